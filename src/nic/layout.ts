@@ -109,6 +109,8 @@ export const Cqe = {
 export const CompChannelRing = {
   /** NIC: 1 when an event found no room; every CQ of the channel then counts as having raised one. Driver puts 0 back. */
   OVERFLOW: 17,
+  /** Driver: 1 while somebody waits in the event loop, so that an event must also be announced there. */
+  ASYNC_WAITERS: 18,
   /** Entries. */
   ENTRIES: 4096,
 } as const;

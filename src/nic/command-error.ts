@@ -1,0 +1,18 @@
+import type { ErrnoName } from '../spec/index.js';
+
+/** A control verb that the NIC refuses: nothing has changed. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+
+  constructor(
+    readonly errno: ErrnoName,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** A mistake of ours, never of a caller or a peer: the NIC stops rather than go on with broken state. */
+export function assert(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new Error(`verbena: internal error: ${message}`);
+}

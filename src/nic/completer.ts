@@ -1,0 +1,418 @@
+import { ackTimeoutUs, psnAdd, psnDiff, QpState, rnrTimerUs, SendFlags, Syndrome, WcStatus } from '../spec/index.js';
+import {
+  Aeth,
+  aethMsn,
+  aethOffset,
+  aethSyndrome,
+  atomicAckOffset,
+  bthPadCount,
+  bthPsn,
+  ICRC_BYTES,
+  NakCode,
+  opcodeHeaderBytes,
+} from '../wire/index.js';
+import { Cqe, SendWqe } from './layout.js';
+import type { NicCore } from './nic-core.js';
+import type { QueuePair } from './queue-pair.js';
+import { rcRequests } from './request-opcodes.js';
+
+/** rnr_retry value that stands for "for ever" (IBTA 9.7.5.2.8). */
+const RNR_RETRY_INFINITE = 7;
+const SYNDROME_KIND = 0xe0;
+const SYNDROME_VALUE = 0x1f;
+
+/**
+ * The receiving half of a requester: takes acknowledgements and responses, completes work requests in their order, and
+ * recovers from loss by going back to the oldest unacknowledged packet (PROTOCOL.md 2.6).
+ */
+export class Completer {
+  /** Between an RNR NAK and the end of the time that it asked for. */
+  rnrWaiting = false;
+  /** A request failed locally; it ends the queue pair once everything before it is complete. */
+  stalled = false;
+
+  #stalledIndex = 0;
+  #stalledStatus: WcStatus = WcStatus.SUCCESS;
+  #stalledSyndrome: Syndrome = Syndrome.NONE;
+  readonly #stalledDetail = new Int32Array(Cqe.DETAIL_WORDS);
+  readonly #detail = new Int32Array(Cqe.DETAIL_WORDS);
+
+  /** When the retry or RNR timer runs out. The wheel may hold an earlier time; it is corrected when that comes. */
+  #deadlineUs = Infinity;
+  #retriesLeft = 0;
+  #rnrRetriesLeft = 0;
+  /** Times the oldest unacknowledged packet was sent. */
+  #transmissions = 0;
+  /** When the oldest unacknowledged packet was first sent. */
+  #waitingSinceUs = 0;
+  /** A NAK or gap made us go back, and nothing was sent since: another one tells nothing new. */
+  #rewound = false;
+  /** For reading one 64-bit atomic answer in host byte order. */
+  readonly #answer = new Uint8Array(8);
+
+  constructor(
+    private readonly qp: QueuePair,
+    private readonly core: NicCore,
+  ) {}
+
+  reset(): void {
+    this.rnrWaiting = false;
+    this.stalled = false;
+    this.#deadlineUs = Infinity;
+    this.#rewound = false;
+    this.#reload();
+  }
+
+  /** Packets went out: the retry timer runs from the first of them on. */
+  onTransmit(): void {
+    this.#rewound = false;
+    if (this.#deadlineUs !== Infinity) return;
+    if (this.#transmissions === 0) {
+      this.#transmissions = 1;
+      this.#waitingSinceUs = this.core.nowUs;
+    }
+    this.#startTimer(ackTimeoutUs(this.qp.attr.timeout));
+  }
+
+  /** The wheel says that this QP's timer may have run out. */
+  onTimer(): void {
+    const { core, qp } = this;
+    if (this.#deadlineUs === Infinity) return;
+    if (core.nowUs < this.#deadlineUs) {
+      core.timers.set(qp.timerId, this.#deadlineUs);
+      return;
+    }
+    this.#deadlineUs = Infinity;
+    if (this.rnrWaiting) {
+      this.rnrWaiting = false;
+      core.schedule(qp);
+    } else if (qp.window.inFlight > 0) {
+      this.#retry(Syndrome.RETRY_TIMEOUT);
+    }
+  }
+
+  /** An ACK, NAK or RNR NAK. */
+  onAcknowledge(bytes: Uint8Array, offset: number): void {
+    const psn = bthPsn(bytes, offset);
+    const aeth = offset + aethOffset[bytes[offset]];
+    const syndrome = aethSyndrome(bytes, aeth);
+    const value = syndrome & SYNDROME_VALUE;
+    switch (syndrome & SYNDROME_KIND) {
+      case 0:
+        if (this.#isExpected(psn)) this.#acknowledge(psnAdd(psn, 1));
+        break;
+      case Aeth.RNR_NAK:
+        if (this.#isExpected(psn)) this.#onRnr(psn, value);
+        break;
+      case Aeth.NAK:
+        if (this.#isExpected(psn)) this.#onNak(psn, value, aethMsn(bytes, aeth));
+        break;
+      default:
+        this.core.counters.rxUnexpectedResponse += 1;
+    }
+  }
+
+  /** A READ response. */
+  onReadResponse(bytes: Uint8Array, offset: number, lengthBytes: number): void {
+    const { qp, core } = this;
+    const { window } = qp;
+    const psn = bthPsn(bytes, offset);
+    if (!this.#isExpected(psn) || !this.#acknowledge(psn)) return;
+    if (window.una !== psn) return;
+    const index = qp.sq.head;
+    const entry = qp.sq.entry(index);
+    const control = qp.sq.words[entry + SendWqe.CONTROL];
+    const opcode = bytes[offset];
+    if (rcRequests[control & 0xff]?.read !== true) {
+      this.#badResponse(psn, opcode);
+      return;
+    }
+    const header = opcodeHeaderBytes[opcode];
+    const payload = lengthBytes - header - ICRC_BYTES - bthPadCount(bytes, offset);
+    const begin = psnDiff(psn, window.firstPsn(index)) * qp.mtuBytes;
+    if (payload !== Math.min(window.lengthBytes(index) - begin, qp.mtuBytes)) {
+      this.#badResponse(psn, opcode);
+      return;
+    }
+    const { mover } = core;
+    const numSge = (control >>> 16) & 0xff;
+    const data = entry + SendWqe.DATA;
+    if (!mover.scatter(qp.sq.words, data, numSge, qp.pd, begin, bytes, offset + header, payload)) {
+      this.fail(WcStatus.LOC_PROT_ERR, mover.syndrome, mover.detail);
+      return;
+    }
+    this.#progress(psnAdd(psn, 1));
+  }
+
+  /** The answer to an atomic. */
+  onAtomicAcknowledge(bytes: Uint8Array, offset: number): void {
+    const { qp, core } = this;
+    const psn = bthPsn(bytes, offset);
+    if (!this.#isExpected(psn) || !this.#acknowledge(psn)) return;
+    if (qp.window.una !== psn) return;
+    const entry = qp.sq.entry(qp.sq.head);
+    const control = qp.sq.words[entry + SendWqe.CONTROL];
+    const opcode = bytes[offset];
+    if (rcRequests[control & 0xff]?.atomic !== true) {
+      this.#badResponse(psn, opcode);
+      return;
+    }
+    const at = offset + atomicAckOffset[opcode];
+    // The wire is big-endian, memory in host order (PROTOCOL.md 1.3).
+    for (let i = 0; i < 8; i += 1) this.#answer[i] = bytes[at + 7 - i];
+    const { mover } = core;
+    const numSge = (control >>> 16) & 0xff;
+    if (!mover.scatter(qp.sq.words, entry + SendWqe.DATA, numSge, qp.pd, 0, this.#answer, 0, 8)) {
+      this.fail(WcStatus.LOC_PROT_ERR, mover.syndrome, mover.detail);
+      return;
+    }
+    this.#progress(psnAdd(psn, 1));
+  }
+
+  /** A local error in the request that would start next. */
+  stall(status: WcStatus, syndrome: Syndrome, detail: Int32Array): void {
+    this.stallAt(this.qp.window.next, status, syndrome, detail);
+  }
+
+  stallWith(status: WcStatus, syndrome: Syndrome, a: number, b: number): void {
+    this.#detail.fill(0);
+    this.#detail[0] = a;
+    this.#detail[1] = b;
+    this.stall(status, syndrome, this.#detail);
+  }
+
+  /** A local error in request `index`: completions stay in order, so it waits for those before it. */
+  stallAt(index: number, status: WcStatus, syndrome: Syndrome, detail: Int32Array): void {
+    this.stalled = true;
+    this.#stalledIndex = index;
+    this.#stalledStatus = status;
+    this.#stalledSyndrome = syndrome;
+    this.#stalledDetail.set(detail);
+    this.#failStalled();
+  }
+
+  /** Ends the oldest request with an error, and with it the queue pair (PROTOCOL.md 2.10). */
+  fail(status: WcStatus, syndrome: Syndrome, detail: Int32Array): void {
+    const { qp } = this;
+    if (qp.sq.has(qp.sq.head)) {
+      this.#complete(qp.sq.head, status, syndrome, detail);
+      qp.sq.retire((qp.sq.head + 1) | 0);
+    }
+    qp.enterError(syndrome);
+  }
+
+  /** Completes whatever the send queue holds as flushed. */
+  flush(cause: Syndrome): void {
+    const { qp } = this;
+    this.rnrWaiting = false;
+    this.stalled = false;
+    this.#deadlineUs = Infinity;
+    this.#detail.fill(0);
+    this.#detail[0] = QpState.ERR;
+    this.#detail[1] = cause;
+    let index = qp.sq.head;
+    for (; qp.sq.has(index); index = (index + 1) | 0) {
+      this.#complete(index, WcStatus.WR_FLUSH_ERR, Syndrome.FLUSHED, this.#detail);
+      qp.sq.retire((index + 1) | 0);
+    }
+    qp.window.reset(qp.window.una);
+  }
+
+  /** Whether a response to `psn` can be honest: the packet was sent and is not acknowledged. */
+  #isExpected(psn: number): boolean {
+    const { window } = this.qp;
+    if (psnDiff(psn, window.una) >= 0 && psnDiff(psn, window.sent) < 0) return true;
+    this.core.counters.rxUnexpectedResponse += 1;
+    return false;
+  }
+
+  /**
+   * Takes everything before `psn` as acknowledged.
+   *
+   * @returns false when a READ or atomic before it still lacks its response, which is therefore lost
+   */
+  #acknowledge(psn: number): boolean {
+    const { qp } = this;
+    const { window } = qp;
+    let index = qp.sq.head;
+    let reached = psn;
+    while (index !== window.next && psnDiff(psn, window.firstPsn(index)) > 0) {
+      const kind = rcRequests[qp.sq.words[qp.sq.entry(index) + SendWqe.CONTROL] & 0xff];
+      if (kind !== undefined && (kind.read || kind.atomic)) {
+        const first = window.firstPsn(index);
+        reached = psnDiff(window.una, first) > 0 ? window.una : first;
+        break;
+      }
+      index = (index + 1) | 0;
+    }
+    if (psnDiff(reached, window.una) > 0) this.#progress(reached);
+    if (reached === psn) return true;
+    this.#goBack();
+    return false;
+  }
+
+  /** Notes that everything before `psn` is done, and completes what that finishes. */
+  #progress(psn: number): void {
+    const { qp, core } = this;
+    const { window } = qp;
+    qp.congestion.onAcknowledged(psnDiff(psn, window.una));
+    window.acknowledge(psn);
+    this.#reload();
+    let head = qp.sq.head;
+    while (head !== window.next && window.isAcknowledged(head)) {
+      this.#complete(head, WcStatus.SUCCESS, Syndrome.NONE, undefined);
+      head = (head + 1) | 0;
+    }
+    if (head !== qp.sq.head) qp.sq.retire(head);
+    window.catchUp();
+    if (window.inFlight > 0) {
+      this.#transmissions = 1;
+      this.#waitingSinceUs = core.nowUs;
+      this.#startTimer(ackTimeoutUs(qp.attr.timeout));
+    } else {
+      this.#deadlineUs = Infinity;
+    }
+    this.#failStalled();
+    if (!window.busy) qp.onSendIdle();
+    core.schedule(qp);
+  }
+
+  #onRnr(psn: number, timerCode: number): void {
+    const { qp, core } = this;
+    core.counters.rcvdRnrErr += 1;
+    if (!this.#acknowledge(psn) || this.rnrWaiting) return;
+    const { rnrRetry } = qp.attr;
+    if (rnrRetry !== RNR_RETRY_INFINITE) {
+      if (this.#rnrRetriesLeft === 0) {
+        core.counters.retryRnrExceededErr += 1;
+        this.#setRetryDetail(timerCode);
+        this.fail(WcStatus.RNR_RETRY_EXC_ERR, Syndrome.RNR_EXCEEDED, this.#detail);
+        return;
+      }
+      this.#rnrRetriesLeft -= 1;
+    }
+    this.#transmissions += 1;
+    qp.window.rewind();
+    this.rnrWaiting = true;
+    this.#startTimer(rnrTimerUs(timerCode));
+  }
+
+  #onNak(psn: number, code: number, msn: number): void {
+    const { core } = this;
+    if (code === NakCode.PSN_SEQUENCE_ERROR) {
+      core.counters.rcvdSeqErr += 1;
+      if (this.#acknowledge(psn)) this.#goBack();
+      return;
+    }
+    if (!this.#acknowledge(psn)) return;
+    const { qp } = this;
+    const entry = qp.sq.entry(qp.sq.head);
+    const { words } = qp.sq;
+    const detail = this.#detail;
+    detail.fill(0);
+    detail[0] = psn;
+    if (code === NakCode.REMOTE_ACCESS_ERROR) {
+      detail[1] = words[entry + SendWqe.RKEY];
+      detail[2] = words[entry + SendWqe.REMOTE_ADDR_HI];
+      detail[3] = words[entry + SendWqe.REMOTE_ADDR_LO];
+      detail[4] = qp.window.lengthBytes(qp.sq.head);
+      detail[5] = qp.destQpn;
+      this.fail(WcStatus.REM_ACCESS_ERR, Syndrome.REMOTE_ACCESS, detail);
+    } else if (code === NakCode.INVALID_REQUEST) {
+      detail[1] = words[entry + SendWqe.CONTROL] & 0xff;
+      detail[2] = qp.window.lengthBytes(qp.sq.head);
+      detail[3] = qp.destQpn;
+      this.fail(WcStatus.REM_INV_REQ_ERR, Syndrome.REMOTE_INVALID_REQUEST, detail);
+    } else {
+      detail[1] = qp.destQpn;
+      detail[2] = msn;
+      this.fail(WcStatus.REM_OP_ERR, Syndrome.REMOTE_OPERATIONAL, detail);
+    }
+  }
+
+  #badResponse(psn: number, opcode: number): void {
+    const { words } = this.qp.sq;
+    this.#detail.fill(0);
+    this.#detail[0] = psn;
+    this.#detail[1] = opcode;
+    this.#detail[2] = words[this.qp.sq.entry(this.qp.sq.head) + SendWqe.CONTROL] & 0xff;
+    this.fail(WcStatus.BAD_RESP_ERR, Syndrome.BAD_RESPONSE, this.#detail);
+  }
+
+  /** Resends from the oldest unacknowledged packet because a response says that it was lost. */
+  #goBack(): void {
+    if (this.#rewound || this.rnrWaiting) return;
+    this.#retry(Syndrome.RETRY_SEQUENCE);
+  }
+
+  #retry(why: Syndrome): void {
+    const { qp, core } = this;
+    if (this.#retriesLeft === 0) {
+      core.counters.retryExceededErr += 1;
+      this.#setRetryDetail(0);
+      this.fail(WcStatus.RETRY_EXC_ERR, why, this.#detail);
+      return;
+    }
+    this.#retriesLeft -= 1;
+    this.#transmissions += 1;
+    core.counters.completerRetryErr += 1;
+    qp.congestion.onLoss();
+    qp.window.rewind();
+    this.#deadlineUs = Infinity;
+    this.#rewound = true;
+    core.schedule(qp);
+  }
+
+  #setRetryDetail(timerCode: number): void {
+    const detail = this.#detail;
+    detail[0] = this.qp.window.una;
+    detail[1] = this.#transmissions;
+    detail[2] = Math.min(this.core.nowUs - this.#waitingSinceUs, 0x7fffffff);
+    detail[3] = this.qp.destQpn;
+    detail[4] = timerCode;
+    detail[5] = 0;
+  }
+
+  /** Both counters start anew whenever something was acknowledged. */
+  #reload(): void {
+    this.#retriesLeft = this.qp.attr.retryCnt;
+    this.#rnrRetriesLeft = this.qp.attr.rnrRetry;
+    this.#transmissions = 0;
+  }
+
+  #startTimer(intervalUs: number): void {
+    const { core, qp } = this;
+    this.#deadlineUs = core.nowUs + intervalUs;
+    if (this.#deadlineUs < core.timers.dueUs(qp.timerId)) core.timers.set(qp.timerId, this.#deadlineUs);
+  }
+
+  #failStalled(): void {
+    if (!this.stalled || this.qp.sq.head !== this.#stalledIndex) return;
+    this.stalled = false;
+    this.fail(this.#stalledStatus, this.#stalledSyndrome, this.#stalledDetail);
+  }
+
+  /** Writes the completion of request `index`, when one is due. */
+  #complete(index: number, status: WcStatus, syndrome: Syndrome, detail: Int32Array | undefined): void {
+    const { qp } = this;
+    const { words } = qp.sq;
+    const entry = qp.sq.entry(index);
+    const control = words[entry + SendWqe.CONTROL];
+    const signaled = qp.sqSigAll || (control & (SendFlags.SIGNALED << 8)) !== 0;
+    if (status === WcStatus.SUCCESS && !signaled) return;
+    qp.sendCq.push(
+      words[entry + SendWqe.WR_ID_LO],
+      words[entry + SendWqe.WR_ID_HI],
+      status,
+      rcRequests[control & 0xff]?.wcOpcode ?? 0,
+      status === WcStatus.SUCCESS ? qp.window.lengthBytes(index) : 0,
+      0,
+      qp.qpn,
+      0,
+      0,
+      false,
+      syndrome,
+      detail,
+    );
+  }
+}

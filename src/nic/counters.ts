@@ -1,0 +1,73 @@
+/**
+ * What a NIC counts. Names of the first part are those of Linux's rxe (`rdma statistic`, FIELD.md 3.1); the second part
+ * says why packets were dropped, which rxe does silently.
+ */
+export class NicCounters {
+  sentPkts = 0;
+  rcvdPkts = 0;
+  sentBytes = 0;
+  rcvdBytes = 0;
+  /** Requests that had been executed before. */
+  duplicateRequest = 0;
+  outOfSeqRequest = 0;
+  rcvdRnrErr = 0;
+  sendRnrErr = 0;
+  rcvdSeqErr = 0;
+  /** ACKs that a later one of the same burst made needless. */
+  ackDeferred = 0;
+  retryExceededErr = 0;
+  retryRnrExceededErr = 0;
+  /** Times a requester went back to its oldest unacknowledged packet. */
+  completerRetryErr = 0;
+  sendErr = 0;
+  rdmaSends = 0;
+  rdmaRecvs = 0;
+  /** Packets sent more than once. */
+  retransmittedPkts = 0;
+
+  rxMalformed = 0;
+  rxIcrcEncapsulated = 0;
+  rxUnknownOpcode = 0;
+  rxBadVersion = 0;
+  rxBadPkey = 0;
+  rxUnknownQp = 0;
+  rxWrongTransport = 0;
+  rxWrongPeer = 0;
+  rxWrongState = 0;
+  rxUnexpectedResponse = 0;
+  rxBadDuplicate = 0;
+
+  /** All counters under the names that tools print. */
+  snapshot(): Record<string, number> {
+    return {
+      sent_pkts: this.sentPkts,
+      rcvd_pkts: this.rcvdPkts,
+      sent_bytes: this.sentBytes,
+      rcvd_bytes: this.rcvdBytes,
+      duplicate_request: this.duplicateRequest,
+      out_of_seq_request: this.outOfSeqRequest,
+      rcvd_rnr_err: this.rcvdRnrErr,
+      send_rnr_err: this.sendRnrErr,
+      rcvd_seq_err: this.rcvdSeqErr,
+      ack_deferred: this.ackDeferred,
+      retry_exceeded_err: this.retryExceededErr,
+      retry_rnr_exceeded_err: this.retryRnrExceededErr,
+      completer_retry_err: this.completerRetryErr,
+      send_err: this.sendErr,
+      rdma_sends: this.rdmaSends,
+      rdma_recvs: this.rdmaRecvs,
+      retransmitted_pkts: this.retransmittedPkts,
+      rx_malformed: this.rxMalformed,
+      rx_icrc_encapsulated: this.rxIcrcEncapsulated,
+      rx_unknown_opcode: this.rxUnknownOpcode,
+      rx_bad_version: this.rxBadVersion,
+      rx_bad_pkey: this.rxBadPkey,
+      rx_unknown_qp: this.rxUnknownQp,
+      rx_wrong_transport: this.rxWrongTransport,
+      rx_wrong_peer: this.rxWrongPeer,
+      rx_wrong_state: this.rxWrongState,
+      rx_unexpected_response: this.rxUnexpectedResponse,
+      rx_bad_duplicate: this.rxBadDuplicate,
+    };
+  }
+}

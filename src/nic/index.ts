@@ -1,0 +1,13 @@
+/** The software RNIC: sans-IO, deterministic, nothing of Node in it. */
+export { CommandError } from './command-error.js';
+export * from './layout.js';
+export type { MrAttributes, MrKeys } from './memory-table.js';
+export { type CreateCq, type CreateQp, Nic } from './nic.js';
+export {
+  DEFAULT_LIMITS,
+  type NicAsyncEvent,
+  type NicConfig,
+  type NicEvents,
+  type NicLimits,
+  type PacketSink,
+} from './ports.js';

@@ -1,0 +1,33 @@
+import type { NicCounters } from './counters.js';
+import type { DataMover } from './data-mover.js';
+import type { MemoryTable } from './memory-table.js';
+import type { PacketBuilder } from './packet-builder.js';
+import type { NicEvents, NicLimits } from './ports.js';
+import type { QueuePair } from './queue-pair.js';
+import type { TimerWheel } from './timer-wheel.js';
+
+/** What all queue pairs of one NIC share. */
+export interface NicCore {
+  /** The present, as last told by `advanceTo`. */
+  readonly nowUs: number;
+  readonly builder: PacketBuilder;
+  readonly memory: MemoryTable;
+  readonly mover: DataMover;
+  readonly counters: NicCounters;
+  readonly timers: TimerWheel;
+  readonly limits: NicLimits;
+  readonly events: NicEvents;
+  /** Puts a QP into the queue of those that have packets to send. */
+  schedule(qp: QueuePair): void;
+}
+
+/** How serving a QP ended. */
+export const Served = {
+  /** Nothing more to send until something happens. */
+  IDLE: 0,
+  /** More to send when its turn comes again. */
+  MORE: 1,
+  /** The sink is full. */
+  BLOCKED: 2,
+} as const;
+export type Served = (typeof Served)[keyof typeof Served];

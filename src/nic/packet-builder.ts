@@ -1,0 +1,76 @@
+import { BTH_BYTES, type Crc32, ICRC_BYTES, opcodeHeaderBytes, type Path, sealIcrc, writeBth } from '../wire/index.js';
+import type { NicCounters } from './counters.js';
+import type { PacketSink } from './ports.js';
+
+/** What of a QP every packet that it sends carries. */
+export interface PacketOrigin {
+  readonly path: Path;
+  readonly destQpn: number;
+  readonly pkey: number;
+}
+
+/** Builds packets where they leave from: open, write extension headers and payload, close. */
+export class PacketBuilder {
+  /** Where the packet being built begins in {@link bytes}. */
+  offset = 0;
+  /** Where its payload begins. */
+  payload = 0;
+  readonly bytes: Uint8Array;
+  #length = 0;
+  #path: Path | undefined;
+
+  constructor(
+    private readonly sink: PacketSink,
+    private readonly crc32: Crc32,
+    private readonly counters: NicCounters,
+  ) {
+    this.bytes = sink.bytes;
+  }
+
+  /** Starts a packet; false when the sink has no room for it before its next flush. */
+  open(
+    origin: PacketOrigin,
+    opcode: number,
+    psn: number,
+    payloadBytes: number,
+    solicited: boolean,
+    ackRequest: boolean,
+  ): boolean {
+    const padCount = -payloadBytes & 3;
+    const headerBytes = opcodeHeaderBytes[opcode];
+    const length = headerBytes + payloadBytes + padCount + ICRC_BYTES;
+    const offset = this.sink.reserve(origin.path, length);
+    if (offset < 0) return false;
+    writeBth(
+      this.bytes,
+      offset,
+      opcode,
+      padCount,
+      solicited ? 1 : 0,
+      ackRequest ? 1 : 0,
+      origin.pkey,
+      origin.destQpn,
+      psn,
+    );
+    this.offset = offset;
+    this.payload = offset + headerBytes;
+    this.#length = length;
+    this.#path = origin.path;
+    for (let i = 0, end = this.payload + payloadBytes; i < padCount; i += 1) this.bytes[end + i] = 0;
+    return true;
+  }
+
+  /** Where the extension headers begin. */
+  get extension(): number {
+    return this.offset + BTH_BYTES;
+  }
+
+  /** Seals the packet and hands it over. */
+  close(): void {
+    if (this.#path === undefined) return;
+    sealIcrc(this.crc32, this.#path, this.bytes, this.offset, this.#length, this.sink.ipId);
+    this.sink.commit();
+    this.counters.sentPkts += 1;
+    this.counters.sentBytes += this.#length;
+  }
+}

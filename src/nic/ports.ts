@@ -1,0 +1,82 @@
+import type { EventType, Gid, Mtu } from '../spec/index.js';
+import type { Crc32, Path } from '../wire/index.js';
+
+/** Where the NIC builds the packets it sends: in the very memory they leave from. */
+export interface PacketSink {
+  readonly bytes: Uint8Array;
+  /** The IP identification with which the packet last reserved will leave; the ICRC covers it. */
+  readonly ipId: number;
+  /**
+   * Makes room for a packet of `lengthBytes` (BTH to ICRC) along `path`.
+   *
+   * @returns its offset in {@link bytes}, or -1 when nothing more fits before the next flush
+   */
+  reserve(path: Path, lengthBytes: number): number;
+  /** Hands over the packet last reserved. */
+  commit(): void;
+}
+
+/** What went wrong with, or happened to, an object, without a completion to say so (PROTOCOL.md 3.11). */
+export interface NicAsyncEvent {
+  readonly type: EventType;
+  readonly qpn?: number;
+  readonly cqn?: number;
+}
+
+/** Whom the NIC tells about events. Called from inside the NIC: an implementation notes and returns. */
+export interface NicEvents {
+  /** An event was put into a completion channel's ring. */
+  completionEvent(channel: number): void;
+  asyncEvent(event: NicAsyncEvent): void;
+}
+
+/** What one NIC can hold; anything that a stranger or a program can make grow has a bound here. */
+export interface NicLimits {
+  readonly maxQp: number;
+  readonly maxCq: number;
+  readonly maxPd: number;
+  readonly maxMr: number;
+  readonly maxCompChannels: number;
+  readonly maxQpWr: number;
+  readonly maxSge: number;
+  readonly maxInlineBytes: number;
+  readonly maxCqe: number;
+  /** READs and atomics that one QP may have outstanding, in each direction. */
+  readonly maxRdAtomic: number;
+  /** Bytes of one message. */
+  readonly maxMessageBytes: number;
+  /** Bytes of one memory region. */
+  readonly maxMrBytes: number;
+}
+
+export const DEFAULT_LIMITS: NicLimits = {
+  maxQp: 32768,
+  maxCq: 32768,
+  maxPd: 32768,
+  maxMr: 262144,
+  maxCompChannels: 4096,
+  maxQpWr: 32768,
+  maxSge: 32,
+  maxInlineBytes: 512,
+  maxCqe: 1048576,
+  maxRdAtomic: 128,
+  maxMessageBytes: 2 ** 31,
+  maxMrBytes: 2 ** 40,
+};
+
+export interface NicConfig {
+  readonly sink: PacketSink;
+  readonly events: NicEvents;
+  readonly crc32: Crc32;
+  /** 32 unpredictable bits: keys and QP numbers come from here, and a key is a capability. */
+  readonly random: () => number;
+  /** The port's GID table. */
+  readonly gids: readonly Gid[];
+  /** Largest packet, BTH to ICRC, that the link carries. */
+  readonly maxPacketBytes: number;
+  /** The port's active MTU. */
+  readonly portMtu: Mtu;
+  /** The doorbell page (`DoorbellPage` of the layout), when a driver rings through memory. */
+  readonly doorbells?: SharedArrayBuffer | undefined;
+  readonly limits?: Partial<NicLimits>;
+}

@@ -1,0 +1,49 @@
+import { psnDiff } from '../spec/index.js';
+
+/** What a responder remembers of one READ or atomic, to answer it again (PROTOCOL.md 2.5). */
+export class ResponderResource {
+  used = false;
+  atomic = false;
+  firstPsn = 0;
+  packets = 0;
+  rkey = 0;
+  addrHi = 0;
+  addrLo = 0;
+  lengthBytes = 0;
+  /** The value that an atomic found, big-endian as it goes on the wire. */
+  readonly answer = new Uint8Array(8);
+  /** Message sequence number of the answer. */
+  msn = 0;
+
+  covers(psn: number): boolean {
+    const distance = psnDiff(psn, this.firstPsn);
+    return this.used && distance >= 0 && distance < this.packets;
+  }
+}
+
+/** The last `max_dest_rd_atomic` READs and atomics of a QP; a newer one takes the place of the oldest. */
+export class ResponderResources {
+  #ring: ResponderResource[] = [];
+  #next = 0;
+
+  resize(count: number): void {
+    this.#ring = Array.from({ length: count }, () => new ResponderResource());
+    this.#next = 0;
+  }
+
+  get count(): number {
+    return this.#ring.length;
+  }
+
+  take(): ResponderResource {
+    const resource = this.#ring[this.#next];
+    this.#next = (this.#next + 1) % this.#ring.length;
+    resource.used = true;
+    return resource;
+  }
+
+  find(psn: number): ResponderResource | undefined {
+    for (const resource of this.#ring) if (resource.covers(psn)) return resource;
+    return undefined;
+  }
+}

@@ -1,0 +1,502 @@
+import {
+  AccessFlags,
+  EventType,
+  psnAdd,
+  psnDiff,
+  QpState,
+  Syndrome,
+  WcFlags,
+  WcOpcode,
+  WcStatus,
+} from '../spec/index.js';
+import {
+  Aeth,
+  atomicEthCompareHi,
+  atomicEthCompareLo,
+  atomicEthOffset,
+  atomicEthRkey,
+  atomicEthSwapHi,
+  atomicEthSwapLo,
+  atomicEthVaHi,
+  atomicEthVaLo,
+  bthAckRequest,
+  bthPadCount,
+  bthPsn,
+  bthSolicited,
+  getU32,
+  ICRC_BYTES,
+  iethOffset,
+  immOffset,
+  NakCode,
+  Opcode,
+  OpcodeBit,
+  opcodeBits,
+  opcodeHeaderBytes,
+  rethLength,
+  rethOffset,
+  rethRkey,
+  rethVaHi,
+  rethVaLo,
+} from '../wire/index.js';
+import { Cqe } from './layout.js';
+import { copyBytes, type MemoryRegion, REMOTE_ACCESS } from './memory-region.js';
+import type { NicCore } from './nic-core.js';
+import type { QueuePair } from './queue-pair.js';
+import { ReceiveBuffer } from './receive-buffer.js';
+import { type ResponderResource, ResponderResources } from './responder-resources.js';
+import { ACK_SYNDROME, ResponseSender } from './response-sender.js';
+
+/** Largest DMA length of a RETH (PROTOCOL.md 2.3, row 5). */
+const MAX_DMA_BYTES = 2 ** 31;
+
+/** What kind of message is open between its first and its last packet. */
+const Open = { NONE: 0, SEND: OpcodeBit.SEND, WRITE: OpcodeBit.WRITE } as const;
+
+/** The responder of an RC QP: executes requests in PSN order, in the order of checks of PROTOCOL.md 2.3. */
+export class Responder {
+  readonly sender: ResponseSender;
+  readonly #receive: ReceiveBuffer;
+  readonly #resources = new ResponderResources();
+  readonly #detail = new Int32Array(Cqe.DETAIL_WORDS);
+
+  #expectedPsn = 0;
+  #msn = 0;
+  /** A NAK for the expected PSN is out: what comes ahead of it is dropped without another (PROTOCOL.md 2.3, row 1). */
+  #nakSent = false;
+  /** The last PSN dropped for coming too early. */
+  #aheadPsn = 0;
+
+  #open: number = Open.NONE;
+  /** Bytes of the open message that have arrived. */
+  #received = 0;
+  /** Target of the open WRITE. */
+  #region: MemoryRegion | undefined;
+  #offset = 0;
+  #dmaLength = 0;
+  #rkey = 0;
+
+  constructor(
+    private readonly qp: QueuePair,
+    private readonly core: NicCore,
+  ) {
+    this.sender = new ResponseSender(qp, core);
+    this.#receive = new ReceiveBuffer(qp, core);
+  }
+
+  /** Starts at `psn` with room for `depth` READs and atomics. */
+  reset(psn: number, depth: number): void {
+    this.#expectedPsn = psn;
+    this.#msn = 0;
+    this.#nakSent = false;
+    this.#open = Open.NONE;
+    this.#resources.resize(depth);
+    this.#receive.reset();
+    this.sender.reset(depth);
+  }
+
+  get expectedPsn(): number {
+    return this.#expectedPsn;
+  }
+
+  flush(cause: Syndrome): void {
+    this.sender.clearJobs();
+    this.#open = Open.NONE;
+    this.#receive.flush(QpState.ERR, cause);
+  }
+
+  /** A request packet that was found to belong to this QP. */
+  onRequest(bytes: Uint8Array, offset: number, lengthBytes: number): void {
+    const opcode = bytes[offset];
+    const psn = bthPsn(bytes, offset);
+    const distance = psnDiff(psn, this.#expectedPsn);
+    if (distance > 0) {
+      this.#onAhead(psn);
+      return;
+    }
+    const bits = opcodeBits[opcode];
+    if (distance < 0) {
+      this.#onDuplicate(bytes, offset, psn, bits);
+      return;
+    }
+    this.#nakSent = false;
+    const header = opcodeHeaderBytes[opcode];
+    const pad = bthPadCount(bytes, offset);
+    const payload = lengthBytes - header - ICRC_BYTES - pad;
+    if (!this.#isInSequence(bits)) this.#refuse(opcode, payload);
+    else if ((bits & OpcodeBit.SEND) !== 0) this.#onSend(bytes, offset, opcode, bits, offset + header, payload, pad);
+    else if ((bits & OpcodeBit.WRITE) !== 0) this.#onWrite(bytes, offset, opcode, bits, offset + header, payload, pad);
+    else if ((bits & OpcodeBit.READ_REQUEST) !== 0) this.#onRead(bytes, offset, opcode, psn, payload);
+    else if ((bits & OpcodeBit.ATOMIC) !== 0) this.#onAtomic(bytes, offset, opcode, psn, payload);
+    else this.#refuse(opcode, payload);
+  }
+
+  /** The memory of a READ that was accepted has gone before all of it was sent. */
+  refuseRead(psn: number): void {
+    this.#failAccess(psn, this.#rkey, 0, 0, 0);
+  }
+
+  /** PROTOCOL.md 2.3, row 1: one NAK per gap. */
+  #onAhead(psn: number): void {
+    this.core.counters.outOfSeqRequest += 1;
+    // PSNs that fall again while the gap is open: the requester went back and its resent packet was lost as well.
+    const again = psnDiff(psn, this.#aheadPsn) <= 0;
+    this.#aheadPsn = psn;
+    if (this.#nakSent && !again) return;
+    this.#nakSent = true;
+    this.#nak(NakCode.PSN_SEQUENCE_ERROR);
+  }
+
+  /** PROTOCOL.md 2.3, row 2. */
+  #isInSequence(bits: number): boolean {
+    const continues = (bits & (OpcodeBit.MIDDLE | OpcodeBit.LAST)) !== 0;
+    return this.#open === Open.NONE ? !continues : continues && (bits & this.#open) !== 0;
+  }
+
+  /** Whether the payload has the length that its place in the message calls for (PROTOCOL.md 2.2). */
+  #hasRightLength(bits: number, payload: number, pad: number): boolean {
+    const mtu = this.qp.mtuBytes;
+    if ((bits & (OpcodeBit.FIRST | OpcodeBit.MIDDLE)) !== 0) return payload === mtu && pad === 0;
+    return payload <= mtu && (payload > 0 || (bits & OpcodeBit.LAST) === 0);
+  }
+
+  #onSend(
+    bytes: Uint8Array,
+    offset: number,
+    opcode: number,
+    bits: number,
+    at: number,
+    payload: number,
+    pad: number,
+  ): void {
+    if (this.#open === Open.NONE) {
+      if (!this.#receive.take()) {
+        this.#notReady();
+        return;
+      }
+      this.#received = 0;
+    }
+    if (!this.#hasRightLength(bits, payload, pad)) {
+      this.#refuse(opcode, payload);
+      return;
+    }
+    if (this.#received + payload > this.#receive.capacity) {
+      const detail = this.#setDetail(this.#received + payload, this.#receive.capacity, 0, 0, 0);
+      this.#failReceive(WcStatus.LOC_LEN_ERR, Syndrome.LOCAL_LENGTH, detail, NakCode.INVALID_REQUEST);
+      return;
+    }
+    if (!this.#receive.scatter(this.#received, bytes, at, payload)) {
+      const { mover } = this.core;
+      this.#failReceive(WcStatus.LOC_PROT_ERR, mover.syndrome, mover.detail, NakCode.REMOTE_OPERATIONAL_ERROR);
+      return;
+    }
+    this.#received += payload;
+    if ((bits & (OpcodeBit.LAST | OpcodeBit.ONLY)) === 0) {
+      this.#open = Open.SEND;
+      this.#executed(1, false, bthAckRequest(bytes, offset) !== 0);
+      return;
+    }
+    let wcFlags = 0;
+    let immData = 0;
+    if ((bits & OpcodeBit.IMM) !== 0) {
+      wcFlags = WcFlags.WITH_IMM;
+      immData = getU32(bytes, offset + immOffset[opcode]);
+    } else if ((bits & OpcodeBit.INVALIDATE) !== 0) {
+      wcFlags = WcFlags.WITH_INV;
+      immData = getU32(bytes, offset + iethOffset[opcode]);
+      if (!this.#invalidate(immData)) {
+        const detail = this.#setDetail(immData, this.#expectedPsn, 0, 0, 0);
+        const { REMOTE_ACCESS_ERROR } = NakCode;
+        this.#failReceive(WcStatus.REM_INV_REQ_ERR, Syndrome.INVALIDATE_FAILED, detail, REMOTE_ACCESS_ERROR);
+        return;
+      }
+    }
+    this.#completeReceive(WcOpcode.RECV, this.#received, immData, wcFlags, bthSolicited(bytes, offset) !== 0);
+    this.#executed(1, true, bthAckRequest(bytes, offset) !== 0);
+  }
+
+  #onWrite(
+    bytes: Uint8Array,
+    offset: number,
+    opcode: number,
+    bits: number,
+    at: number,
+    payload: number,
+    pad: number,
+  ): void {
+    if ((this.qp.attr.qpAccessFlags & AccessFlags.REMOTE_WRITE) === 0) {
+      this.#refuse(opcode, payload);
+      return;
+    }
+    const ends = (bits & (OpcodeBit.LAST | OpcodeBit.ONLY)) !== 0;
+    const withImm = (bits & OpcodeBit.IMM) !== 0;
+    if (withImm && !this.#receive.take()) {
+      this.#notReady();
+      return;
+    }
+    if (!this.#hasRightLength(bits, payload, pad)) {
+      this.#refuse(opcode, payload);
+      return;
+    }
+    if (this.#open === Open.NONE && !this.#openWrite(bytes, offset + rethOffset[opcode], opcode)) return;
+    const left = this.#dmaLength - this.#received;
+    if (ends ? payload !== left : payload >= left) {
+      this.#refuse(opcode, payload);
+      return;
+    }
+    const region = this.#region;
+    if (region !== undefined) {
+      // Between two packets of one message the region may have been deregistered or its memory taken away.
+      if (!(region.registered && region.remotelyValid && region.present)) {
+        this.#failAccess(this.#expectedPsn, this.#rkey, 0, 0, this.#dmaLength);
+        return;
+      }
+      copyBytes(region.bytes, this.#offset + this.#received, bytes, at, payload);
+    }
+    this.#received += payload;
+    this.#open = ends ? Open.NONE : Open.WRITE;
+    if (withImm) {
+      const immData = getU32(bytes, offset + immOffset[opcode]);
+      const solicited = bthSolicited(bytes, offset) !== 0;
+      this.#completeReceive(WcOpcode.RECV_RDMA_WITH_IMM, this.#dmaLength, immData, WcFlags.WITH_IMM, solicited);
+    }
+    this.#executed(1, ends, bthAckRequest(bytes, offset) !== 0);
+  }
+
+  /** Checks the target of a WRITE; false when it was refused. */
+  #openWrite(bytes: Uint8Array, reth: number, opcode: number): boolean {
+    const length = rethLength(bytes, reth);
+    if (length > MAX_DMA_BYTES) {
+      this.#refuse(opcode, length);
+      return false;
+    }
+    this.#received = 0;
+    this.#dmaLength = length;
+    this.#region = undefined;
+    this.#rkey = rethRkey(bytes, reth);
+    return (
+      length === 0 ||
+      this.#locate(this.#rkey, rethVaHi(bytes, reth), rethVaLo(bytes, reth), length, AccessFlags.REMOTE_WRITE)
+    );
+  }
+
+  #onRead(bytes: Uint8Array, offset: number, opcode: number, psn: number, payload: number): void {
+    const reth = offset + rethOffset[opcode];
+    const length = rethLength(bytes, reth);
+    const allowed = (this.qp.attr.qpAccessFlags & AccessFlags.REMOTE_READ) !== 0;
+    if (!allowed || payload !== 0 || length > MAX_DMA_BYTES || this.sender.full) {
+      this.#refuse(opcode, length);
+      return;
+    }
+    const rkey = rethRkey(bytes, reth);
+    const hi = rethVaHi(bytes, reth);
+    const lo = rethVaLo(bytes, reth);
+    this.#region = undefined;
+    if (length > 0 && !this.#locate(rkey, hi, lo, length, AccessFlags.REMOTE_READ)) return;
+    const packets = Math.max(1, Math.ceil(length / this.qp.mtuBytes));
+    const resource = this.#resources.take();
+    resource.atomic = false;
+    this.#describe(resource, psn, packets, rkey, hi, lo, length);
+    this.#executed(packets, true, false);
+    this.sender.queueRead(psn, packets, this.#region, this.#offset, length, this.#msn);
+  }
+
+  #onAtomic(bytes: Uint8Array, offset: number, opcode: number, psn: number, payload: number): void {
+    const at = offset + atomicEthOffset[opcode];
+    const lo = atomicEthVaLo(bytes, at);
+    const allowed = (this.qp.attr.qpAccessFlags & AccessFlags.REMOTE_ATOMIC) !== 0;
+    if (!allowed || payload !== 0 || (lo & 7) !== 0 || this.sender.full) {
+      this.#refuse(opcode, payload);
+      return;
+    }
+    const rkey = atomicEthRkey(bytes, at);
+    const hi = atomicEthVaHi(bytes, at);
+    if (!this.#locate(rkey, hi, lo, 8, AccessFlags.REMOTE_ATOMIC) || this.#region === undefined) return;
+    const resource = this.#resources.take();
+    resource.atomic = true;
+    this.#describe(resource, psn, 1, rkey, hi, lo, 8);
+    this.#execute(resource, this.#region, opcode, bytes, at);
+    this.#executed(1, true, false);
+    resource.msn = this.#msn;
+    this.sender.queueAtomic(resource);
+  }
+
+  /** The operation itself, on a little-endian 64-bit word: the hosts that we run on all store it so. */
+  #execute(resource: ResponderResource, region: MemoryRegion, opcode: number, bytes: Uint8Array, at: number): void {
+    const { view } = region;
+    const target = this.#offset;
+    const lo = view.getInt32(target, true);
+    const hi = view.getInt32(target + 4, true);
+    for (let i = 0; i < 8; i += 1) resource.answer[i] = region.bytes[target + 7 - i];
+    const operandHi = atomicEthSwapHi(bytes, at);
+    const operandLo = atomicEthSwapLo(bytes, at);
+    if (opcode === Opcode.RC_COMPARE_SWAP) {
+      if (lo !== atomicEthCompareLo(bytes, at) || hi !== atomicEthCompareHi(bytes, at)) return;
+      view.setInt32(target, operandLo, true);
+      view.setInt32(target + 4, operandHi, true);
+    } else {
+      const sum = (lo >>> 0) + (operandLo >>> 0);
+      view.setInt32(target, sum | 0, true);
+      view.setInt32(target + 4, (hi + operandHi + (sum >= 2 ** 32 ? 1 : 0)) | 0, true);
+    }
+  }
+
+  #describe(
+    resource: ResponderResource,
+    psn: number,
+    packets: number,
+    rkey: number,
+    hi: number,
+    lo: number,
+    length: number,
+  ): void {
+    resource.firstPsn = psn;
+    resource.packets = packets;
+    resource.rkey = rkey;
+    resource.addrHi = hi;
+    resource.addrLo = lo;
+    resource.lengthBytes = length;
+  }
+
+  /** PROTOCOL.md 2.5: never executed twice, but answered again. */
+  #onDuplicate(bytes: Uint8Array, offset: number, psn: number, bits: number): void {
+    const { core } = this;
+    core.counters.duplicateRequest += 1;
+    if ((bits & (OpcodeBit.READ_REQUEST | OpcodeBit.ATOMIC)) === 0) {
+      this.sender.acknowledge(psnAdd(this.#expectedPsn, -1), ACK_SYNDROME, this.#msn);
+      return;
+    }
+    const resource = this.#resources.find(psn);
+    if ((bits & OpcodeBit.ATOMIC) !== 0) {
+      if (resource?.atomic === true) {
+        this.sender.clearJobs();
+        this.sender.queueAtomic(resource);
+        return;
+      }
+    } else if (resource !== undefined && this.#readAgain(bytes, offset, psn, resource)) {
+      return;
+    }
+    core.counters.rxBadDuplicate += 1;
+  }
+
+  /** A repeated READ reads again, within what was asked for the first time. */
+  #readAgain(bytes: Uint8Array, offset: number, psn: number, resource: ResponderResource): boolean {
+    const reth = offset + rethOffset[bytes[offset]];
+    const length = rethLength(bytes, reth);
+    const rkey = rethRkey(bytes, reth);
+    const hi = rethVaHi(bytes, reth);
+    const lo = rethVaLo(bytes, reth);
+    const skipped = ((hi >>> 0) - (resource.addrHi >>> 0)) * 2 ** 32 + ((lo >>> 0) - (resource.addrLo >>> 0));
+    const packets = Math.max(1, Math.ceil(length / this.qp.mtuBytes));
+    const inside =
+      !resource.atomic &&
+      rkey === resource.rkey &&
+      skipped >= 0 &&
+      length <= resource.lengthBytes - skipped &&
+      packets <= resource.packets - psnDiff(psn, resource.firstPsn);
+    if (!inside) return false;
+    this.sender.clearJobs();
+    this.#region = undefined;
+    if (length > 0 && !this.#locate(rkey, hi, lo, length, AccessFlags.REMOTE_READ)) return true;
+    this.sender.queueRead(psn, packets, this.#region, this.#offset, length, this.#msn);
+    return true;
+  }
+
+  /** Finds the memory that a peer names, by PROTOCOL.md 2.3, row 6; when it may not, refuses it and says false. */
+  #locate(rkey: number, hi: number, lo: number, length: number, access: number): boolean {
+    const region = this.core.memory.byRkey(rkey);
+    const offset = region === undefined ? -1 : region.locate(hi, lo, length);
+    if (
+      region === undefined ||
+      offset < 0 ||
+      region.pd !== this.qp.pd ||
+      !region.allows(access) ||
+      !region.remotelyValid ||
+      !region.present
+    ) {
+      this.#failAccess(this.#expectedPsn, rkey, hi, lo, length);
+      return false;
+    }
+    this.#region = region;
+    this.#offset = offset;
+    return true;
+  }
+
+  /** Closes a region to peers, when this peer may reach it at all. */
+  #invalidate(rkey: number): boolean {
+    const region = this.core.memory.byRkey(rkey);
+    if (region?.pd !== this.qp.pd || !region.remotelyValid || (region.access & REMOTE_ACCESS) === 0) return false;
+    region.remotelyValid = false;
+    return true;
+  }
+
+  #completeReceive(opcode: WcOpcode, byteLen: number, immData: number, wcFlags: number, solicited: boolean): void {
+    this.core.counters.rdmaRecvs += 1;
+    this.#open = Open.NONE;
+    this.#receive.complete(WcStatus.SUCCESS, opcode, byteLen, immData, wcFlags, solicited, Syndrome.NONE, undefined);
+  }
+
+  /** Row 7: the packet took effect. */
+  #executed(packets: number, endsMessage: boolean, ackRequest: boolean): void {
+    const last = this.#expectedPsn;
+    this.#expectedPsn = psnAdd(last, packets);
+    if (endsMessage) this.#msn = (this.#msn + 1) & 0xffffff;
+    if (ackRequest) this.sender.acknowledge(last, ACK_SYNDROME, this.#msn);
+  }
+
+  /** No receive request is posted: ask the peer to come again later. */
+  #notReady(): void {
+    this.core.counters.sendRnrErr += 1;
+    this.#nakSent = true;
+    this.#aheadPsn = this.#expectedPsn;
+    this.sender.acknowledge(this.#expectedPsn, Aeth.RNR_NAK | this.qp.attr.minRnrTimer, this.#msn);
+  }
+
+  #nak(code: number): void {
+    this.sender.acknowledge(this.#expectedPsn, Aeth.NAK | code, this.#msn);
+  }
+
+  /** A request that the protocol does not allow here (NAK invalid request). */
+  #refuse(opcode: number, length: number): void {
+    const detail = this.#setDetail(this.#expectedPsn, opcode, length, this.#open, 0);
+    if (this.#receive.taken) {
+      const { INVALID_REQUEST } = NakCode;
+      this.#failReceive(WcStatus.REM_INV_REQ_ERR, Syndrome.RESPONDER_INVALID_REQUEST, detail, INVALID_REQUEST);
+      return;
+    }
+    this.#nak(NakCode.INVALID_REQUEST);
+    this.qp.raise(EventType.QP_REQ_ERR);
+    this.qp.enterError(Syndrome.RESPONDER_INVALID_REQUEST);
+  }
+
+  /** A key that does not open what the peer wants. */
+  #failAccess(psn: number, rkey: number, hi: number, lo: number, length: number): void {
+    const detail = this.#setDetail(psn, rkey, hi, lo, length);
+    detail[5] = NakCode.REMOTE_ACCESS_ERROR;
+    if (this.#receive.taken) {
+      const { REMOTE_ACCESS_ERROR } = NakCode;
+      this.#failReceive(WcStatus.LOC_ACCESS_ERR, Syndrome.RESPONDER_ACCESS, detail, REMOTE_ACCESS_ERROR);
+      return;
+    }
+    this.sender.acknowledge(psn, Aeth.NAK | NakCode.REMOTE_ACCESS_ERROR, this.#msn);
+    this.qp.raise(EventType.QP_ACCESS_ERR);
+    this.qp.enterError(Syndrome.RESPONDER_ACCESS);
+  }
+
+  /** Ends the message being received with an error on its receive request and a NAK. */
+  #failReceive(status: WcStatus, syndrome: Syndrome, detail: Int32Array, nakCode: number): void {
+    this.#receive.complete(status, WcOpcode.RECV, 0, 0, 0, true, syndrome, detail);
+    this.#nak(nakCode);
+    this.qp.enterError(syndrome);
+  }
+
+  #setDetail(a: number, b: number, c: number, d: number, e: number): Int32Array {
+    const detail = this.#detail;
+    detail[0] = a;
+    detail[1] = b;
+    detail[2] = c;
+    detail[3] = d;
+    detail[4] = e;
+    detail[5] = 0;
+    return detail;
+  }
+}

@@ -1,0 +1,189 @@
+import { psnAdd, psnDiff } from '../spec/index.js';
+import { Aeth, aethOffset, atomicAckOffset, Opcode, opcodeHeaderBytes, writeAeth } from '../wire/index.js';
+import { copyBytes, type MemoryRegion } from './memory-region.js';
+import { type NicCore, Served } from './nic-core.js';
+import type { QueuePair } from './queue-pair.js';
+import type { ResponderResource } from './responder-resources.js';
+
+/** A credit code that says "no end-to-end flow control" (PROTOCOL.md 1.4). */
+export const ACK_SYNDROME = Aeth.ACK | 0x1f;
+
+/** One READ or atomic that waits to be answered. */
+class Job {
+  atomic = false;
+  psn = 0;
+  packets = 0;
+  sent = 0;
+  region: MemoryRegion | undefined;
+  offset = 0;
+  lengthBytes = 0;
+  msn = 0;
+  readonly answer = new Uint8Array(8);
+}
+
+/**
+ * The sending half of a responder. READ and atomic responses go out in the order of their requests; of the
+ * acknowledgements that fall due meanwhile only the newest is sent, after them, since it covers those before it
+ * (PROTOCOL.md 2.4).
+ */
+export class ResponseSender {
+  #jobs: Job[] = [];
+  #head = 0;
+  #count = 0;
+  #ackDue = false;
+  #ackPsn = 0;
+  #ackSyndrome = ACK_SYNDROME;
+  #ackMsn = 0;
+
+  constructor(
+    private readonly qp: QueuePair,
+    private readonly core: NicCore,
+  ) {}
+
+  /** Makes room for `depth` READs and atomics and forgets those that wait. */
+  reset(depth: number): void {
+    this.#jobs = Array.from({ length: depth }, () => new Job());
+    this.#ackDue = false;
+    this.clearJobs();
+  }
+
+  /** Forgets what waits: a requester that went back asks for it again. */
+  clearJobs(): void {
+    this.#head = 0;
+    this.#count = 0;
+  }
+
+  get full(): boolean {
+    return this.#count >= this.#jobs.length;
+  }
+
+  /** An ACK or NAK of `psn` falls due. */
+  acknowledge(psn: number, syndrome: number, msn: number): void {
+    if (this.#ackDue) {
+      this.core.counters.ackDeferred += 1;
+      // A duplicate of something old must not hide the NAK of something new.
+      if (psnDiff(psn, this.#ackPsn) < 0) return;
+    }
+    this.#ackDue = true;
+    this.#ackPsn = psn;
+    this.#ackSyndrome = syndrome;
+    this.#ackMsn = msn;
+    this.core.schedule(this.qp);
+  }
+
+  /** Queues the responses to a READ of `lengthBytes` at `offset` of a region, the first of which bears `psn`. */
+  queueRead(
+    psn: number,
+    packets: number,
+    region: MemoryRegion | undefined,
+    offset: number,
+    lengthBytes: number,
+    msn: number,
+  ): void {
+    const job = this.#append();
+    job.atomic = false;
+    job.psn = psn;
+    job.packets = packets;
+    job.sent = 0;
+    job.region = region;
+    job.offset = offset;
+    job.lengthBytes = lengthBytes;
+    job.msn = msn;
+  }
+
+  queueAtomic(resource: ResponderResource): void {
+    const job = this.#append();
+    job.atomic = true;
+    job.psn = resource.firstPsn;
+    job.packets = 1;
+    job.sent = 0;
+    job.region = undefined;
+    job.msn = resource.msn;
+    job.answer.set(resource.answer);
+  }
+
+  /** Sends what is due, at most `budget` packets. */
+  transmit(budget: number): Served {
+    let left = budget;
+    while (this.#count > 0) {
+      if (left <= 0) return Served.MORE;
+      const job = this.#jobs[this.#head];
+      const sent = job.atomic ? this.#sendAtomic(job) : this.#sendRead(job);
+      if (!sent) return Served.BLOCKED;
+      left -= 1;
+    }
+    if (!this.#ackDue) return Served.IDLE;
+    return this.#sendAcknowledge() ? Served.IDLE : Served.BLOCKED;
+  }
+
+  #append(): Job {
+    // A response implies every acknowledgement before it.
+    if (this.#ackDue && this.#ackSyndrome === ACK_SYNDROME) {
+      this.#ackDue = false;
+      this.core.counters.ackDeferred += 1;
+    }
+    const job = this.#jobs[(this.#head + this.#count) % this.#jobs.length];
+    this.#count += 1;
+    this.core.schedule(this.qp);
+    return job;
+  }
+
+  #finish(): void {
+    this.#head = (this.#head + 1) % this.#jobs.length;
+    this.#count -= 1;
+  }
+
+  #sendAtomic(job: Job): boolean {
+    const { builder } = this.core;
+    const opcode = Opcode.RC_ATOMIC_ACKNOWLEDGE;
+    if (!builder.open(this.qp, opcode, job.psn, 0, false, false)) return false;
+    writeAeth(builder.bytes, builder.offset + aethOffset[opcode], ACK_SYNDROME, job.msn);
+    const at = builder.offset + atomicAckOffset[opcode];
+    for (let i = 0; i < 8; i += 1) builder.bytes[at + i] = job.answer[i];
+    builder.close();
+    this.#finish();
+    return true;
+  }
+
+  #sendRead(job: Job): boolean {
+    const { qp, core } = this;
+    const { builder } = core;
+    const { region } = job;
+    const psn = psnAdd(job.psn, job.sent);
+    const begin = job.sent * qp.mtuBytes;
+    const length = Math.min(job.lengthBytes - begin, qp.mtuBytes);
+    // The memory may have been deregistered since the request was accepted.
+    if (region !== undefined && !(region.registered && region.remotelyValid && region.present)) {
+      this.clearJobs();
+      qp.responder.refuseRead(psn);
+      return true;
+    }
+    const first = job.sent === 0;
+    const last = job.sent === job.packets - 1;
+    const opcode = last
+      ? first
+        ? Opcode.RC_READ_RESP_ONLY
+        : Opcode.RC_READ_RESP_LAST
+      : first
+        ? Opcode.RC_READ_RESP_FIRST
+        : Opcode.RC_READ_RESP_MIDDLE;
+    if (!builder.open(qp, opcode, psn, length, false, false)) return false;
+    if (aethOffset[opcode] !== 0) writeAeth(builder.bytes, builder.offset + aethOffset[opcode], ACK_SYNDROME, job.msn);
+    if (region !== undefined)
+      copyBytes(builder.bytes, builder.offset + opcodeHeaderBytes[opcode], region.bytes, job.offset + begin, length);
+    builder.close();
+    job.sent += 1;
+    if (last) this.#finish();
+    return true;
+  }
+
+  #sendAcknowledge(): boolean {
+    const { builder } = this.core;
+    const opcode = Opcode.RC_ACKNOWLEDGE;
+    if (!builder.open(this.qp, opcode, this.#ackPsn, 0, false, false)) return false;
+    writeAeth(builder.bytes, builder.offset + aethOffset[opcode], this.#ackSyndrome, this.#ackMsn);
+    builder.close();
+    this.#ackDue = false;
+    return true;
+  }
+}

@@ -1,0 +1,134 @@
+import { psnAdd, psnDiff } from '../spec/index.js';
+import type { WorkQueue } from './work-queue.js';
+
+/** READs and atomics that can be outstanding at once: the width of `max_rd_atomic` on any device we know. */
+const RD_RING = 256;
+
+/**
+ * Which packets of the send queue are assigned, sent and acknowledged. PSNs run
+ * `una` (oldest unacknowledged) ≤ `nxt` (next to send) ≤ `end` (first not yet assigned to a request);
+ * going back to resend moves `nxt` to `una` and nothing else.
+ */
+export class SendWindow {
+  una = 0;
+  nxt = 0;
+  /** One past the highest PSN ever sent: no honest response names one beyond. */
+  sent = 0;
+  end = 0;
+  /** Number of the first request that has no PSNs yet. */
+  next: number;
+  /** The request, and the packet within it, that `nxt` belongs to. */
+  cursor: number;
+  cursorPacket = 0;
+
+  readonly #firstPsn: Int32Array;
+  readonly #packets: Int32Array;
+  readonly #lengthBytes: Float64Array;
+  /** For each READ or atomic request outstanding, one past its last response PSN. */
+  readonly #rdEnd = new Int32Array(RD_RING);
+  #rdHead = 0;
+  #rdTail = 0;
+
+  constructor(private readonly sq: WorkQueue) {
+    this.next = sq.head;
+    this.cursor = sq.head;
+    this.#firstPsn = new Int32Array(sq.entries);
+    this.#packets = new Int32Array(sq.entries);
+    this.#lengthBytes = new Float64Array(sq.entries);
+  }
+
+  reset(psn: number): void {
+    this.una = psn;
+    this.nxt = psn;
+    this.sent = psn;
+    this.end = psn;
+    this.next = this.sq.head;
+    this.cursor = this.next;
+    this.cursorPacket = 0;
+    this.clearOutstanding();
+  }
+
+  /** Packets sent and not acknowledged; of a READ, the responses asked for. */
+  get inFlight(): number {
+    return psnDiff(this.nxt, this.una);
+  }
+
+  /** Whether some request was started and is not complete. */
+  get busy(): boolean {
+    return this.sq.head !== this.next;
+  }
+
+  /** Gives the request at {@link next} its PSNs (PROTOCOL.md 2.1). */
+  start(packets: number, lengthBytes: number): void {
+    const slot = this.sq.slot(this.next);
+    this.#firstPsn[slot] = this.end;
+    this.#packets[slot] = packets;
+    this.#lengthBytes[slot] = lengthBytes;
+    this.end = psnAdd(this.end, packets);
+    this.next = (this.next + 1) | 0;
+  }
+
+  firstPsn(index: number): number {
+    return this.#firstPsn[this.sq.slot(index)];
+  }
+
+  packets(index: number): number {
+    return this.#packets[this.sq.slot(index)];
+  }
+
+  lengthBytes(index: number): number {
+    return this.#lengthBytes[this.sq.slot(index)];
+  }
+
+  /** Whether all packets of request `index` are acknowledged. */
+  isAcknowledged(index: number): boolean {
+    const slot = this.sq.slot(index);
+    return psnDiff(this.una, psnAdd(this.#firstPsn[slot], this.#packets[slot])) >= 0;
+  }
+
+  /** Notes that `packets` PSNs of the request under the cursor went out. */
+  advanceCursor(packets: number): void {
+    this.nxt = psnAdd(this.nxt, packets);
+    if (psnDiff(this.nxt, this.sent) > 0) this.sent = this.nxt;
+    this.cursorPacket += packets;
+    if (this.cursorPacket >= this.packets(this.cursor)) {
+      this.cursor = (this.cursor + 1) | 0;
+      this.cursorPacket = 0;
+    }
+  }
+
+  /** Notes that everything before `psn` is acknowledged. */
+  acknowledge(psn: number): void {
+    this.una = psn;
+    while (this.#rdHead !== this.#rdTail && psnDiff(this.#rdEnd[this.#rdHead & (RD_RING - 1)], psn) <= 0)
+      this.#rdHead += 1;
+  }
+
+  /** After retiring: a cursor that acknowledgements have overtaken moves on to the oldest unacknowledged packet. */
+  catchUp(): void {
+    if (psnDiff(this.una, this.nxt) > 0) this.rewind();
+  }
+
+  /** Goes back to the oldest unacknowledged packet. */
+  rewind(): void {
+    this.nxt = this.una;
+    this.cursor = this.sq.head;
+    this.cursorPacket = this.busy ? psnDiff(this.una, this.firstPsn(this.cursor)) : 0;
+    this.clearOutstanding();
+  }
+
+  get rdOutstanding(): number {
+    return this.#rdTail - this.#rdHead;
+  }
+
+  /** Notes a READ or atomic request whose last response will bear the PSN before `end`. */
+  addOutstanding(end: number): void {
+    this.#rdEnd[this.#rdTail & (RD_RING - 1)] = end;
+    this.#rdTail += 1;
+  }
+
+  clearOutstanding(): void {
+    this.#rdHead = 0;
+    this.#rdTail = 0;
+  }
+}

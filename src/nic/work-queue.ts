@@ -1,0 +1,86 @@
+import type { QpState } from '../spec/index.js';
+import { assert } from './command-error.js';
+import { Ring, RING_HEADER_WORDS, type RingShape, SgeWords, WorkQueue as Header } from './layout.js';
+
+/**
+ * The NIC's end of a send or receive queue. Entries stay in the ring, where they are read again for every
+ * retransmission, until {@link retire} gives their slots back to the driver.
+ */
+export class WorkQueue {
+  /** All of the ring, as words and as bytes. */
+  readonly words: Int32Array;
+  readonly bytes: Uint8Array;
+  /** Free-running number of the oldest entry that is not retired. */
+  head: number;
+
+  readonly #mask: number;
+  readonly #entryWords: number;
+  #knownProducer: number;
+
+  constructor(
+    memory: SharedArrayBuffer,
+    shape: RingShape,
+    /** Scatter/gather entries that fit into one work queue entry. */
+    readonly maxSge: number,
+  ) {
+    assert(memory.byteLength >= shape.bytes, 'work queue ring too small');
+    this.words = new Int32Array(memory);
+    this.bytes = new Uint8Array(memory);
+    this.#mask = shape.entries - 1;
+    this.#entryWords = shape.entryWords;
+    this.head = this.words[Ring.CONSUMER];
+    this.#knownProducer = this.head;
+  }
+
+  get entries(): number {
+    return this.#mask + 1;
+  }
+
+  slot(index: number): number {
+    return index & this.#mask;
+  }
+
+  /** Word at which entry number `index` begins. */
+  entry(index: number): number {
+    return RING_HEADER_WORDS + (index & this.#mask) * this.#entryWords;
+  }
+
+  /** Whether the driver has published entry number `index`. */
+  has(index: number): boolean {
+    if (index !== this.#knownProducer) return true;
+    const producer = Atomics.load(this.words, Ring.PRODUCER);
+    // A driver that claims more than the ring holds is believed up to what it can have written.
+    const published = (producer - this.head) >>> 0;
+    this.#knownProducer = published > this.entries ? (this.head + this.entries) | 0 : producer;
+    return index !== this.#knownProducer;
+  }
+
+  /** Gives the slots before entry number `head` back. */
+  retire(head: number): void {
+    this.head = head;
+    Atomics.store(this.words, Ring.CONSUMER, head);
+  }
+
+  /** Forgets all entries, as RESET does. */
+  discard(): void {
+    this.#knownProducer = Atomics.load(this.words, Ring.PRODUCER);
+    this.retire(this.#knownProducer);
+  }
+
+  /** Lets the driver ring again. Comes before looking for work, so that a later post is never overlooked. */
+  clearDoorbell(): void {
+    Atomics.store(this.words, Header.DOORBELL, 0);
+  }
+
+  /** Shows the driver the state that decides whether a post must ring. */
+  publishState(state: QpState): void {
+    Atomics.store(this.words, Header.QP_STATE, state);
+  }
+}
+
+/** Sum of the lengths of `count` scatter/gather entries that begin at word `at`. */
+export function sgeTotal(words: Int32Array, at: number, count: number): number {
+  let total = 0;
+  for (let i = 0; i < count; i += 1) total += words[at + i * SgeWords.SIZE + SgeWords.LENGTH] >>> 0;
+  return total;
+}
