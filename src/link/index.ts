@@ -1,0 +1,3 @@
+/** Where packets go: the links of a NIC. */
+export type { Link, PacketReceiver, PacketSink } from './link.js';
+export * from './simulated.js';
