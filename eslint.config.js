@@ -50,6 +50,23 @@ export default tseslint.config(
     rules: { 'no-console': 'error' },
   },
   {
+    // These rooms run in a worker, in a browser page and under virtual time: no Node, no clock, no dice of their own.
+    files: ['src/{spec,wire,nic,verbs}/**/*.ts', 'src/link/simulat*/**/*.ts', 'src/link/simulat*.ts'],
+    rules: {
+      'no-restricted-globals': ['error', 'Buffer', 'process', 'global', 'setTimeout', 'setInterval', 'setImmediate'],
+      'no-restricted-properties': [
+        'error',
+        {
+          object: 'Math',
+          property: 'random',
+          message: 'Randomness comes in from outside, so that a run can be replayed.',
+        },
+        { object: 'Date', property: 'now', message: 'Time comes in from outside, so that a run can be replayed.' },
+        { object: 'performance', property: 'now', message: 'Time comes in from outside.' },
+      ],
+    },
+  },
+  {
     files: ['**/*.js', '**/*.mjs'],
     languageOptions: { globals: { process: 'readonly', URL: 'readonly', console: 'readonly' } },
   },

@@ -11,7 +11,7 @@ export const ROOMS = [
   { name: 'spec', files: /^src\/spec\//, below: [], packages: 'none' },
   { name: 'wire', files: /^src\/wire\//, below: ['spec'], packages: 'none' },
   { name: 'nic', files: /^src\/nic\//, below: ['wire', 'spec'], packages: 'none' },
-  { name: 'link', files: /^src\/link\/simulated/, below: ['wire', 'spec'], packages: 'none' },
+  { name: 'link', files: /^src\/link\/simulat/, below: ['wire', 'spec'], packages: 'none' },
   { name: 'link', files: /^src\/link\/udp/, below: ['wire', 'spec', 'host'], packages: 'all' },
   { name: 'link', files: /^src\/link\//, below: ['wire', 'spec'], packages: 'node' },
   { name: 'host', files: /^src\/host\//, below: [], packages: 'all' },
