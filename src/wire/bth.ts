@@ -48,14 +48,14 @@ export function bthOpcode(bytes: Uint8Array, offset: number): number {
   return bytes[offset];
 }
 
-/** Whether the receiver is asked to raise a solicited event. */
-export function bthSolicited(bytes: Uint8Array, offset: number): boolean {
-  return (bytes[offset + 1] & 0x80) !== 0;
+/** 1 when the receiver is asked to raise a solicited event, else 0. */
+export function bthSolicited(bytes: Uint8Array, offset: number): number {
+  return bytes[offset + 1] >> 7;
 }
 
-/** Whether the sender's path is in the migrated state. */
-export function bthMigReq(bytes: Uint8Array, offset: number): boolean {
-  return (bytes[offset + 1] & 0x40) !== 0;
+/** 1 when the sender's path is in the migrated state, else 0. */
+export function bthMigReq(bytes: Uint8Array, offset: number): number {
+  return (bytes[offset + 1] >> 6) & 1;
 }
 
 /** Bytes of padding between the payload and the ICRC, 0 to 3. */
@@ -73,14 +73,14 @@ export function bthPkey(bytes: Uint8Array, offset: number): number {
   return getU16(bytes, offset + 2);
 }
 
-/** Whether a switch marked the packet as having met congestion. */
-export function bthFecn(bytes: Uint8Array, offset: number): boolean {
-  return (bytes[offset + 4] & 0x80) !== 0;
+/** 1 when a switch marked the packet as having met congestion, else 0. */
+export function bthFecn(bytes: Uint8Array, offset: number): number {
+  return bytes[offset + 4] >> 7;
 }
 
-/** Whether the receiver tells that packets in the other direction met congestion. */
-export function bthBecn(bytes: Uint8Array, offset: number): boolean {
-  return (bytes[offset + 4] & 0x40) !== 0;
+/** 1 when the sender tells that packets in the other direction met congestion, else 0. */
+export function bthBecn(bytes: Uint8Array, offset: number): number {
+  return (bytes[offset + 4] >> 6) & 1;
 }
 
 /** The number of the queue pair that the packet is for, 24 bits. */
@@ -88,9 +88,9 @@ export function bthDestQp(bytes: Uint8Array, offset: number): number {
   return getU24(bytes, offset + 5);
 }
 
-/** Whether the responder is asked to acknowledge at once. */
-export function bthAckRequest(bytes: Uint8Array, offset: number): boolean {
-  return (bytes[offset + 8] & 0x80) !== 0;
+/** 1 when the responder is asked to acknowledge at once, else 0. */
+export function bthAckRequest(bytes: Uint8Array, offset: number): number {
+  return bytes[offset + 8] >> 7;
 }
 
 /** The packet sequence number, 24 bits. */
