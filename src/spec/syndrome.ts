@@ -1,0 +1,49 @@
+/**
+ * Why a completion is in error: what the NIC writes as `vendorErr`, with the numbers that belong to it in `detail`.
+ * The list behind each value names `detail[0]`, `detail[1]` and so on; all are 32-bit, and an absent number is 0.
+ * Addresses come as two words, `addrHi` and `addrLo`.
+ */
+export const Syndrome = {
+  NONE: 0,
+  /** The ACK timer ran out once too often: psn, transmissions, elapsedUs, peerQpn. */
+  RETRY_TIMEOUT: 1,
+  /** The peer asked for a PSN again once too often: psn, naks, elapsedUs, peerQpn. */
+  RETRY_SEQUENCE: 2,
+  /** The peer was not ready to receive once too often: psn, attempts, elapsedUs, peerQpn, timerCode. */
+  RNR_EXCEEDED: 3,
+  /** NAK remote access error: psn, rkey, addrHi, addrLo, length, peerQpn. */
+  REMOTE_ACCESS: 4,
+  /** NAK invalid request: psn, opcode (`WrOpcode`), length, peerQpn. */
+  REMOTE_INVALID_REQUEST: 5,
+  /** NAK remote operational error: psn, peerQpn. */
+  REMOTE_OPERATIONAL: 6,
+  /** No memory region has this L_Key: lkey, sgeIndex, addrHi, addrLo, length. */
+  LOCAL_KEY_UNKNOWN: 7,
+  /** The region belongs to another protection domain than the QP: lkey, sgeIndex, addrHi, addrLo, length. */
+  LOCAL_KEY_PD: 8,
+  /** The region lacks LOCAL_WRITE, which this use needs: lkey, sgeIndex, addrHi, addrLo, length. */
+  LOCAL_KEY_ACCESS: 9,
+  /** The bytes are not all inside the region: lkey, sgeIndex, addrHi, addrLo, length. */
+  LOCAL_KEY_RANGE: 10,
+  /** The registered buffer was detached or shrunk: lkey, sgeIndex, addrHi, addrLo, length. */
+  LOCAL_MEMORY_GONE: 11,
+  /** A message is longer than what is to hold it: needed, available. */
+  LOCAL_LENGTH: 12,
+  /** A message is longer than it may be: length, max. */
+  LOCAL_MESSAGE_TOO_LONG: 13,
+  /** The request makes no sense: opcode (`WrOpcode`), numSge. */
+  LOCAL_BAD_WQE: 14,
+  /** The QP left for the error state first: qpState, causeVendorErr (a `Syndrome`; NONE when a program asked for it). */
+  FLUSHED: 15,
+  /** The peer answered something else than was asked: psn, opcode (of the packet), expectedOpcode (`WrOpcode`). */
+  BAD_RESPONSE: 16,
+  /** The peer's request names memory that it may not use: psn, rkey, addrHi, addrLo, length, nakCode. */
+  RESPONDER_ACCESS: 17,
+  /** The peer's request breaks the protocol: psn, opcode (of the packet), length, openMessage (0 when none was open). */
+  RESPONDER_INVALID_REQUEST: 18,
+  /** A completion found its queue full: cqn. */
+  CQ_OVERRUN: 19,
+  /** The peer asked to invalidate a key that it may not: rkey, psn. */
+  INVALIDATE_FAILED: 20,
+} as const;
+export type Syndrome = (typeof Syndrome)[keyof typeof Syndrome];

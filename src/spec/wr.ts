@@ -1,0 +1,30 @@
+/** The values of `enum ibv_wr_opcode`. */
+export const WrOpcode = {
+  RDMA_WRITE: 0,
+  RDMA_WRITE_WITH_IMM: 1,
+  SEND: 2,
+  SEND_WITH_IMM: 3,
+  RDMA_READ: 4,
+  ATOMIC_CMP_AND_SWP: 5,
+  ATOMIC_FETCH_AND_ADD: 6,
+  LOCAL_INV: 7,
+  BIND_MW: 8,
+  SEND_WITH_INV: 9,
+  TSO: 10,
+  FLUSH: 14,
+  ATOMIC_WRITE: 15,
+} as const;
+export type WrOpcode = (typeof WrOpcode)[keyof typeof WrOpcode];
+
+/** Bits of `enum ibv_send_flags`. */
+export const SendFlags = {
+  /** Wait until all earlier READs and atomics are complete (PROTOCOL.md 2.7). */
+  FENCE: 1,
+  /** Complete with an entry in the send CQ, also on success. */
+  SIGNALED: 2,
+  /** Ask for a solicited event on the receiving side. */
+  SOLICITED: 4,
+  /** Take the data while posting; the memory need not be registered and may be reused at once. */
+  INLINE: 8,
+  IP_CSUM: 16,
+} as const;
