@@ -1,0 +1,188 @@
+import type { Gid } from '../spec/index.js';
+import { isIpv4Gid, ipFromGid } from '../spec/index.js';
+import { PacketMeta, type Path } from '../wire/index.js';
+import type { Link, PacketReceiver } from './link.js';
+import type { Direction } from './simulation/direction.js';
+import type { SimulatedNetwork } from './simulated-network.js';
+import { ipUdpBytes, type SimulatedPacket } from './simulation/packet.js';
+
+/** What a simulated host's end of the network is like. */
+export interface SimulatedLinkOptions {
+  /** Largest packet, BTH to ICRC. Default: a payload of 4096 bytes under any headers. */
+  readonly maxPacketBytes?: number;
+  /** Packets of that size that fit between two flushes. */
+  readonly burstPackets?: number;
+  /** IP bytes that wait to be received; what finds no room is dropped, as by a full socket buffer. */
+  readonly inboxLimitBytes?: number;
+}
+
+const DEFAULT_MAX_PACKET_BYTES = 4096 + 96;
+const DEFAULT_BURST_PACKETS = 32;
+
+/** A host's end of a {@link SimulatedNetwork}. */
+export class SimulatedLink implements Link {
+  readonly ipv6: boolean;
+  readonly maxPacketBytes: number;
+  readonly sink: SimulatedSink;
+
+  readonly #inboxLimitBytes: number;
+  readonly #meta = new PacketMeta();
+  /** What has arrived; the packets before #taken are received already. */
+  #inbox: SimulatedPacket[] = [];
+  #taken = 0;
+  #inboxBytes = 0;
+  #receivedPackets = 0;
+  #receivedBytes = 0;
+  #inboxDropped = 0;
+
+  constructor(
+    private readonly network: SimulatedNetwork,
+    readonly address: string,
+    readonly gid: Gid,
+    options: SimulatedLinkOptions,
+  ) {
+    this.ipv6 = !isIpv4Gid(gid);
+    this.maxPacketBytes = options.maxPacketBytes ?? DEFAULT_MAX_PACKET_BYTES;
+    this.#inboxLimitBytes = options.inboxLimitBytes ?? Infinity;
+    const burstPackets = options.burstPackets ?? DEFAULT_BURST_PACKETS;
+    this.sink = new SimulatedSink(network, this, burstPackets * this.maxPacketBytes);
+  }
+
+  flush(): void {
+    this.sink.flush();
+  }
+
+  receive(receiver: PacketReceiver, maxPackets: number): number {
+    const meta = this.#meta;
+    let received = 0;
+    while (received < maxPackets && this.#taken < this.#inbox.length) {
+      const { bytes, header } = this.#inbox[this.#taken];
+      this.#taken += 1;
+      received += 1;
+      this.#inboxBytes -= bytes.length + ipUdpBytes(header.ipv6);
+      this.#receivedPackets += 1;
+      this.#receivedBytes += bytes.length;
+      meta.ipv6 = header.ipv6;
+      meta.source.set(header.source);
+      meta.destination.set(header.destination);
+      meta.sourcePort = header.sourcePort;
+      meta.trafficClass = header.trafficClass;
+      meta.hopLimit = header.hopLimit;
+      meta.ipId = header.ipId;
+      receiver.receive(bytes, 0, bytes.length, meta);
+    }
+    if (this.#taken === this.#inbox.length && this.#taken > 0) {
+      this.#inbox = [];
+      this.#taken = 0;
+    }
+    return received;
+  }
+
+  /** Packets that have arrived and were not received yet. */
+  get waiting(): number {
+    return this.#inbox.length - this.#taken;
+  }
+
+  /** @internal Takes a packet that arrives; false when there is no room for it. */
+  accept(packet: SimulatedPacket): boolean {
+    const bytes = packet.bytes.length + ipUdpBytes(packet.header.ipv6);
+    if (this.#inboxBytes + bytes > this.#inboxLimitBytes) {
+      this.#inboxDropped += 1;
+      return false;
+    }
+    this.#inboxBytes += bytes;
+    this.#inbox.push(packet);
+    return true;
+  }
+
+  close(): void {
+    this.network.detach(this.address);
+    this.#inbox = [];
+    this.#taken = 0;
+  }
+
+  statistics(): Record<string, number> {
+    return {
+      sent_packets: this.sink.sentPackets,
+      sent_bytes: this.sink.sentBytes,
+      received_packets: this.#receivedPackets,
+      received_bytes: this.#receivedBytes,
+      inbox_dropped: this.#inboxDropped,
+    };
+  }
+}
+
+/** A packet that lies in the arena and waits for the flush. */
+interface Pending {
+  readonly path: Path;
+  readonly offset: number;
+  readonly lengthBytes: number;
+}
+
+/** The arena in which a NIC builds packets for a simulated link. It is used anew after each flush. */
+export class SimulatedSink {
+  readonly bytes: Uint8Array;
+  ipId = 0;
+  sentPackets = 0;
+  sentBytes = 0;
+
+  readonly #pending: Pending[] = [];
+  readonly #directions = new WeakMap<Path, Direction>();
+  #used = 0;
+  #reserved: Pending | undefined;
+
+  constructor(
+    private readonly network: SimulatedNetwork,
+    private readonly link: SimulatedLink,
+    arenaBytes: number,
+  ) {
+    this.bytes = new Uint8Array(arenaBytes);
+  }
+
+  reserve(path: Path, lengthBytes: number): number {
+    if (lengthBytes > this.link.maxPacketBytes)
+      throw new RangeError(`a packet of ${lengthBytes} bytes exceeds the link's ${this.link.maxPacketBytes}`);
+    this.#reserved = undefined;
+    if (this.#used + lengthBytes > this.bytes.length) return -1;
+    this.#reserved = { path, offset: this.#used, lengthBytes };
+    this.ipId = this.network.hidesIpId ? this.#pending.length & 0xffff : 0;
+    return this.#used;
+  }
+
+  commit(): void {
+    if (this.#reserved === undefined) throw new Error('commit without a reservation');
+    this.#pending.push(this.#reserved);
+    this.#used += this.#reserved.lengthBytes;
+    this.#reserved = undefined;
+  }
+
+  /** Puts everything committed on the wire. */
+  flush(): void {
+    const ipId = this.network.hidesIpId ? -1 : 0;
+    for (const { path, offset, lengthBytes } of this.#pending) {
+      this.sentPackets += 1;
+      this.sentBytes += lengthBytes;
+      this.network.send(this.#directionOf(path), this.bytes.slice(offset, offset + lengthBytes), {
+        ipv6: path.ipv6,
+        // The address of the socket, whatever the path claims: nobody can send from another's.
+        source: this.link.gid,
+        destination: path.dgid,
+        sourcePort: path.sourcePort,
+        trafficClass: path.trafficClass,
+        hopLimit: path.hopLimit,
+        ipId: path.ipv6 ? 0 : ipId,
+      });
+    }
+    this.#pending.length = 0;
+    this.#used = 0;
+    this.#reserved = undefined;
+  }
+
+  #directionOf(path: Path): Direction {
+    const known = this.#directions.get(path);
+    if (known !== undefined) return known;
+    const direction = this.network.direction(this.link.address, ipFromGid(path.dgid));
+    this.#directions.set(path, direction);
+    return direction;
+  }
+}

@@ -1,0 +1,250 @@
+import { gidFromIp, ipFromGid, isIpv4Gid } from '../spec/index.js';
+import { SimulatedLink, type SimulatedLinkOptions } from './simulated-link.js';
+import { changedConditions, type LinkConditions, PERFECT_CONDITIONS } from './simulation/conditions.js';
+import { Direction } from './simulation/direction.js';
+import { EventQueue } from './simulation/event-queue.js';
+import { ipUdpBytes, type PacketHeader, type SimulatedPacket, type Verdict } from './simulation/packet.js';
+import { SeededRandom } from './simulation/random.js';
+import { NetworkStatistics } from './simulation/statistics.js';
+
+/** How a simulated network starts. */
+export interface SimulatedNetworkOptions {
+  /** Chooses everything that happens by chance; the low 32 bits count. */
+  readonly seed: number;
+  /** Conditions of every direction that has none of its own. Default: a perfect wire of 5 µs. */
+  readonly conditions?: Partial<LinkConditions>;
+  /**
+   * Hides the IPv4 identification from receivers and counts it up within a burst, as UDP sockets with segmentation
+   * offload do (PROTOCOL.md 7.2). By default it is 0 and known.
+   */
+  readonly hideIpId?: boolean;
+}
+
+type Event = SimulatedPacket | (() => void);
+
+/**
+ * Hosts joined by a wire that exists in memory and in time of its own. The same seed, the same calls and the same
+ * conditions give the same run, to the byte.
+ *
+ * @example
+ * ```ts
+ * const network = new SimulatedNetwork({ seed: 7, conditions: { loss: 0.01 } });
+ * const a = network.attach('10.0.0.1');
+ * const b = network.attach('10.0.0.2');
+ * network.setDirection('10.0.0.1', '10.0.0.2', { delayUs: 500 });
+ * network.advanceTo(network.nextEventUs());
+ * ```
+ */
+export class SimulatedNetwork {
+  /** Looks at every packet as it is sent, before chance does, and may decide its fate. */
+  onPacket: ((packet: SimulatedPacket) => Verdict) | undefined;
+  readonly counts = new NetworkStatistics();
+  /** Whether receivers see the IPv4 identification. */
+  readonly hidesIpId: boolean;
+
+  readonly #random: SeededRandom;
+  readonly #queue = new EventQueue<Event>();
+  readonly #links = new Map<string, SimulatedLink>();
+  readonly #directions = new Map<string, Direction>();
+  #conditions: LinkConditions;
+  #nowUs = 0;
+  #packets = 0;
+
+  constructor({ seed, conditions = {}, hideIpId = false }: SimulatedNetworkOptions) {
+    this.#random = new SeededRandom(seed);
+    this.#conditions = changedConditions(PERFECT_CONDITIONS, conditions);
+    this.hidesIpId = hideIpId;
+  }
+
+  /** The present, in µs since the network began. */
+  get nowUs(): number {
+    return this.#nowUs;
+  }
+
+  /**
+   * Gives a host an address.
+   *
+   * @throws RangeError when `address` is no IP address
+   * @throws Error when another host has it
+   */
+  attach(address: string, options: SimulatedLinkOptions = {}): SimulatedLink {
+    const gid = gidFromIp(address);
+    const name = ipFromGid(gid);
+    if (this.#links.has(name)) throw new Error(`a host at ${name} is attached already`);
+    const link = new SimulatedLink(this, name, gid, options);
+    this.#links.set(name, link);
+    return link;
+  }
+
+  /** Takes the host at `address` off the network; packets to it vanish. */
+  detach(address: string): void {
+    this.#links.delete(canonical(address));
+  }
+
+  /** Changes the conditions of every direction, present and future. */
+  setConditions(changes: Partial<LinkConditions>): void {
+    this.#conditions = changedConditions(this.#conditions, changes);
+    for (const direction of this.#directions.values())
+      direction.conditions = changedConditions(direction.conditions, changes);
+  }
+
+  /** Changes the conditions from one host to another; the way back keeps its own. */
+  setDirection(from: string, to: string, changes: Partial<LinkConditions>): void {
+    const direction = this.direction(from, to);
+    direction.conditions = changedConditions(direction.conditions, changes);
+  }
+
+  /** Cuts two hosts off from each other; {@link heal} joins them again. */
+  partition(a: string, b: string): void {
+    this.setDirection(a, b, { partitioned: true });
+    this.setDirection(b, a, { partitioned: true });
+  }
+
+  /** Ends every partition. */
+  heal(): void {
+    this.setConditions({ partitioned: false });
+  }
+
+  /** Runs `action` when time reaches `timeUs`: to change conditions in the midst of a run. */
+  at(timeUs: number, action: () => void): void {
+    this.#queue.push(Math.max(timeUs, this.#nowUs), action);
+  }
+
+  /** When something happens next, or Infinity. */
+  nextEventUs(): number {
+    return this.#queue.nextUs;
+  }
+
+  /** Lets time pass until `timeUs` and puts what arrives into the inboxes. Time never runs backwards. */
+  advanceTo(timeUs: number): void {
+    for (;;) {
+      const dueUs = this.#queue.nextUs;
+      const event = this.#queue.popDue(timeUs);
+      if (event === undefined) break;
+      this.#nowUs = Math.max(this.#nowUs, dueUs);
+      if (typeof event === 'function') event();
+      else this.#deliver(event);
+    }
+    this.#nowUs = Math.max(this.#nowUs, timeUs);
+  }
+
+  /** A packet made by hand: it arrives at `to` as if sent now by a host at `from`, past script and conditions. */
+  inject(from: string, to: string, bytes: Uint8Array, header: Partial<PacketHeader> = {}): void {
+    const source = gidFromIp(from);
+    const packet = this.#packet(canonical(from), canonical(to), bytes.slice(), {
+      ipv6: !isIpv4Gid(source),
+      source,
+      destination: gidFromIp(to),
+      sourcePort: 4791,
+      trafficClass: 0,
+      hopLimit: 64,
+      ipId: this.hidesIpId ? -1 : 0,
+      ...header,
+    });
+    this.#queue.push(this.#nowUs, packet);
+  }
+
+  statistics(): Record<string, number> {
+    return this.counts.snapshot();
+  }
+
+  /** @internal What a link flushes. `bytes` becomes the network's own. */
+  send(direction: Direction, bytes: Uint8Array, header: PacketHeader): void {
+    this.counts.sent += 1;
+    const packet = this.#packet(direction.from, direction.to, bytes, header);
+    const verdict = this.onPacket === undefined ? 'pass' : this.onPacket(packet);
+    if (verdict === 'pass') {
+      this.#transmit(direction, packet);
+      return;
+    }
+    this.counts.scripted += 1;
+    if (verdict === 'drop') return;
+    if (verdict === 'duplicate') {
+      this.#transmit(direction, packet);
+      this.#transmit(direction, { ...packet, bytes: packet.bytes.slice() });
+    } else if ('delayUs' in verdict) {
+      this.#queue.push(direction.straying(this.#nowUs, verdict.delayUs), packet);
+    } else {
+      this.#transmit(direction, { ...packet, bytes: verdict.replace.slice() });
+    }
+  }
+
+  /** @internal */
+  direction(from: string, to: string): Direction {
+    const fromName = canonical(from);
+    const toName = canonical(to);
+    const key = `${fromName} ${toName}`;
+    const known = this.#directions.get(key);
+    if (known !== undefined) return known;
+    const made = new Direction(fromName, toName, this.#conditions);
+    this.#directions.set(key, made);
+    return made;
+  }
+
+  #packet(from: string, to: string, bytes: Uint8Array, header: PacketHeader): SimulatedPacket {
+    return { from, to, index: this.#packets++, sentAtUs: this.#nowUs, bytes, header };
+  }
+
+  /** Lets conditions and chance act on a packet. */
+  #transmit(direction: Direction, packet: SimulatedPacket): void {
+    const { conditions } = direction;
+    const counts = this.counts;
+    const random = this.#random;
+    const wireBytes = packet.bytes.length + ipUdpBytes(packet.header.ipv6);
+    if (conditions.partitioned) {
+      counts.partitioned += 1;
+      return;
+    }
+    if (wireBytes > conditions.mtuBytes) {
+      counts.tooBig += 1;
+      return;
+    }
+    const departureUs = direction.serialise(this.#nowUs, wireBytes);
+    if (departureUs < 0) {
+      counts.queueDropped += 1;
+      return;
+    }
+    if (random.chance(conditions.loss)) {
+      counts.lost += 1;
+      return;
+    }
+    if (random.chance(conditions.duplication)) {
+      counts.duplicated += 1;
+      const extraUs = random.fraction() * conditions.reorderDelayUs;
+      this.#queue.push(direction.straying(departureUs, extraUs), { ...packet, bytes: packet.bytes.slice() });
+    }
+    if (random.chance(conditions.corruption)) {
+      counts.corrupted += 1;
+      flipBits(packet.bytes, random);
+    }
+    if (random.chance(conditions.reordering)) {
+      counts.reordered += 1;
+      this.#queue.push(direction.straying(departureUs, random.fraction() * conditions.reorderDelayUs), packet);
+    } else {
+      this.#queue.push(direction.arrival(departureUs, random), packet);
+    }
+  }
+
+  #deliver(packet: SimulatedPacket): void {
+    const link = this.#links.get(packet.to);
+    if (link === undefined) this.counts.unroutable += 1;
+    else if (link.accept(packet)) this.counts.delivered += 1;
+    else this.counts.inboxDropped += 1;
+  }
+}
+
+function canonical(address: string): string {
+  return ipFromGid(gidFromIp(address));
+}
+
+/** Turns over one to three different bits; no such change escapes a CRC-32 over a packet of this size. */
+function flipBits(bytes: Uint8Array, random: SeededRandom): void {
+  const wanted = random.between(1, 3);
+  const flipped = new Set<number>();
+  while (flipped.size < wanted) {
+    const bit = random.below(8 * bytes.length);
+    if (flipped.has(bit)) continue;
+    flipped.add(bit);
+    bytes[bit >> 3] ^= 1 << (bit & 7);
+  }
+}

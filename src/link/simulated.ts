@@ -1,0 +1,6 @@
+/** The simulated network and what belongs to it. */
+export { SimulatedLink, type SimulatedLinkOptions } from './simulated-link.js';
+export { SimulatedNetwork, type SimulatedNetworkOptions } from './simulated-network.js';
+export { type LinkConditions, PERFECT_CONDITIONS } from './simulation/conditions.js';
+export type { PacketHeader, SimulatedPacket, Verdict } from './simulation/packet.js';
+export { SeededRandom } from './simulation/random.js';

@@ -1,0 +1,37 @@
+import type { LinkConditions } from './conditions.js';
+import type { SeededRandom } from './random.js';
+
+/** One direction between two hosts: its conditions, and how far its serialiser and its last packet have come. */
+export class Direction {
+  #busyUntilUs = 0;
+  #lastArrivalUs = 0;
+
+  constructor(
+    readonly from: string,
+    readonly to: string,
+    public conditions: LinkConditions,
+  ) {}
+
+  /** When the last bit of a packet sent now leaves, or -1 when the queue has no room for it. */
+  serialise(nowUs: number, bytes: number): number {
+    const { bandwidthBytesPerUs, queueLimitBytes } = this.conditions;
+    if (bandwidthBytesPerUs === Infinity) return nowUs;
+    const startUs = Math.max(nowUs, this.#busyUntilUs);
+    if ((startUs - nowUs) * bandwidthBytesPerUs + bytes > queueLimitBytes) return -1;
+    this.#busyUntilUs = startUs + bytes / bandwidthBytesPerUs;
+    return this.#busyUntilUs;
+  }
+
+  /** When a packet that left at `departureUs` arrives, behind all that left before it. */
+  arrival(departureUs: number, random: SeededRandom): number {
+    const { delayUs, jitterUs } = this.conditions;
+    const jitter = jitterUs > 0 ? random.fraction() * jitterUs : 0;
+    this.#lastArrivalUs = Math.max(this.#lastArrivalUs, departureUs + delayUs + jitter);
+    return this.#lastArrivalUs;
+  }
+
+  /** The same for a packet that strays: nothing waits for it. */
+  straying(departureUs: number, extraUs: number): number {
+    return departureUs + this.conditions.delayUs + extraUs;
+  }
+}
