@@ -1,4 +1,14 @@
-import { ackTimeoutUs, psnAdd, psnDiff, QpState, rnrTimerUs, SendFlags, Syndrome, WcStatus } from '../spec/index.js';
+import {
+  ackTimeoutUs,
+  psnAdd,
+  psnDiff,
+  QpState,
+  rnrTimerUs,
+  SendFlags,
+  Syndrome,
+  WcOpcode,
+  WcStatus,
+} from '../spec/index.js';
 import {
   Aeth,
   aethMsn,
@@ -45,8 +55,10 @@ export class Completer {
   #transmissions = 0;
   /** When the oldest unacknowledged packet was first sent. */
   #waitingSinceUs = 0;
-  /** A NAK or gap made us go back, and nothing was sent since: another one tells nothing new. */
+  /** A NAK made us go back, and nothing was sent since: another one tells nothing new. */
   #rewound = false;
+  /** A gap in the responses made us go back: the rest of the same burst shows the same gap. */
+  #gapSeen = false;
   /** For reading one 64-bit atomic answer in host byte order. */
   readonly #answer = new Uint8Array(8);
 
@@ -87,6 +99,7 @@ export class Completer {
       this.rnrWaiting = false;
       core.schedule(qp);
     } else if (qp.window.inFlight > 0) {
+      this.#gapSeen = false;
       this.#retry(Syndrome.RETRY_TIMEOUT);
     }
   }
@@ -247,7 +260,10 @@ export class Completer {
     }
     if (psnDiff(reached, window.una) > 0) this.#progress(reached);
     if (reached === psn) return true;
-    this.#goBack();
+    if (!this.#gapSeen) {
+      this.#gapSeen = true;
+      this.#goBack();
+    }
     return false;
   }
 
@@ -378,6 +394,7 @@ export class Completer {
     this.#retriesLeft = this.qp.attr.retryCnt;
     this.#rnrRetriesLeft = this.qp.attr.rnrRetry;
     this.#transmissions = 0;
+    this.#gapSeen = false;
   }
 
   #startTimer(intervalUs: number): void {
@@ -398,13 +415,15 @@ export class Completer {
     const { words } = qp.sq;
     const entry = qp.sq.entry(index);
     const control = words[entry + SendWqe.CONTROL];
+    const wcOpcode = rcRequests[control & 0xff]?.wcOpcode ?? WcOpcode.SEND;
+    if (status === WcStatus.SUCCESS && wcOpcode === WcOpcode.SEND) this.core.counters.rdmaSends += 1;
     const signaled = qp.sqSigAll || (control & (SendFlags.SIGNALED << 8)) !== 0;
     if (status === WcStatus.SUCCESS && !signaled) return;
     qp.sendCq.push(
       words[entry + SendWqe.WR_ID_LO],
       words[entry + SendWqe.WR_ID_HI],
       status,
-      rcRequests[control & 0xff]?.wcOpcode ?? 0,
+      wcOpcode,
       status === WcStatus.SUCCESS ? qp.window.lengthBytes(index) : 0,
       0,
       qp.qpn,

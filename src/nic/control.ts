@@ -12,7 +12,7 @@ import {
   QpType,
 } from '../spec/index.js';
 import { createPath, type Path } from '../wire/index.js';
-import { CommandError } from './command-error.js';
+import { assert, CommandError } from './command-error.js';
 import type { NicLimits } from './ports.js';
 import type { QueuePair } from './queue-pair.js';
 
@@ -42,7 +42,10 @@ export function checkQpCap(cap: QpCap, limits: NicLimits): void {
 /** A queue pair type that this NIC does not make. */
 export function checkQpType(type: QpType): void {
   if (type !== QpType.RC)
-    throw new CommandError('EOPNOTSUPP', `queue pairs of type ${type} are not supported; this device has RC (${QpType.RC})`);
+    throw new CommandError(
+      'EOPNOTSUPP',
+      `queue pairs of type ${type} are not supported; this device has RC (${QpType.RC})`,
+    );
 }
 
 /** What a checked modification comes to, beside the attributes themselves. */
@@ -64,7 +67,8 @@ export function checkModification(qp: QueuePair, attr: Partial<QpAttr>, port: Po
   if (objection !== undefined) refuse(objection);
   const { limits } = port;
   if (from === QpState.SQD && to === QpState.RTS && qp.window.busy) refuse('the send queue is still draining');
-  if (attr.portNum !== undefined && attr.portNum !== 1) refuse(`there is no port ${attr.portNum}; this device has port 1`);
+  if (attr.portNum !== undefined && attr.portNum !== 1)
+    refuse(`there is no port ${attr.portNum}; this device has port 1`);
   if (attr.pkeyIndex !== undefined && attr.pkeyIndex !== 0)
     refuse(`the P_Key table has one entry, index 0, not ${attr.pkeyIndex}`);
   if (attr.maxRdAtomic !== undefined && attr.maxRdAtomic > limits.maxRdAtomic)
@@ -81,16 +85,20 @@ export function checkModification(qp: QueuePair, attr: Partial<QpAttr>, port: Po
 
 function pathOf(qp: QueuePair, ahAttr: QpAttr['ahAttr'], port: PortFacts): Path {
   const { grh } = ahAttr;
-  // RoCE has no LIDs: an address is a GID or nothing (PROTOCOL.md 3.9).
-  if (grh === undefined || !ahAttr.isGlobal)
-    throw new CommandError('EINVAL', 'RoCE needs a GRH: set ahAttr.isGlobal and ahAttr.grh with the peer’s GID');
+  assert(grh !== undefined, 'an address without a GRH passed checkAttributes');
   if (ahAttr.portNum !== qp.attr.portNum)
-    throw new CommandError('EINVAL', `ahAttr.portNum is ${ahAttr.portNum}, the queue pair's port is ${qp.attr.portNum}`);
-  const sgid = port.gids[grh.sgidIndex];
-  if (sgid === undefined)
+    throw new CommandError(
+      'EINVAL',
+      `ahAttr.portNum is ${ahAttr.portNum}, the queue pair's port is ${qp.attr.portNum}`,
+    );
+  if (grh.sgidIndex >= port.gids.length)
     throw new CommandError('EINVAL', `GID index ${grh.sgidIndex} is empty; the table has ${port.gids.length} entries`);
+  const sgid = port.gids[grh.sgidIndex];
   if (isIpv4Gid(sgid) !== isIpv4Gid(grh.dgid))
-    throw new CommandError('EINVAL', 'source and destination GID are of different IP versions; choose another GID index');
+    throw new CommandError(
+      'EINVAL',
+      'source and destination GID are of different IP versions; choose another GID index',
+    );
   return createPath({
     sgid,
     dgid: Uint8Array.from(grh.dgid),

@@ -204,10 +204,9 @@ export class Nic implements NicCore {
 
   // The data path, in the order of one turn.
 
-  /** Tells the NIC the time, in µs on any clock that never goes back, and fires the timers that are due. */
+  /** Tells the NIC the time, in µs on any clock that never goes back. */
   advanceTo(nowUs: number): void {
     if (nowUs > this.nowUs) this.nowUs = nowUs;
-    if (this.nowUs >= this.timers.nextDueUs) this.timers.expire(this.nowUs, this.#fire);
   }
 
   /**
@@ -253,8 +252,14 @@ export class Nic implements NicCore {
     Atomics.store(words, Ring.CONSUMER, consumer);
   }
 
-  /** Builds packets into the sink. @returns whether there is more to send once the sink was flushed */
+  /**
+   * Fires the timers that are due, after what has arrived was looked at: an answer that waited in the socket while this
+   * process was not running is no reason to send again. Then builds packets into the sink.
+   *
+   * @returns whether there is more to send once the sink was flushed
+   */
   transmit(): boolean {
+    if (this.nowUs >= this.timers.nextDueUs) this.timers.expire(this.nowUs, this.#fire);
     for (let turn = 0; turn < TURNS && this.#readyCount > 0; turn += 1) {
       const qp = this.#takeReady();
       if (qp === undefined) continue;

@@ -99,6 +99,7 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
 
   /** The peer's address, word by word, for a check at every packet. */
   readonly #peer = new Int32Array(4);
+  #errorCause: Syndrome = Syndrome.NONE;
   #drainNotice = false;
   #heardFromPeer = false;
 
@@ -151,7 +152,10 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
   isPeer(sourceWords: Int32Array): boolean {
     const peer = this.#peer;
     return (
-      peer[0] === sourceWords[0] && peer[1] === sourceWords[1] && peer[2] === sourceWords[2] && peer[3] === sourceWords[3]
+      peer[0] === sourceWords[0] &&
+      peer[1] === sourceWords[1] &&
+      peer[2] === sourceWords[2] &&
+      peer[3] === sourceWords[3]
     );
   }
 
@@ -175,12 +179,10 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
     if (to === QpState.RESET) this.#reset();
     else if (to === QpState.ERR) this.enterError(Syndrome.NONE);
     else {
-      if (from === QpState.INIT && to === QpState.RTR)
-        this.responder.reset(this.attr.rqPsn, this.attr.maxDestRdAtomic);
-      else if (changes.maxDestRdAtomic !== undefined)
-        this.responder.reset(this.responder.expectedPsn, this.attr.maxDestRdAtomic);
+      if (from === QpState.INIT && to === QpState.RTR) this.responder.reset(this.attr.rqPsn, this.attr.maxDestRdAtomic);
+      else if (changes.maxDestRdAtomic !== undefined) this.responder.resize(this.attr.maxDestRdAtomic);
       if (from === QpState.RTR && to === QpState.RTS) this.#startSending();
-      else if (changes.maxRdAtomic !== undefined) this.#sizeReads();
+      else if (changes.maxRdAtomic !== undefined && !this.window.busy) this.#sizeReads();
       if (from === QpState.RTS && to === QpState.SQD) this.#drainNotice = this.attr.enSqdAsyncNotify !== 0;
       this.#publish(to);
       if (to === QpState.SQD && !this.window.busy) this.onSendIdle();
@@ -203,7 +205,7 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
   /** The driver posted send requests. */
   onDoorbell(): void {
     this.sq.clearDoorbell();
-    if (this.state === QpState.ERR) this.#flush(Syndrome.NONE);
+    if (this.state === QpState.ERR) this.#flush(this.#errorCause);
     else this.core.schedule(this);
   }
 
@@ -218,6 +220,7 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
   enterError(cause: Syndrome): void {
     if (this.state === QpState.ERR) return;
     this.attr = { ...this.attr, qpState: QpState.ERR };
+    this.#errorCause = cause;
     // Before the queues are looked at: a post that comes after sees ERR and rings.
     this.#publish(QpState.ERR);
     this.#flush(cause);
@@ -276,4 +279,3 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
     this.rq.publishState(state);
   }
 }
-

@@ -15,6 +15,24 @@ export class ResponderResource {
   /** Message sequence number of the answer. */
   msn = 0;
 
+  describe(
+    atomic: boolean,
+    psn: number,
+    packets: number,
+    rkey: number,
+    addrHi: number,
+    addrLo: number,
+    lengthBytes: number,
+  ): void {
+    this.atomic = atomic;
+    this.firstPsn = psn;
+    this.packets = packets;
+    this.rkey = rkey;
+    this.addrHi = addrHi;
+    this.addrLo = addrLo;
+    this.lengthBytes = lengthBytes;
+  }
+
   covers(psn: number): boolean {
     const distance = psnDiff(psn, this.firstPsn);
     return this.used && distance >= 0 && distance < this.packets;

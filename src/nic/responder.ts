@@ -11,12 +11,8 @@ import {
 } from '../spec/index.js';
 import {
   Aeth,
-  atomicEthCompareHi,
-  atomicEthCompareLo,
   atomicEthOffset,
   atomicEthRkey,
-  atomicEthSwapHi,
-  atomicEthSwapLo,
   atomicEthVaHi,
   atomicEthVaLo,
   bthAckRequest,
@@ -28,7 +24,6 @@ import {
   iethOffset,
   immOffset,
   NakCode,
-  Opcode,
   OpcodeBit,
   opcodeBits,
   opcodeHeaderBytes,
@@ -38,6 +33,7 @@ import {
   rethVaHi,
   rethVaLo,
 } from '../wire/index.js';
+import { executeAtomic } from './atomic-execution.js';
 import { Cqe } from './layout.js';
 import { copyBytes, type MemoryRegion, REMOTE_ACCESS } from './memory-region.js';
 import type { NicCore } from './nic-core.js';
@@ -94,8 +90,10 @@ export class Responder {
     this.sender.reset(depth);
   }
 
-  get expectedPsn(): number {
-    return this.#expectedPsn;
+  /** Changes how many READs and atomics are remembered; those remembered so far are not. */
+  resize(depth: number): void {
+    this.#resources.resize(depth);
+    this.sender.reset(depth);
   }
 
   flush(cause: Syndrome): void {
@@ -294,8 +292,7 @@ export class Responder {
     if (length > 0 && !this.#locate(rkey, hi, lo, length, AccessFlags.REMOTE_READ)) return;
     const packets = Math.max(1, Math.ceil(length / this.qp.mtuBytes));
     const resource = this.#resources.take();
-    resource.atomic = false;
-    this.#describe(resource, psn, packets, rkey, hi, lo, length);
+    resource.describe(false, psn, packets, rkey, hi, lo, length);
     this.#executed(packets, true, false);
     this.sender.queueRead(psn, packets, this.#region, this.#offset, length, this.#msn);
   }
@@ -312,49 +309,11 @@ export class Responder {
     const hi = atomicEthVaHi(bytes, at);
     if (!this.#locate(rkey, hi, lo, 8, AccessFlags.REMOTE_ATOMIC) || this.#region === undefined) return;
     const resource = this.#resources.take();
-    resource.atomic = true;
-    this.#describe(resource, psn, 1, rkey, hi, lo, 8);
-    this.#execute(resource, this.#region, opcode, bytes, at);
+    resource.describe(true, psn, 1, rkey, hi, lo, 8);
+    executeAtomic(opcode, bytes, at, this.#region, this.#offset, resource.answer);
     this.#executed(1, true, false);
     resource.msn = this.#msn;
     this.sender.queueAtomic(resource);
-  }
-
-  /** The operation itself, on a little-endian 64-bit word: the hosts that we run on all store it so. */
-  #execute(resource: ResponderResource, region: MemoryRegion, opcode: number, bytes: Uint8Array, at: number): void {
-    const { view } = region;
-    const target = this.#offset;
-    const lo = view.getInt32(target, true);
-    const hi = view.getInt32(target + 4, true);
-    for (let i = 0; i < 8; i += 1) resource.answer[i] = region.bytes[target + 7 - i];
-    const operandHi = atomicEthSwapHi(bytes, at);
-    const operandLo = atomicEthSwapLo(bytes, at);
-    if (opcode === Opcode.RC_COMPARE_SWAP) {
-      if (lo !== atomicEthCompareLo(bytes, at) || hi !== atomicEthCompareHi(bytes, at)) return;
-      view.setInt32(target, operandLo, true);
-      view.setInt32(target + 4, operandHi, true);
-    } else {
-      const sum = (lo >>> 0) + (operandLo >>> 0);
-      view.setInt32(target, sum | 0, true);
-      view.setInt32(target + 4, (hi + operandHi + (sum >= 2 ** 32 ? 1 : 0)) | 0, true);
-    }
-  }
-
-  #describe(
-    resource: ResponderResource,
-    psn: number,
-    packets: number,
-    rkey: number,
-    hi: number,
-    lo: number,
-    length: number,
-  ): void {
-    resource.firstPsn = psn;
-    resource.packets = packets;
-    resource.rkey = rkey;
-    resource.addrHi = hi;
-    resource.addrLo = lo;
-    resource.lengthBytes = length;
   }
 
   /** PROTOCOL.md 2.5: never executed twice, but answered again. */

@@ -1,0 +1,34 @@
+import { atomicEthCompareHi, atomicEthCompareLo, atomicEthSwapHi, atomicEthSwapLo, Opcode } from '../wire/index.js';
+import type { MemoryRegion } from './memory-region.js';
+
+/**
+ * Executes the atomic whose AtomicETH lies at `at` on the 64-bit word at `offset` of a region. The word is
+ * little-endian, as every host that we run on stores it (PROTOCOL.md 1.3).
+ *
+ * @param answer - takes the value found, big-endian as it goes on the wire
+ */
+export function executeAtomic(
+  opcode: number,
+  bytes: Uint8Array,
+  at: number,
+  region: MemoryRegion,
+  offset: number,
+  answer: Uint8Array,
+): void {
+  const { view } = region;
+  const lo = view.getInt32(offset, true);
+  const hi = view.getInt32(offset + 4, true);
+  for (let i = 0; i < 8; i += 1) answer[i] = region.bytes[offset + 7 - i];
+  const operandHi = atomicEthSwapHi(bytes, at);
+  const operandLo = atomicEthSwapLo(bytes, at);
+  if (opcode === Opcode.RC_COMPARE_SWAP) {
+    if (lo !== atomicEthCompareLo(bytes, at) || hi !== atomicEthCompareHi(bytes, at)) return;
+    view.setInt32(offset, operandLo, true);
+    view.setInt32(offset + 4, operandHi, true);
+  } else {
+    // FETCH_ADD has its addend in the swap field.
+    const sum = (lo >>> 0) + (operandLo >>> 0);
+    view.setInt32(offset, sum | 0, true);
+    view.setInt32(offset + 4, (hi + operandHi + (sum >= 2 ** 32 ? 1 : 0)) | 0, true);
+  }
+}
