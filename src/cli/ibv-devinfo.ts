@@ -1,0 +1,61 @@
+import { Command } from 'commander';
+import { type Device, getDeviceList } from '../index.js';
+import { findDevice } from './devices.js';
+import { formatDeviceInfo } from './devinfo-format.js';
+import { ToolError, attempt, tool } from './errors.js';
+import { type HostingOptions, openOptions, wholeNumber, withHosting } from './options.js';
+
+interface DevinfoOptions extends HostingOptions {
+  readonly ibDev?: string;
+  readonly ibPort?: number;
+  readonly list?: true;
+  readonly verbose?: true;
+}
+
+// Exit codes as the C tool's: 255 no device, 1 not opened, 4 no such port.
+const NO_DEVICE = 255;
+const NO_PORT = 4;
+
+function printNames(): void {
+  const devices = getDeviceList();
+  const names = devices.map((device) => `\t${device.name}\n`).join('');
+  process.stdout.write(`${devices.length} HCA${devices.length === 1 ? '' : 's'} found:\n${names}\n`);
+}
+
+function printDevice(device: Device, options: DevinfoOptions): void {
+  // Nothing is sent here, so a thread for the NIC would only cost its start.
+  const context = attempt('Failed to open device', () => device.open({ host: 'inline', ...openOptions(options) }));
+  try {
+    if (options.ibPort !== undefined && options.ibPort > context.queryDevice().physPortCnt) {
+      throw new ToolError('Invalid port requested for device', NO_PORT);
+    }
+    process.stdout.write(formatDeviceInfo(context, options.ibPort, options.verbose === true));
+  } finally {
+    context.close();
+  }
+}
+
+export function command(): Command {
+  return withHosting(
+    new Command('ibv_devinfo')
+      .description("Print a device's attributes.")
+      .option('-d, --ib-dev <dev>', 'use IB device <dev> (default all devices)')
+      .option('-i, --ib-port <port>', 'use port <port> of IB device (default all ports)', wholeNumber(1, 255))
+      .option('-l, --list', 'print only the IB devices names')
+      .option('-v, --verbose', 'print all the attributes of the IB device(s)'),
+  ).action(
+    tool((options: DevinfoOptions) => {
+      if (options.list === true) {
+        printNames();
+        return;
+      }
+      const { ibDev } = options;
+      const devices =
+        ibDev === undefined
+          ? getDeviceList()
+          : [findDevice(ibDev, (name) => new ToolError(`IB device '${name}' wasn't found`, NO_DEVICE))];
+      if (devices.length === 0) throw new ToolError('No IB devices found', NO_DEVICE);
+      for (const device of devices) printDevice(device, options);
+    }),
+  );
+}

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+
+/** What every subcommand's file exports. */
+interface Subcommand {
+  command(): Command;
+}
+
+interface Entry {
+  readonly name: string;
+  readonly summary: string;
+  /** Loads the subcommand's code; only the one that was asked for, so that every start is quick. */
+  load(): Promise<Subcommand>;
+}
+
+const ENTRIES: readonly Entry[] = [
+  {
+    name: 'transfer',
+    summary: 'move a file from one process to another by RDMA WRITE',
+    load: () => import('./transfer/command.js'),
+  },
+  { name: 'ibv_devices', summary: 'list RDMA devices', load: () => import('./ibv-devices.js') },
+  { name: 'ibv_devinfo', summary: "print a device's attributes", load: () => import('./ibv-devinfo.js') },
+  {
+    name: 'ibv_rc_pingpong',
+    summary: 'bounce messages between two hosts over a reliable connection',
+    load: () => import('./pingpong/command.js'),
+  },
+  { name: 'dump', summary: 'print the RoCEv2 packets of a pcap or pcapng file', load: () => import('./dump.js') },
+  { name: 'lab', summary: 'run one of the teaching programs', load: () => import('./lab.js') },
+];
+
+function version(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
+  const known = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
+  return known && typeof manifest.version === 'string' ? manifest.version : 'unknown';
+}
+
+async function main(words: readonly string[]): Promise<void> {
+  const program = new Command('verbena')
+    .description('RDMA without an RDMA NIC: tools of the software RoCEv2 adapter.')
+    .version(version())
+    .showHelpAfterError('(verbena --help lists the subcommands)')
+    .addHelpText(
+      'after',
+      '\nEnvironment: VERBENA_ADDR (address of the device), VERBENA_HOST (thread or inline), ' +
+        'VERBENA_PCAP (file that records every packet).',
+    );
+  const wanted = words.find((word) => !word.startsWith('-') && word !== 'help');
+  for (const entry of ENTRIES) {
+    if (entry.name === wanted) program.addCommand((await entry.load()).command());
+    else program.command(entry.name).description(entry.summary);
+  }
+  await program.parseAsync(words, { from: 'user' });
+}
+
+// A reader that left early (`verbena dump FILE | head`) is no failure of ours.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === 'EPIPE' ? 0 : 1);
+});
+
+await main(process.argv.slice(2));
