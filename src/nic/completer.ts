@@ -1,14 +1,4 @@
-import {
-  ackTimeoutUs,
-  psnAdd,
-  psnDiff,
-  QpState,
-  rnrTimerUs,
-  SendFlags,
-  Syndrome,
-  WcOpcode,
-  WcStatus,
-} from '../spec/index.js';
+import { psnAdd, psnDiff, QpState, rnrTimerUs, SendFlags, Syndrome, WcOpcode, WcStatus } from '../spec/index.js';
 import {
   Aeth,
   aethMsn,
@@ -83,7 +73,7 @@ export class Completer {
       this.#transmissions = 1;
       this.#waitingSinceUs = this.core.nowUs;
     }
-    this.#startTimer(ackTimeoutUs(this.qp.attr.timeout));
+    this.#startTimer(this.qp.ackTimeoutUs);
   }
 
   /** The wheel says that this QP's timer may have run out. */
@@ -284,7 +274,7 @@ export class Completer {
     if (window.inFlight > 0) {
       this.#transmissions = 1;
       this.#waitingSinceUs = core.nowUs;
-      this.#startTimer(ackTimeoutUs(qp.attr.timeout));
+      this.#startTimer(qp.ackTimeoutUs);
     } else {
       this.#deadlineUs = Infinity;
     }

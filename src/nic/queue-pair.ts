@@ -1,4 +1,5 @@
 import {
+  ackTimeoutUs,
   EventType,
   type EventType as EventTypeValue,
   MigState,
@@ -86,6 +87,7 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
   path: Path = NOWHERE;
   readonly pkey = DEFAULT_PKEY;
   mtuBytes = 256;
+  ackTimeoutUs = Infinity;
   /** Packets that one request of a READ asks for; see the requester. */
   readPiecePackets = 1;
   congestion = new CongestionWindow(256);
@@ -176,6 +178,7 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
       this.#peer.set(new Int32Array(Uint8Array.from(path.dgid).buffer));
     }
     if (changes.pathMtu !== undefined) this.mtuBytes = mtuBytes;
+    if (changes.timeout !== undefined) this.ackTimeoutUs = ackTimeoutUs(changes.timeout);
     if (to === QpState.RESET) this.#reset();
     else if (to === QpState.ERR) this.enterError(Syndrome.NONE);
     else {
