@@ -1,0 +1,121 @@
+import type { DeviceAttr, Gid, GidType, NodeType, PortAttr, TransportType } from '../spec/index.js';
+import type { AsyncEvent } from './async-event.js';
+import type { CompChannel, Cq, CqInitAttr } from './completion.js';
+import type { Pd } from './memory.js';
+import type { WorkCompletion } from './work-completion.js';
+
+/** Where a software NIC runs: in a thread of its own, or in the caller's, moved on by post and poll. */
+export type HostKind = 'thread' | 'inline';
+
+/** How to open a device. */
+export interface OpenOptions {
+  /** Default: the environment's VERBENA_HOST, else 'thread'. */
+  readonly host?: HostKind;
+  /** The IP address to be. Default: the environment's VERBENA_ADDR, else a loopback address that is free. */
+  readonly address?: string;
+  /** A file to write all packets to, as pcapng. Default: the environment's VERBENA_PCAP, else none. */
+  readonly capture?: string;
+  /** Takes sentences about what does not work as it should. Default: `process.emitWarning`. */
+  readonly warn?: (text: string) => void;
+}
+
+/** `struct ibv_device`. */
+export interface Device {
+  /** `verbena0`. */
+  readonly name: string;
+  readonly guid: bigint;
+  readonly nodeType: NodeType;
+  readonly transportType: TransportType;
+
+  /**
+   * Brings the NIC up (`ibv_open_device`).
+   *
+   * @throws VerbsError EADDRINUSE when another NIC is on the address, EADDRNOTAVAIL when the machine does not have it,
+   *   EINVAL when it is no address, EACCES or ENOENT and the like for the capture file
+   */
+  open(options?: OpenOptions): Context;
+}
+
+/** `struct ibv_gid_entry`: one of the names of a port. */
+export interface GidEntry {
+  readonly gid: Gid;
+  readonly gidIndex: number;
+  readonly portNum: number;
+  readonly gidType: GidType;
+}
+
+/** `struct ibv_context`: a device that is open. */
+export interface Context extends Disposable {
+  readonly device: Device;
+  /** The IP address that the NIC answers on. */
+  readonly address: string;
+  /** How the NIC runs; a simulated one has its own virtual time. */
+  readonly host: HostKind | 'simulated';
+  /** Completion vectors that `createCq` can name. */
+  readonly numCompVectors: number;
+
+  /** What the device is and can do (`ibv_query_device`). */
+  queryDevice(): DeviceAttr;
+
+  /**
+   * The state of a port (`ibv_query_port`).
+   *
+   * @param portNum from 1; default 1
+   * @throws VerbsError EINVAL when there is no such port
+   */
+  queryPort(portNum?: number): PortAttr;
+
+  /** An entry of a port's GID table (`ibv_query_gid`). @throws VerbsError EINVAL when there is none */
+  queryGid(portNum: number, index: number): Gid;
+
+  /** As {@link queryGid}, with its type (`ibv_query_gid_ex`). @throws VerbsError EINVAL when there is none */
+  queryGidEntry(portNum: number, index: number): GidEntry;
+
+  /** All GIDs of all ports (`ibv_query_gid_table`). */
+  queryGidTable(): readonly GidEntry[];
+
+  /** An entry of a port's P_Key table, 16 bits (`ibv_query_pkey`). @throws VerbsError EINVAL when there is none */
+  queryPkey(portNum: number, index: number): number;
+
+  /** Where a P_Key is in a port's table (`ibv_get_pkey_index`). @throws VerbsError EINVAL when it is not there */
+  getPkeyIndex(portNum: number, pkey: number): number;
+
+  /** Makes a protection domain (`ibv_alloc_pd`). @throws VerbsError ENOMEM when the device is full */
+  allocPd(): Pd;
+
+  /** Makes a completion channel (`ibv_create_comp_channel`). @throws VerbsError ENOMEM when the device is full */
+  createCompChannel(): CompChannel;
+
+  /**
+   * Makes a completion queue (`ibv_create_cq`).
+   *
+   * @throws VerbsError EINVAL for a size outside 1 to `DeviceAttr.maxCqe`, a vector that does not exist, or a channel of
+   *   another context; ENOMEM when the device is full
+   */
+  createCq(init: CqInitAttr): Cq;
+
+  /**
+   * The oldest asynchronous event (`ibv_get_async_event`). Blocks the thread until there is one.
+   *
+   * @param timeoutMs default: for ever
+   * @throws VerbsError ETIMEDOUT after that long; EINVAL after close
+   */
+  getAsyncEvent(timeoutMs?: number): AsyncEvent;
+
+  /** The same events in the event loop, which is not blocked. Keeps the process alive only while awaited. */
+  asyncEvents(): AsyncIterable<AsyncEvent, void, undefined>;
+
+  /** What the NIC has counted, under the names of Linux's `rdma statistic`: `sent_pkts`, `rcvd_rnr_err` and so on. */
+  counters(): Readonly<Record<string, number>>;
+
+  /** What a completion says, in a sentence with the numbers, and what to look at next. */
+  explain(wc: WorkCompletion): string;
+
+  /**
+   * Takes the NIC down (`ibv_close_device`). Whatever was made from the context and still exists ends with it, as it
+   * does when a process closes the device of a real adapter; using it afterwards gives EINVAL.
+   *
+   * @throws VerbsError EINVAL when it was closed before
+   */
+  close(): void;
+}

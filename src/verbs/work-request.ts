@@ -1,0 +1,124 @@
+import type { WrOpcode } from '../spec/index.js';
+import type { Address, WrId } from './address.js';
+
+/** `struct ibv_sge`: a piece of registered memory. `Mr.sge()` makes one. */
+export interface Sge {
+  readonly addr: Address;
+  /** Bytes, 0 to 2^32 - 1. */
+  readonly length: number;
+  /** Key of the memory region that the piece lies in, 32 bits. */
+  readonly lkey: number;
+}
+
+/** Data that is taken while posting, from memory that need not be registered. Only with `SendFlags.INLINE`. */
+export interface InlineData {
+  readonly bytes: Uint8Array;
+}
+
+/** A piece of what is sent. With `SendFlags.INLINE` the L_Key of an {@link Sge} is not looked at. */
+export type SendSge = Sge | InlineData;
+
+interface SendWrFields {
+  /** Comes back in the completion; 0 when absent. */
+  readonly wrId?: WrId;
+  /** Bits of `SendFlags`; 0 when absent. */
+  readonly sendFlags?: number;
+}
+
+interface Gathering extends SendWrFields {
+  /** The message is these pieces one after the other; none makes a message of length zero. */
+  readonly sgList?: readonly SendSge[];
+}
+
+/** Memory of the peer. Its bounds and rights are checked by the peer (PROTOCOL.md 2.3). */
+export interface RemoteMemory {
+  readonly remoteAddr: Address;
+  /** The key that the peer told, 32 bits. */
+  readonly rkey: number;
+}
+
+/** SEND: fills the peer's next receive request. */
+export interface SendRequest extends Gathering {
+  readonly opcode: typeof WrOpcode.SEND;
+}
+
+/** SEND with 32 bits of immediate data beside the message. */
+export interface SendWithImmRequest extends Gathering {
+  readonly opcode: typeof WrOpcode.SEND_WITH_IMM;
+  /** 0 to 2^32 - 1; the peer's completion shows the same number. */
+  readonly immData: number;
+}
+
+/** SEND that also closes one of the peer's R_Keys (IBTA 9.4.1.1). */
+export interface SendWithInvRequest extends Gathering {
+  readonly opcode: typeof WrOpcode.SEND_WITH_INV;
+  readonly invalidateRkey: number;
+}
+
+/** RDMA WRITE: puts the pieces into the peer's memory, without a completion there. */
+export interface RdmaWriteRequest extends Gathering {
+  readonly opcode: typeof WrOpcode.RDMA_WRITE;
+  readonly rdma: RemoteMemory;
+}
+
+/** RDMA WRITE that also completes the peer's next receive request, with immediate data. */
+export interface RdmaWriteWithImmRequest extends Gathering {
+  readonly opcode: typeof WrOpcode.RDMA_WRITE_WITH_IMM;
+  readonly rdma: RemoteMemory;
+  /** 0 to 2^32 - 1; the peer's completion shows the same number. */
+  readonly immData: number;
+}
+
+/** RDMA READ: fetches the peer's memory into the pieces, which need LOCAL_WRITE. Never inline. */
+export interface RdmaReadRequest extends SendWrFields {
+  readonly opcode: typeof WrOpcode.RDMA_READ;
+  readonly sgList?: readonly Sge[];
+  readonly rdma: RemoteMemory;
+}
+
+/** 8 bytes of the peer's memory, at an address that is a multiple of 8. */
+export interface AtomicCompareAndSwap extends RemoteMemory {
+  /** What the memory must hold for the swap to happen, 0 to 2^64 - 1. */
+  readonly compareAdd: Address;
+  /** What is then put there, 0 to 2^64 - 1. */
+  readonly swap: Address;
+}
+
+/** 8 bytes of the peer's memory, at an address that is a multiple of 8. */
+export interface AtomicFetchAndAdd extends RemoteMemory {
+  /** What is added, modulo 2^64. */
+  readonly compareAdd: Address;
+}
+
+/** Compare-and-swap; the piece (8 bytes, LOCAL_WRITE) receives what was there before, in native byte order. */
+export interface CompareAndSwapRequest extends SendWrFields {
+  readonly opcode: typeof WrOpcode.ATOMIC_CMP_AND_SWP;
+  readonly sgList: readonly [Sge];
+  readonly atomic: AtomicCompareAndSwap;
+}
+
+/** Fetch-and-add; the piece (8 bytes, LOCAL_WRITE) receives what was there before, in native byte order. */
+export interface FetchAndAddRequest extends SendWrFields {
+  readonly opcode: typeof WrOpcode.ATOMIC_FETCH_AND_ADD;
+  readonly sgList: readonly [Sge];
+  readonly atomic: AtomicFetchAndAdd;
+}
+
+/** `struct ibv_send_wr`: what to do, told apart by `opcode`. */
+export type SendWr =
+  | SendRequest
+  | SendWithImmRequest
+  | SendWithInvRequest
+  | RdmaWriteRequest
+  | RdmaWriteWithImmRequest
+  | RdmaReadRequest
+  | CompareAndSwapRequest
+  | FetchAndAddRequest;
+
+/** `struct ibv_recv_wr`: room for one message. */
+export interface RecvWr {
+  /** Comes back in the completion; 0 when absent. */
+  readonly wrId?: WrId;
+  /** Filled one after the other; each needs LOCAL_WRITE. None takes messages of length zero. */
+  readonly sgList?: readonly Sge[];
+}
