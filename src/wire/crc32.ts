@@ -37,11 +37,19 @@ export function crc32(bytes: Uint8Array, offset: number, length: number, crc: nu
       table[1536 + ((register >>> 8) & 0xff)] ^
       table[1280 + ((register >>> 16) & 0xff)] ^
       table[1024 + (register >>> 24)] ^
-      table[768 + bytes[at + 4]] ^
-      table[512 + bytes[at + 5]] ^
-      table[256 + bytes[at + 6]] ^
-      table[bytes[at + 7]];
+      // Bracketed, since these do not wait for the register.
+      (table[768 + bytes[at + 4]] ^ table[512 + bytes[at + 5]] ^ table[256 + bytes[at + 6]] ^ table[bytes[at + 7]]);
     at += SLICES;
+  }
+  // RoCE packets consist of four-byte words, so what is left is mostly one of them.
+  if (at + 3 < end) {
+    register ^= bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24);
+    register =
+      table[768 + (register & 0xff)] ^
+      table[512 + ((register >>> 8) & 0xff)] ^
+      table[256 + ((register >>> 16) & 0xff)] ^
+      table[register >>> 24];
+    at += 4;
   }
   while (at < end) {
     register = (register >>> 8) ^ table[(register ^ bytes[at]) & 0xff];
