@@ -197,10 +197,7 @@ export class Completer {
   /** Ends the oldest request with an error, and with it the queue pair (PROTOCOL.md 2.10). */
   fail(status: WcStatus, syndrome: Syndrome, detail: Int32Array): void {
     const { qp } = this;
-    if (qp.sq.has(qp.sq.head)) {
-      this.#complete(qp.sq.head, status, syndrome, detail);
-      qp.sq.retire((qp.sq.head + 1) | 0);
-    }
+    if (qp.sq.has(qp.sq.head)) this.#completeOldest(status, syndrome, detail);
     qp.enterError(syndrome);
   }
 
@@ -213,11 +210,7 @@ export class Completer {
     this.#detail.fill(0);
     this.#detail[0] = QpState.ERR;
     this.#detail[1] = cause;
-    let index = qp.sq.head;
-    for (; qp.sq.has(index); index = (index + 1) | 0) {
-      this.#complete(index, WcStatus.WR_FLUSH_ERR, Syndrome.FLUSHED, this.#detail);
-      qp.sq.retire((index + 1) | 0);
-    }
+    while (qp.sq.has(qp.sq.head)) this.#completeOldest(WcStatus.WR_FLUSH_ERR, Syndrome.FLUSHED, this.#detail);
     qp.window.reset(qp.window.una);
   }
 
@@ -264,12 +257,9 @@ export class Completer {
     qp.congestion.onAcknowledged(psnDiff(psn, window.una));
     window.acknowledge(psn);
     this.#reload();
-    let head = qp.sq.head;
-    while (head !== window.next && window.isAcknowledged(head)) {
-      this.#complete(head, WcStatus.SUCCESS, Syndrome.NONE, undefined);
-      head = (head + 1) | 0;
-    }
-    if (head !== qp.sq.head) qp.sq.retire(head);
+    while (window.busy && window.isAcknowledged(qp.sq.head))
+      this.#completeOldest(WcStatus.SUCCESS, Syndrome.NONE, undefined);
+    qp.sq.publish();
     window.catchUp();
     if (window.inFlight > 0) {
       this.#transmissions = 1;
@@ -399,29 +389,25 @@ export class Completer {
     this.fail(this.#stalledStatus, this.#stalledSyndrome, this.#stalledDetail);
   }
 
-  /** Writes the completion of request `index`, when one is due. */
-  #complete(index: number, status: WcStatus, syndrome: Syndrome, detail: Int32Array | undefined): void {
+  /**
+   * Retires the oldest request and writes its completion, when one is due. In this order: a program that sees the
+   * completion may post into the slot at once, so the slot must be free by then, and must not be read any more.
+   */
+  #completeOldest(status: WcStatus, syndrome: Syndrome, detail: Int32Array | undefined): void {
     const { qp } = this;
-    const { words } = qp.sq;
-    const entry = qp.sq.entry(index);
-    const control = words[entry + SendWqe.CONTROL];
+    const { sq } = qp;
+    const index = sq.head;
+    const entry = sq.entry(index);
+    const control = sq.words[entry + SendWqe.CONTROL];
+    const wrIdLo = sq.words[entry + SendWqe.WR_ID_LO];
+    const wrIdHi = sq.words[entry + SendWqe.WR_ID_HI];
     const wcOpcode = rcRequests[control & 0xff]?.wcOpcode ?? WcOpcode.SEND;
-    if (status === WcStatus.SUCCESS && wcOpcode === WcOpcode.SEND) this.core.counters.rdmaSends += 1;
-    const signaled = qp.sqSigAll || (control & (SendFlags.SIGNALED << 8)) !== 0;
-    if (status === WcStatus.SUCCESS && !signaled) return;
-    qp.sendCq.push(
-      words[entry + SendWqe.WR_ID_LO],
-      words[entry + SendWqe.WR_ID_HI],
-      status,
-      wcOpcode,
-      status === WcStatus.SUCCESS ? qp.window.lengthBytes(index) : 0,
-      0,
-      qp.qpn,
-      0,
-      0,
-      false,
-      syndrome,
-      detail,
-    );
+    const success = status === WcStatus.SUCCESS;
+    if (success && wcOpcode === WcOpcode.SEND) this.core.counters.rdmaSends += 1;
+    sq.retire((index + 1) | 0);
+    if (success && !qp.sqSigAll && (control & (SendFlags.SIGNALED << 8)) === 0) return;
+    sq.publish();
+    const byteLen = success ? qp.window.lengthBytes(index) : 0;
+    qp.sendCq.push(wrIdLo, wrIdHi, status, wcOpcode, byteLen, 0, qp.qpn, 0, 0, false, syndrome, detail);
   }
 }

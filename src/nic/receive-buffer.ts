@@ -53,11 +53,15 @@ export class ReceiveBuffer {
   ): void {
     const { qp } = this;
     const { words } = qp.rq;
+    const wrIdLo = words[this.#entry + RecvWqe.WR_ID_LO];
+    const wrIdHi = words[this.#entry + RecvWqe.WR_ID_HI];
     this.taken = false;
+    // The slot is free before the program can see the completion, and is not read after.
     qp.rq.retire((qp.rq.head + 1) | 0);
+    qp.rq.publish();
     qp.recvCq.push(
-      words[this.#entry + RecvWqe.WR_ID_LO],
-      words[this.#entry + RecvWqe.WR_ID_HI],
+      wrIdLo,
+      wrIdHi,
       status,
       opcode,
       byteLen,

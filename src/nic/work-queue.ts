@@ -4,7 +4,7 @@ import { Ring, RING_HEADER_WORDS, type RingShape, SgeWords, WorkQueue as Header 
 
 /**
  * The NIC's end of a send or receive queue. Entries stay in the ring, where they are read again for every
- * retransmission, until {@link retire} gives their slots back to the driver.
+ * retransmission, until {@link publish} gives their slots back to the driver.
  */
 export class WorkQueue {
   /** All of the ring, as words and as bytes. */
@@ -55,16 +55,21 @@ export class WorkQueue {
     return index !== this.#knownProducer;
   }
 
-  /** Gives the slots before entry number `head` back. */
+  /** Notes that the entries before number `head` are done with; {@link publish} gives their slots back. */
   retire(head: number): void {
     this.head = head;
-    Atomics.store(this.words, Ring.CONSUMER, head);
+  }
+
+  /** Gives the slots of retired entries back to the driver. */
+  publish(): void {
+    if (this.words[Ring.CONSUMER] !== this.head) Atomics.store(this.words, Ring.CONSUMER, this.head);
   }
 
   /** Forgets all entries, as RESET does. */
   discard(): void {
     this.#knownProducer = Atomics.load(this.words, Ring.PRODUCER);
     this.retire(this.#knownProducer);
+    this.publish();
   }
 
   /** Lets the driver ring again. Comes before looking for work, so that a later post is never overlooked. */
