@@ -29,7 +29,8 @@ export function systemCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-function sentence(error: unknown): string {
+/** What to tell the user of a failure. */
+export function sentence(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   // A system call's own message is a sentence already; what else arrives here is a mistake of ours, so show where.
   const expected = error instanceof ToolError || error instanceof VerbsError || systemCode(error) !== undefined;

@@ -17,7 +17,7 @@ import {
   WrOpcode,
   alloc,
   isIpv4Gid,
-  wcStatusStr,
+  nameOf,
 } from '../../index.js';
 import { ToolError, attempt } from '../errors.js';
 import { gidText } from '../gid-text.js';
@@ -133,12 +133,10 @@ export class PingPong {
         maxDestRdAtomic: 1,
         minRnrTimer: 12,
         ahAttr: {
-          grh: { dgid: remote.gid, flowLabel: 0, sgidIndex: this.#gidIndex, hopLimit: 64, trafficClass: 0 },
+          grh: { dgid: remote.gid, sgidIndex: this.#gidIndex, hopLimit: 64 },
+          isGlobal: true,
           dlid: remote.lid,
           sl: serviceLevel,
-          srcPathBits: 0,
-          staticRate: 0,
-          isGlobal: true,
           portNum,
         },
       }),
@@ -233,7 +231,7 @@ export class PingPong {
   #nextCompletions(): WorkCompletion[] {
     if (this.#channel !== undefined) {
       const cq = attempt('Failed to get cq_event', () => this.#channel.getCqEvent());
-      cq.ackEvents(1);
+      cq.ackEvents();
       attempt("Couldn't request CQ notification", () => cq.reqNotify());
       return cq.poll(2);
     }
@@ -273,7 +271,7 @@ export class PingPong {
       return 'The peer left before its last acknowledgement came through; all its messages had arrived.';
     }
     throw new ToolError(
-      `Failed status ${wcStatusStr(completion.status)} (${completion.status}) for wr_id ${completion.wrId}: ` +
+      `Failed status ${nameOf(WcStatus, completion.status)} (${completion.status}) for wr_id ${completion.wrId}: ` +
         this.#context.explain(completion),
     );
   }
@@ -289,7 +287,7 @@ export class PingPong {
   /** Where packets were lost, our last ACK may be too: stay a while, so that the peer's repetition gets its answer. */
   #linger(): void {
     const counters = this.#context.counters();
-    const signs = ['duplicate_request', 'out_of_seq_request', 'completer_retry_err', 'retry_exceeded_err'];
+    const signs = ['retransmitted_pkts', 'duplicate_request', 'out_of_seq_request'];
     if (signs.every((name) => (counters[name] ?? 0) === 0)) return;
     const until = performance.now() + LINGER_MS;
     while (performance.now() < until) this.#cq.poll(1);

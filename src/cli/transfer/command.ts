@@ -1,0 +1,124 @@
+import { Command, Option } from 'commander';
+import { type Context, openDevice } from '../../index.js';
+import { tool } from '../errors.js';
+import { openOptions, wholeNumber } from '../options.js';
+import { Endpoint } from './endpoint.js';
+import { type Progress, showProgress } from './progress.js';
+import { ReceiverHandle } from './receiver-handle.js';
+import { type SendResult, Sender } from './sender.js';
+import { type Source, fromFile, madeOnTheFly } from './source.js';
+import { type Summary, summaryText } from './summary.js';
+import { MIB, mebibytes } from './units.js';
+
+interface TransferOptions {
+  readonly size: number;
+  readonly host?: 'thread' | 'inline';
+  readonly from?: string;
+  readonly to?: string;
+  readonly output?: string;
+  readonly json?: true;
+}
+
+/** Memory that each end gives: the file goes through it in legs, so a file of any size fits. */
+const LEG_BYTES = 64 * MIB;
+
+const INTERRUPTED = 130;
+
+function onInterrupt(receiver: ReceiverHandle, progress: Progress): () => void {
+  const stop = (): void => {
+    progress.stop();
+    receiver.kill();
+    process.stderr.write('Interrupted.\n');
+    process.exit(INTERRUPTED);
+  };
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  return () => void process.off('SIGINT', stop).off('SIGTERM', stop);
+}
+
+async function move(
+  source: Source,
+  receiver: ReceiverHandle,
+  context: Context,
+  options: TransferOptions,
+): Promise<Summary> {
+  const { to, output, host, json } = options;
+  const end = new Endpoint(context, Math.min(LEG_BYTES, source.sizeBytes), 0);
+  const remote = await receiver.start({
+    kind: 'start',
+    totalBytes: source.sizeBytes,
+    legBytes: LEG_BYTES,
+    ...(host === undefined ? {} : { host }),
+    ...(to === undefined ? {} : { address: to }),
+    ...(output === undefined ? {} : { output }),
+  });
+  const local = end.local;
+  end.connect(remote);
+  await receiver.connect(local);
+  if (json === undefined) {
+    process.stdout.write(
+      `Moving ${mebibytes(source.sizeBytes)} (${source.name}) from ${local.address} (process ${process.pid}) ` +
+        `to ${remote.address} by RDMA WRITE over RoCEv2:\n`,
+    );
+  }
+  const progress = json === undefined ? showProgress(source.sizeBytes) : { update: () => {}, stop: () => {} };
+  const forget = onInterrupt(receiver, progress);
+  let result: SendResult;
+  try {
+    result = await Promise.race([new Sender(end, remote, source, progress).run(), receiver.failure]);
+  } finally {
+    progress.stop();
+    forget();
+  }
+  const receiverCounters = await receiver.finish();
+  const counters = { ...context.counters() };
+  await end.close();
+  const { elapsedMs, digest } = result;
+  return {
+    name: source.name,
+    bytes: source.sizeBytes,
+    elapsedMs,
+    sha256: digest,
+    sender: { address: local.address, counters },
+    receiver: { address: remote.address, counters: receiverCounters },
+    ...(output === undefined ? {} : { output }),
+  };
+}
+
+async function transfer(file: string | undefined, options: TransferOptions): Promise<void> {
+  const source = file === undefined ? madeOnTheFly(options.size * MIB) : fromFile(file);
+  const { from: addr, host } = options;
+  const context = openDevice(
+    openOptions({ ...(host === undefined ? {} : { host }), ...(addr === undefined ? {} : { addr }) }),
+  );
+  const receiver = new ReceiverHandle();
+  try {
+    const summary = await move(source, receiver, context, options);
+    process.stdout.write(options.json === true ? `${JSON.stringify(summary)}\n` : summaryText(summary));
+  } catch (error) {
+    receiver.kill();
+    throw error;
+  } finally {
+    source.close();
+    context.close();
+  }
+}
+
+export function command(): Command {
+  return new Command('transfer')
+    .description(
+      'Move a file from a sender process to a receiver process by RDMA WRITE over RoCEv2, and check its SHA-256 there.',
+    )
+    .argument('[file]', 'what to move; without it, bytes made on the fly')
+    .option('--size <MiB>', 'how much to make on the fly', wholeNumber(0, 1 << 20), 256)
+    .option('-o, --output <file>', 'where the receiver puts what arrives (default: it is only checked)')
+    .option('--from <address>', "the sender's IP address (default: VERBENA_ADDR, or a free loopback address)")
+    .option('--to <address>', "the receiver's IP address (default: a free loopback address)")
+    .addOption(
+      new Option('--host <how>', 'where both NICs run: in threads of their own, or inline').choices([
+        'thread',
+        'inline',
+      ]),
+    )
+    .option('--json', 'print one JSON object')
+    .action(tool(transfer));
+}

@@ -1,0 +1,48 @@
+import { SingleBar } from 'cli-progress';
+import { mebibytes } from './units.js';
+
+/** Shows how much has arrived. */
+export interface Progress {
+  update(bytes: number): void;
+  stop(): void;
+}
+
+/** A bar on a terminal; elsewhere a line a quarter, which a log can hold. */
+export function showProgress(totalBytes: number): Progress {
+  return process.stdout.isTTY ? bar(totalBytes) : lines(totalBytes);
+}
+
+function bar(totalBytes: number): Progress {
+  const started = performance.now();
+  const single = new SingleBar({
+    format: '  {bar} {percentage} %  {done} of {all}  {rate}',
+    stream: process.stdout,
+    barsize: 32,
+    barCompleteChar: '█',
+    barIncompleteChar: '░',
+    hideCursor: true,
+  });
+  const payload = (bytes: number): object => ({
+    done: mebibytes(bytes),
+    all: mebibytes(totalBytes),
+    rate: `${(bytes / 1e6 / Math.max(0.001, (performance.now() - started) / 1000)).toFixed(0)} MB/s`,
+  });
+  single.start(Math.max(1, totalBytes), 0, payload(0));
+  return {
+    update: (bytes) => single.update(bytes, payload(bytes)),
+    stop: () => single.stop(),
+  };
+}
+
+function lines(totalBytes: number): Progress {
+  let shown = 0;
+  return {
+    update: (bytes) => {
+      const quarter = totalBytes === 0 ? 4 : Math.floor((bytes * 4) / totalBytes);
+      if (quarter <= shown) return;
+      shown = quarter;
+      process.stdout.write(`  ${quarter * 25} %  ${mebibytes(bytes)} of ${mebibytes(totalBytes)}\n`);
+    },
+    stop: () => {},
+  };
+}

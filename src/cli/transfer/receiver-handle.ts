@@ -1,0 +1,74 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { ToolError } from '../errors.js';
+import { type Answer, type EndAddress, type Order, type StartOrder } from './messages.js';
+
+/** How the process ended, for a sentence. */
+function ending(code: number | null, signal: NodeJS.Signals | null): string {
+  return signal === null ? `with exit code ${code ?? 0}` : `by ${signal}`;
+}
+
+/** The receiver's process, as the sender sees it. */
+export class ReceiverHandle {
+  readonly #child: ChildProcess;
+  /** Never resolves; rejects when the process ends before its work is done. */
+  readonly failure: Promise<never>;
+  #finished = false;
+
+  constructor() {
+    // One capture shows every packet, and one address cannot be two NICs: both settings are the sender's.
+    const { VERBENA_PCAP: _pcap, VERBENA_ADDR: _addr, ...env } = process.env;
+    this.#child = fork(fileURLToPath(new URL('./receiver-process.js', import.meta.url)), { env });
+    this.failure = new Promise((_, reject) => {
+      this.#child.once('error', (error) => reject(new ToolError(`The receiver did not start: ${error.message}`)));
+      this.#child.once('exit', (code, signal) => {
+        if (this.#finished) return;
+        reject(new ToolError(`The receiver ended ${ending(code, signal)} before everything had arrived.`));
+      });
+    });
+    // Whoever waits for the receiver sees the rejection; between two waits nobody does, and that is no error.
+    this.failure.catch(() => {});
+  }
+
+  /** Makes the receiver open its NIC; its end of the connection comes back. */
+  async start(order: StartOrder): Promise<EndAddress> {
+    this.#tell(order);
+    const answer = await this.#answer();
+    if (answer.kind !== 'ready') throw new ToolError(`The receiver answered '${answer.kind}', not 'ready'.`);
+    return answer.end;
+  }
+
+  /** Makes the receiver's QP ready for what the sender's will send. */
+  async connect(end: EndAddress): Promise<void> {
+    this.#tell({ kind: 'connect', end });
+    const answer = await this.#answer();
+    if (answer.kind !== 'connected') throw new ToolError(`The receiver answered '${answer.kind}', not 'connected'.`);
+  }
+
+  /** Waits for the receiver's end; its counters come back. */
+  async finish(): Promise<Record<string, number>> {
+    const answer = await this.#answer();
+    if (answer.kind !== 'finished') throw new ToolError(`The receiver answered '${answer.kind}', not 'finished'.`);
+    this.#finished = true;
+    this.#child.disconnect();
+    if (this.#child.exitCode === null) await once(this.#child, 'exit');
+    return answer.counters;
+  }
+
+  kill(): void {
+    this.#finished = true;
+    this.#child.kill();
+  }
+
+  #tell(order: Order): void {
+    // A receiver that is gone is told by `failure`.
+    this.#child.send(order, () => {});
+  }
+
+  async #answer(): Promise<Answer> {
+    // The child is this program, so what comes is an Answer.
+    const [answer] = (await Promise.race([once(this.#child, 'message'), this.failure])) as [Answer];
+    return answer;
+  }
+}

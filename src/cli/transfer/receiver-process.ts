@@ -1,0 +1,45 @@
+import { once } from 'node:events';
+import { sentence } from '../errors.js';
+import { type Answer, type EndAddress, type Order } from './messages.js';
+import { receive } from './receiver.js';
+
+// The receiver's process, started by `verbena transfer`. The pipe to its parent carries orders in and answers out.
+
+function fail(text: string): never {
+  process.stderr.write(`receiver: ${text}\n`);
+  process.exit(1);
+}
+
+let finished = false;
+
+function tell(answer: Answer): void {
+  finished = answer.kind === 'finished';
+  process.send?.(answer);
+}
+
+async function nextOrder(): Promise<Order> {
+  // The parent is this program, so what comes is an Order.
+  const [order] = (await once(process, 'message')) as [Order];
+  return order;
+}
+
+async function senderEnd(): Promise<EndAddress> {
+  const order = await nextOrder();
+  if (order.kind !== 'connect') fail(`'${order.kind}' came where the sender's address was expected`);
+  return order.end;
+}
+
+// The parent hangs up when it has our last answer; before that, its end of the pipe closes only by its death.
+process.on('disconnect', () => {
+  if (!finished) fail('the sender is gone, so there is nothing left to receive.');
+});
+// Ctrl-C reaches the whole group. The sender decides what it means, and its end is ours.
+process.on('SIGINT', () => {});
+
+try {
+  const order = await nextOrder();
+  if (order.kind !== 'start') fail(`'${order.kind}' came where the order to start was expected`);
+  await receive(order, { tell, senderEnd });
+} catch (error) {
+  fail(sentence(error));
+}
