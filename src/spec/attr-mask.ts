@@ -56,7 +56,8 @@ const maskOfField: Readonly<Record<keyof QpAttr, number>> = {
   rateLimit: QpAttrMask.RATE_LIMIT,
 };
 
-const qpAttrFields = Object.keys(maskOfField) as (keyof QpAttr)[]; // the record above has exactly these keys
+/** Every attribute's name. */
+export const qpAttrFields: readonly (keyof QpAttr)[] = Object.keys(maskOfField) as (keyof QpAttr)[]; // the record above has exactly these keys
 
 /** The `attr_mask` that goes with `attr`: the bits of the fields that are present. */
 export function attrMaskOf(attr: Partial<QpAttr>): number {

@@ -1,6 +1,6 @@
 /** The vocabulary of the InfiniBand architecture and of verbs, as plain data: nothing here does anything. */
 export { ACCESS_OPTIONAL_RANGE, AccessFlags } from './access.js';
-export { attrMaskOf, describeMask, QpAttrMask } from './attr-mask.js';
+export { attrMaskOf, describeMask, qpAttrFields, QpAttrMask } from './attr-mask.js';
 export { type AttributeRange, attributeRanges, checkAhAttr, checkAttributes, isOneOf } from './attributes.js';
 export { AtomicCap, type DeviceAttr, DeviceCapFlags, NodeType, TransportType } from './device.js';
 export { Errno, type ErrnoName } from './errno.js';

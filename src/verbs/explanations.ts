@@ -1,0 +1,206 @@
+import { rnrTimerUs, Syndrome, WcOpcode, WcStatus } from '../spec/index.js';
+import { joinWords } from './address.js';
+import { qpStateStr, wcOpcodeStr, wrOpcodeStr } from './strings.js';
+
+/** What a template works from. */
+export interface Evidence {
+  readonly opcode: WcOpcode;
+  /** The numbers of the syndrome; those that are absent are 0. */
+  readonly detail: readonly [number, number, number, number, number, number];
+  /** The peer's address, or nothing. */
+  readonly peer: string | undefined;
+}
+
+/** An explanation: what happened, and what to look at. */
+export type Template = (evidence: Evidence) => string;
+
+const hex = (word: number): string => `0x${(word >>> 0).toString(16)}`;
+const address = (high: number, low: number): string => `0x${joinWords(high, low).toString(16)}`;
+const count = (n: number, what: string): string => `${n >>> 0} ${what}${n === 1 ? '' : 's'}`;
+
+/** Time in a unit that suits it: `640 µs`, `12.3 ms`, `0.47 s`, `12 s`. */
+export function formatMicroseconds(us: number): string {
+  if (us < 1000) return `${Number(us.toPrecision(3))} µs`;
+  if (us < 100_000) return `${Number((us / 1000).toPrecision(3))} ms`;
+  return us < 10_000_000 ? `${Number((us / 1e6).toPrecision(2))} s` : `${Math.round(us / 1e6)} s`;
+}
+
+function peerQp({ peer }: Evidence, qpn: number): string {
+  return peer === undefined ? `the peer's QP ${hex(qpn)}` : `${peer} QP ${hex(qpn)}`;
+}
+
+/** The access flag that the peer's region must have for this operation. */
+function rightFor(opcode: WcOpcode): string {
+  switch (opcode) {
+    case WcOpcode.RDMA_READ:
+      return 'REMOTE_READ';
+    case WcOpcode.COMP_SWAP:
+    case WcOpcode.FETCH_ADD:
+      return 'REMOTE_ATOMIC';
+    default:
+      return 'REMOTE_WRITE';
+  }
+}
+
+/** What a peer may hold against a request that it finds invalid (PROTOCOL.md 2.3, checks 2 to 5). */
+function invalidRequestQuestion(opcode: WcOpcode): string {
+  switch (opcode) {
+    case WcOpcode.SEND:
+      return 'is the receive request that the peer posted long enough?';
+    case WcOpcode.RDMA_READ:
+    case WcOpcode.COMP_SWAP:
+    case WcOpcode.FETCH_ADD:
+      return `do the peer's qpAccessFlags have ${rightFor(opcode)}, and is its maxDestRdAtomic at least our maxRdAtomic?`;
+    default:
+      return `do the peer's qpAccessFlags have ${rightFor(opcode)}?`;
+  }
+}
+
+/** A piece of local memory, from the details that all LOCAL_KEY syndromes share. */
+function piece({ detail: [lkey, index, high, low, length] }: Evidence): string {
+  return `sgList[${index}] (${count(length, 'byte')} at ${address(high, low)}, lkey ${hex(lkey)})`;
+}
+
+/** Templates by `Syndrome`; which number means what stands beside each value there. */
+export const explanations: Readonly<Record<Exclude<Syndrome, typeof Syndrome.NONE>, Template>> = {
+  [Syndrome.RETRY_TIMEOUT]: (e) => {
+    const [psn, transmissions, elapsedUs, qpn] = e.detail;
+    return (
+      `retry count exceeded: ${count(transmissions, 'transmission')} of PSN ${hex(psn)} to ${peerQp(e, qpn)}, ` +
+      `no answer in ${formatMicroseconds(elapsedUs)}; is the peer alive, its QP in RTR or RTS, ` +
+      'and does its destQpNum name ours?'
+    );
+  },
+  [Syndrome.RETRY_SEQUENCE]: (e) => {
+    const [psn, naks, elapsedUs, qpn] = e.detail;
+    return (
+      `retry count exceeded: ${peerQp(e, qpn)} asked for PSN ${hex(psn)} again and again, ` +
+      `${count(naks, 'time')} in ${formatMicroseconds(elapsedUs)}; is the path losing packets, ` +
+      "and is the peer's rqPsn our sqPsn?"
+    );
+  },
+  [Syndrome.RNR_EXCEEDED]: (e) => {
+    const [psn, attempts, elapsedUs, qpn, timerCode] = e.detail;
+    return (
+      `receiver not ready: ${count(attempts, 'transmission')} of PSN ${hex(psn)} to ${peerQp(e, qpn)} ` +
+      `in ${formatMicroseconds(elapsedUs)}, ${formatMicroseconds(rnrTimerUs(timerCode))} apart as it asked, ` +
+      'and it had no receive request posted; does it post enough of them in time? (rnrRetry 7 waits for ever)'
+    );
+  },
+  [Syndrome.REMOTE_ACCESS]: (e) => {
+    const [psn, rkey, high, low, length, qpn] = e.detail;
+    return (
+      `remote access error: ${peerQp(e, qpn)} refused ${wcOpcodeStr(e.opcode)} of ${count(length, 'byte')} ` +
+      `at ${address(high, low)} with rkey ${hex(rkey)} (PSN ${hex(psn)}); is that key still registered there, ` +
+      `in the domain of that QP, with ${rightFor(e.opcode)}, and are all the bytes inside its region?`
+    );
+  },
+  [Syndrome.REMOTE_INVALID_REQUEST]: (e) => {
+    const [psn, opcode, length, qpn] = e.detail;
+    return (
+      `remote invalid request: ${peerQp(e, qpn)} refused ${wrOpcodeStr(opcode)} of ${count(length, 'byte')} ` +
+      `(PSN ${hex(psn)}); ${invalidRequestQuestion(e.opcode)}`
+    );
+  },
+  [Syndrome.REMOTE_OPERATIONAL]: (e) => {
+    const [psn, qpn] = e.detail;
+    return (
+      `remote operation error: ${peerQp(e, qpn)} could not carry out the request (PSN ${hex(psn)}) ` +
+      "for a reason of its own; the peer's completions say which"
+    );
+  },
+  [Syndrome.LOCAL_KEY_UNKNOWN]: (e) =>
+    `local protection error: ${piece(e)} has a key that no memory region has; ` +
+    'was it deregistered too early, or is it an rkey?',
+  [Syndrome.LOCAL_KEY_PD]: (e) =>
+    `local protection error: ${piece(e)} is in a region of another protection domain; ` +
+    'register the memory in the domain of this QP',
+  [Syndrome.LOCAL_KEY_ACCESS]: (e) =>
+    `local protection error: ${piece(e)} is in a region that does not allow this; ` +
+    'receives, READs and atomics write there, which needs LOCAL_WRITE',
+  [Syndrome.LOCAL_KEY_RANGE]: (e) =>
+    `local protection error: ${piece(e)} is not all inside its region; do address and length fit it?`,
+  [Syndrome.LOCAL_MEMORY_GONE]: (e) =>
+    `local protection error: the memory under ${piece(e)} is gone; its buffer was transferred or shrunk ` +
+    'while it was registered (alloc() gives memory to which that cannot happen)',
+  [Syndrome.LOCAL_LENGTH]: ({ detail: [needed, available] }) =>
+    `local length error: a message of at least ${count(needed, 'byte')} came for ` +
+    `a receive request of ${count(available, 'byte')}; post longer ones, or send shorter messages`,
+  [Syndrome.LOCAL_MESSAGE_TOO_LONG]: ({ detail: [length, max] }) =>
+    `local length error: the message has ${count(length, 'byte')}, and may have ${max >>> 0}; send it in pieces`,
+  [Syndrome.LOCAL_BAD_WQE]: ({ detail: [opcode, numSge] }) =>
+    `local QP operation error: the NIC cannot carry out ${wrOpcodeStr(opcode)} with ${count(numSge, 'piece')}; ` +
+    "is maxRdAtomic 0 for a READ or atomic, or was the queue's memory overwritten?",
+  [Syndrome.FLUSHED]: ({ detail: [state, cause] }) =>
+    `flushed: the QP was in ${qpStateStr(state)} before the request was carried out, ${flushCause(cause)}`,
+  [Syndrome.BAD_RESPONSE]: ({ detail: [psn, opcode, expected] }) =>
+    `bad response: the peer answered ${wrOpcodeStr(expected)} (PSN ${hex(psn)}) with a packet of opcode ` +
+    `${hex(opcode)}, which is no answer to it; do both sides agree on the PSNs, and is the peer sound?`,
+  [Syndrome.RESPONDER_ACCESS]: ({ detail: [psn, rkey, high, low, length] }) =>
+    `local access error: the peer named ${count(length, 'byte')} at ${address(high, low)} with rkey ${hex(rkey)} ` +
+    `(PSN ${hex(psn)}), which it may not use; does it have the current key, and a range inside the region?`,
+  [Syndrome.RESPONDER_INVALID_REQUEST]: ({ detail: [psn, opcode, length, open] }) =>
+    `invalid request from the peer: a packet of opcode ${hex(opcode)} with ${count(length, 'byte')} ` +
+    `(PSN ${hex(psn)}) is not allowed ${open === 0 ? 'here' : 'in the middle of a message'}; ` +
+    'do both sides have the same pathMtu, and do our qpAccessFlags and maxDestRdAtomic allow the request?',
+  [Syndrome.CQ_OVERRUN]: ({ detail: [cqn] }) =>
+    `completion queue overrun: CQ ${cqn >>> 0} was full; give it as many entries as requests can be outstanding`,
+  [Syndrome.INVALIDATE_FAILED]: ({ detail: [rkey, psn] }) =>
+    `invalid request from the peer: it asked to invalidate rkey ${hex(rkey)} (PSN ${hex(psn)}), ` +
+    'which is not a key of this domain that can be',
+};
+
+/** What led to a flush, for people: the failures that a QP can die of. */
+const deaths: Readonly<Record<Syndrome, string>> = {
+  [Syndrome.NONE]: 'where the program itself put it by modify',
+  [Syndrome.RETRY_TIMEOUT]: 'after the peer stopped answering',
+  [Syndrome.RETRY_SEQUENCE]: 'after the peer asked for the same packet too often',
+  [Syndrome.RNR_EXCEEDED]: 'after the peer was not ready to receive too often',
+  [Syndrome.REMOTE_ACCESS]: 'after the peer refused access to its memory',
+  [Syndrome.REMOTE_INVALID_REQUEST]: 'after the peer refused a request as invalid',
+  [Syndrome.REMOTE_OPERATIONAL]: 'after an operation error at the peer',
+  [Syndrome.LOCAL_KEY_UNKNOWN]: 'after a request with an unknown lkey',
+  [Syndrome.LOCAL_KEY_PD]: 'after a request with an lkey of another domain',
+  [Syndrome.LOCAL_KEY_ACCESS]: 'after a request whose memory region does not allow it',
+  [Syndrome.LOCAL_KEY_RANGE]: 'after a request outside its memory region',
+  [Syndrome.LOCAL_MEMORY_GONE]: 'after registered memory had gone',
+  [Syndrome.LOCAL_LENGTH]: 'after a message that was too long for its receive request',
+  [Syndrome.LOCAL_MESSAGE_TOO_LONG]: 'after a message that was too long',
+  [Syndrome.LOCAL_BAD_WQE]: 'after a request that the NIC cannot carry out',
+  [Syndrome.FLUSHED]: 'after another failure',
+  [Syndrome.BAD_RESPONSE]: 'after a response that answers nothing',
+  [Syndrome.RESPONDER_ACCESS]: 'after the peer named memory that it may not use',
+  [Syndrome.RESPONDER_INVALID_REQUEST]: 'after the peer sent an invalid request',
+  [Syndrome.CQ_OVERRUN]: 'after a completion queue overran',
+  [Syndrome.INVALIDATE_FAILED]: 'after the peer asked to invalidate a key that it may not',
+};
+
+function isSyndrome(value: number): value is Syndrome {
+  return Object.hasOwn(deaths, value);
+}
+
+function flushCause(cause: number): string {
+  const why = isSyndrome(cause) ? deaths[cause] : 'after another failure';
+  return cause === Syndrome.NONE ? why : `${why}; the first completion in error of this QP says more`;
+}
+
+/** The template of a `vendorErr`, or undefined for one that is not ours. */
+export function templateOf(vendorErr: number): Template | undefined {
+  return isSyndrome(vendorErr) && vendorErr !== Syndrome.NONE ? explanations[vendorErr] : undefined;
+}
+
+/** What to look at when nothing but the status is known, as on adapters of other makers (PROTOCOL.md 2.10). */
+export const statusAdvice: Readonly<Partial<Record<WcStatus, string>>> = {
+  [WcStatus.LOC_LEN_ERR]: 'is the message longer than the receive request, or than the port allows?',
+  [WcStatus.LOC_QP_OP_ERR]: 'is the request one that this QP can carry out?',
+  [WcStatus.LOC_PROT_ERR]: 'are lkey, range, protection domain and LOCAL_WRITE of every piece right?',
+  [WcStatus.WR_FLUSH_ERR]: 'the QP was in error already; the first completion in error says why',
+  [WcStatus.MW_BIND_ERR]: 'do the memory window and its region allow the bind?',
+  [WcStatus.BAD_RESP_ERR]: 'the peer answered something else than was asked',
+  [WcStatus.LOC_ACCESS_ERR]: 'the peer wrote where it may not',
+  [WcStatus.REM_INV_REQ_ERR]: "is the peer's receive request long enough, and does its QP allow the operation?",
+  [WcStatus.REM_ACCESS_ERR]: 'are rkey, range and access flags at the peer right?',
+  [WcStatus.REM_OP_ERR]: "the peer's completions say why",
+  [WcStatus.RETRY_EXC_ERR]: "is the peer alive, and its QP in RTR with our QP's number?",
+  [WcStatus.RNR_RETRY_EXC_ERR]: 'does the peer post receive requests in time?',
+};
