@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { run } from './tool.js';
+
+const GUID = /[0-9a-f]{4}:[0-9a-f]{4}:[0-9a-f]{4}:[0-9a-f]{4}/;
+
+test('ibv_devices prints the table of the C tool', async () => {
+  const { code, stdout } = await run(['ibv_devices']);
+  assert.equal(code, 0);
+  const [heading, rule, row] = stdout.split('\n');
+  assert.equal(heading, '    device          \t   node GUID');
+  assert.equal(rule, '    ------          \t----------------');
+  assert.match(row, /^ {4}verbena0 {8}\t[0-9a-f]{16}$/);
+});
+
+test('ibv_devinfo -l prints the names', async () => {
+  const { code, stdout } = await run(['ibv_devinfo', '-l']);
+  assert.deepEqual({ code, stdout }, { code: 0, stdout: '1 HCA found:\n\tverbena0\n\n' });
+});
+
+test('ibv_devinfo prints the short list of the C tool', async () => {
+  const { code, stdout, stderr } = await run(['ibv_devinfo', '--addr', '127.81.1.1']);
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  const lines = stdout.split('\n');
+  assert.equal(lines[0], 'hca_id:\tverbena0');
+  assert.equal(lines[1], '\ttransport:\t\t\tInfiniBand (0)');
+  assert.match(stdout, new RegExp(`^\tnode_guid:\t\t\t${GUID.source}$`, 'm'));
+  assert.match(stdout, new RegExp(`^\tsys_image_guid:\t\t\t${GUID.source}$`, 'm'));
+  assert.match(stdout, /^\tphys_port_cnt:\t\t\t1$/m);
+  assert.match(stdout, /^\t\tport:\t1$/m);
+  assert.match(stdout, /^\t\t\tstate:\t\t\tPORT_ACTIVE \(4\)$/m);
+  assert.match(stdout, /^\t\t\tmax_mtu:\t\t4096 \(5\)$/m);
+  assert.match(stdout, /^\t\t\tport_lmc:\t\t0x00$/m);
+  assert.match(stdout, /^\t\t\tlink_layer:\t\tEthernet$/m);
+});
+
+test('ibv_devinfo -v prints the limits and the GID table', async () => {
+  const { stdout } = await run(['ibv_devinfo', '-v', '--addr', '127.81.1.2']);
+  assert.match(stdout, /^\tmax_total_mcast_qp_attach:\t\d+$/m);
+  assert.match(stdout, /^\tdevice_cap_flags:\t\t0x[0-9a-f]{8}$/m);
+  assert.match(stdout, /^\t\t\tactive_width:\t\t\d+X \(\d+\)$/m);
+  assert.match(stdout, /^\t\t\tGID\[ {2}0\]:\t\t::ffff:127\.81\.1\.2, RoCE v2$/m);
+});
+
+test('ibv_devinfo refuses a device that is not there', async () => {
+  const { code, stderr } = await run(['ibv_devinfo', '-d', 'mlx5_0']);
+  assert.deepEqual({ code, stderr }, { code: 255, stderr: "IB device 'mlx5_0' wasn't found\n" });
+});
+
+test('ibv_devinfo refuses a port that is not there', async () => {
+  const { code, stderr } = await run(['ibv_devinfo', '-i', '2', '--addr', '127.81.1.3']);
+  assert.deepEqual({ code, stderr }, { code: 4, stderr: 'Invalid port requested for device\n' });
+});
+
+test('ibv_devinfo refuses an address that the machine does not have', async () => {
+  const { code, stderr } = await run(['ibv_devinfo', '--addr', '192.0.2.1']);
+  assert.equal(code, 1);
+  assert.match(stderr, /^Failed to open device: .*192\.0\.2\.1.*\n$/);
+});

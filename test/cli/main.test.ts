@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { ROOT, run } from './tool.js';
+
+const SUBCOMMANDS = ['transfer', 'ibv_devices', 'ibv_devinfo', 'ibv_rc_pingpong', 'dump', 'lab'];
+
+test('--help lists every subcommand', async () => {
+  const { code, stdout } = await run(['--help']);
+  assert.equal(code, 0);
+  for (const name of SUBCOMMANDS) assert.match(stdout, new RegExp(`^  ${name}\\b`, 'm'));
+});
+
+for (const name of SUBCOMMANDS) {
+  test(`${name} --help describes the subcommand`, async () => {
+    const { code, stdout, stderr } = await run([name, '--help']);
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    assert.match(stdout, new RegExp(`^Usage: verbena ${name} `));
+  });
+}
+
+test('--version prints the version of the package', async () => {
+  const { stdout } = await run(['--version']);
+  const manifest = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as { version: string };
+  assert.equal(stdout, `${manifest.version}\n`);
+});
+
+test('an unknown subcommand is refused', async () => {
+  const { code, stderr } = await run(['ibv_nonsense']);
+  assert.equal(code, 1);
+  assert.match(stderr, /unknown command 'ibv_nonsense'/);
+});
+
+test('an unknown option is refused', async () => {
+  const { code, stderr } = await run(['ibv_devinfo', '--nonsense']);
+  assert.equal(code, 1);
+  assert.match(stderr, /unknown option '--nonsense'/);
+});

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type Socket, connect, createServer } from 'node:net';
+import { test } from 'node:test';
+import { type Ended, Tool, freePort, run } from './tool.js';
+
+const ADDRESS_LINE =
+  /^ {2}(?:local address: {2}|remote address: )LID 0x0000, (QPN 0x[0-9a-f]{6}, PSN 0x[0-9a-f]{6}, GID \S+)$/;
+
+/** Plays a server against a client, at addresses 127.82.`net`.1 and .2. */
+async function play(net: number, flags: readonly string[]): Promise<{ server: Ended; client: Ended }> {
+  const port = String(await freePort());
+  const server = new Tool(['ibv_rc_pingpong', '-p', port, '--addr', `127.82.${net}.1`, ...flags]);
+  await server.printed('local address');
+  const client = run(['ibv_rc_pingpong', '-p', port, '--addr', `127.82.${net}.2`, ...flags, '127.0.0.1']);
+  return { server: await server.ended, client: await client };
+}
+
+function assertLayout({ code, stdout, stderr }: Ended, bytes: number, iterations: number): void {
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  const [local, remote, first, second, end] = stdout.split('\n');
+  assert.match(local, ADDRESS_LINE);
+  assert.match(remote, ADDRESS_LINE);
+  assert.match(first, new RegExp(`^${bytes} bytes in \\d+\\.\\d\\d seconds = \\d+\\.\\d\\d Mbit/sec$`));
+  assert.match(second, new RegExp(`^${iterations} iters in \\d+\\.\\d\\d seconds = \\d+\\.\\d\\d usec/iter$`));
+  assert.equal(end, '');
+}
+
+const CASES = [
+  { name: '1 byte', flags: ['-s', '1'], bytes: 1 },
+  { name: 'a message of many packets, of odd length', flags: ['-s', '10271', '-m', '256'], bytes: 10271 },
+  { name: '1 MiB, validated', flags: ['-s', '0x100000', '-c'], bytes: 1 << 20 },
+  { name: 'sleeping on events', flags: ['-e'], bytes: 4096 },
+  { name: 'the newer posting calls', flags: ['-N'], bytes: 4096 },
+  { name: 'receives posted one at a time', flags: ['-r', '2'], bytes: 4096 },
+  { name: 'the NIC inline', flags: ['--host', 'inline'], bytes: 4096 },
+  { name: 'the NIC inline, sleeping on events', flags: ['--host', 'inline', '-e'], bytes: 4096 },
+];
+
+for (const [index, { name, flags, bytes }] of CASES.entries()) {
+  test(`two sides play with ${name}`, async () => {
+    const { server, client } = await play(index, ['-n', '50', ...flags]);
+    assertLayout(server, bytes * 100, 50);
+    assertLayout(client, bytes * 100, 50);
+  });
+}
+
+test('each side prints what the other is', async () => {
+  const { server, client } = await play(20, ['-n', '5']);
+  const said = ({ stdout }: Ended): string[] =>
+    stdout
+      .split('\n')
+      .slice(0, 2)
+      .map((line) => ADDRESS_LINE.exec(line)?.[1] ?? line);
+  assert.deepEqual(said(server), said(client).reverse());
+});
+
+test('--json prints one object', async () => {
+  const { client } = await play(21, ['-n', '5', '--json']);
+  const facts = JSON.parse(client.stdout) as { iterations: number; local: { gid: string }; remote: { gid: string } };
+  assert.equal(facts.iterations, 5);
+  assert.deepEqual([facts.local.gid, facts.remote.gid], ['::ffff:127.82.21.2', '::ffff:127.82.21.1']);
+});
+
+test('without an address two sides on one machine find two', async () => {
+  const port = String(await freePort());
+  const server = new Tool(['ibv_rc_pingpong', '-p', port, '-n', '5']);
+  await server.printed('local address');
+  const client = await run(['ibv_rc_pingpong', '-p', port, '-n', '5', 'localhost']);
+  assert.equal(client.code, 0, client.stderr);
+  assert.equal((await server.ended).code, 0);
+});
+
+test('a client writes its 52 bytes first, and done only after the answer', async () => {
+  const listener = createServer().listen(0);
+  await once(listener, 'listening');
+  const address = listener.address();
+  assert.ok(address !== null && typeof address === 'object');
+  const client = new Tool(['ibv_rc_pingpong', '-p', String(address.port), '--addr', '127.82.30.2', '127.0.0.1']);
+  const [socket] = (await once(listener, 'connection')) as [Socket];
+  const [first] = (await once(socket, 'data')) as [Buffer];
+  assert.match(first.toString('latin1'), /^0000:[0-9a-f]{6}:[0-9a-f]{6}:0{20}ffff7f521e02\0$/);
+  socket.write('0000:000011:000000:00000000000000000000ffff7f521e01\0');
+  const [second] = (await once(socket, 'data')) as [Buffer];
+  assert.equal(second.toString('latin1'), 'done\0');
+  // Nobody plays: the client's first send runs out of retries.
+  const { code, stderr } = await client.ended;
+  assert.equal(code, 1);
+  assert.match(stderr, /^Failed status RETRY_EXC_ERR \(12\) for wr_id 2: .+\n$/);
+  listener.close();
+});
+
+test('a server answers 52 bytes with 52', async () => {
+  const port = await freePort();
+  const server = new Tool(['ibv_rc_pingpong', '-p', String(port), '--addr', '127.82.31.1']);
+  await server.printed('local address');
+  const socket = connect(port, '127.0.0.1');
+  socket.write('0000:000011:000000:00000000000000000000ffff7f521f02\0');
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  assert.match(answer.toString('latin1'), /^0000:[0-9a-f]{6}:[0-9a-f]{6}:0{20}ffff7f521f01\0$/);
+  socket.destroy();
+  const { code, stderr } = await server.ended;
+  assert.equal(code, 1);
+  assert.match(stderr, /Couldn't read the end of the exchange/);
+});
+
+const REFUSALS = [
+  { name: 'a peer without a GID', gid: '0'.repeat(32), says: /^The peer sent no GID.*-g INDEX/ },
+  {
+    name: 'a peer of the other address family',
+    gid: `fd${'0'.repeat(29)}1`,
+    says: /^The peer's GID is fd00::1 and ours/,
+  },
+];
+for (const [index, { name, gid, says }] of REFUSALS.entries()) {
+  test(`a server refuses ${name}`, async () => {
+    const port = await freePort();
+    const server = new Tool(['ibv_rc_pingpong', '-p', String(port), '--addr', `127.82.${40 + index}.1`]);
+    await server.printed('local address');
+    connect(port, '127.0.0.1').write(`0000:000011:000000:${gid}\0`);
+    const { code, stderr } = await server.ended;
+    assert.equal(code, 1);
+    assert.match(stderr, says);
+  });
+}
+
+test('a client without a server says so', async () => {
+  const port = await freePort();
+  const { code, stderr } = await run(['ibv_rc_pingpong', '-p', String(port), '127.0.0.1']);
+  assert.equal(code, 1);
+  assert.match(stderr, /^Couldn't connect to 127\.0\.0\.1:\d+ \(ECONNREFUSED\)/);
+});
+
+test('a server whose TCP port is taken says so', async () => {
+  const holder = createServer().listen(0);
+  await once(holder, 'listening');
+  const address = holder.address();
+  assert.ok(address !== null && typeof address === 'object');
+  const { code, stderr } = await run(['ibv_rc_pingpong', '-p', String(address.port)]);
+  holder.close();
+  assert.equal(code, 1);
+  assert.match(stderr, /^Couldn't listen to port \d+ \(EADDRINUSE\)/);
+});
+
+const UNSUPPORTED = [
+  { flags: ['-o'], says: "The device isn't ODP capable or does not support RC send and receive with ODP\n" },
+  { flags: ['-P'], says: 'prefetch is valid only with on-demand memory region\n' },
+  { flags: ['-t'], says: "The device isn't completion timestamp capable\n" },
+  { flags: ['-j'], says: "Device doesn't support dm allocation\n" },
+  { flags: ['-j', '-O'], says: "DM memory region can't be on demand\n" },
+];
+for (const { flags, says } of UNSUPPORTED) {
+  test(`${flags.join(' ')} answers as the C tool on a device without it`, async () => {
+    const { code, stderr } = await run(['ibv_rc_pingpong', ...flags]);
+    assert.deepEqual({ code, stderr }, { code: 1, stderr: says });
+  });
+}
+
+test('a path MTU that does not exist is refused', async () => {
+  const { code, stderr } = await run(['ibv_rc_pingpong', '-m', '1500']);
+  assert.deepEqual({ code, stderr }, { code: 1, stderr: 'A path MTU is 256, 512, 1024, 2048 or 4096, not 1500.\n' });
+});

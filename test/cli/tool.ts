@@ -1,0 +1,65 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { type Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A run of `bin/verbena`, as a user starts it. */
+export class Tool {
+  readonly child: ChildProcessByStdio<null, Readable, Readable>;
+  readonly ended: Promise<Ended>;
+  #stdout = '';
+  #stderr = '';
+
+  constructor(args: readonly string[], settings: Readonly<Record<string, string>> = {}) {
+    // The caller's settings must not leak in.
+    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VERBENA_')));
+    this.child = spawn(process.execPath, [`${ROOT}bin/verbena`, ...args], {
+      cwd: ROOT,
+      env: { ...env, ...settings },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.child.stdout.setEncoding('utf8').on('data', (text: string) => (this.#stdout += text));
+    this.child.stderr.setEncoding('utf8').on('data', (text: string) => (this.#stderr += text));
+    this.ended = once(this.child, 'close').then(([code, signal]) => ({
+      code: code as number | null,
+      signal: signal as NodeJS.Signals | null,
+      stdout: this.#stdout,
+      stderr: this.#stderr,
+    }));
+  }
+
+  /** Waits until the tool has printed `text` on stdout. */
+  async printed(text: string): Promise<void> {
+    while (!this.#stdout.includes(text)) {
+      const ended = await Promise.race([once(this.child.stdout, 'data').then(() => undefined), this.ended]);
+      if (ended !== undefined && !ended.stdout.includes(text)) {
+        throw new Error(`the tool ended without printing '${text}': ${JSON.stringify(ended)}`);
+      }
+    }
+  }
+}
+
+export function run(args: readonly string[], settings?: Readonly<Record<string, string>>): Promise<Ended> {
+  return new Tool(args, settings).ended;
+}
+
+/** A TCP port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0);
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { Tool, run } from './tool.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'verbena-transfer-'));
+after(() => rmSync(folder, { recursive: true }));
+
+const addresses = (net: number): string[] => ['--from', `127.83.${net}.1`, '--to', `127.83.${net}.2`];
+
+test('what is made on the fly arrives, and the summary says how', async () => {
+  const { code, stdout, stderr } = await run(['transfer', '--size', '3', ...addresses(1)]);
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  assert.match(stdout, /^Moving 3\.0 MiB \(bytes made on the fly\) from 127\.83\.1\.1 .* to 127\.83\.1\.2 /);
+  assert.match(stdout, /^ {2}100 % {2}3\.0 MiB of 3\.0 MiB$/m);
+  assert.match(stdout, /^Arrived: 3\.0 MiB, SHA-256 the same on both sides\.$/m);
+  assert.match(stdout, /^Where to look next:$/m);
+});
+
+test('a file arrives whole, in several legs, and its digest is right', async () => {
+  const content = randomBytes((65 << 20) + 4321);
+  const [from, to] = [join(folder, 'from'), join(folder, 'to')];
+  writeFileSync(from, content);
+  const { code, stdout } = await run(['transfer', from, '--output', to, '--json', ...addresses(2)]);
+  assert.equal(code, 0);
+  const { bytes, sha256 } = JSON.parse(stdout) as { bytes: number; sha256: string };
+  assert.deepEqual(
+    { bytes, sha256 },
+    { bytes: content.length, sha256: createHash('sha256').update(content).digest('hex') },
+  );
+  assert.ok(readFileSync(to).equals(content));
+});
+
+test('an empty file arrives', async () => {
+  const from = join(folder, 'empty');
+  writeFileSync(from, '');
+  const { code, stdout } = await run(['transfer', from, ...addresses(3)]);
+  assert.equal(code, 0);
+  assert.match(stdout, /Arrived: 0\.0 MiB/);
+});
+
+test('NICs that run inline move a file, too', async () => {
+  const { code, stdout } = await run(['transfer', '--size', '2', '--host', 'inline', ...addresses(4)]);
+  assert.equal(code, 0);
+  assert.match(stdout, /Arrived: 2\.0 MiB/);
+});
+
+test('a file that is not there is refused', async () => {
+  const { code, stderr } = await run(['transfer', join(folder, 'nothing')]);
+  assert.equal(code, 1);
+  assert.match(stderr, /^ENOENT: no such file or directory, open '.*nothing'\n$/);
+});
+
+test('a folder is refused', async () => {
+  const { code, stderr } = await run(['transfer', folder]);
+  assert.deepEqual({ code, stderr }, { code: 1, stderr: `${folder} is not a regular file.\n` });
+});
+
+test('a receiver that cannot write ends both sides', async () => {
+  const { code, stderr } = await run(['transfer', '--size', '1', '-o', join(folder, 'no/such'), ...addresses(5)]);
+  assert.equal(code, 1);
+  assert.match(stderr, /^receiver: ENOENT: .*\nThe receiver ended with exit code 1 before everything had arrived\.\n$/);
+});
+
+test('an interrupt ends both sides', async () => {
+  const tool = new Tool(['transfer', '--size', '100000', ...addresses(6)]);
+  await tool.printed('Moving');
+  tool.child.kill('SIGINT');
+  const { code, stderr } = await tool.ended;
+  assert.deepEqual({ code, stderr }, { code: 130, stderr: 'Interrupted.\n' });
+});
+
+test('a sender that dies ends the receiver', async () => {
+  const tool = new Tool(['transfer', '--size', '100000', ...addresses(7)]);
+  await tool.printed('Moving');
+  tool.child.kill('SIGKILL');
+  // Both processes hold the pipe: it closes when the receiver has ended, too.
+  const { signal, stderr } = await tool.ended;
+  assert.equal(signal, 'SIGKILL');
+  assert.equal(stderr, 'receiver: the sender is gone, so there is nothing left to receive.\n');
+});
+
+test('a receiver that dies ends the sender', async () => {
+  const tool = new Tool(['transfer', '--size', '100000', ...addresses(8)]);
+  await tool.printed('Moving');
+  const { pid } = tool.child;
+  assert.ok(pid !== undefined);
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  process.kill(Number(children), 'SIGKILL');
+  const { code, stderr } = await tool.ended;
+  assert.deepEqual(
+    { code, stderr },
+    { code: 1, stderr: 'The receiver ended by SIGKILL before everything had arrived.\n' },
+  );
+});
