@@ -1,0 +1,138 @@
+/**
+ * The C library, through koffi, which ships its binaries inside its npm packages: nothing is ever compiled.
+ *
+ * Loaded when first asked for, since a program that only reads captures needs none of it.
+ */
+import { createRequire } from 'node:module';
+import { endianness } from 'node:os';
+import type koffi from 'koffi';
+import { SystemCallError } from './system-error.js';
+
+/**
+ * The calls, named and ordered as in C. Pointers are addresses as numbers: those, unlike objects, cost koffi no
+ * allocation. Who passes one keeps the memory behind it alive.
+ */
+export interface LibC {
+  socket(domain: number, type: number, protocol: number): number;
+  bind(fd: number, address: number, length: number): number;
+  getsockname(fd: number, address: number, length: number): number;
+  setsockopt(fd: number, level: number, name: number, value: number, length: number): number;
+  getsockopt(fd: number, level: number, name: number, value: number, length: number): number;
+  recv(fd: number, buffer: number, length: number, flags: number): number;
+  sendto(fd: number, buffer: number, length: number, flags: number, address: number, addressLength: number): number;
+  recvmsg(fd: number, message: number, flags: number): number;
+  recvmmsg(fd: number, messages: number, count: number, flags: number, timeout: number): number;
+  sendmsg(fd: number, message: number, flags: number): number;
+  sendmmsg(fd: number, messages: number, count: number, flags: number): number;
+  close(fd: number): number;
+  eventfd(initial: number, flags: number): number;
+  eventfdRead(fd: number, value: number): number;
+  eventfdWrite(fd: number, value: number): number;
+  ppoll(fds: number, count: number, timeout: number, signalMask: number): number;
+  /** `poll` on a thread of libuv's pool. */
+  pollAsync(fds: number, count: number, timeoutMs: number, done: (error: Error | null, ready: number) => void): void;
+}
+
+/** What only native code can do. */
+export interface NativeHost {
+  readonly libc: LibC;
+  /** errno of the last call of this thread. */
+  errno(): number;
+  /** The error of the call that just failed. */
+  failure(call: string): SystemCallError;
+  /** The address of memory that V8 has outside its heap. */
+  addressOf(view: Uint8Array): number;
+  viewOf(address: number, lengthBytes: number): ArrayBuffer;
+}
+
+/** Set to `off`, it makes a program run as if koffi could not be loaded. */
+const SWITCH = 'VERBENA_NATIVE';
+
+/** Structures are laid out by hand, as the kernel of a 64-bit little-endian Linux has them. */
+function machineProblem(): string | undefined {
+  if (process.env[SWITCH] === 'off') return `${SWITCH}=off`;
+  if (process.platform !== 'linux') return `system calls are made on Linux only, this is ${process.platform}`;
+  if (endianness() !== 'LE' || ['arm', 'ia32', 'mips', 'mipsel', 'ppc'].includes(process.arch)) {
+    return `a 64-bit little-endian processor is needed, this is ${process.arch}`;
+  }
+  return undefined;
+}
+
+function bindLibC(lib: ReturnType<typeof koffi.load>): LibC {
+  const poll = lib.func('int poll(void *fds, unsigned long count, int timeout)');
+  return {
+    socket: lib.func('int socket(int domain, int type, int protocol)'),
+    bind: lib.func('int bind(int fd, void *address, uint32_t length)'),
+    getsockname: lib.func('int getsockname(int fd, void *address, void *length)'),
+    setsockopt: lib.func('int setsockopt(int fd, int level, int name, void *value, uint32_t length)'),
+    getsockopt: lib.func('int getsockopt(int fd, int level, int name, void *value, void *length)'),
+    recv: lib.func('int64_t recv(int fd, void *buffer, size_t length, int flags)'),
+    sendto: lib.func(
+      'int64_t sendto(int fd, void *buffer, size_t length, int flags, void *address, uint32_t addressLength)',
+    ),
+    recvmsg: lib.func('int64_t recvmsg(int fd, void *message, int flags)'),
+    recvmmsg: lib.func('int recvmmsg(int fd, void *messages, uint32_t count, int flags, void *timeout)'),
+    sendmsg: lib.func('int64_t sendmsg(int fd, void *message, int flags)'),
+    sendmmsg: lib.func('int sendmmsg(int fd, void *messages, uint32_t count, int flags)'),
+    close: lib.func('int close(int fd)'),
+    eventfd: lib.func('int eventfd(uint32_t initial, int flags)'),
+    eventfdRead: lib.func('int eventfd_read(int fd, void *value)'),
+    eventfdWrite: lib.func('int eventfd_write(int fd, uint64_t value)'),
+    ppoll: lib.func('int ppoll(void *fds, unsigned long count, void *timeout, void *signalMask)'),
+    pollAsync: (fds, count, timeoutMs, done) => {
+      poll.async(fds, count, timeoutMs, done);
+    },
+  };
+}
+
+function load(): NativeHost {
+  // koffi itself is a CommonJS module underneath; `require` is what loads it without a promise.
+  // The cast only names what the package's own declarations say of it.
+  const native = createRequire(import.meta.url)('koffi') as typeof koffi;
+  // The process's own symbols: Node is linked to the C library, be it glibc or musl.
+  const libc = bindLibC(native.load(null));
+  return {
+    libc,
+    errno: () => native.errno(),
+    failure: (call) => new SystemCallError(call, native.errno()),
+    addressOf: (view) => Number(native.address(view)),
+    viewOf: (address, lengthBytes) => native.view(address, lengthBytes),
+  };
+}
+
+let loaded: NativeHost | undefined;
+let problem: string | undefined;
+
+function loadOnce(): void {
+  if (loaded !== undefined || problem !== undefined) return;
+  problem = machineProblem();
+  if (problem !== undefined) return;
+  try {
+    loaded = load();
+  } catch (error) {
+    problem = `koffi could not be loaded: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+/** The native side of the machine, or undefined when there is none; {@link nativeHostProblem} then says why. */
+export function nativeHost(): NativeHost | undefined {
+  loadOnce();
+  return loaded;
+}
+
+/** Why {@link nativeHost} gives undefined, as half a sentence; undefined when it does not. */
+export function nativeHostProblem(): string | undefined {
+  loadOnce();
+  return problem;
+}
+
+/**
+ * The native side of the machine, for those who were told that there is one.
+ *
+ * @throws Error when there is none
+ */
+export function requireNativeHost(): NativeHost {
+  const native = nativeHost();
+  if (native === undefined) throw new Error(`no native calls on this machine: ${problem ?? 'unknown reason'}`);
+  return native;
+}

@@ -1,0 +1,48 @@
+import { NativeBlock } from './memory.js';
+import { type NativeHost, requireNativeHost } from './native.js';
+
+const POLLIN = 1;
+/** `struct pollfd`: int fd, short events, short revents. */
+const ENTRY_BYTES = 8;
+
+/** File descriptors to sleep on until one of them can be read. */
+export class PollSet {
+  readonly #native: NativeHost;
+  readonly #count: number;
+  readonly #entries: NativeBlock;
+  readonly #timeout = new NativeBlock(16);
+
+  constructor(fds: readonly number[]) {
+    this.#native = requireNativeHost();
+    this.#count = fds.length;
+    this.#entries = new NativeBlock(fds.length * ENTRY_BYTES);
+    fds.forEach((fd, i) => {
+      this.#entries.words[2 * i] = fd;
+      this.#entries.words[2 * i + 1] = POLLIN;
+    });
+  }
+
+  /**
+   * Blocks the thread until a descriptor is readable (or broken), a signal arrives, or the time is up.
+   *
+   * @param timeoutUs 0 or less only looks; Infinity waits for ever
+   * @returns how many descriptors are ready
+   */
+  wait(timeoutUs: number): number {
+    let timeout = 0;
+    if (timeoutUs < Infinity) {
+      const waitUs = Math.max(0, timeoutUs);
+      const seconds = Math.floor(waitUs / 1_000_000);
+      this.#timeout.putPointer(0, seconds);
+      this.#timeout.putPointer(8, Math.floor((waitUs - seconds * 1_000_000) * 1000));
+      timeout = this.#timeout.address;
+    }
+    const ready = this.#native.libc.ppoll(this.#entries.address, this.#count, timeout, 0);
+    return Math.max(0, ready);
+  }
+
+  /** Whether the descriptor given at `index` was ready when {@link wait} returned. */
+  isReady(index: number): boolean {
+    return this.#entries.words[2 * index + 1] >>> 16 !== 0;
+  }
+}
