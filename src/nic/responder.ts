@@ -327,7 +327,7 @@ export class Responder {
     const resource = this.#resources.find(psn);
     if ((bits & OpcodeBit.ATOMIC) !== 0) {
       if (resource?.atomic === true) {
-        this.sender.clearJobs();
+        this.sender.dropFrom(psn);
         this.sender.queueAtomic(resource);
         return;
       }
@@ -353,7 +353,7 @@ export class Responder {
       length <= resource.lengthBytes - skipped &&
       packets <= resource.packets - psnDiff(psn, resource.firstPsn);
     if (!inside) return false;
-    this.sender.clearJobs();
+    this.sender.dropFrom(psn);
     this.#region = undefined;
     if (length > 0 && !this.#locate(rkey, hi, lo, length, AccessFlags.REMOTE_READ)) return true;
     this.sender.queueRead(psn, packets, this.#region, this.#offset, length, this.#msn);

@@ -47,10 +47,22 @@ export class ResponseSender {
     this.clearJobs();
   }
 
-  /** Forgets what waits: a requester that went back asks for it again. */
+  /** Forgets all READs and atomics that wait to be answered. */
   clearJobs(): void {
     this.#head = 0;
     this.#count = 0;
+  }
+
+  /**
+   * Forgets what waits at or beyond `psn`: a requester that went back to it asks for all of that again. What waits
+   * before it stays, for it belongs to the same return.
+   */
+  dropFrom(psn: number): void {
+    while (this.#count > 0) {
+      const job = this.#jobs[(this.#head + this.#count - 1) % this.#jobs.length];
+      if (psnDiff(psnAdd(job.psn, job.packets), psn) <= 0) return;
+      this.#count -= 1;
+    }
   }
 
   get full(): boolean {
