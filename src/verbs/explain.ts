@@ -15,7 +15,11 @@ export function explain(wc: Explainable): string {
   const template = templateOf(wc.vendorErr);
   if (template !== undefined) {
     const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = wc.detail;
-    return template({ opcode: wc.opcode, detail: [a, b, c, d, e, f], peer: wc.peer });
+    return template({
+      opcode: wc.opcode,
+      detail: [a >>> 0, b >>> 0, c >>> 0, d >>> 0, e >>> 0, f >>> 0],
+      peer: wc.peer,
+    });
   }
   const advice = statusAdvice[wc.status];
   const status = `${wcStatusStr(wc.status)} (status ${wc.status}, vendor error ${wc.vendorErr})`;

@@ -1,11 +1,11 @@
-import { rnrTimerUs, Syndrome, WcOpcode, WcStatus } from '../spec/index.js';
+import { rnrTimerUs, Syndrome, WcOpcode, WcStatus, WrOpcode } from '../spec/index.js';
 import { joinWords } from './address.js';
 import { qpStateStr, wcOpcodeStr, wrOpcodeStr } from './strings.js';
 
 /** What a template works from. */
 export interface Evidence {
   readonly opcode: WcOpcode;
-  /** The numbers of the syndrome; those that are absent are 0. */
+  /** The numbers of the syndrome, unsigned; those that are absent are 0. */
   readonly detail: readonly [number, number, number, number, number, number];
   /** The peer's address, or nothing. */
   readonly peer: string | undefined;
@@ -14,9 +14,9 @@ export interface Evidence {
 /** An explanation: what happened, and what to look at. */
 export type Template = (evidence: Evidence) => string;
 
-const hex = (word: number): string => `0x${(word >>> 0).toString(16)}`;
+const hex = (word: number): string => `0x${word.toString(16)}`;
 const address = (high: number, low: number): string => `0x${joinWords(high, low).toString(16)}`;
-const count = (n: number, what: string): string => `${n >>> 0} ${what}${n === 1 ? '' : 's'}`;
+const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 
 /** Time in a unit that suits it: `640 µs`, `12.3 ms`, `0.47 s`, `12 s`. */
 export function formatMicroseconds(us: number): string {
@@ -43,16 +43,19 @@ function rightFor(opcode: WcOpcode): string {
 }
 
 /** What a peer may hold against a request that it finds invalid (PROTOCOL.md 2.3, checks 2 to 5). */
-function invalidRequestQuestion(opcode: WcOpcode): string {
+function invalidRequestQuestion(opcode: number): string {
   switch (opcode) {
-    case WcOpcode.SEND:
+    case WrOpcode.SEND:
+    case WrOpcode.SEND_WITH_IMM:
+    case WrOpcode.SEND_WITH_INV:
       return 'is the receive request that the peer posted long enough?';
-    case WcOpcode.RDMA_READ:
-    case WcOpcode.COMP_SWAP:
-    case WcOpcode.FETCH_ADD:
-      return `do the peer's qpAccessFlags have ${rightFor(opcode)}, and is its maxDestRdAtomic at least our maxRdAtomic?`;
+    case WrOpcode.RDMA_READ:
+      return "do the peer's qpAccessFlags have REMOTE_READ, and is its maxDestRdAtomic at least our maxRdAtomic?";
+    case WrOpcode.ATOMIC_CMP_AND_SWP:
+    case WrOpcode.ATOMIC_FETCH_AND_ADD:
+      return "do the peer's qpAccessFlags have REMOTE_ATOMIC, and is its maxDestRdAtomic at least our maxRdAtomic?";
     default:
-      return `do the peer's qpAccessFlags have ${rightFor(opcode)}?`;
+      return "do the peer's qpAccessFlags have REMOTE_WRITE?";
   }
 }
 
@@ -89,6 +92,12 @@ export const explanations: Readonly<Record<Exclude<Syndrome, typeof Syndrome.NON
   },
   [Syndrome.REMOTE_ACCESS]: (e) => {
     const [psn, rkey, high, low, length, qpn] = e.detail;
+    if (e.opcode === WcOpcode.SEND) {
+      return (
+        `remote access error: ${peerQp(e, qpn)} refused SEND of ${count(length, 'byte')} (PSN ${hex(psn)}); ` +
+        'if it was to invalidate a key, is that a key which the peer has open and lets others close?'
+      );
+    }
     return (
       `remote access error: ${peerQp(e, qpn)} refused ${wcOpcodeStr(e.opcode)} of ${count(length, 'byte')} ` +
       `at ${address(high, low)} with rkey ${hex(rkey)} (PSN ${hex(psn)}); is that key still registered there, ` +
@@ -99,7 +108,7 @@ export const explanations: Readonly<Record<Exclude<Syndrome, typeof Syndrome.NON
     const [psn, opcode, length, qpn] = e.detail;
     return (
       `remote invalid request: ${peerQp(e, qpn)} refused ${wrOpcodeStr(opcode)} of ${count(length, 'byte')} ` +
-      `(PSN ${hex(psn)}); ${invalidRequestQuestion(e.opcode)}`
+      `(PSN ${hex(psn)}); ${invalidRequestQuestion(opcode)}`
     );
   },
   [Syndrome.REMOTE_OPERATIONAL]: (e) => {
@@ -127,7 +136,7 @@ export const explanations: Readonly<Record<Exclude<Syndrome, typeof Syndrome.NON
     `local length error: a message of at least ${count(needed, 'byte')} came for ` +
     `a receive request of ${count(available, 'byte')}; post longer ones, or send shorter messages`,
   [Syndrome.LOCAL_MESSAGE_TOO_LONG]: ({ detail: [length, max] }) =>
-    `local length error: the message has ${count(length, 'byte')}, and may have ${max >>> 0}; send it in pieces`,
+    `local length error: the message has ${count(length, 'byte')}, and may have ${max}; send it in pieces`,
   [Syndrome.LOCAL_BAD_WQE]: ({ detail: [opcode, numSge] }) =>
     `local QP operation error: the NIC cannot carry out ${wrOpcodeStr(opcode)} with ${count(numSge, 'piece')}; ` +
     "is maxRdAtomic 0 for a READ or atomic, or was the queue's memory overwritten?",
@@ -144,7 +153,7 @@ export const explanations: Readonly<Record<Exclude<Syndrome, typeof Syndrome.NON
     `(PSN ${hex(psn)}) is not allowed ${open === 0 ? 'here' : 'in the middle of a message'}; ` +
     'do both sides have the same pathMtu, and do our qpAccessFlags and maxDestRdAtomic allow the request?',
   [Syndrome.CQ_OVERRUN]: ({ detail: [cqn] }) =>
-    `completion queue overrun: CQ ${cqn >>> 0} was full; give it as many entries as requests can be outstanding`,
+    `completion queue overrun: CQ ${cqn} was full; give it as many entries as requests can be outstanding`,
   [Syndrome.INVALIDATE_FAILED]: ({ detail: [rkey, psn] }) =>
     `invalid request from the peer: it asked to invalidate rkey ${hex(rkey)} (PSN ${hex(psn)}), ` +
     'which is not a key of this domain that can be',
@@ -152,7 +161,7 @@ export const explanations: Readonly<Record<Exclude<Syndrome, typeof Syndrome.NON
 
 /** What led to a flush, for people: the failures that a QP can die of. */
 const deaths: Readonly<Record<Syndrome, string>> = {
-  [Syndrome.NONE]: 'where the program itself put it by modify',
+  [Syndrome.NONE]: 'put there by modify or by an earlier failure',
   [Syndrome.RETRY_TIMEOUT]: 'after the peer stopped answering',
   [Syndrome.RETRY_SEQUENCE]: 'after the peer asked for the same packet too often',
   [Syndrome.RNR_EXCEEDED]: 'after the peer was not ready to receive too often',

@@ -1,4 +1,5 @@
 /** The verbs API: what every provider implements, and what all of them share. */
+export { adviceFor } from './advice.js';
 export {
   type Address,
   highWord,
