@@ -86,8 +86,8 @@ function parseIpv6(frame: Uint8Array, ip: number): RoceDatagram | NotRoce {
   const word = getU32(frame, ip);
   const header = {
     ipv6: true,
-    source: frame.slice(ip + 8, ip + 24),
-    destination: frame.slice(ip + 24, ip + 40),
+    source: new Uint8Array(frame.subarray(ip + 8, ip + 24)),
+    destination: new Uint8Array(frame.subarray(ip + 24, ip + 40)),
     trafficClass: (word >>> 20) & 0xff,
     hopLimit: frame[ip + 7],
     flowLabel: word & 0xfffff,
