@@ -44,7 +44,7 @@ function connect(qp: Qp, ownPsn: number, peer: Qp, peerPsn: number): void {
   qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: PORT, qpAccessFlags: 0 });
   qp.modify({
     qpState: QpState.RTR,
-    ahAttr: { isGlobal: true, grh: { dgid: gid }, portNum: PORT },
+    ahAttr: { grh: { dgid: gid } },
     destQpNum: peer.qpNum,
     rqPsn: peerPsn,
     pathMtu: port.activeMtu,

@@ -26,7 +26,8 @@ const PORT = 1;
 const [INBOX, WRITTEN, TO_BE_READ, BUFFER_BYTES] = [0, 1024, 2048, 4096];
 const GREETING = 'the server put this here, and never sent it';
 
-const [role = 'server', address] = process.argv.slice(2);
+const role = process.argv.at(2) ?? 'server';
+const address = process.argv.at(3);
 const isServer = role === 'server';
 
 // 1. Our own side: device, domain, queue, memory, queue pair. The NIC runs in a thread, so that it serves the peer's
@@ -105,7 +106,7 @@ if (isServer) {
 }
 qp.modify({
   qpState: QpState.RTR,
-  ahAttr: { isGlobal: true, grh: { dgid: gidFromIp(peer.gid) }, portNum: PORT },
+  ahAttr: { grh: { dgid: gidFromIp(peer.gid) } },
   destQpNum: peer.qpn,
   rqPsn: peer.psn,
   pathMtu: peer.mtu < activeMtu ? (peer.mtu as typeof activeMtu) : activeMtu,

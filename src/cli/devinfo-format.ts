@@ -4,47 +4,22 @@ import {
   type DeviceAttr,
   DeviceCapFlags,
   GidType,
-  LinkLayer,
+  type Mtu,
   type PortAttr,
-  PortState,
-  TransportType,
-  mtuBytes,
+  linkLayerStr,
+  mtuStr,
+  physStateStr,
+  portStateStr,
+  transportTypeStr,
 } from '../index.js';
 import { gidText } from './gid-text.js';
 
 // The layout is that of the C tool's `ibv_devinfo`, tabs included, so that scripts which read that read this too.
 
-const TRANSPORTS = new Map<number, string>([
-  [TransportType.IB, 'InfiniBand'],
-  [TransportType.IWARP, 'iWARP'],
-  [TransportType.USNIC, 'usNIC'],
-  [TransportType.USNIC_UDP, 'usNIC UDP'],
-  [TransportType.UNSPECIFIED, 'unspecified'],
-]);
-const PORT_STATES = new Map<number, string>([
-  [PortState.DOWN, 'PORT_DOWN'],
-  [PortState.INIT, 'PORT_INIT'],
-  [PortState.ARMED, 'PORT_ARMED'],
-  [PortState.ACTIVE, 'PORT_ACTIVE'],
-]);
-const LINK_LAYERS = new Map<number, string>([
-  [LinkLayer.UNSPECIFIED, 'Unspecified'],
-  [LinkLayer.INFINIBAND, 'InfiniBand'],
-  [LinkLayer.ETHERNET, 'Ethernet'],
-]);
 const ATOMIC_CAPS = new Map<number, string>([
   [AtomicCap.NONE, 'ATOMIC_NONE'],
   [AtomicCap.HCA, 'ATOMIC_HCA'],
   [AtomicCap.GLOB, 'ATOMIC_GLOB'],
-]);
-const PHYS_STATES = new Map<number, string>([
-  [1, 'SLEEP'],
-  [2, 'POLLING'],
-  [3, 'DISABLED'],
-  [4, 'PORT_CONFIGURATION TRAINNING'], // The C tool's own spelling.
-  [5, 'LINK_UP'],
-  [6, 'LINK_ERROR_RECOVERY'],
-  [7, 'PHY TEST'],
 ]);
 const WIDTHS = new Map<number, string>([
   [1, '1'],
@@ -76,8 +51,12 @@ const GID_TYPES = new Map<number, string>([
   [GidType.ROCE_V2, 'RoCE v2'],
 ]);
 
+function numbered(name: string, value: number): string {
+  return `${name} (${value})`;
+}
+
 function named(names: ReadonlyMap<number, string>, value: number, otherwise: string): string {
-  return `${names.get(value) ?? otherwise} (${value})`;
+  return numbered(names.get(value) ?? otherwise, value);
 }
 
 function hex(value: number | bigint, digits = 1): string {
@@ -103,7 +82,7 @@ function briefDevice(context: Context, attr: DeviceAttr): string[] {
   const { device } = context;
   return [
     `hca_id:\t${device.name}`,
-    deviceRow('transport', named(TRANSPORTS, device.transportType, 'invalid transport')),
+    deviceRow('transport', numbered(transportTypeStr(device.transportType), device.transportType)),
     ...(attr.fwVer === '' ? [] : [deviceRow('fw_ver', attr.fwVer)]),
     deviceRow('node_guid', guidText(attr.nodeGuid)),
     deviceRow('sys_image_guid', guidText(attr.sysImageGuid)),
@@ -189,8 +168,8 @@ function absentFeatures(attr: DeviceAttr): string[] {
   ];
 }
 
-function mtuRow(label: string, mtu: PortAttr['maxMtu']): string {
-  return portRow(label, `${mtuBytes(mtu)} (${mtu})`);
+function mtuRow(label: string, mtu: Mtu): string {
+  return portRow(label, numbered(mtuStr(mtu), mtu));
 }
 
 function verbosePort(port: PortAttr): string[] {
@@ -209,7 +188,7 @@ function verbosePort(port: PortAttr): string[] {
     portRow('init_type_reply', port.initTypeReply),
     portRow('active_width', `${WIDTHS.get(port.activeWidth) ?? 'invalid width'}X (${port.activeWidth})`),
     portRow('active_speed', named(SPEEDS, speed, 'invalid speed')),
-    portRow('phys_state', named(PHYS_STATES, port.physState, 'invalid physical state')),
+    portRow('phys_state', numbered(physStateStr(port.physState), port.physState)),
   ];
 }
 
@@ -228,13 +207,13 @@ function portLines(context: Context, portNum: number, verbose: boolean): string[
   const port = context.queryPort(portNum);
   return [
     `\t\tport:\t${portNum}`,
-    portRow('state', named(PORT_STATES, port.state, 'invalid state')),
+    portRow('state', numbered(portStateStr(port.state), port.state)),
     mtuRow('max_mtu', port.maxMtu),
     mtuRow('active_mtu', port.activeMtu),
     portRow('sm_lid', port.smLid),
     portRow('port_lid', port.lid),
     portRow('port_lmc', hex(port.lmc, 2)),
-    portRow('link_layer', LINK_LAYERS.get(port.linkLayer) ?? 'Unknown'),
+    portRow('link_layer', linkLayerStr(port.linkLayer)),
     ...(verbose ? [...verbosePort(port), ...gidRows(context, portNum, port)] : []),
     '',
   ];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 const { importProblem } = (await import(new URL('../../../scripts/lint/rooms.mjs', import.meta.url).href)) as {
-  importProblem(fromFile: string, specifier: string): string | undefined;
+  importProblem: (fromFile: string, specifier: string) => string | undefined;
 };
 
 const ALLOWED = [

@@ -17,7 +17,7 @@ import {
   WrOpcode,
   alloc,
   isIpv4Gid,
-  nameOf,
+  wcStatusStr,
 } from '../../index.js';
 import { ToolError, attempt } from '../errors.js';
 import { gidText } from '../gid-text.js';
@@ -134,7 +134,6 @@ export class PingPong {
         minRnrTimer: 12,
         ahAttr: {
           grh: { dgid: remote.gid, sgidIndex: this.#gidIndex, hopLimit: 64 },
-          isGlobal: true,
           dlid: remote.lid,
           sl: serviceLevel,
           portNum,
@@ -229,8 +228,9 @@ export class PingPong {
   }
 
   #nextCompletions(): WorkCompletion[] {
-    if (this.#channel !== undefined) {
-      const cq = attempt('Failed to get cq_event', () => this.#channel.getCqEvent());
+    const channel = this.#channel;
+    if (channel !== undefined) {
+      const cq = attempt('Failed to get cq_event', () => channel.getCqEvent());
       cq.ackEvents();
       attempt("Couldn't request CQ notification", () => cq.reqNotify());
       return cq.poll(2);
@@ -271,7 +271,7 @@ export class PingPong {
       return 'The peer left before its last acknowledgement came through; all its messages had arrived.';
     }
     throw new ToolError(
-      `Failed status ${nameOf(WcStatus, completion.status)} (${completion.status}) for wr_id ${completion.wrId}: ` +
+      `Failed status ${wcStatusStr(completion.status)} (${completion.status}) for wr_id ${completion.wrId}: ` +
         this.#context.explain(completion),
     );
   }

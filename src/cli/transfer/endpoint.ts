@@ -18,7 +18,7 @@ import {
   gidFromIp,
   ipFromGid,
   isIpv4Gid,
-  nameOf,
+  wcStatusStr,
 } from '../../index.js';
 import { ToolError } from '../errors.js';
 import { type EndAddress } from './messages.js';
@@ -100,7 +100,7 @@ export class Endpoint {
       rqPsn: remote.psn,
       maxDestRdAtomic: 1,
       minRnrTimer: 12,
-      ahAttr: { grh: { dgid, hopLimit: 64 }, isGlobal: true, portNum: PORT },
+      ahAttr: { grh: { dgid } },
     });
     this.#qp.modify({
       qpState: QpState.RTS,
@@ -154,7 +154,7 @@ export class Endpoint {
       const completion = this.#arrived.shift();
       if (completion !== undefined) {
         if (completion.status === WcStatus.SUCCESS) return completion;
-        throw new ToolError(`${nameOf(WcStatus, completion.status)}: ${this.#context.explain(completion)}`);
+        throw new ToolError(`${wcStatusStr(completion.status)}: ${this.#context.explain(completion)}`);
       }
       this.#arrived = this.#cq.poll(DEPTH);
       if (this.#arrived.length > 0) continue;

@@ -18,7 +18,7 @@ export class ReceiverHandle {
 
   constructor() {
     // One capture shows every packet, and one address cannot be two NICs: both settings are the sender's.
-    const { VERBENA_PCAP: _pcap, VERBENA_ADDR: _addr, ...env } = process.env;
+    const { VERBENA_PCAP, VERBENA_ADDR, ...env } = process.env;
     this.#child = fork(fileURLToPath(new URL('./receiver-process.js', import.meta.url)), { env });
     this.failure = new Promise((_, reject) => {
       this.#child.once('error', (error) => reject(new ToolError(`The receiver did not start: ${error.message}`)));
