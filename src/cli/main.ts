@@ -40,6 +40,7 @@ async function main(words: readonly string[]): Promise<void> {
   const program = new Command('verbena')
     .description('RDMA without an RDMA NIC: tools of the software RoCEv2 adapter.')
     .version(version())
+    .enablePositionalOptions()
     .showHelpAfterError('(verbena --help lists the subcommands)')
     .addHelpText(
       'after',

@@ -28,13 +28,25 @@ function count(side: Side, name: string): number {
   return side.counters[name] ?? 0;
 }
 
+function grouped(value: number): string {
+  return value.toLocaleString('en');
+}
+
 function row(label: string, text: string): string {
   return `  ${label.padEnd(16)}${text}\n`;
 }
 
-function countersText(side: Side): string {
-  const told = Object.entries(side.counters).filter(([, value]) => value !== 0);
-  return told.map(([name, value]) => `${name} ${value.toLocaleString('en')}`).join(', ');
+/** Both sides' counters beside each other, without those that are 0 on both. */
+function counterRows({ sender, receiver }: Summary): string[] {
+  const names = [...new Set([...Object.keys(sender.counters), ...Object.keys(receiver.counters)])];
+  const told = names.filter((name) => count(sender, name) + count(receiver, name) > 0);
+  const cells = told.map((name) => [name, ...[sender, receiver].map((side) => grouped(count(side, name)))]);
+  const table = [['', `sender ${sender.address}`, `receiver ${receiver.address}`], ...cells];
+  const widths = [0, 1, 2].map((column) => Math.max(...table.map((cell) => cell[column].length)));
+  return table.map(
+    ([name, ...values]) =>
+      `  ${name.padEnd(widths[0])}${values.map((value, i) => `  ${value.padStart(widths[i + 1])}`).join('')}\n`,
+  );
 }
 
 /** The words that end `npm start`. */
@@ -42,19 +54,21 @@ export function summaryText(summary: Summary): string {
   const { bytes, elapsedMs, sender, receiver } = summary;
   const seconds = elapsedMs / 1000;
   const bytesPerSecond = seconds === 0 ? 0 : bytes / seconds;
-  const number = (side: Side, name: string): string => count(side, name).toLocaleString('en');
   const lost = count(sender, 'retransmitted_pkts') + count(receiver, 'retransmitted_pkts');
   const width = Math.max(...WHERE_NEXT.map(([line]) => line.length));
   return [
     `Arrived: ${mebibytes(bytes)}, SHA-256 the same on both sides.\n`,
     row('throughput', `${(bytesPerSecond / 1e9).toFixed(2)} GB/s (${((bytesPerSecond * 8) / 1e9).toFixed(1)} Gbit/s)`),
     row('on the wire', `${seconds.toFixed(3)} s`),
-    row('packets', `${number(sender, 'sent_pkts')} sent, ${number(sender, 'rcvd_pkts')} received by the sender`),
-    row('retransmissions', `${lost.toLocaleString('en')} packets`),
+    row(
+      'packets',
+      `${grouped(count(sender, 'sent_pkts'))} from the sender, ${grouped(count(receiver, 'sent_pkts'))} back`,
+    ),
+    row('retransmissions', `${grouped(lost)} packets`),
     row('SHA-256', summary.sha256),
     ...(summary.output === undefined ? [] : [row('written to', summary.output)]),
-    row('sender', `${sender.address}: ${countersText(sender)}`),
-    row('receiver', `${receiver.address}: ${countersText(receiver)}`),
+    '\nWhat the NICs counted:\n',
+    ...counterRows(summary),
     '\nWhere to look next:\n',
     ...WHERE_NEXT.map(([line, what]) => `  ${line.padEnd(width)}  ${what}\n`),
   ].join('');
