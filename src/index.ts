@@ -1,0 +1,4 @@
+/** Verbena: RDMA without an RDMA NIC. */
+export * from './soft/index.js';
+export * from './spec/index.js';
+export * from './verbs/index.js';

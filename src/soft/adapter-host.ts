@@ -1,0 +1,68 @@
+import type { Gid } from '../spec/index.js';
+import type { HostKind } from '../verbs/index.js';
+import type { Argument, MemoryRef, Value, Verb } from './command.js';
+
+/** What a driver gets to know about its adapter when it is opened. */
+export interface AdapterFacts {
+  /** The adapter's IP address, as it was asked for. */
+  readonly address: string;
+  readonly gid: Gid;
+  /** Largest packet, BTH to ICRC, that its link carries. */
+  readonly maxPacketBytes: number;
+}
+
+/**
+ * Where an adapter lives, as its driver sees it: in this thread, in another one, or in a simulation. The rings are
+ * shared memory in every case; this is what goes beside them.
+ */
+export interface AdapterHost extends AdapterFacts {
+  readonly kind: HostKind | 'simulated';
+  readonly doorbells: SharedArrayBuffer;
+  /** Ring of asynchronous events (`AsyncEventRing`). */
+  readonly asyncEvents: SharedArrayBuffer;
+
+  /** Executes a control verb. @throws CommandError when it is refused; then nothing has changed */
+  execute<V extends Verb>(verb: V, argument: Argument<V>): Value<V>;
+
+  /** Says where the adapter finds memory. @throws CommandError when it cannot */
+  locate(bytes: Uint8Array): LocatedMemory;
+
+  /** A doorbell was rung. */
+  ring(): void;
+
+  /** A completion queue was looked at: the adapter may use the time, the more so when it was empty. */
+  polled(found: boolean): void;
+
+  /** µs on the clock that timeouts are counted by. */
+  nowUs(): number;
+
+  /**
+   * Blocks until word `index` of `ring` differs from `seen`, or for about `timeoutUs`. May return early.
+   *
+   * @throws CommandError when nothing will come any more
+   */
+  wait(ring: Int32Array, index: number, seen: number, timeoutUs: number): void;
+
+  /**
+   * Calls `listener` from the event loop after a ring whose ASYNC_WAITERS is set got an event, and puts 0 back there.
+   * Keeps the process alive until the function returned is called.
+   */
+  listen(listener: () => void): () => void;
+
+  /** Why the adapter has stopped by itself, or undefined while it has not. */
+  readonly failure: string | undefined;
+
+  /** Ends the adapter. Idempotent. */
+  close(): void;
+}
+
+/** Memory as both sides know it. */
+export interface LocatedMemory {
+  /** Address of the first byte, by which work requests and peers name it. */
+  readonly address: bigint;
+  readonly memory: MemoryRef;
+  /** False when the memory was taken away from under the region in a way that could not be prevented. */
+  isIntact(): boolean;
+  /** Lets the memory go again. */
+  release(): void;
+}

@@ -1,0 +1,200 @@
+import type { Link } from '../link/index.js';
+import {
+  CommandError,
+  Nic,
+  type NicAsyncEvent,
+  type NicConfig,
+  type NicEvents,
+  type NicLimits,
+  Ring,
+} from '../nic/index.js';
+import { Mtu, mtuFromBytes } from '../spec/index.js';
+import type { AdapterCommand, AdapterReply, Argument, CommandTable, MemoryRef, Value, Verb } from './command.js';
+import { AsyncEventWriter, NO_OBJECT } from './event-ring.js';
+
+/** Packets taken from the link in one turn, before what they cause is sent. */
+const RECEIVE_BATCH = 64;
+/** Bursts sent in one turn, so that a NIC with much to send still looks at what arrives. */
+const BURSTS_PER_TURN = 4;
+/** BTH, RETH, immediate data and ICRC: the most that surrounds a payload of RC (PROTOCOL.md 1.3). */
+const MAX_OVERHEAD_BYTES = 12 + 16 + 4 + 4;
+
+/** What an adapter is made of, beside its NIC. */
+export interface AdapterParts {
+  readonly link: Link;
+  readonly crc32: NicConfig['crc32'];
+  readonly random: NicConfig['random'];
+  readonly limits?: Partial<NicLimits>;
+  /** The doorbell page of the driver. */
+  readonly doorbells: SharedArrayBuffer;
+  /** The ring of asynchronous events ({@link AsyncEventWriter}). */
+  readonly asyncEvents: SharedArrayBuffer;
+  /** Finds the memory of a registration. @throws CommandError when it cannot be had here */
+  readonly resolve: (memory: MemoryRef) => Uint8Array;
+  /** An event was put into the ring with these words; called from inside the NIC, so it may only note that. */
+  readonly onEvent: (ring: Int32Array) => void;
+}
+
+type Handlers = { readonly [V in Verb]: (argument: CommandTable[V][0]) => CommandTable[V][1] };
+
+/** A NIC on a link, and the pump that moves both: one object, wherever it is hosted. */
+export class Adapter implements NicEvents {
+  readonly link: Link;
+  readonly nic: Nic;
+
+  readonly #doorbells: Int32Array;
+  readonly #asyncEvents: AsyncEventWriter;
+  readonly #onEvent: (ring: Int32Array) => void;
+  readonly #resolve: (memory: MemoryRef) => Uint8Array;
+  /** Words of each completion channel's ring. */
+  readonly #channels = new Map<number, Int32Array>();
+
+  constructor(parts: AdapterParts) {
+    const { link } = parts;
+    this.link = link;
+    this.#doorbells = new Int32Array(parts.doorbells);
+    this.#asyncEvents = new AsyncEventWriter(parts.asyncEvents);
+    this.#onEvent = parts.onEvent;
+    this.#resolve = parts.resolve;
+    this.nic = new Nic({
+      sink: link.sink,
+      events: this,
+      crc32: parts.crc32,
+      random: parts.random,
+      gids: [link.gid],
+      maxPacketBytes: link.maxPacketBytes,
+      portMtu: activeMtu(link.maxPacketBytes),
+      doorbells: parts.doorbells,
+      ...(parts.limits === undefined ? {} : { limits: parts.limits }),
+    });
+  }
+
+  /** One turn: the time in, packets in, doorbells in, packets out. True when any of these was there. */
+  turn(nowUs: number): boolean {
+    const { nic } = this;
+    nic.advanceTo(nowUs);
+    const received = this.link.receive(nic, RECEIVE_BATCH);
+    const sentBefore = nic.counters.sentPkts;
+    const rung = this.#takeDoorbells();
+    this.#send();
+    return received > 0 || rung || nic.counters.sentPkts !== sentBefore;
+  }
+
+  /**
+   * Sends what was just posted, without a look at what has arrived: half a turn. Timers want that look before they
+   * run out, so when one is due it becomes a whole turn.
+   */
+  push(nowUs: number): void {
+    if (this.nic.nextWakeupUs() <= nowUs) {
+      this.turn(nowUs);
+      return;
+    }
+    this.nic.advanceTo(nowUs);
+    this.#takeDoorbells();
+    this.#send();
+  }
+
+  /** Whether the driver has rung and no turn has taken it. */
+  get rung(): boolean {
+    const words = this.#doorbells;
+    return Atomics.load(words, Ring.PRODUCER) !== words[Ring.CONSUMER];
+  }
+
+  /** When the next turn is due though nothing happens; Infinity when none is. */
+  nextWakeupUs(): number {
+    return this.nic.nextWakeupUs();
+  }
+
+  /** Executes a control verb. @throws CommandError when it is refused; then nothing has changed */
+  execute<V extends Verb>(verb: V, argument: Argument<V>): Value<V> {
+    return this.#handlers[verb](argument);
+  }
+
+  /** As {@link execute}, for commands that come from another thread. */
+  answer(command: AdapterCommand): AdapterReply {
+    try {
+      return { value: this.execute(command.verb, command.argument) };
+    } catch (error) {
+      if (error instanceof CommandError) return { errno: error.errno, message: error.message };
+      throw error;
+    }
+  }
+
+  /** Puts an asynchronous event of the device itself or of one of its objects into the ring. */
+  asyncEvent({ type, qpn, cqn }: NicAsyncEvent): void {
+    this.#asyncEvents.write(type, qpn ?? cqn ?? NO_OBJECT);
+    this.#onEvent(this.#asyncEvents.words);
+  }
+
+  completionEvent(channel: number): void {
+    const words = this.#channels.get(channel);
+    if (words !== undefined) this.#onEvent(words);
+  }
+
+  close(): void {
+    this.link.close();
+  }
+
+  /** Every ring on which somebody may sleep. */
+  *eventRings(): Generator<Int32Array> {
+    yield this.#asyncEvents.words;
+    yield* this.#channels.values();
+  }
+
+  #takeDoorbells(): boolean {
+    if (!this.rung) return false;
+    this.nic.ringDoorbells();
+    return true;
+  }
+
+  #send(): void {
+    const { nic, link } = this;
+    for (let burst = 1; burst < BURSTS_PER_TURN && nic.transmit(); burst += 1) link.flush();
+    link.flush();
+  }
+
+  readonly #handlers: Handlers = {
+    allocPd: () => this.nic.allocPd(),
+    deallocPd: (pd) => {
+      this.nic.deallocPd(pd);
+    },
+    regMr: ({ pd, memory, iova, access }) =>
+      this.nic.regMr({
+        pd,
+        bytes: this.#resolve(memory),
+        iovaHi: Number(iova >> 32n) | 0,
+        iovaLo: Number(iova & 0xffffffffn) | 0,
+        access,
+      }),
+    deregMr: (handle) => {
+      this.nic.deregMr(handle);
+    },
+    createCompChannel: (memory) => {
+      const handle = this.nic.createCompChannel(memory);
+      this.#channels.set(handle, new Int32Array(memory));
+      return handle;
+    },
+    destroyCompChannel: (handle) => {
+      this.nic.destroyCompChannel(handle);
+      this.#channels.delete(handle);
+    },
+    createCq: (create) => this.nic.createCq(create),
+    destroyCq: (cqn) => {
+      this.nic.destroyCq(cqn);
+    },
+    createQp: (create) => this.nic.createQp(create),
+    modifyQp: ({ qpn, attr }) => {
+      this.nic.modifyQp(qpn, attr);
+    },
+    queryQp: (qpn) => this.nic.queryQp(qpn),
+    destroyQp: (qpn) => {
+      this.nic.destroyQp(qpn);
+    },
+    counters: () => ({ nic: this.nic.counters.snapshot(), link: this.link.statistics() }),
+  };
+}
+
+/** The largest path MTU whose packets leave whole a link that carries so many bytes, BTH to ICRC. */
+export function activeMtu(maxPacketBytes: number): Mtu {
+  return mtuFromBytes(maxPacketBytes - MAX_OVERHEAD_BYTES) ?? Mtu.MTU_256;
+}

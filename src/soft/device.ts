@@ -1,0 +1,79 @@
+import { CommandError } from '../nic/index.js';
+import { type Gid, gidFromIp } from '../spec/index.js';
+import { type Context, type Device, type HostKind, invalid, type OpenOptions, VerbsError } from '../verbs/index.js';
+import type { AdapterHost } from './adapter-host.js';
+import { SoftContext } from './driver/context.js';
+import { DEVICE_NAME, NODE_TYPE, nodeGuid, TRANSPORT_TYPE } from './driver/device-facts.js';
+import { InlineHost } from './inline-host.js';
+import { ThreadHost } from './thread-host.js';
+
+const CALL = 'ibv_open_device';
+const DEFAULT_ADDRESS = '127.0.0.1';
+
+function setting(name: string): string | undefined {
+  const value = process.env[name];
+  return value === '' ? undefined : value;
+}
+
+function hostKind(asked: string): HostKind {
+  if (asked === 'thread' || asked === 'inline') return asked;
+  throw new VerbsError(
+    CALL,
+    invalid(`host is '${asked}'`, "It is 'thread' or 'inline' (option host, or VERBENA_HOST)"),
+  );
+}
+
+function emitWarning(text: string): void {
+  process.emitWarning(text, 'VerbenaWarning');
+}
+
+function startHost(kind: HostKind, options: OpenOptions): AdapterHost {
+  const spec = {
+    address: options.address ?? setting('VERBENA_ADDR'),
+    capture: options.capture ?? setting('VERBENA_PCAP'),
+  };
+  const warn = options.warn ?? emitWarning;
+  try {
+    return kind === 'inline' ? new InlineHost(spec, warn) : new ThreadHost(spec, warn);
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    throw new VerbsError(CALL, { errno: error.errno, message: error.message, advice: '' }, { cause: error });
+  }
+}
+
+/** The address that a device listed but not opened would most likely get. */
+function likelyGid(): Gid {
+  try {
+    return gidFromIp((setting('VERBENA_ADDR') ?? DEFAULT_ADDRESS).replace(/%.*$/, ''));
+  } catch {
+    // Opening it will say what is wrong with the setting.
+    return gidFromIp(DEFAULT_ADDRESS);
+  }
+}
+
+/** The one device there is: a software NIC on an address of this machine. */
+class SoftDevice implements Device {
+  readonly name = DEVICE_NAME;
+  readonly guid = nodeGuid(likelyGid());
+  readonly nodeType = NODE_TYPE;
+  readonly transportType = TRANSPORT_TYPE;
+
+  open(options: OpenOptions = {}): Context {
+    const kind = hostKind(options.host ?? setting('VERBENA_HOST') ?? 'thread');
+    return new SoftContext(this, startHost(kind, options));
+  }
+}
+
+/** The devices of this machine (`ibv_get_device_list`): always one, `verbena0`, since a software NIC needs nothing. */
+export function getDeviceList(): readonly Device[] {
+  return [new SoftDevice()];
+}
+
+/**
+ * Opens `verbena0`: the shortest way to a context.
+ *
+ * @throws VerbsError as `Device.open`
+ */
+export function openDevice(options: OpenOptions = {}): Context {
+  return new SoftDevice().open(options);
+}

@@ -1,0 +1,227 @@
+import { Cqe } from '../../nic/index.js';
+import { WcFlags, type WcOpcode, WcStatus } from '../../spec/index.js';
+import type { Cq, CqInitAttr, WorkCompletion } from '../../verbs/index.js';
+import { cqeProblem, invalid, joinWords, joinWordsNumber, refuse, Resource } from '../../verbs/index.js';
+import { SoftCompChannel } from './completion-channel.js';
+import { CompletionRing } from './completion-ring.js';
+import type { SoftContext } from './context.js';
+
+const POLL_DEFAULT = 16;
+const NO_DETAIL: readonly number[] = [];
+
+/** A completion queue. */
+export class SoftCq extends Resource implements Cq {
+  readonly cqn: number;
+  readonly channel: SoftCompChannel | undefined;
+  readonly cqContext: unknown;
+  /** Events that named this queue and were not acknowledged. */
+  unacknowledged = 0;
+  protected readonly label: string;
+
+  readonly #ring: CompletionRing;
+  readonly #words: Int32Array;
+  /** Word of the entry that startPoll or nextPoll moved to, or -1. */
+  #at = -1;
+  /** Between a startPoll that found something and endPoll. */
+  #polling = false;
+
+  constructor(
+    readonly context: SoftContext,
+    init: CqInitAttr,
+  ) {
+    const { cqe, channel, compVector = 0, cqContext } = init;
+    refuse('ibv_create_cq', cqeProblem(cqe, context.limits.maxCqe));
+    if (compVector !== 0)
+      refuse('ibv_create_cq', invalid(`compVector is ${compVector}`, 'This device has completion vector 0 alone'));
+    const ours = channel instanceof SoftCompChannel && channel.context === context ? channel : undefined;
+    if (channel !== undefined && ours === undefined)
+      refuse('ibv_create_cq', invalid('the completion channel belongs to another context'));
+    if (ours?.destroyed === true) refuse('ibv_create_cq', invalid('the completion channel was ended before'));
+    const ring = new CompletionRing(cqe);
+    const create = { entries: cqe, memory: ring.memory, channel: ours?.handle };
+    const cqn = context.command('ibv_create_cq', 'createCq', create);
+    super('ibv_destroy_cq', ours === undefined ? [context] : [context, ours]);
+    this.cqn = cqn;
+    this.channel = ours;
+    this.cqContext = cqContext;
+    this.label = `CQ ${cqn}`;
+    this.#ring = ring;
+    this.#words = ring.words;
+    context.queues.set(cqn, this);
+    ours?.queues.add(this);
+  }
+
+  get cqe(): number {
+    return this.#ring.entries;
+  }
+
+  poll(numEntries = POLL_DEFAULT): WorkCompletion[] {
+    this.assertAlive('ibv_poll_cq');
+    if (!Number.isInteger(numEntries) || numEntries < 1)
+      refuse('ibv_poll_cq', invalid(`numEntries is ${String(numEntries)}`, 'It is a number from 1 on'));
+    if (this.#polling) refuse('ibv_poll_cq', invalid('a fast poll is under way', 'Call endPoll first'));
+    const completions: WorkCompletion[] = [];
+    if (!this.#find()) return completions;
+    do {
+      completions.push(this.#completion(this.#at));
+      this.#ring.take();
+      this.#at = this.#ring.peek();
+    } while (this.#at >= 0 && completions.length < numEntries);
+    this.#at = -1;
+    this.#ring.release();
+    return completions;
+  }
+
+  reqNotify(solicitedOnly = false): void {
+    this.assertAlive('ibv_req_notify_cq');
+    if (this.channel === undefined)
+      refuse('ibv_req_notify_cq', invalid(`${this.label} has no completion channel`, 'Give createCq one'));
+    this.#ring.arm(solicitedOnly);
+  }
+
+  ackEvents(count = 1): void {
+    this.assertAlive('ibv_ack_cq_events');
+    if (!Number.isInteger(count) || count < 0 || count > this.unacknowledged)
+      refuse(
+        'ibv_ack_cq_events',
+        invalid(`${String(count)} events acknowledged, but ${this.unacknowledged} are outstanding`),
+      );
+    this.unacknowledged -= count;
+  }
+
+  startPoll(): boolean {
+    this.assertAlive('ibv_start_poll');
+    if (this.#polling) refuse('ibv_start_poll', invalid('a fast poll is under way', 'Call endPoll first'));
+    this.#polling = this.#find();
+    return this.#polling;
+  }
+
+  nextPoll(): boolean {
+    if (!this.#polling) refuse('ibv_next_poll', invalid('no fast poll is under way', 'Begin by startPoll'));
+    if (this.#at >= 0) this.#ring.take();
+    this.#at = this.#ring.peek();
+    return this.#at >= 0;
+  }
+
+  endPoll(): void {
+    if (!this.#polling) refuse('ibv_end_poll', invalid('no fast poll is under way', 'Begin by startPoll'));
+    if (this.#at >= 0) this.#ring.take();
+    this.#at = -1;
+    this.#polling = false;
+    this.#ring.release();
+  }
+
+  get wrId(): bigint {
+    return joinWords(this.#words[this.#at + Cqe.WR_ID_HI], this.#words[this.#at + Cqe.WR_ID_LO]);
+  }
+
+  get wrIdNumber(): number {
+    return joinWordsNumber(this.#words[this.#at + Cqe.WR_ID_HI], this.#words[this.#at + Cqe.WR_ID_LO]);
+  }
+
+  // The NIC writes nothing but values of these types there (layout: Cqe).
+
+  get status(): WcStatus {
+    return this.#words[this.#at + Cqe.STATUS] as WcStatus;
+  }
+
+  get opcode(): WcOpcode {
+    return this.#words[this.#at + Cqe.OPCODE] as WcOpcode;
+  }
+
+  get vendorErr(): number {
+    return this.#words[this.#at + Cqe.VENDOR_ERR];
+  }
+
+  get byteLen(): number {
+    return this.#words[this.#at + Cqe.BYTE_LEN] >>> 0;
+  }
+
+  get immData(): number {
+    return this.#words[this.#at + Cqe.IMM_DATA] >>> 0;
+  }
+
+  get invalidatedRkey(): number {
+    return this.#words[this.#at + Cqe.IMM_DATA] >>> 0;
+  }
+
+  get qpNum(): number {
+    return this.#words[this.#at + Cqe.QP_NUM];
+  }
+
+  get srcQp(): number {
+    return this.#words[this.#at + Cqe.SRC_QP];
+  }
+
+  get wcFlags(): number {
+    return this.#words[this.#at + Cqe.WC_FLAGS];
+  }
+
+  workCompletion(): WorkCompletion {
+    if (!this.#polling || this.#at < 0)
+      refuse('ibv_start_poll', invalid('no completion is being looked at', 'Begin by startPoll'));
+    return this.#completion(this.#at);
+  }
+
+  destroy(): void {
+    this.end();
+  }
+
+  protected release(): void {
+    this.context.endCommand('ibv_destroy_cq', 'destroyCq', this.cqn);
+    this.context.queues.delete(this.cqn);
+    this.channel?.queues.delete(this);
+  }
+
+  protected override busyReason(): string | undefined {
+    const count = this.unacknowledged;
+    return count === 0 ? undefined : `has ${count} events that were not acknowledged by ackEvents`;
+  }
+
+  /** Looks for a completion, and once more after the adapter had time to bring one. */
+  #find(): boolean {
+    this.#at = this.#ring.peek();
+    const found = this.#at >= 0;
+    this.context.adapter.polled(found);
+    if (found) return true;
+    this.#at = this.#ring.peek();
+    if (this.#at >= 0) return true;
+    if (this.#ring.overrun)
+      refuse('ibv_poll_cq', {
+        errno: 'EIO',
+        message: `${this.label} was overrun: more completions came than its ${this.cqe} entries hold`,
+        advice: 'Make it as large as all queues that complete into it together',
+      });
+    return false;
+  }
+
+  #completion(at: number): WorkCompletion {
+    const words = this.#words;
+    const vendorErr = words[at + Cqe.VENDOR_ERR];
+    const wcFlags = words[at + Cqe.WC_FLAGS];
+    const qpNum = words[at + Cqe.QP_NUM];
+    const value = words[at + Cqe.IMM_DATA] >>> 0;
+    const status = words[at + Cqe.STATUS] as WcStatus;
+    const completion: WorkCompletion = {
+      wrId: joinWords(words[at + Cqe.WR_ID_HI], words[at + Cqe.WR_ID_LO]),
+      status,
+      opcode: words[at + Cqe.OPCODE] as WcOpcode,
+      vendorErr,
+      byteLen: words[at + Cqe.BYTE_LEN] >>> 0,
+      immData: (wcFlags & WcFlags.WITH_IMM) === 0 ? 0 : value,
+      invalidatedRkey: (wcFlags & WcFlags.WITH_INV) === 0 ? 0 : value,
+      qpNum,
+      srcQp: words[at + Cqe.SRC_QP],
+      wcFlags,
+      pkeyIndex: 0,
+      slid: 0,
+      sl: 0,
+      dlidPathBits: 0,
+      detail: vendorErr === 0 ? NO_DETAIL : [...words.subarray(at + Cqe.DETAIL, at + Cqe.DETAIL + Cqe.DETAIL_WORDS)],
+    };
+    if (status === WcStatus.SUCCESS) return completion;
+    // Only explanations of failures name the peer.
+    const peer = this.context.pairs.get(qpNum)?.peer;
+    return peer === undefined ? completion : { ...completion, peer };
+  }
+}

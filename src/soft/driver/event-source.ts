@@ -1,0 +1,112 @@
+import { CommandError, Ring } from '../../nic/index.js';
+import { invalid, VerbsError } from '../../verbs/index.js';
+import type { AdapterHost } from '../adapter-host.js';
+import type { EventReader } from './event-reader.js';
+
+interface Waiter<T> {
+  readonly resolve: (event: T | undefined) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * Events of one ring, for whoever wants them: looked for, waited for by blocking the thread, or awaited in the event
+ * loop. Each event goes to one of them.
+ */
+export class EventSource<T> {
+  readonly #waiters: Waiter<T>[] = [];
+  #stopListening: (() => void) | undefined;
+  #closed = false;
+
+  constructor(
+    private readonly host: AdapterHost,
+    private readonly reader: EventReader,
+    /** Takes the oldest event out of the ring; undefined when there is none. */
+    readonly tryTake: () => T | undefined,
+    /** C name of the call that waits. */
+    private readonly call: string,
+  ) {}
+
+  /**
+   * The oldest event; blocks the thread until there is one.
+   *
+   * @throws VerbsError ETIMEDOUT after `timeoutMs`, EIO when the adapter has stopped
+   */
+  take(timeoutMs = Infinity): T {
+    if (typeof timeoutMs !== 'number' || !(timeoutMs >= 0))
+      throw new VerbsError(this.call, invalid(`timeoutMs is ${String(timeoutMs)}`, 'It is a number of milliseconds'));
+    const { host, reader } = this;
+    const deadlineUs = timeoutMs === Infinity ? Infinity : host.nowUs() + timeoutMs * 1000;
+    for (;;) {
+      const event = this.tryTake();
+      if (event !== undefined) return event;
+      const leftUs = deadlineUs === Infinity ? Infinity : deadlineUs - host.nowUs();
+      if (leftUs <= 0)
+        throw new VerbsError(this.call, { errno: 'ETIMEDOUT', message: `no event within ${timeoutMs} ms`, advice: '' });
+      try {
+        host.wait(reader.words, Ring.PRODUCER, reader.position, leftUs);
+      } catch (error) {
+        throw this.#verbsError(error);
+      }
+    }
+  }
+
+  /** The oldest event, in the event loop; undefined once the source is closed. */
+  next(): Promise<T | undefined> {
+    if (this.#closed) return Promise.resolve(undefined);
+    if (this.#waiters.length === 0) {
+      const event = this.tryTake();
+      if (event !== undefined) return Promise.resolve(event);
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiters.push({ resolve, reject });
+      this.#stopListening ??= this.host.listen(() => this.#serve());
+      this.#serve();
+    });
+  }
+
+  /** The events one after the other, until the source is closed. */
+  async *iterate(): AsyncGenerator<T, void, undefined> {
+    for (;;) {
+      const event = await this.next();
+      if (event === undefined) return;
+      yield event;
+    }
+  }
+
+  /** Ends every wait in the event loop. Idempotent. */
+  close(): void {
+    this.#closed = true;
+    for (const waiter of this.#waiters.splice(0)) waiter.resolve(undefined);
+    this.#rest();
+  }
+
+  /** Gives events to those who wait. */
+  #serve(): void {
+    while (this.#waiters.length > 0) {
+      // Before looking, so that an event which comes afterwards is announced.
+      this.reader.announce(true);
+      const event = this.tryTake();
+      if (event !== undefined) {
+        this.#waiters.shift()?.resolve(event);
+        continue;
+      }
+      const { failure } = this.host;
+      if (failure === undefined) return;
+      const error = this.#verbsError(new CommandError('EIO', failure));
+      for (const waiter of this.#waiters.splice(0)) waiter.reject(error);
+    }
+    this.#rest();
+  }
+
+  #rest(): void {
+    this.reader.announce(false);
+    this.#stopListening?.();
+    this.#stopListening = undefined;
+  }
+
+  #verbsError(error: unknown): Error {
+    if (error instanceof CommandError)
+      return new VerbsError(this.call, { errno: error.errno, message: error.message, advice: '' });
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}

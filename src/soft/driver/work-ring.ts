@@ -1,0 +1,73 @@
+import { Ring, RING_HEADER_WORDS, type RingShape, WorkQueue } from '../../nic/index.js';
+import type { QpState } from '../../spec/index.js';
+
+/**
+ * The driver's end of a send or receive queue. Entries are written one after the other past those published, and
+ * become the NIC's all at once: {@link reserve}, write, {@link accept}, and so on, then {@link publish}.
+ */
+export class WorkRing {
+  readonly memory: SharedArrayBuffer;
+  readonly words: Int32Array;
+
+  readonly #mask: number;
+  readonly #entryWords: number;
+  /** Entry that is written next; those from #published up to it are written and not yet the NIC's. */
+  #next = 0;
+  #published = 0;
+  #knownConsumer = 0;
+
+  constructor(
+    shape: RingShape,
+    /** Entries that may be in use at a time. */
+    private readonly capacity: number,
+  ) {
+    this.memory = new SharedArrayBuffer(shape.bytes);
+    this.words = new Int32Array(this.memory);
+    this.#mask = shape.entries - 1;
+    this.#entryWords = shape.entryWords;
+  }
+
+  /** The state that the NIC says the queue pair to be in. */
+  get state(): QpState {
+    // The NIC writes nothing else there (layout: WorkQueue.QP_STATE).
+    return Atomics.load(this.words, WorkQueue.QP_STATE) as QpState;
+  }
+
+  /** The word at which the next entry is to be written, or -1 when the queue is full. */
+  reserve(): number {
+    if ((this.#next - this.#knownConsumer) >>> 0 >= this.capacity) {
+      this.#knownConsumer = Atomics.load(this.words, Ring.CONSUMER);
+      if ((this.#next - this.#knownConsumer) >>> 0 >= this.capacity) return -1;
+    }
+    return RING_HEADER_WORDS + (this.#next & this.#mask) * this.#entryWords;
+  }
+
+  /** The entry at the word last reserved is written. */
+  accept(): void {
+    this.#next = (this.#next + 1) | 0;
+  }
+
+  /** Forgets what was accepted and not published. */
+  rollBack(): void {
+    this.#next = this.#published;
+  }
+
+  /** Whether something is accepted and not published. */
+  get pending(): boolean {
+    return this.#next !== this.#published;
+  }
+
+  /** Makes all that was accepted the NIC's. */
+  publish(): void {
+    this.#published = this.#next;
+    Atomics.store(this.words, Ring.PRODUCER, this.#next);
+  }
+
+  /**
+   * Whether the NIC must be told of what was published: only the one who changes the word from 0 to 1 rings, and the
+   * NIC clears it before it looks at the queue.
+   */
+  claimDoorbell(): boolean {
+    return Atomics.exchange(this.words, WorkQueue.DOORBELL, 1) === 0;
+  }
+}

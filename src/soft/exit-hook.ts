@@ -1,0 +1,20 @@
+/**
+ * Closing at the end of the process. A thread inside a native call cannot be terminated, and a process that ends waits
+ * for it, so it must be asked. The hook runs after a normal end, `process.exit` and an uncaught error alike; in a
+ * worker, when that ends.
+ */
+const open = new Set<() => void>();
+
+function closeAll(): void {
+  for (const close of [...open]) close();
+}
+
+/** Has `close` called when the process ends, unless the function returned was called before. */
+export function closeAtExit(close: () => void): () => void {
+  if (open.size === 0) process.on('exit', closeAll);
+  open.add(close);
+  return () => {
+    open.delete(close);
+    if (open.size === 0) process.off('exit', closeAll);
+  };
+}

@@ -1,0 +1,194 @@
+import { nowUs, PollSet, type ReadableWatch, watchReadable } from '../host/index.js';
+import { CompChannelRing, doorbellPageShape } from '../nic/index.js';
+import type { Gid } from '../spec/index.js';
+import type { Adapter } from './adapter.js';
+import type { AdapterHost, LocatedMemory } from './adapter-host.js';
+import type { Argument, Value, Verb } from './command.js';
+import { createAsyncEventRing } from './event-ring.js';
+import { closeAtExit } from './exit-hook.js';
+import { locateInThread } from './memory-locator.js';
+import { type AdapterSpec, openUdpAdapter } from './native-adapter.js';
+
+/** Posts, or polls that found something, after which the adapter has a whole turn nevertheless. */
+const BUSY_CALLS_PER_TURN = 16;
+/** How long a blocking wait looks again and again before it sleeps. Sleeping and waking costs about as much. */
+const SPIN_US = 50;
+/** A sleep that nothing ends lasts no longer, so that whatever was overlooked is overlooked for so long only. */
+const MAX_SLEEP_US = 1_000_000;
+/** As above, for the event loop. */
+const MAX_ALARM_MS = 1000;
+/** Turns for one event of the event loop, which others want to use as well. */
+const TURNS_PER_EVENT = 16;
+
+/**
+ * Adapters of this thread. Whoever has a moment moves all of them on: two devices in one program that talk to each
+ * other would otherwise wait for each other.
+ */
+const residents: InlineHost[] = [];
+let residentFds: PollSet | undefined;
+
+function turnAll(): void {
+  for (let i = 0; i < residents.length; i += 1) residents[i].turn();
+}
+
+function settle(joining: boolean, host: InlineHost): void {
+  if (joining) residents.push(host);
+  else if (residents.includes(host)) residents.splice(residents.indexOf(host), 1);
+  residentFds = undefined;
+}
+
+/** An adapter in the caller's own thread, moved on by post and poll: the way of lowest latency. */
+export class InlineHost implements AdapterHost {
+  readonly kind = 'inline';
+  readonly address: string;
+  readonly gid: Gid;
+  readonly maxPacketBytes: number;
+  readonly failure = undefined;
+  readonly doorbells = new SharedArrayBuffer(doorbellPageShape().bytes);
+  readonly asyncEvents = createAsyncEventRing();
+
+  readonly #adapter: Adapter;
+  readonly #fd: number;
+  readonly #watch: ReadableWatch;
+  readonly #listeners = new Set<() => void>();
+  readonly #forgetExit: () => void;
+  #busyCalls = 0;
+  #alarm: NodeJS.Timeout | undefined;
+  #alarmUs = Infinity;
+  #open = true;
+
+  /** @throws CommandError as `openUdpAdapter` */
+  constructor(spec: AdapterSpec, warn: (text: string) => void) {
+    const onEvent = (ring: Int32Array): void => this.#onEvent(ring);
+    const { adapter, facts, fd } = openUdpAdapter(spec, this, { onEvent, warn });
+    this.address = facts.address;
+    this.gid = facts.gid;
+    this.maxPacketBytes = facts.maxPacketBytes;
+    this.#adapter = adapter;
+    this.#fd = fd;
+    this.#watch = watchReadable(fd, () => this.#onReadable());
+    this.#forgetExit = closeAtExit(() => this.close());
+    settle(true, this);
+  }
+
+  execute<V extends Verb>(verb: V, argument: Argument<V>): Value<V> {
+    this.#adapter.nic.advanceTo(nowUs());
+    return this.#adapter.execute(verb, argument);
+  }
+
+  locate(bytes: Uint8Array): LocatedMemory {
+    return locateInThread(bytes);
+  }
+
+  ring(): void {
+    this.#busyCalls += 1;
+    if (this.#busyCalls >= BUSY_CALLS_PER_TURN) this.polled(false);
+    else this.#adapter.push(nowUs());
+    if (this.#listeners.size > 0) this.#setAlarm();
+  }
+
+  polled(found: boolean): void {
+    this.#busyCalls += 1;
+    if (found && this.#busyCalls < BUSY_CALLS_PER_TURN) return;
+    this.#busyCalls = 0;
+    turnAll();
+  }
+
+  nowUs(): number {
+    return nowUs();
+  }
+
+  /** One turn of the adapter. @returns whether there was anything to do */
+  turn(): boolean {
+    const busy = this.#adapter.turn(nowUs());
+    if (this.#listeners.size > 0) this.#setAlarm();
+    return busy;
+  }
+
+  wait(ring: Int32Array, index: number, seen: number, timeoutUs: number): void {
+    const begunUs = nowUs();
+    for (;;) {
+      turnAll();
+      if (Atomics.load(ring, index) !== seen) return;
+      const spentUs = nowUs() - begunUs;
+      if (spentUs >= timeoutUs) return;
+      if (spentUs >= SPIN_US) {
+        sleepUntil(Math.min(begunUs + timeoutUs, nowUs() + MAX_SLEEP_US));
+        turnAll();
+        return;
+      }
+    }
+  }
+
+  listen(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    this.#watch.arm();
+    this.#setAlarm();
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size > 0) return;
+      this.#watch.disarm();
+      this.#clearAlarm();
+    };
+  }
+
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    settle(false, this);
+    this.#forgetExit();
+    this.#watch.close();
+    this.#clearAlarm();
+    this.#adapter.close();
+  }
+
+  /** When the adapter wants a turn though nothing happens. */
+  nextWakeupUs(): number {
+    return this.#adapter.nextWakeupUs();
+  }
+
+  get fd(): number {
+    return this.#fd;
+  }
+
+  #onEvent(ring: Int32Array): void {
+    if (Atomics.compareExchange(ring, CompChannelRing.ASYNC_WAITERS, 1, 0) !== 1) return;
+    queueMicrotask(() => {
+      for (const listener of [...this.#listeners]) listener();
+    });
+  }
+
+  #onReadable(): void {
+    for (let turns = 0; turns < TURNS_PER_EVENT && this.turn(); turns += 1);
+    if (this.#listeners.size > 0) this.#watch.arm();
+  }
+
+  #setAlarm(): void {
+    const dueUs = this.#adapter.nextWakeupUs();
+    // One that rings too early sets itself anew, which is cheaper than to move it at every turn.
+    if (dueUs >= this.#alarmUs) return;
+    this.#clearAlarm();
+    this.#alarmUs = dueUs;
+    // Not unref'ed: what is awaited may come of what this timer makes happen.
+    this.#alarm = setTimeout(
+      () => {
+        this.#alarmUs = Infinity;
+        this.turn();
+      },
+      Math.min(Math.max(0, (dueUs - nowUs()) / 1000), MAX_ALARM_MS),
+    );
+  }
+
+  #clearAlarm(): void {
+    clearTimeout(this.#alarm);
+    this.#alarmUs = Infinity;
+  }
+}
+
+/** Sleeps until a packet arrives, an adapter of this thread wants a turn, or that time has come. */
+function sleepUntil(deadlineUs: number): void {
+  let wakeUs = deadlineUs;
+  for (const host of residents) wakeUs = Math.min(wakeUs, host.nextWakeupUs());
+  residentFds ??= new PollSet(residents.map(({ fd }) => fd));
+  residentFds.wait(wakeUs - nowUs());
+}

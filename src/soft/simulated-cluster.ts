@@ -1,0 +1,147 @@
+import {
+  type SimulatedLinkOptions,
+  SimulatedNetwork,
+  type SimulatedNetworkOptions,
+  SeededRandom,
+} from '../link/index.js';
+import { gidFromIp } from '../spec/index.js';
+import { type Context, type Device, invalid, VerbsError } from '../verbs/index.js';
+import { SoftContext } from './driver/context.js';
+import { DEVICE_NAME, NODE_TYPE, nodeGuid, TRANSPORT_TYPE } from './driver/device-facts.js';
+import { SyntheticAddresses } from './memory-locator.js';
+import { SimulatedHost, type Simulation } from './simulated-host.js';
+
+/** Steps between two rounds of the event loop, which others want to use as well. */
+const STEPS_PER_ROUND = 64;
+/** Keys and QP numbers are drawn from a sequence of their own, so that they do not change with the network's luck. */
+const KEY_SEED = 0x5eed;
+
+/**
+ * Devices joined by a network that exists in memory and in a time of its own: the verbs API without a socket or a
+ * clock. The same seed and the same calls give the same run, to the byte.
+ *
+ * Time passes when somebody waits: polling an empty CQ, `getCqEvent`, awaiting an event, {@link step} or {@link run}.
+ *
+ * @example
+ * ```ts
+ * const cluster = new SimulatedCluster({ seed: 1, conditions: { loss: 0.01 } });
+ * const a = cluster.open('10.0.0.1');
+ * const b = cluster.open('10.0.0.2');
+ * ```
+ */
+export class SimulatedCluster implements Simulation {
+  /** The wire: its conditions, scripts and counts. */
+  readonly network: SimulatedNetwork;
+  readonly addresses = new SyntheticAddresses();
+  readonly random: () => number;
+
+  readonly #hosts: SimulatedHost[] = [];
+  #runners = 0;
+  #scheduled = false;
+
+  constructor(options: SimulatedNetworkOptions) {
+    this.network = new SimulatedNetwork(options);
+    const keys = new SeededRandom(options.seed ^ KEY_SEED);
+    this.random = keys.u32;
+  }
+
+  /** Virtual time since the cluster began, in µs. */
+  get nowUs(): number {
+    return this.network.nowUs;
+  }
+
+  /**
+   * Brings a device up at an address of the simulated network.
+   *
+   * @throws VerbsError EINVAL when that is no address, EADDRINUSE when another device is there
+   */
+  open(address: string, options: SimulatedLinkOptions = {}): Context {
+    let link;
+    try {
+      link = this.network.attach(address, options);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      const problem =
+        error instanceof RangeError ? invalid(message) : { ...invalid(message), errno: 'EADDRINUSE' as const };
+      throw new VerbsError('ibv_open_device', problem, { cause: error });
+    }
+    const host = new SimulatedHost(this, link, link.address);
+    this.#hosts.push(host);
+    return new SoftContext(new SimulatedDevice(this, link.address), host);
+  }
+
+  /**
+   * Lets the next thing happen: whatever is due now, else time passes to the next packet or timer.
+   *
+   * @param untilUs time passes no further
+   * @returns false when nothing is left to happen, at whatever time
+   */
+  step(untilUs = Infinity): boolean {
+    if (this.#turn()) return true;
+    let nextUs = this.network.nextEventUs();
+    for (const { adapter } of this.#hosts) nextUs = Math.min(nextUs, adapter.nextWakeupUs());
+    if (nextUs === Infinity && untilUs === Infinity) return false;
+    this.network.advanceTo(Math.min(nextUs, untilUs));
+    this.#turn();
+    return true;
+  }
+
+  /**
+   * Lets things happen until there are none left, or until `untilUs`.
+   *
+   * @throws RangeError when more than `maxSteps` happen before
+   */
+  run(untilUs = Infinity, maxSteps = 10_000_000): void {
+    for (let steps = 0; this.nowUs < untilUs && this.step(untilUs); steps += 1) {
+      if (steps >= maxSteps) throw new RangeError(`the simulation goes on after ${maxSteps} steps`);
+    }
+  }
+
+  keepRunning(): () => void {
+    this.#runners += 1;
+    this.stirred();
+    return () => {
+      this.#runners -= 1;
+    };
+  }
+
+  stirred(): void {
+    if (this.#runners === 0 || this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      let steps = 0;
+      while (this.#runners > 0 && steps < STEPS_PER_ROUND && this.step()) steps += 1;
+      if (steps > 0) this.stirred();
+    });
+  }
+
+  remove(host: SimulatedHost): void {
+    this.#hosts.splice(this.#hosts.indexOf(host), 1);
+  }
+
+  #turn(): boolean {
+    let busy = false;
+    for (const { adapter } of this.#hosts) busy = adapter.turn(this.nowUs) || busy;
+    return busy;
+  }
+}
+
+/** A device of a simulation, as its context names it. */
+class SimulatedDevice implements Device {
+  readonly name = DEVICE_NAME;
+  readonly guid: bigint;
+  readonly nodeType = NODE_TYPE;
+  readonly transportType = TRANSPORT_TYPE;
+
+  constructor(
+    private readonly cluster: SimulatedCluster,
+    private readonly address: string,
+  ) {
+    this.guid = nodeGuid(gidFromIp(address));
+  }
+
+  open(): Context {
+    return this.cluster.open(this.address);
+  }
+}

@@ -1,0 +1,115 @@
+import { createCrc32 } from '../host/index.js';
+import type { SimulatedLink } from '../link/index.js';
+import { CommandError, CompChannelRing, doorbellPageShape } from '../nic/index.js';
+import type { Gid } from '../spec/index.js';
+import { crc32 } from '../wire/index.js';
+import { Adapter } from './adapter.js';
+import type { AdapterHost, LocatedMemory } from './adapter-host.js';
+import type { Argument, Value, Verb } from './command.js';
+import { createAsyncEventRing } from './event-ring.js';
+import { locateInThread, resolveMemory, type SyntheticAddresses } from './memory-locator.js';
+
+/** The simulation that an adapter lives in. */
+export interface Simulation {
+  /** Virtual time, in µs. */
+  readonly nowUs: number;
+  readonly addresses: SyntheticAddresses;
+  readonly random: () => number;
+  /** Lets the next thing happen, but none after `untilUs`. @returns false when nothing will ever happen */
+  step(untilUs?: number): boolean;
+  /** Has {@link step} called from the event loop, until the function returned is called. */
+  keepRunning(): () => void;
+  /** Something new may happen. */
+  stirred(): void;
+  remove(host: SimulatedHost): void;
+}
+
+/** An adapter under virtual time. Whoever waits on it makes that time pass. */
+export class SimulatedHost implements AdapterHost {
+  readonly kind = 'simulated';
+  readonly gid: Gid;
+  readonly maxPacketBytes: number;
+  readonly failure = undefined;
+  readonly doorbells = new SharedArrayBuffer(doorbellPageShape().bytes);
+  readonly asyncEvents = createAsyncEventRing();
+  readonly adapter: Adapter;
+
+  readonly #listeners = new Set<() => void>();
+  #rest: (() => void) | undefined;
+  #open = true;
+
+  constructor(
+    private readonly simulation: Simulation,
+    link: SimulatedLink,
+    readonly address: string,
+  ) {
+    this.gid = link.gid;
+    this.maxPacketBytes = link.maxPacketBytes;
+    this.adapter = new Adapter({
+      link,
+      crc32: createCrc32(crc32),
+      random: simulation.random,
+      doorbells: this.doorbells,
+      asyncEvents: this.asyncEvents,
+      resolve: resolveMemory,
+      onEvent: (ring) => this.#onEvent(ring),
+    });
+  }
+
+  execute<V extends Verb>(verb: V, argument: Argument<V>): Value<V> {
+    this.adapter.nic.advanceTo(this.simulation.nowUs);
+    const value = this.adapter.execute(verb, argument);
+    this.simulation.stirred();
+    return value;
+  }
+
+  /** Addresses are made up, so that a run that is repeated sends the same bytes. */
+  locate(bytes: Uint8Array): LocatedMemory {
+    return locateInThread(bytes, this.simulation.addresses);
+  }
+
+  ring(): void {
+    this.simulation.stirred();
+  }
+
+  polled(found: boolean): void {
+    if (!found) this.simulation.step();
+  }
+
+  nowUs(): number {
+    return this.simulation.nowUs;
+  }
+
+  wait(ring: Int32Array, index: number, seen: number, timeoutUs: number): void {
+    const deadlineUs = this.simulation.nowUs + timeoutUs;
+    while (Atomics.load(ring, index) === seen && this.simulation.nowUs < deadlineUs) {
+      if (this.simulation.step(deadlineUs)) continue;
+      throw new CommandError('ETIMEDOUT', 'nothing is left to happen in the simulation, so the event will never come');
+    }
+  }
+
+  listen(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    this.#rest ??= this.simulation.keepRunning();
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size > 0) return;
+      this.#rest?.();
+      this.#rest = undefined;
+    };
+  }
+
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.simulation.remove(this);
+    this.adapter.close();
+  }
+
+  #onEvent(ring: Int32Array): void {
+    if (Atomics.compareExchange(ring, CompChannelRing.ASYNC_WAITERS, 1, 0) !== 1) return;
+    queueMicrotask(() => {
+      for (const listener of [...this.#listeners]) listener();
+    });
+  }
+}

@@ -1,0 +1,235 @@
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { EventFd, nativeHost, nowUs } from '../host/index.js';
+import { CommandError, DoorbellPage, doorbellPageShape } from '../nic/index.js';
+import type { Gid } from '../spec/index.js';
+import type { AdapterHost, LocatedMemory } from './adapter-host.js';
+import type { AdapterCommand, Argument, Value, Verb } from './command.js';
+import { createAsyncEventRing } from './event-ring.js';
+import { closeAtExit } from './exit-hook.js';
+import { locateAcrossThreads } from './memory-locator.js';
+import type { AdapterSpec } from './native-adapter.js';
+import {
+  type Notice,
+  type Started,
+  type ThreadMessage,
+  type ThreadReply,
+  type ThreadStart,
+  ThreadState,
+} from './thread-protocol.js';
+
+/** Looks at the reply counter before sleeping on it: most commands are answered within that, and waking takes longer. */
+const REPLY_SPINS = 2000;
+/** Sleeps are cut into pieces, so that a thread that died without a word is noticed. */
+const SLEEP_MS = 500;
+/** A loaded machine may take long to start a thread. */
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 5_000;
+/** Looks at an empty queue after which the processor is offered to others, the NIC's thread among them. */
+const POLLS_PER_YIELD = 256;
+
+/** An adapter in a thread of its own, which goes on while the program computes. */
+export class ThreadHost implements AdapterHost {
+  readonly kind = 'thread';
+  readonly address: string;
+  readonly gid: Gid;
+  readonly maxPacketBytes: number;
+  readonly doorbells = new SharedArrayBuffer(doorbellPageShape().bytes);
+  readonly asyncEvents = createAsyncEventRing();
+
+  readonly #page = new Int32Array(this.doorbells);
+  readonly #state = new Int32Array(new SharedArrayBuffer(4));
+  readonly #commands: MessagePort;
+  readonly #notices: MessagePort;
+  /** Number of the thread's eventfd. */
+  readonly #wakeFd: number | undefined;
+  readonly #warn: (text: string) => void;
+  readonly #listeners = new Set<() => void>();
+  readonly #forgetExit: () => void;
+  #emptyPolls = 0;
+  #failure: string | undefined;
+  #open = true;
+
+  /** @throws CommandError when the address or the capture file cannot be had */
+  constructor(spec: AdapterSpec, warn: (text: string) => void) {
+    this.#warn = warn;
+    const commands = new MessageChannel();
+    const notices = new MessageChannel();
+    this.#commands = commands.port1;
+    this.#notices = notices.port1;
+    const start: ThreadStart = {
+      spec,
+      doorbells: this.doorbells,
+      asyncEvents: this.asyncEvents,
+      state: this.#state.buffer,
+      commands: commands.port2,
+      notices: notices.port2,
+      native: nativeHost() !== undefined,
+    };
+    const worker = new Worker(new URL('./thread-worker.js', import.meta.url), {
+      name: 'verbena',
+      workerData: start,
+      transferList: [commands.port2, notices.port2],
+      // Flags of the program, a loader or --input-type among them, are not meant for this thread.
+      execArgv: [],
+    });
+    worker.on('error', (error) => this.#fail(error.message));
+    worker.unref();
+    const { facts, wakeFd } = this.#started();
+    this.#wakeFd = wakeFd;
+    this.address = facts.address;
+    this.gid = facts.gid;
+    this.maxPacketBytes = facts.maxPacketBytes;
+    this.#notices.on('message', (notice: Notice) => this.#onNotice(notice));
+    this.#notices.unref();
+    this.#forgetExit = closeAtExit(() => this.close());
+  }
+
+  get failure(): string | undefined {
+    if (this.#failure === undefined && Atomics.load(this.#state, 0) === ThreadState.FAILED) this.#readNotices();
+    return this.#failure;
+  }
+
+  execute<V extends Verb>(verb: V, argument: Argument<V>): Value<V> {
+    this.#assertAlive();
+    // A command is the pair of a verb and its own argument, which the parameters' types have seen to.
+    const message: ThreadMessage = { command: { verb, argument } as AdapterCommand };
+    const seen = Atomics.load(this.#page, DoorbellPage.REPLIES);
+    this.#commands.postMessage(message);
+    Atomics.add(this.#page, DoorbellPage.COMMANDS, 1);
+    this.#wakeIfAsleep();
+    const answer = this.#reply(seen, Infinity);
+    if (answer === undefined || !('reply' in answer))
+      throw new CommandError('EIO', this.failure ?? 'the NIC is closed');
+    const { reply } = answer;
+    if ('errno' in reply) throw new CommandError(reply.errno, reply.message);
+    // The adapter answers a verb with that verb's value.
+    return reply.value;
+  }
+
+  locate(bytes: Uint8Array): LocatedMemory {
+    return locateAcrossThreads(bytes);
+  }
+
+  ring(): void {
+    this.#wakeIfAsleep();
+  }
+
+  polled(found: boolean): void {
+    if (found) {
+      this.#emptyPolls = 0;
+      return;
+    }
+    this.#emptyPolls += 1;
+    if (this.#emptyPolls % POLLS_PER_YIELD === 0) this.#yield();
+  }
+
+  nowUs(): number {
+    return nowUs();
+  }
+
+  wait(ring: Int32Array, index: number, seen: number, timeoutUs: number): void {
+    this.#assertAlive();
+    Atomics.wait(ring, index, seen, Math.min(timeoutUs / 1000, SLEEP_MS));
+  }
+
+  listen(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    this.#notices.ref();
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size === 0) this.#notices.unref();
+    };
+  }
+
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#forgetExit();
+    const seen = Atomics.load(this.#page, DoorbellPage.REPLIES);
+    Atomics.store(this.#page, DoorbellPage.STOP, 1);
+    // The address must be free, and the program's memory no longer in use, when this returns.
+    if (this.failure === undefined) {
+      this.#wake();
+      this.#reply(seen, STOP_TIMEOUT_MS);
+    }
+    this.#readNotices();
+    this.#notices.close();
+    this.#commands.close();
+  }
+
+  #started(): Started {
+    const answer = this.#reply(0, START_TIMEOUT_MS);
+    if (answer !== undefined && 'started' in answer && 'facts' in answer.started) return answer.started;
+    this.#commands.close();
+    this.#notices.close();
+    if (answer !== undefined && 'started' in answer && 'errno' in answer.started)
+      throw new CommandError(answer.started.errno, answer.started.message);
+    throw new CommandError('EIO', `the NIC's thread did not start within ${START_TIMEOUT_MS / 1000} s`);
+  }
+
+  /** The next reply, once the counter of replies is no longer `seen`; undefined when none came in time. */
+  #reply(seen: number, timeoutMs: number): ThreadReply | undefined {
+    const page = this.#page;
+    for (let i = 0; i < REPLY_SPINS && Atomics.load(page, DoorbellPage.REPLIES) === seen; i += 1);
+    for (let waitedMs = 0; Atomics.load(page, DoorbellPage.REPLIES) === seen; waitedMs += SLEEP_MS) {
+      if (waitedMs >= timeoutMs || this.failure !== undefined) return undefined;
+      Atomics.wait(page, DoorbellPage.REPLIES, seen, SLEEP_MS);
+    }
+    const received = receiveMessageOnPort(this.#commands);
+    // The other end is ours and sends nothing else.
+    return received?.message as ThreadReply;
+  }
+
+  #wakeIfAsleep(): void {
+    // Stored by the NIC before it looks for doorbells a last time; we look at it after we rang.
+    if (Atomics.load(this.#page, DoorbellPage.ASLEEP) === 0) return;
+    if (Atomics.compareExchange(this.#page, DoorbellPage.ASLEEP, 1, 0) === 1) this.#wake();
+  }
+
+  #wake(): void {
+    if (this.#wakeFd !== undefined) EventFd.ring(this.#wakeFd);
+    else this.#commands.postMessage({ wake: true } satisfies ThreadMessage);
+  }
+
+  #yield(): void {
+    // nothing yet
+  }
+
+  #assertAlive(): void {
+    const { failure } = this;
+    if (failure !== undefined) throw new CommandError('EIO', failure);
+  }
+
+  #onNotice(notice: Notice): void {
+    switch (notice.kind) {
+      case 'event':
+        this.#callListeners();
+        break;
+      case 'warning':
+        this.#warn(notice.text);
+        break;
+      case 'failure':
+        this.#fail(notice.text);
+        break;
+    }
+  }
+
+  #readNotices(): void {
+    for (let got = receiveMessageOnPort(this.#notices); got !== undefined; got = receiveMessageOnPort(this.#notices)) {
+      // As in #reply.
+      this.#onNotice(got.message as Notice);
+    }
+    if (this.#failure === undefined && Atomics.load(this.#state, 0) === ThreadState.FAILED)
+      this.#fail('it gave no reason');
+  }
+
+  #fail(why: string): void {
+    Atomics.store(this.#state, 0, ThreadState.FAILED);
+    this.#failure ??= `the NIC's thread has stopped: ${why}`;
+    this.#callListeners();
+  }
+
+  #callListeners(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+}

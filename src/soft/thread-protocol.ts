@@ -1,0 +1,58 @@
+import type { MessagePort } from 'node:worker_threads';
+import { CommandError } from '../nic/index.js';
+import type { ErrnoName } from '../spec/index.js';
+import type { AdapterFacts } from './adapter-host.js';
+import type { AdapterCommand, AdapterReply } from './command.js';
+import type { AdapterSpec, SharedPages } from './native-adapter.js';
+
+/**
+ * What a NIC's thread and its driver say to each other beside the rings.
+ *
+ * Commands and replies go over a message port that both read synchronously; `DoorbellPage.COMMANDS` and `REPLIES` count
+ * them, so that neither looks for a message that has not been sent. The first reply tells how the start went, the last
+ * that the thread has let go of everything.
+ */
+
+/** `workerData` of the thread. */
+export interface ThreadStart extends SharedPages {
+  readonly spec: AdapterSpec;
+  readonly commands: MessagePort;
+  /** Takes {@link Notice}s. */
+  readonly notices: MessagePort;
+  /** Whether there are system calls; otherwise the thread lives in its event loop, and messages wake it. */
+  readonly native: boolean;
+  /** One word: {@link ThreadState}. */
+  readonly state: SharedArrayBuffer;
+}
+
+/** Values of the thread's state word. */
+export const ThreadState = { RUNNING: 0, FAILED: 1 } as const;
+
+/** What goes to the thread. `wake` says nothing: that a message came is what wakes a thread without an eventfd. */
+export type ThreadMessage = { readonly command: AdapterCommand } | { readonly wake: true };
+
+/** How the start went. */
+export type StartReply = Started | { readonly errno: ErrnoName; readonly message: string };
+
+/** The adapter is up. */
+export interface Started {
+  readonly facts: AdapterFacts;
+  /** Number of the eventfd that wakes the thread, for as long as it has not stopped. */
+  readonly wakeFd?: number;
+}
+
+/** What comes back over the command port. */
+export type ThreadReply =
+  { readonly started: StartReply } | { readonly reply: AdapterReply } | { readonly stopped: true };
+
+/** What the thread says unasked. */
+export type Notice =
+  | { readonly kind: 'event' }
+  | { readonly kind: 'warning'; readonly text: string }
+  | { readonly kind: 'failure'; readonly text: string };
+
+/** As a reply, what a start or a command threw. */
+export function refusal(error: unknown): { readonly errno: ErrnoName; readonly message: string } {
+  if (error instanceof CommandError) return { errno: error.errno, message: error.message };
+  return { errno: 'EIO', message: error instanceof Error ? error.message : String(error) };
+}
