@@ -39,11 +39,6 @@ function parseEthertype(frame: Uint8Array, typeAt: number, headerAt: number): Ro
   return NotRoce.NOT_IP;
 }
 
-/** Whether {@link parseFrame} knows how frames of this type begin. */
-export function isKnownLinkType(linkType: number): boolean {
-  return (Object.values(LinkType) as readonly number[]).includes(linkType);
-}
-
 /** Finds the RoCE packet in a frame; what holds none, or cannot be read, comes back as the reason. Never throws. */
 export function parseFrame(linkType: number, frame: Uint8Array): RoceDatagram | NotRoce {
   switch (linkType) {
@@ -61,6 +56,6 @@ export function parseFrame(linkType: number, frame: Uint8Array): RoceDatagram | 
     case LinkType.LINUX_SLL2:
       return frame.length < 20 ? NotRoce.CUT_SHORT : parseEthertype(frame, 0, 20);
     default:
-      return NotRoce.NOT_IP;
+      return NotRoce.UNKNOWN_LINK_TYPE;
   }
 }

@@ -47,6 +47,7 @@ export const NotRoce = {
   OTHER_PORT: 'another UDP port',
   FRAGMENT: 'an IP fragment',
   CUT_SHORT: 'cut short before the BTH',
+  UNKNOWN_LINK_TYPE: 'of an unknown link type',
 } as const;
 /** A value of the {@link NotRoce} object. */
 export type NotRoce = (typeof NotRoce)[keyof typeof NotRoce];

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import fc from 'fast-check';
 import {
   CaptureError,
   CaptureReader,
@@ -10,7 +11,7 @@ import {
   readCapture,
 } from '../../src/wire/index.js';
 import { goldenFile, goldenNames } from './golden.js';
-import { bytesOf } from './support.js';
+import { bytesOf, checkProperty } from './support.js';
 
 const joined = (...parts: readonly Uint8Array[]): Uint8Array => Uint8Array.from(parts.flatMap((part) => [...part]));
 
@@ -139,6 +140,24 @@ describe('a damaged capture', () => {
       );
     });
   }
+
+  it('never fails in another way, whatever bytes of it are changed', (test) => {
+    const files = [pcap('little', 'a1b2c3d4'), joined(header, packet, packet)];
+    const change = fc.tuple(fc.nat(160), fc.integer({ min: 0, max: 255 }));
+    checkProperty(
+      test,
+      fc.property(fc.constantFrom(...files), fc.array(change, { maxLength: 4 }), (file, changes) => {
+        const copy = file.slice();
+        for (const [at, value] of changes) if (at < copy.length) copy[at] = value;
+        try {
+          for (const { data } of readCapture(copy)) assert.ok(data.length <= copy.length);
+        } catch (error) {
+          assert.ok(error instanceof CaptureError);
+        }
+      }),
+      3000,
+    );
+  });
 
   it('gives the packets before the damage', () => {
     const reader = new CaptureReader();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import fc from 'fast-check';
 import { gidFromIp } from '../../src/spec/index.js';
 import {
   buildIpUdpHeader,
@@ -18,7 +19,7 @@ import {
   sealIcrc,
   storedIcrc,
 } from '../../src/wire/index.js';
-import { bytesOf, ipv4Path, ipv6Path } from './support.js';
+import { bytesOf, checkProperty, ipv4Path, ipv6Path } from './support.js';
 
 const IP_ID = 0x1234;
 
@@ -118,11 +119,26 @@ describe('a frame without a RoCE packet', () => {
     ['an impossible IP header length', LinkType.RAW, changed(v4, 0, 0x41), NotRoce.NOT_IP],
     ['another IP version', LinkType.RAW, changed(v4, 0, 0x55), NotRoce.NOT_IP],
     ['nothing', LinkType.RAW, new Uint8Array(0), NotRoce.CUT_SHORT],
-    ['a link type that nobody knows', 147, v4, NotRoce.NOT_IP],
+    ['a link type that nobody knows', 147, v4, NotRoce.UNKNOWN_LINK_TYPE],
   ];
   for (const [name, linkType, frame, reason] of cases) {
     it(`is refused: ${name}`, () => assert.equal(parseFrame(linkType, frame), reason));
   }
+
+  it('never makes anything throw, whatever bytes of it are changed', (test) => {
+    const change = fc.tuple(fc.nat(70), fc.integer({ min: 0, max: 255 }));
+    checkProperty(
+      test,
+      fc.property(fc.constantFrom(...FRAMES), fc.array(change, { maxLength: 6 }), ([, linkType, frame], changes) => {
+        const copy = frame.slice();
+        for (const [at, value] of changes) if (at < copy.length) copy[at] = value;
+        const datagram = parseFrame(linkType, copy);
+        if (typeof datagram === 'string') return;
+        assert.ok(datagram.offset + datagram.capturedLength <= copy.length);
+      }),
+      3000,
+    );
+  });
 
   it('is refused wherever it is cut before the BTH', () => {
     for (const [, linkType, frame] of FRAMES) {

@@ -1,0 +1,42 @@
+/** One line a packet. */
+import { formatPacket, hex } from '../../wire/index.js';
+import type { Examined } from './examine.js';
+import type { Mad } from './mad.js';
+
+/** No packet is longer: 4096 bytes of payload, the longest headers, padding and ICRC fit well. */
+const LONGEST_PACKET_BYTES = 4200;
+
+/** Seconds with six digits after the point. */
+export function formatTime(timeNs: bigint): string {
+  const sign = timeNs < 0n ? '-' : '';
+  const microseconds = (timeNs < 0n ? -timeNs : timeNs) / 1000n;
+  return `${sign}${microseconds / 1_000_000n}.${String(microseconds % 1_000_000n).padStart(6, '0')}`;
+}
+
+/** `MAD class 0x07 (CM) attr 0x0010 (REQ)`. */
+export function formatMad({ managementClass, className, attributeId, attributeName }: Mad): string {
+  const named = (name: string | undefined): string => (name === undefined ? '' : ` (${name})`);
+  return `MAD class ${hex(managementClass, 2)}${named(className)} attr ${hex(attributeId, 4)}${named(attributeName)}`;
+}
+
+/** `icrc=ok`, or what is wrong with it. */
+export function formatVerdict({ verdict, storedIcrc, expectedIcrc, datagram }: Examined): string {
+  if (verdict === 'ok') return 'icrc=ok';
+  if (verdict === 'cut') return `icrc=? (the capture holds ${datagram.capturedLength} of ${datagram.length} bytes)`;
+  if (storedIcrc === undefined || expectedIcrc === undefined) return 'icrc=WRONG (no room for one)';
+  const values = `has ${hex(storedIcrc, 8)}, should have ${hex(expectedIcrc, 8)}`;
+  // A capture on a sender with segmentation offload shows a whole train of packets as one datagram.
+  const hint = datagram.length > LONGEST_PACKET_BYTES ? '; too long for one packet: captured before segmentation?' : '';
+  return `icrc=WRONG (${values}${hint})`;
+}
+
+/** Time, addresses, opcode, QPN, PSN, flags, headers, payload length, ICRC verdict. */
+export function formatLine(examined: Examined): string {
+  const { timeNs, addresses, datagram, packet, refusal, mad } = examined;
+  const words = [`${formatTime(timeNs).padStart(10)} ${addresses.source} > ${addresses.destination}`];
+  if (datagram.roceVersion === 1) words.push('RoCEv1');
+  words.push(packet === undefined ? `UNREADABLE (${refusal ?? 'no packet'})` : formatPacket(packet));
+  if (mad !== undefined) words.push(formatMad(mad));
+  words.push(formatVerdict(examined));
+  return words.join(' ');
+}

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { LinkType, pcapngHeader, pcapngPacket, readCapture } from '../../src/wire/index.js';
+import { goldenFile, goldenPath } from '../wire/golden.js';
+
+const main = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'verbena-dump-'));
+after(() => rmSync(folder, { recursive: true }));
+
+interface Run {
+  readonly status: number | null;
+  readonly lines: readonly string[];
+  readonly errors: string;
+}
+
+function dump(args: readonly string[], input?: Uint8Array): Run {
+  const run = spawnSync(process.execPath, [main, 'dump', ...args], {
+    encoding: 'utf8',
+    maxBuffer: 1 << 26,
+    ...(input && { input }),
+  });
+  const lines = run.stdout.split('\n');
+  assert.equal(lines.pop(), '', 'the last line is complete');
+  return { status: run.status, lines, errors: run.stderr };
+}
+
+/** The frames of a golden capture. */
+const framesOf = (name: string): Uint8Array[] => [...readCapture(goldenFile(name))].map(({ data }) => data.slice());
+
+/** A pcapng file of Ethernet frames, a microsecond apart. */
+function pcapngOf(frames: readonly Uint8Array[]): Uint8Array {
+  const packets = frames.map((frame, i) => pcapngPacket(BigInt(i) * 1000n, frame));
+  return Buffer.concat([pcapngHeader({ linkType: LinkType.ETHERNET }), ...packets]);
+}
+
+describe('verbena dump', () => {
+  it('prints time, addresses, opcode, QPN, PSN, headers, payload length and ICRC verdict of each packet', () => {
+    const { status, lines, errors } = dump([goldenPath('verbs_read')]);
+    assert.equal(lines.length, 7);
+    assert.match(
+      lines[0],
+      /^ {2}0\.000000 198\.18\.0\.3 > 198\.18\.0\.2 RC_READ_REQUEST qpn=0x[0-9a-f]{6} psn=0x[0-9a-f]{6} ack_req reth\{va=0x[0-9a-f]+ rkey=0x[0-9a-f]{8} len=\d+\} payload=0 icrc=ok$/,
+    );
+    assert.equal(errors, '7 RoCE packets, 0 with a wrong ICRC; 0 other frames skipped\n');
+    assert.equal(status, 0);
+  });
+
+  it('names the connection management messages to QP 1', () => {
+    const { lines } = dump([goldenPath('cm_reject')]);
+    assert.deepEqual(
+      lines.map((line) => /MAD .*\) /.exec(line)?.[0]),
+      ['MAD class 0x07 (CM) attr 0x0010 (REQ) ', 'MAD class 0x07 (CM) attr 0x0012 (REJ) '],
+    );
+  });
+
+  it('counts what is not RoCE without printing it', () => {
+    const { status, lines, errors } = dump([goldenPath('mckey')]);
+    assert.equal(lines.length, 4);
+    assert.match(errors, /^4 RoCE packets, 0 with a wrong ICRC; 8 other frames skipped \(.*8 /);
+    assert.equal(status, 0);
+  });
+
+  it('shows every header of a packet under its line with -v', () => {
+    const { lines } = dump(['-v', goldenPath('verbs_cas')]);
+    const names = lines.slice(0, 7).map((line) => /^ {4}(\w+) /.exec(line)?.[1]);
+    assert.deepEqual(names, [undefined, 'IPv4', 'UDP', 'BTH', 'AtomicETH', 'payload', 'ICRC']);
+  });
+
+  it('reads standard input', () => {
+    assert.equal(dump(['-'], goldenFile('rping')).lines.length, 41);
+  });
+
+  it('says what a wrong ICRC should be, and exits with 1', () => {
+    const frames = framesOf('rc_pingpong');
+    frames[2][frames[2].length - 5] ^= 1;
+    const { status, lines, errors } = dump(['-'], pcapngOf(frames));
+    assert.match(lines[2], /icrc=WRONG \(has 0x[0-9a-f]{8}, should have 0x[0-9a-f]{8}\)$/);
+    assert.match(errors, /20 RoCE packets, 1 with a wrong ICRC/);
+    assert.equal(status, 1);
+  });
+
+  it('does not call an ICRC wrong that the capture has cut off', () => {
+    const frames = framesOf('rc_pingpong').map((frame) => frame.subarray(0, 60));
+    const { status, lines, errors } = dump(['-'], pcapngOf(frames));
+    assert.match(lines[0], /RC_SEND_ONLY .* payload=64 icrc=\? \(the capture holds 18 of 80 bytes\)$/);
+    assert.match(errors, /0 with a wrong ICRC, 20 cut by the capture/);
+    assert.equal(status, 0);
+  });
+
+  it('prints what is no packet as unreadable and goes on', () => {
+    const frames = framesOf('rc_pingpong').slice(0, 2);
+    frames[0][14 + 20 + 8] = 0xee;
+    const { lines } = dump(['-'], pcapngOf(frames));
+    assert.match(lines[0], /UNREADABLE \(unknown opcode 0xee\) icrc=WRONG/);
+    assert.match(lines[1], /RC_ACKNOWLEDGE/);
+  });
+
+  it('prints the packets of a capture that is cut short, says so, and exits with 2', () => {
+    const { status, lines, errors } = dump(['-'], goldenFile('rping').subarray(0, 1000));
+    assert.equal(lines.length, 2);
+    assert.match(errors, /standard input: the capture is cut short: .* after packet 2 \(byte \d+\)\n$/);
+    assert.equal(status, 2);
+  });
+
+  for (const [name, file, message] of [
+    ['a file that is not there', join(folder, 'nothing'), /nothing: cannot be read: no such file\n$/],
+    ['a folder', folder, /: cannot be read: it is a folder\n$/],
+    ['a file of another kind', main, /: this is neither a pcap nor a pcapng file\n$/],
+  ] as const) {
+    it(`exits with 2 and one sentence for ${name}`, () => {
+      const { status, errors } = dump([file]);
+      assert.match(errors, message);
+      assert.equal(errors.split('\n').length, 2);
+      assert.equal(status, 2);
+    });
+  }
+
+  it('ends quietly when its reader leaves', { skip: process.platform === 'win32' }, () => {
+    const file = join(folder, 'large.pcapng');
+    writeFileSync(file, pcapngOf(Array.from({ length: 300 }, () => framesOf('rping')).flat()));
+    const script = '"$0" "$1" dump -v "$2" | head -n 1; echo "${PIPESTATUS[0]}"';
+    const run = spawnSync('bash', ['-c', script, process.execPath, main, file], { encoding: 'utf8' });
+    assert.equal(run.stderr, '');
+    assert.match(run.stdout, /^ +0\.000000 .*\n0\n$/);
+  });
+});
