@@ -1,0 +1,165 @@
+/** Which address a UDP link gets, and what the interface behind it carries. */
+import { readFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { type Gid, gidFromIp, gidsEqual, ipFromGid, isIpv4Gid } from '../spec/index.js';
+import { codeOf, errnoNameOf, LinkError } from './link-error.js';
+
+/** An address of this machine that a link may be bound to. */
+export interface LocalAddress {
+  /** As people write it. */
+  readonly text: string;
+  readonly gid: Gid;
+  readonly ipv6: boolean;
+  /** Index of the interface, for a link-local IPv6 address, else 0. */
+  readonly scopeId: number;
+  /** Largest UDP payload that leaves unfragmented. */
+  readonly maxPacketBytes: number;
+}
+
+const IPV4_HEADER_BYTES = 20;
+const IPV6_HEADER_BYTES = 40;
+const UDP_HEADER_BYTES = 8;
+/** The length fields of IP and UDP have 16 bits. */
+const MAX_DATAGRAM_BYTES = 65535;
+const ETHERNET_MTU = 1500;
+/** Last byte of the loopback addresses tried when none is asked for: 127.0.0.1 and on. */
+const LAST_DEFAULT_HOST = 254;
+
+interface Interface {
+  readonly name: string;
+  readonly gid: Gid;
+  readonly scopeId: number;
+  readonly prefixBits: number;
+  readonly internal: boolean;
+}
+
+function interfaces(): Interface[] {
+  return Object.entries(networkInterfaces()).flatMap(([name, addresses = []]) =>
+    addresses.map(({ address, family, cidr, internal, ...rest }) => ({
+      name,
+      gid: gidFromIp(address.replace(/%.*$/, '')),
+      scopeId: 'scopeid' in rest ? rest.scopeid : 0,
+      prefixBits: Number((cidr ?? '/128').replace(/.*\//, '')) + (family === 'IPv4' ? 96 : 0),
+      internal,
+    })),
+  );
+}
+
+function sharesPrefix(a: Gid, b: Gid, bits: number): boolean {
+  for (let bit = 0; bit < bits; bit += 1) {
+    if (((a[bit >> 3] ^ b[bit >> 3]) & (0x80 >> (bit & 7))) !== 0) return false;
+  }
+  return true;
+}
+
+/** All of a loopback interface's network is local, not only the address that the interface shows. */
+function interfaceOf(gid: Gid, zone: string | undefined): Interface | undefined {
+  const all = interfaces().filter(({ name, scopeId }) => zone === undefined || zone === name || zone === `${scopeId}`);
+  return (
+    all.find((candidate) => gidsEqual(candidate.gid, gid)) ??
+    all.find(({ gid: own, prefixBits, internal }) => internal && sharesPrefix(own, gid, prefixBits))
+  );
+}
+
+function mtuOf(name: string): number {
+  try {
+    return Number(readFileSync(`/sys/class/net/${name}/mtu`, 'utf8')) || ETHERNET_MTU;
+  } catch {
+    // Not Linux, or a sandbox without sysfs: what nearly every interface carries.
+    return ETHERNET_MTU;
+  }
+}
+
+function maxPayload(mtu: number, ipv6: boolean): number {
+  // IPv4's length field counts its own header, IPv6's does not.
+  const datagram = ipv6
+    ? Math.min(mtu - IPV6_HEADER_BYTES, MAX_DATAGRAM_BYTES)
+    : Math.min(mtu, MAX_DATAGRAM_BYTES) - IPV4_HEADER_BYTES;
+  return datagram - UDP_HEADER_BYTES;
+}
+
+function isUnicast(gid: Gid): boolean {
+  const ip = isIpv4Gid(gid) ? gid.subarray(12) : gid;
+  if (ip.every((byte) => byte === 0) || ip.every((byte) => byte === 255)) return false;
+  return ip.length === 4 ? ip[0] >> 4 !== 0xe : ip[0] !== 0xff;
+}
+
+/**
+ * What is known of an address of this machine, `fe80::1%eth0` with its zone included.
+ *
+ * @throws LinkError `EINVAL` when it is not the address of one machine
+ */
+export function localAddress(text: string): LocalAddress {
+  const [ip, zone] = text.split('%', 2) as [string, string?]; // a split gives at least one part
+  let gid: Gid;
+  try {
+    gid = gidFromIp(ip);
+  } catch (error) {
+    throw new LinkError('EINVAL', `'${text}' is not an IPv4 or IPv6 address.`, { cause: error });
+  }
+  if (!isUnicast(gid)) {
+    throw new LinkError(
+      'EINVAL',
+      `${text} is not the address of one machine, and a NIC has exactly one. Give one of: ${ownAddresses()}.`,
+    );
+  }
+  const ipv6 = !isIpv4Gid(gid);
+  const found = interfaceOf(gid, zone);
+  const mtu = found === undefined ? ETHERNET_MTU : mtuOf(found.name);
+  return { text, gid, ipv6, scopeId: found?.scopeId ?? 0, maxPacketBytes: maxPayload(mtu, ipv6) };
+}
+
+function ownAddresses(): string {
+  return interfaces()
+    .map(({ gid, scopeId, name }) => (scopeId > 0 ? `${ipFromGid(gid)}%${name}` : ipFromGid(gid)))
+    .join(', ');
+}
+
+/** A sentence on why an address could not be had, and what would do. */
+export function addressError(address: string, port: number, cause: unknown): LinkError {
+  const code = codeOf(cause);
+  const where = `UDP port ${port} of ${address}`;
+  const because: Record<string, string> = {
+    EADDRINUSE:
+      `${where} is taken: another program has a NIC at that address (or the kernel's rdma_rxe has the port). ` +
+      'Stop it, choose another address, or give none and get a free one on loopback.',
+    EADDRNOTAVAIL: `${address} is not an address of this machine. Its addresses are: ${ownAddresses()}.`,
+    EACCES: `no permission to use ${where}. A sandbox or a security module may forbid it; try a loopback address.`,
+    EPERM: `no permission to use ${where}. A sandbox or a security module may forbid it; try a loopback address.`,
+    EAFNOSUPPORT: `this machine has no IPv6, so ${address} cannot be used. Choose an IPv4 address.`,
+    EMFILE: 'the process has no file descriptor left for a socket. Close some, or raise the limit (ulimit -n).',
+  };
+  const sentence = because[code] ?? `${where} could not be opened: ${code || String(cause)}.`;
+  return new LinkError(errnoNameOf(code), sentence, { cause });
+}
+
+/**
+ * Opens the address asked for, or without one the first of 127.0.0.1, 127.0.0.2 and on that is free, so that the programs
+ * of one machine are hosts of one network.
+ *
+ * @param open throws an error with a `code` when the address cannot be had
+ * @throws LinkError
+ */
+export function openFirstFree<T>(asked: string | undefined, port: number, open: (address: LocalAddress) => T): T {
+  if (asked !== undefined) {
+    const address = localAddress(asked);
+    try {
+      return open(address);
+    } catch (error) {
+      throw addressError(address.text, port, error);
+    }
+  }
+  for (let host = 1; host <= LAST_DEFAULT_HOST; host += 1) {
+    const address = localAddress(`127.0.0.${host}`);
+    try {
+      return open(address);
+    } catch (error) {
+      if (codeOf(error) !== 'EADDRINUSE') throw addressError(address.text, port, error);
+    }
+  }
+  throw new LinkError(
+    'EADDRINUSE',
+    `UDP port ${port} is taken on all of 127.0.0.1 to 127.0.0.${LAST_DEFAULT_HOST}. Perhaps the kernel's rdma_rxe has the ` +
+      'port on every address of this machine: remove that module, or use another network namespace.',
+  );
+}

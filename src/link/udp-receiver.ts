@@ -1,0 +1,155 @@
+/** Receiving: as few system calls as there is traffic for, and super-packets taken apart. */
+import {
+  ANCILLARY_BYTES,
+  MessageBlock,
+  MSG_TRUNC,
+  NativeBlock,
+  sockaddrIpOffset,
+  sockaddrLength,
+  type UdpSocket,
+} from '../host/index.js';
+import { PacketMeta } from '../wire/index.js';
+import type { PacketReceiver } from './link.js';
+import type { LocalAddress } from './udp-address.js';
+import { SOL_UDP, UDP_GRO } from './udp-segmentation.js';
+
+/** No datagram is longer, joined ones included. */
+const BUFFER_BYTES = 65536;
+/** Datagrams taken by one call when there is much to take. */
+const BATCH = 8;
+/** Segment size, traffic class, hop limit. */
+const CONTROL_BYTES = 3 * ANCILLARY_BYTES;
+
+const IP_TOS = 1;
+const IP_TTL = 2;
+const IPV6_HOPLIMIT = 52;
+const IPV6_TCLASS = 67;
+
+export class UdpReceiver {
+  receivedPackets = 0;
+  receivedBytes = 0;
+  /** Calls that brought something. */
+  receiveCalls = 0;
+  /** Dropped because they were longer than the buffer. */
+  truncated = 0;
+
+  readonly #arena = new NativeBlock(BATCH * BUFFER_BYTES);
+  readonly #messages = new MessageBlock(BATCH, CONTROL_BYTES);
+  readonly #meta = new PacketMeta();
+  readonly #ipv6: boolean;
+  readonly #nameLength: number;
+  readonly #trafficClassType: number;
+  readonly #hopLimitType: number;
+  /** The last call brought something, so the next one probably will. */
+  #busy = false;
+
+  constructor(
+    private readonly socket: UdpSocket,
+    address: LocalAddress,
+  ) {
+    this.#ipv6 = address.ipv6;
+    this.#nameLength = sockaddrLength(address.ipv6);
+    this.#trafficClassType = address.ipv6 ? IPV6_TCLASS : IP_TOS;
+    this.#hopLimitType = address.ipv6 ? IPV6_HOPLIMIT : IP_TTL;
+    for (let i = 0; i < BATCH; i += 1) {
+      this.#messages.setBuffer(i, this.#arena.address + i * BUFFER_BYTES);
+      this.#messages.setBufferLength(i, BUFFER_BYTES);
+      this.#reset(i);
+    }
+    const meta = this.#meta;
+    meta.ipv6 = address.ipv6;
+    meta.destination.set(address.gid);
+    if (!address.ipv6) meta.source.fill(0xff, 10, 12);
+  }
+
+  /** The kernel writes into these what it used. */
+  #reset(i: number): void {
+    this.#messages.setNameLength(i, this.#nameLength);
+    this.#messages.setControlLength(i, CONTROL_BYTES);
+  }
+
+  receive(receiver: PacketReceiver, maxPackets: number): number {
+    const { libc } = this.socket.native;
+    const messages = this.#messages;
+    if (!this.#busy) {
+      // Something may come or not: the call that is cheapest when it does not, and that hands over the first packet
+      // without a look for a second one, which would only delay the answer to the first.
+      const length = libc.recvmsg(this.socket.fd, messages.address(0), 0);
+      if (length < 0) return 0;
+      this.#busy = true;
+      this.receiveCalls += 1;
+      return this.#deliver(receiver, 0, length);
+    }
+    let packets = 0;
+    while (packets < maxPackets) {
+      const count = libc.recvmmsg(this.socket.fd, messages.address(0), BATCH, 0, 0);
+      if (count <= 0) {
+        this.#busy = packets > 0;
+        break;
+      }
+      this.receiveCalls += 1;
+      for (let i = 0; i < count; i += 1) packets += this.#deliver(receiver, i, messages.length(i));
+      if (count < BATCH) break;
+    }
+    return packets;
+  }
+
+  /** Hands over one datagram. @returns how many packets it was */
+  #deliver(receiver: PacketReceiver, i: number, length: number): number {
+    const messages = this.#messages;
+    const truncated = (messages.flags(i) & MSG_TRUNC) !== 0;
+    const segmentBytes = this.#readHeaders(i, length);
+    this.#reset(i);
+    if (truncated) {
+      this.truncated += 1;
+      return 0;
+    }
+    const bytes = this.#arena.bytes;
+    const end = i * BUFFER_BYTES + length;
+    let packets = 0;
+    let offset = i * BUFFER_BYTES;
+    do {
+      const packetBytes = Math.min(segmentBytes, end - offset);
+      receiver.receive(bytes, offset, packetBytes, this.#meta);
+      offset += packetBytes;
+      packets += 1;
+    } while (offset < end);
+    this.receivedPackets += packets;
+    this.receivedBytes += length;
+    return packets;
+  }
+
+  /** Fills the meta data. @returns the size of the packets that the datagram is to be cut into */
+  #readHeaders(i: number, length: number): number {
+    const { bytes, words } = this.#messages;
+    const meta = this.#meta;
+    const name = this.#messages.nameOffset(i);
+    const ip = (name + sockaddrIpOffset(this.#ipv6)) >> 2;
+    meta.sourcePort = (bytes[name + 2] << 8) | bytes[name + 3];
+    meta.ipId = -1;
+    meta.sourceWords[3] = words[this.#ipv6 ? ip + 3 : ip];
+    if (this.#ipv6) {
+      meta.sourceWords[0] = words[ip];
+      meta.sourceWords[1] = words[ip + 1];
+      meta.sourceWords[2] = words[ip + 2];
+    }
+    let segmentBytes = length;
+    const controls = this.#messages.controlOffset(i);
+    const end = controls + this.#messages.controlLength(i);
+    // Every one of them carries a single number, so each takes the same room.
+    for (let control = controls; control < end; control += ANCILLARY_BYTES) {
+      const level = words[(control + 8) >> 2];
+      const type = words[(control + 12) >> 2];
+      const value = control + 16;
+      if (level === SOL_UDP) {
+        if (type === UDP_GRO) segmentBytes = words[value >> 2];
+      } else if (type === this.#trafficClassType) {
+        // One byte in IPv4, an int in IPv6, and in both the first byte is the one that counts.
+        meta.trafficClass = bytes[value];
+      } else if (type === this.#hopLimitType) {
+        meta.hopLimit = bytes[value];
+      }
+    }
+    return segmentBytes > 0 ? segmentBytes : length;
+  }
+}
