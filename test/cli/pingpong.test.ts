@@ -8,11 +8,24 @@ const ADDRESS_LINE =
   /^ {2}(?:local address: {2}|remote address: )LID 0x0000, (QPN 0x[0-9a-f]{6}, PSN 0x[0-9a-f]{6}, GID \S+)$/;
 
 /** Plays a server against a client, at addresses 127.82.`net`.1 and .2. */
-async function play(net: number, flags: readonly string[]): Promise<{ server: Ended; client: Ended }> {
+async function play(
+  net: number,
+  flags: readonly string[],
+  clientFlags: readonly string[] = [],
+): Promise<{ server: Ended; client: Ended }> {
   const port = String(await freePort());
   const server = new Tool(['ibv_rc_pingpong', '-p', port, '--addr', `127.82.${net}.1`, ...flags]);
   await server.printed('local address');
-  const client = run(['ibv_rc_pingpong', '-p', port, '--addr', `127.82.${net}.2`, ...flags, '127.0.0.1']);
+  const client = run([
+    'ibv_rc_pingpong',
+    '-p',
+    port,
+    '--addr',
+    `127.82.${net}.2`,
+    ...flags,
+    ...clientFlags,
+    '127.0.0.1',
+  ]);
   return { server: await server.ended, client: await client };
 }
 
@@ -56,7 +69,7 @@ test('each side prints what the other is', async () => {
 });
 
 test('--json prints one object', async () => {
-  const { client } = await play(21, ['-n', '5', '--json']);
+  const { client } = await play(21, ['-n', '5'], ['--json']);
   const facts = JSON.parse(client.stdout) as { iterations: number; local: { gid: string }; remote: { gid: string } };
   assert.equal(facts.iterations, 5);
   assert.deepEqual([facts.local.gid, facts.remote.gid], ['::ffff:127.82.21.2', '::ffff:127.82.21.1']);

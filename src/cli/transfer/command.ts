@@ -3,7 +3,7 @@ import { type Context, openDevice } from '../../index.js';
 import { tool } from '../errors.js';
 import { openOptions, wholeNumber } from '../options.js';
 import { Endpoint } from './endpoint.js';
-import { type Progress, showProgress } from './progress.js';
+import { type Progress, noProgress, showProgress } from './progress.js';
 import { ReceiverHandle } from './receiver-handle.js';
 import { type SendResult, Sender } from './sender.js';
 import { type Source, fromFile, madeOnTheFly } from './source.js';
@@ -24,7 +24,8 @@ const LEG_BYTES = 64 * MIB;
 
 const INTERRUPTED = 130;
 
-function onInterrupt(receiver: ReceiverHandle, progress: Progress): () => void {
+/** Ends both processes at Ctrl-C, and leaves the terminal as it was. */
+function endOnInterrupt(receiver: ReceiverHandle, progress: Progress): void {
   const stop = (): void => {
     progress.stop();
     receiver.kill();
@@ -32,13 +33,13 @@ function onInterrupt(receiver: ReceiverHandle, progress: Progress): () => void {
     process.exit(INTERRUPTED);
   };
   process.once('SIGINT', stop).once('SIGTERM', stop);
-  return () => void process.off('SIGINT', stop).off('SIGTERM', stop);
 }
 
 async function move(
   source: Source,
   receiver: ReceiverHandle,
   context: Context,
+  progress: Progress,
   options: TransferOptions,
 ): Promise<Summary> {
   const { to, output, host, json } = options;
@@ -60,14 +61,12 @@ async function move(
         `to ${remote.address} by RDMA WRITE over RoCEv2:\n`,
     );
   }
-  const progress = json === undefined ? showProgress(source.sizeBytes) : { update: () => {}, stop: () => {} };
-  const forget = onInterrupt(receiver, progress);
+  progress.start();
   let result: SendResult;
   try {
     result = await Promise.race([new Sender(end, remote, source, progress).run(), receiver.failure]);
   } finally {
     progress.stop();
-    forget();
   }
   const receiverCounters = await receiver.finish();
   const counters = { ...context.counters() };
@@ -85,15 +84,17 @@ async function move(
 }
 
 async function transfer(file: string | undefined, options: TransferOptions): Promise<void> {
-  const source = file === undefined ? madeOnTheFly(options.size * MIB) : fromFile(file);
-  const { from: addr, host } = options;
+  const { from: addr, host, json, size } = options;
+  const source = file === undefined ? madeOnTheFly(size * MIB) : fromFile(file);
   const context = openDevice(
     openOptions({ ...(host === undefined ? {} : { host }), ...(addr === undefined ? {} : { addr }) }),
   );
+  const progress = json === true ? noProgress : showProgress(source.sizeBytes);
   const receiver = new ReceiverHandle();
+  endOnInterrupt(receiver, progress);
   try {
-    const summary = await move(source, receiver, context, options);
-    process.stdout.write(options.json === true ? `${JSON.stringify(summary)}\n` : summaryText(summary));
+    const summary = await move(source, receiver, context, progress, options);
+    process.stdout.write(json === true ? `${JSON.stringify(summary)}\n` : summaryText(summary));
   } catch (error) {
     receiver.kill();
     throw error;

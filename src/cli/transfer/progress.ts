@@ -3,6 +3,7 @@ import { mebibytes } from './units.js';
 
 /** Shows how much has arrived. */
 export interface Progress {
+  start(): void;
   update(bytes: number): void;
   stop(): void;
 }
@@ -12,8 +13,11 @@ export function showProgress(totalBytes: number): Progress {
   return process.stdout.isTTY ? bar(totalBytes) : lines(totalBytes);
 }
 
+/** Shows nothing, for output that programs read. */
+export const noProgress: Progress = { start: () => {}, update: () => {}, stop: () => {} };
+
 function bar(totalBytes: number): Progress {
-  const started = performance.now();
+  let started = 0;
   const single = new SingleBar({
     format: '  {bar} {percentage} %  {done} of {all}  {rate}',
     stream: process.stdout,
@@ -27,8 +31,11 @@ function bar(totalBytes: number): Progress {
     all: mebibytes(totalBytes),
     rate: `${(bytes / 1e6 / Math.max(0.001, (performance.now() - started) / 1000)).toFixed(0)} MB/s`,
   });
-  single.start(Math.max(1, totalBytes), 0, payload(0));
   return {
+    start: () => {
+      started = performance.now();
+      single.start(Math.max(1, totalBytes), 0, payload(0));
+    },
     update: (bytes) => single.update(bytes, payload(bytes)),
     stop: () => single.stop(),
   };
@@ -37,6 +44,7 @@ function bar(totalBytes: number): Progress {
 function lines(totalBytes: number): Progress {
   let shown = 0;
   return {
+    start: () => {},
     update: (bytes) => {
       const quarter = totalBytes === 0 ? 4 : Math.floor((bytes * 4) / totalBytes);
       if (quarter <= shown) return;
