@@ -1,5 +1,8 @@
 /** Where packets go: the links of a NIC. */
+export { DgramLink, type DgramLinkOptions } from './dgram-link.js';
 export type { Link, PacketReceiver, PacketSink } from './link.js';
 export { LinkError } from './link-error.js';
+export { PcapngFile, type PcapngFileOptions } from './pcapng-file.js';
 export * from './simulated.js';
+export { type PacketRecorder, tap, type TapOptions, TappedLink } from './tap.js';
 export { UdpLink, type UdpLinkOptions } from './udp-link.js';

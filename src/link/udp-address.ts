@@ -12,6 +12,8 @@ export interface LocalAddress {
   readonly ipv6: boolean;
   /** Index of the interface, for a link-local IPv6 address, else 0. */
   readonly scopeId: number;
+  /** `%eth0` for a link-local IPv6 address, else empty. */
+  readonly zone: string;
   /** Largest UDP payload that leaves unfragmented. */
   readonly maxPacketBytes: number;
 }
@@ -105,8 +107,15 @@ export function localAddress(text: string): LocalAddress {
   }
   const ipv6 = !isIpv4Gid(gid);
   const found = interfaceOf(gid, zone);
-  const mtu = found === undefined ? ETHERNET_MTU : mtuOf(found.name);
-  return { text, gid, ipv6, scopeId: found?.scopeId ?? 0, maxPacketBytes: maxPayload(mtu, ipv6) };
+  const scopeId = found?.scopeId ?? 0;
+  return {
+    text,
+    gid,
+    ipv6,
+    scopeId,
+    zone: found !== undefined && scopeId > 0 ? `%${found.name}` : '',
+    maxPacketBytes: maxPayload(found === undefined ? ETHERNET_MTU : mtuOf(found.name), ipv6),
+  };
 }
 
 function ownAddresses(): string {

@@ -1,0 +1,255 @@
+/** The slow way through, where no system calls can be made: Node's own UDP sockets. */
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import { type Gid, gidFromIp, ipFromGid } from '../spec/index.js';
+import { PacketMeta, type Path, ROCE_PORT } from '../wire/index.js';
+import type { Link, PacketReceiver, PacketSink } from './link.js';
+import { type LocalAddress, openFirstFree } from './udp-address.js';
+
+const ARENA_BYTES = 256 * 1024;
+const SOCKET_BUFFER_BYTES = 4 * 1024 * 1024;
+/** What waits to be received; more is dropped, as by a full socket buffer. */
+const QUEUE_BYTES = 4 * 1024 * 1024;
+const QUEUE_PACKETS = 8192;
+
+export interface DgramLinkOptions {
+  /** As for the UdpLink. */
+  readonly address?: string | undefined;
+  /** Why the quick way is not possible, as half a sentence; part of the warning. */
+  readonly reason?: string | undefined;
+  /** Told once in a process what is lost. Default: a warning of Node. */
+  readonly warn?: ((text: string) => void) | undefined;
+}
+
+let warned = false;
+
+function warnOnce({ reason, warn }: DgramLinkOptions): void {
+  if (warned) return;
+  warned = true;
+  const text =
+    `packets go through node:dgram${reason === undefined ? '' : `, because ${reason}`}. It works, but: ` +
+    'a round trip takes some twenty times as long; completions come only while the event loop runs; ' +
+    'only memory from alloc() can be registered; over IPv4, Soft-RoCE and real adapters drop our packets, since Node ' +
+    'lets the kernel choose an IP identification that the ICRC covers; over IPv6 they understand us, but Soft-RoCE does ' +
+    'not reach us, since its packets have no UDP checksum.';
+  if (warn === undefined) process.emitWarning(text, { code: 'VERBENA_DGRAM' });
+  else warn(text);
+}
+
+/**
+ * Binding takes a look-up, which answers later even for an address; this one answers at once, so that the link is open, or
+ * has failed, when its constructor returns.
+ */
+function lookUpAtOnce(family: 4 | 6) {
+  return (
+    hostname: string,
+    _options: unknown,
+    callback: (error: NodeJS.ErrnoException | null, address: string, family: number) => void,
+  ): void => callback(null, hostname, family);
+}
+
+function openSocket(address: LocalAddress): Socket {
+  const socket = createSocket({
+    type: address.ipv6 ? 'udp6' : 'udp4',
+    ipv6Only: address.ipv6,
+    lookup: lookUpAtOnce(address.ipv6 ? 6 : 4),
+  });
+  let failure: Error | undefined;
+  const onError = (error: Error): void => {
+    failure = error;
+  };
+  socket.on('error', onError);
+  socket.bind({ address: ipFromGid(address.gid) + address.zone, port: ROCE_PORT, exclusive: true });
+  socket.off('error', onError);
+  if (failure !== undefined) {
+    socket.close();
+    throw failure;
+  }
+  return socket;
+}
+
+/** A packet that lies in the arena and waits for the flush. */
+interface Pending {
+  readonly path: Path;
+  readonly offset: number;
+  readonly lengthBytes: number;
+}
+
+class DgramSink implements PacketSink {
+  readonly bytes = new Uint8Array(ARENA_BYTES);
+  /** Not the truth, which nobody can know: the one that receivers of our kind find at once (PROTOCOL.md 1.7). */
+  readonly ipId = 0;
+  readonly pending: Pending[] = [];
+  #end = 0;
+  #reserved: Pending | undefined;
+
+  constructor(private readonly maxPacketBytes: number) {}
+
+  reserve(path: Path, lengthBytes: number): number {
+    if (lengthBytes <= 0 || lengthBytes > this.maxPacketBytes) {
+      throw new RangeError(`a packet of ${lengthBytes} bytes on a link that carries 1 to ${this.maxPacketBytes}`);
+    }
+    if (this.#end + lengthBytes > ARENA_BYTES) return -1;
+    this.#reserved = { path, offset: this.#end, lengthBytes };
+    return this.#end;
+  }
+
+  commit(): void {
+    if (this.#reserved === undefined) return;
+    this.pending.push(this.#reserved);
+    this.#end += this.#reserved.lengthBytes;
+    this.#reserved = undefined;
+  }
+
+  discard(): void {
+    this.pending.length = 0;
+    this.#end = 0;
+  }
+}
+
+/** A packet that has arrived. */
+interface Arrived {
+  readonly bytes: Uint8Array;
+  readonly from: RemoteInfo;
+}
+
+/**
+ * A NIC's address on the real network, by `node:dgram`. Packets arrive while the event loop runs, and wait in memory.
+ *
+ * What the kernel makes of its packets (measured on Linux 6): IPv4 has DF set and an identification that counts up from
+ * anywhere, so the ICRC, sealed for 0, is right only for receivers that find out the identification. IPv6 has none.
+ */
+export class DgramLink implements Link {
+  readonly gid: Gid;
+  readonly ipv6: boolean;
+  readonly address: string;
+  readonly maxPacketBytes: number;
+  /** What the kernel sets aside for packets that have arrived. */
+  readonly receiveBufferBytes: number;
+  readonly sink: PacketSink;
+  /** Called from the event loop after each packet that arrived. */
+  onReadable: (() => void) | undefined;
+
+  readonly #sink: DgramSink;
+  readonly #socket: Socket;
+  readonly #zone: string;
+  readonly #meta = new PacketMeta();
+  #queue: Arrived[] = [];
+  #taken = 0;
+  #queueBytes = 0;
+  #open = true;
+  #sentPackets = 0;
+  #sentBytes = 0;
+  #sendErrors = 0;
+  #receivedPackets = 0;
+  #receivedBytes = 0;
+  #dropped = 0;
+
+  private constructor(socket: Socket, address: LocalAddress) {
+    this.#socket = socket;
+    this.#zone = address.zone;
+    this.gid = address.gid;
+    this.ipv6 = address.ipv6;
+    this.address = address.text;
+    this.maxPacketBytes = address.maxPacketBytes;
+    this.#sink = new DgramSink(address.maxPacketBytes);
+    this.sink = this.#sink;
+    this.#meta.ipv6 = address.ipv6;
+    this.#meta.destination.set(address.gid);
+    try {
+      socket.setRecvBufferSize(SOCKET_BUFFER_BYTES);
+      socket.setSendBufferSize(SOCKET_BUFFER_BYTES);
+    } catch {
+      // What the system grants has to do.
+    }
+    this.receiveBufferBytes = socket.getRecvBufferSize();
+    // A packet that could not be sent is a packet lost.
+    socket.on('error', () => {
+      this.#sendErrors += 1;
+    });
+    socket.on('message', (bytes, from) => this.#arrived({ bytes, from }));
+    socket.unref();
+  }
+
+  /** @throws LinkError `EADDRINUSE`, `EADDRNOTAVAIL`, `EACCES`, `EINVAL` (not an address) */
+  static open(options: DgramLinkOptions = {}): DgramLink {
+    const link = openFirstFree(options.address, ROCE_PORT, (address) => new DgramLink(openSocket(address), address));
+    warnOnce(options);
+    return link;
+  }
+
+  /** Keeps the process alive, for as long as somebody waits for a packet. */
+  ref(): void {
+    if (this.#open) this.#socket.ref();
+  }
+
+  unref(): void {
+    if (this.#open) this.#socket.unref();
+  }
+
+  #arrived(packet: Arrived): void {
+    if (!this.#open) return;
+    const full = this.#queue.length - this.#taken >= QUEUE_PACKETS;
+    if (full || this.#queueBytes + packet.bytes.length > QUEUE_BYTES) {
+      this.#dropped += 1;
+    } else {
+      this.#queue.push(packet);
+      this.#queueBytes += packet.bytes.length;
+    }
+    this.onReadable?.();
+  }
+
+  receive(receiver: PacketReceiver, maxPackets: number): number {
+    let packets = 0;
+    while (packets < maxPackets && this.#taken < this.#queue.length) {
+      const { bytes, from } = this.#queue[this.#taken];
+      this.#taken += 1;
+      this.#queueBytes -= bytes.length;
+      this.#meta.source.set(gidFromIp(from.address.replace(/%.*$/, '')));
+      this.#meta.sourcePort = from.port;
+      packets += 1;
+      this.#receivedPackets += 1;
+      this.#receivedBytes += bytes.length;
+      receiver.receive(bytes, 0, bytes.length, this.#meta);
+    }
+    if (this.#taken === this.#queue.length || this.#taken >= QUEUE_PACKETS) {
+      this.#queue.splice(0, this.#taken);
+      this.#taken = 0;
+    }
+    return packets;
+  }
+
+  flush(): void {
+    if (this.#open) for (const packet of this.#sink.pending) this.#send(packet);
+    this.#sink.discard();
+  }
+
+  #send({ path, offset, lengthBytes }: Pending): void {
+    // A copy: a packet that the kernel does not take at once waits in libuv, and the arena is used again meanwhile.
+    const packet = Buffer.from(this.#sink.bytes.subarray(offset, offset + lengthBytes));
+    this.#socket.send(packet, 0, lengthBytes, ROCE_PORT, ipFromGid(path.dgid) + this.#zone, (error) => {
+      if (error !== null) this.#sendErrors += 1;
+    });
+    this.#sentPackets += 1;
+    this.#sentBytes += lengthBytes;
+  }
+
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.onReadable = undefined;
+    this.#queue = [];
+    this.#taken = 0;
+    this.#socket.close();
+  }
+
+  statistics(): Record<string, number> {
+    return {
+      sent_packets: this.#sentPackets,
+      sent_bytes: this.#sentBytes,
+      send_err: this.#sendErrors,
+      received_packets: this.#receivedPackets,
+      received_bytes: this.#receivedBytes,
+      receive_dropped: this.#dropped,
+    };
+  }
+}

@@ -1,0 +1,167 @@
+/** Looking on: a link that records all that goes through another. */
+import { type Gid } from '../spec/index.js';
+import {
+  buildIpUdpHeader,
+  type Crc32,
+  crc32 as plainCrc32,
+  IcrcVerifier,
+  type IpUdpHeader,
+  ipUdpHeaderBytes,
+  type PacketMeta,
+  type Path,
+  pathHeader,
+} from '../wire/index.js';
+import type { Link, PacketReceiver, PacketSink } from './link.js';
+
+/** Who keeps what a tap sees. */
+export interface PacketRecorder {
+  /**
+   * Takes one packet. Called from the middle of the traffic, so it must not throw.
+   *
+   * @param ipPacket from the IP header to the ICRC; scratch afterwards
+   */
+  record(timestampNs: bigint, ipPacket: Uint8Array, direction: 'in' | 'out'): void;
+  /** Puts down what was taken so far, if it only lies in memory. */
+  sync(): void;
+  /** Idempotent. */
+  close(): void;
+}
+
+export interface TapOptions {
+  /** Nanoseconds since 1970, or of virtual time. Default: the system's clock, which is good to a millisecond. */
+  readonly clockNs?: (() => bigint) | undefined;
+  /** Used to find the IP identification of packets received. Default: the one in TypeScript. */
+  readonly crc32?: Crc32 | undefined;
+}
+
+const LARGEST_HEADERS = 48;
+
+/** Puts the IP and UDP headers back that a socket takes away, and hands the whole to the recorder. */
+class Reporter {
+  readonly #verifier: IcrcVerifier;
+  readonly #clockNs: () => bigint;
+  #packet: Uint8Array;
+  packets = 0;
+
+  constructor(
+    private readonly recorder: PacketRecorder,
+    maxPacketBytes: number,
+    { clockNs, crc32 }: TapOptions,
+  ) {
+    this.#clockNs = clockNs ?? (() => BigInt(Date.now()) * 1_000_000n);
+    this.#verifier = new IcrcVerifier(crc32 ?? plainCrc32);
+    this.#packet = new Uint8Array(LARGEST_HEADERS + maxPacketBytes);
+  }
+
+  sent(path: Path, ipId: number, bytes: Uint8Array, offset: number, lengthBytes: number): void {
+    this.#report('out', pathHeader(path, ipId), bytes, offset, lengthBytes);
+  }
+
+  received(meta: PacketMeta, bytes: Uint8Array, offset: number, lengthBytes: number): void {
+    // A packet whose ICRC is wrong whatever the identification is recorded with 0, and is wrong in the capture as well.
+    const ipId = meta.ipId >= 0 ? meta.ipId : Math.max(0, this.#verifier.verify(bytes, offset, lengthBytes, meta));
+    const { ipv6, source, destination, sourcePort, trafficClass, hopLimit } = meta;
+    const header = { ipv6, source, destination, sourcePort, trafficClass, hopLimit, ipId };
+    this.#report('in', header, bytes, offset, lengthBytes);
+  }
+
+  #report(direction: 'in' | 'out', header: IpUdpHeader, bytes: Uint8Array, offset: number, lengthBytes: number): void {
+    const headers = ipUdpHeaderBytes(header.ipv6);
+    if (headers + lengthBytes > this.#packet.length) this.#packet = new Uint8Array(headers + lengthBytes);
+    buildIpUdpHeader(this.#packet, 0, header, lengthBytes);
+    this.#packet.set(bytes.subarray(offset, offset + lengthBytes), headers);
+    this.recorder.record(this.#clockNs(), this.#packet.subarray(0, headers + lengthBytes), direction);
+    this.packets += 1;
+  }
+}
+
+class TappedSink implements PacketSink {
+  readonly bytes: Uint8Array;
+  #path: Path | undefined;
+  #offset = -1;
+  #lengthBytes = 0;
+
+  constructor(
+    private readonly inner: PacketSink,
+    private readonly reporter: Reporter,
+  ) {
+    this.bytes = inner.bytes;
+  }
+
+  get ipId(): number {
+    return this.inner.ipId;
+  }
+
+  reserve(path: Path, lengthBytes: number): number {
+    this.#path = path;
+    this.#lengthBytes = lengthBytes;
+    this.#offset = this.inner.reserve(path, lengthBytes);
+    return this.#offset;
+  }
+
+  commit(): void {
+    if (this.#path !== undefined && this.#offset >= 0) {
+      this.reporter.sent(this.#path, this.inner.ipId, this.bytes, this.#offset, this.#lengthBytes);
+      this.#offset = -1;
+    }
+    this.inner.commit();
+  }
+}
+
+/** A link with a tap on it. What is sent is recorded when it is committed, what is received before it is handed over. */
+export class TappedLink implements Link {
+  readonly gid: Gid;
+  readonly ipv6: boolean;
+  readonly maxPacketBytes: number;
+  readonly sink: PacketSink;
+  readonly #reporter: Reporter;
+  readonly #receiver: PacketReceiver;
+  #target: PacketReceiver | undefined;
+
+  constructor(
+    private readonly inner: Link,
+    private readonly recorder: PacketRecorder,
+    options: TapOptions = {},
+  ) {
+    this.gid = inner.gid;
+    this.ipv6 = inner.ipv6;
+    this.maxPacketBytes = inner.maxPacketBytes;
+    const reporter = new Reporter(recorder, inner.maxPacketBytes, options);
+    this.#reporter = reporter;
+    this.sink = new TappedSink(inner.sink, reporter);
+    this.#receiver = {
+      receive: (bytes, offset, lengthBytes, meta) => {
+        reporter.received(meta, bytes, offset, lengthBytes);
+        this.#target?.receive(bytes, offset, lengthBytes, meta);
+      },
+    };
+  }
+
+  receive(receiver: PacketReceiver, maxPackets: number): number {
+    this.#target = receiver;
+    return this.inner.receive(this.#receiver, maxPackets);
+  }
+
+  flush(): void {
+    this.inner.flush();
+  }
+
+  /** Has the recorder put down what it has: to be called before a pause. */
+  sync(): void {
+    this.recorder.sync();
+  }
+
+  close(): void {
+    this.inner.close();
+    this.recorder.close();
+  }
+
+  statistics(): Record<string, number> {
+    return { ...this.inner.statistics(), captured_packets: this.#reporter.packets };
+  }
+}
+
+/** Records all that goes through a link. The link returned takes the place of the one given. */
+export function tap(link: Link, recorder: PacketRecorder, options?: TapOptions): TappedLink {
+  return new TappedLink(link, recorder, options);
+}
