@@ -35,7 +35,7 @@ const bin = (name) => join(root, 'node_modules', name);
 
 step('install', ['scripts/setup.mjs', '--install-only']);
 if (words.length === 0) {
-  step('format', [bin('prettier/bin/prettier.cjs'), '--check', '--log-level=warn', '.']);
+  step('format', [bin('prettier/bin/prettier.cjs'), '--check', '--log-level=warn', '--cache', '.']);
   step('lint', [bin('eslint/bin/eslint.js'), '--max-warnings=0', '.']);
 }
 step('types', ['scripts/setup.mjs']);
