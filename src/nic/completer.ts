@@ -47,6 +47,8 @@ export class Completer {
   #waitingSinceUs = 0;
   /** A NAK made us go back, and nothing was sent since: another one tells nothing new. */
   #rewound = false;
+  /** A response made us go back since there was progress. */
+  #retried = false;
   /** A gap in the responses made us go back: the rest of the same burst shows the same gap. */
   #gapSeen = false;
   /** For reading one 64-bit atomic answer in host byte order. */
@@ -90,6 +92,7 @@ export class Completer {
       core.schedule(qp);
     } else if (qp.window.inFlight > 0) {
       this.#gapSeen = false;
+      this.#retried = false;
       this.#retry(Syndrome.RETRY_TIMEOUT);
     }
   }
@@ -256,6 +259,8 @@ export class Completer {
     const { window } = qp;
     qp.congestion.onAcknowledged(psnDiff(psn, window.una));
     window.acknowledge(psn);
+    // Whoever asked for time to get ready is ready: this came after.
+    this.rnrWaiting = false;
     this.#reload();
     while (window.busy && window.isAcknowledged(qp.sq.head))
       this.#completeOldest(WcStatus.SUCCESS, Syndrome.NONE, undefined);
@@ -335,9 +340,18 @@ export class Completer {
     this.fail(WcStatus.BAD_RESP_ERR, Syndrome.BAD_RESPONSE, this.#detail);
   }
 
-  /** Resends from the oldest unacknowledged packet because a response says that it was lost. */
+  /**
+   * Resends from the oldest unacknowledged packet because a response says that it was lost. Of what says so again
+   * without progress none consumes another retry, nor does it hold up the timer, which then ends a peer that goes on
+   * saying so.
+   */
   #goBack(): void {
     if (this.#rewound || this.rnrWaiting) return;
+    if (this.#retried) {
+      this.#rewind();
+      return;
+    }
+    this.#retried = true;
     this.#retry(Syndrome.RETRY_SEQUENCE);
   }
 
@@ -350,11 +364,16 @@ export class Completer {
       return;
     }
     this.#retriesLeft -= 1;
+    this.#deadlineUs = Infinity;
+    qp.congestion.onLoss();
+    this.#rewind();
+  }
+
+  #rewind(): void {
+    const { qp, core } = this;
     this.#transmissions += 1;
     core.counters.completerRetryErr += 1;
-    qp.congestion.onLoss();
     qp.window.rewind();
-    this.#deadlineUs = Infinity;
     this.#rewound = true;
     core.schedule(qp);
   }
@@ -375,6 +394,7 @@ export class Completer {
     this.#rnrRetriesLeft = this.qp.attr.rnrRetry;
     this.#transmissions = 0;
     this.#gapSeen = false;
+    this.#retried = false;
   }
 
   #startTimer(intervalUs: number): void {

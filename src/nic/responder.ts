@@ -45,6 +45,10 @@ import { ACK_SYNDROME, ResponseSender } from './response-sender.js';
 /** Largest DMA length of a RETH (PROTOCOL.md 2.3, row 5). */
 const MAX_DMA_BYTES = 2 ** 31;
 
+/** What a peer that sends ahead of the expected PSN has heard (PROTOCOL.md 2.3, rows 1 and 4). */
+const Told = { NOTHING: 0, SEQUENCE_ERROR: 1, NOT_READY: 2 } as const;
+type Told = (typeof Told)[keyof typeof Told];
+
 /** What kind of message is open between its first and its last packet. */
 const Open = { NONE: 0, SEND: OpcodeBit.SEND, WRITE: OpcodeBit.WRITE } as const;
 
@@ -57,8 +61,8 @@ export class Responder {
 
   #expectedPsn = 0;
   #msn = 0;
-  /** A NAK for the expected PSN is out: what comes ahead of it is dropped without another (PROTOCOL.md 2.3, row 1). */
-  #nakSent = false;
+  /** What the peer was told about the expected PSN: what comes ahead of it is dropped without a second NAK. */
+  #told: Told = Told.NOTHING;
   /** The last PSN dropped for coming too early. */
   #aheadPsn = 0;
 
@@ -70,6 +74,8 @@ export class Responder {
   #offset = 0;
   #dmaLength = 0;
   #rkey = 0;
+  /** Where in its region the range last looked up begins. */
+  #located = 0;
 
   constructor(
     private readonly qp: QueuePair,
@@ -83,7 +89,7 @@ export class Responder {
   reset(psn: number, depth: number): void {
     this.#expectedPsn = psn;
     this.#msn = 0;
-    this.#nakSent = false;
+    this.#told = Told.NOTHING;
     this.#open = Open.NONE;
     this.#resources.resize(depth);
     this.#receive.reset();
@@ -116,7 +122,7 @@ export class Responder {
       this.#onDuplicate(bytes, offset, psn, bits);
       return;
     }
-    this.#nakSent = false;
+    this.#told = Told.NOTHING;
     const header = opcodeHeaderBytes[opcode];
     const pad = bthPadCount(bytes, offset);
     const payload = lengthBytes - header - ICRC_BYTES - pad;
@@ -129,18 +135,18 @@ export class Responder {
   }
 
   /** The memory of a READ that was accepted has gone before all of it was sent. */
-  refuseRead(psn: number): void {
-    this.#failAccess(psn, this.#rkey, 0, 0, 0);
+  refuseRead(psn: number, rkey: number): void {
+    this.#failAccess(psn, rkey, 0, 0, 0);
   }
 
   /** PROTOCOL.md 2.3, row 1: one NAK per gap. */
   #onAhead(psn: number): void {
     this.core.counters.outOfSeqRequest += 1;
     // PSNs that fall again while the gap is open: the requester went back and its resent packet was lost as well.
-    const again = psnDiff(psn, this.#aheadPsn) <= 0;
+    const again = this.#told === Told.SEQUENCE_ERROR && psnDiff(psn, this.#aheadPsn) <= 0;
     this.#aheadPsn = psn;
-    if (this.#nakSent && !again) return;
-    this.#nakSent = true;
+    if (this.#told !== Told.NOTHING && !again) return;
+    this.#told = Told.SEQUENCE_ERROR;
     this.#nak(NakCode.PSN_SEQUENCE_ERROR);
   }
 
@@ -271,10 +277,16 @@ export class Responder {
     this.#dmaLength = length;
     this.#region = undefined;
     this.#rkey = rethRkey(bytes, reth);
-    return (
-      length === 0 ||
-      this.#locate(this.#rkey, rethVaHi(bytes, reth), rethVaLo(bytes, reth), length, AccessFlags.REMOTE_WRITE)
+    if (length === 0) return true;
+    this.#region = this.#locate(
+      this.#rkey,
+      rethVaHi(bytes, reth),
+      rethVaLo(bytes, reth),
+      length,
+      AccessFlags.REMOTE_WRITE,
     );
+    this.#offset = this.#located;
+    return this.#region !== undefined;
   }
 
   #onRead(bytes: Uint8Array, offset: number, opcode: number, psn: number, payload: number): void {
@@ -288,13 +300,13 @@ export class Responder {
     const rkey = rethRkey(bytes, reth);
     const hi = rethVaHi(bytes, reth);
     const lo = rethVaLo(bytes, reth);
-    this.#region = undefined;
-    if (length > 0 && !this.#locate(rkey, hi, lo, length, AccessFlags.REMOTE_READ)) return;
+    const region = length === 0 ? undefined : this.#locate(rkey, hi, lo, length, AccessFlags.REMOTE_READ);
+    if (length > 0 && region === undefined) return;
     const packets = Math.max(1, Math.ceil(length / this.qp.mtuBytes));
     const resource = this.#resources.take();
     resource.describe(false, psn, packets, rkey, hi, lo, length);
     this.#executed(packets, true, false);
-    this.sender.queueRead(psn, packets, this.#region, this.#offset, length, this.#msn);
+    this.sender.queueRead(psn, packets, region, this.#located, length, this.#msn, false);
   }
 
   #onAtomic(bytes: Uint8Array, offset: number, opcode: number, psn: number, payload: number): void {
@@ -307,13 +319,14 @@ export class Responder {
     }
     const rkey = atomicEthRkey(bytes, at);
     const hi = atomicEthVaHi(bytes, at);
-    if (!this.#locate(rkey, hi, lo, 8, AccessFlags.REMOTE_ATOMIC) || this.#region === undefined) return;
+    const region = this.#locate(rkey, hi, lo, 8, AccessFlags.REMOTE_ATOMIC);
+    if (region === undefined) return;
     const resource = this.#resources.take();
     resource.describe(true, psn, 1, rkey, hi, lo, 8);
-    executeAtomic(opcode, bytes, at, this.#region, this.#offset, resource.answer);
+    executeAtomic(opcode, bytes, at, region, this.#located, resource.answer);
     this.#executed(1, true, false);
     resource.msn = this.#msn;
-    this.sender.queueAtomic(resource);
+    this.sender.queueAtomic(resource, false);
   }
 
   /** PROTOCOL.md 2.5: never executed twice, but answered again. */
@@ -328,7 +341,7 @@ export class Responder {
     if ((bits & OpcodeBit.ATOMIC) !== 0) {
       if (resource?.atomic === true) {
         this.sender.dropFrom(psn);
-        this.sender.queueAtomic(resource);
+        this.sender.queueAtomic(resource, true);
         return;
       }
     } else if (resource !== undefined && this.#readAgain(bytes, offset, psn, resource)) {
@@ -353,15 +366,18 @@ export class Responder {
       length <= resource.lengthBytes - skipped &&
       packets <= resource.packets - psnDiff(psn, resource.firstPsn);
     if (!inside) return false;
+    const region = length === 0 ? undefined : this.#locate(rkey, hi, lo, length, AccessFlags.REMOTE_READ);
+    if (length > 0 && region === undefined) return true;
     this.sender.dropFrom(psn);
-    this.#region = undefined;
-    if (length > 0 && !this.#locate(rkey, hi, lo, length, AccessFlags.REMOTE_READ)) return true;
-    this.sender.queueRead(psn, packets, this.#region, this.#offset, length, this.#msn);
+    this.sender.queueRead(psn, packets, region, this.#located, length, this.#msn, true);
     return true;
   }
 
-  /** Finds the memory that a peer names, by PROTOCOL.md 2.3, row 6; when it may not, refuses it and says false. */
-  #locate(rkey: number, hi: number, lo: number, length: number, access: number): boolean {
+  /**
+   * Finds the memory that a peer names, by PROTOCOL.md 2.3, row 6; {@link #located} says where in it. When the peer may
+   * not touch it, the request is refused and there is no result.
+   */
+  #locate(rkey: number, hi: number, lo: number, length: number, access: number): MemoryRegion | undefined {
     const region = this.core.memory.byRkey(rkey);
     const offset = region === undefined ? -1 : region.locate(hi, lo, length);
     if (
@@ -373,11 +389,10 @@ export class Responder {
       !region.present
     ) {
       this.#failAccess(this.#expectedPsn, rkey, hi, lo, length);
-      return false;
+      return undefined;
     }
-    this.#region = region;
-    this.#offset = offset;
-    return true;
+    this.#located = offset;
+    return region;
   }
 
   /** Closes a region to peers, when this peer may reach it at all. */
@@ -405,8 +420,7 @@ export class Responder {
   /** No receive request is posted: ask the peer to come again later. */
   #notReady(): void {
     this.core.counters.sendRnrErr += 1;
-    this.#nakSent = true;
-    this.#aheadPsn = this.#expectedPsn;
+    this.#told = Told.NOT_READY;
     this.sender.acknowledge(this.#expectedPsn, Aeth.RNR_NAK | this.qp.attr.minRnrTimer, this.#msn);
   }
 

@@ -11,6 +11,8 @@ export const ACK_SYNDROME = Aeth.ACK | 0x1f;
 /** One READ or atomic that waits to be answered. */
 class Job {
   atomic = false;
+  /** Whether it answers a request that was answered before. */
+  again = false;
   psn = 0;
   packets = 0;
   sent = 0;
@@ -30,6 +32,8 @@ export class ResponseSender {
   #jobs: Job[] = [];
   #head = 0;
   #count = 0;
+  /** Jobs that answer for the first time. */
+  #fresh = 0;
   #ackDue = false;
   #ackPsn = 0;
   #ackSyndrome = ACK_SYNDROME;
@@ -42,7 +46,8 @@ export class ResponseSender {
 
   /** Makes room for `depth` READs and atomics and forgets those that wait. */
   reset(depth: number): void {
-    this.#jobs = Array.from({ length: depth }, () => new Job());
+    // As many again for repeats, which must not take the place of what is asked for the first time.
+    this.#jobs = Array.from({ length: 2 * depth }, () => new Job());
     this.#ackDue = false;
     this.clearJobs();
   }
@@ -51,6 +56,7 @@ export class ResponseSender {
   clearJobs(): void {
     this.#head = 0;
     this.#count = 0;
+    this.#fresh = 0;
   }
 
   /**
@@ -62,11 +68,13 @@ export class ResponseSender {
       const job = this.#jobs[(this.#head + this.#count - 1) % this.#jobs.length];
       if (psnDiff(psnAdd(job.psn, job.packets), psn) <= 0) return;
       this.#count -= 1;
+      if (!job.again) this.#fresh -= 1;
     }
   }
 
+  /** Whether the peer has as many requests outstanding as it may have. */
   get full(): boolean {
-    return this.#count >= this.#jobs.length;
+    return this.#fresh >= this.#jobs.length / 2;
   }
 
   /** An ACK or NAK of `psn` falls due. */
@@ -91,8 +99,9 @@ export class ResponseSender {
     offset: number,
     lengthBytes: number,
     msn: number,
+    again: boolean,
   ): void {
-    const job = this.#append();
+    const job = this.#append(again);
     job.atomic = false;
     job.psn = psn;
     job.packets = packets;
@@ -103,8 +112,8 @@ export class ResponseSender {
     job.msn = msn;
   }
 
-  queueAtomic(resource: ResponderResource): void {
-    const job = this.#append();
+  queueAtomic(resource: ResponderResource, again: boolean): void {
+    const job = this.#append(again);
     job.atomic = true;
     job.psn = resource.firstPsn;
     job.packets = 1;
@@ -128,7 +137,7 @@ export class ResponseSender {
     return this.#sendAcknowledge() ? Served.IDLE : Served.BLOCKED;
   }
 
-  #append(): Job {
+  #append(again: boolean): Job {
     // A response implies every acknowledgement before it.
     if (this.#ackDue && this.#ackSyndrome === ACK_SYNDROME) {
       this.#ackDue = false;
@@ -136,11 +145,14 @@ export class ResponseSender {
     }
     const job = this.#jobs[(this.#head + this.#count) % this.#jobs.length];
     this.#count += 1;
+    job.again = again;
+    if (!again) this.#fresh += 1;
     this.core.schedule(this.qp);
     return job;
   }
 
   #finish(): void {
+    if (!this.#jobs[this.#head].again) this.#fresh -= 1;
     this.#head = (this.#head + 1) % this.#jobs.length;
     this.#count -= 1;
   }
@@ -167,7 +179,7 @@ export class ResponseSender {
     // The memory may have been deregistered since the request was accepted.
     if (region !== undefined && !(region.registered && region.remotelyValid && region.present)) {
       this.clearJobs();
-      qp.responder.refuseRead(psn);
+      qp.responder.refuseRead(psn, region.rkey);
       return true;
     }
     const first = job.sent === 0;
