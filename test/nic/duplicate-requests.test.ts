@@ -131,6 +131,51 @@ describe('a duplicate', () => {
     assert.equal(puppet.qp.state, QpState.RTS);
   });
 
+  it('READ in the midst of a WRITE leaves the rest of the WRITE where it belongs', () => {
+    const { puppet, target, reth } = responder();
+    const other = puppet.host1.mrOf(pattern(1024, 7));
+    const read = {
+      opcode: Opcode.RC_READ_REQUEST,
+      psn: 0x2000,
+      reth: { va: other.addr, rkey: other.rkey, length: 200 },
+    };
+    const data = pattern(600);
+    puppet.say(read);
+    puppet.say({ opcode: Opcode.RC_WRITE_FIRST, psn: 0x2001, reth: reth(600, 100), payload: data.subarray(0, 256) });
+    puppet.say(read);
+    puppet.say({ opcode: Opcode.RC_WRITE_MIDDLE, psn: 0x2002, payload: data.subarray(256, 512) });
+    puppet.say(read);
+    puppet.say({ opcode: Opcode.RC_WRITE_LAST, psn: 0x2003, ackRequest: true, payload: data.subarray(512) });
+    assert.deepEqual(target.bytes.subarray(100, 700), data);
+    assert.deepEqual(other.bytes, pattern(1024, 7));
+  });
+
+  for (const depth of [1, 2]) {
+    it(`READ still to be answered does not take the place of a new one (depth ${String(depth)})`, () => {
+      const { puppet, target, reth } = responder({ maxDestRdAtomic: depth });
+      target.bytes.set(pattern(2048));
+      const read = (psn: number, offset: number) => ({
+        opcode: Opcode.RC_READ_REQUEST,
+        psn,
+        reth: reth(100, offset),
+      });
+      for (let i = 0; i < depth; i += 1) puppet.say(read(0x2000 + i, 100 * i));
+      puppet.heard();
+      const again = Array.from({ length: depth }, (_, i) => read(0x2000 + i, 100 * i));
+      const fresh = Array.from({ length: depth }, (_, i) => read(0x2000 + depth + i, 500 + 100 * i));
+      for (const fields of [...again, ...fresh])
+        puppet.network.inject(puppet.peerAddress, puppet.host1.ip, puppet.crafted(fields));
+      puppet.network.advanceTo(puppet.nowUs);
+      puppet.turn();
+      assert.equal(puppet.qp.state, QpState.RTS);
+      const responses = puppet.heard();
+      for (let i = 0; i < depth; i += 1) {
+        const response = responses.find(({ psn }) => psn === 0x2000 + depth + i);
+        assert.deepEqual(response?.payload, pattern(2048).subarray(500 + 100 * i, 600 + 100 * i));
+      }
+    });
+  }
+
   it('READ does not move the expected PSN', () => {
     const { puppet, reth } = responder();
     const read = { opcode: Opcode.RC_READ_REQUEST, psn: 0x2000, ackRequest: true, reth: reth(700) };

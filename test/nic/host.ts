@@ -81,7 +81,8 @@ export class TestMr {
   get canariesIntact(): boolean {
     const begin = this.bytes.byteOffset - this.whole.byteOffset;
     const end = begin + this.bytes.length;
-    return this.whole.every((byte, i) => (i >= begin && i < end) || byte === CANARY);
+    const isCanary = (byte: number): boolean => byte === CANARY;
+    return this.whole.subarray(0, begin).every(isCanary) && this.whole.subarray(end).every(isCanary);
   }
 }
 
@@ -93,6 +94,8 @@ export class TestHost {
   /** Channels of which the NIC said that an event was put into them. */
   readonly channelNotices: number[] = [];
   readonly random: SeededRandom;
+  /** Every region that was registered here. */
+  readonly regions: TestMr[] = [];
   /** The PD of everything that names no other. */
   readonly pd: number;
   readonly doorbell: Doorbell;
@@ -158,6 +161,7 @@ export class TestHost {
     mr.handle = keys.handle;
     mr.lkey = keys.lkey;
     mr.rkey = keys.rkey;
+    this.regions.push(mr);
     return mr;
   }
 

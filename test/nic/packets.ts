@@ -138,7 +138,9 @@ export class Captured {
   toString(): string {
     const extra =
       this.syndrome === undefined ? '' : ` syndrome 0x${this.syndrome.toString(16)} msn ${String(this.msn)}`;
-    return `${String(this.atUs)} ${this.from} > ${this.to} ${this.name} psn ${String(this.psn)}${extra} ${String(this.payload.length)} bytes`;
+    const reth = this.reth === undefined ? '' : ` length ${String(this.reth.length)}`;
+    const where = `${this.from} > ${this.to} QP 0x${this.destQp.toString(16)}`;
+    return `${this.atUs.toFixed(3)} ${where} ${this.name} psn ${String(this.psn)}${extra}${reth} ${String(this.payload.length)} bytes`;
   }
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Mtu, QpState, WcStatus } from '../../src/spec/index.js';
+import { SeededRandom } from '../../src/link/index.js';
 import { Opcode } from '../../src/wire/index.js';
 import { assertCompleted, assertStatuses, type Captured, Puppet } from './pair.js';
 import type { ConnectOptions } from './qp.js';
@@ -180,6 +181,33 @@ describe('the retry timer', () => {
         elapsed >= intervalUs(timeout) && elapsed <= 4 * intervalUs(timeout),
         `${String(timeout)}: ${String(elapsed)}`,
       );
+    }
+  });
+
+  it('of hundreds of QPs that start at any time never fires early, nor a turn of any wheel late', () => {
+    const random = new SeededRandom(4711);
+    const puppet = new Puppet();
+    const source = puppet.host1.mr(10);
+    const peer = { gid: puppet.host1.gid, qpn: 0x333 };
+    const exponents = new Map<number, number>();
+    for (let i = 0; i < 400; i += 1) {
+      const timeout = random.between(1, 15);
+      const qp = puppet.host1.qp();
+      // The destination tells the packets of the QPs apart.
+      qp.toRts({ ...peer, qpn: i + 1 }, { timeout, retryCnt: 2 });
+      exponents.set(i + 1, timeout);
+      // Whole ticks and places between them, so that timers of different lengths meet.
+      const startUs = random.chance(0.5) ? 256 * random.below(2000) : random.fraction() * 500_000;
+      puppet.network.at(startUs, () => qp.send(source));
+    }
+    puppet.drive();
+    for (const [qpn, timeout] of exponents) {
+      const packets = puppet.wire.filter(({ destQp }) => destQp === qpn);
+      assert.equal(packets.length, 3);
+      for (const gap of gaps(packets)) {
+        assert.ok(gap >= intervalUs(timeout), `${String(gap)} us for exponent ${String(timeout)}`);
+        assert.ok(gap <= 4 * intervalUs(timeout), `${String(gap)} us for exponent ${String(timeout)}`);
+      }
     }
   });
 });

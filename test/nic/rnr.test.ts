@@ -37,16 +37,16 @@ describe('a SEND without a receive, at the responder,', () => {
 
   it('has the packets that follow dropped in silence until it comes again', () => {
     const { puppet, target } = responder();
-    puppet.say({ opcode: Opcode.RC_SEND_ONLY, psn: 0x2000, ackRequest: true, payload: pattern(10) });
+    const send = (psn: number) =>
+      puppet.say({ opcode: Opcode.RC_SEND_ONLY, psn, ackRequest: true, payload: pattern(10) });
+    send(0x2000);
     puppet.heard();
     puppet.qp.recv(target);
-    puppet.say({ opcode: Opcode.RC_SEND_ONLY, psn: 0x2001, ackRequest: true, payload: pattern(10) });
-    puppet.say({ opcode: Opcode.RC_SEND_ONLY, psn: 0x2002, ackRequest: true, payload: pattern(10) });
-    assert.deepEqual(
-      puppet.heard().filter(({ syndrome }) => syndrome === 0x1f),
-      [],
-    );
+    for (const psn of [0x2001, 0x2002, 0x2001, 0x2003, 0x2002]) send(psn);
+    assert.deepEqual(puppet.heard(), []);
     assert.deepEqual(puppet.qp.received(), []);
+    send(0x2000);
+    assert.equal(puppet.qp.received().length, 1);
   });
 
   it('takes each retry anew: still none, another RNR NAK', () => {
@@ -197,6 +197,33 @@ describe('an RNR NAK, at the requester,', () => {
     puppet.run(50);
     ack(0x1001);
     assertCompleted(puppet.qp.sent(), wrIds);
+  });
+
+  it('is overtaken by an ACK for what it refused: the rest goes out, and the QP does not hang', () => {
+    const { puppet, wrIds, rnr, ack } = twoSends(7);
+    rnr(0x1000);
+    ack(0x1000);
+    puppet.run(50);
+    assertCompleted(puppet.qp.sent(), wrIds.slice(0, 1));
+    assert.deepEqual(
+      puppet.heard().map(({ psn }) => psn),
+      [0x1001],
+    );
+    ack(0x1001);
+    assertCompleted(puppet.qp.sent(), wrIds.slice(1));
+  });
+
+  it('is overtaken by an ACK for everything: later requests are sent', () => {
+    const { puppet, wrIds, rnr, ack } = twoSends(7);
+    rnr(0x1000);
+    ack(0x1001);
+    assertCompleted(puppet.qp.sent(), wrIds);
+    puppet.qp.send(puppet.host1.mr(10));
+    puppet.run(50);
+    assert.deepEqual(
+      puppet.heard().map(({ psn }) => psn),
+      [0x1002],
+    );
   });
 
   it('for a PSN that was acknowledged, or never sent, is ignored', () => {

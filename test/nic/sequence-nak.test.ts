@@ -136,6 +136,17 @@ describe('a sequence NAK, at the requester,', () => {
     assertCompleted(puppet.qp.sent(), wrIds);
   });
 
+  it('that comes again for the same PSN without progress consumes no second retry', () => {
+    const { puppet, wrIds, nak, ack } = fourWrites({ retryCnt: 1 });
+    for (let i = 0; i < 6; i += 1) {
+      nak(0x1000);
+      puppet.run(5);
+    }
+    assert.equal(puppet.qp.state, QpState.RTS);
+    ack(0x1003);
+    assertCompleted(puppet.qp.sent(), wrIds);
+  });
+
   it('consumes a retry, and without one left ends the request with RETRY_EXC_ERR', () => {
     const { puppet, wrIds, nak } = fourWrites({ retryCnt: 0 });
     nak(0x1001);

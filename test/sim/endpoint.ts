@@ -1,0 +1,118 @@
+import type { SeededRandom } from '../../src/link/index.js';
+import type { TestHost, TestMr } from '../nic/host.js';
+import type { TestQp } from '../nic/qp.js';
+import type { DriverCq } from '../nic/rings.js';
+import type { ConnectionPlan, FlowPlan, Scenario } from './scenario.js';
+import { Space } from './space.js';
+
+/** Memory that all QPs of one host share. */
+export interface HostMemory {
+  readonly host: TestHost;
+  /** What is sent and read from; nobody writes to it. */
+  readonly source: TestMr;
+  readonly sourceCopy: Uint8Array;
+  /** Eight bytes to which every flow towards this host may add one. */
+  readonly counter: TestMr;
+  /** Additions that completed, and those of which nobody knows. */
+  additions: number;
+  unknownAdditions: number;
+  /** Values that additions brought back: each must be another. */
+  readonly fetched: Set<bigint>;
+  readonly sharedCq: DriverCq | undefined;
+}
+
+/** One connection; both of its flows share its fate. */
+export interface Connection {
+  readonly plan: ConnectionPlan;
+  /** From when on errors are to be expected, and why. */
+  doomedUs: number;
+  doom: string;
+}
+
+/** One end of a connection: a QP and the memory that belongs to it. */
+export interface Endpoint {
+  readonly memory: HostMemory;
+  readonly qp: TestQp;
+  readonly connection: Connection;
+  /** What this end does as requester. */
+  readonly plan: FlowPlan;
+  /** What the peer writes to, reads and does atomics on. */
+  readonly target: TestMr;
+  /** Where READs and atomics of this end bring their results. */
+  readonly landing: Space;
+  readonly receives: Space;
+  /** Bytes of the longest SEND that this end takes. */
+  readonly messageLimit: number;
+  /** Receive requests that this end has posted at once, and their entries. */
+  readonly maxRecvWr: number;
+  readonly maxRecvSge: number;
+}
+
+export function fill(bytes: Uint8Array, random: SeededRandom): void {
+  const words = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let i = 0; i + 4 <= bytes.length; i += 4) words.setUint32(i, random.u32());
+}
+
+/** Rounded so that atomics have aligned places everywhere. */
+function room(bytes: number): number {
+  return Math.ceil(bytes / 8) * 8;
+}
+
+export function makeHostMemory(host: TestHost, scenario: Scenario, random: SeededRandom): HostMemory {
+  const source = host.mr(room(2 * scenario.areaBytes));
+  fill(source.bytes, random);
+  const entries = scenario.connections.reduce(
+    (sum, { flows }) => sum + flows[0].requests + flows[1].requests + flows[0].maxRecvWr + flows[1].maxRecvWr,
+    0,
+  );
+  return {
+    host,
+    source,
+    sourceCopy: source.bytes.slice(),
+    counter: host.mr(8),
+    additions: 0,
+    unknownAdditions: 0,
+    fetched: new Set(),
+    sharedCq: scenario.sharedCq ? host.cq(2 * entries) : undefined,
+  };
+}
+
+/** Makes one end; it is not connected yet. `own` is what it does as requester, `peers` what the other end does. */
+export function makeEndpoint(
+  memory: HostMemory,
+  connection: Connection,
+  own: FlowPlan,
+  peers: FlowPlan,
+  scenario: Scenario,
+  random: SeededRandom,
+): Endpoint {
+  const { host, sharedCq } = memory;
+  const { areaBytes } = scenario;
+  const target = host.mr(room(areaBytes));
+  fill(target.bytes, random);
+  const qp = host.qp({
+    // Slots of the send queue are free again before their completions are polled.
+    sendCq: sharedCq ?? host.cq(own.requests),
+    recvCq: sharedCq ?? host.cq(peers.maxRecvWr),
+    sqSigAll: own.sqSigAll,
+    cap: {
+      maxSendWr: own.maxSendWr,
+      maxRecvWr: peers.maxRecvWr,
+      maxSendSge: own.maxSendSge,
+      maxRecvSge: peers.maxRecvSge,
+      maxInlineData: own.maxInlineData,
+    },
+  });
+  return {
+    memory,
+    qp,
+    connection,
+    plan: own,
+    target,
+    landing: new Space(host.mr(room(2 * areaBytes))),
+    receives: new Space(host.mr(room(2 * areaBytes))),
+    messageLimit: Math.floor(areaBytes / 3),
+    maxRecvWr: peers.maxRecvWr,
+    maxRecvSge: peers.maxRecvSge,
+  };
+}

@@ -1,0 +1,267 @@
+import { mtuBytes, SendFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/spec/index.js';
+import type { SeededRandom } from '../../src/link/index.js';
+import type { SendRequest, Sge } from '../nic/rings.js';
+import type { Endpoint } from './endpoint.js';
+import { invalidateMessage, type Message, sendMessage, writeMessage } from './message.js';
+import type { Operation } from './operation.js';
+import { split } from './space.js';
+
+type Kind =
+  | 'SEND'
+  | 'SEND_WITH_IMM'
+  | 'SEND_WITH_INV'
+  | 'RDMA_WRITE'
+  | 'RDMA_WRITE_WITH_IMM'
+  | 'RDMA_READ'
+  | 'FETCH_ADD'
+  | 'CMP_AND_SWP'
+  | 'SHARED_ADD';
+
+/** As often as they are to come. */
+const KINDS: readonly Kind[] = [
+  ...new Array<Kind>(6).fill('SEND'),
+  ...new Array<Kind>(2).fill('SEND_WITH_IMM'),
+  'SEND_WITH_INV',
+  ...new Array<Kind>(6).fill('RDMA_WRITE'),
+  ...new Array<Kind>(2).fill('RDMA_WRITE_WITH_IMM'),
+  ...new Array<Kind>(6).fill('RDMA_READ'),
+  ...new Array<Kind>(2).fill('FETCH_ADD'),
+  ...new Array<Kind>(2).fill('CMP_AND_SWP'),
+  ...new Array<Kind>(2).fill('SHARED_ADD'),
+];
+
+/** How a request is made, without what all requests have. */
+interface Made {
+  readonly request: Omit<SendRequest, 'wrId' | 'flags'>;
+  readonly operation: Omit<Operation, 'wrId' | 'name' | 'signalled' | 'status'>;
+  readonly message?: Message;
+}
+
+/** Makes up requests, posts them, and says what must come of each. */
+export class RequestMaker {
+  /** The peer's target memory as all requests posted so far will leave it. */
+  readonly #target: Uint8Array;
+  readonly #targetView: DataView;
+
+  constructor(
+    private readonly end: Endpoint,
+    private readonly peer: Endpoint,
+    private readonly messages: Message[],
+    private readonly random: SeededRandom,
+  ) {
+    this.#target = peer.target.bytes.slice();
+    this.#targetView = new DataView(this.#target.buffer);
+  }
+
+  /** Posts request number `index`; undefined when there is no room for its result now. */
+  post(index: number, signalled: boolean, wrong: boolean): Operation | undefined {
+    const { random, end } = this;
+    const kind = random.pick(KINDS);
+    const made = wrong ? this.#makeWrong() : this.#make(kind);
+    if (made === undefined) return undefined;
+    // The highest bit marks receives.
+    const wrId = (BigInt(random.below(2 ** 31)) << 32n) | BigInt(index);
+    const asked = signalled || random.chance(0.7);
+    let flags = asked ? SendFlags.SIGNALED : 0;
+    if (random.chance(0.15)) flags |= SendFlags.FENCE;
+    if (random.chance(0.15)) flags |= SendFlags.SOLICITED;
+    end.qp.post({ ...made.request, wrId, flags });
+    if (made.message !== undefined) this.messages.push(made.message);
+    return {
+      status: WcStatus.SUCCESS,
+      ...made.operation,
+      wrId,
+      name: wrong ? 'a wrong request' : kind,
+      signalled: asked || end.plan.sqSigAll,
+    };
+  }
+
+  #make(kind: Kind): Made | undefined {
+    switch (kind) {
+      case 'SEND':
+      case 'SEND_WITH_IMM':
+      case 'SEND_WITH_INV':
+        return this.#makeSend(kind);
+      case 'RDMA_WRITE':
+      case 'RDMA_WRITE_WITH_IMM':
+        return this.#makeWrite(kind === 'RDMA_WRITE_WITH_IMM');
+      case 'RDMA_READ':
+        return this.#makeRead();
+      case 'FETCH_ADD':
+      case 'CMP_AND_SWP':
+        return this.#makeAtomic(kind === 'CMP_AND_SWP');
+      case 'SHARED_ADD':
+        return this.#makeSharedAdd();
+    }
+  }
+
+  #makeSend(kind: 'SEND' | 'SEND_WITH_IMM' | 'SEND_WITH_INV'): Made {
+    const { random, peer } = this;
+    const { data, payload } = this.#data(this.#length(peer.messageLimit));
+    const operation = { opcode: WcOpcode.SEND, byteLen: payload.length };
+    if (kind === 'SEND') {
+      return { request: { opcode: WrOpcode.SEND, ...data }, operation, message: sendMessage(payload) };
+    }
+    if (kind === 'SEND_WITH_IMM') {
+      const imm = random.u32();
+      const request = { opcode: WrOpcode.SEND_WITH_IMM, imm, ...data };
+      return { request, operation, message: sendMessage(payload, imm) };
+    }
+    const { rkey } = peer.memory.host.mr(8);
+    const request = { opcode: WrOpcode.SEND_WITH_INV, imm: rkey, ...data };
+    return { request, operation, message: invalidateMessage(payload, rkey) };
+  }
+
+  #makeWrite(withImm: boolean): Made {
+    const { random, peer } = this;
+    const { data, payload } = this.#data(this.#length(peer.target.length));
+    const byteLen = payload.length;
+    const offset = random.between(0, peer.target.length - byteLen);
+    this.#target.set(payload, offset);
+    // No bytes need no key (PROTOCOL.md 2.8).
+    const place = byteLen === 0 ? { rkey: random.u32(), remoteAddr: BigInt(random.u32()) } : peer.target.at(offset);
+    const operation = { opcode: WcOpcode.RDMA_WRITE, byteLen, change: { offset, bytes: payload } };
+    if (!withImm) return { request: { opcode: WrOpcode.RDMA_WRITE, ...data, ...place }, operation };
+    const imm = random.u32();
+    const request = { opcode: WrOpcode.RDMA_WRITE_WITH_IMM, imm, ...data, ...place };
+    return { request, operation, message: writeMessage(byteLen, imm) };
+  }
+
+  #makeRead(): Made | undefined {
+    const { random, peer, end } = this;
+    const fromTarget = random.chance(0.5);
+    const region = fromTarget ? peer.target : peer.memory.source;
+    const length = Math.min(this.#length(region.length), end.landing.mr.length >> 1);
+    const landing = end.landing.take(random, length, end.plan.maxSendSge);
+    if (landing === undefined) return undefined;
+    const offset = random.between(0, region.length - length);
+    const now = fromTarget ? this.#target : peer.memory.sourceCopy;
+    return {
+      request: { opcode: WrOpcode.RDMA_READ, sgList: end.landing.sges(landing), ...region.at(offset) },
+      operation: {
+        opcode: WcOpcode.RDMA_READ,
+        byteLen: length,
+        landing,
+        content: now.slice(offset, offset + length),
+        ...(fromTarget ? { readsTarget: offset } : {}),
+      },
+    };
+  }
+
+  #makeAtomic(swap: boolean): Made | undefined {
+    const { random, peer, end } = this;
+    const landing = end.landing.take(random, 8, end.plan.maxSendSge);
+    if (landing === undefined) return undefined;
+    const offset = 8 * random.below(peer.target.length >> 3);
+    const content = this.#target.slice(offset, offset + 8);
+    const old = this.#targetView.getBigUint64(offset, true);
+    const operand = this.#random64();
+    const compare = random.chance(0.6) ? old : old ^ (1n << BigInt(random.below(64)));
+    const next = swap ? (compare === old ? operand : old) : BigInt.asUintN(64, old + operand);
+    this.#targetView.setBigUint64(offset, next, true);
+    return {
+      request: {
+        opcode: swap ? WrOpcode.ATOMIC_CMP_AND_SWP : WrOpcode.ATOMIC_FETCH_AND_ADD,
+        sgList: end.landing.sges(landing),
+        ...peer.target.at(offset),
+        ...(swap ? { compareAdd: compare, swap: operand } : { compareAdd: operand }),
+      },
+      operation: {
+        opcode: swap ? WcOpcode.COMP_SWAP : WcOpcode.FETCH_ADD,
+        byteLen: 8,
+        landing,
+        content,
+        change: { offset, bytes: this.#target.slice(offset, offset + 8) },
+      },
+    };
+  }
+
+  #makeSharedAdd(): Made | undefined {
+    const { random, peer, end } = this;
+    const landing = end.landing.take(random, 8, end.plan.maxSendSge);
+    if (landing === undefined) return undefined;
+    return {
+      request: {
+        opcode: WrOpcode.ATOMIC_FETCH_AND_ADD,
+        sgList: end.landing.sges(landing),
+        ...peer.memory.counter.at(0),
+        compareAdd: 1n,
+      },
+      operation: { opcode: WcOpcode.FETCH_ADD, byteLen: 8, landing, shared: true },
+    };
+  }
+
+  /** A request that must be refused, by this host or by the peer. */
+  #makeWrong(): Made & { readonly operation: { readonly status: WcStatus } } {
+    const { random, peer, end } = this;
+    const local = end.memory.source.sge(0, 8);
+    const make = (request: Omit<SendRequest, 'wrId' | 'flags'>, status: WcStatus) => ({
+      request,
+      operation: { opcode: WcOpcode.SEND, byteLen: 0, status },
+    });
+    const past = BigInt(peer.target.length - 4);
+    const wrongKey = { remoteAddr: peer.target.addr, rkey: peer.target.rkey ^ (1 << random.below(32)) };
+    const pastEnd = { ...peer.target.at(0), remoteAddr: peer.target.addr + past };
+    switch (random.below(6)) {
+      case 0:
+        return make({ opcode: WrOpcode.RDMA_WRITE, sgList: [local], ...wrongKey }, WcStatus.REM_ACCESS_ERR);
+      case 1:
+        return make({ opcode: WrOpcode.RDMA_READ, sgList: [local], ...pastEnd }, WcStatus.REM_ACCESS_ERR);
+      case 2:
+        return make({ opcode: WrOpcode.ATOMIC_FETCH_AND_ADD, sgList: [local], ...wrongKey }, WcStatus.REM_ACCESS_ERR);
+      case 3:
+        return make(
+          { opcode: WrOpcode.ATOMIC_CMP_AND_SWP, sgList: [local], ...peer.target.at(4) },
+          WcStatus.REM_INV_REQ_ERR,
+        );
+      case 4:
+        return make({ opcode: WrOpcode.SEND, sgList: [{ ...local, lkey: ~local.lkey }] }, WcStatus.LOC_PROT_ERR);
+      default: {
+        const tooLong = end.memory.source.sge(0, peer.messageLimit + 1);
+        return make({ opcode: WrOpcode.SEND, sgList: [tooLong] }, WcStatus.REM_INV_REQ_ERR);
+      }
+    }
+  }
+
+  /** Data of a SEND or WRITE, from the host's source memory or inline, and the bytes that it comes to. */
+  #data(length: number): { data: Pick<SendRequest, 'sgList' | 'inline'>; payload: Uint8Array } {
+    const { random, end } = this;
+    const { plan, memory } = end;
+    if (length <= plan.maxInlineData && random.chance(0.4)) {
+      const inline = Uint8Array.from({ length }, () => random.below(256));
+      return { data: { inline }, payload: inline };
+    }
+    const payload = new Uint8Array(length);
+    const sgList: Sge[] = [];
+    let done = 0;
+    for (const part of split(random, length, plan.maxSendSge)) {
+      const offset = random.between(0, memory.source.length - part);
+      payload.set(memory.sourceCopy.subarray(offset, offset + part), done);
+      sgList.push(memory.source.sge(offset, part));
+      done += part;
+    }
+    return { data: { sgList }, payload };
+  }
+
+  /** A length that likes the places where one packet becomes two. */
+  #length(most: number): number {
+    const { random, end } = this;
+    const mtu = mtuBytes(end.connection.plan.pathMtu);
+    const length = random.pick([
+      0,
+      1,
+      random.below(64),
+      mtu - 1,
+      mtu,
+      mtu + 1,
+      random.between(1, 6) * mtu + random.between(-1, 1),
+      random.between(0, 4 * mtu),
+      random.below(most),
+    ]);
+    return Math.min(length, most);
+  }
+
+  #random64(): bigint {
+    return (BigInt(this.random.u32()) << 32n) | BigInt(this.random.u32());
+  }
+}

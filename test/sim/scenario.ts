@@ -1,0 +1,173 @@
+import { Mtu, mtuBytes } from '../../src/spec/index.js';
+import { type LinkConditions, SeededRandom } from '../../src/link/index.js';
+
+/** What one seed stands for: who is connected to whom, how, over what kind of network, and what goes wrong. */
+
+/** One direction of a connection: what its requester is like. */
+export interface FlowPlan {
+  /** Requests to post. */
+  readonly requests: number;
+  readonly maxSendWr: number;
+  readonly maxSendSge: number;
+  readonly maxInlineData: number;
+  readonly maxRdAtomic: number;
+  readonly sqSigAll: boolean;
+  readonly timeout: number;
+  readonly sqPsn: number;
+  /** Of the receive queue that this flow's messages go to. */
+  readonly maxRecvWr: number;
+  readonly maxRecvSge: number;
+  readonly minRnrTimer: number;
+}
+
+export interface ConnectionPlan {
+  /** Numbers of the two hosts; a host may talk to itself. */
+  readonly hosts: readonly [number, number];
+  readonly pathMtu: Mtu;
+  readonly flows: readonly [FlowPlan, FlowPlan];
+  /** When the second side goes from RTR to RTS. */
+  readonly lateRtsUs: number;
+  /** When the first side goes to SQD for a while; never is Infinity. */
+  readonly drainUs: number;
+}
+
+/**
+ * How a run ends: well; with a host that dies; with two hosts cut off from each other for longer than any retry lasts;
+ * or with a request that is wrong and must be refused.
+ */
+export type Ending = 'well' | 'death' | 'partition' | 'refusal';
+
+export interface Scenario {
+  readonly seed: number;
+  readonly hosts: number;
+  readonly ipv6: boolean;
+  readonly hideIpId: boolean;
+  readonly conditions: Partial<LinkConditions>;
+  /** When loss, duplication, reordering and corruption stop. */
+  readonly faultsEndUs: number;
+  readonly connections: readonly ConnectionPlan[];
+  /** Bytes of the memory that each flow works on. */
+  readonly areaBytes: number;
+  /** Whether the QPs of a host share one CQ. */
+  readonly sharedCq: boolean;
+  /** A host gives its NIC a turn at multiples of this only, so that packets come in bunches; 0 is at once. */
+  readonly turnEveryUs: number;
+  /** IP bytes that a host's inbox holds. */
+  readonly inboxLimitBytes: number;
+  /** Mean time between two looks of a program at its queues. */
+  readonly paceUs: number;
+  readonly ending: Ending;
+  /** When the ending begins, unless it is a good one. */
+  readonly endingUs: number;
+}
+
+const MTUS = [Mtu.MTU_256, Mtu.MTU_512, Mtu.MTU_1024, Mtu.MTU_2048, Mtu.MTU_4096];
+/** Packets that a requester keeps unacknowledged at most. */
+const WINDOW_PACKETS = 128;
+const WINDOW_BYTES = 256 * 1024;
+
+function planConditions(random: SeededRandom, hideIpId: boolean): LinkConditions {
+  const rough = (most: number): number => (random.chance(0.6) ? random.fraction() * most : 0);
+  const slow = random.chance(0.3);
+  return {
+    delayUs: random.pick([1, 5, 5, 20, 50]),
+    jitterUs: rough(30),
+    bandwidthBytesPerUs: slow ? random.between(100, 2000) : Infinity,
+    queueLimitBytes: slow && random.chance(0.5) ? random.between(40_000, 200_000) : Infinity,
+    mtuBytes: 65535,
+    loss: rough(0.04),
+    duplication: rough(0.05),
+    reordering: rough(0.05),
+    // A check of 16 bits, which is all that a hidden identification leaves, would let some damage through.
+    corruption: hideIpId ? 0 : rough(0.02),
+    reorderDelayUs: random.pick([5, 30, 100]),
+    partitioned: false,
+  };
+}
+
+/** The least timeout exponent under which a packet that is merely slow is not taken for lost. */
+function leastTimeout(conditions: LinkConditions, flows: number, turnEveryUs: number): number {
+  const { delayUs, jitterUs, reorderDelayUs, bandwidthBytesPerUs } = conditions;
+  // Requests of one direction and responses of the other wait behind each other on a slow link.
+  const queuedUs = (2 * flows * WINDOW_BYTES) / bandwidthBytesPerUs;
+  const roundTripUs = 2 * (delayUs + jitterUs + reorderDelayUs + queuedUs + turnEveryUs);
+  return Math.max(4, Math.ceil(Math.log2((2 * roundTripUs) / 4.096)));
+}
+
+function planFlow(random: SeededRandom, timeout: number): FlowPlan {
+  return {
+    requests: random.between(1, 24),
+    maxSendWr: random.pick([1, 2, 4, 8, 16, 64]),
+    maxSendSge: random.between(1, 6),
+    maxInlineData: random.pick([0, 16, 64, 256]),
+    maxRdAtomic: random.pick([1, 1, 2, 3, 4, 8, 16, 128]),
+    sqSigAll: random.chance(0.3),
+    timeout: timeout + random.between(0, 2),
+    sqPsn: random.chance(0.4) ? (0xffffff - random.below(60)) & 0xffffff : random.below(2 ** 24),
+    maxRecvWr: random.pick([1, 2, 4, 16]),
+    maxRecvSge: random.between(1, 6),
+    minRnrTimer: random.between(1, 14),
+  };
+}
+
+export function planScenario(seed: number): Scenario {
+  const random = new SeededRandom(seed);
+  const hosts = random.between(2, 4);
+  const hideIpId = random.chance(0.2);
+  const conditions = planConditions(random, hideIpId);
+  const connections = random.pick([1, 1, 2, 2, 3, 4, 6]);
+  const turnEveryUs = random.pick([0, 0, 0, 10, 50, 300]);
+  const timeout = leastTimeout(conditions, connections, turnEveryUs);
+  const ending: Ending = random.pick<Ending>(['well', 'well', 'well', 'well', 'death', 'partition', 'refusal']);
+  return {
+    seed,
+    hosts,
+    ipv6: random.chance(0.3),
+    hideIpId,
+    conditions,
+    faultsEndUs: random.between(500, 20_000),
+    connections: Array.from({ length: connections }, () => planConnection(random, hosts, timeout)),
+    areaBytes: random.pick([1024, 4096, 4096, 8192, 8192, 16_384, WINDOW_PACKETS * 600]),
+    sharedCq: random.chance(0.4),
+    turnEveryUs,
+    // What an ordinary process is granted (rmem_max doubled), or less.
+    inboxLimitBytes: random.chance(0.2) ? random.pick([30_000, 100_000, 425_984]) : Infinity,
+    paceUs: random.pick([3, 20, 100, 400]),
+    ending,
+    endingUs: random.between(50, 3000),
+  };
+}
+
+function planConnection(random: SeededRandom, hosts: number, timeout: number): ConnectionPlan {
+  const first = random.below(hosts);
+  const second = random.chance(0.05) ? first : (first + random.between(1, hosts - 1)) % hosts;
+  return {
+    hosts: [first, second],
+    pathMtu: random.pick(MTUS),
+    flows: [planFlow(random, timeout), planFlow(random, timeout)],
+    lateRtsUs: random.chance(0.2) ? random.between(1, 500) : 0,
+    drainUs: random.chance(0.15) ? random.between(1, 1500) : Infinity,
+  };
+}
+
+/** One line for a person. */
+export function describeScenario({
+  seed,
+  hosts,
+  connections,
+  conditions,
+  ending,
+  endingUs,
+  ...rest
+}: Scenario): string {
+  const percent = (value = 0): string => `${(100 * value).toFixed(1)} %`;
+  const mtus = connections.map(({ pathMtu }) => mtuBytes(pathMtu)).join(', ');
+  return [
+    `seed ${String(seed)}: ${String(hosts)} hosts over ${rest.ipv6 ? 'IPv6' : 'IPv4'}, path MTUs ${mtus}`,
+    `delay ${String(conditions.delayUs)} + ${(conditions.jitterUs ?? 0).toFixed(1)} us`,
+    `loss ${percent(conditions.loss)}, duplication ${percent(conditions.duplication)}`,
+    `reordering ${percent(conditions.reordering)}, corruption ${percent(conditions.corruption)}`,
+    `until ${String(rest.faultsEndUs)} us, areas of ${String(rest.areaBytes)} bytes`,
+    ending === 'well' ? 'no other fault' : `${ending} at ${String(endingUs)} us`,
+  ].join('; ');
+}

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { runSeed } from './run.js';
+import { describeScenario, planScenario } from './scenario.js';
+
+/** Runs that `npm test` plays; `npm run sim` plays as many as one likes. */
+const SEEDS = 400;
+const SEEDS_PER_TEST = 50;
+
+function playAll(seeds: readonly number[]): void {
+  for (const seed of seeds) {
+    try {
+      runSeed(seed);
+    } catch (error) {
+      const replay = `replay: npm run sim -- --seeds 1 --start ${String(seed)} --trace`;
+      throw new Error(`${describeScenario(planScenario(seed))}\n${replay}`, { cause: error });
+    }
+  }
+}
+
+describe('random RC traffic over a rough network ends well', () => {
+  for (let first = 1; first <= SEEDS; first += SEEDS_PER_TEST) {
+    const seeds = Array.from({ length: SEEDS_PER_TEST }, (_, i) => first + i);
+    it(`for seeds ${String(first)} to ${String(first + SEEDS_PER_TEST - 1)}`, () => playAll(seeds));
+  }
+});
+
+describe('a run', () => {
+  it('is the same whenever its seed is played', () => {
+    for (const seed of [3, 17, 29]) {
+      const lines: string[] = [];
+      const again: string[] = [];
+      const figures = runSeed(seed, { trace: (line) => lines.push(line) });
+      assert.deepEqual(runSeed(seed, { trace: (line) => again.push(line) }), figures);
+      assert.deepEqual(again, lines);
+      assert.ok(lines.length > 20);
+    }
+  });
+});
