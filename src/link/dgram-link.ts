@@ -166,7 +166,10 @@ export class DgramLink implements Link {
     socket.on('error', () => {
       this.#sendErrors += 1;
     });
-    socket.on('message', (bytes, from) => this.#arrived({ bytes, from }));
+    socket.on('message', ({ buffer, byteOffset, byteLength }, from) => {
+      // A plain view: a Buffer's `slice` is not that of other arrays.
+      this.#arrived({ bytes: new Uint8Array(buffer, byteOffset, byteLength), from });
+    });
     socket.unref();
   }
 

@@ -4,6 +4,7 @@ import {
   buildIpUdpHeader,
   type Crc32,
   crc32 as plainCrc32,
+  fillUdpChecksum,
   IcrcVerifier,
   type IpUdpHeader,
   ipUdpHeaderBytes,
@@ -70,6 +71,8 @@ class Reporter {
     if (headers + lengthBytes > this.#packet.length) this.#packet = new Uint8Array(headers + lengthBytes);
     buildIpUdpHeader(this.#packet, 0, header, lengthBytes);
     this.#packet.set(bytes.subarray(offset, offset + lengthBytes), headers);
+    // IPv4 lets a checksum of 0 say that there is none; in IPv6 a reader would call that an error.
+    if (header.ipv6) fillUdpChecksum(this.#packet, 0, true);
     this.recorder.record(this.#clockNs(), this.#packet.subarray(0, headers + lengthBytes), direction);
     this.packets += 1;
   }

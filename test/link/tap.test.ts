@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Link, type PacketReceiver, type PacketRecorder, tap } from '../../src/link/index.js';
+import { gidFromIp } from '../../src/spec/index.js';
+import {
+  createPath,
+  crc32,
+  datagramIcrc,
+  PacketMeta,
+  parseIpPacket,
+  type Path,
+  sealIcrc,
+  storedIcrc,
+} from '../../src/wire/index.js';
+import { Inbox, packet } from './udp-helpers.js';
+
+const A = gidFromIp('10.0.0.1');
+const B = gidFromIp('10.0.0.2');
+
+/** A link that sends nowhere and receives what it is given. */
+class FakeLink implements Link {
+  readonly gid = A;
+  readonly ipv6 = false;
+  readonly maxPacketBytes = 4200;
+  readonly calls: string[] = [];
+  readonly sink = {
+    bytes: new Uint8Array(8192),
+    ipId: 0,
+    reserve: (_path: Path, lengthBytes: number): number => (lengthBytes > 4200 ? -1 : 100),
+    commit: (): void => {
+      this.calls.push('commit');
+    },
+  };
+  readonly arriving: { bytes: Uint8Array; meta: PacketMeta }[] = [];
+
+  receive(receiver: PacketReceiver): number {
+    const packets = this.arriving.splice(0);
+    for (const { bytes, meta } of packets) receiver.receive(bytes, 0, bytes.length, meta);
+    return packets.length;
+  }
+  flush(): void {
+    this.calls.push('flush');
+  }
+  close(): void {
+    this.calls.push('close');
+  }
+  statistics(): Record<string, number> {
+    return { sent_packets: 7 };
+  }
+}
+
+class Tape implements PacketRecorder {
+  readonly packets: { timestampNs: bigint; bytes: Uint8Array; direction: string }[] = [];
+  readonly calls: string[] = [];
+  record(timestampNs: bigint, ipPacket: Uint8Array, direction: 'in' | 'out'): void {
+    this.packets.push({ timestampNs, bytes: ipPacket.slice(), direction });
+  }
+  sync(): void {
+    this.calls.push('sync');
+  }
+  close(): void {
+    this.calls.push('close');
+  }
+}
+
+function sealed(path: Path, ipId: number): Uint8Array {
+  const bytes = packet(64);
+  sealIcrc(crc32, path, bytes, 0, bytes.length, ipId);
+  return bytes;
+}
+
+/** Checks that a recorded packet is whole, and gives what its headers say. */
+function read(bytes: Uint8Array): { ipId: number; hopLimit: number; icrcIsRight: boolean } {
+  const found = parseIpPacket(bytes);
+  assert.ok(typeof found === 'object', 'it is no RoCE packet');
+  const { ipId, hopLimit, offset, length } = found;
+  assert.equal(offset + length, bytes.length);
+  const icrcIsRight = datagramIcrc(crc32, bytes, found) === storedIcrc(bytes, offset, length);
+  return { ipId, hopLimit, icrcIsRight };
+}
+
+function metaFrom(source: Uint8Array): PacketMeta {
+  const meta = new PacketMeta();
+  meta.source.set(source);
+  meta.destination.set(A);
+  meta.hopLimit = 3;
+  return meta;
+}
+
+describe('tap', () => {
+  it('records a packet sent when it is committed, with the headers that it gets', () => {
+    const [inner, tape] = [new FakeLink(), new Tape()];
+    const link = tap(inner, tape, { clockNs: () => 42n });
+    const path = createPath({ sgid: A, dgid: B, hopLimit: 9 });
+    inner.sink.ipId = 5;
+    const offset = link.sink.reserve(path, 64);
+    assert.equal(link.sink.ipId, 5);
+    link.sink.bytes.set(sealed(path, 5), offset);
+    assert.equal(tape.packets.length, 0);
+    link.sink.commit();
+    const [{ timestampNs, bytes, direction }] = tape.packets;
+    assert.deepEqual({ timestampNs, direction }, { timestampNs: 42n, direction: 'out' });
+    assert.deepEqual(read(bytes), { ipId: 5, hopLimit: 9, icrcIsRight: true });
+    assert.deepEqual(inner.calls, ['commit']);
+  });
+
+  it('records nothing that is not committed', () => {
+    const [inner, tape] = [new FakeLink(), new Tape()];
+    const link = tap(inner, tape);
+    const path = createPath({ sgid: A, dgid: B });
+    link.sink.reserve(path, 64);
+    assert.equal(link.sink.reserve(path, 5000), -1);
+    link.sink.commit();
+    link.flush();
+    assert.equal(tape.packets.length, 0);
+  });
+
+  it('records a packet received, with the identification that its ICRC proves, and hands it on', () => {
+    const [inner, tape, inbox] = [new FakeLink(), new Tape(), new Inbox()];
+    const link = tap(inner, tape);
+    const bytes = sealed(createPath({ sgid: B, dgid: A }), 0xabcd);
+    inner.arriving.push({ bytes, meta: metaFrom(B) });
+    assert.equal(link.receive(inbox, 16), 1);
+    assert.equal(tape.packets[0].direction, 'in');
+    assert.deepEqual(read(tape.packets[0].bytes), { ipId: 0xabcd, hopLimit: 3, icrcIsRight: true });
+    assert.deepEqual(inbox.packets[0].bytes, bytes);
+    assert.equal(inbox.packets[0].ipId, -1);
+  });
+
+  it('records a packet whose ICRC is wrong, wrong as it is', () => {
+    const [inner, tape, inbox] = [new FakeLink(), new Tape(), new Inbox()];
+    const bytes = sealed(createPath({ sgid: B, dgid: A }), 0);
+    bytes[30] ^= 1;
+    bytes[40] ^= 2;
+    inner.arriving.push({ bytes, meta: metaFrom(B) });
+    tap(inner, tape).receive(inbox, 16);
+    assert.equal(read(tape.packets[0].bytes).icrcIsRight, false);
+    assert.equal(inbox.packets.length, 1);
+  });
+
+  it('records even what is too short to be a packet', () => {
+    const [inner, tape, inbox] = [new FakeLink(), new Tape(), new Inbox()];
+    inner.arriving.push({ bytes: new Uint8Array(0), meta: metaFrom(B) }, { bytes: packet(3), meta: metaFrom(B) });
+    tap(inner, tape).receive(inbox, 16);
+    assert.deepEqual(
+      tape.packets.map(({ bytes }) => bytes.length),
+      [28, 31],
+    );
+    assert.equal(inbox.packets.length, 2);
+  });
+
+  it('passes all else on', () => {
+    const [inner, tape] = [new FakeLink(), new Tape()];
+    const link = tap(inner, tape);
+    link.flush();
+    link.sync();
+    link.close();
+    assert.deepEqual(inner.calls, ['flush', 'close']);
+    assert.deepEqual(tape.calls, ['sync', 'close']);
+    assert.deepEqual(link.statistics(), { sent_packets: 7, captured_packets: 0 });
+    assert.deepEqual([link.gid, link.ipv6, link.maxPacketBytes], [A, false, 4200]);
+  });
+});

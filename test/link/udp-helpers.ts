@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { PollSet } from '../../src/host/index.js';
+import type { Link, PacketReceiver, UdpLink } from '../../src/link/index.js';
+import { type Gid, gidFromIp, ipFromGid } from '../../src/spec/index.js';
+import { createPath, type PacketMeta, type Path } from '../../src/wire/index.js';
+
+/** A packet as a receiver saw it. */
+export interface Received {
+  readonly bytes: Uint8Array;
+  readonly source: string;
+  readonly destination: string;
+  readonly sourcePort: number;
+  readonly trafficClass: number;
+  readonly hopLimit: number;
+  readonly ipId: number;
+}
+
+/** Keeps a copy of what arrives. */
+export class Inbox implements PacketReceiver {
+  readonly packets: Received[] = [];
+
+  receive(bytes: Uint8Array, offset: number, lengthBytes: number, meta: PacketMeta): void {
+    const { sourcePort, trafficClass, hopLimit, ipId } = meta;
+    this.packets.push({
+      bytes: bytes.slice(offset, offset + lengthBytes),
+      source: ipFromGid(meta.source),
+      destination: ipFromGid(meta.destination),
+      sourcePort,
+      trafficClass,
+      hopLimit,
+      ipId,
+    });
+  }
+}
+
+/** Receives until there are so many packets; loopback loses none. */
+export function receiveAll(link: UdpLink, count: number): Received[] {
+  const inbox = new Inbox();
+  const poll = new PollSet([link.fd]);
+  while (inbox.packets.length < count) {
+    if (link.receive(inbox, 64) > 0) continue;
+    assert.ok(poll.wait(5_000_000) > 0, `${inbox.packets.length} of ${count} packets arrived`);
+  }
+  assert.equal(link.receive(inbox, 64), 0);
+  return inbox.packets;
+}
+
+/** A packet's bytes, different for each number. */
+export function packet(lengthBytes: number, n = 0): Uint8Array {
+  return new Uint8Array(lengthBytes).map((_, i) => (i * 7 + n) & 0xff);
+}
+
+/** Commits a packet. @returns the IP identification that it leaves with */
+export function commit(link: Link, path: Path, bytes: Uint8Array): number {
+  const offset = link.sink.reserve(path, bytes.length);
+  assert.ok(offset >= 0, 'the arena is full');
+  link.sink.bytes.set(bytes, offset);
+  const { ipId } = link.sink;
+  link.sink.commit();
+  return ipId;
+}
+
+export function pathBetween(from: { gid: Gid }, to: { gid: Gid } | string): Path {
+  return createPath({ sgid: from.gid, dgid: typeof to === 'string' ? gidFromIp(to) : to.gid });
+}
