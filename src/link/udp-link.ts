@@ -6,7 +6,7 @@ import type { Link, PacketReceiver } from './link.js';
 import { LinkError } from './link-error.js';
 import { type LocalAddress, openFirstFree } from './udp-address.js';
 import { UdpReceiver } from './udp-receiver.js';
-import { NO_SEGMENTATION, probeSegmentation, SOL_UDP, UDP_GRO } from './udp-segmentation.js';
+import { NO_SEGMENTATION, probeSegmentation, SOL_UDP } from './udp-segmentation.js';
 import { DEFAULT_HOP_LIMIT, DEFAULT_TRAFFIC_CLASS, UdpSink } from './udp-sink.js';
 
 const SOL_SOCKET = 1;
@@ -121,9 +121,8 @@ export class UdpLink implements Link {
     this.fd = socket.fd;
     this.receiveBufferBytes = socket.getOption(SOL_SOCKET, SO_RCVBUF) ?? 0;
     const { send, receive } = segmentation ? probeSegmentation(address) : NO_SEGMENTATION;
-    if (receive) socket.setOption(SOL_UDP, UDP_GRO, 1);
     this.sink = new UdpSink(socket, address, this.maxPacketBytes, send);
-    this.#receiver = new UdpReceiver(socket, address);
+    this.#receiver = new UdpReceiver(socket, address, receive);
   }
 
   /**

@@ -17,6 +17,11 @@ import { SOL_UDP, UDP_GRO } from './udp-segmentation.js';
 const BUFFER_BYTES = 65536;
 /** Datagrams taken by one call when there is much to take. */
 const BATCH = 8;
+/**
+ * So many datagrams at once mean that it pays to have the kernel join them. Before that it does not: a socket that asks for
+ * joined datagrams takes 0.1 us longer over each one that comes alone (measured on Linux 6.18).
+ */
+const JOIN_FROM = 4;
 /** Segment size, traffic class, hop limit. */
 const CONTROL_BYTES = 3 * ANCILLARY_BYTES;
 
@@ -43,10 +48,15 @@ export class UdpReceiver {
   /** The last call brought something, so the next one probably will. */
   #busy = false;
 
+  /** The kernel can join datagrams, and was not asked to yet. */
+  #mayJoin: boolean;
+
   constructor(
     private readonly socket: UdpSocket,
     address: LocalAddress,
+    canJoin: boolean,
   ) {
+    this.#mayJoin = canJoin;
     this.#ipv6 = address.ipv6;
     this.#nameLength = sockaddrLength(address.ipv6);
     this.#trafficClassType = address.ipv6 ? IPV6_TCLASS : IP_TOS;
@@ -88,6 +98,10 @@ export class UdpReceiver {
         break;
       }
       this.receiveCalls += 1;
+      if (this.#mayJoin && count >= JOIN_FROM) {
+        this.#mayJoin = false;
+        this.socket.setOption(SOL_UDP, UDP_GRO, 1);
+      }
       for (let i = 0; i < count; i += 1) packets += this.#deliver(receiver, i, messages.length(i));
       if (count < BATCH) break;
     }

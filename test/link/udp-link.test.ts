@@ -101,6 +101,27 @@ describe('UdpLink', { skip }, () => {
     receiveAll(b, 130);
   });
 
+  it('takes packets apart that the kernel joined, once there are many of them', (test) => {
+    const [a, b] = [open('127.81.18.1'), open('127.81.18.2')];
+    if (!a.sink.segmentation) {
+      test.skip('this kernel joins no datagrams');
+      return;
+    }
+    const path = pathBetween(a, b);
+    const sizes = Array.from({ length: 45 }, (_, n) => (n === 44 ? 100 : 4136));
+    const callsOfRound = [1, 2].map(() => {
+      sizes.forEach((size, n) => commit(a, path, packet(size, n)));
+      a.flush();
+      const before = b.statistics()['receive_calls'];
+      assert.deepEqual(
+        receiveAll(b, sizes.length).map(({ bytes }) => bytes),
+        sizes.map((size, n) => packet(size, n)),
+      );
+      return b.statistics()['receive_calls'] - before;
+    });
+    assert.ok(callsOfRound[1] < callsOfRound[0], `${callsOfRound.join(' and then ')} calls`);
+  });
+
   it('gives every packet identification 0 without segmentation', () => {
     const a = open('127.81.5.1', false);
     const path = pathBetween(a, '127.81.5.2');
