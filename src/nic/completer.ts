@@ -292,6 +292,9 @@ export class Completer {
       }
       this.#rnrRetriesLeft -= 1;
     }
+    // The peer and the way to it are alive. How long it may go on not being ready is for rnr_retry alone to say.
+    this.#retriesLeft = qp.attr.retryCnt;
+    this.#retried = false;
     this.#transmissions += 1;
     qp.window.rewind();
     this.rnrWaiting = true;

@@ -101,9 +101,8 @@ export class ResponseSender {
     msn: number,
     again: boolean,
   ): void {
-    const job = this.#append(again);
+    const job = this.#append(psn, again);
     job.atomic = false;
-    job.psn = psn;
     job.packets = packets;
     job.sent = 0;
     job.region = region;
@@ -113,9 +112,8 @@ export class ResponseSender {
   }
 
   queueAtomic(resource: ResponderResource, again: boolean): void {
-    const job = this.#append(again);
+    const job = this.#append(resource.firstPsn, again);
     job.atomic = true;
-    job.psn = resource.firstPsn;
     job.packets = 1;
     job.sent = 0;
     job.region = undefined;
@@ -137,14 +135,15 @@ export class ResponseSender {
     return this.#sendAcknowledge() ? Served.IDLE : Served.BLOCKED;
   }
 
-  #append(again: boolean): Job {
+  #append(psn: number, again: boolean): Job {
     // A response implies every acknowledgement before it.
-    if (this.#ackDue && this.#ackSyndrome === ACK_SYNDROME) {
+    if (this.#ackDue && this.#ackSyndrome === ACK_SYNDROME && psnDiff(psn, this.#ackPsn) > 0) {
       this.#ackDue = false;
       this.core.counters.ackDeferred += 1;
     }
     const job = this.#jobs[(this.#head + this.#count) % this.#jobs.length];
     this.#count += 1;
+    job.psn = psn;
     job.again = again;
     if (!again) this.#fresh += 1;
     this.core.schedule(this.qp);

@@ -118,7 +118,8 @@ export class TimerWheel {
         const slot = level * SLOTS + ((position + distance) % SLOTS);
         if (this.#heads[slot] === NONE) continue;
         const start = (position + distance) * slotTicks;
-        if (start < bestStart) {
+        // Of slots that begin together the coarser goes first: its timers belong into the finer ones.
+        if (start <= bestStart) {
           bestStart = start;
           best = slot;
         }
