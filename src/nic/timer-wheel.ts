@@ -49,27 +49,32 @@ export class TimerWheel {
     if (nowUs < this.nextDueUs) return;
     const lastTick = Math.floor(nowUs / TICK_US);
     for (;;) {
-      const slot = this.#nextSlot();
-      const startTick = slot === NONE ? Infinity : this.#slotStart(slot);
-      if (startTick > lastTick) {
-        this.nextDueUs = startTick * TICK_US;
+      const tick = this.#nextTick();
+      if (tick > lastTick) {
+        this.nextDueUs = tick * TICK_US;
         break;
       }
-      this.#nowTick = Math.max(this.#nowTick, startTick);
-      this.#empty(slot, fire);
+      const due = this.#takeSlotsOf(tick);
+      this.#nowTick = tick;
+      for (const id of due) {
+        if (this.#dueTick[id] > tick) this.#link(id);
+        else fire(id);
+      }
     }
     this.#nowTick = Math.max(this.#nowTick, lastTick);
   }
 
-  /** Takes the timers of a slot whose time has come: fires those that are due and moves the rest to a finer level. */
-  #empty(slot: number, fire: (id: number) => void): void {
+  /** Empties the slots of all levels that begin at `tick`: together, since once it is past they are a turn away. */
+  #takeSlotsOf(tick: number): number[] {
     const due: number[] = [];
-    for (let id = this.#heads[slot]; id !== NONE; id = this.#next[id]) due.push(id);
-    for (const id of due) this.#unlink(id);
-    for (const id of due) {
-      if (this.#dueTick[id] > this.#nowTick) this.#link(id);
-      else fire(id);
+    let slotTicks = 1;
+    for (let level = 0; level < LEVELS && tick % slotTicks === 0; level += 1, slotTicks *= SLOTS) {
+      if (level > 0 && tick === this.#nowTick) break;
+      const slot = level * SLOTS + (Math.floor(tick / slotTicks) % SLOTS);
+      for (let id = this.#heads[slot]; id !== NONE; id = this.#next[id]) due.push(id);
     }
+    for (const id of due) this.#unlink(id);
+    return due;
   }
 
   #link(id: number): void {
@@ -104,10 +109,9 @@ export class TimerWheel {
     this.#levelCount[Math.floor(slot / SLOTS)] -= 1;
   }
 
-  /** The occupied slot whose time comes first. */
-  #nextSlot(): number {
-    let best = NONE;
-    let bestStart = Infinity;
+  /** The tick at which the first occupied slot begins; Infinity when there is none. */
+  #nextTick(): number {
+    let best = Infinity;
     let slotTicks = 1;
     for (let level = 0; level < LEVELS; level += 1, slotTicks *= SLOTS) {
       if (this.#levelCount[level] === 0) continue;
@@ -117,24 +121,11 @@ export class TimerWheel {
       for (let distance = first; distance < SLOTS + first; distance += 1) {
         const slot = level * SLOTS + ((position + distance) % SLOTS);
         if (this.#heads[slot] === NONE) continue;
-        const start = (position + distance) * slotTicks;
-        // Of slots that begin together the coarser goes first: its timers belong into the finer ones.
-        if (start <= bestStart) {
-          bestStart = start;
-          best = slot;
-        }
+        best = Math.min(best, (position + distance) * slotTicks);
         break;
       }
     }
     return best;
-  }
-
-  #slotStart(slot: number): number {
-    const level = Math.floor(slot / SLOTS);
-    const slotTicks = SLOTS ** level;
-    const position = Math.floor(this.#nowTick / slotTicks);
-    const distance = ((slot % SLOTS) - (position % SLOTS) + SLOTS) % SLOTS;
-    return (position + (distance === 0 && level > 0 ? SLOTS : distance)) * slotTicks;
   }
 
   #grow(atLeast: number): void {
