@@ -30,8 +30,14 @@ export interface AdapterHost extends AdapterFacts {
   /** A doorbell was rung. */
   ring(): void;
 
-  /** A completion queue was looked at: the adapter may use the time, the more so when it was empty. */
-  polled(found: boolean): void;
+  /** A completion queue was looked at, and was not empty. */
+  found(): void;
+
+  /**
+   * A completion queue was looked at, and was empty: the adapter may use the time. `seen` is the PRODUCER of the queue's
+   * `ring` then; that may have changed when this returns.
+   */
+  idle(ring: Int32Array, seen: number): void;
 
   /** µs on the clock that timeouts are counted by. */
   nowUs(): number;

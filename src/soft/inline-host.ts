@@ -47,8 +47,12 @@ export class InlineHost implements AdapterHost {
   readonly doorbells = new SharedArrayBuffer(doorbellPageShape().bytes);
   readonly asyncEvents = createAsyncEventRing();
 
+  /** Readable when packets have arrived. */
+  readonly fd: number;
+  /** To be called before a sleep. */
+  readonly pause: () => void;
+
   readonly #adapter: Adapter;
-  readonly #fd: number;
   readonly #watch: ReadableWatch;
   readonly #listeners = new Set<() => void>();
   readonly #forgetExit: () => void;
@@ -60,13 +64,14 @@ export class InlineHost implements AdapterHost {
   /** @throws CommandError as `openUdpAdapter` */
   constructor(spec: AdapterSpec, warn: (text: string) => void) {
     const onEvent = (ring: Int32Array): void => this.#onEvent(ring);
-    const { adapter, facts, fd } = openUdpAdapter(spec, this, { onEvent, warn });
+    const { adapter, facts, link, pause } = openUdpAdapter(spec, this, { onEvent, warn });
     this.address = facts.address;
     this.gid = facts.gid;
     this.maxPacketBytes = facts.maxPacketBytes;
     this.#adapter = adapter;
-    this.#fd = fd;
-    this.#watch = watchReadable(fd, () => this.#onReadable());
+    this.fd = link.fd;
+    this.pause = pause;
+    this.#watch = watchReadable(link.fd, () => this.#onReadable());
     this.#forgetExit = closeAtExit(() => this.close());
     settle(true, this);
   }
@@ -82,14 +87,17 @@ export class InlineHost implements AdapterHost {
 
   ring(): void {
     this.#busyCalls += 1;
-    if (this.#busyCalls >= BUSY_CALLS_PER_TURN) this.polled(false);
+    if (this.#busyCalls >= BUSY_CALLS_PER_TURN) this.idle();
     else this.#adapter.push(nowUs());
     if (this.#listeners.size > 0) this.#setAlarm();
   }
 
-  polled(found: boolean): void {
+  found(): void {
     this.#busyCalls += 1;
-    if (found && this.#busyCalls < BUSY_CALLS_PER_TURN) return;
+    if (this.#busyCalls >= BUSY_CALLS_PER_TURN) this.idle();
+  }
+
+  idle(): void {
     this.#busyCalls = 0;
     turnAll();
   }
@@ -147,10 +155,6 @@ export class InlineHost implements AdapterHost {
     return this.#adapter.nextWakeupUs();
   }
 
-  get fd(): number {
-    return this.#fd;
-  }
-
   #onEvent(ring: Int32Array): void {
     if (Atomics.compareExchange(ring, CompChannelRing.ASYNC_WAITERS, 1, 0) !== 1) return;
     queueMicrotask(() => {
@@ -188,7 +192,10 @@ export class InlineHost implements AdapterHost {
 /** Sleeps until a packet arrives, an adapter of this thread wants a turn, or that time has come. */
 function sleepUntil(deadlineUs: number): void {
   let wakeUs = deadlineUs;
-  for (const host of residents) wakeUs = Math.min(wakeUs, host.nextWakeupUs());
+  for (const host of residents) {
+    host.pause();
+    wakeUs = Math.min(wakeUs, host.nextWakeupUs());
+  }
   residentFds ??= new PollSet(residents.map(({ fd }) => fd));
   residentFds.wait(wakeUs - nowUs());
 }

@@ -1,5 +1,5 @@
-import { createCrc32, nowUs, randomU32 } from '../host/index.js';
-import { type Link, LinkError, UdpLink } from '../link/index.js';
+import { createCrc32, nativeHostProblem, randomU32, wallClockNs } from '../host/index.js';
+import { DgramLink, type Link, LinkError, PcapngFile, tap, type TappedLink, UdpLink } from '../link/index.js';
 import { CommandError } from '../nic/index.js';
 import { crc32 } from '../wire/index.js';
 import { Adapter } from './adapter.js';
@@ -32,10 +32,12 @@ export interface AdapterCallbacks {
 export interface OpenedAdapter {
   readonly adapter: Adapter;
   readonly facts: AdapterFacts;
+  /** To be called before a sleep: puts down what lies in memory only. */
+  readonly pause: () => void;
 }
 
 /** Puts a NIC on a link that is open. */
-export function adapterOn(
+function adapterOn(
   link: Link,
   address: string,
   spec: AdapterSpec,
@@ -44,19 +46,21 @@ export function adapterOn(
 ): OpenedAdapter {
   const tapped = withCapture(link, spec.capture, warn);
   const adapter = new Adapter({
-    link: tapped,
+    link: tapped ?? link,
     crc32: createCrc32(crc32),
     random: randomU32,
     ...pages,
     resolve: resolveMemory,
     onEvent,
   });
-  return { adapter, facts: { address, gid: link.gid, maxPacketBytes: link.maxPacketBytes } };
+  const facts = { address, gid: link.gid, maxPacketBytes: link.maxPacketBytes };
+  return { adapter, facts, pause: () => tapped?.sync() };
 }
 
-function withCapture(link: Link, capture: string | undefined, _warn: (text: string) => void): Link {
-  void capture;
-  return link;
+/** Has all packets recorded, when a file is named for that. */
+function withCapture(link: Link, capture: string | undefined, warn: (text: string) => void): TappedLink | undefined {
+  if (capture === undefined) return undefined;
+  return tap(link, new PcapngFile(capture, { warn }), { clockNs: wallClockNs, crc32: createCrc32(crc32) });
 }
 
 /**
@@ -68,24 +72,45 @@ export function openUdpAdapter(
   spec: AdapterSpec,
   pages: SharedPages,
   callbacks: AdapterCallbacks,
-): OpenedAdapter & { readonly fd: number } {
+): OpenedAdapter & { readonly link: UdpLink } {
+  return openOn(() => UdpLink.open({ address: spec.address }), spec, pages, callbacks);
+}
+
+/**
+ * Brings an adapter up on a UDP socket of Node's, where there are no system calls.
+ *
+ * @throws CommandError when the address or the capture file cannot be had
+ */
+export function openDgramAdapter(
+  spec: AdapterSpec,
+  pages: SharedPages,
+  callbacks: AdapterCallbacks,
+): OpenedAdapter & { readonly link: DgramLink } {
+  const { warn } = callbacks;
+  return openOn(
+    () => DgramLink.open({ address: spec.address, reason: nativeHostProblem(), warn }),
+    spec,
+    pages,
+    callbacks,
+  );
+}
+
+function openOn<L extends Link & { readonly address: string }>(
+  openLink: () => L,
+  spec: AdapterSpec,
+  pages: SharedPages,
+  callbacks: AdapterCallbacks,
+): OpenedAdapter & { readonly link: L } {
   try {
-    const link = UdpLink.open({ address: spec.address });
+    const link = openLink();
     try {
-      return { ...adapterOn(link, link.address, spec, pages, callbacks), fd: link.fd };
+      return { ...adapterOn(link, link.address, spec, pages, callbacks), link };
     } catch (error) {
       link.close();
       throw error;
     }
   } catch (error) {
-    throw asCommandError(error);
+    if (error instanceof LinkError) throw new CommandError(error.errno, error.message.replace(/\.$/, ''));
+    throw error;
   }
 }
-
-/** What links say, as what commands say. */
-export function asCommandError(error: unknown): unknown {
-  return error instanceof LinkError ? new CommandError(error.errno, error.message) : error;
-}
-
-/** The clock of every adapter on a real link. */
-export const adapterClockUs = nowUs;

@@ -72,8 +72,12 @@ export class SimulatedHost implements AdapterHost {
     this.simulation.stirred();
   }
 
-  polled(found: boolean): void {
-    if (!found) this.simulation.step();
+  found(): void {
+    // What is there needs no time to pass.
+  }
+
+  idle(): void {
+    this.simulation.step();
   }
 
   nowUs(): number {

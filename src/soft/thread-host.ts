@@ -1,6 +1,6 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { EventFd, nativeHost, nowUs } from '../host/index.js';
-import { CommandError, DoorbellPage, doorbellPageShape } from '../nic/index.js';
+import { CommandError, DoorbellPage, doorbellPageShape, Ring } from '../nic/index.js';
 import type { Gid } from '../spec/index.js';
 import type { AdapterHost, LocatedMemory } from './adapter-host.js';
 import type { AdapterCommand, Argument, Value, Verb } from './command.js';
@@ -24,8 +24,25 @@ const SLEEP_MS = 500;
 /** A loaded machine may take long to start a thread. */
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 5_000;
-/** Looks at an empty queue after which the processor is offered to others, the NIC's thread among them. */
-const POLLS_PER_YIELD = 256;
+/** How long a program may look at an empty queue again and again before it naps until the NIC does something. */
+const SPIN_US = 20;
+/** Looks between two at the clock, which costs as much as one. */
+const POLLS_PER_CLOCK = 8;
+/** A nap that nothing ends, since what the program waits for may come from elsewhere. */
+const NAP_MS = 1;
+
+/** The word on which this thread naps (`ThreadStart.poller`). */
+const poller = new Int32Array(new SharedArrayBuffer(4));
+
+/**
+ * Sleeps for a moment, or until a NIC has done something: where there are fewer processors than threads that spin,
+ * spinning keeps the NIC from its work.
+ */
+function nap(ring: Int32Array, seen: number): void {
+  Atomics.store(poller, 0, 1);
+  if (Atomics.load(ring, Ring.PRODUCER) === seen) Atomics.wait(poller, 0, 1, NAP_MS);
+  Atomics.store(poller, 0, 0);
+}
 
 /** An adapter in a thread of its own, which goes on while the program computes. */
 export class ThreadHost implements AdapterHost {
@@ -46,6 +63,7 @@ export class ThreadHost implements AdapterHost {
   readonly #listeners = new Set<() => void>();
   readonly #forgetExit: () => void;
   #emptyPolls = 0;
+  #idleSinceUs = 0;
   #failure: string | undefined;
   #open = true;
 
@@ -61,6 +79,7 @@ export class ThreadHost implements AdapterHost {
       doorbells: this.doorbells,
       asyncEvents: this.asyncEvents,
       state: this.#state.buffer,
+      poller: poller.buffer,
       commands: commands.port2,
       notices: notices.port2,
       native: nativeHost() !== undefined,
@@ -79,6 +98,8 @@ export class ThreadHost implements AdapterHost {
     this.address = facts.address;
     this.gid = facts.gid;
     this.maxPacketBytes = facts.maxPacketBytes;
+    // What the start had to say is said before the program goes on.
+    this.#readNotices();
     this.#notices.on('message', (notice: Notice) => this.#onNotice(notice));
     this.#notices.unref();
     this.#forgetExit = closeAtExit(() => this.close());
@@ -114,13 +135,14 @@ export class ThreadHost implements AdapterHost {
     this.#wakeIfAsleep();
   }
 
-  polled(found: boolean): void {
-    if (found) {
-      this.#emptyPolls = 0;
-      return;
-    }
+  found(): void {
+    this.#emptyPolls = 0;
+  }
+
+  idle(ring: Int32Array, seen: number): void {
     this.#emptyPolls += 1;
-    if (this.#emptyPolls % POLLS_PER_YIELD === 0) this.#yield();
+    if (this.#emptyPolls === 1) this.#idleSinceUs = nowUs();
+    else if (this.#emptyPolls % POLLS_PER_CLOCK === 0 && nowUs() - this.#idleSinceUs >= SPIN_US) nap(ring, seen);
   }
 
   nowUs(): number {
@@ -189,10 +211,6 @@ export class ThreadHost implements AdapterHost {
   #wake(): void {
     if (this.#wakeFd !== undefined) EventFd.ring(this.#wakeFd);
     else this.#commands.postMessage({ wake: true } satisfies ThreadMessage);
-  }
-
-  #yield(): void {
-    // nothing yet
   }
 
   #assertAlive(): void {

@@ -23,6 +23,11 @@ export interface ThreadStart extends SharedPages {
   readonly native: boolean;
   /** One word: {@link ThreadState}. */
   readonly state: SharedArrayBuffer;
+  /**
+   * One word, of all NIC threads of one program's thread: 1 while the program, tired of polling, naps on it. Whichever
+   * NIC has done something puts 0 back and wakes it.
+   */
+  readonly poller: SharedArrayBuffer;
 }
 
 /** Values of the thread's state word. */

@@ -180,10 +180,13 @@ export class SoftCq extends Resource implements Cq {
 
   /** Looks for a completion, and once more after the adapter had time to bring one. */
   #find(): boolean {
+    const { adapter } = this.context;
     this.#at = this.#ring.peek();
-    const found = this.#at >= 0;
-    this.context.adapter.polled(found);
-    if (found) return true;
+    if (this.#at >= 0) {
+      adapter.found();
+      return true;
+    }
+    adapter.idle(this.#words, this.#ring.position);
     this.#at = this.#ring.peek();
     if (this.#at >= 0) return true;
     if (this.#ring.overrun)

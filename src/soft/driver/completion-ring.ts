@@ -24,6 +24,11 @@ export class CompletionRing {
     return Atomics.load(this.words, CompletionQueue.OVERRUN) !== 0;
   }
 
+  /** Free-running number of the next entry to be taken. */
+  get position(): number {
+    return this.#consumer;
+  }
+
   /** The word at which the oldest entry not taken begins, or -1 when there is none. */
   peek(): number {
     if (this.#consumer === this.#knownProducer) {

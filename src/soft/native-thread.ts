@@ -1,0 +1,94 @@
+import { EventFd, nowUs, PollSet } from '../host/index.js';
+import { DoorbellPage } from '../nic/index.js';
+import type { Adapter } from './adapter.js';
+import { openUdpAdapter } from './native-adapter.js';
+import type { NicThread } from './nic-thread.js';
+import type { ThreadStart } from './thread-protocol.js';
+
+/**
+ * How long the thread looks again and again after the last thing that happened before it sleeps. Waking takes 5 µs for
+ * the thread and as much for whoever rings; longer looks take the processor from the program, where there are few.
+ */
+const SPIN_US = 50;
+/** A thread that is inside a native call cannot be terminated from outside, so no sleep lasts longer. */
+const MAX_SLEEP_US = 1_000_000;
+
+/** Runs a NIC by system calls until its driver says stop. */
+export function runNativeThread(start: ThreadStart, thread: NicThread): void {
+  let opened;
+  let doorbell;
+  try {
+    doorbell = new EventFd();
+    opened = openUdpAdapter(start.spec, start, thread);
+  } catch (error) {
+    doorbell?.close();
+    thread.refused(error);
+    return;
+  }
+  const { adapter, facts, link, pause } = opened;
+  thread.reply({ started: { facts, wakeFd: doorbell.fd } });
+  try {
+    new NativeLoop(thread, adapter, link.fd, doorbell, pause).run();
+  } catch (error) {
+    thread.failed(error, adapter);
+  } finally {
+    adapter.close();
+    doorbell.close();
+  }
+  thread.reply({ stopped: true });
+}
+
+class NativeLoop {
+  readonly #sleepers: PollSet;
+
+  constructor(
+    private readonly thread: NicThread,
+    private readonly adapter: Adapter,
+    fd: number,
+    private readonly doorbell: EventFd,
+    private readonly pause: () => void,
+  ) {
+    this.#sleepers = new PollSet([fd, doorbell.fd]);
+  }
+
+  run(): void {
+    const { thread, adapter } = this;
+    let quietSinceUs = nowUs();
+    while (!thread.stopping) {
+      const now = nowUs();
+      let busy = adapter.turn(now);
+      if (thread.commanded) {
+        thread.serve(adapter);
+        busy = true;
+      }
+      if (busy) {
+        quietSinceUs = now;
+        thread.rousePoller();
+      } else if (now - quietSinceUs >= SPIN_US && this.#sleep()) {
+        quietSinceUs = nowUs();
+      }
+    }
+    // What was posted before the stop still leaves.
+    adapter.turn(nowUs());
+  }
+
+  /** Sleeps until something happens or the NIC wants a turn. @returns whether something happened */
+  #sleep(): boolean {
+    const { thread, adapter } = this;
+    const { page } = thread;
+    const sleepUs = Math.min(adapter.nextWakeupUs() - nowUs(), MAX_SLEEP_US);
+    // Too short to be worth it: sleeps last some 50 µs longer than they should.
+    if (sleepUs < SPIN_US) return false;
+    this.pause();
+    // Said first, then looked once more: whoever rings afterwards finds us asleep and wakes us.
+    Atomics.store(page, DoorbellPage.ASLEEP, 1);
+    if (adapter.rung || thread.commanded || thread.stopping) {
+      Atomics.store(page, DoorbellPage.ASLEEP, 0);
+      return true;
+    }
+    const ready = this.#sleepers.wait(sleepUs);
+    Atomics.store(page, DoorbellPage.ASLEEP, 0);
+    if (this.#sleepers.isReady(1)) this.doorbell.drain();
+    return ready > 0;
+  }
+}
