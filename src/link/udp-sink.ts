@@ -33,6 +33,12 @@ const IPPROTO_IPV6 = 41;
 const IPV6_HOPLIMIT = 52;
 const IPV6_TCLASS = 67;
 
+/**
+ * Packets that a run must have before a shorter one may end it. To cut a send into segments costs the kernel some two
+ * microseconds, more than a second message in the same call: an acknowledgement behind a lone packet is one of its own.
+ */
+const MIN_PACKETS_BEFORE_SHORT = 3;
+
 /** Errors by which a device says that it cannot have segments cut for it. */
 const CANNOT_SEGMENT: readonly string[] = ['EINVAL', 'EIO', 'EOPNOTSUPP'];
 
@@ -108,7 +114,7 @@ export class UdpSink implements PacketSink {
     }
     if (this.#end + lengthBytes > ARENA_BYTES) return -1;
     // A kernel that cuts a send into segments numbers them from 0 in the identification (PROTOCOL.md 7.2).
-    if (lengthBytes <= this.#room && this.#continues(path)) {
+    if (this.#fits(lengthBytes) && this.#continues(path)) {
       this.#joins = true;
       this.ipId = this.#packets;
     } else {
@@ -139,6 +145,12 @@ export class UdpSink implements PacketSink {
     this.#end += lengthBytes;
     this.sentPackets += 1;
     this.sentBytes += lengthBytes;
+  }
+
+  /** Whether a packet of this size may join the run. */
+  #fits(lengthBytes: number): boolean {
+    if (lengthBytes > this.#room) return false;
+    return lengthBytes === this.#segmentBytes || this.#packets >= MIN_PACKETS_BEFORE_SHORT;
   }
 
   /** Whether a packet along `path` may go in the same send as the run's. */

@@ -2,6 +2,7 @@ import { WcStatus } from '../spec/index.js';
 import { assert } from './command-error.js';
 import type { CompChannel } from './comp-channel.js';
 import { CompletionQueue as Header, CqArm, Cqe, completionQueueShape, Ring, RING_HEADER_WORDS } from './layout.js';
+import type { NicCounters } from './counters.js';
 import type { NicEvents } from './ports.js';
 
 /** Numbers that say why a request failed, as {@link Cqe.DETAIL} carries them. */
@@ -25,6 +26,7 @@ export class CompletionQueue {
     entries: number,
     readonly channel: CompChannel | undefined,
     private readonly events: NicEvents,
+    private readonly counters: NicCounters,
     /** Called once, when the first entry is lost. */
     private readonly onOverrun: (cq: CompletionQueue) => void,
   ) {
@@ -71,6 +73,7 @@ export class CompletionQueue {
     for (let i = 0; i < Cqe.DETAIL_WORDS; i += 1) words[base + Cqe.DETAIL + i] = detail === undefined ? 0 : detail[i];
     this.#producer = (this.#producer + 1) | 0;
     Atomics.store(words, Ring.PRODUCER, this.#producer);
+    this.counters.completions += 1;
     if (this.channel !== undefined) this.#announce(this.channel, solicited || status !== WcStatus.SUCCESS);
   }
 

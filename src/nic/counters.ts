@@ -22,6 +22,8 @@ export class NicCounters {
   sendErr = 0;
   rdmaSends = 0;
   rdmaRecvs = 0;
+  /** Completion queue entries written. */
+  completions = 0;
   /** Packets sent more than once. */
   retransmittedPkts = 0;
 
@@ -56,6 +58,7 @@ export class NicCounters {
       send_err: this.sendErr,
       rdma_sends: this.rdmaSends,
       rdma_recvs: this.rdmaRecvs,
+      completions: this.completions,
       retransmitted_pkts: this.retransmittedPkts,
       rx_malformed: this.rxMalformed,
       rx_icrc_encapsulated: this.rxIcrcEncapsulated,

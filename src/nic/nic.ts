@@ -145,7 +145,7 @@ export class Nic implements NicCore {
     const onOverrun = (cq: CompletionQueue): void => {
       this.#overrun.push(cq);
     };
-    this.#cqs.set(cqn, new CompletionQueue(cqn, memory, entries, target, this.events, onOverrun));
+    this.#cqs.set(cqn, new CompletionQueue(cqn, memory, entries, target, this.events, this.counters, onOverrun));
     if (target !== undefined) target.users += 1;
     return cqn;
   }
@@ -273,6 +273,11 @@ export class Nic implements NicCore {
     }
     this.#settleOverruns();
     return this.#readyCount > 0;
+  }
+
+  /** Whether a timer is due. */
+  get timerDue(): boolean {
+    return this.nowUs >= this.timers.nextDueUs;
   }
 
   /** When the NIC wants to be told the time again though nothing else happens; Infinity when it does not. */

@@ -198,11 +198,16 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
     return { ...this.attr, qpState: this.state, curQpState: this.state, sqDraining: draining };
   }
 
-  /** Sends what is due: responses first, for a peer waits on them. */
+  /**
+   * Sends what is due: responses first, for a peer waits on them. The acknowledgement goes last: it is short, and behind
+   * packets of this QP it can leave by the same system call.
+   */
   transmit(budget: number): Served {
     const answered = this.responder.sender.transmit(budget);
     if (answered !== Served.IDLE) return answered;
-    return this.requester.transmit(budget);
+    const asked = this.requester.transmit(budget);
+    const acknowledged = this.responder.sender.transmitAcknowledgement();
+    return acknowledged === Served.BLOCKED ? acknowledged : asked;
   }
 
   /** The driver posted send requests. */

@@ -121,7 +121,7 @@ export class ResponseSender {
     job.answer.set(resource.answer);
   }
 
-  /** Sends what is due, at most `budget` packets. */
+  /** Sends READ and atomic responses, at most `budget` packets. */
   transmit(budget: number): Served {
     let left = budget;
     while (this.#count > 0) {
@@ -131,7 +131,12 @@ export class ResponseSender {
       if (!sent) return Served.BLOCKED;
       left -= 1;
     }
-    if (!this.#ackDue) return Served.IDLE;
+    return Served.IDLE;
+  }
+
+  /** Sends the acknowledgement that is due, if one is and no response has to go before it. */
+  transmitAcknowledgement(): Served {
+    if (!this.#ackDue || this.#count > 0) return Served.IDLE;
     return this.#sendAcknowledge() ? Served.IDLE : Served.BLOCKED;
   }
 

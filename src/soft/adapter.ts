@@ -81,15 +81,34 @@ export class Adapter implements NicEvents {
   }
 
   /**
-   * Sends what was just posted, without a look at what has arrived: half a turn. Timers want that look before they
-   * run out, so when one is due it becomes a whole turn.
+   * A turn that stops short of sending when it has written completions: the program gets to see them first, and what it
+   * posts in answer leaves sooner, and together with the acknowledgements. Whoever calls this sees to it that
+   * {@link push} follows soon, whatever the program does.
+   *
+   * @returns whether something is held back
+   */
+  turnForCompletions(nowUs: number): boolean {
+    const { nic } = this;
+    nic.advanceTo(nowUs);
+    const written = nic.counters.completions;
+    this.link.receive(nic, RECEIVE_BATCH);
+    if (nic.counters.completions !== written && !this.rung && !nic.timerDue) return true;
+    this.#takeDoorbells();
+    this.#send();
+    return false;
+  }
+
+  /**
+   * Sends what was just posted or held back, without a look at what has arrived: half a turn. Timers want that look
+   * before they run out, so when one is due it becomes a whole turn.
    */
   push(nowUs: number): void {
-    if (this.nic.nextWakeupUs() <= nowUs) {
+    const { nic } = this;
+    nic.advanceTo(nowUs);
+    if (nic.timerDue) {
       this.turn(nowUs);
       return;
     }
-    this.nic.advanceTo(nowUs);
     this.#takeDoorbells();
     this.#send();
   }

@@ -31,6 +31,10 @@ function turnAll(): void {
   for (let i = 0; i < residents.length; i += 1) residents[i].turn();
 }
 
+function lookAll(): void {
+  for (let i = 0; i < residents.length; i += 1) residents[i].look();
+}
+
 function settle(joining: boolean, host: InlineHost): void {
   if (joining) residents.push(host);
   else if (residents.includes(host)) residents.splice(residents.indexOf(host), 1);
@@ -57,6 +61,8 @@ export class InlineHost implements AdapterHost {
   readonly #listeners = new Set<() => void>();
   readonly #forgetExit: () => void;
   #busyCalls = 0;
+  /** Set while acknowledgements are held back until the program has answered or returned to its event loop. */
+  #release: NodeJS.Immediate | undefined;
   #alarm: NodeJS.Timeout | undefined;
   #alarmUs = Infinity;
   #open = true;
@@ -77,7 +83,8 @@ export class InlineHost implements AdapterHost {
   }
 
   execute<V extends Verb>(verb: V, argument: Argument<V>): Value<V> {
-    this.#adapter.nic.advanceTo(nowUs());
+    // What is held back goes first: the verb may end the queue pair that owes it.
+    this.#adapter.push(nowUs());
     return this.#adapter.execute(verb, argument);
   }
 
@@ -99,7 +106,13 @@ export class InlineHost implements AdapterHost {
 
   idle(): void {
     this.#busyCalls = 0;
-    turnAll();
+    lookAll();
+  }
+
+  /** A turn that shows completions before it sends, for a program that polls. */
+  look(): void {
+    if (this.#adapter.turnForCompletions(nowUs())) this.#release ??= setImmediate(this.#onRelease);
+    if (this.#listeners.size > 0) this.#setAlarm();
   }
 
   nowUs(): number {
@@ -147,6 +160,8 @@ export class InlineHost implements AdapterHost {
     this.#forgetExit();
     this.#watch.close();
     this.#clearAlarm();
+    clearImmediate(this.#release);
+    this.#adapter.push(nowUs());
     this.#adapter.close();
   }
 
@@ -154,6 +169,11 @@ export class InlineHost implements AdapterHost {
   nextWakeupUs(): number {
     return this.#adapter.nextWakeupUs();
   }
+
+  readonly #onRelease = (): void => {
+    this.#release = undefined;
+    this.#adapter.push(nowUs());
+  };
 
   #onEvent(ring: Int32Array): void {
     if (Atomics.compareExchange(ring, CompChannelRing.ASYNC_WAITERS, 1, 0) !== 1) return;
