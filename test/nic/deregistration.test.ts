@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Mtu, QpState, WcStatus } from '../../src/spec/index.js';
-import { assertCompleted, assertStatuses, Pair, pattern } from './pair.js';
+import { Opcode } from '../../src/wire/index.js';
+import { assertCompleted, assertStatuses, Pair, Puppet, pattern } from './pair.js';
 
 /** A region is closed the moment it is deregistered, also to messages that are under way. */
 
@@ -84,6 +85,32 @@ describe('deregistration in the midst of', () => {
     pair.script = undefined;
     pair.drive();
     assertStatuses(a.sent(), [[wrId, WcStatus.LOC_PROT_ERR]]);
+  });
+});
+
+describe('deregistration between a READ request and its responses', () => {
+  it('refuses the READ: no byte leaves', () => {
+    const puppet = new Puppet();
+    const { nic, link, ip } = puppet.host1;
+    const source = puppet.host1.mrOf(pattern(100));
+    puppet.network.inject(
+      puppet.peerAddress,
+      ip,
+      puppet.crafted({
+        opcode: Opcode.RC_READ_REQUEST,
+        psn: 0x2000,
+        reth: { va: source.addr, rkey: source.rkey, length: 100 },
+      }),
+    );
+    puppet.network.advanceTo(puppet.nowUs);
+    link.receive(nic, 1);
+    nic.deregMr(source.handle);
+    puppet.turn();
+    assert.deepEqual(
+      puppet.heard().map(({ name, psn, syndrome }) => [name, psn, syndrome]),
+      [['RC_ACKNOWLEDGE', 0x2000, 0x62]],
+    );
+    assert.equal(puppet.qp.state, QpState.ERR);
   });
 });
 

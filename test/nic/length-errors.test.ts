@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Mtu, QpState, WcStatus } from '../../src/spec/index.js';
+import { Mtu, QpState, WcStatus, WrOpcode } from '../../src/spec/index.js';
 import { assertCompleted, assertStatuses, type Crafted, Pair, Puppet, pattern } from './pair.js';
 import { Opcode } from '../../src/wire/index.js';
 
@@ -155,5 +155,36 @@ describe('a message as long as the port allows', () => {
     pair.drive();
     assertStatuses(a.sent(), [[wrId, WcStatus.LOC_LEN_ERR]]);
     assert.deepEqual(pair.fromA(), []);
+  });
+});
+
+describe('a message of 2^31 bytes', () => {
+  /** A host with entries over one region of 512 MiB, most of which is never touched. */
+  function giant(excess: number) {
+    const puppet = new Puppet({ pathMtu: Mtu.MTU_256, timeout: 0, qp: { cap: { maxSendSge: 5 } } });
+    const { nic, pd } = puppet.host1;
+    const { lkey } = nic.regMr({ pd, bytes: new Uint8Array(2 ** 29), iovaHi: 0, iovaLo: 0, access: 1 });
+    const lengths = [2 ** 29, 2 ** 29, 2 ** 29, 2 ** 29 - 1, 1 + excess];
+    return { puppet, sgList: lengths.map((length) => ({ addr: 0n, length, lkey })) };
+  }
+
+  it('is begun, as a WRITE and as a READ', () => {
+    for (const opcode of [WrOpcode.RDMA_WRITE, WrOpcode.RDMA_READ]) {
+      const { puppet, sgList } = giant(0);
+      puppet.qp.post({ opcode, sgList, remoteAddr: 0n, rkey: 1 });
+      puppet.turn();
+      const [first] = puppet.heard();
+      assert.ok(first.reth !== undefined && first.reth.length > 0 && first.reth.length <= 2 ** 31);
+      if (opcode === WrOpcode.RDMA_WRITE) assert.equal(first.reth.length, 2 ** 31);
+      assert.deepEqual(puppet.qp.sent(), []);
+    }
+  });
+
+  it('and one byte more ends in LOC_LEN_ERR', () => {
+    const { puppet, sgList } = giant(1);
+    const wrId = puppet.qp.post({ opcode: WrOpcode.RDMA_WRITE, sgList, remoteAddr: 0n, rkey: 1 });
+    puppet.turn();
+    assertStatuses(puppet.qp.sent(), [[wrId, WcStatus.LOC_LEN_ERR]]);
+    assert.deepEqual(puppet.heard(), []);
   });
 });

@@ -180,6 +180,17 @@ describe('a READ that was answered in part', () => {
     );
   });
 
+  it('is asked for at the right address when that lies beyond a multiple of 4 GiB', () => {
+    const { pair, a } = lossy((packet) => packet.isReadResponse, 3);
+    const remote = pair.b.mrOf(pattern(SIZE), { iova: 0x2_ffff_ff00n });
+    const local = pair.a.mr(SIZE);
+    const wrId = a.read(local, remote);
+    pair.drive();
+    assertCompleted(a.sent(), [wrId]);
+    assert.equal(pair.fromA()[1].reth?.va, 0x3_0000_0100n);
+    assert.deepEqual(local.bytes, remote.bytes);
+  });
+
   it('and lacks the last response is asked for that alone', () => {
     const { pair, a } = lossy((packet) => packet.isReadResponse, PACKETS);
     const remote = pair.b.mrOf(pattern(SIZE));

@@ -108,4 +108,24 @@ describe('RDMA READ', () => {
     assertCompleted(b.sent(), [second]);
     assert.deepEqual([toA.bytes, toB.bytes], [atB.bytes, atA.bytes]);
   });
+
+  it('of many packets never asks for more than 128 responses at once, which nothing else would hold back', () => {
+    const pair = new Pair();
+    const { a } = pair.connect({ both: { pathMtu: Mtu.MTU_256 } });
+    const remote = pair.b.mrOf(pattern(256 * 1000));
+    const local = pair.a.mr(256 * 1000);
+    const wrId = a.read(local, remote);
+    pair.drive();
+    assertCompleted(a.sent(), [wrId]);
+    assert.deepEqual(local.bytes, remote.bytes);
+    const requests = pair.fromA();
+    const responses = pair.fromB();
+    let asked = 0;
+    for (const { atUs, reth } of requests) {
+      asked += Math.ceil((reth?.length ?? 0) / 256);
+      const arrived = responses.filter((response) => response.atUs + 5 <= atUs).length;
+      assert.ok(asked - arrived <= 128, `${String(asked - arrived)} responses asked for`);
+    }
+    assert.equal(asked, 1000);
+  });
 });

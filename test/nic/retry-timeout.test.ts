@@ -88,14 +88,16 @@ describe('the retry timer', () => {
     assertStatuses(puppet.qp.sent(), [[wrId, WcStatus.RETRY_EXC_ERR]]);
   });
 
-  it('reloads the retries on progress', () => {
-    const puppet = new Puppet({ timeout: 10, retryCnt: 1, pathMtu: Mtu.MTU_256 });
+  it('reloads all of the retries on progress', () => {
+    const puppet = new Puppet({ timeout: 10, retryCnt: 3, pathMtu: Mtu.MTU_256 });
     const wrId = puppet.qp.send(puppet.host1.mr(256 * 4));
     for (let i = 0; i < 4; i += 1) {
-      puppet.turn();
-      puppet.heard();
-      puppet.drive({ until: () => puppet.wire.length > 0 });
-      assert.equal(puppet.heard()[0].psn, 0x1000 + i);
+      for (let retry = 0; retry < 3; retry += 1) {
+        puppet.turn();
+        puppet.heard();
+        puppet.drive({ until: () => puppet.wire.length > 0 });
+        assert.equal(puppet.heard()[0].psn, 0x1000 + i);
+      }
       puppet.say({ opcode: Opcode.RC_ACKNOWLEDGE, psn: 0x1000 + i, aeth: { syndrome: 0x1f, msn: 0 } });
     }
     assertCompleted(puppet.qp.sent(), [wrId]);

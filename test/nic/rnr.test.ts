@@ -188,6 +188,19 @@ describe('an RNR NAK, at the requester,', () => {
     assertCompleted(puppet.qp.sent(), wrIds);
   });
 
+  it('that comes after a timeout gives the retries back: the peer is alive', () => {
+    const puppet = new Puppet({ timeout: 5, rnrRetry: 7, retryCnt: 1 });
+    const wrId = puppet.qp.send(puppet.host1.mr(10));
+    for (let i = 0; i < 5; i += 1) {
+      // The first transmission gets no answer, the second one finds no receive.
+      puppet.drive({ until: () => puppet.wire.length === 2 });
+      puppet.heard();
+      puppet.say({ opcode: Opcode.RC_ACKNOWLEDGE, psn: 0x1000, aeth: { syndrome: RNR_NAK | 1, msn: 0 } });
+    }
+    puppet.say({ opcode: Opcode.RC_ACKNOWLEDGE, psn: 0x1000, aeth: { syndrome: 0x1f, msn: 1 } });
+    assertCompleted(puppet.qp.sent(), [wrId]);
+  });
+
   it('starts counting anew after progress', () => {
     const { puppet, wrIds, rnr, ack } = twoSends(1);
     rnr(0x1000);
