@@ -34,6 +34,7 @@ export class SimulatedLink implements Link {
   #receivedPackets = 0;
   #receivedBytes = 0;
   #inboxDropped = 0;
+  #closed = false;
 
   constructor(
     private readonly network: SimulatedNetwork,
@@ -49,7 +50,8 @@ export class SimulatedLink implements Link {
   }
 
   flush(): void {
-    this.sink.flush();
+    if (this.#closed) this.sink.discard();
+    else this.sink.flush();
   }
 
   receive(receiver: PacketReceiver, maxPackets: number): number {
@@ -96,6 +98,8 @@ export class SimulatedLink implements Link {
   }
 
   close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
     this.network.detach(this.address);
     this.#inbox = [];
     this.#taken = 0;
@@ -173,6 +177,11 @@ export class SimulatedSink {
         ipId: path.ipv6 ? 0 : ipId,
       });
     }
+    this.discard();
+  }
+
+  /** Forgets everything committed. */
+  discard(): void {
     this.#pending.length = 0;
     this.#used = 0;
     this.#reserved = undefined;

@@ -117,6 +117,23 @@ describe('a simulated network', () => {
     assert.doesNotThrow(() => network.attach(A));
   });
 
+  it('is left alone by a link that is closed: nothing is sent, nothing received, nobody else detached', () => {
+    const network = new SimulatedNetwork({ seed: 1 });
+    const a = network.attach(A);
+    const b = network.attach(B);
+    sendOne(b, A, packetOf(4));
+    network.advanceTo(10);
+    a.close();
+    assert.deepEqual(take(network, a), []);
+    const other = network.attach(A);
+    a.close();
+    sendOne(a, B, packetOf(4));
+    sendOne(b, A, packetOf(4));
+    network.advanceTo(20);
+    assert.deepEqual(take(network, b), []);
+    assert.equal(take(network, other).length, 1);
+  });
+
   it('drops what a receiver has no room for, as a full socket buffer does', () => {
     const network = new SimulatedNetwork({ seed: 1 });
     const a = network.attach(A);

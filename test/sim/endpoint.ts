@@ -1,7 +1,7 @@
 import type { SeededRandom } from '../../src/link/index.js';
 import type { TestHost, TestMr } from '../nic/host.js';
 import type { TestQp } from '../nic/qp.js';
-import type { DriverCq } from '../nic/rings.js';
+import type { DriverChannel, DriverCq } from '../nic/rings.js';
 import type { ConnectionPlan, FlowPlan, Scenario } from './scenario.js';
 import { Space } from './space.js';
 
@@ -18,6 +18,7 @@ export interface HostMemory {
   unknownAdditions: number;
   /** Values that additions brought back: each must be another. */
   readonly fetched: Set<bigint>;
+  readonly channel: DriverChannel | undefined;
   readonly sharedCq: DriverCq | undefined;
 }
 
@@ -27,6 +28,8 @@ export interface Connection {
   /** From when on errors are to be expected, and why. */
   doomedUs: number;
   doom: string;
+  /** Times its first end was sent to SQD with a wish to hear of the end of it. */
+  drains: number;
 }
 
 /** One end of a connection: a QP and the memory that belongs to it. */
@@ -65,6 +68,7 @@ export function makeHostMemory(host: TestHost, scenario: Scenario, random: Seede
     (sum, { flows }) => sum + flows[0].requests + flows[1].requests + flows[0].maxRecvWr + flows[1].maxRecvWr,
     0,
   );
+  const channel = scenario.eventDriven ? host.channel() : undefined;
   return {
     host,
     source,
@@ -73,7 +77,8 @@ export function makeHostMemory(host: TestHost, scenario: Scenario, random: Seede
     additions: 0,
     unknownAdditions: 0,
     fetched: new Set(),
-    sharedCq: scenario.sharedCq ? host.cq(2 * entries) : undefined,
+    channel,
+    sharedCq: scenario.sharedCq ? host.cq(2 * entries, channel) : undefined,
   };
 }
 
@@ -86,14 +91,14 @@ export function makeEndpoint(
   scenario: Scenario,
   random: SeededRandom,
 ): Endpoint {
-  const { host, sharedCq } = memory;
+  const { host, sharedCq, channel } = memory;
   const { areaBytes } = scenario;
   const target = host.mr(room(areaBytes));
   fill(target.bytes, random);
   const qp = host.qp({
     // Slots of the send queue are free again before their completions are polled.
-    sendCq: sharedCq ?? host.cq(own.requests),
-    recvCq: sharedCq ?? host.cq(peers.maxRecvWr),
+    sendCq: sharedCq ?? host.cq(own.requests, channel),
+    recvCq: sharedCq ?? host.cq(peers.maxRecvWr, channel),
     sqSigAll: own.sqSigAll,
     cap: {
       maxSendWr: own.maxSendWr,

@@ -139,7 +139,7 @@ export class Flow {
         status === operation.status || status === WcStatus.RETRY_EXC_ERR || status === WcStatus.WR_FLUSH_ERR,
         () => `${what} instead of ${statusName(operation.status)}`,
       );
-    if (status === WcStatus.RETRY_EXC_ERR) {
+    if (status === WcStatus.RETRY_EXC_ERR && connection.doom !== 'storm') {
       const sinceUs = this.now() - Math.max(this.#lastActivityUs, connection.doomedUs);
       // IBTA lets a timer run four times its nominal time; the rest is for packets still under way and for a program
       // that looks late.

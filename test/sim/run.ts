@@ -1,13 +1,14 @@
-import { AccessFlags, QpState, EventType } from '../../src/spec/index.js';
+import { AccessFlags, QpState } from '../../src/spec/index.js';
 import { SeededRandom, SimulatedNetwork } from '../../src/link/index.js';
 import { CommandError } from '../../src/nic/index.js';
 import { TestHost } from '../nic/host.js';
 import { Captured } from '../nic/packets.js';
 import { type ConnectOptions, rtsAttr } from '../nic/qp.js';
-import type { Completion, DriverCq } from '../nic/rings.js';
-import { type Connection, type Endpoint, type HostMemory, makeEndpoint, makeHostMemory } from './endpoint.js';
-import { check, SimulationFailure } from './failure.js';
+import { checkWorld } from './check-world.js';
+import { type Connection, type Endpoint, makeEndpoint, makeHostMemory } from './endpoint.js';
+import { check } from './failure.js';
 import { Flow, MAX_IDLE_PACE_US, RETRY_COUNT } from './flow.js';
+import { type Agent, Program } from './program.js';
 import { Receiver } from './receiver.js';
 import { type ConnectionPlan, planScenario, type Scenario } from './scenario.js';
 
@@ -29,52 +30,41 @@ export interface RunOptions {
 /** More than any run needs, so that one which never ends is noticed. */
 const MAX_EVENTS = 2_000_000;
 const MAX_VIRTUAL_US = 600e6;
-
-interface Agent {
-  readonly flow: Flow;
-  readonly receiver: Receiver;
-  paceUs: number;
-}
+/** How long after the end packets are let run out: late duplicates must change nothing. */
+const AFTERMATH_US = 10_000;
+const ALL_REMOTE = AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_ATOMIC;
 
 /** One seeded run: hosts, programs that post and poll at random times, a rough network, and a model of it all. */
 class Run {
   readonly #random: SeededRandom;
   readonly #network: SimulatedNetwork;
   readonly #hosts: TestHost[];
-  readonly #memories: HostMemory[];
-  readonly #agents: Agent[] = [];
-  readonly #byQpn = new Map<DriverCq, Map<number, Agent>>();
+  readonly #programs: Program[];
+  readonly #connections: Connection[] = [];
   readonly #dead = new Set<TestHost>();
   /** Hosts whose driver did something since their NIC had its last turn. */
   readonly #dirty = new Set<TestHost>();
 
   constructor(
     private readonly scenario: Scenario,
-    options: RunOptions,
+    { trace }: RunOptions,
   ) {
-    this.#random = new SeededRandom(scenario.seed ^ 0x5eed5eed);
-    this.#network = new SimulatedNetwork({
-      seed: scenario.seed,
-      conditions: scenario.conditions,
-      hideIpId: scenario.hideIpId,
-    });
-    const { trace } = options;
+    const { seed, conditions, hideIpId, ipv6, inboxLimitBytes } = scenario;
+    this.#random = new SeededRandom(seed ^ 0x5eed5eed);
+    this.#network = new SimulatedNetwork({ seed, conditions, hideIpId });
     if (trace !== undefined)
       this.#network.onPacket = (packet) => {
         trace(Captured.of(packet).toString());
         return 'pass';
       };
     this.#hosts = Array.from({ length: scenario.hosts }, (_, i) => {
-      const address = scenario.ipv6 ? `fd00::${String(i + 1)}` : `10.0.0.${String(i + 1)}`;
-      return new TestHost(this.#network, address, {
-        seed: scenario.seed + 7919 * (i + 1),
-        link: { inboxLimitBytes: scenario.inboxLimitBytes },
-      });
+      const address = ipv6 ? `fd00::${String(i + 1)}` : `10.0.0.${String(i + 1)}`;
+      return new TestHost(this.#network, address, { seed: seed + 7919 * (i + 1), link: { inboxLimitBytes } });
     });
-    this.#memories = this.#hosts.map((host) => makeHostMemory(host, scenario, this.#random));
+    this.#programs = this.#hosts.map((host) => new Program(makeHostMemory(host, scenario, this.#random), this.#random));
     for (const plan of scenario.connections) this.#connect(plan);
     this.#planFaults();
-    for (const agent of this.#agents) this.#schedule(agent);
+    for (const program of this.#programs) for (const agent of program.agents) this.#schedule(program, agent);
   }
 
   execute(): RunFigures {
@@ -85,22 +75,27 @@ class Run {
       );
       this.#step();
     }
-    // What is still under way: late duplicates must change nothing.
-    const untilUs = this.#network.nowUs + 10_000;
+    const untilUs = this.#network.nowUs + AFTERMATH_US;
     while (this.#nextUs() <= untilUs) this.#step();
-    this.#pollAll();
-    this.#checkAll();
+    for (const program of this.#programs) program.pollAll();
+    checkWorld(this.#programs, this.#connections, this.#dead);
     return this.#figures();
+  }
+
+  get #agents(): Agent[] {
+    return this.#programs.flatMap(({ agents }) => agents);
+  }
+
+  get #finished(): boolean {
+    return this.#programs.every(
+      ({ memory, agents }) => this.#dead.has(memory.host) || agents.every(({ flow }) => flow.finished),
+    );
   }
 
   /** When the NIC of a host has its next turn, if it has something to do at `dueUs`: some hosts look now and then only. */
   #turnUs(dueUs: number): number {
     const { turnEveryUs } = this.scenario;
     return turnEveryUs === 0 ? dueUs : Math.ceil(dueUs / turnEveryUs) * turnEveryUs;
-  }
-
-  get #finished(): boolean {
-    return this.#agents.every(({ flow }) => this.#dead.has(flow.end.qp.host) || flow.finished);
   }
 
   /** When the host's NIC has something to do, in its own opinion or ours. */
@@ -121,30 +116,31 @@ class Run {
     check(nextUs !== Infinity, () => `nothing is going to happen, and this is open:\n${this.#rest()}`);
     this.#network.advanceTo(Math.max(nextUs, this.#network.nowUs));
     const { nowUs } = this.#network;
-    for (const host of this.#hosts) {
+    for (const program of this.#programs) {
+      const { host } = program.memory;
       if (this.#turnUs(this.#dueUs(host)) > nowUs) continue;
       this.#dirty.delete(host);
       host.turn(nowUs);
+      // A program that sleeps is awake a little later.
+      for (const cq of program.events())
+        this.#network.at(nowUs + this.#random.below(20), () => {
+          if (!this.#dead.has(host)) program.wake(cq);
+        });
     }
   }
 
   #connect(plan: ConnectionPlan): void {
     const { scenario } = this;
     const random = this.#random;
-    const connection: Connection = { plan, doomedUs: Infinity, doom: '' };
-    const ends = plan.hosts.map((host, i) =>
-      makeEndpoint(this.#memories[host], connection, plan.flows[i], plan.flows[1 - i], scenario, random),
+    const connection: Connection = { plan, doomedUs: Infinity, doom: '', drains: 0 };
+    this.#connections.push(connection);
+    const programs = plan.hosts.map((host) => this.#programs[host]);
+    const ends = programs.map(({ memory }, i) =>
+      makeEndpoint(memory, connection, plan.flows[i], plan.flows[1 - i], scenario, random),
     );
     const receivers = ends.map((end) => new Receiver(end, random));
     const flows = ends.map((end, i) => new Flow(end, ends[1 - i], receivers[1 - i], random, () => this.#network.nowUs));
-    ends.forEach((end, i) => {
-      const agent = { flow: flows[i], receiver: receivers[i], paceUs: scenario.paceUs };
-      this.#agents.push(agent);
-      for (const cq of [end.qp.sendCq, end.qp.recvCq]) {
-        const agents = this.#byQpn.get(cq) ?? new Map<number, Agent>();
-        this.#byQpn.set(cq, agents.set(end.qp.qpn, agent));
-      }
-    });
+    programs.forEach((program, i) => program.add({ flow: flows[i], receiver: receivers[i], paceUs: scenario.paceUs }));
     this.#bringUp(plan, ends, flows);
   }
 
@@ -162,7 +158,7 @@ class Run {
         minRnrTimer: peers.minRnrTimer,
         maxRdAtomic: own.maxRdAtomic,
         maxDestRdAtomic: peers.maxRdAtomic,
-        qpAccessFlags: AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_ATOMIC,
+        qpAccessFlags: ALL_REMOTE,
       };
       qp.toRtr(ends[1 - i].qp.peer, options);
       if (i === 0 || plan.lateRtsUs === 0) {
@@ -180,9 +176,11 @@ class Run {
   }
 
   /** Sends a QP to SQD, and back to RTS as soon as it lets us. */
-  #drain({ qp }: Endpoint): void {
+  #drain({ qp, connection }: Endpoint): void {
     if (qp.state !== QpState.RTS) return;
-    qp.modify({ qpState: QpState.SQD });
+    const notify = this.#random.below(2);
+    connection.drains += notify;
+    qp.modify({ qpState: QpState.SQD, enSqdAsyncNotify: notify });
     this.#dirty.add(qp.host);
     const back = (): void => {
       if (qp.state !== QpState.SQD) return;
@@ -198,16 +196,18 @@ class Run {
   }
 
   #planFaults(): void {
-    const { faultsEndUs, ending, endingUs } = this.scenario;
+    const { faultsEndUs, ending, endingUs, connections } = this.scenario;
     const random = this.#random;
     this.#network.at(faultsEndUs, () =>
       this.#network.setConditions({ loss: 0, duplication: 0, reordering: 0, corruption: 0 }),
     );
-    if (ending === 'death') {
+    if (ending === 'storm') {
+      this.#doom('storm', () => true);
+    } else if (ending === 'death') {
       const victim = random.pick(this.#hosts);
       this.#network.at(endingUs, () => this.#kill(victim));
     } else if (ending === 'partition') {
-      const [one, other] = random.pick(this.scenario.connections).hosts;
+      const [one, other] = random.pick(connections).hosts;
       this.#network.at(endingUs, () => this.#cut(this.#hosts[one], this.#hosts[other]));
     } else if (ending === 'refusal') {
       const { flow } = random.pick(this.#agents);
@@ -218,87 +218,36 @@ class Run {
   #kill(victim: TestHost): void {
     this.#dead.add(victim);
     this.#network.detach(victim.address);
-    this.#doom('death', ({ qp }, peer) => qp.host === victim || peer.qp.host === victim);
+    this.#doom('death', (hosts) => hosts.includes(victim));
   }
 
   #cut(one: TestHost, other: TestHost): void {
     this.#network.partition(one.address, other.address);
-    this.#doom(
-      'partition',
-      ({ qp }, peer) => (qp.host === one && peer.qp.host === other) || (qp.host === other && peer.qp.host === one),
+    this.#doom('partition', ([first, second]) =>
+      first === one ? second === other : first === other && second === one,
     );
   }
 
-  #doom(why: string, concerns: (end: Endpoint, peer: Endpoint) => boolean): void {
-    for (const { flow } of this.#agents) {
-      if (!concerns(flow.end, flow.peer)) continue;
-      const { connection } = flow.end;
+  /** From now on errors are to be expected on the connections between certain hosts. */
+  #doom(why: string, concerns: (hosts: readonly TestHost[]) => boolean): void {
+    for (const connection of this.#connections) {
+      if (!concerns(connection.plan.hosts.map((host) => this.#hosts[host]))) continue;
       connection.doomedUs = Math.min(connection.doomedUs, this.#network.nowUs);
       connection.doom = why;
     }
   }
 
   /** Has a program look at its queues again after a while. */
-  #schedule(agent: Agent): void {
+  #schedule(program: Program, agent: Agent): void {
+    const { host } = program.memory;
     const delayUs = agent.paceUs * (0.2 + 1.6 * this.#random.fraction());
     this.#network.at(this.#network.nowUs + delayUs, () => {
-      const { flow, receiver } = agent;
-      const { qp } = flow.end;
-      if (this.#dead.has(qp.host) || this.#finished) return;
-      const polled = this.#poll(qp.sendCq) + this.#poll(qp.recvCq);
-      const received = receiver.work();
-      const posted = flow.work();
-      const busy = polled > 0 || received || posted;
-      if (busy) this.#dirty.add(qp.host);
+      if (this.#dead.has(host) || this.#finished) return;
+      const busy = program.work(agent);
+      if (busy) this.#dirty.add(host);
       agent.paceUs = busy ? this.scenario.paceUs : Math.min(1.5 * agent.paceUs, MAX_IDLE_PACE_US);
-      this.#schedule(agent);
+      this.#schedule(program, agent);
     });
-  }
-
-  #poll(cq: DriverCq): number {
-    check(!cq.overrun, () => 'a CQ overran');
-    const completions = cq.poll(this.#random.between(1, 16));
-    for (const completion of completions) this.#dispatch(cq, completion);
-    return completions.length;
-  }
-
-  #dispatch(cq: DriverCq, completion: Completion): void {
-    const agent = this.#byQpn.get(cq)?.get(completion.qpNum);
-    check(agent !== undefined, () => `a completion for QP 0x${completion.qpNum.toString(16)}, which is not here`);
-    // wr_ids of receives have a range of their own; opcodes mean nothing in an error.
-    if (agent.receiver.owns(completion.wrId)) agent.receiver.take(completion);
-    else agent.flow.take(completion);
-  }
-
-  #pollAll(): void {
-    for (const cq of this.#byQpn.keys()) for (const completion of cq.poll()) this.#dispatch(cq, completion);
-  }
-
-  #checkAll(): void {
-    for (const { flow, receiver } of this.#agents) {
-      if (this.#dead.has(flow.end.qp.host)) flow.abandon();
-      flow.checkMemory();
-      receiver.checkMemory();
-    }
-    for (const memory of this.#memories) {
-      const { host, source, sourceCopy, counter, additions, unknownAdditions } = memory;
-      check(Buffer.compare(source.bytes, sourceCopy) === 0, () => `source memory of ${host.ip} was written to`);
-      const value = Number(counter.view.getBigUint64(0, true));
-      check(
-        value >= additions && value <= additions + unknownAdditions,
-        () => `the counter of ${host.ip} is ${String(value)} after ${String(additions)} additions`,
-      );
-      for (const event of host.events) {
-        const doomed = this.#agents.some(
-          ({ flow }) => flow.end.qp.qpn === event.qpn && flow.end.connection.doomedUs !== Infinity,
-        );
-        check(
-          event.type === EventType.COMM_EST || (doomed && event.cqn === undefined),
-          () => `unexpected event ${JSON.stringify(event)}`,
-        );
-      }
-      for (const mr of host.regions) check(mr.canariesIntact, () => `bytes beside a region of ${host.ip} were touched`);
-    }
   }
 
   #rest(): string {
@@ -330,5 +279,3 @@ class Run {
 export function runSeed(seed: number, options: RunOptions = {}): RunFigures {
   return new Run(planScenario(seed), options).execute();
 }
-
-export { SimulationFailure };

@@ -33,9 +33,9 @@ export interface ConnectionPlan {
 
 /**
  * How a run ends: well; with a host that dies; with two hosts cut off from each other for longer than any retry lasts;
- * or with a request that is wrong and must be refused.
+ * with a request that is wrong and must be refused; or in a storm, so rough that retries may run out.
  */
-export type Ending = 'well' | 'death' | 'partition' | 'refusal';
+export type Ending = 'well' | 'death' | 'partition' | 'refusal' | 'storm';
 
 export interface Scenario {
   readonly seed: number;
@@ -48,6 +48,8 @@ export interface Scenario {
   readonly connections: readonly ConnectionPlan[];
   /** Bytes of the memory that each flow works on. */
   readonly areaBytes: number;
+  /** Whether programs sleep until a completion channel wakes them, instead of polling. */
+  readonly eventDriven: boolean;
   /** Whether the QPs of a host share one CQ. */
   readonly sharedCq: boolean;
   /** A host gives its NIC a turn at multiples of this only, so that packets come in bunches; 0 is at once. */
@@ -57,21 +59,24 @@ export interface Scenario {
   /** Mean time between two looks of a program at its queues. */
   readonly paceUs: number;
   readonly ending: Ending;
-  /** When the ending begins, unless it is a good one. */
+  /** When death, partition or refusal begins. */
   readonly endingUs: number;
 }
 
 const MTUS = [Mtu.MTU_256, Mtu.MTU_512, Mtu.MTU_1024, Mtu.MTU_2048, Mtu.MTU_4096];
+const ENDINGS: readonly Ending[] = ['well', 'well', 'well', 'well', 'well', 'death', 'partition', 'refusal', 'storm'];
+/** By so much a storm is worse than other bad weather: a quarter of all packets lost, a third out of order. */
+const STORM_ROUGHNESS = 6;
 /** Packets that a requester keeps unacknowledged at most. */
 const WINDOW_PACKETS = 128;
 const WINDOW_BYTES = 256 * 1024;
 
-function planConditions(random: SeededRandom, hideIpId: boolean): LinkConditions {
-  const rough = (most: number): number => (random.chance(0.6) ? random.fraction() * most : 0);
+function planConditions(random: SeededRandom, hideIpId: boolean, roughness: number): LinkConditions {
+  const rough = (most: number): number => (random.chance(0.6) ? random.fraction() * most * roughness : 0);
   const slow = random.chance(0.3);
   return {
     delayUs: random.pick([1, 5, 5, 20, 50]),
-    jitterUs: rough(30),
+    jitterUs: random.chance(0.6) ? 30 * random.fraction() : 0,
     bandwidthBytesPerUs: slow ? random.between(100, 2000) : Infinity,
     queueLimitBytes: slow && random.chance(0.5) ? random.between(40_000, 200_000) : Infinity,
     mtuBytes: 65535,
@@ -96,7 +101,7 @@ function leastTimeout(conditions: LinkConditions, flows: number, turnEveryUs: nu
 
 function planFlow(random: SeededRandom, timeout: number): FlowPlan {
   return {
-    requests: random.between(1, 24),
+    requests: random.chance(0.1) ? random.between(50, 120) : random.between(1, 24),
     maxSendWr: random.pick([1, 2, 4, 8, 16, 64]),
     maxSendSge: random.between(1, 6),
     maxInlineData: random.pick([0, 16, 64, 256]),
@@ -114,11 +119,11 @@ export function planScenario(seed: number): Scenario {
   const random = new SeededRandom(seed);
   const hosts = random.between(2, 4);
   const hideIpId = random.chance(0.2);
-  const conditions = planConditions(random, hideIpId);
+  const ending = random.pick<Ending>(ENDINGS);
+  const conditions = planConditions(random, hideIpId, ending === 'storm' ? STORM_ROUGHNESS : 1);
   const connections = random.pick([1, 1, 2, 2, 3, 4, 6]);
   const turnEveryUs = random.pick([0, 0, 0, 10, 50, 300]);
   const timeout = leastTimeout(conditions, connections, turnEveryUs);
-  const ending: Ending = random.pick<Ending>(['well', 'well', 'well', 'well', 'death', 'partition', 'refusal']);
   return {
     seed,
     hosts,
@@ -128,6 +133,7 @@ export function planScenario(seed: number): Scenario {
     faultsEndUs: random.between(500, 20_000),
     connections: Array.from({ length: connections }, () => planConnection(random, hosts, timeout)),
     areaBytes: random.pick([1024, 4096, 4096, 8192, 8192, 16_384, WINDOW_PACKETS * 600]),
+    eventDriven: random.chance(0.3),
     sharedCq: random.chance(0.4),
     turnEveryUs,
     // What an ordinary process is granted (rmem_max doubled), or less.
@@ -168,6 +174,6 @@ export function describeScenario({
     `loss ${percent(conditions.loss)}, duplication ${percent(conditions.duplication)}`,
     `reordering ${percent(conditions.reordering)}, corruption ${percent(conditions.corruption)}`,
     `until ${String(rest.faultsEndUs)} us, areas of ${String(rest.areaBytes)} bytes`,
-    ending === 'well' ? 'no other fault' : `${ending} at ${String(endingUs)} us`,
+    ending === 'well' || ending === 'storm' ? ending : `${ending} at ${String(endingUs)} us`,
   ].join('; ');
 }

@@ -1,0 +1,65 @@
+import { EventType } from '../../src/spec/index.js';
+import type { TestHost } from '../nic/host.js';
+import type { Connection, HostMemory } from './endpoint.js';
+import { check } from './failure.js';
+import type { Program } from './program.js';
+
+/** What must hold once a run has ended: of all memory, of the shared counters, and of the events that were raised. */
+export function checkWorld(
+  programs: readonly Program[],
+  connections: readonly Connection[],
+  dead: ReadonlySet<TestHost>,
+): void {
+  for (const { memory, agents } of programs) {
+    for (const { flow, receiver } of agents) {
+      if (dead.has(memory.host)) flow.abandon();
+      flow.checkMemory();
+      receiver.checkMemory();
+    }
+  }
+  for (const { memory } of programs) {
+    checkHostMemory(memory);
+    checkEvents(memory.host, programs);
+  }
+  const drains = connections
+    .filter(({ doomedUs }) => doomedUs === Infinity)
+    .reduce((sum, plan) => sum + plan.drains, 0);
+  const drained = programs
+    .flatMap(({ memory }) => memory.host.events)
+    .filter(({ type }) => type === EventType.SQ_DRAINED);
+  check(
+    drained.length >= drains,
+    () => `${String(drained.length)} times SQ_DRAINED, at least ${String(drains)} were due`,
+  );
+}
+
+function checkHostMemory({ host, source, sourceCopy, counter, additions, unknownAdditions }: HostMemory): void {
+  check(Buffer.compare(source.bytes, sourceCopy) === 0, () => `source memory of ${host.ip} was written to`);
+  const value = Number(counter.view.getBigUint64(0, true));
+  check(
+    value >= additions && value <= additions + unknownAdditions,
+    () => `the counter of ${host.ip} is ${String(value)} after ${String(additions)} additions`,
+  );
+  for (const mr of host.regions) check(mr.canariesIntact, () => `bytes beside a region of ${host.ip} were touched`);
+}
+
+/** A connection in good order raises COMM_EST, and SQ_DRAINED once for each time it was asked for. */
+function checkEvents(host: TestHost, programs: readonly Program[]): void {
+  const seen = new Map<string, number>();
+  for (const event of host.events) {
+    const agent = programs
+      .flatMap(({ agents }) => agents)
+      .find(({ flow }) => flow.end.qp.host === host && flow.end.qp.qpn === event.qpn);
+    check(agent !== undefined, () => `unexpected event ${JSON.stringify(event)}`);
+    const { connection } = agent.flow.end;
+    const key = `${String(event.qpn)} ${String(event.type)}`;
+    const times = (seen.get(key) ?? 0) + 1;
+    seen.set(key, times);
+    const expected =
+      (event.type === EventType.COMM_EST && times === 1) ||
+      (event.type === EventType.SQ_DRAINED && times <= connection.drains) ||
+      (connection.doomedUs !== Infinity &&
+        (event.type === EventType.QP_ACCESS_ERR || event.type === EventType.QP_REQ_ERR));
+    check(expected, () => `unexpected event ${JSON.stringify(event)}, for the ${String(times)}. time`);
+  }
+}

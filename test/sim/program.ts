@@ -1,0 +1,88 @@
+import type { SeededRandom } from '../../src/link/index.js';
+import type { Completion, DriverCq } from '../nic/rings.js';
+import type { HostMemory } from './endpoint.js';
+import { check } from './failure.js';
+import type { Flow } from './flow.js';
+import type { Receiver } from './receiver.js';
+
+/** What a program does with one QP. */
+export interface Agent {
+  readonly flow: Flow;
+  readonly receiver: Receiver;
+  /** Time between two looks at its queues. */
+  paceUs: number;
+}
+
+/** The program of one host: it posts to its QPs, and polls its CQs or sleeps until a channel wakes it. */
+export class Program {
+  readonly agents: Agent[] = [];
+  readonly #agentsOfCq = new Map<DriverCq, Map<number, Agent>>();
+
+  constructor(
+    readonly memory: HostMemory,
+    private readonly random: SeededRandom,
+  ) {}
+
+  add(agent: Agent): void {
+    this.agents.push(agent);
+    const { qp } = agent.flow.end;
+    for (const cq of [qp.sendCq, qp.recvCq]) {
+      const agents = this.#agentsOfCq.get(cq) ?? new Map<number, Agent>();
+      this.#agentsOfCq.set(cq, agents.set(qp.qpn, agent));
+      if (this.sleeps) cq.arm(false);
+    }
+  }
+
+  /** Whether it waits for events instead of polling. */
+  get sleeps(): boolean {
+    return this.memory.channel !== undefined;
+  }
+
+  /** Lets one agent look at its queues and post. @returns whether it found something to do */
+  work({ flow, receiver }: Agent): boolean {
+    const { qp } = flow.end;
+    const polled = this.sleeps ? 0 : this.#poll(qp.sendCq) + this.#poll(qp.recvCq);
+    const received = receiver.work();
+    const posted = flow.work();
+    return polled > 0 || received || posted;
+  }
+
+  /** CQs that have raised an event since the last call. */
+  events(): DriverCq[] {
+    const cqns = this.memory.channel?.take() ?? [];
+    return cqns.map((cqn) => {
+      const cq = [...this.#agentsOfCq.keys()].find((candidate) => candidate.cqn === cqn);
+      check(cq !== undefined, () => `an event of CQ ${String(cqn)}, which is not here`);
+      return cq;
+    });
+  }
+
+  /** What a program does that was woken for a CQ: poll, arm, and poll once more (PROTOCOL.md 3.8). */
+  wake(cq: DriverCq): void {
+    this.#take(cq, cq.poll());
+    cq.arm(false);
+    this.#take(cq, cq.poll());
+  }
+
+  /** Takes whatever completions are left. */
+  pollAll(): void {
+    for (const cq of this.#agentsOfCq.keys()) this.#take(cq, cq.poll());
+  }
+
+  #poll(cq: DriverCq): number {
+    const completions = cq.poll(this.random.between(1, 16));
+    this.#take(cq, completions);
+    return completions.length;
+  }
+
+  #take(cq: DriverCq, completions: readonly Completion[]): void {
+    check(!cq.overrun, () => 'a CQ overran');
+    for (const completion of completions) {
+      const agent = this.#agentsOfCq.get(cq)?.get(completion.qpNum);
+      check(agent !== undefined, () => `a completion for QP 0x${completion.qpNum.toString(16)}, which is not here`);
+      // wr_ids tell receives from sends: in an error the opcode means nothing.
+      if (agent.receiver.owns(completion.wrId)) agent.receiver.take(completion);
+      else agent.flow.take(completion);
+    }
+  }
+}
