@@ -81,21 +81,22 @@ export class Adapter implements NicEvents {
   }
 
   /**
-   * A turn that stops short of sending when it has written completions: the program gets to see them first, and what it
-   * posts in answer leaves sooner, and together with the acknowledgements. Whoever calls this sees to it that
-   * {@link push} follows soon, whatever the program does.
+   * A turn for a program that polls. With `hold` it stops short of sending when it has written completions: the program
+   * gets to see them first, and what it posts in answer leaves sooner, in one call with the acknowledgements. Whoever
+   * holds sees to it that {@link push} follows soon.
    *
-   * @returns whether something is held back
+   * @returns whether completions were written
    */
-  turnForCompletions(nowUs: number): boolean {
+  look(nowUs: number, hold: boolean): boolean {
     const { nic } = this;
     nic.advanceTo(nowUs);
     const written = nic.counters.completions;
     this.link.receive(nic, RECEIVE_BATCH);
-    if (nic.counters.completions !== written && !this.rung && !nic.timerDue) return true;
+    const found = nic.counters.completions !== written;
+    if (found && hold && !this.rung && !nic.timerDue) return true;
     this.#takeDoorbells();
     this.#send();
-    return false;
+    return found;
   }
 
   /**

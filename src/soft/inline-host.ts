@@ -21,6 +21,14 @@ const MAX_ALARM_MS = 1000;
 const TURNS_PER_EVENT = 16;
 
 /**
+ * A program that has so often in a row posted within so many µs of a completion is taken to do it again, and its post and
+ * the acknowledgement leave together. One that computes first has its peers' messages acknowledged before it sees them,
+ * or they would wait for it until their retries run out.
+ */
+const PROMPT_ANSWERS_TO_HOLD = 8;
+const PROMPT_US = 20;
+
+/**
  * Adapters of this thread. Whoever has a moment moves all of them on: two devices in one program that talk to each
  * other would otherwise wait for each other.
  */
@@ -61,6 +69,10 @@ export class InlineHost implements AdapterHost {
   readonly #listeners = new Set<() => void>();
   readonly #forgetExit: () => void;
   #busyCalls = 0;
+  /** When completions were last shown that the program has not answered with a post; Infinity when it has. */
+  #shownUs = Infinity;
+  /** Times in a row that it answered promptly. */
+  #promptAnswers = 0;
   /** Set while acknowledgements are held back until the program has answered or returned to its event loop. */
   #release: NodeJS.Immediate | undefined;
   #alarm: NodeJS.Timeout | undefined;
@@ -94,8 +106,11 @@ export class InlineHost implements AdapterHost {
 
   ring(): void {
     this.#busyCalls += 1;
+    const us = nowUs();
+    if (this.#shownUs !== Infinity && us - this.#shownUs <= PROMPT_US) this.#promptAnswers += 1;
+    this.#shownUs = Infinity;
     if (this.#busyCalls >= BUSY_CALLS_PER_TURN) this.idle();
-    else this.#adapter.push(nowUs());
+    else this.#adapter.push(us);
     if (this.#listeners.size > 0) this.#setAlarm();
   }
 
@@ -109,9 +124,15 @@ export class InlineHost implements AdapterHost {
     lookAll();
   }
 
-  /** A turn that shows completions before it sends, for a program that polls. */
+  /** A turn for a program that polls. */
   look(): void {
-    if (this.#adapter.turnForCompletions(nowUs())) this.#release ??= setImmediate(this.#onRelease);
+    const us = nowUs();
+    if (us - this.#shownUs > PROMPT_US) this.#promptAnswers = 0;
+    const hold = this.#promptAnswers >= PROMPT_ANSWERS_TO_HOLD;
+    if (this.#adapter.look(us, hold)) {
+      this.#shownUs = us;
+      if (hold) this.#release ??= setImmediate(this.#onRelease);
+    }
     if (this.#listeners.size > 0) this.#setAlarm();
   }
 
