@@ -15,10 +15,12 @@ export class SyntheticAddresses {
   of(bytes: Uint8Array): number {
     let base = this.#bases.get(bytes.buffer);
     if (base === undefined) {
-      base = this.#next;
+      // The view that is seen first begins on a page, wherever in its buffer chance has put it; room on both sides, so
+      // that running past one buffer never hits another.
+      const room = Math.ceil(bytes.buffer.byteLength / PAGE) * PAGE;
+      base = this.#next + room - bytes.byteOffset;
       this.#bases.set(bytes.buffer, base);
-      // An empty page between buffers, so that running past one never hits another.
-      this.#next += (Math.ceil(bytes.buffer.byteLength / PAGE) + 1) * PAGE;
+      this.#next += 2 * room + PAGE;
     }
     return base + bytes.byteOffset;
   }

@@ -31,6 +31,9 @@ const POLLS_PER_CLOCK = 8;
 /** A nap that nothing ends, since what the program waits for may come from elsewhere. */
 const NAP_MS = 1;
 
+/** Warnings that this thread has had. */
+const told = new Set<string>();
+
 /** The word on which this thread naps (`ThreadStart.poller`). */
 const poller = new Int32Array(new SharedArrayBuffer(4));
 
@@ -224,7 +227,9 @@ export class ThreadHost implements AdapterHost {
         this.#callListeners();
         break;
       case 'warning':
-        this.#warn(notice.text);
+        // Threads do not know what others have said already.
+        if (!told.has(notice.text)) this.#warn(notice.text);
+        told.add(notice.text);
         break;
       case 'failure':
         this.#fail(notice.text);

@@ -220,7 +220,10 @@ export class SoftCq extends Resource implements Cq {
       slid: 0,
       sl: 0,
       dlidPathBits: 0,
-      detail: vendorErr === 0 ? NO_DETAIL : [...words.subarray(at + Cqe.DETAIL, at + Cqe.DETAIL + Cqe.DETAIL_WORDS)],
+      detail:
+        vendorErr === 0
+          ? NO_DETAIL
+          : Array.from({ length: Cqe.DETAIL_WORDS }, (_, i) => words[at + Cqe.DETAIL + i] >>> 0),
     };
     if (status === WcStatus.SUCCESS) return completion;
     // Only explanations of failures name the peer.

@@ -1,8 +1,16 @@
 import type { Mr, Sge } from '../../verbs/index.js';
-import { pieceOfRegionProblem, refuse, Resource } from '../../verbs/index.js';
+import { pieceOfRegionProblem, type Problem, refuse, Resource, VerbsError } from '../../verbs/index.js';
 import type { LocatedMemory } from '../adapter-host.js';
 import type { SoftContext } from './context.js';
 import type { SoftPd } from './protection-domain.js';
+
+function gone(label: string): Problem {
+  return {
+    errno: 'EFAULT',
+    message: `the memory of ${label} is gone: it was detached after it was registered`,
+    advice: 'Register memory from alloc(), to which that cannot happen',
+  };
+}
 
 /** Registered memory. */
 export class SoftMr extends Resource implements Mr {
@@ -17,6 +25,8 @@ export class SoftMr extends Resource implements Mr {
   readonly #located: LocatedMemory;
   /** The address again, for arithmetic that makes no bigint; every address of ours is below 2^53. */
   readonly #base: number;
+  /** Whether the adapter has let go of it though the program has not. */
+  #closed = false;
 
   constructor(
     readonly pd: SoftPd,
@@ -48,8 +58,22 @@ export class SoftMr extends Resource implements Mr {
 
   sge(offset = 0, length = this.length - offset): Sge {
     this.assertAlive('ibv_reg_mr');
+    if (!this.audit()) throw new VerbsError('ibv_reg_mr', gone(this.label));
     refuse('ibv_reg_mr', pieceOfRegionProblem(offset, length, this.length));
     return { addr: this.#base + offset, length, lkey: this.lkey };
+  }
+
+  /**
+   * Closes the region when its memory was taken away from under it, so that the NIC does not touch what is no longer the
+   * program's. @returns whether the memory is there
+   */
+  audit(): boolean {
+    if (this.#located.isIntact()) return true;
+    if (!this.#closed) {
+      this.#closed = true;
+      this.context.endCommand('ibv_dereg_mr', 'deregMr', this.#handle);
+    }
+    return false;
   }
 
   /** The registered bytes at an address, or undefined when they are not all of this region. */
@@ -64,7 +88,7 @@ export class SoftMr extends Resource implements Mr {
   }
 
   protected release(): void {
-    this.context.endCommand('ibv_dereg_mr', 'deregMr', this.#handle);
+    if (!this.#closed) this.context.endCommand('ibv_dereg_mr', 'deregMr', this.#handle);
     this.#letGo();
   }
 

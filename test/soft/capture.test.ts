@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { openDevice, SendFlags, WrOpcode } from '../../src/index.js';
+import { crc32, datagramIcrc, Opcode, opcodeName, parseFrame, readCapture } from '../../src/wire/index.js';
+import { connect, drainOne, makeSide } from './support/pair.js';
+
+const NET = '127.94.11';
+const folder = mkdtempSync(join(tmpdir(), 'verbena-'));
+after(() => rmSync(folder, { recursive: true }));
+
+/** The last four bytes, as the number that they carry (PROTOCOL.md 1.7). */
+function icrcOf(packet: Uint8Array): number {
+  return new DataView(packet.buffer, packet.byteOffset + packet.length - 4).getInt32(0, true);
+}
+
+for (const host of ['inline', 'thread'] as const) {
+  test(`a capture holds every packet in both directions, hosted ${host}`, () => {
+    const capture = join(folder, `${host}.pcapng`);
+    {
+      using context = openDevice({ host, address: `${NET}.1`, capture });
+      const { qp, cq, mr } = makeSide(context);
+      connect(qp, { qpNum: qp.qpNum, dgid: context.queryGid(1, 0) });
+      qp.postRecv({ sgList: [mr.sge(0, 64)] });
+      qp.postSend({ opcode: WrOpcode.SEND, sendFlags: SendFlags.SIGNALED, sgList: [mr.sge(64, 8)] });
+      drainOne(cq);
+      drainOne(cq);
+    }
+    const names = [...readCapture(readFileSync(capture))].map(({ data, linkType }) => {
+      const datagram = parseFrame(linkType, data);
+      assert.ok(typeof datagram === 'object');
+      assert.equal(datagramIcrc(crc32, data, datagram), icrcOf(data), 'a wrong ICRC');
+      return opcodeName(data[datagram.offset]);
+    });
+    // Each leaves and arrives.
+    const expected = [Opcode.RC_SEND_ONLY, Opcode.RC_SEND_ONLY, Opcode.RC_ACKNOWLEDGE, Opcode.RC_ACKNOWLEDGE];
+    assert.deepEqual(
+      names,
+      expected.map((opcode) => opcodeName(opcode)),
+    );
+  });
+
+  test(`a capture that cannot be written is refused when the device is opened, hosted ${host}`, () => {
+    const capture = join(folder, 'no-such-folder', 'x.pcapng');
+    assert.throws(() => openDevice({ host, address: `${NET}.2`, capture }), { errno: 'ENOENT' });
+    // And the address is free again.
+    using context = openDevice({ host, address: `${NET}.2` });
+    assert.equal(context.address, `${NET}.2`);
+  });
+}
+
+test('VERBENA_PCAP names the file', () => {
+  const capture = join(folder, 'by-environment.pcapng');
+  process.env['VERBENA_PCAP'] = capture;
+  try {
+    openDevice({ host: 'inline', address: `${NET}.3` }).close();
+  } finally {
+    delete process.env['VERBENA_PCAP'];
+  }
+  assert.deepEqual([...readCapture(readFileSync(capture))], []);
+});
+
+test('two devices that name the same file both record, and the second says where', () => {
+  const capture = join(folder, 'shared.pcapng');
+  const warnings: string[] = [];
+  const options = { host: 'thread', capture, warn: (text: string) => warnings.push(text) } as const;
+  using first = openDevice({ ...options, address: `${NET}.4` });
+  assert.deepEqual(warnings, []);
+  using second = openDevice({ ...options, address: `${NET}.5` });
+  assert.notEqual(first.address, second.address);
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0], /shared\.\d+/);
+});

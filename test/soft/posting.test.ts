@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { PostError, type Qp, QpState, QpType, SendFlags, type SendWr, WcStatus, WrOpcode } from '../../src/index.js';
+import { drain, HOSTINGS, Pair } from './support/pair.js';
+
+const NET = '127.94.5';
+const { SIGNALED, INLINE } = SendFlags;
+
+/** The PostError that `post` throws. */
+function postError(post: () => void): PostError {
+  try {
+    post();
+  } catch (error) {
+    if (error instanceof PostError) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+for (const hosting of HOSTINGS) {
+  describe(`posting, hosted ${hosting}`, () => {
+    test('stops at the request that is wrong, and posts those before it', () => {
+      using pair = new Pair(hosting, NET);
+      const { a, b } = pair;
+      b.qp.postRecv([{}, {}, {}]);
+      const good = { opcode: WrOpcode.SEND, sendFlags: SIGNALED } as const;
+      const bad: SendWr = { ...good, wrId: 3, sgList: [{ addr: -1, length: 1, lkey: 1 }] };
+      const error = postError(() => a.qp.postSend([{ ...good, wrId: 1 }, { ...good, wrId: 2 }, bad, good]));
+      assert.equal(error.badWr, bad);
+      assert.equal(error.index, 2);
+      assert.equal(error.errno, 'EINVAL');
+      assert.deepEqual(
+        drain(a.cq, 2).map(({ wrId }) => wrId),
+        [1n, 2n],
+      );
+      drain(b.cq, 2);
+      assert.deepEqual(b.cq.poll(), []);
+    });
+
+    test('says ENOMEM when the send queue is full, and goes on when it is not', () => {
+      using pair = new Pair(hosting, NET, { cap: { maxSendWr: 8, maxRecvWr: 64 } });
+      const { a, b } = pair;
+      assert.equal(a.qp.cap.maxSendWr, 8);
+      const wrs = Array.from(
+        { length: 9 },
+        (_, wrId) => ({ wrId, opcode: WrOpcode.SEND, sendFlags: SIGNALED }) as const,
+      );
+      // Without a receive at the peer none of them completes.
+      const error = postError(() => a.qp.postSend(wrs));
+      assert.deepEqual([error.errno, error.index], ['ENOMEM', 8]);
+      b.qp.postRecv(Array.from({ length: 16 }, () => ({})));
+      drain(a.cq, 8);
+      a.qp.postSend(wrs.slice(0, 8));
+      drain(a.cq, 8);
+    });
+
+    test('says ENOMEM when the receive queue is full', () => {
+      using pair = new Pair(hosting, NET, { cap: { maxRecvWr: 4 } });
+      const { qp } = pair.a;
+      const error = postError(() => qp.postRecv([{}, {}, {}, {}, {}]));
+      assert.deepEqual([error.errno, error.index, error.call], ['ENOMEM', 4, 'ibv_post_recv']);
+      assert.equal(postError(() => qp.postRecvSge(0, 1, 2, 3)).errno, 'ENOMEM');
+    });
+
+    test('flushes what is posted in ERR, receives and sends', () => {
+      using pair = new Pair(hosting, NET);
+      const { qp, cq } = pair.a;
+      qp.postRecv({ wrId: 1 });
+      qp.modify({ qpState: QpState.ERR });
+      assert.equal(qp.state, QpState.ERR);
+      qp.postRecv({ wrId: 2 });
+      qp.postSend({ wrId: 3, opcode: WrOpcode.SEND });
+      qp.postRecvSge(4, 1, 2, 3);
+      const flushed = drain(cq, 4);
+      assert.deepEqual(new Set(flushed.map(({ status }) => status)), new Set([WcStatus.WR_FLUSH_ERR]));
+      assert.deepEqual(flushed.map(({ wrId }) => wrId).sort(), [1n, 2n, 3n, 4n]);
+    });
+
+    test('refuses what the state does not allow', () => {
+      using pair = new Pair(hosting, NET);
+      const { pd, cq } = pair.a;
+      using qp = pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq });
+      assert.equal(qp.state, QpState.RESET);
+      assert.equal(postError(() => qp.postRecv({})).errno, 'EINVAL');
+      assert.equal(postError(() => qp.postSend({ opcode: WrOpcode.SEND })).errno, 'EINVAL');
+      qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qpAccessFlags: 0 });
+      qp.postRecv({});
+      assert.match(postError(() => qp.postSend({ opcode: WrOpcode.SEND })).message, /INIT/);
+    });
+  });
+}
+
+describe('posting refuses', () => {
+  const rdma = { remoteAddr: 64n, rkey: 1 };
+  const cases: readonly [string, (qp: Qp) => SendWr][] = [
+    ['an opcode that an RC queue pair does not have', () => ({ opcode: WrOpcode.TSO }) as unknown as SendWr],
+    ['more pieces than the queue pair takes', () => ({ opcode: WrOpcode.SEND, sgList: Array(5).fill(piece) })],
+    ['inline data that is too long', () => inline([{ bytes: new Uint8Array(65) }])],
+    ['inline data from memory that is not registered', () => inline([{ addr: 4096, length: 8, lkey: 0 }])],
+    ['bytes without the INLINE flag', () => ({ opcode: WrOpcode.SEND, sgList: [{ bytes: new Uint8Array(1) }] })],
+    ['a READ with inline data', () => ({ opcode: WrOpcode.RDMA_READ, sendFlags: INLINE, sgList: [piece], rdma })],
+    ['an id of 65 bits', () => ({ opcode: WrOpcode.SEND, wrId: 2n ** 64n })],
+    ['a flag that does not exist', () => ({ opcode: WrOpcode.SEND, sendFlags: 64 })],
+  ];
+  const piece = { addr: 64, length: 8, lkey: 1 };
+  const inline = (sgList: SendWr['sgList']): SendWr => ({ opcode: WrOpcode.SEND, sendFlags: INLINE, sgList }) as SendWr;
+  for (const [name, make] of cases) {
+    test(name, () => {
+      using pair = new Pair('simulated', NET);
+      const wr = make(pair.a.qp);
+      const error = postError(() => pair.a.qp.postSend(wr));
+      assert.deepEqual([error.errno, error.index, error.badWr], ['EINVAL', 0, wr]);
+    });
+  }
+});
+
+test('inline data may lie in registered memory, named by its address and any key', () => {
+  using pair = new Pair('simulated', NET);
+  const { a, b } = pair;
+  a.mr.bytes.set([1, 2, 3, 4]);
+  b.qp.postRecv({ sgList: [b.mr.sge(0, 8)] });
+  const sgList = [{ addr: a.mr.addr + 1n, length: 2, lkey: 0 }];
+  a.qp.postSend({ opcode: WrOpcode.SEND, sendFlags: INLINE, sgList });
+  drain(b.cq, 1);
+  assert.deepEqual([...b.mr.bytes.subarray(0, 2)], [2, 3]);
+});
+
+test('sizes are granted as a power of two, all of which can be used', () => {
+  using pair = new Pair('simulated', NET, { cap: { maxSendWr: 5, maxRecvWr: 100 } });
+  assert.deepEqual([pair.a.qp.cap.maxSendWr, pair.a.qp.cap.maxRecvWr], [8, 128]);
+  assert.deepEqual(pair.a.qp.query().initAttr.cap, pair.a.qp.cap);
+});

@@ -1,0 +1,40 @@
+/** `echo HOST ADDRESS`: answers each SEND with the same bytes turned round, until told to end. */
+import { WrOpcode } from '../../../src/index.js';
+import { connectTo, infoOf } from '../support/ends.js';
+import { makeSide } from '../support/pair.js';
+import { openDevice } from '../../../src/index.js';
+import { asEndInfo } from '../support/programs.js';
+
+const [host, address] = process.argv.slice(2);
+const context = openDevice({ host: host === 'inline' ? 'inline' : 'thread', address });
+const side = makeSide(context);
+const SLOT = 4096;
+const SLOTS = 8;
+
+const postSlot = (slot: number): void => side.qp.postRecv({ wrId: slot, sgList: [side.mr.sge(slot * SLOT, SLOT)] });
+
+async function serve(): Promise<void> {
+  side.cq.reqNotify();
+  for await (const cq of side.channel) {
+    cq.ackEvents();
+    cq.reqNotify();
+    for (const { wrId, byteLen } of cq.poll()) {
+      const slot = Number(wrId);
+      side.mr.bytes.subarray(slot * SLOT, slot * SLOT + byteLen).reverse();
+      side.qp.postSend({ opcode: WrOpcode.SEND, sgList: [side.mr.sge(slot * SLOT, byteLen)] });
+      postSlot(slot);
+    }
+  }
+}
+
+process.once('message', (peer) => {
+  connectTo(side, asEndInfo(peer));
+  for (let slot = 0; slot < SLOTS; slot += 1) postSlot(slot);
+  process.once('message', () => {
+    context.close();
+    process.disconnect();
+  });
+  process.send?.({ ready: true });
+  void serve();
+});
+process.send?.(infoOf(side));
