@@ -150,6 +150,21 @@ describe('a duplicate', () => {
     assert.deepEqual(other.bytes, pattern(1024, 7));
   });
 
+  it('READ behind a new request in one burst does not swallow the ACK of the new one', () => {
+    const { puppet, reth } = responder();
+    const read = { opcode: Opcode.RC_READ_REQUEST, psn: 0x2000, ackRequest: true, reth: reth(100) };
+    puppet.say(read);
+    puppet.heard();
+    const write = { opcode: Opcode.RC_WRITE_ONLY, psn: 0x2001, ackRequest: true, reth: reth(4), payload: pattern(4) };
+    for (const fields of [write, read])
+      puppet.network.inject(puppet.peerAddress, puppet.host1.ip, puppet.crafted(fields));
+    puppet.network.advanceTo(puppet.nowUs);
+    puppet.turn();
+    const packets = puppet.heard();
+    assert.ok(packets.some(({ name, psn }) => name === 'RC_ACKNOWLEDGE' && psn === 0x2001));
+    assert.ok(packets.some(({ name, psn }) => name === 'RC_READ_RESP_ONLY' && psn === 0x2000));
+  });
+
   for (const depth of [1, 2]) {
     it(`READ still to be answered does not take the place of a new one (depth ${String(depth)})`, () => {
       const { puppet, target, reth } = responder({ maxDestRdAtomic: depth });
