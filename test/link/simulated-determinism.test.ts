@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { SeededRandom, SimulatedNetwork, type SimulatedPacket } from '../../src/link/index.js';
 import { EventQueue } from '../../src/link/simulation/event-queue.js';
-import { packetOf, runAndTake, sendOne } from './simulated-helpers.js';
+import { packetOf, runAndTake, sendOne } from './simulated-support.js';
 
 const A = '10.0.0.1';
 const B = '10.0.0.2';

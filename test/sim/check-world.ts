@@ -10,8 +10,8 @@ export function checkWorld(
   connections: readonly Connection[],
   dead: ReadonlySet<TestHost>,
 ): void {
-  for (const { memory, agents } of programs) {
-    for (const { flow, receiver } of agents) {
+  for (const { memory, actors } of programs) {
+    for (const { flow, receiver } of actors) {
       if (dead.has(memory.host)) flow.abandon();
       flow.checkMemory();
       receiver.checkMemory();
@@ -47,11 +47,11 @@ function checkHostMemory({ host, source, sourceCopy, counter, additions, unknown
 function checkEvents(host: TestHost, programs: readonly Program[]): void {
   const seen = new Map<string, number>();
   for (const event of host.events) {
-    const agent = programs
-      .flatMap(({ agents }) => agents)
+    const actor = programs
+      .flatMap(({ actors }) => actors)
       .find(({ flow }) => flow.end.qp.host === host && flow.end.qp.qpn === event.qpn);
-    check(agent !== undefined, () => `unexpected event ${JSON.stringify(event)}`);
-    const { connection } = agent.flow.end;
+    check(actor !== undefined, () => `unexpected event ${JSON.stringify(event)}`);
+    const { connection } = actor.flow.end;
     const key = `${String(event.qpn)} ${String(event.type)}`;
     const times = (seen.get(key) ?? 0) + 1;
     seen.set(key, times);

@@ -6,7 +6,7 @@ import type { Flow } from './flow.js';
 import type { Receiver } from './receiver.js';
 
 /** What a program does with one QP. */
-export interface Agent {
+export interface Actor {
   readonly flow: Flow;
   readonly receiver: Receiver;
   /** Time between two looks at its queues. */
@@ -15,20 +15,20 @@ export interface Agent {
 
 /** The program of one host: it posts to its QPs, and polls its CQs or sleeps until a channel wakes it. */
 export class Program {
-  readonly agents: Agent[] = [];
-  readonly #agentsOfCq = new Map<DriverCq, Map<number, Agent>>();
+  readonly actors: Actor[] = [];
+  readonly #actorsOfCq = new Map<DriverCq, Map<number, Actor>>();
 
   constructor(
     readonly memory: HostMemory,
     private readonly random: SeededRandom,
   ) {}
 
-  add(agent: Agent): void {
-    this.agents.push(agent);
-    const { qp } = agent.flow.end;
+  add(actor: Actor): void {
+    this.actors.push(actor);
+    const { qp } = actor.flow.end;
     for (const cq of [qp.sendCq, qp.recvCq]) {
-      const agents = this.#agentsOfCq.get(cq) ?? new Map<number, Agent>();
-      this.#agentsOfCq.set(cq, agents.set(qp.qpn, agent));
+      const actors = this.#actorsOfCq.get(cq) ?? new Map<number, Actor>();
+      this.#actorsOfCq.set(cq, actors.set(qp.qpn, actor));
       if (this.sleeps) cq.arm(false);
     }
   }
@@ -38,8 +38,8 @@ export class Program {
     return this.memory.channel !== undefined;
   }
 
-  /** Lets one agent look at its queues and post. @returns whether it found something to do */
-  work({ flow, receiver }: Agent): boolean {
+  /** Lets one actor look at its queues and post. @returns whether it found something to do */
+  work({ flow, receiver }: Actor): boolean {
     const { qp } = flow.end;
     const polled = this.sleeps ? 0 : this.#poll(qp.sendCq) + this.#poll(qp.recvCq);
     const received = receiver.work();
@@ -51,7 +51,7 @@ export class Program {
   events(): DriverCq[] {
     const cqns = this.memory.channel?.take() ?? [];
     return cqns.map((cqn) => {
-      const cq = [...this.#agentsOfCq.keys()].find((candidate) => candidate.cqn === cqn);
+      const cq = [...this.#actorsOfCq.keys()].find((candidate) => candidate.cqn === cqn);
       check(cq !== undefined, () => `an event of CQ ${String(cqn)}, which is not here`);
       return cq;
     });
@@ -66,7 +66,7 @@ export class Program {
 
   /** Takes whatever completions are left. */
   pollAll(): void {
-    for (const cq of this.#agentsOfCq.keys()) this.#take(cq, cq.poll());
+    for (const cq of this.#actorsOfCq.keys()) this.#take(cq, cq.poll());
   }
 
   #poll(cq: DriverCq): number {
@@ -78,11 +78,11 @@ export class Program {
   #take(cq: DriverCq, completions: readonly Completion[]): void {
     check(!cq.overrun, () => 'a CQ overran');
     for (const completion of completions) {
-      const agent = this.#agentsOfCq.get(cq)?.get(completion.qpNum);
-      check(agent !== undefined, () => `a completion for QP 0x${completion.qpNum.toString(16)}, which is not here`);
+      const actor = this.#actorsOfCq.get(cq)?.get(completion.qpNum);
+      check(actor !== undefined, () => `a completion for QP 0x${completion.qpNum.toString(16)}, which is not here`);
       // wr_ids tell receives from sends: in an error the opcode means nothing.
-      if (agent.receiver.owns(completion.wrId)) agent.receiver.take(completion);
-      else agent.flow.take(completion);
+      if (actor.receiver.owns(completion.wrId)) actor.receiver.take(completion);
+      else actor.flow.take(completion);
     }
   }
 }

@@ -8,7 +8,7 @@ import { checkWorld } from './check-world.js';
 import { type Connection, type Endpoint, makeEndpoint, makeHostMemory } from './endpoint.js';
 import { check } from './failure.js';
 import { Flow, MAX_IDLE_PACE_US, RETRY_COUNT } from './flow.js';
-import { type Agent, Program } from './program.js';
+import { type Actor, Program } from './program.js';
 import { Receiver } from './receiver.js';
 import { type ConnectionPlan, planScenario, type Scenario } from './scenario.js';
 
@@ -64,7 +64,7 @@ class Run {
     this.#programs = this.#hosts.map((host) => new Program(makeHostMemory(host, scenario, this.#random), this.#random));
     for (const plan of scenario.connections) this.#connect(plan);
     this.#planFaults();
-    for (const program of this.#programs) for (const agent of program.agents) this.#schedule(program, agent);
+    for (const program of this.#programs) for (const actor of program.actors) this.#schedule(program, actor);
   }
 
   execute(): RunFigures {
@@ -82,13 +82,13 @@ class Run {
     return this.#figures();
   }
 
-  get #agents(): Agent[] {
-    return this.#programs.flatMap(({ agents }) => agents);
+  get #actors(): Actor[] {
+    return this.#programs.flatMap(({ actors }) => actors);
   }
 
   get #finished(): boolean {
     return this.#programs.every(
-      ({ memory, agents }) => this.#dead.has(memory.host) || agents.every(({ flow }) => flow.finished),
+      ({ memory, actors }) => this.#dead.has(memory.host) || actors.every(({ flow }) => flow.finished),
     );
   }
 
@@ -210,7 +210,7 @@ class Run {
       const [one, other] = random.pick(connections).hosts;
       this.#network.at(endingUs, () => this.#cut(this.#hosts[one], this.#hosts[other]));
     } else if (ending === 'refusal') {
-      const { flow } = random.pick(this.#agents);
+      const { flow } = random.pick(this.#actors);
       flow.refusedRequest = random.below(flow.end.plan.requests);
     }
   }
@@ -238,20 +238,20 @@ class Run {
   }
 
   /** Has a program look at its queues again after a while. */
-  #schedule(program: Program, agent: Agent): void {
+  #schedule(program: Program, actor: Actor): void {
     const { host } = program.memory;
-    const delayUs = agent.paceUs * (0.2 + 1.6 * this.#random.fraction());
+    const delayUs = actor.paceUs * (0.2 + 1.6 * this.#random.fraction());
     this.#network.at(this.#network.nowUs + delayUs, () => {
       if (this.#dead.has(host) || this.#finished) return;
-      const busy = program.work(agent);
+      const busy = program.work(actor);
       if (busy) this.#dirty.add(host);
-      agent.paceUs = busy ? this.scenario.paceUs : Math.min(1.5 * agent.paceUs, MAX_IDLE_PACE_US);
-      this.#schedule(program, agent);
+      actor.paceUs = busy ? this.scenario.paceUs : Math.min(1.5 * actor.paceUs, MAX_IDLE_PACE_US);
+      this.#schedule(program, actor);
     });
   }
 
   #rest(): string {
-    return this.#agents
+    return this.#actors
       .filter(({ flow }) => !flow.finished && !this.#dead.has(flow.end.qp.host))
       .map(({ flow }) => flow.rest)
       .join('\n');
@@ -261,8 +261,8 @@ class Run {
     let retransmitted = 0;
     for (const host of this.#hosts) retransmitted += host.nic.counters.snapshot()['retransmitted_pkts'] ?? 0;
     return {
-      requests: this.#agents.reduce((sum, { flow }) => sum + flow.completed, 0),
-      messages: this.#agents.reduce((sum, { receiver }) => sum + receiver.received, 0),
+      requests: this.#actors.reduce((sum, { flow }) => sum + flow.completed, 0),
+      messages: this.#actors.reduce((sum, { receiver }) => sum + receiver.received, 0),
       packets: this.#network.counts.sent,
       retransmitted,
       virtualUs: this.#network.nowUs,
