@@ -25,15 +25,46 @@ export interface EndpointInfo {
   readonly rkey: number;
 }
 
+/** How long to measure. */
+export interface Effort {
+  readonly stretches: number;
+  readonly stretchMs: number;
+  /** Before that, for as long as the code takes to become quick. */
+  readonly warmUpMs: number;
+}
+
+/** Has `work` done again and again, in stretches. @returns what it makes of each stretch's milliseconds and units */
+export function measure(
+  { stretches, stretchMs, warmUpMs }: Effort,
+  /** Does some units of work, and says how many. */
+  work: () => number,
+  figure: (milliseconds: number, units: number) => number,
+): number[] {
+  const samples: number[] = [];
+  for (let stretch = -1; stretch < stretches; stretch += 1) {
+    const begun = performance.now();
+    const lengthMs = stretch < 0 ? warmUpMs : stretchMs;
+    let now = begun;
+    let units = 0;
+    while (now - begun < lengthMs) {
+      units += work();
+      now = performance.now();
+    }
+    if (stretch >= 0) samples.push(figure(now - begun, units));
+  }
+  return samples;
+}
+
 const ALL_ACCESS =
   AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_ATOMIC;
 const DEPTH = 256;
-
-/** Asserts that the completion a fast poll stands on is a good one. */
-function expectSuccess(context: Context, cq: Cq): void {
-  if (cq.status === WcStatus.SUCCESS) return;
-  throw new Error(`${wcStatusStr(cq.status)}: ${context.explain(cq.workCompletion())}`);
-}
+/** Where messages arrive, out of the way of those sent. */
+const INBOX = 1 << 20;
+const REGION_BYTES = 2 << 20;
+/** Bytes of every message that only says something. */
+export const PING_BYTES = 64;
+/** Length of the messages that end a ping-pong. */
+const LAST = 1;
 
 /** A device with one region and one RC queue pair. */
 export class Endpoint implements Disposable {
@@ -41,19 +72,21 @@ export class Endpoint implements Disposable {
   readonly mr: Mr;
   readonly cq: Cq;
   readonly qp: Qp;
+  readonly #addr: number;
   #peerAddr = 0;
   #peerRkey = 0;
 
-  constructor(host: HostKind, address: string, bytes: number) {
+  constructor(host: HostKind, address: string) {
     this.context = openDevice({ host, address });
     const pd = this.context.allocPd();
-    this.mr = pd.regMr(alloc(bytes), ALL_ACCESS);
+    this.mr = pd.regMr(alloc(REGION_BYTES), ALL_ACCESS);
+    this.#addr = Number(this.mr.addr);
     this.cq = this.context.createCq({ cqe: 2 * DEPTH });
     this.qp = pd.createQp({
       qpType: QpType.RC,
       sendCq: this.cq,
       recvCq: this.cq,
-      cap: { maxSendWr: DEPTH, maxRecvWr: DEPTH, maxInlineData: 64 },
+      cap: { maxSendWr: DEPTH, maxRecvWr: DEPTH },
     });
   }
 
@@ -77,123 +110,131 @@ export class Endpoint implements Disposable {
     qp.modify({ qpState: QpState.RTS, timeout: 14, retryCnt: 7, rnrRetry: 7, sqPsn: 0, maxRdAtomic: 16 });
     this.#peerAddr = Number(peer.addr);
     this.#peerRkey = peer.rkey;
+    for (let i = 0; i < DEPTH / 2; i += 1) this.#receive();
   }
 
-  /** Round trips of SENDs, answering first when `answer`. @returns µs of each of `stretches` parts, a round trip */
-  pingPong(answer: boolean, bytes: number, stretches: number, rounds: number): number[] {
-    const { qp, mr } = this;
-    const addr = Number(mr.addr);
-    const inbox = addr + 64 * 1024;
-    const figures: number[] = [];
-    for (let i = 0; i < DEPTH / 2; i += 1) qp.postRecvSge(0, mr.lkey, inbox, bytes);
-    for (let stretch = 0; stretch < stretches; stretch += 1) {
-      const begun = performance.now();
-      for (let round = 0; round < rounds; round += 1) {
-        if (!answer) this.#send(addr, bytes);
+  /** Sends, and waits for the answer, again and again. @returns µs of a round trip, for each stretch */
+  ping(effort: Effort): number[] {
+    const ROUNDS = 16;
+    const rounds = (): number => {
+      for (let i = 0; i < ROUNDS; i += 1) {
+        this.#send(PING_BYTES);
         this.#spin();
-        qp.postRecvSge(0, mr.lkey, inbox, bytes);
-        if (answer) this.#send(addr, bytes);
+        this.#receive();
       }
-      figures.push(((performance.now() - begun) * 1000) / rounds);
-    }
-    return figures;
-  }
-
-  /** Has `outstanding` WRITEs of `bytes` under way for `durationMs`. @returns WRITEs and ms of each stretch */
-  writeStream(bytes: number, outstanding: number, stretches: number, stretchMs: number): number[] {
-    const { qp, cq, context, mr } = this;
-    const addr = Number(mr.addr);
-    const figures: number[] = [];
-    let posted = 0;
-    let completed = 0;
-    const post = (): void => {
-      qp.wrStart();
-      qp.wrFlags = SendFlags.SIGNALED;
-      qp.wrRdmaWrite(this.#peerRkey, this.#peerAddr);
-      qp.wrSetSge(mr.lkey, addr, bytes);
-      qp.wrComplete();
-      posted += 1;
+      return ROUNDS;
     };
-    for (let stretch = 0; stretch < stretches; stretch += 1) {
-      const begun = performance.now();
-      const before = completed;
-      let now = begun;
-      while (now - begun < stretchMs) {
-        while (posted - completed < outstanding) post();
-        if (!cq.startPoll()) continue;
-        do {
-          expectSuccess(context, cq);
-          completed += 1;
-        } while (cq.nextPoll());
-        cq.endPoll();
-        now = performance.now();
-      }
-      figures.push(((completed - before) * bytes) / (now - begun) / 1e6);
-    }
-    while (completed < posted) {
-      this.#spin();
-      completed += 1;
-    }
-    return figures;
+    const samples = measure(effort, rounds, (milliseconds, count) => (milliseconds * 1000) / count);
+    this.#send(LAST);
+    this.#spin();
+    return samples;
   }
 
-  /** WRITEs of 8 bytes in lists of `listLength`, the last of each signalled. @returns 10^6 WRITEs a second */
-  writeRate(listLength: number, stretches: number, stretchMs: number): number[] {
-    const { qp, mr } = this;
-    const addr = Number(mr.addr);
-    const figures: number[] = [];
-    let outstanding = 0;
-    for (let stretch = 0; stretch < stretches; stretch += 1) {
-      const begun = performance.now();
-      let completed = 0;
-      let now = begun;
-      while (now - begun < stretchMs) {
-        while (outstanding < 2) {
-          qp.wrStart();
-          for (let i = 0; i < listLength; i += 1) {
-            qp.wrFlags = i === listLength - 1 ? SendFlags.SIGNALED : 0;
-            qp.wrRdmaWrite(this.#peerRkey, this.#peerAddr + 8 * i);
-            qp.wrSetSge(mr.lkey, addr + 8 * i, 8);
-          }
-          qp.wrComplete();
-          outstanding += 1;
-        }
-        this.#spin();
-        outstanding -= 1;
-        completed += listLength;
-        now = performance.now();
-      }
-      figures.push(completed / (now - begun) / 1000);
+  /** Answers every message with one of the same length, until the last. */
+  pong(): void {
+    for (let length = 0; length !== LAST;) {
+      length = this.#spin();
+      this.#receive();
+      this.#send(length);
     }
-    while (outstanding > 0) {
-      this.#spin();
-      outstanding -= 1;
-    }
-    return figures;
   }
 
-  /** Gives the device turns until something is completed. */
-  serve(): void {
-    this.cq.poll(1);
+  /** Keeps a few WRITEs under way. @returns 10^9 bytes a second, for each stretch */
+  writeBandwidth(bytes: number, outstanding: number, effort: Effort): number[] {
+    let under = 0;
+    const write = (): number => {
+      for (; under < outstanding; under += 1) this.#write(bytes);
+      const came = this.#poll();
+      under -= came;
+      return came;
+    };
+    const samples = measure(effort, write, (milliseconds, count) => (count * bytes) / milliseconds / 1e6);
+    while (under > 0) under -= this.#poll();
+    return samples;
+  }
+
+  /** WRITEs of 8 bytes, posted in lists whose last is signalled. @returns 10^6 WRITEs a second, for each stretch */
+  writeRate(listLength: number, effort: Effort): number[] {
+    let under = 0;
+    const write = (): number => {
+      for (; under < 2; under += 1) this.#writeList(listLength);
+      const came = this.#poll();
+      under -= came;
+      return came * listLength;
+    };
+    const samples = measure(effort, write, (milliseconds, count) => count / milliseconds / 1000);
+    while (under > 0) under -= this.#poll();
+    return samples;
+  }
+
+  /** Gives the device turns, when it has none of its own, for so long. */
+  serve(milliseconds: number): void {
+    const end = performance.now() + milliseconds;
+    while (performance.now() < end) this.#poll();
   }
 
   [Symbol.dispose](): void {
     this.context[Symbol.dispose]();
   }
 
-  #send(addr: number, bytes: number): void {
-    const { qp, mr } = this;
+  #send(bytes: number): void {
+    const { qp } = this;
     qp.wrStart();
     qp.wrSend();
-    qp.wrSetSge(mr.lkey, addr, bytes);
+    qp.wrSetSge(this.mr.lkey, this.#addr, bytes);
     qp.wrComplete();
   }
 
-  /** Spins for one completion. */
-  #spin(): void {
+  #receive(): void {
+    this.qp.postRecvSge(0, this.mr.lkey, this.#addr + INBOX, PING_BYTES);
+  }
+
+  #write(bytes: number): void {
+    const { qp } = this;
+    qp.wrStart();
+    qp.wrFlags = SendFlags.SIGNALED;
+    qp.wrRdmaWrite(this.#peerRkey, this.#peerAddr);
+    qp.wrSetSge(this.mr.lkey, this.#addr, bytes);
+    qp.wrComplete();
+  }
+
+  #writeList(length: number): void {
+    const { qp, mr } = this;
+    qp.wrStart();
+    for (let i = 0; i < length; i += 1) {
+      qp.wrFlags = i === length - 1 ? SendFlags.SIGNALED : 0;
+      qp.wrRdmaWrite(this.#peerRkey, this.#peerAddr + 8 * i);
+      qp.wrSetSge(mr.lkey, this.#addr + 8 * i, 8);
+    }
+    qp.wrComplete();
+  }
+
+  /** Spins for one completion. @returns its length */
+  #spin(): number {
     const { cq } = this;
     while (!cq.startPoll());
-    expectSuccess(this.context, cq);
+    this.#expectSuccess();
+    const length = cq.byteLen;
     cq.endPoll();
+    return length;
+  }
+
+  /** Takes the completions that are there. @returns how many */
+  #poll(): number {
+    const { cq } = this;
+    if (!cq.startPoll()) return 0;
+    let count = 0;
+    do {
+      this.#expectSuccess();
+      count += 1;
+    } while (cq.nextPoll());
+    cq.endPoll();
+    return count;
+  }
+
+  #expectSuccess(): void {
+    const { cq } = this;
+    if (cq.status === WcStatus.SUCCESS) return;
+    throw new Error(`${wcStatusStr(cq.status)}: ${this.context.explain(cq.workCompletion())}`);
   }
 }

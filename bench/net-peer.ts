@@ -1,0 +1,112 @@
+/** One of the two processes of `net.ts`: `net-peer server` or `net-peer client PORT`, then orders. */
+import { connect, createServer, type Socket } from 'node:net';
+import { type Effort, PING_BYTES } from './endpoint.js';
+
+/** What a peer can be told to do. */
+export type NetOrder =
+  | { readonly kind: 'hello' }
+  | { readonly kind: 'ping'; readonly effort: Effort }
+  | { readonly kind: 'echo' }
+  | { readonly kind: 'drain'; readonly effort: Effort }
+  | { readonly kind: 'pour'; readonly bytes: number };
+
+const [role, port] = process.argv.slice(2);
+
+function pings(socket: Socket, { stretches, stretchMs, warmUpMs }: Effort): Promise<number[]> {
+  const message = Buffer.alloc(PING_BYTES);
+  return new Promise((resolve) => {
+    const samples: number[] = [];
+    const first = performance.now();
+    let begun = first;
+    let rounds = 0;
+    let came = 0;
+    socket.on('data', (chunk) => {
+      came += chunk.length;
+      if (came < PING_BYTES) return;
+      came -= PING_BYTES;
+      rounds += 1;
+      const now = performance.now();
+      if (now - first < warmUpMs) {
+        begun = now;
+        rounds = 0;
+      } else if (now - begun >= stretchMs) {
+        samples.push(((now - begun) * 1000) / rounds);
+        begun = now;
+        rounds = 0;
+      }
+      if (samples.length === stretches) resolve(samples);
+      else socket.write(message);
+    });
+    socket.write(message);
+  });
+}
+
+/** 10^9 bytes a second that arrive. */
+function drain(socket: Socket, { stretches, stretchMs, warmUpMs }: Effort): Promise<number[]> {
+  return new Promise((resolve) => {
+    const samples: number[] = [];
+    const first = performance.now();
+    let begun = first;
+    let bytes = 0;
+    socket.on('data', (chunk) => {
+      bytes += chunk.length;
+      const now = performance.now();
+      if (now - first < warmUpMs) {
+        begun = now;
+        bytes = 0;
+      } else if (now - begun >= stretchMs) {
+        samples.push(bytes / (now - begun) / 1e6);
+        begun = now;
+        bytes = 0;
+      }
+      if (samples.length === stretches) resolve(samples);
+    });
+  });
+}
+
+function pour(socket: Socket, bytes: number): void {
+  const message = Buffer.alloc(bytes);
+  const more = (): void => {
+    while (socket.write(message));
+  };
+  socket.on('drain', more);
+  more();
+}
+
+async function obey(socket: Socket, order: NetOrder): Promise<void> {
+  switch (order.kind) {
+    case 'hello':
+      return;
+    case 'ping':
+      process.send?.({ samples: await pings(socket, order.effort) });
+      return;
+    case 'echo':
+      socket.on('data', (chunk) => socket.write(chunk));
+      process.send?.({});
+      return;
+    case 'drain':
+      process.send?.({ samples: await drain(socket, order.effort) });
+      return;
+    case 'pour':
+      pour(socket, order.bytes);
+      process.send?.({});
+  }
+}
+
+function ready(socket: Socket): void {
+  socket.setNoDelay(true);
+  // `net.ts` sends nothing else.
+  process.on('message', (order: NetOrder) => void obey(socket, order));
+}
+
+if (role === 'server') {
+  const server = createServer(ready);
+  server.listen(0, '127.0.0.1', () => {
+    process.once('message', () => process.send?.({ info: server.address() }));
+  });
+} else {
+  const socket = connect(Number(port), '127.0.0.1', () => {
+    process.once('message', () => process.send?.({}));
+    ready(socket);
+  });
+}

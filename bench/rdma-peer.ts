@@ -1,0 +1,57 @@
+/** One of the two processes of `rdma.ts`: `rdma-peer HOST ADDRESS`, then orders. */
+import { type Effort, Endpoint, type EndpointInfo } from './endpoint.js';
+
+/** What a peer can be told to do. */
+export type Order =
+  | { readonly kind: 'hello' }
+  | { readonly kind: 'connect'; readonly peer: EndpointInfo }
+  | { readonly kind: 'ping'; readonly effort: Effort }
+  | { readonly kind: 'pong' }
+  | { readonly kind: 'serve' }
+  | {
+      readonly kind: 'bandwidth';
+      readonly bytes: number;
+      readonly outstanding: number;
+      readonly effort: Effort;
+    }
+  | { readonly kind: 'rate'; readonly listLength: number; readonly effort: Effort };
+
+/** Between looks at the event loop, where the next order comes. */
+const SLICE_MS = 20;
+
+const [host, address] = process.argv.slice(2);
+const endpoint = new Endpoint(host === 'inline' ? 'inline' : 'thread', address);
+
+function serve(): void {
+  endpoint.serve(SLICE_MS);
+  setImmediate(serve);
+}
+
+function obey(order: Order): object | undefined {
+  switch (order.kind) {
+    case 'hello':
+      return { info: endpoint.info };
+    case 'connect':
+      endpoint.connect(order.peer);
+      return {};
+    case 'ping':
+      return { samples: endpoint.ping(order.effort) };
+    case 'pong':
+      endpoint.pong();
+      return undefined;
+    case 'serve':
+      // A NIC in a thread of its own serves by itself.
+      if (host === 'inline') serve();
+      return {};
+    case 'bandwidth':
+      return { samples: endpoint.writeBandwidth(order.bytes, order.outstanding, order.effort) };
+    case 'rate':
+      return { samples: endpoint.writeRate(order.listLength, order.effort) };
+  }
+}
+
+// `rdma.ts` sends nothing else.
+process.on('message', (order: Order) => {
+  const answer = obey(order);
+  if (answer !== undefined) process.send?.(answer);
+});
