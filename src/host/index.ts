@@ -17,3 +17,4 @@ export {
   writeSockaddr,
 } from './socket.js';
 export { errnoName, SystemCallError } from './system-error.js';
+export { yieldProcessor } from './yield.js';

@@ -29,6 +29,7 @@ export interface LibC {
   eventfdRead(fd: number, value: number): number;
   eventfdWrite(fd: number, value: number): number;
   ppoll(fds: number, count: number, timeout: number, signalMask: number): number;
+  schedYield(): number;
   /** `poll` on a thread of libuv's pool. */
   pollAsync(fds: number, count: number, timeoutMs: number, done: (error: Error | null, ready: number) => void): void;
 }
@@ -79,6 +80,7 @@ function bindLibC(lib: ReturnType<typeof koffi.load>): LibC {
     eventfdRead: lib.func('int eventfd_read(int fd, void *value)'),
     eventfdWrite: lib.func('int eventfd_write(int fd, uint64_t value)'),
     ppoll: lib.func('int ppoll(void *fds, unsigned long count, void *timeout, void *signalMask)'),
+    schedYield: lib.func('int sched_yield()'),
     pollAsync: (fds, count, timeoutMs, done) => {
       poll.async(fds, count, timeoutMs, done);
     },

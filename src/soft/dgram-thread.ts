@@ -68,7 +68,7 @@ class DgramLoop {
     Atomics.store(thread.page, DoorbellPage.ASLEEP, 0);
     for (let turns = 0; turns < TURNS_PER_ROUND; turns += 1) {
       if (!adapter.turn(nowUs())) break;
-      thread.rousePoller();
+      thread.rousePoller(adapter.nic.counters.completions);
     }
     // As in the other loop: said first, then looked once more. Whoever rings afterwards sends a message.
     Atomics.store(thread.page, DoorbellPage.ASLEEP, 1);

@@ -17,6 +17,7 @@ export class NicThread {
   readonly #state: Int32Array;
   readonly #poller: Int32Array;
   #handled = 0;
+  #completions = 0;
 
   constructor(private readonly start: ThreadStart) {
     this.page = new Int32Array(start.doorbells);
@@ -49,8 +50,10 @@ export class NicThread {
     this.reply({ reply: adapter.answer(message.command) });
   }
 
-  /** Something happened, perhaps what the program naps for. */
-  rousePoller(): void {
+  /** Wakes a program that naps, when completions have been written since the last call: so many in all. */
+  rousePoller(completions: number): void {
+    if (completions === this.#completions) return;
+    this.#completions = completions;
     if (Atomics.load(this.#poller, 0) === 0) return;
     Atomics.store(this.#poller, 0, 0);
     Atomics.notify(this.#poller, 0);
