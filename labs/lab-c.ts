@@ -77,7 +77,9 @@ async function accept(): Promise<Socket> {
 
 async function dial(host: string): Promise<Socket> {
   const socket = connect(TCP_PORT, host);
-  await once(socket, 'connect');
+  await once(socket, 'connect').catch((error: unknown) => {
+    throw new Error(`no server at ${host}: start \`lab c server\` there first`, { cause: error });
+  });
   return socket;
 }
 

@@ -8,7 +8,7 @@ import { type Examined, examine } from './dump/examine.js';
 import { formatJson } from './dump/json.js';
 import { formatLine } from './dump/line.js';
 import { Summary } from './dump/summary.js';
-import { systemCode, tool, ToolError } from './errors.js';
+import { fileFailure, tool, ToolError } from './errors.js';
 
 interface DumpOptions {
   readonly verbose?: true;
@@ -19,21 +19,13 @@ const PIECE_BYTES = 1 << 18;
 const EXIT_WRONG_ICRC = 1;
 const EXIT_UNREADABLE = 2;
 
-const REASONS: Readonly<Record<string, string | undefined>> = {
-  ENOENT: 'no such file',
-  EACCES: 'permission denied',
-  EISDIR: 'it is a folder',
-};
-
 /** Which file, and why it could not be read. */
 function readFailure(file: string, error: unknown): Error {
   const name = file === '-' ? 'standard input' : file;
   if (error instanceof CaptureError) {
     return new ToolError(`${name}: ${error.message}`, EXIT_UNREADABLE, { cause: error });
   }
-  const code = systemCode(error);
-  if (code === undefined) return error instanceof Error ? error : new Error(String(error));
-  return new ToolError(`${name}: cannot be read: ${REASONS[code] ?? code}`, EXIT_UNREADABLE, { cause: error });
+  return fileFailure(name, 'read', error, EXIT_UNREADABLE);
 }
 
 /** The file in pieces as they come, so that a capture can be read while it is made. */

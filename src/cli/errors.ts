@@ -1,18 +1,7 @@
 import { VerbsError } from '../index.js';
+import { ToolError, systemCode } from './tool-error.js';
 
-/** A failure that is fully told by its sentence. */
-export class ToolError extends Error {
-  override readonly name = 'ToolError';
-
-  constructor(
-    message: string,
-    /** 1 to 255. */
-    readonly exitCode = 1,
-    options?: ErrorOptions,
-  ) {
-    super(message, options);
-  }
-}
+export { ToolError, fileFailure, systemCode } from './tool-error.js';
 
 /** Does one step of a tool; a failure says which step it was, in the words of the C tool, and then why. */
 export function attempt<Result>(failure: string, step: () => Result): Result {
@@ -22,11 +11,6 @@ export function attempt<Result>(failure: string, step: () => Result): Result {
     if (error instanceof VerbsError) throw new ToolError(`${failure}: ${error.message}`, 1, { cause: error });
     throw error;
   }
-}
-
-/** The code of a failed system call, such as 'ECONNREFUSED'; undefined for everything else. */
-export function systemCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
 /** What to tell the user of a failure. */

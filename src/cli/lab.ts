@@ -16,7 +16,8 @@ async function runLab(name: string, args: readonly string[]): Promise<void> {
   const program = fileURLToPath(new URL(`../../labs/lab-${lab}.js`, import.meta.url));
   if (!existsSync(program)) throw new ToolError(`${program} is missing; run \`npm run build\` first.`);
   // A process of its own: a lab is a whole program, to be read and run as one.
-  const child = spawn(process.execPath, ['--enable-source-maps', program, ...args], { stdio: 'inherit' });
+  const runner = fileURLToPath(new URL('./lab-process.js', import.meta.url));
+  const child = spawn(process.execPath, ['--enable-source-maps', runner, program, ...args], { stdio: 'inherit' });
   const [code] = (await once(child, 'exit')) as [number | null];
   process.exitCode = code ?? 1;
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
+import { fileFailure } from './tool-error.js';
 
 /** What every subcommand's file exports. */
 interface Subcommand {
@@ -49,15 +50,19 @@ async function main(words: readonly string[]): Promise<void> {
     );
   const wanted = words.find((word) => !word.startsWith('-') && word !== 'help');
   for (const entry of ENTRIES) {
-    if (entry.name === wanted) program.addCommand((await entry.load()).command());
-    else program.command(entry.name).description(entry.summary);
+    if (entry.name === wanted) {
+      const command = (await entry.load()).command();
+      program.addCommand(command.showHelpAfterError(`(verbena ${entry.name} --help lists what there is)`));
+    } else program.command(entry.name).description(entry.summary);
   }
   await program.parseAsync(words, { from: 'user' });
 }
 
 // A reader that left early (`verbena dump FILE | head`) is no failure of ours.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === 'EPIPE' ? 0 : 1);
+  if (error.code === 'EPIPE') process.exit(0);
+  process.stderr.write(`${fileFailure('standard output', 'written', error).message}\n`);
+  process.exit(1);
 });
 
 await main(process.argv.slice(2));

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type OpenOptions } from '../index.js';
+import { warn } from './warnings.js';
 
 /** A parser for whole numbers, decimal or 0x, as strtoul(…, 0) takes them, that refuses what strtoul lets pass. */
 export function wholeNumber(min: number, max: number): (text: string) => number {
@@ -30,6 +31,7 @@ export function withHosting(command: Command): Command {
 /** The options of `device.open()` that the command line asked for. */
 export function openOptions(options: HostingOptions): OpenOptions {
   return {
+    warn,
     ...(options.host === undefined ? {} : { host: options.host }),
     ...(options.addr === undefined ? {} : { address: options.addr }),
   };

@@ -42,6 +42,12 @@ test('ibv_devinfo -v prints the limits and the GID table', async () => {
   assert.match(stdout, /^\t\t\tGID\[ {2}0\]:\t\t::ffff:127\.81\.1\.2, RoCE v2$/m);
 });
 
+test('ibv_devinfo works without system calls', async () => {
+  const { code, stdout } = await run(['ibv_devinfo', '--addr', '127.81.1.4'], { VERBENA_NATIVE: 'off' });
+  assert.equal(code, 0);
+  assert.match(stdout, /^hca_id:\tverbena0\n/);
+});
+
 test('ibv_devinfo refuses a device that is not there', async () => {
   const { code, stderr } = await run(['ibv_devinfo', '-d', 'mlx5_0']);
   assert.deepEqual({ code, stderr }, { code: 255, stderr: "IB device 'mlx5_0' wasn't found\n" });

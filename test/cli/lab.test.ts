@@ -21,6 +21,18 @@ test('lab c sends, writes and reads between two processes', async () => {
   assert.match(client.stdout, /^RDMA READ completed: the server put this here, and never sent it$/m);
 });
 
+test('a lab that fails says why and where, in two lines', async () => {
+  const { code, stderr } = await run(['lab', 'a'], { VERBENA_ADDR: '127.84.3.1', VERBENA_PCAP: '/dev/full' });
+  assert.equal(code, 1);
+  assert.match(stderr, /^ibv_open_device: .+\n {2}at labs\/lab-a\.ts:\d+\n$/);
+});
+
+test('a client of lab c without a server is told to start one', async () => {
+  const { code, stderr } = await run(['lab', 'c', 'no-such-host.invalid', '127.84.4.1']);
+  assert.equal(code, 1);
+  assert.match(stderr, /^no server at no-such-host\.invalid: start `lab c server` there first\n/);
+});
+
 test('a lab that does not exist is refused', async () => {
   const { code, stderr } = await run(['lab', 'z']);
   assert.deepEqual({ code, stderr }, { code: 1, stderr: "There is no lab 'z'; there are: a, c.\n" });

@@ -34,5 +34,15 @@ test('an unknown subcommand is refused', async () => {
 test('an unknown option is refused', async () => {
   const { code, stderr } = await run(['ibv_devinfo', '--nonsense']);
   assert.equal(code, 1);
-  assert.match(stderr, /unknown option '--nonsense'/);
+  assert.match(stderr, /unknown option '--nonsense'\n\(verbena ibv_devinfo --help lists what there is\)/);
+});
+
+test('output that cannot be written is a failure', async () => {
+  const { code, stderr } = await run(['ibv_devices'], {}, ['sh', '-c', 'exec "$@" > /dev/full', 'sh']);
+  assert.deepEqual({ code, stderr }, { code: 1, stderr: 'standard output: cannot be written: the disk is full\n' });
+});
+
+test('a reader that leaves early is none', async () => {
+  const { code, stderr } = await run(['ibv_devinfo', '-v'], {}, ['sh', '-c', '"$@" | true', 'sh']);
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
 });

@@ -20,10 +20,16 @@ export class Tool {
   #stdout = '';
   #stderr = '';
 
-  constructor(args: readonly string[], settings: Readonly<Record<string, string>> = {}) {
+  /** `wrapper` is a command that runs the command given to it as its last arguments. */
+  constructor(
+    args: readonly string[],
+    settings: Readonly<Record<string, string>> = {},
+    wrapper: readonly string[] = [],
+  ) {
     // The caller's settings must not leak in.
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VERBENA_')));
-    this.child = spawn(process.execPath, [`${ROOT}bin/verbena`, ...args], {
+    const [file, ...rest] = [...wrapper, process.execPath, `${ROOT}bin/verbena`, ...args];
+    this.child = spawn(file, rest, {
       cwd: ROOT,
       env: { ...env, ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -49,8 +55,12 @@ export class Tool {
   }
 }
 
-export function run(args: readonly string[], settings?: Readonly<Record<string, string>>): Promise<Ended> {
-  return new Tool(args, settings).ended;
+export function run(
+  args: readonly string[],
+  settings?: Readonly<Record<string, string>>,
+  wrapper?: readonly string[],
+): Promise<Ended> {
+  return new Tool(args, settings, wrapper).ended;
 }
 
 /** A TCP port that was free a moment ago. */

@@ -8,6 +8,9 @@ import { DESTINATION_BYTES, type Destination, decodeDestination, encodeDestinati
 
 const DONE = Buffer.from('done\0', 'latin1');
 
+/** What a look-up of a host's name fails with. */
+const UNKNOWN_HOST = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ENODATA']);
+
 async function readExactly(socket: Socket, length: number, what: string): Promise<Buffer> {
   for (;;) {
     const bytes: unknown = socket.read(length);
@@ -30,7 +33,8 @@ export async function connectToServer(host: string, port: number): Promise<Socke
   } catch (error) {
     socket.destroy();
     const why = systemCode(error) ?? String(error);
-    throw new ToolError(`Couldn't connect to ${host}:${port} (${why}); is the server running there?`);
+    const advice = UNKNOWN_HOST.has(why) ? 'no host of that name is known' : 'is the server running there?';
+    throw new ToolError(`Couldn't connect to ${host}:${port} (${why}); ${advice}`);
   }
   return socket;
 }

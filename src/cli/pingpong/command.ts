@@ -1,5 +1,5 @@
-import { Command } from 'commander';
-import { type Context, mtuFromBytes } from '../../index.js';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { type Context, Mtu, mtuBytes, mtuFromBytes } from '../../index.js';
 import { findDevice } from '../devices.js';
 import { ToolError, attempt, tool } from '../errors.js';
 import { gidText } from '../gid-text.js';
@@ -14,7 +14,7 @@ interface PingPongFlags extends HostingOptions {
   readonly ibDev?: string;
   readonly ibPort: number;
   readonly size: number;
-  readonly mtu: number;
+  readonly mtu: Mtu;
   readonly rxDepth: number;
   readonly iters: number;
   readonly sl: number;
@@ -50,10 +50,10 @@ function refuseUnsupported(flags: PingPongFlags): void {
   if (flags.dm === true) throw new ToolError("Device doesn't support dm allocation");
 }
 
-function pathMtu(flags: PingPongFlags): NonNullable<ReturnType<typeof mtuFromBytes>> {
-  const mtu = mtuFromBytes(flags.mtu);
-  if (mtu === undefined || ![256, 512, 1024, 2048, 4096].includes(flags.mtu)) {
-    throw new ToolError(`A path MTU is 256, 512, 1024, 2048 or 4096, not ${flags.mtu}.`);
+function pathMtu(text: string): Mtu {
+  const mtu = mtuFromBytes(Number(text));
+  if (mtu === undefined || mtuBytes(mtu) !== Number(text)) {
+    throw new InvalidArgumentError('A path MTU is 256, 512, 1024, 2048 or 4096.');
   }
   return mtu;
 }
@@ -103,7 +103,6 @@ class Report {
 
 async function pingPong(host: string | undefined, flags: PingPongFlags): Promise<void> {
   refuseUnsupported(flags);
-  const mtu = pathMtu(flags);
   const device = findDevice(flags.ibDev, (name) => new ToolError(`IB device ${name} not found`));
   const report = new Report(flags.json === true);
 
@@ -116,7 +115,7 @@ async function pingPong(host: string | undefined, flags: PingPongFlags): Promise
       : openToward(device, toServer, flags);
   const side = new PingPong(context, {
     sizeBytes: flags.size,
-    pathMtu: mtu,
+    pathMtu: flags.mtu,
     rxDepth: flags.rxDepth,
     iterations: flags.iters,
     serviceLevel: flags.sl,
@@ -153,12 +152,16 @@ export function command(): Command {
       .option('-d, --ib-dev <dev>', 'use IB device <dev> (default first device found)')
       .option('-i, --ib-port <port>', 'use port <port> of IB device', number(1, 255), 1)
       .option('-s, --size <size>', 'size of message to exchange', number(1, 2 ** 31), 4096)
-      .option('-m, --mtu <size>', 'path MTU', number(256, 4096), 1024)
+      .addOption(new Option('-m, --mtu <size>', 'path MTU').argParser(pathMtu).default(Mtu.MTU_1024, '1024'))
       .option('-r, --rx-depth <dep>', 'number of receives to post at a time', number(1, 1 << 20), 500)
       .option('-n, --iters <iters>', 'number of exchanges', number(1, 2 ** 31), 1000)
       .option('-l, --sl <sl>', 'service level value', number(0, 15), 0)
       .option('-e, --events', 'sleep on CQ events (default poll)')
-      .option('-g, --gid-idx <gid index>', 'local port gid index (default: chosen by itself)', number(0, 0xffff))
+      .option(
+        '-g, --gid-idx <gid index>',
+        'local port gid index (default: the one that has the address)',
+        number(0, 0xffff),
+      )
       .option('-o, --odp', 'use on demand paging (not on this device)')
       .option('-O, --iodp', 'use implicit on demand paging (not on this device)')
       .option('-P, --prefetch', 'prefetch an ODP MR (not on this device)')

@@ -12,6 +12,7 @@ import {
   QpState,
   QpType,
   SendFlags,
+  VerbsError,
   type WorkCompletion,
   WcStatus,
   WrOpcode,
@@ -35,6 +36,8 @@ const LINGER_MS = 270;
 /** Empty polls in a row, some tens of microseconds, after which polling pauses. */
 const PATIENCE = 500;
 const NAP_MS = 0.02;
+/** Silence after which the user is told what it may mean. */
+const SILENCE_MS = 5000;
 const idle = new Int32Array(new SharedArrayBuffer(4));
 
 export interface PingPongOptions {
@@ -89,6 +92,7 @@ export class PingPong {
   #sent = 0;
   #received = 0;
   #pending = 0;
+  #toldSilence = false;
 
   constructor(context: Context, options: PingPongOptions) {
     const { sizeBytes, rxDepth, portNum } = options;
@@ -232,17 +236,44 @@ export class PingPong {
     });
   }
 
+  /** A request to receive never times out, so a peer that dies between two messages is only silent. */
+  #tellSilence(): void {
+    if (this.#toldSilence) return;
+    this.#toldSilence = true;
+    process.stderr.write(
+      `Nothing has come from the peer for ${SILENCE_MS / 1000} s; if it is gone, end this side by Ctrl-C.\n`,
+    );
+  }
+
+  #awaitEvent(channel: CompChannel): Cq {
+    if (!this.#toldSilence) {
+      try {
+        return channel.getCqEvent(SILENCE_MS);
+      } catch (error) {
+        if (!(error instanceof VerbsError && error.errno === 'ETIMEDOUT')) throw error;
+        this.#tellSilence();
+      }
+    }
+    return channel.getCqEvent();
+  }
+
   #nextCompletions(): WorkCompletion[] {
     const channel = this.#channel;
     if (channel !== undefined) {
-      const cq = attempt('Failed to get cq_event', () => channel.getCqEvent());
+      const cq = attempt('Failed to get cq_event', () => this.#awaitEvent(channel));
       cq.ackEvents();
       attempt("Couldn't request CQ notification", () => cq.reqNotify());
       return cq.poll(2);
     }
+    let silentSince = 0;
     for (let empty = 0; ; empty += 1) {
       const completions = this.#cq.poll(2);
       if (completions.length > 0) return completions;
+      if (empty % PATIENCE === 0) {
+        const now = performance.now();
+        if (empty === 0) silentSince = now;
+        else if (now - silentSince > SILENCE_MS) this.#tellSilence();
+      }
       // An inline NIC lives from our polling. One in a thread may need the core that we hold.
       if (empty >= PATIENCE && this.#context.host === 'thread') Atomics.wait(idle, 0, 0, NAP_MS);
     }

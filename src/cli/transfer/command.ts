@@ -8,7 +8,7 @@ import { ReceiverHandle } from './receiver-handle.js';
 import { type SendResult, Sender } from './sender.js';
 import { type Source, fromFile, madeOnTheFly } from './source.js';
 import { type Summary, summaryText } from './summary.js';
-import { MIB, mebibytes } from './units.js';
+import { MIB, amount } from './units.js';
 
 interface TransferOptions {
   readonly size: number;
@@ -57,7 +57,7 @@ async function move(
   await receiver.connect(local);
   if (json === undefined) {
     process.stdout.write(
-      `Moving ${mebibytes(source.sizeBytes)} (${source.name}) from ${local.address} (process ${process.pid}) ` +
+      `Moving ${amount(source.sizeBytes)} (${source.name}) from ${local.address} (process ${process.pid}) ` +
         `to ${remote.address} by RDMA WRITE over RoCEv2:\n`,
     );
   }
@@ -85,7 +85,7 @@ async function move(
 
 async function transfer(file: string | undefined, options: TransferOptions): Promise<void> {
   const { from: addr, host, json, size } = options;
-  const source = file === undefined ? madeOnTheFly(size * MIB) : fromFile(file);
+  const source = file === undefined ? madeOnTheFly(size * MIB) : fromFile(file, options.output);
   const context = openDevice(
     openOptions({ ...(host === undefined ? {} : { host }), ...(addr === undefined ? {} : { addr }) }),
   );
@@ -110,7 +110,7 @@ export function command(): Command {
       'Move a file from a sender process to a receiver process by RDMA WRITE over RoCEv2, and check its SHA-256 there.',
     )
     .argument('[file]', 'what to move; without it, bytes made on the fly')
-    .option('--size <MiB>', 'how much to make on the fly', wholeNumber(0, 1 << 20), 256)
+    .option('--size <MiB>', 'how much to make on the fly (not with a file)', wholeNumber(0, 1 << 20), 256)
     .option('-o, --output <file>', 'where the receiver puts what arrives (default: it is only checked)')
     .option('--from <address>', "the sender's IP address (default: VERBENA_ADDR, or a free loopback address)")
     .option('--to <address>', "the receiver's IP address (default: a free loopback address)")

@@ -32,7 +32,8 @@ export type Order = StartOrder | ConnectOrder;
 export type Answer =
   | { readonly kind: 'ready'; readonly end: EndAddress }
   | { readonly kind: 'connected' }
-  | { readonly kind: 'finished'; readonly counters: Record<string, number> };
+  | { readonly kind: 'finished'; readonly counters: Record<string, number> }
+  | { readonly kind: 'failed'; readonly sentence: string };
 
 /** Bytes of a SHA-256 digest. */
 export const DIGEST_BYTES = 32;

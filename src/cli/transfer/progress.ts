@@ -1,5 +1,5 @@
 import { SingleBar } from 'cli-progress';
-import { mebibytes } from './units.js';
+import { amount } from './units.js';
 
 /** Shows how much has arrived. */
 export interface Progress {
@@ -27,8 +27,8 @@ function bar(totalBytes: number): Progress {
     hideCursor: true,
   });
   const payload = (bytes: number): object => ({
-    done: mebibytes(bytes),
-    all: mebibytes(totalBytes),
+    done: amount(bytes),
+    all: amount(totalBytes),
     rate: `${(bytes / 1e6 / Math.max(0.001, (performance.now() - started) / 1000)).toFixed(0)} MB/s`,
   });
   return {
@@ -49,7 +49,7 @@ function lines(totalBytes: number): Progress {
       const quarter = totalBytes === 0 ? 4 : Math.floor((bytes * 4) / totalBytes);
       if (quarter <= shown) return;
       shown = quarter;
-      process.stdout.write(`  ${quarter * 25} %  ${mebibytes(bytes)} of ${mebibytes(totalBytes)}\n`);
+      process.stdout.write(`  ${quarter * 25} %  ${amount(bytes)} of ${amount(totalBytes)}\n`);
     },
     stop: () => {},
   };

@@ -22,6 +22,9 @@ export class ReceiverHandle {
     this.#child = fork(fileURLToPath(new URL('./receiver-process.js', import.meta.url)), { env });
     this.failure = new Promise((_, reject) => {
       this.#child.once('error', (error) => reject(new ToolError(`The receiver did not start: ${error.message}`)));
+      this.#child.on('message', (answer: Answer) => {
+        if (answer.kind === 'failed') reject(new ToolError(`Receiver: ${answer.sentence}`));
+      });
       this.#child.once('exit', (code, signal) => {
         if (this.#finished) return;
         reject(new ToolError(`The receiver ended ${ending(code, signal)} before everything had arrived.`));

@@ -1,20 +1,20 @@
 import { once } from 'node:events';
-import { sentence } from '../errors.js';
+import { ToolError, sentence } from '../errors.js';
 import { type Answer, type EndAddress, type Order } from './messages.js';
 import { receive } from './receiver.js';
 
 // The receiver's process, started by `verbena transfer`. The pipe to its parent carries orders in and answers out.
-
-function fail(text: string): never {
-  process.stderr.write(`receiver: ${text}\n`);
-  process.exit(1);
-}
 
 let finished = false;
 
 function tell(answer: Answer): void {
   finished = answer.kind === 'finished';
   process.send?.(answer);
+}
+
+/** The sender tells the user, so that there is one sentence and not two. */
+function fail(text: string): void {
+  process.send?.({ kind: 'failed', sentence: text } satisfies Answer, () => process.exit(1));
 }
 
 async function nextOrder(): Promise<Order> {
@@ -25,20 +25,21 @@ async function nextOrder(): Promise<Order> {
 
 async function senderEnd(): Promise<EndAddress> {
   const order = await nextOrder();
-  if (order.kind !== 'connect') fail(`'${order.kind}' came where the sender's address was expected`);
+  if (order.kind !== 'connect') throw new ToolError(`'${order.kind}' came where the sender's address was expected.`);
   return order.end;
 }
 
-// The parent hangs up when it has our last answer; before that, its end of the pipe closes only by its death.
+// The sender hangs up when it has our last answer; before that, its end of the pipe closes only by its death, and then
+// there is nothing left to receive.
 process.on('disconnect', () => {
-  if (!finished) fail('the sender is gone, so there is nothing left to receive.');
+  if (!finished) process.exit(1);
 });
 // Ctrl-C reaches the whole group. The sender decides what it means, and its end is ours.
 process.on('SIGINT', () => {});
 
 try {
   const order = await nextOrder();
-  if (order.kind !== 'start') fail(`'${order.kind}' came where the order to start was expected`);
+  if (order.kind !== 'start') throw new ToolError(`'${order.kind}' came where the order to start was expected.`);
   await receive(order, { tell, senderEnd });
 } catch (error) {
   fail(sentence(error));

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { AccessFlags, WcOpcode, openDevice } from '../../index.js';
-import { ToolError } from '../errors.js';
+import { ToolError, fileFailure } from '../errors.js';
 import { openOptions } from '../options.js';
 import { Endpoint } from './endpoint.js';
 import { type Answer, type EndAddress, type StartOrder, Verdict } from './messages.js';
@@ -13,17 +13,30 @@ export interface ReceiverPipe {
 }
 
 /** Writes all of `bytes`, since a write may take less. */
-function writeAll(fd: number, bytes: Uint8Array): void {
+function writeAll(fd: number, bytes: Uint8Array, file: string): void {
   let done = 0;
-  while (done < bytes.length) done += writeSync(fd, bytes, done, bytes.length - done);
+  try {
+    while (done < bytes.length) done += writeSync(fd, bytes, done, bytes.length - done);
+  } catch (error) {
+    throw fileFailure(file, 'written', error);
+  }
+}
+
+function create(file: string): number {
+  try {
+    return openSync(file, 'w');
+  } catch (error) {
+    throw fileFailure(file, 'written', error);
+  }
 }
 
 /** The far side: lets itself be written to, and checks what came. */
 export async function receive(order: StartOrder, pipe: ReceiverPipe): Promise<void> {
   const { host, address: addr, output } = order;
   const hosting = { ...(host === undefined ? {} : { host }), ...(addr === undefined ? {} : { addr }) };
-  const context = openDevice(openOptions(hosting));
-  const fd = output === undefined ? undefined : openSync(output, 'w');
+  // The sender's NIC is of the same kind and gives the same warnings, and ours records nothing: one telling is enough.
+  const context = openDevice({ ...openOptions(hosting), warn: () => {} });
+  const out = output === undefined ? undefined : { file: output, fd: create(output) };
   const end = new Endpoint(
     context,
     Math.min(order.legBytes, order.totalBytes),
@@ -59,13 +72,13 @@ export async function receive(order: StartOrder, pipe: ReceiverPipe): Promise<vo
     const leg = end.data.subarray(0, completion.immData);
     if (leg.length !== completion.immData) throw new ToolError(`A leg of ${completion.immData} bytes is too long.`);
     hash.update(leg);
-    if (fd !== undefined) writeAll(fd, leg);
+    if (out !== undefined) writeAll(out.fd, leg, out.file);
     received += leg.length;
     end.expect();
     say(Verdict.GO_ON);
   }
   for (; unacknowledged > 0; unacknowledged -= 1) await end.next();
-  if (fd !== undefined) closeSync(fd);
+  if (out !== undefined) closeSync(out.fd);
   pipe.tell({ kind: 'finished', counters: context.counters() });
   await end.close();
   context.close();

@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { type BigIntStats, closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
-import { ToolError } from '../errors.js';
+import { ToolError, fileFailure } from '../errors.js';
 
 /** What is moved, read in order. */
 export interface Source {
@@ -22,17 +22,39 @@ export function madeOnTheFly(sizeBytes: number): Source {
   };
 }
 
-/** @throws ToolError or the system's error when the file cannot be read */
-export function fromFile(path: string): Source {
-  const fd = openSync(path, 'r');
-  const stat = fstatSync(fd);
+function open(path: string): number {
+  try {
+    return openSync(path, 'r');
+  } catch (error) {
+    throw fileFailure(path, 'read', error);
+  }
+}
+
+/** Whether two paths lead to one file that exists. */
+function sameFile(path: string, stat: BigIntStats): boolean {
+  const other = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return other?.dev === stat.dev && other.ino === stat.ino;
+}
+
+/**
+ * A file, which is not to be written to in the same run.
+ *
+ * @throws ToolError when it cannot be read, or is `output`
+ */
+export function fromFile(path: string, output: string | undefined): Source {
+  const fd = open(path);
+  const stat = fstatSync(fd, { bigint: true });
   if (!stat.isFile()) {
     closeSync(fd);
     throw new ToolError(`${path} is not a regular file.`);
   }
+  if (output !== undefined && sameFile(output, stat)) {
+    closeSync(fd);
+    throw new ToolError(`${output} is the file to move; give --output another name.`);
+  }
   return {
     name: basename(path),
-    sizeBytes: stat.size,
+    sizeBytes: Number(stat.size),
     read: (into, position) => {
       let done = 0;
       while (done < into.length) {

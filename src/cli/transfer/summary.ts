@@ -1,4 +1,4 @@
-import { mebibytes } from './units.js';
+import { amount, rate } from './units.js';
 
 interface Side {
   readonly address: string;
@@ -53,12 +53,11 @@ function counterRows({ sender, receiver }: Summary): string[] {
 export function summaryText(summary: Summary): string {
   const { bytes, elapsedMs, sender, receiver } = summary;
   const seconds = elapsedMs / 1000;
-  const bytesPerSecond = seconds === 0 ? 0 : bytes / seconds;
   const lost = count(sender, 'retransmitted_pkts') + count(receiver, 'retransmitted_pkts');
   const width = Math.max(...WHERE_NEXT.map(([line]) => line.length));
   return [
-    `Arrived: ${mebibytes(bytes)}, SHA-256 the same on both sides.\n`,
-    row('throughput', `${(bytesPerSecond / 1e9).toFixed(2)} GB/s (${((bytesPerSecond * 8) / 1e9).toFixed(1)} Gbit/s)`),
+    `Arrived: ${amount(bytes)}, SHA-256 the same on both sides.\n`,
+    ...(seconds === 0 ? [] : [row('throughput', rate(bytes / seconds))]),
     row('on the wire', `${seconds.toFixed(3)} s`),
     row(
       'packets',

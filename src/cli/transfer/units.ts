@@ -1,5 +1,14 @@
 export const MIB = 1 << 20;
 
-export function mebibytes(bytes: number): string {
-  return `${(bytes / MIB).toFixed(1)} MiB`;
+/** An amount of data: in bytes below 0.1 MiB, where a MiB would say too little. */
+export function amount(bytes: number): string {
+  return bytes < MIB / 10 ? `${bytes.toLocaleString('en')} bytes` : `${(bytes / MIB).toFixed(1)} MiB`;
+}
+
+/** A rate, in units that leave it a few digits: `1.52 GB/s (12.2 Gbit/s)`, `35.1 MB/s (281 Mbit/s)`. */
+export function rate(bytesPerSecond: number): string {
+  const bits = bytesPerSecond * 8;
+  return bytesPerSecond < 1e8
+    ? `${(bytesPerSecond / 1e6).toFixed(1)} MB/s (${(bits / 1e6).toFixed(0)} Mbit/s)`
+    : `${(bytesPerSecond / 1e9).toFixed(2)} GB/s (${(bits / 1e9).toFixed(1)} Gbit/s)`;
 }
