@@ -143,11 +143,9 @@ if (isServer) {
   // Two-sided: a SEND ends our receive request.
   const wc = completion();
   console.log(`received by SEND: ${text(INBOX, wc.byteLen)}`);
-  // One-sided: nothing completes here. The client says over TCP that it has written, or we would never know.
+  // One-sided: nothing completes here. The client says over TCP that it is done, or we would never know.
   const length = Number(await hear());
   console.log(`found in memory, put there by RDMA WRITE: ${text(WRITTEN, length)}`);
-  tell('seen');
-  await hear();
 } else {
   const raddr = BigInt(peer.raddr);
   const { rkey } = peer;
@@ -165,8 +163,6 @@ if (isServer) {
   });
   completion();
   console.log('RDMA WRITE completed');
-  tell(sge.length);
-  await hear();
 
   qp.postSend({
     opcode: WrOpcode.RDMA_READ,
@@ -176,6 +172,6 @@ if (isServer) {
   });
   completion();
   console.log(`RDMA READ completed: ${text(0, GREETING.length)}`);
-  tell('done');
+  tell(sge.length);
 }
 socket.end();
