@@ -97,7 +97,13 @@ export class InlineHost implements AdapterHost {
   execute<V extends Verb>(verb: V, argument: Argument<V>): Value<V> {
     // What is held back goes first: the verb may end the queue pair that owes it.
     this.#adapter.push(nowUs());
-    return this.#adapter.execute(verb, argument);
+    try {
+      return this.#adapter.execute(verb, argument);
+    } finally {
+      // A queue pair that comes back from SQD, or goes to ERR, may have something to send or to tell.
+      this.#adapter.push(nowUs());
+      if (this.#listeners.size > 0) this.#setAlarm();
+    }
   }
 
   locate(bytes: Uint8Array): LocatedMemory {

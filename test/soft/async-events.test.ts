@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { EventType, QpState, SendFlags, WcStatus, WrOpcode } from '../../src/index.js';
 import { drain, HOSTINGS, Pair } from './support/pair.js';
 
-const NET = '127.94.14';
+const NET = '127.94.24';
 
 for (const hosting of HOSTINGS) {
   describe(`asynchronous events, hosted ${hosting}`, () => {

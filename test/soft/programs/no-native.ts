@@ -14,8 +14,8 @@ function refusalOf(action: () => void): string {
   }
 }
 
-const inline = refusalOf(() => openDevice({ host: 'inline', address: '127.94.13.3', warn }).close());
-const [a, b] = ['127.94.13.1', '127.94.13.2'].map((address) => makeSide(openDevice({ address, warn })));
+const inline = refusalOf(() => openDevice({ host: 'inline', address: '127.94.23.3', warn }).close());
+const [a, b] = ['127.94.23.1', '127.94.23.2'].map((address) => makeSide(openDevice({ address, warn })));
 connect(a.qp, { qpNum: b.qp.qpNum, dgid: b.context.queryGid(1, 0) });
 connect(b.qp, { qpNum: a.qp.qpNum, dgid: a.context.queryGid(1, 0) });
 
