@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import ts from 'typescript';
+import * as face from '../../src/index.js';
 import { ROOT } from './tool.js';
 
 test("README's program runs as it stands", () => {
@@ -21,4 +22,29 @@ test("README's program runs as it stands", () => {
   } finally {
     rmSync(file);
   }
+});
+
+test('README has every setting that the code reads', () => {
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
+  const settings = files
+    .filter((file) => file.endsWith('.ts'))
+    .flatMap((file) => readFileSync(join(ROOT, 'src', file), 'utf8').match(/'VERBENA_[A-Z_]+'/g) ?? [])
+    .map((quoted) => quoted.slice(1, -1))
+    // The code of a Node warning, not a setting.
+    .filter((name) => name !== 'VERBENA_DGRAM');
+  const missing = [...new Set(settings)].filter((name) => !readme.includes(`| \`${name}\` |`));
+  assert.ok(settings.length > 0);
+  assert.deepEqual(missing, []);
+});
+
+test('what docs/api.md names as a value or a helper is exported', () => {
+  const text = readFileSync(join(ROOT, 'docs/api.md'), 'utf8');
+  const section = /^## Values\n(.*?)^## /ms.exec(text)?.[1] ?? '';
+  const named = [...section.matchAll(/`(\w+)`/g)].map(([, name]) => name).filter((name) => name !== 'vendorErr');
+  assert.ok(named.length > 0);
+  assert.deepEqual(
+    named.filter((name) => !name.endsWith('.h') && !(name in face)),
+    [],
+  );
 });
