@@ -1,20 +1,10 @@
-import {
-  type SimulatedLinkOptions,
-  SimulatedNetwork,
-  type SimulatedNetworkOptions,
-  SeededRandom,
-} from '../link/index.js';
+import { type SimulatedLinkOptions, SimulatedNetwork, type SimulatedNetworkOptions } from '../link/index.js';
 import { gidFromIp } from '../spec/index.js';
 import { type Context, type Device, invalid, VerbsError } from '../verbs/index.js';
 import { SoftContext } from './driver/context.js';
 import { DEVICE_NAME, NODE_TYPE, nodeGuid, TRANSPORT_TYPE } from './driver/device-facts.js';
-import { SyntheticAddresses } from './memory-locator.js';
-import { SimulatedHost, type Simulation } from './simulated-host.js';
-
-/** Steps between two rounds of the event loop, which others want to use as well. */
-const STEPS_PER_ROUND = 64;
-/** Keys and QP numbers are drawn from a sequence of their own, so that they do not change with the network's luck. */
-const KEY_SEED = 0x5eed;
+import { SimulatedHost } from './simulated-host.js';
+import { Simulation } from './simulation.js';
 
 /**
  * Devices joined by a network that exists in memory and in a time of its own: the verbs API without a socket or a
@@ -29,20 +19,14 @@ const KEY_SEED = 0x5eed;
  * const b = cluster.open('10.0.0.2');
  * ```
  */
-export class SimulatedCluster implements Simulation {
+export class SimulatedCluster {
   /** The wire: its conditions, scripts and counts. */
   readonly network: SimulatedNetwork;
-  readonly addresses = new SyntheticAddresses();
-  readonly random: () => number;
-
-  readonly #hosts: SimulatedHost[] = [];
-  #runners = 0;
-  #scheduled = false;
+  readonly #simulation: Simulation;
 
   constructor(options: SimulatedNetworkOptions) {
     this.network = new SimulatedNetwork(options);
-    const keys = new SeededRandom(options.seed ^ KEY_SEED);
-    this.random = keys.u32;
+    this.#simulation = new Simulation(this.network, options.seed);
   }
 
   /** Virtual time since the cluster began, in µs. */
@@ -65,8 +49,7 @@ export class SimulatedCluster implements Simulation {
         error instanceof RangeError ? invalid(message) : { ...invalid(message), errno: 'EADDRINUSE' as const };
       throw new VerbsError('ibv_open_device', problem, { cause: error });
     }
-    const host = new SimulatedHost(this, link, link.address);
-    this.#hosts.push(host);
+    const host = new SimulatedHost(this.#simulation, link, link.address);
     return new SoftContext(new SimulatedDevice(this, link.address), host);
   }
 
@@ -77,13 +60,7 @@ export class SimulatedCluster implements Simulation {
    * @returns false when nothing is left to happen, at whatever time
    */
   step(untilUs = Infinity): boolean {
-    if (this.#turn()) return true;
-    let nextUs = this.network.nextEventUs();
-    for (const { adapter } of this.#hosts) nextUs = Math.min(nextUs, adapter.nextWakeupUs());
-    if (nextUs === Infinity && untilUs === Infinity) return false;
-    this.network.advanceTo(Math.min(nextUs, untilUs));
-    this.#turn();
-    return true;
+    return this.#simulation.step(untilUs);
   }
 
   /**
@@ -95,35 +72,6 @@ export class SimulatedCluster implements Simulation {
     for (let steps = 0; this.nowUs < untilUs && this.step(untilUs); steps += 1) {
       if (steps >= maxSteps) throw new RangeError(`the simulation goes on after ${maxSteps} steps`);
     }
-  }
-
-  keepRunning(): () => void {
-    this.#runners += 1;
-    this.stirred();
-    return () => {
-      this.#runners -= 1;
-    };
-  }
-
-  stirred(): void {
-    if (this.#runners === 0 || this.#scheduled) return;
-    this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      let steps = 0;
-      while (this.#runners > 0 && steps < STEPS_PER_ROUND && this.step()) steps += 1;
-      if (steps > 0) this.stirred();
-    });
-  }
-
-  remove(host: SimulatedHost): void {
-    this.#hosts.splice(this.#hosts.indexOf(host), 1);
-  }
-
-  #turn(): boolean {
-    let busy = false;
-    for (const { adapter } of this.#hosts) busy = adapter.turn(this.nowUs) || busy;
-    return busy;
   }
 }
 

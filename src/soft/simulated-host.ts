@@ -7,22 +7,8 @@ import { Adapter } from './adapter.js';
 import type { AdapterHost, LocatedMemory } from './adapter-host.js';
 import type { Argument, Value, Verb } from './command.js';
 import { createAsyncEventRing } from './event-ring.js';
-import { locateInThread, resolveMemory, type SyntheticAddresses } from './memory-locator.js';
-
-/** The simulation that an adapter lives in. */
-export interface Simulation {
-  /** Virtual time, in µs. */
-  readonly nowUs: number;
-  readonly addresses: SyntheticAddresses;
-  readonly random: () => number;
-  /** Lets the next thing happen, but none after `untilUs`. @returns false when nothing will ever happen */
-  step(untilUs?: number): boolean;
-  /** Has {@link step} called from the event loop, until the function returned is called. */
-  keepRunning(): () => void;
-  /** Something new may happen. */
-  stirred(): void;
-  remove(host: SimulatedHost): void;
-}
+import { locateInThread, resolveMemory } from './memory-locator.js';
+import type { Simulation } from './simulation.js';
 
 /** An adapter under virtual time. Whoever waits on it makes that time pass. */
 export class SimulatedHost implements AdapterHost {
@@ -54,6 +40,7 @@ export class SimulatedHost implements AdapterHost {
       resolve: resolveMemory,
       onEvent: (ring) => this.#onEvent(ring),
     });
+    simulation.add(this);
   }
 
   execute<V extends Verb>(verb: V, argument: Argument<V>): Value<V> {
@@ -77,7 +64,7 @@ export class SimulatedHost implements AdapterHost {
   }
 
   idle(): void {
-    this.simulation.step();
+    this.simulation.step(Infinity);
   }
 
   nowUs(): number {
