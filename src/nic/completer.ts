@@ -90,7 +90,7 @@ export class Completer {
     if (this.rnrWaiting) {
       this.rnrWaiting = false;
       core.schedule(qp);
-    } else if (qp.window.inFlight > 0) {
+    } else if (qp.window.inFlight > 0 || this.#rewound) {
       this.#gapSeen = false;
       this.#retried = false;
       this.#retry(Syndrome.RETRY_TIMEOUT);

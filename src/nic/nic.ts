@@ -245,6 +245,8 @@ export class Nic implements NicCore {
     const producer = Atomics.load(words, Ring.PRODUCER);
     let consumer = words[Ring.CONSUMER];
     if (consumer === producer) return;
+    // A driver that claims more than the ring holds is believed up to what it can have written.
+    if ((producer - consumer) >>> 0 > DoorbellPage.ENTRIES) consumer = (producer - DoorbellPage.ENTRIES) | 0;
     while (consumer !== producer) {
       this.#qps.get(words[RING_HEADER_WORDS + (consumer & (DoorbellPage.ENTRIES - 1))])?.onDoorbell();
       consumer = (consumer + 1) | 0;

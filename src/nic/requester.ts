@@ -47,7 +47,8 @@ export class Requester {
       if (kind === undefined) return Served.IDLE;
       const packets = kind.read ? this.#readPackets(index) : 1;
       if (window.inFlight > 0 && window.inFlight + packets > qp.congestion.packets) return Served.IDLE;
-      if ((kind.read || kind.atomic) && window.rdOutstanding >= qp.attr.maxRdAtomic) return Served.IDLE;
+      // What was started goes on, one at a time, though the depth was set to 0 since.
+      if ((kind.read || kind.atomic) && window.rdOutstanding >= Math.max(1, qp.attr.maxRdAtomic)) return Served.IDLE;
       const sent = kind.read
         ? this.#sendRead(index, entry, packets)
         : kind.atomic

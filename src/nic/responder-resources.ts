@@ -44,13 +44,19 @@ export class ResponderResources {
   #ring: ResponderResource[] = [];
   #next = 0;
 
-  resize(count: number): void {
+  reset(count: number): void {
     this.#ring = Array.from({ length: count }, () => new ResponderResource());
     this.#next = 0;
   }
 
-  get count(): number {
-    return this.#ring.length;
+  /** Remembers `count` from now on, and of those so far the newest. */
+  resize(count: number): void {
+    const size = this.#ring.length;
+    const newestFirst = Array.from({ length: size }, (_, i) => this.#ring[(this.#next + size - 1 - i) % size]);
+    const kept = newestFirst.slice(0, count).reverse();
+    const fresh = Array.from({ length: count - kept.length }, () => new ResponderResource());
+    this.#ring = [...fresh, ...kept];
+    this.#next = 0;
   }
 
   take(): ResponderResource {

@@ -65,6 +65,8 @@ export class Responder {
   #told: Told = Told.NOTHING;
   /** The last PSN dropped for coming too early. */
   #aheadPsn = 0;
+  /** The expected packet came before the NAK that asks for it had left. */
+  #untold = false;
 
   #open: number = Open.NONE;
   /** Bytes of the open message that have arrived. */
@@ -91,15 +93,15 @@ export class Responder {
     this.#msn = 0;
     this.#told = Told.NOTHING;
     this.#open = Open.NONE;
-    this.#resources.resize(depth);
+    this.#resources.reset(depth);
     this.#receive.reset();
     this.sender.reset(depth);
   }
 
-  /** Changes how many READs and atomics are remembered; those remembered so far are not. */
+  /** Changes how many READs and atomics the peer may have outstanding. */
   resize(depth: number): void {
     this.#resources.resize(depth);
-    this.sender.reset(depth);
+    this.sender.resize(depth);
   }
 
   flush(cause: Syndrome): void {
@@ -122,6 +124,7 @@ export class Responder {
       this.#onDuplicate(bytes, offset, psn, bits);
       return;
     }
+    this.#untold = this.sender.sequenceNakDue;
     this.#told = Told.NOTHING;
     const header = opcodeHeaderBytes[opcode];
     const pad = bthPadCount(bytes, offset);
@@ -134,9 +137,13 @@ export class Responder {
     else this.#refuse(opcode, payload);
   }
 
-  /** The memory of a READ that was accepted has gone before all of it was sent. */
-  refuseRead(psn: number, rkey: number): void {
-    this.#failAccess(psn, rkey, 0, 0, 0);
+  /**
+   * The memory of a READ that was accepted has gone before all of it was sent. A repeat of one changes nothing here: the
+   * peer may have had its answer long ago.
+   */
+  refuseRead(psn: number, rkey: number, again: boolean): void {
+    if (again) this.sender.acknowledge(psn, Aeth.NAK | NakCode.REMOTE_ACCESS_ERROR, this.#msn);
+    else this.#failAccess(psn, rkey, 0, 0, 0);
   }
 
   /** PROTOCOL.md 2.3, row 1: one NAK per gap. */
@@ -278,7 +285,7 @@ export class Responder {
     this.#region = undefined;
     this.#rkey = rethRkey(bytes, reth);
     if (length === 0) return true;
-    this.#region = this.#locate(
+    this.#region = this.#demand(
       this.#rkey,
       rethVaHi(bytes, reth),
       rethVaLo(bytes, reth),
@@ -300,7 +307,7 @@ export class Responder {
     const rkey = rethRkey(bytes, reth);
     const hi = rethVaHi(bytes, reth);
     const lo = rethVaLo(bytes, reth);
-    const region = length === 0 ? undefined : this.#locate(rkey, hi, lo, length, AccessFlags.REMOTE_READ);
+    const region = length === 0 ? undefined : this.#demand(rkey, hi, lo, length, AccessFlags.REMOTE_READ);
     if (length > 0 && region === undefined) return;
     const packets = Math.max(1, Math.ceil(length / this.qp.mtuBytes));
     const resource = this.#resources.take();
@@ -319,7 +326,7 @@ export class Responder {
     }
     const rkey = atomicEthRkey(bytes, at);
     const hi = atomicEthVaHi(bytes, at);
-    const region = this.#locate(rkey, hi, lo, 8, AccessFlags.REMOTE_ATOMIC);
+    const region = this.#demand(rkey, hi, lo, 8, AccessFlags.REMOTE_ATOMIC);
     if (region === undefined) return;
     const resource = this.#resources.take();
     resource.describe(true, psn, 1, rkey, hi, lo, 8);
@@ -337,10 +344,11 @@ export class Responder {
       this.sender.acknowledge(psnAdd(this.#expectedPsn, -1), ACK_SYNDROME, this.#msn);
       return;
     }
+    if (this.sender.willAnswer(psn)) return;
     const resource = this.#resources.find(psn);
     if ((bits & OpcodeBit.ATOMIC) !== 0) {
-      if (resource?.atomic === true) {
-        this.sender.dropFrom(psn);
+      this.sender.dropFrom(psn);
+      if (resource?.atomic === true && this.sender.hasRoom) {
         this.sender.queueAtomic(resource, true);
         return;
       }
@@ -366,32 +374,27 @@ export class Responder {
       length <= resource.lengthBytes - skipped &&
       packets <= resource.packets - psnDiff(psn, resource.firstPsn);
     if (!inside) return false;
-    const region = length === 0 ? undefined : this.#locate(rkey, hi, lo, length, AccessFlags.REMOTE_READ);
-    if (length > 0 && region === undefined) return true;
     this.sender.dropFrom(psn);
-    this.sender.queueRead(psn, packets, region, this.#located, length, this.#msn, true);
+    if (!this.sender.hasRoom) return false;
+    const region = length === 0 ? undefined : this.#locate(rkey, hi, lo, length, AccessFlags.REMOTE_READ);
+    if (length > 0 && region === undefined) this.refuseRead(psn, rkey, true);
+    else this.sender.queueRead(psn, packets, region, this.#located, length, this.#msn, true);
     return true;
   }
 
-  /**
-   * Finds the memory that a peer names, by PROTOCOL.md 2.3, row 6; {@link #located} says where in it. When the peer may
-   * not touch it, the request is refused and there is no result.
-   */
+  /** Finds memory that a peer names and may use, by PROTOCOL.md 2.3, row 6; {@link #located} says where in it. */
   #locate(rkey: number, hi: number, lo: number, length: number, access: number): MemoryRegion | undefined {
     const region = this.core.memory.byRkey(rkey);
-    const offset = region === undefined ? -1 : region.locate(hi, lo, length);
-    if (
-      region === undefined ||
-      offset < 0 ||
-      region.pd !== this.qp.pd ||
-      !region.allows(access) ||
-      !region.remotelyValid ||
-      !region.present
-    ) {
-      this.#failAccess(this.#expectedPsn, rkey, hi, lo, length);
+    if (region?.pd !== this.qp.pd || !region.allows(access) || !region.remotelyValid || !region.present)
       return undefined;
-    }
-    this.#located = offset;
+    this.#located = region.locate(hi, lo, length);
+    return this.#located < 0 ? undefined : region;
+  }
+
+  /** As {@link #locate}, for a request that is executed: one that names what it may not is refused. */
+  #demand(rkey: number, hi: number, lo: number, length: number, access: number): MemoryRegion | undefined {
+    const region = this.#locate(rkey, hi, lo, length, access);
+    if (region === undefined) this.#failAccess(this.#expectedPsn, rkey, hi, lo, length);
     return region;
   }
 
@@ -414,7 +417,13 @@ export class Responder {
     const last = this.#expectedPsn;
     this.#expectedPsn = psnAdd(last, packets);
     if (endsMessage) this.#msn = (this.#msn + 1) & 0xffffff;
-    if (ackRequest) this.sender.acknowledge(last, ACK_SYNDROME, this.#msn);
+    if (this.#untold && psnDiff(this.#aheadPsn, this.#expectedPsn) >= 0) {
+      // What came before its turn was dropped, and an ACK in place of the NAK would leave the peer in the dark.
+      this.#told = Told.SEQUENCE_ERROR;
+      this.#nak(NakCode.PSN_SEQUENCE_ERROR);
+    } else if (ackRequest) {
+      this.sender.acknowledge(last, ACK_SYNDROME, this.#msn);
+    }
   }
 
   /** No receive request is posted: ask the peer to come again later. */

@@ -1,5 +1,6 @@
 import { psnAdd, psnDiff } from '../spec/index.js';
-import { Aeth, aethOffset, atomicAckOffset, Opcode, opcodeHeaderBytes, writeAeth } from '../wire/index.js';
+import { Aeth, aethOffset, atomicAckOffset, NakCode, Opcode, opcodeHeaderBytes, writeAeth } from '../wire/index.js';
+import { assert } from './command-error.js';
 import { copyBytes, type MemoryRegion } from './memory-region.js';
 import { type NicCore, Served } from './nic-core.js';
 import type { QueuePair } from './queue-pair.js';
@@ -32,8 +33,9 @@ export class ResponseSender {
   #jobs: Job[] = [];
   #head = 0;
   #count = 0;
-  /** Jobs that answer for the first time. */
+  /** Jobs that answer for the first time, and how many of them the peer may have. */
   #fresh = 0;
+  #depth = 0;
   #ackDue = false;
   #ackPsn = 0;
   #ackSyndrome = ACK_SYNDROME;
@@ -48,8 +50,18 @@ export class ResponseSender {
   reset(depth: number): void {
     // As many again for repeats, which must not take the place of what is asked for the first time.
     this.#jobs = Array.from({ length: 2 * depth }, () => new Job());
+    this.#depth = depth;
     this.#ackDue = false;
     this.clearJobs();
+  }
+
+  /** Makes room for `depth` READs and atomics; those that wait stay. */
+  resize(depth: number): void {
+    const waiting = Array.from({ length: this.#count }, (_, i) => this.#job(i));
+    const spare = Math.max(0, 2 * depth - waiting.length);
+    this.#jobs = [...waiting, ...Array.from({ length: spare }, () => new Job())];
+    this.#head = 0;
+    this.#depth = depth;
   }
 
   /** Forgets all READs and atomics that wait to be answered. */
@@ -65,7 +77,7 @@ export class ResponseSender {
    */
   dropFrom(psn: number): void {
     while (this.#count > 0) {
-      const job = this.#jobs[(this.#head + this.#count - 1) % this.#jobs.length];
+      const job = this.#job(this.#count - 1);
       if (psnDiff(psnAdd(job.psn, job.packets), psn) <= 0) return;
       this.#count -= 1;
       if (!job.again) this.#fresh -= 1;
@@ -74,7 +86,27 @@ export class ResponseSender {
 
   /** Whether the peer has as many requests outstanding as it may have. */
   get full(): boolean {
-    return this.#fresh >= this.#jobs.length / 2;
+    return this.#fresh >= this.#depth;
+  }
+
+  /** Whether one more repeat can wait. */
+  get hasRoom(): boolean {
+    return this.#count < this.#jobs.length;
+  }
+
+  /** Whether the peer is about to hear that a packet is missing. */
+  get sequenceNakDue(): boolean {
+    return this.#ackDue && this.#ackSyndrome === (Aeth.NAK | NakCode.PSN_SEQUENCE_ERROR);
+  }
+
+  /** Whether a response that bears `psn` waits to be sent anyway. */
+  willAnswer(psn: number): boolean {
+    for (let i = 0; i < this.#count; i += 1) {
+      const { psn: first, sent, packets } = this.#job(i);
+      const distance = psnDiff(psn, first);
+      if (distance >= sent && distance < packets) return true;
+    }
+    return false;
   }
 
   /** An ACK or NAK of `psn` falls due. */
@@ -146,13 +178,19 @@ export class ResponseSender {
       this.#ackDue = false;
       this.core.counters.ackDeferred += 1;
     }
-    const job = this.#jobs[(this.#head + this.#count) % this.#jobs.length];
+    assert(this.hasRoom, 'more responses wait than there is room for');
+    const job = this.#job(this.#count);
     this.#count += 1;
     job.psn = psn;
     job.again = again;
     if (!again) this.#fresh += 1;
     this.core.schedule(this.qp);
     return job;
+  }
+
+  /** The job that is `distance` places behind the next. */
+  #job(distance: number): Job {
+    return this.#jobs[(this.#head + distance) % this.#jobs.length];
   }
 
   #finish(): void {
@@ -180,10 +218,11 @@ export class ResponseSender {
     const psn = psnAdd(job.psn, job.sent);
     const begin = job.sent * qp.mtuBytes;
     const length = Math.min(job.lengthBytes - begin, qp.mtuBytes);
-    // The memory may have been deregistered since the request was accepted.
+    // The memory may have been deregistered since the request was accepted. What lies behind it is void then.
     if (region !== undefined && !(region.registered && region.remotelyValid && region.present)) {
       this.clearJobs();
-      qp.responder.refuseRead(psn, region.rkey);
+      this.#ackDue = false;
+      qp.responder.refuseRead(psn, region.rkey, job.again);
       return true;
     }
     const first = job.sent === 0;
