@@ -253,7 +253,10 @@ export class ThreadHost implements AdapterHost {
 
   #fail(why: string): void {
     Atomics.store(this.#state, 0, ThreadState.FAILED);
-    this.#failure ??= `the NIC's thread has stopped: ${why}`;
+    if (this.#failure !== undefined) return;
+    this.#failure = `the NIC's thread has stopped: ${why.split('\n', 1)[0]}`;
+    // All of it, for whoever is to find the mistake.
+    this.#warn(`the NIC's thread has stopped: ${why}`);
     this.#callListeners();
   }
 

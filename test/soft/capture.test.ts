@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -50,6 +50,13 @@ for (const host of ['inline', 'thread'] as const) {
     assert.equal(context.address, `${NET}.2`);
   });
 }
+
+test('a full disk is said when the device is opened', { skip: !existsSync('/dev/full') }, () => {
+  assert.throws(() => openDevice({ host: 'thread', address: `${NET}.2`, capture: '/dev/full' }), {
+    errno: 'ENOSPC',
+    message: /the disk is full/,
+  });
+});
 
 test('VERBENA_PCAP names the file', () => {
   const capture = join(folder, 'by-environment.pcapng');
