@@ -109,6 +109,20 @@ for (const hosting of HOSTINGS) {
       b.cq.ackEvents();
     });
 
+    test('leave an event to others when a wait for it is given up', async () => {
+      using pair = new Pair(hosting, NET);
+      const { a, b } = pair;
+      const iterator = b.channel[Symbol.asyncIterator]();
+      const event = iterator.next();
+      await iterator.return?.();
+      assert.deepEqual(await event, { done: true, value: undefined });
+      b.qp.postRecv({});
+      b.cq.reqNotify();
+      send(a);
+      assert.equal(b.channel.getCqEvent(60_000), b.cq);
+      b.cq.ackEvents();
+    });
+
     test('end the iteration when they are destroyed', async () => {
       using pair = new Pair(hosting, NET);
       const channel = pair.a.context.createCompChannel();

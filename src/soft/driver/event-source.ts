@@ -4,6 +4,8 @@ import type { AdapterHost } from '../adapter-host.js';
 import type { EventReader } from './event-reader.js';
 
 interface Waiter<T> {
+  /** The iterator that it belongs to. */
+  readonly owner: object;
   readonly resolve: (event: T | undefined) => void;
   readonly reject: (error: Error) => void;
 }
@@ -13,7 +15,7 @@ interface Waiter<T> {
  * loop. Each event goes to one of them.
  */
 export class EventSource<T> {
-  readonly #waiters: Waiter<T>[] = [];
+  #waiters: Waiter<T>[] = [];
   #stopListening: (() => void) | undefined;
   #closed = false;
 
@@ -50,34 +52,52 @@ export class EventSource<T> {
     }
   }
 
+  /** The events one after the other, until the source is closed. `return` also ends a wait that is under way. */
+  iterate(): AsyncIterableIterator<T, void, undefined> {
+    let ended = false;
+    const iterator: AsyncIterableIterator<T, void, undefined> = {
+      next: async () => {
+        const value = ended ? undefined : await this.#next(iterator);
+        if (value !== undefined) return { done: false, value };
+        ended = true;
+        return { done: true, value: undefined };
+      },
+      return: () => {
+        ended = true;
+        this.#dismiss((waiter) => waiter.owner === iterator);
+        return Promise.resolve({ done: true, value: undefined });
+      },
+      [Symbol.asyncIterator]: () => iterator,
+    };
+    return iterator;
+  }
+
+  /** Ends every wait in the event loop. Idempotent. */
+  close(): void {
+    this.#closed = true;
+    this.#dismiss(() => true);
+  }
+
   /** The oldest event, in the event loop; undefined once the source is closed. */
-  next(): Promise<T | undefined> {
+  #next(owner: object): Promise<T | undefined> {
     if (this.#closed) return Promise.resolve(undefined);
     if (this.#waiters.length === 0) {
       const event = this.tryTake();
       if (event !== undefined) return Promise.resolve(event);
     }
     return new Promise((resolve, reject) => {
-      this.#waiters.push({ resolve, reject });
+      this.#waiters.push({ owner, resolve, reject });
       this.#stopListening ??= this.host.listen(() => this.#serve());
       this.#serve();
     });
   }
 
-  /** The events one after the other, until the source is closed. */
-  async *iterate(): AsyncGenerator<T, void, undefined> {
-    for (;;) {
-      const event = await this.next();
-      if (event === undefined) return;
-      yield event;
-    }
-  }
-
-  /** Ends every wait in the event loop. Idempotent. */
-  close(): void {
-    this.#closed = true;
-    for (const waiter of this.#waiters.splice(0)) waiter.resolve(undefined);
-    this.#rest();
+  /** Tells some of those who wait that nothing will come. */
+  #dismiss(which: (waiter: Waiter<T>) => boolean): void {
+    const dismissed = this.#waiters.filter(which);
+    this.#waiters = this.#waiters.filter((waiter) => !which(waiter));
+    for (const waiter of dismissed) waiter.resolve(undefined);
+    if (this.#waiters.length === 0) this.#rest();
   }
 
   /** Gives events to those who wait. */
