@@ -235,7 +235,9 @@ export class Completer {
     const { window } = qp;
     let index = qp.sq.head;
     let reached = psn;
-    while (index !== window.next && psnDiff(psn, window.firstPsn(index)) > 0) {
+    // Both seen from `una`: the longest READ has 2^23 packets, too many to compare with its first PSN directly.
+    const distance = psnDiff(psn, window.una);
+    while (index !== window.next && distance > psnDiff(window.firstPsn(index), window.una)) {
       const kind = rcRequests[qp.sq.words[qp.sq.entry(index) + SendWqe.CONTROL] & 0xff];
       if (kind !== undefined && (kind.read || kind.atomic)) {
         const first = window.firstPsn(index);

@@ -66,8 +66,13 @@ export class ResponderResources {
     return resource;
   }
 
+  /** The newest that covers `psn`: one from before the PSNs went round may still be remembered. */
   find(psn: number): ResponderResource | undefined {
-    for (const resource of this.#ring) if (resource.covers(psn)) return resource;
+    const size = this.#ring.length;
+    for (let age = 1; age <= size; age += 1) {
+      const resource = this.#ring[(this.#next + size - age) % size];
+      if (resource.covers(psn)) return resource;
+    }
     return undefined;
   }
 }

@@ -58,8 +58,7 @@ export class ResponseSender {
   /** Makes room for `depth` READs and atomics; those that wait stay. */
   resize(depth: number): void {
     const waiting = Array.from({ length: this.#count }, (_, i) => this.#job(i));
-    const spare = Math.max(0, 2 * depth - waiting.length);
-    this.#jobs = [...waiting, ...Array.from({ length: spare }, () => new Job())];
+    this.#jobs = [...waiting, ...Array.from({ length: 2 * depth }, () => new Job())];
     this.#head = 0;
     this.#depth = depth;
   }
@@ -78,7 +77,8 @@ export class ResponseSender {
   dropFrom(psn: number): void {
     while (this.#count > 0) {
       const job = this.#job(this.#count - 1);
-      if (psnDiff(psnAdd(job.psn, job.packets), psn) <= 0) return;
+      // Counted from where it begins: the longest READ has 2^23 packets, half of all PSNs.
+      if (psnDiff(psn, job.psn) >= job.packets) return;
       this.#count -= 1;
       if (!job.again) this.#fresh -= 1;
     }
@@ -91,7 +91,7 @@ export class ResponseSender {
 
   /** Whether one more repeat can wait. */
   get hasRoom(): boolean {
-    return this.#count < this.#jobs.length;
+    return this.#count - this.#fresh < this.#depth;
   }
 
   /** Whether the peer is about to hear that a packet is missing. */
@@ -178,7 +178,7 @@ export class ResponseSender {
       this.#ackDue = false;
       this.core.counters.ackDeferred += 1;
     }
-    assert(this.hasRoom, 'more responses wait than there is room for');
+    assert(this.#count < this.#jobs.length, 'more responses wait than there is room for');
     const job = this.#job(this.#count);
     this.#count += 1;
     job.psn = psn;
@@ -218,10 +218,15 @@ export class ResponseSender {
     const psn = psnAdd(job.psn, job.sent);
     const begin = job.sent * qp.mtuBytes;
     const length = Math.min(job.lengthBytes - begin, qp.mtuBytes);
-    // The memory may have been deregistered since the request was accepted. What lies behind it is void then.
+    // The memory may have been deregistered since the request was accepted. What lies behind a READ that
+    // fails is void; behind a repeat it is not.
     if (region !== undefined && !(region.registered && region.remotelyValid && region.present)) {
-      this.clearJobs();
-      this.#ackDue = false;
+      if (job.again) {
+        this.#finish();
+      } else {
+        this.clearJobs();
+        this.#ackDue = false;
+      }
       qp.responder.refuseRead(psn, region.rkey, job.again);
       return true;
     }

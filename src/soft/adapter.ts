@@ -81,26 +81,7 @@ export class Adapter implements NicEvents {
   }
 
   /**
-   * A turn for a program that polls. With `hold` it stops short of sending when it has written completions: the program
-   * gets to see them first, and what it posts in answer leaves sooner, in one call with the acknowledgements. Whoever
-   * holds sees to it that {@link push} follows soon.
-   *
-   * @returns whether completions were written
-   */
-  look(nowUs: number, hold: boolean): boolean {
-    const { nic } = this;
-    nic.advanceTo(nowUs);
-    const written = nic.counters.completions;
-    this.link.receive(nic, RECEIVE_BATCH);
-    const found = nic.counters.completions !== written;
-    if (found && hold && !this.rung && !nic.timerDue) return true;
-    this.#takeDoorbells();
-    this.#send();
-    return found;
-  }
-
-  /**
-   * Sends what was just posted or held back, without a look at what has arrived: half a turn. Timers want that look
+   * Sends what was just posted, without a look at what has arrived: half a turn. Timers want that look
    * before they run out, so when one is due it becomes a whole turn.
    */
   push(nowUs: number): void {

@@ -1,4 +1,4 @@
-import { nowUs, PollSet, type ReadableWatch, watchReadable } from '../host/index.js';
+import { nowUs, PollSet, type ReadableWatch, watchReadable, yieldProcessor } from '../host/index.js';
 import { CompChannelRing, doorbellPageShape } from '../nic/index.js';
 import type { Gid } from '../spec/index.js';
 import type { Adapter } from './adapter.js';
@@ -11,6 +11,11 @@ import { type AdapterSpec, openUdpAdapter } from './native-adapter.js';
 
 /** Posts, or polls that found something, after which the adapter has a whole turn nevertheless. */
 const BUSY_CALLS_PER_TURN = 16;
+/**
+ * Looks at an empty queue in a row after which the processor is offered to others, the peer perhaps: two programs that
+ * poll and share a processor would otherwise answer each other once in a time slice, which is some milliseconds.
+ */
+const POLLS_PER_YIELD = 8;
 /** How long a blocking wait looks again and again before it sleeps. Sleeping and waking costs about as much. */
 const SPIN_US = 50;
 /** A sleep that nothing ends lasts no longer, so that whatever was overlooked is overlooked for so long only. */
@@ -21,14 +26,6 @@ const MAX_ALARM_MS = 1000;
 const TURNS_PER_EVENT = 16;
 
 /**
- * A program that has so often in a row posted within so many µs of a completion is taken to do it again, and its post and
- * the acknowledgement leave together. One that computes first has its peers' messages acknowledged before it sees them,
- * or they would wait for it until their retries run out.
- */
-const PROMPT_ANSWERS_TO_HOLD = 8;
-const PROMPT_US = 20;
-
-/**
  * Adapters of this thread. Whoever has a moment moves all of them on: two devices in one program that talk to each
  * other would otherwise wait for each other.
  */
@@ -37,10 +34,6 @@ let residentFds: PollSet | undefined;
 
 function turnAll(): void {
   for (let i = 0; i < residents.length; i += 1) residents[i].turn();
-}
-
-function lookAll(): void {
-  for (let i = 0; i < residents.length; i += 1) residents[i].look();
 }
 
 function settle(joining: boolean, host: InlineHost): void {
@@ -69,12 +62,7 @@ export class InlineHost implements AdapterHost {
   readonly #listeners = new Set<() => void>();
   readonly #forgetExit: () => void;
   #busyCalls = 0;
-  /** When completions were last shown that the program has not answered with a post; Infinity when it has. */
-  #shownUs = Infinity;
-  /** Times in a row that it answered promptly. */
-  #promptAnswers = 0;
-  /** Set while acknowledgements are held back until the program has answered or returned to its event loop. */
-  #release: NodeJS.Immediate | undefined;
+  #emptyPolls = 0;
   #alarm: NodeJS.Timeout | undefined;
   #alarmUs = Infinity;
   #open = true;
@@ -95,8 +83,7 @@ export class InlineHost implements AdapterHost {
   }
 
   execute<V extends Verb>(verb: V, argument: Argument<V>): Value<V> {
-    // What is held back goes first: the verb may end the queue pair that owes it.
-    this.#adapter.push(nowUs());
+    this.#adapter.nic.advanceTo(nowUs());
     try {
       return this.#adapter.execute(verb, argument);
     } finally {
@@ -112,34 +99,21 @@ export class InlineHost implements AdapterHost {
 
   ring(): void {
     this.#busyCalls += 1;
-    const us = nowUs();
-    if (this.#shownUs !== Infinity && us - this.#shownUs <= PROMPT_US) this.#promptAnswers += 1;
-    this.#shownUs = Infinity;
-    if (this.#busyCalls >= BUSY_CALLS_PER_TURN) this.idle();
-    else this.#adapter.push(us);
+    if (this.#busyCalls >= BUSY_CALLS_PER_TURN) this.#takeTurn();
+    else this.#adapter.push(nowUs());
     if (this.#listeners.size > 0) this.#setAlarm();
   }
 
   found(): void {
+    this.#emptyPolls = 0;
     this.#busyCalls += 1;
-    if (this.#busyCalls >= BUSY_CALLS_PER_TURN) this.idle();
+    if (this.#busyCalls >= BUSY_CALLS_PER_TURN) this.#takeTurn();
   }
 
   idle(): void {
-    this.#busyCalls = 0;
-    lookAll();
-  }
-
-  /** A turn for a program that polls. */
-  look(): void {
-    const us = nowUs();
-    if (us - this.#shownUs > PROMPT_US) this.#promptAnswers = 0;
-    const hold = this.#promptAnswers >= PROMPT_ANSWERS_TO_HOLD;
-    if (this.#adapter.look(us, hold)) {
-      this.#shownUs = us;
-      if (hold) this.#release ??= setImmediate(this.#onRelease);
-    }
-    if (this.#listeners.size > 0) this.#setAlarm();
+    this.#takeTurn();
+    this.#emptyPolls += 1;
+    if (this.#emptyPolls % POLLS_PER_YIELD === 0) yieldProcessor();
   }
 
   nowUs(): number {
@@ -187,7 +161,6 @@ export class InlineHost implements AdapterHost {
     this.#forgetExit();
     this.#watch.close();
     this.#clearAlarm();
-    clearImmediate(this.#release);
     this.#adapter.push(nowUs());
     this.#adapter.close();
   }
@@ -197,10 +170,10 @@ export class InlineHost implements AdapterHost {
     return this.#adapter.nextWakeupUs();
   }
 
-  readonly #onRelease = (): void => {
-    this.#release = undefined;
-    this.#adapter.push(nowUs());
-  };
+  #takeTurn(): void {
+    this.#busyCalls = 0;
+    turnAll();
+  }
 
   #onEvent(ring: Int32Array): void {
     if (Atomics.compareExchange(ring, CompChannelRing.ASYNC_WAITERS, 1, 0) !== 1) return;
