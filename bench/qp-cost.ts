@@ -2,7 +2,7 @@
 import { openDevice, QpType } from '../src/index.js';
 
 const count = Number(process.argv[2]);
-const context = openDevice({ host: 'inline', address: '127.91.1.3' });
+const context = openDevice({ host: 'inline', address: `127.92.${process.pid % 256}.3` });
 const pd = context.allocPd();
 const cq = context.createCq({ cqe: 4096 });
 

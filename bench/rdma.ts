@@ -4,7 +4,9 @@ import type { Effort } from './endpoint.js';
 import { Peer } from './peers.js';
 import type { Order } from './rdma-peer.js';
 
-const ADDRESSES = ['127.91.1.1', '127.91.1.2'] as const;
+/** Addresses of this run alone, so that two runs at a time disturb each other's figures only. */
+const NETWORK = `127.92.${process.pid % 256}`;
+const ADDRESSES = [`${NETWORK}.1`, `${NETWORK}.2`] as const;
 
 async function withPair<T>(host: HostKind, measure: (active: Peer, passive: Peer) => Promise<T>): Promise<T> {
   await using active = new Peer('rdma-peer', [host, ADDRESSES[0]]);
