@@ -16,3 +16,9 @@ export class CommandError extends Error {
 export function assert(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Error(`verbena: internal error: ${message}`);
 }
+
+/** Refuses a ring that a driver made smaller than the layout prescribes. */
+export function requireBytes(memory: SharedArrayBuffer, bytes: number): void {
+  if (memory.byteLength < bytes)
+    throw new CommandError('EINVAL', `a ring of ${memory.byteLength} bytes where the layout prescribes ${bytes}`);
+}

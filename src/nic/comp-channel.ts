@@ -1,4 +1,4 @@
-import { assert } from './command-error.js';
+import { requireBytes } from './command-error.js';
 import { CompChannelRing, compChannelShape, Ring, RING_HEADER_WORDS } from './layout.js';
 
 /** The NIC's end of a completion channel: the ring in which CQs announce their events. */
@@ -12,7 +12,7 @@ export class CompChannel {
     readonly handle: number,
     memory: SharedArrayBuffer,
   ) {
-    assert(memory.byteLength >= compChannelShape().bytes, 'completion channel ring too small');
+    requireBytes(memory, compChannelShape().bytes);
     this.#words = new Int32Array(memory);
     this.#producer = this.#words[Ring.PRODUCER];
   }

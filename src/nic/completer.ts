@@ -228,7 +228,8 @@ export class Completer {
   /**
    * Takes everything before `psn` as acknowledged.
    *
-   * @returns false when a READ or atomic before it still lacks its response, which is therefore lost
+   * @returns false when a READ or atomic before it still lacks its response, which is therefore lost, or when the queue
+   *   pair has ended
    */
   #acknowledge(psn: number): boolean {
     const { qp } = this;
@@ -247,6 +248,8 @@ export class Completer {
       index = (index + 1) | 0;
     }
     if (psnDiff(reached, window.una) > 0) this.#progress(reached);
+    // What was acknowledged may have brought a failed request to its end, and the queue pair with it.
+    if (!qp.maySend) return false;
     if (reached === psn) return true;
     if (!this.#gapSeen) {
       this.#gapSeen = true;

@@ -1,5 +1,5 @@
 import { WcStatus } from '../spec/index.js';
-import { assert } from './command-error.js';
+import { requireBytes } from './command-error.js';
 import type { CompChannel } from './comp-channel.js';
 import { CompletionQueue as Header, CqArm, Cqe, completionQueueShape, Ring, RING_HEADER_WORDS } from './layout.js';
 import type { NicCounters } from './counters.js';
@@ -31,7 +31,7 @@ export class CompletionQueue {
     private readonly onOverrun: (cq: CompletionQueue) => void,
   ) {
     const shape = completionQueueShape(entries);
-    assert(memory.byteLength >= shape.bytes, 'completion queue ring too small');
+    requireBytes(memory, shape.bytes);
     this.#words = new Int32Array(memory);
     this.#mask = shape.entries - 1;
     this.#producer = this.#words[Ring.PRODUCER];

@@ -19,7 +19,6 @@ export class NicCounters {
   retryRnrExceededErr = 0;
   /** Times a requester went back to its oldest unacknowledged packet. */
   completerRetryErr = 0;
-  sendErr = 0;
   rdmaSends = 0;
   rdmaRecvs = 0;
   /** Completion queue entries written. */
@@ -55,7 +54,6 @@ export class NicCounters {
       retry_exceeded_err: this.retryExceededErr,
       retry_rnr_exceeded_err: this.retryRnrExceededErr,
       completer_retry_err: this.completerRetryErr,
-      send_err: this.sendErr,
       rdma_sends: this.rdmaSends,
       rdma_recvs: this.rdmaRecvs,
       completions: this.completions,

@@ -164,11 +164,11 @@ export class Nic implements NicCore {
     if (this.#qps.size >= this.limits.maxQp) throw new CommandError('ENOMEM', `no more than ${this.limits.maxQp} QPs`);
     const sendCq = this.#cq(create.sendCq);
     const recvCq = this.#cq(create.recvCq);
-    this.memory.holdPd(pd);
     const sqShape = sendQueueShape(cap.maxSendWr, cap.maxSendSge, cap.maxInlineData);
     const rqShape = recvQueueShape(cap.maxRecvWr, cap.maxRecvSge);
     const sq = new WorkQueue(create.sq, sqShape, cap.maxSendSge);
     const rq = new WorkQueue(create.rq, rqShape, cap.maxRecvSge);
+    this.memory.holdPd(pd);
     const qpn = this.#freshQpn();
     const timer = this.#freeTimers.pop() ?? this.#timerOwners.length;
     const qp = new QueuePair({ qpn, type, pd, sendCq, recvCq, cap, sqSigAll, sq, rq }, this, timer);
@@ -261,7 +261,7 @@ export class Nic implements NicCore {
    * @returns whether there is more to send once the sink was flushed
    */
   transmit(): boolean {
-    if (this.nowUs >= this.timers.nextDueUs) this.timers.expire(this.nowUs, this.#fire);
+    this.timers.expire(this.nowUs, this.#fire);
     for (let turn = 0; turn < TURNS && this.#readyCount > 0; turn += 1) {
       const qp = this.#takeReady();
       if (qp === undefined) continue;

@@ -1,4 +1,4 @@
-import { Syndrome, WcOpcode, WcStatus } from '../spec/index.js';
+import { QpState, Syndrome, WcOpcode, WcStatus } from '../spec/index.js';
 import { Cqe, RecvWqe } from './layout.js';
 import type { NicCore } from './nic-core.js';
 import type { QueuePair } from './queue-pair.js';
@@ -76,8 +76,8 @@ export class ReceiveBuffer {
   }
 
   /** Completes every entry as flushed. */
-  flush(state: number, cause: Syndrome): void {
-    this.#detail[0] = state;
+  flush(cause: Syndrome): void {
+    this.#detail[0] = QpState.ERR;
     this.#detail[1] = cause;
     this.taken = false;
     while (this.take())

@@ -50,9 +50,9 @@ export class Requester {
       // What was started goes on, one at a time, though the depth was set to 0 since.
       if ((kind.read || kind.atomic) && window.rdOutstanding >= Math.max(1, qp.attr.maxRdAtomic)) return Served.IDLE;
       const sent = kind.read
-        ? this.#sendRead(index, entry, packets)
+        ? this.#sendRead(index, entry, kind, packets)
         : kind.atomic
-          ? this.#sendAtomic(index, entry, kind)
+          ? this.#sendAtomic(entry, kind)
           : this.#sendMessage(index, entry, kind, control);
       if (sent !== undefined) return sent;
       if (psnDiff(window.nxt, window.sent) < 0) this.core.counters.retransmittedPkts += 1;
@@ -116,11 +116,11 @@ export class Requester {
     return Math.min(window.packets(index) - done, readPiecePackets - (done % readPiecePackets));
   }
 
-  #sendRead(index: number, entry: number, packets: number): Served | undefined {
+  #sendRead(index: number, entry: number, kind: RequestKind, packets: number): Served | undefined {
     const { qp, core } = this;
     const { window } = qp;
     const { builder } = core;
-    if (!builder.open(qp, rcRequests[WrOpcode.RDMA_READ]?.only ?? 0, window.nxt, 0, false, true)) return Served.BLOCKED;
+    if (!builder.open(qp, kind.only, window.nxt, 0, false, true)) return Served.BLOCKED;
     const begin = window.cursorPacket * qp.mtuBytes;
     const length = Math.min(window.lengthBytes(index) - begin, packets * qp.mtuBytes);
     this.#writeReth(builder.extension, entry, begin, length);
@@ -128,7 +128,7 @@ export class Requester {
     return undefined;
   }
 
-  #sendAtomic(_index: number, entry: number, kind: RequestKind): Served | undefined {
+  #sendAtomic(entry: number, kind: RequestKind): Served | undefined {
     const { qp, core } = this;
     const { words } = qp.sq;
     const { builder } = core;

@@ -1,14 +1,4 @@
-import {
-  AccessFlags,
-  EventType,
-  psnAdd,
-  psnDiff,
-  QpState,
-  Syndrome,
-  WcFlags,
-  WcOpcode,
-  WcStatus,
-} from '../spec/index.js';
+import { AccessFlags, EventType, psnAdd, psnDiff, Syndrome, WcFlags, WcOpcode, WcStatus } from '../spec/index.js';
 import {
   Aeth,
   atomicEthOffset,
@@ -42,7 +32,7 @@ import { ReceiveBuffer } from './receive-buffer.js';
 import { type ResponderResource, ResponderResources } from './responder-resources.js';
 import { ACK_SYNDROME, ResponseSender } from './response-sender.js';
 
-/** Largest DMA length of a RETH (PROTOCOL.md 2.3, row 5). */
+/** Bytes of the longest message, and so the largest DMA length of a RETH (PROTOCOL.md 2.2; 2.3, row 5). */
 const MAX_DMA_BYTES = 2 ** 31;
 
 /** What a peer that sends ahead of the expected PSN has heard (PROTOCOL.md 2.3, rows 1 and 4). */
@@ -107,7 +97,7 @@ export class Responder {
   flush(cause: Syndrome): void {
     this.sender.clearJobs();
     this.#open = Open.NONE;
-    this.#receive.flush(QpState.ERR, cause);
+    this.#receive.flush(cause);
   }
 
   /** A request packet that was found to belong to this QP. */
@@ -190,8 +180,9 @@ export class Responder {
       this.#refuse(opcode, payload);
       return;
     }
-    if (this.#received + payload > this.#receive.capacity) {
-      const detail = this.#setDetail(this.#received + payload, this.#receive.capacity, 0, 0, 0);
+    const room = Math.min(this.#receive.capacity, MAX_DMA_BYTES);
+    if (this.#received + payload > room) {
+      const detail = this.#setDetail(this.#received + payload, room, 0, 0, 0);
       this.#failReceive(WcStatus.LOC_LEN_ERR, Syndrome.LOCAL_LENGTH, detail, NakCode.INVALID_REQUEST);
       return;
     }

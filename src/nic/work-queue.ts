@@ -1,5 +1,5 @@
 import type { QpState } from '../spec/index.js';
-import { assert } from './command-error.js';
+import { requireBytes } from './command-error.js';
 import { Ring, RING_HEADER_WORDS, type RingShape, SgeWords, WorkQueue as Header } from './layout.js';
 
 /**
@@ -23,7 +23,7 @@ export class WorkQueue {
     /** Scatter/gather entries that fit into one work queue entry. */
     readonly maxSge: number,
   ) {
-    assert(memory.byteLength >= shape.bytes, 'work queue ring too small');
+    requireBytes(memory, shape.bytes);
     this.words = new Int32Array(memory);
     this.bytes = new Uint8Array(memory);
     this.#mask = shape.entries - 1;

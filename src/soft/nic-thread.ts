@@ -87,6 +87,8 @@ export class NicThread {
   failed(error: unknown, adapter: Adapter): void {
     this.notice({ kind: 'failure', text: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     Atomics.store(this.#state, 0, ThreadState.FAILED);
+    // Nobody is to ring a doorbell whose file descriptor is soon another file's.
+    Atomics.store(this.page, DoorbellPage.ASLEEP, 0);
     adapter.asyncEvent({ type: EventType.DEVICE_FATAL });
     for (const ring of adapter.eventRings()) this.onEvent(ring);
     Atomics.notify(this.page, DoorbellPage.REPLIES);
