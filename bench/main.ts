@@ -12,9 +12,25 @@ import { Peer } from './peers.js';
 import { sendRoundTrip, writeBandwidth, writeRate } from './rdma.js';
 import { type Figure, figureOf } from './statistics.js';
 
+const USAGE = `Usage: npm run bench -- [--quick] [--json FILE]
+
+Measures the software NIC beside the bare UDP socket and node:net: round trips, bandwidth, rate, cost of a queue pair.
+
+  --quick      fewer and shorter samples, some 30 s instead of two minutes
+  --json FILE  writes the figures there as well
+  --help       this text`;
+
 const { values: options } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, json: { type: 'string' } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    json: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
 });
+if (options.help) {
+  console.log(USAGE);
+  process.exit(0);
+}
 
 const effort: Effort = options.quick
   ? { stretches: 5, stretchMs: 100, warmUpMs: 1000 }
