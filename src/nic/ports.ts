@@ -72,8 +72,6 @@ export interface NicConfig {
   readonly random: () => number;
   /** The port's GID table. */
   readonly gids: readonly Gid[];
-  /** Largest packet, BTH to ICRC, that the link carries. */
-  readonly maxPacketBytes: number;
   /** The port's active MTU. */
   readonly portMtu: Mtu;
   /** The doorbell page (`DoorbellPage` of the layout), when a driver rings through memory. */

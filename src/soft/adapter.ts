@@ -62,7 +62,6 @@ export class Adapter implements NicEvents {
       crc32: parts.crc32,
       random: parts.random,
       gids: [link.gid],
-      maxPacketBytes: link.maxPacketBytes,
       portMtu: activeMtu(link.maxPacketBytes),
       doorbells: parts.doorbells,
       ...(parts.limits === undefined ? {} : { limits: parts.limits }),

@@ -7,8 +7,6 @@ export const BTH_BYTES = 12;
 export const ICRC_BYTES = 4;
 /** The UDP port that RoCEv2 packets are sent to. */
 export const ROCE_PORT = 4791;
-/** The largest number of payload padding bytes. */
-export const MAX_PAD_BYTES = 3;
 
 /**
  * Writes a base transport header of version 0 with FECN and BECN clear.

@@ -19,7 +19,6 @@ it(
       crc32,
       random: () => 0x1234,
       gids: [link.gid],
-      maxPacketBytes: link.maxPacketBytes,
       portMtu: Mtu.MTU_4096,
       doorbells,
     });

@@ -119,7 +119,6 @@ export class TestHost {
       crc32,
       random: this.random.u32,
       gids: [this.link.gid],
-      maxPacketBytes: this.link.maxPacketBytes,
       portMtu: options.portMtu ?? Mtu.MTU_4096,
       doorbells,
       ...(options.limits === undefined ? {} : { limits: options.limits }),

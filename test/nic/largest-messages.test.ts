@@ -28,7 +28,6 @@ it('an ACK of what follows a READ of 2^31 bytes does not complete the READ, whos
     crc32: () => 0,
     random: () => 0x123456,
     gids: [OWN],
-    maxPacketBytes: 4192,
     portMtu: Mtu.MTU_4096,
     doorbells,
   });
