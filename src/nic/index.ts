@@ -1,7 +1,7 @@
 /** The software RNIC: sans-IO, deterministic, nothing of Node in it. */
 export { CommandError } from './command-error.js';
 export * from './layout.js';
-export type { MrAttributes, MrKeys } from './memory-table.js';
+export type { MrAttributes, MrKeys } from './memory/memory-table.js';
 export { type CreateCq, type CreateQp, Nic } from './nic.js';
 export {
   DEFAULT_LIMITS,

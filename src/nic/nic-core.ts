@@ -1,6 +1,6 @@
 import type { NicCounters } from './counters.js';
-import type { DataMover } from './data-mover.js';
-import type { MemoryTable } from './memory-table.js';
+import type { DataMover } from './memory/data-mover.js';
+import type { MemoryTable } from './memory/memory-table.js';
 import type { PacketBuilder } from './packet-builder.js';
 import type { NicEvents, NicLimits } from './ports.js';
 import type { QueuePair } from './queue-pair.js';

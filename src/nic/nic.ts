@@ -14,19 +14,19 @@ import {
   type PacketMeta,
 } from '../wire/index.js';
 import { CommandError } from './command-error.js';
-import { CompChannel } from './comp-channel.js';
-import { CompletionQueue } from './completion-queue.js';
+import { CompChannel } from './queues/comp-channel.js';
+import { CompletionQueue } from './queues/completion-queue.js';
 import { checkModification, checkQpCap, checkQpType, type PortFacts } from './control.js';
 import { NicCounters } from './counters.js';
-import { DataMover } from './data-mover.js';
+import { DataMover } from './memory/data-mover.js';
 import { DoorbellPage, recvQueueShape, Ring, RING_HEADER_WORDS, sendQueueShape } from './layout.js';
-import { MemoryTable, type MrAttributes, type MrKeys } from './memory-table.js';
+import { MemoryTable, type MrAttributes, type MrKeys } from './memory/memory-table.js';
 import { type NicCore, Served } from './nic-core.js';
 import { PacketBuilder } from './packet-builder.js';
 import { DEFAULT_LIMITS, type NicConfig, type NicEvents, type NicLimits } from './ports.js';
 import { QueuePair } from './queue-pair.js';
 import { TimerWheel } from './timer-wheel.js';
-import { WorkQueue } from './work-queue.js';
+import { WorkQueue } from './queues/work-queue.js';
 
 /** Packets that one QP may send before the next has its turn. */
 const QUANTUM = 32;

@@ -10,15 +10,15 @@ import {
   Syndrome,
 } from '../spec/index.js';
 import { createPath, type Path } from '../wire/index.js';
-import { Completer } from './completer.js';
-import type { CompletionQueue } from './completion-queue.js';
-import { CongestionWindow } from './congestion-window.js';
+import { Completer } from './reliable/completer.js';
+import type { CompletionQueue } from './queues/completion-queue.js';
+import { CongestionWindow } from './reliable/congestion-window.js';
 import { type NicCore, Served } from './nic-core.js';
 import type { PacketOrigin } from './packet-builder.js';
-import { Requester } from './requester.js';
-import { Responder } from './responder.js';
-import { SendWindow } from './send-window.js';
-import type { WorkQueue } from './work-queue.js';
+import { Requester } from './reliable/requester.js';
+import { Responder } from './reliable/responder.js';
+import { SendWindow } from './reliable/send-window.js';
+import type { WorkQueue } from './queues/work-queue.js';
 
 /** What a queue pair is made of. */
 export interface QueuePairParts {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { ResponderResources } from '../../src/nic/responder-resources.js';
+import { ResponderResources } from '../../src/nic/reliable/responder-resources.js';
 
 it('a repeat finds the newest request that had its PSN, not one from before the PSNs went round', () => {
   const resources = new ResponderResources();

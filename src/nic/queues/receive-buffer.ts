@@ -1,7 +1,7 @@
-import { QpState, Syndrome, WcOpcode, WcStatus } from '../spec/index.js';
-import { Cqe, RecvWqe } from './layout.js';
-import type { NicCore } from './nic-core.js';
-import type { QueuePair } from './queue-pair.js';
+import { QpState, Syndrome, WcOpcode, WcStatus } from '../../spec/index.js';
+import { Cqe, RecvWqe } from '../layout.js';
+import type { NicCore } from '../nic-core.js';
+import type { QueuePair } from '../queue-pair.js';
 import { sgeTotal } from './work-queue.js';
 
 /** The receive queue as the responder uses it: one entry at a time is filled and completed. */

@@ -1,5 +1,5 @@
-import { psnAdd, psnDiff } from '../spec/index.js';
-import type { WorkQueue } from './work-queue.js';
+import { psnAdd, psnDiff } from '../../spec/index.js';
+import type { WorkQueue } from '../queues/work-queue.js';
 
 /** READs and atomics that can be outstanding at once: the width of `max_rd_atomic` on any device we know. */
 const RD_RING = 256;

@@ -1,6 +1,6 @@
-import type { QpState } from '../spec/index.js';
-import { requireBytes } from './command-error.js';
-import { Ring, RING_HEADER_WORDS, type RingShape, SgeWords, WorkQueue as Header } from './layout.js';
+import type { QpState } from '../../spec/index.js';
+import { requireBytes } from '../command-error.js';
+import { Ring, RING_HEADER_WORDS, type RingShape, SgeWords, WorkQueue as Header } from '../layout.js';
 
 /**
  * The NIC's end of a send or receive queue. Entries stay in the ring, where they are read again for every

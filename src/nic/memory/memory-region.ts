@@ -1,4 +1,4 @@
-import { AccessFlags } from '../spec/index.js';
+import { AccessFlags } from '../../spec/index.js';
 
 const TWO_32 = 2 ** 32;
 /** Below this many bytes a loop is cheaper than the view object that TypedArray.set needs. */

@@ -1,7 +1,7 @@
-import { AccessFlags } from '../spec/index.js';
-import { CommandError } from './command-error.js';
+import { AccessFlags } from '../../spec/index.js';
+import { CommandError } from '../command-error.js';
 import { MemoryRegion } from './memory-region.js';
-import type { NicLimits } from './ports.js';
+import type { NicLimits } from '../ports.js';
 
 /** What a registration asks for. */
 export interface MrAttributes {

@@ -1,4 +1,4 @@
-import { psnAdd, psnDiff, SendFlags, Syndrome, WcStatus, WrOpcode } from '../spec/index.js';
+import { psnAdd, psnDiff, SendFlags, Syndrome, WcStatus, WrOpcode } from '../../spec/index.js';
 import {
   atomicEthOffset,
   immOffset,
@@ -9,13 +9,13 @@ import {
   rethOffset,
   writeAtomicEth,
   writeReth,
-} from '../wire/index.js';
-import { SendWqe } from './layout.js';
-import { copyBytes } from './memory-region.js';
-import { type NicCore, Served } from './nic-core.js';
-import type { QueuePair } from './queue-pair.js';
+} from '../../wire/index.js';
+import { SendWqe } from '../layout.js';
+import { copyBytes } from '../memory/memory-region.js';
+import { type NicCore, Served } from '../nic-core.js';
+import type { QueuePair } from '../queue-pair.js';
 import { type RequestKind, rcRequests } from './request-opcodes.js';
-import { sgeTotal } from './work-queue.js';
+import { sgeTotal } from '../queues/work-queue.js';
 
 /** Packets after which an acknowledgement is asked for within a long message, so that the window keeps moving. */
 const ACK_REQUEST_INTERVAL = 16;

@@ -1,5 +1,5 @@
-import { requireBytes } from './command-error.js';
-import { CompChannelRing, compChannelShape, Ring, RING_HEADER_WORDS } from './layout.js';
+import { requireBytes } from '../command-error.js';
+import { CompChannelRing, compChannelShape, Ring, RING_HEADER_WORDS } from '../layout.js';
 
 /** The NIC's end of a completion channel: the ring in which CQs announce their events. */
 export class CompChannel {

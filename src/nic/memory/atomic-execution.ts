@@ -1,4 +1,4 @@
-import { atomicEthCompareHi, atomicEthCompareLo, atomicEthSwapHi, atomicEthSwapLo, Opcode } from '../wire/index.js';
+import { atomicEthCompareHi, atomicEthCompareLo, atomicEthSwapHi, atomicEthSwapLo, Opcode } from '../../wire/index.js';
 import type { MemoryRegion } from './memory-region.js';
 
 /**

@@ -1,9 +1,9 @@
-import { psnAdd, psnDiff } from '../spec/index.js';
-import { Aeth, aethOffset, atomicAckOffset, NakCode, Opcode, opcodeHeaderBytes, writeAeth } from '../wire/index.js';
-import { assert } from './command-error.js';
-import { copyBytes, type MemoryRegion } from './memory-region.js';
-import { type NicCore, Served } from './nic-core.js';
-import type { QueuePair } from './queue-pair.js';
+import { psnAdd, psnDiff } from '../../spec/index.js';
+import { Aeth, aethOffset, atomicAckOffset, NakCode, Opcode, opcodeHeaderBytes, writeAeth } from '../../wire/index.js';
+import { assert } from '../command-error.js';
+import { copyBytes, type MemoryRegion } from '../memory/memory-region.js';
+import { type NicCore, Served } from '../nic-core.js';
+import type { QueuePair } from '../queue-pair.js';
 import type { ResponderResource } from './responder-resources.js';
 
 /** A credit code that says "no end-to-end flow control" (PROTOCOL.md 1.4). */

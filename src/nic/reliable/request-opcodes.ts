@@ -1,5 +1,5 @@
-import { AccessFlags, WcOpcode, WrOpcode } from '../spec/index.js';
-import { Opcode } from '../wire/index.js';
+import { AccessFlags, WcOpcode, WrOpcode } from '../../spec/index.js';
+import { Opcode } from '../../wire/index.js';
 
 /** How a work request looks on the wire and in its completion. */
 export interface RequestKind {

@@ -1,4 +1,4 @@
-import { psnDiff } from '../spec/index.js';
+import { psnDiff } from '../../spec/index.js';
 
 /** What a responder remembers of one READ or atomic, to answer it again (PROTOCOL.md 2.5). */
 export class ResponderResource {

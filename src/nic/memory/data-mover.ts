@@ -1,5 +1,5 @@
-import { AccessFlags, Syndrome } from '../spec/index.js';
-import { Cqe, SgeWords } from './layout.js';
+import { AccessFlags, Syndrome } from '../../spec/index.js';
+import { Cqe, SgeWords } from '../layout.js';
 import { copyBytes, type MemoryRegion } from './memory-region.js';
 import type { MemoryTable } from './memory-table.js';
 

@@ -1,9 +1,9 @@
-import { WcStatus } from '../spec/index.js';
-import { requireBytes } from './command-error.js';
+import { WcStatus } from '../../spec/index.js';
+import { requireBytes } from '../command-error.js';
 import type { CompChannel } from './comp-channel.js';
-import { CompletionQueue as Header, CqArm, Cqe, completionQueueShape, Ring, RING_HEADER_WORDS } from './layout.js';
-import type { NicCounters } from './counters.js';
-import type { NicEvents } from './ports.js';
+import { CompletionQueue as Header, CqArm, Cqe, completionQueueShape, Ring, RING_HEADER_WORDS } from '../layout.js';
+import type { NicCounters } from '../counters.js';
+import type { NicEvents } from '../ports.js';
 
 /** Numbers that say why a request failed, as {@link Cqe.DETAIL} carries them. */
 export type Detail = Int32Array;

@@ -1,4 +1,4 @@
-import { AccessFlags, EventType, psnAdd, psnDiff, Syndrome, WcFlags, WcOpcode, WcStatus } from '../spec/index.js';
+import { AccessFlags, EventType, psnAdd, psnDiff, Syndrome, WcFlags, WcOpcode, WcStatus } from '../../spec/index.js';
 import {
   Aeth,
   atomicEthOffset,
@@ -22,13 +22,13 @@ import {
   rethRkey,
   rethVaHi,
   rethVaLo,
-} from '../wire/index.js';
-import { executeAtomic } from './atomic-execution.js';
-import { Cqe } from './layout.js';
-import { copyBytes, type MemoryRegion, REMOTE_ACCESS } from './memory-region.js';
-import type { NicCore } from './nic-core.js';
-import type { QueuePair } from './queue-pair.js';
-import { ReceiveBuffer } from './receive-buffer.js';
+} from '../../wire/index.js';
+import { executeAtomic } from '../memory/atomic-execution.js';
+import { Cqe } from '../layout.js';
+import { copyBytes, type MemoryRegion, REMOTE_ACCESS } from '../memory/memory-region.js';
+import type { NicCore } from '../nic-core.js';
+import type { QueuePair } from '../queue-pair.js';
+import { ReceiveBuffer } from '../queues/receive-buffer.js';
 import { type ResponderResource, ResponderResources } from './responder-resources.js';
 import { ACK_SYNDROME, ResponseSender } from './response-sender.js';
 

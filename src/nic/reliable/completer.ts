@@ -1,4 +1,4 @@
-import { psnAdd, psnDiff, QpState, rnrTimerUs, SendFlags, Syndrome, WcOpcode, WcStatus } from '../spec/index.js';
+import { psnAdd, psnDiff, QpState, rnrTimerUs, SendFlags, Syndrome, WcOpcode, WcStatus } from '../../spec/index.js';
 import {
   Aeth,
   aethMsn,
@@ -10,10 +10,10 @@ import {
   ICRC_BYTES,
   NakCode,
   opcodeHeaderBytes,
-} from '../wire/index.js';
-import { Cqe, SendWqe } from './layout.js';
-import type { NicCore } from './nic-core.js';
-import type { QueuePair } from './queue-pair.js';
+} from '../../wire/index.js';
+import { Cqe, SendWqe } from '../layout.js';
+import type { NicCore } from '../nic-core.js';
+import type { QueuePair } from '../queue-pair.js';
 import { rcRequests } from './request-opcodes.js';
 
 /** rnr_retry value that stands for "for ever" (IBTA 9.7.5.2.8). */
