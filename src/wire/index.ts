@@ -10,6 +10,7 @@ export * from './icrc-verifier.js';
 export * from './packet.js';
 export * from './packet-text.js';
 export * from './ip.js';
+export { isMulticastGid, MULTICAST_QPN } from './multicast.js';
 export * from './frame.js';
 export { CaptureReader, readCapture } from './capture.js';
 export { CaptureError, type CaptureRecord } from './capture-format.js';

@@ -4,7 +4,7 @@ import { ROCE_PORT } from './bth.js';
 import { getU16, getU32, putU16, putU32 } from './bytes.js';
 import { type Crc32 } from './crc32.js';
 import { packetCrc } from './icrc.js';
-import type { Path } from './path.js';
+import type { PacketMeta, Path } from './path.js';
 
 const IPV4_BYTES = 20;
 const IPV6_BYTES = 40;
@@ -163,18 +163,22 @@ export function datagramIcrc(crc32: Crc32, frame: Uint8Array, datagram: RoceData
   return packetCrc(crc32, crc32(masked, 0, 8 + headerBytes, 0), frame, offset, length);
 }
 
-/** What {@link buildIpUdpHeader} needs to know; a `PacketMeta` whose `ipId` is known fits. */
-export interface IpUdpHeader {
+/** What an IP header says. */
+interface IpHeader {
   readonly ipv6: boolean;
   readonly source: Gid;
   readonly destination: Gid;
-  readonly sourcePort: number;
   readonly trafficClass: number;
   /** 0 is taken to mean that it is not known. */
   readonly hopLimit: number;
   readonly flowLabel?: number;
   /** IPv4 identification; negative, when nobody knows it, is written as 0. */
   readonly ipId: number;
+}
+
+/** What {@link buildIpUdpHeader} needs to know; a `PacketMeta` fits. */
+export interface IpUdpHeader extends IpHeader {
+  readonly sourcePort: number;
 }
 
 /** The headers of a packet that leaves along `path`. */
@@ -198,6 +202,35 @@ function onesSum(bytes: Uint8Array, offset: number, length: number, sum: number)
   return total;
 }
 
+/** Writes an IP header with nothing after it but `payloadBytes`, don't fragment set. @returns the bytes written */
+function writeIpHeader(bytes: Uint8Array, offset: number, header: IpHeader, payloadBytes: number): number {
+  const { source, destination, trafficClass } = header;
+  const hopLimit = header.hopLimit === 0 ? DEFAULT_HOP_LIMIT : header.hopLimit;
+  if (header.ipv6) {
+    putU32(bytes, offset, (6 << 28) | (trafficClass << 20) | ((header.flowLabel ?? 0) & 0xfffff));
+    putU16(bytes, offset + 4, payloadBytes);
+    bytes[offset + 6] = PROTOCOL_UDP;
+    bytes[offset + 7] = hopLimit;
+    bytes.set(source, offset + 8);
+    bytes.set(destination, offset + 24);
+    return IPV6_BYTES;
+  }
+  bytes[offset] = 0x45;
+  bytes[offset + 1] = trafficClass;
+  putU16(bytes, offset + 2, IPV4_BYTES + payloadBytes);
+  putU16(bytes, offset + 4, Math.max(0, header.ipId));
+  putU16(bytes, offset + 6, 0x4000);
+  bytes[offset + 8] = hopLimit;
+  bytes[offset + 9] = PROTOCOL_UDP;
+  putU16(bytes, offset + 10, 0);
+  for (let i = 0; i < 4; i += 1) {
+    bytes[offset + 12 + i] = source[12 + i];
+    bytes[offset + 16 + i] = destination[12 + i];
+  }
+  putU16(bytes, offset + 10, ~onesSum(bytes, offset, IPV4_BYTES, 0));
+  return IPV4_BYTES;
+}
+
 /**
  * Writes the IP and UDP headers of a RoCEv2 packet as its sender sends them: don't fragment set, destination port 4791.
  * The UDP checksum is left 0, as Soft-RoCE does; {@link fillUdpChecksum} computes it.
@@ -206,37 +239,29 @@ function onesSum(bytes: Uint8Array, offset: number, length: number, sum: number)
  * @returns the bytes written; the packet goes there
  */
 export function buildIpUdpHeader(bytes: Uint8Array, offset: number, header: IpUdpHeader, packetBytes: number): number {
-  const { ipv6, source, destination, trafficClass } = header;
-  const hopLimit = header.hopLimit === 0 ? DEFAULT_HOP_LIMIT : header.hopLimit;
   const udpLength = UDP_BYTES + packetBytes;
-  let udp: number;
-  if (ipv6) {
-    putU32(bytes, offset, (6 << 28) | (trafficClass << 20) | ((header.flowLabel ?? 0) & 0xfffff));
-    putU16(bytes, offset + 4, udpLength);
-    bytes[offset + 6] = PROTOCOL_UDP;
-    bytes[offset + 7] = hopLimit;
-    bytes.set(source, offset + 8);
-    bytes.set(destination, offset + 24);
-    udp = offset + IPV6_BYTES;
-  } else {
-    bytes[offset] = 0x45;
-    bytes[offset + 1] = trafficClass;
-    putU16(bytes, offset + 2, IPV4_BYTES + udpLength);
-    putU16(bytes, offset + 4, Math.max(0, header.ipId));
-    putU16(bytes, offset + 6, 0x4000);
-    bytes[offset + 8] = hopLimit;
-    bytes[offset + 9] = PROTOCOL_UDP;
-    putU16(bytes, offset + 10, 0);
-    bytes.set(source.subarray(12), offset + 12);
-    bytes.set(destination.subarray(12), offset + 16);
-    putU16(bytes, offset + 10, ~onesSum(bytes, offset, IPV4_BYTES, 0));
-    udp = offset + IPV4_BYTES;
-  }
+  const udp = offset + writeIpHeader(bytes, offset, header, udpLength);
   putU16(bytes, udp, header.sourcePort);
   putU16(bytes, udp + 2, ROCE_PORT);
   putU16(bytes, udp + 4, udpLength);
   putU16(bytes, udp + 6, 0);
   return udp + UDP_BYTES - offset;
+}
+
+/** Bytes before the payload in the receive buffer of a datagram. */
+export const GRH_BYTES = 40;
+
+/**
+ * Writes the {@link GRH_BYTES} that precede the payload in a datagram's receive buffer (PROTOCOL.md 1.6): the IPv6 header,
+ * or 20 bytes of zero and the IPv4 header, with a right checksum, by which readers tell the two apart. An identification
+ * or a hop limit that the link could not see is written as 0 and as 64.
+ *
+ * @param udpPayloadBytes from the BTH to the end of the ICRC
+ */
+export function writeGrhArea(bytes: Uint8Array, offset: number, meta: PacketMeta, udpPayloadBytes: number): void {
+  const prefixBytes = meta.ipv6 ? 0 : GRH_BYTES - IPV4_BYTES;
+  bytes.fill(0, offset, offset + prefixBytes);
+  writeIpHeader(bytes, offset + prefixBytes, meta, UDP_BYTES + udpPayloadBytes);
 }
 
 /** Computes the UDP checksum of a packet built by {@link buildIpUdpHeader} at `offset`, once its payload is there. */

@@ -52,15 +52,17 @@ export class PacketMeta {
   readonly source = new Uint8Array(16);
   /** The same memory as {@link source} in four words, for quick comparisons. */
   readonly sourceWords = new Int32Array(this.source.buffer);
-  /** The address that the packet was sent to, as a GID. */
+  /** The address that the packet was sent to, as a GID: the own one, or a group's. */
   readonly destination = new Uint8Array(16);
   /** The same memory as {@link destination} in four words. */
   readonly destinationWords = new Int32Array(this.destination.buffer);
   sourcePort = ROCE_PORT;
   /** IPv4 TOS or IPv6 traffic class. */
   trafficClass = 0;
-  /** IPv4 TTL or IPv6 hop limit. */
+  /** IPv4 TTL or IPv6 hop limit; 0 when the receiver could not see it. */
   hopLimit = 0;
+  /** IPv6 flow label, 20 bits; 0 when there is none, as in IPv4, or the receiver could not see it. */
+  flowLabel = 0;
   /** IPv4 identification, or -1 when the receiver could not see it, as behind a UDP socket. */
   ipId = -1;
 }
