@@ -2,7 +2,8 @@ import { casesOf } from './types.js';
 
 // Local and remote are two connected RC queue pairs on contexts of their own, each with a one-page buffer (filled
 // 'a' at the local side, 'b' at the remote), a region over it and a completion queue. Completions are matched by
-// wr_id and qp_num as well. A provider can be marked to answer RETRY_EXC_ERR where a remote error is expected; that way out is left out here.
+// wr_id and qp_num as well. A provider can be marked to answer RETRY_EXC_ERR where a remote error is expected; that
+// way out is left out here.
 export const rdmaUnitTestRc = casesOf('rdma-unit-test', 'unit/rc_test.cc', {
   'LoopbackRcQpTest.Send':
     'SEND of a page into a posted receive: sender completes SUCCESS/SEND, receiver SUCCESS/RECV with byte_len the page size and wc_flags 0; the remote buffer holds the local data.',
