@@ -4,6 +4,7 @@ export const Errno = {
   ENOENT: 2,
   EINTR: 4,
   EIO: 5,
+  EBADF: 9,
   EAGAIN: 11,
   ENOMEM: 12,
   EACCES: 13,

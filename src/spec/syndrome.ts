@@ -45,5 +45,19 @@ export const Syndrome = {
   CQ_OVERRUN: 19,
   /** The peer asked to invalidate a key that it may not: rkey, psn. */
   INVALIDATE_FAILED: 20,
+  /** A memory window cannot be bound so: rkey, lkey, addrHi, addrLo, length, reason (`MwBindReason`). */
+  MW_BIND: 21,
+  /** No region or window of type 2 that this QP may invalidate has this key: rkey. */
+  LOCAL_INVALIDATE: 22,
+  /** The address handle of a datagram was destroyed before the datagram was sent: address handle. */
+  LOCAL_AH_UNKNOWN: 23,
+  /** The link did not take the packet: length, errno (a value of `Errno`). */
+  LINK_REFUSED: 24,
+  /** The device failed. */
+  DEVICE_FATAL: 25,
+  /** The peer's XRC request names a shared receive queue that cannot take it: srqn, reason (`XrcSrqReason`). */
+  XRC_SRQ: 26,
+  /** The shared receive queue failed. */
+  SRQ_UNUSABLE: 27,
 } as const;
 export type Syndrome = (typeof Syndrome)[keyof typeof Syndrome];

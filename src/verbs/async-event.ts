@@ -1,6 +1,8 @@
 import type { EventType } from '../spec/index.js';
 import type { Cq } from './completion.js';
 import type { Qp } from './queue-pair.js';
+import type { Srq } from './shared-receive-queue.js';
+import type { XrcTargetQp } from './xrc-domain.js';
 
 type Event = typeof EventType;
 
@@ -15,13 +17,19 @@ export interface QpEvent {
     | 'PATH_MIG'
     | 'PATH_MIG_ERR'
     | 'QP_LAST_WQE_REACHED'];
-  readonly qp: Qp;
+  readonly qp: Qp | XrcTargetQp;
 }
 
 /** A CQ is lost: it was overrun. */
 export interface CqEvent {
   readonly eventType: Event['CQ_ERR'];
   readonly cq: Cq;
+}
+
+/** A shared receive queue failed, or has fewer requests than its limit. */
+export interface SrqEvent {
+  readonly eventType: Event['SRQ_ERR' | 'SRQ_LIMIT_REACHED'];
+  readonly srq: Srq;
 }
 
 /** Something happened to a port. */
@@ -45,6 +53,7 @@ export interface DeviceEvent {
 
 /**
  * `struct ibv_async_event`: what happened without a completion to say so (PROTOCOL.md 3.11). It needs no
- * acknowledgement: an object that an event names may be destroyed at any time.
+ * acknowledgement: an object that an event names may be destroyed at any time. WQ_FATAL is never raised, since there are
+ * no such objects.
  */
-export type AsyncEvent = QpEvent | CqEvent | PortEvent | DeviceEvent;
+export type AsyncEvent = QpEvent | CqEvent | SrqEvent | PortEvent | DeviceEvent;

@@ -12,6 +12,23 @@ export interface CqInitAttr {
   readonly compVector?: number;
   /** Anything of the caller's; comes back as `cq.cqContext`. */
   readonly cqContext?: unknown;
+  /** Bits of `WcExFlags`: the fields that completions must tell. Default `WC_STANDARD_FLAGS`. */
+  readonly wcFlags?: number;
+  /** Bits of `CreateCqAttrFlags`; default 0. */
+  readonly flags?: number;
+}
+
+/** How far events of a CQ may be held back (`struct ibv_moderate_cq`). */
+export interface CqModeration {
+  /** An event waits until so many completions have come, 0 to `CqModerationCaps.maxCqCount`; 0 and 1 do not wait. */
+  readonly cqCount: number;
+  /** Microseconds after which it waits no longer, 0 to `CqModerationCaps.maxCqPeriod`. */
+  readonly cqPeriod: number;
+}
+
+/** What of a CQ can change (`struct ibv_modify_cq_attr`). */
+export interface CqModifyAttr {
+  readonly moderate: CqModeration;
 }
 
 /**
@@ -19,7 +36,7 @@ export interface CqInitAttr {
  * object per completion; {@link startPoll} to {@link endPoll} (after `ibv_start_poll`) makes none.
  *
  * A queue that is not emptied in time overruns: the completion is lost, CQ_ERR is raised, and the QP goes to ERR
- * (PROTOCOL.md 3.8).
+ * (PROTOCOL.md 3.8). One that was made with IGNORE_OVERRUN just loses the completion.
  */
 export interface Cq extends Disposable {
   readonly context: Context;
@@ -61,6 +78,21 @@ export interface Cq extends Disposable {
   /** Gives the entries that were read back to the NIC. */
   endPoll(): void;
 
+  /**
+   * Makes the queue longer or shorter (`ibv_resize_cq`); what is in it stays. `cqe` tells what was granted.
+   *
+   * @throws VerbsError EINVAL for a size outside 1 to `DeviceAttr.maxCqe`, or below what is in the queue; also between
+   *   startPoll and endPoll, or after destroy
+   */
+  resize(cqe: number): void;
+
+  /**
+   * Holds events back so that several completions raise one (`ibv_modify_cq`).
+   *
+   * @throws VerbsError EINVAL for values above `DeviceAttrEx.cqModCaps`, or after destroy
+   */
+  modify(attr: CqModifyAttr): void;
+
   // The completion on which startPoll or nextPoll stands; as the fields of WorkCompletion.
   readonly wrId: bigint;
   /** The id as a number, without making a bigint: exact below 2^53. */
@@ -74,13 +106,29 @@ export interface Cq extends Disposable {
   readonly qpNum: number;
   readonly srcQp: number;
   readonly wcFlags: number;
+  /** 0 on RoCE (`ibv_wc_read_slid`). */
+  readonly slid: number;
+  readonly sl: number;
+  /** 0 on RoCE. */
+  readonly dlidPathBits: number;
+  /**
+   * When it completed, in ticks of the device's clock; of a completion in SUCCESS and a CQ that was made with
+   * `WcExFlags.WITH_COMPLETION_TIMESTAMP` or its WALLCLOCK, otherwise 0n.
+   */
+  readonly completionTimestamp: bigint;
+  /** The same in nanoseconds since 1970; needs WITH_COMPLETION_TIMESTAMP_WALLCLOCK, otherwise 0n. */
+  readonly completionWallclockNs: bigint;
+  /** 0: this device has no VLANs. */
+  readonly cvlan: number;
+  /** 0: this device has no flow steering. */
+  readonly flowTag: number;
   /** All of it as an object, for `explain()`. */
   workCompletion(): WorkCompletion;
 
   /**
    * Ends the queue (`ibv_destroy_cq`).
    *
-   * @throws VerbsError EBUSY while QPs complete into it or events of it are not acknowledged, where the C call would
+   * @throws VerbsError EBUSY while QPs or SRQs complete into it or events of it are not acknowledged, where the C call would
    *   wait; EINVAL when it was ended before
    */
   destroy(): void;

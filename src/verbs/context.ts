@@ -1,8 +1,19 @@
-import type { DeviceAttr, Gid, GidType, NodeType, PortAttr, TransportType } from '../spec/index.js';
+import type {
+  AhAttr,
+  DeviceAttr,
+  DeviceAttrEx,
+  Gid,
+  GidType,
+  NodeType,
+  PortAttr,
+  TransportType,
+} from '../spec/index.js';
 import type { AsyncEvent } from './async-event.js';
 import type { CompChannel, Cq, CqInitAttr } from './completion.js';
-import type { Pd } from './memory.js';
+import type { ParentDomain, ParentDomainInitAttr, Td } from './parent-domain.js';
+import type { Pd } from './protection-domain.js';
 import type { WorkCompletion } from './work-completion.js';
+import type { Xrcd, XrcdInitAttr } from './xrc-domain.js';
 
 /** Where a software NIC runs: in a thread of its own, or in the caller's, moved on by post and poll. */
 export type HostKind = 'thread' | 'inline';
@@ -44,6 +55,12 @@ export interface GidEntry {
   readonly gidType: GidType;
 }
 
+/** `struct ibv_values_ex`: what changes with time. */
+export interface RtValues {
+  /** The device's clock now: what `completionTimestamp` counts. Nanoseconds where `hcaCoreClock` is 1 000 000. */
+  readonly rawClock: bigint;
+}
+
 /** `struct ibv_context`: a device that is open. */
 export interface Context extends Disposable {
   readonly device: Device;
@@ -57,6 +74,12 @@ export interface Context extends Disposable {
   /** What the device is and can do (`ibv_query_device`). */
   queryDevice(): DeviceAttr;
 
+  /** What it can do beyond that (`ibv_query_device_ex`). What it does not have reads 0. */
+  queryDeviceEx(): DeviceAttrEx;
+
+  /** The device's clock (`ibv_query_rt_values_ex`). */
+  queryRtValues(): RtValues;
+
   /**
    * The state of a port (`ibv_query_port`).
    *
@@ -64,6 +87,14 @@ export interface Context extends Disposable {
    * @throws VerbsError EINVAL when there is no such port
    */
   queryPort(portNum?: number): PortAttr;
+
+  /**
+   * How fast a port is, in units of 100 Mbit/s (`ibv_query_port_speed`).
+   *
+   * @param portNum from 1; default 1
+   * @throws VerbsError EINVAL when there is no such port
+   */
+  queryPortSpeed(portNum?: number): number;
 
   /** An entry of a port's GID table (`ibv_query_gid`). @throws VerbsError EINVAL when there is none */
   queryGid(portNum: number, index: number): Gid;
@@ -83,14 +114,46 @@ export interface Context extends Disposable {
   /** Makes a protection domain (`ibv_alloc_pd`). @throws VerbsError ENOMEM when the device is full */
   allocPd(): Pd;
 
+  /** Makes a thread domain (`ibv_alloc_td`). */
+  allocTd(): Td;
+
+  /**
+   * Makes a parent domain (`ibv_alloc_parent_domain`).
+   *
+   * @throws VerbsError EINVAL when one of the domains has ended or is another context's
+   */
+  allocParentDomain(init: ParentDomainInitAttr): ParentDomain;
+
+  /**
+   * Opens a domain of extended reliable connections (`ibv_open_xrcd`). Opening it again by the same file gives the same
+   * domain, which lives until it was closed as often.
+   *
+   * @throws VerbsError EINVAL for flags that do not exist, or EXCL where the file has a domain; EAGAIN without CREAT
+   *   where it has none; EBADF when the descriptor is none; ENOMEM when the device is full
+   */
+  openXrcd(init?: XrcdInitAttr): Xrcd;
+
+  /**
+   * The address of a datagram's sender (`ibv_init_ah_from_wc`, PROTOCOL.md 1.6): the IP header turned round, its hop
+   * limit, traffic class and flow label.
+   *
+   * @param portNum the port that it came in by
+   * @param wc completion of the receive request; without `WcFlags.GRH` the address has no route, and RoCE cannot use it
+   * @param grh the first 40 bytes of its buffer
+   * @throws VerbsError EINVAL for a datagram that went to a multicast group, one that went to no GID of the port, a port
+   *   that does not exist, or fewer than 40 bytes; EPROTONOSUPPORT when they are no IP header
+   */
+  initAhFromWc(portNum: number, wc: WorkCompletion, grh: Uint8Array): AhAttr;
+
   /** Makes a completion channel (`ibv_create_comp_channel`). @throws VerbsError ENOMEM when the device is full */
   createCompChannel(): CompChannel;
 
   /**
-   * Makes a completion queue (`ibv_create_cq`).
+   * Makes a completion queue (`ibv_create_cq`, `ibv_create_cq_ex`).
    *
-   * @throws VerbsError EINVAL for a size outside 1 to `DeviceAttr.maxCqe`, a vector that does not exist, or a channel of
-   *   another context; ENOMEM when the device is full
+   * @throws VerbsError EINVAL for a size outside 1 to `DeviceAttr.maxCqe`, a vector or flag that does not exist, or a
+   *   channel of another context; EOPNOTSUPP for fields of completions that the device does not have (CVLAN, FLOW_TAG,
+   *   TM_INFO); ENOMEM when the device is full
    */
   createCq(init: CqInitAttr): Cq;
 
@@ -104,6 +167,21 @@ export interface Context extends Disposable {
 
   /** The same events in the event loop, which is not blocked. Keeps the process alive only while awaited. */
   asyncEvents(): AsyncIterable<AsyncEvent, void, undefined>;
+
+  /**
+   * Says that an event has been dealt with (`ibv_ack_async_event`). Nothing waits for it here; programs that are written
+   * for other devices call it all the same.
+   *
+   * @throws VerbsError EINVAL when that is no event
+   */
+  ackAsyncEvent(event: AsyncEvent): void;
+
+  /** Work queues apart from QPs (`ibv_create_wq`), which this device does not have. @throws VerbsError EOPNOTSUPP */
+  createWq(init?: unknown): never;
+  /** Tables of them (`ibv_create_rwq_ind_table`). @throws VerbsError EOPNOTSUPP */
+  createRwqIndTable(init?: unknown): never;
+  /** Memory of the device (`ibv_alloc_dm`), which this one does not have. @throws VerbsError EOPNOTSUPP */
+  allocDm(attr?: unknown): never;
 
   /** What the NIC has counted, under the names of Linux's `rdma statistic`: `sent_pkts`, `rcvd_rnr_err` and so on. */
   counters(): Readonly<Record<string, number>>;

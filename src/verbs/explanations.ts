@@ -1,4 +1,14 @@
-import { rnrTimerUs, Syndrome, WcOpcode, WcStatus, WrOpcode } from '../spec/index.js';
+import {
+  Errno,
+  MwBindReason,
+  nameOf,
+  rnrTimerUs,
+  Syndrome,
+  WcOpcode,
+  WcStatus,
+  WrOpcode,
+  XrcSrqReason,
+} from '../spec/index.js';
 import { joinWords } from './address.js';
 import { qpStateStr, wcOpcodeStr, wrOpcodeStr } from './strings.js';
 
@@ -62,6 +72,38 @@ function invalidRequestQuestion(opcode: number): string {
 /** A piece of local memory, from the details that all LOCAL_KEY syndromes share. */
 function piece({ detail: [lkey, index, high, low, length] }: Evidence): string {
   return `sgList[${index}] (${count(length, 'byte')} at ${address(high, low)}, lkey ${hex(lkey)})`;
+}
+
+/** What is wrong with a bind (PROTOCOL.md 3.7). */
+const bindReasons: Readonly<Record<MwBindReason, string>> = {
+  [MwBindReason.WINDOW_UNKNOWN]: 'no window has that key; was it deallocated?',
+  [MwBindReason.WINDOW_PD]: 'the window is of another protection domain than the QP',
+  [MwBindReason.WINDOW_BOUND]: 'the window is bound already; a type 2 window has to be invalidated first',
+  [MwBindReason.WINDOW_KEY]: 'the new key may differ from the old one in its low byte alone; incRkey makes one',
+  [MwBindReason.NOTHING_TO_BIND]: 'a type 2 window needs a region and at least one byte; LOCAL_INV closes it',
+  [MwBindReason.REGION_UNKNOWN]: 'no region has that key; was it deregistered?',
+  [MwBindReason.REGION_PD]: 'the region is of another protection domain than the QP',
+  [MwBindReason.REGION_NOT_BINDABLE]: 'the region was registered without MW_BIND',
+  [MwBindReason.REGION_ZERO_BASED]: 'the region is zero-based, and windows cannot lie in such',
+  [MwBindReason.REGION_NOT_WRITABLE]: 'peers may write to the window, for which its region needs LOCAL_WRITE',
+  [MwBindReason.RANGE]: 'the bytes are not all inside the region',
+};
+
+function bindReason(reason: number): string {
+  return (
+    Object.entries(bindReasons).find(([key]) => Number(key) === reason)?.[1] ?? 'window and region do not allow it'
+  );
+}
+
+function xrcSrqReason(reason: number): string {
+  switch (reason) {
+    case XrcSrqReason.UNKNOWN:
+      return 'does not exist';
+    case XrcSrqReason.TYPE:
+      return 'is not of type XRC';
+    default:
+      return 'belongs to another XRC domain than this QP';
+  }
 }
 
 /** Templates by `Syndrome`; which number means what stands beside each value there. */
@@ -157,6 +199,24 @@ export const explanations: Readonly<Record<Exclude<Syndrome, typeof Syndrome.NON
   [Syndrome.INVALIDATE_FAILED]: ({ detail: [rkey, psn] }) =>
     `invalid request from the peer: it asked to invalidate rkey ${hex(rkey)} (PSN ${hex(psn)}), ` +
     'which is not a key of this domain that can be',
+  [Syndrome.MW_BIND]: ({ detail: [rkey, lkey, high, low, length, reason] }) =>
+    `memory window bind error: the window of rkey ${hex(rkey)} cannot open ${count(length, 'byte')} ` +
+    `at ${address(high, low)} of the region of lkey ${hex(lkey)}: ${bindReason(reason)}`,
+  [Syndrome.LOCAL_INVALIDATE]: ({ detail: [rkey] }) =>
+    `local QP operation error: rkey ${hex(rkey)} cannot be invalidated; it is no key of a region of this domain, ` +
+    'nor of a type 2 window that is bound on this QP (windows of type 1 are unbound by bindMw with length 0)',
+  [Syndrome.LOCAL_AH_UNKNOWN]: ({ detail: [handle] }) =>
+    `local QP operation error: address handle ${handle} is gone; destroy a handle only after the datagrams ` +
+    'that were posted with it have completed',
+  [Syndrome.LINK_REFUSED]: ({ detail: [length, errno] }) =>
+    `general error: the link did not take a packet of ${count(length, 'byte')} (${nameOf(Errno, errno)}); ` +
+    'is the link up, and does the packet fit its MTU?',
+  [Syndrome.DEVICE_FATAL]: () => 'fatal error: the device failed; close the context, and open the device again',
+  [Syndrome.XRC_SRQ]: ({ detail: [srqn, reason] }) =>
+    `invalid request from the peer: it is for the shared receive queue ${hex(srqn)}, which ${xrcSrqReason(reason)}; ` +
+    'does the peer have the number that srq.srqNum shows?',
+  [Syndrome.SRQ_UNUSABLE]: () =>
+    'local QP operation error: the shared receive queue failed, and the QP can receive nothing more from it',
 };
 
 /** What led to a flush, for people: the failures that a QP can die of. */
@@ -182,6 +242,13 @@ const deaths: Readonly<Record<Syndrome, string>> = {
   [Syndrome.RESPONDER_INVALID_REQUEST]: 'after the peer sent an invalid request',
   [Syndrome.CQ_OVERRUN]: 'after a completion queue overran',
   [Syndrome.INVALIDATE_FAILED]: 'after the peer asked to invalidate a key that it may not',
+  [Syndrome.MW_BIND]: 'after a memory window could not be bound',
+  [Syndrome.LOCAL_INVALIDATE]: 'after a key that cannot be invalidated',
+  [Syndrome.LOCAL_AH_UNKNOWN]: 'after a datagram whose address handle was gone',
+  [Syndrome.LINK_REFUSED]: 'after the link refused a packet',
+  [Syndrome.DEVICE_FATAL]: 'after the device failed',
+  [Syndrome.XRC_SRQ]: 'after the peer named a shared receive queue that it may not',
+  [Syndrome.SRQ_UNUSABLE]: 'after its shared receive queue failed',
 };
 
 function isSyndrome(value: number): value is Syndrome {

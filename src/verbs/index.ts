@@ -1,4 +1,5 @@
 /** The verbs API: what every provider implements, and what all of them share. */
+export type { Ah, AhAttrInit } from './address-handle.js';
 export { adviceFor } from './advice.js';
 export {
   type Address,
@@ -11,13 +12,14 @@ export {
   lowWord,
   type WrId,
 } from './address.js';
-export type { AsyncEvent, CqEvent, DeviceEvent, PortEvent, QpEvent } from './async-event.js';
-export type { CompChannel, Cq, CqInitAttr } from './completion.js';
-export type { Context, Device, GidEntry, HostKind, OpenOptions } from './context.js';
+export type { AsyncEvent, CqEvent, DeviceEvent, PortEvent, QpEvent, SrqEvent } from './async-event.js';
+export type { CompChannel, Cq, CqInitAttr, CqModeration, CqModifyAttr } from './completion.js';
+export type { Context, Device, GidEntry, HostKind, OpenOptions, RtValues } from './context.js';
 export { invalid, PostError, type Problem, refuse, VerbsError } from './errors.js';
 export { explain, type Explainable } from './explain.js';
 export { formatMicroseconds } from './explanations.js';
-export type { AllocOptions, Mr, Pd, RegistrableMemory } from './memory.js';
+export type { AllocOptions, Mr, MrChange, RegistrableMemory } from './memory.js';
+export { incRkey, type Mw, type MwBind, type MwBindInfo } from './memory-window.js';
 export {
   accessProblem,
   capProblem,
@@ -26,10 +28,13 @@ export {
   defaultQpCap,
   pieceOfRegionProblem,
 } from './object-checks.js';
+export type { ParentDomain, ParentDomainInitAttr, Td } from './parent-domain.js';
+export type { Pd, RegMrOptions } from './protection-domain.js';
 export { completeAhAttr, completeQpAttr, modifyProblem } from './qp-attributes.js';
-export type { AhAttrInit, Qp, QpInitAttr, QpModifyAttr, QpQuery } from './queue-pair.js';
+export type { Qp, QpBase, QpInitAttr, QpModifyAttr, QpQuery, QpRateLimit } from './queue-pair.js';
 export { isAtomicAligned, queueFullProblem, recvProblem, sendProblem } from './request-checks.js';
 export { Resource } from './resource.js';
+export type { SendBuilder } from './send-builder.js';
 export {
   hasOpcode,
   mayBeInline,
@@ -39,6 +44,7 @@ export {
   recvStateProblem,
   sendStateProblem,
 } from './send-rules.js';
+export type { Srq, SrqAttr, SrqInitAttr, SrqModifyAttr } from './shared-receive-queue.js';
 export {
   atomicCapStr,
   eventTypeStr,
@@ -59,9 +65,14 @@ export type { WorkCompletion } from './work-completion.js';
 export type {
   AtomicCompareAndSwap,
   AtomicFetchAndAdd,
+  AtomicWriteRequest,
+  BindMwRequest,
   CompareAndSwapRequest,
+  DatagramDestination,
   FetchAndAddRequest,
+  FlushRequest,
   InlineData,
+  LocalInvRequest,
   RdmaReadRequest,
   RdmaWriteRequest,
   RdmaWriteWithImmRequest,
@@ -73,4 +84,13 @@ export type {
   SendWithInvRequest,
   SendWr,
   Sge,
+  XrcDestination,
 } from './work-request.js';
+export type {
+  XrcTargetQp,
+  XrcTargetQpInitAttr,
+  XrcTargetQpOpenAttr,
+  XrcTargetQpQuery,
+  Xrcd,
+  XrcdInitAttr,
+} from './xrc-domain.js';

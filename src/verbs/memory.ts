@@ -1,41 +1,24 @@
+import type { Address } from './address.js';
 import type { Context } from './context.js';
-import type { Qp, QpInitAttr } from './queue-pair.js';
+import type { Pd } from './protection-domain.js';
 import type { Sge } from './work-request.js';
 
 /** Memory that can be registered: any buffer, any view of one. */
 export type RegistrableMemory = ArrayBuffer | SharedArrayBuffer | ArrayBufferView;
 
-/** `struct ibv_pd`: a protection domain. QPs may use the memory of their own domain only. */
-export interface Pd extends Disposable {
-  readonly context: Context;
-
-  /**
-   * Registers memory where it lies, so that the NIC may read and write it (`ibv_reg_mr`). The region keeps the memory
-   * alive until it is deregistered. Nothing is copied or pinned, and no locked-memory limit applies.
-   *
-   * @param memory at least one byte. Memory that is later detached (transferred) or shrunk ends requests that use it
-   *   with LOC_PROT_ERR, or NAK remote access error for a peer; `alloc()` gives memory to which that cannot happen.
-   * @param access bits of `AccessFlags`. Reading locally needs none; REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE
-   *   (PROTOCOL.md 3.6). Default 0
-   * @throws VerbsError EINVAL for a flag that does not exist, a combination that is not allowed, or empty or detached
-   *   memory; EOPNOTSUPP for ON_DEMAND and other flags that the device lacks; ENOMEM when the device has no key left
-   */
-  regMr(memory: RegistrableMemory, access?: number): Mr;
-
-  /**
-   * Makes a queue pair, in state RESET (`ibv_create_qp`).
-   *
-   * @throws VerbsError EINVAL for capabilities above the device's and for CQs of another context; EOPNOTSUPP for a
-   *   type that the device does not have; ENOMEM when the device is full
-   */
-  createQp(init: QpInitAttr): Qp;
-
-  /**
-   * Ends the domain (`ibv_dealloc_pd`).
-   *
-   * @throws VerbsError EBUSY while MRs or QPs are in it, naming them; EINVAL when it was ended before
-   */
-  dealloc(): void;
+/**
+ * What of a region is to change. The flags of `ibv_rereg_mr` are the set of those present: `memory` and `iova` are
+ * CHANGE_TRANSLATION, `pd` is CHANGE_PD, `access` is CHANGE_ACCESS.
+ */
+export interface MrChange {
+  /** At least one byte. */
+  readonly memory?: RegistrableMemory;
+  /** As in `RegMrOptions`. */
+  readonly iova?: Address;
+  /** A domain of the same context. */
+  readonly pd?: Pd;
+  /** Bits of `AccessFlags`. */
+  readonly access?: number;
 }
 
 /** `struct ibv_mr`: registered memory. */
@@ -44,6 +27,8 @@ export interface Mr extends Disposable {
   readonly pd: Pd;
   /** Where the memory begins: its real address wherever the host tells it. */
   readonly addr: bigint;
+  /** How work requests and peers name its first byte: {@link addr} unless it was registered otherwise. */
+  readonly iova: bigint;
   /** Bytes. */
   readonly length: number;
   /** Key for our own work requests. */
@@ -65,9 +50,20 @@ export interface Mr extends Disposable {
   sge(offset?: number, length?: number): Sge;
 
   /**
+   * Changes the region (`ibv_rereg_mr`). Its keys stay, and the fields above follow. Work that uses the region
+   * meanwhile sees it as it was or as it will be. Nothing has changed when it throws, so that the states of the C call
+   * in which a region cannot be used any more do not occur.
+   *
+   * @throws VerbsError EINVAL when nothing is to change, for a domain of another context, for memory, `iova` or access
+   *   as `Pd.regMr`, or after dereg; EOPNOTSUPP for flags that the device lacks; EBUSY while memory windows are bound to
+   *   it
+   */
+  rereg(change: MrChange): void;
+
+  /**
    * Ends the registration (`ibv_dereg_mr`). Work that still uses it ends in LOC_PROT_ERR, a peer's in a NAK.
    *
-   * @throws VerbsError EINVAL when it was ended before
+   * @throws VerbsError EBUSY while memory windows are bound to it; EINVAL when it was ended before
    */
   dereg(): void;
 }

@@ -1,6 +1,7 @@
 import { type AhAttr, checkAttributes, type QpAttr, qpAttrFields } from '../spec/index.js';
+import type { AhAttrInit } from './address-handle.js';
 import { invalid, type Problem } from './errors.js';
-import type { AhAttrInit, QpModifyAttr } from './queue-pair.js';
+import type { QpModifyAttr } from './queue-pair.js';
 
 /** What RoCE addresses get when nobody says otherwise; enough for any datacentre, and what rdma_cm uses. */
 const DEFAULT_HOP_LIMIT = 64;

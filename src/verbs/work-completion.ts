@@ -23,11 +23,19 @@ export interface WorkCompletion {
   readonly srcQp: number;
   /** Bits of `WcFlags`. */
   readonly wcFlags: number;
+  /** Index of the P_Key that a datagram came with. */
   readonly pkeyIndex: number;
   /** 0 on RoCE. */
   readonly slid: number;
+  /** Service level, 0 to 15. */
   readonly sl: number;
+  /** 0 on RoCE. */
   readonly dlidPathBits: number;
+  /**
+   * When it completed: ticks of the device's clock, which `DeviceAttrEx.hcaCoreClock` tells. There when the CQ was made
+   * with `WcExFlags.WITH_COMPLETION_TIMESTAMP` or its WALLCLOCK and `status` is SUCCESS.
+   */
+  readonly completionTimestamp?: bigint;
   /** The numbers that belong to `vendorErr`; each value of `Syndrome` says which. */
   readonly detail: readonly number[];
   /** The peer's address, where the provider knows it: `127.0.0.2`. */
