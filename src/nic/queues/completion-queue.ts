@@ -1,38 +1,62 @@
 import { WcStatus } from '../../spec/index.js';
-import { requireBytes } from '../command-error.js';
-import type { CompChannel } from './comp-channel.js';
+import { CommandError, requireBytes } from '../command-error.js';
 import { CompletionQueue as Header, CqArm, Cqe, completionQueueShape, Ring, RING_HEADER_WORDS } from '../layout.js';
 import type { NicCounters } from '../counters.js';
 import type { NicEvents } from '../ports.js';
+import type { CompChannel } from './comp-channel.js';
+import type { EventModeration } from './event-moderation.js';
 
 /** Numbers that say why a request failed, as {@link Cqe.DETAIL} carries them. */
 export type Detail = Int32Array;
 
+/** What a completion queue needs of its NIC. */
+export interface CqCore {
+  readonly counters: NicCounters;
+  /** The present in ns on the device's clock, as two words. */
+  readonly timestampLo: number;
+  readonly timestampHi: number;
+  readonly events: NicEvents;
+  /** The first entry was lost. */
+  onCqOverrun(cq: CompletionQueue): void;
+}
+
+/** What makes a completion queue of the NIC. */
+export interface CompletionQueueParts {
+  readonly cqn: number;
+  readonly memory: SharedArrayBuffer;
+  readonly entries: number;
+  readonly channel: CompChannel | undefined;
+  /** Losing entries is the program's own business (`IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN`). */
+  readonly ignoreOverrun: boolean;
+}
+
 /** The NIC's end of a completion queue. */
 export class CompletionQueue {
+  readonly cqn: number;
+  readonly channel: CompChannel | undefined;
   /** Set once an entry was lost; nothing is written any more (PROTOCOL.md 3.8). */
   overrun = false;
-  /** QPs that complete here. */
+  /** QPs and shared receive queues that complete here. */
   users = 0;
+  /** Set while events wait for more completions or for time to pass. */
+  moderation: EventModeration | undefined;
 
-  readonly #words: Int32Array;
-  readonly #mask: number;
+  readonly #ignoreOverrun: boolean;
+  #words: Int32Array;
+  #mask: number;
   #producer: number;
   #knownConsumer: number;
 
   constructor(
-    readonly cqn: number,
-    memory: SharedArrayBuffer,
-    entries: number,
-    readonly channel: CompChannel | undefined,
-    private readonly events: NicEvents,
-    private readonly counters: NicCounters,
-    /** Called once, when the first entry is lost. */
-    private readonly onOverrun: (cq: CompletionQueue) => void,
+    parts: CompletionQueueParts,
+    private readonly core: CqCore,
   ) {
-    const shape = completionQueueShape(entries);
-    requireBytes(memory, shape.bytes);
-    this.#words = new Int32Array(memory);
+    this.cqn = parts.cqn;
+    this.channel = parts.channel;
+    this.#ignoreOverrun = parts.ignoreOverrun;
+    const shape = completionQueueShape(parts.entries);
+    requireBytes(parts.memory, shape.bytes);
+    this.#words = new Int32Array(parts.memory);
     this.#mask = shape.entries - 1;
     this.#producer = this.#words[Ring.PRODUCER];
     this.#knownConsumer = this.#words[Ring.CONSUMER];
@@ -70,28 +94,68 @@ export class CompletionQueue {
     words[base + Cqe.QP_NUM] = qpNum;
     words[base + Cqe.SRC_QP] = srcQp;
     words[base + Cqe.WC_FLAGS] = wcFlags;
-    for (let i = 0; i < Cqe.DETAIL_WORDS; i += 1) words[base + Cqe.DETAIL + i] = detail === undefined ? 0 : detail[i];
+    if (status === WcStatus.SUCCESS) {
+      words[base + Cqe.TIMESTAMP_LO] = this.core.timestampLo;
+      words[base + Cqe.TIMESTAMP_HI] = this.core.timestampHi;
+      words[base + Cqe.PKEY_INDEX] = 0;
+    } else {
+      for (let i = 0; i < Cqe.DETAIL_WORDS; i += 1) words[base + Cqe.DETAIL + i] = detail === undefined ? 0 : detail[i];
+    }
     this.#producer = (this.#producer + 1) | 0;
     Atomics.store(words, Ring.PRODUCER, this.#producer);
-    this.counters.completions += 1;
+    this.core.counters.completions += 1;
     if (this.channel !== undefined) this.#announce(this.channel, solicited || status !== WcStatus.SUCCESS);
+  }
+
+  /** Goes on in another ring, to which it copies what was not polled. The driver waits meanwhile. */
+  resize(memory: SharedArrayBuffer, entries: number): void {
+    const shape = completionQueueShape(entries);
+    requireBytes(memory, shape.bytes);
+    const consumer = Atomics.load(this.#words, Ring.CONSUMER);
+    const queued = (this.#producer - consumer) >>> 0;
+    if (queued > entries)
+      throw new CommandError('EINVAL', `${queued} completions are queued, more than the ${entries} that are to fit`);
+    const words = new Int32Array(memory);
+    const mask = shape.entries - 1;
+    for (let i = 0; i < queued; i += 1) {
+      const index = (consumer + i) | 0;
+      const from = RING_HEADER_WORDS + (index & this.#mask) * Cqe.SIZE;
+      words.set(this.#words.subarray(from, from + Cqe.SIZE), RING_HEADER_WORDS + (index & mask) * Cqe.SIZE);
+    }
+    words[Header.ARM] = this.#words[Header.ARM];
+    words[Header.OVERRUN] = this.#words[Header.OVERRUN];
+    words[Ring.CONSUMER] = consumer;
+    Atomics.store(words, Ring.PRODUCER, this.#producer);
+    this.#words = words;
+    this.#mask = mask;
+    this.#knownConsumer = consumer;
+  }
+
+  /** Raises the event that is armed, if one is: moderation has waited long enough. */
+  raise(): void {
+    const { channel } = this;
+    if (channel === undefined || Atomics.exchange(this.#words, Header.ARM, CqArm.NONE) === CqArm.NONE) return;
+    channel.post(this.cqn);
+    this.core.events.completionEvent(channel.handle);
   }
 
   #announce(channel: CompChannel, solicited: boolean): void {
     const arm = Atomics.load(this.#words, Header.ARM);
     if (arm === CqArm.NONE || (arm === CqArm.SOLICITED && !solicited)) return;
+    if (this.moderation?.holdsBack() === true) return;
     Atomics.store(this.#words, Header.ARM, CqArm.NONE);
     channel.post(this.cqn);
-    this.events.completionEvent(channel.handle);
+    this.core.events.completionEvent(channel.handle);
   }
 
   #hasRoom(): boolean {
     if ((this.#producer - this.#knownConsumer) >>> 0 <= this.#mask) return true;
     this.#knownConsumer = Atomics.load(this.#words, Ring.CONSUMER);
     if ((this.#producer - this.#knownConsumer) >>> 0 <= this.#mask) return true;
+    if (this.#ignoreOverrun) return false;
     this.overrun = true;
     Atomics.store(this.#words, Header.OVERRUN, 1);
-    this.onOverrun(this);
+    this.core.onCqOverrun(this);
     return false;
   }
 }

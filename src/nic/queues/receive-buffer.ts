@@ -1,46 +1,106 @@
 import { QpState, Syndrome, WcOpcode, WcStatus } from '../../spec/index.js';
+import { assert } from '../command-error.js';
 import { Cqe, RecvWqe } from '../layout.js';
 import type { NicCore } from '../nic-core.js';
 import type { QueuePair } from '../queue-pair.js';
+import type { CompletionQueue } from './completion-queue.js';
+import type { SharedReceiveQueue } from './shared-receive-queue.js';
+import { flushStatus } from './flush-status.js';
 import { sgeTotal } from './work-queue.js';
 
-/** The receive queue as the responder uses it: one entry at a time is filled and completed. */
+/**
+ * Where a responder puts what it receives: one request at a time is taken, filled and completed. It comes from the QP's
+ * own receive queue, from the shared one that the QP was made with, or from the one that an XRC request names.
+ */
 export class ReceiveBuffer {
-  /** Whether an entry was taken for the message that is being received. */
+  /** Whether a request was taken and is not complete. It stays so when a message that began to fill it is dropped. */
   taken = false;
-  /** Bytes that the entry has room for. */
+  /** Bytes that the request has room for. */
   capacity = 0;
+
+  /** The request is at #words[#entry]: in the QP's own ring, or in a copy of what a shared queue had. */
+  #words: Int32Array;
   #entry = 0;
+  #numSge = 0;
+  #copy: Int32Array | undefined;
+  #srq: SharedReceiveQueue | undefined;
+  #cq: CompletionQueue;
+  #cause: Syndrome = Syndrome.NONE;
   readonly #detail = new Int32Array(Cqe.DETAIL_WORDS);
 
   constructor(
     private readonly qp: QueuePair,
     private readonly core: NicCore,
-  ) {}
+  ) {
+    this.#srq = qp.srq;
+    this.#words = qp.rq.words;
+    this.#cq = qp.recvCq;
+    if (qp.srq !== undefined) this.#copy = new Int32Array(qp.srq.entryWords);
+  }
+
+  /** The protection domain whose memory peers may use and requests may name. */
+  get pd(): number {
+    return this.#srq?.pd ?? this.qp.pd;
+  }
 
   reset(): void {
     this.taken = false;
   }
 
-  /** Takes the oldest entry; false when there is none. */
+  /**
+   * Chooses the shared queue that XRC requests go to until another is chosen (PROTOCOL.md 3.3).
+   *
+   * @returns false when the QP's domain has none of that number, or a message is open that goes to another
+   */
+  choose(srqn: number): boolean {
+    const chosen = this.#srq;
+    if (chosen?.srqn === srqn && !chosen.destroyed) return true;
+    if (this.taken) return false;
+    const srq = this.core.xrcSrq(srqn, this.qp.xrcd);
+    if (srq?.cq === undefined) return false;
+    this.#srq = srq;
+    this.#cq = srq.cq;
+    if (this.#copy === undefined || this.#copy.length < srq.entryWords) this.#copy = new Int32Array(srq.entryWords);
+    return true;
+  }
+
+  /** Takes the oldest request; false when there is none. */
   take(): boolean {
-    const { rq } = this.qp;
     if (this.taken) return true;
-    if (!rq.has(rq.head)) return false;
-    this.#entry = rq.entry(rq.head);
-    this.capacity = sgeTotal(rq.words, this.#entry + RecvWqe.DATA, this.#numSge);
+    const srq = this.#srq;
+    const { rq } = this.qp;
+    if (srq === undefined) {
+      if (!rq.has(rq.head)) return false;
+      this.#words = rq.words;
+      this.#entry = rq.entry(rq.head);
+    } else {
+      assert(this.#copy !== undefined, 'a shared queue without room for what it gives');
+      if (!srq.take(this.#copy)) return false;
+      this.#words = this.#copy;
+      this.#entry = 0;
+    }
+    // A driver may claim more entries than fit; it gets as many as fit.
+    this.#numSge = Math.min(this.#words[this.#entry + RecvWqe.NUM_SGE] >>> 0, srq?.maxSge ?? rq.maxSge);
+    this.capacity = sgeTotal(this.#words, this.#entry + RecvWqe.DATA, this.#numSge);
     this.taken = true;
     return true;
   }
 
   /** Puts `lengthBytes` of a packet where `messageOffset` of the message belongs; the mover tells why it could not. */
   scatter(messageOffset: number, source: Uint8Array, sourceOffset: number, lengthBytes: number): boolean {
-    const { qp, core } = this;
-    const data = this.#entry + RecvWqe.DATA;
-    return core.mover.scatter(qp.rq.words, data, this.#numSge, qp.pd, messageOffset, source, sourceOffset, lengthBytes);
+    return this.core.mover.scatter(
+      this.#words,
+      this.#entry + RecvWqe.DATA,
+      this.#numSge,
+      this.pd,
+      messageOffset,
+      source,
+      sourceOffset,
+      lengthBytes,
+    );
   }
 
-  /** Completes the entry taken. */
+  /** Completes the request taken. `srcQp` is the peer's QP. */
   complete(
     status: WcStatus,
     opcode: WcOpcode,
@@ -50,16 +110,18 @@ export class ReceiveBuffer {
     solicited: boolean,
     syndrome: Syndrome,
     detail: Int32Array | undefined,
+    srcQp = this.qp.destQpn,
   ): void {
     const { qp } = this;
-    const { words } = qp.rq;
-    const wrIdLo = words[this.#entry + RecvWqe.WR_ID_LO];
-    const wrIdHi = words[this.#entry + RecvWqe.WR_ID_HI];
+    const wrIdLo = this.#words[this.#entry + RecvWqe.WR_ID_LO];
+    const wrIdHi = this.#words[this.#entry + RecvWqe.WR_ID_HI];
     this.taken = false;
-    // The slot is free before the program can see the completion, and is not read after.
-    qp.rq.retire((qp.rq.head + 1) | 0);
-    qp.rq.publish();
-    qp.recvCq.push(
+    if (this.#srq === undefined) {
+      // The slot is free before the program can see the completion, and is not read after.
+      qp.rq.retire((qp.rq.head + 1) | 0);
+      qp.rq.publish();
+    }
+    this.#cq.push(
       wrIdLo,
       wrIdHi,
       status,
@@ -67,7 +129,7 @@ export class ReceiveBuffer {
       byteLen,
       immData,
       qp.qpn,
-      qp.destQpn,
+      srcQp,
       wcFlags,
       solicited,
       syndrome,
@@ -75,18 +137,21 @@ export class ReceiveBuffer {
     );
   }
 
-  /** Completes every entry as flushed. */
+  /** Completes as flushed what the QP has: all of its own queue, of a shared one what it has taken (PROTOCOL.md 3.4). */
   flush(cause: Syndrome): void {
     this.#detail[0] = QpState.ERR;
     this.#detail[1] = cause;
-    this.taken = false;
-    while (this.take())
-      this.complete(WcStatus.WR_FLUSH_ERR, WcOpcode.RECV, 0, 0, 0, false, Syndrome.FLUSHED, this.#detail);
+    this.#cause = cause;
+    if (this.#srq === undefined) {
+      this.taken = false;
+      while (this.take()) this.#flushTaken();
+    } else if (this.taken) {
+      this.#flushTaken();
+    }
   }
 
-  /** A driver may claim more entries than fit; it gets as many as fit. */
-  get #numSge(): number {
-    const { rq } = this.qp;
-    return Math.min(rq.words[this.#entry + RecvWqe.NUM_SGE] >>> 0, rq.maxSge);
+  #flushTaken(): void {
+    const status = flushStatus(this.#cause);
+    this.complete(status, WcOpcode.RECV, 0, 0, 0, false, Syndrome.FLUSHED, this.#detail);
   }
 }

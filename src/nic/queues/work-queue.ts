@@ -36,6 +36,12 @@ export class WorkQueue {
     return this.#mask + 1;
   }
 
+  /** Entries that the driver has published and the NIC has not retired. */
+  get count(): number {
+    const published = (Atomics.load(this.words, Ring.PRODUCER) - this.head) >>> 0;
+    return Math.min(published, this.entries);
+  }
+
   slot(index: number): number {
     return index & this.#mask;
   }
@@ -69,6 +75,21 @@ export class WorkQueue {
   discard(): void {
     this.#knownProducer = Atomics.load(this.words, Ring.PRODUCER);
     this.retire(this.#knownProducer);
+    this.publish();
+  }
+
+  /** Takes over all that another queue of the same kind of entries holds, under the same numbers. */
+  adopt(other: WorkQueue): void {
+    const { count } = other;
+    const entryWords = Math.min(this.#entryWords, other.#entryWords);
+    for (let i = 0; i < count; i += 1) {
+      const index = (other.head + i) | 0;
+      const from = other.entry(index);
+      this.words.set(other.words.subarray(from, from + entryWords), this.entry(index));
+    }
+    this.head = other.head;
+    this.#knownProducer = (other.head + count) | 0;
+    Atomics.store(this.words, Ring.PRODUCER, this.#knownProducer);
     this.publish();
   }
 

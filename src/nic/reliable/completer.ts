@@ -14,7 +14,8 @@ import {
 import { Cqe, SendWqe } from '../layout.js';
 import type { NicCore } from '../nic-core.js';
 import type { QueuePair } from '../queue-pair.js';
-import { rcRequests } from './request-opcodes.js';
+import { flushStatus } from '../queues/flush-status.js';
+import type { ReliableRequester } from './requester.js';
 
 /** rnr_retry value that stands for "for ever" (IBTA 9.7.5.2.8). */
 const RNR_RETRY_INFINITE = 7;
@@ -56,6 +57,7 @@ export class Completer {
 
   constructor(
     private readonly qp: QueuePair,
+    private readonly requester: ReliableRequester,
     private readonly core: NicCore,
   ) {}
 
@@ -75,7 +77,7 @@ export class Completer {
       this.#transmissions = 1;
       this.#waitingSinceUs = this.core.nowUs;
     }
-    this.#startTimer(this.qp.ackTimeoutUs);
+    this.#startTimer(this.requester.ackTimeoutUs);
   }
 
   /** The wheel says that this QP's timer may have run out. */
@@ -90,7 +92,7 @@ export class Completer {
     if (this.rnrWaiting) {
       this.rnrWaiting = false;
       core.schedule(qp);
-    } else if (qp.window.inFlight > 0 || this.#rewound) {
+    } else if (this.requester.window.inFlight > 0 || this.#rewound) {
       this.#gapSeen = false;
       this.#retried = false;
       this.#retry(Syndrome.RETRY_TIMEOUT);
@@ -121,7 +123,7 @@ export class Completer {
   /** A READ response. */
   onReadResponse(bytes: Uint8Array, offset: number, lengthBytes: number): void {
     const { qp, core } = this;
-    const { window } = qp;
+    const { window } = this.requester;
     const psn = bthPsn(bytes, offset);
     if (!this.#isExpected(psn) || !this.#acknowledge(psn)) return;
     if (window.una !== psn) return;
@@ -129,7 +131,7 @@ export class Completer {
     const entry = qp.sq.entry(index);
     const control = qp.sq.words[entry + SendWqe.CONTROL];
     const opcode = bytes[offset];
-    if (rcRequests[control & 0xff]?.read !== true) {
+    if (this.requester.kinds[control & 0xff]?.read !== true) {
       this.#badResponse(psn, opcode);
       return;
     }
@@ -155,11 +157,11 @@ export class Completer {
     const { qp, core } = this;
     const psn = bthPsn(bytes, offset);
     if (!this.#isExpected(psn) || !this.#acknowledge(psn)) return;
-    if (qp.window.una !== psn) return;
+    if (this.requester.window.una !== psn) return;
     const entry = qp.sq.entry(qp.sq.head);
     const control = qp.sq.words[entry + SendWqe.CONTROL];
     const opcode = bytes[offset];
-    if (rcRequests[control & 0xff]?.atomic !== true) {
+    if (this.requester.kinds[control & 0xff]?.atomic !== true) {
       this.#badResponse(psn, opcode);
       return;
     }
@@ -177,7 +179,7 @@ export class Completer {
 
   /** A local error in the request that would start next. */
   stall(status: WcStatus, syndrome: Syndrome, detail: Int32Array): void {
-    this.stallAt(this.qp.window.next, status, syndrome, detail);
+    this.stallAt(this.requester.window.next, status, syndrome, detail);
   }
 
   stallWith(status: WcStatus, syndrome: Syndrome, a: number, b: number): void {
@@ -213,13 +215,13 @@ export class Completer {
     this.#detail.fill(0);
     this.#detail[0] = QpState.ERR;
     this.#detail[1] = cause;
-    while (qp.sq.has(qp.sq.head)) this.#completeOldest(WcStatus.WR_FLUSH_ERR, Syndrome.FLUSHED, this.#detail);
-    qp.window.reset(qp.window.una);
+    while (qp.sq.has(qp.sq.head)) this.#completeOldest(flushStatus(cause), Syndrome.FLUSHED, this.#detail);
+    this.requester.window.reset(this.requester.window.una);
   }
 
   /** Whether a response to `psn` can be honest: the packet was sent and is not acknowledged. */
   #isExpected(psn: number): boolean {
-    const { window } = this.qp;
+    const { window } = this.requester;
     if (psnDiff(psn, window.una) >= 0 && psnDiff(psn, window.sent) < 0) return true;
     this.core.counters.rxUnexpectedResponse += 1;
     return false;
@@ -233,13 +235,13 @@ export class Completer {
    */
   #acknowledge(psn: number): boolean {
     const { qp } = this;
-    const { window } = qp;
+    const { window } = this.requester;
     let index = qp.sq.head;
     let reached = psn;
     // Both seen from `una`: the longest READ has 2^23 packets, too many to compare with its first PSN directly.
     const distance = psnDiff(psn, window.una);
     while (index !== window.next && distance > psnDiff(window.firstPsn(index), window.una)) {
-      const kind = rcRequests[qp.sq.words[qp.sq.entry(index) + SendWqe.CONTROL] & 0xff];
+      const kind = this.requester.kinds[qp.sq.words[qp.sq.entry(index) + SendWqe.CONTROL] & 0xff];
       if (kind !== undefined && (kind.read || kind.atomic)) {
         const first = window.firstPsn(index);
         reached = psnDiff(window.una, first) > 0 ? window.una : first;
@@ -261,8 +263,8 @@ export class Completer {
   /** Notes that everything before `psn` is done, and completes what that finishes. */
   #progress(psn: number): void {
     const { qp, core } = this;
-    const { window } = qp;
-    qp.congestion.onAcknowledged(psnDiff(psn, window.una));
+    const { window } = this.requester;
+    this.requester.congestion.onAcknowledged(psnDiff(psn, window.una));
     window.acknowledge(psn);
     // Whoever asked for time to get ready is ready: this came after.
     this.rnrWaiting = false;
@@ -274,7 +276,7 @@ export class Completer {
     if (window.inFlight > 0) {
       this.#transmissions = 1;
       this.#waitingSinceUs = core.nowUs;
-      this.#startTimer(qp.ackTimeoutUs);
+      this.#startTimer(this.requester.ackTimeoutUs);
     } else {
       this.#deadlineUs = Infinity;
     }
@@ -301,7 +303,7 @@ export class Completer {
     this.#retriesLeft = qp.attr.retryCnt;
     this.#retried = false;
     this.#transmissions += 1;
-    qp.window.rewind();
+    this.requester.window.rewind();
     this.rnrWaiting = true;
     this.#startTimer(rnrTimerUs(timerCode));
   }
@@ -324,12 +326,12 @@ export class Completer {
       detail[1] = words[entry + SendWqe.RKEY];
       detail[2] = words[entry + SendWqe.REMOTE_ADDR_HI];
       detail[3] = words[entry + SendWqe.REMOTE_ADDR_LO];
-      detail[4] = qp.window.lengthBytes(qp.sq.head);
+      detail[4] = this.requester.window.lengthBytes(qp.sq.head);
       detail[5] = qp.destQpn;
       this.fail(WcStatus.REM_ACCESS_ERR, Syndrome.REMOTE_ACCESS, detail);
     } else if (code === NakCode.INVALID_REQUEST) {
       detail[1] = words[entry + SendWqe.CONTROL] & 0xff;
-      detail[2] = qp.window.lengthBytes(qp.sq.head);
+      detail[2] = this.requester.window.lengthBytes(qp.sq.head);
       detail[3] = qp.destQpn;
       this.fail(WcStatus.REM_INV_REQ_ERR, Syndrome.REMOTE_INVALID_REQUEST, detail);
     } else {
@@ -364,7 +366,7 @@ export class Completer {
   }
 
   #retry(why: Syndrome): void {
-    const { qp, core } = this;
+    const { core } = this;
     if (this.#retriesLeft === 0) {
       core.counters.retryExceededErr += 1;
       this.#setRetryDetail(0);
@@ -373,7 +375,7 @@ export class Completer {
     }
     this.#retriesLeft -= 1;
     this.#deadlineUs = Infinity;
-    qp.congestion.onLoss();
+    this.requester.congestion.onLoss();
     this.#rewind();
   }
 
@@ -381,14 +383,14 @@ export class Completer {
     const { qp, core } = this;
     this.#transmissions += 1;
     core.counters.completerRetryErr += 1;
-    qp.window.rewind();
+    this.requester.window.rewind();
     this.#rewound = true;
     core.schedule(qp);
   }
 
   #setRetryDetail(timerCode: number): void {
     const detail = this.#detail;
-    detail[0] = this.qp.window.una;
+    detail[0] = this.requester.window.una;
     detail[1] = this.#transmissions;
     detail[2] = Math.min(this.core.nowUs - this.#waitingSinceUs, 0x7fffffff);
     detail[3] = this.qp.destQpn;
@@ -429,13 +431,13 @@ export class Completer {
     const control = sq.words[entry + SendWqe.CONTROL];
     const wrIdLo = sq.words[entry + SendWqe.WR_ID_LO];
     const wrIdHi = sq.words[entry + SendWqe.WR_ID_HI];
-    const wcOpcode = rcRequests[control & 0xff]?.wcOpcode ?? WcOpcode.SEND;
+    const wcOpcode = this.requester.kinds[control & 0xff]?.wcOpcode ?? WcOpcode.SEND;
     const success = status === WcStatus.SUCCESS;
     if (success && wcOpcode === WcOpcode.SEND) this.core.counters.rdmaSends += 1;
     sq.retire((index + 1) | 0);
     if (success && !qp.sqSigAll && (control & (SendFlags.SIGNALED << 8)) === 0) return;
     sq.publish();
-    const byteLen = success ? qp.window.lengthBytes(index) : 0;
+    const byteLen = success ? this.requester.window.lengthBytes(index) : 0;
     qp.sendCq.push(wrIdLo, wrIdHi, status, wcOpcode, byteLen, 0, qp.qpn, 0, 0, false, syndrome, detail);
   }
 }

@@ -1,205 +1,84 @@
-import { psnAdd, psnDiff, SendFlags, Syndrome, WcStatus, WrOpcode } from '../../spec/index.js';
-import {
-  atomicEthOffset,
-  immOffset,
-  iethOffset,
-  OpcodeBit,
-  opcodeBits,
-  putU32,
-  rethOffset,
-  writeAtomicEth,
-  writeReth,
-} from '../../wire/index.js';
-import { SendWqe } from '../layout.js';
-import { copyBytes } from '../memory/memory-region.js';
-import { type NicCore, Served } from '../nic-core.js';
+import { ackTimeoutUs, type QpAttr, type Syndrome } from '../../spec/index.js';
+import { OpcodeBit } from '../../wire/index.js';
+import type { SendingHalf } from '../halves.js';
+import type { NicCore, Served } from '../nic-core.js';
 import type { QueuePair } from '../queue-pair.js';
-import { type RequestKind, rcRequests } from './request-opcodes.js';
-import { sgeTotal } from '../queues/work-queue.js';
+import { type RequestKind, requestKinds } from '../request-kinds.js';
+import { Completer } from './completer.js';
+import { CongestionWindow } from './congestion-window.js';
+import { RequestSender } from './request-sender.js';
+import { SendWindow } from './send-window.js';
 
-/** Packets after which an acknowledgement is asked for within a long message, so that the window keeps moving. */
-const ACK_REQUEST_INTERVAL = 16;
-
-/** What starting a request came to. */
-const Start = { STARTED: 0, NOTHING: 1, FAILED: 2 } as const;
-type Start = (typeof Start)[keyof typeof Start];
-
-/** The sending half of an RC QP's requester: turns work queue entries into request packets (PROTOCOL.md 2.1, 2.2, 2.7). */
-export class Requester {
-  #packetsSinceAckRequest = 0;
+/**
+ * The requester of a reliable service (RC and XRC): what is posted, sent and acknowledged, and the two that move it on,
+ * the sender of requests and the completer of responses.
+ */
+export class ReliableRequester implements SendingHalf {
+  readonly window: SendWindow;
+  readonly sender: RequestSender;
+  readonly completer: Completer;
+  /** The requests that this service has, by `WrOpcode`. */
+  readonly kinds: readonly (RequestKind | undefined)[];
+  congestion = new CongestionWindow(256);
+  ackTimeoutUs = Infinity;
+  /** Packets that one request of a READ asks for; see the sender. */
+  readPiecePackets = 1;
 
   constructor(
     private readonly qp: QueuePair,
-    private readonly core: NicCore,
-  ) {}
+    core: NicCore,
+  ) {
+    this.kinds = requestKinds(qp.opcodeClass);
+    this.window = new SendWindow(qp.sq);
+    this.completer = new Completer(qp, this, core);
+    this.sender = new RequestSender(qp, this, core);
+  }
 
-  /** Sends what window, depth and fences allow, at most `budget` packets. */
+  get busy(): boolean {
+    return this.window.busy;
+  }
+
+  start(): void {
+    const { qp } = this;
+    this.congestion = new CongestionWindow(qp.mtuBytes);
+    this.ackTimeoutUs = ackTimeoutUs(qp.attr.timeout);
+    this.#sizeReads();
+    this.window.reset(qp.attr.sqPsn);
+    this.completer.reset();
+  }
+
+  onAttributes(changes: Partial<QpAttr>): void {
+    if (changes.timeout !== undefined) this.ackTimeoutUs = ackTimeoutUs(changes.timeout);
+    if (changes.maxRdAtomic !== undefined && !this.busy) this.#sizeReads();
+  }
+
   transmit(budget: number): Served {
-    const { qp } = this;
-    const { window } = qp;
-    if (qp.completer.rnrWaiting || !qp.maySend) return Served.IDLE;
-    for (let left = budget; left > 0; left -= 1) {
-      if (window.cursor === window.next && this.#startNext() !== Start.STARTED) return Served.IDLE;
-      const index = window.cursor;
-      const entry = qp.sq.entry(index);
-      const control = qp.sq.words[entry + SendWqe.CONTROL];
-      const kind = rcRequests[control & 0xff];
-      if (kind === undefined) return Served.IDLE;
-      const packets = kind.read ? this.#readPackets(index) : 1;
-      if (window.inFlight > 0 && window.inFlight + packets > qp.congestion.packets) return Served.IDLE;
-      // What was started goes on, one at a time, though the depth was set to 0 since.
-      if ((kind.read || kind.atomic) && window.rdOutstanding >= Math.max(1, qp.attr.maxRdAtomic)) return Served.IDLE;
-      const sent = kind.read
-        ? this.#sendRead(index, entry, kind, packets)
-        : kind.atomic
-          ? this.#sendAtomic(entry, kind)
-          : this.#sendMessage(index, entry, kind, control);
-      if (sent !== undefined) return sent;
-      if (psnDiff(window.nxt, window.sent) < 0) this.core.counters.retransmittedPkts += 1;
-      if (kind.read || kind.atomic) window.addOutstanding(psnAdd(window.nxt, packets));
-      window.advanceCursor(packets);
-      qp.completer.onTransmit();
-    }
-    return Served.MORE;
+    return this.sender.transmit(budget);
   }
 
-  /** Checks the next work queue entry and gives it its PSNs. */
-  #startNext(): Start {
-    const { qp } = this;
-    const { sq, window } = qp;
-    if (!qp.mayStart || qp.completer.stalled || !sq.has(window.next)) return Start.NOTHING;
-    const entry = sq.entry(window.next);
-    const control = sq.words[entry + SendWqe.CONTROL];
-    const kind = rcRequests[control & 0xff];
-    const flags = (control >>> 8) & 0xff;
-    const numSge = (control >>> 16) & 0xff;
-    if (kind === undefined || numSge > sq.maxSge) return this.#refuse(Syndrome.LOCAL_BAD_WQE, control & 0xff, numSge);
-    // PROTOCOL.md 2.7: a fenced request waits for every READ and atomic before it.
-    if ((flags & SendFlags.FENCE) !== 0 && window.rdOutstanding > 0) return Start.NOTHING;
-    let length: number;
-    if ((flags & SendFlags.INLINE) !== 0) {
-      length = sq.words[entry + SendWqe.INLINE_BYTES];
-      if (!kind.inline || length < 0 || length > qp.maxInlineBytes)
-        return this.#refuse(Syndrome.LOCAL_BAD_WQE, control & 0xff, numSge);
-    } else {
-      length = sgeTotal(sq.words, entry + SendWqe.DATA, numSge);
-      const { mover } = this.core;
-      if (!mover.check(sq.words, entry + SendWqe.DATA, numSge, qp.pd, kind.localAccess)) {
-        qp.completer.stall(WcStatus.LOC_PROT_ERR, mover.syndrome, mover.detail);
-        return Start.FAILED;
-      }
-    }
-    const limit = kind.atomic ? 8 : this.core.limits.maxMessageBytes;
-    if (length > limit || (kind.atomic && length !== 8)) {
-      qp.completer.stallWith(WcStatus.LOC_LEN_ERR, Syndrome.LOCAL_MESSAGE_TOO_LONG, length, limit);
-      return Start.FAILED;
-    }
-    if ((kind.read || kind.atomic) && qp.attr.maxRdAtomic === 0)
-      return this.#refuse(Syndrome.LOCAL_BAD_WQE, control & 0xff, numSge);
-    window.start(kind.atomic ? 1 : Math.max(1, Math.ceil(length / qp.mtuBytes)), length);
-    return Start.STARTED;
+  onResponse(bytes: Uint8Array, offset: number, lengthBytes: number, bits: number): void {
+    const { completer } = this;
+    if ((bits & OpcodeBit.READ_RESPONSE) !== 0) completer.onReadResponse(bytes, offset, lengthBytes);
+    else if ((bits & OpcodeBit.ATOMIC_ACK) !== 0) completer.onAtomicAcknowledge(bytes, offset);
+    else completer.onAcknowledge(bytes, offset);
   }
 
-  #refuse(syndrome: Syndrome, a: number, b: number): Start {
-    this.qp.completer.stallWith(WcStatus.LOC_QP_OP_ERR, syndrome, a, b);
-    return Start.FAILED;
+  onTimer(): void {
+    this.completer.onTimer();
   }
 
-  /**
-   * Responses that the next request packet of a READ asks for. A READ is asked for in pieces at fixed places, each no
-   * larger than the window: responses are not acknowledged, so only the requester can keep them from overrunning its
-   * own receive buffer. Fixed places keep a repeated request inside the original, as responders demand (PROTOCOL.md 2.5).
-   */
-  #readPackets(index: number): number {
-    const { window, readPiecePackets } = this.qp;
-    const done = window.cursorPacket;
-    return Math.min(window.packets(index) - done, readPiecePackets - (done % readPiecePackets));
+  flush(cause: Syndrome): void {
+    this.completer.flush(cause);
   }
 
-  #sendRead(index: number, entry: number, kind: RequestKind, packets: number): Served | undefined {
-    const { qp, core } = this;
-    const { window } = qp;
-    const { builder } = core;
-    if (!builder.open(qp, kind.only, window.nxt, 0, false, true)) return Served.BLOCKED;
-    const begin = window.cursorPacket * qp.mtuBytes;
-    const length = Math.min(window.lengthBytes(index) - begin, packets * qp.mtuBytes);
-    this.#writeReth(builder.extension, entry, begin, length);
-    builder.close();
-    return undefined;
+  reset(): void {
+    this.window.reset(0);
+    this.completer.reset();
   }
 
-  #sendAtomic(entry: number, kind: RequestKind): Served | undefined {
-    const { qp, core } = this;
-    const { words } = qp.sq;
-    const { builder } = core;
-    if (!builder.open(qp, kind.only, qp.window.nxt, 0, false, true)) return Served.BLOCKED;
-    const compareSwap = (words[entry + SendWqe.CONTROL] & 0xff) === WrOpcode.ATOMIC_CMP_AND_SWP;
-    const compareHi = words[entry + SendWqe.COMPARE_ADD_HI];
-    const compareLo = words[entry + SendWqe.COMPARE_ADD_LO];
-    // FETCH_ADD carries its addend in the swap field (PROTOCOL.md 1.3).
-    writeAtomicEth(
-      builder.bytes,
-      builder.offset + atomicEthOffset[kind.only],
-      words[entry + SendWqe.REMOTE_ADDR_HI],
-      words[entry + SendWqe.REMOTE_ADDR_LO],
-      words[entry + SendWqe.RKEY],
-      compareSwap ? words[entry + SendWqe.SWAP_HI] : compareHi,
-      compareSwap ? words[entry + SendWqe.SWAP_LO] : compareLo,
-      compareSwap ? compareHi : 0,
-      compareSwap ? compareLo : 0,
-    );
-    builder.close();
-    return undefined;
-  }
-
-  #sendMessage(index: number, entry: number, kind: RequestKind, control: number): Served | undefined {
-    const { qp, core } = this;
-    const { window, sq } = qp;
-    const { builder } = core;
-    const at = window.cursorPacket;
-    const packets = window.packets(index);
-    const last = at === packets - 1;
-    const opcode = packets === 1 ? kind.only : at === 0 ? kind.first : last ? kind.last : kind.middle;
-    const begin = at * qp.mtuBytes;
-    const length = Math.min(window.lengthBytes(index) - begin, qp.mtuBytes);
-    const flags = (control >>> 8) & 0xff;
-    const ackRequest =
-      last || this.#packetsSinceAckRequest >= ACK_REQUEST_INTERVAL || window.inFlight + 1 >= qp.congestion.packets;
-    if (!builder.open(qp, opcode, window.nxt, length, last && (flags & SendFlags.SOLICITED) !== 0, ackRequest))
-      return Served.BLOCKED;
-    const bits = opcodeBits[opcode];
-    if ((bits & OpcodeBit.RETH) !== 0)
-      this.#writeReth(builder.offset + rethOffset[opcode], entry, 0, window.lengthBytes(index));
-    if ((bits & OpcodeBit.IMM) !== 0)
-      putU32(builder.bytes, builder.offset + immOffset[opcode], sq.words[entry + SendWqe.IMM_DATA]);
-    if ((bits & OpcodeBit.INVALIDATE) !== 0)
-      putU32(builder.bytes, builder.offset + iethOffset[opcode], sq.words[entry + SendWqe.IMM_DATA]);
-    if ((flags & SendFlags.INLINE) !== 0) {
-      copyBytes(builder.bytes, builder.payload, sq.bytes, 4 * (entry + SendWqe.DATA) + begin, length);
-    } else {
-      const { mover } = core;
-      const numSge = (control >>> 16) & 0xff;
-      if (!mover.gather(sq.words, entry + SendWqe.DATA, numSge, qp.pd, begin, builder.bytes, builder.payload, length)) {
-        qp.completer.stallAt(index, WcStatus.LOC_PROT_ERR, mover.syndrome, mover.detail);
-        return Served.IDLE;
-      }
-    }
-    builder.close();
-    this.#packetsSinceAckRequest = ackRequest ? 0 : this.#packetsSinceAckRequest + 1;
-    return undefined;
-  }
-
-  #writeReth(at: number, entry: number, begin: number, length: number): void {
-    const { words } = this.qp.sq;
-    const lo = (words[entry + SendWqe.REMOTE_ADDR_LO] >>> 0) + begin;
-    const carry = lo >= 2 ** 32 ? 1 : 0;
-    writeReth(
-      this.core.builder.bytes,
-      at,
-      (words[entry + SendWqe.REMOTE_ADDR_HI] + carry) | 0,
-      lo | 0,
-      words[entry + SendWqe.RKEY],
-      length,
-    );
+  /** With two READ requests in flight one can be answered while the other is asked for. */
+  #sizeReads(): void {
+    const pieces = this.qp.attr.maxRdAtomic > 1 ? 2 : 1;
+    this.readPiecePackets = Math.max(1, Math.floor(this.congestion.ceiling / pieces));
   }
 }

@@ -1,4 +1,14 @@
-import { AccessFlags, EventType, psnAdd, psnDiff, Syndrome, WcFlags, WcOpcode, WcStatus } from '../../spec/index.js';
+import {
+  AccessFlags,
+  EventType,
+  psnAdd,
+  psnDiff,
+  type QpAttr,
+  Syndrome,
+  WcFlags,
+  WcOpcode,
+  WcStatus,
+} from '../../spec/index.js';
 import {
   Aeth,
   atomicEthOffset,
@@ -22,11 +32,14 @@ import {
   rethRkey,
   rethVaHi,
   rethVaLo,
+  xrcethOffset,
+  xrcethSrqn,
 } from '../../wire/index.js';
+import type { ReceivingHalf } from '../halves.js';
 import { executeAtomic } from '../memory/atomic-execution.js';
 import { Cqe } from '../layout.js';
 import { copyBytes, type MemoryRegion, REMOTE_ACCESS } from '../memory/memory-region.js';
-import type { NicCore } from '../nic-core.js';
+import type { NicCore, Served } from '../nic-core.js';
 import type { QueuePair } from '../queue-pair.js';
 import { ReceiveBuffer } from '../queues/receive-buffer.js';
 import { type ResponderResource, ResponderResources } from './responder-resources.js';
@@ -42,8 +55,8 @@ type Told = (typeof Told)[keyof typeof Told];
 /** What kind of message is open between its first and its last packet. */
 const Open = { NONE: 0, SEND: OpcodeBit.SEND, WRITE: OpcodeBit.WRITE } as const;
 
-/** The responder of an RC QP: executes requests in PSN order, in the order of checks of PROTOCOL.md 2.3. */
-export class Responder {
+/** The responder of a reliable service (RC and XRC): executes requests in PSN order, in the order of checks of PROTOCOL.md 2.3. */
+export class Responder implements ReceivingHalf {
   readonly sender: ResponseSender;
   readonly #receive: ReceiveBuffer;
   readonly #resources = new ResponderResources();
@@ -73,12 +86,40 @@ export class Responder {
     private readonly qp: QueuePair,
     private readonly core: NicCore,
   ) {
-    this.sender = new ResponseSender(qp, core);
+    this.sender = new ResponseSender(qp, this, core);
     this.#receive = new ReceiveBuffer(qp, core);
   }
 
+  start(): void {
+    const { rqPsn, maxDestRdAtomic } = this.qp.attr;
+    this.#begin(rqPsn, maxDestRdAtomic);
+  }
+
+  reset(): void {
+    this.#begin(0, 0);
+  }
+
+  /** The peer may have another number of READs and atomics outstanding. */
+  onAttributes({ maxDestRdAtomic }: Partial<QpAttr>): void {
+    if (maxDestRdAtomic === undefined) return;
+    this.#resources.resize(maxDestRdAtomic);
+    this.sender.resize(maxDestRdAtomic);
+  }
+
+  transmit(budget: number): Served {
+    return this.sender.transmit(budget);
+  }
+
+  transmitAcknowledgement(): Served {
+    return this.sender.transmitAcknowledgement();
+  }
+
+  onFrame(): void {
+    // Frames go to raw packet QPs alone.
+  }
+
   /** Starts at `psn` with room for `depth` READs and atomics. */
-  reset(psn: number, depth: number): void {
+  #begin(psn: number, depth: number): void {
     this.#expectedPsn = psn;
     this.#msn = 0;
     this.#told = Told.NOTHING;
@@ -86,12 +127,6 @@ export class Responder {
     this.#resources.reset(depth);
     this.#receive.reset();
     this.sender.reset(depth);
-  }
-
-  /** Changes how many READs and atomics the peer may have outstanding. */
-  resize(depth: number): void {
-    this.#resources.resize(depth);
-    this.sender.resize(depth);
   }
 
   flush(cause: Syndrome): void {
@@ -110,6 +145,8 @@ export class Responder {
       return;
     }
     const bits = opcodeBits[opcode];
+    const xrceth = xrcethOffset[opcode];
+    const served = xrceth === 0 || this.#receive.choose(xrcethSrqn(bytes, offset + xrceth));
     if (distance < 0) {
       this.#onDuplicate(bytes, offset, psn, bits);
       return;
@@ -119,7 +156,8 @@ export class Responder {
     const header = opcodeHeaderBytes[opcode];
     const pad = bthPadCount(bytes, offset);
     const payload = lengthBytes - header - ICRC_BYTES - pad;
-    if (!this.#isInSequence(bits)) this.#refuse(opcode, payload);
+    // PROTOCOL.md 3.3: a shared receive queue of another domain, or of another kind.
+    if (!served || !this.#isInSequence(bits)) this.#refuse(opcode, payload);
     else if ((bits & OpcodeBit.SEND) !== 0) this.#onSend(bytes, offset, opcode, bits, offset + header, payload, pad);
     else if ((bits & OpcodeBit.WRITE) !== 0) this.#onWrite(bytes, offset, opcode, bits, offset + header, payload, pad);
     else if ((bits & OpcodeBit.READ_REQUEST) !== 0) this.#onRead(bytes, offset, opcode, psn, payload);
@@ -376,8 +414,7 @@ export class Responder {
   /** Finds memory that a peer names and may use, by PROTOCOL.md 2.3, row 6; {@link #located} says where in it. */
   #locate(rkey: number, hi: number, lo: number, length: number, access: number): MemoryRegion | undefined {
     const region = this.core.memory.byRkey(rkey);
-    if (region?.pd !== this.qp.pd || !region.allows(access) || !region.remotelyValid || !region.present)
-      return undefined;
+    if (region?.pd !== this.#pd || !region.allows(access) || !region.remotelyValid || !region.present) return undefined;
     this.#located = region.locate(hi, lo, length);
     return this.#located < 0 ? undefined : region;
   }
@@ -389,10 +426,16 @@ export class Responder {
     return region;
   }
 
+  /** The domain whose memory the peer may use: that of the QP, or in XRC of the shared receive queue it names. */
+  get #pd(): number {
+    const { pd } = this.qp;
+    return pd === 0 ? this.#receive.pd : pd;
+  }
+
   /** Closes a region to peers, when this peer may reach it at all. */
   #invalidate(rkey: number): boolean {
     const region = this.core.memory.byRkey(rkey);
-    if (region?.pd !== this.qp.pd || !region.remotelyValid || (region.access & REMOTE_ACCESS) === 0) return false;
+    if (region?.pd !== this.#pd || !region.remotelyValid || (region.access & REMOTE_ACCESS) === 0) return false;
     region.remotelyValid = false;
     return true;
   }

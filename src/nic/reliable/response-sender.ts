@@ -9,6 +9,11 @@ import type { ResponderResource } from './responder-resources.js';
 /** A credit code that says "no end-to-end flow control" (PROTOCOL.md 1.4). */
 export const ACK_SYNDROME = Aeth.ACK | 0x1f;
 
+/** Whom a sender tells that what it was to read has gone. */
+interface Refuses {
+  refuseRead(psn: number, rkey: number, again: boolean): void;
+}
+
 /** One READ or atomic that waits to be answered. */
 class Job {
   atomic = false;
@@ -43,6 +48,7 @@ export class ResponseSender {
 
   constructor(
     private readonly qp: QueuePair,
+    private readonly responder: Refuses,
     private readonly core: NicCore,
   ) {}
 
@@ -201,7 +207,7 @@ export class ResponseSender {
 
   #sendAtomic(job: Job): boolean {
     const { builder } = this.core;
-    const opcode = Opcode.RC_ATOMIC_ACKNOWLEDGE;
+    const opcode = this.qp.opcodeClass | Opcode.RC_ATOMIC_ACKNOWLEDGE;
     if (!builder.open(this.qp, opcode, job.psn, 0, false, false)) return false;
     writeAeth(builder.bytes, builder.offset + aethOffset[opcode], ACK_SYNDROME, job.msn);
     const at = builder.offset + atomicAckOffset[opcode];
@@ -227,18 +233,19 @@ export class ResponseSender {
         this.clearJobs();
         this.#ackDue = false;
       }
-      qp.responder.refuseRead(psn, region.rkey, job.again);
+      this.responder.refuseRead(psn, region.rkey, job.again);
       return true;
     }
     const first = job.sent === 0;
     const last = job.sent === job.packets - 1;
-    const opcode = last
+    const place = last
       ? first
         ? Opcode.RC_READ_RESP_ONLY
         : Opcode.RC_READ_RESP_LAST
       : first
         ? Opcode.RC_READ_RESP_FIRST
         : Opcode.RC_READ_RESP_MIDDLE;
+    const opcode = qp.opcodeClass | place;
     if (!builder.open(qp, opcode, psn, length, false, false)) return false;
     if (aethOffset[opcode] !== 0) writeAeth(builder.bytes, builder.offset + aethOffset[opcode], ACK_SYNDROME, job.msn);
     if (region !== undefined)
@@ -251,7 +258,7 @@ export class ResponseSender {
 
   #sendAcknowledge(): boolean {
     const { builder } = this.core;
-    const opcode = Opcode.RC_ACKNOWLEDGE;
+    const opcode = this.qp.opcodeClass | Opcode.RC_ACKNOWLEDGE;
     if (!builder.open(this.qp, opcode, this.#ackPsn, 0, false, false)) return false;
     writeAeth(builder.bytes, builder.offset + aethOffset[opcode], this.#ackSyndrome, this.#ackMsn);
     builder.close();
