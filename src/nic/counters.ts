@@ -19,6 +19,10 @@ export class NicCounters {
   retryRnrExceededErr = 0;
   /** Times a requester went back to its oldest unacknowledged packet. */
   completerRetryErr = 0;
+  /** Packets that could not be sent: the port was down, or the link refused them. */
+  sendErr = 0;
+  /** Times the port went down. */
+  linkDowned = 0;
   rdmaSends = 0;
   rdmaRecvs = 0;
   /** Completion queue entries written. */
@@ -30,7 +34,15 @@ export class NicCounters {
   rxIcrcEncapsulated = 0;
   rxUnknownOpcode = 0;
   rxBadVersion = 0;
+  /** `bad_pkey_cntr` of the port. */
   rxBadPkey = 0;
+  /** `qkey_viol_cntr` of the port. */
+  rxBadQkey = 0;
+  rxPortDown = 0;
+  /** Messages of unreliable services that found no receive request. */
+  rxNoReceive = 0;
+  /** Messages of unreliable services that were lost in part or made no sense. */
+  rxMessageDropped = 0;
   rxUnknownQp = 0;
   rxWrongTransport = 0;
   rxWrongPeer = 0;
@@ -54,6 +66,8 @@ export class NicCounters {
       retry_exceeded_err: this.retryExceededErr,
       retry_rnr_exceeded_err: this.retryRnrExceededErr,
       completer_retry_err: this.completerRetryErr,
+      send_err: this.sendErr,
+      link_downed: this.linkDowned,
       rdma_sends: this.rdmaSends,
       rdma_recvs: this.rdmaRecvs,
       completions: this.completions,
@@ -63,6 +77,10 @@ export class NicCounters {
       rx_unknown_opcode: this.rxUnknownOpcode,
       rx_bad_version: this.rxBadVersion,
       rx_bad_pkey: this.rxBadPkey,
+      rx_bad_qkey: this.rxBadQkey,
+      rx_port_down: this.rxPortDown,
+      rx_no_receive: this.rxNoReceive,
+      rx_message_dropped: this.rxMessageDropped,
       rx_unknown_qp: this.rxUnknownQp,
       rx_wrong_transport: this.rxWrongTransport,
       rx_wrong_peer: this.rxWrongPeer,

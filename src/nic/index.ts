@@ -2,7 +2,9 @@
 export { CommandError } from './command-error.js';
 export * from './layout.js';
 export type { MrAttributes, MrKeys } from './memory/memory-table.js';
-export { type CreateCq, type CreateQp, Nic } from './nic.js';
+export type { CreateCq, CreateQp, CreateSrq, ModifySrq } from './control-verbs.js';
+export { Nic } from './nic.js';
+export { DEFAULT_PKEY, type PortChange, type PortStatus } from './port.js';
 export {
   DEFAULT_LIMITS,
   type NicAsyncEvent,

@@ -43,12 +43,31 @@ export const SendWqe = {
   COMPARE_ADD_HI: 9,
   SWAP_LO: 10,
   SWAP_HI: 11,
-  /** Datagram addressing: destination QP, its Q_Key and the address handle; or the SRQ number of an XRC request. */
+  /** Datagram addressing: destination QP, its Q_Key and the address handle; or, as REMOTE_QPN, an XRC SRQ number. */
   REMOTE_QPN: 12,
   REMOTE_QKEY: 13,
   ADDRESS_HANDLE: 14,
   /** First word of the scatter/gather entries or of the inline data. */
   DATA: 16,
+} as const;
+
+/**
+ * What a BIND_MW entry has in the words of {@link SendWqe}: RKEY is the window's R_Key, IMM_DATA the one that it gets,
+ * REMOTE_ADDR where the window begins.
+ */
+export const BindWqe = {
+  LENGTH_LO: SendWqe.COMPARE_ADD_LO,
+  LENGTH_HI: SendWqe.COMPARE_ADD_HI,
+  /** L_Key of the region, or 0 for none. */
+  LKEY: SendWqe.SWAP_LO,
+  ACCESS: SendWqe.SWAP_HI,
+} as const;
+
+/** What a FLUSH entry has in the words of {@link SendWqe}, beside RKEY and REMOTE_ADDR. */
+export const FlushWqe = {
+  LENGTH: SendWqe.COMPARE_ADD_LO,
+  /** Placement type and selectivity as the packet carries them (PROTOCOL.md 1.3, FETH). */
+  FETH: SendWqe.SWAP_LO,
 } as const;
 
 /** A receive work queue entry: 4 words, then scatter/gather entries. */
@@ -98,6 +117,11 @@ export const Cqe = {
   DETAIL: 10,
   /** Words for such numbers. */
   DETAIL_WORDS: 6,
+  /** Of a success, in place of DETAIL: when it was written, in ns on the device's clock. */
+  TIMESTAMP_LO: 10,
+  TIMESTAMP_HI: 11,
+  /** Of a success: index of the P_Key that the message came with. */
+  PKEY_INDEX: 12,
   /** Words of one entry. */
   SIZE: 16,
 } as const;

@@ -2,8 +2,10 @@ import type { NicCounters } from './counters.js';
 import type { DataMover } from './memory/data-mover.js';
 import type { MemoryTable } from './memory/memory-table.js';
 import type { PacketBuilder } from './packet-builder.js';
+import type { Port } from './port.js';
 import type { NicEvents, NicLimits } from './ports.js';
 import type { QueuePair } from './queue-pair.js';
+import type { SharedReceiveQueue } from './queues/shared-receive-queue.js';
 import type { TimerWheel } from './timer-wheel.js';
 
 /** What all queue pairs of one NIC share. */
@@ -17,6 +19,9 @@ export interface NicCore {
   readonly timers: TimerWheel;
   readonly limits: NicLimits;
   readonly events: NicEvents;
+  readonly port: Port;
+  /** The XRC shared receive queue of that number in that domain, or undefined (PROTOCOL.md 3.3). */
+  xrcSrq(srqn: number, xrcd: number): SharedReceiveQueue | undefined;
   /** Puts a QP into the queue of those that have packets to send. */
   schedule(qp: QueuePair): void;
 }
@@ -31,3 +36,8 @@ export const Served = {
   BLOCKED: 2,
 } as const;
 export type Served = (typeof Served)[keyof typeof Served];
+
+/** Whoever has a timer in the wheel. */
+export interface TimerOwner {
+  onTimer(): void;
+}

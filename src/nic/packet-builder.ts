@@ -23,6 +23,7 @@ export class PacketBuilder {
     private readonly sink: PacketSink,
     private readonly crc32: Crc32,
     private readonly counters: NicCounters,
+    private readonly port: { readonly up: boolean },
   ) {
     this.bytes = sink.bytes;
   }
@@ -68,6 +69,11 @@ export class PacketBuilder {
   /** Seals the packet and hands it over. */
   close(): void {
     if (this.#path === undefined) return;
+    // The reservation is replaced by the next one: what a port that is down sends gets nowhere.
+    if (!this.port.up) {
+      this.counters.sendErr += 1;
+      return;
+    }
     sealIcrc(this.crc32, this.#path, this.bytes, this.offset, this.#length, this.sink.ipId);
     this.sink.commit();
     this.counters.sentPkts += 1;

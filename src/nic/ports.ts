@@ -21,6 +21,20 @@ export interface NicAsyncEvent {
   readonly type: EventType;
   readonly qpn?: number;
   readonly cqn?: number;
+  readonly srqn?: number;
+}
+
+/**
+ * Puts an Ethernet frame on the wire, for raw packet QPs.
+ *
+ * @returns 0, or the number of the errno with which the link refused it
+ */
+export type SendFrame = (bytes: Uint8Array, offset: number, lengthBytes: number) => number;
+
+/** How the NIC tells its link which multicast groups it wants to hear. Both throw CommandError. */
+export interface MulticastGroups {
+  join(gid: Gid): void;
+  leave(gid: Gid): void;
 }
 
 /** Whom the NIC tells about events. Called from inside the NIC: an implementation notes and returns. */
@@ -36,7 +50,18 @@ export interface NicLimits {
   readonly maxCq: number;
   readonly maxPd: number;
   readonly maxMr: number;
+  readonly maxMw: number;
+  readonly maxSrq: number;
+  readonly maxSrqWr: number;
+  readonly maxSrqSge: number;
+  readonly maxXrcd: number;
+  readonly maxAh: number;
+  readonly maxMcastGrp: number;
+  /** QPs attached to one multicast group. */
+  readonly maxMcastQpAttach: number;
   readonly maxCompChannels: number;
+  readonly maxGids: number;
+  readonly maxPkeys: number;
   readonly maxQpWr: number;
   readonly maxSge: number;
   readonly maxInlineBytes: number;
@@ -54,7 +79,17 @@ export const DEFAULT_LIMITS: NicLimits = {
   maxCq: 32768,
   maxPd: 32768,
   maxMr: 262144,
+  maxMw: 262144,
+  maxSrq: 32768,
+  maxSrqWr: 32768,
+  maxSrqSge: 32,
+  maxXrcd: 4096,
+  maxAh: 32768,
+  maxMcastGrp: 8192,
+  maxMcastQpAttach: 56,
   maxCompChannels: 4096,
+  maxGids: 256,
+  maxPkeys: 64,
   maxQpWr: 32768,
   maxSge: 32,
   maxInlineBytes: 512,
@@ -72,6 +107,12 @@ export interface NicConfig {
   readonly random: () => number;
   /** The port's GID table. */
   readonly gids: readonly Gid[];
+  /** The port's P_Key table; default the one entry 0xffff. */
+  readonly pkeys?: readonly number[] | undefined;
+  /** Default: nothing arrives for any group. */
+  readonly groups?: MulticastGroups | undefined;
+  /** Default: the link carries no frames (EOPNOTSUPP at `createQp`). */
+  readonly sendFrame?: SendFrame | undefined;
   /** The port's active MTU. */
   readonly portMtu: Mtu;
   /** The doorbell page (`DoorbellPage` of the layout), when a driver rings through memory. */

@@ -1,5 +1,4 @@
 import {
-  ackTimeoutUs,
   EventType,
   type EventType as EventTypeValue,
   MigState,
@@ -9,25 +8,29 @@ import {
   type QpType,
   Syndrome,
 } from '../spec/index.js';
-import { createPath, type Path } from '../wire/index.js';
-import { Completer } from './reliable/completer.js';
-import type { CompletionQueue } from './queues/completion-queue.js';
-import { CongestionWindow } from './reliable/congestion-window.js';
+import { createPath, type OpcodeService, type Path } from '../wire/index.js';
+import type { ReceivingHalf, SendingHalf } from './halves.js';
 import { type NicCore, Served } from './nic-core.js';
 import type { PacketOrigin } from './packet-builder.js';
-import { Requester } from './reliable/requester.js';
-import { Responder } from './reliable/responder.js';
-import { SendWindow } from './reliable/send-window.js';
+import type { CompletionQueue } from './queues/completion-queue.js';
+import type { SharedReceiveQueue } from './queues/shared-receive-queue.js';
 import type { WorkQueue } from './queues/work-queue.js';
+import { opcodeClass } from './request-kinds.js';
+import type { TransportService } from './services.js';
 
 /** What a queue pair is made of. */
 export interface QueuePairParts {
   readonly qpn: number;
   readonly type: QpType;
+  /** 0 when it has none: an XRC target QP uses the domains of its shared receive queues (PROTOCOL.md 3.3). */
   readonly pd: number;
+  /** 0 when it is in no XRC domain. */
+  readonly xrcd: number;
   readonly sendCq: CompletionQueue;
   readonly recvCq: CompletionQueue;
+  readonly srq: SharedReceiveQueue | undefined;
   readonly cap: QpCap;
+  readonly createFlags: number;
   readonly sqSigAll: boolean;
   readonly sq: WorkQueue;
   readonly rq: WorkQueue;
@@ -35,8 +38,6 @@ export interface QueuePairParts {
 
 const NO_GID = new Uint8Array(16);
 const NOWHERE = createPath({ sgid: NO_GID, dgid: NO_GID });
-/** The partition that every RoCE port belongs to (PROTOCOL.md 1.1). */
-const DEFAULT_PKEY = 0xffff;
 
 function initialAttributes(cap: QpCap): QpAttr {
   const noAddress = { dlid: 0, sl: 0, srcPathBits: 0, staticRate: 0, isGlobal: false, portNum: 0 };
@@ -70,32 +71,33 @@ function initialAttributes(cap: QpCap): QpAttr {
   };
 }
 
-/** One RC queue pair: its attributes, its state machine (PROTOCOL.md 2.9), and the two halves that do the work. */
+/** One queue pair: its attributes, its state machine (PROTOCOL.md 2.9), and the two halves that do the work. */
 export class QueuePair implements PacketOrigin, QueuePairParts {
   readonly qpn: number;
   readonly type: QpType;
   readonly pd: number;
+  readonly xrcd: number;
   readonly sendCq: CompletionQueue;
   readonly recvCq: CompletionQueue;
+  readonly srq: SharedReceiveQueue | undefined;
   readonly cap: QpCap;
+  readonly createFlags: number;
   readonly sqSigAll: boolean;
   readonly sq: WorkQueue;
   readonly rq: WorkQueue;
 
+  /** Class of the opcodes that it speaks. */
+  readonly service: OpcodeService | undefined;
+  readonly opcodeClass: number;
+  readonly connected: boolean;
+  readonly sending: SendingHalf;
+  readonly receiving: ReceivingHalf;
+
   attr: QpAttr;
   state: QpState = QpState.RESET;
   path: Path = NOWHERE;
-  readonly pkey = DEFAULT_PKEY;
-  mtuBytes = 256;
-  ackTimeoutUs = Infinity;
-  /** Packets that one request of a READ asks for; see the requester. */
-  readPiecePackets = 1;
-  congestion = new CongestionWindow(256);
-
-  readonly window: SendWindow;
-  readonly requester: Requester;
-  readonly completer: Completer;
-  readonly responder: Responder;
+  pkey: number;
+  mtuBytes: number;
   /** Whether it stands in the NIC's queue of those that have something to send. */
   scheduled = false;
 
@@ -107,6 +109,7 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
 
   constructor(
     parts: QueuePairParts,
+    transport: TransportService,
     private readonly core: NicCore,
     /** Its number in the timer wheel. */
     readonly timerId: number,
@@ -114,17 +117,23 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
     this.qpn = parts.qpn;
     this.type = parts.type;
     this.pd = parts.pd;
+    this.xrcd = parts.xrcd;
     this.sendCq = parts.sendCq;
     this.recvCq = parts.recvCq;
+    this.srq = parts.srq;
     this.cap = parts.cap;
+    this.createFlags = parts.createFlags;
     this.sqSigAll = parts.sqSigAll;
     this.sq = parts.sq;
     this.rq = parts.rq;
+    this.service = transport.service;
+    this.opcodeClass = transport.service === undefined ? 0 : opcodeClass(transport.service);
+    this.connected = transport.connected;
     this.attr = initialAttributes(parts.cap);
-    this.window = new SendWindow(this.sq);
-    this.completer = new Completer(this, core);
-    this.requester = new Requester(this, core);
-    this.responder = new Responder(this, core);
+    this.pkey = core.port.pkey(0);
+    this.mtuBytes = core.port.mtuBytes;
+    this.sending = transport.requester(this, core);
+    this.receiving = transport.responder(this, core);
     this.#publish(QpState.RESET);
   }
 
@@ -145,9 +154,9 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
     return this.state === QpState.RTS;
   }
 
-  /** Whether requests of the peer are executed. */
+  /** Whether requests of the peer are executed: an error of the send queue does not touch them (SQE). */
   get mayReceive(): boolean {
-    return this.state === QpState.RTR || this.maySend;
+    return this.state === QpState.RTR || this.maySend || this.state === QpState.SQE;
   }
 
   /** Whether a packet comes from the one address that this QP is connected to. */
@@ -178,24 +187,29 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
       this.#peer.set(new Int32Array(Uint8Array.from(path.dgid).buffer));
     }
     if (changes.pathMtu !== undefined) this.mtuBytes = mtuBytes;
-    if (changes.timeout !== undefined) this.ackTimeoutUs = ackTimeoutUs(changes.timeout);
+    this.refreshPkey();
     if (to === QpState.RESET) this.#reset();
     else if (to === QpState.ERR) this.enterError(Syndrome.NONE);
     else {
-      if (from === QpState.INIT && to === QpState.RTR) this.responder.reset(this.attr.rqPsn, this.attr.maxDestRdAtomic);
-      else if (changes.maxDestRdAtomic !== undefined) this.responder.resize(this.attr.maxDestRdAtomic);
-      if (from === QpState.RTR && to === QpState.RTS) this.#startSending();
-      else if (changes.maxRdAtomic !== undefined && !this.window.busy) this.#sizeReads();
+      if (from === QpState.INIT && to === QpState.RTR) this.receiving.start();
+      else this.receiving.onAttributes(changes);
+      if (from === QpState.RTR && to === QpState.RTS) this.sending.start();
+      else this.sending.onAttributes(changes);
       if (from === QpState.RTS && to === QpState.SQD) this.#drainNotice = this.attr.enSqdAsyncNotify !== 0;
       this.#publish(to);
-      if (to === QpState.SQD && !this.window.busy) this.onSendIdle();
+      if (to === QpState.SQD && !this.sending.busy) this.onSendIdle();
     }
     this.core.schedule(this);
   }
 
   query(): QpAttr {
-    const draining = this.state === QpState.SQD && this.window.busy ? 1 : 0;
+    const draining = this.state === QpState.SQD && this.sending.busy ? 1 : 0;
     return { ...this.attr, qpState: this.state, curQpState: this.state, sqDraining: draining };
+  }
+
+  /** Looks its P_Key up again: the port's table, or its own index, has changed. */
+  refreshPkey(): void {
+    this.pkey = this.core.port.pkey(this.attr.pkeyIndex);
   }
 
   /**
@@ -203,17 +217,18 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
    * packets of this QP it can leave by the same system call.
    */
   transmit(budget: number): Served {
-    const answered = this.responder.sender.transmit(budget);
+    const answered = this.receiving.transmit(budget);
     if (answered !== Served.IDLE) return answered;
-    const asked = this.requester.transmit(budget);
-    const acknowledged = this.responder.sender.transmitAcknowledgement();
+    const asked = this.sending.transmit(budget);
+    const acknowledged = this.receiving.transmitAcknowledgement();
     return acknowledged === Served.BLOCKED ? acknowledged : asked;
   }
 
-  /** The driver posted send requests. */
+  /** The driver posted send requests, or in ERR receive requests. */
   onDoorbell(): void {
     this.sq.clearDoorbell();
     if (this.state === QpState.ERR) this.#flush(this.#errorCause);
+    else if (this.state === QpState.SQE) this.sending.flush(this.#errorCause);
     else this.core.schedule(this);
   }
 
@@ -227,11 +242,17 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
   /** Moves to ERR and completes all that is posted as flushed (PROTOCOL.md 2.9). */
   enterError(cause: Syndrome): void {
     if (this.state === QpState.ERR) return;
-    this.attr = { ...this.attr, qpState: QpState.ERR };
-    this.#errorCause = cause;
-    // Before the queues are looked at: a post that comes after sees ERR and rings.
-    this.#publish(QpState.ERR);
+    this.#stop(QpState.ERR, cause);
     this.#flush(cause);
+    // Of the shared queue it takes nothing any more (PROTOCOL.md 3.4).
+    if (this.srq !== undefined) this.raise(EventType.QP_LAST_WQE_REACHED);
+  }
+
+  /** Moves to SQE after a send request failed, and flushes those behind it; receiving goes on (PROTOCOL.md 2.10). */
+  enterSendQueueError(cause: Syndrome): void {
+    if (!this.maySend) return;
+    this.#stop(QpState.SQE, cause);
+    this.sending.flush(cause);
   }
 
   /** A completion of this QP was lost: whatever its owner believes about it is wrong from here on (PROTOCOL.md 3.8). */
@@ -239,6 +260,12 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
     if (this.state === QpState.RESET || this.state === QpState.ERR) return;
     this.enterError(Syndrome.CQ_OVERRUN);
     this.raise(EventType.QP_FATAL);
+  }
+
+  /** The device is lost, and all that was posted with it. */
+  onDeviceLost(): void {
+    if (this.state === QpState.RESET) return;
+    this.enterError(Syndrome.DEVICE_FATAL);
   }
 
   /** The QP is destroyed: nothing of it may be sent or completed any more. */
@@ -250,35 +277,28 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
     this.core.events.asyncEvent({ type, qpn: this.qpn });
   }
 
+  #stop(state: typeof QpState.ERR | typeof QpState.SQE, cause: Syndrome): void {
+    this.attr = { ...this.attr, qpState: state };
+    this.#errorCause = cause;
+    // Before the queues are looked at: a post that comes after sees the state and rings.
+    this.#publish(state);
+  }
+
   #flush(cause: Syndrome): void {
-    this.completer.flush(cause);
-    this.responder.flush(cause);
+    this.sending.flush(cause);
+    this.receiving.flush(cause);
   }
 
   #reset(): void {
     this.#publish(QpState.RESET);
     this.sq.discard();
     this.rq.discard();
-    this.window.reset(0);
-    this.completer.reset();
-    this.responder.reset(0, 0);
+    this.sending.reset();
+    this.receiving.reset();
     this.core.timers.clear(this.timerId);
     this.#heardFromPeer = false;
     this.#drainNotice = false;
     this.attr = initialAttributes(this.cap);
-  }
-
-  #startSending(): void {
-    this.congestion = new CongestionWindow(this.mtuBytes);
-    this.#sizeReads();
-    this.window.reset(this.attr.sqPsn);
-    this.completer.reset();
-  }
-
-  /** With two READ requests in flight one can be answered while the other is asked for. */
-  #sizeReads(): void {
-    const pieces = this.attr.maxRdAtomic > 1 ? 2 : 1;
-    this.readPiecePackets = Math.max(1, Math.floor(this.congestion.ceiling / pieces));
   }
 
   #publish(state: QpState): void {

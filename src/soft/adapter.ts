@@ -154,12 +154,12 @@ export class Adapter implements NicEvents {
   }
 
   readonly #handlers: Handlers = {
-    allocPd: () => this.nic.allocPd(),
+    allocPd: () => this.nic.control.allocPd(),
     deallocPd: (pd) => {
-      this.nic.deallocPd(pd);
+      this.nic.control.deallocPd(pd);
     },
     regMr: ({ pd, memory, iova, access }) =>
-      this.nic.regMr({
+      this.nic.control.regMr({
         pd,
         bytes: this.#resolve(memory),
         iovaHi: Number(iova >> 32n) | 0,
@@ -167,28 +167,28 @@ export class Adapter implements NicEvents {
         access,
       }),
     deregMr: (handle) => {
-      this.nic.deregMr(handle);
+      this.nic.control.deregMr(handle);
     },
     createCompChannel: (memory) => {
-      const handle = this.nic.createCompChannel(memory);
+      const handle = this.nic.control.createCompChannel(memory);
       this.#channels.set(handle, new Int32Array(memory));
       return handle;
     },
     destroyCompChannel: (handle) => {
-      this.nic.destroyCompChannel(handle);
+      this.nic.control.destroyCompChannel(handle);
       this.#channels.delete(handle);
     },
-    createCq: (create) => this.nic.createCq(create),
+    createCq: (create) => this.nic.control.createCq(create),
     destroyCq: (cqn) => {
-      this.nic.destroyCq(cqn);
+      this.nic.control.destroyCq(cqn);
     },
-    createQp: (create) => this.nic.createQp(create),
+    createQp: (create) => this.nic.control.createQp(create),
     modifyQp: ({ qpn, attr }) => {
-      this.nic.modifyQp(qpn, attr);
+      this.nic.control.modifyQp(qpn, attr);
     },
-    queryQp: (qpn) => this.nic.queryQp(qpn),
+    queryQp: (qpn) => this.nic.control.queryQp(qpn),
     destroyQp: (qpn) => {
-      this.nic.destroyQp(qpn);
+      this.nic.control.destroyQp(qpn);
     },
     counters: () => ({ nic: this.nic.counters.snapshot(), link: this.link.statistics() }),
   };

@@ -15,7 +15,7 @@ describe('deregistration in the midst of', () => {
     const target = pair.b.mr(SIZE);
     const wrId = a.write(pair.a.mrOf(pattern(SIZE)), target);
     pair.run(12);
-    pair.b.nic.deregMr(target.handle);
+    pair.b.nic.control.deregMr(target.handle);
     const then = target.bytes.slice();
     assert.ok(then.some((byte) => byte !== 0));
     pair.drive();
@@ -30,7 +30,7 @@ describe('deregistration in the midst of', () => {
     const source = pair.a.mr(SIZE);
     const wrId = a.write(source, pair.b.mr(SIZE));
     pair.run(12);
-    pair.a.nic.deregMr(source.handle);
+    pair.a.nic.control.deregMr(source.handle);
     pair.drive();
     assertStatuses(a.sent(), [[wrId, WcStatus.LOC_PROT_ERR]]);
   });
@@ -41,7 +41,7 @@ describe('deregistration in the midst of', () => {
     const source = pair.b.mr(SIZE);
     const wrId = a.read(pair.a.mr(SIZE), source);
     pair.run(12);
-    pair.b.nic.deregMr(source.handle);
+    pair.b.nic.control.deregMr(source.handle);
     pair.drive();
     assertStatuses(a.sent(), [[wrId, WcStatus.REM_ACCESS_ERR]]);
   });
@@ -52,7 +52,7 @@ describe('deregistration in the midst of', () => {
     const target = pair.a.mr(SIZE);
     const wrId = a.read(target, pair.b.mrOf(pattern(SIZE)));
     pair.run(12);
-    pair.a.nic.deregMr(target.handle);
+    pair.a.nic.control.deregMr(target.handle);
     const then = target.bytes.slice();
     pair.drive();
     assertStatuses(a.sent(), [[wrId, WcStatus.LOC_PROT_ERR]]);
@@ -66,7 +66,7 @@ describe('deregistration in the midst of', () => {
     const received = b.recv(target);
     const sent = a.send(pair.a.mrOf(pattern(SIZE)));
     pair.run(12);
-    pair.b.nic.deregMr(target.handle);
+    pair.b.nic.control.deregMr(target.handle);
     const then = target.bytes.slice();
     pair.drive();
     assertStatuses(b.received(), [[received, WcStatus.LOC_PROT_ERR]]);
@@ -81,7 +81,7 @@ describe('deregistration in the midst of', () => {
     pair.script = ({ from }) => (from === pair.a.ip ? 'drop' : 'pass');
     const wrId = a.write(source, pair.b.mr(8));
     pair.run(10);
-    pair.a.nic.deregMr(source.handle);
+    pair.a.nic.control.deregMr(source.handle);
     pair.script = undefined;
     pair.drive();
     assertStatuses(a.sent(), [[wrId, WcStatus.LOC_PROT_ERR]]);
@@ -104,7 +104,7 @@ describe('deregistration between a READ request and its responses', () => {
     );
     puppet.network.advanceTo(puppet.nowUs);
     link.receive(nic, 1);
-    nic.deregMr(source.handle);
+    nic.control.deregMr(source.handle);
     puppet.turn();
     assert.deepEqual(
       puppet.heard().map(({ name, psn, syndrome }) => [name, psn, syndrome]),
@@ -126,7 +126,7 @@ describe('a duplicate READ of a region that is gone', () => {
     };
     const wrId = a.read(pair.a.mr(100), mr);
     pair.run(50);
-    pair.b.nic.deregMr(mr.handle);
+    pair.b.nic.control.deregMr(mr.handle);
     pair.drive();
     assert.equal(responses, 1);
     const [completion] = a.sent();
@@ -139,7 +139,7 @@ describe('a region', () => {
   it('registered again over the same memory has other keys, and the old ones stay closed', () => {
     const pair = new Pair();
     const first = pair.b.mr(64);
-    pair.b.nic.deregMr(first.handle);
+    pair.b.nic.control.deregMr(first.handle);
     const { a } = pair.connect();
     const again = pair.b.mr(64, { iova: first.addr });
     assert.notEqual(again.rkey, first.rkey);
@@ -157,7 +157,7 @@ describe('a region', () => {
     const pair = new Pair();
     const { a } = pair.connect();
     const [one, other, local] = [pair.b.mr(64), pair.b.mr(64), pair.a.mr(64)];
-    pair.b.nic.deregMr(one.handle);
+    pair.b.nic.control.deregMr(one.handle);
     const wrId = a.write(local, other);
     pair.drive();
     assertCompleted(a.sent(), [wrId]);
@@ -168,7 +168,7 @@ describe('a region', () => {
     const { a } = pair.connect();
     const local = pair.a.mr(64);
     const buffer = new ArrayBuffer(64);
-    const keys = pair.b.nic.regMr({
+    const keys = pair.b.nic.control.regMr({
       pd: pair.b.pd,
       bytes: new Uint8Array(buffer),
       iovaHi: 0,

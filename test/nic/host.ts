@@ -123,7 +123,7 @@ export class TestHost {
       doorbells,
       ...(options.limits === undefined ? {} : { limits: options.limits }),
     });
-    this.pd = this.nic.allocPd();
+    this.pd = this.nic.control.allocPd();
   }
 
   get gid(): Gid {
@@ -150,7 +150,7 @@ export class TestHost {
     const whole = new Uint8Array(size + 2 * CANARY_BYTES).fill(CANARY);
     const mr = new TestMr(iova, whole, CANARY_BYTES, CANARY_BYTES);
     mr.bytes.fill(0);
-    const keys = this.nic.regMr({
+    const keys = this.nic.control.regMr({
       pd: options.pd ?? this.pd,
       bytes: mr.bytes,
       iovaHi: hi32(iova),
@@ -173,13 +173,13 @@ export class TestHost {
 
   channel(): DriverChannel {
     const channel = new DriverChannel(compChannelShape());
-    channel.handle = this.nic.createCompChannel(channel.memory);
+    channel.handle = this.nic.control.createCompChannel(channel.memory);
     return channel;
   }
 
   cq(entries = 256, channel?: DriverChannel): DriverCq {
     const cq = new DriverCq(completionQueueShape(entries));
-    cq.cqn = this.nic.createCq({
+    cq.cqn = this.nic.control.createCq({
       entries,
       memory: cq.memory,
       ...(channel === undefined ? {} : { channel: channel.handle }),
@@ -200,7 +200,7 @@ export class TestHost {
     const rq = new DriverQueue(recvQueueShape(cap.maxRecvWr, cap.maxRecvSge));
     const sendCq = options.sendCq ?? this.cq();
     const recvCq = options.recvCq ?? this.cq();
-    const { qpn } = this.nic.createQp({
+    const { qpn } = this.nic.control.createQp({
       type: options.type ?? QpType.RC,
       pd: options.pd ?? this.pd,
       sendCq: sendCq.cqn,

@@ -92,14 +92,14 @@ describe('packets of a peer gone wild', () => {
       const pair = new Pair();
       const wild = '10.0.0.99';
       const wildGid = pair.network.attach(wild).gid;
-      const pd = pair.a.nic.allocPd();
+      const pd = pair.a.nic.control.allocPd();
       const open = [pair.a.mr(1000, { pd }), pair.a.mr(8, { pd }), pair.a.mr(300, { pd, access: 4 })];
       const closed = [pair.a.mrOf(pattern(500, 3)), pair.a.mrOf(pattern(500, 4), { pd, access: 0 })];
       const regions = [...open, ...closed];
       let victim: TestQp | undefined;
       for (let i = 0; i < 3000; i += 1) {
         if (victim === undefined || victim.state === QpState.ERR) {
-          if (victim !== undefined) pair.a.nic.destroyQp(victim.qpn);
+          if (victim !== undefined) pair.a.nic.control.destroyQp(victim.qpn);
           victim = pair.a.qp({ pd });
           victim.toRts({ gid: wildGid, qpn: 1 }, { sqPsn: 0x2000, rqPsn: 0x2000, timeout: 0, pathMtu: 1 });
           victim.recv(open[0]);
@@ -140,7 +140,7 @@ describe('any packet at all', () => {
         if (state === 'SQD' || state === 'ERR') qp.modify({ qpState: QpState[state] });
         for (let j = 0; j < 5; j += 1)
           pair.deliver(peer, pair.a.ip, attack(random, peer, pair.a.ip, [qp.qpn], [region]));
-        pair.a.nic.destroyQp(qp.qpn);
+        pair.a.nic.control.destroyQp(qp.qpn);
       }
       assert.ok(region.canariesIntact);
     }

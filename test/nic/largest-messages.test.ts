@@ -31,13 +31,13 @@ it('an ACK of what follows a READ of 2^31 bytes does not complete the READ, whos
     portMtu: Mtu.MTU_4096,
     doorbells,
   });
-  const pd = nic.allocPd();
+  const pd = nic.control.allocPd();
   const cq = new DriverCq(completionQueueShape(16));
-  const cqn = nic.createCq({ entries: 16, memory: cq.memory });
+  const cqn = nic.control.createCq({ entries: 16, memory: cq.memory });
   const cap = { maxSendWr: 16, maxRecvWr: 1, maxSendSge: 32, maxRecvSge: 1, maxInlineData: 0 };
   const sq = new DriverQueue(sendQueueShape(16, 32, 0));
   const rq = new DriverQueue(recvQueueShape(1, 1));
-  const { qpn } = nic.createQp({
+  const { qpn } = nic.control.createQp({
     type: QpType.RC,
     pd,
     sendCq: cqn,
@@ -48,12 +48,12 @@ it('an ACK of what follows a READ of 2^31 bytes does not complete the READ, whos
     rq: rq.memory,
   });
   const options = { pathMtu: Mtu.MTU_256, timeout: 0, sqPsn: FIRST_PSN };
-  nic.modifyQp(qpn, initAttr(options));
-  nic.modifyQp(qpn, rtrAttr({ gid: PEER, qpn: 7 }, options));
-  nic.modifyQp(qpn, rtsAttr(options));
+  nic.control.modifyQp(qpn, initAttr(options));
+  nic.control.modifyQp(qpn, rtrAttr({ gid: PEER, qpn: 7 }, options));
+  nic.control.modifyQp(qpn, rtsAttr(options));
   // All of it into the same megabytes, time and again.
   const bytes = new Uint8Array(2 ** 26);
-  const { lkey } = nic.regMr({ pd, bytes, iovaHi: 0, iovaLo: 0, access: ALL_ACCESS });
+  const { lkey } = nic.control.regMr({ pd, bytes, iovaHi: 0, iovaLo: 0, access: ALL_ACCESS });
   sq.writeSend({ opcode: 4, sgList: Array.from({ length: 32 }, () => ({ addr: 0n, length: bytes.length, lkey })) });
   sq.writeSend({ opcode: 2 });
   new Doorbell(doorbells).ring(sq.words, qpn);

@@ -163,7 +163,7 @@ describe('a message of 2^31 bytes', () => {
   function giant(excess: number) {
     const puppet = new Puppet({ pathMtu: Mtu.MTU_256, timeout: 0, qp: { cap: { maxSendSge: 5 } } });
     const { nic, pd } = puppet.host1;
-    const { lkey } = nic.regMr({ pd, bytes: new Uint8Array(2 ** 29), iovaHi: 0, iovaLo: 0, access: 1 });
+    const { lkey } = nic.control.regMr({ pd, bytes: new Uint8Array(2 ** 29), iovaHi: 0, iovaLo: 0, access: 1 });
     const lengths = [2 ** 29, 2 ** 29, 2 ** 29, 2 ** 29 - 1, 1 + excess];
     return { puppet, sgList: lengths.map((length) => ({ addr: 0n, length, lkey })) };
   }

@@ -19,11 +19,11 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'the key of a deregistered region': (host) => {
     const mr = host.mrOf(pattern(SIZE));
-    host.nic.deregMr(mr.handle);
+    host.nic.control.deregMr(mr.handle);
     return { mr, sge: mr.sge() };
   },
   'a region of another protection domain': (host) => {
-    const mr = host.mrOf(pattern(SIZE), { pd: host.nic.allocPd() });
+    const mr = host.mrOf(pattern(SIZE), { pd: host.nic.control.allocPd() });
     return { mr, sge: mr.sge() };
   },
   'an entry that begins before the region': (host) => {

@@ -110,9 +110,9 @@ function attrOf(letters: readonly string[], pair: Pair, { from, to }: Row): Part
 
 /** Expects EINVAL and a QP that is as it was. */
 function expectUnchanged(pair: Pair, qp: TestQp, attr: Partial<QpAttr>): void {
-  const before = pair.a.nic.queryQp(qp.qpn);
+  const before = pair.a.nic.control.queryQp(qp.qpn);
   assertRefused('EINVAL', () => qp.modify(attr));
-  assert.deepEqual(pair.a.nic.queryQp(qp.qpn), before);
+  assert.deepEqual(pair.a.nic.control.queryQp(qp.qpn), before);
 }
 
 for (const row of TABLE) {
@@ -133,7 +133,7 @@ for (const row of TABLE) {
         qp.modify(attr);
         const { curQpState, ...rest } = attr;
         assert.ok(curQpState === undefined || extra.includes('C'));
-        const now = pair.a.nic.queryQp(qp.qpn);
+        const now = pair.a.nic.control.queryQp(qp.qpn);
         assert.deepEqual({ ...now, ...rest }, now);
       }
     });
@@ -248,7 +248,7 @@ describe('a modification is refused, and changes nothing, with', () => {
 
   it('a QP number that does not exist', () => {
     const pair = new Pair();
-    assertRefused('EINVAL', () => pair.a.nic.modifyQp(0x123456, { qpState: QpState.INIT }));
+    assertRefused('EINVAL', () => pair.a.nic.control.modifyQp(0x123456, { qpState: QpState.INIT }));
   });
 });
 
@@ -256,7 +256,7 @@ describe('a QP', () => {
   it('tells with a query what it was given', () => {
     const pair = new Pair();
     const { a, b } = pair.connect({ a: { timeout: 11, retryCnt: 3, rnrRetry: 2, maxRdAtomic: 5, minRnrTimer: 8 } });
-    const attr = pair.a.nic.queryQp(a.qpn);
+    const attr = pair.a.nic.control.queryQp(a.qpn);
     assert.deepEqual(
       [attr.qpState, attr.curQpState, attr.destQpNum, attr.sqPsn, attr.rqPsn, attr.pathMtu],
       [QpState.RTS, QpState.RTS, b.qpn, 0x1000, 0x2000, Mtu.MTU_1024],

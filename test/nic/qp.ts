@@ -93,7 +93,7 @@ export class TestQp {
   ) {}
 
   get state(): QpState {
-    return this.host.nic.queryQp(this.qpn).qpState;
+    return this.host.nic.control.queryQp(this.qpn).qpState;
   }
 
   get peer(): Peer {
@@ -101,7 +101,7 @@ export class TestQp {
   }
 
   modify(attr: Partial<QpAttr>): void {
-    this.host.nic.modifyQp(this.qpn, attr);
+    this.host.nic.control.modifyQp(this.qpn, attr);
   }
 
   toInit(options: ConnectOptions = {}): void {

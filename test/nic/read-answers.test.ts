@@ -81,7 +81,7 @@ describe('a READ request that the network delivers twice', () => {
     const wrIds = [a.read(local, source)];
     pair.drive();
     const request = pair.fromA(({ name }) => name === 'RC_READ_REQUEST')[0];
-    pair.b.nic.deregMr(source.handle);
+    pair.b.nic.control.deregMr(source.handle);
     pair.deliver(pair.a.ip, pair.b.ip, request.bytes);
     pair.drive();
     assert.equal(b.state, QpState.RTS);
@@ -100,7 +100,7 @@ describe('a READ whose region is deregistered', () => {
     pair.script = ({ isReadResponse }) => (isReadResponse ? 'drop' : 'pass');
     const wrId = a.read(pair.a.mr(100), source);
     pair.run(50);
-    pair.b.nic.deregMr(source.handle);
+    pair.b.nic.control.deregMr(source.handle);
     pair.drive();
     assertStatuses(a.sent(), [[wrId, WcStatus.REM_ACCESS_ERR]]);
   });
@@ -115,7 +115,7 @@ describe('a READ whose region is deregistered', () => {
     pair.network.advanceTo(pair.nowUs + 20);
     pair.b.nic.advanceTo(pair.nowUs);
     pair.b.link.receive(pair.b.nic, 64);
-    pair.b.nic.deregMr(source.handle);
+    pair.b.nic.control.deregMr(source.handle);
     pair.drive();
     assertStatuses(a.sent(), [
       [wrIds[0], WcStatus.REM_ACCESS_ERR],

@@ -73,7 +73,7 @@ for (const [name, { post: operation, needs, step }] of Object.entries(OPERATIONS
     });
 
     it('when the region belongs to another protection domain', () => {
-      const world = start(({ b }) => ({ pd: b.nic.allocPd() }));
+      const world = start(({ b }) => ({ pd: b.nic.control.allocPd() }));
       expectRefused(world, operation(world.a, world.local, world.remote));
     });
 
@@ -85,7 +85,7 @@ for (const [name, { post: operation, needs, step }] of Object.entries(OPERATIONS
 
     it('when the region is deregistered', () => {
       const world = start();
-      world.pair.b.nic.deregMr(world.remote.handle);
+      world.pair.b.nic.control.deregMr(world.remote.handle);
       expectRefused(world, operation(world.a, world.local, world.remote));
     });
 

@@ -65,7 +65,7 @@ describe('RESET', () => {
   it('forgets the attributes of the connection', () => {
     const puppet = new Puppet();
     puppet.qp.modify(RESET);
-    const attr = puppet.host1.nic.queryQp(puppet.qp.qpn);
+    const attr = puppet.host1.nic.control.queryQp(puppet.qp.qpn);
     assert.deepEqual([attr.qpState, attr.destQpNum, attr.sqPsn, attr.rqPsn, attr.timeout], [QpState.RESET, 0, 0, 0, 0]);
   });
 

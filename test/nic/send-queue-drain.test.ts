@@ -24,11 +24,11 @@ describe('a QP in SQD', () => {
     puppet.turn();
     ack(puppet, 0x1000);
     assert.deepEqual(puppet.host1.eventsOf(puppet.qp), []);
-    assert.equal(puppet.host1.nic.queryQp(puppet.qp.qpn).sqDraining, 1);
+    assert.equal(puppet.host1.nic.control.queryQp(puppet.qp.qpn).sqDraining, 1);
     ack(puppet, 0x1001);
     assertCompleted(puppet.qp.sent(), wrIds);
     assert.deepEqual(puppet.host1.eventsOf(puppet.qp), [EventType.SQ_DRAINED]);
-    assert.equal(puppet.host1.nic.queryQp(puppet.qp.qpn).sqDraining, 0);
+    assert.equal(puppet.host1.nic.control.queryQp(puppet.qp.qpn).sqDraining, 0);
     puppet.drive({ untilUs: 1e6 });
     assert.deepEqual(puppet.host1.eventsOf(puppet.qp), [EventType.SQ_DRAINED]);
   });
@@ -134,7 +134,7 @@ describe('a QP in SQD', () => {
     puppet.qp.send(puppet.host1.mr(8));
     puppet.turn();
     assert.equal(puppet.heard()[0].to, '10.0.0.77');
-    const attr = puppet.host1.nic.queryQp(puppet.qp.qpn);
+    const attr = puppet.host1.nic.control.queryQp(puppet.qp.qpn);
     assert.deepEqual(
       [attr.timeout, attr.retryCnt, attr.rnrRetry, attr.maxRdAtomic, attr.maxDestRdAtomic, attr.minRnrTimer],
       [17, 3, 2, 1, 2, 5],

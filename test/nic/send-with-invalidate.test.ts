@@ -66,7 +66,7 @@ describe('SEND with Invalidate', () => {
   it('cannot close a key of another protection domain', () => {
     const pair = new Pair();
     const { a, b } = pair.connect({ both: { timeout: 8, retryCnt: 1 } });
-    const foreign = pair.b.mr(64, { pd: pair.b.nic.allocPd() });
+    const foreign = pair.b.mr(64, { pd: pair.b.nic.control.allocPd() });
     const received = b.postRecv();
     a.post({ opcode: WrOpcode.SEND_WITH_INV, imm: foreign.rkey | 0 });
     pair.drive();

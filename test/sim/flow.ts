@@ -179,7 +179,7 @@ export class Flow {
   get rest(): string {
     const open = this.outstanding.map(({ name, wrId }) => `${name} ${String(wrId)}`).join(', ');
     const { qp, plan } = this.end;
-    const { qpState, sqDraining } = qp.host.nic.queryQp(qp.qpn);
+    const { qpState, sqDraining } = qp.host.nic.control.queryQp(qp.qpn);
     const state = `state ${String(qpState)}${sqDraining === 1 ? ', draining' : ''}, ${String(qp.sq.inUse)} entries in use`;
     return `QP 0x${qp.qpn.toString(16)}: ${state}, ${String(this.#posted)} of ${String(plan.requests)} posted, open: ${open}`;
   }

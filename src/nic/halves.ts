@@ -1,0 +1,43 @@
+import type { QpAttr, Syndrome } from '../spec/index.js';
+import type { PacketMeta } from '../wire/index.js';
+import type { Served } from './nic-core.js';
+
+/** The half of a queue pair that sends requests: the requester of its transport service. */
+export interface SendingHalf {
+  /** Whether some request was started and is not complete. */
+  readonly busy: boolean;
+  /** The QP goes from RTR to RTS: begins at its `sqPsn`. */
+  start(): void;
+  /** Attributes changed in a state where requests may be in flight. */
+  onAttributes(changes: Partial<QpAttr>): void;
+  /** Sends request packets, at most `budget`. */
+  transmit(budget: number): Served;
+  /** Takes an acknowledgement or a response. `bits` are those of its opcode (`OpcodeBit`). */
+  onResponse(bytes: Uint8Array, offset: number, lengthBytes: number, bits: number): void;
+  /** The QP's timer may have run out. */
+  onTimer(): void;
+  /** Completes all that is posted as flushed. */
+  flush(cause: Syndrome): void;
+  /** Forgets everything; nothing completes. */
+  reset(): void;
+}
+
+/** The half of a queue pair that takes requests: the responder of its transport service. */
+export interface ReceivingHalf {
+  /** The QP goes from INIT to RTR: begins at its `rqPsn`. */
+  start(): void;
+  /** Attributes changed in a state where requests may be in flight. */
+  onAttributes(changes: Partial<QpAttr>): void;
+  /** Takes a request packet that was found to belong to this QP. */
+  onRequest(bytes: Uint8Array, offset: number, lengthBytes: number, meta: PacketMeta): void;
+  /** Takes an Ethernet frame (raw packet QPs). */
+  onFrame(bytes: Uint8Array, offset: number, lengthBytes: number): void;
+  /** Sends responses that carry data, at most `budget`. */
+  transmit(budget: number): Served;
+  /** Sends the acknowledgement that is due, if one is. */
+  transmitAcknowledgement(): Served;
+  /** Completes all that is posted as flushed. */
+  flush(cause: Syndrome): void;
+  /** Forgets everything; nothing completes. */
+  reset(): void;
+}

@@ -1,0 +1,66 @@
+import { nameOf, QpType } from '../spec/index.js';
+import { OpcodeService } from '../wire/index.js';
+import { NoRequester, NoResponder } from './absent.js';
+import { CommandError } from './command-error.js';
+import type { ReceivingHalf, SendingHalf } from './halves.js';
+import type { NicCore } from './nic-core.js';
+import type { QueuePair } from './queue-pair.js';
+import { ReliableRequester } from './reliable/requester.js';
+import { Responder } from './reliable/responder.js';
+
+/** What sets the queue pairs of one type apart from the others. */
+export interface TransportService {
+  /** Class of the opcodes that it speaks (PROTOCOL.md 1.2). */
+  readonly service: OpcodeService | undefined;
+  /** Whether it has one peer, named by `ahAttr` and `destQpNum`. */
+  readonly connected: boolean;
+  /** Which work queues it has, and whether a shared one can take the place of the receive queue. */
+  readonly sendQueue: boolean;
+  readonly recvQueue: boolean;
+  readonly sharedRecvQueue: boolean;
+  readonly requester: (qp: QueuePair, core: NicCore) => SendingHalf;
+  readonly responder: (qp: QueuePair, core: NicCore) => ReceivingHalf;
+}
+
+const noRequester: TransportService['requester'] = (_qp, core) => new NoRequester(core);
+const noResponder: TransportService['responder'] = (_qp, core) => new NoResponder(core);
+const reliableRequester: TransportService['requester'] = (qp, core) => new ReliableRequester(qp, core);
+const reliableResponder: TransportService['responder'] = (qp, core) => new Responder(qp, core);
+
+/** The transport services that this NIC has, by QP type. */
+const transportServices: Readonly<Partial<Record<QpType, TransportService>>> = {
+  [QpType.RC]: {
+    service: OpcodeService.RC,
+    connected: true,
+    sendQueue: true,
+    recvQueue: true,
+    sharedRecvQueue: true,
+    requester: reliableRequester,
+    responder: reliableResponder,
+  },
+  [QpType.XRC_SEND]: {
+    service: OpcodeService.XRC,
+    connected: true,
+    sendQueue: true,
+    recvQueue: false,
+    sharedRecvQueue: false,
+    requester: reliableRequester,
+    responder: noResponder,
+  },
+  [QpType.XRC_RECV]: {
+    service: OpcodeService.XRC,
+    connected: true,
+    sendQueue: false,
+    recvQueue: false,
+    sharedRecvQueue: false,
+    requester: noRequester,
+    responder: reliableResponder,
+  },
+};
+
+/** @throws CommandError EOPNOTSUPP when QPs of that type cannot be made here */
+export function transportService(type: QpType): TransportService {
+  const service = transportServices[type];
+  if (service !== undefined) return service;
+  throw new CommandError('EOPNOTSUPP', `queue pairs of type ${nameOf(QpType, type)} are not supported`);
+}
