@@ -1,5 +1,5 @@
 import { atomicEthCompareHi, atomicEthCompareLo, atomicEthSwapHi, atomicEthSwapLo, Opcode } from '../../wire/index.js';
-import type { MemoryRegion } from './memory-region.js';
+import { copyBytes, type MemoryRegion } from './memory-region.js';
 
 /**
  * Executes the atomic whose AtomicETH lies at `at` on the 64-bit word at `offset` of a region. The word is
@@ -31,4 +31,21 @@ export function executeAtomic(
     view.setInt32(offset, sum | 0, true);
     view.setInt32(offset + 4, (hi + operandHi + (sum >= 2 ** 32 ? 1 : 0)) | 0, true);
   }
+}
+
+const word = new BigInt64Array(1);
+const wordBytes = new Uint8Array(word.buffer);
+
+/**
+ * Executes an ATOMIC_WRITE whose eight bytes lie at `at`: they go to memory as they are, and where the memory is aligned
+ * to eight bytes, all at once, so that a program never reads a part of them (PROTOCOL.md 2.10; man ibv_wr_atomic_write).
+ */
+export function executeAtomicWrite(bytes: Uint8Array, at: number, region: MemoryRegion, offset: number): void {
+  const place = region.bytes.byteOffset + offset;
+  if ((place & 7) !== 0) {
+    copyBytes(region.bytes, offset, bytes, at, 8);
+    return;
+  }
+  for (let i = 0; i < 8; i += 1) wordBytes[i] = bytes[at + i];
+  region.quadwords[place / 8] = word[0];
 }

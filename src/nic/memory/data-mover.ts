@@ -76,7 +76,9 @@ export class DataMover {
       const region = this.#locate(words, at, i, pd, access);
       if (region === undefined) return false;
       const part = Math.min(length - skip, left);
-      if (access === 0) copyBytes(packet, position, region.bytes, this.#offset + skip, part);
+      if (region.isNull) {
+        if (access === 0) packet.fill(0, position, position + part);
+      } else if (access === 0) copyBytes(packet, position, region.bytes, this.#offset + skip, part);
       else copyBytes(region.bytes, this.#offset + skip, packet, position, part);
       position += part;
       left -= part;

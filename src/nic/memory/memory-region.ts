@@ -1,43 +1,65 @@
 import { AccessFlags } from '../../spec/index.js';
+import { locateRange } from './address-range.js';
+import { ANY_QP, RemoteGrant } from './remote-grant.js';
 
-const TWO_32 = 2 ** 32;
 /** Below this many bytes a loop is cheaper than the view object that TypedArray.set needs. */
 const LOOP_COPY_BYTES = 96;
+const NO_BYTES = new Uint8Array(0);
 
 /** Memory that the NIC may touch on behalf of whoever shows one of its keys (IBTA 10.6). */
 export class MemoryRegion {
-  /** Cleared by deregistration: work that is in flight still holds the region and must find it closed. */
-  registered = true;
-  /** Cleared when a peer invalidated the R_Key (SEND with Invalidate): local use goes on. */
-  remotelyValid = true;
+  pd: number;
+  access: number;
+  iovaHi: number;
+  iovaLo: number;
+  bytes: Uint8Array;
+  lengthBytes: number;
+  /** What its R_Key lets peers do; undefined once a peer or a LOCAL_INV request has invalidated the key. */
+  grant: RemoteGrant | undefined;
+  /** Windows that are bound to it. */
+  windows = 0;
   #view: DataView | undefined;
+  #quadwords: BigInt64Array | undefined;
 
   constructor(
     readonly handle: number,
-    readonly pd: number,
     readonly lkey: number,
     readonly rkey: number,
-    readonly access: number,
-    readonly iovaHi: number,
-    readonly iovaLo: number,
-    readonly bytes: Uint8Array,
-    readonly lengthBytes: number,
-  ) {}
+    attributes: RegionAttributes,
+    /** Whether it is the null region: any address is in it, there is nothing to read there but zeros, and writes vanish. */
+    readonly isNull = false,
+  ) {
+    this.pd = attributes.pd;
+    this.access = attributes.access;
+    this.iovaHi = attributes.iovaHi;
+    this.iovaLo = attributes.iovaLo;
+    this.bytes = attributes.bytes;
+    this.lengthBytes = attributes.bytes.length;
+    this.#open();
+  }
 
   /** Whether the memory is still there: an ArrayBuffer that was transferred away has no bytes left. */
   get present(): boolean {
     return this.bytes.length === this.lengthBytes;
   }
 
-  /**
-   * Where in {@link bytes} the range of `lengthBytes` at the 64-bit address lies, or -1 when it is not inside.
-   *
-   * The difference of two 64-bit addresses as a double is exact up to 2^53, beyond which it is outside of any region
-   * anyway, so no address and no length can wrap around the check.
-   */
+  // The responder still asks for these by name.
+  get registered(): boolean {
+    return this.present;
+  }
+
+  get remotelyValid(): boolean {
+    return this.grant !== undefined;
+  }
+
+  set remotelyValid(valid: boolean) {
+    if (!valid) this.closeToPeers();
+  }
+
+  /** Where in {@link bytes} the range of `lengthBytes` at the 64-bit address lies, or -1 when it is not inside. */
   locate(addrHi: number, addrLo: number, lengthBytes: number): number {
-    const offset = ((addrHi >>> 0) - (this.iovaHi >>> 0)) * TWO_32 + ((addrLo >>> 0) - (this.iovaLo >>> 0));
-    return offset >= 0 && lengthBytes <= this.lengthBytes - offset ? offset : -1;
+    if (this.isNull) return 0;
+    return locateRange(addrHi, addrLo, lengthBytes, this.iovaHi, this.iovaLo, this.lengthBytes);
   }
 
   allows(access: number): boolean {
@@ -49,6 +71,59 @@ export class MemoryRegion {
     this.#view ??= new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength);
     return this.#view;
   }
+
+  /** All of the buffer that {@link bytes} is in, by words of 64 bits: the widest that is stored at once. */
+  get quadwords(): BigInt64Array {
+    const { buffer } = this.bytes;
+    this.#quadwords ??= new BigInt64Array(buffer, 0, Math.floor(buffer.byteLength / 8));
+    return this.#quadwords;
+  }
+
+  /** Takes new attributes under the old keys; peers have to show theirs again, also in the midst of a message. */
+  change(attributes: RegionAttributes): void {
+    this.pd = attributes.pd;
+    this.access = attributes.access;
+    this.iovaHi = attributes.iovaHi;
+    this.iovaLo = attributes.iovaLo;
+    this.bytes = attributes.bytes;
+    this.lengthBytes = attributes.bytes.length;
+    this.#forgetViews();
+    this.closeToPeers();
+    this.#open();
+  }
+
+  /** Invalidates the R_Key: local use goes on. */
+  closeToPeers(): void {
+    if (this.grant !== undefined) this.grant.open = false;
+    this.grant = undefined;
+  }
+
+  /** Ends it. Work that is in flight may hold it on, but not its memory. */
+  close(): void {
+    this.closeToPeers();
+    this.bytes = NO_BYTES;
+    this.#forgetViews();
+  }
+
+  #forgetViews(): void {
+    this.#view = undefined;
+    this.#quadwords = undefined;
+  }
+
+  #open(): void {
+    const { pd, access, iovaHi, iovaLo, lengthBytes } = this;
+    this.grant = new RemoteGrant(this, this.rkey, pd, ANY_QP, access, iovaHi, iovaLo, 0, lengthBytes);
+  }
+}
+
+/** What of a region can change while its keys stay. */
+export interface RegionAttributes {
+  readonly pd: number;
+  readonly access: number;
+  readonly bytes: Uint8Array;
+  /** Address of the first byte as peers and work requests name it. */
+  readonly iovaHi: number;
+  readonly iovaLo: number;
 }
 
 /** Access that lets a peer in, by any operation. */
