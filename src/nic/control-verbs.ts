@@ -1,7 +1,8 @@
-import { EventType, type Gid, type QpAttr, type QpCap, QpType } from '../spec/index.js';
+import { type AhAttr, EventType, type Gid, type QpAttr, type QpCap, QpState, QpType } from '../spec/index.js';
 import { CommandError } from './command-error.js';
+import type { MulticastTable } from './datagram/multicast-table.js';
 import { completionQueueShape, recvQueueShape, sendQueueShape } from './layout.js';
-import type { MrAttributes, MrKeys } from './memory/memory-table.js';
+import type { AllocMw, MrAttributes, MrKeys, MwKeys, ReregMr } from './memory/memory-table.js';
 import { checkModification, checkQpCap } from './modify-checks.js';
 import type { NicCore } from './nic-core.js';
 import type { NicObjects } from './objects.js';
@@ -69,6 +70,9 @@ export interface ControlCore extends NicCore, CqCore {
   readonly objects: NicObjects;
   readonly owners: TimerOwners;
   readonly random: () => number;
+  readonly multicast: MulticastTable;
+  /** Opens the way of Ethernet frames. @throws CommandError where there is none */
+  requireFrames(): void;
   /** Ends the QPs of CQs that lost an entry. */
   settleOverruns(): void;
   /** Ends everything: the device is lost. */
@@ -102,6 +106,23 @@ export class ControlVerbs {
   /** The region is closed at once, also to work that is in flight. */
   deregMr(handle: number): void {
     this.core.memory.deregister(handle);
+  }
+
+  /** A region of any address whose bytes are 0, and to which nothing can be written. */
+  allocNullMr(pd: number): MrKeys {
+    return this.core.memory.allocNullMr(pd);
+  }
+
+  reregMr(change: ReregMr): MrKeys {
+    return this.core.memory.reregister(change);
+  }
+
+  allocMw(attributes: AllocMw): MwKeys {
+    return this.core.memory.allocMw(attributes);
+  }
+
+  deallocMw(handle: number): void {
+    this.core.memory.deallocMw(handle);
   }
 
   createCompChannel(memory: SharedArrayBuffer): number {
@@ -229,6 +250,7 @@ export class ControlVerbs {
     checkQpCap(cap, core.limits);
     objects.qps.requireRoom();
     const target = type === QpType.XRC_RECV;
+    if (type === QpType.RAW_PACKET) core.requireFrames();
     const pd = target ? 0 : required(create.pd, 'a protection domain');
     const xrcd = target ? required(create.xrcd, 'an XRC domain') : 0;
     const domain = target ? objects.xrcds.get(xrcd) : undefined;
@@ -246,6 +268,7 @@ export class ControlVerbs {
     const qp = new QueuePair(parts, transport, core, timer);
     core.owners.set(timer, qp.sending);
     objects.qps.add(qpn, qp);
+    if (type === QpType.RAW_PACKET) objects.rawQps.add(qp);
     sendCq.users += 1;
     recvCq.users += 1;
     if (srq !== undefined) srq.users += 1;
@@ -269,8 +292,12 @@ export class ControlVerbs {
     const { core } = this;
     const { objects } = core;
     const qp = objects.qps.get(qpn);
+    if (core.multicast.isAttached(qp))
+      throw new CommandError('EBUSY', 'the queue pair is still attached to a multicast group');
     objects.qps.remove(qpn);
+    objects.rawQps.delete(qp);
     qp.retire();
+    core.memory.unbindAll(qpn);
     core.timers.clear(qp.timerId);
     core.owners.release(qp.timerId);
     qp.sendCq.users -= 1;
@@ -278,6 +305,40 @@ export class ControlVerbs {
     if (qp.srq !== undefined) qp.srq.users -= 1;
     if (qp.xrcd !== 0) objects.xrcds.get(qp.xrcd).users -= 1;
     if (qp.pd !== 0) core.memory.releasePd(qp.pd);
+  }
+
+  /** Paces what a QP sends; a rate of 0 lifts the limit (`man ibv_modify_qp_rate_limit`). */
+  modifyRateLimit(qpn: number, rateLimitKbps: number, maxBurstBytes: number, typicalPacketBytes: number): void {
+    const qp = this.core.objects.qps.get(qpn);
+    if (qp.sending.limitRate === undefined)
+      throw new CommandError('EOPNOTSUPP', 'the rate of UC, UD and raw packet QPs can be limited, not that of others');
+    if (qp.state !== QpState.RTS)
+      throw new CommandError('EINVAL', 'the rate can be limited in RTS, and this queue pair is not there');
+    qp.sending.limitRate(rateLimitKbps, maxBurstBytes, typicalPacketBytes);
+  }
+
+  createAh(pd: number, attr: AhAttr): number {
+    const { memory, addresses, port } = this.core;
+    memory.holdPd(pd);
+    try {
+      return addresses.create(pd, attr, port);
+    } catch (error) {
+      memory.releasePd(pd);
+      throw error;
+    }
+  }
+
+  destroyAh(handle: number): void {
+    const { memory, addresses } = this.core;
+    memory.releasePd(addresses.destroy(handle));
+  }
+
+  attachMcast(qpn: number, gid: Gid): void {
+    this.core.multicast.attach(this.core.objects.qps.get(qpn), gid);
+  }
+
+  detachMcast(qpn: number, gid: Gid): void {
+    this.core.multicast.detach(this.core.objects.qps.get(qpn), gid);
   }
 
   queryPort(): PortStatus {

@@ -10,6 +10,12 @@ export interface SendingHalf {
   start(): void;
   /** Attributes changed in a state where requests may be in flight. */
   onAttributes(changes: Partial<QpAttr>): void;
+  /**
+   * Paces what is sent; absent where the service does not let itself be paced.
+   *
+   * @param rateKbps - 0 lifts the limit
+   */
+  limitRate?(rateKbps: number, maxBurstBytes: number, typicalPacketBytes: number): void;
   /** Sends request packets, at most `budget`. */
   transmit(budget: number): Served;
   /** Takes an acknowledgement or a response. `bits` are those of its opcode (`OpcodeBit`). */

@@ -1,9 +1,10 @@
 import type { NicCounters } from './counters.js';
 import type { DataMover } from './memory/data-mover.js';
 import type { MemoryTable } from './memory/memory-table.js';
+import type { AddressTable } from './datagram/address-table.js';
 import type { PacketBuilder } from './packet-builder.js';
 import type { Port } from './port.js';
-import type { NicEvents, NicLimits } from './ports.js';
+import type { NicEvents, NicLimits, SendFrame } from './ports.js';
 import type { QueuePair } from './queue-pair.js';
 import type { SharedReceiveQueue } from './queues/shared-receive-queue.js';
 import type { TimerWheel } from './timer-wheel.js';
@@ -20,6 +21,8 @@ export interface NicCore {
   readonly limits: NicLimits;
   readonly events: NicEvents;
   readonly port: Port;
+  readonly addresses: AddressTable;
+  readonly sendFrame: SendFrame;
   /** The XRC shared receive queue of that number in that domain, or undefined (PROTOCOL.md 3.3). */
   xrcSrq(srqn: number, xrcd: number): SharedReceiveQueue | undefined;
   /** Puts a QP into the queue of those that have packets to send. */

@@ -12,8 +12,11 @@ import {
   opcodeHeaderBytes,
   type PacketMeta,
 } from '../wire/index.js';
+import { assert, CommandError } from './command-error.js';
 import { type ControlCore, ControlVerbs } from './control-verbs.js';
 import { NicCounters } from './counters.js';
+import { AddressTable } from './datagram/address-table.js';
+import { MulticastTable } from './datagram/multicast-table.js';
 import { DoorbellPage, Ring, RING_HEADER_WORDS } from './layout.js';
 import { DataMover } from './memory/data-mover.js';
 import { MemoryTable } from './memory/memory-table.js';
@@ -21,7 +24,14 @@ import { Served } from './nic-core.js';
 import { type NicObjects, ObjectTable } from './objects.js';
 import { PacketBuilder } from './packet-builder.js';
 import { pkeysMatch, Port } from './port.js';
-import { DEFAULT_LIMITS, type NicConfig, type NicEvents, type NicLimits } from './ports.js';
+import {
+  DEFAULT_LIMITS,
+  type MulticastGroups,
+  type NicConfig,
+  type NicEvents,
+  type NicLimits,
+  type SendFrame,
+} from './ports.js';
 import type { QueuePair } from './queue-pair.js';
 import type { CompletionQueue } from './queues/completion-queue.js';
 import type { SharedReceiveQueue } from './queues/shared-receive-queue.js';
@@ -32,6 +42,18 @@ import { TimerWheel } from './timer-wheel.js';
 const QUANTUM = 32;
 /** Turns in one {@link Nic.transmit}, so that whoever drives the NIC gets to look at what arrived. */
 const TURNS = 8;
+
+/** The destination of every packet that goes to a group (PROTOCOL.md 1.1). */
+const MULTICAST_QPN = 0xffffff;
+
+const NO_GROUPS: MulticastGroups = {
+  join: () => undefined,
+  leave: () => undefined,
+};
+
+function noFrames(): SendFrame {
+  throw new CommandError('EOPNOTSUPP', 'this link carries no Ethernet frames, so there are no raw packet QPs on it');
+}
 
 /**
  * A software RNIC without any input or output of its own. Packets, doorbells and the time come in; packets,
@@ -52,10 +74,14 @@ export class Nic implements ControlCore {
   readonly limits: NicLimits;
   readonly events: NicEvents;
   readonly port: Port;
+  readonly addresses: AddressTable;
+  readonly multicast: MulticastTable;
   readonly random: () => number;
   readonly objects: NicObjects;
 
   readonly #verifier: IcrcVerifier;
+  readonly #openFrames: () => SendFrame;
+  #sendFrame: SendFrame | undefined;
   readonly #doorbells: Int32Array | undefined;
   /** QPs that have something to send, in the order of their turns: a ring. */
   #ready: (QueuePair | undefined)[] = new Array<QueuePair | undefined>(64).fill(undefined);
@@ -71,6 +97,9 @@ export class Nic implements ControlCore {
     this.memory = new MemoryTable(config.random, limits);
     this.mover = new DataMover(this.memory);
     this.port = new Port(config.gids, config.portMtu, config.pkeys, limits);
+    this.addresses = new AddressTable(limits);
+    this.multicast = new MulticastTable(limits, config.groups ?? NO_GROUPS, this.port);
+    this.#openFrames = config.openFrames ?? noFrames;
     this.builder = new PacketBuilder(config.sink, config.crc32, this.counters, this.port);
     this.#verifier = new IcrcVerifier(config.crc32);
     this.#doorbells = config.doorbells === undefined ? undefined : new Int32Array(config.doorbells);
@@ -80,6 +109,7 @@ export class Nic implements ControlCore {
       srqs: new ObjectTable('SRQ', limits.maxSrq),
       xrcds: new ObjectTable('XRC domain', limits.maxXrcd),
       qps: new ObjectTable('QP', limits.maxQp),
+      rawQps: new Set(),
     };
     this.control = new ControlVerbs(this);
   }
@@ -122,6 +152,28 @@ export class Nic implements ControlCore {
     } else {
       this.#deliver(bytes, offset, lengthBytes, opcode, bits, meta);
     }
+  }
+
+  /** Takes an Ethernet frame that is not RoCE: every raw packet QP gets its copy (PROTOCOL.md 1.2). */
+  receiveFrame(bytes: Uint8Array, offset: number, lengthBytes: number): void {
+    if (!this.port.up) {
+      this.counters.rxPortDown += 1;
+      return;
+    }
+    for (const qp of this.objects.rawQps) if (qp.mayReceive) qp.receiving.onFrame(bytes, offset, lengthBytes);
+    this.settleOverruns();
+  }
+
+  /** Hands a frame to the link; where the port is down, it is lost on the way. */
+  readonly sendFrame: SendFrame = (bytes, offset, lengthBytes) => {
+    assert(this.#sendFrame !== undefined, 'a frame is sent before the way of frames was opened');
+    if (this.port.up) return this.#sendFrame(bytes, offset, lengthBytes);
+    this.counters.sendErr += 1;
+    return 0;
+  };
+
+  requireFrames(): void {
+    this.#sendFrame ??= this.#openFrames();
   }
 
   /** Takes the doorbells that the driver rang since the last call. */
@@ -204,8 +256,11 @@ export class Nic implements ControlCore {
     meta: PacketMeta,
   ): void {
     const { counters } = this;
-    const qp = this.objects.qps.find(bthDestQp(bytes, offset));
-    if (qp === undefined) {
+    const qpn = bthDestQp(bytes, offset);
+    const qp = this.objects.qps.find(qpn);
+    if (qpn === MULTICAST_QPN) {
+      this.#deliverToGroup(bytes, offset, lengthBytes, opcode, bits, meta);
+    } else if (qp === undefined) {
       counters.rxUnknownQp += 1;
     } else if (opcode >>> 5 !== qp.service) {
       counters.rxWrongTransport += 1;
@@ -222,6 +277,28 @@ export class Nic implements ControlCore {
       counters.rxWrongState += 1;
     } else {
       qp.sending.onResponse(bytes, offset, lengthBytes, bits);
+    }
+  }
+
+  #deliverToGroup(
+    bytes: Uint8Array,
+    offset: number,
+    lengthBytes: number,
+    opcode: number,
+    bits: number,
+    meta: PacketMeta,
+  ): void {
+    const { counters, multicast } = this;
+    const members = multicast.membersOf(meta.destinationWords);
+    if (members === undefined) {
+      counters.rxUnknownQp += 1;
+      return;
+    }
+    for (const qp of members) {
+      if (opcode >>> 5 !== qp.service || (bits & OpcodeBit.REQUEST) === 0) counters.rxWrongTransport += 1;
+      else if (!pkeysMatch(bthPkey(bytes, offset), qp.pkey)) counters.rxBadPkey += 1;
+      else if (!qp.mayReceive) counters.rxWrongState += 1;
+      else if (!multicast.isBlocked(qp, bytes, offset, meta)) qp.receiving.onRequest(bytes, offset, lengthBytes, meta);
     }
   }
 

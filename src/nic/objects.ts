@@ -71,4 +71,6 @@ export interface NicObjects {
   readonly srqs: ObjectTable<SharedReceiveQueue>;
   readonly xrcds: ObjectTable<XrcDomain>;
   readonly qps: ObjectTable<QueuePair>;
+  /** Those of {@link qps} that take Ethernet frames. */
+  readonly rawQps: Set<QueuePair>;
 }

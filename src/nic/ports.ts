@@ -111,8 +111,11 @@ export interface NicConfig {
   readonly pkeys?: readonly number[] | undefined;
   /** Default: nothing arrives for any group. */
   readonly groups?: MulticastGroups | undefined;
-  /** Default: the link carries no frames (EOPNOTSUPP at `createQp`). */
-  readonly sendFrame?: SendFrame | undefined;
+  /**
+   * Opens the way of Ethernet frames, when the first raw packet QP is made; throws CommandError where there is none.
+   * Default: there is none (EOPNOTSUPP).
+   */
+  readonly openFrames?: (() => SendFrame) | undefined;
   /** The port's active MTU. */
   readonly portMtu: Mtu;
   /** The doorbell page (`DoorbellPage` of the layout), when a driver rings through memory. */

@@ -5,6 +5,12 @@ import { CommandError } from './command-error.js';
 import type { ReceivingHalf, SendingHalf } from './halves.js';
 import type { NicCore } from './nic-core.js';
 import type { QueuePair } from './queue-pair.js';
+import { DatagramRequester } from './datagram/requester.js';
+import { DatagramResponder } from './datagram/responder.js';
+import { RawRequester } from './raw/requester.js';
+import { RawResponder } from './raw/responder.js';
+import { UnreliableRequester } from './unreliable/requester.js';
+import { UnreliableResponder } from './unreliable/responder.js';
 import { ReliableRequester } from './reliable/requester.js';
 import { Responder } from './reliable/responder.js';
 
@@ -37,6 +43,33 @@ const transportServices: Readonly<Partial<Record<QpType, TransportService>>> = {
     sharedRecvQueue: true,
     requester: reliableRequester,
     responder: reliableResponder,
+  },
+  [QpType.UC]: {
+    service: OpcodeService.UC,
+    connected: true,
+    sendQueue: true,
+    recvQueue: true,
+    sharedRecvQueue: true,
+    requester: (qp, core) => new UnreliableRequester(qp, core),
+    responder: (qp, core) => new UnreliableResponder(qp, core),
+  },
+  [QpType.UD]: {
+    service: OpcodeService.UD,
+    connected: false,
+    sendQueue: true,
+    recvQueue: true,
+    sharedRecvQueue: true,
+    requester: (qp, core) => new DatagramRequester(qp, core),
+    responder: (qp, core) => new DatagramResponder(qp, core),
+  },
+  [QpType.RAW_PACKET]: {
+    service: undefined,
+    connected: false,
+    sendQueue: true,
+    recvQueue: true,
+    sharedRecvQueue: false,
+    requester: (qp, core) => new RawRequester(qp, core),
+    responder: (qp, core) => new RawResponder(qp, core),
   },
   [QpType.XRC_SEND]: {
     service: OpcodeService.XRC,
