@@ -38,6 +38,25 @@ export interface QpOptions {
   readonly recvCq?: DriverCq;
   readonly cap?: Partial<QpCap>;
   readonly sqSigAll?: boolean;
+  readonly srq?: TestSrq;
+  readonly xrcd?: number;
+  readonly createFlags?: number;
+}
+
+/** A shared receive queue as a program sees it. */
+export interface TestSrq {
+  readonly srqn: number;
+  readonly queue: DriverQueue;
+}
+
+export interface SrqOptions {
+  readonly pd?: number;
+  readonly maxWr?: number;
+  readonly maxSge?: number;
+  readonly limit?: number;
+  /** Both for an XRC shared receive queue. */
+  readonly xrcd?: number;
+  readonly cq?: DriverCq;
 }
 
 /** Bytes beside a region that nobody may touch. */
@@ -187,6 +206,13 @@ export class TestHost {
     return cq;
   }
 
+  srq(options: SrqOptions = {}): TestSrq {
+    const { maxWr = 64, maxSge = 4, limit = 0, pd = this.pd, xrcd, cq } = options;
+    const queue = new DriverQueue(recvQueueShape(maxWr, maxSge));
+    const create = { pd, maxWr, maxSge, limit, memory: queue.memory, xrcd, cq: cq?.cqn };
+    return { srqn: this.nic.control.createSrq(create).srqn, queue };
+  }
+
   qp(options: QpOptions = {}): TestQp {
     const cap: QpCap = {
       maxSendWr: 64,
@@ -200,12 +226,16 @@ export class TestHost {
     const rq = new DriverQueue(recvQueueShape(cap.maxRecvWr, cap.maxRecvSge));
     const sendCq = options.sendCq ?? this.cq();
     const recvCq = options.recvCq ?? this.cq();
+    const { type = QpType.RC, srq, xrcd, createFlags } = options;
     const { qpn } = this.nic.control.createQp({
-      type: options.type ?? QpType.RC,
-      pd: options.pd ?? this.pd,
+      type,
+      pd: type === QpType.XRC_RECV ? undefined : (options.pd ?? this.pd),
+      xrcd,
       sendCq: sendCq.cqn,
       recvCq: recvCq.cqn,
+      srq: srq?.srqn,
       cap,
+      createFlags,
       sqSigAll: options.sqSigAll ?? false,
       sq: sq.memory,
       rq: rq.memory,

@@ -39,6 +39,10 @@ export interface SendRequest {
   readonly remoteAddr?: bigint;
   readonly compareAdd?: bigint;
   readonly swap?: bigint;
+  /** Destination QP of a datagram, or SRQ number of an XRC request. */
+  readonly remoteQpn?: number;
+  readonly remoteQkey?: number;
+  readonly addressHandle?: number;
 }
 
 export interface ReceiveRequest {
@@ -54,6 +58,7 @@ export interface Completion {
   readonly byteLen: number;
   readonly immData: number;
   readonly qpNum: number;
+  readonly srcQp: number;
   readonly wcFlags: number;
   readonly detail: readonly number[];
 }
@@ -139,6 +144,9 @@ export class DriverQueue {
     words[at + SendWqe.COMPARE_ADD_HI] = hi32(request.compareAdd ?? 0n);
     words[at + SendWqe.SWAP_LO] = lo32(request.swap ?? 0n);
     words[at + SendWqe.SWAP_HI] = hi32(request.swap ?? 0n);
+    words[at + SendWqe.REMOTE_QPN] = request.remoteQpn ?? 0;
+    words[at + SendWqe.REMOTE_QKEY] = request.remoteQkey ?? 0;
+    words[at + SendWqe.ADDRESS_HANDLE] = request.addressHandle ?? 0;
     if (request.inline !== undefined) new Uint8Array(this.memory).set(request.inline, 4 * (at + SendWqe.DATA));
     else writeSges(words, at + SendWqe.DATA, sgList);
     this.#publish();
@@ -220,6 +228,7 @@ export class DriverCq {
       byteLen: words[at + Cqe.BYTE_LEN] >>> 0,
       immData: words[at + Cqe.IMM_DATA] >>> 0,
       qpNum: words[at + Cqe.QP_NUM],
+      srcQp: words[at + Cqe.SRC_QP],
       wcFlags: words[at + Cqe.WC_FLAGS],
       detail: [...words.subarray(at + Cqe.DETAIL, at + Cqe.DETAIL + Cqe.DETAIL_WORDS)],
     };
