@@ -7,9 +7,11 @@ import {
   type NicEvents,
   type NicLimits,
   Ring,
+  type SendFrame,
 } from '../nic/index.js';
-import { Mtu, mtuFromBytes } from '../spec/index.js';
-import type { AdapterCommand, AdapterReply, Argument, CommandTable, MemoryRef, Value, Verb } from './command.js';
+import { Errno, Mtu, mtuFromBytes } from '../spec/index.js';
+import type { AdapterCommand, AdapterReply, Argument, MemoryRef, Value, Verb } from './command.js';
+import { asCommand, commandHandlers, type CommandTarget, type Handlers } from './command-handlers.js';
 import { AsyncEventWriter, NO_OBJECT } from './event-ring.js';
 
 /** Packets taken from the link in one turn, before what they cause is sent. */
@@ -35,10 +37,8 @@ export interface AdapterParts {
   readonly onEvent: (ring: Int32Array) => void;
 }
 
-type Handlers = { readonly [V in Verb]: (argument: CommandTable[V][0]) => CommandTable[V][1] };
-
 /** A NIC on a link, and the pump that moves both: one object, wherever it is hosted. */
-export class Adapter implements NicEvents {
+export class Adapter implements NicEvents, CommandTarget {
   readonly link: Link;
   readonly nic: Nic;
 
@@ -46,6 +46,9 @@ export class Adapter implements NicEvents {
   readonly #asyncEvents: AsyncEventWriter;
   readonly #onEvent: (ring: Int32Array) => void;
   readonly #resolve: (memory: MemoryRef) => Uint8Array;
+  readonly #handlers: Handlers;
+  /** The way of Ethernet frames, while a raw packet QP may want it. */
+  #frames: ReturnType<Link['openFrames']> | undefined;
   /** Words of each completion channel's ring. */
   readonly #channels = new Map<number, Int32Array>();
 
@@ -63,9 +66,15 @@ export class Adapter implements NicEvents {
       random: parts.random,
       gids: [link.gid],
       portMtu: activeMtu(link.maxPacketBytes),
+      groups: {
+        join: (group) => asCommand(() => link.joinGroup(group)),
+        leave: (group) => link.leaveGroup(group),
+      },
+      openFrames: () => this.#openFrames(),
       doorbells: parts.doorbells,
       ...(parts.limits === undefined ? {} : { limits: parts.limits }),
     });
+    this.#handlers = commandHandlers(this);
   }
 
   /** One turn: the time in, packets in, doorbells in, packets out. True when any of these was there. */
@@ -121,14 +130,37 @@ export class Adapter implements NicEvents {
   }
 
   /** Puts an asynchronous event of the device itself or of one of its objects into the ring. */
-  asyncEvent({ type, qpn, cqn }: NicAsyncEvent): void {
-    this.#asyncEvents.write(type, qpn ?? cqn ?? NO_OBJECT);
+  asyncEvent({ type, qpn, cqn, srqn }: NicAsyncEvent): void {
+    this.#asyncEvents.write(type, qpn ?? cqn ?? srqn ?? NO_OBJECT);
     this.#onEvent(this.#asyncEvents.words);
   }
 
   completionEvent(channel: number): void {
     const words = this.#channels.get(channel);
     if (words !== undefined) this.#onEvent(words);
+  }
+
+  resolve(memory: MemoryRef): Uint8Array {
+    return this.#resolve(memory);
+  }
+
+  setChannel(handle: number, memory: SharedArrayBuffer | undefined): void {
+    if (memory === undefined) this.#channels.delete(handle);
+    else this.#channels.set(handle, new Int32Array(memory));
+  }
+
+  requireFrames(): void {
+    this.#frames ??= asCommand(() => this.link.openFrames());
+  }
+
+  releaseFrames(): void {
+    if (this.#frames === undefined || this.nic.objects.rawQps.size > 0) return;
+    this.#frames.close();
+    this.#frames = undefined;
+  }
+
+  linkStatistics(): Record<string, number> {
+    return this.link.statistics();
   }
 
   close(): void {
@@ -139,6 +171,11 @@ export class Adapter implements NicEvents {
   *eventRings(): Generator<Int32Array> {
     yield this.#asyncEvents.words;
     yield* this.#channels.values();
+  }
+
+  #openFrames(): SendFrame {
+    this.requireFrames();
+    return (bytes, offset, lengthBytes) => this.#frames?.send(bytes, offset, lengthBytes) ?? Errno.ENETDOWN;
   }
 
   #takeDoorbells(): boolean {
@@ -152,46 +189,6 @@ export class Adapter implements NicEvents {
     for (let burst = 1; burst < BURSTS_PER_TURN && nic.transmit(); burst += 1) link.flush();
     link.flush();
   }
-
-  readonly #handlers: Handlers = {
-    allocPd: () => this.nic.control.allocPd(),
-    deallocPd: (pd) => {
-      this.nic.control.deallocPd(pd);
-    },
-    regMr: ({ pd, memory, iova, access }) =>
-      this.nic.control.regMr({
-        pd,
-        bytes: this.#resolve(memory),
-        iovaHi: Number(iova >> 32n) | 0,
-        iovaLo: Number(iova & 0xffffffffn) | 0,
-        access,
-      }),
-    deregMr: (handle) => {
-      this.nic.control.deregMr(handle);
-    },
-    createCompChannel: (memory) => {
-      const handle = this.nic.control.createCompChannel(memory);
-      this.#channels.set(handle, new Int32Array(memory));
-      return handle;
-    },
-    destroyCompChannel: (handle) => {
-      this.nic.control.destroyCompChannel(handle);
-      this.#channels.delete(handle);
-    },
-    createCq: (create) => this.nic.control.createCq(create),
-    destroyCq: (cqn) => {
-      this.nic.control.destroyCq(cqn);
-    },
-    createQp: (create) => this.nic.control.createQp(create),
-    modifyQp: ({ qpn, attr }) => {
-      this.nic.control.modifyQp(qpn, attr);
-    },
-    queryQp: (qpn) => this.nic.control.queryQp(qpn),
-    destroyQp: (qpn) => {
-      this.nic.control.destroyQp(qpn);
-    },
-    counters: () => ({ nic: this.nic.counters.snapshot(), link: this.link.statistics() }),
-  };
 }
 
 /** The largest path MTU whose packets leave whole a link that carries so many bytes, BTH to ICRC. */

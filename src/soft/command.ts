@@ -1,5 +1,5 @@
-import type { CreateCq, CreateQp, MrKeys } from '../nic/index.js';
-import type { ErrnoName, QpAttr } from '../spec/index.js';
+import type { CreateCq, CreateQp, CreateSrq, ModifySrq, MrKeys, PortChange, PortStatus } from '../nic/index.js';
+import type { AhAttr, ErrnoName, Gid, MwType, QpAttr } from '../spec/index.js';
 
 /**
  * Where the memory of a region is, said so that whoever hosts the NIC finds it: `view` for a NIC in the same thread,
@@ -24,6 +24,62 @@ export interface RegisterMr {
   readonly access: number;
 }
 
+/** What a re-registration changes; what is absent stays. */
+export interface ReregisterMr {
+  readonly handle: number;
+  readonly pd?: number | undefined;
+  readonly access?: number | undefined;
+  /** With it always `iova`. */
+  readonly memory?: MemoryRef | undefined;
+  readonly iova?: bigint | undefined;
+}
+
+/** What makes a memory window. */
+export interface AllocateMw {
+  readonly pd: number;
+  readonly type: MwType;
+}
+
+/** Name and first key of a memory window. */
+export interface AllocatedMw {
+  readonly handle: number;
+  readonly rkey: number;
+}
+
+/** What makes an address handle. */
+export interface CreateAh {
+  readonly pd: number;
+  readonly attr: AhAttr;
+}
+
+/** A queue pair and a multicast group. */
+export interface McastMembership {
+  readonly qpn: number;
+  readonly gid: Gid;
+}
+
+/** Goes on with a completion queue in another ring. */
+export interface ResizeCq {
+  readonly cqn: number;
+  readonly memory: SharedArrayBuffer;
+  readonly entries: number;
+}
+
+/** How far events of a completion queue may be held back. */
+export interface ModifyCq {
+  readonly cqn: number;
+  readonly cqCount: number;
+  readonly cqPeriodUs: number;
+}
+
+/** How fast a queue pair may send; 0 is no limit, or the device's choice. */
+export interface ModifyRateLimit {
+  readonly qpn: number;
+  readonly rateLimitKbps: number;
+  readonly maxBurstBytes: number;
+  readonly typicalPacketBytes: number;
+}
+
 /** A change of a queue pair's attributes. */
 export interface ModifyQp {
   readonly qpn: number;
@@ -41,15 +97,35 @@ export interface CommandTable {
   allocPd: [argument: undefined, value: number];
   deallocPd: [argument: number, value: undefined];
   regMr: [argument: RegisterMr, value: MrKeys];
+  /** Of a domain. */
+  allocNullMr: [argument: number, value: MrKeys];
+  reregMr: [argument: ReregisterMr, value: MrKeys];
   deregMr: [argument: number, value: undefined];
+  allocMw: [argument: AllocateMw, value: AllocatedMw];
+  deallocMw: [argument: number, value: undefined];
   createCompChannel: [argument: SharedArrayBuffer, value: number];
   destroyCompChannel: [argument: number, value: undefined];
   createCq: [argument: CreateCq, value: number];
+  resizeCq: [argument: ResizeCq, value: undefined];
+  modifyCq: [argument: ModifyCq, value: undefined];
   destroyCq: [argument: number, value: undefined];
+  openXrcd: [argument: undefined, value: number];
+  closeXrcd: [argument: number, value: undefined];
+  createSrq: [argument: CreateSrq, value: { readonly srqn: number }];
+  modifySrq: [argument: ModifySrq, value: undefined];
+  querySrq: [argument: number, value: { readonly limit: number }];
+  destroySrq: [argument: number, value: undefined];
+  createAh: [argument: CreateAh, value: number];
+  destroyAh: [argument: number, value: undefined];
   createQp: [argument: CreateQp, value: { readonly qpn: number }];
   modifyQp: [argument: ModifyQp, value: undefined];
+  modifyRateLimit: [argument: ModifyRateLimit, value: undefined];
   queryQp: [argument: number, value: QpAttr];
   destroyQp: [argument: number, value: undefined];
+  attachMcast: [argument: McastMembership, value: undefined];
+  detachMcast: [argument: McastMembership, value: undefined];
+  queryPort: [argument: undefined, value: PortStatus];
+  administer: [argument: PortChange, value: undefined];
   counters: [argument: undefined, value: AdapterCounters];
 }
 

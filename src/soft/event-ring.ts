@@ -7,7 +7,7 @@ import type { EventType } from '../spec/index.js';
  */
 export const AsyncEventRing = {
   TYPE: 0,
-  /** Number of the QP or CQ, or {@link NO_OBJECT}. */
+  /** Number of the QP, CQ or SRQ, or {@link NO_OBJECT}. */
   OBJECT: 1,
   /** Words of one entry. */
   SIZE: 2,
