@@ -271,6 +271,10 @@ export class Nic implements ControlCore {
     } else if (qp.connected && !qp.isPeer(meta.sourceWords)) {
       counters.rxWrongPeer += 1;
     } else if ((bits & OpcodeBit.REQUEST) !== 0) {
+      if (!qp.responds) {
+        counters.rxWrongTransport += 1;
+        return;
+      }
       if (qp.connected) qp.onHeard();
       qp.receiving.onRequest(bytes, offset, lengthBytes, meta);
     } else if (!qp.maySend) {

@@ -90,6 +90,7 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
   readonly service: OpcodeService | undefined;
   readonly opcodeClass: number;
   readonly connected: boolean;
+  readonly responds: boolean;
   readonly sending: SendingHalf;
   readonly receiving: ReceivingHalf;
 
@@ -129,6 +130,7 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
     this.service = transport.service;
     this.opcodeClass = transport.service === undefined ? 0 : opcodeClass(transport.service);
     this.connected = transport.connected;
+    this.responds = transport.responds;
     this.attr = initialAttributes(parts.cap);
     this.pkey = core.port.pkey(0);
     this.mtuBytes = core.port.mtuBytes;

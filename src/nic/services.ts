@@ -20,6 +20,8 @@ export interface TransportService {
   readonly service: OpcodeService | undefined;
   /** Whether it has one peer, named by `ahAttr` and `destQpNum`. */
   readonly connected: boolean;
+  /** Whether peers may send it requests. */
+  readonly responds: boolean;
   /** Which work queues it has, and whether a shared one can take the place of the receive queue. */
   readonly sendQueue: boolean;
   readonly recvQueue: boolean;
@@ -38,6 +40,7 @@ const transportServices: Readonly<Partial<Record<QpType, TransportService>>> = {
   [QpType.RC]: {
     service: OpcodeService.RC,
     connected: true,
+    responds: true,
     sendQueue: true,
     recvQueue: true,
     sharedRecvQueue: true,
@@ -47,6 +50,7 @@ const transportServices: Readonly<Partial<Record<QpType, TransportService>>> = {
   [QpType.UC]: {
     service: OpcodeService.UC,
     connected: true,
+    responds: true,
     sendQueue: true,
     recvQueue: true,
     sharedRecvQueue: true,
@@ -56,6 +60,7 @@ const transportServices: Readonly<Partial<Record<QpType, TransportService>>> = {
   [QpType.UD]: {
     service: OpcodeService.UD,
     connected: false,
+    responds: true,
     sendQueue: true,
     recvQueue: true,
     sharedRecvQueue: true,
@@ -65,6 +70,7 @@ const transportServices: Readonly<Partial<Record<QpType, TransportService>>> = {
   [QpType.RAW_PACKET]: {
     service: undefined,
     connected: false,
+    responds: true,
     sendQueue: true,
     recvQueue: true,
     sharedRecvQueue: false,
@@ -74,6 +80,7 @@ const transportServices: Readonly<Partial<Record<QpType, TransportService>>> = {
   [QpType.XRC_SEND]: {
     service: OpcodeService.XRC,
     connected: true,
+    responds: false,
     sendQueue: true,
     recvQueue: false,
     sharedRecvQueue: false,
@@ -83,6 +90,7 @@ const transportServices: Readonly<Partial<Record<QpType, TransportService>>> = {
   [QpType.XRC_RECV]: {
     service: OpcodeService.XRC,
     connected: true,
+    responds: true,
     sendQueue: false,
     recvQueue: false,
     sharedRecvQueue: false,

@@ -217,6 +217,14 @@ export class DriverCq {
     return result;
   }
 
+  /** Takes all completions without a look at them. @returns how many there were */
+  skip(): number {
+    const { queued } = this;
+    this.#consumer = (this.#consumer + queued) | 0;
+    Atomics.store(this.#words, Ring.CONSUMER, this.#consumer);
+    return queued;
+  }
+
   #read(at: number): Completion {
     const words = this.#words;
     return {
