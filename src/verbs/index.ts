@@ -1,6 +1,5 @@
 /** The verbs API: what every provider implements, and what all of them share. */
 export type { Ah, AhAttrInit } from './address-handle.js';
-export { adviceFor } from './advice.js';
 export {
   type Address,
   highWord,
@@ -16,51 +15,15 @@ export type { AsyncEvent, CqEvent, DeviceEvent, PortEvent, QpEvent, SrqEvent } f
 export type { CompChannel, Cq, CqInitAttr, CqModeration, CqModifyAttr } from './completion.js';
 export type { Context, Device, GidEntry, HostKind, OpenOptions, RtValues } from './context.js';
 export { invalid, PostError, type Problem, refuse, VerbsError } from './errors.js';
-export { explain, type Explainable } from './explain.js';
-export { formatMicroseconds } from './explanations.js';
-export type { AllocOptions, Mr, MrChange, RegistrableMemory } from './memory.js';
+export { ahAttrFromWc, type GrhHeader, parseGrh, type ReverseAddress } from './grh.js';
 export { incRkey, type Mw, type MwBind, type MwBindInfo } from './memory-window.js';
-export {
-  accessProblem,
-  capProblem,
-  completeQpCap,
-  cqeProblem,
-  defaultQpCap,
-  pieceOfRegionProblem,
-} from './object-checks.js';
+export type { AllocOptions, Mr, MrChange, RegistrableMemory } from './memory.js';
 export type { ParentDomain, ParentDomainInitAttr, Td } from './parent-domain.js';
 export type { Pd, RegMrOptions } from './protection-domain.js';
-export { completeAhAttr, completeQpAttr, modifyProblem } from './qp-attributes.js';
 export type { Qp, QpBase, QpInitAttr, QpModifyAttr, QpQuery, QpRateLimit } from './queue-pair.js';
-export { isAtomicAligned, queueFullProblem, recvProblem, sendProblem } from './request-checks.js';
 export { Resource } from './resource.js';
 export type { SendBuilder } from './send-builder.js';
-export {
-  hasOpcode,
-  mayBeInline,
-  opcodeProblem,
-  type OpcodeRule,
-  opcodeRules,
-  recvStateProblem,
-  sendStateProblem,
-} from './send-rules.js';
 export type { Srq, SrqAttr, SrqInitAttr, SrqModifyAttr } from './shared-receive-queue.js';
-export {
-  atomicCapStr,
-  eventTypeStr,
-  linkLayerStr,
-  migStateStr,
-  mtuStr,
-  nodeTypeStr,
-  physStateStr,
-  portStateStr,
-  qpStateStr,
-  qpTypeStr,
-  transportTypeStr,
-  wcOpcodeStr,
-  wcStatusStr,
-  wrOpcodeStr,
-} from './strings.js';
 export type { WorkCompletion } from './work-completion.js';
 export type {
   AtomicCompareAndSwap,
@@ -94,3 +57,94 @@ export type {
   Xrcd,
   XrcdInitAttr,
 } from './xrc-domain.js';
+export { ahProblem, completeAhAttr } from './checks/address-checks.js';
+export { bindRequestProblem, bindVerbProblem } from './checks/bind-checks.js';
+export { cqeProblem, cqFlagsProblem, moderationProblem } from './checks/cq-checks.js';
+export { completeQpAttr, modifyProblem } from './checks/qp-attributes.js';
+export {
+  hasReceiveQueue,
+  qpInitProblem,
+  rateLimitProblem,
+  sendOpOf,
+  sendOpProblem,
+  sendOpsOf,
+} from './checks/qp-checks.js';
+export {
+  accessProblem,
+  adviseProblem,
+  defaultIova,
+  iovaProblem,
+  pieceOfRegionProblem,
+  reregFlagsOf,
+  reregProblem,
+} from './checks/region-checks.js';
+export {
+  datagramProblem,
+  flushProblem,
+  isAtomicAligned,
+  queueFullProblem,
+  recvProblem,
+  sendProblem,
+  srqRecvProblem,
+  xrcProblem,
+} from './checks/request-checks.js';
+export {
+  hasOpcode,
+  mayBeInline,
+  movesData,
+  namesSharedQueue,
+  opcodeProblem,
+  type OpcodeRule,
+  opcodeRules,
+  recvStateProblem,
+  sendStateProblem,
+} from './checks/send-rules.js';
+export { capProblem, completeQpCap, defaultQpCap } from './checks/sizes.js';
+export { completeSrqInit, srqInitProblem, srqModifyProblem } from './checks/srq-checks.js';
+export { unsupported } from './checks/values.js';
+export { openQpProblem, xrcdProblem } from './checks/xrc-checks.js';
+export { adviceFor } from './text/advice.js';
+export { explain, type Explainable } from './text/explain.js';
+export { formatMicroseconds } from './text/explanations.js';
+export {
+  accessFlagsStr,
+  adviseMrFlagsStr,
+  createCqAttrFlagsStr,
+  deviceCapFlagsStr,
+  odpGeneralCapsStr,
+  odpTransportCapsStr,
+  placementTypeStr,
+  qpAttrMaskStr,
+  qpCreateFlagsStr,
+  qpCreateSendOpsFlagsStr,
+  rawPacketCapsStr,
+  reregMrFlagsStr,
+  sendFlagsStr,
+  srqAttrMaskStr,
+  wcExFlagsStr,
+  wcFlagsStr,
+  xrcdOpenFlagsStr,
+} from './text/flag-strings.js';
+export {
+  adviseMrAdviceStr,
+  atomicCapStr,
+  eventTypeStr,
+  gidTypeStr,
+  linkLayerStr,
+  migStateStr,
+  mtuStr,
+  mwTypeStr,
+  nodeTypeStr,
+  physStateStr,
+  portStateStr,
+  qpStateStr,
+  qpTypeStr,
+  rateStr,
+  selectivityLevelStr,
+  srqTypeStr,
+  syndromeStr,
+  transportTypeStr,
+  wcOpcodeStr,
+  wcStatusStr,
+  wrOpcodeStr,
+} from './text/strings.js';

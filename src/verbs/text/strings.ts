@@ -1,20 +1,27 @@
 import {
+  AdviseMrAdvice,
   AtomicCap,
   EventType,
+  GidType,
   LinkLayer,
   MigState,
   Mtu,
   mtuBytes,
+  MwType,
   NodeType,
   PhysState,
   PortState,
   QpState,
   QpType,
+  Rate,
+  SelectivityLevel,
+  SrqType,
+  Syndrome,
   TransportType,
   WcOpcode,
   WcStatus,
   WrOpcode,
-} from '../spec/index.js';
+} from '../../spec/index.js';
 
 type Words<Value extends number> = Readonly<Record<Value, string>>;
 
@@ -111,6 +118,12 @@ const atomicWords: Words<AtomicCap> = {
   [AtomicCap.GLOB]: 'global',
 };
 
+const gidTypeWords: Words<GidType> = {
+  [GidType.IB]: 'IB',
+  [GidType.ROCE_V1]: 'RoCE v1',
+  [GidType.ROCE_V2]: 'RoCE v2',
+};
+
 const enumWords = (prefix: string, constants: Readonly<Record<string, number>>): ReadonlyMap<number, string> =>
   new Map(Object.entries(constants).map(([name, value]) => [value, `${prefix}${name}`]));
 
@@ -120,6 +133,12 @@ const qpTypes = enumWords('', QpType);
 const wcOpcodes = enumWords('', WcOpcode);
 const wrOpcodes = enumWords('', WrOpcode);
 const migStates = enumWords('', MigState);
+const srqTypes = enumWords('', SrqType);
+const mwTypes = enumWords('', MwType);
+const advices = enumWords('', AdviseMrAdvice);
+const selectivityLevels = enumWords('', SelectivityLevel);
+const rates = enumWords('', Rate);
+const syndromes = enumWords('', Syndrome);
 
 function look(words: Readonly<Record<number, string>>, value: number): string {
   return Object.hasOwn(words, value) ? words[value] : `unknown (${value})`;
@@ -161,4 +180,24 @@ export const migStateStr = (state: number): string => lookUp(migStates, state);
 export function mtuStr(mtu: number): string {
   const known = Object.values(Mtu).find((value) => value === mtu);
   return known === undefined ? `unknown (${mtu})` : String(mtuBytes(known));
+}
+/** `RoCE v2`, as Linux writes it in sysfs. */
+export const gidTypeStr = (type: number): string => look(gidTypeWords, type);
+/** `XRC`. */
+export const srqTypeStr = (type: number): string => lookUp(srqTypes, type);
+/** `TYPE_2`. */
+export const mwTypeStr = (type: number): string => lookUp(mwTypes, type);
+/** `PREFETCH_WRITE`. */
+export const adviseMrAdviceStr = (advice: number): string => lookUp(advices, advice);
+/** `FLUSH_RANGE`. */
+export const selectivityLevelStr = (level: number): string => lookUp(selectivityLevels, level);
+/** `RETRY_TIMEOUT`, of a completion's `vendorErr`. */
+export const syndromeStr = (syndrome: number): string => lookUp(syndromes, syndrome);
+/** `2.5 Gb/s`, or `max` where there is no limit but the port's own. */
+export function rateStr(rate: number): string {
+  if (rate === Rate.RATE_MAX) return 'max';
+  const name = rates.get(rate);
+  return name === undefined
+    ? `unknown (${rate})`
+    : `${name.slice('RATE_'.length, -'_GBPS'.length).replace('_', '.')} Gb/s`;
 }

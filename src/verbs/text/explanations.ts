@@ -5,11 +5,10 @@ import {
   rnrTimerUs,
   Syndrome,
   WcOpcode,
-  WcStatus,
   WrOpcode,
   XrcSrqReason,
-} from '../spec/index.js';
-import { joinWords } from './address.js';
+} from '../../spec/index.js';
+import { joinWords } from '../address.js';
 import { qpStateStr, wcOpcodeStr, wrOpcodeStr } from './strings.js';
 
 /** What a template works from. */
@@ -47,6 +46,8 @@ function rightFor(opcode: WcOpcode): string {
     case WcOpcode.COMP_SWAP:
     case WcOpcode.FETCH_ADD:
       return 'REMOTE_ATOMIC';
+    case WcOpcode.FLUSH:
+      return 'FLUSH_GLOBAL or FLUSH_PERSISTENT as the request asks for';
     default:
       return 'REMOTE_WRITE';
   }
@@ -64,6 +65,10 @@ function invalidRequestQuestion(opcode: number): string {
     case WrOpcode.ATOMIC_CMP_AND_SWP:
     case WrOpcode.ATOMIC_FETCH_AND_ADD:
       return "do the peer's qpAccessFlags have REMOTE_ATOMIC, and is its maxDestRdAtomic at least our maxRdAtomic?";
+    case WrOpcode.FLUSH:
+      return "do the peer's qpAccessFlags have FLUSH_GLOBAL or FLUSH_PERSISTENT, and is its maxDestRdAtomic above 0?";
+    case WrOpcode.ATOMIC_WRITE:
+      return "do the peer's qpAccessFlags have REMOTE_WRITE, and is its maxDestRdAtomic above 0?";
     default:
       return "do the peer's qpAccessFlags have REMOTE_WRITE?";
   }
@@ -209,7 +214,7 @@ export const explanations: Readonly<Record<Exclude<Syndrome, typeof Syndrome.NON
     `local QP operation error: address handle ${handle} is gone; destroy a handle only after the datagrams ` +
     'that were posted with it have completed',
   [Syndrome.LINK_REFUSED]: ({ detail: [length, errno] }) =>
-    `general error: the link did not take a packet of ${count(length, 'byte')} (${nameOf(Errno, errno)}); ` +
+    `not sent: the link refused a packet of ${count(length, 'byte')} (${nameOf(Errno, errno)}); ` +
     'is the link up, and does the packet fit its MTU?',
   [Syndrome.DEVICE_FATAL]: () => 'fatal error: the device failed; close the context, and open the device again',
   [Syndrome.XRC_SRQ]: ({ detail: [srqn, reason] }) =>
@@ -264,19 +269,3 @@ function flushCause(cause: number): string {
 export function templateOf(vendorErr: number): Template | undefined {
   return isSyndrome(vendorErr) && vendorErr !== Syndrome.NONE ? explanations[vendorErr] : undefined;
 }
-
-/** What to look at when nothing but the status is known, as on adapters of other makers (PROTOCOL.md 2.10). */
-export const statusAdvice: Readonly<Partial<Record<WcStatus, string>>> = {
-  [WcStatus.LOC_LEN_ERR]: 'is the message longer than the receive request, or than the port allows?',
-  [WcStatus.LOC_QP_OP_ERR]: 'is the request one that this QP can carry out?',
-  [WcStatus.LOC_PROT_ERR]: 'are lkey, range, protection domain and LOCAL_WRITE of every piece right?',
-  [WcStatus.WR_FLUSH_ERR]: 'the QP was in error already; the first completion in error says why',
-  [WcStatus.MW_BIND_ERR]: 'do the memory window and its region allow the bind?',
-  [WcStatus.BAD_RESP_ERR]: 'the peer answered something else than was asked',
-  [WcStatus.LOC_ACCESS_ERR]: 'the peer wrote where it may not',
-  [WcStatus.REM_INV_REQ_ERR]: "is the peer's receive request long enough, and does its QP allow the operation?",
-  [WcStatus.REM_ACCESS_ERR]: 'are rkey, range and access flags at the peer right?',
-  [WcStatus.REM_OP_ERR]: "the peer's completions say why",
-  [WcStatus.RETRY_EXC_ERR]: "is the peer alive, and its QP in RTR with our QP's number?",
-  [WcStatus.RNR_RETRY_EXC_ERR]: 'does the peer post receive requests in time?',
-};

@@ -1,7 +1,8 @@
-import { WcStatus } from '../spec/index.js';
-import { statusAdvice, templateOf } from './explanations.js';
+import { WcStatus } from '../../spec/index.js';
+import { templateOf } from './explanations.js';
+import { statusAdvice } from './status-advice.js';
 import { wcOpcodeStr, wcStatusStr } from './strings.js';
-import type { WorkCompletion } from './work-completion.js';
+import type { WorkCompletion } from '../work-completion.js';
 
 /** The fields of a completion that say what happened. */
 export type Explainable = Pick<WorkCompletion, 'status' | 'opcode' | 'vendorErr' | 'byteLen' | 'detail' | 'peer'>;
@@ -21,7 +22,7 @@ export function explain(wc: Explainable): string {
       peer: wc.peer,
     });
   }
-  const advice = statusAdvice[wc.status];
   const status = `${wcStatusStr(wc.status)} (status ${wc.status}, vendor error ${wc.vendorErr})`;
-  return advice === undefined ? status : `${status}; ${advice}`;
+  // A number without meaning can come from another maker's adapter.
+  return Object.hasOwn(statusAdvice, wc.status) ? `${status}; ${statusAdvice[wc.status]}` : status;
 }

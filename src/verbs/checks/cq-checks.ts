@@ -1,0 +1,37 @@
+import { CreateCqAttrFlags, type CqModerationCaps, flagNames, WcExFlags } from '../../spec/index.js';
+import { isU32 } from '../address.js';
+import { invalid, type Problem } from '../errors.js';
+import { allBits, flagBitsProblem, isCount, show, unsupported } from './values.js';
+
+/** Fields of completions that only devices with VLANs, flow steering or tag matching have. */
+const LACKING_FIELDS = WcExFlags.WITH_CVLAN | WcExFlags.WITH_FLOW_TAG | WcExFlags.WITH_TM_INFO;
+
+/** Why a device cannot make a CQ of this size, or undefined when it can (PROTOCOL.md 3.8). */
+export function cqeProblem(cqe: number, maxCqe: number): Problem | undefined {
+  if (isCount(cqe, 1, maxCqe)) return undefined;
+  return invalid(`cqe is ${String(cqe)}`, `This device takes 1 to ${maxCqe}`);
+}
+
+/** Why a CQ cannot have these fields and flags, or undefined when it can (man ibv_create_cq_ex). */
+export function cqFlagsProblem(wcFlags: unknown, flags: unknown): Problem | undefined {
+  const problem =
+    flagBitsProblem('wcFlags', 'WcExFlags', allBits(WcExFlags), wcFlags) ??
+    flagBitsProblem('flags', 'CreateCqAttrFlags', allBits(CreateCqAttrFlags), flags);
+  if (problem !== undefined || !isU32(wcFlags)) return problem;
+  const lacking = wcFlags & LACKING_FIELDS;
+  if (lacking === 0) return undefined;
+  return unsupported(`completions of this device have no ${flagNames(WcExFlags, lacking)}`);
+}
+
+/** Why events of a CQ cannot be held back so, or undefined when they can (man ibv_modify_cq). */
+export function moderationProblem(moderate: unknown, caps: CqModerationCaps): Problem | undefined {
+  if (typeof moderate !== 'object' || moderate === null) {
+    return invalid('moderate is missing', 'It says how far events are held back: cqCount and cqPeriod');
+  }
+  const { cqCount, cqPeriod }: { readonly cqCount?: unknown; readonly cqPeriod?: unknown } = moderate;
+  if (!isCount(cqCount, 0, caps.maxCqCount)) {
+    return invalid(`moderate.cqCount is ${show(cqCount)}`, `This device takes 0 to ${caps.maxCqCount} completions`);
+  }
+  if (isCount(cqPeriod, 0, caps.maxCqPeriod)) return undefined;
+  return invalid(`moderate.cqPeriod is ${show(cqPeriod)}`, `This device takes 0 to ${caps.maxCqPeriod} µs`);
+}

@@ -1,0 +1,93 @@
+import type { QpCap } from '../../spec/index.js';
+import { isAddress, isU32 } from '../address.js';
+import { invalid, type Problem } from '../errors.js';
+import { addressProblem, show, u32Problem } from './values.js';
+
+/** A piece of memory as it may come from a program that no compiler has checked. */
+export interface LoosePiece {
+  readonly addr?: unknown;
+  readonly length?: unknown;
+  readonly lkey?: unknown;
+  readonly bytes?: unknown;
+}
+
+export const NO_PIECES: readonly LoosePiece[] = [];
+
+/** Why a piece of memory cannot be named so, or undefined. */
+export function pieceProblem(piece: LoosePiece, index: number, keyed: boolean): Problem | undefined {
+  if (!isAddress(piece.addr)) return addressProblem(`sgList[${index}].addr`, piece.addr);
+  if (!isU32(piece.length)) return u32Problem(`sgList[${index}].length`, piece.length);
+  if (keyed && !isU32(piece.lkey)) return u32Problem(`sgList[${index}].lkey`, piece.lkey);
+  return undefined;
+}
+
+function pieceBytes(piece: LoosePiece): number {
+  if (piece.bytes instanceof Uint8Array) return piece.bytes.length;
+  return typeof piece.length === 'number' ? piece.length : 0;
+}
+
+/** Bytes of pieces that were checked. */
+export function totalBytes(pieces: readonly LoosePiece[]): number {
+  let total = 0;
+  for (let i = 0; i < pieces.length; i += 1) total += pieceBytes(pieces[i]);
+  return total;
+}
+
+/** Why a message cannot be gathered from these pieces, or undefined when it can. */
+export function gatheringProblem(
+  pieces: readonly LoosePiece[],
+  cap: QpCap,
+  inline: boolean,
+  maxMessageBytes: number,
+): Problem | undefined {
+  if (pieces.length > cap.maxSendSge) {
+    return invalid(
+      `sgList has ${pieces.length} pieces, but the QP takes ${cap.maxSendSge}`,
+      'Ask for more by cap.maxSendSge of createQp',
+    );
+  }
+  for (let i = 0; i < pieces.length; i += 1) {
+    const piece = pieces[i];
+    const problem = piece.bytes === undefined ? pieceProblem(piece, i, !inline) : bytesProblem(piece.bytes, i, inline);
+    if (problem !== undefined) return problem;
+  }
+  const total = totalBytes(pieces);
+  if (inline && total > cap.maxInlineData) {
+    return invalid(
+      `the inline data is ${total} bytes, but the QP takes ${cap.maxInlineData}`,
+      'Ask for more by cap.maxInlineData of createQp, or register the memory and leave INLINE out',
+    );
+  }
+  if (total > maxMessageBytes) {
+    return invalid(`the message is ${total} bytes, but the port takes ${maxMessageBytes}`, 'Send it in pieces');
+  }
+  return undefined;
+}
+
+function bytesProblem(bytes: unknown, index: number, inline: boolean): Problem | undefined {
+  if (!inline) {
+    return invalid(
+      `sgList[${index}] gives bytes, which only inline data can`,
+      'Set SendFlags.INLINE, or register the memory and name it by mr.sge()',
+    );
+  }
+  if (bytes instanceof Uint8Array) return undefined;
+  return invalid(`sgList[${index}].bytes is ${show(bytes)}`, 'It is a Uint8Array');
+}
+
+/** Why memory for a message cannot be named by these pieces, or undefined when it can. */
+export function scatteringProblem(
+  pieces: readonly LoosePiece[],
+  maxSge: number,
+  queue: string,
+  advice: string,
+): Problem | undefined {
+  if (pieces.length > maxSge) {
+    return invalid(`sgList has ${pieces.length} pieces, but the ${queue} takes ${maxSge}`, advice);
+  }
+  for (let i = 0; i < pieces.length; i += 1) {
+    const problem = pieceProblem(pieces[i], i, true);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}

@@ -1,0 +1,25 @@
+import { checkAttributes, type QpAttr, qpAttrFields } from '../../spec/index.js';
+import { invalid, type Problem } from '../errors.js';
+import type { QpModifyAttr } from '../queue-pair.js';
+import { completeAhAttr } from './address-checks.js';
+
+/** The attributes that are present, none of them undefined, the address complete. */
+export function completeQpAttr(attr: QpModifyAttr): Partial<QpAttr> {
+  const { ahAttr, ...others } = attr;
+  // The same entries with the same values, less those that are undefined, which count as absent.
+  const present = Object.fromEntries(
+    Object.entries<unknown>(others).filter(([, value]) => value !== undefined),
+  ) as Partial<Omit<QpAttr, 'ahAttr'>>;
+  return ahAttr === undefined ? present : { ...present, ahAttr: completeAhAttr(ahAttr) };
+}
+
+/** Why no QP could ever be given these attributes, or undefined. What the transition asks for is checked elsewhere. */
+export function modifyProblem(attr: Partial<QpAttr>): Problem | undefined {
+  for (const name of Object.keys(attr)) {
+    if (!qpAttrFields.some((field) => field === name)) {
+      return invalid(`'${name}' is no attribute of a QP`, `The attributes are ${qpAttrFields.join(', ')}`);
+    }
+  }
+  const message = checkAttributes(attr);
+  return message === undefined ? undefined : invalid(message);
+}

@@ -1,0 +1,73 @@
+import { isAddress, isU32, isWrId } from '../address.js';
+import { invalid, type Problem } from '../errors.js';
+
+const U24 = 0xffffff;
+
+/** Whether `value` is an integer from `min` to `max`. */
+export function isCount(value: unknown, min: number, max: number): value is number {
+  return Number.isInteger(value) && typeof value === 'number' && value >= min && value <= max;
+}
+
+/** Whether `value` is an unsigned number of 24 bits: a QP number, an SRQ number. */
+export function isU24(value: unknown): value is number {
+  return isU32(value) && value <= U24;
+}
+
+/** A value that a program gave, for a sentence. */
+export function show(value: unknown): string {
+  switch (typeof value) {
+    case 'bigint':
+      return `${value}n`;
+    case 'number':
+    case 'boolean':
+      return String(value);
+    case 'string':
+      return `'${value}'`;
+    case 'undefined':
+      return 'missing';
+    default:
+      return 'no number';
+  }
+}
+
+export function u32Problem(what: string, value: unknown): Problem {
+  return invalid(`${what} is ${show(value)}`, 'It is a number of 32 bits: 0 to 4294967295');
+}
+
+export function u24Problem(what: string, value: unknown): Problem {
+  return invalid(`${what} is ${show(value)}`, 'It is a number of 24 bits: 0 to 16777215');
+}
+
+/** Why `addr` cannot be an address; `what` names it in the sentence. */
+export function addressProblem(what: string, addr: unknown): Problem {
+  return invalid(`${what} is ${show(addr)}`, 'An address is a bigint of 64 bits or a safe integer, never negative');
+}
+
+/** Why `value` cannot be a request's id, or undefined when it can; one that is absent can. */
+export function wrIdProblem(value: unknown): Problem | undefined {
+  if (value === undefined || isWrId(value)) return undefined;
+  return invalid(`wrId is ${show(value)}`, 'It is a bigint of 64 bits or a safe integer');
+}
+
+/** Why bits cannot be those of a table of flags, or undefined when they can. */
+export function flagBitsProblem(what: string, table: string, known: number, value: unknown): Problem | undefined {
+  if (!isU32(value)) return invalid(`${what} is ${show(value)}`, `It is bits of ${table}`);
+  const unknown = (value & ~known) >>> 0;
+  return unknown === 0 ? undefined : invalid(`${what} has bits that mean nothing: 0x${unknown.toString(16)}`);
+}
+
+/** All bits of a table of flags. */
+export function allBits(table: Readonly<Record<string, number>>): number {
+  return Object.values(table).reduce((mask, bit) => mask | bit, 0);
+}
+
+/** Why memory of the peer cannot be named so, or undefined; `where` is the request's field that does. */
+export function remoteMemoryProblem(where: 'rdma' | 'atomic', remoteAddr: unknown, rkey: unknown): Problem | undefined {
+  if (!isAddress(remoteAddr)) return addressProblem(`${where}.remoteAddr`, remoteAddr);
+  return isU32(rkey) ? undefined : u32Problem(`${where}.rkey`, rkey);
+}
+
+/** What the device does not have. */
+export function unsupported(message: string, advice = ''): Problem {
+  return { errno: 'EOPNOTSUPP', message, advice };
+}
