@@ -3,13 +3,16 @@ export { nowUs, wallClockNs } from './clock.js';
 export { createCrc32, type Crc32Function } from './crc32.js';
 export { EventFd } from './event-fd.js';
 export { addressOf, type Memory, NativeBlock, type Pin, pin, viewOf } from './memory.js';
+export { type InterfaceFacts, interfaceFacts } from './interface.js';
 export { ANCILLARY_BYTES, MessageBlock, MSG_TRUNC } from './message-block.js';
 export { type LibC, type NativeHost, nativeHost, nativeHostProblem, requireNativeHost } from './native.js';
+export { PacketSocket } from './packet-socket.js';
 export { PollSet } from './poll-set.js';
 export { randomU32 } from './random.js';
 export { type ReadableWatch, watchReadable } from './readiness.js';
 export {
   SOCKADDR_BYTES,
+  SOCKADDR_FLOW_OFFSET,
   type SocketAddress,
   sockaddrIpOffset,
   sockaddrLength,

@@ -15,6 +15,7 @@ import { SystemCallError } from './system-error.js';
 export interface LibC {
   socket(domain: number, type: number, protocol: number): number;
   bind(fd: number, address: number, length: number): number;
+  connect(fd: number, address: number, length: number): number;
   getsockname(fd: number, address: number, length: number): number;
   setsockopt(fd: number, level: number, name: number, value: number, length: number): number;
   getsockopt(fd: number, level: number, name: number, value: number, length: number): number;
@@ -24,6 +25,7 @@ export interface LibC {
   recvmmsg(fd: number, messages: number, count: number, flags: number, timeout: number): number;
   sendmsg(fd: number, message: number, flags: number): number;
   sendmmsg(fd: number, messages: number, count: number, flags: number): number;
+  ioctl(fd: number, request: number, argument: number): number;
   close(fd: number): number;
   eventfd(initial: number, flags: number): number;
   eventfdRead(fd: number, value: number): number;
@@ -64,6 +66,7 @@ function bindLibC(lib: ReturnType<typeof koffi.load>): LibC {
   return {
     socket: lib.func('int socket(int domain, int type, int protocol)'),
     bind: lib.func('int bind(int fd, void *address, uint32_t length)'),
+    connect: lib.func('int connect(int fd, void *address, uint32_t length)'),
     getsockname: lib.func('int getsockname(int fd, void *address, void *length)'),
     setsockopt: lib.func('int setsockopt(int fd, int level, int name, void *value, uint32_t length)'),
     getsockopt: lib.func('int getsockopt(int fd, int level, int name, void *value, void *length)'),
@@ -75,6 +78,8 @@ function bindLibC(lib: ReturnType<typeof koffi.load>): LibC {
     recvmmsg: lib.func('int recvmmsg(int fd, void *messages, uint32_t count, int flags, void *timeout)'),
     sendmsg: lib.func('int64_t sendmsg(int fd, void *message, int flags)'),
     sendmmsg: lib.func('int sendmmsg(int fd, void *messages, uint32_t count, int flags)'),
+    // Variadic in C; on every 64-bit Linux its pointer goes where a named one would.
+    ioctl: lib.func('int ioctl(int fd, unsigned long request, void *argument)'),
     close: lib.func('int close(int fd)'),
     eventfd: lib.func('int eventfd(uint32_t initial, int flags)'),
     eventfdRead: lib.func('int eventfd_read(int fd, void *value)'),

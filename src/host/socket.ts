@@ -29,6 +29,9 @@ export interface SocketAddress {
   readonly scopeId?: number;
 }
 
+/** Where the flow information, four bytes of network order, begins within a `sockaddr_in6`. */
+export const SOCKADDR_FLOW_OFFSET = 4;
+
 /** Writes a `sockaddr_in` or `sockaddr_in6`. */
 export function writeSockaddr(bytes: Uint8Array, offset: number, ipv6: boolean, address: SocketAddress): void {
   bytes.fill(0, offset, offset + SOCKADDR_BYTES);
@@ -61,6 +64,13 @@ export class UdpSocket {
     if (result < 0) throw this.native.failure('bind');
   }
 
+  /** @throws SystemCallError (`ENETUNREACH` when no route leads there) */
+  connect(address: SocketAddress): void {
+    writeSockaddr(this.#scratch.bytes, 0, this.ipv6, address);
+    const result = this.native.libc.connect(this.fd, this.#scratch.address, sockaddrLength(this.ipv6));
+    if (result < 0) throw this.native.failure('connect');
+  }
+
   /** The port that the socket is bound to. */
   localPort(): number {
     const { bytes, words, address } = this.#scratch;
@@ -73,6 +83,12 @@ export class UdpSocket {
   setOption(level: number, name: number, value: number): boolean {
     this.#scratch.words[0] = value;
     return this.native.libc.setsockopt(this.fd, level, name, this.#scratch.address, 4) === 0;
+  }
+
+  /** Sets an option whose value is a structure of up to 64 bytes. @returns whether the kernel accepted it */
+  setOptionBytes(level: number, name: number, value: Uint8Array): boolean {
+    this.#scratch.bytes.set(value);
+    return this.native.libc.setsockopt(this.fd, level, name, this.#scratch.address, value.length) === 0;
   }
 
   /** Reads an option that is an int, or the `index`-th of several; undefined when there is no such thing. */

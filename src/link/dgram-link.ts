@@ -2,14 +2,18 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { type Gid, gidFromIp, ipFromGid } from '../spec/index.js';
 import { PacketMeta, type Path, ROCE_PORT } from '../wire/index.js';
-import type { Link, PacketReceiver, PacketSink } from './link.js';
-import { type LocalAddress, openFirstFree } from './udp-address.js';
+import { GroupTable } from './group-table.js';
+import type { Link, LinkStatus, PacketReceiver, PacketSink } from './link.js';
+import { LinkError } from './link-error.js';
+import { addressStatus, groupError, type LocalAddress, openFirstFree } from './udp-address.js';
 
 const ARENA_BYTES = 256 * 1024;
 const SOCKET_BUFFER_BYTES = 4 * 1024 * 1024;
 /** What waits to be received; more is dropped, as by a full socket buffer. */
 const QUEUE_BYTES = 4 * 1024 * 1024;
 const QUEUE_PACKETS = 8192;
+/** Of packets to groups; the others have the system's, which is 64 nearly everywhere. */
+const HOP_LIMIT = 64;
 
 export interface DgramLinkOptions {
   /** As for the UdpLink. */
@@ -47,24 +51,61 @@ function lookUpAtOnce(family: 4 | 6) {
   ): void => callback(null, hostname, family);
 }
 
-function openSocket(address: LocalAddress): Socket {
+/** Opens a socket bound to port 4791 of an address or, with others, of a group. */
+function openSocket({ ipv6 }: LocalAddress, ip: string, isGroup: boolean): Socket {
   const socket = createSocket({
-    type: address.ipv6 ? 'udp6' : 'udp4',
-    ipv6Only: address.ipv6,
-    lookup: lookUpAtOnce(address.ipv6 ? 6 : 4),
+    type: ipv6 ? 'udp6' : 'udp4',
+    ipv6Only: ipv6,
+    reuseAddr: isGroup,
+    lookup: lookUpAtOnce(ipv6 ? 6 : 4),
   });
   let failure: Error | undefined;
   const onError = (error: Error): void => {
     failure = error;
   };
   socket.on('error', onError);
-  socket.bind({ address: ipFromGid(address.gid) + address.zone, port: ROCE_PORT, exclusive: true });
+  socket.bind({ address: ip, port: ROCE_PORT, exclusive: true });
   socket.off('error', onError);
   if (failure !== undefined) {
     socket.close();
     throw failure;
   }
   return socket;
+}
+
+/** The interface of an address, as Node wants it named for multicast. */
+function multicastInterface({ gid, ipv6, interfaceName }: LocalAddress): string {
+  if (!ipv6) return ipFromGid(gid);
+  return interfaceName === undefined ? '::' : `::%${interfaceName}`;
+}
+
+function openAddressSocket(address: LocalAddress): Socket {
+  const socket = openSocket(address, ipFromGid(address.gid) + address.zone, false);
+  try {
+    socket.setMulticastInterface(multicastInterface(address));
+    socket.setMulticastTTL(HOP_LIMIT);
+  } catch {
+    // Then the address's interface carries no multicast, and nothing sent to a group leaves.
+  }
+  return socket;
+}
+
+/** @throws LinkError */
+function openGroupSocket(group: Gid, address: LocalAddress): Socket {
+  const ip = ipFromGid(group);
+  const zone = address.ipv6 && address.interfaceName !== undefined ? `%${address.interfaceName}` : '';
+  try {
+    const socket = openSocket(address, ip + zone, true);
+    try {
+      socket.addMembership(ip, multicastInterface(address));
+    } catch (error) {
+      socket.close();
+      throw error;
+    }
+    return socket;
+  } catch (error) {
+    throw groupError(group, address, error);
+  }
 }
 
 /** A packet that lies in the arena and waits for the flush. */
@@ -110,6 +151,8 @@ class DgramSink implements PacketSink {
 interface Arrived {
   readonly bytes: Uint8Array;
   readonly from: RemoteInfo;
+  /** The own address, or a group. */
+  readonly to: Gid;
 }
 
 /**
@@ -131,11 +174,14 @@ export class DgramLink implements Link {
 
   readonly #sink: DgramSink;
   readonly #socket: Socket;
-  readonly #zone: string;
+  readonly #local: LocalAddress;
+  readonly #groups: GroupTable<Socket>;
   readonly #meta = new PacketMeta();
   #queue: Arrived[] = [];
   #taken = 0;
   #queueBytes = 0;
+  #status: LinkStatus = { up: true, present: true };
+  #referenced = false;
   #open = true;
   #sentPackets = 0;
   #sentBytes = 0;
@@ -146,7 +192,7 @@ export class DgramLink implements Link {
 
   private constructor(socket: Socket, address: LocalAddress) {
     this.#socket = socket;
-    this.#zone = address.zone;
+    this.#local = address;
     this.gid = address.gid;
     this.ipv6 = address.ipv6;
     this.address = address.text;
@@ -154,39 +200,86 @@ export class DgramLink implements Link {
     this.#sink = new DgramSink(address.maxPacketBytes);
     this.sink = this.#sink;
     this.#meta.ipv6 = address.ipv6;
-    this.#meta.destination.set(address.gid);
+    this.#groups = new GroupTable(
+      address.ipv6,
+      (group) => {
+        const member = openGroupSocket(group, address);
+        this.#listen(member, group);
+        return member;
+      },
+      (member) => member.close(),
+    );
+    this.#listen(socket, address.gid);
+    this.receiveBufferBytes = socket.getRecvBufferSize();
+  }
+
+  #listen(socket: Socket, to: Gid): void {
     try {
       socket.setRecvBufferSize(SOCKET_BUFFER_BYTES);
       socket.setSendBufferSize(SOCKET_BUFFER_BYTES);
     } catch {
       // What the system grants has to do.
     }
-    this.receiveBufferBytes = socket.getRecvBufferSize();
     // A packet that could not be sent is a packet lost.
     socket.on('error', () => {
       this.#sendErrors += 1;
     });
     socket.on('message', ({ buffer, byteOffset, byteLength }, from) => {
       // A plain view: a Buffer's `slice` is not that of other arrays.
-      this.#arrived({ bytes: new Uint8Array(buffer, byteOffset, byteLength), from });
+      this.#arrived({ bytes: new Uint8Array(buffer, byteOffset, byteLength), from, to });
     });
-    socket.unref();
+    if (!this.#referenced) socket.unref();
   }
 
   /** @throws LinkError `EADDRINUSE`, `EADDRNOTAVAIL`, `EACCES`, `EINVAL` (not an address) */
   static open(options: DgramLinkOptions = {}): DgramLink {
-    const link = openFirstFree(options.address, ROCE_PORT, (address) => new DgramLink(openSocket(address), address));
+    const link = openFirstFree(
+      options.address,
+      ROCE_PORT,
+      (address) => new DgramLink(openAddressSocket(address), address),
+    );
     warnOnce(options);
     return link;
   }
 
   /** Keeps the process alive, for as long as somebody waits for a packet. */
   ref(): void {
-    if (this.#open) this.#socket.ref();
+    this.#setReferenced(true);
   }
 
   unref(): void {
-    if (this.#open) this.#socket.unref();
+    this.#setReferenced(false);
+  }
+
+  #setReferenced(referenced: boolean): void {
+    if (!this.#open) return;
+    this.#referenced = referenced;
+    for (const socket of [this.#socket, ...this.#groups.memberships()]) {
+      if (referenced) socket.ref();
+      else socket.unref();
+    }
+  }
+
+  joinGroup(group: Gid): void {
+    if (this.#open) this.#groups.join(group);
+  }
+
+  leaveGroup(group: Gid): void {
+    this.#groups.leave(group);
+  }
+
+  status(): LinkStatus {
+    return this.#status;
+  }
+
+  refresh(): LinkStatus {
+    if (this.#open) this.#status = addressStatus(this.#local);
+    return this.#status;
+  }
+
+  /** @throws LinkError always: Node has no sockets for Ethernet frames */
+  openFrames(): never {
+    throw new LinkError('EOPNOTSUPP', 'Ethernet frames need system calls, which this NIC does without.');
   }
 
   #arrived(packet: Arrived): void {
@@ -204,11 +297,13 @@ export class DgramLink implements Link {
   receive(receiver: PacketReceiver, maxPackets: number): number {
     let packets = 0;
     while (packets < maxPackets && this.#taken < this.#queue.length) {
-      const { bytes, from } = this.#queue[this.#taken];
+      const { bytes, from, to } = this.#queue[this.#taken];
       this.#taken += 1;
       this.#queueBytes -= bytes.length;
       this.#meta.source.set(gidFromIp(from.address.replace(/%.*$/, '')));
+      this.#meta.destination.set(to);
       this.#meta.sourcePort = from.port;
+      this.#meta.ipId = -1;
       packets += 1;
       this.#receivedPackets += 1;
       this.#receivedBytes += bytes.length;
@@ -229,7 +324,7 @@ export class DgramLink implements Link {
   #send({ path, offset, lengthBytes }: Pending): void {
     // A copy: a packet that the kernel does not take at once waits in libuv, and the arena is used again meanwhile.
     const packet = Buffer.from(this.#sink.bytes.subarray(offset, offset + lengthBytes));
-    this.#socket.send(packet, 0, lengthBytes, ROCE_PORT, ipFromGid(path.dgid) + this.#zone, (error) => {
+    this.#socket.send(packet, 0, lengthBytes, ROCE_PORT, ipFromGid(path.dgid) + this.#local.zone, (error) => {
       if (error !== null) this.#sendErrors += 1;
     });
     this.#sentPackets += 1;
@@ -238,6 +333,7 @@ export class DgramLink implements Link {
 
   close(): void {
     if (!this.#open) return;
+    this.#groups.clear();
     this.#open = false;
     this.onReadable = undefined;
     this.#queue = [];

@@ -1,6 +1,13 @@
 /** Where packets go: the links of a NIC. */
 export { DgramLink, type DgramLinkOptions } from './dgram-link.js';
-export type { Link, PacketReceiver, PacketSink } from './link.js';
+export {
+  type FramePort,
+  type Link,
+  type LinkStatus,
+  MAX_GROUPS,
+  type PacketReceiver,
+  type PacketSink,
+} from './link.js';
 export { LinkError } from './link-error.js';
 export { PcapngFile, type PcapngFileOptions } from './pcapng-file.js';
 export * from './simulated.js';

@@ -27,6 +27,36 @@ export interface PacketReceiver {
    * Takes one packet (BTH to ICRC). `bytes` is scratch afterwards; neither it nor `meta` may be kept.
    */
   receive(bytes: Uint8Array, offset: number, lengthBytes: number, meta: PacketMeta): void;
+  /**
+   * Takes one Ethernet frame, from the destination's MAC to the end of the payload (no FCS). None come but while a
+   * {@link FramePort} is open, and none that hold RoCEv2 packets. `bytes` is scratch afterwards.
+   */
+  receiveFrame?(bytes: Uint8Array, offset: number, lengthBytes: number): void;
+}
+
+/** Ethernet frames in and out, as they are: what arrives goes to {@link PacketReceiver.receiveFrame}. */
+export interface FramePort {
+  /** The own address, six bytes. */
+  readonly mac: Uint8Array;
+  /** Longest frame that can be sent, its header included, without FCS. */
+  readonly maxFrameBytes: number;
+  /**
+   * Sends one frame at once; `bytes` can be used again afterwards.
+   *
+   * @returns 0, or the number of the errno: `EINVAL` when there is no whole Ethernet header, `EMSGSIZE` beyond
+   * {@link maxFrameBytes}, `ENETDOWN` when the interface is down or the port closed
+   */
+  send(bytes: Uint8Array, offset: number, lengthBytes: number): number;
+  /** Idempotent. */
+  close(): void;
+}
+
+/** How it stands with a link's address. */
+export interface LinkStatus {
+  /** The interface is switched on and has a carrier. */
+  readonly up: boolean;
+  /** The address still belongs to this machine. */
+  readonly present: boolean;
 }
 
 /** One address on a network: packets out, packets in, nothing else. */
@@ -41,13 +71,37 @@ export interface Link {
    * Hands what has arrived to `receiver`, without waiting.
    *
    * @param maxPackets stop after about so many (a link that gets packets in bunches finishes the bunch)
-   * @returns how many packets were handed over
+   * @returns how many packets and frames were handed over
    */
   receive(receiver: PacketReceiver, maxPackets: number): number;
   /** Sends what was committed. Packets that the network does not take are dropped and counted, as on a wire. */
   flush(): void;
+  /**
+   * Has packets to a multicast group arrive (PROTOCOL.md 3.5), the own ones included; their `meta.destination` is the group.
+   * Joins are counted: it takes as many calls of {@link leaveGroup} to be out again. Sending to a group takes no joining.
+   *
+   * @throws LinkError `EINVAL` when it is no group, or one of the other IP version; `ENOMEM` beyond {@link MAX_GROUPS};
+   * else what the machine says, `ENETUNREACH` where its interface carries no such packets
+   */
+  joinGroup(group: Gid): void;
+  /** Undoes one {@link joinGroup}; nothing when there is none to undo. */
+  leaveGroup(group: Gid): void;
+  /** What {@link refresh} saw last; all well before the first time. */
+  status(): LinkStatus;
+  /** Looks at the address and its interface: tens of µs, so not for every turn. */
+  refresh(): LinkStatus;
+  /**
+   * Opens the way for Ethernet frames; the same port again while it is open. Copies of all that arrives at the interface
+   * go through it, so it is not to be opened before somebody wants them.
+   *
+   * @throws LinkError `EPERM` when the process may not, `EOPNOTSUPP` when the link carries no Ethernet
+   */
+  openFrames(): FramePort;
   /** Idempotent; every later call does nothing. */
   close(): void;
   /** What has happened so far, by name. */
   statistics(): Record<string, number>;
 }
+
+/** Groups that a link can be in. Each may take a socket of its own. */
+export const MAX_GROUPS = 64;

@@ -2,6 +2,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { parse, join } from 'node:path';
+import type { ErrnoName } from '../spec/index.js';
 import { codeOf, errnoNameOf, LinkError } from './link-error.js';
 
 /** What a capture says of its program; also how others know whether somebody is still writing. */
@@ -92,6 +93,14 @@ function openOrRename(path: string): OpenCapture {
   throw new LinkError('EEXIST', `${path} and ${MAX_SUFFIX - 1} names like it are in use.`);
 }
 
+/** For codes that verbs have no name for. */
+const NEAREST_ERRNO: Readonly<Record<string, ErrnoName>> = {
+  EDQUOT: 'ENOSPC',
+  EISDIR: 'EINVAL',
+  ENOTDIR: 'EINVAL',
+  EROFS: 'EACCES',
+};
+
 /** A sentence on why a capture cannot be written. */
 export function captureError(path: string, error: unknown): LinkError {
   if (error instanceof LinkError) return error;
@@ -105,11 +114,11 @@ export function captureError(path: string, error: unknown): LinkError {
     EROFS: 'the file system is read-only',
     ENOENT: 'its folder does not exist',
     ENOTDIR: 'its folder is a file',
-    EISDIR: 'it is a folder',
+    EISDIR: `it is a folder. Name a file in it, such as ${join(path, 'capture.pcapng')}`,
     EPIPE: 'nobody reads from the pipe any more',
   };
   const reason = because[code] ?? (error instanceof Error ? error.message : String(error));
-  const errno = errnoNameOf(code === 'EDQUOT' ? 'ENOSPC' : code);
+  const errno = NEAREST_ERRNO[code] ?? errnoNameOf(code);
   return new LinkError(errno, `the capture ${path} cannot be written: ${reason}.`, { cause: error });
 }
 

@@ -66,13 +66,22 @@ export class PcapngFile implements PacketRecorder {
     return this.#failure;
   }
 
-  record(timestampNs: bigint, ipPacket: Uint8Array, direction: 'in' | 'out'): void {
-    if (this.#fd === undefined) return;
+  record(timestampNs: bigint, ipPacket: Uint8Array, direction: 'in' | 'out'): boolean {
+    if (this.#isClosed()) return false;
     const block = pcapngPacket(timestampNs, ipPacket, { direction });
-    if (this.#used + block.length > BUFFER_BYTES) this.sync();
+    if (this.#used + block.length > BUFFER_BYTES) {
+      this.sync();
+      // Which may have been the end of it.
+      if (this.#isClosed()) return false;
+    }
     this.#buffer.set(block, this.#used);
     this.#used += block.length;
     this.#timer ??= setTimeout(() => this.sync(), HOLD_MS).unref();
+    return true;
+  }
+
+  #isClosed(): boolean {
+    return this.#fd === undefined;
   }
 
   sync(): void {

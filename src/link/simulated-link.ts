@@ -1,10 +1,13 @@
 import type { Gid } from '../spec/index.js';
 import { isIpv4Gid, ipFromGid } from '../spec/index.js';
-import { PacketMeta, type Path } from '../wire/index.js';
-import type { Link, PacketReceiver } from './link.js';
+import { isMulticastGid, PacketMeta, type Path } from '../wire/index.js';
+import { GroupTable } from './group-table.js';
+import type { FramePort, Link, LinkStatus, PacketReceiver } from './link.js';
+import { LinkError } from './link-error.js';
+import { SimulatedFrames } from './simulated-frames.js';
 import type { Direction } from './simulation/direction.js';
 import type { SimulatedNetwork } from './simulated-network.js';
-import { ipUdpBytes, type SimulatedPacket } from './simulation/packet.js';
+import { type SimulatedFrame, type SimulatedPacket, wireBytes } from './simulation/packet.js';
 
 /** What a simulated host's end of the network is like. */
 export interface SimulatedLinkOptions {
@@ -27,8 +30,10 @@ export class SimulatedLink implements Link {
 
   readonly #inboxLimitBytes: number;
   readonly #meta = new PacketMeta();
-  /** What has arrived; the packets before #taken are received already. */
-  #inbox: SimulatedPacket[] = [];
+  readonly #groups: GroupTable<string>;
+  #frames: SimulatedFrames | undefined;
+  /** What has arrived; what is before #taken is received already. */
+  #inbox: (SimulatedPacket | SimulatedFrame)[] = [];
   #taken = 0;
   #inboxBytes = 0;
   #receivedPackets = 0;
@@ -40,6 +45,8 @@ export class SimulatedLink implements Link {
     private readonly network: SimulatedNetwork,
     readonly address: string,
     readonly gid: Gid,
+    /** The host's address on the Ethernet. */
+    readonly mac: Uint8Array,
     options: SimulatedLinkOptions,
   ) {
     this.ipv6 = !isIpv4Gid(gid);
@@ -47,6 +54,44 @@ export class SimulatedLink implements Link {
     this.#inboxLimitBytes = options.inboxLimitBytes ?? Infinity;
     const burstPackets = options.burstPackets ?? DEFAULT_BURST_PACKETS;
     this.sink = new SimulatedSink(network, this, burstPackets * this.maxPacketBytes);
+    this.#groups = new GroupTable(
+      this.ipv6,
+      (group) => {
+        const name = ipFromGid(group);
+        network.enterGroup(name, this);
+        return name;
+      },
+      (name) => network.leaveGroup(name, this),
+    );
+  }
+
+  joinGroup(group: Gid): void {
+    if (!this.#closed) this.#groups.join(group);
+  }
+
+  leaveGroup(group: Gid): void {
+    this.#groups.leave(group);
+  }
+
+  status(): LinkStatus {
+    return { up: !this.#closed, present: !this.#closed };
+  }
+
+  refresh(): LinkStatus {
+    return this.status();
+  }
+
+  openFrames(): FramePort {
+    if (this.#closed) throw new LinkError('ENETDOWN', 'the link is closed.');
+    this.#frames ??= new SimulatedFrames(this.network, this, () => {
+      this.#frames = undefined;
+    });
+    return this.#frames;
+  }
+
+  /** @internal Whether frames are wanted. */
+  get takesFrames(): boolean {
+    return this.#frames !== undefined;
   }
 
   flush(): void {
@@ -58,10 +103,15 @@ export class SimulatedLink implements Link {
     const meta = this.#meta;
     let received = 0;
     while (received < maxPackets && this.#taken < this.#inbox.length) {
-      const { bytes, header } = this.#inbox[this.#taken];
+      const arrived = this.#inbox[this.#taken];
+      const { bytes, header } = arrived;
       this.#taken += 1;
       received += 1;
-      this.#inboxBytes -= bytes.length + ipUdpBytes(header.ipv6);
+      this.#inboxBytes -= wireBytes(arrived);
+      if (header === undefined) {
+        receiver.receiveFrame?.(bytes, 0, bytes.length);
+        continue;
+      }
       this.#receivedPackets += 1;
       this.#receivedBytes += bytes.length;
       meta.ipv6 = header.ipv6;
@@ -70,6 +120,7 @@ export class SimulatedLink implements Link {
       meta.sourcePort = header.sourcePort;
       meta.trafficClass = header.trafficClass;
       meta.hopLimit = header.hopLimit;
+      meta.flowLabel = header.flowLabel;
       meta.ipId = header.ipId;
       receiver.receive(bytes, 0, bytes.length, meta);
     }
@@ -80,26 +131,28 @@ export class SimulatedLink implements Link {
     return received;
   }
 
-  /** Packets that have arrived and were not received yet. */
+  /** Packets and frames that have arrived and were not received yet. */
   get waiting(): number {
     return this.#inbox.length - this.#taken;
   }
 
-  /** @internal Takes a packet that arrives; false when there is no room for it. */
-  accept(packet: SimulatedPacket): boolean {
-    const bytes = packet.bytes.length + ipUdpBytes(packet.header.ipv6);
+  /** @internal Takes what arrives; false when there is no room for it. */
+  accept(arriving: SimulatedPacket | SimulatedFrame): boolean {
+    const bytes = wireBytes(arriving);
     if (this.#inboxBytes + bytes > this.#inboxLimitBytes) {
       this.#inboxDropped += 1;
       return false;
     }
     this.#inboxBytes += bytes;
-    this.#inbox.push(packet);
+    this.#inbox.push(arriving);
     return true;
   }
 
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#frames?.close();
+    this.#groups.clear();
     this.network.detach(this.address);
     this.#inbox = [];
     this.#taken = 0;
@@ -166,7 +219,8 @@ export class SimulatedSink {
     for (const { path, offset, lengthBytes } of this.#pending) {
       this.sentPackets += 1;
       this.sentBytes += lengthBytes;
-      this.network.send(this.#directionOf(path), this.bytes.slice(offset, offset + lengthBytes), {
+      const bytes = this.bytes.slice(offset, offset + lengthBytes);
+      const header = {
         ipv6: path.ipv6,
         // The address of the socket, whatever the path claims: nobody can send from another's.
         source: this.link.gid,
@@ -174,8 +228,11 @@ export class SimulatedSink {
         sourcePort: path.sourcePort,
         trafficClass: path.trafficClass,
         hopLimit: path.hopLimit,
+        flowLabel: path.flowLabel,
         ipId: path.ipv6 ? 0 : ipId,
-      });
+      };
+      if (isMulticastGid(path.dgid)) this.network.sendToGroup(this.link.address, bytes, header);
+      else this.network.send(this.#directionOf(path), bytes, header);
     }
     this.discard();
   }

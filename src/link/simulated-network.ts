@@ -1,9 +1,17 @@
-import { gidFromIp, ipFromGid, isIpv4Gid } from '../spec/index.js';
+import { type Gid, gidFromIp, gidsEqual, ipFromGid, isIpv4Gid } from '../spec/index.js';
+import { isMulticastGid } from '../wire/index.js';
 import { SimulatedLink, type SimulatedLinkOptions } from './simulated-link.js';
 import { changedConditions, type LinkConditions, PERFECT_CONDITIONS } from './simulation/conditions.js';
 import { Direction } from './simulation/direction.js';
 import { EventQueue } from './simulation/event-queue.js';
-import { ipUdpBytes, type PacketHeader, type SimulatedPacket, type Verdict } from './simulation/packet.js';
+import {
+  type PacketHeader,
+  packetInFrame,
+  type SimulatedFrame,
+  type SimulatedPacket,
+  type Verdict,
+  wireBytes,
+} from './simulation/packet.js';
 import { SeededRandom } from './simulation/random.js';
 import { NetworkStatistics } from './simulation/statistics.js';
 
@@ -20,7 +28,12 @@ export interface SimulatedNetworkOptions {
   readonly hideIpId?: boolean;
 }
 
-type Event = SimulatedPacket | (() => void);
+type Event = SimulatedPacket | SimulatedFrame | (() => void);
+
+const MAC_BYTES = 6;
+/** In the first byte of a MAC address: a group's, all hosts' included; and made up, rather than bought. */
+const MAC_GROUP = 0x01;
+const MAC_LOCAL = 0x02;
 
 /**
  * Hosts joined by a wire that exists in memory and in time of its own. The same seed, the same calls and the same
@@ -47,8 +60,10 @@ export class SimulatedNetwork {
   readonly #links = new Map<string, SimulatedLink>();
   readonly #directions = new Map<string, Direction>();
   #conditions: LinkConditions;
+  readonly #groups = new Map<string, Set<SimulatedLink>>();
   #nowUs = 0;
-  #packets = 0;
+  #carried = 0;
+  #attached = 0;
 
   constructor({ seed, conditions = {}, hideIpId = false }: SimulatedNetworkOptions) {
     this.#random = new SeededRandom(seed);
@@ -71,7 +86,8 @@ export class SimulatedNetwork {
     const gid = gidFromIp(address);
     const name = ipFromGid(gid);
     if (this.#links.has(name)) throw new Error(`a host at ${name} is attached already`);
-    const link = new SimulatedLink(this, name, gid, options);
+    this.#attached += 1;
+    const link = new SimulatedLink(this, name, gid, macOf(this.#attached), options);
     this.#links.set(name, link);
     return link;
   }
@@ -128,20 +144,28 @@ export class SimulatedNetwork {
     this.#nowUs = Math.max(this.#nowUs, timeUs);
   }
 
-  /** A packet made by hand: it arrives at `to` as if sent now by a host at `from`, past script and conditions. */
+  /**
+   * A packet made by hand: it arrives at `to` as if sent now by a host at `from`, past script and conditions. When `to` is a
+   * group, it arrives at all who are in it.
+   */
   inject(from: string, to: string, bytes: Uint8Array, header: Partial<PacketHeader> = {}): void {
     const source = gidFromIp(from);
-    const packet = this.#packet(canonical(from), canonical(to), bytes.slice(), {
-      ipv6: !isIpv4Gid(source),
-      source,
-      destination: gidFromIp(to),
-      sourcePort: 4791,
-      trafficClass: 0,
-      hopLimit: 64,
-      ipId: this.hidesIpId ? -1 : 0,
-      ...header,
-    });
-    this.#queue.push(this.#nowUs, packet);
+    const destination = gidFromIp(to);
+    const receivers = isMulticastGid(destination) ? this.#members(destination) : [canonical(to)];
+    for (const receiver of receivers) {
+      const packet = this.#packet(canonical(from), receiver, bytes.slice(), {
+        ipv6: !isIpv4Gid(source),
+        source,
+        destination,
+        sourcePort: 4791,
+        trafficClass: 0,
+        hopLimit: 64,
+        flowLabel: 0,
+        ipId: this.hidesIpId ? -1 : 0,
+        ...header,
+      });
+      this.#queue.push(this.#nowUs, packet);
+    }
   }
 
   statistics(): Record<string, number> {
@@ -169,6 +193,59 @@ export class SimulatedNetwork {
     }
   }
 
+  /** @internal What a link sends to a group: to each host that is in it now, the sender included, a packet of its own. */
+  sendToGroup(from: string, bytes: Uint8Array, header: PacketHeader): void {
+    const members = this.#members(header.destination);
+    for (const member of members) this.send(this.direction(from, member), bytes.slice(), header);
+    if (members.length > 0) return;
+    this.counts.sent += 1;
+    this.counts.unroutable += 1;
+  }
+
+  /** @internal A frame to one host, or to all others. `bytes` becomes the network's own. */
+  sendFrame(sender: SimulatedLink, bytes: Uint8Array): void {
+    const mac = bytes.subarray(0, MAC_BYTES);
+    const toAll = (mac[0] & MAC_GROUP) !== 0;
+    const receivers = [...this.#links.values()].filter((link) =>
+      toAll ? link !== sender : mac.every((byte, i) => byte === link.mac[i]),
+    );
+    if (receivers.length === 0) {
+      this.counts.sent += 1;
+      this.counts.unroutable += 1;
+    }
+    for (const { address } of receivers) {
+      this.counts.sent += 1;
+      const direction = this.direction(sender.address, address);
+      this.#transmit(direction, {
+        from: sender.address,
+        to: address,
+        index: this.#carried++,
+        sentAtUs: this.#nowUs,
+        bytes: bytes.slice(),
+        header: undefined,
+      });
+    }
+  }
+
+  /** @internal */
+  enterGroup(group: string, link: SimulatedLink): void {
+    const members = this.#groups.get(group);
+    if (members === undefined) this.#groups.set(group, new Set([link]));
+    else members.add(link);
+  }
+
+  /** @internal */
+  leaveGroup(group: string, link: SimulatedLink): void {
+    const members = this.#groups.get(group);
+    members?.delete(link);
+    if (members?.size === 0) this.#groups.delete(group);
+  }
+
+  /** Addresses of the hosts in a group, in the order in which they joined. */
+  #members(group: Gid): string[] {
+    return [...(this.#groups.get(ipFromGid(group)) ?? [])].map(({ address }) => address);
+  }
+
   /** @internal */
   direction(from: string, to: string): Direction {
     const fromName = canonical(from);
@@ -182,24 +259,24 @@ export class SimulatedNetwork {
   }
 
   #packet(from: string, to: string, bytes: Uint8Array, header: PacketHeader): SimulatedPacket {
-    return { from, to, index: this.#packets++, sentAtUs: this.#nowUs, bytes, header };
+    return { from, to, index: this.#carried++, sentAtUs: this.#nowUs, bytes, header };
   }
 
-  /** Lets conditions and chance act on a packet. */
-  #transmit(direction: Direction, packet: SimulatedPacket): void {
+  /** Lets conditions and chance act on a packet or a frame. */
+  #transmit(direction: Direction, packet: SimulatedPacket | SimulatedFrame): void {
     const { conditions } = direction;
     const counts = this.counts;
     const random = this.#random;
-    const wireBytes = packet.bytes.length + ipUdpBytes(packet.header.ipv6);
+    const ipBytes = wireBytes(packet);
     if (conditions.partitioned) {
       counts.partitioned += 1;
       return;
     }
-    if (wireBytes > conditions.mtuBytes) {
+    if (ipBytes > conditions.mtuBytes) {
       counts.tooBig += 1;
       return;
     }
-    const departureUs = direction.serialise(this.#nowUs, wireBytes);
+    const departureUs = direction.serialise(this.#nowUs, ipBytes);
     if (departureUs < 0) {
       counts.queueDropped += 1;
       return;
@@ -225,12 +302,31 @@ export class SimulatedNetwork {
     }
   }
 
-  #deliver(packet: SimulatedPacket): void {
-    const link = this.#links.get(packet.to);
-    if (link === undefined) this.counts.unroutable += 1;
-    else if (link.accept(packet)) this.counts.delivered += 1;
+  #deliver(arriving: SimulatedPacket | SimulatedFrame): void {
+    const packet = arriving.header === undefined ? packetInFrame(arriving, this.hidesIpId) : arriving;
+    const link = this.#links.get(arriving.to);
+    const wanted =
+      link !== undefined && (packet === undefined ? link.takesFrames : this.#isFor(link, packet, packet === arriving));
+    if (!wanted) this.counts.unroutable += 1;
+    else if (link.accept(packet ?? arriving)) this.counts.delivered += 1;
     else this.counts.inboxDropped += 1;
   }
+
+  /** Whether a packet that reaches a host is for it. */
+  #isFor(link: SimulatedLink, { header }: SimulatedPacket, addressed: boolean): boolean {
+    const { destination } = header;
+    // The host may have left the group while the packet was under way.
+    if (isMulticastGid(destination)) return this.#groups.get(ipFromGid(destination))?.has(link) === true;
+    return addressed || gidsEqual(destination, link.gid);
+  }
+}
+
+/** The MAC address of the `n`-th host. */
+function macOf(n: number): Uint8Array {
+  const mac = new Uint8Array(MAC_BYTES);
+  mac[0] = MAC_LOCAL;
+  new DataView(mac.buffer).setUint32(2, n);
+  return mac;
 }
 
 function canonical(address: string): string {

@@ -5,6 +5,7 @@ import {
   type Crc32,
   crc32 as plainCrc32,
   fillUdpChecksum,
+  getU16,
   IcrcVerifier,
   type IpUdpHeader,
   ipUdpHeaderBytes,
@@ -12,16 +13,17 @@ import {
   type Path,
   pathHeader,
 } from '../wire/index.js';
-import type { Link, PacketReceiver, PacketSink } from './link.js';
+import type { FramePort, Link, LinkStatus, PacketReceiver, PacketSink } from './link.js';
 
 /** Who keeps what a tap sees. */
 export interface PacketRecorder {
   /**
    * Takes one packet. Called from the middle of the traffic, so it must not throw.
    *
-   * @param ipPacket from the IP header to the ICRC; scratch afterwards
+   * @param ipPacket from the IP header to its end; scratch afterwards
+   * @returns whether it is kept
    */
-  record(timestampNs: bigint, ipPacket: Uint8Array, direction: 'in' | 'out'): void;
+  record(timestampNs: bigint, ipPacket: Uint8Array, direction: 'in' | 'out'): boolean;
   /** Puts down what was taken so far, if it only lies in memory. */
   sync(): void;
   /** Idempotent. */
@@ -36,6 +38,10 @@ export interface TapOptions {
 }
 
 const LARGEST_HEADERS = 48;
+
+const ETHERNET_HEADER_BYTES = 14;
+const ETHERTYPE_IPV4 = 0x0800;
+const ETHERTYPE_IPV6 = 0x86dd;
 
 /** Puts the IP and UDP headers back that a socket takes away, and hands the whole to the recorder. */
 class Reporter {
@@ -61,8 +67,8 @@ class Reporter {
   received(meta: PacketMeta, bytes: Uint8Array, offset: number, lengthBytes: number): void {
     // A packet whose ICRC is wrong whatever the identification is recorded with 0, and is wrong in the capture as well.
     const ipId = meta.ipId >= 0 ? meta.ipId : Math.max(0, this.#verifier.verify(bytes, offset, lengthBytes, meta));
-    const { ipv6, source, destination, sourcePort, trafficClass, hopLimit } = meta;
-    const header = { ipv6, source, destination, sourcePort, trafficClass, hopLimit, ipId };
+    const { ipv6, source, destination, sourcePort, trafficClass, hopLimit, flowLabel } = meta;
+    const header = { ipv6, source, destination, sourcePort, trafficClass, hopLimit, flowLabel, ipId };
     this.#report('in', header, bytes, offset, lengthBytes);
   }
 
@@ -73,8 +79,19 @@ class Reporter {
     this.#packet.set(bytes.subarray(offset, offset + lengthBytes), headers);
     // IPv4 lets a checksum of 0 say that there is none; in IPv6 a reader would call that an error.
     if (header.ipv6) fillUdpChecksum(this.#packet, 0, true);
-    this.recorder.record(this.#clockNs(), this.#packet.subarray(0, headers + lengthBytes), direction);
-    this.packets += 1;
+    this.#keep(direction, this.#packet.subarray(0, headers + lengthBytes));
+  }
+
+  /** A capture holds IP packets, so of other frames it knows nothing. */
+  frame(direction: 'in' | 'out', bytes: Uint8Array, offset: number, lengthBytes: number): void {
+    if (lengthBytes <= ETHERNET_HEADER_BYTES) return;
+    const type = getU16(bytes, offset + ETHERNET_HEADER_BYTES - 2);
+    if (type !== ETHERTYPE_IPV4 && type !== ETHERTYPE_IPV6) return;
+    this.#keep(direction, bytes.subarray(offset + ETHERNET_HEADER_BYTES, offset + lengthBytes));
+  }
+
+  #keep(direction: 'in' | 'out', ipPacket: Uint8Array): void {
+    if (this.recorder.record(this.#clockNs(), ipPacket, direction)) this.packets += 1;
   }
 }
 
@@ -111,6 +128,29 @@ class TappedSink implements PacketSink {
   }
 }
 
+class TappedFrames implements FramePort {
+  readonly mac: Uint8Array;
+  readonly maxFrameBytes: number;
+
+  constructor(
+    readonly port: FramePort,
+    private readonly reporter: Reporter,
+  ) {
+    this.mac = port.mac;
+    this.maxFrameBytes = port.maxFrameBytes;
+  }
+
+  send(bytes: Uint8Array, offset: number, lengthBytes: number): number {
+    const errno = this.port.send(bytes, offset, lengthBytes);
+    if (errno === 0) this.reporter.frame('out', bytes, offset, lengthBytes);
+    return errno;
+  }
+
+  close(): void {
+    this.port.close();
+  }
+}
+
 /** A link with a tap on it. What is sent is recorded when it is committed, what is received before it is handed over. */
 export class TappedLink implements Link {
   readonly gid: Gid;
@@ -118,8 +158,9 @@ export class TappedLink implements Link {
   readonly maxPacketBytes: number;
   readonly sink: PacketSink;
   readonly #reporter: Reporter;
-  readonly #receiver: PacketReceiver;
+  readonly #receiver: Required<PacketReceiver>;
   #target: PacketReceiver | undefined;
+  #frames: TappedFrames | undefined;
 
   constructor(
     private readonly inner: Link,
@@ -137,6 +178,10 @@ export class TappedLink implements Link {
         reporter.received(meta, bytes, offset, lengthBytes);
         this.#target?.receive(bytes, offset, lengthBytes, meta);
       },
+      receiveFrame: (bytes, offset, lengthBytes) => {
+        reporter.frame('in', bytes, offset, lengthBytes);
+        this.#target?.receiveFrame?.(bytes, offset, lengthBytes);
+      },
     };
   }
 
@@ -147,6 +192,28 @@ export class TappedLink implements Link {
 
   flush(): void {
     this.inner.flush();
+  }
+
+  joinGroup(group: Gid): void {
+    this.inner.joinGroup(group);
+  }
+
+  leaveGroup(group: Gid): void {
+    this.inner.leaveGroup(group);
+  }
+
+  status(): LinkStatus {
+    return this.inner.status();
+  }
+
+  refresh(): LinkStatus {
+    return this.inner.refresh();
+  }
+
+  openFrames(): FramePort {
+    const port = this.inner.openFrames();
+    if (this.#frames?.port !== port) this.#frames = new TappedFrames(port, this.#reporter);
+    return this.#frames;
   }
 
   /** Has the recorder put down what it has: to be called before a pause. */

@@ -1,7 +1,9 @@
 /** Which address a UDP link gets, and what the interface behind it carries. */
-import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { type Gid, gidFromIp, gidsEqual, ipFromGid, isIpv4Gid } from '../spec/index.js';
+import { interfaceFacts } from '../host/index.js';
+import { isMulticastGid } from '../wire/index.js';
+import type { LinkStatus } from './link.js';
 import { codeOf, errnoNameOf, LinkError } from './link-error.js';
 
 /** An address of this machine that a link may be bound to. */
@@ -10,6 +12,8 @@ export interface LocalAddress {
   readonly text: string;
   readonly gid: Gid;
   readonly ipv6: boolean;
+  /** The interface that it is on; undefined when the system does not tell. */
+  readonly interfaceName: string | undefined;
   /** Index of the interface, for a link-local IPv6 address, else 0. */
   readonly scopeId: number;
   /** `%eth0` for a link-local IPv6 address, else empty. */
@@ -64,12 +68,7 @@ function interfaceOf(gid: Gid, zone: string | undefined): Interface | undefined 
 }
 
 function mtuOf(name: string): number {
-  try {
-    return Number(readFileSync(`/sys/class/net/${name}/mtu`, 'utf8')) || ETHERNET_MTU;
-  } catch {
-    // Not Linux, or a sandbox without sysfs: what nearly every interface carries.
-    return ETHERNET_MTU;
-  }
+  return interfaceFacts(name)?.mtuBytes ?? ETHERNET_MTU;
 }
 
 function maxPayload(mtu: number, ipv6: boolean): number {
@@ -83,7 +82,42 @@ function maxPayload(mtu: number, ipv6: boolean): number {
 function isUnicast(gid: Gid): boolean {
   const ip = isIpv4Gid(gid) ? gid.subarray(12) : gid;
   if (ip.every((byte) => byte === 0) || ip.every((byte) => byte === 255)) return false;
-  return ip.length === 4 ? ip[0] >> 4 !== 0xe : ip[0] !== 0xff;
+  return !isMulticastGid(gid);
+}
+
+/** fe80::/10: an address that each interface may have anew. */
+function isLinkLocal(gid: Gid): boolean {
+  return gid[0] === 0xfe && gid[1] >> 6 === 2;
+}
+
+/** @throws LinkError when a link-local address does not say, or says wrongly, which interface it is meant on */
+function checkZone(text: string, gid: Gid, zone: string | undefined): void {
+  const owners = interfaces().filter((candidate) => gidsEqual(candidate.gid, gid));
+  if (zone === undefined && owners.length !== 1) {
+    const where =
+      owners.length === 0
+        ? `no interface of this machine has it. Its addresses are: ${ownAddresses()}.`
+        : `${owners.map(({ name }) => name).join(' and ')} have it. Say which: ${text}%${owners[0].name}.`;
+    throw new LinkError(
+      'EINVAL',
+      `${text} is a link-local address, which means something on one interface only: ${where}`,
+    );
+  }
+  if (zone !== undefined && interfaceOf(gid, zone) === undefined) {
+    throw new LinkError('EADDRNOTAVAIL', notOfThisMachine(text));
+  }
+}
+
+/** Whether an address that was there when a link was opened still is, and whether its interface is up. */
+export function addressStatus({ gid, zone, interfaceName }: LocalAddress): LinkStatus {
+  const found = interfaceOf(gid, zone === '' ? undefined : zone.slice(1));
+  const name = found?.name ?? interfaceName;
+  // An address that the system never listed, which routes can make one's own, cannot be seen to go.
+  if (name === undefined) return { up: true, present: true };
+  const facts = interfaceFacts(name);
+  if (found !== undefined) return { up: facts?.up ?? true, present: true };
+  // Node lists the interfaces that are up and no others, so an address of one that is down is taken to be still there.
+  return { up: facts?.up ?? false, present: facts?.up === false };
 }
 
 /**
@@ -107,11 +141,13 @@ export function localAddress(text: string): LocalAddress {
   }
   const ipv6 = !isIpv4Gid(gid);
   const found = interfaceOf(gid, zone);
+  if (isLinkLocal(gid)) checkZone(text, gid, zone);
   const scopeId = found?.scopeId ?? 0;
   return {
     text,
     gid,
     ipv6,
+    interfaceName: found?.name,
     scopeId,
     zone: found !== undefined && scopeId > 0 ? `%${found.name}` : '',
     maxPacketBytes: maxPayload(found === undefined ? ETHERNET_MTU : mtuOf(found.name), ipv6),
@@ -124,6 +160,10 @@ function ownAddresses(): string {
     .join(', ');
 }
 
+function notOfThisMachine(address: string): string {
+  return `${address} is not an address of this machine. Its addresses are: ${ownAddresses()}.`;
+}
+
 /** A sentence on why an address could not be had, and what would do. */
 export function addressError(address: string, port: number, cause: unknown): LinkError {
   const code = codeOf(cause);
@@ -132,7 +172,7 @@ export function addressError(address: string, port: number, cause: unknown): Lin
     EADDRINUSE:
       `${where} is taken: another program has a NIC at that address (or the kernel's rdma_rxe has the port). ` +
       'Stop it, choose another address, or give none and get a free one on loopback.',
-    EADDRNOTAVAIL: `${address} is not an address of this machine. Its addresses are: ${ownAddresses()}.`,
+    EADDRNOTAVAIL: notOfThisMachine(address),
     EACCES: `no permission to use ${where}. A sandbox or a security module may forbid it; try a loopback address.`,
     EPERM: `no permission to use ${where}. A sandbox or a security module may forbid it; try a loopback address.`,
     EAFNOSUPPORT: `this machine has no IPv6, so ${address} cannot be used. Choose an IPv4 address.`,
@@ -140,6 +180,27 @@ export function addressError(address: string, port: number, cause: unknown): Lin
   };
   const sentence = because[code] ?? `${where} could not be opened: ${code || String(cause)}.`;
   return new LinkError(errnoNameOf(code), sentence, { cause });
+}
+
+/** A sentence on why a group could not be joined. */
+export function groupError(group: Gid, { text, ipv6, interfaceName }: LocalAddress, cause: unknown): LinkError {
+  const code = codeOf(cause);
+  const name = ipFromGid(group);
+  const where = interfaceName ?? `the interface of ${text}`;
+  const loopback = ipv6 && interfaceName === 'lo';
+  const because: Record<string, string> = {
+    ENETUNREACH:
+      `${where} has no route for it. ` +
+      (loopback
+        ? 'Linux gives loopback none for IPv6 groups: have root run "ip -6 route add local ff00::/8 dev lo", or use IPv4.'
+        : 'It may be down, or carry no multicast.'),
+    EADDRNOTAVAIL: `${text} is no longer an address of this machine.`,
+    ENODEV: `${where} is gone.`,
+    ENOBUFS: 'the system allows no more memberships (sysctl net.ipv4.igmp_max_memberships).',
+    EMFILE: 'the process has no file descriptor left for a socket. Close some, or raise the limit (ulimit -n).',
+  };
+  const sentence = because[code] ?? `${code || String(cause)}.`;
+  return new LinkError(errnoNameOf(code), `the group ${name} cannot be joined: ${sentence}`, { cause });
 }
 
 /**

@@ -1,43 +1,16 @@
-/** The link that real packets go by: a UDP socket at port 4791, by system calls. */
+/** The link that real packets go by: UDP sockets at port 4791, by system calls. */
 import { type Gid } from '../spec/index.js';
-import { nativeHostProblem, UdpSocket } from '../host/index.js';
+import { nativeHostProblem, PollSet, type UdpSocket } from '../host/index.js';
 import { ROCE_PORT } from '../wire/index.js';
-import type { Link, PacketReceiver } from './link.js';
+import { GroupTable } from './group-table.js';
+import type { FramePort, Link, LinkStatus, PacketReceiver } from './link.js';
 import { LinkError } from './link-error.js';
-import { type LocalAddress, openFirstFree } from './udp-address.js';
-import { UdpReceiver } from './udp-receiver.js';
-import { NO_SEGMENTATION, probeSegmentation, SOL_UDP } from './udp-segmentation.js';
-import { DEFAULT_HOP_LIMIT, DEFAULT_TRAFFIC_CLASS, UdpSink } from './udp-sink.js';
-
-const SOL_SOCKET = 1;
-const SO_SNDBUF = 7;
-const SO_RCVBUF = 8;
-const SO_SNDBUFFORCE = 32;
-const SO_RCVBUFFORCE = 33;
-const SO_MEMINFO = 55;
-/** Index of the packets dropped among the numbers of SO_MEMINFO. */
-const SK_MEMINFO_DROPS = 8;
-
-const IPPROTO_IP = 0;
-const IP_TOS = 1;
-const IP_TTL = 2;
-const IP_MTU_DISCOVER = 10;
-const IP_RECVTTL = 12;
-const IP_RECVTOS = 13;
-const IP_PMTUDISC_DO = 2;
-
-const IPPROTO_IPV6 = 41;
-const IPV6_UNICAST_HOPS = 16;
-const IPV6_MTU_DISCOVER = 23;
-const IPV6_V6ONLY = 26;
-const IPV6_RECVHOPLIMIT = 51;
-const IPV6_DONTFRAG = 62;
-const IPV6_RECVTCLASS = 66;
-const IPV6_TCLASS = 67;
-const UDP_NO_CHECK6_RX = 102;
-
-/** Asked for; the kernel grants what it is allowed to. */
-const SOCKET_BUFFER_BYTES = 4 * 1024 * 1024;
+import { addressStatus, type LocalAddress, openFirstFree } from './udp-address.js';
+import { FrameCounts, UdpFrames } from './udp-frames.js';
+import { UdpArrivals, UdpReceiver } from './udp-receiver.js';
+import { NO_SEGMENTATION, probeSegmentation } from './udp-segmentation.js';
+import { UdpSink } from './udp-sink.js';
+import { droppedPackets, openAddressSocket, openGroupSocket, receiveBufferBytes } from './udp-socket.js';
 
 export interface UdpLinkOptions {
   /** IPv4 or IPv6 address of this machine; without it the first free one of 127.0.0.1 to 127.0.0.254. */
@@ -46,46 +19,29 @@ export interface UdpLinkOptions {
   readonly segmentation?: boolean | undefined;
 }
 
-/** A socket option that must be had, or packets would be wrong. */
-function require(socket: UdpSocket, level: number, name: number, value: number): void {
-  if (!socket.setOption(level, name, value)) throw socket.native.failure('setsockopt');
+/** What arrives elsewhere than at the link's own address. */
+interface Side {
+  readonly fd: number;
+  receive(receiver: PacketReceiver, maxPackets: number): number;
 }
 
-/** Privileged programs may go beyond the system's limit. */
-function growBuffer(socket: UdpSocket, force: number, plain: number): void {
-  if (!socket.setOption(SOL_SOCKET, force, SOCKET_BUFFER_BYTES)) {
-    socket.setOption(SOL_SOCKET, plain, SOCKET_BUFFER_BYTES);
+/** The membership of a group. */
+class GroupSide implements Side {
+  readonly fd: number;
+  readonly #receiver: UdpReceiver;
+
+  constructor(
+    readonly socket: UdpSocket,
+    arrivals: UdpArrivals,
+    group: Gid,
+    canJoin: boolean,
+  ) {
+    this.fd = socket.fd;
+    this.#receiver = new UdpReceiver(socket, arrivals, group, canJoin);
   }
-}
 
-/** PROTOCOL.md 7.1: never connected, and fragments forbidden, so that the IP ID, which the ICRC covers, is 0. */
-function openSocket(address: LocalAddress): UdpSocket {
-  const socket = new UdpSocket(address.ipv6);
-  try {
-    if (address.ipv6) {
-      require(socket, IPPROTO_IPV6, IPV6_V6ONLY, 1);
-      require(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IP_PMTUDISC_DO);
-      require(socket, IPPROTO_IPV6, IPV6_DONTFRAG, 1);
-      // Soft-RoCE sends no UDP checksum.
-      require(socket, SOL_UDP, UDP_NO_CHECK6_RX, 1);
-      socket.setOption(IPPROTO_IPV6, IPV6_UNICAST_HOPS, DEFAULT_HOP_LIMIT);
-      socket.setOption(IPPROTO_IPV6, IPV6_TCLASS, DEFAULT_TRAFFIC_CLASS);
-      socket.setOption(IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
-      socket.setOption(IPPROTO_IPV6, IPV6_RECVHOPLIMIT, 1);
-    } else {
-      require(socket, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
-      socket.setOption(IPPROTO_IP, IP_TTL, DEFAULT_HOP_LIMIT);
-      socket.setOption(IPPROTO_IP, IP_TOS, DEFAULT_TRAFFIC_CLASS);
-      socket.setOption(IPPROTO_IP, IP_RECVTOS, 1);
-      socket.setOption(IPPROTO_IP, IP_RECVTTL, 1);
-    }
-    growBuffer(socket, SO_RCVBUFFORCE, SO_RCVBUF);
-    growBuffer(socket, SO_SNDBUFFORCE, SO_SNDBUF);
-    socket.bind({ ip: address.gid, port: ROCE_PORT, scopeId: address.scopeId });
-    return socket;
-  } catch (error) {
-    socket.close();
-    throw error;
+  receive(receiver: PacketReceiver, maxPackets: number): number {
+    return this.#receiver.receive(receiver, maxPackets);
   }
 }
 
@@ -100,7 +56,7 @@ export class UdpLink implements Link {
   /** The address as it was asked for, or chosen. */
   readonly address: string;
   readonly maxPacketBytes: number;
-  /** For `poll`: readable when {@link receive} has something to give. */
+  /** For `poll`: readable when packets to the own address have arrived. All there is to poll is in {@link pollFds}. */
   readonly fd: number;
   /**
    * What the kernel sets aside for packets that have arrived. Each takes its size and some more of it: 768 bytes at least,
@@ -108,21 +64,44 @@ export class UdpLink implements Link {
    */
   readonly receiveBufferBytes: number;
   readonly sink: UdpSink;
-  readonly #receiver: UdpReceiver;
   readonly #socket: UdpSocket;
+  readonly #local: LocalAddress;
+  readonly #arrivals: UdpArrivals;
+  readonly #receiver: UdpReceiver;
+  readonly #groups: GroupTable<GroupSide>;
+  readonly #frameCounts = new FrameCounts();
+  #frames: UdpFrames | undefined;
+  /** Groups and frames, and what tells which of them have something. */
+  #sides: readonly Side[] = [];
+  #sidePoll: PollSet | undefined;
+  #pollFds: readonly number[];
+  /** Dropped by sockets of groups that were left since. */
+  #droppedBefore = 0;
+  #status: LinkStatus = { up: true, present: true };
   #open = true;
 
   private constructor(socket: UdpSocket, address: LocalAddress, segmentation: boolean) {
     this.#socket = socket;
+    this.#local = address;
     this.gid = address.gid;
     this.ipv6 = address.ipv6;
     this.address = address.text;
     this.maxPacketBytes = address.maxPacketBytes;
     this.fd = socket.fd;
-    this.receiveBufferBytes = socket.getOption(SOL_SOCKET, SO_RCVBUF) ?? 0;
+    this.#pollFds = [socket.fd];
+    this.receiveBufferBytes = receiveBufferBytes(socket);
     const { send, receive } = segmentation ? probeSegmentation(address) : NO_SEGMENTATION;
     this.sink = new UdpSink(socket, address, this.maxPacketBytes, send);
-    this.#receiver = new UdpReceiver(socket, address, receive);
+    this.#arrivals = new UdpArrivals(address.ipv6);
+    this.#receiver = new UdpReceiver(socket, this.#arrivals, address.gid, receive);
+    this.#groups = new GroupTable(
+      address.ipv6,
+      (group) => new GroupSide(openGroupSocket(group, address), this.#arrivals, group, receive),
+      (side) => {
+        this.#droppedBefore += droppedPackets(side.socket);
+        side.socket.close();
+      },
+    );
   }
 
   /**
@@ -133,7 +112,7 @@ export class UdpLink implements Link {
     const problem = nativeHostProblem();
     if (problem !== undefined) throw new LinkError('ENOSYS', `UDP by system calls is not possible: ${problem}.`);
     return openFirstFree(options.address, ROCE_PORT, (address) => {
-      const socket = openSocket(address);
+      const socket = openAddressSocket(address);
       try {
         return new UdpLink(socket, address, options.segmentation ?? true);
       } catch (error) {
@@ -143,8 +122,31 @@ export class UdpLink implements Link {
     });
   }
 
+  /**
+   * For `poll`: one of them is readable when {@link receive} has something to give. The same array until groups or frames
+   * come or go.
+   */
+  get pollFds(): readonly number[] {
+    return this.#pollFds;
+  }
+
   receive(receiver: PacketReceiver, maxPackets: number): number {
-    return this.#open ? this.#receiver.receive(receiver, maxPackets) : 0;
+    if (!this.#open) return 0;
+    const received = this.#receiver.receive(receiver, maxPackets);
+    const poll = this.#sidePoll;
+    return poll === undefined ? received : received + this.#receiveAside(poll, receiver, maxPackets);
+  }
+
+  #receiveAside(poll: PollSet, receiver: PacketReceiver, maxPackets: number): number {
+    if (poll.wait(0) === 0) return 0;
+    const sides = this.#sides;
+    let received = 0;
+    for (let i = 0; i < sides.length; i += 1) {
+      // A receiver may leave a group, upon which its number may be that of another file.
+      if (sides !== this.#sides) break;
+      if (poll.isReady(i)) received += sides[i].receive(receiver, maxPackets);
+    }
+    return received;
   }
 
   flush(): void {
@@ -152,25 +154,80 @@ export class UdpLink implements Link {
     else this.sink.discard();
   }
 
+  joinGroup(group: Gid): void {
+    if (!this.#open) return;
+    this.#groups.join(group);
+    this.#sidesChanged();
+  }
+
+  leaveGroup(group: Gid): void {
+    this.#groups.leave(group);
+    this.#sidesChanged();
+  }
+
+  #sidesChanged(): void {
+    const sides: Side[] = [...this.#groups.memberships()];
+    if (this.#frames !== undefined) sides.push(this.#frames);
+    if (sides.length === this.#sides.length && sides.every((side, i) => side === this.#sides[i])) return;
+    const fds = sides.map(({ fd }) => fd);
+    this.#sides = sides;
+    this.#sidePoll = sides.length === 0 ? undefined : new PollSet(fds);
+    this.#pollFds = [this.fd, ...fds];
+  }
+
+  status(): LinkStatus {
+    return this.#status;
+  }
+
+  refresh(): LinkStatus {
+    if (this.#open) this.#status = addressStatus(this.#local);
+    return this.#status;
+  }
+
+  openFrames(): FramePort {
+    if (!this.#open) throw new LinkError('ENETDOWN', 'the link is closed.');
+    this.#frames ??= UdpFrames.open(this.#local, this.#frameCounts, () => {
+      this.#frames = undefined;
+      this.#sidesChanged();
+    });
+    this.#sidesChanged();
+    return this.#frames;
+  }
+
   close(): void {
     if (!this.#open) return;
+    this.#frames?.close();
+    this.#groups.clear();
+    this.#sidesChanged();
     this.#open = false;
     this.#socket.close();
   }
 
   statistics(): Record<string, number> {
     const { sink } = this;
-    const receiver = this.#receiver;
+    const arrivals = this.#arrivals;
+    const frames = this.#frameCounts;
     return {
       sent_packets: sink.sentPackets,
       sent_bytes: sink.sentBytes,
       send_calls: sink.sendCalls,
       send_err: sink.sendErrors,
-      received_packets: receiver.receivedPackets,
-      received_bytes: receiver.receivedBytes,
-      receive_calls: receiver.receiveCalls,
-      receive_truncated: receiver.truncated,
-      receive_dropped: (this.#open ? this.#socket.getOption(SOL_SOCKET, SO_MEMINFO, SK_MEMINFO_DROPS) : undefined) ?? 0,
+      received_packets: arrivals.packets,
+      received_bytes: arrivals.bytes,
+      receive_calls: arrivals.calls,
+      receive_truncated: arrivals.truncated,
+      receive_dropped: this.#dropped(),
+      sent_frames: frames.sent,
+      frame_send_err: frames.sendErrors,
+      received_frames: frames.received,
+      frames_truncated: frames.truncated,
     };
+  }
+
+  #dropped(): number {
+    if (!this.#open) return 0;
+    let dropped = this.#droppedBefore + droppedPackets(this.#socket);
+    for (const { socket } of this.#groups.memberships()) dropped += droppedPackets(socket);
+    return dropped;
   }
 }

@@ -8,9 +8,9 @@ import {
   sockaddrLength,
   type UdpSocket,
 } from '../host/index.js';
-import { PacketMeta } from '../wire/index.js';
+import { type Gid, isIpv4Gid } from '../spec/index.js';
+import { getU32, PacketMeta } from '../wire/index.js';
 import type { PacketReceiver } from './link.js';
-import type { LocalAddress } from './udp-address.js';
 import { SOL_UDP, UDP_GRO } from './udp-segmentation.js';
 
 /** No datagram is longer, joined ones included. */
@@ -22,24 +22,45 @@ const BATCH = 8;
  * joined datagrams takes 0.1 us longer over each one that comes alone (measured on Linux 6.18).
  */
 const JOIN_FROM = 4;
-/** Segment size, traffic class, hop limit. */
-const CONTROL_BYTES = 3 * ANCILLARY_BYTES;
+/** Segment size, traffic class, hop limit, flow label. */
+const CONTROL_BYTES = 4 * ANCILLARY_BYTES;
 
 const IP_TOS = 1;
 const IP_TTL = 2;
+const IPV6_FLOWINFO = 11;
 const IPV6_HOPLIMIT = 52;
 const IPV6_TCLASS = 67;
 
-export class UdpReceiver {
-  receivedPackets = 0;
-  receivedBytes = 0;
+/** What the sockets of a link share, since only one of them receives at a time: memory, and the counting. */
+export class UdpArrivals {
+  packets = 0;
+  bytes = 0;
   /** Calls that brought something. */
-  receiveCalls = 0;
+  calls = 0;
   /** Dropped because they were longer than the buffer. */
   truncated = 0;
+  readonly arena = new NativeBlock(BATCH * BUFFER_BYTES);
+  readonly messages = new MessageBlock(BATCH, CONTROL_BYTES);
 
-  readonly #arena = new NativeBlock(BATCH * BUFFER_BYTES);
-  readonly #messages = new MessageBlock(BATCH, CONTROL_BYTES);
+  constructor(ipv6: boolean) {
+    for (let i = 0; i < BATCH; i += 1) {
+      this.messages.setBuffer(i, this.arena.address + i * BUFFER_BYTES);
+      this.messages.setBufferLength(i, BUFFER_BYTES);
+      this.reset(i, sockaddrLength(ipv6));
+    }
+  }
+
+  /** The kernel writes into these what it used. */
+  reset(i: number, nameLength: number): void {
+    this.messages.setNameLength(i, nameLength);
+    this.messages.setControlLength(i, CONTROL_BYTES);
+  }
+}
+
+/** Receives at one socket what was sent to one address. */
+export class UdpReceiver {
+  readonly #messages: MessageBlock;
+  readonly #bytes: Uint8Array;
   readonly #meta = new PacketMeta();
   readonly #ipv6: boolean;
   readonly #nameLength: number;
@@ -53,29 +74,22 @@ export class UdpReceiver {
 
   constructor(
     private readonly socket: UdpSocket,
-    address: LocalAddress,
+    private readonly arrivals: UdpArrivals,
+    destination: Gid,
     canJoin: boolean,
   ) {
+    const ipv6 = !isIpv4Gid(destination);
     this.#mayJoin = canJoin;
-    this.#ipv6 = address.ipv6;
-    this.#nameLength = sockaddrLength(address.ipv6);
-    this.#trafficClassType = address.ipv6 ? IPV6_TCLASS : IP_TOS;
-    this.#hopLimitType = address.ipv6 ? IPV6_HOPLIMIT : IP_TTL;
-    for (let i = 0; i < BATCH; i += 1) {
-      this.#messages.setBuffer(i, this.#arena.address + i * BUFFER_BYTES);
-      this.#messages.setBufferLength(i, BUFFER_BYTES);
-      this.#reset(i);
-    }
+    this.#ipv6 = ipv6;
+    this.#nameLength = sockaddrLength(ipv6);
+    this.#trafficClassType = ipv6 ? IPV6_TCLASS : IP_TOS;
+    this.#hopLimitType = ipv6 ? IPV6_HOPLIMIT : IP_TTL;
+    this.#messages = arrivals.messages;
+    this.#bytes = arrivals.arena.bytes;
     const meta = this.#meta;
-    meta.ipv6 = address.ipv6;
-    meta.destination.set(address.gid);
-    if (!address.ipv6) meta.source.fill(0xff, 10, 12);
-  }
-
-  /** The kernel writes into these what it used. */
-  #reset(i: number): void {
-    this.#messages.setNameLength(i, this.#nameLength);
-    this.#messages.setControlLength(i, CONTROL_BYTES);
+    meta.ipv6 = ipv6;
+    meta.destination.set(destination);
+    if (!ipv6) meta.source.fill(0xff, 10, 12);
   }
 
   receive(receiver: PacketReceiver, maxPackets: number): number {
@@ -87,7 +101,7 @@ export class UdpReceiver {
       const length = libc.recvmsg(this.socket.fd, messages.address(0), 0);
       if (length < 0) return 0;
       this.#busy = true;
-      this.receiveCalls += 1;
+      this.arrivals.calls += 1;
       return this.#deliver(receiver, 0, length);
     }
     let packets = 0;
@@ -97,7 +111,7 @@ export class UdpReceiver {
         this.#busy = packets > 0;
         break;
       }
-      this.receiveCalls += 1;
+      this.arrivals.calls += 1;
       if (this.#mayJoin && count >= JOIN_FROM) {
         this.#mayJoin = false;
         this.socket.setOption(SOL_UDP, UDP_GRO, 1);
@@ -113,23 +127,26 @@ export class UdpReceiver {
     const messages = this.#messages;
     const truncated = (messages.flags(i) & MSG_TRUNC) !== 0;
     const segmentBytes = this.#readHeaders(i, length);
-    this.#reset(i);
+    this.arrivals.reset(i, this.#nameLength);
     if (truncated) {
-      this.truncated += 1;
+      this.arrivals.truncated += 1;
       return 0;
     }
-    const bytes = this.#arena.bytes;
+    const bytes = this.#bytes;
+    const meta = this.#meta;
     const end = i * BUFFER_BYTES + length;
     let packets = 0;
     let offset = i * BUFFER_BYTES;
     do {
       const packetBytes = Math.min(segmentBytes, end - offset);
-      receiver.receive(bytes, offset, packetBytes, this.#meta);
+      // Each of joined packets has another.
+      meta.ipId = -1;
+      receiver.receive(bytes, offset, packetBytes, meta);
       offset += packetBytes;
       packets += 1;
     } while (offset < end);
-    this.receivedPackets += packets;
-    this.receivedBytes += length;
+    this.arrivals.packets += packets;
+    this.arrivals.bytes += length;
     return packets;
   }
 
@@ -140,9 +157,10 @@ export class UdpReceiver {
     const name = this.#messages.nameOffset(i);
     const ip = (name + sockaddrIpOffset(this.#ipv6)) >> 2;
     meta.sourcePort = (bytes[name + 2] << 8) | bytes[name + 3];
-    meta.ipId = -1;
     meta.sourceWords[3] = words[this.#ipv6 ? ip + 3 : ip];
     if (this.#ipv6) {
+      // Told only where there is one.
+      meta.flowLabel = 0;
       meta.sourceWords[0] = words[ip];
       meta.sourceWords[1] = words[ip + 1];
       meta.sourceWords[2] = words[ip + 2];
@@ -162,6 +180,9 @@ export class UdpReceiver {
         meta.trafficClass = bytes[value];
       } else if (type === this.#hopLimitType) {
         meta.hopLimit = bytes[value];
+      } else if (type === IPV6_FLOWINFO) {
+        // In network order, below the traffic class.
+        meta.flowLabel = getU32(bytes, value) & 0xfffff;
       }
     }
     return segmentBytes > 0 ? segmentBytes : length;

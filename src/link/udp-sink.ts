@@ -3,12 +3,13 @@ import {
   ANCILLARY_BYTES,
   MessageBlock,
   NativeBlock,
+  SOCKADDR_FLOW_OFFSET,
   sockaddrIpOffset,
   sockaddrLength,
   type UdpSocket,
   writeSockaddr,
 } from '../host/index.js';
-import { type Path, ROCE_PORT } from '../wire/index.js';
+import { type Path, putU32, ROCE_PORT } from '../wire/index.js';
 import type { PacketSink } from './link.js';
 import type { LocalAddress } from './udp-address.js';
 import { SOL_UDP, UDP_SEGMENT } from './udp-segmentation.js';
@@ -159,7 +160,7 @@ export class UdpSink implements PacketSink {
     if (run === path) return true;
     if (run === undefined) return false;
     for (let i = 15; i >= 0; i -= 1) if (run.dgid[i] !== path.dgid[i]) return false;
-    return run.trafficClass === path.trafficClass && run.hopLimit === path.hopLimit;
+    return run.trafficClass === path.trafficClass && run.hopLimit === path.hopLimit && run.flowLabel === path.flowLabel;
   }
 
   #beginRun(path: Path, lengthBytes: number): void {
@@ -172,9 +173,14 @@ export class UdpSink implements PacketSink {
     this.#room = this.#segmentation ? Math.min(lengthBytes, MAX_RUN_BYTES - lengthBytes) : 0;
     const messages = this.#messages;
     messages.setBuffer(run, this.#arena.address + this.#end);
-    const ip = messages.nameOffset(run) + this.#ipOffset;
-    if (this.#ipv6) messages.bytes.set(path.dgid, ip);
-    else for (let i = 0; i < 4; i += 1) messages.bytes[ip + i] = path.dgid[12 + i];
+    const name = messages.nameOffset(run);
+    const ip = name + this.#ipOffset;
+    if (this.#ipv6) {
+      messages.bytes.set(path.dgid, ip);
+      putU32(messages.bytes, name + SOCKADDR_FLOW_OFFSET, path.flowLabel);
+    } else {
+      for (let i = 0; i < 4; i += 1) messages.bytes[ip + i] = path.dgid[12 + i];
+    }
   }
 
   #endRun(): void {

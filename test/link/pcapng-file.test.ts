@@ -150,7 +150,7 @@ describe('PcapngFile', () => {
 
   it('says why a file cannot be made', () => {
     mkdirSync(at('folder'));
-    fails(at('folder'), 'EIO', /it is a folder/);
+    fails(at('folder'), 'EINVAL', /it is a folder. Name a file in it, such as .*folder.capture\.pcapng\.$/);
     fails(at('missing/x.pcapng'), 'ENOENT', /its folder does not exist/);
   });
 

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Link, type PacketReceiver, type PacketRecorder, tap } from '../../src/link/index.js';
-import { gidFromIp } from '../../src/spec/index.js';
+import {
+  type FramePort,
+  type Link,
+  type LinkStatus,
+  type PacketReceiver,
+  type PacketRecorder,
+  tap,
+} from '../../src/link/index.js';
+import { type Gid, gidFromIp, ipFromGid } from '../../src/spec/index.js';
 import {
   createPath,
   crc32,
@@ -31,15 +38,41 @@ class FakeLink implements Link {
       this.calls.push('commit');
     },
   };
+  readonly frames = {
+    mac: Uint8Array.of(2, 0, 0, 0, 0, 1),
+    maxFrameBytes: 1514,
+    send: (_bytes: Uint8Array, _offset: number, lengthBytes: number): number => (lengthBytes > 1514 ? 90 : 0),
+    close: (): void => {
+      this.calls.push('close frames');
+    },
+  };
+  readonly arrivingFrames: Uint8Array[] = [];
   readonly arriving: { bytes: Uint8Array; meta: PacketMeta }[] = [];
 
   receive(receiver: PacketReceiver): number {
     const packets = this.arriving.splice(0);
     for (const { bytes, meta } of packets) receiver.receive(bytes, 0, bytes.length, meta);
-    return packets.length;
+    const frames = this.arrivingFrames.splice(0);
+    for (const bytes of frames) receiver.receiveFrame?.(bytes, 0, bytes.length);
+    return packets.length + frames.length;
   }
   flush(): void {
     this.calls.push('flush');
+  }
+  joinGroup(group: Gid): void {
+    this.calls.push(`join ${ipFromGid(group)}`);
+  }
+  leaveGroup(group: Gid): void {
+    this.calls.push(`leave ${ipFromGid(group)}`);
+  }
+  status(): LinkStatus {
+    return { up: true, present: false };
+  }
+  refresh(): LinkStatus {
+    return { up: false, present: true };
+  }
+  openFrames(): FramePort {
+    return this.frames;
   }
   close(): void {
     this.calls.push('close');
@@ -52,8 +85,11 @@ class FakeLink implements Link {
 class Tape implements PacketRecorder {
   readonly packets: { timestampNs: bigint; bytes: Uint8Array; direction: string }[] = [];
   readonly calls: string[] = [];
-  record(timestampNs: bigint, ipPacket: Uint8Array, direction: 'in' | 'out'): void {
+  full = false;
+  record(timestampNs: bigint, ipPacket: Uint8Array, direction: 'in' | 'out'): boolean {
+    if (this.full) return false;
     this.packets.push({ timestampNs, bytes: ipPacket.slice(), direction });
+    return true;
   }
   sync(): void {
     this.calls.push('sync');
@@ -149,13 +185,68 @@ describe('tap', () => {
     assert.equal(inbox.packets.length, 2);
   });
 
+  it('records a packet to a group with the group as its destination', () => {
+    const [inner, tape, inbox] = [new FakeLink(), new Tape(), new Inbox()];
+    const group = gidFromIp('239.1.1.1');
+    const meta = metaFrom(B);
+    meta.destination.set(group);
+    inner.arriving.push({ bytes: sealed(createPath({ sgid: B, dgid: group }), 0x77), meta });
+    tap(inner, tape).receive(inbox, 16);
+    assert.deepEqual([...tape.packets[0].bytes.subarray(16, 20)], [239, 1, 1, 1]);
+    assert.deepEqual(read(tape.packets[0].bytes), { ipId: 0x77, hopLimit: 3, icrcIsRight: true });
+  });
+
+  it('counts only what the recorder keeps', () => {
+    const [inner, tape] = [new FakeLink(), new Tape()];
+    const link = tap(inner, tape);
+    const bytes = sealed(createPath({ sgid: B, dgid: A }), 0);
+    inner.arriving.push({ bytes, meta: metaFrom(B) });
+    link.receive(new Inbox(), 16);
+    tape.full = true;
+    inner.arriving.push({ bytes, meta: metaFrom(B) });
+    link.receive(new Inbox(), 16);
+    assert.equal(link.statistics()['captured_packets'], 1);
+  });
+
+  it('hands frames through, and records the IP packets in them', () => {
+    const [inner, tape, inbox] = [new FakeLink(), new Tape(), new Inbox()];
+    const link = tap(inner, tape);
+    const port = link.openFrames();
+    assert.equal(link.openFrames(), port);
+    const ip = packet(40, 3);
+    const frameOf = (...type: number[]): Uint8Array => Uint8Array.from([...new Uint8Array(12), ...type, ...ip]);
+    assert.equal(port.send(frameOf(0x08, 0x00), 0, 54), 0);
+    assert.equal(port.send(new Uint8Array(1600), 0, 1600), 90);
+    inner.arrivingFrames.push(frameOf(0x86, 0xdd), frameOf(0x08, 0x06));
+    assert.equal(link.receive(inbox, 16), 2);
+    assert.deepEqual(inbox.frames, [frameOf(0x86, 0xdd), frameOf(0x08, 0x06)]);
+    assert.deepEqual(
+      tape.packets.map(({ bytes, direction }) => [bytes, direction]),
+      [
+        [ip, 'out'],
+        [ip, 'in'],
+      ],
+    );
+    port.close();
+    assert.deepEqual(inner.calls, ['close frames']);
+  });
+
   it('passes all else on', () => {
     const [inner, tape] = [new FakeLink(), new Tape()];
     const link = tap(inner, tape);
     link.flush();
     link.sync();
+    link.joinGroup(gidFromIp('239.1.1.1'));
+    link.leaveGroup(gidFromIp('239.1.1.1'));
     link.close();
-    assert.deepEqual(inner.calls, ['flush', 'close']);
+    assert.deepEqual(inner.calls, ['flush', 'join 239.1.1.1', 'leave 239.1.1.1', 'close']);
+    assert.deepEqual(
+      [link.status(), link.refresh()],
+      [
+        { up: true, present: false },
+        { up: false, present: true },
+      ],
+    );
     assert.deepEqual(tape.calls, ['sync', 'close']);
     assert.deepEqual(link.statistics(), { sent_packets: 7, captured_packets: 0 });
     assert.deepEqual([link.gid, link.ipv6, link.maxPacketBytes], [A, false, 4200]);

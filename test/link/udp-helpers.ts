@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { PollSet } from '../../src/host/index.js';
 import type { Link, PacketReceiver, UdpLink } from '../../src/link/index.js';
 import { type Gid, gidFromIp, ipFromGid } from '../../src/spec/index.js';
-import { createPath, type PacketMeta, type Path } from '../../src/wire/index.js';
+import { createPath, crc32, IcrcVerifier, PacketMeta, type Path, sealIcrc } from '../../src/wire/index.js';
 
 /** A packet as a receiver saw it. */
 export interface Received {
@@ -18,6 +18,7 @@ export interface Received {
 /** Keeps a copy of what arrives. */
 export class Inbox implements PacketReceiver {
   readonly packets: Received[] = [];
+  readonly frames: Uint8Array[] = [];
 
   receive(bytes: Uint8Array, offset: number, lengthBytes: number, meta: PacketMeta): void {
     const { sourcePort, trafficClass, hopLimit, ipId } = meta;
@@ -31,12 +32,16 @@ export class Inbox implements PacketReceiver {
       ipId,
     });
   }
+
+  receiveFrame(bytes: Uint8Array, offset: number, lengthBytes: number): void {
+    this.frames.push(bytes.slice(offset, offset + lengthBytes));
+  }
 }
 
 /** Receives until there are so many packets; loopback loses none. */
 export function receiveAll(link: UdpLink, count: number): Received[] {
   const inbox = new Inbox();
-  const poll = new PollSet([link.fd]);
+  const poll = new PollSet(link.pollFds);
   while (inbox.packets.length < count) {
     if (link.receive(inbox, 64) > 0) continue;
     assert.ok(poll.wait(5_000_000) > 0, `${inbox.packets.length} of ${count} packets arrived`);
@@ -62,4 +67,20 @@ export function commit(link: Link, path: Path, bytes: Uint8Array): number {
 
 export function pathBetween(from: { gid: Gid }, to: { gid: Gid } | string): Path {
   return createPath({ sgid: from.gid, dgid: typeof to === 'string' ? gidFromIp(to) : to.gid });
+}
+
+/** The bytes with the ICRC that they need along `path`. */
+export function sealed(path: Path, bytes: Uint8Array, ipId: number): Uint8Array {
+  sealIcrc(crc32, path, bytes, 0, bytes.length, ipId);
+  return bytes;
+}
+
+/** The IP identification that the ICRC of a packet proves, or -1 when it is wrong. */
+export function verifiedId({ bytes, source, destination, sourcePort }: Received): number {
+  const meta = new PacketMeta();
+  meta.ipv6 = destination.includes(':');
+  meta.source.set(gidFromIp(source));
+  meta.destination.set(gidFromIp(destination));
+  meta.sourcePort = sourcePort;
+  return new IcrcVerifier(crc32).verify(bytes, 0, bytes.length, meta);
 }

@@ -1,16 +1,25 @@
 import type { Gid } from '../../spec/index.js';
+import { LinkType, parseFrame } from '../../wire/index.js';
 
-/** A packet on the simulated wire. */
-export interface SimulatedPacket {
-  /** Addresses of the two hosts, as IP text. */
+/** Something on the simulated wire. */
+interface Transit {
+  /** Addresses of the two hosts, as IP text. Of what goes to many, each of them gets one of its own. */
   readonly from: string;
   readonly to: string;
-  /** Counts the packets of the network, from 0. */
+  /** Counts what the network carries, from 0. */
   readonly index: number;
   readonly sentAtUs: number;
-  /** BTH to ICRC; the packet's own copy until it is delivered. */
   readonly bytes: Uint8Array;
+}
+
+/** A packet on the simulated wire: BTH to ICRC; its own copy until it is delivered. */
+export interface SimulatedPacket extends Transit {
   readonly header: PacketHeader;
+}
+
+/** An Ethernet frame on the simulated wire, without FCS. */
+export interface SimulatedFrame extends Transit {
+  readonly header: undefined;
 }
 
 /** What the IP and UDP headers would say. */
@@ -21,6 +30,8 @@ export interface PacketHeader {
   readonly sourcePort: number;
   readonly trafficClass: number;
   readonly hopLimit: number;
+  /** IPv6 only, else 0. */
+  readonly flowLabel: number;
   /** As the receiver sees it: -1 where it is hidden, as UDP sockets hide it. */
   readonly ipId: number;
 }
@@ -34,4 +45,22 @@ export type Verdict = 'pass' | 'drop' | 'duplicate' | { readonly delayUs: number
 /** Bytes of the IP and UDP headers, which count on the wire and against an MTU. */
 export function ipUdpBytes(ipv6: boolean): number {
   return ipv6 ? 48 : 28;
+}
+
+/** Bytes of an Ethernet header, which an MTU does not count. */
+export const ETHERNET_HEADER_BYTES = 14;
+
+/** Bytes that count against an MTU: those of the IP packet. */
+export function wireBytes({ bytes, header }: SimulatedPacket | SimulatedFrame): number {
+  return header === undefined ? bytes.length - ETHERNET_HEADER_BYTES : bytes.length + ipUdpBytes(header.ipv6);
+}
+
+/** The packet that a frame holds, when it is one of RoCEv2 and whole: hosts take it as any other. */
+export function packetInFrame(frame: SimulatedFrame, hidesIpId: boolean): SimulatedPacket | undefined {
+  const found = parseFrame(LinkType.ETHERNET, frame.bytes);
+  if (typeof found === 'string' || found.roceVersion !== 2 || found.capturedLength < found.length) return undefined;
+  const { ipv6, source, destination, sourcePort, trafficClass, hopLimit, flowLabel, offset, length } = found;
+  const ipId = hidesIpId && !ipv6 ? -1 : found.ipId;
+  const header = { ipv6, source, destination, sourcePort, trafficClass, hopLimit, flowLabel, ipId };
+  return { ...frame, bytes: frame.bytes.slice(offset, offset + length), header };
 }

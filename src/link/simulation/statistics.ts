@@ -1,6 +1,6 @@
 /** What became of the packets of a simulated network. */
 export class NetworkStatistics {
-  /** Packets that hosts put on the wire. */
+  /** Packets and frames that hosts put on the wire; one that goes to many counts once for each of them. */
   sent = 0;
   /** Packets put into a host's inbox; duplicates count again. */
   delivered = 0;
@@ -16,7 +16,7 @@ export class NetworkStatistics {
   partitioned = 0;
   /** Dropped because they were larger than the MTU. */
   tooBig = 0;
-  /** Sent to an address that no host has. */
+  /** Sent to an address, or a group, of no host, or not wanted where it came. */
   unroutable = 0;
   /** Dropped, doubled, delayed or replaced by the script. */
   scripted = 0;
