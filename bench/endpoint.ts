@@ -20,7 +20,8 @@ import {
 /** What the two ends tell each other, as plain data. */
 export interface EndpointInfo {
   readonly address: string;
-  readonly qpNum: number;
+  /** Each is connected to the one in the same place on the other side. */
+  readonly qpNums: readonly number[];
   readonly addr: string;
   readonly rkey: number;
 }
@@ -58,6 +59,7 @@ export function measure(
 const ALL_ACCESS =
   AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_ATOMIC;
 const DEPTH = 256;
+const DEPTH_OF_MANY = 16;
 /** Where messages arrive, out of the way of those sent. */
 const INBOX = 1 << 20;
 const REGION_BYTES = 2 << 20;
@@ -66,51 +68,58 @@ export const PING_BYTES = 64;
 /** Length of the messages that end a ping-pong. */
 const LAST = 1;
 
-/** A device with one region and one RC queue pair. */
+/** A device with one region and one RC queue pair, or many. */
 export class Endpoint implements Disposable {
   readonly context: Context;
   readonly mr: Mr;
   readonly cq: Cq;
+  /** The first, and mostly the only one. */
   readonly qp: Qp;
+  readonly qps: readonly Qp[];
   readonly #addr: number;
   #peerAddr = 0;
   #peerRkey = 0;
 
-  constructor(host: HostKind, address: string) {
+  constructor(host: HostKind, address: string, qpCount = 1) {
     this.context = openDevice({ host, address });
     const pd = this.context.allocPd();
     this.mr = pd.regMr(alloc(REGION_BYTES), ALL_ACCESS);
     this.#addr = Number(this.mr.addr);
     this.cq = this.context.createCq({ cqe: 2 * DEPTH });
-    this.qp = pd.createQp({
-      qpType: QpType.RC,
-      sendCq: this.cq,
-      recvCq: this.cq,
-      cap: { maxSendWr: DEPTH, maxRecvWr: DEPTH },
-    });
+    const depth = qpCount === 1 ? DEPTH : DEPTH_OF_MANY;
+    this.qps = Array.from({ length: qpCount }, () =>
+      pd.createQp({
+        qpType: QpType.RC,
+        sendCq: this.cq,
+        recvCq: this.cq,
+        cap: { maxSendWr: depth, maxRecvWr: depth },
+      }),
+    );
+    this.qp = this.qps[0];
   }
 
   get info(): EndpointInfo {
-    const { context, qp, mr } = this;
-    return { address: context.address, qpNum: qp.qpNum, addr: String(mr.addr), rkey: mr.rkey };
+    const { context, qps, mr } = this;
+    return { address: context.address, qpNums: qps.map(({ qpNum }) => qpNum), addr: String(mr.addr), rkey: mr.rkey };
   }
 
   connect(peer: EndpointInfo): void {
-    const { qp } = this;
-    qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qpAccessFlags: ALL_ACCESS });
-    qp.modify({
-      qpState: QpState.RTR,
-      pathMtu: Mtu.MTU_4096,
-      destQpNum: peer.qpNum,
-      rqPsn: 0,
-      maxDestRdAtomic: 16,
-      minRnrTimer: 1,
-      ahAttr: { grh: { dgid: gidFromIp(peer.address) } },
+    this.qps.forEach((qp, i) => {
+      qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qpAccessFlags: ALL_ACCESS });
+      qp.modify({
+        qpState: QpState.RTR,
+        pathMtu: Mtu.MTU_4096,
+        destQpNum: peer.qpNums[i],
+        rqPsn: 0,
+        maxDestRdAtomic: 16,
+        minRnrTimer: 1,
+        ahAttr: { grh: { dgid: gidFromIp(peer.address) } },
+      });
+      qp.modify({ qpState: QpState.RTS, timeout: 14, retryCnt: 7, rnrRetry: 7, sqPsn: 0, maxRdAtomic: 16 });
     });
-    qp.modify({ qpState: QpState.RTS, timeout: 14, retryCnt: 7, rnrRetry: 7, sqPsn: 0, maxRdAtomic: 16 });
     this.#peerAddr = Number(peer.addr);
     this.#peerRkey = peer.rkey;
-    for (let i = 0; i < DEPTH / 2; i += 1) this.#receive();
+    if (this.qps.length === 1) for (let i = 0; i < DEPTH / 2; i += 1) this.#receive();
   }
 
   /** Sends, and waits for the answer, again and again. @returns µs of a round trip, for each stretch */
@@ -143,7 +152,7 @@ export class Endpoint implements Disposable {
   writeBandwidth(bytes: number, outstanding: number, effort: Effort): number[] {
     let under = 0;
     const write = (): number => {
-      for (; under < outstanding; under += 1) this.#write(bytes);
+      for (; under < outstanding; under += 1) this.#write(this.qp, bytes);
       const came = this.#poll();
       under -= came;
       return came;
@@ -151,6 +160,21 @@ export class Endpoint implements Disposable {
     const samples = measure(effort, write, (milliseconds, count) => (count * bytes) / milliseconds / 1e6);
     while (under > 0) under -= this.#poll();
     return samples;
+  }
+
+  /** One WRITE after the other, each on the next queue pair. @returns µs of one, for each stretch */
+  writeInTurn(bytes: number, effort: Effort): number[] {
+    const ROUNDS = 64;
+    let next = 0;
+    const rounds = (): number => {
+      for (let i = 0; i < ROUNDS; i += 1) {
+        this.#write(this.qps[next], bytes);
+        next = next + 1 === this.qps.length ? 0 : next + 1;
+        this.#spin();
+      }
+      return ROUNDS;
+    };
+    return measure(effort, rounds, (milliseconds, count) => (milliseconds * 1000) / count);
   }
 
   /** WRITEs of 8 bytes, posted in lists whose last is signalled. @returns 10^6 WRITEs a second, for each stretch */
@@ -189,8 +213,7 @@ export class Endpoint implements Disposable {
     this.qp.postRecvSge(0, this.mr.lkey, this.#addr + INBOX, PING_BYTES);
   }
 
-  #write(bytes: number): void {
-    const { qp } = this;
+  #write(qp: Qp, bytes: number): void {
     qp.wrStart();
     qp.wrFlags = SendFlags.SIGNALED;
     qp.wrRdmaWrite(this.#peerRkey, this.#peerAddr);

@@ -9,7 +9,7 @@ import { bareSpinRoundTrip, bareStream } from './bare-udp.js';
 import type { Effort } from './endpoint.js';
 import { netBandwidth, netRoundTrip } from './net.js';
 import { Peer } from './peers.js';
-import { sendRoundTrip, writeBandwidth, writeRate } from './rdma.js';
+import { sendRoundTrip, writeBandwidth, writeInTurn, writeRate } from './rdma.js';
 import { type Figure, figureOf } from './statistics.js';
 
 const USAGE = `Usage: npm run bench -- [--quick] [--json FILE]
@@ -105,8 +105,16 @@ const sections: readonly Section[] = [
     ],
   },
   {
+    title: 'An RDMA WRITE of 64 bytes, one after the other, each on the next queue pair',
+    rows: [1, 100, 10_000].map((count) => ({
+      what: `of ${count.toLocaleString('en')}, inline`,
+      unit: 'µs',
+      measure: () => writeInTurn('inline', count, effort),
+    })),
+  },
+  {
     title: 'A queue pair with 128 send and 128 receive requests',
-    rows: [1, 1000].flatMap((count): Row[] => [
+    rows: [1, 1000, 10_000].flatMap((count): Row[] => [
       { what: `time to create, of ${count}`, unit: 'µs', measure: () => repeat(() => qpCost(count, 0)) },
       { what: `memory, of ${count}`, unit: 'KiB', measure: () => repeat(() => qpCost(count, 1)) },
     ]),

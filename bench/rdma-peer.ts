@@ -1,4 +1,4 @@
-/** One of the two processes of `rdma.ts`: `rdma-peer HOST ADDRESS`, then orders. */
+/** One of the two processes of `rdma.ts`: `rdma-peer HOST ADDRESS [QUEUE PAIRS]`, then orders. */
 import { type Effort, Endpoint, type EndpointInfo } from './endpoint.js';
 
 /** What a peer can be told to do. */
@@ -14,13 +14,14 @@ export type Order =
       readonly outstanding: number;
       readonly effort: Effort;
     }
+  | { readonly kind: 'inTurn'; readonly bytes: number; readonly effort: Effort }
   | { readonly kind: 'rate'; readonly listLength: number; readonly effort: Effort };
 
 /** Between looks at the event loop, where the next order comes. */
 const SLICE_MS = 20;
 
-const [host, address] = process.argv.slice(2);
-const endpoint = new Endpoint(host === 'inline' ? 'inline' : 'thread', address);
+const [host, address, qpCount = '1'] = process.argv.slice(2);
+const endpoint = new Endpoint(host === 'inline' ? 'inline' : 'thread', address, Number(qpCount));
 
 function serve(): void {
   endpoint.serve(SLICE_MS);
@@ -45,6 +46,8 @@ function obey(order: Order): object | undefined {
       return {};
     case 'bandwidth':
       return { samples: endpoint.writeBandwidth(order.bytes, order.outstanding, order.effort) };
+    case 'inTurn':
+      return { samples: endpoint.writeInTurn(order.bytes, order.effort) };
     case 'rate':
       return { samples: endpoint.writeRate(order.listLength, order.effort) };
   }

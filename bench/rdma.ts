@@ -8,9 +8,13 @@ import type { Order } from './rdma-peer.js';
 const NETWORK = `127.92.${process.pid % 256}`;
 const ADDRESSES = [`${NETWORK}.1`, `${NETWORK}.2`] as const;
 
-async function withPair<T>(host: HostKind, measure: (active: Peer, passive: Peer) => Promise<T>): Promise<T> {
-  await using active = new Peer('rdma-peer', [host, ADDRESSES[0]]);
-  await using passive = new Peer('rdma-peer', [host, ADDRESSES[1]]);
+async function withPair<T>(
+  host: HostKind,
+  measure: (active: Peer, passive: Peer) => Promise<T>,
+  qpCount = 1,
+): Promise<T> {
+  await using active = new Peer('rdma-peer', [host, ADDRESSES[0], `${qpCount}`]);
+  await using passive = new Peer('rdma-peer', [host, ADDRESSES[1], `${qpCount}`]);
   const infos = await Promise.all([active, passive].map((peer) => peer.order({ kind: 'hello' } satisfies Order)));
   await active.order({ kind: 'connect', peer: infos[1].info });
   await passive.order({ kind: 'connect', peer: infos[0].info });
@@ -39,4 +43,13 @@ export function writeRate(host: HostKind, listLength: number, effort: Effort): P
     await passive.order({ kind: 'serve' } satisfies Order);
     return active.samples({ kind: 'rate', listLength, effort } satisfies Order);
   });
+}
+
+/** µs of an RDMA WRITE of 64 bytes, one after the other, each on the next of so many queue pairs. */
+export function writeInTurn(host: HostKind, qpCount: number, effort: Effort): Promise<readonly number[]> {
+  const measure = async (active: Peer, passive: Peer): Promise<readonly number[]> => {
+    await passive.order({ kind: 'serve' } satisfies Order);
+    return active.samples({ kind: 'inTurn', bytes: 64, effort } satisfies Order);
+  };
+  return withPair(host, measure, qpCount);
 }
