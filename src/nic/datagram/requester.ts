@@ -15,15 +15,9 @@ import { type NicCore, Served } from '../nic-core.js';
 import type { PacketOrigin } from '../packet-builder.js';
 import type { QueuePair } from '../queue-pair.js';
 import { opcodeClass, requestKinds } from '../request-kinds.js';
-import type { AddressTable } from './address-table.js';
 import { UnacknowledgedQueue } from '../unreliable/send-queue.js';
 
 const kinds = requestKinds(opcodeClass(OpcodeService.UD));
-
-/** What a UD QP needs of its NIC beside what every QP does. */
-export interface DatagramCore extends NicCore {
-  readonly addresses: AddressTable;
-}
 
 /** What a datagram carries of where it comes from and goes to: each has a way of its own. */
 class DatagramOrigin implements PacketOrigin {
@@ -46,7 +40,7 @@ export class DatagramRequester implements SendingHalf {
 
   constructor(
     private readonly qp: QueuePair,
-    private readonly core: DatagramCore,
+    private readonly core: NicCore,
   ) {
     this.#queue = new UnacknowledgedQueue(qp, core, kinds);
     this.#origin = new DatagramOrigin(qp);

@@ -2,7 +2,6 @@ import { type QpAttr, Syndrome, WcOpcode, WcStatus, WrOpcode } from '../../spec/
 import type { SendingHalf } from '../halves.js';
 import { SendWqe } from '../layout.js';
 import { type NicCore, Served } from '../nic-core.js';
-import type { SendFrame } from '../ports.js';
 import type { QueuePair } from '../queue-pair.js';
 import { type CompletionNames, UnacknowledgedQueue } from '../unreliable/send-queue.js';
 
@@ -20,11 +19,6 @@ const names: CompletionNames = (() => {
 /** Where a frame is put together: it leaves within the call, so that all QPs can share the place. */
 const scratch = { frame: new Uint8Array(0) };
 
-/** What a raw packet QP needs of its NIC beside what every QP does. */
-export interface FrameCore extends NicCore {
-  readonly sendFrame: SendFrame;
-}
-
 /** The requester of a raw packet QP: each request is a whole Ethernet frame (PROTOCOL.md 1.2). */
 export class RawRequester implements SendingHalf {
   /** A frame leaves at once or not at all. */
@@ -33,7 +27,7 @@ export class RawRequester implements SendingHalf {
 
   constructor(
     private readonly qp: QueuePair,
-    private readonly core: FrameCore,
+    private readonly core: NicCore,
   ) {
     this.#queue = new UnacknowledgedQueue(qp, core, names);
     if (scratch.frame.length === 0) scratch.frame = new Uint8Array(MAX_FRAME_BYTES);
