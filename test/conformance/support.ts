@@ -24,7 +24,6 @@ import {
   type Srq,
   VerbsError,
   WcStatus,
-  wcStatusStr,
   type WorkCompletion,
 } from '../../src/index.js';
 import type { Provider } from './provider.js';
@@ -43,14 +42,26 @@ export const BOGUS_KEY = 0xdeadbeef;
 /** Long enough for any machine; whoever waits longer has found a bug. */
 const PATIENCE_MS = 20_000;
 
-/** Opens devices before the tests of a describe() and closes them after; a test must leave them as it found them. */
+/** Devices of this file, by provider: to bring one up takes longer than most tests. */
+const opened = new Map<Provider, Context[]>();
+
+after(() => {
+  for (const context of [...opened.values()].flat()) context.close();
+  opened.clear();
+});
+
+/**
+ * Gives the tests of a describe() devices, which are there from its first test on and shared by all of the file: a test
+ * must leave them as it found them. Events of earlier tests are gone.
+ */
 export function useDevices(provider: Provider, count = 2): readonly Context[] {
   const contexts: Context[] = [];
   before(() => {
-    for (let i = 0; i < count; i += 1) contexts.push(provider.open());
-  });
-  after(() => {
-    for (const context of contexts.splice(0)) context.close();
+    const mine = opened.get(provider) ?? [];
+    opened.set(provider, mine);
+    while (mine.length < count) mine.push(provider.open());
+    contexts.push(...mine.slice(0, count));
+    for (const context of contexts) pendingEvents(context);
   });
   return contexts;
 }
@@ -67,6 +78,8 @@ export interface EndOptions {
   readonly sqSigAll?: boolean;
   readonly srq?: Srq;
   readonly sendOpsFlags?: number;
+  /** A domain that somebody else ends; default one of its own. */
+  readonly pd?: Pd;
 }
 
 /** One end of a connection: what it takes to send and receive. Ends what it has made when it is disposed. */
@@ -80,7 +93,7 @@ export class End implements Disposable {
 
   constructor(context: Context, options: EndOptions = {}) {
     this.context = context;
-    this.pd = this.keep(context.allocPd());
+    this.pd = options.pd ?? this.keep(context.allocPd());
     this.mr = this.keep(this.pd.regMr(alloc(options.bytes ?? 8192), options.access ?? ALL_ACCESS));
     this.cq = this.keep(context.createCq({ cqe: options.cqe ?? 256 }));
     this.qp = this.keep(this.pd.createQp(this.qpInit(options)));
@@ -195,6 +208,13 @@ export const targetOf = ({ context, qp }: { readonly context: Context; readonly 
   qpNum: qp.qpNum,
 });
 
+/** Brings two ends up toward each other; datagram ends just up. */
+export function joinEnds(local: End, remote: End, mine: PathOptions = {}, theirs: PathOptions = mine): void {
+  const datagrams = local.qp.qpType === QpType.UD;
+  bringUp(remote.qp, datagrams ? undefined : targetOf(local), theirs);
+  bringUp(local.qp, datagrams ? undefined : targetOf(remote), mine);
+}
+
 export type PairOptions = EndOptions &
   PathOptions & {
     /** What differs at either end. */
@@ -213,9 +233,7 @@ export class Pair implements Disposable {
     const theirs = { ...options, ...options.remote };
     this.local = new End(contexts[0], mine);
     this.remote = new End(contexts[contexts.length - 1], theirs);
-    const datagrams = this.local.qp.qpType === QpType.UD;
-    bringUp(this.remote.qp, datagrams ? undefined : targetOf(this.local), theirs);
-    bringUp(this.local.qp, datagrams ? undefined : targetOf(this.remote), mine);
+    joinEnds(this.local, this.remote, mine, theirs);
   }
 
   [Symbol.dispose](): void {
@@ -248,9 +266,14 @@ export function writeU64(mr: Mr, value: bigint, offset = 0): void {
   mr.bytes.set(new Uint8Array(BigUint64Array.of(value).buffer), offset);
 }
 
+/** `LOC_PROT_ERR` and so on, for titles of tests. */
+export function statusName(status: WcStatus): string {
+  return Object.entries(WcStatus).find(([, value]) => value === status)?.[0] ?? String(status);
+}
+
 /** A completion as failures show it. */
 export function describeCompletion(context: Context, wc: WorkCompletion): string {
-  return `wr_id ${wc.wrId} of QP 0x${wc.qpNum.toString(16)}: ${wcStatusStr(wc.status)} (${context.explain(wc)})`;
+  return `wr_id ${wc.wrId} of QP 0x${wc.qpNum.toString(16)}: ${statusName(wc.status)} (${context.explain(wc)})`;
 }
 
 /** Polls until `count` completions have come. */
@@ -311,7 +334,7 @@ export function perform(end: End, wr: SendWr): WorkCompletion {
 
 export function assertStatus(end: { readonly context: Context }, wc: WorkCompletion, status: WcStatus): void {
   if (wc.status === status) return;
-  assert.fail(`expected ${wcStatusStr(status)}, got ${describeCompletion(end.context, wc)}`);
+  assert.fail(`expected ${statusName(status)}, got ${describeCompletion(end.context, wc)}`);
 }
 
 export function assertSuccess(end: { readonly context: Context }, wc: WorkCompletion): void {
