@@ -9,13 +9,15 @@ export interface AdapterFacts {
   readonly gid: Gid;
   /** Largest packet, BTH to ICRC, that its link carries. */
   readonly maxPacketBytes: number;
+  /** Zero of the NIC's clock on that of the process (`clockOriginNs`). */
+  readonly clockOriginNs: bigint;
 }
 
 /**
  * Where an adapter lives, as its driver sees it: in this thread, in another one, or in a simulation. The rings are
  * shared memory in every case; this is what goes beside them.
  */
-export interface AdapterHost extends AdapterFacts {
+export interface AdapterHost extends Omit<AdapterFacts, 'clockOriginNs'> {
   readonly kind: HostKind | 'simulated';
   readonly doorbells: SharedArrayBuffer;
   /** Ring of asynchronous events (`AsyncEventRing`). */
@@ -41,6 +43,12 @@ export interface AdapterHost extends AdapterFacts {
 
   /** µs on the clock that timeouts are counted by. */
   nowUs(): number;
+
+  /** The clock of the device in ns: what completions bear as their timestamps. */
+  deviceClockNs(): bigint;
+
+  /** Nanoseconds since 1970, or since the beginning of a simulation. */
+  wallClockNs(): bigint;
 
   /**
    * Blocks until word `index` of `ring` differs from `seen`, or for about `timeoutUs`. May return early.

@@ -1,9 +1,10 @@
-import { nowUs, PollSet, type ReadableWatch, watchReadable, yieldProcessor } from '../host/index.js';
+import { nowUs, PollSet, type ReadableWatch, watchReadable, wallClockNs, yieldProcessor } from '../host/index.js';
 import { CompChannelRing, doorbellPageShape } from '../nic/index.js';
 import type { Gid } from '../spec/index.js';
 import type { Adapter } from './adapter.js';
 import type { AdapterHost, LocatedMemory } from './adapter-host.js';
 import type { Argument, Value, Verb } from './command.js';
+import { deviceClockNs } from './device-clock.js';
 import { createAsyncEventRing } from './event-ring.js';
 import { closeAtExit } from './exit-hook.js';
 import { locateInThread } from './memory-locator.js';
@@ -58,6 +59,7 @@ export class InlineHost implements AdapterHost {
   readonly pause: () => void;
 
   readonly #adapter: Adapter;
+  readonly #clockOriginNs: bigint;
   readonly #watch: ReadableWatch;
   readonly #listeners = new Set<() => void>();
   readonly #forgetExit: () => void;
@@ -74,6 +76,7 @@ export class InlineHost implements AdapterHost {
     this.address = facts.address;
     this.gid = facts.gid;
     this.maxPacketBytes = facts.maxPacketBytes;
+    this.#clockOriginNs = facts.clockOriginNs;
     this.#adapter = adapter;
     this.fd = link.fd;
     this.pause = pause;
@@ -118,6 +121,14 @@ export class InlineHost implements AdapterHost {
 
   nowUs(): number {
     return nowUs();
+  }
+
+  deviceClockNs(): bigint {
+    return deviceClockNs(this.#clockOriginNs);
+  }
+
+  wallClockNs(): bigint {
+    return wallClockNs();
   }
 
   /** One turn of the adapter. @returns whether there was anything to do */

@@ -4,6 +4,7 @@ import { CommandError } from '../nic/index.js';
 import { crc32 } from '../wire/index.js';
 import { Adapter } from './adapter.js';
 import type { AdapterFacts } from './adapter-host.js';
+import { clockOriginNs } from './device-clock.js';
 import { resolveMemory } from './memory-locator.js';
 
 /** What is asked of a new adapter; plain data, so that it can be asked of another thread. */
@@ -53,7 +54,7 @@ function adapterOn(
     resolve: resolveMemory,
     onEvent,
   });
-  const facts = { address, gid: link.gid, maxPacketBytes: link.maxPacketBytes };
+  const facts = { address, gid: link.gid, maxPacketBytes: link.maxPacketBytes, clockOriginNs: clockOriginNs() };
   return { adapter, facts, pause: () => tapped?.sync() };
 }
 

@@ -71,6 +71,14 @@ export class SimulatedHost implements AdapterHost {
     return this.simulation.nowUs;
   }
 
+  deviceClockNs(): bigint {
+    return BigInt(Math.floor(this.simulation.nowUs * 1000));
+  }
+
+  wallClockNs(): bigint {
+    return this.deviceClockNs();
+  }
+
   wait(ring: Int32Array, index: number, seen: number, timeoutUs: number): void {
     const deadlineUs = this.simulation.nowUs + timeoutUs;
     while (Atomics.load(ring, index) === seen && this.simulation.nowUs < deadlineUs) {

@@ -1,9 +1,10 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import { EventFd, nativeHost, nowUs, yieldProcessor } from '../host/index.js';
+import { EventFd, nativeHost, nowUs, wallClockNs, yieldProcessor } from '../host/index.js';
 import { CommandError, DoorbellPage, doorbellPageShape, Ring } from '../nic/index.js';
 import type { Gid } from '../spec/index.js';
 import type { AdapterHost, LocatedMemory } from './adapter-host.js';
 import type { AdapterCommand, Argument, Value, Verb } from './command.js';
+import { deviceClockNs } from './device-clock.js';
 import { createAsyncEventRing } from './event-ring.js';
 import { closeAtExit } from './exit-hook.js';
 import { locateAcrossThreads } from './memory-locator.js';
@@ -59,6 +60,7 @@ export class ThreadHost implements AdapterHost {
   readonly doorbells = new SharedArrayBuffer(doorbellPageShape().bytes);
   readonly asyncEvents = createAsyncEventRing();
 
+  readonly #clockOriginNs: bigint;
   readonly #page = new Int32Array(this.doorbells);
   readonly #state = new Int32Array(new SharedArrayBuffer(4));
   readonly #commands: MessagePort;
@@ -104,6 +106,7 @@ export class ThreadHost implements AdapterHost {
     this.address = facts.address;
     this.gid = facts.gid;
     this.maxPacketBytes = facts.maxPacketBytes;
+    this.#clockOriginNs = facts.clockOriginNs;
     // What the start had to say is said before the program goes on.
     this.#readNotices();
     this.#notices.on('message', (notice: Notice) => this.#onNotice(notice));
@@ -155,6 +158,14 @@ export class ThreadHost implements AdapterHost {
 
   nowUs(): number {
     return nowUs();
+  }
+
+  deviceClockNs(): bigint {
+    return deviceClockNs(this.#clockOriginNs);
+  }
+
+  wallClockNs(): bigint {
+    return wallClockNs();
   }
 
   wait(ring: Int32Array, index: number, seen: number, timeoutUs: number): void {

@@ -2,15 +2,19 @@ import { EventType } from '../../spec/index.js';
 import type { AsyncEvent } from '../../verbs/index.js';
 import type { SoftCq } from './completion-queue.js';
 import type { SoftQp } from './queue-pair.js';
+import type { SoftSrq } from './shared-receive-queue.js';
+import type { SoftXrcTargetQp } from './xrc-target-qp.js';
 
 /** Where the objects of events are found. */
 interface Objects {
-  readonly pairs: ReadonlyMap<number, SoftQp>;
+  readonly pairs: ReadonlyMap<number, SoftQp | SoftXrcTargetQp>;
   readonly queues: ReadonlyMap<number, SoftCq>;
+  readonly sharedQueues: ReadonlyMap<number, SoftSrq>;
 }
 
 /** The event that an adapter announced, or undefined when the object that it concerns is gone. */
-export function toAsyncEvent(type: EventType, object: number, { pairs, queues }: Objects): AsyncEvent | undefined {
+export function toAsyncEvent(type: EventType, object: number, objects: Objects): AsyncEvent | undefined {
+  const { pairs, queues, sharedQueues } = objects;
   switch (type) {
     case EventType.CQ_ERR: {
       const cq = queues.get(object);
@@ -39,7 +43,10 @@ export function toAsyncEvent(type: EventType, object: number, { pairs, queues }:
     case EventType.DEVICE_FATAL:
       return { eventType: type };
     case EventType.SRQ_ERR:
-    case EventType.SRQ_LIMIT_REACHED:
+    case EventType.SRQ_LIMIT_REACHED: {
+      const srq = sharedQueues.get(object);
+      return srq === undefined ? undefined : { eventType: type, srq };
+    }
     case EventType.WQ_FATAL:
       // Of objects that this device does not have.
       return undefined;

@@ -1,25 +1,48 @@
 import { Cqe } from '../../nic/index.js';
-import { WcFlags, type WcOpcode, WcStatus } from '../../spec/index.js';
-import type { Cq, CqInitAttr, WorkCompletion } from '../../verbs/index.js';
-import { cqeProblem, invalid, joinWords, joinWordsNumber, refuse, Resource } from '../../verbs/index.js';
+import { CreateCqAttrFlags, WC_STANDARD_FLAGS, WcExFlags, WcFlags, type WcOpcode, WcStatus } from '../../spec/index.js';
+import {
+  type Cq,
+  cqeProblem,
+  cqFlagsProblem,
+  type CqInitAttr,
+  type CqModifyAttr,
+  invalid,
+  joinWords,
+  joinWordsNumber,
+  moderationProblem,
+  refuse,
+  Resource,
+  type WorkCompletion,
+} from '../../verbs/index.js';
 import { SoftCompChannel } from './completion-channel.js';
 import { CompletionRing } from './completion-ring.js';
 import type { SoftContext } from './context.js';
+import { CQ_MODERATION } from './device-facts.js';
 
 const POLL_DEFAULT = 16;
 const NO_DETAIL: readonly number[] = [];
+const TIMESTAMPS = WcExFlags.WITH_COMPLETION_TIMESTAMP | WcExFlags.WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
 
 /** A completion queue. */
 export class SoftCq extends Resource implements Cq {
   readonly cqn: number;
   readonly channel: SoftCompChannel | undefined;
   readonly cqContext: unknown;
+  readonly slid = 0;
+  readonly sl = 0;
+  readonly dlidPathBits = 0;
+  readonly cvlan = 0;
+  readonly flowTag = 0;
   /** Events that named this queue and were not acknowledged. */
   unacknowledged = 0;
   protected readonly label: string;
 
-  readonly #ring: CompletionRing;
-  readonly #words: Int32Array;
+  /** Bits of `WcExFlags`. */
+  readonly #fields: number;
+  /** From the device's clock to nanoseconds since 1970. */
+  readonly #wallClockOffsetNs: bigint;
+  #ring: CompletionRing;
+  #words: Int32Array;
   /** Word of the entry that startPoll or nextPoll moved to, or -1. */
   #at = -1;
   /** Between a startPoll that found something and endPoll. */
@@ -29,8 +52,9 @@ export class SoftCq extends Resource implements Cq {
     readonly context: SoftContext,
     init: CqInitAttr,
   ) {
-    const { cqe, channel, compVector = 0, cqContext } = init;
+    const { cqe, channel, compVector = 0, cqContext, wcFlags = WC_STANDARD_FLAGS, flags = 0 } = init;
     refuse('ibv_create_cq', cqeProblem(cqe, context.limits.maxCqe));
+    refuse('ibv_create_cq', cqFlagsProblem(wcFlags, flags));
     if (compVector !== 0)
       refuse('ibv_create_cq', invalid(`compVector is ${compVector}`, 'This device has completion vector 0 alone'));
     const ours = channel instanceof SoftCompChannel && channel.context === context ? channel : undefined;
@@ -38,13 +62,16 @@ export class SoftCq extends Resource implements Cq {
       refuse('ibv_create_cq', invalid('the completion channel belongs to another context'));
     if (ours?.destroyed === true) refuse('ibv_create_cq', invalid('the completion channel was ended before'));
     const ring = new CompletionRing(cqe);
-    const create = { entries: cqe, memory: ring.memory, channel: ours?.handle };
+    const ignoreOverrun = (flags & CreateCqAttrFlags.IGNORE_OVERRUN) !== 0;
+    const create = { entries: cqe, memory: ring.memory, channel: ours?.handle, ignoreOverrun };
     const cqn = context.command('ibv_create_cq', 'createCq', create);
     super('ibv_destroy_cq', ours === undefined ? [context] : [context, ours]);
     this.cqn = cqn;
     this.channel = ours;
     this.cqContext = cqContext;
     this.label = `CQ ${cqn}`;
+    this.#fields = wcFlags;
+    this.#wallClockOffsetNs = context.adapter.wallClockNs() - context.adapter.deviceClockNs();
     this.#ring = ring;
     this.#words = ring.words;
     context.queues.set(cqn, this);
@@ -111,6 +138,26 @@ export class SoftCq extends Resource implements Cq {
     this.#ring.release();
   }
 
+  resize(cqe: number): void {
+    const call = 'ibv_resize_cq';
+    this.assertAlive(call);
+    refuse(call, cqeProblem(cqe, this.context.limits.maxCqe));
+    if (this.#polling) refuse(call, invalid('a fast poll is under way', 'Call endPoll first'));
+    const ring = new CompletionRing(cqe);
+    this.context.command(call, 'resizeCq', { cqn: this.cqn, memory: ring.memory, entries: cqe });
+    ring.follow(this.#ring);
+    this.#ring = ring;
+    this.#words = ring.words;
+  }
+
+  modify({ moderate }: CqModifyAttr): void {
+    const call = 'ibv_modify_cq';
+    this.assertAlive(call);
+    refuse(call, moderationProblem(moderate, CQ_MODERATION));
+    const { cqCount, cqPeriod: cqPeriodUs } = moderate;
+    this.context.command(call, 'modifyCq', { cqn: this.cqn, cqCount, cqPeriodUs });
+  }
+
   get wrId(): bigint {
     return joinWords(this.#words[this.#at + Cqe.WR_ID_HI], this.#words[this.#at + Cqe.WR_ID_LO]);
   }
@@ -157,6 +204,16 @@ export class SoftCq extends Resource implements Cq {
     return this.#words[this.#at + Cqe.WC_FLAGS];
   }
 
+  get completionTimestamp(): bigint {
+    return (this.#fields & TIMESTAMPS) === 0 ? 0n : this.#timestamp(this.#at);
+  }
+
+  get completionWallclockNs(): bigint {
+    if ((this.#fields & WcExFlags.WITH_COMPLETION_TIMESTAMP_WALLCLOCK) === 0) return 0n;
+    const timestamp = this.#timestamp(this.#at);
+    return timestamp === 0n ? 0n : timestamp + this.#wallClockOffsetNs;
+  }
+
   workCompletion(): WorkCompletion {
     if (!this.#polling || this.#at < 0)
       refuse('ibv_start_poll', invalid('no completion is being looked at', 'Begin by startPoll'));
@@ -198,6 +255,13 @@ export class SoftCq extends Resource implements Cq {
     return false;
   }
 
+  #timestamp(at: number): bigint {
+    const words = this.#words;
+    // A failure has other numbers there.
+    if (words[at + Cqe.STATUS] !== WcStatus.SUCCESS) return 0n;
+    return joinWords(words[at + Cqe.TIMESTAMP_HI], words[at + Cqe.TIMESTAMP_LO]);
+  }
+
   #completion(at: number): WorkCompletion {
     const words = this.#words;
     const vendorErr = words[at + Cqe.VENDOR_ERR];
@@ -216,7 +280,7 @@ export class SoftCq extends Resource implements Cq {
       qpNum,
       srcQp: words[at + Cqe.SRC_QP],
       wcFlags,
-      pkeyIndex: 0,
+      pkeyIndex: status === WcStatus.SUCCESS ? words[at + Cqe.PKEY_INDEX] : 0,
       slid: 0,
       sl: 0,
       dlidPathBits: 0,
@@ -225,7 +289,10 @@ export class SoftCq extends Resource implements Cq {
           ? NO_DETAIL
           : Array.from({ length: Cqe.DETAIL_WORDS }, (_, i) => words[at + Cqe.DETAIL + i] >>> 0),
     };
-    if (status === WcStatus.SUCCESS) return completion;
+    if (status === WcStatus.SUCCESS)
+      return (this.#fields & TIMESTAMPS) === 0
+        ? completion
+        : { ...completion, completionTimestamp: this.#timestamp(at) };
     // Only explanations of failures name the peer.
     const peer = this.context.pairs.get(qpNum)?.peer;
     return peer === undefined ? completion : { ...completion, peer };

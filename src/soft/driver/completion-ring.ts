@@ -3,6 +3,7 @@ import { CompletionQueue, CqArm, completionQueueShape, Cqe, Ring, RING_HEADER_WO
 /** The driver's end of a completion queue. */
 export class CompletionRing {
   readonly memory: SharedArrayBuffer;
+  /** All of the ring. */
   readonly words: Int32Array;
   /** Completions that it can hold. */
   readonly entries: number;
@@ -46,6 +47,12 @@ export class CompletionRing {
   /** Gives all entries taken back to the NIC. */
   release(): void {
     Atomics.store(this.words, Ring.CONSUMER, this.#consumer);
+  }
+
+  /** Goes on where a ring of another size has stopped, whose entries the NIC has copied here under the same numbers. */
+  follow(predecessor: CompletionRing): void {
+    this.#consumer = predecessor.#consumer;
+    this.#knownProducer = this.#consumer;
   }
 
   /**

@@ -1,7 +1,15 @@
 import { CommandError, DEFAULT_LIMITS, type NicLimits } from '../../nic/index.js';
-import { type EventType, type Gid, GidType, type PortAttr } from '../../spec/index.js';
-import type { DeviceAttr } from '../../spec/index.js';
 import {
+  type AhAttr,
+  type DeviceAttr,
+  type DeviceAttrEx,
+  EventType,
+  type Gid,
+  isOneOf,
+  type PortAttr,
+} from '../../spec/index.js';
+import {
+  ahAttrFromWc,
   type AsyncEvent,
   type CompChannel,
   type Context,
@@ -11,26 +19,38 @@ import {
   explain,
   type GidEntry,
   invalid,
+  type ParentDomain,
+  type ParentDomainInitAttr,
   type Pd,
   refuse,
   Resource,
+  type RtValues,
+  type Td,
+  unsupported,
   VerbsError,
   type WorkCompletion,
+  type Xrcd,
+  type XrcdInitAttr,
 } from '../../verbs/index.js';
-import { activeMtu } from '../adapter.js';
 import type { AdapterHost } from '../adapter-host.js';
 import type { Argument, Value, Verb } from '../command.js';
 import { AsyncEventRing } from '../event-ring.js';
 import { toAsyncEvent } from './async-events.js';
 import { SoftCompChannel } from './completion-channel.js';
 import { SoftCq } from './completion-queue.js';
-import { DEFAULT_PKEY, deviceAttr, PORT_NUM, portAttr } from './device-facts.js';
+import { deviceAttr, deviceAttrEx, PORT_NUM } from './device-facts.js';
 import { Doorbell } from './doorbell.js';
 import { EventReader } from './event-reader.js';
 import { EventSource } from './event-source.js';
 import type { SoftMr } from './memory-region.js';
+import type { SoftMw } from './memory-window.js';
+import { SoftParentDomain, SoftTd } from './parent-domain.js';
+import { SoftPort } from './port.js';
 import { SoftPd } from './protection-domain.js';
 import type { SoftQp } from './queue-pair.js';
+import type { SoftSrq } from './shared-receive-queue.js';
+import { SoftXrcd } from './xrc-domain.js';
+import type { SoftXrcTargetQp } from './xrc-target-qp.js';
 
 /** An open device: the root of all objects that a program makes, and the driver's way to the adapter. */
 export class SoftContext extends Resource implements Context {
@@ -40,13 +60,20 @@ export class SoftContext extends Resource implements Context {
   readonly doorbell: Doorbell;
   /** What lives, by the numbers that the NIC calls it. */
   readonly queues = new Map<number, SoftCq>();
-  readonly pairs = new Map<number, SoftQp>();
-  readonly regions = new Set<SoftMr>();
+  readonly pairs = new Map<number, SoftQp | SoftXrcTargetQp>();
+  readonly sharedQueues = new Map<number, SoftSrq>();
+  /** Memory regions by their L_Key. */
+  readonly regions = new Map<number, SoftMr>();
+  readonly windows = new Set<SoftMw>();
+  /** XRC domains by the file that stands for them. */
+  readonly xrcDomains = new Map<string, SoftXrcd>();
   protected readonly label: string;
 
   readonly #gid: Gid;
   readonly #asyncReader: EventReader;
   readonly #asyncEvents: EventSource<AsyncEvent>;
+  readonly #port = new SoftPort(this);
+  #threadDomains = 0;
 
   constructor(
     readonly device: Device,
@@ -91,9 +118,24 @@ export class SoftContext extends Resource implements Context {
     }
   }
 
-  /** Memory of the program at an address, when it is registered. */
-  memoryAt(addr: bigint | number, lengthBytes: number): Uint8Array | undefined {
-    for (const region of this.regions) {
+  /** @throws VerbsError EINVAL when the device was closed */
+  requireAlive(call: string): void {
+    this.assertAlive(call);
+  }
+
+  /** Closes all windows of a domain: the memory below one of them is gone. */
+  forfeitWindows(pd: SoftPd): void {
+    for (const window of this.windows) if (window.pd.handle === pd.handle) window.forfeit();
+  }
+
+  /**
+   * Memory of the program that a work request names, when it is registered: as the region of that L_Key has it named, else
+   * by its address.
+   */
+  memoryAt(addr: bigint | number, lengthBytes: number, lkey = 0): Uint8Array | undefined {
+    const named = this.regions.get(lkey)?.named(addr, lengthBytes);
+    if (named !== undefined) return named;
+    for (const region of this.regions.values()) {
       const bytes = region.at(Number(addr), lengthBytes);
       if (bytes !== undefined) return bytes;
     }
@@ -105,40 +147,68 @@ export class SoftContext extends Resource implements Context {
     return deviceAttr(this.#gid, this.limits);
   }
 
+  queryDeviceEx(): DeviceAttrEx {
+    this.assertAlive('ibv_query_device_ex');
+    return deviceAttrEx(deviceAttr(this.#gid, this.limits));
+  }
+
+  queryRtValues(): RtValues {
+    this.assertAlive('ibv_query_rt_values_ex');
+    return { rawClock: this.adapter.deviceClockNs() };
+  }
+
   queryPort(portNum = PORT_NUM): PortAttr {
-    this.#checkPort('ibv_query_port', portNum);
-    const { nic } = this.command('ibv_query_port', 'counters', undefined);
-    return portAttr(activeMtu(this.adapter.maxPacketBytes), this.limits, nic['rx_bad_pkey'] ?? 0);
+    return this.#port.attributes(portNum);
+  }
+
+  queryPortSpeed(portNum = PORT_NUM): number {
+    return this.#port.speed(portNum);
   }
 
   queryGid(portNum: number, index: number): Gid {
-    return this.#gidEntry('ibv_query_gid', portNum, index).gid;
+    return this.#port.gidEntry('ibv_query_gid', portNum, index).gid;
   }
 
   queryGidEntry(portNum: number, index: number): GidEntry {
-    return this.#gidEntry('ibv_query_gid_ex', portNum, index);
+    return this.#port.gidEntry('ibv_query_gid_ex', portNum, index);
   }
 
   queryGidTable(): readonly GidEntry[] {
-    return [this.#gidEntry('ibv_query_gid_table', PORT_NUM, 0)];
+    return this.#port.gidTable('ibv_query_gid_table', PORT_NUM);
   }
 
   queryPkey(portNum: number, index: number): number {
-    this.#checkPort('ibv_query_pkey', portNum);
-    if (index !== 0)
-      refuse('ibv_query_pkey', invalid(`P_Key index ${String(index)} is empty`, 'The table has one entry, index 0'));
-    return DEFAULT_PKEY;
+    return this.#port.pkey(portNum, index);
   }
 
   getPkeyIndex(portNum: number, pkey: number): number {
-    this.#checkPort('ibv_get_pkey_index', portNum);
-    if (pkey !== DEFAULT_PKEY)
-      refuse('ibv_get_pkey_index', invalid(`P_Key ${String(pkey)} is not in the table`, 'It holds 0xffff alone'));
-    return 0;
+    return this.#port.pkeyIndex(portNum, pkey);
   }
 
   allocPd(): Pd {
-    return new SoftPd(this);
+    return SoftPd.alloc(this);
+  }
+
+  allocTd(): Td {
+    this.assertAlive('ibv_alloc_td');
+    return new SoftTd(this, ++this.#threadDomains);
+  }
+
+  allocParentDomain(init: ParentDomainInitAttr): ParentDomain {
+    this.assertAlive('ibv_alloc_parent_domain');
+    return new SoftParentDomain(this, init);
+  }
+
+  openXrcd(init: XrcdInitAttr = {}): Xrcd {
+    this.assertAlive('ibv_open_xrcd');
+    return SoftXrcd.open(this, init);
+  }
+
+  initAhFromWc(portNum: number, wc: WorkCompletion, grh: Uint8Array): AhAttr {
+    const call = 'ibv_init_ah_from_wc';
+    const reverse = ahAttrFromWc(portNum, wc, grh, this.#port.gidTable(call, portNum));
+    if ('problem' in reverse) throw new VerbsError(call, reverse.problem);
+    return reverse.attr;
   }
 
   createCompChannel(): CompChannel {
@@ -158,6 +228,27 @@ export class SoftContext extends Resource implements Context {
   asyncEvents(): AsyncIterable<AsyncEvent, void, undefined> {
     this.assertAlive('ibv_get_async_event');
     return this.#asyncEvents.iterate();
+  }
+
+  ackAsyncEvent(event: AsyncEvent): void {
+    const call = 'ibv_ack_async_event';
+    this.assertAlive(call);
+    const given: unknown = event;
+    const type = typeof given === 'object' && given !== null && 'eventType' in given ? given.eventType : undefined;
+    if (typeof type !== 'number' || !isOneOf(EventType, type))
+      refuse(call, invalid('that is no asynchronous event', 'getAsyncEvent and asyncEvents give them'));
+  }
+
+  createWq(): never {
+    return this.#lack('ibv_create_wq', 'the device has no work queues apart from queue pairs');
+  }
+
+  createRwqIndTable(): never {
+    return this.#lack('ibv_create_rwq_ind_table', 'the device has no work queues apart from queue pairs');
+  }
+
+  allocDm(): never {
+    return this.#lack('ibv_alloc_dm', 'the device has no memory of its own to lend');
   }
 
   counters(): Readonly<Record<string, number>> {
@@ -196,15 +287,8 @@ export class SoftContext extends Resource implements Context {
     }
   }
 
-  #checkPort(call: string, portNum: number): void {
+  #lack(call: string, message: string): never {
     this.assertAlive(call);
-    if (portNum !== PORT_NUM)
-      refuse(call, invalid(`there is no port ${String(portNum)}`, `This device has port ${PORT_NUM}`));
-  }
-
-  #gidEntry(call: string, portNum: number, index: number): GidEntry {
-    this.#checkPort(call, portNum);
-    if (index !== 0) refuse(call, invalid(`GID index ${String(index)} is empty`, 'The table has one entry, index 0'));
-    return { gid: Uint8Array.from(this.#gid), gidIndex: 0, portNum: PORT_NUM, gidType: GidType.ROCE_V2 };
+    throw new VerbsError(call, unsupported(message, 'queryDeviceEx says so'));
   }
 }

@@ -1,8 +1,24 @@
-import type { Mr, Sge } from '../../verbs/index.js';
-import { pieceOfRegionProblem, type Problem, refuse, Resource, VerbsError } from '../../verbs/index.js';
+import { AccessFlags } from '../../spec/index.js';
+import {
+  defaultIova,
+  iovaProblem,
+  type Mr,
+  type MrChange,
+  pieceOfRegionProblem,
+  type Problem,
+  refuse,
+  type RegMrOptions,
+  reregProblem,
+  Resource,
+  type Sge,
+  VerbsError,
+} from '../../verbs/index.js';
 import type { LocatedMemory } from '../adapter-host.js';
 import type { SoftContext } from './context.js';
-import type { SoftPd } from './protection-domain.js';
+import { SUPPORTED_ACCESS } from './device-facts.js';
+import { Hold } from './hold.js';
+import { bytesOf } from './program-memory.js';
+import { domainOf, type SoftPd } from './protection-domain.js';
 
 function gone(label: string): Problem {
   return {
@@ -12,55 +28,122 @@ function gone(label: string): Problem {
   };
 }
 
+/** An address for arithmetic that makes no bigint, where a number can be it. */
+function plain(address: bigint): bigint | number {
+  return address <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(address) : address;
+}
+
+/** Where a region is and how it is named: what re-registration replaces. */
+interface Placement {
+  readonly bytes: Uint8Array;
+  readonly access: number;
+  readonly located: LocatedMemory;
+  readonly iova: bigint;
+  /** The same, for arithmetic. */
+  readonly base: bigint | number;
+}
+
 /** Registered memory. */
 export class SoftMr extends Resource implements Mr {
   readonly context: SoftContext;
-  readonly addr: bigint;
-  readonly length: number;
   readonly lkey: number;
   readonly rkey: number;
-  protected readonly label: string;
 
   readonly #handle: number;
-  readonly #located: LocatedMemory;
-  /** The address again, for arithmetic that makes no bigint; every address of ours is below 2^53. */
-  readonly #base: number;
+  #pd: SoftPd;
+  #hold: Hold;
+  #placement: Placement;
   /** Whether the adapter has let go of it though the program has not. */
   #closed = false;
 
-  constructor(
-    readonly pd: SoftPd,
-    readonly bytes: Uint8Array,
-    readonly access: number,
-  ) {
+  constructor(pd: SoftPd, bytes: Uint8Array, access: number, { iova: asked }: RegMrOptions = {}) {
     const { context } = pd;
     const located = context.attempt('ibv_reg_mr', () => context.adapter.locate(bytes));
-    const { address: iova, memory } = located;
+    let placement: Placement;
     let keys;
     try {
-      keys = context.command('ibv_reg_mr', 'regMr', { pd: pd.handle, memory, iova, access });
+      placement = place('ibv_reg_mr', bytes, access, located, asked);
+      const { iova } = placement;
+      keys = context.command('ibv_reg_mr', 'regMr', { pd: pd.handle, memory: located.memory, iova, access });
     } catch (error) {
       located.release();
       throw error;
     }
-    super('ibv_dereg_mr', [pd]);
+    super('ibv_dereg_mr', [context]);
     this.context = context;
+    this.#pd = pd;
+    this.#hold = new Hold(pd, () => this.label);
     this.#handle = keys.handle;
-    this.#located = located;
-    this.#base = Number(iova);
-    this.addr = iova;
-    this.length = bytes.length;
+    this.#placement = placement;
     this.lkey = keys.lkey;
     this.rkey = keys.rkey;
-    this.label = `MR 0x${keys.lkey.toString(16)} of ${bytes.length} bytes`;
-    context.regions.add(this);
+    context.regions.set(this.lkey, this);
+  }
+
+  get pd(): SoftPd {
+    return this.#pd;
+  }
+
+  get addr(): bigint {
+    return this.#placement.located.address;
+  }
+
+  get iova(): bigint {
+    return this.#placement.iova;
+  }
+
+  get length(): number {
+    return this.#placement.bytes.length;
+  }
+
+  get access(): number {
+    return this.#placement.access;
+  }
+
+  get bytes(): Uint8Array {
+    return this.#placement.bytes;
   }
 
   sge(offset = 0, length = this.length - offset): Sge {
     this.assertAlive('ibv_reg_mr');
     if (!this.audit()) throw new VerbsError('ibv_reg_mr', gone(this.label));
     refuse('ibv_reg_mr', pieceOfRegionProblem(offset, length, this.length));
-    return { addr: this.#base + offset, length, lkey: this.lkey };
+    const { base } = this.#placement;
+    return { addr: typeof base === 'number' ? base + offset : base + BigInt(offset), length, lkey: this.lkey };
+  }
+
+  rereg(change: MrChange): void {
+    const call = 'ibv_rereg_mr';
+    this.assertAlive(call);
+    refuse(call, reregProblem(change, SUPPORTED_ACCESS));
+    const { context } = this;
+    const old = this.#placement;
+    const pd = change.pd === undefined ? this.#pd : domainOf(call, context, change.pd);
+    const access = change.access ?? old.access;
+    const bytes = change.memory === undefined ? old.bytes : bytesOf(call, change.memory);
+    // What has lost its keys in the device cannot get the same ones again.
+    if (this.#closed || (change.memory === undefined && !this.audit())) throw new VerbsError(call, gone(this.label));
+    const located =
+      change.memory === undefined ? old.located : context.attempt(call, () => context.adapter.locate(bytes));
+    try {
+      const placement = place(call, bytes, access, located, change.iova ?? keptIova(old, change, access));
+      context.command(call, 'reregMr', {
+        handle: this.#handle,
+        pd: pd.handle,
+        access,
+        iova: placement.iova,
+        ...(change.memory === undefined ? {} : { memory: located.memory }),
+      });
+      this.#placement = placement;
+    } catch (error) {
+      if (located !== old.located) located.release();
+      throw error;
+    }
+    if (located !== old.located) old.located.release();
+    if (pd === this.#pd) return;
+    this.#hold.letGo();
+    this.#pd = pd;
+    this.#hold = new Hold(pd, () => this.label);
   }
 
   /**
@@ -68,23 +151,30 @@ export class SoftMr extends Resource implements Mr {
    * program's. @returns whether the memory is there
    */
   audit(): boolean {
-    if (this.#located.isIntact()) return true;
+    if (this.#placement.located.isIntact()) return true;
     if (!this.#closed) {
       this.#closed = true;
-      this.context.endCommand('ibv_dereg_mr', 'deregMr', this.#handle);
+      this.#close();
     }
     return false;
   }
 
+  /** The registered bytes that a work request with this region's L_Key names so, or undefined when they are not all here. */
+  named(addr: bigint | number, lengthBytes: number): Uint8Array | undefined {
+    return this.#piece(addr, this.#placement.base, lengthBytes);
+  }
+
   /** The registered bytes at an address, or undefined when they are not all of this region. */
-  at(addr: number, lengthBytes: number): Uint8Array | undefined {
-    const offset = addr - this.#base;
-    if (offset < 0 || offset + lengthBytes > this.length) return undefined;
-    return this.bytes.subarray(offset, offset + lengthBytes);
+  at(addr: bigint | number, lengthBytes: number): Uint8Array | undefined {
+    return this.#piece(addr, Number(this.addr), lengthBytes);
   }
 
   dereg(): void {
     this.end();
+  }
+
+  protected get label(): string {
+    return `MR 0x${this.lkey.toString(16)} of ${this.length} bytes`;
   }
 
   protected release(): void {
@@ -96,8 +186,48 @@ export class SoftMr extends Resource implements Mr {
     this.#letGo();
   }
 
-  #letGo(): void {
-    this.context.regions.delete(this);
-    this.#located.release();
+  #piece(addr: bigint | number, base: bigint | number, lengthBytes: number): Uint8Array | undefined {
+    const offset = typeof base === 'number' ? Number(addr) - base : Number(BigInt(addr) - base);
+    if (offset < 0 || offset + lengthBytes > this.length) return undefined;
+    return this.bytes.subarray(offset, offset + lengthBytes);
   }
+
+  #close(): void {
+    const close = (): void => this.context.endCommand('ibv_dereg_mr', 'deregMr', this.#handle);
+    try {
+      close();
+    } catch (error) {
+      if (!(error instanceof VerbsError) || error.errno !== 'EBUSY') throw error;
+      // Windows are bound to it; which, only the NIC knows. Better to lose others than to have peers write there.
+      this.context.forfeitWindows(this.#pd);
+      close();
+    }
+  }
+
+  #letGo(): void {
+    this.context.regions.delete(this.lkey);
+    this.#hold.letGo();
+    this.#placement.located.release();
+  }
+}
+
+/** What goes on to name the first byte of memory that stays, where it was neither its address nor 0 for ZERO_BASED. */
+function keptIova({ iova, access, located }: Placement, change: MrChange, nextAccess: number): bigint | undefined {
+  if (change.memory !== undefined || (nextAccess & AccessFlags.ZERO_BASED) !== 0) return undefined;
+  return iova === defaultIova(located.address, access) ? undefined : iova;
+}
+
+/** Says how memory is named. @throws VerbsError EINVAL when it cannot be named as asked */
+function place(
+  call: string,
+  bytes: Uint8Array,
+  access: number,
+  located: LocatedMemory,
+  asked: bigint | number | undefined,
+): Placement {
+  const { address } = located;
+  const named = asked ?? defaultIova(address, access);
+  refuse(call, iovaProblem(named, address, bytes.length, access));
+  const iova = BigInt(named);
+  return { bytes, access, located, iova, base: plain(iova) };
 }

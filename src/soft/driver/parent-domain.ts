@@ -1,0 +1,56 @@
+import {
+  invalid,
+  type ParentDomain,
+  type ParentDomainInitAttr,
+  Resource,
+  type Td,
+  VerbsError,
+} from '../../verbs/index.js';
+import type { SoftContext } from './context.js';
+import { domainOf, SoftPd } from './protection-domain.js';
+
+const CALL = 'ibv_alloc_parent_domain';
+
+/** A thread domain. The device knows nothing of it. */
+export class SoftTd extends Resource implements Td {
+  protected readonly label: string;
+
+  constructor(
+    readonly context: SoftContext,
+    number: number,
+  ) {
+    super('ibv_dealloc_td', [context]);
+    this.label = `thread domain ${number}`;
+  }
+
+  dealloc(): void {
+    this.end();
+  }
+
+  protected release(): void {
+    // No device knows of it.
+  }
+}
+
+function threadDomainOf(context: SoftContext, td: Td | undefined): SoftTd | undefined {
+  if (td === undefined || (td instanceof SoftTd && td.context === context && !td.destroyed)) return td;
+  throw new VerbsError(CALL, invalid('td is no living thread domain of this context', 'Make one by allocTd'));
+}
+
+/** A protection domain joined with a thread domain: another name for the former, with users of its own. */
+export class SoftParentDomain extends SoftPd implements ParentDomain {
+  readonly pd: SoftPd;
+  readonly td: SoftTd | undefined;
+
+  constructor(context: SoftContext, { pd: asked, td: askedTd }: ParentDomainInitAttr) {
+    const pd = domainOf(CALL, context, asked);
+    const td = threadDomainOf(context, askedTd);
+    super(context, pd.handle, td === undefined ? [pd] : [pd, td], `parent domain of PD ${pd.handle}`);
+    this.pd = pd;
+    this.td = td;
+  }
+
+  protected override release(): void {
+    // The device knows the domain below alone.
+  }
+}

@@ -1,0 +1,92 @@
+import { fstatSync } from 'node:fs';
+import { XrcdOpenFlags } from '../../spec/index.js';
+import {
+  refuse,
+  Resource,
+  VerbsError,
+  type XrcTargetQp,
+  type XrcTargetQpInitAttr,
+  type XrcTargetQpOpenAttr,
+  type Xrcd,
+  type XrcdInitAttr,
+  xrcdProblem,
+} from '../../verbs/index.js';
+import type { SoftContext } from './context.js';
+import { SoftXrcTargetQp } from './xrc-target-qp.js';
+
+const CALL = 'ibv_open_xrcd';
+
+/** What tells one file from another, however often it is opened; undefined for no file. */
+function fileName(fd: number): string | undefined {
+  if (!Number.isInteger(fd) || fd < 0) return undefined;
+  try {
+    const { dev, ino } = fstatSync(fd, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch (error) {
+    const problem = { errno: 'EBADF' as const, message: `file descriptor ${fd} is not open`, advice: '' };
+    throw new VerbsError(CALL, problem, { cause: error });
+  }
+}
+
+/** A domain of extended reliable connections. */
+export class SoftXrcd extends Resource implements Xrcd {
+  readonly handle: number;
+  protected readonly label: string;
+
+  /** How often it was opened and not closed. */
+  #opens = 1;
+
+  private constructor(
+    readonly context: SoftContext,
+    private readonly file: string | undefined,
+  ) {
+    const handle = context.command(CALL, 'openXrcd', undefined);
+    super('ibv_close_xrcd', [context]);
+    this.handle = handle;
+    this.label = `XRC domain ${handle}`;
+    if (file !== undefined) context.xrcDomains.set(file, this);
+  }
+
+  /** The domain of a file, or a new one. @throws VerbsError as `Context.openXrcd` */
+  static open(context: SoftContext, { fd = -1, oFlags = XrcdOpenFlags.CREAT }: XrcdInitAttr): SoftXrcd {
+    const file = fileName(fd);
+    const known = file === undefined ? undefined : context.xrcDomains.get(file);
+    refuse(CALL, xrcdProblem(fd, oFlags, known !== undefined));
+    if (known === undefined) return new SoftXrcd(context, file);
+    known.#opens += 1;
+    return known;
+  }
+
+  createQp(init: XrcTargetQpInitAttr = {}): XrcTargetQp {
+    this.assertAlive('ibv_create_qp');
+    return new SoftXrcTargetQp(this, init);
+  }
+
+  openQp(attr: XrcTargetQpOpenAttr): XrcTargetQp {
+    this.assertAlive('ibv_open_qp');
+    return SoftXrcTargetQp.open(this, attr);
+  }
+
+  close(): void {
+    this.assertAlive('ibv_close_xrcd');
+    if (this.#opens > 1) this.#opens -= 1;
+    else this.end();
+  }
+
+  override [Symbol.dispose](): void {
+    if (!this.destroyed) this.close();
+  }
+
+  protected release(): void {
+    this.context.endCommand('ibv_close_xrcd', 'closeXrcd', this.handle);
+    this.#forget();
+  }
+
+  protected override abandoned(): void {
+    this.#forget();
+  }
+
+  #forget(): void {
+    if (this.file !== undefined) this.context.xrcDomains.delete(this.file);
+  }
+}
