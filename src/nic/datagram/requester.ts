@@ -1,14 +1,5 @@
 import { psnAdd, type QpAttr, SendFlags, Syndrome, WcStatus } from '../../spec/index.js';
-import {
-  dethOffset,
-  immOffset,
-  ipUdpHeaderBytes,
-  opcodeHeaderBytes,
-  OpcodeService,
-  type Path,
-  putU32,
-  writeDeth,
-} from '../../wire/index.js';
+import { dethOffset, immOffset, OpcodeService, type Path, putU32, writeDeth } from '../../wire/index.js';
 import type { SendingHalf } from '../halves.js';
 import { SendWqe } from '../layout.js';
 import { type NicCore, Served } from '../nic-core.js';
@@ -121,7 +112,7 @@ export class DatagramRequester implements SendingHalf {
       putU32(builder.bytes, builder.offset + immOffset[opcode], words[entry + SendWqe.IMM_DATA]);
     if (!queue.gather(entry, 0, builder.bytes, builder.payload, length)) return Served.IDLE;
     builder.close();
-    queue.spend(ipUdpHeaderBytes(address.path.ipv6) + opcodeHeaderBytes[opcode] + length);
+    queue.spendPacket(address.path.ipv6, opcode, length);
     this.#psn = psnAdd(this.#psn, 1);
     queue.succeed(length);
     return Served.MORE;

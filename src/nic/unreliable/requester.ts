@@ -1,15 +1,5 @@
 import { psnAdd, type QpAttr, SendFlags, type Syndrome, WcStatus } from '../../spec/index.js';
-import {
-  immOffset,
-  ipUdpHeaderBytes,
-  OpcodeBit,
-  opcodeBits,
-  opcodeHeaderBytes,
-  OpcodeService,
-  putU32,
-  rethOffset,
-  writeReth,
-} from '../../wire/index.js';
+import { immOffset, OpcodeBit, opcodeBits, OpcodeService, putU32, rethOffset, writeReth } from '../../wire/index.js';
 import type { SendingHalf } from '../halves.js';
 import { SendWqe } from '../layout.js';
 import { type NicCore, Served } from '../nic-core.js';
@@ -152,7 +142,7 @@ export class UnreliableRequester implements SendingHalf {
       return Served.IDLE;
     }
     builder.close();
-    queue.spend(ipUdpHeaderBytes(qp.path.ipv6) + opcodeHeaderBytes[opcode] + length);
+    queue.spendPacket(qp.path.ipv6, opcode, length);
     this.#psn = psnAdd(this.#psn, 1);
     this.#packet += 1;
     if (last) {

@@ -1,4 +1,5 @@
 import { type QpAttr, QpState, SendFlags, Syndrome, WcOpcode, WcStatus } from '../../spec/index.js';
+import { ICRC_BYTES, ipUdpHeaderBytes, opcodeHeaderBytes } from '../../wire/index.js';
 import { Cqe, SendWqe } from '../layout.js';
 import { copyBytes } from '../memory/memory-region.js';
 import type { NicCore } from '../nic-core.js';
@@ -52,7 +53,12 @@ export class UnacknowledgedQueue {
     return false;
   }
 
-  /** A packet of so many bytes, with all its headers, leaves. */
+  /** A packet with so many bytes of payload leaves: all of it, from its IP header to its ICRC, counts for the rate. */
+  spendPacket(ipv6: boolean, opcode: number, payloadBytes: number): void {
+    const padBytes = -payloadBytes & 3;
+    this.spend(ipUdpHeaderBytes(ipv6) + opcodeHeaderBytes[opcode] + payloadBytes + padBytes + ICRC_BYTES);
+  }
+
   spend(lengthBytes: number): void {
     this.#pacer.spend(lengthBytes);
   }
