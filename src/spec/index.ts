@@ -25,7 +25,7 @@ export { AdviseMrAdvice, AdviseMrFlags, ReregMrFlags } from './mr.js';
 export { Mtu, mtuBytes, mtuFromBytes } from './mtu.js';
 export { MwBindReason, MwType } from './mw.js';
 export { flagNames, nameOf } from './names.js';
-export { LinkLayer, PhysState, type PortAttr, PortState } from './port.js';
+export { LinkLayer, PhysState, type PortAttr, portSpeed, PortState } from './port.js';
 export { PSN_MASK, psnAdd, psnDiff, psnNext } from './psn.js';
 export type { AhAttr, GlobalRoute, QpAttr, QpCap } from './qp-attr.js';
 export { QpCreateFlags, QpCreateSendOpsFlags } from './qp-create.js';

@@ -31,5 +31,7 @@ export const MwBindReason = {
   REGION_NOT_WRITABLE: 10,
   /** The bytes are not all inside the region. */
   RANGE: 11,
+  /** No window, or none of its type, can have these access flags. */
+  WINDOW_ACCESS: 12,
 } as const;
 export type MwBindReason = (typeof MwBindReason)[keyof typeof MwBindReason];

@@ -52,3 +52,31 @@ export interface PortAttr {
   /** As `activeSpeed`, for rates that need more than 8 bits; 0 when `activeSpeed` says it. */
   readonly activeSpeedEx: number;
 }
+
+/** Lanes of each `activeWidth`. */
+const lanes: ReadonlyMap<number, number> = new Map([
+  [1, 1],
+  [2, 4],
+  [4, 8],
+  [8, 12],
+  [16, 2],
+]);
+
+/** Units of 100 Mbit/s of a lane of each `activeSpeed`: SDR, DDR, QDR, FDR10, FDR, EDR, HDR, NDR, XDR. */
+const laneSpeeds: ReadonlyMap<number, number> = new Map([
+  [1, 25],
+  [2, 50],
+  [4, 100],
+  [8, 100],
+  [16, 140],
+  [32, 250],
+  [64, 500],
+  [128, 1000],
+  [256, 2000],
+]);
+
+/** How fast a port is, in units of 100 Mbit/s (`ibv_query_port_speed`), or 0 when its width or speed mean nothing. */
+export function portSpeed(port: Pick<PortAttr, 'activeWidth' | 'activeSpeed' | 'activeSpeedEx'>): number {
+  const speed = port.activeSpeedEx === 0 ? port.activeSpeed : port.activeSpeedEx;
+  return (lanes.get(port.activeWidth) ?? 0) * (laneSpeeds.get(speed) ?? 0);
+}

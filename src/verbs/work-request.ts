@@ -160,7 +160,7 @@ export interface BindMwRequest extends Dataless {
 }
 
 /**
- * FLUSH: completes once what was written to the peer's memory before is in place (IBTA 1.6 annex A19). The peer's region
+ * FLUSH: completes once what was written to the peer's memory before is in place (IBTA annex A19). The peer's region
  * and QP need FLUSH_GLOBAL or FLUSH_PERSISTENT of `AccessFlags`, as `type` asks for.
  */
 export interface FlushRequest extends Dataless {

@@ -7,7 +7,10 @@ describe('constants', () => {
     ['QpState', spec.QpState, 7],
     ['WcStatus', spec.WcStatus, 24],
     ['EventType', spec.EventType, 21],
-    ['Syndrome', spec.Syndrome, 21],
+    ['Syndrome', spec.Syndrome, 28],
+    ['SrqType', spec.SrqType, 3],
+    ['AdviseMrAdvice', spec.AdviseMrAdvice, 3],
+    ['SelectivityLevel', spec.SelectivityLevel, 2],
   ];
   for (const [name, constants, count] of consecutive) {
     it(`of ${name} run from 0 to ${count - 1} without a gap`, () => {
@@ -26,11 +29,35 @@ describe('constants', () => {
     assert.deepEqual([spec.WrOpcode.SEND_WITH_INV, spec.WrOpcode.FLUSH, spec.WrOpcode.ATOMIC_WRITE], [9, 14, 15]);
     assert.deepEqual([spec.QpAttrMask.DEST_QPN, spec.QpAttrMask.RATE_LIMIT], [1 << 20, 1 << 25]);
     assert.deepEqual([spec.AccessFlags.FLUSH_PERSISTENT, spec.AccessFlags.RELAXED_ORDERING], [512, 1 << 20]);
+    assert.deepEqual([spec.MwType.TYPE_1, spec.MwType.TYPE_2, spec.SrqType.XRC], [1, 2, 1]);
+    assert.deepEqual([spec.QpCreateFlags.BLOCK_SELF_MCAST_LB, spec.QpCreateFlags.SOURCE_QPN], [2, 1024]);
+    assert.deepEqual([spec.QpCreateSendOpsFlags.WITH_FLUSH, spec.QpCreateSendOpsFlags.WITH_ATOMIC_WRITE], [2048, 4096]);
+    assert.deepEqual([spec.WcExFlags.WITH_COMPLETION_TIMESTAMP, spec.WcExFlags.WITH_TM_INFO], [128, 1024]);
+    assert.deepEqual([spec.WC_STANDARD_FLAGS, spec.CreateCqAttrFlags.IGNORE_OVERRUN], [0x7f, 2]);
+    assert.deepEqual([spec.XrcdOpenFlags.CREAT, spec.XrcdOpenFlags.EXCL], [64, 128]);
     assert.deepEqual([spec.Errno.EINVAL, spec.Errno.EBUSY, spec.Errno.ENOMEM, spec.Errno.ETIMEDOUT], [22, 16, 12, 110]);
   });
 
   it('of flags are one bit each', () => {
-    for (const flags of [spec.AccessFlags, spec.SendFlags, spec.WcFlags, spec.QpAttrMask]) {
+    const tables = [
+      spec.AccessFlags,
+      spec.SendFlags,
+      spec.WcFlags,
+      spec.QpAttrMask,
+      spec.WcExFlags,
+      spec.CreateCqAttrFlags,
+      spec.QpCreateFlags,
+      spec.QpCreateSendOpsFlags,
+      spec.ReregMrFlags,
+      spec.AdviseMrFlags,
+      spec.PlacementType,
+      spec.OdpGeneralCaps,
+      spec.OdpTransportCaps,
+      spec.RawPacketCaps,
+      spec.SrqAttrMask,
+      spec.XrcdOpenFlags,
+    ];
+    for (const flags of tables) {
       for (const [name, bit] of Object.entries(flags)) assert.equal(bit & (bit - 1), 0, name);
     }
   });

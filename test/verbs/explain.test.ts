@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { nameOf, QpState, Syndrome, WcOpcode, WcStatus, WrOpcode } from '../../src/spec/index.js';
+import {
+  Errno,
+  MwBindReason,
+  nameOf,
+  QpState,
+  Syndrome,
+  WcOpcode,
+  WcStatus,
+  WrOpcode,
+  XrcSrqReason,
+} from '../../src/spec/index.js';
 import { explain, type Explainable, formatMicroseconds } from '../../src/verbs/index.js';
 
 const ADDR_HI = 0x7f3a;
@@ -65,6 +75,8 @@ describe('explain', () => {
     [WrOpcode.RDMA_WRITE_WITH_IMM, /qpAccessFlags have REMOTE_WRITE/],
     [WrOpcode.RDMA_READ, /REMOTE_READ, and is its maxDestRdAtomic/],
     [WrOpcode.ATOMIC_FETCH_AND_ADD, /REMOTE_ATOMIC, and is its maxDestRdAtomic/],
+    [WrOpcode.FLUSH, /FLUSH_GLOBAL or FLUSH_PERSISTENT, and is its maxDestRdAtomic/],
+    [WrOpcode.ATOMIC_WRITE, /REMOTE_WRITE, and is its maxDestRdAtomic/],
   ];
   for (const [opcode, question] of questions) {
     it(`asks what an invalid ${nameOf(WrOpcode, opcode)} calls for`, () => {
@@ -121,8 +133,46 @@ describe('explain', () => {
     );
   });
 
-  it('says the status alone when there is nothing to add', () => {
-    assert.equal(failure(WcStatus.GENERAL_ERR, 0, []), 'general error (status 21, vendor error 0)');
+  it('says the status alone when it means nothing', () => {
+    // No status has this number; a file or another maker's adapter may show it.
+    const text = explain({ status: 99 as WcStatus, opcode: WcOpcode.SEND, vendorErr: 0, byteLen: 0, detail: [] });
+    assert.equal(text, 'unknown (99) (status 99, vendor error 0)');
+  });
+
+  for (const [name, status] of Object.entries(WcStatus)) {
+    if (status === WcStatus.SUCCESS) continue;
+    it(`says more than the number of ${name} when nothing else is known`, () => {
+      const text = failure(status, 0, []);
+      assert.match(text, new RegExp(`\\(status ${status}, vendor error 0\\); .{20}`));
+    });
+  }
+
+  for (const [name, reason] of Object.entries(MwBindReason)) {
+    it(`says why a bind was refused: ${name}`, () => {
+      const detail = [0x501, 0x500, ADDR_HI, ADDR_LO, 64, reason];
+      const text = failure(WcStatus.MW_BIND_ERR, Syndrome.MW_BIND, detail, { opcode: WcOpcode.BIND_MW });
+      assert.match(
+        text,
+        /window of rkey 0x501 cannot open 64 bytes at 0x7f3a80001000 of the region of lkey 0x500: .{20}/,
+      );
+      assert.doesNotMatch(text, /do not allow it/);
+    });
+  }
+
+  const srqReasons: readonly [XrcSrqReason, RegExp][] = [
+    [XrcSrqReason.UNKNOWN, /does not exist/],
+    [XrcSrqReason.TYPE, /is not of type XRC/],
+    [XrcSrqReason.DOMAIN, /another XRC domain/],
+  ];
+  for (const [reason, words] of srqReasons) {
+    it(`says of an SRQ that cannot take an XRC request that it ${words.source}`, () => {
+      assert.match(failure(WcStatus.LOC_QP_OP_ERR, Syndrome.XRC_SRQ, [0x33, reason]), words);
+    });
+  }
+
+  it('names the error with which a link refused a packet', () => {
+    const text = failure(WcStatus.GENERAL_ERR, Syndrome.LINK_REFUSED, [1500, Errno.EMSGSIZE]);
+    assert.match(text, /refused a packet of 1500 bytes \(EMSGSIZE\)/);
   });
 });
 

@@ -46,12 +46,13 @@ export function gatheringProblem(
       'Ask for more by cap.maxSendSge of createQp',
     );
   }
+  let total = 0;
   for (let i = 0; i < pieces.length; i += 1) {
     const piece = pieces[i];
     const problem = piece.bytes === undefined ? pieceProblem(piece, i, !inline) : bytesProblem(piece.bytes, i, inline);
     if (problem !== undefined) return problem;
+    total += pieceBytes(piece);
   }
-  const total = totalBytes(pieces);
   if (inline && total > cap.maxInlineData) {
     return invalid(
       `the inline data is ${total} bytes, but the QP takes ${cap.maxInlineData}`,

@@ -1,7 +1,7 @@
 import { flagNames, nameOf, type QpCap, QpType, SelectivityLevel, SendFlags, WrOpcode } from '../../spec/index.js';
 import { isU32, isWrId } from '../address.js';
 import { invalid, type Problem } from '../errors.js';
-import { bindRequestProblem } from './bind-checks.js';
+import { bindRequestProblem, bindVerbProblem } from './bind-checks.js';
 import { gatheringProblem, type LoosePiece, NO_PIECES, scatteringProblem, totalBytes } from './piece-checks.js';
 import { mayBeInline, movesData, namesSharedQueue, opcodeProblem } from './send-rules.js';
 import { isU24, remoteMemoryProblem, show, u24Problem, u32Problem, wrIdProblem } from './values.js';
@@ -159,6 +159,13 @@ function contentProblem(type: QpType, wr: LooseSendRequest): Problem | undefined
   }
 }
 
+/** What all requests have: an opcode that the type has, an id, flags. */
+function headProblem(type: QpType, opcode: number, wrId: unknown, sendFlags: unknown): Problem | undefined {
+  const problem = opcodeProblem(type, opcode) ?? wrIdProblem(wrId);
+  if (problem !== undefined || sendFlags === undefined) return problem;
+  return isU32(sendFlags) ? flagsProblem(opcode, sendFlags) : u32Problem('sendFlags', sendFlags);
+}
+
 /**
  * Why a send request cannot be posted to a QP of this type and size, or undefined when it can. The QP's state and room
  * in its queue are looked at elsewhere.
@@ -170,26 +177,25 @@ export function sendProblem(
   wr: LooseSendRequest,
 ): Problem | undefined {
   const { opcode, sendFlags } = wr;
-  const unknown = opcodeProblem(type, opcode);
-  if (unknown !== undefined) return unknown;
-  const idProblem = wrIdProblem(wr.wrId);
-  if (idProblem !== undefined) return idProblem;
-  let flags = 0;
-  if (sendFlags !== undefined) {
-    if (!isU32(sendFlags)) return u32Problem('sendFlags', sendFlags);
-    flags = sendFlags;
-    const problem = flagsProblem(opcode, flags);
-    if (problem !== undefined) return problem;
-  }
+  const problem = headProblem(type, opcode, wr.wrId, sendFlags);
+  if (problem !== undefined) return problem;
   const pieces = wr.sgList ?? NO_PIECES;
   if (pieces.length > 0 && !movesData(opcode)) {
     return invalid(`sgList has ${pieces.length} pieces, but ${nameOf(WrOpcode, opcode)} moves no data`);
   }
+  const inline = isU32(sendFlags) && (sendFlags & SendFlags.INLINE) !== 0;
   return (
-    gatheringProblem(pieces, cap, (flags & SendFlags.INLINE) !== 0, maxMessageBytes) ??
-    destinationProblem(type, wr) ??
-    contentProblem(type, wr)
+    gatheringProblem(pieces, cap, inline, maxMessageBytes) ?? destinationProblem(type, wr) ?? contentProblem(type, wr)
   );
+}
+
+/** Why `bindMw` of a QP of this type cannot bind a window so, or undefined when it can; QP state and room elsewhere. */
+export function bindMwProblem(
+  type: QpType,
+  mw: unknown,
+  bind: { readonly wrId?: unknown; readonly sendFlags?: unknown; readonly bindInfo?: unknown },
+): Problem | undefined {
+  return headProblem(type, WrOpcode.BIND_MW, bind.wrId, bind.sendFlags) ?? bindVerbProblem(mw, bind.bindInfo);
 }
 
 /** Why a receive request cannot be posted to a QP of this size, or undefined when it can. */

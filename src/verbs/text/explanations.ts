@@ -92,6 +92,7 @@ const bindReasons: Readonly<Record<MwBindReason, string>> = {
   [MwBindReason.REGION_ZERO_BASED]: 'the region is zero-based, and windows cannot lie in such',
   [MwBindReason.REGION_NOT_WRITABLE]: 'peers may write to the window, for which its region needs LOCAL_WRITE',
   [MwBindReason.RANGE]: 'the bytes are not all inside the region',
+  [MwBindReason.WINDOW_ACCESS]: 'a window of its type cannot have these access flags',
 };
 
 function bindReason(reason: number): string {
