@@ -4,6 +4,7 @@ import { nativeHostProblem } from '../../src/host/index.js';
 import { LinkError, MAX_GROUPS, UdpLink } from '../../src/link/index.js';
 import { gidFromIp } from '../../src/spec/index.js';
 import { createPath } from '../../src/wire/index.js';
+import { ReceiverProcess } from './receiver-process.js';
 import { commit, packet, pathBetween, receiveAll, sealed, verifiedId } from './udp-helpers.js';
 
 const opened: UdpLink[] = [];
@@ -74,6 +75,24 @@ describe('groups of a UdpLink', { skip: nativeHostProblem() ?? false }, () => {
     a.flush();
     const [{ hopLimit, trafficClass }] = receiveAll(b, 1);
     assert.deepEqual({ hopLimit, trafficClass }, { hopLimit: 1, trafficClass: 0x62 });
+  });
+
+  it('reach into other processes', async () => {
+    const group = '239.84.10.1';
+    const receiver = await ReceiverProcess.start('127.84.10.2', 3, [group]);
+    const link = open('127.84.10.1');
+    const path = pathBetween(link, group);
+    for (let n = 0; n < 3; n += 1) {
+      const offset = link.sink.reserve(path, 500);
+      link.sink.bytes.set(sealed(path, packet(500, n), link.sink.ipId), offset);
+      link.sink.commit();
+    }
+    link.flush();
+    const seen = await receiver.packets();
+    assert.deepEqual(
+      seen.map(({ length, source, destination, ipId }) => [length, source, destination, ipId >= 0]),
+      [0, 1, 2].map(() => [500, '127.84.10.1', group, true]),
+    );
   });
 
   it('are left when each join is undone', () => {

@@ -12,6 +12,7 @@ export interface Received {
   readonly sourcePort: number;
   readonly trafficClass: number;
   readonly hopLimit: number;
+  readonly flowLabel: number;
   readonly ipId: number;
 }
 
@@ -21,7 +22,7 @@ export class Inbox implements PacketReceiver {
   readonly frames: Uint8Array[] = [];
 
   receive(bytes: Uint8Array, offset: number, lengthBytes: number, meta: PacketMeta): void {
-    const { sourcePort, trafficClass, hopLimit, ipId } = meta;
+    const { sourcePort, trafficClass, hopLimit, flowLabel, ipId } = meta;
     this.packets.push({
       bytes: bytes.slice(offset, offset + lengthBytes),
       source: ipFromGid(meta.source),
@@ -29,6 +30,7 @@ export class Inbox implements PacketReceiver {
       sourcePort,
       trafficClass,
       hopLimit,
+      flowLabel,
       ipId,
     });
   }

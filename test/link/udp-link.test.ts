@@ -34,6 +34,7 @@ describe('UdpLink', { skip }, () => {
         sourcePort: 4791,
         trafficClass: 0,
         hopLimit: 64,
+        flowLabel: 0,
         ipId: -1,
       },
     ]);
@@ -177,6 +178,18 @@ describe('UdpLink', { skip }, () => {
     assert.deepEqual(receiveAll(b, 1)[0].bytes, packet(40));
   });
 
+  it('hears itself', () => {
+    const link = open('127.81.19.1');
+    commit(link, pathBetween(link, link), packet(40));
+    link.flush();
+    assert.equal(receiveAll(link, 1)[0].source, '127.81.19.1');
+  });
+
+  it('is up on loopback, where all addresses are its own', () => {
+    const link = open('127.81.20.1');
+    assert.deepEqual([link.status(), link.refresh()], new Array(2).fill({ up: true, present: true }));
+  });
+
   it('refuses packets that no datagram can carry', () => {
     const link = open('127.81.9.1');
     assert.throws(() => link.sink.reserve(pathBetween(link, '127.81.9.2'), link.maxPacketBytes + 1), RangeError);
@@ -291,6 +304,11 @@ describe('addresses of a UdpLink', { skip }, () => {
 
   it('must be addresses', () => {
     for (const text of ['', 'localhost', '127.0.0', '1.2.3.4.5', 'fe80:::1']) fails(text, 'EINVAL', /is not an IPv4/);
+  });
+
+  it('say on which interface they are meant, when they are link-local', () => {
+    fails('fe80::81:81', 'EINVAL', /link-local address, .* one interface only: no interface of this machine has it\./);
+    fails('fe80::81:81%lo', 'EADDRNOTAVAIL', /fe80::81:81%lo is not an address of this machine\. Its addresses are: /);
   });
 
   it('may be IPv4 in the clothes of IPv6', () => {
