@@ -58,7 +58,7 @@ export type {
   XrcdInitAttr,
 } from './xrc-domain.js';
 export { ahProblem, completeAhAttr } from './checks/address-checks.js';
-export { bindRequestProblem, bindVerbProblem } from './checks/bind-checks.js';
+export { bindRequestProblem } from './checks/bind-checks.js';
 export { cqeProblem, cqFlagsProblem, moderationProblem } from './checks/cq-checks.js';
 export { completeQpAttr, modifyProblem } from './checks/qp-attributes.js';
 export {
