@@ -1,6 +1,6 @@
-import { RecvWqe, SendWqe, SgeWords } from '../../nic/index.js';
+import { BindWqe, FlushWqe, RecvWqe, SendWqe, SgeWords } from '../../nic/index.js';
 import { SendFlags } from '../../spec/index.js';
-import { type Address, highWord, lowWord, type Sge, type WrId } from '../../verbs/index.js';
+import { type Address, highWord, lowWord, type MwBindInfo, type Sge, type WrId } from '../../verbs/index.js';
 
 /** Up to here a loop is faster than the view that TypedArray.set needs for a part of an array. */
 const LOOP_COPY_BYTES = 64;
@@ -32,6 +32,42 @@ export function writeCompareAdd(words: Int32Array, at: number, value: Address): 
 export function writeSwap(words: Int32Array, at: number, value: Address): void {
   words[at + SendWqe.SWAP_LO] = lowWord(value);
   words[at + SendWqe.SWAP_HI] = highWord(value);
+}
+
+/** Writes where a datagram goes: `handle` is the number of an address handle. */
+export function writeDatagram(words: Int32Array, at: number, handle: number, qpn: number, qkey: number): void {
+  words[at + SendWqe.ADDRESS_HANDLE] = handle;
+  words[at + SendWqe.REMOTE_QPN] = qpn;
+  words[at + SendWqe.REMOTE_QKEY] = qkey;
+}
+
+/** Writes which shared receive queue of the peer an XRC request is for. */
+export function writeSharedQueue(words: Int32Array, at: number, srqn: number): void {
+  words[at + SendWqe.REMOTE_QPN] = srqn;
+}
+
+/** Writes what a FLUSH is to bring into place. */
+export function writeFlush(words: Int32Array, at: number, length: number, type: number, level: number): void {
+  words[at + FlushWqe.LENGTH] = length;
+  // PROTOCOL.md 1.3: placement type in bits 3..0, selectivity in 5..4.
+  words[at + FlushWqe.FETH] = type | (level << 4);
+}
+
+/** Writes what a BIND_MW does: the window that has `rkey` gets `newRkey`, and opens a part of the region `lkey`. */
+export function writeBind(
+  words: Int32Array,
+  at: number,
+  rkey: number,
+  newRkey: number,
+  lkey: number,
+  { addr = 0, length = 0, mwAccessFlags = 0 }: MwBindInfo,
+): void {
+  writeRemote(words, at, addr, rkey);
+  words[at + SendWqe.IMM_DATA] = newRkey;
+  words[at + BindWqe.LENGTH_LO] = lowWord(length);
+  words[at + BindWqe.LENGTH_HI] = highWord(length);
+  words[at + BindWqe.LKEY] = lkey;
+  words[at + BindWqe.ACCESS] = mwAccessFlags;
 }
 
 /** Writes a scatter/gather entry. `at` is the word at which it begins. */

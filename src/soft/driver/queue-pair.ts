@@ -1,72 +1,91 @@
 import { recvQueueShape, sendQueueShape } from '../../nic/index.js';
-import { ipFromGid, type QpCap, QpState, type QpType, WrOpcode } from '../../spec/index.js';
+import { type Gid, type QpCap, QpState, type QpType, WrOpcode } from '../../spec/index.js';
 import {
   type Address,
   capProblem,
-  completeQpAttr,
   completeQpCap,
+  hasOpcode,
+  hasReceiveQueue,
   invalid,
-  modifyProblem,
+  type Mw,
+  type MwBind,
   PostError,
+  type Problem,
   type Qp,
   type QpInitAttr,
-  type QpModifyAttr,
+  qpInitProblem,
   type QpQuery,
+  type QpRateLimit,
+  rateLimitProblem,
   type RecvWr,
   refuse,
-  Resource,
+  sendOpsOf,
   type SendWr,
-  type Sge,
+  VerbsError,
   type WrId,
 } from '../../verbs/index.js';
+import { BuildingQp } from './building-qp.js';
 import { SoftCq } from './completion-queue.js';
 import type { SoftContext } from './context.js';
 import type { SoftPd } from './protection-domain.js';
+import { DeviceQp } from './qp-base.js';
 import { RecvQueue } from './recv-queue.js';
 import { SendBatch } from './send-batch.js';
 import { SendQueue } from './send-queue.js';
+import { SoftSrq } from './shared-receive-queue.js';
 
-/** Q_Keys with this bit are for privileged users (PROTOCOL.md 1.5). */
-const CONTROLLED_QKEY = 0x80000000;
+const CREATE = 'ibv_create_qp';
+/** What an ATOMIC_WRITE of the builder needs in its entry. */
+const ATOMIC_BYTES = 8;
+const GID_BYTES = 16;
 
 function isList<T extends object>(wr: T | readonly T[]): wr is readonly T[] {
   return Array.isArray(wr);
 }
 
 /** Sizes as granted: rings have a power of two of entries, and all of them may be used. */
-function grantedCap(asked: QpCap): QpCap {
-  const { maxSendWr, maxRecvWr, maxSendSge, maxRecvSge, maxInlineData } = asked;
+function grantedCap(type: QpType, asked: QpCap): QpCap {
+  const { maxSendWr, maxRecvWr, maxSendSge, maxRecvSge } = asked;
+  const maxInlineData = hasOpcode(type, WrOpcode.ATOMIC_WRITE)
+    ? Math.max(asked.maxInlineData, ATOMIC_BYTES)
+    : asked.maxInlineData;
   return {
-    ...asked,
     maxSendWr: maxSendWr === 0 ? 0 : sendQueueShape(maxSendWr, maxSendSge, maxInlineData).entries,
     maxRecvWr: maxRecvWr === 0 ? 0 : recvQueueShape(maxRecvWr, maxRecvSge).entries,
+    maxSendSge,
+    maxRecvSge,
+    maxInlineData,
   };
 }
 
 function ourCq(context: SoftContext, cq: unknown, which: string): SoftCq {
   if (cq instanceof SoftCq && cq.context === context && !cq.destroyed) return cq;
-  const problem = invalid(`${which} is no living completion queue of this context`, 'Make one by createCq');
-  refuse('ibv_create_qp', problem);
-  throw new Error('unreachable');
+  throw new VerbsError(
+    CREATE,
+    invalid(`${which} is no living completion queue of this context`, 'Make one by createCq'),
+  );
 }
 
-/** A queue pair. */
-export class SoftQp extends Resource implements Qp {
-  readonly context: SoftContext;
-  readonly qpNum: number;
+function ourSrq(context: SoftContext, srq: unknown): SoftSrq {
+  if (srq instanceof SoftSrq && srq.context === context && !srq.destroyed) return srq;
+  throw new VerbsError(
+    CREATE,
+    invalid('srq is no living shared receive queue of this context', 'Make one by createSrq'),
+  );
+}
+
+/** A queue pair that a protection domain has: of any type but XRC_RECV. */
+export class SoftQp extends BuildingQp implements Qp {
   readonly qpType: QpType;
   readonly sendCq: SoftCq;
   readonly recvCq: SoftCq;
+  readonly srq: SoftSrq | undefined;
   readonly cap: QpCap;
-  readonly qpContext: unknown;
-  /** Address of the peer that it was connected to last. */
-  peer: string | undefined;
-  protected readonly label: string;
+  protected readonly batch: SendBatch;
 
   readonly #sq: SendQueue;
   readonly #rq: RecvQueue;
-  readonly #batch: SendBatch;
-  readonly #sqSigAll: boolean;
+  readonly #asked: Pick<QpInitAttr, 'sqSigAll' | 'createFlags' | 'sendOpsFlags'>;
 
   constructor(
     readonly pd: SoftPd,
@@ -74,72 +93,59 @@ export class SoftQp extends Resource implements Qp {
   ) {
     const { context } = pd;
     const { limits } = context;
-    const { qpType, sqSigAll = false, qpContext } = init;
-    const asked = completeQpCap(init.cap);
-    refuse('ibv_create_qp', capProblem(asked, limits, limits.maxInlineBytes));
+    refuse(CREATE, qpInitProblem(init));
+    const { qpType, sqSigAll = false, createFlags = 0, sendOpsFlags = sendOpsOf(qpType) } = init;
+    const receives = init.srq === undefined && hasReceiveQueue(qpType);
+    const asked = completeQpCap(init.cap, receives);
+    refuse(CREATE, capProblem(asked, limits, limits.maxInlineBytes));
     const sendCq = ourCq(context, init.sendCq, 'sendCq');
-    const recvCq = ourCq(context, init.recvCq, 'recvCq');
-    const cap = grantedCap(asked);
-    const sq = new SendQueue(qpType, cap, limits.maxMessageBytes, (addr, length) => context.memoryAt(addr, length));
-    const rq = new RecvQueue(qpType, cap);
-    const { qpn } = context.command('ibv_create_qp', 'createQp', {
+    const recvCq = init.recvCq === undefined ? sendCq : ourCq(context, init.recvCq, 'recvCq');
+    const srq = init.srq === undefined ? undefined : ourSrq(context, init.srq);
+    const cap = grantedCap(qpType, asked);
+    const sq = new SendQueue(context, qpType, cap);
+    const rq = new RecvQueue(qpType, cap, srq !== undefined);
+    const { qpn } = context.command(CREATE, 'createQp', {
       type: qpType,
       pd: pd.handle,
       sendCq: sendCq.cqn,
       recvCq: recvCq.cqn,
+      srq: srq?.srqn,
       cap,
+      createFlags,
       sqSigAll,
       sq: sq.ring.memory,
       rq: rq.ring.memory,
     });
-    super('ibv_destroy_qp', [pd, sendCq, recvCq]);
-    this.context = context;
-    this.qpNum = qpn;
+    const uses = [pd, sendCq, recvCq];
+    super(context, new DeviceQp(qpn, sq.ring), init.qpContext, srq === undefined ? uses : [...uses, srq]);
     this.qpType = qpType;
     this.sendCq = sendCq;
     this.recvCq = recvCq;
+    this.srq = srq;
     this.cap = cap;
-    this.qpContext = qpContext;
-    this.label = `QP 0x${qpn.toString(16)}`;
+    this.batch = new SendBatch(sq, sendOpsFlags);
     this.#sq = sq;
     this.#rq = rq;
-    this.#batch = new SendBatch(qpType, sq);
-    this.#sqSigAll = sqSigAll;
+    this.#asked = { sqSigAll, createFlags, sendOpsFlags };
     context.pairs.set(qpn, this);
   }
 
-  get state(): QpState {
-    return this.#sq.ring.state;
-  }
-
-  modify(init: QpModifyAttr): void {
-    this.assertAlive('ibv_modify_qp');
-    const attr = completeQpAttr(init);
-    refuse('ibv_modify_qp', modifyProblem(attr));
-    if (attr.qkey !== undefined && attr.qkey >= CONTROLLED_QKEY) {
-      const message = `Q_Key 0x${attr.qkey.toString(16)} is a controlled one: its top bit is set`;
-      refuse('ibv_modify_qp', { errno: 'EPERM', message, advice: 'Choose one below 0x80000000' });
-    }
-    this.context.command('ibv_modify_qp', 'modifyQp', { qpn: this.qpNum, attr });
-    if (attr.ahAttr?.grh !== undefined) this.peer = ipFromGid(attr.ahAttr.grh.dgid);
-  }
-
   query(): QpQuery {
-    this.assertAlive('ibv_query_qp');
-    const attr = this.context.command('ibv_query_qp', 'queryQp', this.qpNum);
-    const { qpType, sendCq, recvCq, cap, qpContext } = this;
-    return { attr, initAttr: { qpType, sendCq, recvCq, cap, sqSigAll: this.#sqSigAll, qpContext } };
+    const attr = this.queryAttr();
+    const { qpType, sendCq, recvCq, srq, cap, qpContext } = this;
+    const initAttr = { ...this.#asked, qpType, sendCq, recvCq, cap, qpContext };
+    return { attr, initAttr: srq === undefined ? initAttr : { ...initAttr, srq } };
   }
 
   postSend(wr: SendWr | readonly SendWr[]): void {
     this.assertAlive('ibv_post_send');
     const wrs = isList(wr) ? wr : [wr];
-    if (this.#batch.open && wrs.length > 0)
-      throw new PostError('ibv_post_send', invalid('a batch is open', 'Call wrComplete or wrAbort first'), wrs[0], 0);
+    const problem = this.#batchProblem();
+    if (problem !== undefined && wrs.length > 0) throw new PostError('ibv_post_send', problem, wrs[0], 0);
     try {
       this.#sq.post(wrs);
     } finally {
-      this.#ring();
+      this.ring();
     }
   }
 
@@ -158,75 +164,41 @@ export class SoftQp extends Resource implements Qp {
     this.#ringForReceives();
   }
 
-  wrStart(): void {
-    this.assertAlive('ibv_wr_start');
-    this.#batch.start();
+  bindMw(mw: Mw, bind: MwBind): void {
+    this.assertAlive('ibv_bind_mw');
+    refuse('ibv_bind_mw', this.#batchProblem() ?? this.#sq.bind(mw, bind));
+    this.ring();
   }
 
-  set wrId(wrId: WrId) {
-    this.#batch.setWrId(wrId);
+  attachMcast(gid: Gid): void {
+    this.#changeMembership('ibv_attach_mcast', 'attachMcast', gid);
   }
 
-  set wrFlags(sendFlags: number) {
-    this.#batch.setFlags(sendFlags);
+  detachMcast(gid: Gid): void {
+    this.#changeMembership('ibv_detach_mcast', 'detachMcast', gid);
   }
 
-  wrSend(): void {
-    this.#batch.send();
+  modifyRateLimit(limit: QpRateLimit): void {
+    const call = 'ibv_modify_qp_rate_limit';
+    this.assertAlive(call);
+    const { packetPacingCaps } = this.context.queryDeviceEx();
+    refuse(call, rateLimitProblem(limit, this.qpType, packetPacingCaps));
+    const { rateLimit, maxBurstSize = 0, typicalPktSize = 0 } = limit;
+    this.context.command(call, 'modifyRateLimit', {
+      qpn: this.qpNum,
+      rateLimitKbps: rateLimit,
+      maxBurstBytes: maxBurstSize,
+      typicalPacketBytes: typicalPktSize,
+    });
   }
 
-  wrSendImm(immData: number): void {
-    this.#batch.sendWith(WrOpcode.SEND_WITH_IMM, immData);
+  createFlow(): never {
+    const message = 'this device does not steer flows';
+    throw new VerbsError('ibv_create_flow', { errno: 'EOPNOTSUPP', message, advice: '' });
   }
 
-  wrSendInv(invalidateRkey: number): void {
-    this.#batch.sendWith(WrOpcode.SEND_WITH_INV, invalidateRkey);
-  }
-
-  wrRdmaWrite(rkey: number, remoteAddr: Address): void {
-    this.#batch.rdma(WrOpcode.RDMA_WRITE, rkey, remoteAddr);
-  }
-
-  wrRdmaWriteImm(rkey: number, remoteAddr: Address, immData: number): void {
-    this.#batch.writeImm(rkey, remoteAddr, immData);
-  }
-
-  wrRdmaRead(rkey: number, remoteAddr: Address): void {
-    this.#batch.rdma(WrOpcode.RDMA_READ, rkey, remoteAddr);
-  }
-
-  wrAtomicCmpSwp(rkey: number, remoteAddr: Address, compare: Address, swap: Address): void {
-    this.#batch.compareAndSwap(rkey, remoteAddr, compare, swap);
-  }
-
-  wrAtomicFetchAdd(rkey: number, remoteAddr: Address, add: Address): void {
-    this.#batch.fetchAndAdd(rkey, remoteAddr, add);
-  }
-
-  wrSetSge(lkey: number, addr: Address, length: number): void {
-    this.#batch.setSge(lkey, addr, length);
-  }
-
-  wrSetSgeList(sgList: readonly Sge[]): void {
-    this.#batch.setSgeList(sgList);
-  }
-
-  wrSetInlineData(bytes: Uint8Array): void {
-    this.#batch.setInlineData(bytes);
-  }
-
-  wrComplete(): void {
-    this.assertAlive('ibv_wr_complete');
-    if (this.#batch.complete()) this.#ring();
-  }
-
-  wrAbort(): void {
-    this.assertAlive('ibv_wr_abort');
-    this.#batch.abort();
-  }
-
-  destroy(): void {
-    this.end();
+  protected ring(): void {
+    if (this.#sq.ring.claimDoorbell()) this.context.doorbell.ring(this.qpNum);
   }
 
   protected release(): void {
@@ -234,12 +206,21 @@ export class SoftQp extends Resource implements Qp {
     this.context.pairs.delete(this.qpNum);
   }
 
-  #ring(): void {
-    if (this.#sq.ring.claimDoorbell()) this.context.doorbell.ring(this.qpNum);
-  }
-
   /** Receives are found when a message comes; but in ERR none comes, and they must be flushed. */
   #ringForReceives(): void {
-    if (this.#rq.ring.state === QpState.ERR) this.#ring();
+    if (this.#rq.ring.state === QpState.ERR) this.ring();
+  }
+
+  /** While a batch is open its entries lie where others would be written. */
+  #batchProblem(): Problem | undefined {
+    return this.batch.open ? invalid('a batch is open', 'Call wrComplete or wrAbort first') : undefined;
+  }
+
+  #changeMembership(call: string, verb: 'attachMcast' | 'detachMcast', gid: Gid): void {
+    this.assertAlive(call);
+    // What crosses to the adapter is cloned, and must not be more than a GID.
+    if (!(gid instanceof Uint8Array) || gid.length !== GID_BYTES)
+      refuse(call, invalid('that is no GID', 'It is a Uint8Array of 16 bytes; gidFromIp makes one'));
+    this.context.command(call, verb, { qpn: this.qpNum, gid: Uint8Array.from(gid) });
   }
 }

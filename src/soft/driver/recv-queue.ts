@@ -12,6 +12,7 @@ import {
   recvStateProblem,
   type RecvWr,
   type Sge,
+  srqRecvProblem,
   type WrId,
 } from '../../verbs/index.js';
 import { writeRecvHeader, writeSge, writeSgeList } from './entries.js';
@@ -19,16 +20,27 @@ import { WorkRing } from './work-ring.js';
 
 const NO_PIECES: readonly Sge[] = [];
 
-/** The driver's end of a receive queue. */
-export class RecvQueue {
+/** The driver's end of a queue of receive requests. */
+abstract class ReceiveRequests {
   readonly ring: WorkRing;
 
   constructor(
-    private readonly type: QpType,
-    private readonly cap: QpCap,
+    private readonly call: string,
+    private readonly maxSge: number,
+    maxWr: number,
   ) {
-    this.ring = new WorkRing(recvQueueShape(cap.maxRecvWr, cap.maxRecvSge), cap.maxRecvWr);
+    this.ring = ReceiveRequests.ringFor(maxWr, maxSge);
   }
+
+  protected static ringFor(maxWr: number, maxSge: number): WorkRing {
+    return new WorkRing(recvQueueShape(maxWr, maxSge), maxWr);
+  }
+
+  /** Why nothing can be posted now, or undefined. */
+  protected abstract refusal(): Problem | undefined;
+  /** Why a request makes no sense, or undefined. */
+  protected abstract problemOf(wr: RecvWr): Problem | undefined;
+  protected abstract fullProblem(): Problem;
 
   /**
    * Publishes requests up to the first that is refused.
@@ -36,26 +48,26 @@ export class RecvQueue {
    * @throws PostError naming that one
    */
   post(wrs: readonly RecvWr[]): void {
-    const refused = recvStateProblem(this.type, this.ring.state);
+    const refused = this.refusal();
     for (let i = 0; i < wrs.length; i += 1) {
-      const problem = refused ?? recvProblem(this.cap, wrs[i]) ?? this.#write(wrs[i]);
+      const problem = refused ?? this.problemOf(wrs[i]) ?? this.#write(wrs[i]);
       if (problem === undefined) continue;
       if (this.ring.pending) this.ring.publish();
-      throw new PostError('ibv_post_recv', problem, wrs[i], i);
+      throw new PostError(this.call, problem, wrs[i], i);
     }
     this.ring.publish();
   }
 
   /** Publishes one request of one piece, without an object for it. @throws PostError when it is refused */
   postSge(wrId: WrId, lkey: number, addr: Address, length: number): void {
-    if (this.cap.maxRecvSge > 0 && isWrId(wrId) && isU32(lkey) && isAddress(addr) && isU32(length)) {
-      const refused = recvStateProblem(this.type, this.ring.state);
-      const at = refused === undefined ? this.ring.reserve() : -1;
+    if (this.maxSge > 0 && isWrId(wrId) && isU32(lkey) && isAddress(addr) && isU32(length)) {
+      const { ring } = this;
+      const at = this.refusal() === undefined ? ring.reserve() : -1;
       if (at >= 0) {
-        writeRecvHeader(this.ring.words, at, wrId, 1);
-        writeSge(this.ring.words, at + RecvWqe.DATA, addr, length, lkey);
-        this.ring.accept();
-        this.ring.publish();
+        writeRecvHeader(ring.words, at, wrId, 1);
+        writeSge(ring.words, at + RecvWqe.DATA, addr, length, lkey);
+        ring.accept();
+        ring.publish();
         return;
       }
     }
@@ -64,12 +76,77 @@ export class RecvQueue {
   }
 
   #write(wr: RecvWr): Problem | undefined {
-    const at = this.ring.reserve();
-    if (at < 0) return queueFullProblem('receive', this.cap.maxRecvWr);
+    const { ring } = this;
+    const at = ring.reserve();
+    if (at < 0) return this.fullProblem();
     const pieces = wr.sgList ?? NO_PIECES;
-    writeRecvHeader(this.ring.words, at, wr.wrId ?? 0, pieces.length);
-    writeSgeList(this.ring.words, at + RecvWqe.DATA, pieces);
-    this.ring.accept();
+    writeRecvHeader(ring.words, at, wr.wrId ?? 0, pieces.length);
+    writeSgeList(ring.words, at + RecvWqe.DATA, pieces);
+    ring.accept();
     return undefined;
+  }
+}
+
+/** The receive queue of one queue pair; an empty one where the queue pair takes from a shared queue. */
+export class RecvQueue extends ReceiveRequests {
+  constructor(
+    private readonly type: QpType,
+    private readonly cap: QpCap,
+    private readonly shared: boolean,
+  ) {
+    super('ibv_post_recv', cap.maxRecvSge, cap.maxRecvWr);
+  }
+
+  protected refusal(): Problem | undefined {
+    return recvStateProblem(this.type, this.ring.state, this.shared);
+  }
+
+  protected problemOf(wr: RecvWr): Problem | undefined {
+    return recvProblem(this.cap, wr);
+  }
+
+  protected fullProblem(): Problem {
+    return queueFullProblem('receive', this.cap.maxRecvWr);
+  }
+}
+
+/** The requests of a shared receive queue, which no queue pair's state keeps anybody from posting. */
+export class SharedRecvQueue extends ReceiveRequests {
+  #maxWr: number;
+
+  constructor(
+    maxWr: number,
+    private readonly pieces: number,
+  ) {
+    super('ibv_post_srq_recv', pieces, maxWr);
+    this.#maxWr = maxWr;
+  }
+
+  get maxWr(): number {
+    return this.#maxWr;
+  }
+
+  /**
+   * Goes on in a ring for `maxWr` requests.
+   *
+   * @param adopt has the NIC copy what is posted to that memory; when it throws, nothing has changed
+   */
+  resize(maxWr: number, adopt: (memory: SharedArrayBuffer) => void): void {
+    const successor = ReceiveRequests.ringFor(maxWr, this.pieces);
+    adopt(successor.memory);
+    this.ring.moveTo(successor);
+    this.#maxWr = maxWr;
+  }
+
+  protected refusal(): undefined {
+    return undefined;
+  }
+
+  protected problemOf(wr: RecvWr): Problem | undefined {
+    return srqRecvProblem(this.pieces, wr);
+  }
+
+  protected fullProblem(): Problem {
+    return queueFullProblem('shared receive', this.#maxWr);
   }
 }

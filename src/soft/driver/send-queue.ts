@@ -1,9 +1,14 @@
 import { SendWqe, sendQueueShape } from '../../nic/index.js';
-import { type QpCap, type QpType, SendFlags, WrOpcode } from '../../spec/index.js';
+import { type QpCap, QpType, SendFlags, WrOpcode } from '../../spec/index.js';
 import {
+  bindMwProblem,
+  type DatagramDestination,
   highWord,
+  incRkey,
   invalid,
   lowWord,
+  type Mw,
+  type MwBind,
   PostError,
   type Problem,
   queueFullProblem,
@@ -12,19 +17,22 @@ import {
   sendStateProblem,
   type SendWr,
 } from '../../verbs/index.js';
+import { addressHandleNumber } from './address-handle.js';
+import { noteBound, writeBindOf } from './bind.js';
+import type { SoftContext } from './context.js';
 import {
   sendControl,
   writeCompareAdd,
+  writeDatagram,
+  writeFlush,
   writeInline,
   writeRemote,
   writeSendHeader,
   writeSgeList,
+  writeSharedQueue,
   writeSwap,
 } from './entries.js';
 import { WorkRing } from './work-ring.js';
-
-/** Memory of the program behind an address, for inline data that is named by one; undefined when none is known there. */
-export type MemoryLookup = (addr: bigint | number, lengthBytes: number) => Uint8Array | undefined;
 
 const NO_PIECES: readonly never[] = [];
 
@@ -34,18 +42,24 @@ function areSges(pieces: readonly SendSge[]): pieces is readonly Exclude<SendSge
   return true;
 }
 
+/** That a datagram names an address handle that is none, or none any more. */
+export function handleProblem(): Problem {
+  return invalid('ud.ah is no living address handle of this context', 'Make one by pd.createAh');
+}
+
 /** The driver's end of a send queue, for requests that come as objects. */
 export class SendQueue {
   readonly ring: WorkRing;
   /** The ring's memory, byte by byte, for inline data. */
   readonly bytes: Uint8Array;
+  readonly maxMessageBytes: number;
 
   constructor(
-    private readonly type: QpType,
+    readonly context: SoftContext,
+    readonly type: QpType,
     readonly cap: QpCap,
-    readonly maxMessageBytes: number,
-    private readonly lookUp: MemoryLookup,
   ) {
+    this.maxMessageBytes = context.limits.maxMessageBytes;
     this.ring = new WorkRing(sendQueueShape(cap.maxSendWr, cap.maxSendSge, cap.maxInlineData), cap.maxSendWr);
     this.bytes = new Uint8Array(this.ring.memory);
   }
@@ -67,6 +81,24 @@ export class SendQueue {
     this.ring.publish();
   }
 
+  /** Publishes the request that binds a window of type 1, which has its new key then. @returns why not, or undefined */
+  bind(mw: Mw, bind: MwBind): Problem | undefined {
+    const { ring } = this;
+    const problem = bindMwProblem(this.type, mw, bind) ?? sendStateProblem(ring.state);
+    if (problem !== undefined) return problem;
+    const at = ring.reserve();
+    if (at < 0) return queueFullProblem('send', this.cap.maxSendWr);
+    const { wrId = 0, sendFlags = 0, bindInfo } = bind;
+    const rkey = incRkey(mw.rkey);
+    writeSendHeader(ring.words, at, sendControl(WrOpcode.BIND_MW, sendFlags, 0), lowWord(wrId), highWord(wrId));
+    const foreign = writeBindOf(ring.words, at, this.context, mw, rkey, bindInfo);
+    if (foreign !== undefined) return foreign;
+    ring.accept();
+    ring.publish();
+    noteBound(mw, rkey);
+    return undefined;
+  }
+
   #write(wr: SendWr): Problem | undefined {
     const at = this.ring.reserve();
     if (at < 0) return queueFullProblem('send', this.cap.maxSendWr);
@@ -74,40 +106,61 @@ export class SendQueue {
     const { opcode, wrId = 0, sendFlags = 0 } = wr;
     const pieces: readonly SendSge[] = wr.sgList ?? NO_PIECES;
     writeSendHeader(words, at, sendControl(opcode, sendFlags, pieces.length), lowWord(wrId), highWord(wrId));
-    if ((sendFlags & SendFlags.INLINE) !== 0) {
-      const problem = this.#writeInline(at, pieces);
-      if (problem !== undefined) return problem;
-    } else if (areSges(pieces)) {
-      writeSgeList(words, at + SendWqe.DATA, pieces);
-    }
+    let problem: Problem | undefined;
+    if ((sendFlags & SendFlags.INLINE) !== 0) problem = this.#writeInline(at, pieces);
+    else if (areSges(pieces)) writeSgeList(words, at + SendWqe.DATA, pieces);
+    problem ??= this.#writeParticulars(at, wr);
+    if (wr.xrc !== undefined && this.type === QpType.XRC_SEND) writeSharedQueue(words, at, wr.xrc.remoteSrqn);
+    if (problem === undefined) this.ring.accept();
+    return problem;
+  }
+
+  /** Writes what requests of this opcode alone have. */
+  #writeParticulars(at: number, wr: SendWr): Problem | undefined {
+    const { words } = this.ring;
     switch (wr.opcode) {
       case WrOpcode.SEND:
-        break;
+        return this.#writeDestination(at, wr.ud);
       case WrOpcode.SEND_WITH_IMM:
         words[at + SendWqe.IMM_DATA] = wr.immData;
-        break;
+        return this.#writeDestination(at, wr.ud);
       case WrOpcode.SEND_WITH_INV:
+      case WrOpcode.LOCAL_INV:
         words[at + SendWqe.IMM_DATA] = wr.invalidateRkey;
-        break;
+        return undefined;
       case WrOpcode.RDMA_WRITE_WITH_IMM:
         words[at + SendWqe.IMM_DATA] = wr.immData;
         writeRemote(words, at, wr.rdma.remoteAddr, wr.rdma.rkey);
-        break;
+        return undefined;
       case WrOpcode.RDMA_WRITE:
       case WrOpcode.RDMA_READ:
+      case WrOpcode.ATOMIC_WRITE:
         writeRemote(words, at, wr.rdma.remoteAddr, wr.rdma.rkey);
-        break;
+        return undefined;
+      case WrOpcode.FLUSH:
+        writeRemote(words, at, wr.rdma.remoteAddr, wr.rdma.rkey);
+        writeFlush(words, at, wr.flush.length, wr.flush.type, wr.flush.level);
+        return undefined;
       case WrOpcode.ATOMIC_CMP_AND_SWP:
         writeRemote(words, at, wr.atomic.remoteAddr, wr.atomic.rkey);
         writeCompareAdd(words, at, wr.atomic.compareAdd);
         writeSwap(words, at, wr.atomic.swap);
-        break;
+        return undefined;
       case WrOpcode.ATOMIC_FETCH_AND_ADD:
         writeRemote(words, at, wr.atomic.remoteAddr, wr.atomic.rkey);
         writeCompareAdd(words, at, wr.atomic.compareAdd);
-        break;
+        return undefined;
+      case WrOpcode.BIND_MW:
+        return writeBindOf(words, at, this.context, wr.bindMw.mw, wr.bindMw.rkey, wr.bindMw.bindInfo);
     }
-    this.ring.accept();
+  }
+
+  #writeDestination(at: number, ud: DatagramDestination | undefined): Problem | undefined {
+    // Other types than UD have a peer, and look at nothing that is given here.
+    if (ud === undefined || this.type !== QpType.UD) return undefined;
+    const handle = addressHandleNumber(ud.ah, this.context);
+    if (handle < 0) return handleProblem();
+    writeDatagram(this.ring.words, at, handle, ud.remoteQpn, ud.remoteQkey);
     return undefined;
   }
 
@@ -118,7 +171,7 @@ export class SendQueue {
     let written = 0;
     for (let i = 0; i < pieces.length; i += 1) {
       const piece = pieces[i];
-      const data = 'bytes' in piece ? piece.bytes : this.lookUp(piece.addr, piece.length);
+      const data = 'bytes' in piece ? piece.bytes : this.context.memoryAt(piece.addr, piece.length);
       if (data === undefined)
         return invalid(
           `sgList[${i}] names memory that is not registered`,

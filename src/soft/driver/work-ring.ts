@@ -6,38 +6,44 @@ import type { QpState } from '../../spec/index.js';
  * become the NIC's all at once: {@link reserve}, write, {@link accept}, and so on, then {@link publish}.
  */
 export class WorkRing {
-  readonly memory: SharedArrayBuffer;
-  readonly words: Int32Array;
-
-  readonly #mask: number;
-  readonly #entryWords: number;
+  #memory: SharedArrayBuffer;
+  #words: Int32Array;
+  #mask: number;
+  #entryWords: number;
+  /** Entries that may be in use at a time. */
+  #capacity: number;
   /** Entry that is written next; those from #published up to it are written and not yet the NIC's. */
   #next = 0;
   #published = 0;
   #knownConsumer = 0;
 
-  constructor(
-    shape: RingShape,
-    /** Entries that may be in use at a time. */
-    private readonly capacity: number,
-  ) {
-    this.memory = new SharedArrayBuffer(shape.bytes);
-    this.words = new Int32Array(this.memory);
+  constructor(shape: RingShape, capacity: number) {
+    this.#memory = new SharedArrayBuffer(shape.bytes);
+    this.#words = new Int32Array(this.#memory);
     this.#mask = shape.entries - 1;
     this.#entryWords = shape.entryWords;
+    this.#capacity = capacity;
+  }
+
+  get memory(): SharedArrayBuffer {
+    return this.#memory;
+  }
+
+  get words(): Int32Array {
+    return this.#words;
   }
 
   /** The state that the NIC says the queue pair to be in. */
   get state(): QpState {
     // The NIC writes nothing else there (layout: WorkQueue.QP_STATE).
-    return Atomics.load(this.words, WorkQueue.QP_STATE) as QpState;
+    return Atomics.load(this.#words, WorkQueue.QP_STATE) as QpState;
   }
 
   /** The word at which the next entry is to be written, or -1 when the queue is full. */
   reserve(): number {
-    if ((this.#next - this.#knownConsumer) >>> 0 >= this.capacity) {
-      this.#knownConsumer = Atomics.load(this.words, Ring.CONSUMER);
-      if ((this.#next - this.#knownConsumer) >>> 0 >= this.capacity) return -1;
+    if ((this.#next - this.#knownConsumer) >>> 0 >= this.#capacity) {
+      this.#knownConsumer = Atomics.load(this.#words, Ring.CONSUMER);
+      if ((this.#next - this.#knownConsumer) >>> 0 >= this.#capacity) return -1;
     }
     return RING_HEADER_WORDS + (this.#next & this.#mask) * this.#entryWords;
   }
@@ -60,7 +66,7 @@ export class WorkRing {
   /** Makes all that was accepted the NIC's. */
   publish(): void {
     this.#published = this.#next;
-    Atomics.store(this.words, Ring.PRODUCER, this.#next);
+    Atomics.store(this.#words, Ring.PRODUCER, this.#next);
   }
 
   /**
@@ -68,6 +74,19 @@ export class WorkRing {
    * NIC clears it before it looks at the queue.
    */
   claimDoorbell(): boolean {
-    return Atomics.exchange(this.words, WorkQueue.DOORBELL, 1) === 0;
+    return Atomics.exchange(this.#words, WorkQueue.DOORBELL, 1) === 0;
+  }
+
+  /**
+   * Goes on in the ring of another size, to which the NIC has copied what is published, under the same numbers. Nothing
+   * may be {@link pending}.
+   */
+  moveTo(successor: WorkRing): void {
+    this.#memory = successor.#memory;
+    this.#words = successor.#words;
+    this.#mask = successor.#mask;
+    this.#entryWords = successor.#entryWords;
+    this.#capacity = successor.#capacity;
+    this.#knownConsumer = Atomics.load(this.#words, Ring.CONSUMER);
   }
 }

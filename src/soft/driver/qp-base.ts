@@ -1,0 +1,69 @@
+import { ipFromGid, type QpAttr, type QpState, type QpType } from '../../spec/index.js';
+import { completeQpAttr, modifyProblem, type QpBase, type QpModifyAttr, refuse, Resource } from '../../verbs/index.js';
+import type { SoftContext } from './context.js';
+import type { WorkRing } from './work-ring.js';
+
+/** Q_Keys with this bit are for privileged users (PROTOCOL.md 1.5). */
+const CONTROLLED_QKEY = 0x80000000;
+
+/** A queue pair as the adapter has it. */
+export class DeviceQp {
+  /** Address of the peer that it was connected to last. */
+  peer: string | undefined;
+
+  constructor(
+    readonly qpNum: number,
+    /** Where the NIC says which state it is in. */
+    readonly ring: WorkRing,
+  ) {}
+}
+
+/** What queue pairs of all types have. */
+export abstract class SoftQpBase extends Resource implements QpBase {
+  readonly qpNum: number;
+  abstract readonly qpType: QpType;
+  protected readonly label: string;
+
+  protected constructor(
+    readonly context: SoftContext,
+    private readonly device: DeviceQp,
+    readonly qpContext: unknown,
+    uses: readonly Resource[],
+  ) {
+    super('ibv_destroy_qp', uses);
+    const { qpNum } = device;
+    this.qpNum = qpNum;
+    this.label = `QP 0x${qpNum.toString(16)}`;
+  }
+
+  get state(): QpState {
+    return this.device.ring.state;
+  }
+
+  get peer(): string | undefined {
+    return this.device.peer;
+  }
+
+  modify(init: QpModifyAttr): void {
+    this.assertAlive('ibv_modify_qp');
+    const attr = completeQpAttr(init);
+    refuse('ibv_modify_qp', modifyProblem(attr));
+    if (attr.qkey !== undefined && attr.qkey >= CONTROLLED_QKEY) {
+      const message = `Q_Key 0x${attr.qkey.toString(16)} is a controlled one: its top bit is set`;
+      refuse('ibv_modify_qp', { errno: 'EPERM', message, advice: 'Choose one below 0x80000000' });
+    }
+    this.context.command('ibv_modify_qp', 'modifyQp', { qpn: this.qpNum, attr });
+    if (attr.ahAttr?.grh !== undefined) this.device.peer = ipFromGid(attr.ahAttr.grh.dgid);
+  }
+
+  abstract query(): { readonly attr: QpAttr };
+
+  destroy(): void {
+    this.end();
+  }
+
+  protected queryAttr(): QpAttr {
+    this.assertAlive('ibv_query_qp');
+    return this.context.command('ibv_query_qp', 'queryQp', this.qpNum);
+  }
+}
