@@ -1,0 +1,128 @@
+import { test } from 'node:test';
+import { AccessFlags, alloc, WcStatus } from '../../src/index.js';
+import {
+  bind,
+  ONE_SIDED_REQUESTS,
+  openWindow,
+  secondConnection,
+  performOn,
+  pieceOf,
+  readOf,
+  windowOf,
+  WINDOW_TYPES,
+  wholeOf,
+  writeThrough,
+} from './memory-support.js';
+import { conformance } from './provider.js';
+import { ALL_ACCESS, assertStatus, assertSuccess, Pair, perform, remoteOf, useDevices } from './support.js';
+
+const { LOCAL_WRITE, REMOTE_WRITE, REMOTE_READ, REMOTE_ATOMIC, MW_BIND } = AccessFlags;
+const REMOTE_ALL = REMOTE_WRITE | REMOTE_READ | REMOTE_ATOMIC;
+
+/** Rights of a region, rights of a window on it, and whether that can be (PROTOCOL.md 3.7, man ibv_bind_mw). */
+const BINDS: readonly (readonly [string, number, string, number, boolean])[] = [
+  ['all', ALL_ACCESS, 'all', REMOTE_ALL, true],
+  ['MW_BIND', MW_BIND, 'nothing', 0, true],
+  ['MW_BIND', MW_BIND, 'REMOTE_READ', REMOTE_READ, true],
+  ['MW_BIND', MW_BIND, 'REMOTE_WRITE', REMOTE_WRITE, false],
+  ['MW_BIND', MW_BIND, 'REMOTE_ATOMIC', REMOTE_ATOMIC, false],
+  ['MW_BIND', MW_BIND, 'all', REMOTE_ALL, false],
+  ['LOCAL_WRITE+MW_BIND', LOCAL_WRITE | MW_BIND, 'nothing', 0, true],
+  ['LOCAL_WRITE+MW_BIND', LOCAL_WRITE | MW_BIND, 'REMOTE_READ', REMOTE_READ, true],
+  ['LOCAL_WRITE+MW_BIND', LOCAL_WRITE | MW_BIND, 'REMOTE_WRITE', REMOTE_WRITE, true],
+  ['LOCAL_WRITE+MW_BIND', LOCAL_WRITE | MW_BIND, 'REMOTE_ATOMIC', REMOTE_ATOMIC, true],
+  ['LOCAL_WRITE+MW_BIND', LOCAL_WRITE | MW_BIND, 'all', REMOTE_ALL, true],
+  ['REMOTE_READ+MW_BIND', REMOTE_READ | MW_BIND, 'REMOTE_WRITE', REMOTE_WRITE, false],
+  ['REMOTE_READ+MW_BIND', REMOTE_READ | MW_BIND, 'REMOTE_ATOMIC', REMOTE_ATOMIC, false],
+  ['nothing', 0, 'nothing', 0, false],
+  ['nothing', 0, 'REMOTE_READ', REMOTE_READ, false],
+  ['LOCAL_WRITE', LOCAL_WRITE, 'REMOTE_WRITE', REMOTE_WRITE, false],
+  ['all but MW_BIND', LOCAL_WRITE | REMOTE_ALL, 'all', REMOTE_ALL, false],
+];
+
+const RIGHT_OF: Readonly<Record<string, number>> = {
+  READ: REMOTE_READ,
+  WRITE: REMOTE_WRITE,
+  FETCH_ADD: REMOTE_ATOMIC,
+  CMP_SWAP: REMOTE_ATOMIC,
+};
+
+for (const [typeName, type] of WINDOW_TYPES) {
+  conformance(`rights of a window of ${typeName}`, (provider) => {
+    const devices = useDevices(provider, 1);
+
+    for (const [regionRights, regionAccess, windowRights, windowAccess, can] of BINDS) {
+      test(`${windowRights} on a region with ${regionRights}: ${can ? 'bound' : 'refused'}`, () => {
+        using pair = new Pair(devices);
+        const { remote } = pair;
+        const mr = remote.region(4096, regionAccess);
+        const { wc } = bind(remote, windowOf(remote, type), wholeOf(mr, windowAccess));
+        assertStatus(remote, wc, can ? WcStatus.SUCCESS : WcStatus.MW_BIND_ERR);
+      });
+    }
+
+    for (const [name, request] of ONE_SIDED_REQUESTS) {
+      for (const [right, flag] of [
+        ['REMOTE_READ', REMOTE_READ],
+        ['REMOTE_WRITE', REMOTE_WRITE],
+        ['REMOTE_ATOMIC', REMOTE_ATOMIC],
+      ] as const) {
+        const opens = RIGHT_OF[name] === flag;
+        test(`${right} alone ${opens ? 'opens' : 'does not open'} it to a ${name}, whatever the region allows`, () => {
+          using pair = new Pair(devices);
+          const { local, remote } = pair;
+          const { rkey } = openWindow(remote, type, wholeOf(remote.mr, flag));
+          const { remoteAddr } = remoteOf(remote.mr);
+          const wc = perform(local, request(local.mr.sge(0, 8), { remoteAddr, rkey }));
+          assertStatus(local, wc, opens ? WcStatus.SUCCESS : WcStatus.REM_ACCESS_ERR);
+        });
+      }
+
+      test(`a ${name} gets through to a region that is itself closed to peers`, () => {
+        using pair = new Pair(devices);
+        const { local, remote } = pair;
+        const mr = remote.region(4096, LOCAL_WRITE | MW_BIND);
+        const { rkey } = openWindow(remote, type, wholeOf(mr));
+        const { remoteAddr } = remoteOf(mr);
+        assertSuccess(local, perform(local, request(local.mr.sge(0, 8), { remoteAddr, rkey })));
+      });
+
+      test(`a ${name} does not get through before the window is bound`, () => {
+        using pair = new Pair(devices);
+        const { local, remote } = pair;
+        const { rkey } = windowOf(remote, type);
+        const { remoteAddr } = remoteOf(remote.mr);
+        const wc = perform(local, request(local.mr.sge(0, 8), { remoteAddr, rkey }));
+        assertStatus(local, wc, WcStatus.REM_ACCESS_ERR);
+      });
+    }
+
+    test('WRITEs get through both ways, each through a window of the other end', () => {
+      using pair = new Pair(devices);
+      const { local, remote } = pair;
+      const [here, there] = [local.region(1024, LOCAL_WRITE | MW_BIND), remote.region(1024, LOCAL_WRITE | MW_BIND)];
+      const ours = openWindow(local, type, wholeOf(here, REMOTE_WRITE));
+      const theirs = openWindow(remote, type, wholeOf(there, REMOTE_WRITE));
+      writeThrough(local, local.mr, { ...remoteOf(there), rkey: theirs.rkey }, there.bytes, 1024);
+      writeThrough(remote, remote.mr, { ...remoteOf(here), rkey: ours.rkey }, here.bytes, 1000);
+    });
+
+    test(`on another queue pair of the domain than it was bound on, it is ${type === 1 ? 'open' : 'closed'}`, () => {
+      using pair = new Pair(devices);
+      const { local, remote } = pair;
+      const { here } = secondConnection(pair);
+      const { rkey } = openWindow(remote, type, wholeOf(remote.mr));
+      const wc = performOn(here, readOf(local.mr, { ...remoteOf(remote.mr), rkey }));
+      assertStatus(local, wc, type === 1 ? WcStatus.SUCCESS : WcStatus.REM_ACCESS_ERR);
+    });
+
+    test('over a region at a chosen address it lies where that address says', () => {
+      using pair = new Pair(devices);
+      const { local, remote } = pair;
+      const iova = 0x7fff_0000_0000_0000n;
+      const mr = remote.keep(remote.pd.regMr(alloc(4096), ALL_ACCESS, { iova }));
+      const { rkey } = openWindow(remote, type, pieceOf(mr, 1024, 1024));
+      writeThrough(local, local.mr, { remoteAddr: iova + 1024n, rkey }, mr.bytes.subarray(1024), 1024);
+    });
+  });
+}
