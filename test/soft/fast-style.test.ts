@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Mr, type Qp, SendFlags, type SendWr, VerbsError, WcStatus, WrOpcode } from '../../src/index.js';
-import { drain, drainOne, Pair, pattern } from './support/pair.js';
+import {
+  type Mr,
+  MwType,
+  type Qp,
+  QpCreateSendOpsFlags,
+  QpType,
+  SendFlags,
+  type SendWr,
+  VerbsError,
+  WcStatus,
+  WrOpcode,
+} from '../../src/index.js';
+import { connect, drain, drainOne, Pair, pattern } from './support/pair.js';
 
 const NET = '127.94.2';
 const { SIGNALED, SOLICITED, INLINE, FENCE } = SendFlags;
@@ -48,6 +59,19 @@ const twins: readonly Twin[] = [
     fast: (qp) => {
       qp.wrSend();
       qp.wrSetInlineData(pattern(33));
+    },
+  },
+  {
+    name: 'SEND of inline data in pieces',
+    receives: 1,
+    plain: () => ({
+      opcode: WrOpcode.SEND,
+      sendFlags: SIGNALED | INLINE,
+      sgList: [{ bytes: pattern(33) }, { bytes: pattern(0) }, { bytes: pattern(31, 5) }],
+    }),
+    fast: (qp) => {
+      qp.wrSend();
+      qp.wrSetInlineDataList([pattern(33), pattern(0), pattern(31, 5)]);
     },
   },
   {
@@ -142,6 +166,23 @@ const twins: readonly Twin[] = [
       qp.wrAtomicFetchAdd(theirs.rkey, theirs.addr + 64n, 2 ** 40);
       qp.wrSetSge(mine.lkey, mine.addr, 8);
     },
+  },
+  {
+    name: 'ATOMIC_WRITE',
+    receives: 0,
+    plain: (mine, theirs) => ({
+      opcode: WrOpcode.ATOMIC_WRITE,
+      sendFlags: SIGNALED,
+      sgList: [mine.sge(9, 8)],
+      rdma: target(theirs),
+    }),
+    fast: (qp, mine, theirs) => qp.wrAtomicWrite(theirs.rkey, theirs.addr + 64n, mine.bytes.subarray(9, 17)),
+  },
+  {
+    name: 'LOCAL_INV',
+    receives: 0,
+    plain: (mine) => ({ opcode: WrOpcode.LOCAL_INV, sendFlags: SIGNALED, invalidateRkey: mine.rkey }),
+    fast: (qp, mine) => qp.wrLocalInv(mine.rkey),
   },
 ];
 
@@ -258,6 +299,50 @@ describe('the fast calling style', () => {
     ['a negative address', (qp) => qp.wrRdmaWrite(1, -8)],
     ['a key of 33 bits', (qp) => qp.wrRdmaWrite(2 ** 32, 8)],
     ['immediate data that is no whole number', (qp) => qp.wrSendImm(1.5)],
+    ['an ATOMIC_WRITE of 4 bytes', (qp) => qp.wrAtomicWrite(1, 64, pattern(4))],
+    ['an ATOMIC_WRITE that is not aligned', (qp) => qp.wrAtomicWrite(1, 65, pattern(8))],
+    [
+      'more data than an ATOMIC_WRITE has',
+      (qp, mr) =>
+        both(
+          () => qp.wrAtomicWrite(1, 64, pattern(8)),
+          () => qp.wrSetSge(mr.lkey, mr.addr, 8),
+        ),
+    ],
+    [
+      'data for a request that moves none',
+      (qp) =>
+        both(
+          () => qp.wrLocalInv(1),
+          () => qp.wrSetInlineData(pattern(1)),
+        ),
+    ],
+    ['a FLUSH to nowhere', (qp) => qp.wrFlush(1, 64, 8, 0, 0)],
+    ['a bind of a window that postSend does not bind', (qp, mr) => qp.wrBindMw(mr.pd.allocMw(MwType.TYPE_1), 1, {})],
+    [
+      'too much inline data in pieces',
+      (qp) =>
+        both(
+          () => qp.wrSend(),
+          () => qp.wrSetInlineDataList([pattern(64), pattern(1)]),
+        ),
+    ],
+    [
+      'where a queue pair with a peer goes',
+      (qp, mr) => {
+        const ah = mr.pd.createAh({ grh: { dgid: qp.context.queryGid(1, 0) } });
+        qp.wrSend();
+        qp.wrSetUdAddr(ah, 20, 1);
+      },
+    ],
+    [
+      'a shared receive queue where the peer chooses it',
+      (qp) =>
+        both(
+          () => qp.wrSend(),
+          () => qp.wrSetXrcSrqn(20),
+        ),
+    ],
   ];
   for (const [name, make] of mistakes) {
     test(`refuses ${name}, at wrComplete`, () => {
@@ -291,6 +376,37 @@ describe('the fast calling style', () => {
     qp.wrStart();
     for (let i = 0; i < 5; i += 1) qp.wrSend();
     assert.throws(() => qp.wrComplete(), { errno: 'ENOMEM' });
+  });
+
+  test('refuses TCP segmentation with EOPNOTSUPP', () => {
+    using pair = new Pair('simulated', NET);
+    const { qp } = pair.a;
+    qp.wrStart();
+    qp.wrSendTso(pattern(40), 1000);
+    qp.wrSend();
+    assert.throws(() => qp.wrComplete(), { errno: 'EOPNOTSUPP' });
+  });
+
+  test('builds what sendOpsFlags names and nothing else, which postSend does not ask about', () => {
+    using pair = new Pair('simulated', NET);
+    const { qp, pd, cq } = pair.a;
+    const sendOpsFlags = QpCreateSendOpsFlags.WITH_SEND | QpCreateSendOpsFlags.WITH_RDMA_WRITE;
+    const sending = pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, sendOpsFlags });
+    connect(sending, { qpNum: qp.qpNum, dgid: qp.context.queryGid(1, 0) });
+    assert.equal(sending.query().initAttr.sendOpsFlags, sendOpsFlags);
+    sending.wrStart();
+    sending.wrSend();
+    sending.wrRdmaWrite(1, 64);
+    sending.wrAbort();
+    sending.wrStart();
+    sending.wrRdmaRead(1, 64);
+    assert.throws(
+      () => sending.wrComplete(),
+      (error) => error instanceof VerbsError && error.errno === 'EINVAL' && error.message.includes('RDMA_READ'),
+    );
+    sending.postSend({ opcode: WrOpcode.RDMA_READ, rdma: { remoteAddr: 64, rkey: 1 } });
+    for (const flags of [QpCreateSendOpsFlags.WITH_TSO, 1 << 20])
+      assert.throws(() => pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, sendOpsFlags: flags }), VerbsError);
   });
 
   test('shows with the fast poll what the plain poll shows', () => {

@@ -125,6 +125,70 @@ test('inline data may lie in registered memory, named by its address and any key
   assert.deepEqual([...b.mr.bytes.subarray(0, 2)], [2, 3]);
 });
 
+test('every type of queue pair has a send queue in ERR that flushes, and tells its state', () => {
+  using pair = new Pair('simulated', NET);
+  const { pd, cq } = pair.a;
+  for (const qpType of [QpType.RC, QpType.UC, QpType.UD, QpType.XRC_SEND]) {
+    using qp = pd.createQp({ qpType, sendCq: cq, recvCq: cq });
+    assert.deepEqual([qp.qpType, qp.state], [qpType, QpState.RESET]);
+    const addressed = qpType === QpType.UD ? { qkey: 1 } : { qpAccessFlags: 0 };
+    qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, ...addressed });
+    qp.modify({ qpState: QpState.ERR });
+    const ah = pd.createAh({ grh: { dgid: qp.context.queryGid(1, 0) } });
+    const anywhere = { ud: { ah, remoteQpn: 1, remoteQkey: 1 }, xrc: { remoteSrqn: 1 } };
+    qp.postSend({ wrId: qpType, opcode: WrOpcode.SEND, ...anywhere });
+    const { wrId, status } = drain(cq, 1)[0];
+    assert.deepEqual([wrId, status, qp.state], [BigInt(qpType), WcStatus.WR_FLUSH_ERR, QpState.ERR]);
+  }
+});
+
+test('a queue pair tells all that it was made from', () => {
+  using pair = new Pair('simulated', NET);
+  const { pd, cq } = pair.a;
+  const srq = pd.createSrq({ maxWr: 4 });
+  using qp = pd.createQp({ qpType: QpType.UC, sendCq: cq, recvCq: cq, srq, sqSigAll: true, qpContext: 'mine' });
+  const { sendCq, recvCq, srq: taken, ...plain } = qp.query().initAttr;
+  assert.deepEqual([sendCq === cq, recvCq === cq, taken === srq], [true, true, true]);
+  const cap = { maxSendWr: 128, maxRecvWr: 0, maxSendSge: 1, maxRecvSge: 0, maxInlineData: 0 };
+  assert.deepEqual(
+    { ...plain, sendOpsFlags: 0 },
+    {
+      qpType: QpType.UC,
+      cap,
+      sqSigAll: true,
+      createFlags: 0,
+      sendOpsFlags: 0,
+      qpContext: 'mine',
+    },
+  );
+});
+
+describe('creating a queue pair refuses', () => {
+  test('queues of another context, and queues that were ended', () => {
+    using pair = new Pair('simulated', NET);
+    const { a, b } = pair;
+    const qpType = QpType.RC;
+    const ended = a.context.createCq({ cqe: 1 });
+    ended.destroy();
+    for (const cq of [b.cq, ended]) {
+      assert.throws(() => a.pd.createQp({ qpType, sendCq: cq, recvCq: a.cq }), { errno: 'EINVAL' });
+      assert.throws(() => a.pd.createQp({ qpType, sendCq: a.cq, recvCq: cq }), { errno: 'EINVAL' });
+    }
+    const gone = a.pd.createSrq({ maxWr: 1 });
+    gone.destroy();
+    for (const srq of [b.pd.createSrq({ maxWr: 1 }), gone])
+      assert.throws(() => a.pd.createQp({ qpType, sendCq: a.cq, recvCq: a.cq, srq }), { errno: 'EINVAL' });
+  });
+
+  test('a shared receive queue where the type has none', () => {
+    using pair = new Pair('simulated', NET);
+    const { pd, cq } = pair.a;
+    const srq = pd.createSrq({ maxWr: 1 });
+    for (const qpType of [QpType.XRC_SEND, QpType.RAW_PACKET])
+      assert.throws(() => pd.createQp({ qpType, sendCq: cq, recvCq: cq, srq }), { errno: 'EINVAL' });
+  });
+});
+
 test('sizes are granted as a power of two, all of which can be used', () => {
   using pair = new Pair('simulated', NET, { cap: { maxSendWr: 5, maxRecvWr: 100 } });
   assert.deepEqual([pair.a.qp.cap.maxSendWr, pair.a.qp.cap.maxRecvWr], [8, 128]);
