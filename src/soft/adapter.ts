@@ -12,7 +12,9 @@ import {
 import { Errno, Mtu, mtuFromBytes } from '../spec/index.js';
 import type { AdapterCommand, AdapterReply, Argument, MemoryRef, Value, Verb } from './command.js';
 import { asCommand, commandHandlers, type CommandTarget, type Handlers } from './command-handlers.js';
+import { Chores } from './chores.js';
 import { AsyncEventWriter, NO_OBJECT } from './event-ring.js';
+import type { StatisticsFile } from './statistics-file.js';
 
 /** Packets taken from the link in one turn, before what they cause is sent. */
 const RECEIVE_BATCH = 64;
@@ -20,6 +22,21 @@ const RECEIVE_BATCH = 64;
 const BURSTS_PER_TURN = 4;
 /** BTH, RETH, immediate data and ICRC: the most that surrounds a payload of RC (PROTOCOL.md 1.3). */
 const MAX_OVERHEAD_BYTES = 12 + 16 + 4 + 4;
+
+/** What a device that has failed still does. */
+const LAST_VERBS: ReadonlySet<Verb> = new Set<Verb>([
+  'deallocPd',
+  'deregMr',
+  'deallocMw',
+  'destroyCompChannel',
+  'destroyCq',
+  'closeXrcd',
+  'destroySrq',
+  'destroyAh',
+  'destroyQp',
+  'detachMcast',
+  'counters',
+]);
 
 /** What an adapter is made of, beside its NIC. */
 export interface AdapterParts {
@@ -33,6 +50,8 @@ export interface AdapterParts {
   readonly asyncEvents: SharedArrayBuffer;
   /** Finds the memory of a registration. @throws CommandError when it cannot be had here */
   readonly resolve: (memory: MemoryRef) => Uint8Array;
+  /** Where counters are published; without it they are not, and nobody looks whether the link's address is still there. */
+  readonly published?: { readonly file: StatisticsFile | undefined };
   /** An event was put into the ring with these words; called from inside the NIC, so it may only note that. */
   readonly onEvent: (ring: Int32Array) => void;
 }
@@ -41,6 +60,7 @@ export interface AdapterParts {
 export class Adapter implements NicEvents, CommandTarget {
   readonly link: Link;
   readonly nic: Nic;
+  readonly chores: Chores | undefined;
 
   readonly #doorbells: Int32Array;
   readonly #asyncEvents: AsyncEventWriter;
@@ -48,6 +68,7 @@ export class Adapter implements NicEvents, CommandTarget {
   readonly #resolve: (memory: MemoryRef) => Uint8Array;
   readonly #handlers: Handlers;
   /** The way of Ethernet frames, while a raw packet QP may want it. */
+  #lost = false;
   #frames: ReturnType<Link['openFrames']> | undefined;
   /** Words of each completion channel's ring. */
   readonly #channels = new Map<number, Int32Array>();
@@ -75,12 +96,16 @@ export class Adapter implements NicEvents, CommandTarget {
       ...(parts.limits === undefined ? {} : { limits: parts.limits }),
     });
     this.#handlers = commandHandlers(this);
+    if (parts.published !== undefined) {
+      this.chores = new Chores(this.nic, link, parts.published.file);
+    }
   }
 
   /** One turn: the time in, packets in, doorbells in, packets out. True when any of these was there. */
   turn(nowUs: number): boolean {
-    const { nic } = this;
+    const { nic, chores } = this;
     nic.advanceTo(nowUs);
+    if (chores !== undefined && nowUs >= chores.dueUs) chores.run(nowUs);
     const received = this.link.receive(nic, RECEIVE_BATCH);
     const sentBefore = nic.counters.sentPkts;
     const rung = this.#takeDoorbells();
@@ -114,8 +139,19 @@ export class Adapter implements NicEvents, CommandTarget {
     return this.nic.nextWakeupUs();
   }
 
+  /** The same, of a NIC that somebody else may look at as well: for whoever sleeps until then. */
+  nextTurnUs(): number {
+    const wakeupUs = this.nic.nextWakeupUs();
+    return this.chores === undefined ? wakeupUs : Math.min(wakeupUs, this.chores.nextUs());
+  }
+
   /** Executes a control verb. @throws CommandError when it is refused; then nothing has changed */
   execute<V extends Verb>(verb: V, argument: Argument<V>): Value<V> {
+    if (this.#lost && !LAST_VERBS.has(verb))
+      throw new CommandError(
+        'EIO',
+        'the device has failed (DEVICE_FATAL), and takes no commands but those that end objects',
+      );
     return this.#handlers[verb](argument);
   }
 
@@ -159,11 +195,17 @@ export class Adapter implements NicEvents, CommandTarget {
     this.#frames = undefined;
   }
 
+  lose(): void {
+    this.#lost = true;
+    this.chores?.stopWatching();
+  }
+
   linkStatistics(): Record<string, number> {
     return this.link.statistics();
   }
 
   close(): void {
+    this.chores?.close();
     this.link.close();
   }
 

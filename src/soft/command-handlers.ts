@@ -16,6 +16,8 @@ export interface CommandTarget {
   requireFrames(): void;
   /** Closes it when no queue pair wants it any more. */
   releaseFrames(): void;
+  /** The board has failed: nothing can be done any more but to end what was made. */
+  lose(): void;
   linkStatistics(): Record<string, number>;
 }
 
@@ -122,8 +124,10 @@ export function commandHandlers(target: CommandTarget): Handlers {
       control.detachMcast(qpn, gid);
     },
     queryPort: () => control.queryPort(),
-    administer: (change) => {
-      control.administer(change);
+    administer: ({ gids, ...change }) => {
+      const table = gids === undefined ? {} : { gids: [nic.port.gids[0], ...gids] };
+      control.administer({ ...change, ...table });
+      if (change.fatal === true) target.lose();
     },
     counters: () => ({ nic: nic.counters.snapshot(), link: target.linkStatistics() }),
   };

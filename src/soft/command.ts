@@ -1,4 +1,4 @@
-import type { CreateCq, CreateQp, CreateSrq, ModifySrq, MrKeys, PortChange, PortStatus } from '../nic/index.js';
+import type { CreateCq, CreateQp, CreateSrq, ModifySrq, MrKeys, PortStatus } from '../nic/index.js';
 import type { AhAttr, ErrnoName, Gid, MwType, QpAttr } from '../spec/index.js';
 
 /**
@@ -84,6 +84,18 @@ export interface ModifyRateLimit {
 export interface ModifyQp {
   readonly qpn: number;
   readonly attr: Partial<QpAttr>;
+}
+
+/** What an administrator of the network, or a failing board, does to a device. What is absent stays. */
+export interface PortChange {
+  /** Whether the cable is plugged in, so to speak. */
+  readonly linkUp?: boolean;
+  /** The GID table after entry 0, which is the device's own address; `undefined` is an empty entry. */
+  readonly gids?: readonly (Gid | undefined)[];
+  /** The P_Key table: 16 bits each. */
+  readonly pkeys?: readonly number[];
+  /** The board fails for good. */
+  readonly fatal?: true;
 }
 
 /** What the adapter has counted: the NIC and the link below it. */

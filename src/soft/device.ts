@@ -27,6 +27,17 @@ function emitWarning(text: string): void {
   process.emitWarning(text, 'VerbenaWarning');
 }
 
+/** The settings that were taken from the environment: whoever reads an error may not know that they are there. */
+function settingsBehind(options: OpenOptions): string {
+  return [
+    { name: 'VERBENA_ADDR', option: options.address },
+    { name: 'VERBENA_PCAP', option: options.capture },
+  ]
+    .filter(({ name, option }) => option === undefined && setting(name) !== undefined)
+    .map(({ name }) => `${name} is '${setting(name) ?? ''}'`)
+    .join(', and ');
+}
+
 function startHost(kind: HostKind, options: OpenOptions): AdapterHost {
   const spec = {
     address: options.address ?? setting('VERBENA_ADDR'),
@@ -37,7 +48,8 @@ function startHost(kind: HostKind, options: OpenOptions): AdapterHost {
     return kind === 'inline' ? new InlineHost(spec, warn) : new ThreadHost(spec, warn);
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    throw new VerbsError(CALL, { errno: error.errno, message: error.message, advice: '' }, { cause: error });
+    const advice = settingsBehind(options);
+    throw new VerbsError(CALL, { errno: error.errno, message: error.message, advice }, { cause: error });
   }
 }
 

@@ -24,6 +24,7 @@ export function runDgramThread(start: ThreadStart, thread: NicThread): void {
 
 class DgramLoop {
   #scheduled = false;
+  #ended = false;
   #alarm: NodeJS.Timeout | undefined;
 
   constructor(
@@ -37,7 +38,7 @@ class DgramLoop {
     this.link.onReadable = () => this.#stir();
     // Also what keeps the thread's event loop going.
     this.start.commands.on('message', (message: ThreadMessage) => {
-      this.thread.answer(message, this.adapter);
+      this.#try(() => this.thread.answer(message, this.adapter));
       this.#stir();
     });
     this.#stir();
@@ -48,13 +49,19 @@ class DgramLoop {
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      try {
-        this.#round();
-      } catch (error) {
-        this.thread.failed(error, this.adapter);
-        this.#end();
-      }
+      this.#try(() => this.#round());
     });
+  }
+
+  /** Something of ours that breaks ends the NIC; whoever waits for it is told. */
+  #try(action: () => void): void {
+    if (this.#ended) return;
+    try {
+      action();
+    } catch (error) {
+      this.thread.failed(error, this.adapter);
+      this.#end();
+    }
   }
 
   #round(): void {
@@ -72,13 +79,14 @@ class DgramLoop {
     }
     // As in the other loop: said first, then looked once more. Whoever rings afterwards sends a message.
     Atomics.store(thread.page, DoorbellPage.ASLEEP, 1);
-    const sleepUs = adapter.nextWakeupUs() - nowUs();
+    const sleepUs = adapter.nextTurnUs() - nowUs();
     if (adapter.rung || sleepUs <= 0) this.#stir();
     else if (sleepUs < Infinity)
       this.#alarm = setTimeout(() => this.#stir(), Math.min(sleepUs / 1000, MAX_ALARM_MS)).unref();
   }
 
   #end(): void {
+    this.#ended = true;
     clearTimeout(this.#alarm);
     this.adapter.close();
     this.start.commands.unref();

@@ -5,8 +5,17 @@
  */
 const open = new Set<() => void>();
 
+/** One that fails keeps no other from being closed: the process would wait for its thread for ever. */
 function closeAll(): void {
-  for (const close of [...open]) close();
+  const failures: unknown[] = [];
+  for (const close of [...open]) {
+    try {
+      close();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Has `close` called when the process ends, unless the function returned was called before. */

@@ -1,5 +1,7 @@
 /** The soft provider: the verbs API over a software NIC on a link, in this thread, in one of its own, or simulated. */
+export { administer } from './administer.js';
 export { alloc } from './alloc.js';
+export type { PortChange } from './command.js';
 export { getDeviceList, openDevice } from './device.js';
 export type {
   LinkConditions,
@@ -9,3 +11,5 @@ export type {
   SimulatedPacket,
 } from '../link/index.js';
 export { SimulatedCluster } from './simulated-cluster.js';
+export { readStatistics } from './statistics.js';
+export type { PublishedStatistics } from './statistics-file.js';

@@ -1,12 +1,15 @@
-import { nowUs, PollSet, type ReadableWatch, watchReadable, wallClockNs, yieldProcessor } from '../host/index.js';
+import { nowUs, PollSet, wallClockNs, yieldProcessor } from '../host/index.js';
 import { CompChannelRing, doorbellPageShape } from '../nic/index.js';
+import type { UdpLink } from '../link/index.js';
 import type { Gid } from '../spec/index.js';
 import type { Adapter } from './adapter.js';
 import type { AdapterHost, LocatedMemory } from './adapter-host.js';
+import type { Chores } from './chores.js';
 import type { Argument, Value, Verb } from './command.js';
 import { deviceClockNs } from './device-clock.js';
 import { createAsyncEventRing } from './event-ring.js';
 import { closeAtExit } from './exit-hook.js';
+import { LinkWatch } from './link-watch.js';
 import { locateInThread } from './memory-locator.js';
 import { type AdapterSpec, openUdpAdapter } from './native-adapter.js';
 
@@ -32,6 +35,7 @@ const TURNS_PER_EVENT = 16;
  */
 const residents: InlineHost[] = [];
 let residentFds: PollSet | undefined;
+let residentFdLists: readonly (readonly number[])[] = [];
 
 function turnAll(): void {
   for (let i = 0; i < residents.length; i += 1) residents[i].turn();
@@ -53,20 +57,20 @@ export class InlineHost implements AdapterHost {
   readonly doorbells = new SharedArrayBuffer(doorbellPageShape().bytes);
   readonly asyncEvents = createAsyncEventRing();
 
-  /** Readable when packets have arrived. */
-  readonly fd: number;
   /** To be called before a sleep. */
   readonly pause: () => void;
 
   readonly #adapter: Adapter;
   readonly #clockOriginNs: bigint;
-  readonly #watch: ReadableWatch;
+  readonly #link: UdpLink;
+  readonly #watch: LinkWatch;
   readonly #listeners = new Set<() => void>();
   readonly #forgetExit: () => void;
   #busyCalls = 0;
   #emptyPolls = 0;
   #alarm: NodeJS.Timeout | undefined;
   #alarmUs = Infinity;
+  #choreTimer: NodeJS.Timeout | undefined;
   #open = true;
 
   /** @throws CommandError as `openUdpAdapter` */
@@ -78,11 +82,20 @@ export class InlineHost implements AdapterHost {
     this.maxPacketBytes = facts.maxPacketBytes;
     this.#clockOriginNs = facts.clockOriginNs;
     this.#adapter = adapter;
-    this.fd = link.fd;
+    this.#link = link;
     this.pause = pause;
-    this.#watch = watchReadable(link.fd, () => this.#onReadable());
+    this.#watch = new LinkWatch(link, () => this.#onReadable());
     this.#forgetExit = closeAtExit(() => this.close());
     settle(true, this);
+    const { chores } = adapter;
+    if (chores === undefined) return;
+    chores.onRun = () => this.#scheduleChores(chores);
+    chores.run(nowUs());
+  }
+
+  /** One of them is readable when packets have arrived. The same array for as long as they are the same. */
+  get pollFds(): readonly number[] {
+    return this.#link.pollFds;
   }
 
   execute<V extends Verb>(verb: V, argument: Argument<V>): Value<V> {
@@ -93,6 +106,8 @@ export class InlineHost implements AdapterHost {
       // A queue pair that comes back from SQD, or goes to ERR, may have something to send or to tell.
       this.#adapter.push(nowUs());
       if (this.#listeners.size > 0) this.#setAlarm();
+      // Joining a group, and the like, opens or closes sockets.
+      this.#watch.follow();
     }
   }
 
@@ -172,13 +187,22 @@ export class InlineHost implements AdapterHost {
     this.#forgetExit();
     this.#watch.close();
     this.#clearAlarm();
+    clearTimeout(this.#choreTimer);
     this.#adapter.push(nowUs());
     this.#adapter.close();
   }
 
   /** When the adapter wants a turn though nothing happens. */
-  nextWakeupUs(): number {
-    return this.#adapter.nextWakeupUs();
+  nextTurnUs(): number {
+    return this.#adapter.nextTurnUs();
+  }
+
+  /** Chores also want doing when the program leaves its NIC alone, but are no reason for a process to live on. */
+  #scheduleChores(chores: Chores): void {
+    clearTimeout(this.#choreTimer);
+    if (!this.#open) return;
+    const delayMs = Math.max(1, (chores.nextUs() - nowUs()) / 1000);
+    this.#choreTimer = setTimeout(() => chores.run(nowUs()), Math.min(delayMs, MAX_ALARM_MS)).unref();
   }
 
   #takeTurn(): void {
@@ -225,8 +249,16 @@ function sleepUntil(deadlineUs: number): void {
   let wakeUs = deadlineUs;
   for (const host of residents) {
     host.pause();
-    wakeUs = Math.min(wakeUs, host.nextWakeupUs());
+    wakeUs = Math.min(wakeUs, host.nextTurnUs());
   }
-  residentFds ??= new PollSet(residents.map(({ fd }) => fd));
-  residentFds.wait(wakeUs - nowUs());
+  residentPoll().wait(wakeUs - nowUs());
+}
+
+function residentPoll(): PollSet {
+  const lists = residents.map(({ pollFds }) => pollFds);
+  if (residentFds === undefined || lists.some((fds, i) => fds !== residentFdLists[i])) {
+    residentFdLists = lists;
+    residentFds = new PollSet(lists.flat());
+  }
+  return residentFds;
 }

@@ -5,7 +5,9 @@ import { crc32 } from '../wire/index.js';
 import { Adapter } from './adapter.js';
 import type { AdapterFacts } from './adapter-host.js';
 import { clockOriginNs } from './device-clock.js';
+import { DEVICE_NAME } from './driver/device-facts.js';
 import { resolveMemory } from './memory-locator.js';
+import { StatisticsFile } from './statistics-file.js';
 
 /** What is asked of a new adapter; plain data, so that it can be asked of another thread. */
 export interface AdapterSpec {
@@ -52,6 +54,7 @@ function adapterOn(
     random: randomU32,
     ...pages,
     resolve: resolveMemory,
+    published: { file: StatisticsFile.open(address, DEVICE_NAME) },
     onEvent,
   });
   const facts = { address, gid: link.gid, maxPacketBytes: link.maxPacketBytes, clockOriginNs: clockOriginNs() };
@@ -88,11 +91,17 @@ export function openDgramAdapter(
   callbacks: AdapterCallbacks,
 ): OpenedAdapter & { readonly link: DgramLink } {
   const { warn } = callbacks;
-  return openOn(
-    () => DgramLink.open({ address: spec.address, reason: nativeHostProblem(), warn }),
-    spec,
-    pages,
-    callbacks,
+  return openOn(() => DgramLink.open({ address: spec.address, warn: () => warn(slowWay()) }), spec, pages, callbacks);
+}
+
+/** What is lost without system calls. The link does not know that it runs in a thread of its own. */
+function slowWay(): string {
+  return (
+    `packets go through node:dgram, because ${nativeHostProblem() ?? 'there are no system calls here'}. It works, but: ` +
+    'a round trip takes some twenty times as long; only shared memory can be registered (alloc() gives such); there are ' +
+    'no raw packet queue pairs; over IPv4, Soft-RoCE and real adapters drop our packets, since Node lets the kernel ' +
+    'choose an IP identification that the ICRC covers; over IPv6 they understand us, but Soft-RoCE does not reach us, ' +
+    'since its packets have no UDP checksum.'
   );
 }
 

@@ -1,4 +1,5 @@
 import { EventFd, nowUs, PollSet, yieldProcessor } from '../host/index.js';
+import type { UdpLink } from '../link/index.js';
 import { DoorbellPage } from '../nic/index.js';
 import type { Adapter } from './adapter.js';
 import { openUdpAdapter } from './native-adapter.js';
@@ -29,7 +30,7 @@ export function runNativeThread(start: ThreadStart, thread: NicThread): void {
   const { adapter, facts, link, pause } = opened;
   thread.reply({ started: { facts, wakeFd: doorbell.fd } });
   try {
-    new NativeLoop(thread, adapter, link.fd, doorbell, pause).run();
+    new NativeLoop(thread, adapter, link, doorbell, pause).run();
   } catch (error) {
     thread.failed(error, adapter);
   } finally {
@@ -40,17 +41,17 @@ export function runNativeThread(start: ThreadStart, thread: NicThread): void {
 }
 
 class NativeLoop {
-  readonly #sleepers: PollSet;
+  /** What the thread sleeps on: the doorbell, then these. */
+  #pollFds: readonly number[] = [];
+  #sleepers: PollSet | undefined;
 
   constructor(
     private readonly thread: NicThread,
     private readonly adapter: Adapter,
-    fd: number,
+    private readonly link: UdpLink,
     private readonly doorbell: EventFd,
     private readonly pause: () => void,
-  ) {
-    this.#sleepers = new PollSet([fd, doorbell.fd]);
-  }
+  ) {}
 
   run(): void {
     const { thread, adapter } = this;
@@ -80,7 +81,7 @@ class NativeLoop {
   #sleep(): boolean {
     const { thread, adapter } = this;
     const { page } = thread;
-    const sleepUs = Math.min(adapter.nextWakeupUs() - nowUs(), MAX_SLEEP_US);
+    const sleepUs = Math.min(adapter.nextTurnUs() - nowUs(), MAX_SLEEP_US);
     // Too short to be worth it: sleeps last some 50 µs longer than they should.
     if (sleepUs < SPIN_US) return false;
     this.pause();
@@ -90,9 +91,20 @@ class NativeLoop {
       Atomics.store(page, DoorbellPage.ASLEEP, 0);
       return true;
     }
-    const ready = this.#sleepers.wait(sleepUs);
+    const sleepers = this.#sleepersNow();
+    const ready = sleepers.wait(sleepUs);
     Atomics.store(page, DoorbellPage.ASLEEP, 0);
-    if (this.#sleepers.isReady(1)) this.doorbell.drain();
+    if (sleepers.isReady(0)) this.doorbell.drain();
     return ready > 0;
+  }
+
+  /** Multicast groups and Ethernet frames come by sockets of their own. */
+  #sleepersNow(): PollSet {
+    const { pollFds } = this.link;
+    if (this.#sleepers === undefined || pollFds !== this.#pollFds) {
+      this.#pollFds = pollFds;
+      this.#sleepers = new PollSet([this.doorbell.fd, ...pollFds]);
+    }
+    return this.#sleepers;
   }
 }

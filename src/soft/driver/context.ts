@@ -34,6 +34,7 @@ import {
 } from '../../verbs/index.js';
 import type { AdapterHost } from '../adapter-host.js';
 import type { Argument, Value, Verb } from '../command.js';
+import { namedCounters } from '../counters.js';
 import { AsyncEventRing } from '../event-ring.js';
 import { toAsyncEvent } from './async-events.js';
 import { SoftCompChannel } from './completion-channel.js';
@@ -252,8 +253,7 @@ export class SoftContext extends Resource implements Context {
   }
 
   counters(): Readonly<Record<string, number>> {
-    const { nic, link } = this.command('ibv_read_counters', 'counters', undefined);
-    return { ...nic, ...Object.fromEntries(Object.entries(link).map(([name, count]) => [`link_${name}`, count])) };
+    return namedCounters(this.command('ibv_read_counters', 'counters', undefined));
   }
 
   explain(wc: WorkCompletion): string {

@@ -1,0 +1,98 @@
+import type { Link } from '../link/index.js';
+import type { Nic } from '../nic/index.js';
+import { namedCounters } from './counters.js';
+import type { StatisticsFile } from './statistics-file.js';
+
+/** How often the link is asked how it stands with its address. Asking takes some 50 µs. */
+const WATCH_US = 1_000_000;
+/** How often counters are published, while they change. Publishing takes some 50 µs. */
+const PUBLISH_US = 250_000;
+
+/**
+ * What an adapter does now and then beside its work: it looks whether its address is still there, and lets other
+ * processes see its counters.
+ */
+export class Chores {
+  /** When the next is due, as long as the adapter has its turns: the one comparison that all this costs a turn. */
+  dueUs = 0;
+  /** Called after each {@link run}, which may have changed {@link nextUs}. */
+  onRun: (() => void) | undefined;
+
+  #watchUs = 0;
+  #publishUs = 0;
+  #well = true;
+  #published = -1;
+  /** Whether there was something to publish the last time, so that there may soon be more. */
+  #busy = false;
+
+  constructor(
+    private readonly nic: Nic,
+    private readonly link: Link,
+    private readonly file: StatisticsFile | undefined,
+  ) {}
+
+  /** Does what is due. */
+  run(nowUs: number): void {
+    if (nowUs >= this.#watchUs) {
+      this.#watch();
+      this.#watchUs = nowUs + WATCH_US;
+    }
+    if (nowUs >= this.#publishUs) {
+      this.#busy = this.#unpublished;
+      if (this.#busy) this.#publish();
+      this.#publishUs = this.file === undefined ? Infinity : nowUs + PUBLISH_US;
+    }
+    this.dueUs = Math.min(this.#watchUs, this.#publishUs);
+    this.onRun?.();
+  }
+
+  /** When something is to be done though the adapter sleeps. */
+  nextUs(): number {
+    return this.#busy || this.#unpublished ? this.dueUs : this.#watchUs;
+  }
+
+  /** The device has failed; its address does not matter any more. */
+  stopWatching(): void {
+    this.#watchUs = Infinity;
+  }
+
+  close(): void {
+    this.file?.close();
+  }
+
+  /** Counts that change with whatever happens. */
+  get #activity(): number {
+    const { sentPkts, rcvdPkts, completions, sendErr, linkDowned } = this.nic.counters;
+    return sentPkts + rcvdPkts + completions + sendErr + linkDowned;
+  }
+
+  get #unpublished(): boolean {
+    return this.file !== undefined && this.#activity !== this.#published;
+  }
+
+  #publish(): void {
+    this.#published = this.#activity;
+    const { nic, link } = this;
+    this.file?.write(nic.port.state, namedCounters({ nic: nic.counters.snapshot(), link: link.statistics() }));
+  }
+
+  /** A port without its address is down, and its GID is none (PROTOCOL.md 3.11). */
+  #watch(): void {
+    const well = this.#isWell();
+    if (well === this.#well) return;
+    this.#well = well;
+    const { control, port } = this.nic;
+    control.administer({ linkUp: well, gids: [well ? this.link.gid : undefined, ...port.gids.slice(1)] });
+    this.#published = -1;
+  }
+
+  #isWell(): boolean {
+    try {
+      const { up, present } = this.link.refresh();
+      return up && present;
+    } catch {
+      // Nobody can tell, for want of a file descriptor perhaps.
+      return this.#well;
+    }
+  }
+}
