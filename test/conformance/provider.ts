@@ -1,5 +1,6 @@
 /** Whatever implements the public API and is to behave as verbs say: the suite runs once for each of these. */
 import { describe } from 'node:test';
+import { threadId } from 'node:worker_threads';
 import { type Context, type HostKind, openDevice, VerbsError } from '../../src/index.js';
 
 /** A way to a device. */
@@ -15,11 +16,12 @@ const FIRST_NET = 96;
 const NETS = 32;
 const HOSTS = 254;
 const PLACES = NETS * 256 * HOSTS;
-/** A program has its places apart from those of the programs that started just before and after it. */
-const PLACES_PER_PROCESS = 97;
+/** Programs that were started one after the other have their places apart; so have the threads of a program. */
+const PLACES_PER_PROCESS = 1009;
+const PLACES_PER_THREAD = 61;
 const ATTEMPTS = 1000;
 
-let place = (process.pid * PLACES_PER_PROCESS) % PLACES;
+let place = (process.pid * PLACES_PER_PROCESS + threadId * PLACES_PER_THREAD) % PLACES;
 
 function nextAddress(): string {
   place = (place + 1) % PLACES;

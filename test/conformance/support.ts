@@ -42,28 +42,34 @@ export const BOGUS_KEY = 0xdeadbeef;
 /** Long enough for any machine; whoever waits longer has found a bug. */
 const PATIENCE_MS = 20_000;
 
-/** Devices of this file, by provider: to bring one up takes longer than most tests. */
-const opened = new Map<Provider, Context[]>();
+/** Devices of this file: to bring one up takes longer than most tests. */
+interface Shared {
+  readonly contexts: Context[];
+  /** Descriptions whose tests have not ended. */
+  users: number;
+}
 
-after(() => {
-  for (const context of [...opened.values()].flat()) context.close();
-  opened.clear();
-});
+const shared = new Map<Provider, Shared>();
 
 /**
  * Gives the tests of a describe() devices, which are there from its first test on and shared by all of the file: a test
  * must leave them as it found them. Events of earlier tests are gone.
  */
 export function useDevices(provider: Provider, count = 2): readonly Context[] {
-  const contexts: Context[] = [];
+  const devices = shared.get(provider) ?? { contexts: [], users: 0 };
+  shared.set(provider, devices);
+  devices.users += 1;
+  const mine: Context[] = [];
   before(() => {
-    const mine = opened.get(provider) ?? [];
-    opened.set(provider, mine);
-    while (mine.length < count) mine.push(provider.open());
-    contexts.push(...mine.slice(0, count));
-    for (const context of contexts) pendingEvents(context);
+    while (devices.contexts.length < count) devices.contexts.push(provider.open());
+    mine.push(...devices.contexts.slice(0, count));
+    for (const context of mine) pendingEvents(context);
   });
-  return contexts;
+  after(() => {
+    devices.users -= 1;
+    if (devices.users === 0) for (const context of devices.contexts.splice(0)) context.close();
+  });
+  return mine;
 }
 
 export interface EndOptions {
