@@ -11,29 +11,43 @@ export interface RequestKind {
   readonly wcOpcode: number;
   /** A READ: packets are responses, asked for in pieces. */
   readonly read: boolean;
+  /** Answered by the eight bytes that it found. */
   readonly atomic: boolean;
+  /** Answered by a READ response without data, as FLUSH and ATOMIC_WRITE are (PROTOCOL.md 1.2). */
+  readonly confirmed: boolean;
+  /** Any of these three: one of those of which no more than `max_rd_atomic` may be outstanding. */
+  readonly answered: boolean;
+  /** Carried out without a packet; the opcodes mean nothing. */
+  readonly local: boolean;
   /** Whether the data may stand in the work queue entry itself. */
   readonly inline: boolean;
   /** Access that the local memory must allow. */
   readonly localAccess: number;
 }
 
+const NO_ANSWER = { read: false, atomic: false, confirmed: false, answered: false, local: false };
+
 function message(first: number, middle: number, last: number, only: number, wcOpcode: number): RequestKind {
-  return { first, middle, last, only, wcOpcode, read: false, atomic: false, inline: true, localAccess: 0 };
+  return { ...NO_ANSWER, first, middle, last, only, wcOpcode, inline: true, localAccess: 0 };
 }
 
 function fetch(only: number, wcOpcode: number, atomic: boolean): RequestKind {
   return {
-    first: only,
-    middle: only,
-    last: only,
-    only,
-    wcOpcode,
+    ...message(only, only, only, only, wcOpcode),
     read: !atomic,
     atomic,
+    answered: true,
     inline: false,
     localAccess: AccessFlags.LOCAL_WRITE,
   };
+}
+
+function confirmed(only: number, wcOpcode: number, inline: boolean): RequestKind {
+  return { ...message(only, only, only, only, wcOpcode), confirmed: true, answered: true, inline };
+}
+
+function local(wcOpcode: number): RequestKind {
+  return { ...message(0, 0, 0, 0, wcOpcode), local: true, inline: false };
 }
 
 function send(last: number, only: number): RequestKind {
@@ -54,6 +68,14 @@ const onTheWire: readonly (readonly [WrOpcode, RequestKind])[] = [
   [WrOpcode.RDMA_READ, fetch(Opcode.RC_READ_REQUEST, WcOpcode.RDMA_READ, false)],
   [WrOpcode.ATOMIC_CMP_AND_SWP, fetch(Opcode.RC_COMPARE_SWAP, WcOpcode.COMP_SWAP, true)],
   [WrOpcode.ATOMIC_FETCH_AND_ADD, fetch(Opcode.RC_FETCH_ADD, WcOpcode.FETCH_ADD, true)],
+  [WrOpcode.FLUSH, confirmed(Opcode.RC_FLUSH, WcOpcode.FLUSH, false)],
+  [WrOpcode.ATOMIC_WRITE, confirmed(Opcode.RC_ATOMIC_WRITE, WcOpcode.ATOMIC_WRITE, true)],
+];
+
+/** Requests that every connected service carries out without a packet (man ibv_post_send). */
+const withoutPackets: readonly (readonly [WrOpcode, RequestKind])[] = [
+  [WrOpcode.LOCAL_INV, local(WcOpcode.LOCAL_INV)],
+  [WrOpcode.BIND_MW, local(WcOpcode.BIND_MW)],
 ];
 
 /** The bits of an opcode that say which transport service it belongs to (PROTOCOL.md 1.2). */
@@ -61,14 +83,17 @@ export function opcodeClass(service: OpcodeService): number {
   return service << 5;
 }
 
-const tables = new Map<number, readonly (RequestKind | undefined)[]>();
+type Kinds = readonly (RequestKind | undefined)[];
+
+const tables = new Map<number, Kinds>();
+const connectedTables = new Map<number, Kinds>();
 
 /**
- * Requests that QPs of a transport service execute, by `WrOpcode`; undefined for those that they do not.
+ * Requests that QPs of a transport service send, by `WrOpcode`; undefined for those that they do not.
  *
  * @param classBits what {@link opcodeClass} gives
  */
-export function requestKinds(classBits: number): readonly (RequestKind | undefined)[] {
+export function requestKinds(classBits: number): Kinds {
   const known = tables.get(classBits);
   if (known !== undefined) return known;
   const table: (RequestKind | undefined)[] = [];
@@ -85,5 +110,15 @@ export function requestKinds(classBits: number): readonly (RequestKind | undefin
     };
   }
   tables.set(classBits, table);
+  return table;
+}
+
+/** As {@link requestKinds}, with those that QPs of a connected service carry out without a packet. */
+export function connectedKinds(classBits: number): Kinds {
+  const known = connectedTables.get(classBits);
+  if (known !== undefined) return known;
+  const table = [...requestKinds(classBits)];
+  for (const [wrOpcode, kind] of withoutPackets) table[wrOpcode] = kind;
+  connectedTables.set(classBits, table);
   return table;
 }

@@ -22,11 +22,12 @@ const PACKETS = 2 ** 23;
 it('an ACK of what follows a READ of 2^31 bytes does not complete the READ, whose last response is missing', () => {
   // Eight million packets: no checksum and no network.
   const doorbells = new SharedArrayBuffer(doorbellPageShape().bytes);
+  let drawn = 0x123456;
   const nic = new Nic({
     sink: { bytes: new Uint8Array(8192), ipId: 0, reserve: () => 0, commit: () => undefined },
     events: { completionEvent: () => undefined, asyncEvent: () => undefined },
     crc32: () => 0,
-    random: () => 0x123456,
+    random: () => (drawn += 0x1234_5678) | 0,
     gids: [OWN],
     portMtu: Mtu.MTU_4096,
     doorbells,

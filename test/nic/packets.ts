@@ -17,6 +17,9 @@ import {
   BTH_BYTES,
   crc32,
   createPath,
+  fethOffset,
+  fethPlacement,
+  fethSelectivity,
   getU32,
   ICRC_BYTES,
   iethOffset,
@@ -36,6 +39,7 @@ import {
   writeAtomicAck,
   writeAtomicEth,
   writeBth,
+  writeFeth,
   writeReth,
 } from '../../src/wire/index.js';
 import { hi32, join64, lo32 } from './rings.js';
@@ -46,6 +50,11 @@ export interface Reth {
   readonly va: bigint;
   readonly rkey: number;
   readonly length: number;
+}
+
+export interface Feth {
+  readonly placement: number;
+  readonly selectivity: number;
 }
 
 /** A packet seen on the wire. */
@@ -115,6 +124,12 @@ export class Captured {
     };
   }
 
+  get feth(): Feth | undefined {
+    const at = fethOffset[this.opcode];
+    if (at === 0) return undefined;
+    return { placement: fethPlacement(this.bytes, at), selectivity: fethSelectivity(this.bytes, at) };
+  }
+
   get syndrome(): number | undefined {
     const at = aethOffset[this.opcode];
     return at === 0 ? undefined : aethSyndrome(this.bytes, at);
@@ -155,6 +170,7 @@ export interface Crafted {
   readonly solicited?: boolean;
   readonly migReq?: boolean;
   readonly reth?: Reth;
+  readonly feth?: Feth;
   readonly atomic?: { readonly va: bigint; readonly rkey: number; readonly swapAdd: bigint; readonly compare?: bigint };
   readonly aeth?: { readonly syndrome: number; readonly msn: number };
   readonly atomicAck?: bigint;
@@ -197,9 +213,10 @@ export function craft(from: string, to: string, fields: Crafted): Uint8Array {
 }
 
 function writeExtensions(bytes: Uint8Array, fields: Crafted): void {
-  const { opcode, reth, atomic, aeth, atomicAck, imm, invalidateRkey } = fields;
+  const { opcode, reth, feth, atomic, aeth, atomicAck, imm, invalidateRkey } = fields;
   const bits = opcodeBits[opcode];
   if (reth !== undefined) writeReth(bytes, rethOffset[opcode], hi32(reth.va), lo32(reth.va), reth.rkey, reth.length);
+  if (feth !== undefined) writeFeth(bytes, fethOffset[opcode], feth.placement, feth.selectivity);
   if (atomic !== undefined) {
     const compare = atomic.compare ?? 0n;
     const { va, rkey, swapAdd } = atomic;

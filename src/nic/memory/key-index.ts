@@ -1,10 +1,11 @@
-import { assert } from '../command-error.js';
+import { CommandError } from '../command-error.js';
 import type { MemoryRegion } from './memory-region.js';
 import type { MemoryWindow } from './memory-window.js';
 
 /** Bits of a key below its index: the tag, which the owner of a window chooses (PROTOCOL.md 3.6, 3.7). */
 const TAG_BITS = 8;
-const INDEXES = 2 ** 24;
+/** With half of all indexes in use, more than enough; without an end a source that repeats itself would hang the NIC. */
+const MAX_DRAWS = 128;
 
 /**
  * Finds regions and windows by their keys. A key is a capability, so all of it is unpredictable: 24 bits of index, which
@@ -18,14 +19,14 @@ export class KeyIndex {
 
   /** A key, as int32, that shares its index with none that is in use, nor with `other`. */
   fresh(other = 0): number {
-    assert(this.#byLkey.size + this.#byRkey.size < INDEXES / 2, 'keys are about to run out');
-    for (;;) {
+    for (let draw = 0; draw < MAX_DRAWS; draw += 1) {
       const key = this.random() | 0;
       const index = key >>> TAG_BITS;
       // Key 0 stands for "none" in many programs, so nothing bears it.
       if (index !== 0 && index !== other >>> TAG_BITS && !this.#byLkey.has(index) && !this.#byRkey.has(index))
         return key;
     }
+    throw new CommandError('ENOMEM', 'no free key was found');
   }
 
   add(owner: MemoryRegion | MemoryWindow): void {

@@ -43,19 +43,6 @@ export class MemoryRegion {
     return this.bytes.length === this.lengthBytes;
   }
 
-  // The responder still asks for these by name.
-  get registered(): boolean {
-    return this.present;
-  }
-
-  get remotelyValid(): boolean {
-    return this.grant !== undefined;
-  }
-
-  set remotelyValid(valid: boolean) {
-    if (!valid) this.closeToPeers();
-  }
-
   /** Where in {@link bytes} the range of `lengthBytes` at the 64-bit address lies, or -1 when it is not inside. */
   locate(addrHi: number, addrLo: number, lengthBytes: number): number {
     if (this.isNull) return 0;

@@ -4,6 +4,7 @@ import type { NicLimits } from '../ports.js';
 import { checkRegionAccess } from './access-rules.js';
 import { bytesToEnd } from './address-range.js';
 import { KeyIndex } from './key-index.js';
+import { LocalOperations } from './local-operations.js';
 import { MemoryRegion, type RegionAttributes, REMOTE_ACCESS } from './memory-region.js';
 import { type BindMw, MemoryWindow } from './memory-window.js';
 import { ProtectionDomains } from './protection-domains.js';
@@ -40,6 +41,8 @@ export interface MwKeys {
 export class MemoryTable {
   /** Where in its region the range of the last {@link openRemote} begins. */
   begin = 0;
+  /** Requests that bind and invalidate. */
+  readonly local = new LocalOperations(this);
 
   readonly #domains: ProtectionDomains;
   readonly #keys: KeyIndex;
@@ -120,8 +123,9 @@ export class MemoryTable {
     if (!isOneOf(MwType, type)) throw new CommandError('EINVAL', `there are no memory windows of type ${type}`);
     if (this.#windows.size >= this.limits.maxMw)
       throw new CommandError('ENOMEM', `no more than ${this.limits.maxMw} memory windows`);
+    const rkey = this.#keys.fresh();
     this.holdPd(pd);
-    const window = new MemoryWindow(this.#nextHandle++, pd, type, this.#keys.fresh());
+    const window = new MemoryWindow(this.#nextHandle++, pd, type, rkey);
     this.#windows.set(window.handle, window);
     this.#keys.add(window);
     return { handle: window.handle, rkey: window.rkey >>> 0 };
@@ -210,15 +214,29 @@ export class MemoryTable {
     return grant?.admits(rkey, pd, qpn, access) === true ? grant : undefined;
   }
 
+  /**
+   * What the key of a grant opens now that it was closed in the midst of a message: a region that was changed may still
+   * hold what the message names. {@link begin} is set as by {@link openRemote}.
+   *
+   * @param qpn - the QP whose peer opened the grant
+   * @param offset - where in its region the range began
+   */
+  reopen(
+    closed: RemoteGrant,
+    qpn: number,
+    access: number,
+    offset: number,
+    lengthBytes: number,
+  ): RemoteGrant | undefined {
+    const { rkey, pd, addrHi, addrLo, base } = closed;
+    const lo = (addrLo >>> 0) + (offset - base);
+    const hi = (addrHi + Math.floor(lo / 2 ** 32)) | 0;
+    return this.openRemote(rkey, pd, qpn, access, hi, lo | 0, lengthBytes);
+  }
+
   /** @param lkey - as int32 */
   byLkey(lkey: number): MemoryRegion | undefined {
     return this.#keys.region(lkey);
-  }
-
-  /** The region of this R_Key. */
-  byRkey(rkey: number): MemoryRegion | undefined {
-    const owner = this.#keys.owner(rkey);
-    return owner instanceof MemoryRegion && owner.rkey === rkey ? owner : undefined;
   }
 
   /** Checks attributes of a region; gives them back with the address at which it begins. */
@@ -237,9 +255,10 @@ export class MemoryTable {
   #addRegion(attributes: RegionAttributes, isNull: boolean): MrKeys {
     if (this.#regions.size >= this.limits.maxMr)
       throw new CommandError('ENOMEM', `no more than ${this.limits.maxMr} memory regions`);
-    this.holdPd(attributes.pd);
     const lkey = this.#keys.fresh();
-    const region = new MemoryRegion(this.#nextHandle++, lkey, this.#keys.fresh(lkey), attributes, isNull);
+    const rkey = this.#keys.fresh(lkey);
+    this.holdPd(attributes.pd);
+    const region = new MemoryRegion(this.#nextHandle++, lkey, rkey, attributes, isNull);
     this.#regions.set(region.handle, region);
     this.#keys.addRegion(region);
     return keysOf(region);

@@ -120,7 +120,7 @@ export class Completer {
     }
   }
 
-  /** A READ response. */
+  /** A READ response, with which FLUSH and ATOMIC_WRITE are answered as well. */
   onReadResponse(bytes: Uint8Array, offset: number, lengthBytes: number): void {
     const { qp, core } = this;
     const { window } = this.requester;
@@ -131,14 +131,15 @@ export class Completer {
     const entry = qp.sq.entry(index);
     const control = qp.sq.words[entry + SendWqe.CONTROL];
     const opcode = bytes[offset];
-    if (this.requester.kinds[control & 0xff]?.read !== true) {
-      this.#badResponse(psn, opcode);
-      return;
-    }
+    const kind = this.requester.kinds[control & 0xff];
     const header = opcodeHeaderBytes[opcode];
     const payload = lengthBytes - header - ICRC_BYTES - bthPadCount(bytes, offset);
+    if (kind?.confirmed === true && payload === 0) {
+      this.#progress(psnAdd(psn, 1));
+      return;
+    }
     const begin = psnDiff(psn, window.firstPsn(index)) * qp.mtuBytes;
-    if (payload !== Math.min(window.lengthBytes(index) - begin, qp.mtuBytes)) {
+    if (kind?.read !== true || payload !== Math.min(window.lengthBytes(index) - begin, qp.mtuBytes)) {
       this.#badResponse(psn, opcode);
       return;
     }
@@ -175,6 +176,11 @@ export class Completer {
       return;
     }
     this.#progress(psnAdd(psn, 1));
+  }
+
+  /** A request was carried out without packets: it is complete as soon as those before it are. */
+  onCarriedOut(): void {
+    this.#completeAcknowledged();
   }
 
   /** A local error in the request that would start next. */
@@ -230,7 +236,7 @@ export class Completer {
   /**
    * Takes everything before `psn` as acknowledged.
    *
-   * @returns false when a READ or atomic before it still lacks its response, which is therefore lost, or when the queue
+   * @returns false when a request before it still lacks its answer, which is therefore lost, or when the queue
    *   pair has ended
    */
   #acknowledge(psn: number): boolean {
@@ -242,7 +248,7 @@ export class Completer {
     const distance = psnDiff(psn, window.una);
     while (index !== window.next && distance > psnDiff(window.firstPsn(index), window.una)) {
       const kind = this.requester.kinds[qp.sq.words[qp.sq.entry(index) + SendWqe.CONTROL] & 0xff];
-      if (kind !== undefined && (kind.read || kind.atomic)) {
+      if (kind?.answered === true) {
         const first = window.firstPsn(index);
         reached = psnDiff(window.una, first) > 0 ? window.una : first;
         break;
@@ -269,9 +275,7 @@ export class Completer {
     // Whoever asked for time to get ready is ready: this came after.
     this.rnrWaiting = false;
     this.#reload();
-    while (window.busy && window.isAcknowledged(qp.sq.head))
-      this.#completeOldest(WcStatus.SUCCESS, Syndrome.NONE, undefined);
-    qp.sq.publish();
+    this.#completeAcknowledged();
     window.catchUp();
     if (window.inFlight > 0) {
       this.#transmissions = 1;
@@ -283,6 +287,14 @@ export class Completer {
     this.#failStalled();
     if (!window.busy) qp.onSendIdle();
     core.schedule(qp);
+  }
+
+  #completeAcknowledged(): void {
+    const { sq } = this.qp;
+    const { window } = this.requester;
+    while (window.busy && window.isAcknowledged(sq.head))
+      this.#completeOldest(WcStatus.SUCCESS, Syndrome.NONE, undefined);
+    sq.publish();
   }
 
   #onRnr(psn: number, timerCode: number): void {

@@ -1,6 +1,7 @@
-import { psnAdd, psnDiff, SendFlags, Syndrome, WcStatus, WrOpcode } from '../../spec/index.js';
+import { psnAdd, psnDiff, SendFlags, Syndrome, WcOpcode, WcStatus, WrOpcode } from '../../spec/index.js';
 import {
   atomicEthOffset,
+  fethOffset,
   immOffset,
   iethOffset,
   OpcodeBit,
@@ -8,11 +9,12 @@ import {
   putU32,
   rethOffset,
   writeAtomicEth,
+  writeFeth,
   writeReth,
   writeXrceth,
   xrcethOffset,
 } from '../../wire/index.js';
-import { SendWqe } from '../layout.js';
+import { FlushWqe, SendWqe } from '../layout.js';
 import { copyBytes } from '../memory/memory-region.js';
 import { type NicCore, Served } from '../nic-core.js';
 import type { QueuePair } from '../queue-pair.js';
@@ -24,7 +26,7 @@ import { sgeTotal } from '../queues/work-queue.js';
 const ACK_REQUEST_INTERVAL = 16;
 
 /** What starting a request came to. */
-const Start = { STARTED: 0, NOTHING: 1, FAILED: 2 } as const;
+const Start = { STARTED: 0, NOTHING: 1, FAILED: 2, CARRIED_OUT: 3 } as const;
 type Start = (typeof Start)[keyof typeof Start];
 
 /** The sending half of a reliable requester: turns work queue entries into request packets (PROTOCOL.md 2.1, 2.2, 2.7). */
@@ -43,7 +45,11 @@ export class RequestSender {
     const { window } = this.requester;
     if (this.requester.completer.rnrWaiting || !qp.maySend) return Served.IDLE;
     for (let left = budget; left > 0; left -= 1) {
-      if (window.cursor === window.next && this.#startNext() !== Start.STARTED) return Served.IDLE;
+      if (window.cursor === window.next) {
+        const start = this.#startNext();
+        if (start === Start.CARRIED_OUT) continue;
+        if (start !== Start.STARTED) return Served.IDLE;
+      }
       const index = window.cursor;
       const entry = qp.sq.entry(index);
       const control = qp.sq.words[entry + SendWqe.CONTROL];
@@ -52,15 +58,17 @@ export class RequestSender {
       const packets = kind.read ? this.#readPackets(index) : 1;
       if (window.inFlight > 0 && window.inFlight + packets > this.requester.congestion.packets) return Served.IDLE;
       // What was started goes on, one at a time, though the depth was set to 0 since.
-      if ((kind.read || kind.atomic) && window.rdOutstanding >= Math.max(1, qp.attr.maxRdAtomic)) return Served.IDLE;
+      if (kind.answered && window.rdOutstanding >= Math.max(1, qp.attr.maxRdAtomic)) return Served.IDLE;
       const sent = kind.read
         ? this.#sendRead(index, entry, kind, packets)
         : kind.atomic
           ? this.#sendAtomic(entry, kind)
-          : this.#sendMessage(index, entry, kind, control);
+          : kind.wcOpcode === WcOpcode.FLUSH
+            ? this.#sendFlush(index, entry, kind)
+            : this.#sendMessage(index, entry, kind, control);
       if (sent !== undefined) return sent;
       if (psnDiff(window.nxt, window.sent) < 0) this.core.counters.retransmittedPkts += 1;
-      if (kind.read || kind.atomic) window.addOutstanding(psnAdd(window.nxt, packets));
+      if (kind.answered) window.addOutstanding(psnAdd(window.nxt, packets));
       window.advanceCursor(packets);
       this.requester.completer.onTransmit();
     }
@@ -81,6 +89,8 @@ export class RequestSender {
     if (kind === undefined || numSge > sq.maxSge) return this.#refuse(Syndrome.LOCAL_BAD_WQE, control & 0xff, numSge);
     // PROTOCOL.md 2.7: a fenced request waits for every READ and atomic before it.
     if ((flags & SendFlags.FENCE) !== 0 && window.rdOutstanding > 0) return Start.NOTHING;
+    if (kind.local) return this.#carryOut(entry, control);
+    const eight = kind.atomic || kind.wcOpcode === WcOpcode.ATOMIC_WRITE;
     let length: number;
     if ((flags & SendFlags.INLINE) !== 0) {
       length = sq.words[entry + SendWqe.INLINE_BYTES];
@@ -94,15 +104,34 @@ export class RequestSender {
         return Start.FAILED;
       }
     }
-    const limit = kind.atomic ? 8 : this.core.limits.maxMessageBytes;
-    if (length > limit || (kind.atomic && length !== 8)) {
+    if (kind.wcOpcode === WcOpcode.FLUSH) length = sq.words[entry + FlushWqe.LENGTH] >>> 0;
+    const limit = eight ? 8 : this.core.limits.maxMessageBytes;
+    if (length > limit || (eight && length !== 8)) {
       this.requester.completer.stallWith(WcStatus.LOC_LEN_ERR, Syndrome.LOCAL_MESSAGE_TOO_LONG, length, limit);
       return Start.FAILED;
     }
-    if ((kind.read || kind.atomic) && qp.attr.maxRdAtomic === 0)
-      return this.#refuse(Syndrome.LOCAL_BAD_WQE, control & 0xff, numSge);
-    window.start(kind.atomic ? 1 : Math.max(1, Math.ceil(length / qp.mtuBytes)), length);
+    if (kind.answered && qp.attr.maxRdAtomic === 0) return this.#refuse(Syndrome.LOCAL_BAD_WQE, control & 0xff, numSge);
+    const single = kind.atomic || kind.confirmed;
+    window.start(single ? 1 : Math.max(1, Math.ceil(length / qp.mtuBytes)), length);
     return Start.STARTED;
+  }
+
+  /**
+   * Carries out a request that needs no packet, at its place in the queue: what is behind it has not been sent, and going
+   * back never comes here again. LOCAL_INV waits until nothing before it is in flight (PROTOCOL.md 2.7).
+   */
+  #carryOut(entry: number, control: number): Start {
+    const { qp, core } = this;
+    const { window, completer } = this.requester;
+    const { local } = core.memory;
+    if ((control & 0xff) === WrOpcode.LOCAL_INV && window.busy) return Start.NOTHING;
+    if (!local.execute(qp.sq.words, entry, qp.pd, qp.qpn)) {
+      completer.stall(WcStatus.MW_BIND_ERR, local.syndrome, local.detail);
+      return Start.FAILED;
+    }
+    window.start(0, 0);
+    completer.onCarriedOut();
+    return Start.CARRIED_OUT;
   }
 
   #refuse(syndrome: Syndrome, a: number, b: number): Start {
@@ -153,6 +182,17 @@ export class RequestSender {
       compareSwap ? compareHi : 0,
       compareSwap ? compareLo : 0,
     );
+    builder.close();
+    return undefined;
+  }
+
+  #sendFlush(index: number, entry: number, kind: RequestKind): Served | undefined {
+    const { qp, core } = this;
+    const { builder } = core;
+    if (!this.#open(entry, kind.only, 0, false, true)) return Served.BLOCKED;
+    const feth = qp.sq.words[entry + FlushWqe.FETH];
+    writeFeth(builder.bytes, builder.offset + fethOffset[kind.only], feth & 0x0f, (feth >>> 4) & 3);
+    this.#writeReth(builder.offset + rethOffset[kind.only], entry, 0, this.requester.window.lengthBytes(index));
     builder.close();
     return undefined;
   }

@@ -3,7 +3,7 @@ import { OpcodeBit } from '../../wire/index.js';
 import type { SendingHalf } from '../halves.js';
 import type { NicCore, Served } from '../nic-core.js';
 import type { QueuePair } from '../queue-pair.js';
-import { type RequestKind, requestKinds } from '../request-kinds.js';
+import { connectedKinds, type RequestKind } from '../request-kinds.js';
 import { Completer } from './completer.js';
 import { CongestionWindow } from './congestion-window.js';
 import { RequestSender } from './request-sender.js';
@@ -28,7 +28,7 @@ export class ReliableRequester implements SendingHalf {
     private readonly qp: QueuePair,
     core: NicCore,
   ) {
-    this.kinds = requestKinds(qp.opcodeClass);
+    this.kinds = connectedKinds(qp.opcodeClass);
     this.window = new SendWindow(qp.sq);
     this.completer = new Completer(qp, this, core);
     this.sender = new RequestSender(qp, this, core);

@@ -1,9 +1,10 @@
 import { psnDiff } from '../../spec/index.js';
 
-/** What a responder remembers of one READ or atomic, to answer it again (PROTOCOL.md 2.5). */
+/** What a responder remembers of one request that it answered, to answer it again (PROTOCOL.md 2.5). */
 export class ResponderResource {
   used = false;
-  atomic = false;
+  /** The bit of `OpcodeBit` that names the operation. */
+  operation = 0;
   firstPsn = 0;
   packets = 0;
   rkey = 0;
@@ -16,7 +17,7 @@ export class ResponderResource {
   msn = 0;
 
   describe(
-    atomic: boolean,
+    operation: number,
     psn: number,
     packets: number,
     rkey: number,
@@ -24,7 +25,7 @@ export class ResponderResource {
     addrLo: number,
     lengthBytes: number,
   ): void {
-    this.atomic = atomic;
+    this.operation = operation;
     this.firstPsn = psn;
     this.packets = packets;
     this.rkey = rkey;
@@ -39,7 +40,7 @@ export class ResponderResource {
   }
 }
 
-/** The last `max_dest_rd_atomic` READs and atomics of a QP; a newer one takes the place of the oldest. */
+/** The last `max_dest_rd_atomic` answered requests of a QP; a newer one takes the place of the oldest. */
 export class ResponderResources {
   #ring: ResponderResource[] = [];
   #next = 0;

@@ -11,10 +11,6 @@ import {
 } from '../../spec/index.js';
 import {
   Aeth,
-  atomicEthOffset,
-  atomicEthRkey,
-  atomicEthVaHi,
-  atomicEthVaLo,
   bthAckRequest,
   bthPadCount,
   bthPsn,
@@ -36,17 +32,14 @@ import {
   xrcethSrqn,
 } from '../../wire/index.js';
 import type { ReceivingHalf } from '../halves.js';
-import { executeAtomic } from '../memory/atomic-execution.js';
 import { Cqe } from '../layout.js';
-import { copyBytes, type MemoryRegion, REMOTE_ACCESS } from '../memory/memory-region.js';
+import { copyBytes } from '../memory/memory-region.js';
+import type { RemoteGrant } from '../memory/remote-grant.js';
 import type { NicCore, Served } from '../nic-core.js';
 import type { QueuePair } from '../queue-pair.js';
 import { ReceiveBuffer } from '../queues/receive-buffer.js';
-import { type ResponderResource, ResponderResources } from './responder-resources.js';
+import { ANSWERED, AnsweredRequests, MAX_DMA_BYTES } from './answered-requests.js';
 import { ACK_SYNDROME, ResponseSender } from './response-sender.js';
-
-/** Bytes of the longest message, and so the largest DMA length of a RETH (PROTOCOL.md 2.2; 2.3, row 5). */
-const MAX_DMA_BYTES = 2 ** 31;
 
 /** What a peer that sends ahead of the expected PSN has heard (PROTOCOL.md 2.3, rows 1 and 4). */
 const Told = { NOTHING: 0, SEQUENCE_ERROR: 1, NOT_READY: 2 } as const;
@@ -59,7 +52,7 @@ const Open = { NONE: 0, SEND: OpcodeBit.SEND, WRITE: OpcodeBit.WRITE } as const;
 export class Responder implements ReceivingHalf {
   readonly sender: ResponseSender;
   readonly #receive: ReceiveBuffer;
-  readonly #resources = new ResponderResources();
+  readonly #answered: AnsweredRequests;
   readonly #detail = new Int32Array(Cqe.DETAIL_WORDS);
 
   #expectedPsn = 0;
@@ -74,19 +67,17 @@ export class Responder implements ReceivingHalf {
   #open: number = Open.NONE;
   /** Bytes of the open message that have arrived. */
   #received = 0;
-  /** Target of the open WRITE. */
-  #region: MemoryRegion | undefined;
+  /** Target of the open WRITE, and where in its region that begins. */
+  #grant: RemoteGrant | undefined;
   #offset = 0;
   #dmaLength = 0;
-  #rkey = 0;
-  /** Where in its region the range last looked up begins. */
-  #located = 0;
 
   constructor(
     private readonly qp: QueuePair,
     private readonly core: NicCore,
   ) {
     this.sender = new ResponseSender(qp, this, core);
+    this.#answered = new AnsweredRequests(qp, this, core);
     this.#receive = new ReceiveBuffer(qp, core);
   }
 
@@ -99,10 +90,10 @@ export class Responder implements ReceivingHalf {
     this.#begin(0, 0);
   }
 
-  /** The peer may have another number of READs and atomics outstanding. */
+  /** The peer may have another number of answered requests outstanding. */
   onAttributes({ maxDestRdAtomic }: Partial<QpAttr>): void {
     if (maxDestRdAtomic === undefined) return;
-    this.#resources.resize(maxDestRdAtomic);
+    this.#answered.resize(maxDestRdAtomic);
     this.sender.resize(maxDestRdAtomic);
   }
 
@@ -118,13 +109,13 @@ export class Responder implements ReceivingHalf {
     // Frames go to raw packet QPs alone.
   }
 
-  /** Starts at `psn` with room for `depth` READs and atomics. */
+  /** Starts at `psn` with room for `depth` answered requests. */
   #begin(psn: number, depth: number): void {
     this.#expectedPsn = psn;
     this.#msn = 0;
     this.#told = Told.NOTHING;
     this.#open = Open.NONE;
-    this.#resources.reset(depth);
+    this.#answered.reset(depth);
     this.#receive.reset();
     this.sender.reset(depth);
   }
@@ -148,7 +139,9 @@ export class Responder implements ReceivingHalf {
     const xrceth = xrcethOffset[opcode];
     const served = xrceth === 0 || this.#receive.choose(xrcethSrqn(bytes, offset + xrceth));
     if (distance < 0) {
-      this.#onDuplicate(bytes, offset, psn, bits);
+      this.core.counters.duplicateRequest += 1;
+      if ((bits & ANSWERED) !== 0) this.#answered.onDuplicate(bytes, offset, bits, psn);
+      else this.sender.acknowledge(psnAdd(this.#expectedPsn, -1), ACK_SYNDROME, this.#msn);
       return;
     }
     this.#untold = this.sender.sequenceNakDue;
@@ -157,12 +150,11 @@ export class Responder implements ReceivingHalf {
     const pad = bthPadCount(bytes, offset);
     const payload = lengthBytes - header - ICRC_BYTES - pad;
     // PROTOCOL.md 3.3: a shared receive queue of another domain, or of another kind.
-    if (!served || !this.#isInSequence(bits)) this.#refuse(opcode, payload);
+    if (!served || !this.#isInSequence(bits)) this.refuse(opcode, payload);
     else if ((bits & OpcodeBit.SEND) !== 0) this.#onSend(bytes, offset, opcode, bits, offset + header, payload, pad);
     else if ((bits & OpcodeBit.WRITE) !== 0) this.#onWrite(bytes, offset, opcode, bits, offset + header, payload, pad);
-    else if ((bits & OpcodeBit.READ_REQUEST) !== 0) this.#onRead(bytes, offset, opcode, psn, payload);
-    else if ((bits & OpcodeBit.ATOMIC) !== 0) this.#onAtomic(bytes, offset, opcode, psn, payload);
-    else this.#refuse(opcode, payload);
+    else if ((bits & ANSWERED) !== 0) this.#answered.onRequest(bytes, offset, bits, psn, payload);
+    else this.refuse(opcode, payload);
   }
 
   /**
@@ -171,7 +163,7 @@ export class Responder implements ReceivingHalf {
    */
   refuseRead(psn: number, rkey: number, again: boolean): void {
     if (again) this.sender.acknowledge(psn, Aeth.NAK | NakCode.REMOTE_ACCESS_ERROR, this.#msn);
-    else this.#failAccess(psn, rkey, 0, 0, 0);
+    else this.refuseAccess(psn, rkey, 0, 0, 0);
   }
 
   /** PROTOCOL.md 2.3, row 1: one NAK per gap. */
@@ -215,7 +207,7 @@ export class Responder implements ReceivingHalf {
       this.#received = 0;
     }
     if (!this.#hasRightLength(bits, payload, pad)) {
-      this.#refuse(opcode, payload);
+      this.refuse(opcode, payload);
       return;
     }
     const room = Math.min(this.#receive.capacity, MAX_DMA_BYTES);
@@ -232,7 +224,7 @@ export class Responder implements ReceivingHalf {
     this.#received += payload;
     if ((bits & (OpcodeBit.LAST | OpcodeBit.ONLY)) === 0) {
       this.#open = Open.SEND;
-      this.#executed(1, false, bthAckRequest(bytes, offset) !== 0);
+      this.executed(1, false, bthAckRequest(bytes, offset) !== 0);
       return;
     }
     let wcFlags = 0;
@@ -243,7 +235,7 @@ export class Responder implements ReceivingHalf {
     } else if ((bits & OpcodeBit.INVALIDATE) !== 0) {
       wcFlags = WcFlags.WITH_INV;
       immData = getU32(bytes, offset + iethOffset[opcode]);
-      if (!this.#invalidate(immData)) {
+      if (!this.core.memory.invalidate(immData, this.pd, this.qp.qpn, false)) {
         const detail = this.#setDetail(immData, this.#expectedPsn, 0, 0, 0);
         const { REMOTE_ACCESS_ERROR } = NakCode;
         this.#failReceive(WcStatus.REM_INV_REQ_ERR, Syndrome.INVALIDATE_FAILED, detail, REMOTE_ACCESS_ERROR);
@@ -251,7 +243,7 @@ export class Responder implements ReceivingHalf {
       }
     }
     this.#completeReceive(WcOpcode.RECV, this.#received, immData, wcFlags, bthSolicited(bytes, offset) !== 0);
-    this.#executed(1, true, bthAckRequest(bytes, offset) !== 0);
+    this.executed(1, true, bthAckRequest(bytes, offset) !== 0);
   }
 
   #onWrite(
@@ -264,7 +256,7 @@ export class Responder implements ReceivingHalf {
     pad: number,
   ): void {
     if ((this.qp.attr.qpAccessFlags & AccessFlags.REMOTE_WRITE) === 0) {
-      this.#refuse(opcode, payload);
+      this.refuse(opcode, payload);
       return;
     }
     const ends = (bits & (OpcodeBit.LAST | OpcodeBit.ONLY)) !== 0;
@@ -274,24 +266,18 @@ export class Responder implements ReceivingHalf {
       return;
     }
     if (!this.#hasRightLength(bits, payload, pad)) {
-      this.#refuse(opcode, payload);
+      this.refuse(opcode, payload);
       return;
     }
     if (this.#open === Open.NONE && !this.#openWrite(bytes, offset + rethOffset[opcode], opcode)) return;
     const left = this.#dmaLength - this.#received;
     if (ends ? payload !== left : payload >= left) {
-      this.#refuse(opcode, payload);
+      this.refuse(opcode, payload);
       return;
     }
-    const region = this.#region;
-    if (region !== undefined) {
-      // Between two packets of one message the region may have been deregistered or its memory taken away.
-      if (!(region.registered && region.remotelyValid && region.present)) {
-        this.#failAccess(this.#expectedPsn, this.#rkey, 0, 0, this.#dmaLength);
-        return;
-      }
-      copyBytes(region.bytes, this.#offset + this.#received, bytes, at, payload);
-    }
+    if (this.#grant?.usable === false && !this.#reopenWrite(this.#grant)) return;
+    if (this.#grant !== undefined)
+      copyBytes(this.#grant.region.bytes, this.#offset + this.#received, bytes, at, payload);
     this.#received += payload;
     this.#open = ends ? Open.NONE : Open.WRITE;
     if (withImm) {
@@ -299,145 +285,59 @@ export class Responder implements ReceivingHalf {
       const solicited = bthSolicited(bytes, offset) !== 0;
       this.#completeReceive(WcOpcode.RECV_RDMA_WITH_IMM, this.#dmaLength, immData, WcFlags.WITH_IMM, solicited);
     }
-    this.#executed(1, ends, bthAckRequest(bytes, offset) !== 0);
+    this.executed(1, ends, bthAckRequest(bytes, offset) !== 0);
   }
 
   /** Checks the target of a WRITE; false when it was refused. */
   #openWrite(bytes: Uint8Array, reth: number, opcode: number): boolean {
     const length = rethLength(bytes, reth);
     if (length > MAX_DMA_BYTES) {
-      this.#refuse(opcode, length);
+      this.refuse(opcode, length);
       return false;
     }
     this.#received = 0;
     this.#dmaLength = length;
-    this.#region = undefined;
-    this.#rkey = rethRkey(bytes, reth);
+    this.#grant = undefined;
     if (length === 0) return true;
-    this.#region = this.#demand(
-      this.#rkey,
-      rethVaHi(bytes, reth),
-      rethVaLo(bytes, reth),
-      length,
-      AccessFlags.REMOTE_WRITE,
-    );
-    this.#offset = this.#located;
-    return this.#region !== undefined;
-  }
-
-  #onRead(bytes: Uint8Array, offset: number, opcode: number, psn: number, payload: number): void {
-    const reth = offset + rethOffset[opcode];
-    const length = rethLength(bytes, reth);
-    const allowed = (this.qp.attr.qpAccessFlags & AccessFlags.REMOTE_READ) !== 0;
-    if (!allowed || payload !== 0 || length > MAX_DMA_BYTES || this.sender.full) {
-      this.#refuse(opcode, length);
-      return;
-    }
-    const rkey = rethRkey(bytes, reth);
     const hi = rethVaHi(bytes, reth);
     const lo = rethVaLo(bytes, reth);
-    const region = length === 0 ? undefined : this.#demand(rkey, hi, lo, length, AccessFlags.REMOTE_READ);
-    if (length > 0 && region === undefined) return;
-    const packets = Math.max(1, Math.ceil(length / this.qp.mtuBytes));
-    const resource = this.#resources.take();
-    resource.describe(false, psn, packets, rkey, hi, lo, length);
-    this.#executed(packets, true, false);
-    this.sender.queueRead(psn, packets, region, this.#located, length, this.#msn, false);
+    this.#grant = this.demand(rethRkey(bytes, reth), hi, lo, length, AccessFlags.REMOTE_WRITE);
+    this.#offset = this.core.memory.begin;
+    return this.#grant !== undefined;
   }
 
-  #onAtomic(bytes: Uint8Array, offset: number, opcode: number, psn: number, payload: number): void {
-    const at = offset + atomicEthOffset[opcode];
-    const lo = atomicEthVaLo(bytes, at);
-    const allowed = (this.qp.attr.qpAccessFlags & AccessFlags.REMOTE_ATOMIC) !== 0;
-    if (!allowed || payload !== 0 || (lo & 7) !== 0 || this.sender.full) {
-      this.#refuse(opcode, payload);
-      return;
-    }
-    const rkey = atomicEthRkey(bytes, at);
-    const hi = atomicEthVaHi(bytes, at);
-    const region = this.#demand(rkey, hi, lo, 8, AccessFlags.REMOTE_ATOMIC);
-    if (region === undefined) return;
-    const resource = this.#resources.take();
-    resource.describe(true, psn, 1, rkey, hi, lo, 8);
-    executeAtomic(opcode, bytes, at, region, this.#located, resource.answer);
-    this.#executed(1, true, false);
-    resource.msn = this.#msn;
-    this.sender.queueAtomic(resource, false);
+  /**
+   * Between two packets of one message the region may have been deregistered, its memory taken away, or its key
+   * invalidated. One that was changed may still hold what the message names.
+   */
+  #reopenWrite(closed: RemoteGrant): boolean {
+    const { memory } = this.core;
+    const length = this.#dmaLength;
+    this.#grant = memory.reopen(closed, this.qp.qpn, AccessFlags.REMOTE_WRITE, this.#offset, length);
+    if (this.#grant === undefined) this.refuseAccess(this.#expectedPsn, closed.rkey, 0, 0, length);
+    else this.#offset = memory.begin;
+    return this.#grant !== undefined;
   }
 
-  /** PROTOCOL.md 2.5: never executed twice, but answered again. */
-  #onDuplicate(bytes: Uint8Array, offset: number, psn: number, bits: number): void {
-    const { core } = this;
-    core.counters.duplicateRequest += 1;
-    if ((bits & (OpcodeBit.READ_REQUEST | OpcodeBit.ATOMIC)) === 0) {
-      this.sender.acknowledge(psnAdd(this.#expectedPsn, -1), ACK_SYNDROME, this.#msn);
-      return;
-    }
-    if (this.sender.willAnswer(psn)) return;
-    const resource = this.#resources.find(psn);
-    if ((bits & OpcodeBit.ATOMIC) !== 0) {
-      this.sender.dropFrom(psn);
-      if (resource?.atomic === true && this.sender.hasRoom) {
-        this.sender.queueAtomic(resource, true);
-        return;
-      }
-    } else if (resource !== undefined && this.#readAgain(bytes, offset, psn, resource)) {
-      return;
-    }
-    core.counters.rxBadDuplicate += 1;
+  /**
+   * Opens the memory that a request names (PROTOCOL.md 2.3, row 6), `memory.begin` says where; one that names what it may
+   * not is refused.
+   */
+  demand(rkey: number, hi: number, lo: number, length: number, access: number): RemoteGrant | undefined {
+    const grant = this.core.memory.openRemote(rkey, this.pd, this.qp.qpn, access, hi, lo, length);
+    if (grant === undefined) this.refuseAccess(this.#expectedPsn, rkey, hi, lo, length);
+    return grant;
   }
 
-  /** A repeated READ reads again, within what was asked for the first time. */
-  #readAgain(bytes: Uint8Array, offset: number, psn: number, resource: ResponderResource): boolean {
-    const reth = offset + rethOffset[bytes[offset]];
-    const length = rethLength(bytes, reth);
-    const rkey = rethRkey(bytes, reth);
-    const hi = rethVaHi(bytes, reth);
-    const lo = rethVaLo(bytes, reth);
-    const skipped = ((hi >>> 0) - (resource.addrHi >>> 0)) * 2 ** 32 + ((lo >>> 0) - (resource.addrLo >>> 0));
-    const packets = Math.max(1, Math.ceil(length / this.qp.mtuBytes));
-    const inside =
-      !resource.atomic &&
-      rkey === resource.rkey &&
-      skipped >= 0 &&
-      length <= resource.lengthBytes - skipped &&
-      packets <= resource.packets - psnDiff(psn, resource.firstPsn);
-    if (!inside) return false;
-    this.sender.dropFrom(psn);
-    if (!this.sender.hasRoom) return false;
-    const region = length === 0 ? undefined : this.#locate(rkey, hi, lo, length, AccessFlags.REMOTE_READ);
-    if (length > 0 && region === undefined) this.refuseRead(psn, rkey, true);
-    else this.sender.queueRead(psn, packets, region, this.#located, length, this.#msn, true);
-    return true;
-  }
-
-  /** Finds memory that a peer names and may use, by PROTOCOL.md 2.3, row 6; {@link #located} says where in it. */
-  #locate(rkey: number, hi: number, lo: number, length: number, access: number): MemoryRegion | undefined {
-    const region = this.core.memory.byRkey(rkey);
-    if (region?.pd !== this.#pd || !region.allows(access) || !region.remotelyValid || !region.present) return undefined;
-    this.#located = region.locate(hi, lo, length);
-    return this.#located < 0 ? undefined : region;
-  }
-
-  /** As {@link #locate}, for a request that is executed: one that names what it may not is refused. */
-  #demand(rkey: number, hi: number, lo: number, length: number, access: number): MemoryRegion | undefined {
-    const region = this.#locate(rkey, hi, lo, length, access);
-    if (region === undefined) this.#failAccess(this.#expectedPsn, rkey, hi, lo, length);
-    return region;
+  /** Messages executed, modulo 2^24 (PROTOCOL.md 2.1). */
+  get msn(): number {
+    return this.#msn;
   }
 
   /** The domain whose memory the peer may use: that of the QP, or in XRC of the shared receive queue it names. */
-  get #pd(): number {
+  get pd(): number {
     const { pd } = this.qp;
     return pd === 0 ? this.#receive.pd : pd;
-  }
-
-  /** Closes a region to peers, when this peer may reach it at all. */
-  #invalidate(rkey: number): boolean {
-    const region = this.core.memory.byRkey(rkey);
-    if (region?.pd !== this.#pd || !region.remotelyValid || (region.access & REMOTE_ACCESS) === 0) return false;
-    region.remotelyValid = false;
-    return true;
   }
 
   #completeReceive(opcode: WcOpcode, byteLen: number, immData: number, wcFlags: number, solicited: boolean): void {
@@ -447,7 +347,7 @@ export class Responder implements ReceivingHalf {
   }
 
   /** Row 7: the packet took effect. */
-  #executed(packets: number, endsMessage: boolean, ackRequest: boolean): void {
+  executed(packets: number, endsMessage: boolean, ackRequest: boolean): void {
     const last = this.#expectedPsn;
     this.#expectedPsn = psnAdd(last, packets);
     if (endsMessage) this.#msn = (this.#msn + 1) & 0xffffff;
@@ -472,7 +372,7 @@ export class Responder implements ReceivingHalf {
   }
 
   /** A request that the protocol does not allow here (NAK invalid request). */
-  #refuse(opcode: number, length: number): void {
+  refuse(opcode: number, length: number): void {
     const detail = this.#setDetail(this.#expectedPsn, opcode, length, this.#open, 0);
     if (this.#receive.taken) {
       const { INVALID_REQUEST } = NakCode;
@@ -485,7 +385,7 @@ export class Responder implements ReceivingHalf {
   }
 
   /** A key that does not open what the peer wants. */
-  #failAccess(psn: number, rkey: number, hi: number, lo: number, length: number): void {
+  refuseAccess(psn: number, rkey: number, hi: number, lo: number, length: number): void {
     const detail = this.#setDetail(psn, rkey, hi, lo, length);
     detail[5] = NakCode.REMOTE_ACCESS_ERROR;
     if (this.#receive.taken) {

@@ -1,7 +1,8 @@
-import { psnAdd, psnDiff } from '../../spec/index.js';
+import { AccessFlags, psnAdd, psnDiff } from '../../spec/index.js';
 import { Aeth, aethOffset, atomicAckOffset, NakCode, Opcode, opcodeHeaderBytes, writeAeth } from '../../wire/index.js';
 import { assert } from '../command-error.js';
-import { copyBytes, type MemoryRegion } from '../memory/memory-region.js';
+import { copyBytes } from '../memory/memory-region.js';
+import type { RemoteGrant } from '../memory/remote-grant.js';
 import { type NicCore, Served } from '../nic-core.js';
 import type { QueuePair } from '../queue-pair.js';
 import type { ResponderResource } from './responder-resources.js';
@@ -14,7 +15,7 @@ interface Refuses {
   refuseRead(psn: number, rkey: number, again: boolean): void;
 }
 
-/** One READ or atomic that waits to be answered. */
+/** One READ, or other request with an answer of its own, that waits for it. */
 class Job {
   atomic = false;
   /** Whether it answers a request that was answered before. */
@@ -22,7 +23,9 @@ class Job {
   psn = 0;
   packets = 0;
   sent = 0;
-  region: MemoryRegion | undefined;
+  /** What a READ reads; undefined for an answer without data. */
+  grant: RemoteGrant | undefined;
+  /** Where in the region it begins. */
   offset = 0;
   lengthBytes = 0;
   msn = 0;
@@ -52,7 +55,7 @@ export class ResponseSender {
     private readonly core: NicCore,
   ) {}
 
-  /** Makes room for `depth` READs and atomics and forgets those that wait. */
+  /** Makes room for the answers to `depth` requests and forgets those that wait. */
   reset(depth: number): void {
     // As many again for repeats, which must not take the place of what is asked for the first time.
     this.#jobs = Array.from({ length: 2 * depth }, () => new Job());
@@ -61,7 +64,7 @@ export class ResponseSender {
     this.clearJobs();
   }
 
-  /** Makes room for `depth` READs and atomics; those that wait stay. */
+  /** Makes room for the answers to `depth` requests; those that wait stay. */
   resize(depth: number): void {
     const waiting = Array.from({ length: this.#count }, (_, i) => this.#job(i));
     this.#jobs = [...waiting, ...Array.from({ length: 2 * depth }, () => new Job())];
@@ -69,7 +72,7 @@ export class ResponseSender {
     this.#depth = depth;
   }
 
-  /** Forgets all READs and atomics that wait to be answered. */
+  /** Forgets all requests that wait to be answered. */
   clearJobs(): void {
     this.#head = 0;
     this.#count = 0;
@@ -129,11 +132,11 @@ export class ResponseSender {
     this.core.schedule(this.qp);
   }
 
-  /** Queues the responses to a READ of `lengthBytes` at `offset` of a region, the first of which bears `psn`. */
+  /** Queues the responses to a READ of `lengthBytes` at `offset` of the grant's region, the first of which bears `psn`. */
   queueRead(
     psn: number,
     packets: number,
-    region: MemoryRegion | undefined,
+    grant: RemoteGrant | undefined,
     offset: number,
     lengthBytes: number,
     msn: number,
@@ -143,10 +146,15 @@ export class ResponseSender {
     job.atomic = false;
     job.packets = packets;
     job.sent = 0;
-    job.region = region;
+    job.grant = grant;
     job.offset = offset;
     job.lengthBytes = lengthBytes;
     job.msn = msn;
+  }
+
+  /** Queues a READ response without data, with which FLUSH and ATOMIC_WRITE are answered. */
+  queueConfirmation(psn: number, msn: number, again: boolean): void {
+    this.queueRead(psn, 1, undefined, 0, 0, msn, again);
   }
 
   queueAtomic(resource: ResponderResource, again: boolean): void {
@@ -154,7 +162,7 @@ export class ResponseSender {
     job.atomic = true;
     job.packets = 1;
     job.sent = 0;
-    job.region = undefined;
+    job.grant = undefined;
     job.msn = resource.msn;
     job.answer.set(resource.answer);
   }
@@ -220,22 +228,14 @@ export class ResponseSender {
   #sendRead(job: Job): boolean {
     const { qp, core } = this;
     const { builder } = core;
-    const { region } = job;
     const psn = psnAdd(job.psn, job.sent);
     const begin = job.sent * qp.mtuBytes;
     const length = Math.min(job.lengthBytes - begin, qp.mtuBytes);
-    // The memory may have been deregistered since the request was accepted. What lies behind a READ that
-    // fails is void; behind a repeat it is not.
-    if (region !== undefined && !(region.registered && region.remotelyValid && region.present)) {
-      if (job.again) {
-        this.#finish();
-      } else {
-        this.clearJobs();
-        this.#ackDue = false;
-      }
-      this.responder.refuseRead(psn, region.rkey, job.again);
+    if (job.grant?.usable === false && !this.#reopen(job)) {
+      this.#giveUp(job, psn);
       return true;
     }
+    const { grant } = job;
     const first = job.sent === 0;
     const last = job.sent === job.packets - 1;
     const place = last
@@ -248,12 +248,36 @@ export class ResponseSender {
     const opcode = qp.opcodeClass | place;
     if (!builder.open(qp, opcode, psn, length, false, false)) return false;
     if (aethOffset[opcode] !== 0) writeAeth(builder.bytes, builder.offset + aethOffset[opcode], ACK_SYNDROME, job.msn);
-    if (region !== undefined)
-      copyBytes(builder.bytes, builder.offset + opcodeHeaderBytes[opcode], region.bytes, job.offset + begin, length);
+    if (grant !== undefined) {
+      const { bytes } = grant.region;
+      copyBytes(builder.bytes, builder.offset + opcodeHeaderBytes[opcode], bytes, job.offset + begin, length);
+    }
     builder.close();
     job.sent += 1;
     if (last) this.#finish();
     return true;
+  }
+
+  /** The key was closed since the request was accepted; the region may have been changed and still hold the range. */
+  #reopen(job: Job): boolean {
+    const { memory } = this.core;
+    const grant =
+      job.grant && memory.reopen(job.grant, this.qp.qpn, AccessFlags.REMOTE_READ, job.offset, job.lengthBytes);
+    if (grant === undefined) return false;
+    job.grant = grant;
+    job.offset = memory.begin;
+    return true;
+  }
+
+  /** What a READ was to read has gone. What lies behind one that fails is void; behind a repeat it is not. */
+  #giveUp({ again, grant }: Job, psn: number): void {
+    if (again) {
+      this.#finish();
+    } else {
+      this.clearJobs();
+      this.#ackDue = false;
+    }
+    this.responder.refuseRead(psn, grant?.rkey ?? 0, again);
   }
 
   #sendAcknowledge(): boolean {

@@ -1,7 +1,7 @@
 import { psnAdd, psnDiff } from '../../spec/index.js';
 import type { WorkQueue } from '../queues/work-queue.js';
 
-/** READs and atomics that can be outstanding at once: the width of `max_rd_atomic` on any device we know. */
+/** READs and other answered requests that can be outstanding at once: the width of `max_rd_atomic` on any device we know. */
 const RD_RING = 256;
 
 /**
@@ -24,7 +24,7 @@ export class SendWindow {
   readonly #firstPsn: Int32Array;
   readonly #packets: Int32Array;
   readonly #lengthBytes: Float64Array;
-  /** For each READ or atomic request outstanding, one past its last response PSN. */
+  /** For each answered request outstanding, one past its last response PSN. */
   readonly #rdEnd = new Int32Array(RD_RING);
   #rdHead = 0;
   #rdTail = 0;
@@ -58,7 +58,7 @@ export class SendWindow {
     return this.sq.head !== this.next;
   }
 
-  /** Gives the request at {@link next} its PSNs (PROTOCOL.md 2.1). */
+  /** Gives the request at {@link next} its PSNs (PROTOCOL.md 2.1); one that was carried out without packets gets none. */
   start(packets: number, lengthBytes: number): void {
     const slot = this.sq.slot(this.next);
     this.#firstPsn[slot] = this.end;
@@ -66,6 +66,7 @@ export class SendWindow {
     this.#lengthBytes[slot] = lengthBytes;
     this.end = psnAdd(this.end, packets);
     this.next = (this.next + 1) | 0;
+    if (packets === 0) this.#skipEmpty();
   }
 
   firstPsn(index: number): number {
@@ -94,6 +95,7 @@ export class SendWindow {
     if (this.cursorPacket >= this.packets(this.cursor)) {
       this.cursor = (this.cursor + 1) | 0;
       this.cursorPacket = 0;
+      this.#skipEmpty();
     }
   }
 
@@ -121,7 +123,7 @@ export class SendWindow {
     return this.#rdTail - this.#rdHead;
   }
 
-  /** Notes a READ or atomic request whose last response will bear the PSN before `end`. */
+  /** Notes a request whose last response will bear the PSN before `end`. */
   addOutstanding(end: number): void {
     this.#rdEnd[this.#rdTail & (RD_RING - 1)] = end;
     this.#rdTail += 1;
@@ -130,5 +132,13 @@ export class SendWindow {
   clearOutstanding(): void {
     this.#rdHead = 0;
     this.#rdTail = 0;
+  }
+
+  /**
+   * Moves the cursor past requests without packets. It never rests on one: an acknowledgement of what lies before would
+   * retire that under it.
+   */
+  #skipEmpty(): void {
+    while (this.cursor !== this.next && this.packets(this.cursor) === 0) this.cursor = (this.cursor + 1) | 0;
   }
 }
