@@ -22,6 +22,8 @@ for (const length of [14, 60, 1514, 9018]) {
     assertCompleted(completions, [wrId]);
     assert.deepEqual([completions[0].opcode, completions[0].byteLen], [WcOpcode.SEND, length]);
     assert.deepEqual(host.sent, [frame(length)]);
+    const { rdmaSends, sentPkts, sentBytes } = host.nic.counters;
+    assert.deepEqual([rdmaSends, sentPkts, sentBytes], [1, 1, length]);
   });
 }
 
@@ -157,6 +159,7 @@ test('every raw packet QP from RTR on has its copy of a frame', () => {
   );
   assert.deepEqual(memory.bytes.slice(0, 80), frame(80));
   assert.deepEqual(memory.bytes.slice(100, 180), frame(80));
+  assert.equal(host.nic.counters.rdmaRecvs, 2);
   assert.equal(host.opened, 1);
 });
 

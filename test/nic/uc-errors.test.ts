@@ -31,6 +31,7 @@ for (const opcode of [
     const sent = pair.sender.sent();
     assertStatuses(sent, [[wrId, WcStatus.LOC_QP_OP_ERR]]);
     assert.equal(sent[0].vendorErr, Syndrome.LOCAL_BAD_WQE);
+    assert.deepEqual(sent[0].detail.slice(0, 2), [opcode, 1]);
     assert.equal(pair.sender.state, QpState.SQE);
     assert.deepEqual(pair.wire, []);
   });
@@ -43,6 +44,13 @@ test('a request with more pieces than the queue has room for fails', () => {
   const control = pair.sender.sq.words;
   // The driver's word for it, past what it may claim.
   control[32] = (control[32] & 0xffff) | (9 << 16);
+  pair.drive();
+  assertStatuses(pair.sender.sent(), [[1n, WcStatus.LOC_QP_OP_ERR]]);
+});
+
+test('a request with more inline data than the queue has room for fails', () => {
+  const pair = new UcPair();
+  pair.sender.post({ opcode: WrOpcode.SEND, inline: pattern(257), wrId: 1 });
   pair.drive();
   assertStatuses(pair.sender.sent(), [[1n, WcStatus.LOC_QP_OP_ERR]]);
 });

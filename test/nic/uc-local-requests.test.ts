@@ -77,7 +77,7 @@ test('an invalidation of a key that is none ends in an error and SQE', () => {
   pair.sender.post({ opcode: WrOpcode.LOCAL_INV, imm: 0x4711 });
   pair.drive();
   const [sent] = pair.sender.sent();
-  assert.notEqual(sent.status, WcStatus.SUCCESS);
+  assert.equal(sent.status, WcStatus.MW_BIND_ERR);
   assert.equal(sent.vendorErr, Syndrome.LOCAL_INVALIDATE);
   assert.equal(pair.sender.state, QpState.SQE);
 });

@@ -4,7 +4,7 @@ import { QpState } from '../../src/spec/index.js';
 import { Opcode } from '../../src/wire/index.js';
 import type { TestMr } from './host.js';
 import { assertCompleted, dropping, pattern } from './pair.js';
-import { UcPair, UcPuppet } from './uc.js';
+import { connectUc, UcPair, UcPuppet } from './uc.js';
 
 const FULL = 256;
 const FIRST_PSN = 0x2000;
@@ -223,4 +223,14 @@ test('after RESET a message starts from nothing', () => {
   puppet.qp.modify({ qpState: QpState.RESET });
   assert.deepEqual(puppet.qp.received(), []);
   assert.equal(puppet.qp.rq.inUse, 0);
+});
+
+test('after RESET the first gap counts, whatever was passed over before', () => {
+  const { puppet } = waiting();
+  puppet.last(FIRST_PSN, part(1));
+  puppet.qp.modify({ qpState: QpState.RESET });
+  connectUc(puppet.qp, puppet.peer);
+  puppet.last(FIRST_PSN + 1, part(1));
+  assert.equal(puppet.counters.rxMessageDropped, 2);
+  assert.equal(puppet.counters.outOfSeqRequest, 1);
 });

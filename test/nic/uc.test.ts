@@ -64,6 +64,15 @@ test('only signalled requests complete with an entry, and all give their slots b
   assert.equal(pair.sender.sq.inUse, 0);
 });
 
+test('requests that complete without an entry give their slots back as they leave', () => {
+  const pair = new UcPair();
+  const mr = pair.a.mr(10);
+  for (let i = 0; i < 5; i += 1) pair.sender.send(mr, { flags: UNSIGNALLED });
+  pair.drive();
+  assert.equal(pair.sender.sq.inUse, 0);
+  assert.deepEqual(pair.sender.sent(), []);
+});
+
 test('with sqSigAll every request completes with an entry', () => {
   const pair = new UcPair({ qp: { sqSigAll: true } });
   const mr = pair.a.mr(10);
@@ -83,13 +92,41 @@ test('immediate data arrives with the last packet of a SEND', () => {
   assert.equal(received.wcFlags & WcFlags.WITH_IMM, WcFlags.WITH_IMM);
 });
 
-test('inline data leaves without memory', () => {
+for (const length of [8, 256]) {
+  test(`inline data of ${length} bytes leaves without memory`, () => {
+    const pair = new UcPair();
+    const target = pair.b.mr(length);
+    pair.receiver.recv(target);
+    pair.sender.post({ opcode: WrOpcode.SEND, inline: pattern(length) });
+    pair.drive();
+    assert.deepEqual(target.bytes, pattern(length));
+  });
+}
+
+test('a message that was begun before RESET is none of those after it', () => {
   const pair = new UcPair();
-  const target = pair.b.mr(8);
+  pair.sender.send(pair.a.mr(100_000));
+  // Not all of it fits into one turn of the NIC.
+  pair.a.nic.ringDoorbells();
+  pair.a.nic.transmit();
+  pair.sender.modify({ qpState: QpState.RESET });
+  connectUc(pair.sender, pair.receiver.peer, { sqPsn: 0x4000 });
+  const target = pair.b.mr(300);
   pair.receiver.recv(target);
-  pair.sender.post({ opcode: WrOpcode.SEND, inline: pattern(8) });
+  const wrId = pair.sender.send(pair.a.mrOf(pattern(300)));
   pair.drive();
-  assert.deepEqual(target.bytes, pattern(8));
+  assertCompleted(pair.sender.sent(), [wrId]);
+  assert.deepEqual(target.bytes, pattern(300));
+});
+
+test('messages are counted where they leave and where they arrive', () => {
+  const pair = new UcPair();
+  pair.receiver.recv(pair.b.mr(600));
+  pair.sender.send(pair.a.mr(600));
+  pair.sender.write(pair.a.mr(8), pair.b.mr(8));
+  pair.drive();
+  assert.equal(pair.a.nic.counters.rdmaSends, 1);
+  assert.equal(pair.b.nic.counters.rdmaRecvs, 1);
 });
 
 test('a solicited SEND raises the event of a CQ that waits for solicited ones alone', () => {

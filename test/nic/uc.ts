@@ -57,13 +57,14 @@ export class UcPuppet extends World {
   readonly local: TestHost;
   readonly qp: TestQp;
   readonly peerAddress = '10.0.0.9';
+  readonly peer: Peer;
 
   constructor(options: UcOptions & { readonly qp?: QpOptions } = {}) {
     super();
     this.local = this.host('10.0.0.1');
-    const { gid } = this.network.attach(this.peerAddress);
+    this.peer = { gid: this.network.attach(this.peerAddress).gid, qpn: 0x777 };
     this.qp = this.local.qp({ type: QpType.UC, ...options.qp });
-    connectUc(this.qp, { gid, qpn: 0x777 }, options);
+    connectUc(this.qp, this.peer, options);
   }
 
   /** The peer says something; the NIC acts at once. */

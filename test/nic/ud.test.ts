@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AccessFlags, QpState, QpType, WcFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/spec/index.js';
+import { AccessFlags, Mtu, QpState, QpType, WcFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/spec/index.js';
 import { dethOffset, dethQkey, dethSourceQp, getU16, Opcode } from '../../src/wire/index.js';
 import { assertCompleted, assertStatuses, Pair, pattern, World } from './pair.js';
 import { SOLICITED, UNSIGNALLED } from './qp.js';
@@ -210,6 +210,46 @@ for (const payloadBytes of [-40, -1, 0, 99]) {
     assertCompleted(receiver.received(), [wrId]);
   });
 }
+
+test('a datagram longer than the MTU of the port is dropped', () => {
+  const pair = new Pair({ host: { portMtu: Mtu.MTU_1024 } });
+  const receiver = udQp(pair.b);
+  postBuffer(receiver, 2000);
+  const say = (length: number): void => {
+    const fields = { opcode: Opcode.UD_SEND_ONLY, destQp: receiver.qpn, psn: 0, payload: pattern(length) };
+    pair.deliver(pair.a.ip, pair.b.ip, craftDatagram(pair.a.ip, pair.b.ip, fields));
+  };
+  say(1025);
+  assert.deepEqual(receiver.received(), []);
+  assert.equal(pair.b.nic.counters.rxMessageDropped, 1);
+  say(1024);
+  assert.equal(receiver.received().length, 1);
+});
+
+test('a receive request that was too short is forgotten by RESET', () => {
+  const { pair, sender, receiver, to } = pairOfQps();
+  receiver.postRecv({ sgList: [pair.b.mr(50).sge()] });
+  postTo(sender, to, { inline: pattern(100) });
+  pair.drive();
+  receiver.modify({ qpState: QpState.RESET });
+  receiver.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qkey: QKEY });
+  receiver.modify({ qpState: QpState.RTR });
+  const target = postBuffer(receiver, 100);
+  postTo(sender, to, { inline: pattern(100) });
+  pair.drive();
+  assert.deepEqual(payloadOf(target), pattern(100));
+  assert.equal(receiver.received().length, 1);
+});
+
+test('datagrams are counted where they leave and where they arrive', () => {
+  const { pair, sender, receiver, to } = pairOfQps();
+  postBuffer(receiver, 8);
+  postTo(sender, to, { inline: pattern(8), flags: UNSIGNALLED });
+  pair.drive();
+  assert.equal(pair.a.nic.counters.rdmaSends, 1);
+  assert.equal(pair.b.nic.counters.rdmaRecvs, 1);
+  assert.equal(sender.sq.inUse, 0);
+});
 
 test('a receive request that names memory it may not ends the QP', () => {
   const { pair, sender, receiver, to } = pairOfQps();

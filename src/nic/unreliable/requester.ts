@@ -4,24 +4,14 @@ import type { SendingHalf } from '../halves.js';
 import { SendWqe } from '../layout.js';
 import { type NicCore, Served } from '../nic-core.js';
 import type { QueuePair } from '../queue-pair.js';
-import { opcodeClass, type RequestKind, requestKinds } from '../request-kinds.js';
-import { localNames, LocalRequests } from './local-requests.js';
-import { type CompletionNames, UnacknowledgedQueue } from './send-queue.js';
+import { connectedKinds, opcodeClass, type RequestKind } from '../request-kinds.js';
+import { UnacknowledgedQueue } from './send-queue.js';
 
-const kinds = requestKinds(opcodeClass(OpcodeService.UC));
-const names: CompletionNames = (() => {
-  const table: { readonly wcOpcode: number }[] = [];
-  kinds.forEach((kind, wrOpcode) => {
-    if (kind !== undefined) table[wrOpcode] = kind;
-  });
-  for (const [wrOpcode, wcOpcode] of localNames) table[wrOpcode] = { wcOpcode };
-  return table;
-})();
+const kinds = connectedKinds(opcodeClass(OpcodeService.UC));
 
 /** The requester of a UC QP: messages of any length, each packet sent once (PROTOCOL.md 2.2, 3.1). */
 export class UnreliableRequester implements SendingHalf {
   readonly #queue: UnacknowledgedQueue;
-  readonly #local: LocalRequests;
   #psn = 0;
   /** Whether the oldest request was started; #packet of its #packets are sent. */
   #started = false;
@@ -33,8 +23,7 @@ export class UnreliableRequester implements SendingHalf {
     private readonly qp: QueuePair,
     private readonly core: NicCore,
   ) {
-    this.#queue = new UnacknowledgedQueue(qp, core, names);
-    this.#local = new LocalRequests(qp, core);
+    this.#queue = new UnacknowledgedQueue(qp, core, kinds);
   }
 
   get busy(): boolean {
@@ -43,7 +32,6 @@ export class UnreliableRequester implements SendingHalf {
 
   start(): void {
     this.#psn = this.qp.attr.sqPsn;
-    this.#started = false;
     this.#queue.start();
   }
 
@@ -87,9 +75,12 @@ export class UnreliableRequester implements SendingHalf {
     const { sq } = qp;
     if (!qp.maySend || (!this.#started && (!qp.mayStart || !sq.has(sq.head)))) return Served.IDLE;
     const entry = sq.entry(sq.head);
-    const opcode = sq.words[entry + SendWqe.CONTROL] & 0xff;
-    const kind = kinds[opcode];
-    if (kind === undefined) return this.#executeLocal(opcode, entry);
+    const kind = kinds[sq.words[entry + SendWqe.CONTROL] & 0xff];
+    if (kind === undefined) {
+      this.#queue.refuse(entry);
+      return Served.IDLE;
+    }
+    if (kind.local) return this.#executeLocal(entry);
     if (!this.#started) {
       if (!this.#queue.measure(entry, this.core.limits.maxMessageBytes)) return Served.IDLE;
       this.#lengthBytes = this.#queue.lengthBytes;
@@ -100,15 +91,14 @@ export class UnreliableRequester implements SendingHalf {
     return this.#sendPacket(entry, kind);
   }
 
-  #executeLocal(opcode: number, entry: number): Served {
-    const local = this.#local;
-    const status = local.execute(opcode, entry);
-    if (status === WcStatus.SUCCESS) {
+  #executeLocal(entry: number): Served {
+    const { qp, core } = this;
+    const { local } = core.memory;
+    if (local.execute(qp.sq.words, entry, qp.pd, qp.qpn)) {
       this.#queue.succeed(0);
       return Served.MORE;
     }
-    if (status === undefined) this.#queue.refuse(entry);
-    else this.#queue.fail(status, local.syndrome, local.detail);
+    this.#queue.fail(WcStatus.MW_BIND_ERR, local.syndrome, local.detail);
     return Served.IDLE;
   }
 
@@ -137,10 +127,7 @@ export class UnreliableRequester implements SendingHalf {
       );
     if ((bits & OpcodeBit.IMM) !== 0)
       putU32(builder.bytes, builder.offset + immOffset[opcode], words[entry + SendWqe.IMM_DATA]);
-    if (!queue.gather(entry, begin, builder.bytes, builder.payload, length)) {
-      this.#started = false;
-      return Served.IDLE;
-    }
+    if (!queue.gather(entry, begin, builder.bytes, builder.payload, length)) return Served.IDLE;
     builder.close();
     queue.spendPacket(qp.path.ipv6, opcode, length);
     this.#psn = psnAdd(this.#psn, 1);

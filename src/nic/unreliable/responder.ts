@@ -58,6 +58,7 @@ export class UnreliableResponder implements ReceivingHalf {
 
   start(): void {
     this.#expectedPsn = this.qp.attr.rqPsn;
+    this.#skipping = false;
   }
 
   onAttributes(): void {
@@ -106,7 +107,6 @@ export class UnreliableResponder implements ReceivingHalf {
 
   reset(): void {
     this.#close();
-    this.#skipping = false;
     this.#receive.reset();
   }
 
