@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { PollSet } from '../../src/host/index.js';
-import { type FramePort, LinkError, UdpLink } from '../../src/link/index.js';
+import { DgramLink, type FramePort, LinkError, UdpLink } from '../../src/link/index.js';
 import { Errno, gidFromIp } from '../../src/spec/index.js';
 import { buildIpUdpHeader, createPath, pathHeader } from '../../src/wire/index.js';
 import { ip, isInside, namespaceProblem, runInside } from './namespace.js';
@@ -187,6 +187,25 @@ function inside(): void {
 
     it('needs none when there is one', () => {
       assert.equal(open('fe80::87').address, 'fe80::87');
+    });
+
+    it('is good for groups by the sockets of Node, too', async () => {
+      const link = DgramLink.open({ address: 'fe80::87%v1', warn: () => undefined });
+      link.joinGroup(gidFromIp('ff02::87'));
+      const path = pathBetween(link, 'ff02::87');
+      commit(link, path, sealed(path, packet(64), 0));
+      link.ref();
+      const inbox = new Inbox();
+      const arrived = new Promise<void>((resolve) => {
+        link.onReadable = () => {
+          if (link.receive(inbox, 4) > 0) resolve();
+        };
+      });
+      link.flush();
+      await arrived;
+      link.close();
+      const [received] = inbox.packets;
+      assert.deepEqual([received.source, received.destination, verifiedId(received)], ['fe80::87', 'ff02::87', 0]);
     });
   });
 

@@ -93,6 +93,28 @@ describe('opcode tables', () => {
     assert.equal(atomicEthOffset[Opcode.RC_COMPARE_SWAP], 12);
   });
 
+  it('say of UC and XRC what they say of RC, with XRCETH before all else of XRC requests and in no response', () => {
+    const others = known.filter(([name]) => /^(UC|XRC)_/.test(name));
+    for (const [name, opcode] of others) {
+      const twin = opcode & 0x1f;
+      const isXrcRequest = name.startsWith('XRC') && (opcodeBits[opcode] & OpcodeBit.REQUEST) !== 0;
+      assert.equal(opcodeBits[opcode] & ~OpcodeBit.XRCETH, opcodeBits[twin], name);
+      assert.equal(xrcethOffset[opcode], isXrcRequest ? 12 : 0, name);
+      const shift = isXrcRequest ? 4 : 0;
+      assert.equal(opcodeHeaderBytes[opcode], opcodeHeaderBytes[twin] + shift, name);
+      for (const offsets of [rethOffset, atomicEthOffset, aethOffset, atomicAckOffset, immOffset, iethOffset]) {
+        assert.equal(offsets[opcode], offsets[twin] === 0 ? 0 : offsets[twin] + shift, name);
+      }
+    }
+  });
+
+  it('give ATOMIC_WRITE its address and a payload, and FLUSH no payload', () => {
+    const { RC_ATOMIC_WRITE, RC_FLUSH } = Opcode;
+    assert.equal(rethOffset[RC_ATOMIC_WRITE], 12);
+    assert.notEqual(opcodeBits[RC_ATOMIC_WRITE] & OpcodeBit.PAYLOAD, 0);
+    assert.equal(opcodeBits[RC_FLUSH] & OpcodeBit.PAYLOAD, 0);
+  });
+
   it('give absent headers no place', () => {
     const offsets = [dethOffset, xrcethOffset, fethOffset, rethOffset, atomicEthOffset, aethOffset, immOffset];
     assert.deepEqual(
