@@ -43,8 +43,8 @@ export function mappedCases(mappings: ReadonlyMap<string, Mapping>): readonly Ma
   });
 }
 
-/** The tests that an entry names. */
-export function testsOf(entry: MappingEntry | undefined): readonly string[] {
+/** The tests that an entry names; none where it gives a reason. */
+export function testsNamedBy(entry: MappingEntry | undefined): readonly string[] {
   if (entry === undefined || !('test' in entry)) return [];
   return typeof entry.test === 'string' ? [entry.test] : entry.test;
 }

@@ -14,3 +14,8 @@ export type MappingEntry =
 
 /** The cases of one foreign file, by their names. */
 export type Mapping = Readonly<Record<string, MappingEntry>>;
+
+/** What names the tests of one describe() in full. */
+export function testsOf(fileStem: string, title: string): (name: string) => string {
+  return (name) => `${fileStem}: ${title} › ${name}`;
+}
