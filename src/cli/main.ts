@@ -25,7 +25,18 @@ const ENTRIES: readonly Entry[] = [
   {
     name: 'ibv_rc_pingpong',
     summary: 'bounce messages between two hosts over a reliable connection',
-    load: () => import('./pingpong/command.js'),
+    load: () => import('./ibv-rc-pingpong.js'),
+  },
+  {
+    name: 'ibv_uc_pingpong',
+    summary: 'the same over an unreliable connection',
+    load: () => import('./ibv-uc-pingpong.js'),
+  },
+  { name: 'ibv_ud_pingpong', summary: 'the same over datagrams', load: () => import('./ibv-ud-pingpong.js') },
+  {
+    name: 'ibv_srq_pingpong',
+    summary: 'the same over reliable connections that share a receive queue',
+    load: () => import('./ibv-srq-pingpong.js'),
   },
   { name: 'dump', summary: 'print the RoCEv2 packets of a pcap or pcapng file', load: () => import('./dump.js') },
   { name: 'lab', summary: 'run one of the teaching programs', load: () => import('./lab.js') },

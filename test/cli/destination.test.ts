@@ -15,12 +15,15 @@ test('what is encoded decodes to the same', () => {
   const gids = fc.uint8Array({ minLength: 16, maxLength: 16 });
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 0xffff }), u24, u24, gids, (lid, qpn, psn, gid) => {
-      const decoded = decodeDestination(encodeDestination({ lid, qpn, psn, gid }));
+      const decoded = decodeDestination(encodeDestination({ lid, qpn, psn, gid }), 'ibv_rc_pingpong');
       assert.deepEqual(decoded, { lid, qpn, psn, gid: Uint8Array.from(gid) });
     }),
   );
 });
 
 test('bytes of another form are refused', () => {
-  assert.throws(() => decodeDestination(Buffer.alloc(52, 'x')), /was expected; is it an ibv_rc_pingpong\?/);
+  assert.throws(
+    () => decodeDestination(Buffer.alloc(52, 'x'), 'ibv_rc_pingpong'),
+    /was expected; is it an ibv_rc_pingpong\?/,
+  );
 });

@@ -161,16 +161,17 @@ test('a server whose TCP port is taken says so', async () => {
   assert.match(stderr, /^Couldn't listen to port \d+ \(EADDRINUSE\)/);
 });
 
-const UNSUPPORTED = [
-  { flags: ['-o'], says: "The device isn't ODP capable or does not support RC send and receive with ODP\n" },
+const REFUSED = [
+  { flags: ['-O'], says: "The device doesn't support implicit ODP\n" },
   { flags: ['-P'], says: 'prefetch is valid only with on-demand memory region\n' },
-  { flags: ['-t'], says: "The device isn't completion timestamp capable\n" },
   { flags: ['-j'], says: "Device doesn't support dm allocation\n" },
   { flags: ['-j', '-O'], says: "DM memory region can't be on demand\n" },
+  { flags: ['-U', '-o'], says: 'CoCo unprotected memory cannot be used with ODP\n' },
 ];
-for (const { flags, says } of UNSUPPORTED) {
+for (const { flags, says } of REFUSED) {
   test(`${flags.join(' ')} answers as the C tool on a device without it`, async () => {
-    const { code, stderr } = await run(['ibv_rc_pingpong', ...flags]);
+    const port = String(await freePort());
+    const { code, stderr } = await run(['ibv_rc_pingpong', '-p', port, '--host', 'inline', ...flags]);
     assert.deepEqual({ code, stderr }, { code: 1, stderr: says });
   });
 }

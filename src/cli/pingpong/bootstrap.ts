@@ -1,17 +1,15 @@
 import { once } from 'node:events';
 import { type Server, type Socket, connect, createServer } from 'node:net';
 import { ToolError, systemCode } from '../errors.js';
-import { DESTINATION_BYTES, type Destination, decodeDestination, encodeDestination } from './destination.js';
 
-// The TCP side of the ping-pong tools (PROTOCOL.md 6.1). The C programs expect each message whole in one read, so each
-// is one write, and nothing may follow it before it was answered.
-
-const DONE = Buffer.from('done\0', 'latin1');
+// TCP between the two sides of a ping-pong (PROTOCOL.md 6.1). Some of the C programs expect each message whole in one
+// read, so each is one write, and nothing may follow it before it was answered.
 
 /** What a look-up of a host's name fails with. */
 const UNKNOWN_HOST = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ENODATA']);
 
-async function readExactly(socket: Socket, length: number, what: string): Promise<Buffer> {
+/** @throws ToolError when the peer closes the connection before */
+export async function readExactly(socket: Socket, length: number, what: string): Promise<Buffer> {
   for (;;) {
     const bytes: unknown = socket.read(length);
     if (bytes instanceof Buffer) {
@@ -39,48 +37,44 @@ export async function connectToServer(host: string, port: number): Promise<Socke
   return socket;
 }
 
-/** Listens on every address of this machine: IPv6 and IPv4 at once, or IPv4 where there is no IPv6. */
-export async function listenForClient(port: number): Promise<Server> {
-  const server = createServer({ noDelay: true });
-  server.listen({ port });
-  try {
-    await once(server, 'listening');
-  } catch (error) {
-    throw new ToolError(
-      `Couldn't listen to port ${port} (${systemCode(error) ?? String(error)}); choose another by -p.`,
-    );
+/** Takes the connections of clients, on every address of this machine. */
+export class Listener {
+  readonly #server: Server;
+  readonly #waiting: Socket[] = [];
+
+  private constructor(server: Server) {
+    this.#server = server;
+    // From the beginning, since two clients may come at once.
+    server.on('connection', (socket) => this.#waiting.push(socket));
   }
-  return server;
-}
 
-/** Waits for the server's one client. */
-export async function acceptClient(server: Server): Promise<Socket> {
-  const [socket] = (await once(server, 'connection')) as [Socket];
-  server.close();
-  return socket;
-}
+  /** Listens to IPv6 and IPv4 at once, or to IPv4 where there is no IPv6. */
+  static async open(port: number): Promise<Listener> {
+    const server = createServer({ noDelay: true });
+    const listener = new Listener(server);
+    server.listen({ port });
+    try {
+      await once(server, 'listening');
+    } catch (error) {
+      throw new ToolError(
+        `Couldn't listen to port ${port} (${systemCode(error) ?? String(error)}); choose another by -p.`,
+      );
+    }
+    return listener;
+  }
 
-/** The client's part: sends first, then learns the server's destination. */
-export async function exchangeAsClient(socket: Socket, own: Destination): Promise<Destination> {
-  socket.write(encodeDestination(own));
-  const remote = decodeDestination(await readExactly(socket, DESTINATION_BYTES, 'remote address'));
-  socket.end(DONE);
-  return remote;
-}
+  /** The next client. */
+  async accept(): Promise<Socket> {
+    for (;;) {
+      const socket = this.#waiting.shift();
+      if (socket !== undefined) return socket;
+      await once(this.#server, 'connection');
+    }
+  }
 
-/**
- * The server's part. `connectQp` moves the QP to RTS; the answer leaves only after it, since the client may send as
- * soon as it has the answer.
- */
-export async function exchangeAsServer(
-  socket: Socket,
-  own: Destination,
-  connectQp: (remote: Destination) => void,
-): Promise<Destination> {
-  const remote = decodeDestination(await readExactly(socket, DESTINATION_BYTES, 'remote address'));
-  connectQp(remote);
-  socket.write(encodeDestination(own));
-  await readExactly(socket, DONE.length, 'the end of the exchange');
-  socket.end();
-  return remote;
+  /** Takes no more. */
+  close(): void {
+    this.#server.close();
+    for (const socket of this.#waiting) socket.destroy();
+  }
 }
