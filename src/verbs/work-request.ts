@@ -141,7 +141,7 @@ export interface FetchAndAddRequest extends SendWrFields {
 
 /**
  * Closes a key of our own: a region's or a type 2 window's. It waits for all requests before it, and then nobody can use
- * the key (PROTOCOL.md 2.7, 3.7). For a key that cannot be closed: LOC_QP_OP_ERR.
+ * the key (PROTOCOL.md 2.7, 3.7). For a key that cannot be closed: MW_BIND_ERR.
  */
 export interface LocalInvRequest extends Dataless {
   readonly opcode: typeof WrOpcode.LOCAL_INV;

@@ -1,6 +1,9 @@
 import { atomicEthCompareHi, atomicEthCompareLo, atomicEthSwapHi, atomicEthSwapLo, Opcode } from '../../wire/index.js';
 import { copyBytes, type MemoryRegion } from './memory-region.js';
 
+/** The bits of an opcode that say which operation it is, whatever the service (PROTOCOL.md 1.2). */
+const OPERATION = 0x1f;
+
 /**
  * Executes the atomic whose AtomicETH lies at `at` on the 64-bit word at `offset` of a region. The word is
  * little-endian, as every host that we run on stores it (PROTOCOL.md 1.3).
@@ -21,7 +24,7 @@ export function executeAtomic(
   for (let i = 0; i < 8; i += 1) answer[i] = region.bytes[offset + 7 - i];
   const operandHi = atomicEthSwapHi(bytes, at);
   const operandLo = atomicEthSwapLo(bytes, at);
-  if (opcode === Opcode.RC_COMPARE_SWAP) {
+  if ((opcode & OPERATION) === Opcode.RC_COMPARE_SWAP) {
     if (lo !== atomicEthCompareLo(bytes, at) || hi !== atomicEthCompareHi(bytes, at)) return;
     view.setInt32(offset, operandLo, true);
     view.setInt32(offset + 4, operandHi, true);

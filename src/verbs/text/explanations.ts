@@ -209,7 +209,7 @@ export const explanations: Readonly<Record<Exclude<Syndrome, typeof Syndrome.NON
     `memory window bind error: the window of rkey ${hex(rkey)} cannot open ${count(length, 'byte')} ` +
     `at ${address(high, low)} of the region of lkey ${hex(lkey)}: ${bindReason(reason)}`,
   [Syndrome.LOCAL_INVALIDATE]: ({ detail: [rkey] }) =>
-    `local QP operation error: rkey ${hex(rkey)} cannot be invalidated; it is no key of a region of this domain, ` +
+    `memory management operation error: rkey ${hex(rkey)} cannot be invalidated; it is no key of a region of this domain, ` +
     'nor of a type 2 window that is bound on this QP (windows of type 1 are unbound by bindMw with length 0)',
   [Syndrome.LOCAL_AH_UNKNOWN]: ({ detail: [handle] }) =>
     `local QP operation error: address handle ${handle} is gone; destroy a handle only after the datagrams ` +
