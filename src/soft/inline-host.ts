@@ -90,7 +90,7 @@ export class InlineHost implements AdapterHost {
     const { chores } = adapter;
     if (chores === undefined) return;
     chores.onRun = () => this.#scheduleChores(chores);
-    chores.run(nowUs());
+    this.#scheduleChores(chores);
   }
 
   /** One of them is readable when packets have arrived. The same array for as long as they are the same. */

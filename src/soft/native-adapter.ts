@@ -1,4 +1,4 @@
-import { createCrc32, nativeHostProblem, randomU32, wallClockNs } from '../host/index.js';
+import { createCrc32, nativeHostProblem, nowUs, randomU32, wallClockNs } from '../host/index.js';
 import { DgramLink, type Link, LinkError, PcapngFile, tap, type TappedLink, UdpLink } from '../link/index.js';
 import { CommandError } from '../nic/index.js';
 import { crc32 } from '../wire/index.js';
@@ -57,6 +57,8 @@ function adapterOn(
     published: { file: StatisticsFile.open(address, DEVICE_NAME) },
     onEvent,
   });
+  // So that others see the NIC from the beginning.
+  adapter.chores?.run(nowUs());
   const facts = { address, gid: link.gid, maxPacketBytes: link.maxPacketBytes, clockOriginNs: clockOriginNs() };
   return { adapter, facts, pause: () => tapped?.sync() };
 }

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openDevice, PortState, type PublishedStatistics, readStatistics, WrOpcode } from '../../src/index.js';
+import { drain, Pair } from './support/pair.js';
+import { asEndInfo, Program } from './support/programs.js';
+
+const NET = '127.94.36';
+const PATIENCE_MS = 60_000;
+
+const inherited = process.env['XDG_RUNTIME_DIR'];
+let runtime = '';
+const directory = (): string => join(runtime, 'verbena');
+const found = (address: string): PublishedStatistics | undefined =>
+  readStatistics().find((published) => published.address === address);
+
+/** Waits, with the event loop running, until the file says so. */
+async function eventually(condition: () => boolean): Promise<void> {
+  const begun = performance.now();
+  while (!condition()) {
+    if (performance.now() - begun > PATIENCE_MS) assert.fail('it did not come about');
+    await sleep(10);
+  }
+}
+
+describe('published statistics', () => {
+  before(() => {
+    runtime = mkdtempSync(join(tmpdir(), 'verbena-test-'));
+    process.env['XDG_RUNTIME_DIR'] = runtime;
+  });
+  afterEach(() => rmSync(directory(), { recursive: true, force: true }));
+  after(() => {
+    rmSync(runtime, { recursive: true });
+    if (inherited === undefined) delete process.env['XDG_RUNTIME_DIR'];
+    else process.env['XDG_RUNTIME_DIR'] = inherited;
+  });
+
+  for (const host of ['inline', 'thread'] as const) {
+    test(`are there from the opening of a NIC to its end, hosted ${host}`, () => {
+      using context = openDevice({ host, address: `${NET}.1` });
+      const published = found(`${NET}.1`);
+      assert.deepEqual(
+        [published?.pid, published?.device, published?.portState],
+        [process.pid, 'verbena0', PortState.ACTIVE],
+      );
+      assert.equal(published?.counters['sent_pkts'], 0);
+      context.close();
+      assert.equal(found(`${NET}.1`), undefined);
+      assert.deepEqual(readdirSync(directory()), []);
+    });
+
+    test(`follow the counters, and are right once traffic ends, hosted ${host}`, async () => {
+      using pair = new Pair(host, NET);
+      const { a, b } = pair;
+      b.qp.postRecv([{}, {}, {}]);
+      a.qp.postSend([{ opcode: WrOpcode.SEND }, { opcode: WrOpcode.SEND }, { opcode: WrOpcode.SEND }]);
+      drain(b.cq, 3);
+      await eventually(() => found(`${NET}.2`)?.counters['rdma_recvs'] === 3);
+      assert.deepEqual(found(`${NET}.2`)?.counters, b.context.counters());
+    });
+  }
+
+  test('of a NIC in a thread go on while the program computes', () => {
+    using pair = new Pair('thread', NET);
+    const { a, b } = pair;
+    b.qp.postRecv({});
+    a.qp.postSend({ opcode: WrOpcode.SEND });
+    const begun = performance.now();
+    while (found(`${NET}.2`)?.counters['rdma_recvs'] !== 1 && performance.now() - begun < PATIENCE_MS);
+    assert.equal(found(`${NET}.2`)?.counters['rdma_recvs'], 1);
+  });
+
+  test('are seen of other processes, and go with them however they end', async () => {
+    for (const host of ['inline', 'thread']) {
+      await using program = new Program('echo', [host, `${NET}.7`], { XDG_RUNTIME_DIR: runtime });
+      asEndInfo(await program.message());
+      const pid = found(`${NET}.7`)?.pid ?? 0;
+      assert.notEqual(pid, process.pid);
+      process.kill(pid, 'SIGKILL');
+      await program.ended();
+      assert.equal(readdirSync(directory()).length, 1);
+      assert.equal(found(`${NET}.7`), undefined);
+      assert.deepEqual(readdirSync(directory()), []);
+    }
+  });
+
+  test('are nobody else’s to read', () => {
+    using context = openDevice({ host: 'inline', address: `${NET}.1` });
+    assert.ok(found(context.address));
+    const [name] = readdirSync(directory());
+    assert.deepEqual(
+      [statSync(directory()).mode & 0o777, statSync(join(directory(), name)).mode & 0o777],
+      [0o700, 0o600],
+    );
+  });
+
+  test('are not published where others could write, and reading says so', () => {
+    mkdirSync(directory());
+    chmodSync(directory(), 0o777);
+    using context = openDevice({ host: 'inline', address: `${NET}.1` });
+    assert.ok(context.queryPort());
+    assert.deepEqual(readdirSync(directory()), []);
+    assert.throws(() => readStatistics(), { errno: 'EACCES' });
+  });
+
+  test('pass over what is none', () => {
+    using context = openDevice({ host: 'inline', address: `${NET}.1` });
+    for (const [name, text] of [
+      ['broken.json', '{'],
+      ['other.json', '{"pid":1}'],
+      ['list.json', '[]'],
+      ['long.json', ' '.repeat(100_000)],
+      ['notes.txt', 'hello'],
+    ])
+      writeFileSync(join(directory(), name), text);
+    assert.deepEqual(
+      readStatistics().map(({ address }) => address),
+      [context.address],
+    );
+    assert.ok(existsSync(join(directory(), 'notes.txt')));
+  });
+
+  test('can be switched off', () => {
+    process.env['VERBENA_STATS'] = 'off';
+    try {
+      for (const host of ['inline', 'thread'] as const) {
+        using context = openDevice({ host, address: `${NET}.1` });
+        assert.equal(found(context.address), undefined);
+      }
+    } finally {
+      delete process.env['VERBENA_STATS'];
+    }
+  });
+});
