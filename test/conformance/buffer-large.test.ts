@@ -8,6 +8,8 @@ const MIB = 2 ** 20;
 /** Aligned as huge pages are, and as long as a good many of them. */
 const HUGE_PAGE = 2 * MIB;
 const LENGTH = 16 * HUGE_PAGE;
+/** Where the bytes of each MiB begin in a pattern, so that no two of them are the same. */
+const STRIDE = 977;
 
 conformance('large memory', (provider) => {
   const devices = useDevices(provider, 1);
@@ -15,13 +17,18 @@ conformance('large memory', (provider) => {
   const largeRegion = (end: End): Mr =>
     end.keep(end.pd.regMr(alloc(LENGTH, { align: HUGE_PAGE }), ALL_ACCESS | AccessFlags.HUGETLB));
 
+  const data = pattern(2 * MIB);
+
   /** Sends all of one region to the other and compares them. */
   function sendAll(pieces: (mr: Mr) => SendWr): void {
     using pair = new Pair(devices, { pathMtu: Mtu.MTU_4096 });
     const { local, remote } = pair;
     const source = largeRegion(local);
     const target = largeRegion(remote);
-    for (let at = 0; at < LENGTH; at += MIB) source.bytes.set(pattern(MIB, at / MIB), at);
+    for (let at = 0; at < LENGTH; at += MIB) {
+      const from = (at / MIB) * STRIDE;
+      source.bytes.set(data.subarray(from, from + MIB), at);
+    }
     remote.qp.postRecv({ sgList: [target.sge()] });
     assertSuccess(local, perform(local, pieces(source)));
     const received = pollOne(remote.cq);

@@ -64,6 +64,13 @@ conformance('regions that are named by an address of the program’s choice', (p
     });
   }
 
+  test('need LOCAL_WRITE for rights of peers to change them', () => {
+    using pd = devices[0].allocPd();
+    for (const access of [AccessFlags.REMOTE_WRITE, AccessFlags.REMOTE_ATOMIC]) {
+      assertErrno('EINVAL', () => pd.regMr(alloc(PAGE), access, { iova: 0x10000n }));
+    }
+  });
+
   test('lie in their pages as the memory does', () => {
     using pd = devices[0].allocPd();
     const memory = alloc(2 * PAGE).subarray(24, 124);

@@ -14,7 +14,7 @@ import {
   writeThrough,
 } from './memory-support.js';
 import { conformance } from './provider.js';
-import { ALL_ACCESS, assertStatus, assertSuccess, Pair, perform, remoteOf, useDevices } from './support.js';
+import { ALL_ACCESS, assertStatus, assertSuccess, type End, Pair, perform, remoteOf, useDevices } from './support.js';
 
 const { LOCAL_WRITE, REMOTE_WRITE, REMOTE_READ, REMOTE_ATOMIC, MW_BIND } = AccessFlags;
 const REMOTE_ALL = REMOTE_WRITE | REMOTE_READ | REMOTE_ATOMIC;
@@ -61,6 +61,15 @@ for (const [typeName, type] of WINDOW_TYPES) {
       });
     }
 
+    test('LOCAL_WRITE and MW_BIND mean nothing on it', () => {
+      using pair = new Pair(devices);
+      const { local, remote } = pair;
+      const { rkey } = openWindow(remote, type, wholeOf(remote.mr, LOCAL_WRITE | MW_BIND));
+      const { remoteAddr } = remoteOf(remote.mr);
+      const wc = perform(local, readOf(local.mr, { remoteAddr, rkey }));
+      assertStatus(local, wc, WcStatus.REM_ACCESS_ERR);
+    });
+
     for (const [name, request] of ONE_SIDED_REQUESTS) {
       for (const [right, flag] of [
         ['REMOTE_READ', REMOTE_READ],
@@ -97,15 +106,26 @@ for (const [typeName, type] of WINDOW_TYPES) {
       });
     }
 
-    test('WRITEs get through both ways, each through a window of the other end', () => {
-      using pair = new Pair(devices);
-      const { local, remote } = pair;
-      const [here, there] = [local.region(1024, LOCAL_WRITE | MW_BIND), remote.region(1024, LOCAL_WRITE | MW_BIND)];
-      const ours = openWindow(local, type, wholeOf(here, REMOTE_WRITE));
-      const theirs = openWindow(remote, type, wholeOf(there, REMOTE_WRITE));
-      writeThrough(local, local.mr, { ...remoteOf(there), rkey: theirs.rkey }, there.bytes, 1024);
-      writeThrough(remote, remote.mr, { ...remoteOf(here), rkey: ours.rkey }, here.bytes, 1000);
-    });
+    const BINDABLE = LOCAL_WRITE | MW_BIND;
+    for (const [name, make] of [
+      [', each through a window of the other end', (end: End) => end.region(1024, BINDABLE)],
+      [
+        ' over regions at chosen addresses',
+        (end: End) => end.keep(end.pd.regMr(alloc(1024), BINDABLE, { iova: 0x70_0000n })),
+      ],
+    ] as const) {
+      test(`WRITEs get through both ways${name}`, () => {
+        using pair = new Pair(devices);
+        const { local, remote } = pair;
+        const [here, there] = [make(local), make(remote)];
+        const ours = openWindow(local, type, wholeOf(here, REMOTE_WRITE));
+        const theirs = openWindow(remote, type, wholeOf(there, REMOTE_WRITE));
+        for (const bytes of [1024, 1000]) {
+          writeThrough(local, local.mr, { ...remoteOf(there), rkey: theirs.rkey }, there.bytes, bytes);
+          writeThrough(remote, remote.mr, { ...remoteOf(here), rkey: ours.rkey }, here.bytes, bytes);
+        }
+      });
+    }
 
     test(`on another queue pair of the domain than it was bound on, it is ${type === 1 ? 'open' : 'closed'}`, () => {
       using pair = new Pair(devices);

@@ -43,7 +43,7 @@ conformance('advice about memory on demand', (provider) => {
     const { local } = pair;
     const [first, second] = [onDemand(local), onDemand(local)];
     local.pd.adviseMr(PREFETCH_WRITE, FLUSH, [first.sge(0, 8), first.sge(100, 0), second.sge(1000)]);
-    pingPong(pair, first, second, BYTES);
+    for (const mr of [first, second]) pingPong(pair, mr);
   });
 
   /** Calls in a domain with one region. */
