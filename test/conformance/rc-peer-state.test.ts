@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { QpState, qpStateStr, type SendWr, WcStatus, WrOpcode } from '../../src/index.js';
+import { QpState, qpStateStr, WcStatus } from '../../src/index.js';
+import { ONE_SIDED } from './memory-support.js';
 import { conformance } from './provider.js';
 import {
   assertStatus,
@@ -18,34 +19,13 @@ import {
   writeU64,
 } from './support.js';
 
-const { RDMA_READ, RDMA_WRITE, ATOMIC_FETCH_AND_ADD, ATOMIC_CMP_AND_SWP } = WrOpcode;
 const { RESET, INIT, RTR, RTS, ERR } = QpState;
 
-type Request = (local: End, remote: End) => SendWr;
-
-/** Requests that need no receive request, with what the peer has after each, of 5 before. */
-const REQUESTS: readonly (readonly [name: string, after: bigint, request: Request])[] = [
-  ['READ', 5n, (local, remote) => ({ opcode: RDMA_READ, sgList: [local.mr.sge(0, 8)], rdma: remoteOf(remote.mr) })],
-  ['WRITE', 7n, (local, remote) => ({ opcode: RDMA_WRITE, sgList: [local.mr.sge(0, 8)], rdma: remoteOf(remote.mr) })],
-  [
-    'FETCH_ADD',
-    15n,
-    (local, remote) => ({
-      opcode: ATOMIC_FETCH_AND_ADD,
-      sgList: [local.mr.sge(0, 8)],
-      atomic: { ...remoteOf(remote.mr), compareAdd: 10n },
-    }),
-  ],
-  [
-    'CMP_SWAP',
-    9n,
-    (local, remote) => ({
-      opcode: ATOMIC_CMP_AND_SWP,
-      sgList: [local.mr.sge(0, 8)],
-      atomic: { ...remoteOf(remote.mr), compareAdd: 5n, swap: 9n },
-    }),
-  ],
-];
+const LOCAL = 7n;
+const REMOTE = 0n;
+/** What the peer has after each request: of these, FETCH_ADD adds 1 and CMP_SWAP makes 0 a 1. */
+const AFTER = { READ: REMOTE, WRITE: LOCAL, FETCH_ADD: 1n, CMP_SWAP: 1n } as const;
+const REQUESTS = ['READ', 'WRITE', 'FETCH_ADD', 'CMP_SWAP'] as const;
 
 /** Brings the remote QP as far as `state`. */
 function bringTo(state: QpState, { remote, local }: { readonly remote: End; readonly local: End }): void {
@@ -60,18 +40,18 @@ conformance('RC to a peer', (provider) => {
 
   for (const state of [RESET, INIT, RTR, RTS, ERR]) {
     const answers = state === RTR || state === RTS;
-    for (const [name, after, request] of REQUESTS) {
+    for (const name of REQUESTS) {
       const outcome = answers ? 'succeeds' : 'ends in RETRY_EXC_ERR';
       test(`in state ${qpStateStr(state)}, ${name} ${outcome}`, () => {
         using local = new End(devices[0]);
         using remote = new End(devices[1]);
         bringTo(state, { local, remote });
         bringUp(local.qp, targetOf(remote), answers ? {} : { timeout: 8, retryCnt: 1 });
-        writeU64(local.mr, 7n);
-        writeU64(remote.mr, 5n);
-        const wc = perform(local, request(local, remote));
+        writeU64(local.mr, LOCAL);
+        writeU64(remote.mr, REMOTE);
+        const wc = perform(local, ONE_SIDED[name](local.mr.sge(0, 8), remoteOf(remote.mr)));
         assertStatus(local, wc, answers ? WcStatus.SUCCESS : WcStatus.RETRY_EXC_ERR);
-        assert.equal(readU64(remote.mr), answers ? after : 5n);
+        assert.equal(readU64(remote.mr), answers ? AFTER[name] : REMOTE);
         assert.equal(remote.qp.query().attr.qpState, state);
       });
     }

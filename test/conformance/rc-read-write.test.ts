@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Mtu, MwType, SendFlags, WcFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/index.js';
+import { PAGE, WINDOW_TYPES } from './memory-support.js';
 import { conformance } from './provider.js';
 import {
   assertEmpty,
@@ -16,15 +17,9 @@ import {
 } from './support.js';
 import { bindWindow, rebindWindow } from './windows.js';
 
-const PAGE = 4096;
 const LARGE = 128 * PAGE;
 const { RDMA_READ, RDMA_WRITE, RDMA_WRITE_WITH_IMM } = WrOpcode;
 const { SIGNALED, INLINE } = SendFlags;
-
-const WINDOWS = [
-  ['type 1', MwType.TYPE_1],
-  ['type 2', MwType.TYPE_2],
-] as const;
 
 conformance('RC READ', (provider) => {
   const devices = useDevices(provider);
@@ -67,7 +62,7 @@ conformance('RC READ', (provider) => {
     assert.deepEqual([wc.wrId, wc.opcode], [1n, WcOpcode.RDMA_READ]);
   });
 
-  for (const [title, type] of WINDOWS) {
+  for (const [title, type] of WINDOW_TYPES) {
     test(`fetches through a window of ${title}`, () => {
       using pair = new Pair(devices);
       const { local, remote } = pair;
@@ -84,7 +79,7 @@ conformance('RC READ', (provider) => {
     const { local, remote } = pair;
     const sgList = [local.mr.sge(0, 8)];
     const before = bindWindow(remote, MwType.TYPE_1);
-    const after = rebindWindow(remote, before.mw);
+    const after = rebindWindow(remote, before);
     assert.notEqual(after.rkey, before.rkey);
     assertSuccess(local, perform(local, { opcode: RDMA_READ, sgList, rdma: after }));
     assertStatus(local, perform(local, { opcode: RDMA_READ, sgList, rdma: before }), WcStatus.REM_ACCESS_ERR);
@@ -191,7 +186,7 @@ conformance('RC WRITE', (provider) => {
     assert.deepEqual(remote.mr.bytes.subarray(36, PAGE), new Uint8Array(PAGE - 36).fill(0x62));
   });
 
-  for (const [title, type] of WINDOWS) {
+  for (const [title, type] of WINDOW_TYPES) {
     test(`reaches through a window of ${title}`, () => {
       using pair = new Pair(devices);
       const { local, remote } = pair;

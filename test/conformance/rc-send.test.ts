@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   type Context,
-  type QpCap,
   SendFlags,
   VerbsError,
   WcFlags,
@@ -137,7 +136,7 @@ conformance('RC SEND', (provider) => {
   test('refuses more inline data than the QP takes', () => {
     using pair = new Pair(devices);
     const { local } = pair;
-    const { maxInlineData } = local.qp.query().initAttr.cap satisfies QpCap;
+    const { maxInlineData } = local.qp.query().initAttr.cap;
     const sgList = [{ bytes: new Uint8Array(maxInlineData + 10) }];
     assertErrno('EINVAL', () => local.qp.postSend({ opcode: SEND, sendFlags: SIGNALED | INLINE, sgList }));
     assertEmpty(local.cq);
@@ -165,20 +164,5 @@ conformance('RC SEND', (provider) => {
     assertReceived(pair, received, 7n, PAGE, WcFlags.WITH_IMM);
     assert.equal(received.immData, 0xbaddcafe);
     assert.deepEqual(remote.mr.bytes.subarray(0, PAGE), pattern(PAGE));
-  });
-
-  test('reads its pieces after postSend has returned, whatever became of the request', () => {
-    using pair = new Pair(devices);
-    const { local, remote } = pair;
-    local.mr.bytes.set(pattern(64));
-    remote.qp.postRecv({ wrId: 7, sgList: [remote.mr.sge(0, 64)] });
-    const piece = { ...local.mr.sge(0, 64) };
-    const request = { wrId: 1, opcode: SEND, sendFlags: SIGNALED, sgList: [piece] };
-    local.qp.postSend(request);
-    Object.assign(piece, { addr: 0n, length: 0, lkey: 0 });
-    request.sgList.length = 0;
-    assertSent(pair, pollOne(local.cq), 1n);
-    assertReceived(pair, pollOne(remote.cq), 7n, 64, 0);
-    assert.deepEqual(remote.mr.bytes.subarray(0, 64), pattern(64));
   });
 });
