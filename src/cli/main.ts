@@ -38,6 +38,11 @@ const ENTRIES: readonly Entry[] = [
     summary: 'the same over reliable connections that share a receive queue',
     load: () => import('./ibv-srq-pingpong.js'),
   },
+  {
+    name: 'ibv_xsrq_pingpong',
+    summary: 'the same over extended reliable connections (XRC), with several clients',
+    load: () => import('./ibv-xsrq-pingpong.js'),
+  },
   { name: 'dump', summary: 'print the RoCEv2 packets of a pcap or pcapng file', load: () => import('./dump.js') },
   { name: 'lab', summary: 'run one of the teaching programs', load: () => import('./lab.js') },
 ];

@@ -1,0 +1,1 @@
+export { xsrqCommand as command } from './pingpong/xsrq-command.js';
