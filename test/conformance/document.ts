@@ -18,6 +18,12 @@ const SUITES: Readonly<Record<ForeignSource, string>> = {
 /** Text inside a table's cell. */
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
+/** Of so many tests that differ in a parameter alone, the first two say what they are like. */
+const MANY = 5;
+
+const listNames = (names: readonly string[]): string =>
+  names.length < MANY ? names.join('; ') : `${names.slice(0, 2).join('; ')}; and ${names.length - 2} more of the kind`;
+
 /** Tests of one description are named after it once. */
 function listTests(tests: readonly string[]): string {
   const byTitle = new Map<string, string[]>();
@@ -25,7 +31,7 @@ function listTests(tests: readonly string[]): string {
     const [title, ...name] = test.split(' › ');
     byTitle.set(title, [...(byTitle.get(title) ?? []), name.join(' › ')]);
   }
-  return [...byTitle].map(([title, names]) => `**${title}:** ${names.join('; ')}`).join('. ');
+  return [...byTitle].map(([title, names]) => `**${title}:** ${listNames(names)}`).join('. ');
 }
 
 function answer(entry: MappingEntry | undefined): string {
