@@ -4,6 +4,7 @@ export { createCrc32, type Crc32Function } from './crc32.js';
 export { EventFd } from './event-fd.js';
 export { addressOf, type Memory, NativeBlock, type Pin, pin, viewOf } from './memory.js';
 export { type InterfaceFacts, interfaceFacts } from './interface.js';
+export { type InterfaceAddress, interfaceAddresses } from './interface-addresses.js';
 export { ANCILLARY_BYTES, MessageBlock, MSG_TRUNC } from './message-block.js';
 export { type LibC, type NativeHost, nativeHost, nativeHostProblem, requireNativeHost } from './native.js';
 export { PacketSocket } from './packet-socket.js';

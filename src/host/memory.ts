@@ -48,6 +48,11 @@ export class NativeBlock {
     this.words[offset >> 2] = value | 0;
     this.words[(offset >> 2) + 1] = (value / 0x1_0000_0000) | 0;
   }
+
+  /** Reads a pointer that a program has, which is below 2^53. */
+  getPointer(offset: number): number {
+    return (this.words[offset >> 2] >>> 0) + this.words[(offset >> 2) + 1] * 0x1_0000_0000;
+  }
 }
 
 /** Memory that must stay where it is, as long as {@link Pin.release} was not called. */

@@ -27,6 +27,10 @@ export interface LibC {
   sendmmsg(fd: number, messages: number, count: number, flags: number): number;
   ioctl(fd: number, request: number, argument: number): number;
   close(fd: number): number;
+  getifaddrs(list: number): number;
+  freeifaddrs(list: number): void;
+  memcpy(to: number, from: number, length: number): void;
+  strnlen(text: number, limit: number): number;
   eventfd(initial: number, flags: number): number;
   eventfdRead(fd: number, value: number): number;
   eventfdWrite(fd: number, value: number): number;
@@ -81,6 +85,11 @@ function bindLibC(lib: ReturnType<typeof koffi.load>): LibC {
     // Variadic in C; on every 64-bit Linux its pointer goes where a named one would.
     ioctl: lib.func('int ioctl(int fd, unsigned long request, void *argument)'),
     close: lib.func('int close(int fd)'),
+    getifaddrs: lib.func('int getifaddrs(void *list)'),
+    freeifaddrs: lib.func('void freeifaddrs(void *list)'),
+    // Gives back its first argument, which nobody needs.
+    memcpy: lib.func('void memcpy(void *to, void *from, size_t length)'),
+    strnlen: lib.func('size_t strnlen(void *text, size_t limit)'),
     eventfd: lib.func('int eventfd(uint32_t initial, int flags)'),
     eventfdRead: lib.func('int eventfd_read(int fd, void *value)'),
     eventfdWrite: lib.func('int eventfd_write(int fd, uint64_t value)'),

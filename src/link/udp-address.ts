@@ -1,7 +1,7 @@
 /** Which address a UDP link gets, and what the interface behind it carries. */
 import { networkInterfaces } from 'node:os';
 import { type Gid, gidFromIp, gidsEqual, ipFromGid, isIpv4Gid } from '../spec/index.js';
-import { interfaceFacts } from '../host/index.js';
+import { type InterfaceAddress, interfaceAddresses, interfaceFacts, nativeHostProblem } from '../host/index.js';
 import { isMulticastGid } from '../wire/index.js';
 import type { LinkStatus } from './link.js';
 import { codeOf, errnoNameOf, LinkError } from './link-error.js';
@@ -31,24 +31,21 @@ const ETHERNET_MTU = 1500;
 /** Last byte of the loopback addresses tried when none is asked for: 127.0.0.1 and on. */
 const LAST_DEFAULT_HOST = 254;
 
-interface Interface {
-  readonly name: string;
-  readonly gid: Gid;
-  readonly scopeId: number;
-  readonly prefixBits: number;
-  readonly internal: boolean;
-}
-
-function interfaces(): Interface[] {
+/** As Node tells them: those of interfaces that are up, and no others. */
+function addressesByNode(): InterfaceAddress[] {
   return Object.entries(networkInterfaces()).flatMap(([name, addresses = []]) =>
     addresses.map(({ address, family, cidr, internal, ...rest }) => ({
       name,
-      gid: gidFromIp(address.replace(/%.*$/, '')),
+      ip: gidFromIp(address.replace(/%.*$/, '')),
       scopeId: 'scopeid' in rest ? rest.scopeid : 0,
       prefixBits: Number((cidr ?? '/128').replace(/.*\//, '')) + (family === 'IPv4' ? 96 : 0),
-      internal,
+      loopback: internal,
     })),
   );
+}
+
+function addresses(): InterfaceAddress[] {
+  return interfaceAddresses() ?? addressesByNode();
 }
 
 function sharesPrefix(a: Gid, b: Gid, bits: number): boolean {
@@ -59,11 +56,11 @@ function sharesPrefix(a: Gid, b: Gid, bits: number): boolean {
 }
 
 /** All of a loopback interface's network is local, not only the address that the interface shows. */
-function interfaceOf(gid: Gid, zone: string | undefined): Interface | undefined {
-  const all = interfaces().filter(({ name, scopeId }) => zone === undefined || zone === name || zone === `${scopeId}`);
+function interfaceOf(gid: Gid, zone: string | undefined): InterfaceAddress | undefined {
+  const all = addresses().filter(({ name, scopeId }) => zone === undefined || zone === name || zone === `${scopeId}`);
   return (
-    all.find((candidate) => gidsEqual(candidate.gid, gid)) ??
-    all.find(({ gid: own, prefixBits, internal }) => internal && sharesPrefix(own, gid, prefixBits))
+    all.find((candidate) => gidsEqual(candidate.ip, gid)) ??
+    all.find(({ ip, prefixBits, loopback }) => loopback && sharesPrefix(ip, gid, prefixBits))
   );
 }
 
@@ -92,7 +89,7 @@ function isLinkLocal(gid: Gid): boolean {
 
 /** @throws LinkError when a link-local address does not say, or says wrongly, which interface it is meant on */
 function checkZone(text: string, gid: Gid, zone: string | undefined): void {
-  const owners = interfaces().filter((candidate) => gidsEqual(candidate.gid, gid));
+  const owners = addresses().filter(({ ip }) => gidsEqual(ip, gid));
   if (zone === undefined && owners.length !== 1) {
     const where =
       owners.length === 0
@@ -116,8 +113,8 @@ export function addressStatus({ gid, zone, interfaceName }: LocalAddress): LinkS
   if (name === undefined) return { up: true, present: true };
   const facts = interfaceFacts(name);
   if (found !== undefined) return { up: facts?.up ?? true, present: true };
-  // Node lists the interfaces that are up and no others, so an address of one that is down is taken to be still there.
-  return { up: facts?.up ?? false, present: facts?.up === false };
+  // Where Node has to tell, an address of an interface that is down is not seen, and taken to be still there.
+  return { up: facts?.up ?? false, present: nativeHostProblem() !== undefined && facts?.up === false };
 }
 
 /**
@@ -155,8 +152,8 @@ export function localAddress(text: string): LocalAddress {
 }
 
 function ownAddresses(): string {
-  return interfaces()
-    .map(({ gid, scopeId, name }) => (scopeId > 0 ? `${ipFromGid(gid)}%${name}` : ipFromGid(gid)))
+  return addresses()
+    .map(({ ip, scopeId, name }) => (scopeId > 0 ? `${ipFromGid(ip)}%${name}` : ipFromGid(ip)))
     .join(', ');
 }
 

@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { nativeHostProblem } from '../../src/host/index.js';
+import { interfaceFacts, nativeHostProblem } from '../../src/host/index.js';
+
+/** Each look takes milliseconds. */
+const PATIENCE = 1000;
 
 const MARK = 'VERBENA_TEST_NAMESPACE';
 
@@ -12,6 +15,12 @@ export const isInside = process.env[MARK] === 'yes';
 /** Runs `ip` of iproute2. */
 export function ip(command: string): void {
   execFileSync('ip', command.split(' '));
+}
+
+/** Waits until an interface has a carrier, which the kernel tells it a moment after it is switched on. */
+export function untilUp(name: string): void {
+  for (let i = 0; i < PATIENCE && interfaceFacts(name)?.up !== true; i += 1) ip('link show');
+  assert.ok(interfaceFacts(name)?.up, `${name} is down`);
 }
 
 /** Why there can be no such network, or false. */

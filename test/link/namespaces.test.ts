@@ -4,7 +4,7 @@ import { PollSet } from '../../src/host/index.js';
 import { DgramLink, type FramePort, LinkError, UdpLink } from '../../src/link/index.js';
 import { Errno, gidFromIp } from '../../src/spec/index.js';
 import { buildIpUdpHeader, createPath, pathHeader } from '../../src/wire/index.js';
-import { ip, isInside, namespaceProblem, runInside } from './namespace.js';
+import { ip, isInside, namespaceProblem, runInside, untilUp } from './namespace.js';
 import { ReceiverProcess, type Seen } from './receiver-process.js';
 import { commit, Inbox, packet, pathBetween, receiveAll, sealed, verifiedId } from './udp-helpers.js';
 
@@ -17,8 +17,8 @@ function open(address: string): UdpLink {
 }
 
 /** The host at the other end of the cable, with packets to come. */
-function startFar(address: string, count: number, groups: readonly string[]): Promise<ReceiverProcess> {
-  return ReceiverProcess.startElsewhere(
+async function startFar(address: string, count: number, groups: readonly string[]): Promise<ReceiverProcess> {
+  const far = await ReceiverProcess.startElsewhere(
     (pid) => {
       ip('link add va type veth peer name vb');
       ip('addr add 10.85.0.1/24 dev va');
@@ -33,6 +33,8 @@ function startFar(address: string, count: number, groups: readonly string[]): Pr
     count,
     groups,
   );
+  untilUp('va');
+  return far;
 }
 
 function inside(): void {
@@ -138,12 +140,25 @@ function inside(): void {
       ip('addr add 10.86.0.1/24 dev vc');
       ip('link set vc up');
       ip('link set vd up');
+      untilUp('vc');
+    });
+
+    it('knows an interface that has no carrier yet', () => {
+      ip('link add vx mtu 1300 type veth peer name vy');
+      ip('addr add 10.89.0.1/24 dev vx');
+      ip('link set vx up');
+      const link = open('10.89.0.1');
+      assert.equal(link.maxPacketBytes, 1300 - 28);
+      assert.deepEqual(link.refresh(), { up: false, present: true });
+      ip('link set vy up');
+      untilUp('vx');
+      assert.deepEqual(link.refresh(), { up: true, present: true });
     });
 
     it('follows the address and the interface', () => {
       const link = open('10.86.0.1');
       const seen: unknown[] = [link.refresh()];
-      for (const change of ['addr del 10.86.0.1/24 dev vc', 'addr add 10.86.0.1/24 dev vc', 'link set vd down']) {
+      for (const change of ['addr del 10.86.0.1/24 dev vc', 'addr add 10.86.0.1/24 dev vc', 'link set vc down']) {
         ip(change);
         seen.push(link.refresh());
       }
@@ -172,6 +187,7 @@ function inside(): void {
         ip(`addr add fe80::86/64 dev ${name} nodad`);
       }
       ip('addr add fe80::87/64 dev v1 nodad');
+      untilUp('v1');
     });
 
     it('needs its interface when there are two that have it', () => {
@@ -217,6 +233,7 @@ function inside(): void {
       ip('addr add 10.88.0.1/24 dev vj');
       for (const name of ['vi', 'vj']) ip(`link set ${name} addrgenmode none up`);
       for (const name of ['vi', 'vj']) ip(`link set ${name} arp off`);
+      for (const name of ['vi', 'vj']) untilUp(name);
     });
 
     const EXPERIMENT = [0x88, 0xb5];
