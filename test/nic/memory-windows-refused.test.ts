@@ -21,7 +21,7 @@ const { LOCAL_WRITE, REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC, MW_BIND, ZERO_BAS
 const SIZE = 4096;
 
 interface Fault {
-  readonly reason: number;
+  readonly reason: MwBindReason;
   readonly types?: readonly MwType[];
   readonly access?: number;
   readonly options?: BindOptions;
@@ -89,7 +89,12 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     reason: MwBindReason.RANGE,
     options: { over: { remoteAddr: 2n ** 64n - 1n }, length: SIZE },
   },
-  'zero-based addresses': { reason: 12, types: [MwType.TYPE_1], options: { access: REMOTE_READ | ZERO_BASED } },
+  'zero-based addresses': {
+    reason: MwBindReason.WINDOW_ACCESS,
+    types: [MwType.TYPE_1],
+    options: { access: REMOTE_READ | ZERO_BASED },
+  },
+  'access flags that do not exist': { reason: MwBindReason.WINDOW_ACCESS, options: { access: 1 << 14 } },
 };
 
 describe('a bind is refused for', () => {

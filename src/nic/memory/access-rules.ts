@@ -1,7 +1,8 @@
 import { ACCESS_OPTIONAL_RANGE, AccessFlags } from '../../spec/index.js';
 import { CommandError } from '../command-error.js';
 
-const KNOWN_ACCESS = Object.values(AccessFlags).reduce((all, flag) => all | flag, ACCESS_OPTIONAL_RANGE);
+/** Every access flag that there is, and those that a device may ignore. */
+export const KNOWN_ACCESS = Object.values(AccessFlags).reduce((all, flag) => all | flag, ACCESS_OPTIONAL_RANGE);
 const REMOTE_CHANGE = AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_ATOMIC;
 
 /**

@@ -144,9 +144,9 @@ export class MemoryTable {
   /**
    * Carries out a BIND_MW request of QP `qpn` in protection domain `pd`.
    *
-   * @returns 0, or why it was refused: a `MwBindReason`; nothing has changed then
+   * @returns 0, or why it was refused; nothing has changed then
    */
-  bind(request: BindMw, pd: number, qpn: number): number {
+  bind(request: BindMw, pd: number, qpn: number): MwBindReason | 0 {
     const window = this.#keys.owner(request.rkey);
     // Of the old key only the index counts: a bind that was flushed leaves the program with a tag that we never saw.
     if (!(window instanceof MemoryWindow)) return MwBindReason.WINDOW_UNKNOWN;

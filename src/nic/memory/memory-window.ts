@@ -1,4 +1,5 @@
 import { AccessFlags, MwBindReason, MwType } from '../../spec/index.js';
+import { KNOWN_ACCESS } from './access-rules.js';
 import type { MemoryRegion } from './memory-region.js';
 import { ANY_QP, RemoteGrant } from './remote-grant.js';
 
@@ -20,8 +21,6 @@ export interface BindMw {
 
 /** Access with which peers change the memory, which the region must therefore allow its owner (PROTOCOL.md 3.7). */
 const REMOTE_CHANGE = AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_ATOMIC;
-/** Beside the values of `MwBindReason`: no window can have these access flags, or not one of its type. */
-const WINDOW_ACCESS = 12;
 
 /** A memory window: an R_Key that opens a part of a region as long as it is bound to it (IBTA 10.6.7.2). */
 export class MemoryWindow {
@@ -37,17 +36,19 @@ export class MemoryWindow {
   ) {}
 
   /**
-   * Why it cannot be bound so by a QP of protection domain `pd`: a `MwBindReason`, or 0 (PROTOCOL.md 3.7).
+   * Why it cannot be bound so by a QP of protection domain `pd`, or 0 (PROTOCOL.md 3.7). Access of a region that has no
+   * meaning for windows is not looked at.
    *
    * @param region the one that the request names, or undefined when there is none
    */
-  objection(request: BindMw, region: MemoryRegion | undefined, pd: number): number {
+  objection(request: BindMw, region: MemoryRegion | undefined, pd: number): MwBindReason | 0 {
     const { access, lengthBytes } = request;
     const second = this.type === MwType.TYPE_2;
     if (this.pd !== pd) return MwBindReason.WINDOW_PD;
     if (request.newRkey >>> 8 !== this.rkey >>> 8) return MwBindReason.WINDOW_KEY;
     if (second && this.grant !== undefined) return MwBindReason.WINDOW_BOUND;
-    if (!second && (access & AccessFlags.ZERO_BASED) !== 0) return WINDOW_ACCESS;
+    if ((access & ~KNOWN_ACCESS) !== 0 || (!second && (access & AccessFlags.ZERO_BASED) !== 0))
+      return MwBindReason.WINDOW_ACCESS;
     if (lengthBytes === 0) return second ? MwBindReason.NOTHING_TO_BIND : 0;
     if (region === undefined) return MwBindReason.REGION_UNKNOWN;
     if (region.pd !== pd) return MwBindReason.REGION_PD;
