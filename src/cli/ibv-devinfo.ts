@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { type Context, type Device, VerbsError, getDeviceList } from '../index.js';
 import { findDevice } from './devices.js';
-import { formatDeviceInfo } from './devinfo-format.js';
+import { formatDeviceInfo } from './devinfo/format.js';
 import { ToolError, attempt, tool } from './errors.js';
 import { type HostingOptions, openOptions, wholeNumber, withHosting } from './options.js';
 
