@@ -7,7 +7,9 @@ import {
   crc32,
   createPath,
   dethOffset,
+  fethOffset,
   ICRC_BYTES,
+  iethOffset,
   OpcodeBit,
   opcodeBits,
   opcodeHeaderBytes,
@@ -21,6 +23,7 @@ import {
   writeAtomicEth,
   writeBth,
   writeDeth,
+  writeFeth,
   writeReth,
   writeXrceth,
   xrcethOffset,
@@ -31,7 +34,7 @@ import type { Choices } from './random.js';
 import type { ListeningSink } from './sink.js';
 import type { Victim } from './victim.js';
 
-const QKEY = 0x11111111;
+export const QKEY = 0x11111111;
 const MULTICAST_QPN = 0xffffff;
 const MAX_PAYLOAD = 260;
 /** FECN, BECN and reserved bits of the BTH. */
@@ -66,6 +69,10 @@ export class Attack {
   fromPeer = false;
   pkey = 0;
   toGroup = false;
+  /** The Q_Key of a datagram. */
+  qkey = 0;
+  /** Whether the R_Key that it names opens nothing. */
+  deadKey = false;
 
   readonly #paths: Readonly<Record<'peer' | 'stranger' | 'peerToGroup', Path>>;
 
@@ -88,6 +95,7 @@ export class Attack {
     this.toGroup = choices.chance(2);
     this.destQp = this.toGroup ? MULTICAST_QPN : choices.chance(95) ? this.target.qpn : choices.u32() & 0xffffff;
     this.fromPeer = choices.chance(93);
+    this.qkey = choices.chance(90) ? QKEY : choices.u32();
     this.pkey = choices.chance(95) ? choices.of([0xffff, 0x7fff]) : choices.below(0x10000);
     const payload = this.#choosePayload();
     const pad = choices.chance(95) ? -payload & 3 : choices.below(4);
@@ -142,21 +150,24 @@ export class Attack {
     // What is not written below is left as noise: immediate data, keys to invalidate, FETH.
     for (let at = BTH_BYTES; at < header; at += 4) putU32(bytes, at, choices.u32());
     if (choices.chance(30)) for (let i = 0; i < 8; i += 1) bytes[header + i] = choices.u32() & 0xff;
-    const region = choices.of(memory.regions);
+    const target = memory.target(choices);
     const rkey = choices.chance(75)
-      ? region.rkey
+      ? target.rkey
       : choices.chance(50)
-        ? region.rkey ^ choices.below(256)
+        ? target.rkey ^ choices.below(256)
         : choices.u32();
-    const room = region.bytes.length;
+    this.deadKey = !memory.isAlive(rkey);
+    const room = target.lengthBytes;
     const offset = choices.chance(80) ? choices.below(room) & ~7 : choices.of([-1, room - 1, room, room + 1, 2 ** 32]);
-    const va = region.iova + BigInt(offset);
+    const va = target.iova + BigInt(offset);
     const length = this.#chooseLength(room - offset);
+    if (iethOffset[opcode] !== 0 && choices.chance(70)) putU32(bytes, iethOffset[opcode], rkey);
+    if (fethOffset[opcode] !== 0 && choices.chance(70))
+      writeFeth(bytes, fethOffset[opcode], choices.below(4), choices.below(3));
     if (rethOffset[opcode] !== 0) writeReth(bytes, rethOffset[opcode], hi32(va), lo32(va), rkey, length);
     if (atomicEthOffset[opcode] !== 0)
       writeAtomicEth(bytes, atomicEthOffset[opcode], hi32(va), lo32(va), rkey, choices.u32(), choices.u32(), 0, 0);
-    if (dethOffset[opcode] !== 0)
-      writeDeth(bytes, dethOffset[opcode], choices.chance(90) ? QKEY : choices.u32(), choices.below(0x1000000));
+    if (dethOffset[opcode] !== 0) writeDeth(bytes, dethOffset[opcode], this.qkey, choices.below(0x1000000));
     if (xrcethOffset[opcode] !== 0 && choices.chance(95)) writeXrceth(bytes, xrcethOffset[opcode], choices.of(srqns));
     if (aethOffset[opcode] !== 0) {
       const syndrome = choices.chance(60) ? 0x1f : choices.of([0x21, 0x3f, 0x60, 0x61, 0x62, 0x63, 0x64, 0x80, 0x40]);

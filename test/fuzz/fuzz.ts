@@ -6,7 +6,7 @@ import { ahAttrTo } from '../nic/qp.js';
 import { Doorbell, DriverCq, DriverQueue } from '../nic/rings.js';
 import { Attack } from './attack.js';
 import { FuzzMemory } from './memory.js';
-import { isAllowedMove, isEntitled } from './oracle.js';
+import { isAllowedMove, isEntitled, mayTouchMemory } from './oracle.js';
 import { Choices } from './random.js';
 import { ListeningSink } from './sink.js';
 import { Victim } from './victim.js';
@@ -80,7 +80,7 @@ export class Fuzz {
     this.#nic = nic;
     const { control } = nic;
     const pds = [control.allocPd(), control.allocPd()];
-    this.#memory = new FuzzMemory(nic, pds, REGION_BYTES);
+    this.#memory = new FuzzMemory(nic, pds, control.allocPd(), REGION_BYTES);
     const xrcd = control.openXrcd();
     this.#xrcCq.cqn = control.createCq({ entries: 256, memory: this.#xrcCq.memory });
     const shared = this.#createSrq(pds[0], 0);
@@ -104,6 +104,8 @@ export class Fuzz {
       this.#victims.push(new Victim(ground, type, QpState.RTS, this.#victims.length + 1, 0, shared));
     this.#victims.push(new Victim(ground, QpType.RC, QpState.RTS, this.#victims.length + 1, 1));
     for (const victim of this.#victims) if (victim.type === QpType.UD) control.attachMcast(victim.qpn, group);
+    const bound = this.#victims.find(({ type, goal }) => type === QpType.RC && goal === QpState.RTS);
+    if (bound !== undefined) this.#memory.addWindows(nic, pds[0], 0, bound.qpn);
     this.#attack = new Attack({
       victims: this.#victims,
       memory: this.#memory,
@@ -144,7 +146,7 @@ export class Fuzz {
       this.#entitled[i] = isEntitled(attack, victim);
       entitled ||= this.#entitled[i];
     }
-    const watched = !entitled && figures.packets % MEMORY_INTERVAL === 0;
+    const watched = !mayTouchMemory(attack, entitled) && (entitled || figures.packets % MEMORY_INTERVAL === 0);
     if (watched) this.#memory.remember();
     const { counters } = this.#nic;
     const packetsBefore = this.#sink.packets;
@@ -194,6 +196,7 @@ export class Fuzz {
   #settle(): void {
     const { figures } = this;
     this.#pump();
+    this.#memory.rebind(this.#nic);
     figures.completions += this.#xrcCq.poll().length;
     for (const { queue, pdIndex } of this.#srqs) {
       const { iova, bytes, lkey } = this.#memory.scratch(this.#choices, pdIndex);

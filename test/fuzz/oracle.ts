@@ -1,6 +1,6 @@
 import { QpState, QpType } from '../../src/spec/index.js';
 import { OpcodeBit, opcodeBits } from '../../src/wire/index.js';
-import { type Attack, serviceOf } from './attack.js';
+import { type Attack, QKEY, serviceOf } from './attack.js';
 import type { Victim } from './victim.js';
 
 const MULTICAST_QPN = 0xffffff;
@@ -24,7 +24,8 @@ export function isEntitled(attack: Attack, victim: Victim): boolean {
   if ((attack.pkey & PKEY_MASK) !== PKEY_MASK) return false;
   const request = (opcodeBits[attack.opcode] & OpcodeBit.REQUEST) !== 0;
   if (!(request ? RECEIVING : SENDING).includes(victim.state)) return false;
-  if (victim.type === QpType.UD) return request && (attack.toGroup || attack.destQp === victim.qpn);
+  if (victim.type === QpType.UD)
+    return request && attack.qkey === QKEY && (attack.toGroup || attack.destQp === victim.qpn);
   if (victim.type === QpType.XRC_SEND && request) return false;
   if (victim.type === QpType.XRC_RECV && !request) return false;
   return attack.destQp === victim.qpn && attack.destQp !== MULTICAST_QPN && attack.fromPeer;
@@ -33,4 +34,13 @@ export function isEntitled(attack: Attack, victim: Victim): boolean {
 /** Whether a packet that was entitled to an effect on a QP may have moved it so. */
 export function isAllowedMove(victim: Victim, from: QpState, to: QpState): boolean {
   return from === to || (mayBecome[victim.type]?.includes(to) ?? false);
+}
+
+/** Whether a packet may change memory: it has an effect, and if that goes by a key, the key opens something. */
+export function mayTouchMemory(attack: Attack, entitled: boolean): boolean {
+  if (!entitled) return false;
+  const bits = opcodeBits[attack.opcode];
+  const byKey =
+    (bits & (OpcodeBit.WRITE | OpcodeBit.ATOMIC)) !== 0 && (bits & (OpcodeBit.RETH | OpcodeBit.ATOMIC_ETH)) !== 0;
+  return !(byKey && attack.deadKey);
 }

@@ -1,8 +1,24 @@
 import type { PacketSink } from '../../src/nic/index.js';
-import { aethOffset, aethSyndrome, bthDestQp, bthPsn, OpcodeBit, opcodeBits } from '../../src/wire/index.js';
+import {
+  aethOffset,
+  aethSyndrome,
+  bthDestQp,
+  bthPsn,
+  ICRC_BYTES,
+  OpcodeBit,
+  opcodeBits,
+  opcodeHeaderBytes,
+  type Path,
+} from '../../src/wire/index.js';
 
 /** Peer QPNs are small, so that what is known of a peer stands in arrays. */
 export const MAX_PEERS = 256;
+
+/** What lies beside every region, and in those that no peer may read. */
+export const CANARY = 0xa5;
+export const SECRET = 0x5a;
+/** So many of them one after the other are no accident. */
+const SECRET_RUN = 8;
 
 /** Where the NIC under test sends to: nowhere; but a fuzzer that listens gets further than one that does not. */
 export class ListeningSink implements PacketSink {
@@ -13,7 +29,10 @@ export class ListeningSink implements PacketSink {
   readonly expectedPsn = new Int32Array(MAX_PEERS);
   readonly sentPsn = new Int32Array(MAX_PEERS);
 
-  reserve(): number {
+  #length = 0;
+
+  reserve(_path: Path, lengthBytes: number): number {
+    this.#length = lengthBytes;
     return 0;
   }
 
@@ -27,9 +46,18 @@ export class ListeningSink implements PacketSink {
     if ((opcodeBits[opcode] & OpcodeBit.REQUEST) !== 0) {
       this.sentPsn[peer] = psn;
     } else {
+      if ((opcodeBits[opcode] & OpcodeBit.READ_RESPONSE) !== 0) this.#checkSecrets(opcodeHeaderBytes[opcode]);
       const aeth = aethOffset[opcode];
       const refused = aeth !== 0 && aethSyndrome(bytes, aeth) >= 0x20;
       this.expectedPsn[peer] = refused ? psn : (psn + 1) & 0xffffff;
     }
+  }
+
+  /** @throws Error when a response shows bytes that no peer may read */
+  #checkSecrets(header: number): void {
+    const payload = this.bytes.subarray(header, this.#length - ICRC_BYTES);
+    for (const secret of [CANARY, SECRET])
+      if (payload.length >= SECRET_RUN && payload.subarray(0, SECRET_RUN).every((byte) => byte === secret))
+        throw new Error(`a READ was answered with bytes 0x${secret.toString(16)}, which no peer may see`);
   }
 }
