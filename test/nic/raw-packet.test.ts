@@ -43,6 +43,14 @@ test('a frame leaves inline', () => {
   assert.deepEqual(host.sent, [frame(60)]);
 });
 
+test('a frame that completes without an entry gives its slot back', () => {
+  const { host, qp } = sending();
+  qp.send([host.register(frame(60), 0).sge()], WrOpcode.SEND, 0);
+  host.run();
+  assert.equal(qp.sq.inUse, 0);
+  assert.deepEqual(qp.sendCq.poll(), []);
+});
+
 test('frames leave in the order in which they were posted', () => {
   const { host, qp } = sending();
   for (let i = 0; i < 50; i += 1) qp.sendInline(frame(60, i));
@@ -248,6 +256,17 @@ test('a rate can be changed, and lifted, in RTS', () => {
   qp.modify({ qpState: QpState.RTS, rateLimit: 0 });
   host.run(1001);
   assert.equal(host.sent.length, 5);
+});
+
+test('modifyRateLimit paces frames', () => {
+  const { host, qp } = sending();
+  host.nic.control.modifyRateLimit(qp.qpn, 8_000, 100, 0);
+  const memory = host.register(frame(1000), 0);
+  for (let i = 0; i < 3; i += 1) qp.send([memory.sge()]);
+  host.run(1e6);
+  const [first, second, third] = host.sentAtUs;
+  // One byte a µs, and a bucket of 100 bytes before; the timer counts in steps of 4 µs.
+  assert.ok(Math.abs(second - first - 900) <= 4 && Math.abs(third - second - 1000) <= 4, host.sentAtUs.join(', '));
 });
 
 test('on a link without frames no raw packet QP can be made', () => {

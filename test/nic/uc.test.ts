@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Mtu, QpState, QpType, Syndrome, WcFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/spec/index.js';
+import {
+  EventType,
+  Mtu,
+  QpState,
+  QpType,
+  Syndrome,
+  WcFlags,
+  WcOpcode,
+  WcStatus,
+  WrOpcode,
+} from '../../src/spec/index.js';
 import { Opcode } from '../../src/wire/index.js';
 import { assertCompleted, assertStatuses, Pair, pattern } from './pair.js';
-import { SOLICITED, UNSIGNALLED } from './qp.js';
-import { connectUc, UcPair, UcPuppet } from './uc.js';
+import { initAttr, SOLICITED, UNSIGNALLED } from './qp.js';
+import { connectUc, UcPair, UcPuppet, ucRtrAttr } from './uc.js';
 
 for (const length of [0, 1, 255, 256, 257, 512, 1000, 100_000]) {
   test(`a SEND of ${length} bytes arrives whole and is not acknowledged`, () => {
@@ -103,6 +113,24 @@ for (const length of [8, 256]) {
   });
 }
 
+test('inline data is cut into packets like any other', () => {
+  const pair = new UcPair({ qp: { cap: { maxInlineData: 512 } } });
+  const target = pair.b.mr(500);
+  pair.receiver.recv(target);
+  pair.sender.post({ opcode: WrOpcode.SEND, inline: pattern(500) });
+  pair.drive();
+  assert.deepEqual(pair.sentNames, ['UC_SEND_FIRST', 'UC_SEND_LAST']);
+  assert.deepEqual(target.bytes, pattern(500));
+});
+
+test('a completion has all 64 bits of its wr_id', () => {
+  const pair = new UcPair();
+  const wrId = 0xfedc_ba98_7654_3210n;
+  pair.sender.send(pair.a.mr(8), { wrId });
+  pair.drive();
+  assertCompleted(pair.sender.sent(), [wrId]);
+});
+
 test('a message that was begun before RESET is none of those after it', () => {
   const pair = new UcPair();
   pair.sender.send(pair.a.mr(100_000));
@@ -176,6 +204,15 @@ test('a message finds its receive request only once the QP is in RTR', () => {
   puppet.qp.modify({ qpState: QpState.RESET });
   puppet.only(0x2000, pattern(8));
   assert.equal(puppet.counters.rxWrongState, 1);
+});
+
+test('the first packet that comes in RTR tells that the connection stands', () => {
+  const puppet = new UcPuppet();
+  puppet.qp.modify({ qpState: QpState.RESET });
+  puppet.qp.modify(initAttr());
+  puppet.qp.modify(ucRtrAttr(puppet.peer));
+  for (let i = 0; i < 2; i += 1) puppet.only(0x2000 + i, pattern(8));
+  assert.deepEqual(puppet.local.eventsOf(puppet.qp), [EventType.COMM_EST]);
 });
 
 test('packets of other services are none of a UC QP', () => {
