@@ -45,9 +45,13 @@ export class SimulatedHost implements AdapterHost {
 
   execute<V extends Verb>(verb: V, argument: Argument<V>): Value<V> {
     this.adapter.nic.advanceTo(this.simulation.nowUs);
-    const value = this.adapter.execute(verb, argument);
-    this.simulation.stirred();
-    return value;
+    try {
+      return this.adapter.execute(verb, argument);
+    } finally {
+      // What a command gives the NIC to do is done now, as by an inline one; no time passes meanwhile.
+      this.adapter.push(this.simulation.nowUs);
+      this.simulation.stirred();
+    }
   }
 
   /** Addresses are made up, so that a run that is repeated sends the same bytes. */
