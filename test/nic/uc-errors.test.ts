@@ -152,6 +152,21 @@ test('memory that is deregistered in the midst of a message ends it, and the nex
   assert.deepEqual(target.bytes.subarray(0, 300), pattern(300));
 });
 
+test('a driver that writes over a request in the midst of its message changes nothing of what it is', () => {
+  const pair = new UcPair();
+  pair.receiver.recv(pair.b.mr(100_000));
+  const source = pair.a.mrOf(pattern(100_000));
+  const wrId = pair.sender.send(source);
+  pair.a.nic.ringDoorbells();
+  pair.a.nic.transmit();
+  const { words } = pair.sender.sq;
+  words[32] = (words[32] & ~0xff) | WrOpcode.LOCAL_INV;
+  pair.drive();
+  assertCompleted(pair.sender.sent(), [wrId]);
+  const [received] = pair.receiver.received();
+  assert.equal(received.byteLen, 100_000);
+});
+
 test('a receive request that names memory it may not ends the QP', () => {
   const puppet = new UcPuppet();
   const mr = puppet.local.mr(600, { access: AccessFlags.REMOTE_READ });

@@ -13,8 +13,9 @@ const kinds = connectedKinds(opcodeClass(OpcodeService.UC));
 export class UnreliableRequester implements SendingHalf {
   readonly #queue: UnacknowledgedQueue;
   #psn = 0;
-  /** Whether the oldest request was started; #packet of its #packets are sent. */
-  #started = false;
+  /** What the oldest request is, once it was started: a driver that writes another over it changes nothing any more. */
+  #kind: RequestKind | undefined;
+  /** Packets of it that are sent, and how many it has. */
   #packet = 0;
   #packets = 0;
   #lengthBytes = 0;
@@ -27,7 +28,7 @@ export class UnreliableRequester implements SendingHalf {
   }
 
   get busy(): boolean {
-    return this.#started;
+    return this.#kind !== undefined;
   }
 
   start(): void {
@@ -60,12 +61,12 @@ export class UnreliableRequester implements SendingHalf {
   }
 
   flush(cause: Syndrome): void {
-    this.#started = false;
+    this.#kind = undefined;
     this.#queue.flush(cause);
   }
 
   reset(): void {
-    this.#started = false;
+    this.#kind = undefined;
     this.#queue.reset();
   }
 
@@ -73,21 +74,20 @@ export class UnreliableRequester implements SendingHalf {
   #step(): Served {
     const { qp } = this;
     const { sq } = qp;
-    if (!qp.maySend || (!this.#started && (!qp.mayStart || !sq.has(sq.head)))) return Served.IDLE;
     const entry = sq.entry(sq.head);
+    if (this.#kind !== undefined) return qp.maySend ? this.#sendPacket(entry, this.#kind) : Served.IDLE;
+    if (!qp.mayStart || !sq.has(sq.head)) return Served.IDLE;
     const kind = kinds[sq.words[entry + SendWqe.CONTROL] & 0xff];
     if (kind === undefined) {
       this.#queue.refuse(entry);
       return Served.IDLE;
     }
     if (kind.local) return this.#executeLocal(entry);
-    if (!this.#started) {
-      if (!this.#queue.measure(entry, this.core.limits.maxMessageBytes)) return Served.IDLE;
-      this.#lengthBytes = this.#queue.lengthBytes;
-      this.#packet = 0;
-      this.#packets = Math.max(1, Math.ceil(this.#lengthBytes / qp.mtuBytes));
-      this.#started = true;
-    }
+    if (!this.#queue.measure(entry, this.core.limits.maxMessageBytes)) return Served.IDLE;
+    this.#lengthBytes = this.#queue.lengthBytes;
+    this.#packet = 0;
+    this.#packets = Math.max(1, Math.ceil(this.#lengthBytes / qp.mtuBytes));
+    this.#kind = kind;
     return this.#sendPacket(entry, kind);
   }
 
@@ -133,7 +133,7 @@ export class UnreliableRequester implements SendingHalf {
     this.#psn = psnAdd(this.#psn, 1);
     this.#packet += 1;
     if (last) {
-      this.#started = false;
+      this.#kind = undefined;
       queue.succeed(this.#lengthBytes);
       qp.onSendIdle();
     }
