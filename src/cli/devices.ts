@@ -1,5 +1,6 @@
-import { type Device, getDeviceList } from '../index.js';
-import { ToolError } from './errors.js';
+import { type Context, type Device, VerbsError, getDeviceList } from '../index.js';
+import { ToolError, attempt } from './errors.js';
+import { type HostingOptions, openOptions } from './options.js';
 
 /** The named device, or the first one. */
 export function findDevice(name: string | undefined, notFound: (name: string) => ToolError): Device {
@@ -10,4 +11,17 @@ export function findDevice(name: string | undefined, notFound: (name: string) =>
   const device = devices.find((candidate) => candidate.name === name);
   if (device === undefined) throw notFound(name);
   return device;
+}
+
+/** Opens a device to ask it things. Nothing is sent, so a thread for the NIC, where it is no must, would only cost time. */
+export function openToAsk(device: Device, options: HostingOptions): Context {
+  return attempt('Failed to open device', () => {
+    try {
+      return device.open({ host: 'inline', ...openOptions(options) });
+    } catch (error) {
+      const needsThread = error instanceof VerbsError && error.errno === 'ENOSYS' && options.host === undefined;
+      if (!needsThread) throw error;
+      return device.open({ ...openOptions(options), host: 'thread' });
+    }
+  });
 }

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
-import { type Context, type Device, VerbsError, getDeviceList } from '../index.js';
-import { findDevice } from './devices.js';
+import { type Device, getDeviceList } from '../index.js';
+import { findDevice, openToAsk } from './devices.js';
 import { formatDeviceInfo } from './devinfo/format.js';
-import { ToolError, attempt, tool } from './errors.js';
-import { type HostingOptions, openOptions, wholeNumber, withHosting } from './options.js';
+import { ToolError, tool } from './errors.js';
+import { type HostingOptions, wholeNumber, withHosting } from './options.js';
 
 interface DevinfoOptions extends HostingOptions {
   readonly ibDev?: string;
@@ -22,19 +22,8 @@ function printNames(): void {
   process.stdout.write(`${devices.length} HCA${devices.length === 1 ? '' : 's'} found:\n${names}\n`);
 }
 
-/** Nothing is sent here, so a thread for the NIC would only cost its start; where there is no other way, it has one. */
-function open(device: Device, options: DevinfoOptions): Context {
-  try {
-    return device.open({ host: 'inline', ...openOptions(options) });
-  } catch (error) {
-    const needsThread = error instanceof VerbsError && error.errno === 'ENOSYS' && options.host === undefined;
-    if (!needsThread) throw error;
-    return device.open({ ...openOptions(options), host: 'thread' });
-  }
-}
-
 function printDevice(device: Device, options: DevinfoOptions): void {
-  const context = attempt('Failed to open device', () => open(device, options));
+  const context = openToAsk(device, options);
   try {
     if (options.ibPort !== undefined && options.ibPort > context.queryDevice().physPortCnt) {
       throw new ToolError('Invalid port requested for device', NO_PORT);

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
+import { packageVersion } from './package-version.js';
 import { fileFailure } from './tool-error.js';
 
 /** What every subcommand's file exports. */
@@ -43,20 +43,21 @@ const ENTRIES: readonly Entry[] = [
     summary: 'the same over extended reliable connections (XRC), with several clients',
     load: () => import('./ibv-xsrq-pingpong.js'),
   },
+  {
+    name: 'ibv_asyncwatch',
+    summary: "print what happens to a device's port, as it happens",
+    load: () => import('./ibv-asyncwatch.js'),
+  },
+  { name: 'show_gids', summary: "print a device's GID table", load: () => import('./show-gids.js') },
+  { name: 'rdma', summary: 'print what the NICs of running programs have counted', load: () => import('./rdma.js') },
   { name: 'dump', summary: 'print the RoCEv2 packets of a pcap or pcapng file', load: () => import('./dump.js') },
   { name: 'lab', summary: 'run one of the teaching programs', load: () => import('./lab.js') },
 ];
 
-function version(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
-  const known = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
-  return known && typeof manifest.version === 'string' ? manifest.version : 'unknown';
-}
-
 async function main(words: readonly string[]): Promise<void> {
   const program = new Command('verbena')
     .description('RDMA without an RDMA NIC: tools of the software RoCEv2 adapter.')
-    .version(version())
+    .version(packageVersion())
     .enablePositionalOptions()
     .showHelpAfterError('(verbena --help lists the subcommands)')
     .addHelpText(

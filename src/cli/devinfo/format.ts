@@ -11,6 +11,7 @@ import {
   transportTypeStr,
 } from '../../index.js';
 import { gidText } from '../gid-text.js';
+import { guidText } from '../guid-text.js';
 import { extended } from './extended.js';
 import { limits } from './limits.js';
 import { deviceRow, hex, hexCapitals, named, numbered, portRow } from './rows.js';
@@ -44,11 +45,6 @@ const GID_TYPES = new Map<number, string>([
   [GidType.ROCE_V1, 'RoCE v1'],
   [GidType.ROCE_V2, 'RoCE v2'],
 ]);
-
-function guidText(guid: bigint): string {
-  const digits = guid.toString(16).padStart(16, '0');
-  return [0, 4, 8, 12].map((at) => digits.slice(at, at + 4)).join(':');
-}
 
 function briefDevice(context: Context, attr: DeviceAttr): string[] {
   const { device } = context;
