@@ -176,6 +176,18 @@ describe('the null region', () => {
   });
 });
 
+describe('a region that is deregistered', () => {
+  it('lets its memory go at once, though work in flight may hold the region on', () => {
+    const own = host();
+    const mr = own.mr(64);
+    const region = own.nic.memory.byLkey(mr.lkey | 0);
+    const grant = own.nic.memory.openWhole(mr.rkey | 0, own.pd, 16, REMOTE_READ);
+    assert.deepEqual([region?.bytes, grant?.usable], [mr.bytes, true]);
+    own.nic.control.deregMr(mr.handle);
+    assert.deepEqual([region?.bytes.length, grant?.usable], [0, false]);
+  });
+});
+
 describe('re-registration', () => {
   it('keeps the keys', () => {
     const own = host();
