@@ -8,18 +8,32 @@ import { ToolError, systemCode } from '../errors.js';
 /** What a look-up of a host's name fails with. */
 const UNKNOWN_HOST = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ENODATA']);
 
+/** Waits until there is something to read, or nothing will come any more. */
+async function readable(socket: Socket): Promise<void> {
+  const settled = new AbortController();
+  const { signal } = settled;
+  try {
+    await Promise.race([once(socket, 'readable', { signal }), once(socket, 'end', { signal })]);
+  } finally {
+    settled.abort();
+  }
+}
+
 /** @throws ToolError when the peer closes the connection before */
 export async function readExactly(socket: Socket, length: number, what: string): Promise<Buffer> {
+  let bytes = Buffer.alloc(0);
   for (;;) {
-    const bytes: unknown = socket.read(length);
-    if (bytes instanceof Buffer) {
-      if (bytes.length === length) return bytes;
-      throw new ToolError(`${bytes.length}/${length}: Couldn't read ${what}; the peer closed the connection.`);
+    // All there is, whatever was asked for: a stream that is asked for more than it has tells of no more that comes.
+    const chunk: unknown = socket.read();
+    if (chunk instanceof Buffer) bytes = Buffer.concat([bytes, chunk]);
+    if (bytes.length >= length) {
+      if (bytes.length > length) socket.unshift(bytes.subarray(length));
+      return bytes.subarray(0, length);
     }
     if (socket.readableEnded || socket.destroyed) {
-      throw new ToolError(`0/${length}: Couldn't read ${what}; the peer closed the connection.`);
+      throw new ToolError(`${bytes.length}/${length}: Couldn't read ${what}; the peer closed the connection.`);
     }
-    await Promise.race([once(socket, 'readable'), once(socket, 'end')]);
+    if (chunk === null) await readable(socket);
   }
 }
 
