@@ -21,6 +21,11 @@ export interface NicCore {
   readonly limits: NicLimits;
   readonly events: NicEvents;
   readonly port: Port;
+  /**
+   * Where whoever fails a request puts the numbers that belong to it, just before the completion is written; one for
+   * all queue pairs, since what each has of its own is touched for every message of thousands.
+   */
+  readonly detail: Int32Array;
   readonly addresses: AddressTable;
   readonly sendFrame: SendFrame;
   /** The XRC shared receive queue of that number in that domain, or undefined (PROTOCOL.md 3.3). */

@@ -17,7 +17,7 @@ import { type ControlCore, ControlVerbs } from './control-verbs.js';
 import { NicCounters } from './counters.js';
 import { AddressTable } from './datagram/address-table.js';
 import { MulticastTable } from './datagram/multicast-table.js';
-import { DoorbellPage, Ring, RING_HEADER_WORDS } from './layout.js';
+import { Cqe, DoorbellPage, Ring, RING_HEADER_WORDS } from './layout.js';
 import { DataMover } from './memory/data-mover.js';
 import { MemoryTable } from './memory/memory-table.js';
 import { Served } from './nic-core.js';
@@ -74,6 +74,7 @@ export class Nic implements ControlCore {
   readonly limits: NicLimits;
   readonly events: NicEvents;
   readonly port: Port;
+  readonly detail = new Int32Array(Cqe.DETAIL_WORDS);
   readonly addresses: AddressTable;
   readonly multicast: MulticastTable;
   readonly random: () => number;

@@ -1,10 +1,14 @@
-import { type AhAttr, isIpv4Gid } from '../spec/index.js';
+import { type AhAttr, formatGid, isIpv4Gid } from '../spec/index.js';
 import { createPath, type Path } from '../wire/index.js';
 import { CommandError } from './command-error.js';
 import type { Port } from './port.js';
 
+/** Beyond so many they begin anew; who has one keeps it. */
+const MAX_SHARED_PATHS = 4096;
+
 /**
- * The path that an address vector names, for connected QPs and address handles alike.
+ * The path that an address vector names, for connected QPs and address handles alike; all that go the same way share one,
+ * so that thousands of them find it in the processor's cache.
  *
  * @throws CommandError EINVAL without a GRH, which RoCE cannot do without, for an empty GID index, or between IP versions
  *   (PROTOCOL.md 3.9)
@@ -19,11 +23,12 @@ export function pathTo({ grh }: AhAttr, port: Port): Path {
       'EINVAL',
       'source and destination GID are of different IP versions; choose another GID index',
     );
-  return createPath({
-    sgid,
-    dgid: Uint8Array.from(grh.dgid),
-    trafficClass: grh.trafficClass,
-    hopLimit: grh.hopLimit,
-    flowLabel: grh.flowLabel,
-  });
+  const { trafficClass, hopLimit, flowLabel } = grh;
+  const key = [formatGid(sgid), formatGid(grh.dgid), trafficClass, hopLimit, flowLabel].join();
+  const known = port.paths.get(key);
+  if (known !== undefined) return known;
+  const path = createPath({ sgid, dgid: Uint8Array.from(grh.dgid), trafficClass, hopLimit, flowLabel });
+  if (port.paths.size >= MAX_SHARED_PATHS) port.paths.clear();
+  port.paths.set(key, path);
+  return path;
 }

@@ -1,4 +1,5 @@
 import { type Gid, type Mtu, mtuBytes, PortState } from '../spec/index.js';
+import type { Path } from '../wire/index.js';
 import { CommandError } from './command-error.js';
 
 /** The partition that every RoCE port belongs to (PROTOCOL.md 1.1). */
@@ -39,6 +40,8 @@ export class Port {
   up = true;
   gids: readonly (Gid | undefined)[];
   pkeys: readonly number[];
+  /** Ways that packets go, by what names them. */
+  readonly paths = new Map<string, Path>();
 
   constructor(
     gids: readonly Gid[],

@@ -102,8 +102,12 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
   /** Whether it stands in the NIC's queue of those that have something to send. */
   scheduled = false;
 
-  /** The peer's address, word by word, for a check at every packet. */
-  readonly #peer = new Int32Array(4);
+  /** The peer: its QP number, and its address word by word, for a check at every packet. */
+  destQpn = 0;
+  #peer0 = 0;
+  #peer1 = 0;
+  #peer2 = 0;
+  #peer3 = 0;
   #errorCause: Syndrome = Syndrome.NONE;
   #drainNotice = false;
   #heardFromPeer = false;
@@ -139,10 +143,6 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
     this.#publish(QpState.RESET);
   }
 
-  get destQpn(): number {
-    return this.attr.destQpNum;
-  }
-
   get maxInlineBytes(): number {
     return this.cap.maxInlineData;
   }
@@ -163,12 +163,11 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
 
   /** Whether a packet comes from the one address that this QP is connected to. */
   isPeer(sourceWords: Int32Array): boolean {
-    const peer = this.#peer;
     return (
-      peer[0] === sourceWords[0] &&
-      peer[1] === sourceWords[1] &&
-      peer[2] === sourceWords[2] &&
-      peer[3] === sourceWords[3]
+      this.#peer3 === sourceWords[3] &&
+      this.#peer2 === sourceWords[2] &&
+      this.#peer1 === sourceWords[1] &&
+      this.#peer0 === sourceWords[0]
     );
   }
 
@@ -186,8 +185,9 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
     this.attr = { ...this.attr, ...changes, qpState: to };
     if (path !== undefined) {
       this.path = path;
-      this.#peer.set(new Int32Array(Uint8Array.from(path.dgid).buffer));
+      [this.#peer0, this.#peer1, this.#peer2, this.#peer3] = new Int32Array(Uint8Array.from(path.dgid).buffer);
     }
+    this.destQpn = this.attr.destQpNum;
     if (changes.pathMtu !== undefined) this.mtuBytes = mtuBytes;
     this.refreshPkey();
     if (to === QpState.RESET) this.#reset();
@@ -301,6 +301,7 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
     this.#heardFromPeer = false;
     this.#drainNotice = false;
     this.attr = initialAttributes(this.cap);
+    this.destQpn = 0;
   }
 
   #publish(state: QpState): void {

@@ -1,6 +1,6 @@
 import { QpState, Syndrome, WcOpcode, WcStatus } from '../../spec/index.js';
 import { assert } from '../command-error.js';
-import { Cqe, RecvWqe } from '../layout.js';
+import { RecvWqe } from '../layout.js';
 import type { NicCore } from '../nic-core.js';
 import type { QueuePair } from '../queue-pair.js';
 import type { CompletionQueue } from './completion-queue.js';
@@ -26,7 +26,6 @@ export class ReceiveBuffer {
   #srq: SharedReceiveQueue | undefined;
   #cq: CompletionQueue;
   #cause: Syndrome = Syndrome.NONE;
-  readonly #detail = new Int32Array(Cqe.DETAIL_WORDS);
 
   constructor(
     private readonly qp: QueuePair,
@@ -139,8 +138,10 @@ export class ReceiveBuffer {
 
   /** Completes as flushed what the QP has: all of its own queue, of a shared one what it has taken (PROTOCOL.md 3.4). */
   flush(cause: Syndrome): void {
-    this.#detail[0] = QpState.ERR;
-    this.#detail[1] = cause;
+    const { detail } = this.core;
+    detail.fill(0);
+    detail[0] = QpState.ERR;
+    detail[1] = cause;
     this.#cause = cause;
     if (this.#srq === undefined) {
       this.taken = false;
@@ -152,6 +153,6 @@ export class ReceiveBuffer {
 
   #flushTaken(): void {
     const status = flushStatus(this.#cause);
-    this.complete(status, WcOpcode.RECV, 0, 0, 0, false, Syndrome.FLUSHED, this.#detail);
+    this.complete(status, WcOpcode.RECV, 0, 0, 0, false, Syndrome.FLUSHED, this.core.detail);
   }
 }

@@ -7,15 +7,15 @@ import { Ring, RING_HEADER_WORDS, type RingShape, SgeWords, WorkQueue as Header 
  * retransmission, until {@link publish} gives their slots back to the driver.
  */
 export class WorkQueue {
-  /** All of the ring, as words and as bytes. */
+  /** All of the ring. */
   readonly words: Int32Array;
-  readonly bytes: Uint8Array;
   /** Free-running number of the oldest entry that is not retired. */
   head: number;
 
   readonly #mask: number;
   readonly #entryWords: number;
   #knownProducer: number;
+  #bytes: Uint8Array | undefined;
 
   constructor(
     memory: SharedArrayBuffer,
@@ -25,11 +25,16 @@ export class WorkQueue {
   ) {
     requireBytes(memory, shape.bytes);
     this.words = new Int32Array(memory);
-    this.bytes = new Uint8Array(memory);
     this.#mask = shape.entries - 1;
     this.#entryWords = shape.entryWords;
     this.head = this.words[Ring.CONSUMER];
     this.#knownProducer = this.head;
+  }
+
+  /** The same memory byte by byte, for inline data; made when it is first needed. */
+  get bytes(): Uint8Array {
+    this.#bytes ??= new Uint8Array(this.words.buffer);
+    return this.#bytes;
   }
 
   get entries(): number {

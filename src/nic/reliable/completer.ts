@@ -11,12 +11,14 @@ import {
   NakCode,
   opcodeHeaderBytes,
 } from '../../wire/index.js';
-import { Cqe, SendWqe } from '../layout.js';
+import { SendWqe } from '../layout.js';
 import type { NicCore } from '../nic-core.js';
 import type { QueuePair } from '../queue-pair.js';
 import { flushStatus } from '../queues/flush-status.js';
 import type { ReliableRequester } from './requester.js';
 
+/** For reading one 64-bit atomic answer in host byte order: within a call, so that all queue pairs can share it. */
+const answer = new Uint8Array(8);
 /** rnr_retry value that stands for "for ever" (IBTA 9.7.5.2.8). */
 const RNR_RETRY_INFINITE = 7;
 const SYNDROME_KIND = 0xe0;
@@ -35,8 +37,8 @@ export class Completer {
   #stalledIndex = 0;
   #stalledStatus: WcStatus = WcStatus.SUCCESS;
   #stalledSyndrome: Syndrome = Syndrome.NONE;
-  readonly #stalledDetail = new Int32Array(Cqe.DETAIL_WORDS);
-  readonly #detail = new Int32Array(Cqe.DETAIL_WORDS);
+  /** Made when it is first needed: most queue pairs never fail. */
+  #stalledDetail: Int32Array | undefined;
 
   /** When the retry or RNR timer runs out. The wheel may hold an earlier time; it is corrected when that comes. */
   #deadlineUs = Infinity;
@@ -52,8 +54,6 @@ export class Completer {
   #retried = false;
   /** A gap in the responses made us go back: the rest of the same burst shows the same gap. */
   #gapSeen = false;
-  /** For reading one 64-bit atomic answer in host byte order. */
-  readonly #answer = new Uint8Array(8);
 
   constructor(
     private readonly qp: QueuePair,
@@ -168,10 +168,10 @@ export class Completer {
     }
     const at = offset + atomicAckOffset[opcode];
     // The wire is big-endian, memory in host order (PROTOCOL.md 1.3).
-    for (let i = 0; i < 8; i += 1) this.#answer[i] = bytes[at + 7 - i];
+    for (let i = 0; i < 8; i += 1) answer[i] = bytes[at + 7 - i];
     const { mover } = core;
     const numSge = (control >>> 16) & 0xff;
-    if (!mover.scatter(qp.sq.words, entry + SendWqe.DATA, numSge, qp.pd, 0, this.#answer, 0, 8)) {
+    if (!mover.scatter(qp.sq.words, entry + SendWqe.DATA, numSge, qp.pd, 0, answer, 0, 8)) {
       this.fail(WcStatus.LOC_PROT_ERR, mover.syndrome, mover.detail);
       return;
     }
@@ -189,10 +189,10 @@ export class Completer {
   }
 
   stallWith(status: WcStatus, syndrome: Syndrome, a: number, b: number): void {
-    this.#detail.fill(0);
-    this.#detail[0] = a;
-    this.#detail[1] = b;
-    this.stall(status, syndrome, this.#detail);
+    this.core.detail.fill(0);
+    this.core.detail[0] = a;
+    this.core.detail[1] = b;
+    this.stall(status, syndrome, this.core.detail);
   }
 
   /** A local error in request `index`: completions stay in order, so it waits for those before it. */
@@ -201,7 +201,7 @@ export class Completer {
     this.#stalledIndex = index;
     this.#stalledStatus = status;
     this.#stalledSyndrome = syndrome;
-    this.#stalledDetail.set(detail);
+    this.#stalledDetail = Int32Array.from(detail);
     this.#failStalled();
   }
 
@@ -218,10 +218,10 @@ export class Completer {
     this.rnrWaiting = false;
     this.stalled = false;
     this.#deadlineUs = Infinity;
-    this.#detail.fill(0);
-    this.#detail[0] = QpState.ERR;
-    this.#detail[1] = cause;
-    while (qp.sq.has(qp.sq.head)) this.#completeOldest(flushStatus(cause), Syndrome.FLUSHED, this.#detail);
+    this.core.detail.fill(0);
+    this.core.detail[0] = QpState.ERR;
+    this.core.detail[1] = cause;
+    while (qp.sq.has(qp.sq.head)) this.#completeOldest(flushStatus(cause), Syndrome.FLUSHED, this.core.detail);
     this.requester.window.reset(this.requester.window.una);
   }
 
@@ -306,7 +306,7 @@ export class Completer {
       if (this.#rnrRetriesLeft === 0) {
         core.counters.retryRnrExceededErr += 1;
         this.#setRetryDetail(timerCode);
-        this.fail(WcStatus.RNR_RETRY_EXC_ERR, Syndrome.RNR_EXCEEDED, this.#detail);
+        this.fail(WcStatus.RNR_RETRY_EXC_ERR, Syndrome.RNR_EXCEEDED, this.core.detail);
         return;
       }
       this.#rnrRetriesLeft -= 1;
@@ -331,7 +331,7 @@ export class Completer {
     const { qp } = this;
     const entry = qp.sq.entry(qp.sq.head);
     const { words } = qp.sq;
-    const detail = this.#detail;
+    const detail = this.core.detail;
     detail.fill(0);
     detail[0] = psn;
     if (code === NakCode.REMOTE_ACCESS_ERROR) {
@@ -355,11 +355,11 @@ export class Completer {
 
   #badResponse(psn: number, opcode: number): void {
     const { words } = this.qp.sq;
-    this.#detail.fill(0);
-    this.#detail[0] = psn;
-    this.#detail[1] = opcode;
-    this.#detail[2] = words[this.qp.sq.entry(this.qp.sq.head) + SendWqe.CONTROL] & 0xff;
-    this.fail(WcStatus.BAD_RESP_ERR, Syndrome.BAD_RESPONSE, this.#detail);
+    this.core.detail.fill(0);
+    this.core.detail[0] = psn;
+    this.core.detail[1] = opcode;
+    this.core.detail[2] = words[this.qp.sq.entry(this.qp.sq.head) + SendWqe.CONTROL] & 0xff;
+    this.fail(WcStatus.BAD_RESP_ERR, Syndrome.BAD_RESPONSE, this.core.detail);
   }
 
   /**
@@ -382,7 +382,7 @@ export class Completer {
     if (this.#retriesLeft === 0) {
       core.counters.retryExceededErr += 1;
       this.#setRetryDetail(0);
-      this.fail(WcStatus.RETRY_EXC_ERR, why, this.#detail);
+      this.fail(WcStatus.RETRY_EXC_ERR, why, this.core.detail);
       return;
     }
     this.#retriesLeft -= 1;
@@ -401,7 +401,7 @@ export class Completer {
   }
 
   #setRetryDetail(timerCode: number): void {
-    const detail = this.#detail;
+    const detail = this.core.detail;
     detail[0] = this.requester.window.una;
     detail[1] = this.#transmissions;
     detail[2] = Math.min(this.core.nowUs - this.#waitingSinceUs, 0x7fffffff);
@@ -428,7 +428,7 @@ export class Completer {
   #failStalled(): void {
     if (!this.stalled || this.qp.sq.head !== this.#stalledIndex) return;
     this.stalled = false;
-    this.fail(this.#stalledStatus, this.#stalledSyndrome, this.#stalledDetail);
+    this.fail(this.#stalledStatus, this.#stalledSyndrome, this.#stalledDetail ?? this.core.detail);
   }
 
   /**

@@ -42,27 +42,30 @@ export class ResponderResource {
 
 /** The last `max_dest_rd_atomic` answered requests of a QP; a newer one takes the place of the oldest. */
 export class ResponderResources {
+  /** As many as were ever needed, at most as many as may be remembered: most peers ask for nothing. */
   #ring: ResponderResource[] = [];
   #next = 0;
+  #capacity = 0;
 
-  reset(count: number): void {
-    this.#ring = Array.from({ length: count }, () => new ResponderResource());
+  reset(capacity: number): void {
+    this.#ring = [];
     this.#next = 0;
+    this.#capacity = capacity;
   }
 
-  /** Remembers `count` from now on, and of those so far the newest. */
-  resize(count: number): void {
+  /** Remembers `capacity` from now on, and of those so far the newest. */
+  resize(capacity: number): void {
     const size = this.#ring.length;
-    const newestFirst = Array.from({ length: size }, (_, i) => this.#ring[(this.#next + size - 1 - i) % size]);
-    const kept = newestFirst.slice(0, count).reverse();
-    const fresh = Array.from({ length: count - kept.length }, () => new ResponderResource());
-    this.#ring = [...fresh, ...kept];
-    this.#next = 0;
+    const oldestFirst = Array.from({ length: size }, (_, i) => this.#ring[(this.#next + i) % size]);
+    this.#ring = oldestFirst.slice(Math.max(0, size - capacity));
+    this.#capacity = capacity;
+    this.#next = this.#ring.length < capacity ? this.#ring.length : 0;
   }
 
   take(): ResponderResource {
+    if (this.#next === this.#ring.length) this.#ring.push(new ResponderResource());
     const resource = this.#ring[this.#next];
-    this.#next = (this.#next + 1) % this.#ring.length;
+    this.#next = (this.#next + 1) % this.#capacity;
     resource.used = true;
     return resource;
   }

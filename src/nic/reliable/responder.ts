@@ -32,7 +32,6 @@ import {
   xrcethSrqn,
 } from '../../wire/index.js';
 import type { ReceivingHalf } from '../halves.js';
-import { Cqe } from '../layout.js';
 import { copyBytes } from '../memory/memory-region.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
 import type { NicCore, Served } from '../nic-core.js';
@@ -53,7 +52,6 @@ export class Responder implements ReceivingHalf {
   readonly sender: ResponseSender;
   readonly #receive: ReceiveBuffer;
   readonly #answered: AnsweredRequests;
-  readonly #detail = new Int32Array(Cqe.DETAIL_WORDS);
 
   #expectedPsn = 0;
   #msn = 0;
@@ -406,7 +404,7 @@ export class Responder implements ReceivingHalf {
   }
 
   #setDetail(a: number, b: number, c: number, d: number, e: number): Int32Array {
-    const detail = this.#detail;
+    const { detail } = this.core;
     detail[0] = a;
     detail[1] = b;
     detail[2] = c;

@@ -1,6 +1,5 @@
 import { AccessFlags, psnAdd, psnDiff } from '../../spec/index.js';
 import { Aeth, aethOffset, atomicAckOffset, NakCode, Opcode, opcodeHeaderBytes, writeAeth } from '../../wire/index.js';
-import { assert } from '../command-error.js';
 import { copyBytes } from '../memory/memory-region.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
 import { type NicCore, Served } from '../nic-core.js';
@@ -38,6 +37,7 @@ class Job {
  * (PROTOCOL.md 2.4).
  */
 export class ResponseSender {
+  /** A ring of those that wait, with room for as many as ever waited at a time: most peers never have many. */
   #jobs: Job[] = [];
   #head = 0;
   #count = 0;
@@ -57,8 +57,6 @@ export class ResponseSender {
 
   /** Makes room for the answers to `depth` requests and forgets those that wait. */
   reset(depth: number): void {
-    // As many again for repeats, which must not take the place of what is asked for the first time.
-    this.#jobs = Array.from({ length: 2 * depth }, () => new Job());
     this.#depth = depth;
     this.#ackDue = false;
     this.clearJobs();
@@ -66,9 +64,6 @@ export class ResponseSender {
 
   /** Makes room for the answers to `depth` requests; those that wait stay. */
   resize(depth: number): void {
-    const waiting = Array.from({ length: this.#count }, (_, i) => this.#job(i));
-    this.#jobs = [...waiting, ...Array.from({ length: 2 * depth }, () => new Job())];
-    this.#head = 0;
     this.#depth = depth;
   }
 
@@ -192,7 +187,7 @@ export class ResponseSender {
       this.#ackDue = false;
       this.core.counters.ackDeferred += 1;
     }
-    assert(this.#count < this.#jobs.length, 'more responses wait than there is room for');
+    if (this.#count === this.#jobs.length) this.#grow();
     const job = this.#job(this.#count);
     this.#count += 1;
     job.psn = psn;
@@ -200,6 +195,16 @@ export class ResponseSender {
     if (!again) this.#fresh += 1;
     this.core.schedule(this.qp);
     return job;
+  }
+
+  /**
+   * Makes room for one more. There are never more than twice the depth: repeats have as many places as what is asked
+   * for the first time, and take none of those.
+   */
+  #grow(): void {
+    const inOrder = Array.from({ length: this.#count }, (_, i) => this.#job(i));
+    this.#jobs = [...inOrder, new Job()];
+    this.#head = 0;
   }
 
   /** The job that is `distance` places behind the next. */

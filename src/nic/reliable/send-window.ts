@@ -4,6 +4,9 @@ import type { WorkQueue } from '../queues/work-queue.js';
 /** READs and other answered requests that can be outstanding at once: the width of `max_rd_atomic` on any device we know. */
 const RD_RING = 256;
 
+/** Words of what is known of one request in the send queue, side by side so that they are found by one look at memory. */
+const Slot = { FIRST_PSN: 0, PACKETS: 1, LENGTH: 2, WORDS: 4 } as const;
+
 /**
  * Which packets of the send queue are assigned, sent and acknowledged. PSNs run
  * `una` (oldest unacknowledged) ≤ `nxt` (next to send) ≤ `end` (first not yet assigned to a request);
@@ -21,20 +24,16 @@ export class SendWindow {
   cursor: number;
   cursorPacket = 0;
 
-  readonly #firstPsn: Int32Array;
-  readonly #packets: Int32Array;
-  readonly #lengthBytes: Float64Array;
-  /** For each answered request outstanding, one past its last response PSN. */
-  readonly #rdEnd = new Int32Array(RD_RING);
+  readonly #slots: Int32Array;
+  /** For each answered request outstanding, one past its last response PSN; grows with how many there are. */
+  #rdEnd: number[] = [];
   #rdHead = 0;
   #rdTail = 0;
 
   constructor(private readonly sq: WorkQueue) {
     this.next = sq.head;
     this.cursor = sq.head;
-    this.#firstPsn = new Int32Array(sq.entries);
-    this.#packets = new Int32Array(sq.entries);
-    this.#lengthBytes = new Float64Array(sq.entries);
+    this.#slots = new Int32Array(Slot.WORDS * sq.entries);
   }
 
   reset(psn: number): void {
@@ -60,31 +59,31 @@ export class SendWindow {
 
   /** Gives the request at {@link next} its PSNs (PROTOCOL.md 2.1); one that was carried out without packets gets none. */
   start(packets: number, lengthBytes: number): void {
-    const slot = this.sq.slot(this.next);
-    this.#firstPsn[slot] = this.end;
-    this.#packets[slot] = packets;
-    this.#lengthBytes[slot] = lengthBytes;
+    const slot = this.#slot(this.next);
+    this.#slots[slot + Slot.FIRST_PSN] = this.end;
+    this.#slots[slot + Slot.PACKETS] = packets;
+    this.#slots[slot + Slot.LENGTH] = lengthBytes;
     this.end = psnAdd(this.end, packets);
     this.next = (this.next + 1) | 0;
     if (packets === 0) this.#skipEmpty();
   }
 
   firstPsn(index: number): number {
-    return this.#firstPsn[this.sq.slot(index)];
+    return this.#slots[this.#slot(index) + Slot.FIRST_PSN];
   }
 
   packets(index: number): number {
-    return this.#packets[this.sq.slot(index)];
+    return this.#slots[this.#slot(index) + Slot.PACKETS];
   }
 
   lengthBytes(index: number): number {
-    return this.#lengthBytes[this.sq.slot(index)];
+    return this.#slots[this.#slot(index) + Slot.LENGTH] >>> 0;
   }
 
   /** Whether all packets of request `index` are acknowledged. */
   isAcknowledged(index: number): boolean {
-    const slot = this.sq.slot(index);
-    return psnDiff(this.una, psnAdd(this.#firstPsn[slot], this.#packets[slot])) >= 0;
+    const slot = this.#slot(index);
+    return psnDiff(this.una, psnAdd(this.#slots[slot + Slot.FIRST_PSN], this.#slots[slot + Slot.PACKETS])) >= 0;
   }
 
   /** Notes that `packets` PSNs of the request under the cursor went out. */
@@ -132,6 +131,10 @@ export class SendWindow {
   clearOutstanding(): void {
     this.#rdHead = 0;
     this.#rdTail = 0;
+  }
+
+  #slot(index: number): number {
+    return Slot.WORDS * this.sq.slot(index);
   }
 
   /**
