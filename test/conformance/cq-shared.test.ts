@@ -14,16 +14,18 @@ const MESSAGES = (CQE - FREE) / PAIRS;
 const CAP = { maxSendWr: MESSAGES, maxRecvWr: MESSAGES };
 
 /** Pairs of which all local or all remote ends complete into one queue. */
-function sharing(devices: readonly Context[], end: 'local' | 'remote') {
-  const belongings = new Belongings();
-  const device = devices[end === 'local' ? 0 : 1];
-  const cq = belongings.keep(device.createCq({ cqe: CQE }));
-  const open = (): SidePair =>
-    end === 'local'
-      ? new SidePair(devices, { cap: CAP, sendCq: cq }, { cap: CAP })
-      : new SidePair(devices, { cap: CAP, sendCq: { cqe: CQE } }, { cap: CAP, recvCq: cq });
-  const pairs = Array.from({ length: PAIRS }, () => belongings.keep(open()));
-  return { belongings, cq, pairs };
+class Sharing extends Belongings {
+  readonly cq: Cq;
+  readonly pairs: readonly SidePair[];
+
+  constructor(devices: readonly Context[], end: 'local' | 'remote') {
+    super();
+    const cq = this.keep(devices[end === 'local' ? 0 : 1].createCq({ cqe: CQE }));
+    const local = end === 'local' ? { cap: CAP, sendCq: cq } : { cap: CAP };
+    const remote = end === 'remote' ? { cap: CAP, recvCq: cq } : { cap: CAP };
+    this.cq = cq;
+    this.pairs = Array.from({ length: PAIRS }, () => this.keep(new SidePair(devices, local, remote)));
+  }
 }
 
 function assertAllInOrder(cq: Cq, context: Context, numbers: readonly number[]): void {
@@ -37,8 +39,8 @@ conformance('a completion queue that two queue pairs share', (provider) => {
   const devices = useDevices(provider);
 
   test('tells of the WRITEs of each in their order', () => {
-    const { belongings, cq, pairs } = sharing(devices, 'local');
-    using _ = belongings;
+    using sharing = new Sharing(devices, 'local');
+    const { cq, pairs } = sharing;
     for (let wrId = 0; wrId < MESSAGES; wrId += 1) {
       for (const { local, remote } of pairs)
         local.qp.postSend({
@@ -57,8 +59,8 @@ conformance('a completion queue that two queue pairs share', (provider) => {
   });
 
   test('tells of the messages to each in their order', () => {
-    const { belongings, cq, pairs } = sharing(devices, 'remote');
-    using _ = belongings;
+    using sharing = new Sharing(devices, 'remote');
+    const { cq, pairs } = sharing;
     for (const { remote } of pairs)
       remote.qp.postRecv(
         Array.from({ length: MESSAGES }, (_unused, wrId) => ({ wrId, sgList: [remote.mr.sge(wrId, 1)] })),
