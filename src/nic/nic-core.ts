@@ -30,9 +30,12 @@ export interface NicCore {
   readonly sendFrame: SendFrame;
   /** The XRC shared receive queue of that number in that domain, or undefined (PROTOCOL.md 3.3). */
   xrcSrq(srqn: number, xrcd: number): SharedReceiveQueue | undefined;
-  /** Puts a QP into the queue of those that have packets to send. */
-  schedule(qp: QueuePair): void;
+  /** Puts a QP into the queue of those that have packets to send. `due` says which of its halves has: bits of {@link Due}. */
+  schedule(qp: QueuePair, due: number): void;
 }
+
+/** The halves of a QP that may have something to send; the other is not looked at. */
+export const Due = { SENDING: 1, RECEIVING: 2, BOTH: 3 } as const;
 
 /** How serving a QP ended. */
 export const Served = {

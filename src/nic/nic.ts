@@ -207,10 +207,10 @@ export class Nic implements ControlCore {
       const served = qp.transmit(QUANTUM);
       if (served === Served.BLOCKED) {
         this.settleOverruns();
-        this.schedule(qp);
+        this.schedule(qp, 0);
         return true;
       }
-      if (served === Served.MORE) this.schedule(qp);
+      if (served === Served.MORE) this.schedule(qp, 0);
     }
     this.settleOverruns();
     return this.#readyCount > 0;
@@ -226,7 +226,8 @@ export class Nic implements ControlCore {
     return this.#readyCount > 0 ? this.nowUs : this.timers.nextDueUs;
   }
 
-  schedule(qp: QueuePair): void {
+  schedule(qp: QueuePair, due: number): void {
+    qp.due |= due;
     if (qp.scheduled) return;
     qp.scheduled = true;
     const size = this.#ready.length;

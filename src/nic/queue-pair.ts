@@ -10,7 +10,7 @@ import {
 } from '../spec/index.js';
 import { createPath, type OpcodeService, type Path } from '../wire/index.js';
 import type { ReceivingHalf, SendingHalf } from './halves.js';
-import { type NicCore, Served } from './nic-core.js';
+import { Due, type NicCore, Served } from './nic-core.js';
 import type { PacketOrigin } from './packet-builder.js';
 import type { CompletionQueue } from './queues/completion-queue.js';
 import type { SharedReceiveQueue } from './queues/shared-receive-queue.js';
@@ -101,6 +101,8 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
   mtuBytes: number;
   /** Whether it stands in the NIC's queue of those that have something to send. */
   scheduled = false;
+  /** Which halves then are to be asked: bits of `Due`. */
+  due = 0;
 
   /** The peer: its QP number, and its address word by word, for a check at every packet. */
   destQpn = 0;
@@ -201,7 +203,7 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
       this.#publish(to);
       if (to === QpState.SQD && !this.sending.busy) this.onSendIdle();
     }
-    this.core.schedule(this);
+    this.core.schedule(this, Due.BOTH);
   }
 
   query(): QpAttr {
@@ -219,11 +221,18 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
    * packets of this QP it can leave by the same system call.
    */
   transmit(budget: number): Served {
-    const answered = this.receiving.transmit(budget);
-    if (answered !== Served.IDLE) return answered;
-    const asked = this.sending.transmit(budget);
-    const acknowledged = this.receiving.transmitAcknowledgement();
-    return acknowledged === Served.BLOCKED ? acknowledged : asked;
+    const { due } = this;
+    const answers = (due & Due.RECEIVING) !== 0;
+    if (answers) {
+      const answered = this.receiving.transmit(budget);
+      if (answered !== Served.IDLE) return answered;
+    }
+    this.due = 0;
+    const asked = (due & Due.SENDING) === 0 ? Served.IDLE : this.sending.transmit(budget);
+    if (asked !== Served.IDLE) this.due |= Due.SENDING;
+    if (!answers || this.receiving.transmitAcknowledgement() !== Served.BLOCKED) return asked;
+    this.due |= Due.RECEIVING;
+    return Served.BLOCKED;
   }
 
   /** The driver posted send requests, or in ERR receive requests. */
@@ -231,7 +240,7 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
     this.sq.clearDoorbell();
     if (this.state === QpState.ERR) this.#flush(this.#errorCause);
     else if (this.state === QpState.SQE) this.sending.flush(this.#errorCause);
-    else this.core.schedule(this);
+    else this.core.schedule(this, Due.SENDING);
   }
 
   /** Every request that was started is complete. */

@@ -12,7 +12,7 @@ import {
   opcodeHeaderBytes,
 } from '../../wire/index.js';
 import { SendWqe } from '../layout.js';
-import type { NicCore } from '../nic-core.js';
+import { Due, type NicCore } from '../nic-core.js';
 import type { QueuePair } from '../queue-pair.js';
 import { flushStatus } from '../queues/flush-status.js';
 import type { ReliableRequester } from './requester.js';
@@ -91,7 +91,7 @@ export class Completer {
     this.#deadlineUs = Infinity;
     if (this.rnrWaiting) {
       this.rnrWaiting = false;
-      core.schedule(qp);
+      core.schedule(qp, Due.SENDING);
     } else if (this.requester.window.inFlight > 0 || this.#rewound) {
       this.#gapSeen = false;
       this.#retried = false;
@@ -286,7 +286,7 @@ export class Completer {
     }
     this.#failStalled();
     if (!window.busy) qp.onSendIdle();
-    core.schedule(qp);
+    core.schedule(qp, Due.SENDING);
   }
 
   #completeAcknowledged(): void {
@@ -397,7 +397,7 @@ export class Completer {
     core.counters.completerRetryErr += 1;
     this.requester.window.rewind();
     this.#rewound = true;
-    core.schedule(qp);
+    core.schedule(qp, Due.SENDING);
   }
 
   #setRetryDetail(timerCode: number): void {

@@ -2,7 +2,7 @@ import { AccessFlags, psnAdd, psnDiff } from '../../spec/index.js';
 import { Aeth, aethOffset, atomicAckOffset, NakCode, Opcode, opcodeHeaderBytes, writeAeth } from '../../wire/index.js';
 import { copyBytes } from '../memory/memory-region.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
-import { type NicCore, Served } from '../nic-core.js';
+import { Due, type NicCore, Served } from '../nic-core.js';
 import type { QueuePair } from '../queue-pair.js';
 import type { ResponderResource } from './responder-resources.js';
 
@@ -124,7 +124,7 @@ export class ResponseSender {
     this.#ackPsn = psn;
     this.#ackSyndrome = syndrome;
     this.#ackMsn = msn;
-    this.core.schedule(this.qp);
+    this.core.schedule(this.qp, Due.RECEIVING);
   }
 
   /** Queues the responses to a READ of `lengthBytes` at `offset` of the grant's region, the first of which bears `psn`. */
@@ -193,7 +193,7 @@ export class ResponseSender {
     job.psn = psn;
     job.again = again;
     if (!again) this.#fresh += 1;
-    this.core.schedule(this.qp);
+    this.core.schedule(this.qp, Due.RECEIVING);
     return job;
   }
 

@@ -2,7 +2,7 @@ import { type QpAttr, QpState, SendFlags, Syndrome, WcOpcode, WcStatus } from '.
 import { ICRC_BYTES, ipUdpHeaderBytes, opcodeHeaderBytes } from '../../wire/index.js';
 import { Cqe, SendWqe } from '../layout.js';
 import { copyBytes } from '../memory/memory-region.js';
-import type { NicCore } from '../nic-core.js';
+import { Due, type NicCore } from '../nic-core.js';
 import type { QueuePair } from '../queue-pair.js';
 import { flushStatus } from '../queues/flush-status.js';
 import { sgeTotal } from '../queues/work-queue.js';
@@ -41,7 +41,7 @@ export class UnacknowledgedQueue {
   limitRate(rateKbps: number, maxBurstBytes?: number, typicalPacketBytes?: number): void {
     const { core, qp } = this;
     this.#pacer.limit(core.nowUs, rateKbps, maxBurstBytes, typicalPacketBytes);
-    core.schedule(qp);
+    core.schedule(qp, Due.SENDING);
   }
 
   /** Whether the rate lets a packet go now. When not, the QP's timer is set for when it does. */
@@ -65,7 +65,7 @@ export class UnacknowledgedQueue {
 
   /** The rate lets the next packet go. */
   onTimer(): void {
-    this.core.schedule(this.qp);
+    this.core.schedule(this.qp, Due.SENDING);
   }
 
   /**
