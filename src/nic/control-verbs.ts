@@ -14,7 +14,6 @@ import { EventModeration } from './queues/event-moderation.js';
 import { SharedReceiveQueue } from './queues/shared-receive-queue.js';
 import { WorkQueue } from './queues/work-queue.js';
 import { transportService, type TransportService } from './services.js';
-import type { TimerOwners } from './timer-owners.js';
 
 /** What makes a queue pair. */
 export interface CreateQp {
@@ -68,7 +67,6 @@ export interface ModifySrq {
 /** What the control verbs have of their NIC beside what every queue pair has. */
 export interface ControlCore extends NicCore, CqCore {
   readonly objects: NicObjects;
-  readonly owners: TimerOwners;
   readonly random: () => number;
   readonly multicast: MulticastTable;
   /** Opens the way of Ethernet frames. @throws CommandError where there is none */
@@ -162,9 +160,9 @@ export class ControlVerbs {
     const cq = core.objects.cqs.get(cqn);
     this.#endModeration(cq);
     if (cqCount > 1) {
-      const timer = core.owners.take();
+      const timer = core.timers.take();
       cq.moderation = new EventModeration(cq, cqCount, cqPeriodUs, timer, core.timers, core);
-      core.owners.set(timer, cq.moderation);
+      core.timers.assign(timer, cq.moderation);
     }
   }
 
@@ -263,10 +261,10 @@ export class ControlVerbs {
     const rq = new WorkQueue(create.rq, rqShape, cap.maxRecvSge);
     if (!target) core.memory.holdPd(pd);
     const qpn = objects.qps.freshNumber(core.random);
-    const timer = core.owners.take();
+    const timer = core.timers.take();
     const parts = { qpn, type, pd, xrcd, sendCq, recvCq, srq, cap, createFlags, sqSigAll, sq, rq };
     const qp = new QueuePair(parts, transport, core, timer);
-    core.owners.set(timer, qp.sending);
+    core.timers.assign(timer, qp.sending);
     objects.qps.add(qpn, qp);
     if (type === QpType.RAW_PACKET) objects.rawQps.add(qp);
     sendCq.users += 1;
@@ -298,8 +296,7 @@ export class ControlVerbs {
     objects.rawQps.delete(qp);
     qp.retire();
     core.memory.unbindAll(qpn);
-    core.timers.clear(qp.timerId);
-    core.owners.release(qp.timerId);
+    core.timers.release(qp.timerId);
     qp.sendCq.users -= 1;
     qp.recvCq.users -= 1;
     if (qp.srq !== undefined) qp.srq.users -= 1;
@@ -382,8 +379,7 @@ export class ControlVerbs {
   #endModeration(cq: CompletionQueue): void {
     const { moderation } = cq;
     if (moderation === undefined) return;
-    this.core.timers.clear(moderation.timerId);
-    this.core.owners.release(moderation.timerId);
+    this.core.timers.release(moderation.timerId);
     cq.moderation = undefined;
     moderation.release();
   }

@@ -7,7 +7,7 @@ import type { Port } from './port.js';
 import type { NicEvents, NicLimits, SendFrame } from './ports.js';
 import type { QueuePair } from './queue-pair.js';
 import type { SharedReceiveQueue } from './queues/shared-receive-queue.js';
-import type { TimerWheel } from './timer-wheel.js';
+import type { Timers } from './timers.js';
 
 /** What all queue pairs of one NIC share. */
 export interface NicCore {
@@ -17,7 +17,7 @@ export interface NicCore {
   readonly memory: MemoryTable;
   readonly mover: DataMover;
   readonly counters: NicCounters;
-  readonly timers: TimerWheel;
+  readonly timers: Timers;
   readonly limits: NicLimits;
   readonly events: NicEvents;
   readonly port: Port;
@@ -47,8 +47,3 @@ export const Served = {
   BLOCKED: 2,
 } as const;
 export type Served = (typeof Served)[keyof typeof Served];
-
-/** Whoever has a timer in the wheel. */
-export interface TimerOwner {
-  onTimer(): void;
-}

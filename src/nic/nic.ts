@@ -35,8 +35,7 @@ import {
 import type { QueuePair } from './queue-pair.js';
 import type { CompletionQueue } from './queues/completion-queue.js';
 import type { SharedReceiveQueue } from './queues/shared-receive-queue.js';
-import { TimerOwners } from './timer-owners.js';
-import { TimerWheel } from './timer-wheel.js';
+import { Timers } from './timers.js';
 
 /** Packets that one QP may send before the next has its turn. */
 const QUANTUM = 32;
@@ -69,8 +68,7 @@ export class Nic implements ControlCore {
   readonly memory: MemoryTable;
   readonly mover: DataMover;
   readonly counters = new NicCounters();
-  readonly timers = new TimerWheel();
-  readonly owners = new TimerOwners();
+  readonly timers = new Timers();
   readonly limits: NicLimits;
   readonly events: NicEvents;
   readonly port: Port;
@@ -200,7 +198,7 @@ export class Nic implements ControlCore {
    * @returns whether there is more to send once the sink was flushed
    */
   transmit(): boolean {
-    this.timers.expire(this.nowUs, this.#fire);
+    this.timers.expire(this.nowUs);
     for (let turn = 0; turn < TURNS && this.#readyCount > 0; turn += 1) {
       const qp = this.#takeReady();
       if (qp === undefined) continue;
@@ -307,10 +305,6 @@ export class Nic implements ControlCore {
       else if (!multicast.isBlocked(qp, bytes, offset, meta)) qp.receiving.onRequest(bytes, offset, lengthBytes, meta);
     }
   }
-
-  readonly #fire = (timer: number): void => {
-    this.owners.fire(timer);
-  };
 
   /** A CQ lost an entry. What follows comes later, so that nobody's state changes under them. */
   onCqOverrun(cq: CompletionQueue): void {

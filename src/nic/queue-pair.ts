@@ -306,7 +306,7 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
     this.rq.discard();
     this.sending.reset();
     this.receiving.reset();
-    this.core.timers.clear(this.timerId);
+    this.core.timers.disarm(this.timerId);
     this.#heardFromPeer = false;
     this.#drainNotice = false;
     this.attr = initialAttributes(this.cap);

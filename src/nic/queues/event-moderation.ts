@@ -1,5 +1,4 @@
-import type { TimerOwner } from '../nic-core.js';
-import type { TimerWheel } from '../timer-wheel.js';
+import type { TimerOwner, Timers } from '../timers.js';
 import type { CompletionQueue } from './completion-queue.js';
 
 /**
@@ -16,7 +15,7 @@ export class EventModeration implements TimerOwner {
     /** How long one completion waits at most; 0 is for ever. */
     private readonly periodUs: number,
     readonly timerId: number,
-    private readonly timers: TimerWheel,
+    private readonly timers: Timers,
     private readonly clock: { readonly nowUs: number },
   ) {}
 
@@ -27,7 +26,7 @@ export class EventModeration implements TimerOwner {
       this.#stop();
       return false;
     }
-    if (this.#waiting === 1 && this.periodUs > 0) this.timers.set(this.timerId, this.clock.nowUs + this.periodUs);
+    if (this.#waiting === 1 && this.periodUs > 0) this.timers.arm(this.timerId, this.clock.nowUs + this.periodUs);
     return true;
   }
 
@@ -43,6 +42,6 @@ export class EventModeration implements TimerOwner {
 
   #stop(): void {
     this.#waiting = 0;
-    this.timers.clear(this.timerId);
+    this.timers.disarm(this.timerId);
   }
 }

@@ -40,8 +40,6 @@ export class Completer {
   /** Made when it is first needed: most queue pairs never fail. */
   #stalledDetail: Int32Array | undefined;
 
-  /** When the retry or RNR timer runs out. The wheel may hold an earlier time; it is corrected when that comes. */
-  #deadlineUs = Infinity;
   #retriesLeft = 0;
   #rnrRetriesLeft = 0;
   /** Times the oldest unacknowledged packet was sent. */
@@ -64,7 +62,7 @@ export class Completer {
   reset(): void {
     this.rnrWaiting = false;
     this.stalled = false;
-    this.#deadlineUs = Infinity;
+    this.core.timers.disarm(this.qp.timerId);
     this.#rewound = false;
     this.#reload();
   }
@@ -72,7 +70,7 @@ export class Completer {
   /** Packets went out: the retry timer runs from the first of them on. */
   onTransmit(): void {
     this.#rewound = false;
-    if (this.#deadlineUs !== Infinity) return;
+    if (this.core.timers.isArmed(this.qp.timerId)) return;
     if (this.#transmissions === 0) {
       this.#transmissions = 1;
       this.#waitingSinceUs = this.core.nowUs;
@@ -80,15 +78,9 @@ export class Completer {
     this.#startTimer(this.requester.ackTimeoutUs);
   }
 
-  /** The wheel says that this QP's timer may have run out. */
+  /** The retry timer, or that of an RNR NAK, ran out. */
   onTimer(): void {
     const { core, qp } = this;
-    if (this.#deadlineUs === Infinity) return;
-    if (core.nowUs < this.#deadlineUs) {
-      core.timers.set(qp.timerId, this.#deadlineUs);
-      return;
-    }
-    this.#deadlineUs = Infinity;
     if (this.rnrWaiting) {
       this.rnrWaiting = false;
       core.schedule(qp, Due.SENDING);
@@ -217,7 +209,7 @@ export class Completer {
     const { qp } = this;
     this.rnrWaiting = false;
     this.stalled = false;
-    this.#deadlineUs = Infinity;
+    this.core.timers.disarm(this.qp.timerId);
     this.core.detail.fill(0);
     this.core.detail[0] = QpState.ERR;
     this.core.detail[1] = cause;
@@ -282,7 +274,7 @@ export class Completer {
       this.#waitingSinceUs = core.nowUs;
       this.#startTimer(this.requester.ackTimeoutUs);
     } else {
-      this.#deadlineUs = Infinity;
+      this.core.timers.disarm(this.qp.timerId);
     }
     this.#failStalled();
     if (!window.busy) qp.onSendIdle();
@@ -386,7 +378,7 @@ export class Completer {
       return;
     }
     this.#retriesLeft -= 1;
-    this.#deadlineUs = Infinity;
+    this.core.timers.disarm(this.qp.timerId);
     this.requester.congestion.onLoss();
     this.#rewind();
   }
@@ -421,8 +413,7 @@ export class Completer {
 
   #startTimer(intervalUs: number): void {
     const { core, qp } = this;
-    this.#deadlineUs = core.nowUs + intervalUs;
-    if (this.#deadlineUs < core.timers.dueUs(qp.timerId)) core.timers.set(qp.timerId, this.#deadlineUs);
+    core.timers.arm(qp.timerId, core.nowUs + intervalUs);
   }
 
   #failStalled(): void {

@@ -49,7 +49,7 @@ export class UnacknowledgedQueue {
     const { core, qp } = this;
     const waitUs = this.#pacer.waitUs(core.nowUs);
     if (waitUs === 0) return true;
-    core.timers.set(qp.timerId, core.nowUs + waitUs);
+    core.timers.arm(qp.timerId, core.nowUs + waitUs);
     return false;
   }
 

@@ -1,0 +1,81 @@
+import { TimerWheel } from './timer-wheel.js';
+
+/** Whoever has a timer. */
+export interface TimerOwner {
+  /** Its time has come; it is disarmed by then. */
+  onTimer(): void;
+}
+
+/**
+ * The timers of a NIC: numbers that owners take and release, each with at most one deadline.
+ *
+ * They are lazy. Moving a deadline out, or disarming, changes a number and no more; the wheel keeps the earlier time and
+ * looks again when that comes. A retry timer is moved at every acknowledgement and nearly never runs out.
+ */
+export class Timers {
+  readonly #wheel = new TimerWheel();
+  readonly #owners: (TimerOwner | undefined)[] = [];
+  readonly #free: number[] = [];
+  /** By timer, side by side, so that one which has nothing to do costs no look at its owner. */
+  #deadlineUs = new Float64Array(64).fill(Infinity);
+  #nowUs = 0;
+
+  /** A number for a timer of an owner that {@link assign} is to name. */
+  take(): number {
+    const id = this.#free.pop() ?? this.#owners.length;
+    this.#owners[id] = undefined;
+    if (id >= this.#deadlineUs.length) {
+      const longer = new Float64Array(2 * this.#deadlineUs.length).fill(Infinity);
+      longer.set(this.#deadlineUs);
+      this.#deadlineUs = longer;
+    }
+    return id;
+  }
+
+  assign(id: number, owner: TimerOwner): void {
+    this.#owners[id] = owner;
+  }
+
+  release(id: number): void {
+    this.#deadlineUs[id] = Infinity;
+    this.#wheel.clear(id);
+    this.#owners[id] = undefined;
+    this.#free.push(id);
+  }
+
+  /** Sets or moves the deadline of a timer; Infinity is never. */
+  arm(id: number, deadlineUs: number): void {
+    this.#deadlineUs[id] = deadlineUs;
+    if (deadlineUs < this.#wheel.dueUs(id)) this.#wheel.set(id, deadlineUs);
+  }
+
+  disarm(id: number): void {
+    this.#deadlineUs[id] = Infinity;
+  }
+
+  isArmed(id: number): boolean {
+    return this.#deadlineUs[id] !== Infinity;
+  }
+
+  /** No timer is due before this. */
+  get nextDueUs(): number {
+    return this.#wheel.nextDueUs;
+  }
+
+  /** Calls the owner of every timer that is due. */
+  expire(nowUs: number): void {
+    this.#nowUs = nowUs;
+    this.#wheel.expire(nowUs, this.#fire);
+  }
+
+  readonly #fire = (id: number): void => {
+    const deadlineUs = this.#deadlineUs[id];
+    if (deadlineUs === Infinity) return;
+    if (this.#nowUs < deadlineUs) {
+      this.#wheel.set(id, deadlineUs);
+      return;
+    }
+    this.#deadlineUs[id] = Infinity;
+    this.#owners[id]?.onTimer();
+  };
+}
