@@ -35,7 +35,7 @@ conformance('messages into a shared receive queue', (provider) => {
   });
 
   test('arrive one after the other, each where its request says, in setups that come and go', () => {
-    const setups = 8;
+    const setups = 4;
     const messages = 500;
     const bytes = 64;
     for (let setup = 0; setup < setups; setup += 1) {
