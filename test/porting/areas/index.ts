@@ -1,0 +1,21 @@
+/** Every name of libibverbs, with what stands for it here: the one table, from which docs/porting.md is made. */
+import type { Area } from '../table.js';
+import { addresses } from './addresses.js';
+import { completions } from './completions.js';
+import { device } from './device.js';
+import { absentObjects, names, plumbing } from './elsewhere.js';
+import { memory } from './memory.js';
+import { queuePairs } from './queue-pairs.js';
+import { requests } from './requests.js';
+
+export const areas: readonly Area[] = [
+  device,
+  memory,
+  addresses,
+  completions,
+  queuePairs,
+  requests,
+  absentObjects,
+  names,
+  plumbing,
+];

@@ -1,0 +1,111 @@
+/** What docs/porting.md says: the conventions, the fragments of course notes, then the table. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { areas } from './areas/index.js';
+import type { Face } from './face.js';
+import { type Fragment, fragmentSources } from './fragments/index.js';
+import { ownNames } from './own.js';
+import type { Answer, Area, Entry } from './table.js';
+
+const ROOT = new URL('../../../', import.meta.url);
+
+/** Where the document is, and where the parts of it that are written by hand. */
+export const DOCUMENT = fileURLToPath(new URL('docs/porting.md', ROOT));
+const PREFACE = new URL('test/porting/preface.md', ROOT);
+const FRAGMENTS = new URL('test/porting/fragments/', ROOT);
+
+/** Objects are called in examples what everybody calls them; others by their type, beginning small. */
+const VARIABLES: ReadonlyMap<string, string> = new Map([
+  ['CompChannel', 'channel'],
+  ['SendBuilder', 'qp'],
+]);
+
+const variable = (type: string): string => VARIABLES.get(type) ?? `${type[0].toLowerCase()}${type.slice(1)}`;
+
+/** A call as one writes it, `pd.regMr(memory, access?)`; other names as they are. */
+function written(path: string, face: Face): string {
+  const parameters = face.find(path)?.parameters;
+  if (parameters === undefined) return `\`${path}\``;
+  const [name, ...rest] = path.split('.');
+  return rest.length === 0 ? `\`${name}${parameters}\`` : `\`${variable(name)}.${rest.join('.')}${parameters}\``;
+}
+
+function answerText(answer: Answer, face: Face): string {
+  switch (answer.kind) {
+    case 'here': {
+      const names = answer.names.map((name) => written(name, face)).join(', ');
+      return answer.note === undefined ? names : `${names}: ${answer.note}`;
+    }
+    case 'refused':
+      return `EOPNOTSUPP from ${written(answer.by, face)}`;
+    case 'absent':
+      return `– ${answer.why}`;
+  }
+}
+
+const LABELS: Partial<Record<Entry['kind'], string>> = { struct: 'struct ', enum: 'enum ' };
+
+function name({ kind, c }: Entry): string {
+  const text = `\`${c}\``;
+  return kind === 'struct' || kind === 'enum'
+    ? `**${c.startsWith('enum of') ? '' : (LABELS[kind] ?? '')}${text}**`
+    : text;
+}
+
+/** Fields and constants that are not here share a row with those before them, or with what they are of. */
+function rowsOf(entries: readonly Entry[], face: Face): readonly string[] {
+  const rows: { names: string[]; text: string }[] = [];
+  for (const entry of entries) {
+    const text = answerText(entry.answer, face);
+    const last = rows.at(-1);
+    const isPart = entry.kind === 'field' || entry.kind === 'constant';
+    if (last !== undefined && isPart && entry.answer.kind !== 'here' && last.text === text)
+      last.names.push(name(entry));
+    else rows.push({ names: [name(entry)], text });
+  }
+  return rows.map(({ names, text }) => `| ${names.join(', ')} | ${text.replaceAll('|', '\\|')} |`);
+}
+
+function table({ title, entries }: Area, face: Face): string {
+  return [`### ${title}\n`, '| C | here |', '|---|---|', ...rowsOf(entries, face)].join('\n');
+}
+
+/** A declaration of a fragment file, as it stands there. Prettier ends each with a brace in the first column. */
+function declaration(file: string, wanted: string): string {
+  const source = readFileSync(new URL(file, FRAGMENTS), 'utf8');
+  const pattern = new RegExp(`^export ((?:async )?function|interface) ${wanted}\\b[\\s\\S]*?^\\}$`, 'm');
+  const found = pattern.exec(source);
+  if (found === null) throw new Error(`${file} has no ${wanted}`);
+  return found[0].replace(/^export /, '');
+}
+
+function fragment({ place, c, file, ours, note }: Fragment): string {
+  const parts = [`#### ${place}`, `C: ${c.map((text) => `\`${text}\``).join(' → ')}`];
+  if (ours.length > 0) parts.push(`\`\`\`ts\n${ours.map((wanted) => declaration(file, wanted)).join('\n\n')}\n\`\`\``);
+  if (note !== undefined) parts.push(note);
+  return parts.join('\n\n');
+}
+
+function fragments(): string {
+  const intro =
+    'Each is one of `test/porting/fragments`: the compiler checks it, and a test runs it. Names are imported from `verbena`; ' +
+    'the C side is told by the names that it uses, in order.';
+  const sections = fragmentSources.map(({ title, fragments: list }) =>
+    [`### ${title}`, ...list.map(fragment)].join('\n\n'),
+  );
+  return ['## The fragments of the course notes, in order, beside ours', intro, ...sections].join('\n\n');
+}
+
+function own(face: Face): string {
+  const rows = ownNames.map(
+    ({ title, names }) => `| ${title} | ${names.map((path) => written(path, face)).join(', ')} |`,
+  );
+  return ['## What is here and not in C\n', '| what for | names |', '|---|---|', ...rows].join('\n');
+}
+
+/** The whole document. */
+export function portingDocument(face: Face): string {
+  const tables = ['## The table', ...areas.map((area) => table(area, face))];
+  const parts = [readFileSync(PREFACE, 'utf8').trim(), fragments(), ...tables, own(face)];
+  return `${parts.join('\n\n')}\n`;
+}

@@ -1,0 +1,63 @@
+/** What is exported and stands for nothing in libibverbs. An export that is named whole brings its members along. */
+
+export interface OwnNames {
+  readonly title: string;
+  readonly names: readonly string[];
+}
+
+const list = (text: string): readonly string[] => text.trim().split(/\s+/);
+
+export const ownNames: readonly OwnNames[] = [
+  {
+    title: 'Opening a device, and where it is',
+    names: list('OpenOptions HostKind Context.address Context.host'),
+  },
+  {
+    title: 'Networks in memory and in virtual time; what befalls a port',
+    names: list(`SimulatedCluster SimulatedNetwork SimulatedNetworkOptions SimulatedLinkOptions SimulatedPacket
+      LinkConditions administer PortChange`),
+  },
+  {
+    title: 'Why something failed',
+    names: list(`Context.explain explain Explainable adviceFor Syndrome MwBindReason XrcSrqReason WorkCompletion.detail
+      WorkCompletion.peer Errno VerbsError.name VerbsError.code VerbsError.call VerbsError.advice`),
+  },
+  { title: 'Counters', names: list('Context.counters readStatistics PublishedStatistics') },
+  {
+    title: 'Memory and addresses',
+    names:
+      list(`RegistrableMemory Mr.iova Mr.access Mr.bytes Mr.sge AllocOptions Address WrId gidFromIp ipFromGid formatGid
+      gidsEqual isIpv4Gid Ah.attr`),
+  },
+  {
+    title: 'Members that C keeps to itself, or has in a call alone',
+    names: list(`Qp.cap Qp.postRecvSge Srq.srqType Srq.maxWr Srq.maxSge Srq.postRecvSge XrcTargetQp.xrcd
+      XrcTargetQpQuery ParentDomain.pd ParentDomain.td Cq.workCompletion SendWr.flush`),
+  },
+  {
+    title: 'Numbers that C has no names for',
+    names: list(
+      'PhysState XrcdOpenFlags mtuBytes mtuFromBytes ackTimeoutUs rnrTimerUs portSpeed PSN_MASK psnAdd psnDiff psnNext',
+    ),
+  },
+  {
+    title: 'Names of constants and flags',
+    names: list(`nameOf flagNames describeMask attrMaskOf accessFlagsStr adviseMrAdviceStr adviseMrFlagsStr atomicCapStr
+      createCqAttrFlagsStr deviceCapFlagsStr gidTypeStr linkLayerStr migStateStr mtuStr mwTypeStr odpGeneralCapsStr
+      odpTransportCapsStr physStateStr placementTypeStr qpAttrMaskStr qpCreateFlagsStr qpCreateSendOpsFlagsStr qpStateStr
+      qpTypeStr rateStr rawPacketCapsStr reregMrFlagsStr selectivityLevelStr sendFlagsStr srqAttrMaskStr srqTypeStr
+      syndromeStr transportTypeStr wcExFlagsStr wcFlagsStr wcOpcodeStr xrcdOpenFlagsStr`),
+  },
+  {
+    title: 'For those who write a provider: the checks and tables that all providers share',
+    names: list(`Resource Problem invalid refuse unsupported ReverseAddress ahAttrFromWc AttributeRange attributeRanges
+      qpAttrFields checkAhAttr checkAttributes isOneOf Transition TransitionRule transitions transitionRule checkTransition
+      highWord lowWord joinWords joinWordsNumber isAddress isU32 isWrId ahProblem completeAhAttr bindRequestProblem
+      cqeProblem cqFlagsProblem moderationProblem completeQpAttr modifyProblem hasReceiveQueue qpInitProblem
+      rateLimitProblem sendOpOf sendOpProblem sendOpsOf accessProblem adviseProblem defaultIova iovaProblem
+      pieceOfRegionProblem reregFlagsOf reregProblem bindMwProblem datagramProblem flushProblem isAtomicAligned
+      queueFullProblem recvProblem sendProblem srqRecvProblem xrcProblem hasOpcode mayBeInline movesData
+      namesSharedQueue opcodeProblem OpcodeRule opcodeRules recvStateProblem sendStateProblem capProblem completeQpCap
+      defaultQpCap completeSrqInit srqInitProblem srqModifyProblem openQpProblem xrcdProblem formatMicroseconds`),
+  },
+];

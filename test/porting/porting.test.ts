@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import * as verbena from '../../src/index.js';
+import { type Context, type Qp, QpType, SimulatedCluster, VerbsError } from '../../src/index.js';
+import { areas } from './areas/index.js';
+import { DOCUMENT, portingDocument } from './document.js';
+import { loadFace } from './face.js';
+import { exportedFunctions, headerFunctions } from './functions.js';
+import { ownNames } from './own.js';
+import type { Answer } from './table.js';
+
+const entries = areas.flatMap((area) => area.entries);
+const face = loadFace();
+const own = ownNames.flatMap(({ names }) => names);
+
+function namesIn(answer: Answer): readonly string[] {
+  switch (answer.kind) {
+    case 'here':
+      return answer.names;
+    case 'refused':
+      return [answer.by];
+    case 'absent':
+      return [];
+  }
+}
+
+const paths = [...new Set(entries.flatMap(({ answer }) => namesIn(answer)))];
+const topOf = (path: string): string => path.split('.')[0];
+const twice = (list: readonly string[]): readonly string[] => list.filter((name, i) => list.indexOf(name) !== i);
+
+describe('the table of C names', () => {
+  it('has every function of libibverbs exactly once', () => {
+    const functions = entries.filter(({ kind }) => kind === 'function').map(({ c }) => c);
+    assert.deepEqual([...functions].sort(), [...exportedFunctions, ...headerFunctions].sort());
+  });
+
+  it('has no name of C twice', () => {
+    assert.deepEqual(twice(entries.map(({ c }) => c)), []);
+  });
+
+  it('answers only with names that the package has', () => {
+    assert.deepEqual(
+      [...paths, ...own].filter((path) => face.find(path) === undefined),
+      [],
+    );
+  });
+
+  it('answers with constants and functions that are there at run time', () => {
+    const values: Readonly<Record<string, unknown>> = { ...verbena };
+    const missing = entries
+      .filter(({ kind, answer }) => kind === 'constant' && answer.kind === 'here')
+      .flatMap(({ answer }) => namesIn(answer))
+      .filter((path) => {
+        const [name, key] = path.split('.');
+        const value = values[name];
+        return (
+          key === '' || (typeof value === 'object' ? value === null || !(key in value) : typeof value !== 'number')
+        );
+      });
+    assert.deepEqual(missing, []);
+  });
+
+  it('leaves out no export, unless that is listed as one of our own', () => {
+    const known = new Set([...paths, ...own].map(topOf));
+    assert.deepEqual(
+      face.exports.filter((name) => !known.has(name)),
+      [],
+    );
+  });
+
+  it('leaves out no member of what stands for a thing of C, unless that is listed as one of our own', () => {
+    const covered = new Set([...paths, ...own].flatMap((path) => face.find(path)?.declarations ?? []));
+    const wholes = new Set(own);
+    const examined = [...new Set(paths.map(topOf))].filter((name) => !wholes.has(name));
+    const forgotten = examined.flatMap((name) =>
+      face
+        .members(name)
+        .map((member) => `${name}.${member}`)
+        .filter((path) => !face.find(path)?.declarations.some((place) => covered.has(place))),
+    );
+    assert.deepEqual(forgotten, []);
+  });
+});
+
+describe('calls for what this device does not have', () => {
+  const refusals: ReadonlyMap<string, (context: Context, qp: Qp) => void> = new Map([
+    ['Context.allocDm', (context) => context.allocDm()],
+    ['Context.createRwqIndTable', (context) => context.createRwqIndTable()],
+    ['Context.createWq', (context) => context.createWq()],
+    ['Qp.createFlow', (_, qp) => qp.createFlow()],
+    [
+      'SendBuilder.wrSendTso',
+      (_, qp) => {
+        qp.wrStart();
+        qp.wrSendTso();
+        qp.wrComplete();
+      },
+    ],
+  ]);
+  const named = new Set(entries.flatMap(({ answer }) => (answer.kind === 'refused' ? [answer.by] : [])));
+
+  it('are all tried here', () => {
+    assert.deepEqual([...named].sort(), [...refusals.keys()]);
+  });
+
+  for (const [path, refused] of refusals) {
+    it(`${path} throws EOPNOTSUPP`, () => {
+      using context = new SimulatedCluster({ seed: 1 }).open('10.0.0.1');
+      const cq = context.createCq({ cqe: 16 });
+      const qp = context.allocPd().createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq });
+      assert.throws(
+        () => refused(context, qp),
+        (error) => error instanceof VerbsError && error.errno === 'EOPNOTSUPP',
+      );
+    });
+  }
+});
+
+describe('docs/porting.md', () => {
+  it('is what the table says: `node scripts/porting-doc.mjs` writes it', () => {
+    assert.equal(readFileSync(DOCUMENT, 'utf8'), portingDocument(face));
+  });
+});
