@@ -42,6 +42,53 @@ test('ibv_devinfo -v prints the limits and the GID table', async () => {
   assert.match(stdout, /^\t\t\tGID\[ {2}0\]:\t\t::ffff:127\.81\.1\.2, RoCE v2$/m);
 });
 
+test('ibv_devinfo -v prints what is beyond the basic attributes, in the layout of the C tool', async () => {
+  const { stdout } = await run(['ibv_devinfo', '-v', '--addr', '127.81.1.5']);
+  const from = stdout.indexOf('\tgeneral_odp_caps:');
+  const odp = (names: readonly string[]): string[] => names.map((name) => `\t\t\t\t\tSUPPORT_${name}`);
+  const reliable = odp(['SEND', 'RECV', 'WRITE', 'READ', 'ATOMIC', 'SRQ', 'FLUSH', 'ATOMIC_WRITE']);
+  assert.deepEqual(stdout.slice(from, stdout.indexOf('\t\tport:')).split('\n'), [
+    '\tgeneral_odp_caps:',
+    '\t\t\t\t\tODP_SUPPORT',
+    '\trc_odp_caps:',
+    ...reliable,
+    '\tuc_odp_caps:',
+    ...odp(['SEND', 'RECV', 'WRITE', 'SRQ']),
+    '\tud_odp_caps:',
+    ...odp(['SEND', 'RECV', 'SRQ']),
+    '\txrc_odp_caps:',
+    ...reliable,
+    '\tcompletion timestamp_mask:\t\t\t0xffffffffffffffff',
+    '\thca_core_clock:\t\t\t1000000kHZ',
+    '\tdevice_cap_flags_ex:\t\t0x1327C86',
+    '\ttso_caps:',
+    '\t\tmax_tso:\t\t\t0',
+    '\trss_caps:',
+    '\t\tmax_rwq_indirection_tables:\t\t\t0',
+    '\t\tmax_rwq_indirection_table_size:\t\t\t0',
+    '\t\trx_hash_function:\t\t\t\t0x0',
+    '\t\trx_hash_fields_mask:\t\t\t\t0x0',
+    '\tmax_wq_type_rq:\t\t\t0',
+    '\tpacket_pacing_caps:',
+    '\t\tqp_rate_limit_min:\t1kbps',
+    '\t\tqp_rate_limit_max:\t4294967295kbps',
+    '\t\tsupported_qp:',
+    '\t\t\t\t\tSUPPORT_RAW_PACKET',
+    '\t\t\t\t\tSUPPORT_UD',
+    // UC, which the C tool does not know here.
+    '\t\t\t\t\tUnknown flags: 0x8',
+    '\ttag matching not supported',
+    '',
+    '\tcq moderation caps:',
+    '\t\tmax_cq_count:\t65535',
+    '\t\tmax_cq_period:\t65535 us',
+    '',
+    '\tnum_comp_vectors:\t\t1',
+    '',
+  ]);
+  assert.match(stdout, /^\t\t\teffective_speed:\t25\.0 Gbps\n\t\t\tphys_state:\t\tLINK_UP \(5\)$/m);
+});
+
 test('ibv_devinfo works without system calls', async () => {
   const { code, stdout } = await run(['ibv_devinfo', '--addr', '127.81.1.4'], { VERBENA_NATIVE: 'off' });
   assert.equal(code, 0);

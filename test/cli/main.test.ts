@@ -3,7 +3,21 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { ROOT, run } from './tool.js';
 
-const SUBCOMMANDS = ['transfer', 'ibv_devices', 'ibv_devinfo', 'ibv_rc_pingpong', 'dump', 'lab'];
+const SUBCOMMANDS = [
+  'transfer',
+  'ibv_devices',
+  'ibv_devinfo',
+  'ibv_rc_pingpong',
+  'ibv_uc_pingpong',
+  'ibv_ud_pingpong',
+  'ibv_srq_pingpong',
+  'ibv_xsrq_pingpong',
+  'ibv_asyncwatch',
+  'show_gids',
+  'rdma',
+  'dump',
+  'lab',
+];
 
 test('--help lists every subcommand', async () => {
   const { code, stdout } = await run(['--help']);

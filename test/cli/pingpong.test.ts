@@ -2,42 +2,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type Socket, connect, createServer } from 'node:net';
 import { test } from 'node:test';
+import { linesOf, play as playTool, saidBy } from './pingpong-play.js';
 import { type Ended, Tool, freePort, run } from './tool.js';
 
-const ADDRESS_LINE =
-  /^ {2}(?:local address: {2}|remote address: )LID 0x0000, (QPN 0x[0-9a-f]{6}, PSN 0x[0-9a-f]{6}, GID \S+)$/;
-
-/** Plays a server against a client, at addresses 127.82.`net`.1 and .2. */
-async function play(
-  net: number,
-  flags: readonly string[],
-  clientFlags: readonly string[] = [],
-): Promise<{ server: Ended; client: Ended }> {
-  const port = String(await freePort());
-  const server = new Tool(['ibv_rc_pingpong', '-p', port, '--addr', `127.82.${net}.1`, ...flags]);
-  await server.printed('local address');
-  const client = run([
-    'ibv_rc_pingpong',
-    '-p',
-    port,
-    '--addr',
-    `127.82.${net}.2`,
-    ...flags,
-    ...clientFlags,
-    '127.0.0.1',
-  ]);
-  return { server: await server.ended, client: await client };
-}
-
-function assertLayout({ code, stdout, stderr }: Ended, bytes: number, iterations: number): void {
-  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
-  const [local, remote, first, second, end] = stdout.split('\n');
-  assert.match(local, ADDRESS_LINE);
-  assert.match(remote, ADDRESS_LINE);
-  assert.match(first, new RegExp(`^${bytes} bytes in \\d+\\.\\d\\d seconds = \\d+\\.\\d\\d Mbit/sec$`));
-  assert.match(second, new RegExp(`^${iterations} iters in \\d+\\.\\d\\d seconds = \\d+\\.\\d\\d usec/iter$`));
-  assert.equal(end, '');
-}
+/** Addresses of this file, 127.82.`net`.x. */
+const play = (net: number, flags: readonly string[], clientFlags: readonly string[] = []) =>
+  playTool('ibv_rc_pingpong', `82.${net}`, flags, clientFlags);
 
 const CASES = [
   { name: '1 byte', flags: ['-s', '1'], bytes: 1 },
@@ -45,6 +15,7 @@ const CASES = [
   { name: '1 MiB, validated', flags: ['-s', '0x100000', '-c'], bytes: 1 << 20 },
   { name: 'sleeping on events', flags: ['-e'], bytes: 4096 },
   { name: 'the newer posting calls', flags: ['-N'], bytes: 4096 },
+  { name: 'memory on demand, prefetched', flags: ['-o', '-P'], bytes: 4096 },
   { name: 'receives posted one at a time', flags: ['-r', '2'], bytes: 4096 },
   { name: 'the NIC inline', flags: ['--host', 'inline'], bytes: 4096 },
   { name: 'the NIC inline, sleeping on events', flags: ['--host', 'inline', '-e'], bytes: 4096 },
@@ -53,19 +24,32 @@ const CASES = [
 for (const [index, { name, flags, bytes }] of CASES.entries()) {
   test(`two sides play with ${name}`, async () => {
     const { server, client } = await play(index, ['-n', '50', ...flags]);
-    assertLayout(server, bytes * 100, 50);
-    assertLayout(client, bytes * 100, 50);
+    for (const ended of [server, client]) {
+      const lines = linesOf(ended, { bytes: bytes * 100, iterations: 50 });
+      assert.deepEqual(
+        lines.map((line) => line.replace(/:.*/, '')),
+        ['  local address', '  remote address'],
+      );
+    }
   });
 }
 
 test('each side prints what the other is', async () => {
   const { server, client } = await play(20, ['-n', '5']);
-  const said = ({ stdout }: Ended): string[] =>
-    stdout
-      .split('\n')
-      .slice(0, 2)
-      .map((line) => ADDRESS_LINE.exec(line)?.[1] ?? line);
+  const said = ({ stdout }: Ended): string[] => stdout.split('\n').slice(0, 2).map(saidBy);
+  assert.match(said(server)[0], /^QPN 0x[0-9a-f]{6}, PSN 0x[0-9a-f]{6} ::ffff:127\.82\.20\.1$/);
   assert.deepEqual(said(server), said(client).reverse());
+});
+
+test('-t tells how far apart completions were', async () => {
+  const { client } = await play(22, ['-n', '20', '-t']);
+  const lines = linesOf(client, { bytes: 4096 * 40, iterations: 20 }).slice(2);
+  const [max, min, average] = lines.map((line) => Number(/ = (\d+(?:\.\d{6})?)$/.exec(line)?.[1]));
+  assert.deepEqual(
+    lines.map((line) => line.replace(/ = .*/, '')),
+    ['Max', 'Min', 'Average'].map((which) => `${which} receive completion clock cycles`),
+  );
+  assert.ok(min > 0 && min <= average && average <= max, lines.join());
 });
 
 test('--json prints one object', async () => {

@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
+const LIFETIME_MS = 60_000;
+
 export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -33,6 +35,9 @@ export class Tool {
       cwd: ROOT,
       env: { ...env, ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
+      // One that a failed test leaves behind must not keep the others waiting.
+      timeout: LIFETIME_MS,
+      killSignal: 'SIGKILL',
     });
     this.child.stdout.setEncoding('utf8').on('data', (text: string) => (this.#stdout += text));
     this.child.stderr.setEncoding('utf8').on('data', (text: string) => (this.#stderr += text));

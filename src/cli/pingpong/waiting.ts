@@ -8,23 +8,35 @@ const NAP_MS = 0.02;
 const SILENCE_MS = 5000;
 const idle = new Int32Array(new SharedArrayBuffer(4));
 
+/** How long to be patient, and what to say when patience ends. */
+export interface Silence {
+  /** What it may mean that nothing comes, as the end of a sentence. */
+  readonly meaning: string;
+  /** After which the user is told; default 5000. */
+  readonly ms?: number;
+  /** Default: to standard error. */
+  readonly tell?: (text: string) => void;
+}
+
 /** Waits for completions, by polling or by sleeping on events. */
 export class Waiting {
-  readonly #context: Context;
-  readonly #cqs: readonly Cq[];
-  readonly #channel: CompChannel | undefined;
-  readonly #meaning: string;
+  readonly #host: Context['host'];
+  readonly #cqs: readonly Pick<Cq, 'poll'>[];
+  readonly #channel: Pick<CompChannel, 'getCqEvent'> | undefined;
+  readonly #silence: Required<Silence>;
   #toldSilence = false;
 
-  /**
-   * @param cqs where completions may come; all of them on the channel, and armed, if there is one
-   * @param meaning what it may mean that nothing comes, as the end of a sentence
-   */
-  constructor(context: Context, cqs: readonly Cq[], channel: CompChannel | undefined, meaning: string) {
-    this.#context = context;
+  /** @param cqs where completions may come; all of them on the channel, and armed, if there is one */
+  constructor(
+    { host }: Pick<Context, 'host'>,
+    cqs: readonly Pick<Cq, 'poll'>[],
+    channel: Pick<CompChannel, 'getCqEvent'> | undefined,
+    silence: Silence,
+  ) {
+    this.#host = host;
     this.#cqs = cqs;
     this.#channel = channel;
-    this.#meaning = meaning;
+    this.#silence = { ms: SILENCE_MS, tell: (text) => process.stderr.write(text), ...silence };
   }
 
   /** Up to `limit` completions; after an event there may be none. */
@@ -47,17 +59,17 @@ export class Waiting {
       if (empty % PATIENCE === 0) {
         const now = performance.now();
         if (empty === 0) silentSince = now;
-        else if (now - silentSince > SILENCE_MS) this.#tellSilence();
+        else if (now - silentSince > this.#silence.ms) this.#tellSilence();
       }
       // An inline NIC lives from our polling. One in a thread may need the core that we hold.
-      if (empty >= PATIENCE && this.#context.host === 'thread') Atomics.wait(idle, 0, 0, NAP_MS);
+      if (empty >= PATIENCE && this.#host === 'thread') Atomics.wait(idle, 0, 0, NAP_MS);
     }
   }
 
-  #awaitEvent(channel: CompChannel): Cq {
+  #awaitEvent(channel: Pick<CompChannel, 'getCqEvent'>): Cq {
     if (!this.#toldSilence) {
       try {
-        return channel.getCqEvent(SILENCE_MS);
+        return channel.getCqEvent(this.#silence.ms);
       } catch (error) {
         if (!(error instanceof VerbsError && error.errno === 'ETIMEDOUT')) throw error;
         this.#tellSilence();
@@ -70,6 +82,7 @@ export class Waiting {
   #tellSilence(): void {
     if (this.#toldSilence) return;
     this.#toldSilence = true;
-    process.stderr.write(`Nothing has come from the peer for ${SILENCE_MS / 1000} s; ${this.#meaning}.\n`);
+    const { ms, meaning, tell } = this.#silence;
+    tell(`Nothing has come from the peer for ${ms / 1000} s; ${meaning}.\n`);
   }
 }

@@ -15,7 +15,7 @@ export interface XsrqRules {
 /** Plays until every message came in and all of ours are acknowledged. */
 export function playXsrq(context: Context, player: XsrqPlayer, { clients, tests, serves }: XsrqRules): void {
   const meaning = 'if a peer is gone, end this side by Ctrl-C';
-  const waiting = new Waiting(context, player.cqs, player.channel, meaning);
+  const waiting = new Waiting(context, player.cqs, player.channel, { meaning });
   const sent = Array<number>(clients).fill(0);
   let received = 0;
   let finished = 0;

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { serve } from './pingpong-play.js';
+import { type Ended, ROOT, type Tool, freePort, run } from './tool.js';
+
+// A place of its own for what NICs publish: those of other tests are none of ours.
+const runtime = mkdtempSync(join(tmpdir(), 'verbena-rdma-'));
+const settings = { XDG_RUNTIME_DIR: runtime };
+
+const rdma = (...words: string[]): Promise<Ended> => run(['rdma', ...words], settings);
+
+describe('rdma, while two programs run', () => {
+  let servers: Tool[] = [];
+  before(async () => {
+    const start = async (net: string): Promise<Tool> =>
+      serve('ibv_rc_pingpong', String(await freePort()), net, [], settings);
+    servers = [await start('93.10'), await start('93.11')];
+  });
+  after(async () => {
+    for (const { child } of servers) child.kill();
+    await Promise.all(servers.map(({ ended }) => ended));
+    rmSync(runtime, { recursive: true });
+  });
+
+  const ends = (line: string): string => line.replace(/^.* address/, 'address').replace(/pid \d+/, 'pid N');
+  const ENDS = ['address 127.93.10.1 pid N ', 'address 127.93.11.1 pid N '];
+
+  for (const words of [
+    'statistic',
+    'statistic show',
+    'stat list link',
+    'stat show link verbena0/1',
+    'stat link verbena0',
+  ]) {
+    it(`${words} prints a line for each`, async () => {
+      const { code, stdout, stderr } = await rdma(...words.split(' '));
+      assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+      const lines = stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => `${line.trimEnd()} `);
+      for (const line of lines) {
+        assert.match(line, /^link verbena0\/1 sent_pkts 0 rcvd_pkts 0 (?:\w+ \d+ )+address \S+ pid \d+ $/);
+      }
+      assert.deepEqual(lines.map(ends).sort(), ENDS);
+    });
+  }
+
+  it('statistic -j prints an array of objects', async () => {
+    const { stdout } = await rdma('statistic', '-j');
+    const links = JSON.parse(stdout) as Record<string, string | number>[];
+    assert.equal(stdout.trimEnd().split('\n').length, 1);
+    const shared = { ifindex: 0, ifname: 'verbena0', port: 1, sent_pkts: 0, retransmitted_pkts: 0 };
+    assert.equal(links.length, 2);
+    for (const link of links) assert.deepEqual({ ...link, ...shared }, link);
+    assert.deepEqual(links.map(({ pid }) => pid).sort(), servers.map(({ child }) => child.pid).sort());
+  });
+
+  it('statistic -p prints a counter a line', async () => {
+    const { stdout } = await rdma('statistic', '-p');
+    assert.match(stdout, /^link verbena0\/1 \n {4}sent_pkts 0 \n {4}rcvd_pkts 0 \n/);
+  });
+
+  it('statistic -jp prints an indented array', async () => {
+    const { stdout } = await rdma('-jp', 'statistic');
+    assert.match(stdout, /^\[\n {4}\{\n {8}"ifindex": 0,\n/);
+    assert.equal((JSON.parse(stdout) as unknown[]).length, 2);
+  });
+
+  it('link show prints states and interfaces', async () => {
+    const { stdout } = await rdma('link', 'show');
+    const state = 'link verbena0/1 state ACTIVE physical_state LINK_UP netdev lo ';
+    assert.deepEqual(
+      stdout
+        .split('\n')
+        .map((line) => line.replace(/pid \d+/, 'pid N'))
+        .sort(),
+      ['', ...ENDS.map((end) => `${state}${end}`)],
+    );
+  });
+
+  for (const [words, says] of [
+    ['statistic show link mlx5_0/1', 'Wrong device name\n'],
+    ['statistic show link verbena0/2', 'Wrong device name\n'],
+    ['link show mlx5_0', 'Wrong device name\n'],
+    ['statistic qp show', "Unknown parameter 'qp'.\n"],
+    ['system', "Unknown object 'system'.\n"],
+  ] as const) {
+    it(`refuses ${words}`, async () => {
+      const { code, stderr } = await rdma(...words.split(' '));
+      assert.deepEqual({ code, stderr }, { code: 1, stderr: says });
+    });
+  }
+});
+
+describe('rdma, while no program runs', () => {
+  const alone = mkdtempSync(join(tmpdir(), 'verbena-rdma-alone-'));
+  after(() => rmSync(alone, { recursive: true }));
+
+  it('statistic says so', async () => {
+    const { code, stdout, stderr } = await run(['rdma', 'statistic'], { XDG_RUNTIME_DIR: alone });
+    assert.deepEqual(
+      { code, stdout, stderr },
+      { code: 0, stdout: '', stderr: 'No program of this user has a NIC open.\n' },
+    );
+  });
+
+  it('statistic -j prints an empty array', async () => {
+    const { stdout, stderr } = await run(['rdma', '-j', 'statistic'], { XDG_RUNTIME_DIR: alone });
+    assert.deepEqual({ stdout, stderr }, { stdout: '[]\n', stderr: '' });
+  });
+
+  it('dev show prints the device', async () => {
+    const { stdout } = await run(['rdma', 'dev', 'show'], { XDG_RUNTIME_DIR: alone });
+    const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as { version: string };
+    const [text, guid] = /^(.*node_guid) ([0-9a-f]{4}(?::[0-9a-f]{4}){3}) \n$/.exec(stdout)?.slice(1) ?? [];
+    assert.equal(text, `0: verbena0: node_type ca protocol roce fw ${version} node_guid`);
+    assert.notEqual(guid, undefined);
+  });
+});
