@@ -52,6 +52,11 @@ function name({ kind, c }: Entry): string {
     : text;
 }
 
+/** After a name of the same struct, its part alone: `.length`. */
+function shortened({ kind, c }: Entry): string {
+  return `\`${kind === 'field' ? c.slice(c.indexOf('.')) : c}\``;
+}
+
 /** Fields and constants that are not here share a row with those before them, or with what they are of. */
 function rowsOf(entries: readonly Entry[], face: Face): readonly string[] {
   const rows: { names: string[]; text: string }[] = [];
@@ -60,7 +65,7 @@ function rowsOf(entries: readonly Entry[], face: Face): readonly string[] {
     const last = rows.at(-1);
     const isPart = entry.kind === 'field' || entry.kind === 'constant';
     if (last !== undefined && isPart && entry.answer.kind !== 'here' && last.text === text)
-      last.names.push(name(entry));
+      last.names.push(shortened(entry));
     else rows.push({ names: [name(entry)], text });
   }
   return rows.map(({ names, text }) => `| ${names.join(', ')} | ${text.replaceAll('|', '\\|')} |`);
@@ -88,7 +93,7 @@ function fragment({ place, c, file, ours, note }: Fragment): string {
 
 function fragments(): string {
   const intro =
-    'Each is one of `test/porting/fragments`: the compiler checks it, and a test runs it. Names are imported from `verbena`; ' +
+    'Each is one of `test/porting/fragments`: the compiler checks it, and a test runs it.\nNames are imported from `verbena`; ' +
     'the C side is told by the names that it uses, in order.';
   const sections = fragmentSources.map(({ title, fragments: list }) =>
     [`### ${title}`, ...list.map(fragment)].join('\n\n'),

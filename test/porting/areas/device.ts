@@ -1,10 +1,11 @@
 /** Devices, ports and their attributes. */
 import { absent, area, call, constants, here, macro, struct } from '../table.js';
-import { DESCRIPTOR, IMPORT, LOCKS, MASK, PLUMBING } from './reasons.js';
+import { DESCRIPTOR, IMPORT, LOCKS, PLUMBING } from './reasons.js';
 
 const CAP_EX = absent('A bit of `deviceCapFlagsEx` that this device never sets.');
 const PORT_CAPS = absent('A bit of `portCapFlags`, which this device never sets.');
 const PORT_CAPS_2 = absent('A bit of `portCapFlags2`, which this device never sets.');
+const ALL_VALUES = absent('Nothing is chosen: all that there is comes back.');
 const PCI = absent('A bit of `PciAtomicCaps`, all of which are 0: there is no bus.');
 
 export const device = area(
@@ -42,7 +43,7 @@ export const device = area(
     max_mcast_grp max_mcast_qp_attach max_total_mcast_qp_attach max_ah max_fmr max_map_per_fmr max_srq max_srq_wr
     max_srq_sge max_pkeys local_ca_ack_delay phys_port_cnt`,
   ),
-  struct('ibv_query_device_ex_input', MASK, 'comp_mask'),
+  struct('ibv_query_device_ex_input', ALL_VALUES, 'comp_mask'),
   constants('ibv_odp_general_caps', 'OdpGeneralCaps', 'IBV_ODP_', 'SUPPORT SUPPORT_IMPLICIT'),
   constants(
     'ibv_odp_transport_cap_bits',
@@ -87,7 +88,7 @@ export const device = area(
     `orig_attr comp_mask odp_caps completion_timestamp_mask hca_core_clock device_cap_flags_ex tso_caps rss_caps
     max_wq_type_rq packet_pacing_caps raw_packet_caps tm_caps cq_mod_caps max_dm_size pci_atomic_caps xrc_odp_caps
     phys_port_cnt_ex`,
-    { comp_mask: MASK, pci_atomic_caps: 'DeviceAttrEx.atomicCaps' },
+    { comp_mask: ALL_VALUES, pci_atomic_caps: 'DeviceAttrEx.atomicCaps' },
   ),
   constants(
     'ibv_mtu',
@@ -138,8 +139,8 @@ export const device = area(
     mutex: LOCKS,
     abi_compat: PLUMBING,
   }),
-  constants('ibv_values_mask', MASK, 'IBV_VALUES_MASK_', 'RAW_CLOCK RESERVED'),
-  struct('ibv_values_ex', 'RtValues', 'comp_mask raw_clock', { comp_mask: MASK }),
+  constants('ibv_values_mask', ALL_VALUES, 'IBV_VALUES_MASK_', 'RAW_CLOCK RESERVED'),
+  struct('ibv_values_ex', 'RtValues', 'comp_mask raw_clock', { comp_mask: ALL_VALUES }),
   call('ibv_get_device_list', 'getDeviceList'),
   call('ibv_free_device_list', absent('The list is an array, which nobody has to free.')),
   call('ibv_get_device_name', 'Device.name'),

@@ -1,7 +1,7 @@
 /** Why things of C are not here, where several things have the same reason. */
 import { absent, type Answer } from '../table.js';
 
-export const MASK: Answer = absent('A field that is there counts, one that is absent does not.');
+export const MASK: Answer = absent('Not needed: a field that is there counts, one that is absent does not.');
 export const HANDLE: Answer = absent("The kernel's number of the object; there is no kernel here.");
 export const LOCKS: Answer = absent('The library has it for its own waiting, which is not needed here.');
 export const DESCRIPTOR: Answer = absent('Events come by calls and by async iteration, not by a descriptor to poll.');

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import * as verbena from '../../src/index.js';
+import { ownNames } from './own.js';
+
+const text = readFileSync(fileURLToPath(new URL('../../../docs/api.md', import.meta.url)), 'utf8');
+const mentioned = new Set(text.match(/\w+/g));
+
+/** What api.md leaves to others: names of constants stand in porting.md, the providers' checks in their TSDoc. */
+const elsewhere = new Set(
+  ownNames.filter(({ title }) => /^(Names of constants|For those who write)/.test(title)).flatMap(({ names }) => names),
+);
+const isLeftOut = (name: string): boolean => elsewhere.has(name) || name.endsWith('Str') || name === 'adviceFor';
+
+describe('docs/api.md', () => {
+  it('names every function and constant that programs use', () => {
+    const missing = Object.keys(verbena).filter((name) => !mentioned.has(name) && !isLeftOut(name));
+    assert.deepEqual(missing, []);
+  });
+});
