@@ -80,6 +80,19 @@ export const fragmentSources: readonly FragmentSource[] = [
     title: 'Verbs, librdma, HERD: notes',
     fragments: [
       {
+        place: 'Constants and types',
+        c: [
+          'enum ibv_qp_type',
+          'enum ibv_wr_opcode',
+          'struct ibv_device, ibv_context, ibv_srq, ibv_comp_channel, ibv_qp, ibv_wc',
+        ],
+        file: 'notes.ts',
+        ours: [],
+        note:
+          '`QpType.RC`, `.UC`, `.UD`, `.RAW_PACKET`; `WrOpcode.RDMA_WRITE` and so on; `Device`, `Context`, `Srq`, `CompChannel`, ' +
+          '`Qp` (its states are `QpState`), `WorkCompletion`.',
+      },
+      {
         place: 'Sequence of commands',
         c: [
           'ibv_create_ah',
@@ -107,6 +120,15 @@ export const fragmentSources: readonly FragmentSource[] = [
         ],
         file: 'notes.ts',
         ours: ['createDatagramQp', 'connectUnreliably', 'requestByWrite', 'replyBySend'],
+      },
+      {
+        place: 'librdma: posting',
+        c: ['rdma_post_ud_send', 'rdma_post_sendv', 'rdma_post_writev', 'rdma_post_readv'],
+        file: 'notes.ts',
+        ours: [],
+        note:
+          'Each is one `qp.postSend`: SEND with `ud`, SEND, RDMA_WRITE, RDMA_READ. The rest of librdmacm (`rdma_create_id`, ' +
+          '`rdma_create_qp`, rsockets) is a library of its own, and no part of this table.',
       },
     ],
   },

@@ -16,20 +16,18 @@ import {
   WrOpcode,
 } from '../../../src/index.js';
 
-const QKEY = 0x11111111;
-
 export function sequenceOfCommands(context: Context, address: AhAttrInit): { ah: Ah; cq: Cq; srq: Srq; qp: Qp } {
   const pd = context.allocPd();
   const ah = pd.createAh(address); // UD: where datagrams go
   const cq = context.createCq({ cqe: 64 });
   const srq = pd.createSrq({ maxWr: 64 });
   const qp = pd.createQp({ qpType: QpType.UD, sendCq: cq, recvCq: cq, srq, cap: { maxSendWr: 16 } });
-  qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qkey: QKEY });
+  qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qkey: 0x11111111 });
   qp.modify({ qpState: QpState.RTR });
   qp.modify({ qpState: QpState.RTS, sqPsn: 0 });
   const mr = pd.regMr(alloc(4096), AccessFlags.LOCAL_WRITE);
   srq.postRecv({ wrId: 1, sgList: [mr.sge(0, 2048)] }); // the first 40 bytes receive the IP header
-  const ud = { ah, remoteQpn: qp.qpNum, remoteQkey: QKEY };
+  const ud = { ah, remoteQpn: qp.qpNum, remoteQkey: 0x11111111 };
   qp.postSend({ wrId: 2, opcode: WrOpcode.SEND, sendFlags: SendFlags.SIGNALED, sgList: [mr.sge(2048, 64)], ud });
   return { ah, cq, srq, qp };
 }
@@ -63,7 +61,7 @@ export function createDatagramQp(pd: Pd, cq: Cq): Qp {
     recvCq: cq,
     cap: { maxSendWr: 16, maxRecvWr: 16, maxInlineData: 64 },
   });
-  qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qkey: QKEY });
+  qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qkey: 0x11111111 });
   qp.modify({ qpState: QpState.RTR });
   qp.modify({ qpState: QpState.RTS, sqPsn: 0 });
   return qp;
