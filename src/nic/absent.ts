@@ -56,6 +56,10 @@ export class NoResponder implements ReceivingHalf {
     this.core.counters.rxWrongTransport += 1;
   }
 
+  completesTo(): boolean {
+    return false;
+  }
+
   transmit(): Served {
     return Served.IDLE;
   }

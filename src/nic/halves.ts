@@ -1,6 +1,7 @@
 import type { QpAttr, Syndrome } from '../spec/index.js';
 import type { PacketMeta } from '../wire/index.js';
 import type { Served } from './nic-core.js';
+import type { CompletionQueue } from './queues/completion-queue.js';
 
 /** The half of a queue pair that sends requests: the requester of its transport service. */
 export interface SendingHalf {
@@ -38,6 +39,8 @@ export interface ReceivingHalf {
   onRequest(bytes: Uint8Array, offset: number, lengthBytes: number, meta: PacketMeta): void;
   /** Takes an Ethernet frame (raw packet QPs). */
   onFrame(bytes: Uint8Array, offset: number, lengthBytes: number): void;
+  /** Whether what it receives completes to that queue, which need not be the one that the QP was made with. */
+  completesTo(cq: CompletionQueue): boolean;
   /** Sends responses that carry data, at most `budget`. */
   transmit(budget: number): Served;
   /** Sends the acknowledgement that is due, if one is. */

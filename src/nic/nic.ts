@@ -7,6 +7,8 @@ import {
   bthTver,
   ICRC_BYTES,
   IcrcVerifier,
+  isMulticastGid,
+  MULTICAST_QPN,
   OpcodeBit,
   opcodeBits,
   opcodeHeaderBytes,
@@ -41,9 +43,6 @@ import { Timers } from './timers.js';
 const QUANTUM = 32;
 /** Turns in one {@link Nic.transmit}, so that whoever drives the NIC gets to look at what arrived. */
 const TURNS = 8;
-
-/** The destination of every packet that goes to a group (PROTOCOL.md 1.1). */
-const MULTICAST_QPN = 0xffffff;
 
 const NO_GROUPS: MulticastGroups = {
   join: () => undefined,
@@ -199,6 +198,7 @@ export class Nic implements ControlCore {
    */
   transmit(): boolean {
     this.timers.expire(this.nowUs);
+    this.settleOverruns();
     for (let turn = 0; turn < TURNS && this.#readyCount > 0; turn += 1) {
       const qp = this.#takeReady();
       if (qp === undefined) continue;
@@ -260,7 +260,8 @@ export class Nic implements ControlCore {
     const qp = this.objects.qps.find(qpn);
     if (qpn === MULTICAST_QPN) {
       this.#deliverToGroup(bytes, offset, lengthBytes, opcode, bits, meta);
-    } else if (qp === undefined) {
+    } else if (qp === undefined || (this.multicast.size > 0 && isMulticastGid(meta.destination))) {
+      // What goes to a group goes to its members, not to one QP (PROTOCOL.md 3.5).
       counters.rxUnknownQp += 1;
     } else if (opcode >>> 5 !== qp.service) {
       counters.rxWrongTransport += 1;
@@ -314,9 +315,13 @@ export class Nic implements ControlCore {
   settleOverruns(): void {
     for (let cq = this.#overrun.pop(); cq !== undefined; cq = this.#overrun.pop()) {
       this.events.asyncEvent({ type: EventType.CQ_ERR, cqn: cq.cqn });
-      for (const qp of this.objects.qps.values()) if (qp.sendCq === cq || qp.recvCq === cq) qp.onCqOverrun();
-      for (const srq of this.objects.srqs.values())
-        if (srq.cq === cq) this.events.asyncEvent({ type: EventType.SRQ_ERR, srqn: srq.srqn });
+      for (const qp of this.objects.qps.values())
+        if (qp.sendCq === cq || qp.receiving.completesTo(cq)) qp.onCqOverrun();
+      for (const srq of this.objects.srqs.values()) {
+        if (srq.cq !== cq) continue;
+        srq.failed = true;
+        this.events.asyncEvent({ type: EventType.SRQ_ERR, srqn: srq.srqn });
+      }
     }
   }
 

@@ -30,9 +30,12 @@ export interface PortStatus {
   readonly qkeyViolCntr: number;
 }
 
-/** Whether two P_Keys let their owners talk: the same partition, and not two limited members (PROTOCOL.md 1.1). */
+/**
+ * Whether two P_Keys let their owners talk: the same partition, and not two limited members (PROTOCOL.md 1.1). A key
+ * whose low 15 bits are 0 is none (IBTA 10.9.1.1).
+ */
 export function pkeysMatch(a: number, b: number): boolean {
-  return ((a ^ b) & PKEY_MASK) === 0 && ((a | b) & FULL_MEMBER) !== 0;
+  return (a & PKEY_MASK) !== 0 && ((a ^ b) & PKEY_MASK) === 0 && ((a | b) & FULL_MEMBER) !== 0;
 }
 
 /** The port: its tables and whether packets pass. */
@@ -75,7 +78,7 @@ export class Port {
     if (pkeys === undefined) return;
     if (pkeys.length === 0 || pkeys.length > maxPkeys)
       throw new CommandError('EINVAL', `the P_Key table has 1 to ${maxPkeys} entries, not ${pkeys.length}`);
-    if (pkeys.some((pkey) => !Number.isInteger(pkey) || pkey < 0 || pkey > 0xffff))
-      throw new CommandError('EINVAL', 'a P_Key is a number of 16 bits');
+    if (pkeys.some((pkey) => !Number.isInteger(pkey) || (pkey & PKEY_MASK) === 0 || pkey < 0 || pkey > 0xffff))
+      throw new CommandError('EINVAL', 'a P_Key is a number of 16 bits, of which the lower 15 are not all 0');
   }
 }

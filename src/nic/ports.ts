@@ -85,7 +85,8 @@ export const DEFAULT_LIMITS: NicLimits = {
   maxSrqSge: 32,
   maxXrcd: 4096,
   maxAh: 32768,
-  maxMcastGrp: 8192,
+  // Each takes a socket of the real link.
+  maxMcastGrp: 64,
   maxMcastQpAttach: 56,
   maxCompChannels: 4096,
   maxGids: 256,

@@ -200,6 +200,8 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
       if (from === QpState.RTR && to === QpState.RTS) this.sending.start();
       else this.sending.onAttributes(changes);
       if (from === QpState.RTS && to === QpState.SQD) this.#drainNotice = this.attr.enSqdAsyncNotify !== 0;
+      // What was posted in SQE is flushed, whether or not its doorbell was heard in time (PROTOCOL.md 2.9).
+      if (from === QpState.SQE && to === QpState.RTS) this.sending.flush(this.#errorCause);
       this.#publish(to);
       if (to === QpState.SQD && !this.sending.busy) this.onSendIdle();
     }

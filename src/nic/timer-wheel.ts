@@ -57,6 +57,8 @@ export class TimerWheel {
       const due = this.#takeSlotsOf(tick);
       this.#nowTick = tick;
       for (const id of due) {
+        // One that fired before it may have set it anew.
+        if (this.#slot[id] !== NONE) continue;
         if (this.#dueTick[id] > tick) this.#link(id);
         else fire(id);
       }

@@ -9,7 +9,7 @@ import {
   Ring,
   type SendFrame,
 } from '../nic/index.js';
-import { Errno, Mtu, mtuFromBytes } from '../spec/index.js';
+import { Errno, Mtu, mtuBytes, mtuFromBytes } from '../spec/index.js';
 import type { AdapterCommand, AdapterReply, Argument, MemoryRef, Value, Verb } from './command.js';
 import { asCommand, commandHandlers, type CommandTarget, type Handlers } from './command-handlers.js';
 import { Chores } from './chores.js';
@@ -20,8 +20,8 @@ import type { StatisticsFile } from './statistics-file.js';
 const RECEIVE_BATCH = 64;
 /** Bursts sent in one turn, so that a NIC with much to send still looks at what arrives. */
 const BURSTS_PER_TURN = 4;
-/** BTH, RETH, immediate data and ICRC: the most that surrounds a payload of RC (PROTOCOL.md 1.3). */
-const MAX_OVERHEAD_BYTES = 12 + 16 + 4 + 4;
+/** BTH, XRCETH, RETH, immediate data and ICRC: the most that surrounds a payload (PROTOCOL.md 1.3). */
+const MAX_OVERHEAD_BYTES = 12 + 4 + 16 + 4 + 4;
 
 /** What a device that has failed still does. */
 const LAST_VERBS: ReadonlySet<Verb> = new Set<Verb>([
@@ -233,7 +233,16 @@ export class Adapter implements NicEvents, CommandTarget {
   }
 }
 
-/** The largest path MTU whose packets leave whole a link that carries so many bytes, BTH to ICRC. */
+/**
+ * The largest path MTU whose packets leave whole a link that carries so many bytes, BTH to ICRC.
+ *
+ * @throws CommandError EINVAL where not even the smallest path MTU fits
+ */
 export function activeMtu(maxPacketBytes: number): Mtu {
-  return mtuFromBytes(maxPacketBytes - MAX_OVERHEAD_BYTES) ?? Mtu.MTU_256;
+  const mtu = mtuFromBytes(maxPacketBytes - MAX_OVERHEAD_BYTES);
+  if (mtu !== undefined) return mtu;
+  throw new CommandError(
+    'EINVAL',
+    `the link carries packets of ${maxPacketBytes} bytes; RDMA needs ${mtuBytes(Mtu.MTU_256) + MAX_OVERHEAD_BYTES} at least`,
+  );
 }

@@ -46,7 +46,7 @@ let own: Owner | undefined;
 /** The user's private directory for them. */
 export function statisticsDirectory(): string {
   const runtime = process.env['XDG_RUNTIME_DIR'];
-  if (runtime !== undefined && isAbsolute(runtime) && isDirectory(runtime)) return join(runtime, 'verbena');
+  if (runtime !== undefined && isAbsolute(runtime) && isOwn(runtime)) return join(runtime, 'verbena');
   return join(tmpdir(), `verbena-${process.getuid?.() ?? 'user'}`);
 }
 
@@ -97,7 +97,9 @@ export class StatisticsFile {
     const { address, device } = this;
     const text = JSON.stringify({ ...owner(), address, device, portState, counters });
     try {
-      writeFileSync(this.#scratch, text, { mode: 0o600 });
+      // Made anew, so that nobody's link is followed.
+      remove(this.#scratch);
+      writeFileSync(this.#scratch, text, { mode: 0o600, flag: 'wx' });
       renameSync(this.#scratch, this.#path);
     } catch {
       // The directory is gone, or the disk is full: the next time, perhaps.
@@ -204,8 +206,12 @@ function pidNamespace(): string | undefined {
   }
 }
 
-function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+/** Whether nobody else can put anything there: as the XDG specification demands of the runtime directory. */
+function isOwn(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory() !== true || (found.mode & 0o022) !== 0) return false;
+  const uid = process.getuid?.();
+  return uid === undefined || found.uid === uid;
 }
 
 function remove(path: string): void {

@@ -18,6 +18,8 @@ const PORT_NUM = 1;
 /** The address handles of a NIC (`man ibv_create_ah`). That a domain has one more user is for the caller to note. */
 export class AddressTable {
   readonly #handles = new Map<number, AddressHandle>();
+  /** Numbers that can be given again: a program may make a handle for every message, for days. */
+  readonly #free: number[] = [];
   #next = 1;
 
   constructor(private readonly limits: { readonly maxAh: number }) {}
@@ -36,7 +38,7 @@ export class AddressTable {
     const path = pathTo(attr, port);
     if (this.#handles.size >= this.limits.maxAh)
       throw new CommandError('ENOMEM', `no more than ${this.limits.maxAh} address handles`);
-    const handle = this.#next++;
+    const handle = this.#free.shift() ?? this.#next++;
     this.#handles.set(handle, { pd, path });
     return handle;
   }
@@ -46,6 +48,7 @@ export class AddressTable {
     const address = this.#handles.get(handle);
     if (address === undefined) throw new CommandError('EINVAL', `there is no address handle ${handle}`);
     this.#handles.delete(handle);
+    this.#free.push(handle);
     return address.pd;
   }
 

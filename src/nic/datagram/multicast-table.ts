@@ -83,6 +83,11 @@ export class MulticastTable {
     else this.#attachments.set(qp, left);
   }
 
+  /** Groups that somebody hears. */
+  get size(): number {
+    return this.#size;
+  }
+
   /** Whether the QP hears some group, and so cannot be destroyed (EBUSY). */
   isAttached(qp: QueuePair): boolean {
     return this.#attachments.has(qp);

@@ -16,6 +16,7 @@ import {
 import type { ReceivingHalf } from '../halves.js';
 import { type NicCore, Served } from '../nic-core.js';
 import type { QueuePair } from '../queue-pair.js';
+import type { CompletionQueue } from '../queues/completion-queue.js';
 import { ReceiveBuffer } from '../queues/receive-buffer.js';
 
 /** The responder of a UD QP: each packet is a message, and fills one receive request (PROTOCOL.md 3.2). */
@@ -85,6 +86,10 @@ export class DatagramResponder implements ReceivingHalf {
       undefined,
       dethSourceQp(bytes, deth),
     );
+  }
+
+  completesTo(cq: CompletionQueue): boolean {
+    return this.#receive.completesTo(cq);
   }
 
   onFrame(): void {

@@ -1,4 +1,4 @@
-import { QpState, Syndrome, WcOpcode, WcStatus } from '../../spec/index.js';
+import { QpState, Syndrome, WcOpcode, type WcStatus } from '../../spec/index.js';
 import { assert } from '../command-error.js';
 import { RecvWqe } from '../layout.js';
 import type { NicCore } from '../nic-core.js';
@@ -42,6 +42,10 @@ export class ReceiveBuffer {
     return this.#srq?.pd ?? this.qp.pd;
   }
 
+  completesTo(cq: CompletionQueue): boolean {
+    return this.#cq === cq;
+  }
+
   reset(): void {
     this.taken = false;
   }
@@ -49,18 +53,20 @@ export class ReceiveBuffer {
   /**
    * Chooses the shared queue that XRC requests go to until another is chosen (PROTOCOL.md 3.3).
    *
-   * @returns false when the QP's domain has none of that number, or a message is open that goes to another
+   * @returns why it cannot be: XRC_SRQ when the QP's domain has none of that number, or a message is open that goes to
+   *   another; SRQ_UNUSABLE when it failed; otherwise NONE
    */
-  choose(srqn: number): boolean {
+  choose(srqn: number): Syndrome {
     const chosen = this.#srq;
-    if (chosen?.srqn === srqn && !chosen.destroyed) return true;
-    if (this.taken) return false;
+    if (chosen?.srqn === srqn && !chosen.destroyed) return chosen.failed ? Syndrome.SRQ_UNUSABLE : Syndrome.NONE;
+    if (this.taken) return Syndrome.XRC_SRQ;
     const srq = this.core.xrcSrq(srqn, this.qp.xrcd);
-    if (srq?.cq === undefined) return false;
+    if (srq?.cq === undefined) return Syndrome.XRC_SRQ;
+    if (srq.failed) return Syndrome.SRQ_UNUSABLE;
     this.#srq = srq;
     this.#cq = srq.cq;
     if (this.#copy === undefined || this.#copy.length < srq.entryWords) this.#copy = new Int32Array(srq.entryWords);
-    return true;
+    return Syndrome.NONE;
   }
 
   /** Takes the oldest request; false when there is none. */

@@ -28,6 +28,8 @@ export class SharedReceiveQueue {
   /** QPs that take from it. */
   users = 0;
   destroyed = false;
+  /** Its completion queue lost an entry: nothing can be received by it any more (PROTOCOL.md 3.11, SRQ_ERR). */
+  failed = false;
   limit: number;
 
   #maxWr: number;

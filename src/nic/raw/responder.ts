@@ -3,6 +3,7 @@ import type { ReceivingHalf } from '../halves.js';
 import { Cqe } from '../layout.js';
 import { type NicCore, Served } from '../nic-core.js';
 import type { QueuePair } from '../queue-pair.js';
+import type { CompletionQueue } from '../queues/completion-queue.js';
 import { ReceiveBuffer } from '../queues/receive-buffer.js';
 
 /** The responder of a raw packet QP: each frame fills one receive request, from the request's first byte on. */
@@ -27,6 +28,10 @@ export class RawResponder implements ReceivingHalf {
 
   onRequest(): void {
     this.core.counters.rxWrongTransport += 1;
+  }
+
+  completesTo(cq: CompletionQueue): boolean {
+    return this.#receive.completesTo(cq);
   }
 
   onFrame(bytes: Uint8Array, offset: number, lengthBytes: number): void {

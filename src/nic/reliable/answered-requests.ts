@@ -42,7 +42,7 @@ interface Executor {
   demand(rkey: number, hi: number, lo: number, length: number, access: number): RemoteGrant | undefined;
   refuse(opcode: number, length: number): void;
   refuseAccess(psn: number, rkey: number, hi: number, lo: number, length: number): void;
-  refuseRead(psn: number, rkey: number, again: boolean): void;
+  refuseRead(psn: number, again: boolean): void;
 }
 
 /**
@@ -201,7 +201,7 @@ export class AnsweredRequests {
     if (!same) return false;
     sender.dropFrom(psn);
     if (!sender.hasRoom) return false;
-    if (this.#openFlush(bytes, offset) === undefined) this.responder.refuseRead(psn, resource.rkey, true);
+    if (this.#openFlush(bytes, offset) === undefined) this.responder.refuseRead(psn, true);
     else sender.queueConfirmation(psn, resource.msn, true);
     return true;
   }
@@ -254,7 +254,7 @@ export class AnsweredRequests {
     const { memory } = core;
     const grant =
       length === 0 ? undefined : memory.openRemote(rkey, responder.pd, qp.qpn, AccessFlags.REMOTE_READ, hi, lo, length);
-    if (length > 0 && grant === undefined) responder.refuseRead(psn, rkey, true);
+    if (length > 0 && grant === undefined) responder.refuseRead(psn, true);
     else sender.queueRead(psn, packets, grant, memory.begin, length, responder.msn, true);
     return true;
   }

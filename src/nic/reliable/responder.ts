@@ -36,6 +36,7 @@ import { copyBytes } from '../memory/memory-region.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
 import type { NicCore, Served } from '../nic-core.js';
 import type { QueuePair } from '../queue-pair.js';
+import type { CompletionQueue } from '../queues/completion-queue.js';
 import { ReceiveBuffer } from '../queues/receive-buffer.js';
 import { ANSWERED, AnsweredRequests, MAX_DMA_BYTES } from './answered-requests.js';
 import { ACK_SYNDROME, ResponseSender } from './response-sender.js';
@@ -103,6 +104,10 @@ export class Responder implements ReceivingHalf {
     return this.sender.transmitAcknowledgement();
   }
 
+  completesTo(cq: CompletionQueue): boolean {
+    return this.#receive.completesTo(cq);
+  }
+
   onFrame(): void {
     // Frames go to raw packet QPs alone.
   }
@@ -120,6 +125,8 @@ export class Responder implements ReceivingHalf {
 
   flush(cause: Syndrome): void {
     this.sender.clearJobs();
+    // What was received last may be what was lost: nobody may take it for delivered.
+    if (cause === Syndrome.CQ_OVERRUN) this.sender.dropAcknowledgement();
     this.#open = Open.NONE;
     this.#receive.flush(cause);
   }
@@ -135,7 +142,7 @@ export class Responder implements ReceivingHalf {
     }
     const bits = opcodeBits[opcode];
     const xrceth = xrcethOffset[opcode];
-    const served = xrceth === 0 || this.#receive.choose(xrcethSrqn(bytes, offset + xrceth));
+    const objection = xrceth === 0 ? Syndrome.NONE : this.#receive.choose(xrcethSrqn(bytes, offset + xrceth));
     if (distance < 0) {
       this.core.counters.duplicateRequest += 1;
       if ((bits & ANSWERED) !== 0) this.#answered.onDuplicate(bytes, offset, bits, psn);
@@ -147,8 +154,8 @@ export class Responder implements ReceivingHalf {
     const header = opcodeHeaderBytes[opcode];
     const pad = bthPadCount(bytes, offset);
     const payload = lengthBytes - header - ICRC_BYTES - pad;
-    // PROTOCOL.md 3.3: a shared receive queue of another domain, or of another kind.
-    if (!served || !this.#isInSequence(bits)) this.refuse(opcode, payload);
+    if (objection !== Syndrome.NONE) this.#refuseQueue(objection);
+    else if (!this.#isInSequence(bits)) this.refuse(opcode, payload);
     else if ((bits & OpcodeBit.SEND) !== 0) this.#onSend(bytes, offset, opcode, bits, offset + header, payload, pad);
     else if ((bits & OpcodeBit.WRITE) !== 0) this.#onWrite(bytes, offset, opcode, bits, offset + header, payload, pad);
     else if ((bits & ANSWERED) !== 0) this.#answered.onRequest(bytes, offset, bits, psn, payload);
@@ -159,9 +166,20 @@ export class Responder implements ReceivingHalf {
    * The memory of a READ that was accepted has gone before all of it was sent. A repeat of one changes nothing here: the
    * peer may have had its answer long ago.
    */
-  refuseRead(psn: number, rkey: number, again: boolean): void {
-    if (again) this.sender.acknowledge(psn, Aeth.NAK | NakCode.REMOTE_ACCESS_ERROR, this.#msn);
-    else this.refuseAccess(psn, rkey, 0, 0, 0);
+  refuseRead(psn: number, again: boolean): void {
+    this.sender.acknowledge(psn, Aeth.NAK | NakCode.REMOTE_ACCESS_ERROR, this.#msn);
+    if (again) return;
+    // A receive request that is being filled belongs to a message behind this one, and is flushed.
+    this.qp.raise(EventType.QP_ACCESS_ERR);
+    this.qp.enterError(Syndrome.RESPONDER_ACCESS);
+  }
+
+  /** An XRC request names a shared receive queue of another domain or kind, or one that failed (PROTOCOL.md 3.3). */
+  #refuseQueue(why: Syndrome): void {
+    const { REMOTE_OPERATIONAL_ERROR, INVALID_REQUEST } = NakCode;
+    this.#nak(why === Syndrome.SRQ_UNUSABLE ? REMOTE_OPERATIONAL_ERROR : INVALID_REQUEST);
+    this.qp.raise(EventType.QP_REQ_ERR);
+    this.qp.enterError(why);
   }
 
   /** PROTOCOL.md 2.3, row 1: one NAK per gap. */

@@ -11,7 +11,7 @@ export const ACK_SYNDROME = Aeth.ACK | 0x1f;
 
 /** Whom a sender tells that what it was to read has gone. */
 interface Refuses {
-  refuseRead(psn: number, rkey: number, again: boolean): void;
+  refuseRead(psn: number, again: boolean): void;
 }
 
 /** One READ, or other request with an answer of its own, that waits for it. */
@@ -72,6 +72,11 @@ export class ResponseSender {
     this.#head = 0;
     this.#count = 0;
     this.#fresh = 0;
+  }
+
+  /** Forgets the acknowledgement that is due. */
+  dropAcknowledgement(): void {
+    this.#ackDue = false;
   }
 
   /**
@@ -275,14 +280,14 @@ export class ResponseSender {
   }
 
   /** What a READ was to read has gone. What lies behind one that fails is void; behind a repeat it is not. */
-  #giveUp({ again, grant }: Job, psn: number): void {
+  #giveUp({ again }: Job, psn: number): void {
     if (again) {
       this.#finish();
     } else {
       this.clearJobs();
       this.#ackDue = false;
     }
-    this.responder.refuseRead(psn, grant?.rkey ?? 0, again);
+    this.responder.refuseRead(psn, again);
   }
 
   #sendAcknowledge(): boolean {

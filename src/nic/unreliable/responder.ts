@@ -20,6 +20,7 @@ import { copyBytes } from '../memory/memory-region.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
 import { type NicCore, Served } from '../nic-core.js';
 import type { QueuePair } from '../queue-pair.js';
+import type { CompletionQueue } from '../queues/completion-queue.js';
 import { ReceiveBuffer } from '../queues/receive-buffer.js';
 
 /** Bytes of the longest message (PROTOCOL.md 2.2). */
@@ -86,6 +87,10 @@ export class UnreliableResponder implements ReceivingHalf {
     if (!this.#hasRightLength(bits, payload, pad)) this.#drop();
     else if ((bits & OpcodeBit.SEND) !== 0) this.#onSend(bytes, offset, opcode, bits, offset + header, payload);
     else this.#onWrite(bytes, offset, opcode, bits, offset + header, payload);
+  }
+
+  completesTo(cq: CompletionQueue): boolean {
+    return this.#receive.completesTo(cq);
   }
 
   onFrame(): void {
