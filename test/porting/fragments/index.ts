@@ -111,6 +111,15 @@ export const fragmentSources: readonly FragmentSource[] = [
         note: 'A QP with an SRQ has no receive queue of its own: requests are posted to the SRQ.',
       },
       {
+        place: 'librdma: posting',
+        c: ['rdma_post_ud_send', 'rdma_post_sendv', 'rdma_post_writev', 'rdma_post_readv'],
+        file: 'notes.ts',
+        ours: [],
+        note:
+          'Each is one `qp.postSend`: SEND with `ud`, SEND, RDMA_WRITE, RDMA_READ. The rest of librdmacm (`rdma_create_id`, ' +
+          '`rdma_create_qp`, rsockets) is a library of its own, and no part of this table.',
+      },
+      {
         place: 'HERD: requests by WRITE over UC, replies by SEND over UD',
         c: [
           'ibv_create_qp (UC, then UD)',
@@ -120,15 +129,6 @@ export const fragmentSources: readonly FragmentSource[] = [
         ],
         file: 'notes.ts',
         ours: ['createDatagramQp', 'connectUnreliably', 'requestByWrite', 'replyBySend'],
-      },
-      {
-        place: 'librdma: posting',
-        c: ['rdma_post_ud_send', 'rdma_post_sendv', 'rdma_post_writev', 'rdma_post_readv'],
-        file: 'notes.ts',
-        ours: [],
-        note:
-          'Each is one `qp.postSend`: SEND with `ud`, SEND, RDMA_WRITE, RDMA_READ. The rest of librdmacm (`rdma_create_id`, ' +
-          '`rdma_create_qp`, rsockets) is a library of its own, and no part of this table.',
       },
     ],
   },
