@@ -312,6 +312,7 @@ export class ControlVerbs {
     if (qp.state !== QpState.RTS)
       throw new CommandError('EINVAL', 'the rate can be limited in RTS, and this queue pair is not there');
     qp.sending.limitRate(rateLimitKbps, maxBurstBytes, typicalPacketBytes);
+    qp.attr = { ...qp.attr, rateLimit: rateLimitKbps };
   }
 
   createAh(pd: number, attr: AhAttr): number {
@@ -354,7 +355,7 @@ export class ControlVerbs {
       port.gids = gids;
       events.asyncEvent({ type: EventType.GID_CHANGE });
     }
-    if (pkeys !== undefined) {
+    if (pkeys !== undefined && pkeys.join() !== port.pkeys.join()) {
       port.pkeys = pkeys;
       for (const qp of core.objects.qps.values()) qp.refreshPkey();
       events.asyncEvent({ type: EventType.PKEY_CHANGE });

@@ -12,15 +12,15 @@ export interface AddressHandle {
   readonly path: Path;
 }
 
+/** What fits into a word of a send entry, and is positive there. */
+const MAX_HANDLE = 0x7fffffff;
 /** The only port of this device. */
 const PORT_NUM = 1;
 
 /** The address handles of a NIC (`man ibv_create_ah`). That a domain has one more user is for the caller to note. */
 export class AddressTable {
   readonly #handles = new Map<number, AddressHandle>();
-  /** Numbers that can be given again: a program may make a handle for every message, for days. */
-  readonly #free: number[] = [];
-  #next = 1;
+  #last = 0;
 
   constructor(private readonly limits: { readonly maxAh: number }) {}
 
@@ -38,7 +38,7 @@ export class AddressTable {
     const path = pathTo(attr, port);
     if (this.#handles.size >= this.limits.maxAh)
       throw new CommandError('ENOMEM', `no more than ${this.limits.maxAh} address handles`);
-    const handle = this.#free.shift() ?? this.#next++;
+    const handle = this.#freshNumber();
     this.#handles.set(handle, { pd, path });
     return handle;
   }
@@ -48,11 +48,18 @@ export class AddressTable {
     const address = this.#handles.get(handle);
     if (address === undefined) throw new CommandError('EINVAL', `there is no address handle ${handle}`);
     this.#handles.delete(handle);
-    this.#free.push(handle);
     return address.pd;
   }
 
   find(handle: number): AddressHandle | undefined {
     return this.#handles.get(handle);
+  }
+
+  /** None that was in use a moment ago; a program may make a handle for every message, for days, so they come again. */
+  #freshNumber(): number {
+    do {
+      this.#last = this.#last === MAX_HANDLE ? 1 : this.#last + 1;
+    } while (this.#handles.has(this.#last));
+    return this.#last;
   }
 }
