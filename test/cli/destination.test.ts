@@ -2,6 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { DESTINATION_BYTES, decodeDestination, encodeDestination } from '../../src/cli/pingpong/destination.js';
+import {
+  XSRQ_DESTINATION_BYTES,
+  decodeXsrqDestination,
+  encodeXsrqDestination,
+} from '../../src/cli/pingpong/xsrq-destination.js';
 import { gidFromIp } from '../../src/index.js';
 
 test('a destination is the 52 bytes that the C tools exchange', () => {
@@ -26,4 +31,16 @@ test('bytes of another form are refused', () => {
     () => decodeDestination(Buffer.alloc(52, 'x'), 'ibv_rc_pingpong'),
     /was expected; is it an ibv_rc_pingpong\?/,
   );
+});
+
+const XSRQ = { lid: 1, recvQpn: 0x11, sendQpn: 0x12, psn: 0x7560c3, srqn: 0xabcdef, gid: gidFromIp('10.0.0.1') };
+
+test('a destination of XRC is the 66 bytes that the C tools exchange', () => {
+  const bytes = encodeXsrqDestination(XSRQ);
+  assert.equal(bytes.length, XSRQ_DESTINATION_BYTES);
+  assert.equal(bytes.toString('latin1'), '0001:000011:000012:7560c3:abcdef:00000000000000000000ffff0a000001\0');
+});
+
+test('what is encoded for XRC decodes to the same', () => {
+  assert.deepEqual(decodeXsrqDestination(encodeXsrqDestination(XSRQ)), XSRQ);
 });

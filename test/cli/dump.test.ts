@@ -71,6 +71,17 @@ describe('verbena dump', () => {
     assert.deepEqual(names, [undefined, 'IPv4', 'UDP', 'BTH', 'AtomicETH', 'payload', 'ICRC']);
   });
 
+  it('prints the packets of the unreliable services', () => {
+    const [uc] = dump([goldenPath('uc_pingpong')]).lines;
+    assert.match(uc, / UC_SEND_FIRST qpn=0x000017 psn=0x91d665 payload=1024 icrc=ok$/);
+    const { lines } = dump(['-v', goldenPath('ud_pingpong')]);
+    assert.match(
+      lines[0],
+      / UD_SEND_ONLY qpn=0x000018 .* deth\{qkey=0x11111111 src_qp=0x000018\} payload=512 icrc=ok$/,
+    );
+    assert.equal(lines[4], '    DETH qkey=0x11111111 reserved=0 src_qp=0x000018');
+  });
+
   it('reads standard input', () => {
     assert.equal(dump(['-'], goldenFile('rping')).lines.length, 41);
   });
