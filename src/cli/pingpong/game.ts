@@ -50,7 +50,7 @@ export class Game {
     this.#rules = rules;
     const meaning = tool.service.reliable
       ? 'if it is gone, end this side by Ctrl-C'
-      : 'a packet may be lost, which nobody repeats here, or the peer be gone: end this side by Ctrl-C';
+      : 'a packet may be lost, which nobody repeats here, or the peer may be gone: end this side by Ctrl-C';
     this.#waiting = new Waiting(context, [player.cq], player.channel, { meaning });
     this.#timestamps = rules.timestamps ? new Timestamps(context.queryDeviceEx().completionTimestampMask) : undefined;
     this.#pending = Array<number>(rules.qps).fill(RECV_WRID);
