@@ -11,8 +11,8 @@ export const AsyncEventRing = {
   OBJECT: 1,
   /** Words of one entry. */
   SIZE: 2,
-  /** Entries. */
-  ENTRIES: 1024,
+  /** Entries: four for each QP that a device can have. Memory is only taken by those that are used. */
+  ENTRIES: 131072,
 } as const;
 
 /** Stands for "the device itself". */

@@ -55,16 +55,19 @@ export class DatagramResponder implements ReceivingHalf {
       counters.rxMessageDropped += 1;
       return;
     }
-    if (!receive.take()) {
+    const room = receive.nextCapacity;
+    if (room < 0) {
       counters.rxNoReceive += 1;
       return;
     }
-    // Too long for its receive request: dropped, and the request waits for the next one. So IBTA 9.9.3 has it (class D:
-    // an unreliable service drops in silence), so do rxe and rdma-unit-test's SendWithTooSmallRecv.
-    if (GRH_BYTES + payload > receive.capacity) {
+    // Too long for its receive request: dropped, and the request waits for the next one, in a shared queue for that of any
+    // QP. So IBTA 9.9.3 has it (class D: an unreliable service drops in silence), so do rxe and rdma-unit-test's
+    // SendWithTooSmallRecv.
+    if (GRH_BYTES + payload > room) {
       counters.rxMessageDropped += 1;
       return;
     }
+    receive.take();
     writeGrhArea(this.#header, 0, meta, lengthBytes);
     if (
       !receive.scatter(0, this.#header, 0, GRH_BYTES) ||

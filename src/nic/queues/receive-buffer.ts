@@ -6,7 +6,7 @@ import type { QueuePair } from '../queue-pair.js';
 import type { CompletionQueue } from './completion-queue.js';
 import type { SharedReceiveQueue } from './shared-receive-queue.js';
 import { flushStatus } from './flush-status.js';
-import { sgeTotal } from './work-queue.js';
+import { nextCapacity, receiveSges, sgeTotal } from './work-queue.js';
 
 /**
  * Where a responder puts what it receives: one request at a time is taken, filled and completed. It comes from the QP's
@@ -56,10 +56,10 @@ export class ReceiveBuffer {
    * @returns why it cannot be: XRC_SRQ when the QP's domain has none of that number, or a message is open that goes to
    *   another; SRQ_UNUSABLE when it failed; otherwise NONE
    */
-  choose(srqn: number): Syndrome {
+  choose(srqn: number, messageOpen: boolean): Syndrome {
     const chosen = this.#srq;
     if (chosen?.srqn === srqn && !chosen.destroyed) return chosen.failed ? Syndrome.SRQ_UNUSABLE : Syndrome.NONE;
-    if (this.taken) return Syndrome.XRC_SRQ;
+    if (this.taken || messageOpen) return Syndrome.XRC_SRQ;
     const srq = this.core.xrcSrq(srqn, this.qp.xrcd);
     if (srq?.cq === undefined) return Syndrome.XRC_SRQ;
     if (srq.failed) return Syndrome.SRQ_UNUSABLE;
@@ -67,6 +67,12 @@ export class ReceiveBuffer {
     this.#cq = srq.cq;
     if (this.#copy === undefined || this.#copy.length < srq.entryWords) this.#copy = new Int32Array(srq.entryWords);
     return Syndrome.NONE;
+  }
+
+  /** Bytes that the request has room for which {@link take} would give, or -1 when there is none. Takes nothing. */
+  get nextCapacity(): number {
+    if (this.taken) return this.capacity;
+    return this.#srq?.nextCapacity ?? nextCapacity(this.qp.rq);
   }
 
   /** Takes the oldest request; false when there is none. */
@@ -84,8 +90,7 @@ export class ReceiveBuffer {
       this.#words = this.#copy;
       this.#entry = 0;
     }
-    // A driver may claim more entries than fit; it gets as many as fit.
-    this.#numSge = Math.min(this.#words[this.#entry + RecvWqe.NUM_SGE] >>> 0, srq?.maxSge ?? rq.maxSge);
+    this.#numSge = receiveSges(this.#words, this.#entry, srq?.maxSge ?? rq.maxSge);
     this.capacity = sgeTotal(this.#words, this.#entry + RecvWqe.DATA, this.#numSge);
     this.taken = true;
     return true;

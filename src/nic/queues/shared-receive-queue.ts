@@ -3,7 +3,7 @@ import { CommandError } from '../command-error.js';
 import { RecvWqe, recvQueueShape, SgeWords } from '../layout.js';
 import type { NicEvents } from '../ports.js';
 import type { CompletionQueue } from './completion-queue.js';
-import { WorkQueue } from './work-queue.js';
+import { nextCapacity, receiveSges, WorkQueue } from './work-queue.js';
 
 /** What makes a shared receive queue of the NIC. */
 export interface SharedReceiveQueueParts {
@@ -59,6 +59,11 @@ export class SharedReceiveQueue {
     return this.#queue.has(this.#queue.head);
   }
 
+  /** Bytes that the oldest request has room for, or -1 when there is none. */
+  get nextCapacity(): number {
+    return nextCapacity(this.#queue);
+  }
+
   /**
    * Copies the oldest request to `target` and gives its slot back: the queue pair that takes it may fill it long after
    * others have completed later ones.
@@ -69,7 +74,8 @@ export class SharedReceiveQueue {
     const queue = this.#queue;
     if (!queue.has(queue.head)) return false;
     const entry = queue.entry(queue.head);
-    for (let i = 0, words = this.entryWords; i < words; i += 1) target[i] = queue.words[entry + i];
+    const words = RecvWqe.DATA + SgeWords.SIZE * receiveSges(queue.words, entry, this.maxSge);
+    for (let i = 0; i < words; i += 1) target[i] = queue.words[entry + i];
     queue.retire((queue.head + 1) | 0);
     queue.publish();
     if (this.limit > 0 && queue.count < this.limit) {

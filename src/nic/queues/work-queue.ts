@@ -1,6 +1,6 @@
 import type { QpState } from '../../spec/index.js';
 import { requireBytes } from '../command-error.js';
-import { Ring, RING_HEADER_WORDS, type RingShape, SgeWords, WorkQueue as Header } from '../layout.js';
+import { RecvWqe, Ring, RING_HEADER_WORDS, type RingShape, SgeWords, WorkQueue as Header } from '../layout.js';
 
 /**
  * The NIC's end of a send or receive queue. Entries stay in the ring, where they are read again for every
@@ -114,4 +114,16 @@ export function sgeTotal(words: Int32Array, at: number, count: number): number {
   let total = 0;
   for (let i = 0; i < count; i += 1) total += words[at + i * SgeWords.SIZE + SgeWords.LENGTH] >>> 0;
   return total;
+}
+
+/** Bytes that the oldest receive request of a queue has room for, or -1 when there is none. */
+export function nextCapacity(queue: WorkQueue): number {
+  if (!queue.has(queue.head)) return -1;
+  const entry = queue.entry(queue.head);
+  return sgeTotal(queue.words, entry + RecvWqe.DATA, receiveSges(queue.words, entry, queue.maxSge));
+}
+
+/** Scatter/gather entries of the receive entry at word `entry`. A driver may claim more than fit; it gets as many as fit. */
+export function receiveSges(words: Int32Array, entry: number, maxSge: number): number {
+  return Math.min(words[entry + RecvWqe.NUM_SGE] >>> 0, maxSge);
 }

@@ -1,4 +1,4 @@
-import { type QpAttr, Syndrome, WcOpcode, WcStatus, WrOpcode } from '../../spec/index.js';
+import { Errno, type QpAttr, Syndrome, WcOpcode, WcStatus, WrOpcode } from '../../spec/index.js';
 import type { SendingHalf } from '../halves.js';
 import { SendWqe } from '../layout.js';
 import { type NicCore, Served } from '../nic-core.js';
@@ -9,6 +9,9 @@ import { type CompletionNames, UnacknowledgedQueue } from '../unreliable/send-qu
 const ETHERNET_HEADER_BYTES = 14;
 /** The longest frame of any link: an IP packet, an Ethernet header, and two VLAN tags. */
 const MAX_FRAME_BYTES = 65535 + ETHERNET_HEADER_BYTES + 8;
+
+/** Between two attempts to hand over a frame: some 1500 bytes at 100 Mb/s. */
+const WIRE_WAIT_US = 100;
 
 const names: CompletionNames = (() => {
   const table: { wcOpcode: number }[] = [];
@@ -88,6 +91,11 @@ export class RawRequester implements SendingHalf {
     }
     if (!queue.mayLeave() || !queue.gather(entry, 0, frame, 0, length)) return Served.IDLE;
     const errno = core.sendFrame(frame, 0, length);
+    if (errno === Errno.EAGAIN || errno === Errno.ENOBUFS) {
+      // The interface is behind: as on an adapter, the send queue waits for the wire.
+      core.timers.arm(qp.timerId, core.nowUs + WIRE_WAIT_US);
+      return Served.IDLE;
+    }
     if (errno !== 0) {
       counters.sendErr += 1;
       queue.failWith(WcStatus.GENERAL_ERR, Syndrome.LINK_REFUSED, length, errno);

@@ -142,7 +142,8 @@ export class Responder implements ReceivingHalf {
     }
     const bits = opcodeBits[opcode];
     const xrceth = xrcethOffset[opcode];
-    const objection = xrceth === 0 ? Syndrome.NONE : this.#receive.choose(xrcethSrqn(bytes, offset + xrceth));
+    const objection =
+      xrceth === 0 ? Syndrome.NONE : this.#receive.choose(xrcethSrqn(bytes, offset + xrceth), this.#open !== Open.NONE);
     if (distance < 0) {
       this.core.counters.duplicateRequest += 1;
       if ((bits & ANSWERED) !== 0) this.#answered.onDuplicate(bytes, offset, bits, psn);
