@@ -60,7 +60,8 @@ export interface Specimens {
 /** An address that leads back to the device itself. */
 export const homeAddress = (context: Context): AhAttrInit => ({ grh: { dgid: context.queryGid(1, 0) } });
 
-function specimensOf(context: Context, keeper: Belongings): Specimens {
+/** One of each kind, none of them in use; they end with `keeper`. */
+export function specimensOf(context: Context, keeper: Belongings): Specimens {
   const pd = keeper.keep(context.allocPd());
   const channel = keeper.keep(context.createCompChannel());
   const cq = keeper.keep(context.createCq({ cqe: 8, channel }));
