@@ -62,8 +62,7 @@ const WAYS: Readonly<Record<QpState, readonly QpState[]>> = {
 const lettersOf = (text: string): readonly Letter[] => LETTERS.filter((letter) => text.includes(letter));
 
 /** That a modification is refused and nothing of it happens. */
-function assertRefused(qp: QpBase, attr: QpModifyAttr, what: string): void {
-  const before = qp.query().attr;
+function assertRefused(qp: QpBase, attr: QpModifyAttr, what: string, before = qp.query().attr): void {
   assert.throws(() => qp.modify(attr), { name: 'VerbsError', errno: 'EINVAL' }, what);
   assert.deepEqual(qp.query().attr, before, what);
 }
@@ -139,9 +138,12 @@ for (const type of TYPES) {
         bringTo(qp, from);
         for (const to of STATES) {
           if (WAYS[from].includes(to)) continue;
-          assertRefused(qp, { qpState: to }, qpStateStr(to));
-          for (const letter of LETTERS)
-            assertRefused(qp, { ...attributeOf(letter, context, from), qpState: to }, `${qpStateStr(to)} ${letter}`);
+          const { attr } = qp.query();
+          assertRefused(qp, { qpState: to }, qpStateStr(to), attr);
+          for (const letter of LETTERS) {
+            const wrong = { ...attributeOf(letter, context, from), qpState: to };
+            assertRefused(qp, wrong, `${qpStateStr(to)} ${letter}`, attr);
+          }
         }
         for (const to of [RESET, ERR].filter((state) => WAYS[from].includes(state))) {
           bringTo(qp, from);
