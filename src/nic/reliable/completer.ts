@@ -304,7 +304,7 @@ export class Completer {
       this.#rnrRetriesLeft -= 1;
     }
     // The peer and the way to it are alive. How long it may go on not being ready is for rnr_retry alone to say.
-    this.#retriesLeft = qp.attr.retryCnt;
+    this.#retriesLeft = this.requester.retryCnt;
     this.#retried = false;
     this.#transmissions += 1;
     this.requester.window.rewind();
@@ -404,8 +404,8 @@ export class Completer {
 
   /** Both counters start anew whenever something was acknowledged. */
   #reload(): void {
-    this.#retriesLeft = this.qp.attr.retryCnt;
-    this.#rnrRetriesLeft = this.qp.attr.rnrRetry;
+    this.#retriesLeft = this.requester.retryCnt;
+    this.#rnrRetriesLeft = this.requester.rnrRetry;
     this.#transmissions = 0;
     this.#gapSeen = false;
     this.#retried = false;

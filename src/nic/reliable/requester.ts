@@ -21,6 +21,8 @@ export class ReliableRequester implements SendingHalf {
   readonly kinds: readonly (RequestKind | undefined)[];
   congestion = new CongestionWindow(256);
   ackTimeoutUs = Infinity;
+  retryCnt = 0;
+  rnrRetry = 0;
   /** Packets that one request of a READ asks for; see the sender. */
   readPiecePackets = 1;
 
@@ -41,14 +43,14 @@ export class ReliableRequester implements SendingHalf {
   start(): void {
     const { qp } = this;
     this.congestion = new CongestionWindow(qp.mtuBytes);
-    this.ackTimeoutUs = ackTimeoutUs(qp.attr.timeout);
+    this.#takeTimes();
     this.#sizeReads();
     this.window.reset(qp.attr.sqPsn);
     this.completer.reset();
   }
 
   onAttributes(changes: Partial<QpAttr>): void {
-    if (changes.timeout !== undefined) this.ackTimeoutUs = ackTimeoutUs(changes.timeout);
+    this.#takeTimes();
     if (changes.maxRdAtomic !== undefined && !this.busy) this.#sizeReads();
   }
 
@@ -74,6 +76,14 @@ export class ReliableRequester implements SendingHalf {
   reset(): void {
     this.window.reset(0);
     this.completer.reset();
+  }
+
+  /** Keeps by itself what every acknowledgement needs: the attributes are many, and far away in memory. */
+  #takeTimes(): void {
+    const { timeout, retryCnt, rnrRetry } = this.qp.attr;
+    this.ackTimeoutUs = ackTimeoutUs(timeout);
+    this.retryCnt = retryCnt;
+    this.rnrRetry = rnrRetry;
   }
 
   /** With two READ requests in flight one can be answered while the other is asked for. */

@@ -55,6 +55,7 @@ export class Responder implements ReceivingHalf {
   readonly #answered: AnsweredRequests;
 
   #expectedPsn = 0;
+  #accessFlags = 0;
   #msn = 0;
   /** What the peer was told about the expected PSN: what comes ahead of it is dropped without a second NAK. */
   #told: Told = Told.NOTHING;
@@ -81,7 +82,8 @@ export class Responder implements ReceivingHalf {
   }
 
   start(): void {
-    const { rqPsn, maxDestRdAtomic } = this.qp.attr;
+    const { rqPsn, maxDestRdAtomic, qpAccessFlags } = this.qp.attr;
+    this.#accessFlags = qpAccessFlags;
     this.#begin(rqPsn, maxDestRdAtomic);
   }
 
@@ -91,6 +93,7 @@ export class Responder implements ReceivingHalf {
 
   /** The peer may have another number of answered requests outstanding. */
   onAttributes({ maxDestRdAtomic }: Partial<QpAttr>): void {
+    this.#accessFlags = this.qp.attr.qpAccessFlags;
     if (maxDestRdAtomic === undefined) return;
     this.#answered.resize(maxDestRdAtomic);
     this.sender.resize(maxDestRdAtomic);
@@ -272,7 +275,7 @@ export class Responder implements ReceivingHalf {
     payload: number,
     pad: number,
   ): void {
-    if ((this.qp.attr.qpAccessFlags & AccessFlags.REMOTE_WRITE) === 0) {
+    if ((this.#accessFlags & AccessFlags.REMOTE_WRITE) === 0) {
       this.refuse(opcode, payload);
       return;
     }
