@@ -11,7 +11,8 @@ const MAX_ALIGN = 1 << 21;
  * @param length bytes, at least 1
  * @throws VerbsError EINVAL for a length or alignment that is none; ENOMEM when there is no room
  */
-export function alloc(length: number, { align = PAGE }: AllocOptions = {}): Uint8Array {
+export function alloc(length: number, options: AllocOptions = {}): Uint8Array {
+  const { align = PAGE } = options;
   if (!Number.isSafeInteger(length) || length < 1)
     refuse('alloc', invalid(`length is ${String(length)}`, 'It is a number of bytes from 1 on'));
   if (!Number.isInteger(align) || align < 1 || align > MAX_ALIGN || (align & (align - 1)) !== 0)

@@ -67,7 +67,7 @@ export class Game {
     while (note === undefined && (this.#received < iterations || this.#sent < iterations)) {
       for (const completion of this.#waiting.next(rxDepth + qps)) note ??= this.#take(completion);
     }
-    const elapsedUs = (performance.now() - started) * 1000;
+    const elapsedUs = Math.round((performance.now() - started) * 1000);
     const invalidPages = validate && !serves ? unmarkedPages(this.#player.message) : [];
     const clockCycles = this.#timestamps?.result;
     if (this.#tool.service.reliable) this.#linger();

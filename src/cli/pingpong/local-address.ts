@@ -6,20 +6,19 @@ import { type HostingOptions, openOptions } from '../options.js';
 
 const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
 
-function isLoopback(address: string): boolean {
-  return address === '::1' || address.startsWith('127.');
-}
+type Family = 'IPv4' | 'IPv6';
 
-/** IPv6 addresses of this machine at which a NIC can talk to ::1: ::1 itself first, link-local ones not at all. */
-function ipv6Candidates(): string[] {
-  const others = Object.values(networkInterfaces())
+/** Addresses of this machine of that family at which a NIC can talk to another one here; link-local ones cannot. */
+function ownAddresses(family: Family): string[] {
+  return Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
-    .filter(({ family, address }) => family === 'IPv6' && address !== '::1' && !address.startsWith('fe80:'))
+    .filter((own) => own.family === family && !own.address.startsWith('fe80:'))
     .map(({ address }) => address);
-  return ['::1', ...others];
 }
 
-function openFree(device: Device, options: HostingOptions, addresses: readonly string[]): Context {
+/** Opens the device at the first address that is free: `first`, then any other of this machine. */
+function openFree(device: Device, options: HostingOptions, family: Family, first: string): Context {
+  const addresses = new Set([first, ...ownAddresses(family)]);
   for (const address of addresses) {
     try {
       return device.open({ ...openOptions(options), address });
@@ -28,23 +27,27 @@ function openFree(device: Device, options: HostingOptions, addresses: readonly s
       if (!taken) throw error;
     }
   }
+  // Of IPv4 a machine has millions of addresses on loopback, and the device finds a free one.
+  if (family === 'IPv4') return device.open(openOptions(options));
   throw new ToolError(
-    `All IPv6 addresses of this machine are taken by other NICs (${addresses.join(', ')}); ` +
+    `All IPv6 addresses of this machine are taken by other NICs (${[...addresses].join(', ')}); ` +
       'add one, as root: ip -6 addr add fd00:7::2/128 dev lo, and give it by --addr fd00:7::2.',
   );
 }
 
 /**
  * Opens the device at an address that can reach the peer of a TCP connection. An address that was asked for wins.
- * Otherwise a peer on loopback gets a NIC on loopback, of the same address family, and a peer elsewhere one at the
- * address from which the connection left: to name a host is to ask for packets to it.
+ * Otherwise a peer on this machine gets a NIC at another of its addresses, of the same family, and a peer elsewhere one at
+ * the address from which the connection left: to name a host is to ask for packets to it.
  */
 export function openToward(device: Device, socket: Socket, options: HostingOptions): Context {
   const name = `Couldn't get context for ${device.name}`;
   const asked = options.addr !== undefined || process.env['VERBENA_ADDR'] !== undefined;
   const peer = plain(socket.remoteAddress ?? '');
   if (asked || peer.startsWith('127.')) return attempt(name, () => device.open(openOptions(options)));
-  if (isLoopback(peer)) return attempt(name, () => openFree(device, options, ipv6Candidates()));
   const address = plain(socket.localAddress ?? '');
+  const family = address.includes(':') ? 'IPv6' : 'IPv4';
+  // The peer is on this machine, and its NIC most likely has that address.
+  if (address === peer) return attempt(name, () => openFree(device, options, family, address));
   return attempt(name, () => device.open({ ...openOptions(options), address }));
 }
