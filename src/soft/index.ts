@@ -8,7 +8,9 @@ export type {
   SimulatedLinkOptions,
   SimulatedNetwork,
   SimulatedNetworkOptions,
+  PacketHeader,
   SimulatedPacket,
+  Verdict,
 } from '../link/index.js';
 export { SimulatedCluster } from './simulated-cluster.js';
 export { readStatistics } from './statistics.js';

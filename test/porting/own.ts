@@ -15,7 +15,7 @@ export const ownNames: readonly OwnNames[] = [
   {
     title: 'Networks in memory and in virtual time; what befalls a port',
     names: list(`SimulatedCluster SimulatedNetwork SimulatedNetworkOptions SimulatedLinkOptions SimulatedPacket
-      LinkConditions administer PortChange`),
+      PacketHeader Verdict LinkConditions administer PortChange`),
   },
   {
     title: 'Why something failed',
@@ -52,11 +52,13 @@ export const ownNames: readonly OwnNames[] = [
     title: 'For those who write a provider: the checks and tables that all providers share',
     names: list(`Resource Problem invalid refuse unsupported ReverseAddress ahAttrFromWc AttributeRange attributeRanges
       qpAttrFields checkAhAttr checkAttributes isOneOf Transition TransitionRule transitions transitionRule checkTransition
-      highWord lowWord joinWords joinWordsNumber isAddress isU32 isWrId ahProblem completeAhAttr bindRequestProblem
-      cqeProblem cqFlagsProblem moderationProblem completeQpAttr modifyProblem hasReceiveQueue qpInitProblem
+      highWord lowWord joinWords joinWordsNumber isAddress isU32 isWrId isObject isList
+      objectProblem listProblem bytesProblem wrIdProblem show ahInitProblem ahProblem completeAhAttr mwTypeProblem
+      bindRequestProblem cqInitProblem cqeProblem cqFlagsProblem moderationProblem modifyInitProblem completeQpAttr
+      modifyProblem hasReceiveQueue qpInitProblem
       rateLimitProblem sendOpOf sendOpProblem sendOpsOf accessProblem adviseProblem defaultIova iovaProblem
       pieceOfRegionProblem reregFlagsOf reregProblem bindMwProblem datagramProblem flushProblem isAtomicAligned
-      queueFullProblem recvProblem sendProblem srqRecvProblem xrcProblem hasOpcode mayBeInline movesData
+      queueFullProblem recvProblem sendProblem srqRecvProblem wrFlagsProblem xrcProblem hasOpcode mayBeInline movesData
       namesSharedQueue opcodeProblem OpcodeRule opcodeRules recvStateProblem sendStateProblem capProblem completeQpCap
       defaultQpCap completeSrqInit srqInitProblem srqModifyProblem openQpProblem xrcdProblem formatMicroseconds`),
   },

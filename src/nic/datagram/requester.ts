@@ -1,12 +1,11 @@
-import { psnAdd, type QpAttr, SendFlags, Syndrome, WcStatus } from '../../spec/index.js';
+import { psnAdd, SendFlags, Syndrome, WcStatus } from '../../spec/index.js';
 import { dethOffset, immOffset, OpcodeService, type Path, putU32, writeDeth } from '../../wire/index.js';
-import type { SendingHalf } from '../halves.js';
 import { SendWqe } from '../layout.js';
 import { type NicCore, Served } from '../nic-core.js';
 import type { PacketOrigin } from '../packet-builder.js';
 import type { QueuePair } from '../queue-pair.js';
 import { opcodeClass, requestKinds } from '../request-kinds.js';
-import { UnacknowledgedQueue } from '../unreliable/send-queue.js';
+import { SinglePacketRequester } from '../unreliable/single-packet-requester.js';
 
 const kinds = requestKinds(opcodeClass(OpcodeService.UD));
 
@@ -22,65 +21,25 @@ class DatagramOrigin implements PacketOrigin {
 }
 
 /** The requester of a UD QP: each request is one packet, along the way that its address handle names (PROTOCOL.md 3.2). */
-export class DatagramRequester implements SendingHalf {
-  /** A datagram leaves at once or not at all. */
-  readonly busy = false;
-  readonly #queue: UnacknowledgedQueue;
+export class DatagramRequester extends SinglePacketRequester {
   readonly #origin: DatagramOrigin;
   #psn = 0;
 
-  constructor(
-    private readonly qp: QueuePair,
-    private readonly core: NicCore,
-  ) {
-    this.#queue = new UnacknowledgedQueue(qp, core, kinds);
+  constructor(qp: QueuePair, core: NicCore) {
+    super(qp, core, kinds);
     this.#origin = new DatagramOrigin(qp);
   }
 
-  start(): void {
+  override start(): void {
     this.#psn = this.qp.attr.sqPsn;
-    this.#queue.start();
+    super.start();
   }
 
-  onAttributes(changes: Partial<QpAttr>): void {
-    this.#queue.onAttributes(changes);
-  }
-
-  limitRate(rateKbps: number, maxBurstBytes: number, typicalPacketBytes: number): void {
-    this.#queue.limitRate(rateKbps, maxBurstBytes, typicalPacketBytes);
-  }
-
-  transmit(budget: number): Served {
-    const { qp } = this;
-    const { sq } = qp;
-    let served: Served = Served.MORE;
-    for (let left = budget; left > 0 && served === Served.MORE; left -= 1)
-      served = qp.mayStart && sq.has(sq.head) ? this.#send(sq.entry(sq.head)) : Served.IDLE;
-    sq.publish();
-    return served;
-  }
-
-  onResponse(): void {
-    this.core.counters.rxUnexpectedResponse += 1;
-  }
-
-  onTimer(): void {
-    this.#queue.onTimer();
-  }
-
-  flush(cause: Syndrome): void {
-    this.#queue.flush(cause);
-  }
-
-  reset(): void {
-    this.#queue.reset();
-  }
-
-  #send(entry: number): Served {
+  protected send(entry: number): Served {
     const { qp, core } = this;
     const { words } = qp.sq;
     const { builder } = core;
-    const queue = this.#queue;
+    const { queue } = this;
     const origin = this.#origin;
     const control = words[entry + SendWqe.CONTROL];
     const kind = kinds[control & 0xff];

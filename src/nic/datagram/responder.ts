@@ -13,36 +13,16 @@ import {
   type PacketMeta,
   writeGrhArea,
 } from '../../wire/index.js';
-import type { ReceivingHalf } from '../halves.js';
-import { type NicCore, Served } from '../nic-core.js';
-import type { QueuePair } from '../queue-pair.js';
-import type { CompletionQueue } from '../queues/completion-queue.js';
-import { ReceiveBuffer } from '../queues/receive-buffer.js';
+import { SilentResponder } from '../unreliable/silent-responder.js';
 
 /** The responder of a UD QP: each packet is a message, and fills one receive request (PROTOCOL.md 3.2). */
-export class DatagramResponder implements ReceivingHalf {
-  readonly #receive: ReceiveBuffer;
+export class DatagramResponder extends SilentResponder {
   readonly #header = new Uint8Array(GRH_BYTES);
-
-  constructor(
-    private readonly qp: QueuePair,
-    private readonly core: NicCore,
-  ) {
-    this.#receive = new ReceiveBuffer(qp, core);
-  }
-
-  start(): void {
-    // The PSN of a datagram is nobody's business here (PROTOCOL.md 3.2).
-  }
-
-  onAttributes(): void {
-    // Q_Key and P_Key are looked up for each packet.
-  }
 
   onRequest(bytes: Uint8Array, offset: number, lengthBytes: number, meta: PacketMeta): void {
     const { qp, core } = this;
     const { counters } = core;
-    const receive = this.#receive;
+    const receive = this.receive;
     const opcode = bytes[offset];
     const deth = offset + dethOffset[opcode];
     if (dethQkey(bytes, deth) !== (qp.attr.qkey | 0)) {
@@ -91,34 +71,10 @@ export class DatagramResponder implements ReceivingHalf {
     );
   }
 
-  completesTo(cq: CompletionQueue): boolean {
-    return this.#receive.completesTo(cq);
-  }
-
-  onFrame(): void {
-    // Frames go to raw packet QPs alone.
-  }
-
-  transmit(): Served {
-    return Served.IDLE;
-  }
-
-  transmitAcknowledgement(): Served {
-    return Served.IDLE;
-  }
-
-  flush(cause: Syndrome): void {
-    this.#receive.flush(cause);
-  }
-
-  reset(): void {
-    this.#receive.reset();
-  }
-
   /** The receive request names memory that it may not: a mistake at home, which ends the QP (IBTA 9.9.3, class A). */
   #fail(): void {
     const { syndrome, detail } = this.core.mover;
-    this.#receive.complete(WcStatus.LOC_PROT_ERR, WcOpcode.RECV, 0, 0, 0, true, syndrome, detail);
+    this.receive.complete(WcStatus.LOC_PROT_ERR, WcOpcode.RECV, 0, 0, 0, true, syndrome, detail);
     this.qp.enterError(syndrome);
   }
 }

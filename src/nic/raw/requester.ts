@@ -1,9 +1,9 @@
-import { Errno, type QpAttr, Syndrome, WcOpcode, WcStatus, WrOpcode } from '../../spec/index.js';
-import type { SendingHalf } from '../halves.js';
+import { Errno, Syndrome, WcOpcode, WcStatus, WrOpcode } from '../../spec/index.js';
 import { SendWqe } from '../layout.js';
 import { type NicCore, Served } from '../nic-core.js';
 import type { QueuePair } from '../queue-pair.js';
-import { type CompletionNames, UnacknowledgedQueue } from '../unreliable/send-queue.js';
+import type { CompletionNames } from '../unreliable/send-queue.js';
+import { SinglePacketRequester } from '../unreliable/single-packet-requester.js';
 
 /** An Ethernet header: two addresses and a type. What is shorter is no frame. */
 const ETHERNET_HEADER_BYTES = 14;
@@ -23,62 +23,17 @@ const names: CompletionNames = (() => {
 const scratch = { frame: new Uint8Array(0) };
 
 /** The requester of a raw packet QP: each request is a whole Ethernet frame (PROTOCOL.md 1.2). */
-export class RawRequester implements SendingHalf {
-  /** A frame leaves at once or not at all. */
-  readonly busy = false;
-  readonly #queue: UnacknowledgedQueue;
-
-  constructor(
-    private readonly qp: QueuePair,
-    private readonly core: NicCore,
-  ) {
-    this.#queue = new UnacknowledgedQueue(qp, core, names);
+export class RawRequester extends SinglePacketRequester {
+  constructor(qp: QueuePair, core: NicCore) {
+    super(qp, core, names);
     if (scratch.frame.length === 0) scratch.frame = new Uint8Array(MAX_FRAME_BYTES);
   }
 
-  start(): void {
-    this.#queue.start();
-  }
-
-  onAttributes(changes: Partial<QpAttr>): void {
-    this.#queue.onAttributes(changes);
-  }
-
-  limitRate(rateKbps: number, maxBurstBytes: number, typicalPacketBytes: number): void {
-    this.#queue.limitRate(rateKbps, maxBurstBytes, typicalPacketBytes);
-  }
-
-  transmit(budget: number): Served {
-    const { qp } = this;
-    const { sq } = qp;
-    let served: Served = Served.MORE;
-    for (let left = budget; left > 0 && served === Served.MORE; left -= 1)
-      served = qp.mayStart && sq.has(sq.head) ? this.#send(sq.entry(sq.head)) : Served.IDLE;
-    sq.publish();
-    return served;
-  }
-
-  onResponse(): void {
-    this.core.counters.rxUnexpectedResponse += 1;
-  }
-
-  onTimer(): void {
-    this.#queue.onTimer();
-  }
-
-  flush(cause: Syndrome): void {
-    this.#queue.flush(cause);
-  }
-
-  reset(): void {
-    this.#queue.reset();
-  }
-
-  #send(entry: number): Served {
+  protected send(entry: number): Served {
     const { qp, core } = this;
     const { counters } = core;
     const { frame } = scratch;
-    const queue = this.#queue;
+    const { queue } = this;
     if (names[qp.sq.words[entry + SendWqe.CONTROL] & 0xff] === undefined) {
       queue.refuse(entry);
       return Served.IDLE;

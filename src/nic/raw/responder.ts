@@ -1,42 +1,18 @@
 import { Syndrome, WcOpcode, WcStatus } from '../../spec/index.js';
-import type { ReceivingHalf } from '../halves.js';
 import { Cqe } from '../layout.js';
-import { type NicCore, Served } from '../nic-core.js';
-import type { QueuePair } from '../queue-pair.js';
-import type { CompletionQueue } from '../queues/completion-queue.js';
-import { ReceiveBuffer } from '../queues/receive-buffer.js';
+import { SilentResponder } from '../unreliable/silent-responder.js';
 
 /** The responder of a raw packet QP: each frame fills one receive request, from the request's first byte on. */
-export class RawResponder implements ReceivingHalf {
-  readonly #receive: ReceiveBuffer;
+export class RawResponder extends SilentResponder {
   readonly #detail = new Int32Array(Cqe.DETAIL_WORDS);
-
-  constructor(
-    private readonly qp: QueuePair,
-    private readonly core: NicCore,
-  ) {
-    this.#receive = new ReceiveBuffer(qp, core);
-  }
-
-  start(): void {
-    // Frames have no order to begin with.
-  }
-
-  onAttributes(): void {
-    // No attribute concerns what is received.
-  }
 
   onRequest(): void {
     this.core.counters.rxWrongTransport += 1;
   }
 
-  completesTo(cq: CompletionQueue): boolean {
-    return this.#receive.completesTo(cq);
-  }
-
-  onFrame(bytes: Uint8Array, offset: number, lengthBytes: number): void {
+  override onFrame(bytes: Uint8Array, offset: number, lengthBytes: number): void {
     const { counters, mover } = this.core;
-    const receive = this.#receive;
+    const receive = this.receive;
     if (!receive.take()) {
       counters.rxNoReceive += 1;
       return;
@@ -55,21 +31,5 @@ export class RawResponder implements ReceivingHalf {
       receive.complete(WcStatus.LOC_PROT_ERR, WcOpcode.RECV, 0, 0, 0, true, mover.syndrome, mover.detail, 0);
       this.qp.enterError(mover.syndrome);
     }
-  }
-
-  transmit(): Served {
-    return Served.IDLE;
-  }
-
-  transmitAcknowledgement(): Served {
-    return Served.IDLE;
-  }
-
-  flush(cause: Syndrome): void {
-    this.#receive.flush(cause);
-  }
-
-  reset(): void {
-    this.#receive.reset();
   }
 }

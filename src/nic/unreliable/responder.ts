@@ -15,13 +15,9 @@ import {
   rethVaHi,
   rethVaLo,
 } from '../../wire/index.js';
-import type { ReceivingHalf } from '../halves.js';
 import { copyBytes } from '../memory/memory-region.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
-import { type NicCore, Served } from '../nic-core.js';
-import type { QueuePair } from '../queue-pair.js';
-import type { CompletionQueue } from '../queues/completion-queue.js';
-import { ReceiveBuffer } from '../queues/receive-buffer.js';
+import { SilentResponder } from './silent-responder.js';
 
 /** Bytes of the longest message (PROTOCOL.md 2.2). */
 const MAX_MESSAGE_BYTES = 2 ** 31;
@@ -37,8 +33,7 @@ const ENDS = OpcodeBit.LAST | OpcodeBit.ONLY;
  * what it is, is dropped as a whole and without a word, and the receive request that it began to fill waits for the next
  * one (IBTA 9.9.3, class D). Only a mistake at home, a receive request that names memory it may not, ends the QP (class A).
  */
-export class UnreliableResponder implements ReceivingHalf {
-  readonly #receive: ReceiveBuffer;
+export class UnreliableResponder extends SilentResponder {
   #expectedPsn = 0;
   #open: number = Open.NONE;
   /** The rest of a message that was dropped is passed over. */
@@ -50,20 +45,9 @@ export class UnreliableResponder implements ReceivingHalf {
   #begin = 0;
   #dmaLength = 0;
 
-  constructor(
-    private readonly qp: QueuePair,
-    private readonly core: NicCore,
-  ) {
-    this.#receive = new ReceiveBuffer(qp, core);
-  }
-
-  start(): void {
+  override start(): void {
     this.#expectedPsn = this.qp.attr.rqPsn;
     this.#skipping = false;
-  }
-
-  onAttributes(): void {
-    // Access flags are looked up for each packet.
   }
 
   onRequest(bytes: Uint8Array, offset: number, lengthBytes: number): void {
@@ -89,30 +73,14 @@ export class UnreliableResponder implements ReceivingHalf {
     else this.#onWrite(bytes, offset, opcode, bits, offset + header, payload);
   }
 
-  completesTo(cq: CompletionQueue): boolean {
-    return this.#receive.completesTo(cq);
-  }
-
-  onFrame(): void {
-    // Frames go to raw packet QPs alone.
-  }
-
-  transmit(): Served {
-    return Served.IDLE;
-  }
-
-  transmitAcknowledgement(): Served {
-    return Served.IDLE;
-  }
-
-  flush(cause: Syndrome): void {
+  override flush(cause: Syndrome): void {
     this.#close();
-    this.#receive.flush(cause);
+    super.flush(cause);
   }
 
-  reset(): void {
+  override reset(): void {
     this.#close();
-    this.#receive.reset();
+    super.reset();
   }
 
   /** Whether the payload has the length that its place in the message calls for (PROTOCOL.md 2.2). */
@@ -123,7 +91,7 @@ export class UnreliableResponder implements ReceivingHalf {
   }
 
   #onSend(bytes: Uint8Array, offset: number, opcode: number, bits: number, at: number, payload: number): void {
-    const receive = this.#receive;
+    const receive = this.receive;
     if ((bits & BEGINS) !== 0) {
       if (!receive.take()) {
         this.#notReady();
@@ -152,7 +120,7 @@ export class UnreliableResponder implements ReceivingHalf {
       return;
     }
     const withImm = (bits & OpcodeBit.IMM) !== 0;
-    if (withImm && !this.#receive.take()) {
+    if (withImm && !this.receive.take()) {
       this.#notReady();
       return;
     }
@@ -200,7 +168,7 @@ export class UnreliableResponder implements ReceivingHalf {
     const imm = immOffset[opcode];
     this.#close();
     this.core.counters.rdmaRecvs += 1;
-    this.#receive.complete(
+    this.receive.complete(
       WcStatus.SUCCESS,
       wcOpcode,
       byteLen,
