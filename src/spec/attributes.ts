@@ -71,7 +71,7 @@ const ahRanges = {
 
 function outOfRange(name: string, value: number, range: AttributeRange): string | undefined {
   if (Number.isInteger(value) && value >= range.min && value <= range.max) return undefined;
-  return `${name} is ${value}, not ${range.min} to ${range.max} (${range.meaning})`;
+  return `${name} is ${String(value)}, not ${range.min} to ${range.max} (${range.meaning})`;
 }
 
 /**
@@ -84,7 +84,7 @@ export function checkAhAttr(ah: AhAttr, name = 'ahAttr'): string | undefined {
   if (grh === undefined || !ah.isGlobal) {
     return `${name} has no GRH, which RoCE needs: set isGlobal, and grh.dgid to the peer's GID`;
   }
-  if (grh.dgid.length !== 16) {
+  if (!(grh.dgid instanceof Uint8Array) || grh.dgid.length !== 16) {
     return `${name}.grh.dgid is no GID of 16 bytes (gidFromIp makes one from an IP address)`;
   }
   if (grh.dgid.every((byte) => byte === 0)) {

@@ -1,4 +1,6 @@
 import { type AhAttr, type Gid, gidsEqual, GidType, WcFlags } from '../spec/index.js';
+import { isU32 } from './address.js';
+import { bytesProblem, isObject, objectProblem, u32Problem } from './checks/values.js';
 import type { GidEntry } from './context.js';
 import { invalid, type Problem } from './errors.js';
 import type { WorkCompletion } from './work-completion.js';
@@ -105,6 +107,24 @@ function notSupported(message: string): ReverseAddress {
   return { problem: { errno: 'EPROTONOSUPPORT', message, advice } };
 }
 
+/** What of a completion is looked at here, as it may come from a program that no compiler has checked. */
+interface LooseSource {
+  readonly wcFlags?: unknown;
+  readonly slid?: unknown;
+  readonly sl?: unknown;
+  readonly dlidPathBits?: unknown;
+}
+
+/** Why nothing can be told from this, or undefined; a header is needed only where the completion says there is one. */
+function sourceProblem(wc: unknown, grh: unknown): Problem | undefined {
+  if (!isObject(wc)) return objectProblem('wc', wc);
+  const source: LooseSource = wc;
+  for (const field of ['wcFlags', 'slid', 'sl', 'dlidPathBits'] as const) {
+    if (!isU32(source[field])) return u32Problem(`wc.${field}`, source[field]);
+  }
+  return isU32(source.wcFlags) && (source.wcFlags & WcFlags.GRH) !== 0 ? bytesProblem('grh', grh) : undefined;
+}
+
 /**
  * The address of a datagram's sender (PROTOCOL.md 1.6, man ibv_init_ah_from_wc): the way back is the way it came.
  *
@@ -116,6 +136,8 @@ export function ahAttrFromWc(
   grh: Uint8Array,
   gids: readonly GidEntry[],
 ): ReverseAddress {
+  const problem = sourceProblem(wc, grh);
+  if (problem !== undefined) return { problem };
   const base = { dlid: wc.slid, sl: wc.sl, srcPathBits: wc.dlidPathBits, staticRate: 0, portNum };
   if ((wc.wcFlags & WcFlags.GRH) === 0) return { attr: { ...base, isGlobal: false } };
   if (grh.length < GRH_BYTES) {

@@ -57,10 +57,10 @@ export type {
   Xrcd,
   XrcdInitAttr,
 } from './xrc-domain.js';
-export { ahProblem, completeAhAttr } from './checks/address-checks.js';
-export { bindRequestProblem } from './checks/bind-checks.js';
-export { cqeProblem, cqFlagsProblem, moderationProblem } from './checks/cq-checks.js';
-export { completeQpAttr, modifyProblem } from './checks/qp-attributes.js';
+export { ahInitProblem, ahProblem, completeAhAttr } from './checks/address-checks.js';
+export { bindRequestProblem, mwTypeProblem } from './checks/bind-checks.js';
+export { cqeProblem, cqFlagsProblem, cqInitProblem, moderationProblem } from './checks/cq-checks.js';
+export { completeQpAttr, modifyInitProblem, modifyProblem } from './checks/qp-attributes.js';
 export {
   hasReceiveQueue,
   qpInitProblem,
@@ -87,6 +87,7 @@ export {
   recvProblem,
   sendProblem,
   srqRecvProblem,
+  wrFlagsProblem,
   xrcProblem,
 } from './checks/request-checks.js';
 export {
@@ -102,7 +103,16 @@ export {
 } from './checks/send-rules.js';
 export { capProblem, completeQpCap, defaultQpCap } from './checks/sizes.js';
 export { completeSrqInit, srqInitProblem, srqModifyProblem } from './checks/srq-checks.js';
-export { unsupported } from './checks/values.js';
+export {
+  bytesProblem,
+  isList,
+  isObject,
+  listProblem,
+  objectProblem,
+  show,
+  unsupported,
+  wrIdProblem,
+} from './checks/values.js';
 export { openQpProblem, xrcdProblem } from './checks/xrc-checks.js';
 export { adviceFor } from './text/advice.js';
 export { explain, type Explainable } from './text/explain.js';

@@ -1,5 +1,13 @@
 import type { AhAttr } from '../../spec/index.js';
-import { type Ah, type AhAttrInit, ahProblem, completeAhAttr, refuse, Resource } from '../../verbs/index.js';
+import {
+  type Ah,
+  type AhAttrInit,
+  ahInitProblem,
+  ahProblem,
+  completeAhAttr,
+  refuse,
+  Resource,
+} from '../../verbs/index.js';
 import type { SoftContext } from './context.js';
 import { PORT_NUM } from './device-facts.js';
 import type { SoftPd } from './protection-domain.js';
@@ -17,6 +25,7 @@ export class SoftAh extends Resource implements Ah {
     init: AhAttrInit,
   ) {
     const { context } = pd;
+    refuse('ibv_create_ah', ahInitProblem('attr', init));
     const attr = completeAhAttr(init);
     // Whether the GID table has an entry there is for the NIC to say, whose table may change at any time.
     refuse(

@@ -1,4 +1,4 @@
-import { invalid, type Mw, type MwBindInfo, type Problem, Resource } from '../../verbs/index.js';
+import { incRkey, invalid, type Mw, type MwBindInfo, type Problem, Resource } from '../../verbs/index.js';
 import type { SoftContext } from './context.js';
 import { writeBind } from './entries.js';
 import { SoftMw } from './memory-window.js';
@@ -28,6 +28,11 @@ export function writeBindOf(
   }
   writeBind(words, at, mw.rkey, newRkey, lkey, bindInfo);
   return undefined;
+}
+
+/** The key that the next bind gives a window of type 1; none for what is no window of ours, whose bind is refused. */
+export function nextKeyOf(mw: Mw): number {
+  return mw instanceof SoftMw ? incRkey(mw.rkey) : 0;
 }
 
 /** Gives a window of type 1 the key that its bind, which was posted, gives it. */

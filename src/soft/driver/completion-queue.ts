@@ -5,11 +5,13 @@ import {
   cqeProblem,
   cqFlagsProblem,
   type CqInitAttr,
+  cqInitProblem,
   type CqModifyAttr,
   invalid,
   joinWords,
   joinWordsNumber,
   moderationProblem,
+  objectProblem,
   refuse,
   Resource,
   type WorkCompletion,
@@ -52,11 +54,10 @@ export class SoftCq extends Resource implements Cq {
     readonly context: SoftContext,
     init: CqInitAttr,
   ) {
-    const { cqe, channel, compVector = 0, cqContext, wcFlags = WC_STANDARD_FLAGS, flags = 0 } = init;
+    refuse('ibv_create_cq', cqInitProblem(init));
+    const { cqe, channel, cqContext, wcFlags = WC_STANDARD_FLAGS, flags = 0 } = init;
     refuse('ibv_create_cq', cqeProblem(cqe, context.limits.maxCqe));
     refuse('ibv_create_cq', cqFlagsProblem(wcFlags, flags));
-    if (compVector !== 0)
-      refuse('ibv_create_cq', invalid(`compVector is ${compVector}`, 'This device has completion vector 0 alone'));
     const ours = channel instanceof SoftCompChannel && channel.context === context ? channel : undefined;
     if (channel !== undefined && ours === undefined)
       refuse('ibv_create_cq', invalid('the completion channel belongs to another context'));
@@ -150,9 +151,11 @@ export class SoftCq extends Resource implements Cq {
     this.#words = ring.words;
   }
 
-  modify({ moderate }: CqModifyAttr): void {
+  modify(attr: CqModifyAttr): void {
     const call = 'ibv_modify_cq';
     this.assertAlive(call);
+    refuse(call, objectProblem('attr', attr));
+    const { moderate } = attr;
     refuse(call, moderationProblem(moderate, CQ_MODERATION));
     const { cqCount, cqPeriod: cqPeriodUs } = moderate;
     this.context.command(call, 'modifyCq', { cqn: this.cqn, cqCount, cqPeriodUs });

@@ -1,17 +1,22 @@
 import { SendWqe, SgeWords } from '../../nic/index.js';
-import { flagNames, nameOf, QpType, SendFlags, WrOpcode } from '../../spec/index.js';
+import { nameOf, QpType, SendFlags, WrOpcode } from '../../spec/index.js';
 import {
   type Address,
+  bytesProblem,
   hasOpcode,
   highWord,
   invalid,
   isAddress,
+  isList,
+  isObject,
   isU32,
   isWrId,
+  listProblem,
   lowWord,
   mayBeInline,
   movesData,
   namesSharedQueue,
+  objectProblem,
   opcodeProblem,
   type Problem,
   queueFullProblem,
@@ -20,7 +25,10 @@ import {
   sendOpProblem,
   sendStateProblem,
   type Sge,
+  show,
+  wrFlagsProblem,
   type WrId,
+  wrIdProblem,
 } from '../../verbs/index.js';
 import { sendControl, writeInline, writeSendHeader, writeSge } from './entries.js';
 import type { SendQueue } from './send-queue.js';
@@ -84,7 +92,7 @@ export abstract class OpenBatch {
 
   setWrId(wrId: WrId): void {
     if (!isWrId(wrId)) {
-      this.fail(invalid(`wrId is ${String(wrId)}`, 'It is a bigint of 64 bits or a safe integer'));
+      this.fail(wrIdProblem(wrId));
       return;
     }
     this.#wrIdLo = lowWord(wrId);
@@ -92,14 +100,8 @@ export abstract class OpenBatch {
   }
 
   setFlags(flags: number): void {
-    if ((flags & ~FLAGS) === 0) this.#flags = flags;
-    else
-      this.fail(
-        invalid(
-          `wrFlags has ${flagNames(SendFlags, flags & ~FLAGS)}`,
-          'It takes FENCE, SIGNALED and SOLICITED; wrSetInlineData makes a request inline',
-        ),
-      );
+    if (isU32(flags) && (flags & ~FLAGS) === 0) this.#flags = flags;
+    else this.fail(wrFlagsProblem(flags));
   }
 
   setSge(lkey: number, addr: Address, length: number): void {
@@ -116,12 +118,20 @@ export abstract class OpenBatch {
   setSgeList(list: readonly Sge[]): void {
     if (!this.#takesData('wrSetSgeList')) return;
     const { cap, ring } = this.queue;
+    if (!isList(list)) {
+      this.fail(listProblem('sgList', list));
+      return;
+    }
     if (list.length > cap.maxSendSge) {
       this.fail(invalid(`${list.length} pieces, but cap.maxSendSge is ${cap.maxSendSge}`, 'Ask for more in createQp'));
       return;
     }
     let total = 0;
     for (let i = 0; i < list.length; i += 1) {
+      if (!isObject(list[i])) {
+        this.fail(objectProblem(`sgList[${i}]`, list[i]));
+        return;
+      }
       const { lkey, addr, length } = list[i];
       if (!this.#isPiece(lkey, addr, length)) return;
       writeSge(ring.words, this.at + SendWqe.DATA + i * SgeWords.SIZE, addr, length, lkey);
@@ -131,12 +141,23 @@ export abstract class OpenBatch {
   }
 
   setInlineData(bytes: Uint8Array): void {
-    if (this.#beginInline('wrSetInlineData', bytes.length)) this.#appendInline(bytes);
+    if (!(bytes instanceof Uint8Array)) this.fail(bytesProblem('the data', bytes));
+    else if (this.#beginInline('wrSetInlineData', bytes.length)) this.#appendInline(bytes);
   }
 
   setInlineDataList(list: readonly Uint8Array[]): void {
+    if (!isList(list)) {
+      this.fail(listProblem('list', list));
+      return;
+    }
     let total = 0;
-    for (let i = 0; i < list.length; i += 1) total += list[i].length;
+    for (let i = 0; i < list.length; i += 1) {
+      if (!(list[i] instanceof Uint8Array)) {
+        this.fail(bytesProblem(`list[${i}]`, list[i]));
+        return;
+      }
+      total += list[i].length;
+    }
     if (!this.#beginInline('wrSetInlineDataList', total)) return;
     for (let i = 0; i < list.length; i += 1) this.#appendInline(list[i]);
   }
@@ -170,9 +191,9 @@ export abstract class OpenBatch {
 
   /** Begins the next request. @returns whether it can be written */
   protected begin(opcode: WrOpcode): boolean {
+    if (!this.open) refuse('ibv_wr_start', invalid('no batch is open', 'Begin one by wrStart'));
     this.#finish();
     if (this.#problem !== undefined) return false;
-    if (!this.open) refuse('ibv_wr_start', invalid('no batch is open', 'Begin one by wrStart'));
     const { ring, cap, type } = this.queue;
     if ((this.#buildable & (1 << opcode)) === 0) {
       this.fail(opcodeProblem(type, opcode) ?? sendOpProblem(opcode));
@@ -242,7 +263,7 @@ export abstract class OpenBatch {
     if (isU32(lkey) && isAddress(addr) && isU32(length)) return true;
     this.fail(
       invalid(
-        `a piece is lkey ${String(lkey)}, address ${String(addr)}, length ${String(length)}`,
+        `a piece is lkey ${show(lkey)}, address ${show(addr)}, length ${show(length)}`,
         'Keys and lengths are numbers of 32 bits, an address is a bigint of 64 bits or a safe integer, none negative',
       ),
     );

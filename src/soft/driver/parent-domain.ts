@@ -1,7 +1,9 @@
 import {
   invalid,
+  objectProblem,
   type ParentDomain,
   type ParentDomainInitAttr,
+  refuse,
   Resource,
   type Td,
   VerbsError,
@@ -42,7 +44,9 @@ export class SoftParentDomain extends SoftPd implements ParentDomain {
   readonly pd: SoftPd;
   readonly td: SoftTd | undefined;
 
-  constructor(context: SoftContext, { pd: asked, td: askedTd }: ParentDomainInitAttr) {
+  constructor(context: SoftContext, init: ParentDomainInitAttr) {
+    refuse(CALL, objectProblem('init', init));
+    const { pd: asked, td: askedTd } = init;
     const pd = domainOf(CALL, context, asked);
     const td = threadDomainOf(context, askedTd);
     super(context, pd.handle, td === undefined ? [pd] : [pd, td], `parent domain of PD ${pd.handle}`);

@@ -7,6 +7,8 @@ import {
   invalid,
   type Mr,
   type Mw,
+  mwTypeProblem,
+  objectProblem,
   type Pd,
   type Problem,
   type Qp,
@@ -53,7 +55,7 @@ export class SoftPd extends Resource implements Pd {
 
   regMr(memory: RegistrableMemory, access = 0, options: RegMrOptions = {}): Mr {
     this.assertAlive('ibv_reg_mr');
-    refuse('ibv_reg_mr', accessProblem(access, SUPPORTED_ACCESS));
+    refuse('ibv_reg_mr', accessProblem(access, SUPPORTED_ACCESS) ?? objectProblem('options', options));
     return new SoftMr(this, bytesOf('ibv_reg_mr', memory), access, options);
   }
 
@@ -64,6 +66,7 @@ export class SoftPd extends Resource implements Pd {
 
   allocMw(type: MwType): Mw {
     this.assertAlive('ibv_alloc_mw');
+    refuse('ibv_alloc_mw', mwTypeProblem(type));
     return new SoftMw(this, type);
   }
 

@@ -1,5 +1,13 @@
 import { ipFromGid, type QpAttr, type QpState, type QpType } from '../../spec/index.js';
-import { completeQpAttr, modifyProblem, type QpBase, type QpModifyAttr, refuse, Resource } from '../../verbs/index.js';
+import {
+  completeQpAttr,
+  modifyInitProblem,
+  modifyProblem,
+  type QpBase,
+  type QpModifyAttr,
+  refuse,
+  Resource,
+} from '../../verbs/index.js';
 import type { SoftContext } from './context.js';
 import type { WorkRing } from './work-ring.js';
 
@@ -46,6 +54,7 @@ export abstract class SoftQpBase extends Resource implements QpBase {
 
   modify(init: QpModifyAttr): void {
     this.assertAlive('ibv_modify_qp');
+    refuse('ibv_modify_qp', modifyInitProblem(init));
     const attr = completeQpAttr(init);
     refuse('ibv_modify_qp', modifyProblem(attr));
     if (attr.qkey !== undefined && attr.qkey >= CONTROLLED_QKEY) {

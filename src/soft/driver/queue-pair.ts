@@ -7,6 +7,7 @@ import {
   hasOpcode,
   hasReceiveQueue,
   invalid,
+  isList,
   type Mw,
   type MwBind,
   PostError,
@@ -38,10 +39,6 @@ const CREATE = 'ibv_create_qp';
 /** What an ATOMIC_WRITE of the builder needs in its entry. */
 const ATOMIC_BYTES = 8;
 const GID_BYTES = 16;
-
-function isList<T extends object>(wr: T | readonly T[]): wr is readonly T[] {
-  return Array.isArray(wr);
-}
 
 /** Sizes as granted: rings have a power of two of entries, and all of them may be used. */
 function grantedCap(type: QpType, asked: QpCap): QpCap {

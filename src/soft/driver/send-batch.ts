@@ -14,6 +14,7 @@ import {
   type Mw,
   type MwBindInfo,
   opcodeProblem,
+  show,
   xrcProblem,
 } from '../../verbs/index.js';
 import { addressHandleNumber } from './address-handle.js';
@@ -54,7 +55,7 @@ export class SendBatch extends OpenBatch {
     if (!this.begin(WrOpcode.ATOMIC_CMP_AND_SWP)) return;
     this.#setAtomic(rkey, remoteAddr, compare);
     if (isWrId(swap)) writeSwap(this.queue.ring.words, this.at, swap);
-    else this.fail(invalid(`swap is ${String(swap)}`, 'It is a bigint of 64 bits or a safe integer'));
+    else this.fail(invalid(`swap is ${show(swap)}`, 'It is a bigint of 64 bits or a safe integer'));
   }
 
   fetchAndAdd(rkey: number, remoteAddr: Address, add: Address): void {
@@ -119,7 +120,7 @@ export class SendBatch extends OpenBatch {
 
   #setImmediate(value: number): void {
     if (isU32(value)) this.queue.ring.words[this.at + SendWqe.IMM_DATA] = value;
-    else this.fail(invalid(`immediate data or key is ${String(value)}`, 'It is a number of 32 bits, never negative'));
+    else this.fail(invalid(`immediate data or key is ${show(value)}`, 'It is a number of 32 bits, never negative'));
   }
 
   #setRemote(rkey: number, remoteAddr: Address): void {
@@ -127,7 +128,7 @@ export class SendBatch extends OpenBatch {
     else
       this.fail(
         invalid(
-          `the peer's memory is rkey ${String(rkey)}, address ${String(remoteAddr)}`,
+          `the peer's memory is rkey ${show(rkey)}, address ${show(remoteAddr)}`,
           'A key is a number of 32 bits, an address a bigint of 64 bits or a safe integer, neither negative',
         ),
       );
@@ -137,10 +138,10 @@ export class SendBatch extends OpenBatch {
     this.#setRemote(rkey, remoteAddr);
     if (!isAtomicAligned(remoteAddr)) this.#failUnaligned(remoteAddr);
     else if (isWrId(compareAdd)) writeCompareAdd(this.queue.ring.words, this.at, compareAdd);
-    else this.fail(invalid(`operand is ${String(compareAdd)}`, 'It is a bigint of 64 bits or a safe integer'));
+    else this.fail(invalid(`operand is ${show(compareAdd)}`, 'It is a bigint of 64 bits or a safe integer'));
   }
 
   #failUnaligned(remoteAddr: Address): void {
-    this.fail(invalid(`an atomic at ${String(remoteAddr)}`, 'An atomic works at a multiple of 8'));
+    this.fail(invalid(`an atomic at ${show(remoteAddr)}`, 'An atomic works at a multiple of 8'));
   }
 }

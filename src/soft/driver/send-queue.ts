@@ -4,11 +4,12 @@ import {
   bindMwProblem,
   type DatagramDestination,
   highWord,
-  incRkey,
+  type InlineData,
   invalid,
   lowWord,
   type Mw,
   type MwBind,
+  namesSharedQueue,
   PostError,
   type Problem,
   queueFullProblem,
@@ -18,7 +19,7 @@ import {
   type SendWr,
 } from '../../verbs/index.js';
 import { addressHandleNumber } from './address-handle.js';
-import { noteBound, writeBindOf } from './bind.js';
+import { nextKeyOf, noteBound, writeBindOf } from './bind.js';
 import type { SoftContext } from './context.js';
 import {
   sendControl,
@@ -36,9 +37,14 @@ import { WorkRing } from './work-ring.js';
 
 const NO_PIECES: readonly never[] = [];
 
+/** Whether a piece brings its bytes. A field that is there, but undefined, counts as absent. */
+function isInline(piece: SendSge): piece is InlineData {
+  return 'bytes' in piece && piece.bytes instanceof Uint8Array;
+}
+
 /** Whether all pieces name memory by address and key, so that they can stand in an entry as they are. */
 function areSges(pieces: readonly SendSge[]): pieces is readonly Exclude<SendSge, { bytes: Uint8Array }>[] {
-  for (let i = 0; i < pieces.length; i += 1) if ('bytes' in pieces[i]) return false;
+  for (let i = 0; i < pieces.length; i += 1) if (isInline(pieces[i])) return false;
   return true;
 }
 
@@ -89,7 +95,7 @@ export class SendQueue {
     const at = ring.reserve();
     if (at < 0) return queueFullProblem('send', this.cap.maxSendWr);
     const { wrId = 0, sendFlags = 0, bindInfo } = bind;
-    const rkey = incRkey(mw.rkey);
+    const rkey = nextKeyOf(mw);
     writeSendHeader(ring.words, at, sendControl(WrOpcode.BIND_MW, sendFlags, 0), lowWord(wrId), highWord(wrId));
     const foreign = writeBindOf(ring.words, at, this.context, mw, rkey, bindInfo);
     if (foreign !== undefined) return foreign;
@@ -110,7 +116,8 @@ export class SendQueue {
     if ((sendFlags & SendFlags.INLINE) !== 0) problem = this.#writeInline(at, pieces);
     else if (areSges(pieces)) writeSgeList(words, at + SendWqe.DATA, pieces);
     problem ??= this.#writeParticulars(at, wr);
-    if (wr.xrc !== undefined && this.type === QpType.XRC_SEND) writeSharedQueue(words, at, wr.xrc.remoteSrqn);
+    if (wr.xrc !== undefined && this.type === QpType.XRC_SEND && namesSharedQueue(opcode))
+      writeSharedQueue(words, at, wr.xrc.remoteSrqn);
     if (problem === undefined) this.ring.accept();
     return problem;
   }
@@ -171,7 +178,7 @@ export class SendQueue {
     let written = 0;
     for (let i = 0; i < pieces.length; i += 1) {
       const piece = pieces[i];
-      const data = 'bytes' in piece ? piece.bytes : this.context.memoryAt(piece.addr, piece.length);
+      const data = isInline(piece) ? piece.bytes : this.context.memoryAt(piece.addr, piece.length);
       if (data === undefined)
         return invalid(
           `sgList[${i}] names memory that is not registered`,

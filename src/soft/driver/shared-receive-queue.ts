@@ -4,6 +4,7 @@ import {
   type Address,
   completeSrqInit,
   invalid,
+  isList,
   type RecvWr,
   refuse,
   Resource,
@@ -23,10 +24,6 @@ import { SharedRecvQueue } from './recv-queue.js';
 import { SoftXrcd } from './xrc-domain.js';
 
 const CALL = 'ibv_create_srq';
-
-function isList<T extends object>(wr: T | readonly T[]): wr is readonly T[] {
-  return Array.isArray(wr);
-}
 
 /** What an SRQ of type XRC has beside the others. */
 function xrcParts(context: SoftContext, { srqType, xrcd, cq }: SrqInitAttr): [SoftXrcd, SoftCq] | [] {

@@ -1,6 +1,7 @@
 import { fstatSync } from 'node:fs';
 import { XrcdOpenFlags } from '../../spec/index.js';
 import {
+  objectProblem,
   refuse,
   Resource,
   VerbsError,
@@ -48,7 +49,9 @@ export class SoftXrcd extends Resource implements Xrcd {
   }
 
   /** The domain of a file, or a new one. @throws VerbsError as `Context.openXrcd` */
-  static open(context: SoftContext, { fd = -1, oFlags = XrcdOpenFlags.CREAT }: XrcdInitAttr): SoftXrcd {
+  static open(context: SoftContext, init: XrcdInitAttr): SoftXrcd {
+    refuse(CALL, objectProblem('init', init));
+    const { fd = -1, oFlags = XrcdOpenFlags.CREAT } = init;
     const file = fileName(fd);
     const known = file === undefined ? undefined : context.xrcDomains.get(file);
     refuse(CALL, xrcdProblem(fd, oFlags, known !== undefined));
@@ -59,11 +62,13 @@ export class SoftXrcd extends Resource implements Xrcd {
 
   createQp(init: XrcTargetQpInitAttr = {}): XrcTargetQp {
     this.assertAlive('ibv_create_qp');
+    refuse('ibv_create_qp', objectProblem('init', init));
     return new SoftXrcTargetQp(this, init);
   }
 
   openQp(attr: XrcTargetQpOpenAttr): XrcTargetQp {
     this.assertAlive('ibv_open_qp');
+    refuse('ibv_open_qp', objectProblem('attr', attr));
     return SoftXrcTargetQp.open(this, attr);
   }
 

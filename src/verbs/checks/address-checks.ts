@@ -1,10 +1,21 @@
 import { type AhAttr, checkAhAttr } from '../../spec/index.js';
 import type { AhAttrInit } from '../address-handle.js';
 import { invalid, type Problem } from '../errors.js';
+import { isObject, objectProblem, show } from './values.js';
 
 /** What RoCE addresses get when nobody says otherwise; enough for any datacentre, and what rdma_cm uses. */
 const DEFAULT_HOP_LIMIT = 64;
 const FIRST_PORT = 1;
+
+/** Why no address can be made of this, or undefined when one can, whatever its fields are; `what` names it. */
+export function ahInitProblem(what: string, init: unknown): Problem | undefined {
+  if (!isObject(init)) return objectProblem(what, init);
+  const { grh, isGlobal }: { readonly grh?: unknown; readonly isGlobal?: unknown } = init;
+  if (isGlobal !== undefined && typeof isGlobal !== 'boolean') {
+    return invalid(`${what}.isGlobal is ${show(isGlobal)}`, 'It is true or false');
+  }
+  return grh === undefined ? undefined : objectProblem(`${what}.grh`, grh);
+}
 
 /** An address with what {@link AhAttrInit} lets the caller leave out. */
 export function completeAhAttr(init: AhAttrInit): AhAttr {

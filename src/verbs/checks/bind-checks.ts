@@ -1,7 +1,7 @@
-import { AccessFlags, flagNames, MwType, nameOf } from '../../spec/index.js';
+import { AccessFlags, flagNames, isOneOf, MwType, nameOf } from '../../spec/index.js';
 import { isAddress, isU32 } from '../address.js';
 import { invalid, type Problem } from '../errors.js';
-import { addressProblem, flagBitsProblem, show, u32Problem } from './values.js';
+import { addressProblem, flagBitsProblem, isObject, show, u32Problem } from './values.js';
 
 // Binds as they may come from a program that no compiler has checked. Every Mw and MwBindInfo is one of these.
 
@@ -28,15 +28,17 @@ const WINDOW_ACCESS =
   AccessFlags.FLUSH_GLOBAL |
   AccessFlags.FLUSH_PERSISTENT;
 
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
-}
-
 /** The protection domain itself, where a parent domain stands for it. */
 function plainDomain(pd: unknown): unknown {
   let domain = pd;
   while (isObject(domain) && 'pd' in domain && isObject(domain.pd)) domain = domain.pd;
   return domain;
+}
+
+/** Why there are no windows of this type, or undefined when there are. */
+export function mwTypeProblem(type: unknown): Problem | undefined {
+  if (typeof type === 'number' && isOneOf(MwType, type)) return undefined;
+  return invalid(`there are no memory windows of type ${show(type)}`, 'Choose one of MwType');
 }
 
 /** What both ways of binding ask of a window and of what it is to open (PROTOCOL.md 3.7). */

@@ -1,15 +1,24 @@
 import { CreateCqAttrFlags, type CqModerationCaps, flagNames, WcExFlags } from '../../spec/index.js';
 import { isU32 } from '../address.js';
 import { invalid, type Problem } from '../errors.js';
-import { allBits, flagBitsProblem, isCount, show, unsupported } from './values.js';
+import { allBits, flagBitsProblem, isCount, isObject, objectProblem, show, unsupported } from './values.js';
 
 /** Fields of completions that only devices with VLANs, flow steering or tag matching have. */
 const LACKING_FIELDS = WcExFlags.WITH_CVLAN | WcExFlags.WITH_FLOW_TAG | WcExFlags.WITH_TM_INFO;
 
 /** Why a device cannot make a CQ of this size, or undefined when it can (PROTOCOL.md 3.8). */
-export function cqeProblem(cqe: number, maxCqe: number): Problem | undefined {
+export function cqeProblem(cqe: unknown, maxCqe: number): Problem | undefined {
   if (isCount(cqe, 1, maxCqe)) return undefined;
-  return invalid(`cqe is ${String(cqe)}`, `This device takes 1 to ${maxCqe}`);
+  return invalid(`cqe is ${show(cqe)}`, `This device takes 1 to ${maxCqe}`);
+}
+
+/** Why no CQ can be made of this, or undefined when it can; its size, its flags and the channel are looked at elsewhere. */
+export function cqInitProblem(init: unknown): Problem | undefined {
+  if (!isObject(init)) return objectProblem('init', init);
+  const { compVector = 0 }: { readonly compVector?: unknown } = init;
+  return compVector === 0
+    ? undefined
+    : invalid(`compVector is ${show(compVector)}`, 'This device has completion vector 0 alone');
 }
 
 /** Why a CQ cannot have these fields and flags, or undefined when it can (man ibv_create_cq_ex). */
@@ -25,7 +34,7 @@ export function cqFlagsProblem(wcFlags: unknown, flags: unknown): Problem | unde
 
 /** Why events of a CQ cannot be held back so, or undefined when they can (man ibv_modify_cq). */
 export function moderationProblem(moderate: unknown, caps: CqModerationCaps): Problem | undefined {
-  if (typeof moderate !== 'object' || moderate === null) {
+  if (!isObject(moderate)) {
     return invalid('moderate is missing', 'It says how far events are held back: cqCount and cqPeriod');
   }
   const { cqCount, cqPeriod }: { readonly cqCount?: unknown; readonly cqPeriod?: unknown } = moderate;

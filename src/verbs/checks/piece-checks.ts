@@ -1,7 +1,7 @@
 import type { QpCap } from '../../spec/index.js';
 import { isAddress, isU32 } from '../address.js';
 import { invalid, type Problem } from '../errors.js';
-import { addressProblem, show, u32Problem } from './values.js';
+import { addressProblem, bytesProblem, isList, isObject, listProblem, objectProblem, u32Problem } from './values.js';
 
 /** A piece of memory as it may come from a program that no compiler has checked. */
 export interface LoosePiece {
@@ -11,10 +11,12 @@ export interface LoosePiece {
   readonly bytes?: unknown;
 }
 
-export const NO_PIECES: readonly LoosePiece[] = [];
+export const NO_PIECES: readonly unknown[] = [];
 
 /** Why a piece of memory cannot be named so, or undefined. */
-export function pieceProblem(piece: LoosePiece, index: number, keyed: boolean): Problem | undefined {
+export function pieceProblem(value: unknown, index: number, keyed: boolean): Problem | undefined {
+  if (!isObject(value)) return objectProblem(`sgList[${index}]`, value);
+  const piece: LoosePiece = value;
   if (!isAddress(piece.addr)) return addressProblem(`sgList[${index}].addr`, piece.addr);
   if (!isU32(piece.length)) return u32Problem(`sgList[${index}].length`, piece.length);
   if (keyed && !isU32(piece.lkey)) return u32Problem(`sgList[${index}].lkey`, piece.lkey);
@@ -27,15 +29,19 @@ function pieceBytes(piece: LoosePiece): number {
 }
 
 /** Bytes of pieces that were checked. */
-export function totalBytes(pieces: readonly LoosePiece[]): number {
+export function totalBytes(pieces: unknown): number {
   let total = 0;
-  for (let i = 0; i < pieces.length; i += 1) total += pieceBytes(pieces[i]);
+  if (!isList(pieces)) return total;
+  for (let i = 0; i < pieces.length; i += 1) {
+    const piece = pieces[i];
+    if (isObject(piece)) total += pieceBytes(piece);
+  }
   return total;
 }
 
 /** Why a message cannot be gathered from these pieces, or undefined when it can. */
 export function gatheringProblem(
-  pieces: readonly LoosePiece[],
+  pieces: readonly unknown[],
   cap: QpCap,
   inline: boolean,
   maxMessageBytes: number,
@@ -48,8 +54,10 @@ export function gatheringProblem(
   }
   let total = 0;
   for (let i = 0; i < pieces.length; i += 1) {
-    const piece = pieces[i];
-    const problem = piece.bytes === undefined ? pieceProblem(piece, i, !inline) : bytesProblem(piece.bytes, i, inline);
+    const value = pieces[i];
+    if (!isObject(value)) return objectProblem(`sgList[${i}]`, value);
+    const piece: LoosePiece = value;
+    const problem = piece.bytes === undefined ? pieceProblem(piece, i, !inline) : inlineProblem(piece.bytes, i, inline);
     if (problem !== undefined) return problem;
     total += pieceBytes(piece);
   }
@@ -65,24 +73,19 @@ export function gatheringProblem(
   return undefined;
 }
 
-function bytesProblem(bytes: unknown, index: number, inline: boolean): Problem | undefined {
+function inlineProblem(bytes: unknown, index: number, inline: boolean): Problem | undefined {
   if (!inline) {
     return invalid(
       `sgList[${index}] gives bytes, which only inline data can`,
       'Set SendFlags.INLINE, or register the memory and name it by mr.sge()',
     );
   }
-  if (bytes instanceof Uint8Array) return undefined;
-  return invalid(`sgList[${index}].bytes is ${show(bytes)}`, 'It is a Uint8Array');
+  return bytes instanceof Uint8Array ? undefined : bytesProblem(`sgList[${index}].bytes`, bytes);
 }
 
 /** Why memory for a message cannot be named by these pieces, or undefined when it can. */
-export function scatteringProblem(
-  pieces: readonly LoosePiece[],
-  maxSge: number,
-  queue: string,
-  advice: string,
-): Problem | undefined {
+export function scatteringProblem(pieces: unknown, maxSge: number, queue: string, advice: string): Problem | undefined {
+  if (!isList(pieces)) return listProblem('sgList', pieces);
   if (pieces.length > maxSge) {
     return invalid(`sgList has ${pieces.length} pieces, but the ${queue} takes ${maxSge}`, advice);
   }

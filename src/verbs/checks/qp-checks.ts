@@ -11,19 +11,27 @@ import {
 } from '../../spec/index.js';
 import { isU32 } from '../address.js';
 import { invalid, type Problem } from '../errors.js';
-import type { QpRateLimit } from '../queue-pair.js';
 import { hasOpcode } from './send-rules.js';
-import { allBits, flagBitsProblem, isCount, show, u32Problem, unsupported } from './values.js';
+import { allBits, flagBitsProblem, isCount, isObject, objectProblem, show, u32Problem, unsupported } from './values.js';
 
 /** What of `QpInitAttr` is looked at here, as it may come from a program that no compiler has checked. */
 interface LooseQpInit {
-  readonly qpType: number;
+  readonly qpType?: unknown;
+  readonly sqSigAll?: unknown;
+  readonly cap?: unknown;
   readonly sendCq?: unknown;
   readonly recvCq?: unknown;
   readonly srq?: unknown;
   readonly createFlags?: unknown;
   readonly sendOpsFlags?: unknown;
   readonly sourceQpn?: unknown;
+}
+
+/** `QpRateLimit`, likewise. */
+interface LooseRateLimit {
+  readonly rateLimit?: unknown;
+  readonly maxBurstSize?: unknown;
+  readonly typicalPktSize?: unknown;
 }
 
 /** Types that can receive from a shared receive queue of type BASIC (as rxe and mlx5). */
@@ -87,21 +95,27 @@ function sendOpsProblem(type: QpType, value: unknown): Problem | undefined {
   return unsupported(`QPs of type ${nameOf(QpType, type)} have no ${flagNames(QpCreateSendOpsFlags, lacking)}`);
 }
 
-function isQpType(value: number): value is QpType {
-  return isOneOf(QpType, value);
+function isQpType(value: unknown): value is QpType {
+  return typeof value === 'number' && isOneOf(QpType, value);
 }
 
 /**
  * Why `Pd.createQp` cannot make such a QP, or undefined when it can (PROTOCOL.md 3.9, man ibv_create_qp_ex). Sizes, and
  * whether CQs and SRQ live in the same context, are looked at elsewhere.
  */
-export function qpInitProblem(init: LooseQpInit): Problem | undefined {
-  const { qpType } = init;
+export function qpInitProblem(asked: unknown): Problem | undefined {
+  if (!isObject(asked)) return objectProblem('init', asked);
+  const init: LooseQpInit = asked;
+  const { qpType, sqSigAll, cap } = init;
   if (!isQpType(qpType)) return unsupported(`there are no QPs of type ${show(qpType)}`, 'Choose one of QpType');
   const typeName = nameOf(QpType, qpType);
   if (qpType === QpType.XRC_RECV) {
     return invalid('a QP of type XRC_RECV is in no protection domain', 'Make it by xrcd.createQp');
   }
+  if (sqSigAll !== undefined && typeof sqSigAll !== 'boolean') {
+    return invalid(`sqSigAll is ${show(sqSigAll)}`, 'It is true or false');
+  }
+  if (cap !== undefined && !isObject(cap)) return objectProblem('cap', cap);
   if (init.sendCq === undefined) return invalid('sendCq is missing', 'It is where send requests complete');
   if (init.recvCq === undefined && qpType !== QpType.XRC_SEND) {
     return invalid('recvCq is missing', 'It is where receive requests complete, and may be the same as sendCq');
@@ -109,7 +123,7 @@ export function qpInitProblem(init: LooseQpInit): Problem | undefined {
   const { srq } = init;
   if (srq !== undefined) {
     if (!SHARING.includes(qpType)) return invalid(`a QP of type ${typeName} has no shared receive queue`);
-    if (typeof srq !== 'object' || srq === null || !('srqType' in srq)) {
+    if (!isObject(srq) || !('srqType' in srq)) {
       return invalid('srq is no shared receive queue', 'pd.createSrq makes one');
     }
     if (srq.srqType !== SrqType.BASIC) return invalid('the SRQ is of type XRC, which only QPs of type XRC_RECV fill');
@@ -122,11 +136,12 @@ export function qpInitProblem(init: LooseQpInit): Problem | undefined {
 }
 
 /** Why a QP's rate cannot be limited so, or undefined when it can (man ibv_modify_qp_rate_limit). */
-export function rateLimitProblem(limit: QpRateLimit, type: QpType, caps: PacketPacingCaps): Problem | undefined {
+export function rateLimitProblem(limit: unknown, type: QpType, caps: PacketPacingCaps): Problem | undefined {
+  if (!isObject(limit)) return objectProblem('limit', limit);
   if ((caps.supportedQpts & (1 << type)) === 0) {
     return unsupported(`the device does not limit the rate of QPs of type ${nameOf(QpType, type)}`);
   }
-  const { rateLimit, maxBurstSize = 0, typicalPktSize = 0 } = limit;
+  const { rateLimit, maxBurstSize = 0, typicalPktSize = 0 }: LooseRateLimit = limit;
   const { qpRateLimitMin, qpRateLimitMax } = caps;
   if (rateLimit !== 0 && !isCount(rateLimit, qpRateLimitMin, qpRateLimitMax)) {
     return invalid(

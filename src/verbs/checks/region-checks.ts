@@ -10,8 +10,19 @@ import {
 import { type Address, isAddress } from '../address.js';
 import { invalid, type Problem } from '../errors.js';
 import type { MrChange } from '../memory.js';
-import { type LoosePiece, pieceProblem } from './piece-checks.js';
-import { addressProblem, allBits, flagBitsProblem, isCount, show, unsupported } from './values.js';
+import { pieceProblem } from './piece-checks.js';
+import {
+  addressProblem,
+  allBits,
+  flagBitsProblem,
+  isCount,
+  isList,
+  isObject,
+  listProblem,
+  objectProblem,
+  show,
+  unsupported,
+} from './values.js';
 
 const allAccess = allBits(AccessFlags);
 const PAGE_MASK = 0xfffn;
@@ -22,8 +33,8 @@ const ADDRESS_END = 1n << 64n;
  *
  * @param supported the flags that the device has; optional ones (bits 20 to 29) need not be among them
  */
-export function accessProblem(access: number, supported: number): Problem | undefined {
-  if (!isCount(access, 0, 0x7fffffff)) return invalid(`access is ${String(access)}`, 'It is bits of AccessFlags');
+export function accessProblem(access: unknown, supported: number): Problem | undefined {
+  if (!isCount(access, 0, 0x7fffffff)) return invalid(`access is ${show(access)}`, 'It is bits of AccessFlags');
   const needed = access & ~ACCESS_OPTIONAL_RANGE;
   const unknown = needed & ~allAccess;
   if (unknown !== 0) return invalid(`access has bits that mean nothing: 0x${unknown.toString(16)}`);
@@ -74,6 +85,7 @@ export function reregFlagsOf(change: MrChange): number {
  * known: as by registration.
  */
 export function reregProblem(change: MrChange, supported: number): Problem | undefined {
+  if (!isObject(change)) return objectProblem('change', change);
   const fields = ['memory', 'iova', 'pd', 'access'];
   for (const name of Object.keys(change)) {
     if (!fields.includes(name)) return invalid(`'${name}' is nothing that can change`, `${fields.join(', ')} can`);
@@ -83,12 +95,13 @@ export function reregProblem(change: MrChange, supported: number): Problem | und
 }
 
 /** Why such an advice cannot be given, or undefined when it can (man ibv_advise_mr). */
-export function adviseProblem(advice: unknown, flags: unknown, sgList: readonly LoosePiece[]): Problem | undefined {
+export function adviseProblem(advice: unknown, flags: unknown, sgList: unknown): Problem | undefined {
   if (typeof advice !== 'number' || !isOneOf(AdviseMrAdvice, advice)) {
     return unsupported(`advice is ${show(advice)}`, 'It is an AdviseMrAdvice');
   }
   const problem = flagBitsProblem('flags', 'AdviseMrFlags', allBits(AdviseMrFlags), flags);
   if (problem !== undefined) return problem;
+  if (!isList(sgList)) return listProblem('sgList', sgList);
   if (sgList.length === 0) return invalid('sgList is empty', 'It says of which memory the advice is');
   for (let i = 0; i < sgList.length; i += 1) {
     const wrong = pieceProblem(sgList[i], i, true);
@@ -98,7 +111,7 @@ export function adviseProblem(advice: unknown, flags: unknown, sgList: readonly 
 }
 
 /** Why `length` bytes at `offset` are no piece of a region of `total` bytes, or undefined when they are. */
-export function pieceOfRegionProblem(offset: number, length: number, total: number): Problem | undefined {
+export function pieceOfRegionProblem(offset: unknown, length: unknown, total: number): Problem | undefined {
   if (isCount(offset, 0, total) && isCount(length, 0, Math.min(total - offset, 0xffffffff))) return undefined;
-  return invalid(`${String(length)} bytes at offset ${String(offset)} are not inside the region, which has ${total}`);
+  return invalid(`${show(length)} bytes at offset ${show(offset)} are not inside the region, which has ${total}`);
 }

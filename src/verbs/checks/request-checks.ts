@@ -2,15 +2,26 @@ import { flagNames, nameOf, type QpCap, QpType, SelectivityLevel, SendFlags, WrO
 import { isU32, isWrId } from '../address.js';
 import { invalid, type Problem } from '../errors.js';
 import { bindRequestProblem, bindVerbProblem } from './bind-checks.js';
-import { gatheringProblem, type LoosePiece, NO_PIECES, scatteringProblem, totalBytes } from './piece-checks.js';
+import { gatheringProblem, NO_PIECES, scatteringProblem, totalBytes } from './piece-checks.js';
 import { mayBeInline, movesData, namesSharedQueue, opcodeProblem } from './send-rules.js';
-import { isU24, remoteMemoryProblem, show, u24Problem, u32Problem, wrIdProblem } from './values.js';
+import {
+  isList,
+  isObject,
+  isU24,
+  listProblem,
+  objectProblem,
+  remoteMemoryProblem,
+  show,
+  u24Problem,
+  u32Problem,
+  wrIdProblem,
+} from './values.js';
 
 // Requests as they may come from a program that no compiler has checked. Every SendWr, RecvWr and Sge is one of these.
 
 interface LooseRequest {
   readonly wrId?: unknown;
-  readonly sgList?: readonly LoosePiece[] | undefined;
+  readonly sgList?: unknown;
 }
 
 interface LooseSendRequest extends LooseRequest {
@@ -18,22 +29,33 @@ interface LooseSendRequest extends LooseRequest {
   readonly sendFlags?: unknown;
   readonly immData?: unknown;
   readonly invalidateRkey?: unknown;
-  readonly rdma?: { readonly remoteAddr?: unknown; readonly rkey?: unknown };
+  readonly rdma?: { readonly remoteAddr?: unknown; readonly rkey?: unknown } | null;
   readonly atomic?: {
     readonly remoteAddr?: unknown;
     readonly rkey?: unknown;
     readonly compareAdd?: unknown;
     readonly swap?: unknown;
-  };
-  readonly ud?: { readonly ah?: unknown; readonly remoteQpn?: unknown; readonly remoteQkey?: unknown };
-  readonly xrc?: { readonly remoteSrqn?: unknown };
-  readonly bindMw?: { readonly mw?: unknown; readonly rkey?: unknown; readonly bindInfo?: unknown };
-  readonly flush?: { readonly length?: unknown; readonly type?: unknown; readonly level?: unknown };
+  } | null;
+  readonly ud?: { readonly ah?: unknown; readonly remoteQpn?: unknown; readonly remoteQkey?: unknown } | null;
+  readonly xrc?: { readonly remoteSrqn?: unknown } | null;
+  readonly bindMw?: { readonly mw?: unknown; readonly rkey?: unknown; readonly bindInfo?: unknown } | null;
+  readonly flush?: { readonly length?: unknown; readonly type?: unknown; readonly level?: unknown } | null;
+}
+
+interface LooseBind {
+  readonly wrId?: unknown;
+  readonly sendFlags?: unknown;
+  readonly bindInfo?: unknown;
 }
 
 const KNOWN_FLAGS = SendFlags.FENCE | SendFlags.SIGNALED | SendFlags.SOLICITED | SendFlags.INLINE;
 const PLACEMENTS = 3;
 const ATOMIC_BYTES = 8;
+
+/** What a request names as its pieces: nothing, where it names none. */
+function piecesOf({ sgList }: LooseRequest): unknown {
+  return sgList === undefined ? NO_PIECES : sgList;
+}
 
 function flagsProblem(opcode: number, flags: number): Problem | undefined {
   // man ibv_post_send: valid only where device_cap_flags has checksum offload for the QP's type.
@@ -53,7 +75,7 @@ function flagsProblem(opcode: number, flags: number): Problem | undefined {
 
 function remoteProblem(where: 'rdma' | 'atomic', wr: LooseSendRequest): Problem | undefined {
   const remote = where === 'rdma' ? wr.rdma : wr.atomic;
-  if (remote === undefined) return invalid(`${where} is missing`, 'It names the memory of the peer');
+  if (!isObject(remote)) return invalid(`${where} is missing`, 'It names the memory of the peer');
   return remoteMemoryProblem(where, remote.remoteAddr, remote.rkey);
 }
 
@@ -63,7 +85,7 @@ function atomicProblem(wr: LooseSendRequest, swaps: boolean): Problem | undefine
   if (!isWrId(wr.atomic?.compareAdd)) return operandProblem('compareAdd', wr.atomic?.compareAdd);
   if (swaps && !isWrId(wr.atomic.swap)) return operandProblem('swap', wr.atomic.swap);
   if (!isAtomicAligned(wr.atomic.remoteAddr)) return alignmentProblem('atomic', wr.atomic.remoteAddr);
-  const total = totalBytes(wr.sgList ?? NO_PIECES);
+  const total = totalBytes(piecesOf(wr));
   if (total === ATOMIC_BYTES) return undefined;
   return invalid(`an atomic fetches 8 bytes, but sgList has room for ${total}`, 'Give it one piece of 8 bytes');
 }
@@ -72,7 +94,7 @@ function atomicWriteProblem(wr: LooseSendRequest): Problem | undefined {
   const problem = remoteProblem('rdma', wr);
   if (problem !== undefined) return problem;
   if (!isAtomicAligned(wr.rdma?.remoteAddr)) return alignmentProblem('rdma', wr.rdma?.remoteAddr);
-  const total = totalBytes(wr.sgList ?? NO_PIECES);
+  const total = totalBytes(piecesOf(wr));
   if (total === ATOMIC_BYTES) return undefined;
   return invalid(`an ATOMIC_WRITE puts 8 bytes, but sgList has ${total}`, 'Give it pieces of 8 bytes in all');
 }
@@ -101,6 +123,17 @@ export function flushProblem(length: unknown, type: unknown, level: unknown): Pr
   return invalid(`flush.level is ${show(level)}`, 'It is a SelectivityLevel');
 }
 
+/** Why `wrFlags` cannot be these, or undefined when they can: INLINE is for `wrSetInlineData` to say. */
+export function wrFlagsProblem(flags: unknown): Problem | undefined {
+  if (!isU32(flags)) return u32Problem('wrFlags', flags);
+  const others = flags & ~(KNOWN_FLAGS & ~SendFlags.INLINE);
+  if (others === 0) return undefined;
+  return invalid(
+    `wrFlags has ${flagNames(SendFlags, others)}`,
+    'It takes FENCE, SIGNALED and SOLICITED; wrSetInlineData makes a request inline',
+  );
+}
+
 /** Why a datagram cannot go there, or undefined when it can. Whether the handle lives is the provider's to say. */
 export function datagramProblem(ah: unknown, remoteQpn: unknown, remoteQkey: unknown): Problem | undefined {
   if (typeof ah !== 'object' || ah === null) return invalid('ud.ah is no address handle', 'pd.createAh makes one');
@@ -116,11 +149,11 @@ export function xrcProblem(remoteSrqn: unknown): Problem | undefined {
 /** Why a request does not say where it goes, on types whose QP has no peer of its own. */
 function destinationProblem(type: QpType, wr: LooseSendRequest): Problem | undefined {
   if (type === QpType.UD) {
-    if (wr.ud === undefined) return invalid('ud is missing', 'It says where the datagram goes: ah, QP number, Q_Key');
+    if (!isObject(wr.ud)) return invalid('ud is missing', 'It says where the datagram goes: ah, QP number, Q_Key');
     return datagramProblem(wr.ud.ah, wr.ud.remoteQpn, wr.ud.remoteQkey);
   }
   if (type === QpType.XRC_SEND && namesSharedQueue(wr.opcode)) {
-    if (wr.xrc === undefined) return invalid('xrc is missing', 'It names the shared receive queue of the peer');
+    if (!isObject(wr.xrc)) return invalid('xrc is missing', 'It names the shared receive queue of the peer');
     return xrcProblem(wr.xrc.remoteSrqn);
   }
   return undefined;
@@ -146,10 +179,10 @@ function contentProblem(type: QpType, wr: LooseSendRequest): Problem | undefined
     case WrOpcode.ATOMIC_FETCH_AND_ADD:
       return atomicProblem(wr, false);
     case WrOpcode.BIND_MW:
-      if (wr.bindMw === undefined) return invalid('bindMw is missing', 'It names the window and what it is to open');
+      if (!isObject(wr.bindMw)) return invalid('bindMw is missing', 'It names the window and what it is to open');
       return bindRequestProblem(wr.bindMw.mw, wr.bindMw.rkey, wr.bindMw.bindInfo);
     case WrOpcode.FLUSH:
-      if (wr.flush === undefined) return invalid('flush is missing', 'It says what to flush: length, type and level');
+      if (!isObject(wr.flush)) return invalid('flush is missing', 'It says what to flush: length, type and level');
       return remoteProblem('rdma', wr) ?? flushProblem(wr.flush.length, wr.flush.type, wr.flush.level);
     case WrOpcode.ATOMIC_WRITE:
       return atomicWriteProblem(wr);
@@ -160,7 +193,8 @@ function contentProblem(type: QpType, wr: LooseSendRequest): Problem | undefined
 }
 
 /** What all requests have: an opcode that the type has, an id, flags. */
-function headProblem(type: QpType, opcode: number, wrId: unknown, sendFlags: unknown): Problem | undefined {
+function headProblem(type: QpType, opcode: unknown, wrId: unknown, sendFlags: unknown): Problem | undefined {
+  if (typeof opcode !== 'number') return invalid(`opcode is ${show(opcode)}`, 'It is a WrOpcode');
   const problem = opcodeProblem(type, opcode) ?? wrIdProblem(wrId);
   if (problem !== undefined || sendFlags === undefined) return problem;
   return isU32(sendFlags) ? flagsProblem(opcode, sendFlags) : u32Problem('sendFlags', sendFlags);
@@ -176,10 +210,12 @@ export function sendProblem(
   maxMessageBytes: number,
   wr: LooseSendRequest,
 ): Problem | undefined {
+  if (!isObject(wr)) return objectProblem('the request', wr);
   const { opcode, sendFlags } = wr;
   const problem = headProblem(type, opcode, wr.wrId, sendFlags);
   if (problem !== undefined) return problem;
-  const pieces = wr.sgList ?? NO_PIECES;
+  const pieces = piecesOf(wr);
+  if (!isList(pieces)) return listProblem('sgList', pieces);
   if (pieces.length > 0 && !movesData(opcode)) {
     return invalid(`sgList has ${pieces.length} pieces, but ${nameOf(WrOpcode, opcode)} moves no data`);
   }
@@ -190,26 +226,24 @@ export function sendProblem(
 }
 
 /** Why `bindMw` of a QP of this type cannot bind a window so, or undefined when it can; QP state and room elsewhere. */
-export function bindMwProblem(
-  type: QpType,
-  mw: unknown,
-  bind: { readonly wrId?: unknown; readonly sendFlags?: unknown; readonly bindInfo?: unknown },
-): Problem | undefined {
-  return headProblem(type, WrOpcode.BIND_MW, bind.wrId, bind.sendFlags) ?? bindVerbProblem(mw, bind.bindInfo);
+export function bindMwProblem(type: QpType, mw: unknown, bind: unknown): Problem | undefined {
+  if (!isObject(bind)) return objectProblem('bind', bind);
+  const { wrId, sendFlags, bindInfo }: LooseBind = bind;
+  return headProblem(type, WrOpcode.BIND_MW, wrId, sendFlags) ?? bindVerbProblem(mw, bindInfo);
 }
 
 /** Why a receive request cannot be posted to a QP of this size, or undefined when it can. */
 export function recvProblem(cap: Pick<QpCap, 'maxRecvSge'>, wr: LooseRequest): Problem | undefined {
-  const pieces = wr.sgList ?? NO_PIECES;
+  if (!isObject(wr)) return objectProblem('the request', wr);
   const advice = 'Ask for more by cap.maxRecvSge of createQp';
-  return wrIdProblem(wr.wrId) ?? scatteringProblem(pieces, cap.maxRecvSge, 'QP', advice);
+  return wrIdProblem(wr.wrId) ?? scatteringProblem(piecesOf(wr), cap.maxRecvSge, 'QP', advice);
 }
 
 /** Why a receive request cannot be posted to a shared receive queue of this size, or undefined when it can. */
 export function srqRecvProblem(maxSge: number, wr: LooseRequest): Problem | undefined {
-  const pieces = wr.sgList ?? NO_PIECES;
+  if (!isObject(wr)) return objectProblem('the request', wr);
   const advice = 'Ask for more by maxSge of createSrq';
-  return wrIdProblem(wr.wrId) ?? scatteringProblem(pieces, maxSge, 'SRQ', advice);
+  return wrIdProblem(wr.wrId) ?? scatteringProblem(piecesOf(wr), maxSge, 'SRQ', advice);
 }
 
 const queueFullAdvice = {

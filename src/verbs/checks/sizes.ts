@@ -1,6 +1,6 @@
 import type { DeviceAttr, QpCap } from '../../spec/index.js';
 import { invalid, type Problem } from '../errors.js';
-import { isCount } from './values.js';
+import { isCount, show } from './values.js';
 
 /** Sizes of a QP's queues where the program gives none. */
 export const defaultQpCap: QpCap = {
@@ -41,7 +41,7 @@ export function capProblem(
   };
   for (const field of ['maxSendWr', 'maxRecvWr', 'maxSendSge', 'maxRecvSge', 'maxInlineData'] as const) {
     if (isCount(cap[field], 0, limits[field])) continue;
-    return invalid(`cap.${field} is ${String(cap[field])}`, `This device takes 0 to ${limits[field]}`);
+    return invalid(`cap.${field} is ${show(cap[field])}`, `This device takes 0 to ${limits[field]}`);
   }
   return undefined;
 }

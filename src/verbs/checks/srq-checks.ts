@@ -1,7 +1,7 @@
 import { type DeviceAttr, isOneOf, SrqType } from '../../spec/index.js';
 import { invalid, type Problem } from '../errors.js';
-import type { SrqInitAttr, SrqModifyAttr } from '../shared-receive-queue.js';
-import { isCount, show, unsupported } from './values.js';
+import type { SrqInitAttr } from '../shared-receive-queue.js';
+import { isCount, isObject, objectProblem, show, unsupported } from './values.js';
 
 /** What of `SrqInitAttr` is looked at here, as it may come from a program that no compiler has checked. */
 interface LooseSrqInit {
@@ -34,8 +34,9 @@ function limitProblem(srqLimit: unknown, maxWr: unknown): Problem | undefined {
 }
 
 /** Why a device cannot make such an SRQ, or undefined when it can (PROTOCOL.md 3.4, man ibv_create_srq_ex). */
-export function srqInitProblem(init: LooseSrqInit, device: SrqLimits): Problem | undefined {
-  const { srqType = SrqType.BASIC, maxWr, maxSge = 1, srqLimit = 0, xrcd, cq } = init;
+export function srqInitProblem(init: unknown, device: SrqLimits): Problem | undefined {
+  if (!isObject(init)) return objectProblem('init', init);
+  const { srqType = SrqType.BASIC, maxWr, maxSge = 1, srqLimit = 0, xrcd, cq }: LooseSrqInit = init;
   if (typeof srqType !== 'number' || !isOneOf(SrqType, srqType)) {
     return invalid(`srqType is ${show(srqType)}`, 'It is a SrqType');
   }
@@ -64,15 +65,16 @@ export function srqInitProblem(init: LooseSrqInit, device: SrqLimits): Problem |
  * @param maxWr its size now
  */
 export function srqModifyProblem(
-  attr: SrqModifyAttr,
+  attr: unknown,
   maxWr: number,
   device: Pick<SrqLimits, 'maxSrqWr'>,
 ): Problem | undefined {
+  if (!isObject(attr)) return objectProblem('attr', attr);
   for (const name of Object.keys(attr)) {
     if (name !== 'maxWr' && name !== 'srqLimit') {
       return invalid(`'${name}' is no attribute of an SRQ that can change`, 'These are maxWr and srqLimit');
     }
   }
-  const { maxWr: wanted = maxWr, srqLimit = 0 } = attr;
+  const { maxWr: wanted = maxWr, srqLimit = 0 }: LooseSrqInit = attr;
   return sizeProblem(wanted, { maxSrqWr: Math.max(maxWr, device.maxSrqWr) }) ?? limitProblem(srqLimit, wanted);
 }

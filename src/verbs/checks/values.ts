@@ -13,6 +13,16 @@ export function isU24(value: unknown): value is number {
   return isU32(value) && value <= U24;
 }
 
+/** Whether `value` has fields at all. */
+export function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Whether `value` is a list. */
+export function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
+}
+
 /** A value that a program gave, for a sentence. */
 export function show(value: unknown): string {
   switch (typeof value) {
@@ -25,9 +35,31 @@ export function show(value: unknown): string {
       return `'${value}'`;
     case 'undefined':
       return 'missing';
+    case 'object':
+      return value === null ? 'null' : 'no number';
     default:
       return 'no number';
   }
+}
+
+/** Why `value` cannot be looked into, or undefined when it can: the first check of whatever is an object. */
+export function objectProblem(what: string, value: unknown): Problem | undefined {
+  return isObject(value) ? undefined : invalid(`${what} is ${kindOf(value, 'object')}`, 'It is an object');
+}
+
+/** Why `value` cannot be gone through, or undefined when it can. What is in it is looked at elsewhere. */
+export function listProblem(what: string, value: unknown): Problem | undefined {
+  return isList(value) ? undefined : invalid(`${what} is ${kindOf(value, 'list')}`, 'It is an array');
+}
+
+/** Why `value` cannot be bytes, or undefined when it can. */
+export function bytesProblem(what: string, value: unknown): Problem | undefined {
+  return value instanceof Uint8Array ? undefined : invalid(`${what} is ${show(value)}`, 'It is a Uint8Array');
+}
+
+function kindOf(value: unknown, wanted: 'object' | 'list'): string {
+  if (value === undefined) return 'missing';
+  return value === null ? 'null' : `no ${wanted}`;
 }
 
 export function u32Problem(what: string, value: unknown): Problem {
