@@ -1,4 +1,4 @@
-import { type AhAttr, EventType, type Gid, type QpAttr, type QpCap, QpState, QpType } from '../spec/index.js';
+import { type AhAttr, EventType, type Gid, nameOf, type QpAttr, type QpCap, QpState, QpType } from '../spec/index.js';
 import { CommandError } from './command-error.js';
 import type { MulticastTable } from './datagram/multicast-table.js';
 import { completionQueueShape, recvQueueShape, sendQueueShape } from './layout.js';
@@ -310,7 +310,10 @@ export class ControlVerbs {
     if (qp.sending.limitRate === undefined)
       throw new CommandError('EOPNOTSUPP', 'the rate of UC, UD and raw packet QPs can be limited, not that of others');
     if (qp.state !== QpState.RTS)
-      throw new CommandError('EINVAL', 'the rate can be limited in RTS, and this queue pair is not there');
+      throw new CommandError(
+        'EINVAL',
+        `the rate can be limited in RTS; this queue pair is in ${nameOf(QpState, qp.state)}`,
+      );
     qp.sending.limitRate(rateLimitKbps, maxBurstBytes, typicalPacketBytes);
     qp.attr = { ...qp.attr, rateLimit: rateLimitKbps };
   }

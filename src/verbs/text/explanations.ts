@@ -59,7 +59,7 @@ function invalidRequestQuestion(opcode: number): string {
     case WrOpcode.SEND:
     case WrOpcode.SEND_WITH_IMM:
     case WrOpcode.SEND_WITH_INV:
-      return 'is the receive request that the peer posted long enough?';
+      return 'is the receive request that the peer posted long enough, and in XRC, is xrc.remoteSrqn what its srq.srqNum shows?';
     case WrOpcode.RDMA_READ:
       return "do the peer's qpAccessFlags have REMOTE_READ, and is its maxDestRdAtomic at least our maxRdAtomic?";
     case WrOpcode.ATOMIC_CMP_AND_SWP:
@@ -187,9 +187,11 @@ export const explanations: Readonly<Record<Exclude<Syndrome, typeof Syndrome.NON
     `local length error: the message has ${count(length, 'byte')}, and may have ${max}; send it in pieces`,
   [Syndrome.LOCAL_BAD_WQE]: ({ detail: [opcode, numSge] }) =>
     `local QP operation error: the NIC cannot carry out ${wrOpcodeStr(opcode)} with ${count(numSge, 'piece')}; ` +
-    "is maxRdAtomic 0 for a READ or atomic, or was the queue's memory overwritten?",
+    'is maxRdAtomic 0 for a READ or atomic, or a frame shorter than the 14 bytes of its Ethernet header?',
   [Syndrome.FLUSHED]: ({ detail: [state, cause] }) =>
-    `flushed: the QP was in ${qpStateStr(state)} before the request was carried out, ${flushCause(cause)}`,
+    cause === Syndrome.DEVICE_FATAL
+      ? 'fatal error: the device failed before the request was carried out; close the context, and open the device again'
+      : `flushed: the QP was in ${qpStateStr(state)} before the request was carried out, ${flushCause(cause)}`,
   [Syndrome.BAD_RESPONSE]: ({ detail: [psn, opcode, expected] }) =>
     `bad response: the peer answered ${wrOpcodeStr(expected)} (PSN ${hex(psn)}) with a packet of opcode ` +
     `${hex(opcode)}, which is no answer to it; do both sides agree on the PSNs, and is the peer sound?`,
