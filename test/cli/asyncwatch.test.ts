@@ -4,6 +4,7 @@ import { factsOf } from '../../src/cli/ibv-asyncwatch.js';
 import { type AsyncEvent, EventType, openDevice } from '../../src/index.js';
 import { ip, isInside, namespaceProblem, runInside } from '../link/namespace.js';
 import { Tool, run } from './tool.js';
+import { loopback } from '../support/loopback.js';
 
 const WATCH = 'ibv_asyncwatch';
 
@@ -56,7 +57,7 @@ else {
     test('events of a port, in a network of their own', { skip: namespaceProblem() }, () => runInside(import.meta.url));
 
     test('it waits until Ctrl-C', async () => {
-      const tool = new Tool([WATCH, '--addr', '127.93.20.1']);
+      const tool = new Tool([WATCH, '--addr', loopback(1)]);
       await tool.printed('async event FD');
       tool.child.kill('SIGINT');
       const { signal, stdout } = await tool.ended;
@@ -74,7 +75,7 @@ else {
     });
 
     test("an event of a program's own object is none that the tool expects", () => {
-      using context = openDevice({ host: 'inline', address: '127.93.20.2' });
+      using context = openDevice({ host: 'inline', address: loopback(2) });
       using cq = context.createCq({ cqe: 1 });
       assert.deepEqual(factsOf({ eventType: EventType.CQ_ERR, cq }), { name: 'unexpected', eventType: 0, port: 0 });
     });

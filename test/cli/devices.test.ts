@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { run } from './tool.js';
+import { loopback } from '../support/loopback.js';
 
 const GUID = /[0-9a-f]{4}:[0-9a-f]{4}:[0-9a-f]{4}:[0-9a-f]{4}/;
 
@@ -19,7 +20,7 @@ test('ibv_devinfo -l prints the names', async () => {
 });
 
 test('ibv_devinfo prints the short list of the C tool', async () => {
-  const { code, stdout, stderr } = await run(['ibv_devinfo', '--addr', '127.81.1.1']);
+  const { code, stdout, stderr } = await run(['ibv_devinfo', '--addr', loopback(1)]);
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   const lines = stdout.split('\n');
   assert.equal(lines[0], 'hca_id:\tverbena0');
@@ -35,15 +36,15 @@ test('ibv_devinfo prints the short list of the C tool', async () => {
 });
 
 test('ibv_devinfo -v prints the limits and the GID table', async () => {
-  const { stdout } = await run(['ibv_devinfo', '-v', '--addr', '127.81.1.2']);
+  const { stdout } = await run(['ibv_devinfo', '-v', '--addr', loopback(2)]);
   assert.match(stdout, /^\tmax_total_mcast_qp_attach:\t\d+$/m);
   assert.match(stdout, /^\tdevice_cap_flags:\t\t0x[0-9a-f]{8}$/m);
   assert.match(stdout, /^\t\t\tactive_width:\t\t\d+X \(\d+\)$/m);
-  assert.match(stdout, /^\t\t\tGID\[ {2}0\]:\t\t::ffff:127\.81\.1\.2, RoCE v2$/m);
+  assert.match(stdout, new RegExp(`^\t\t\tGID\\[ {2}0\\]:\t\t::ffff:${loopback(2)}, RoCE v2$`, 'm'));
 });
 
 test('ibv_devinfo -v prints what is beyond the basic attributes, in the layout of the C tool', async () => {
-  const { stdout } = await run(['ibv_devinfo', '-v', '--addr', '127.81.1.5']);
+  const { stdout } = await run(['ibv_devinfo', '-v', '--addr', loopback(5)]);
   const from = stdout.indexOf('\tgeneral_odp_caps:');
   const odp = (names: readonly string[]): string[] => names.map((name) => `\t\t\t\t\tSUPPORT_${name}`);
   const reliable = odp(['SEND', 'RECV', 'WRITE', 'READ', 'ATOMIC', 'SRQ', 'FLUSH', 'ATOMIC_WRITE']);
@@ -90,7 +91,7 @@ test('ibv_devinfo -v prints what is beyond the basic attributes, in the layout o
 });
 
 test('ibv_devinfo works without system calls', async () => {
-  const { code, stdout } = await run(['ibv_devinfo', '--addr', '127.81.1.4'], { VERBENA_NATIVE: 'off' });
+  const { code, stdout } = await run(['ibv_devinfo', '--addr', loopback(4)], { VERBENA_NATIVE: 'off' });
   assert.equal(code, 0);
   assert.match(stdout, /^hca_id:\tverbena0\n/);
 });
@@ -101,7 +102,7 @@ test('ibv_devinfo refuses a device that is not there', async () => {
 });
 
 test('ibv_devinfo refuses a port that is not there', async () => {
-  const { code, stderr } = await run(['ibv_devinfo', '-i', '2', '--addr', '127.81.1.3']);
+  const { code, stderr } = await run(['ibv_devinfo', '-i', '2', '--addr', loopback(3)]);
   assert.deepEqual({ code, stderr }, { code: 4, stderr: 'Invalid port requested for device\n' });
 });
 

@@ -1,19 +1,29 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Tool, run } from './tool.js';
+import { loopback } from '../support/loopback.js';
 
 test('lab a plays three rounds', async () => {
-  const { code, stdout, stderr } = await run(['lab', 'a'], { VERBENA_ADDR: '127.84.1.1' });
+  const { code, stdout, stderr } = await run(['lab', 'a'], { VERBENA_ADDR: loopback(1) });
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   for (const round of [1, 2, 3]) {
     assert.match(stdout, new RegExp(`^B received: ping ${round}\nA received: pong ${round}$`, 'm'));
   }
 });
 
+/** A server of lab c that listens. Its TCP port is the lab's own, so it may be another's for a moment. */
+async function labServer(address: string): Promise<Tool> {
+  for (;;) {
+    const server = new Tool(['lab', 'c', 'server', address]);
+    const refused = server.ended.then(({ stderr }) => stderr.includes('EADDRINUSE'));
+    const listening = server.printed('waiting on TCP port').then(() => false);
+    if (!(await Promise.race([listening.catch(() => refused), refused]))) return server;
+  }
+}
+
 test('lab c sends, writes and reads between two processes', async () => {
-  const server = new Tool(['lab', 'c', 'server', '127.84.2.1']);
-  await server.printed('waiting on TCP port');
-  const client = await run(['lab', 'c', '127.0.0.1', '127.84.2.2']);
+  const server = await labServer(loopback(2));
+  const client = await run(['lab', 'c', '127.0.0.1', loopback(3)]);
   const { code, stdout } = await server.ended;
   assert.deepEqual([code, client.code], [0, 0], client.stderr);
   assert.match(stdout, /^received by SEND: hello from the client$/m);
@@ -22,13 +32,13 @@ test('lab c sends, writes and reads between two processes', async () => {
 });
 
 test('a lab that fails says why and where, in two lines', async () => {
-  const { code, stderr } = await run(['lab', 'a'], { VERBENA_ADDR: '127.84.3.1', VERBENA_PCAP: '/dev/full' });
+  const { code, stderr } = await run(['lab', 'a'], { VERBENA_ADDR: loopback(4), VERBENA_PCAP: '/dev/full' });
   assert.equal(code, 1);
   assert.match(stderr, /^ibv_open_device: .+\n {2}at labs\/lab-a\.ts:\d+\n$/);
 });
 
 test('a client of lab c without a server is told to start one', async () => {
-  const { code, stderr } = await run(['lab', 'c', 'no-such-host.invalid', '127.84.4.1']);
+  const { code, stderr } = await run(['lab', 'c', 'no-such-host.invalid', loopback(5)]);
   assert.equal(code, 1);
   assert.match(stderr, /^no server at no-such-host\.invalid: start `lab c server` there first\n/);
 });

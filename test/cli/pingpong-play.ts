@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type Socket, createServer } from 'node:net';
+import { gidFromIp } from '../../src/index.js';
+import { loopback } from '../support/loopback.js';
 import { type Ended, Tool, freePort, run } from './tool.js';
 
 const ADDRESS_LINE =
@@ -11,29 +13,44 @@ export function saidBy(line: string): string {
   return line.replace(ADDRESS_LINE, '$1 $2');
 }
 
-/** Starts a server at 127.`net`.1 and returns it once it listens. */
+/** Where the server of game `game` of this file is, 0 to 62. */
+export function serverAt(game: number): string {
+  return loopback(4 * game + 1);
+}
+
+/** Where its client is, the first if there are several. */
+export function clientAt(game: number, client = 0): string {
+  return loopback(4 * game + 2 + client);
+}
+
+/** A GID as two sides tell it each other. */
+export function gidText(address: string): string {
+  return Buffer.from(gidFromIp(address)).toString('hex');
+}
+
+/** Starts the server of game `game` and returns it once it listens. */
 export async function serve(
   tool: string,
   port: string,
-  net: string,
+  game: number,
   flags: readonly string[],
   settings?: Readonly<Record<string, string>>,
 ): Promise<Tool> {
-  const server = new Tool([tool, '-p', port, '--addr', `127.${net}.1`, ...flags], settings);
+  const server = new Tool([tool, '-p', port, '--addr', serverAt(game), ...flags], settings);
   await server.printed('local address');
   return server;
 }
 
-/** Plays a server against a client, at addresses 127.`net`.1 and .2. */
+/** Plays a server against a client. */
 export async function play(
   tool: string,
-  net: string,
+  game: number,
   flags: readonly string[],
   clientFlags: readonly string[] = [],
 ): Promise<{ server: Ended; client: Ended }> {
   const port = String(await freePort());
-  const server = await serve(tool, port, net, flags);
-  const client = run([tool, '-p', port, '--addr', `127.${net}.2`, ...flags, ...clientFlags, '127.0.0.1']);
+  const server = await serve(tool, port, game, flags);
+  const client = run([tool, '-p', port, '--addr', clientAt(game), ...flags, ...clientFlags, '127.0.0.1']);
   return { server: await server.ended, client: await client };
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { linesOf, play, pretendServer, readText, saidBy, serve } from './pingpong-play.js';
+import { clientAt, gidText, linesOf, play, pretendServer, readText, saidBy, serve, serverAt } from './pingpong-play.js';
 import { type Ended, freePort, run } from './tool.js';
 
 const SRQ = 'ibv_srq_pingpong';
@@ -22,34 +22,34 @@ const CASES = [
 
 for (const [index, { name, flags, qps, bytes }] of CASES.entries()) {
   test(`two sides of ${SRQ} play with ${name}`, async () => {
-    const { server, client } = await play(SRQ, `89.${index}`, ['-n', '100', ...flags]);
+    const { server, client } = await play(SRQ, index, ['-n', '100', ...flags]);
     const said = (ended: Ended): string[] => linesOf(ended, { bytes: bytes * 200, iterations: 100 }).map(saidBy);
     const [ours, theirs] = [said(server), said(client)];
     assert.equal(ours.length, 2 * qps);
-    assert.match(ours[0], new RegExp(`^QPN .* ::ffff:127\\.89\\.${index}\\.1$`));
+    assert.match(ours[0], new RegExp(`^QPN .* ::ffff:${serverAt(index)}$`));
     assert.deepEqual(ours, [...theirs.slice(qps), ...theirs.slice(0, qps)]);
   });
 }
 
 test('--json has all addresses', async () => {
-  const { client } = await play(SRQ, '89.20', ['-n', '10', '-q', '2'], ['--json']);
+  const { client } = await play(SRQ, 20, ['-n', '10', '-q', '2'], ['--json']);
   const facts = JSON.parse(client.stdout) as { local: { gid: string }[]; remote: { gid: string }[] };
   assert.deepEqual(
     [...facts.local, ...facts.remote].map(({ gid }) => gid),
-    ['::ffff:127.89.20.2', '::ffff:127.89.20.2', '::ffff:127.89.20.1', '::ffff:127.89.20.1'],
+    [clientAt(20), clientAt(20), serverAt(20), serverAt(20)].map((address) => `::ffff:${address}`),
   );
 });
 
 test('a client tells 256 addresses, and done only after as many were told', async () => {
   const { client, socket, close } = await pretendServer((port) => [
     SRQ,
-    ...['-p', port, '-q', '2', '--addr', '127.89.30.2', '127.0.0.1'],
+    ...['-p', port, '-q', '2', '--addr', clientAt(30), '127.0.0.1'],
   ]);
   const text = await readText(socket, TOLD * DESTINATION_BYTES);
-  const mine = /^(?:0000:[0-9a-f]{6}:[0-9a-f]{6}:0{20}ffff7f591e02\0){2}$/;
+  const mine = new RegExp(`^(?:0000:[0-9a-f]{6}:[0-9a-f]{6}:${gidText(clientAt(30))}\0){2}$`);
   assert.match(text.slice(0, 2 * DESTINATION_BYTES), mine);
   assert.equal(text.slice(2 * DESTINATION_BYTES), NOBODY.repeat(TOLD - 2));
-  const peer = '0000:000011:000000:00000000000000000000ffff7f591e01\0';
+  const peer = `0000:000011:000000:${gidText(serverAt(30))}\0`;
   // The C tool writes them one by one.
   for (let i = 0; i < TOLD; i += 1) {
     socket.write(i < 2 ? peer : NOBODY);
@@ -63,8 +63,8 @@ test('a client tells 256 addresses, and done only after as many were told', asyn
 
 test('a peer with another number of QPs is refused', async () => {
   const port = await freePort();
-  const server = await serve(SRQ, String(port), '89.31', ['-q', '2']);
-  const peer = '0000:000011:000000:00000000000000000000ffff7f591f02\0';
+  const server = await serve(SRQ, String(port), 31, ['-q', '2']);
+  const peer = `0000:000011:000000:${gidText(clientAt(31))}\0`;
   const socket = connect(port, '127.0.0.1');
   socket.write(peer.repeat(3) + NOBODY.repeat(TOLD - 3));
   const { code, stderr } = await server.ended;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Waiting } from '../../src/cli/pingpong/waiting.js';
-import { linesOf, play, pretendServer, readText, saidBy, serve } from './pingpong-play.js';
+import { clientAt, gidText, linesOf, play, pretendServer, readText, saidBy, serve, serverAt } from './pingpong-play.js';
 import { type Ended, freePort, run } from './tool.js';
 
 const UC = 'ibv_uc_pingpong';
@@ -25,22 +25,24 @@ function said(tool: string, { stdout }: Ended): string[] {
 
 for (const [index, { tool, name, flags, bytes }] of CASES.entries()) {
   test(`two sides of ${tool} play with ${name}`, async () => {
-    const { server, client } = await play(tool, `88.${index}`, ['-n', '50', ...flags]);
+    const { server, client } = await play(tool, index, ['-n', '50', ...flags]);
     for (const ended of [server, client]) {
       assert.equal(linesOf(ended, { bytes: bytes * 100, iterations: 50 }).length, 2);
     }
-    assert.match(said(tool, server)[0], new RegExp(`^QPN .* ::ffff:127\\.88\\.${index}\\.1$`));
+    assert.match(said(tool, server)[0], new RegExp(`^QPN .* ::ffff:${serverAt(index)}$`));
     assert.deepEqual(said(tool, server), said(tool, client).reverse());
   });
 }
 
 test('the datagram tool prints its colon', async () => {
-  const server = await serve(UD, String(await freePort()), '88.20', []);
+  const server = await serve(UD, String(await freePort()), 20, []);
   server.child.kill();
   const { stdout } = await server.ended;
   assert.match(
     stdout,
-    /^ {2}local address: {2}LID 0x0000, QPN 0x[0-9a-f]{6}, PSN 0x[0-9a-f]{6}: GID ::ffff:127\.88\.20\.1\n$/,
+    new RegExp(
+      `^ {2}local address: {2}LID 0x0000, QPN 0x[0-9a-f]{6}, PSN 0x[0-9a-f]{6}: GID ::ffff:${serverAt(20)}\n$`,
+    ),
   );
 });
 
@@ -75,10 +77,10 @@ for (const tool of [UC, UD]) {
   test(`a client of ${tool} whose server never answers ends by Ctrl-C`, async () => {
     const { client, socket, close } = await pretendServer((port) => [
       tool,
-      ...['-p', port, '--addr', '127.88.30.2', '127.0.0.1'],
+      ...['-p', port, '--addr', clientAt(30), '127.0.0.1'],
     ]);
-    assert.match(await readText(socket, 52), /^0000:[0-9a-f]{6}:[0-9a-f]{6}:0{20}ffff7f581e02\0$/);
-    socket.write('0000:000011:000000:00000000000000000000ffff7f581e01\0');
+    assert.match(await readText(socket, 52), new RegExp(`^0000:[0-9a-f]{6}:[0-9a-f]{6}:${gidText(clientAt(30))}\0$`));
+    socket.write(`0000:000011:000000:${gidText(serverAt(30))}\0`);
     assert.equal(await readText(socket, 5), 'done\0');
     await client.printed('remote address');
     client.child.kill('SIGINT');

@@ -6,7 +6,7 @@ import { type Socket, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { pretendServer, readText } from './pingpong-play.js';
+import { clientAt, gidText, pretendServer, readText, serverAt } from './pingpong-play.js';
 import { type Ended, Tool, freePort, run } from './tool.js';
 
 const XSRQ = 'ibv_xsrq_pingpong';
@@ -26,18 +26,18 @@ async function runClient(server: Tool, args: readonly string[]): Promise<Ended> 
   }
 }
 
-/** A server at 127.90.`net`.1 and its clients, at .2 and so on. */
+/** A server and its clients, three at most. */
 async function play(
-  net: number,
+  game: number,
   clients: number,
   flags: readonly string[],
   settings: Readonly<Record<string, string>> = {},
 ): Promise<{ server: Ended; clients: Ended[] }> {
   const port = String(await freePort());
   const common = [XSRQ, '-p', port, ...flags];
-  const server = new Tool([...common, '--addr', `127.90.${net}.1`, '-c', String(clients)], settings);
+  const server = new Tool([...common, '--addr', serverAt(game), '-c', String(clients)], settings);
   const ends = Array.from({ length: clients }, (_, i) =>
-    runClient(server, [...common, '--addr', `127.90.${net}.${i + 2}`, '127.0.0.1']),
+    runClient(server, [...common, '--addr', clientAt(game, i), '127.0.0.1']),
   );
   const ended = await Promise.all(ends);
   return { server: await server.ended, clients: ended };
@@ -83,16 +83,18 @@ test('three clients, whose packets dump and tshark read', async (t) => {
     peers: { local: { srqn: number }; remote: { gid: string } }[];
   };
   assert.equal(facts.success, true);
-  assert.deepEqual(facts.peers.map(({ remote }) => remote.gid).sort(), [
-    '::ffff:127.90.20.2',
-    '::ffff:127.90.20.3',
-    '::ffff:127.90.20.4',
-  ]);
+  assert.deepEqual(
+    facts.peers.map(({ remote }) => remote.gid).sort(),
+    [0, 1, 2].map((client) => `::ffff:${clientAt(20, client)}`).sort(),
+  );
   const dumped = await run(['dump', file]);
   assert.equal(dumped.code, 0, dumped.stderr);
   const srqn = facts.peers[0].local.srqn.toString(16).padStart(6, '0');
   const requests = dumped.stdout.split('\n').filter((line) => line.includes(`xrceth{srqn=0x${srqn}}`));
-  assert.match(requests[0], /> 127\.90\.20\.1 XRC_SEND_FIRST qpn=0x[0-9a-f]{6} psn=0x[0-9a-f]{6} xrceth.* icrc=ok$/);
+  assert.match(
+    requests[0],
+    new RegExp(`> ${serverAt(20)} XRC_SEND_FIRST qpn=0x[0-9a-f]{6} psn=0x[0-9a-f]{6} xrceth.* icrc=ok$`),
+  );
   assert.match(dumped.stdout, / XRC_ACKNOWLEDGE .* aeth\{ACK msn=5\} /);
   if (version.error) {
     t.diagnostic('tshark is not installed, so there is nobody to compare with');
@@ -106,13 +108,13 @@ test('three clients, whose packets dump and tshark read', async (t) => {
 test('a client writes its 66 bytes, and END to its end', async () => {
   const { client, socket, close } = await pretendServer((port) => [
     XSRQ,
-    ...['-p', port, '--addr', '127.90.30.2', '127.0.0.1'],
+    ...['-p', port, '--addr', clientAt(30), '127.0.0.1'],
   ]);
   const text = await readText(socket, DESTINATION_BYTES);
-  assert.match(text, /^0000(:[0-9a-f]{6}){4}:0{20}ffff7f5a1e02\0$/);
-  socket.write('0000:000011:000012:000000:000013:00000000000000000000ffff7f5a1e01\0');
+  assert.match(text, new RegExp(`^0000(:[0-9a-f]{6}){4}:${gidText(clientAt(30))}\0$`));
+  socket.write(`0000:000011:000012:000000:000013:${gidText(serverAt(30))}\0`);
   await client.printed(
-    'remote: LID 0000, QPN RECV 000011 SEND 000012, PSN 000000, SRQN 000013, GID ::ffff:127.90.30.1',
+    `remote: LID 0000, QPN RECV 000011 SEND 000012, PSN 000000, SRQN 000013, GID ::ffff:${serverAt(30)}`,
   );
   // Nobody plays: the client, which waits for the first message, is only silent.
   client.child.kill('SIGINT');
@@ -123,7 +125,7 @@ test('a client writes its 66 bytes, and END to its end', async () => {
 
 test('a server refuses what is no address', async () => {
   const port = await freePort();
-  const server = new Tool([XSRQ, '-p', String(port), '--addr', '127.90.31.1']);
+  const server = new Tool([XSRQ, '-p', String(port), '--addr', serverAt(31)]);
   const socket = await connected(port);
   socket.write('x'.repeat(DESTINATION_BYTES));
   const { code, stderr } = await server.ended;
@@ -137,7 +139,7 @@ test('a server refuses what is no address', async () => {
 
 test('a server that waits for clients ends by Ctrl-C', async () => {
   const port = await freePort();
-  const server = new Tool([XSRQ, '-p', String(port), '--addr', '127.90.32.1', '-c', '2']);
+  const server = new Tool([XSRQ, '-p', String(port), '--addr', serverAt(32), '-c', '2']);
   const socket = await connected(port);
   server.child.kill('SIGINT');
   const { signal, stdout, stderr } = await server.ended;

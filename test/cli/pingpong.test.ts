@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type Socket, connect, createServer } from 'node:net';
 import { test } from 'node:test';
-import { linesOf, play as playTool, saidBy } from './pingpong-play.js';
+import { clientAt, gidText, linesOf, play as playTool, saidBy, serverAt } from './pingpong-play.js';
 import { type Ended, Tool, freePort, run } from './tool.js';
 
-/** Addresses of this file, 127.82.`net`.x. */
-const play = (net: number, flags: readonly string[], clientFlags: readonly string[] = []) =>
-  playTool('ibv_rc_pingpong', `82.${net}`, flags, clientFlags);
+const play = (game: number, flags: readonly string[], clientFlags: readonly string[] = []) =>
+  playTool('ibv_rc_pingpong', game, flags, clientFlags);
 
 const CASES = [
   { name: '1 byte', flags: ['-s', '1'], bytes: 1 },
@@ -37,7 +36,7 @@ for (const [index, { name, flags, bytes }] of CASES.entries()) {
 test('each side prints what the other is', async () => {
   const { server, client } = await play(20, ['-n', '5']);
   const said = ({ stdout }: Ended): string[] => stdout.split('\n').slice(0, 2).map(saidBy);
-  assert.match(said(server)[0], /^QPN 0x[0-9a-f]{6}, PSN 0x[0-9a-f]{6} ::ffff:127\.82\.20\.1$/);
+  assert.match(said(server)[0], new RegExp(`^QPN 0x[0-9a-f]{6}, PSN 0x[0-9a-f]{6} ::ffff:${serverAt(20)}$`));
   assert.deepEqual(said(server), said(client).reverse());
 });
 
@@ -56,7 +55,7 @@ test('--json prints one object', async () => {
   const { client } = await play(21, ['-n', '5'], ['--json']);
   const facts = JSON.parse(client.stdout) as { iterations: number; local: { gid: string }; remote: { gid: string } };
   assert.equal(facts.iterations, 5);
-  assert.deepEqual([facts.local.gid, facts.remote.gid], ['::ffff:127.82.21.2', '::ffff:127.82.21.1']);
+  assert.deepEqual([facts.local.gid, facts.remote.gid], [`::ffff:${clientAt(21)}`, `::ffff:${serverAt(21)}`]);
 });
 
 test('without an address two sides on one machine find two', async () => {
@@ -73,11 +72,11 @@ test('a client writes its 52 bytes first, and done only after the answer', async
   await once(listener, 'listening');
   const address = listener.address();
   assert.ok(address !== null && typeof address === 'object');
-  const client = new Tool(['ibv_rc_pingpong', '-p', String(address.port), '--addr', '127.82.30.2', '127.0.0.1']);
+  const client = new Tool(['ibv_rc_pingpong', '-p', String(address.port), '--addr', clientAt(30), '127.0.0.1']);
   const [socket] = (await once(listener, 'connection')) as [Socket];
   const [first] = (await once(socket, 'data')) as [Buffer];
-  assert.match(first.toString('latin1'), /^0000:[0-9a-f]{6}:[0-9a-f]{6}:0{20}ffff7f521e02\0$/);
-  socket.write('0000:000011:000000:00000000000000000000ffff7f521e01\0');
+  assert.match(first.toString('latin1'), new RegExp(`^0000:[0-9a-f]{6}:[0-9a-f]{6}:${gidText(clientAt(30))}\0$`));
+  socket.write(`0000:000011:000000:${gidText(serverAt(30))}\0`);
   const [second] = (await once(socket, 'data')) as [Buffer];
   assert.equal(second.toString('latin1'), 'done\0');
   // Nobody plays: the client's first send runs out of retries.
@@ -89,12 +88,12 @@ test('a client writes its 52 bytes first, and done only after the answer', async
 
 test('a server answers 52 bytes with 52', async () => {
   const port = await freePort();
-  const server = new Tool(['ibv_rc_pingpong', '-p', String(port), '--addr', '127.82.31.1']);
+  const server = new Tool(['ibv_rc_pingpong', '-p', String(port), '--addr', serverAt(31)]);
   await server.printed('local address');
   const socket = connect(port, '127.0.0.1');
-  socket.write('0000:000011:000000:00000000000000000000ffff7f521f02\0');
+  socket.write(`0000:000011:000000:${gidText(clientAt(31))}\0`);
   const [answer] = (await once(socket, 'data')) as [Buffer];
-  assert.match(answer.toString('latin1'), /^0000:[0-9a-f]{6}:[0-9a-f]{6}:0{20}ffff7f521f01\0$/);
+  assert.match(answer.toString('latin1'), new RegExp(`^0000:[0-9a-f]{6}:[0-9a-f]{6}:${gidText(serverAt(31))}\0$`));
   socket.destroy();
   const { code, stderr } = await server.ended;
   assert.equal(code, 1);
@@ -112,7 +111,7 @@ const REFUSALS = [
 for (const [index, { name, gid, says }] of REFUSALS.entries()) {
   test(`a server refuses ${name}`, async () => {
     const port = await freePort();
-    const server = new Tool(['ibv_rc_pingpong', '-p', String(port), '--addr', `127.82.${40 + index}.1`]);
+    const server = new Tool(['ibv_rc_pingpong', '-p', String(port), '--addr', serverAt(40 + index)]);
     await server.printed('local address');
     connect(port, '127.0.0.1').write(`0000:000011:000000:${gid}\0`);
     const { code, stderr } = await server.ended;

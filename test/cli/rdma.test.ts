@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { serve } from './pingpong-play.js';
+import { serve, serverAt } from './pingpong-play.js';
 import { type Ended, ROOT, type Tool, freePort, run } from './tool.js';
 
 // A place of its own for what NICs publish: those of other tests are none of ours.
@@ -15,9 +15,9 @@ const rdma = (...words: string[]): Promise<Ended> => run(['rdma', ...words], set
 describe('rdma, while two programs run', () => {
   let servers: Tool[] = [];
   before(async () => {
-    const start = async (net: string): Promise<Tool> =>
-      serve('ibv_rc_pingpong', String(await freePort()), net, [], settings);
-    servers = [await start('93.10'), await start('93.11')];
+    const start = async (game: number): Promise<Tool> =>
+      serve('ibv_rc_pingpong', String(await freePort()), game, [], settings);
+    servers = [await start(1), await start(2)];
   });
   after(async () => {
     for (const { child } of servers) child.kill();
@@ -26,7 +26,7 @@ describe('rdma, while two programs run', () => {
   });
 
   const ends = (line: string): string => line.replace(/^.* address/, 'address').replace(/pid \d+/, 'pid N');
-  const ENDS = ['address 127.93.10.1 pid N ', 'address 127.93.11.1 pid N '];
+  const ENDS = [1, 2].map((game) => `address ${serverAt(game)} pid N `).sort();
 
   for (const words of [
     'statistic',

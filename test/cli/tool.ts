@@ -68,6 +68,14 @@ export function run(
   return new Tool(args, settings, wrapper).ended;
 }
 
+/** As {@link run}, once nobody else has what the tool needs and a machine has one of only. */
+export async function runWhenFree(args: readonly string[]): Promise<Ended> {
+  for (;;) {
+    const ended = await run(args);
+    if (!ended.stderr.includes('is taken')) return ended;
+  }
+}
+
 /** A TCP port that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0);

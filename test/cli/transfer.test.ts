@@ -5,16 +5,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { Tool, run } from './tool.js';
+import { loopback } from '../support/loopback.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'verbena-transfer-'));
 after(() => rmSync(folder, { recursive: true }));
 
-const addresses = (net: number): string[] => ['--from', `127.83.${net}.1`, '--to', `127.83.${net}.2`];
+const addresses = (move: number): string[] => ['--from', loopback(2 * move + 1), '--to', loopback(2 * move + 2)];
 
 test('what is made on the fly arrives, and the summary says how', async () => {
   const { code, stdout, stderr } = await run(['transfer', '--size', '3', ...addresses(1)]);
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
-  assert.match(stdout, /^Moving 3\.0 MiB \(bytes made on the fly\) from 127\.83\.1\.1 .* to 127\.83\.1\.2 /);
+  assert.match(
+    stdout,
+    new RegExp(`^Moving 3\\.0 MiB \\(bytes made on the fly\\) from ${loopback(3)} .* to ${loopback(4)} `),
+  );
   assert.match(stdout, /^ {2}100 % {2}3\.0 MiB of 3\.0 MiB$/m);
   assert.match(stdout, /^Arrived: 3\.0 MiB, SHA-256 the same on both sides\.$/m);
   assert.match(stdout, /^Where to look next:$/m);

@@ -4,6 +4,7 @@ import { nativeHostProblem } from '../../src/host/index.js';
 import { DgramLink, LinkError, UdpLink } from '../../src/link/index.js';
 import { gidFromIp } from '../../src/spec/index.js';
 import { commit, Inbox, packet, pathBetween, receiveAll, sealed, verifiedId } from './udp-helpers.js';
+import { loopback, loopbackGroup } from '../support/loopback.js';
 
 const opened: { close(): void }[] = [];
 
@@ -35,45 +36,45 @@ describe('groups of a DgramLink', () => {
   });
 
   it('get each packet to every member, the sender included, and to nobody else', async () => {
-    const [a, b, c] = [1, 2, 3].map((n) => open(`127.87.1.${n}`));
-    const group = gidFromIp('239.87.1.1');
+    const [a, b, c] = [1, 2, 3].map((n) => open(loopback(n)));
+    const group = gidFromIp(loopbackGroup(1));
     for (const member of [a, b]) member.joinGroup(group);
-    commit(a, pathBetween(a, '239.87.1.1'), packet(64));
+    commit(a, pathBetween(a, loopbackGroup(1)), packet(64));
     commit(a, pathBetween(a, c), packet(60));
     a.flush();
     for (const member of [a, b]) {
       const [{ bytes, source, destination }] = (await arrivals(member, 1)).packets;
-      assert.deepEqual([bytes, source, destination], [packet(64), '127.87.1.1', '239.87.1.1']);
+      assert.deepEqual([bytes, source, destination], [packet(64), loopback(1), loopbackGroup(1)]);
     }
     assert.deepEqual(
       (await arrivals(c, 1)).packets.map(({ destination }) => destination),
-      ['127.87.1.3'],
+      [loopback(3)],
     );
   });
 
   it('are shared with links that make system calls', { skip: nativeHostProblem() ?? false }, async () => {
-    const slow = open('127.87.2.1');
-    const quick = UdpLink.open({ address: '127.87.2.2' });
+    const slow = open(loopback(5));
+    const quick = UdpLink.open({ address: loopback(6) });
     opened.push(quick);
-    const group = gidFromIp('239.87.2.1');
+    const group = gidFromIp(loopbackGroup(3));
     for (const link of [slow, quick]) link.joinGroup(group);
     for (const link of [slow, quick]) {
-      const path = pathBetween(link, '239.87.2.1');
+      const path = pathBetween(link, loopbackGroup(3));
       commit(link, path, sealed(path, packet(64), 0));
       link.flush();
     }
     for (const packets of [receiveAll(quick, 2), (await arrivals(slow, 2)).packets]) {
-      assert.deepEqual(packets.map(({ source }) => source).sort(), ['127.87.2.1', '127.87.2.2']);
+      assert.deepEqual(packets.map(({ source }) => source).sort(), [loopback(5), loopback(6)]);
       assert.ok(packets.every((received) => verifiedId(received) >= 0));
     }
   });
 
   it('are left when each join is undone', async () => {
-    const [a, b] = [open('127.87.3.1'), open('127.87.3.2')];
-    const group = gidFromIp('239.87.3.1');
+    const [a, b] = [open(loopback(9)), open(loopback(10))];
+    const group = gidFromIp(loopbackGroup(5));
     /** Where packets went to, of one to the group and one to the address itself, when so many arrive. */
     const destinations = async (count: number): Promise<string[]> => {
-      commit(a, pathBetween(a, '239.87.3.1'), packet(40));
+      commit(a, pathBetween(a, loopbackGroup(5)), packet(40));
       commit(a, pathBetween(a, b), packet(44));
       a.flush();
       const { packets } = await arrivals(b, count);
@@ -82,15 +83,15 @@ describe('groups of a DgramLink', () => {
     b.joinGroup(group);
     b.joinGroup(group);
     b.leaveGroup(group);
-    assert.deepEqual(await destinations(2), ['127.87.3.2', '239.87.3.1']);
+    assert.deepEqual(await destinations(2), [loopback(10), loopbackGroup(5)]);
     b.leaveGroup(group);
     b.leaveGroup(group);
-    assert.deepEqual(await destinations(1), ['127.87.3.2']);
+    assert.deepEqual(await destinations(1), [loopback(10)]);
   });
 
   it('refuse what is none', () => {
-    const link = open('127.87.4.1');
-    for (const address of ['127.87.4.1', 'ff0e::1']) {
+    const link = open(loopback(13));
+    for (const address of [loopback(13), 'ff0e::1']) {
       assert.throws(
         () => link.joinGroup(gidFromIp(address)),
         (error) => error instanceof LinkError && error.errno === 'EINVAL',
@@ -99,11 +100,11 @@ describe('groups of a DgramLink', () => {
   });
 
   it('are left by closing', () => {
-    const link = open('127.87.5.1');
-    link.joinGroup(gidFromIp('239.87.5.1'));
+    const link = open(loopback(17));
+    link.joinGroup(gidFromIp(loopbackGroup(9)));
     link.close();
-    link.joinGroup(gidFromIp('239.87.5.1'));
-    link.leaveGroup(gidFromIp('239.87.5.1'));
+    link.joinGroup(gidFromIp(loopbackGroup(9)));
+    link.leaveGroup(gidFromIp(loopbackGroup(9)));
   });
 });
 
@@ -113,14 +114,14 @@ describe('a DgramLink', () => {
   });
 
   it('hears itself', async () => {
-    const link = open('127.87.6.1');
+    const link = open(loopback(21));
     commit(link, pathBetween(link, link), packet(40));
     link.flush();
-    assert.equal((await arrivals(link, 1)).packets[0].source, '127.87.6.1');
+    assert.equal((await arrivals(link, 1)).packets[0].source, loopback(21));
   });
 
   it('has no Ethernet frames, and says why', () => {
-    const link = open('127.87.7.1');
+    const link = open(loopback(25));
     assert.throws(
       () => link.openFrames(),
       (error) => error instanceof LinkError && error.errno === 'EOPNOTSUPP' && error.message.includes('system calls'),
@@ -128,7 +129,7 @@ describe('a DgramLink', () => {
   });
 
   it('is up on loopback, where all addresses are its own', () => {
-    const link = open('127.87.8.1');
+    const link = open(loopback(29));
     assert.deepEqual([link.status(), link.refresh()], new Array(2).fill({ up: true, present: true }));
   });
 });

@@ -5,6 +5,7 @@ import { nativeHostProblem } from '../../src/host/index.js';
 import { DgramLink, LinkError, UdpLink } from '../../src/link/index.js';
 import { crc32, IcrcVerifier, PacketMeta, sealIcrc } from '../../src/wire/index.js';
 import { commit, Inbox, packet, pathBetween, receiveAll } from './udp-helpers.js';
+import { loopback } from '../support/loopback.js';
 
 const LINKS = new URL('../../src/link/index.js', import.meta.url).href;
 const opened: { close(): void }[] = [];
@@ -35,7 +36,7 @@ describe('DgramLink', () => {
   });
 
   it('carries packets, and tells where they came from', async () => {
-    const [a, b] = [open('127.82.1.1'), open('127.82.1.2')];
+    const [a, b] = [open(loopback(1)), open(loopback(2))];
     const path = pathBetween(a, b);
     for (let n = 0; n < 10; n += 1) commit(a, path, packet(4136 - 4 * n, n));
     a.flush();
@@ -47,14 +48,14 @@ describe('DgramLink', () => {
     const { source, destination, sourcePort, ipId } = packets[0];
     assert.deepEqual(
       { source, destination, sourcePort, ipId },
-      { source: '127.82.1.1', destination: '127.82.1.2', sourcePort: 4791, ipId: -1 },
+      { source: loopback(1), destination: loopback(2), sourcePort: 4791, ipId: -1 },
     );
   });
 
   it('is open, or has failed, at once', () => {
-    const link = open('127.82.2.1');
+    const link = open(loopback(5));
     assert.throws(
-      () => open('127.82.2.1'),
+      () => open(loopback(5)),
       (error) => error instanceof LinkError && error.errno === 'EADDRINUSE' && error.message.includes('is taken'),
     );
     assert.throws(
@@ -71,8 +72,8 @@ describe('DgramLink', () => {
   });
 
   it('talks with a link that makes system calls', { skip: nativeHostProblem() ?? false }, async () => {
-    const slow = open('127.82.3.1');
-    const quick = UdpLink.open({ address: '127.82.3.2' });
+    const slow = open(loopback(9));
+    const quick = UdpLink.open({ address: loopback(10) });
     opened.push(quick);
     const bytes = packet(64);
     sealIcrc(crc32, pathBetween(slow, quick), bytes, 0, bytes.length, 0);
@@ -85,11 +86,11 @@ describe('DgramLink', () => {
     assert.equal(new IcrcVerifier(crc32).verify(received.bytes, 0, received.bytes.length, meta), 0);
     commit(quick, pathBetween(quick, slow), packet(40));
     quick.flush();
-    assert.equal((await arrivals(slow, 1)).packets[0].source, '127.82.3.2');
+    assert.equal((await arrivals(slow, 1)).packets[0].source, loopback(10));
   });
 
   it('keeps a bounded number of packets that nobody takes', async () => {
-    const [a, b] = [open('127.82.4.1'), open('127.82.4.2')];
+    const [a, b] = [open(loopback(13)), open(loopback(14))];
     let sent = 0;
     while (b.statistics()['receive_dropped'] === 0) {
       // Room for 4 MiB, so this ends; more would mean that it does not.
@@ -105,7 +106,7 @@ describe('DgramLink', () => {
   });
 
   it('does nothing more once it is closed', async () => {
-    const [a, b] = [open('127.82.5.1'), open('127.82.5.2')];
+    const [a, b] = [open(loopback(17)), open(loopback(18))];
     commit(a, pathBetween(a, b), packet(40));
     a.flush();
     await arrivals(b, 1);
@@ -122,8 +123,8 @@ describe('DgramLink', () => {
     const source = `
       import { DgramLink } from '${LINKS}';
       const warn = (text) => console.log(text);
-      DgramLink.open({ address: '127.82.6.1', reason: 'koffi is away', warn });
-      DgramLink.open({ address: '127.82.6.2', reason: 'koffi is away', warn });`;
+      DgramLink.open({ address: '${loopback(21)}', reason: 'koffi is away', warn });
+      DgramLink.open({ address: '${loopback(22)}', reason: 'koffi is away', warn });`;
     const output = execFileSync(process.execPath, ['--input-type=module', '-e', source], { encoding: 'utf8' });
     assert.match(output, /^packets go through node:dgram, because koffi is away\. It works, but: .*\.\n$/);
   });

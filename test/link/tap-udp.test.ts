@@ -19,6 +19,7 @@ import {
   writeBth,
 } from '../../src/wire/index.js';
 import { Inbox, packet, pathBetween } from './udp-helpers.js';
+import { loopback, openWhenFree } from '../support/loopback.js';
 
 const hasIpv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === '::1'));
 const tshark = spawnSync('tshark', ['--version'], { encoding: 'utf8' });
@@ -47,7 +48,10 @@ function sendAll(from: Link, to: Link): void {
 /** Packets both ways, seen from the first of the two links. */
 function capture(name: string, first: string, second: string): string {
   const file = new PcapngFile(join(folder, name));
-  const link = tap(UdpLink.open({ address: first }), file);
+  const link = tap(
+    openWhenFree(() => UdpLink.open({ address: first })),
+    file,
+  );
   const peer = first === second ? link : UdpLink.open({ address: second });
   sendAll(link, peer);
   if (peer !== link) sendAll(peer, link);
@@ -69,7 +73,7 @@ function checkedPackets(path: string): number {
 
 /** The IPv6 capture has one link only, which sends to itself, so each packet is there twice as well. */
 const runs = [
-  { name: 'ipv4.pcapng', first: '127.83.1.1', second: '127.83.1.2', skip: false },
+  { name: 'ipv4.pcapng', first: loopback(1), second: loopback(2), skip: false },
   { name: 'ipv6.pcapng', first: '::1', second: '::1', skip: hasIpv6 ? false : 'this machine has no IPv6 loopback' },
 ];
 

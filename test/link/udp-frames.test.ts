@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { nativeHostProblem } from '../../src/host/index.js';
+import { loopback } from '../support/loopback.js';
 
 const LINKS = new URL('../../src/link/index.js', import.meta.url).href;
 
@@ -9,7 +10,7 @@ describe('Ethernet frames of a UdpLink', { skip: nativeHostProblem() ?? false },
   it('are refused with a reason to a process without the right', (test) => {
     const source = `
       import { UdpLink } from '${LINKS}';
-      const link = UdpLink.open({ address: '127.86.1.1' });
+      const link = UdpLink.open({ address: '${loopback(1)}' });
       try { link.openFrames(); } catch (error) { console.log(error.name, error.errno, error.message); }
       link.close();`;
     // In a user namespace of its own, a process has no rights over a network that is not in there.

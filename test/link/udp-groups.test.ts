@@ -6,6 +6,7 @@ import { gidFromIp } from '../../src/spec/index.js';
 import { createPath } from '../../src/wire/index.js';
 import { ReceiverProcess } from './receiver-process.js';
 import { commit, packet, pathBetween, receiveAll, sealed, verifiedId } from './udp-helpers.js';
+import { loopback, loopbackGroup } from '../support/loopback.js';
 
 const opened: UdpLink[] = [];
 
@@ -21,10 +22,10 @@ describe('groups of a UdpLink', { skip: nativeHostProblem() ?? false }, () => {
   });
 
   it('get each packet to every member, the sender included, and to nobody else', () => {
-    const [a, b, c, d] = [1, 2, 3, 4].map((n) => open(`127.84.1.${n}`));
-    const group = gidFromIp('239.84.1.1');
+    const [a, b, c, d] = [1, 2, 3, 4].map((n) => open(loopback(n)));
+    const group = gidFromIp(loopbackGroup(1));
     for (const member of [a, b, c]) member.joinGroup(group);
-    commit(a, pathBetween(a, '239.84.1.1'), packet(64));
+    commit(a, pathBetween(a, loopbackGroup(1)), packet(64));
     commit(a, pathBetween(a, d), packet(60));
     a.flush();
     for (const member of [a, b, c]) {
@@ -32,15 +33,15 @@ describe('groups of a UdpLink', { skip: nativeHostProblem() ?? false }, () => {
       assert.deepEqual(bytes, packet(64));
       assert.deepEqual(
         { source, destination, sourcePort, hopLimit },
-        { source: '127.84.1.1', destination: '239.84.1.1', sourcePort: 4791, hopLimit: 64 },
+        { source: loopback(1), destination: loopbackGroup(1), sourcePort: 4791, hopLimit: 64 },
       );
     }
     assert.deepEqual(receiveAll(d, 1)[0].bytes, packet(60));
   });
 
   it('keep apart what was sent to different groups and to the address itself', () => {
-    const [a, b] = [open('127.84.2.1'), open('127.84.2.2')];
-    const addresses = ['239.84.2.1', '127.84.2.2', '239.84.2.2', '239.84.2.3'];
+    const [a, b] = [open(loopback(5)), open(loopback(6))];
+    const addresses = [loopbackGroup(3), loopback(6), loopbackGroup(4), loopbackGroup(5)];
     b.joinGroup(gidFromIp(addresses[0]));
     b.joinGroup(gidFromIp(addresses[2]));
     addresses.forEach((to, n) => commit(a, pathBetween(a, to), packet(40, n)));
@@ -53,9 +54,9 @@ describe('groups of a UdpLink', { skip: nativeHostProblem() ?? false }, () => {
   });
 
   it('carry packets whose ICRC is right for the group, in trains as well', () => {
-    const [a, b] = [open('127.84.3.1'), open('127.84.3.2')];
-    b.joinGroup(gidFromIp('239.84.3.1'));
-    const path = pathBetween(a, '239.84.3.1');
+    const [a, b] = [open(loopback(9)), open(loopback(10))];
+    b.joinGroup(gidFromIp(loopbackGroup(5)));
+    const path = pathBetween(a, loopbackGroup(5));
     const ids: number[] = [];
     for (let n = 0; n < 40; n += 1) {
       const offset = a.sink.reserve(path, 1000);
@@ -68,8 +69,8 @@ describe('groups of a UdpLink', { skip: nativeHostProblem() ?? false }, () => {
   });
 
   it('carry hop limit and traffic class of the path', () => {
-    const [a, b] = [open('127.84.4.1'), open('127.84.4.2')];
-    const group = gidFromIp('239.84.4.1');
+    const [a, b] = [open(loopback(13)), open(loopback(14))];
+    const group = gidFromIp(loopbackGroup(7));
     b.joinGroup(group);
     commit(a, createPath({ sgid: a.gid, dgid: group, hopLimit: 1, trafficClass: 0x62 }), packet(40));
     a.flush();
@@ -78,9 +79,9 @@ describe('groups of a UdpLink', { skip: nativeHostProblem() ?? false }, () => {
   });
 
   it('reach into other processes', async () => {
-    const group = '239.84.10.1';
-    const receiver = await ReceiverProcess.start('127.84.10.2', 3, [group]);
-    const link = open('127.84.10.1');
+    const group = loopbackGroup(19);
+    const receiver = await ReceiverProcess.start(loopback(38), 3, [group]);
+    const link = open(loopback(37));
     const path = pathBetween(link, group);
     for (let n = 0; n < 3; n += 1) {
       const offset = link.sink.reserve(path, 500);
@@ -91,16 +92,16 @@ describe('groups of a UdpLink', { skip: nativeHostProblem() ?? false }, () => {
     const seen = await receiver.packets();
     assert.deepEqual(
       seen.map(({ length, source, destination, ipId }) => [length, source, destination, ipId >= 0]),
-      [0, 1, 2].map(() => [500, '127.84.10.1', group, true]),
+      [0, 1, 2].map(() => [500, loopback(37), group, true]),
     );
   });
 
   it('are left when each join is undone', () => {
-    const [a, b] = [open('127.84.5.1'), open('127.84.5.2')];
-    const group = gidFromIp('239.84.5.1');
+    const [a, b] = [open(loopback(17)), open(loopback(18))];
+    const group = gidFromIp(loopbackGroup(9));
     /** Packets to the group, of one to it and one to the address itself. */
     const expected = (count: number): void => {
-      commit(a, pathBetween(a, '239.84.5.1'), packet(40));
+      commit(a, pathBetween(a, loopbackGroup(9)), packet(40));
       commit(a, pathBetween(a, b), packet(44));
       a.flush();
       assert.equal(receiveAll(b, count + 1).length, count + 1);
@@ -117,8 +118,8 @@ describe('groups of a UdpLink', { skip: nativeHostProblem() ?? false }, () => {
   });
 
   it('add to what a sleeper polls', () => {
-    const link = open('127.84.6.1');
-    const group = gidFromIp('239.84.6.1');
+    const link = open(loopback(21));
+    const group = gidFromIp(loopbackGroup(11));
     const before = link.pollFds;
     assert.deepEqual(before, [link.fd]);
     link.joinGroup(group);
@@ -133,26 +134,26 @@ describe('groups of a UdpLink', { skip: nativeHostProblem() ?? false }, () => {
   });
 
   it('are bounded, and free again when the link is closed', () => {
-    const link = open('127.84.7.1');
-    for (let n = 0; n < MAX_GROUPS; n += 1) link.joinGroup(gidFromIp(`239.84.7.${n}`));
+    const link = open(loopback(25));
+    for (let n = 0; n < MAX_GROUPS; n += 1) link.joinGroup(gidFromIp(loopbackGroup(100 + n)));
     assert.throws(
-      () => link.joinGroup(gidFromIp('239.84.8.1')),
+      () => link.joinGroup(gidFromIp(loopbackGroup(99))),
       (error) => error instanceof LinkError && error.errno === 'ENOMEM' && error.message.includes('64 groups'),
     );
     link.close();
-    link.joinGroup(gidFromIp('239.84.7.1'));
-    link.leaveGroup(gidFromIp('239.84.7.1'));
+    link.joinGroup(gidFromIp(loopbackGroup(100)));
+    link.leaveGroup(gidFromIp(loopbackGroup(100)));
     assert.equal(link.pollFds.length, 1);
   });
 
   it('are counted among the packets received', () => {
-    const [a, b] = [open('127.84.8.1'), open('127.84.8.2')];
-    b.joinGroup(gidFromIp('239.84.8.1'));
-    commit(a, pathBetween(a, '239.84.8.1'), packet(40));
+    const [a, b] = [open(loopback(29)), open(loopback(30))];
+    b.joinGroup(gidFromIp(loopbackGroup(15)));
+    commit(a, pathBetween(a, loopbackGroup(15)), packet(40));
     commit(a, pathBetween(a, b), packet(60));
     a.flush();
     receiveAll(b, 2);
-    b.leaveGroup(gidFromIp('239.84.8.1'));
+    b.leaveGroup(gidFromIp(loopbackGroup(15)));
     const { received_packets, received_bytes } = b.statistics();
     assert.deepEqual([received_packets, received_bytes], [2, 100]);
   });
@@ -162,7 +163,7 @@ describe('groups of a UdpLink', { skip: nativeHostProblem() ?? false }, () => {
     ['a group of the other IP version', 'ff0e::1'],
   ]) {
     it(`cannot be joined: ${what}`, () => {
-      const link = open('127.84.9.1');
+      const link = open(loopback(33));
       assert.throws(
         () => link.joinGroup(gidFromIp(group)),
         (error) => error instanceof LinkError && error.errno === 'EINVAL',

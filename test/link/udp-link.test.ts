@@ -6,6 +6,7 @@ import { LinkError, UdpLink } from '../../src/link/index.js';
 import { gidFromIp, ipFromGid } from '../../src/spec/index.js';
 import { createPath } from '../../src/wire/index.js';
 import { commit, Inbox, packet, pathBetween, receiveAll } from './udp-helpers.js';
+import { loopback, openWhenFree } from '../support/loopback.js';
 
 const skip = nativeHostProblem() ?? false;
 const hasIpv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === '::1'));
@@ -23,14 +24,14 @@ describe('UdpLink', { skip }, () => {
   });
 
   it('carries a packet, and tells where it came from', () => {
-    const [a, b] = [open('127.81.1.1'), open('127.81.1.2')];
+    const [a, b] = [open(loopback(1)), open(loopback(2))];
     commit(a, pathBetween(a, b), packet(64));
     a.flush();
     assert.deepEqual(receiveAll(b, 1), [
       {
         bytes: packet(64),
-        source: '127.81.1.1',
-        destination: '127.81.1.2',
+        source: loopback(1),
+        destination: loopback(2),
         sourcePort: 4791,
         trafficClass: 0,
         hopLimit: 64,
@@ -41,7 +42,7 @@ describe('UdpLink', { skip }, () => {
   });
 
   it('carries packets of IPv6', { skip: hasIpv6 ? false : 'this machine has no IPv6 loopback' }, () => {
-    const link = open('::1');
+    const link = openWhenFree(() => open('::1'));
     assert.ok(link.ipv6);
     const path = createPath({ sgid: link.gid, dgid: link.gid, trafficClass: 0x2e, hopLimit: 9 });
     for (let n = 0; n < 5; n += 1) commit(link, path, packet(100, n));
@@ -56,12 +57,13 @@ describe('UdpLink', { skip }, () => {
       { source, destination, trafficClass, hopLimit },
       { source: '::1', destination: '::1', trafficClass: 0x2e, hopLimit: 9 },
     );
+    link.close();
   });
 
   for (const segmentation of [true, false]) {
     it(`keeps packets of all sizes apart and in order, ${segmentation ? 'with' : 'without'} segmentation`, () => {
-      const host = segmentation ? 2 : 3;
-      const [a, b, c] = [1, 2, 3].map((n) => open(`127.81.${host}.${n}`, segmentation));
+      const first = segmentation ? 5 : 9;
+      const [a, b, c] = [0, 1, 2].map((n) => open(loopback(first + n), segmentation));
       const sizes = [16, 100, 100, 100, 60, 100, 4136, 4136, 4136, 20, 20, 21, 64, 64, 64, 64, 63];
       const [toB, toC] = [pathBetween(a, b), pathBetween(a, c)];
       sizes.forEach((size, n) => commit(a, toB, packet(size, n)));
@@ -82,7 +84,7 @@ describe('UdpLink', { skip }, () => {
   }
 
   it('sends equal packets by one call, each with the identification that the kernel gives it', (test) => {
-    const [a, b] = [open('127.81.4.1'), open('127.81.4.2')];
+    const [a, b] = [open(loopback(13)), open(loopback(14))];
     if (!a.sink.segmentation) {
       test.skip('this kernel cuts no datagrams');
       return;
@@ -103,7 +105,7 @@ describe('UdpLink', { skip }, () => {
   });
 
   it('takes packets apart that the kernel joined, once there are many of them', (test) => {
-    const [a, b] = [open('127.81.18.1'), open('127.81.18.2')];
+    const [a, b] = [open(loopback(69)), open(loopback(70))];
     if (!a.sink.segmentation) {
       test.skip('this kernel joins no datagrams');
       return;
@@ -124,8 +126,8 @@ describe('UdpLink', { skip }, () => {
   });
 
   it('gives every packet identification 0 without segmentation', () => {
-    const a = open('127.81.5.1', false);
-    const path = pathBetween(a, '127.81.5.2');
+    const a = open(loopback(17), false);
+    const path = pathBetween(a, loopback(18));
     assert.deepEqual(
       [80, 80, 80].map((size) => commit(a, path, packet(size))),
       [0, 0, 0],
@@ -134,7 +136,7 @@ describe('UdpLink', { skip }, () => {
   });
 
   it('joins connections to one peer, but not packets that differ in hop limit or traffic class', () => {
-    const [a, b] = [open('127.81.6.1'), open('127.81.6.2')];
+    const [a, b] = [open(loopback(21)), open(loopback(22))];
     const along = (hopLimit: number, trafficClass: number): number =>
       commit(a, createPath({ sgid: a.gid, dgid: b.gid, hopLimit, trafficClass }), packet(80));
     const joined = a.sink.segmentation ? 1 : 0;
@@ -153,7 +155,7 @@ describe('UdpLink', { skip }, () => {
   });
 
   it('sends as much as fits between two flushes, then wants a flush', () => {
-    const [a, b] = [open('127.81.7.1'), open('127.81.7.2')];
+    const [a, b] = [open(loopback(25)), open(loopback(26))];
     const path = pathBetween(a, b);
     for (let round = 0; round < 2; round += 1) {
       let count = 0;
@@ -168,7 +170,7 @@ describe('UdpLink', { skip }, () => {
   });
 
   it('forgets a reservation that is not committed', () => {
-    const [a, b] = [open('127.81.8.1'), open('127.81.8.2')];
+    const [a, b] = [open(loopback(29)), open(loopback(30))];
     const path = pathBetween(a, b);
     a.sink.reserve(path, 500);
     commit(a, path, packet(40));
@@ -179,25 +181,25 @@ describe('UdpLink', { skip }, () => {
   });
 
   it('hears itself', () => {
-    const link = open('127.81.19.1');
+    const link = open(loopback(73));
     commit(link, pathBetween(link, link), packet(40));
     link.flush();
-    assert.equal(receiveAll(link, 1)[0].source, '127.81.19.1');
+    assert.equal(receiveAll(link, 1)[0].source, loopback(73));
   });
 
   it('is up on loopback, where all addresses are its own', () => {
-    const link = open('127.81.20.1');
+    const link = open(loopback(77));
     assert.deepEqual([link.status(), link.refresh()], new Array(2).fill({ up: true, present: true }));
   });
 
   it('refuses packets that no datagram can carry', () => {
-    const link = open('127.81.9.1');
-    assert.throws(() => link.sink.reserve(pathBetween(link, '127.81.9.2'), link.maxPacketBytes + 1), RangeError);
-    assert.throws(() => link.sink.reserve(pathBetween(link, '127.81.9.2'), 0), RangeError);
+    const link = open(loopback(33));
+    assert.throws(() => link.sink.reserve(pathBetween(link, loopback(34)), link.maxPacketBytes + 1), RangeError);
+    assert.throws(() => link.sink.reserve(pathBetween(link, loopback(34)), 0), RangeError);
   });
 
   it('carries the largest datagram there is', () => {
-    const [a, b] = [open('127.81.10.1'), open('127.81.10.2')];
+    const [a, b] = [open(loopback(37)), open(loopback(38))];
     assert.ok(a.maxPacketBytes >= 4096 + 64, 'loopback carries a path MTU of 4096');
     commit(a, pathBetween(a, b), packet(a.maxPacketBytes));
     a.flush();
@@ -205,9 +207,9 @@ describe('UdpLink', { skip }, () => {
   });
 
   it('drops and counts what the kernel does not take, and sends the rest', () => {
-    const [a, b] = [open('127.81.11.1'), open('127.81.11.2')];
+    const [a, b] = [open(loopback(41)), open(loopback(42))];
     // From a loopback address there is no way out of the machine.
-    for (const to of ['198.51.100.1', '127.81.11.2', '203.0.113.1']) commit(a, pathBetween(a, to), packet(40));
+    for (const to of ['198.51.100.1', loopback(42), '203.0.113.1']) commit(a, pathBetween(a, to), packet(40));
     a.flush();
     receiveAll(b, 1);
     const statistics = a.statistics();
@@ -217,9 +219,9 @@ describe('UdpLink', { skip }, () => {
   });
 
   it('shrugs off a peer that is not there', () => {
-    const [a, b] = [open('127.81.12.1'), open('127.81.12.2')];
+    const [a, b] = [open(loopback(45)), open(loopback(46))];
     for (let n = 0; n < 3; n += 1) {
-      commit(a, pathBetween(a, '127.81.12.99'), packet(40));
+      commit(a, pathBetween(a, loopback(250)), packet(40));
       a.flush();
       assert.equal(a.receive(new Inbox(), 16), 0);
     }
@@ -229,7 +231,7 @@ describe('UdpLink', { skip }, () => {
   });
 
   it('hands over no more than about what was asked for', () => {
-    const [a, b] = [open('127.81.13.1', false), open('127.81.13.2', false)];
+    const [a, b] = [open(loopback(49), false), open(loopback(50), false)];
     for (let n = 0; n < 40; n += 1) commit(a, pathBetween(a, b), packet(40, n));
     a.flush();
     const inbox = new Inbox();
@@ -240,7 +242,7 @@ describe('UdpLink', { skip }, () => {
   });
 
   it('counts what the socket had no room for', () => {
-    const [a, b] = [open('127.81.14.1'), open('127.81.14.2')];
+    const [a, b] = [open(loopback(53)), open(loopback(54))];
     const path = pathBetween(a, b);
     const rounds = Math.ceil((2 * b.receiveBufferBytes) / (60 * 4136));
     let sent = 0;
@@ -256,7 +258,7 @@ describe('UdpLink', { skip }, () => {
   });
 
   it('does nothing more once it is closed', () => {
-    const link = open('127.81.15.1');
+    const link = open(loopback(57));
     const path = pathBetween(link, link);
     commit(link, path, packet(40));
     link.close();
@@ -286,10 +288,10 @@ describe('addresses of a UdpLink', { skip }, () => {
   });
 
   it('can be had once', () => {
-    const first = open('127.81.16.1');
-    fails('127.81.16.1', 'EADDRINUSE', /127\.81\.16\.1 is taken.*choose another address/);
+    const first = open(loopback(61));
+    fails(loopback(61), 'EADDRINUSE', new RegExp(`${loopback(61)} is taken.*choose another address`));
     first.close();
-    open('127.81.16.1').close();
+    open(loopback(61)).close();
   });
 
   it('must be of this machine', () => {
@@ -312,9 +314,9 @@ describe('addresses of a UdpLink', { skip }, () => {
   });
 
   it('may be IPv4 in the clothes of IPv6', () => {
-    const link = open('::ffff:127.81.17.1');
+    const link = open(`::ffff:${loopback(65)}`);
     assert.ok(!link.ipv6);
-    assert.deepEqual(link.gid, gidFromIp('127.81.17.1'));
+    assert.deepEqual(link.gid, gidFromIp(loopback(65)));
     link.close();
   });
 });

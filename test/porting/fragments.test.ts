@@ -24,6 +24,7 @@ import {
 } from './fragments/notes.js';
 import { typicalApplication } from './fragments/overview.js';
 import { awaitCompletions, cleanUp, createQueues, sendAndReceive, writeAt } from './fragments/slides.js';
+import { loopback } from '../support/loopback.js';
 
 const ALL = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_ATOMIC;
 
@@ -91,7 +92,7 @@ describe('the fragments of docs/porting.md', () => {
 
   it('the ten steps of a typical application send a message', () => {
     const before = process.env['VERBENA_ADDR'];
-    process.env['VERBENA_ADDR'] = '127.80.7.1';
+    process.env['VERBENA_ADDR'] = loopback(1);
     try {
       assert.equal(typicalApplication(), 'hello');
     } finally {

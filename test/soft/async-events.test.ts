@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { EventType, QpState, SendFlags, WcStatus, WrOpcode } from '../../src/index.js';
 import { drain, HOSTINGS, Pair } from './support/pair.js';
-
-const NET = '127.94.24';
+import { NET } from '../support/loopback.js';
 
 for (const hosting of HOSTINGS) {
   describe(`asynchronous events, hosted ${hosting}`, () => {

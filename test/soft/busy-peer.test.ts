@@ -4,10 +4,11 @@ import { openDevice, SendFlags, WcStatus, WrOpcode } from '../../src/index.js';
 import { connectTo, infoOf } from './support/ends.js';
 import { drainOne, makeSide, pattern } from './support/pair.js';
 import { asEndInfo, Program } from './support/programs.js';
+import { loopback } from '../support/loopback.js';
 
 test('a WRITE and a READ complete against a process whose main thread never pauses', async () => {
-  await using program = new Program('busy', ['127.94.8.2']);
-  using context = openDevice({ host: 'thread', address: '127.94.8.1' });
+  await using program = new Program('busy', [loopback(2)]);
+  using context = openDevice({ host: 'thread', address: loopback(1) });
   const side = makeSide(context);
   const peer = asEndInfo(await program.message());
   connectTo(side, peer);

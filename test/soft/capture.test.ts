@@ -6,8 +6,8 @@ import { after, test } from 'node:test';
 import { openDevice, SendFlags, WrOpcode } from '../../src/index.js';
 import { crc32, datagramIcrc, Opcode, opcodeName, parseFrame, readCapture } from '../../src/wire/index.js';
 import { connect, drainOne, makeSide } from './support/pair.js';
+import { NET } from '../support/loopback.js';
 
-const NET = '127.94.11';
 const folder = mkdtempSync(join(tmpdir(), 'verbena-'));
 after(() => rmSync(folder, { recursive: true }));
 

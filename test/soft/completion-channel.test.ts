@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { SendFlags, WrOpcode } from '../../src/index.js';
 import { drain, drainOne, HOSTINGS, Pair, type Side } from './support/pair.js';
-
-const NET = '127.94.3';
+import { NET } from '../support/loopback.js';
 
 /** A message, whose receive completes at the other end. */
 function send(from: Side, sendFlags = 0): void {

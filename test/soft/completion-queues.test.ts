@@ -11,8 +11,8 @@ import {
   WrOpcode,
 } from '../../src/index.js';
 import { connect, drain, drainOne, HOSTINGS, openContexts, Pair } from './support/pair.js';
+import { NET } from '../support/loopback.js';
 
-const NET = '127.94.34';
 const { WITH_COMPLETION_TIMESTAMP, WITH_COMPLETION_TIMESTAMP_WALLCLOCK } = WcExFlags;
 const SIGNALED_WRITE = { opcode: WrOpcode.RDMA_WRITE, sendFlags: SendFlags.SIGNALED } as const;
 const PATIENCE_MS = 60_000;

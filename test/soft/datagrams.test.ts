@@ -17,8 +17,8 @@ import {
 } from '../../src/index.js';
 import { drain, drainOne, HOSTINGS, pattern } from './support/pair.js';
 import { ahTo, Benches, makeQp, makeUd, postError, QKEY } from './support/queue-pairs.js';
+import { NET } from '../support/loopback.js';
 
-const NET = '127.95.1';
 const { SIGNALED, INLINE } = SendFlags;
 /** What stands before a datagram in its buffer (PROTOCOL.md 1.6). */
 const GRH = 40;

@@ -4,8 +4,8 @@ import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { alloc, MwType, QpType, XrcdOpenFlags } from '../../src/index.js';
 import { HOSTINGS, openContexts } from './support/pair.js';
+import { NET } from '../support/loopback.js';
 
-const NET = '127.94.33';
 const { CREAT, EXCL } = XrcdOpenFlags;
 const THIS_FILE = fileURLToPath(import.meta.url);
 

@@ -13,8 +13,8 @@ import {
   WrOpcode,
 } from '../../src/index.js';
 import { connect, drain, drainOne, Pair, pattern } from './support/pair.js';
+import { NET } from '../support/loopback.js';
 
-const NET = '127.94.2';
 const { SIGNALED, SOLICITED, INLINE, FENCE } = SendFlags;
 
 interface Twin {

@@ -16,8 +16,8 @@ import {
   writeReth,
 } from '../../src/wire/index.js';
 import { drainOne, Pair, pattern, type Side } from './support/pair.js';
+import { NET } from '../support/loopback.js';
 
-const NET = '127.94.12';
 const SEED = Number(process.env['VERBENA_SEED'] ?? 20260901);
 const DATAGRAMS = 400;
 

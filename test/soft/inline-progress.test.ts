@@ -4,6 +4,7 @@ import { openDevice, QpState, SendFlags, WcStatus, WrOpcode } from '../../src/in
 import { connectTo, infoOf } from './support/ends.js';
 import { drainOne, makeSide, Pair } from './support/pair.js';
 import { asEndInfo, Program } from './support/programs.js';
+import { loopback, NET } from '../support/loopback.js';
 
 const EXCHANGES = 100;
 
@@ -12,7 +13,7 @@ describe('an inline adapter', () => {
     'sends what was posted in SQD once it is back in RTS, for a program that only awaits',
     { timeout: 5000 },
     async () => {
-      using pair = new Pair('inline', '127.94.13');
+      using pair = new Pair('inline', NET);
       const { a, b } = pair;
       b.qp.postRecv({});
       a.cq.reqNotify();
@@ -33,8 +34,8 @@ describe('an inline adapter', () => {
   );
 
   test('has acknowledged what its program took from the completion queue, whatever the program does then', async () => {
-    await using program = new Program('receive-then-busy', ['127.94.14.2']);
-    using context = openDevice({ host: 'thread', address: '127.94.14.1' });
+    await using program = new Program('receive-then-busy', [loopback(4)]);
+    using context = openDevice({ host: 'thread', address: loopback(3) });
     const side = makeSide(context);
     const peer = asEndInfo(await program.message());
     connectTo(side, peer);

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { alloc, QpType, VerbsError, WrOpcode } from '../../src/index.js';
 import { HOSTINGS, makeSide, openContexts, Pair } from './support/pair.js';
-
-const NET = '127.94.4';
+import { NET } from '../support/loopback.js';
 
 for (const hosting of HOSTINGS) {
   describe(`lifetimes, hosted ${hosting}`, () => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { AccessFlags, alloc, type RegistrableMemory, SendFlags, WcStatus, WrOpcode } from '../../src/index.js';
 import { ALL_ACCESS, drainOne, HOSTINGS, makeSide, openContexts, Pair, pattern } from './support/pair.js';
+import { NET } from '../support/loopback.js';
 
-const NET = '127.94.6';
 const { SIGNALED } = SendFlags;
 
 // Node has it; its type declarations for Node leave it out.

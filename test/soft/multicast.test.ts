@@ -14,9 +14,9 @@ import {
 } from '../../src/index.js';
 import { drain, drainOne, HOSTINGS, pattern } from './support/pair.js';
 import { type Bench, Benches, makeQp, makeUd, QKEY } from './support/queue-pairs.js';
+import { loopbackGroup, NET } from '../support/loopback.js';
 
-const NET = '127.95.4';
-const GROUP = gidFromIp('239.7.7.7');
+const GROUP = gidFromIp(loopbackGroup(1));
 const MULTICAST_QPN = 0xffffff;
 const { SIGNALED } = SendFlags;
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Program } from './support/programs.js';
+import { loopback } from '../support/loopback.js';
 
 /** What a program says of itself, `expect`ed by name. */
 async function report(): Promise<Record<string, unknown>> {
-  await using program = new Program('no-native', [], { VERBENA_NATIVE: 'off' });
+  await using program = new Program('no-native', [loopback(1), loopback(2), loopback(3)], { VERBENA_NATIVE: 'off' });
   const said = (await program.message()) as Record<string, unknown>; // that program sends nothing but such objects
   const { code } = await program.ended();
   assert.equal(code, 0);

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { SendFlags, WcFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/index.js';
 import { drain, drainOne, HOSTINGS, Pair, pattern } from './support/pair.js';
+import { NET } from '../support/loopback.js';
 
 const { SIGNALED, INLINE } = SendFlags;
 
 for (const hosting of HOSTINGS) {
   describe(`every RC operation works, hosted ${hosting}`, () => {
-    const open = (): Pair => new Pair(hosting, '127.94.1');
+    const open = (): Pair => new Pair(hosting, NET);
 
     test('SEND fills the receive and completes on both sides', () => {
       using pair = open();
@@ -122,7 +123,7 @@ for (const hosting of HOSTINGS) {
     });
 
     test('unsignalled requests complete without an entry, unless all are to be signalled', () => {
-      using pair = new Pair(hosting, '127.94.1', { sqSigAll: true });
+      using pair = new Pair(hosting, NET, { sqSigAll: true });
       const { a, b } = pair;
       const rdma = { remoteAddr: b.mr.addr, rkey: b.mr.rkey };
       a.qp.postSend({ wrId: 1, opcode: WrOpcode.RDMA_WRITE, sgList: [a.mr.sge(0, 8)], rdma });

@@ -16,8 +16,8 @@ import {
   WrOpcode,
 } from '../../src/index.js';
 import { drain, drainOne, HOSTINGS, Pair } from './support/pair.js';
+import { NET } from '../support/loopback.js';
 
-const NET = '127.94.35';
 const PATIENCE_MS = 60_000;
 const SIGNALED_WRITE = { opcode: WrOpcode.RDMA_WRITE, sendFlags: SendFlags.SIGNALED } as const;
 

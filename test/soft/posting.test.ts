@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PostError, type Qp, QpState, QpType, SendFlags, type SendWr, WcStatus, WrOpcode } from '../../src/index.js';
 import { drain, HOSTINGS, Pair } from './support/pair.js';
+import { NET } from '../support/loopback.js';
 
-const NET = '127.94.5';
 const { SIGNALED, INLINE } = SendFlags;
 
 /** The PostError that `post` throws. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Program } from './support/programs.js';
+import { loopback } from '../support/loopback.js';
 
 const EXIT_CODES = {
   normal: 0,
@@ -15,14 +16,14 @@ for (const host of ['thread', 'inline'] as const) {
   describe(`a process ends cleanly, its NIC hosted ${host}`, () => {
     for (const [way, expected] of Object.entries(EXIT_CODES)) {
       test(`by ${way}, the device never closed`, async () => {
-        const program = new Program('ending', [host, '127.94.9.1', way]);
+        const program = new Program('ending', [host, loopback(1), way]);
         const { code, signal } = await program.ended();
         assert.deepEqual([code, signal], [expected, null]);
       });
     }
 
     test('by a normal end, the device closed before', async () => {
-      const program = new Program('ending', [host, '127.94.9.1', 'normal', 'close']);
+      const program = new Program('ending', [host, loopback(1), 'normal', 'close']);
       const { code, signal, stderr } = await program.ended();
       assert.deepEqual([code, signal, stderr], [0, null, '']);
     });
@@ -35,7 +36,7 @@ test('a process without system calls ends cleanly as well', async () => {
     ['exit', 7],
     ['error', 1],
   ] as const) {
-    const program = new Program('ending', ['thread', '127.94.9.1', way], { VERBENA_NATIVE: 'off' });
+    const program = new Program('ending', ['thread', loopback(1), way], { VERBENA_NATIVE: 'off' });
     const { code, signal } = await program.ended();
     assert.deepEqual([code, signal], [expected, null]);
   }

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { type Qp, QpState, QpType, SendFlags, VerbsError, WcOpcode, WcStatus, WrOpcode } from '../../src/index.js';
 import { drain, drainOne, HOSTINGS, openContexts, pattern } from './support/pair.js';
 import { type Bench, Benches, makeBench, makeQp, postError } from './support/queue-pairs.js';
+import { NET } from '../support/loopback.js';
 
-const NET = '127.95.6';
 const { SIGNALED, INLINE } = SendFlags;
 
 /** An Ethernet frame to everybody, of a type that nobody uses (IEEE 802, local experiment). */

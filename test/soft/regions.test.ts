@@ -11,8 +11,8 @@ import {
   WrOpcode,
 } from '../../src/index.js';
 import { ALL_ACCESS, drainOne, HOSTINGS, Pair, pattern } from './support/pair.js';
+import { NET } from '../support/loopback.js';
 
-const NET = '127.94.31';
 const { ZERO_BASED, LOCAL_WRITE, ON_DEMAND } = AccessFlags;
 
 /** Has `a` write into a region of `b`, and gives the status. */

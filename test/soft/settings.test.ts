@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { openDevice } from '../../src/index.js';
+import { loopback } from '../support/loopback.js';
 
 const NAMES = ['VERBENA_ADDR', 'VERBENA_PCAP', 'VERBENA_HOST'] as const;
 const inherited = NAMES.map((name) => process.env[name]);
@@ -29,7 +30,7 @@ for (const host of ['inline', 'thread'] as const) {
 
 test('a capture file that comes from the environment is named so when it cannot be had', () => {
   process.env['VERBENA_PCAP'] = '/nowhere/at/all.pcapng';
-  const address = '127.94.38.1';
+  const address = loopback(1);
   assert.throws(() => openDevice({ host: 'inline', address }), { errno: 'ENOENT', message: /VERBENA_PCAP is '/ });
 });
 

@@ -12,8 +12,8 @@ import {
   WrOpcode,
 } from '../../src/index.js';
 import { connect, drain, drainOne, HOSTINGS, type Hosting, makeSide, openContexts, type Side } from './support/pair.js';
+import { NET } from '../support/loopback.js';
 
-const NET = '127.94.32';
 const PATIENCE_MS = 60_000;
 
 /** Two queue pairs of `b` that take from one shared queue, each with its peer on `a`. */

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openDevice, PortState, type PublishedStatistics, readStatistics, WrOpcode } from '../../src/index.js';
 import { drain, Pair } from './support/pair.js';
 import { asEndInfo, Program } from './support/programs.js';
+import { NET } from '../support/loopback.js';
 
-const NET = '127.94.36';
 const PATIENCE_MS = 60_000;
 
 const inherited = process.env['XDG_RUNTIME_DIR'];

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Program } from './support/programs.js';
+import { loopback } from '../support/loopback.js';
 
 for (const [way, env] of [
   ['by system calls', {}],
   ["by Node's own sockets", { VERBENA_NATIVE: 'off' }],
 ] as const)
   test(`a NIC whose thread breaks says so to all who use it, ${way}`, async () => {
-    await using program = new Program('broken-thread', ['127.94.39.1'], env);
+    await using program = new Program('broken-thread', [loopback(1)], env);
     const said = (await program.message()) as Record<string, unknown>; // that program sends one such object
     assert.match(String(said['command']), /^EIO .*the NIC's thread has stopped/);
     assert.equal(said['fatal'], true);

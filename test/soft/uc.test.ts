@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import { QpState, QpType, SendFlags, type SendWr, WcFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/index.js';
 import { drain, drainOne, HOSTINGS, pattern } from './support/pair.js';
 import { Benches, makeQp, postError, ucPair } from './support/queue-pairs.js';
+import { NET } from '../support/loopback.js';
 
-const NET = '127.95.2';
 const { SIGNALED, SOLICITED } = SendFlags;
 
 for (const hosting of HOSTINGS) {

@@ -16,8 +16,8 @@ import {
 } from '../../src/index.js';
 import { ALL_ACCESS, connect, drainOne, HOSTINGS, type Hosting, pattern } from './support/pair.js';
 import { Benches, makeQp, postError } from './support/queue-pairs.js';
+import { NET } from '../support/loopback.js';
 
-const NET = '127.95.5';
 const { SIGNALED, INLINE } = SendFlags;
 const { REMOTE_WRITE, REMOTE_READ } = AccessFlags;
 

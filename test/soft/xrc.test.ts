@@ -16,8 +16,8 @@ import {
 } from '../../src/index.js';
 import { ALL_ACCESS, drain, drainOne, HOSTINGS, type Hosting, pattern } from './support/pair.js';
 import { Benches, connectXrc, makeQp, postError } from './support/queue-pairs.js';
+import { NET } from '../support/loopback.js';
 
-const NET = '127.95.3';
 const { SIGNALED, INLINE, FENCE } = SendFlags;
 
 /** An initiator on `a`, and on `b` its target with shared receive queues. */

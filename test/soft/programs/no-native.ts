@@ -1,7 +1,8 @@
-/** `no-native`, with VERBENA_NATIVE=off: uses two devices and reports how that went. */
+/** `no-native ADDRESS ADDRESS ADDRESS`, with VERBENA_NATIVE=off: uses two devices and reports how that went. */
 import { openDevice, SendFlags, VerbsError, WrOpcode } from '../../../src/index.js';
 import { connect, drainOne, makeSide, pattern } from '../support/pair.js';
 
+const [first, second, third] = process.argv.slice(2);
 const warnings: string[] = [];
 const warn = (text: string): number => warnings.push(text);
 
@@ -14,8 +15,8 @@ function refusalOf(action: () => void): string {
   }
 }
 
-const inline = refusalOf(() => openDevice({ host: 'inline', address: '127.94.23.3', warn }).close());
-const [a, b] = ['127.94.23.1', '127.94.23.2'].map((address) => makeSide(openDevice({ address, warn })));
+const inline = refusalOf(() => openDevice({ host: 'inline', address: third, warn }).close());
+const [a, b] = [first, second].map((address) => makeSide(openDevice({ address, warn })));
 connect(a.qp, { qpNum: b.qp.qpNum, dgid: b.context.queryGid(1, 0) });
 connect(b.qp, { qpNum: a.qp.qpNum, dgid: a.context.queryGid(1, 0) });
 

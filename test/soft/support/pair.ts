@@ -47,7 +47,7 @@ export interface PairOptions {
   readonly sqSigAll?: boolean;
 }
 
-/** Two contexts; `net` is a /24 network of loopback addresses that no other test uses. */
+/** Two contexts; `net` is a /24 network of loopback addresses, that of this process. */
 export function openContexts(hosting: Hosting, net: string): [Context, Context] {
   if (hosting === 'simulated') {
     const cluster = new SimulatedCluster({ seed: 1 });

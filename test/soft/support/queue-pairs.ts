@@ -39,7 +39,7 @@ export class Benches implements Disposable {
   readonly a: Bench;
   readonly b: Bench;
 
-  /** `net` is a /24 network of loopback addresses that no other test uses. */
+  /** `net` is a /24 network of loopback addresses, that of this process. */
   constructor(hosting: Hosting, net: string) {
     const [first, second] = openContexts(hosting, net);
     this.a = makeBench(first);
