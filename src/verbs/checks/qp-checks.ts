@@ -103,10 +103,9 @@ function isQpType(value: unknown): value is QpType {
  * Why `Pd.createQp` cannot make such a QP, or undefined when it can (PROTOCOL.md 3.9, man ibv_create_qp_ex). Sizes, and
  * whether CQs and SRQ live in the same context, are looked at elsewhere.
  */
-export function qpInitProblem(asked: unknown): Problem | undefined {
-  if (!isObject(asked)) return objectProblem('init', asked);
-  const init: LooseQpInit = asked;
-  const { qpType, sqSigAll, cap } = init;
+export function qpInitProblem(init: unknown): Problem | undefined {
+  if (!isObject(init)) return objectProblem('init', init);
+  const { qpType, sqSigAll, cap, sendCq, recvCq, srq, sourceQpn, createFlags = 0, sendOpsFlags }: LooseQpInit = init;
   if (!isQpType(qpType)) return unsupported(`there are no QPs of type ${show(qpType)}`, 'Choose one of QpType');
   const typeName = nameOf(QpType, qpType);
   if (qpType === QpType.XRC_RECV) {
@@ -116,11 +115,10 @@ export function qpInitProblem(asked: unknown): Problem | undefined {
     return invalid(`sqSigAll is ${show(sqSigAll)}`, 'It is true or false');
   }
   if (cap !== undefined && !isObject(cap)) return objectProblem('cap', cap);
-  if (init.sendCq === undefined) return invalid('sendCq is missing', 'It is where send requests complete');
-  if (init.recvCq === undefined && qpType !== QpType.XRC_SEND) {
+  if (sendCq === undefined) return invalid('sendCq is missing', 'It is where send requests complete');
+  if (recvCq === undefined && qpType !== QpType.XRC_SEND) {
     return invalid('recvCq is missing', 'It is where receive requests complete, and may be the same as sendCq');
   }
-  const { srq } = init;
   if (srq !== undefined) {
     if (!SHARING.includes(qpType)) return invalid(`a QP of type ${typeName} has no shared receive queue`);
     if (!isObject(srq) || !('srqType' in srq)) {
@@ -128,10 +126,10 @@ export function qpInitProblem(asked: unknown): Problem | undefined {
     }
     if (srq.srqType !== SrqType.BASIC) return invalid('the SRQ is of type XRC, which only QPs of type XRC_RECV fill');
   }
-  if (init.sourceQpn !== undefined) return unsupported('no QP of this device can send under the number of another');
+  if (sourceQpn !== undefined) return unsupported('no QP of this device can send under the number of another');
   return (
-    createFlagsProblem(qpType, init.createFlags ?? 0) ??
-    (init.sendOpsFlags === undefined ? undefined : sendOpsProblem(qpType, init.sendOpsFlags))
+    createFlagsProblem(qpType, createFlags) ??
+    (sendOpsFlags === undefined ? undefined : sendOpsProblem(qpType, sendOpsFlags))
   );
 }
 
