@@ -13,17 +13,21 @@ const SLOTS = 8;
 
 const postSlot = (slot: number): void => side.qp.postRecv({ wrId: slot, sgList: [side.mr.sge(slot * SLOT, SLOT)] });
 
-async function serve(): Promise<void> {
+/** Arms, then answers: what has come before is found, and what comes after raises an event. */
+function answer(): void {
   side.cq.reqNotify();
+  for (const { wrId, byteLen } of side.cq.poll()) {
+    const slot = Number(wrId);
+    side.mr.bytes.subarray(slot * SLOT, slot * SLOT + byteLen).reverse();
+    side.qp.postSend({ opcode: WrOpcode.SEND, sgList: [side.mr.sge(slot * SLOT, byteLen)] });
+    postSlot(slot);
+  }
+}
+
+async function serve(): Promise<void> {
   for await (const cq of side.channel) {
     cq.ackEvents();
-    cq.reqNotify();
-    for (const { wrId, byteLen } of cq.poll()) {
-      const slot = Number(wrId);
-      side.mr.bytes.subarray(slot * SLOT, slot * SLOT + byteLen).reverse();
-      side.qp.postSend({ opcode: WrOpcode.SEND, sgList: [side.mr.sge(slot * SLOT, byteLen)] });
-      postSlot(slot);
-    }
+    answer();
   }
 }
 
@@ -34,7 +38,8 @@ process.once('message', (peer) => {
     context.close();
     process.disconnect();
   });
-  process.send?.({ ready: true });
+  answer();
   void serve();
+  process.send?.({ ready: true });
 });
 process.send?.(infoOf(side));
