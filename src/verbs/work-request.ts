@@ -17,7 +17,10 @@ export interface InlineData {
   readonly bytes: Uint8Array;
 }
 
-/** A piece of what is sent. With `SendFlags.INLINE` the L_Key of an {@link Sge} is not looked at. */
+/**
+ * A piece of what is sent. With `SendFlags.INLINE` the L_Key of an {@link Sge} gives no right and takes none: it only tells
+ * which region the address is of, where regions have addresses of their own (`iova`, `ZERO_BASED`).
+ */
 export type SendSge = Sge | InlineData;
 
 /** Where a datagram goes (UD). */

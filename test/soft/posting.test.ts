@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { PostError, type Qp, QpState, QpType, SendFlags, type SendWr, WcStatus, WrOpcode } from '../../src/index.js';
-import { drain, HOSTINGS, Pair } from './support/pair.js';
+import {
+  AccessFlags,
+  alloc,
+  PostError,
+  type Qp,
+  QpState,
+  QpType,
+  SendFlags,
+  type SendWr,
+  WcStatus,
+  WrOpcode,
+} from '../../src/index.js';
+import { ALL_ACCESS, drain, HOSTINGS, Pair } from './support/pair.js';
 import { NET } from '../support/loopback.js';
 
 const { SIGNALED, INLINE } = SendFlags;
@@ -124,6 +135,22 @@ test('inline data may lie in registered memory, named by its address and any key
   drain(b.cq, 1);
   assert.deepEqual([...b.mr.bytes.subarray(0, 2)], [2, 3]);
 });
+
+for (const [name, access, options] of [
+  ['an iova of its own', ALL_ACCESS, { iova: 0x7000_0000n }],
+  ['zero-based addresses', ALL_ACCESS | AccessFlags.ZERO_BASED, {}],
+] as const) {
+  test(`inline data may lie in a region with ${name}, named as the region has it`, () => {
+    using pair = new Pair('simulated', NET);
+    const { a, b } = pair;
+    const mr = a.pd.regMr(alloc(64), access, options);
+    mr.bytes.set([1, 2, 3, 4]);
+    b.qp.postRecv({ sgList: [b.mr.sge(0, 8)] });
+    a.qp.postSend({ opcode: WrOpcode.SEND, sendFlags: INLINE, sgList: [mr.sge(1, 2)] });
+    drain(b.cq, 1);
+    assert.deepEqual([...b.mr.bytes.subarray(0, 2)], [2, 3]);
+  });
+}
 
 test('every type of queue pair has a send queue in ERR that flushes, and tells its state', () => {
   using pair = new Pair('simulated', NET);

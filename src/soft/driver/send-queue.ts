@@ -178,7 +178,7 @@ export class SendQueue {
     let written = 0;
     for (let i = 0; i < pieces.length; i += 1) {
       const piece = pieces[i];
-      const data = isInline(piece) ? piece.bytes : this.context.memoryAt(piece.addr, piece.length);
+      const data = isInline(piece) ? piece.bytes : this.context.memoryAt(piece.addr, piece.length, piece.lkey);
       if (data === undefined)
         return invalid(
           `sgList[${i}] names memory that is not registered`,
