@@ -72,7 +72,8 @@ for (const hosting of HOSTINGS) {
       using connection = new Connection(hosting);
       const { b, owner, info } = connection;
       const mw = b.pd.allocMw(MwType.TYPE_1);
-      owner.bindMw(mw, { bindInfo: info });
+      owner.bindMw(mw, { sendFlags: SIGNALED, bindInfo: info });
+      assert.equal(drainOne(b.cq).status, WcStatus.SUCCESS);
       assert.equal(connection.write(mw.rkey), WcStatus.SUCCESS);
       owner.bindMw(mw, { sendFlags: SIGNALED, bindInfo: {} });
       assert.equal(drainOne(b.cq).status, WcStatus.SUCCESS);
