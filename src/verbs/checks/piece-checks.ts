@@ -15,8 +15,10 @@ export const NO_PIECES: readonly unknown[] = [];
 
 /** Why a piece of memory cannot be named so, or undefined. */
 export function pieceProblem(value: unknown, index: number, keyed: boolean): Problem | undefined {
-  if (!isObject(value)) return objectProblem(`sgList[${index}]`, value);
-  const piece: LoosePiece = value;
+  return isObject(value) ? fieldsProblem(value, index, keyed) : objectProblem(`sgList[${index}]`, value);
+}
+
+function fieldsProblem(piece: LoosePiece, index: number, keyed: boolean): Problem | undefined {
   if (!isAddress(piece.addr)) return addressProblem(`sgList[${index}].addr`, piece.addr);
   if (!isU32(piece.length)) return u32Problem(`sgList[${index}].length`, piece.length);
   if (keyed && !isU32(piece.lkey)) return u32Problem(`sgList[${index}].lkey`, piece.lkey);
@@ -57,7 +59,8 @@ export function gatheringProblem(
     const value = pieces[i];
     if (!isObject(value)) return objectProblem(`sgList[${i}]`, value);
     const piece: LoosePiece = value;
-    const problem = piece.bytes === undefined ? pieceProblem(piece, i, !inline) : inlineProblem(piece.bytes, i, inline);
+    const problem =
+      piece.bytes === undefined ? fieldsProblem(piece, i, !inline) : inlineProblem(piece.bytes, i, inline);
     if (problem !== undefined) return problem;
     total += pieceBytes(piece);
   }
