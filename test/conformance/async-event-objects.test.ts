@@ -231,8 +231,8 @@ conformance('events of objects', (provider) => {
     const { local, remote } = pair;
     remote.srq.postRecv(Array.from({ length: 8 }, () => ({})));
     local.qp.postSend(Array.from({ length: 8 }, (): SendWr => ({ opcode: SEND, xrc: remote.destination })));
-    const { context, cq, srq } = remote;
-    assertEvents(context, { eventType: CQ_ERR, cq }, { eventType: SRQ_ERR, srq });
+    const { context, cq, srq, qp } = remote;
+    assertEvents(context, { eventType: CQ_ERR, cq }, { eventType: QP_FATAL, qp }, { eventType: SRQ_ERR, srq });
   });
 
   test('name a target of XRC that does not allow a request', () => {
