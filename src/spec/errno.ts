@@ -16,6 +16,7 @@ export const Errno = {
   EMFILE: 24,
   ENOSPC: 28,
   ENOSYS: 38,
+  ENODATA: 61,
   EOVERFLOW: 75,
   EMSGSIZE: 90,
   EPROTONOSUPPORT: 93,

@@ -96,10 +96,15 @@ export interface Context extends Disposable {
    */
   queryPortSpeed(portNum?: number): number;
 
-  /** An entry of a port's GID table (`ibv_query_gid`). @throws VerbsError EINVAL when there is none */
+  /**
+   * An entry of a port's GID table (`ibv_query_gid`).
+   *
+   * @throws VerbsError EINVAL beyond the table, or when there is no such port; ENODATA when the entry is empty, for which
+   *   the C call gives a GID of zeros
+   */
   queryGid(portNum: number, index: number): Gid;
 
-  /** As {@link queryGid}, with its type (`ibv_query_gid_ex`). @throws VerbsError EINVAL when there is none */
+  /** As {@link queryGid}, with its type (`ibv_query_gid_ex`). @throws VerbsError EINVAL and ENODATA as there */
   queryGidEntry(portNum: number, index: number): GidEntry;
 
   /** All GIDs of all ports (`ibv_query_gid_table`). */

@@ -59,7 +59,9 @@ for (const hosting of HOSTINGS) {
         ],
       );
       assert.equal(context.queryPort().gidTblLen, 3);
-      assert.throws(() => context.queryGid(1, 1), { errno: 'EINVAL', call: 'ibv_query_gid' });
+      assert.throws(() => context.queryGid(1, 1), { errno: 'ENODATA', call: 'ibv_query_gid' });
+      assert.throws(() => context.queryGidEntry(1, 1), { errno: 'ENODATA', call: 'ibv_query_gid_ex' });
+      assert.throws(() => context.queryGid(1, 3), { errno: 'EINVAL', call: 'ibv_query_gid' });
       assert.ok(gidsEqual(context.queryGidEntry(1, 2).gid, gidFromIp('10.9.8.7')));
       administer(context, { gids: [] });
       assert.equal(nextEvent(context), EventType.GID_CHANGE);

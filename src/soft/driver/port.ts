@@ -21,15 +21,12 @@ export class SoftPort {
 
   gidEntry(call: string, portNum: number, index: number): GidEntry {
     const { gids } = this.#status(call, portNum);
-    const gid = Number.isInteger(index) && index >= 0 && index < gids.length ? gids[index] : undefined;
+    const advice = `The table has ${gids.length} entries; queryGidTable lists those that are not empty`;
+    if (!Number.isInteger(index) || index < 0 || index >= gids.length)
+      refuse(call, invalid(`there is no GID index ${String(index)}`, advice));
+    const gid = gids[index];
     if (gid === undefined)
-      throw new VerbsError(
-        call,
-        invalid(
-          `GID index ${String(index)} is empty`,
-          `The table has ${gids.length} entries; queryGidTable lists them`,
-        ),
-      );
+      throw new VerbsError(call, { errno: 'ENODATA', message: `GID index ${index} is empty`, advice });
     return entry(gid, index);
   }
 

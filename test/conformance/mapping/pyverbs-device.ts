@@ -22,10 +22,7 @@ export const mapping: Mapping = {
     reason: 'queryGidTable makes a table that is as long as it must be: nobody tells it how much room there is.',
   },
   'DeviceTest.test_query_gid_ex': { test: ports('has the same GID with its type and its place') },
-  'DeviceTest.test_query_gid_ex_bad_flow': {
-    test: ports('has no GID where the table is empty'),
-    note: 'The errno is EINVAL, as beyond the table; Linux tells ENODATA there.',
-  },
+  'DeviceTest.test_query_gid_ex_bad_flow': { test: ports('has no GID where the table is empty') },
   'DeviceTest.test_query_device_ex': { test: itself('is the same in the extended query') },
   'DeviceTest.test_phys_port_cnt_ex': { test: itself('counts its ports in both queries') },
   'DeviceTest.test_query_port': { test: ports('is known of each') },

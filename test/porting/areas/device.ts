@@ -154,7 +154,7 @@ export const device = area(
   call('ibv_query_rt_values_ex', 'Context.queryRtValues'),
   call('ibv_query_port', 'Context.queryPort'),
   call('ibv_query_port_speed', 'Context.queryPortSpeed'),
-  call('ibv_query_gid', 'Context.queryGid'),
+  call('ibv_query_gid', here('Context.queryGid', 'an empty entry is ENODATA there, not a GID of zeros')),
   call('ibv_query_gid_ex', 'Context.queryGidEntry'),
   call('_ibv_query_gid_ex', absent('What `ibv_query_gid_ex` calls, with the size of the struct.')),
   call('ibv_query_gid_table', 'Context.queryGidTable'),
