@@ -195,6 +195,14 @@ export class Adapter implements NicEvents, CommandTarget {
     this.#frames = undefined;
   }
 
+  get hasAddress(): boolean {
+    return this.chores?.hasAddress ?? true;
+  }
+
+  setWanted(up: boolean): void {
+    if (this.chores !== undefined) this.chores.wanted = up;
+  }
+
   lose(): void {
     this.#lost = true;
     this.chores?.stopWatching();

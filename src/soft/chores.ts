@@ -15,12 +15,14 @@ const PUBLISH_US = 250_000;
 export class Chores {
   /** When the next is due, as long as the adapter has its turns: the one comparison that all this costs a turn. */
   dueUs = 0;
+  /** Whether the administrator has the port up. */
+  wanted = true;
   /** Called after each {@link run}, which may have changed {@link nextUs}. */
   onRun: (() => void) | undefined;
 
   #watchUs = 0;
   #publishUs = 0;
-  #well = true;
+  #hasAddress = true;
   #published = -1;
   /** Whether there was something to publish the last time, so that there may soon be more. */
   #busy = false;
@@ -51,6 +53,11 @@ export class Chores {
     return this.#busy || this.#unpublished ? this.dueUs : this.#watchUs;
   }
 
+  /** Whether the link had its address when it was last asked. */
+  get hasAddress(): boolean {
+    return this.#hasAddress;
+  }
+
   /** The device has failed; its address does not matter any more. */
   stopWatching(): void {
     this.#watchUs = Infinity;
@@ -76,23 +83,24 @@ export class Chores {
     this.file?.write(nic.port.state, namedCounters({ nic: nic.counters.snapshot(), link: link.statistics() }));
   }
 
-  /** A port without its address is down, and its GID is none (PROTOCOL.md 3.11). */
+  /** A port without its address is down, and its GID is none (PROTOCOL.md 3.11). With it, it is what it is wanted to be. */
   #watch(): void {
-    const well = this.#isWell();
-    if (well === this.#well) return;
-    this.#well = well;
+    const there = this.#isThere();
+    if (there === this.#hasAddress) return;
+    this.#hasAddress = there;
     const { control, port } = this.nic;
-    control.administer({ linkUp: well, gids: [well ? this.link.gid : undefined, ...port.gids.slice(1)] });
+    const gids = [there ? this.link.gid : undefined, ...port.gids.slice(1)];
+    control.administer({ linkUp: there && this.wanted, gids });
     this.#published = -1;
   }
 
-  #isWell(): boolean {
+  #isThere(): boolean {
     try {
       const { up, present } = this.link.refresh();
       return up && present;
     } catch {
       // Nobody can tell, for want of a file descriptor perhaps.
-      return this.#well;
+      return this.#hasAddress;
     }
   }
 }

@@ -16,6 +16,10 @@ export interface CommandTarget {
   requireFrames(): void;
   /** Closes it when no queue pair wants it any more. */
   releaseFrames(): void;
+  /** Whether the link has its address, without which the port is down (PROTOCOL.md 3.11). */
+  readonly hasAddress: boolean;
+  /** Notes whether the administrator has the port up. */
+  setWanted(up: boolean): void;
   /** The board has failed: nothing can be done any more but to end what was made. */
   lose(): void;
   linkStatistics(): Record<string, number>;
@@ -124,9 +128,11 @@ export function commandHandlers(target: CommandTarget): Handlers {
       control.detachMcast(qpn, gid);
     },
     queryPort: () => control.queryPort(),
-    administer: ({ gids, ...change }) => {
+    administer: ({ gids, linkUp, ...change }) => {
       const table = gids === undefined ? {} : { gids: [nic.port.gids[0], ...gids] };
-      control.administer({ ...change, ...table });
+      const link = linkUp === undefined ? {} : { linkUp: linkUp && target.hasAddress };
+      control.administer({ ...change, ...link, ...table });
+      if (linkUp !== undefined) target.setWanted(linkUp);
       if (change.fatal === true) target.lose();
     },
     counters: () => ({ nic: nic.counters.snapshot(), link: target.linkStatistics() }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Context, EventType, openDevice, PortState, readStatistics } from '../../src/index.js';
+import { administer, type Context, EventType, openDevice, PortState, readStatistics } from '../../src/index.js';
 import { ip, isInside, namespaceProblem, runInside } from '../link/namespace.js';
 
 const PATIENCE_MS = 60_000;
@@ -52,6 +52,34 @@ function inside(): void {
         ip('link set va up');
         assert.deepEqual(await up, [GID_CHANGE, PORT_ACTIVE]);
         ip('addr del 10.86.0.2/24 dev va');
+      });
+
+      test('leaves a port down that the administrator took down, until he brings it up again', () => {
+        ip('addr add 10.86.0.4/24 dev va');
+        using context = openDevice({ host, address: '10.86.0.4' });
+        administer(context, { linkUp: false });
+        assert.deepEqual(waited(context, 1), [PORT_ERR]);
+        ip('addr del 10.86.0.4/24 dev va');
+        assert.deepEqual(waited(context, 1), [GID_CHANGE]);
+        ip('addr add 10.86.0.4/24 dev va');
+        assert.deepEqual(waited(context, 1), [GID_CHANGE]);
+        assert.equal(context.queryPort().state, PortState.DOWN);
+        administer(context, { linkUp: true });
+        assert.deepEqual(waited(context, 1), [PORT_ACTIVE]);
+        ip('addr del 10.86.0.4/24 dev va');
+      });
+
+      test('brings a port without its address up once that is there', () => {
+        ip('addr add 10.86.0.5/24 dev va');
+        using context = openDevice({ host, address: '10.86.0.5' });
+        ip('addr del 10.86.0.5/24 dev va');
+        assert.deepEqual(waited(context, 2), [GID_CHANGE, PORT_ERR]);
+        administer(context, { linkUp: false });
+        administer(context, { linkUp: true });
+        assert.equal(context.queryPort().state, PortState.DOWN);
+        ip('addr add 10.86.0.5/24 dev va');
+        assert.deepEqual(waited(context, 2), [GID_CHANGE, PORT_ACTIVE]);
+        ip('addr del 10.86.0.5/24 dev va');
       });
 
       test('shows other programs that it is down, though nobody waits for it', async () => {

@@ -121,7 +121,22 @@ for (const hosting of HOSTINGS) {
         { linkUp: false, pkeys: [0x10000] },
         { pkeys: new Array<number>(65).fill(0xffff) },
         JSON.parse('{"linkup":false}') as object, // as a program without types may say it
-        JSON.parse('{"linkUp":"no"}') as object, // as above
+        ...[
+          '{"linkUp":"no"}',
+          '{"fatal":1}',
+          '{"gids":[null]}',
+          '{"gids":["10.1.1.1"]}',
+          '{"gids":null}',
+          '{"gids":7}',
+          '{"gids":"10.1.1.1"}',
+          '{"pkeys":null}',
+          '{"pkeys":65535}',
+          '{"pkeys":"65535"}',
+          '{"pkeys":["65535"]}',
+          '{"pkeys":[null]}',
+          'null',
+          '7',
+        ].map((text) => JSON.parse(text) as object), // as above
       ];
       for (const change of nonsense)
         assert.throws(() => administer(context, change), { errno: 'EINVAL', call: 'administer' });
