@@ -13,8 +13,9 @@ export interface MwBindInfo {
   /** Bytes; 0 when absent. */
   readonly length?: number;
   /**
-   * What peers may do: REMOTE_WRITE, REMOTE_READ and REMOTE_ATOMIC of `AccessFlags`; on windows of type 2 also
-   * ZERO_BASED, which has them name its first byte as 0. None when absent.
+   * What peers may do: REMOTE_WRITE, REMOTE_READ, REMOTE_ATOMIC, FLUSH_GLOBAL and FLUSH_PERSISTENT of `AccessFlags`; on
+   * windows of type 2 also ZERO_BASED, which has them name its first byte as 0. LOCAL_WRITE and MW_BIND, which a region's
+   * flags may bring along, are let through and mean nothing. None when absent.
    */
   readonly mwAccessFlags?: number;
 }

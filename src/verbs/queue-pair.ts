@@ -140,7 +140,8 @@ export interface Qp extends QpBase, SendBuilder {
   /**
    * Binds a memory window of type 1 (`ibv_bind_mw`): posts a request that takes effect in its turn in the send queue,
    * and completes as BIND_MW. `mw.rkey` is the new key at once; the old one closes when the bind is carried out. Length
-   * 0 unbinds. A bind that the region does not allow completes with MW_BIND_ERR.
+   * 0 unbinds. A bind that the region does not allow completes with MW_BIND_ERR. Among the access flags LOCAL_WRITE and
+   * MW_BIND are let through and mean nothing, and FLUSH_GLOBAL and FLUSH_PERSISTENT may be given.
    *
    * @throws VerbsError EINVAL for a window of type 2, ZERO_BASED or another access flag that windows do not have, an
    *   address or length without a region, or a QP that is not yet in RTS; EPERM when region and window are of different
