@@ -1,7 +1,16 @@
 import type { QpCap } from '../../spec/index.js';
 import { isAddress, isU32 } from '../address.js';
 import { invalid, type Problem } from '../errors.js';
-import { addressProblem, bytesProblem, isList, isObject, listProblem, objectProblem, u32Problem } from './values.js';
+import {
+  addressProblem,
+  bytesProblem,
+  isList,
+  isMissing,
+  isObject,
+  listProblem,
+  objectProblem,
+  u32Problem,
+} from './values.js';
 
 /** A piece of memory as it may come from a program that no compiler has checked. */
 export interface LoosePiece {
@@ -57,7 +66,7 @@ export function gatheringProblem(
   let total = 0;
   for (let i = 0; i < pieces.length; i += 1) {
     const value = pieces[i];
-    if (!isObject(value)) return objectProblem(`sgList[${i}]`, value);
+    if (isMissing(value)) return objectProblem(`sgList[${i}]`, value);
     const piece: LoosePiece = value;
     const problem =
       piece.bytes === undefined ? fieldsProblem(piece, i, !inline) : inlineProblem(piece.bytes, i, inline);

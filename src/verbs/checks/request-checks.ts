@@ -6,6 +6,7 @@ import { gatheringProblem, NO_PIECES, scatteringProblem, totalBytes } from './pi
 import { mayBeInline, movesData, namesSharedQueue, opcodeProblem } from './send-rules.js';
 import {
   isList,
+  isMissing,
   isObject,
   isU24,
   listProblem,
@@ -75,7 +76,7 @@ function flagsProblem(opcode: number, flags: number): Problem | undefined {
 
 function remoteProblem(where: 'rdma' | 'atomic', wr: LooseSendRequest): Problem | undefined {
   const remote = where === 'rdma' ? wr.rdma : wr.atomic;
-  if (!isObject(remote)) return invalid(`${where} is missing`, 'It names the memory of the peer');
+  if (isMissing(remote)) return invalid(`${where} is missing`, 'It names the memory of the peer');
   return remoteMemoryProblem(where, remote.remoteAddr, remote.rkey);
 }
 
@@ -210,7 +211,7 @@ export function sendProblem(
   maxMessageBytes: number,
   wr: LooseSendRequest,
 ): Problem | undefined {
-  if (!isObject(wr)) return objectProblem('the request', wr);
+  if (isMissing(wr)) return objectProblem('the request', wr);
   const { opcode, sendFlags } = wr;
   const problem = headProblem(type, opcode, wr.wrId, sendFlags);
   if (problem !== undefined) return problem;
