@@ -107,6 +107,11 @@ function slowWay(): string {
   );
 }
 
+/** How long to wait for that: 50 ms in all. */
+const LET_GO_ATTEMPTS = 50;
+const LET_GO_WAIT_MS = 1;
+const idle = new Int32Array(new SharedArrayBuffer(4));
+
 function openOn<L extends Link & { readonly address: string }>(
   openLink: () => L,
   spec: AdapterSpec,
@@ -114,7 +119,7 @@ function openOn<L extends Link & { readonly address: string }>(
   callbacks: AdapterCallbacks,
 ): OpenedAdapter & { readonly link: L } {
   try {
-    const link = openLink();
+    const link = spec.address === undefined ? openLink() : openWhenLetGo(openLink);
     try {
       return { ...adapterOn(link, link.address, spec, pages, callbacks), link };
     } catch (error) {
@@ -124,5 +129,20 @@ function openOn<L extends Link & { readonly address: string }>(
   } catch (error) {
     if (error instanceof LinkError) throw new CommandError(error.errno, error.message.replace(/\.$/, ''));
     throw error;
+  }
+}
+
+/**
+ * Opens a link at an address that was asked for. A NIC that was closed a moment ago may still be held there: a call that
+ * waits on its socket in another thread lets go of it only when it returns.
+ */
+function openWhenLetGo<L>(openLink: () => L): L {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return openLink();
+    } catch (error) {
+      if (!(error instanceof LinkError && error.errno === 'EADDRINUSE') || attempt === LET_GO_ATTEMPTS) throw error;
+      Atomics.wait(idle, 0, 0, LET_GO_WAIT_MS);
+    }
   }
 }
