@@ -2,6 +2,7 @@
 export { ACCESS_OPTIONAL_RANGE, AccessFlags } from './access.js';
 export { attrMaskOf, describeMask, qpAttrFields, QpAttrMask } from './attr-mask.js';
 export { type AttributeRange, attributeRanges, checkAhAttr, checkAttributes, isOneOf } from './attributes.js';
+export { CmEventType, PortSpace, PrivateDataBytes, RDMA_UDP_QKEY, RejectReason, SidrStatus } from './cm.js';
 export { CreateCqAttrFlags, WC_STANDARD_FLAGS, WcExFlags } from './cq.js';
 export { AtomicCap, type DeviceAttr, DeviceCapFlags, NodeType, TransportType } from './device.js';
 export {
