@@ -12,6 +12,8 @@ export * from './packet-text.js';
 export * from './ip.js';
 export { isMulticastGid, MULTICAST_QPN } from './multicast.js';
 export * from './frame.js';
+export * from './mad.js';
+export * from './cm/index.js';
 export { CaptureReader, readCapture } from './capture.js';
 export { CaptureError, type CaptureRecord } from './capture-format.js';
 export { pcapngHeader, type PcapngHeaderOptions, pcapngPacket, type PcapngPacketOptions } from './pcapng.js';

@@ -180,15 +180,4 @@ export interface CmSidrRep extends Exchange {
 }
 
 /** Any message of the connection manager. */
-export type CmMessage =
-  | CmReq
-  | CmMra
-  | CmRej
-  | CmRep
-  | CmRtu
-  | CmDreq
-  | CmDrep
-  | CmLap
-  | CmApr
-  | CmSidrReq
-  | CmSidrRep;
+export type CmMessage = CmReq | CmMra | CmRej | CmRep | CmRtu | CmDreq | CmDrep | CmLap | CmApr | CmSidrReq | CmSidrRep;

@@ -1,0 +1,6 @@
+/** The connection manager's messages, and what rdma_cm puts into them. */
+export * from './messages.js';
+export { CM_PRIVATE_DATA_BYTES } from './layouts.js';
+export { CM_CLASS_VERSION, decodeCmMessage, encodeCmMessage } from './codec.js';
+export { CMA_HEADER_BYTES, type CmaHeader, readCmaHeader, writeCmaHeader } from './cma-header.js';
+export { type RdmaService, serviceId, splitServiceId } from './service-id.js';

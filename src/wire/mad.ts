@@ -1,0 +1,75 @@
+/** Management datagrams: the header that all of them begin with (PROTOCOL.md 4.1). */
+import { type Layout, record, u16, u32, u64, u8 } from './layout.js';
+
+/** Size of a management datagram; UD packets carry one each. */
+export const MAD_BYTES = 256;
+/** Size of the header that comes before what the class defines. */
+export const MAD_HEADER_BYTES = 24;
+/** The only version of the header. */
+export const MAD_BASE_VERSION = 1;
+
+/** Management classes: what a datagram is about (IBTA 13.4.4). */
+export const MadClass = {
+  SUBN_LID_ROUTED: 0x01,
+  SUBN_DIRECTED_ROUTE: 0x81,
+  SA: 0x03,
+  PERF: 0x04,
+  BM: 0x05,
+  DEVICE_MGMT: 0x06,
+  CM: 0x07,
+} as const;
+/** A value of the {@link MadClass} object. */
+export type MadClass = (typeof MadClass)[keyof typeof MadClass];
+
+/** Methods (IBTA 13.4.5): the class's attribute is asked for. */
+export const MAD_METHOD_GET = 0x01;
+/** The class's attribute is set. */
+export const MAD_METHOD_SET = 0x02;
+/** A datagram that is no request for an attribute, as all of the connection manager's are. */
+export const MAD_METHOD_SEND = 0x03;
+/** The answer to GET and SET. */
+export const MAD_METHOD_GET_RESPONSE = 0x81;
+
+/** The header of a management datagram. */
+export interface MadHeader {
+  readonly baseVersion: number;
+  /** Of {@link MadClass}, when it is a known one. */
+  readonly mgmtClass: number;
+  readonly classVersion: number;
+  readonly method: number;
+  readonly status: number;
+  readonly classSpecific: number;
+  /** 64 bits, unsigned. */
+  readonly transactionId: bigint;
+  readonly attributeId: number;
+  /** 32 bits, unsigned. */
+  readonly attributeModifier: number;
+}
+
+const layout: Layout<MadHeader> = {
+  baseVersion: u8(0),
+  mgmtClass: u8(1),
+  classVersion: u8(2),
+  method: u8(3),
+  status: u16(4),
+  classSpecific: u16(6),
+  transactionId: u64(8),
+  attributeId: u16(16),
+  attributeModifier: u32(20),
+};
+const header = record(layout);
+
+/** The header at `offset`. Bytes that are not there read as zeros. */
+export function readMadHeader(bytes: Uint8Array, offset: number): MadHeader {
+  return header.read(bytes, offset);
+}
+
+/**
+ * Writes a header.
+ *
+ * @throws RangeError when a value does not fit into its field
+ */
+export function writeMadHeader(bytes: Uint8Array, offset: number, fields: MadHeader): void {
+  bytes.fill(0, offset, offset + MAD_HEADER_BYTES);
+  header.write(bytes, offset, fields, '');
+}
