@@ -1,0 +1,17 @@
+/** rdma_cm: connections by address and port, as in `rdma_cma.h` and `rdma_verbs.h`, and the Node way on top. */
+export { type AddrInfo, type AddrInfoHints, getAddrInfo } from './addr-info.js';
+export type { FullAddress, SocketAddress } from './address.js';
+export { CmId, type CmRoute, createId, type CreateIdOptions } from './cm-id.js';
+export { connect, type ConnectionOptions, type ConnectOptions } from './connect.js';
+export { Connection } from './connection.js';
+export { getDevices } from './devices.js';
+export { createEp, type CreateEpOptions } from './endpoint.js';
+export type { CmEvent } from './event.js';
+export { createEventChannel, EventChannel, type EventChannelOptions } from './event-channel.js';
+export { ConnectionRequest, listen, Listener, type ListenOptions } from './listener.js';
+export { Messages } from './messages.js';
+export { type JoinMcAttr, McJoinFlag } from './multicast.js';
+export { CmOption, type CmOptionValues } from './options.js';
+export type { ConnParam, ConnParamReceived, IdQpInitAttr, UdParamReceived } from './parameters.js';
+export { RefusedError } from './refused-error.js';
+export { cmEventStr, rejectReasonStr } from './text.js';
