@@ -17,7 +17,7 @@ export interface HostingOptions {
 }
 
 /** Adds the options that every tool with a device of its own has. */
-export function withHosting(command: Command): Command {
+export function withHosting(command: Command, addrDefault = 'VERBENA_ADDR, or a free loopback address'): Command {
   return command
     .addOption(
       new Option('--host <how>', 'where the NIC runs: in a thread of its own, or inline in this one').choices([
@@ -25,7 +25,7 @@ export function withHosting(command: Command): Command {
         'inline',
       ]),
     )
-    .option('--addr <address>', 'IP address of the device (default: VERBENA_ADDR, or a free loopback address)');
+    .option('--addr <address>', `IP address of the device (default: ${addrDefault})`);
 }
 
 /** The options of `device.open()` that the command line asked for. */
