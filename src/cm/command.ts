@@ -79,6 +79,8 @@ export interface CmReject {
 /** Asks for the attributes that lead a queue pair of the connection to a state. */
 export interface CmInitQpAttr {
   readonly id: number;
+  /** Of the queue pair, which is the program's own affair. */
+  readonly qpType: QpType;
   /** INIT, RTR or RTS. */
   readonly qpState: QpState;
 }

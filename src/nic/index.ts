@@ -3,6 +3,7 @@ export { CommandError } from './command-error.js';
 export * from './layout.js';
 export type { AllocMw, MrAttributes, MrKeys, MwKeys, ReregMr } from './memory/memory-table.js';
 export type { CreateCq, CreateQp, CreateSrq, ModifySrq } from './control-verbs.js';
+export type { GeneralServices, ManagementDatagram } from './datagram/general-services.js';
 export { Nic } from './nic.js';
 export { DEFAULT_PKEY, type PortChange, type PortStatus } from './port.js';
 export {

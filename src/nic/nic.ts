@@ -18,6 +18,7 @@ import { assert, CommandError } from './command-error.js';
 import { type ControlCore, ControlVerbs } from './control-verbs.js';
 import { NicCounters } from './counters.js';
 import { AddressTable } from './datagram/address-table.js';
+import { GeneralServices, GSI_QPN } from './datagram/general-services.js';
 import { MulticastTable } from './datagram/multicast-table.js';
 import { Cqe, DoorbellPage, Ring, RING_HEADER_WORDS } from './layout.js';
 import { DataMover } from './memory/data-mover.js';
@@ -74,6 +75,8 @@ export class Nic implements ControlCore {
   readonly detail = new Int32Array(Cqe.DETAIL_WORDS);
   readonly addresses: AddressTable;
   readonly multicast: MulticastTable;
+  /** Queue pair 1. */
+  readonly generalServices: GeneralServices;
   readonly random: () => number;
   readonly objects: NicObjects;
 
@@ -99,6 +102,7 @@ export class Nic implements ControlCore {
     this.multicast = new MulticastTable(limits, config.groups ?? NO_GROUPS, this.port);
     this.#openFrames = config.openFrames ?? noFrames;
     this.builder = new PacketBuilder(config.sink, config.crc32, this.counters, this.port);
+    this.generalServices = new GeneralServices(this, config.random());
     this.#verifier = new IcrcVerifier(config.crc32);
     this.#doorbells = config.doorbells === undefined ? undefined : new Int32Array(config.doorbells);
     this.objects = {
@@ -199,6 +203,7 @@ export class Nic implements ControlCore {
   transmit(): boolean {
     this.timers.expire(this.nowUs);
     this.settleOverruns();
+    if (this.generalServices.busy && !this.generalServices.transmit()) return true;
     for (let turn = 0; turn < TURNS && this.#readyCount > 0; turn += 1) {
       const qp = this.#takeReady();
       if (qp === undefined) continue;
@@ -221,7 +226,7 @@ export class Nic implements ControlCore {
 
   /** When the NIC wants to be told the time again though nothing else happens; Infinity when it does not. */
   nextWakeupUs(): number {
-    return this.#readyCount > 0 ? this.nowUs : this.timers.nextDueUs;
+    return this.#readyCount > 0 || this.generalServices.busy ? this.nowUs : this.timers.nextDueUs;
   }
 
   schedule(qp: QueuePair, due: number): void {
@@ -260,6 +265,8 @@ export class Nic implements ControlCore {
     const qp = this.objects.qps.find(qpn);
     if (qpn === MULTICAST_QPN) {
       this.#deliverToGroup(bytes, offset, lengthBytes, opcode, bits, meta);
+    } else if (qpn === GSI_QPN && !isMulticastGid(meta.destination)) {
+      this.generalServices.onPacket(bytes, offset, lengthBytes, meta);
     } else if (qp === undefined || (this.multicast.size > 0 && isMulticastGid(meta.destination))) {
       // What goes to a group goes to its members, not to one QP (PROTOCOL.md 3.5).
       counters.rxUnknownQp += 1;

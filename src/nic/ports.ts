@@ -42,6 +42,8 @@ export interface NicEvents {
   /** An event was put into a completion channel's ring. */
   completionEvent(channel: number): void;
   asyncEvent(event: NicAsyncEvent): void;
+  /** The first packet of its peer came to a connected QP, whatever its state. */
+  heard?(qpn: number): void;
 }
 
 /** What one NIC can hold; anything that a stranger or a program can make grow has a bound here. */

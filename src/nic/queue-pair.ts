@@ -177,6 +177,7 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
   onHeard(): void {
     if (this.#heardFromPeer) return;
     this.#heardFromPeer = true;
+    this.core.events.heard?.(this.qpn);
     if (this.state === QpState.RTR) this.raise(EventType.COMM_EST);
   }
 
