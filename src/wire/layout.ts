@@ -94,7 +94,12 @@ export function always<Value extends number>(place: number, value: Value): Field
 /** `length` bytes. Fewer are written with zeros after them. */
 export function octets(place: number, length: number): Field<Uint8Array> {
   return {
-    read: (bytes, base) => bytes.slice(base + place, base + place + length),
+    read(bytes, base) {
+      // Not slice(): that of a Buffer shares its memory.
+      const copy = new Uint8Array(length);
+      copy.set(bytes.subarray(base + place, base + place + length));
+      return copy;
+    },
     write(bytes, base, value, name) {
       if (value.length > length) throw new RangeError(`${name} has ${value.length} bytes, and room for ${length}`);
       bytes.fill(0, base + place, base + place + length).set(value, base + place);

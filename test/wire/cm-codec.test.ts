@@ -100,13 +100,18 @@ describe('reading a message', () => {
     assert.deepEqual(decodeCmMessage(bytes, 30), rtu);
   });
 
-  it('gives copies, which stay when the bytes change', () => {
-    const bytes = encodeCmMessage(lapBy({ ...path, localGid: new Uint8Array(16).fill(1) }));
-    const message = decodeCmMessage(bytes);
-    const before = structuredClone(message);
-    bytes.fill(0xff);
-    assert.deepEqual(message, before);
-  });
+  for (const [kind, from] of [
+    ['a Uint8Array', (bytes: Uint8Array) => bytes],
+    ['a Buffer', (bytes: Uint8Array) => Buffer.from(bytes)],
+  ] as const) {
+    it(`gives copies, which stay when the bytes change: ${kind}`, () => {
+      const bytes = from(encodeCmMessage(lapBy({ ...path, localGid: new Uint8Array(16).fill(1) })));
+      const message = decodeCmMessage(bytes);
+      const before = structuredClone(message);
+      bytes.fill(0xff);
+      assert.deepEqual(message, before);
+    });
+  }
 });
 
 describe('writing a message', () => {

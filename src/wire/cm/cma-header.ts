@@ -40,7 +40,7 @@ function mapped(address: Gid): Gid {
 /** The last four bytes of an IPv4 GID after twelve zeros. */
 function unmapped(address: Gid): Gid {
   if (!isIpv4Gid(address)) throw new RangeError('a header of IP version 4 needs IPv4 addresses');
-  return address.slice().fill(0, 0, 12);
+  return new Uint8Array(address).fill(0, 0, 12);
 }
 
 /**
