@@ -22,6 +22,8 @@ export interface AdapterHost extends Omit<AdapterFacts, 'clockOriginNs'> {
   readonly doorbells: SharedArrayBuffer;
   /** Ring of asynchronous events (`AsyncEventRing`). */
   readonly asyncEvents: SharedArrayBuffer;
+  /** Announces events of the connection manager (`createCmEventRing`). */
+  readonly cmEvents: SharedArrayBuffer;
 
   /** Executes a control verb. @throws CommandError when it is refused; then nothing has changed */
   execute<V extends Verb>(verb: V, argument: Argument<V>): Value<V>;

@@ -1,3 +1,4 @@
+import { ConnectionManager } from '../cm/index.js';
 import type { Link } from '../link/index.js';
 import {
   CommandError,
@@ -13,6 +14,7 @@ import { Errno, Mtu, mtuBytes, mtuFromBytes } from '../spec/index.js';
 import type { AdapterCommand, AdapterReply, Argument, MemoryRef, Value, Verb } from './command.js';
 import { asCommand, commandHandlers, type CommandTarget, type Handlers } from './command-handlers.js';
 import { Chores } from './chores.js';
+import { NicCmHost } from './cm-host.js';
 import { AsyncEventWriter, NO_OBJECT } from './event-ring.js';
 import type { StatisticsFile } from './statistics-file.js';
 
@@ -36,6 +38,8 @@ const LAST_VERBS: ReadonlySet<Verb> = new Set<Verb>([
   'destroyQp',
   'detachMcast',
   'counters',
+  'cmDestroyId',
+  'cmTakeEvents',
 ]);
 
 /** What an adapter is made of, beside its NIC. */
@@ -48,6 +52,8 @@ export interface AdapterParts {
   readonly doorbells: SharedArrayBuffer;
   /** The ring of asynchronous events ({@link AsyncEventWriter}). */
   readonly asyncEvents: SharedArrayBuffer;
+  /** The ring by which events of the connection manager are announced. */
+  readonly cmEvents: SharedArrayBuffer;
   /** Finds the memory of a registration. @throws CommandError when it cannot be had here */
   readonly resolve: (memory: MemoryRef) => Uint8Array;
   /** Where counters are published; without it they are not, and nobody looks whether the link's address is still there. */
@@ -60,10 +66,12 @@ export interface AdapterParts {
 export class Adapter implements NicEvents, CommandTarget {
   readonly link: Link;
   readonly nic: Nic;
+  readonly cm: ConnectionManager;
   readonly chores: Chores | undefined;
 
   readonly #doorbells: Int32Array;
   readonly #asyncEvents: AsyncEventWriter;
+  readonly #cmEvents: Int32Array;
   readonly #onEvent: (ring: Int32Array) => void;
   readonly #resolve: (memory: MemoryRef) => Uint8Array;
   readonly #handlers: Handlers;
@@ -78,6 +86,7 @@ export class Adapter implements NicEvents, CommandTarget {
     this.link = link;
     this.#doorbells = new Int32Array(parts.doorbells);
     this.#asyncEvents = new AsyncEventWriter(parts.asyncEvents);
+    this.#cmEvents = new Int32Array(parts.cmEvents);
     this.#onEvent = parts.onEvent;
     this.#resolve = parts.resolve;
     this.nic = new Nic({
@@ -95,9 +104,12 @@ export class Adapter implements NicEvents, CommandTarget {
       doorbells: parts.doorbells,
       ...(parts.limits === undefined ? {} : { limits: parts.limits }),
     });
+    const cmHost = new NicCmHost(this.nic, link.gid, this.#cmEvents, this.#onEvent);
+    this.cm = new ConnectionManager(cmHost);
+    cmHost.receive((datagram) => this.cm.receive(datagram));
     this.#handlers = commandHandlers(this);
     if (parts.published !== undefined) {
-      this.chores = new Chores(this.nic, link, parts.published.file);
+      this.chores = new Chores(this.nic, this.cm, link, parts.published.file);
     }
   }
 
@@ -171,6 +183,10 @@ export class Adapter implements NicEvents, CommandTarget {
     this.#onEvent(this.#asyncEvents.words);
   }
 
+  heard(qpn: number): void {
+    this.cm.heard(qpn);
+  }
+
   completionEvent(channel: number): void {
     const words = this.#channels.get(channel);
     if (words !== undefined) this.#onEvent(words);
@@ -205,6 +221,7 @@ export class Adapter implements NicEvents, CommandTarget {
 
   lose(): void {
     this.#lost = true;
+    this.cm.fail();
     this.chores?.stopWatching();
   }
 
@@ -212,7 +229,10 @@ export class Adapter implements NicEvents, CommandTarget {
     return this.link.statistics();
   }
 
+  /** Ends it; peers of connections that are still there are told. */
   close(): void {
+    this.cm.close();
+    this.#send();
     this.chores?.close();
     this.link.close();
   }
@@ -220,6 +240,7 @@ export class Adapter implements NicEvents, CommandTarget {
   /** Every ring on which somebody may sleep. */
   *eventRings(): Generator<Int32Array> {
     yield this.#asyncEvents.words;
+    yield this.#cmEvents;
     yield* this.#channels.values();
   }
 

@@ -1,3 +1,4 @@
+import type { ConnectionManager } from '../cm/index.js';
 import type { Link } from '../link/index.js';
 import type { Nic } from '../nic/index.js';
 import { namedCounters } from './counters.js';
@@ -29,6 +30,7 @@ export class Chores {
 
   constructor(
     private readonly nic: Nic,
+    private readonly cm: ConnectionManager,
     private readonly link: Link,
     private readonly file: StatisticsFile | undefined,
   ) {}
@@ -79,8 +81,9 @@ export class Chores {
 
   #publish(): void {
     this.#published = this.#activity;
-    const { nic, link } = this;
-    this.file?.write(nic.port.state, namedCounters({ nic: nic.counters.snapshot(), link: link.statistics() }));
+    const { nic, cm, link } = this;
+    const counters = { nic: nic.counters.snapshot(), link: link.statistics(), cm: cm.counters.snapshot() };
+    this.file?.write(nic.port.state, namedCounters(counters));
   }
 
   /** A port without its address is down, and its GID is none (PROTOCOL.md 3.11). With it, it is what it is wanted to be. */

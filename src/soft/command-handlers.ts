@@ -1,3 +1,4 @@
+import { CmError, type ConnectionManager } from '../cm/index.js';
 import { LinkError } from '../link/index.js';
 import { CommandError, type Nic } from '../nic/index.js';
 import { QpType } from '../spec/index.js';
@@ -8,6 +9,7 @@ export type Handlers = { readonly [V in Verb]: (argument: CommandTable[V][0]) =>
 /** What the commands need of their adapter beside its NIC. */
 export interface CommandTarget {
   readonly nic: Nic;
+  readonly cm: ConnectionManager;
   /** Finds the memory of a registration. @throws CommandError when it cannot be had here */
   resolve(memory: MemoryRef): Uint8Array;
   /** Notes that a completion channel has this ring, or with undefined that it has none any more. */
@@ -28,12 +30,13 @@ export interface CommandTarget {
 const lowWord = (address: bigint): number => Number(address & 0xffffffffn) | 0;
 const highWord = (address: bigint): number => Number(address >> 32n) | 0;
 
-/** Gives what a link refuses the shape in which a NIC refuses. */
+/** Gives what a link or a connection manager refuses the shape in which a NIC refuses. */
 export function asCommand<T>(action: () => T): T {
   try {
     return action();
   } catch (error) {
     if (error instanceof LinkError) throw new CommandError(error.errno, error.message.replace(/\.$/, ''));
+    if (error instanceof CmError) throw new CommandError(error.errno, error.message);
     throw error;
   }
 }
@@ -42,6 +45,7 @@ export function asCommand<T>(action: () => T): T {
 export function commandHandlers(target: CommandTarget): Handlers {
   const { nic } = target;
   const { control } = nic;
+  const cm = target.cm.commands;
   return {
     allocPd: () => control.allocPd(),
     deallocPd: (pd) => {
@@ -135,6 +139,22 @@ export function commandHandlers(target: CommandTarget): Handlers {
       if (linkUp !== undefined) target.setWanted(linkUp);
       if (change.fatal === true) target.lose();
     },
-    counters: () => ({ nic: nic.counters.snapshot(), link: target.linkStatistics() }),
+    counters: () => ({
+      nic: nic.counters.snapshot(),
+      link: target.linkStatistics(),
+      cm: target.cm.counters.snapshot(),
+    }),
+    cmCreateId: (create) => asCommand(() => cm.cmCreateId(create)),
+    cmBind: (bind) => asCommand(() => cm.cmBind(bind)),
+    cmListen: (listen) => asCommand(() => cm.cmListen(listen)),
+    cmConnect: (connect) => asCommand(() => cm.cmConnect(connect)),
+    cmAccept: (accept) => asCommand(() => cm.cmAccept(accept)),
+    cmReject: (reject) => asCommand(() => cm.cmReject(reject)),
+    cmEstablish: (id) => asCommand(() => cm.cmEstablish(id)),
+    cmNotify: (id) => asCommand(() => cm.cmNotify(id)),
+    cmDisconnect: (id) => asCommand(() => cm.cmDisconnect(id)),
+    cmInitQpAttr: (init) => asCommand(() => cm.cmInitQpAttr(init)),
+    cmDestroyId: (id) => asCommand(() => cm.cmDestroyId(id)),
+    cmTakeEvents: (count) => cm.cmTakeEvents(count),
   };
 }

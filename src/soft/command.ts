@@ -1,3 +1,4 @@
+import type { CmCommandTable } from '../cm/index.js';
 import type { CreateCq, CreateQp, CreateSrq, ModifySrq, MrKeys, PortStatus } from '../nic/index.js';
 import type { AhAttr, ErrnoName, Gid, MwType, QpAttr } from '../spec/index.js';
 
@@ -98,14 +99,15 @@ export interface PortChange {
   readonly fatal?: true;
 }
 
-/** What the adapter has counted: the NIC and the link below it. */
+/** What the adapter has counted: the NIC, the link below it, and the connection manager beside it. */
 export interface AdapterCounters {
   readonly nic: Record<string, number>;
   readonly link: Record<string, number>;
+  readonly cm: Record<string, number>;
 }
 
 /** Every control verb of an adapter: `[argument, value]`. All of it is plain data that can be cloned to another thread. */
-export interface CommandTable {
+export interface CommandTable extends CmCommandTable {
   allocPd: [argument: undefined, value: number];
   deallocPd: [argument: number, value: undefined];
   regMr: [argument: RegisterMr, value: MrKeys];

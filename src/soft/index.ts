@@ -1,7 +1,17 @@
 /** The soft provider: the verbs API over a software NIC on a link, in this thread, in one of its own, or simulated. */
+export type {
+  CmCommandTable,
+  CmConnParam,
+  CmEvent as CmDeviceEvent,
+  CmParameters,
+  CmQp,
+  CmRequest,
+  CmUdParam,
+} from '../cm/index.js';
 export { administer } from './administer.js';
 export { alloc } from './alloc.js';
 export type { PortChange } from './command.js';
+export { type CmArgument, type CmDevice, cmDeviceOf, type CmValue, type CmVerb } from './driver/cm-device.js';
 export { getDeviceList, openDevice } from './device.js';
 export type {
   LinkConditions,

@@ -7,6 +7,7 @@ import type { AdapterHost, LocatedMemory } from './adapter-host.js';
 import type { Chores } from './chores.js';
 import type { Argument, Value, Verb } from './command.js';
 import { deviceClockNs } from './device-clock.js';
+import { createCmEventRing } from './cm-event-ring.js';
 import { createAsyncEventRing } from './event-ring.js';
 import { closeAtExit } from './exit-hook.js';
 import { LinkWatch } from './link-watch.js';
@@ -56,6 +57,7 @@ export class InlineHost implements AdapterHost {
   readonly failure = undefined;
   readonly doorbells = new SharedArrayBuffer(doorbellPageShape().bytes);
   readonly asyncEvents = createAsyncEventRing();
+  readonly cmEvents = createCmEventRing();
 
   /** To be called before a sleep. */
   readonly pause: () => void;

@@ -21,6 +21,7 @@ export interface AdapterSpec {
 export interface SharedPages {
   readonly doorbells: SharedArrayBuffer;
   readonly asyncEvents: SharedArrayBuffer;
+  readonly cmEvents: SharedArrayBuffer;
 }
 
 /** What the adapter has to say beside its rings. */
@@ -52,7 +53,9 @@ function adapterOn(
     link: tapped ?? link,
     crc32: createCrc32(crc32),
     random: randomU32,
-    ...pages,
+    doorbells: pages.doorbells,
+    asyncEvents: pages.asyncEvents,
+    cmEvents: pages.cmEvents,
     resolve: resolveMemory,
     published: { file: StatisticsFile.open(address, DEVICE_NAME) },
     onEvent,

@@ -6,6 +6,7 @@ import { crc32 } from '../wire/index.js';
 import { Adapter } from './adapter.js';
 import type { AdapterHost, LocatedMemory } from './adapter-host.js';
 import type { Argument, Value, Verb } from './command.js';
+import { createCmEventRing } from './cm-event-ring.js';
 import { createAsyncEventRing } from './event-ring.js';
 import { locateInThread, resolveMemory } from './memory-locator.js';
 import type { Simulation } from './simulation.js';
@@ -18,6 +19,7 @@ export class SimulatedHost implements AdapterHost {
   readonly failure = undefined;
   readonly doorbells = new SharedArrayBuffer(doorbellPageShape().bytes);
   readonly asyncEvents = createAsyncEventRing();
+  readonly cmEvents = createCmEventRing();
   readonly adapter: Adapter;
 
   readonly #listeners = new Set<() => void>();
@@ -37,6 +39,7 @@ export class SimulatedHost implements AdapterHost {
       random: simulation.random,
       doorbells: this.doorbells,
       asyncEvents: this.asyncEvents,
+      cmEvents: this.cmEvents,
       resolve: resolveMemory,
       onEvent: (ring) => this.#onEvent(ring),
     });

@@ -5,6 +5,7 @@ import type { Gid } from '../spec/index.js';
 import type { AdapterHost, LocatedMemory } from './adapter-host.js';
 import type { AdapterCommand, Argument, Value, Verb } from './command.js';
 import { deviceClockNs } from './device-clock.js';
+import { createCmEventRing } from './cm-event-ring.js';
 import { createAsyncEventRing } from './event-ring.js';
 import { closeAtExit } from './exit-hook.js';
 import { locateAcrossThreads } from './memory-locator.js';
@@ -59,6 +60,7 @@ export class ThreadHost implements AdapterHost {
   readonly maxPacketBytes: number;
   readonly doorbells = new SharedArrayBuffer(doorbellPageShape().bytes);
   readonly asyncEvents = createAsyncEventRing();
+  readonly cmEvents = createCmEventRing();
 
   readonly #clockOriginNs: bigint;
   readonly #page = new Int32Array(this.doorbells);
@@ -86,6 +88,7 @@ export class ThreadHost implements AdapterHost {
       spec,
       doorbells: this.doorbells,
       asyncEvents: this.asyncEvents,
+      cmEvents: this.cmEvents,
       state: this.#state.buffer,
       poller: poller.buffer,
       commands: commands.port2,

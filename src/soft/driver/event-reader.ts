@@ -30,6 +30,19 @@ export class EventReader {
     Atomics.store(this.words, Ring.CONSUMER, this.#consumer);
   }
 
+  /** Whether something has come since {@link follow}. */
+  get isBehind(): boolean {
+    return Atomics.load(this.words, Ring.PRODUCER) !== this.#consumer;
+  }
+
+  /** Takes note of all that a ring without entries counts. @returns whether there was something */
+  follow(): boolean {
+    const producer = Atomics.load(this.words, Ring.PRODUCER);
+    if (producer === this.#consumer) return false;
+    this.#consumer = producer;
+    return true;
+  }
+
   /** Whether events were lost since this was last asked. */
   takeOverflow(): boolean {
     return Atomics.exchange(this.words, CompChannelRing.OVERFLOW, 0) !== 0;

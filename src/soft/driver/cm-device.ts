@@ -1,0 +1,112 @@
+import type { CmCommandTable, CmEvent } from '../../cm/index.js';
+import { CommandError, Ring } from '../../nic/index.js';
+import type { Gid } from '../../spec/index.js';
+import { type Context, invalid, VerbsError } from '../../verbs/index.js';
+import { SoftContext } from './context.js';
+import { EventReader } from './event-reader.js';
+
+export type CmVerb = keyof CmCommandTable;
+export type CmArgument<V extends CmVerb> = CmCommandTable[V][0];
+export type CmValue<V extends CmVerb> = CmCommandTable[V][1];
+
+/** The connection manager of an open device, as rdma_cm sees it. */
+export interface CmDevice {
+  readonly gid: Gid;
+  /** Has the connection manager execute a command. @throws VerbsError bearing that C name when it is refused */
+  execute<V extends CmVerb>(call: string, verb: V, argument: CmArgument<V>): CmValue<V>;
+  /** What has happened since this was last asked. */
+  takeEvents(): readonly CmEvent[];
+  /**
+   * Blocks the thread until there may be events, or for about so long.
+   *
+   * @throws VerbsError EIO when the device has died, ETIMEDOUT when nothing is left to happen in a simulation
+   */
+  wait(timeoutUs: number): void;
+  /** Calls `listener` from the event loop when there may be events. Keeps the process alive until the function returned is called. */
+  listen(listener: () => void): () => void;
+  /** µs on the clock that timeouts are counted by. */
+  nowUs(): number;
+}
+
+/** Events that one command takes: what comes in a burst crosses at once. */
+const EVENTS_PER_COMMAND = 256;
+const GET_EVENT = 'rdma_get_cm_event';
+
+class SoftCmDevice implements CmDevice {
+  readonly #reader: EventReader;
+
+  constructor(private readonly context: SoftContext) {
+    this.#reader = new EventReader(context.adapter.cmEvents, 1, 0);
+  }
+
+  get gid(): Gid {
+    return this.context.adapter.gid;
+  }
+
+  execute<V extends CmVerb>(call: string, verb: V, argument: CmArgument<V>): CmValue<V> {
+    return this.context.command(call, verb, argument);
+  }
+
+  takeEvents(): readonly CmEvent[] {
+    if (!this.#reader.follow()) return [];
+    const events = this.execute(GET_EVENT, 'cmTakeEvents', EVENTS_PER_COMMAND);
+    if (events.length < EVENTS_PER_COMMAND) return events;
+    const all = [...events];
+    for (let more = events; more.length === EVENTS_PER_COMMAND; all.push(...more))
+      more = this.execute(GET_EVENT, 'cmTakeEvents', EVENTS_PER_COMMAND);
+    return all;
+  }
+
+  wait(timeoutUs: number): void {
+    const { context } = this;
+    context.requireAlive(GET_EVENT);
+    const { failure } = context.adapter;
+    if (failure !== undefined) throw new VerbsError(GET_EVENT, { errno: 'EIO', message: failure, advice: '' });
+    try {
+      context.adapter.wait(this.#reader.words, Ring.PRODUCER, this.#reader.position, timeoutUs);
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      throw new VerbsError(GET_EVENT, { errno: error.errno, message: error.message, advice: '' }, { cause: error });
+    }
+  }
+
+  listen(listener: () => void): () => void {
+    const { adapter } = this.context;
+    const heard = (): void => {
+      this.#reader.announce(true);
+      listener();
+    };
+    const stop = adapter.listen(heard);
+    this.#reader.announce(true);
+    // What came before it was announced is told now.
+    if (this.#reader.isBehind) queueMicrotask(heard);
+    return () => {
+      this.#reader.announce(false);
+      stop();
+    };
+  }
+
+  nowUs(): number {
+    return this.context.adapter.nowUs();
+  }
+}
+
+const devices = new WeakMap<SoftContext, CmDevice>();
+
+/**
+ * The connection manager of a device.
+ *
+ * @throws VerbsError EINVAL when the device was closed, or is none of this provider's
+ */
+export function cmDeviceOf(context: Context, call: string): CmDevice {
+  if (!(context instanceof SoftContext)) {
+    const advice = 'openDevice and SimulatedCluster.open give them';
+    throw new VerbsError(call, invalid('that is no device of this package', advice));
+  }
+  context.requireAlive(call);
+  const known = devices.get(context);
+  if (known !== undefined) return known;
+  const device = new SoftCmDevice(context);
+  devices.set(context, device);
+  return device;
+}
