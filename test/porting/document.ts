@@ -18,6 +18,9 @@ const FRAGMENTS = new URL('test/porting/fragments/', ROOT);
 const VARIABLES: ReadonlyMap<string, string> = new Map([
   ['CompChannel', 'channel'],
   ['SendBuilder', 'qp'],
+  ['CmId', 'id'],
+  ['EventChannel', 'channel'],
+  ['CmEvent', 'event'],
 ]);
 
 const variable = (type: string): string => VARIABLES.get(type) ?? `${type[0].toLowerCase()}${type.slice(1)}`;
@@ -57,14 +60,16 @@ function shortened({ kind, c }: Entry): string {
   return `\`${kind === 'field' ? c.slice(c.indexOf('.')) : c}\``;
 }
 
-/** Fields and constants that are not here share a row with those before them, or with what they are of. */
+/** What is a row of its own, whatever stands before it. */
+const WHOLES: readonly Entry['kind'][] = ['function', 'struct', 'enum'];
+
+/** Fields, constants and macros that are not here share a row with those before them, or with what they are of. */
 function rowsOf(entries: readonly Entry[], face: Face): readonly string[] {
   const rows: { names: string[]; text: string }[] = [];
   for (const entry of entries) {
     const text = answerText(entry.answer, face);
     const last = rows.at(-1);
-    const isPart = entry.kind === 'field' || entry.kind === 'constant';
-    if (last !== undefined && isPart && entry.answer.kind !== 'here' && last.text === text)
+    if (last !== undefined && !WHOLES.includes(entry.kind) && entry.answer.kind !== 'here' && last.text === text)
       last.names.push(shortened(entry));
     else rows.push({ names: [name(entry)], text });
   }

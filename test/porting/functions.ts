@@ -1,4 +1,4 @@
-/** The functions of libibverbs by name, as of rdma-core 65: what the table must have, each once. */
+/** The functions of libibverbs and librdmacm by name, as of rdma-core 65: what the table must have, each once. */
 
 const list = (text: string): readonly string[] => text.trim().split(/\s+/);
 
@@ -42,4 +42,23 @@ export const headerFunctions = list(`
   ibv_wr_local_inv ibv_wr_opcode_str ibv_wr_rdma_read ibv_wr_rdma_write ibv_wr_rdma_write_imm ibv_wr_send
   ibv_wr_send_imm ibv_wr_send_inv ibv_wr_send_tso ibv_wr_set_inline_data ibv_wr_set_inline_data_list
   ibv_wr_set_sge ibv_wr_set_sge_list ibv_wr_set_ud_addr ibv_wr_set_xrc_srqn ibv_wr_start verbs_get_ctx ibv_static_providers
+`);
+
+/** Symbols that librdmacm exports (librdmacm.map, all stanzas), without those of rsocket.h. */
+export const rdmacmExportedFunctions = list(`
+  rdma_accept rdma_ack_cm_event rdma_bind_addr rdma_connect rdma_create_ep rdma_create_event_channel rdma_create_id
+  rdma_create_qp rdma_create_qp_ex rdma_create_srq rdma_create_srq_ex rdma_destroy_ep rdma_destroy_event_channel
+  rdma_destroy_id rdma_destroy_qp rdma_destroy_srq rdma_disconnect rdma_establish rdma_event_str rdma_free_devices
+  rdma_freeaddrinfo rdma_get_cm_event rdma_get_devices rdma_get_dst_port rdma_get_remote_ece rdma_get_request
+  rdma_get_src_port rdma_getaddrinfo rdma_init_qp_attr rdma_join_multicast rdma_join_multicast_ex rdma_leave_multicast
+  rdma_listen rdma_migrate_id rdma_notify rdma_query_addrinfo rdma_reject rdma_reject_ece rdma_resolve_addr
+  rdma_resolve_addrinfo rdma_resolve_route rdma_set_local_ece rdma_set_option rdma_write_cm_event
+`);
+
+/** The inline functions of rdma_cma.h, rdma_verbs.h and ib.h. */
+export const rdmacmHeaderFunctions = list(`
+  ib_addr_any ib_addr_cmp ib_addr_loopback ib_addr_set rdma_dereg_mr rdma_get_local_addr rdma_get_peer_addr
+  rdma_get_recv_comp rdma_get_send_comp rdma_post_read rdma_post_readv rdma_post_recv rdma_post_recvv rdma_post_send
+  rdma_post_sendv rdma_post_ud_send rdma_post_write rdma_post_writev rdma_reg_msgs rdma_reg_read rdma_reg_write
+  rdma_seterrno
 `);

@@ -1,4 +1,4 @@
-/** What is exported and stands for nothing in libibverbs. An export that is named whole brings its members along. */
+/** What is exported and stands for nothing in libibverbs or librdmacm. An export that is named whole brings its members along. */
 
 export interface OwnNames {
   readonly title: string;
@@ -30,6 +30,16 @@ export const ownNames: readonly OwnNames[] = [
       gidsEqual isIpv4Gid Ah.attr`),
   },
   {
+    title: 'Connections the Node way',
+    names: list(`connect ConnectOptions ConnectionOptions Connection listen ListenOptions Listener ConnectionRequest
+      RefusedError`),
+  },
+  {
+    title: 'rdma_cm: what C keeps in the kernel, has in a call alone, or not at all',
+    names: list(`RejectReason SidrStatus PrivateDataBytes EventChannelOptions CreateIdOptions CreateEpOptions
+      CmOptionValues IdQpInitAttr.qpType CmRoute.pathMtu ConnParam.qpType ConnParam.qkey CmEvent.error Messages`),
+  },
+  {
     title: 'Members that C keeps to itself, or has in a call alone',
     names: list(`Qp.cap Qp.postRecvSge Srq.srqType Srq.maxWr Srq.maxSge Srq.postRecvSge XrcTargetQp.xrcd
       XrcTargetQpQuery ParentDomain.pd ParentDomain.td Cq.workCompletion SendWr.flush`),
@@ -45,7 +55,7 @@ export const ownNames: readonly OwnNames[] = [
     names: list(`nameOf flagNames describeMask attrMaskOf accessFlagsStr adviseMrAdviceStr adviseMrFlagsStr atomicCapStr
       createCqAttrFlagsStr deviceCapFlagsStr gidTypeStr linkLayerStr migStateStr mtuStr mwTypeStr odpGeneralCapsStr
       odpTransportCapsStr physStateStr placementTypeStr qpAttrMaskStr qpCreateFlagsStr qpCreateSendOpsFlagsStr qpStateStr
-      qpTypeStr rateStr rawPacketCapsStr reregMrFlagsStr selectivityLevelStr sendFlagsStr srqAttrMaskStr srqTypeStr
+      qpTypeStr rateStr rejectReasonStr rawPacketCapsStr reregMrFlagsStr selectivityLevelStr sendFlagsStr srqAttrMaskStr srqTypeStr
       syndromeStr transportTypeStr wcExFlagsStr wcFlagsStr wcOpcodeStr xrcdOpenFlagsStr`),
   },
   {

@@ -6,7 +6,7 @@ import { type Context, type Qp, QpType, SimulatedCluster, VerbsError } from '../
 import { areas } from './areas/index.js';
 import { DOCUMENT, portingDocument } from './document.js';
 import { loadFace } from './face.js';
-import { exportedFunctions, headerFunctions } from './functions.js';
+import { exportedFunctions, headerFunctions, rdmacmExportedFunctions, rdmacmHeaderFunctions } from './functions.js';
 import { ownNames } from './own.js';
 import type { Answer } from './table.js';
 
@@ -30,9 +30,10 @@ const topOf = (path: string): string => path.split('.')[0];
 const twice = (list: readonly string[]): readonly string[] => list.filter((name, i) => list.indexOf(name) !== i);
 
 describe('the table of C names', () => {
-  it('has every function of libibverbs exactly once', () => {
+  it('has every function of libibverbs and librdmacm exactly once', () => {
     const functions = entries.filter(({ kind }) => kind === 'function').map(({ c }) => c);
-    assert.deepEqual([...functions].sort(), [...exportedFunctions, ...headerFunctions].sort());
+    const known = [exportedFunctions, headerFunctions, rdmacmExportedFunctions, rdmacmHeaderFunctions];
+    assert.deepEqual([...functions].sort(), known.flat().sort());
   });
 
   it('has no name of C twice', () => {

@@ -1,4 +1,4 @@
-/** How the table of libibverbs' names is written down: what C has, in C's order, and what stands for it here. */
+/** How the table of C names is written down: what C has, in C's order, and what stands for it here. */
 
 /** What stands here for a C name. */
 export type Answer =

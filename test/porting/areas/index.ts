@@ -1,6 +1,9 @@
-/** Every name of libibverbs, with what stands for it here: the one table, from which docs/porting.md is made. */
+/** Every name of libibverbs and librdmacm, with what stands for it here: the one table, from which docs/porting.md is made. */
 import type { Area } from '../table.js';
 import { addresses } from './addresses.js';
+import { cmConnections } from './cm-connections.js';
+import { cmAddrInfo, cmIdentifiers } from './cm-identifiers.js';
+import { cmMessages } from './cm-messages.js';
 import { completions } from './completions.js';
 import { device } from './device.js';
 import { absentObjects, names, plumbing } from './elsewhere.js';
@@ -18,4 +21,8 @@ export const areas: readonly Area[] = [
   absentObjects,
   names,
   plumbing,
+  cmIdentifiers,
+  cmAddrInfo,
+  cmConnections,
+  cmMessages,
 ];

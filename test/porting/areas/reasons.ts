@@ -13,3 +13,6 @@ export const COUNTING: Answer = absent('Completion counters: this device has non
 export const TAGS: Answer = absent('Tag matching: `createSrq` refuses SRQs of type TM with EOPNOTSUPP.');
 export const ECE: Answer = absent('Options that vendors agree on while they connect; this device has none.');
 export const FORK: Answer = absent('Node starts other programs, it never forks itself, and nothing is pinned.');
+export const NOTHING_TO_FREE: Answer = absent('The garbage collector frees it.');
+export const PATHS: Answer = absent('RoCE has no path records: the system routes by IP.');
+export const IB_ADDRESSES: Answer = absent('Addresses are IP addresses, as RoCE has them; there is no AF_IB.');

@@ -116,8 +116,8 @@ export const fragmentSources: readonly FragmentSource[] = [
         file: 'notes.ts',
         ours: [],
         note:
-          'Each is one `qp.postSend`: SEND with `ud`, SEND, RDMA_WRITE, RDMA_READ. The rest of librdmacm (`rdma_create_id`, ' +
-          '`rdma_create_qp`, rsockets) is a library of its own, and no part of this table.',
+          'Each is a method of the identifier, `id.postUdSend` and so on, and that is one `qp.postSend`: SEND with `ud`, SEND, ' +
+          'RDMA_WRITE, RDMA_READ.',
       },
       {
         place: 'HERD: requests by WRITE over UC, replies by SEND over UD',
@@ -147,9 +147,7 @@ export const fragmentSources: readonly FragmentSource[] = [
         ],
         file: 'slides.ts',
         ours: ['createQueues'],
-        note:
-          'Connecting is rdma_cm there (`rdma_create_id` to `rdma_connect`). That is a library of its own, which is no part of ' +
-          'this table: Lab C below shows how two sides connect without it.',
+        note: 'On an identifier the last call is `id.createQp(pd, init)`, which makes completion queues when none are given.',
       },
       {
         place: 'Memory registration, SGE, SEND and RECV',
