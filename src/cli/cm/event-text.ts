@@ -16,18 +16,13 @@ const SIDR_REFUSALS: ReadonlyMap<number, string> = new Map([
   [SidrStatus.REJECT, TURNED_DOWN],
 ]);
 
-function reasonText(status: number): string {
-  // Of REJECTED the status is the reason, or a number that this version does not know, which has a text as well.
-  return rejectReasonStr(status as RejectReason);
-}
-
 const MEANINGS = new Map<CmEventType, (status: number) => string>([
   [CmEventType.ADDR_ERROR, () => "this side's device cannot reach that address; check it, and --addr"],
   [CmEventType.ROUTE_ERROR, () => 'there is no route to that address; check it, and --addr'],
   [CmEventType.CONNECT_ERROR, () => BROKEN],
   // Of datagrams the status is what the peer answered, of connections an errno.
   [CmEventType.UNREACHABLE, (status) => SIDR_REFUSALS.get(status) ?? NO_ANSWER],
-  [CmEventType.REJECTED, (status) => REFUSALS.get(status) ?? reasonText(status)],
+  [CmEventType.REJECTED, (status) => REFUSALS.get(status) ?? rejectReasonStr(status)],
   [CmEventType.DEVICE_REMOVAL, () => 'the device is gone'],
 ]);
 
