@@ -169,10 +169,15 @@ export class Connection implements Conversation {
     this.#becomeEstablished();
   }
 
-  /** The peer's first message has come: it has our reply. @throws CmError EINVAL before the request was accepted */
+  /**
+   * The peer's first message has come: it has our reply.
+   *
+   * @throws CmError EISCONN when that is known, EINVAL before the request was accepted
+   */
   notify(): void {
-    this.#require('established', ConnectionState.REP_SENT, ConnectionState.MRA_REP_RCVD, ConnectionState.ESTABLISHED);
-    if (this.state !== ConnectionState.ESTABLISHED) this.takeReady(NOTHING);
+    if (this.state === ConnectionState.ESTABLISHED) throw new CmError('EISCONN', 'the connection is there already');
+    this.#require('established', ConnectionState.REP_SENT, ConnectionState.MRA_REP_RCVD);
+    this.takeReady(NOTHING);
   }
 
   /** @throws CmError EINVAL while a request waits for an answer */

@@ -43,7 +43,7 @@ describe('a packet is counted and dropped', () => {
     ['for partition 0', 'rx_bad_pkey', { pkey: 0 }],
     ['for a QP that does not exist', 'rx_unknown_qp', { destQp: 0x000123 }],
     ['for QP 0', 'rx_unknown_qp', { destQp: 0 }],
-    ['for the general services QP, which is not there', 'rx_unknown_qp', { destQp: 1 }],
+    ['of a connection, for the general services QP', 'rx_wrong_transport', { destQp: 1 }],
     ['for the multicast QP', 'rx_unknown_qp', { destQp: 0xffffff }],
     ['of the UC transport', 'rx_wrong_transport', { opcode: Opcode.UC_WRITE_ONLY }],
     ['of the UD transport', 'rx_wrong_transport', { opcode: Opcode.UD_SEND_ONLY }],
