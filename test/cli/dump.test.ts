@@ -12,6 +12,9 @@ const main = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'verbena-dump-'));
 after(() => rmSync(folder, { recursive: true }));
 
+/** Where a management datagram begins in a frame: after Ethernet, IPv4, UDP, BTH and DETH. */
+const MAD_IN_FRAME = 14 + 20 + 8 + 12 + 8;
+
 interface Run {
   readonly status: number | null;
   readonly lines: readonly string[];
@@ -50,12 +53,80 @@ describe('verbena dump', () => {
     assert.equal(status, 0);
   });
 
-  it('names the connection management messages to QP 1', () => {
+  it('prints what the connection manager says to QP 1', () => {
     const { lines } = dump([goldenPath('cm_reject')]);
     assert.deepEqual(
-      lines.map((line) => /MAD .*\) /.exec(line)?.[0]),
-      ['MAD class 0x07 (CM) attr 0x0010 (REQ) ', 'MAD class 0x07 (CM) attr 0x0012 (REJ) '],
+      lines.map((line) => /cm\{.*\}/.exec(line)?.[0]),
+      [
+        'cm{REQ comm_id=0xf2d6a087 service=TCP:7999 from=198.18.0.3:42351 qpn=0x000033 psn=0x7a8b17}',
+        'cm{REJ comm_id=0x00000000 remote=0xf2d6a087 of=REQ reason=INVALID_SERVICE_ID}',
+      ],
     );
+  });
+
+  it('prints the class of other management datagrams', () => {
+    const [frame] = framesOf('cm_reject');
+    frame[MAD_IN_FRAME + 1] = 3;
+    const [line] = dump(['-'], pcapngOf([frame])).lines;
+    assert.match(line, / payload=256 mad\{class=0x03 \(SA\) method=0x03 attr=0x0010\} icrc=WRONG/);
+  });
+
+  it('says no more of a management datagram than the capture holds', () => {
+    const [frame] = framesOf('cm_reject');
+    const shown = [MAD_IN_FRAME + 23, MAD_IN_FRAME + 24, MAD_IN_FRAME + 255, MAD_IN_FRAME + 256].map((length) => {
+      const [line] = dump(['-'], pcapngOf([frame.subarray(0, length)])).lines;
+      return /(mad|cm)\{/.exec(line)?.[1];
+    });
+    assert.deepEqual(shown, [undefined, 'mad', 'mad', 'cm']);
+  });
+
+  it('shows every field of a management datagram with -v', () => {
+    const { lines } = dump(['-v', goldenPath('cm_reject')]);
+    const start = lines.findIndex((line) => line.startsWith('    MAD'));
+    assert.deepEqual(lines.slice(start, start + 6), [
+      '    MAD base_version=1 class=0x07 (CM) class_version=2 method=0x03 status=0x0000 class_specific=0x0000 ' +
+        'transaction_id=0x0000000287a0d6f2 attr=0x0010 (REQ) attr_modifier=0x00000000',
+      '    REQ local_comm_id=0xf2d6a087 vendor_id=0x000000 service_id=0x0000000001061f3f (TCP:7999) ' +
+        'local_ca_guid=0x505845fffe000003 local_qkey=0x00000000 local_qpn=0x000033 responder_resources=1 ' +
+        'local_eecn=0x000000 initiator_depth=1 remote_eecn=0x000000 remote_cm_response_timeout=20 ' +
+        'transport_type=0 (RC) end_to_end_flow_control=0 starting_psn=0x7a8b17 local_cm_response_timeout=20 ' +
+        'retry_count=5 pkey=0xffff path_mtu=3 (MTU_1024) rdc_exists=0 rnr_retry_count=0 max_cm_retries=15 srq=0 ' +
+        'extended_transport_type=0',
+      '    REQ primary_path local_lid=0xffff remote_lid=0xffff local_gid=198.18.0.3 remote_gid=198.18.0.2 ' +
+        'flow_label=0x427b0 packet_rate=0 traffic_class=0x00 hop_limit=64 sl=0 subnet_local=0 local_ack_timeout=19',
+      '    REQ alternate_path none',
+      '    REQ private_data 92 bytes: ' +
+        '0040a56f000000000000000000000000c6120003000000000000000000000000c6120002 and 56 zeros',
+      '    REQ addresses ip_version=4 source_port=42351 source=198.18.0.3 destination=198.18.0.2',
+    ]);
+  });
+
+  it('gives every field of a management datagram with --json', () => {
+    const { lines } = dump(['--json', goldenPath('cm_reject')]);
+    const answer: unknown = JSON.parse(lines[1]);
+    assert.ok(typeof answer === 'object' && answer !== null && 'mad' in answer && 'cm' in answer);
+    assert.deepEqual(answer.mad, {
+      baseVersion: 1,
+      mgmtClass: 7,
+      classVersion: 2,
+      method: 3,
+      status: 0,
+      classSpecific: 0,
+      transactionId: '0x287a0d6f2',
+      attributeId: 0x12,
+      attributeModifier: 0,
+    });
+    assert.deepEqual(answer.cm, {
+      message: 'REJ',
+      localCommId: 0,
+      remoteCommId: 0xf2d6a087,
+      messageRejected: 0,
+      rejectedInfoLength: 0,
+      reason: 8,
+      additionalInfo: '00'.repeat(72),
+      privateData: '00'.repeat(148),
+      reasonName: 'INVALID_SERVICE_ID',
+    });
   });
 
   it('counts what is not RoCE without printing it', () => {

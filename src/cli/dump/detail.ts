@@ -1,7 +1,9 @@
 /** Every field of every header, a header an indented line. */
 import { formatSyndrome, hex, type Packet, type RoceDatagram } from '../../wire/index.js';
+import { cmDetailLines } from './cm-fields.js';
 import type { Examined } from './examine.js';
-import { formatMad, formatVerdict } from './line.js';
+import { formatVerdict } from './line.js';
+import { formatMadHeader } from './mad.js';
 
 /** Payload bytes that are shown. */
 const PREVIEW_BYTES = 32;
@@ -70,9 +72,7 @@ export function formatDetail(examined: Examined): string {
   }
   if (packet !== undefined) {
     lines.push(bthLine(packet), ...extensionLines(packet));
-    if (mad !== undefined) {
-      lines.push(`${formatMad(mad)} method=${hex(mad.method, 2)} transaction_id=${hex(mad.transactionId, 16)}`);
-    }
+    if (mad !== undefined) lines.push(formatMadHeader(mad.header), ...(mad.cm ? cmDetailLines(mad.cm) : []));
     lines.push(payloadLine(packet));
   }
   const stored = examined.storedIcrc;

@@ -70,6 +70,11 @@ function readPacket(frame: Uint8Array, { offset, length, capturedLength }: RoceD
   return decodePacket(frame, offset, length);
 }
 
+/** What of the payload is really in the capture. */
+function capturedPayload({ bth, payload }: Packet, { capturedLength }: RoceDatagram): Uint8Array {
+  return payload.subarray(0, Math.max(0, capturedLength - opcodeHeaderBytes[bth.opcode]));
+}
+
 /** The RoCE packet in a frame, or why there is none. */
 export function examine(record: CaptureRecord, number: number, startNs: bigint): Examined | NotRoce {
   const frame = record.data;
@@ -85,6 +90,6 @@ export function examine(record: CaptureRecord, number: number, startNs: bigint):
     ...checkIcrc(frame, datagram),
   };
   if ('refusal' in decoded) return { ...common, refusal: decoded.refusal };
-  const mad = madOf(decoded);
+  const mad = madOf(decoded, capturedPayload(decoded, datagram));
   return { ...common, packet: decoded, ...(mad !== undefined && { mad }) };
 }

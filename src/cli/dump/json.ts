@@ -1,5 +1,6 @@
 /** One JSON object a line, for programs. */
 import type { Packet } from '../../wire/index.js';
+import { cmJson } from './cm-fields.js';
 import type { Examined } from './examine.js';
 
 /** 64-bit values do not fit into JSON's numbers everywhere, so they are hexadecimal text. */
@@ -49,7 +50,8 @@ export function formatJson(examined: Examined): string {
       packetLength: datagram.length,
       ...(refusal !== undefined && { unreadable: refusal }),
       ...(packet !== undefined && headersOf(packet)),
-      ...(mad !== undefined && { mad }),
+      ...(mad !== undefined && { mad: mad.header }),
+      ...(mad?.cm !== undefined && { cm: cmJson(mad.cm) }),
       icrc: { verdict, stored: storedIcrc, expected: expectedIcrc },
     },
     replacer,

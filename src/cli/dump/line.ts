@@ -1,7 +1,7 @@
 /** One line a packet. */
 import { formatPacket, hex } from '../../wire/index.js';
 import type { Examined } from './examine.js';
-import type { Mad } from './mad.js';
+import { formatMad } from './mad.js';
 
 /** No packet is longer: 4096 bytes of payload, the longest headers, padding and ICRC fit well. */
 const LONGEST_PACKET_BYTES = 4200;
@@ -11,12 +11,6 @@ export function formatTime(timeNs: bigint): string {
   const sign = timeNs < 0n ? '-' : '';
   const microseconds = (timeNs < 0n ? -timeNs : timeNs) / 1000n;
   return `${sign}${microseconds / 1_000_000n}.${String(microseconds % 1_000_000n).padStart(6, '0')}`;
-}
-
-/** `MAD class 0x07 (CM) attr 0x0010 (REQ)`. */
-export function formatMad({ managementClass, className, attributeId, attributeName }: Mad): string {
-  const named = (name: string | undefined): string => (name === undefined ? '' : ` (${name})`);
-  return `MAD class ${hex(managementClass, 2)}${named(className)} attr ${hex(attributeId, 4)}${named(attributeName)}`;
 }
 
 /** `icrc=ok`, or what is wrong with it. */

@@ -1,53 +1,72 @@
-/** Names for the management datagrams that UD packets to QP 1 carry (PROTOCOL.md 4.1). */
-import type { Packet } from '../../wire/index.js';
+/** The management datagrams that UD packets to QP 1 carry (PROTOCOL.md 4.1). */
+import { nameOf } from '../../index.js';
+import {
+  CmAttribute,
+  type CmMessage,
+  decodeCmMessage,
+  hex,
+  MAD_BASE_VERSION,
+  MAD_HEADER_BYTES,
+  MadClass,
+  type MadHeader,
+  type Packet,
+  readMadHeader,
+} from '../../wire/index.js';
+import { formatCmMessage } from './cm-line.js';
 
 const GSI_QPN = 1;
-const MAD_HEADER_BYTES = 24;
-const BASE_VERSION = 1;
-const CLASS_CM = 0x07;
 
-const CLASS_NAMES: Readonly<Record<number, string | undefined>> = { 0x03: 'SA', 0x04: 'Perf', [CLASS_CM]: 'CM' };
-
-const CM_ATTRIBUTE_NAMES: Readonly<Record<number, string | undefined>> = {
-  0x10: 'REQ',
-  0x11: 'MRA',
-  0x12: 'REJ',
-  0x13: 'REP',
-  0x14: 'RTU',
-  0x15: 'DREQ',
-  0x16: 'DREP',
-  0x17: 'SIDR_REQ',
-  0x18: 'SIDR_REP',
-  0x19: 'LAP',
-  0x1a: 'APR',
-};
-
-/** The header that all management datagrams begin with, as far as it tells what they are. */
+/** A management datagram, as far as we can tell what it is. */
 export interface Mad {
-  readonly managementClass: number;
-  readonly className?: string;
-  readonly method: number;
-  readonly transactionId: bigint;
-  readonly attributeId: number;
-  readonly attributeName?: string;
+  readonly header: MadHeader;
+  /** What the connection manager says in it. */
+  readonly cm?: CmMessage;
 }
 
-/** The management datagram in a packet, if it has one. */
-export function madOf(packet: Packet): Mad | undefined {
-  const { payload } = packet;
-  if (packet.deth === undefined || packet.bth.destQp !== GSI_QPN) return undefined;
-  if (payload.length < MAD_HEADER_BYTES || payload[0] !== BASE_VERSION) return undefined;
-  const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
-  const managementClass = view.getUint8(1);
-  const attributeId = view.getUint16(16);
-  const className = CLASS_NAMES[managementClass];
-  const attributeName = managementClass === CLASS_CM ? CM_ATTRIBUTE_NAMES[attributeId] : undefined;
-  return {
-    managementClass,
-    ...(className !== undefined && { className }),
-    method: view.getUint8(3),
-    transactionId: view.getBigUint64(8),
-    attributeId,
-    ...(attributeName !== undefined && { attributeName }),
-  };
+/**
+ * The management datagram in a packet, if it has one.
+ *
+ * @param payload as much of the packet's payload as there is
+ */
+export function madOf({ deth, bth }: Packet, payload: Uint8Array): Mad | undefined {
+  if (deth === undefined || bth.destQp !== GSI_QPN || payload.length < MAD_HEADER_BYTES) return undefined;
+  const header = readMadHeader(payload, 0);
+  if (header.baseVersion !== MAD_BASE_VERSION) return undefined;
+  const cm = decodeCmMessage(payload);
+  return { header, ...(cm !== undefined && { cm }) };
+}
+
+/** ` (SA)`, or nothing where there is no name. */
+function parenthesis(constants: Readonly<Record<string, number>>, value: number): string {
+  const name = nameOf(constants, value);
+  return name === String(value) ? '' : ` (${name})`;
+}
+
+function formatClass({ mgmtClass }: MadHeader): string {
+  return `class=${hex(mgmtClass, 2)}${parenthesis(MadClass, mgmtClass)}`;
+}
+
+function formatAttribute({ mgmtClass, attributeId }: MadHeader): string {
+  return `attr=${hex(attributeId, 4)}${mgmtClass === MadClass.CM ? parenthesis(CmAttribute, attributeId) : ''}`;
+}
+
+/** What matters of it: the connection manager's message, or else `mad{class=0x03 (SA) method=0x02 attr=0x0038}`. */
+export function formatMad({ header, cm }: Mad): string {
+  if (cm !== undefined) return formatCmMessage(cm);
+  return `mad{${formatClass(header)} method=${hex(header.method, 2)} ${formatAttribute(header)}}`;
+}
+
+/** Every field of the header. */
+export function formatMadHeader(header: MadHeader): string {
+  return [
+    `MAD base_version=${header.baseVersion}`,
+    formatClass(header),
+    `class_version=${header.classVersion}`,
+    `method=${hex(header.method, 2)}`,
+    `status=${hex(header.status, 4)}`,
+    `class_specific=${hex(header.classSpecific, 4)}`,
+    `transaction_id=${hex(header.transactionId, 16)}`,
+    formatAttribute(header),
+    `attr_modifier=${hex(header.attributeModifier, 8)}`,
+  ].join(' ');
 }
