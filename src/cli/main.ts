@@ -44,6 +44,39 @@ const ENTRIES: readonly Entry[] = [
     load: () => import('./ibv-xsrq-pingpong.js'),
   },
   {
+    name: 'rping',
+    summary: 'move text to and fro by RDMA READ and WRITE, over a connection by address and port',
+    load: () => import('./rping.js'),
+  },
+  {
+    name: 'ucmatose',
+    summary: 'make any number of connections by address and port, and exchange messages',
+    load: () => import('./ucmatose.js'),
+  },
+  { name: 'udaddy', summary: 'the same with datagrams', load: () => import('./udaddy.js') },
+  {
+    name: 'mckey',
+    summary: 'join a multicast group by address, and send to it or receive from it',
+    load: () => import('./mckey.js'),
+  },
+  {
+    name: 'rdma_client',
+    summary: 'exchange one message with rdma_server, by the calls that wait',
+    load: () => import('./rdma-client.js'),
+  },
+  { name: 'rdma_server', summary: 'the server of rdma_client', load: () => import('./rdma-server.js') },
+  {
+    name: 'rdma_xclient',
+    summary: 'send one message to rdma_xserver over RC or XRC',
+    load: () => import('./rdma-xclient.js'),
+  },
+  { name: 'rdma_xserver', summary: 'the server of rdma_xclient', load: () => import('./rdma-xserver.js') },
+  {
+    name: 'cmtime',
+    summary: 'measure how long each step of making and ending connections takes',
+    load: () => import('./cmtime.js'),
+  },
+  {
     name: 'ibv_asyncwatch',
     summary: "print what happens to a device's port, as it happens",
     load: () => import('./ibv-asyncwatch.js'),

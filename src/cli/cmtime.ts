@@ -1,0 +1,1 @@
+export { command } from './cmtime/command.js';

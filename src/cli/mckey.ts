@@ -1,0 +1,1 @@
+export { command } from './mckey/command.js';
