@@ -1,26 +1,40 @@
-import type { CmEventType, EventType, Gid, Mtu, PortSpace, QpState, QpType } from '../spec/index.js';
-import type {
-  CompChannel,
-  Context,
-  Cq,
-  Pd,
-  Qp,
-  QpModifyAttr,
-  Srq,
-  SrqInitAttr,
-  Xrcd,
-  XrcTargetQp,
-  XrcTargetQpInitAttr,
+import { type CmEventType, type EventType, isOneOf, PortSpace, type QpState, type QpType } from '../spec/index.js';
+import {
+  type CompChannel,
+  type Context,
+  type Cq,
+  invalid,
+  objectProblem,
+  type Pd,
+  type Qp,
+  type QpModifyAttr,
+  refuse,
+  show,
+  type Srq,
+  type SrqInitAttr,
+  VerbsError,
+  type Xrcd,
+  type XrcTargetQp,
+  type XrcTargetQpInitAttr,
 } from '../verbs/index.js';
-import type { AddrInfo, AddrInfoHints } from './addr-info.js';
+import { AddrInfoRequest } from './addr-info-request.js';
+import { type AddrInfo, type AddrInfoHints, defaultQpType } from './addr-info.js';
 import type { FullAddress, SocketAddress } from './address.js';
+import { bindAddr, type CmRoute, resolveAddr, type ResolveAddrOptions, resolveRoute, routeOf } from './addressing.js';
+import type { Completions } from './completions.js';
+import * as connecting from './connecting.js';
+import { checkedContexts } from './devices.js';
 import type { CmEvent } from './event.js';
-import type { EventChannel } from './event-channel.js';
+import { type EventChannel, queueOf } from './event-channel.js';
+import { setOption } from './id-options.js';
+import { Identity, type IdentityInit } from './identity.js';
 import { Messages } from './messages.js';
-import type { JoinMcAttr } from './multicast.js';
-import { notYet } from './not-yet.js';
+import { type JoinMcAttr, McJoinFlag, Memberships } from './multicast.js';
 import type { CmOption, CmOptionValues } from './options.js';
 import type { ConnParam, IdQpInitAttr } from './parameters.js';
+import { QueuePairs } from './queue-pairs.js';
+import { getRequest, writeCmEvent } from './requests.js';
+import { IdState } from './states.js';
 
 /** What `createId` can be asked for. */
 export interface CreateIdOptions {
@@ -32,14 +46,6 @@ export interface CreateIdOptions {
   readonly qpType?: QpType;
 }
 
-/** What is known of the way to the peer (`struct rdma_route`). */
-export interface CmRoute {
-  readonly localGid: Gid | undefined;
-  readonly remoteGid: Gid | undefined;
-  /** Once the route is resolved. */
-  readonly pathMtu: Mtu | undefined;
-}
-
 /**
  * Makes an identifier (`rdma_create_id`).
  *
@@ -48,83 +54,117 @@ export interface CmRoute {
  * @throws VerbsError EINVAL for a port space that does not exist, or a channel that was destroyed
  */
 export function createId(channel: EventChannel | undefined, portSpace: PortSpace, options: CreateIdOptions = {}): CmId {
-  return notYet(channel, portSpace, options);
+  const call = 'rdma_create_id';
+  refuse(call, objectProblem('options', options));
+  if (!isOneOf(PortSpace, portSpace))
+    throw new VerbsError(call, invalid(`portSpace is ${show(portSpace)}`, 'It is one of PortSpace'));
+  const given = options.contexts ?? channel?.options.contexts;
+  const id = new CmId({
+    portSpace,
+    qpType: options.qpType ?? defaultQpType(portSpace),
+    queue: channel && queueOf(channel, call),
+    contexts: given && checkedContexts(call, given),
+  });
+  if (channel !== undefined) channelOf.set(id, channel);
+  id.context = options.context;
+  return id;
 }
+
+/** The channels of identifiers; those that are synchronous have none. */
+const channelOf = new WeakMap<CmId, EventChannel>();
 
 /** `struct rdma_cm_id`: one end of a connection, as a socket is one. `createId` makes one. */
 export class CmId extends Messages implements Disposable {
   /** Anything of the caller's. That of a new identifier is its listener's. */
   context: unknown = undefined;
 
+  readonly #identity: Identity;
+  readonly #pairs: QueuePairs;
+  readonly #memberships: Memberships;
+  readonly #addrInfo: AddrInfoRequest;
+
+  /** `createId` makes identifiers for programs. */
+  constructor(init: IdentityInit, listener?: CmId) {
+    super();
+    this.#identity = new Identity(init, this, (request) => new CmId(request, this).#identity);
+    this.#pairs = new QueuePairs(this.#identity);
+    this.#memberships = new Memberships(this.#identity, this.#pairs);
+    this.#addrInfo = new AddrInfoRequest(this.#identity);
+    if (listener === undefined) return;
+    this.context = listener.context;
+    const { channel } = listener;
+    if (channel !== undefined) channelOf.set(this, channel);
+  }
+
   /** Of which type its queue pair is. */
   get qpType(): QpType {
-    return notYet();
+    return this.#identity.qpType;
   }
   get ps(): PortSpace {
-    return notYet();
+    return this.#identity.portSpace;
   }
   /** The device, once there is one: after `bindAddr`, or `resolveAddr`. */
   get verbs(): Context | undefined {
-    return notYet();
+    return this.#identity.context;
   }
   /** Of a synchronous identifier, undefined. */
   get channel(): EventChannel | undefined {
-    return notYet();
+    return channelOf.get(this);
   }
   /** Of a synchronous identifier: the event of the last call. */
   get event(): CmEvent | undefined {
-    return notYet();
+    return this.#identity.event;
   }
   /** Port of the device; 0 while there is none. */
   get portNum(): number {
-    return notYet();
+    return this.#identity.context === undefined ? 0 : 1;
   }
   /** The domain of its objects: that of its queue pair, else one that all identifiers on the device share. */
   get pd(): Pd | undefined {
-    return notYet();
+    return this.#pairs.pd;
   }
   get qp(): Qp | undefined {
-    return notYet();
+    return this.#pairs.qp;
   }
   /** The queue pair of an identifier of type XRC_RECV. */
   get targetQp(): XrcTargetQp | undefined {
-    return notYet();
+    return this.#pairs.targetQp;
   }
   get srq(): Srq | undefined {
-    return notYet();
+    return this.#pairs.srq;
   }
   /** The completion queue that `createQp` made. */
   get sendCq(): Cq | undefined {
-    return notYet();
+    return this.#pairs.sends?.cq;
   }
   /** The completion queue that `createQp` or `createSrq` made. */
   get recvCq(): Cq | undefined {
-    return notYet();
+    return this.#pairs.receives?.cq;
   }
   get sendCqChannel(): CompChannel | undefined {
-    return notYet();
+    return this.#pairs.sends?.channel;
   }
   get recvCqChannel(): CompChannel | undefined {
-    return notYet();
+    return this.#pairs.receives?.channel;
   }
   /** Its own address (`rdma_get_local_addr`), once it is bound. */
   get localAddr(): FullAddress | undefined {
-    return notYet();
+    return this.#identity.local;
   }
   /** The peer's (`rdma_get_peer_addr`), once it is named. */
   get peerAddr(): FullAddress | undefined {
-    return notYet();
+    return this.#identity.peer;
   }
   get route(): CmRoute {
-    return notYet();
+    return routeOf(this.#identity);
   }
   /** Its own port, 0 while there is none (`rdma_get_src_port`). */
   getSrcPort(): number {
-    return notYet();
+    return this.#identity.local?.port ?? 0;
   }
   /** The peer's port, 0 while there is none (`rdma_get_dst_port`). */
   getDstPort(): number {
-    return notYet();
+    return this.#identity.peer?.port ?? 0;
   }
 
   /**
@@ -135,7 +175,7 @@ export class CmId extends Messages implements Disposable {
    *   EADDRINUSE when the port is taken, or another program's device is at the address; EADDRNOTAVAIL when no port is free
    */
   bindAddr(address: SocketAddress): void {
-    notYet(address);
+    bindAddr(this.#identity, address);
   }
 
   /**
@@ -144,8 +184,8 @@ export class CmId extends Messages implements Disposable {
    *
    * @throws VerbsError EINVAL in a wrong state or for an address that is none; ENODEV when no device has the source
    */
-  resolveAddr(destination: SocketAddress, options: { source?: SocketAddress; timeoutMs?: number } = {}): void {
-    notYet(destination, options);
+  resolveAddr(destination: SocketAddress, options: ResolveAddrOptions = {}): void {
+    resolveAddr(this.#identity, destination, options);
   }
 
   /**
@@ -154,7 +194,7 @@ export class CmId extends Messages implements Disposable {
    * @throws VerbsError EINVAL unless the address is resolved
    */
   resolveRoute(timeoutMs?: number): void {
-    notYet(timeoutMs);
+    resolveRoute(this.#identity, timeoutMs);
   }
 
   /**
@@ -166,7 +206,7 @@ export class CmId extends Messages implements Disposable {
    *   `Pd.createQp`
    */
   createQp(pd?: Pd, init: IdQpInitAttr = {}): Qp {
-    return notYet(pd, init);
+    return this.#pairs.createQp(pd, init);
   }
 
   /**
@@ -176,12 +216,13 @@ export class CmId extends Messages implements Disposable {
    * @throws VerbsError EINVAL for an identifier of another type, and as {@link createQp}
    */
   createTargetQp(xrcd?: Xrcd, init?: XrcTargetQpInitAttr): XrcTargetQp {
-    return notYet(xrcd, init);
+    return this.#pairs.createTargetQp(xrcd, init);
   }
 
   /** Ends its queue pair and what was made for it (`rdma_destroy_qp`). @throws VerbsError EINVAL when it has none */
   destroyQp(): void {
-    notYet();
+    this.#memberships.detachAll();
+    this.#pairs.destroyQp();
   }
 
   /**
@@ -191,12 +232,12 @@ export class CmId extends Messages implements Disposable {
    * @throws VerbsError EINVAL when it has one, or no device; otherwise as `Pd.createSrq`
    */
   createSrq(pd: Pd | undefined, init: SrqInitAttr): Srq {
-    return notYet(pd, init);
+    return this.#pairs.createSrq(pd, init);
   }
 
   /** Ends it (`rdma_destroy_srq`). @throws VerbsError EINVAL when it has none; EBUSY while queue pairs use it */
   destroySrq(): void {
-    notYet();
+    this.#pairs.destroySrq();
   }
 
   /**
@@ -206,7 +247,7 @@ export class CmId extends Messages implements Disposable {
    * @throws VerbsError EINVAL unless the route is resolved, without a queue pair, or for parameters out of range
    */
   connect(param: ConnParam = {}): void {
-    notYet(param);
+    connecting.connect(this.#identity, this.#pairs, param);
   }
 
   /**
@@ -215,8 +256,8 @@ export class CmId extends Messages implements Disposable {
    * @param backlog requests that may wait for an answer; 0, the default, for as many as there may be
    * @throws VerbsError EADDRINUSE when another listens there; EINVAL in a wrong state
    */
-  listen(backlog?: number): void {
-    notYet(backlog);
+  listen(backlog = 0): void {
+    connecting.listen(this.#identity, backlog);
   }
 
   /**
@@ -227,7 +268,7 @@ export class CmId extends Messages implements Disposable {
    * @throws VerbsError EINVAL for an identifier with a channel; ETIMEDOUT; the errno of an event that says so
    */
   getRequest(timeoutMs?: number): CmId {
-    return notYet(timeoutMs);
+    return getRequest(this.#identity, timeoutMs);
   }
 
   /**
@@ -236,7 +277,7 @@ export class CmId extends Messages implements Disposable {
    * @throws VerbsError EINVAL in a wrong state, without a queue pair, or for parameters out of range
    */
   accept(param: ConnParam = {}): void {
-    notYet(param);
+    connecting.accept(this.#identity, this.#pairs, param);
   }
 
   /**
@@ -245,7 +286,7 @@ export class CmId extends Messages implements Disposable {
    * @throws VerbsError EINVAL in a wrong state, or for more than `PrivateDataBytes.REJECT` bytes
    */
   reject(privateData?: Uint8Array): void {
-    notYet(privateData);
+    connecting.reject(this.#identity, privateData);
   }
 
   /**
@@ -254,12 +295,12 @@ export class CmId extends Messages implements Disposable {
    * @throws VerbsError EINVAL in a wrong state, or when it has a queue pair
    */
   establish(): void {
-    notYet();
+    connecting.establish(this.#identity, this.#pairs);
   }
 
   /** Tells of COMM_EST, that the peer's first message has come (`rdma_notify`). @throws VerbsError EINVAL in a wrong state */
   notify(event: EventType): void {
-    notYet(event);
+    connecting.notify(this.#identity, event);
   }
 
   /**
@@ -268,7 +309,7 @@ export class CmId extends Messages implements Disposable {
    * @throws VerbsError EINVAL when there never was one
    */
   disconnect(): void {
-    notYet();
+    connecting.disconnect(this.#identity);
   }
 
   /**
@@ -279,12 +320,20 @@ export class CmId extends Messages implements Disposable {
    *   synchronous already, or for a channel that was destroyed
    */
   migrate(channel: EventChannel | undefined): void {
-    notYet(channel);
+    const call = 'rdma_migrate_id';
+    this.#identity.require('migrate');
+    if (channel === undefined && this.#identity.synchronous)
+      throw new VerbsError(call, invalid('the identifier is synchronous already', 'Name a channel'));
+    const queue = channel && queueOf(channel, call);
+    this.#requireSettled(call);
+    this.#identity.moveTo(queue);
+    if (channel === undefined) channelOf.delete(this);
+    else channelOf.set(this, channel);
   }
 
   /** Sets an option (`rdma_set_option`). @throws VerbsError EINVAL for a value it does not take, or in a wrong state */
   setOption<O extends CmOption>(option: O, value: CmOptionValues[O]): void {
-    notYet(option, value);
+    setOption(this.#identity, option, value);
   }
 
   /**
@@ -295,17 +344,17 @@ export class CmId extends Messages implements Disposable {
    * @throws VerbsError EINVAL for an address of no group, an identifier that is not for datagrams, or one without a device
    */
   joinMulticast(group: SocketAddress, context?: unknown): void {
-    notYet(group, context);
+    this.#memberships.join({ addr: group, joinFlags: McJoinFlag.FULLMEMBER }, context);
   }
 
   /** The same with more to say (`rdma_join_multicast_ex`). Errors as there. */
   joinMulticastEx(attr: JoinMcAttr, context?: unknown): void {
-    notYet(attr, context);
+    this.#memberships.join(attr, context);
   }
 
   /** Ends that (`rdma_leave_multicast`). @throws VerbsError EADDRNOTAVAIL when it has not joined the group */
   leaveMulticast(group: SocketAddress): void {
-    notYet(group);
+    this.#memberships.leave(group);
   }
 
   /**
@@ -315,7 +364,7 @@ export class CmId extends Messages implements Disposable {
    * @throws VerbsError EINVAL when the connection is not that far
    */
   initQpAttr(qpState: QpState): QpModifyAttr {
-    return notYet(qpState);
+    return connecting.initQpAttr(this.#identity, this.#pairs, qpState);
   }
 
   /**
@@ -325,13 +374,13 @@ export class CmId extends Messages implements Disposable {
    * @throws VerbsError EBUSY while another is under way or was not taken; EOPNOTSUPP for a name on a synchronous
    *   identifier, which cannot wait for it
    */
-  resolveAddrInfo(node?: string, service?: string | number, hints?: AddrInfoHints): void {
-    notYet(node, service, hints);
+  resolveAddrInfo(node?: string, service?: string | number, hints: AddrInfoHints = {}): void {
+    this.#addrInfo.start(node, service, hints);
   }
 
   /** Takes what {@link resolveAddrInfo} found (`rdma_query_addrinfo`). @throws VerbsError ENOENT when there is nothing */
   queryAddrInfo(): readonly AddrInfo[] {
-    return notYet();
+    return this.#addrInfo.take();
   }
 
   /**
@@ -342,7 +391,7 @@ export class CmId extends Messages implements Disposable {
    * @throws VerbsError EINVAL for another event
    */
   writeCmEvent(event: CmEventType, status: number, arg: bigint): void {
-    notYet(event, status, arg);
+    writeCmEvent(this.#identity, event, status, arg);
   }
 
   /**
@@ -353,16 +402,49 @@ export class CmId extends Messages implements Disposable {
    *   ended before
    */
   destroy(): void {
-    notYet();
+    this.#identity.require('destroy');
+    this.#requireSettled('rdma_destroy_id');
+    this.#end();
   }
 
   /** Ends it with its queue pair and shared receive queue (`rdma_destroy_ep`). @throws VerbsError as {@link destroy} */
   destroyEp(): void {
-    notYet();
+    this.#identity.require('destroy');
+    this.#requireSettled('rdma_destroy_ep');
+    this.#end();
+    this.#pairs.end();
   }
 
-  /** {@link destroyEp}, unless it was ended before. */
+  /** As {@link destroyEp}, whether or not its events are acknowledged; unless it was ended before. */
   [Symbol.dispose](): void {
-    notYet();
+    if (this.#identity.state !== IdState.DESTROYED) this.#end();
+    this.#pairs.end();
+  }
+
+  protected get sendCompletions(): Completions | undefined {
+    return this.#pairs.sends;
+  }
+
+  protected get recvCompletions(): Completions | undefined {
+    return this.#pairs.receives;
+  }
+
+  /** @throws VerbsError EBUSY while events of it are not acknowledged */
+  #requireSettled(call: string): void {
+    // That of the last call acknowledges itself.
+    const own = this.#identity.event === undefined ? 0 : 1;
+    const count = this.#identity.unacknowledged - own;
+    if (count <= 0) return;
+    const message = `${count} of its events ${count === 1 ? 'is' : 'are'} not acknowledged`;
+    throw new VerbsError(call, {
+      errno: 'EBUSY',
+      message,
+      advice: 'Call event.ack(); the C call would wait here for ever',
+    });
+  }
+
+  #end(): void {
+    this.#memberships.detachAll();
+    this.#identity.finish();
   }
 }

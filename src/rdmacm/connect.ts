@@ -1,8 +1,15 @@
-import type { Context, Pd } from '../verbs/index.js';
-import type { CmId } from './cm-id.js';
-import type { Connection } from './connection.js';
-import { notYet } from './not-yet.js';
+import { CmEventType, PortSpace } from '../spec/index.js';
+import { type Context, invalid, objectProblem, type Pd, refuse, show, VerbsError } from '../verbs/index.js';
+import { getAddrInfo } from './addr-info.js';
+import type { FullAddress } from './address.js';
+import { type CmId, createId } from './cm-id.js';
+import { Connection } from './connection.js';
+import { createEventChannel, type EventChannel } from './event-channel.js';
 import type { ConnParam, IdQpInitAttr } from './parameters.js';
+import { DEFAULT_TIMEOUT_MS, expectEvent, Patience, unlessAborted } from './waiting.js';
+
+const CALL = 'rdma_connect';
+const NOTHING = new Uint8Array(0);
 
 /** What both ends of a connection can be asked for. */
 export interface ConnectionOptions extends Omit<ConnParam, 'srq' | 'qpNum' | 'qpType' | 'qkey'> {
@@ -38,6 +45,57 @@ export interface ConnectOptions extends ConnectionOptions {
  *   `privateData` on the error (`RefusedError`); ETIMEDOUT when it does not answer; ENOENT when nobody knows the name;
  *   otherwise as the calls of `CmId`
  */
-export function connect(options: ConnectOptions): Promise<Connection> {
-  return notYet(options);
+export async function connect(options: ConnectOptions): Promise<Connection> {
+  refuse(CALL, objectProblem('options', options));
+  const { host, port, signal, timeoutMs = DEFAULT_TIMEOUT_MS, context } = options;
+  if (!Number.isInteger(port) || port < 1 || port > 65535)
+    throw new VerbsError(CALL, invalid(`port is ${show(port)}`, 'It is a number from 1 to 65535'));
+  signal?.throwIfAborted();
+  using patience = new Patience(CALL, signal, timeoutMs);
+  const destination = await unlessAborted(find(host, port), patience.signal);
+  const channel = createEventChannel(context === undefined ? {} : { contexts: [context] });
+  const id = createId(channel, PortSpace.TCP);
+  try {
+    return await setUp(id, channel, destination, options, patience.signal);
+  } catch (error) {
+    id[Symbol.dispose]();
+    channel[Symbol.dispose]();
+    throw error;
+  }
+}
+
+async function find(host: string, port: number): Promise<FullAddress> {
+  const [first] = await getAddrInfo(host, port);
+  // There is always one, or an error.
+  return first.dst ?? { host, port };
+}
+
+async function setUp(
+  id: CmId,
+  channel: EventChannel,
+  destination: FullAddress,
+  options: ConnectOptions,
+  signal: AbortSignal,
+): Promise<Connection> {
+  const { localAddress } = options;
+  id.resolveAddr(destination, localAddress === undefined ? {} : { source: { host: localAddress } });
+  await expectEvent('rdma_resolve_addr', channel, CmEventType.ADDR_RESOLVED, signal);
+  id.resolveRoute();
+  await expectEvent('rdma_resolve_route', channel, CmEventType.ROUTE_RESOLVED, signal);
+  prepareQueuePair(id, options);
+  id.connect(connParam(options));
+  const established = await expectEvent(CALL, channel, CmEventType.ESTABLISHED, signal);
+  return new Connection(id, channel, established.param.conn?.privateData ?? NOTHING);
+}
+
+/** Makes the queue pair of either end. */
+export function prepareQueuePair(id: CmId, { pd, qp, prepare }: ConnectionOptions): void {
+  id.createQp(pd, qp);
+  prepare?.(id);
+}
+
+/** What either end tells the other. */
+export function connParam(options: ConnectionOptions): ConnParam {
+  const { qp, pd, prepare, signal, timeoutMs, ...param } = options;
+  return param;
 }

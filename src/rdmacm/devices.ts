@@ -1,5 +1,188 @@
-import type { Context } from '../verbs/index.js';
-import { notYet } from './not-yet.js';
+import { openDevice } from '../soft/index.js';
+import { type Context, invalid, isList, listProblem, refuse, VerbsError } from '../verbs/index.js';
+import { type Family, familyOf, isGroup, isLoopback, plainAddress } from './address.js';
+import { dispatcherOf } from './dispatcher.js';
+import { ownAddresses, sourceToward } from './routes.js';
+
+const LOOPBACK = { 4: '127.0.0.1', 6: '::1' } as const;
+
+/** Devices that were opened because a program used rdma_cm, first come first. They stay open, as librdmacm's do. */
+const opened: Context[] = [];
+
+function isUp(context: Context): boolean {
+  try {
+    return dispatcherOf(context, 'rdma_get_devices').lost === undefined;
+  } catch {
+    // The program has closed it, which it need not, but may.
+    return false;
+  }
+}
+
+function devicesUp(): readonly Context[] {
+  const up = opened.filter(isUp);
+  opened.splice(0, opened.length, ...up);
+  return up;
+}
+
+/** The address that VERBENA_ADDR says; undefined when it says nothing, or nothing that is one. */
+function addressAskedFor(): string | undefined {
+  try {
+    return plainAddress(process.env['VERBENA_ADDR'] ?? '');
+  } catch {
+    // Opening a device will say what is wrong with it.
+    return undefined;
+  }
+}
+
+function isAddressAskedFor(): boolean {
+  return (process.env['VERBENA_ADDR'] ?? '') !== '';
+}
+
+function open(address: string | undefined): Context {
+  const context = openDevice(address === undefined ? {} : { address });
+  opened.push(context);
+  return context;
+}
+
+function findAt(address: string | undefined): Context | undefined {
+  return devicesUp().find((context) => plainAddress(context.address) === address);
+}
+
+/** The device that is at an address, opened when there is none. */
+function deviceAt(address: string): Context {
+  return findAt(address) ?? open(address);
+}
+
+/** The device that VERBENA_ADDR asks for. */
+function deviceAskedFor(): Context {
+  return findAt(addressAskedFor()) ?? open(undefined);
+}
+
+function isTaken(error: unknown): boolean {
+  return error instanceof VerbsError && (error.errno === 'EADDRINUSE' || error.errno === 'EADDRNOTAVAIL');
+}
+
+/** Opens a device at the first address that is free: `first`, then any other of this machine. */
+function openFree(first: string): Context {
+  const family = familyOf(first);
+  const others = ownAddresses().map(({ address }) => address);
+  const fitting = others.filter((address) => familyOf(address) === family && !address.startsWith('fe80:'));
+  // On IPv4 loopback there are millions of addresses, and the device itself finds one that is free.
+  const candidates = family === 4 && isLoopback(first) ? [] : [...new Set([first, ...fitting])];
+  for (const address of candidates) {
+    try {
+      return open(address);
+    } catch (error) {
+      if (!isTaken(error)) throw error;
+    }
+  }
+  if (family === 4) return open(undefined);
+  throw new VerbsError('rdma_resolve_addr', {
+    errno: 'EADDRINUSE',
+    message: `all IPv6 addresses of this machine are taken by other devices (${candidates.join(', ')})`,
+    advice: 'Add one, as root: ip -6 addr add fd00:7::2/128 dev lo',
+  });
+}
+
+/** The program's default device: the one that VERBENA_ADDR says, else one on loopback. */
+function ownDefault(family: Family | undefined): Context {
+  if (isAddressAskedFor()) {
+    const device = deviceAskedFor();
+    if (family === undefined || familyOf(device.address) === family) return device;
+  }
+  const first = LOOPBACK[family ?? 4];
+  const there = devicesUp().find(({ address }) => familyOf(address) === familyOf(first) && isLoopback(address));
+  return there ?? openFree(first);
+}
+
+/** Whether a device at `address` can talk to `destination`, as far as addresses tell. */
+function canReach({ address, host }: Context, destination: string): boolean {
+  if (familyOf(address) !== familyOf(destination)) return false;
+  if (host === 'simulated' || isGroup(destination)) return true;
+  if (isLoopback(address) || isLoopback(destination))
+    // The one loopback address of IPv6 may be another program's: then any address of this machine does.
+    return isLoopback(address) ? isHere(destination) : familyOf(address) === 6 && isHere(address);
+  return true;
+}
+
+function isHere(address: string): boolean {
+  return isLoopback(address) || ownAddresses().some((own) => own.address === address);
+}
+
+function noDevice(call: string, message: string, advice: string): VerbsError {
+  return new VerbsError(call, { errno: 'ENODEV', message, advice });
+}
+
+/**
+ * The device that has an address, opened when it is this machine's.
+ *
+ * @param contexts devices to choose from; undefined for those of rdma_cm
+ * @throws VerbsError ENODEV when none has it; EADDRINUSE when another program's device has
+ */
+export function deviceWithAddress(call: string, contexts: readonly Context[] | undefined, address: string): Context {
+  if (contexts !== undefined) {
+    const found = contexts.find((context) => plainAddress(context.address) === address);
+    if (found !== undefined) return found;
+    const there = contexts.map((context) => context.address).join(', ');
+    throw noDevice(call, `no device has address ${address}`, `There are devices at ${there}`);
+  }
+  try {
+    return deviceAt(address);
+  } catch (error) {
+    if (!(error instanceof VerbsError)) throw error;
+    if (error.errno === 'EADDRNOTAVAIL')
+      throw noDevice(call, `this machine does not have address ${address}`, 'Bind to one of its own, or to any');
+    throw new VerbsError(call, { errno: error.errno, message: error.message, advice: error.advice }, { cause: error });
+  }
+}
+
+/** The device for any address. @param family undefined for either. @throws VerbsError ENODEV, or as `openDevice` */
+export function defaultDevice(
+  call: string,
+  contexts: readonly Context[] | undefined,
+  family: Family | undefined,
+): Context {
+  if (contexts === undefined) return ownDefault(family);
+  const found = contexts.find(({ address }) => family === undefined || familyOf(address) === family);
+  if (found === undefined) throw noDevice(call, `no device has an IPv${family ?? 4} address`, '');
+  return found;
+}
+
+/** The device that can talk to a destination. @throws VerbsError ENODEV, EHOSTUNREACH, EADDRINUSE */
+export function deviceToward(call: string, contexts: readonly Context[] | undefined, destination: string): Context {
+  if (contexts !== undefined) {
+    // The one at that very address talks to itself as well.
+    const found = contexts.find((context) => canReach(context, destination));
+    if (found !== undefined) return found;
+    const there = contexts.map(({ address }) => address).join(', ');
+    throw noDevice(call, `no device can reach ${destination}`, `There are devices at ${there}`);
+  }
+  if (isAddressAskedFor()) {
+    const device = deviceAskedFor();
+    if (canReach(device, destination)) return device;
+    throw noDevice(call, `the device at ${device.address} cannot reach ${destination}`, 'Look at VERBENA_ADDR');
+  }
+  if (isGroup(destination)) return ownDefault(familyOf(destination));
+  if (isLoopback(destination)) {
+    const there = devicesUp().find((context) => canReach(context, destination));
+    return there ?? openFree(destination);
+  }
+  const source = sourceToward(destination);
+  if (source === undefined)
+    throw new VerbsError(call, { errno: 'EHOSTUNREACH', message: `no route leads to ${destination}`, advice: '' });
+  // A peer on this machine has the address that packets to it leave from; ours is then another one.
+  if (source === destination) return devicesUp().find((context) => canReach(context, destination)) ?? openFree(source);
+  return deviceAt(source);
+}
+
+/** What a program gave as devices. @throws VerbsError EINVAL when they are none */
+export function checkedContexts(call: string, contexts: readonly Context[]): readonly Context[] {
+  refuse(call, listProblem('contexts', contexts));
+  if (!isList(contexts) || contexts.length === 0)
+    throw new VerbsError(call, invalid('contexts is empty', 'Leave it out for the devices of rdma_cm'));
+  for (const context of contexts) dispatcherOf(context, call);
+  return [...contexts];
+}
 
 /**
  * The devices that the program has through rdma_cm (`rdma_get_devices`), which stay open until it ends. When it has none
@@ -8,5 +191,6 @@ import { notYet } from './not-yet.js';
  * @throws VerbsError as `openDevice`
  */
 export function getDevices(): readonly Context[] {
-  return notYet();
+  if (devicesUp().length === 0) ownDefault(undefined);
+  return [...opened];
 }

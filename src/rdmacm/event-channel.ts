@@ -1,6 +1,11 @@
-import type { Context } from '../verbs/index.js';
+import { type Context, invalid, objectProblem, refuse, VerbsError } from '../verbs/index.js';
+import { checkedContexts } from './devices.js';
 import type { CmEvent } from './event.js';
-import { notYet } from './not-yet.js';
+import { EventQueue } from './event-queue.js';
+
+const GET = 'rdma_get_cm_event';
+const CREATE = 'rdma_create_event_channel';
+const DESTROY = 'rdma_destroy_event_channel';
 
 /** What `createEventChannel` can be asked for. */
 export interface EventChannelOptions {
@@ -17,11 +22,22 @@ export interface EventChannelOptions {
  * @throws VerbsError EINVAL for contexts that are none, or closed
  */
 export function createEventChannel(options: EventChannelOptions = {}): EventChannel {
-  return new EventChannel(options);
+  refuse(CREATE, objectProblem('options', options));
+  const { contexts } = options;
+  return new EventChannel(contexts === undefined ? {} : { contexts: checkedContexts(CREATE, contexts) });
 }
+
+let internalQueueOf: (channel: EventChannel) => EventQueue;
 
 /** `struct rdma_event_channel`: where identifiers report what happens to them. `createEventChannel` makes one. */
 export class EventChannel implements Disposable, AsyncIterable<CmEvent> {
+  readonly #queue = new EventQueue();
+
+  static {
+    internalQueueOf = (channel) => channel.#queue;
+  }
+
+  /** `createEventChannel` makes channels for programs. */
   constructor(readonly options: EventChannelOptions) {}
 
   /**
@@ -32,12 +48,14 @@ export class EventChannel implements Disposable, AsyncIterable<CmEvent> {
    *   or in a simulation nothing is left to happen; EIO when a device has failed; EINVAL after destroy
    */
   getCmEvent(timeoutMs?: number): CmEvent {
-    return notYet(timeoutMs);
+    this.#assertAlive(GET);
+    return this.#queue.take(timeoutMs);
   }
 
   /** As {@link getCmEvent}, but undefined when there is no event now: as with O_NONBLOCK, where C gives EAGAIN. */
   tryGetCmEvent(): CmEvent | undefined {
-    return notYet();
+    this.#assertAlive(GET);
+    return this.#queue.tryTake();
   }
 
   /**
@@ -45,7 +63,8 @@ export class EventChannel implements Disposable, AsyncIterable<CmEvent> {
    * while awaited, and ends when the channel is destroyed.
    */
   [Symbol.asyncIterator](): AsyncIterator<CmEvent, void, undefined> {
-    return notYet();
+    this.#assertAlive(GET);
+    return this.#queue.iterate();
   }
 
   /**
@@ -54,11 +73,31 @@ export class EventChannel implements Disposable, AsyncIterable<CmEvent> {
    * @throws VerbsError EBUSY while identifiers report here; EINVAL when it was ended before
    */
   destroy(): void {
-    notYet();
+    this.#assertAlive(DESTROY);
+    const { reporters } = this.#queue;
+    if (reporters > 0) {
+      const message = `${reporters} ${reporters === 1 ? 'identifier reports' : 'identifiers report'} here`;
+      throw new VerbsError(DESTROY, { errno: 'EBUSY', message, advice: 'Destroy them, or migrate them, first' });
+    }
+    this.#queue.close();
   }
 
   /** Ends it, unless it was ended before. */
   [Symbol.dispose](): void {
-    notYet();
+    if (!this.#queue.closed) this.destroy();
   }
+
+  #assertAlive(call: string): void {
+    if (this.#queue.closed)
+      throw new VerbsError(call, invalid('the channel was ended before', 'Nothing can be done with it after that'));
+  }
+}
+
+/** Where events of a channel's identifiers go. @throws VerbsError EINVAL when it was destroyed, or is none */
+export function queueOf(channel: EventChannel, call: string): EventQueue {
+  if (!((channel as unknown) instanceof EventChannel))
+    throw new VerbsError(call, invalid('that is no event channel', 'createEventChannel makes them'));
+  const queue = internalQueueOf(channel);
+  if (queue.closed) throw new VerbsError(call, invalid('the channel was ended before', 'Make another'));
+  return queue;
 }

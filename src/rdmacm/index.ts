@@ -1,7 +1,8 @@
 /** rdma_cm: connections by address and port, as in `rdma_cma.h` and `rdma_verbs.h`, and the Node way on top. */
 export { type AddrInfo, type AddrInfoHints, getAddrInfo } from './addr-info.js';
 export type { FullAddress, SocketAddress } from './address.js';
-export { CmId, type CmRoute, createId, type CreateIdOptions } from './cm-id.js';
+export type { CmRoute, ResolveAddrOptions } from './addressing.js';
+export { CmId, createId, type CreateIdOptions } from './cm-id.js';
 export { connect, type ConnectionOptions, type ConnectOptions } from './connect.js';
 export { Connection } from './connection.js';
 export { getDevices } from './devices.js';
@@ -12,6 +13,13 @@ export { ConnectionRequest, listen, Listener, type ListenOptions } from './liste
 export { Messages } from './messages.js';
 export { type JoinMcAttr, McJoinFlag } from './multicast.js';
 export { CmOption, type CmOptionValues } from './options.js';
-export type { ConnParam, ConnParamReceived, IdQpInitAttr, UdParamReceived } from './parameters.js';
+export {
+  type ConnParam,
+  type ConnParamReceived,
+  type IdQpInitAttr,
+  RDMA_MAX_INIT_DEPTH,
+  RDMA_MAX_RESP_RES,
+  type UdParamReceived,
+} from './parameters.js';
 export { RefusedError } from './refused-error.js';
 export { cmEventStr, rejectReasonStr } from './text.js';

@@ -1,10 +1,18 @@
-import type { Context } from '../verbs/index.js';
+import { CmEventType, PortSpace, PrivateDataBytes } from '../spec/index.js';
+import { type Context, invalid, objectProblem, type Problem, refuse, VerbsError } from '../verbs/index.js';
 import type { FullAddress } from './address.js';
-import type { CmId } from './cm-id.js';
-import type { ConnectionOptions } from './connect.js';
-import type { Connection } from './connection.js';
-import { notYet } from './not-yet.js';
+import { type CmId, createId } from './cm-id.js';
+import { type ConnectionOptions, connParam, prepareQueuePair } from './connect.js';
+import { Connection } from './connection.js';
+import { privateDataProblem } from './connection-parameters.js';
+import { eventError } from './event-error.js';
+import { createEventChannel, type EventChannel } from './event-channel.js';
 import type { ConnParamReceived } from './parameters.js';
+import { cmEventStr } from './text.js';
+import { DEFAULT_TIMEOUT_MS, expectEvent, Patience } from './waiting.js';
+
+const ACCEPT = 'rdma_accept';
+const REJECT = 'rdma_reject';
 
 /** What {@link listen} takes. */
 export interface ListenOptions {
@@ -32,26 +40,70 @@ export interface ListenOptions {
  * @throws VerbsError EADDRINUSE when another listens there; otherwise as `CmId.bindAddr` and `CmId.listen`
  */
 export function listen(options: ListenOptions = {}): Listener {
-  return notYet(options);
+  refuse('rdma_listen', objectProblem('options', options));
+  const { host, port, backlog, signal, context } = options;
+  signal?.throwIfAborted();
+  const channel = createEventChannel(context === undefined ? {} : { contexts: [context] });
+  const id = createId(channel, PortSpace.TCP);
+  try {
+    id.bindAddr({ ...(host !== undefined && { host }), ...(port !== undefined && { port }) });
+    id.listen(backlog);
+  } catch (error) {
+    id[Symbol.dispose]();
+    channel[Symbol.dispose]();
+    throw error;
+  }
+  return new Listener(id, channel, signal);
 }
 
 /** Requests for connections, one after the other. It ends when the loop over it does. */
 export class Listener implements AsyncIterable<ConnectionRequest>, AsyncDisposable, Disposable {
-  constructor(readonly id: CmId) {}
-
   /** Where it listens. */
-  get address(): FullAddress {
-    return notYet();
+  readonly address: FullAddress;
+  readonly #channel: EventChannel;
+  readonly #stopListening: () => void;
+  #closed = false;
+
+  /** `listen` makes listeners for programs. */
+  constructor(
+    readonly id: CmId,
+    channel: EventChannel,
+    signal?: AbortSignal,
+  ) {
+    this.#channel = channel;
+    this.address = id.localAddr ?? { host: '0.0.0.0', port: 0 };
+    const close = (): void => this.close();
+    signal?.addEventListener('abort', close, { once: true });
+    this.#stopListening = () => signal?.removeEventListener('abort', close);
   }
 
-  /** The requests, until the listener ends. Leaving the loop ends it, and refuses what is still waiting. */
-  [Symbol.asyncIterator](): AsyncIterator<ConnectionRequest, void, undefined> {
-    return notYet();
+  /**
+   * The requests, until the listener ends. Leaving the loop ends it, and refuses what is still waiting.
+   *
+   * @throws VerbsError when the device is lost
+   */
+  async *[Symbol.asyncIterator](): AsyncGenerator<ConnectionRequest, void, undefined> {
+    if (this.#closed) return;
+    try {
+      for await (const event of this.#channel) {
+        event.ack();
+        const { conn } = event.param;
+        if (event.event === CmEventType.CONNECT_REQUEST && conn !== undefined)
+          yield new ConnectionRequest(event.id, conn);
+        else throw eventError('rdma_listen', event) ?? new VerbsError('rdma_listen', gone(cmEventStr(event.event)));
+      }
+    } finally {
+      this.close();
+    }
   }
 
   /** Ends it: requests that nobody took are refused, and loops over it end. Idempotent. */
   close(): void {
-    notYet();
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#stopListening();
+    this.id[Symbol.dispose]();
+    this.#channel[Symbol.dispose]();
   }
 
   /** {@link close}. */
@@ -66,35 +118,91 @@ export class Listener implements AsyncIterable<ConnectionRequest>, AsyncDisposab
   }
 }
 
-/** Somebody asks for a connection. It is to be accepted or rejected. */
-export class ConnectionRequest {
+function gone(event: string): Problem {
+  return { errno: 'EIO', message: `${event} came, and no request can come any more`, advice: '' };
+}
+
+/** Somebody asks for a connection. It is to be accepted or rejected; disposing of it rejects it, unless it was answered. */
+export class ConnectionRequest implements Disposable {
+  readonly remoteAddress: FullAddress;
+  readonly #channel = createEventChannel();
+  #answered = false;
+
+  /** Listeners make requests for programs. */
   constructor(
     readonly id: CmId,
     /** What the peer asks for. */
     readonly param: ConnParamReceived,
-  ) {}
+  ) {
+    this.remoteAddress = id.peerAddr ?? { host: '0.0.0.0', port: 0 };
+    // It outlives its listener, if need be.
+    id.migrate(this.#channel);
+  }
 
   /** What the peer said, with zeros at its end. */
   get privateData(): Uint8Array {
     return this.param.privateData;
   }
 
-  get remoteAddress(): FullAddress {
-    return notYet();
-  }
-
   /**
-   * Accepts it, with a queue pair made for it. When that fails or is aborted, nothing is left of it.
+   * Accepts it, with a queue pair made for it. When that fails or is aborted, nothing is left of it, and the peer is refused.
    *
    * @throws VerbsError (the promise rejects) ETIMEDOUT when the peer says nothing more; EINVAL when it was answered before;
-   *   otherwise as `CmId.createQp` and `CmId.accept`
+   *   ECONNREFUSED or ETIMEDOUT when the peer has given up; otherwise as `CmId.createQp` and `CmId.accept`
    */
-  accept(options: ConnectionOptions = {}): Promise<Connection> {
-    return notYet(options);
+  async accept(options: ConnectionOptions = {}): Promise<Connection> {
+    refuse(ACCEPT, objectProblem('options', options));
+    this.#answer(ACCEPT);
+    const { signal, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+    try {
+      using patience = new Patience(ACCEPT, signal, timeoutMs);
+      patience.signal.throwIfAborted();
+      this.#requireStanding();
+      prepareQueuePair(this.id, options);
+      this.id.accept(connParam(options));
+      await expectEvent(ACCEPT, this.#channel, CmEventType.ESTABLISHED, patience.signal);
+      return new Connection(this.id, this.#channel, this.privateData);
+    } catch (error) {
+      this.#end();
+      throw error;
+    }
   }
 
   /** Refuses it. @throws VerbsError EINVAL when it was answered before, or for more than `PrivateDataBytes.REJECT` bytes */
   reject(privateData?: Uint8Array): void {
-    notYet(privateData);
+    refuse(REJECT, privateDataProblem(privateData, PrivateDataBytes.REJECT));
+    this.#answer(REJECT);
+    try {
+      this.id.reject(privateData);
+    } catch (error) {
+      // Whoever has given up need not be refused.
+      if (!(error instanceof VerbsError)) throw error;
+    } finally {
+      this.#end();
+    }
+  }
+
+  /** {@link reject}, unless it was answered. */
+  [Symbol.dispose](): void {
+    if (!this.#answered) this.reject();
+  }
+
+  #answer(call: string): void {
+    if (this.#answered)
+      throw new VerbsError(call, invalid('the request was answered before', 'A request is accepted or rejected once'));
+    this.#answered = true;
+  }
+
+  /** @throws VerbsError when the peer has given up meanwhile */
+  #requireStanding(): void {
+    const event = this.#channel.tryGetCmEvent();
+    event?.ack();
+    const error = event && eventError(ACCEPT, event);
+    if (error !== undefined) throw error;
+  }
+
+  #end(): void {
+    this.id[Symbol.dispose]();
+    this.#channel[Symbol.dispose]();
   }
 }

@@ -1,4 +1,15 @@
-import type { SocketAddress } from './address.js';
+import { CmEventType, type Gid, gidsEqual, isOneOf, QpType, RDMA_UDP_QKEY } from '../spec/index.js';
+import { invalid, isObject, objectProblem, refuse, show, VerbsError } from '../verbs/index.js';
+import { completePeer, familyOf, gidOf, isGroup, type SocketAddress } from './address.js';
+import type { Identity } from './identity.js';
+import type { QueuePairs } from './queue-pairs.js';
+import { addressOf } from './received.js';
+
+const JOIN = 'rdma_join_multicast';
+const LEAVE = 'rdma_leave_multicast';
+/** The number that datagrams to a group bear (PROTOCOL.md 3.5). */
+const MULTICAST_QPN = 0xffffff;
+const NOTHING = new Uint8Array(0);
 
 /** How a group is joined (`enum rdma_cm_mc_join_flags`). */
 export const McJoinFlag = { FULLMEMBER: 0, SENDONLY_FULLMEMBER: 1 } as const;
@@ -9,4 +20,96 @@ export interface JoinMcAttr {
   readonly addr: SocketAddress;
   /** SENDONLY_FULLMEMBER does not attach the queue pair. */
   readonly joinFlags: McJoinFlag;
+}
+
+interface Membership {
+  readonly gid: Gid;
+  attached: boolean;
+  /** Events of it that were taken and not acknowledged. */
+  unacknowledged: number;
+  readonly context: unknown;
+}
+
+/** The multicast groups of an identifier. */
+export class Memberships {
+  #all: Membership[] = [];
+
+  constructor(
+    private readonly identity: Identity,
+    private readonly pairs: QueuePairs,
+  ) {}
+
+  join(attr: JoinMcAttr, context: unknown): void {
+    const device = this.identity.requireContext('joinMulticast');
+    refuse(JOIN, objectProblem('attr', attr));
+    const { joinFlags } = attr;
+    if (!isOneOf(McJoinFlag, joinFlags))
+      throw new VerbsError(JOIN, invalid(`joinFlags is ${show(joinFlags)}`, 'It is one of McJoinFlag'));
+    const { host } = completePeer(JOIN, 'group', attr.addr);
+    if (!isGroup(host))
+      throw new VerbsError(JOIN, invalid(`${host} is no multicast group`, 'Groups are 224.0.0.0/4 and ff00::/8'));
+    if (familyOf(host) !== familyOf(device.address))
+      throw new VerbsError(
+        JOIN,
+        invalid(`${host} and the device at ${device.address} are of different versions of IP`),
+      );
+    if (this.identity.qpType !== QpType.UD)
+      throw new VerbsError(JOIN, invalid('the identifier is for connections', 'Groups are for the port space UDP'));
+    this.#enter({ gid: gidOf(host), attached: false, unacknowledged: 0, context }, joinFlags);
+    this.identity.complete(JOIN);
+  }
+
+  leave(group: SocketAddress): void {
+    this.identity.require('leaveMulticast');
+    const gid = gidOf(completePeer(LEAVE, 'group', group).host);
+    const membership = this.#all.findLast((member) => gidsEqual(member.gid, gid));
+    if (membership === undefined) {
+      const message = 'the identifier has not joined the group';
+      throw new VerbsError(LEAVE, { errno: 'EADDRNOTAVAIL', message, advice: '' });
+    }
+    if (membership.unacknowledged > 0) {
+      const advice = 'Call ack() of the events of the group; the C call would wait here';
+      throw new VerbsError(LEAVE, { errno: 'EBUSY', message: 'an event of the group is not acknowledged', advice });
+    }
+    this.#all = this.#all.filter((member) => member !== membership);
+    this.#detach(membership);
+    this.identity.queue.discard((report) => report.also === membership);
+  }
+
+  /** Its queue pair is about to end, which no group may have then. */
+  detachAll(): void {
+    for (const membership of this.#all) this.#detach(membership);
+  }
+
+  #enter(membership: Membership, joinFlags: McJoinFlag): void {
+    const { identity } = this;
+    const { gid, context } = membership;
+    try {
+      if (joinFlags === McJoinFlag.FULLMEMBER) this.#attach(membership);
+    } catch (error) {
+      if (!(error instanceof VerbsError)) throw error;
+      const status = -error.errnoNumber;
+      identity.raise({ event: CmEventType.MULTICAST_ERROR, status, error, multicastContext: context });
+      return;
+    }
+    this.#all.push(membership);
+    const ahAttr = addressOf(gid, identity.options.trafficClass);
+    const ud = { privateData: NOTHING, ahAttr, qpNum: MULTICAST_QPN, qkey: RDMA_UDP_QKEY };
+    identity.raise({ event: CmEventType.MULTICAST_JOIN, param: { ud }, multicastContext: context }, membership);
+  }
+
+  #attach(membership: Membership): void {
+    const { qp } = this.pairs;
+    if (!isObject(qp)) return;
+    qp.attachMcast(membership.gid);
+    membership.attached = true;
+  }
+
+  /** The queue pair leaves with the last of those who joined for it. */
+  #detach(membership: Membership): void {
+    if (!membership.attached) return;
+    membership.attached = false;
+    const stays = this.#all.some((other) => other.attached && gidsEqual(other.gid, membership.gid));
+    if (!stays) this.pairs.qp?.detachMcast(membership.gid);
+  }
 }

@@ -65,3 +65,8 @@ export interface UdParamReceived {
   /** What datagrams to it must show. */
   readonly qkey: number;
 }
+
+/** As `responderResources`: the most that the device has. */
+export const RDMA_MAX_RESP_RES = 0xff;
+/** As `initiatorDepth`: the most that the device has. */
+export const RDMA_MAX_INIT_DEPTH = 0xff;

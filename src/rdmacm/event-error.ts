@@ -1,0 +1,36 @@
+import { CmEventType, Errno, type ErrnoName, type RejectReason } from '../spec/index.js';
+import { VerbsError } from '../verbs/index.js';
+import type { CmEvent } from './event.js';
+import { RefusedError } from './refused-error.js';
+import { cmEventStr } from './text.js';
+
+const names = new Map<number, ErrnoName>();
+// The names are the keys of that very table.
+for (const [name, value] of Object.entries(Errno)) names.set(value, name as ErrnoName);
+
+const ADVICE: ReadonlyMap<CmEventType, string> = new Map([
+  [CmEventType.UNREACHABLE, 'Is a device up at that address, and does its program listen?'],
+  [CmEventType.DEVICE_REMOVAL, 'Make another identifier'],
+]);
+
+function sentence(event: CmEvent): string {
+  const name = cmEventStr(event.event);
+  if (event.event === CmEventType.UNREACHABLE && event.status === -Errno.ETIMEDOUT)
+    return `the peer does not answer (${name})`;
+  return `${name} came, status ${event.status}`;
+}
+
+/** The error that an event stands for, as whoever waited for the call of that C name gets it; undefined when it is none. */
+export function eventError(call: string, event: CmEvent): VerbsError | undefined {
+  const { status } = event;
+  if (status === 0) return undefined;
+  if (event.event === CmEventType.REJECTED) {
+    const { privateData } = event.param.conn ?? event.param.ud ?? { privateData: new Uint8Array(0) };
+    // What a peer sends may be any number, and has a text nevertheless.
+    return new RefusedError(call, status as RejectReason, privateData);
+  }
+  const advice = event.error?.advice ?? ADVICE.get(event.event) ?? '';
+  if (status > 0) return new VerbsError(call, { errno: 'ECONNREFUSED', message: sentence(event), advice });
+  const errno = names.get(-status) ?? 'EIO';
+  return event.error ?? new VerbsError(call, { errno, message: sentence(event), advice });
+}

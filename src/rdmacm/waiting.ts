@@ -1,0 +1,86 @@
+import { type CmEventType } from '../spec/index.js';
+import { type Problem, VerbsError } from '../verbs/index.js';
+import type { CmEvent } from './event.js';
+import type { EventChannel } from './event-channel.js';
+import { eventError } from './event-error.js';
+
+/** Milliseconds that making a connection may take, where nobody says otherwise. */
+export const DEFAULT_TIMEOUT_MS = 10_000;
+/** What `setTimeout` can count. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** How long somebody is ready to wait: until a signal, or for some time. */
+export class Patience implements Disposable {
+  readonly #controller = new AbortController();
+  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #stop: () => void;
+
+  /** @param call the C name of what is waited for, for the error */
+  constructor(call: string, signal: AbortSignal | undefined, timeoutMs: number) {
+    const abort = (): void => this.#controller.abort(signal?.reason);
+    this.#stop = () => signal?.removeEventListener('abort', abort);
+    if (signal?.aborted === true) abort();
+    else signal?.addEventListener('abort', abort, { once: true });
+    if (timeoutMs > MAX_TIMEOUT_MS) return;
+    const problem: Problem = { errno: 'ETIMEDOUT', message: `no answer within ${timeoutMs} ms`, advice: '' };
+    this.#timer = setTimeout(() => this.#controller.abort(new VerbsError(call, problem)), timeoutMs);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  [Symbol.dispose](): void {
+    this.#stop();
+    clearTimeout(this.#timer);
+  }
+}
+
+/**
+ * The next event of a channel, acknowledged.
+ *
+ * @param expected what it should be
+ * @throws the signal's reason; VerbsError when another event came
+ */
+export async function expectEvent(
+  call: string,
+  channel: EventChannel,
+  expected: CmEventType,
+  signal: AbortSignal,
+): Promise<CmEvent> {
+  signal.throwIfAborted();
+  const events = channel[Symbol.asyncIterator]();
+  const stop = (): void => void events.return?.();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    const { value: event } = await events.next();
+    event?.ack();
+    signal.throwIfAborted();
+    if (event?.event === expected && event.status === 0) return event;
+    const problem: Problem = { errno: 'ECANCELED', message: 'the channel was ended', advice: '' };
+    if (event === undefined) throw new VerbsError(call, problem);
+    throw (
+      eventError(call, event) ??
+      new VerbsError(call, { ...problem, errno: 'EIO', message: `event ${event.event} came` })
+    );
+  } finally {
+    signal.removeEventListener('abort', stop);
+    await events.return?.();
+  }
+}
+
+/** What a promise gives, unless the signal comes first. */
+export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let stop: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    // A signal's reason is whatever the program makes of it.
+    stop = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    if (stop !== undefined) signal.removeEventListener('abort', stop);
+  }
+}
