@@ -90,7 +90,8 @@ class CompiledFace implements Face {
   #ownOf(type: ts.Type): readonly string[] {
     return this.#checker
       .getPropertiesOfType(type)
-      .filter(({ name, declarations = [] }) => !name.startsWith('__@') && declarations.some(isOurs))
+      .filter(({ name, declarations = [] }) => !/^(__)?[#@]/.test(name) && declarations.some(isOurs))
+      .filter(({ declarations = [] }) => declarations.some(isPublic))
       .filter((property) => !this.#isAbsent(property))
       .map(({ name }) => name);
   }
@@ -132,6 +133,9 @@ class CompiledFace implements Face {
 }
 
 const isOurs = (node: ts.Node): boolean => !/[\\/]node_modules[\\/]/.test(node.getSourceFile().fileName);
+
+const isPublic = (node: ts.Declaration): boolean =>
+  (ts.getCombinedModifierFlags(node) & ts.ModifierFlags.NonPublicAccessibilityModifier) === 0;
 
 /** Reads the declarations; takes a second or so. */
 export function loadFace(): Face {

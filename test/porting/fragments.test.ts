@@ -5,8 +5,12 @@ import {
   alloc,
   type Context,
   type Cq,
+  createEventChannel,
+  createId,
+  listen,
   type Mr,
   type Pd,
+  PortSpace,
   type Qp,
   QpType,
   SimulatedCluster,
@@ -18,12 +22,14 @@ import { connectQueuePair, createQueuePair, describeSelf, writeToPeer } from './
 import {
   connectUnreliably,
   createDatagramQp,
+  postByIdentifier,
+  postDatagram,
   replyBySend,
   requestByWrite,
   sequenceOfCommands,
 } from './fragments/notes.js';
 import { typicalApplication } from './fragments/overview.js';
-import { awaitCompletions, cleanUp, createQueues, sendAndReceive, writeAt } from './fragments/slides.js';
+import { awaitCompletions, cleanUp, connectTo, createQueues, sendAndReceive, writeAt } from './fragments/slides.js';
 import { loopback } from '../support/loopback.js';
 
 const ALL = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_ATOMIC;
@@ -105,6 +111,46 @@ describe('the fragments of docs/porting.md', () => {
     const [{ context }] = pair();
     const { cq } = sequenceOfCommands(context, { grh: { dgid: context.queryGid(1, 0) } });
     assert.equal(take(cq, 2).length, 2);
+  });
+
+  it("librdma's calls post by identifier, over a connection that is made as on the slides", async () => {
+    const cluster = new SimulatedCluster({ seed: 1 });
+    const [near, far] = [cluster.open('10.0.0.1'), cluster.open('10.0.0.2')];
+    using listener = listen({ context: far, port: 7471 });
+    using channel = createEventChannel({ contexts: [near] });
+    const connecting = connectTo(channel, '10.0.0.2', 7471);
+    for await (const request of listener) {
+      using server = await request.accept();
+      using id = await connecting;
+      using mr = id.regMsgs(alloc(4));
+      using theirs = server.pd.regMr(alloc(8), ALL);
+      server.id.postRecv(0, theirs.sge(4));
+      mr.bytes.fill(9);
+      postByIdentifier(id, mr.sge(), { remoteAddr: theirs.addr, rkey: theirs.rkey });
+      for (const wrId of [1n, 2n, 3n]) {
+        const { status, wrId: ended } = await id.nextSendComp();
+        assert.deepEqual([status, ended], [WcStatus.SUCCESS, wrId]);
+      }
+      assert.deepEqual(
+        [...theirs.bytes],
+        Array.from({ length: 8 }, () => 9),
+      );
+      break;
+    }
+  });
+
+  it("librdma's call for datagrams posts by identifier", () => {
+    const context = new SimulatedCluster({ seed: 1 }).open('10.0.0.1');
+    using channel = createEventChannel({ contexts: [context] });
+    using id = createId(channel, PortSpace.UDP);
+    id.bindAddr({ host: '10.0.0.1' });
+    const qp = id.createQp();
+    using mr = id.regMsgs(alloc(64));
+    using ah = qp.pd.createAh({ grh: { dgid: context.queryGid(1, 0) } });
+    id.postRecv(7, mr.sge());
+    postDatagram(id, mr.sge(0, 4), ah, qp.qpNum);
+    assert.equal(id.getSendComp().status, WcStatus.SUCCESS);
+    assert.equal(id.getRecvComp().wrId, 7n);
   });
 
   it("HERD's request comes by WRITE over UC, and its reply by SEND over UD", () => {

@@ -3,8 +3,8 @@ import { absent, type Answer, area, call, constants, here, struct } from '../tab
 import { ECE, MASK } from './reasons.js';
 
 const BYTES = 'as long as the message can hold, zeros at its end';
+const MOST = 'the most that the device has, as when the field is absent';
 const LENGTH = absent('`privateData` knows its length.');
-const MOST = absent('The most that the device has is what a field that is absent means.');
 
 /** Of what is asked for, and of what an event says. */
 const asked = (name: string): Answer => here([`ConnParam.${name}`, `ConnParamReceived.${name}`]);
@@ -20,7 +20,10 @@ export const cmConnections = area(
     ADDRINFO_RESOLVED ADDRINFO_ERROR USER INTERNAL`,
     { INTERNAL: here('CmEventType.INTERNAL', 'never comes, as in C') },
   ),
-  constants('enum of RDMA_MAX_RESP_RES', MOST, 'RDMA_MAX_', 'RESP_RES INIT_DEPTH'),
+  constants('enum of RDMA_MAX_RESP_RES', here('RDMA_MAX_RESP_RES', MOST), 'RDMA_MAX_', 'RESP_RES INIT_DEPTH', {
+    RESP_RES: 'RDMA_MAX_RESP_RES',
+    INIT_DEPTH: 'RDMA_MAX_INIT_DEPTH',
+  }),
   struct(
     'rdma_conn_param',
     here(['ConnParam', 'ConnParamReceived'], 'what calls take, and what events say'),

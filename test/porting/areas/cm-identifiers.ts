@@ -73,7 +73,10 @@ export const cmIdentifiers = area(
   ),
   call('rdma_destroy_ep', 'CmId.destroyEp'),
   call('rdma_bind_addr', here('CmId.bindAddr', 'ports below 1024 need no privilege')),
-  call('rdma_resolve_addr', here('CmId.resolveAddr', 'the destination comes first, the source among the options')),
+  call(
+    'rdma_resolve_addr',
+    here(['CmId.resolveAddr', 'ResolveAddrOptions'], 'the destination comes first, the source among the options'),
+  ),
   call('rdma_resolve_route', 'CmId.resolveRoute'),
   call('rdma_get_src_port', here('CmId.getSrcPort', 'a number in host order')),
   call('rdma_get_dst_port', here('CmId.getDstPort', 'a number in host order')),

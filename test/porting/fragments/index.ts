@@ -114,10 +114,8 @@ export const fragmentSources: readonly FragmentSource[] = [
         place: 'librdma: posting',
         c: ['rdma_post_ud_send', 'rdma_post_sendv', 'rdma_post_writev', 'rdma_post_readv'],
         file: 'notes.ts',
-        ours: [],
-        note:
-          'Each is a method of the identifier, `id.postUdSend` and so on, and that is one `qp.postSend`: SEND with `ud`, SEND, ' +
-          'RDMA_WRITE, RDMA_READ.',
+        ours: ['postDatagram', 'postByIdentifier'],
+        note: 'Each is one `qp.postSend`: SEND with `ud`, SEND, RDMA_WRITE, RDMA_READ.',
       },
       {
         place: 'HERD: requests by WRITE over UC, replies by SEND over UD',
@@ -135,6 +133,23 @@ export const fragmentSources: readonly FragmentSource[] = [
   {
     title: 'RDMA Programming: slides',
     fragments: [
+      {
+        place: 'Connection setup: from an address to a connection',
+        c: [
+          'rdma_create_event_channel',
+          'rdma_create_id',
+          'rdma_resolve_addr',
+          'rdma_get_cm_event',
+          'rdma_ack_cm_event',
+          'rdma_resolve_route',
+          'rdma_connect',
+        ],
+        file: 'slides.ts',
+        ours: ['connectTo'],
+        note:
+          '`createEventChannel()` makes the channel. `connect({ host, port })` does all of it, `listen({ port })` the same on ' +
+          'the other side.',
+      },
       {
         place: 'Connection setup: domain, completion queue, queue pair',
         c: [

@@ -4,6 +4,7 @@ import {
   type Ah,
   type AhAttrInit,
   alloc,
+  type CmId,
   type Context,
   type Cq,
   type Pd,
@@ -12,6 +13,7 @@ import {
   QpType,
   type RemoteMemory,
   SendFlags,
+  type Sge,
   type Srq,
   WrOpcode,
 } from '../../../src/index.js';
@@ -30,6 +32,16 @@ export function sequenceOfCommands(context: Context, address: AhAttrInit): { ah:
   const ud = { ah, remoteQpn: qp.qpNum, remoteQkey: 0x11111111 };
   qp.postSend({ wrId: 2, opcode: WrOpcode.SEND, sendFlags: SendFlags.SIGNALED, sgList: [mr.sge(2048, 64)], ud });
   return { ah, cq, srq, qp };
+}
+
+export function postByIdentifier(id: CmId, piece: Sge, { remoteAddr, rkey }: RemoteMemory): void {
+  id.postSendv(1, [piece], SendFlags.SIGNALED);
+  id.postWritev(2, [piece], SendFlags.SIGNALED, remoteAddr, rkey);
+  id.postReadv(3, [piece], SendFlags.SIGNALED, remoteAddr, rkey);
+}
+
+export function postDatagram(id: CmId, piece: Sge, ah: Ah, remoteQpn: number): void {
+  id.postUdSend(4, piece, SendFlags.SIGNALED, ah, remoteQpn); // with the Q_Key RDMA_UDP_QKEY
 }
 
 export function connectUnreliably(qp: Qp, peer: Qp, address: AhAttrInit): void {

@@ -1,12 +1,18 @@
-/** "RDMA Programming": queues with a completion channel, requests, events, and the end. */
+/** "RDMA Programming": a connection, queues with a completion channel, requests, events, and the end. */
 import {
   AccessFlags,
   alloc,
+  cmEventStr,
+  CmEventType,
+  type CmId,
   type CompChannel,
   type Context,
   type Cq,
+  createId,
+  type EventChannel,
   type Mr,
   type Pd,
+  PortSpace,
   type Qp,
   QpType,
   SendFlags,
@@ -14,6 +20,25 @@ import {
   type WorkCompletion,
   WrOpcode,
 } from '../../../src/index.js';
+
+export async function connectTo(channel: EventChannel, host: string, port: number): Promise<CmId> {
+  const id = createId(channel, PortSpace.TCP);
+  id.resolveAddr({ host, port }, { timeoutMs: 2000 });
+  for await (const event of channel) {
+    event.ack();
+    if (event.event === CmEventType.ADDR_RESOLVED) {
+      id.createQp(); // completion queues are made, and a domain is there
+      id.resolveRoute(2000);
+    } else if (event.event === CmEventType.ROUTE_RESOLVED) {
+      id.connect({ responderResources: 1, initiatorDepth: 1, retryCount: 7, rnrRetryCount: 7 });
+    } else if (event.event === CmEventType.ESTABLISHED) {
+      break;
+    } else {
+      throw new Error(`${cmEventStr(event.event)}, status ${event.status}`);
+    }
+  }
+  return id;
+}
 
 export function createQueues(context: Context): { pd: Pd; channel: CompChannel; cq: Cq; qp: Qp } {
   const pd = context.allocPd();
