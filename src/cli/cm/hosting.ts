@@ -1,5 +1,5 @@
 import { type Command } from 'commander';
-import { type CmId, type Context, openDevice } from '../../index.js';
+import { type CmId, CmOption, type Context, openDevice } from '../../index.js';
 import { ToolError, attempt } from '../errors.js';
 import { type HostingOptions, openOptions, withHosting } from '../options.js';
 
@@ -26,4 +26,13 @@ export function cmDevices(options: HostingOptions): { readonly contexts?: readon
 export function verbsOf(id: CmId): Context {
   if (id.verbs === undefined) throw new ToolError('The connection has no device; give one by --addr.');
   return id.verbs;
+}
+
+/** Gives a listener the address that the command line names; the wildcards are `0.0.0.0` and `::`. */
+export function bindListener(id: CmId, host: string, port: number, { addr }: HostingOptions): void {
+  const asked = addr ?? process.env['VERBENA_ADDR'] ?? '';
+  // Both wildcards mean the one device that was asked for. Without one `::` would mean that of IPv4 loopback, and whoever
+  // writes it wants IPv6.
+  if (host === '::' && asked === '') id.setOption(CmOption.AFONLY, true);
+  id.bindAddr({ host, port });
 }

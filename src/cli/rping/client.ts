@@ -14,7 +14,7 @@ import { adviceOn, isFailure } from '../cm/event-text.js';
 import { cmDevices } from '../cm/hosting.js';
 import { endOnInterrupt } from '../cm/interrupt.js';
 import { pumpEvents } from '../cm/pump.js';
-import { ToolError, attempt } from '../errors.js';
+import { ToolError } from '../errors.js';
 import { type RpingFlags } from './flags.js';
 import { textOf, writePing } from './message.js';
 import { FAILED, type Result, failIfFailed, printResult } from './result.js';
@@ -38,7 +38,7 @@ class Client {
     this.#flags = flags;
     this.#voice = voiceOf(flags);
     this.#channel = createEventChannel(cmDevices(flags));
-    this.#id = attempt('rdma_create_id', () => createId(this.#channel, PortSpace.TCP));
+    this.#id = createId(this.#channel, PortSpace.TCP);
     endOnInterrupt(() => this.#id.disconnect());
   }
 
@@ -47,7 +47,7 @@ class Client {
     const destination = { host: await addressOf(server), port: this.#flags.p };
     const pump = pumpEvents(this.#channel, (event) => this.#take(event));
     const options = { timeoutMs: RESOLVE_MS, ...(source === undefined ? {} : { source }) };
-    attempt('rdma_resolve_addr', () => this.#id.resolveAddr(destination, options));
+    this.#id.resolveAddr(destination, options);
     await Promise.race([pump, this.#converse()]);
     this.#channel.destroy();
     await pump;
@@ -113,7 +113,7 @@ class Client {
     this.#voice.debug(`cma_event type ${name} (parent)`);
     switch (event.event) {
       case CmEventType.ADDR_RESOLVED:
-        attempt('rdma_resolve_route', () => event.id.resolveRoute(RESOLVE_MS));
+        event.id.resolveRoute(RESOLVE_MS);
         break;
       case CmEventType.ROUTE_RESOLVED:
         this.#progress.advance(State.ROUTE_RESOLVED);

@@ -1,5 +1,4 @@
 import { type CmId, type Cq, type Pd, type Qp, QpState, QpType } from '../../index.js';
-import { attempt } from '../errors.js';
 
 const SEND_DEPTH = 16;
 const RECV_DEPTH = 2;
@@ -30,25 +29,23 @@ export function createQp(id: CmId, pd: Pd, cq: Cq, own: boolean): Qp {
     recvCq: cq,
     cap: { maxSendWr: SEND_DEPTH, maxRecvWr: RECV_DEPTH, maxSendSge: 1, maxRecvSge: 1 },
   };
-  if (!own) return attempt('rdma_create_qp', () => id.createQp(pd, init));
-  const qp = attempt('ibv_create_qp', () => pd.createQp(init));
-  attempt('ibv_modify_qp', () =>
-    qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: id.portNum, qpAccessFlags: 0 }),
-  );
+  if (!own) return id.createQp(pd, init);
+  const qp = pd.createQp(init);
+  qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: id.portNum, qpAccessFlags: 0 });
   return qp;
 }
 
 /** Moves a queue pair of our own to RTS, by the attributes that the connection manager names. */
 export function bringUp(id: CmId, qp: Qp): void {
   for (const state of [QpState.INIT, QpState.RTR, QpState.RTS]) {
-    attempt('rping_modify_qp', () => qp.modify(id.initQpAttr(state)));
+    qp.modify(id.initQpAttr(state));
   }
 }
 
 /** Leaves the connection: what is posted is flushed, and the peer is told. */
 export function disconnect(id: CmId, qp: Qp, own: boolean): void {
-  if (own) attempt('ibv_modify_qp', () => qp.modify({ qpState: QpState.ERR }));
-  attempt('rdma_disconnect', () => id.disconnect());
+  if (own) qp.modify({ qpState: QpState.ERR });
+  id.disconnect();
 }
 
 export function destroyQp(id: CmId, qp: Qp, own: boolean): void {

@@ -11,10 +11,10 @@ import {
 } from '../../index.js';
 import { addressOf } from '../cm/addresses.js';
 import { adviceOn, isFailure } from '../cm/event-text.js';
-import { cmDevices } from '../cm/hosting.js';
+import { bindListener, cmDevices } from '../cm/hosting.js';
 import { endOnInterrupt } from '../cm/interrupt.js';
 import { pumpEvents } from '../cm/pump.js';
-import { ToolError, attempt, sentence } from '../errors.js';
+import { ToolError, sentence } from '../errors.js';
 import { type RpingFlags } from './flags.js';
 import { textBytes, textOf } from './message.js';
 import { FAILED, type Result, failIfFailed, printResult } from './result.js';
@@ -104,15 +104,15 @@ class Server {
     this.#flags = flags;
     this.#voice = voiceOf(flags);
     this.#channel = createEventChannel(cmDevices(flags));
-    this.#listener = attempt('rdma_create_id', () => createId(this.#channel, PortSpace.TCP));
+    this.#listener = createId(this.#channel, PortSpace.TCP);
     endOnInterrupt(() => [...this.#services.keys()].map((id) => id.disconnect()));
   }
 
   async run(): Promise<void> {
     const host = this.#flags.a === undefined ? '0.0.0.0' : await addressOf(this.#flags.a);
-    attempt('rdma_bind_addr', () => this.#listener.bindAddr({ host, port: this.#flags.p }));
+    bindListener(this.#listener, host, this.#flags.p, this.#flags);
     this.#voice.debug('rdma_bind_addr successful');
-    attempt('rdma_listen', () => this.#listener.listen(BACKLOG));
+    this.#listener.listen(BACKLOG);
     this.#voice.debug('rdma_listen');
     await pumpEvents(this.#channel, (event) => this.#take(event));
     if (this.#outcome === undefined) throw this.#failure;

@@ -85,7 +85,7 @@ export class Side {
   connect(): void {
     this.#follow();
     const { id, ownQp } = this.#setup;
-    attempt('rdma_connect', () => id.connect(connParam(this.#qp, ownQp)));
+    id.connect(connParam(this.#qp, ownQp));
   }
 
   /** Brings a queue pair of our own up, once the server has answered; the other kind is by then. */
@@ -93,14 +93,14 @@ export class Side {
     const { id, ownQp } = this.#setup;
     if (!ownQp) return;
     bringUp(id, this.#qp);
-    attempt('rdma_establish', () => id.establish());
+    id.establish();
   }
 
   accept(): void {
     this.#follow();
     const { id, ownQp } = this.#setup;
     if (ownQp) bringUp(id, this.#qp);
-    attempt('rdma_accept', () => id.accept(ownQp ? connParam(this.#qp, ownQp) : undefined));
+    id.accept(ownQp ? connParam(this.#qp, ownQp) : undefined);
   }
 
   /** Tells the peer of memory of ours, or, with what was told before, just to go on. */
