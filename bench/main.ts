@@ -6,8 +6,9 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, release } from 'node:os';
 import { parseArgs } from 'node:util';
 import { bareSpinRoundTrip, bareStream } from './bare-udp.js';
+import { connectionMemory, connectionRate } from './cm.js';
 import type { Effort } from './endpoint.js';
-import { netBandwidth, netRoundTrip } from './net.js';
+import { netBandwidth, netConnectionRate, netRoundTrip } from './net.js';
 import { Peer } from './peers.js';
 import { sendRoundTrip, writeBandwidth, writeInTurn, writeRate } from './rdma.js';
 import { type Figure, figureOf } from './statistics.js';
@@ -118,6 +119,21 @@ const sections: readonly Section[] = [
       { what: `time to create, of ${count}`, unit: 'µs', measure: () => repeat(() => qpCost(count, 0)) },
       { what: `memory, of ${count}`, unit: 'KiB', measure: () => repeat(() => qpCost(count, 1)) },
     ]),
+  },
+  {
+    title: 'Connections by rdma_cm, 1,000 made and ended together, queue pairs and all',
+    rows: [
+      ...(['inline', 'thread'] as const).map((host): Row => {
+        const runs = options.quick ? 2 : 5;
+        return { what: `in a second, ${host}`, unit: '1/s', measure: () => connectionRate(host, 1000, runs) };
+      }),
+      { what: 'in a second, node:net', unit: '1/s', measure: () => netConnectionRate(1000, effort) },
+      {
+        what: "the connection manager's memory of one end",
+        unit: 'KiB',
+        measure: () => repeat(() => connectionMemory(10_000)),
+      },
+    ],
   },
 ];
 

@@ -1,4 +1,5 @@
 /** One of the two processes of `net.ts`: `net-peer server` or `net-peer client PORT`, then orders. */
+import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { type Effort, PING_BYTES } from './endpoint.js';
 
@@ -8,7 +9,8 @@ export type NetOrder =
   | { readonly kind: 'ping'; readonly effort: Effort }
   | { readonly kind: 'echo' }
   | { readonly kind: 'drain'; readonly effort: Effort }
-  | { readonly kind: 'pour'; readonly bytes: number };
+  | { readonly kind: 'pour'; readonly bytes: number }
+  | { readonly kind: 'connect'; readonly connections: number; readonly runs: number };
 
 const [role, port] = process.argv.slice(2);
 
@@ -73,6 +75,21 @@ function pour(socket: Socket, bytes: number): void {
   more();
 }
 
+/** Connections made and ended in a second, so many together. */
+async function connections(count: number, runs: number): Promise<number[]> {
+  const samples: number[] = [];
+  for (let i = 0; i < runs; i += 1) {
+    const begun = performance.now();
+    const sockets = Array.from({ length: count }, () => connect(Number(port), '127.0.0.1'));
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    const closed = sockets.map((socket) => once(socket, 'close'));
+    for (const socket of sockets) socket.resume().end();
+    await Promise.all(closed);
+    samples.push((count * 1000) / (performance.now() - begun));
+  }
+  return samples;
+}
+
 async function obey(socket: Socket, order: NetOrder): Promise<void> {
   switch (order.kind) {
     case 'hello':
@@ -90,6 +107,9 @@ async function obey(socket: Socket, order: NetOrder): Promise<void> {
     case 'pour':
       pour(socket, order.bytes);
       process.send?.({});
+      return;
+    case 'connect':
+      process.send?.({ samples: await connections(order.connections, order.runs) });
   }
 }
 
@@ -100,7 +120,9 @@ function ready(socket: Socket): void {
 }
 
 if (role === 'server') {
-  const server = createServer(ready);
+  const server = createServer((socket) => socket.resume());
+  // Orders are for the first; the others are there to be counted.
+  server.once('connection', ready);
   server.listen(0, '127.0.0.1', () => {
     process.once('message', () => process.send?.({ info: server.address() }));
   });

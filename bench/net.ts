@@ -32,3 +32,11 @@ export function netBandwidth(bytes: number, effort: Effort): Promise<readonly nu
     return samples;
   });
 }
+
+/** TCP connections made and ended in a second, so many together. */
+export function netConnectionRate(connections: number, { stretches }: Effort): Promise<readonly number[]> {
+  return withPair(async (client, server) => {
+    await server.order({ kind: 'echo' } satisfies NetOrder);
+    return client.samples({ kind: 'connect', connections, runs: stretches } satisfies NetOrder);
+  });
+}

@@ -19,7 +19,9 @@ export class Peer implements AsyncDisposable {
   readonly #failure: Promise<never>;
 
   constructor(program: string, args: readonly string[]) {
-    const child = fork(fileURLToPath(new URL(`./${program}.js`, import.meta.url)), args);
+    // Memory is measured after a collection.
+    const execArgv = ['--expose-gc', ...process.execArgv];
+    const child = fork(fileURLToPath(new URL(`./${program}.js`, import.meta.url)), args, { execArgv });
     this.#child = child;
     this.#failure = once(child, 'exit').then(([code, signal]) => {
       throw new Error(`${program} ${args.join(' ')} ended early: ${String(code ?? signal)}`);
