@@ -18,7 +18,10 @@ export const cmConnections = area(
     `ADDR_RESOLVED ADDR_ERROR ROUTE_RESOLVED ROUTE_ERROR CONNECT_REQUEST CONNECT_RESPONSE CONNECT_ERROR UNREACHABLE
     REJECTED ESTABLISHED DISCONNECTED DEVICE_REMOVAL MULTICAST_JOIN MULTICAST_ERROR ADDR_CHANGE TIMEWAIT_EXIT
     ADDRINFO_RESOLVED ADDRINFO_ERROR USER INTERNAL`,
-    { INTERNAL: here('CmEventType.INTERNAL', 'never comes, as in C') },
+    {
+      ADDR_CHANGE: here('CmEventType.ADDR_CHANGE', 'never comes: there is no bonding here'),
+      INTERNAL: here('CmEventType.INTERNAL', 'never comes, as in C'),
+    },
   ),
   constants('enum of RDMA_MAX_RESP_RES', here('RDMA_MAX_RESP_RES', MOST), 'RDMA_MAX_', 'RESP_RES INIT_DEPTH', {
     RESP_RES: 'RDMA_MAX_RESP_RES',
@@ -63,14 +66,17 @@ export const cmConnections = area(
   call('rdma_destroy_qp', 'CmId.destroyQp'),
   call('rdma_connect', here('CmId.connect', 'no parameters where C takes NULL; `connect()` does all the steps')),
   call('rdma_establish', 'CmId.establish'),
-  call('rdma_listen', here('CmId.listen', '`listen()` does all the steps')),
+  call('rdma_listen', here('CmId.listen', 'any address is that of one device; `listen()` does all the steps')),
   call('rdma_get_request', 'CmId.getRequest'),
   call('rdma_accept', 'CmId.accept'),
   call('rdma_reject', 'CmId.reject'),
   call('rdma_reject_ece', ECE),
   call('rdma_notify', 'CmId.notify'),
   call('rdma_disconnect', 'CmId.disconnect'),
-  call('rdma_init_qp_attr', here('CmId.initQpAttr', 'what `qp.modify` takes; there is no mask')),
+  call(
+    'rdma_init_qp_attr',
+    here('CmId.initQpAttr', 'what `qp.modify` takes; `minRnrTimer` is 12, 0.64 ms, not 0, 655 ms'),
+  ),
   call('rdma_set_local_ece', ECE),
   call('rdma_get_remote_ece', ECE),
   constants('rdma_cm_join_mc_attr_mask', MASK, 'RDMA_CM_JOIN_MC_ATTR_', 'ADDRESS JOIN_FLAGS RESERVED'),
@@ -80,5 +86,8 @@ export const cmConnections = area(
   struct('rdma_cm_join_mc_attr_ex', 'JoinMcAttr', 'comp_mask join_flags addr', { comp_mask: MASK }),
   call('rdma_join_multicast', here('CmId.joinMulticast', 'the context comes back as `event.multicastContext`')),
   call('rdma_join_multicast_ex', 'CmId.joinMulticastEx'),
-  call('rdma_leave_multicast', 'CmId.leaveMulticast'),
+  call(
+    'rdma_leave_multicast',
+    here('CmId.leaveMulticast', 'EBUSY while its events are not acknowledged, where the C call waits'),
+  ),
 );
