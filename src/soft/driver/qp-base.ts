@@ -1,3 +1,4 @@
+import { CommandError } from '../../nic/index.js';
 import { ipFromGid, type QpAttr, type QpState, type QpType } from '../../spec/index.js';
 import {
   completeQpAttr,
@@ -16,8 +17,8 @@ const CONTROLLED_QKEY = 0x80000000;
 
 /** A queue pair as the adapter has it. */
 export class DeviceQp {
-  /** Address of the peer that it was connected to last. */
-  peer: string | undefined;
+  /** Address of the peer that it was connected to last; null where the adapter knows of none either. */
+  peer: string | null | undefined;
 
   constructor(
     readonly qpNum: number,
@@ -48,8 +49,11 @@ export abstract class SoftQpBase extends Resource implements QpBase {
     return this.device.ring.state;
   }
 
+  /** Address of the peer, as explanations name it. */
   get peer(): string | undefined {
-    return this.device.peer;
+    // A connection manager connects queue pairs in the adapter, where the driver does not see it.
+    if (this.device.peer === undefined) this.device.peer = this.#knownPeer() ?? null;
+    return this.device.peer ?? undefined;
   }
 
   modify(init: QpModifyAttr): void {
@@ -69,6 +73,17 @@ export abstract class SoftQpBase extends Resource implements QpBase {
 
   destroy(): void {
     this.end();
+  }
+
+  #knownPeer(): string | undefined {
+    try {
+      const dgid = this.context.adapter.execute('queryQp', this.qpNum).ahAttr.grh?.dgid;
+      return dgid?.some((byte) => byte !== 0) === true ? ipFromGid(dgid) : undefined;
+    } catch (error) {
+      // A device that is lost answers no more; the failure is told without the address then.
+      if (error instanceof CommandError) return undefined;
+      throw error;
+    }
   }
 
   protected queryAttr(): QpAttr {
