@@ -12,7 +12,7 @@ import {
   createId,
 } from '../../index.js';
 import { adviceOn, isFailure } from '../cm/event-text.js';
-import { QP_INIT, connParam } from './queue-pair.js';
+import { CONN_PARAM, QueuePairs } from './queue-pair.js';
 import { type Step, StepClock, type StepResult } from './steps.js';
 
 /** What is to be measured. */
@@ -82,6 +82,7 @@ export class CmTimeRun {
   readonly #connections: Connection[] = [];
   readonly #byId = new Map<CmId, Connection>();
   readonly #failures: string[] = [];
+  readonly #queuePairs = new QueuePairs();
   #awaited = 0;
 
   constructor(setup: CmTimeSetup) {
@@ -104,8 +105,8 @@ export class CmTimeRun {
     await this.#step('resolve addr', (connection) => this.#resolveAddr(connection));
     await this.#step('resolve route', (connection) => this.#resolveRoute(connection));
     const { baseQpn } = this.#setup;
-    if (baseQpn === undefined) await this.#step('create qp', ({ id }) => void id.createQp(undefined, QP_INIT));
-    const param = { ...connParam, retryCount: Math.min(7, this.#setup.retries) };
+    if (baseQpn === undefined) await this.#step('create qp', ({ id }) => this.#queuePairs.create(id));
+    const param = { ...CONN_PARAM, retryCount: Math.min(7, this.#setup.retries) };
     await this.#step('connect', ({ id, index }) =>
       id.connect(baseQpn === undefined ? param : { ...param, qpNum: baseQpn + index }),
     );
@@ -124,6 +125,7 @@ export class CmTimeRun {
       if (id.qp !== undefined) id.destroyQp();
       id.destroy();
     }
+    this.#queuePairs.close();
     this.#channel.destroy();
   }
 

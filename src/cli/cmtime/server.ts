@@ -10,7 +10,7 @@ import {
   createEventChannel,
   createId,
 } from '../../index.js';
-import { QP_INIT, connParam } from './queue-pair.js';
+import { CONN_PARAM, QueuePairs } from './queue-pair.js';
 
 /** What a server needs to know. */
 export interface CmTimeServerSetup {
@@ -35,6 +35,7 @@ export class CmTimeServer {
   readonly #channel: EventChannel;
   readonly #listenId: CmId;
   readonly #connections = new Set<CmId>();
+  readonly #queuePairs = new QueuePairs();
   readonly #setup: CmTimeServerSetup;
   #qpn: number | undefined;
 
@@ -66,6 +67,7 @@ export class CmTimeServer {
 
   close(): void {
     for (const id of this.#connections) this.#end(id);
+    this.#queuePairs.close();
     this.#listenId.destroy();
     this.#channel.destroy();
   }
@@ -82,10 +84,10 @@ export class CmTimeServer {
     this.#connections.add(id);
     try {
       if (this.#qpn === undefined) {
-        id.createQp(undefined, QP_INIT);
+        this.#queuePairs.create(id);
         id.accept();
       } else {
-        id.accept({ ...connParam, qpNum: this.#qpn });
+        id.accept({ ...CONN_PARAM, qpNum: this.#qpn });
         this.#qpn += 1;
       }
     } catch (error) {

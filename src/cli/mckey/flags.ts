@@ -41,7 +41,7 @@ export function mckeyCommand(): Command {
     .option('-m <address>', 'IP address of the group: 224.0.0.0 to 239.255.255.255, or ff00::/8')
     .option('-M <gid>', 'GID of the group, in place of -m; needs -b')
     .option('-s', 'send to the group')
-    .option('-b <address>', 'address to bind to')
+    .option('-b <address>', 'address to bind to (default: as --addr says)')
     .addOption(number('-c <connections>', 'queue pairs that join the group', 1, 1 << 16, 1))
     .addOption(number('-C <count>', 'messages per queue pair', 0, 2 ** 31 - 1, 10))
     .addOption(number('-S <size>', 'bytes of each message, at most the MTU', 0, MAX_BYTES, 100))
