@@ -114,6 +114,7 @@ export class SimulatedHost implements AdapterHost {
 
   #onEvent(ring: Int32Array): void {
     if (Atomics.compareExchange(ring, CompChannelRing.ASYNC_WAITERS, 1, 0) !== 1) return;
+    this.simulation.announced();
     queueMicrotask(() => {
       for (const listener of [...this.#listeners]) listener();
     });

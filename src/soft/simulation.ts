@@ -15,6 +15,7 @@ export class Simulation {
   readonly #hosts: SimulatedHost[] = [];
   #runners = 0;
   #scheduled = false;
+  #awaited = false;
 
   constructor(
     readonly network: SimulatedNetwork,
@@ -55,16 +56,26 @@ export class Simulation {
     };
   }
 
+  /** What somebody awaits in the event loop has come: no time passes before they have had their turn. */
+  announced(): void {
+    this.#awaited = true;
+  }
+
   /** Something new may happen. */
   stirred(): void {
     if (this.#runners === 0 || this.#scheduled) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
+      this.#awaited = false;
       let steps = 0;
-      while (this.#runners > 0 && steps < STEPS_PER_ROUND && this.step(Infinity)) steps += 1;
+      while (this.#mayRun && steps < STEPS_PER_ROUND && this.step(Infinity)) steps += 1;
       if (steps > 0) this.stirred();
     });
+  }
+
+  get #mayRun(): boolean {
+    return this.#runners > 0 && !this.#awaited;
   }
 
   #turn(): boolean {
