@@ -6,21 +6,32 @@ type Answer = CmSidrRep | 'waiting';
 
 /**
  * Questions for datagram queue pairs that came not long ago, so that a repeat gets the same answer, and the program hears
- * of each question once. The oldest are forgotten first.
+ * of each question once. Of the answers the oldest are forgotten first; how many questions wait is their backlog's affair.
  */
 export class AnsweredRequests {
-  readonly #answers = new Map<string, Answer>();
+  readonly #waiting = new Set<string>();
+  readonly #answers = new Map<string, CmSidrRep>();
 
   constructor(private readonly limit: number) {}
 
   /** The answer that was given; 'waiting' while there is none; undefined for a question that is new. */
   find(request: CmSidrReq, datagram: CmDatagram): Answer | undefined {
-    return this.#answers.get(key(request, datagram));
+    const name = key(request, datagram);
+    return this.#waiting.has(name) ? 'waiting' : this.#answers.get(name);
   }
 
-  add(request: CmSidrReq, datagram: CmDatagram, answer: Answer): void {
+  /** How many questions and answers are kept. */
+  get size(): number {
+    return this.#waiting.size + this.#answers.size;
+  }
+
+  wait(request: CmSidrReq, datagram: CmDatagram): void {
+    this.#waiting.add(key(request, datagram));
+  }
+
+  answer(request: CmSidrReq, datagram: CmDatagram, answer: CmSidrRep): void {
     const name = key(request, datagram);
-    this.#answers.delete(name);
+    this.#waiting.delete(name);
     this.#answers.set(name, answer);
     if (this.#answers.size <= this.limit) return;
     const [oldest] = this.#answers.keys();

@@ -1,7 +1,8 @@
-import { CmEventType, type QpAttr, QpState, QpType } from '../spec/index.js';
+import { CmEventType, PrivateDataBytes, type QpAttr, QpState } from '../spec/index.js';
 import { type CmMessage, decodeCmMessage, encodeCmMessage } from '../wire/index.js';
-import { addressBack, addressTo, flowLabelOf } from './addresses.js';
+import { addressBack } from './addresses.js';
 import { AnsweredRequests } from './answered-requests.js';
+import { checkAccept, checkPrivateData } from './checks.js';
 import { CmError } from './cm-error.js';
 import type {
   CmAccept,
@@ -14,20 +15,18 @@ import type {
   CmListen,
   CmReject,
 } from './command.js';
-import { Connection, freshPsn } from './connection.js';
+import { Connection } from './connection.js';
 import type { CmCore } from './core.js';
 import { CmCounters } from './counters.js';
 import { Directory } from './directory.js';
 import { type CmDatagram, type CmHost, type CmLimits, DEFAULT_CM_LIMITS } from './host.js';
-import { type Identifier, isDatagramSpace } from './identifier.js';
+import type { Identifier } from './identifier.js';
+import { initiate } from './initiation.js';
 import { Listener, type Pending } from './listener.js';
 import { PortTable } from './port-table.js';
 import { initialAttributes } from './qp-attributes.js';
-import { requestOf, resolutionOf, type RequestFacts } from './requests.js';
 import { Reception } from './reception.js';
-import { Resolution } from './resolution.js';
 import { ResolutionRequest } from './resolution-request.js';
-import { ackTimeout, LOCAL_ACK_DELAY, MAX_CM_RETRIES, PACKET_LIFETIME, RESPONSE_TIMEOUT } from './timeouts.js';
 
 /** Each command as a method: `CmCommandTable` says what they take and give. */
 type Commands = { readonly [V in keyof CmCommandTable]: (argument: CmCommandTable[V][0]) => CmCommandTable[V][1] };
@@ -51,6 +50,8 @@ export class ConnectionManager implements CmCore {
   readonly #pending: Pending = { count: 0 };
   #events: CmEvent[] = [];
   #nextId = 1;
+  /** The device is lost: what its identifiers had to hear they have heard. */
+  #lost = false;
 
   constructor(
     readonly host: CmHost,
@@ -104,14 +105,17 @@ export class ConnectionManager implements CmCore {
   fail(): void {
     for (const { id } of this.identifiers.values())
       this.raise({ type: CmEventType.DEVICE_REMOVAL, id, status: 0, privateData: new Uint8Array(0) });
+    this.#lost = true;
   }
 
   /** Ends every identifier, with what the protocol owes its peer. */
   close(): void {
-    for (const id of [...this.identifiers.keys()]) this.#destroyId(id);
+    // A listener takes requests with it.
+    for (const id of [...this.identifiers.keys()]) if (this.identifiers.has(id)) this.#destroyId(id);
   }
 
   raise(event: CmEvent): void {
+    if (this.#lost) return;
     this.#events.push(event);
     this.host.eventReady();
   }
@@ -162,72 +166,24 @@ export class ConnectionManager implements CmCore {
   #connect(connect: CmConnect): undefined {
     const identifier = this.#find(connect.id);
     this.#requireFree(identifier);
-    const { host } = this;
-    const [localGid] = host.gids;
-    if (localGid === undefined) throw new CmError('ENETUNREACH', 'the device has lost its address');
-    identifier.port ??= this.ports.bind(identifier.id, identifier.portSpace, 0, false);
-    const flowLabel = flowLabelOf(identifier.port, connect.port);
-    const to = addressTo(0, connect.destination, flowLabel, connect.trafficClass);
-    const transactionId = (BigInt(host.random() >>> 0) << 32n) | BigInt(host.random() >>> 0);
-    const facts = (localCommId: number): RequestFacts => ({
-      portSpace: identifier.portSpace,
-      localGid,
-      localPort: identifier.port ?? 0,
-      localCommId,
-      transactionId,
-      caGuid: host.nodeGuid,
-    });
-    if (isDatagramSpace(identifier.portSpace) || connect.qp?.qpType === QpType.UD) {
-      const resolution = new Resolution(this, identifier.id, to, connect.destination);
-      identifier.conversation = resolution;
-      resolution.ask(resolutionOf(facts(resolution.commId), connect));
-      return;
-    }
-    const { qp } = connect;
-    if (qp === undefined) throw new CmError('EINVAL', 'a connection needs a queue pair');
-    const packetLifetime = connect.ackTimeout === undefined ? PACKET_LIFETIME : Math.max(0, connect.ackTimeout - 1);
-    const localPsn = freshPsn(host.random);
-    const agreement = {
-      to,
-      pathMtu: host.mtu,
-      remoteQpn: 0,
-      localPsn,
-      remotePsn: 0,
-      responderResources: connect.responderResources,
-      initiatorDepth: connect.initiatorDepth,
-      ackTimeout: ackTimeout(LOCAL_ACK_DELAY, packetLifetime),
-      retryCount: connect.retryCount,
-      rnrRetryCount: connect.rnrRetryCount,
-    };
-    const own = { startingPsn: localPsn, pathMtu: host.mtu, packetLifetime };
-    // Made before the connection is, so that a queue pair that cannot ask leaves nothing behind.
-    const request = requestOf(facts(0), connect, qp, own);
-    const connection = new Connection({
-      core: this,
-      id: identifier.id,
-      agreement,
-      transactionId,
-      packetLifetime,
-      responseTimeout: RESPONSE_TIMEOUT,
-      maxRetries: MAX_CM_RETRIES,
-      qp,
-    });
-    identifier.conversation = connection;
-    connection.ask({ ...request, localCommId: connection.commId });
+    initiate(this, identifier, connect);
   }
 
   #accept(accept: CmAccept): undefined {
     const { conversation } = this.#find(accept.id);
     if (!(conversation instanceof Connection || conversation instanceof ResolutionRequest))
       throw new CmError('EINVAL', 'the identifier has no request to accept');
+    checkAccept(accept, conversation instanceof ResolutionRequest);
     conversation.accept(accept);
   }
 
   #reject(reject: CmReject): undefined {
     const { conversation } = this.#find(reject.id);
-    if (conversation instanceof ResolutionRequest) conversation.reject(reject.privateData);
-    else if (conversation instanceof Connection) conversation.reject(reject);
-    else throw new CmError('EINVAL', 'the identifier has no request to reject');
+    if (!(conversation instanceof Connection || conversation instanceof ResolutionRequest))
+      throw new CmError('EINVAL', 'the identifier has no request to reject');
+    const isDatagrams = conversation instanceof ResolutionRequest;
+    checkPrivateData(reject.privateData, isDatagrams ? PrivateDataBytes.RESOLVED : PrivateDataBytes.REJECT);
+    conversation.reject(reject);
   }
 
   #initQpAttr({ id, qpType, qpState }: CmInitQpAttr): Partial<QpAttr> {
@@ -241,7 +197,10 @@ export class ConnectionManager implements CmCore {
   #destroyId(id: number): undefined {
     const identifier = this.#find(id);
     this.identifiers.delete(id);
-    if (this.#events.length > 0) this.#events = this.#events.filter((event) => event.id !== id);
+    const taken = this.#events.filter((event) => event.id === id || event.request?.listenId === id);
+    if (taken.length > 0) this.#events = this.#events.filter((event) => !taken.includes(event));
+    // Requests that the program has not heard of are nobody's any more.
+    for (const { id: unheard } of taken) if (unheard !== id) this.#destroyId(unheard);
     identifier.conversation?.abandon();
     if (identifier.port !== undefined) this.ports.release(id, identifier.portSpace, identifier.port);
   }

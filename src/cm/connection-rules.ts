@@ -71,10 +71,12 @@ const messageRules: Readonly<Record<ConnectionState, MessageRules>> = {
     [DREQ]: (connection, dreq) => connection.takeDisconnect(dreq),
   },
   DREQ_SENT: {
+    [REQ]: (connection) => connection.noteDuplicate(REQ),
     [DREQ]: (connection, dreq) => connection.crossDisconnect(dreq),
     [DREP]: (connection) => connection.takeDisconnected(),
   },
   DREQ_RCVD: {
+    [REQ]: (connection) => connection.noteDuplicate(REQ),
     [DREQ]: (connection) => connection.noteDuplicate(DREQ),
   },
   TIMEWAIT: {
@@ -97,9 +99,9 @@ const timeoutRules: Readonly<Partial<Record<ConnectionState, Rule>>> = {
 
 /** The program says that it parts. In other states there is nothing left to part from. */
 const disconnectRules: Readonly<Partial<Record<ConnectionState, Rule>>> = {
-  REP_SENT: (connection) => connection.refuse(),
-  MRA_REP_RCVD: (connection) => connection.refuse(),
-  REP_RCVD: (connection) => connection.refuse(),
+  REP_SENT: (connection) => connection.retract(),
+  MRA_REP_RCVD: (connection) => connection.retract(),
+  REP_RCVD: (connection) => connection.retract(),
   ESTABLISHED: (connection) => connection.part(),
   DREQ_RCVD: (connection) => connection.answerDisconnect(),
 };
@@ -110,6 +112,9 @@ const abandonRules: Readonly<Partial<Record<ConnectionState, Rule>>> = {
   REQ_SENT: (connection) => connection.withdraw(),
   MRA_REQ_RCVD: (connection) => connection.withdraw(),
   REQ_RCVD: (connection) => connection.refuse(),
+  REP_SENT: (connection) => connection.refuse(),
+  MRA_REP_RCVD: (connection) => connection.refuse(),
+  REP_RCVD: (connection) => connection.refuse(),
 };
 
 /** Has a message do what it does in the connection's state. @returns false when that is nothing */

@@ -2,11 +2,11 @@ import {
   CmEventType,
   Errno,
   type Gid,
-  gidsEqual,
+  nameOf,
   PSN_MASK,
   type QpAttr,
   QpState,
-  type QpType,
+  QpType,
   RejectReason,
 } from '../spec/index.js';
 import {
@@ -18,22 +18,19 @@ import {
   type CmRep,
   type CmReq,
   encodeCmMessage,
-  putU32,
 } from '../wire/index.js';
 import { CmError } from './cm-error.js';
 import type { CmAccept, CmConnParam, CmEvent, CmQp, CmReject } from './command.js';
+import { About, answererIn, type Names, rejectionOf, replyOf, timeoutOf } from './connection-messages.js';
 import { ConnectionState, onAbandon, onDisconnect, onTimeout } from './connection-rules.js';
 import type { Backlog, CmCore, Conversation } from './core.js';
 import type { Refusal } from './host.js';
+import { Peer } from './peer.js';
 import { type Agreement, connectedAttributes } from './qp-attributes.js';
 import { Retransmission } from './retransmission.js';
-import { ackTimeout, LOCAL_ACK_DELAY, MRA_SERVICE_TIMEOUT, requestIntervalUs, timeoutUs } from './timeouts.js';
+import { ackTimeout, LONGEST_FAREWELL, MRA_SERVICE_TIMEOUT, requestIntervalUs, timeoutUs } from './timeouts.js';
 
 const NOTHING = new Uint8Array(0);
-const NO_INFO = { rejectedInfoLength: 0, additionalInfo: NOTHING } as const;
-/** Which message a rejection or a request for patience is about. */
-const About = { REQ: 0, REP: 1, OTHER: 2 } as const;
-type About = (typeof About)[keyof typeof About];
 
 /** What a connection begins with, on either side. */
 export interface ConnectionParts {
@@ -45,10 +42,18 @@ export interface ConnectionParts {
   /** Exponent of the time within which the peer answers. */
   readonly responseTimeout: number;
   readonly maxRetries: number;
-  /** What we ask for with. */
-  readonly qp?: CmQp | undefined;
-  /** Where we were asked. */
-  readonly backlog?: Backlog | undefined;
+  /** Of whoever asks. */
+  readonly asking?: {
+    readonly qp: CmQp;
+    /** The program's own ACK timeout; without it what the peer says of itself counts as well. */
+    readonly ackTimeout: number | undefined;
+  };
+  /** Of whoever is asked. */
+  readonly asked?: {
+    readonly backlog: Backlog;
+    /** What the request is for. */
+    readonly qpType: QpType;
+  };
 }
 
 /**
@@ -58,19 +63,21 @@ export interface ConnectionParts {
 export class Connection implements Conversation {
   state: ConnectionState;
   readonly commId: number;
+  readonly peer: Peer;
   /** The program's name for it, as long as the program has one. */
   #id: number | undefined;
   #agreement: Agreement;
   #qp: CmQp | undefined;
   #backlog: Backlog | undefined;
   #transactionId: bigint;
-  #remoteCommId = 0;
-  #remoteCaGuid = 0n;
   readonly #core: CmCore;
-  readonly #peer: Gid;
   readonly #packetLifetime: number;
   readonly #responseTimeout: number;
   readonly #maxRetries: number;
+  /** The ACK timeout that the program wants, whatever the peer says. */
+  readonly #ackTimeout: number | undefined;
+  /** The type of queue pair that the peer asks for. */
+  readonly #wanted: QpType | undefined;
   readonly #retransmission: Retransmission;
 
   constructor(parts: ConnectionParts) {
@@ -82,17 +89,15 @@ export class Connection implements Conversation {
     this.#packetLifetime = parts.packetLifetime;
     this.#responseTimeout = parts.responseTimeout;
     this.#maxRetries = parts.maxRetries;
-    this.#qp = parts.qp;
-    this.#backlog = parts.backlog;
-    this.#peer = peerOf(parts.agreement);
-    this.state = parts.backlog === undefined ? ConnectionState.REQ_SENT : ConnectionState.REQ_RCVD;
+    this.#qp = parts.asking?.qp;
+    this.#ackTimeout = parts.asking?.ackTimeout;
+    this.#backlog = parts.asked?.backlog;
+    this.#wanted = parts.asked?.qpType;
+    this.peer = new Peer(this, core.directory, destinationOf(parts.agreement));
+    this.state = parts.asked === undefined ? ConnectionState.REQ_SENT : ConnectionState.REQ_RCVD;
     this.#retransmission = new Retransmission(core.host, core.counters, () => onTimeout(this));
     this.commId = core.directory.add(this);
-    if (parts.qp !== undefined) core.directory.addQp(this, parts.qp.qpNum);
-  }
-
-  isPeer(gid: Gid): boolean {
-    return gidsEqual(gid, this.#peer);
+    if (this.#qp !== undefined) core.directory.addQp(this, this.#qp.qpNum);
   }
 
   /** Whether we have agreed, and have not heard that the peer is ready. */
@@ -100,9 +105,9 @@ export class Connection implements Conversation {
     return this.state === ConnectionState.REP_SENT || this.state === ConnectionState.MRA_REP_RCVD;
   }
 
-  /** Whether a message names the connection as the peer does; before its first message nobody knows. */
-  isNamed(remoteCommId: number): boolean {
-    return this.#remoteCommId === 0 || this.#remoteCommId === remoteCommId;
+  /** Whether it connects our queue pair of that number. */
+  isOf(qpNum: number): boolean {
+    return this.#qp?.qpNum === qpNum;
   }
 
   // What the program wants.
@@ -115,13 +120,15 @@ export class Connection implements Conversation {
 
   /** Notes who asks. */
   asked(req: CmReq): void {
-    this.#meet(req.localCommId, req.localQpn, req.localCaGuid);
+    this.peer.meet(req.localCommId, req.localQpn, req.localCaGuid);
   }
 
   /** @throws CmError EINVAL unless the request waits for an answer, or what moving the queue pair is refused with */
   accept(accept: CmAccept): void {
     this.#require('accepted', ConnectionState.REQ_RCVD);
     const { qp } = accept;
+    if (qp.qpType !== this.#wanted)
+      throw new CmError('EINVAL', `the request is for a queue pair of type ${nameOf(QpType, this.#wanted ?? 0)}`);
     const agreement: Agreement = {
       ...this.#agreement,
       responderResources: accept.responderResources,
@@ -135,24 +142,7 @@ export class Connection implements Conversation {
     this.#core.directory.addQp(this, qp.qpNum);
     this.#leaveBacklog();
     this.state = ConnectionState.REP_SENT;
-    const rep: CmRep = {
-      ...this.#names(),
-      attribute: CmAttribute.REP,
-      localQkey: 0,
-      localQpn: qp.qpNum,
-      localEecn: 0,
-      vendorId: 0,
-      startingPsn: agreement.localPsn,
-      responderResources: agreement.responderResources,
-      initiatorDepth: agreement.initiatorDepth,
-      targetAckDelay: LOCAL_ACK_DELAY,
-      failoverAccepted: 0,
-      endToEndFlowControl: accept.flowControl,
-      rnrRetryCount: accept.rnrRetryCount,
-      srq: qp.srq,
-      localCaGuid: this.#core.host.nodeGuid,
-      privateData: accept.privateData,
-    };
+    const rep = replyOf(this.#names(), accept, agreement, this.#core.host.nodeGuid);
     this.#retransmission.start(rep, agreement.to, timeoutUs(this.#responseTimeout), this.#maxRetries);
   }
 
@@ -160,6 +150,7 @@ export class Connection implements Conversation {
   reject({ privateData, reason = RejectReason.CONSUMER_DEFINED }: CmReject): void {
     this.#require('rejected', ConnectionState.REQ_RCVD, ConnectionState.REP_RCVD);
     this.#sendRejection(reason, privateData);
+    this.#leaveBacklog();
     this.#end();
   }
 
@@ -201,31 +192,33 @@ export class Connection implements Conversation {
 
   abandon(): void {
     this.#id = undefined;
+    this.#leaveBacklog();
     onAbandon(this);
   }
 
   // What messages do.
 
   takeReply(rep: CmRep): void {
-    const { directory } = this.#core;
     const qp = this.#qp;
     if (qp === undefined) return;
-    const stale = directory.findRemoteQp(rep.localQpn, rep.localCaGuid, this.#peer);
+    const remoteQpn = answererIn(rep, qp.qpType);
+    const stale = this.peer.ownerOf(remoteQpn, rep.localCaGuid);
     if (stale !== undefined && stale !== this) {
-      const about = { messageRejected: About.REP, reason: RejectReason.STALE_CONN, privateData: NOTHING };
-      this.#send({ ...this.#names(), remoteCommId: rep.localCommId, attribute: CmAttribute.REJ, ...NO_INFO, ...about });
+      const names = { ...this.#names(), remoteCommId: rep.localCommId };
+      this.#send(rejectionOf(names, About.REP, RejectReason.STALE_CONN));
+      stale.becomeStale();
       return;
     }
     this.#retransmission.stop();
-    this.#meet(rep.localCommId, rep.localQpn, rep.localCaGuid);
+    this.peer.meet(rep.localCommId, remoteQpn, rep.localCaGuid);
     const own = this.#agreement;
     this.#agreement = {
       ...own,
-      remoteQpn: rep.localQpn,
+      remoteQpn,
       remotePsn: rep.startingPsn,
       responderResources: Math.min(own.responderResources, rep.initiatorDepth),
       initiatorDepth: Math.min(own.initiatorDepth, rep.responderResources),
-      ackTimeout: ackTimeout(rep.targetAckDelay, this.#packetLifetime),
+      ackTimeout: this.#ackTimeout ?? ackTimeout(rep.targetAckDelay, this.#packetLifetime),
       rnrRetryCount: rep.rnrRetryCount,
     };
     this.state = ConnectionState.REP_RCVD;
@@ -236,7 +229,7 @@ export class Connection implements Conversation {
       retryCount: own.retryCount,
       rnrRetryCount: rep.rnrRetryCount,
       srq: rep.srq,
-      qpNum: rep.localQpn,
+      qpNum: remoteQpn,
     };
     if (!qp.managed) {
       this.#raise({ type: CmEventType.CONNECT_RESPONSE, privateData: rep.privateData, conn });
@@ -292,10 +285,6 @@ export class Connection implements Conversation {
   }
 
   takeDisconnect(dreq: CmDreq): void {
-    if (dreq.remoteQpn !== this.#qp?.qpNum) {
-      this.#core.counters.rxDropped += 1;
-      return;
-    }
     this.#retransmission.stop();
     this.#transactionId = dreq.transactionId;
     this.state = ConnectionState.DREQ_RCVD;
@@ -320,18 +309,9 @@ export class Connection implements Conversation {
     this.#sendDisconnected();
   }
 
-  refuseAsStale(req: CmReq): void {
+  refuseAsStale({ transactionId }: CmReq): void {
     this.noteDuplicate(CmAttribute.REQ);
-    this.#send({
-      ...this.#names(),
-      transactionId: req.transactionId,
-      localCommId: 0,
-      attribute: CmAttribute.REJ,
-      messageRejected: About.REQ,
-      reason: RejectReason.STALE_CONN,
-      ...NO_INFO,
-      privateData: NOTHING,
-    });
+    this.#send(rejectionOf({ ...this.#names(), transactionId, localCommId: 0 }, About.REQ, RejectReason.STALE_CONN));
   }
 
   /** The peer uses its queue pair for another connection: it has forgotten this one (PROTOCOL.md 4.4). */
@@ -346,7 +326,10 @@ export class Connection implements Conversation {
     this.state = ConnectionState.DREQ_SENT;
     const remoteQpn = this.#agreement.remoteQpn;
     const dreq: CmDreq = { ...this.#names(), attribute: CmAttribute.DREQ, remoteQpn, privateData: NOTHING };
-    const intervalUs = requestIntervalUs(this.#packetLifetime, this.#responseTimeout);
+    const intervalUs = requestIntervalUs(
+      Math.min(this.#packetLifetime, LONGEST_FAREWELL),
+      Math.min(this.#responseTimeout, LONGEST_FAREWELL),
+    );
     this.#retransmission.start(dreq, this.#agreement.to, intervalUs, this.#maxRetries);
   }
 
@@ -358,6 +341,12 @@ export class Connection implements Conversation {
   refuse(): void {
     this.#sendRejection(RejectReason.CONSUMER_DEFINED);
     this.#end();
+  }
+
+  /** Parts before the connection is there. A program that parts waits to hear that it has, whenever it does so. */
+  retract(): void {
+    this.#sendRejection(RejectReason.CONSUMER_DEFINED);
+    this.takeDisconnected();
   }
 
   /** Takes the request back: the peer may know it, though we do not know what the peer calls it. */
@@ -397,22 +386,15 @@ export class Connection implements Conversation {
   #sendRejection(reason: RejectReason, privateData: Uint8Array = NOTHING): void {
     const about: Partial<Record<ConnectionState, About>> = { REQ_RCVD: About.REQ, REP_RCVD: About.REP };
     const messageRejected = about[this.state] ?? About.OTHER;
-    this.#send({ ...this.#names(), attribute: CmAttribute.REJ, messageRejected, reason, ...NO_INFO, privateData });
+    this.#send(rejectionOf(this.#names(), messageRejected, reason, privateData));
   }
 
-  /** Says that we have waited long enough, and by our node GUID who we are: that may be all that the peer knows of us. */
   #sendTimeout(messageRejected: About): void {
-    const additionalInfo = new Uint8Array(8);
-    putU32(additionalInfo, 0, Number(this.#core.host.nodeGuid >> 32n));
-    putU32(additionalInfo, 4, Number(this.#core.host.nodeGuid & 0xffffffffn));
-    const rejectedInfoLength = additionalInfo.length;
-    const reason = RejectReason.TIMEOUT;
-    const what = { messageRejected, reason, rejectedInfoLength, additionalInfo, privateData: NOTHING };
-    this.#send({ ...this.#names(), attribute: CmAttribute.REJ, ...what });
+    this.#send(timeoutOf(this.#names(), messageRejected, this.#core.host.nodeGuid));
   }
 
-  #names(): { transactionId: bigint; localCommId: number; remoteCommId: number } {
-    return { transactionId: this.#transactionId, localCommId: this.commId, remoteCommId: this.#remoteCommId };
+  #names(): Names {
+    return { transactionId: this.#transactionId, localCommId: this.commId, remoteCommId: this.peer.commId };
   }
 
   #send(message: CmMessage): void {
@@ -422,16 +404,6 @@ export class Connection implements Conversation {
 
   #raise(event: Omit<CmEvent, 'id' | 'status' | 'privateData'> & Partial<CmEvent>): void {
     if (this.#id !== undefined) this.#core.raise({ status: 0, privateData: NOTHING, ...event, id: this.#id });
-  }
-
-  /** Learns what the peer calls the connection. */
-  #meet(remoteCommId: number, remoteQpn: number, remoteCaGuid: bigint): void {
-    const { directory } = this.#core;
-    this.#remoteCommId = remoteCommId;
-    this.#remoteCaGuid = remoteCaGuid;
-    this.#agreement = { ...this.#agreement, remoteQpn };
-    directory.addRemote(this, remoteCommId, remoteCaGuid, this.#peer);
-    directory.addRemoteQp(this, remoteQpn, remoteCaGuid, this.#peer);
   }
 
   /** Moves a queue pair to RTS. @returns why that cannot be */
@@ -444,9 +416,12 @@ export class Connection implements Conversation {
     return undefined;
   }
 
-  /** Ends what is under way on the queue pair; it may be gone already. */
+  /** Ends what is under way on the queue pair; it may be gone already, or another connection's. */
   #fail(): void {
-    if (this.#qp?.managed === true) this.#core.host.modifyQp(this.#qp.qpNum, { qpState: QpState.ERR });
+    if (this.#qp?.managed !== true) return;
+    const { directory, host } = this.#core;
+    const owner = directory.findQp(this.#qp.qpNum) ?? this;
+    if (owner === this) host.modifyQp(this.#qp.qpNum, { qpState: QpState.ERR });
   }
 
   /** It came to nothing. */
@@ -458,9 +433,13 @@ export class Connection implements Conversation {
 
   #enterTimewait(): void {
     this.state = ConnectionState.TIMEWAIT;
-    this.#retransmission.wait(timeoutUs(this.#agreement.ackTimeout));
+    this.#retransmission.wait(timeoutUs(Math.min(this.#agreement.ackTimeout, LONGEST_FAREWELL)));
   }
 
+  /**
+   * The program has answered, or dropped the request. A peer that takes its request back does not free the place: it could
+   * fill the program's queue with requests of which none waits.
+   */
   #leaveBacklog(): void {
     this.#backlog?.leave();
     this.#backlog = undefined;
@@ -469,10 +448,9 @@ export class Connection implements Conversation {
   #end(): void {
     const { directory } = this.#core;
     this.state = ConnectionState.CLOSED;
-    this.#leaveBacklog();
     this.#retransmission.release();
     directory.forget(this.commId);
-    directory.forgetRemote(this, this.#remoteCommId, this.#agreement.remoteQpn, this.#remoteCaGuid, this.#peer);
+    this.peer.forget();
     if (this.#qp !== undefined) directory.forgetQp(this, this.#qp.qpNum);
   }
 
@@ -483,7 +461,7 @@ export class Connection implements Conversation {
   }
 }
 
-function peerOf({ to }: Agreement): Gid {
+function destinationOf({ to }: Agreement): Gid {
   if (to.grh === undefined) throw new Error('a connection without an address');
   return to.grh.dgid;
 }

@@ -1,4 +1,14 @@
-import { CmEventType, gidsEqual, isIpv4Gid, Mtu, mtuBytes, QpType, RejectReason, SidrStatus } from '../spec/index.js';
+import {
+  CmEventType,
+  gidsEqual,
+  isIpv4Gid,
+  Mtu,
+  mtuBytes,
+  PortSpace,
+  QpType,
+  RejectReason,
+  SidrStatus,
+} from '../spec/index.js';
 import {
   CMA_HEADER_BYTES,
   CmAttribute,
@@ -17,12 +27,11 @@ import type { ConnectionManager } from './connection-manager.js';
 import { Connection, freshPsn } from './connection.js';
 import { onMessage } from './connection-rules.js';
 import type { CmDatagram } from './host.js';
-import type { Identifier } from './identifier.js';
+import { type Identifier, isDatagramSpace } from './identifier.js';
 import type { Listener } from './listener.js';
 import { answererOf } from './requests.js';
 import { ResolutionRequest, sidrReply } from './resolution-request.js';
 import { Resolution } from './resolution.js';
-import { ackTimeout, LOCAL_ACK_DELAY } from './timeouts.js';
 
 const NOTHING = new Uint8Array(0);
 const GUID_BYTES = 8;
@@ -33,6 +42,13 @@ const APR_UNSUPPORTED = 2;
 interface Objection {
   readonly reason: RejectReason;
   readonly info?: Uint8Array;
+}
+
+/** What a request is for. */
+interface Facts {
+  readonly header: CmaHeader;
+  /** The type of queue pair that is to answer it. */
+  readonly qpType: QpType;
 }
 
 /** A request and the room for it. */
@@ -63,8 +79,9 @@ export class Reception {
         return this.#deliver(message, this.#rejected(message, datagram), datagram);
       case CmAttribute.DREQ: {
         const connection = this.#find(message.remoteCommId);
-        if (connection !== undefined) return this.#deliver(message, connection, datagram);
-        // Whoever wants to part from nobody is told that it has (PROTOCOL.md 4.4).
+        if (connection?.peer.isMet === true)
+          return connection.isOf(message.remoteQpn) && this.#deliver(message, connection, datagram);
+        // Whoever wants to part from nobody, or from what is no connection yet, is told that it has (PROTOCOL.md 4.4).
         const { transactionId, localCommId, remoteCommId } = message;
         const names = { transactionId, localCommId: remoteCommId, remoteCommId: localCommId };
         this.manager.reply(datagram, { ...names, attribute: CmAttribute.DREP, privateData: NOTHING });
@@ -93,11 +110,8 @@ export class Reception {
     connection: Connection | undefined,
     { source }: CmDatagram,
   ): boolean {
-    if (connection?.isPeer(source) !== true) return false;
-    // Whoever refuses a request need not give it a name.
-    const unnamed = message.attribute === CmAttribute.REJ && message.localCommId === 0;
-    if (!unnamed && !connection.isNamed(message.localCommId)) return false;
-    return onMessage(connection, message);
+    if (connection?.peer.isAt(source) !== true) return false;
+    return connection.peer.isNamed(message.localCommId) && onMessage(connection, message);
   }
 
   /** Who is meant by a rejection: a peer that gave up may never have learnt our name, and gives its own and its GUID. */
@@ -119,20 +133,19 @@ export class Reception {
       stale.becomeStale();
       return true;
     }
-    const objection = this.#objectionTo(req, datagram);
-    const header = readCmaHeader(req.privateData);
-    const qpType = answererOf(req);
-    if (objection !== undefined || header === undefined || qpType === undefined) {
-      this.#refuse(req, datagram, objection ?? { reason: RejectReason.UNSUPPORTED });
+    const examined = this.#examine(req, datagram);
+    if ('reason' in examined) {
+      this.#refuse(req, datagram, examined);
       return true;
     }
+    const { header, qpType } = examined;
     const admission = this.#admit(req.serviceId);
     if (typeof admission === 'number') {
       this.#refuse(req, datagram, { reason: admission });
       return true;
     }
     const { identifier, listener } = admission;
-    const connection = this.#answer(req, datagram, identifier.id, listener);
+    const connection = this.#answer(req, datagram, identifier.id, { backlog: listener, qpType });
     identifier.conversation = connection;
     connection.asked(req);
     this.manager.raise({
@@ -154,24 +167,26 @@ export class Reception {
     return true;
   }
 
-  /** What speaks against a request whoever it is for. */
-  #objectionTo(req: CmReq, { source, destination }: CmDatagram): Objection | undefined {
+  /** What a request is for, or what speaks against it. */
+  #examine(req: CmReq, datagram: CmDatagram): Facts | Objection {
     const { host } = this.manager;
+    const { source, destination } = datagram;
     const { localGid, remoteGid } = req.primaryPath;
-    if (answererOf(req) === undefined) return { reason: RejectReason.INVALID_TRANSPORT_TYPE };
+    const qpType = answererOf(req);
+    const space = splitServiceId(req.serviceId)?.portSpace;
+    if (qpType === undefined || (space !== undefined && isDatagramSpace(space)))
+      return { reason: RejectReason.INVALID_TRANSPORT_TYPE };
     // The connection goes to whoever asks for it, and to nobody else whom they may name.
     if (!gidsEqual(remoteGid, destination) || !gidsEqual(localGid, source))
       return { reason: RejectReason.INVALID_GID, info: destination };
     const mtu = Object.values(Mtu).find((known) => known === req.pathMtu);
     if (mtu === undefined || mtuBytes(mtu) > mtuBytes(host.mtu))
       return { reason: RejectReason.INVALID_MTU, info: Uint8Array.of(host.mtu) };
-    const header = readCmaHeader(req.privateData);
-    if (header === undefined || (header.ipVersion === 4) !== isIpv4Gid(destination))
-      return { reason: RejectReason.UNSUPPORTED };
-    return undefined;
+    const header = headerOf(req, datagram);
+    return header === undefined ? { reason: RejectReason.UNSUPPORTED } : { header, qpType };
   }
 
-  #answer(req: CmReq, datagram: CmDatagram, id: number, backlog: Listener): Connection {
+  #answer(req: CmReq, datagram: CmDatagram, id: number, asked: { backlog: Listener; qpType: QpType }): Connection {
     const { host } = this.manager;
     const { flowLabel, trafficClass, localAckTimeout } = req.primaryPath;
     const packetLifetime = Math.max(0, localAckTimeout - 1);
@@ -187,7 +202,8 @@ export class Reception {
         remotePsn: req.startingPsn,
         responderResources: req.initiatorDepth,
         initiatorDepth: req.responderResources,
-        ackTimeout: ackTimeout(LOCAL_ACK_DELAY, packetLifetime),
+        // What the peer says already has its own delay in it; 0 would be for ever.
+        ackTimeout: Math.max(1, localAckTimeout),
         retryCount: req.retryCount,
         rnrRetryCount: req.rnrRetryCount,
       },
@@ -195,7 +211,7 @@ export class Reception {
       packetLifetime,
       responseTimeout: req.localCmResponseTimeout,
       maxRetries: req.maxCmRetries,
-      backlog,
+      asked,
     });
   }
 
@@ -207,8 +223,9 @@ export class Reception {
       if (before !== 'waiting') manager.reply(datagram, before);
       return;
     }
-    const header = readCmaHeader(request.privateData);
-    const admission = header === undefined ? RejectReason.UNSUPPORTED : this.#admit(request.serviceId);
+    const header = headerOf(request, datagram);
+    const isTcp = splitServiceId(request.serviceId)?.portSpace === PortSpace.TCP;
+    const admission = header === undefined || isTcp ? RejectReason.UNSUPPORTED : this.#admit(request.serviceId);
     if (header === undefined || typeof admission === 'number') {
       const full = admission === RejectReason.NO_RESOURCES;
       manager.reply(datagram, sidrReply(request, full ? SidrStatus.REJECT : SidrStatus.UNSUPPORTED));
@@ -216,7 +233,7 @@ export class Reception {
     }
     const { identifier, listener } = admission;
     identifier.conversation = new ResolutionRequest(manager, request, datagram, listener, manager.answered);
-    manager.answered.add(request, datagram, 'waiting');
+    manager.answered.wait(request, datagram);
     manager.raise({
       type: CmEventType.CONNECT_REQUEST,
       id: identifier.id,
@@ -233,7 +250,7 @@ export class Reception {
     const listenId = service && manager.ports.listener(service.portSpace, service.port);
     const listener = listenId === undefined ? undefined : manager.identifiers.get(listenId)?.listener;
     if (service === undefined || listener === undefined) return RejectReason.INVALID_SERVICE_ID;
-    if (listener.enter()) {
+    if (manager.directory.size < manager.limits.maxIds && listener.enter()) {
       const identifier = manager.newIdentifier(service.portSpace);
       if (identifier !== undefined) return { identifier, listener };
       listener.leave();
@@ -255,6 +272,12 @@ export class Reception {
       privateData: NOTHING,
     });
   }
+}
+
+/** The addresses in a request; undefined where they are none, or not those of its IP version. */
+function headerOf({ privateData }: CmReq | CmSidrReq, { destination }: CmDatagram): CmaHeader | undefined {
+  const header = readCmaHeader(privateData);
+  return header !== undefined && (header.ipVersion === 4) === isIpv4Gid(destination) ? header : undefined;
 }
 
 /** Who asks, and for whom. The peer's address is the one that it sends from, whatever it says. */

@@ -12,14 +12,32 @@ const PERMISSIVE_LID = 0xffff;
 const EXTENDED = 3;
 
 /** How a REQ says what kind of connection it is for (PROTOCOL.md 4.2). */
-const transports: Readonly<Partial<Record<QpType, { readonly type: number; readonly extended: number }>>> = {
+interface Transport {
+  readonly type: number;
+  readonly extended: number;
+}
+const transports: Readonly<Partial<Record<QpType, Transport>>> = {
   [QpType.RC]: { type: 0, extended: 0 },
   [QpType.UC]: { type: 1, extended: 0 },
   [QpType.XRC_SEND]: { type: EXTENDED, extended: 1 },
 };
 
+/** What a program asks for a connection with. */
+export interface Asker {
+  readonly qp: CmQp;
+  readonly transport: Transport;
+}
+
+/** @throws CmError EINVAL without a queue pair, or for one of a type that cannot ask */
+export function askerOf({ qp }: CmConnect): Asker {
+  if (qp === undefined) throw new CmError('EINVAL', 'a connection needs a queue pair');
+  const transport = transports[qp.qpType];
+  if (transport === undefined) throw new CmError('EINVAL', 'a queue pair of this type asks for no connection');
+  return { qp, transport };
+}
+
 /** What answers a request of each transport. */
-const answerers: readonly { readonly type: number; readonly extended: number; readonly qpType: QpType }[] = [
+const answerers: readonly (Transport & { readonly qpType: QpType })[] = [
   { type: 0, extended: 0, qpType: QpType.RC },
   { type: 1, extended: 0, qpType: QpType.UC },
   { type: EXTENDED, extended: 1, qpType: QpType.XRC_RECV },
@@ -70,15 +88,13 @@ function addressed(facts: RequestFacts, { destination, privateData }: CmConnect)
   return bytes;
 }
 
-/** The request for a connection. @throws CmError EINVAL for a queue pair of a type that cannot ask */
+/** The request for a connection. */
 export function requestOf(
   facts: RequestFacts,
   connect: CmConnect,
-  qp: CmQp,
+  { qp, transport }: Asker,
   own: { readonly startingPsn: number; readonly pathMtu: Mtu; readonly packetLifetime: number },
 ): CmReq {
-  const transport = transports[qp.qpType];
-  if (transport === undefined) throw new CmError('EINVAL', 'a queue pair of this type asks for no connection');
   return {
     attribute: CmAttribute.REQ,
     transactionId: facts.transactionId,

@@ -2,7 +2,7 @@ import { RDMA_UDP_QKEY, SidrStatus } from '../spec/index.js';
 import { CmAttribute, type CmSidrRep, type CmSidrReq } from '../wire/index.js';
 import type { AnsweredRequests } from './answered-requests.js';
 import { CmError } from './cm-error.js';
-import type { CmAccept } from './command.js';
+import type { CmAccept, CmReject } from './command.js';
 import type { Backlog, CmCore, Conversation } from './core.js';
 import type { CmDatagram } from './host.js';
 
@@ -46,19 +46,19 @@ export class ResolutionRequest implements Conversation {
   }
 
   /** @throws CmError EINVAL when it was answered before */
-  reject(privateData: Uint8Array): void {
+  reject({ privateData }: Pick<CmReject, 'privateData'>): void {
     this.#answer(sidrReply(this.request, SidrStatus.REJECT, { privateData }));
   }
 
   abandon(): void {
-    if (this.#open) this.reject(NOTHING);
+    if (this.#open) this.reject({ privateData: NOTHING });
   }
 
   #answer(reply: CmSidrRep): void {
     if (!this.#open) throw new CmError('EINVAL', 'the request was answered before');
     this.#open = false;
     this.backlog.leave();
-    this.answered.add(this.request, this.datagram, reply);
+    this.answered.answer(this.request, this.datagram, reply);
     this.core.reply(this.datagram, reply);
   }
 }

@@ -10,6 +10,11 @@ export const PACKET_LIFETIME = 16;
 export const MRA_SERVICE_TIMEOUT = 24;
 /** Exponent of the time that this device takes to acknowledge. */
 export const LOCAL_ACK_DELAY = 15;
+/**
+ * Exponent of the longest time that a peer may have us wait for the end of a connection, 16 s: what it says of itself may
+ * be hours, and the connection is no use to anybody any more.
+ */
+export const LONGEST_FAREWELL = 22;
 const MAX_ACK_TIMEOUT = 31;
 /** 2^8 times 4.096 µs are a millisecond, nearly enough: Linux counts so. */
 const MILLISECOND_EXPONENT = 8;
