@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { PortSpace, QpType } from '../spec/index.js';
-import { invalid, objectProblem, refuse, show, VerbsError } from '../verbs/index.js';
+import { invalid, objectProblem, type Problem, refuse, show, VerbsError } from '../verbs/index.js';
 import {
   completeAddress,
   type Family,
@@ -25,25 +25,41 @@ export interface AddrInfoHints {
   readonly numericHost?: boolean;
   /** Default: both. */
   readonly family?: 4 | 6;
-  /** Default: RC in the port spaces TCP and IB, UD in UDP and IPOIB. */
+  /** Default: RC in the port spaces TCP and IB, UD in UDP and IPOIB. UD and the others do not mix. */
   readonly qpType?: QpType;
   /** Default TCP, for UD the port space UDP. */
   readonly portSpace?: PortSpace;
   /** An active side's own address. */
   readonly src?: SocketAddress;
+  /** The peer's address, where `node` does not say it. */
+  readonly dst?: SocketAddress;
 }
 
-/** `struct rdma_addrinfo`: what `createEp` takes. */
-export interface AddrInfo {
-  readonly passive: boolean;
+interface AddrInfoFields {
   readonly family: 4 | 6;
   readonly qpType: QpType;
   readonly portSpace: PortSpace;
-  /** One's own address: where to listen, or where to connect from. */
-  readonly src: FullAddress | undefined;
-  /** The peer's. */
-  readonly dst: FullAddress | undefined;
 }
+
+/** What an active side needs. */
+export interface ActiveAddrInfo extends AddrInfoFields {
+  readonly passive: false;
+  /** Where to connect from, if that matters. */
+  readonly src: FullAddress | undefined;
+  /** The peer's address. */
+  readonly dst: FullAddress;
+}
+
+/** What a passive side needs. */
+export interface PassiveAddrInfo extends AddrInfoFields {
+  readonly passive: true;
+  /** Where to listen. */
+  readonly src: FullAddress;
+  readonly dst: undefined;
+}
+
+/** `struct rdma_addrinfo`: what `createEp` takes. */
+export type AddrInfo = ActiveAddrInfo | PassiveAddrInfo;
 
 /** The port that a service is. Names of services stand for ports of TCP and UDP, which rdma_cm does not have. */
 function portOf(service: unknown): number {
@@ -60,25 +76,29 @@ export function defaultQpType(portSpace: PortSpace): QpType {
 
 function check(node: unknown, service: unknown, hints: AddrInfoHints): void {
   refuse(CALL, objectProblem('hints', hints));
-  if (node === undefined && service === undefined && hints.src === undefined)
+  if (node === undefined && service === undefined && hints.src === undefined && hints.dst === undefined)
     throw new VerbsError(CALL, invalid('there is neither a node nor a service', 'Give one of them'));
   if (node !== undefined && typeof node !== 'string')
     throw new VerbsError(CALL, invalid(`node is ${show(node)}`, 'It is a name or an address'));
+  const { qpType, portSpace } = hints;
+  if (qpType === undefined || portSpace === undefined || isDatagram(portSpace) === (qpType === QpType.UD)) return;
+  throw new VerbsError(
+    CALL,
+    invalid('hints.qpType is of another port space than hints.portSpace', 'Leave one of them out'),
+  );
 }
 
 function infoOf(host: string, port: number, hints: AddrInfoHints): AddrInfo {
-  const { passive = false } = hints;
   const portSpace = hints.portSpace ?? (hints.qpType === QpType.UD ? PortSpace.UDP : PortSpace.TCP);
   const address = { host: plainAddress(host), port };
-  const own = hints.src && completeAddress(CALL, 'hints.src', hints.src);
-  return {
-    passive,
+  const fields = {
     family: familyOf(address.host),
     qpType: hints.qpType ?? defaultQpType(portSpace),
     portSpace,
-    src: passive ? address : own,
-    dst: passive ? undefined : address,
   };
+  if (hints.passive === true) return { passive: true, ...fields, src: address, dst: undefined };
+  const src = hints.src && completeAddress(CALL, 'hints.src', hints.src);
+  return { passive: false, ...fields, src, dst: address };
 }
 
 /**
@@ -92,9 +112,10 @@ export function numericAddrInfo(
   hints: AddrInfoHints,
 ): AddrInfo[] | undefined {
   check(node, service, hints);
-  const port = portOf(service);
   const { passive = false, family = 4 } = hints;
-  const host = node ?? (passive ? ANY : LOOPBACK)[family];
+  const told = hints.dst && completeAddress(CALL, 'hints.dst', hints.dst);
+  const port = service === undefined && told !== undefined ? told.port : portOf(service);
+  const host = node ?? (passive ? ANY[family] : (told?.host ?? LOOPBACK[family]));
   if (isAddressText(host)) {
     if (hints.family !== undefined && familyOf(plainAddress(host)) !== hints.family)
       throw new VerbsError(CALL, invalid(`${host} is no IPv${hints.family} address`));
@@ -110,9 +131,21 @@ export function numericAddrInfo(
  *
  * @param node a name or address; default any with `passive`, else loopback
  * @param service a port
- * @throws VerbsError (the promise rejects) EINVAL for neither node nor service, or a service that is no port; ENOENT when
- *   nobody knows the name
+ * @throws VerbsError (the promise rejects) EINVAL for neither node nor service, a service that is no port, an address that
+ *   is not of the version of IP that was asked for, or a type that the port space does not have; ENOENT when nobody knows
+ *   the name; EAGAIN when those who may know it do not answer
  */
+export function getAddrInfo(
+  node: string | undefined,
+  service: string | number | undefined,
+  hints: AddrInfoHints & { readonly passive: true },
+): Promise<PassiveAddrInfo[]>;
+export function getAddrInfo(
+  node?: string,
+  service?: string | number,
+  hints?: AddrInfoHints & { readonly passive?: false },
+): Promise<ActiveAddrInfo[]>;
+export function getAddrInfo(node?: string, service?: string | number, hints?: AddrInfoHints): Promise<AddrInfo[]>;
 export async function getAddrInfo(
   node?: string,
   service?: string | number,
@@ -120,14 +153,20 @@ export async function getAddrInfo(
 ): Promise<AddrInfo[]> {
   const known = numericAddrInfo(node, service, hints);
   if (known !== undefined || node === undefined) return known ?? [];
-  const family: Family | 0 = hints.family ?? 0;
-  let found;
-  try {
-    found = await lookup(node, { all: true, family });
-  } catch (error) {
-    const message = `nobody knows the name ${node}`;
-    throw new VerbsError(CALL, { errno: 'ENOENT', message, advice: '' }, { cause: error });
-  }
   const port = portOf(service);
-  return found.map(({ address }) => infoOf(address, port, hints));
+  const found = await addressesOf(node, hints.family);
+  return found.map((address) => infoOf(address, port, hints));
+}
+
+async function addressesOf(name: string, family: Family | undefined): Promise<string[]> {
+  try {
+    const found = await lookup(name, { all: true, family: family ?? 0 });
+    return found.map(({ address }) => address);
+  } catch (error) {
+    const silent = error instanceof Error && 'code' in error && error.code === 'EAI_AGAIN';
+    const problem: Problem = silent
+      ? { errno: 'EAGAIN', message: `nobody answers who may know the name ${name}`, advice: 'Try again' }
+      : { errno: 'ENOENT', message: `nobody knows the name ${name}`, advice: '' };
+    throw new VerbsError(CALL, problem, { cause: error });
+  }
 }

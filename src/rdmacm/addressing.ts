@@ -1,7 +1,7 @@
 import { CmEventType, gidFromIp, type Gid, type Mtu, PortState } from '../spec/index.js';
 import { type Context, invalid, show, VerbsError } from '../verbs/index.js';
-import { completeAddress, completePeer, type Family, familyOf, isAny, type SocketAddress } from './address.js';
-import { defaultDevice, deviceToward, deviceWithAddress } from './devices.js';
+import { completeAddress, completePeer, familyOf, isAny, plainAddress, type SocketAddress } from './address.js';
+import { defaultDevice, type DeviceChoice, deviceToward, deviceWithAddress, type Wildcard } from './devices.js';
 import type { Identity } from './identity.js';
 import { IdState } from './states.js';
 
@@ -26,10 +26,11 @@ function checkTimeout(call: string, timeoutMs: unknown): void {
   throw new VerbsError(call, invalid(`timeoutMs is ${show(timeoutMs)}`, 'It is a number of milliseconds'));
 }
 
-/** The IP version that a wildcard stands for; undefined for either. */
-function familyOfAny(identity: Identity, host: string, given: boolean): Family | undefined {
-  if (familyOf(host) === 6) return identity.options.afOnly ? 6 : undefined;
-  return given ? 4 : undefined;
+/** What any address means, written so or left out. */
+function wildcardOf(identity: Identity, host: string | undefined): Wildcard {
+  if (host === undefined) return 'any';
+  if (familyOf(plainAddress(host)) === 4) return 'IPv4';
+  return identity.options.afOnly ? 'IPv6' : 'IPv6 or IPv4';
 }
 
 /** Where `rdma_bind_addr` goes. */
@@ -37,10 +38,9 @@ export function bindAddr(identity: Identity, address: SocketAddress): void {
   const call = 'rdma_bind_addr';
   identity.require('bindAddr');
   const { host, port } = completeAddress(call, 'address', address);
-  const family = familyOfAny(identity, host, address.host !== undefined);
   const context = isAny(host)
-    ? defaultDevice(call, identity.contexts, family)
-    : deviceWithAddress(call, identity.contexts, host);
+    ? defaultDevice(call, identity.devices, wildcardOf(identity, address.host))
+    : deviceWithAddress(call, identity.devices, host);
   identity.bindTo(call, context, port);
   identity.boundToAny = isAny(host);
   identity.state = IdState.ADDR_BOUND;
@@ -55,43 +55,32 @@ export function resolveAddr(identity: Identity, destination: SocketAddress, opti
   checkTimeout(call, options.timeoutMs);
   if (source !== undefined && !isAny(source.host) && familyOf(source.host) !== familyOf(peer.host))
     throw new VerbsError(call, invalid(`${source.host} and ${peer.host} are of different versions of IP`));
-  if (source !== undefined && identity.state === IdState.IDLE) bindToSource(call, identity, source);
+  if (source !== undefined && identity.state === IdState.IDLE && !isAny(source.host)) {
+    identity.bindTo(call, deviceWithAddress(call, identity.devices, source.host), source.port);
+    identity.state = IdState.ADDR_BOUND;
+  }
+  let context: Context;
   try {
-    setOut(call, identity, peer.host, source?.port ?? 0);
+    context = deviceToward(call, choiceOf(identity), peer.host);
   } catch (error) {
     if (!(error instanceof VerbsError)) throw error;
     identity.raiseError(CmEventType.ADDR_ERROR, error);
     identity.complete(call);
     return;
   }
+  moveTo(call, identity, context, identity.local?.port ?? source?.port ?? 0);
   identity.peer = peer;
   identity.state = IdState.ADDR_RESOLVED;
   identity.raise({ event: CmEventType.ADDR_RESOLVED });
   identity.complete(call);
 }
 
-function bindToSource(call: string, identity: Identity, { host, port }: Required<SocketAddress>): void {
-  if (isAny(host)) return;
-  identity.bindTo(call, deviceWithAddress(call, identity.contexts, host), port);
-  identity.state = IdState.ADDR_BOUND;
+/** One that is bound to an address of its own has its device, which may lead there or not. */
+function choiceOf({ context, boundToAny, devices }: Identity): DeviceChoice {
+  return context === undefined || boundToAny ? devices : { contexts: [context] };
 }
 
-/** Finds the device, unless the identifier has one already that is to be used. */
-function setOut(call: string, identity: Identity, destination: string, port: number): void {
-  const { context, local } = identity;
-  if (context === undefined || local === undefined) {
-    identity.bindTo(call, deviceToward(call, identity.contexts, destination), port);
-    return;
-  }
-  if (identity.boundToAny) {
-    moveTo(call, identity, deviceToward(call, identity.contexts, destination), local.port);
-    return;
-  }
-  // It is bound to an address of its own; whether that leads there is for the device to say.
-  deviceToward(call, [context], destination);
-}
-
-/** Any address may turn out to be that of another device. */
+/** Gives it that device; any address may turn out to be another device's than was thought. */
 function moveTo(call: string, identity: Identity, context: Context, port: number): void {
   if (context === identity.context) return;
   identity.unbind();

@@ -23,9 +23,9 @@ import type { FullAddress, SocketAddress } from './address.js';
 import { bindAddr, type CmRoute, resolveAddr, type ResolveAddrOptions, resolveRoute, routeOf } from './addressing.js';
 import type { Completions } from './completions.js';
 import * as connecting from './connecting.js';
-import { checkedContexts } from './devices.js';
+import { checkedDevices, type DeviceChoice } from './devices.js';
 import type { CmEvent } from './event.js';
-import { type EventChannel, queueOf } from './event-channel.js';
+import { devicesOf, type EventChannel, queueOf } from './event-channel.js';
 import { setOption } from './id-options.js';
 import { Identity, type IdentityInit } from './identity.js';
 import { Messages } from './messages.js';
@@ -37,11 +37,9 @@ import { getRequest, writeCmEvent } from './requests.js';
 import { IdState } from './states.js';
 
 /** What `createId` can be asked for. */
-export interface CreateIdOptions {
+export interface CreateIdOptions extends DeviceChoice {
   /** Anything of the caller's; comes back as `id.context`. */
   readonly context?: unknown;
-  /** As in `EventChannelOptions`; default: those of the channel. */
-  readonly contexts?: readonly Context[];
   /** Default: RC in the port spaces TCP and IB, UD in UDP and IPOIB. XRC_SEND and XRC_RECV need saying. */
   readonly qpType?: QpType;
 }
@@ -58,12 +56,14 @@ export function createId(channel: EventChannel | undefined, portSpace: PortSpace
   refuse(call, objectProblem('options', options));
   if (!isOneOf(PortSpace, portSpace))
     throw new VerbsError(call, invalid(`portSpace is ${show(portSpace)}`, 'It is one of PortSpace'));
-  const given = options.contexts ?? channel?.options.contexts;
+  const queue = channel && queueOf(channel, call);
+  // What is not said here is as it is in the channel.
+  const { contexts, open } = { ...(channel && devicesOf(channel)), ...options };
   const id = new CmId({
     portSpace,
     qpType: options.qpType ?? defaultQpType(portSpace),
-    queue: channel && queueOf(channel, call),
-    contexts: given && checkedContexts(call, given),
+    queue,
+    devices: checkedDevices(call, { ...(contexts && { contexts }), ...(open && { open }) }),
   });
   if (channel !== undefined) channelOf.set(id, channel);
   id.context = options.context;
@@ -72,6 +72,8 @@ export function createId(channel: EventChannel | undefined, portSpace: PortSpace
 
 /** The channels of identifiers; those that are synchronous have none. */
 const channelOf = new WeakMap<CmId, EventChannel>();
+
+let internalPairsOf: (id: CmId) => QueuePairs;
 
 /** `struct rdma_cm_id`: one end of a connection, as a socket is one. `createId` makes one. */
 export class CmId extends Messages implements Disposable {
@@ -82,6 +84,10 @@ export class CmId extends Messages implements Disposable {
   readonly #pairs: QueuePairs;
   readonly #memberships: Memberships;
   readonly #addrInfo: AddrInfoRequest;
+
+  static {
+    internalPairsOf = (id) => id.#pairs;
+  }
 
   /** `createId` makes identifiers for programs. */
   constructor(init: IdentityInit, listener?: CmId) {
@@ -169,7 +175,8 @@ export class CmId extends Messages implements Disposable {
 
   /**
    * Gives it an address of its own (`rdma_bind_addr`), and with that a device. Any address is that of the program's
-   * default device; port 0 is one that is free.
+   * default device; port 0 is one that is free. `::` means IPv6 where there is such a device, otherwise IPv4 as well,
+   * unless AFONLY is set.
    *
    * @throws VerbsError EINVAL when it has one, or for an address that is none; ENODEV when no device has the address;
    *   EADDRINUSE when the port is taken, or another program's device is at the address; EADDRNOTAVAIL when no port is free
@@ -180,9 +187,11 @@ export class CmId extends Messages implements Disposable {
 
   /**
    * Finds out how to reach a peer, and with that the device (`rdma_resolve_addr`): ADDR_RESOLVED, or ADDR_ERROR with a
-   * negative errno as its status: ENODEV, EHOSTUNREACH, EADDRINUSE.
+   * negative errno as its status: ENODEV, EHOSTUNREACH, or EADDRINUSE when another program's device is where ours would
+   * have to be.
    *
-   * @throws VerbsError EINVAL in a wrong state or for an address that is none; ENODEV when no device has the source
+   * @throws VerbsError EINVAL in a wrong state or for an address that is none; ENODEV when no device has the source;
+   *   EADDRINUSE or EADDRNOTAVAIL for its port, as {@link bindAddr}
    */
   resolveAddr(destination: SocketAddress, options: ResolveAddrOptions = {}): void {
     resolveAddr(this.#identity, destination, options);
@@ -206,7 +215,9 @@ export class CmId extends Messages implements Disposable {
    *   `Pd.createQp`
    */
   createQp(pd?: Pd, init: IdQpInitAttr = {}): Qp {
-    return this.#pairs.createQp(pd, init);
+    const qp = this.#pairs.createQp(pd, init);
+    this.#memberships.attachAll();
+    return qp;
   }
 
   /**
@@ -244,7 +255,9 @@ export class CmId extends Messages implements Disposable {
    * Asks the peer for a connection (`rdma_connect`): ESTABLISHED, or CONNECT_RESPONSE when the queue pair is not the
    * identifier's; REJECTED, UNREACHABLE or CONNECT_ERROR. For datagrams it asks for the peer's queue pair.
    *
-   * @throws VerbsError EINVAL unless the route is resolved, without a queue pair, or for parameters out of range
+   * @param param names the queue pair when it was made elsewhere; datagrams need none
+   * @throws VerbsError EINVAL unless the route is resolved; without a queue pair and the number of one; for parameters
+   *   out of range; or when the peer has no port
    */
   connect(param: ConnParam = {}): void {
     connecting.connect(this.#identity, this.#pairs, param);
@@ -272,9 +285,10 @@ export class CmId extends Messages implements Disposable {
   }
 
   /**
-   * Accepts the request that it stands for (`rdma_accept`): ESTABLISHED follows.
+   * Accepts the request that it stands for (`rdma_accept`): ESTABLISHED follows, but not for datagrams.
    *
-   * @throws VerbsError EINVAL in a wrong state, without a queue pair, or for parameters out of range
+   * @param param names the queue pair when it was made elsewhere
+   * @throws VerbsError EINVAL in a wrong state; without a queue pair and the number of one; or for parameters out of range
    */
   accept(param: ConnParam = {}): void {
     connecting.accept(this.#identity, this.#pairs, param);
@@ -283,7 +297,8 @@ export class CmId extends Messages implements Disposable {
   /**
    * Refuses it (`rdma_reject`).
    *
-   * @throws VerbsError EINVAL in a wrong state, or for more than `PrivateDataBytes.REJECT` bytes
+   * @throws VerbsError EINVAL in a wrong state, or for more bytes than `PrivateDataBytes.REJECT`, for datagrams
+   *   `PrivateDataBytes.RESOLVED`
    */
   reject(privateData?: Uint8Array): void {
     connecting.reject(this.#identity, privateData);
@@ -298,13 +313,20 @@ export class CmId extends Messages implements Disposable {
     connecting.establish(this.#identity, this.#pairs);
   }
 
-  /** Tells of COMM_EST, that the peer's first message has come (`rdma_notify`). @throws VerbsError EINVAL in a wrong state */
+  /**
+   * Tells of COMM_EST, that the peer's first message has come (`rdma_notify`). The device notices that by itself for
+   * queue pairs that it has.
+   *
+   * @throws VerbsError EINVAL in a wrong state or for another event; EISCONN when the connection is established already,
+   *   which can be ignored
+   */
   notify(event: EventType): void {
     connecting.notify(this.#identity, event);
   }
 
   /**
-   * Ends the connection (`rdma_disconnect`): its queue pair goes to ERR, and DISCONNECTED follows on both sides.
+   * Ends the connection (`rdma_disconnect`): its queue pair goes to ERR, and DISCONNECTED follows on both sides. Whom
+   * DISCONNECTED surprises calls it as well, which answers the peer; once more does no harm.
    *
    * @throws VerbsError EINVAL when there never was one
    */
@@ -331,28 +353,39 @@ export class CmId extends Messages implements Disposable {
     else channelOf.set(this, channel);
   }
 
-  /** Sets an option (`rdma_set_option`). @throws VerbsError EINVAL for a value it does not take, or in a wrong state */
+  /**
+   * Sets an option (`rdma_set_option`). REUSEADDR and AFONLY come before the address, the others before `connect`.
+   *
+   * @throws VerbsError EINVAL for an option that does not exist or a value that it does not take; for REUSEADDR and
+   *   AFONLY once there is an address; for ACK_TIMEOUT where nothing is acknowledged, on types other than RC and XRC_SEND
+   */
   setOption<O extends CmOption>(option: O, value: CmOptionValues[O]): void {
     setOption(this.#identity, option, value);
   }
 
   /**
-   * Joins a multicast group, and attaches its queue pair to it (`rdma_join_multicast`): MULTICAST_JOIN, which says how to
-   * send to the group, or MULTICAST_ERROR.
+   * Joins a multicast group, and attaches its queue pair to it, now or when it is made (`rdma_join_multicast`):
+   * MULTICAST_JOIN, which says how to send to the group, or MULTICAST_ERROR.
    *
    * @param context comes back as `event.multicastContext`
-   * @throws VerbsError EINVAL for an address of no group, an identifier that is not for datagrams, or one without a device
+   * @throws VerbsError EINVAL for an address of no group or of the other version of IP, for an identifier that is not for
+   *   datagrams, and unless it is bound or its address is resolved
    */
   joinMulticast(group: SocketAddress, context?: unknown): void {
     this.#memberships.join({ addr: group, joinFlags: McJoinFlag.FULLMEMBER }, context);
   }
 
-  /** The same with more to say (`rdma_join_multicast_ex`). Errors as there. */
+  /** The same with more to say (`rdma_join_multicast_ex`). @throws VerbsError as there, and EINVAL for unknown flags */
   joinMulticastEx(attr: JoinMcAttr, context?: unknown): void {
     this.#memberships.join(attr, context);
   }
 
-  /** Ends that (`rdma_leave_multicast`). @throws VerbsError EADDRNOTAVAIL when it has not joined the group */
+  /**
+   * Ends that (`rdma_leave_multicast`).
+   *
+   * @throws VerbsError EADDRNOTAVAIL when it has not joined the group; EBUSY while an event of the group is not
+   *   acknowledged, where the C call would wait; EINVAL for what is no address
+   */
   leaveMulticast(group: SocketAddress): void {
     this.#memberships.leave(group);
   }
@@ -447,4 +480,9 @@ export class CmId extends Messages implements Disposable {
     this.#memberships.detachAll();
     this.#identity.finish();
   }
+}
+
+/** The queue pair of an identifier, and what was made for it. */
+export function pairsOf(id: CmId): QueuePairs {
+  return internalPairsOf(id);
 }

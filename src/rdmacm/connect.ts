@@ -1,12 +1,22 @@
 import { CmEventType, PortSpace } from '../spec/index.js';
-import { type Context, invalid, objectProblem, type Pd, refuse, show, VerbsError } from '../verbs/index.js';
+import {
+  type Context,
+  invalid,
+  objectProblem,
+  type OpenOptions,
+  type Pd,
+  refuse,
+  show,
+  VerbsError,
+} from '../verbs/index.js';
 import { getAddrInfo } from './addr-info.js';
 import type { FullAddress } from './address.js';
 import { type CmId, createId } from './cm-id.js';
 import { Connection } from './connection.js';
+import type { DeviceChoice } from './devices.js';
 import { createEventChannel, type EventChannel } from './event-channel.js';
 import type { ConnParam, IdQpInitAttr } from './parameters.js';
-import { DEFAULT_TIMEOUT_MS, expectEvent, Patience, unlessAborted } from './waiting.js';
+import { expectEvent, Patience, unlessAborted } from './waiting.js';
 
 const CALL = 'rdma_connect';
 const NOTHING = new Uint8Array(0);
@@ -33,8 +43,10 @@ export interface ConnectOptions extends ConnectionOptions {
   readonly port: number;
   /** An address of one's own to connect from. */
   readonly localAddress?: string;
-  /** The device. Default: as for an event channel without `contexts`. */
+  /** The device. Default: one that the program has through rdma_cm, opened when it has none that leads there. */
   readonly context?: Context;
+  /** How the device is opened where it is not there yet. */
+  readonly open?: Omit<OpenOptions, 'address'>;
 }
 
 /**
@@ -47,13 +59,13 @@ export interface ConnectOptions extends ConnectionOptions {
  */
 export async function connect(options: ConnectOptions): Promise<Connection> {
   refuse(CALL, objectProblem('options', options));
-  const { host, port, signal, timeoutMs = DEFAULT_TIMEOUT_MS, context } = options;
+  const { host, port, signal, timeoutMs } = options;
   if (!Number.isInteger(port) || port < 1 || port > 65535)
     throw new VerbsError(CALL, invalid(`port is ${show(port)}`, 'It is a number from 1 to 65535'));
   signal?.throwIfAborted();
   using patience = new Patience(CALL, signal, timeoutMs);
   const destination = await unlessAborted(find(host, port), patience.signal);
-  const channel = createEventChannel(context === undefined ? {} : { contexts: [context] });
+  const channel = createEventChannel(choiceOf(options));
   const id = createId(channel, PortSpace.TCP);
   try {
     return await setUp(id, channel, destination, options, patience.signal);
@@ -65,9 +77,9 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
 }
 
 async function find(host: string, port: number): Promise<FullAddress> {
-  const [first] = await getAddrInfo(host, port);
   // There is always one, or an error.
-  return first.dst ?? { host, port };
+  const [{ dst }] = await getAddrInfo(host, port);
+  return dst;
 }
 
 async function setUp(
@@ -86,6 +98,11 @@ async function setUp(
   id.connect(connParam(options));
   const established = await expectEvent(CALL, channel, CmEventType.ESTABLISHED, signal);
   return new Connection(id, channel, established.param.conn?.privateData ?? NOTHING);
+}
+
+/** The device that a program names, or how to open one. */
+export function choiceOf({ context, open }: Pick<ConnectOptions, 'context' | 'open'>): DeviceChoice {
+  return { ...(context && { contexts: [context] }), ...(open && { open }) };
 }
 
 /** Makes the queue pair of either end. */

@@ -9,6 +9,7 @@ import type { ConnParam } from './parameters.js';
 import type { QueuePairs } from './queue-pairs.js';
 import { IdState } from './states.js';
 
+const { REJECT, RESOLVED } = PrivateDataBytes;
 const NOTHING = new Uint8Array(0);
 
 /** The identifier's queue pair, or the one made elsewhere that the program names. */
@@ -73,7 +74,7 @@ export function accept(identity: Identity, pairs: QueuePairs, param: ConnParam):
 export function reject(identity: Identity, privateData: Uint8Array | undefined): void {
   const call = 'rdma_reject';
   identity.require('reject');
-  refuse(call, privateDataProblem(privateData, PrivateDataBytes.REJECT));
+  refuse(call, privateDataProblem(privateData, identity.datagrams ? RESOLVED : REJECT));
   identity.command(call, 'cmReject', (id) => ({ id, privateData: privateData ?? NOTHING }));
 }
 

@@ -1,16 +1,20 @@
 import { CmEventType } from '../spec/index.js';
 import {
+  type CompChannel,
+  type Cq,
   invalid,
-  type Mr,
   type Pd,
   type Qp,
-  type RegistrableMemory,
+  type Srq,
   VerbsError,
   type WorkCompletion,
 } from '../verbs/index.js';
 import type { FullAddress } from './address.js';
-import type { CmId } from './cm-id.js';
+import { type CmId, pairsOf } from './cm-id.js';
+import type { Completions } from './completions.js';
 import type { EventChannel } from './event-channel.js';
+import { Messages } from './messages.js';
+import type { QueuePairs } from './queue-pairs.js';
 
 /** How long `close` waits for the peer to hear of it. It repeats itself some hundred times as long (PROTOCOL.md 4.4). */
 const FAREWELL_MS = 2000;
@@ -23,13 +27,14 @@ const ENDINGS: readonly CmEventType[] = [
 ];
 
 /** A connection that is there: what `connect` and `ConnectionRequest.accept` give. */
-export class Connection implements AsyncDisposable, Disposable {
-  readonly qp: Qp;
-  readonly pd: Pd;
+export class Connection extends Messages implements AsyncDisposable, Disposable {
   readonly localAddress: FullAddress;
   readonly remoteAddress: FullAddress;
   /** Resolves once the connection has ended, whoever ended it. Never rejects. */
   readonly closed: Promise<void>;
+  readonly #pairs: QueuePairs;
+  readonly #qp: Qp;
+  readonly #pd: Pd;
   #hasEnded = false;
   #disposed = false;
 
@@ -40,42 +45,58 @@ export class Connection implements AsyncDisposable, Disposable {
     /** What the peer said when it connected or accepted, with zeros at its end. */
     readonly privateData: Uint8Array,
   ) {
-    const { qp, pd, localAddr, peerAddr } = id;
-    if (qp === undefined || pd === undefined || localAddr === undefined || peerAddr === undefined)
+    super();
+    const { localAddr, peerAddr } = id;
+    if (id.qp === undefined || localAddr === undefined || peerAddr === undefined)
       throw new VerbsError('rdma_connect', invalid('the identifier is not connected'));
-    this.qp = qp;
-    this.pd = pd;
+    this.#pairs = pairsOf(id);
+    this.#qp = id.qp;
+    this.#pd = id.qp.pd;
     this.localAddress = localAddr;
     this.remoteAddress = peerAddr;
     this.closed = this.#watch();
   }
 
-  /** Registers memory for messages, access LOCAL_WRITE. @throws VerbsError as `Pd.regMr` */
-  regMsgs(memory: RegistrableMemory): Mr {
-    return this.id.regMsgs(memory);
+  /** The queue pair. It ends with the connection. */
+  get qp(): Qp {
+    return this.#qp;
   }
 
-  /** Registers memory that the peer may read. @throws VerbsError as `Pd.regMr` */
-  regRead(memory: RegistrableMemory): Mr {
-    return this.id.regRead(memory);
+  get pd(): Pd {
+    return this.#pd;
   }
 
-  /** Registers memory that the peer may write. @throws VerbsError as `Pd.regMr` */
-  regWrite(memory: RegistrableMemory): Mr {
-    return this.id.regWrite(memory);
+  get srq(): Srq | undefined {
+    return this.#pairs.srq;
   }
 
-  /** The next completion of a send request. Otherwise as `CmId.nextSendComp`. */
+  get sendCq(): Cq | undefined {
+    return this.#pairs.sends?.cq;
+  }
+
+  get recvCq(): Cq | undefined {
+    return this.#pairs.receives?.cq;
+  }
+
+  get sendCqChannel(): CompChannel | undefined {
+    return this.#pairs.sends?.channel;
+  }
+
+  get recvCqChannel(): CompChannel | undefined {
+    return this.#pairs.receives?.channel;
+  }
+
+  /** The next completion of a send request. Another name of `nextSendComp`. */
   sendComp(signal?: AbortSignal): Promise<WorkCompletion> {
-    return this.id.nextSendComp(signal);
+    return this.nextSendComp(signal);
   }
 
   /**
-   * The next completion of a receive request. Otherwise as `CmId.nextRecvComp`. When the peer ends the connection,
+   * The next completion of a receive request: another name of `nextRecvComp`. When the peer ends the connection,
    * requests that are posted complete with WR_FLUSH_ERR; where none is posted, wait for {@link closed} as well.
    */
   recvComp(signal?: AbortSignal): Promise<WorkCompletion> {
-    return this.id.nextRecvComp(signal);
+    return this.nextRecvComp(signal);
   }
 
   /**
@@ -102,6 +123,14 @@ export class Connection implements AsyncDisposable, Disposable {
     this.#disposed = true;
     this.id[Symbol.dispose]();
     this.channel[Symbol.dispose]();
+  }
+
+  protected get sendCompletions(): Completions | undefined {
+    return this.#pairs.sends;
+  }
+
+  protected get recvCompletions(): Completions | undefined {
+    return this.#pairs.receives;
   }
 
   /** Follows what happens to the connection until it ends. */

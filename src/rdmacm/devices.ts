@@ -1,8 +1,28 @@
 import { openDevice } from '../soft/index.js';
-import { type Context, invalid, isList, listProblem, refuse, VerbsError } from '../verbs/index.js';
+import {
+  type Context,
+  invalid,
+  isList,
+  listProblem,
+  objectProblem,
+  type OpenOptions,
+  refuse,
+  VerbsError,
+} from '../verbs/index.js';
 import { type Family, familyOf, isGroup, isLoopback, plainAddress } from './address.js';
 import { dispatcherOf } from './dispatcher.js';
 import { ownAddresses, sourceToward } from './routes.js';
+
+/** Which devices somebody may use. */
+export interface DeviceChoice {
+  /**
+   * The devices that identifiers may use. Default: those that the program has through rdma_cm, opened when they are first
+   * needed (`getDevices`).
+   */
+  readonly contexts?: readonly Context[];
+  /** How devices are opened that are not there yet. */
+  readonly open?: Omit<OpenOptions, 'address'>;
+}
 
 const LOOPBACK = { 4: '127.0.0.1', 6: '::1' } as const;
 
@@ -38,8 +58,8 @@ function isAddressAskedFor(): boolean {
   return (process.env['VERBENA_ADDR'] ?? '') !== '';
 }
 
-function open(address: string | undefined): Context {
-  const context = openDevice(address === undefined ? {} : { address });
+function open(address: string | undefined, how: OpenOptions = {}): Context {
+  const context = openDevice(address === undefined ? how : { ...how, address });
   opened.push(context);
   return context;
 }
@@ -49,13 +69,13 @@ function findAt(address: string | undefined): Context | undefined {
 }
 
 /** The device that is at an address, opened when there is none. */
-function deviceAt(address: string): Context {
-  return findAt(address) ?? open(address);
+function deviceAt(address: string, how?: OpenOptions): Context {
+  return findAt(address) ?? open(address, how);
 }
 
 /** The device that VERBENA_ADDR asks for. */
-function deviceAskedFor(): Context {
-  return findAt(addressAskedFor()) ?? open(undefined);
+function deviceAskedFor(how?: OpenOptions): Context {
+  return findAt(addressAskedFor()) ?? open(undefined, how);
 }
 
 function isTaken(error: unknown): boolean {
@@ -63,7 +83,7 @@ function isTaken(error: unknown): boolean {
 }
 
 /** Opens a device at the first address that is free: `first`, then any other of this machine. */
-function openFree(first: string): Context {
+function openFree(first: string, how?: OpenOptions): Context {
   const family = familyOf(first);
   const others = ownAddresses().map(({ address }) => address);
   const fitting = others.filter((address) => familyOf(address) === family && !address.startsWith('fe80:'));
@@ -71,12 +91,12 @@ function openFree(first: string): Context {
   const candidates = family === 4 && isLoopback(first) ? [] : [...new Set([first, ...fitting])];
   for (const address of candidates) {
     try {
-      return open(address);
+      return open(address, how);
     } catch (error) {
       if (!isTaken(error)) throw error;
     }
   }
-  if (family === 4) return open(undefined);
+  if (family === 4) return open(undefined, how);
   throw new VerbsError('rdma_resolve_addr', {
     errno: 'EADDRINUSE',
     message: `all IPv6 addresses of this machine are taken by other devices (${candidates.join(', ')})`,
@@ -84,15 +104,32 @@ function openFree(first: string): Context {
   });
 }
 
+/** What no address in particular stands for: none at all; `0.0.0.0`; `::`, which is IPv4's as well, and with AFONLY is not. */
+export type Wildcard = 'any' | 'IPv4' | 'IPv6 or IPv4' | 'IPv6';
+
+/** The versions of IP that a wildcard stands for, the better one first. */
+const familiesOf: Readonly<Record<Wildcard, readonly Family[]>> = {
+  any: [4, 6],
+  IPv4: [4],
+  'IPv6 or IPv4': [6, 4],
+  IPv6: [6],
+};
+
 /** The program's default device: the one that VERBENA_ADDR says, else one on loopback. */
-function ownDefault(family: Family | undefined): Context {
+function ownDefault(families: readonly Family[], how?: OpenOptions): Context {
   if (isAddressAskedFor()) {
-    const device = deviceAskedFor();
-    if (family === undefined || familyOf(device.address) === family) return device;
+    const device = deviceAskedFor(how);
+    if (families.includes(familyOf(device.address))) return device;
   }
-  const first = LOOPBACK[family ?? 4];
-  const there = devicesUp().find(({ address }) => familyOf(address) === familyOf(first) && isLoopback(address));
-  return there ?? openFree(first);
+  const [family, other] = families as readonly [Family, Family?];
+  const isLocal = ({ address }: Context): boolean => familyOf(address) === family && isLoopback(address);
+  try {
+    return devicesUp().find(isLocal) ?? openFree(LOOPBACK[family], how);
+  } catch (error) {
+    // Not every machine has IPv6.
+    if (other === undefined || !isTaken(error)) throw error;
+    return ownDefault([other], how);
+  }
 }
 
 /** Whether a device at `address` can talk to `destination`, as far as addresses tell. */
@@ -116,10 +153,9 @@ function noDevice(call: string, message: string, advice: string): VerbsError {
 /**
  * The device that has an address, opened when it is this machine's.
  *
- * @param contexts devices to choose from; undefined for those of rdma_cm
  * @throws VerbsError ENODEV when none has it; EADDRINUSE when another program's device has
  */
-export function deviceWithAddress(call: string, contexts: readonly Context[] | undefined, address: string): Context {
+export function deviceWithAddress(call: string, { contexts, open: how }: DeviceChoice, address: string): Context {
   if (contexts !== undefined) {
     const found = contexts.find((context) => plainAddress(context.address) === address);
     if (found !== undefined) return found;
@@ -127,7 +163,7 @@ export function deviceWithAddress(call: string, contexts: readonly Context[] | u
     throw noDevice(call, `no device has address ${address}`, `There are devices at ${there}`);
   }
   try {
-    return deviceAt(address);
+    return deviceAt(address, how);
   } catch (error) {
     if (!(error instanceof VerbsError)) throw error;
     if (error.errno === 'EADDRNOTAVAIL')
@@ -136,20 +172,20 @@ export function deviceWithAddress(call: string, contexts: readonly Context[] | u
   }
 }
 
-/** The device for any address. @param family undefined for either. @throws VerbsError ENODEV, or as `openDevice` */
-export function defaultDevice(
-  call: string,
-  contexts: readonly Context[] | undefined,
-  family: Family | undefined,
-): Context {
-  if (contexts === undefined) return ownDefault(family);
-  const found = contexts.find(({ address }) => family === undefined || familyOf(address) === family);
-  if (found === undefined) throw noDevice(call, `no device has an IPv${family ?? 4} address`, '');
-  return found;
+/** The device for any address. @throws VerbsError ENODEV, or as `openDevice` */
+export function defaultDevice(call: string, { contexts, open: how }: DeviceChoice, wildcard: Wildcard): Context {
+  const families = familiesOf[wildcard];
+  if (contexts === undefined) return ownDefault(families, how);
+  if (wildcard === 'any') return contexts[0];
+  for (const family of families) {
+    const found = contexts.find(({ address }) => familyOf(address) === family);
+    if (found !== undefined) return found;
+  }
+  throw noDevice(call, `no device has an address of ${wildcard}`, '');
 }
 
 /** The device that can talk to a destination. @throws VerbsError ENODEV, EHOSTUNREACH, EADDRINUSE */
-export function deviceToward(call: string, contexts: readonly Context[] | undefined, destination: string): Context {
+export function deviceToward(call: string, { contexts, open: how }: DeviceChoice, destination: string): Context {
   if (contexts !== undefined) {
     // The one at that very address talks to itself as well.
     const found = contexts.find((context) => canReach(context, destination));
@@ -158,30 +194,34 @@ export function deviceToward(call: string, contexts: readonly Context[] | undefi
     throw noDevice(call, `no device can reach ${destination}`, `There are devices at ${there}`);
   }
   if (isAddressAskedFor()) {
-    const device = deviceAskedFor();
+    const device = deviceAskedFor(how);
     if (canReach(device, destination)) return device;
     throw noDevice(call, `the device at ${device.address} cannot reach ${destination}`, 'Look at VERBENA_ADDR');
   }
-  if (isGroup(destination)) return ownDefault(familyOf(destination));
+  if (isGroup(destination)) return ownDefault([familyOf(destination)], how);
   if (isLoopback(destination)) {
     const there = devicesUp().find((context) => canReach(context, destination));
-    return there ?? openFree(destination);
+    return there ?? openFree(destination, how);
   }
   const source = sourceToward(destination);
   if (source === undefined)
     throw new VerbsError(call, { errno: 'EHOSTUNREACH', message: `no route leads to ${destination}`, advice: '' });
   // A peer on this machine has the address that packets to it leave from; ours is then another one.
-  if (source === destination) return devicesUp().find((context) => canReach(context, destination)) ?? openFree(source);
-  return deviceAt(source);
+  if (source === destination)
+    return devicesUp().find((context) => canReach(context, destination)) ?? openFree(source, how);
+  return deviceAt(source, how);
 }
 
 /** What a program gave as devices. @throws VerbsError EINVAL when they are none */
-export function checkedContexts(call: string, contexts: readonly Context[]): readonly Context[] {
+export function checkedDevices(call: string, { contexts, open: how }: DeviceChoice): DeviceChoice {
+  if (how !== undefined) refuse(call, objectProblem('open', how));
+  const opening = how === undefined ? {} : { open: how };
+  if (contexts === undefined) return opening;
   refuse(call, listProblem('contexts', contexts));
   if (!isList(contexts) || contexts.length === 0)
     throw new VerbsError(call, invalid('contexts is empty', 'Leave it out for the devices of rdma_cm'));
   for (const context of contexts) dispatcherOf(context, call);
-  return [...contexts];
+  return { ...opening, contexts: [...contexts] };
 }
 
 /**
@@ -191,6 +231,6 @@ export function checkedContexts(call: string, contexts: readonly Context[]): rea
  * @throws VerbsError as `openDevice`
  */
 export function getDevices(): readonly Context[] {
-  if (devicesUp().length === 0) ownDefault(undefined);
+  if (devicesUp().length === 0) ownDefault(familiesOf.any);
   return [...opened];
 }

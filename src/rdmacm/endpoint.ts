@@ -1,18 +1,17 @@
 import { QpType } from '../spec/index.js';
-import { type Context, invalid, objectProblem, type Pd, refuse, VerbsError } from '../verbs/index.js';
-import type { AddrInfo } from './addr-info.js';
+import { objectProblem, type Pd, refuse } from '../verbs/index.js';
+import type { ActiveAddrInfo, AddrInfo, PassiveAddrInfo } from './addr-info.js';
 import { type CmId, createId } from './cm-id.js';
+import type { DeviceChoice } from './devices.js';
 import { identityOf } from './identity.js';
 import type { IdQpInitAttr } from './parameters.js';
 
 const CALL = 'rdma_create_ep';
 
 /** What `createEp` can be asked for. */
-export interface CreateEpOptions {
+export interface CreateEpOptions extends DeviceChoice {
   /** Anything of the caller's; comes back as `id.context`. */
   readonly context?: unknown;
-  /** As in `EventChannelOptions`. */
-  readonly contexts?: readonly Context[];
 }
 
 /**
@@ -37,15 +36,18 @@ export function createEp(addrInfo: AddrInfo, pd?: Pd, qpInit?: IdQpInitAttr, opt
   return id;
 }
 
-function setUpPassive(id: CmId, { src, qpType }: AddrInfo, pd: Pd | undefined, qpInit: IdQpInitAttr | undefined): void {
-  id.bindAddr(src ?? {});
+function setUpPassive(
+  id: CmId,
+  { src, qpType }: PassiveAddrInfo,
+  pd: Pd | undefined,
+  qpInit: IdQpInitAttr | undefined,
+): void {
+  id.bindAddr(src);
   if (qpInit !== undefined) identityOf(id).template = { pd, init: { ...qpInit, qpType } };
 }
 
-function setUpActive(id: CmId, info: AddrInfo, pd: Pd | undefined, qpInit: IdQpInitAttr | undefined): void {
+function setUpActive(id: CmId, info: ActiveAddrInfo, pd: Pd | undefined, qpInit: IdQpInitAttr | undefined): void {
   const { src, dst, qpType } = info;
-  if (dst === undefined)
-    throw new VerbsError(CALL, invalid('addrInfo has no destination', 'Or say that it is passive'));
   id.resolveAddr(dst, { source: src });
   id.resolveRoute();
   if (qpInit === undefined) return;

@@ -1,5 +1,5 @@
-import { type Context, invalid, objectProblem, refuse, VerbsError } from '../verbs/index.js';
-import { checkedContexts } from './devices.js';
+import { invalid, objectProblem, refuse, VerbsError } from '../verbs/index.js';
+import { checkedDevices, type DeviceChoice } from './devices.js';
 import type { CmEvent } from './event.js';
 import { EventQueue } from './event-queue.js';
 
@@ -8,13 +8,7 @@ const CREATE = 'rdma_create_event_channel';
 const DESTROY = 'rdma_destroy_event_channel';
 
 /** What `createEventChannel` can be asked for. */
-export interface EventChannelOptions {
-  /**
-   * The devices that identifiers of this channel may use. Default: those that the program has through rdma_cm, opened
-   * when they are first needed (`getDevices`).
-   */
-  readonly contexts?: readonly Context[];
-}
+export type EventChannelOptions = DeviceChoice;
 
 /**
  * Makes an event channel (`rdma_create_event_channel`).
@@ -23,22 +17,25 @@ export interface EventChannelOptions {
  */
 export function createEventChannel(options: EventChannelOptions = {}): EventChannel {
   refuse(CREATE, objectProblem('options', options));
-  const { contexts } = options;
-  return new EventChannel(contexts === undefined ? {} : { contexts: checkedContexts(CREATE, contexts) });
+  return new EventChannel(checkedDevices(CREATE, options));
 }
 
-let internalQueueOf: (channel: EventChannel) => EventQueue;
+let internalsOf: (channel: EventChannel) => { readonly queue: EventQueue; readonly devices: DeviceChoice };
 
 /** `struct rdma_event_channel`: where identifiers report what happens to them. `createEventChannel` makes one. */
 export class EventChannel implements Disposable, AsyncIterable<CmEvent> {
   readonly #queue = new EventQueue();
 
+  readonly #devices: DeviceChoice;
+
   static {
-    internalQueueOf = (channel) => channel.#queue;
+    internalsOf = (channel) => ({ queue: channel.#queue, devices: channel.#devices });
   }
 
   /** `createEventChannel` makes channels for programs. */
-  constructor(readonly options: EventChannelOptions) {}
+  constructor(devices: DeviceChoice) {
+    this.#devices = devices;
+  }
 
   /**
    * The oldest event (`rdma_get_cm_event`). Blocks the thread until there is one.
@@ -97,7 +94,12 @@ export class EventChannel implements Disposable, AsyncIterable<CmEvent> {
 export function queueOf(channel: EventChannel, call: string): EventQueue {
   if (!((channel as unknown) instanceof EventChannel))
     throw new VerbsError(call, invalid('that is no event channel', 'createEventChannel makes them'));
-  const queue = internalQueueOf(channel);
+  const { queue } = internalsOf(channel);
   if (queue.closed) throw new VerbsError(call, invalid('the channel was ended before', 'Make another'));
   return queue;
+}
+
+/** The devices that a channel's identifiers may use. */
+export function devicesOf(channel: EventChannel): DeviceChoice {
+  return internalsOf(channel).devices;
 }

@@ -3,6 +3,7 @@ import { type Context, refuse, VerbsError } from '../verbs/index.js';
 import type { FullAddress } from './address.js';
 import type { CmArgument, CmConnParam, CmRequest, CmValue, CmVerb, CmDeviceEvent } from '../soft/index.js';
 import type { CmId } from './cm-id.js';
+import type { DeviceChoice } from './devices.js';
 import { type Dispatcher, dispatcherOf, type EventTarget } from './dispatcher.js';
 import type { CmEvent } from './event.js';
 import { eventError } from './event-error.js';
@@ -26,8 +27,7 @@ export interface IdentityInit {
   readonly qpType: QpType;
   /** Of the program's channel; without one the identifier is synchronous. */
   readonly queue: EventQueue | undefined;
-  /** The devices that it may use; undefined for those of rdma_cm. */
-  readonly contexts: readonly Context[] | undefined;
+  readonly devices: DeviceChoice;
 }
 
 /** States that events bring about. */
@@ -60,7 +60,7 @@ export function identityOf(id: CmId): Identity {
  */
 export class Identity implements EventTarget, Reporter {
   readonly portSpace: PortSpace;
-  readonly contexts: readonly Context[] | undefined;
+  readonly devices: DeviceChoice;
   readonly options: IdOptions = { trafficClass: 0, reuseAddr: false, afOnly: false, ackTimeout: undefined };
   qpType: QpType;
   state: IdState = IdState.IDLE;
@@ -89,7 +89,7 @@ export class Identity implements EventTarget, Reporter {
   ) {
     this.portSpace = init.portSpace;
     this.qpType = init.qpType;
-    this.contexts = init.contexts;
+    this.devices = init.devices;
     this.synchronous = init.queue === undefined;
     this.queue = init.queue ?? new EventQueue();
     this.queue.join(this);
@@ -222,7 +222,7 @@ export class Identity implements EventTarget, Reporter {
       portSpace: this.portSpace,
       qpType: request.qpType,
       queue: this.synchronous ? undefined : this.queue,
-      contexts: this.contexts,
+      devices: this.devices,
     });
     child.state = IdState.CONNECT;
     child.asked = event.conn;

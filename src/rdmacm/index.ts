@@ -1,11 +1,17 @@
 /** rdma_cm: connections by address and port, as in `rdma_cma.h` and `rdma_verbs.h`, and the Node way on top. */
-export { type AddrInfo, type AddrInfoHints, getAddrInfo } from './addr-info.js';
+export {
+  type ActiveAddrInfo,
+  type AddrInfo,
+  type AddrInfoHints,
+  getAddrInfo,
+  type PassiveAddrInfo,
+} from './addr-info.js';
 export type { FullAddress, SocketAddress } from './address.js';
 export type { CmRoute, ResolveAddrOptions } from './addressing.js';
 export { CmId, createId, type CreateIdOptions } from './cm-id.js';
 export { connect, type ConnectionOptions, type ConnectOptions } from './connect.js';
 export { Connection } from './connection.js';
-export { getDevices } from './devices.js';
+export { type DeviceChoice, getDevices } from './devices.js';
 export { createEp, type CreateEpOptions } from './endpoint.js';
 export type { CmEvent } from './event.js';
 export { createEventChannel, EventChannel, type EventChannelOptions } from './event-channel.js';

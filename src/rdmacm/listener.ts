@@ -1,16 +1,18 @@
 import { CmEventType, PortSpace, PrivateDataBytes } from '../spec/index.js';
-import { type Context, invalid, objectProblem, type Problem, refuse, VerbsError } from '../verbs/index.js';
+import { type Context, invalid, objectProblem, type OpenOptions, refuse, VerbsError } from '../verbs/index.js';
 import type { FullAddress } from './address.js';
 import { type CmId, createId } from './cm-id.js';
-import { type ConnectionOptions, connParam, prepareQueuePair } from './connect.js';
+import { choiceOf, type ConnectionOptions, connParam, prepareQueuePair } from './connect.js';
 import { Connection } from './connection.js';
 import { privateDataProblem } from './connection-parameters.js';
+import type { CmEvent } from './event.js';
 import { eventError } from './event-error.js';
 import { createEventChannel, type EventChannel } from './event-channel.js';
 import type { ConnParamReceived } from './parameters.js';
 import { cmEventStr } from './text.js';
-import { DEFAULT_TIMEOUT_MS, expectEvent, Patience } from './waiting.js';
+import { expectEvent, Patience } from './waiting.js';
 
+const LISTEN = 'rdma_listen';
 const ACCEPT = 'rdma_accept';
 const REJECT = 'rdma_reject';
 
@@ -24,8 +26,10 @@ export interface ListenOptions {
   readonly backlog?: number;
   /** Ends the listener. */
   readonly signal?: AbortSignal;
-  /** The device. Default: as for an event channel without `contexts`. */
+  /** The device. Default: the one that the address says, else the program's default device. */
   readonly context?: Context;
+  /** How the device is opened where it is not there yet. */
+  readonly open?: Omit<OpenOptions, 'address'>;
 }
 
 /**
@@ -40,10 +44,10 @@ export interface ListenOptions {
  * @throws VerbsError EADDRINUSE when another listens there; otherwise as `CmId.bindAddr` and `CmId.listen`
  */
 export function listen(options: ListenOptions = {}): Listener {
-  refuse('rdma_listen', objectProblem('options', options));
-  const { host, port, backlog, signal, context } = options;
+  refuse(LISTEN, objectProblem('options', options));
+  const { host, port, backlog, signal } = options;
   signal?.throwIfAborted();
-  const channel = createEventChannel(context === undefined ? {} : { contexts: [context] });
+  const channel = createEventChannel(choiceOf(options));
   const id = createId(channel, PortSpace.TCP);
   try {
     id.bindAddr({ ...(host !== undefined && { host }), ...(port !== undefined && { port }) });
@@ -78,6 +82,27 @@ export class Listener implements AsyncIterable<ConnectionRequest>, AsyncDisposab
   }
 
   /**
+   * The next request, for servers that take one or a few. The listener goes on.
+   *
+   * @param signal ends the wait; the promise then rejects with the signal's reason
+   * @throws VerbsError (the promise rejects) ECANCELED when the listener has ended
+   */
+  async next(signal?: AbortSignal): Promise<ConnectionRequest> {
+    signal?.throwIfAborted();
+    const events = this.#channel[Symbol.asyncIterator]();
+    const stop = (): void => void events.return?.();
+    signal?.addEventListener('abort', stop, { once: true });
+    try {
+      const { value: event } = await events.next();
+      if (event !== undefined) return requestOf(event);
+      signal?.throwIfAborted();
+      throw new VerbsError(LISTEN, { errno: 'ECANCELED', message: 'the listener has ended', advice: '' });
+    } finally {
+      signal?.removeEventListener('abort', stop);
+    }
+  }
+
+  /**
    * The requests, until the listener ends. Leaving the loop ends it, and refuses what is still waiting.
    *
    * @throws VerbsError when the device is lost
@@ -85,13 +110,7 @@ export class Listener implements AsyncIterable<ConnectionRequest>, AsyncDisposab
   async *[Symbol.asyncIterator](): AsyncGenerator<ConnectionRequest, void, undefined> {
     if (this.#closed) return;
     try {
-      for await (const event of this.#channel) {
-        event.ack();
-        const { conn } = event.param;
-        if (event.event === CmEventType.CONNECT_REQUEST && conn !== undefined)
-          yield new ConnectionRequest(event.id, conn);
-        else throw eventError('rdma_listen', event) ?? new VerbsError('rdma_listen', gone(cmEventStr(event.event)));
-      }
+      for await (const event of this.#channel) yield requestOf(event);
     } finally {
       this.close();
     }
@@ -118,8 +137,13 @@ export class Listener implements AsyncIterable<ConnectionRequest>, AsyncDisposab
   }
 }
 
-function gone(event: string): Problem {
-  return { errno: 'EIO', message: `${event} came, and no request can come any more`, advice: '' };
+/** @throws VerbsError when the event is none of a request, but the end of the device */
+function requestOf(event: CmEvent): ConnectionRequest {
+  event.ack();
+  const { conn } = event.param;
+  if (event.event === CmEventType.CONNECT_REQUEST && conn !== undefined) return new ConnectionRequest(event.id, conn);
+  const message = `${cmEventStr(event.event)} came, and no request can come any more`;
+  throw eventError(LISTEN, event) ?? new VerbsError(LISTEN, { errno: 'EIO', message, advice: '' });
 }
 
 /** Somebody asks for a connection. It is to be accepted or rejected; disposing of it rejects it, unless it was answered. */
@@ -153,7 +177,7 @@ export class ConnectionRequest implements Disposable {
   async accept(options: ConnectionOptions = {}): Promise<Connection> {
     refuse(ACCEPT, objectProblem('options', options));
     this.#answer(ACCEPT);
-    const { signal, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+    const { signal, timeoutMs } = options;
     try {
       using patience = new Patience(ACCEPT, signal, timeoutMs);
       patience.signal.throwIfAborted();

@@ -1,5 +1,5 @@
 import { CmEventType, type Gid, gidsEqual, isOneOf, QpType, RDMA_UDP_QKEY } from '../spec/index.js';
-import { invalid, isObject, objectProblem, refuse, show, VerbsError } from '../verbs/index.js';
+import { invalid, objectProblem, refuse, show, VerbsError } from '../verbs/index.js';
 import { completePeer, familyOf, gidOf, isGroup, type SocketAddress } from './address.js';
 import type { Identity } from './identity.js';
 import type { QueuePairs } from './queue-pairs.js';
@@ -24,6 +24,7 @@ export interface JoinMcAttr {
 
 interface Membership {
   readonly gid: Gid;
+  readonly joinFlags: McJoinFlag;
   attached: boolean;
   /** Events of it that were taken and not acknowledged. */
   unacknowledged: number;
@@ -55,7 +56,7 @@ export class Memberships {
       );
     if (this.identity.qpType !== QpType.UD)
       throw new VerbsError(JOIN, invalid('the identifier is for connections', 'Groups are for the port space UDP'));
-    this.#enter({ gid: gidOf(host), attached: false, unacknowledged: 0, context }, joinFlags);
+    this.#enter({ gid: gidOf(host), joinFlags, attached: false, unacknowledged: 0, context });
     this.identity.complete(JOIN);
   }
 
@@ -76,33 +77,41 @@ export class Memberships {
     this.identity.queue.discard((report) => report.also === membership);
   }
 
+  /** There is a queue pair now. */
+  attachAll(): void {
+    this.#all = this.#all.filter((membership) => membership.attached || this.#attach(membership));
+  }
+
   /** Its queue pair is about to end, which no group may have then. */
   detachAll(): void {
     for (const membership of this.#all) this.#detach(membership);
   }
 
-  #enter(membership: Membership, joinFlags: McJoinFlag): void {
+  #enter(membership: Membership): void {
     const { identity } = this;
     const { gid, context } = membership;
-    try {
-      if (joinFlags === McJoinFlag.FULLMEMBER) this.#attach(membership);
-    } catch (error) {
-      if (!(error instanceof VerbsError)) throw error;
-      const status = -error.errnoNumber;
-      identity.raise({ event: CmEventType.MULTICAST_ERROR, status, error, multicastContext: context });
-      return;
-    }
+    if (!this.#attach(membership)) return;
     this.#all.push(membership);
     const ahAttr = addressOf(gid, identity.options.trafficClass);
     const ud = { privateData: NOTHING, ahAttr, qpNum: MULTICAST_QPN, qkey: RDMA_UDP_QKEY };
     identity.raise({ event: CmEventType.MULTICAST_JOIN, param: { ud }, multicastContext: context }, membership);
   }
 
-  #attach(membership: Membership): void {
+  /** Has the queue pair, if there is one, get what is sent to the group. @returns false when that cannot be */
+  #attach(membership: Membership): boolean {
     const { qp } = this.pairs;
-    if (!isObject(qp)) return;
-    qp.attachMcast(membership.gid);
-    membership.attached = true;
+    if (qp === undefined || membership.joinFlags === McJoinFlag.SENDONLY_FULLMEMBER) return true;
+    try {
+      qp.attachMcast(membership.gid);
+      membership.attached = true;
+      return true;
+    } catch (error) {
+      if (!(error instanceof VerbsError)) throw error;
+      const { context: multicastContext } = membership;
+      const status = -error.errnoNumber;
+      this.identity.raise({ event: CmEventType.MULTICAST_ERROR, status, error, multicastContext });
+      return false;
+    }
   }
 
   /** The queue pair leaves with the last of those who joined for it. */

@@ -26,7 +26,7 @@ export interface ConnParam {
   readonly initiatorDepth?: number;
   /** Default false. */
   readonly flowControl?: boolean;
-  /** How often the peer repeats what is not acknowledged, 0 to 7; default 7. `accept` ignores it. */
+  /** How often either side repeats what is not acknowledged, 0 to 7; default 7. `accept` ignores it. */
   readonly retryCount?: number;
   /** How often the peer repeats what found no receive request, 0 to 6; 7, the default, is for ever. */
   readonly rnrRetryCount?: number;

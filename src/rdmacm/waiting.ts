@@ -1,11 +1,11 @@
 import { type CmEventType } from '../spec/index.js';
-import { type Problem, VerbsError } from '../verbs/index.js';
+import { invalid, type Problem, show, VerbsError } from '../verbs/index.js';
 import type { CmEvent } from './event.js';
 import type { EventChannel } from './event-channel.js';
 import { eventError } from './event-error.js';
 
 /** Milliseconds that making a connection may take, where nobody says otherwise. */
-export const DEFAULT_TIMEOUT_MS = 10_000;
+const DEFAULT_TIMEOUT_MS = 10_000;
 /** What `setTimeout` can count. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
@@ -15,8 +15,13 @@ export class Patience implements Disposable {
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #stop: () => void;
 
-  /** @param call the C name of what is waited for, for the error */
-  constructor(call: string, signal: AbortSignal | undefined, timeoutMs: number) {
+  /**
+   * @param call the C name of what is waited for, for the error
+   * @throws VerbsError EINVAL when `timeoutMs` is no time
+   */
+  constructor(call: string, signal: AbortSignal | undefined, timeoutMs = DEFAULT_TIMEOUT_MS) {
+    if (typeof timeoutMs !== 'number' || !(timeoutMs >= 0))
+      throw new VerbsError(call, invalid(`timeoutMs is ${show(timeoutMs)}`, 'It is a number of milliseconds'));
     const abort = (): void => this.#controller.abort(signal?.reason);
     this.#stop = () => signal?.removeEventListener('abort', abort);
     if (signal?.aborted === true) abort();
