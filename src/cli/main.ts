@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { packageVersion } from './package-version.js';
+import { PERF_TESTS } from './perftest/tests.js';
 import { fileFailure } from './tool-error.js';
 
 /** What every subcommand's file exports. */
@@ -76,6 +77,14 @@ const ENTRIES: readonly Entry[] = [
     summary: 'measure how long each step of making and ending connections takes',
     load: () => import('./cmtime.js'),
   },
+  ...PERF_TESTS.map((test) => ({
+    name: test.name,
+    summary: test.summary,
+    load: async () => {
+      const { perftestCommand } = await import('./perftest/command.js');
+      return { command: () => perftestCommand(test) };
+    },
+  })),
   {
     name: 'ibv_asyncwatch',
     summary: "print what happens to a device's port, as it happens",

@@ -1,0 +1,136 @@
+import {
+  type Bandwidth,
+  type Count,
+  GBIT_PER_S,
+  MIB_PER_S,
+  NOTHING_MEASURED,
+  bandwidthOf,
+  sumOf,
+  swapReports,
+} from './bandwidth.js';
+import { BothWays } from './both-ways.js';
+import { ToolError } from '../errors.js';
+import { type PerfFlags } from './flags.js';
+import { type Lanes } from './lanes.js';
+import { type Line } from './line.js';
+import { type Partner } from './partner.js';
+import { Posting, Receiving } from './posting.js';
+import { Receiver } from './receiver.js';
+import { type Report } from './report.js';
+import { type Run } from './run.js';
+import { Sender } from './sender.js';
+import { type Settings } from './settings.js';
+import { Verb } from './tests.js';
+import { Timing } from './timing.js';
+
+interface Measured extends Run {
+  readonly lost?: number;
+  result(): Count;
+}
+
+/** Finds out how much gets through. */
+export class BandwidthTest {
+  readonly #settings: Settings;
+  readonly #flags: PerfFlags;
+  readonly #lanes: Lanes;
+  readonly #line: Line;
+  readonly #partner: Partner;
+  readonly #report: Report;
+  #last = NOTHING_MEASURED;
+  #bestAverage = 0;
+  #bestRate = 0;
+
+  constructor(settings: Settings, flags: PerfFlags, lanes: Lanes, line: Line, partner: Partner, report: Report) {
+    this.#settings = settings;
+    this.#flags = flags;
+    this.#lanes = lanes;
+    this.#line = line;
+    this.#partner = partner;
+    this.#report = report;
+  }
+
+  /** Measures messages of one size. Of an endless test, until it is ended. */
+  async measure(sizeBytes: number): Promise<void> {
+    const { test, both, allSizes, endless } = this.#settings;
+    const { beforeRun, afterSize } = test.meetings;
+    const run = this.#runOf(sizeBytes);
+    if (this.#flags.perform_warm_up === true) await this.#warmUp(sizeBytes);
+    if (beforeRun === 'always' || (beforeRun === 'both' && both)) await this.#partner.meet();
+    do {
+      await this.#partner.carryOut(run);
+      if (run.lost !== undefined && run.lost > 0) {
+        process.stderr.write(
+          `${run.lost} messages did not come; nobody repeats them over ${this.#settings.connection}.\n`,
+        );
+      }
+      const own = bandwidthOf(run.result(), sizeBytes, this.#flags.report_gbits === true ? GBIT_PER_S : MIB_PER_S);
+      if (allSizes && afterSize === 'both' && both) await this.#partner.meet();
+      await this.#tell(own);
+    } while (endless);
+    if (allSizes && afterSize === 'always') await this.#partner.meet();
+  }
+
+  /** Tells the side that holds still what came out. */
+  async tellPassive(): Promise<void> {
+    await this.#partner.meet();
+    await this.#partner.meanwhile(swapReports(this.#line, this.#last));
+  }
+
+  /** Holds still until the other side says what came out. */
+  async awaitActive(): Promise<void> {
+    await this.#partner.meet();
+    const theirs = await this.#partner.meanwhile(swapReports(this.#line, NOTHING_MEASURED));
+    this.#show(theirs);
+  }
+
+  /** @throws ToolError when the figures are below what was asked for */
+  requireLimits(): void {
+    const { limit_bw = 0, limit_msgrate = 0 } = this.#flags;
+    if (this.#bestAverage < limit_bw) {
+      throw new ToolError(`BW result ${this.#bestAverage.toFixed(2)} is below bw limit ${limit_bw}`);
+    }
+    if (this.#bestRate < limit_msgrate) {
+      throw new ToolError(`Msg rate ${this.#bestRate.toFixed(6)} is below msg_rate limit ${limit_msgrate}`);
+    }
+  }
+
+  #runOf(sizeBytes: number): Measured {
+    const settings = this.#settings;
+    const lanes = this.#lanes;
+    const { test, both, active, period } = settings;
+    const timing = period === undefined ? undefined : new Timing(period);
+    const sender = (): Sender => new Sender(lanes, settings, new Posting(lanes, settings, sizeBytes), timing);
+    if (test.verb !== Verb.SEND || (active && !both)) return sender();
+    const receiver = new Receiver(lanes, settings, new Receiving(lanes, settings, sizeBytes), timing);
+    return both ? new BothWays(sender(), receiver, timing, active) : receiver;
+  }
+
+  /** As many messages as there is room for, which nobody counts. */
+  async #warmUp(sizeBytes: number): Promise<void> {
+    const { txDepth, postList } = this.#settings;
+    const iterations = txDepth - (txDepth % postList);
+    const { period, ...settings } = { ...this.#settings, iterations, peak: false };
+    const posting = new Posting(this.#lanes, settings, sizeBytes);
+    await this.#partner.carryOut(new Sender(this.#lanes, settings, posting, undefined));
+  }
+
+  async #tell(own: Bandwidth): Promise<void> {
+    const { test, both, endless, period } = this.#settings;
+    this.#last = own;
+    // Who counts both directions by himself needs nobody's report.
+    const isWhole = !both || endless || (test.verb === Verb.SEND && period !== undefined);
+    if (isWhole) {
+      this.#show(own);
+      return;
+    }
+    const theirs = await this.#partner.meanwhile(swapReports(this.#line, own));
+    this.#show(sumOf(own, theirs));
+    if (this.#flags.reportBoth === true) this.#report.eachWay(own, theirs);
+  }
+
+  #show(bandwidth: Bandwidth): void {
+    this.#bestAverage = Math.max(this.#bestAverage, bandwidth.average);
+    this.#bestRate = Math.max(this.#bestRate, bandwidth.messageRate);
+    this.#report.bandwidth(bandwidth);
+  }
+}

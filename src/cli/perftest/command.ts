@@ -1,0 +1,75 @@
+import { type Socket } from 'node:net';
+import { Command } from 'commander';
+import { type Context, type Device, type Mtu } from '../../index.js';
+import { findDevice } from '../devices.js';
+import { ToolError, attempt, tool } from '../errors.js';
+import { openOptions } from '../options.js';
+import { Listener, connectToServer } from '../pingpong/bootstrap.js';
+import { openToward } from '../pingpong/local-address.js';
+import { type Agreement, VERSION, agree, alone } from './agreement.js';
+import { type PerfFlags, withFlags } from './flags.js';
+import { Lanes } from './lanes.js';
+import { type Line } from './line.js';
+import { play } from './play.js';
+import { Report } from './report.js';
+import { type Settings, fitToMtu, settle } from './settings.js';
+import { TcpLine } from './tcp-line.js';
+import { type PerfTest } from './tests.js';
+
+function note(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+function openDevice(device: Device, toServer: Socket | undefined, flags: PerfFlags): Context {
+  if (toServer !== undefined) return openToward(device, toServer, flags);
+  return attempt(`Couldn't get context for ${device.name}`, () => device.open(openOptions(flags)));
+}
+
+/** The MTU that was asked for, or the port's; never above the port's. */
+function ownMtu(context: Context, { mtu, ibPort }: PerfFlags): Mtu {
+  const { activeMtu } = attempt(`Unable to query port ${ibPort} attributes`, () => context.queryPort(ibPort));
+  if (mtu === undefined || mtu <= activeMtu) return mtu ?? activeMtu;
+  note(`Requested mtu is higher than active mtu; changing to active mtu ${activeMtu}`);
+  return activeMtu;
+}
+
+async function agreeOn(line: Line, context: Context, { test }: Settings, flags: PerfFlags): Promise<Agreement> {
+  const mtu = ownMtu(context, flags);
+  if (flags.dont_xchg_versions !== true) return agree(line, mtu, test.name);
+  line.peerVersion = Number(VERSION);
+  return alone(mtu);
+}
+
+async function overTcp(wanted: Settings, flags: PerfFlags, host: string | undefined): Promise<void> {
+  const { test } = wanted;
+  const device = findDevice(flags.ibDev, (name) => new ToolError(`IB device ${name} not found`));
+  const toServer = host === undefined ? undefined : await connectToServer(host, flags.port);
+  const listener = toServer === undefined ? await Listener.open(flags.port) : undefined;
+  const context = openDevice(device, toServer, flags);
+  const report = new Report(wanted, flags);
+  if (listener !== undefined) report.waiting();
+  const socket = toServer ?? (await listener?.accept());
+  listener?.close();
+  if (socket === undefined) throw new ToolError('No client came.');
+  const line = new TcpLine(socket, toServer !== undefined, test.name);
+  const agreement = await agreeOn(line, context, wanted, flags);
+  const settings = fitToMtu(wanted, agreement.mtu, flags.size !== undefined, note);
+  const lanes = new Lanes(context, settings, flags, agreement);
+  lanes.createQps();
+  await play({ settings, flags, agreement, line, lanes, report });
+  context.close();
+}
+
+/** The subcommand of one of the tests. */
+export function perftestCommand(test: PerfTest): Command {
+  const command = new Command(test.name).description(
+    `${test.summary.charAt(0).toUpperCase()}${test.summary.slice(1)}; speaks with the C tool of the same name.\n` +
+      'Without a host: start a server and wait for a connection. With one: connect to the server there.',
+  );
+  return withFlags(command, test).action(
+    tool(async (host: string | undefined, flags: PerfFlags) => {
+      const settings = settle(test, flags, host !== undefined);
+      await overTcp(settings, flags, host);
+    }),
+  );
+}

@@ -1,0 +1,63 @@
+import { Ask } from './ask.js';
+import { type PerfFlags } from './flags.js';
+import { type Lanes } from './lanes.js';
+import { latencyOf, latencyOfDuration, samplesOf } from './latency.js';
+import { Pace } from './pace.js';
+import { type Partner } from './partner.js';
+import { Posting, Receiving } from './posting.js';
+import { type Report } from './report.js';
+import { type Run } from './run.js';
+import { type Settings } from './settings.js';
+import { Verb } from './tests.js';
+import { Timing } from './timing.js';
+import { Touch } from './touch.js';
+import { Volley } from './volley.js';
+
+/** Finds out how long one message takes. */
+export class LatencyTest {
+  readonly #settings: Settings;
+  readonly #flags: PerfFlags;
+  readonly #lanes: Lanes;
+  readonly #partner: Partner;
+  readonly #report: Report;
+
+  constructor(settings: Settings, flags: PerfFlags, lanes: Lanes, partner: Partner, report: Report) {
+    this.#settings = settings;
+    this.#flags = flags;
+    this.#lanes = lanes;
+    this.#partner = partner;
+    this.#report = report;
+  }
+
+  async measure(sizeBytes: number): Promise<void> {
+    const { test, period, iterations } = this.#settings;
+    const timing = period === undefined ? undefined : new Timing(period);
+    const pace = new Pace(this.#settings, timing, this.#flags.latency_gap ?? 0);
+    const run = this.#runOf(sizeBytes, pace);
+    if (test.meetings.beforeRun === 'always') await this.#partner.meet();
+    await this.#partner.carryOut(run);
+    // What the peer answers by a message of its own is half of what was measured.
+    const isRoundTrip = test.verb === Verb.SEND || test.verb === Verb.WRITE;
+    if (timing === undefined) {
+      const samples = samplesOf(pace.postedMs, iterations, isRoundTrip);
+      this.#report.latency(latencyOf(samples, sizeBytes), samples);
+    } else {
+      this.#report.latencyOfDuration(latencyOfDuration(pace.counted, timing.sampledMs, sizeBytes, isRoundTrip));
+    }
+  }
+
+  #runOf(sizeBytes: number, pace: Pace): Run {
+    const settings = this.#settings;
+    const lanes = this.#lanes;
+    const posting = new Posting(lanes, settings, sizeBytes);
+    switch (settings.test.verb) {
+      case Verb.SEND:
+        return new Volley(lanes, settings, posting, new Receiving(lanes, settings, sizeBytes), pace);
+      case Verb.WRITE:
+        return new Touch(lanes, settings, posting, pace);
+      case Verb.READ:
+      case Verb.ATOMIC:
+        return new Ask(lanes, posting, pace);
+    }
+  }
+}

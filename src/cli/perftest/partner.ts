@@ -1,0 +1,93 @@
+import { setImmediate } from 'node:timers/promises';
+import { type Cq } from '../../index.js';
+import { attempt } from '../errors.js';
+import { Idling } from './idling.js';
+import { type Keys } from './keys.js';
+import { type Lanes } from './lanes.js';
+import { type Line } from './line.js';
+import { type Run } from './run.js';
+
+/** Silence after which the user is told what it may mean. */
+const SILENCE_MS = 5000;
+/** Silence after which what has not come is lost, when the peer goes on without it. */
+const LOST_MS = 500;
+/** An inline NIC is looked at for so long before the event loop gets a turn. */
+const SLICE_MS = 1;
+
+/** The other side, as this one deals with it: messages beside the test, and runs of messages within. */
+export class Partner {
+  readonly #line: Line;
+  readonly #lanes: Lanes;
+  readonly #idling: Idling;
+  readonly #meaning: string;
+  /** Moves an inline NIC on without taking anybody's completions. */
+  readonly #pulse: Cq | undefined;
+  #toldSilence = false;
+
+  /** @param meaning what it may mean that nothing comes, as the end of a sentence */
+  constructor(line: Line, lanes: Lanes, meaning: string) {
+    const { context } = lanes;
+    this.#line = line;
+    this.#lanes = lanes;
+    this.#idling = new Idling(context, lanes.channel, [...new Set([lanes.sendCq, lanes.recvCq])]);
+    this.#meaning = meaning;
+    this.#pulse =
+      context.host === 'inline' ? attempt("Couldn't create CQ", () => context.createCq({ cqe: 1 })) : undefined;
+  }
+
+  /** Waits until both sides have come so far. @throws PeerLeft */
+  async meet(): Promise<void> {
+    await this.meanwhile(this.#line.swapKeys(this.#lanes.local[0]));
+  }
+
+  /** Tells the keys of all queue pairs, and learns the peer's. @throws PeerLeft */
+  async swapKeys(): Promise<Keys[]> {
+    const keys: Keys[] = [];
+    for (const own of this.#lanes.local) keys.push(await this.meanwhile(this.#line.swapKeys(own)));
+    return keys;
+  }
+
+  /** Has the peer served while something else is awaited: a NIC in a thread does so by itself. */
+  async meanwhile<Result>(awaited: Promise<Result>): Promise<Result> {
+    const pulse = this.#pulse;
+    if (pulse === undefined) return awaited;
+    const state = { settled: false };
+    const settle = (): void => void (state.settled = true);
+    awaited.then(settle, settle);
+    while (!state.settled) {
+      const end = performance.now() + SLICE_MS;
+      do pulse.startPoll();
+      while (performance.now() < end);
+      await setImmediate();
+    }
+    return awaited;
+  }
+
+  /** Has a run go from its beginning to its end. @throws PeerLeft; ToolError when something completes in error */
+  async carryOut(run: Run): Promise<void> {
+    run.begin?.();
+    while (!this.#advance(run)) {
+      await setImmediate();
+      const { silentMs } = this.#idling;
+      if (this.#line.peerWaits && silentMs > LOST_MS && run.giveUp !== undefined) run.giveUp();
+      else this.#line.requirePeer();
+      if (silentMs > SILENCE_MS) this.#tellSilence();
+    }
+  }
+
+  /** @returns whether the run is over; if not, nothing has come for a moment */
+  #advance(run: Run): boolean {
+    const idling = this.#idling;
+    while (!run.over) {
+      if (run.step()) idling.busy();
+      else if (idling.pause()) return false;
+    }
+    return true;
+  }
+
+  #tellSilence(): void {
+    if (this.#toldSilence) return;
+    this.#toldSilence = true;
+    process.stderr.write(`Nothing has come from the peer for ${SILENCE_MS / 1000} s; ${this.#meaning}.\n`);
+  }
+}

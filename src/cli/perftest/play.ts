@@ -1,0 +1,91 @@
+import { type Agreement } from './agreement.js';
+import { BandwidthTest } from './bandwidth-test.js';
+import { type PerfFlags } from './flags.js';
+import { type Lanes } from './lanes.js';
+import { LatencyTest } from './latency-test.js';
+import { type Line, PeerLeft } from './line.js';
+import { Partner } from './partner.js';
+import { type Report } from './report.js';
+import { type Settings, sizesOf } from './settings.js';
+import { Verb } from './tests.js';
+
+/** Who is on both ends of a test, and what they go by. */
+export interface Scene {
+  readonly settings: Settings;
+  readonly flags: PerfFlags;
+  readonly agreement: Agreement;
+  readonly line: Line;
+  /** With queue pairs, which are connected if it was rdma_cm that made them. */
+  readonly lanes: Lanes;
+  readonly report: Report;
+}
+
+/** Whether a side only holds its memory out. */
+function isPassive({ test, active, both }: Settings): boolean {
+  if (active || both || test.verb === Verb.SEND) return false;
+  return test.verb !== Verb.WRITE || test.measure === 'bw';
+}
+
+function meaningOf({ connection }: Settings): string {
+  const unreliable = connection === 'UC' || connection === 'UD';
+  return unreliable
+    ? 'a packet may be lost, which nobody repeats here, or the peer may be gone: end this side by Ctrl-C'
+    : 'if it is gone, or was given other options than this side, end this side by Ctrl-C';
+}
+
+/** Connects the queue pairs, and tells who they are. */
+async function connect({ settings, agreement, lanes, report }: Scene, partner: Partner): Promise<void> {
+  const { meetings } = settings.test;
+  if (meetings.beforeKeys) await partner.meet();
+  lanes.remote = await partner.swapKeys();
+  if (!settings.byCm) {
+    lanes.checkRemote();
+    lanes.connect(agreement.mtu);
+  }
+  if (meetings.connected) await partner.meet();
+  report.keys('local', lanes.local);
+  report.keys('remote', await partner.swapKeys());
+  if (meetings.afterKeys) await partner.meet();
+}
+
+async function measureBandwidth(scene: Scene, test: BandwidthTest): Promise<void> {
+  const { settings, report } = scene;
+  report.heading();
+  if (isPassive(settings)) return test.awaitActive();
+  for (const sizeBytes of sizesOf(settings)) await test.measure(sizeBytes);
+  if (settings.test.meetings.beforeReport && !settings.both) await test.tellPassive();
+}
+
+async function measureLatency({ settings, report }: Scene, test: LatencyTest): Promise<void> {
+  if (isPassive(settings)) return;
+  report.heading();
+  for (const sizeBytes of sizesOf(settings)) await test.measure(sizeBytes);
+}
+
+/** Runs a test from when both sides have agreed to its last line. */
+export async function play(scene: Scene): Promise<void> {
+  const { settings, flags, agreement, line, lanes, report } = scene;
+  const partner = new Partner(line, lanes, meaningOf(settings));
+  report.info({
+    device: lanes.context.device.name,
+    mtu: agreement.mtu,
+    gidIndex: lanes.gidIndex,
+    outReads: lanes.outReads,
+    queuePairs: lanes.count,
+    tos: flags.tos,
+  });
+  await connect(scene, partner);
+  const bandwidth = new BandwidthTest(settings, flags, lanes, line, partner, report);
+  try {
+    if (settings.test.measure === 'bw') await measureBandwidth(scene, bandwidth);
+    else await measureLatency(scene, new LatencyTest(settings, flags, lanes, partner, report));
+    if (settings.test.meetings.atEnd) await partner.meet();
+  } catch (error) {
+    // A test without end ends so.
+    if (!(error instanceof PeerLeft && settings.endless)) throw error;
+    report.left();
+  }
+  report.end(lanes.context);
+  await partner.meanwhile(line.close());
+  if (!settings.endless) bandwidth.requireLimits();
+}

@@ -1,0 +1,31 @@
+import { type Context, type Cq, WcStatus, wcStatusStr } from '../../index.js';
+import { ToolError } from '../errors.js';
+
+/** A stream of messages, moved on step by step, since nothing else gets a turn while it runs. */
+export interface Run {
+  readonly over: boolean;
+  /** Both sides are there; or, of runs without end, another period begins. */
+  begin?(): void;
+  /** Does what there is to do. @returns whether there was anything */
+  step(): boolean;
+  /** What has not come will not come any more. Only of those that can do without. */
+  giveUp?(): void;
+}
+
+/** So many completions are taken at once. */
+export const BATCH = 16;
+
+/** @throws ToolError when the completion that a queue stands on is a failure, saying why */
+export function expectSuccess(cq: Cq, context: Context): void {
+  if (cq.status === WcStatus.SUCCESS) return;
+  const { status, wrId } = cq;
+  const why = context.explain(cq.workCompletion());
+  cq.endPoll();
+  throw new ToolError(`Completion with error: ${wcStatusStr(status)} (${status}) for wr_id ${wrId}: ${why}`);
+}
+
+/** Waits so many microseconds at full attention. */
+export function spin(microseconds: number): void {
+  const end = performance.now() + microseconds / 1000;
+  while (performance.now() < end);
+}

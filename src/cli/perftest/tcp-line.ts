@@ -1,0 +1,81 @@
+import { type Socket } from 'node:net';
+import { KEY_TEXT_BYTES, type Keys, decodeKeyText, encodeKeyText } from './keys.js';
+import { type Line, PeerLeft } from './line.js';
+
+/** More than any peer has to say before it is answered. */
+const MAX_UNREAD_BYTES = 1 << 16;
+const FAREWELL_MS = 1000;
+
+/** TCP between the two sides (PROTOCOL.md 6.3). The C tools expect each message whole in one read, so each is one write. */
+export class TcpLine implements Line {
+  peerVersion = 0;
+  readonly #socket: Socket;
+  readonly #leads: boolean;
+  readonly #tool: string;
+  #unread = Buffer.alloc(0);
+  #left = false;
+  #wake: (() => void) | undefined;
+
+  /** @param leads whether this side speaks first: the client does */
+  constructor(socket: Socket, leads: boolean, tool: string) {
+    this.#socket = socket;
+    this.#leads = leads;
+    this.#tool = tool;
+    socket.on('data', (bytes: Buffer) => this.#take(bytes));
+    for (const event of ['end', 'close', 'error'] as const) socket.on(event, () => this.#leave());
+  }
+
+  async swap(own: Uint8Array, what: string): Promise<Buffer> {
+    if (this.#leads) this.#socket.write(own);
+    const answer = await this.#read(own.length, what);
+    if (!this.#leads) this.#socket.write(own);
+    return answer;
+  }
+
+  async swapKeys(own: Keys): Promise<Keys> {
+    return decodeKeyText(await this.swap(encodeKeyText(own), `${KEY_TEXT_BYTES} bytes of keys`), this.#tool);
+  }
+
+  get peerWaits(): boolean {
+    return this.#unread.length > 0;
+  }
+
+  requirePeer(): void {
+    if (this.#left && this.#unread.length === 0) throw new PeerLeft('The peer closed the connection.');
+  }
+
+  async close(): Promise<void> {
+    this.#socket.end();
+    const timer = setTimeout(() => this.#leave(), FAREWELL_MS);
+    while (!this.#left) await this.#news();
+    clearTimeout(timer);
+    this.#socket.destroy();
+  }
+
+  async #read(length: number, what: string): Promise<Buffer> {
+    while (this.#unread.length < length) {
+      if (this.#left) {
+        throw new PeerLeft(`${this.#unread.length}/${length}: Couldn't read ${what}; the peer closed the connection.`);
+      }
+      await this.#news();
+    }
+    const bytes = this.#unread.subarray(0, length);
+    this.#unread = this.#unread.subarray(length);
+    return bytes;
+  }
+
+  #take(bytes: Buffer): void {
+    this.#unread = Buffer.concat([this.#unread, bytes]);
+    if (this.#unread.length > MAX_UNREAD_BYTES) this.#socket.destroy();
+    this.#wake?.();
+  }
+
+  #leave(): void {
+    this.#left = true;
+    this.#wake?.();
+  }
+
+  async #news(): Promise<void> {
+    await new Promise<void>((resolve) => (this.#wake = resolve));
+  }
+}

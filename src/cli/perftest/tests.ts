@@ -1,0 +1,137 @@
+/** What a test has its queue pairs do. */
+export const Verb = { SEND: 'send', WRITE: 'write', READ: 'read', ATOMIC: 'atomic' } as const;
+export type Verb = (typeof Verb)[keyof typeof Verb];
+
+/** Whether a test finds out how much gets through, or how long one message takes. */
+export type Measure = 'bw' | 'lat';
+
+/** Kinds of queue pairs, by the names that the C tools have for them. */
+export const CONNECTIONS = ['RC', 'UC', 'UD', 'XRC'] as const;
+export type Connection = (typeof CONNECTIONS)[number];
+
+/** When it is that both sides wait for each other: `both` means only when both sides send. */
+type When = 'always' | 'both' | 'never';
+
+/**
+ * Where the two sides of a test wait for each other beyond the exchange of keys, which all of them do twice. Each wait is
+ * an exchange of keys as well, so a side that has one too many or too few waits for ever.
+ */
+export interface Meetings {
+  readonly beforeKeys: boolean;
+  /** Between the first exchange and the second: the queue pairs are connected. */
+  readonly connected: boolean;
+  readonly afterKeys: boolean;
+  readonly beforeRun: When;
+  /** Only with -a, after each size. */
+  readonly afterSize: When;
+  /** The side that only holds still is told when it is over, and what came out of it. */
+  readonly beforeReport: boolean;
+  readonly atEnd: boolean;
+}
+
+/** What tells the tests apart. */
+export interface PerfTest {
+  readonly name: string;
+  readonly summary: string;
+  readonly verb: Verb;
+  readonly measure: Measure;
+  /** As in the heading of the table. */
+  readonly title: string;
+  readonly connections: readonly Connection[];
+  readonly sizeBytes: number;
+  readonly iterations: number;
+  readonly meetings: Meetings;
+}
+
+const SIZE_BW = 65536;
+const SIZE_LAT = 2;
+export const SIZE_ATOMIC = 8;
+const ITERATIONS = 1000;
+const ITERATIONS_WRITE_BW = 5000;
+
+const SENDING: Meetings = {
+  beforeKeys: false,
+  connected: true,
+  afterKeys: false,
+  beforeRun: 'always',
+  afterSize: 'never',
+  beforeReport: false,
+  atEnd: true,
+};
+const STREAMING: Meetings = {
+  beforeKeys: false,
+  connected: false,
+  afterKeys: true,
+  beforeRun: 'both',
+  afterSize: 'both',
+  beforeReport: true,
+  atEnd: true,
+};
+const ASKING: Meetings = {
+  beforeKeys: true,
+  connected: false,
+  afterKeys: true,
+  beforeRun: 'never',
+  afterSize: 'never',
+  beforeReport: false,
+  atEnd: true,
+};
+
+const SEND = { verb: Verb.SEND, title: 'Send', connections: CONNECTIONS };
+const WRITE = { verb: Verb.WRITE, title: 'RDMA_Write', connections: ['RC', 'UC', 'XRC'] } as const;
+const READ = { verb: Verb.READ, title: 'RDMA_Read', connections: ['RC', 'XRC'] } as const;
+const ATOMIC = { verb: Verb.ATOMIC, title: 'Atomic', connections: ['RC', 'XRC'] } as const;
+const BW = { measure: 'bw', sizeBytes: SIZE_BW, iterations: ITERATIONS } as const;
+const LAT = { measure: 'lat', sizeBytes: SIZE_LAT, iterations: ITERATIONS } as const;
+
+/** The tests, by the names of the C tools. */
+export const PERF_TESTS: readonly PerfTest[] = [
+  {
+    name: 'ib_send_bw',
+    summary: 'measure how much gets through by SEND',
+    ...SEND,
+    ...BW,
+    meetings: { ...SENDING, afterSize: 'always' },
+  },
+  { name: 'ib_send_lat', summary: 'measure how long a SEND takes', ...SEND, ...LAT, meetings: SENDING },
+  {
+    name: 'ib_write_bw',
+    summary: 'measure how much gets through by RDMA WRITE',
+    ...WRITE,
+    ...BW,
+    iterations: ITERATIONS_WRITE_BW,
+    meetings: STREAMING,
+  },
+  {
+    name: 'ib_write_lat',
+    summary: 'measure how long an RDMA WRITE takes',
+    ...WRITE,
+    ...LAT,
+    // Each side knows by itself when it is over.
+    meetings: { ...ASKING, atEnd: false },
+  },
+  {
+    name: 'ib_read_bw',
+    summary: 'measure how much gets through by RDMA READ',
+    ...READ,
+    ...BW,
+    meetings: STREAMING,
+  },
+  { name: 'ib_read_lat', summary: 'measure how long an RDMA READ takes', ...READ, ...LAT, meetings: ASKING },
+  {
+    name: 'ib_atomic_bw',
+    summary: 'measure how many atomic operations get through',
+    ...ATOMIC,
+    ...BW,
+    sizeBytes: SIZE_ATOMIC,
+    meetings: STREAMING,
+  },
+  {
+    name: 'ib_atomic_lat',
+    summary: 'measure how long an atomic operation takes',
+    ...ATOMIC,
+    ...LAT,
+    sizeBytes: SIZE_ATOMIC,
+    meetings: ASKING,
+  },
+];
