@@ -1,7 +1,6 @@
 import { type CompChannel, type Context, type Cq, type WorkCompletion } from '../../index.js';
+import { toldIfSilent } from './silence.js';
 
-/** Silence after which the user is told what it may mean. */
-const SILENCE_MS = 5000;
 const BATCH = 16;
 
 /** A completion queue whose completions are awaited one by one, while the event loop runs on. */
@@ -9,8 +8,7 @@ export class Completions {
   readonly cq: Cq;
   readonly #channel: CompChannel;
   readonly #events: AsyncIterator<Cq, void, undefined>;
-  readonly #meaning: string | undefined;
-  #toldSilence = false;
+  #meaning: string | undefined;
   #arrived: WorkCompletion[] = [];
 
   /** @param meaning what it may mean that nothing comes, as the end of a sentence; without it nothing is said */
@@ -48,19 +46,15 @@ export class Completions {
   }
 
   async #event(): Promise<boolean> {
-    const timer = this.#meaning === undefined || this.#toldSilence ? undefined : this.#tellLater(this.#meaning);
-    try {
-      const { done } = await this.#events.next();
-      return done !== true;
-    } finally {
-      clearTimeout(timer);
-    }
+    const event = this.#events.next();
+    const { done } = await (this.#meaning === undefined ? event : toldIfSilent(event, this.#meaning, this.#once));
+    return done !== true;
   }
 
-  #tellLater(meaning: string): NodeJS.Timeout {
-    return setTimeout(() => {
-      this.#toldSilence = true;
-      process.stderr.write(`Nothing has come from the peer for ${SILENCE_MS / 1000} s; ${meaning}.\n`);
-    }, SILENCE_MS);
-  }
+  readonly #once = {
+    tell: (text: string): void => {
+      this.#meaning = undefined;
+      process.stderr.write(text);
+    },
+  };
 }

@@ -2,11 +2,17 @@ import { type Command } from 'commander';
 import { type CmId, CmOption, type Context, openDevice } from '../../index.js';
 import { ToolError, attempt } from '../errors.js';
 import { type HostingOptions, openOptions, withHosting } from '../options.js';
+import { warn } from '../warnings.js';
 
 /** Adds the options of the device to a tool that talks through the connection manager, and `--json`. */
 export function withCmHosting(command: Command): Command {
   const addr = 'the one that the other addresses call for, else VERBENA_ADDR, or a free loopback address';
   return withHosting(command.option('--json', 'print one JSON object at the end'), addr);
+}
+
+/** Devices that are opened for an address give their warnings to Node, which would print them in its own way. */
+function tellWarnings(): void {
+  process.removeAllListeners('warning').on('warning', ({ message }) => warn(message));
 }
 
 /**
@@ -17,7 +23,8 @@ export function cmDevices(options: HostingOptions): { readonly contexts?: readon
   if (options.addr !== undefined) {
     return { contexts: [attempt("Couldn't open the device", () => openDevice(openOptions(options)))] };
   }
-  // Devices that are opened for an address take this from the environment.
+  tellWarnings();
+  // They take this from the environment.
   if (options.host !== undefined) process.env['VERBENA_HOST'] = options.host;
   return {};
 }

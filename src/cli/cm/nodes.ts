@@ -4,7 +4,6 @@ import {
   type CmId,
   type EventChannel,
   type PortSpace,
-  VerbsError,
   cmEventStr,
   createEventChannel,
   createId,
@@ -14,7 +13,9 @@ import { type HostingOptions } from '../options.js';
 import { adviceOn, isFailure } from './event-text.js';
 import { bindListener, cmDevices } from './hosting.js';
 import { endOnInterrupt } from './interrupt.js';
+import { leave } from './leave.js';
 import { pumpEvents } from './pump.js';
+import { MAY_BE_GONE, MAY_NOT_ANSWER, toldIfSilent } from './silence.js';
 import { TestFailure } from './status.js';
 
 const RESOLVE_MS = 2000;
@@ -45,15 +46,6 @@ export interface NodesSetup<N extends Node> {
   readonly acceptingConnects: boolean;
   readonly say: (text: string) => void;
   readonly makeNode: (id: CmId) => N;
-}
-
-/** Ends a connection; of one that has ended on both sides there is nothing to end. */
-function leave(id: CmId): void {
-  try {
-    id.disconnect();
-  } catch (error) {
-    if (!(error instanceof VerbsError)) throw error;
-  }
 }
 
 /** The connections of a tool, from the first event to the last. */
@@ -107,7 +99,9 @@ export class Nodes<N extends Node> {
 
   /** Waits until all connections are there. @throws TestFailure when one fails */
   async allConnected(): Promise<void> {
-    await this.#until(() => this.#established >= this.#setup.connections);
+    const all = this.#until(() => this.#established >= this.#setup.connections);
+    // A server may wait for as long as it likes.
+    await (this.#listener === undefined ? toldIfSilent(all, MAY_NOT_ANSWER) : all);
   }
 
   /** Ends what is connected, from this side. */
@@ -117,7 +111,10 @@ export class Nodes<N extends Node> {
 
   /** Waits until nothing is connected any more. */
   async allDisconnected(): Promise<void> {
-    await this.#until(() => this.#connected.size === 0);
+    await toldIfSilent(
+      this.#until(() => this.#connected.size === 0),
+      MAY_BE_GONE,
+    );
   }
 
   /** Has all identifiers report to another channel. */

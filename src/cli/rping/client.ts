@@ -13,7 +13,9 @@ import { addressOf } from '../cm/addresses.js';
 import { adviceOn, isFailure } from '../cm/event-text.js';
 import { cmDevices } from '../cm/hosting.js';
 import { endOnInterrupt } from '../cm/interrupt.js';
+import { leave } from '../cm/leave.js';
 import { pumpEvents } from '../cm/pump.js';
+import { MAY_NOT_ANSWER } from '../cm/silence.js';
 import { ToolError } from '../errors.js';
 import { type RpingFlags } from './flags.js';
 import { textOf, writePing } from './message.js';
@@ -39,7 +41,7 @@ class Client {
     this.#voice = voiceOf(flags);
     this.#channel = createEventChannel(cmDevices(flags));
     this.#id = createId(this.#channel, PortSpace.TCP);
-    endOnInterrupt(() => this.#id.disconnect());
+    endOnInterrupt(() => leave(this.#id));
   }
 
   async run(server: string): Promise<void> {
@@ -64,7 +66,7 @@ class Client {
       stateAfter: (latest) => (latest === State.RDMA_WRITE_ADV ? State.RDMA_WRITE_COMPLETE : State.RDMA_WRITE_ADV),
     });
     side.connect();
-    await this.#progress.expect('CONNECTED');
+    await this.#progress.expect('CONNECTED', MAY_NOT_ANSWER);
     side.establish();
     this.#voice.debug('rdma_connect successful');
     const result = await this.#ping(side);
@@ -90,8 +92,6 @@ class Client {
       if (!(error instanceof Stopped)) throw error;
       this.#voice.complain(error.message);
       return result(error.failed);
-    } finally {
-      source.dereg();
     }
     return result(false);
   }

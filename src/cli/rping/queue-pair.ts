@@ -1,4 +1,5 @@
 import { type CmId, type Cq, type Pd, type Qp, QpState, QpType } from '../../index.js';
+import { leave } from '../cm/leave.js';
 
 const SEND_DEPTH = 16;
 const RECV_DEPTH = 2;
@@ -45,7 +46,7 @@ export function bringUp(id: CmId, qp: Qp): void {
 /** Leaves the connection: what is posted is flushed, and the peer is told. */
 export function disconnect(id: CmId, qp: Qp, own: boolean): void {
   if (own) qp.modify({ qpState: QpState.ERR });
-  id.disconnect();
+  leave(id);
 }
 
 export function destroyQp(id: CmId, qp: Qp, own: boolean): void {

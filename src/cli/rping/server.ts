@@ -13,6 +13,7 @@ import { addressOf } from '../cm/addresses.js';
 import { adviceOn, isFailure } from '../cm/event-text.js';
 import { bindListener, cmDevices } from '../cm/hosting.js';
 import { endOnInterrupt } from '../cm/interrupt.js';
+import { leave } from '../cm/leave.js';
 import { pumpEvents } from '../cm/pump.js';
 import { ToolError, sentence } from '../errors.js';
 import { type RpingFlags } from './flags.js';
@@ -48,23 +49,30 @@ class Service {
 
   /** Serves until the client leaves. */
   async run(): Promise<Result> {
-    this.#voice.debug('accepting client connection request');
-    this.#side.accept();
+    const peer = this.#id.peerAddr;
     const begun = performance.now();
-    let failed = false;
+    try {
+      this.#voice.debug('accepting client connection request');
+      this.#side.accept();
+      const failed = await this.#serveAll();
+      const elapsedUs = Math.round((performance.now() - begun) * 1000);
+      return { role: 'server', peer, pings: this.#pings, sizeBytes: this.#flags.S, elapsedUs, failed };
+    } finally {
+      this.#side.disconnect();
+      await this.#side.close();
+      this.#id.destroy();
+    }
+  }
+
+  /** Whether it ended in a failure. */
+  async #serveAll(): Promise<boolean> {
     try {
       for (;;) await this.#serveOnce();
     } catch (error) {
       if (!(error instanceof Stopped)) throw error;
       this.#voice.complain(error.message);
-      failed = error.failed;
+      return error.failed;
     }
-    const elapsedUs = Math.round((performance.now() - begun) * 1000);
-    const result = { role: 'server', peer: this.#id.peerAddr, sizeBytes: this.#flags.S, failed } as const;
-    this.#side.disconnect();
-    await this.#side.close();
-    this.#id.destroy();
-    return { ...result, pings: this.#pings, elapsedUs };
   }
 
   async #serveOnce(): Promise<void> {
@@ -105,7 +113,9 @@ class Server {
     this.#voice = voiceOf(flags);
     this.#channel = createEventChannel(cmDevices(flags));
     this.#listener = createId(this.#channel, PortSpace.TCP);
-    endOnInterrupt(() => [...this.#services.keys()].map((id) => id.disconnect()));
+    endOnInterrupt(() => {
+      for (const id of this.#services.keys()) leave(id);
+    });
   }
 
   async run(): Promise<void> {

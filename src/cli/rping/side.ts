@@ -49,6 +49,7 @@ export class Side {
   readonly #qp: Qp;
   readonly #incoming: Mr;
   readonly #outgoing: Mr;
+  readonly #registered: Mr[] = [];
   #following: Promise<void> | undefined;
   #advertised: Advertisement = { addr: 0n, rkey: 0, lengthBytes: 0 };
 
@@ -58,10 +59,7 @@ export class Side {
     const context = verbsOf(id);
     this.#pd = attempt('ibv_alloc_pd failed', () => context.allocPd());
     voice.debug('created pd');
-    this.#completions = attempt(
-      'ibv_create_cq failed',
-      () => new Completions(context, CQ_DEPTH, 'if it is gone, end this side by Ctrl-C'),
-    );
+    this.#completions = attempt('ibv_create_cq failed', () => new Completions(context, CQ_DEPTH));
     voice.debug('created cq');
     this.#qp = createQp(id, this.#pd, this.#completions.cq, ownQp);
     voice.debug(`created qp 0x${this.#qp.qpNum.toString(16)}`);
@@ -74,7 +72,9 @@ export class Side {
 
   /** Memory of this connection, by its name in the C tool. */
   register(name: string, bytes: number, access: number = REMOTE): Mr {
-    return attempt(`${name} reg_mr failed`, () => this.#pd.regMr(alloc(bytes), access));
+    const mr = attempt(`${name} reg_mr failed`, () => this.#pd.regMr(alloc(bytes), access));
+    this.#registered.push(mr);
+    return mr;
   }
 
   /** What the peer's latest message said. */
@@ -136,8 +136,8 @@ export class Side {
     destroyQp(this.#setup.id, this.#qp, this.#setup.ownQp);
     await this.#completions.close();
     await this.#following;
-    // What else was registered goes with its domain's context.
-    for (const mr of [this.#incoming, this.#outgoing, this.data]) mr.dereg();
+    for (const mr of this.#registered) mr.dereg();
+    this.#pd.dealloc();
   }
 
   #postReceive(): void {

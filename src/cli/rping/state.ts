@@ -1,3 +1,4 @@
+import { MAY_BE_GONE, toldIfSilent } from '../cm/silence.js';
 import { ToolError } from '../errors.js';
 import { FAILED } from './result.js';
 
@@ -50,9 +51,14 @@ export class Progress {
     if (this.#isOver()) this.#whenOver?.();
   }
 
-  /** Waits for the next state. @throws Stopped when it is another */
-  async expect(wanted: StateName): Promise<void> {
-    const state = await this.#next();
+  /**
+   * Waits for the next state.
+   *
+   * @param meaning what it may mean that none comes, which the user is told after a while
+   * @throws Stopped when it is another
+   */
+  async expect(wanted: StateName, meaning = MAY_BE_GONE): Promise<void> {
+    const state = await toldIfSilent(this.#next(), meaning);
     if (state === State[wanted]) return;
     throw new Stopped(`wait for ${wanted} state ${state}`, state !== State.DISCONNECTED);
   }

@@ -4,6 +4,7 @@ import {
   CmOption,
   type Context,
   type Mr,
+  type Pd,
   type Qp,
   QpType,
   WcStatus,
@@ -15,16 +16,16 @@ import { Completions } from '../cm/completions.js';
 import { verbsOf } from '../cm/hosting.js';
 import { messagesOf, setTos } from '../cm/node-flags.js';
 import { type Node } from '../cm/nodes.js';
+import { MAY_BE_GONE } from '../cm/silence.js';
 import { ToolError, attempt } from '../errors.js';
 import { type UcmatoseFlags } from './flags.js';
-
-const MEANING = 'if it is gone, end this side by Ctrl-C';
 
 /** What the client names; the server takes what the request has. */
 const CONN_PARAM = { responderResources: 1, initiatorDepth: 1, retryCount: 5, rnrRetryCount: 0 };
 
 interface Objects {
   readonly context: Context;
+  readonly pd: Pd;
   readonly qp: Qp;
   readonly sends: Completions;
   readonly receives: Completions;
@@ -87,6 +88,7 @@ export class StreamNode implements Node {
     await objects.sends.close();
     await objects.receives.close();
     objects.mr?.dereg();
+    objects.pd.dealloc();
   }
 
   #setAckTimeout(): void {
@@ -100,8 +102,8 @@ export class StreamNode implements Node {
     const depth = Math.max(1, count);
     const pd = attempt('cmatose: unable to allocate PD', () => context.allocPd());
     const [sends, receives] = attempt('cmatose: unable to create CQ', () => [
-      new Completions(context, depth, MEANING),
-      new Completions(context, depth, MEANING),
+      new Completions(context, depth, MAY_BE_GONE),
+      new Completions(context, depth, MAY_BE_GONE),
     ]);
     const qp = attempt('cmatose: unable to create QP', () =>
       this.id.createQp(pd, {
@@ -114,7 +116,7 @@ export class StreamNode implements Node {
     );
     const mr =
       count === 0 ? undefined : attempt('failed to reg MR', () => pd.regMr(alloc(sizeBytes), AccessFlags.LOCAL_WRITE));
-    this.#objects = { context, qp, sends, receives, mr };
+    this.#objects = { context, pd, qp, sends, receives, mr };
     if (mr === undefined) return;
     attempt('failed to post receives', () => {
       for (let i = 0; i < count; i += 1) qp.postRecv({ sgList: [mr.sge()] });
