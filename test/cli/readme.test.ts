@@ -7,22 +7,23 @@ import ts from 'typescript';
 import * as face from '../../src/index.js';
 import { ROOT } from './tool.js';
 
-test("README's program runs as it stands", () => {
-  const source = /^```ts\n(.*?)^```$/ms.exec(readFileSync(join(ROOT, 'README.md'), 'utf8'))?.[1];
-  assert.ok(source !== undefined);
-  const { outputText } = ts.transpileModule(source, {
-    compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext },
+const programs = [...readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)];
+
+for (const [index, [, source]] of programs.entries())
+  test(`README's program ${index + 1} runs as it stands`, () => {
+    const { outputText } = ts.transpileModule(source, {
+      compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext },
+    });
+    // Inside the package, so that its name resolves to it.
+    const file = join(ROOT, 'dist', `readme-${process.pid}-${index}.mjs`);
+    writeFileSync(file, outputText);
+    try {
+      const { stdout, stderr } = spawnSync(process.execPath, [file], { encoding: 'utf8' });
+      assert.deepEqual({ stdout, stderr }, { stdout: 'hello\n', stderr: '' });
+    } finally {
+      rmSync(file);
+    }
   });
-  // Inside the package, so that its name resolves to it.
-  const file = join(ROOT, 'dist', `readme-${process.pid}.mjs`);
-  writeFileSync(file, outputText);
-  try {
-    const { stdout, stderr } = spawnSync(process.execPath, [file], { encoding: 'utf8' });
-    assert.deepEqual({ stdout, stderr }, { stdout: 'hello\n', stderr: '' });
-  } finally {
-    rmSync(file);
-  }
-});
 
 test('README has every setting that the code reads', () => {
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
