@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { alloc, listen } from '../../src/index.js';
 import { loopback } from '../support/loopback.js';
 import { type Ended, Tool, run } from './tool.js';
 
@@ -62,6 +63,24 @@ test('sides that differ in what they connect do not, and say why', async () => {
   assert.deepEqual({ code, stdout }, { code: 255, stdout: 'rdma_xclient: start\nrdma_xclient: end -1\n' });
   assert.match(stderr, /^rdma_connect: .*\(ECONNREFUSED\)/);
 });
+
+for (const [i, hosting] of ['thread', 'inline'].entries()) {
+  test(`Ctrl-C ends a client whose message nobody answers, hosted ${hosting}, and the peer hears of it`, async () => {
+    const at = 13 + i;
+    using listener = listen({ host: serverAt(at), port: 7471 });
+    const client = new Tool(['rdma_client', '-s', serverAt(at), '--addr', clientAt(at), '--host', hosting]);
+    const request = await listener[Symbol.asyncIterator]().next();
+    assert.ok(request.done !== true);
+    const connection = await request.value.accept();
+    connection.id.postRecv(0, connection.regMsgs(alloc(16)).sge());
+    await connection.recvComp();
+    client.child.kill('SIGINT');
+    await connection.closed;
+    const { code, stdout, stderr } = await client.ended;
+    assert.deepEqual({ code, stdout, stderr }, { code: 130, stdout: 'rdma_client: start\n', stderr: '' });
+    await connection.close();
+  });
+}
 
 test('a host that does not exist is named', async () => {
   const { code, stdout, stderr } = await run(['rdma_client', '-s', 'no-such-host.invalid']);

@@ -17,13 +17,10 @@ import {
   wcStatusStr,
 } from '../../index.js';
 import { verbsOf } from '../cm/hosting.js';
-import { TestFailure } from '../cm/status.js';
 import { ToolError, attempt } from '../errors.js';
 
 /** Room that each datagram needs in front of it for its GRH (PROTOCOL.md 1.6). */
 const GRH_BYTES = 40;
-/** What the C tool returns for a message that is too long. */
-const INVALID = -22;
 
 /** How a queue pair takes part in the group. */
 export interface Membership {
@@ -132,10 +129,7 @@ export class Member {
     const { messages, sizeBytes } = this.#membership;
     const mtu = mtuBytes(context.queryPort(this.id.portNum).activeMtu);
     if (messages === 0 || sizeBytes <= mtu) return;
-    throw new TestFailure(
-      INVALID,
-      `mckey: message_size ${sizeBytes} is larger than active mtu ${mtu}; give -S a smaller one.`,
-    );
+    throw new ToolError(`mckey: message_size ${sizeBytes} is larger than active mtu ${mtu}; give -S a smaller one.`);
   }
 
   #check(completion: WorkCompletion): void {
