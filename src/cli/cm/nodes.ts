@@ -11,7 +11,7 @@ import {
 import { attempt } from '../errors.js';
 import { type HostingOptions } from '../options.js';
 import { adviceOn, isFailure } from './event-text.js';
-import { bindListener, cmDevices } from './hosting.js';
+import { cmDevices } from './hosting.js';
 import { endOnInterrupt } from './interrupt.js';
 import { leave } from './leave.js';
 import { pumpEvents } from './pump.js';
@@ -75,11 +75,11 @@ export class Nodes<N extends Node> {
    * reads it may start them.
    */
   serve(host: string, port: number, starting: string): void {
-    const { name, portSpace, hosting, say } = this.#setup;
+    const { name, portSpace, say } = this.#setup;
     try {
       const listener = attempt(`${name}: listen request failed`, () => createId(this.#channel, portSpace));
       this.#listener = listener;
-      attempt(`${name}: bind address failed`, () => bindListener(listener, host, port, hosting));
+      attempt(`${name}: bind address failed`, () => listener.bindAddr({ host, port }));
       attempt(`${name}: failure trying to listen`, () => listener.listen(BACKLOG));
     } finally {
       say(starting);

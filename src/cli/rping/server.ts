@@ -11,7 +11,7 @@ import {
 } from '../../index.js';
 import { addressOf } from '../cm/addresses.js';
 import { adviceOn, isFailure } from '../cm/event-text.js';
-import { bindListener, cmDevices } from '../cm/hosting.js';
+import { cmDevices } from '../cm/hosting.js';
 import { endOnInterrupt } from '../cm/interrupt.js';
 import { leave } from '../cm/leave.js';
 import { pumpEvents } from '../cm/pump.js';
@@ -120,7 +120,7 @@ class Server {
 
   async run(): Promise<void> {
     const host = this.#flags.a === undefined ? '0.0.0.0' : await addressOf(this.#flags.a);
-    bindListener(this.#listener, host, this.#flags.p, this.#flags);
+    this.#listener.bindAddr({ host, port: this.#flags.p });
     this.#voice.debug('rdma_bind_addr successful');
     this.#listener.listen(BACKLOG);
     this.#voice.debug('rdma_listen');
