@@ -14,7 +14,7 @@ export interface CmDevice {
   readonly gid: Gid;
   /** Has the connection manager execute a command. @throws VerbsError bearing that C name when it is refused */
   execute<V extends CmVerb>(call: string, verb: V, argument: CmArgument<V>): CmValue<V>;
-  /** What has happened since this was last asked. */
+  /** What has happened since this was last asked. @throws VerbsError EINVAL when the device was closed */
   takeEvents(): readonly CmEvent[];
   /**
    * Blocks the thread until there may be events, or for about so long.
@@ -22,7 +22,10 @@ export interface CmDevice {
    * @throws VerbsError EIO when the device has died, ETIMEDOUT when nothing is left to happen in a simulation
    */
   wait(timeoutUs: number): void;
-  /** Calls `listener` from the event loop when there may be events. Keeps the process alive until the function returned is called. */
+  /**
+   * Calls `listener` from the event loop when there may be events, or the device was closed. Keeps the process alive until
+   * the function returned is called.
+   */
   listen(listener: () => void): () => void;
   /** µs on the clock that timeouts are counted by. */
   nowUs(): number;
@@ -48,6 +51,8 @@ class SoftCmDevice implements CmDevice {
   }
 
   takeEvents(): readonly CmEvent[] {
+    // A device that was closed writes nothing more, that it was closed included.
+    this.context.requireAlive(GET_EVENT);
     if (!this.#reader.follow()) return [];
     const events = this.execute(GET_EVENT, 'cmTakeEvents', EVENTS_PER_COMMAND);
     if (events.length < EVENTS_PER_COMMAND) return events;
@@ -71,17 +76,19 @@ class SoftCmDevice implements CmDevice {
   }
 
   listen(listener: () => void): () => void {
-    const { adapter } = this.context;
+    const { adapter, closeListeners } = this.context;
     const heard = (): void => {
       this.#reader.announce(true);
       listener();
     };
     const stop = adapter.listen(heard);
+    closeListeners.add(listener);
     this.#reader.announce(true);
     // What came before it was announced is told now.
     if (this.#reader.isBehind) queueMicrotask(heard);
     return () => {
       this.#reader.announce(false);
+      closeListeners.delete(listener);
       stop();
     };
   }

@@ -66,6 +66,8 @@ export class SoftContext extends Resource implements Context {
   /** Memory regions by their L_Key. */
   readonly regions = new Map<number, SoftMr>();
   readonly windows = new Set<SoftMw>();
+  /** Who wants to know when the device is closed, and has no other way to learn it. */
+  readonly closeListeners = new Set<() => void>();
   /** XRC domains by the file that stands for them. */
   readonly xrcDomains = new Map<string, SoftXrcd>();
   protected readonly label: string;
@@ -271,6 +273,7 @@ export class SoftContext extends Resource implements Context {
   protected release(): void {
     this.#asyncEvents.close();
     this.adapter.close();
+    for (const listener of this.closeListeners) queueMicrotask(listener);
   }
 
   #takeAsyncEvent(): AsyncEvent | undefined {
