@@ -49,7 +49,7 @@ async function runClient(setup: CmTimeSetup, json: boolean): Promise<void> {
 }
 
 async function runServer(
-  setup: Pick<CmTimeSetup, 'baseQpn' | 'contexts'>,
+  setup: Pick<CmTimeSetup, 'baseQpn' | 'contexts' | 'open'>,
   address: SocketAddress,
   json: boolean,
 ): Promise<void> {

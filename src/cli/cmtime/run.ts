@@ -2,7 +2,7 @@ import {
   type CmEvent,
   CmEventType,
   type CmId,
-  type Context,
+  type DeviceChoice,
   type EventChannel,
   PortSpace,
   type SocketAddress,
@@ -16,7 +16,7 @@ import { CONN_PARAM, QueuePairs } from './queue-pair.js';
 import { type Step, StepClock, type StepResult } from './steps.js';
 
 /** What is to be measured. */
-export interface CmTimeSetup {
+export interface CmTimeSetup extends DeviceChoice {
   /** Where a server of this tool listens, ours or C's. */
   readonly destination: SocketAddress;
   /** Where the connections come from; default: whatever reaches the destination. */
@@ -27,7 +27,6 @@ export interface CmTimeSetup {
   readonly timeoutMs: number;
   /** Connects without queue pairs, under numbers from this one on. */
   readonly baseQpn?: number;
-  readonly contexts?: readonly Context[];
   /** Told of each step before it begins, in the words of the C tool. */
   readonly progress?: (doing: string) => void;
 }
@@ -87,7 +86,7 @@ export class CmTimeRun {
 
   constructor(setup: CmTimeSetup) {
     this.#setup = setup;
-    this.#channel = createEventChannel(setup.contexts === undefined ? {} : { contexts: setup.contexts });
+    this.#channel = createEventChannel(setup);
     this.#events = this.#channel[Symbol.asyncIterator]();
     this.#clock = new StepClock(setup.connections);
   }

@@ -2,7 +2,7 @@ import {
   type CmEvent,
   CmEventType,
   type CmId,
-  type Context,
+  type DeviceChoice,
   type EventChannel,
   PortSpace,
   type SocketAddress,
@@ -13,11 +13,10 @@ import {
 import { CONN_PARAM, QueuePairs } from './queue-pair.js';
 
 /** What a server needs to know. */
-export interface CmTimeServerSetup {
+export interface CmTimeServerSetup extends DeviceChoice {
   readonly address: SocketAddress;
   /** Accepts without queue pairs, under numbers from this one on. */
   readonly baseQpn?: number;
-  readonly contexts?: readonly Context[];
   /** Told of each connection that could not be accepted. */
   readonly warn?: (sentence: string) => void;
 }
@@ -43,7 +42,7 @@ export class CmTimeServer {
   constructor(setup: CmTimeServerSetup) {
     this.#setup = setup;
     this.#qpn = setup.baseQpn;
-    this.#channel = createEventChannel(setup.contexts === undefined ? {} : { contexts: setup.contexts });
+    this.#channel = createEventChannel(setup);
     this.#listenId = createId(this.#channel, PortSpace.TCP);
     try {
       this.#listenId.bindAddr(setup.address);
