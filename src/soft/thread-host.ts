@@ -236,6 +236,7 @@ export class ThreadHost implements AdapterHost {
   }
 
   #assertAlive(): void {
+    if (!this.#open) throw new CommandError('EIO', 'the NIC is closed');
     const { failure } = this;
     if (failure !== undefined) throw new CommandError('EIO', failure);
   }
@@ -243,7 +244,8 @@ export class ThreadHost implements AdapterHost {
   #onNotice(notice: Notice): void {
     switch (notice.kind) {
       case 'event':
-        this.#callListeners();
+        // One that was under way when the host closed: whoever heard of it would ask a thread that is gone.
+        if (this.#open) this.#callListeners();
         break;
       case 'warning':
         // Threads do not know what others have said already.
