@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { Tool, run } from './tool.js';
+import { Tool, run, runWhenFree } from './tool.js';
 import { loopback } from '../support/loopback.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'verbena-transfer-'));
@@ -50,6 +50,22 @@ test('NICs that run inline move a file, too', async () => {
   const { code, stdout } = await run(['transfer', '--size', '2', '--host', 'inline', ...addresses(4)]);
   assert.equal(code, 0);
   assert.match(stdout, /Arrived: 2\.0 MiB/);
+});
+
+test('sender and receiver find each other through their connection managers', async () => {
+  const { stdout } = await run(['transfer', '--size', '1', '--json', ...addresses(11)]);
+  const { sender } = JSON.parse(stdout) as { sender: { counters: Record<string, number> } };
+  const told = ['req', 'rtu', 'dreq'].map((message) => sender.counters[`cm_tx_msgs_${message}`]);
+  assert.deepEqual(told, [1, 1, 1]);
+});
+
+const hasIpv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === '::1'));
+const skip = hasIpv6 ? false : 'this machine has no IPv6 loopback';
+
+test('addresses of two families are refused', { skip }, async () => {
+  const { code, stderr } = await runWhenFree(['transfer', '--from', loopback(25), '--to', '::1']);
+  const told = `Sender and receiver need addresses of one family, not ${loopback(25)} and ::1.\n`;
+  assert.deepEqual({ code, stderr }, { code: 1, stderr: told });
 });
 
 test('a file that is not there is refused', async () => {

@@ -1,8 +1,10 @@
+import { isIPv6 } from 'node:net';
 import { Command, Option } from 'commander';
-import { type Context, openDevice } from '../../index.js';
-import { tool } from '../errors.js';
+import { type Context, connect, openDevice } from '../../index.js';
+import { ToolError, tool } from '../errors.js';
 import { openOptions, wholeNumber } from '../options.js';
-import { Endpoint } from './endpoint.js';
+import { EndMemory, Endpoint } from './endpoint.js';
+import { decodeGrant, encodeOffer } from './messages.js';
 import { type Progress, noProgress, showProgress } from './progress.js';
 import { ReceiverHandle } from './receiver-handle.js';
 import { type SendResult, Sender } from './sender.js';
@@ -35,6 +37,11 @@ function endOnInterrupt(receiver: ReceiverHandle, progress: Progress): void {
   process.once('SIGINT', stop).once('SIGTERM', stop);
 }
 
+function refuseMixedFamilies(from: string, to: string): void {
+  if (isIPv6(from) === isIPv6(to)) return;
+  throw new ToolError(`Sender and receiver need addresses of one family, not ${from} and ${to}.`);
+}
+
 async function move(
   source: Source,
   receiver: ReceiverHandle,
@@ -43,42 +50,42 @@ async function move(
   options: TransferOptions,
 ): Promise<Summary> {
   const { to, output, host, json } = options;
-  const end = new Endpoint(context, Math.min(LEG_BYTES, source.sizeBytes), 0);
-  const remote = await receiver.start({
+  const { sizeBytes } = source;
+  const memory = new EndMemory(context, Math.min(LEG_BYTES, sizeBytes), 0);
+  const { address, port } = await receiver.start({
     kind: 'start',
-    totalBytes: source.sizeBytes,
-    legBytes: LEG_BYTES,
     ...(host === undefined ? {} : { host }),
     ...(to === undefined ? {} : { address: to }),
     ...(output === undefined ? {} : { output }),
   });
-  const local = end.local;
-  end.connect(remote);
-  await receiver.connect(local);
+  refuseMixedFamilies(context.address, address);
+  const privateData = encodeOffer({ totalBytes: sizeBytes, legBytes: LEG_BYTES });
+  const connection = await receiver.during(connect({ context, host: address, port, ...memory.options, privateData }));
+  const end = new Endpoint(context, memory, connection);
   if (json === undefined) {
     process.stdout.write(
-      `Moving ${amount(source.sizeBytes)} (${source.name}) from ${local.address} (process ${process.pid}) ` +
-        `to ${remote.address} by RDMA WRITE over RoCEv2:\n`,
+      `Moving ${amount(sizeBytes)} (${source.name}) from ${context.address} (process ${process.pid}) ` +
+        `to ${address} by RDMA WRITE over RoCEv2:\n`,
     );
   }
   progress.start();
   let result: SendResult;
   try {
-    result = await Promise.race([new Sender(end, remote, source, progress).run(), receiver.failure]);
+    result = await receiver.during(new Sender(end, decodeGrant(connection.privateData), source, progress).run());
   } finally {
     progress.stop();
   }
-  const receiverCounters = await receiver.finish();
+  // The receiver has finished once the connection has ended.
+  const [receiverCounters] = await Promise.all([receiver.finish(), end.close()]);
   const counters = { ...context.counters() };
-  await end.close();
   const { elapsedMs, digest } = result;
   return {
     name: source.name,
-    bytes: source.sizeBytes,
+    bytes: sizeBytes,
     elapsedMs,
     sha256: digest,
-    sender: { address: local.address, counters },
-    receiver: { address: remote.address, counters: receiverCounters },
+    sender: { address: context.address, counters },
+    receiver: { address, counters: receiverCounters },
     ...(output === undefined ? {} : { output }),
   };
 }

@@ -1,42 +1,59 @@
-/** Where one end can be reached and written to; what two RDMA programs must tell each other before they talk. */
-export interface EndAddress {
-  /** The GID as an IP address. */
-  readonly address: string;
-  readonly qpn: number;
-  readonly psn: number;
-  /** Exponent as in `Mtu`. */
-  readonly mtu: number;
-  /** The memory to write into: its address in hexadecimal, and the key to it. */
-  readonly remoteAddr: string;
-  readonly rkey: number;
-}
-
 /** What the sender's process tells the receiver's over the pipe between them. */
 export interface StartOrder {
   readonly kind: 'start';
-  readonly totalBytes: number;
-  readonly legBytes: number;
   readonly host?: 'thread' | 'inline';
   readonly address?: string;
   readonly output?: string;
 }
 
-export interface ConnectOrder {
-  readonly kind: 'connect';
-  readonly end: EndAddress;
-}
-
-export type Order = StartOrder | ConnectOrder;
-
 /** What the receiver's process answers. */
 export type Answer =
-  | { readonly kind: 'ready'; readonly end: EndAddress }
-  | { readonly kind: 'connected' }
+  | { readonly kind: 'ready'; readonly address: string; readonly port: number }
   | { readonly kind: 'finished'; readonly counters: Record<string, number> }
   | { readonly kind: 'failed'; readonly sentence: string };
 
-/** Bytes of a SHA-256 digest. */
-export const DIGEST_BYTES = 32;
+/** What the sender says when it asks for the connection. */
+export interface Offer {
+  /** All that it is going to write. */
+  readonly totalBytes: number;
+  /** At most so much at once; the receiver's memory need not be longer. */
+  readonly legBytes: number;
+}
+
+/** What the receiver says when it accepts: the memory to write into. */
+export interface Grant {
+  readonly remoteAddr: bigint;
+  readonly rkey: number;
+}
+
+const OFFER_BYTES = 16;
+const GRANT_BYTES = 12;
+
+function view(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
+export function encodeOffer({ totalBytes, legBytes }: Offer): Uint8Array {
+  const bytes = new Uint8Array(OFFER_BYTES);
+  view(bytes).setBigUint64(0, BigInt(totalBytes));
+  view(bytes).setBigUint64(8, BigInt(legBytes));
+  return bytes;
+}
+
+export function decodeOffer(bytes: Uint8Array): Offer {
+  return { totalBytes: Number(view(bytes).getBigUint64(0)), legBytes: Number(view(bytes).getBigUint64(8)) };
+}
+
+export function encodeGrant({ remoteAddr, rkey }: Grant): Uint8Array {
+  const bytes = new Uint8Array(GRANT_BYTES);
+  view(bytes).setBigUint64(0, remoteAddr);
+  view(bytes).setUint32(8, rkey);
+  return bytes;
+}
+
+export function decodeGrant(bytes: Uint8Array): Grant {
+  return { remoteAddr: view(bytes).getBigUint64(0), rkey: view(bytes).getUint32(8) };
+}
 
 /** The receiver's word after each leg, one byte. */
 export const Verdict = { GO_ON: 1, SAME_DIGEST: 2, OTHER_DIGEST: 3 } as const;

@@ -1,8 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ToolError } from '../errors.js';
-import { type Answer, type EndAddress, type Order, type StartOrder } from './messages.js';
+import { type Answer, type StartOrder } from './messages.js';
+
+/** How long the news of a receiver's end may take after its connection broke. */
+const BAD_NEWS_MS = 1000;
 
 /** How the process ended, for a sentence. */
 function ending(code: number | null, signal: NodeJS.Signals | null): string {
@@ -34,19 +38,34 @@ export class ReceiverHandle {
     this.failure.catch(() => {});
   }
 
-  /** Makes the receiver open its NIC; its end of the connection comes back. */
-  async start(order: StartOrder): Promise<EndAddress> {
-    this.#tell(order);
+  /** Makes the receiver open its NIC and listen; where it does comes back. */
+  async start(order: StartOrder): Promise<{ readonly address: string; readonly port: number }> {
+    // A receiver that is gone is told by `failure`.
+    this.#child.send(order, () => {});
     const answer = await this.#answer();
     if (answer.kind !== 'ready') throw new ToolError(`The receiver answered '${answer.kind}', not 'ready'.`);
-    return answer.end;
+    return answer;
   }
 
-  /** Makes the receiver's QP ready for what the sender's will send. */
-  async connect(end: EndAddress): Promise<void> {
-    this.#tell({ kind: 'connect', end });
-    const answer = await this.#answer();
-    if (answer.kind !== 'connected') throw new ToolError(`The receiver answered '${answer.kind}', not 'connected'.`);
+  /**
+   * Does a part of the sender's work, as long as there is a receiver. When it fails because the receiver does, that is
+   * what is told: the news of it may come later than the end of the connection.
+   */
+  async during<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await Promise.race([work, this.failure]);
+    } catch (error) {
+      const patience = new AbortController();
+      const given = sleep(BAD_NEWS_MS, undefined, { signal: patience.signal }).then(() => {
+        throw error;
+      });
+      try {
+        return await Promise.race([given, this.failure]);
+      } finally {
+        given.catch(() => {});
+        patience.abort();
+      }
+    }
   }
 
   /** Waits for the receiver's end; its counters come back. */
@@ -62,11 +81,6 @@ export class ReceiverHandle {
   kill(): void {
     this.#finished = true;
     this.#child.kill();
-  }
-
-  #tell(order: Order): void {
-    // A receiver that is gone is told by `failure`.
-    this.#child.send(order, () => {});
   }
 
   async #answer(): Promise<Answer> {

@@ -1,16 +1,10 @@
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { AccessFlags, WcOpcode, openDevice } from '../../index.js';
+import { AccessFlags, type ConnectionRequest, type Listener, WcOpcode, listen, openDevice } from '../../index.js';
 import { ToolError, fileFailure } from '../errors.js';
 import { openOptions } from '../options.js';
-import { Endpoint } from './endpoint.js';
-import { type Answer, type EndAddress, type StartOrder, Verdict } from './messages.js';
-
-/** How a receiver reaches the process that started it. */
-export interface ReceiverPipe {
-  tell(answer: Answer): void;
-  senderEnd(): Promise<EndAddress>;
-}
+import { EndMemory, Endpoint } from './endpoint.js';
+import { type Answer, type StartOrder, Verdict, decodeOffer, encodeGrant } from './messages.js';
 
 /** Writes all of `bytes`, since a write may take less. */
 function writeAll(fd: number, bytes: Uint8Array, file: string): void {
@@ -30,42 +24,36 @@ function create(file: string): number {
   }
 }
 
+/** Waits for the sender. Whoever asks after it is told that nobody listens. */
+async function firstRequest(listener: Listener): Promise<ConnectionRequest> {
+  for await (const request of listener) return request;
+  throw new ToolError('The listener ended before the sender connected.');
+}
+
 /** The far side: lets itself be written to, and checks what came. */
-export async function receive(order: StartOrder, pipe: ReceiverPipe): Promise<void> {
+export async function receive(order: StartOrder, tell: (answer: Answer) => void): Promise<void> {
   const { host, address: addr, output } = order;
   const hosting = { ...(host === undefined ? {} : { host }), ...(addr === undefined ? {} : { addr }) };
   // The sender's NIC is of the same kind and gives the same warnings, and ours records nothing: one telling is enough.
   const context = openDevice({ ...openOptions(hosting), warn: () => {} });
   const out = output === undefined ? undefined : { file: output, fd: create(output) };
-  const end = new Endpoint(
-    context,
-    Math.min(order.legBytes, order.totalBytes),
-    AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE,
-  );
-  end.expect();
-  pipe.tell({ kind: 'ready', end: end.local });
-  end.connect(await pipe.senderEnd());
-  pipe.tell({ kind: 'connected' });
+  const listener = listen({ context });
+  tell({ kind: 'ready', address: listener.address.host, port: listener.address.port });
+  const request = await firstRequest(listener);
+  const { totalBytes, legBytes } = decodeOffer(request.privateData);
+  const access = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE;
+  const memory = new EndMemory(context, Math.min(legBytes, totalBytes), access);
+  const grant = encodeGrant({ remoteAddr: memory.data.addr, rkey: memory.data.rkey });
+  const end = new Endpoint(context, memory, await request.accept({ ...memory.options, privateData: grant }));
 
   const hash = createHash('sha256');
   let received = 0;
-  // Our own messages that the sender has not acknowledged yet.
-  let unacknowledged = 0;
-  const say = (verdict: number): void => {
-    end.send(Uint8Array.of(verdict));
-    unacknowledged += 1;
-  };
   for (;;) {
-    const completion = await end.next();
-    if (completion.opcode === WcOpcode.SEND) {
-      unacknowledged -= 1;
-      continue;
-    }
+    const { completion, message } = await end.hear();
     // The sender's last message is its digest.
     if (completion.opcode === WcOpcode.RECV) {
-      const theirs = end.message(completion);
-      const same = received === order.totalBytes && hash.digest().equals(theirs);
-      say(same ? Verdict.SAME_DIGEST : Verdict.OTHER_DIGEST);
+      const same = received === totalBytes && hash.digest().equals(message);
+      await end.send(Uint8Array.of(same ? Verdict.SAME_DIGEST : Verdict.OTHER_DIGEST));
       break;
     }
     // The immediate of a leg's last write says how many bytes the leg has.
@@ -74,12 +62,12 @@ export async function receive(order: StartOrder, pipe: ReceiverPipe): Promise<vo
     hash.update(leg);
     if (out !== undefined) writeAll(out.fd, leg, out.file);
     received += leg.length;
-    end.expect();
-    say(Verdict.GO_ON);
+    await end.send(Uint8Array.of(Verdict.GO_ON));
   }
-  for (; unacknowledged > 0; unacknowledged -= 1) await end.next();
   if (out !== undefined) closeSync(out.fd);
-  pipe.tell({ kind: 'finished', counters: context.counters() });
+  // The sender hangs up once it has the verdict.
+  await end.closed;
   await end.close();
+  tell({ kind: 'finished', counters: context.counters() });
   context.close();
 }

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { WcOpcode } from '../../index.js';
 import { ToolError } from '../errors.js';
 import { type Endpoint } from './endpoint.js';
-import { type EndAddress, Verdict } from './messages.js';
+import { type Grant, Verdict } from './messages.js';
 import { type Progress } from './progress.js';
 import { type Source } from './source.js';
 import { MIB } from './units.js';
@@ -26,15 +25,13 @@ export interface SendResult {
  */
 export class Sender {
   readonly #end: Endpoint;
-  readonly #remote: EndAddress;
+  readonly #remote: Grant;
   readonly #source: Source;
   readonly #progress: Progress;
-  /** Verdicts that have come and were not asked for yet. */
-  readonly #verdicts: number[] = [];
   #arrived = 0;
   #elapsedMs = 0;
 
-  constructor(end: Endpoint, remote: EndAddress, source: Source, progress: Progress) {
+  constructor(end: Endpoint, remote: Grant, source: Source, progress: Progress) {
     this.#end = end;
     this.#remote = remote;
     this.#source = source;
@@ -50,13 +47,11 @@ export class Sender {
       this.#source.read(leg, start);
       hash.update(leg);
       if (start > 0) await this.#verdict(Verdict.GO_ON);
-      this.#end.expect();
       await this.#writeLeg(leg.length);
     }
     if (sizeBytes > 0) await this.#verdict(Verdict.GO_ON);
     const digest = hash.digest();
-    this.#end.expect();
-    this.#end.send(digest);
+    await this.#end.send(digest);
     await this.#verdict(Verdict.SAME_DIGEST);
     return { elapsedMs: this.#elapsedMs, digest: digest.toString('hex') };
   }
@@ -72,24 +67,16 @@ export class Sender {
         this.#end.write(this.#remote, posted, length, last ? legBytes : undefined);
         posted += length;
       }
-      const completion = await this.#end.next();
-      if (completion.opcode === WcOpcode.RDMA_WRITE) {
-        done += Number(completion.wrId);
-        this.#progress.update(this.#arrived + done);
-      } else if (completion.opcode === WcOpcode.RECV) {
-        this.#verdicts.push(this.#end.message(completion)[0]);
-      }
+      done += await this.#end.written();
+      this.#progress.update(this.#arrived + done);
     }
     this.#arrived += legBytes;
     this.#elapsedMs += performance.now() - started;
   }
 
   async #verdict(wanted: number): Promise<void> {
-    while (this.#verdicts.length === 0) {
-      const completion = await this.#end.next();
-      if (completion.opcode === WcOpcode.RECV) this.#verdicts.push(this.#end.message(completion)[0]);
-    }
-    if (this.#verdicts.shift() === wanted) return;
+    const { message } = await this.#end.hear();
+    if (message[0] === wanted) return;
     throw new ToolError('The SHA-256 of what arrived is not that of what was sent: the data was damaged on the way.');
   }
 }

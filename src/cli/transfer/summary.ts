@@ -21,6 +21,7 @@ const WHERE_NEXT = [
   ['VERBENA_PCAP=run.pcapng npm start', 'record every packet; bin/verbena dump run.pcapng (or Wireshark) reads it'],
   ['bin/verbena ibv_rc_pingpong', 'measure round trips between two shells; the C tool of that name can be the peer'],
   ['bin/verbena lab a', 'the smallest RDMA program, to read beside labs/lab-a.md'],
+  ['bin/verbena lab 3 receiver', 'an exercise with a grader: a file by rdma_cm; labs/lab-3.md has the rest'],
   ['bin/verbena --help', 'all tools'],
 ] as const;
 
