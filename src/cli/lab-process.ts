@@ -8,7 +8,7 @@ import { endedCapture } from './warnings.js';
 function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (process.env['VERBENA_DEBUG'] !== undefined) return error.stack ?? error.message;
-  const place = /labs\/lab-\w+\.ts:\d+/.exec(error.stack ?? '')?.[0];
+  const place = /labs\/lab-[\w-]+\.ts:\d+/.exec(error.stack ?? '')?.[0];
   const known = error instanceof VerbsError || systemCode(error) !== undefined || error.name === 'Error';
   return `${known ? error.message : `${error.name}: ${error.message}`}${place === undefined ? '' : `\n  at ${place}`}`;
 }

@@ -45,5 +45,10 @@ test('a client of lab c without a server is told to start one', async () => {
 
 test('a lab that does not exist is refused', async () => {
   const { code, stderr } = await run(['lab', 'z']);
-  assert.deepEqual({ code, stderr }, { code: 1, stderr: "There is no lab 'z'; there are: a, c.\n" });
+  assert.deepEqual({ code, stderr }, { code: 1, stderr: "There is no lab 'z'; there are: a, b, c, 3.\n" });
+});
+
+test('lab b, which has no program, names its page', async () => {
+  const { code, stdout } = await run(['lab', 'b']);
+  assert.deepEqual({ code, stdout }, { code: 0, stdout: 'Lab b has no program of its own: read labs/lab-b.md.\n' });
 });
