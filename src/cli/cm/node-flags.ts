@@ -67,11 +67,17 @@ export function messagesOf({ C: count, S: sizeBytes }: NodeFlags): {
   return { count: sizeBytes === 0 ? 0 : count, sizeBytes };
 }
 
-/** The address behind -s or -b. */
+/** The address behind a host that was given by -s or -b. */
 export function nodeAddress(host: string, { f: format }: NodeFlags): Promise<string> {
-  if (format === 'gid')
+  if (format === 'gid') {
     throw new ToolError('-f gid is for InfiniBand; the GIDs of RoCE are IP addresses: give one, -f ip.');
+  }
   return addressOf(host, format !== 'name');
+}
+
+/** The address of this side, when it is given. */
+export async function ownAddress(flags: NodeFlags): Promise<string | undefined> {
+  return flags.b === undefined ? undefined : await nodeAddress(flags.b, flags);
 }
 
 /** Sets the options that the command line has for an identifier, once its address is resolved. */

@@ -71,15 +71,15 @@ export class Nodes<N extends Node> {
   }
 
   /**
-   * Takes clients there, and says `starting`: first, as the C tools do, but not before they can come, so that whoever
+   * Takes clients there, or wherever the device is, and says `starting`: first, as the C tools do, but not before they can come, so that whoever
    * reads it may start them.
    */
-  serve(host: string, port: number, starting: string): void {
+  serve(host: string | undefined, port: number, starting: string): void {
     const { name, portSpace, say } = this.#setup;
     try {
       const listener = attempt(`${name}: listen request failed`, () => createId(this.#channel, portSpace));
       this.#listener = listener;
-      attempt(`${name}: bind address failed`, () => listener.bindAddr({ host, port }));
+      attempt(`${name}: bind address failed`, () => listener.bindAddr(host === undefined ? { port } : { host, port }));
       attempt(`${name}: failure trying to listen`, () => listener.listen(BACKLOG));
     } finally {
       say(starting);

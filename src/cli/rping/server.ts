@@ -119,8 +119,8 @@ class Server {
   }
 
   async run(): Promise<void> {
-    const host = this.#flags.a === undefined ? '0.0.0.0' : await addressOf(this.#flags.a);
-    this.#listener.bindAddr({ host, port: this.#flags.p });
+    const { a: address, p: port } = this.#flags;
+    this.#listener.bindAddr(address === undefined ? { port } : { host: await addressOf(address), port });
     this.#voice.debug('rdma_bind_addr successful');
     this.#listener.listen(BACKLOG);
     this.#voice.debug('rdma_listen');

@@ -1,5 +1,5 @@
 import { type Command } from 'commander';
-import { messagesOf, nodeAddress, nodeFacts } from '../cm/node-flags.js';
+import { messagesOf, nodeAddress, nodeFacts, ownAddress } from '../cm/node-flags.js';
 import { Nodes } from '../cm/nodes.js';
 import { type StatusTest, runTest, sayer } from '../cm/status.js';
 import { tool } from '../errors.js';
@@ -32,8 +32,8 @@ class Ucmatose implements StatusTest {
   }
 
   async #serve(): Promise<void> {
-    const { b: host = '0.0.0.0', p: port } = this.#flags;
-    this.#nodes.serve(await nodeAddress(host, this.#flags), port, 'cmatose: starting server');
+    const host = await ownAddress(this.#flags);
+    this.#nodes.serve(host, this.#flags.p, 'cmatose: starting server');
     await this.#nodes.allConnected();
     if (messagesOf(this.#flags).count > 0) {
       this.#say('initiating data transfers');
@@ -53,7 +53,7 @@ class Ucmatose implements StatusTest {
 
   async #ask(server: string): Promise<void> {
     this.#say('cmatose: starting client');
-    const source = this.#flags.b === undefined ? undefined : await nodeAddress(this.#flags.b, this.#flags);
+    const source = await ownAddress(this.#flags);
     const destination = await nodeAddress(server, this.#flags);
     this.#say('cmatose: connecting');
     this.#nodes.resolve(destination, this.#flags.p, source);

@@ -1,6 +1,6 @@
 import { type Command } from 'commander';
 import { PortSpace } from '../../index.js';
-import { messagesOf, nodeAddress, nodeFacts } from '../cm/node-flags.js';
+import { messagesOf, nodeAddress, nodeFacts, ownAddress } from '../cm/node-flags.js';
 import { Nodes } from '../cm/nodes.js';
 import { type StatusTest, runTest, sayer } from '../cm/status.js';
 import { ToolError, tool } from '../errors.js';
@@ -40,7 +40,7 @@ class Udaddy implements StatusTest {
   }
 
   async #serve(): Promise<void> {
-    const host = await nodeAddress(this.#flags.b ?? '0.0.0.0', this.#flags);
+    const host = await ownAddress(this.#flags);
     this.#nodes.serve(host, PORT, 'udaddy: starting server');
     await this.#nodes.allConnected();
     if (messagesOf(this.#flags).count === 0) return;
@@ -54,7 +54,7 @@ class Udaddy implements StatusTest {
 
   async #ask(server: string): Promise<void> {
     this.#say('udaddy: starting client');
-    const source = this.#flags.b === undefined ? undefined : await nodeAddress(this.#flags.b, this.#flags);
+    const source = await ownAddress(this.#flags);
     const destination = await nodeAddress(server, this.#flags);
     this.#say('udaddy: connecting');
     this.#nodes.resolve(destination, PORT, source);
