@@ -1,5 +1,4 @@
-import { formatGid } from '../spec/index.js';
-import type { CmSidrRep, CmSidrReq } from '../wire/index.js';
+import { type CmSidrRep, type CmSidrReq, gidKey } from '../wire/index.js';
 import type { CmDatagram } from './host.js';
 
 type Answer = CmSidrRep | 'waiting';
@@ -40,4 +39,4 @@ export class AnsweredRequests {
 }
 
 const key = ({ requestId, serviceId }: CmSidrReq, { source }: CmDatagram): string =>
-  `${requestId} ${serviceId} ${formatGid(source)}`;
+  `${requestId} ${serviceId} ${gidKey(source)}`;

@@ -1,4 +1,5 @@
-import { formatGid, type Gid } from '../spec/index.js';
+import type { Gid } from '../spec/index.js';
+import { gidKey } from '../wire/index.js';
 import type { Connection } from './connection.js';
 import type { Resolution } from './resolution.js';
 
@@ -75,4 +76,4 @@ export class Directory {
 }
 
 /** The address is part of it, so that nobody can stand in the way of somebody else's names. */
-const key = (number: number, caGuid: bigint, peer: Gid): string => `${number} ${caGuid} ${formatGid(peer)}`;
+const key = (number: number, caGuid: bigint, peer: Gid): string => `${number} ${caGuid} ${gidKey(peer)}`;

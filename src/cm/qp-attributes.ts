@@ -85,6 +85,7 @@ export function connectedAttributes(type: QpType, to: QpState, agreement: Agreem
   const rule = transitionRule(type, from, to);
   const allowed = rule === undefined ? 0 : rule.required | rule.optional | QpAttrMask.STATE;
   const all = attributes(agreement);
+  if ((attrMaskOf(all) & ~allowed) === 0) return all;
   const kept = Object.entries(all).filter(([name]) => (attrMaskOf({ [name]: 0 }) & allowed) !== 0);
   return Object.fromEntries(kept);
 }

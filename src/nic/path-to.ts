@@ -1,5 +1,5 @@
-import { type AhAttr, formatGid, isIpv4Gid } from '../spec/index.js';
-import { createPath, type Path } from '../wire/index.js';
+import { type AhAttr, isIpv4Gid } from '../spec/index.js';
+import { createPath, gidKey, type Path } from '../wire/index.js';
 import { CommandError } from './command-error.js';
 import type { Port } from './port.js';
 
@@ -24,7 +24,7 @@ export function pathTo({ grh }: AhAttr, port: Port): Path {
       'source and destination GID are of different IP versions; choose another GID index',
     );
   const { trafficClass, hopLimit, flowLabel } = grh;
-  const key = [formatGid(sgid), formatGid(grh.dgid), trafficClass, hopLimit, flowLabel].join();
+  const key = [gidKey(sgid), gidKey(grh.dgid), trafficClass, hopLimit, flowLabel].join();
   const known = port.paths.get(key);
   if (known !== undefined) return known;
   const path = createPath({ sgid, dgid: Uint8Array.from(grh.dgid), trafficClass, hopLimit, flowLabel });

@@ -12,6 +12,7 @@ export * from './packet-text.js';
 export * from './ip.js';
 export { isMulticastGid, MULTICAST_QPN } from './multicast.js';
 export * from './frame.js';
+export { gidKey } from './gid-key.js';
 export * from './mad.js';
 export * from './cm/index.js';
 export { CaptureReader, readCapture } from './capture.js';
