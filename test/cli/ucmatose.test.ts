@@ -92,9 +92,9 @@ test('a client that wants more connections than the server is refused, and the s
   assert.match(stderr, /disconnected/);
 });
 
-test('Ctrl-C at the client, which still wants connections, ends the server', async () => {
+test('Ctrl-C at a client that still waits for messages ends the server', async () => {
   const server = await serve(UCMATOSE, 23, ['-c', '1', '-C', '1']);
-  // The server has all its connections, and waits for replies that the client, which waits for its second, does not send.
+  // The server waits for replies that the client does not send, since it waits for one message more.
   const client = new Tool(asClient(UCMATOSE, 23, ['-c', '1', '-C', '2']));
   await server.printed('receiving data transfers');
   await client.printed('receiving data transfers');
