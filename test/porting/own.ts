@@ -37,7 +37,7 @@ export const ownNames: readonly OwnNames[] = [
   {
     title: 'rdma_cm: what C keeps in the kernel, has in a call alone, or not at all',
     names:
-      list(`RejectReason SidrStatus PrivateDataBytes EventChannelOptions CreateIdOptions CreateEpOptions ResolveAddrOptions EventChannel.options
+      list(`RejectReason SidrStatus PrivateDataBytes EventChannelOptions CreateIdOptions CreateEpOptions ResolveAddrOptions DeviceChoice
       CmOptionValues IdQpInitAttr.qpType CmRoute.pathMtu ConnParam.qpType ConnParam.qkey CmEvent.error Messages`),
   },
   {
@@ -58,12 +58,6 @@ export const ownNames: readonly OwnNames[] = [
       odpTransportCapsStr physStateStr placementTypeStr qpAttrMaskStr qpCreateFlagsStr qpCreateSendOpsFlagsStr qpStateStr
       qpTypeStr rateStr rejectReasonStr rawPacketCapsStr reregMrFlagsStr selectivityLevelStr sendFlagsStr srqAttrMaskStr srqTypeStr
       syndromeStr transportTypeStr wcExFlagsStr wcFlagsStr wcOpcodeStr xrcdOpenFlagsStr`),
-  },
-  {
-    title: 'What is under rdma_cm: the commands and events of a device',
-    names:
-      list(`cmDeviceOf CmDevice CmCommandTable CmVerb CmArgument CmValue CmDeviceEvent CmConnParam CmParameters CmQp
-      CmRequest CmUdParam`),
   },
   {
     title: 'For those who write a provider: the checks and tables that all providers share',

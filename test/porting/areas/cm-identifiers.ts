@@ -104,7 +104,7 @@ export const cmAddrInfo = area(
   macro('RAI_DNS', absent('Names are always found so.')),
   struct(
     'rdma_addrinfo',
-    here(['AddrInfo', 'AddrInfoHints'], '`AddrInfoHints` is what calls take'),
+    here(['AddrInfo', 'ActiveAddrInfo', 'PassiveAddrInfo', 'AddrInfoHints'], '`AddrInfoHints` is what calls take'),
     `ai_flags ai_family ai_qp_type ai_port_space ai_src_len ai_dst_len ai_src_addr ai_dst_addr ai_src_canonname
     ai_dst_canonname ai_route_len ai_route ai_connect_len ai_connect ai_next`,
     {
@@ -115,7 +115,7 @@ export const cmAddrInfo = area(
       ai_src_len: absent('Objects know what they are.'),
       ai_dst_len: absent('Objects know what they are.'),
       ai_src_addr: ['AddrInfo.src', 'AddrInfoHints.src'],
-      ai_dst_addr: here('AddrInfo.dst', '`node` says it, also as an address'),
+      ai_dst_addr: ['AddrInfo.dst', 'AddrInfoHints.dst'],
       ai_src_canonname: absent('Addresses are what is connected; names are asked for by `node:dns`.'),
       ai_dst_canonname: absent('Addresses are what is connected; names are asked for by `node:dns`.'),
       ai_route_len: PATHS,
