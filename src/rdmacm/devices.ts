@@ -168,7 +168,8 @@ export function deviceWithAddress(call: string, { contexts, open: how }: DeviceC
     if (!(error instanceof VerbsError)) throw error;
     if (error.errno === 'EADDRNOTAVAIL')
       throw noDevice(call, `this machine does not have address ${address}`, 'Bind to one of its own, or to any');
-    throw new VerbsError(call, { errno: error.errno, message: error.message, advice: error.advice }, { cause: error });
+    // Its sentence says what to do as well.
+    throw new VerbsError(call, { errno: error.errno, message: error.message, advice: '' }, { cause: error });
   }
 }
 

@@ -119,8 +119,8 @@ export class Dispatcher {
 
   #lose(error: unknown): void {
     if (!(error instanceof VerbsError)) throw error;
-    const { errno, advice } = error;
-    this.#lost = new VerbsError(CALL, { errno, message: `the device is gone: ${error.message}`, advice });
+    const message = `the device at ${this.context.address} is gone: ${error.message}`;
+    this.#lost = new VerbsError(CALL, { errno: 'EIO', message, advice: '' }, { cause: error });
     this.#stop();
     const targets = [...this.#targets.values()];
     this.#targets.clear();

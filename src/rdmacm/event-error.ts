@@ -17,20 +17,28 @@ function sentence(event: CmEvent): string {
   const name = cmEventStr(event.event);
   if (event.event === CmEventType.UNREACHABLE && event.status === -Errno.ETIMEDOUT)
     return `the peer does not answer (${name})`;
+  if (event.event === CmEventType.DEVICE_REMOVAL) return `the device is gone (${name})`;
   return `${name} came, status ${event.status}`;
 }
 
 /** The error that an event stands for, as whoever waited for the call of that C name gets it; undefined when it is none. */
 export function eventError(call: string, event: CmEvent): VerbsError | undefined {
   const { status } = event;
-  if (status === 0) return undefined;
   if (event.event === CmEventType.REJECTED) {
     const { privateData } = event.param.conn ?? event.param.ud ?? { privateData: new Uint8Array(0) };
     // What a peer sends may be any number, and has a text nevertheless.
     return new RefusedError(call, status as RejectReason, privateData);
   }
-  const advice = event.error?.advice ?? ADVICE.get(event.event) ?? '';
-  if (status > 0) return new VerbsError(call, { errno: 'ECONNREFUSED', message: sentence(event), advice });
-  const errno = names.get(-status) ?? 'EIO';
-  return event.error ?? new VerbsError(call, { errno, message: sentence(event), advice });
+  // It comes without a status, and nothing good comes after it.
+  const isLoss = event.event === CmEventType.DEVICE_REMOVAL;
+  if (status === 0 && !isLoss) return undefined;
+  if (event.error !== undefined) return event.error;
+  const errno = status > 0 ? 'ECONNREFUSED' : isLoss ? 'EIO' : (names.get(-status) ?? 'EIO');
+  return new VerbsError(call, { errno, message: sentence(event), advice: ADVICE.get(event.event) ?? '' });
+}
+
+/** The same, for whoever waited for another event than this one. */
+export function unexpectedEvent(call: string, event: CmEvent): VerbsError {
+  const message = `${cmEventStr(event.event)} came`;
+  return eventError(call, event) ?? new VerbsError(call, { errno: 'EIO', message, advice: '' });
 }

@@ -1,6 +1,6 @@
 import { CmEventType, gidFromIp, ipFromGid, PortSpace, type QpType } from '../spec/index.js';
 import { type Context, refuse, VerbsError } from '../verbs/index.js';
-import type { FullAddress } from './address.js';
+import { type FullAddress, plainAddress } from './address.js';
 import type { CmArgument, CmConnParam, CmRequest, CmValue, CmVerb, CmDeviceEvent } from '../soft/index.js';
 import type { CmId } from './cm-id.js';
 import type { DeviceChoice } from './devices.js';
@@ -127,7 +127,7 @@ export class Identity implements EventTarget, Reporter {
     const number = device.execute(call, 'cmCreateId', { portSpace: this.portSpace });
     try {
       const given = device.execute(call, 'cmBind', { id: number, port, reuseAddr: this.options.reuseAddr });
-      this.local = { host: context.address, port: given };
+      this.local = { host: plainAddress(context.address), port: given };
     } catch (error) {
       device.execute(call, 'cmDestroyId', number);
       throw error;

@@ -6,10 +6,9 @@ import { choiceOf, type ConnectionOptions, connParam, prepareQueuePair } from '.
 import { Connection } from './connection.js';
 import { privateDataProblem } from './connection-parameters.js';
 import type { CmEvent } from './event.js';
-import { eventError } from './event-error.js';
+import { eventError, unexpectedEvent } from './event-error.js';
 import { createEventChannel, type EventChannel } from './event-channel.js';
 import type { ConnParamReceived } from './parameters.js';
-import { cmEventStr } from './text.js';
 import { expectEvent, Patience } from './waiting.js';
 
 const LISTEN = 'rdma_listen';
@@ -89,6 +88,7 @@ export class Listener implements AsyncIterable<ConnectionRequest>, AsyncDisposab
    */
   async next(signal?: AbortSignal): Promise<ConnectionRequest> {
     signal?.throwIfAborted();
+    if (this.#closed) throw ended();
     const events = this.#channel[Symbol.asyncIterator]();
     const stop = (): void => void events.return?.();
     signal?.addEventListener('abort', stop, { once: true });
@@ -96,7 +96,7 @@ export class Listener implements AsyncIterable<ConnectionRequest>, AsyncDisposab
       const { value: event } = await events.next();
       if (event !== undefined) return requestOf(event);
       signal?.throwIfAborted();
-      throw new VerbsError(LISTEN, { errno: 'ECANCELED', message: 'the listener has ended', advice: '' });
+      throw ended();
     } finally {
       signal?.removeEventListener('abort', stop);
     }
@@ -137,13 +137,16 @@ export class Listener implements AsyncIterable<ConnectionRequest>, AsyncDisposab
   }
 }
 
+function ended(): VerbsError {
+  return new VerbsError(LISTEN, { errno: 'ECANCELED', message: 'the listener has ended', advice: '' });
+}
+
 /** @throws VerbsError when the event is none of a request, but the end of the device */
 function requestOf(event: CmEvent): ConnectionRequest {
   event.ack();
   const { conn } = event.param;
   if (event.event === CmEventType.CONNECT_REQUEST && conn !== undefined) return new ConnectionRequest(event.id, conn);
-  const message = `${cmEventStr(event.event)} came, and no request can come any more`;
-  throw eventError(LISTEN, event) ?? new VerbsError(LISTEN, { errno: 'EIO', message, advice: '' });
+  throw unexpectedEvent(LISTEN, event);
 }
 
 /** Somebody asks for a connection. It is to be accepted or rejected; disposing of it rejects it, unless it was answered. */

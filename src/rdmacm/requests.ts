@@ -1,7 +1,7 @@
 import { CmEventType, QpType } from '../spec/index.js';
 import { invalid, type Pd, show, VerbsError } from '../verbs/index.js';
 import type { CmId } from './cm-id.js';
-import { eventError } from './event-error.js';
+import { unexpectedEvent } from './event-error.js';
 import { type Identity, identityOf } from './identity.js';
 import type { IdQpInitAttr } from './parameters.js';
 
@@ -24,8 +24,7 @@ export function getRequest(identity: Identity, timeoutMs: number | undefined): C
   const event = identity.queue.take(timeoutMs);
   if (event.event !== CmEventType.CONNECT_REQUEST) {
     identity.event = event;
-    const message = `event ${event.event} came, which is no request`;
-    throw eventError(GET_REQUEST, event) ?? new VerbsError(GET_REQUEST, invalid(message));
+    throw unexpectedEvent(GET_REQUEST, event);
   }
   const { id } = event;
   identityOf(id).event = event;

@@ -2,7 +2,7 @@ import { type CmEventType } from '../spec/index.js';
 import { invalid, type Problem, show, VerbsError } from '../verbs/index.js';
 import type { CmEvent } from './event.js';
 import type { EventChannel } from './event-channel.js';
-import { eventError } from './event-error.js';
+import { unexpectedEvent } from './event-error.js';
 
 /** Milliseconds that making a connection may take, where nobody says otherwise. */
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -62,12 +62,8 @@ export async function expectEvent(
     event?.ack();
     signal.throwIfAborted();
     if (event?.event === expected && event.status === 0) return event;
-    const problem: Problem = { errno: 'ECANCELED', message: 'the channel was ended', advice: '' };
-    if (event === undefined) throw new VerbsError(call, problem);
-    throw (
-      eventError(call, event) ??
-      new VerbsError(call, { ...problem, errno: 'EIO', message: `event ${event.event} came` })
-    );
+    if (event !== undefined) throw unexpectedEvent(call, event);
+    throw new VerbsError(call, { errno: 'ECANCELED', message: 'the channel was ended', advice: '' });
   } finally {
     signal.removeEventListener('abort', stop);
     await events.return?.();

@@ -121,6 +121,14 @@ describe('addresses of IPv6', () => {
     assert.equal(id.localAddr?.host, '10.0.0.1');
   });
 
+  it('stand for IPv6 first when they are any', () => {
+    const cluster = open();
+    const channel = createEventChannel({ contexts: [cluster.open('10.0.0.1'), cluster.open('fd00::1')] });
+    const id = createId(channel, PortSpace.TCP);
+    id.bindAddr({ host: '::', port: PORT });
+    assert.equal(id.localAddr?.host, 'fd00::1');
+  });
+
   it('stand for themselves only with AFONLY', () => {
     const cluster = open();
     const both = createEventChannel({ contexts: [cluster.open('10.0.0.1'), cluster.open('fd00::1')] });
@@ -165,6 +173,18 @@ describe('resolving an address', () => {
     using pair = new Pair();
     const id = createId(pair.active, PortSpace.TCP);
     assertErrno('ENODEV', () => id.resolveAddr({ host: PASSIVE, port: PORT }, { source: { host: '10.9.9.9' } }));
+  });
+
+  it('is refused for a port of its own that somebody has', () => {
+    using pair = new Pair();
+    const taken = createId(pair.active, PortSpace.TCP);
+    taken.bindAddr({ port: 99 });
+    const id = createId(pair.active, PortSpace.TCP);
+    const destination = { host: PASSIVE, port: PORT };
+    assertErrno('EADDRINUSE', () => id.resolveAddr(destination, { source: { host: ACTIVE, port: 99 } }));
+    assertErrno('EADDRINUSE', () => id.resolveAddr(destination, { source: { port: 99 } }));
+    id.resolveAddr(destination, { source: { port: 98 } });
+    assert.equal(id.getSrcPort(), 98);
   });
 
   it('says that there is no way, and may be tried again', () => {

@@ -87,6 +87,16 @@ describe('the port space UDP', () => {
     assert.equal(textOf(event.param.ud?.privateData), 'busy');
   });
 
+  it('refuses with as many bytes as its message has room for', () => {
+    using pair = new Pair();
+    pair.listen(PORT, PortSpace.UDP);
+    pair.resolve(PORT, PortSpace.UDP).connect();
+    const { id } = next(pair.passive, CmEventType.CONNECT_REQUEST);
+    assertErrno('EINVAL', () => id.reject(new Uint8Array(137)));
+    id.reject(new Uint8Array(136));
+    assert.equal(next(pair.active, CmEventType.UNREACHABLE).param.ud?.privateData.length, 136);
+  });
+
   it('has no acknowledgements to wait for', () => {
     using pair = new Pair();
     assertErrno('EINVAL', () => createId(pair.active, PortSpace.UDP).setOption(CmOption.ACK_TIMEOUT, 14));
@@ -138,6 +148,19 @@ describe('a multicast group', () => {
     assert.equal(received(), 'still');
     id.leaveMulticast(GROUP);
     assertErrno('EADDRNOTAVAIL', () => id.leaveMulticast(GROUP));
+  });
+
+  it('that is joined first brings what comes once there is a queue pair', () => {
+    using pair = new Pair();
+    const sender = joined(pair, 'active');
+    const id = createId(pair.passive, PortSpace.UDP);
+    id.bindAddr({});
+    id.joinMulticast(GROUP);
+    next(pair.passive, CmEventType.MULTICAST_JOIN);
+    id.createQp();
+    const received = receiver(id);
+    sendTo(sender.id, sender.ud, 'later');
+    assert.equal(received(), 'later');
   });
 
   it('that is joined to send only brings nothing', () => {

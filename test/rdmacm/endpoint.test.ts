@@ -32,18 +32,18 @@ describe('getAddrInfo', () => {
     const [info] = await getAddrInfo(undefined, '7174', { passive: true });
     assert.deepEqual([info.src, info.dst], [{ host: '0.0.0.0', port: 7174 }, undefined]);
     const [six] = await getAddrInfo(undefined, '7174', { passive: true, family: 6 });
-    assert.equal(six.src?.host, '::');
+    assert.equal(six.src.host, '::');
   });
 
   it('means loopback when no host is named', async () => {
     const [info] = await getAddrInfo(undefined, 7174);
-    assert.equal(info.dst?.host, '127.0.0.1');
+    assert.equal(info.dst.host, '127.0.0.1');
   });
 
   it('knows names', async () => {
     const found = await getAddrInfo('localhost', 7174);
     assert.ok(found.length > 0);
-    for (const { dst } of found) assert.match(dst?.host ?? '', /^(127\.|::1$)/);
+    for (const { dst } of found) assert.match(dst.host, /^(127\.|::1$)/);
   });
 
   it('passes on what is asked for', async () => {
@@ -54,12 +54,20 @@ describe('getAddrInfo', () => {
     assert.deepEqual([xrc.portSpace, xrc.qpType], [PortSpace.IB, QpType.XRC_SEND]);
   });
 
+  it('takes the peer’s address from the hints', async () => {
+    const [info] = await getAddrInfo(undefined, undefined, { dst: { host: '10.0.0.2', port: 9 } });
+    assert.deepEqual(info.dst, { host: '10.0.0.2', port: 9 });
+    const [other] = await getAddrInfo(undefined, 8, { dst: { host: '10.0.0.2', port: 9 } });
+    assert.equal(other.dst.port, 8);
+  });
+
   it('refuses what is no question', async () => {
     await assertRejects('EINVAL', getAddrInfo());
     await assertRejects('EINVAL', getAddrInfo('10.0.0.1', 'http'));
     await assertRejects('EINVAL', getAddrInfo('10.0.0.1', 65_536));
     await assertRejects('EINVAL', getAddrInfo('localhost', 1, { numericHost: true }));
     await assertRejects('EINVAL', getAddrInfo('::1', 1, { family: 4 }));
+    await assertRejects('EINVAL', getAddrInfo('::1', 1, { qpType: QpType.RC, portSpace: PortSpace.UDP }));
   });
 
   it('says when nobody knows the name', async () => {

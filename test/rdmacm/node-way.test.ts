@@ -236,6 +236,25 @@ describe('a listener', () => {
     all.listener.close();
   });
 
+  it('gives one request after the other', async () => {
+    using all = sides();
+    const clients = [1, 2].map(() => connect({ host: PASSIVE, port: PORT, context: all.a }));
+    const servers = [await (await all.listener.next()).accept(), await (await all.listener.next()).accept()];
+    for (const connection of [...(await Promise.all(clients)), ...servers]) connection[Symbol.dispose]();
+  });
+
+  it('gives no request once it has ended, or nobody waits any more', async () => {
+    using all = sides();
+    const controller = new AbortController();
+    const given = all.listener.next(controller.signal);
+    controller.abort(new Error('enough'));
+    await assert.rejects(given, /enough/);
+    const awaited = all.listener.next();
+    all.listener.close();
+    await assertRejects('ECANCELED', awaited);
+    await assertRejects('ECANCELED', all.listener.next());
+  });
+
   it('ends by its signal', async () => {
     using all = sides();
     const controller = new AbortController();
