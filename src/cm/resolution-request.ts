@@ -1,4 +1,4 @@
-import { RDMA_UDP_QKEY, SidrStatus } from '../spec/index.js';
+import { QpType, RDMA_UDP_QKEY, SidrStatus } from '../spec/index.js';
 import { CmAttribute, type CmSidrRep, type CmSidrReq } from '../wire/index.js';
 import type { AnsweredRequests } from './answered-requests.js';
 import { CmError } from './cm-error.js';
@@ -40,8 +40,9 @@ export class ResolutionRequest implements Conversation {
     private readonly answered: AnsweredRequests,
   ) {}
 
-  /** @throws CmError EINVAL when it was answered before */
+  /** @throws CmError EINVAL when it was answered before, or for a queue pair of another type than UD */
   accept({ qp, qkey = RDMA_UDP_QKEY, privateData }: CmAccept): void {
+    if (qp.qpType !== QpType.UD) throw new CmError('EINVAL', 'the request is for a datagram queue pair');
     this.#answer(sidrReply(this.request, SidrStatus.SUCCESS, { qpn: qp.qpNum, qkey, privateData }));
   }
 

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { CmEventType, type Gid, gidFromIp, PortSpace, RejectReason, SidrStatus } from '../../src/spec/index.js';
+import { SeededRandom } from '../../src/link/simulated.js';
+import { CmAttribute, encodeCmMessage } from '../../src/wire/index.js';
+import { GHOST_COMM_ID, GHOST_GUID, GHOST_QPN, guidInfo, rej, req, rtu, sidrReq } from './support/messages.js';
+import { hauntedScene, PORT } from './support/scenes.js';
+import type { Ghost } from './support/network.js';
+import type { Station } from './support/station.js';
+
+const { CONNECT_REQUEST } = CmEventType;
+const NOTHING = new Uint8Array(0);
+
+/** Has the ghost ask with the `i`th of its queue pairs. */
+function askAs(ghost: Ghost, b: Station, i: number): void {
+  ghost.say(b, req({ from: ghost, to: b }, { localCommId: GHOST_COMM_ID + i, localQpn: GHOST_QPN + i }));
+}
+
+function rejections(ghost: Ghost): number[] {
+  return ghost.inbox.flatMap((message) => (message.attribute === CmAttribute.REJ ? [message.reason] : []));
+}
+
+describe('a backlog', () => {
+  const full = (backlog: number) => {
+    const of = hauntedScene();
+    of.b.destroy(of.listenId);
+    const listenId = of.b.listen(PORT, { backlog });
+    for (let i = 0; i < backlog; i += 1) askAs(of.ghost, of.b, i);
+    of.network.settle();
+    const ids = of.b.take().map(({ id }) => id);
+    return { ...of, listenId, ids };
+  };
+
+  test('that is full has requests refused with reason 3, and counted', () => {
+    const { network, b, ghost } = full(2);
+    assert.deepEqual(rejections(ghost), []);
+    askAs(ghost, b, 2);
+    network.settle();
+    assert.deepEqual(rejections(ghost), [RejectReason.NO_RESOURCES]);
+    assert.deepEqual([b.takeNames(), b.manager.counters.rxOverflow], ['', 1]);
+  });
+
+  for (const [what, answer] of [
+    ['accepted', (b: Station, id: number) => void b.accept(id)],
+    ['rejected', (b: Station, id: number) => b.commands.cmReject({ id, privateData: NOTHING })],
+    ['dropped', (b: Station, id: number) => b.destroy(id)],
+  ] as const)
+    test(`has room again when a request is ${what}`, () => {
+      const { b, ghost, ids } = full(2);
+      answer(b, ids[0]);
+      askAs(ghost, b, 2);
+      assert.equal(b.takeNames(), 'CONNECT_REQUEST');
+    });
+
+  test('has no room for more than one again', () => {
+    const { b, ghost, ids } = full(2);
+    b.accept(ids[0]);
+    b.destroy(ids[0]);
+    for (const i of [2, 3]) askAs(ghost, b, i);
+    assert.equal(b.takeNames(), 'CONNECT_REQUEST');
+  });
+
+  test('has no room again when the asker takes its request back, until the program has noticed', () => {
+    const { b, ghost, ids } = full(2);
+    ghost.say(b, rej({ remoteCommId: 0 }, { reason: RejectReason.TIMEOUT, ...guidInfo(GHOST_GUID) }));
+    assert.equal(b.takeNames(), 'REJECTED');
+    askAs(ghost, b, 2);
+    assert.equal(b.takeNames(), '');
+    b.destroy(ids[0]);
+    askAs(ghost, b, 2);
+    assert.equal(b.takeNames(), 'CONNECT_REQUEST');
+  });
+
+  test('is as large as there may be when none is named', () => {
+    const { b, ghost } = hauntedScene({ limits: { maxBacklog: 5 } });
+    for (let i = 0; i < 8; i += 1) askAs(ghost, b, i);
+    assert.equal(b.take().length, 5);
+  });
+
+  test('that is full has questions for datagrams rejected', () => {
+    const { network, b, ghost } = hauntedScene();
+    b.listen(PORT, { portSpace: PortSpace.UDP, backlog: 1 });
+    for (const requestId of [1, 2]) ghost.say(b, sidrReq({ from: ghost, to: b }, { requestId }));
+    network.settle();
+    assert.deepEqual([b.takeNames(), network.story()], ['CONNECT_REQUEST', 'b SIDR_REP']);
+    assert.equal(ghost.heard(CmAttribute.SIDR_REP).status, SidrStatus.REJECT);
+  });
+});
+
+describe('requests that wait', () => {
+  test('are limited over all listeners', () => {
+    const { b, ghost } = hauntedScene({ limits: { maxPending: 3 } });
+    b.listen(PORT, { portSpace: PortSpace.UDP });
+    for (let i = 0; i < 2; i += 1) askAs(ghost, b, i);
+    for (const requestId of [1, 2]) ghost.say(b, sidrReq({ from: ghost, to: b }, { requestId }));
+    assert.equal(b.take().length, 3);
+  });
+
+  test('of a listener that was destroyed give their places back one by one', () => {
+    const { b, ghost, listenId } = hauntedScene({ limits: { maxPending: 2 } });
+    for (let i = 0; i < 2; i += 1) askAs(ghost, b, i);
+    const ids = b.take().map(({ id }) => id);
+    b.destroy(listenId);
+    b.listen(PORT);
+    askAs(ghost, b, 2);
+    assert.equal(b.takeNames(), '');
+    for (const id of ids) b.destroy(id);
+    for (const i of [2, 3, 4]) askAs(ghost, b, i);
+    assert.equal(b.take().length, 2);
+  });
+});
+
+describe('identifiers', () => {
+  test('are limited: ENOMEM for programs, reason 3 for peers', () => {
+    const { network, b, ghost } = hauntedScene({ limits: { maxIds: 2 } });
+    b.newId();
+    assert.throws(() => b.newId(), { errno: 'ENOMEM' });
+    askAs(ghost, b, 0);
+    network.settle();
+    assert.deepEqual(rejections(ghost), [RejectReason.NO_RESOURCES]);
+  });
+
+  test('that there was no room for cost the backlog nothing', () => {
+    const { b, ghost } = hauntedScene({ limits: { maxIds: 2, maxBacklog: 1 } });
+    const id = b.newId();
+    for (let i = 0; i < 5; i += 1) askAs(ghost, b, i);
+    b.destroy(id);
+    askAs(ghost, b, 0);
+    assert.equal(b.takeNames(), 'CONNECT_REQUEST');
+  });
+});
+
+test('connections that programs have left, and peers do not end, are limited as well', () => {
+  const { network, b, ghost } = hauntedScene({ limits: { maxIds: 50 } });
+  for (let i = 0; i < 200; i += 1) {
+    askAs(ghost, b, i);
+    for (const { id } of b.take()) {
+      b.accept(id);
+      network.settle();
+      const { localCommId, remoteCommId } = ghost.heard(CmAttribute.REP);
+      ghost.say(b, rtu({ localCommId: remoteCommId, remoteCommId: localCommId }));
+      b.destroy(id);
+    }
+  }
+  assert.equal(b.holdings.connections, 50);
+  network.passAll();
+  assert.deepEqual([b.holdings.connections, b.holdings.timers], [0, 0]);
+  askAs(ghost, b, 999);
+  assert.equal(b.takeNames(), 'CONNECT_REQUEST');
+});
+
+describe('a flood of requests', () => {
+  const FLOOD = 100_000;
+  const limits = { maxBacklog: 100, maxPending: 150, maxAnswers: 64 };
+
+  /** 10^5 requests by random names from many addresses, each different from all others. */
+  function* flood(b: Station): Generator<{ mad: Uint8Array; source: Gid }> {
+    const { u32 } = new SeededRandom(99);
+    const sources = Array.from({ length: 200 }, (_, i) => gidFromIp(`10.1.${i}.1`));
+    for (let i = 0; i < FLOOD; i += 1) {
+      const source = sources[u32() % sources.length];
+      const way = { from: { gid: source }, to: b };
+      const names = { localCommId: u32() >>> 0, localQpn: u32() & 0xffffff, localCaGuid: BigInt(u32() >>> 0) };
+      const message = i % 4 === 3 ? sidrReq(way, { requestId: u32() >>> 0 }) : req(way, names);
+      yield { mad: encodeCmMessage(message), source };
+    }
+  }
+
+  test('leaves no more behind than the limits say, and the program its identifiers', () => {
+    const { b, ghost } = hauntedScene({ limits });
+    b.listen(PORT, { portSpace: PortSpace.UDP });
+    const destination = b.gid;
+    const before = process.memoryUsage().heapUsed;
+    for (const { mad, source } of flood(b)) b.receive({ mad, source, destination, trafficClass: 0 });
+    assert.equal(b.take().length, limits.maxPending);
+    assert.equal(b.holdings.identifiers, 2 + limits.maxPending);
+    assert.ok(b.holdings.connections <= limits.maxPending && b.holdings.timers <= limits.maxPending);
+    assert.ok(b.manager.answered.size <= limits.maxPending + limits.maxAnswers);
+    // Coarse: what each of them leaves behind would be a hundred times as much.
+    const logged = 2000 * FLOOD;
+    assert.ok(process.memoryUsage().heapUsed - before < logged, 'the heap grows with every request');
+    b.newId();
+    assert.equal(ghost.inbox.length, 0);
+  });
+
+  test('and of those who take them back leaves no more behind either', () => {
+    const { network, b, ghost } = hauntedScene({ limits });
+    for (let i = 0; i < 1000; i += 1) {
+      askAs(ghost, b, i);
+      const back = { reason: RejectReason.TIMEOUT, ...guidInfo(GHOST_GUID) };
+      ghost.say(b, rej({ localCommId: GHOST_COMM_ID + i, remoteCommId: 0 }, back));
+    }
+    network.settle();
+    assert.equal(b.holdings.identifiers, 1 + limits.maxBacklog);
+    assert.equal(b.take().length, 2 * limits.maxBacklog);
+    assert.equal(b.holdings.connections, 0);
+  });
+
+  test('that is over leaves room for a request', () => {
+    const { network, b, ghost } = hauntedScene({ limits });
+    for (let i = 0; i < 1000; i += 1) askAs(ghost, b, i);
+    network.settle();
+    for (const { id } of b.take()) b.destroy(id);
+    askAs(ghost, b, 5000);
+    b.accept(b.takeOnly(CONNECT_REQUEST).id);
+  });
+});

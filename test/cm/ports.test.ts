@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { PortSpace } from '../../src/spec/index.js';
+import { CmAttribute, splitServiceId } from '../../src/wire/index.js';
+import { hauntedScene, PORT } from './support/scenes.js';
+import { TestNetwork } from './support/network.js';
+import { Station } from './support/station.js';
+
+function station(): Station {
+  return new Station(new TestNetwork(), 'a', '10.0.0.1');
+}
+
+describe('a port', () => {
+  test('is the one that was asked for', () => {
+    const a = station();
+    assert.equal(a.bind(a.newId(), 4791), 4791);
+  });
+
+  test('for whoever wants any is of Linux’s range, and free', () => {
+    const a = station();
+    const ports = Array.from({ length: 2000 }, () => a.bind(a.newId(), 0));
+    assert.equal(new Set(ports).size, ports.length);
+    assert.ok(ports.every((port) => port >= 32768 && port <= 60999));
+  });
+
+  test('for whoever wants any ends when there are no more: EADDRNOTAVAIL', () => {
+    const a = station();
+    for (let i = 32768; i <= 60999; i += 1) a.bind(a.newId(), 0);
+    assert.throws(() => a.bind(a.newId(), 0), { errno: 'EADDRNOTAVAIL' });
+    a.bind(a.newId(), 32767);
+  });
+
+  test('that another has is in use', () => {
+    const a = station();
+    a.bind(a.newId(), PORT);
+    assert.throws(() => a.bind(a.newId(), PORT), { errno: 'EADDRINUSE' });
+  });
+
+  test('of another port space is another port', () => {
+    const a = station();
+    for (const portSpace of Object.values(PortSpace)) a.bind(a.newId(portSpace), PORT);
+  });
+
+  test('is given back with its identifier', () => {
+    const a = station();
+    const id = a.newId();
+    a.bind(id, PORT);
+    a.destroy(id);
+    a.bind(a.newId(), PORT);
+  });
+
+  test('is one for an identifier', () => {
+    const a = station();
+    const id = a.newId();
+    a.bind(id, PORT);
+    assert.throws(() => a.bind(id, PORT + 1), { errno: 'EINVAL' });
+    a.bind(a.newId(), PORT + 1);
+  });
+
+  for (const port of [-1, 65536, 1.5, NaN])
+    test(`is not ${port}`, () => {
+      const a = station();
+      assert.throws(() => a.bind(a.newId(), port), { errno: 'EINVAL' });
+    });
+
+  test('that was refused leaves the identifier as it was', () => {
+    const a = station();
+    a.bind(a.newId(), PORT);
+    const id = a.newId();
+    assert.throws(() => a.bind(id, PORT), { errno: 'EADDRINUSE' });
+    assert.equal(a.bind(id, PORT + 1), PORT + 1);
+  });
+});
+
+describe('a port that is shared', () => {
+  test('takes all who say so to have it', () => {
+    const a = station();
+    for (let i = 0; i < 3; i += 1) a.bind(a.newId(), PORT, true);
+  });
+
+  test('takes nobody who does not, nor whoever does when the first did not', () => {
+    const a = station();
+    a.bind(a.newId(), PORT, true);
+    assert.throws(() => a.bind(a.newId(), PORT, false), { errno: 'EADDRINUSE' });
+    a.bind(a.newId(), PORT + 1, false);
+    assert.throws(() => a.bind(a.newId(), PORT + 1, true), { errno: 'EADDRINUSE' });
+  });
+
+  test('has one listener', () => {
+    const a = station();
+    const [first, second] = [a.newId(), a.newId()];
+    for (const id of [first, second]) a.bind(id, PORT, true);
+    a.commands.cmListen({ id: first, backlog: 0 });
+    assert.throws(() => a.commands.cmListen({ id: second, backlog: 0 }), { errno: 'EADDRINUSE' });
+    a.destroy(first);
+    a.commands.cmListen({ id: second, backlog: 0 });
+  });
+
+  test('takes nobody more once one listens', () => {
+    const a = station();
+    const id = a.newId();
+    a.bind(id, PORT, true);
+    a.commands.cmListen({ id, backlog: 0 });
+    assert.throws(() => a.bind(a.newId(), PORT, true), { errno: 'EADDRINUSE' });
+  });
+
+  test('is in use until the last has given it back', () => {
+    const a = station();
+    const [first, second] = [a.newId(), a.newId()];
+    for (const id of [first, second]) a.bind(id, PORT, true);
+    a.destroy(first);
+    assert.throws(() => a.bind(a.newId(), PORT), { errno: 'EADDRINUSE' });
+    a.destroy(second);
+    a.bind(a.newId(), PORT);
+  });
+});
+
+describe('listening', () => {
+  test('needs a port', () => {
+    const a = station();
+    assert.throws(() => a.commands.cmListen({ id: a.newId(), backlog: 0 }), { errno: 'EINVAL' });
+  });
+
+  test('twice is refused', () => {
+    const a = station();
+    const id = a.listen(PORT);
+    assert.throws(() => a.commands.cmListen({ id, backlog: 0 }), { errno: 'EINVAL' });
+  });
+
+  test('is refused to whoever has asked for a connection', () => {
+    const { b, ghost } = hauntedScene();
+    const { id } = b.connect(ghost, PORT);
+    assert.throws(() => b.commands.cmListen({ id, backlog: 0 }), { errno: 'EINVAL' });
+  });
+});
+
+describe('asking for a connection', () => {
+  test('takes any port, and says so', () => {
+    const { network, b, ghost } = hauntedScene();
+    b.connect(ghost, PORT);
+    network.settle();
+    const { privateData, serviceId } = ghost.heard(CmAttribute.REQ);
+    const port = (privateData[2] << 8) | privateData[3];
+    assert.ok(port >= 32768 && port <= 60999);
+    assert.deepEqual(splitServiceId(serviceId), { portSpace: PortSpace.TCP, port: PORT });
+  });
+
+  test('keeps the port that the identifier has', () => {
+    const { network, b, ghost } = hauntedScene();
+    const id = b.newId();
+    b.bind(id, 555);
+    b.connect(ghost, PORT, { id });
+    network.settle();
+    const { privateData } = ghost.heard(CmAttribute.REQ);
+    assert.equal((privateData[2] << 8) | privateData[3], 555);
+  });
+
+  test('takes no port from a listener', () => {
+    const { network, b, ghost, listenId } = hauntedScene();
+    b.connect(ghost, PORT);
+    b.destroy(listenId);
+    network.settle();
+    b.listen(PORT);
+  });
+});
