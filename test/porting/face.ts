@@ -115,11 +115,10 @@ class CompiledFace implements Face {
     const places = symbols
       .flatMap(({ declarations = [] }) => declarations)
       .map((node) => `${node.getSourceFile().fileName}:${node.pos}`);
-    const [signature] = this.#checker.getNonNullableType(this.#checker.getTypeOfSymbol(symbols[0])).getCallSignatures();
-    return {
-      declarations: places,
-      parameters: (signature as ts.Signature | undefined) === undefined ? undefined : this.#parametersOf(signature),
-    };
+    const type = this.#checker.getNonNullableType(this.#checker.getTypeOfSymbol(symbols[0]));
+    // Of several the last is the most general.
+    const signature = type.getCallSignatures().at(-1);
+    return { declarations: places, parameters: signature && this.#parametersOf(signature) };
   }
 
   #parametersOf(signature: ts.Signature): string {
