@@ -1,0 +1,156 @@
+import {
+  type Context,
+  type CompChannel,
+  type Cq,
+  createEventChannel,
+  type CmEvent,
+  type CmId,
+  type EventChannel,
+  type Pd,
+  type Qp,
+  QpType,
+  type SimulatedCluster,
+} from '../../../src/index.js';
+import { CmEventType } from '../../../src/spec/index.js';
+import { check } from '../failure.js';
+import type { Actor } from './actor.js';
+import { Inside } from './inside.js';
+import type { ListenerPlan } from './plan.js';
+import { MessageMemory, MOST_MESSAGES } from './traffic.js';
+
+const CQ_ENTRIES = 512;
+
+/** Whoever hears of what happens at a host. */
+export interface HostObserver {
+  /** @returns what the program does about it */
+  onRequest(host: Host, plan: ListenerPlan, event: CmEvent): () => void;
+}
+
+/** A host of the simulated network and the program that runs there, over the public API. */
+export class Host {
+  readonly context: Context;
+  readonly inside: Inside;
+  readonly channel: EventChannel;
+  readonly pd: Pd;
+  readonly cq: Cq;
+  readonly memory: MessageMemory;
+  readonly actors = new Map<CmId, Actor>();
+  readonly listeners = new Map<CmId, ListenerPlan>();
+  /** Whether its device is there, the program has closed it, or all of the host is gone. */
+  fate: 'up' | 'closed' | 'dead' = 'up';
+  readonly #completions: CompChannel;
+  readonly #pairs = new Map<number, Actor>();
+
+  constructor(
+    cluster: SimulatedCluster,
+    readonly index: number,
+    readonly address: string,
+    private readonly observer: HostObserver,
+  ) {
+    this.context = cluster.open(address);
+    this.inside = new Inside(this.context);
+    this.channel = createEventChannel({ contexts: [this.context] });
+    this.pd = this.context.allocPd();
+    this.#completions = this.context.createCompChannel();
+    this.cq = this.context.createCq({ cqe: CQ_ENTRIES, channel: this.#completions });
+    this.cq.reqNotify();
+    this.memory = new MessageMemory(this.pd);
+  }
+
+  get up(): boolean {
+    return this.fate === 'up';
+  }
+
+  /** What every queue pair here is made of. */
+  get qpInit() {
+    const cap = { maxSendWr: MOST_MESSAGES, maxRecvWr: MOST_MESSAGES, maxSendSge: 1, maxRecvSge: 1 };
+    return { sendCq: this.cq, recvCq: this.cq, cap, sqSigAll: true };
+  }
+
+  /** A queue pair that no identifier knows of. */
+  makeQp(): Qp {
+    return this.pd.createQp({ ...this.qpInit, qpType: QpType.RC });
+  }
+
+  own(qpn: number, actor: Actor): void {
+    this.#pairs.set(qpn, actor);
+  }
+
+  disown(qpn: number): void {
+    this.#pairs.delete(qpn);
+  }
+
+  actorOf(qpn: number): Actor | undefined {
+    return this.#pairs.get(qpn);
+  }
+
+  /** Takes everything that has happened. */
+  pump(): void {
+    this.takeEvents();
+    if (this.up) this.#takeCompletions();
+  }
+
+  /**
+   * Takes the events. Of several that have come together the program knows them all before it does anything: it may call
+   * for a connection that it has only just lost.
+   */
+  takeEvents(): void {
+    if (this.fate === 'dead') return;
+    for (let reactions = this.#takeBatch(); reactions.length > 0; reactions = this.#takeBatch())
+      for (const react of reactions) react();
+  }
+
+  /** Ends every identifier. */
+  endIdentifiers(): void {
+    for (const actor of [...this.actors.values()]) actor.destroy();
+    for (const id of this.listeners.keys()) id.destroy();
+    this.listeners.clear();
+  }
+
+  /** Ends what is left of the program, and of its device. */
+  end(): void {
+    this.channel.destroy();
+    if (!this.up) return;
+    this.memory.end();
+    this.cq.destroy();
+    this.#completions.destroy();
+    this.pd.dealloc();
+    this.context.close();
+  }
+
+  /** @returns what the program does at each event */
+  #takeBatch(): (() => void)[] {
+    const reactions: (() => void)[] = [];
+    for (let event = this.channel.tryGetCmEvent(); event !== undefined; event = this.channel.tryGetCmEvent()) {
+      event.ack();
+      const reaction = this.#take(event);
+      if (reaction !== undefined) reactions.push(reaction);
+    }
+    return reactions;
+  }
+
+  #take(event: CmEvent): (() => void) | undefined {
+    const { id, listenId } = event;
+    if (event.event === CmEventType.CONNECT_REQUEST) {
+      const plan = listenId && this.listeners.get(listenId);
+      check(plan !== undefined, () => `${this.address}: a request for nobody who listens`);
+      return this.observer.onRequest(this, plan, event);
+    }
+    if (event.event === CmEventType.DEVICE_REMOVAL && this.listeners.has(id)) {
+      check(!this.up, () => `${this.address}: DEVICE_REMOVAL of a device that is there`);
+      return undefined;
+    }
+    const actor = this.actors.get(id);
+    check(actor !== undefined, () => `${this.address}: event ${event.event} for an identifier that was destroyed`);
+    return actor.take(event);
+  }
+
+  #takeCompletions(): void {
+    for (let cq = this.#completions.tryGetCqEvent(); cq !== undefined; cq = this.#completions.tryGetCqEvent()) {
+      cq.ackEvents();
+      cq.reqNotify();
+      // What is armed has something in it, so that looking does not make time pass.
+      for (const completion of cq.poll(CQ_ENTRIES)) this.#pairs.get(completion.qpNum)?.traffic?.take(completion);
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import type { Context } from '../../../src/index.js';
+import { Connection } from '../../../src/cm/connection.js';
+import type { Adapter } from '../../../src/soft/adapter.js';
+import { SoftContext } from '../../../src/soft/driver/context.js';
+import { SimulatedHost } from '../../../src/soft/simulated-host.js';
+import { CmAttribute, type CmMessage, decodeCmMessage } from '../../../src/wire/index.js';
+import { attributeName } from './faults.js';
+
+/** What a connection manager holds. All of it is zero when nothing is left of anything. */
+export interface Holdings {
+  readonly identifiers: number;
+  readonly connections: number;
+  readonly timers: number;
+}
+
+/** Bytes of the GUID that a rejection for a timeout bears. */
+const GUID_BYTES = 8;
+
+/** A look inside the adapter of a simulated device, from the moment on at which nothing was made there yet. */
+export class Inside {
+  readonly #adapter: Adapter;
+  #timers = 0;
+
+  constructor(context: Context) {
+    this.#adapter = adapterOf(context);
+    this.#countTimers();
+  }
+
+  get counters(): Record<string, number> {
+    return this.#adapter.cm.counters.snapshot();
+  }
+
+  /** The timers are those of queue pairs as well. */
+  get holdings(): Holdings {
+    const { identifiers, directory } = this.#adapter.cm;
+    return { identifiers: identifiers.size, connections: directory.size, timers: this.#timers };
+  }
+
+  /** Has `met` called with every message that comes, and the state of the connection that it comes to. */
+  watch(met: (meeting: string) => void): void {
+    const { nic, cm } = this.#adapter;
+    const services = nic.generalServices;
+    const { receiver } = services;
+    services.receiver = (datagram) => {
+      const message = decodeCmMessage(datagram.mad);
+      if (message !== undefined) {
+        const found = connectionOf(cm, message, datagram.source);
+        if (found !== undefined) met(`${attributeName(message.attribute)} in ${found.state}`);
+      }
+      receiver?.(datagram);
+    };
+  }
+
+  #countTimers(): void {
+    const { timers } = this.#adapter.nic;
+    const take = timers.take.bind(timers);
+    const release = timers.release.bind(timers);
+    timers.take = () => {
+      this.#timers += 1;
+      return take();
+    };
+    timers.release = (id) => {
+      this.#timers -= 1;
+      release(id);
+    };
+  }
+}
+
+/** The connection that a message is about, as the peer names it or as we do. */
+function connectionOf({ directory }: Adapter['cm'], message: CmMessage, source: Uint8Array): Connection | undefined {
+  if (message.attribute === CmAttribute.REQ)
+    return directory.findRemote(message.localCommId, message.localCaGuid, source);
+  const found = 'remoteCommId' in message ? directory.find(message.remoteCommId) : undefined;
+  if (found instanceof Connection) return found;
+  // A peer that gives up may not have learnt our name, and gives its own.
+  return message.attribute === CmAttribute.REJ && message.rejectedInfoLength >= GUID_BYTES
+    ? directory.findRemote(message.localCommId, Buffer.from(message.additionalInfo).readBigUInt64BE(), source)
+    : undefined;
+}
+
+function adapterOf(context: Context): Adapter {
+  if (!(context instanceof SoftContext) || !(context.adapter instanceof SimulatedHost))
+    throw new Error('not a device of a simulation');
+  return context.adapter.adapter;
+}
