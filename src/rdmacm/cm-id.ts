@@ -1,15 +1,12 @@
-import { type CmEventType, type EventType, isOneOf, PortSpace, type QpState, type QpType } from '../spec/index.js';
+import { type CmEventType, type EventType, type PortSpace, type QpState, type QpType } from '../spec/index.js';
 import {
   type CompChannel,
   type Context,
   type Cq,
   invalid,
-  objectProblem,
   type Pd,
   type Qp,
   type QpModifyAttr,
-  refuse,
-  show,
   type Srq,
   type SrqInitAttr,
   VerbsError,
@@ -18,14 +15,13 @@ import {
   type XrcTargetQpInitAttr,
 } from '../verbs/index.js';
 import { AddrInfoRequest } from './addr-info-request.js';
-import { type AddrInfo, type AddrInfoHints, defaultQpType } from './addr-info.js';
+import type { AddrInfo, AddrInfoHints } from './addr-info.js';
 import type { FullAddress, SocketAddress } from './address.js';
 import { bindAddr, type CmRoute, resolveAddr, type ResolveAddrOptions, resolveRoute, routeOf } from './addressing.js';
 import type { Completions } from './completions.js';
 import * as connecting from './connecting.js';
-import { checkedDevices, type DeviceChoice } from './devices.js';
 import type { CmEvent } from './event.js';
-import { devicesOf, type EventChannel, queueOf } from './event-channel.js';
+import type { EventChannel } from './event-channel.js';
 import { setOption } from './id-options.js';
 import { Identity, type IdentityInit } from './identity.js';
 import { Messages } from './messages.js';
@@ -36,49 +32,12 @@ import { QueuePairs } from './queue-pairs.js';
 import { getRequest, writeCmEvent } from './requests.js';
 import { IdState } from './states.js';
 
-/** What `createId` can be asked for. */
-export interface CreateIdOptions extends DeviceChoice {
-  /** Anything of the caller's; comes back as `id.context`. */
-  readonly context?: unknown;
-  /** Default: RC in the port spaces TCP and IB, UD in UDP and IPOIB. XRC_SEND and XRC_RECV need saying. */
-  readonly qpType?: QpType;
-}
-
-/**
- * Makes an identifier (`rdma_create_id`).
- *
- * @param channel where its events go. Without one it is synchronous: each call waits for its event, which is then
- *   `id.event`, and throws when that says so
- * @throws VerbsError EINVAL for a port space that does not exist, or a channel that was destroyed
- */
-export function createId(channel: EventChannel | undefined, portSpace: PortSpace, options: CreateIdOptions = {}): CmId {
-  const call = 'rdma_create_id';
-  refuse(call, objectProblem('options', options));
-  if (!isOneOf(PortSpace, portSpace))
-    throw new VerbsError(call, invalid(`portSpace is ${show(portSpace)}`, 'It is one of PortSpace'));
-  const queue = channel && queueOf(channel, call);
-  // What is not said here is as it is in the channel.
-  const { contexts, open } = { ...(channel && devicesOf(channel)), ...options };
-  const id = new CmId({
-    portSpace,
-    qpType: options.qpType ?? defaultQpType(portSpace),
-    queue,
-    devices: checkedDevices(call, { ...(contexts && { contexts }), ...(open && { open }) }),
-  });
-  if (channel !== undefined) channelOf.set(id, channel);
-  id.context = options.context;
-  return id;
-}
-
-/** The channels of identifiers; those that are synchronous have none. */
-const channelOf = new WeakMap<CmId, EventChannel>();
-
 let internalPairsOf: (id: CmId) => QueuePairs;
 
 /** `struct rdma_cm_id`: one end of a connection, as a socket is one. `createId` makes one. */
 export class CmId extends Messages implements Disposable {
   /** Anything of the caller's. That of a new identifier is its listener's. */
-  context: unknown = undefined;
+  context: unknown;
 
   readonly #identity: Identity;
   readonly #pairs: QueuePairs;
@@ -96,10 +55,7 @@ export class CmId extends Messages implements Disposable {
     this.#pairs = new QueuePairs(this.#identity);
     this.#memberships = new Memberships(this.#identity, this.#pairs);
     this.#addrInfo = new AddrInfoRequest(this.#identity);
-    if (listener === undefined) return;
-    this.context = listener.context;
-    const { channel } = listener;
-    if (channel !== undefined) channelOf.set(this, channel);
+    this.context = listener?.context;
   }
 
   /** Of which type its queue pair is. */
@@ -115,7 +71,7 @@ export class CmId extends Messages implements Disposable {
   }
   /** Of a synchronous identifier, undefined. */
   get channel(): EventChannel | undefined {
-    return channelOf.get(this);
+    return this.#identity.channel;
   }
   /** Of a synchronous identifier: the event of the last call. */
   get event(): CmEvent | undefined {
@@ -188,7 +144,7 @@ export class CmId extends Messages implements Disposable {
   /**
    * Finds out how to reach a peer, and with that the device (`rdma_resolve_addr`): ADDR_RESOLVED, or ADDR_ERROR with a
    * negative errno as its status: ENODEV, EHOSTUNREACH, or EADDRINUSE when another program's device is where ours would
-   * have to be.
+   * have to be. The way to a multicast group leads by the source, or else by the default device.
    *
    * @throws VerbsError EINVAL in a wrong state or for an address that is none; ENODEV when no device has the source;
    *   EADDRINUSE or EADDRNOTAVAIL for its port, as {@link bindAddr}
@@ -346,11 +302,8 @@ export class CmId extends Messages implements Disposable {
     this.#identity.require('migrate');
     if (channel === undefined && this.#identity.synchronous)
       throw new VerbsError(call, invalid('the identifier is synchronous already', 'Name a channel'));
-    const queue = channel && queueOf(channel, call);
     this.#requireSettled(call);
-    this.#identity.moveTo(queue);
-    if (channel === undefined) channelOf.delete(this);
-    else channelOf.set(this, channel);
+    this.#identity.moveTo(call, channel);
   }
 
   /**

@@ -11,7 +11,8 @@ import {
 } from '../verbs/index.js';
 import { getAddrInfo } from './addr-info.js';
 import type { FullAddress } from './address.js';
-import { type CmId, createId } from './cm-id.js';
+import type { CmId } from './cm-id.js';
+import { createId } from './create-id.js';
 import { Connection } from './connection.js';
 import type { DeviceChoice } from './devices.js';
 import { createEventChannel, type EventChannel } from './event-channel.js';

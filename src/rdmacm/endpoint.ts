@@ -1,7 +1,8 @@
 import { QpType } from '../spec/index.js';
 import { objectProblem, type Pd, refuse } from '../verbs/index.js';
 import type { ActiveAddrInfo, AddrInfo, PassiveAddrInfo } from './addr-info.js';
-import { type CmId, createId } from './cm-id.js';
+import type { CmId } from './cm-id.js';
+import { createId } from './create-id.js';
 import type { DeviceChoice } from './devices.js';
 import { identityOf } from './identity.js';
 import type { IdQpInitAttr } from './parameters.js';
@@ -12,6 +13,8 @@ const CALL = 'rdma_create_ep';
 export interface CreateEpOptions extends DeviceChoice {
   /** Anything of the caller's; comes back as `id.context`. */
   readonly context?: unknown;
+  /** As in `CreateIdOptions`; of the calls in here, too. */
+  readonly timeoutMs?: number;
 }
 
 /**

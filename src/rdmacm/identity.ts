@@ -7,6 +7,7 @@ import type { DeviceChoice } from './devices.js';
 import { type Dispatcher, dispatcherOf, type EventTarget } from './dispatcher.js';
 import type { CmEvent } from './event.js';
 import { eventError } from './event-error.js';
+import { type EventChannel, queueOf } from './event-channel.js';
 import { EventQueue } from './event-queue.js';
 import { receivedConn, receivedUd } from './received.js';
 import { Report, type ReportFields, type Reporter } from './report.js';
@@ -25,9 +26,11 @@ export interface IdOptions {
 export interface IdentityInit {
   readonly portSpace: PortSpace;
   readonly qpType: QpType;
-  /** Of the program's channel; without one the identifier is synchronous. */
-  readonly queue: EventQueue | undefined;
+  /** Without one the identifier is synchronous. */
+  readonly channel: EventChannel | undefined;
   readonly devices: DeviceChoice;
+  /** Milliseconds that a synchronous call may take. */
+  readonly timeoutMs: number | undefined;
 }
 
 /** States that events bring about. */
@@ -61,6 +64,7 @@ export function identityOf(id: CmId): Identity {
 export class Identity implements EventTarget, Reporter {
   readonly portSpace: PortSpace;
   readonly devices: DeviceChoice;
+  readonly timeoutMs: number | undefined;
   readonly options: IdOptions = { trafficClass: 0, reuseAddr: false, afOnly: false, ackTimeout: undefined };
   qpType: QpType;
   state: IdState = IdState.IDLE;
@@ -73,8 +77,8 @@ export class Identity implements EventTarget, Reporter {
   event: Report | undefined;
   /** What the peer asks for, on the passive side. */
   asked: CmConnParam | undefined;
+  channel: EventChannel | undefined;
   queue: EventQueue;
-  synchronous: boolean;
   /** How requests get their queue pairs, where `createEp` said it. */
   template: QpTemplate | undefined;
 
@@ -90,8 +94,9 @@ export class Identity implements EventTarget, Reporter {
     this.portSpace = init.portSpace;
     this.qpType = init.qpType;
     this.devices = init.devices;
-    this.synchronous = init.queue === undefined;
-    this.queue = init.queue ?? new EventQueue();
+    this.timeoutMs = init.timeoutMs;
+    this.channel = init.channel;
+    this.queue = init.channel === undefined ? new EventQueue() : queueOf(init.channel, 'rdma_create_id');
     this.queue.join(this);
     identities.set(id, this);
   }
@@ -102,6 +107,11 @@ export class Identity implements EventTarget, Reporter {
 
   get context(): Context | undefined {
     return this.#dispatcher?.context;
+  }
+
+  /** Whether its calls wait for their events. */
+  get synchronous(): boolean {
+    return this.channel === undefined;
   }
 
   get datagrams(): boolean {
@@ -169,7 +179,7 @@ export class Identity implements EventTarget, Reporter {
   complete(call: string): void {
     if (!this.synchronous) return;
     this.settleEvent();
-    this.event = this.queue.take();
+    this.event = this.queue.take(this.timeoutMs);
     const error = eventError(call, this.event);
     if (error !== undefined) throw error;
   }
@@ -180,12 +190,13 @@ export class Identity implements EventTarget, Reporter {
     this.event = undefined;
   }
 
-  /** Has events go to another queue, or with none to one of its own. */
-  moveTo(queue: EventQueue | undefined): void {
+  /** Has events go to another channel, or none. @throws VerbsError EINVAL when that was destroyed */
+  moveTo(call: string, channel: EventChannel | undefined): void {
+    const queue = channel === undefined ? new EventQueue() : queueOf(channel, call);
     this.settleEvent();
     const reports = this.queue.leave(this);
-    this.synchronous = queue === undefined;
-    this.queue = queue ?? new EventQueue();
+    this.channel = channel;
+    this.queue = queue;
     this.queue.join(this);
     for (const report of reports) this.queue.push(report);
   }
@@ -221,7 +232,8 @@ export class Identity implements EventTarget, Reporter {
     const child = this.spawn({
       portSpace: this.portSpace,
       qpType: request.qpType,
-      queue: this.synchronous ? undefined : this.queue,
+      channel: this.channel,
+      timeoutMs: this.timeoutMs,
       devices: this.devices,
     });
     child.state = IdState.CONNECT;

@@ -8,9 +8,10 @@ export {
 } from './addr-info.js';
 export type { FullAddress, SocketAddress } from './address.js';
 export type { CmRoute, ResolveAddrOptions } from './addressing.js';
-export { CmId, createId, type CreateIdOptions } from './cm-id.js';
+export { CmId } from './cm-id.js';
 export { connect, type ConnectionOptions, type ConnectOptions } from './connect.js';
 export { Connection } from './connection.js';
+export { createId, type CreateIdOptions } from './create-id.js';
 export { type DeviceChoice, getDevices } from './devices.js';
 export { createEp, type CreateEpOptions } from './endpoint.js';
 export type { CmEvent } from './event.js';

@@ -1,7 +1,8 @@
 import { CmEventType, PortSpace, PrivateDataBytes } from '../spec/index.js';
 import { type Context, invalid, objectProblem, type OpenOptions, refuse, VerbsError } from '../verbs/index.js';
 import type { FullAddress } from './address.js';
-import { type CmId, createId } from './cm-id.js';
+import type { CmId } from './cm-id.js';
+import { createId } from './create-id.js';
 import { choiceOf, type ConnectionOptions, connParam, prepareQueuePair } from './connect.js';
 import { Connection } from './connection.js';
 import { privateDataProblem } from './connection-parameters.js';

@@ -150,6 +150,22 @@ describe('a synchronous identifier', () => {
     assertErrno('ETIMEDOUT', () => id.connect());
   });
 
+  it('waits no longer than it is told, and learns later what has come', () => {
+    using pair = new Pair();
+    pair.listen();
+    const id = createId(undefined, PortSpace.TCP, { contexts: [pair.a], timeoutMs: 20 });
+    id.resolveAddr({ host: PASSIVE, port: PORT });
+    id.resolveRoute();
+    id.createQp();
+    assertErrno('ETIMEDOUT', () => id.connect());
+    const request = next(pair.passive, CmEventType.CONNECT_REQUEST);
+    request.id.createQp();
+    request.id.accept();
+    id.migrate(pair.active);
+    next(pair.active, CmEventType.ESTABLISHED);
+    assertErrno('EINVAL', () => createId(undefined, PortSpace.TCP, { timeoutMs: -1 }));
+  });
+
   it('gives the requests that come to it, synchronous ones', () => {
     using pair = new Pair();
     const listener = createId(undefined, PortSpace.TCP, { contexts: [pair.b] });
