@@ -20,7 +20,7 @@ import { type Report } from './report.js';
 import { type Run } from './run.js';
 import { Sender } from './sender.js';
 import { type Settings } from './settings.js';
-import { Verb } from './tests.js';
+import { Verb, isReliable } from './tests.js';
 import { Timing } from './timing.js';
 
 interface Measured extends Run {
@@ -58,11 +58,7 @@ export class BandwidthTest {
     if (beforeRun === 'always' || (beforeRun === 'both' && both)) await this.#partner.meet();
     do {
       await this.#partner.carryOut(run);
-      if (run.lost !== undefined && run.lost > 0) {
-        process.stderr.write(
-          `${run.lost} messages did not come; nobody repeats them over ${this.#settings.connection}.\n`,
-        );
-      }
+      this.#tellLost(run.lost ?? 0);
       const own = bandwidthOf(run.result(), sizeBytes, this.#flags.report_gbits === true ? GBIT_PER_S : MIB_PER_S);
       if (allSizes && afterSize === 'both' && both) await this.#partner.meet();
       await this.#tell(own);
@@ -112,6 +108,15 @@ export class BandwidthTest {
     const { period, ...settings } = { ...this.#settings, iterations, peak: false };
     const posting = new Posting(this.#lanes, settings, sizeBytes);
     await this.#partner.carryOut(new Sender(this.#lanes, settings, posting, undefined));
+  }
+
+  #tellLost(messages: number): void {
+    if (messages === 0) return;
+    const { connection } = this.#settings;
+    const why = isReliable(connection)
+      ? 'the peer sends fewer; give both sides the same options'
+      : `nobody repeats what is lost over ${connection}`;
+    process.stderr.write(`${messages} messages did not come: ${why}.\n`);
   }
 
   async #tell(own: Bandwidth): Promise<void> {

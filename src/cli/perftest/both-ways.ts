@@ -19,12 +19,25 @@ export class BothWays implements Run {
     this.#begins = begins;
   }
 
+  get waitsForPeer(): boolean {
+    return !this.#receiver.over;
+  }
+
   begin(): void {
     if (this.#begins) this.#timing?.begin(performance.now());
   }
 
   get over(): boolean {
     return this.#sender.over && this.#receiver.over;
+  }
+
+  /** How many messages did not come. */
+  get lost(): number {
+    return this.#receiver.lost;
+  }
+
+  giveUp(): void {
+    if (this.#receiver.hasBegun) this.#receiver.giveUp();
   }
 
   step(): boolean {

@@ -7,6 +7,8 @@ import { openOptions } from '../options.js';
 import { Listener, connectToServer } from '../pingpong/bootstrap.js';
 import { openToward } from '../pingpong/local-address.js';
 import { type Agreement, VERSION, agree, alone } from './agreement.js';
+import { connectedLanes } from './cm-lanes.js';
+import { openAsClient, openAsServer } from './cm-opening.js';
 import { type PerfFlags, withFlags } from './flags.js';
 import { Lanes } from './lanes.js';
 import { type Line } from './line.js';
@@ -40,6 +42,25 @@ async function agreeOn(line: Line, context: Context, { test }: Settings, flags: 
   return alone(mtu);
 }
 
+async function overCm(wanted: Settings, flags: PerfFlags, host: string | undefined): Promise<void> {
+  const { name } = wanted.test;
+  const report = new Report(wanted, flags);
+  const opening =
+    host === undefined
+      ? await openAsServer(flags, name, () => report.waiting())
+      : await openAsClient(host, flags, name);
+  const { line, context } = opening;
+  const agreement = await agreeOn(line, context, wanted, flags);
+  const settings = fitToMtu(wanted, agreement.mtu, flags.size !== undefined, note);
+  const lanes = settings.byCm
+    ? await connectedLanes(opening, settings, flags, agreement)
+    : new Lanes(context, settings, flags, agreement);
+  if (!settings.byCm) lanes.createQps();
+  opening.stop();
+  await play({ settings, flags, agreement, line, lanes, report });
+  context.close();
+}
+
 async function overTcp(wanted: Settings, flags: PerfFlags, host: string | undefined): Promise<void> {
   const { test } = wanted;
   const device = findDevice(flags.ibDev, (name) => new ToolError(`IB device ${name} not found`));
@@ -69,7 +90,7 @@ export function perftestCommand(test: PerfTest): Command {
   return withFlags(command, test).action(
     tool(async (host: string | undefined, flags: PerfFlags) => {
       const settings = settle(test, flags, host !== undefined);
-      await overTcp(settings, flags, host);
+      await (settings.talkByCm ? overCm : overTcp)(settings, flags, host);
     }),
   );
 }

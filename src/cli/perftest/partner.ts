@@ -11,6 +11,8 @@ import { type Run } from './run.js';
 const SILENCE_MS = 5000;
 /** Silence after which what has not come is lost, when the peer goes on without it. */
 const LOST_MS = 500;
+/** The same when nobody knows what the peer does. */
+const UNRELIABLE_LOST_MS = 10_000;
 /** An inline NIC is looked at for so long before the event loop gets a turn. */
 const SLICE_MS = 1;
 
@@ -19,18 +21,18 @@ export class Partner {
   readonly #line: Line;
   readonly #lanes: Lanes;
   readonly #idling: Idling;
-  readonly #meaning: string;
+  readonly #reliable: boolean;
   /** Moves an inline NIC on without taking anybody's completions. */
   readonly #pulse: Cq | undefined;
   #toldSilence = false;
 
-  /** @param meaning what it may mean that nothing comes, as the end of a sentence */
-  constructor(line: Line, lanes: Lanes, meaning: string) {
+  /** @param reliable whether whatever is sent arrives, if late */
+  constructor(line: Line, lanes: Lanes, reliable: boolean) {
     const { context } = lanes;
     this.#line = line;
     this.#lanes = lanes;
     this.#idling = new Idling(context, lanes.channel, [...new Set([lanes.sendCq, lanes.recvCq])]);
-    this.#meaning = meaning;
+    this.#reliable = reliable;
     this.#pulse =
       context.host === 'inline' ? attempt("Couldn't create CQ", () => context.createCq({ cqe: 1 })) : undefined;
   }
@@ -69,9 +71,9 @@ export class Partner {
     while (!this.#advance(run)) {
       await setImmediate();
       const { silentMs } = this.#idling;
-      if (this.#line.peerWaits && silentMs > LOST_MS && run.giveUp !== undefined) run.giveUp();
-      else this.#line.requirePeer();
-      if (silentMs > SILENCE_MS) this.#tellSilence();
+      if (silentMs > (this.#line.peerWaits ? LOST_MS : this.#reliable ? Infinity : UNRELIABLE_LOST_MS)) run.giveUp?.();
+      this.#line.requirePeer();
+      if (run.waitsForPeer && silentMs > SILENCE_MS) this.#tellSilence();
     }
   }
 
@@ -88,6 +90,9 @@ export class Partner {
   #tellSilence(): void {
     if (this.#toldSilence) return;
     this.#toldSilence = true;
-    process.stderr.write(`Nothing has come from the peer for ${SILENCE_MS / 1000} s; ${this.#meaning}.\n`);
+    const meaning = this.#reliable
+      ? 'if it is gone, or was given other options than this side, end this side by Ctrl-C'
+      : 'a packet may be lost, which nobody repeats here, or the peer may be gone: end this side by Ctrl-C';
+    process.stderr.write(`Nothing has come from the peer for ${SILENCE_MS / 1000} s; ${meaning}.\n`);
   }
 }

@@ -7,7 +7,7 @@ import { type Line, PeerLeft } from './line.js';
 import { Partner } from './partner.js';
 import { type Report } from './report.js';
 import { type Settings, sizesOf } from './settings.js';
-import { Verb } from './tests.js';
+import { Verb, isReliable } from './tests.js';
 
 /** Who is on both ends of a test, and what they go by. */
 export interface Scene {
@@ -24,13 +24,6 @@ export interface Scene {
 function isPassive({ test, active, both }: Settings): boolean {
   if (active || both || test.verb === Verb.SEND) return false;
   return test.verb !== Verb.WRITE || test.measure === 'bw';
-}
-
-function meaningOf({ connection }: Settings): string {
-  const unreliable = connection === 'UC' || connection === 'UD';
-  return unreliable
-    ? 'a packet may be lost, which nobody repeats here, or the peer may be gone: end this side by Ctrl-C'
-    : 'if it is gone, or was given other options than this side, end this side by Ctrl-C';
 }
 
 /** Connects the queue pairs, and tells who they are. */
@@ -65,7 +58,7 @@ async function measureLatency({ settings, report }: Scene, test: LatencyTest): P
 /** Runs a test from when both sides have agreed to its last line. */
 export async function play(scene: Scene): Promise<void> {
   const { settings, flags, agreement, line, lanes, report } = scene;
-  const partner = new Partner(line, lanes, meaningOf(settings));
+  const partner = new Partner(line, lanes, isReliable(settings.connection));
   report.info({
     device: lanes.context.device.name,
     mtu: agreement.mtu,

@@ -7,6 +7,7 @@ import { type Timing } from './timing.js';
 
 /** Takes messages until all have come, or the time is over. */
 export class Receiver implements Run {
+  readonly waitsForPeer = true;
   readonly #lanes: Lanes;
   readonly #receiving: Receiving;
   readonly #timing: Timing | undefined;

@@ -8,6 +8,8 @@ export interface Run {
   begin?(): void;
   /** Does what there is to do. @returns whether there was anything */
   step(): boolean;
+  /** Whether it waits for messages of the peer, so that nobody says when that one is gone. */
+  readonly waitsForPeer: boolean;
   /** What has not come will not come any more. Only of those that can do without. */
   giveUp?(): void;
 }

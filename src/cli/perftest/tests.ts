@@ -9,6 +9,11 @@ export type Measure = 'bw' | 'lat';
 export const CONNECTIONS = ['RC', 'UC', 'UD', 'XRC'] as const;
 export type Connection = (typeof CONNECTIONS)[number];
 
+/** Whether what is lost on the way is sent again. */
+export function isReliable(connection: Connection): boolean {
+  return connection === 'RC' || connection === 'XRC';
+}
+
 /** When it is that both sides wait for each other: `both` means only when both sides send. */
 type When = 'always' | 'both' | 'never';
 

@@ -31,6 +31,10 @@ export class Volley implements Run {
     return this.#pace.isTimeOver || (!this.#awaitsSend && !this.#awaitsMessage && !this.#pace.goesOn);
   }
 
+  get waitsForPeer(): boolean {
+    return !this.#awaitsSend;
+  }
+
   step(): boolean {
     this.#pace.look();
     if (!this.#awaitsSend && !this.#awaitsMessage) {
