@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises';
-import { PortSpace, QpType } from '../spec/index.js';
+import { isOneOf, PortSpace, QpType } from '../spec/index.js';
 import { invalid, objectProblem, type Problem, refuse, show, VerbsError } from '../verbs/index.js';
 import {
   completeAddress,
@@ -78,9 +78,15 @@ function check(node: unknown, service: unknown, hints: AddrInfoHints): void {
   refuse(CALL, objectProblem('hints', hints));
   if (node === undefined && service === undefined && hints.src === undefined && hints.dst === undefined)
     throw new VerbsError(CALL, invalid('there is neither a node nor a service', 'Give one of them'));
-  if (node !== undefined && typeof node !== 'string')
+  if (node !== undefined && (typeof node !== 'string' || node === ''))
     throw new VerbsError(CALL, invalid(`node is ${show(node)}`, 'It is a name or an address'));
-  const { qpType, portSpace } = hints;
+  const { family, qpType, portSpace } = hints;
+  if (family !== undefined && ![4, 6].includes(family))
+    throw new VerbsError(CALL, invalid(`hints.family is ${show(family)}`, 'It is 4 or 6'));
+  if (qpType !== undefined && !isOneOf(QpType, qpType))
+    throw new VerbsError(CALL, invalid(`hints.qpType is ${show(qpType)}`, 'It is one of QpType'));
+  if (portSpace !== undefined && !isOneOf(PortSpace, portSpace))
+    throw new VerbsError(CALL, invalid(`hints.portSpace is ${show(portSpace)}`, 'It is one of PortSpace'));
   if (qpType === undefined || portSpace === undefined || isDatagram(portSpace) === (qpType === QpType.UD)) return;
   throw new VerbsError(
     CALL,

@@ -1,5 +1,5 @@
 import { CmEventType, gidFromIp, type Gid, type Mtu, PortState } from '../spec/index.js';
-import { type Context, invalid, show, VerbsError } from '../verbs/index.js';
+import { type Context, invalid, objectProblem, refuse, show, VerbsError } from '../verbs/index.js';
 import { completeAddress, completePeer, familyOf, isAny, plainAddress, type SocketAddress } from './address.js';
 import { defaultDevice, type DeviceChoice, deviceToward, deviceWithAddress, type Wildcard } from './devices.js';
 import type { Identity } from './identity.js';
@@ -51,7 +51,8 @@ export function resolveAddr(identity: Identity, destination: SocketAddress, opti
   const call = 'rdma_resolve_addr';
   identity.require('resolveAddr');
   const peer = completePeer(call, 'destination', destination);
-  const source = options.source && completeAddress(call, 'source', options.source);
+  refuse(call, objectProblem('options', options));
+  const source = options.source === undefined ? undefined : completeAddress(call, 'source', options.source);
   checkTimeout(call, options.timeoutMs);
   if (source !== undefined && !isAny(source.host) && familyOf(source.host) !== familyOf(peer.host))
     throw new VerbsError(call, invalid(`${source.host} and ${peer.host} are of different versions of IP`));

@@ -62,6 +62,7 @@ export class CmId extends Messages implements Disposable {
   get qpType(): QpType {
     return this.#identity.qpType;
   }
+  /** Which ports it has to do with. */
   get ps(): PortSpace {
     return this.#identity.portSpace;
   }
@@ -85,6 +86,7 @@ export class CmId extends Messages implements Disposable {
   get pd(): Pd | undefined {
     return this.#pairs.pd;
   }
+  /** Its queue pair, once `createQp` has made it. */
   get qp(): Qp | undefined {
     return this.#pairs.qp;
   }
@@ -92,6 +94,7 @@ export class CmId extends Messages implements Disposable {
   get targetQp(): XrcTargetQp | undefined {
     return this.#pairs.targetQp;
   }
+  /** Its shared receive queue, once `createSrq` has made it. */
   get srq(): Srq | undefined {
     return this.#pairs.srq;
   }
@@ -103,9 +106,11 @@ export class CmId extends Messages implements Disposable {
   get recvCq(): Cq | undefined {
     return this.#pairs.receives?.cq;
   }
+  /** The channel of {@link sendCq}. */
   get sendCqChannel(): CompChannel | undefined {
     return this.#pairs.sends?.channel;
   }
+  /** The channel of {@link recvCq}. */
   get recvCqChannel(): CompChannel | undefined {
     return this.#pairs.receives?.channel;
   }
@@ -117,6 +122,7 @@ export class CmId extends Messages implements Disposable {
   get peerAddr(): FullAddress | undefined {
     return this.#identity.peer;
   }
+  /** What is known of the way to the peer. */
   get route(): CmRoute {
     return routeOf(this.#identity);
   }

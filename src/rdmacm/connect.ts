@@ -1,4 +1,4 @@
-import { CmEventType, PortSpace } from '../spec/index.js';
+import { CmEventType, type ErrnoName, PortSpace, RejectReason } from '../spec/index.js';
 import {
   type Context,
   invalid,
@@ -10,17 +10,20 @@ import {
   VerbsError,
 } from '../verbs/index.js';
 import { getAddrInfo } from './addr-info.js';
-import type { FullAddress } from './address.js';
+import { familyOf, type FullAddress, isAddressText } from './address.js';
 import type { CmId } from './cm-id.js';
 import { createId } from './create-id.js';
 import { Connection } from './connection.js';
 import type { DeviceChoice } from './devices.js';
 import { createEventChannel, type EventChannel } from './event-channel.js';
 import type { ConnParam, IdQpInitAttr } from './parameters.js';
+import { RefusedError } from './refused-error.js';
 import { expectEvent, Patience, unlessAborted } from './waiting.js';
 
 const CALL = 'rdma_connect';
 const NOTHING = new Uint8Array(0);
+/** Why an address leads nowhere. */
+const NOWHERE: readonly ErrnoName[] = ['ENODEV', 'EHOSTUNREACH', 'EADDRINUSE', 'EADDRNOTAVAIL'];
 
 /** What both ends of a connection can be asked for. */
 export interface ConnectionOptions extends Omit<ConnParam, 'srq' | 'qpNum' | 'qpType' | 'qkey'> {
@@ -38,7 +41,7 @@ export interface ConnectionOptions extends Omit<ConnParam, 'srq' | 'qpNum' | 'qp
 
 /** What {@link connect} takes. */
 export interface ConnectOptions extends ConnectionOptions {
-  /** A name or an address. */
+  /** A name or an address. Of a name all addresses are tried, until somebody listens at one. */
   readonly host: string;
   /** 1 to 65535. */
   readonly port: number;
@@ -60,27 +63,46 @@ export interface ConnectOptions extends ConnectionOptions {
  */
 export async function connect(options: ConnectOptions): Promise<Connection> {
   refuse(CALL, objectProblem('options', options));
-  const { host, port, signal, timeoutMs } = options;
+  const { port, signal, timeoutMs } = options;
   if (!Number.isInteger(port) || port < 1 || port > 65535)
     throw new VerbsError(CALL, invalid(`port is ${show(port)}`, 'It is a number from 1 to 65535'));
   signal?.throwIfAborted();
   using patience = new Patience(CALL, signal, timeoutMs);
-  const destination = await unlessAborted(find(host, port), patience.signal);
+  let failure: unknown;
+  for (const destination of await unlessAborted(destinationsOf(options), patience.signal)) {
+    try {
+      return await tryOne(destination, options, patience.signal);
+    } catch (error) {
+      if (patience.signal.aborted || !isNobodyThere(error)) throw error;
+      failure ??= error;
+    }
+  }
+  throw failure;
+}
+
+/** The addresses of a host, those of IPv4 first: that of IPv6 loopback is one only, which somebody may have already. */
+async function destinationsOf({ host, port, localAddress }: ConnectOptions): Promise<FullAddress[]> {
+  const family = localAddress === undefined ? undefined : familyOf(localAddress);
+  const found = await getAddrInfo(host, port, family && !isAddressText(host) ? { family } : {});
+  return found.sort((a, b) => a.family - b.family).map(({ dst }) => dst);
+}
+
+/** Whether another address of the same host may lead to somebody. */
+function isNobodyThere(error: unknown): boolean {
+  if (error instanceof RefusedError) return error.reason === RejectReason.INVALID_SERVICE_ID;
+  return error instanceof VerbsError && NOWHERE.includes(error.errno);
+}
+
+async function tryOne(destination: FullAddress, options: ConnectOptions, signal: AbortSignal): Promise<Connection> {
   const channel = createEventChannel(choiceOf(options));
   const id = createId(channel, PortSpace.TCP);
   try {
-    return await setUp(id, channel, destination, options, patience.signal);
+    return await setUp(id, channel, destination, options, signal);
   } catch (error) {
     id[Symbol.dispose]();
     channel[Symbol.dispose]();
     throw error;
   }
-}
-
-async function find(host: string, port: number): Promise<FullAddress> {
-  // There is always one, or an error.
-  const [{ dst }] = await getAddrInfo(host, port);
-  return dst;
 }
 
 async function setUp(

@@ -1,4 +1,4 @@
-import { EventType, PrivateDataBytes, type QpState, QpType, RDMA_UDP_QKEY } from '../spec/index.js';
+import { EventType, isOneOf, PrivateDataBytes, QpState, QpType, RDMA_UDP_QKEY } from '../spec/index.js';
 import type { CmQp } from '../soft/index.js';
 import { invalid, type QpModifyAttr, refuse, show, VerbsError } from '../verbs/index.js';
 import { gidOf } from './address.js';
@@ -108,6 +108,8 @@ export function disconnect(identity: Identity): void {
 export function initQpAttr(identity: Identity, pairs: QueuePairs, qpState: QpState): QpModifyAttr {
   const call = 'rdma_init_qp_attr';
   identity.require('initQpAttr');
+  if (!isOneOf(QpState, qpState))
+    throw new VerbsError(call, invalid(`qpState is ${show(qpState)}`, 'It is one of QpState'));
   const qpType = pairs.connectable?.qpType ?? (identity.datagrams ? QpType.UD : identity.qpType);
   return identity.command(call, 'cmInitQpAttr', (id) => ({ id, qpType, qpState }));
 }

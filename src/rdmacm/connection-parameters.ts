@@ -1,4 +1,4 @@
-import { PrivateDataBytes } from '../spec/index.js';
+import { isOneOf, PrivateDataBytes, QpType } from '../spec/index.js';
 import type { CmConnParam, CmParameters } from '../soft/index.js';
 import { bytesProblem, type Context, invalid, objectProblem, type Problem, refuse, show } from '../verbs/index.js';
 import { type ConnParam, RDMA_MAX_INIT_DEPTH, RDMA_MAX_RESP_RES } from './parameters.js';
@@ -15,12 +15,23 @@ function numberProblem(what: string, value: unknown, max: number): Problem | und
   return invalid(`${what} is ${show(value)}`, `It is a number from 0 to ${max}`);
 }
 
+/** Why `value` is no flag, or undefined when it is one, or absent. */
+function flagProblem(what: string, value: unknown): Problem | undefined {
+  if (value === undefined || typeof value === 'boolean') return undefined;
+  return invalid(`${what} is ${show(value)}`, 'It is true or false');
+}
+
 /** Why private data cannot go with a call, or undefined when it can. */
 export function privateDataProblem(data: unknown, max: number): Problem | undefined {
   if (data === undefined) return undefined;
   const problem = bytesProblem('privateData', data);
   if (problem !== undefined || !(data instanceof Uint8Array) || data.length <= max) return problem;
   return invalid(`privateData has ${data.length} bytes`, `The message has room for ${max}`);
+}
+
+function qpTypeProblem(qpType: QpType | undefined): Problem | undefined {
+  if (qpType === undefined || isOneOf(QpType, qpType)) return undefined;
+  return invalid(`qpType is ${show(qpType)}`, 'It is one of QpType');
 }
 
 function paramProblem(param: ConnParam, maxData: number, most: Resources): Problem | undefined {
@@ -35,6 +46,9 @@ function paramProblem(param: ConnParam, maxData: number, most: Resources): Probl
       : numberProblem('initiatorDepth', initiatorDepth, most.initiatorDepth)) ??
     numberProblem('retryCount', param.retryCount, MAX_RETRIES) ??
     numberProblem('rnrRetryCount', param.rnrRetryCount, MAX_RETRIES) ??
+    flagProblem('flowControl', param.flowControl) ??
+    flagProblem('srq', param.srq) ??
+    qpTypeProblem(param.qpType) ??
     numberProblem('qpNum', param.qpNum, U24) ??
     numberProblem('qkey', param.qkey, U32)
   );

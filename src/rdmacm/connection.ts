@@ -28,7 +28,9 @@ const ENDINGS: readonly CmEventType[] = [
 
 /** A connection that is there: what `connect` and `ConnectionRequest.accept` give. */
 export class Connection extends Messages implements AsyncDisposable, Disposable {
+  /** This end's. */
   readonly localAddress: FullAddress;
+  /** The peer's. */
   readonly remoteAddress: FullAddress;
   /** Resolves once the connection has ended, whoever ended it. Never rejects. */
   readonly closed: Promise<void>;
@@ -62,6 +64,7 @@ export class Connection extends Messages implements AsyncDisposable, Disposable 
     return this.#qp;
   }
 
+  /** The domain of the queue pair. */
   get pd(): Pd {
     return this.#pd;
   }

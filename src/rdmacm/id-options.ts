@@ -1,4 +1,4 @@
-import { QpType } from '../spec/index.js';
+import { isOneOf, QpType } from '../spec/index.js';
 import { invalid, type Problem, refuse, show, VerbsError } from '../verbs/index.js';
 import type { Identity } from './identity.js';
 import { CmOption } from './options.js';
@@ -51,8 +51,9 @@ const rules: Readonly<Record<CmOption, OptionRule>> = {
 export function setOption(identity: Identity, option: CmOption, value: unknown): void {
   identity.require('setOption');
   // A program that no compiler has checked may name one that does not exist.
-  const rule = (rules as Readonly<Record<number, OptionRule | undefined>>)[option];
-  if (rule === undefined) throw new VerbsError(CALL, invalid(`option is ${show(option)}`, 'It is one of CmOption'));
+  if (!isOneOf(CmOption, option))
+    throw new VerbsError(CALL, invalid(`option is ${show(option)}`, 'It is one of CmOption'));
+  const rule = rules[option];
   refuse(CALL, rule.problem(value, identity));
   rule.set(value, identity);
 }

@@ -152,6 +152,7 @@ function requestOf(event: CmEvent): ConnectionRequest {
 
 /** Somebody asks for a connection. It is to be accepted or rejected; disposing of it rejects it, unless it was answered. */
 export class ConnectionRequest implements Disposable {
+  /** The peer's. */
   readonly remoteAddress: FullAddress;
   readonly #channel = createEventChannel();
   #answered = false;

@@ -20,12 +20,19 @@ import type { Completions } from './completions.js';
 
 /** The helpers of `rdma_verbs.h`: messages over the queue pair of an identifier. */
 export abstract class Messages {
+  /** Where memory is registered. */
   abstract readonly pd: Pd | undefined;
+  /** Where requests are posted. */
   abstract readonly qp: Qp | undefined;
+  /** Where receive requests are posted instead, where there is one. */
   abstract readonly srq: Srq | undefined;
+  /** Where send requests complete, if it was made with the queue pair. */
   abstract readonly sendCq: Cq | undefined;
+  /** Where receive requests complete, if it was made with the queue pair. */
   abstract readonly recvCq: Cq | undefined;
+  /** Where `sendCq` says so. */
   abstract readonly sendCqChannel: CompChannel | undefined;
+  /** Where `recvCq` says so. */
   abstract readonly recvCqChannel: CompChannel | undefined;
 
   protected abstract readonly sendCompletions: Completions | undefined;

@@ -10,6 +10,7 @@ import {
   type Qp,
   type QpInitAttr,
   refuse,
+  show,
   type Srq,
   type SrqInitAttr,
   VerbsError,
@@ -145,7 +146,7 @@ export class QueuePairs {
     if (identity.datagrams ? qpType === QpType.UD : CONNECTED.includes(qpType)) return qpType;
     const advice =
       qpType === QpType.XRC_RECV ? 'createTargetQp makes those of type XRC_RECV' : 'Its port space decides the type';
-    throw new VerbsError(CREATE, invalid(`the identifier cannot have a queue pair of type ${qpType}`, advice));
+    throw new VerbsError(CREATE, invalid(`the identifier cannot have a queue pair of type ${show(qpType)}`, advice));
   }
 
   #requireNone(): void {

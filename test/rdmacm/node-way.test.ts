@@ -134,6 +134,17 @@ describe('connect and listen', () => {
     await assertRejects('ENODEV', connect({ host: 'fd00::9', port: PORT, context: all.a }));
   });
 
+  it('find a host by its name, and tell what its first address said when no other leads anywhere', async () => {
+    const cluster = new SimulatedCluster({ seed: 1 });
+    using context = cluster.open('127.0.0.9');
+    using listener = listen({ port: PORT, context: cluster.open('127.0.0.1') });
+    const client = connect({ host: 'localhost', port: PORT, context });
+    const server = await (await listener.next()).accept();
+    assert.equal((await client).remoteAddress.host, '127.0.0.1');
+    await assertRejects('ECONNREFUSED', connect({ host: 'localhost', port: PORT + 1, context }));
+    await Promise.all([server.close(), (await client).close()]);
+  });
+
   it('refuse a port that is none', async () => {
     await assertRejects('EINVAL', connect({ host: PASSIVE, port: 0 }));
     // @ts-expect-error as a program that no compiler has checked may write
