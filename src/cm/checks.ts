@@ -15,6 +15,13 @@ function requireWithin(bounds: readonly Bound[]): void {
       throw new CmError('EINVAL', `${name} is ${value}; it is a number from ${least} to ${most}`);
 }
 
+/** What the encoder takes for one bit is true or false. */
+function requireFlags(flags: Readonly<Record<string, boolean | undefined>>): void {
+  for (const [name, value] of Object.entries(flags))
+    if (value !== undefined && typeof value !== 'boolean')
+      throw new CmError('EINVAL', `${name} is no flag; it is true or false`);
+}
+
 /** @throws CmError EINVAL for more private data than the message has room for */
 export function checkPrivateData({ length }: Uint8Array, most: number): void {
   if (length > most) throw new CmError('EINVAL', `there are ${length} bytes of private data, and room for ${most}`);
@@ -37,6 +44,7 @@ export function checkConnect(connect: CmConnect, localGid: Gid, datagrams: boole
     ['trafficClass', connect.trafficClass, 0, 0xff],
     ['ackTimeout', connect.ackTimeout, 0, 31],
   ]);
+  requireFlags({ flowControl: connect.flowControl, srq: connect.qp?.srq });
   checkPrivateData(connect.privateData, datagrams ? PrivateDataBytes.RESOLVE : PrivateDataBytes.CONNECT);
   if (isIpv4Gid(localGid) !== isIpv4Gid(connect.destination))
     throw new CmError('EINVAL', 'the device and the destination have addresses of different IP versions');
@@ -45,5 +53,6 @@ export function checkConnect(connect: CmConnect, localGid: Gid, datagrams: boole
 /** @throws CmError EINVAL for what an answer cannot say */
 export function checkAccept(accept: CmAccept, datagrams: boolean): void {
   requireWithin([...boundsOf(accept), boundOf(accept.qp), ['qkey', accept.qkey, 0, 0xffffffff]]);
+  requireFlags({ flowControl: accept.flowControl, srq: accept.qp.srq });
   checkPrivateData(accept.privateData, datagrams ? PrivateDataBytes.RESOLVED : PrivateDataBytes.ACCEPT);
 }
