@@ -1,162 +1,113 @@
 /**
- * `npm run bench [-- --quick] [-- --json FILE]`: where the software NIC stands, in one table, beside what the UDP socket
- * alone gives (the floor) and what node:net gives (what programs use today).
+ * `npm run bench`: where the software NIC stands, in one table, beside what the UDP socket alone gives (the floor), what
+ * node:net gives (what programs use today), and what other libraries for the same purpose give.
  */
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, release } from 'node:os';
-import { parseArgs } from 'node:util';
-import { bareSpinRoundTrip, bareStream } from './bare-udp.js';
-import { connectionMemory, connectionRate } from './cm.js';
-import type { Effort } from './endpoint.js';
-import { netBandwidth, netConnectionRate, netRoundTrip } from './net.js';
-import { Peer } from './peers.js';
-import { sendRoundTrip, writeBandwidth, writeInTurn, writeRate } from './rdma.js';
-import { type Figure, figureOf } from './statistics.js';
+import { join } from 'node:path';
+import { isInstalled, type Tool } from './measure/tool.js';
+import { readOptions } from './options.js';
+import { AIMS, standingOf } from './report/aims.js';
+import { curvesOf, PLOTS } from './report/curves.js';
+import { plotSvg } from './report/plot.js';
+import { type Figure, figureOf } from './report/statistics.js';
+import { aimLine, missingLine, ProgressLine, rowLine } from './report/table.js';
+import { FULL, QUICK, sectionsOf } from './sections/index.js';
+import type { Row, Section } from './sections/section.js';
 
-const USAGE = `Usage: npm run bench -- [--quick] [--json FILE]
+/** What is known of a row afterwards. */
+interface Result extends Figure {
+  readonly section: string;
+  readonly id: string;
+  readonly what: string;
+  readonly unit: string;
+}
 
-Measures the software NIC beside the bare UDP socket and node:net: round trips, bandwidth, rate, cost of a queue pair.
+const options = readOptions();
+const progress = new ProgressLine();
 
-  --quick      fewer and shorter samples, some 30 s instead of two minutes
-  --json FILE  writes the figures there as well
-  --help       this text`;
+function asked(section: Section): Section {
+  const words = options.only.map((word) => word.toLowerCase());
+  const has = (text: string): boolean => words.some((word) => text.toLowerCase().includes(word));
+  if (words.length === 0 || has(section.title)) return section;
+  return { ...section, rows: section.rows.filter(({ id, what }) => has(id) || has(what)) };
+}
 
-const { values: options } = parseArgs({
-  options: {
-    quick: { type: 'boolean', default: false },
-    json: { type: 'string' },
-    help: { type: 'boolean', default: false },
-  },
-});
-if (options.help) {
-  console.log(USAGE);
+const sections = sectionsOf(options.quick ? QUICK : FULL)
+  .map(asked)
+  .filter(({ rows }) => rows.length > 0);
+const total = sections.reduce((sum, { rows }) => sum + rows.length, 0);
+
+if (options.list) {
+  for (const { title, rows } of sections)
+    console.log([title, ...rows.map(({ id, what }) => `  ${id.padEnd(32)}${what}`)].join('\n'));
   process.exit(0);
 }
 
-const effort: Effort = options.quick
-  ? { stretches: 5, stretchMs: 100, warmUpMs: 1000 }
-  : { stretches: 15, stretchMs: 400, warmUpMs: 2000 };
-const LIST = 64;
-const KIB = 1024;
+const results: Result[] = [];
+const missing = new Set<Tool>();
+let failures = 0;
+let begun = 0;
 
-interface Row {
-  readonly what: string;
-  readonly unit: string;
-  readonly measure: () => Promise<readonly number[]>;
-}
-
-interface Section {
-  readonly title: string;
-  readonly rows: readonly Row[];
-}
-
-/** A figure that another program finds the median of; asked for again and again, so that its spread is seen as well. */
-async function repeat(measure: () => Promise<number>): Promise<readonly number[]> {
-  const samples: number[] = [];
-  for (let i = 0; i < (options.quick ? 2 : 5); i += 1) samples.push(await measure());
-  return samples;
-}
-
-async function qpCost(count: number, which: 0 | 1): Promise<number> {
-  await using peer = new Peer('qp-cost', [`${count}`]);
-  return (await peer.samples({}))[which];
-}
-
-const sections: readonly Section[] = [
-  {
-    title: 'Round trip of 64 bytes between two processes',
-    rows: [
-      { what: 'bare UDP through koffi, spinning', unit: 'µs', measure: () => repeat(() => bareSpinRoundTrip('calls')) },
-      { what: 'RC SEND, inline', unit: 'µs', measure: () => sendRoundTrip('inline', effort) },
-      { what: 'RC SEND, thread', unit: 'µs', measure: () => sendRoundTrip('thread', effort) },
-      { what: 'node:net', unit: 'µs', measure: () => netRoundTrip(effort) },
-    ],
-  },
-  {
-    title: 'Bandwidth, one way',
-    rows: [
-      {
-        what: 'bare UDP through koffi, received',
-        unit: 'GB/s',
-        measure: () => repeat(async () => (await bareStream('calls')).receivedGBps),
-      },
-      ...[64 * KIB, KIB * KIB].flatMap((bytes): Row[] => {
-        const size = bytes === 64 * KIB ? '64 KiB' : '1 MiB';
-        return [
-          {
-            what: `RDMA WRITE of ${size}, inline`,
-            unit: 'GB/s',
-            measure: () => writeBandwidth('inline', bytes, effort),
-          },
-          {
-            what: `RDMA WRITE of ${size}, thread`,
-            unit: 'GB/s',
-            measure: () => writeBandwidth('thread', bytes, effort),
-          },
-          { what: `node:net, writes of ${size}`, unit: 'GB/s', measure: () => netBandwidth(bytes, effort) },
-        ];
-      }),
-    ],
-  },
-  {
-    title: `Rate of RDMA WRITEs of 8 bytes, in lists of ${LIST}`,
-    rows: [
-      { what: 'inline', unit: '10^6/s', measure: () => writeRate('inline', LIST, effort) },
-      { what: 'thread', unit: '10^6/s', measure: () => writeRate('thread', LIST, effort) },
-    ],
-  },
-  {
-    title: 'An RDMA WRITE of 64 bytes, one after the other, each on the next queue pair',
-    rows: [1, 100, 10_000].map((count) => ({
-      what: `of ${count.toLocaleString('en')}, inline`,
-      unit: 'µs',
-      measure: () => writeInTurn('inline', count, effort),
-    })),
-  },
-  {
-    title: 'A queue pair with 128 send and 128 receive requests',
-    rows: [1, 1000, 10_000].flatMap((count): Row[] => [
-      { what: `time to create, of ${count}`, unit: 'µs', measure: () => repeat(() => qpCost(count, 0)) },
-      { what: `memory, of ${count}`, unit: 'KiB', measure: () => repeat(() => qpCost(count, 1)) },
-    ]),
-  },
-  {
-    title: 'Connections by rdma_cm, 1,000 made and ended together, queue pairs and all',
-    rows: [
-      ...(['inline', 'thread'] as const).map((host): Row => {
-        const runs = options.quick ? 2 : 5;
-        return { what: `in a second, ${host}`, unit: '1/s', measure: () => connectionRate(host, 1000, runs) };
-      }),
-      { what: 'in a second, node:net', unit: '1/s', measure: () => netConnectionRate(1000, effort) },
-      {
-        what: "the connection manager's memory of one end",
-        unit: 'KiB',
-        measure: () => repeat(() => connectionMemory(10_000)),
-      },
-    ],
-  },
-];
-
-const digits = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toFixed(value >= 10 ? 1 : 2));
-
-function line(what: string, figure: Figure, unit: string): string {
-  const spread = `${digits(figure.min)} to ${digits(figure.max)}`;
-  return `  ${what.padEnd(38)}${digits(figure.median).padStart(8)} ${unit.padEnd(7)} (${spread}, ${figure.samples} samples)`;
-}
-
-const machine = `${availableParallelism()} processors (${cpus()[0]?.model.trim() ?? 'unknown'}), Linux ${release()}, Node ${process.version}`;
-console.log(`${machine}\nMedian (spread), ${options.quick ? 'quick' : 'full'} run`);
-const results: object[] = [];
-for (const { title, rows } of sections) {
-  console.log(`\n${title}`);
-  for (const { what, unit, measure } of rows) {
-    const figure = figureOf(await measure());
-    console.log(line(what, figure, unit));
-    results.push({ section: title, what, unit, ...figure });
+async function measureRow(section: string, { id, what, unit, measure, needs }: Row): Promise<string> {
+  begun += 1;
+  if (needs !== undefined && !isInstalled(needs)) {
+    missing.add(needs);
+    return missingLine(what, `needs ${needs.program}`);
+  }
+  progress.show(`${begun} of ${total}: ${section}: ${what}`);
+  try {
+    const measurement = await measure();
+    const figure = figureOf(measurement.samples);
+    results.push({ section, id, what, unit, ...figure, ...measurement, samples: figure.samples });
+    return rowLine(what, unit, figure, measurement);
+  } catch (error) {
+    failures += 1;
+    return missingLine(what, error instanceof Error ? error.message : String(error));
   }
 }
-if (options.json !== undefined)
+
+const processors = `${availableParallelism()} processors (${cpus()[0]?.model.trim() ?? 'unknown'})`;
+const machine = `${processors}, Linux ${release()}, Node ${process.version}`;
+const started = performance.now();
+console.log(`${machine}\nMedian (spread), ${options.quick ? 'quick' : 'full'} run`);
+for (const { title, rows } of sections) {
+  console.log(`\n${title}`);
+  for (const row of rows) {
+    const line = await measureRow(title, row);
+    progress.clear();
+    console.log(line);
+  }
+}
+
+const figures = (id: string): number | undefined => results.find((result) => result.id === id)?.median;
+const standings = AIMS.map((aim) => standingOf(aim, figures)).filter(
+  ({ met }) => options.only.length === 0 || met !== undefined,
+);
+if (standings.length > 0) console.log(['\nAims', ...standings.map(aimLine)].join('\n'));
+for (const { program, advice } of missing) console.log(`\nNot installed: ${program} (${advice})`);
+console.log(`\n${((performance.now() - started) / 1000).toFixed(0)} s`);
+
+if (options.json !== undefined) {
+  const aims = standings.map(({ aim, reached, verdict, met }) => ({
+    what: aim.what,
+    bound: aim.bound,
+    unit: aim.unit,
+    reached,
+    met,
+    verdict,
+  }));
+  const date = new Date().toISOString();
   writeFileSync(
     options.json,
-    `${JSON.stringify({ machine, date: new Date().toISOString(), results }, undefined, 2)}\n`,
+    `${JSON.stringify({ machine, date, quick: options.quick, results, aims }, undefined, 2)}\n`,
   );
+}
+if (options.svg !== undefined) {
+  mkdirSync(options.svg, { recursive: true });
+  for (const [kind, { file, ...plot }] of Object.entries(PLOTS)) {
+    const svg = plotSvg({ ...plot, curves: curvesOf(kind, results) });
+    if (svg !== undefined) writeFileSync(join(options.svg, file), svg);
+  }
+}
+if (failures > 0) process.exitCode = 1;

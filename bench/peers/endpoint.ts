@@ -15,7 +15,9 @@ import {
   SendFlags,
   WcStatus,
   wcStatusStr,
-} from '../src/index.js';
+} from '../../src/index.js';
+import { measureRounds } from '../measure/latency.js';
+import { type Effort, measure, type Measurement } from '../measure/measurement.js';
 
 /** What the two ends tell each other, as plain data. */
 export interface EndpointInfo {
@@ -26,45 +28,14 @@ export interface EndpointInfo {
   readonly rkey: number;
 }
 
-/** How long to measure. */
-export interface Effort {
-  readonly stretches: number;
-  readonly stretchMs: number;
-  /** Before that, for as long as the code takes to become quick. */
-  readonly warmUpMs: number;
-}
-
-/** Has `work` done again and again, in stretches. @returns what it makes of each stretch's milliseconds and units */
-export function measure(
-  { stretches, stretchMs, warmUpMs }: Effort,
-  /** Does some units of work, and says how many. */
-  work: () => number,
-  figure: (milliseconds: number, units: number) => number,
-): number[] {
-  const samples: number[] = [];
-  for (let stretch = -1; stretch < stretches; stretch += 1) {
-    const begun = performance.now();
-    const lengthMs = stretch < 0 ? warmUpMs : stretchMs;
-    let now = begun;
-    let units = 0;
-    while (now - begun < lengthMs) {
-      units += work();
-      now = performance.now();
-    }
-    if (stretch >= 0) samples.push(figure(now - begun, units));
-  }
-  return samples;
-}
-
 const ALL_ACCESS =
   AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_ATOMIC;
 const DEPTH = 256;
 const DEPTH_OF_MANY = 16;
-/** Where messages arrive, out of the way of those sent. */
-const INBOX = 1 << 20;
-const REGION_BYTES = 2 << 20;
-/** Bytes of every message that only says something. */
-export const PING_BYTES = 64;
+/** The largest WRITE or READ, unless something else is asked for. */
+const LARGEST_BYTES = 8 << 20;
+/** The longest message. */
+const MESSAGE_BYTES = 4096;
 /** Length of the messages that end a ping-pong. */
 const LAST = 1;
 
@@ -77,14 +48,19 @@ export class Endpoint implements Disposable {
   readonly qp: Qp;
   readonly qps: readonly Qp[];
   readonly #addr: number;
+  /** Where messages arrive, out of the way of those sent. */
+  readonly #inbox: number;
   #peerAddr = 0;
   #peerRkey = 0;
+  /** Signalled requests that are not complete. */
+  #under = 0;
 
-  constructor(host: HostKind, address: string, qpCount = 1) {
+  constructor(host: HostKind, address: string, qpCount = 1, largestBytes = LARGEST_BYTES) {
     this.context = openDevice({ host, address });
     const pd = this.context.allocPd();
-    this.mr = pd.regMr(alloc(REGION_BYTES), ALL_ACCESS);
+    this.mr = pd.regMr(alloc(largestBytes + MESSAGE_BYTES), ALL_ACCESS);
     this.#addr = Number(this.mr.addr);
+    this.#inbox = this.#addr + largestBytes;
     this.cq = this.context.createCq({ cqe: 2 * DEPTH });
     const depth = qpCount === 1 ? DEPTH : DEPTH_OF_MANY;
     this.qps = Array.from({ length: qpCount }, () =>
@@ -104,39 +80,38 @@ export class Endpoint implements Disposable {
   }
 
   connect(peer: EndpointInfo): void {
-    this.qps.forEach((qp, i) => {
-      qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qpAccessFlags: ALL_ACCESS });
-      qp.modify({
-        qpState: QpState.RTR,
-        pathMtu: Mtu.MTU_4096,
-        destQpNum: peer.qpNums[i],
-        rqPsn: 0,
-        maxDestRdAtomic: 16,
-        minRnrTimer: 1,
-        ahAttr: { grh: { dgid: gidFromIp(peer.address) } },
-      });
-      qp.modify({ qpState: QpState.RTS, timeout: 14, retryCnt: 7, rnrRetry: 7, sqPsn: 0, maxRdAtomic: 16 });
-    });
+    this.qps.forEach((_, i) => this.connectOne(i, peer, peer.qpNums[i]));
     this.#peerAddr = Number(peer.addr);
     this.#peerRkey = peer.rkey;
     if (this.qps.length === 1) for (let i = 0; i < DEPTH / 2; i += 1) this.#receive();
   }
 
-  /** Sends, and waits for the answer, again and again. @returns µs of a round trip, for each stretch */
-  ping(effort: Effort): number[] {
-    const ROUNDS = 16;
-    const rounds = (): number => {
-      for (let i = 0; i < ROUNDS; i += 1) {
-        this.#send(PING_BYTES);
-        this.#spin();
-        this.#receive();
-      }
-      return ROUNDS;
-    };
-    const samples = measure(effort, rounds, (milliseconds, count) => (milliseconds * 1000) / count);
+  /** Connects one of the queue pairs, for the peer to write and read here. */
+  connectOne(index: number, peer: EndpointInfo, destQpNum: number): void {
+    const qp = this.qps[index];
+    qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qpAccessFlags: ALL_ACCESS });
+    qp.modify({
+      qpState: QpState.RTR,
+      pathMtu: Mtu.MTU_4096,
+      destQpNum,
+      rqPsn: 0,
+      maxDestRdAtomic: 16,
+      minRnrTimer: 1,
+      ahAttr: { grh: { dgid: gidFromIp(peer.address) } },
+    });
+    qp.modify({ qpState: QpState.RTS, timeout: 14, retryCnt: 7, rnrRetry: 7, sqPsn: 0, maxRdAtomic: 16 });
+  }
+
+  /** Sends `bytes`, and waits for the answer, again and again. @returns µs one way */
+  ping(bytes: number, effort: Effort): Measurement {
+    const measurement = measureRounds(effort, () => {
+      this.#send(bytes);
+      this.#spin();
+      this.#receive();
+    });
     this.#send(LAST);
     this.#spin();
-    return samples;
+    return measurement;
   }
 
   /** Answers every message with one of the same length, until the last. */
@@ -148,18 +123,33 @@ export class Endpoint implements Disposable {
     }
   }
 
-  /** Keeps a few WRITEs under way. @returns 10^9 bytes a second, for each stretch */
-  writeBandwidth(bytes: number, outstanding: number, effort: Effort): number[] {
-    let under = 0;
-    const write = (): number => {
-      for (; under < outstanding; under += 1) this.#write(this.qp, bytes);
-      const came = this.#poll();
-      under -= came;
+  /** Keeps a few WRITEs or READs under way. @returns 10^9 bytes a second, for each stretch */
+  bandwidth(
+    verb: 'write' | 'read',
+    bytes: number,
+    outstanding: number,
+    effort: Effort,
+  ): Measurement & { readonly bytes: number } {
+    let done = 0;
+    const work = (): number => {
+      const came = this.keepBusy(verb, bytes, outstanding);
+      done += came;
       return came;
     };
-    const samples = measure(effort, write, (milliseconds, count) => (count * bytes) / milliseconds / 1e6);
-    while (under > 0) under -= this.#poll();
-    return samples;
+    const samples = measure(effort, work, (milliseconds, count) => (count * bytes) / milliseconds / 1e6);
+    this.#finish();
+    return { samples, bytes: done * bytes };
+  }
+
+  /** Posts up to `outstanding` WRITEs or READs, and takes what is complete. @returns how many */
+  keepBusy(verb: 'write' | 'read', bytes: number, outstanding: number): number {
+    for (; this.#under < outstanding; this.#under += 1) {
+      if (verb === 'write') this.#write(this.qp, bytes);
+      else this.#read(this.qp, bytes);
+    }
+    const came = this.#poll();
+    this.#under -= came;
+    return came;
   }
 
   /** One WRITE after the other, each on the next queue pair. @returns µs of one, for each stretch */
@@ -179,15 +169,14 @@ export class Endpoint implements Disposable {
 
   /** WRITEs of 8 bytes, posted in lists whose last is signalled. @returns 10^6 WRITEs a second, for each stretch */
   writeRate(listLength: number, effort: Effort): number[] {
-    let under = 0;
     const write = (): number => {
-      for (; under < 2; under += 1) this.#writeList(listLength);
+      for (; this.#under < 2; this.#under += 1) this.#writeList(listLength);
       const came = this.#poll();
-      under -= came;
+      this.#under -= came;
       return came * listLength;
     };
     const samples = measure(effort, write, (milliseconds, count) => count / milliseconds / 1000);
-    while (under > 0) under -= this.#poll();
+    this.#finish();
     return samples;
   }
 
@@ -210,13 +199,21 @@ export class Endpoint implements Disposable {
   }
 
   #receive(): void {
-    this.qp.postRecvSge(0, this.mr.lkey, this.#addr + INBOX, PING_BYTES);
+    this.qp.postRecvSge(0, this.mr.lkey, this.#inbox, MESSAGE_BYTES);
   }
 
   #write(qp: Qp, bytes: number): void {
     qp.wrStart();
     qp.wrFlags = SendFlags.SIGNALED;
     qp.wrRdmaWrite(this.#peerRkey, this.#peerAddr);
+    qp.wrSetSge(this.mr.lkey, this.#addr, bytes);
+    qp.wrComplete();
+  }
+
+  #read(qp: Qp, bytes: number): void {
+    qp.wrStart();
+    qp.wrFlags = SendFlags.SIGNALED;
+    qp.wrRdmaRead(this.#peerRkey, this.#peerAddr);
     qp.wrSetSge(this.mr.lkey, this.#addr, bytes);
     qp.wrComplete();
   }
@@ -240,6 +237,10 @@ export class Endpoint implements Disposable {
     const length = cq.byteLen;
     cq.endPoll();
     return length;
+  }
+
+  #finish(): void {
+    while (this.#under > 0) this.#under -= this.#poll();
   }
 
   /** Takes the completions that are there. @returns how many */

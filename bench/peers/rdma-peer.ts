@@ -1,15 +1,17 @@
-/** One of the two processes of `rdma.ts`: `rdma-peer HOST ADDRESS [QUEUE PAIRS]`, then orders. */
-import { type Effort, Endpoint, type EndpointInfo } from './endpoint.js';
+/** One of the two processes of `measure/rdma.ts`: `rdma-peer HOST ADDRESS [QUEUE PAIRS]`, then orders. */
+import type { Effort } from '../measure/measurement.js';
+import { Endpoint, type EndpointInfo } from './endpoint.js';
 
 /** What a peer can be told to do. */
 export type Order =
   | { readonly kind: 'hello' }
   | { readonly kind: 'connect'; readonly peer: EndpointInfo }
-  | { readonly kind: 'ping'; readonly effort: Effort }
+  | { readonly kind: 'ping'; readonly bytes: number; readonly effort: Effort }
   | { readonly kind: 'pong' }
   | { readonly kind: 'serve' }
   | {
       readonly kind: 'bandwidth';
+      readonly verb: 'write' | 'read';
       readonly bytes: number;
       readonly outstanding: number;
       readonly effort: Effort;
@@ -36,7 +38,7 @@ function obey(order: Order): object | undefined {
       endpoint.connect(order.peer);
       return {};
     case 'ping':
-      return { samples: endpoint.ping(order.effort) };
+      return endpoint.ping(order.bytes, order.effort);
     case 'pong':
       endpoint.pong();
       return undefined;
@@ -45,7 +47,7 @@ function obey(order: Order): object | undefined {
       if (host === 'inline') serve();
       return {};
     case 'bandwidth':
-      return { samples: endpoint.writeBandwidth(order.bytes, order.outstanding, order.effort) };
+      return endpoint.bandwidth(order.verb, order.bytes, order.outstanding, order.effort);
     case 'inTurn':
       return { samples: endpoint.writeInTurn(order.bytes, order.effort) };
     case 'rate':
@@ -53,7 +55,7 @@ function obey(order: Order): object | undefined {
   }
 }
 
-// `rdma.ts` sends nothing else.
+// `measure/rdma.ts` sends nothing else.
 process.on('message', (order: Order) => {
   const answer = obey(order);
   if (answer !== undefined) process.send?.(answer);

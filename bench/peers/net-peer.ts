@@ -1,12 +1,13 @@
-/** One of the two processes of `net.ts`: `net-peer server` or `net-peer client PORT`, then orders. */
+/** One of the two processes of `measure/net.ts`: `net-peer server` or `net-peer client PORT`, then orders. */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import { type Effort, PING_BYTES } from './endpoint.js';
+import { LatencyRecorder } from '../measure/latency.js';
+import type { Effort, Measurement } from '../measure/measurement.js';
 
 /** What a peer can be told to do. */
 export type NetOrder =
   | { readonly kind: 'hello' }
-  | { readonly kind: 'ping'; readonly effort: Effort }
+  | { readonly kind: 'ping'; readonly bytes: number; readonly effort: Effort }
   | { readonly kind: 'echo' }
   | { readonly kind: 'drain'; readonly effort: Effort }
   | { readonly kind: 'pour'; readonly bytes: number }
@@ -14,44 +15,34 @@ export type NetOrder =
 
 const [role, port] = process.argv.slice(2);
 
-function pings(socket: Socket, { stretches, stretchMs, warmUpMs }: Effort): Promise<number[]> {
-  const message = Buffer.alloc(PING_BYTES);
+function pings(socket: Socket, bytes: number, effort: Effort): Promise<Measurement> {
+  const message = Buffer.alloc(bytes);
+  const recorder = new LatencyRecorder(effort);
   return new Promise((resolve) => {
-    const samples: number[] = [];
-    const first = performance.now();
-    let begun = first;
-    let rounds = 0;
     let came = 0;
     socket.on('data', (chunk) => {
       came += chunk.length;
-      if (came < PING_BYTES) return;
-      came -= PING_BYTES;
-      rounds += 1;
-      const now = performance.now();
-      if (now - first < warmUpMs) {
-        begun = now;
-        rounds = 0;
-      } else if (now - begun >= stretchMs) {
-        samples.push(((now - begun) * 1000) / rounds);
-        begun = now;
-        rounds = 0;
-      }
-      if (samples.length === stretches) resolve(samples);
-      else socket.write(message);
+      if (came < bytes) return;
+      came -= bytes;
+      if (recorder.lap()) socket.write(message);
+      else resolve(recorder.measurement());
     });
+    recorder.start();
     socket.write(message);
   });
 }
 
 /** 10^9 bytes a second that arrive. */
-function drain(socket: Socket, { stretches, stretchMs, warmUpMs }: Effort): Promise<number[]> {
+function drain(socket: Socket, { stretches, stretchMs, warmUpMs }: Effort): Promise<Measurement & { bytes: number }> {
   return new Promise((resolve) => {
     const samples: number[] = [];
     const first = performance.now();
     let begun = first;
     let bytes = 0;
+    let all = 0;
     socket.on('data', (chunk) => {
       bytes += chunk.length;
+      all += chunk.length;
       const now = performance.now();
       if (now - first < warmUpMs) {
         begun = now;
@@ -61,7 +52,7 @@ function drain(socket: Socket, { stretches, stretchMs, warmUpMs }: Effort): Prom
         begun = now;
         bytes = 0;
       }
-      if (samples.length === stretches) resolve(samples);
+      if (samples.length === stretches) resolve({ samples, bytes: all });
     });
   });
 }
@@ -95,14 +86,14 @@ async function obey(socket: Socket, order: NetOrder): Promise<void> {
     case 'hello':
       return;
     case 'ping':
-      process.send?.({ samples: await pings(socket, order.effort) });
+      process.send?.(await pings(socket, order.bytes, order.effort));
       return;
     case 'echo':
       socket.on('data', (chunk) => socket.write(chunk));
       process.send?.({});
       return;
     case 'drain':
-      process.send?.({ samples: await drain(socket, order.effort) });
+      process.send?.(await drain(socket, order.effort));
       return;
     case 'pour':
       pour(socket, order.bytes);
@@ -115,7 +106,7 @@ async function obey(socket: Socket, order: NetOrder): Promise<void> {
 
 function ready(socket: Socket): void {
   socket.setNoDelay(true);
-  // `net.ts` sends nothing else.
+  // `measure/net.ts` sends nothing else.
   process.on('message', (order: NetOrder) => void obey(socket, order));
 }
 

@@ -1,7 +1,7 @@
-/** One of the two processes of `cm.ts`: `cm-peer server|client inline|thread ADDRESS`, then orders. */
-import { CmTimeRun } from '../src/cli/cmtime/run.js';
-import { CmTimeServer } from '../src/cli/cmtime/server.js';
-import { openDevice } from '../src/index.js';
+/** One of the two processes of `measure/cm.ts`: `cm-peer server|client inline|thread ADDRESS`, then orders. */
+import { CmTimeRun } from '../../src/cli/cmtime/run.js';
+import { CmTimeServer } from '../../src/cli/cmtime/server.js';
+import { openDevice } from '../../src/index.js';
 
 /** What a peer can be told to do. */
 export type CmOrder =
@@ -41,7 +41,7 @@ if (role === 'server') {
   void server.serve();
 }
 
-// `cm.ts` sends nothing else.
+// `measure/cm.ts` sends nothing else.
 process.on('message', (order: CmOrder) => {
   if (order.kind === 'hello') process.send?.({});
   else {

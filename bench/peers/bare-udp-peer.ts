@@ -1,5 +1,4 @@
-/** One of the two processes of `bare-udp.ts`: `bare-udp-peer ROLE OWN-ADDRESS OTHER-ADDRESS`. */
-import { performance } from 'node:perf_hooks';
+/** One of the two processes of `measure/bare-udp.ts`: `bare-udp-peer ROLE OWN-ADDRESS OTHER-ADDRESS`. */
 import {
   ANCILLARY_BYTES,
   MessageBlock,
@@ -8,24 +7,21 @@ import {
   SOCKADDR_BYTES,
   UdpSocket,
   writeSockaddr,
-} from '../src/host/index.js';
-import { UdpLink } from '../src/link/index.js';
-import { gidFromIp } from '../src/spec/index.js';
-import { createPath, ROCE_PORT } from '../src/wire/index.js';
+} from '../../src/host/index.js';
+import { UdpLink } from '../../src/link/index.js';
+import { gidFromIp } from '../../src/spec/index.js';
+import { createPath, ROCE_PORT } from '../../src/wire/index.js';
+import { measureRounds } from '../measure/latency.js';
+import { type Effort, measure, type Measurement } from '../measure/measurement.js';
 
-interface Order {
-  readonly rounds: number;
-  readonly durationMs: number;
-}
+/** What a peer can be told to do. */
+export type BareOrder =
+  { readonly kind: 'hello' } | { readonly kind: 'run'; readonly bytes: number; readonly effort: Effort };
 
-const PING_BYTES = 64;
+type Run = Extract<BareOrder, { kind: 'run' }>;
+
 const PACKET_BYTES = 4096 + 28;
 const PACKETS = 15;
-/** A drain hears nothing for so long when the source has finished. */
-const SILENCE_MS = 200;
-const WARM_UP_ROUNDS = 2000;
-const STRETCH_ROUNDS = 500;
-
 const SOL_SOCKET = 1;
 const SO_RCVBUFFORCE = 33;
 const SOL_UDP = 17;
@@ -34,12 +30,12 @@ const UDP_GRO = 104;
 
 const [role, own, other] = process.argv.slice(2);
 
-function report(message: { figure: number } | { ready: true }): void {
+function report(message: Measurement | object): void {
   process.send?.(message);
 }
 
 /** The simplest thing that can be done with a socket: one call to send, one to receive. */
-function openCalls(): { send: () => void; receive: () => number; socket: UdpSocket } {
+function openCalls(): { send: (bytes: number) => void; receive: () => number; socket: UdpSocket } {
   const socket = new UdpSocket(false);
   socket.setOption(SOL_SOCKET, SO_RCVBUFFORCE, 4 * 1024 * 1024);
   socket.bind({ ip: gidFromIp(own), port: ROCE_PORT });
@@ -49,9 +45,9 @@ function openCalls(): { send: () => void; receive: () => number; socket: UdpSock
   const buffer = new NativeBlock(65536);
   return {
     socket,
-    send: () => {
-      const sent = libc.sendto(socket.fd, buffer.address, PING_BYTES, 0, name.address, sockaddrLength(false));
-      if (sent !== PING_BYTES) throw socket.native.failure('sendto');
+    send: (bytes) => {
+      const sent = libc.sendto(socket.fd, buffer.address, bytes, 0, name.address, sockaddrLength(false));
+      if (sent !== bytes) throw socket.native.failure('sendto');
     },
     receive: () => libc.recv(socket.fd, buffer.address, buffer.bytes.length, 0),
   };
@@ -72,22 +68,6 @@ function prepareSegments(socket: UdpSocket): () => number {
   return () => Math.min(payload.bytes.length, socket.native.libc.sendmsg(socket.fd, message.address(0), 0));
 }
 
-function ping(rounds: number, send: () => void, awaitAnswer: () => void): void {
-  const round = (): void => {
-    send();
-    awaitAnswer();
-  };
-  for (let i = 0; i < WARM_UP_ROUNDS; i += 1) round();
-  const stretches: number[] = [];
-  for (let done = 0; done < rounds; done += STRETCH_ROUNDS) {
-    const started = performance.now();
-    for (let i = 0; i < STRETCH_ROUNDS; i += 1) round();
-    stretches.push(((performance.now() - started) / STRETCH_ROUNDS) * 1000);
-  }
-  stretches.sort((a, b) => a - b);
-  report({ figure: stretches[stretches.length >> 1] });
-}
-
 /** Answers until the process is ended. */
 function pong(send: () => void, awaitQuestion: () => void): void {
   for (;;) {
@@ -96,57 +76,49 @@ function pong(send: () => void, awaitQuestion: () => void): void {
   }
 }
 
-function source(durationMs: number, send: () => number): void {
-  const started = performance.now();
-  const end = started + durationMs;
-  let bytes = 0;
-  let now = started;
-  while (now < end) {
-    for (let i = 0; i < 16; i += 1) bytes += Math.max(0, send());
-    now = performance.now();
-  }
-  report({ figure: bytes / (now - started) / 1e6 });
+/** Sends until the process is ended. */
+function source(send: () => number): void {
+  for (;;) send();
 }
 
-function drain(receive: () => number): void {
-  let first = 0;
-  let last = Infinity;
-  let bytes = 0;
-  for (;;) {
-    const length = receive();
-    const now = performance.now();
-    if (length > 0) {
-      if (bytes === 0) first = now;
-      last = now;
-      bytes += length;
-    } else if (now > last + SILENCE_MS) {
-      break;
-    }
-  }
-  report({ figure: bytes / (last - first) / 1e6 });
+/** 10^9 bytes a second that arrive. */
+function drain(effort: Effort, receive: () => number): Measurement {
+  const received = (): number => {
+    let bytes = 0;
+    for (let i = 0; i < 16; i += 1) bytes += Math.max(0, receive());
+    return bytes;
+  };
+  return { samples: measure(effort, received, (milliseconds, bytes) => bytes / milliseconds / 1e6) };
 }
 
-function runCalls(what: string): (order: Order) => void {
+function runCalls(what: string): (order: Run) => void {
   const { socket, send, receive } = openCalls();
   const untilReceived = (): void => {
     while (receive() < 0);
   };
   switch (what) {
     case 'ping':
-      return ({ rounds }) => ping(rounds, send, untilReceived);
+      return ({ bytes, effort }) => {
+        report(
+          measureRounds(effort, () => {
+            send(bytes);
+            untilReceived();
+          }),
+        );
+      };
     case 'pong':
-      return () => pong(send, untilReceived);
+      return ({ bytes }) => pong(() => send(bytes), untilReceived);
     case 'source': {
       const segments = prepareSegments(socket);
-      return ({ durationMs }) => source(durationMs, segments);
+      return () => source(segments);
     }
     default:
       socket.setOption(SOL_UDP, UDP_GRO, 1);
-      return () => drain(receive);
+      return ({ effort }) => report(drain(effort, receive));
   }
 }
 
-function runLink(what: string): (order: Order) => void {
+function runLink(what: string): (order: Run) => void {
   const link = UdpLink.open({ address: own });
   const path = createPath({ sgid: link.gid, dgid: gidFromIp(other) });
   let received = 0;
@@ -155,8 +127,8 @@ function runLink(what: string): (order: Order) => void {
       received += lengthBytes;
     },
   };
-  const send = (): void => {
-    link.sink.reserve(path, PING_BYTES);
+  const send = (bytes: number): void => {
+    link.sink.reserve(path, bytes);
     link.sink.commit();
     link.flush();
   };
@@ -165,12 +137,19 @@ function runLink(what: string): (order: Order) => void {
   };
   switch (what) {
     case 'ping':
-      return ({ rounds }) => ping(rounds, send, untilReceived);
+      return ({ bytes, effort }) => {
+        report(
+          measureRounds(effort, () => {
+            send(bytes);
+            untilReceived();
+          }),
+        );
+      };
     case 'pong':
-      return () => pong(send, untilReceived);
+      return ({ bytes }) => pong(() => send(bytes), untilReceived);
     case 'source':
-      return ({ durationMs }) => {
-        source(durationMs, () => {
+      return () => {
+        source(() => {
           let bytes = 0;
           while (link.sink.reserve(path, PACKET_BYTES) >= 0) {
             link.sink.commit();
@@ -181,17 +160,21 @@ function runLink(what: string): (order: Order) => void {
         });
       };
     default:
-      return () => {
-        drain(() => {
+      return ({ effort }) => {
+        const taken = (): number => {
           received = 0;
           link.receive(receiver, 64);
           return received;
-        });
+        };
+        report(drain(effort, taken));
       };
   }
 }
 
 const [kind, what] = role.split('-');
 const run = kind === 'link' ? runLink(what) : runCalls(what);
-process.once('message', (order: Order) => run(order));
-report({ ready: true });
+// `measure/bare-udp.ts` sends nothing else.
+process.on('message', (order: BareOrder) => {
+  if (order.kind === 'hello') report({});
+  else run(order);
+});

@@ -2,10 +2,18 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { adopt } from './children.js';
+import type { Measurement, Percentiles } from './measurement.js';
+import { processorTimeMs } from './processor-time.js';
 
 /** What a process answers to an order. */
 export interface Answer {
   readonly samples?: readonly number[];
+  readonly percentiles?: Percentiles;
+  /** All that was moved, warming up included. */
+  readonly bytes?: number;
+  /** Where there are several of a kind: a row of samples for each. */
+  readonly rows?: readonly (readonly number[])[];
   readonly info?: unknown;
 }
 
@@ -13,21 +21,30 @@ function isAnswer(message: unknown): message is Answer {
   return typeof message === 'object' && message !== null;
 }
 
-/** One process, started from a program beside this file. */
+const NS_PER_MS = 1e6;
+
+/** One process, started from a program in `peers/`. */
 export class Peer implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #failure: Promise<never>;
 
-  constructor(program: string, args: readonly string[]) {
+  constructor(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
     // Memory is measured after a collection.
     const execArgv = ['--expose-gc', ...process.execArgv];
-    const child = fork(fileURLToPath(new URL(`./${program}.js`, import.meta.url)), args, { execArgv });
+    const path = fileURLToPath(new URL(`../peers/${program}.js`, import.meta.url));
+    const child = fork(path, args, { execArgv, env: { ...process.env, ...env } });
+    adopt(child);
     this.#child = child;
     this.#failure = once(child, 'exit').then(([code, signal]) => {
       throw new Error(`${program} ${args.join(' ')} ended early: ${String(code ?? signal)}`);
     });
     // Only whoever waits for an answer wants to know.
     this.#failure.catch(() => undefined);
+  }
+
+  /** Milliseconds of processor time that it has used. */
+  get processorTimeMs(): number {
+    return this.#child.pid === undefined ? 0 : processorTimeMs(this.#child.pid);
   }
 
   /** Gives an order and waits until it is done. */
@@ -46,9 +63,14 @@ export class Peer implements AsyncDisposable {
 
   /** Gives an order whose answer is samples. */
   async samples(order: object): Promise<readonly number[]> {
-    const { samples } = await this.order(order);
+    return (await this.measurement(order)).samples;
+  }
+
+  /** The same, with percentiles where they are known. */
+  async measurement(order: object): Promise<Measurement> {
+    const { samples, percentiles } = await this.order(order);
     if (samples === undefined) throw new Error('a measuring process sent no samples');
-    return samples;
+    return percentiles === undefined ? { samples } : { samples, percentiles };
   }
 
   /** Ends it; its addresses and ports are free afterwards. */
@@ -58,4 +80,14 @@ export class Peer implements AsyncDisposable {
     this.#child.kill('SIGKILL');
     await gone;
   }
+}
+
+/** Has bytes moved, and looks what that takes of the processors. */
+export async function withProcessorTime(peers: readonly Peer[], move: () => Promise<Answer>): Promise<Measurement> {
+  const usedMs = (): number => peers.reduce((sum, peer) => sum + peer.processorTimeMs, 0);
+  const before = usedMs();
+  const { samples, bytes } = await move();
+  const took = usedMs() - before;
+  if (samples === undefined || bytes === undefined) throw new Error('a measuring process sent no samples');
+  return { samples, cpuNsPerByte: (took * NS_PER_MS) / bytes };
 }

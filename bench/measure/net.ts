@@ -1,7 +1,7 @@
 /** What node:net gives between two processes of this machine: the peer to compare with. */
-import type { Effort } from './endpoint.js';
-import type { NetOrder } from './net-peer.js';
-import { Peer } from './peers.js';
+import type { NetOrder } from '../peers/net-peer.js';
+import type { Effort, Measurement } from './measurement.js';
+import { Peer, withProcessorTime } from './peer.js';
 
 function portOf(info: unknown): number {
   if (typeof info === 'object' && info !== null && 'port' in info && typeof info.port === 'number') return info.port;
@@ -16,21 +16,23 @@ async function withPair<T>(measure: (client: Peer, server: Peer) => Promise<T>):
   return await measure(client, server);
 }
 
-/** µs of a round trip of 64 bytes. */
-export function netRoundTrip(effort: Effort): Promise<readonly number[]> {
+/** µs one way of a message of `bytes`. */
+export function netLatency(bytes: number, effort: Effort): Promise<Measurement> {
   return withPair(async (client, server) => {
     await server.order({ kind: 'echo' } satisfies NetOrder);
-    return client.samples({ kind: 'ping', effort } satisfies NetOrder);
+    return client.measurement({ kind: 'ping', bytes, effort } satisfies NetOrder);
   });
 }
 
 /** 10^9 bytes a second, written in pieces of `bytes`. */
-export function netBandwidth(bytes: number, effort: Effort): Promise<readonly number[]> {
-  return withPair(async (client, server) => {
-    const samples = server.samples({ kind: 'drain', effort } satisfies NetOrder);
-    await client.order({ kind: 'pour', bytes } satisfies NetOrder);
-    return samples;
-  });
+export function netBandwidth(bytes: number, effort: Effort): Promise<Measurement> {
+  return withPair((client, server) =>
+    withProcessorTime([client, server], async () => {
+      const answer = server.order({ kind: 'drain', effort } satisfies NetOrder);
+      await client.order({ kind: 'pour', bytes } satisfies NetOrder);
+      return answer;
+    }),
+  );
 }
 
 /** TCP connections made and ended in a second, so many together. */

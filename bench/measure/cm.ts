@@ -1,7 +1,7 @@
 /** What connections cost: made and ended between two processes, and the memory that the connection manager keeps of them. */
-import type { HostKind } from '../src/index.js';
-import type { CmOrder } from './cm-peer.js';
-import { Peer } from './peers.js';
+import type { HostKind } from '../../src/index.js';
+import type { CmOrder } from '../peers/cm-peer.js';
+import { Peer } from './peer.js';
 
 /** Addresses of this run alone, so that two runs at a time disturb each other's figures only. */
 const NETWORK = `127.93.${process.pid % 256}`;

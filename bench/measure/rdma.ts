@@ -1,0 +1,72 @@
+/** What RDMA gives between two processes of this machine. */
+import type { HostKind } from '../../src/index.js';
+import type { Order } from '../peers/rdma-peer.js';
+import type { Effort, Measurement } from './measurement.js';
+import { Peer, withProcessorTime } from './peer.js';
+
+/** Which way packets go between NICs of one machine, as `VERBENA_LINK` names it. */
+export type LinkKind = 'udp' | 'shm';
+
+/** Where a NIC runs, and the way its packets go. */
+export interface Way {
+  readonly host: HostKind;
+  readonly link: LinkKind;
+}
+
+/** Addresses of this run alone, so that two runs at a time disturb each other's figures only. */
+const NETWORK = `127.92.${process.pid % 256}`;
+const ADDRESSES = [`${NETWORK}.1`, `${NETWORK}.2`] as const;
+/** Large requests under way at a time. */
+const OUTSTANDING = 4;
+
+async function withPair<T>(
+  { host, link }: Way,
+  measure: (active: Peer, passive: Peer) => Promise<T>,
+  qpCount = 1,
+): Promise<T> {
+  const env = { VERBENA_LINK: link };
+  await using active = new Peer('rdma-peer', [host, ADDRESSES[0], `${qpCount}`], env);
+  await using passive = new Peer('rdma-peer', [host, ADDRESSES[1], `${qpCount}`], env);
+  const infos = await Promise.all([active, passive].map((peer) => peer.order({ kind: 'hello' } satisfies Order)));
+  await active.order({ kind: 'connect', peer: infos[1].info });
+  await passive.order({ kind: 'connect', peer: infos[0].info });
+  return await measure(active, passive);
+}
+
+/** Has the passive side serve, which a NIC in a thread does by itself. */
+function whileServing(
+  way: Way,
+  measure: (active: Peer, passive: Peer) => Promise<Measurement>,
+  qpCount?: number,
+): Promise<Measurement> {
+  const served = async (active: Peer, passive: Peer): Promise<Measurement> => {
+    await passive.order({ kind: 'serve' } satisfies Order);
+    return measure(active, passive);
+  };
+  return withPair(way, served, qpCount);
+}
+
+/** µs one way of a SEND of `bytes`. */
+export function sendLatency(way: Way, bytes: number, effort: Effort): Promise<Measurement> {
+  return withPair(way, async (active, passive) => {
+    passive.start({ kind: 'pong' } satisfies Order);
+    return active.measurement({ kind: 'ping', bytes, effort } satisfies Order);
+  });
+}
+
+/** 10^9 bytes a second of RDMA WRITEs or READs of `bytes`, a few at a time. */
+export function bandwidth(way: Way, verb: 'write' | 'read', bytes: number, effort: Effort): Promise<Measurement> {
+  const order: Order = { kind: 'bandwidth', verb, bytes, outstanding: OUTSTANDING, effort };
+  return whileServing(way, (active, passive) => withProcessorTime([active, passive], () => active.order(order)));
+}
+
+/** 10^6 RDMA WRITEs of 8 bytes a second, posted in lists. */
+export function writeRate(way: Way, listLength: number, effort: Effort): Promise<Measurement> {
+  return whileServing(way, (active) => active.measurement({ kind: 'rate', listLength, effort } satisfies Order));
+}
+
+/** µs of an RDMA WRITE of 64 bytes, one after the other, each on the next of so many queue pairs. */
+export function writeInTurn(way: Way, qpCount: number, effort: Effort): Promise<Measurement> {
+  const order: Order = { kind: 'inTurn', bytes: 64, effort };
+  return whileServing(way, (active) => active.measurement(order), qpCount);
+}

@@ -1,0 +1,102 @@
+/** UCX by its own benchmark, over loopback TCP and over shared memory. */
+import type { Measurement } from './measurement.js';
+import { endedProgramsMs } from './processor-time.js';
+import { runTool, type Tool } from './tool.js';
+
+export const UCX: Tool = { program: 'ucx_perftest', advice: 'apt-get install ucx-utils' };
+
+/** What `UCX_TLS` may name here. `cma` copies between processes by a system call, beside posix. */
+export type UcxTransport = 'tcp' | 'posix' | 'sysv' | 'posix,cma';
+
+/** ucx_perftest's names of what is done. */
+export type UcxTest = 'tag_lat' | 'ucp_put_bw' | 'ucp_get' | 'tag_bw';
+
+/** How many rounds one run has. */
+export interface Rounds {
+  readonly count: number;
+  readonly warmUp: number;
+}
+
+const NS_PER_MS = 1e6;
+const PERCENTILE = 1;
+const OVERALL_RATE = 7;
+
+/** The last line of what `-f -v` prints: comma-separated, as the line of titles above it says. */
+export function parseUcx(output: string): { readonly percentileUs: number; readonly perSecond: number } {
+  const fields = (output.trim().split('\n').at(-1) ?? '').split(',').map(Number);
+  if (fields.length <= OVERALL_RATE || fields.some(Number.isNaN))
+    throw new Error(`ucx_perftest printed no figures: ${output.trim().slice(-200)}`);
+  return { percentileUs: fields[PERCENTILE], perSecond: fields[OVERALL_RATE] };
+}
+
+async function run(
+  transport: UcxTransport,
+  test: UcxTest,
+  bytes: number,
+  { count, warmUp }: Rounds,
+  more: readonly string[],
+): Promise<ReturnType<typeof parseUcx>> {
+  const what = ['-t', test, '-s', `${bytes}`, '-n', `${count}`, '-w', `${warmUp}`, '-f', '-v', ...more];
+  const output = await runTool({
+    tool: UCX,
+    server: (port) => ['-p', `${port}`],
+    client: (port) => ['127.0.0.1', '-p', `${port}`, ...what],
+    // It spins by itself. Without a device it might choose another interface than the loopback.
+    env: { UCX_TLS: transport, UCX_NET_DEVICES: 'lo', UCX_LOG_LEVEL: 'error' },
+    serverEnds: true,
+  });
+  return parseUcx(output);
+}
+
+/** µs one way of a tagged message. Each percentile is a run of its own; of a run the last 2,048 rounds count. */
+export async function ucxLatency(
+  transport: UcxTransport,
+  bytes: number,
+  rounds: Rounds,
+  times: number,
+): Promise<Measurement> {
+  const at = async (rank: number): Promise<number> =>
+    (await run(transport, 'tag_lat', bytes, rounds, ['-R', `${rank}`])).percentileUs;
+  const samples: number[] = [];
+  for (let i = 0; i < times; i += 1) samples.push(await at(50));
+  const [p99, p999] = [await at(99), await at(99.9)];
+  return { samples, percentiles: { p50: [...samples].sort((a, b) => a - b)[samples.length >> 1], p99, p999 } };
+}
+
+/** Operations in a second, for each run, and the processor time of both sides. */
+async function rates(
+  transport: UcxTransport,
+  test: UcxTest,
+  bytes: number,
+  rounds: Rounds,
+  times: number,
+): Promise<{ readonly perSecond: readonly number[]; readonly cpuNsPerByte: number }> {
+  const before = endedProgramsMs();
+  const perSecond: number[] = [];
+  for (let i = 0; i < times; i += 1) perSecond.push((await run(transport, test, bytes, rounds, [])).perSecond);
+  const moved = times * bytes * (rounds.count + rounds.warmUp);
+  return { perSecond, cpuNsPerByte: ((endedProgramsMs() - before) * NS_PER_MS) / moved };
+}
+
+/** 10^9 bytes a second. Its processor time includes that of starting. */
+export async function ucxBandwidth(
+  transport: UcxTransport,
+  test: UcxTest,
+  bytes: number,
+  rounds: Rounds,
+  times: number,
+): Promise<Measurement> {
+  const { perSecond, cpuNsPerByte } = await rates(transport, test, bytes, rounds, times);
+  return { samples: perSecond.map((rate) => (rate * bytes) / 1e9), cpuNsPerByte };
+}
+
+/** 10^6 puts of `bytes` a second. */
+export async function ucxRate(
+  transport: UcxTransport,
+  bytes: number,
+  rounds: Rounds,
+  times: number,
+): Promise<Measurement> {
+  const { perSecond } = await rates(transport, 'ucp_put_bw', bytes, rounds, times);
+  return { samples: perSecond.map((rate) => rate / 1e6) };
+}

@@ -1,0 +1,141 @@
+/** What the project wants to reach, as data, and what of it is reached. */
+
+/** The median of a row by its id; undefined when it was not measured. */
+export type Figures = (id: string) => number | undefined;
+
+/** One aim: a number made of figures, and the bound that it is to keep. */
+export interface Aim {
+  readonly what: string;
+  /** What the number is made of; it is looked up in this order. */
+  readonly of: readonly string[];
+  /** Default: the first figure itself. */
+  readonly number?: (...figures: readonly number[]) => number;
+  readonly unit: string;
+  readonly bound: { readonly atMost: number } | { readonly atLeast: number };
+}
+
+/** How an aim stands. */
+export interface Standing {
+  readonly aim: Aim;
+  /** The number; undefined when something of it was not measured. */
+  readonly reached: number | undefined;
+  readonly verdict: string;
+  readonly met: boolean | undefined;
+}
+
+const ratio = (a: number, b: number): number => a / b;
+const TIMES = 'times';
+const SEND = 'latency.64.inline.udp';
+const WRITE_64K = 'write.65536.inline.udp';
+const SIZES = [
+  ['64 KiB', 'write.65536'],
+  ['1 MiB', 'write.1048576'],
+] as const;
+
+export const AIMS: readonly Aim[] = [
+  {
+    what: 'SEND of 64 B, inline, UDP: of the bare UDP spin',
+    of: [SEND, 'latency.64.bare-udp'],
+    number: ratio,
+    unit: TIMES,
+    bound: { atMost: 1.5 },
+  },
+  {
+    what: 'SEND of 64 B, inline, UDP: of UCX tag over TCP',
+    of: [SEND, 'latency.64.ucx.tcp'],
+    number: ratio,
+    unit: TIMES,
+    bound: { atMost: 1 },
+  },
+  {
+    what: 'SEND of 64 B, inline, UDP: of libfabric over TCP',
+    of: [SEND, 'latency.64.libfabric.tcp'],
+    number: ratio,
+    unit: TIMES,
+    bound: { atMost: 1 },
+  },
+  {
+    what: 'SEND of 64 B, thread, UDP: of node:net',
+    of: ['latency.64.thread.udp', 'latency.64.net'],
+    number: ratio,
+    unit: TIMES,
+    bound: { atMost: 0.25 },
+  },
+  ...SIZES.flatMap(([size, id]): readonly Aim[] => [
+    { what: `WRITE of ${size}, inline, UDP`, of: [`${id}.inline.udp`], unit: 'GB/s', bound: { atLeast: 4 } },
+    {
+      what: `WRITE of ${size}, inline, UDP: of UCX put over TCP`,
+      of: [`${id}.inline.udp`, `${id}.ucx.tcp`],
+      number: ratio,
+      unit: TIMES,
+      bound: { atLeast: 2 },
+    },
+    {
+      what: `WRITE of ${size}, inline, UDP: of libfabric over TCP`,
+      of: [`${id}.inline.udp`, `${id}.libfabric.tcp`],
+      number: ratio,
+      unit: TIMES,
+      bound: { atLeast: 1 },
+    },
+  ]),
+  {
+    what: 'READ of 64 KiB, inline, UDP: of the WRITE',
+    of: ['read.65536.inline.udp', WRITE_64K],
+    number: ratio,
+    unit: TIMES,
+    bound: { atLeast: 0.8 },
+  },
+  { what: 'WRITEs of 8 B in lists, inline, UDP', of: ['rate.8.inline.udp'], unit: '10^6/s', bound: { atLeast: 1 } },
+  {
+    what: 'WRITEs of 8 B in lists, inline, UDP: of UCX put over TCP',
+    of: ['rate.8.inline.udp', 'rate.8.ucx.tcp'],
+    number: ratio,
+    unit: TIMES,
+    bound: { atLeast: 2 },
+  },
+  { what: 'SEND of 64 B, inline, shared memory', of: ['latency.64.inline.shm'], unit: 'µs', bound: { atMost: 1 } },
+  {
+    what: 'WRITE of 64 KiB, inline, shared memory',
+    of: ['write.65536.inline.shm'],
+    unit: 'GB/s',
+    bound: { atLeast: 15 },
+  },
+  {
+    what: '16 senders to one receiver: of one',
+    of: ['incast.16', 'incast.1'],
+    number: ratio,
+    unit: TIMES,
+    bound: { atLeast: 0.8 },
+  },
+  { what: '16 senders: the least of them', of: ['incast.16.least'], unit: 'of a fair share', bound: { atLeast: 0.5 } },
+  {
+    what: 'a WRITE on each of 10,000 queue pairs: of one',
+    of: ['qps.10000', 'qps.1'],
+    number: ratio,
+    unit: TIMES,
+    bound: { atMost: 1.2 },
+  },
+  ...(['inline', 'thread'] as const).map((host): Aim => ({
+    what: `an idle device, ${host}`,
+    of: [`idle.${host}`],
+    unit: '% of a processor',
+    bound: { atMost: 0.5 },
+  })),
+];
+
+function verdictOf(reached: number, bound: Aim['bound']): { readonly met: boolean; readonly verdict: string } {
+  const missedBy = 'atMost' in bound ? reached / bound.atMost - 1 : 1 - reached / bound.atLeast;
+  if (missedBy <= 0) return { met: true, verdict: 'met' };
+  return { met: false, verdict: `missed by ${Math.max(1, Math.round(missedBy * 100))} %` };
+}
+
+/** Where the figures stand against an aim. */
+export function standingOf(aim: Aim, figures: Figures): Standing {
+  const values = aim.of.map(figures);
+  const missing = aim.of.filter((_, i) => values[i] === undefined);
+  if (missing.length > 0)
+    return { aim, reached: undefined, met: undefined, verdict: `not measured: ${missing.join(', ')}` };
+  const known = values.filter((value) => value !== undefined);
+  const reached = aim.number === undefined ? known[0] : aim.number(...known);
+  return { aim, reached, ...verdictOf(reached, aim.bound) };
+}

@@ -1,0 +1,51 @@
+/** What `npm run bench` measures, in this order. */
+import { read, stream, write } from './bandwidth.js';
+import { connections } from './connections.js';
+import { idle } from './idle.js';
+import { incast } from './incast.js';
+import { latency } from './latency.js';
+import { inTurn, queuePairs } from './queue-pairs.js';
+import { rate } from './rate.js';
+import type { Extent, Section } from './section.js';
+
+const KIB = 1024;
+const MIB = KIB * KIB;
+
+/** Everything. */
+export const FULL: Extent = {
+  effort: { stretches: 7, stretchMs: 200, warmUpMs: 800 },
+  times: 3,
+  rounds: (perSecond) => ({ count: Math.max(20, Math.ceil(perSecond / 3)), warmUp: Math.ceil(perSecond / 20) }),
+  latencyBytes: [2, 64, 4096],
+  bandwidthBytes: [4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB, 8 * MIB],
+  qpCounts: [1, 100, 10_000],
+  qpCostCounts: [1, 10_000],
+  senders: [1, 4, 16, 64],
+  idleSeconds: 3,
+};
+
+/** Enough to see where one stands: what the aims are about. */
+export const QUICK: Extent = {
+  effort: { stretches: 3, stretchMs: 80, warmUpMs: 400 },
+  times: 1,
+  rounds: (perSecond) => ({ count: Math.max(10, Math.ceil(perSecond / 8)), warmUp: Math.ceil(perSecond / 50) }),
+  latencyBytes: [64],
+  bandwidthBytes: [64 * KIB, MIB],
+  qpCounts: [1, 10_000],
+  qpCostCounts: [10_000],
+  senders: [1, 16],
+  idleSeconds: 2,
+};
+
+const READ_BYTES = 64 * KIB;
+
+/** The sections, for an extent. */
+export function sectionsOf(extent: Extent): readonly Section[] {
+  return [
+    ...extent.latencyBytes.map((bytes) => latency(bytes, extent)),
+    stream(extent),
+    ...extent.bandwidthBytes.map((bytes) => write(bytes, extent)),
+    read(READ_BYTES, extent),
+    ...[rate, inTurn, queuePairs, incast, idle, connections].map((make) => make(extent)),
+  ];
+}
