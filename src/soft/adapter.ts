@@ -22,6 +22,8 @@ import type { StatisticsFile } from './statistics-file.js';
 const RECEIVE_BATCH = 64;
 /** Bursts sent in one turn, so that a NIC with much to send still looks at what arrives. */
 const BURSTS_PER_TURN = 4;
+/** Turns in which a device that is closed takes leave of its peers: enough for as many datagrams as may wait. */
+const LAST_TURNS = 64;
 /** BTH, XRCETH, RETH, immediate data and ICRC: the most that surrounds a payload (PROTOCOL.md 1.3). */
 const MAX_OVERHEAD_BYTES = 12 + 4 + 16 + 4 + 4;
 
@@ -232,7 +234,8 @@ export class Adapter implements NicEvents, CommandTarget {
   /** Ends it; peers of connections that are still there are told. */
   close(): void {
     this.cm.close();
-    this.#send();
+    // As many bursts as it takes, as long as the link takes them.
+    for (let turn = 0; turn === 0 || (turn < LAST_TURNS && this.nic.generalServices.busy); turn += 1) this.#send();
     this.chores?.close();
     this.link.close();
   }

@@ -37,6 +37,7 @@ const GET_EVENT = 'rdma_get_cm_event';
 
 class SoftCmDevice implements CmDevice {
   readonly #reader: EventReader;
+  #listeners = 0;
 
   constructor(private readonly context: SoftContext) {
     this.#reader = new EventReader(context.adapter.cmEvents, 1, 0);
@@ -77,17 +78,24 @@ class SoftCmDevice implements CmDevice {
 
   listen(listener: () => void): () => void {
     const { adapter, closeListeners } = this.context;
+    let listens = true;
     const heard = (): void => {
+      if (!listens) return;
       this.#reader.announce(true);
       listener();
     };
     const stop = adapter.listen(heard);
     closeListeners.add(listener);
+    this.#listeners += 1;
     this.#reader.announce(true);
     // What came before it was announced is told now.
     if (this.#reader.isBehind) queueMicrotask(heard);
     return () => {
-      this.#reader.announce(false);
+      if (!listens) return;
+      listens = false;
+      this.#listeners -= 1;
+      // Others may still listen.
+      if (this.#listeners === 0) this.#reader.announce(false);
       closeListeners.delete(listener);
       stop();
     };
