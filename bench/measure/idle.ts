@@ -10,9 +10,9 @@ export async function idleLoad(host: HostKind, seconds: number, stretches: numbe
   await peer.order({});
   const samples: number[] = [];
   for (let i = 0; i < stretches; i += 1) {
-    const before = peer.processorTimeMs;
+    const before = peer.threadsTimeMs;
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
-    samples.push((peer.processorTimeMs - before) / (seconds * 10));
+    samples.push((peer.threadsTimeMs - before) / (seconds * 10));
   }
   return samples;
 }

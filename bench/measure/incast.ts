@@ -32,7 +32,7 @@ function infosOf(info: unknown): readonly EndpointInfo[] {
 export function evaluateIncast(bytesOfSenders: readonly (readonly number[])[], stretchMs: number): Incast {
   const stretches = bytesOfSenders[0].map((_, stretch) => bytesOfSenders.map((bytes) => bytes[stretch]));
   const sum = (bytes: readonly number[]): number => bytes.reduce((all, one) => all + one, 0);
-  const share = (bytes: readonly number[], one: number): number => (one * bytes.length) / sum(bytes);
+  const share = (bytes: readonly number[], one: number): number => (one * bytes.length) / Math.max(1, sum(bytes));
   return {
     goodput: { samples: stretches.map((bytes) => sum(bytes) / stretchMs / 1e6) },
     leastShare: { samples: stretches.map((bytes) => share(bytes, Math.min(...bytes))) },

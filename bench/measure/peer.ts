@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { adopt } from './children.js';
 import type { Measurement, Percentiles } from './measurement.js';
-import { processorTimeMs } from './processor-time.js';
+import { processorTimeMs, threadsTimeMs } from './processor-time.js';
 
 /** What a process answers to an order. */
 export interface Answer {
@@ -45,6 +45,11 @@ export class Peer implements AsyncDisposable {
   /** Milliseconds of processor time that it has used. */
   get processorTimeMs(): number {
     return this.#child.pid === undefined ? 0 : processorTimeMs(this.#child.pid);
+  }
+
+  /** The same, of its threads of now, to the nanosecond. */
+  get threadsTimeMs(): number {
+    return this.#child.pid === undefined ? 0 : threadsTimeMs(this.#child.pid);
   }
 
   /** Gives an order and waits until it is done. */
