@@ -31,8 +31,11 @@ export interface ConnectionOptions extends Omit<ConnParam, 'srq' | 'qpNum' | 'qp
   readonly qp?: Omit<IdQpInitAttr, 'qpType'>;
   /** Default: one that all identifiers on the device share. */
   readonly pd?: Pd;
-  /** Called once the queue pair is there and before the peer can send: the place to post receive requests. */
-  readonly prepare?: (id: CmId) => void;
+  /**
+   * Called once the queue pair is there and before the peer can send: the place to post receive requests. When it returns
+   * a promise, that is awaited first.
+   */
+  readonly prepare?: (id: CmId) => unknown;
   /** Gives up; the promise rejects with the signal's reason. */
   readonly signal?: AbortSignal;
   /** Milliseconds, default 10 000; then the promise rejects with ETIMEDOUT. */
@@ -63,11 +66,12 @@ export interface ConnectOptions extends ConnectionOptions {
  */
 export async function connect(options: ConnectOptions): Promise<Connection> {
   refuse(CALL, objectProblem('options', options));
-  const { port, signal, timeoutMs } = options;
+  const { host, port, signal, timeoutMs, localAddress } = options;
   if (!Number.isInteger(port) || port < 1 || port > 65535)
     throw new VerbsError(CALL, invalid(`port is ${show(port)}`, 'It is a number from 1 to 65535'));
-  signal?.throwIfAborted();
-  using patience = new Patience(CALL, signal, timeoutMs);
+  if (localAddress !== undefined && (typeof localAddress !== 'string' || !isAddressText(localAddress)))
+    throw new VerbsError(CALL, invalid(`localAddress is ${show(localAddress)}`, 'It is an IP address of this machine'));
+  using patience = new Patience(CALL, { signal, timeoutMs, host, port });
   let failure: unknown;
   for (const destination of await unlessAborted(destinationsOf(options), patience.signal)) {
     try {
@@ -117,7 +121,7 @@ async function setUp(
   await expectEvent('rdma_resolve_addr', channel, CmEventType.ADDR_RESOLVED, signal);
   id.resolveRoute();
   await expectEvent('rdma_resolve_route', channel, CmEventType.ROUTE_RESOLVED, signal);
-  prepareQueuePair(id, options);
+  await prepareQueuePair(CALL, id, options, signal);
   id.connect(connParam(options));
   const established = await expectEvent(CALL, channel, CmEventType.ESTABLISHED, signal);
   return new Connection(id, channel, established.param.conn?.privateData ?? NOTHING);
@@ -128,10 +132,18 @@ export function choiceOf({ context, open }: Pick<ConnectOptions, 'context' | 'op
   return { ...(context && { contexts: [context] }), ...(open && { open }) };
 }
 
-/** Makes the queue pair of either end. */
-export function prepareQueuePair(id: CmId, { pd, qp, prepare }: ConnectionOptions): void {
+/** Makes the queue pair of either end. @throws the signal's reason; VerbsError as `CmId.createQp`; what `prepare` throws */
+export async function prepareQueuePair(
+  call: string,
+  id: CmId,
+  { pd, qp, prepare }: ConnectionOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  if (prepare !== undefined && typeof prepare !== 'function')
+    throw new VerbsError(call, invalid('prepare is no function', 'It takes the identifier, and posts on it'));
   id.createQp(pd, qp);
-  prepare?.(id);
+  const result = prepare?.(id);
+  if (result instanceof Promise) await unlessAborted(result, signal);
 }
 
 /** What either end tells the other. */

@@ -16,6 +16,8 @@ interface Waiter {
 export class EventQueue {
   #reports: Report[] = [];
   #waiters: Waiter[] = [];
+  /** A call blocks the thread for an event: until it has one, nobody in the event loop could do anything with it. */
+  #isBlocked = false;
   #closed = false;
   /** Devices of the identifiers that report here, and how many of those each has. */
   readonly #dispatchers = new Map<Dispatcher, number>();
@@ -64,14 +66,8 @@ export class EventQueue {
   }
 
   push(report: Report): void {
-    const waiter = this.#waiters.shift();
-    if (waiter === undefined) {
-      this.#reports.push(report);
-      return;
-    }
-    if (this.#waiters.length === 0) this.#rest();
-    report.taken();
-    waiter.resolve(report);
+    this.#reports.push(report);
+    if (!this.#isBlocked) this.#serve();
   }
 
   /** Takes reports out that have become meaningless. */
@@ -95,6 +91,16 @@ export class EventQueue {
   take(timeoutMs = Infinity): Report {
     if (typeof timeoutMs !== 'number' || !(timeoutMs >= 0))
       throw new VerbsError(CALL, invalid(`timeoutMs is ${show(timeoutMs)}`, 'It is a number of milliseconds'));
+    this.#isBlocked = true;
+    try {
+      return this.#takeWithin(timeoutMs);
+    } finally {
+      this.#isBlocked = false;
+      this.#serve();
+    }
+  }
+
+  #takeWithin(timeoutMs: number): Report {
     let deadlineUs: number | undefined;
     for (;;) {
       const report = this.tryTake();
@@ -147,6 +153,18 @@ export class EventQueue {
       // What has come between looking and listening was not announced.
       for (const dispatcher of [...this.#dispatchers.keys()]) dispatcher.pump();
     });
+  }
+
+  /** Gives what there is to those who wait in the event loop. */
+  #serve(): void {
+    while (this.#waiters.length > 0) {
+      const report = this.#reports.shift();
+      if (report === undefined) return;
+      const waiter = this.#waiters.shift();
+      if (this.#waiters.length === 0) this.#rest();
+      report.taken();
+      waiter?.resolve(report);
+    }
   }
 
   #dismiss(which: (waiter: Waiter) => boolean): void {

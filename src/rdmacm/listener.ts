@@ -9,8 +9,8 @@ import { privateDataProblem } from './connection-parameters.js';
 import type { CmEvent } from './event.js';
 import { eventError, unexpectedEvent } from './event-error.js';
 import { createEventChannel, type EventChannel } from './event-channel.js';
-import type { ConnParamReceived } from './parameters.js';
-import { expectEvent, Patience } from './waiting.js';
+import type { ConnParam, ConnParamReceived } from './parameters.js';
+import { checkSignal, expectEvent, Patience } from './waiting.js';
 
 const LISTEN = 'rdma_listen';
 const ACCEPT = 'rdma_accept';
@@ -46,6 +46,7 @@ export interface ListenOptions {
 export function listen(options: ListenOptions = {}): Listener {
   refuse(LISTEN, objectProblem('options', options));
   const { host, port, backlog, signal } = options;
+  checkSignal(LISTEN, signal);
   signal?.throwIfAborted();
   const channel = createEventChannel(choiceOf(options));
   const id = createId(channel, PortSpace.TCP);
@@ -88,6 +89,7 @@ export class Listener implements AsyncIterable<ConnectionRequest>, AsyncDisposab
    * @throws VerbsError (the promise rejects) ECANCELED when the listener has ended
    */
   async next(signal?: AbortSignal): Promise<ConnectionRequest> {
+    checkSignal(LISTEN, signal);
     signal?.throwIfAborted();
     if (this.#closed) throw ended();
     const events = this.#channel[Symbol.asyncIterator]();
@@ -184,11 +186,10 @@ export class ConnectionRequest implements Disposable {
     this.#answer(ACCEPT);
     const { signal, timeoutMs } = options;
     try {
-      using patience = new Patience(ACCEPT, signal, timeoutMs);
-      patience.signal.throwIfAborted();
+      using patience = new Patience(ACCEPT, { signal, timeoutMs, ...this.remoteAddress });
       this.#requireStanding();
-      prepareQueuePair(this.id, options);
-      this.id.accept(connParam(options));
+      await prepareQueuePair(ACCEPT, this.id, options, patience.signal);
+      this.#accept(connParam(options));
       await expectEvent(ACCEPT, this.#channel, CmEventType.ESTABLISHED, patience.signal);
       return new Connection(this.id, this.#channel, this.privateData);
     } catch (error) {
@@ -220,6 +221,16 @@ export class ConnectionRequest implements Disposable {
     if (this.#answered)
       throw new VerbsError(call, invalid('the request was answered before', 'A request is accepted or rejected once'));
     this.#answered = true;
+  }
+
+  #accept(param: ConnParam): void {
+    try {
+      this.id.accept(param);
+    } catch (error) {
+      // That the peer has given up says more than that there is nothing to accept any more.
+      this.#requireStanding();
+      throw error;
+    }
   }
 
   /** @throws VerbsError when the peer has given up meanwhile */

@@ -9,6 +9,14 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 /** What `setTimeout` can count. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
+/** Whose answer is waited for, and how long somebody is ready to: until a signal, or for some time. */
+export interface Wait {
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly host: string;
+  readonly port: number;
+}
+
 /** How long somebody is ready to wait: until a signal, or for some time. */
 export class Patience implements Disposable {
   readonly #controller = new AbortController();
@@ -17,17 +25,22 @@ export class Patience implements Disposable {
 
   /**
    * @param call the C name of what is waited for, for the error
-   * @throws VerbsError EINVAL when `timeoutMs` is no time
+   * @throws VerbsError EINVAL when `timeoutMs` is no time; the signal's reason when it was aborted before
    */
-  constructor(call: string, signal: AbortSignal | undefined, timeoutMs = DEFAULT_TIMEOUT_MS) {
+  constructor(call: string, { signal, timeoutMs = DEFAULT_TIMEOUT_MS, host, port }: Wait) {
+    checkSignal(call, signal);
+    signal?.throwIfAborted();
     if (typeof timeoutMs !== 'number' || !(timeoutMs >= 0))
       throw new VerbsError(call, invalid(`timeoutMs is ${show(timeoutMs)}`, 'It is a number of milliseconds'));
     const abort = (): void => this.#controller.abort(signal?.reason);
     this.#stop = () => signal?.removeEventListener('abort', abort);
-    if (signal?.aborted === true) abort();
-    else signal?.addEventListener('abort', abort, { once: true });
+    signal?.addEventListener('abort', abort, { once: true });
     if (timeoutMs > MAX_TIMEOUT_MS) return;
-    const problem: Problem = { errno: 'ETIMEDOUT', message: `no answer within ${timeoutMs} ms`, advice: '' };
+    const problem: Problem = {
+      errno: 'ETIMEDOUT',
+      message: `no answer from ${host}, port ${port}, within ${timeoutMs} ms`,
+      advice: 'Is a device up at that address, and does its program answer requests?',
+    };
     this.#timer = setTimeout(() => this.#controller.abort(new VerbsError(call, problem)), timeoutMs);
   }
 
@@ -39,6 +52,12 @@ export class Patience implements Disposable {
     this.#stop();
     clearTimeout(this.#timer);
   }
+}
+
+/** @throws VerbsError EINVAL for what is no AbortSignal */
+export function checkSignal(call: string, signal: unknown): void {
+  if (signal === undefined || signal instanceof AbortSignal) return;
+  throw new VerbsError(call, invalid(`signal is ${show(signal)}`, 'It is an AbortSignal'));
 }
 
 /**

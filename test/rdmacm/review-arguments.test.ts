@@ -63,7 +63,7 @@ describe('calls without a compiler', () => {
     it(`setOption refuses an option that is none: ${String(option)}`, () => {
       using pair = new Pair();
       const id = createId(pair.active, PortSpace.TCP);
-      assertErrno('EINVAL', () => id.setOption(wrong(option), 1));
+      assertErrno('EINVAL', () => id.setOption(wrong(option), wrong(1)));
     });
 
   for (const qpState of ['constructor', 'x', 99, null])
