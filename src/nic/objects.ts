@@ -8,9 +8,17 @@ import type { SharedReceiveQueue } from './queues/shared-receive-queue.js';
 const FIRST_QPN = 16;
 const LAST_QPN = 0xfffffe;
 
+/**
+ * Numbers that rest after their object has ended. A peer remembers a queue pair for the seconds of its timewait, and takes
+ * a new one of that number for the old one (PROTOCOL.md 4.4).
+ */
+const MAX_RESTING = 16384;
+
 /** Objects of one kind by their numbers. */
 export class ObjectTable<T> {
   readonly #objects = new Map<number, T>();
+  /** In the order in which they ended. */
+  readonly #resting = new Set<number>();
 
   constructor(
     /** As errors name one: `CQ`. */
@@ -48,13 +56,18 @@ export class ObjectTable<T> {
 
   remove(id: number): void {
     this.#objects.delete(id);
+    this.#resting.add(id);
+    if (this.#resting.size <= MAX_RESTING) return;
+    const [oldest] = this.#resting;
+    this.#resting.delete(oldest);
   }
 
-  /** A number of 24 bits, not to be guessed, that no object has. */
+  /** A number of 24 bits, not to be guessed, that no object has or had a moment ago. */
   freshNumber(random: () => number): number {
     for (;;) {
       const number = random() & 0xffffff;
-      if (number >= FIRST_QPN && number <= LAST_QPN && !this.#objects.has(number)) return number;
+      const taken = this.#objects.has(number) || this.#resting.has(number);
+      if (number >= FIRST_QPN && number <= LAST_QPN && !taken) return number;
     }
   }
 }
