@@ -3,7 +3,7 @@ import { check } from '../failure.js';
 import type { Actor } from './actor.js';
 import { Client } from './client.js';
 import type { CmRun } from './run.js';
-import type { Server } from './server.js';
+import { Server } from './server.js';
 
 /** What a client has to do with: the one server that its request came to, if it came to any. */
 interface Story {
@@ -98,8 +98,24 @@ function checkDatagrams(client: Client, server: Server | undefined): void {
   );
 }
 
+/** Only who listens with all places taken has no room. */
+function checkOverflows({ overflows, actors }: CmRun): void {
+  const servers = actors.filter((actor) => actor instanceof Server);
+  for (const { address, atUs } of overflows) {
+    const waiting = servers.filter(
+      ({ host, askedUs, answeredUs }) => host.address === address && askedUs <= atUs && atUs <= answeredUs,
+    );
+    const full = waiting.some(
+      ({ listener }) =>
+        listener.backlog > 0 && waiting.filter((other) => other.listener === listener).length >= listener.backlog,
+    );
+    check(full, () => `${address} had no room at ${atUs} us, though nobody waited`);
+  }
+}
+
 /** What must hold of the conversations of a run in which nothing is lost or late. */
 export function checkCalm(run: CmRun): void {
+  checkOverflows(run);
   for (const client of run.actors) {
     if (!(client instanceof Client)) continue;
     const servers = run.serversOf(client);

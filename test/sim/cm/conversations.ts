@@ -7,10 +7,14 @@ import type { Conversation } from './stage.js';
  */
 export interface Row extends Conversation {
   readonly name: string;
+  /** What the two say undisturbed, and how often. */
+  readonly messages: string;
   /** What it ends in when whatever is repeated gets through in the end, and no refusal, which nobody repeats, is harmed. */
   readonly ends: readonly string[];
   /** What it may end in beside, when something never gets through. */
   readonly broken: readonly string[];
+  /** Whether the client sends at once, which is as good as saying that it is ready. */
+  readonly speaks?: true;
 }
 
 const SOON_US = 1000;
@@ -18,6 +22,8 @@ const SOON_US = 1000;
 const BEFORE_LATE_US = 5.8e6;
 /** Later than two repeats of a request. */
 const LATE_US = 10e6;
+/** Later than all of them, were it not for requests for patience (MRA). */
+const PATIENCE_US = 100e6;
 
 const accepting = { CONNECT_REQUEST: [{ call: 'accept' }] } as const;
 const acceptingLate = { CONNECT_REQUEST: [{ call: 'accept', afterUs: LATE_US }] } as const;
@@ -78,6 +84,7 @@ const BOTH_PART = {
 const connections: readonly Omit<Row, 'transport'>[] = [
   {
     name: 'the server accepts',
+    messages: 'REQ, REP, RTU',
     client: stay,
     server: accept,
     ends: ['ESTABLISHED [up] / ESTABLISHED [up]'],
@@ -85,6 +92,7 @@ const connections: readonly Omit<Row, 'transport'>[] = [
   },
   {
     name: 'the server accepts, on the same host',
+    messages: 'REQ, REP, RTU',
     self: true,
     client: stay,
     server: accept,
@@ -93,13 +101,32 @@ const connections: readonly Omit<Row, 'transport'>[] = [
   },
   {
     name: 'the server accepts late',
+    messages: '2 REQ, MRA, REP, RTU',
     client: stay,
     server: acceptLate,
     ends: ['ESTABLISHED [up] / ESTABLISHED [up]'],
     broken: [...NOT_ANSWERED, ...NOT_CONFIRMED],
   },
   {
+    name: 'the server accepts after all that a client without patience would wait',
+    messages: '3 REQ, 2 MRA, REP, RTU',
+    client: stay,
+    server: { on: { CONNECT_REQUEST: [{ call: 'accept', afterUs: PATIENCE_US }] } },
+    ends: ['ESTABLISHED [up] / ESTABLISHED [up]'],
+    broken: [...NOT_ANSWERED, ...NOT_CONFIRMED],
+  },
+  {
+    name: 'the server accepts, and the client sends at once',
+    messages: 'REQ, REP, RTU',
+    speaks: true,
+    client: { on: { ESTABLISHED: [{ call: 'send' }], ...answering } },
+    server: accept,
+    ends: ['ESTABLISHED [up] / ESTABLISHED [up]'],
+    broken: [...NOT_ANSWERED, ...NOT_CONFIRMED],
+  },
+  {
     name: 'the server never answers',
+    messages: '16 REQ, 15 MRA, REJ',
     client: stay,
     server: {},
     ends: ['UNREACHABLE -110 [over] / REJECTED 4 [over]'],
@@ -107,6 +134,7 @@ const connections: readonly Omit<Row, 'transport'>[] = [
   },
   {
     name: 'the server rejects',
+    messages: 'REQ, REJ',
     client: stay,
     server: { on: { CONNECT_REQUEST: [{ call: 'reject' }] } },
     ends: ['REJECTED 28 [over] / [over]'],
@@ -114,6 +142,7 @@ const connections: readonly Omit<Row, 'transport'>[] = [
   },
   {
     name: 'the server rejects late',
+    messages: '2 REQ, MRA, REJ',
     client: stay,
     server: { on: { CONNECT_REQUEST: [{ call: 'reject', afterUs: LATE_US }] } },
     ends: ['REJECTED 28 [over] / [over]'],
@@ -121,6 +150,7 @@ const connections: readonly Omit<Row, 'transport'>[] = [
   },
   {
     name: 'the server destroys the request',
+    messages: 'REQ, REJ',
     client: stay,
     server: { on: { CONNECT_REQUEST: [{ call: 'destroy' }] } },
     ends: ['REJECTED 28 [over] / [destroyed]'],
@@ -128,12 +158,14 @@ const connections: readonly Omit<Row, 'transport'>[] = [
   },
   {
     name: 'nobody listens',
+    messages: 'REQ, REJ',
     client: stay,
     ends: ['REJECTED 8 [over] / nobody'],
     broken: [NOT_ASKED],
   },
   {
     name: 'the client takes its request back at once',
+    messages: 'REQ, REJ',
     client: { start: [{ call: 'destroy' }] },
     server: acceptLate,
     // Nothing is repeated: the request itself, or what takes it back, may be all that arrives.
@@ -142,24 +174,57 @@ const connections: readonly Omit<Row, 'transport'>[] = [
   },
   {
     name: 'the client takes its request back',
+    messages: '2 REQ, MRA, REJ',
     client: { start: [{ call: 'destroy', afterUs: LATE_US / 2 }] },
     server: acceptLate,
     ends: ['[destroyed] / REJECTED 4 [over]', '[destroyed] / nobody', '[destroyed] / UNREACHABLE -110 [over]'],
     broken: [],
   },
-  { name: 'the client parts at once', client: part(0), server: accept, ...CLIENT_PARTS },
-  { name: 'the client parts', client: part(SOON_US), server: accept, ...CLIENT_PARTS },
+  {
+    name: 'the client parts at once',
+    messages: 'REQ, REP, RTU, DREQ, DREP',
+    client: part(0),
+    server: accept,
+    ...CLIENT_PARTS,
+  },
+  {
+    name: 'the client parts',
+    messages: 'REQ, REP, RTU, DREQ, DREP',
+    client: part(SOON_US),
+    server: accept,
+    ...CLIENT_PARTS,
+  },
   {
     name: 'the client parts shortly before what is late',
+    messages: 'REQ, REP, RTU, DREQ, DREP',
     client: part(BEFORE_LATE_US),
     server: accept,
     ...CLIENT_PARTS,
   },
-  { name: 'the server parts at once', client: stay, server: acceptAndPart(0), ...SERVER_PARTS },
-  { name: 'the server parts', client: stay, server: acceptAndPart(SOON_US), ...SERVER_PARTS },
-  { name: 'both part', client: part(SOON_US), server: acceptAndPart(SOON_US), ...BOTH_PART },
+  {
+    name: 'the server parts at once',
+    messages: 'REQ, REP, RTU, DREQ, DREP',
+    client: stay,
+    server: acceptAndPart(0),
+    ...SERVER_PARTS,
+  },
+  {
+    name: 'the server parts',
+    messages: 'REQ, REP, RTU, DREQ, DREP',
+    client: stay,
+    server: acceptAndPart(SOON_US),
+    ...SERVER_PARTS,
+  },
+  {
+    name: 'both part',
+    messages: 'REQ, REP, RTU, 2 DREQ, 2 DREP',
+    client: part(SOON_US),
+    server: acceptAndPart(SOON_US),
+    ...BOTH_PART,
+  },
   {
     name: 'both part, on the same host',
+    messages: 'REQ, REP, RTU, 2 DREQ, 2 DREP',
     self: true,
     client: part(SOON_US),
     server: acceptAndPart(SOON_US),
@@ -167,6 +232,7 @@ const connections: readonly Omit<Row, 'transport'>[] = [
   },
   {
     name: 'the client destroys its identifier',
+    messages: 'REQ, REP, RTU, DREQ, DREP',
     client: { on: { ESTABLISHED: [{ call: 'destroy', afterUs: SOON_US }] } },
     server: accept,
     ends: [`ESTABLISHED [destroyed] / ${PARTED}`, `ESTABLISHED [destroyed] / ${PARTED_EARLY}`],
@@ -178,6 +244,7 @@ const connections: readonly Omit<Row, 'transport'>[] = [
   },
   {
     name: 'the server destroys its identifier',
+    messages: 'REQ, REP, RTU, DREQ, DREP',
     client: stay,
     server: { on: { ...accepting, ESTABLISHED: [{ call: 'destroy' }] } },
     ends: [`${PARTED} / ESTABLISHED [destroyed]`],
@@ -185,6 +252,7 @@ const connections: readonly Omit<Row, 'transport'>[] = [
   },
   {
     name: 'the server destroys its identifier as soon as it has accepted',
+    messages: 'REQ, REP, REJ, RTU',
     client: stay,
     server: { on: { CONNECT_REQUEST: [{ call: 'accept' }, { call: 'destroy' }] } },
     ends: ['ESTABLISHED, REJECTED 28, TIMEWAIT_EXIT [over] / [destroyed]', 'REJECTED 28 [over] / [destroyed]'],
@@ -192,6 +260,7 @@ const connections: readonly Omit<Row, 'transport'>[] = [
   },
   {
     name: 'the server parts as soon as it has accepted',
+    messages: 'REQ, REP, REJ, RTU',
     client: stay,
     server: { on: { CONNECT_REQUEST: [{ call: 'accept' }, { call: 'disconnect' }] } },
     ends: [`ESTABLISHED, REJECTED 28, TIMEWAIT_EXIT [over] / ${PARTED_EARLY}`, `REJECTED 28 [over] / ${PARTED_EARLY}`],
@@ -199,12 +268,14 @@ const connections: readonly Omit<Row, 'transport'>[] = [
   },
   {
     name: 'the server answers late that the client parts',
+    messages: 'REQ, REP, RTU, 3 DREQ, DREP',
     client: part(SOON_US),
     server: { on: { ...accepting, DISCONNECTED: [{ call: 'disconnect', afterUs: LATE_US }] } },
     ...CLIENT_PARTS,
   },
   {
     name: 'the server never answers that the client parts',
+    messages: 'REQ, REP, RTU, 16 DREQ',
     client: part(SOON_US),
     server: { on: accepting },
     ends: [`${PARTED_ALONE} / ESTABLISHED, DISCONNECTED [left]`, `${PARTED_ALONE} / DISCONNECTED [left]`],
@@ -212,6 +283,7 @@ const connections: readonly Omit<Row, 'transport'>[] = [
   },
   {
     name: 'the server destroys its identifier when the client parts',
+    messages: 'REQ, REP, RTU, DREQ, DREP',
     client: part(SOON_US),
     server: { on: { ...accepting, DISCONNECTED: [{ call: 'destroy' }] } },
     ends: [`${PARTED} / ESTABLISHED, DISCONNECTED [destroyed]`, `${PARTED} / DISCONNECTED [destroyed]`],
@@ -225,6 +297,7 @@ const connections: readonly Omit<Row, 'transport'>[] = [
   },
   {
     name: 'both move their queue pairs themselves',
+    messages: 'REQ, REP, RTU',
     client: { external: true, on: { CONNECT_RESPONSE: [{ call: 'establish' }], ...answering } },
     server: { ...accept, external: true },
     ends: ['CONNECT_RESPONSE [up] / ESTABLISHED [up]'],
@@ -232,13 +305,23 @@ const connections: readonly Omit<Row, 'transport'>[] = [
   },
   {
     name: 'the client moves its queue pair itself, and is late',
+    messages: 'REQ, 2 REP, MRA, RTU',
     client: { external: true, on: { CONNECT_RESPONSE: [{ call: 'establish', afterUs: LATE_US }] } },
     server: accept,
     ends: ['CONNECT_RESPONSE [up] / ESTABLISHED [up]'],
     broken: [...NOT_ANSWERED, ...NOT_CONFIRMED_OWN],
   },
   {
+    name: 'the client moves its queue pair itself, after all that a server without patience would wait',
+    messages: 'REQ, 3 REP, 2 MRA, RTU',
+    client: { external: true, on: { CONNECT_RESPONSE: [{ call: 'establish', afterUs: PATIENCE_US }] } },
+    server: accept,
+    ends: ['CONNECT_RESPONSE [up] / ESTABLISHED [up]'],
+    broken: [...NOT_ANSWERED, ...NOT_CONFIRMED_OWN, 'CONNECT_RESPONSE, REJECTED 4 [over] / UNREACHABLE -110 [over]'],
+  },
+  {
     name: 'the client moves its queue pair itself, is late, and parts at once',
+    messages: 'REQ, 2 REP, MRA, RTU, DREQ, DREP',
     client: {
       external: true,
       on: {
@@ -254,6 +337,7 @@ const connections: readonly Omit<Row, 'transport'>[] = [
   },
   {
     name: 'the client moves its queue pair itself, and never says so',
+    messages: 'REQ, 16 REP, 15 MRA, REJ',
     client: { external: true },
     server: accept,
     ends: ['CONNECT_RESPONSE, REJECTED 4 [over] / UNREACHABLE -110 [over]'],
@@ -261,6 +345,7 @@ const connections: readonly Omit<Row, 'transport'>[] = [
   },
   {
     name: 'the client rejects the answer',
+    messages: 'REQ, REP, REJ',
     client: { external: true, on: { CONNECT_RESPONSE: [{ call: 'reject' }] } },
     server: accept,
     ends: ['CONNECT_RESPONSE [over] / REJECTED 28 [over]'],
@@ -268,6 +353,7 @@ const connections: readonly Omit<Row, 'transport'>[] = [
   },
   {
     name: 'the client parts instead of confirming the answer',
+    messages: 'REQ, REP, REJ',
     client: { external: true, on: { CONNECT_RESPONSE: [{ call: 'disconnect' }] } },
     server: accept,
     ends: ['CONNECT_RESPONSE, DISCONNECTED, TIMEWAIT_EXIT [over] / REJECTED 28 [over]'],
@@ -275,6 +361,7 @@ const connections: readonly Omit<Row, 'transport'>[] = [
   },
   {
     name: 'the client destroys its identifier instead of confirming the answer',
+    messages: 'REQ, REP, REJ',
     client: { external: true, on: { CONNECT_RESPONSE: [{ call: 'destroy' }] } },
     server: accept,
     ends: ['CONNECT_RESPONSE [destroyed] / REJECTED 28 [over]'],
@@ -285,6 +372,7 @@ const connections: readonly Omit<Row, 'transport'>[] = [
 const resolutions: readonly Omit<Row, 'transport'>[] = [
   {
     name: 'the server accepts',
+    messages: 'SIDR_REQ, SIDR_REP',
     client: {},
     server: { on: accepting },
     ends: ['ESTABLISHED [up] / [over]'],
@@ -292,6 +380,7 @@ const resolutions: readonly Omit<Row, 'transport'>[] = [
   },
   {
     name: 'the server accepts, on the same host',
+    messages: 'SIDR_REQ, SIDR_REP',
     self: true,
     client: {},
     server: { on: accepting },
@@ -300,6 +389,7 @@ const resolutions: readonly Omit<Row, 'transport'>[] = [
   },
   {
     name: 'the server accepts late',
+    messages: '3 SIDR_REQ, SIDR_REP',
     client: {},
     server: { on: acceptingLate },
     ends: ['ESTABLISHED [up] / [over]'],
@@ -307,6 +397,7 @@ const resolutions: readonly Omit<Row, 'transport'>[] = [
   },
   {
     name: 'the server rejects',
+    messages: 'SIDR_REQ, SIDR_REP',
     client: {},
     server: { on: { CONNECT_REQUEST: [{ call: 'reject' }] } },
     ends: ['UNREACHABLE 2 [over] / [over]'],
@@ -314,6 +405,7 @@ const resolutions: readonly Omit<Row, 'transport'>[] = [
   },
   {
     name: 'the server destroys the request',
+    messages: 'SIDR_REQ, SIDR_REP',
     client: {},
     server: { on: { CONNECT_REQUEST: [{ call: 'destroy' }] } },
     ends: ['UNREACHABLE 2 [over] / [destroyed]'],
@@ -321,14 +413,22 @@ const resolutions: readonly Omit<Row, 'transport'>[] = [
   },
   {
     name: 'the server never answers',
+    messages: '16 SIDR_REQ',
     client: {},
     server: {},
     ends: ['UNREACHABLE -110 [over] / [asked]'],
     broken: [NOT_ASKED],
   },
-  { name: 'nobody listens', client: {}, ends: ['UNREACHABLE 1 [over] / nobody'], broken: [NOT_ASKED] },
+  {
+    name: 'nobody listens',
+    messages: 'SIDR_REQ, SIDR_REP',
+    client: {},
+    ends: ['UNREACHABLE 1 [over] / nobody'],
+    broken: [NOT_ASKED],
+  },
   {
     name: 'the client takes its request back',
+    messages: 'SIDR_REQ, SIDR_REP',
     client: { start: [{ call: 'destroy' }] },
     server: { on: accepting },
     ends: ['[destroyed] / [over]', '[destroyed] / nobody'],

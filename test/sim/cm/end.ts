@@ -1,5 +1,5 @@
 import type { Qp } from '../../../src/index.js';
-import { QpState, QpType, VerbsError } from '../../../src/index.js';
+import { QpState, QpType, VerbsError, WrOpcode } from '../../../src/index.js';
 import { CmEventType, PrivateDataBytes, RejectReason } from '../../../src/spec/index.js';
 import type { CmDeviceEvent, CmQp } from '../../../src/soft/index.js';
 import { check } from '../failure.js';
@@ -19,7 +19,7 @@ type EndCall = 'accept' | 'reject' | 'establish' | 'disconnect';
 
 /** What a program does, at once or after a while. */
 export interface Step {
-  readonly call: EndCall | 'destroy';
+  readonly call: EndCall | 'destroy' | 'send';
   readonly afterUs?: number;
 }
 
@@ -130,9 +130,15 @@ export class End {
     }
   }
 
-  #do(call: EndCall | 'destroy'): void {
+  #do(call: Step['call']): void {
     if (call === 'destroy') this.destroy();
+    else if (call === 'send') this.#send();
     else if (this.state !== 'destroyed') this.#call(call);
+  }
+
+  /** An empty message, which still says that the peer is there. */
+  #send(): void {
+    this.qp?.postSend({ opcode: WrOpcode.SEND });
   }
 
   /** Calls, and checks that the call is refused when it must be, and only then. */
@@ -156,6 +162,7 @@ export class End {
   readonly #calls: Readonly<Record<EndCall, () => void>> = {
     accept: () => {
       this.qp ??= this.machine.makeQp(this.qpType);
+      this.qp.postRecv({});
       const { id } = this;
       if (this.behaviour.external === true && this.state === 'asked') this.#moveQp();
       this.machine.command('cmAccept', { ...SERVICE, id, privateData: WORDS.accept, qp: this.#cmQp });

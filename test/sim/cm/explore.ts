@@ -1,5 +1,6 @@
-import { describeFault, type Fault, FAULTS, type FaultKind, type Transmission } from './faults.js';
+import { attributeName, describeFault, type Fault, FAULTS, type FaultKind, type Transmission } from './faults.js';
 import type { Row } from './conversations.js';
+import { CmAttribute } from '../../../src/wire/index.js';
 import { check } from '../failure.js';
 import { type Result, Stage } from './stage.js';
 
@@ -33,9 +34,21 @@ function endingOf({ client, servers }: Result): string {
   return `${client.ending} / ${told.length === 0 ? 'nobody' : told.join('; ')}`;
 }
 
+/** The messages of a conversation, as the table of them writes it. */
+function messagesOf({ transmissions }: Result): string {
+  const counts = new Map<string, number>();
+  for (const { attribute } of transmissions) {
+    const name = attributeName(attribute);
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return [...counts].map(([name, count]) => (count === 1 ? name : `${count} ${name}`)).join(', ');
+}
+
 /** Whether everything that is repeated gets through in the end, and so did all that is not. */
-function isPassing(faults: readonly Fault[], { refusalHarmed }: Result): boolean {
-  return !refusalHarmed && faults.every(({ kind }) => kind !== 'gone' && kind !== 'cut for good');
+function isPassing({ speaks }: Row, faults: readonly Fault[], { refusalHarmed }: Result): boolean {
+  const passes = ({ kind, attribute }: Fault): boolean =>
+    kind === 'gone' ? speaks === true && attribute === CmAttribute.RTU : kind !== 'cut for good';
+  return !refusalHarmed && faults.every(passes);
 }
 
 /** Disturbs every transmission of a conversation in every way, one or more at a time. @throws at the first wrong ending */
@@ -65,11 +78,13 @@ function playOne(stage: Stage, row: Row, faults: readonly Fault[]): Result {
   try {
     const result = stage.play(row, faults);
     const ending = endingOf(result);
-    const allowed = isPassing(faults, result) ? row.ends : [...row.ends, ...row.broken];
+    const allowed = isPassing(row, faults, result) ? row.ends : [...row.ends, ...row.broken];
     check(
       faults.length === 0 ? ending === row.ends[0] : allowed.includes(ending),
       () => `it ends with "${ending}", not with one of\n  ${allowed.join('\n  ')}`,
     );
+    const messages = messagesOf(result);
+    check(faults.length > 0 || messages === row.messages, () => `the two say ${messages}, and not ${row.messages}`);
     return result;
   } catch (error) {
     const story = faults.length === 0 ? 'undisturbed' : faults.map(describeFault).join(' and ');

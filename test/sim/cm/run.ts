@@ -1,5 +1,7 @@
 import { type CmEvent, type CmId, createId, PortSpace, SimulatedCluster } from '../../../src/index.js';
 import { PERFECT_CONDITIONS, SeededRandom } from '../../../src/link/index.js';
+import { RejectReason } from '../../../src/spec/index.js';
+import { CmAttribute } from '../../../src/wire/index.js';
 import { check } from '../failure.js';
 import type { Actor } from './actor.js';
 import { checkCounters, checkNothingLeft, checkQuiescence } from './checks.js';
@@ -43,6 +45,8 @@ export class CmRun implements World {
   readonly registry = new Registry();
   readonly actors: Actor[] = [];
   readonly sent = new Map<string, number>();
+  /** Where and when a request was refused for want of room. */
+  readonly overflows: { readonly address: string; readonly atUs: number }[] = [];
   readonly #cluster: SimulatedCluster;
   readonly #random: SeededRandom;
   /** Those that are there, by their numbers. */
@@ -68,6 +72,10 @@ export class CmRun implements World {
 
   get network() {
     return this.#cluster.network;
+  }
+
+  get nowUs(): number {
+    return this.#cluster.nowUs;
   }
 
   /** Every host that is there, those whose device is closed included. */
@@ -149,6 +157,8 @@ export class CmRun implements World {
       const name = attributeName(message.attribute);
       this.sent.set(name, (this.sent.get(name) ?? 0) + 1);
       this.trace(() => `${packet.from} sends ${name} to ${packet.to}`);
+      if (message.attribute === CmAttribute.REJ && message.reason === RejectReason.NO_RESOURCES)
+        this.overflows.push({ address: packet.from, atUs: this.nowUs });
       return 'pass';
     };
   }

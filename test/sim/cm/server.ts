@@ -12,11 +12,14 @@ export class Server extends Actor {
   readonly role = 'server';
   /** What its queue pair was called, though it may be gone. */
   qpn = 0;
+  /** How long the request took one of its listener's places. */
+  readonly askedUs: number;
+  answeredUs = Infinity;
 
   constructor(
     world: World,
     host: Host,
-    private readonly listener: ListenerPlan,
+    readonly listener: ListenerPlan,
     override readonly plan: AnswerPlan,
     number: number,
     event: CmEvent,
@@ -24,11 +27,17 @@ export class Server extends Actor {
   ) {
     super(world, host, event.id, listener.space, plan, number, 'asked');
     this.peerQpn = client.qpn;
+    this.askedUs = world.nowUs;
   }
 
   begin(event: CmEvent): void {
     this.#checkRequest(event);
     this.later(this.plan.afterUs, () => this.#answer());
+  }
+
+  override destroy(): void {
+    super.destroy();
+    this.#leave();
   }
 
   protected react({ event, param }: CmEvent): void {
@@ -61,7 +70,7 @@ export class Server extends Actor {
         this.#accept();
         break;
       case 'reject':
-        this.call('reject', () => id.reject(plan.privateData));
+        if (this.call('reject', () => id.reject(plan.privateData))) this.#leave();
         break;
       case 'destroy':
         this.destroy();
@@ -80,8 +89,16 @@ export class Server extends Actor {
     this.world.registry.addServer(this);
     const own = plan.external ? { qpNum: qp.qpNum, qpType: qp.qpType } : {};
     const accepted = this.call('accept', () => id.accept({ privateData, responderResources, initiatorDepth, ...own }));
-    if (!accepted) this.endQp();
-    else if (plan.partsAtOnce) this.disconnect();
+    if (!accepted) {
+      this.endQp();
+      return;
+    }
+    this.#leave();
+    if (plan.partsAtOnce) this.disconnect();
+  }
+
+  #leave(): void {
+    this.answeredUs = Math.min(this.answeredUs, this.world.nowUs);
   }
 
   #checkRequest({ param: { conn, ud } }: CmEvent): void {

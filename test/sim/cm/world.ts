@@ -5,6 +5,7 @@ import type { Server } from './server.js';
 /** What the actors of a run share: the time, and who is who. */
 export interface World {
   readonly registry: Registry;
+  readonly nowUs: number;
   after(afterUs: number, action: () => void): void;
   trace(line: () => string): void;
   addressOf(target: number | 'nowhere'): string;
