@@ -40,7 +40,8 @@ const asking: MessageRules = {
 
 /** While we wait to hear that the peer is ready. */
 const agreed: MessageRules = {
-  [RTU]: (connection, rtu) => connection.takeReady(rtu.privateData),
+  // Its private data is not for programs: rdma_cm has no place for it.
+  [RTU]: (connection) => connection.takeReady(),
   [REJ]: (connection, rej) => connection.takeRejection(rej),
   [MRA]: (connection, mra) => connection.bePatient(mra),
   [DREQ]: (connection, dreq) => connection.takeDisconnect(dreq),

@@ -168,7 +168,7 @@ export class Connection implements Conversation {
   notify(): void {
     if (this.state === ConnectionState.ESTABLISHED) throw new CmError('EISCONN', 'the connection is there already');
     this.#require('established', ConnectionState.REP_SENT, ConnectionState.MRA_REP_RCVD);
-    this.takeReady(NOTHING);
+    this.takeReady();
   }
 
   /** @throws CmError EINVAL while a request waits for an answer */
@@ -273,10 +273,10 @@ export class Connection implements Conversation {
     this.#core.counters.add('rx_duplicates', attribute);
   }
 
-  takeReady(privateData: Uint8Array): void {
+  takeReady(): void {
     this.#retransmission.stop();
     this.state = ConnectionState.ESTABLISHED;
-    this.#raise({ type: CmEventType.ESTABLISHED, privateData });
+    this.#raise({ type: CmEventType.ESTABLISHED });
   }
 
   repeatReady(): void {
@@ -324,6 +324,7 @@ export class Connection implements Conversation {
   /** Tells the peer to part, until it answers. */
   part(): void {
     this.state = ConnectionState.DREQ_SENT;
+    this.#transactionId = freshTransaction(this.#core.host.random);
     const remoteQpn = this.#agreement.remoteQpn;
     const dreq: CmDreq = { ...this.#names(), attribute: CmAttribute.DREQ, remoteQpn, privateData: NOTHING };
     const intervalUs = requestIntervalUs(
@@ -464,6 +465,11 @@ export class Connection implements Conversation {
 function destinationOf({ to }: Agreement): Gid {
   if (to.grh === undefined) throw new Error('a connection without an address');
   return to.grh.dgid;
+}
+
+/** The transaction that a request begins (PROTOCOL.md 4.1): 64 bits. */
+export function freshTransaction(random: () => number): bigint {
+  return (BigInt(random() >>> 0) << 32n) | BigInt(random() >>> 0);
 }
 
 /** The first PSN of a direction: 24 bits that nobody can guess. */

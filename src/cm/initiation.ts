@@ -4,7 +4,7 @@ import { checkConnect } from './checks.js';
 import { CmError } from './cm-error.js';
 import type { CmConnect } from './command.js';
 import type { ConnectionManager } from './connection-manager.js';
-import { Connection, freshPsn } from './connection.js';
+import { Connection, freshPsn, freshTransaction } from './connection.js';
 import { type Identifier, isDatagramSpace } from './identifier.js';
 import type { Agreement } from './qp-attributes.js';
 import { type Asker, askerOf, requestOf, resolutionOf, type RequestFacts } from './requests.js';
@@ -33,7 +33,7 @@ export function initiate(manager: ConnectionManager, identifier: Identifier, con
   checkConnect(connect, localGid, isForDatagrams);
   const asker = isForDatagrams ? undefined : askerOf(connect);
   const localPort = (identifier.port ??= ports.bind(id, portSpace, 0, false));
-  const transactionId = (BigInt(host.random() >>> 0) << 32n) | BigInt(host.random() >>> 0);
+  const transactionId = freshTransaction(host.random);
   const facts = { portSpace, localGid, localPort, transactionId, caGuid: host.nodeGuid };
   const beginning: Beginning = {
     identifier,

@@ -11,6 +11,7 @@ export class Retransmission {
   #to: AhAttr | undefined;
   #intervalUs = 0;
   #left = 0;
+  #held = false;
 
   constructor(
     private readonly host: CmHost,
@@ -29,14 +30,20 @@ export class Retransmission {
     this.#to = to;
     this.#intervalUs = intervalUs;
     this.#left = retries;
+    this.#held = false;
     this.counters.add('tx_msgs', message.attribute);
     this.host.send(to, this.#mad);
     this.#arm(intervalUs);
   }
 
-  /** The peer asks for patience (MRA): the next repeat comes after that long, and later ones as usual. */
+  /**
+   * The peer asks for patience (MRA): the next repeat comes after that long, and later ones as usual. It may ask once
+   * before each, or we would wait for ever.
+   */
   hold(forUs: number): void {
-    if (this.#mad !== undefined) this.#arm(forUs);
+    if (this.#mad === undefined || this.#held) return;
+    this.#held = true;
+    this.#arm(forUs);
   }
 
   /** Nothing is sent any more; `expired` is called after that long. */
@@ -67,6 +74,7 @@ export class Retransmission {
       return;
     }
     this.#left -= 1;
+    this.#held = false;
     this.counters.add('tx_retries', this.#attribute);
     this.host.send(this.#to, this.#mad);
     this.#arm(this.#intervalUs);

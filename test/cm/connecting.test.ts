@@ -15,7 +15,7 @@ import { GHOST_COMM_ID, GHOST_QPN, header, rep, req, rtu } from './support/messa
 import { ask, connected, hauntedScene, PORT, scene } from './support/scenes.js';
 import { Station } from './support/station.js';
 
-const { ESTABLISHED, CONNECT_REQUEST, CONNECT_RESPONSE, CONNECT_ERROR } = CmEventType;
+const { ESTABLISHED, CONNECT_REQUEST, CONNECT_ERROR } = CmEventType;
 
 /** `text`, and zeros up to the length that the message has. */
 function padded(text: string, length: number): Uint8Array {
@@ -197,6 +197,16 @@ describe('private data', () => {
     assert.deepEqual(s.a.takeOnly(ESTABLISHED).privateData, padded('yes', PrivateDataBytes.ACCEPT));
   });
 
+  test('of an RTU is not for programs', () => {
+    const { network, b, ghost } = hauntedScene();
+    ghost.say(b, req({ from: ghost, to: b }));
+    b.accept(b.takeOnly(CONNECT_REQUEST).id);
+    network.settle();
+    const message = rtu({ remoteCommId: ghost.heard(CmAttribute.REP).localCommId });
+    ghost.say(b, { ...message, privateData: Buffer.from('psst') });
+    assert.equal(b.takeOnly(ESTABLISHED).privateData.length, 0);
+  });
+
   test('comes after the addresses in a REQ', () => {
     const { network, b, ghost } = hauntedScene();
     b.connect(ghost, PORT, { privateData: Buffer.from('x'), id: boundTo(b, 40000) });
@@ -212,53 +222,6 @@ function boundTo(station: Station, port: number): number {
   station.bind(id, port);
   return id;
 }
-
-describe('a queue pair made elsewhere', () => {
-  test('is not moved; the program is told what the peer answered', () => {
-    const s = scene();
-    const { id, qp } = s.a.connect(s.b, PORT, { qp: s.a.qp({ managed: false }) });
-    s.network.settle();
-    const { qpNum } = s.b.accept(s.b.takeOnly(CONNECT_REQUEST).id, { privateData: Buffer.from('yes') });
-    s.network.settle();
-    const event = s.a.takeOnly(CONNECT_RESPONSE);
-    assert.deepEqual([event.id, event.conn?.qpNum, s.a.statesOf(qp)], [id, qpNum, '']);
-    assert.deepEqual(event.privateData, padded('yes', PrivateDataBytes.ACCEPT));
-  });
-
-  test('is told the attributes for each of its states', () => {
-    const s = scene();
-    const { id } = s.a.connect(s.b, PORT, { qp: s.a.qp({ managed: false }) });
-    s.network.settle();
-    const passive = s.b.accept(s.b.takeOnly(CONNECT_REQUEST).id);
-    s.network.settle();
-    const ask = (qpState: QpState) => s.a.commands.cmInitQpAttr({ id, qpType: QpType.RC, qpState });
-    assert.equal(ask(QpState.INIT).portNum, 1);
-    assert.equal(ask(QpState.RTR).destQpNum, passive.qpNum);
-    assert.equal(ask(QpState.RTS).sqPsn, s.b.moveTo(passive, QpState.RTR).rqPsn);
-    assert.throws(() => ask(QpState.SQD), { errno: 'EINVAL' });
-  });
-
-  test('is connected when the program says so, and then only', () => {
-    const s = scene();
-    const { id } = s.a.connect(s.b, PORT, { qp: s.a.qp({ managed: false }) });
-    s.network.settle();
-    s.b.accept(s.b.takeOnly(CONNECT_REQUEST).id);
-    s.network.settle();
-    assert.equal(s.network.story(), 'a REQ, b REP');
-    s.a.commands.cmEstablish(id);
-    s.network.settle();
-    assert.equal(s.network.story(), 'a REQ, b REP, a RTU');
-    assert.equal(s.b.takeNames(), 'ESTABLISHED');
-  });
-
-  test('does as well on the passive side', () => {
-    const s = scene();
-    const { childId } = ask(s);
-    const qp = s.b.accept(childId, { qp: s.b.qp({ managed: false }) });
-    s.network.settle();
-    assert.deepEqual([s.a.takeNames(), s.b.takeNames(), s.b.statesOf(qp)], ['ESTABLISHED', 'ESTABLISHED', '']);
-  });
-});
 
 describe('a queue pair that cannot be moved', () => {
   const refusal = (state: QpState) => (_: number, attr: { qpState?: QpState }) =>

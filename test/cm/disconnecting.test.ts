@@ -54,6 +54,18 @@ describe('parting', () => {
     assert.deepEqual([remoteQpn, localCommId, remoteCommId], [GHOST_QPN, commId, GHOST_COMM_ID]);
   });
 
+  test('is a transaction of its own', () => {
+    const { network, b, ghost } = hauntedScene();
+    const { id } = b.connect(ghost, PORT);
+    network.settle();
+    const { transactionId, localCommId } = ghost.heard(CmAttribute.REQ);
+    ghost.say(b, rep({ remoteCommId: localCommId }));
+    b.disconnect(id);
+    network.settle();
+    assert.equal(ghost.heard(CmAttribute.RTU).transactionId, transactionId);
+    assert.notEqual(ghost.heard(CmAttribute.DREQ).transactionId, transactionId);
+  });
+
   test('echoes the transaction of the DREQ in the DREP', () => {
     const { network, b, ghost, id, qpNum, commId } = haunted();
     ghost.say(b, { ...dreq({ remoteCommId: commId }, qpNum), transactionId: 4711n });

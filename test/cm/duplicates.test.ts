@@ -135,6 +135,37 @@ describe('an MRA', () => {
     assert.deepEqual(times, [8_448_000, 8_448_000 + 4_608_000, 8_448_000 + 2 * 4_608_000]);
   });
 
+  test('counts once for each time that a message was sent, so that nobody waits for ever', () => {
+    const { network, b, ghost } = hauntedScene();
+    b.connect(ghost, PORT);
+    network.settle();
+    const patience = mra({ remoteCommId: ghost.heard(CmAttribute.REQ).localCommId }, 0, 20);
+    const since = network.nowUs;
+    for (let i = 0; i < 4; i += 1) {
+      ghost.say(b, patience);
+      network.pass(1_000_000);
+    }
+    network.pass(400_000);
+    assert.deepEqual(
+      network.log.map(({ atUs }) => atUs - since),
+      [-since, 4_352_000],
+    );
+    ghost.say(b, patience);
+    network.pass(4_700_000);
+    assert.equal(network.log.length, 3);
+  });
+
+  test('cannot hold up a request beyond its last repeat', () => {
+    const { network, b, ghost } = hauntedScene();
+    b.connect(ghost, PORT);
+    network.script = ({ message }) => {
+      if (message.attribute === CmAttribute.REQ) ghost.say(b, mra({ remoteCommId: message.localCommId }, 0, 20));
+      return 'pass';
+    };
+    network.passAll();
+    assert.equal(b.takeNames(), 'UNREACHABLE');
+  });
+
   test('about another message than the one that waits holds nothing up', () => {
     const { network, b, ghost } = hauntedScene();
     b.connect(ghost, PORT);
