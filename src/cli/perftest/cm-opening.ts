@@ -12,6 +12,7 @@ import {
 } from '../../index.js';
 import { addressOf } from '../cm/addresses.js';
 import { cmDevices, verbsOf } from '../cm/hosting.js';
+import { endOnInterrupt } from '../cm/interrupt.js';
 import { ToolError } from '../errors.js';
 import { CmLine, postLineReceive, registerLine } from './cm-line.js';
 import { type PerfFlags } from './flags.js';
@@ -22,6 +23,8 @@ const ATTEMPTS = 30;
 const ATTEMPT_MS = 100;
 /** How long a server waits for a client's next connection. */
 const PATIENCE_MS = 10_000;
+/** How long it waits for the client to part. */
+const FAREWELL_MS = 1000;
 
 /** What a connection of the test itself is to be. */
 export type CmQpOptions = Omit<ConnectionOptions, 'signal' | 'timeoutMs' | 'privateData'>;
@@ -37,6 +40,8 @@ export interface CmOpening {
   next(options: CmQpOptions): Promise<Connection>;
   /** No more connections. */
   stop(): void;
+  /** Ends those that there are. The client parts from the server; if it does not, the server does after a while. */
+  close(): Promise<void>;
 }
 
 /** What the connection is like over which the sides talk: no READs, no atomics. */
@@ -78,25 +83,54 @@ export async function insist<Result>(attempt: () => Promise<Result>): Promise<Re
   }
 }
 
+/** The connections of a test, which the peer must be told of when they end. */
+class Connections {
+  readonly #all: Connection[] = [];
+
+  constructor() {
+    endOnInterrupt(() => {
+      for (const { id } of this.#all) id.disconnect();
+    });
+  }
+
+  async add(made: Promise<Connection>): Promise<Connection> {
+    const connection = await made;
+    this.#all.push(connection);
+    return connection;
+  }
+
+  /** @param patienceMs how long the peer has to part first */
+  async close(patienceMs: number): Promise<void> {
+    for (const connection of this.#all.toReversed()) {
+      await Promise.race([connection.closed, setTimeout(patienceMs, undefined, { ref: false })]);
+      await connection.close();
+    }
+  }
+}
+
 export async function openAsClient(host: string, flags: PerfFlags, tool: string): Promise<CmOpening> {
   const { contexts, ...open } = cmDevices(flags);
-  const context = contexts?.at(0);
+  const asked = contexts?.at(0);
   const address = await addressOf(host);
   const source = flags.source_ip === undefined ? {} : { localAddress: flags.source_ip };
-  const where = { host: address, port: flags.port, ...source, ...(context === undefined ? open : { context }) };
-  const { line, connection } = await openLine((options) => connect({ ...where, ...options }), true, tool);
-  const device = verbsOf(connection.id);
+  const where = { host: address, port: flags.port, ...source };
+  const how = asked === undefined ? open : { context: asked };
+  const connections = new Connections();
+  const make = (options: ConnectionOptions) => connections.add(connect({ ...where, ...how, ...options }));
+  const { line, connection } = await openLine(make, true, tool);
+  const context = verbsOf(connection.id);
   return {
     line,
-    context: device,
+    context,
     host: address,
     leads: true,
-    next: (options) => insist(() => connect({ ...where, ...open, context: device, ...options })),
+    next: (options) => connections.add(insist(() => connect({ ...where, context, ...options }))),
     stop: () => {},
+    close: () => connections.close(0),
   };
 }
 
-/** Connections that come to a server. */
+/** The next connection that comes to a server. */
 async function nextOf(listener: Listener, options: ConnectionOptions): Promise<Connection> {
   const request = await listener.next();
   return request.accept(options);
@@ -109,18 +143,21 @@ export async function openAsServer(flags: PerfFlags, tool: string, waiting: () =
   const at = flags.source_ip === undefined ? {} : { host: flags.source_ip };
   const listener = listen({ port: flags.port, ...at, ...(asked === undefined ? open : { context: asked }) });
   waiting();
-  const { line, connection } = await openLine((options) => nextOf(listener, options), false, tool);
+  const connections = new Connections();
+  const make = (options: ConnectionOptions) => connections.add(nextOf(listener, options));
+  const { line, connection } = await openLine(make, false, tool);
   return {
     line,
     context: verbsOf(connection.id),
     host: listener.address.host,
     leads: false,
-    next: async (options) => {
-      const late = setTimeout(PATIENCE_MS, undefined, { ref: false }).then(() => {
-        throw new ToolError('The client made too few connections; give both sides the same -q.');
-      });
-      return Promise.race([nextOf(listener, options), late]);
-    },
+    next: (options) => Promise.race([make(options), tooLate()]),
     stop: () => listener.close(),
+    close: () => connections.close(FAREWELL_MS),
   };
+}
+
+async function tooLate(): Promise<never> {
+  await setTimeout(PATIENCE_MS, undefined, { ref: false });
+  throw new ToolError('The client made too few connections; give both sides the same -q.');
 }

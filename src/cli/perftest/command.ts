@@ -58,6 +58,7 @@ async function overCm(wanted: Settings, flags: PerfFlags, host: string | undefin
   if (!settings.byCm) lanes.createQps();
   opening.stop();
   await play({ settings, flags, agreement, line, lanes, report });
+  await opening.close();
   context.close();
 }
 
@@ -81,16 +82,37 @@ async function overTcp(wanted: Settings, flags: PerfFlags, host: string | undefi
   context.close();
 }
 
+function examples({ name, measure }: PerfTest): string {
+  const flags = measure === 'bw' ? '-s 1M -D 5' : '-n 10000';
+  return `
+Two shells, one machine:
+  verbena ${name}                          the server
+  verbena ${name} 127.0.0.1                the client; both sides take the same options
+
+Another size, another length:
+  verbena ${name} ${flags}
+  verbena ${name} ${flags} 127.0.0.1
+
+With a host that runs Soft-RoCE (here its address is 192.0.2.7, and this host's 192.0.2.8):
+  ${name}                                  there, and
+  verbena ${name} 192.0.2.7                here; or
+  verbena ${name} --addr 192.0.2.8         here, and
+  ${name} 192.0.2.8                        there`;
+}
+
 /** The subcommand of one of the tests. */
 export function perftestCommand(test: PerfTest): Command {
   const command = new Command(test.name).description(
     `${test.summary.charAt(0).toUpperCase()}${test.summary.slice(1)}; speaks with the C tool of the same name.\n` +
       'Without a host: start a server and wait for a connection. With one: connect to the server there.',
   );
-  return withFlags(command, test).action(
-    tool(async (host: string | undefined, flags: PerfFlags) => {
-      const settings = settle(test, flags, host !== undefined);
-      await (settings.talkByCm ? overCm : overTcp)(settings, flags, host);
-    }),
-  );
+  return withFlags(command, test)
+    .version(`Version: ${VERSION}`, '-V, --version', 'display version number of the C tools whose exchange this is')
+    .addHelpText('after', examples(test))
+    .action(
+      tool(async (host: string | undefined, flags: PerfFlags) => {
+        const settings = settle(test, flags, host !== undefined);
+        await (settings.talkByCm ? overCm : overTcp)(settings, flags, host);
+      }),
+    );
 }

@@ -45,7 +45,7 @@ export interface PerfFlags extends HostingOptions {
   readonly limit_msgrate?: number;
   readonly comm_rdma_cm?: true;
   readonly out_json?: true;
-  readonly out_json_file: string;
+  readonly out_json_file?: string;
   readonly dont_xchg_versions?: true;
   readonly latency_gap?: number;
   readonly odp?: true;
@@ -78,7 +78,7 @@ export const DEFAULT_RX_DEPTH = 512;
 export const DEFAULT_CQ_MOD = 100;
 export const DEFAULT_RETRIES = 7;
 const PORT = 18515;
-const JSON_FILE = 'perftest_out.json';
+export const DEFAULT_JSON_FILE = 'perftest_out.json';
 
 function number(flags: string, what: string, min: number, max: number, preset?: number): Option {
   return new Option(flags, what).argParser(wholeNumber(min, max)).default(preset);
@@ -167,10 +167,7 @@ const ROWS: readonly Row[] = [
   },
   {
     option: ({ iterations }) =>
-      number('-n, --iters <iters>', 'number of exchanges', MIN_ITERATIONS, MAX_ITERATIONS).default(
-        undefined,
-        `${iterations}`,
-      ),
+      number('-n, --iters <iters>', `number of exchanges (default ${iterations})`, MIN_ITERATIONS, MAX_ITERATIONS),
   },
   { has: isBw, option: () => flag('-N, --noPeak', 'cancel peak-bw calculation (default with peak up to iters=20000)') },
   {
@@ -191,9 +188,10 @@ const ROWS: readonly Row[] = [
   {
     has: (test) => !isAtomic(test),
     option: ({ sizeBytes }) =>
-      new Option('-s, --size <size>', 'size of message to exchange; K and M stand for 2^10 and 2^20')
-        .argParser(size)
-        .default(undefined, `${sizeBytes}`),
+      new Option(
+        '-s, --size <size>',
+        `size of message to exchange; K and M stand for 2^10 and 2^20 (default ${sizeBytes})`,
+      ).argParser(size),
   },
   { option: () => number('-S, --sl <sl>', 'SL', 0, 15, 0) },
   {
@@ -221,7 +219,7 @@ const ROWS: readonly Row[] = [
   },
   { option: () => flag('-z, --comm_rdma_cm', 'communicate with rdma_cm module to exchange data - use regular QPs') },
   { option: () => flag('--out_json', 'save the report in a json file') },
-  { option: () => flag('--out_json_file <file>', 'name of the report json file').default(JSON_FILE) },
+  { option: () => flag('--out_json_file <file>', `name of the report json file (default ${DEFAULT_JSON_FILE})`) },
   { option: () => flag('--dont_xchg_versions', 'do not exchange versions and MTU with other side') },
   {
     has: isLat,

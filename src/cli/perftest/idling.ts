@@ -49,9 +49,9 @@ export class Idling {
     return false;
   }
 
-  /** For how long nothing has come, when that was what {@link pause} said; milliseconds. */
+  /** For how long nothing has come; milliseconds. */
   get silentMs(): number {
-    return performance.now() - this.#silentSince;
+    return this.#empty === 0 ? 0 : performance.now() - this.#silentSince;
   }
 
   /** Arms the queues; when there is still nothing to be found after that, waits for an event. */

@@ -13,6 +13,9 @@ const SILENCE_MS = 5000;
 const LOST_MS = 500;
 /** The same when nobody knows what the peer does. */
 const UNRELIABLE_LOST_MS = 10_000;
+/** How often the event loop has a turn where somebody must hear of Ctrl-C, and how often that is looked at. */
+const TURN_MS = 200;
+const STEPS_PER_CLOCK = 256;
 /** An inline NIC is looked at for so long before the event loop gets a turn. */
 const SLICE_MS = 1;
 
@@ -77,12 +80,14 @@ export class Partner {
     }
   }
 
-  /** @returns whether the run is over; if not, nothing has come for a moment */
+  /** @returns whether the run is over; if not, the event loop should have a turn */
   #advance(run: Run): boolean {
     const idling = this.#idling;
-    while (!run.over) {
+    const dueMs = this.#line.needsTurns ? performance.now() + TURN_MS : Infinity;
+    for (let steps = 1; !run.over; steps += 1) {
       if (run.step()) idling.busy();
       else if (idling.pause()) return false;
+      if (steps % STEPS_PER_CLOCK === 0 && performance.now() > dueMs) return false;
     }
     return true;
   }

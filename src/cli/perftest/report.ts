@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { type Context } from '../../index.js';
 import { fileFailure } from '../errors.js';
 import { type Bandwidth } from './bandwidth.js';
-import { type PerfFlags } from './flags.js';
+import { DEFAULT_JSON_FILE, type PerfFlags } from './flags.js';
 import { type Surroundings, infoFacts, infoText } from './info.js';
 import { type Keys } from './keys.js';
 import { type Latency, type LatencyOfDuration, countedSamples } from './latency.js';
@@ -113,7 +113,8 @@ export class Report {
   /** The rule below the table, and the JSON object where one is wanted. */
   end(context: Context): void {
     this.#tell(RULE);
-    if (this.#flags.json === true) process.stdout.write(`${JSON.stringify(this.#document(context))}\n`);
+    const isWanted = this.#flags.json === true && !this.#settings.endless;
+    if (isWanted) process.stdout.write(`${JSON.stringify(this.#document(context))}\n`);
   }
 
   /** The client of an endless test has left. */
@@ -138,9 +139,10 @@ export class Report {
     // Of an endless test the last row is what there is to say.
     if (this.#settings.endless) this.#results.length = 0;
     this.#results.push(results);
-    const { out_json, out_json_file: file, json } = this.#flags;
+    const { out_json, out_json_file, json } = this.#flags;
     if (json === true && this.#settings.endless) process.stdout.write(`${JSON.stringify(this.#document())}\n`);
-    if (out_json !== true) return;
+    if (out_json !== true && out_json_file === undefined) return;
+    const file = out_json_file ?? DEFAULT_JSON_FILE;
     try {
       writeFileSync(file, `${JSON.stringify(this.#document(), null, 2)}\n`);
     } catch (error) {

@@ -9,6 +9,7 @@ const FAREWELL_MS = 1000;
 /** TCP between the two sides (PROTOCOL.md 6.3). The C tools expect each message whole in one read, so each is one write. */
 export class TcpLine implements Line {
   peerVersion = 0;
+  readonly needsTurns = false;
   readonly #socket: Socket;
   readonly #leads: boolean;
   readonly #tool: string;
