@@ -13,7 +13,7 @@ export const ROOMS = [
   { name: 'nic', files: /^src\/nic\//, below: ['wire', 'spec'], packages: 'none' },
   { name: 'cm', files: /^src\/cm\//, below: ['wire', 'spec'], packages: 'none' },
   { name: 'link', files: /^src\/link\/simulat/, below: ['wire', 'spec'], packages: 'none' },
-  { name: 'link', files: /^src\/link\/udp/, below: ['wire', 'spec', 'host'], packages: 'all' },
+  { name: 'link', files: /^src\/link\/(udp|local)/, below: ['wire', 'spec', 'host'], packages: 'all' },
   { name: 'link', files: /^src\/link\//, below: ['wire', 'spec'], packages: 'node' },
   { name: 'host', files: /^src\/host\//, below: [], packages: 'all' },
   { name: 'verbs', files: /^src\/verbs\//, below: ['spec'], packages: 'none' },

@@ -36,6 +36,11 @@ export interface LibC {
   eventfdWrite(fd: number, value: number): number;
   ppoll(fds: number, count: number, timeout: number, signalMask: number): number;
   schedYield(): number;
+  /** Gives -1 when it fails. */
+  mmap(address: number, length: number, protection: number, flags: number, fd: number, offset: number): number;
+  munmap(address: number, length: number): number;
+  flock(fd: number, operation: number): number;
+  fallocate(fd: number, mode: number, offset: number, length: number): number;
   /** `poll` on a thread of libuv's pool. */
   pollAsync(fds: number, count: number, timeoutMs: number, done: (error: Error | null, ready: number) => void): void;
 }
@@ -95,6 +100,11 @@ function bindLibC(lib: ReturnType<typeof koffi.load>): LibC {
     eventfdWrite: lib.func('int eventfd_write(int fd, uint64_t value)'),
     ppoll: lib.func('int ppoll(void *fds, unsigned long count, void *timeout, void *signalMask)'),
     schedYield: lib.func('int sched_yield()'),
+    // A pointer in C; as a number, failure is -1.
+    mmap: lib.func('int64_t mmap(void *address, size_t length, int protection, int flags, int fd, int64_t offset)'),
+    munmap: lib.func('int munmap(void *address, size_t length)'),
+    flock: lib.func('int flock(int fd, int operation)'),
+    fallocate: lib.func('int fallocate(int fd, int mode, int64_t offset, int64_t length)'),
     pollAsync: (fds, count, timeoutMs, done) => {
       poll.async(fds, count, timeoutMs, done);
     },

@@ -7,7 +7,9 @@ export {
   MAX_GROUPS,
   type PacketReceiver,
   type PacketSink,
+  type PolledLink,
 } from './link.js';
+export { type LinkKind, type LocalLinkOptions, openNativeLink } from './local-link.js';
 export { LinkError } from './link-error.js';
 export { PcapngFile, type PcapngFileOptions } from './pcapng-file.js';
 export * from './simulated.js';

@@ -7,16 +7,25 @@ import type { PacketMeta, Path } from '../wire/index.js';
  * A user reserves room, builds the packet there, and commits it; nothing leaves before {@link Link.flush}.
  */
 export interface PacketSink {
+  /** Where the packet last reserved is; another one, perhaps, after each {@link reserve}. */
   readonly bytes: Uint8Array;
   /** The IP identification with which the packet last reserved will leave; its ICRC covers it (PROTOCOL.md 1.7). */
   readonly ipId: number;
+  /** Whether the packet last reserved needs no ICRC: its last four bytes mean nothing. Default: it does. */
+  readonly unsealed?: boolean;
   /**
    * Makes room for a packet of `lengthBytes` (BTH to ICRC) along `path`. A reservation that is never committed is
    * replaced by the next one.
    *
+   * @param large the packet belongs to a message that is cut into pieces of {@link segmentBytes}
    * @returns its offset in {@link bytes}, or -1 when nothing more fits before the next flush
    */
-  reserve(path: Path, lengthBytes: number): number;
+  reserve(path: Path, lengthBytes: number, large?: boolean): number;
+  /**
+   * How much of a message a packet along `path`, and one that comes back along it, may carry where that is more than any
+   * path MTU; else 0. Default: 0.
+   */
+  segmentBytes?(path: Path): number;
   /** Hands over the packet last reserved. */
   commit(): void;
 }
@@ -101,6 +110,30 @@ export interface Link {
   close(): void;
   /** What has happened so far, by name. */
   statistics(): Record<string, number>;
+}
+
+/** A link that one can sleep on. */
+export interface PolledLink extends Link {
+  /** The address as it was asked for, or chosen. */
+  readonly address: string;
+  /**
+   * For `poll`: one of them becomes readable when {@link Link.receive} has something to give, for those who have said that
+   * they will sleep. The same array for as long as they are the same.
+   */
+  readonly pollFds: readonly number[];
+  /**
+   * Says that nobody looks until {@link wakeUp}, but waits for {@link pollFds}.
+   *
+   * @returns false when something is there already, and nobody should sleep
+   */
+  fallAsleep(): boolean;
+  wakeUp(): void;
+  /**
+   * Says whether the event loop waits for {@link pollFds}, whoever else looks or sleeps meanwhile.
+   *
+   * @returns true when something is there already, which nothing may announce any more
+   */
+  setWatched(watched: boolean): boolean;
 }
 
 /** Groups that a link can be in. Each may take a socket of its own. */

@@ -2,6 +2,7 @@
 import { type Gid } from '../spec/index.js';
 import {
   buildIpUdpHeader,
+  createPath,
   type Crc32,
   crc32 as plainCrc32,
   fillUdpChecksum,
@@ -12,6 +13,7 @@ import {
   type PacketMeta,
   type Path,
   pathHeader,
+  sealIcrc,
 } from '../wire/index.js';
 import type { FramePort, Link, LinkStatus, PacketReceiver, PacketSink } from './link.js';
 
@@ -45,6 +47,7 @@ const ETHERTYPE_IPV6 = 0x86dd;
 
 /** Puts the IP and UDP headers back that a socket takes away, and hands the whole to the recorder. */
 class Reporter {
+  readonly #crc32: Crc32;
   readonly #verifier: IcrcVerifier;
   readonly #clockNs: () => bigint;
   #packet: Uint8Array;
@@ -56,12 +59,14 @@ class Reporter {
     { clockNs, crc32 }: TapOptions,
   ) {
     this.#clockNs = clockNs ?? (() => BigInt(Date.now()) * 1_000_000n);
-    this.#verifier = new IcrcVerifier(crc32 ?? plainCrc32);
+    this.#crc32 = crc32 ?? plainCrc32;
+    this.#verifier = new IcrcVerifier(this.#crc32);
     this.#packet = new Uint8Array(LARGEST_HEADERS + maxPacketBytes);
   }
 
-  sent(path: Path, ipId: number, bytes: Uint8Array, offset: number, lengthBytes: number): void {
-    this.#report('out', pathHeader(path, ipId), bytes, offset, lengthBytes);
+  sent(path: Path, sink: PacketSink, offset: number, lengthBytes: number): void {
+    const { ipId, bytes } = sink;
+    this.#report('out', pathHeader(path, ipId), bytes, offset, lengthBytes, sink.unsealed === true ? path : undefined);
   }
 
   received(meta: PacketMeta, bytes: Uint8Array, offset: number, lengthBytes: number): void {
@@ -69,14 +74,24 @@ class Reporter {
     const ipId = meta.ipId >= 0 ? meta.ipId : Math.max(0, this.#verifier.verify(bytes, offset, lengthBytes, meta));
     const { ipv6, source, destination, sourcePort, trafficClass, hopLimit, flowLabel } = meta;
     const header = { ipv6, source, destination, sourcePort, trafficClass, hopLimit, flowLabel, ipId };
-    this.#report('in', header, bytes, offset, lengthBytes);
+    const unsealed = meta.unsealed ? createPath({ sgid: source, dgid: destination, sourcePort }) : undefined;
+    this.#report('in', header, bytes, offset, lengthBytes, unsealed);
   }
 
-  #report(direction: 'in' | 'out', header: IpUdpHeader, bytes: Uint8Array, offset: number, lengthBytes: number): void {
+  /** @param unsealed where a packet that has no ICRC goes: a capture shows one, for those who check it */
+  #report(
+    direction: 'in' | 'out',
+    header: IpUdpHeader,
+    bytes: Uint8Array,
+    offset: number,
+    lengthBytes: number,
+    unsealed: Path | undefined,
+  ): void {
     const headers = ipUdpHeaderBytes(header.ipv6);
     if (headers + lengthBytes > this.#packet.length) this.#packet = new Uint8Array(headers + lengthBytes);
     buildIpUdpHeader(this.#packet, 0, header, lengthBytes);
     this.#packet.set(bytes.subarray(offset, offset + lengthBytes), headers);
+    if (unsealed !== undefined) sealIcrc(this.#crc32, unsealed, this.#packet, headers, lengthBytes, header.ipId);
     // IPv4 lets a checksum of 0 say that there is none; in IPv6 a reader would call that an error.
     if (header.ipv6) fillUdpChecksum(this.#packet, 0, true);
     this.#keep(direction, this.#packet.subarray(0, headers + lengthBytes));
@@ -96,7 +111,6 @@ class Reporter {
 }
 
 class TappedSink implements PacketSink {
-  readonly bytes: Uint8Array;
   #path: Path | undefined;
   #offset = -1;
   #lengthBytes = 0;
@@ -104,24 +118,34 @@ class TappedSink implements PacketSink {
   constructor(
     private readonly inner: PacketSink,
     private readonly reporter: Reporter,
-  ) {
-    this.bytes = inner.bytes;
+  ) {}
+
+  get bytes(): Uint8Array {
+    return this.inner.bytes;
   }
 
   get ipId(): number {
     return this.inner.ipId;
   }
 
-  reserve(path: Path, lengthBytes: number): number {
+  get unsealed(): boolean {
+    return this.inner.unsealed === true;
+  }
+
+  reserve(path: Path, lengthBytes: number, large?: boolean): number {
     this.#path = path;
     this.#lengthBytes = lengthBytes;
-    this.#offset = this.inner.reserve(path, lengthBytes);
+    this.#offset = this.inner.reserve(path, lengthBytes, large);
     return this.#offset;
+  }
+
+  segmentBytes(path: Path): number {
+    return this.inner.segmentBytes?.(path) ?? 0;
   }
 
   commit(): void {
     if (this.#path !== undefined && this.#offset >= 0) {
-      this.reporter.sent(this.#path, this.inner.ipId, this.bytes, this.#offset, this.#lengthBytes);
+      this.reporter.sent(this.#path, this.inner, this.#offset, this.#lengthBytes);
       this.#offset = -1;
     }
     this.inner.commit();

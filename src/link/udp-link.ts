@@ -1,9 +1,17 @@
 /** The link that real packets go by: UDP sockets at port 4791, by system calls. */
 import { type Gid } from '../spec/index.js';
-import { nativeHostProblem, PollSet, type UdpSocket } from '../host/index.js';
+import {
+  nativeHostProblem,
+  NativeBlock,
+  PollSet,
+  SOCKADDR_BYTES,
+  sockaddrLength,
+  type UdpSocket,
+  writeSockaddr,
+} from '../host/index.js';
 import { ROCE_PORT } from '../wire/index.js';
 import { GroupTable } from './group-table.js';
-import type { FramePort, Link, LinkStatus, PacketReceiver } from './link.js';
+import type { FramePort, LinkStatus, PacketReceiver, PolledLink } from './link.js';
 import { LinkError } from './link-error.js';
 import { addressStatus, type LocalAddress, openFirstFree } from './udp-address.js';
 import { FrameCounts, UdpFrames } from './udp-frames.js';
@@ -17,6 +25,8 @@ export interface UdpLinkOptions {
   readonly address?: string | undefined;
   /** `false` sends and receives each packet on its own. Default: as the kernel can. */
   readonly segmentation?: boolean | undefined;
+  /** Datagrams without a byte in them say "wake up", and nothing else. Default: they are packets like others, and bad ones. */
+  readonly wakeable?: boolean | undefined;
 }
 
 /** What arrives elsewhere than at the link's own address. */
@@ -50,10 +60,9 @@ class GroupSide implements Side {
  *
  * Packets of equal size to one peer that are committed one after the other leave by one system call, and arrive by one.
  */
-export class UdpLink implements Link {
+export class UdpLink implements PolledLink {
   readonly gid: Gid;
   readonly ipv6: boolean;
-  /** The address as it was asked for, or chosen. */
   readonly address: string;
   readonly maxPacketBytes: number;
   /** For `poll`: readable when packets to the own address have arrived. All there is to poll is in {@link pollFds}. */
@@ -70,6 +79,7 @@ export class UdpLink implements Link {
   readonly #receiver: UdpReceiver;
   readonly #groups: GroupTable<GroupSide>;
   readonly #frameCounts = new FrameCounts();
+  readonly #wakeName = new NativeBlock(SOCKADDR_BYTES);
   #frames: UdpFrames | undefined;
   /** Groups and frames, and what tells which of them have something. */
   #sides: readonly Side[] = [];
@@ -80,7 +90,7 @@ export class UdpLink implements Link {
   #status: LinkStatus = { up: true, present: true };
   #open = true;
 
-  private constructor(socket: UdpSocket, address: LocalAddress, segmentation: boolean) {
+  private constructor(socket: UdpSocket, address: LocalAddress, segmentation: boolean, wakeable: boolean) {
     this.#socket = socket;
     this.#local = address;
     this.gid = address.gid;
@@ -92,7 +102,7 @@ export class UdpLink implements Link {
     this.receiveBufferBytes = receiveBufferBytes(socket);
     const { send, receive } = segmentation ? probeSegmentation(address) : NO_SEGMENTATION;
     this.sink = new UdpSink(socket, address, this.maxPacketBytes, send);
-    this.#arrivals = new UdpArrivals(address.ipv6);
+    this.#arrivals = new UdpArrivals(address.ipv6, wakeable);
     this.#receiver = new UdpReceiver(socket, this.#arrivals, address.gid, receive);
     this.#groups = new GroupTable(
       address.ipv6,
@@ -114,7 +124,7 @@ export class UdpLink implements Link {
     return openFirstFree(options.address, ROCE_PORT, (address) => {
       const socket = openAddressSocket(address);
       try {
-        return new UdpLink(socket, address, options.segmentation ?? true);
+        return new UdpLink(socket, address, options.segmentation ?? true, options.wakeable ?? false);
       } catch (error) {
         socket.close();
         throw error;
@@ -122,12 +132,31 @@ export class UdpLink implements Link {
     });
   }
 
-  /**
-   * For `poll`: one of them is readable when {@link receive} has something to give. The same array until groups or frames
-   * come or go.
-   */
+  /** They change when groups or frames come or go. */
   get pollFds(): readonly number[] {
     return this.#pollFds;
+  }
+
+  /** What has arrived stays readable, so there is nothing to say. */
+  fallAsleep(): boolean {
+    return true;
+  }
+
+  wakeUp(): void {
+    // As above.
+  }
+
+  setWatched(): boolean {
+    return false;
+  }
+
+  /** Sends an empty datagram to the NIC at an address. */
+  wake(gid: Gid): void {
+    if (!this.#open) return;
+    const { bytes, address } = this.#wakeName;
+    const { ipv6 } = this;
+    writeSockaddr(bytes, 0, ipv6, { ip: gid, port: ROCE_PORT, scopeId: this.#local.scopeId });
+    this.#socket.native.libc.sendto(this.fd, address, 0, 0, address, sockaddrLength(ipv6));
   }
 
   receive(receiver: PacketReceiver, maxPackets: number): number {

@@ -39,10 +39,16 @@ export class UdpArrivals {
   calls = 0;
   /** Dropped because they were longer than the buffer. */
   truncated = 0;
+  /** Datagrams that only woke somebody. */
+  wakes = 0;
   readonly arena = new NativeBlock(BATCH * BUFFER_BYTES);
   readonly messages = new MessageBlock(BATCH, CONTROL_BYTES);
 
-  constructor(ipv6: boolean) {
+  constructor(
+    ipv6: boolean,
+    /** Whether datagrams without a byte in them are no packets. */
+    readonly wakeable: boolean,
+  ) {
     for (let i = 0; i < BATCH; i += 1) {
       this.messages.setBuffer(i, this.arena.address + i * BUFFER_BYTES);
       this.messages.setBufferLength(i, BUFFER_BYTES);
@@ -130,6 +136,10 @@ export class UdpReceiver {
     this.arrivals.reset(i, this.#nameLength);
     if (truncated) {
       this.arrivals.truncated += 1;
+      return 0;
+    }
+    if (length === 0 && this.arrivals.wakeable) {
+      this.arrivals.wakes += 1;
       return 0;
     }
     const bytes = this.#bytes;

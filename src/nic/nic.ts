@@ -147,7 +147,7 @@ export class Nic implements ControlCore {
       counters.rxBadVersion += 1;
     } else if (lengthBytes < opcodeHeaderBytes[opcode] + bthPadCount(bytes, offset) + ICRC_BYTES) {
       counters.rxMalformed += 1;
-    } else if (this.#verifier.verify(bytes, offset, lengthBytes, meta) < 0) {
+    } else if (!meta.unsealed && this.#verifier.verify(bytes, offset, lengthBytes, meta) < 0) {
       counters.rxIcrcEncapsulated += 1;
     } else if (!this.port.up) {
       counters.rxPortDown += 1;

@@ -15,7 +15,7 @@ export class PacketBuilder {
   offset = 0;
   /** Where its payload begins. */
   payload = 0;
-  readonly bytes: Uint8Array;
+  bytes: Uint8Array;
   #length = 0;
   #path: Path | undefined;
 
@@ -42,22 +42,14 @@ export class PacketBuilder {
     const length = headerBytes + payloadBytes + padCount + ICRC_BYTES;
     const offset = this.sink.reserve(origin.path, length);
     if (offset < 0) return false;
-    writeBth(
-      this.bytes,
-      offset,
-      opcode,
-      padCount,
-      solicited ? 1 : 0,
-      ackRequest ? 1 : 0,
-      origin.pkey,
-      origin.destQpn,
-      psn,
-    );
+    const { bytes } = this.sink;
+    this.bytes = bytes;
+    writeBth(bytes, offset, opcode, padCount, solicited ? 1 : 0, ackRequest ? 1 : 0, origin.pkey, origin.destQpn, psn);
     this.offset = offset;
     this.payload = offset + headerBytes;
     this.#length = length;
     this.#path = origin.path;
-    for (let i = 0, end = this.payload + payloadBytes; i < padCount; i += 1) this.bytes[end + i] = 0;
+    for (let i = 0, end = this.payload + payloadBytes; i < padCount; i += 1) bytes[end + i] = 0;
     return true;
   }
 
@@ -74,8 +66,9 @@ export class PacketBuilder {
       this.counters.sendErr += 1;
       return;
     }
-    sealIcrc(this.crc32, this.#path, this.bytes, this.offset, this.#length, this.sink.ipId);
-    this.sink.commit();
+    const { sink } = this;
+    if (sink.unsealed !== true) sealIcrc(this.crc32, this.#path, this.bytes, this.offset, this.#length, sink.ipId);
+    sink.commit();
     this.counters.sentPkts += 1;
     this.counters.sentBytes += this.#length;
   }

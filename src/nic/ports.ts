@@ -3,15 +3,24 @@ import type { Crc32, Path } from '../wire/index.js';
 
 /** Where the NIC builds the packets it sends: in the very memory they leave from. */
 export interface PacketSink {
+  /** Where the packet last reserved is; another one, perhaps, after each {@link reserve}. */
   readonly bytes: Uint8Array;
   /** The IP identification with which the packet last reserved will leave; the ICRC covers it. */
   readonly ipId: number;
+  /** Whether the packet last reserved needs no ICRC. Default: it does. */
+  readonly unsealed?: boolean;
   /**
    * Makes room for a packet of `lengthBytes` (BTH to ICRC) along `path`.
    *
+   * @param large the packet belongs to a message that is cut into pieces of {@link segmentBytes}
    * @returns its offset in {@link bytes}, or -1 when nothing more fits before the next flush
    */
-  reserve(path: Path, lengthBytes: number): number;
+  reserve(path: Path, lengthBytes: number, large?: boolean): number;
+  /**
+   * How much of a message a packet along `path`, and one that comes back along it, may carry where that is more than any
+   * path MTU; else 0. Default: 0.
+   */
+  segmentBytes?(path: Path): number;
   /** Hands over the packet last reserved. */
   commit(): void;
 }

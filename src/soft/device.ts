@@ -1,6 +1,14 @@
 import { CommandError } from '../nic/index.js';
 import { type Gid, gidFromIp } from '../spec/index.js';
-import { type Context, type Device, type HostKind, invalid, type OpenOptions, VerbsError } from '../verbs/index.js';
+import {
+  type Context,
+  type Device,
+  type HostKind,
+  invalid,
+  type LinkKind,
+  type OpenOptions,
+  VerbsError,
+} from '../verbs/index.js';
 import type { AdapterHost } from './adapter-host.js';
 import { SoftContext } from './driver/context.js';
 import { DEVICE_NAME, NODE_TYPE, nodeGuid, TRANSPORT_TYPE } from './driver/device-facts.js';
@@ -23,6 +31,14 @@ function hostKind(asked: string): HostKind {
   );
 }
 
+function linkKind(asked: string): LinkKind {
+  if (asked === 'auto' || asked === 'udp' || asked === 'shm') return asked;
+  throw new VerbsError(
+    CALL,
+    invalid(`link is '${asked}'`, "It is 'auto', 'udp' or 'shm' (option link, or VERBENA_LINK)"),
+  );
+}
+
 function emitWarning(text: string): void {
   process.emitWarning(text, 'VerbenaWarning');
 }
@@ -32,6 +48,7 @@ function settingsBehind(options: OpenOptions): string {
   return [
     { name: 'VERBENA_ADDR', option: options.address },
     { name: 'VERBENA_PCAP', option: options.capture },
+    { name: 'VERBENA_LINK', option: options.link },
   ]
     .filter(({ name, option }) => option === undefined && setting(name) !== undefined)
     .map(({ name }) => `${name} is '${setting(name) ?? ''}'`)
@@ -42,6 +59,7 @@ function startHost(kind: HostKind, options: OpenOptions): AdapterHost {
   const spec = {
     address: options.address ?? setting('VERBENA_ADDR'),
     capture: options.capture ?? setting('VERBENA_PCAP'),
+    link: linkKind(options.link ?? setting('VERBENA_LINK') ?? 'auto'),
   };
   const warn = options.warn ?? emitWarning;
   try {

@@ -1,6 +1,6 @@
 import { nowUs, PollSet, wallClockNs, yieldProcessor } from '../host/index.js';
 import { CompChannelRing, doorbellPageShape } from '../nic/index.js';
-import type { UdpLink } from '../link/index.js';
+import type { PolledLink } from '../link/index.js';
 import type { Gid } from '../spec/index.js';
 import type { Adapter } from './adapter.js';
 import type { AdapterHost, LocatedMemory } from './adapter-host.js';
@@ -12,7 +12,7 @@ import { createAsyncEventRing } from './event-ring.js';
 import { closeAtExit } from './exit-hook.js';
 import { LinkWatch } from './link-watch.js';
 import { locateInThread } from './memory-locator.js';
-import { type AdapterSpec, openUdpAdapter } from './native-adapter.js';
+import { type AdapterSpec, openNativeAdapter } from './native-adapter.js';
 
 /** Posts, or polls that found something, after which the adapter has a whole turn nevertheless. */
 const BUSY_CALLS_PER_TURN = 16;
@@ -64,7 +64,7 @@ export class InlineHost implements AdapterHost {
 
   readonly #adapter: Adapter;
   readonly #clockOriginNs: bigint;
-  readonly #link: UdpLink;
+  readonly #link: PolledLink;
   readonly #watch: LinkWatch;
   readonly #listeners = new Set<() => void>();
   readonly #forgetExit: () => void;
@@ -75,10 +75,10 @@ export class InlineHost implements AdapterHost {
   #choreTimer: NodeJS.Timeout | undefined;
   #open = true;
 
-  /** @throws CommandError as `openUdpAdapter` */
+  /** @throws CommandError as `openNativeAdapter` */
   constructor(spec: AdapterSpec, warn: (text: string) => void) {
     const onEvent = (ring: Int32Array): void => this.#onEvent(ring);
-    const { adapter, facts, link, pause } = openUdpAdapter(spec, this, { onEvent, warn });
+    const { adapter, facts, link, pause } = openNativeAdapter(spec, this, { onEvent, warn });
     this.address = facts.address;
     this.gid = facts.gid;
     this.maxPacketBytes = facts.maxPacketBytes;
@@ -194,6 +194,15 @@ export class InlineHost implements AdapterHost {
     this.#adapter.close();
   }
 
+  /** Has whatever arrives make one of {@link pollFds} readable. @returns false when something is there already */
+  fallAsleep(): boolean {
+    return this.#link.fallAsleep();
+  }
+
+  wakeUp(): void {
+    this.#link.wakeUp();
+  }
+
   /** When the adapter wants a turn though nothing happens. */
   nextTurnUs(): number {
     return this.#adapter.nextTurnUs();
@@ -253,7 +262,10 @@ function sleepUntil(deadlineUs: number): void {
     host.pause();
     wakeUs = Math.min(wakeUs, host.nextTurnUs());
   }
-  residentPoll().wait(wakeUs - nowUs());
+  // All of them, also when one has something: each says for itself that it is to be woken.
+  const quiet = residents.filter((host) => host.fallAsleep()).length === residents.length;
+  if (quiet) residentPoll().wait(wakeUs - nowUs());
+  for (const host of residents) host.wakeUp();
 }
 
 function residentPoll(): PollSet {

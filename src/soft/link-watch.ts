@@ -1,14 +1,16 @@
 import { type ReadableWatch, watchReadable } from '../host/index.js';
-import type { UdpLink } from '../link/index.js';
+import type { PolledLink } from '../link/index.js';
 
-/** Tells the event loop that packets have arrived on a link, whichever of its sockets they came by. */
+/** Tells the event loop that packets have arrived on a link, whichever way they came. */
 export class LinkWatch {
   #fds: readonly number[] = [];
   #watches: ReadableWatch[] = [];
   #armed = false;
+  /** A call that comes without anything becoming readable. */
+  #soon: NodeJS.Immediate | undefined;
 
   constructor(
-    private readonly link: UdpLink,
+    private readonly link: PolledLink,
     private readonly callback: () => void,
   ) {
     this.follow();
@@ -18,10 +20,18 @@ export class LinkWatch {
   arm(): void {
     this.#armed = true;
     for (const watch of this.#watches) watch.arm();
+    if (!this.link.setWatched(true)) return;
+    this.#soon ??= setImmediate(() => {
+      this.#soon = undefined;
+      this.callback();
+    });
   }
 
   disarm(): void {
     this.#armed = false;
+    this.link.setWatched(false);
+    clearImmediate(this.#soon);
+    this.#soon = undefined;
     for (const watch of this.#watches) watch.disarm();
   }
 
@@ -29,7 +39,7 @@ export class LinkWatch {
   follow(): void {
     const fds = this.link.pollFds;
     if (fds === this.#fds) return;
-    this.close();
+    this.#forget();
     this.#fds = fds;
     this.#watches = fds.map((fd) => watchReadable(fd, this.callback));
     if (this.#armed) this.arm();
@@ -37,6 +47,11 @@ export class LinkWatch {
 
   /** Disarms. To be called before the link is closed. */
   close(): void {
+    this.disarm();
+    this.#forget();
+  }
+
+  #forget(): void {
     for (const watch of this.#watches) watch.close();
     this.#watches = [];
     this.#fds = [];

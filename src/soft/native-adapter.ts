@@ -1,5 +1,15 @@
 import { createCrc32, nativeHostProblem, nowUs, randomU32, wallClockNs } from '../host/index.js';
-import { DgramLink, type Link, LinkError, PcapngFile, tap, type TappedLink, UdpLink } from '../link/index.js';
+import {
+  DgramLink,
+  type Link,
+  LinkError,
+  type LinkKind,
+  openNativeLink,
+  PcapngFile,
+  type PolledLink,
+  tap,
+  type TappedLink,
+} from '../link/index.js';
 import { CommandError } from '../nic/index.js';
 import { crc32 } from '../wire/index.js';
 import { Adapter } from './adapter.js';
@@ -15,6 +25,8 @@ export interface AdapterSpec {
   readonly address?: string | undefined;
   /** File for a record of all packets. */
   readonly capture?: string | undefined;
+  /** By which ways its packets go. */
+  readonly link?: LinkKind | undefined;
 }
 
 /** The memory in which a driver and its adapter meet, beside the rings of the objects made later. */
@@ -73,22 +85,24 @@ function withCapture(link: Link, capture: string | undefined, warn: (text: strin
 }
 
 /**
- * Brings an adapter up on a UDP socket by system calls.
+ * Brings an adapter up by system calls, on a UDP socket and on memory that it shares with others.
  *
  * @throws CommandError when the address or the capture file cannot be had, or there are no system calls here
  */
-export function openUdpAdapter(
+export function openNativeAdapter(
   spec: AdapterSpec,
   pages: SharedPages,
   callbacks: AdapterCallbacks,
-): OpenedAdapter & { readonly link: UdpLink } {
-  return openOn(() => UdpLink.open({ address: spec.address }), spec, pages, callbacks);
+): OpenedAdapter & { readonly link: PolledLink } {
+  const { address, link: kind, capture } = spec;
+  const { warn } = callbacks;
+  return openOn(() => openNativeLink({ address, kind, recorded: capture !== undefined, warn }), spec, pages, callbacks);
 }
 
 /**
  * Brings an adapter up on a UDP socket of Node's, where there are no system calls.
  *
- * @throws CommandError when the address or the capture file cannot be had
+ * @throws CommandError when the address or the capture file cannot be had, or shared memory alone was asked for
  */
 export function openDgramAdapter(
   spec: AdapterSpec,
@@ -96,6 +110,11 @@ export function openDgramAdapter(
   callbacks: AdapterCallbacks,
 ): OpenedAdapter & { readonly link: DgramLink } {
   const { warn } = callbacks;
+  if (spec.link === 'shm')
+    throw new CommandError(
+      'EOPNOTSUPP',
+      `shared memory needs system calls: ${nativeHostProblem() ?? 'there are none here'}`,
+    );
   return openOn(() => DgramLink.open({ address: spec.address, warn: () => warn(slowWay()) }), spec, pages, callbacks);
 }
 

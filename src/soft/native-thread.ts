@@ -1,8 +1,8 @@
 import { EventFd, nowUs, PollSet, yieldProcessor } from '../host/index.js';
-import type { UdpLink } from '../link/index.js';
+import type { PolledLink } from '../link/index.js';
 import { DoorbellPage } from '../nic/index.js';
 import type { Adapter } from './adapter.js';
-import { openUdpAdapter } from './native-adapter.js';
+import { openNativeAdapter } from './native-adapter.js';
 import type { NicThread } from './nic-thread.js';
 import type { ThreadStart } from './thread-protocol.js';
 
@@ -21,7 +21,7 @@ export function runNativeThread(start: ThreadStart, thread: NicThread): void {
   let doorbell;
   try {
     doorbell = new EventFd();
-    opened = openUdpAdapter(start.spec, start, thread);
+    opened = openNativeAdapter(start.spec, start, thread);
   } catch (error) {
     doorbell?.close();
     thread.refused(error);
@@ -48,7 +48,7 @@ class NativeLoop {
   constructor(
     private readonly thread: NicThread,
     private readonly adapter: Adapter,
-    private readonly link: UdpLink,
+    private readonly link: PolledLink,
     private readonly doorbell: EventFd,
     private readonly pause: () => void,
   ) {}
@@ -87,15 +87,20 @@ class NativeLoop {
     this.pause();
     // Said first, then looked once more: whoever rings afterwards finds us asleep and wakes us.
     Atomics.store(page, DoorbellPage.ASLEEP, 1);
-    if (adapter.rung || thread.commanded || thread.stopping) {
-      Atomics.store(page, DoorbellPage.ASLEEP, 0);
+    if (!this.link.fallAsleep() || adapter.rung || thread.commanded || thread.stopping) {
+      this.#wakeUp();
       return true;
     }
     const sleepers = this.#sleepersNow();
     const ready = sleepers.wait(sleepUs);
-    Atomics.store(page, DoorbellPage.ASLEEP, 0);
+    this.#wakeUp();
     if (sleepers.isReady(0)) this.doorbell.drain();
     return ready > 0;
+  }
+
+  #wakeUp(): void {
+    Atomics.store(this.thread.page, DoorbellPage.ASLEEP, 0);
+    this.link.wakeUp();
   }
 
   /** Multicast groups and Ethernet frames come by sockets of their own. */

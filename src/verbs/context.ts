@@ -18,6 +18,9 @@ import type { Xrcd, XrcdInitAttr } from './xrc-domain.js';
 /** Where a software NIC runs: in a thread of its own, or in the caller's, moved on by post and poll. */
 export type HostKind = 'thread' | 'inline';
 
+/** By which way packets go: `auto` chooses for each peer, `udp` and `shm` (shared memory) take that one alone. */
+export type LinkKind = 'auto' | 'udp' | 'shm';
+
 /** How to open a device. */
 export interface OpenOptions {
   /** Default: the environment's VERBENA_HOST, else 'thread'. */
@@ -26,6 +29,11 @@ export interface OpenOptions {
   readonly address?: string;
   /** A file to write all packets to, as pcapng. Default: the environment's VERBENA_PCAP, else none. */
   readonly capture?: string;
+  /**
+   * `auto` takes shared memory to devices of the same user on the same machine, and UDP to all others; `shm` reaches no
+   * others. Default: the environment's VERBENA_LINK, else `auto`.
+   */
+  readonly link?: LinkKind;
   /** Takes sentences about what does not work as it should. Default: `process.emitWarning`. */
   readonly warn?: (text: string) => void;
 }
@@ -42,7 +50,7 @@ export interface Device {
    * Brings the NIC up (`ibv_open_device`).
    *
    * @throws VerbsError EADDRINUSE when another NIC is on the address, EADDRNOTAVAIL when the machine does not have it,
-   *   EINVAL when it is no address, EACCES or ENOENT and the like for the capture file
+   *   EINVAL when it is no address, EOPNOTSUPP when `link` is `shm` and memory cannot be shared, EACCES or ENOENT and the like for the capture file
    */
   open(options?: OpenOptions): Context;
 }

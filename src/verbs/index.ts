@@ -13,7 +13,7 @@ export {
 } from './address.js';
 export type { AsyncEvent, CqEvent, DeviceEvent, PortEvent, QpEvent, SrqEvent } from './async-event.js';
 export type { CompChannel, Cq, CqInitAttr, CqModeration, CqModifyAttr } from './completion.js';
-export type { Context, Device, GidEntry, HostKind, OpenOptions, RtValues } from './context.js';
+export type { Context, Device, GidEntry, HostKind, LinkKind, OpenOptions, RtValues } from './context.js';
 export { invalid, PostError, type Problem, refuse, VerbsError } from './errors.js';
 export { ahAttrFromWc, type GrhHeader, parseGrh, type ReverseAddress } from './grh.js';
 export { incRkey, type Mw, type MwBind, type MwBindInfo } from './memory-window.js';

@@ -65,4 +65,11 @@ export class PacketMeta {
   flowLabel = 0;
   /** IPv4 identification, or -1 when the receiver could not see it, as behind a UDP socket. */
   ipId = -1;
+  /** Whether its last four bytes mean nothing: it came by memory, where nothing is lost or changed on the way. */
+  unsealed = false;
+  /** Payload of all but the last packet of its message, where that is not the path MTU; else 0. */
+  segmentBytes = 0;
+  /** Where the payload is when it is not behind the headers: its byte `n` is then at `n + payloadShift` of this. */
+  payload: Uint8Array | undefined;
+  payloadShift = 0;
 }

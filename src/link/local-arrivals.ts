@@ -1,0 +1,159 @@
+/** The end of a ring where packets come out. What the other end may write at any time is read once, and checked. */
+import { releaseFile, SharedMapping } from '../host/index.js';
+import { PacketMeta } from '../wire/index.js';
+import type { PacketReceiver } from './link.js';
+import {
+  Entry,
+  entryBytes,
+  LARGE_SEGMENT_BYTES,
+  RING_BYTES,
+  ringOffset,
+  Slot,
+  SlotState,
+  slotWord,
+} from './local-layout.js';
+import type { Neighbour } from './local-neighbour.js';
+
+/** Longest packet that is copied out of the ring whole before anybody looks at it. */
+const COPIED_BYTES = 4096 + 128;
+/** Of longer ones, all that can be headers (PROTOCOL.md 1.3). */
+const HEADER_BYTES = 64;
+/** Up to so many, words are copied one by one. */
+const LOOP_BYTES = 256;
+/** Longest packet there is. */
+const MAX_PACKET_BYTES = LARGE_SEGMENT_BYTES + HEADER_BYTES;
+/** What is taken before the sender gets to know. */
+const GIVE_BACK_BYTES = RING_BYTES / 16;
+
+/** Where packets are looked at: no sender can change what is here. One for all rings of a link. */
+export class Scratch {
+  readonly words = new Int32Array((MAX_PACKET_BYTES + HEADER_BYTES) >> 2);
+  readonly bytes = new Uint8Array(this.words.buffer);
+  readonly meta = new PacketMeta();
+}
+
+/** What one neighbour sends. */
+export class LocalArrivals {
+  packets = 0;
+  /** The sender does not keep to the rules, and nothing more is taken from it. */
+  corrupt = false;
+
+  readonly #ring: SharedMapping;
+  /** Word of the slot. */
+  readonly #at: number;
+  #consumer = 0;
+  #returned = 0;
+  #open = true;
+
+  /** @throws SystemCallError */
+  constructor(
+    private readonly control: Int32Array,
+    private readonly fd: number,
+    readonly slot: number,
+    readonly state: number,
+    readonly from: Neighbour | undefined,
+    private readonly source: Int32Array,
+    private readonly scratch: Scratch,
+    /** Whether packets are to be in one piece, as whoever records them wants them. */
+    private readonly whole: boolean,
+  ) {
+    this.#ring = new SharedMapping(fd, ringOffset(slot), RING_BYTES);
+    this.#at = slotWord(slot);
+  }
+
+  get isEmpty(): boolean {
+    return this.corrupt || Atomics.load(this.control, this.#at + Slot.PRODUCER) === this.#consumer;
+  }
+
+  /** Hands over what has come. @returns how many packets */
+  receive(receiver: PacketReceiver, maxPackets: number): number {
+    const producer = Atomics.load(this.control, this.#at + Slot.PRODUCER);
+    let consumer = this.#consumer;
+    if (producer === consumer || this.corrupt) return 0;
+    const { words } = this.#ring;
+    const { meta } = this.scratch;
+    let left = (producer - consumer) | 0;
+    if (left < 0 || left > RING_BYTES) return this.#spoil();
+    this.#describeSource(meta);
+    let packets = 0;
+    while (left > 0 && packets < maxPackets) {
+      const place = consumer & (RING_BYTES - 1);
+      const word = place >> 2;
+      const length = words[word + Entry.LENGTH];
+      if (length === Entry.REST) {
+        left -= RING_BYTES - place;
+        consumer = (consumer + RING_BYTES - place) | 0;
+        if (left < 0) return this.#spoil();
+        continue;
+      }
+      const size = entryBytes(length);
+      if (length <= 0 || length > MAX_PACKET_BYTES || size > left || place + size > RING_BYTES) return this.#spoil();
+      const fields = words[word + Entry.FIELDS];
+      meta.trafficClass = fields & 0xff;
+      meta.hopLimit = (fields >>> 8) & 0xff;
+      meta.flowLabel = words[word + Entry.FLOW_LABEL] & 0xfffff;
+      meta.segmentBytes = (fields & Entry.LARGE) === 0 ? 0 : LARGE_SEGMENT_BYTES;
+      this.#deliver(receiver, place + Entry.BYTES, length, meta);
+      packets += 1;
+      left -= size;
+      consumer = (consumer + size) | 0;
+      // A receiver may have closed the link.
+      if (!this.#open) return packets;
+      if (((consumer - this.#returned) | 0) >= GIVE_BACK_BYTES) this.#giveBack(consumer);
+    }
+    this.#consumer = consumer;
+    if (consumer !== this.#returned) this.#giveBack(consumer);
+    this.packets += packets;
+    return packets;
+  }
+
+  #giveBack(consumer: number): void {
+    this.#consumer = consumer;
+    this.#returned = consumer;
+    Atomics.store(this.control, this.#at + Slot.CONSUMER, consumer);
+  }
+
+  #describeSource(meta: PacketMeta): void {
+    const { source } = this;
+    const { sourceWords } = meta;
+    for (let i = 0; i < 4; i += 1) sourceWords[i] = source[i];
+  }
+
+  /**
+   * Short packets are copied, so that nothing changes between a check and the use of what was checked. Of long ones the
+   * headers are; the payload, which nobody checks, stays where it is.
+   */
+  #deliver(receiver: PacketReceiver, offset: number, length: number, meta: PacketMeta): void {
+    const { scratch } = this;
+    const { words, bytes } = this.#ring;
+    const copied = length <= COPIED_BYTES || this.whole || meta.segmentBytes === 0 ? length : HEADER_BYTES;
+    if (copied <= LOOP_BYTES) {
+      const to = scratch.words;
+      const from = offset >> 2;
+      for (let i = 0, end = (copied + 3) >> 2; i < end; i += 1) to[i] = words[from + i];
+    } else {
+      scratch.bytes.set(bytes.subarray(offset, offset + copied));
+    }
+    const apart = copied < length;
+    meta.payload = apart ? bytes : undefined;
+    meta.payloadShift = apart ? offset : 0;
+    receiver.receive(scratch.bytes, 0, length, meta);
+  }
+
+  #spoil(): number {
+    this.corrupt = true;
+    return 0;
+  }
+
+  /** Lets go of the ring, and frees the slot for others. Idempotent. */
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#ring.close();
+    releaseFile(this.fd, ringOffset(this.slot), RING_BYTES);
+    const state = Atomics.load(this.control, this.#at + Slot.STATE);
+    // Unless somebody else has it by now, which would be against the rules.
+    if (state >>> SlotState.BITS === this.state >>> SlotState.BITS)
+      Atomics.compareExchange(this.control, this.#at + Slot.STATE, state, SlotState.FREE);
+  }
+}
