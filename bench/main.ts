@@ -10,18 +10,12 @@ import { readOptions } from './options.js';
 import { AIMS, standingOf } from './report/aims.js';
 import { curvesOf, PLOTS } from './report/curves.js';
 import { plotSvg } from './report/plot.js';
-import { type Figure, figureOf } from './report/statistics.js';
+import { markdownOf } from './report/markdown.js';
+import type { Result } from './report/result.js';
+import { figureOf } from './report/statistics.js';
 import { aimLine, missingLine, ProgressLine, rowLine } from './report/table.js';
 import { FULL, QUICK, sectionsOf } from './sections/index.js';
 import type { Row, Section } from './sections/section.js';
-
-/** What is known of a row afterwards. */
-interface Result extends Figure {
-  readonly section: string;
-  readonly id: string;
-  readonly what: string;
-  readonly unit: string;
-}
 
 const options = readOptions();
 const progress = new ProgressLine();
@@ -56,10 +50,12 @@ async function measureRow(section: string, { id, what, unit, measure, needs }: R
     return missingLine(what, `needs ${needs.program}`);
   }
   progress.show(`${begun} of ${total}: ${section}: ${what}`);
+  const rowBegun = performance.now();
   try {
     const measurement = await measure();
     const figure = figureOf(measurement.samples);
-    results.push({ section, id, what, unit, ...figure, ...measurement, samples: figure.samples });
+    const tookSeconds = (performance.now() - rowBegun) / 1000;
+    results.push({ section, id, what, unit, ...measurement, ...figure, tookSeconds });
     return rowLine(what, unit, figure, measurement);
   } catch (error) {
     failures += 1;
@@ -103,6 +99,7 @@ if (options.json !== undefined) {
     `${JSON.stringify({ machine, date, quick: options.quick, results, aims }, undefined, 2)}\n`,
   );
 }
+if (options.markdown !== undefined) writeFileSync(options.markdown, markdownOf(machine, results, standings));
 if (options.svg !== undefined) {
   mkdirSync(options.svg, { recursive: true });
   for (const [kind, { file, ...plot }] of Object.entries(PLOTS)) {

@@ -1,24 +1,26 @@
 /** The bench's command line. */
 import { parseArgs } from 'node:util';
 
-const USAGE = `Usage: npm run bench -- [--quick] [--only WORD]... [--json FILE] [--svg FOLDER]
+const USAGE = `Usage: npm run bench -- [--quick] [--only WORD]... [--json FILE] [--markdown FILE] [--svg FOLDER]
 
 Measures the software NIC beside its peers, in one run: the bare UDP socket, node:net, node:dgram, and, where they are
 installed, UCX, libfabric and qperf. Says at the end where it stands against its aims.
 
-  --quick       fewer sizes and shorter samples: about a minute in place of six
-  --only WORD   only sections and rows with this word in their title or id, in any case; may be repeated.
-                Such as: latency.64, write.65536, "shared memory", incast
-  --json FILE   writes the figures there as well
-  --svg FOLDER  draws latency and bandwidth over size, into latency.svg and bandwidth.svg there
-  --list        prints what would be measured
-  --help        prints this text`;
+  --quick          fewer sizes and shorter samples: about a minute in place of six
+  --only WORD      only sections and rows with this word in their title or id, in any case; may be repeated.
+                   Such as: latency.64, write.65536, ucx, incast
+  --json FILE      writes the figures there as well
+  --markdown FILE  writes the tables there as well
+  --svg FOLDER     draws latency and bandwidth over size, into latency.svg and bandwidth.svg there
+  --list           prints what would be measured
+  --help           prints this text`;
 
 export interface Options {
   readonly quick: boolean;
   readonly only: readonly string[];
   readonly list: boolean;
   readonly json: string | undefined;
+  readonly markdown: string | undefined;
   readonly svg: string | undefined;
 }
 
@@ -31,6 +33,7 @@ export function readOptions(): Options {
         only: { type: 'string', multiple: true, default: [] },
         list: { type: 'boolean', default: false },
         json: { type: 'string' },
+        markdown: { type: 'string' },
         svg: { type: 'string' },
         help: { type: 'boolean', default: false },
       },
@@ -39,8 +42,8 @@ export function readOptions(): Options {
       console.log(USAGE);
       process.exit(0);
     }
-    const { quick, only, list, json, svg } = values;
-    return { quick, only, list, json, svg };
+    const { quick, only, list, json, markdown, svg } = values;
+    return { quick, only, list, json, markdown, svg };
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
     process.exit(2);

@@ -1,21 +1,15 @@
-/** libfabric by the one benchmark that distributions ship, and by fabtests' where somebody has built them. */
+/** libfabric by the one benchmark that comes with it; its others, fabtests, are in no package of Debian's. */
 import { type Measurement, repeat } from './measurement.js';
 import { runTool, type Tool } from './tool.js';
 
 export const PINGPONG: Tool = { program: 'fi_pingpong', advice: 'apt-get install libfabric-bin' };
-/** In no package of Debian's. */
-export const RMA_BW: Tool = {
-  program: 'fi_rma_bw',
-  advice: 'build fabtests of https://github.com/ofiwg/libfabric (fabtests/)',
-};
-
 /** Providers, each with the kind of endpoint that is quickest with it. */
 export const PROVIDERS = { tcp: 'msg', shm: 'rdm' } as const;
 export type Provider = keyof typeof PROVIDERS;
 
 const USEC_COLUMN = 'usec/xfer';
 
-/** Both print a line of titles, and below it the figures. @returns µs of a transfer */
+/** It prints a line of titles, and below it the figures. @returns µs of a transfer */
 export function parseFabric(output: string): number {
   const lines = output.trim().split('\n');
   const titles = lines.findIndex((line) => line.includes(USEC_COLUMN));
@@ -55,25 +49,4 @@ export async function fabricPingPongBandwidth(
   times: number,
 ): Promise<Measurement> {
   return { samples: await repeat(times, async () => bytes / (await transferUs(provider, bytes, count)) / 1000) };
-}
-
-/** 10^9 bytes a second of RMA writes or reads, as many at a time as fi_rma_bw has by itself. */
-export async function fabricBandwidth(
-  provider: Provider,
-  verb: 'write' | 'read',
-  bytes: number,
-  count: number,
-  times: number,
-): Promise<Measurement> {
-  const what = ['-p', provider, '-e', PROVIDERS[provider], '-o', verb, '-I', `${count}`, '-S', `${bytes}`];
-  const run = async (): Promise<number> => {
-    const output = await runTool({
-      tool: RMA_BW,
-      server: (port) => [...what, '-s', '127.0.0.1', '-B', `${port}`],
-      client: (port) => [...what, '-P', `${port}`, '127.0.0.1'],
-      serverEnds: true,
-    });
-    return bytes / parseFabric(output) / 1000;
-  };
-  return { samples: await repeat(times, run) };
 }

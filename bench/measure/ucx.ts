@@ -17,6 +17,8 @@ export interface Rounds {
   readonly warmUp: number;
 }
 
+/** With it gets are many times quicker than with the default, and puts no slower. */
+const OUTSTANDING = 32;
 const NS_PER_MS = 1e6;
 const PERCENTILE = 1;
 const OVERALL_RATE = 7;
@@ -73,7 +75,8 @@ async function rates(
 ): Promise<{ readonly perSecond: readonly number[]; readonly cpuNsPerByte: number }> {
   const before = endedProgramsMs();
   const perSecond: number[] = [];
-  for (let i = 0; i < times; i += 1) perSecond.push((await run(transport, test, bytes, rounds, [])).perSecond);
+  for (let i = 0; i < times; i += 1)
+    perSecond.push((await run(transport, test, bytes, rounds, ['-O', `${OUTSTANDING}`])).perSecond);
   const moved = times * bytes * (rounds.count + rounds.warmUp);
   return { perSecond, cpuNsPerByte: ((endedProgramsMs() - before) * NS_PER_MS) / moved };
 }

@@ -119,7 +119,7 @@ export const AIMS: readonly Aim[] = [
     what: `an idle device, ${host}`,
     of: [`idle.${host}`],
     unit: '% of a processor',
-    bound: { atMost: 0.5 },
+    bound: { atMost: 0.2 },
   })),
 ];
 

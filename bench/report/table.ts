@@ -1,6 +1,6 @@
 /** The bench's lines on a terminal. */
 import type { Measurement } from '../measure/measurement.js';
-import type { Standing } from './aims.js';
+import type { Aim, Standing } from './aims.js';
 import type { Figure } from './statistics.js';
 
 const WHAT_WIDTH = 42;
@@ -13,6 +13,16 @@ export function digits(value: number): string {
   return value.toFixed(value >= 10 ? 1 : value >= 0.1 ? 2 : 3);
 }
 
+/** How far the samples lie apart. */
+export function spreadText({ min, max, samples }: Figure): string {
+  return samples === 1 ? '1 sample' : `${digits(min)} to ${digits(max)}`;
+}
+
+/** What an aim asks for. */
+export function boundText({ bound }: Aim): string {
+  return 'atMost' in bound ? `at most ${bound.atMost}` : `at least ${bound.atLeast}`;
+}
+
 /** A row's line: the median, the spread, and what else is known. */
 export function rowLine(
   what: string,
@@ -20,8 +30,7 @@ export function rowLine(
   figure: Figure,
   { percentiles, cpuNsPerByte }: Measurement,
 ): string {
-  const spread =
-    figure.samples === 1 ? '1 sample' : `${digits(figure.min)} to ${digits(figure.max)}, ${figure.samples} samples`;
+  const spread = figure.samples === 1 ? spreadText(figure) : `${spreadText(figure)}, ${figure.samples} samples`;
   const more = [
     percentiles && `99 %: ${digits(percentiles.p99)}, 99.9 %: ${digits(percentiles.p999)}`,
     cpuNsPerByte !== undefined && `CPU ${digits(cpuNsPerByte)} ns/B`,
@@ -39,9 +48,8 @@ export function missingLine(what: string, why: string): string {
 
 /** How an aim stands, as a line. */
 export function aimLine({ aim, reached, verdict }: Standing): string {
-  const bound = 'atMost' in aim.bound ? `at most ${aim.bound.atMost}` : `at least ${aim.bound.atLeast}`;
   const number = reached === undefined ? '–' : digits(reached);
-  return `  ${aim.what.padEnd(AIM_WIDTH)}${bound.padStart(13)}  ${number.padStart(7)} ${aim.unit.padEnd(16)} ${verdict}`;
+  return `  ${aim.what.padEnd(AIM_WIDTH)}${boundText(aim).padStart(13)}  ${number.padStart(7)} ${aim.unit.padEnd(16)} ${verdict}`;
 }
 
 /** On a terminal, the line that says what is being measured; it makes room for the next. */

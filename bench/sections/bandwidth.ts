@@ -1,9 +1,8 @@
 import { bareStream } from '../measure/bare-udp.js';
-import { fabricBandwidth, fabricPingPongBandwidth, PINGPONG, RMA_BW } from '../measure/libfabric.js';
+import { fabricPingPongBandwidth, PINGPONG } from '../measure/libfabric.js';
 import { netBandwidth } from '../measure/net.js';
 import { QPERF, qperfBandwidth } from '../measure/qperf.js';
 import { bandwidth } from '../measure/rdma.js';
-import { isInstalled } from '../measure/tool.js';
 import { type Rounds, UCX, ucxBandwidth } from '../measure/ucx.js';
 import { bytesName, type Extent, type Row, type Section, WAYS } from './section.js';
 
@@ -32,22 +31,10 @@ const UCX_MEMORY = [
   ['posix,cma', 'shared memory (posix, cma)'],
 ] as const;
 
-/** fi_rma_bw where it is installed, otherwise the ping-pong, which has no other message under way. */
-function fabricRows(row: RowMaker, verb: 'write' | 'read', bytes: number, { times, rounds }: Extent): readonly Row[] {
-  return (['tcp', 'shm'] as const).map((provider) => {
-    const way = provider === 'tcp' ? 'TCP' : 'shared memory';
-    const perSecond = provider === 'tcp' ? OVER_TCP : OVER_MEMORY;
-    if (isInstalled(RMA_BW)) {
-      const { count } = rounds(perSecond / bytes);
-      return row(`libfabric.${provider}`, `libfabric ${verb}, ${way}`, () =>
-        fabricBandwidth(provider, verb, bytes, count, times),
-      );
-    }
-    const { count } = rounds(PING_PONG / bytes);
-    const measure = (): ReturnType<Row['measure']> => fabricPingPongBandwidth(provider, bytes, count, times);
-    return row(`libfabric.${provider}`, `libfabric, ${way} (ping-pong)`, measure, PINGPONG);
-  });
-}
+const FABRICS = [
+  ['tcp', 'TCP'],
+  ['shm', 'shared memory'],
+] as const;
 
 /** What a stream of UDP datagrams reaches, which is the limit of all that goes over UDP. */
 export const stream = ({ effort }: Extent): Section => ({
@@ -63,11 +50,11 @@ export const stream = ({ effort }: Extent): Section => ({
 });
 
 /** How many bytes a second WRITEs of `bytes` move, and others' puts. */
-export const write = (bytes: number, extent: Extent): Section => {
-  const { effort, times, rounds } = extent;
+export const write = (bytes: number, { effort, times, rounds }: Extent): Section => {
   const row = rowsFor('write', bytes);
   const tcp: Rounds = rounds(OVER_TCP / bytes);
   const memory: Rounds = rounds(OVER_MEMORY / bytes);
+  const pingPong: Rounds = rounds(PING_PONG / bytes);
   return {
     title: `Bandwidth of ${bytesName(bytes)}, one way`,
     rows: [
@@ -82,15 +69,21 @@ export const write = (bytes: number, extent: Extent): Section => {
           UCX,
         ),
       ),
-      ...fabricRows(row, 'write', bytes, extent),
+      ...FABRICS.map(([provider, name]) =>
+        row(
+          `libfabric.${provider}`,
+          `libfabric, ${name} (ping-pong)`,
+          () => fabricPingPongBandwidth(provider, bytes, pingPong.count, times),
+          PINGPONG,
+        ),
+      ),
       row('qperf.tcp', 'TCP sockets in C, qperf', () => qperfBandwidth(bytes, QPERF_SECONDS, 1), QPERF),
     ],
   };
 };
 
 /** The same of READs and gets. */
-export const read = (bytes: number, extent: Extent): Section => {
-  const { effort, times, rounds } = extent;
+export const read = (bytes: number, { effort, times, rounds }: Extent): Section => {
   const row = rowsFor('read', bytes);
   const tcp = rounds(OVER_TCP / bytes);
   const memory = rounds(OVER_MEMORY / bytes);
@@ -107,7 +100,6 @@ export const read = (bytes: number, extent: Extent): Section => {
           UCX,
         ),
       ),
-      ...(isInstalled(RMA_BW) ? fabricRows(row, 'read', bytes, extent) : []),
     ],
   };
 };

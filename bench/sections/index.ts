@@ -13,7 +13,7 @@ const MIB = KIB * KIB;
 
 /** Everything. */
 export const FULL: Extent = {
-  effort: { stretches: 7, stretchMs: 200, warmUpMs: 800 },
+  effort: { stretches: 5, stretchMs: 200, warmUpMs: 800 },
   times: 3,
   rounds: (perSecond) => ({ count: Math.max(20, Math.ceil(perSecond / 3)), warmUp: Math.ceil(perSecond / 20) }),
   latencyBytes: [2, 64, 4096],
