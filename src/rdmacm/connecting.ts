@@ -100,8 +100,9 @@ export function notify(identity: Identity, event: EventType): void {
 export function disconnect(identity: Identity): void {
   const call = 'rdma_disconnect';
   identity.require('disconnect');
+  const { isOver } = identity;
   identity.command(call, 'cmDisconnect', (id) => id);
-  identity.complete(call);
+  identity.complete(call, !isOver);
 }
 
 /** Where `rdma_init_qp_attr` goes. */

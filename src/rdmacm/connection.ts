@@ -26,7 +26,11 @@ const ENDINGS: readonly CmEventType[] = [
   CmEventType.TIMEWAIT_EXIT,
 ];
 
-/** A connection that is there: what `connect` and `ConnectionRequest.accept` give. */
+/**
+ * A connection that is there: what `connect` and `ConnectionRequest.accept` give. As a socket of Node's does, it keeps the
+ * process alive until it ends. A process that ends by itself or by `process.exit` ends its connections; one that a signal
+ * ends does not, unless a handler of that signal calls `process.exit`.
+ */
 export class Connection extends Messages implements AsyncDisposable, Disposable {
   /** This end's. */
   readonly localAddress: FullAddress;

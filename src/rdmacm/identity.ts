@@ -33,6 +33,15 @@ export interface IdentityInit {
   readonly timeoutMs: number | undefined;
 }
 
+/** After these there is nothing left that ending a connection could bring about. */
+const LAST_EVENTS: readonly CmEventType[] = [
+  CmEventType.DISCONNECTED,
+  CmEventType.REJECTED,
+  CmEventType.UNREACHABLE,
+  CmEventType.CONNECT_ERROR,
+  CmEventType.DEVICE_REMOVAL,
+];
+
 /** States that events bring about. */
 const STATE_AFTER: ReadonlyMap<CmEventType, IdState> = new Map([
   [CmEventType.DISCONNECTED, IdState.DISCONNECT],
@@ -69,6 +78,8 @@ export class Identity implements EventTarget, Reporter {
   qpType: QpType;
   state: IdState = IdState.IDLE;
   unacknowledged = 0;
+  /** Its connection has ended, or came to nothing. */
+  isOver = false;
   /** It was bound to no address in particular, so that another device may do as well. */
   boundToAny = false;
   local: FullAddress | undefined;
@@ -174,13 +185,14 @@ export class Identity implements EventTarget, Reporter {
   /**
    * Waits for the event of a call, where the identifier is synchronous.
    *
+   * @param isDue whether one will come; else what has come is taken, if anything has
    * @throws VerbsError when the event says that the call has failed
    */
-  complete(call: string): void {
+  complete(call: string, isDue = true): void {
     if (!this.synchronous) return;
     this.settleEvent();
-    this.event = this.queue.take(this.timeoutMs);
-    const error = eventError(call, this.event);
+    this.event = isDue ? this.queue.take(this.timeoutMs) : this.queue.tryTake();
+    const error = this.event && eventError(call, this.event);
     if (error !== undefined) throw error;
   }
 
@@ -217,6 +229,7 @@ export class Identity implements EventTarget, Reporter {
       return;
     }
     this.state = STATE_AFTER.get(event.type) ?? this.state;
+    this.isOver ||= LAST_EVENTS.includes(event.type);
     this.raise({ event: event.type, status: event.status, param: this.#param(event) });
   }
 
