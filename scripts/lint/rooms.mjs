@@ -17,7 +17,12 @@ export const ROOMS = [
   { name: 'link', files: /^src\/link\//, below: ['wire', 'spec'], packages: 'node' },
   { name: 'host', files: /^src\/host\//, below: [], packages: 'all' },
   { name: 'verbs', files: /^src\/verbs\//, below: ['spec'], packages: 'none' },
-  { name: 'soft', files: /^src\/soft\//, below: ['spec', 'wire', 'nic', 'cm', 'link', 'host', 'verbs'], packages: 'node' },
+  {
+    name: 'soft',
+    files: /^src\/soft\//,
+    below: ['spec', 'wire', 'nic', 'cm', 'link', 'host', 'verbs'],
+    packages: 'node',
+  },
   { name: 'rdmacm', files: /^src\/rdmacm\//, below: ['spec', 'verbs', 'soft'], packages: 'node' },
   { name: 'cli', files: /^src\/cli\/dump/, below: ['face', 'wire'], packages: 'all' },
   { name: 'cli', files: /^src\/cli\//, below: ['face'], packages: 'all' },
