@@ -29,8 +29,13 @@ const nobodyListened: Reason = (story) => {
   const listener = listenerOf(story);
   return listener === undefined || listener.fromUs > 0 || listener.untilUs < Infinity;
 };
+/** Questions for datagram queue pairs, and partings, cannot be told to be patient. */
+const IMPATIENT_US = 60e6;
 const neverAnswered: Reason = ({ client, server }) =>
-  client.plan.target === 'nowhere' || server?.plan.answer === 'never';
+  client.plan.target === 'nowhere' ||
+  server?.plan.answer === 'never' ||
+  (client.space === 'UDP' && server !== undefined && server.plan.afterUs > IMPATIENT_US);
+const isSlowToPart = ({ plan: { end } }: Actor): boolean => end.answer === 'ignore' || end.answerAfterUs > IMPATIENT_US;
 /** Refused by whoever was asked, in one way or another. */
 const refused: Reason = ({ server }) =>
   server !== undefined && (server.plan.answer === 'reject' || server.plan.partsAtOnce || isGone(server));
@@ -44,7 +49,7 @@ const clientReasons: Reasons = {
   [`REJECTED ${RejectReason.TIMEOUT}`]: (story) => confirms(story, 'never'),
   [`REJECTED ${RejectReason.INVALID_SERVICE_ID}`]: nobodyListened,
   [`REJECTED ${RejectReason.CONSUMER_DEFINED}`]: refused,
-  'DISCONNECTED -110': ({ server }) => server?.plan.end.answer === 'ignore',
+  'DISCONNECTED -110': ({ server }) => server !== undefined && isSlowToPart(server),
 };
 
 const serverReasons: Reasons = {
@@ -52,7 +57,7 @@ const serverReasons: Reasons = {
   [`REJECTED ${RejectReason.TIMEOUT}`]: ({ client }) => isGone(client) || client.history.includes('UNREACHABLE -110'),
   [`REJECTED ${RejectReason.CONSUMER_DEFINED}`]: (story) =>
     isGone(story.client) || confirms(story, 'reject', 'disconnect'),
-  'DISCONNECTED -110': ({ client }) => client.plan.end.answer === 'ignore',
+  'DISCONNECTED -110': ({ client }) => isSlowToPart(client),
 };
 
 /** Events that need no excuse. */

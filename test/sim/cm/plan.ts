@@ -92,12 +92,13 @@ const FIRST_PORT = 7000;
 /** Ports that clients ask for; nobody listens at the last. */
 const PORTS = 4;
 
-/** Mostly at once, else soon, else so late that messages are repeated meanwhile. */
+/** Mostly at once, else soon, else so late that messages are repeated, or that only the patient still wait. */
 function anyDelay(random: SeededRandom): number {
   const kind = random.fraction();
   if (kind < 0.4) return 0;
   if (kind < 0.7) return random.below(2000);
-  return random.below(20 * SECOND);
+  if (kind < 0.95) return random.below(20 * SECOND);
+  return random.between(80, 200) * SECOND;
 }
 
 function rarely(random: SeededRandom, probability: number, longest: number): number {
