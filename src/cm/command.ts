@@ -40,7 +40,7 @@ export interface CmBind {
 /** Takes requests that come for the port of an identifier. */
 export interface CmListen {
   readonly id: number;
-  /** Requests that may wait for an answer; 0 for as many as there may be. */
+  /** Requests that may wait for an answer, or for the program to see that they were taken back; 0 for as many as there may be. */
   readonly backlog: number;
 }
 
@@ -56,7 +56,7 @@ export interface CmConnect extends CmParameters {
   readonly retryCount: number;
   /** 8 bits. */
   readonly trafficClass: number;
-  /** The option ACK_TIMEOUT, 0 to 31 in 4.096 µs · 2^n; absent for the default. */
+  /** The option ACK_TIMEOUT, 0 to 31 in 4.096 µs · 2^n, which the queue pair gets as it is; absent for the default. */
   readonly ackTimeout?: number | undefined;
 }
 
@@ -92,9 +92,14 @@ export interface CmCommandTable {
   cmBind: [argument: CmBind, value: number];
   /** EADDRINUSE when another listens there, EINVAL for an identifier that is not bound, or in use. */
   cmListen: [argument: CmListen, value: undefined];
-  /** EINVAL in a wrong state; gives an identifier that has none a port. */
+  /**
+   * EINVAL in a wrong state, or for what no request can say; ENETUNREACH without an address. Gives an identifier that has
+   * none a port.
+   */
   cmConnect: [argument: CmConnect, value: undefined];
+  /** EINVAL when no request waits, for a queue pair of another type, for what no answer can say. */
   cmAccept: [argument: CmAccept, value: undefined];
+  /** EINVAL when no request or answer waits, or for too much private data. */
   cmReject: [argument: CmReject, value: undefined];
   /** Says that the connection is there, after CONNECT_RESPONSE: sends the RTU. */
   cmEstablish: [argument: number, value: undefined];

@@ -52,7 +52,10 @@ export interface CmDatagram {
 
 /** What may grow, and how far: strangers can send requests, and programs make identifiers. */
 export interface CmLimits {
-  /** Identifiers, those of requests that wait for an answer included. */
+  /**
+   * Identifiers, those of requests that wait for an answer included. With as many connections, those included that programs
+   * have left and peers have not ended, no request is taken.
+   */
   readonly maxIds: number;
   /** Requests that wait for an answer at one listener: Linux's `max_backlog`. */
   readonly maxBacklog: number;

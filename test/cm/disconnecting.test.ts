@@ -84,6 +84,24 @@ describe('parting', () => {
     assert.equal(s.network.story(3), 'a DREQ');
   });
 
+  test('of a connection that has ended does nothing to the next one of its queue pair', () => {
+    const s = scene();
+    const { active, passive } = connected(s);
+    s.a.disconnect(active.id);
+    s.network.settle();
+    s.b.disconnect(passive.id);
+    s.network.passAll();
+    s.a.take();
+    s.b.take();
+    s.a.connect(s.b, PORT, { qp: active.qp });
+    s.network.settle();
+    s.b.accept(s.b.takeOnly(CONNECT_REQUEST).id);
+    s.network.settle();
+    s.a.takeOnly(ESTABLISHED);
+    s.a.disconnect(active.id);
+    assert.equal(s.a.statesOf(active.qp), 'RTR RTS ERR RTR RTS');
+  });
+
   test('crosswise: both are told once, and nobody waits', () => {
     const s = scene();
     const { active, passive } = connected(s);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CmEventType, PrivateDataBytes, RejectReason } from '../../src/spec/index.js';
 import { CmAttribute } from '../../src/wire/index.js';
-import { req } from './support/messages.js';
+import { rej, req } from './support/messages.js';
 import { ask, connected, hauntedScene, PORT, scene } from './support/scenes.js';
 
 const { CONNECT_REQUEST, CONNECT_RESPONSE, REJECTED } = CmEventType;
@@ -68,6 +68,22 @@ describe('a program that rejects a request', () => {
     s.network.pass(5_000_000);
     assert.equal(s.b.takeNames(), 'CONNECT_REQUEST');
   });
+});
+
+describe('a rejection by a peer', () => {
+  for (const reason of Object.values(RejectReason))
+    test(`with reason ${reason} says so to the program, and ends the request`, () => {
+      const { network, b, ghost } = hauntedScene();
+      const { id } = b.connect(ghost, PORT);
+      network.settle();
+      const names = { localCommId: 0, remoteCommId: ghost.heard(CmAttribute.REQ).localCommId };
+      ghost.say(b, rej(names, { messageRejected: 0, reason }));
+      const event = b.takeOnly(REJECTED);
+      assert.deepEqual([event.id, event.status], [id, reason]);
+      const before = network.log.length;
+      network.passAll();
+      assert.equal(network.story(before), '');
+    });
 });
 
 describe('a program that rejects an answer', () => {

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { CmEventType, PortSpace, PrivateDataBytes, QpState, QpType, RDMA_UDP_QKEY } from '../../src/spec/index.js';
+import {
+  CmEventType,
+  PortSpace,
+  PrivateDataBytes,
+  QpState,
+  QpType,
+  RDMA_UDP_QKEY,
+  SidrStatus,
+} from '../../src/spec/index.js';
 import { CmAttribute } from '../../src/wire/index.js';
 import { Ghost } from './support/network.js';
 import { GHOST_COMM_ID, header, sidrRep, sidrReq } from './support/messages.js';
@@ -93,6 +101,15 @@ describe('a question for a datagram queue pair', () => {
     const event = s.a.takeOnly(UNREACHABLE);
     assert.deepEqual([event.id, event.status, s.a.holdings.timers], [id, 1, 0]);
   });
+
+  for (const status of Object.values(SidrStatus).filter((one) => one !== SidrStatus.SUCCESS))
+    test(`that is answered with status ${status} ends in UNREACHABLE with that`, () => {
+      const { network, b, ghost } = haunted();
+      b.connect(ghost, PORT, { portSpace: UDP });
+      network.settle();
+      ghost.say(b, sidrRep(ghost.heard(CmAttribute.SIDR_REQ).requestId, { status }));
+      assert.equal(b.takeOnly(UNREACHABLE).status, status);
+    });
 
   test('that is rejected ends in UNREACHABLE with status 2, and the reason in private data', () => {
     const s = udScene();
