@@ -25,6 +25,30 @@ for (const [index, [, source]] of programs.entries())
     }
   });
 
+test("README's programs have right types, by the strictest rules", () => {
+  const files = programs.map(([, source], index) => {
+    const file = join(ROOT, 'dist', `readme-types-${process.pid}-${index}.mts`);
+    writeFileSync(file, source);
+    return file;
+  });
+  try {
+    const program = ts.createProgram(files, {
+      strict: true,
+      noEmit: true,
+      skipLibCheck: true,
+      target: ts.ScriptTarget.ES2023,
+      lib: ['lib.esnext.d.ts'],
+      module: ts.ModuleKind.NodeNext,
+      moduleResolution: ts.ModuleResolutionKind.NodeNext,
+      types: ['node'],
+    });
+    const problems = ts.getPreEmitDiagnostics(program).map(({ messageText }) => messageText);
+    assert.deepEqual(problems, []);
+  } finally {
+    for (const file of files) rmSync(file);
+  }
+});
+
 test('README has every setting that the code reads', () => {
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
   const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
