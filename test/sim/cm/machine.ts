@@ -3,6 +3,8 @@ import { type Context, type Cq, type Pd, type Qp, QpState, QpType, type Simulate
 import { RDMA_UDP_QKEY } from '../../../src/spec/index.js';
 import { type Holdings, Inside } from './inside.js';
 
+const CQ_ENTRIES = 64;
+
 /** A host of the simulated network, with what a program on it has that calls the connection manager itself. */
 export class Machine {
   readonly context: Context;
@@ -22,7 +24,7 @@ export class Machine {
     this.#inside = new Inside(this.context);
     this.#inside.watch((meeting) => this.met.add(meeting));
     this.pd = this.context.allocPd();
-    this.cq = this.context.createCq({ cqe: 64 });
+    this.cq = this.context.createCq({ cqe: CQ_ENTRIES });
   }
 
   command<V extends CmVerb>(verb: V, argument: CmArgument<V>): CmValue<V> {
@@ -41,6 +43,11 @@ export class Machine {
     qp.modify({ qpState: QpState.RTR });
     qp.modify({ qpState: QpState.RTS, sqPsn: 0 });
     return qp;
+  }
+
+  /** Makes room for what completes next. */
+  drain(): void {
+    this.cq.poll(CQ_ENTRIES);
   }
 
   get counters(): Record<string, number> {

@@ -104,6 +104,7 @@ class Scene {
     for (const end of ends) end.destroy();
     if (listenId !== undefined) this.#server.command('cmDestroyId', listenId);
     this.#run();
+    for (const machine of this.machines) machine.drain();
     for (const { qp } of ends) qp?.destroy();
     this.#checkRest(script);
     return result;
