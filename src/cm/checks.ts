@@ -52,7 +52,12 @@ export function checkConnect(connect: CmConnect, localGid: Gid, datagrams: boole
 
 /** @throws CmError EINVAL for what an answer cannot say */
 export function checkAccept(accept: CmAccept, datagrams: boolean): void {
-  requireWithin([...boundsOf(accept), boundOf(accept.qp), ['qkey', accept.qkey, 0, 0xffffffff]]);
+  requireWithin([
+    ...boundsOf(accept),
+    boundOf(accept.qp),
+    ['qkey', accept.qkey, 0, 0xffffffff],
+    ['ackTimeout', accept.ackTimeout, 0, 31],
+  ]);
   requireFlags({ flowControl: accept.flowControl, srq: accept.qp.srq });
   checkPrivateData(accept.privateData, datagrams ? PrivateDataBytes.RESOLVED : PrivateDataBytes.ACCEPT);
 }

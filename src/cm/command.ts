@@ -66,6 +66,8 @@ export interface CmAccept extends CmParameters {
   readonly qp: CmQp;
   /** Of a datagram queue pair; default `RDMA_UDP_QKEY`. */
   readonly qkey?: number | undefined;
+  /** The option ACK_TIMEOUT, 0 to 31 in 4.096 µs · 2^n, which the queue pair gets as it is; absent for what the peer says. */
+  readonly ackTimeout?: number | undefined;
 }
 
 /** Refuses a request, or the answer to one. */

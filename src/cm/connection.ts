@@ -134,6 +134,7 @@ export class Connection implements Conversation {
       responderResources: accept.responderResources,
       // More than the peer has room for would be refused by its queue pair (PROTOCOL.md 2.3).
       initiatorDepth: Math.min(accept.initiatorDepth, this.#agreement.initiatorDepth),
+      ackTimeout: accept.ackTimeout ?? this.#agreement.ackTimeout,
     };
     const problem = qp.managed ? this.#connect(qp, agreement) : undefined;
     if (problem !== undefined) throw new CmError(problem.errno, problem.message);

@@ -74,6 +74,7 @@ describe('what no answer can say is refused, and the request still waits:', () =
     ['197 bytes of private data', { privateData: new Uint8Array(PrivateDataBytes.ACCEPT + 1) }],
     ['256 responder resources', { responderResources: 256 }],
     ['an RNR retry count of 8', { rnrRetryCount: 8 }],
+    ['an ACK timeout of 32', { ackTimeout: 32 }],
   ] satisfies readonly (readonly [string, Partial<CmAccept>])[])
     test(what, () => {
       const { b, ghost } = hauntedScene();

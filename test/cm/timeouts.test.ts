@@ -77,6 +77,13 @@ describe('a queue pair times out', () => {
     assert.deepEqual(active(0, 15), { said: 17, has: 0 });
   });
 
+  test('on the passive side as the option ACK_TIMEOUT says, whatever the REQ says', () => {
+    const { b, ghost } = hauntedScene();
+    ghost.say(b, req({ from: ghost, to: b }));
+    const qp = b.accept(b.takeOnly(CmEventType.CONNECT_REQUEST).id, { ackTimeout: 19 });
+    assert.equal(b.moveTo(qp, QpState.RTS).timeout, 19);
+  });
+
   for (const [said, has] of [
     [17, 17],
     [14, 14],
