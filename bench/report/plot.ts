@@ -13,7 +13,7 @@ export interface Plot {
   readonly curves: readonly Curve[];
 }
 
-const WIDTH = 900;
+const WIDTH = 960;
 const HEIGHT = 520;
 const LEFT = 70;
 const TOP = 50;

@@ -28,7 +28,6 @@ const rowsFor =
 const UCX_MEMORY = [
   ['posix', 'shared memory (posix)'],
   ['sysv', 'shared memory (sysv)'],
-  ['posix,cma', 'shared memory (posix, cma)'],
 ] as const;
 
 const FABRICS = [

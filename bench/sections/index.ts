@@ -13,9 +13,9 @@ const MIB = KIB * KIB;
 
 /** Everything. */
 export const FULL: Extent = {
-  effort: { stretches: 5, stretchMs: 200, warmUpMs: 800 },
+  effort: { stretches: 5, stretchMs: 150, warmUpMs: 700 },
   times: 3,
-  rounds: (perSecond) => ({ count: Math.max(20, Math.ceil(perSecond / 3)), warmUp: Math.ceil(perSecond / 20) }),
+  rounds: (perSecond) => ({ count: Math.max(16, Math.ceil(perSecond / 4)), warmUp: Math.ceil(perSecond / 20) }),
   latencyBytes: [2, 64, 4096],
   bandwidthBytes: [4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB, 8 * MIB],
   qpCounts: [1, 100, 10_000],
