@@ -5,24 +5,32 @@ import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { ToolError, tool } from './errors.js';
 
+/** One program of a lab. */
+interface Program {
+  /** In labs. */
+  readonly file: string;
+  /** What may follow its name. */
+  readonly usage: string;
+}
+
 /** A teaching program, or several that play together. Its page is labs/lab-NAME.md. */
 interface Lab {
   readonly what: string;
-  /** Files in labs, by the role that the user names; one without a name is the lab's only program. */
-  readonly programs: ReadonlyMap<string, string>;
+  /** By the role that the user names; one without a name is the lab's only program. */
+  readonly programs: ReadonlyMap<string, Program>;
 }
 
 /** The role of a program that has no other beside it. */
 const ONLY = '';
 
 const LABS: ReadonlyMap<string, Lab> = new Map([
-  ['a', { what: 'two queue pairs in one program', programs: new Map([[ONLY, 'lab-a']]) }],
+  ['a', { what: 'two queue pairs in one program', programs: new Map([[ONLY, { file: 'lab-a', usage: '' }]]) }],
   ['b', { what: 'two hosts and ibv_rc_pingpong: a page without a program', programs: new Map() }],
   [
     'c',
     {
       what: 'two hosts: connection info over TCP, then send, write and read',
-      programs: new Map([[ONLY, 'lab-c']]),
+      programs: new Map([[ONLY, { file: 'lab-c', usage: 'server | HOST' }]]),
     },
   ],
   [
@@ -30,9 +38,9 @@ const LABS: ReadonlyMap<string, Lab> = new Map([
     {
       what: 'two hosts that connect by rdma_cm and move a file: an exercise with a grader',
       programs: new Map([
-        ['receiver', 'lab-3-receiver'],
-        ['sender', 'lab-3-sender'],
-        ['solution', 'lab-3-solution'],
+        ['receiver', { file: 'lab-3-receiver', usage: '[ADDRESS] [-o FILE] [--patience SECONDS] [--secret TEXT]' }],
+        ['sender', { file: 'lab-3-sender', usage: 'HOST FILE [ID]' }],
+        ['solution', { file: 'lab-3-solution', usage: 'HOST FILE [ID]' }],
       ]),
     },
   ],
@@ -46,13 +54,17 @@ const EXAMPLES = [
   'verbena lab 3 sender 127.0.0.1 FILE',
 ];
 
-/** The program that the words ask for, and what is left for it to read. */
-function programOf(name: string, lab: Lab, args: readonly string[]): { file: string; rest: readonly string[] } {
+/** The program that the words ask for, its name, and what is left for it to read. */
+function programOf(
+  name: string,
+  lab: Lab,
+  args: readonly string[],
+): { program: Program; called: string; rest: readonly string[] } {
   const only = lab.programs.get(ONLY);
-  if (only !== undefined) return { file: only, rest: args };
+  if (only !== undefined) return { program: only, called: name, rest: args };
   const [role, ...rest] = args;
-  const file = lab.programs.get(role);
-  if (file !== undefined) return { file, rest };
+  const program = lab.programs.get(role);
+  if (program !== undefined) return { program, called: `${name} ${role}`, rest };
   const roles = [...lab.programs.keys()].join(', ');
   throw new ToolError(`Lab ${name} has several programs; say which one: ${roles}.`);
 }
@@ -65,12 +77,18 @@ async function runLab(wanted: string, args: readonly string[]): Promise<void> {
     process.stdout.write(`Lab ${name} has no program of its own: read labs/lab-${name}.md.\n`);
     return;
   }
-  const { file, rest } = programOf(name, lab, args);
-  const program = fileURLToPath(new URL(`../../labs/${file}.js`, import.meta.url));
-  if (!existsSync(program)) throw new ToolError(`${program} is missing; run \`npm run build\` first.`);
+  const { program, called, rest } = programOf(name, lab, args);
+  if (rest.includes('--help') || rest.includes('-h')) {
+    process.stdout.write(
+      `${`Usage: verbena lab ${called} ${program.usage}`.trimEnd()}\n\nThe page: labs/lab-${name}.md\n`,
+    );
+    return;
+  }
+  const file = fileURLToPath(new URL(`../../labs/${program.file}.js`, import.meta.url));
+  if (!existsSync(file)) throw new ToolError(`${file} is missing; run \`npm run build\` first.`);
   // A process of its own: a lab is a whole program, to be read and run as one.
   const runner = fileURLToPath(new URL('./lab-process.js', import.meta.url));
-  const child = spawn(process.execPath, ['--enable-source-maps', runner, program, ...rest], { stdio: 'inherit' });
+  const child = spawn(process.execPath, ['--enable-source-maps', runner, file, ...rest], { stdio: 'inherit' });
   const [code] = (await once(child, 'exit')) as [number | null];
   process.exitCode = code ?? 1;
 }

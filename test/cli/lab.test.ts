@@ -52,3 +52,9 @@ test('lab b, which has no program, names its page', async () => {
   const { code, stdout } = await run(['lab', 'b']);
   assert.deepEqual({ code, stdout }, { code: 0, stdout: 'Lab b has no program of its own: read labs/lab-b.md.\n' });
 });
+
+test('a program of a lab tells what it takes, without running', async () => {
+  const { code, stdout } = await run(['lab', '3', 'receiver', '--help']);
+  assert.equal(code, 0);
+  assert.match(stdout, /^Usage: verbena lab 3 receiver \[ADDRESS\]/);
+});

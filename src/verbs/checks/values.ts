@@ -44,9 +44,10 @@ export function show(value: unknown): string {
     case 'undefined':
       return 'missing';
     case 'object':
-      return value === null ? 'null' : 'no number';
-    default:
-      return 'no number';
+      return value === null ? 'null' : 'an object';
+    case 'function':
+    case 'symbol':
+      return `a ${typeof value}`;
   }
 }
 
