@@ -82,8 +82,7 @@ test('many senders of whom nothing arrived have no share at all', () => {
 });
 
 const ratio: Aim = { what: '', of: ['a', 'b'], number: (a, b) => a / b, unit: 'times', bound: { atMost: 2 } };
-const standing = (aim: Aim, figures: Record<string, number>): string =>
-  standingOf(aim, (id) => figures[id]).verdict;
+const standing = (aim: Aim, figures: Record<string, number>): string => standingOf(aim, (id) => figures[id]).verdict;
 
 test('an aim within its bound is met', () => {
   assert.equal(standing(ratio, { a: 4, b: 2 }), 'met');
