@@ -23,6 +23,7 @@ import { type Agreement } from './agreement.js';
 import { type PerfFlags } from './flags.js';
 import { type Keys } from './keys.js';
 import { Memory, accessOf } from './memory.js';
+import { BATCH } from './run.js';
 import { type Settings } from './settings.js';
 import { type Connection, Verb } from './tests.js';
 
@@ -102,9 +103,10 @@ export class Lanes {
     this.pd = attempt("Couldn't allocate PD", () => context.allocPd());
     this.memory = new Memory(this.pd, settings, agreement, this.count, flags.odp === true);
     this.sendCq = attempt("Couldn't create CQ", () => context.createCq({ cqe: txDepth * qps, ...channel }));
+    // With room for those that are taken, since new receive requests are posted before they are given back.
     this.recvCq =
       test.verb === Verb.SEND
-        ? attempt("Couldn't create a receiver CQ", () => context.createCq({ cqe: rxDepth * qps, ...channel }))
+        ? attempt("Couldn't create a receiver CQ", () => context.createCq({ cqe: rxDepth * qps + BATCH, ...channel }))
         : this.sendCq;
     if (connection === 'XRC') this.#xrcd = attempt('Error opening XRC domain', () => context.openXrcd());
     this.srq = this.#createSrq();

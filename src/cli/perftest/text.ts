@@ -18,7 +18,7 @@ export function whole(value: number, width: number): string {
 
 const SIGNIFICANT = 6;
 
-/** As `%g`: six digits that count, and no zeros after them. */
+/** As `%g`, of 0 and from 0.0001 on: six digits that count, and no zeros after them. */
 export function general(value: number): string {
   return value
     .toPrecision(SIGNIFICANT)
