@@ -64,7 +64,9 @@ export function accept(identity: Identity, pairs: QueuePairs, param: ConnParam):
   const parameters = completeParameters(call, context, identity.datagrams, param, identity.asked);
   const qp = queuePairOf(identity, pairs, param);
   if (qp === undefined) throw noQueuePair(call);
-  identity.command(call, 'cmAccept', (id) => ({ ...parameters, id, qp, qkey: param.qkey ?? RDMA_UDP_QKEY }));
+  const { ackTimeout } = identity.options;
+  const qkey = param.qkey ?? RDMA_UDP_QKEY;
+  identity.command(call, 'cmAccept', (id) => ({ ...parameters, id, qp, qkey, ackTimeout }));
   // Nothing follows on this side when a question for a datagram queue pair was answered.
   if (identity.datagrams) identity.settleEvent();
   else identity.complete(call);

@@ -39,6 +39,9 @@ export function eventError(call: string, event: CmEvent): VerbsError | undefined
 
 /** The same, for whoever waited for another event than this one. */
 export function unexpectedEvent(call: string, event: CmEvent): VerbsError {
-  const message = `${cmEventStr(event.event)} came`;
-  return eventError(call, event) ?? new VerbsError(call, { errno: 'EIO', message, advice: '' });
+  const error = eventError(call, event);
+  if (error !== undefined) return error;
+  const parted = event.event === CmEventType.DISCONNECTED;
+  const message = parted ? 'the peer came and went at once' : `${cmEventStr(event.event)} came`;
+  return new VerbsError(call, { errno: parted ? 'ECONNRESET' : 'EIO', message, advice: '' });
 }

@@ -179,7 +179,7 @@ export class ConnectionRequest implements Disposable {
    * Accepts it, with a queue pair made for it. When that fails or is aborted, nothing is left of it, and the peer is refused.
    *
    * @throws VerbsError (the promise rejects) ETIMEDOUT when the peer says nothing more; EINVAL when it was answered before;
-   *   ECONNREFUSED or ETIMEDOUT when the peer has given up; otherwise as `CmId.createQp` and `CmId.accept`
+   *   ECONNREFUSED or ETIMEDOUT when the peer has given up; ECONNRESET when it came and went at once; otherwise as `CmId.createQp` and `CmId.accept`
    */
   async accept(options: ConnectionOptions = {}): Promise<Connection> {
     refuse(ACCEPT, objectProblem('options', options));

@@ -38,6 +38,8 @@ class DgramLoop {
     this.link.onReadable = () => this.#stir();
     // Also what keeps the thread's event loop going.
     this.start.commands.on('message', (message: ThreadMessage) => {
+      // Timers that a command sets count from now, not from the last turn.
+      this.adapter.nic.advanceTo(nowUs());
       this.#try(() => this.thread.answer(message, this.adapter));
       this.#stir();
     });
