@@ -245,6 +245,20 @@ describe('connection parameters', () => {
     };
     assert.notEqual(timeoutWith(20), timeoutWith(undefined));
   });
+
+  it('set how long an acknowledgement may take on the side that accepts', () => {
+    using pair = new Pair();
+    pair.listen();
+    const id = pair.resolve();
+    id.createQp();
+    id.connect();
+    const request = next(pair.passive, CmEventType.CONNECT_REQUEST);
+    request.id.setOption(CmOption.ACK_TIMEOUT, 14);
+    request.id.createQp();
+    request.id.accept();
+    next(pair.active, CmEventType.ESTABLISHED);
+    assert.equal(request.id.qp?.query().attr.timeout, 14);
+  });
 });
 
 describe('asking for a connection', () => {
