@@ -63,7 +63,7 @@ function awaitEvent(wanted: CmEventType): void {
 }
 
 // 2. The address that the name stands for. Which of our devices reaches it, and by which path? The answers are events.
-const [{ dst = { host, port: LAB_PORT } }] = await getAddrInfo(host, LAB_PORT);
+const [{ dst }] = await getAddrInfo(host, LAB_PORT);
 id.resolveAddr(dst, { timeoutMs: ADDRESS_MS });
 awaitEvent(CmEventType.ADDR_RESOLVED);
 id.resolveRoute(ADDRESS_MS);
