@@ -22,8 +22,11 @@ const HEADER_BYTES = 64;
 const LOOP_BYTES = 256;
 /** Longest packet there is. */
 const MAX_PACKET_BYTES = LARGE_SEGMENT_BYTES + HEADER_BYTES;
-/** What is taken before the sender gets to know. */
-const GIVE_BACK_BYTES = RING_BYTES / 16;
+/**
+ * What is handed over at a time, before the sender gets its room back and, from the NIC, an acknowledgement: with more it
+ * would wait for us, and we for it, in turns.
+ */
+const BATCH_BYTES = 64 * 1024;
 
 /** Where packets are looked at: no sender can change what is here. One for all rings of a link. */
 export class Scratch {
@@ -42,7 +45,6 @@ export class LocalArrivals {
   /** Word of the slot. */
   readonly #at: number;
   #consumer = 0;
-  #returned = 0;
   #open = true;
 
   /** @throws SystemCallError */
@@ -76,7 +78,8 @@ export class LocalArrivals {
     if (left < 0 || left > RING_BYTES) return this.#spoil();
     this.#describeSource(meta);
     let packets = 0;
-    while (left > 0 && packets < maxPackets) {
+    const enough = left - BATCH_BYTES;
+    while (left > 0 && left > enough && packets < maxPackets) {
       const place = consumer & (RING_BYTES - 1);
       const word = place >> 2;
       const length = words[word + Entry.LENGTH];
@@ -99,18 +102,11 @@ export class LocalArrivals {
       consumer = (consumer + size) | 0;
       // A receiver may have closed the link.
       if (!this.#open) return packets;
-      if (((consumer - this.#returned) | 0) >= GIVE_BACK_BYTES) this.#giveBack(consumer);
     }
     this.#consumer = consumer;
-    if (consumer !== this.#returned) this.#giveBack(consumer);
+    Atomics.store(this.control, this.#at + Slot.CONSUMER, consumer);
     this.packets += packets;
     return packets;
-  }
-
-  #giveBack(consumer: number): void {
-    this.#consumer = consumer;
-    this.#returned = consumer;
-    Atomics.store(this.control, this.#at + Slot.CONSUMER, consumer);
   }
 
   #describeSource(meta: PacketMeta): void {

@@ -32,7 +32,7 @@ export interface LocalLinkOptions {
  * Looks at the rings between two looks at the socket, when that has long had nothing: such a look is a system call, and
  * takes longer than all the rest of a turn.
  */
-const LOOKS_PER_SOCKET_LOOK = 32;
+const LOOKS_PER_SOCKET_LOOK = 64;
 /** Looks at a socket without anything there until it counts as one that has long had nothing. */
 const EAGER_LOOKS = 256;
 

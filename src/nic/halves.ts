@@ -20,7 +20,7 @@ export interface SendingHalf {
   /** Sends request packets, at most `budget`. */
   transmit(budget: number): Served;
   /** Takes an acknowledgement or a response. `bits` are those of its opcode (`OpcodeBit`). */
-  onResponse(bytes: Uint8Array, offset: number, lengthBytes: number, bits: number): void;
+  onResponse(bytes: Uint8Array, offset: number, lengthBytes: number, bits: number, meta: PacketMeta): void;
   /** The QP's timer may have run out. */
   onTimer(): void;
   /** Completes all that is posted as flushed. */

@@ -12,6 +12,7 @@ import {
   OpcodeBit,
   opcodeBits,
   opcodeHeaderBytes,
+  OpcodeService,
   type PacketMeta,
 } from '../wire/index.js';
 import { assert, CommandError } from './command-error.js';
@@ -49,6 +50,11 @@ const NO_GROUPS: MulticastGroups = {
   join: () => undefined,
   leave: () => undefined,
 };
+
+function isReliable(opcode: number): boolean {
+  const service = opcode >>> 5;
+  return service === OpcodeService.RC || service === OpcodeService.XRC;
+}
 
 function noFrames(): SendFrame {
   throw new CommandError('EOPNOTSUPP', 'this link carries no Ethernet frames, so there are no raw packet QPs on it');
@@ -151,6 +157,9 @@ export class Nic implements ControlCore {
       counters.rxIcrcEncapsulated += 1;
     } else if (!this.port.up) {
       counters.rxPortDown += 1;
+    } else if (meta.segmentBytes !== 0 && !isReliable(opcode)) {
+      // Nobody else cuts messages into such pieces, or looks for the payload elsewhere.
+      counters.rxMalformed += 1;
     } else {
       this.#deliver(bytes, offset, lengthBytes, opcode, bits, meta);
     }
@@ -288,7 +297,7 @@ export class Nic implements ControlCore {
     } else if (!qp.maySend) {
       counters.rxWrongState += 1;
     } else {
-      qp.sending.onResponse(bytes, offset, lengthBytes, bits);
+      qp.sending.onResponse(bytes, offset, lengthBytes, bits, meta);
     }
   }
 

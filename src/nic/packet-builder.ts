@@ -28,7 +28,16 @@ export class PacketBuilder {
     this.bytes = sink.bytes;
   }
 
-  /** Starts a packet; false when the sink has no room for it before its next flush. */
+  /** How much of a message a packet along `path` may carry where that is more than any path MTU; else 0. */
+  segmentBytes(path: Path): number {
+    return this.sink.segmentBytes?.(path) ?? 0;
+  }
+
+  /**
+   * Starts a packet; false when the sink has no room for it before its next flush.
+   *
+   * @param large its message is cut into pieces of {@link segmentBytes}, not of the path MTU
+   */
   open(
     origin: PacketOrigin,
     opcode: number,
@@ -36,11 +45,12 @@ export class PacketBuilder {
     payloadBytes: number,
     solicited: boolean,
     ackRequest: boolean,
+    large = false,
   ): boolean {
     const padCount = -payloadBytes & 3;
     const headerBytes = opcodeHeaderBytes[opcode];
     const length = headerBytes + payloadBytes + padCount + ICRC_BYTES;
-    const offset = this.sink.reserve(origin.path, length);
+    const offset = this.sink.reserve(origin.path, length, large);
     if (offset < 0) return false;
     const { bytes } = this.sink;
     this.bytes = bytes;

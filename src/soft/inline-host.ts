@@ -17,10 +17,12 @@ import { type AdapterSpec, openNativeAdapter } from './native-adapter.js';
 /** Posts, or polls that found something, after which the adapter has a whole turn nevertheless. */
 const BUSY_CALLS_PER_TURN = 16;
 /**
- * Looks at an empty queue in a row after which the processor is offered to others, the peer perhaps: two programs that
- * poll and share a processor would otherwise answer each other once in a time slice, which is some milliseconds.
+ * Turns in a row without anything to do, and how long they have taken, after which the processor is offered to others, the
+ * peer perhaps: two programs that poll and share a processor would otherwise answer each other once in a time slice, which
+ * is some milliseconds. An answer through memory comes sooner.
  */
-const POLLS_PER_YIELD = 8;
+const TURNS_PER_YIELD = 8;
+const YIELD_US = 4;
 /** How long a blocking wait looks again and again before it sleeps. Sleeping and waking costs about as much. */
 const SPIN_US = 50;
 /** A sleep that nothing ends lasts no longer, so that whatever was overlooked is overlooked for so long only. */
@@ -38,8 +40,11 @@ const residents: InlineHost[] = [];
 let residentFds: PollSet | undefined;
 let residentFdLists: readonly (readonly number[])[] = [];
 
-function turnAll(): void {
-  for (let i = 0; i < residents.length; i += 1) residents[i].turn();
+/** @returns whether there was anything to do */
+function turnAll(now: number): boolean {
+  let busy = false;
+  for (let i = 0; i < residents.length; i += 1) if (residents[i].turn(now)) busy = true;
+  return busy;
 }
 
 function settle(joining: boolean, host: InlineHost): void {
@@ -69,7 +74,9 @@ export class InlineHost implements AdapterHost {
   readonly #listeners = new Set<() => void>();
   readonly #forgetExit: () => void;
   #busyCalls = 0;
-  #emptyPolls = 0;
+  #emptyTurns = 0;
+  /** When there was something to do, or the processor was offered to others. */
+  #quietSinceUs = 0;
   #alarm: NodeJS.Timeout | undefined;
   #alarmUs = Infinity;
   #choreTimer: NodeJS.Timeout | undefined;
@@ -119,21 +126,26 @@ export class InlineHost implements AdapterHost {
 
   ring(): void {
     this.#busyCalls += 1;
-    if (this.#busyCalls >= BUSY_CALLS_PER_TURN) this.#takeTurn();
-    else this.#adapter.push(nowUs());
+    const now = nowUs();
+    if (this.#busyCalls >= BUSY_CALLS_PER_TURN) this.#takeTurn(now);
+    else this.#adapter.push(now);
     if (this.#listeners.size > 0) this.#setAlarm();
   }
 
   found(): void {
-    this.#emptyPolls = 0;
+    this.#emptyTurns = 0;
     this.#busyCalls += 1;
-    if (this.#busyCalls >= BUSY_CALLS_PER_TURN) this.#takeTurn();
+    if (this.#busyCalls >= BUSY_CALLS_PER_TURN) this.#takeTurn(nowUs());
   }
 
   idle(): void {
-    this.#takeTurn();
-    this.#emptyPolls += 1;
-    if (this.#emptyPolls % POLLS_PER_YIELD === 0) yieldProcessor();
+    const now = nowUs();
+    this.#emptyTurns = this.#takeTurn(now) ? 0 : this.#emptyTurns + 1;
+    if (this.#emptyTurns === 0) this.#quietSinceUs = now;
+    if (this.#emptyTurns < TURNS_PER_YIELD || now - this.#quietSinceUs < YIELD_US) return;
+    this.#emptyTurns = 0;
+    yieldProcessor();
+    this.#quietSinceUs = nowUs();
   }
 
   nowUs(): number {
@@ -149,22 +161,22 @@ export class InlineHost implements AdapterHost {
   }
 
   /** One turn of the adapter. @returns whether there was anything to do */
-  turn(): boolean {
-    const busy = this.#adapter.turn(nowUs());
+  turn(now = nowUs()): boolean {
+    const busy = this.#adapter.turn(now);
     if (this.#listeners.size > 0) this.#setAlarm();
     return busy;
   }
 
   wait(ring: Int32Array, index: number, seen: number, timeoutUs: number): void {
     const begunUs = nowUs();
-    for (;;) {
-      turnAll();
+    for (let now = begunUs; ; now = nowUs()) {
+      turnAll(now);
       if (Atomics.load(ring, index) !== seen) return;
-      const spentUs = nowUs() - begunUs;
+      const spentUs = now - begunUs;
       if (spentUs >= timeoutUs) return;
       if (spentUs >= SPIN_US) {
         sleepUntil(Math.min(begunUs + timeoutUs, nowUs() + MAX_SLEEP_US));
-        turnAll();
+        turnAll(nowUs());
         return;
       }
     }
@@ -216,9 +228,9 @@ export class InlineHost implements AdapterHost {
     this.#choreTimer = setTimeout(() => chores.run(nowUs()), Math.min(delayMs, MAX_ALARM_MS)).unref();
   }
 
-  #takeTurn(): void {
+  #takeTurn(now: number): boolean {
     this.#busyCalls = 0;
-    turnAll();
+    return turnAll(now);
   }
 
   #onEvent(ring: Int32Array): void {

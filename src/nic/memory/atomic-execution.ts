@@ -1,5 +1,6 @@
 import { atomicEthCompareHi, atomicEthCompareLo, atomicEthSwapHi, atomicEthSwapLo, Opcode } from '../../wire/index.js';
-import { copyBytes, type MemoryRegion } from './memory-region.js';
+import type { MemoryRegion } from './memory-region.js';
+import { copyBytes } from './word-copy.js';
 
 /** The bits of an opcode that say which operation it is, whatever the service (PROTOCOL.md 1.2). */
 const OPERATION = 0x1f;

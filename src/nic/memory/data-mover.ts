@@ -1,7 +1,8 @@
 import { AccessFlags, Syndrome } from '../../spec/index.js';
 import { Cqe, SgeWords } from '../layout.js';
-import { copyBytes, type MemoryRegion } from './memory-region.js';
+import type { MemoryRegion } from './memory-region.js';
 import type { MemoryTable } from './memory-table.js';
+import { copyByWords, WordLens } from './word-copy.js';
 
 /**
  * Moves message bytes between packets and the memory that scatter/gather entries name. Keys are looked up at every
@@ -11,6 +12,8 @@ export class DataMover {
   /** Why the last call failed, with the numbers that belong to it. */
   syndrome: Syndrome = Syndrome.NONE;
   readonly detail = new Int32Array(Cqe.DETAIL_WORDS);
+  readonly #outgoing = new WordLens();
+  readonly #incoming = new WordLens();
   /** Where in its region the entry last looked up begins. */
   #offset = 0;
 
@@ -23,6 +26,18 @@ export class DataMover {
       if (this.#locate(words, at, i, pd, access) === undefined) return false;
     }
     return true;
+  }
+
+  /** Copies from a region into a packet, without a look at any key. */
+  load(region: MemoryRegion, offset: number, packet: Uint8Array, packetOffset: number, lengthBytes: number): void {
+    const words = this.#outgoing.of(packet);
+    copyByWords(packet, words, packetOffset, region.bytes, region.words, offset, lengthBytes);
+  }
+
+  /** Copies from a packet into a region, without a look at any key. */
+  store(region: MemoryRegion, offset: number, packet: Uint8Array, packetOffset: number, lengthBytes: number): void {
+    const words = this.#incoming.of(packet);
+    copyByWords(region.bytes, region.words, offset, packet, words, packetOffset, lengthBytes);
   }
 
   /** Copies `lengthBytes` of the message, from `messageOffset` on, out of memory. */
@@ -78,8 +93,8 @@ export class DataMover {
       const part = Math.min(length - skip, left);
       if (region.isNull) {
         if (access === 0) packet.fill(0, position, position + part);
-      } else if (access === 0) copyBytes(packet, position, region.bytes, this.#offset + skip, part);
-      else copyBytes(region.bytes, this.#offset + skip, packet, position, part);
+      } else if (access === 0) this.load(region, this.#offset + skip, packet, position, part);
+      else this.store(region, this.#offset + skip, packet, position, part);
       position += part;
       left -= part;
       skip = 0;

@@ -1,9 +1,8 @@
 import { AccessFlags } from '../../spec/index.js';
 import { locateRange } from './address-range.js';
 import { ANY_QP, RemoteGrant } from './remote-grant.js';
+import { wordsOf } from './word-copy.js';
 
-/** Below this many bytes a loop is cheaper than the view object that TypedArray.set needs. */
-const LOOP_COPY_BYTES = 96;
 const NO_BYTES = new Uint8Array(0);
 
 /** Memory that the NIC may touch on behalf of whoever shows one of its keys (IBTA 10.6). */
@@ -18,6 +17,7 @@ export class MemoryRegion {
   grant: RemoteGrant | undefined;
   /** Windows that are bound to it. */
   windows = 0;
+  #words: Int32Array | undefined;
   #view: DataView | undefined;
   #quadwords: BigInt64Array | undefined;
 
@@ -51,6 +51,12 @@ export class MemoryRegion {
 
   allows(access: number): boolean {
     return (this.access & access) === access;
+  }
+
+  /** {@link bytes} by words; empty when they are not aligned. */
+  get words(): Int32Array {
+    this.#words ??= wordsOf(this.bytes);
+    return this.#words;
   }
 
   /** For operands of atomics, which lie in memory in host byte order (PROTOCOL.md 1.3). */
@@ -93,6 +99,7 @@ export class MemoryRegion {
   }
 
   #forgetViews(): void {
+    this.#words = undefined;
     this.#view = undefined;
     this.#quadwords = undefined;
   }
@@ -115,18 +122,3 @@ export interface RegionAttributes {
 
 /** Access that lets a peer in, by any operation. */
 export const REMOTE_ACCESS = AccessFlags.REMOTE_READ | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_ATOMIC;
-
-/** Copies bytes between two buffers that do not overlap. */
-export function copyBytes(
-  target: Uint8Array,
-  targetOffset: number,
-  source: Uint8Array,
-  sourceOffset: number,
-  lengthBytes: number,
-): void {
-  if (lengthBytes <= LOOP_COPY_BYTES) {
-    for (let i = 0; i < lengthBytes; i += 1) target[targetOffset + i] = source[sourceOffset + i];
-  } else {
-    target.set(source.subarray(sourceOffset, sourceOffset + lengthBytes), targetOffset);
-  }
-}

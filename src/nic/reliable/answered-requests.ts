@@ -37,6 +37,8 @@ interface Executor {
   readonly msn: number;
   /** The protection domain whose memory the peer may use. */
   readonly pd: number;
+  /** What the requester wants answers to READs cut into. */
+  readonly segmentBytes: number;
   /** `packets` PSNs took effect. */
   executed(packets: number, endsMessage: boolean, ackRequest: boolean): void;
   demand(rkey: number, hi: number, lo: number, length: number, access: number): RemoteGrant | undefined;
@@ -128,10 +130,11 @@ export class AnsweredRequests {
     const grant = length === 0 ? undefined : responder.demand(rkey, hi, lo, length, AccessFlags.REMOTE_READ);
     if (length > 0 && grant === undefined) return;
     const { begin } = this.core.memory;
-    const packets = Math.max(1, Math.ceil(length / this.qp.mtuBytes));
+    const { segmentBytes } = responder;
+    const packets = Math.max(1, Math.ceil(length / segmentBytes));
     this.#resources.take().describe(OpcodeBit.READ_REQUEST, psn, packets, rkey, hi, lo, length);
     responder.executed(packets, true, false);
-    responder.sender.queueRead(psn, packets, grant, begin, length, responder.msn, false);
+    responder.sender.queueRead(psn, packets, segmentBytes, grant, begin, length, responder.msn, false);
   }
 
   #onAtomic(bytes: Uint8Array, offset: number, psn: number, payload: number): void {
@@ -242,7 +245,8 @@ export class AnsweredRequests {
     const hi = rethVaHi(bytes, reth);
     const lo = rethVaLo(bytes, reth);
     const skipped = ((hi >>> 0) - (resource.addrHi >>> 0)) * 2 ** 32 + ((lo >>> 0) - (resource.addrLo >>> 0));
-    const packets = Math.max(1, Math.ceil(length / qp.mtuBytes));
+    const { segmentBytes } = responder;
+    const packets = Math.max(1, Math.ceil(length / segmentBytes));
     const inside =
       rkey === resource.rkey &&
       skipped >= 0 &&
@@ -255,7 +259,7 @@ export class AnsweredRequests {
     const grant =
       length === 0 ? undefined : memory.openRemote(rkey, responder.pd, qp.qpn, AccessFlags.REMOTE_READ, hi, lo, length);
     if (length > 0 && grant === undefined) responder.refuseRead(psn, true);
-    else sender.queueRead(psn, packets, grant, memory.begin, length, responder.msn, true);
+    else sender.queueRead(psn, packets, segmentBytes, grant, memory.begin, length, responder.msn, true);
     return true;
   }
 }

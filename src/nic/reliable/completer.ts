@@ -10,6 +10,7 @@ import {
   ICRC_BYTES,
   NakCode,
   opcodeHeaderBytes,
+  type PacketMeta,
 } from '../../wire/index.js';
 import { SendWqe } from '../layout.js';
 import { Due, type NicCore } from '../nic-core.js';
@@ -113,7 +114,7 @@ export class Completer {
   }
 
   /** A READ response, with which FLUSH and ATOMIC_WRITE are answered as well. */
-  onReadResponse(bytes: Uint8Array, offset: number, lengthBytes: number): void {
+  onReadResponse(bytes: Uint8Array, offset: number, lengthBytes: number, meta: PacketMeta): void {
     const { qp, core } = this;
     const { window } = this.requester;
     const psn = bthPsn(bytes, offset);
@@ -130,15 +131,18 @@ export class Completer {
       this.#progress(psnAdd(psn, 1));
       return;
     }
-    const begin = psnDiff(psn, window.firstPsn(index)) * qp.mtuBytes;
-    if (kind?.read !== true || payload !== Math.min(window.lengthBytes(index) - begin, qp.mtuBytes)) {
+    const segmentBytes = window.segmentBytes(index);
+    const begin = psnDiff(psn, window.firstPsn(index)) * segmentBytes;
+    if (kind?.read !== true || payload !== Math.min(window.lengthBytes(index) - begin, segmentBytes)) {
       this.#badResponse(psn, opcode);
       return;
     }
     const { mover } = core;
     const numSge = (control >>> 16) & 0xff;
     const data = entry + SendWqe.DATA;
-    if (!mover.scatter(qp.sq.words, data, numSge, qp.pd, begin, bytes, offset + header, payload)) {
+    const source = meta.payload ?? bytes;
+    const at = offset + header + meta.payloadShift;
+    if (!mover.scatter(qp.sq.words, data, numSge, qp.pd, begin, source, at, payload)) {
       this.fail(WcStatus.LOC_PROT_ERR, mover.syndrome, mover.detail);
       return;
     }

@@ -9,6 +9,8 @@ const MAX_PACKETS = 128;
 const MAX_BYTES = 256 * 1024;
 const FIRST_BYTES = 128 * 1024;
 const MIN_PACKETS = 4;
+/** Packets of large segments; the way that takes such has room for more, and its receiver a cache that does not. */
+const MAX_LARGE_PACKETS = 16;
 
 export class CongestionWindow {
   /** Packets that may be unacknowledged now. */
@@ -24,6 +26,15 @@ export class CongestionWindow {
 
   get ceiling(): number {
     return this.#ceiling;
+  }
+
+  /** Packets of large segments that may be unacknowledged now. */
+  get largePackets(): number {
+    return Math.min(this.packets, MAX_LARGE_PACKETS);
+  }
+
+  get largeCeiling(): number {
+    return Math.min(this.#ceiling, MAX_LARGE_PACKETS);
   }
 
   onAcknowledged(packets: number): void {

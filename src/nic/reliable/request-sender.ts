@@ -15,7 +15,7 @@ import {
   xrcethOffset,
 } from '../../wire/index.js';
 import { FlushWqe, SendWqe } from '../layout.js';
-import { copyBytes } from '../memory/memory-region.js';
+import { copyBytes } from '../memory/word-copy.js';
 import { type NicCore, Served } from '../nic-core.js';
 import type { QueuePair } from '../queue-pair.js';
 import type { RequestKind } from '../request-kinds.js';
@@ -24,6 +24,13 @@ import { sgeTotal } from '../queues/work-queue.js';
 
 /** Packets after which an acknowledgement is asked for within a long message, so that the window keeps moving. */
 const ACK_REQUEST_INTERVAL = 16;
+/** The same where segments are large. */
+const LARGE_ACK_REQUEST_INTERVAL = 4;
+/**
+ * Messages up to this length are cut by the path MTU on any link: there is little to gain, and what a program can see of
+ * where packets end, in how a message with a wrong key fails for example, is what it sees elsewhere.
+ */
+const ALWAYS_BY_MTU_BYTES = 8192;
 
 /** What starting a request came to. */
 const Start = { STARTED: 0, NOTHING: 1, FAILED: 2, CARRIED_OUT: 3 } as const;
@@ -56,7 +63,7 @@ export class RequestSender {
       const kind = this.requester.kinds[control & 0xff];
       if (kind === undefined) return Served.IDLE;
       const packets = kind.read ? this.#readPackets(index) : 1;
-      if (window.inFlight > 0 && window.inFlight + packets > this.requester.congestion.packets) return Served.IDLE;
+      if (window.inFlight > 0 && window.inFlight + packets > this.#windowPackets(index)) return Served.IDLE;
       // What was started goes on, one at a time, though the depth was set to 0 since.
       if (kind.answered && window.rdOutstanding >= Math.max(1, qp.attr.maxRdAtomic)) return Served.IDLE;
       const sent = kind.read
@@ -112,8 +119,24 @@ export class RequestSender {
     }
     if (kind.answered && qp.attr.maxRdAtomic === 0) return this.#refuse(Syndrome.LOCAL_BAD_WQE, control & 0xff, numSge);
     const single = kind.atomic || kind.confirmed;
-    window.start(single ? 1 : Math.max(1, Math.ceil(length / qp.mtuBytes)), length);
+    const segmentBytes = single || length <= ALWAYS_BY_MTU_BYTES ? qp.mtuBytes : this.#segmentBytes();
+    window.start(single ? 1 : Math.max(1, Math.ceil(length / segmentBytes)), length, segmentBytes);
     return Start.STARTED;
+  }
+
+  /** What packets to the peer may carry: the path MTU, or more where the link says so. */
+  #segmentBytes(): number {
+    return Math.max(this.qp.mtuBytes, this.core.builder.segmentBytes(this.qp.path));
+  }
+
+  #isLarge(index: number): boolean {
+    return this.requester.window.segmentBytes(index) > this.qp.mtuBytes;
+  }
+
+  /** Packets that may be unacknowledged while those of this request are sent. */
+  #windowPackets(index: number): number {
+    const { congestion } = this.requester;
+    return this.#isLarge(index) ? congestion.largePackets : congestion.packets;
   }
 
   /**
@@ -129,7 +152,7 @@ export class RequestSender {
       completer.stall(WcStatus.MW_BIND_ERR, local.syndrome, local.detail);
       return Start.FAILED;
     }
-    window.start(0, 0);
+    window.start(0, 0, 0);
     completer.onCarriedOut();
     return Start.CARRIED_OUT;
   }
@@ -145,18 +168,19 @@ export class RequestSender {
    * own receive buffer. Fixed places keep a repeated request inside the original, as responders demand (PROTOCOL.md 2.5).
    */
   #readPackets(index: number): number {
-    const { window, readPiecePackets } = this.requester;
+    const { window, readPiecePackets, largeReadPiecePackets } = this.requester;
     const done = window.cursorPacket;
-    return Math.min(window.packets(index) - done, readPiecePackets - (done % readPiecePackets));
+    const piecePackets = this.#isLarge(index) ? largeReadPiecePackets : readPiecePackets;
+    return Math.min(window.packets(index) - done, piecePackets - (done % piecePackets));
   }
 
   #sendRead(index: number, entry: number, kind: RequestKind, packets: number): Served | undefined {
-    const { qp, core } = this;
     const { window } = this.requester;
-    const { builder } = core;
-    if (!this.#open(entry, kind.only, 0, false, true)) return Served.BLOCKED;
-    const begin = window.cursorPacket * qp.mtuBytes;
-    const length = Math.min(window.lengthBytes(index) - begin, packets * qp.mtuBytes);
+    const { builder } = this.core;
+    if (!this.#open(entry, kind.only, 0, false, true, this.#isLarge(index))) return Served.BLOCKED;
+    const segmentBytes = window.segmentBytes(index);
+    const begin = window.cursorPacket * segmentBytes;
+    const length = Math.min(window.lengthBytes(index) - begin, packets * segmentBytes);
     this.#writeReth(builder.offset + rethOffset[kind.only], entry, begin, length);
     builder.close();
     return undefined;
@@ -206,14 +230,16 @@ export class RequestSender {
     const packets = window.packets(index);
     const last = at === packets - 1;
     const opcode = packets === 1 ? kind.only : at === 0 ? kind.first : last ? kind.last : kind.middle;
-    const begin = at * qp.mtuBytes;
-    const length = Math.min(window.lengthBytes(index) - begin, qp.mtuBytes);
+    const segmentBytes = window.segmentBytes(index);
+    const large = segmentBytes > qp.mtuBytes;
+    const begin = at * segmentBytes;
+    const length = Math.min(window.lengthBytes(index) - begin, segmentBytes);
     const flags = (control >>> 8) & 0xff;
     const ackRequest =
       last ||
-      this.#packetsSinceAckRequest >= ACK_REQUEST_INTERVAL ||
-      window.inFlight + 1 >= this.requester.congestion.packets;
-    if (!this.#open(entry, opcode, length, last && (flags & SendFlags.SOLICITED) !== 0, ackRequest))
+      this.#packetsSinceAckRequest >= (large ? LARGE_ACK_REQUEST_INTERVAL : ACK_REQUEST_INTERVAL) ||
+      window.inFlight + 1 >= this.#windowPackets(index);
+    if (!this.#open(entry, opcode, length, last && (flags & SendFlags.SOLICITED) !== 0, ackRequest, large))
       return Served.BLOCKED;
     const bits = opcodeBits[opcode];
     if ((bits & OpcodeBit.RETH) !== 0)
@@ -238,10 +264,17 @@ export class RequestSender {
   }
 
   /** Starts the packet at `nxt`; every request of XRC names the shared receive queue it goes to (PROTOCOL.md 3.3). */
-  #open(entry: number, opcode: number, payloadBytes: number, solicited: boolean, ackRequest: boolean): boolean {
+  #open(
+    entry: number,
+    opcode: number,
+    payloadBytes: number,
+    solicited: boolean,
+    ackRequest: boolean,
+    large = false,
+  ): boolean {
     const { qp } = this;
     const { builder } = this.core;
-    if (!builder.open(qp, opcode, this.requester.window.nxt, payloadBytes, solicited, ackRequest)) return false;
+    if (!builder.open(qp, opcode, this.requester.window.nxt, payloadBytes, solicited, ackRequest, large)) return false;
     const xrceth = xrcethOffset[opcode];
     if (xrceth !== 0) writeXrceth(builder.bytes, builder.offset + xrceth, qp.sq.words[entry + SendWqe.REMOTE_QPN]);
     return true;

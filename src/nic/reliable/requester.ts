@@ -1,5 +1,5 @@
 import { ackTimeoutUs, type QpAttr, type Syndrome } from '../../spec/index.js';
-import { OpcodeBit } from '../../wire/index.js';
+import { OpcodeBit, type PacketMeta } from '../../wire/index.js';
 import type { SendingHalf } from '../halves.js';
 import type { NicCore, Served } from '../nic-core.js';
 import type { QueuePair } from '../queue-pair.js';
@@ -25,6 +25,8 @@ export class ReliableRequester implements SendingHalf {
   rnrRetry = 0;
   /** Packets that one request of a READ asks for; see the sender. */
   readPiecePackets = 1;
+  /** The same where segments are large. */
+  largeReadPiecePackets = 1;
 
   constructor(
     private readonly qp: QueuePair,
@@ -58,9 +60,9 @@ export class ReliableRequester implements SendingHalf {
     return this.sender.transmit(budget);
   }
 
-  onResponse(bytes: Uint8Array, offset: number, lengthBytes: number, bits: number): void {
+  onResponse(bytes: Uint8Array, offset: number, lengthBytes: number, bits: number, meta: PacketMeta): void {
     const { completer } = this;
-    if ((bits & OpcodeBit.READ_RESPONSE) !== 0) completer.onReadResponse(bytes, offset, lengthBytes);
+    if ((bits & OpcodeBit.READ_RESPONSE) !== 0) completer.onReadResponse(bytes, offset, lengthBytes, meta);
     else if ((bits & OpcodeBit.ATOMIC_ACK) !== 0) completer.onAtomicAcknowledge(bytes, offset);
     else completer.onAcknowledge(bytes, offset);
   }
@@ -90,5 +92,6 @@ export class ReliableRequester implements SendingHalf {
   #sizeReads(): void {
     const pieces = this.qp.attr.maxRdAtomic > 1 ? 2 : 1;
     this.readPiecePackets = Math.max(1, Math.floor(this.congestion.ceiling / pieces));
+    this.largeReadPiecePackets = Math.max(1, Math.floor(this.congestion.largeCeiling / pieces));
   }
 }

@@ -23,6 +23,7 @@ import {
   OpcodeBit,
   opcodeBits,
   opcodeHeaderBytes,
+  type PacketMeta,
   rethLength,
   rethOffset,
   rethRkey,
@@ -32,7 +33,6 @@ import {
   xrcethSrqn,
 } from '../../wire/index.js';
 import type { ReceivingHalf } from '../halves.js';
-import { copyBytes } from '../memory/memory-region.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
 import type { NicCore, Served } from '../nic-core.js';
 import type { QueuePair } from '../queue-pair.js';
@@ -45,15 +45,21 @@ import { ACK_SYNDROME, ResponseSender } from './response-sender.js';
 const Told = { NOTHING: 0, SEQUENCE_ERROR: 1, NOT_READY: 2 } as const;
 type Told = (typeof Told)[keyof typeof Told];
 
+const NO_BYTES = new Uint8Array(0);
+
 /** What kind of message is open between its first and its last packet. */
 const Open = { NONE: 0, SEND: OpcodeBit.SEND, WRITE: OpcodeBit.WRITE } as const;
 
 /** The responder of a reliable service (RC and XRC): executes requests in PSN order, in the order of checks of PROTOCOL.md 2.3. */
 export class Responder implements ReceivingHalf {
   readonly sender: ResponseSender;
+  /** What the requester of the packet being looked at cuts messages into, and wants answers to READs cut into. */
+  segmentBytes = 0;
   readonly #receive: ReceiveBuffer;
   readonly #answered: AnsweredRequests;
 
+  /** Where the payload of that packet is. */
+  #source: Uint8Array = NO_BYTES;
   #expectedPsn = 0;
   #accessFlags = 0;
   #msn = 0;
@@ -135,7 +141,7 @@ export class Responder implements ReceivingHalf {
   }
 
   /** A request packet that was found to belong to this QP. */
-  onRequest(bytes: Uint8Array, offset: number, lengthBytes: number): void {
+  onRequest(bytes: Uint8Array, offset: number, lengthBytes: number, meta: PacketMeta): void {
     const opcode = bytes[offset];
     const psn = bthPsn(bytes, offset);
     const distance = psnDiff(psn, this.#expectedPsn);
@@ -143,6 +149,7 @@ export class Responder implements ReceivingHalf {
       this.#onAhead(psn);
       return;
     }
+    this.segmentBytes = Math.max(meta.segmentBytes, this.qp.mtuBytes);
     const bits = opcodeBits[opcode];
     const xrceth = xrcethOffset[opcode];
     const objection =
@@ -158,10 +165,12 @@ export class Responder implements ReceivingHalf {
     const header = opcodeHeaderBytes[opcode];
     const pad = bthPadCount(bytes, offset);
     const payload = lengthBytes - header - ICRC_BYTES - pad;
+    this.#source = meta.payload ?? bytes;
+    const at = offset + header + meta.payloadShift;
     if (objection !== Syndrome.NONE) this.#refuseQueue(objection);
     else if (!this.#isInSequence(bits)) this.refuse(opcode, payload);
-    else if ((bits & OpcodeBit.SEND) !== 0) this.#onSend(bytes, offset, opcode, bits, offset + header, payload, pad);
-    else if ((bits & OpcodeBit.WRITE) !== 0) this.#onWrite(bytes, offset, opcode, bits, offset + header, payload, pad);
+    else if ((bits & OpcodeBit.SEND) !== 0) this.#onSend(bytes, offset, opcode, bits, at, payload, pad);
+    else if ((bits & OpcodeBit.WRITE) !== 0) this.#onWrite(bytes, offset, opcode, bits, at, payload, pad);
     else if ((bits & ANSWERED) !== 0) this.#answered.onRequest(bytes, offset, bits, psn, payload);
     else this.refuse(opcode, payload);
   }
@@ -205,9 +214,9 @@ export class Responder implements ReceivingHalf {
 
   /** Whether the payload has the length that its place in the message calls for (PROTOCOL.md 2.2). */
   #hasRightLength(bits: number, payload: number, pad: number): boolean {
-    const mtu = this.qp.mtuBytes;
-    if ((bits & (OpcodeBit.FIRST | OpcodeBit.MIDDLE)) !== 0) return payload === mtu && pad === 0;
-    return payload <= mtu && (payload > 0 || (bits & OpcodeBit.LAST) === 0);
+    const { segmentBytes } = this;
+    if ((bits & (OpcodeBit.FIRST | OpcodeBit.MIDDLE)) !== 0) return payload === segmentBytes && pad === 0;
+    return payload <= segmentBytes && (payload > 0 || (bits & OpcodeBit.LAST) === 0);
   }
 
   #onSend(
@@ -236,7 +245,7 @@ export class Responder implements ReceivingHalf {
       this.#failReceive(WcStatus.LOC_LEN_ERR, Syndrome.LOCAL_LENGTH, detail, NakCode.INVALID_REQUEST);
       return;
     }
-    if (!this.#receive.scatter(this.#received, bytes, at, payload)) {
+    if (!this.#receive.scatter(this.#received, this.#source, at, payload)) {
       const { mover } = this.core;
       this.#failReceive(WcStatus.LOC_PROT_ERR, mover.syndrome, mover.detail, NakCode.REMOTE_OPERATIONAL_ERROR);
       return;
@@ -297,7 +306,7 @@ export class Responder implements ReceivingHalf {
     }
     if (this.#grant?.usable === false && !this.#reopenWrite(this.#grant)) return;
     if (this.#grant !== undefined)
-      copyBytes(this.#grant.region.bytes, this.#offset + this.#received, bytes, at, payload);
+      this.core.mover.store(this.#grant.region, this.#offset + this.#received, this.#source, at, payload);
     this.#received += payload;
     this.#open = ends ? Open.NONE : Open.WRITE;
     if (withImm) {

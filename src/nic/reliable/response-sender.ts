@@ -1,6 +1,5 @@
 import { AccessFlags, psnAdd, psnDiff } from '../../spec/index.js';
-import { Aeth, aethOffset, atomicAckOffset, NakCode, Opcode, opcodeHeaderBytes, writeAeth } from '../../wire/index.js';
-import { copyBytes } from '../memory/memory-region.js';
+import { Aeth, aethOffset, atomicAckOffset, NakCode, Opcode, writeAeth } from '../../wire/index.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
 import { Due, type NicCore, Served } from '../nic-core.js';
 import type { QueuePair } from '../queue-pair.js';
@@ -21,6 +20,8 @@ class Job {
   again = false;
   psn = 0;
   packets = 0;
+  /** What each of them carries, but the last. */
+  segmentBytes = 0;
   sent = 0;
   /** What a READ reads; undefined for an answer without data. */
   grant: RemoteGrant | undefined;
@@ -136,6 +137,7 @@ export class ResponseSender {
   queueRead(
     psn: number,
     packets: number,
+    segmentBytes: number,
     grant: RemoteGrant | undefined,
     offset: number,
     lengthBytes: number,
@@ -145,6 +147,7 @@ export class ResponseSender {
     const job = this.#append(psn, again);
     job.atomic = false;
     job.packets = packets;
+    job.segmentBytes = segmentBytes;
     job.sent = 0;
     job.grant = grant;
     job.offset = offset;
@@ -154,7 +157,7 @@ export class ResponseSender {
 
   /** Queues a READ response without data, with which FLUSH and ATOMIC_WRITE are answered. */
   queueConfirmation(psn: number, msn: number, again: boolean): void {
-    this.queueRead(psn, 1, undefined, 0, 0, msn, again);
+    this.queueRead(psn, 1, this.qp.mtuBytes, undefined, 0, 0, msn, again);
   }
 
   queueAtomic(resource: ResponderResource, again: boolean): void {
@@ -239,8 +242,9 @@ export class ResponseSender {
     const { qp, core } = this;
     const { builder } = core;
     const psn = psnAdd(job.psn, job.sent);
-    const begin = job.sent * qp.mtuBytes;
-    const length = Math.min(job.lengthBytes - begin, qp.mtuBytes);
+    const { segmentBytes } = job;
+    const begin = job.sent * segmentBytes;
+    const length = Math.min(job.lengthBytes - begin, segmentBytes);
     if (job.grant?.usable === false && !this.#reopen(job)) {
       this.#giveUp(job, psn);
       return true;
@@ -256,11 +260,10 @@ export class ResponseSender {
         ? Opcode.RC_READ_RESP_FIRST
         : Opcode.RC_READ_RESP_MIDDLE;
     const opcode = qp.opcodeClass | place;
-    if (!builder.open(qp, opcode, psn, length, false, false)) return false;
+    if (!builder.open(qp, opcode, psn, length, false, false, segmentBytes > qp.mtuBytes)) return false;
     if (aethOffset[opcode] !== 0) writeAeth(builder.bytes, builder.offset + aethOffset[opcode], ACK_SYNDROME, job.msn);
     if (grant !== undefined) {
-      const { bytes } = grant.region;
-      copyBytes(builder.bytes, builder.offset + opcodeHeaderBytes[opcode], bytes, job.offset + begin, length);
+      core.mover.load(grant.region, job.offset + begin, builder.bytes, builder.payload, length);
     }
     builder.close();
     job.sent += 1;

@@ -5,7 +5,7 @@ import type { WorkQueue } from '../queues/work-queue.js';
 const RD_RING = 256;
 
 /** Words of what is known of one request in the send queue, side by side so that they are found by one look at memory. */
-const Slot = { FIRST_PSN: 0, PACKETS: 1, LENGTH: 2, WORDS: 4 } as const;
+const Slot = { FIRST_PSN: 0, PACKETS: 1, LENGTH: 2, SEGMENT: 3, WORDS: 4 } as const;
 
 /**
  * Which packets of the send queue are assigned, sent and acknowledged. PSNs run
@@ -58,11 +58,12 @@ export class SendWindow {
   }
 
   /** Gives the request at {@link next} its PSNs (PROTOCOL.md 2.1); one that was carried out without packets gets none. */
-  start(packets: number, lengthBytes: number): void {
+  start(packets: number, lengthBytes: number, segmentBytes: number): void {
     const slot = this.#slot(this.next);
     this.#slots[slot + Slot.FIRST_PSN] = this.end;
     this.#slots[slot + Slot.PACKETS] = packets;
     this.#slots[slot + Slot.LENGTH] = lengthBytes;
+    this.#slots[slot + Slot.SEGMENT] = segmentBytes;
     this.end = psnAdd(this.end, packets);
     this.next = (this.next + 1) | 0;
     if (packets === 0) this.#skipEmpty();
@@ -78,6 +79,11 @@ export class SendWindow {
 
   lengthBytes(index: number): number {
     return this.#slots[this.#slot(index) + Slot.LENGTH] >>> 0;
+  }
+
+  /** What each packet of the request carries but the last, or asks for: it stays what it was at the start. */
+  segmentBytes(index: number): number {
+    return this.#slots[this.#slot(index) + Slot.SEGMENT];
   }
 
   /** Whether all packets of request `index` are acknowledged. */

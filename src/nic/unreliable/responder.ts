@@ -15,7 +15,6 @@ import {
   rethVaHi,
   rethVaLo,
 } from '../../wire/index.js';
-import { copyBytes } from '../memory/memory-region.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
 import { SilentResponder } from './silent-responder.js';
 
@@ -137,7 +136,7 @@ export class UnreliableResponder extends SilentResponder {
       this.#drop();
       return;
     }
-    if (grant !== undefined) copyBytes(grant.region.bytes, this.#begin + this.#received, bytes, at, payload);
+    if (grant !== undefined) this.core.mover.store(grant.region, this.#begin + this.#received, bytes, at, payload);
     this.#received += payload;
     if (!ends) this.#open = Open.WRITE;
     else if (withImm) this.#complete(bytes, offset, opcode, WcOpcode.RECV_RDMA_WITH_IMM, this.#dmaLength);

@@ -1,7 +1,7 @@
 import { type QpAttr, QpState, SendFlags, Syndrome, WcOpcode, WcStatus } from '../../spec/index.js';
 import { ICRC_BYTES, ipUdpHeaderBytes, opcodeHeaderBytes } from '../../wire/index.js';
 import { Cqe, SendWqe } from '../layout.js';
-import { copyBytes } from '../memory/memory-region.js';
+import { copyBytes } from '../memory/word-copy.js';
 import { Due, type NicCore } from '../nic-core.js';
 import type { QueuePair } from '../queue-pair.js';
 import { flushStatus } from '../queues/flush-status.js';
