@@ -19,7 +19,7 @@ usage: npm run sim -- [--cm] [--seeds N] [--start S] [--json] [--trace]
   --trace      print every packet as it is sent, with --cm every event and call, too; for one run
   --cm-faults N
                instead, every conversation of a client and a server, with every choice of up to N of the connection
-               manager's messages lost, doubled or late: some 2 000 runs for 1, 40 000 for 2
+               manager's messages lost, doubled or late: 2 000 runs for 1, 200 000 for 2
 
 Ctrl-C ends it with the summary so far. The exit status is 1 when a run failed.`;
 

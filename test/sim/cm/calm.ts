@@ -36,6 +36,8 @@ const neverAnswered: Reason = ({ client, server }) =>
   server?.plan.answer === 'never' ||
   (client.space === 'UDP' && server !== undefined && server.plan.afterUs > IMPATIENT_US);
 const isSlowToPart = ({ plan: { end } }: Actor): boolean => end.answer === 'ignore' || end.answerAfterUs > IMPATIENT_US;
+/** More than any way there and back in calm. */
+const CROSSING_US = 50_000;
 /** Refused by whoever was asked, in one way or another. */
 const refused: Reason = ({ server }) =>
   server !== undefined && (server.plan.answer === 'reject' || server.plan.partsAtOnce || isGone(server));
@@ -118,15 +120,24 @@ function checkOverflows({ overflows, actors }: CmRun): void {
   }
 }
 
+/** A request is taken for another only when it was repeated while its refusal was on its way. */
+function checkCrossing(story: Story, again: Server): void {
+  const { client, server } = story;
+  const sinceUs = again.askedUs - (server?.answeredUs ?? Infinity);
+  check(
+    refused(story) && sinceUs >= 0 && sinceUs <= CROSSING_US && !again.wasUp,
+    () => `${client.toString()} was taken for another by ${again.toString()}`,
+  );
+}
+
 /** What must hold of the conversations of a run in which nothing is lost or late. */
 export function checkCalm(run: CmRun): void {
   checkOverflows(run);
   for (const client of run.actors) {
     if (!(client instanceof Client)) continue;
-    const servers = run.serversOf(client);
-    check(servers.length <= 1, () => `${client.toString()} was taken for ${servers.length}`);
-    const server = servers.at(0);
+    const [server, ...again] = run.serversOf(client) as readonly [Server | undefined, ...Server[]]; // there may be none
     const story = { run, client, server };
+    for (const other of again) checkCrossing(story, other);
     checkHistory(client, clientReasons, story);
     if (server !== undefined) checkHistory(server, serverReasons, story);
     if (client.space === 'UDP') checkDatagrams(client, server);
