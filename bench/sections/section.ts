@@ -42,7 +42,7 @@ export interface Extent {
 export type SectionMaker = (extent: Extent) => Section;
 
 /** The ways between two NICs of one machine; rows of ours exist for each. */
-export const LINKS: readonly LinkKind[] = ['udp'];
+export const LINKS: readonly LinkKind[] = ['udp', 'shm'];
 
 const LINK_NAMES: Readonly<Record<LinkKind, string>> = { udp: 'UDP', shm: 'shared memory' };
 

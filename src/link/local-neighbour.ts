@@ -217,6 +217,11 @@ export class Neighbour {
     this.sentPackets += 1;
   }
 
+  /** Room in the ring that packets take which the owner does not see yet. */
+  get unpublishedBytes(): number {
+    return (this.#producer - this.#published) | 0;
+  }
+
   /** Shows what was committed to the owner. @returns whether there was anything */
   publish(): boolean {
     if (this.#producer === this.#published) return false;

@@ -20,8 +20,8 @@ export interface Ways {
   wake(neighbour: Neighbour): void;
 }
 
-/** Longest packet whose publication waits for others: above it, the receiver may as well begin to copy. */
-const PUBLISHED_ALONE_BYTES = 4096 + 128;
+/** What waits to be published together; with more, the receiver may as well begin to work on it. */
+const PUBLISHED_BYTES = 1024;
 
 const BY_UDP: Way = { neighbour: undefined, both: false };
 
@@ -42,7 +42,6 @@ export class LocalSink implements PacketSink {
   readonly #dirty: Neighbour[] = [];
   /** Where the packet reserved goes: a neighbour, the socket, or nowhere. */
   #to: Neighbour | UdpSink | undefined;
-  #reservedBytes = 0;
   /** Takes packets that go nowhere. */
   #nowhere: Uint8Array | undefined;
 
@@ -57,7 +56,6 @@ export class LocalSink implements PacketSink {
 
   reserve(path: Path, lengthBytes: number, large = false): number {
     const { neighbour } = path === this.#path ? this.#way : this.#find(path);
-    this.#reservedBytes = lengthBytes;
     if (neighbour?.isOpen !== true) return this.#reserveElsewhere(path, lengthBytes, large);
     const hopLimit = path.hopLimit === 0 ? DEFAULT_HOP_LIMIT : path.hopLimit;
     const fields = path.trafficClass | (hopLimit << 8) | (large ? Entry.LARGE : 0);
@@ -87,7 +85,7 @@ export class LocalSink implements PacketSink {
     // Whoever is neither the socket nor nobody is a neighbour.
     const neighbour = to as Neighbour;
     if (!this.#dirty.includes(neighbour)) this.#dirty.push(neighbour);
-    if (this.#reservedBytes > PUBLISHED_ALONE_BYTES) this.#publish(neighbour);
+    if (neighbour.unpublishedBytes >= PUBLISHED_BYTES) this.#publish(neighbour);
   }
 
   flush(): void {

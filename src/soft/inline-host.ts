@@ -22,7 +22,7 @@ const BUSY_CALLS_PER_TURN = 16;
  * is some milliseconds. An answer through memory comes sooner.
  */
 const TURNS_PER_YIELD = 8;
-const YIELD_US = 4;
+const YIELD_US = 10;
 /** How long a blocking wait looks again and again before it sleeps. Sleeping and waking costs about as much. */
 const SPIN_US = 50;
 /** A sleep that nothing ends lasts no longer, so that whatever was overlooked is overlooked for so long only. */
