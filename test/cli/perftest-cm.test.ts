@@ -69,5 +69,6 @@ test('a client that is ended by Ctrl-C within a run takes leave', async () => {
   client.child.kill('SIGINT');
   assert.equal((await client.ended).code, 130);
   const { code, stderr } = await server.ended;
-  assert.deepEqual({ code, stderr }, { code: 1, stderr: 'The peer ended the connection.\n' });
+  assert.equal(code, 1);
+  assert.match(stderr, /^(?:Couldn't read keys; the|The) peer closed the connection\.\n$/);
 });

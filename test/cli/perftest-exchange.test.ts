@@ -94,6 +94,7 @@ class ScriptedLine implements Line {
   peerVersion = 0;
   readonly needsTurns = false;
   readonly peerWaits = false;
+  readonly hasPeerLeft = false;
   readonly said: string[] = [];
   readonly #script: Buffer[];
 
@@ -109,8 +110,6 @@ class ScriptedLine implements Line {
   swapKeys(own: Keys): Promise<Keys> {
     return Promise.resolve(own);
   }
-
-  readonly requirePeer = (): void => {};
 
   close(): Promise<void> {
     return Promise.resolve();

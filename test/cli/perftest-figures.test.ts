@@ -154,3 +154,10 @@ test('a period without margins counts from its beginning, and can begin again', 
   timing.begin(1002);
   assert.deepEqual([timing.counts, timing.over], [true, false]);
 });
+
+test('a period that ends before its time has counted until then', () => {
+  const timing = new Timing({ durationMs: 1000, marginMs: 0 });
+  timing.begin(5);
+  timing.end(505);
+  assert.deepEqual([timing.counts, timing.over, timing.sampledMs], [false, true, 500]);
+});

@@ -59,7 +59,10 @@ export class BandwidthTest {
     do {
       await this.#partner.carryOut(run);
       this.#tellLost(run.lost ?? 0);
-      const own = bandwidthOf(run.result(), sizeBytes, this.#flags.report_gbits === true ? GBIT_PER_S : MIB_PER_S);
+      const unit = this.#flags.report_gbits === true ? GBIT_PER_S : MIB_PER_S;
+      const sent = bandwidthOf(run.result(), sizeBytes, unit);
+      // Without an end nobody reports; as in the C tools the other direction is taken to move as much.
+      const own = endless && both ? sumOf(sent, sent) : sent;
       if (allSizes && afterSize === 'both' && both) await this.#partner.meet();
       await this.#tell(own);
     } while (endless);

@@ -41,8 +41,8 @@ export class CmLine implements Line {
     return decodeKeyStruct(answer, struct, this.#tool);
   }
 
-  requirePeer(): void {
-    if (this.#left) throw new PeerLeft('The peer ended the connection.');
+  get hasPeerLeft(): boolean {
+    return this.#left;
   }
 
   /** The connection ends with the others between the two. */
@@ -68,9 +68,10 @@ export class CmLine implements Line {
   }
 
   #expectSuccess(completion: WorkCompletion, what: string): void {
-    if (completion.status === WcStatus.SUCCESS) return;
-    const why = this.#connection.id.verbs?.explain(completion) ?? '';
-    throw new PeerLeft(`The peer ended the connection where ${what} was to be told: ${why}`);
+    const { status } = completion;
+    if (status === WcStatus.SUCCESS) return;
+    if (status === WcStatus.WR_FLUSH_ERR) throw new PeerLeft(`Couldn't read ${what}; the peer closed the connection.`);
+    throw new PeerLeft(`Couldn't read ${what}: ${this.#connection.id.verbs?.explain(completion) ?? ''}`);
   }
 }
 

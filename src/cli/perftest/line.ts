@@ -27,8 +27,8 @@ export interface Line {
   /** Whether the peer has gone on to the next meeting, as far as that can be told, so that nothing more comes before it. */
   readonly peerWaits: boolean;
 
-  /** @throws PeerLeft */
-  requirePeer(): void;
+  /** Whether the peer has ended the line, and nothing that it said is left to be read. */
+  readonly hasPeerLeft: boolean;
 
   /** Ends it, and waits a moment for the peer to do so, who may still need our NIC. */
   close(): Promise<void>;

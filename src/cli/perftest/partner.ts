@@ -1,23 +1,26 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Cq } from '../../index.js';
+import { type Cq, WcStatus } from '../../index.js';
 import { attempt } from '../errors.js';
 import { Idling } from './idling.js';
 import { type Keys } from './keys.js';
 import { type Lanes } from './lanes.js';
-import { type Line } from './line.js';
-import { type Run } from './run.js';
+import { type Line, PeerLeft } from './line.js';
+import { FailedRequest, type Run } from './run.js';
 
 /** Silence after which the user is told what it may mean. */
 const SILENCE_MS = 5000;
-/** Silence after which what has not come is lost, when the peer goes on without it. */
+/** Silence after which the rest is lost, when the peer goes on without it. */
 const LOST_MS = 500;
 /** The same when nobody knows what the peer does. */
 const UNRELIABLE_LOST_MS = 10_000;
+/** How long the news that the peer leaves may take. */
+const LEAVING_MS = 500;
+const LEFT = 'The peer closed the connection.';
 /** How often the event loop has a turn where somebody must hear of Ctrl-C, and how often that is looked at. */
 const TURN_MS = 200;
 const STEPS_PER_CLOCK = 256;
 /** An inline NIC is looked at for so long before the event loop gets a turn. */
-const SLICE_MS = 1;
+const SLICE_MS = 5;
 
 /** The other side, as this one deals with it: messages beside the test, and runs of messages within. */
 export class Partner {
@@ -68,16 +71,43 @@ export class Partner {
     return awaited;
   }
 
-  /** Has a run go from its beginning to its end. @throws PeerLeft; ToolError when something completes in error */
+  /** Has a run go from its beginning to its end. @throws PeerLeft; FailedRequest */
   async carryOut(run: Run): Promise<void> {
+    try {
+      await this.#goThrough(run);
+    } catch (error) {
+      // A peer that parts by rdma_cm takes the queue pairs along.
+      const flushed = error instanceof FailedRequest && error.status === WcStatus.WR_FLUSH_ERR;
+      if (flushed && (await this.#isLeaving())) throw new PeerLeft(LEFT);
+      throw error;
+    }
+  }
+
+  async #goThrough(run: Run): Promise<void> {
     run.begin?.();
     while (!this.#advance(run)) {
-      await setImmediate();
       const { silentMs } = this.#idling;
-      if (silentMs > (this.#line.peerWaits ? LOST_MS : this.#reliable ? Infinity : UNRELIABLE_LOST_MS)) run.giveUp?.();
-      this.#line.requirePeer();
-      if (run.waitsForPeer && silentMs > SILENCE_MS) this.#tellSilence();
+      if (silentMs > 0) {
+        // Whoever has left may have done all its part before: nothing more came since that was known.
+        if (this.#line.hasPeerLeft && run.part?.() !== true) throw new PeerLeft(LEFT);
+        if (silentMs > this.#lostMs) run.giveUp?.();
+        if (run.waitsForPeer && silentMs > SILENCE_MS) this.#tellSilence();
+      }
+      await setImmediate();
     }
+  }
+
+  /** Whether the peer is about to be known to have left. */
+  async #isLeaving(): Promise<boolean> {
+    const end = performance.now() + LEAVING_MS;
+    while (!this.#line.hasPeerLeft && performance.now() < end) await setImmediate();
+    return this.#line.hasPeerLeft;
+  }
+
+  /** Silence after which what has not come is lost. */
+  get #lostMs(): number {
+    if (this.#line.peerWaits) return LOST_MS;
+    return this.#reliable ? Infinity : UNRELIABLE_LOST_MS;
   }
 
   /** @returns whether the run is over; if not, the event loop should have a turn */

@@ -58,7 +58,7 @@ export class Receiver implements Run {
   }
 
   giveUp(): void {
-    this.#givenUp = true;
+    this.#givenUp = this.#timing === undefined;
   }
 
   step(): boolean {

@@ -12,18 +12,33 @@ export interface Run {
   readonly waitsForPeer: boolean;
   /** What has not come will not come any more. Only of those that can do without. */
   giveUp?(): void;
+  /** The peer has left. @returns whether that is as good an end as any */
+  part?(): boolean;
 }
 
 /** So many completions are taken at once. */
 export const BATCH = 16;
 
-/** @throws ToolError when the completion that a queue stands on is a failure, saying why */
+/** A request that failed. */
+export class FailedRequest extends ToolError {
+  constructor(
+    readonly status: WcStatus,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** @throws FailedRequest when the completion that a queue stands on is a failure, saying why */
 export function expectSuccess(cq: Cq, context: Context): void {
   if (cq.status === WcStatus.SUCCESS) return;
   const { status, wrId } = cq;
   const why = context.explain(cq.workCompletion());
   cq.endPoll();
-  throw new ToolError(`Completion with error: ${wcStatusStr(status)} (${status}) for wr_id ${wrId}: ${why}`);
+  throw new FailedRequest(
+    status,
+    `Completion with error: ${wcStatusStr(status)} (${status}) for wr_id ${wrId}: ${why}`,
+  );
 }
 
 /** Waits so many microseconds at full attention. */

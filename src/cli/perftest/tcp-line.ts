@@ -41,8 +41,8 @@ export class TcpLine implements Line {
     return this.#unread.length > 0;
   }
 
-  requirePeer(): void {
-    if (this.#left && this.#unread.length === 0) throw new PeerLeft('The peer closed the connection.');
+  get hasPeerLeft(): boolean {
+    return this.#left && this.#unread.length === 0;
   }
 
   async close(): Promise<void> {

@@ -30,6 +30,12 @@ export class Timing {
     if (elapsed >= durationMs) this.#over = true;
   }
 
+  /** Has it end before its time. */
+  end(now: number): void {
+    if (Number.isNaN(this.#sampledTo)) this.#sampledTo = now;
+    this.#over = true;
+  }
+
   get hasBegun(): boolean {
     return !Number.isNaN(this.#begun);
   }

@@ -45,6 +45,12 @@ export class Touch implements Run {
     this.#pace.timing?.begin(performance.now());
   }
 
+  /** Of a certain time, a side that began earlier ends earlier, and does not wait for the other. */
+  part(): boolean {
+    this.#pace.timing?.end(performance.now());
+    return this.#pace.isTimeOver;
+  }
+
   step(): boolean {
     this.#pace.look();
     if (this.#awaitsSend) return this.#takeSend();
