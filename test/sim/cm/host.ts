@@ -87,7 +87,7 @@ export class Host {
   /** Takes everything that has happened. */
   pump(): void {
     this.takeEvents();
-    if (this.up) this.#takeCompletions();
+    this.#takeCompletions();
   }
 
   /**
@@ -146,10 +146,12 @@ export class Host {
   }
 
   #takeCompletions(): void {
-    for (let cq = this.#completions.tryGetCqEvent(); cq !== undefined; cq = this.#completions.tryGetCqEvent()) {
+    // Looking where nothing is any more makes time pass, in which the device may end.
+    while (this.up) {
+      const cq = this.#completions.tryGetCqEvent();
+      if (cq === undefined) return;
       cq.ackEvents();
       cq.reqNotify();
-      // What is armed has something in it, so that looking does not make time pass.
       for (const completion of cq.poll(CQ_ENTRIES)) this.#pairs.get(completion.qpNum)?.traffic?.take(completion);
     }
   }
