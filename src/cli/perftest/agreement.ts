@@ -37,7 +37,9 @@ function versionOf(bytes: Buffer, tool: string): number {
     throw new ToolError(`The peer sent ${JSON.stringify(text)} where a version was expected; is it an ${tool}?`);
   }
   if (Number(version) < OLDEST) {
-    throw new ToolError(`The peer's version is ${version}; versions older than 5.70 speak otherwise.`);
+    throw new ToolError(
+      `The peer's version is ${version}; versions older than 5.70 speak otherwise; install a newer perftest there.`,
+    );
   }
   return Number(version);
 }

@@ -5,8 +5,6 @@ import { type Run, expectSuccess } from './run.js';
 
 /** READs or atomics, one after the other; the peer does nothing. */
 export class Ask implements Run {
-  /** Requests fail when the peer is gone. */
-  readonly waitsForPeer = false;
   readonly #lanes: Lanes;
   readonly #posting: Posting;
   readonly #pace: Pace;

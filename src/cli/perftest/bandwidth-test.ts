@@ -77,7 +77,7 @@ export class BandwidthTest {
 
   /** Holds still until the other side says what came out. */
   async awaitActive(): Promise<void> {
-    await this.#partner.meet();
+    await this.#partner.meet(true);
     const theirs = await this.#partner.meanwhile(swapReports(this.#line, NOTHING_MEASURED));
     this.#show(theirs);
   }

@@ -19,10 +19,6 @@ export class BothWays implements Run {
     this.#begins = begins;
   }
 
-  get waitsForPeer(): boolean {
-    return !this.#receiver.over;
-  }
-
   begin(): void {
     if (this.#begins) this.#timing?.begin(performance.now());
   }

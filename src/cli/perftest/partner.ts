@@ -7,8 +7,9 @@ import { type Lanes } from './lanes.js';
 import { type Line, PeerLeft } from './line.js';
 import { FailedRequest, type Run } from './run.js';
 
-/** Silence after which the user is told what it may mean. */
+/** Silence after which the user is told what it may mean: within a run, and between runs, where sides may be slow. */
 const SILENCE_MS = 5000;
+const MEETING_SILENCE_MS = 10_000;
 /** Silence after which the rest is lost, when the peer goes on without it. */
 const LOST_MS = 500;
 /** The same when nobody knows what the peer does. */
@@ -43,9 +44,19 @@ export class Partner {
       context.host === 'inline' ? attempt("Couldn't create CQ", () => context.createCq({ cqe: 1 })) : undefined;
   }
 
-  /** Waits until both sides have come so far. @throws PeerLeft */
-  async meet(): Promise<void> {
-    await this.meanwhile(this.#line.swapKeys(this.#lanes.local[0]));
+  /**
+   * Waits until both sides have come so far.
+   *
+   * @param long whether the peer has a whole run to do before, so that silence means nothing
+   * @throws PeerLeft
+   */
+  async meet(long = false): Promise<void> {
+    const timer = long ? undefined : setTimeout(() => this.#tellSilence(MEETING_SILENCE_MS), MEETING_SILENCE_MS);
+    try {
+      await this.meanwhile(this.#line.swapKeys(this.#lanes.local[0]));
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Tells the keys of all queue pairs, and learns the peer's. @throws PeerLeft */
@@ -91,7 +102,7 @@ export class Partner {
         // Whoever has left may have done all its part before: nothing more came since that was known.
         if (this.#line.hasPeerLeft && run.part?.() !== true) throw new PeerLeft(LEFT);
         if (silentMs > this.#lostMs) run.giveUp?.();
-        if (run.waitsForPeer && silentMs > SILENCE_MS) this.#tellSilence();
+        if (silentMs > SILENCE_MS) this.#tellSilence();
       }
       await setImmediate();
     }
@@ -122,12 +133,12 @@ export class Partner {
     return true;
   }
 
-  #tellSilence(): void {
+  #tellSilence(silenceMs = SILENCE_MS): void {
     if (this.#toldSilence) return;
     this.#toldSilence = true;
     const meaning = this.#reliable
       ? 'if it is gone, or was given other options than this side, end this side by Ctrl-C'
       : 'a packet may be lost, which nobody repeats here, or the peer may be gone: end this side by Ctrl-C';
-    process.stderr.write(`Nothing has come from the peer for ${SILENCE_MS / 1000} s; ${meaning}.\n`);
+    process.stderr.write(`Nothing has come from the peer for ${silenceMs / 1000} s; ${meaning}.\n`);
   }
 }

@@ -72,7 +72,7 @@ export async function play(scene: Scene): Promise<void> {
   try {
     if (settings.test.measure === 'bw') await measureBandwidth(scene, bandwidth);
     else await measureLatency(scene, new LatencyTest(settings, flags, lanes, partner, report));
-    if (settings.test.meetings.atEnd) await partner.meet();
+    if (settings.test.meetings.atEnd) await partner.meet(isPassive(settings));
   } catch (error) {
     // A test without end ends so.
     if (!(error instanceof PeerLeft && settings.endless)) throw error;

@@ -117,6 +117,14 @@ function writerOf({ test, atomicType }: Settings): (route: Route) => void {
   }
 }
 
+/** What there is to say when messages have another length than was agreed on by the command lines. */
+export function sizeNote(cameBytes: number, expectedBytes: number): string {
+  return (
+    `The peer sends ${cameBytes} bytes where ${expectedBytes} were expected, so what is printed here is wrong: ` +
+    'give both sides the same -s, and -a either both or none.\n'
+  );
+}
+
 /** Has the queue pairs take messages. */
 export class Receiving {
   readonly #lanes: Lanes;
@@ -124,11 +132,13 @@ export class Receiving {
   readonly #lkey: number;
   readonly #addresses: readonly (readonly number[])[];
   readonly #place: Int32Array;
+  readonly #headerBytes: number;
 
   constructor(lanes: Lanes, settings: Settings, sizeBytes: number) {
     const { memory } = lanes;
     const { count, stepBytes } = memory.places(sizeBytes);
     this.#lanes = lanes;
+    this.#headerBytes = memory.headerBytes;
     this.#sizeBytes = memory.headerBytes + sizeBytes;
     this.#lkey = memory.mr.lkey;
     this.#addresses = Array.from({ length: settings.qps }, (_, lane) =>
@@ -137,6 +147,12 @@ export class Receiving {
       ),
     );
     this.#place = new Int32Array(settings.qps);
+  }
+
+  /** The first message has come: tells the user when it is another one than this side expects. */
+  look(byteLen: number): void {
+    if (byteLen === this.#sizeBytes) return;
+    process.stderr.write(sizeNote(byteLen - this.#headerBytes, this.#sizeBytes - this.#headerBytes));
   }
 
   /** Posts a receive request. Its completion tells the lane, which of a shared queue is whose turn it was. */

@@ -7,7 +7,6 @@ import { type Timing } from './timing.js';
 
 /** Takes messages until all have come, or the time is over. */
 export class Receiver implements Run {
-  readonly waitsForPeer = true;
   readonly #lanes: Lanes;
   readonly #receiving: Receiving;
   readonly #timing: Timing | undefined;
@@ -74,6 +73,7 @@ export class Receiver implements Run {
     let left = BATCH;
     do {
       expectSuccess(cq, context);
+      if (this.#received === 0) this.#receiving.look(cq.byteLen);
       const lane = cq.wrIdNumber;
       this.#received += 1;
       if (this.#timing?.counts === true) this.#counted += 1;

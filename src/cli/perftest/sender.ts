@@ -10,8 +10,6 @@ const NOTHING = new Float64Array(0);
 
 /** Keeps the send queues full until all messages have completed, or the time is over. */
 export class Sender implements Run {
-  /** Requests fail when the peer is gone. */
-  readonly waitsForPeer = false;
   readonly #lanes: Lanes;
   readonly #posting: Posting;
   readonly #timing: Timing | undefined;

@@ -4,7 +4,8 @@ import { type Line, PeerLeft } from './line.js';
 
 /** More than any peer has to say before it is answered. */
 const MAX_UNREAD_BYTES = 1 << 16;
-const FAREWELL_MS = 1000;
+/** With -D each side ends by its own clock, and one that began later still writes to the other. */
+const FAREWELL_MS = 5000;
 
 /** TCP between the two sides (PROTOCOL.md 6.3). The C tools expect each message whole in one read, so each is one write. */
 export class TcpLine implements Line {
@@ -56,7 +57,8 @@ export class TcpLine implements Line {
   async #read(length: number, what: string): Promise<Buffer> {
     while (this.#unread.length < length) {
       if (this.#left) {
-        throw new PeerLeft(`${this.#unread.length}/${length}: Couldn't read ${what}; the peer closed the connection.`);
+        const read = `${this.#unread.length}/${length}: Couldn't read ${what}`;
+        throw new PeerLeft(`${read}; the peer closed the connection, and may have printed why.`);
       }
       await this.#news();
     }

@@ -37,10 +37,6 @@ export class Touch implements Run {
     return this.#pace.isTimeOver || (!this.#awaitsSend && !this.#awaitsByte && !this.#pace.goesOn);
   }
 
-  get waitsForPeer(): boolean {
-    return !this.#awaitsSend;
-  }
-
   begin(): void {
     this.#pace.timing?.begin(performance.now());
   }

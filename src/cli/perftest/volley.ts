@@ -31,10 +31,6 @@ export class Volley implements Run {
     return this.#pace.isTimeOver || (!this.#awaitsSend && !this.#awaitsMessage && !this.#pace.goesOn);
   }
 
-  get waitsForPeer(): boolean {
-    return !this.#awaitsSend;
-  }
-
   step(): boolean {
     this.#pace.look();
     if (!this.#awaitsSend && !this.#awaitsMessage) {
@@ -65,6 +61,7 @@ export class Volley implements Run {
     const { recvCq: cq, context } = this.#lanes;
     if (!cq.startPoll()) return false;
     expectSuccess(cq, context);
+    if (this.#received === 0) this.#receiving.look(cq.byteLen);
     cq.endPoll();
     const { timing } = this.#pace;
     if (timing?.hasBegun === false) timing.begin(performance.now());
