@@ -1,6 +1,6 @@
 /** The end of a ring where packets come out. What the other end may write at any time is read once, and checked. */
 import { releaseFile, SharedMapping } from '../host/index.js';
-import { PacketMeta } from '../wire/index.js';
+import { BTH_BYTES, opcodeHeaderBytes, OpcodeService, PacketMeta } from '../wire/index.js';
 import type { PacketReceiver } from './link.js';
 import {
   Entry,
@@ -14,9 +14,7 @@ import {
 } from './local-layout.js';
 import type { Neighbour } from './local-neighbour.js';
 
-/** Longest packet that is copied out of the ring whole before anybody looks at it. */
-const COPIED_BYTES = 4096 + 128;
-/** Of longer ones, all that can be headers (PROTOCOL.md 1.3). */
+/** More than all headers of a packet together (PROTOCOL.md 1.3). */
 const HEADER_BYTES = 64;
 /** Up to so many, words are copied one by one. */
 const LOOP_BYTES = 256;
@@ -27,6 +25,15 @@ const MAX_PACKET_BYTES = LARGE_SEGMENT_BYTES + HEADER_BYTES;
  * would wait for us, and we for it, in turns.
  */
 const BATCH_BYTES = 64 * 1024;
+/** Room that is given back together: to say so takes as long as to look at a short packet, and the ring is much longer. */
+const RETURNED_BYTES = 32 * 1024;
+
+/** How much of a packet with this opcode is copied, whatever it says when it is looked at again. */
+function copiedBytes(opcode: number): number {
+  const service = opcode >>> 5;
+  if (service !== OpcodeService.RC && service !== OpcodeService.XRC) return MAX_PACKET_BYTES;
+  return Math.max(BTH_BYTES, opcodeHeaderBytes[opcode]);
+}
 
 /** Where packets are looked at: no sender can change what is here. One for all rings of a link. */
 export class Scratch {
@@ -45,6 +52,8 @@ export class LocalArrivals {
   /** Word of the slot. */
   readonly #at: number;
   #consumer = 0;
+  /** What of it the sender knows. */
+  #returned = 0;
   #open = true;
 
   /** @throws SystemCallError */
@@ -69,9 +78,10 @@ export class LocalArrivals {
 
   /** Hands over what has come. @returns how many packets */
   receive(receiver: PacketReceiver, maxPackets: number): number {
-    const producer = Atomics.load(this.control, this.#at + Slot.PRODUCER);
     let consumer = this.#consumer;
-    if (producer === consumer || this.corrupt) return 0;
+    // A plain look first: mostly there is nothing.
+    if (this.control[this.#at + Slot.PRODUCER] === consumer || this.corrupt) return 0;
+    const producer = Atomics.load(this.control, this.#at + Slot.PRODUCER);
     const { words } = this.#ring;
     const { meta } = this.scratch;
     let left = (producer - consumer) | 0;
@@ -104,7 +114,10 @@ export class LocalArrivals {
       if (!this.#open) return packets;
     }
     this.#consumer = consumer;
-    Atomics.store(this.control, this.#at + Slot.CONSUMER, consumer);
+    if (((consumer - this.#returned) | 0) >= RETURNED_BYTES) {
+      this.#returned = consumer;
+      Atomics.store(this.control, this.#at + Slot.CONSUMER, consumer);
+    }
     this.packets += packets;
     return packets;
   }
@@ -116,17 +129,20 @@ export class LocalArrivals {
   }
 
   /**
-   * Short packets are copied, so that nothing changes between a check and the use of what was checked. Of long ones the
-   * headers are; the payload, which nobody checks, stays where it is.
+   * Headers are copied, so that nothing changes between a check and the use of what was checked. The payload, which in
+   * reliable services nobody checks, stays where it is.
    */
   #deliver(receiver: PacketReceiver, offset: number, length: number, meta: PacketMeta): void {
     const { scratch } = this;
     const { words, bytes } = this.#ring;
-    const copied = length <= COPIED_BYTES || this.whole || meta.segmentBytes === 0 ? length : HEADER_BYTES;
+    const from = offset >> 2;
+    const first = words[from];
+    const copied = this.whole ? length : Math.min(length, copiedBytes(first & 0xff));
     if (copied <= LOOP_BYTES) {
       const to = scratch.words;
-      const from = offset >> 2;
-      for (let i = 0, end = (copied + 3) >> 2; i < end; i += 1) to[i] = words[from + i];
+      // Read once: how much is copied, and what is made of it, depend on the same opcode.
+      to[0] = first;
+      for (let i = 1, end = (copied + 3) >> 2; i < end; i += 1) to[i] = words[from + i];
     } else {
       scratch.bytes.set(bytes.subarray(offset, offset + copied));
     }

@@ -97,8 +97,16 @@ export class Inbox implements LocalIdentity {
     }
   }
 
-  /** Whether senders have come or gone since the last {@link changes}: a look at one word. */
+  /**
+   * Whether senders have come or gone since the last {@link changes}: a plain look at one word, for whoever looks again and
+   * again.
+   */
   get changed(): boolean {
+    return this.control[Header.CLAIMS] !== this.#seen;
+  }
+
+  /** The same, in order with what was said before. */
+  hasChanged(): boolean {
     return Atomics.load(this.control, Header.CLAIMS) !== this.#seen;
   }
 

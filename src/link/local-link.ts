@@ -114,7 +114,7 @@ export class LocalLink implements PolledLink, Ways {
 
   /** Whether a ring has something, or a neighbour has come. */
   get #hasArrivals(): boolean {
-    return this.inbox.changed || this.#arrivals.some((arrivals) => !arrivals.isEmpty);
+    return this.inbox.hasChanged() || this.#arrivals.some((arrivals) => !arrivals.isEmpty);
   }
 
   fallAsleep(): boolean {

@@ -18,7 +18,7 @@ export function assert(condition: boolean, message: string): asserts condition {
 }
 
 /** Refuses a ring that a driver made smaller than the layout prescribes. */
-export function requireBytes(memory: SharedArrayBuffer, bytes: number): void {
+export function requireBytes(memory: ArrayBufferLike, bytes: number): void {
   if (memory.byteLength < bytes)
     throw new CommandError('EINVAL', `a ring of ${memory.byteLength} bytes where the layout prescribes ${bytes}`);
 }

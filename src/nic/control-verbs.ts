@@ -32,14 +32,14 @@ export interface CreateQp {
   readonly createFlags?: number | undefined;
   readonly sqSigAll: boolean;
   /** Rings of the shapes that the layout prescribes for `cap`; the state is published in both. */
-  readonly sq: SharedArrayBuffer;
-  readonly rq: SharedArrayBuffer;
+  readonly sq: ArrayBufferLike;
+  readonly rq: ArrayBufferLike;
 }
 
 /** What makes a completion queue. */
 export interface CreateCq {
   readonly entries: number;
-  readonly memory: SharedArrayBuffer;
+  readonly memory: ArrayBufferLike;
   readonly channel?: number | undefined;
   readonly ignoreOverrun?: boolean | undefined;
 }
@@ -51,7 +51,7 @@ export interface CreateSrq {
   readonly maxSge: number;
   readonly limit: number;
   /** A ring of the shape `recvQueueShape(maxWr, maxSge)`. */
-  readonly memory: SharedArrayBuffer;
+  readonly memory: ArrayBufferLike;
   /** Both for one of type XRC, neither otherwise. */
   readonly xrcd?: number | undefined;
   readonly cq?: number | undefined;
@@ -61,7 +61,7 @@ export interface CreateSrq {
 export interface ModifySrq {
   readonly srqn: number;
   readonly limit?: number | undefined;
-  readonly resize?: { readonly memory: SharedArrayBuffer; readonly maxWr: number } | undefined;
+  readonly resize?: { readonly memory: ArrayBufferLike; readonly maxWr: number } | undefined;
 }
 
 /** What the control verbs have of their NIC beside what every queue pair has. */
@@ -84,7 +84,7 @@ export class ControlVerbs {
   readonly #noCq: CompletionQueue;
 
   constructor(private readonly core: ControlCore) {
-    const memory = new SharedArrayBuffer(completionQueueShape(1).bytes);
+    const memory = new ArrayBuffer(completionQueueShape(1).bytes);
     this.#noCq = new CompletionQueue({ cqn: 0, memory, entries: 1, channel: undefined, ignoreOverrun: true }, core);
   }
 
@@ -149,7 +149,7 @@ export class ControlVerbs {
     return cqn;
   }
 
-  resizeCq(cqn: number, memory: SharedArrayBuffer, entries: number): void {
+  resizeCq(cqn: number, memory: ArrayBufferLike, entries: number): void {
     this.#checkEntries(entries);
     this.core.objects.cqs.get(cqn).resize(memory, entries);
   }

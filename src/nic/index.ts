@@ -6,6 +6,7 @@ export type { CreateCq, CreateQp, CreateSrq, ModifySrq } from './control-verbs.j
 export type { GeneralServices, ManagementDatagram } from './datagram/general-services.js';
 export { Nic } from './nic.js';
 export { DEFAULT_PKEY, type PortChange, type PortStatus } from './port.js';
+export { createRing, exchangeWord, isShared, readChanged, readWord, writeWord } from './ring-words.js';
 export {
   DEFAULT_LIMITS,
   type MulticastGroups,

@@ -39,6 +39,7 @@ import {
 import type { QueuePair } from './queue-pair.js';
 import type { CompletionQueue } from './queues/completion-queue.js';
 import type { SharedReceiveQueue } from './queues/shared-receive-queue.js';
+import { isShared, readChanged, writeWord } from './ring-words.js';
 import { Timers } from './timers.js';
 
 /** Packets that one QP may send before the next has its turn. */
@@ -90,6 +91,7 @@ export class Nic implements ControlCore {
   readonly #openFrames: () => SendFrame;
   #sendFrame: SendFrame | undefined;
   readonly #doorbells: Int32Array | undefined;
+  readonly #doorbellsShared: boolean;
   /** QPs that have something to send, in the order of their turns: a ring. */
   #ready: (QueuePair | undefined)[] = new Array<QueuePair | undefined>(64).fill(undefined);
   #readyHead = 0;
@@ -111,6 +113,7 @@ export class Nic implements ControlCore {
     this.generalServices = new GeneralServices(this, config.random());
     this.#verifier = new IcrcVerifier(config.crc32);
     this.#doorbells = config.doorbells === undefined ? undefined : new Int32Array(config.doorbells);
+    this.#doorbellsShared = config.doorbells !== undefined && isShared(config.doorbells);
     this.objects = {
       channels: new ObjectTable('completion channel', limits.maxCompChannels),
       cqs: new ObjectTable('CQ', limits.maxCq),
@@ -187,20 +190,21 @@ export class Nic implements ControlCore {
     this.#sendFrame ??= this.#openFrames();
   }
 
-  /** Takes the doorbells that the driver rang since the last call. */
-  ringDoorbells(): void {
+  /** Takes the doorbells that the driver rang since the last call. @returns whether there were any */
+  ringDoorbells(): boolean {
     const words = this.#doorbells;
-    if (words === undefined) return;
-    const producer = Atomics.load(words, Ring.PRODUCER);
+    if (words === undefined) return false;
     let consumer = words[Ring.CONSUMER];
-    if (consumer === producer) return;
+    const producer = readChanged(words, Ring.PRODUCER, consumer, this.#doorbellsShared);
+    if (consumer === producer) return false;
     // A driver that claims more than the ring holds is believed up to what it can have written.
     if ((producer - consumer) >>> 0 > DoorbellPage.ENTRIES) consumer = (producer - DoorbellPage.ENTRIES) | 0;
     while (consumer !== producer) {
       this.objects.qps.find(words[RING_HEADER_WORDS + (consumer & (DoorbellPage.ENTRIES - 1))])?.onDoorbell();
       consumer = (consumer + 1) | 0;
     }
-    Atomics.store(words, Ring.CONSUMER, consumer);
+    writeWord(words, Ring.CONSUMER, consumer, this.#doorbellsShared);
+    return true;
   }
 
   /**

@@ -131,6 +131,6 @@ export interface NicConfig {
   /** The port's active MTU. */
   readonly portMtu: Mtu;
   /** The doorbell page (`DoorbellPage` of the layout), when a driver rings through memory. */
-  readonly doorbells?: SharedArrayBuffer | undefined;
+  readonly doorbells?: ArrayBufferLike | undefined;
   readonly limits?: Partial<NicLimits>;
 }

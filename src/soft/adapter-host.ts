@@ -15,11 +15,11 @@ export interface AdapterFacts {
 
 /**
  * Where an adapter lives, as its driver sees it: in this thread, in another one, or in a simulation. The rings are
- * shared memory in every case; this is what goes beside them.
+ * memory of both in every case; this is what goes beside them.
  */
 export interface AdapterHost extends Omit<AdapterFacts, 'clockOriginNs'> {
   readonly kind: HostKind | 'simulated';
-  readonly doorbells: SharedArrayBuffer;
+  readonly doorbells: ArrayBufferLike;
   /** Ring of asynchronous events (`AsyncEventRing`). */
   readonly asyncEvents: SharedArrayBuffer;
   /** Announces events of the connection manager (`createCmEventRing`). */

@@ -51,7 +51,7 @@ export interface AdapterParts {
   readonly random: NicConfig['random'];
   readonly limits?: Partial<NicLimits>;
   /** The doorbell page of the driver. */
-  readonly doorbells: SharedArrayBuffer;
+  readonly doorbells: ArrayBufferLike;
   /** The ring of asynchronous events ({@link AsyncEventWriter}). */
   readonly asyncEvents: SharedArrayBuffer;
   /** The ring by which events of the connection manager are announced. */
@@ -117,12 +117,17 @@ export class Adapter implements NicEvents, CommandTarget {
 
   /** One turn: the time in, packets in, doorbells in, packets out. True when any of these was there. */
   turn(nowUs: number): boolean {
-    const { nic, chores } = this;
+    const { nic, link, chores } = this;
     nic.advanceTo(nowUs);
     if (chores !== undefined && nowUs >= chores.dueUs) chores.run(nowUs);
-    const received = this.link.receive(nic, RECEIVE_BATCH);
+    const received = link.receive(nic, RECEIVE_BATCH);
     const sentBefore = nic.counters.sentPkts;
-    const rung = this.#takeDoorbells();
+    const rung = nic.ringDoorbells();
+    if (received === 0 && !rung && nic.nextWakeupUs() > nowUs) {
+      // Most turns of a program that polls.
+      link.flush();
+      return false;
+    }
     this.#send();
     return received > 0 || rung || nic.counters.sentPkts !== sentBefore;
   }
@@ -138,7 +143,7 @@ export class Adapter implements NicEvents, CommandTarget {
       this.turn(nowUs);
       return;
     }
-    this.#takeDoorbells();
+    nic.ringDoorbells();
     this.#send();
   }
 
@@ -250,12 +255,6 @@ export class Adapter implements NicEvents, CommandTarget {
   #openFrames(): SendFrame {
     this.requireFrames();
     return (bytes, offset, lengthBytes) => this.#frames?.send(bytes, offset, lengthBytes) ?? Errno.ENETDOWN;
-  }
-
-  #takeDoorbells(): boolean {
-    if (!this.rung) return false;
-    this.nic.ringDoorbells();
-    return true;
   }
 
   #send(): void {

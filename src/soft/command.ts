@@ -62,7 +62,7 @@ export interface McastMembership {
 /** Goes on with a completion queue in another ring. */
 export interface ResizeCq {
   readonly cqn: number;
-  readonly memory: SharedArrayBuffer;
+  readonly memory: ArrayBufferLike;
   readonly entries: number;
 }
 

@@ -31,7 +31,7 @@ export interface AdapterSpec {
 
 /** The memory in which a driver and its adapter meet, beside the rings of the objects made later. */
 export interface SharedPages {
-  readonly doorbells: SharedArrayBuffer;
+  readonly doorbells: ArrayBufferLike;
   readonly asyncEvents: SharedArrayBuffer;
   readonly cmEvents: SharedArrayBuffer;
 }

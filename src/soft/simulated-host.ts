@@ -17,7 +17,7 @@ export class SimulatedHost implements AdapterHost {
   readonly gid: Gid;
   readonly maxPacketBytes: number;
   readonly failure = undefined;
-  readonly doorbells = new SharedArrayBuffer(doorbellPageShape().bytes);
+  readonly doorbells = new ArrayBuffer(doorbellPageShape().bytes);
   readonly asyncEvents = createAsyncEventRing();
   readonly cmEvents = createCmEventRing();
   readonly adapter: Adapter;

@@ -3,13 +3,14 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { nativeHostProblem } from '../../src/host/index.js';
-import { openNativeLink, PcapngFile, tap } from '../../src/link/index.js';
+import { openNativeLink, PcapngFile, type PolledLink, tap } from '../../src/link/index.js';
 import { ipFromGid } from '../../src/spec/index.js';
 import {
   createPath,
   crc32,
   datagramIcrc,
   Opcode,
+  OpcodeService,
   parseFrame,
   readCapture,
   storedIcrc,
@@ -54,6 +55,24 @@ describe('links of one user on one machine', { skip: nativeHostProblem() ?? fals
     commit(a, createPath({ sgid: a.gid, dgid: b.gid, hopLimit: 0 }), packet(40));
     a.flush();
     assert.equal(received(b)[0].hopLimit, 64);
+  });
+
+  test('of a packet of a reliable service the payload stays in the ring; of others, and for records, nothing does', () => {
+    using world = new LocalWorld();
+    const [a, b, recording] = [world.open(1), world.open(2), world.open(3, 'auto', world.parent, true)];
+    const isApart = (to: PolledLink, opcode: number): boolean => {
+      commit(a, pathBetween(a, to), packet(1000, opcode));
+      a.flush();
+      const seen: boolean[] = [];
+      to.receive({ receive: (_bytes, _offset, _length, { payload }) => seen.push(payload !== undefined) }, 64);
+      assert.equal(seen.length, 1);
+      return seen[0];
+    };
+    assert.equal(isApart(b, Opcode.RC_SEND_ONLY), true);
+    assert.equal(isApart(b, OpcodeService.XRC << 5), true);
+    assert.equal(isApart(b, OpcodeService.UC << 5), false);
+    assert.equal(isApart(b, Opcode.UD_SEND_ONLY), false);
+    assert.equal(isApart(recording, Opcode.RC_SEND_ONLY), false);
   });
 
   test('a link sends to itself by memory', () => {

@@ -5,7 +5,8 @@
  */
 import { openNativeLink } from '../../src/link/index.js';
 import { gidFromIp } from '../../src/spec/index.js';
-import { createPath } from '../../src/wire/index.js';
+import { createPath, type PacketMeta } from '../../src/wire/index.js';
+import { whole } from './udp-helpers.js';
 
 const [address, directory, what, target] = process.argv.slice(2);
 const link = openNativeLink({ address, directory, kind: 'shm' });
@@ -35,9 +36,9 @@ switch (what) {
   default: {
     const path = createPath({ sgid: link.gid, dgid: gidFromIp(target) });
     const receiver = {
-      receive: (bytes: Uint8Array, offset: number, length: number): void => {
+      receive: (bytes: Uint8Array, offset: number, length: number, meta: PacketMeta): void => {
         const at = link.sink.reserve(path, length);
-        link.sink.bytes.set(bytes.subarray(offset, offset + length), at);
+        link.sink.bytes.set(whole(bytes, offset, length, meta), at);
         link.sink.commit();
       },
     };

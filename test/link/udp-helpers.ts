@@ -2,7 +2,16 @@ import assert from 'node:assert/strict';
 import { PollSet } from '../../src/host/index.js';
 import type { Link, PacketReceiver, UdpLink } from '../../src/link/index.js';
 import { type Gid, gidFromIp, ipFromGid } from '../../src/spec/index.js';
-import { createPath, crc32, IcrcVerifier, PacketMeta, type Path, sealIcrc } from '../../src/wire/index.js';
+import {
+  BTH_BYTES,
+  createPath,
+  crc32,
+  IcrcVerifier,
+  opcodeHeaderBytes,
+  PacketMeta,
+  type Path,
+  sealIcrc,
+} from '../../src/wire/index.js';
 
 /** A packet as a receiver saw it. */
 export interface Received {
@@ -16,6 +25,16 @@ export interface Received {
   readonly ipId: number;
 }
 
+/** A packet in one piece, also when its payload is apart. */
+export function whole(bytes: Uint8Array, offset: number, lengthBytes: number, meta: PacketMeta): Uint8Array {
+  const packet = bytes.slice(offset, offset + lengthBytes);
+  const { payload, payloadShift } = meta;
+  if (payload === undefined) return packet;
+  const headers = Math.max(BTH_BYTES, opcodeHeaderBytes[bytes[offset]]);
+  packet.set(payload.subarray(offset + headers + payloadShift, offset + lengthBytes + payloadShift), headers);
+  return packet;
+}
+
 /** Keeps a copy of what arrives. */
 export class Inbox implements PacketReceiver {
   readonly packets: Received[] = [];
@@ -24,7 +43,7 @@ export class Inbox implements PacketReceiver {
   receive(bytes: Uint8Array, offset: number, lengthBytes: number, meta: PacketMeta): void {
     const { sourcePort, trafficClass, hopLimit, flowLabel, ipId } = meta;
     this.packets.push({
-      bytes: bytes.slice(offset, offset + lengthBytes),
+      bytes: whole(bytes, offset, lengthBytes, meta),
       source: ipFromGid(meta.source),
       destination: ipFromGid(meta.destination),
       sourcePort,

@@ -1,6 +1,7 @@
 import { WcStatus } from '../../spec/index.js';
 import { CommandError, requireBytes } from '../command-error.js';
 import { CompletionQueue as Header, CqArm, Cqe, completionQueueShape, Ring, RING_HEADER_WORDS } from '../layout.js';
+import { isShared, readWord, writeWord } from '../ring-words.js';
 import type { NicCounters } from '../counters.js';
 import type { NicEvents } from '../ports.js';
 import type { CompChannel } from './comp-channel.js';
@@ -23,7 +24,7 @@ export interface CqCore {
 /** What makes a completion queue of the NIC. */
 export interface CompletionQueueParts {
   readonly cqn: number;
-  readonly memory: SharedArrayBuffer;
+  readonly memory: ArrayBufferLike;
   readonly entries: number;
   readonly channel: CompChannel | undefined;
   /** Losing entries is the program's own business (`IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN`). */
@@ -42,6 +43,8 @@ export class CompletionQueue {
   moderation: EventModeration | undefined;
 
   readonly #ignoreOverrun: boolean;
+  /** Whether the driver may be in another thread. */
+  readonly #shared: boolean;
   #words: Int32Array;
   #mask: number;
   #producer: number;
@@ -57,6 +60,7 @@ export class CompletionQueue {
     const shape = completionQueueShape(parts.entries);
     requireBytes(parts.memory, shape.bytes);
     this.#words = new Int32Array(parts.memory);
+    this.#shared = isShared(parts.memory);
     this.#mask = shape.entries - 1;
     this.#producer = this.#words[Ring.PRODUCER];
     this.#knownConsumer = this.#words[Ring.CONSUMER];
@@ -102,13 +106,13 @@ export class CompletionQueue {
       for (let i = 0; i < Cqe.DETAIL_WORDS; i += 1) words[base + Cqe.DETAIL + i] = detail === undefined ? 0 : detail[i];
     }
     this.#producer = (this.#producer + 1) | 0;
-    Atomics.store(words, Ring.PRODUCER, this.#producer);
+    writeWord(words, Ring.PRODUCER, this.#producer, this.#shared);
     this.core.counters.completions += 1;
     if (this.channel !== undefined) this.#announce(this.channel, solicited || status !== WcStatus.SUCCESS);
   }
 
   /** Goes on in another ring, to which it copies what was not polled. The driver waits meanwhile. */
-  resize(memory: SharedArrayBuffer, entries: number): void {
+  resize(memory: ArrayBufferLike, entries: number): void {
     const shape = completionQueueShape(entries);
     requireBytes(memory, shape.bytes);
     const consumer = Atomics.load(this.#words, Ring.CONSUMER);
@@ -150,7 +154,7 @@ export class CompletionQueue {
 
   #hasRoom(): boolean {
     if ((this.#producer - this.#knownConsumer) >>> 0 <= this.#mask) return true;
-    this.#knownConsumer = Atomics.load(this.#words, Ring.CONSUMER);
+    this.#knownConsumer = readWord(this.#words, Ring.CONSUMER, this.#shared);
     if ((this.#producer - this.#knownConsumer) >>> 0 <= this.#mask) return true;
     if (this.#ignoreOverrun) return false;
     this.overrun = true;

@@ -11,7 +11,7 @@ export interface SharedReceiveQueueParts {
   readonly pd: number;
   readonly maxWr: number;
   readonly maxSge: number;
-  readonly memory: SharedArrayBuffer;
+  readonly memory: ArrayBufferLike;
   readonly limit: number;
   /** Domain and completion queue of one that XRC requests name; neither otherwise (PROTOCOL.md 3.3). */
   readonly xrcd: number | undefined;
@@ -93,7 +93,7 @@ export class SharedReceiveQueue {
   }
 
   /** Goes on in another ring, to which it copies what is posted. */
-  resize(memory: SharedArrayBuffer, maxWr: number): void {
+  resize(memory: ArrayBufferLike, maxWr: number): void {
     const posted = this.#queue.count;
     if (posted > maxWr)
       throw new CommandError('EINVAL', `${posted} requests are posted, more than the ${maxWr} that are to fit`);

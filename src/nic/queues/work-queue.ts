@@ -1,6 +1,7 @@
 import type { QpState } from '../../spec/index.js';
 import { requireBytes } from '../command-error.js';
 import { RecvWqe, Ring, RING_HEADER_WORDS, type RingShape, SgeWords, WorkQueue as Header } from '../layout.js';
+import { isShared, readWord, writeWord } from '../ring-words.js';
 
 /**
  * The NIC's end of a send or receive queue. Entries stay in the ring, where they are read again for every
@@ -12,19 +13,21 @@ export class WorkQueue {
   /** Free-running number of the oldest entry that is not retired. */
   head: number;
 
+  readonly #shared: boolean;
   readonly #mask: number;
   readonly #entryWords: number;
   #knownProducer: number;
   #bytes: Uint8Array | undefined;
 
   constructor(
-    memory: SharedArrayBuffer,
+    memory: ArrayBufferLike,
     shape: RingShape,
     /** Scatter/gather entries that fit into one work queue entry. */
     readonly maxSge: number,
   ) {
     requireBytes(memory, shape.bytes);
     this.words = new Int32Array(memory);
+    this.#shared = isShared(memory);
     this.#mask = shape.entries - 1;
     this.#entryWords = shape.entryWords;
     this.head = this.words[Ring.CONSUMER];
@@ -43,7 +46,7 @@ export class WorkQueue {
 
   /** Entries that the driver has published and the NIC has not retired. */
   get count(): number {
-    const published = (Atomics.load(this.words, Ring.PRODUCER) - this.head) >>> 0;
+    const published = (readWord(this.words, Ring.PRODUCER, this.#shared) - this.head) >>> 0;
     return Math.min(published, this.entries);
   }
 
@@ -59,7 +62,7 @@ export class WorkQueue {
   /** Whether the driver has published entry number `index`. */
   has(index: number): boolean {
     if (index !== this.#knownProducer) return true;
-    const producer = Atomics.load(this.words, Ring.PRODUCER);
+    const producer = readWord(this.words, Ring.PRODUCER, this.#shared);
     // A driver that claims more than the ring holds is believed up to what it can have written.
     const published = (producer - this.head) >>> 0;
     this.#knownProducer = published > this.entries ? (this.head + this.entries) | 0 : producer;
@@ -73,12 +76,12 @@ export class WorkQueue {
 
   /** Gives the slots of retired entries back to the driver. */
   publish(): void {
-    if (this.words[Ring.CONSUMER] !== this.head) Atomics.store(this.words, Ring.CONSUMER, this.head);
+    if (this.words[Ring.CONSUMER] !== this.head) writeWord(this.words, Ring.CONSUMER, this.head, this.#shared);
   }
 
   /** Forgets all entries, as RESET does. */
   discard(): void {
-    this.#knownProducer = Atomics.load(this.words, Ring.PRODUCER);
+    this.#knownProducer = readWord(this.words, Ring.PRODUCER, this.#shared);
     this.retire(this.#knownProducer);
     this.publish();
   }
@@ -94,18 +97,18 @@ export class WorkQueue {
     }
     this.head = other.head;
     this.#knownProducer = (other.head + count) | 0;
-    Atomics.store(this.words, Ring.PRODUCER, this.#knownProducer);
+    writeWord(this.words, Ring.PRODUCER, this.#knownProducer, this.#shared);
     this.publish();
   }
 
   /** Lets the driver ring again. Comes before looking for work, so that a later post is never overlooked. */
   clearDoorbell(): void {
-    Atomics.store(this.words, Header.DOORBELL, 0);
+    writeWord(this.words, Header.DOORBELL, 0, this.#shared);
   }
 
   /** Shows the driver the state that decides whether a post must ring. */
   publishState(state: QpState): void {
-    Atomics.store(this.words, Header.QP_STATE, state);
+    writeWord(this.words, Header.QP_STATE, state, this.#shared);
   }
 }
 

@@ -62,7 +62,7 @@ export class SoftCq extends Resource implements Cq {
     if (channel !== undefined && ours === undefined)
       refuse('ibv_create_cq', invalid('the completion channel belongs to another context'));
     if (ours?.destroyed === true) refuse('ibv_create_cq', invalid('the completion channel was ended before'));
-    const ring = new CompletionRing(cqe);
+    const ring = new CompletionRing(cqe, context.hasThread);
     const ignoreOverrun = (flags & CreateCqAttrFlags.IGNORE_OVERRUN) !== 0;
     const create = { entries: cqe, memory: ring.memory, channel: ours?.handle, ignoreOverrun };
     const cqn = context.command('ibv_create_cq', 'createCq', create);
@@ -144,7 +144,7 @@ export class SoftCq extends Resource implements Cq {
     this.assertAlive(call);
     refuse(call, cqeProblem(cqe, this.context.limits.maxCqe));
     if (this.#polling) refuse(call, invalid('a fast poll is under way', 'Call endPoll first'));
-    const ring = new CompletionRing(cqe);
+    const ring = new CompletionRing(cqe, this.context.hasThread);
     this.context.command(call, 'resizeCq', { cqn: this.cqn, memory: ring.memory, entries: cqe });
     ring.follow(this.#ring);
     this.#ring = ring;

@@ -1,8 +1,18 @@
-import { CompletionQueue, CqArm, completionQueueShape, Cqe, Ring, RING_HEADER_WORDS } from '../../nic/index.js';
+import {
+  CompletionQueue,
+  CqArm,
+  completionQueueShape,
+  Cqe,
+  createRing,
+  readChanged,
+  Ring,
+  RING_HEADER_WORDS,
+  writeWord,
+} from '../../nic/index.js';
 
 /** The driver's end of a completion queue. */
 export class CompletionRing {
-  readonly memory: SharedArrayBuffer;
+  readonly memory: ArrayBufferLike;
   /** All of the ring. */
   readonly words: Int32Array;
   /** Completions that it can hold. */
@@ -12,9 +22,13 @@ export class CompletionRing {
   #consumer = 0;
   #knownProducer = 0;
 
-  constructor(minEntries: number) {
+  constructor(
+    minEntries: number,
+    /** Whether the NIC is in another thread. */
+    private readonly shared: boolean,
+  ) {
     const shape = completionQueueShape(minEntries);
-    this.memory = new SharedArrayBuffer(shape.bytes);
+    this.memory = createRing(shape.bytes, shared);
     this.words = new Int32Array(this.memory);
     this.entries = shape.entries;
     this.#mask = shape.entries - 1;
@@ -33,7 +47,7 @@ export class CompletionRing {
   /** The word at which the oldest entry not taken begins, or -1 when there is none. */
   peek(): number {
     if (this.#consumer === this.#knownProducer) {
-      this.#knownProducer = Atomics.load(this.words, Ring.PRODUCER);
+      this.#knownProducer = readChanged(this.words, Ring.PRODUCER, this.#consumer, this.shared);
       if (this.#consumer === this.#knownProducer) return -1;
     }
     return RING_HEADER_WORDS + (this.#consumer & this.#mask) * Cqe.SIZE;
@@ -46,7 +60,7 @@ export class CompletionRing {
 
   /** Gives all entries taken back to the NIC. */
   release(): void {
-    Atomics.store(this.words, Ring.CONSUMER, this.#consumer);
+    writeWord(this.words, Ring.CONSUMER, this.#consumer, this.shared);
   }
 
   /** Goes on where a ring of another size has stopped, whose entries the NIC has copied here under the same numbers. */
@@ -62,5 +76,7 @@ export class CompletionRing {
   arm(solicitedOnly: boolean): void {
     if (solicitedOnly) Atomics.compareExchange(this.words, CompletionQueue.ARM, CqArm.NONE, CqArm.SOLICITED);
     else Atomics.store(this.words, CompletionQueue.ARM, CqArm.ANY);
+    // What came before the NIC saw that is announced by nothing: the next look has to find it.
+    this.#knownProducer = Atomics.load(this.words, Ring.PRODUCER);
   }
 }

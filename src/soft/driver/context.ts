@@ -100,6 +100,11 @@ export class SoftContext extends Resource implements Context {
     return this.adapter.kind;
   }
 
+  /** Whether the NIC is in another thread. */
+  get hasThread(): boolean {
+    return this.adapter.kind === 'thread';
+  }
+
   /** Has the adapter execute a control verb for the call of that C name. @throws VerbsError when it is refused */
   command<V extends Verb>(call: string, verb: V, argument: Argument<V>): Value<V> {
     return this.attempt(call, () => this.adapter.execute(verb, argument));

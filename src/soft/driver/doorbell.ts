@@ -1,16 +1,18 @@
-import { DoorbellPage, Ring, RING_HEADER_WORDS } from '../../nic/index.js';
+import { DoorbellPage, isShared, Ring, RING_HEADER_WORDS, writeWord } from '../../nic/index.js';
 
 /** The driver's end of the doorbell page: tells the NIC which queue pairs have something new. */
 export class Doorbell {
   readonly #words: Int32Array;
+  readonly #shared: boolean;
   #producer: number;
 
   constructor(
-    page: SharedArrayBuffer,
+    page: ArrayBufferLike,
     /** Called after each ring: the NIC may have to be woken, or given a turn. */
     private readonly onRing: () => void,
   ) {
     this.#words = new Int32Array(page);
+    this.#shared = isShared(page);
     this.#producer = this.#words[Ring.PRODUCER];
   }
 
@@ -22,7 +24,7 @@ export class Doorbell {
     const words = this.#words;
     words[RING_HEADER_WORDS + (this.#producer & (DoorbellPage.ENTRIES - 1))] = qpn;
     this.#producer = (this.#producer + 1) | 0;
-    Atomics.store(words, Ring.PRODUCER, this.#producer);
+    writeWord(words, Ring.PRODUCER, this.#producer, this.#shared);
     this.onRing();
   }
 }

@@ -100,7 +100,7 @@ export class SoftQp extends BuildingQp implements Qp {
     const srq = init.srq === undefined ? undefined : ourSrq(context, init.srq);
     const cap = grantedCap(qpType, asked);
     const sq = new SendQueue(context, qpType, cap);
-    const rq = new RecvQueue(qpType, cap, srq !== undefined);
+    const rq = new RecvQueue(qpType, cap, srq !== undefined, context.hasThread);
     const { qpn } = context.command(CREATE, 'createQp', {
       type: qpType,
       pd: pd.handle,

@@ -28,12 +28,14 @@ abstract class ReceiveRequests {
     private readonly call: string,
     private readonly maxSge: number,
     maxWr: number,
+    /** Whether the NIC is in another thread. */
+    private readonly threaded: boolean,
   ) {
-    this.ring = ReceiveRequests.ringFor(maxWr, maxSge);
+    this.ring = this.ringFor(maxWr);
   }
 
-  protected static ringFor(maxWr: number, maxSge: number): WorkRing {
-    return new WorkRing(recvQueueShape(maxWr, maxSge), maxWr);
+  protected ringFor(maxWr: number): WorkRing {
+    return new WorkRing(recvQueueShape(maxWr, this.maxSge), maxWr, this.threaded);
   }
 
   /** Why nothing can be posted now, or undefined. */
@@ -93,8 +95,9 @@ export class RecvQueue extends ReceiveRequests {
     private readonly type: QpType,
     private readonly cap: QpCap,
     private readonly shared: boolean,
+    threaded: boolean,
   ) {
-    super('ibv_post_recv', cap.maxRecvSge, cap.maxRecvWr);
+    super('ibv_post_recv', cap.maxRecvSge, cap.maxRecvWr, threaded);
   }
 
   protected refusal(): Problem | undefined {
@@ -117,8 +120,9 @@ export class SharedRecvQueue extends ReceiveRequests {
   constructor(
     maxWr: number,
     private readonly pieces: number,
+    threaded: boolean,
   ) {
-    super('ibv_post_srq_recv', pieces, maxWr);
+    super('ibv_post_srq_recv', pieces, maxWr, threaded);
     this.#maxWr = maxWr;
   }
 
@@ -131,8 +135,8 @@ export class SharedRecvQueue extends ReceiveRequests {
    *
    * @param adopt has the NIC copy what is posted to that memory; when it throws, nothing has changed
    */
-  resize(maxWr: number, adopt: (memory: SharedArrayBuffer) => void): void {
-    const successor = ReceiveRequests.ringFor(maxWr, this.pieces);
+  resize(maxWr: number, adopt: (memory: ArrayBufferLike) => void): void {
+    const successor = this.ringFor(maxWr);
     adopt(successor.memory);
     this.ring.moveTo(successor);
     this.#maxWr = maxWr;

@@ -66,7 +66,8 @@ export class SendQueue {
     readonly cap: QpCap,
   ) {
     this.maxMessageBytes = context.limits.maxMessageBytes;
-    this.ring = new WorkRing(sendQueueShape(cap.maxSendWr, cap.maxSendSge, cap.maxInlineData), cap.maxSendWr);
+    const shape = sendQueueShape(cap.maxSendWr, cap.maxSendSge, cap.maxInlineData);
+    this.ring = new WorkRing(shape, cap.maxSendWr, context.hasThread);
     this.bytes = new Uint8Array(this.ring.memory);
   }
 

@@ -1,4 +1,13 @@
-import { Ring, RING_HEADER_WORDS, type RingShape, WorkQueue } from '../../nic/index.js';
+import {
+  createRing,
+  exchangeWord,
+  readWord,
+  Ring,
+  RING_HEADER_WORDS,
+  type RingShape,
+  WorkQueue,
+  writeWord,
+} from '../../nic/index.js';
 import type { QpState } from '../../spec/index.js';
 
 /**
@@ -6,7 +15,9 @@ import type { QpState } from '../../spec/index.js';
  * become the NIC's all at once: {@link reserve}, write, {@link accept}, and so on, then {@link publish}.
  */
 export class WorkRing {
-  #memory: SharedArrayBuffer;
+  #memory: ArrayBufferLike;
+  /** Whether the NIC is in another thread. */
+  readonly #shared: boolean;
   #words: Int32Array;
   #mask: number;
   #entryWords: number;
@@ -17,15 +28,17 @@ export class WorkRing {
   #published = 0;
   #knownConsumer = 0;
 
-  constructor(shape: RingShape, capacity: number) {
-    this.#memory = new SharedArrayBuffer(shape.bytes);
+  /** @param shared whether the NIC is in another thread */
+  constructor(shape: RingShape, capacity: number, shared: boolean) {
+    this.#memory = createRing(shape.bytes, shared);
+    this.#shared = shared;
     this.#words = new Int32Array(this.#memory);
     this.#mask = shape.entries - 1;
     this.#entryWords = shape.entryWords;
     this.#capacity = capacity;
   }
 
-  get memory(): SharedArrayBuffer {
+  get memory(): ArrayBufferLike {
     return this.#memory;
   }
 
@@ -36,13 +49,13 @@ export class WorkRing {
   /** The state that the NIC says the queue pair to be in. */
   get state(): QpState {
     // The NIC writes nothing else there (layout: WorkQueue.QP_STATE).
-    return Atomics.load(this.#words, WorkQueue.QP_STATE) as QpState;
+    return readWord(this.#words, WorkQueue.QP_STATE, this.#shared) as QpState;
   }
 
   /** The word at which the next entry is to be written, or -1 when the queue is full. */
   reserve(): number {
     if ((this.#next - this.#knownConsumer) >>> 0 >= this.#capacity) {
-      this.#knownConsumer = Atomics.load(this.#words, Ring.CONSUMER);
+      this.#knownConsumer = readWord(this.#words, Ring.CONSUMER, this.#shared);
       if ((this.#next - this.#knownConsumer) >>> 0 >= this.#capacity) return -1;
     }
     return RING_HEADER_WORDS + (this.#next & this.#mask) * this.#entryWords;
@@ -66,7 +79,7 @@ export class WorkRing {
   /** Makes all that was accepted the NIC's. */
   publish(): void {
     this.#published = this.#next;
-    Atomics.store(this.#words, Ring.PRODUCER, this.#next);
+    writeWord(this.#words, Ring.PRODUCER, this.#next, this.#shared);
   }
 
   /**
@@ -74,7 +87,7 @@ export class WorkRing {
    * NIC clears it before it looks at the queue.
    */
   claimDoorbell(): boolean {
-    return Atomics.exchange(this.#words, WorkQueue.DOORBELL, 1) === 0;
+    return exchangeWord(this.#words, WorkQueue.DOORBELL, 1, this.#shared) === 0;
   }
 
   /**
@@ -87,6 +100,6 @@ export class WorkRing {
     this.#mask = successor.#mask;
     this.#entryWords = successor.#entryWords;
     this.#capacity = successor.#capacity;
-    this.#knownConsumer = Atomics.load(this.#words, Ring.CONSUMER);
+    this.#knownConsumer = readWord(this.#words, Ring.CONSUMER, this.#shared);
   }
 }

@@ -23,8 +23,8 @@ class DeviceTarget extends DeviceQp {
 }
 
 function createTarget({ context, handle }: SoftXrcd): DeviceTarget {
-  const sq = new WorkRing(sendQueueShape(0, 0, 0), 0);
-  const rq = new WorkRing(recvQueueShape(0, 0), 0);
+  const sq = new WorkRing(sendQueueShape(0, 0, 0), 0, context.hasThread);
+  const rq = new WorkRing(recvQueueShape(0, 0), 0, context.hasThread);
   const { qpn } = context.command('ibv_create_qp', 'createQp', {
     type: QpType.XRC_RECV,
     xrcd: handle,
