@@ -106,8 +106,9 @@ export class Endpoint implements Disposable {
   ping(bytes: number, effort: Effort): Measurement {
     const measurement = measureRounds(effort, () => {
       this.#send(bytes);
-      this.#spin();
+      // There are enough of them: the next one is posted while the message is under way.
       this.#receive();
+      this.#spin();
     });
     this.#send(LAST);
     this.#spin();
@@ -118,8 +119,8 @@ export class Endpoint implements Disposable {
   pong(): void {
     for (let length = 0; length !== LAST;) {
       length = this.#spin();
-      this.#receive();
       this.#send(length);
+      this.#receive();
     }
   }
 
