@@ -1,9 +1,10 @@
-// Makes a clone runnable: installs what package-lock.json names, then compiles. Does nothing, within some
-// milliseconds, when both are fresh. `--install-only` leaves the compiler out.
+// Makes a clone runnable: installs what package-lock.json names, compiles, and bundles what starts by itself. Does
+// nothing, within some milliseconds, when all is fresh. `--install-only` leaves out what comes after that.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundle } from './bundle.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const at = (...parts) => join(root, ...parts);
@@ -62,8 +63,8 @@ function removeOrphans(folder, sourceFolder) {
   }
 }
 
-function build() {
-  const inputs = [at('package-lock.json'), at('tsconfig.json')].map(changed);
+async function build() {
+  const inputs = [at('package-lock.json'), at('tsconfig.json'), at('scripts', 'bundle.mjs')].map(changed);
   const newest = Math.max(...inputs, ...SOURCE_FOLDERS.map((folder) => newestBelow(at(folder))));
   if (changed(BUILD_STAMP) > newest) return;
   process.stderr.write('verbena: compiling...\n');
@@ -74,9 +75,10 @@ function build() {
     encoding: 'utf8',
   });
   if (run.status !== 0) fail('verbena: the sources do not compile; the messages are above.', run.stdout + run.stderr);
+  await bundle();
   for (const folder of SOURCE_FOLDERS) removeOrphans(at('dist', folder), at(folder));
   writeFileSync(BUILD_STAMP, `${started.toISOString()}\n`);
 }
 
 install();
-if (!process.argv.includes('--install-only')) build();
+if (!process.argv.includes('--install-only')) await build();

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import { runCmSeed } from './cm/run.js';
 import { playCmSeeds } from './cm/seeds.js';
 
-/** Runs that `npm test` plays here; the other half is in a file beside this one, so that both go on at once. */
-const SEEDS = 1000;
+/** Runs that `npm test` plays; `npm run sim -- --cm` plays as many as one likes. */
+const SEEDS = 600;
 const SEEDS_PER_TEST = 100;
 
 describe('identifiers on hosts that come and go tell what has happened to them', () => {

@@ -4,7 +4,7 @@ import { runSeed } from './run.js';
 import { describeScenario, planScenario } from './scenario.js';
 
 /** Runs that `npm test` plays; `npm run sim` plays as many as one likes. */
-const SEEDS = 400;
+const SEEDS = 200;
 const SEEDS_PER_TEST = 50;
 
 function playAll(seeds: readonly number[]): void {
