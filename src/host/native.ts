@@ -79,21 +79,23 @@ function bindLibC(lib: ReturnType<typeof koffi.load>): LibC {
     getsockname: lib.func('int getsockname(int fd, void *address, void *length)'),
     setsockopt: lib.func('int setsockopt(int fd, int level, int name, void *value, uint32_t length)'),
     getsockopt: lib.func('int getsockopt(int fd, int level, int name, void *value, void *length)'),
-    recv: lib.func('int64_t recv(int fd, void *buffer, size_t length, int flags)'),
+    // Those that every packet needs: koffi takes 0.1 us longer over a result of 64 bits, and some 0.03 us over each pointer
+    // that is called one. No datagram has 2^31 bytes.
+    recv: lib.func('int recv(int fd, int64_t buffer, size_t length, int flags)'),
     sendto: lib.func(
-      'int64_t sendto(int fd, void *buffer, size_t length, int flags, void *address, uint32_t addressLength)',
+      'int sendto(int fd, int64_t buffer, size_t length, int flags, int64_t address, uint32_t addressLength)',
     ),
-    recvmsg: lib.func('int64_t recvmsg(int fd, void *message, int flags)'),
-    recvmmsg: lib.func('int recvmmsg(int fd, void *messages, uint32_t count, int flags, void *timeout)'),
-    sendmsg: lib.func('int64_t sendmsg(int fd, void *message, int flags)'),
-    sendmmsg: lib.func('int sendmmsg(int fd, void *messages, uint32_t count, int flags)'),
+    recvmsg: lib.func('int recvmsg(int fd, int64_t message, int flags)'),
+    recvmmsg: lib.func('int recvmmsg(int fd, int64_t messages, uint32_t count, int flags, int64_t timeout)'),
+    sendmsg: lib.func('int sendmsg(int fd, int64_t message, int flags)'),
+    sendmmsg: lib.func('int sendmmsg(int fd, int64_t messages, uint32_t count, int flags)'),
     // Variadic in C; on every 64-bit Linux its pointer goes where a named one would.
     ioctl: lib.func('int ioctl(int fd, unsigned long request, void *argument)'),
     close: lib.func('int close(int fd)'),
     getifaddrs: lib.func('int getifaddrs(void *list)'),
     freeifaddrs: lib.func('void freeifaddrs(void *list)'),
     // Gives back its first argument, which nobody needs.
-    memcpy: lib.func('void memcpy(void *to, void *from, size_t length)'),
+    memcpy: lib.func('void memcpy(int64_t to, int64_t from, size_t length)'),
     strnlen: lib.func('size_t strnlen(void *text, size_t limit)'),
     eventfd: lib.func('int eventfd(uint32_t initial, int flags)'),
     eventfdRead: lib.func('int eventfd_read(int fd, void *value)'),
