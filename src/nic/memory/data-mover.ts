@@ -2,7 +2,11 @@ import { AccessFlags, Syndrome } from '../../spec/index.js';
 import { Cqe, SgeWords } from '../layout.js';
 import type { MemoryRegion } from './memory-region.js';
 import type { MemoryTable } from './memory-table.js';
-import { copyByWords, WordLens } from './word-copy.js';
+import { ViewCache } from './view-cache.js';
+import { copyByWords, LOOP_BYTES, WordLens } from './word-copy.js';
+
+/** Places of packets in a link's memory: some 16 in each of the datagrams that one call receives. */
+const PACKET_VIEWS = 512;
 
 /**
  * Moves message bytes between packets and the memory that scatter/gather entries name. Keys are looked up at every
@@ -14,6 +18,7 @@ export class DataMover {
   readonly detail = new Int32Array(Cqe.DETAIL_WORDS);
   readonly #outgoing = new WordLens();
   readonly #incoming = new WordLens();
+  readonly #packets = new ViewCache(PACKET_VIEWS);
   /** Where in its region the entry last looked up begins. */
   #offset = 0;
 
@@ -30,12 +35,20 @@ export class DataMover {
 
   /** Copies from a region into a packet, without a look at any key. */
   load(region: MemoryRegion, offset: number, packet: Uint8Array, packetOffset: number, lengthBytes: number): void {
+    if (lengthBytes > LOOP_BYTES) {
+      packet.set(region.part(offset, lengthBytes), packetOffset);
+      return;
+    }
     const words = this.#outgoing.of(packet);
     copyByWords(packet, words, packetOffset, region.bytes, region.words, offset, lengthBytes);
   }
 
   /** Copies from a packet into a region, without a look at any key. */
   store(region: MemoryRegion, offset: number, packet: Uint8Array, packetOffset: number, lengthBytes: number): void {
+    if (lengthBytes > LOOP_BYTES) {
+      region.bytes.set(this.#packets.of(packet, packetOffset, lengthBytes), offset);
+      return;
+    }
     const words = this.#incoming.of(packet);
     copyByWords(region.bytes, region.words, offset, packet, words, packetOffset, lengthBytes);
   }

@@ -1,9 +1,12 @@
 import { AccessFlags } from '../../spec/index.js';
 import { locateRange } from './address-range.js';
 import { ANY_QP, RemoteGrant } from './remote-grant.js';
+import { ViewCache } from './view-cache.js';
 import { wordsOf } from './word-copy.js';
 
 const NO_BYTES = new Uint8Array(0);
+/** As many as the packets of a message of 1 MiB. */
+const VIEWS = 256;
 
 /** Memory that the NIC may touch on behalf of whoever shows one of its keys (IBTA 10.6). */
 export class MemoryRegion {
@@ -18,6 +21,7 @@ export class MemoryRegion {
   /** Windows that are bound to it. */
   windows = 0;
   #words: Int32Array | undefined;
+  #views: ViewCache | undefined;
   #view: DataView | undefined;
   #quadwords: BigInt64Array | undefined;
 
@@ -51,6 +55,12 @@ export class MemoryRegion {
 
   allows(access: number): boolean {
     return (this.access & access) === access;
+  }
+
+  /** Part of {@link bytes}. */
+  part(offset: number, lengthBytes: number): Uint8Array {
+    this.#views ??= new ViewCache(VIEWS);
+    return this.#views.of(this.bytes, offset, lengthBytes);
   }
 
   /** {@link bytes} by words; empty when they are not aligned. */

@@ -4,7 +4,7 @@
  */
 
 /** Beyond so many bytes, `TypedArray.set` is quicker. */
-const LOOP_BYTES = 128;
+export const LOOP_BYTES = 128;
 /** The same for a loop over bytes. */
 const BYTE_LOOP_BYTES = 32;
 /** Times that other memory than the last has to be asked for before it takes its place. */
