@@ -124,4 +124,5 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(1);
 });
 
-await main(process.argv.slice(2));
+// Not awaited: what it loads may share this file's bundle, and would wait for the end of what waits for it.
+void main(process.argv.slice(2));
