@@ -100,7 +100,7 @@ function bindLibC(lib: ReturnType<typeof koffi.load>): LibC {
     eventfd: lib.func('int eventfd(uint32_t initial, int flags)'),
     eventfdRead: lib.func('int eventfd_read(int fd, void *value)'),
     eventfdWrite: lib.func('int eventfd_write(int fd, uint64_t value)'),
-    ppoll: lib.func('int ppoll(void *fds, unsigned long count, void *timeout, void *signalMask)'),
+    ppoll: lib.func('int ppoll(int64_t fds, unsigned long count, int64_t timeout, int64_t signalMask)'),
     schedYield: lib.func('int sched_yield()'),
     // A pointer in C; as a number, failure is -1.
     mmap: lib.func('int64_t mmap(void *address, size_t length, int protection, int flags, int fd, int64_t offset)'),
