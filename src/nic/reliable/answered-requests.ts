@@ -8,7 +8,6 @@ import {
   fethPlacement,
   fethSelectivity,
   OpcodeBit,
-  opcodeHeaderBytes,
   rethLength,
   rethOffset,
   rethRkey,
@@ -68,8 +67,16 @@ export class AnsweredRequests {
     this.#resources.resize(depth);
   }
 
-  /** A request that is next in PSN order. `payload` are the bytes behind its headers, pad left out. */
-  onRequest(bytes: Uint8Array, offset: number, bits: number, psn: number, payload: number): void {
+  /** A request that is next in PSN order. `payload` is the length of its data, pad left out, which are at `source[at]`. */
+  onRequest(
+    bytes: Uint8Array,
+    offset: number,
+    bits: number,
+    psn: number,
+    payload: number,
+    source: Uint8Array,
+    at: number,
+  ): void {
     const { responder } = this;
     if (responder.sender.full || !this.#allows(bytes, offset, bits)) {
       const opcode = bytes[offset];
@@ -81,7 +88,7 @@ export class AnsweredRequests {
     } else if ((bits & OpcodeBit.FLUSH) !== 0) {
       this.#onFlush(bytes, offset, psn, payload);
     } else {
-      this.#onAtomicWrite(bytes, offset, psn, payload);
+      this.#onAtomicWrite(bytes, offset, psn, payload, source, at);
     }
   }
 
@@ -209,7 +216,14 @@ export class AnsweredRequests {
     return true;
   }
 
-  #onAtomicWrite(bytes: Uint8Array, offset: number, psn: number, payload: number): void {
+  #onAtomicWrite(
+    bytes: Uint8Array,
+    offset: number,
+    psn: number,
+    payload: number,
+    source: Uint8Array,
+    at: number,
+  ): void {
     const { responder } = this;
     const opcode = bytes[offset];
     const reth = offset + rethOffset[opcode];
@@ -222,7 +236,7 @@ export class AnsweredRequests {
     const hi = rethVaHi(bytes, reth);
     const grant = responder.demand(rkey, hi, lo, 8, AccessFlags.REMOTE_WRITE);
     if (grant === undefined) return;
-    executeAtomicWrite(bytes, offset + opcodeHeaderBytes[opcode], grant.region, this.core.memory.begin);
+    executeAtomicWrite(source, at, grant.region, this.core.memory.begin);
     this.#confirm(OpcodeBit.ATOMIC_WRITE, psn, rkey, hi, lo, 8);
   }
 

@@ -171,7 +171,7 @@ export class Responder implements ReceivingHalf {
     else if (!this.#isInSequence(bits)) this.refuse(opcode, payload);
     else if ((bits & OpcodeBit.SEND) !== 0) this.#onSend(bytes, offset, opcode, bits, at, payload, pad);
     else if ((bits & OpcodeBit.WRITE) !== 0) this.#onWrite(bytes, offset, opcode, bits, at, payload, pad);
-    else if ((bits & ANSWERED) !== 0) this.#answered.onRequest(bytes, offset, bits, psn, payload);
+    else if ((bits & ANSWERED) !== 0) this.#answered.onRequest(bytes, offset, bits, psn, payload, this.#source, at);
     else this.refuse(opcode, payload);
   }
 
