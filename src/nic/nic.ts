@@ -214,7 +214,8 @@ export class Nic implements ControlCore {
    * @returns whether there is more to send once the sink was flushed
    */
   transmit(): boolean {
-    this.timers.expire(this.nowUs);
+    // Whoever is handed the time without need has it boxed: 16 bytes of garbage.
+    if (this.timerDue) this.timers.expire(this.nowUs);
     this.settleOverruns();
     if (this.generalServices.busy && !this.generalServices.transmit()) return true;
     for (let turn = 0; turn < TURNS && this.#readyCount > 0; turn += 1) {
