@@ -1,11 +1,12 @@
 import type { Gid } from '../spec/index.js';
 import { isIpv4Gid, ipFromGid } from '../spec/index.js';
-import { isMulticastGid, PacketMeta, type Path } from '../wire/index.js';
+import { Ecn, isMulticastGid, PacketMeta, type Path } from '../wire/index.js';
 import { GroupTable } from './group-table.js';
 import type { FramePort, Link, LinkStatus, PacketReceiver } from './link.js';
 import { LinkError } from './link-error.js';
 import { SimulatedFrames } from './simulated-frames.js';
-import type { Direction } from './simulation/direction.js';
+import { changedConditions, type LinkConditions, PERFECT_CONDITIONS } from './simulation/conditions.js';
+import { Direction } from './simulation/direction.js';
 import type { SimulatedNetwork } from './simulated-network.js';
 import { type SimulatedFrame, type SimulatedPacket, wireBytes } from './simulation/packet.js';
 
@@ -17,6 +18,10 @@ export interface SimulatedLinkOptions {
   readonly burstPackets?: number;
   /** IP bytes that wait to be received; what finds no room is dropped, as by a full socket buffer. */
   readonly inboxLimitBytes?: number;
+  /** What is taken while more waits is marked, as links do that see their socket's buffer fill. */
+  readonly inboxMarkBytes?: number;
+  /** The last hop to the host, which all who send to it share. Default: none. */
+  readonly port?: Partial<Pick<LinkConditions, 'bandwidthBytesPerUs' | 'queueLimitBytes' | 'markAboveBytes'>>;
 }
 
 const DEFAULT_MAX_PACKET_BYTES = 4096 + 96;
@@ -28,7 +33,11 @@ export class SimulatedLink implements Link {
   readonly maxPacketBytes: number;
   readonly sink: SimulatedSink;
 
+  /** @internal The last hop. */
+  readonly port: Direction | undefined;
+
   readonly #inboxLimitBytes: number;
+  readonly #inboxMarkBytes: number;
   readonly #meta = new PacketMeta();
   readonly #groups: GroupTable<string>;
   #frames: SimulatedFrames | undefined;
@@ -52,6 +61,9 @@ export class SimulatedLink implements Link {
     this.ipv6 = !isIpv4Gid(gid);
     this.maxPacketBytes = options.maxPacketBytes ?? DEFAULT_MAX_PACKET_BYTES;
     this.#inboxLimitBytes = options.inboxLimitBytes ?? Infinity;
+    this.#inboxMarkBytes = options.inboxMarkBytes ?? Infinity;
+    if (options.port !== undefined)
+      this.port = new Direction('', address, changedConditions({ ...PERFECT_CONDITIONS, delayUs: 0 }, options.port));
     const burstPackets = options.burstPackets ?? DEFAULT_BURST_PACKETS;
     this.sink = new SimulatedSink(network, this, burstPackets * this.maxPacketBytes);
     this.#groups = new GroupTable(
@@ -107,6 +119,7 @@ export class SimulatedLink implements Link {
       const { bytes, header } = arrived;
       this.#taken += 1;
       received += 1;
+      const long = this.#inboxBytes > this.#inboxMarkBytes;
       this.#inboxBytes -= wireBytes(arrived);
       if (header === undefined) {
         receiver.receiveFrame?.(bytes, 0, bytes.length);
@@ -119,6 +132,7 @@ export class SimulatedLink implements Link {
       meta.destination.set(header.destination);
       meta.sourcePort = header.sourcePort;
       meta.trafficClass = header.trafficClass;
+      if (long && (header.trafficClass & Ecn.MASK) !== Ecn.NOT_ECT) meta.trafficClass |= Ecn.CE;
       meta.hopLimit = header.hopLimit;
       meta.flowLabel = header.flowLabel;
       meta.ipId = header.ipId;

@@ -5,6 +5,7 @@ import { changedConditions, type LinkConditions, PERFECT_CONDITIONS } from './si
 import { Direction } from './simulation/direction.js';
 import { EventQueue } from './simulation/event-queue.js';
 import {
+  marked,
   type PacketHeader,
   packetInFrame,
   type SimulatedFrame,
@@ -263,11 +264,11 @@ export class SimulatedNetwork {
   }
 
   /** Lets conditions and chance act on a packet or a frame. */
-  #transmit(direction: Direction, packet: SimulatedPacket | SimulatedFrame): void {
+  #transmit(direction: Direction, sent: SimulatedPacket | SimulatedFrame): void {
     const { conditions } = direction;
     const counts = this.counts;
     const random = this.#random;
-    const ipBytes = wireBytes(packet);
+    const ipBytes = wireBytes(sent);
     if (conditions.partitioned) {
       counts.partitioned += 1;
       return;
@@ -281,6 +282,7 @@ export class SimulatedNetwork {
       counts.queueDropped += 1;
       return;
     }
+    const packet = direction.isLong(this.#nowUs) ? this.#mark(sent) : sent;
     if (random.chance(conditions.loss)) {
       counts.lost += 1;
       return;
@@ -308,8 +310,30 @@ export class SimulatedNetwork {
     const wanted =
       link !== undefined && (packet === undefined ? link.takesFrames : this.#isFor(link, packet, packet === arriving));
     if (!wanted) this.counts.unroutable += 1;
-    else if (link.accept(packet ?? arriving)) this.counts.delivered += 1;
-    else this.counts.inboxDropped += 1;
+    else this.#passPort(link, packet ?? arriving);
+  }
+
+  /** The last hop to a host, and its inbox. */
+  #passPort(link: SimulatedLink, packet: SimulatedPacket | SimulatedFrame): void {
+    const { port } = link;
+    const departureUs = port?.serialise(this.#nowUs, wireBytes(packet)) ?? this.#nowUs;
+    if (departureUs < 0) {
+      this.counts.queueDropped += 1;
+      return;
+    }
+    const arriving = port?.isLong(this.#nowUs) === true ? this.#mark(packet) : packet;
+    const accept = (): void => {
+      if (link.accept(arriving)) this.counts.delivered += 1;
+      else this.counts.inboxDropped += 1;
+    };
+    if (departureUs > this.#nowUs) this.#queue.push(departureUs, accept);
+    else accept();
+  }
+
+  #mark<T extends SimulatedPacket | SimulatedFrame>(packet: T): T {
+    const after = marked(packet);
+    if (after !== packet) this.counts.marked += 1;
+    return after;
   }
 
   /** Whether a packet that reaches a host is for it. */

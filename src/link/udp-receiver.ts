@@ -9,8 +9,9 @@ import {
   type UdpSocket,
 } from '../host/index.js';
 import { type Gid, isIpv4Gid } from '../spec/index.js';
-import { getU32, PacketMeta } from '../wire/index.js';
+import { Ecn, getU32, PacketMeta } from '../wire/index.js';
 import type { PacketReceiver } from './link.js';
+import { UdpBacklog } from './udp-backlog.js';
 import { SOL_UDP, UDP_GRO } from './udp-segmentation.js';
 
 /** No datagram is longer, joined ones included. */
@@ -72,6 +73,7 @@ export class UdpReceiver {
   readonly #nameLength: number;
   readonly #trafficClassType: number;
   readonly #hopLimitType: number;
+  readonly #backlog: UdpBacklog;
   /** The last call brought something, so the next one probably will. */
   #busy = false;
 
@@ -90,6 +92,7 @@ export class UdpReceiver {
     this.#nameLength = sockaddrLength(ipv6);
     this.#trafficClassType = ipv6 ? IPV6_TCLASS : IP_TOS;
     this.#hopLimitType = ipv6 ? IPV6_HOPLIMIT : IP_TTL;
+    this.#backlog = new UdpBacklog(socket);
     this.#messages = arrivals.messages;
     this.#bytes = arrivals.arena.bytes;
     const meta = this.#meta;
@@ -115,6 +118,7 @@ export class UdpReceiver {
       const count = libc.recvmmsg(this.socket.fd, messages.address(0), BATCH, 0, 0);
       if (count <= 0) {
         this.#busy = packets > 0;
+        this.#backlog.onTaken(0, false, false);
         break;
       }
       this.arrivals.calls += 1;
@@ -122,6 +126,9 @@ export class UdpReceiver {
         this.#mayJoin = false;
         this.socket.setOption(SOL_UDP, UDP_GRO, 1);
       }
+      let bytes = 0;
+      for (let i = 0; i < count; i += 1) bytes += messages.length(i);
+      this.#backlog.onTaken(bytes, count === BATCH, packets === 0);
       for (let i = 0; i < count; i += 1) packets += this.#deliver(receiver, i, messages.length(i));
       if (count < BATCH) break;
     }
@@ -147,10 +154,13 @@ export class UdpReceiver {
     const end = i * BUFFER_BYTES + length;
     let packets = 0;
     let offset = i * BUFFER_BYTES;
+    const { trafficClass } = meta;
+    const markable = (trafficClass & Ecn.MASK) !== Ecn.NOT_ECT;
     do {
       const packetBytes = Math.min(segmentBytes, end - offset);
       // Each of joined packets has another.
       meta.ipId = -1;
+      if (markable) meta.trafficClass = this.#backlog.mark() ? trafficClass | Ecn.CE : trafficClass;
       receiver.receive(bytes, offset, packetBytes, meta);
       offset += packetBytes;
       packets += 1;

@@ -9,14 +9,15 @@ import {
   type UdpSocket,
   writeSockaddr,
 } from '../host/index.js';
-import { type Path, putU32, ROCE_PORT } from '../wire/index.js';
+import { Ecn, type Path, putU32, ROCE_PORT } from '../wire/index.js';
 import type { PacketSink } from './link.js';
 import type { LocalAddress } from './udp-address.js';
 import { SOL_UDP, UDP_SEGMENT } from './udp-segmentation.js';
 
 /** What the sockets are set to; only packets that differ say so themselves. */
 export const DEFAULT_HOP_LIMIT = 64;
-export const DEFAULT_TRAFFIC_CLASS = 0;
+/** That of nearly all packets: reliable ones, whose senders answer to marks. */
+export const DEFAULT_TRAFFIC_CLASS: number = Ecn.ECT0;
 
 /** More would leave the processor's cache before they are sent. */
 const ARENA_BYTES = 256 * 1024;

@@ -13,7 +13,8 @@ const SO_RCVBUF = 8;
 const SO_SNDBUFFORCE = 32;
 const SO_RCVBUFFORCE = 33;
 const SO_MEMINFO = 55;
-/** Index of the packets dropped among the numbers of SO_MEMINFO. */
+/** Indices among the numbers of SO_MEMINFO: memory that packets take which wait, and packets dropped. */
+const SK_MEMINFO_RMEM_ALLOC = 0;
 const SK_MEMINFO_DROPS = 8;
 
 const IPPROTO_IP = 0;
@@ -63,6 +64,11 @@ function growBuffer(socket: UdpSocket, force: number, plain: number): void {
 /** What the kernel sets aside for packets that have arrived. */
 export function receiveBufferBytes(socket: UdpSocket): number {
   return socket.getOption(SOL_SOCKET, SO_RCVBUF) ?? 0;
+}
+
+/** What of it packets take that wait. */
+export function backlogOf(socket: UdpSocket): number {
+  return socket.getOption(SOL_SOCKET, SO_MEMINFO, SK_MEMINFO_RMEM_ALLOC) ?? 0;
 }
 
 /** Packets that found no room there. */

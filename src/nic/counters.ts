@@ -30,6 +30,16 @@ export class NicCounters {
   /** Packets sent more than once. */
   retransmittedPkts = 0;
 
+  /** Times an acknowledgement was asked for once more, long before the retry timer runs out. */
+  lossProbes = 0;
+  // Names of the next are those of mlx5. "np" is who gets packets and tells their sender of marks, "rp" who is told.
+  /** Packets that came marked: they had met congestion. */
+  npEcnMarkedRocePackets = 0;
+  npCnpSent = 0;
+  rpCnpHandled = 0;
+  /** To queue pairs of services that cannot send less. */
+  rpCnpIgnored = 0;
+
   rxMalformed = 0;
   rxIcrcEncapsulated = 0;
   rxUnknownOpcode = 0;
@@ -72,6 +82,11 @@ export class NicCounters {
       rdma_recvs: this.rdmaRecvs,
       completions: this.completions,
       retransmitted_pkts: this.retransmittedPkts,
+      loss_probes: this.lossProbes,
+      np_ecn_marked_roce_packets: this.npEcnMarkedRocePackets,
+      np_cnp_sent: this.npCnpSent,
+      rp_cnp_handled: this.rpCnpHandled,
+      rp_cnp_ignored: this.rpCnpIgnored,
       rx_malformed: this.rxMalformed,
       rx_icrc_encapsulated: this.rxIcrcEncapsulated,
       rx_unknown_opcode: this.rxUnknownOpcode,

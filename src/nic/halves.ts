@@ -21,6 +21,8 @@ export interface SendingHalf {
   transmit(budget: number): Served;
   /** Takes an acknowledgement or a response. `bits` are those of its opcode (`OpcodeBit`). */
   onResponse(bytes: Uint8Array, offset: number, lengthBytes: number, bits: number, meta: PacketMeta): void;
+  /** What it sends, or asks for, meets congestion on the way; absent where the service cannot send less. */
+  onCongestion?(): void;
   /** The QP's timer may have run out. */
   onTimer(): void;
   /** Completes all that is posted as flushed. */

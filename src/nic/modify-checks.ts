@@ -7,7 +7,7 @@ import {
   type QpCap,
   QpState,
 } from '../spec/index.js';
-import type { Path } from '../wire/index.js';
+import { Ecn, OpcodeService, type Path } from '../wire/index.js';
 import { CommandError } from './command-error.js';
 import { pathTo } from './path-to.js';
 import type { Port } from './port.js';
@@ -70,5 +70,6 @@ function pathOf(qp: QueuePair, ahAttr: QpAttr['ahAttr'], port: Port): Path {
       'EINVAL',
       `ahAttr.portNum is ${ahAttr.portNum}, the queue pair's port is ${qp.attr.portNum}`,
     );
-  return pathTo(ahAttr, port);
+  const reliable = qp.service === OpcodeService.RC || qp.service === OpcodeService.XRC;
+  return pathTo(ahAttr, port, reliable ? Ecn.ECT0 : Ecn.NOT_ECT);
 }

@@ -34,8 +34,8 @@ export interface NicCore {
   schedule(qp: QueuePair, due: number): void;
 }
 
-/** The halves of a QP that may have something to send; the other is not looked at. */
-export const Due = { SENDING: 1, RECEIVING: 2, BOTH: 3 } as const;
+/** The halves of a QP that may have something to send, the other is not looked at; and whether the peer is to hear of congestion. */
+export const Due = { SENDING: 1, RECEIVING: 2, BOTH: 3, NOTIFYING: 4 } as const;
 
 /** How serving a QP ended. */
 export const Served = {

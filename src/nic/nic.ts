@@ -5,16 +5,19 @@ import {
   bthPadCount,
   bthPkey,
   bthTver,
+  Ecn,
   ICRC_BYTES,
   IcrcVerifier,
   isMulticastGid,
   MULTICAST_QPN,
+  Opcode,
   OpcodeBit,
   opcodeBits,
   opcodeHeaderBytes,
   OpcodeService,
   type PacketMeta,
 } from '../wire/index.js';
+import { isCongestionNotification } from './congestion-notification.js';
 import { assert, CommandError } from './command-error.js';
 import { type ControlCore, ControlVerbs } from './control-verbs.js';
 import { NicCounters } from './counters.js';
@@ -284,6 +287,8 @@ export class Nic implements ControlCore {
     } else if (qp === undefined || (this.multicast.size > 0 && isMulticastGid(meta.destination))) {
       // What goes to a group goes to its members, not to one QP (PROTOCOL.md 3.5).
       counters.rxUnknownQp += 1;
+    } else if (opcode === Opcode.CNP) {
+      this.#onCongestionNotification(qp, bytes, offset, lengthBytes, meta);
     } else if (opcode >>> 5 !== qp.service) {
       counters.rxWrongTransport += 1;
     } else if (!pkeysMatch(bthPkey(bytes, offset), qp.pkey)) {
@@ -297,12 +302,37 @@ export class Nic implements ControlCore {
         counters.rxWrongTransport += 1;
         return;
       }
-      if (qp.connected) qp.onHeard();
+      if (qp.connected) {
+        qp.onHeard();
+        if ((meta.trafficClass & Ecn.MASK) === Ecn.CE) qp.onMarked(bits);
+      }
       qp.receiving.onRequest(bytes, offset, lengthBytes, meta);
     } else if (!qp.maySend) {
       counters.rxWrongState += 1;
     } else {
+      if ((meta.trafficClass & Ecn.MASK) === Ecn.CE) qp.onMarked(bits);
       qp.sending.onResponse(bytes, offset, lengthBytes, bits, meta);
+    }
+  }
+
+  /** Its own kind of packet, but as any other it counts only from the peer of a queue pair that may send. */
+  #onCongestionNotification(
+    qp: QueuePair,
+    bytes: Uint8Array,
+    offset: number,
+    lengthBytes: number,
+    meta: PacketMeta,
+  ): void {
+    const { counters } = this;
+    if (!isCongestionNotification(bytes, offset, lengthBytes)) counters.rxMalformed += 1;
+    else if (!pkeysMatch(bthPkey(bytes, offset), qp.pkey)) counters.rxBadPkey += 1;
+    else if (!qp.connected) counters.rxWrongTransport += 1;
+    else if (!qp.maySend) counters.rxWrongState += 1;
+    else if (!qp.isPeer(meta.sourceWords)) counters.rxWrongPeer += 1;
+    else if (qp.sending.onCongestion === undefined) counters.rpCnpIgnored += 1;
+    else {
+      counters.rpCnpHandled += 1;
+      qp.sending.onCongestion();
     }
   }
 

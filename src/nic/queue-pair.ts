@@ -8,7 +8,8 @@ import {
   type QpType,
   Syndrome,
 } from '../spec/index.js';
-import { createPath, type OpcodeService, type Path } from '../wire/index.js';
+import { createPath, OpcodeBit, type OpcodeService, type Path } from '../wire/index.js';
+import { CNP_INTERVAL_US, sendCongestionNotification } from './congestion-notification.js';
 import type { ReceivingHalf, SendingHalf } from './halves.js';
 import { Due, type NicCore, Served } from './nic-core.js';
 import type { PacketOrigin } from './packet-builder.js';
@@ -113,6 +114,8 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
   #errorCause: Syndrome = Syndrome.NONE;
   #drainNotice = false;
   #heardFromPeer = false;
+  /** When the peer was last told of congestion. */
+  #notifiedUs = -Infinity;
 
   constructor(
     parts: QueuePairParts,
@@ -181,6 +184,18 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
     if (this.state === QpState.RTR) this.raise(EventType.COMM_EST);
   }
 
+  /** A packet of the peer was marked by somebody on its way; `bits` are those of its opcode. The peer hears of it, not too often. */
+  onMarked(bits: number): void {
+    const { core } = this;
+    core.counters.npEcnMarkedRocePackets += 1;
+    if ((bits & OpcodeBit.PAYLOAD) === 0) return;
+    // How much of an answer comes at a time is for whoever asks to decide.
+    if ((bits & OpcodeBit.RESPONSE) !== 0) this.sending.onCongestion?.();
+    if (core.nowUs - this.#notifiedUs < CNP_INTERVAL_US) return;
+    this.#notifiedUs = core.nowUs;
+    core.schedule(this, Due.NOTIFYING);
+  }
+
   /** Takes new attributes and the state they lead to; the caller has checked that they may be taken. */
   modify(changes: Partial<QpAttr>, path: Path | undefined, mtuBytes: number): void {
     const from = this.state;
@@ -224,6 +239,7 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
    * packets of this QP it can leave by the same system call.
    */
   transmit(budget: number): Served {
+    if ((this.due & Due.NOTIFYING) !== 0 && !this.#notify()) return Served.BLOCKED;
     const { due } = this;
     const answers = (due & Due.RECEIVING) !== 0;
     if (answers) {
@@ -236,6 +252,16 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
     if (!answers || this.receiving.transmitAcknowledgement() !== Served.BLOCKED) return asked;
     this.due |= Due.RECEIVING;
     return Served.BLOCKED;
+  }
+
+  /** @returns false when the sink is full */
+  #notify(): boolean {
+    if (this.mayReceive) {
+      if (!sendCongestionNotification(this.core.builder, this)) return false;
+      this.core.counters.npCnpSent += 1;
+    }
+    this.due &= ~Due.NOTIFYING;
+    return true;
   }
 
   /** The driver posted send requests, or in ERR receive requests. */
@@ -311,6 +337,7 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
     this.receiving.reset();
     this.core.timers.disarm(this.timerId);
     this.#heardFromPeer = false;
+    this.#notifiedUs = -Infinity;
     this.#drainNotice = false;
     this.attr = initialAttributes(this.cap);
     this.destQpn = 0;

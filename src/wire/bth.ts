@@ -8,6 +8,9 @@ export const ICRC_BYTES = 4;
 /** The UDP port that RoCEv2 packets are sent to. */
 export const ROCE_PORT = 4791;
 
+/** Bits of the header's fifth byte. */
+export const BthFlag = { FECN: 0x80, BECN: 0x40 } as const;
+
 /**
  * Writes a base transport header of version 0 with FECN and BECN clear.
  *

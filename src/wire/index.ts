@@ -1,6 +1,7 @@
 /** RoCEv2 on the wire: codecs, ICRC, capture files. Pure functions over bytes; nothing of Node. */
 export * from './bytes.js';
 export * from './bth.js';
+export * from './ecn.js';
 export * from './headers.js';
 export * from './opcode.js';
 export * from './path.js';

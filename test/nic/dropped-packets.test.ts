@@ -48,7 +48,11 @@ describe('a packet is counted and dropped', () => {
     ['of the UC transport', 'rx_wrong_transport', { opcode: Opcode.UC_WRITE_ONLY }],
     ['of the UD transport', 'rx_wrong_transport', { opcode: Opcode.UD_SEND_ONLY }],
     ['of the XRC transport', 'rx_wrong_transport', { opcode: Opcode.XRC_SEND_ONLY }],
-    ['that notifies of congestion', 'rx_wrong_transport', { opcode: Opcode.CNP, payload: new Uint8Array(16) }],
+    [
+      'that notifies of congestion without saying so',
+      'rx_malformed',
+      { opcode: Opcode.CNP, payload: new Uint8Array(16) },
+    ],
     ['of an opcode that nobody knows', 'rx_unknown_opcode', { opcode: 0xff }],
     ['of a reserved RC opcode', 'rx_unknown_opcode', { opcode: 0x15 }],
   ];

@@ -15,6 +15,7 @@ import {
   bthPsn,
   bthSolicited,
   BTH_BYTES,
+  BthFlag,
   crc32,
   createPath,
   fethOffset,
@@ -169,6 +170,7 @@ export interface Crafted {
   readonly ackRequest?: boolean;
   readonly solicited?: boolean;
   readonly migReq?: boolean;
+  readonly becn?: boolean;
   readonly reth?: Reth;
   readonly feth?: Feth;
   readonly atomic?: { readonly va: bigint; readonly rkey: number; readonly swapAdd: bigint; readonly compare?: bigint };
@@ -183,6 +185,7 @@ export interface Crafted {
 }
 
 const TVER_BYTE = 1;
+const FLAGS_BYTE = 4;
 
 /** Builds a packet that travels from one address to another. */
 export function craft(from: string, to: string, fields: Crafted): Uint8Array {
@@ -204,6 +207,7 @@ export function craft(from: string, to: string, fields: Crafted): Uint8Array {
     fields.migReq === true ? 1 : 0,
   );
   bytes[TVER_BYTE] |= fields.tver ?? 0;
+  if (fields.becn === true) bytes[FLAGS_BYTE] |= BthFlag.BECN;
   writeExtensions(bytes, fields);
   bytes.set(payload, headerBytes);
   const path = createPath({ sgid: gidFromIp(from), dgid: gidFromIp(to) });

@@ -79,6 +79,7 @@ function planConditions(random: SeededRandom, hideIpId: boolean, roughness: numb
     jitterUs: random.chance(0.6) ? 30 * random.fraction() : 0,
     bandwidthBytesPerUs: slow ? random.between(100, 2000) : Infinity,
     queueLimitBytes: slow && random.chance(0.5) ? random.between(40_000, 200_000) : Infinity,
+    markAboveBytes: Infinity,
     mtuBytes: 65535,
     loss: rough(0.04),
     duplication: rough(0.05),

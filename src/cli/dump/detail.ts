@@ -1,5 +1,5 @@
 /** Every field of every header, a header an indented line. */
-import { formatSyndrome, hex, type Packet, type RoceDatagram } from '../../wire/index.js';
+import { ecnName, formatSyndrome, hex, type Packet, type RoceDatagram } from '../../wire/index.js';
 import { cmDetailLines } from './cm-fields.js';
 import type { Examined } from './examine.js';
 import { formatVerdict } from './line.js';
@@ -13,9 +13,10 @@ const bit = (flag: boolean): string => (flag ? '1' : '0');
 function ipLine({ source, destination }: Examined['addresses'], datagram: RoceDatagram): string {
   const { roceVersion, ipv6, trafficClass, hopLimit, flowLabel, ipId } = datagram;
   const ends = `src=${source} dst=${destination}`;
-  if (!ipv6) return `IPv4 ${ends} tos=${hex(trafficClass, 2)} ttl=${hopLimit} id=${hex(ipId, 4)}`;
+  if (!ipv6)
+    return `IPv4 ${ends} tos=${hex(trafficClass, 2)} (${ecnName(trafficClass)}) ttl=${hopLimit} id=${hex(ipId, 4)}`;
   const name = roceVersion === 1 ? 'GRH' : 'IPv6';
-  return `${name} ${ends} traffic_class=${hex(trafficClass, 2)} hop_limit=${hopLimit} flow_label=${hex(flowLabel, 5)}`;
+  return `${name} ${ends} traffic_class=${hex(trafficClass, 2)} (${ecnName(trafficClass)}) hop_limit=${hopLimit} flow_label=${hex(flowLabel, 5)}`;
 }
 
 function bthLine({ name, bth }: Packet): string {

@@ -8,6 +8,8 @@ export interface LinkConditions {
   readonly bandwidthBytesPerUs: number;
   /** Bytes that may wait for their turn to be sent; what finds no room is dropped (tail drop). */
   readonly queueLimitBytes: number;
+  /** With more waiting than that, packets of senders that answer to marks are marked (RFC 3168), as by a switch. */
+  readonly markAboveBytes: number;
   /** Largest IP packet that passes; larger ones vanish, as where a router's ICMP messages are filtered. */
   readonly mtuBytes: number;
   /** Probabilities, 0 to 1, that a packet ... is lost, */
@@ -29,6 +31,7 @@ export const PERFECT_CONDITIONS: LinkConditions = {
   jitterUs: 0,
   bandwidthBytesPerUs: Infinity,
   queueLimitBytes: Infinity,
+  markAboveBytes: Infinity,
   mtuBytes: 65535,
   loss: 0,
   duplication: 0,
@@ -39,7 +42,7 @@ export const PERFECT_CONDITIONS: LinkConditions = {
 };
 
 const PROBABILITIES = ['loss', 'duplication', 'reordering', 'corruption'] as const;
-const DURATIONS = ['delayUs', 'jitterUs', 'reorderDelayUs', 'queueLimitBytes'] as const;
+const DURATIONS = ['delayUs', 'jitterUs', 'reorderDelayUs', 'queueLimitBytes', 'markAboveBytes'] as const;
 
 /**
  * Puts changes over conditions.

@@ -1,7 +1,7 @@
 import type { LinkConditions } from './conditions.js';
 import type { SeededRandom } from './random.js';
 
-/** One direction between two hosts: its conditions, and how far its serialiser and its last packet have come. */
+/** One direction between two hosts, or the last hop to one of them: its conditions, and how far its serialiser and its last packet have come. */
 export class Direction {
   #busyUntilUs = 0;
   #lastArrivalUs = 0;
@@ -20,6 +20,12 @@ export class Direction {
     if ((startUs - nowUs) * bandwidthBytesPerUs + bytes > queueLimitBytes) return -1;
     this.#busyUntilUs = startUs + bytes / bandwidthBytesPerUs;
     return this.#busyUntilUs;
+  }
+
+  /** Whether more waits for its turn than should. */
+  isLong(nowUs: number): boolean {
+    const { bandwidthBytesPerUs, markAboveBytes } = this.conditions;
+    return markAboveBytes !== Infinity && (this.#busyUntilUs - nowUs) * bandwidthBytesPerUs > markAboveBytes;
   }
 
   /** When a packet that left at `departureUs` arrives, behind all that left before it. */

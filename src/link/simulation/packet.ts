@@ -1,5 +1,5 @@
 import type { Gid } from '../../spec/index.js';
-import { LinkType, parseFrame } from '../../wire/index.js';
+import { Ecn, LinkType, parseFrame } from '../../wire/index.js';
 
 /** Something on the simulated wire. */
 interface Transit {
@@ -41,6 +41,13 @@ export interface PacketHeader {
  * packets overtake it; replacing changes the bytes and nothing else, so the ICRC is the script's business.
  */
 export type Verdict = 'pass' | 'drop' | 'duplicate' | { readonly delayUs: number } | { readonly replace: Uint8Array };
+
+/** What comes out of a queue that is too long: marked, where the sender answers to that. */
+export function marked<T extends SimulatedPacket | SimulatedFrame>(transit: T): T {
+  const { header } = transit;
+  if (header === undefined || (header.trafficClass & Ecn.MASK) === Ecn.NOT_ECT) return transit;
+  return { ...transit, header: { ...header, trafficClass: header.trafficClass | Ecn.CE } };
+}
 
 /** Bytes of the IP and UDP headers, which count on the wire and against an MTU. */
 export function ipUdpBytes(ipv6: boolean): number {

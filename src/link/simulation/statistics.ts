@@ -12,6 +12,8 @@ export class NetworkStatistics {
   /** Dropped because the queue before a slow link, or the receiver's buffer, was full. */
   queueDropped = 0;
   inboxDropped = 0;
+  /** Marked because the queue was long. */
+  marked = 0;
   /** Dropped by a partition. */
   partitioned = 0;
   /** Dropped because they were larger than the MTU. */

@@ -266,7 +266,9 @@ export class Completer {
   #progress(psn: number): void {
     const { qp, core } = this;
     const { window } = this.requester;
-    this.requester.congestion.onAcknowledged(psnDiff(psn, window.una));
+    const { congestion, roundTrip } = this.requester;
+    congestion.onAcknowledged(psnDiff(psn, window.una), window.inFlight, core.nowUs);
+    roundTrip.onAcknowledged(psn, core.nowUs);
     window.acknowledge(psn);
     // Whoever asked for time to get ready is ready: this came after.
     this.rnrWaiting = false;
@@ -383,7 +385,8 @@ export class Completer {
     }
     this.#retriesLeft -= 1;
     this.core.timers.disarm(this.qp.timerId);
-    this.requester.congestion.onLoss();
+    if (why === Syndrome.RETRY_TIMEOUT) this.requester.congestion.onTimeout();
+    else this.requester.congestion.onLoss();
     this.#rewind();
   }
 
@@ -391,6 +394,7 @@ export class Completer {
     const { qp, core } = this;
     this.#transmissions += 1;
     core.counters.completerRetryErr += 1;
+    this.requester.roundTrip.forget();
     this.requester.window.rewind();
     this.#rewound = true;
     core.schedule(qp, Due.SENDING);

@@ -1,14 +1,30 @@
 /**
- * How many packets a QP may have unacknowledged: it starts with what any receiver can take, grows while ACKs come back
- * and halves when packets are lost. The ceiling keeps one sender from overrunning the receiver's socket buffer: Linux
- * grants an ordinary process 416 KiB (`rmem_max` doubled), bookkeeping included, and rxe never has more than 128
- * packets in flight (PROTOCOL.md 2.6).
+ * How many packets a QP may have unacknowledged.
+ *
+ * The means are DCQCN's, the measure is a window: what is acknowledged makes room for what is sent, so nothing has to be
+ * paced by a clock, and a receiver that stands still stops its senders by itself. It starts with what any receiver can
+ * take of many at once, and doubles every round trip until something is marked or lost. A mark takes away half of alpha,
+ * the estimate of how often there are marks (gain g). Each quiet round trip then halves the distance to the middle
+ * between what the window was and is (fast recovery); from there on it grows by one packet, after F of them by
+ * one more each time (additive, hyper increase). Loss takes half. All that only once in a round trip: what was sent before says nothing new.
+ *
+ * The ceiling keeps one sender from overrunning the socket buffer of a receiver that marks nothing: Linux grants an ordinary
+ * process 416 KiB (`rmem_max` doubled), bookkeeping included, and rxe never has more than 128 packets in flight
+ * (PROTOCOL.md 2.6).
  */
 
 const MAX_PACKETS = 128;
 const MAX_BYTES = 256 * 1024;
-const FIRST_BYTES = 128 * 1024;
-const MIN_PACKETS = 4;
+/** About what TCP begins with (RFC 6928): senders that begin at the same time do not know of each other. */
+const FIRST_BYTES = 16 * 1024;
+/** After the retry timer ran out; two, so that a gap shows. */
+const TIMEOUT_PACKETS = 2;
+/** g of DCTCP, which goes by round trips as we do; that of DCQCN, 1/256, is for steps of 55 us. */
+const GAIN = 1 / 16;
+/** Quiet round trips after which the target grows: F of DCQCN. */
+const QUIET_ROUNDS = 5;
+/** Without packets for so long, what the window was says nothing of the way any more. */
+const IDLE_US = 10_000;
 /** Packets of large segments; the way that takes such has room for more, and its receiver a cache that does not. */
 const MAX_LARGE_PACKETS = 16;
 
@@ -16,37 +32,122 @@ export class CongestionWindow {
   /** Packets that may be unacknowledged now. */
   packets: number;
   readonly #ceiling: number;
-  /** Acknowledged packets since the window last grew. */
-  #credit = 0;
+  readonly #first: number;
+  /** Below it the window doubles with every round trip. */
+  #threshold: number;
+  #alpha = 1;
+  /** What the window comes back to. */
+  #target: number;
+  /** What it was before the retry timer ran out, until it is seen whether that was right; else 0. */
+  #undo = 0;
+  /** Acknowledged packets of the present round trip. */
+  #acknowledged = 0;
+  /** Round trips since the window was last cut. */
+  #quietRounds = 0;
+  /** Packets still to be acknowledged that were under way when it was. */
+  #held = 0;
+  #lastUs = 0;
 
   constructor(mtuBytes: number) {
     this.#ceiling = Math.min(MAX_PACKETS, MAX_BYTES / mtuBytes);
-    this.packets = Math.min(this.#ceiling, FIRST_BYTES / mtuBytes);
+    this.#first = Math.min(this.#ceiling, FIRST_BYTES / mtuBytes);
+    this.#threshold = this.#ceiling;
+    this.#target = this.#ceiling;
+    this.packets = this.#first;
   }
 
   get ceiling(): number {
     return this.#ceiling;
   }
 
-  /** Packets of large segments that may be unacknowledged now. */
+  /** The same of answers to READs: only who asks for them sends to this receiver, so they need no slow start. */
+  get answers(): number {
+    return this.#threshold >= this.#ceiling ? this.#ceiling : this.packets;
+  }
+
+  /** Packets of large segments that may be unacknowledged now: no such packet is ever lost or marked. */
   get largePackets(): number {
-    return Math.min(this.packets, MAX_LARGE_PACKETS);
+    return MAX_LARGE_PACKETS;
   }
 
   get largeCeiling(): number {
-    return Math.min(this.#ceiling, MAX_LARGE_PACKETS);
+    return MAX_LARGE_PACKETS;
   }
 
-  onAcknowledged(packets: number): void {
-    if (this.packets >= this.#ceiling) return;
-    this.#credit += packets;
-    if (this.#credit < this.packets) return;
-    this.#credit = 0;
-    this.packets = Math.min(this.#ceiling, this.packets + Math.max(1, this.packets >> 2));
+  /** How likely marks are, 0 to 1. */
+  get alpha(): number {
+    return this.#alpha;
   }
 
+  /**
+   * @param inFlight what was unacknowledged before, these packets among it: who does not use the window learns nothing of what
+   *   the way can take
+   */
+  onAcknowledged(packets: number, inFlight: number, nowUs: number): void {
+    this.#lastUs = nowUs;
+    if (this.#held > 0) this.#held -= packets;
+    if (this.#undo > 0) {
+      // More than was sent again: it had all arrived, and only the peer was late.
+      if (packets > inFlight) this.packets = this.#undo;
+      this.#undo = 0;
+    }
+    const used = 2 * inFlight >= this.packets;
+    if (this.packets < this.#threshold) {
+      if (used) this.packets = Math.min(this.#threshold, this.packets + packets);
+      return;
+    }
+    this.#acknowledged += packets;
+    if (this.#acknowledged < this.packets) return;
+    this.#acknowledged = 0;
+    this.#alpha *= 1 - GAIN;
+    this.#quietRounds += 1;
+    if (!used || this.packets >= this.#ceiling) return;
+    const increase = this.#quietRounds - QUIET_ROUNDS;
+    if (increase > 0 || this.#target <= this.packets)
+      this.#target = Math.min(this.#ceiling, Math.max(this.#target, this.packets) + Math.max(1, increase));
+    this.packets = Math.ceil((this.packets + this.#target) / 2);
+  }
+
+  /** Packets met congestion on the way, as the peer tells, or as answers show that were marked. */
+  onCongestion(inFlight: number): void {
+    if (this.#held > 0) return;
+    const { packets } = this;
+    this.#cut(Math.ceil(packets * (1 - this.#alpha / 2)) - 1, inFlight);
+    this.#target = (packets + this.packets) >> 1;
+    this.#alpha += GAIN * (1 - this.#alpha);
+  }
+
+  /** A packet was lost, and the peer says so. */
   onLoss(): void {
-    this.#credit = 0;
-    this.packets = Math.max(MIN_PACKETS, this.packets >> 1);
+    if (this.#held > 0) return;
+    const packets = this.packets >> 1;
+    this.#cut(packets, packets);
+  }
+
+  /** Nothing was heard for the time after which packets are taken for lost. */
+  onTimeout(): void {
+    const { packets } = this;
+    this.#cut(TIMEOUT_PACKETS, 0);
+    if (packets <= TIMEOUT_PACKETS) return;
+    this.#threshold = packets >> 1;
+    this.#undo = packets;
+  }
+
+  /** Something is sent while nothing is under way. */
+  onRestart(nowUs: number): void {
+    if (nowUs - this.#lastUs < IDLE_US || this.packets <= this.#first) return;
+    this.#threshold = this.packets;
+    this.packets = this.#first;
+    this.#acknowledged = 0;
+  }
+
+  #cut(packets: number, held: number): void {
+    this.packets = Math.max(1, Math.min(this.packets, packets));
+    this.#threshold = this.packets;
+    this.#target = this.packets;
+    this.#undo = 0;
+    this.#held = held;
+    this.#acknowledged = 0;
+    this.#quietRounds = 0;
   }
 }

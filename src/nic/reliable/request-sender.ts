@@ -63,7 +63,9 @@ export class RequestSender {
       const kind = this.requester.kinds[control & 0xff];
       if (kind === undefined) return Served.IDLE;
       const packets = kind.read ? this.#readPackets(index) : 1;
-      if (window.inFlight > 0 && window.inFlight + packets > this.#windowPackets(index)) return Served.IDLE;
+      const { inFlight } = window;
+      if (inFlight === 0) this.requester.congestion.onRestart(this.core.nowUs);
+      else if (inFlight + packets > this.#windowPackets(index, kind.read)) return Served.IDLE;
       // What was started goes on, one at a time, though the depth was set to 0 since.
       if (kind.answered && window.rdOutstanding >= Math.max(1, qp.attr.maxRdAtomic)) return Served.IDLE;
       const sent = kind.read
@@ -134,9 +136,10 @@ export class RequestSender {
   }
 
   /** Packets that may be unacknowledged while those of this request are sent. */
-  #windowPackets(index: number): number {
+  #windowPackets(index: number, read = false): number {
     const { congestion } = this.requester;
-    return this.#isLarge(index) ? congestion.largePackets : congestion.packets;
+    if (this.#isLarge(index)) return congestion.largePackets;
+    return read ? congestion.answers : congestion.packets;
   }
 
   /**

@@ -7,6 +7,7 @@ import { connectedKinds, type RequestKind } from '../request-kinds.js';
 import { Completer } from './completer.js';
 import { CongestionWindow } from './congestion-window.js';
 import { RequestSender } from './request-sender.js';
+import { RoundTrip } from './round-trip.js';
 import { SendWindow } from './send-window.js';
 
 /**
@@ -20,6 +21,7 @@ export class ReliableRequester implements SendingHalf {
   /** The requests that this service has, by `WrOpcode`. */
   readonly kinds: readonly (RequestKind | undefined)[];
   congestion = new CongestionWindow(256);
+  readonly roundTrip = new RoundTrip();
   ackTimeoutUs = Infinity;
   retryCnt = 0;
   rnrRetry = 0;
@@ -45,6 +47,7 @@ export class ReliableRequester implements SendingHalf {
   start(): void {
     const { qp } = this;
     this.congestion = new CongestionWindow(qp.mtuBytes);
+    this.roundTrip.reset();
     this.#takeTimes();
     this.#sizeReads();
     this.window.reset(qp.attr.sqPsn);
@@ -65,6 +68,10 @@ export class ReliableRequester implements SendingHalf {
     if ((bits & OpcodeBit.READ_RESPONSE) !== 0) completer.onReadResponse(bytes, offset, lengthBytes, meta);
     else if ((bits & OpcodeBit.ATOMIC_ACK) !== 0) completer.onAtomicAcknowledge(bytes, offset);
     else completer.onAcknowledge(bytes, offset);
+  }
+
+  onCongestion(): void {
+    this.congestion.onCongestion(this.window.inFlight);
   }
 
   onTimer(): void {

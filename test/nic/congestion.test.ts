@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Ecn, Opcode } from '../../src/wire/index.js';
+import { Crowd, KIB, port, RATE, sum } from './crowd.js';
+import { Pair, Puppet } from './pair.js';
+
+describe('many senders to one receiver', () => {
+  it('share its bandwidth within 20 %, lose nothing, and leave none of it unused', () => {
+    const crowd = new Crowd(16, { port });
+    crowd.flow(60_000);
+    const dropped = crowd.dropped;
+    const bytes = crowd.flow(60_000);
+    const fair = sum(bytes) / bytes.length;
+    assert.ok(sum(bytes) > 0.9 * RATE * 60_000, `${sum(bytes)} bytes`);
+    for (const one of bytes) assert.ok(Math.abs(one - fair) < 0.2 * fair, `${one} of ${fair}`);
+    assert.equal(crowd.dropped, dropped);
+  });
+
+  it('keep most of it where 1 % of the packets are lost', () => {
+    const crowd = new Crowd(16, { port }, { loss: 0.01 });
+    crowd.flow(80_000);
+    assert.ok(sum(crowd.flow(60_000)) > 0.8 * RATE * 60_000);
+  });
+
+  it('leave to a newcomer its share', () => {
+    const crowd = new Crowd(2, { port });
+    const [first, second] = crowd.flows;
+    crowd.flows.pop();
+    crowd.flow(30_000);
+    crowd.flows.push(second);
+    crowd.flow(60_000);
+    const bytes = crowd.flow(60_000);
+    assert.equal(crowd.flows[0], first);
+    assert.ok(Math.min(...bytes) > 0.8 * Math.max(...bytes), bytes.join());
+  });
+});
+
+describe('one sender', () => {
+  it('loses nothing to a slow receiver whose queue is short', () => {
+    const crowd = new Crowd(1, { port: { ...port, queueLimitBytes: 100 * KIB, markAboveBytes: 30 * KIB } });
+    const bytes = crowd.flow(60_000);
+    assert.ok(bytes[0] > 0.9 * RATE * 60_000);
+    assert.equal(crowd.dropped, 0);
+  });
+
+  it('has all of the way again after others have gone', () => {
+    const crowd = new Crowd(16, { port });
+    crowd.flow(40_000);
+    crowd.flows.splice(1);
+    crowd.flow(20_000);
+    assert.ok(crowd.flow(20_000)[0] > 0.9 * RATE * 20_000);
+  });
+
+  it('hears of congestion no more than once in 50 us', () => {
+    const crowd = new Crowd(1, { port: { ...port, markAboveBytes: 0 } });
+    crowd.flow(10_000);
+    const { npCnpSent, npEcnMarkedRocePackets } = crowd.receiver.nic.counters;
+    assert.ok(npEcnMarkedRocePackets > 1000, String(npEcnMarkedRocePackets));
+    assert.ok(npCnpSent > 10 && npCnpSent <= 10_000 / 50, String(npCnpSent));
+    assert.equal(crowd.flows[0].host.nic.counters.rpCnpHandled, npCnpSent);
+  });
+});
+
+describe('a congestion notification', () => {
+  const payload = new Uint8Array(16);
+  const notification = { opcode: Opcode.CNP, psn: 0, payload, becn: true };
+
+  it('is taken from the peer', () => {
+    const puppet = new Puppet();
+    puppet.say(notification);
+    assert.equal(puppet.host1.nic.counters.rpCnpHandled, 1);
+  });
+
+  it('does nothing when it comes from somebody else', () => {
+    const puppet = new Puppet();
+    puppet.network.attach('10.0.0.8');
+    puppet.say(notification, '10.0.0.8');
+    const { rpCnpHandled, rxWrongPeer } = puppet.host1.nic.counters;
+    assert.deepEqual([rpCnpHandled, rxWrongPeer], [0, 1]);
+  });
+
+  it('does nothing when its queue pair is gone', () => {
+    const puppet = new Puppet();
+    puppet.host1.nic.control.destroyQp(puppet.qp.qpn);
+    puppet.say(notification);
+    const { rpCnpHandled, rxUnknownQp } = puppet.host1.nic.counters;
+    assert.deepEqual([rpCnpHandled, rxUnknownQp], [0, 1]);
+  });
+
+  it('is 32 bytes long', () => {
+    const puppet = new Puppet();
+    puppet.say({ ...notification, payload: new Uint8Array(20) });
+    assert.equal(puppet.host1.nic.counters.rxMalformed, 1);
+  });
+});
+
+describe('packets of a reliable connection', () => {
+  it('say that their sender answers to marks, whatever the program put into these two bits', () => {
+    const pair = new Pair();
+    const classes: number[] = [];
+    pair.network.onPacket = ({ header }) => {
+      classes.push(header.trafficClass);
+      return 'pass';
+    };
+    const { a } = pair.connect();
+    a.write(pair.a.mr(10), pair.b.mr(10));
+    pair.drive({ until: () => a.sent().length > 0 });
+    assert.deepEqual(classes, [Ecn.ECT0, Ecn.ECT0]);
+  });
+});
