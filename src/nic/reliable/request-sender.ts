@@ -22,9 +22,7 @@ import type { RequestKind } from '../request-kinds.js';
 import type { ReliableRequester } from './requester.js';
 import { sgeTotal } from '../queues/work-queue.js';
 
-/** Packets after which an acknowledgement is asked for within a long message, so that the window keeps moving. */
-const ACK_REQUEST_INTERVAL = 16;
-/** The same where segments are large. */
+/** Packets after which an acknowledgement is asked for where segments are large. */
 const LARGE_ACK_REQUEST_INTERVAL = 4;
 /**
  * Messages up to this length are cut by the path MTU on any link: there is little to gain, and what a program can see of
@@ -33,12 +31,14 @@ const LARGE_ACK_REQUEST_INTERVAL = 4;
 const ALWAYS_BY_MTU_BYTES = 8192;
 
 /** What starting a request came to. */
-const Start = { STARTED: 0, NOTHING: 1, FAILED: 2, CARRIED_OUT: 3 } as const;
+const Start = { STARTED: 0, NOTHING: 1, FAILED: 2, CARRIED_OUT: 3, AFTER_ALL: 4 } as const;
 type Start = (typeof Start)[keyof typeof Start];
 
 /** The sending half of a reliable requester: turns work queue entries into request packets (PROTOCOL.md 2.1, 2.2, 2.7). */
 export class RequestSender {
   #packetsSinceAckRequest = 0;
+  /** Whether the message packet built last asks for an acknowledgement. */
+  #asked = false;
 
   constructor(
     private readonly qp: QueuePair,
@@ -55,6 +55,8 @@ export class RequestSender {
       if (window.cursor === window.next) {
         const start = this.#startNext();
         if (start === Start.CARRIED_OUT) continue;
+        // Somebody waits for all that is under way.
+        if (start === Start.AFTER_ALL && this.requester.completer.askNow()) continue;
         if (start !== Start.STARTED) return Served.IDLE;
       }
       const index = window.cursor;
@@ -65,7 +67,8 @@ export class RequestSender {
       const packets = kind.read ? this.#readPackets(index) : 1;
       const { inFlight } = window;
       if (inFlight === 0) this.requester.congestion.onRestart(this.core.nowUs);
-      else if (inFlight + packets > this.#windowPackets(index, kind.read)) return Served.IDLE;
+      // A packet that is sent once more takes no room of its own.
+      else if (inFlight + packets > this.#windowPackets(index, kind.read) && !this.#asksAgain) return Served.IDLE;
       // What was started goes on, one at a time, though the depth was set to 0 since.
       if (kind.answered && window.rdOutstanding >= Math.max(1, qp.attr.maxRdAtomic)) return Served.IDLE;
       const sent = kind.read
@@ -76,12 +79,19 @@ export class RequestSender {
             ? this.#sendFlush(index, entry, kind)
             : this.#sendMessage(index, entry, kind, control);
       if (sent !== undefined) return sent;
+      const asked = kind.answered || this.#asked;
       if (psnDiff(window.nxt, window.sent) < 0) this.core.counters.retransmittedPkts += 1;
+      else if (asked) this.requester.roundTrip.onSent(window.nxt, this.core.nowUs);
       if (kind.answered) window.addOutstanding(psnAdd(window.nxt, packets));
       window.advanceCursor(packets);
-      this.requester.completer.onTransmit();
+      this.requester.completer.onTransmit(asked, kind.answered);
     }
     return Served.MORE;
+  }
+
+  get #asksAgain(): boolean {
+    const { window, completer } = this.requester;
+    return completer.asking && window.nxt !== window.sent;
   }
 
   /** Checks the next work queue entry and gives it its PSNs. */
@@ -89,7 +99,8 @@ export class RequestSender {
     const { qp } = this;
     const { sq } = qp;
     const { window } = this.requester;
-    if (!qp.mayStart || this.requester.completer.stalled || !sq.has(window.next)) return Start.NOTHING;
+    if (!qp.mayStart || this.requester.completer.stalled) return Start.AFTER_ALL;
+    if (!sq.has(window.next)) return Start.NOTHING;
     const entry = sq.entry(window.next);
     const control = sq.words[entry + SendWqe.CONTROL];
     const kind = this.requester.kinds[control & 0xff];
@@ -150,7 +161,7 @@ export class RequestSender {
     const { qp, core } = this;
     const { window, completer } = this.requester;
     const { local } = core.memory;
-    if ((control & 0xff) === WrOpcode.LOCAL_INV && window.busy) return Start.NOTHING;
+    if ((control & 0xff) === WrOpcode.LOCAL_INV && window.busy) return Start.AFTER_ALL;
     if (!local.execute(qp.sq.words, entry, qp.pd, qp.qpn)) {
       completer.stall(WcStatus.MW_BIND_ERR, local.syndrome, local.detail);
       return Start.FAILED;
@@ -238,10 +249,12 @@ export class RequestSender {
     const begin = at * segmentBytes;
     const length = Math.min(window.lengthBytes(index) - begin, segmentBytes);
     const flags = (control >>> 8) & 0xff;
+    const interval = large ? LARGE_ACK_REQUEST_INTERVAL : this.requester.ackRequestInterval;
     const ackRequest =
-      last ||
-      this.#packetsSinceAckRequest >= (large ? LARGE_ACK_REQUEST_INTERVAL : ACK_REQUEST_INTERVAL) ||
-      window.inFlight + 1 >= this.#windowPackets(index);
+      this.requester.completer.asking ||
+      this.#packetsSinceAckRequest >= interval ||
+      window.inFlight + 1 >= this.#windowPackets(index) ||
+      (last && this.#isAwaited(flags));
     if (!this.#open(entry, opcode, length, last && (flags & SendFlags.SOLICITED) !== 0, ackRequest, large))
       return Served.BLOCKED;
     const bits = opcodeBits[opcode];
@@ -262,8 +275,23 @@ export class RequestSender {
       }
     }
     builder.close();
+    this.#asked = ackRequest;
     this.#packetsSinceAckRequest = ackRequest ? 0 : this.#packetsSinceAckRequest + 1;
     return undefined;
+  }
+
+  /**
+   * Whether somebody waits to hear that a message has arrived. Of messages in quick succession only that of a signalled
+   * request is asked about: an acknowledgement costs either side a system call.
+   */
+  #isAwaited(flags: number): boolean {
+    const { window, completer } = this.requester;
+    return (
+      (flags & SendFlags.SIGNALED) !== 0 ||
+      this.qp.sqSigAll ||
+      completer.quiet ||
+      window.nxt !== window.sent
+    );
   }
 
   /** Starts the packet at `nxt`; every request of XRC names the shared receive queue it goes to (PROTOCOL.md 3.3). */

@@ -11,6 +11,12 @@ import { RoundTrip } from './round-trip.js';
 import { SendWindow } from './send-window.js';
 
 /**
+ * Packets after which an acknowledgement is asked for, so that the window keeps moving. Half of the queue at most: a
+ * program that has none of its requests signalled waits for room in it.
+ */
+const ACK_REQUEST_INTERVAL = 16;
+
+/**
  * The requester of a reliable service (RC and XRC): what is posted, sent and acknowledged, and the two that move it on,
  * the sender of requests and the completer of responses.
  */
@@ -25,6 +31,8 @@ export class ReliableRequester implements SendingHalf {
   ackTimeoutUs = Infinity;
   retryCnt = 0;
   rnrRetry = 0;
+  /** Packets after which an acknowledgement is asked for; see the sender. */
+  readonly ackRequestInterval: number;
   /** Packets that one request of a READ asks for; see the sender. */
   readPiecePackets = 1;
   /** The same where segments are large. */
@@ -35,6 +43,7 @@ export class ReliableRequester implements SendingHalf {
     core: NicCore,
   ) {
     this.kinds = connectedKinds(qp.opcodeClass);
+    this.ackRequestInterval = Math.min(ACK_REQUEST_INTERVAL, qp.sq.entries >> 1);
     this.window = new SendWindow(qp.sq);
     this.completer = new Completer(qp, this, core);
     this.sender = new RequestSender(qp, this, core);

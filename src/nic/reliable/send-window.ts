@@ -124,6 +124,18 @@ export class SendWindow {
     this.clearOutstanding();
   }
 
+  /** Goes back by the one packet that was sent last, which is not acknowledged, and which asked for no response. */
+  stepBack(): void {
+    this.nxt = psnAdd(this.nxt, -1);
+    if (this.cursorPacket === 0) {
+      // Requests that were carried out without packets stand between.
+      do this.cursor = (this.cursor - 1) | 0;
+      while (this.packets(this.cursor) === 0);
+      this.cursorPacket = this.packets(this.cursor);
+    }
+    this.cursorPacket -= 1;
+  }
+
   get rdOutstanding(): number {
     return this.#rdTail - this.#rdHead;
   }

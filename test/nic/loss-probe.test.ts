@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Opcode } from '../../src/wire/index.js';
+import { Crowd, port, RATE, sum } from './crowd.js';
+import { Pair } from './pair.js';
+
+describe('a sender whose last packet was lost', () => {
+  it('asks long before its retry timer runs out, and loses no retry', () => {
+    const pair = new Pair();
+    const { a } = pair.connect();
+    const source = pair.a.mr(10_000);
+    const target = pair.b.mr(10_000);
+    a.write(source, target);
+    pair.drive({ until: () => a.sent().length > 0 });
+    let lost = false;
+    pair.script = ({ opcode }) => {
+      if (opcode !== Opcode.RC_WRITE_LAST || lost) return 'pass';
+      lost = true;
+      return 'drop';
+    };
+    a.write(source, target);
+    const begun = pair.nowUs;
+    pair.drive({ until: () => a.sent().length > 0 });
+    assert.ok(pair.nowUs - begun < 2000, `${pair.nowUs - begun} us`);
+    assert.equal(pair.a.nic.counters.lossProbes, 1);
+    assert.equal(pair.a.nic.counters.completerRetryErr, 0);
+  });
+});
+
+describe('many senders', () => {
+  it('keep half of the bandwidth where 5 % of the packets are lost', () => {
+    const crowd = new Crowd(16, { port }, { loss: 0.05 });
+    crowd.flow(80_000);
+    const part = sum(crowd.flow(60_000)) / (RATE * 60_000);
+    assert.ok(part > 0.5, String(part));
+  });
+});
