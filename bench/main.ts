@@ -5,10 +5,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, release } from 'node:os';
 import { join } from 'node:path';
+import { stacks } from './measure/rdma.js';
 import { isInstalled, type Tool } from './measure/tool.js';
 import { readOptions } from './options.js';
 import { AIMS, standingOf } from './report/aims.js';
 import { curvesOf, PLOTS } from './report/curves.js';
+import { flameSvg } from './report/flame.js';
+import { FLAMES } from './report/flames.js';
 import { plotSvg } from './report/plot.js';
 import { markdownOf } from './report/markdown.js';
 import type { Result } from './report/result.js';
@@ -106,5 +109,9 @@ if (options.svg !== undefined) {
     const svg = plotSvg({ ...plot, curves: curvesOf(kind, results) });
     if (svg !== undefined) writeFileSync(join(options.svg, file), svg);
   }
+  // After all figures: to be looked at costs time.
+  const { effort } = options.quick ? QUICK : FULL;
+  for (const { file, title, ...profiled } of FLAMES)
+    writeFileSync(join(options.svg, file), flameSvg(title, await stacks(profiled, effort)));
 }
 if (failures > 0) process.exitCode = 1;

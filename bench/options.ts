@@ -11,7 +11,8 @@ installed, UCX, libfabric and qperf. Says at the end where it stands against its
                    Such as: latency.64, write.65536, ucx, incast
   --json FILE      writes the figures there as well
   --markdown FILE  writes the tables there as well
-  --svg FOLDER     draws latency and bandwidth over size, into latency.svg and bandwidth.svg there
+  --svg FOLDER     draws there: latency.svg and bandwidth.svg, over size; flame-latency.svg and flame-bandwidth.svg, where the
+                   time goes
   --list           prints what would be measured
   --help           prints this text`;
 

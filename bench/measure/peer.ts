@@ -2,6 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type { Frame } from '../report/flame.js';
 import { adopt } from './children.js';
 import type { Measurement, Percentiles } from './measurement.js';
 import { processorTimeMs, threadsTimeMs } from './processor-time.js';
@@ -15,6 +16,7 @@ export interface Answer {
   /** Where there are several of a kind: a row of samples for each. */
   readonly rows?: readonly (readonly number[])[];
   readonly info?: unknown;
+  readonly profile?: Frame;
 }
 
 function isAnswer(message: unknown): message is Answer {

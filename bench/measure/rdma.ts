@@ -1,6 +1,7 @@
 /** What RDMA gives between two processes of this machine. */
 import type { HostKind } from '../../src/index.js';
 import type { Order } from '../peers/rdma-peer.js';
+import type { Frame } from '../report/flame.js';
 import type { Effort, Measurement } from './measurement.js';
 import { Peer, withProcessorTime } from './peer.js';
 
@@ -69,4 +70,26 @@ export function writeRate(way: Way, listLength: number, effort: Effort): Promise
 export function writeInTurn(way: Way, qpCount: number, effort: Effort): Promise<Measurement> {
   const order: Order = { kind: 'inTurn', bytes: 64, effort };
   return whileServing(way, (active) => active.measurement(order), qpCount);
+}
+
+/** What is looked at to see where time goes. */
+export interface Profiled {
+  readonly way: Way;
+  readonly what: 'ping' | 'write';
+  readonly bytes: number;
+}
+
+/** The stacks of the active side. */
+export async function stacks({ way, what, bytes }: Profiled, effort: Effort): Promise<Frame> {
+  const order: Order =
+    what === 'ping'
+      ? { kind: 'ping', bytes, effort }
+      : { kind: 'bandwidth', verb: what, bytes, outstanding: OUTSTANDING, effort };
+  return withPair(way, async (active, passive) => {
+    if (what === 'ping') passive.start({ kind: 'pong' } satisfies Order);
+    else await passive.order({ kind: 'serve' } satisfies Order);
+    const { profile } = await active.order({ kind: 'profile', order } satisfies Order);
+    if (profile === undefined) throw new Error('a measuring process sent no profile');
+    return profile;
+  });
 }

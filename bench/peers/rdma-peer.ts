@@ -1,6 +1,7 @@
 /** One of the two processes of `measure/rdma.ts`: `rdma-peer HOST ADDRESS [QUEUE PAIRS]`, then orders. */
 import type { Effort } from '../measure/measurement.js';
 import { Endpoint, type EndpointInfo } from './endpoint.js';
+import { profileOf } from './profile.js';
 
 /** What a peer can be told to do. */
 export type Order =
@@ -17,7 +18,9 @@ export type Order =
       readonly effort: Effort;
     }
   | { readonly kind: 'inTurn'; readonly bytes: number; readonly effort: Effort }
-  | { readonly kind: 'rate'; readonly listLength: number; readonly effort: Effort };
+  | { readonly kind: 'rate'; readonly listLength: number; readonly effort: Effort }
+  /** Another order, and where its time goes. */
+  | { readonly kind: 'profile'; readonly order: Order };
 
 /** Between looks at the event loop, where the next order comes. */
 const SLICE_MS = 20;
@@ -52,6 +55,8 @@ function obey(order: Order): object | undefined {
       return { samples: endpoint.writeInTurn(order.bytes, order.effort) };
     case 'rate':
       return { samples: endpoint.writeRate(order.listLength, order.effort) };
+    case 'profile':
+      return { profile: profileOf(() => obey(order.order)) };
   }
 }
 

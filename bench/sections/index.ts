@@ -13,7 +13,7 @@ const MIB = KIB * KIB;
 
 /** Everything. */
 export const FULL: Extent = {
-  effort: { stretches: 5, stretchMs: 150, warmUpMs: 700 },
+  effort: { stretches: 5, stretchMs: 150, warmUpMs: 1500 },
   times: 3,
   rounds: (perSecond) => ({ count: Math.max(16, Math.ceil(perSecond / 4)), warmUp: Math.ceil(perSecond / 20) }),
   latencyBytes: [2, 64, 4096],
@@ -26,7 +26,7 @@ export const FULL: Extent = {
 
 /** Enough to see where one stands: what the aims are about. */
 export const QUICK: Extent = {
-  effort: { stretches: 3, stretchMs: 80, warmUpMs: 400 },
+  effort: { stretches: 3, stretchMs: 80, warmUpMs: 1000 },
   times: 1,
   rounds: (perSecond) => ({ count: Math.max(10, Math.ceil(perSecond / 8)), warmUp: Math.ceil(perSecond / 50) }),
   latencyBytes: [64],
