@@ -9,16 +9,19 @@ export function checkWorld(
   programs: readonly Program[],
   connections: readonly Connection[],
   dead: ReadonlySet<TestHost>,
+  /** Whether the network brought every packet, once and in order. */
+  perfect: boolean,
 ): void {
   for (const { memory, actors } of programs) {
     for (const { flow, receiver } of actors) {
       if (dead.has(memory.host)) flow.abandon();
       flow.checkMemory();
-      receiver.checkMemory();
+      receiver.checkMemory(perfect);
     }
   }
   for (const { memory } of programs) {
     checkHostMemory(memory);
+    if (perfect) checkLosses(memory.host, programs);
     checkEvents(memory.host, programs);
   }
   const drains = connections
@@ -31,6 +34,17 @@ export function checkWorld(
     drained.length >= drains,
     () => `${String(drained.length)} times SQ_DRAINED, at least ${String(drains)} were due`,
   );
+}
+
+/** Where the network loses nothing, an unreliable message is lost only for lack of a receive request, and that is counted. */
+function checkLosses(host: TestHost, programs: readonly Program[]): void {
+  const receivers = programs
+    .flatMap(({ actors }) => actors)
+    .map(({ receiver }) => receiver)
+    .filter(({ end }) => end.qp.host === host && !end.rules.reliable);
+  const lost = receivers.reduce((sum, { posted, received }) => sum + posted - received, 0);
+  const { rxNoReceive } = host.nic.counters;
+  check(lost === rxNoReceive, () => `${String(lost)} messages to ${host.ip} are lost, ${String(rxNoReceive)} counted`);
 }
 
 function checkHostMemory({ host, source, sourceCopy, counter, additions, unknownAdditions }: HostMemory): void {

@@ -2,8 +2,10 @@ import type { SeededRandom } from '../../src/link/index.js';
 import type { TestHost, TestMr } from '../nic/host.js';
 import type { TestQp } from '../nic/qp.js';
 import type { DriverChannel, DriverCq } from '../nic/rings.js';
+import { ReceivePool } from './receive-pool.js';
 import type { ConnectionPlan, FlowPlan, Scenario } from './scenario.js';
 import { Space } from './space.js';
+import { type TransportRules, transports } from './transport.js';
 
 /** Memory that all QPs of one host share. */
 export interface HostMemory {
@@ -36,6 +38,7 @@ export interface Connection {
 export interface Endpoint {
   readonly memory: HostMemory;
   readonly qp: TestQp;
+  readonly rules: TransportRules;
   readonly connection: Connection;
   /** What this end does as requester. */
   readonly plan: FlowPlan;
@@ -43,12 +46,9 @@ export interface Endpoint {
   readonly target: TestMr;
   /** Where READs and atomics of this end bring their results. */
   readonly landing: Space;
-  readonly receives: Space;
+  readonly pool: ReceivePool;
   /** Bytes of the longest SEND that this end takes. */
   readonly messageLimit: number;
-  /** Receive requests that this end has posted at once, and their entries. */
-  readonly maxRecvWr: number;
-  readonly maxRecvSge: number;
 }
 
 export function fill(bytes: Uint8Array, random: SeededRandom): void {
@@ -65,7 +65,11 @@ export function makeHostMemory(host: TestHost, scenario: Scenario, random: Seede
   const source = host.mr(room(2 * scenario.areaBytes));
   fill(source.bytes, random);
   const entries = scenario.connections.reduce(
-    (sum, { flows }) => sum + flows[0].requests + flows[1].requests + flows[0].maxRecvWr + flows[1].maxRecvWr,
+    (sum, { flows, transport }) =>
+      sum +
+      flows[0].requests +
+      flows[1].requests +
+      transports[transport].receiveFactor * (flows[0].maxRecvWr + flows[1].maxRecvWr),
     0,
   );
   const channel = scenario.eventDriven ? host.channel() : undefined;
@@ -95,29 +99,45 @@ export function makeEndpoint(
   const { areaBytes } = scenario;
   const target = host.mr(room(areaBytes));
   fill(target.bytes, random);
+  const rules = transports[connection.plan.transport];
+  const maxRecvWr = peers.maxRecvWr * rules.receiveFactor;
   const qp = host.qp({
+    type: rules.type,
     // Slots of the send queue are free again before their completions are polled.
     sendCq: sharedCq ?? host.cq(own.requests, channel),
-    recvCq: sharedCq ?? host.cq(peers.maxRecvWr, channel),
+    recvCq: sharedCq ?? host.cq(maxRecvWr, channel),
     sqSigAll: own.sqSigAll,
     cap: {
       maxSendWr: own.maxSendWr,
-      maxRecvWr: peers.maxRecvWr,
+      maxRecvWr,
       maxSendSge: own.maxSendSge,
       maxRecvSge: peers.maxRecvSge,
       maxInlineData: own.maxInlineData,
     },
   });
+  const messageLimit = Math.floor(areaBytes / 3);
+  const landing = new Space(host.mr(room(2 * areaBytes)));
+  const pool = new ReceivePool(
+    {
+      queue: qp.rq,
+      space: new Space(host.mr(room(2 * areaBytes))),
+      maxWr: maxRecvWr,
+      maxSge: peers.maxRecvSge,
+      bytes: rules.headerBytes + messageLimit,
+      post: (request) => qp.postRecv(request),
+    },
+    random,
+  );
+  pool.users = 1;
   return {
     memory,
     qp,
+    rules,
     connection,
     plan: own,
     target,
-    landing: new Space(host.mr(room(2 * areaBytes))),
-    receives: new Space(host.mr(room(2 * areaBytes))),
-    messageLimit: Math.floor(areaBytes / 3),
-    maxRecvWr: peers.maxRecvWr,
-    maxRecvSge: peers.maxRecvSge,
+    landing,
+    pool,
+    messageLimit,
   };
 }

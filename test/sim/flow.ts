@@ -40,7 +40,7 @@ export class Flow {
     private readonly now: () => number,
   ) {
     this.#settled = peer.target.bytes.slice();
-    this.#maker = new RequestMaker(end, peer, peersReceiver.expected, random);
+    this.#maker = new RequestMaker(end, peer, peersReceiver, random);
   }
 
   get finished(): boolean {
@@ -130,9 +130,10 @@ export class Flow {
   }
 
   #fail(where: string, operation: Operation, { status }: Completion): void {
-    const { connection, plan } = this.end;
+    const { connection, plan, rules } = this.end;
     const what = `${where}: ${operation.name} ${String(operation.wrId)} ended with ${statusName(status)}`;
     check(connection.doomedUs !== Infinity, () => `${what} on a connection in good order`);
+    check(rules.reliable, () => `${what}, of which nobody can know`);
     if (this.#failed) check(status === WcStatus.WR_FLUSH_ERR, () => `${what} after an error`);
     else
       check(
@@ -158,7 +159,13 @@ export class Flow {
 
   /** At the end of the run: the peer's memory is as the requests made it. */
   checkMemory(): void {
-    const { peer, end } = this;
+    this.#checkLanding();
+    // What an unreliable connection leaves there only the receiver can tell.
+    if (this.end.rules.reliable) this.#checkTarget();
+  }
+
+  #checkTarget(): void {
+    const { peer } = this;
     const actual = peer.target.bytes;
     const perhaps = [...this.#unsettled, ...this.outstanding].flatMap(({ change }) => change ?? []);
     const at =
@@ -166,6 +173,10 @@ export class Flow {
         ? -1
         : actual.findIndex((byte, i) => byte !== this.#settled[i] && !perhaps.some((change) => gives(change, i, byte)));
     check(at < 0, () => `target memory of QP 0x${peer.qp.qpn.toString(16)} is wrong at offset ${String(at)}`);
+  }
+
+  #checkLanding(): void {
+    const { end } = this;
     for (const { landing, byteLen } of this.outstanding)
       if (landing !== undefined) end.landing.expect(landing, end.landing.gather(landing, byteLen));
     const touched = end.landing.firstDifference();

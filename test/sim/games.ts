@@ -1,19 +1,29 @@
 import { describePlan, planCm } from './cm/plan.js';
 import { runCmSeed } from './cm/run.js';
-import { type Game, readable } from './game.js';
+import { type Figures, type Game, readable } from './game.js';
 import { runSeed } from './run.js';
 import { describeScenario, planScenario } from './scenario.js';
+import { transports } from './transport.js';
 
-/** Random RC traffic over connections that are there from the beginning. */
+/** A line for each transport that there was. */
+function transportLines(counts: Figures['counts']): string {
+  const names = Object.keys(transports).filter((name) => `ends of ${name}` in counts);
+  const parts = (name: string): string =>
+    `${name}: ends ${readable(counts, `ends of ${name}`)}, requests ${readable(counts, `requests over ${name}`)}, ` +
+    `messages ${readable(counts, `messages over ${name}`)} of ${readable(counts, `messages to ${name}`)}\n`;
+  return names.map(parts).join('');
+}
+
+/** Random traffic over connections that are there from the beginning. */
 export const trafficGame: Game = {
   replay: 'npm run sim --',
   play: (seed, trace) => {
-    const { virtualUs, network, requests, messages, packets, retransmitted } = runSeed(seed, trace && { trace });
-    return { counts: { requests, messages, packets, retransmitted }, network, virtualUs };
+    const { virtualUs, network, byTransport, ...counts } = runSeed(seed, trace && { trace });
+    return { counts: { ...counts, ...byTransport }, network, virtualUs };
   },
   describe: (seed) => describeScenario(planScenario(seed)),
   summarise: ({ counts, network }) =>
-    `requests ${readable(counts, 'requests')}, messages received ${readable(counts, 'messages')}, ` +
+    `${transportLines(counts)}requests ${readable(counts, 'requests')}, messages received ${readable(counts, 'messages')}, ` +
     `packets ${readable(counts, 'packets')}, sent again ${readable(counts, 'retransmitted')}\n` +
     `lost ${readable(network, 'lost')}, doubled ${readable(network, 'duplicated')}, ` +
     `reordered ${readable(network, 'reordered')}, damaged ${readable(network, 'corrupted')}, ` +

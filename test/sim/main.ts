@@ -5,8 +5,8 @@ import { FAULTS } from './cm/faults.js';
 import { type Figures, type Game, NOTHING_YET, sumOf } from './game.js';
 import { cmGame, trafficGame } from './games.js';
 
-const HELP = `Plays seeded runs of random RC traffic between simulated hosts, over a network that loses, doubles, reorders
-and damages packets, and checks every byte and every completion against a model.
+const HELP = `Plays seeded runs of random traffic of RC, UC and UD between simulated hosts, over a network that loses, doubles,
+reorders and damages packets, and checks every byte and every completion against a model.
 
 usage: npm run sim -- [--cm] [--seeds N] [--start S] [--json] [--trace]
        npm run sim -- --cm-faults N

@@ -3,6 +3,7 @@ import type { Completion, DriverCq } from '../nic/rings.js';
 import type { HostMemory } from './endpoint.js';
 import { check } from './failure.js';
 import type { Flow } from './flow.js';
+import { isReceive } from './receive-pool.js';
 import type { Receiver } from './receiver.js';
 
 /** What a program does with one QP. */
@@ -81,7 +82,7 @@ export class Program {
       const actor = this.#actorsOfCq.get(cq)?.get(completion.qpNum);
       check(actor !== undefined, () => `a completion for QP 0x${completion.qpNum.toString(16)}, which is not here`);
       // wr_ids tell receives from sends: in an error the opcode means nothing.
-      if (actor.receiver.owns(completion.wrId)) actor.receiver.take(completion);
+      if (isReceive(completion.wrId)) actor.receiver.take(completion);
       else actor.flow.take(completion);
     }
   }

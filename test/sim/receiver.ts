@@ -1,112 +1,112 @@
-import { WcStatus } from '../../src/spec/index.js';
-import type { SeededRandom } from '../../src/link/index.js';
+import { type Gid, isIpv4Gid, WcStatus } from '../../src/spec/index.js';
+import { GRH_BYTES } from '../../src/wire/index.js';
 import { statusName } from '../nic/pair.js';
 import type { Completion } from '../nic/rings.js';
+import type { Deliveries } from './deliveries.js';
 import type { Endpoint } from './endpoint.js';
 import { check } from './failure.js';
+import { LossyTarget } from './lossy-target.js';
 import type { Message } from './message.js';
+import type { Operation } from './operation.js';
 import type { Stretch } from './space.js';
 
-/** wr_ids of receives lie above those of sends, whose upper half is random but for this bit. */
-const FIRST_WR_ID = 1n << 63n;
-
-interface Posted {
-  readonly wrId: bigint;
-  readonly stretch: Stretch;
+/** An address as it stands in IP. */
+function addressBytes(gid: Gid): Uint8Array {
+  return isIpv4Gid(gid) ? gid.subarray(12) : gid;
 }
 
-/** The receive queue of one end, and what should come out of it: every message of the peer, once, in order. */
+/** What comes to one end: the messages of the peer, and on an unreliable connection its WRITEs. */
 export class Receiver {
-  /** Messages that the peer has posted and that have not been seen here. */
-  readonly expected: Message[] = [];
-  #posted: Posted[] = [];
-  #nextWrId = FIRST_WR_ID;
-  #failed = false;
   received = 0;
+  /** Messages that the peer posted. */
+  posted = 0;
+  #failed = false;
+  readonly #target: LossyTarget | undefined;
 
   constructor(
     readonly end: Endpoint,
-    private readonly random: SeededRandom,
-  ) {}
+    /** The peer. */
+    readonly from: Endpoint,
+    private readonly deliveries: Deliveries,
+    /** Whether packets come in the order in which they were sent. */
+    private readonly inOrder: boolean,
+  ) {
+    if (!end.rules.reliable) this.#target = new LossyTarget(end.target.bytes);
+  }
+
+  /** The peer has posted a request. */
+  expect({ change }: Operation, message: Message | undefined): void {
+    if (change !== undefined) this.#target?.post(change, message !== undefined);
+    if (message === undefined) return;
+    this.posted += 1;
+    this.deliveries.post(message);
+  }
 
   /** Posts some receive requests. @returns whether it did */
   work(): boolean {
-    const { end, random } = this;
-    if (this.#failed) return false;
-    let posted = 0;
-    const wanted = random.between(0, end.maxRecvWr);
-    while (posted < wanted && end.qp.rq.room > 0 && this.#posted.length < end.maxRecvWr) {
-      const stretch = end.receives.take(random, end.messageLimit, end.maxRecvSge);
-      if (stretch === undefined) break;
-      const wrId = this.#nextWrId++;
-      end.qp.postRecv({ wrId, sgList: end.receives.sges(stretch) });
-      this.#posted.push({ wrId, stretch });
-      posted += 1;
-    }
-    return posted > 0;
-  }
-
-  /** Whether a wr_id is of a receive. */
-  owns(wrId: bigint): boolean {
-    return wrId >= FIRST_WR_ID;
+    return this.end.pool.work();
   }
 
   take(completion: Completion): void {
     const { end } = this;
+    const { pool } = end;
     const where = `receive on QP 0x${end.qp.qpn.toString(16)}`;
-    const posted = this.#posted.shift();
-    check(posted !== undefined, () => `${where}: completion ${String(completion.wrId)} of nothing that was posted`);
-    check(
-      posted.wrId === completion.wrId,
-      () => `${where}: completion ${String(completion.wrId)} instead of ${String(posted.wrId)}`,
-    );
-    if (completion.status === WcStatus.SUCCESS) this.#check(where, completion, posted);
-    else this.#fail(where, completion, posted);
-    end.receives.release(posted.stretch);
+    const stretch = pool.complete(where, completion.wrId);
+    if (completion.status === WcStatus.SUCCESS) this.#check(where, completion, stretch);
+    else this.#fail(where, completion, stretch);
+    pool.release();
   }
 
-  #check(where: string, completion: Completion, { stretch }: Posted): void {
-    const { receives } = this.end;
-    const message = this.expected.shift();
+  #check(where: string, completion: Completion, stretch: Stretch): void {
+    const { pool, rules } = this.end;
+    const { space } = pool;
+    const { headerBytes } = rules;
     check(!this.#failed, () => `${where}: success after an error`);
-    check(message !== undefined, () => `${where}: a message that nobody sent, or one that came twice`);
-    for (const field of ['opcode', 'byteLen', 'wcFlags'] as const)
-      check(
-        completion[field] === message[field],
-        () => `${where}: ${field} is ${String(completion[field])}, not ${String(message[field])}`,
-      );
-    check(
-      message.wcFlags === 0 || completion.immData === message.immData >>> 0,
-      () => `${where}: immediate data ${String(completion.immData)}, not ${String(message.immData >>> 0)}`,
+    const message = this.deliveries.take(where, completion, (length) =>
+      space.gather(stretch, headerBytes + length).subarray(headerBytes),
     );
-    receives.expect(stretch, message.payload);
-    check(
-      Buffer.compare(receives.gather(stretch, message.payload.length), message.payload) === 0,
-      () => `${where}: message ${String(this.received)} of ${String(message.byteLen)} bytes has wrong bytes`,
-    );
+    if (rules.datagrams) this.#checkOrigin(where, completion, stretch);
+    // A message that lost its end leaves its beginning in the request that the next one fills.
+    const length = rules.reliable || rules.datagrams ? headerBytes + message.payload.length : pool.to.bytes;
+    space.expect(stretch, space.gather(stretch, length));
+    if (message.change !== undefined && this.inOrder) this.#target?.arrived(message.change);
     this.received += 1;
   }
 
-  #fail(where: string, { status }: Completion, { stretch }: Posted): void {
-    const { connection, receives, messageLimit } = this.end;
+  /** A datagram says who sent it: by the completion, and by the addresses before its payload (PROTOCOL.md 1.6). */
+  #checkOrigin(where: string, { srcQp }: Completion, stretch: Stretch): void {
+    const { end, from } = this;
+    check(srcQp === from.qp.qpn, () => `${where}: from QP 0x${srcQp.toString(16)}`);
+    const header = end.pool.space.gather(stretch, GRH_BYTES);
+    const addresses = Buffer.concat([from, end].map(({ memory }) => addressBytes(memory.host.gid)));
+    const stated = header.subarray(GRH_BYTES - addresses.length);
+    check(Buffer.compare(stated, addresses) === 0, () => `${where}: a header of other addresses`);
+  }
+
+  #fail(where: string, { status }: Completion, stretch: Stretch): void {
+    const { connection, pool } = this.end;
     check(connection.doomedUs !== Infinity, () => `${where}: ${statusName(status)} on a connection in good order`);
     check(
       status === WcStatus.WR_FLUSH_ERR || (!this.#failed && connection.doom === 'refusal'),
       () => `${where}: ${statusName(status)} where only a flush was to be expected`,
     );
     this.#failed = true;
+    pool.closed = true;
     // A message may have arrived in part.
-    receives.expect(stretch, receives.gather(stretch, messageLimit));
+    pool.space.expect(stretch, pool.space.gather(stretch, pool.to.bytes));
   }
 
-  /** At the end of the run: what lies in the buffers is what was received, and nothing else changed. */
-  checkMemory(): void {
-    const { connection, receives, messageLimit } = this.end;
-    if (connection.doomedUs !== Infinity)
-      for (const { stretch } of this.#posted) receives.expect(stretch, receives.gather(stretch, messageLimit));
-    const at = receives.firstDifference();
-    check(at < 0, () => `receive memory of QP 0x${this.end.qp.qpn.toString(16)} was touched at offset ${String(at)}`);
-    if (connection.doomedUs === Infinity)
-      check(this.expected.length === 0, () => `${String(this.expected.length)} messages never came`);
+  /** At the end of the run: what lies in memory is what was received, and nothing else changed. */
+  checkMemory(perfect: boolean): void {
+    const { connection, pool, rules, qp } = this.end;
+    const name = `QP 0x${qp.qpn.toString(16)}`;
+    const doomed = connection.doomedUs !== Infinity;
+    // Only the oldest may have been begun.
+    pool.checkMemory(name, rules.datagrams || (rules.reliable && !doomed) ? 0 : 1);
+    if (!doomed) this.deliveries.checkEnd();
+    if (this.#target === undefined) return;
+    if (perfect) this.#target.allArrived();
+    const at = this.#target.firstWrong();
+    check(at < 0, () => `target memory of ${name} is wrong at offset ${String(at)}`);
   }
 }

@@ -1,34 +1,14 @@
-import { mtuBytes, SendFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/spec/index.js';
+import { Mtu, mtuBytes, SendFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/spec/index.js';
 import type { SeededRandom } from '../../src/link/index.js';
+import { ahAttrTo } from '../nic/qp.js';
 import type { SendRequest, Sge } from '../nic/rings.js';
+import { QKEY } from '../nic/ud.js';
 import type { Endpoint } from './endpoint.js';
-import { invalidateMessage, type Message, sendMessage, writeMessage } from './message.js';
+import { datagram, invalidateMessage, type Message, sendMessage, writeMessage } from './message.js';
 import type { Operation } from './operation.js';
+import type { Receiver } from './receiver.js';
 import { split } from './space.js';
-
-type Kind =
-  | 'SEND'
-  | 'SEND_WITH_IMM'
-  | 'SEND_WITH_INV'
-  | 'RDMA_WRITE'
-  | 'RDMA_WRITE_WITH_IMM'
-  | 'RDMA_READ'
-  | 'FETCH_ADD'
-  | 'CMP_AND_SWP'
-  | 'SHARED_ADD';
-
-/** As often as they are to come. */
-const KINDS: readonly Kind[] = [
-  ...new Array<Kind>(6).fill('SEND'),
-  ...new Array<Kind>(2).fill('SEND_WITH_IMM'),
-  'SEND_WITH_INV',
-  ...new Array<Kind>(6).fill('RDMA_WRITE'),
-  ...new Array<Kind>(2).fill('RDMA_WRITE_WITH_IMM'),
-  ...new Array<Kind>(6).fill('RDMA_READ'),
-  ...new Array<Kind>(2).fill('FETCH_ADD'),
-  ...new Array<Kind>(2).fill('CMP_AND_SWP'),
-  ...new Array<Kind>(2).fill('SHARED_ADD'),
-];
+import type { Kind } from './transport.js';
 
 /** How a request is made, without what all requests have. */
 interface Made {
@@ -43,12 +23,23 @@ export class RequestMaker {
   readonly #target: Uint8Array;
   readonly #targetView: DataView;
 
+  /** What each request says of where it goes. */
+  readonly #way: Partial<SendRequest>;
+
   constructor(
     private readonly end: Endpoint,
     private readonly peer: Endpoint,
-    private readonly messages: Message[],
+    private readonly receiver: Receiver,
     private readonly random: SeededRandom,
   ) {
+    const { host } = end.memory;
+    this.#way = end.rules.datagrams
+      ? {
+          addressHandle: host.nic.control.createAh(host.pd, ahAttrTo(peer.memory.host.gid)),
+          remoteQpn: peer.qp.qpn,
+          remoteQkey: QKEY,
+        }
+      : {};
     this.#target = peer.target.bytes.slice();
     this.#targetView = new DataView(this.#target.buffer);
   }
@@ -56,7 +47,7 @@ export class RequestMaker {
   /** Posts request number `index`; undefined when there is no room for its result now. */
   post(index: number, signalled: boolean, wrong: boolean): Operation | undefined {
     const { random, end } = this;
-    const kind = random.pick(KINDS);
+    const kind = random.pick(end.rules.kinds);
     const made = wrong ? this.#makeWrong() : this.#make(kind);
     if (made === undefined) return undefined;
     // The highest bit marks receives.
@@ -65,15 +56,18 @@ export class RequestMaker {
     let flags = asked ? SendFlags.SIGNALED : 0;
     if (random.chance(0.15)) flags |= SendFlags.FENCE;
     if (random.chance(0.15)) flags |= SendFlags.SOLICITED;
-    end.qp.post({ ...made.request, wrId, flags });
-    if (made.message !== undefined) this.messages.push(made.message);
-    return {
+    end.qp.post({ ...this.#way, ...made.request, wrId, flags });
+    const operation: Operation = {
       status: WcStatus.SUCCESS,
       ...made.operation,
       wrId,
       name: wrong ? 'a wrong request' : kind,
       signalled: asked || end.plan.sqSigAll,
     };
+    const { message } = made;
+    const { datagrams, headerBytes } = end.rules;
+    this.receiver.expect(operation, message && datagrams ? datagram(message, headerBytes) : message);
+    return operation;
   }
 
   #make(kind: Kind): Made | undefined {
@@ -92,12 +86,14 @@ export class RequestMaker {
         return this.#makeAtomic(kind === 'CMP_AND_SWP');
       case 'SHARED_ADD':
         return this.#makeSharedAdd();
+      case 'MISDIRECTED':
+        return this.#makeMisdirected();
     }
   }
 
   #makeSend(kind: 'SEND' | 'SEND_WITH_IMM' | 'SEND_WITH_INV'): Made {
     const { random, peer } = this;
-    const { data, payload } = this.#data(this.#length(peer.messageLimit));
+    const { data, payload } = this.#data(this.#length(this.#longestSend));
     const operation = { opcode: WcOpcode.SEND, byteLen: payload.length };
     if (kind === 'SEND') {
       return { request: { opcode: WrOpcode.SEND, ...data }, operation, message: sendMessage(payload) };
@@ -112,6 +108,11 @@ export class RequestMaker {
     return { request, operation, message: invalidateMessage(payload, rkey) };
   }
 
+  get #longestSend(): number {
+    const { messageLimit, rules } = this.peer;
+    return rules.datagrams ? Math.min(messageLimit, mtuBytes(Mtu.MTU_4096)) : messageLimit;
+  }
+
   #makeWrite(withImm: boolean): Made {
     const { random, peer } = this;
     const { data, payload } = this.#data(this.#length(peer.target.length));
@@ -120,11 +121,12 @@ export class RequestMaker {
     this.#target.set(payload, offset);
     // No bytes need no key (PROTOCOL.md 2.8).
     const place = byteLen === 0 ? { rkey: random.u32(), remoteAddr: BigInt(random.u32()) } : peer.target.at(offset);
-    const operation = { opcode: WcOpcode.RDMA_WRITE, byteLen, change: { offset, bytes: payload } };
+    const change = { offset, bytes: payload };
+    const operation = { opcode: WcOpcode.RDMA_WRITE, byteLen, change };
     if (!withImm) return { request: { opcode: WrOpcode.RDMA_WRITE, ...data, ...place }, operation };
     const imm = random.u32();
     const request = { opcode: WrOpcode.RDMA_WRITE_WITH_IMM, imm, ...data, ...place };
-    return { request, operation, message: writeMessage(byteLen, imm) };
+    return { request, operation, message: writeMessage(change, imm) };
   }
 
   #makeRead(): Made | undefined {
@@ -189,6 +191,22 @@ export class RequestMaker {
       },
       operation: { opcode: WcOpcode.FETCH_ADD, byteLen: 8, landing, shared: true },
     };
+  }
+
+  /** A request of an unreliable service that the peer must drop in silence: it completes well, and nothing comes of it. */
+  #makeMisdirected(): Made {
+    const { random, peer, end } = this;
+    if (end.rules.datagrams) {
+      const { data, payload } = this.#data(this.#length(this.#longestSend));
+      // The top bit of a Q_Key means another thing.
+      const request = { opcode: WrOpcode.SEND, ...data, remoteQkey: QKEY ^ (1 << random.below(31)) };
+      return { request, operation: { opcode: WcOpcode.SEND, byteLen: payload.length } };
+    }
+    const { data, payload } = this.#data(Math.max(1, this.#length(peer.target.length)));
+    const wrongKey = { remoteAddr: peer.target.addr, rkey: peer.target.rkey ^ (1 << random.below(32)) };
+    const place = random.chance(0.5) ? wrongKey : peer.target.at(peer.target.length - payload.length + 1);
+    const request = { opcode: WrOpcode.RDMA_WRITE, ...data, ...place };
+    return { request, operation: { opcode: WcOpcode.RDMA_WRITE, byteLen: payload.length } };
   }
 
   /** A request that must be refused, by this host or by the peer. */

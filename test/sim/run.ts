@@ -3,8 +3,9 @@ import { SeededRandom, SimulatedNetwork } from '../../src/link/index.js';
 import { CommandError } from '../../src/nic/index.js';
 import { TestHost } from '../nic/host.js';
 import { Captured } from '../nic/packets.js';
-import { type ConnectOptions, rtsAttr } from '../nic/qp.js';
+import type { ConnectOptions } from '../nic/qp.js';
 import { checkWorld } from './check-world.js';
+import { type Disorder, ReliableDeliveries, UnreliableDeliveries } from './deliveries.js';
 import { type Connection, type Endpoint, makeEndpoint, makeHostMemory } from './endpoint.js';
 import { check } from './failure.js';
 import { Flow, MAX_IDLE_PACE_US, RETRY_COUNT } from './flow.js';
@@ -18,6 +19,8 @@ export interface RunFigures {
   readonly messages: number;
   readonly packets: number;
   readonly retransmitted: number;
+  /** Ends of each transport, their requests that came to an end, messages sent, and those that came. */
+  readonly byTransport: Readonly<Record<string, number>>;
   readonly virtualUs: number;
   readonly network: Readonly<Record<string, number>>;
 }
@@ -78,7 +81,7 @@ class Run {
     const untilUs = this.#network.nowUs + AFTERMATH_US;
     while (this.#nextUs() <= untilUs) this.#step();
     for (const program of this.#programs) program.pollAll();
-    checkWorld(this.#programs, this.#connections, this.#dead);
+    checkWorld(this.#programs, this.#connections, this.#dead, losesNothing(this.scenario));
     return this.#figures();
   }
 
@@ -138,14 +141,18 @@ class Run {
     const ends = programs.map(({ memory }, i) =>
       makeEndpoint(memory, connection, plan.flows[i], plan.flows[1 - i], scenario, random),
     );
-    const receivers = ends.map((end) => new Receiver(end, random));
+    const disorder = disorderOf(scenario);
+    const receivers = ends.map((end, i) => {
+      const deliveries = end.rules.reliable ? new ReliableDeliveries() : new UnreliableDeliveries(disorder);
+      return new Receiver(end, ends[1 - i], deliveries, disorder.inOrder);
+    });
     const flows = ends.map((end, i) => new Flow(end, ends[1 - i], receivers[1 - i], random, () => this.#network.nowUs));
     programs.forEach((program, i) => program.add({ flow: flows[i], receiver: receivers[i], paceUs: scenario.paceUs }));
     this.#bringUp(plan, ends, flows);
   }
 
   #bringUp(plan: ConnectionPlan, ends: readonly Endpoint[], flows: readonly Flow[]): void {
-    ends.forEach(({ qp }, i) => {
+    ends.forEach(({ qp, rules }, i) => {
       const own = plan.flows[i];
       const peers = plan.flows[1 - i];
       const options: ConnectOptions = {
@@ -160,15 +167,16 @@ class Run {
         maxDestRdAtomic: peers.maxRdAtomic,
         qpAccessFlags: ALL_REMOTE,
       };
-      qp.toRtr(ends[1 - i].qp.peer, options);
+      qp.modify(rules.init(options));
+      qp.modify(rules.rtr(ends[1 - i].qp.peer, options));
       if (i === 0 || plan.lateRtsUs === 0) {
-        qp.modify(rtsAttr(options));
+        qp.modify(rules.rts(options));
         return;
       }
       flows[i].ready = false;
       this.#network.at(plan.lateRtsUs, () => {
         // In ERR already, when the peer's request was refused: what is posted then is flushed.
-        if (qp.state === QpState.RTR) qp.modify(rtsAttr(options));
+        if (qp.state === QpState.RTR) qp.modify(rules.rts(options));
         flows[i].ready = true;
       });
     });
@@ -210,7 +218,9 @@ class Run {
       const [one, other] = random.pick(connections).hosts;
       this.#network.at(endingUs, () => this.#cut(this.#hosts[one], this.#hosts[other]));
     } else if (ending === 'refusal') {
-      const { flow } = random.pick(this.#actors);
+      const reliable = this.#actors.filter(({ flow }) => flow.end.rules.reliable);
+      if (reliable.length === 0) return;
+      const { flow } = random.pick(reliable);
       flow.refusedRequest = random.below(flow.end.plan.requests);
     }
   }
@@ -257,6 +267,21 @@ class Run {
       .join('\n');
   }
 
+  #transportCounts(): Record<string, number> {
+    const counts: Record<string, number> = {};
+    const add = (name: string, count: number): void => {
+      counts[name] = (counts[name] ?? 0) + count;
+    };
+    for (const { flow, receiver } of this.#actors) {
+      const { transport } = flow.end.connection.plan;
+      add(`ends of ${transport}`, 1);
+      add(`requests over ${transport}`, flow.completed);
+      add(`messages to ${transport}`, receiver.posted);
+      add(`messages over ${transport}`, receiver.received);
+    }
+    return counts;
+  }
+
   #figures(): RunFigures {
     let retransmitted = 0;
     for (const host of this.#hosts) retransmitted += host.nic.counters.snapshot()['retransmitted_pkts'] ?? 0;
@@ -264,11 +289,26 @@ class Run {
       requests: this.#actors.reduce((sum, { flow }) => sum + flow.completed, 0),
       messages: this.#actors.reduce((sum, { receiver }) => sum + receiver.received, 0),
       packets: this.#network.counts.sent,
+      byTransport: this.#transportCounts(),
       retransmitted,
       virtualUs: this.#network.nowUs,
       network: this.#network.statistics(),
     };
   }
+}
+
+/** What the network does to packets that nobody sends again. */
+function disorderOf({ conditions: { duplication = 0, reordering = 0 } }: Scenario): Disorder {
+  return { copies: duplication > 0 ? 2 : 1, inOrder: duplication === 0 && reordering === 0 };
+}
+
+/** Whether every packet arrives, once and in order. */
+function losesNothing(scenario: Scenario): boolean {
+  const { conditions, inboxLimitBytes, ending } = scenario;
+  const { loss = 0, corruption = 0, queueLimitBytes } = conditions;
+  const limits = Math.min(inboxLimitBytes, queueLimitBytes ?? Infinity);
+  const together = ending !== 'death' && ending !== 'partition';
+  return disorderOf(scenario).inOrder && loss === 0 && corruption === 0 && limits === Infinity && together;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { Mtu, mtuBytes } from '../../src/spec/index.js';
 import { type LinkConditions, SeededRandom } from '../../src/link/index.js';
+import { type Transport, TRANSPORTS } from './transport.js';
 
 /** What one seed stands for: who is connected to whom, how, over what kind of network, and what goes wrong. */
 
@@ -21,6 +22,7 @@ export interface FlowPlan {
 }
 
 export interface ConnectionPlan {
+  readonly transport: Transport;
   /** Numbers of the two hosts; a host may talk to itself. */
   readonly hosts: readonly [number, number];
   readonly pathMtu: Mtu;
@@ -67,6 +69,12 @@ const MTUS = [Mtu.MTU_256, Mtu.MTU_512, Mtu.MTU_1024, Mtu.MTU_2048, Mtu.MTU_4096
 const ENDINGS: readonly Ending[] = ['well', 'well', 'well', 'well', 'well', 'death', 'partition', 'refusal', 'storm'];
 /** By so much a storm is worse than other bad weather: a quarter of all packets lost, a third out of order. */
 const STORM_ROUGHNESS = 6;
+/** The part of the runs that have other transports than RC. */
+const MIXED = 0.6;
+/** The part of those in which nothing is lost: what unreliable services lose then is lost for a reason of their own. */
+const CALM = 0.25;
+const NO_FAULTS = { loss: 0, duplication: 0, reordering: 0, corruption: 0, queueLimitBytes: Infinity };
+const TRANSPORT_SEED = 0x7a5b0a7;
 /** Packets that a requester keeps unacknowledged at most. */
 const WINDOW_PACKETS = 128;
 const WINDOW_BYTES = 256 * 1024;
@@ -82,6 +90,7 @@ function planConditions(random: SeededRandom, hideIpId: boolean, roughness: numb
     markAboveBytes: Infinity,
     mtuBytes: 65535,
     loss: rough(0.04),
+    lossBurstPackets: 0,
     duplication: rough(0.05),
     reordering: rough(0.05),
     // A check of 16 bits, which is all that a hidden identification leaves, would let some damage through.
@@ -125,30 +134,36 @@ export function planScenario(seed: number): Scenario {
   const connections = random.pick([1, 1, 2, 2, 3, 4, 6]);
   const turnEveryUs = random.pick([0, 0, 0, 10, 50, 300]);
   const timeout = leastTimeout(conditions, connections, turnEveryUs);
+  // Numbers of their own, so that the rest of a run does not depend on what transports there are.
+  const choice = new SeededRandom(seed ^ TRANSPORT_SEED);
+  const mixed = choice.chance(MIXED);
+  const calm = mixed && choice.chance(CALM);
+  const pickTransport = (): Transport => (mixed ? choice.pick(TRANSPORTS) : 'RC');
   return {
     seed,
     hosts,
     ipv6: random.chance(0.3),
     hideIpId,
-    conditions,
+    conditions: calm ? { ...conditions, ...NO_FAULTS } : conditions,
     faultsEndUs: random.between(500, 20_000),
-    connections: Array.from({ length: connections }, () => planConnection(random, hosts, timeout)),
+    connections: Array.from({ length: connections }, () => planConnection(random, hosts, timeout, pickTransport())),
     areaBytes: random.pick([1024, 4096, 4096, 8192, 8192, 16_384, WINDOW_PACKETS * 600]),
     eventDriven: random.chance(0.3),
     sharedCq: random.chance(0.4),
     turnEveryUs,
     // What an ordinary process is granted (rmem_max doubled), or less.
-    inboxLimitBytes: random.chance(0.2) ? random.pick([30_000, 100_000, 425_984]) : Infinity,
+    inboxLimitBytes: random.chance(0.2) && !calm ? random.pick([30_000, 100_000, 425_984]) : Infinity,
     paceUs: random.pick([3, 20, 100, 400]),
     ending,
     endingUs: random.between(50, 3000),
   };
 }
 
-function planConnection(random: SeededRandom, hosts: number, timeout: number): ConnectionPlan {
+function planConnection(random: SeededRandom, hosts: number, timeout: number, transport: Transport): ConnectionPlan {
   const first = random.below(hosts);
   const second = random.chance(0.05) ? first : (first + random.between(1, hosts - 1)) % hosts;
   return {
+    transport,
     hosts: [first, second],
     pathMtu: random.pick(MTUS),
     flows: [planFlow(random, timeout), planFlow(random, timeout)],
@@ -168,9 +183,9 @@ export function describeScenario({
   ...rest
 }: Scenario): string {
   const percent = (value = 0): string => `${(100 * value).toFixed(1)} %`;
-  const mtus = connections.map(({ pathMtu }) => mtuBytes(pathMtu)).join(', ');
+  const pairs = connections.map(({ transport, pathMtu }) => `${transport} ${mtuBytes(pathMtu)}`).join(', ');
   return [
-    `seed ${String(seed)}: ${String(hosts)} hosts over ${rest.ipv6 ? 'IPv6' : 'IPv4'}, path MTUs ${mtus}`,
+    `seed ${String(seed)}: ${String(hosts)} hosts over ${rest.ipv6 ? 'IPv6' : 'IPv4'}, path MTUs of ${pairs}`,
     `delay ${String(conditions.delayUs)} + ${(conditions.jitterUs ?? 0).toFixed(1)} us`,
     `loss ${percent(conditions.loss)}, duplication ${percent(conditions.duplication)}`,
     `reordering ${percent(conditions.reordering)}, corruption ${percent(conditions.corruption)}`,

@@ -18,7 +18,7 @@ function playAll(seeds: readonly number[]): void {
   }
 }
 
-describe('random RC traffic over a rough network ends well', () => {
+describe('random traffic of RC, UC and UD over a rough network ends well', () => {
   for (let first = 1; first <= SEEDS; first += SEEDS_PER_TEST) {
     const seeds = Array.from({ length: SEEDS_PER_TEST }, (_, i) => first + i);
     it(`for seeds ${String(first)} to ${String(first + SEEDS_PER_TEST - 1)}`, () => playAll(seeds));
