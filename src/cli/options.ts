@@ -14,6 +14,7 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
 export interface HostingOptions {
   readonly host?: 'thread' | 'inline';
   readonly addr?: string;
+  readonly netem?: string;
 }
 
 /** Adds the options that every tool with a device of its own has. */
@@ -25,7 +26,8 @@ export function withHosting(command: Command, addrDefault = 'VERBENA_ADDR, or a 
         'inline',
       ]),
     )
-    .option('--addr <address>', `IP address of the device (default: ${addrDefault})`);
+    .option('--addr <address>', `IP address of the device (default: ${addrDefault})`)
+    .option('--netem <words>', 'what happens to packets on their way, such as "loss 1%" (default: VERBENA_NETEM)');
 }
 
 /** The options of `device.open()` that the command line asked for. */
@@ -34,5 +36,6 @@ export function openOptions(options: HostingOptions): OpenOptions {
     warn,
     ...(options.host === undefined ? {} : { host: options.host }),
     ...(options.addr === undefined ? {} : { address: options.addr }),
+    ...(options.netem === undefined ? {} : { netem: options.netem }),
   };
 }

@@ -11,6 +11,8 @@ export {
 } from './link.js';
 export { type LinkKind, type LocalLinkOptions, openNativeLink } from './local-link.js';
 export { LinkError } from './link-error.js';
+export { disturb, DisturbedLink, type DisturbOptions } from './netem.js';
+export { NETEM_EXAMPLE, type NetemDirection, type NetemSettings, parseNetem } from './netem-words.js';
 export { PcapngFile, type PcapngFileOptions } from './pcapng-file.js';
 export * from './simulated.js';
 export { type PacketRecorder, tap, type TapOptions, TappedLink } from './tap.js';

@@ -83,6 +83,11 @@ export interface Link {
    * @returns how many packets and frames were handed over
    */
   receive(receiver: PacketReceiver, maxPackets: number): number;
+  /**
+   * When it wants {@link receive} and {@link flush} called though nothing happens, by the clock of whoever moves it; Infinity
+   * when it does not. Default: never, since the link holds nothing back.
+   */
+  nextDueUs?(): number;
   /** Sends what was committed. Packets that the network does not take are dropped and counted, as on a wire. */
   flush(): void;
   /**

@@ -4,6 +4,7 @@ import { SimulatedLink, type SimulatedLinkOptions } from './simulated-link.js';
 import { changedConditions, type LinkConditions, PERFECT_CONDITIONS } from './simulation/conditions.js';
 import { Direction } from './simulation/direction.js';
 import { EventQueue } from './simulation/event-queue.js';
+import { Fate, flipBits } from './simulation/fate.js';
 import {
   marked,
   type PacketHeader,
@@ -57,6 +58,7 @@ export class SimulatedNetwork {
   readonly hidesIpId: boolean;
 
   readonly #random: SeededRandom;
+  readonly #fate = new Fate();
   readonly #queue = new EventQueue<Event>();
   readonly #links = new Map<string, SimulatedLink>();
   readonly #directions = new Map<string, Direction>();
@@ -267,7 +269,6 @@ export class SimulatedNetwork {
   #transmit(direction: Direction, sent: SimulatedPacket | SimulatedFrame): void {
     const { conditions } = direction;
     const counts = this.counts;
-    const random = this.#random;
     const ipBytes = wireBytes(sent);
     if (conditions.partitioned) {
       counts.partitioned += 1;
@@ -283,25 +284,12 @@ export class SimulatedNetwork {
       return;
     }
     const packet = direction.isLong(this.#nowUs) ? this.#mark(sent) : sent;
-    if (random.chance(conditions.loss)) {
-      counts.lost += 1;
-      return;
-    }
-    if (random.chance(conditions.duplication)) {
-      counts.duplicated += 1;
-      const extraUs = random.fraction() * conditions.reorderDelayUs;
-      this.#queue.push(direction.straying(departureUs, extraUs), { ...packet, bytes: packet.bytes.slice() });
-    }
-    if (random.chance(conditions.corruption)) {
-      counts.corrupted += 1;
-      flipBits(packet.bytes, random);
-    }
-    if (random.chance(conditions.reordering)) {
-      counts.reordered += 1;
-      this.#queue.push(direction.straying(departureUs, random.fraction() * conditions.reorderDelayUs), packet);
-    } else {
-      this.#queue.push(direction.arrival(departureUs, random), packet);
-    }
+    const fate = this.#fate;
+    fate.draw(direction, departureUs, packet.bytes.length, this.#random, counts);
+    if (fate.duplicateUs >= 0) this.#queue.push(fate.duplicateUs, { ...packet, bytes: packet.bytes.slice() });
+    if (fate.arrivalUs < 0) return;
+    flipBits(packet.bytes, 0, fate.flips);
+    this.#queue.push(fate.arrivalUs, packet);
   }
 
   #deliver(arriving: SimulatedPacket | SimulatedFrame): void {
@@ -355,16 +343,4 @@ function macOf(n: number): Uint8Array {
 
 function canonical(address: string): string {
   return ipFromGid(gidFromIp(address));
-}
-
-/** Turns over one to three different bits; no such change escapes a CRC-32 over a packet of this size. */
-function flipBits(bytes: Uint8Array, random: SeededRandom): void {
-  const wanted = random.between(1, 3);
-  const flipped = new Set<number>();
-  while (flipped.size < wanted) {
-    const bit = random.below(8 * bytes.length);
-    if (flipped.has(bit)) continue;
-    flipped.add(bit);
-    bytes[bit >> 3] ^= 1 << (bit & 7);
-  }
 }

@@ -218,6 +218,10 @@ export class TappedLink implements Link {
     this.inner.flush();
   }
 
+  nextDueUs(): number {
+    return this.inner.nextDueUs?.() ?? Infinity;
+  }
+
   joinGroup(group: Gid): void {
     this.inner.joinGroup(group);
   }

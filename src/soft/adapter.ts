@@ -155,12 +155,12 @@ export class Adapter implements NicEvents, CommandTarget {
 
   /** When the next turn is due though nothing happens; Infinity when none is. */
   nextWakeupUs(): number {
-    return this.nic.nextWakeupUs();
+    return Math.min(this.nic.nextWakeupUs(), this.link.nextDueUs?.() ?? Infinity);
   }
 
   /** The same, of a NIC that somebody else may look at as well: for whoever sleeps until then. */
   nextTurnUs(): number {
-    const wakeupUs = this.nic.nextWakeupUs();
+    const wakeupUs = this.nextWakeupUs();
     return this.chores === undefined ? wakeupUs : Math.min(wakeupUs, this.chores.nextUs());
   }
 

@@ -1,3 +1,5 @@
+import { randomU32 } from '../host/index.js';
+import { LinkError, NETEM_EXAMPLE, type NetemSettings, parseNetem } from '../link/index.js';
 import { CommandError } from '../nic/index.js';
 import { type Gid, gidFromIp } from '../spec/index.js';
 import {
@@ -13,6 +15,7 @@ import type { AdapterHost } from './adapter-host.js';
 import { SoftContext } from './driver/context.js';
 import { DEVICE_NAME, NODE_TYPE, nodeGuid, TRANSPORT_TYPE } from './driver/device-facts.js';
 import { InlineHost } from './inline-host.js';
+import type { AdapterSpec } from './native-adapter.js';
 import { ThreadHost } from './thread-host.js';
 
 const CALL = 'ibv_open_device';
@@ -39,6 +42,23 @@ function linkKind(asked: string): LinkKind {
   );
 }
 
+/** What is to happen to packets on their way. A repeat needs the seed, so that is told. */
+function netemSettings(text: string, kind: LinkKind, warn: (text: string) => void): NetemSettings | undefined {
+  const source = 'option netem, or VERBENA_NETEM';
+  try {
+    const settings = parseNetem(text, randomU32);
+    if (settings === undefined) return undefined;
+    if (kind === 'shm')
+      throw new LinkError('EINVAL', "netem: packets are disturbed on their way by UDP, and link is 'shm'");
+    warn(`packets are disturbed: '${settings.text}' (${source}) does the same again`);
+    return settings;
+  } catch (error) {
+    if (!(error instanceof LinkError)) throw error;
+    const advice = `An example: '${NETEM_EXAMPLE}' (${source})`;
+    throw new VerbsError(CALL, { errno: error.errno, message: error.message, advice }, { cause: error });
+  }
+}
+
 function emitWarning(text: string): void {
   process.emitWarning(text, 'VerbenaWarning');
 }
@@ -49,6 +69,7 @@ function settingsBehind(options: OpenOptions): string {
     { name: 'VERBENA_ADDR', option: options.address },
     { name: 'VERBENA_PCAP', option: options.capture },
     { name: 'VERBENA_LINK', option: options.link },
+    { name: 'VERBENA_NETEM', option: options.netem },
   ]
     .filter(({ name, option }) => option === undefined && setting(name) !== undefined)
     .map(({ name }) => `${name} is '${setting(name) ?? ''}'`)
@@ -56,12 +77,16 @@ function settingsBehind(options: OpenOptions): string {
 }
 
 function startHost(kind: HostKind, options: OpenOptions): AdapterHost {
+  const warn = options.warn ?? emitWarning;
+  const link = linkKind(options.link ?? setting('VERBENA_LINK') ?? 'auto');
+  const netem = netemSettings(options.netem ?? setting('VERBENA_NETEM') ?? '', link, warn);
   const spec = {
     address: options.address ?? setting('VERBENA_ADDR'),
     capture: options.capture ?? setting('VERBENA_PCAP'),
-    link: linkKind(options.link ?? setting('VERBENA_LINK') ?? 'auto'),
-  };
-  const warn = options.warn ?? emitWarning;
+    // Each packet is to be one that can be lost.
+    link: netem === undefined ? link : 'udp',
+    netem,
+  } satisfies AdapterSpec;
   try {
     return kind === 'inline' ? new InlineHost(spec, warn) : new ThreadHost(spec, warn);
   } catch (error) {

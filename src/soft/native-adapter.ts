@@ -1,9 +1,11 @@
 import { createCrc32, nativeHostProblem, nowUs, randomU32, wallClockNs } from '../host/index.js';
 import {
   DgramLink,
+  disturb,
   type Link,
   LinkError,
   type LinkKind,
+  type NetemSettings,
   openNativeLink,
   PcapngFile,
   type PolledLink,
@@ -27,6 +29,8 @@ export interface AdapterSpec {
   readonly capture?: string | undefined;
   /** By which ways its packets go. */
   readonly link?: LinkKind | undefined;
+  /** What is to happen to packets on their way; goes with UDP only. */
+  readonly netem?: NetemSettings | undefined;
 }
 
 /** The memory in which a driver and its adapter meet, beside the rings of the objects made later. */
@@ -60,9 +64,11 @@ function adapterOn(
   pages: SharedPages,
   { onEvent, warn }: AdapterCallbacks,
 ): OpenedAdapter {
-  const tapped = withCapture(link, spec.capture, warn);
+  // Below the capture, which thus has what the NIC sent, and what arrived in the end.
+  const disturbed = withNetem(link, spec.netem);
+  const tapped = withCapture(disturbed, spec.capture, warn);
   const adapter = new Adapter({
-    link: tapped ?? link,
+    link: tapped ?? disturbed,
     crc32: createCrc32(crc32),
     random: randomU32,
     doorbells: pages.doorbells,
@@ -76,6 +82,10 @@ function adapterOn(
   adapter.chores?.run(nowUs());
   const facts = { address, gid: link.gid, maxPacketBytes: link.maxPacketBytes, clockOriginNs: clockOriginNs() };
   return { adapter, facts, pause: () => tapped?.sync() };
+}
+
+function withNetem(link: Link, netem: NetemSettings | undefined): Link {
+  return netem === undefined ? link : disturb(link, netem, { clockUs: nowUs, crc32: createCrc32(crc32) });
 }
 
 /** Has all packets recorded, when a file is named for that. */

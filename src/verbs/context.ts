@@ -34,6 +34,13 @@ export interface OpenOptions {
    * others. Default: the environment's VERBENA_LINK, else `auto`.
    */
   readonly link?: LinkKind;
+  /**
+   * Has the NIC's packets lost, doubled, changed and held back, in the words of tc-netem(8): `loss 1% dup 0.1% reorder 2%
+   * corrupt 0.1% delay 200us 50us rate 1gbit limit 1000 seed 7`. `loss burst 1% 4` loses four in a row on the average, as
+   * `loss gemodel P R` would; `reorder 2% 100us` holds packets back by up to so much; `out` (the default), `in` or `both`
+   * say which way. It implies `link: 'udp'`. Default: the environment's VERBENA_NETEM, else none; '' is none.
+   */
+  readonly netem?: string;
   /** Takes sentences about what does not work as it should. Default: `process.emitWarning`. */
   readonly warn?: (text: string) => void;
 }
@@ -50,7 +57,8 @@ export interface Device {
    * Brings the NIC up (`ibv_open_device`).
    *
    * @throws VerbsError EADDRINUSE when another NIC is on the address, EADDRNOTAVAIL when the machine does not have it,
-   *   EINVAL when it is no address, EOPNOTSUPP when `link` is `shm` and memory cannot be shared, EACCES or ENOENT and the like for the capture file
+   *   EINVAL when it is no address, EINVAL for words of `netem` that mean nothing, or with `link` `shm`,
+   *   EOPNOTSUPP when `link` is `shm` and memory cannot be shared, EACCES or ENOENT and the like for the capture file
    */
   open(options?: OpenOptions): Context;
 }

@@ -12,9 +12,11 @@ export interface LinkConditions {
   readonly markAboveBytes: number;
   /** Largest IP packet that passes; larger ones vanish, as where a router's ICMP messages are filtered. */
   readonly mtuBytes: number;
-  /** Probabilities, 0 to 1, that a packet ... is lost, */
+  /** Probability, 0 to 1, that a packet is lost. */
   readonly loss: number;
-  /** ... arrives twice, */
+  /** Packets that are lost in a row, on the average; 0 has each lost or not by itself. */
+  readonly lossBurstPackets: number;
+  /** Probabilities as well, that a packet ... arrives twice, */
   readonly duplication: number;
   /** ... is held back by up to {@link reorderDelayUs} while later ones go past, */
   readonly reordering: number;
@@ -34,6 +36,7 @@ export const PERFECT_CONDITIONS: LinkConditions = {
   markAboveBytes: Infinity,
   mtuBytes: 65535,
   loss: 0,
+  lossBurstPackets: 0,
   duplication: 0,
   reordering: 0,
   corruption: 0,
@@ -42,7 +45,14 @@ export const PERFECT_CONDITIONS: LinkConditions = {
 };
 
 const PROBABILITIES = ['loss', 'duplication', 'reordering', 'corruption'] as const;
-const DURATIONS = ['delayUs', 'jitterUs', 'reorderDelayUs', 'queueLimitBytes', 'markAboveBytes'] as const;
+const SIZES = [
+  'delayUs',
+  'jitterUs',
+  'reorderDelayUs',
+  'queueLimitBytes',
+  'markAboveBytes',
+  'lossBurstPackets',
+] as const;
 
 /**
  * Puts changes over conditions.
@@ -55,7 +65,7 @@ export function changedConditions(base: LinkConditions, changes: Partial<LinkCon
     if (!(result[name] >= 0 && result[name] <= 1))
       throw new RangeError(`${name} is a probability from 0 to 1, not ${result[name]}`);
   }
-  for (const name of DURATIONS) {
+  for (const name of SIZES) {
     if (!(result[name] >= 0)) throw new RangeError(`${name} cannot be ${result[name]}`);
   }
   if (!(result.bandwidthBytesPerUs > 0))

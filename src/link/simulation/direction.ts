@@ -5,6 +5,8 @@ import type { SeededRandom } from './random.js';
 export class Direction {
   #busyUntilUs = 0;
   #lastArrivalUs = 0;
+  /** In the midst of a burst of losses. */
+  #losing = false;
 
   constructor(
     readonly from: string,
@@ -26,6 +28,15 @@ export class Direction {
   isLong(nowUs: number): boolean {
     const { bandwidthBytesPerUs, markAboveBytes } = this.conditions;
     return markAboveBytes !== Infinity && (this.#busyUntilUs - nowUs) * bandwidthBytesPerUs > markAboveBytes;
+  }
+
+  /** Whether the next packet is lost. Bursts begin and end by chance (Gilbert's model), such that the average is kept. */
+  loses(random: SeededRandom): boolean {
+    const { loss, lossBurstPackets } = this.conditions;
+    if (lossBurstPackets === 0 || loss === 0 || loss === 1) return random.chance(loss);
+    const end = 1 / Math.max(1, lossBurstPackets);
+    this.#losing = this.#losing ? !random.chance(end) : random.chance((end * loss) / (1 - loss));
+    return this.#losing;
   }
 
   /** When a packet that left at `departureUs` arrives, behind all that left before it. */
