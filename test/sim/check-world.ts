@@ -61,11 +61,13 @@ function checkHostMemory({ host, source, sourceCopy, counter, additions, unknown
 function checkEvents(host: TestHost, programs: readonly Program[]): void {
   const seen = new Map<string, number>();
   for (const event of host.events) {
+    // Its limit watch has looked at these.
+    if (event.type === EventType.SRQ_LIMIT_REACHED) continue;
     const actor = programs
       .flatMap(({ actors }) => actors)
-      .find(({ flow }) => flow.end.qp.host === host && flow.end.qp.qpn === event.qpn);
+      .find(({ flow: { end } }) => end.qp.host === host && [end.qp.qpn, end.inbound.qpn].includes(event.qpn ?? 0));
     check(actor !== undefined, () => `unexpected event ${JSON.stringify(event)}`);
-    const { connection } = actor.flow.end;
+    const { connection, rules } = actor.flow.end;
     const key = `${String(event.qpn)} ${String(event.type)}`;
     const times = (seen.get(key) ?? 0) + 1;
     seen.set(key, times);
@@ -73,7 +75,9 @@ function checkEvents(host: TestHost, programs: readonly Program[]): void {
       (event.type === EventType.COMM_EST && times === 1) ||
       (event.type === EventType.SQ_DRAINED && times <= connection.drains) ||
       (connection.doomedUs !== Infinity &&
-        (event.type === EventType.QP_ACCESS_ERR || event.type === EventType.QP_REQ_ERR));
+        (event.type === EventType.QP_ACCESS_ERR ||
+          event.type === EventType.QP_REQ_ERR ||
+          (rules.shared && event.type === EventType.QP_LAST_WQE_REACHED && times === 1)));
     check(expected, () => `unexpected event ${JSON.stringify(event)}, for the ${String(times)}. time`);
   }
 }

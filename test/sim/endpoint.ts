@@ -1,11 +1,12 @@
 import type { SeededRandom } from '../../src/link/index.js';
 import type { TestHost, TestMr } from '../nic/host.js';
 import type { TestQp } from '../nic/qp.js';
-import type { DriverChannel, DriverCq } from '../nic/rings.js';
+import type { DriverChannel, DriverCq, ReceiveRequest } from '../nic/rings.js';
 import { ReceivePool } from './receive-pool.js';
 import type { ConnectionPlan, FlowPlan, Scenario } from './scenario.js';
+import { makeSharedPool, type SharedPool } from './shared-pools.js';
 import { Space } from './space.js';
-import { type TransportRules, transports } from './transport.js';
+import { type Transport, type TransportRules, transports } from './transport.js';
 
 /** Memory that all QPs of one host share. */
 export interface HostMemory {
@@ -22,6 +23,8 @@ export interface HostMemory {
   readonly fetched: Set<bigint>;
   readonly channel: DriverChannel | undefined;
   readonly sharedCq: DriverCq | undefined;
+  /** Shared receive queues, by the transport of the QPs that take from them. */
+  readonly sharedPools: Map<Transport, SharedPool>;
 }
 
 /** One connection; both of its flows share its fate. */
@@ -37,7 +40,10 @@ export interface Connection {
 /** One end of a connection: a QP and the memory that belongs to it. */
 export interface Endpoint {
   readonly memory: HostMemory;
+  /** Makes requests. */
   readonly qp: TestQp;
+  /** Takes requests: the same QP, but for XRC. */
+  readonly inbound: TestQp;
   readonly rules: TransportRules;
   readonly connection: Connection;
   /** What this end does as requester. */
@@ -56,6 +62,9 @@ export function fill(bytes: Uint8Array, random: SeededRandom): void {
   for (let i = 0; i + 4 <= bytes.length; i += 4) words.setUint32(i, random.u32());
 }
 
+/** Completions that shared receive queues may add to those of the queues that QPs have of their own. */
+const SHARED_ENTRIES = 128;
+
 /** Rounded so that atomics have aligned places everywhere. */
 function room(bytes: number): number {
   return Math.ceil(bytes / 8) * 8;
@@ -70,7 +79,7 @@ export function makeHostMemory(host: TestHost, scenario: Scenario, random: Seede
       flows[0].requests +
       flows[1].requests +
       transports[transport].receiveFactor * (flows[0].maxRecvWr + flows[1].maxRecvWr),
-    0,
+    SHARED_ENTRIES,
   );
   const channel = scenario.eventDriven ? host.channel() : undefined;
   return {
@@ -83,6 +92,7 @@ export function makeHostMemory(host: TestHost, scenario: Scenario, random: Seede
     fetched: new Set(),
     channel,
     sharedCq: scenario.sharedCq ? host.cq(2 * entries, channel) : undefined,
+    sharedPools: new Map(),
   };
 }
 
@@ -100,44 +110,68 @@ export function makeEndpoint(
   const target = host.mr(room(areaBytes));
   fill(target.bytes, random);
   const rules = transports[connection.plan.transport];
-  const maxRecvWr = peers.maxRecvWr * rules.receiveFactor;
-  const qp = host.qp({
-    type: rules.type,
-    // Slots of the send queue are free again before their completions are polled.
-    sendCq: sharedCq ?? host.cq(own.requests, channel),
-    recvCq: sharedCq ?? host.cq(maxRecvWr, channel),
-    sqSigAll: own.sqSigAll,
-    cap: {
-      maxSendWr: own.maxSendWr,
-      maxRecvWr,
-      maxSendSge: own.maxSendSge,
-      maxRecvSge: peers.maxRecvSge,
-      maxInlineData: own.maxInlineData,
-    },
-  });
   const messageLimit = Math.floor(areaBytes / 3);
-  const landing = new Space(host.mr(room(2 * areaBytes)));
-  const pool = new ReceivePool(
-    {
-      queue: qp.rq,
-      space: new Space(host.mr(room(2 * areaBytes))),
-      maxWr: maxRecvWr,
-      maxSge: peers.maxRecvSge,
-      bytes: rules.headerBytes + messageLimit,
-      post: (request) => qp.postRecv(request),
-    },
-    random,
-  );
-  pool.users = 1;
-  return {
-    memory,
-    qp,
-    rules,
-    connection,
-    plan: own,
-    target,
-    landing,
-    pool,
-    messageLimit,
+  const shared = rules.shared
+    ? sharedPool(memory, connection.plan.transport, messageLimit, scenario, random)
+    : undefined;
+  const maxRecvWr = shared?.pool.to.maxWr ?? peers.maxRecvWr * rules.receiveFactor;
+  // Slots of the send queue are free again before their completions are polled.
+  const sendCq = sharedCq ?? host.cq(own.requests, channel);
+  const recvCq = shared?.cq ?? sharedCq ?? host.cq(maxRecvWr, channel);
+  const cap = {
+    maxSendWr: own.maxSendWr,
+    maxRecvWr,
+    maxSendSge: own.maxSendSge,
+    maxRecvSge: peers.maxRecvSge,
+    maxInlineData: own.maxInlineData,
   };
+  const { sqSigAll } = own;
+  const { type, targetType } = rules;
+  const separate = targetType !== undefined;
+  const srq = shared !== undefined && !separate ? { srq: shared.srq } : {};
+  const qp = host.qp({ type, sendCq, recvCq, sqSigAll, cap, ...srq });
+  const inbound = separate
+    ? host.qp({ type: targetType, recvCq, ...(shared?.xrcd !== undefined && { xrcd: shared.xrcd }) })
+    : qp;
+  const landing = new Space(host.mr(room(2 * areaBytes)));
+  const pool =
+    shared?.pool ??
+    ownPool(
+      qp,
+      new Space(host.mr(room(2 * areaBytes))),
+      rules.headerBytes + messageLimit,
+      maxRecvWr,
+      peers.maxRecvSge,
+      random,
+    );
+  pool.connections.push(connection);
+  return { memory, qp, inbound, rules, connection, plan: own, target, landing, pool, messageLimit };
+}
+
+function sharedPool(
+  memory: HostMemory,
+  transport: Transport,
+  messageLimit: number,
+  scenario: Scenario,
+  random: SeededRandom,
+): SharedPool {
+  const { host, sharedPools } = memory;
+  const known = sharedPools.get(transport);
+  if (known !== undefined) return known;
+  const users = scenario.connections.filter((plan) => plan.transport === transport).length * 2;
+  const made = makeSharedPool(host, transports[transport], messageLimit, users, random, memory);
+  sharedPools.set(transport, made);
+  return made;
+}
+
+function ownPool(
+  qp: TestQp,
+  space: Space,
+  bytes: number,
+  maxWr: number,
+  maxSge: number,
+  random: SeededRandom,
+): ReceivePool {
+  const post = (request: ReceiveRequest): void => void qp.postRecv(request);
+  return new ReceivePool({ queue: qp.rq, spaces: [space], oneCq: true, maxWr, maxSge, bytes, post }, random);
 }

@@ -26,10 +26,13 @@ export class Program {
 
   add(actor: Actor): void {
     this.actors.push(actor);
-    const { qp } = actor.flow.end;
-    for (const cq of [qp.sendCq, qp.recvCq]) {
+    const { qp, inbound } = actor.flow.end;
+    for (const [cq, { qpn }] of [
+      [qp.sendCq, qp],
+      [inbound.recvCq, inbound],
+    ] as const) {
       const actors = this.#actorsOfCq.get(cq) ?? new Map<number, Actor>();
-      this.#actorsOfCq.set(cq, actors.set(qp.qpn, actor));
+      this.#actorsOfCq.set(cq, actors.set(qpn, actor));
       if (this.sleeps) cq.arm(false);
     }
   }
@@ -41,8 +44,8 @@ export class Program {
 
   /** Lets one actor look at its queues and post. @returns whether it found something to do */
   work({ flow, receiver }: Actor): boolean {
-    const { qp } = flow.end;
-    const polled = this.sleeps ? 0 : this.#poll(qp.sendCq) + this.#poll(qp.recvCq);
+    const { qp, inbound } = flow.end;
+    const polled = this.sleeps ? 0 : this.#poll(qp.sendCq) + this.#poll(inbound.recvCq);
     const received = receiver.work();
     const posted = flow.work();
     return polled > 0 || received || posted;

@@ -1,95 +1,121 @@
 import type { SeededRandom } from '../../src/link/index.js';
-import type { DriverQueue, ReceiveRequest } from '../nic/rings.js';
+import type { Completion, DriverQueue, ReceiveRequest } from '../nic/rings.js';
+import type { Connection } from './endpoint.js';
 import { check } from './failure.js';
+import type { LimitWatch } from './limit-watch.js';
 import type { Space, Stretch } from './space.js';
 
 /** wr_ids of receives lie above those of sends, whose upper half is random but for this bit. */
 const FIRST_WR_ID = 1n << 63n;
 
-interface Posted {
+/** A receive request that is not complete, and its memory. */
+export interface Posted {
   readonly wrId: bigint;
+  readonly space: Space;
   readonly stretch: Stretch;
-  completed: boolean;
 }
 
 /** What receive requests are posted to. */
 export interface ReceiveQueue {
   readonly queue: DriverQueue;
-  readonly space: Space;
+  /** One for all requests of a queue that completes them in order, otherwise one for each request. */
+  readonly spaces: readonly Space[];
   readonly maxWr: number;
   readonly maxSge: number;
   /** Bytes of each request. */
   readonly bytes: number;
+  /** Of a shared receive queue. */
+  readonly shared?: { readonly srqn: number; readonly limit: LimitWatch };
+  /** Whether all requests complete in one CQ, so that the order of all of them is seen. */
+  readonly oneCq: boolean;
   post(request: ReceiveRequest): void;
 }
 
 /** The receive requests of one queue: they are taken in the order in which they were posted. */
 export class ReceivePool {
+  /** Connections that take from it: each has at most one request that is not complete. */
+  readonly connections: Connection[] = [];
   /** Nothing more is posted. */
-  closed = false;
-  /** QPs that take from it: each has at most one request that is not complete. */
-  users = 0;
-  /** Requests that are not complete, and complete ones after them. */
+  #closed = false;
+  /** In order. */
   #posted: Posted[] = [];
   #nextWrId = FIRST_WR_ID;
-  #open = 0;
+  /** The last request that each QP has completed. */
+  readonly #lastOfQp = new Map<number, bigint>();
 
   constructor(
     readonly to: ReceiveQueue,
     private readonly random: SeededRandom,
   ) {}
 
-  get space(): Space {
-    return this.to.space;
+  get srqn(): number | undefined {
+    return this.to.shared?.srqn;
   }
 
   /** Posts some receive requests. @returns whether it did */
   work(): boolean {
     const { random, to } = this;
-    if (this.closed) return false;
+    if (this.#closed) return false;
     let posted = 0;
     const wanted = random.between(0, to.maxWr);
-    while (posted < wanted && to.queue.room > 0 && this.#open < to.maxWr) {
-      const stretch = to.space.take(random, to.bytes, to.maxSge);
-      if (stretch === undefined) break;
+    while (posted < wanted && to.queue.room > 0 && this.#posted.length < to.maxWr) {
+      const place = this.#place();
+      if (place === undefined) break;
       const wrId = this.#nextWrId++;
-      to.post({ wrId, sgList: to.space.sges(stretch) });
-      this.#posted.push({ wrId, stretch, completed: false });
-      this.#open += 1;
+      to.post({ wrId, sgList: place.space.sges(place.stretch) });
+      this.#posted.push({ wrId, ...place });
       posted += 1;
     }
+    to.shared?.limit.work(random, to.maxWr, this.#taken);
     return posted > 0;
   }
 
-  /** Takes note that a request is complete. @returns its memory, which is used again after {@link release} */
-  complete(where: string, wrId: bigint): Stretch {
-    const index = this.#posted.findIndex((posted) => posted.wrId === wrId && !posted.completed);
+  /** A connection of a queue that is not shared is in error. */
+  close(): void {
+    if (this.to.shared === undefined) this.#closed = true;
+  }
+
+  /** Takes note that a request is complete. */
+  complete(where: string, { wrId, qpNum }: Completion): Posted {
+    const index = this.#posted.findIndex((posted) => posted.wrId === wrId);
     check(index >= 0, () => `${where}: completion ${String(wrId)} of nothing that was posted`);
-    const older = this.#posted.slice(0, index).filter(({ completed }) => !completed);
     check(
-      older.length < this.users,
-      () => `${where}: completion ${String(wrId)} before ${older.map((posted) => String(posted.wrId)).join(', ')}`,
+      index < this.connections.length || !this.to.oneCq,
+      () => `${where}: completion ${String(wrId)} though ${String(index)} older requests are open`,
     );
-    this.#posted[index].completed = true;
-    this.#open -= 1;
-    return this.#posted[index].stretch;
+    const last = this.#lastOfQp.get(qpNum) ?? 0n;
+    check(last < wrId, () => `${where}: completion ${String(wrId)} after ${String(last)}`);
+    this.#lastOfQp.set(qpNum, wrId);
+    return this.#posted.splice(index, 1)[0];
   }
 
-  /** Gives the memory of complete requests back. */
-  release(): void {
-    while (this.#posted.length > 0 && this.#posted[0].completed) {
-      this.space.release(this.#posted[0].stretch);
-      this.#posted.shift();
-    }
-  }
-
-  /** At the end of the run: nothing changed but what was received, and the oldest `touched` of the open requests. */
+  /** At the end of the run: nothing changed but what was received, and up to `touched` requests that were taken. */
   checkMemory(name: string, touched: number): void {
-    const { space, to } = this;
-    const open = this.#posted.filter(({ completed }) => !completed);
-    for (const { stretch } of open.slice(0, touched)) space.expect(stretch, space.gather(stretch, to.bytes));
-    const at = space.firstDifference();
-    check(at < 0, () => `receive memory of ${name} was touched at offset ${String(at)}`);
+    const { to } = this;
+    const held = this.#posted.length - to.queue.inUse;
+    check(held >= 0 && held <= this.connections.length, () => `${String(held)} requests of ${name} are taken`);
+    for (const { space, stretch } of this.#posted.slice(0, touched))
+      space.expect(stretch, space.gather(stretch, to.bytes));
+    for (const space of to.spaces) {
+      const at = space.firstDifference();
+      check(at < 0, () => `receive memory of ${name} was touched at offset ${String(at)}`);
+    }
+    to.shared?.limit.check(this.#taken);
+  }
+
+  /** Requests that the NIC has taken. */
+  get #taken(): number {
+    return Number(this.#nextWrId - FIRST_WR_ID) - this.to.queue.inUse;
+  }
+
+  #place(): Pick<Posted, 'space' | 'stretch'> | undefined {
+    const { random, to } = this;
+    const space =
+      to.spaces.length === 1
+        ? to.spaces[0]
+        : to.spaces.find((candidate) => !this.#posted.some((posted) => posted.space === candidate));
+    const stretch = space?.take(random, to.bytes, to.maxSge);
+    return space && stretch && { space, stretch };
   }
 }
 

@@ -8,7 +8,7 @@ import { check } from './failure.js';
 import { LossyTarget } from './lossy-target.js';
 import type { Message } from './message.js';
 import type { Operation } from './operation.js';
-import type { Stretch } from './space.js';
+import type { Posted } from './receive-pool.js';
 
 /** An address as it stands in IP. */
 function addressBytes(gid: Gid): Uint8Array {
@@ -50,22 +50,21 @@ export class Receiver {
   take(completion: Completion): void {
     const { end } = this;
     const { pool } = end;
-    const where = `receive on QP 0x${end.qp.qpn.toString(16)}`;
-    const stretch = pool.complete(where, completion.wrId);
-    if (completion.status === WcStatus.SUCCESS) this.#check(where, completion, stretch);
-    else this.#fail(where, completion, stretch);
-    pool.release();
+    const where = `receive on QP 0x${end.inbound.qpn.toString(16)}`;
+    const posted = pool.complete(where, completion);
+    if (completion.status === WcStatus.SUCCESS) this.#check(where, completion, posted);
+    else this.#fail(where, completion, posted);
+    posted.space.release(posted.stretch);
   }
 
-  #check(where: string, completion: Completion, stretch: Stretch): void {
+  #check(where: string, completion: Completion, { space, stretch }: Posted): void {
     const { pool, rules } = this.end;
-    const { space } = pool;
     const { headerBytes } = rules;
     check(!this.#failed, () => `${where}: success after an error`);
     const message = this.deliveries.take(where, completion, (length) =>
       space.gather(stretch, headerBytes + length).subarray(headerBytes),
     );
-    if (rules.datagrams) this.#checkOrigin(where, completion, stretch);
+    if (rules.datagrams) this.#checkOrigin(where, completion, space.gather(stretch, GRH_BYTES));
     // A message that lost its end leaves its beginning in the request that the next one fills.
     const length = rules.reliable || rules.datagrams ? headerBytes + message.payload.length : pool.to.bytes;
     space.expect(stretch, space.gather(stretch, length));
@@ -74,16 +73,15 @@ export class Receiver {
   }
 
   /** A datagram says who sent it: by the completion, and by the addresses before its payload (PROTOCOL.md 1.6). */
-  #checkOrigin(where: string, { srcQp }: Completion, stretch: Stretch): void {
+  #checkOrigin(where: string, { srcQp }: Completion, header: Uint8Array): void {
     const { end, from } = this;
     check(srcQp === from.qp.qpn, () => `${where}: from QP 0x${srcQp.toString(16)}`);
-    const header = end.pool.space.gather(stretch, GRH_BYTES);
     const addresses = Buffer.concat([from, end].map(({ memory }) => addressBytes(memory.host.gid)));
     const stated = header.subarray(GRH_BYTES - addresses.length);
     check(Buffer.compare(stated, addresses) === 0, () => `${where}: a header of other addresses`);
   }
 
-  #fail(where: string, { status }: Completion, stretch: Stretch): void {
+  #fail(where: string, { status }: Completion, { space, stretch }: Posted): void {
     const { connection, pool } = this.end;
     check(connection.doomedUs !== Infinity, () => `${where}: ${statusName(status)} on a connection in good order`);
     check(
@@ -91,18 +89,19 @@ export class Receiver {
       () => `${where}: ${statusName(status)} where only a flush was to be expected`,
     );
     this.#failed = true;
-    pool.closed = true;
+    pool.close();
     // A message may have arrived in part.
-    pool.space.expect(stretch, pool.space.gather(stretch, pool.to.bytes));
+    space.expect(stretch, space.gather(stretch, pool.to.bytes));
   }
 
   /** At the end of the run: what lies in memory is what was received, and nothing else changed. */
   checkMemory(perfect: boolean): void {
-    const { connection, pool, rules, qp } = this.end;
-    const name = `QP 0x${qp.qpn.toString(16)}`;
+    const { connection, pool, rules, inbound } = this.end;
+    const name = `QP 0x${inbound.qpn.toString(16)}`;
     const doomed = connection.doomedUs !== Infinity;
-    // Only the oldest may have been begun.
-    pool.checkMemory(name, rules.datagrams || (rules.reliable && !doomed) ? 0 : 1);
+    // Each connection may have begun one, a reliable one that got through has not.
+    const begun = pool.connections.filter(({ doomedUs }) => !rules.reliable || doomedUs !== Infinity);
+    pool.checkMemory(name, rules.datagrams ? 0 : begun.length);
     if (!doomed) this.deliveries.checkEnd();
     if (this.#target === undefined) return;
     if (perfect) this.#target.allArrived();

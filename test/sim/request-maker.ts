@@ -39,7 +39,9 @@ export class RequestMaker {
           remoteQpn: peer.qp.qpn,
           remoteQkey: QKEY,
         }
-      : {};
+      : end.rules.targetType !== undefined && peer.pool.srqn !== undefined
+        ? { remoteQpn: peer.pool.srqn }
+        : {};
     this.#target = peer.target.bytes.slice();
     this.#targetView = new DataView(this.#target.buffer);
   }

@@ -152,7 +152,7 @@ class Run {
   }
 
   #bringUp(plan: ConnectionPlan, ends: readonly Endpoint[], flows: readonly Flow[]): void {
-    ends.forEach(({ qp, rules }, i) => {
+    ends.forEach(({ qp, inbound, rules }, i) => {
       const own = plan.flows[i];
       const peers = plan.flows[1 - i];
       const options: ConnectOptions = {
@@ -168,7 +168,11 @@ class Run {
         qpAccessFlags: ALL_REMOTE,
       };
       qp.modify(rules.init(options));
-      qp.modify(rules.rtr(ends[1 - i].qp.peer, options));
+      qp.modify(rules.rtr(ends[1 - i].inbound.peer, options));
+      if (rules.targetRtr !== undefined) {
+        inbound.modify(rules.init(options));
+        inbound.modify(rules.targetRtr(ends[1 - i].qp.peer, options));
+      }
       if (i === 0 || plan.lateRtsUs === 0) {
         qp.modify(rules.rts(options));
         return;

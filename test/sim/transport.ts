@@ -3,7 +3,8 @@ import { type ConnectOptions, initAttr, type Peer, rtrAttr, rtsAttr } from '../n
 import { ucRtrAttr } from '../nic/uc.js';
 import { HEADER_BYTES, QKEY } from '../nic/ud.js';
 
-export type Transport = 'RC' | 'UC' | 'UD';
+/** A type of queue pair, and whether it takes receive requests from a queue that it shares. */
+export type Transport = 'RC' | 'RC+SRQ' | 'XRC' | 'UC' | 'UC+SRQ' | 'UD' | 'UD+SRQ';
 
 export type Kind =
   | 'SEND'
@@ -20,6 +21,10 @@ export type Kind =
 /** What is true of all connections of one transport. */
 export interface TransportRules {
   readonly type: QpType;
+  /** The type of the QP that takes requests, where it is another than the one that makes them. */
+  readonly targetType?: QpType;
+  /** Whether the QPs of a host share a receive queue. */
+  readonly shared: boolean;
   /** Whether every request arrives, once and in order, or is told to have failed. */
   readonly reliable: boolean;
   /** Bytes that come before the payload in a receive buffer. */
@@ -33,6 +38,8 @@ export interface TransportRules {
   init(options: ConnectOptions): Partial<QpAttr>;
   rtr(peer: Peer, options: ConnectOptions): Partial<QpAttr>;
   rts(options: ConnectOptions): Partial<QpAttr>;
+  /** RTR of the QP that takes requests. */
+  readonly targetRtr?: (peer: Peer, options: ConnectOptions) => Partial<QpAttr>;
 }
 
 function weighted(weights: Partial<Record<Kind, number>>): readonly Kind[] {
@@ -42,8 +49,9 @@ function weighted(weights: Partial<Record<Kind, number>>): readonly Kind[] {
 
 const unreliableRts = ({ sqPsn = 0 }: ConnectOptions): Partial<QpAttr> => ({ qpState: QpState.RTS, sqPsn });
 
-export const transports: Readonly<Record<Transport, TransportRules>> = {
+const services: Readonly<Record<'RC' | 'UC' | 'UD', TransportRules>> = {
   RC: {
+    shared: false,
     type: QpType.RC,
     reliable: true,
     headerBytes: 0,
@@ -65,6 +73,7 @@ export const transports: Readonly<Record<Transport, TransportRules>> = {
     rts: rtsAttr,
   },
   UC: {
+    shared: false,
     type: QpType.UC,
     reliable: false,
     headerBytes: 0,
@@ -76,6 +85,7 @@ export const transports: Readonly<Record<Transport, TransportRules>> = {
     rts: unreliableRts,
   },
   UD: {
+    shared: false,
     type: QpType.UD,
     reliable: false,
     headerBytes: HEADER_BYTES,
@@ -88,5 +98,29 @@ export const transports: Readonly<Record<Transport, TransportRules>> = {
   },
 };
 
+export const transports: Readonly<Record<Transport, TransportRules>> = {
+  ...services,
+  'RC+SRQ': { ...services.RC, shared: true },
+  XRC: {
+    ...services.RC,
+    type: QpType.XRC_SEND,
+    targetType: QpType.XRC_RECV,
+    shared: true,
+    // The half of a connection that RC and UC have in common, too, is all that one which takes no requests has.
+    rtr: ucRtrAttr,
+    targetRtr: rtrAttr,
+  },
+  'UC+SRQ': { ...services.UC, shared: true },
+  'UD+SRQ': { ...services.UD, shared: true },
+};
+
 /** As often as they are to come in runs of several transports. */
-export const TRANSPORTS: readonly Transport[] = ['RC', 'RC', 'UC', 'UC', 'UD'];
+export const TRANSPORTS: readonly Transport[] = [
+  ...new Array<Transport>(3).fill('UC'),
+  ...new Array<Transport>(2).fill('UD'),
+  'UC+SRQ',
+  'UD+SRQ',
+  'RC',
+  ...new Array<Transport>(2).fill('RC+SRQ'),
+  ...new Array<Transport>(2).fill('XRC'),
+];
