@@ -16,14 +16,15 @@ export class LimitWatch {
     private readonly srq: TestSrq,
   ) {}
 
+  /** Arms it now and then. */
   work(random: SeededRandom, maxWr: number, taken: number): void {
     if (!random.chance(0.1)) return;
-    this.check(taken);
     this.#limit = random.between(1, maxWr);
     this.#takenThen = taken;
     this.host.nic.control.modifySrq({ srqn: this.srq.srqn, limit: this.#limit });
   }
 
+  /** To be called before anything is posted: the queue has only become shorter since it was last. */
   check(taken: number): void {
     const { host, srq } = this;
     const { srqn, queue } = srq;
@@ -32,7 +33,7 @@ export class LimitWatch {
     check(armed === this.#limit || armed === 0, () => `${what} is ${String(armed)}`);
     const wasTaken = taken > this.#takenThen;
     if (armed < this.#limit) {
-      check(wasTaken, () => `${what} was reached though nothing was taken`);
+      check(wasTaken && queue.inUse < this.#limit, () => `${what} was reached with ${String(queue.inUse)} requests`);
       this.#due += 1;
       this.#limit = 0;
     } else if (armed > 0) {

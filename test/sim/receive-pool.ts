@@ -56,6 +56,7 @@ export class ReceivePool {
   work(): boolean {
     const { random, to } = this;
     if (this.#closed) return false;
+    to.shared?.limit.check(this.#taken);
     let posted = 0;
     const wanted = random.between(0, to.maxWr);
     while (posted < wanted && to.queue.room > 0 && this.#posted.length < to.maxWr) {
