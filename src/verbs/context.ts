@@ -38,7 +38,8 @@ export interface OpenOptions {
    * Has the NIC's packets lost, doubled, changed and held back, in the words of tc-netem(8): `loss 1% dup 0.1% reorder 2%
    * corrupt 0.1% delay 200us 50us rate 1gbit limit 1000 seed 7`. `loss burst 1% 4` loses four in a row on the average, as
    * `loss gemodel P R` would; `reorder 2% 100us` holds packets back by up to so much; `out` (the default), `in` or `both`
-   * say which way. It implies `link: 'udp'`. Default: the environment's VERBENA_NETEM, else none; '' is none.
+   * say which way. It implies `link: 'udp'`; Ethernet frames of raw packet queue pairs pass untouched. Default: the
+   * environment's VERBENA_NETEM, else none; '' is none.
    */
   readonly netem?: string;
   /** Takes sentences about what does not work as it should. Default: `process.emitWarning`. */

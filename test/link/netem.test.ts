@@ -7,6 +7,7 @@ import {
   parseNetem,
   type SimulatedLink,
   SimulatedNetwork,
+  tap,
 } from '../../src/link/index.js';
 import { gidFromIp } from '../../src/spec/index.js';
 import { createPath, crc32, IcrcVerifier, PacketMeta, sealIcrc } from '../../src/wire/index.js';
@@ -180,6 +181,18 @@ describe('a link that is disturbed', () => {
     bench.send(5);
     bench.a.close();
     assert.deepEqual(bench.arrivals(), upTo(5));
+  });
+
+  it('is asked through a capture when it wants to be moved on, and the capture has what was sent', () => {
+    const bench = new Bench('delay 1s');
+    let recorded = 0;
+    const record = (): boolean => (recorded += 1) > 0;
+    const tapped = tap(bench.a, { record, sync: () => {}, close: () => {} }, { clockNs: () => 0n });
+    const at = tapped.sink.reserve(path, 64);
+    tapped.sink.bytes.set(packet(64), at);
+    tapped.sink.commit();
+    tapped.flush();
+    assert.deepEqual([recorded, tapped.nextDueUs()], [1, 1_000_000]);
   });
 
   it('decides the same for the same seed, and otherwise for another', () => {
