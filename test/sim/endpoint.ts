@@ -52,7 +52,8 @@ export interface Endpoint {
   readonly target: TestMr;
   /** Where READs and atomics of this end bring their results. */
   readonly landing: Space;
-  readonly pool: ReceivePool;
+  /** Where its receive requests come from: of XRC, whichever a request names. */
+  readonly pools: readonly ReceivePool[];
   /** Bytes of the longest SEND that this end takes. */
   readonly messageLimit: number;
 }
@@ -144,8 +145,9 @@ export function makeEndpoint(
       peers.maxRecvSge,
       random,
     );
-  pool.connections.push(connection);
-  return { memory, qp, inbound, rules, connection, plan: own, target, landing, pool, messageLimit };
+  const pools = [pool, ...(shared?.others ?? [])];
+  for (const { connections } of pools) connections.push(connection);
+  return { memory, qp, inbound, rules, connection, plan: own, target, landing, pools, messageLimit };
 }
 
 function sharedPool(
@@ -155,11 +157,11 @@ function sharedPool(
   scenario: Scenario,
   random: SeededRandom,
 ): SharedPool {
-  const { host, sharedPools } = memory;
+  const { sharedPools } = memory;
   const known = sharedPools.get(transport);
   if (known !== undefined) return known;
   const users = scenario.connections.filter((plan) => plan.transport === transport).length * 2;
-  const made = makeSharedPool(host, transports[transport], messageLimit, users, random, memory);
+  const made = makeSharedPool(memory, transports[transport], messageLimit, users, random);
   sharedPools.set(transport, made);
   return made;
 }

@@ -11,6 +11,8 @@ export interface Message {
   readonly immData: number;
   /** Bytes that go into the receive buffer: none for a WRITE with immediate data. */
   readonly payload: Uint8Array;
+  /** The shared receive queue that an XRC request names. */
+  readonly srqn?: number;
   /** What a WRITE with immediate data has done. */
   readonly change?: Change;
 }

@@ -39,14 +39,23 @@ export class ReceivePool {
   #closed = false;
   /** In order. */
   #posted: Posted[] = [];
-  #nextWrId = FIRST_WR_ID;
+  #nextWrId: bigint;
+  readonly #firstWrId: bigint;
   /** The last request that each QP has completed. */
   readonly #lastOfQp = new Map<number, bigint>();
 
   constructor(
     readonly to: ReceiveQueue,
     private readonly random: SeededRandom,
-  ) {}
+  ) {
+    this.#firstWrId = FIRST_WR_ID | (BigInt(to.shared?.srqn ?? 0) << 32n);
+    this.#nextWrId = this.#firstWrId;
+  }
+
+  /** Whether a wr_id is of a request that was posted here. */
+  owns(wrId: bigint): boolean {
+    return wrId >= this.#firstWrId && wrId < this.#nextWrId;
+  }
 
   get srqn(): number | undefined {
     return this.to.shared?.srqn;
@@ -106,7 +115,7 @@ export class ReceivePool {
 
   /** Requests that the NIC has taken. */
   get #taken(): number {
-    return Number(this.#nextWrId - FIRST_WR_ID) - this.to.queue.inUse;
+    return Number(this.#nextWrId - this.#firstWrId) - this.to.queue.inUse;
   }
 
   #place(): Pick<Posted, 'space' | 'stretch'> | undefined {

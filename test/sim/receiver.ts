@@ -8,7 +8,7 @@ import { check } from './failure.js';
 import { LossyTarget } from './lossy-target.js';
 import type { Message } from './message.js';
 import type { Operation } from './operation.js';
-import type { Posted } from './receive-pool.js';
+import type { Posted, ReceivePool } from './receive-pool.js';
 
 /** An address as it stands in IP. */
 function addressBytes(gid: Gid): Uint8Array {
@@ -44,25 +44,30 @@ export class Receiver {
 
   /** Posts some receive requests. @returns whether it did */
   work(): boolean {
-    return this.end.pool.work();
+    return this.end.pools.map((pool) => pool.work()).includes(true);
   }
 
   take(completion: Completion): void {
     const { end } = this;
-    const { pool } = end;
     const where = `receive on QP 0x${end.inbound.qpn.toString(16)}`;
+    const pool = end.pools.find((candidate) => candidate.owns(completion.wrId));
+    check(pool !== undefined, () => `${where}: completion ${String(completion.wrId)} of a request of another queue`);
     const posted = pool.complete(where, completion);
-    if (completion.status === WcStatus.SUCCESS) this.#check(where, completion, posted);
-    else this.#fail(where, completion, posted);
+    if (completion.status === WcStatus.SUCCESS) this.#check(where, completion, pool, posted);
+    else this.#fail(where, completion, pool, posted);
     posted.space.release(posted.stretch);
   }
 
-  #check(where: string, completion: Completion, { space, stretch }: Posted): void {
-    const { pool, rules } = this.end;
+  #check(where: string, completion: Completion, pool: ReceivePool, { space, stretch }: Posted): void {
+    const { rules } = this.end;
     const { headerBytes } = rules;
     check(!this.#failed, () => `${where}: success after an error`);
     const message = this.deliveries.take(where, completion, (length) =>
       space.gather(stretch, headerBytes + length).subarray(headerBytes),
+    );
+    check(
+      message.srqn === undefined || message.srqn === pool.srqn,
+      () => `${where}: a request of SRQ ${String(pool.srqn)}, not of ${String(message.srqn)}, which was named`,
     );
     if (rules.datagrams) this.#checkOrigin(where, completion, space.gather(stretch, GRH_BYTES));
     // A message that lost its end leaves its beginning in the request that the next one fills.
@@ -81,8 +86,8 @@ export class Receiver {
     check(Buffer.compare(stated, addresses) === 0, () => `${where}: a header of other addresses`);
   }
 
-  #fail(where: string, { status }: Completion, { space, stretch }: Posted): void {
-    const { connection, pool } = this.end;
+  #fail(where: string, { status }: Completion, pool: ReceivePool, { space, stretch }: Posted): void {
+    const { connection } = this.end;
     check(connection.doomedUs !== Infinity, () => `${where}: ${statusName(status)} on a connection in good order`);
     check(
       status === WcStatus.WR_FLUSH_ERR || (!this.#failed && connection.doom === 'refusal'),
@@ -96,12 +101,14 @@ export class Receiver {
 
   /** At the end of the run: what lies in memory is what was received, and nothing else changed. */
   checkMemory(perfect: boolean): void {
-    const { connection, pool, rules, inbound } = this.end;
+    const { connection, pools, rules, inbound } = this.end;
     const name = `QP 0x${inbound.qpn.toString(16)}`;
     const doomed = connection.doomedUs !== Infinity;
     // Each connection may have begun one, a reliable one that got through has not.
-    const begun = pool.connections.filter(({ doomedUs }) => !rules.reliable || doomedUs !== Infinity);
-    pool.checkMemory(name, rules.datagrams ? 0 : begun.length);
+    for (const pool of pools) {
+      const begun = pool.connections.filter(({ doomedUs }) => !rules.reliable || doomedUs !== Infinity);
+      pool.checkMemory(name, rules.datagrams ? 0 : begun.length);
+    }
     if (!doomed) this.deliveries.checkEnd();
     if (this.#target === undefined) return;
     if (perfect) this.#target.allArrived();

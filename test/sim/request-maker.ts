@@ -39,9 +39,7 @@ export class RequestMaker {
           remoteQpn: peer.qp.qpn,
           remoteQkey: QKEY,
         }
-      : end.rules.targetType !== undefined && peer.pool.srqn !== undefined
-        ? { remoteQpn: peer.pool.srqn }
-        : {};
+      : {};
     this.#target = peer.target.bytes.slice();
     this.#targetView = new DataView(this.#target.buffer);
   }
@@ -58,7 +56,14 @@ export class RequestMaker {
     let flags = asked ? SendFlags.SIGNALED : 0;
     if (random.chance(0.15)) flags |= SendFlags.FENCE;
     if (random.chance(0.15)) flags |= SendFlags.SOLICITED;
-    end.qp.post({ ...this.#way, ...made.request, wrId, flags });
+    const named = end.rules.targetType === undefined ? {} : { srqn: random.pick(this.peer.pools).srqn ?? 0 };
+    end.qp.post({
+      ...this.#way,
+      ...(named.srqn === undefined ? {} : { remoteQpn: named.srqn }),
+      ...made.request,
+      wrId,
+      flags,
+    });
     const operation: Operation = {
       status: WcStatus.SUCCESS,
       ...made.operation,
@@ -68,7 +73,8 @@ export class RequestMaker {
     };
     const { message } = made;
     const { datagrams, headerBytes } = end.rules;
-    this.receiver.expect(operation, message && datagrams ? datagram(message, headerBytes) : message);
+    const seen = message && datagrams ? datagram(message, headerBytes) : message;
+    this.receiver.expect(operation, seen && { ...seen, ...named });
     return operation;
   }
 

@@ -1,6 +1,6 @@
 import type { SeededRandom } from '../../src/link/index.js';
 import type { TestHost, TestSrq } from '../nic/host.js';
-import type { DriverChannel, DriverCq } from '../nic/rings.js';
+import type { DriverChannel, DriverCq, ReceiveRequest } from '../nic/rings.js';
 import { LimitWatch } from './limit-watch.js';
 import { ReceivePool } from './receive-pool.js';
 import { Space } from './space.js';
@@ -15,42 +15,51 @@ const GAP_BYTES = 6;
 export interface SharedPool {
   readonly pool: ReceivePool;
   readonly srq: TestSrq;
+  /** Another one of the same domain. */
+  readonly others?: readonly ReceivePool[];
   readonly xrcd?: number;
   readonly cq?: DriverCq;
 }
 
-/** Makes a shared receive queue for up to so many QPs. */
+/** Makes a shared receive queue for up to so many QPs, for XRC two of one domain. */
 export function makeSharedPool(
-  host: TestHost,
+  { host, sharedCq, channel }: Place,
   { headerBytes, targetType }: TransportRules,
   messageLimit: number,
   users: number,
   random: SeededRandom,
-  { sharedCq, channel }: { readonly sharedCq: DriverCq | undefined; readonly channel: DriverChannel | undefined },
 ): SharedPool {
+  const bytes = headerBytes + messageLimit;
+  const oneCq = sharedCq !== undefined || targetType !== undefined;
+  if (targetType === undefined) return makeOne(host, bytes, users, random, oneCq);
+  const cq = sharedCq ?? host.cq(2 * (users + Math.max(...SPARE_REQUESTS)), channel);
+  const xrc = { xrcd: host.nic.control.openXrcd(), cq };
+  const [first, second] = [0, 1].map(() => makeOne(host, bytes, users, random, oneCq, xrc));
+  return { ...first, ...xrc, others: [second.pool] };
+}
+
+interface Place {
+  readonly host: TestHost;
+  readonly sharedCq: DriverCq | undefined;
+  readonly channel: DriverChannel | undefined;
+}
+
+function makeOne(
+  host: TestHost,
+  bytes: number,
+  users: number,
+  random: SeededRandom,
+  oneCq: boolean,
+  xrc: Pick<SharedPool, 'xrcd' | 'cq'> = {},
+): Pick<SharedPool, 'pool' | 'srq'> {
   const maxWr = users + random.pick(SPARE_REQUESTS);
   const maxSge = random.between(1, 6);
-  const bytes = headerBytes + messageLimit;
-  const xrc =
-    targetType === undefined ? {} : { xrcd: host.nic.control.openXrcd(), cq: sharedCq ?? host.cq(maxWr, channel) };
   const srq = host.srq({ maxWr, maxSge, ...xrc });
   // One place for each request: they complete in another order than they were taken in.
-  const spaces = Array.from(
-    { length: maxWr },
-    () => new Space(host.mr(8 * Math.ceil((bytes + GAP_BYTES * maxSge) / 8))),
-  );
-  const pool = new ReceivePool(
-    {
-      queue: srq.queue,
-      spaces,
-      oneCq: sharedCq !== undefined || targetType !== undefined,
-      maxWr,
-      maxSge,
-      bytes,
-      shared: { srqn: srq.srqn, limit: new LimitWatch(host, srq) },
-      post: (request) => srq.queue.writeReceive(request),
-    },
-    random,
-  );
-  return { pool, srq, ...xrc };
+  const room = 8 * Math.ceil((bytes + GAP_BYTES * maxSge) / 8);
+  const spaces = Array.from({ length: maxWr }, () => new Space(host.mr(room)));
+  const shared = { srqn: srq.srqn, limit: new LimitWatch(host, srq) };
+  const post = (request: ReceiveRequest): void => srq.queue.writeReceive(request);
+  const pool = new ReceivePool({ queue: srq.queue, spaces, oneCq, maxWr, maxSge, bytes, shared, post }, random);
+  return { pool, srq };
 }
