@@ -21,9 +21,26 @@ describe('a sender whose last packet was lost', () => {
     a.write(source, target);
     const begun = pair.nowUs;
     pair.drive({ until: () => a.sent().length > 0 });
-    assert.ok(pair.nowUs - begun < 2000, `${pair.nowUs - begun} us`);
+    assert.ok(pair.nowUs - begun < 12_000, `${pair.nowUs - begun} us`);
     assert.equal(pair.a.nic.counters.lossProbes, 1);
     assert.equal(pair.a.nic.counters.completerRetryErr, 0);
+  });
+});
+
+describe('a sender whose peer has gone', () => {
+  it('asks in vain, and ends no later than its retries do', () => {
+    const pair = new Pair();
+    const { a } = pair.connect({ both: { timeout: 14, retryCnt: 7 } });
+    const [source, target] = [pair.a.mr(100), pair.b.mr(100)];
+    a.write(source, target);
+    pair.drive({ until: () => a.sent().length > 0 });
+    pair.script = () => 'drop';
+    a.write(source, target);
+    const begun = pair.nowUs;
+    pair.drive({ until: () => a.sent().length > 0 });
+    const retriesUs = 8 * 4.096 * 2 ** 14;
+    const tookUs = pair.nowUs - begun;
+    assert.ok(tookUs > 0.99 * retriesUs && tookUs < 1.01 * retriesUs, `${tookUs} us`);
   });
 });
 

@@ -20,12 +20,6 @@ import type { ReliableRequester } from './requester.js';
 
 /** For reading one 64-bit atomic answer in host byte order: within a call, so that all queue pairs can share it. */
 const answer = new Uint8Array(8);
-/**
- * How long after packets that nobody asked to acknowledge one is sent that asks. Long enough for a program to send more,
- * short enough that hardly anybody ends a queue pair before; the requests of one that ends would be flushed though they
- * were delivered.
- */
-const ASK_DELAY_US = 250;
 /** rnr_retry value that stands for "for ever" (IBTA 9.7.5.2.8). */
 const RNR_RETRY_INFINITE = 7;
 const SYNDROME_KIND = 0xe0;
@@ -38,8 +32,6 @@ const SYNDROME_VALUE = 0x1f;
 export class Completer {
   /** Between an RNR NAK and the end of the time that it asked for. */
   rnrWaiting = false;
-  /** The next packet is to ask for an acknowledgement, whatever it is. */
-  asking = false;
   /** A request failed locally; it ends the queue pair once everything before it is complete. */
   stalled = false;
 
@@ -55,15 +47,6 @@ export class Completer {
   #transmissions = 0;
   /** When the oldest unacknowledged packet was first sent. */
   #waitingSinceUs = 0;
-  /** What was sent last asked for no acknowledgement, nor is it answered otherwise. */
-  #unasked = false;
-  /** What was sent last has an answer of its own. */
-  #answered = false;
-  /** The timer that runs is there to ask, not to send again. */
-  #askTimer = false;
-  /** When what is unacknowledged is sent again though there was no answer to asking. */
-  #retryAtUs = 0;
-  #lastTransmitUs = -Infinity;
   /** A NAK made us go back, and nothing was sent since: another one tells nothing new. */
   #rewound = false;
   /** A response made us go back since there was progress. */
@@ -82,51 +65,19 @@ export class Completer {
     this.stalled = false;
     this.core.timers.disarm(this.qp.timerId);
     this.#rewound = false;
-    this.#unasked = false;
-    this.#askTimer = false;
-    this.asking = false;
-    this.#lastTransmitUs = -Infinity;
+    this.requester.inquiry.reset();
     this.#reload();
   }
 
-  /**
-   * A packet went out: the retry timer runs from the first of them on.
-   *
-   * @param asked the peer is to answer it, or to acknowledge it
-   * @param answered the former
-   */
-  onTransmit(asked: boolean, answered: boolean): void {
+  /** Packets went out: the retry timer runs from the first of them on. */
+  onTransmit(): void {
     this.#rewound = false;
-    this.#answered = answered;
-    this.#unasked = !asked;
-    this.#lastTransmitUs = this.core.nowUs;
-    if (asked) this.asking = false;
     if (this.core.timers.isArmed(this.qp.timerId)) return;
     if (this.#transmissions === 0) {
       this.#transmissions = 1;
       this.#waitingSinceUs = this.core.nowUs;
     }
-    this.#startRetryTimer();
-  }
-
-  /** Whether nothing was sent for so long that what is sent now may be the last for long. */
-  get quiet(): boolean {
-    return this.core.nowUs - this.#lastTransmitUs > ASK_DELAY_US;
-  }
-
-  /**
-   * Has the packet that was sent last sent once more, to ask for an acknowledgement of all: somebody waits for that.
-   *
-   * @param again also when the peer was asked: the question, the packet or what it told may be lost
-   * @returns false when the peer was asked already, or there is nothing to ask about
-   */
-  askNow(again = false): boolean {
-    const { window } = this.requester;
-    if (again ? this.#answered : !this.#unasked || window.nxt !== window.sent) return false;
-    if (this.rnrWaiting || window.inFlight === 0) return false;
-    this.asking = true;
-    window.stepBack();
-    return true;
+    this.requester.inquiry.startTimer();
   }
 
   /** The retry timer, or that of an RNR NAK, ran out. */
@@ -135,36 +86,12 @@ export class Completer {
     if (this.rnrWaiting) {
       this.rnrWaiting = false;
       core.schedule(qp, Due.SENDING);
-    } else if (this.#askTimer) {
-      this.#onAskTimer();
+    } else if (this.requester.inquiry.due) {
+      this.requester.inquiry.onTimer();
     } else if (this.requester.window.inFlight > 0 || this.#rewound) {
       this.#gapSeen = false;
       this.#retried = false;
       this.#retry(Syndrome.RETRY_TIMEOUT);
-    }
-  }
-
-  /** What is sent is not acknowledged by itself: has the next packet ask, or the last one again when there is none. */
-  #onAskTimer(): void {
-    const { core, qp } = this;
-    this.#askTimer = false;
-    if (this.#unasked && core.nowUs - this.#lastTransmitUs < ASK_DELAY_US / 2) {
-      // More was sent meanwhile, and more will probably follow.
-      this.asking = true;
-      this.#startRetryTimer();
-    } else if (this.askNow()) {
-      core.schedule(qp, Due.SENDING);
-    } else if (this.requester.window.inFlight > 0) {
-      const { roundTrip } = this.requester;
-      const askUs = this.#lastTransmitUs + roundTrip.patienceUs;
-      if (askUs <= core.nowUs && this.askNow(true)) {
-        roundTrip.onQuestion();
-        core.counters.lossProbes += 1;
-        core.schedule(qp, Due.SENDING);
-        return;
-      }
-      this.#askTimer = askUs > core.nowUs && askUs < this.#retryAtUs;
-      this.#startTimer((this.#askTimer ? askUs : this.#retryAtUs) - core.nowUs);
     }
   }
 
@@ -354,11 +281,10 @@ export class Completer {
     if (window.inFlight > 0) {
       this.#transmissions = 1;
       this.#waitingSinceUs = core.nowUs;
-      this.#startRetryTimer();
+      this.requester.inquiry.startTimer();
     } else {
       this.core.timers.disarm(this.qp.timerId);
-      this.#unasked = false;
-      this.#askTimer = false;
+      this.requester.inquiry.settle();
     }
     this.#failStalled();
     if (!window.busy) qp.onSendIdle();
@@ -495,14 +421,6 @@ export class Completer {
     this.#transmissions = 0;
     this.#gapSeen = false;
     this.#retried = false;
-  }
-
-  #startRetryTimer(): void {
-    const { ackTimeoutUs, roundTrip } = this.requester;
-    const patienceUs = this.#unasked ? Math.min(ASK_DELAY_US, ackTimeoutUs / 2) : roundTrip.patienceUs;
-    this.#retryAtUs = this.core.nowUs + ackTimeoutUs;
-    this.#askTimer = patienceUs < ackTimeoutUs;
-    this.#startTimer(Math.min(patienceUs, ackTimeoutUs));
   }
 
   #startTimer(intervalUs: number): void {

@@ -56,7 +56,7 @@ export class RequestSender {
         const start = this.#startNext();
         if (start === Start.CARRIED_OUT) continue;
         // Somebody waits for all that is under way.
-        if (start === Start.AFTER_ALL && this.requester.completer.askNow()) continue;
+        if (start === Start.AFTER_ALL && this.requester.inquiry.askNow()) continue;
         if (start !== Start.STARTED) return Served.IDLE;
       }
       const index = window.cursor;
@@ -84,14 +84,16 @@ export class RequestSender {
       else if (asked) this.requester.roundTrip.onSent(window.nxt, this.core.nowUs);
       if (kind.answered) window.addOutstanding(psnAdd(window.nxt, packets));
       window.advanceCursor(packets);
-      this.requester.completer.onTransmit(asked, kind.answered);
+      this.requester.inquiry.onTransmit(asked, kind.answered);
+      this.requester.completer.onTransmit();
     }
     return Served.MORE;
   }
 
+  /** Whether the packet that was sent last is sent once more, to ask. */
   get #asksAgain(): boolean {
-    const { window, completer } = this.requester;
-    return completer.asking && window.nxt !== window.sent;
+    const { window, inquiry } = this.requester;
+    return inquiry.asking && window.nxt !== window.sent;
   }
 
   /** Checks the next work queue entry and gives it its PSNs. */
@@ -251,7 +253,7 @@ export class RequestSender {
     const flags = (control >>> 8) & 0xff;
     const interval = large ? LARGE_ACK_REQUEST_INTERVAL : this.requester.ackRequestInterval;
     const ackRequest =
-      this.requester.completer.asking ||
+      this.requester.inquiry.asking ||
       this.#packetsSinceAckRequest >= interval ||
       window.inFlight + 1 >= this.#windowPackets(index) ||
       (last && this.#isAwaited(flags));
@@ -285,13 +287,8 @@ export class RequestSender {
    * request is asked about: an acknowledgement costs either side a system call.
    */
   #isAwaited(flags: number): boolean {
-    const { window, completer } = this.requester;
-    return (
-      (flags & SendFlags.SIGNALED) !== 0 ||
-      this.qp.sqSigAll ||
-      completer.quiet ||
-      window.nxt !== window.sent
-    );
+    const { window, inquiry } = this.requester;
+    return (flags & SendFlags.SIGNALED) !== 0 || this.qp.sqSigAll || inquiry.quiet || window.nxt !== window.sent;
   }
 
   /** Starts the packet at `nxt`; every request of XRC names the shared receive queue it goes to (PROTOCOL.md 3.3). */

@@ -6,6 +6,7 @@ import type { QueuePair } from '../queue-pair.js';
 import { connectedKinds, type RequestKind } from '../request-kinds.js';
 import { Completer } from './completer.js';
 import { CongestionWindow } from './congestion-window.js';
+import { Inquiry } from './inquiry.js';
 import { RequestSender } from './request-sender.js';
 import { RoundTrip } from './round-trip.js';
 import { SendWindow } from './send-window.js';
@@ -17,13 +18,14 @@ import { SendWindow } from './send-window.js';
 const ACK_REQUEST_INTERVAL = 16;
 
 /**
- * The requester of a reliable service (RC and XRC): what is posted, sent and acknowledged, and the two that move it on,
- * the sender of requests and the completer of responses.
+ * The requester of a reliable service (RC and XRC): what is posted, sent and acknowledged, and those that move it on,
+ * the sender of requests, the completer of responses, and who asks when there are none.
  */
 export class ReliableRequester implements SendingHalf {
   readonly window: SendWindow;
   readonly sender: RequestSender;
   readonly completer: Completer;
+  readonly inquiry: Inquiry;
   /** The requests that this service has, by `WrOpcode`. */
   readonly kinds: readonly (RequestKind | undefined)[];
   congestion = new CongestionWindow(256);
@@ -45,6 +47,7 @@ export class ReliableRequester implements SendingHalf {
     this.kinds = connectedKinds(qp.opcodeClass);
     this.ackRequestInterval = Math.min(ACK_REQUEST_INTERVAL, qp.sq.entries >> 1);
     this.window = new SendWindow(qp.sq);
+    this.inquiry = new Inquiry(qp, this, core);
     this.completer = new Completer(qp, this, core);
     this.sender = new RequestSender(qp, this, core);
   }

@@ -3,8 +3,8 @@ import { psnDiff } from '../../spec/index.js';
 /** The same gains as everybody's (RFC 6298). */
 const SMOOTHED_GAIN = 1 / 8;
 const VARIATION_GAIN = 1 / 4;
-/** The shortest patience: a peer whose processor does something else for a moment has lost nothing. */
-const MIN_PATIENCE_US = 1000;
+/** The shortest patience: a peer whose processor does something else for two or three time slices has lost nothing. */
+const MIN_PATIENCE_US = 10_000;
 /** Each question without an answer doubles the patience; so many are asked. */
 const MAX_QUESTIONS = 6;
 
