@@ -11,7 +11,7 @@ import { PORT } from './support/scenes.js';
 import { NOTHING_HELD, PARAMETERS, Station } from './support/station.js';
 
 const { CONNECT_REQUEST } = CmEventType;
-const DATAGRAMS = 100_000;
+const DATAGRAMS = Number(process.env['VERBENA_TEST_TIMES'] ?? 20_000);
 const LIMITS = { maxBacklog: 40, maxPending: 60, maxAnswers: 50, maxIds: 2000 };
 
 /** A device that listens in every port space. */
