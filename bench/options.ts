@@ -6,7 +6,7 @@ const USAGE = `Usage: npm run bench -- [--quick] [--only WORD]... [--json FILE] 
 Measures the software NIC beside its peers, in one run: the bare UDP socket, node:net, node:dgram, and, where they are
 installed, UCX, libfabric and qperf. Says at the end where it stands against its aims.
 
-  --quick          fewer sizes and shorter samples: about a minute in place of six
+  --quick          fewer sizes and shorter samples: some two minutes in place of eight
   --only WORD      only sections and rows with this word in their title or id, in any case; may be repeated.
                    Such as: latency.64, write.65536, ucx, incast
   --json FILE      writes the figures there as well

@@ -36,10 +36,13 @@ function treeOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): Fra
       children: below,
     };
   };
-  return build(nodes[0]);
+  // What is below is the event loop's, and the same for all.
+  return build(nodes.find(({ callFrame }) => callFrame.functionName === profileOf.name) ?? nodes[0]);
 }
 
 function nameOf({ functionName, url }: Profiler.ProfileNode['callFrame']): string {
+  // Whatever symbol is nearest: native code says nothing of what it is.
+  if (url === '' && !functionName.startsWith('(')) return 'native';
   const name = functionName === '' ? '(anonymous)' : functionName;
   if (!url.startsWith('file:')) return name;
   const path = fileURLToPath(url)

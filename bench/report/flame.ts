@@ -55,7 +55,7 @@ export function flameSvg(title: string, root: Frame): string {
     depth = Math.max(depth, level + 1);
     const y = TOP + level * ROW;
     const colour = COLOURS.find(([room]) => room.test(frame.name))?.[1] ?? OTHERS;
-    const short = frame.name.split(' ')[0].slice(0, Math.floor((width - 6) / PIXELS_PER_LETTER));
+    const short = frame.name.split(' ')[0].slice(0, Math.max(0, Math.floor((width - 6) / PIXELS_PER_LETTER)));
     boxes.push(
       `<g><title>${escape(frame.name)}: ${share(frame.us)}</title>` +
         `<rect x="${x.toFixed(1)}" y="${y}" width="${Math.max(0, width - 0.5).toFixed(1)}" height="${ROW - 1}" fill="${colour}"/>` +
