@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { QpState } from '../../src/spec/index.js';
 import { Opcode } from '../../src/wire/index.js';
 import { Crowd, port, RATE, sum } from './crowd.js';
 import { Pair } from './pair.js';
+import { UNSIGNALLED } from './qp.js';
 
 describe('a sender whose last packet was lost', () => {
   it('asks long before its retry timer runs out, and loses no retry', () => {
@@ -41,6 +43,22 @@ describe('a sender whose peer has gone', () => {
     const retriesUs = 8 * 4.096 * 2 ** 14;
     const tookUs = pair.nowUs - begun;
     assert.ok(tookUs > 0.99 * retriesUs && tookUs < 1.01 * retriesUs, `${tookUs} us`);
+  });
+});
+
+describe('a sender that drains, whose peer has gone', () => {
+  it('has all of its retries', () => {
+    const pair = new Pair();
+    const { a } = pair.connect({ both: { timeout: 14, retryCnt: 7 } });
+    const [source, target] = [pair.a.mr(100), pair.b.mr(100)];
+    pair.script = () => 'drop';
+    for (let i = 0; i < 3; i += 1) a.write(source, target, { flags: UNSIGNALLED });
+    pair.turn();
+    const begun = pair.nowUs;
+    a.modify({ qpState: QpState.SQD });
+    pair.drive({ until: () => a.state === QpState.ERR });
+    const tookUs = pair.nowUs - begun;
+    assert.ok(tookUs > 0.99 * 8 * 4.096 * 2 ** 14, `${tookUs} us`);
   });
 });
 

@@ -281,7 +281,7 @@ export class Completer {
     if (window.inFlight > 0) {
       this.#transmissions = 1;
       this.#waitingSinceUs = core.nowUs;
-      this.requester.inquiry.startTimer();
+      this.requester.inquiry.onProgress();
     } else {
       this.core.timers.disarm(this.qp.timerId);
       this.requester.inquiry.settle();

@@ -24,7 +24,7 @@ export class Inquiry {
   #answered = false;
   /** When what is unacknowledged is sent again though there was no answer to asking. */
   #retryAtUs = 0;
-  /** To ask does not put that off. */
+  /** The timer ran out and had the peer asked, which does not put that off. */
   #deadlineStands = false;
   #lastTransmitUs = -Infinity;
 
@@ -65,6 +65,12 @@ export class Inquiry {
     return this.core.nowUs - this.#lastTransmitUs > ASK_DELAY_US;
   }
 
+  /** Something was acknowledged, and more is under way. */
+  onProgress(): void {
+    this.#deadlineStands = false;
+    this.startTimer();
+  }
+
   /** Sets the timer: to ask, or to send again where there is no time for that. */
   startTimer(): void {
     const { ackTimeoutUs, roundTrip } = this.requester;
@@ -87,7 +93,6 @@ export class Inquiry {
     if (again ? this.#answered : !this.#unasked || window.nxt !== window.sent) return false;
     if (completer.rnrWaiting || window.inFlight === 0) return false;
     this.asking = true;
-    this.#deadlineStands = true;
     window.stepBack();
     return true;
   }
@@ -101,6 +106,7 @@ export class Inquiry {
       this.asking = true;
       this.startTimer();
     } else if (this.askNow()) {
+      this.#deadlineStands = true;
       core.schedule(this.qp, Due.SENDING);
     } else if (requester.window.inFlight > 0) {
       this.#askAgain();
@@ -112,6 +118,7 @@ export class Inquiry {
     const { roundTrip } = requester;
     const askUs = this.#lastTransmitUs + roundTrip.patienceUs;
     if (askUs <= core.nowUs && this.askNow(true)) {
+      this.#deadlineStands = true;
       roundTrip.onQuestion();
       core.counters.lossProbes += 1;
       core.schedule(this.qp, Due.SENDING);
