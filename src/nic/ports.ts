@@ -83,6 +83,8 @@ export interface NicLimits {
   readonly maxMessageBytes: number;
   /** Bytes of one memory region. */
   readonly maxMrBytes: number;
+  /** Exponent of the shortest ACK timeout that the NIC keeps to, 0 to 31; a QP that asks for a shorter one gets this. */
+  readonly minAckTimeout: number;
 }
 
 export const DEFAULT_LIMITS: NicLimits = {
@@ -109,6 +111,7 @@ export const DEFAULT_LIMITS: NicLimits = {
   maxRdAtomic: 128,
   maxMessageBytes: 2 ** 31,
   maxMrBytes: 2 ** 40,
+  minAckTimeout: 0,
 };
 
 export interface NicConfig {

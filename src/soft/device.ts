@@ -59,6 +59,19 @@ function netemSettings(text: string, kind: LinkKind, warn: (text: string) => voi
   }
 }
 
+/** The exponent of an ACK timeout. */
+function ackTimeoutExponent(asked: string | number): number {
+  const exponent = asked === '' ? NaN : Number(asked);
+  if (Number.isInteger(exponent) && exponent >= 0 && exponent <= 31) return exponent;
+  throw new VerbsError(
+    CALL,
+    invalid(
+      `minAckTimeout is '${asked}'`,
+      'It is an exponent, 0 to 31, as the timeout of a queue pair is: 18 is a second (option minAckTimeout, or VERBENA_MIN_ACK_TIMEOUT)',
+    ),
+  );
+}
+
 function emitWarning(text: string): void {
   process.emitWarning(text, 'VerbenaWarning');
 }
@@ -86,6 +99,7 @@ function startHost(kind: HostKind, options: OpenOptions): AdapterHost {
     // Each packet is to be one that can be lost.
     link: netem === undefined ? link : 'udp',
     netem,
+    minAckTimeout: ackTimeoutExponent(options.minAckTimeout ?? setting('VERBENA_MIN_ACK_TIMEOUT') ?? 0),
   } satisfies AdapterSpec;
   try {
     return kind === 'inline' ? new InlineHost(spec, warn) : new ThreadHost(spec, warn);

@@ -31,6 +31,8 @@ export interface AdapterSpec {
   readonly link?: LinkKind | undefined;
   /** What is to happen to packets on their way; goes with UDP only. */
   readonly netem?: NetemSettings | undefined;
+  /** As `NicLimits.minAckTimeout`. */
+  readonly minAckTimeout?: number | undefined;
 }
 
 /** The memory in which a driver and its adapter meet, beside the rings of the objects made later. */
@@ -71,6 +73,7 @@ function adapterOn(
     link: tapped ?? disturbed,
     crc32: createCrc32(crc32),
     random: randomU32,
+    limits: spec.minAckTimeout === undefined ? {} : { minAckTimeout: spec.minAckTimeout },
     doorbells: pages.doorbells,
     asyncEvents: pages.asyncEvents,
     cmEvents: pages.cmEvents,

@@ -42,6 +42,12 @@ export interface OpenOptions {
    * environment's VERBENA_NETEM, else none; '' is none.
    */
   readonly netem?: string;
+  /**
+   * Exponent of the shortest ACK timeout that the NIC keeps to, 0 to 31 (`ackTimeoutUs`): queue pairs that ask for a shorter
+   * one get this, as some adapters do it. Where processors are taken away for long, a living peer then is not taken for a
+   * dead one: 18 is a second. Default: the environment's VERBENA_MIN_ACK_TIMEOUT, else 0: as queue pairs ask.
+   */
+  readonly minAckTimeout?: number;
   /** Takes sentences about what does not work as it should. Default: `process.emitWarning`. */
   readonly warn?: (text: string) => void;
 }
@@ -58,7 +64,7 @@ export interface Device {
    * Brings the NIC up (`ibv_open_device`).
    *
    * @throws VerbsError EADDRINUSE when another NIC is on the address, EADDRNOTAVAIL when the machine does not have it,
-   *   EINVAL when it is no address, EINVAL for words of `netem` that mean nothing, or with `link` `shm`,
+   *   EINVAL when it is no address, EINVAL for words of `netem` that mean nothing, or with `link` `shm`, EINVAL for a `minAckTimeout` that is none,
    *   EOPNOTSUPP when `link` is `shm` and memory cannot be shared, EACCES or ENOENT and the like for the capture file
    */
   open(options?: OpenOptions): Context;

@@ -72,7 +72,8 @@ test('a client writes its 52 bytes first, and done only after the answer', async
   await once(listener, 'listening');
   const address = listener.address();
   assert.ok(address !== null && typeof address === 'object');
-  const client = new Tool(['ibv_rc_pingpong', '-p', String(address.port), '--addr', clientAt(30), '127.0.0.1']);
+  const args = ['ibv_rc_pingpong', '-p', String(address.port), '--addr', clientAt(30), '127.0.0.1'];
+  const client = new Tool(args, { VERBENA_MIN_ACK_TIMEOUT: '0' });
   const [socket] = (await once(listener, 'connection')) as [Socket];
   const [first] = (await once(socket, 'data')) as [Buffer];
   assert.match(first.toString('latin1'), new RegExp(`^0000:[0-9a-f]{6}:[0-9a-f]{6}:${gidText(clientAt(30))}\0$`));

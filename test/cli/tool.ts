@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url';
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 const LIFETIME_MS = 60_000;
+/** A second for each try. */
+const PATIENT_ACK_TIMEOUT = '18';
 
 export interface Ended {
   readonly code: number | null;
@@ -30,6 +32,8 @@ export class Tool {
   ) {
     // The caller's settings must not leak in.
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VERBENA_')));
+    // A tool that gets no processor for half a second is none that has died.
+    env['VERBENA_MIN_ACK_TIMEOUT'] = PATIENT_ACK_TIMEOUT;
     const [file, ...rest] = [...wrapper, process.execPath, `${ROOT}bin/verbena`, ...args];
     this.child = spawn(file, rest, {
       cwd: ROOT,

@@ -34,6 +34,19 @@ describe('the retry timer', () => {
     });
   }
 
+  for (const { asked, kept } of [
+    { asked: 10, kept: 14 },
+    { asked: 16, kept: 16 },
+  ]) {
+    it(`of exponent ${String(asked)} is one of ${String(kept)} where the NIC keeps to no shorter than 14`, () => {
+      const puppet = new Puppet({ timeout: asked, retryCnt: 1, host: { limits: { minAckTimeout: 14 } } });
+      puppet.qp.send(puppet.host1.mr(10));
+      puppet.drive({ untilUs: 20 * intervalUs(kept) });
+      const [gap] = gaps(puppet.heard());
+      assert.ok(gap >= intervalUs(kept) && gap <= 4 * intervalUs(kept), `${String(gap)} us`);
+    });
+  }
+
   it('of exponent 0 waits for ever', () => {
     const { puppet, wrId } = silence({ timeout: 0, retryCnt: 0 });
     puppet.drive({ untilUs: 1e12 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { type Context, type LinkKind, openDevice, WcStatus, WrOpcode } from '../../src/index.js';
 import { connectTo, infoOf } from './support/ends.js';
-import { drain, drainOne, makeSide, pattern, type Side } from './support/pair.js';
+import { drain, drainOne, makeSide, type PairOptions, pattern, type Side } from './support/pair.js';
 import { asEndInfo, Program } from './support/programs.js';
 import { loopback } from '../support/loopback.js';
 
@@ -18,9 +18,9 @@ function localPackets(context: Context): number {
 }
 
 /** A process that answers SENDs, connected to a side here. */
-async function echo(side: Side, host: string, link: LinkKind): Promise<Program> {
+async function echo(side: Side, host: string, link: LinkKind, options: PairOptions = {}): Promise<Program> {
   const program = new Program('echo', [host, loopback(2)], { VERBENA_LINK: link });
-  connectTo(side, asEndInfo(await program.message()));
+  connectTo(side, asEndInfo(await program.message()), options);
   program.send(infoOf(side));
   await program.message();
   return program;
@@ -68,7 +68,7 @@ describe('devices of two processes on one machine', () => {
     test(`a peer that is killed ends requests as one behind a network does, and its successor is reached (${host})`, async () => {
       using context = openDevice({ host, address: loopback(1) });
       const side = makeSide(context);
-      const program = await echo(side, host, 'auto');
+      const program = await echo(side, host, 'auto', { timeout: 14 });
       exchange(side, [64]);
       await program[Symbol.asyncDispose]();
       side.qp.postSend([1, 2].map((wrId) => ({ wrId, opcode: WrOpcode.SEND })));

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { openDevice } from '../../src/index.js';
+import { openDevice, WcStatus, WrOpcode } from '../../src/index.js';
+import { connectTo, infoOf } from './support/ends.js';
+import { drainOne, makeSide } from './support/pair.js';
 import { loopback } from '../support/loopback.js';
 
-const NAMES = ['VERBENA_ADDR', 'VERBENA_PCAP', 'VERBENA_HOST'] as const;
+const NAMES = ['VERBENA_ADDR', 'VERBENA_PCAP', 'VERBENA_HOST', 'VERBENA_MIN_ACK_TIMEOUT'] as const;
 const inherited = NAMES.map((name) => process.env[name]);
 
 afterEach(() => {
@@ -37,4 +39,26 @@ test('a capture file that comes from the environment is named so when it cannot 
 test('a way of hosting that there is not is refused by the name of the setting', () => {
   process.env['VERBENA_HOST'] = 'cloud';
   assert.throws(() => openDevice(), { errno: 'EINVAL', message: /'cloud'.*VERBENA_HOST/ });
+});
+
+test('a shortest ACK timeout that is no exponent is refused by the name of the setting', () => {
+  for (const asked of ['32', '-1', '1.5', 'a second']) {
+    process.env['VERBENA_MIN_ACK_TIMEOUT'] = asked;
+    assert.throws(() => openDevice(), { errno: 'EINVAL', message: /VERBENA_MIN_ACK_TIMEOUT/ });
+  }
+});
+
+test('a shortest ACK timeout lets a peer be silent for longer than the queue pair asked for', () => {
+  for (const [minAckTimeout, leastUs] of [
+    [0, 0],
+    [12, 2 * 4.096 * 2 ** 12],
+  ] as const) {
+    using context = openDevice({ host: 'inline', address: loopback(1), minAckTimeout });
+    const side = makeSide(context);
+    connectTo(side, { ...infoOf(side), qpNum: 0x7fffff }, { timeout: 1, retryCnt: 1 });
+    side.qp.postSend({ opcode: WrOpcode.SEND, sgList: [side.mr.sge(0, 8)] });
+    const begun = performance.now();
+    assert.equal(drainOne(side.cq).status, WcStatus.RETRY_EXC_ERR);
+    assert.ok((performance.now() - begun) * 1000 >= leastUs);
+  }
 });

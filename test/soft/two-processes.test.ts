@@ -39,7 +39,7 @@ test('a peer that dies ends every outstanding request with a status', async () =
   using context = openDevice({ host: 'thread', address: loopback(1) });
   const side = makeSide(context);
   const peer = asEndInfo(await program.message());
-  connectTo(side, peer);
+  connectTo(side, peer, { timeout: 14 });
   program.send(infoOf(side));
   await program.message();
   await program[Symbol.asyncDispose]();

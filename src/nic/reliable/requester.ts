@@ -42,7 +42,7 @@ export class ReliableRequester implements SendingHalf {
 
   constructor(
     private readonly qp: QueuePair,
-    core: NicCore,
+    private readonly core: NicCore,
   ) {
     this.kinds = connectedKinds(qp.opcodeClass);
     this.ackRequestInterval = Math.min(ACK_REQUEST_INTERVAL, qp.sq.entries >> 1);
@@ -102,7 +102,8 @@ export class ReliableRequester implements SendingHalf {
   /** Keeps by itself what every acknowledgement needs: the attributes are many, and far away in memory. */
   #takeTimes(): void {
     const { timeout, retryCnt, rnrRetry } = this.qp.attr;
-    this.ackTimeoutUs = ackTimeoutUs(timeout);
+    // 0 is for ever.
+    this.ackTimeoutUs = ackTimeoutUs(timeout === 0 ? 0 : Math.max(timeout, this.core.limits.minAckTimeout));
     this.retryCnt = retryCnt;
     this.rnrRetry = rnrRetry;
   }

@@ -1,5 +1,5 @@
 import { gidFromIp } from '../../../src/index.js';
-import { connect, type Side } from './pair.js';
+import { connect, type PairOptions, type Side } from './pair.js';
 import type { EndInfo } from './programs.js';
 
 /** What the peer needs to know. */
@@ -7,6 +7,6 @@ export function infoOf({ context, qp, mr }: Side): EndInfo {
   return { address: context.address, qpNum: qp.qpNum, addr: String(mr.addr), rkey: mr.rkey };
 }
 
-export function connectTo(side: Side, peer: EndInfo): void {
-  connect(side.qp, { qpNum: peer.qpNum, dgid: gidFromIp(peer.address) });
+export function connectTo(side: Side, peer: EndInfo, options: PairOptions = {}): void {
+  connect(side.qp, { qpNum: peer.qpNum, dgid: gidFromIp(peer.address) }, options);
 }

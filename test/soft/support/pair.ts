@@ -41,7 +41,7 @@ export interface PairOptions {
   readonly cqe?: number;
   readonly cap?: Partial<QpCap>;
   readonly retryCnt?: number;
-  /** ACK timeout exponent. */
+  /** ACK timeout exponent; by default a second, since a peer that gets no processor for that long is none that has died. */
   readonly timeout?: number;
   readonly rnrRetry?: number;
   readonly sqSigAll?: boolean;
@@ -95,7 +95,7 @@ export function connect(
   });
   qp.modify({
     qpState: QpState.RTS,
-    timeout: options.timeout ?? 14,
+    timeout: options.timeout ?? 18,
     retryCnt: options.retryCnt ?? 7,
     rnrRetry: options.rnrRetry ?? 7,
     sqPsn: 0,

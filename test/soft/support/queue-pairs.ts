@@ -98,7 +98,7 @@ export function connectXrc(initiator: QpBase, target: QpBase): void {
     const path = { pathMtu: Mtu.MTU_1024, destQpNum: peer.qpNum, rqPsn: 0, ...routeTo(peer) };
     qp.modify({ qpState: QpState.RTR, ...path, ...more });
   }
-  initiator.modify({ qpState: QpState.RTS, timeout: 14, retryCnt: 7, rnrRetry: 7, sqPsn: 0, maxRdAtomic: 16 });
+  initiator.modify({ qpState: QpState.RTS, timeout: 18, retryCnt: 7, rnrRetry: 7, sqPsn: 0, maxRdAtomic: 16 });
 }
 
 /** The PostError that `post` throws. */
