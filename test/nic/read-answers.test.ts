@@ -123,3 +123,69 @@ describe('a READ whose region is deregistered', () => {
     ]);
   });
 });
+
+describe('a request that is refused', () => {
+  const READ_BYTES = 40 * 256;
+
+  /** A READ whose answer takes more than one turn, and behind it, in the same burst, what the responder refuses. */
+  function refused(behind: (puppet: Puppet, rkey: number) => Said): { puppet: Puppet; heard: string[] } {
+    const puppet = new Puppet({ pathMtu: 1 });
+    const source = puppet.host1.mrOf(pattern(READ_BYTES));
+    const read: Said = {
+      opcode: Opcode.RC_READ_REQUEST,
+      psn: 0x2000,
+      reth: { va: source.addr, rkey: source.rkey, length: READ_BYTES },
+    };
+    sayTogether(puppet, read, behind(puppet, source.rkey));
+    puppet.drive();
+    const heard = puppet
+      .heard()
+      .map(({ psn, syndrome = 0 }) => `${psn - 0x2000} ${syndrome >>> 5 === 3 ? 'NAK' : 'answer'}`);
+    return { puppet, heard };
+  }
+
+  const ANSWERED = Array.from({ length: 40 }, (_, i) => `${i} answer`);
+
+  for (const [what, behind] of [
+    [
+      'a READ of what the key does not open',
+      (_, rkey) => ({ opcode: Opcode.RC_READ_REQUEST, psn: 0x2028, reth: { va: 0n, rkey, length: 256 } }),
+    ],
+    [
+      'an atomic on an odd address',
+      (_, rkey) => ({ opcode: Opcode.RC_FETCH_ADD, psn: 0x2028, atomic: { va: 1n, rkey, swapAdd: 1n } }),
+    ],
+    [
+      'a SEND that is too long',
+      ({ qp }) => {
+        qp.postRecv();
+        return { opcode: Opcode.RC_SEND_ONLY, psn: 0x2028, payload: Uint8Array.of(1) };
+      },
+    ],
+  ] as [string, (puppet: Puppet, rkey: number) => Said][])
+    it(`does not cost the READ before it its answer: ${what}`, () => {
+      const { puppet, heard } = refused(behind);
+      assert.deepEqual(heard, [...ANSWERED, '40 NAK']);
+      assert.equal(puppet.qp.state, QpState.ERR);
+    });
+
+  it('leaves memory alone that is deregistered before the READ before it is answered', () => {
+    const pair = new Pair();
+    const { a, b } = pair.connect();
+    const source = pair.b.mrOf(pattern(100));
+    const local = pair.a.mr(100);
+    const wrIds = [a.read(local, source), a.read(local, source, { rkey: 1 })];
+    pair.a.turn(pair.nowUs);
+    pair.network.advanceTo(pair.nowUs + 20);
+    pair.b.nic.advanceTo(pair.nowUs);
+    pair.b.link.receive(pair.b.nic, 64);
+    assert.equal(b.state, QpState.ERR);
+    pair.b.nic.control.deregMr(source.handle);
+    pair.drive();
+    assertStatuses(a.sent(), [
+      [wrIds[0], WcStatus.REM_ACCESS_ERR],
+      [wrIds[1], WcStatus.WR_FLUSH_ERR],
+    ]);
+    assert.equal(pair.b.eventsOf(b).length, 1);
+  });
+});

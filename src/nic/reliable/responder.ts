@@ -133,7 +133,8 @@ export class Responder implements ReceivingHalf {
   }
 
   flush(cause: Syndrome): void {
-    this.sender.clearJobs();
+    // Who is refused one request has a right to the answers to those before it: the NAK follows them (PROTOCOL.md 2.4).
+    if (!this.sender.refusalDue) this.sender.clearJobs();
     // What was received last may be what was lost: nobody may take it for delivered.
     if (cause === Syndrome.CQ_OVERRUN) this.sender.dropAcknowledgement();
     this.#open = Open.NONE;
@@ -181,7 +182,8 @@ export class Responder implements ReceivingHalf {
    */
   refuseRead(psn: number, again: boolean): void {
     this.sender.acknowledge(psn, Aeth.NAK | NakCode.REMOTE_ACCESS_ERROR, this.#msn);
-    if (again) return;
+    // What stands behind it may have ended the queue pair already.
+    if (again || !this.qp.mayReceive) return;
     // A receive request that is being filled belongs to a message behind this one, and is flushed.
     this.qp.raise(EventType.QP_ACCESS_ERR);
     this.qp.enterError(Syndrome.RESPONDER_ACCESS);

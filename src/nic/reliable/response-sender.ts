@@ -109,6 +109,11 @@ export class ResponseSender {
     return this.#ackDue && this.#ackSyndrome === (Aeth.NAK | NakCode.PSN_SEQUENCE_ERROR);
   }
 
+  /** Whether the peer is about to hear that a request failed for good. */
+  get refusalDue(): boolean {
+    return this.#ackDue && this.#ackSyndrome > (Aeth.NAK | NakCode.PSN_SEQUENCE_ERROR);
+  }
+
   /** Whether a response that bears `psn` waits to be sent anyway. */
   willAnswer(psn: number): boolean {
     for (let i = 0; i < this.#count; i += 1) {
