@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type Socket, connect, createServer } from 'node:net';
 import { test } from 'node:test';
 import { clientAt, gidText, linesOf, play as playTool, saidBy, serverAt } from './pingpong-play.js';
-import { type Ended, Tool, freePort, run } from './tool.js';
+import { type Ended, IMPATIENT, Tool, freePort, run } from './tool.js';
 
 const play = (game: number, flags: readonly string[], clientFlags: readonly string[] = []) =>
   playTool('ibv_rc_pingpong', game, flags, clientFlags);
@@ -73,7 +73,7 @@ test('a client writes its 52 bytes first, and done only after the answer', async
   const address = listener.address();
   assert.ok(address !== null && typeof address === 'object');
   const args = ['ibv_rc_pingpong', '-p', String(address.port), '--addr', clientAt(30), '127.0.0.1'];
-  const client = new Tool(args, { VERBENA_MIN_ACK_TIMEOUT: '0' });
+  const client = new Tool(args, IMPATIENT);
   const [socket] = (await once(listener, 'connection')) as [Socket];
   const [first] = (await once(socket, 'data')) as [Buffer];
   assert.match(first.toString('latin1'), new RegExp(`^0000:[0-9a-f]{6}:[0-9a-f]{6}:${gidText(clientAt(30))}\0$`));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Sides, asClient, clientAt, play, serve, serverAt, wentWell } from './cm-play.js';
-import { Tool, run } from './tool.js';
+import { IMPATIENT, Tool, run } from './tool.js';
 
 const RPING: Sides = {
   tool: 'rping',
@@ -128,7 +128,7 @@ test('Ctrl-C at the server ends the client, well', async () => {
 
 test('a client whose server dies says so', async () => {
   const server = await serve(RPING, 21);
-  const client = new Tool(asClient(RPING, 21, ['-v']));
+  const client = new Tool(asClient(RPING, 21, ['-v']), IMPATIENT);
   await client.printed('rdma-ping-3');
   server.child.kill('SIGKILL');
   const { code, stderr } = await client.ended;

@@ -7,8 +7,10 @@ import { fileURLToPath } from 'node:url';
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 const LIFETIME_MS = 60_000;
-/** A second for each try. */
-const PATIENT_ACK_TIMEOUT = '18';
+/** A second for each try: a tool that gets no processor for half a second is none that has died. */
+const PATIENT = { VERBENA_MIN_ACK_TIMEOUT: '18' };
+/** For a tool whose peer does die. */
+export const IMPATIENT: Readonly<Record<string, string>> = { VERBENA_MIN_ACK_TIMEOUT: '0' };
 
 export interface Ended {
   readonly code: number | null;
@@ -32,12 +34,10 @@ export class Tool {
   ) {
     // The caller's settings must not leak in.
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VERBENA_')));
-    // A tool that gets no processor for half a second is none that has died.
-    env['VERBENA_MIN_ACK_TIMEOUT'] = PATIENT_ACK_TIMEOUT;
     const [file, ...rest] = [...wrapper, process.execPath, `${ROOT}bin/verbena`, ...args];
     this.child = spawn(file, rest, {
       cwd: ROOT,
-      env: { ...env, ...settings },
+      env: { ...env, ...PATIENT, ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
       // One that a failed test leaves behind must not keep the others waiting.
       timeout: LIFETIME_MS,
