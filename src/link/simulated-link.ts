@@ -150,6 +150,11 @@ export class SimulatedLink implements Link {
     return this.#inbox.length - this.#taken;
   }
 
+  /** @internal */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
   /** @internal Takes what arrives; false when there is no room for it. */
   accept(arriving: SimulatedPacket | SimulatedFrame): boolean {
     const bytes = wireBytes(arriving);
@@ -231,6 +236,8 @@ export class SimulatedSink {
   flush(): void {
     const ipId = this.network.hidesIpId ? -1 : 0;
     for (const { path, offset, lengthBytes } of this.#pending) {
+      // A script may have ended the host at a packet before.
+      if (this.link.closed) break;
       this.sentPackets += 1;
       this.sentBytes += lengthBytes;
       const bytes = this.bytes.slice(offset, offset + lengthBytes);

@@ -4,7 +4,7 @@ import { SimulatedLink, type SimulatedLinkOptions } from './simulated-link.js';
 import { changedConditions, type LinkConditions, PERFECT_CONDITIONS } from './simulation/conditions.js';
 import { Direction } from './simulation/direction.js';
 import { EventQueue } from './simulation/event-queue.js';
-import { Fate, flipBits } from './simulation/fate.js';
+import { drawFlips, Fate, flipBits } from './simulation/fate.js';
 import {
   marked,
   type PacketHeader,
@@ -16,6 +16,7 @@ import {
 } from './simulation/packet.js';
 import { SeededRandom } from './simulation/random.js';
 import { NetworkStatistics } from './simulation/statistics.js';
+import type { Happening, NetworkWatcher } from './simulation/watcher.js';
 
 /** How a simulated network starts. */
 export interface SimulatedNetworkOptions {
@@ -53,6 +54,8 @@ const MAC_LOCAL = 0x02;
 export class SimulatedNetwork {
   /** Looks at every packet as it is sent, before chance does, and may decide its fate. */
   onPacket: ((packet: SimulatedPacket) => Verdict) | undefined;
+  /** Looks on, and changes nothing. */
+  watcher: NetworkWatcher | undefined;
   readonly counts = new NetworkStatistics();
   /** Whether receivers see the IPv4 identification. */
   readonly hidesIpId: boolean;
@@ -167,6 +170,7 @@ export class SimulatedNetwork {
         ipId: this.hidesIpId ? -1 : 0,
         ...header,
       });
+      this.watcher?.sent(packet);
       this.#queue.push(this.#nowUs, packet);
     }
   }
@@ -179,21 +183,37 @@ export class SimulatedNetwork {
   send(direction: Direction, bytes: Uint8Array, header: PacketHeader): void {
     this.counts.sent += 1;
     const packet = this.#packet(direction.from, direction.to, bytes, header);
+    this.watcher?.sent(packet);
     const verdict = this.onPacket === undefined ? 'pass' : this.onPacket(packet);
-    if (verdict === 'pass') {
-      this.#transmit(direction, packet);
-      return;
-    }
+    if (verdict === 'pass') this.#transmit(direction, packet);
+    else this.#obey(verdict, direction, packet);
+  }
+
+  /** Does with a packet what the script wants. */
+  #obey(verdict: Exclude<Verdict, 'pass'>, direction: Direction, packet: SimulatedPacket): void {
     this.counts.scripted += 1;
-    if (verdict === 'drop') return;
-    if (verdict === 'duplicate') {
+    if (verdict === 'drop') {
+      this.#note(packet, 'dropped');
+    } else if (verdict === 'duplicate') {
+      this.#note(packet, 'duplicated');
       this.#transmit(direction, packet);
       this.#transmit(direction, { ...packet, bytes: packet.bytes.slice() });
+    } else if (verdict === 'corrupt') {
+      this.#note(packet, 'corrupted');
+      const flips: number[] = [];
+      drawFlips(flips, packet.bytes.length, this.#random);
+      this.#transmit(direction, flipped(packet, flips));
     } else if ('delayUs' in verdict) {
+      this.#note(packet, 'delayed');
       this.#queue.push(direction.straying(this.#nowUs, verdict.delayUs), packet);
     } else {
+      this.#note(packet, 'replaced');
       this.#transmit(direction, { ...packet, bytes: verdict.replace.slice() });
     }
+  }
+
+  #note({ index }: SimulatedPacket | SimulatedFrame, what: Happening): void {
+    this.watcher?.happened(index, what);
   }
 
   /** @internal What a link sends to a group: to each host that is in it now, the sender included, a packet of its own. */
@@ -272,24 +292,33 @@ export class SimulatedNetwork {
     const ipBytes = wireBytes(sent);
     if (conditions.partitioned) {
       counts.partitioned += 1;
+      this.#note(sent, 'partitioned');
       return;
     }
     if (ipBytes > conditions.mtuBytes) {
       counts.tooBig += 1;
+      this.#note(sent, 'tooBig');
       return;
     }
     const departureUs = direction.serialise(this.#nowUs, ipBytes);
     if (departureUs < 0) {
       counts.queueDropped += 1;
+      this.#note(sent, 'queueDropped');
       return;
     }
     const packet = direction.isLong(this.#nowUs) ? this.#mark(sent) : sent;
     const fate = this.#fate;
+    const { lost, duplicated, reordered, corrupted } = counts;
     fate.draw(direction, departureUs, packet.bytes.length, this.#random, counts);
+    if (this.watcher !== undefined) {
+      if (counts.lost > lost) this.#note(sent, 'lost');
+      if (counts.duplicated > duplicated) this.#note(sent, 'duplicated');
+      if (counts.reordered > reordered) this.#note(sent, 'reordered');
+      if (counts.corrupted > corrupted) this.#note(sent, 'corrupted');
+    }
     if (fate.duplicateUs >= 0) this.#queue.push(fate.duplicateUs, { ...packet, bytes: packet.bytes.slice() });
     if (fate.arrivalUs < 0) return;
-    flipBits(packet.bytes, 0, fate.flips);
-    this.#queue.push(fate.arrivalUs, packet);
+    this.#queue.push(fate.arrivalUs, fate.flips.length === 0 ? packet : flipped(packet, fate.flips));
   }
 
   #deliver(arriving: SimulatedPacket | SimulatedFrame): void {
@@ -297,8 +326,12 @@ export class SimulatedNetwork {
     const link = this.#links.get(arriving.to);
     const wanted =
       link !== undefined && (packet === undefined ? link.takesFrames : this.#isFor(link, packet, packet === arriving));
-    if (!wanted) this.counts.unroutable += 1;
-    else this.#passPort(link, packet ?? arriving);
+    if (wanted) {
+      this.#passPort(link, packet ?? arriving);
+      return;
+    }
+    this.counts.unroutable += 1;
+    this.#note(arriving, 'unroutable');
   }
 
   /** The last hop to a host, and its inbox. */
@@ -307,12 +340,18 @@ export class SimulatedNetwork {
     const departureUs = port?.serialise(this.#nowUs, wireBytes(packet)) ?? this.#nowUs;
     if (departureUs < 0) {
       this.counts.queueDropped += 1;
+      this.#note(packet, 'queueDropped');
       return;
     }
     const arriving = port?.isLong(this.#nowUs) === true ? this.#mark(packet) : packet;
     const accept = (): void => {
-      if (link.accept(arriving)) this.counts.delivered += 1;
-      else this.counts.inboxDropped += 1;
+      if (link.accept(arriving)) {
+        this.counts.delivered += 1;
+        this.#note(arriving, 'delivered');
+      } else {
+        this.counts.inboxDropped += 1;
+        this.#note(arriving, 'inboxDropped');
+      }
     };
     if (departureUs > this.#nowUs) this.#queue.push(departureUs, accept);
     else accept();
@@ -320,7 +359,9 @@ export class SimulatedNetwork {
 
   #mark<T extends SimulatedPacket | SimulatedFrame>(packet: T): T {
     const after = marked(packet);
-    if (after !== packet) this.counts.marked += 1;
+    if (after === packet) return packet;
+    this.counts.marked += 1;
+    this.#note(packet, 'marked');
     return after;
   }
 
@@ -331,6 +372,13 @@ export class SimulatedNetwork {
     if (isMulticastGid(destination)) return this.#groups.get(ipFromGid(destination))?.has(link) === true;
     return addressed || gidsEqual(destination, link.gid);
   }
+}
+
+/** The same with some bits turned over. What the sender sent stays as it was, for those who keep it. */
+function flipped<T extends SimulatedPacket | SimulatedFrame>(packet: T, flips: readonly number[]): T {
+  const bytes = packet.bytes.slice();
+  flipBits(bytes, 0, flips);
+  return { ...packet, bytes };
 }
 
 /** The MAC address of the `n`-th host. */

@@ -4,3 +4,5 @@ export { SimulatedNetwork, type SimulatedNetworkOptions } from './simulated-netw
 export { type LinkConditions, PERFECT_CONDITIONS } from './simulation/conditions.js';
 export type { PacketHeader, SimulatedPacket, Verdict } from './simulation/packet.js';
 export { SeededRandom } from './simulation/random.js';
+export { EventQueue } from './simulation/event-queue.js';
+export type { Happening, NetworkWatcher } from './simulation/watcher.js';

@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises';
+import { currentMachine } from '../soft/index.js';
 import { isOneOf, PortSpace, QpType } from '../spec/index.js';
 import { invalid, objectProblem, type Problem, refuse, show, VerbsError } from '../verbs/index.js';
 import {
@@ -165,6 +166,13 @@ export async function getAddrInfo(
 }
 
 async function addressesOf(name: string, family: Family | undefined): Promise<string[]> {
+  const machine = currentMachine();
+  if (machine !== undefined) {
+    const known = machine.lookup(name).filter((address) => family === undefined || familyOf(address) === family);
+    if (known.length > 0) return known;
+    const message = `no host of the simulation is called ${name}`;
+    throw new VerbsError(CALL, { errno: 'ENOENT', message, advice: '' });
+  }
   try {
     const found = await lookup(name, { all: true, family: family ?? 0 });
     return found.map(({ address }) => address);

@@ -66,12 +66,12 @@ export interface ConnectOptions extends ConnectionOptions {
  */
 export async function connect(options: ConnectOptions): Promise<Connection> {
   refuse(CALL, objectProblem('options', options));
-  const { host, port, signal, timeoutMs, localAddress } = options;
+  const { host, port, signal, timeoutMs, localAddress, context } = options;
   if (!Number.isInteger(port) || port < 1 || port > 65535)
     throw new VerbsError(CALL, invalid(`port is ${show(port)}`, 'It is a number from 1 to 65535'));
   if (localAddress !== undefined && (typeof localAddress !== 'string' || !isAddressText(localAddress)))
     throw new VerbsError(CALL, invalid(`localAddress is ${show(localAddress)}`, 'It is an IP address of this machine'));
-  using patience = new Patience(CALL, { signal, timeoutMs, host, port });
+  using patience = new Patience(CALL, { signal, timeoutMs, host, port, context });
   let failure: unknown;
   for (const destination of await unlessAborted(destinationsOf(options), patience.signal)) {
     try {

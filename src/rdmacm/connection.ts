@@ -9,6 +9,7 @@ import {
   VerbsError,
   type WorkCompletion,
 } from '../verbs/index.js';
+import { startTimer } from '../soft/index.js';
 import type { FullAddress } from './address.js';
 import { type CmId, pairsOf } from './cm-id.js';
 import type { Completions } from './completions.js';
@@ -162,11 +163,11 @@ export class Connection extends Messages implements AsyncDisposable, Disposable 
   }
 
   async #farewell(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
+    let stopTimer: (() => void) | undefined;
     const patience = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, FAREWELL_MS);
+      stopTimer = startTimer(this.#qp.context, FAREWELL_MS, resolve);
     });
     await Promise.race([this.closed, patience]);
-    clearTimeout(timer);
+    stopTimer?.();
   }
 }

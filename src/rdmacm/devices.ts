@@ -1,4 +1,4 @@
-import { openDevice } from '../soft/index.js';
+import { currentMachine, openDevice } from '../soft/index.js';
 import {
   type Context,
   invalid,
@@ -104,6 +104,12 @@ function openFree(first: string, how?: OpenOptions): Context {
   });
 }
 
+/** What a program on a simulated host may use is what that host has, unless the program says otherwise. */
+function onMachine(choice: DeviceChoice): DeviceChoice {
+  const machine = choice.contexts === undefined ? currentMachine() : undefined;
+  return machine === undefined ? choice : { contexts: machine.devices() };
+}
+
 /** What no address in particular stands for: none at all; `0.0.0.0`; `::`, which is IPv4's as well, and with AFONLY is not. */
 export type Wildcard = 'any' | 'IPv4' | 'IPv6 or IPv4' | 'IPv6';
 
@@ -155,7 +161,8 @@ function noDevice(call: string, message: string, advice: string): VerbsError {
  *
  * @throws VerbsError ENODEV when none has it; EADDRINUSE when another program's device has
  */
-export function deviceWithAddress(call: string, { contexts, open: how }: DeviceChoice, address: string): Context {
+export function deviceWithAddress(call: string, choice: DeviceChoice, address: string): Context {
+  const { contexts, open: how } = onMachine(choice);
   if (contexts !== undefined) {
     const found = contexts.find((context) => plainAddress(context.address) === address);
     if (found !== undefined) return found;
@@ -174,7 +181,8 @@ export function deviceWithAddress(call: string, { contexts, open: how }: DeviceC
 }
 
 /** The device for any address. @throws VerbsError ENODEV, or as `openDevice` */
-export function defaultDevice(call: string, { contexts, open: how }: DeviceChoice, wildcard: Wildcard): Context {
+export function defaultDevice(call: string, choice: DeviceChoice, wildcard: Wildcard): Context {
+  const { contexts, open: how } = onMachine(choice);
   const families = familiesOf[wildcard];
   if (contexts === undefined) return ownDefault(families, how);
   if (wildcard === 'any') return contexts[0];
@@ -186,7 +194,8 @@ export function defaultDevice(call: string, { contexts, open: how }: DeviceChoic
 }
 
 /** The device that can talk to a destination. @throws VerbsError ENODEV, EHOSTUNREACH, EADDRINUSE */
-export function deviceToward(call: string, { contexts, open: how }: DeviceChoice, destination: string): Context {
+export function deviceToward(call: string, choice: DeviceChoice, destination: string): Context {
+  const { contexts, open: how } = onMachine(choice);
   if (contexts !== undefined) {
     // The one at that very address talks to itself as well.
     const found = contexts.find((context) => canReach(context, destination));
@@ -232,6 +241,8 @@ export function checkedDevices(call: string, { contexts, open: how }: DeviceChoi
  * @throws VerbsError as `openDevice`
  */
 export function getDevices(): readonly Context[] {
+  const machine = currentMachine();
+  if (machine !== undefined) return machine.devices();
   if (devicesUp().length === 0) ownDefault(familiesOf.any);
   return [...opened];
 }

@@ -186,7 +186,7 @@ export class ConnectionRequest implements Disposable {
     this.#answer(ACCEPT);
     const { signal, timeoutMs } = options;
     try {
-      using patience = new Patience(ACCEPT, { signal, timeoutMs, ...this.remoteAddress });
+      using patience = new Patience(ACCEPT, { signal, timeoutMs, ...this.remoteAddress, context: this.id.verbs });
       this.#requireStanding();
       await prepareQueuePair(ACCEPT, this.id, options, patience.signal);
       this.#accept(connParam(options));

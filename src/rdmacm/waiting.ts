@@ -1,5 +1,6 @@
 import { type CmEventType } from '../spec/index.js';
-import { invalid, type Problem, show, VerbsError } from '../verbs/index.js';
+import { startTimer } from '../soft/index.js';
+import { type Context, invalid, type Problem, show, VerbsError } from '../verbs/index.js';
 import type { CmEvent } from './event.js';
 import type { EventChannel } from './event-channel.js';
 import { unexpectedEvent } from './event-error.js';
@@ -15,19 +16,21 @@ export interface Wait {
   readonly timeoutMs?: number | undefined;
   readonly host: string;
   readonly port: number;
+  /** The device, where it is known: a simulated one has a clock of its own. */
+  readonly context?: Context | undefined;
 }
 
 /** How long somebody is ready to wait: until a signal, or for some time. */
 export class Patience implements Disposable {
   readonly #controller = new AbortController();
-  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #stopTimer: (() => void) | undefined;
   readonly #stop: () => void;
 
   /**
    * @param call the C name of what is waited for, for the error
    * @throws VerbsError EINVAL when `timeoutMs` is no time; the signal's reason when it was aborted before
    */
-  constructor(call: string, { signal, timeoutMs = DEFAULT_TIMEOUT_MS, host, port }: Wait) {
+  constructor(call: string, { signal, timeoutMs = DEFAULT_TIMEOUT_MS, host, port, context }: Wait) {
     checkSignal(call, signal);
     signal?.throwIfAborted();
     if (typeof timeoutMs !== 'number' || !(timeoutMs >= 0))
@@ -41,7 +44,7 @@ export class Patience implements Disposable {
       message: `no answer from ${host}, port ${port}, within ${timeoutMs} ms`,
       advice: 'Is a device up at that address, and does its program answer requests?',
     };
-    this.#timer = setTimeout(() => this.#controller.abort(new VerbsError(call, problem)), timeoutMs);
+    this.#stopTimer = startTimer(context, timeoutMs, () => this.#controller.abort(new VerbsError(call, problem)));
   }
 
   get signal(): AbortSignal {
@@ -50,7 +53,7 @@ export class Patience implements Disposable {
 
   [Symbol.dispose](): void {
     this.#stop();
-    clearTimeout(this.#timer);
+    this.#stopTimer?.();
   }
 }
 

@@ -65,6 +65,12 @@ export interface AdapterHost extends Omit<AdapterFacts, 'clockOriginNs'> {
    */
   listen(listener: () => void): () => void;
 
+  /**
+   * Calls `action` from the event loop when so much time has passed on the clock of {@link nowUs}; absent where that is the
+   * machine's own. The function returned takes it back.
+   */
+  after?(delayUs: number, action: () => void): () => void;
+
   /** Why the adapter has stopped by itself, or undefined while it has not. */
   readonly failure: string | undefined;
 

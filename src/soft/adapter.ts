@@ -28,7 +28,7 @@ const LAST_TURNS = 64;
 const MAX_OVERHEAD_BYTES = 12 + 4 + 16 + 4 + 4;
 
 /** What a device that has failed still does. */
-const LAST_VERBS: ReadonlySet<Verb> = new Set<Verb>([
+export const LAST_VERBS: ReadonlySet<Verb> = new Set<Verb>([
   'deallocPd',
   'deregMr',
   'deallocMw',

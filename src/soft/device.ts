@@ -15,6 +15,7 @@ import type { AdapterHost } from './adapter-host.js';
 import { SoftContext } from './driver/context.js';
 import { DEVICE_NAME, NODE_TYPE, nodeGuid, TRANSPORT_TYPE } from './driver/device-facts.js';
 import { InlineHost } from './inline-host.js';
+import { currentMachine } from './machine.js';
 import type { AdapterSpec } from './native-adapter.js';
 import { ThreadHost } from './thread-host.js';
 
@@ -128,6 +129,8 @@ class SoftDevice implements Device {
   readonly transportType = TRANSPORT_TYPE;
 
   open(options: OpenOptions = {}): Context {
+    const machine = currentMachine();
+    if (machine !== undefined) return machine.open(options);
     const kind = hostKind(options.host ?? setting('VERBENA_HOST') ?? 'thread');
     return new SoftContext(this, startHost(kind, options));
   }

@@ -22,11 +22,12 @@ import { Simulation } from './simulation.js';
 export class SimulatedCluster {
   /** The wire: its conditions, scripts and counts. */
   readonly network: SimulatedNetwork;
-  readonly #simulation: Simulation;
+  /** @internal What moves it. */
+  readonly simulation: Simulation;
 
   constructor(options: SimulatedNetworkOptions) {
     this.network = new SimulatedNetwork(options);
-    this.#simulation = new Simulation(this.network, options.seed);
+    this.simulation = new Simulation(this.network, options.seed);
   }
 
   /** Virtual time since the cluster began, in µs. */
@@ -49,8 +50,34 @@ export class SimulatedCluster {
         error instanceof RangeError ? invalid(message) : { ...invalid(message), errno: 'EADDRINUSE' as const };
       throw new VerbsError('ibv_open_device', problem, { cause: error });
     }
-    const host = new SimulatedHost(this.#simulation, link, link.address);
+    const host = new SimulatedHost(this.simulation, link, link.address);
     return new SoftContext(new SimulatedDevice(this, link.address), host);
+  }
+
+  /**
+   * Has a device, and the program that waits on it in the event loop, stand still until {@link resume}. What arrives
+   * meanwhile waits in its inbox, and its timers are overdue afterwards, as after SIGSTOP.
+   *
+   * @throws VerbsError EINVAL for a context of another simulation, or none
+   */
+  pause(context: Context): void {
+    this.#hostOf(context).pause();
+  }
+
+  /** Has it go on. @throws VerbsError EINVAL as {@link pause} */
+  resume(context: Context): void {
+    this.#hostOf(context).resume();
+  }
+
+  /**
+   * Ends a device as a power failure would: nobody is told, neither peers nor the program that waits on it, whose promises
+   * never settle. Its address is free again; packets under way to it reach whoever is there next. Objects can still be
+   * ended and counters read; other calls throw EIO. Idempotent.
+   *
+   * @throws VerbsError EINVAL as {@link pause}
+   */
+  crash(context: Context): void {
+    this.#hostOf(context).crash();
   }
 
   /**
@@ -60,7 +87,7 @@ export class SimulatedCluster {
    * @returns false when nothing is left to happen, at whatever time
    */
   step(untilUs = Infinity): boolean {
-    return this.#simulation.step(untilUs);
+    return this.simulation.step(untilUs);
   }
 
   /**
@@ -72,6 +99,12 @@ export class SimulatedCluster {
     for (let steps = 0; this.nowUs < untilUs && this.step(untilUs); steps += 1) {
       if (steps >= maxSteps) throw new RangeError(`the simulation goes on after ${maxSteps} steps`);
     }
+  }
+
+  #hostOf(context: Context): SimulatedHost {
+    const adapter = context instanceof SoftContext ? context.adapter : undefined;
+    if (adapter instanceof SimulatedHost && adapter.belongsTo(this.simulation)) return adapter;
+    throw new VerbsError('ibv_open_device', invalid('that is no device of this simulation'));
   }
 }
 

@@ -3,7 +3,7 @@ import type { SimulatedLink } from '../link/index.js';
 import { CommandError, CompChannelRing, doorbellPageShape } from '../nic/index.js';
 import type { Gid } from '../spec/index.js';
 import { crc32 } from '../wire/index.js';
-import { Adapter } from './adapter.js';
+import { Adapter, LAST_VERBS } from './adapter.js';
 import type { AdapterHost, LocatedMemory } from './adapter-host.js';
 import type { Argument, Value, Verb } from './command.js';
 import { createCmEventRing } from './cm-event-ring.js';
@@ -16,19 +16,23 @@ export class SimulatedHost implements AdapterHost {
   readonly kind = 'simulated';
   readonly gid: Gid;
   readonly maxPacketBytes: number;
-  readonly failure = undefined;
   readonly doorbells = new ArrayBuffer(doorbellPageShape().bytes);
   readonly asyncEvents = createAsyncEventRing();
   readonly cmEvents = createCmEventRing();
   readonly adapter: Adapter;
 
   readonly #listeners = new Set<() => void>();
+  readonly #timers = new Set<() => void>();
   #rest: (() => void) | undefined;
   #open = true;
+  #crashed = false;
+  #paused = false;
+  /** Something was announced while it was paused. */
+  #missed = false;
 
   constructor(
     private readonly simulation: Simulation,
-    link: SimulatedLink,
+    private readonly link: SimulatedLink,
     readonly address: string,
   ) {
     this.gid = link.gid;
@@ -46,13 +50,65 @@ export class SimulatedHost implements AdapterHost {
     simulation.add(this);
   }
 
+  belongsTo(simulation: Simulation): boolean {
+    return simulation === this.simulation;
+  }
+
+  /** Whether it takes part: neither closed nor crashed. */
+  get isOpen(): boolean {
+    return this.#open;
+  }
+
+  get paused(): boolean {
+    return this.#paused;
+  }
+
+  get failure(): string | undefined {
+    return this.#crashed ? `the host at ${this.address} has crashed` : undefined;
+  }
+
+  /** Ring by ring, whether somebody waits there in the event loop. */
+  isAwaited(ring: Int32Array): boolean {
+    return Atomics.load(ring, CompChannelRing.ASYNC_WAITERS) === 1;
+  }
+
+  /** Has the NIC, and whoever waits in the event loop, stand still. What arrives waits for room as it always does. */
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    if (this.#missed) this.#announce();
+    this.#missed = false;
+    this.simulation.stirred();
+  }
+
+  /** All of it is gone, and nobody is told: neither peers nor those who wait here. */
+  crash(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#crashed = true;
+    this.simulation.remove(this);
+    this.link.close();
+    this.#listeners.clear();
+    this.#restIfUnheard();
+    for (const cancel of [...this.#timers]) cancel();
+  }
+
   execute<V extends Verb>(verb: V, argument: Argument<V>): Value<V> {
+    if (this.#crashed) {
+      // Those who tidy up after a crash need not know of it.
+      if (LAST_VERBS.has(verb)) return this.adapter.execute(verb, argument);
+      throw new CommandError('EIO', this.failure ?? '');
+    }
     this.adapter.nic.advanceTo(this.simulation.nowUs);
     try {
       return this.adapter.execute(verb, argument);
     } finally {
       // What a command gives the NIC to do is done now, as by an inline one; no time passes meanwhile.
-      this.adapter.push(this.simulation.nowUs);
+      if (!this.#paused) this.adapter.push(this.simulation.nowUs);
       this.simulation.stirred();
     }
   }
@@ -71,7 +127,7 @@ export class SimulatedHost implements AdapterHost {
   }
 
   idle(): void {
-    this.simulation.step(Infinity);
+    this.simulation.polled();
   }
 
   nowUs(): number {
@@ -87,6 +143,7 @@ export class SimulatedHost implements AdapterHost {
   }
 
   wait(ring: Int32Array, index: number, seen: number, timeoutUs: number): void {
+    if (this.failure !== undefined) throw new CommandError('EIO', this.failure);
     const deadlineUs = this.simulation.nowUs + timeoutUs;
     while (Atomics.load(ring, index) === seen && this.simulation.nowUs < deadlineUs) {
       if (this.simulation.step(deadlineUs)) continue;
@@ -99,10 +156,27 @@ export class SimulatedHost implements AdapterHost {
     this.#rest ??= this.simulation.keepRunning();
     return () => {
       this.#listeners.delete(listener);
-      if (this.#listeners.size > 0) return;
-      this.#rest?.();
-      this.#rest = undefined;
+      this.#restIfUnheard();
     };
+  }
+
+  after(delayUs: number, action: () => void): () => void {
+    const stopRunning = this.simulation.keepRunning();
+    const forget = (): void => {
+      this.#timers.delete(cancel);
+      stopRunning();
+    };
+    const stopTimer = this.simulation.timer(delayUs, () => {
+      forget();
+      action();
+    });
+    const cancel = (): void => {
+      if (!this.#timers.has(cancel)) return;
+      stopTimer();
+      forget();
+    };
+    this.#timers.add(cancel);
+    return cancel;
   }
 
   close(): void {
@@ -112,8 +186,19 @@ export class SimulatedHost implements AdapterHost {
     this.adapter.close();
   }
 
+  #restIfUnheard(): void {
+    if (this.#listeners.size > 0) return;
+    this.#rest?.();
+    this.#rest = undefined;
+  }
+
   #onEvent(ring: Int32Array): void {
     if (Atomics.compareExchange(ring, CompChannelRing.ASYNC_WAITERS, 1, 0) !== 1) return;
+    if (this.#paused) this.#missed = true;
+    else this.#announce();
+  }
+
+  #announce(): void {
     this.simulation.announced();
     queueMicrotask(() => {
       for (const listener of [...this.#listeners]) listener();

@@ -92,6 +92,15 @@ describe('the event queue', () => {
     assert.equal(queue.popDue(10), 'later');
     assert.equal(queue.nextUs, Infinity);
   });
+
+  it('forgets what was cancelled, wherever it stands', () => {
+    const queue = new EventQueue<string>();
+    const numbers = ['a', 'b', 'c', 'd'].map((item, i) => queue.push(i, item));
+    queue.cancel(numbers[0]);
+    queue.cancel(numbers[2]);
+    assert.deepEqual([queue.size, queue.nextUs], [2, 1]);
+    assert.deepEqual([queue.popDue(Infinity), queue.popDue(Infinity), queue.popDue(Infinity)], ['b', 'd', undefined]);
+  });
 });
 
 describe('a script', () => {

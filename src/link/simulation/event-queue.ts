@@ -1,23 +1,28 @@
 /**
  * A queue of things to happen, ordered by time; what is due at the same time comes out in the order it went in, without
- * which a run could not be repeated. A binary heap over three parallel arrays.
+ * which a run could not be repeated. A binary heap over three parallel arrays. What is cancelled stays in it until it comes
+ * to the front, and is not seen any more.
  */
 export class EventQueue<T> {
   readonly #times: number[] = [];
   readonly #orders: number[] = [];
   readonly #items: T[] = [];
+  /** Orders of what was cancelled and is still in the heap. */
+  readonly #cancelled = new Set<number>();
   #nextOrder = 0;
 
   get size(): number {
-    return this.#items.length;
+    return this.#items.length - this.#cancelled.size;
   }
 
   /** When the next item is due, in µs, or Infinity. */
   get nextUs(): number {
+    while (this.#cancelled.size > 0 && this.#cancelled.delete(this.#orders[0])) this.#popFirst();
     return this.#times.length === 0 ? Infinity : this.#times[0];
   }
 
-  push(timeUs: number, item: T): void {
+  /** @returns a number by which the item can be cancelled as long as it was not taken */
+  push(timeUs: number, item: T): number {
     const order = this.#nextOrder++;
     let at = this.#items.length;
     this.#times.push(timeUs);
@@ -30,11 +35,20 @@ export class EventQueue<T> {
       at = parent;
     }
     this.#put(at, timeUs, order, item);
+    return order;
+  }
+
+  /** Forgets the item that {@link push} gave that number for. It must not have been taken, or cancelled, before. */
+  cancel(order: number): void {
+    this.#cancelled.add(order);
   }
 
   /** Takes the first item that is due at `nowUs`, if there is one. */
   popDue(nowUs: number): T | undefined {
-    if (this.nextUs > nowUs) return undefined;
+    return this.nextUs > nowUs ? undefined : this.#popFirst();
+  }
+
+  #popFirst(): T | undefined {
     const first = this.#items[0];
     const timeUs = this.#times.pop();
     const order = this.#orders.pop();

@@ -46,7 +46,7 @@ export class Fate {
 }
 
 /** Chooses one to three different bits; turning over so few escapes no CRC-32 over a packet of this size. */
-function drawFlips(flips: number[], bytes: number, random: SeededRandom): void {
+export function drawFlips(flips: number[], bytes: number, random: SeededRandom): void {
   const wanted = random.between(1, 3);
   while (flips.length < wanted) {
     const bit = random.below(8 * bytes);

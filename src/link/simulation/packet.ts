@@ -37,10 +37,12 @@ export interface PacketHeader {
 }
 
 /**
- * What a script wants done with a packet. `pass` leaves it to chance and the link's conditions; a delay lets later
- * packets overtake it; replacing changes the bytes and nothing else, so the ICRC is the script's business.
+ * What a script wants done with a packet. `pass` leaves it to chance and the link's conditions; `corrupt` turns over one to
+ * three of its bits; a delay lets later packets overtake it; replacing changes the bytes and nothing else, so the ICRC is
+ * the script's business.
  */
-export type Verdict = 'pass' | 'drop' | 'duplicate' | { readonly delayUs: number } | { readonly replace: Uint8Array };
+export type Verdict =
+  'pass' | 'drop' | 'duplicate' | 'corrupt' | { readonly delayUs: number } | { readonly replace: Uint8Array };
 
 /** What comes out of a queue that is too long: marked, where the sender answers to that. */
 export function marked<T extends SimulatedPacket | SimulatedFrame>(transit: T): T {
