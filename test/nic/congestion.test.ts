@@ -35,6 +35,27 @@ describe('many senders to one receiver', () => {
   });
 });
 
+describe('many READs of one reader', () => {
+  it('share its bandwidth, and lose nothing', () => {
+    const crowd = new Crowd(16, { port }, {}, 'read');
+    const begun = sum(crowd.flow(40_000));
+    const bytes = crowd.flow(80_000);
+    assert.ok(begun > 0.75 * RATE * 40_000, `${begun} bytes`);
+    assert.ok(sum(bytes) > 0.85 * RATE * 80_000, `${sum(bytes)} bytes`);
+    assert.ok(Math.min(...bytes) > 0.5 * Math.max(...bytes), bytes.join());
+    assert.equal(crowd.dropped, 0);
+  });
+});
+
+describe('one reader', () => {
+  it('asks for no more at a time than a short queue before it takes', () => {
+    const crowd = new Crowd(1, { port: { ...port, queueLimitBytes: 60 * KIB, markAboveBytes: 20 * KIB } }, {}, 'read');
+    const bytes = crowd.flow(60_000);
+    assert.ok(bytes[0] > 0.85 * RATE * 60_000, `${bytes[0]} bytes`);
+    assert.equal(crowd.dropped, 0);
+  });
+});
+
 describe('one sender', () => {
   it('loses nothing to a slow receiver whose queue is short', () => {
     const crowd = new Crowd(1, { port: { ...port, queueLimitBytes: 100 * KIB, markAboveBytes: 30 * KIB } });

@@ -1,41 +1,55 @@
 import assert from 'node:assert/strict';
 import type { LinkConditions, SimulatedLinkOptions } from '../../src/link/simulated.js';
 import { Mtu, WcStatus } from '../../src/spec/index.js';
-import type { TestHost, TestMr } from './host.js';
+import type { TestHost } from './host.js';
 import type { TestQp } from './qp.js';
 import { World } from './world.js';
 
 /** Bytes in a us of the way that all share. */
 export const RATE = 200;
-const MESSAGE = 16 * 1024;
+/** Bytes of a message: READs are long, so that what limits them is the window. */
+const MESSAGE = { write: 16 * 1024, read: 128 * 1024 };
 const OUTSTANDING = 4;
 export const KIB = 1024;
 
 export interface Flow {
+  /** Where the bytes come from. */
   readonly host: TestHost;
+  /** Who asks for them to be moved. */
   readonly qp: TestQp;
-  readonly source: TestMr;
+  readonly post: () => void;
   under: number;
   done: number;
 }
 
-/** Senders that never have enough, and one receiver. */
+/** Senders that never have enough, and one receiver: they write to it, or it reads from them. */
 export class Crowd extends World {
   readonly receiver: TestHost;
   readonly flows: Flow[];
-  readonly #target: TestMr;
+  readonly #messageBytes: number;
 
-  constructor(senders: number, link: SimulatedLinkOptions, conditions: Partial<LinkConditions> = {}) {
+  constructor(
+    senders: number,
+    link: SimulatedLinkOptions,
+    conditions: Partial<LinkConditions> = {},
+    operation: keyof typeof MESSAGE = 'write',
+  ) {
     super({ capture: false, conditions });
     this.receiver = this.host('10.0.0.1', { link });
-    this.#target = this.receiver.mr(MESSAGE);
+    this.#messageBytes = MESSAGE[operation];
+    const target = this.receiver.mr(this.#messageBytes);
     this.flows = Array.from({ length: senders }, (_, i) => {
       const host = this.host(`10.0.1.${i + 1}`);
       const qp = host.qp();
       const peer = this.receiver.qp();
       qp.toRts(peer.peer, { pathMtu: Mtu.MTU_1024 });
       peer.toRts(qp.peer, { pathMtu: Mtu.MTU_1024 });
-      return { host, qp, source: host.mr(MESSAGE), under: 0, done: 0 };
+      const source = host.mr(this.#messageBytes);
+      const moved =
+        operation === 'write'
+          ? { qp, post: () => qp.write(source, target) }
+          : { qp: peer, post: () => peer.read(target, source) };
+      return { host, ...moved, under: 0, done: 0 };
     });
   }
 
@@ -45,7 +59,7 @@ export class Crowd extends World {
     const end = this.nowUs + us;
     this.#refill();
     this.drive({ untilUs: end, until: () => this.#refill() });
-    return this.flows.map(({ done }, i) => (done - before[i]) * MESSAGE);
+    return this.flows.map(({ done }, i) => (done - before[i]) * this.#messageBytes);
   }
 
   #refill(): false {
@@ -55,7 +69,7 @@ export class Crowd extends World {
         flow.under -= 1;
         flow.done += 1;
       }
-      for (; flow.under < OUTSTANDING; flow.under += 1) flow.qp.write(flow.source, this.#target);
+      for (; flow.under < OUTSTANDING; flow.under += 1) flow.post();
     }
     return false;
   }

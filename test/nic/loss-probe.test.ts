@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { QpState } from '../../src/spec/index.js';
+import { Mtu, QpState } from '../../src/spec/index.js';
 import { Opcode } from '../../src/wire/index.js';
 import { Crowd, port, RATE, sum } from './crowd.js';
-import { Pair } from './pair.js';
-import { UNSIGNALLED } from './qp.js';
+import type { TestMr } from './host.js';
+import { dropping, Pair, pattern } from './pair.js';
+import { type TestQp, UNSIGNALLED } from './qp.js';
 
 describe('a sender whose last packet was lost', () => {
   it('asks long before its retry timer runs out, and loses no retry', () => {
@@ -29,21 +30,91 @@ describe('a sender whose last packet was lost', () => {
   });
 });
 
-describe('a sender whose peer has gone', () => {
-  it('asks in vain, and ends no later than its retries do', () => {
+describe('a requester whose answer is late', () => {
+  /** Four packets, which one request asks for. */
+  const BYTES = 4000;
+
+  /** A pair whose round trip is known, and what the second of two equal requests costs when packets are lost. */
+  function lost(post: (a: TestQp, local: TestMr, remote: TestMr) => void, script: Pair['script']) {
     const pair = new Pair();
-    const { a } = pair.connect({ both: { timeout: 14, retryCnt: 7 } });
-    const [source, target] = [pair.a.mr(100), pair.b.mr(100)];
-    a.write(source, target);
+    const { a } = pair.connect({ both: { pathMtu: Mtu.MTU_1024, retryCnt: 1 } });
+    const local = pair.a.mr(BYTES);
+    const remote = pair.b.mrOf(pattern(BYTES));
+    post(a, local, remote);
     pair.drive({ until: () => a.sent().length > 0 });
-    pair.script = () => 'drop';
-    a.write(source, target);
+    local.bytes.fill(0);
+    pair.script = script;
+    post(a, local, remote);
     const begun = pair.nowUs;
-    pair.drive({ until: () => a.sent().length > 0 });
-    const retriesUs = 8 * 4.096 * 2 ** 14;
-    const tookUs = pair.nowUs - begun;
-    assert.ok(tookUs > 0.99 * retriesUs && tookUs < 1.01 * retriesUs, `${tookUs} us`);
+    pair.drive({ until: () => pair.nowUs > begun && a.sent().length > 0 });
+    const { lossProbes, completerRetryErr } = pair.a.nic.counters;
+    return { pair, local, remote, tookUs: pair.nowUs - begun, lossProbes, completerRetryErr };
+  }
+
+  const read = (a: TestQp, local: TestMr, remote: TestMr): void => void a.read(local, remote);
+  const add = (a: TestQp, local: TestMr, remote: TestMr): void => void a.fetchAdd(local, remote, 1n);
+
+  for (const [what, post, dropped] of [
+    ['the last response of a READ', read, Opcode.RC_READ_RESP_LAST],
+    ['the request for a READ', read, Opcode.RC_READ_REQUEST],
+    ['an atomic', add, Opcode.RC_FETCH_ADD],
+    ['the answer to an atomic', add, Opcode.RC_ATOMIC_ACKNOWLEDGE],
+  ] as const)
+    it(`asks for it long before the retry timer runs out: ${what} was lost`, () => {
+      const { tookUs, lossProbes } = lost(
+        post,
+        dropping(({ opcode }) => opcode === dropped, 1),
+      );
+      assert.ok(tookUs < 12_000, `${tookUs} us`);
+      assert.equal(lossProbes, 1);
+    });
+
+  it('loses no retry to a single lost response, and asks for that alone', () => {
+    const { pair, local, remote, completerRetryErr } = lost(
+      read,
+      dropping(({ opcode }) => opcode === Opcode.RC_READ_RESP_LAST, 1),
+    );
+    assert.equal(completerRetryErr, 0);
+    assert.equal(pair.fromB(({ isReadResponse }) => isReadResponse).length, 2 * 4 + 1);
+    assert.deepEqual(local.bytes, remote.bytes);
   });
+
+  it('goes back as soon as the answer shows that more is missing, also for the second time', () => {
+    const { local, remote, tookUs, lossProbes } = lost(
+      read,
+      // All but the first response; the fifth answers the question, and the next three come again.
+      dropping(({ isReadResponse }) => isReadResponse, 2, 3, 4, 6, 7, 8),
+    );
+    assert.ok(tookUs < 35_000, `${tookUs} us`);
+    assert.equal(lossProbes, 2);
+    assert.deepEqual(local.bytes, remote.bytes);
+  });
+
+  it('has an atomic executed once', () => {
+    const { remote } = lost(
+      add,
+      dropping(({ opcode }) => opcode === Opcode.RC_ATOMIC_ACKNOWLEDGE, 1),
+    );
+    assert.equal(remote.view.getBigUint64(0, true), new DataView(pattern(BYTES).buffer).getBigUint64(0, true) + 2n);
+  });
+});
+
+describe('a requester whose peer has gone', () => {
+  for (const operation of ['write', 'read'] as const)
+    it(`asks in vain, and ends no later than its retries do: ${operation}`, () => {
+      const pair = new Pair();
+      const { a } = pair.connect({ both: { timeout: 14, retryCnt: 7 } });
+      const [local, remote] = [pair.a.mr(100), pair.b.mr(100)];
+      a[operation](local, remote);
+      pair.drive({ until: () => a.sent().length > 0 });
+      pair.script = () => 'drop';
+      a[operation](local, remote);
+      const begun = pair.nowUs;
+      pair.drive({ until: () => a.sent().length > 0 });
+      const retriesUs = 8 * 4.096 * 2 ** 14;
+      const tookUs = pair.nowUs - begun;
+      assert.ok(tookUs > 0.99 * retriesUs && tookUs < 1.01 * retriesUs, `${tookUs} us`);
+    });
 });
 
 describe('a sender that drains, whose peer has gone', () => {

@@ -95,6 +95,11 @@ export class Completer {
     }
   }
 
+  /** The peer is asked once more: a gap that the answer shows is news. */
+  onQuestion(): void {
+    this.#gapSeen = false;
+  }
+
   /** An ACK, NAK or RNR NAK. */
   onAcknowledge(bytes: Uint8Array, offset: number): void {
     const psn = bthPsn(bytes, offset);

@@ -60,17 +60,8 @@ export class CongestionWindow {
     return this.#ceiling;
   }
 
-  /** The same of answers to READs: only who asks for them sends to this receiver, so they need no slow start. */
-  get answers(): number {
-    return this.#threshold >= this.#ceiling ? this.#ceiling : this.packets;
-  }
-
   /** Packets of large segments that may be unacknowledged now: no such packet is ever lost or marked. */
   get largePackets(): number {
-    return MAX_LARGE_PACKETS;
-  }
-
-  get largeCeiling(): number {
     return MAX_LARGE_PACKETS;
   }
 

@@ -11,7 +11,9 @@ const ASK_DELAY_US = 250;
 
 /**
  * Finds out how far the peer has got, when that is not told by itself: what asked for no acknowledgement, or had none in the
- * time that a round trip takes, is asked about before the retry timer runs out, and at the cost of no retry.
+ * time that a round trip takes, is asked about before the retry timer runs out, and at the cost of no retry. Who asks sends
+ * the last packet once more. Of a READ that is a request for its last response, which is missing as well whatever was lost;
+ * when it was not alone, its coming shows the gap.
  */
 export class Inquiry {
   /** The next packet is to ask for an acknowledgement, whatever it is. */
@@ -20,8 +22,6 @@ export class Inquiry {
   due = false;
   /** What was sent last asked for no acknowledgement, nor is it answered otherwise. */
   #unasked = false;
-  /** What was sent last has an answer of its own. */
-  #answered = false;
   /** When what is unacknowledged is sent again though there was no answer to asking. */
   #retryAtUs = 0;
   /** The timer ran out and had the peer asked, which does not put that off. */
@@ -51,10 +51,8 @@ export class Inquiry {
    * A packet went out.
    *
    * @param asked the peer is to answer it, or to acknowledge it
-   * @param answered the former
    */
-  onTransmit(asked: boolean, answered: boolean): void {
-    this.#answered = answered;
+  onTransmit(asked: boolean): void {
     this.#unasked = !asked;
     this.#lastTransmitUs = this.core.nowUs;
     if (asked) this.asking = false;
@@ -90,7 +88,7 @@ export class Inquiry {
    */
   askNow(again = false): boolean {
     const { window, completer } = this.requester;
-    if (again ? this.#answered : !this.#unasked || window.nxt !== window.sent) return false;
+    if (!again && (!this.#unasked || window.nxt !== window.sent)) return false;
     if (completer.rnrWaiting || window.inFlight === 0) return false;
     this.asking = true;
     window.stepBack();
@@ -120,6 +118,7 @@ export class Inquiry {
     if (askUs <= core.nowUs && this.askNow(true)) {
       this.#deadlineStands = true;
       roundTrip.onQuestion();
+      requester.completer.onQuestion();
       core.counters.lossProbes += 1;
       core.schedule(this.qp, Due.SENDING);
       return;

@@ -68,7 +68,7 @@ export class RequestSender {
       const { inFlight } = window;
       if (inFlight === 0) this.requester.congestion.onRestart(this.core.nowUs);
       // A packet that is sent once more takes no room of its own.
-      else if (inFlight + packets > this.#windowPackets(index, kind.read) && !this.#asksAgain) return Served.IDLE;
+      else if (inFlight + packets > this.#windowPackets(index) && !this.#asksAgain) return Served.IDLE;
       // What was started goes on, one at a time, though the depth was set to 0 since.
       if (kind.answered && window.rdOutstanding >= Math.max(1, qp.attr.maxRdAtomic)) return Served.IDLE;
       const sent = kind.read
@@ -84,7 +84,7 @@ export class RequestSender {
       else if (asked) this.requester.roundTrip.onSent(window.nxt, this.core.nowUs);
       if (kind.answered) window.addOutstanding(psnAdd(window.nxt, packets));
       window.advanceCursor(packets);
-      this.requester.inquiry.onTransmit(asked, kind.answered);
+      this.requester.inquiry.onTransmit(asked);
       this.requester.completer.onTransmit();
     }
     return Served.MORE;
@@ -149,10 +149,9 @@ export class RequestSender {
   }
 
   /** Packets that may be unacknowledged while those of this request are sent. */
-  #windowPackets(index: number, read = false): number {
+  #windowPackets(index: number): number {
     const { congestion } = this.requester;
-    if (this.#isLarge(index)) return congestion.largePackets;
-    return read ? congestion.answers : congestion.packets;
+    return this.#isLarge(index) ? congestion.largePackets : congestion.packets;
   }
 
   /**
@@ -179,15 +178,15 @@ export class RequestSender {
   }
 
   /**
-   * Responses that the next request packet of a READ asks for. A READ is asked for in pieces at fixed places, each no
-   * larger than the window: responses are not acknowledged, so only the requester can keep them from overrunning its
-   * own receive buffer. Fixed places keep a repeated request inside the original, as responders demand (PROTOCOL.md 2.5).
+   * Responses that the next request packet of a READ asks for. A READ is asked for in pieces of the window: responses are
+   * not acknowledged, so only the requester can keep them from overrunning its own receive buffer. What is asked for once
+   * more ends where it ended the first time, since responders remember requests one by one (PROTOCOL.md 2.5).
    */
   #readPackets(index: number): number {
-    const { window, readPiecePackets, largeReadPiecePackets } = this.requester;
-    const done = window.cursorPacket;
-    const piecePackets = this.#isLarge(index) ? largeReadPiecePackets : readPiecePackets;
-    return Math.min(window.packets(index) - done, piecePackets - (done % piecePackets));
+    const { window, readPieces } = this.requester;
+    if (window.repeatPackets > 0) return window.repeatPackets;
+    const piecePackets = Math.max(1, Math.floor(this.#windowPackets(index) / readPieces));
+    return Math.min(window.packets(index) - window.cursorPacket, piecePackets);
   }
 
   #sendRead(index: number, entry: number, kind: RequestKind, packets: number): Served | undefined {

@@ -1,4 +1,4 @@
-import { ackTimeoutUs, type QpAttr, type Syndrome } from '../../spec/index.js';
+import { ackTimeoutUs, type Syndrome } from '../../spec/index.js';
 import { OpcodeBit, type PacketMeta } from '../../wire/index.js';
 import type { SendingHalf } from '../halves.js';
 import type { NicCore, Served } from '../nic-core.js';
@@ -35,10 +35,8 @@ export class ReliableRequester implements SendingHalf {
   rnrRetry = 0;
   /** Packets after which an acknowledgement is asked for; see the sender. */
   readonly ackRequestInterval: number;
-  /** Packets that one request of a READ asks for; see the sender. */
-  readPiecePackets = 1;
-  /** The same where segments are large. */
-  largeReadPiecePackets = 1;
+  /** Pieces of a long READ that may be under way: with two, one can be answered while the other is asked for. */
+  readPieces = 1;
 
   constructor(
     private readonly qp: QueuePair,
@@ -60,15 +58,13 @@ export class ReliableRequester implements SendingHalf {
     const { qp } = this;
     this.congestion = new CongestionWindow(qp.mtuBytes);
     this.roundTrip.reset();
-    this.#takeTimes();
-    this.#sizeReads();
+    this.#takeLimits();
     this.window.reset(qp.attr.sqPsn);
     this.completer.reset();
   }
 
-  onAttributes(changes: Partial<QpAttr>): void {
-    this.#takeTimes();
-    if (changes.maxRdAtomic !== undefined && !this.busy) this.#sizeReads();
+  onAttributes(): void {
+    this.#takeLimits();
   }
 
   transmit(budget: number): Served {
@@ -100,18 +96,12 @@ export class ReliableRequester implements SendingHalf {
   }
 
   /** Keeps by itself what every acknowledgement needs: the attributes are many, and far away in memory. */
-  #takeTimes(): void {
-    const { timeout, retryCnt, rnrRetry } = this.qp.attr;
+  #takeLimits(): void {
+    const { timeout, retryCnt, rnrRetry, maxRdAtomic } = this.qp.attr;
     // 0 is for ever.
     this.ackTimeoutUs = ackTimeoutUs(timeout === 0 ? 0 : Math.max(timeout, this.core.limits.minAckTimeout));
     this.retryCnt = retryCnt;
     this.rnrRetry = rnrRetry;
-  }
-
-  /** With two READ requests in flight one can be answered while the other is asked for. */
-  #sizeReads(): void {
-    const pieces = this.qp.attr.maxRdAtomic > 1 ? 2 : 1;
-    this.readPiecePackets = Math.max(1, Math.floor(this.congestion.ceiling / pieces));
-    this.largeReadPiecePackets = Math.max(1, Math.floor(this.congestion.largeCeiling / pieces));
+    this.readPieces = maxRdAtomic > 1 ? 2 : 1;
   }
 }

@@ -25,9 +25,14 @@ export class SendWindow {
   cursorPacket = 0;
 
   readonly #slots: Int32Array;
-  /** For each answered request outstanding, one past its last response PSN; grows with how many there are. */
-  #rdEnd: number[] = [];
+  /**
+   * For each answered request that was sent and lacks its answer, one past its last response PSN, in their order; grows
+   * with how many there are.
+   */
+  readonly #rdEnd: number[] = [];
+  /** The oldest of them; that at `nxt`, or the next behind it; one past the newest. */
   #rdHead = 0;
+  #rdNext = 0;
   #rdTail = 0;
 
   constructor(private readonly sq: WorkQueue) {
@@ -44,7 +49,9 @@ export class SendWindow {
     this.next = this.sq.head;
     this.cursor = this.next;
     this.cursorPacket = 0;
-    this.clearOutstanding();
+    this.#rdHead = 0;
+    this.#rdNext = 0;
+    this.#rdTail = 0;
   }
 
   /** Packets sent and not acknowledged; of a READ, the responses asked for. */
@@ -109,6 +116,7 @@ export class SendWindow {
     this.una = psn;
     while (this.#rdHead !== this.#rdTail && psnDiff(this.#rdEnd[this.#rdHead & (RD_RING - 1)], psn) <= 0)
       this.#rdHead += 1;
+    if (this.#rdNext < this.#rdHead) this.#rdNext = this.#rdHead;
   }
 
   /** After retiring: a cursor that acknowledgements have overtaken moves on to the oldest unacknowledged packet. */
@@ -121,11 +129,12 @@ export class SendWindow {
     this.nxt = this.una;
     this.cursor = this.sq.head;
     this.cursorPacket = this.busy ? psnDiff(this.una, this.firstPsn(this.cursor)) : 0;
-    this.clearOutstanding();
+    this.#rdNext = this.#rdHead;
   }
 
-  /** Goes back by the one packet that was sent last, which is not acknowledged, and which asked for no response. */
+  /** Goes back by the one packet that was sent last, or is to come last in answer to it, and which is not acknowledged. */
   stepBack(): void {
+    if (this.rdOutstanding > 0 && this.#rdEnd[(this.#rdNext - 1) & (RD_RING - 1)] === this.nxt) this.#rdNext -= 1;
     this.nxt = psnAdd(this.nxt, -1);
     if (this.cursorPacket === 0) {
       // Requests that were carried out without packets stand between.
@@ -137,18 +146,21 @@ export class SendWindow {
   }
 
   get rdOutstanding(): number {
-    return this.#rdTail - this.#rdHead;
+    return this.#rdNext - this.#rdHead;
   }
 
   /** Notes a request whose last response will bear the PSN before `end`. */
   addOutstanding(end: number): void {
-    this.#rdEnd[this.#rdTail & (RD_RING - 1)] = end;
-    this.#rdTail += 1;
+    if (this.#rdNext === this.#rdTail) {
+      this.#rdEnd[this.#rdTail & (RD_RING - 1)] = end;
+      this.#rdTail += 1;
+    }
+    this.#rdNext += 1;
   }
 
-  clearOutstanding(): void {
-    this.#rdHead = 0;
-    this.#rdTail = 0;
+  /** Responses that the request at `nxt`, an answered one, asked for from there on; 0 when it was never sent. */
+  get repeatPackets(): number {
+    return this.#rdNext === this.#rdTail ? 0 : psnDiff(this.#rdEnd[this.#rdNext & (RD_RING - 1)], this.nxt);
   }
 
   #slot(index: number): number {
