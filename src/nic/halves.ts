@@ -23,8 +23,8 @@ export interface SendingHalf {
   onResponse(bytes: Uint8Array, offset: number, lengthBytes: number, bits: number, meta: PacketMeta): void;
   /** What it sends, or asks for, meets congestion on the way; absent where the service cannot send less. */
   onCongestion?(): void;
-  /** The QP's timer may have run out. */
-  onTimer(): void;
+  /** The QP's timer has run out, so long ago (`TimerOwner`). */
+  onTimer(lateUs: number): void;
   /** Completes all that is posted as flushed. */
   flush(cause: Syndrome): void;
   /** Forgets everything; nothing completes. */

@@ -2,8 +2,12 @@ import { TimerWheel } from './timer-wheel.js';
 
 /** Whoever has a timer. */
 export interface TimerOwner {
-  /** Its time has come; it is disarmed by then. */
-  onTimer(): void;
+  /**
+   * Its time has come; it is disarmed by then.
+   *
+   * @param lateUs how long ago: until now nobody ran the NIC
+   */
+  onTimer(lateUs: number): void;
 }
 
 /**
@@ -76,6 +80,6 @@ export class Timers {
       return;
     }
     this.#deadlineUs[id] = Infinity;
-    this.#owners[id]?.onTimer();
+    this.#owners[id]?.onTimer(this.#nowUs - deadlineUs);
   };
 }

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { Mtu, QpState, WcStatus } from '../../src/spec/index.js';
 import { SeededRandom } from '../../src/link/index.js';
 import { Opcode } from '../../src/wire/index.js';
-import { assertCompleted, assertStatuses, type Captured, Puppet } from './pair.js';
+import { assertCompleted, assertStatuses, type Captured, type Crafted, Puppet } from './pair.js';
 import type { ConnectOptions } from './qp.js';
 
 /** PROTOCOL.md 2.6: 4.096 µs · 2^timeout; a timer may fire between once and four times that. */
@@ -66,6 +66,66 @@ describe('the retry timer', () => {
       assert.ok(puppet.nowUs <= 4 * (retryCnt + 1) * intervalUs(10));
     });
   }
+
+  describe('that ran out while its NIC was not run', () => {
+    const TIMEOUT = 14;
+    const T_US = intervalUs(TIMEOUT);
+
+    /** A peer that has not answered yet to a NIC which then is not run until so long after the timer ran out. */
+    function starved(lateUs: number, retryCnt = 0) {
+      const { puppet, wrId } = silence({ timeout: TIMEOUT, retryCnt });
+      puppet.turn();
+      const runAgain = (afterUs: number): void => {
+        puppet.network.advanceTo(puppet.nowUs + afterUs);
+        puppet.turn();
+      };
+      const say = (fields: Omit<Crafted, 'destQp'>): void =>
+        puppet.network.inject(puppet.peerAddress, puppet.host1.ip, puppet.crafted(fields));
+      return { puppet, wrId, say, runAgain: () => runAgain(T_US + lateUs), later: runAgain };
+    }
+
+    it('ends nothing whose answer is still unread behind as much as one turn takes', () => {
+      const { puppet, wrId, say, runAgain } = starved(30_000);
+      for (let i = 0; i < 100; i += 1)
+        say({ opcode: Opcode.RC_ACKNOWLEDGE, psn: 0x1900, aeth: { syndrome: 0x1f, msn: 1 } });
+      say({ opcode: Opcode.RC_ACKNOWLEDGE, psn: 0x1000, aeth: { syndrome: 0x1f, msn: 1 } });
+      runAgain();
+      puppet.drive();
+      assertCompleted(puppet.qp.sent(), [wrId]);
+      assert.equal(puppet.heard().length, 1);
+    });
+
+    it('gives the peer as much time again as it was late, and no more than its interval', () => {
+      for (const lateUs of [2000, 30_000, 10e6]) {
+        const { puppet, wrId, runAgain } = starved(lateUs);
+        runAgain();
+        const begun = puppet.nowUs;
+        puppet.drive();
+        assertStatuses(puppet.qp.sent(), [[wrId, WcStatus.RETRY_EXC_ERR]]);
+        const again = Math.min(lateUs, T_US);
+        const tookUs = puppet.nowUs - begun;
+        assert.ok(tookUs >= again && tookUs < again + 1000, `${tookUs} us after ${lateUs}`);
+      }
+    });
+
+    it('gives it once for each time that something was sent', () => {
+      const { puppet, runAgain, later } = starved(30_000, 1);
+      const sent: number[] = [];
+      runAgain();
+      for (let i = 0; i < 4; i += 1) {
+        sent.push(puppet.wire.length);
+        later(2 * T_US);
+      }
+      assert.deepEqual(sent, [1, 2, 2, 2]);
+      assert.equal(puppet.qp.state, QpState.ERR);
+    });
+
+    it('counts as ever when it is hardly late', () => {
+      const { puppet, wrId, runAgain } = starved(500);
+      runAgain();
+      assertStatuses(puppet.qp.sent(), [[wrId, WcStatus.RETRY_EXC_ERR]]);
+    });
+  });
 
   it('runs from the first unacknowledged packet, not from the last one sent', () => {
     const puppet = new Puppet({ timeout: 10, retryCnt: 7 });

@@ -22,6 +22,8 @@ import type { ReliableRequester } from './requester.js';
 const answer = new Uint8Array(8);
 /** rnr_retry value that stands for "for ever" (IBTA 9.7.5.2.8). */
 const RNR_RETRY_INFINITE = 7;
+/** Who is run so much later than it asked for was not run by a timer of the system that is a little late. */
+const STARVED_US = 1000;
 const SYNDROME_KIND = 0xe0;
 const SYNDROME_VALUE = 0x1f;
 
@@ -53,6 +55,8 @@ export class Completer {
   #retried = false;
   /** A gap in the responses made us go back: the rest of the same burst shows the same gap. */
   #gapSeen = false;
+  /** The retry timer ran out while this NIC was not run, and was set once more. */
+  #starved = false;
 
   constructor(
     private readonly qp: QueuePair,
@@ -81,7 +85,7 @@ export class Completer {
   }
 
   /** The retry timer, or that of an RNR NAK, ran out. */
-  onTimer(): void {
+  onTimer(lateUs: number): void {
     const { core, qp } = this;
     if (this.rnrWaiting) {
       this.rnrWaiting = false;
@@ -89,6 +93,7 @@ export class Completer {
     } else if (this.requester.inquiry.due) {
       this.requester.inquiry.onTimer();
     } else if (this.requester.window.inFlight > 0 || this.#rewound) {
+      if (this.#waitAgain(lateUs)) return;
       this.#gapSeen = false;
       this.#retried = false;
       this.#retry(Syndrome.RETRY_TIMEOUT);
@@ -384,6 +389,23 @@ export class Completer {
     this.#retry(Syndrome.RETRY_SEQUENCE);
   }
 
+  /**
+   * A timer that is found to have run out long ago says more about this NIC than about its peer: what that has said may
+   * still be unread, and where both share processors it may have got none either. So it has as much time again, once, and at
+   * most one interval: a timer may take up to four (PROTOCOL.md 2.6).
+   *
+   * @returns whether it has
+   */
+  #waitAgain(lateUs: number): boolean {
+    if (lateUs < STARVED_US || this.#starved) {
+      this.#starved = false;
+      return false;
+    }
+    this.#starved = true;
+    this.#startTimer(Math.min(lateUs, this.requester.ackTimeoutUs));
+    return true;
+  }
+
   #retry(why: Syndrome): void {
     const { core } = this;
     if (this.#retriesLeft === 0) {
@@ -426,6 +448,7 @@ export class Completer {
     this.#transmissions = 0;
     this.#gapSeen = false;
     this.#retried = false;
+    this.#starved = false;
   }
 
   #startTimer(intervalUs: number): void {

@@ -82,8 +82,8 @@ export class ReliableRequester implements SendingHalf {
     this.congestion.onCongestion(this.window.inFlight);
   }
 
-  onTimer(): void {
-    this.completer.onTimer();
+  onTimer(lateUs: number): void {
+    this.completer.onTimer(lateUs);
   }
 
   flush(cause: Syndrome): void {
