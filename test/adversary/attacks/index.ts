@@ -1,0 +1,17 @@
+import type { Attack } from './attack.js';
+import { guestsPackets } from './guest.js';
+import { keyHoldersPackets } from './key-holder.js';
+import { guestsMessages, strangersMessages } from './manager.js';
+import { replays, strangersPackets } from './stranger.js';
+
+export { type Attack, type Knower, KNOWERS, knowerWords } from './attack.js';
+
+/** Everything that is tried. */
+export const attacks: readonly Attack[] = [
+  ...strangersPackets,
+  ...strangersMessages,
+  ...replays,
+  ...guestsPackets,
+  ...guestsMessages,
+  ...keyHoldersPackets,
+];

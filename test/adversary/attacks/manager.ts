@@ -1,0 +1,175 @@
+import { PortSpace, RejectReason } from '../../../src/index.js';
+import { gidFromIp } from '../../../src/spec/index.js';
+import { nodeGuid } from '../../../src/soft/driver/device-facts.js';
+import { type CmMessage, serviceId } from '../../../src/wire/index.js';
+import { dreq, guidInfo, mra, rej, rep, req, rtu, sidrRep, sidrReq } from '../../cm/support/messages.js';
+import type { Goal } from '../judge.js';
+import type { Mind } from '../mind.js';
+import { ADVERSARY, FRIEND, PORT, SILENT, SLOW, UDP_PORT, VICTIM } from '../people.js';
+import type { Scene } from '../scene.js';
+import type { Attack } from './attack.js';
+
+/** So seldom that 24 bits are enough. */
+const SELDOM = 0.05;
+/** What an insider sends to fill what is to be filled. */
+const FLOOD = 10;
+
+const row = (name: string, goal: Goal, fire: Attack['fire'], weight = 0.5): Attack => ({
+  name,
+  knower: 'stranger',
+  goal,
+  fire,
+  weight,
+});
+
+/** A message that claims to come from somebody. */
+const as = (who: string, message: (scene: Scene, mind: Mind) => CmMessage) => (scene: Scene, mind: Mind) =>
+  scene.forge.say(who, message(scene, mind));
+
+const anybody = ({ choices }: Mind): string =>
+  `10.9.${choices.below(4)}.${1 + choices.below(250)}`;
+const wayFrom = (who: string) => ({ from: { gid: gidFromIp(who) }, to: { gid: gidFromIp(VICTIM) } });
+const service = serviceId(PortSpace.TCP, PORT);
+
+function request(who: string, { choices }: Mind): CmMessage {
+  const localCommId = choices.u32() >>> 0;
+  return req(wayFrom(who), { localCommId, localQpn: choices.u32() & 0xffffff, serviceId: service });
+}
+
+function question(who: string, { choices }: Mind): CmMessage {
+  const requestId = choices.u32() >>> 0;
+  return sidrReq(wayFrom(who), { requestId, serviceId: serviceId(PortSpace.UDP, UDP_PORT) });
+}
+
+/** As many as an insider takes to be noticed, or one. */
+const flood =
+  (who: (mind: Mind) => string, message: (who: string, mind: Mind) => CmMessage): Attack['fire'] =>
+  ({ forge }, mind) => {
+    for (let i = 0; i < (mind.insider ? FLOOD : 1); i += 1) {
+      const from = who(mind);
+      forge.say(from, message(from, mind));
+    }
+  };
+
+/** How a connection is named by the friend that it is with: its own name is only known to those who heard it. */
+const named = ({ secrets }: Scene, mind: Mind, which: 'established' | 'agreed') => ({
+  localCommId: mind.guess(secrets.peersCommId[which]),
+  remoteCommId: mind.guess(secrets.commId[which]),
+});
+
+const forSilent = ({ secrets }: Scene, mind: Mind) => ({
+  localCommId: mind.choices.u32() >>> 0,
+  remoteCommId: mind.guess(secrets.commId.asking),
+});
+
+/** What a stranger can say to a connection manager. */
+export const strangersMessages: readonly Attack[] = [
+  row(
+    'REQ, ever others',
+    'grow',
+    flood(() => ADVERSARY, request),
+  ),
+  row('REQ from everywhere', 'grow', flood(anybody, request)),
+  row(
+    'SIDR_REQ, ever others',
+    'grow',
+    flood(() => ADVERSARY, question),
+  ),
+  row('SIDR_REQ from everywhere', 'grow', flood(anybody, question)),
+  row(
+    'REQ for a queue pair that is connected',
+    'end',
+    as(FRIEND, ({ secrets }, mind) =>
+      req(wayFrom(FRIEND), {
+        localCommId: mind.choices.u32() >>> 0,
+        localQpn: mind.guess(secrets.friendQpn),
+        localCaGuid: nodeGuid(gidFromIp(FRIEND)),
+        serviceId: service,
+      }),
+    ),
+    SELDOM,
+  ),
+  row(
+    'REP',
+    'make',
+    as(SILENT, (...of) => rep(forSilent(...of))),
+  ),
+  row(
+    'REJ of a request',
+    'end',
+    as(SILENT, (...of) => rej(forSilent(...of))),
+  ),
+  row(
+    'MRA',
+    'disturb',
+    as(SILENT, (...of) => mra(forSilent(...of), 0, 31)),
+  ),
+  row(
+    'RTU',
+    'make',
+    as(SLOW, (...of) => rtu(named(...of, 'agreed'))),
+  ),
+  row(
+    'REJ of an answer',
+    'end',
+    as(SLOW, (...of) => rej(named(...of, 'agreed'))),
+  ),
+  row(
+    'DREQ',
+    'end',
+    as(FRIEND, (scene, mind) => dreq(named(scene, mind, 'established'), mind.guess(scene.secrets.ownQpn))),
+  ),
+  row(
+    'REJ of a connection',
+    'end',
+    as(FRIEND, (...of) => rej(named(...of, 'established'))),
+  ),
+  row(
+    'REJ for a timeout',
+    'end',
+    as(FRIEND, ({ secrets }, mind) => {
+      const localCommId = mind.guess(secrets.peersCommId.established);
+      const { additionalInfo, rejectedInfoLength } = guidInfo(nodeGuid(gidFromIp(FRIEND)));
+      return rej(
+        { localCommId, remoteCommId: 0 },
+        { reason: RejectReason.TIMEOUT, additionalInfo, rejectedInfoLength },
+      );
+    }),
+  ),
+  row(
+    'SIDR_REP',
+    'make',
+    as(SILENT, ({ secrets }, mind) => sidrRep(mind.guess(secrets.commId.resolving))),
+  ),
+];
+
+/** A guest that knows all names, and is not who they belong to. An insider is. */
+const knowing = (who: string, name: string, goal: Goal, message: (scene: Scene, mind: Mind) => CmMessage): Attack => ({
+  name: `${name} with the right names, from another address`,
+  knower: 'guest',
+  goal,
+  weight: 0.3,
+  fire: (scene, mind) => scene.forge.say(mind.instead(ADVERSARY, who), message(scene, mind)),
+});
+
+const namesOf = ({ commId, peer }: { readonly commId: number; readonly peer: { readonly commId: number } }) => ({
+  localCommId: peer.commId,
+  remoteCommId: commId,
+});
+
+/** What somebody can say who knows how connections of others are named. */
+export const guestsMessages: readonly Attack[] = [
+  knowing(SILENT, 'REP', 'make', ({ conversations }) => rep({ remoteCommId: conversations.asking.commId })),
+  knowing(SILENT, 'REJ', 'end', ({ conversations }) => rej({ remoteCommId: conversations.asking.commId })),
+  knowing(SILENT, 'SIDR_REP', 'make', ({ conversations }) => sidrRep(conversations.resolving.commId)),
+  knowing(SLOW, 'RTU', 'make', ({ conversations }) => rtu(namesOf(conversations.agreed))),
+  knowing(FRIEND, 'DREQ', 'end', ({ conversations: { established, ownQpn } }) => dreq(namesOf(established), ownQpn)),
+  knowing(FRIEND, 'REQ for a queue pair that is connected', 'end', ({ conversations }, { choices }) =>
+    req(wayFrom(FRIEND), {
+      localCommId: choices.u32() >>> 0,
+      localQpn: conversations.friendQpn,
+      localCaGuid: nodeGuid(gidFromIp(FRIEND)),
+      serviceId: service,
+    }),
+  ),
+];

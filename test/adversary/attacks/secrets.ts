@@ -1,0 +1,57 @@
+import type { Scene } from '../scene.js';
+import type { Secret } from '../mind.js';
+
+/** The numbers that stand between an adversary and a scene. */
+export class Secrets {
+  readonly qpn: Readonly<Record<'rc' | 'uc' | 'ud' | 'xrc' | 'sending' | 'reading', Secret>>;
+  readonly psn: Readonly<Record<'rc' | 'xrc' | 'sending' | 'reading', Secret>>;
+  /** Keys that open memory to a connection with a friend, and to one of the adversary's. */
+  readonly friendsKey: Secret;
+  readonly guestsKey: Secret;
+  readonly qkey: Secret;
+  readonly srqn: Secret;
+  readonly commId: Readonly<Record<'established' | 'asking' | 'agreed' | 'resolving', Secret>>;
+  readonly peersCommId: Readonly<Record<'established' | 'agreed', Secret>>;
+  readonly ownQpn: Secret;
+  readonly friendQpn: Secret;
+
+  constructor(scene: Scene) {
+    const { friends, conversations, guest, guestSrq } = scene;
+    const ownQpns = (): number[] => scene.guests.map(({ qp }) => qp.qpNum);
+    const qpn = (number: number): Secret => ({ bits: 24, truths: () => [number], near: ownQpns });
+    const psn = (post: { psn: number }): Secret => ({ bits: 24, truths: () => [post.psn] });
+    const sent = (post: { sqPsn: number }): Secret => ({ bits: 24, truths: () => [post.sqPsn] });
+    const keys = (): number[] => [scene.windowRkey, scene.lastWindowRkey, scene.readable.rkey, scene.gone.rkey];
+    const commId = (number: number): Secret => ({ bits: 32, truths: () => [number] });
+    this.qpn = {
+      rc: qpn(friends.rc.qp.qpNum),
+      uc: qpn(friends.uc.qp.qpNum),
+      ud: qpn(friends.ud.qp.qpNum),
+      xrc: qpn(friends.xrc.qp.qpNum),
+      sending: qpn(scene.sending.qp.qpNum),
+      reading: qpn(scene.reading.qp.qpNum),
+    };
+    this.psn = {
+      rc: psn(friends.rc),
+      xrc: psn(friends.xrc),
+      sending: sent(scene.sending),
+      reading: sent(scene.reading),
+    };
+    this.friendsKey = { bits: 32, truths: () => [scene.main.rkey], near: keys };
+    this.guestsKey = { bits: 32, truths: () => [scene.roomy.rkey], near: keys };
+    this.qkey = { bits: 32, truths: () => [friends.ud.qkey] };
+    this.srqn = { bits: 24, truths: () => [friends.srq.srqNum], near: () => [guestSrq.srqNum, guest.qp.qpNum] };
+    this.commId = {
+      established: commId(conversations.established.commId),
+      asking: commId(conversations.asking.commId),
+      agreed: commId(conversations.agreed.commId),
+      resolving: commId(conversations.resolving.commId),
+    };
+    this.peersCommId = {
+      established: commId(conversations.established.peer.commId),
+      agreed: commId(conversations.agreed.peer.commId),
+    };
+    this.ownQpn = qpn(conversations.ownQpn);
+    this.friendQpn = qpn(conversations.friendQpn);
+  }
+}

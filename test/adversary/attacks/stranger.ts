@@ -1,0 +1,189 @@
+import { Aeth, NakCode, Opcode, OpcodeService } from '../../../src/wire/index.js';
+import type { Fields } from '../forge.js';
+import type { Goal } from '../judge.js';
+import type { Mind } from '../mind.js';
+import { ADVERSARY, FRIEND, SILENT, VICTIM } from '../people.js';
+import type { Scene } from '../scene.js';
+import type { Attack } from './attack.js';
+
+const PAYLOAD = 16;
+/** What a packet in the midst of a message has. */
+const PACKET = 256;
+/** More than any path MTU, and no less than a socket would take. */
+const OVERSIZE = [257, 1025, 4097, 9000, 65000];
+/** So seldom that 24 bits are enough. */
+const SELDOM = 0.05;
+const CNP_BYTES = 16;
+
+/** As from the friend, over its reliable connection. */
+const asFriend =
+  (opcode: Opcode, fields: (scene: Scene, mind: Mind) => Fields) =>
+  (scene: Scene, mind: Mind): void => {
+    const { qpn, psn } = scene.secrets;
+    const numbers = { psn: mind.guess(psn.rc), ...fields(scene, mind) };
+    scene.forge.send(FRIEND, opcode, mind.guess(qpn.rc), numbers);
+  };
+
+const memory = (scene: Scene, mind: Mind): Fields => ({
+  rkey: mind.guess(scene.secrets.friendsKey),
+  // Where memory is can be guessed, so it is told.
+  va: scene.main.addr + BigInt(8 * mind.choices.below(64)),
+});
+
+const row = (name: string, goal: Goal, fire: Attack['fire'], weight = 1): Attack => ({
+  name,
+  knower: 'stranger',
+  goal,
+  fire,
+  weight,
+});
+
+const reliable: readonly Attack[] = [
+  row(
+    'SEND',
+    'complete',
+    asFriend(Opcode.RC_SEND_ONLY, () => ({ payload: PAYLOAD })),
+  ),
+  row(
+    'SEND with immediate',
+    'complete',
+    asFriend(Opcode.RC_SEND_ONLY_IMM, () => ({ payload: PAYLOAD })),
+  ),
+  row(
+    'WRITE',
+    'write',
+    asFriend(Opcode.RC_WRITE_ONLY, (...of) => ({ ...memory(...of), payload: PAYLOAD })),
+  ),
+  row(
+    'WRITE with immediate',
+    'complete',
+    asFriend(Opcode.RC_WRITE_ONLY_IMM, (...of) => ({ ...memory(...of), payload: PAYLOAD })),
+  ),
+  row(
+    'WRITE, first packet',
+    'write',
+    asFriend(Opcode.RC_WRITE_FIRST, (...of) => ({
+      ...memory(...of),
+      va: of[0].main.addr,
+      payload: PACKET,
+      length: 2 * PACKET,
+    })),
+  ),
+  row(
+    'READ',
+    'read',
+    asFriend(Opcode.RC_READ_REQUEST, (...of) => ({ ...memory(...of), length: PAYLOAD })),
+  ),
+  row('COMPARE_SWAP', 'read', asFriend(Opcode.RC_COMPARE_SWAP, memory)),
+  row('FETCH_ADD', 'write', asFriend(Opcode.RC_FETCH_ADD, memory)),
+  row(
+    'ATOMIC_WRITE',
+    'write',
+    asFriend(Opcode.RC_ATOMIC_WRITE, (...of) => ({ ...memory(...of), payload: 8 })),
+  ),
+  row(
+    'SEND with invalidate',
+    'close',
+    asFriend(Opcode.RC_SEND_ONLY_INVALIDATE, ({ secrets }, mind) => ({ invalidate: mind.guess(secrets.friendsKey) })),
+  ),
+  row(
+    'request out of order',
+    'end',
+    asFriend(Opcode.RC_SEND_MIDDLE, () => ({ payload: PACKET })),
+  ),
+  row(
+    'packet that is too long',
+    'end',
+    asFriend(Opcode.RC_SEND_ONLY, (_, { choices }) => ({ payload: choices.of(OVERSIZE) })),
+    SELDOM,
+  ),
+];
+
+/** As from a peer that is being waited for. */
+const answer =
+  (which: 'sending' | 'reading', opcode: Opcode, fields: Fields) =>
+  ({ forge, secrets }: Scene, mind: Mind): void =>
+    forge.send(SILENT, opcode, mind.guess(secrets.qpn[which]), { psn: mind.guess(secrets.psn[which]), ...fields });
+
+const answers: readonly Attack[] = [
+  row('ACK', 'complete', answer('sending', Opcode.RC_ACKNOWLEDGE, {})),
+  row('NAK', 'end', answer('sending', Opcode.RC_ACKNOWLEDGE, { syndrome: Aeth.NAK | NakCode.REMOTE_ACCESS_ERROR })),
+  row('READ response', 'write', answer('reading', Opcode.RC_READ_RESP_ONLY, { payload: 64 })),
+  row('atomic acknowledgement', 'end', answer('reading', Opcode.RC_ATOMIC_ACKNOWLEDGE, {})),
+];
+
+const others: readonly Attack[] = [
+  row(
+    'SEND over UC',
+    'complete',
+    ({ forge, secrets }, mind) =>
+      forge.send(FRIEND, Opcode.UC_SEND_ONLY, mind.guess(secrets.qpn.uc), { psn: 0, payload: PAYLOAD }),
+    SELDOM,
+  ),
+  row('WRITE over UC', 'write', (scene, mind) =>
+    scene.forge.send(FRIEND, Opcode.UC_WRITE_ONLY, mind.guess(scene.secrets.qpn.uc), {
+      ...memory(scene, mind),
+      payload: PAYLOAD,
+    }),
+  ),
+  row('datagram', 'complete', ({ forge, secrets }, mind) =>
+    forge.send(ADVERSARY, Opcode.UD_SEND_ONLY, mind.guess(secrets.qpn.ud), {
+      qkey: mind.guess(secrets.qkey),
+      payload: PAYLOAD,
+    }),
+  ),
+  row('datagram with immediate', 'complete', ({ forge, secrets }, mind) =>
+    forge.send(FRIEND, Opcode.UD_SEND_ONLY_IMM, mind.guess(secrets.qpn.ud), {
+      qkey: mind.guess(secrets.qkey),
+      payload: PAYLOAD,
+    }),
+  ),
+  ...(
+    [
+      ['SEND', Opcode.XRC_SEND_ONLY, 'complete', { payload: PAYLOAD }],
+      ['WRITE', Opcode.XRC_WRITE_ONLY, 'write', { payload: PAYLOAD }],
+      ['READ', Opcode.XRC_READ_REQUEST, 'read', { length: PAYLOAD }],
+      ['FETCH_ADD', Opcode.XRC_FETCH_ADD, 'write', {}],
+    ] as const
+  ).map(([name, opcode, goal, fields]) =>
+    row(`${name} over XRC`, goal, (scene, mind) => {
+      const { secrets, forge } = scene;
+      const numbers = { psn: mind.guess(secrets.psn.xrc), srqn: mind.guess(secrets.srqn) };
+      const place = name === 'SEND' ? {} : memory(scene, mind);
+      forge.send(FRIEND, opcode, mind.guess(secrets.qpn.xrc), { ...numbers, ...place, ...fields });
+    }),
+  ),
+  row(
+    'congestion notification',
+    'disturb',
+    ({ forge, secrets }, mind) =>
+      forge.send(SILENT, Opcode.CNP, mind.guess(secrets.qpn.sending), { becn: true, payload: CNP_BYTES }),
+    SELDOM,
+  ),
+];
+
+/** What somebody can try who can send packets here from any address, and reads none. */
+export const strangersPackets: readonly Attack[] = [...reliable, ...answers, ...others];
+
+/**
+ * Reliable connections know what they have had. Unreliable ones do not, whoever sends it: replays to them are not tried.
+ */
+export const replays: readonly Attack[] = [
+  {
+    name: 'packet sent again',
+    knower: 'witness',
+    goal: 'complete',
+    weight: 4,
+    fire: ({ cluster, friends }, mind) => {
+      // Of what never arrived the first is the packet that is expected.
+      if (mind.insider) friends.intercept(cluster);
+      const packet = mind.insider ? friends.seen[0] : mind.choices.of(friends.seen.filter(isReliable));
+      cluster.network.inject(FRIEND, VICTIM, packet);
+    },
+  },
+];
+
+function isReliable(packet: Uint8Array): boolean {
+  const service = packet[0] >>> 5;
+  return service === OpcodeService.RC || service === OpcodeService.XRC;
+}

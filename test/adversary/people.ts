@@ -1,0 +1,15 @@
+/** Who is there. All addresses are known to everybody. */
+export const VICTIM = '10.0.0.1';
+/** A friend of the victim, with a device. */
+export const FRIEND = '10.0.0.2';
+/** A friend that is silent: the victim waits for its answers. */
+export const SILENT = '10.0.0.3';
+/** A friend that asked for a connection, and has not said yet that it is ready. */
+export const SLOW = '10.0.0.4';
+export const ADVERSARY = '10.0.0.66';
+
+/** Where the victim listens. */
+export const PORT = 7000;
+export const UDP_PORT = 7001;
+/** Requests that may wait at each of its listeners. */
+export const BACKLOG = 64;
