@@ -1,3 +1,4 @@
+import { Descriptor } from './descriptor.js';
 import { NativeBlock } from './memory.js';
 import { type NativeHost, requireNativeHost } from './native.js';
 
@@ -8,14 +9,17 @@ const EFD_CLOEXEC = 0x80000;
 export class EventFd {
   readonly fd: number;
   readonly #native: NativeHost;
+  readonly #descriptor: Descriptor;
   readonly #value = new NativeBlock(8);
   #open = true;
 
   /** @throws SystemCallError when the process has no file descriptor left */
   constructor() {
     this.#native = requireNativeHost();
-    this.fd = this.#native.libc.eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (this.fd < 0) throw this.#native.failure('eventfd');
+    const fd = this.#native.libc.eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (fd < 0) throw this.#native.failure('eventfd');
+    this.#descriptor = new Descriptor(this.#native, fd);
+    this.fd = this.#descriptor.fd;
   }
 
   /** Any thread may ring another thread's doorbell by its number. */
@@ -36,6 +40,6 @@ export class EventFd {
   close(): void {
     if (!this.#open) return;
     this.#open = false;
-    this.#native.libc.close(this.fd);
+    this.#descriptor.close();
   }
 }

@@ -27,6 +27,7 @@ export interface LibC {
   sendmmsg(fd: number, messages: number, count: number, flags: number): number;
   ioctl(fd: number, request: number, argument: number): number;
   close(fd: number): number;
+  dup3(fd: number, to: number, flags: number): number;
   getifaddrs(list: number): number;
   freeifaddrs(list: number): void;
   memcpy(to: number, from: number, length: number): void;
@@ -92,6 +93,7 @@ function bindLibC(lib: ReturnType<typeof koffi.load>): LibC {
     // Variadic in C; on every 64-bit Linux its pointer goes where a named one would.
     ioctl: lib.func('int ioctl(int fd, unsigned long request, void *argument)'),
     close: lib.func('int close(int fd)'),
+    dup3: lib.func('int dup3(int fd, int to, int flags)'),
     getifaddrs: lib.func('int getifaddrs(void *list)'),
     freeifaddrs: lib.func('void freeifaddrs(void *list)'),
     // Gives back its first argument, which nobody needs.

@@ -1,4 +1,5 @@
 /** Whole Ethernet frames by system calls (packet(7)). */
+import { Descriptor } from './descriptor.js';
 import type { InterfaceFacts } from './interface.js';
 import { NativeBlock } from './memory.js';
 import { MessageBlock, MSG_TRUNC } from './message-block.js';
@@ -44,6 +45,7 @@ export class PacketSocket {
   /** Where it begins in {@link bytes}. */
   offset = FRAME_AT;
   readonly #native: NativeHost;
+  readonly #descriptor: Descriptor;
   readonly #received = new NativeBlock(BUFFER_BYTES);
   readonly #messages = new MessageBlock(1, CONTROL_BYTES);
   readonly #sent: NativeBlock;
@@ -63,8 +65,10 @@ export class PacketSocket {
     this.bytes = this.#received.bytes;
     const { libc } = this.#native;
     // Of no protocol, so that nothing arrives before the filter is there.
-    this.fd = libc.socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (this.fd < 0) throw this.#native.failure('socket');
+    const fd = libc.socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0) throw this.#native.failure('socket');
+    this.#descriptor = new Descriptor(this.#native, fd);
+    this.fd = this.#descriptor.fd;
     try {
       this.#attachFilter(exceptUdpPort);
       this.#askForTags();
@@ -150,6 +154,6 @@ export class PacketSocket {
   close(): void {
     if (!this.#open) return;
     this.#open = false;
-    this.#native.libc.close(this.fd);
+    this.#descriptor.close();
   }
 }

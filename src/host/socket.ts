@@ -1,4 +1,5 @@
 /** UDP sockets by system calls. Numbers are those of Linux. */
+import { Descriptor } from './descriptor.js';
 import { NativeBlock } from './memory.js';
 import { type NativeHost, requireNativeHost } from './native.js';
 
@@ -46,15 +47,17 @@ export function writeSockaddr(bytes: Uint8Array, offset: number, ipv6: boolean, 
 export class UdpSocket {
   readonly fd: number;
   readonly native: NativeHost;
+  readonly #descriptor: Descriptor;
   readonly #scratch = new NativeBlock(64);
-  #open = true;
 
   /** @throws SystemCallError (`EAFNOSUPPORT` where the machine has no IPv6) */
   constructor(readonly ipv6: boolean) {
     this.native = requireNativeHost();
     const domain = ipv6 ? AF_INET6 : AF_INET;
-    this.fd = this.native.libc.socket(domain, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (this.fd < 0) throw this.native.failure('socket');
+    const fd = this.native.libc.socket(domain, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0) throw this.native.failure('socket');
+    this.#descriptor = new Descriptor(this.native, fd);
+    this.fd = this.#descriptor.fd;
   }
 
   /** @throws SystemCallError */
@@ -101,8 +104,6 @@ export class UdpSocket {
 
   /** Idempotent. */
   close(): void {
-    if (!this.#open) return;
-    this.#open = false;
-    this.native.libc.close(this.fd);
+    this.#descriptor.close();
   }
 }
