@@ -92,10 +92,13 @@ async function style() {
   return (await step('lint', [bin('eslint/bin/eslint.js'), '--max-warnings=0', '.'], { aside: true })) && formatted;
 }
 
+/** Needs npm to ask for what is known, and the certificates that npm may need for that. */
+const audit = () => step('audit', ['scripts/audit.mjs'], { env: process.env, aside: true });
+
 const built = async () => (await step('types', ['scripts/setup.mjs'])) && (await tests());
 
 const verdicts = (await step('install', ['scripts/setup.mjs', '--install-only'], { env: process.env }))
-  ? await Promise.all(all ? [style(), built()] : [built()])
+  ? await Promise.all(all ? [style(), audit(), built()] : [built()])
   : [false];
 if (verdicts.includes(false)) {
   process.stdout.write('\nnpm test: failed; see above which step\n');

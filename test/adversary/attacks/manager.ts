@@ -26,8 +26,7 @@ const row = (name: string, goal: Goal, fire: Attack['fire'], weight = 0.5): Atta
 const as = (who: string, message: (scene: Scene, mind: Mind) => CmMessage) => (scene: Scene, mind: Mind) =>
   scene.forge.say(who, message(scene, mind));
 
-const anybody = ({ choices }: Mind): string =>
-  `10.9.${choices.below(4)}.${1 + choices.below(250)}`;
+const anybody = ({ choices }: Mind): string => `10.9.${choices.below(4)}.${1 + choices.below(250)}`;
 const wayFrom = (who: string) => ({ from: { gid: gidFromIp(who) }, to: { gid: gidFromIp(VICTIM) } });
 const service = serviceId(PortSpace.TCP, PORT);
 
