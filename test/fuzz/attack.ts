@@ -1,4 +1,4 @@
-import { type Gid, QpType } from '../../src/spec/index.js';
+import { type Gid, psnDiff, QpType } from '../../src/spec/index.js';
 import {
   aethOffset,
   atomicEthOffset,
@@ -71,6 +71,8 @@ export class Attack {
   toGroup = false;
   /** The Q_Key of a datagram. */
   qkey = 0;
+  /** Whether it answers what was never sent. */
+  premature = false;
   /** Whether the R_Key that it names opens nothing. */
   deadKey = false;
 
@@ -102,7 +104,11 @@ export class Attack {
     const known = opcodeBits[this.opcode] !== 0;
     const header = known ? opcodeHeaderBytes[this.opcode] : BTH_BYTES;
     this.length = header + payload + pad + ICRC_BYTES;
-    writeBth(bytes, 0, this.opcode, pad, choices.below(2), choices.below(2), this.pkey, this.destQp, this.#choosePsn());
+    const psn = this.#choosePsn();
+    const { peer } = this.target;
+    const response = known && (opcodeBits[this.opcode] & OpcodeBit.RESPONSE) !== 0;
+    this.premature = response && psnDiff(psn, this.field.sink.lastPsn[peer]) > 0;
+    writeBth(bytes, 0, this.opcode, pad, choices.below(2), choices.below(2), this.pkey, this.destQp, psn);
     if (known) this.#writeExtensions();
     const wellFormed = (this.length & 3) === 0;
     this.sound = known && wellFormed;

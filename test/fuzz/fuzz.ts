@@ -1,4 +1,4 @@
-import { EventType, gidFromIp, Mtu, nameOf, QpState, QpType } from '../../src/spec/index.js';
+import { EventType, gidFromIp, Mtu, mtuBytes, nameOf, QpState, QpType } from '../../src/spec/index.js';
 import { Nic, type NicAsyncEvent } from '../../src/nic/index.js';
 import { completionQueueShape, doorbellPageShape, recvQueueShape } from '../../src/nic/layout.js';
 import { crc32, opcodeName } from '../../src/wire/index.js';
@@ -9,7 +9,7 @@ import { FuzzMemory } from './memory.js';
 import { isAllowedMove, isEntitled, mayTouchMemory } from './oracle.js';
 import { Choices } from './random.js';
 import { ListeningSink } from './sink.js';
-import { Victim } from './victim.js';
+import { Victim, VICTIM_MTU } from './victim.js';
 
 const REGION_BYTES = 1024;
 const SRQ_ENTRIES = 64;
@@ -49,7 +49,7 @@ export class Fuzz {
   readonly figures: FuzzFigures = { packets: 0, entitled: 0, answers: 0, completions: 0, events: 0, counters: {} };
   readonly #choices: Choices;
   readonly #nic: Nic;
-  readonly #sink = new ListeningSink();
+  readonly #sink = new ListeningSink(mtuBytes(VICTIM_MTU));
   readonly #memory: FuzzMemory;
   readonly #victims: Victim[] = [];
   readonly #attack: Attack;

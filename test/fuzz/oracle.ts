@@ -24,6 +24,7 @@ export function isEntitled(attack: Attack, victim: Victim): boolean {
   if ((attack.pkey & PKEY_MASK) !== PKEY_MASK) return false;
   const request = (opcodeBits[attack.opcode] & OpcodeBit.REQUEST) !== 0;
   if (!(request ? RECEIVING : SENDING).includes(victim.state)) return false;
+  if (attack.premature) return false;
   if (victim.type === QpType.UD)
     return request && attack.qkey === QKEY && (attack.toGroup || attack.destQp === victim.qpn);
   if (victim.type === QpType.XRC_SEND && request) return false;

@@ -1,4 +1,5 @@
 import type { PacketSink } from '../../src/nic/index.js';
+import { psnAdd, psnDiff } from '../../src/spec/index.js';
 import {
   aethOffset,
   aethSyndrome,
@@ -9,6 +10,8 @@ import {
   opcodeBits,
   opcodeHeaderBytes,
   type Path,
+  rethLength,
+  rethOffset,
 } from '../../src/wire/index.js';
 
 /** Peer QPNs are small, so that what is known of a peer stands in arrays. */
@@ -28,8 +31,13 @@ export class ListeningSink implements PacketSink {
   /** What peer n heard last: the next PSN that the NIC expects of it, and the last PSN that the NIC used itself. */
   readonly expectedPsn = new Int32Array(MAX_PEERS);
   readonly sentPsn = new Int32Array(MAX_PEERS);
+  /** The highest PSN that an honest peer n can answer to. */
+  readonly lastPsn = new Int32Array(MAX_PEERS);
 
   #length = 0;
+
+  /** @param mtuBytes of all paths */
+  constructor(private readonly mtuBytes: number) {}
 
   reserve(_path: Path, lengthBytes: number): number {
     this.#length = lengthBytes;
@@ -45,12 +53,28 @@ export class ListeningSink implements PacketSink {
     const psn = bthPsn(bytes, 0);
     if ((opcodeBits[opcode] & OpcodeBit.REQUEST) !== 0) {
       this.sentPsn[peer] = psn;
+      this.#noteLast(peer, psn);
     } else {
       if ((opcodeBits[opcode] & OpcodeBit.READ_RESPONSE) !== 0) this.#checkSecrets(opcodeHeaderBytes[opcode]);
       const aeth = aethOffset[opcode];
       const refused = aeth !== 0 && aethSyndrome(bytes, aeth) >= 0x20;
       this.expectedPsn[peer] = refused ? psn : (psn + 1) & 0xffffff;
     }
+  }
+
+  /** The NIC begins to send to peer `peer` at `psn`. */
+  begin(peer: number, psn: number): void {
+    this.sentPsn[peer] = psn;
+    this.lastPsn[peer] = psnAdd(psn, -1);
+  }
+
+  /** A READ takes as many PSNs as its answer has packets (PROTOCOL.md 2.1). */
+  #noteLast(peer: number, psn: number): void {
+    const { bytes } = this;
+    const isRead = (opcodeBits[bytes[0]] & OpcodeBit.READ_REQUEST) !== 0;
+    const packets = isRead ? Math.max(1, Math.ceil(rethLength(bytes, rethOffset[bytes[0]]) / this.mtuBytes)) : 1;
+    const last = psnAdd(psn, packets - 1);
+    if (psnDiff(last, this.lastPsn[peer]) > 0) this.lastPsn[peer] = last;
   }
 
   /** @throws Error when a response shows bytes that no peer may read */

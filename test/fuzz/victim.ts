@@ -9,6 +9,7 @@ import type { ListeningSink } from './sink.js';
 
 const CAP = { maxSendWr: 8, maxRecvWr: 8, maxSendSge: 2, maxRecvSge: 2, maxInlineData: 64 };
 const QKEY = 0x11111111;
+export const VICTIM_MTU = Mtu.MTU_256;
 const ALL_QP_ACCESS = 0x3 | 4 | 8 | 256 | 512;
 
 /** What all queue pairs under fuzz share. */
@@ -94,7 +95,7 @@ export class Victim {
     this.#modify(this.#rtrAttr(psn));
     if (goal === QpState.RTR) return;
     const sqPsn = ground.choices.below(0x1000000);
-    ground.sink.sentPsn[this.peer] = sqPsn;
+    ground.sink.begin(this.peer, sqPsn);
     this.#modify(this.#rtsAttr(sqPsn));
     this.#postSends();
     if (goal === QpState.SQE) this.#spoilSendQueue();
@@ -148,7 +149,7 @@ export class Victim {
     const way = {
       ...state,
       ahAttr: ahAttrTo(this.ground.peerGid),
-      pathMtu: Mtu.MTU_256,
+      pathMtu: VICTIM_MTU,
       destQpNum: this.peer,
       rqPsn,
     };

@@ -1,4 +1,4 @@
-import { EventType } from '../../src/spec/index.js';
+import { EventType, QpState } from '../../src/spec/index.js';
 import type { TestHost } from '../nic/host.js';
 import type { Connection, HostMemory } from './endpoint.js';
 import { check } from './failure.js';
@@ -23,6 +23,7 @@ export function checkWorld(
     checkHostMemory(memory);
     if (perfect) checkLosses(memory.host, programs);
     checkEvents(memory.host, programs);
+    if (!dead.has(memory.host)) checkEnded(memory.host, programs);
   }
   const drains = connections
     .filter(({ doomedUs }) => doomedUs === Infinity)
@@ -55,6 +56,22 @@ function checkHostMemory({ host, source, sourceCopy, counter, additions, unknown
     () => `the counter of ${host.ip} is ${String(value)} after ${String(additions)} additions`,
   );
   for (const mr of host.regions) check(mr.canariesIntact, () => `bytes beside a region of ${host.ip} were touched`);
+}
+
+/** A queue pair in ERR has flushed its receive queue; of a shared one it says that it takes no more (PROTOCOL.md 2.9, 3.4). */
+function checkEnded(host: TestHost, programs: readonly Program[]): void {
+  for (const { flow } of programs.flatMap(({ actors }) => actors)) {
+    const { inbound, rules, pools } = flow.end;
+    if (inbound.host !== host || inbound.state !== QpState.ERR) continue;
+    const name = `QP 0x${inbound.qpn.toString(16)}`;
+    if (!rules.shared) {
+      const open = pools.reduce((sum, pool) => sum + pool.open, 0);
+      check(open === 0, () => `${name} is in ERR, and ${String(open)} of its receive requests are not complete`);
+    } else if (rules.targetType === undefined) {
+      const told = host.eventsOf(inbound).includes(EventType.QP_LAST_WQE_REACHED);
+      check(told, () => `${name} is in ERR, and has not said that it takes no more of its shared receive queue`);
+    }
+  }
 }
 
 /** A connection in good order raises COMM_EST, and SQ_DRAINED once for each time it was asked for. */

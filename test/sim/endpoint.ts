@@ -1,12 +1,14 @@
+import { AccessFlags } from '../../src/spec/index.js';
 import type { SeededRandom } from '../../src/link/index.js';
 import type { TestHost, TestMr } from '../nic/host.js';
 import type { TestQp } from '../nic/qp.js';
-import type { DriverChannel, DriverCq, ReceiveRequest } from '../nic/rings.js';
+import { ALL_ACCESS, type DriverChannel, type DriverCq, type ReceiveRequest } from '../nic/rings.js';
 import { ReceivePool } from './receive-pool.js';
 import type { ConnectionPlan, FlowPlan, Scenario } from './scenario.js';
 import { makeSharedPool, type SharedPool } from './shared-pools.js';
 import { Space } from './space.js';
 import { type Transport, type TransportRules, transports } from './transport.js';
+import { WindowPool } from './window-pool.js';
 
 /** Memory that all QPs of one host share. */
 export interface HostMemory {
@@ -50,6 +52,8 @@ export interface Endpoint {
   readonly plan: FlowPlan;
   /** What the peer writes to, reads and does atomics on. */
   readonly target: TestMr;
+  /** Windows on that memory. */
+  readonly windows: WindowPool;
   /** Where READs and atomics of this end bring their results. */
   readonly landing: Space;
   /** Where its receive requests come from: of XRC, whichever a request names. */
@@ -108,7 +112,7 @@ export function makeEndpoint(
 ): Endpoint {
   const { host, sharedCq, channel } = memory;
   const { areaBytes } = scenario;
-  const target = host.mr(room(areaBytes));
+  const target = host.mr(room(areaBytes), { access: ALL_ACCESS | AccessFlags.MW_BIND });
   fill(target.bytes, random);
   const rules = transports[connection.plan.transport];
   const messageLimit = Math.floor(areaBytes / 3);
@@ -147,7 +151,8 @@ export function makeEndpoint(
     );
   const pools = [pool, ...(shared?.others ?? [])];
   for (const { connections } of pools) connections.push(connection);
-  return { memory, qp, inbound, rules, connection, plan: own, target, landing, pools, messageLimit };
+  const windows = new WindowPool(host, target, random);
+  return { memory, qp, inbound, rules, connection, plan: own, target, windows, landing, pools, messageLimit };
 }
 
 function sharedPool(

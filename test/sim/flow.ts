@@ -1,8 +1,8 @@
-import { ackTimeoutUs, WcStatus } from '../../src/spec/index.js';
+import { ackTimeoutUs, QpState, rnrTimerUs, WcStatus } from '../../src/spec/index.js';
 import type { SeededRandom } from '../../src/link/index.js';
 import { statusName } from '../nic/pair.js';
 import type { Completion } from '../nic/rings.js';
-import type { Endpoint } from './endpoint.js';
+import type { Connection, Endpoint } from './endpoint.js';
 import { check } from './failure.js';
 import { gives, isPossibleRead, type Operation } from './operation.js';
 import type { Receiver } from './receiver.js';
@@ -10,8 +10,15 @@ import { RequestMaker } from './request-maker.js';
 
 /** Retries of every flow; the counter for RNR is infinite. */
 export const RETRY_COUNT = 7;
+/** By a peer. */
+const REFUSALS: readonly WcStatus[] = [WcStatus.REM_ACCESS_ERR, WcStatus.REM_INV_REQ_ERR, WcStatus.REM_OP_ERR];
 /** A program that finds nothing to do looks at its queues less and less often, down to this. */
 export const MAX_IDLE_PACE_US = 20_000;
+
+/** How many requests were posted before. */
+function indexOf({ wrId }: Operation): number {
+  return Number(wrId & 0xffffffffn);
+}
 
 /** The requests of one end, and what must come of them: each ends once, in order, with the right bytes. */
 export class Flow {
@@ -29,7 +36,12 @@ export class Flow {
   /** Requests that ended in an error: nobody knows whether they took effect. */
   readonly #unsettled: Operation[] = [];
   #posted = 0;
+  /** Of requests from this one on none is to be started, since the queue is drained. */
+  #heldFrom = Infinity;
   #failed = false;
+  /** How the wrong request ends is certain. */
+  #certain = false;
+  #refusedByPeer = false;
   #lastActivityUs = 0;
 
   constructor(
@@ -38,9 +50,11 @@ export class Flow {
     peersReceiver: Receiver,
     private readonly random: SeededRandom,
     private readonly now: () => number,
+    /** Whether every packet arrives, and in order, so that a refusal cannot be missed. */
+    private readonly lossless: boolean,
   ) {
     this.#settled = peer.target.bytes.slice();
-    this.#maker = new RequestMaker(end, peer, peersReceiver, random);
+    this.#maker = new RequestMaker(end, peer, peersReceiver, random, now);
   }
 
   get finished(): boolean {
@@ -56,9 +70,14 @@ export class Flow {
     while (posted < wanted && this.#posted < end.plan.requests && end.qp.sq.room > 0) {
       const last = this.#posted === end.plan.requests - 1;
       const wrong = this.#posted === this.refusedRequest;
+      // What was to be answered before is lost with the queue pair that refuses, and may be found missing first.
+      const plain = this.outstanding.every(({ landing }) => landing === undefined);
       const operation = this.#maker.post(this.#posted, last, wrong);
       if (operation === undefined) break;
-      if (wrong) this.#doom('refusal');
+      if (wrong) {
+        this.#doom('refusal');
+        this.#certain = this.lossless && plain;
+      }
       this.outstanding.push(operation);
       this.#posted += 1;
       posted += 1;
@@ -98,6 +117,7 @@ export class Flow {
     check(!this.#failed, () => `${what} succeeded after an error`);
     check(operation.status === WcStatus.SUCCESS, () => `${what} succeeded, but was to be refused`);
     check(operation.signalled, () => `${what} was not signalled, and completed`);
+    check(indexOf(operation) < this.#heldFrom, () => `${what} was posted while its queue was drained, and completed`);
     check(
       completion.opcode === operation.opcode && completion.byteLen === operation.byteLen,
       () => `${what}: opcode ${String(completion.opcode)} and ${String(completion.byteLen)} bytes`,
@@ -105,12 +125,22 @@ export class Flow {
     this.#settle(where, operation);
   }
 
+  /** The queue pair is in SQD: what is posted from now on waits until it is not (PROTOCOL.md 2.9). */
+  hold(): void {
+    this.#heldFrom = this.#posted;
+  }
+
+  resume(): void {
+    this.#heldFrom = Infinity;
+  }
+
   /** Notes that a request has taken effect, and checks what it brought. */
   #settle(where: string, operation: Operation): void {
     const { end, peer } = this;
-    const { change, landing, content } = operation;
+    const { change, landing, content, done } = operation;
     this.completed += 1;
     if (change !== undefined) this.#settled.set(change.bytes, change.offset);
+    done?.();
     if (landing === undefined) return;
     const length = operation.byteLen;
     const actual = end.landing.gather(landing, length);
@@ -137,10 +167,13 @@ export class Flow {
     if (this.#failed) check(status === WcStatus.WR_FLUSH_ERR, () => `${what} after an error`);
     else
       check(
-        status === operation.status || status === WcStatus.RETRY_EXC_ERR || status === WcStatus.WR_FLUSH_ERR,
+        status === operation.status ||
+          (!(this.#certain && operation.status !== WcStatus.SUCCESS) && this.#mayEndSo(status, connection)),
         () => `${what} instead of ${statusName(operation.status)}`,
       );
-    if (status === WcStatus.RETRY_EXC_ERR && connection.doom !== 'storm') {
+    if (status === WcStatus.RNR_RETRY_EXC_ERR) this.#checkPatience(what, operation);
+    if (!this.#failed && REFUSALS.includes(status)) this.#refusedByPeer = true;
+    if (status === WcStatus.RETRY_EXC_ERR && connection.doom !== 'storm' && connection.doom !== 'unready') {
       const sinceUs = this.now() - Math.max(this.#lastActivityUs, connection.doomedUs);
       // IBTA lets a timer run four times its nominal time; the rest is for packets still under way and for a program
       // that looks late.
@@ -157,8 +190,27 @@ export class Flow {
     }
   }
 
-  /** At the end of the run: the peer's memory is as the requests made it. */
+  /** What else than by itself a request may end with on a connection that is bound to fail. */
+  #mayEndSo(status: WcStatus, { doom }: Connection): boolean {
+    if (status === WcStatus.RNR_RETRY_EXC_ERR) return doom === 'unready';
+    return status === WcStatus.RETRY_EXC_ERR || status === WcStatus.WR_FLUSH_ERR;
+  }
+
+  /** A peer that was not ready was given the time that it asked for, as often as was said. */
+  #checkPatience(what: string, { postedUs }: Operation): void {
+    const { plan, connection } = this.end;
+    const leastUs = connection.plan.rnrRetry * rnrTimerUs(plan.minRnrTimer);
+    const waitedUs = this.now() - postedUs;
+    check(waitedUs >= leastUs, () => `${what} after ${waitedUs.toFixed(0)} us; ${leastUs.toFixed(0)} us are the least`);
+  }
+
+  /** At the end of the run: the peer's memory is as the requests made it, and who refused one is in ERR. */
   checkMemory(): void {
+    const { inbound } = this.peer;
+    check(
+      !this.#refusedByPeer || inbound.state === QpState.ERR,
+      () => `QP 0x${inbound.qpn.toString(16)} has refused a request, and is in state ${String(inbound.state)}`,
+    );
     this.#checkLanding();
     // What an unreliable connection leaves there only the receiver can tell.
     if (this.end.rules.reliable) this.#checkTarget();

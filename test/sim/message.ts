@@ -13,6 +13,8 @@ export interface Message {
   readonly payload: Uint8Array;
   /** The shared receive queue that an XRC request names. */
   readonly srqn?: number;
+  /** To be called once it has come. */
+  readonly arrived?: () => void;
   /** What a WRITE with immediate data has done. */
   readonly change?: Change;
 }
@@ -23,7 +25,7 @@ export function sendMessage(payload: Uint8Array, immData?: number): Message {
   return { opcode: WcOpcode.RECV, wcFlags, byteLen: payload.length, hasImmediate, immData: immData ?? 0, payload };
 }
 
-export function invalidateMessage(payload: Uint8Array, rkey: number): Message {
+export function invalidateMessage(payload: Uint8Array, rkey: number, arrived: () => void): Message {
   return {
     opcode: WcOpcode.RECV,
     wcFlags: WcFlags.WITH_INV,
@@ -31,6 +33,7 @@ export function invalidateMessage(payload: Uint8Array, rkey: number): Message {
     hasImmediate: true,
     immData: rkey,
     payload,
+    arrived,
   };
 }
 

@@ -26,17 +26,28 @@ export interface Operation {
   readonly readsTarget?: number;
   /** Adds one to the counter that flows share. */
   readonly shared?: boolean;
+  /** Waits for the READs and atomics before it. */
+  readonly fenced: boolean;
+  readonly postedUs: number;
+  /** To be called once it has taken effect. */
+  readonly done?: () => void;
 }
 
-/** Whether a READ may have brought these bytes: each as at its posting, or as a later request made it (PROTOCOL.md 2.7). */
+/**
+ * Whether a READ may have brought these bytes: each as at its posting, or as a later request made it, up to the first one that
+ * is fenced (PROTOCOL.md 2.7).
+ */
 export function isPossibleRead(read: Operation, actual: Uint8Array, later: readonly Operation[]): boolean {
   const { content, readsTarget } = read;
   if (content === undefined) return true;
   if (Buffer.compare(actual, content) === 0) return true;
   if (readsTarget === undefined) return false;
+  const fence = later.findIndex(({ fenced }) => fenced);
+  const meanwhile = fence < 0 ? later : later.slice(0, fence);
   return actual.every(
     (byte, i) =>
-      byte === content[i] || later.some(({ change }) => change !== undefined && gives(change, readsTarget + i, byte)),
+      byte === content[i] ||
+      meanwhile.some(({ change }) => change !== undefined && gives(change, readsTarget + i, byte)),
   );
 }
 

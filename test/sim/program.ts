@@ -18,6 +18,8 @@ export interface Actor {
 export class Program {
   readonly actors: Actor[] = [];
   readonly #actorsOfCq = new Map<DriverCq, Map<number, Actor>>();
+  /** CQs that may raise an event: one for each time that they were armed. */
+  readonly #armed = new Set<DriverCq>();
 
   constructor(
     readonly memory: HostMemory,
@@ -33,7 +35,7 @@ export class Program {
     ] as const) {
       const actors = this.#actorsOfCq.get(cq) ?? new Map<number, Actor>();
       this.#actorsOfCq.set(cq, actors.set(qpn, actor));
-      if (this.sleeps) cq.arm(false);
+      if (this.sleeps && actors.size === 1) this.#arm(cq);
     }
   }
 
@@ -57,6 +59,7 @@ export class Program {
     return cqns.map((cqn) => {
       const cq = [...this.#actorsOfCq.keys()].find((candidate) => candidate.cqn === cqn);
       check(cq !== undefined, () => `an event of CQ ${String(cqn)}, which is not here`);
+      check(this.#armed.delete(cq), () => `an event of CQ ${String(cqn)}, which was not armed`);
       return cq;
     });
   }
@@ -64,8 +67,13 @@ export class Program {
   /** What a program does that was woken for a CQ: poll, arm, and poll once more (PROTOCOL.md 3.8). */
   wake(cq: DriverCq): void {
     this.#take(cq, cq.poll());
-    cq.arm(false);
+    this.#arm(cq);
     this.#take(cq, cq.poll());
+  }
+
+  #arm(cq: DriverCq): void {
+    cq.arm(false);
+    this.#armed.add(cq);
   }
 
   /** Takes whatever completions are left. */

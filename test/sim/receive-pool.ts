@@ -113,6 +113,11 @@ export class ReceivePool {
     to.shared?.limit.check(this.#taken);
   }
 
+  /** Requests that are not complete. */
+  get open(): number {
+    return this.#posted.length;
+  }
+
   /** Requests that the NIC has taken. */
   get #taken(): number {
     return Number(this.#nextWrId - this.#firstWrId) - this.to.queue.inUse;

@@ -74,7 +74,13 @@ export class Receiver {
     const length = rules.reliable || rules.datagrams ? headerBytes + message.payload.length : pool.to.bytes;
     space.expect(stretch, space.gather(stretch, length));
     if (message.change !== undefined && this.inOrder) this.#target?.arrived(message.change);
+    message.arrived?.();
     this.received += 1;
+  }
+
+  /** The program posts no more receive requests. */
+  stop(): void {
+    for (const pool of this.end.pools) pool.close();
   }
 
   /** A datagram says who sent it: by the completion, and by the addresses before its payload (PROTOCOL.md 1.6). */

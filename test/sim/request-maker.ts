@@ -8,13 +8,17 @@ import { datagram, invalidateMessage, type Message, sendMessage, writeMessage } 
 import type { Operation } from './operation.js';
 import type { Receiver } from './receiver.js';
 import { split } from './space.js';
-import type { Kind } from './transport.js';
+import { type Kind, permissions } from './transport.js';
+import type { WindowRequest } from './window-pool.js';
+import { makeWrong, type Place } from './wrong-requests.js';
 
 /** How a request is made, without what all requests have. */
 interface Made {
   readonly request: Omit<SendRequest, 'wrId' | 'flags'>;
-  readonly operation: Omit<Operation, 'wrId' | 'name' | 'signalled' | 'status'>;
+  readonly operation: Omit<Operation, 'wrId' | 'name' | 'signalled' | 'status' | 'fenced' | 'postedUs'>;
   readonly message?: Message;
+  /** Flags that it must have. */
+  readonly flags?: number;
 }
 
 /** Makes up requests, posts them, and says what must come of each. */
@@ -25,14 +29,21 @@ export class RequestMaker {
 
   /** What each request says of where it goes. */
   readonly #way: Partial<SendRequest>;
+  readonly #kinds: readonly Kind[];
+  /** What the peer had open until a request invalidated its key. */
+  readonly #closed: Place[] = [];
 
   constructor(
     private readonly end: Endpoint,
     private readonly peer: Endpoint,
     private readonly receiver: Receiver,
     private readonly random: SeededRandom,
+    private readonly now: () => number,
   ) {
     const { host } = end.memory;
+    const { forbidden } = end.plan;
+    const omitted = forbidden === undefined ? [] : permissions[forbidden].kinds;
+    this.#kinds = end.rules.kinds.filter((kind) => !omitted.includes(kind));
     this.#way = end.rules.datagrams
       ? {
           addressHandle: host.nic.control.createAh(host.pd, ahAttrTo(peer.memory.host.gid)),
@@ -47,13 +58,13 @@ export class RequestMaker {
   /** Posts request number `index`; undefined when there is no room for its result now. */
   post(index: number, signalled: boolean, wrong: boolean): Operation | undefined {
     const { random, end } = this;
-    const kind = random.pick(end.rules.kinds);
+    const kind = random.pick(this.#kinds);
     const made = wrong ? this.#makeWrong() : this.#make(kind);
     if (made === undefined) return undefined;
     // The highest bit marks receives.
     const wrId = (BigInt(random.below(2 ** 31)) << 32n) | BigInt(index);
     const asked = signalled || random.chance(0.7);
-    let flags = asked ? SendFlags.SIGNALED : 0;
+    let flags = (asked ? SendFlags.SIGNALED : 0) | (made.flags ?? 0);
     if (random.chance(0.15)) flags |= SendFlags.FENCE;
     if (random.chance(0.15)) flags |= SendFlags.SOLICITED;
     const named = end.rules.targetType === undefined ? {} : { srqn: random.pick(this.peer.pools).srqn ?? 0 };
@@ -69,6 +80,8 @@ export class RequestMaker {
       ...made.operation,
       wrId,
       name: wrong ? 'a wrong request' : kind,
+      fenced: (flags & SendFlags.FENCE) !== 0,
+      postedUs: this.now(),
       signalled: asked || end.plan.sqSigAll,
     };
     const { message } = made;
@@ -79,6 +92,7 @@ export class RequestMaker {
   }
 
   #make(kind: Kind): Made | undefined {
+    const { end } = this;
     switch (kind) {
       case 'SEND':
       case 'SEND_WITH_IMM':
@@ -94,13 +108,17 @@ export class RequestMaker {
         return this.#makeAtomic(kind === 'CMP_AND_SWP');
       case 'SHARED_ADD':
         return this.#makeSharedAdd();
+      case 'BIND':
+        return this.#aboutWindow(end.windows.bind(), WcOpcode.BIND_MW);
+      case 'LOCAL_INV':
+        return this.#aboutWindow(end.windows.invalidate(), WcOpcode.LOCAL_INV);
       case 'MISDIRECTED':
         return this.#makeMisdirected();
     }
   }
 
   #makeSend(kind: 'SEND' | 'SEND_WITH_IMM' | 'SEND_WITH_INV'): Made {
-    const { random, peer } = this;
+    const { random } = this;
     const { data, payload } = this.#data(this.#length(this.#longestSend));
     const operation = { opcode: WcOpcode.SEND, byteLen: payload.length };
     if (kind === 'SEND') {
@@ -111,9 +129,32 @@ export class RequestMaker {
       const request = { opcode: WrOpcode.SEND_WITH_IMM, imm, ...data };
       return { request, operation, message: sendMessage(payload, imm) };
     }
-    const { rkey } = peer.memory.host.mr(8);
-    const request = { opcode: WrOpcode.SEND_WITH_INV, imm: rkey, ...data };
-    return { request, operation, message: invalidateMessage(payload, rkey) };
+    const { place, arrived } = this.#closeMemory();
+    const request = { opcode: WrOpcode.SEND_WITH_INV, imm: place.rkey | 0, ...data };
+    // READs of that memory must be over.
+    return { request, operation, message: invalidateMessage(payload, place.rkey, arrived), flags: SendFlags.FENCE };
+  }
+
+  /** Chooses memory of the peer whose key is to be invalidated: of a window that it has bound, or of a region. */
+  #closeMemory(): { readonly place: Place; readonly arrived: () => void } {
+    const { peer, random } = this;
+    const window = random.chance(0.7) ? peer.windows.close() : undefined;
+    const place = window ? { remoteAddr: peer.target.addr, rkey: window.rkey } : peer.memory.host.mr(8).at(0);
+    this.#closed.push(place);
+    return { place, arrived: window?.arrived ?? (() => undefined) };
+  }
+
+  #aboutWindow(made: WindowRequest | undefined, opcode: WcOpcode): Made | undefined {
+    if (made === undefined) return this.#makeSend('SEND');
+    return { request: made.request, operation: { opcode, byteLen: 0, done: made.done } };
+  }
+
+  /** A place in the peer's target memory, by the key of that or of a window. */
+  #targetAt(offset: number): Place {
+    const { peer, random } = this;
+    const rkey = random.chance(0.5) ? peer.windows.key() : undefined;
+    const place = peer.target.at(offset);
+    return rkey === undefined ? place : { ...place, rkey };
   }
 
   get #longestSend(): number {
@@ -128,7 +169,7 @@ export class RequestMaker {
     const offset = random.between(0, peer.target.length - byteLen);
     this.#target.set(payload, offset);
     // No bytes need no key (PROTOCOL.md 2.8).
-    const place = byteLen === 0 ? { rkey: random.u32(), remoteAddr: BigInt(random.u32()) } : peer.target.at(offset);
+    const place = byteLen === 0 ? { rkey: random.u32(), remoteAddr: BigInt(random.u32()) } : this.#targetAt(offset);
     const change = { offset, bytes: payload };
     const operation = { opcode: WcOpcode.RDMA_WRITE, byteLen, change };
     if (!withImm) return { request: { opcode: WrOpcode.RDMA_WRITE, ...data, ...place }, operation };
@@ -147,7 +188,11 @@ export class RequestMaker {
     const offset = random.between(0, region.length - length);
     const now = fromTarget ? this.#target : peer.memory.sourceCopy;
     return {
-      request: { opcode: WrOpcode.RDMA_READ, sgList: end.landing.sges(landing), ...region.at(offset) },
+      request: {
+        opcode: WrOpcode.RDMA_READ,
+        sgList: end.landing.sges(landing),
+        ...(fromTarget ? this.#targetAt(offset) : region.at(offset)),
+      },
       operation: {
         opcode: WcOpcode.RDMA_READ,
         byteLen: length,
@@ -173,7 +218,7 @@ export class RequestMaker {
       request: {
         opcode: swap ? WrOpcode.ATOMIC_CMP_AND_SWP : WrOpcode.ATOMIC_FETCH_AND_ADD,
         sgList: end.landing.sges(landing),
-        ...peer.target.at(offset),
+        ...this.#targetAt(offset),
         ...(swap ? { compareAdd: compare, swap: operand } : { compareAdd: operand }),
       },
       operation: {
@@ -212,41 +257,18 @@ export class RequestMaker {
     }
     const { data, payload } = this.#data(Math.max(1, this.#length(peer.target.length)));
     const wrongKey = { remoteAddr: peer.target.addr, rkey: peer.target.rkey ^ (1 << random.below(32)) };
-    const place = random.chance(0.5) ? wrongKey : peer.target.at(peer.target.length - payload.length + 1);
+    const wrongRange = peer.target.at(peer.target.length - payload.length + 1);
+    const right = peer.target.at(0);
+    const place = random.pick([wrongKey, wrongRange, end.plan.forbidden === 'WRITE' ? right : wrongRange]);
     const request = { opcode: WrOpcode.RDMA_WRITE, ...data, ...place };
     return { request, operation: { opcode: WcOpcode.RDMA_WRITE, byteLen: payload.length } };
   }
 
   /** A request that must be refused, by this host or by the peer. */
   #makeWrong(): Made & { readonly operation: { readonly status: WcStatus } } {
-    const { random, peer, end } = this;
-    const local = end.memory.source.sge(0, 8);
-    const make = (request: Omit<SendRequest, 'wrId' | 'flags'>, status: WcStatus) => ({
-      request,
-      operation: { opcode: WcOpcode.SEND, byteLen: 0, status },
-    });
-    const past = BigInt(peer.target.length - 4);
-    const wrongKey = { remoteAddr: peer.target.addr, rkey: peer.target.rkey ^ (1 << random.below(32)) };
-    const pastEnd = { ...peer.target.at(0), remoteAddr: peer.target.addr + past };
-    switch (random.below(6)) {
-      case 0:
-        return make({ opcode: WrOpcode.RDMA_WRITE, sgList: [local], ...wrongKey }, WcStatus.REM_ACCESS_ERR);
-      case 1:
-        return make({ opcode: WrOpcode.RDMA_READ, sgList: [local], ...pastEnd }, WcStatus.REM_ACCESS_ERR);
-      case 2:
-        return make({ opcode: WrOpcode.ATOMIC_FETCH_AND_ADD, sgList: [local], ...wrongKey }, WcStatus.REM_ACCESS_ERR);
-      case 3:
-        return make(
-          { opcode: WrOpcode.ATOMIC_CMP_AND_SWP, sgList: [local], ...peer.target.at(4) },
-          WcStatus.REM_INV_REQ_ERR,
-        );
-      case 4:
-        return make({ opcode: WrOpcode.SEND, sgList: [{ ...local, lkey: ~local.lkey }] }, WcStatus.LOC_PROT_ERR);
-      default: {
-        const tooLong = end.memory.source.sge(0, peer.messageLimit + 1);
-        return make({ opcode: WrOpcode.SEND, sgList: [tooLong] }, WcStatus.REM_INV_REQ_ERR);
-      }
-    }
+    const { end, peer, random } = this;
+    const { request, status } = makeWrong({ end, peer, random, closed: this.#closed });
+    return { request, operation: { opcode: WcOpcode.SEND, byteLen: 0, status } };
   }
 
   /** Data of a SEND or WRITE, from the host's source memory or inline, and the bytes that it comes to. */

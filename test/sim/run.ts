@@ -11,7 +11,9 @@ import { check } from './failure.js';
 import { Flow, MAX_IDLE_PACE_US, RETRY_COUNT } from './flow.js';
 import { type Actor, Program } from './program.js';
 import { Receiver } from './receiver.js';
-import { type ConnectionPlan, planScenario, type Scenario } from './scenario.js';
+import { type ConnectionPlan, type FlowPlan, planScenario, RNR_FOR_EVER, type Scenario } from './scenario.js';
+import { permissions } from './transport.js';
+import { WireWatch } from './wire-watch.js';
 
 /** What a run came to. */
 export interface RunFigures {
@@ -44,6 +46,7 @@ class Run {
   readonly #hosts: TestHost[];
   readonly #programs: Program[];
   readonly #connections: Connection[] = [];
+  readonly #wire = new WireWatch();
   readonly #dead = new Set<TestHost>();
   /** Hosts whose driver did something since their NIC had its last turn. */
   readonly #dirty = new Set<TestHost>();
@@ -55,11 +58,11 @@ class Run {
     const { seed, conditions, hideIpId, ipv6, inboxLimitBytes } = scenario;
     this.#random = new SeededRandom(seed ^ 0x5eed5eed);
     this.#network = new SimulatedNetwork({ seed, conditions, hideIpId });
-    if (trace !== undefined)
-      this.#network.onPacket = (packet) => {
-        trace(Captured.of(packet).toString());
-        return 'pass';
-      };
+    this.#network.onPacket = (packet) => {
+      trace?.(Captured.of(packet).toString());
+      this.#wire.see(packet);
+      return 'pass';
+    };
     this.#hosts = Array.from({ length: scenario.hosts }, (_, i) => {
       const address = ipv6 ? `fd00::${String(i + 1)}` : `10.0.0.${String(i + 1)}`;
       return new TestHost(this.#network, address, { seed: seed + 7919 * (i + 1), link: { inboxLimitBytes } });
@@ -87,6 +90,10 @@ class Run {
 
   get #actors(): Actor[] {
     return this.#programs.flatMap(({ actors }) => actors);
+  }
+
+  #actorsOf(connection: Connection): Actor[] {
+    return this.#actors.filter(({ flow }) => flow.end.connection === connection);
   }
 
   get #finished(): boolean {
@@ -146,7 +153,10 @@ class Run {
       const deliveries = end.rules.reliable ? new ReliableDeliveries() : new UnreliableDeliveries(disorder);
       return new Receiver(end, ends[1 - i], deliveries, disorder.inOrder);
     });
-    const flows = ends.map((end, i) => new Flow(end, ends[1 - i], receivers[1 - i], random, () => this.#network.nowUs));
+    const now = (): number => this.#network.nowUs;
+    const lossless = losesNoPacket(scenario);
+    const flows = ends.map((end, i) => new Flow(end, ends[1 - i], receivers[1 - i], random, now, lossless));
+    for (const flow of flows) this.#wire.add(flow);
     programs.forEach((program, i) => program.add({ flow: flows[i], receiver: receivers[i], paceUs: scenario.paceUs }));
     this.#bringUp(plan, ends, flows);
   }
@@ -161,11 +171,11 @@ class Run {
         rqPsn: peers.sqPsn,
         timeout: own.timeout,
         retryCnt: RETRY_COUNT,
-        rnrRetry: 7,
+        rnrRetry: plan.rnrRetry,
         minRnrTimer: peers.minRnrTimer,
         maxRdAtomic: own.maxRdAtomic,
         maxDestRdAtomic: peers.maxRdAtomic,
-        qpAccessFlags: ALL_REMOTE,
+        qpAccessFlags: accessFor(peers),
       };
       qp.modify(rules.init(options));
       qp.modify(rules.rtr(ends[1 - i].inbound.peer, options));
@@ -184,20 +194,23 @@ class Run {
         flows[i].ready = true;
       });
     });
-    if (plan.drainUs !== Infinity) this.#network.at(plan.drainUs, () => this.#drain(ends[0]));
+    if (plan.drainUs !== Infinity) this.#network.at(plan.drainUs, () => this.#drain(flows[0]));
   }
 
   /** Sends a QP to SQD, and back to RTS as soon as it lets us. */
-  #drain({ qp, connection }: Endpoint): void {
+  #drain(flow: Flow): void {
+    const { qp, connection } = flow.end;
     if (qp.state !== QpState.RTS) return;
     const notify = this.#random.below(2);
     connection.drains += notify;
     qp.modify({ qpState: QpState.SQD, enSqdAsyncNotify: notify });
+    flow.hold();
     this.#dirty.add(qp.host);
     const back = (): void => {
       if (qp.state !== QpState.SQD) return;
       try {
         qp.modify({ qpState: QpState.RTS });
+        flow.resume();
         this.#dirty.add(qp.host);
       } catch (error) {
         if (!(error instanceof CommandError) || error.errno !== 'EINVAL') throw error;
@@ -222,10 +235,18 @@ class Run {
       const [one, other] = random.pick(connections).hosts;
       this.#network.at(endingUs, () => this.#cut(this.#hosts[one], this.#hosts[other]));
     } else if (ending === 'refusal') {
-      const reliable = this.#actors.filter(({ flow }) => flow.end.rules.reliable);
-      if (reliable.length === 0) return;
-      const { flow } = random.pick(reliable);
-      flow.refusedRequest = random.below(flow.end.plan.requests);
+      for (const connection of this.#connections) {
+        const flows = this.#actorsOf(connection).map(({ flow }) => flow);
+        const flow = random.pick(flows);
+        if (flow.end.rules.reliable) flow.refusedRequest = random.below(flow.end.plan.requests);
+      }
+    } else if (ending === 'unready') {
+      for (const connection of this.#connections) {
+        if (connection.plan.rnrRetry === RNR_FOR_EVER) continue;
+        connection.doomedUs = 0;
+        connection.doom = 'unready';
+        this.#network.at(endingUs, () => this.#actorsOf(connection).forEach(({ receiver }) => receiver.stop()));
+      }
     }
   }
 
@@ -306,13 +327,23 @@ function disorderOf({ conditions: { duplication = 0, reordering = 0 } }: Scenari
   return { copies: duplication > 0 ? 2 : 1, inOrder: duplication === 0 && reordering === 0 };
 }
 
+/** What a queue pair lets its peer do, whose requests are planned so. */
+function accessFor({ forbidden }: FlowPlan): number {
+  return forbidden === undefined ? ALL_REMOTE : ALL_REMOTE & ~permissions[forbidden].access;
+}
+
 /** Whether every packet arrives, once and in order. */
 function losesNothing(scenario: Scenario): boolean {
+  return losesNoPacket(scenario) && disorderOf(scenario).inOrder;
+}
+
+/** Whether every packet arrives, and none before another that was sent earlier. */
+function losesNoPacket(scenario: Scenario): boolean {
   const { conditions, inboxLimitBytes, ending } = scenario;
-  const { loss = 0, corruption = 0, queueLimitBytes } = conditions;
+  const { loss = 0, corruption = 0, reordering = 0, queueLimitBytes } = conditions;
   const limits = Math.min(inboxLimitBytes, queueLimitBytes ?? Infinity);
   const together = ending !== 'death' && ending !== 'partition';
-  return disorderOf(scenario).inOrder && loss === 0 && corruption === 0 && limits === Infinity && together;
+  return loss === 0 && corruption === 0 && reordering === 0 && limits === Infinity && together;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { Mtu, mtuBytes } from '../../src/spec/index.js';
 import { type LinkConditions, SeededRandom } from '../../src/link/index.js';
-import { type Transport, TRANSPORTS } from './transport.js';
+import { type Forbidden, type Transport, TRANSPORTS } from './transport.js';
 
 /** What one seed stands for: who is connected to whom, how, over what kind of network, and what goes wrong. */
 
@@ -19,6 +19,8 @@ export interface FlowPlan {
   readonly maxRecvWr: number;
   readonly maxRecvSge: number;
   readonly minRnrTimer: number;
+  /** What the peer's queue pair does not let it do. */
+  readonly forbidden: Forbidden | undefined;
 }
 
 export interface ConnectionPlan {
@@ -31,13 +33,16 @@ export interface ConnectionPlan {
   readonly lateRtsUs: number;
   /** When the first side goes to SQD for a while; never is Infinity. */
   readonly drainUs: number;
+  /** 7 is for ever. */
+  readonly rnrRetry: number;
 }
 
 /**
  * How a run ends: well; with a host that dies; with two hosts cut off from each other for longer than any retry lasts;
- * with a request that is wrong and must be refused; or in a storm, so rough that retries may run out.
+ * with requests that are wrong and must be refused; with programs of one connection that post no more receive requests, for
+ * which their peers do not wait for ever; or in a storm, so rough that retries may run out.
  */
-export type Ending = 'well' | 'death' | 'partition' | 'refusal' | 'storm';
+export type Ending = 'well' | 'death' | 'partition' | 'refusal' | 'unready' | 'storm';
 
 export interface Scenario {
   readonly seed: number;
@@ -61,12 +66,19 @@ export interface Scenario {
   /** Mean time between two looks of a program at its queues. */
   readonly paceUs: number;
   readonly ending: Ending;
-  /** When death, partition or refusal begins. */
+  /** When death, partition or not being ready begins. */
   readonly endingUs: number;
 }
 
 const MTUS = [Mtu.MTU_256, Mtu.MTU_512, Mtu.MTU_1024, Mtu.MTU_2048, Mtu.MTU_4096];
-const ENDINGS: readonly Ending[] = ['well', 'well', 'well', 'well', 'well', 'death', 'partition', 'refusal', 'storm'];
+const ENDINGS: readonly Ending[] = [
+  ...new Array<Ending>(6).fill('well'),
+  ...new Array<Ending>(3).fill('refusal'),
+  'death',
+  'partition',
+  'unready',
+  'storm',
+];
 /** By so much a storm is worse than other bad weather: a quarter of all packets lost, a third out of order. */
 const STORM_ROUGHNESS = 6;
 /** The part of the runs that have other transports than RC. */
@@ -75,9 +87,13 @@ const MIXED = 0.6;
 const CALM = 0.25;
 const NO_FAULTS = { loss: 0, duplication: 0, reordering: 0, corruption: 0, queueLimitBytes: Infinity };
 const TRANSPORT_SEED = 0x7a5b0a7;
+const FORBIDDEN: readonly Forbidden[] = ['WRITE', 'READ', 'ATOMIC'];
+/** The part of the flows that may not do everything. */
+const RESTRICTED = 0.3;
 /** Packets that a requester keeps unacknowledged at most. */
 const WINDOW_PACKETS = 128;
 const WINDOW_BYTES = 256 * 1024;
+export const RNR_FOR_EVER = 7;
 
 function planConditions(random: SeededRandom, hideIpId: boolean, roughness: number): LinkConditions {
   const rough = (most: number): number => (random.chance(0.6) ? random.fraction() * most * roughness : 0);
@@ -122,6 +138,7 @@ function planFlow(random: SeededRandom, timeout: number): FlowPlan {
     maxRecvWr: random.pick([1, 2, 4, 16]),
     maxRecvSge: random.between(1, 6),
     minRnrTimer: random.between(1, 14),
+    forbidden: random.chance(RESTRICTED) ? random.pick(FORBIDDEN) : undefined,
   };
 }
 
@@ -146,7 +163,11 @@ export function planScenario(seed: number): Scenario {
     hideIpId,
     conditions: calm ? { ...conditions, ...NO_FAULTS } : conditions,
     faultsEndUs: random.between(500, 20_000),
-    connections: Array.from({ length: connections }, () => planConnection(random, hosts, timeout, pickTransport())),
+    connections: Array.from({ length: connections }, (_, i) => {
+      const transport = pickTransport();
+      const impatient = ending === 'unready' && i === 0 && transport === 'RC';
+      return planConnection(random, hosts, timeout, transport, impatient ? random.below(4) : RNR_FOR_EVER);
+    }),
     areaBytes: random.pick([1024, 4096, 4096, 8192, 8192, 16_384, WINDOW_PACKETS * 600]),
     eventDriven: random.chance(0.3),
     sharedCq: random.chance(0.4),
@@ -159,7 +180,13 @@ export function planScenario(seed: number): Scenario {
   };
 }
 
-function planConnection(random: SeededRandom, hosts: number, timeout: number, transport: Transport): ConnectionPlan {
+function planConnection(
+  random: SeededRandom,
+  hosts: number,
+  timeout: number,
+  transport: Transport,
+  patience: number,
+): ConnectionPlan {
   const first = random.below(hosts);
   const second = random.chance(0.05) ? first : (first + random.between(1, hosts - 1)) % hosts;
   return {
@@ -169,6 +196,7 @@ function planConnection(random: SeededRandom, hosts: number, timeout: number, tr
     flows: [planFlow(random, timeout), planFlow(random, timeout)],
     lateRtsUs: random.chance(0.2) ? random.between(1, 500) : 0,
     drainUs: random.chance(0.15) ? random.between(1, 1500) : Infinity,
+    rnrRetry: patience,
   };
 }
 

@@ -1,4 +1,4 @@
-import { type QpAttr, QpState, QpType } from '../../src/spec/index.js';
+import { AccessFlags, type QpAttr, QpState, QpType } from '../../src/spec/index.js';
 import { type ConnectOptions, initAttr, type Peer, rtrAttr, rtsAttr } from '../nic/qp.js';
 import { ucRtrAttr } from '../nic/uc.js';
 import { HEADER_BYTES, QKEY } from '../nic/ud.js';
@@ -16,7 +16,12 @@ export type Kind =
   | 'FETCH_ADD'
   | 'CMP_AND_SWP'
   | 'SHARED_ADD'
+  | 'BIND'
+  | 'LOCAL_INV'
   | 'MISDIRECTED';
+
+/** Operations on memory that a queue pair may forbid its peer. */
+export type Forbidden = 'WRITE' | 'READ' | 'ATOMIC';
 
 /** What is true of all connections of one transport. */
 export interface TransportRules {
@@ -60,13 +65,15 @@ const services: Readonly<Record<'RC' | 'UC' | 'UD', TransportRules>> = {
     kinds: weighted({
       SEND: 6,
       SEND_WITH_IMM: 2,
-      SEND_WITH_INV: 1,
+      SEND_WITH_INV: 2,
       RDMA_WRITE: 6,
       RDMA_WRITE_WITH_IMM: 2,
       RDMA_READ: 6,
       FETCH_ADD: 2,
       CMP_AND_SWP: 2,
       SHARED_ADD: 2,
+      BIND: 1,
+      LOCAL_INV: 1,
     }),
     init: initAttr,
     rtr: rtrAttr,
@@ -79,7 +86,15 @@ const services: Readonly<Record<'RC' | 'UC' | 'UD', TransportRules>> = {
     headerBytes: 0,
     datagrams: false,
     receiveFactor: 4,
-    kinds: weighted({ SEND: 6, SEND_WITH_IMM: 3, RDMA_WRITE: 6, RDMA_WRITE_WITH_IMM: 4, MISDIRECTED: 1 }),
+    kinds: weighted({
+      SEND: 6,
+      SEND_WITH_IMM: 3,
+      RDMA_WRITE: 6,
+      RDMA_WRITE_WITH_IMM: 4,
+      BIND: 1,
+      LOCAL_INV: 1,
+      MISDIRECTED: 1,
+    }),
     init: initAttr,
     rtr: ucRtrAttr,
     rts: unreliableRts,
@@ -105,6 +120,8 @@ export const transports: Readonly<Record<Transport, TransportRules>> = {
     ...services.RC,
     type: QpType.XRC_SEND,
     targetType: QpType.XRC_RECV,
+    // A window that the one QP binds is not open to the peer of the other.
+    kinds: services.RC.kinds.filter((kind) => kind !== 'BIND' && kind !== 'LOCAL_INV'),
     shared: true,
     // The half of a connection that RC and UC have in common, too, is all that one which takes no requests has.
     rtr: ucRtrAttr,
@@ -124,3 +141,10 @@ export const TRANSPORTS: readonly Transport[] = [
   ...new Array<Transport>(2).fill('RC+SRQ'),
   ...new Array<Transport>(2).fill('XRC'),
 ];
+
+/** Access flag of a queue pair that allows each, and requests that need it. */
+export const permissions: Readonly<Record<Forbidden, { readonly access: number; readonly kinds: readonly Kind[] }>> = {
+  WRITE: { access: AccessFlags.REMOTE_WRITE, kinds: ['RDMA_WRITE', 'RDMA_WRITE_WITH_IMM'] },
+  READ: { access: AccessFlags.REMOTE_READ, kinds: ['RDMA_READ'] },
+  ATOMIC: { access: AccessFlags.REMOTE_ATOMIC, kinds: ['FETCH_ADD', 'CMP_AND_SWP', 'SHARED_ADD'] },
+};

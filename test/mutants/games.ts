@@ -1,0 +1,52 @@
+import type { GameName } from './mutant.js';
+
+/** What a process plays until something is wrong. */
+export interface MutantGame {
+  /** Seeds are whole numbers from 1 up to this. */
+  readonly seeds: number;
+  /** How a seed is played on the NIC as it is. */
+  replay(seed: number): string;
+  /** Loads the game, and with it the NIC: a mutant has to be in its place by then. @returns what throws when something is wrong */
+  load(): Promise<(seed: number) => void>;
+}
+
+const FUZZ_PACKETS = 20_000;
+
+export const games: Readonly<Record<GameName, MutantGame>> = {
+  traffic: {
+    seeds: 1000,
+    replay: (seed) => `npm run sim -- --seeds 1 --start ${seed}`,
+    load: async () => {
+      const { trafficGame } = await import('../sim/games.js');
+      return (seed) => void trafficGame.play(seed, undefined);
+    },
+  },
+  cm: {
+    seeds: 500,
+    replay: (seed) => `npm run sim -- --cm --seeds 1 --start ${seed}`,
+    load: async () => {
+      const { cmGame } = await import('../sim/games.js');
+      return (seed) => void cmGame.play(seed, undefined);
+    },
+  },
+  // A seed is the number of a conversation.
+  'cm-faults': {
+    seeds: 40,
+    replay: () => 'npm run sim -- --cm-faults 1',
+    load: async () => {
+      const { rows } = await import('../sim/cm/conversations.js');
+      const { explore, SINGLE } = await import('../sim/cm/explore.js');
+      return (seed) => {
+        if (seed <= rows.length) explore(rows[seed - 1], SINGLE);
+      };
+    },
+  },
+  fuzz: {
+    seeds: 30,
+    replay: (seed) => `npm run fuzz -- --seed ${seed} --packets ${FUZZ_PACKETS}`,
+    load: async () => {
+      const { Fuzz } = await import('../fuzz/fuzz.js');
+      return (seed) => new Fuzz(seed).run(FUZZ_PACKETS);
+    },
+  },
+};

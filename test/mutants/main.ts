@@ -1,0 +1,207 @@
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { games } from './games.js';
+import { hunt, perform, range, type Found, type Verdict } from './hunt.js';
+import type { GameName, Mutant } from './mutant.js';
+import { mutants } from './table.js';
+
+const HELP = `Switches off one rule of the NIC or of its connection manager at a time, and plays the seeded games until one of them
+reports something wrong: so it shows that they would see it. What it is that stands in the way of a wrong packet, call or
+timer, and where each rule comes from, is in the tables of test/mutants/rules.
+
+usage: npm run mutants -- [--only NAME]... [--jobs N] [--json] [--list]
+
+  --only NAME  only this mutant, or those whose name begins so with NAME*; may be repeated
+  --jobs N     how many at a time (default: as many as there are processors)
+  --json       prints the table as JSON
+  --list       prints the rules and what would be replaced, and plays nothing
+
+First the games are played on the NIC as it is, and have to pass. Then each mutant has a process of its own, and as many seeds
+as the game allows. Each seed that found one is then played on the NIC as it is, and has to pass. The exit status is 1 when a
+mutant survives or is none, or when a game fails without one. Ctrl-C ends it with the table so far.`;
+
+/** Runs of each game on the NIC as it is, before anything else. */
+const CONTROL_RUNS: Readonly<Record<GameName, number>> = { traffic: 60, cm: 60, 'cm-faults': 6, fuzz: 4 };
+const REPORT_LENGTH = 100;
+
+interface Result {
+  readonly mutant: Mutant;
+  readonly verdict: Verdict;
+}
+
+function fail(sentence: string): never {
+  process.stderr.write(`${sentence}\n`);
+  process.exit(2);
+}
+
+function readOptions() {
+  try {
+    return parseArgs({
+      options: {
+        only: { type: 'string', multiple: true },
+        jobs: { type: 'string', default: String(availableParallelism()) },
+        json: { type: 'boolean', default: false },
+        list: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    }).values;
+  } catch (error) {
+    return fail(`${error instanceof Error ? error.message : String(error)}\n\n${HELP}`);
+  }
+}
+
+function chosen(only: readonly string[] | undefined): readonly Mutant[] {
+  if (only === undefined) return mutants;
+  const fits = (mutant: Mutant, word: string): boolean =>
+    word.endsWith('*') ? mutant.name.startsWith(word.slice(0, -1)) : mutant.name === word;
+  for (const word of only)
+    if (!mutants.some((mutant) => fits(mutant, word))) fail(`there is no mutant '${word}'; --list shows them`);
+  return mutants.filter((mutant) => only.some((word) => fits(mutant, word)));
+}
+
+function printList(list: readonly Mutant[]): void {
+  for (const { name, rule, source, file, from, to, games: names } of list)
+    process.stdout.write(
+      `${name}: ${rule} (${source})\n  ${file}, found by ${names.join(', ')}\n` +
+        `${from.replace(/^/gm, '  - ')}\n${to.replace(/^/gm, '  + ')}\n\n`,
+    );
+}
+
+function clearLine(): string {
+  return process.stderr.isTTY ? '\r\x1b[K' : '';
+}
+
+function progress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`${clearLine()}${text}`);
+}
+
+function firstLine(text: string): string {
+  const [line] = text.split('\n');
+  return line.length > REPORT_LENGTH ? `${line.slice(0, REPORT_LENGTH)}…` : line;
+}
+
+function describe({ mutant: { name }, verdict }: Result): string {
+  const what = `${name.padEnd(28)} `;
+  const time = `${verdict.seconds.toFixed(1)} s`;
+  switch (verdict.kind) {
+    case 'found': {
+      const where = `${verdict.game} ${verdict.seed}`;
+      const effort = `${verdict.runs} ${verdict.runs === 1 ? 'run' : 'runs'}, ${time}`;
+      return `${what}${where.padEnd(14)} ${effort.padEnd(18)} ${firstLine(verdict.report)}`;
+    }
+    case 'passed':
+      return `${what}SURVIVED ${verdict.runs} runs in ${time}`;
+    case 'broken':
+      return `${what}IS NO MUTANT: ${verdict.why}`;
+  }
+}
+
+/** Does things for all of a list, so many at a time; results come in the order of the list. */
+async function forAll<T, R>(list: readonly T[], jobs: number, action: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  let next = 0;
+  const work = async (): Promise<void> => {
+    while (next < list.length) {
+      const index = next;
+      next += 1;
+      results[index] = await action(list[index]);
+    }
+  };
+  await Promise.all(Array.from({ length: jobs }, work));
+  return results;
+}
+
+/** Plays seeds on the NIC as it is. @returns what is wrong */
+async function control(
+  seeds: ReadonlyMap<GameName, readonly number[]>,
+  jobs: number,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const tasks = [...seeds].map(([game, list]) => ({ substitute: undefined, attempts: [{ game, seeds: list }] }));
+  const verdicts = await forAll(tasks, jobs, (task) => perform(task, signal));
+  return verdicts.flatMap((verdict) => {
+    if (verdict.kind === 'found')
+      return [`${games[verdict.game].replay(verdict.seed)} fails without a mutant: ${verdict.report}`];
+    return verdict.kind === 'broken' ? [`a control run: ${verdict.why}`] : [];
+  });
+}
+
+/** Seeds that found something, beyond those that were played before. */
+function seedsOf(found: readonly Found[]): ReadonlyMap<GameName, readonly number[]> {
+  const seeds = new Map<GameName, number[]>();
+  for (const { game, seed } of found) {
+    const known = seeds.get(game) ?? [];
+    if (seed > CONTROL_RUNS[game] && !known.includes(seed)) seeds.set(game, [...known, seed]);
+  }
+  return seeds;
+}
+
+function summarise(results: readonly Result[], wanted: number, problems: readonly string[], seconds: number): string {
+  const of = (kind: Verdict['kind']) => results.filter(({ verdict }) => verdict.kind === kind);
+  const names = (kind: Verdict['kind']) =>
+    of(kind)
+      .map(({ mutant }) => mutant.name)
+      .join(', ');
+  const lines = [
+    `${of('found').length} of ${wanted} mutants found in ${seconds.toFixed(0)} s`,
+    ...(of('passed').length === 0 ? [] : [`survived: ${names('passed')}`]),
+    ...(of('broken').length === 0 ? [] : [`no mutants: ${names('broken')}`]),
+    ...problems,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+async function main(): Promise<void> {
+  const options = readOptions();
+  if (options.help) {
+    process.stdout.write(`${HELP}\n`);
+    return;
+  }
+  const list = chosen(options.only);
+  if (options.list) {
+    printList(list);
+    return;
+  }
+  const jobs = Number(options.jobs);
+  if (!Number.isSafeInteger(jobs) || jobs < 1) fail(`--jobs takes a whole number from 1 on, not '${options.jobs}'`);
+  const startMs = performance.now();
+  const interruption = new AbortController();
+  const { signal } = interruption;
+  process.once('SIGINT', () => interruption.abort());
+  const results: Result[] = [];
+  const problems: string[] = [];
+  try {
+    const used = [...new Set(list.flatMap((mutant) => mutant.games))];
+    progress('the games are played on the NIC as it is');
+    problems.push(...(await control(new Map(used.map((game) => [game, range(CONTROL_RUNS[game])])), jobs, signal)));
+    if (problems.length === 0) {
+      await forAll(list, jobs, async (mutant) => {
+        const result = { mutant, verdict: await hunt(mutant, signal) };
+        results.push(result);
+        if (!options.json) process.stdout.write(`${clearLine()}${describe(result)}\n`);
+        progress(`${results.length} of ${list.length} mutants`);
+      });
+      progress('what found them is played on the NIC as it is');
+      const found = results.flatMap(({ verdict }) => (verdict.kind === 'found' ? [verdict] : []));
+      problems.push(...(await control(seedsOf(found), jobs, signal)));
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  const seconds = (performance.now() - startMs) / 1000;
+  process.stderr.write(clearLine());
+  if (options.json) {
+    const rows = results.map(({ mutant: { name, rule, source, file }, verdict }) => ({
+      name,
+      rule,
+      source,
+      file,
+      ...verdict,
+    }));
+    process.stdout.write(`${JSON.stringify({ wanted: list.length, seconds, problems, mutants: rows }, null, 2)}\n`);
+  } else process.stdout.write(summarise(results, list.length, problems, seconds));
+  if (signal.aborted) process.exitCode = 130;
+  else if (problems.length > 0 || results.some(({ verdict }) => verdict.kind !== 'found')) process.exitCode = 1;
+}
+
+await main();

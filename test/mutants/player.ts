@@ -1,0 +1,80 @@
+import { register } from 'node:module';
+import { setImmediate as turn } from 'node:timers/promises';
+import { games } from './games.js';
+import type { GameName } from './mutant.js';
+import { LOADED, type Substitute } from './substitute.js';
+
+/** Runs of one game. */
+export interface Attempt {
+  readonly game: GameName;
+  readonly seeds: readonly number[];
+}
+
+/** What a process of its own is to do: to play with one module replaced, until something is wrong. */
+export interface Task {
+  /** None plays the NIC as it is. */
+  readonly substitute: Substitute | undefined;
+  readonly attempts: readonly Attempt[];
+}
+
+/** What it tells: the run that it begins, and in the end what came of all. */
+export type Word =
+  | { readonly kind: 'begins'; readonly game: GameName; readonly seed: number }
+  | {
+      readonly kind: 'found';
+      readonly game: GameName;
+      readonly seed: number;
+      readonly runs: number;
+      readonly report: string;
+    }
+  | { readonly kind: 'passed'; readonly runs: number }
+  /** What is played is no mutant of the NIC, or none at all. */
+  | { readonly kind: 'broken'; readonly why: string };
+
+function say(word: Word): void {
+  process.send?.(word);
+}
+
+/** A mutant that does not even have names for what it uses is a mistake in the table, and finding it no merit. */
+function isMistake(error: unknown): boolean {
+  return error instanceof ReferenceError || error instanceof SyntaxError;
+}
+
+async function play({ substitute, attempts }: Task): Promise<Word> {
+  if (substitute !== undefined) register('./hooks.js', import.meta.url, { data: substitute });
+  let runs = 0;
+  for (const { game, seeds } of attempts) {
+    const playSeed = await games[game].load();
+    if (substitute !== undefined && !(LOADED in globalThis))
+      return { kind: 'broken', why: `the game ${game} does not load ${substitute.url}` };
+    for (const seed of seeds) {
+      say({ kind: 'begins', game, seed });
+      // Hears a parent that has gone.
+      await turn();
+      runs += 1;
+      try {
+        playSeed(seed);
+      } catch (error) {
+        const report = error instanceof Error ? error.message : String(error);
+        if (isMistake(error)) return { kind: 'broken', why: report };
+        return { kind: 'found', game, seed, runs, report };
+      }
+    }
+  }
+  return { kind: 'passed', runs };
+}
+
+async function perform(task: Task): Promise<void> {
+  try {
+    say(await play(task));
+  } catch (error) {
+    say({ kind: 'broken', why: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  }
+  process.disconnect();
+}
+
+process.once('message', (task) => {
+  // The parent sends nothing else.
+  void perform(task as Task);
+});
+process.once('disconnect', () => process.exit());

@@ -1,0 +1,19 @@
+import { connections } from './rules/connections.js';
+import { memory } from './rules/memory.js';
+import { packets } from './rules/packets.js';
+import { queues } from './rules/queues.js';
+import { requester } from './rules/requester.js';
+import { responder } from './rules/responder.js';
+import { services } from './rules/services.js';
+import type { Mutant } from './mutant.js';
+
+/** Every rule that is switched off, one at a time. */
+export const mutants: readonly Mutant[] = [
+  ...packets,
+  ...responder,
+  ...requester,
+  ...memory,
+  ...queues,
+  ...services,
+  ...connections,
+];
