@@ -24,6 +24,12 @@ export const ROOMS = [
     packages: 'node',
   },
   { name: 'rdmacm', files: /^src\/rdmacm\//, below: ['spec', 'verbs', 'soft'], packages: 'node' },
+  {
+    name: 'sim',
+    files: /^src\/sim\//,
+    below: ['spec', 'wire', 'link', 'verbs', 'soft', 'rdmacm'],
+    packages: 'node',
+  },
   { name: 'cli', files: /^src\/cli\/dump/, below: ['face', 'wire'], packages: 'all' },
   { name: 'cli', files: /^src\/cli\//, below: ['face'], packages: 'all' },
   { name: 'face', files: /^src\/index\.ts$/, below: ['spec', 'verbs', 'soft', 'rdmacm'], packages: 'none' },

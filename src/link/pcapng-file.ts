@@ -66,9 +66,10 @@ export class PcapngFile implements PacketRecorder {
     return this.#failure;
   }
 
-  record(timestampNs: bigint, ipPacket: Uint8Array, direction: 'in' | 'out'): boolean {
+  /** @param comment shown by Wireshark beside the packet */
+  record(timestampNs: bigint, ipPacket: Uint8Array, direction: 'in' | 'out', comment?: string): boolean {
     if (this.#isClosed()) return false;
-    const block = pcapngPacket(timestampNs, ipPacket, { direction });
+    const block = pcapngPacket(timestampNs, ipPacket, { direction, ...(comment !== undefined && { comment }) });
     if (this.#used + block.length > BUFFER_BYTES) {
       this.sync();
       // Which may have been the end of it.

@@ -8,8 +8,6 @@ export interface Machine {
   devices(): readonly [Context, ...Context[]];
   /** Addresses of a host by its name; none for a name that nobody knows. */
   lookup(name: string): readonly string[];
-  /** Calls `action` when so much time has passed there. The function returned takes it back. */
-  after(delayUs: number, action: () => void): () => void;
 }
 
 let find: () => Machine | undefined = () => undefined;

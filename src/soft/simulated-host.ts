@@ -68,9 +68,7 @@ export class SimulatedHost implements AdapterHost {
   }
 
   /** Ring by ring, whether somebody waits there in the event loop. */
-  isAwaited(ring: Int32Array): boolean {
-    return Atomics.load(ring, CompChannelRing.ASYNC_WAITERS) === 1;
-  }
+  readonly isAwaited = (ring: Int32Array): boolean => Atomics.load(ring, CompChannelRing.ASYNC_WAITERS) === 1;
 
   /** Has the NIC, and whoever waits in the event loop, stand still. What arrives waits for room as it always does. */
   pause(): void {

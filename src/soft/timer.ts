@@ -9,8 +9,8 @@ import { currentMachine } from './machine.js';
  * @returns takes it back
  */
 export function startTimer(context: Context | undefined, delayMs: number, action: () => void): () => void {
-  const host = context instanceof SoftContext ? context.adapter : currentMachine();
-  const cancel = host?.after?.(delayMs * 1000, action);
+  const device = context ?? currentMachine()?.devices()[0];
+  const cancel = device instanceof SoftContext ? device.adapter.after?.(delayMs * 1000, action) : undefined;
   if (cancel !== undefined) return cancel;
   const timer = setTimeout(action, delayMs);
   return () => clearTimeout(timer);

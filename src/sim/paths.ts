@@ -1,0 +1,62 @@
+import type { LinkConditions, SimulatedNetwork } from '../link/index.js';
+import { invalid, show, VerbsError } from '../verbs/index.js';
+import type { SimHost } from './host.js';
+import { hostName, type HostRef } from './match.js';
+
+/** A host, its name, or several. */
+export type HostRefs = HostRef | readonly HostRef[];
+
+/** Which ways through the network: from some hosts to others, or both ways between two. Who is left out is everybody. */
+export type PathMatch =
+  | { readonly from?: HostRefs; readonly to?: HostRefs; readonly between?: undefined }
+  | { readonly between: readonly [HostRefs, HostRefs]; readonly from?: undefined; readonly to?: undefined };
+
+type Pair = readonly [SimHost, SimHost];
+
+/** Conditions of the ways between hosts. */
+export class Paths {
+  constructor(
+    private readonly network: SimulatedNetwork,
+    private readonly hosts: ReadonlyMap<string, SimHost>,
+  ) {}
+
+  /** @throws VerbsError EINVAL for hosts that there are not, or conditions that make no sense */
+  set(call: string, changes: Partial<LinkConditions>, match?: PathMatch): void {
+    const pairs = match === undefined ? [] : this.#pairs(call, match);
+    try {
+      if (match === undefined) this.network.setConditions(changes);
+      for (const [from, to] of pairs) this.network.setDirection(from.address, to.address, changes);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      throw new VerbsError(call, invalid(error.message), { cause: error });
+    }
+  }
+
+  #pairs(call: string, match: PathMatch): readonly Pair[] {
+    const { between, from, to } = match;
+    const keys = Object.keys(match);
+    if (keys.some((key) => !['between', 'from', 'to'].includes(key)) || (between !== undefined && keys.length > 1))
+      throw new VerbsError(call, invalid(`that path is ${show(match)}`, 'It has between, or from and to'));
+    if (between === undefined) return product(this.#all(call, from), this.#all(call, to));
+    const [some, others] = between;
+    return [
+      ...product(this.#all(call, some), this.#all(call, others)),
+      ...product(this.#all(call, others), this.#all(call, some)),
+    ];
+  }
+
+  #all(call: string, refs: HostRefs | undefined): SimHost[] {
+    if (refs === undefined) return [...this.hosts.values()];
+    const list: readonly HostRef[] = isHostList(refs) ? refs : [refs];
+    return list.flatMap((ref) => this.hosts.get(hostName(call, ref, (name) => this.hosts.has(name))) ?? []);
+  }
+}
+
+function isHostList(refs: HostRefs): refs is readonly HostRef[] {
+  return Array.isArray(refs);
+}
+
+/** Each of some with each of others, but nobody with itself. */
+function product(some: readonly SimHost[], others: readonly SimHost[]): Pair[] {
+  return some.flatMap((from) => others.filter((to) => to !== from).map((to) => [from, to] as const));
+}

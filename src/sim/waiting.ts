@@ -1,0 +1,41 @@
+import { type SimulatedCluster, whatIsAwaited } from '../soft/index.js';
+import type { SimHost } from './host.js';
+
+/** Those who test programs may put other timers into the place of the real ones. */
+const { setTimeout, clearTimeout } = globalThis;
+
+/**
+ * Calls `action` once nothing has happened, and nothing is left to happen, for so long in real time. A program that only
+ * waits for its network would have gone on at once, but it may be reading a file.
+ *
+ * @returns ends the watch
+ */
+export function whenStalled({ simulation }: SimulatedCluster, patienceMs: number, action: () => void): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const stopObserving = simulation.observe({
+    stepped: () => {
+      clearTimeout(timer);
+      timer = undefined;
+    },
+    quiet: () => {
+      clearTimeout(timer);
+      timer = setTimeout(action, patienceMs);
+    },
+  });
+  return () => {
+    stopObserving();
+    clearTimeout(timer);
+  };
+}
+
+/** What everybody is waiting for, host by host. */
+export function describeWaiting(hosts: Iterable<SimHost>): string {
+  const lines = [...hosts].flatMap((host) => {
+    const { name, address, state, openContext } = host;
+    const awaited = state === 'down' || openContext === undefined ? [] : whatIsAwaited(openContext);
+    const about = state === 'up' ? '' : ` is ${state}`;
+    const title = `  ${name} (${address})${about}${awaited.length === 0 ? (state === 'up' ? ': nothing' : '') : ':'}`;
+    return [title, ...awaited.map((line) => `    ${line}`)];
+  });
+  return lines.join('\n');
+}
