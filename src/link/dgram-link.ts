@@ -1,13 +1,13 @@
 /** The slow way through, where no system calls can be made: Node's own UDP sockets. */
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { type Gid, gidFromIp, ipFromGid } from '../spec/index.js';
-import { PacketMeta, type Path, ROCE_PORT } from '../wire/index.js';
+import { PacketMeta, ROCE_PORT } from '../wire/index.js';
+import { type ArenaPacket, ArenaSink } from './arena-sink.js';
 import { GroupTable } from './group-table.js';
 import type { Link, LinkStatus, PacketReceiver, PacketSink } from './link.js';
 import { LinkError } from './link-error.js';
 import { addressStatus, groupError, type LocalAddress, openFirstFree } from './udp-address.js';
 
-const ARENA_BYTES = 256 * 1024;
 const SOCKET_BUFFER_BYTES = 4 * 1024 * 1024;
 /** What waits to be received; more is dropped, as by a full socket buffer. */
 const QUEUE_BYTES = 4 * 1024 * 1024;
@@ -108,45 +108,6 @@ function openGroupSocket(group: Gid, address: LocalAddress): Socket {
   }
 }
 
-/** A packet that lies in the arena and waits for the flush. */
-interface Pending {
-  readonly path: Path;
-  readonly offset: number;
-  readonly lengthBytes: number;
-}
-
-class DgramSink implements PacketSink {
-  readonly bytes = new Uint8Array(ARENA_BYTES);
-  /** Not the truth, which nobody can know: the one that receivers of our kind find at once (PROTOCOL.md 1.7). */
-  readonly ipId = 0;
-  readonly pending: Pending[] = [];
-  #end = 0;
-  #reserved: Pending | undefined;
-
-  constructor(private readonly maxPacketBytes: number) {}
-
-  reserve(path: Path, lengthBytes: number): number {
-    if (lengthBytes <= 0 || lengthBytes > this.maxPacketBytes) {
-      throw new RangeError(`a packet of ${lengthBytes} bytes on a link that carries 1 to ${this.maxPacketBytes}`);
-    }
-    if (this.#end + lengthBytes > ARENA_BYTES) return -1;
-    this.#reserved = { path, offset: this.#end, lengthBytes };
-    return this.#end;
-  }
-
-  commit(): void {
-    if (this.#reserved === undefined) return;
-    this.pending.push(this.#reserved);
-    this.#end += this.#reserved.lengthBytes;
-    this.#reserved = undefined;
-  }
-
-  discard(): void {
-    this.pending.length = 0;
-    this.#end = 0;
-  }
-}
-
 /** A packet that has arrived. */
 interface Arrived {
   readonly bytes: Uint8Array;
@@ -172,7 +133,7 @@ export class DgramLink implements Link {
   /** Called from the event loop after each packet that arrived. */
   onReadable: (() => void) | undefined;
 
-  readonly #sink: DgramSink;
+  readonly #sink: ArenaSink;
   readonly #socket: Socket;
   readonly #local: LocalAddress;
   readonly #groups: GroupTable<Socket>;
@@ -197,7 +158,7 @@ export class DgramLink implements Link {
     this.ipv6 = address.ipv6;
     this.address = address.text;
     this.maxPacketBytes = address.maxPacketBytes;
-    this.#sink = new DgramSink(address.maxPacketBytes);
+    this.#sink = new ArenaSink(address.maxPacketBytes);
     this.sink = this.#sink;
     this.#meta.ipv6 = address.ipv6;
     this.#groups = new GroupTable(
@@ -321,7 +282,7 @@ export class DgramLink implements Link {
     this.#sink.discard();
   }
 
-  #send({ path, offset, lengthBytes }: Pending): void {
+  #send({ path, offset, lengthBytes }: ArenaPacket): void {
     // A copy: a packet that the kernel does not take at once waits in libuv, and the arena is used again meanwhile.
     const packet = Buffer.from(this.#sink.bytes.subarray(offset, offset + lengthBytes));
     this.#socket.send(packet, 0, lengthBytes, ROCE_PORT, ipFromGid(path.dgid) + this.#local.zone, (error) => {

@@ -1,7 +1,8 @@
 /** Disturbance: a link whose packets fare as on a bad network, by the rules of the simulated one. */
-import type { Gid } from '../spec/index.js';
 import { type Crc32, PacketMeta, type Path, sealIcrc } from '../wire/index.js';
-import type { FramePort, Link, LinkStatus, PacketReceiver, PacketSink } from './link.js';
+import { ArenaSink } from './arena-sink.js';
+import type { Link, PacketReceiver, PacketSink } from './link.js';
+import { LinkAround } from './link-around.js';
 import type { NetemSettings } from './netem-words.js';
 import { Direction } from './simulation/direction.js';
 import { EventQueue } from './simulation/event-queue.js';
@@ -14,9 +15,6 @@ export interface DisturbOptions {
   readonly clockUs: () => number;
   readonly crc32: Crc32;
 }
-
-/** Packets built between two flushes: as much as the links below take. */
-const ARENA_BYTES = 256 * 1024;
 
 /** What was done to packets, both ways together. */
 class NetemCounts implements ChanceCounts {
@@ -98,48 +96,6 @@ class Disturbance<Way extends { readonly ipv6: boolean }> {
   }
 }
 
-/** A packet that is built and waits for the flush. */
-interface Pending {
-  readonly path: Path;
-  readonly offset: number;
-  readonly lengthBytes: number;
-}
-
-/** Has packets built apart from the link's own memory, which those that leave later must not hold. */
-class DisturbedSink implements PacketSink {
-  readonly bytes = new Uint8Array(ARENA_BYTES);
-  /** Under another one, a packet is sealed anew. */
-  readonly ipId = 0;
-  readonly pending: Pending[] = [];
-  #end = 0;
-  #reserved: Pending | undefined;
-
-  constructor(private readonly maxPacketBytes: number) {}
-
-  reserve(path: Path, lengthBytes: number): number {
-    if (lengthBytes <= 0 || lengthBytes > this.maxPacketBytes) {
-      throw new RangeError(`a packet of ${lengthBytes} bytes on a link that carries 1 to ${this.maxPacketBytes}`);
-    }
-    this.#reserved = undefined;
-    if (this.#end + lengthBytes > ARENA_BYTES) return -1;
-    this.#reserved = { path, offset: this.#end, lengthBytes };
-    return this.#end;
-  }
-
-  commit(): void {
-    if (this.#reserved === undefined) return;
-    this.pending.push(this.#reserved);
-    this.#end += this.#reserved.lengthBytes;
-    this.#reserved = undefined;
-  }
-
-  discard(): void {
-    this.pending.length = 0;
-    this.#end = 0;
-    this.#reserved = undefined;
-  }
-}
-
 function copyOf(meta: PacketMeta): PacketMeta {
   const copy = new PacketMeta();
   copy.ipv6 = meta.ipv6;
@@ -157,34 +113,26 @@ function copyOf(meta: PacketMeta): PacketMeta {
  * A link whose packets are lost, doubled, changed, held back and let past each other. The link below must be one whose
  * packets have an ICRC, for a changed one is found by that. Ethernet frames pass untouched.
  */
-export class DisturbedLink implements Link {
-  readonly gid: Gid;
-  readonly ipv6: boolean;
-  readonly maxPacketBytes: number;
+export class DisturbedLink extends LinkAround {
   readonly sink: PacketSink;
   readonly #counts = new NetemCounts();
   readonly #clockUs: () => number;
   readonly #crc32: Crc32;
-  readonly #sink: DisturbedSink | undefined;
+  readonly #sink: ArenaSink | undefined;
   readonly #out: Disturbance<Path> | undefined;
   readonly #in: Disturbance<PacketMeta> | undefined;
   readonly #receiver: Required<PacketReceiver>;
   #target: PacketReceiver | undefined;
   #nowUs = 0;
 
-  constructor(
-    private readonly inner: Link,
-    settings: NetemSettings,
-    { clockUs, crc32 }: DisturbOptions,
-  ) {
-    this.gid = inner.gid;
-    this.ipv6 = inner.ipv6;
-    this.maxPacketBytes = inner.maxPacketBytes;
+  constructor(inner: Link, settings: NetemSettings, { clockUs, crc32 }: DisturbOptions) {
+    super(inner);
     this.#clockUs = clockUs;
     this.#crc32 = crc32;
     const { direction, seed } = settings;
     if (direction !== 'in') {
-      this.#sink = new DisturbedSink(inner.maxPacketBytes);
+      // Apart from the link's own memory, which packets that leave later must not hold.
+      this.#sink = new ArenaSink(inner.maxPacketBytes);
       this.#out = new Disturbance(
         settings,
         this.#counts,
@@ -211,19 +159,19 @@ export class DisturbedLink implements Link {
     return this.#in.release(this.#nowUs) + this.inner.receive(this.#receiver, maxPackets);
   }
 
-  flush(): void {
+  override flush(): void {
     if (this.#sink !== undefined) this.#flushOut(this.#sink, this.#clockUs());
     this.inner.flush();
   }
 
-  #flushOut(sink: DisturbedSink, nowUs: number): void {
+  #flushOut(sink: ArenaSink, nowUs: number): void {
     this.#out?.release(nowUs);
     for (const { path, offset, lengthBytes } of sink.pending)
       this.#out?.take(nowUs, path, sink.bytes, offset, lengthBytes);
     sink.discard();
   }
 
-  nextDueUs(): number {
+  override nextDueUs(): number {
     return Math.min(this.#out?.held.nextUs ?? Infinity, this.#in?.held.nextUs ?? Infinity);
   }
 
@@ -250,34 +198,14 @@ export class DisturbedLink implements Link {
     this.#target?.receive(bytes, offset, lengthBytes, way);
   }
 
-  joinGroup(group: Gid): void {
-    this.inner.joinGroup(group);
-  }
-
-  leaveGroup(group: Gid): void {
-    this.inner.leaveGroup(group);
-  }
-
-  status(): LinkStatus {
-    return this.inner.status();
-  }
-
-  refresh(): LinkStatus {
-    return this.inner.refresh();
-  }
-
-  openFrames(): FramePort {
-    return this.inner.openFrames();
-  }
-
-  close(): void {
+  override close(): void {
     // A program that ends does not take back what it has sent.
     this.#out?.release(Infinity);
     this.inner.flush();
     this.inner.close();
   }
 
-  statistics(): Record<string, number> {
+  override statistics(): Record<string, number> {
     const counts = Object.entries(this.#counts).map(([name, count]) => [`netem_${name}`, count] as const);
     return { ...this.inner.statistics(), ...Object.fromEntries(counts) };
   }

@@ -1,5 +1,4 @@
 /** Looking on: a link that records all that goes through another. */
-import { type Gid } from '../spec/index.js';
 import {
   buildIpUdpHeader,
   createPath,
@@ -15,7 +14,8 @@ import {
   pathHeader,
   sealIcrc,
 } from '../wire/index.js';
-import type { FramePort, Link, LinkStatus, PacketReceiver, PacketSink } from './link.js';
+import type { FramePort, Link, PacketReceiver, PacketSink } from './link.js';
+import { LinkAround } from './link-around.js';
 
 /** Who keeps what a tap sees. */
 export interface PacketRecorder {
@@ -176,10 +176,7 @@ class TappedFrames implements FramePort {
 }
 
 /** A link with a tap on it. What is sent is recorded when it is committed, what is received before it is handed over. */
-export class TappedLink implements Link {
-  readonly gid: Gid;
-  readonly ipv6: boolean;
-  readonly maxPacketBytes: number;
+export class TappedLink extends LinkAround {
   readonly sink: PacketSink;
   readonly #reporter: Reporter;
   readonly #receiver: Required<PacketReceiver>;
@@ -187,13 +184,11 @@ export class TappedLink implements Link {
   #frames: TappedFrames | undefined;
 
   constructor(
-    private readonly inner: Link,
+    inner: Link,
     private readonly recorder: PacketRecorder,
     options: TapOptions = {},
   ) {
-    this.gid = inner.gid;
-    this.ipv6 = inner.ipv6;
-    this.maxPacketBytes = inner.maxPacketBytes;
+    super(inner);
     const reporter = new Reporter(recorder, inner.maxPacketBytes, options);
     this.#reporter = reporter;
     this.sink = new TappedSink(inner.sink, reporter);
@@ -214,31 +209,7 @@ export class TappedLink implements Link {
     return this.inner.receive(this.#receiver, maxPackets);
   }
 
-  flush(): void {
-    this.inner.flush();
-  }
-
-  nextDueUs(): number {
-    return this.inner.nextDueUs?.() ?? Infinity;
-  }
-
-  joinGroup(group: Gid): void {
-    this.inner.joinGroup(group);
-  }
-
-  leaveGroup(group: Gid): void {
-    this.inner.leaveGroup(group);
-  }
-
-  status(): LinkStatus {
-    return this.inner.status();
-  }
-
-  refresh(): LinkStatus {
-    return this.inner.refresh();
-  }
-
-  openFrames(): FramePort {
+  override openFrames(): FramePort {
     const port = this.inner.openFrames();
     if (this.#frames?.port !== port) this.#frames = new TappedFrames(port, this.#reporter);
     return this.#frames;
@@ -249,13 +220,13 @@ export class TappedLink implements Link {
     this.recorder.sync();
   }
 
-  close(): void {
-    this.inner.close();
+  override close(): void {
+    super.close();
     this.recorder.close();
   }
 
-  statistics(): Record<string, number> {
-    return { ...this.inner.statistics(), captured_packets: this.#reporter.packets };
+  override statistics(): Record<string, number> {
+    return { ...super.statistics(), captured_packets: this.#reporter.packets };
   }
 }
 
