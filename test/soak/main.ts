@@ -1,0 +1,129 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { nativeHostProblem } from '../../src/host/index.js';
+import { lanePlans } from './lanes.js';
+import { figuresOf, textOf } from './report.js';
+import { clockProblem, Room, ROOM_CLIENT, ROOM_SERVER, roomProblem } from './room.js';
+import { Soak } from './soak.js';
+
+const HELP = `Real programs over sockets and shared memory, which are killed, stopped, slowed, squeezed, deprived of their addresses,
+disks and threads at moments of chance, while all that they say to each other is checked: every byte, each message and
+atomic once, no memory touched that was not open, nobody in doubt for long about a peer that is gone, nothing left behind.
+
+usage: npm run soak -- [--minutes N] [--seed S] [--json] [--keep]
+
+  --minutes N  for how long (default 60)
+  --seed S     where all choices come from (default: of the time)
+  --json       print the summary as JSON
+  --keep       keep the logs, as happens anyway when something is wrong
+
+Ctrl-C ends it with the figures so far. The exit status is 1 when something is wrong.`;
+
+const PROGRESS_MS = 1000;
+/** Where nobody looks on, a line now and then. */
+const QUIET_PROGRESS_MS = 30_000;
+
+function number(name: string, text: string, isRight: (value: number) => boolean): number {
+  const value = Number(text);
+  if (text.trim() !== '' && isRight(value)) return value;
+  process.stderr.write(`--${name} does not take '${text}'\n`);
+  process.exit(2);
+}
+
+function readOptions() {
+  try {
+    return parseArgs({
+      options: {
+        minutes: { type: 'string', default: '60' },
+        seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+        json: { type: 'boolean', default: false },
+        keep: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    }).values;
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${HELP}\n`);
+    process.exit(2);
+  }
+}
+
+function showProgress(soak: Soak, seconds: number): () => void {
+  const { isTTY } = process.stderr;
+  const show = (): void => {
+    const { tally, members } = soak;
+    const faults = [...tally.faults.values()].reduce((sum, times) => sum + times, 0);
+    const alive = members.filter(({ isReady }) => isReady).length;
+    const rounds = members
+      .filter(({ plan }) => plan.options.role !== 'server')
+      .reduce((sum, { figures, child }) => sum + (child?.isGone === false ? figures.rounds : 0), tally.figures.rounds);
+    const wrong = tally.violations.length === 0 ? '' : `, ${tally.violations.length} VIOLATIONS`;
+    const line =
+      `${soak.seconds.toFixed(0)} of ${seconds.toFixed(0)} s: ${rounds.toLocaleString('en')} rounds, ${faults} faults, ` +
+      `${alive} of ${members.length} programs up${wrong}`;
+    process.stderr.write(isTTY ? `\r\x1b[K${line}` : `${line}\n`);
+  };
+  const timer = setInterval(show, isTTY ? PROGRESS_MS : QUIET_PROGRESS_MS);
+  return () => {
+    clearInterval(timer);
+    if (isTTY) process.stderr.write('\r\x1b[K');
+  };
+}
+
+async function main(): Promise<void> {
+  const options = readOptions();
+  if (options.help) {
+    process.stdout.write(`${HELP}\n`);
+    return;
+  }
+  const seconds = 60 * number('minutes', options.minutes, (value) => value > 0);
+  const seed = number('seed', options.seed, (value) => Number.isSafeInteger(value) && value >= 0);
+  const native = nativeHostProblem();
+  if (native !== undefined) {
+    process.stdout.write(`soak: skipped, ${native}\n`);
+    return;
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'verbena-soak-'));
+  const noRoom = roomProblem();
+  const noClock = clockProblem();
+  const skipped = [
+    ...(noRoom === undefined ? [] : [`addresses that go and come, and full disks: ${noRoom}`]),
+    ...(noClock === undefined ? [] : [`programs under another monotonic clock: ${noClock}`]),
+    'turning CLOCK_REALTIME back: no namespace has one of its own, and the machine keeps its time',
+  ];
+  const room = noRoom === undefined ? await Room.make(join(folder, 'full')) : undefined;
+  const plans = lanePlans({ server: ROOM_SERVER, client: ROOM_CLIENT }, join(folder, 'small.pcapng'));
+  const lanes = plans.filter(({ name }) => name !== 'room' || room !== undefined);
+  const soak = new Soak({ seed, lanes, room, hasClock: noClock === undefined, folder });
+  process.stderr.write(`soak: seed ${seed}, logs in ${folder}\n`);
+  const interruption = new AbortController();
+  process.on('SIGINT', () => interruption.abort());
+  process.on('SIGTERM', () => interruption.abort());
+  const stop = showProgress(soak, seconds);
+  try {
+    await soak.run(seconds, interruption.signal);
+  } finally {
+    stop();
+    await room?.close();
+  }
+  await soak.judgeLeftovers();
+  const failed = soak.tally.violations.length > 0;
+  const text = options.json
+    ? JSON.stringify(figuresOf(soak, seed, seconds, skipped), null, 2)
+    : textOf(soak, seed, seconds, skipped);
+  process.stdout.write(`${text}\n`);
+  if (failed) {
+    process.stderr.write(
+      `FAILED: what was done when is in ${folder}/log.jsonl, what programs said in the other files there.\n` +
+        `The same plan again: npm run soak -- --seed ${seed} --minutes ${seconds / 60}\n`,
+    );
+    process.exitCode = 1;
+    return;
+  }
+  if (options.keep) process.stderr.write(`logs: ${folder}\n`);
+  else rmSync(folder, { recursive: true, force: true });
+  if (interruption.signal.aborted) process.exitCode = 130;
+}
+
+await main();

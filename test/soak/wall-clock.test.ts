@@ -1,0 +1,31 @@
+/**
+ * No timer may follow the time of day, which administrators and NTP turn back. No namespace has such a clock of its own, so that
+ * it cannot be turned back for a test; but who reads it can be seen.
+ */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const SOURCE = fileURLToPath(new URL('../../../src', import.meta.url));
+
+/** Who reads it, and why that is no timer. */
+const READERS: Readonly<Record<string, string>> = {
+  'host/clock.ts': 'the time at which the thread began, for captures: it goes on by the monotonic clock',
+  'link/local-directory.ts': 'how old a file is that nobody holds: one that looks younger is left for another time',
+  'link/tap.ts': 'timestamps of captures, where none are given',
+};
+
+function readers(folder: string, path = ''): string[] {
+  return readdirSync(join(folder, path), { withFileTypes: true }).flatMap((entry) => {
+    const name = path === '' ? entry.name : `${path}/${entry.name}`;
+    if (entry.isDirectory()) return name === 'cli' ? [] : readers(folder, name);
+    const reads = /\bDate\b|timeOrigin/.test(readFileSync(join(folder, name), 'utf8'));
+    return reads ? [name] : [];
+  });
+}
+
+test('the time of day is read by those who tell it, and by no timer', () => {
+  assert.deepEqual(readers(SOURCE).sort(), Object.keys(READERS).sort());
+});
