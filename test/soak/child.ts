@@ -48,7 +48,9 @@ export class Child {
     // Whoever has set these wants them for programs of his own; to read certificates takes each process 0.1 s.
     for (const name of ['NODE_EXTRA_CA_CERTS', 'VERBENA_ADDR', 'VERBENA_PCAP', 'VERBENA_LINK', 'VERBENA_HOST'])
       environment[name] = undefined;
-    this.#process = spawn(command, args, { stdio: ['ignore', output, output, 'ipc'], env: environment });
+    // In groups of their own, since a Ctrl-C is the supervisor's to answer.
+    const stdio = ['ignore', output, output, 'ipc'] as const;
+    this.#process = spawn(command, args, { stdio: [...stdio], env: environment, detached: true });
     closeSync(output);
     this.#process.on('message', (report) => onReport(report as Report)); // our own program sends nothing else
     // Written to one that is gone.

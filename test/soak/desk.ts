@@ -36,8 +36,6 @@ export class Desk {
       process.on('message', take);
       // Whoever started this is gone, and nobody else would end it.
       process.on('disconnect', () => process.exit(1));
-      // A Ctrl-C is the supervisor's to answer.
-      process.on('SIGINT', () => undefined);
       process.channel?.unref();
     } else {
       parentPort.on('message', take);

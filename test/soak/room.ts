@@ -46,6 +46,7 @@ export const UNDER_ANOTHER_CLOCK = ['unshare', ...CLOCK_NAMESPACE, '--kill-child
 export class Room {
   private constructor(
     private readonly holder: ChildProcess,
+    private readonly ended: Promise<unknown>,
     /** A folder that holds no more than a few hundred kilobytes, for those inside. */
     readonly disk: string,
   ) {}
@@ -65,14 +66,13 @@ export class Room {
       // Until the run ends, however it ends.
       'exec cat',
     ].join(' && ');
-    const holder = spawn('unshare', [...NAMESPACES, 'sh', '-c', script], { stdio: ['pipe', 'pipe', 'inherit'] });
-    await Promise.race([
-      once(holder.stdout, 'data'),
-      once(holder, 'exit').then(() => {
-        throw new Error('the namespaces could not be made');
-      }),
-    ]);
-    return new Room(holder, folder);
+    const command = [...NAMESPACES, 'sh', '-c', script];
+    // In a group of its own, since a Ctrl-C is the supervisor's to answer.
+    const holder = spawn('unshare', command, { stdio: ['pipe', 'pipe', 'inherit'], detached: true });
+    const ended = once(holder, 'exit');
+    const made = await Promise.race([once(holder.stdout, 'data').then(() => true), ended.then(() => false)]);
+    if (!made) throw new Error('the namespaces could not be made');
+    return new Room(holder, ended, folder);
   }
 
   /** What a command line begins with, to run inside. */
@@ -86,8 +86,7 @@ export class Room {
   }
 
   async close(): Promise<void> {
-    const ended = once(this.holder, 'exit');
     this.holder.stdin?.end();
-    await ended;
+    await this.ended;
   }
 }
