@@ -2,11 +2,11 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { games } from './games.js';
 import type { GameName, Mutant } from './mutant.js';
-import type { Attempt, Task, Word } from './player.js';
+import type { Attempt, Outcome, Task, Word } from './player.js';
 import { substituteFor } from './transpile.js';
 
-/** What came of a mutant, or of the NIC as it is. */
-export type Verdict = Exclude<Word, { readonly kind: 'begins' }> & { readonly seconds: number };
+/** What came of a mutant, or of the NIC as it is, and the processor time that it took. */
+export type Verdict = Outcome & { readonly seconds: number };
 export type Found = Extract<Verdict, { readonly kind: 'found' }>;
 
 /** A run takes a fraction of a second; one that takes this long has no end. */
@@ -21,7 +21,7 @@ export function attemptsOf({ games: names }: Mutant): Attempt[] {
 
 /** What a player has told so far. */
 interface Heard {
-  verdict?: Exclude<Word, { readonly kind: 'begins' }>;
+  end?: Extract<Word, { readonly kind: 'ends' }>;
   last?: { readonly game: GameName; readonly seed: number };
   runs: number;
   late: boolean;
@@ -51,7 +51,7 @@ export async function perform(task: Task, signal?: AbortSignal): Promise<Verdict
     if (word.kind === 'begins') {
       heard.last = word;
       heard.runs += 1;
-    } else heard.verdict = word;
+    } else heard.end = word;
   });
   child.send(task);
   const code = await new Promise<number | null>((resolve, reject) =>
@@ -61,8 +61,8 @@ export async function perform(task: Task, signal?: AbortSignal): Promise<Verdict
   signal?.removeEventListener('abort', stop);
   signal?.throwIfAborted();
   const seconds = (performance.now() - startMs) / 1000;
-  const { verdict, last, runs, late, complaint } = heard;
-  if (verdict !== undefined) return { ...verdict, seconds };
+  const { end, last, runs, late, complaint } = heard;
+  if (end !== undefined) return { ...end.outcome, seconds: end.seconds };
   if (late && last !== undefined) {
     const report = `a run that has not ended after ${PATIENCE_MS / 1000} s`;
     return { kind: 'found', game: last.game, seed: last.seed, runs, seconds, report };

@@ -3,7 +3,9 @@ import { parseArgs } from 'node:util';
 import { games } from './games.js';
 import { hunt, perform, range, type Found, type Verdict } from './hunt.js';
 import type { GameName, Mutant } from './mutant.js';
+import type { Task } from './player.js';
 import { mutants } from './table.js';
+import { unchanged } from './transpile.js';
 
 const HELP = `Switches off one rule of the NIC or of its connection manager at a time, and plays the seeded games until one of them
 reports something wrong: so it shows that they would see it. What it is that stands in the way of a wrong packet, call or
@@ -111,13 +113,8 @@ async function forAll<T, R>(list: readonly T[], jobs: number, action: (item: T) 
   return results;
 }
 
-/** Plays seeds on the NIC as it is. @returns what is wrong */
-async function control(
-  seeds: ReadonlyMap<GameName, readonly number[]>,
-  jobs: number,
-  signal: AbortSignal,
-): Promise<string[]> {
-  const tasks = [...seeds].map(([game, list]) => ({ substitute: undefined, attempts: [{ game, seeds: list }] }));
+/** Plays what has to pass. @returns what does not */
+async function control(tasks: readonly Task[], jobs: number, signal: AbortSignal): Promise<string[]> {
   const verdicts = await forAll(tasks, jobs, (task) => perform(task, signal));
   return verdicts.flatMap((verdict) => {
     if (verdict.kind === 'found')
@@ -126,14 +123,27 @@ async function control(
   });
 }
 
-/** Seeds that found something, beyond those that were played before. */
-function seedsOf(found: readonly Found[]): ReadonlyMap<GameName, readonly number[]> {
-  const seeds = new Map<GameName, number[]>();
-  for (const { game, seed } of found) {
-    const known = seeds.get(game) ?? [];
-    if (seed > CONTROL_RUNS[game] && !known.includes(seed)) seeds.set(game, [...known, seed]);
+function firstRuns(list: readonly Mutant[]): Task[] {
+  const used = [...new Set(list.flatMap((mutant) => mutant.games))];
+  return used.map((game) => ({ substitute: undefined, attempts: [{ game, seeds: range(CONTROL_RUNS[game]) }] }));
+}
+
+/** All that found something, with the file that was changed compiled in the same way, and not changed. */
+function counterparts(results: readonly Result[]): Task[] {
+  const byFile = new Map<string, { readonly mutant: Mutant; readonly found: Found[] }>();
+  for (const { mutant, verdict } of results) {
+    if (verdict.kind !== 'found') continue;
+    const known = byFile.get(mutant.file);
+    if (known === undefined) byFile.set(mutant.file, { mutant, found: [verdict] });
+    else known.found.push(verdict);
   }
-  return seeds;
+  return [...byFile.values()].map(({ mutant, found }) => ({
+    substitute: unchanged(mutant),
+    attempts: [...new Set(found.map(({ game }) => game))].map((game) => ({
+      game,
+      seeds: [...new Set(found.filter((one) => one.game === game).map(({ seed }) => seed))],
+    })),
+  }));
 }
 
 function summarise(results: readonly Result[], wanted: number, problems: readonly string[], seconds: number): string {
@@ -171,9 +181,8 @@ async function main(): Promise<void> {
   const results: Result[] = [];
   const problems: string[] = [];
   try {
-    const used = [...new Set(list.flatMap((mutant) => mutant.games))];
     progress('the games are played on the NIC as it is');
-    problems.push(...(await control(new Map(used.map((game) => [game, range(CONTROL_RUNS[game])])), jobs, signal)));
+    problems.push(...(await control(firstRuns(list), jobs, signal)));
     if (problems.length === 0) {
       await forAll(list, jobs, async (mutant) => {
         const result = { mutant, verdict: await hunt(mutant, signal) };
@@ -182,8 +191,7 @@ async function main(): Promise<void> {
         progress(`${results.length} of ${list.length} mutants`);
       });
       progress('what found them is played on the NIC as it is');
-      const found = results.flatMap(({ verdict }) => (verdict.kind === 'found' ? [verdict] : []));
-      problems.push(...(await control(seedsOf(found), jobs, signal)));
+      problems.push(...(await control(counterparts(results), jobs, signal)));
     }
   } catch (error) {
     if (!signal.aborted) throw error;

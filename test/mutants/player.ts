@@ -17,9 +17,8 @@ export interface Task {
   readonly attempts: readonly Attempt[];
 }
 
-/** What it tells: the run that it begins, and in the end what came of all. */
-export type Word =
-  | { readonly kind: 'begins'; readonly game: GameName; readonly seed: number }
+/** What came of it. */
+export type Outcome =
   | {
       readonly kind: 'found';
       readonly game: GameName;
@@ -31,6 +30,11 @@ export type Word =
   /** What is played is no mutant of the NIC, or none at all. */
   | { readonly kind: 'broken'; readonly why: string };
 
+/** What it tells: the run that it begins, and in the end what came of all, with the processor time that it took. */
+export type Word =
+  | { readonly kind: 'begins'; readonly game: GameName; readonly seed: number }
+  | { readonly kind: 'ends'; readonly outcome: Outcome; readonly seconds: number };
+
 function say(word: Word): void {
   process.send?.(word);
 }
@@ -40,7 +44,7 @@ function isMistake(error: unknown): boolean {
   return error instanceof ReferenceError || error instanceof SyntaxError;
 }
 
-async function play({ substitute, attempts }: Task): Promise<Word> {
+async function play({ substitute, attempts }: Task): Promise<Outcome> {
   if (substitute !== undefined) register('./hooks.js', import.meta.url, { data: substitute });
   let runs = 0;
   for (const { game, seeds } of attempts) {
@@ -64,12 +68,18 @@ async function play({ substitute, attempts }: Task): Promise<Word> {
   return { kind: 'passed', runs };
 }
 
-async function perform(task: Task): Promise<void> {
+async function outcomeOf(task: Task): Promise<Outcome> {
   try {
-    say(await play(task));
+    return await play(task);
   } catch (error) {
-    say({ kind: 'broken', why: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    return { kind: 'broken', why: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }
+}
+
+async function perform(task: Task): Promise<void> {
+  const outcome = await outcomeOf(task);
+  const { user, system } = process.cpuUsage();
+  say({ kind: 'ends', outcome, seconds: (user + system) / 1e6 });
   process.disconnect();
 }
 

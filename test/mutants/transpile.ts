@@ -17,17 +17,25 @@ function compilerOptions(): ts.CompilerOptions {
   return { ...options, ...alone, incremental: false, declaration: false, sourceMap: false, inlineSourceMap: true };
 }
 
-/** Compiles what a mutant makes of its file. @throws Error when it does not match, or is no TypeScript any more */
-export function substituteFor(mutant: Mutant): Substitute {
-  const text = mutate(mutant, sourceOf(mutant));
-  const fileName = fileURLToPath(new URL(mutant.file, ROOT));
+/** Compiles a text in place of a source file. @throws Error when it is no TypeScript */
+function compile(file: string, text: string): Substitute {
   const { outputText, diagnostics = [] } = ts.transpileModule(text, {
     compilerOptions: compilerOptions(),
-    fileName,
+    fileName: fileURLToPath(new URL(file, ROOT)),
     reportDiagnostics: true,
   });
   if (diagnostics.length > 0)
-    throw new Error(`mutant ${mutant.name}: ${ts.flattenDiagnosticMessageText(diagnostics[0].messageText, '\n')}`);
-  const url = new URL(`dist/${mutant.file.replace(/\.ts$/, '.js')}`, ROOT).href;
+    throw new Error(`${file}: ${ts.flattenDiagnosticMessageText(diagnostics[0].messageText, '\n')}`);
+  const url = new URL(`dist/${file.replace(/\.ts$/, '.js')}`, ROOT).href;
   return { url, source: `globalThis[${JSON.stringify(LOADED)}] = true;\n${outputText}` };
+}
+
+/** Compiles what a mutant makes of its file. @throws Error when it does not match, or is no TypeScript any more */
+export function substituteFor(mutant: Mutant): Substitute {
+  return compile(mutant.file, mutate(mutant, sourceOf(mutant)));
+}
+
+/** The same file as it is: whatever a mutant is found by must not be found with this. */
+export function unchanged(mutant: Mutant): Substitute {
+  return compile(mutant.file, sourceOf(mutant));
 }

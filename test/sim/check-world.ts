@@ -11,6 +11,8 @@ export function checkWorld(
   dead: ReadonlySet<TestHost>,
   /** Whether the network brought every packet, once and in order. */
   perfect: boolean,
+  /** Whether all requesters always heard what they waited for. */
+  undisturbed: boolean,
 ): void {
   for (const { memory, actors } of programs) {
     for (const { flow, receiver } of actors) {
@@ -22,6 +24,7 @@ export function checkWorld(
   for (const { memory } of programs) {
     checkHostMemory(memory);
     if (perfect) checkLosses(memory.host, programs);
+    if (undisturbed) checkPeace(memory.host);
     checkEvents(memory.host, programs);
     if (!dead.has(memory.host)) checkEnded(memory.host, programs);
   }
@@ -56,6 +59,12 @@ function checkHostMemory({ host, source, sourceCopy, counter, additions, unknown
     () => `the counter of ${host.ip} is ${String(value)} after ${String(additions)} additions`,
   );
   for (const mr of host.regions) check(mr.canariesIntact, () => `bytes beside a region of ${host.ip} were touched`);
+}
+
+/** Nobody has sent anything again for want of an answer. */
+function checkPeace({ nic, ip }: TestHost): void {
+  const { completerRetryErr } = nic.counters;
+  check(completerRetryErr === 0, () => `${ip} went back ${String(completerRetryErr)} times, though nothing was lost`);
 }
 
 /** A queue pair in ERR has flushed its receive queue; of a shared one it says that it takes no more (PROTOCOL.md 2.9, 3.4). */

@@ -93,11 +93,16 @@ export class Receiver {
   }
 
   #fail(where: string, { status }: Completion, pool: ReceivePool, { space, stretch }: Posted): void {
-    const { connection } = this.end;
+    const { connection, rules } = this.end;
     check(connection.doomedUs !== Infinity, () => `${where}: ${statusName(status)} on a connection in good order`);
     check(
       status === WcStatus.WR_FLUSH_ERR || (!this.#failed && connection.doom === 'refusal'),
       () => `${where}: ${statusName(status)} where only a flush was to be expected`,
+    );
+    // Of a shared queue it has taken one at most, and the others are not its own.
+    check(
+      !this.#failed || !rules.shared || status !== WcStatus.WR_FLUSH_ERR,
+      () => `${where}: more than one request of a shared receive queue is flushed`,
     );
     this.#failed = true;
     pool.close();

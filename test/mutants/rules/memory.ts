@@ -53,15 +53,6 @@ export const memory: readonly Mutant[] = [
     games: ['traffic', 'fuzz'],
   },
   {
-    name: 'range-begin',
-    rule: 'not one byte before the beginning of a region may be named',
-    source: 'PROTOCOL.md 2.3, row 6',
-    file: 'src/nic/memory/address-range.ts',
-    from: 'return offset >= 0 && lengthBytes',
-    to: 'return lengthBytes',
-    games: ['traffic', 'fuzz'],
-  },
-  {
     name: 'invalidated-window',
     rule: 'a window that was invalidated is closed',
     source: 'PROTOCOL.md 3.7; IBTA 10.6.7',
