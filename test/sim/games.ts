@@ -4,6 +4,8 @@ import { type Figures, type Game, readable } from './game.js';
 import { runSeed } from './run.js';
 import { describeScenario, planScenario } from './scenario.js';
 import { transports } from './transport.js';
+import { runWalkSeed } from '../walk/run.js';
+import { planWalk } from '../walk/steps.js';
 
 /** A line for each transport that there was. */
 function transportLines(counts: Figures['counts']): string {
@@ -44,3 +46,23 @@ export const cmGame: Game = {
     `lost ${readable(network, 'lost')}, doubled ${readable(network, 'duplicated')}, ` +
     `reordered ${readable(network, 'reordered')}, cut off ${readable(network, 'partitioned', 'unroutable')}`,
 };
+
+/** Random calls of the verbs, right and wrong, on hosts and links that fail; `only` are the steps to take. */
+export function walkGame(only: readonly number[] | undefined): Game {
+  return {
+    replay: 'npm run sim -- --walk',
+    play: (seed, trace) => runWalkSeed(seed, { ...(trace && { trace }), ...(only && { only }) }),
+    describe: (seed) => {
+      const { steps } = planWalk(seed);
+      return `seed ${seed}: ${steps.length} steps, ${steps.filter(({ kind }) => kind === 'host').length} hosts`;
+    },
+    summarise: ({ counts, network }) =>
+      `steps ${readable(counts, 'steps')}, calls ${readable(counts, 'calls')}, refused ${readable(counts, 'refused')}, ` +
+      `looks ${readable(counts, 'looks')}, changes of memory ${readable(counts, 'changes')}\n` +
+      `requests ${readable(counts, 'requests')}, completions ${readable(counts, 'completions')}, in error ` +
+      `${readable(counts, 'errors')}, messages ${readable(counts, 'messages')}, packets ${readable(counts, 'packets')}\n` +
+      `lost ${readable(network, 'lost')}, doubled ${readable(network, 'duplicated')}, ` +
+      `reordered ${readable(network, 'reordered')}, damaged ${readable(network, 'corrupted')}, ` +
+      `cut off ${readable(network, 'partitioned', 'unroutable')}`,
+  };
+}

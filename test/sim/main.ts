@@ -3,16 +3,19 @@ import { rows } from './cm/conversations.js';
 import { explore } from './cm/explore.js';
 import { FAULTS } from './cm/faults.js';
 import { type Figures, type Game, NOTHING_YET, sumOf } from './game.js';
-import { cmGame, trafficGame } from './games.js';
+import { cmGame, trafficGame, walkGame } from './games.js';
 
 const HELP = `Plays seeded runs of random traffic of RC, UC and UD between simulated hosts, over a network that loses, doubles,
 reorders and damages packets, and checks every byte and every completion against a model.
 
-usage: npm run sim -- [--cm] [--seeds N] [--start S] [--json] [--trace]
+usage: npm run sim -- [--cm | --walk] [--seeds N] [--start S] [--json] [--trace]
        npm run sim -- --cm-faults N
 
   --cm         instead, programs connect and part by rdma_cm, on hosts that come and go; every event of every
                identifier is checked against a model
+  --walk       instead, all verbs are called at random, rightly and wrongly, on hosts that stand still, crash and come
+               back; every byte of their memory, every completion and every refusal is checked against a model
+  --steps LIST with --walk, for one run: take these steps of it only, as a failure names them
   --seeds N    how many runs (default 1000)
   --start S    seed of the first one; run i has seed S + i (default 1)
   --json       print the summary as JSON
@@ -68,6 +71,8 @@ function readOptions() {
         json: { type: 'boolean', default: false },
         trace: { type: 'boolean', default: false },
         cm: { type: 'boolean', default: false },
+        walk: { type: 'boolean', default: false },
+        steps: { type: 'string' },
         'cm-faults': { type: 'string' },
         help: { type: 'boolean', short: 'h', default: false },
       },
@@ -113,11 +118,16 @@ function printSummary(game: Game, tally: Tally, wanted: number, json: boolean): 
   process.stderr.write(clearLine());
   process.stdout.write(
     `${runs.toLocaleString('en')} of ${wanted.toLocaleString('en')} runs in ${seconds.toFixed(1)} s ` +
-      `(${runsPerSecond.toFixed(0)} runs/s), ${timeText(virtualSeconds)} of virtual time\n${game.summarise(total)}\n` +
+      `(${runsPerSecond.toFixed(0)} runs/s${stepRate(total, seconds)}), ${timeText(virtualSeconds)} of virtual time\n${game.summarise(total)}\n` +
       (failures.length === 0
         ? 'no failure\n'
         : `${failures.length} failed: seeds ${failures.map(({ seed }) => seed).join(', ')}\n`),
   );
+}
+
+/** How many steps of walks a second had, where walks were played. */
+function stepRate({ counts }: Figures, seconds: number): string {
+  return 'steps' in counts ? `, ${((counts['steps'] ?? 0) / seconds).toFixed(0)} steps/s` : '';
 }
 
 function timeText(seconds: number): string {
@@ -149,7 +159,8 @@ async function main(): Promise<void> {
     playFaults(wholeNumber('cm-faults', faults, 0));
     return;
   }
-  const game = options.cm ? cmGame : trafficGame;
+  const only = options.steps?.split(',').map((id) => wholeNumber('steps', id, 1));
+  const game = options.walk ? walkGame(only) : options.cm ? cmGame : trafficGame;
   const wanted = wholeNumber('seeds', options.seeds, 1);
   const start = wholeNumber('start', options.start, 0);
   const tally = new Tally();

@@ -1,0 +1,268 @@
+import { nameOf, QpType, WcFlags, WcOpcode, WcStatus, type WorkCompletion, WrOpcode } from '../../src/index.js';
+import { check } from '../sim/failure.js';
+import type { Claims } from './claims.js';
+import { ATOMICS, isReliable, type Surroundings, WRITES } from './judge.js';
+import { byteOf, HEADER_BYTES } from './memory-watch.js';
+import { completionOpcodes, describeRequest, recvObjection, sendObjection } from './statuses.js';
+import type { CqRecord, HostRecord, Life, Place, QpRecord, RecvRecord, SendRecord } from './things.js';
+
+/** One byte of a host's memory. */
+interface Spot {
+  readonly arena: Place['arena'];
+  readonly at: number;
+}
+
+/** What completions need of the world. */
+export interface Ledger extends Surroundings {
+  /** Every message of UC and UD that was ever posted. */
+  readonly datagrams: readonly SendRecord[];
+  readonly claims: Claims;
+  readonly tick: number;
+  /** Whether packets were ever doubled, or came in another order. */
+  readonly disordered: boolean;
+  close(request: SendRecord, status: WcStatus): void;
+  readonly counts: { completions: number; messages: number; errors: number };
+}
+
+/** Takes completions, and holds them against what the model allows. */
+export class Completions {
+  constructor(private readonly world: Ledger) {}
+
+  take(host: HostRecord, cq: CqRecord, wc: WorkCompletion): void {
+    const wrId = Number(wc.wrId);
+    this.world.counts.completions += 1;
+    if (wc.status !== WcStatus.SUCCESS) this.world.counts.errors += 1;
+    const sender = host.qps.find(
+      ({ sends, sendCq }) => sendCq === cq && sends.some((request) => request.wrId === wrId),
+    );
+    if (sender !== undefined) {
+      check(wc.qpNum === sender.qpn, () => `request ${wrId} of ${sender.name} completed as one of QP ${wc.qpNum}`);
+      this.#takeSend(sender, wrId, wc);
+      return;
+    }
+    const receiver = host.qps.find(({ recvs }) => recvs.some((recv) => recv.wrId === wrId));
+    const srq = host.srqs.find(({ recvs }) => recvs.some((recv) => recv.wrId === wrId));
+    const qp = receiver ?? host.qps.find(({ qpn }) => qpn === wc.qpNum);
+    const recvs = receiver?.recvs ?? srq?.recvs;
+    // Of a QP that was reset or destroyed with completions outstanding, what was complete before is read later.
+    if (recvs === undefined || qp === undefined) {
+      check(
+        this.#isStale(wrId),
+        () => `a completion of request ${wrId}, which is not outstanding: ${nameOf(WcStatus, wc.status)}`,
+      );
+      return;
+    }
+    const index = recvs.findIndex((recv) => recv.wrId === wrId);
+    const recv = recvs[index];
+    const late = srq === undefined ? 0 : srq.lives;
+    check(index <= late, () => `receive request ${wrId} of ${qp.name} completed before ${index} older ones`);
+    if (srq === undefined) check(wc.qpNum === qp.qpn, () => `receive request ${wrId} completed on QP ${wc.qpNum}`);
+    recvs.splice(index, 1);
+    recv.closedTick = this.world.tick;
+    this.#takeRecv(host, qp, recv, wc);
+  }
+
+  /** Requests that ended without a completion that is due to be read, but may have had one. */
+  readonly stale = new Set<number>();
+
+  #isStale(wrId: number): boolean {
+    return this.stale.delete(wrId);
+  }
+
+  #takeSend(qp: QpRecord, wrId: number, wc: WorkCompletion): void {
+    const index = qp.sends.findIndex((request) => request.wrId === wrId);
+    for (const earlier of qp.sends.splice(0, index)) {
+      check(
+        !earlier.signalled,
+        () =>
+          `${describeRequest(earlier)} did not complete, but a later one did: ${wrId}, ${nameOf(WcStatus, wc.status)}`,
+      );
+      this.#end(earlier, WcStatus.SUCCESS);
+    }
+    const [request] = qp.sends.splice(0, 1);
+    if (wc.status === WcStatus.SUCCESS) {
+      check(request.signalled, () => `${describeRequest(request)} completed, which nobody asked for`);
+      const opcode = completionOpcodes[request.opcode];
+      check(wc.opcode === opcode, () => `${describeRequest(request)} completed as ${nameOf(WcOpcode, wc.opcode)}`);
+    }
+    this.#end(request, wc.status);
+  }
+
+  #end(request: SendRecord, status: WcStatus): void {
+    const objection = sendObjection(request, status, true);
+    check(
+      objection === undefined,
+      () => `${describeRequest(request)} cannot end in ${nameOf(WcStatus, status)}: ${objection ?? ''}`,
+    );
+    if (status === WcStatus.SUCCESS && isReliable(request.qp.type) && !request.wild) this.#checkEffect(request);
+    this.world.close(request, status);
+  }
+
+  /** Success means that all of it happened. */
+  #checkEffect(request: SendRecord): void {
+    const { opcode, remotes, pieces } = request;
+    if (opcode === WrOpcode.RDMA_READ) {
+      const [landing] = pieces;
+      if (pieces.length !== 1 || request.moved) return;
+      for (let i = 0; i < request.lengthBytes; i += 1) {
+        const to = byteOf(landing, i);
+        if (to === undefined) continue;
+        const came = remotes.some(({ arena, at }) => to.arena.shares(to.at, request.tick, arena, at + i, request.tick));
+        check(
+          came || this.#contested(to, request),
+          () => `${describeRequest(request)} succeeded, but byte ${i} is none that was there to be read`,
+        );
+      }
+    } else if (WRITES.has(opcode)) {
+      const [place] = remotes;
+      if (remotes.length !== 1 || request.moved) return;
+      for (let i = 0; i < request.lengthBytes; i += 1) {
+        const at = { arena: place.arena, at: place.at + i };
+        const there = this.#hasLanded(request, i, at);
+        check(
+          there || this.#contested(at, request),
+          () => `${describeRequest(request)} succeeded, but byte ${i} was never seen at its place, ${at.at}`,
+        );
+      }
+    } else if (ATOMICS.has(opcode)) {
+      this.#checkAtomic(request);
+    }
+  }
+
+  /** Whether a byte was seen at its place, from `sinceTick` on. */
+  #hasLanded(request: SendRecord, offset: number, to: Spot, sinceTick = request.tick): boolean {
+    const { inline, pieces, tick } = request;
+    if (inline !== undefined) return to.arena.had(to.at, inline[offset], sinceTick);
+    return pieces.some((places) => {
+      const from = byteOf(places, offset);
+      return from !== undefined && to.arena.shares(to.at, sinceTick, from.arena, from.at, tick);
+    });
+  }
+
+  #checkAtomic(request: SendRecord): void {
+    const { pieces, remotes, moved, found, opcode, operand, swap } = request;
+    const landing = pieces.length === 1 ? byteOf(pieces[0], 0) : undefined;
+    if (landing === undefined || remotes.length !== 1 || moved) return;
+    const [cell] = remotes;
+    for (let i = 0; i < 8; i += 1) {
+      const theirs = { arena: cell.arena, at: cell.at + i };
+      if (this.#contested({ ...landing, at: landing.at + i }, request) || this.#contested(theirs, request)) return;
+    }
+    const value = landing.arena.quadword(landing.at);
+    if (found !== undefined)
+      check(value === found, () => `${describeRequest(request)} brought ${value}, but found ${found}`);
+    const changes = opcode === WrOpcode.ATOMIC_FETCH_AND_ADD ? operand !== 0n : value === operand && swap !== operand;
+    check(
+      request.executed === changes,
+      () => `${describeRequest(request)} brought ${value}, and was carried out: ${request.executed}`,
+    );
+  }
+
+  /** Whether somebody else may have written there since a request was posted. */
+  #contested(at: Spot, request: SendRecord): boolean {
+    return this.world.claims.contested(at.arena, at.at, request.tick, request);
+  }
+
+  #takeRecv(host: HostRecord, qp: QpRecord, recv: RecvRecord, wc: WorkCompletion): void {
+    const { world } = this;
+    const objection = recvObjection(qp, recv, wc.status);
+    check(
+      objection === undefined,
+      () =>
+        `receive request ${recv.wrId} of ${qp.name} cannot end in ${nameOf(WcStatus, wc.status)}: ${objection ?? ''}`,
+    );
+    if (wc.status !== WcStatus.SUCCESS) return;
+    world.counts.messages += 1;
+    const request = this.#whose(host, qp, recv, wc);
+    if (request === undefined) return;
+    request.deliveries += 1;
+  }
+
+  /** Finds the message that came. */
+  #whose(host: HostRecord, qp: QpRecord, recv: RecvRecord, wc: WorkCompletion): SendRecord | undefined {
+    const { life } = qp;
+    const { mate } = life;
+    if (qp.type === QpType.UD) {
+      const most = this.world.disordered ? 2 : 1;
+      const candidates = this.world.datagrams.filter(
+        (request) =>
+          request.qp.qpn === wc.srcQp &&
+          request.remoteQpn === qp.qpn &&
+          request.ah?.to === host.address &&
+          request.deliveries < most &&
+          this.#looksLike(qp, recv, wc, request) === undefined,
+      );
+      check(
+        candidates.length > 0,
+        () => `a datagram came to ${qp.name} that nobody sent (receive request ${recv.wrId})`,
+      );
+      return candidates[0];
+    }
+    // A connection that is none, or whose other end has begun anew, says nothing about what comes.
+    if (mate === undefined || mate.messages.some(({ wild }) => wild)) return undefined;
+    if (isReliable(qp.type)) {
+      const request: SendRecord | undefined = mate.messages.at(life.delivered);
+      life.delivered += 1;
+      check(
+        request !== undefined,
+        () => `a message came to ${qp.name} that nobody sent (receive request ${recv.wrId})`,
+      );
+      const difference = this.#looksLike(qp, recv, wc, request);
+      check(
+        difference === undefined,
+        () => `${describeRequest(request)} came to ${qp.name} in receive request ${recv.wrId}, but ${difference ?? ''}`,
+      );
+      return request;
+    }
+    return this.#whichUnreliable(qp, life, mate, recv, wc);
+  }
+
+  #whichUnreliable(qp: QpRecord, life: Life, mate: Life, recv: RecvRecord, wc: WorkCompletion): SendRecord {
+    const { disordered } = this.world;
+    const most = disordered ? 2 : 1;
+    const looksRight = (candidate: SendRecord): boolean => this.#looksLike(qp, recv, wc, candidate) === undefined;
+    // What was under way when both ends began anew comes as if it were theirs: UC takes any PSN that begins a message.
+    const former = this.world.datagrams.find((candidate) => {
+      const { life: its, deliveries, qp: sender } = candidate;
+      const ours = its !== mate && its.destQpn === qp.qpn && sender.qpn === life.destQpn;
+      return ours && deliveries < most && looksRight(candidate);
+    });
+    if (former !== undefined) return former;
+    const request = mate.messages.find(
+      (candidate, i) => (disordered ? candidate.deliveries < most : i > life.lastMessage) && looksRight(candidate),
+    );
+    check(
+      request !== undefined,
+      () => `a message came to ${qp.name} that nobody sent, or out of order (receive request ${recv.wrId})`,
+    );
+    life.lastMessage = request.messageIndex;
+    return request;
+  }
+
+  /** What of a completion and its data is not as the request would have it. */
+  #looksLike(qp: QpRecord, recv: RecvRecord, wc: WorkCompletion, request: SendRecord): string | undefined {
+    const { opcode, immData, invalidates, lengthBytes } = request;
+    const header = qp.type === QpType.UD ? HEADER_BYTES : 0;
+    const write = opcode === WrOpcode.RDMA_WRITE_WITH_IMM;
+    if (wc.opcode !== (write ? WcOpcode.RECV_RDMA_WITH_IMM : WcOpcode.RECV)) return `as ${nameOf(WcOpcode, wc.opcode)}`;
+    if (wc.byteLen !== lengthBytes + header) return `with ${wc.byteLen} bytes`;
+    const withImm = (wc.wcFlags & WcFlags.WITH_IMM) !== 0;
+    if (withImm !== (immData !== undefined) || (withImm && wc.immData !== immData))
+      return `with immediate data ${wc.immData}`;
+    const withInv = (wc.wcFlags & WcFlags.WITH_INV) !== 0;
+    const closes = opcode === WrOpcode.SEND_WITH_INV;
+    if (withInv !== closes || (withInv && wc.invalidatedRkey !== invalidates))
+      return `with key ${wc.invalidatedRkey} closed`;
+    if (write) return undefined;
+    const [places] = recv.pieces;
+    if (recv.pieces.length !== 1) return undefined;
+    for (let i = 0; i < lengthBytes; i += 1) {
+      const to = byteOf(places, header + i);
+      if (to === undefined) return `its receive request has no byte ${i}`;
+      if (this.#hasLanded(request, i, to, recv.tick)) continue;
+      if (this.world.claims.contested(to.arena, to.at, recv.tick, recv)) continue;
+      return `byte ${i} of it is none that was sent`;
+    }
+    return undefined;
+  }
+}
