@@ -234,13 +234,22 @@ export class SimulatedSink {
 
   /** Puts everything committed on the wire. */
   flush(): void {
+    if (this.#pending.length === 0) {
+      this.discard();
+      return;
+    }
     const ipId = this.network.hidesIpId ? -1 : 0;
-    for (const { path, offset, lengthBytes } of this.#pending) {
-      // A script may have ended the host at a packet before.
+    // A script that sees one of them may have this very host send something, in the same arena.
+    const batch = this.#pending.map(({ path, offset, lengthBytes }) => ({
+      path,
+      bytes: this.bytes.slice(offset, offset + lengthBytes),
+    }));
+    this.discard();
+    for (const { path, bytes } of batch) {
+      // Or it may have ended the host.
       if (this.link.closed) break;
       this.sentPackets += 1;
-      this.sentBytes += lengthBytes;
-      const bytes = this.bytes.slice(offset, offset + lengthBytes);
+      this.sentBytes += bytes.length;
       const header = {
         ipv6: path.ipv6,
         // The address of the socket, whatever the path claims: nobody can send from another's.
@@ -255,7 +264,6 @@ export class SimulatedSink {
       if (isMulticastGid(path.dgid)) this.network.sendToGroup(this.link.address, bytes, header);
       else this.network.send(this.#directionOf(path), bytes, header);
     }
-    this.discard();
   }
 
   /** Forgets everything committed. */

@@ -40,7 +40,7 @@ export class SimHost {
   readonly address: string;
 
   readonly #parts: HostParts;
-  #context: Context | undefined;
+  #context: Context;
   #state: HostState = 'up';
   /** Counts its lives: what one began, the next one does not go on with. */
   #life = 0;
@@ -54,6 +54,7 @@ export class SimHost {
     this.name = parts.name;
     this.address = parts.address;
     this.#machine = this.#newMachine();
+    this.#context = this.#open();
   }
 
   get state(): HostState {
@@ -61,15 +62,14 @@ export class SimHost {
   }
 
   /**
-   * Its NIC, as `openDevice` gives it. All programs of the host share it, rdma_cm included; it is opened when it is first
-   * asked for, and again when a program has closed it.
+   * Its NIC, as `openDevice` gives it. All programs of the host share it, rdma_cm included; when one has closed it, it is
+   * opened again for the next.
    *
    * @throws VerbsError ENODEV while the host is down
    */
   get context(): Context {
     this.#requireUp('ibv_open_device');
-    if (this.#context === undefined || !this.#isOpen(this.#context))
-      this.#context = this.#parts.cluster.open(this.address, this.#parts.link);
+    if (!isOpen(this.#context)) this.#context = this.#open();
     return this.#context;
   }
 
@@ -120,9 +120,9 @@ export class SimHost {
     return createId(channel, portSpace, { ...options, contexts: [this.context] });
   }
 
-  /** Counters of its NIC, as `rdma statistic` names them; after a crash as they were. All of them are 0 before it is used. */
+  /** Counters of its NIC, as `rdma statistic` names them; after a crash as they were. */
   counters(): Readonly<Record<string, number>> {
-    return this.#state === 'down' ? (this.#context?.counters() ?? {}) : this.context.counters();
+    return this.#state === 'down' ? this.#context.counters() : this.context.counters();
   }
 
   /**
@@ -141,6 +141,7 @@ export class SimHost {
     this.#state = 'up';
     this.#parts.cluster.resume(this.context);
     for (const action of this.#postponed.splice(0)) action();
+    this.#parts.cluster.simulation.announced();
   }
 
   /**
@@ -152,20 +153,19 @@ export class SimHost {
     this.#state = 'down';
     this.#life += 1;
     this.#postponed = [];
-    if (this.#context !== undefined) this.#parts.cluster.crash(this.#context);
+    this.#parts.cluster.crash(this.#context);
   }
 
   /** Brings it back after a crash: an empty machine with the same name and address. Does nothing to one that is not down. */
   restart(): void {
     if (this.#state !== 'down') return;
     this.#state = 'up';
-    this.#context = undefined;
+    this.#context = this.#open();
     this.#machine = this.#newMachine();
   }
 
-  /** @internal The NIC, if it was ever opened. */
-  get openContext(): Context | undefined {
-    return this.#context;
+  #open(): Context {
+    return this.#parts.cluster.open(this.address, this.#parts.link);
   }
 
   #newMachine(): SimMachine {
@@ -192,20 +192,20 @@ export class SimHost {
     };
   }
 
-  #isOpen(context: Context): boolean {
-    try {
-      context.queryDevice();
-      return true;
-    } catch {
-      return false;
-    }
-  }
-
   #gone(): Problem {
     return { errno: 'ENODEV', message: `the host ${this.name} is down`, advice: 'restart brings it back, empty' };
   }
 
   #requireUp(call: string): void {
     if (this.#state === 'down') throw new VerbsError(call, this.#gone());
+  }
+}
+
+function isOpen(context: Context): boolean {
+  try {
+    context.queryDevice();
+    return true;
+  } catch {
+    return false;
   }
 }

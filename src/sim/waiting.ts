@@ -31,8 +31,8 @@ export function whenStalled({ simulation }: SimulatedCluster, patienceMs: number
 /** What everybody is waiting for, host by host. */
 export function describeWaiting(hosts: Iterable<SimHost>): string {
   const lines = [...hosts].flatMap((host) => {
-    const { name, address, state, openContext } = host;
-    const awaited = state === 'down' || openContext === undefined ? [] : whatIsAwaited(openContext);
+    const { name, address, state } = host;
+    const awaited = state === 'down' ? [] : whatIsAwaited(host.context);
     const about = state === 'up' ? '' : ` is ${state}`;
     const title = `  ${name} (${address})${about}${awaited.length === 0 ? (state === 'up' ? ': nothing' : '') : ':'}`;
     return [title, ...awaited.map((line) => `    ${line}`)];
