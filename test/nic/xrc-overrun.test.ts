@@ -67,3 +67,21 @@ test('a request for a shared receive queue that failed is refused with a remote 
     [WcStatus.REM_OP_ERR],
   );
 });
+
+test('a target whose shared receive queue is gone does not care what becomes of the CQ that it completed to', () => {
+  const pair = new Pair();
+  const xrcd = pair.b.nic.control.openXrcd();
+  const cq = pair.b.cq(1);
+  const srq = pair.b.srq({ xrcd, cq });
+  const { initiator, target } = connect(pair.a, pair.b, xrcd);
+  srq.queue.writeReceive({ wrId: 1, sgList: [pair.b.mr(64).sge()] });
+  initiator.post({ opcode: WrOpcode.SEND, remoteQpn: srq.srqn });
+  pair.drive({ untilUs: 1e5 });
+  pair.b.nic.control.destroySrq(srq.srqn);
+  const other = pair.b.srq({ xrcd, cq });
+  other.queue.writeReceive({ wrId: 2, sgList: [] });
+  const second = connect(pair.a, pair.b, xrcd);
+  second.initiator.post({ opcode: WrOpcode.SEND, remoteQpn: other.srqn });
+  pair.drive({ untilUs: 2e5 });
+  assert.deepEqual([second.target.state, target.state], [QpState.ERR, QpState.RTR]);
+});

@@ -42,8 +42,9 @@ export class ReceiveBuffer {
     return this.#srq?.pd ?? this.qp.pd;
   }
 
+  /** Whether its completions go there. A shared queue that is gone has none to come, but for a message that has begun. */
   completesTo(cq: CompletionQueue): boolean {
-    return this.#cq === cq;
+    return this.#cq === cq && (this.taken || this.#srq?.destroyed !== true);
   }
 
   reset(): void {
