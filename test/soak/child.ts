@@ -46,8 +46,8 @@ export class Child {
     const output = openSync(log, 'a');
     const environment: NodeJS.ProcessEnv = { ...process.env, ...env };
     // Whoever has set these wants them for programs of his own; to read certificates takes each process 0.1 s.
-    for (const name of ['NODE_EXTRA_CA_CERTS', 'VERBENA_ADDR', 'VERBENA_PCAP', 'VERBENA_LINK', 'VERBENA_HOST'])
-      environment[name] = undefined;
+    for (const name of Object.keys(environment))
+      if (name === 'NODE_EXTRA_CA_CERTS' || name.startsWith('VERBENA_')) environment[name] = undefined;
     // In groups of their own, since a Ctrl-C is the supervisor's to answer.
     const stdio = ['ignore', output, output, 'ipc'] as const;
     this.#process = spawn(command, args, { stdio: [...stdio], env: environment, detached: true });

@@ -19,7 +19,7 @@ import { Tally } from './tally.js';
 /** Between two looks at everything. */
 const LOOK_MS = 1000;
 /** A dead peer shows in about a second; so long on a machine that is busy with other things. */
-const NOTICE_MS = 20_000;
+const NOTICE_MS = 30_000;
 /** Nothing was done to a lane for so long, and nothing comes of it. */
 const PROGRESS_MS = 60_000;
 /** A member says something every second. */
@@ -44,7 +44,7 @@ const MOST_MORE_DESCRIPTORS = 16;
 const JUDGED_MS = 300_000;
 const MOST_MORE_HEAP = 12 << 20;
 const MOST_MORE_EXTERNAL = 16 << 20;
-const MOST_MORE_RSS = 64 << 20;
+const MOST_MORE_RSS = 128 << 20;
 
 export interface SoakInit {
   readonly seed: number;
@@ -223,6 +223,7 @@ export class Soak {
         this.connections.died(name, nowMs);
         break;
       case 'status':
+        if (report.footprint !== undefined) this.log({ footprint: report.footprint, member: name });
         if (report.figures.rounds > 0 && report.figures.rounds !== this.#rounds.get(name)) {
           this.#progress.set(member.lane, Math.max(nowMs, this.#progress.get(member.lane) ?? 0));
           this.#rounds.set(name, report.figures.rounds);
