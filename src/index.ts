@@ -8,6 +8,7 @@ export {
   openDevice,
   type PacketHeader,
   type PortChange,
+  type PublishedQp,
   type PublishedStatistics,
   readStatistics,
   SimulatedCluster,

@@ -1,27 +1,17 @@
 import { Argument, Command } from 'commander';
-import { NodeType, PortState, type PublishedStatistics, getDeviceList, nodeTypeStr, readStatistics } from '../index.js';
+import { NodeType, PortState, getDeviceList, nodeTypeStr } from '../index.js';
 import { ToolError, tool } from './errors.js';
 import { guidText } from './guid-text.js';
 import { netdevOf } from './netdev.js';
 import { packageVersion } from './package-version.js';
+import { deviceIndex, type Facts, linkOf, match, running, type Told, whose } from './rdma/facts.js';
+import { lookAtResources } from './rdma/resources.js';
 
 interface RdmaOptions {
+  readonly details?: true;
   readonly json?: true;
   readonly pretty?: true;
 }
-
-/** What is told of one thing, in its order. */
-type Facts = readonly (readonly [name: string, value: string | number])[];
-
-interface Told {
-  /** How its line begins, and the same as facts for JSON. */
-  readonly label: string;
-  readonly labelFacts: Facts;
-  readonly facts: Facts;
-}
-
-/** The devices have one port. */
-const PORT = 1;
 
 const STATES = new Map<number, string>([
   [PortState.NOP, 'NOP'],
@@ -31,40 +21,6 @@ const STATES = new Map<number, string>([
   [PortState.ACTIVE, 'ACTIVE'],
   [PortState.ACTIVE_DEFER, 'ACTIVE_DEFER'],
 ]);
-
-function deviceIndex(name: string): number {
-  const index = getDeviceList().findIndex((device) => device.name === name);
-  if (index < 0) throw new ToolError('Wrong device name');
-  return index;
-}
-
-/** All NICs that run, or those of one link: all bear the same name, so address and process tell them apart. */
-function running(link: string | undefined): readonly PublishedStatistics[] {
-  const nics = readStatistics();
-  if (link === undefined) return nics;
-  const [name, port = ''] = link.split('/', 2);
-  deviceIndex(name);
-  if (port !== '' && Number(port) !== PORT) throw new ToolError('Wrong device name');
-  return nics.filter(({ device }) => device === name);
-}
-
-function linkOf({ device }: PublishedStatistics): Pick<Told, 'label' | 'labelFacts'> {
-  const index = Math.max(
-    0,
-    getDeviceList().findIndex(({ name }) => name === device),
-  );
-  const labelFacts = [
-    ['ifindex', index],
-    ['ifname', device],
-    ['port', PORT],
-  ] as const;
-  return { label: `link ${device}/${PORT}`, labelFacts };
-}
-
-const whose = ({ address, pid }: PublishedStatistics): Facts => [
-  ['address', address],
-  ['pid', pid],
-];
 
 function statistics(link: string | undefined): Told[] {
   return running(link).map((nic) => ({
@@ -109,17 +65,13 @@ function devices(name: string | undefined): Told[] {
   });
 }
 
-/** As iproute2 takes words: any beginning of one of them will do. */
-function match<Word extends string>(text: string | undefined, words: readonly Word[]): Word | undefined {
-  return text === undefined || text === '' ? undefined : words.find((word) => word.startsWith(text));
-}
-
 /** What is asked for: an object, and perhaps one of its kind. */
 function look(words: readonly string[]): Told[] {
   const [first, ...rest] = words;
-  const object = match(first, ['dev', 'link', 'statistic']);
+  const object = match(first, ['dev', 'link', 'resource', 'statistic']);
   if (object === undefined) throw new ToolError(`Unknown object '${first}'.`);
   if (match(rest[0], ['show', 'list']) !== undefined) rest.shift();
+  if (object === 'resource') return lookAtResources(rest);
   if (object === 'statistic' && match(rest[0], ['link']) !== undefined) {
     rest.shift();
     if (rest.length === 0) return statistics(undefined);
@@ -130,21 +82,27 @@ function look(words: readonly string[]): Told[] {
 }
 
 /** A line each, every word followed by a blank as iproute2 has it; pretty: a fact a line. */
-function text({ label, facts }: Told, pretty: boolean): string {
+function text({ label, facts, details = [] }: Told, pretty: boolean, detailed: boolean): string {
   const before = pretty ? '\n    ' : '';
-  return `${label} ${facts.map(([name, value]) => `${before}${name} ${value} `).join('')}\n`;
+  const words = (some: Facts): string => some.map(([name, value]) => `${before}${name} ${value} `).join('');
+  const below = !detailed || details.length === 0 ? '' : `${pretty ? '' : '\n    '}${words(details)}`;
+  return `${label} ${words(facts)}${below}\n`;
 }
 
 function show(words: readonly string[], options: RdmaOptions): void {
   const told = look(words);
   const pretty = options.pretty === true;
+  const detailed = options.details === true;
   if (options.json === true) {
-    const objects = told.map(({ labelFacts, facts }) => Object.fromEntries([...labelFacts, ...facts]));
+    const objects = told.map(({ labelFacts, facts, details = [] }) =>
+      Object.fromEntries([...labelFacts, ...facts, ...(detailed ? details : [])]),
+    );
     process.stdout.write(`${JSON.stringify(objects, undefined, pretty ? 4 : 0)}\n`);
     return;
   }
-  if (told.length === 0) process.stderr.write('No program of this user has a NIC open.\n');
-  process.stdout.write(told.map((each) => text(each, pretty)).join(''));
+  if (told.length === 0 && running(undefined).length === 0)
+    process.stderr.write('No program of this user has a NIC open.\n');
+  process.stdout.write(told.map((each) => text(each, pretty, detailed)).join(''));
 }
 
 export function command(): Command {
@@ -153,11 +111,15 @@ export function command(): Command {
       'Print what the NICs of all running programs of this user have counted, as iproute2 prints it of devices.',
     )
     .addArgument(new Argument('<words...>', 'OBJECT [show] [WHICH]'))
+    .option('-d, --details', 'print of queue pairs how their requests fare: windows, round trips, repeats')
     .option('-j, --json', 'print one JSON array')
     .option('-p, --pretty', 'print a fact a line')
     .addHelpText(
       'after',
       '\n  rdma statistic show [link DEV/PORT]   the counters, at most a quarter of a second old' +
+        '\n  rdma resource show [DEV]              how many queue pairs there are' +
+        '\n  rdma resource show qp [link DEV/PORT] [lqpn|rqpn|type|state|pdn|pid|... VALUE,...]' +
+        '\n                                        the queue pairs, the first 100 of each NIC' +
         '\n  rdma link show [DEV/PORT]             states and interfaces of the ports' +
         '\n  rdma dev show [DEV]                   the devices' +
         '\n\nEach running program has a NIC of its own; its address and process are at the end of its line.',

@@ -79,6 +79,8 @@ export interface ControlCore extends NicCore, CqCore {
 
 /** The control verbs. Each throws CommandError, and has changed nothing then. */
 export class ControlVerbs {
+  /** Grows whenever a queue pair is made, changed or ended. */
+  qpChanges = 0;
   #nextNumber = 1;
   /** Where the completions of halves that have none would go. */
   readonly #noCq: CompletionQueue;
@@ -266,6 +268,7 @@ export class ControlVerbs {
     const qp = new QueuePair(parts, transport, core, timer);
     core.timers.assign(timer, qp.sending);
     objects.qps.add(qpn, qp);
+    this.qpChanges += 1;
     if (type === QpType.RAW_PACKET) objects.rawQps.add(qp);
     sendCq.users += 1;
     recvCq.users += 1;
@@ -279,11 +282,16 @@ export class ControlVerbs {
     const qp = core.objects.qps.get(qpn);
     const { path, mtuBytes } = checkModification(qp, attr, core.port, core.limits);
     qp.modify(attr, path, mtuBytes);
+    this.qpChanges += 1;
     core.settleOverruns();
   }
 
   queryQp(qpn: number): QpAttr {
     return this.core.objects.qps.get(qpn).query();
+  }
+
+  qpCounters(qpn: number): Record<string, number> {
+    return this.core.objects.qps.get(qpn).counters();
   }
 
   destroyQp(qpn: number): void {
@@ -293,6 +301,7 @@ export class ControlVerbs {
     if (core.multicast.isAttached(qp))
       throw new CommandError('EBUSY', 'the queue pair is still attached to a multicast group');
     objects.qps.remove(qpn);
+    this.qpChanges += 1;
     objects.rawQps.delete(qp);
     qp.retire();
     core.memory.unbindAll(qpn);

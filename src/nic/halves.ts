@@ -21,8 +21,14 @@ export interface SendingHalf {
   transmit(budget: number): Served;
   /** Takes an acknowledgement or a response. `bits` are those of its opcode (`OpcodeBit`). */
   onResponse(bytes: Uint8Array, offset: number, lengthBytes: number, bits: number, meta: PacketMeta): void;
-  /** What it sends, or asks for, meets congestion on the way; absent where the service cannot send less. */
-  onCongestion?(): void;
+  /**
+   * What it sends, or asks for, meets congestion on the way; absent where the service cannot send less.
+   *
+   * @param notified the peer says so; else answers came marked
+   */
+  onCongestion?(notified: boolean): void;
+  /** What it has counted and measured of its way, by the names that tools print; absent where it hears nothing of the peer. */
+  counters?(): Record<string, number>;
   /** The QP's timer has run out, so long ago (`TimerOwner`). */
   onTimer(lateUs: number): void;
   /** Completes all that is posted as flushed. */

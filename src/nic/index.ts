@@ -5,6 +5,7 @@ export type { AllocMw, MrAttributes, MrKeys, MwKeys, ReregMr } from './memory/me
 export type { CreateCq, CreateQp, CreateSrq, ModifySrq } from './control-verbs.js';
 export type { GeneralServices, ManagementDatagram } from './datagram/general-services.js';
 export { Nic } from './nic.js';
+export type { ShownQp } from './queue-pair.js';
 export { DEFAULT_PKEY, type PortChange, type PortStatus } from './port.js';
 export { createRing, exchangeWord, isShared, readChanged, readWord, writeWord } from './ring-words.js';
 export {

@@ -332,7 +332,7 @@ export class Nic implements ControlCore {
     else if (qp.sending.onCongestion === undefined) counters.rpCnpIgnored += 1;
     else {
       counters.rpCnpHandled += 1;
-      qp.sending.onCongestion();
+      qp.sending.onCongestion(true);
     }
   }
 

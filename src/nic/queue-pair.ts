@@ -37,6 +37,22 @@ export interface QueuePairParts {
   readonly rq: WorkQueue;
 }
 
+/** What Linux's `rdma resource show qp` tells of a queue pair. */
+export interface ShownQp {
+  readonly qpn: number;
+  /** 0 where it has no one peer. */
+  readonly destQpn: number;
+  readonly type: QpType;
+  readonly state: QpState;
+  readonly rqPsn: number;
+  readonly sqPsn: number;
+  readonly pathMigState: MigState;
+  /** Number of its protection domain; 0 where it has none. */
+  readonly pd: number;
+  /** As `Qp.counters`. */
+  readonly counters: Readonly<Record<string, number>>;
+}
+
 const NO_GID = new Uint8Array(16);
 const NOWHERE = createPath({ sgid: NO_GID, dgid: NO_GID });
 
@@ -190,7 +206,7 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
     core.counters.npEcnMarkedRocePackets += 1;
     if ((bits & OpcodeBit.PAYLOAD) === 0) return;
     // How much of an answer comes at a time is for whoever asks to decide.
-    if ((bits & OpcodeBit.RESPONSE) !== 0) this.sending.onCongestion?.();
+    if ((bits & OpcodeBit.RESPONSE) !== 0) this.sending.onCongestion?.(false);
     if (core.nowUs - this.#notifiedUs < CNP_INTERVAL_US) return;
     this.#notifiedUs = core.nowUs;
     core.schedule(this, Due.NOTIFYING);
@@ -227,6 +243,18 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
   query(): QpAttr {
     const draining = this.state === QpState.SQD && this.sending.busy ? 1 : 0;
     return { ...this.attr, qpState: this.state, curQpState: this.state, sqDraining: draining };
+  }
+
+  /** As it is shown to whoever watches. */
+  show(): ShownQp {
+    const { qpn, type, state, pd, attr } = this;
+    const { destQpNum, rqPsn, sqPsn, pathMigState } = attr;
+    return { qpn, destQpn: destQpNum, type, state, rqPsn, sqPsn, pathMigState, pd, counters: this.counters() };
+  }
+
+  /** What its requests met on their way; nothing where they are not answered. */
+  counters(): Record<string, number> {
+    return this.sending.counters?.() ?? {};
   }
 
   /** Looks its P_Key up again: the port's table, or its own index, has changed. */

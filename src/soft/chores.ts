@@ -1,6 +1,6 @@
 import type { ConnectionManager } from '../cm/index.js';
 import type { Link } from '../link/index.js';
-import type { Nic } from '../nic/index.js';
+import type { Nic, ShownQp } from '../nic/index.js';
 import { namedCounters } from './counters.js';
 import type { StatisticsFile } from './statistics-file.js';
 
@@ -8,6 +8,8 @@ import type { StatisticsFile } from './statistics-file.js';
 const WATCH_US = 1_000_000;
 /** How often counters are published, while they change. Publishing takes some 50 µs. */
 const PUBLISH_US = 250_000;
+/** Queue pairs that are published with them: each takes 2 µs and 300 bytes, and a program may have thousands. */
+const MAX_PUBLISHED_QPS = 100;
 
 /**
  * What an adapter does now and then beside its work: it looks whether its address is still there, and lets other
@@ -72,7 +74,7 @@ export class Chores {
   /** Counts that change with whatever happens. */
   get #activity(): number {
     const { sentPkts, rcvdPkts, completions, sendErr, linkDowned } = this.nic.counters;
-    return sentPkts + rcvdPkts + completions + sendErr + linkDowned;
+    return sentPkts + rcvdPkts + completions + sendErr + linkDowned + this.nic.control.qpChanges;
   }
 
   get #unpublished(): boolean {
@@ -83,7 +85,21 @@ export class Chores {
     this.#published = this.#activity;
     const { nic, cm, link } = this;
     const counters = { nic: nic.counters.snapshot(), link: link.statistics(), cm: cm.counters.snapshot() };
-    this.file?.write(nic.port.state, namedCounters(counters));
+    this.file?.write({
+      portState: nic.port.state,
+      counters: namedCounters(counters),
+      qpCount: nic.objects.qps.size,
+      qps: this.#someQps(),
+    });
+  }
+
+  #someQps(): ShownQp[] {
+    const shown: ShownQp[] = [];
+    for (const qp of this.nic.objects.qps.values()) {
+      if (shown.length === MAX_PUBLISHED_QPS) break;
+      shown.push(qp.show());
+    }
+    return shown;
   }
 
   /** A port without its address is down, and its GID is none (PROTOCOL.md 3.11). With it, it is what it is wanted to be. */

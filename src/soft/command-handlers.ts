@@ -121,6 +121,7 @@ export function commandHandlers(target: CommandTarget): Handlers {
       control.modifyRateLimit(qpn, rateLimitKbps, maxBurstBytes, typicalPacketBytes);
     },
     queryQp: (qpn) => control.queryQp(qpn),
+    qpCounters: (qpn) => control.qpCounters(qpn),
     destroyQp: (qpn) => {
       control.destroyQp(qpn);
       target.releaseFrames();

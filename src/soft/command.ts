@@ -135,6 +135,7 @@ export interface CommandTable extends CmCommandTable {
   modifyQp: [argument: ModifyQp, value: undefined];
   modifyRateLimit: [argument: ModifyRateLimit, value: undefined];
   queryQp: [argument: number, value: QpAttr];
+  qpCounters: [argument: number, value: Record<string, number>];
   destroyQp: [argument: number, value: undefined];
   attachMcast: [argument: McastMembership, value: undefined];
   detachMcast: [argument: McastMembership, value: undefined];

@@ -26,5 +26,5 @@ export { SimulatedCluster } from './simulated-cluster.js';
 export { whatIsAwaited } from './simulated-report.js';
 export { currentMachine, type Machine, setMachineFinder } from './machine.js';
 export { readStatistics } from './statistics.js';
-export type { PublishedStatistics } from './statistics-file.js';
+export type { PublishedQp, PublishedStatistics } from './statistics-file.js';
 export { startTimer } from './timer.js';

@@ -12,7 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { threadId } from 'node:worker_threads';
-import { PortState } from '../spec/index.js';
+import type { ShownQp } from '../nic/index.js';
+import { isOneOf, MigState, PortState, QpState, QpType } from '../spec/index.js';
 
 /** What the NIC of a process shows of itself to other processes of the same user. */
 export interface PublishedStatistics {
@@ -25,7 +26,17 @@ export interface PublishedStatistics {
   readonly portState: PortState;
   /** As `Context.counters`. */
   readonly counters: Readonly<Record<string, number>>;
+  /** How many queue pairs it has. */
+  readonly qpCount: number;
+  /** The queue pairs that were made first, at most 100. */
+  readonly qps: readonly PublishedQp[];
 }
+
+/** What it shows of a queue pair: what Linux's `rdma resource show qp` tells. */
+export type PublishedQp = ShownQp;
+
+/** What changes while a NIC runs. */
+type Changing = Pick<PublishedStatistics, 'portState' | 'counters' | 'qpCount' | 'qps'>;
 
 /** Whom a file is of: a process number alone can be another's by now, or of another container. */
 interface Owner {
@@ -93,9 +104,9 @@ export class StatisticsFile {
   }
 
   /** Whoever reads finds all of it, or all of the one before. */
-  write(portState: PortState, counters: Readonly<Record<string, number>>): void {
+  write(changing: Changing): void {
     const { address, device } = this;
-    const text = JSON.stringify({ ...owner(), address, device, portState, counters });
+    const text = JSON.stringify({ ...owner(), address, device, ...changing });
     try {
       // Made anew, so that nobody's link is followed.
       remove(this.#scratch);
@@ -121,8 +132,8 @@ export function readPublished(directory: string): PublishedStatistics[] {
       remove(path);
       return [];
     }
-    const { pid, address, device, portState, counters } = found;
-    return [{ pid, address, device, portState, counters }];
+    const { pid, address, device, portState, counters, qpCount, qps } = found;
+    return [{ pid, address, device, portState, counters, qpCount, qps }];
   });
 }
 
@@ -156,18 +167,42 @@ function readReport(path: string): (PublishedStatistics & Owner) | undefined {
 
 function isReport(report: unknown): report is PublishedStatistics & Owner {
   if (typeof report !== 'object' || report === null) return false;
-  const { pid, address, device, portState, counters, startedAt, namespace }: Record<string, unknown> = { ...report };
+  const fields: Record<string, unknown> = { ...report };
+  const { pid, address, device, portState, counters, qpCount, qps, startedAt, namespace } = fields;
   return (
     Number.isInteger(pid) &&
     typeof address === 'string' &&
     typeof device === 'string' &&
-    Object.values(PortState).some((state) => state === portState) &&
-    typeof counters === 'object' &&
-    counters !== null &&
-    Object.values(counters).every((count) => typeof count === 'number') &&
+    isAmong(PortState, portState) &&
+    isCounters(counters) &&
+    Number.isInteger(qpCount) &&
+    Array.isArray(qps) &&
+    qps.every(isQp) &&
     (startedAt === undefined || typeof startedAt === 'string') &&
     (namespace === undefined || typeof namespace === 'string')
   );
+}
+
+function isQp(found: unknown): found is PublishedQp {
+  if (typeof found !== 'object' || found === null) return false;
+  const { type, state, pathMigState, counters, ...numbers }: Record<string, unknown> = { ...found };
+  return (
+    isAmong(QpType, type) &&
+    isAmong(QpState, state) &&
+    isAmong(MigState, pathMigState) &&
+    isCounters(counters) &&
+    ['qpn', 'destQpn', 'rqPsn', 'sqPsn', 'pd'].every((name) => Number.isInteger(numbers[name]))
+  );
+}
+
+function isCounters(found: unknown): boolean {
+  return (
+    typeof found === 'object' && found !== null && Object.values(found).every((count) => typeof count === 'number')
+  );
+}
+
+function isAmong(constants: Readonly<Record<string, number>>, found: unknown): boolean {
+  return typeof found === 'number' && isOneOf(constants, found);
 }
 
 function owner(): Owner {

@@ -4,9 +4,9 @@ import { directoryProblem, type PublishedStatistics, readPublished, statisticsDi
 const CALL = 'read_statistics';
 
 /**
- * The counters of all NICs that processes of this user have open, this one's among them: what Linux's `rdma statistic`
- * shows. A NIC writes them down some four times a second while packets pass, so they may be so old. Simulated devices
- * are not among them, nor those of processes that run with VERBENA_STATS=off.
+ * The counters and the queue pairs of all NICs that processes of this user have open, this one's among them: what Linux's
+ * `rdma statistic` and `rdma resource show qp` show. A NIC writes them down some four times a second while packets pass, so
+ * they may be so old. Simulated devices are not among them, nor those of processes that run with VERBENA_STATS=off.
  *
  * @throws VerbsError EACCES when the directory that holds them belongs to somebody else
  */

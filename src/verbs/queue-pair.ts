@@ -108,6 +108,18 @@ export interface Qp extends QpBase, SendBuilder {
   query(): QpQuery;
 
   /**
+   * How its requests fare on their way, as `rdma resource show qp --details` prints it; since it went to RTS. RC and XRC_SEND
+   * have: `cwnd` and `cwnd_max`, bytes that may be unacknowledged now, and at most; `cwnd_cuts`, how often congestion or loss
+   * cut the window, and `cwnd_quiet_rounds`, the round trips since; `rtt_us` and `rtt_var_us`, the smoothed round trip and
+   * how much it varies, 0 while nothing is known; and of the device's counters of the same names this one's part:
+   * `rp_cnp_handled`, `loss_probes`, `retransmitted_pkts`, `completer_retry_err`. Other types have none: nobody acknowledges
+   * what they send.
+   *
+   * @throws VerbsError EINVAL after destroy
+   */
+  counters(): Readonly<Record<string, number>>;
+
+  /**
    * Posts send requests in their order (`ibv_post_send`). Those before a failing one stay posted. Memory that a
    * request names must be left alone until its completion, unless `SendFlags.INLINE` is set.
    *

@@ -82,12 +82,56 @@ describe('rdma, while two programs run', () => {
     );
   });
 
+  /** Lines of queue pairs without what differs from run to run. */
+  const queuePairs = (stdout: string): string[] =>
+    stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => `${line.trimEnd()} `.replace(/((?:lqpn|sq-psn|pid)) \d+/g, '$1 N'));
+  const QPS = ENDS.map(
+    (end) => `link verbena0/1 lqpn N type RC state INIT rq-psn 0 sq-psn N path-mig-state MIGRATED pdn 1 ${end}`,
+  );
+
+  it('resource show counts queue pairs', async () => {
+    const { stdout } = await rdma('resource');
+    assert.deepEqual(
+      queuePairs(stdout).sort(),
+      ENDS.map((end) => `0: verbena0: qp 1 ${end}`),
+    );
+  });
+
+  it('resource show qp prints a line for each queue pair', async () => {
+    const { stdout } = await rdma('res', 'show', 'qp', 'link', 'verbena0');
+    assert.deepEqual(queuePairs(stdout).sort(), QPS);
+  });
+
+  it('resource show qp prints those that were asked for', async () => {
+    const { stdout } = await rdma('res', 'qp', 'type', 'RC,UC', 'address', serverAt(1));
+    assert.deepEqual(
+      queuePairs(stdout),
+      QPS.filter((line) => line.includes(serverAt(1))),
+    );
+  });
+
+  it('resource show qp -d adds how the requests of each fare', async () => {
+    const { stdout } = await rdma('-dd', 'res', 'qp', 'address', serverAt(1));
+    const [, details] = queuePairs(stdout);
+    assert.match(details, /^ {4}cwnd \d+ cwnd_max \d+ cwnd_cuts 0 .*rtt_us 0 .*rp_cnp_handled 0 loss_probes 0 /);
+  });
+
+  it('resource show qp -dj has them beside the rest', async () => {
+    const { stdout } = await rdma('-dj', 'res', 'qp');
+    for (const qp of JSON.parse(stdout) as Record<string, string | number>[])
+      assert.deepEqual({ ...qp, type: 'RC', state: 'INIT', cwnd_cuts: 0, retransmitted_pkts: 0 }, qp);
+  });
+
   for (const [words, says] of [
     ['statistic show link mlx5_0/1', 'Wrong device name\n'],
     ['statistic show link verbena0/2', 'Wrong device name\n'],
     ['link show mlx5_0', 'Wrong device name\n'],
     ['statistic qp show', "Unknown parameter 'qp'.\n"],
     ['system', "Unknown object 'system'.\n"],
+    ['resource show qp colour red', "Unknown parameter 'colour'.\n"],
   ] as const) {
     it(`refuses ${words}`, async () => {
       const { code, stderr } = await rdma(...words.split(' '));

@@ -22,7 +22,7 @@ export const ownNames: readonly OwnNames[] = [
     names: list(`Context.explain explain Explainable adviceFor Syndrome MwBindReason XrcSrqReason WorkCompletion.detail
       WorkCompletion.peer Errno VerbsError.name VerbsError.code VerbsError.call VerbsError.advice`),
   },
-  { title: 'Counters', names: list('Context.counters readStatistics PublishedStatistics') },
+  { title: 'Counters', names: list('Context.counters Qp.counters readStatistics PublishedStatistics PublishedQp') },
   {
     title: 'Memory and addresses',
     names:

@@ -4,7 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openDevice, PortState, type PublishedStatistics, readStatistics, WrOpcode } from '../../src/index.js';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  openDevice,
+  PortState,
+  type PublishedStatistics,
+  QpState,
+  QpType,
+  readStatistics,
+  WrOpcode,
+} from '../../src/index.js';
 import { drain, Pair } from './support/pair.js';
 import { asEndInfo, Program } from './support/programs.js';
 import { NET } from '../support/loopback.js';
@@ -58,10 +67,50 @@ describe('published statistics', () => {
       b.qp.postRecv([{}, {}, {}]);
       a.qp.postSend([{ opcode: WrOpcode.SEND }, { opcode: WrOpcode.SEND }, { opcode: WrOpcode.SEND }]);
       drain(b.cq, 3);
-      await eventually(() => found(`${NET}.2`)?.counters['rdma_recvs'] === 3);
-      assert.deepEqual(found(`${NET}.2`)?.counters, b.context.counters());
+      await eventually(() => {
+        const counters = found(`${NET}.2`)?.counters;
+        return counters?.['rdma_recvs'] === 3 && isDeepStrictEqual(counters, b.context.counters());
+      });
     });
   }
+
+  test('show each queue pair, in the state that it is in', async () => {
+    using pair = new Pair('inline', NET);
+    const { a, b } = pair;
+    a.qp.postSend({ opcode: WrOpcode.SEND });
+    b.qp.postRecv({});
+    drain(b.cq, 1);
+    await eventually(() => found(`${NET}.1`)?.qps[0]?.state === QpState.RTS);
+    const { qpCount, qps } = found(`${NET}.1`) ?? {};
+    const { qpNum } = a.qp;
+    const { attr } = a.qp.query();
+    assert.equal(qpCount, 1);
+    assert.deepEqual(qps, [
+      {
+        qpn: qpNum,
+        destQpn: b.qp.qpNum,
+        type: QpType.RC,
+        state: QpState.RTS,
+        rqPsn: attr.rqPsn,
+        sqPsn: attr.sqPsn,
+        pathMigState: attr.pathMigState,
+        pd: qps?.[0].pd,
+        counters: a.qp.counters(),
+      },
+    ]);
+    a.qp.modify({ qpState: QpState.ERR });
+    await eventually(() => found(`${NET}.1`)?.qps[0]?.state === QpState.ERR);
+  });
+
+  test('count all queue pairs and show the first hundred', async () => {
+    using context = openDevice({ host: 'inline', address: `${NET}.1` });
+    const pd = context.allocPd();
+    const cq = context.createCq({ cqe: 1 });
+    const cap = { maxSendWr: 1, maxRecvWr: 1, maxSendSge: 1, maxRecvSge: 1, maxInlineData: 0 };
+    for (let i = 0; i < 101; i += 1) pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap });
+    await eventually(() => found(context.address)?.qpCount === 101);
+    assert.equal(found(context.address)?.qps.length, 100);
+  });
 
   test('of a NIC in a thread go on while the program computes', () => {
     using pair = new Pair('thread', NET);

@@ -425,6 +425,7 @@ export class Completer {
     const { qp, core } = this;
     this.#transmissions += 1;
     core.counters.completerRetryErr += 1;
+    this.requester.completerRetryErr += 1;
     this.requester.roundTrip.forget();
     this.requester.window.rewind();
     this.#rewound = true;

@@ -31,10 +31,15 @@ const MAX_LARGE_PACKETS = 16;
 export class CongestionWindow {
   /** Packets that may be unacknowledged now. */
   packets: number;
+  /** Times it was cut. */
+  cuts = 0;
+  /** Round trips since the window was last cut. */
+  quietRounds = 0;
   readonly #ceiling: number;
   readonly #first: number;
   /** Below it the window doubles with every round trip. */
   #threshold: number;
+  /** How likely marks are, 0 to 1. */
   #alpha = 1;
   /** What the window comes back to. */
   #target: number;
@@ -42,13 +47,11 @@ export class CongestionWindow {
   #undo = 0;
   /** Acknowledged packets of the present round trip. */
   #acknowledged = 0;
-  /** Round trips since the window was last cut. */
-  #quietRounds = 0;
-  /** Packets still to be acknowledged that were under way when it was. */
+  /** Packets still to be acknowledged that were under way when it was last cut: they say nothing new. */
   #held = 0;
   #lastUs = 0;
 
-  constructor(mtuBytes: number) {
+  constructor(private readonly mtuBytes: number) {
     this.#ceiling = Math.min(MAX_PACKETS, MAX_BYTES / mtuBytes);
     this.#first = Math.min(this.#ceiling, FIRST_BYTES / mtuBytes);
     this.#threshold = this.#ceiling;
@@ -56,18 +59,17 @@ export class CongestionWindow {
     this.packets = this.#first;
   }
 
-  get ceiling(): number {
-    return this.#ceiling;
+  get bytes(): number {
+    return this.packets * this.mtuBytes;
+  }
+
+  get maxBytes(): number {
+    return this.#ceiling * this.mtuBytes;
   }
 
   /** Packets of large segments that may be unacknowledged now: no such packet is ever lost or marked. */
   get largePackets(): number {
     return MAX_LARGE_PACKETS;
-  }
-
-  /** How likely marks are, 0 to 1. */
-  get alpha(): number {
-    return this.#alpha;
   }
 
   /**
@@ -91,9 +93,9 @@ export class CongestionWindow {
     if (this.#acknowledged < this.packets) return;
     this.#acknowledged = 0;
     this.#alpha *= 1 - GAIN;
-    this.#quietRounds += 1;
+    this.quietRounds += 1;
     if (!used || this.packets >= this.#ceiling) return;
-    const increase = this.#quietRounds - QUIET_ROUNDS;
+    const increase = this.quietRounds - QUIET_ROUNDS;
     if (increase > 0 || this.#target <= this.packets)
       this.#target = Math.min(this.#ceiling, Math.max(this.#target, this.packets) + Math.max(1, increase));
     this.packets = Math.ceil((this.packets + this.#target) / 2);
@@ -139,6 +141,7 @@ export class CongestionWindow {
     this.#undo = 0;
     this.#held = held;
     this.#acknowledged = 0;
-    this.#quietRounds = 0;
+    this.quietRounds = 0;
+    this.cuts += 1;
   }
 }

@@ -120,6 +120,7 @@ export class Inquiry {
       roundTrip.onQuestion();
       requester.completer.onQuestion();
       core.counters.lossProbes += 1;
+      requester.lossProbes += 1;
       core.schedule(this.qp, Due.SENDING);
       return;
     }

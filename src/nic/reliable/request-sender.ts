@@ -80,8 +80,10 @@ export class RequestSender {
             : this.#sendMessage(index, entry, kind, control);
       if (sent !== undefined) return sent;
       const asked = kind.answered || this.#asked;
-      if (psnDiff(window.nxt, window.sent) < 0) this.core.counters.retransmittedPkts += 1;
-      else if (asked) this.requester.roundTrip.onSent(window.nxt, this.core.nowUs);
+      if (psnDiff(window.nxt, window.sent) < 0) {
+        this.core.counters.retransmittedPkts += 1;
+        this.requester.retransmittedPkts += 1;
+      } else if (asked) this.requester.roundTrip.onSent(window.nxt, this.core.nowUs);
       if (kind.answered) window.addOutstanding(psnAdd(window.nxt, packets));
       window.advanceCursor(packets);
       this.requester.inquiry.onTransmit(asked);

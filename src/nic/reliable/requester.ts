@@ -38,6 +38,12 @@ export class ReliableRequester implements SendingHalf {
   /** Pieces of a long READ that may be under way: with two, one can be answered while the other is asked for. */
   readPieces = 1;
 
+  // Of what the NIC counts as a whole, that which says how this way is.
+  retransmittedPkts = 0;
+  lossProbes = 0;
+  completerRetryErr = 0;
+  #rpCnpHandled = 0;
+
   constructor(
     private readonly qp: QueuePair,
     private readonly core: NicCore,
@@ -61,6 +67,10 @@ export class ReliableRequester implements SendingHalf {
     this.#takeLimits();
     this.window.reset(qp.attr.sqPsn);
     this.completer.reset();
+    this.retransmittedPkts = 0;
+    this.lossProbes = 0;
+    this.completerRetryErr = 0;
+    this.#rpCnpHandled = 0;
   }
 
   onAttributes(): void {
@@ -78,8 +88,25 @@ export class ReliableRequester implements SendingHalf {
     else completer.onAcknowledge(bytes, offset);
   }
 
-  onCongestion(): void {
+  onCongestion(notified: boolean): void {
+    if (notified) this.#rpCnpHandled += 1;
     this.congestion.onCongestion(this.window.inFlight);
+  }
+
+  counters(): Record<string, number> {
+    const { congestion, roundTrip } = this;
+    return {
+      cwnd: congestion.bytes,
+      cwnd_max: congestion.maxBytes,
+      cwnd_cuts: congestion.cuts,
+      cwnd_quiet_rounds: congestion.quietRounds,
+      rtt_us: Math.round(roundTrip.smoothedUs),
+      rtt_var_us: Math.round(roundTrip.variationUs),
+      rp_cnp_handled: this.#rpCnpHandled,
+      loss_probes: this.lossProbes,
+      retransmitted_pkts: this.retransmittedPkts,
+      completer_retry_err: this.completerRetryErr,
+    };
   }
 
   onTimer(lateUs: number): void {

@@ -15,7 +15,8 @@ const MAX_QUESTIONS = 6;
 export class RoundTrip {
   /** Smoothed, in us; 0 before the first. */
   smoothedUs = 0;
-  #variationUs = 0;
+  /** How much it varies, smoothed likewise. */
+  variationUs = 0;
   /** The packet that is being timed, or -1. */
   #psn = -1;
   #sentAtUs = 0;
@@ -23,7 +24,7 @@ export class RoundTrip {
 
   reset(): void {
     this.smoothedUs = 0;
-    this.#variationUs = 0;
+    this.variationUs = 0;
     this.#psn = -1;
     this.#questions = 0;
   }
@@ -43,9 +44,9 @@ export class RoundTrip {
     const us = nowUs - this.#sentAtUs;
     if (this.smoothedUs === 0) {
       this.smoothedUs = us;
-      this.#variationUs = us / 2;
+      this.variationUs = us / 2;
     } else {
-      this.#variationUs += VARIATION_GAIN * (Math.abs(us - this.smoothedUs) - this.#variationUs);
+      this.variationUs += VARIATION_GAIN * (Math.abs(us - this.smoothedUs) - this.variationUs);
       this.smoothedUs += SMOOTHED_GAIN * (us - this.smoothedUs);
     }
   }
@@ -64,6 +65,6 @@ export class RoundTrip {
   /** How long to wait before that, in us; Infinity when nothing is known, or it was asked for often enough. */
   get patienceUs(): number {
     if (this.smoothedUs === 0 || this.#questions >= MAX_QUESTIONS) return Infinity;
-    return Math.max(MIN_PATIENCE_US, 2 * this.smoothedUs + 4 * this.#variationUs) * 2 ** this.#questions;
+    return Math.max(MIN_PATIENCE_US, 2 * this.smoothedUs + 4 * this.variationUs) * 2 ** this.#questions;
   }
 }

@@ -134,6 +134,11 @@ export class SoftQp extends BuildingQp implements Qp {
     return { attr, initAttr: srq === undefined ? initAttr : { ...initAttr, srq } };
   }
 
+  counters(): Readonly<Record<string, number>> {
+    this.assertAlive('ibv_read_counters');
+    return this.context.command('ibv_read_counters', 'qpCounters', this.qpNum);
+  }
+
   postSend(wr: SendWr | readonly SendWr[]): void {
     this.assertAlive('ibv_post_send');
     const wrs = isList(wr) ? wr : [wr];
