@@ -34,6 +34,17 @@ describe('the counters of a queue pair', () => {
     assert.ok(us >= 10 && us < 12, `${us} us`);
   });
 
+  it('take no wait for a receive request for a round trip', () => {
+    const pair = new Pair();
+    const { a, b } = pair.connect();
+    a.send(pair.a.mr(10));
+    pair.run(30);
+    b.postRecv({ sgList: [pair.b.mr(10).sge()] });
+    pair.drive({ until: () => a.sent().length > 0 });
+    assert.ok(pair.nowUs > 100, `${pair.nowUs} us`);
+    assert.equal(countersOf(a)['rtt_us'], 0);
+  });
+
   it('count the notifications that cut its window', () => {
     const puppet = new Puppet();
     puppet.say({ opcode: Opcode.CNP, psn: 0, payload: new Uint8Array(16), becn: true });

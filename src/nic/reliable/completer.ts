@@ -326,8 +326,7 @@ export class Completer {
     // The peer and the way to it are alive. How long it may go on not being ready is for rnr_retry alone to say.
     this.#retriesLeft = this.requester.retryCnt;
     this.#retried = false;
-    this.#transmissions += 1;
-    this.requester.window.rewind();
+    this.#moveBack();
     this.rnrWaiting = true;
     this.#startTimer(rnrTimerUs(timerCode));
   }
@@ -423,13 +422,18 @@ export class Completer {
 
   #rewind(): void {
     const { qp, core } = this;
-    this.#transmissions += 1;
     core.counters.completerRetryErr += 1;
     this.requester.completerRetryErr += 1;
-    this.requester.roundTrip.forget();
-    this.requester.window.rewind();
+    this.#moveBack();
     this.#rewound = true;
     core.schedule(qp, Due.SENDING);
+  }
+
+  /** Whatever is unacknowledged is to be sent once more. */
+  #moveBack(): void {
+    this.#transmissions += 1;
+    this.requester.roundTrip.forget();
+    this.requester.window.rewind();
   }
 
   #setRetryDetail(timerCode: number): void {
