@@ -21,6 +21,15 @@ export const games: Readonly<Record<GameName, MutantGame>> = {
       return (seed) => void trafficGame.play(seed, undefined);
     },
   },
+  walk: {
+    seeds: 60,
+    replay: (seed) => `npm run sim -- --walk --seeds 1 --start ${seed}`,
+    load: async () => {
+      const { runWalkSeed } = await import('../walk/run.js');
+      // A walk that is traced is not made shorter when it fails.
+      return (seed) => void runWalkSeed(seed, { trace: () => undefined });
+    },
+  },
   cm: {
     seeds: 500,
     replay: (seed) => `npm run sim -- --cm --seeds 1 --start ${seed}`,

@@ -50,8 +50,8 @@ export class Flow {
     peersReceiver: Receiver,
     private readonly random: SeededRandom,
     private readonly now: () => number,
-    /** Whether every packet arrives, and in order, so that a refusal cannot be missed. */
-    private readonly lossless: boolean,
+    /** Whether every packet arrives, once and in order, so that a refusal cannot be missed. */
+    private readonly perfect: boolean,
   ) {
     this.#settled = peer.target.bytes.slice();
     this.#maker = new RequestMaker(end, peer, peersReceiver, random, now);
@@ -76,7 +76,7 @@ export class Flow {
       if (operation === undefined) break;
       if (wrong) {
         this.#doom('refusal');
-        this.#certain = this.lossless && plain;
+        this.#certain = this.perfect && plain;
       }
       this.outstanding.push(operation);
       this.#posted += 1;

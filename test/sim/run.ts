@@ -84,8 +84,9 @@ class Run {
     const untilUs = this.#network.nowUs + AFTERMATH_US;
     while (this.#nextUs() <= untilUs) this.#step();
     for (const program of this.#programs) program.pollAll();
-    const undisturbed = losesNoPacket(this.scenario) && this.scenario.ending === 'well';
-    checkWorld(this.#programs, this.#connections, this.#dead, losesNothing(this.scenario), undisturbed);
+    const perfect = losesNothing(this.scenario);
+    const undisturbed = perfect && this.scenario.ending === 'well';
+    checkWorld(this.#programs, this.#connections, this.#dead, perfect, undisturbed);
     return this.#figures();
   }
 
@@ -155,8 +156,8 @@ class Run {
       return new Receiver(end, ends[1 - i], deliveries, disorder.inOrder);
     });
     const now = (): number => this.#network.nowUs;
-    const lossless = losesNoPacket(scenario);
-    const flows = ends.map((end, i) => new Flow(end, ends[1 - i], receivers[1 - i], random, now, lossless));
+    const perfect = losesNothing(scenario);
+    const flows = ends.map((end, i) => new Flow(end, ends[1 - i], receivers[1 - i], random, now, perfect));
     for (const flow of flows) this.#wire.add(flow);
     programs.forEach((program, i) => program.add({ flow: flows[i], receiver: receivers[i], paceUs: scenario.paceUs }));
     this.#bringUp(plan, ends, flows);
@@ -335,16 +336,11 @@ function accessFor({ forbidden }: FlowPlan): number {
 
 /** Whether every packet arrives, once and in order. */
 function losesNothing(scenario: Scenario): boolean {
-  return losesNoPacket(scenario) && disorderOf(scenario).inOrder;
-}
-
-/** Whether every packet arrives, and none before another that was sent earlier. */
-function losesNoPacket(scenario: Scenario): boolean {
   const { conditions, inboxLimitBytes, ending } = scenario;
-  const { loss = 0, corruption = 0, reordering = 0, queueLimitBytes } = conditions;
+  const { loss = 0, corruption = 0, queueLimitBytes } = conditions;
   const limits = Math.min(inboxLimitBytes, queueLimitBytes ?? Infinity);
   const together = ending !== 'death' && ending !== 'partition';
-  return loss === 0 && corruption === 0 && reordering === 0 && limits === Infinity && together;
+  return disorderOf(scenario).inOrder && loss === 0 && corruption === 0 && limits === Infinity && together;
 }
 
 /**

@@ -79,10 +79,9 @@ function boundOn(host: TestHost, mr: TestMr, qpn: number, offset: number, length
 
 const bindable = (host: TestHost, size: number): TestMr => host.mr(size, { access: LOCAL_WRITE | MW_BIND });
 
-/** How often a request is chosen that the queue pair of the peer forbids, where it forbids one. */
-const FORBIDDEN = 0.4;
+const RARE = 0.4;
 
-/** All else that can be wrong; undefined where it makes no sense. */
+/** What can be wrong; undefined where it makes no sense. */
 const wrongs: readonly ((scene: Scene) => WrongRequest | undefined)[] = [
   // Keys of the peer, and what they open.
   (scene) =>
@@ -118,7 +117,6 @@ const wrongs: readonly ((scene: Scene) => WrongRequest | undefined)[] = [
     const write8 = scene.end.plan.forbidden === 'WRITE' ? undefined : write;
     return write8?.(scene, boundOn(scene.peer.memory.host, bindable(scene.peer.memory.host, 64), inbound.qpn, 8, 7));
   },
-  (scene) => (scene.closed.length === 0 ? undefined : keyed(scene, () => scene.random.pick(scene.closed))),
   (scene) => {
     const { host } = scene.peer.memory;
     const { random } = scene;
@@ -142,14 +140,6 @@ const wrongs: readonly ((scene: Scene) => WrongRequest | undefined)[] = [
   ({ end, peer }) => {
     const tooLong = end.memory.source.sge(0, peer.messageLimit + 1);
     return { request: { opcode: SEND, sgList: [tooLong] }, status: REM_INV_REQ_ERR };
-  },
-  ({ end, peer, ...scene }) => {
-    if (end.rules.targetType === undefined) return undefined;
-    const { host } = peer.memory;
-    const foreign = host.srq({ xrcd: host.nic.control.openXrcd(), cq: host.cq(4) });
-    foreign.queue.writeReceive({ sgList: [peer.target.sge(0, 8)] });
-    const request = { opcode: SEND, sgList: [local({ end, peer, ...scene })], remoteQpn: foreign.srqn };
-    return { request, status: REM_INV_REQ_ERR };
   },
   // Local memory.
   (scene) => {
@@ -192,18 +182,32 @@ const wrongs: readonly ((scene: Scene) => WrongRequest | undefined)[] = [
   },
 ];
 
-/** What the peer's queue pair does not allow; undefined where it allows everything. */
-function makeForbidden(scene: Scene): WrongRequest | undefined {
-  const { forbidden } = scene.end.plan;
-  if (forbidden === undefined) return undefined;
-  const operation = operations[granting.findIndex((access) => access === permissions[forbidden].access)];
-  return { ...operation(scene, scene.peer.target.at(0)), status: REM_INV_REQ_ERR };
-}
+/** What is possible on some connections only, and therefore chosen more often where it is. */
+const rare: typeof wrongs = [
+  // What the peer's queue pair does not allow.
+  (scene) => {
+    const { forbidden } = scene.end.plan;
+    if (forbidden === undefined) return undefined;
+    const operation = operations[granting.findIndex((access) => access === permissions[forbidden].access)];
+    return { ...operation(scene, scene.peer.target.at(0)), status: REM_INV_REQ_ERR };
+  },
+  // A key that was invalidated.
+  (scene) => (scene.closed.length === 0 ? undefined : keyed(scene, () => scene.random.pick(scene.closed))),
+  // A shared receive queue of another domain.
+  (scene) => {
+    const { end, peer } = scene;
+    if (end.rules.targetType === undefined) return undefined;
+    const { host } = peer.memory;
+    const foreign = host.srq({ xrcd: host.nic.control.openXrcd(), cq: host.cq(4) });
+    foreign.queue.writeReceive({ sgList: [peer.target.sge(0, 8)] });
+    return { request: { opcode: SEND, sgList: [local(scene)], remoteQpn: foreign.srqn }, status: REM_INV_REQ_ERR };
+  },
+];
 
 export function makeWrong(scene: Scene): WrongRequest {
+  const { random } = scene;
   for (;;) {
-    // What the queue pair forbids is one of many, and possible on some connections only.
-    const made = scene.random.chance(FORBIDDEN) ? makeForbidden(scene) : scene.random.pick(wrongs)(scene);
+    const made = random.pick(random.chance(RARE) ? rare : wrongs)(scene);
     if (made !== undefined) return made;
   }
 }

@@ -16,15 +16,6 @@ export const connections: readonly Mutant[] = [
     games: ['cm', 'cm-faults'],
   },
   {
-    name: 'cm-stale',
-    rule: 'a request from a queue pair that has a connection already ends that one',
-    source: 'PROTOCOL.md 4.4; IBTA 12.9',
-    file: RECEPTION,
-    from: 'const stale = directory.findRemoteQp(req.localQpn, req.localCaGuid, source);',
-    to: 'const stale = directory.findRemoteQp(-1, req.localCaGuid, source);',
-    games: ['cm', 'cm-faults'],
-  },
-  {
     name: 'cm-private-data',
     rule: 'the private data of a request begins behind the addresses',
     source: 'PROTOCOL.md 4.5',
@@ -43,15 +34,6 @@ export const connections: readonly Mutant[] = [
     source: 'PROTOCOL.md 4.2',
     file: CONNECTION,
     from: 'remotePsn: rep.startingPsn,',
-    to: '',
-    games: ['cm', 'cm-faults'],
-  },
-  {
-    name: 'cm-depth',
-    rule: 'a queue pair asks for no more READs at a time than its peer has room for',
-    source: 'PROTOCOL.md 4.2, 2.7',
-    file: CONNECTION,
-    from: 'initiatorDepth: Math.min(own.initiatorDepth, rep.responderResources),',
     to: '',
     games: ['cm', 'cm-faults'],
   },
@@ -90,15 +72,6 @@ export const connections: readonly Mutant[] = [
     from: `answerDisconnect(): void {
     this.#sendDisconnected();`,
     to: 'answerDisconnect(): void {',
-    games: ['cm', 'cm-faults'],
-  },
-  {
-    name: 'cm-dreq-again',
-    rule: 'a DREQ that comes again is answered again',
-    source: 'PROTOCOL.md 4.4',
-    file: RULES,
-    from: '[DREQ]: (connection, dreq) => connection.repeatDisconnected(dreq),',
-    to: '',
     games: ['cm', 'cm-faults'],
   },
   {

@@ -14,7 +14,7 @@ export const memory: readonly Mutant[] = [
     file: GRANT,
     from: 'return this.rkey === rkey && this.pd === pd',
     to: 'return (this.rkey ^ rkey) >>> 8 === 0 && this.pd === pd',
-    games: ['traffic', 'fuzz'],
+    games: ['traffic', 'walk', 'fuzz'],
   },
   {
     name: 'rkey-pd',
@@ -23,7 +23,7 @@ export const memory: readonly Mutant[] = [
     file: GRANT,
     from: 'this.rkey === rkey && this.pd === pd &&',
     to: 'this.rkey === rkey &&',
-    games: ['traffic', 'fuzz'],
+    games: ['traffic', 'walk', 'fuzz'],
   },
   {
     name: 'window-qp',
@@ -32,7 +32,7 @@ export const memory: readonly Mutant[] = [
     file: GRANT,
     from: '(this.qpn === ANY_QP || this.qpn === qpn)',
     to: 'qpn !== ANY_QP',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'rkey-access',
@@ -41,7 +41,7 @@ export const memory: readonly Mutant[] = [
     file: GRANT,
     from: '(this.access & access) === access && this.usable',
     to: 'this.usable',
-    games: ['traffic', 'fuzz'],
+    games: ['traffic', 'walk', 'fuzz'],
   },
   {
     name: 'range-end',
@@ -50,7 +50,7 @@ export const memory: readonly Mutant[] = [
     file: 'src/nic/memory/address-range.ts',
     from: 'lengthBytes <= spanBytes - offset ?',
     to: 'lengthBytes <= spanBytes - offset + 1 ?',
-    games: ['traffic', 'fuzz'],
+    games: ['traffic', 'walk', 'fuzz'],
   },
   {
     name: 'invalidated-window',
@@ -60,7 +60,7 @@ export const memory: readonly Mutant[] = [
     from: `if (owner.type !== MwType.TYPE_2) return false;
       this.#unbind(owner);`,
     to: 'if (owner.type !== MwType.TYPE_2) return false;',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'invalidated-region',
@@ -69,7 +69,7 @@ export const memory: readonly Mutant[] = [
     file: TABLE,
     from: 'owner.closeToPeers();',
     to: '',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'invalidate-foreign',
@@ -78,7 +78,7 @@ export const memory: readonly Mutant[] = [
     file: TABLE,
     from: 'if (owner?.grant?.isFor(rkey, pd, qpn) !== true) return false;',
     to: 'if (owner === undefined) return false;',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'window-range',
@@ -87,7 +87,7 @@ export const memory: readonly Mutant[] = [
     file: WINDOW,
     from: 'startHi, startLo, base, lengthBytes);',
     to: 'startHi, startLo, base, region.lengthBytes - base);',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'window-bind-access',
@@ -96,7 +96,7 @@ export const memory: readonly Mutant[] = [
     file: WINDOW,
     from: 'if (!region.allows(AccessFlags.MW_BIND)) return MwBindReason.REGION_NOT_BINDABLE;',
     to: '',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'lkey-tag',
@@ -105,7 +105,7 @@ export const memory: readonly Mutant[] = [
     file: 'src/nic/memory/key-index.ts',
     from: 'return region?.lkey === lkey ? region : undefined;',
     to: 'return region;',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'lkey-pd',
@@ -114,7 +114,7 @@ export const memory: readonly Mutant[] = [
     file: MOVER,
     from: 'else if (region.pd !== pd) syndrome = Syndrome.LOCAL_KEY_PD;',
     to: '',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'lkey-access',
@@ -123,7 +123,7 @@ export const memory: readonly Mutant[] = [
     file: MOVER,
     from: 'else if (!region.allows(access)) syndrome = Syndrome.LOCAL_KEY_ACCESS;',
     to: '',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'lkey-range',
@@ -132,6 +132,6 @@ export const memory: readonly Mutant[] = [
     file: MOVER,
     from: 'else if (offset < 0) syndrome = Syndrome.LOCAL_KEY_RANGE;',
     to: '',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
 ];

@@ -13,7 +13,7 @@ export const queues: readonly Mutant[] = [
     file: 'src/nic/reliable/completer.ts',
     from: 'while (qp.sq.has(qp.sq.head)) this.#completeOldest(flushStatus(cause), Syndrome.FLUSHED, this.core.detail);',
     to: '',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'flush-receives',
@@ -22,7 +22,7 @@ export const queues: readonly Mutant[] = [
     file: BUFFER,
     from: 'while (this.take()) this.#flushTaken();',
     to: 'if (this.take()) this.#flushTaken();',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'flush-shared',
@@ -32,7 +32,7 @@ export const queues: readonly Mutant[] = [
     from: `if (this.#srq === undefined) {
       this.taken = false;`,
     to: 'if (true) {',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'last-wqe',
@@ -41,7 +41,7 @@ export const queues: readonly Mutant[] = [
     file: 'src/nic/queue-pair.ts',
     from: 'if (this.srq !== undefined) this.raise(EventType.QP_LAST_WQE_REACHED);',
     to: '',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'srq-limit',
@@ -50,7 +50,7 @@ export const queues: readonly Mutant[] = [
     file: SRQ,
     from: 'this.events.asyncEvent({ type: EventType.SRQ_LIMIT_REACHED, srqn: this.srqn });',
     to: '',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'srq-limit-early',
@@ -59,7 +59,7 @@ export const queues: readonly Mutant[] = [
     file: SRQ,
     from: 'queue.count < this.limit',
     to: 'queue.count <= this.limit',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'srq-order',
@@ -68,7 +68,7 @@ export const queues: readonly Mutant[] = [
     file: SRQ,
     from: 'queue.retire((queue.head + 1) | 0);',
     to: 'queue.retire((queue.head + (queue.count > 1 ? 2 : 1)) | 0);',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'xrc-domain',
@@ -77,7 +77,7 @@ export const queues: readonly Mutant[] = [
     file: 'src/nic/nic.ts',
     from: 'return srq?.xrcd === xrcd ? srq : undefined;',
     to: 'return srq;',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'xrc-named',
@@ -86,7 +86,7 @@ export const queues: readonly Mutant[] = [
     file: BUFFER,
     from: 'if (chosen?.srqn === srqn && !chosen.destroyed)',
     to: 'if (chosen?.destroyed === false)',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'cq-event',
@@ -96,7 +96,7 @@ export const queues: readonly Mutant[] = [
     from: `Atomics.store(this.#words, Header.ARM, CqArm.NONE);
     channel.post(this.cqn);`,
     to: 'Atomics.store(this.#words, Header.ARM, CqArm.NONE);',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'cq-event-once',
@@ -105,7 +105,7 @@ export const queues: readonly Mutant[] = [
     file: CQ,
     from: 'Atomics.store(this.#words, Header.ARM, CqArm.NONE);',
     to: '',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'cq-solicited',
@@ -114,7 +114,7 @@ export const queues: readonly Mutant[] = [
     file: CQ,
     from: 'if (arm === CqArm.NONE || (arm === CqArm.SOLICITED && !solicited)) return;',
     to: 'if (arm === CqArm.NONE) return;',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'slots-back',
@@ -124,6 +124,6 @@ export const queues: readonly Mutant[] = [
     from: `this.#completeOldest(WcStatus.SUCCESS, Syndrome.NONE, undefined);
     sq.publish();`,
     to: 'this.#completeOldest(WcStatus.SUCCESS, Syndrome.NONE, undefined);',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
 ];

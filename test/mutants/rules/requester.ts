@@ -21,7 +21,7 @@ export const requester: readonly Mutant[] = [
     file: COMPLETER,
     from: 'if (kind?.answered === true) {',
     to: 'if (false) {',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'response-in-order',
@@ -31,7 +31,7 @@ export const requester: readonly Mutant[] = [
     from: `if (!this.#isExpected(psn) || !this.#acknowledge(psn)) return;
     if (window.una !== psn) return;`,
     to: `if (!this.#isExpected(psn)) return;`,
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'last-packet',
@@ -40,16 +40,7 @@ export const requester: readonly Mutant[] = [
     file: 'src/nic/reliable/send-window.ts',
     from: 'return psnDiff(this.una, psnAdd(this.#slots[slot + Slot.FIRST_PSN], this.#slots[slot + Slot.PACKETS])) >= 0;',
     to: 'return psnDiff(this.una, psnAdd(this.#slots[slot + Slot.FIRST_PSN], this.#slots[slot + Slot.PACKETS])) >= -1;',
-    games: ['traffic'],
-  },
-  {
-    name: 'nak-sequence',
-    rule: 'after a NAK of a sequence error requests are sent again',
-    source: 'PROTOCOL.md 2.6',
-    file: COMPLETER,
-    from: 'if (this.#acknowledge(psn)) this.#goBack();',
-    to: 'this.#acknowledge(psn);',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'nak-access',
@@ -58,7 +49,7 @@ export const requester: readonly Mutant[] = [
     file: COMPLETER,
     from: 'this.fail(WcStatus.REM_ACCESS_ERR, Syndrome.REMOTE_ACCESS, detail);',
     to: '',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'retry-count',
@@ -67,7 +58,7 @@ export const requester: readonly Mutant[] = [
     file: COMPLETER,
     from: 'this.#retriesLeft -= 1;',
     to: '',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'retry-reload',
@@ -77,7 +68,7 @@ export const requester: readonly Mutant[] = [
     from: `this.#retriesLeft = this.requester.retryCnt;
     this.#rnrRetriesLeft`,
     to: 'this.#rnrRetriesLeft',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'rnr-count',
@@ -86,18 +77,16 @@ export const requester: readonly Mutant[] = [
     file: COMPLETER,
     from: 'this.#rnrRetriesLeft -= 1;',
     to: '',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'rnr-wait',
     rule: 'after an RNR NAK nothing is sent for the time that it asks for',
     source: 'PROTOCOL.md 2.6; IBTA 9.7.5.2.8',
     file: COMPLETER,
-    from: `this.requester.window.rewind();
-    this.rnrWaiting = true;`,
-    to: `this.requester.window.rewind();
-    core.schedule(qp, Due.SENDING);`,
-    games: ['traffic'],
+    from: 'this.#startTimer(rnrTimerUs(timerCode));',
+    to: 'this.#startTimer(rnrTimerUs(timerCode) / 10);',
+    games: ['traffic', 'walk'],
   },
   {
     name: 'retry-timer',
@@ -106,7 +95,7 @@ export const requester: readonly Mutant[] = [
     file: COMPLETER,
     from: 'this.#retry(Syndrome.RETRY_TIMEOUT);',
     to: '',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'unsignalled',
@@ -115,7 +104,7 @@ export const requester: readonly Mutant[] = [
     file: COMPLETER,
     from: 'if (success && !qp.sqSigAll && (control & (SendFlags.SIGNALED << 8)) === 0) return;',
     to: '',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'local-error-order',
@@ -124,7 +113,7 @@ export const requester: readonly Mutant[] = [
     file: COMPLETER,
     from: 'if (!this.stalled || this.qp.sq.head !== this.#stalledIndex) return;',
     to: 'if (!this.stalled) return;',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'fence',
@@ -133,7 +122,7 @@ export const requester: readonly Mutant[] = [
     file: SENDER,
     from: 'if ((flags & SendFlags.FENCE) !== 0 && window.rdOutstanding > 0) return Start.NOTHING;',
     to: '',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'rd-atomic',
@@ -142,7 +131,7 @@ export const requester: readonly Mutant[] = [
     file: SENDER,
     from: 'if (kind.answered && window.rdOutstanding >= Math.max(1, qp.attr.maxRdAtomic)) return Served.IDLE;',
     to: '',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'read-retry-address',
@@ -151,7 +140,7 @@ export const requester: readonly Mutant[] = [
     file: SENDER,
     from: '(words[entry + SendWqe.REMOTE_ADDR_LO] >>> 0) + begin;',
     to: '(words[entry + SendWqe.REMOTE_ADDR_LO] >>> 0);',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'drain',
@@ -162,7 +151,7 @@ export const requester: readonly Mutant[] = [
     return this.state === QpState.RTS;`,
     to: `get mayStart(): boolean {
     return this.maySend;`,
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'drained-event',
@@ -171,6 +160,6 @@ export const requester: readonly Mutant[] = [
     file: 'src/nic/queue-pair.ts',
     from: 'this.raise(EventType.SQ_DRAINED);',
     to: '',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
 ];

@@ -12,7 +12,7 @@ export const responder: readonly Mutant[] = [
     file: RESPONDER,
     from: 'if (distance > 0) {',
     to: 'if (false) {',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'duplicate-send',
@@ -21,7 +21,7 @@ export const responder: readonly Mutant[] = [
     file: RESPONDER,
     from: 'if (distance < 0) {',
     to: 'if (distance < 0 && (bits & OpcodeBit.SEND) === 0) {',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'duplicate-unacknowledged',
@@ -30,7 +30,7 @@ export const responder: readonly Mutant[] = [
     file: RESPONDER,
     from: 'else this.sender.acknowledge(psnAdd(this.#expectedPsn, -1), ACK_SYNDROME, this.#msn);',
     to: '',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'duplicate-acknowledges-more',
@@ -39,7 +39,7 @@ export const responder: readonly Mutant[] = [
     file: RESPONDER,
     from: 'this.sender.acknowledge(psnAdd(this.#expectedPsn, -1), ACK_SYNDROME, this.#msn);',
     to: 'this.sender.acknowledge(this.#expectedPsn, ACK_SYNDROME, this.#msn);',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'duplicate-read',
@@ -48,7 +48,7 @@ export const responder: readonly Mutant[] = [
     file: ANSWERED,
     from: 'if (operation === OpcodeBit.READ_REQUEST) return this.#readAgain(bytes, offset, psn, resource);',
     to: 'if (operation === OpcodeBit.READ_REQUEST) return true;',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'duplicate-atomic',
@@ -64,7 +64,7 @@ export const responder: readonly Mutant[] = [
         executeAtomic(bytes[offset], bytes, at, grant.region, this.core.memory.begin, resource.answer);
       sender.queueAtomic(resource, true);
     }`,
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'answers-kept',
@@ -73,15 +73,15 @@ export const responder: readonly Mutant[] = [
     file: 'src/nic/reliable/responder-resources.ts',
     from: 'this.#next = (this.#next + 1) % this.#capacity;',
     to: 'this.#next = 0;',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'message-sequence',
     rule: 'a MIDDLE or LAST packet follows the FIRST of its own kind, and nothing else comes between',
     source: 'PROTOCOL.md 2.3, row 2',
     file: RESPONDER,
-    from: 'else if (!this.#isInSequence(bits)) this.refuse(opcode, payload);',
-    to: '',
+    from: 'return this.#open === Open.NONE ? !continues : continues && (bits & this.#open) !== 0;',
+    to: 'return this.#open !== Open.NONE || !continues;',
     games: ['fuzz'],
   },
   {
@@ -91,7 +91,7 @@ export const responder: readonly Mutant[] = [
     file: RESPONDER,
     from: 'if ((this.#accessFlags & AccessFlags.REMOTE_WRITE) === 0) {',
     to: 'if (false) {',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'qp-remote-read',
@@ -100,7 +100,7 @@ export const responder: readonly Mutant[] = [
     file: ANSWERED,
     from: 'return (this.qp.attr.qpAccessFlags & needed) === needed;',
     to: 'return true;',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'rnr-nak',
@@ -109,7 +109,7 @@ export const responder: readonly Mutant[] = [
     file: RESPONDER,
     from: 'this.sender.acknowledge(this.#expectedPsn, Aeth.RNR_NAK | this.qp.attr.minRnrTimer, this.#msn);',
     to: '',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'rnr-executed',
@@ -118,7 +118,7 @@ export const responder: readonly Mutant[] = [
     file: RESPONDER,
     from: 'this.core.counters.sendRnrErr += 1;',
     to: 'this.executed(1, true, true);\n    return;',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'send-too-long',
@@ -127,7 +127,7 @@ export const responder: readonly Mutant[] = [
     file: RESPONDER,
     from: 'if (this.#received + payload > room) {',
     to: 'if (false) {',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'write-length',
@@ -145,7 +145,7 @@ export const responder: readonly Mutant[] = [
     file: RESPONDER,
     from: 'if (length === 0) return true;',
     to: '',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'atomic-alignment',
@@ -154,7 +154,7 @@ export const responder: readonly Mutant[] = [
     file: ANSWERED,
     from: 'if (payload !== 0 || (lo & 7) !== 0) {',
     to: 'if (payload !== 0) {',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'compare-high',
@@ -163,7 +163,7 @@ export const responder: readonly Mutant[] = [
     file: 'src/nic/memory/atomic-execution.ts',
     from: 'if (lo !== atomicEthCompareLo(bytes, at) || hi !== atomicEthCompareHi(bytes, at)) return;',
     to: 'if (lo !== atomicEthCompareLo(bytes, at)) return;',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'add-carry',
@@ -172,7 +172,7 @@ export const responder: readonly Mutant[] = [
     file: 'src/nic/memory/atomic-execution.ts',
     from: '(sum >= 2 ** 32 ? 1 : 0)',
     to: '0',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'immediate-order',
@@ -183,7 +183,7 @@ export const responder: readonly Mutant[] = [
       immData = getU32(bytes, offset + immOffset[opcode]);`,
     to: `wcFlags = WcFlags.WITH_IMM;
       immData = new DataView(bytes.buffer, bytes.byteOffset).getInt32(offset + immOffset[opcode], true);`,
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'write-imm-length',
@@ -192,7 +192,7 @@ export const responder: readonly Mutant[] = [
     file: RESPONDER,
     from: 'this.#completeReceive(WcOpcode.RECV_RDMA_WITH_IMM, this.#dmaLength,',
     to: 'this.#completeReceive(WcOpcode.RECV_RDMA_WITH_IMM, payload,',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'responses-first',
@@ -201,7 +201,7 @@ export const responder: readonly Mutant[] = [
     file: 'src/nic/reliable/response-sender.ts',
     from: 'if (!this.#ackDue || this.#count > 0) return Served.IDLE;',
     to: 'if (!this.#ackDue) return Served.IDLE;',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'acknowledgement',
@@ -210,7 +210,7 @@ export const responder: readonly Mutant[] = [
     file: RESPONDER,
     from: '} else if (ackRequest) {',
     to: '} else if (false) {',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'error-after-nak',
@@ -226,7 +226,7 @@ export const responder: readonly Mutant[] = [
   }
 
   /** Ends the message`,
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
   {
     name: 'msn',
@@ -235,6 +235,6 @@ export const responder: readonly Mutant[] = [
     file: RESPONDER,
     from: 'if (endsMessage) this.#msn = (this.#msn + 1) & 0xffffff;',
     to: 'this.#msn = (this.#msn + 1) & 0xffffff;',
-    games: ['traffic'],
+    games: ['traffic', 'walk'],
   },
 ];
