@@ -13,6 +13,7 @@ const ALLOWED = [
   ['src/link/tap.ts', 'node:fs'],
   ['src/soft/driver/work-ring.ts', '../../nic/index.js'],
   ['src/cli/transfer/sender.ts', '../../index.js'],
+  ['src/sim/host.ts', '../rdmacm/index.js'],
   ['src/cli/dump.ts', '../wire/index.js'],
   ['src/cli/main.ts', 'commander'],
   ['labs/lab-a.ts', '../src/index.js'],
