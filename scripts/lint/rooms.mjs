@@ -30,7 +30,7 @@ export const ROOMS = [
     below: ['spec', 'wire', 'link', 'verbs', 'soft', 'rdmacm'],
     packages: 'node',
   },
-  { name: 'cli', files: /^src\/cli\/dump/, below: ['face', 'wire'], packages: 'all' },
+  { name: 'cli', files: /^src\/cli\/(dump|explain)/, below: ['face', 'wire'], packages: 'all' },
   { name: 'cli', files: /^src\/cli\//, below: ['face'], packages: 'all' },
   { name: 'face', files: /^src\/index\.ts$/, below: ['spec', 'verbs', 'soft', 'rdmacm'], packages: 'none' },
   { name: 'labs', files: /^labs\//, below: ['face'], packages: 'node' },

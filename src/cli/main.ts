@@ -93,6 +93,7 @@ const ENTRIES: readonly Entry[] = [
   { name: 'show_gids', summary: "print a device's GID table", load: () => import('./show-gids.js') },
   { name: 'rdma', summary: 'print what the NICs of running programs have counted', load: () => import('./rdma.js') },
   { name: 'dump', summary: 'print the RoCEv2 packets of a pcap or pcapng file', load: () => import('./dump.js') },
+  { name: 'explain', summary: 'tell from captures why connections failed', load: () => import('./explain.js') },
   { name: 'lab', summary: 'run one of the teaching programs', load: () => import('./lab.js') },
 ];
 

@@ -8,6 +8,8 @@ export interface CaptureRecord {
   readonly linkType: number;
   /** A view of the bytes read. */
   readonly data: Uint8Array;
+  /** Whether the machine that captured received or sent it, where the file tells. */
+  readonly direction?: 'in' | 'out' | undefined;
   /** Bytes that the frame had on the wire; more than `data` has when the capture cut it. */
   readonly originalLength: number;
 }

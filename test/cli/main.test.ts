@@ -22,6 +22,7 @@ const SUBCOMMANDS = [
   'show_gids',
   'rdma',
   'dump',
+  'explain',
   'lab',
 ];
 

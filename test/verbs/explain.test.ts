@@ -35,7 +35,15 @@ describe('explain', () => {
     assert.equal(
       failure(WcStatus.RETRY_EXC_ERR, Syndrome.RETRY_TIMEOUT, [0x4a31, 7, 470_123, 0x12]),
       'retry count exceeded: 7 transmissions of PSN 0x4a31 to 127.0.0.2 QP 0x12, no answer in 0.47 s; ' +
-        'is the peer alive, its QP in RTR or RTS, and does its destQpNum name ours?',
+        'is the peer alive, its QP in RTR or RTS, do destQpNum, PSNs and P_Keys of both fit each other, ' +
+        'and do packets get through both ways?',
+    );
+  });
+
+  it('tells a packet that the peer asks for in vain from a peer that is silent', () => {
+    assert.match(
+      failure(WcStatus.RETRY_EXC_ERR, Syndrome.RETRY_TIMEOUT, [0x4a31, 120, 33_800, 0x12]),
+      /120 transmissions of PSN 0x4a31 .* in 33\.8 ms, most of which it asked for \(NAK PSN sequence error\)/,
     );
   });
 
@@ -74,7 +82,7 @@ describe('explain', () => {
     [WrOpcode.SEND, /receive request that the peer posted long enough/],
     [WrOpcode.RDMA_WRITE_WITH_IMM, /qpAccessFlags have REMOTE_WRITE/],
     [WrOpcode.RDMA_READ, /REMOTE_READ, and is its maxDestRdAtomic/],
-    [WrOpcode.ATOMIC_FETCH_AND_ADD, /REMOTE_ATOMIC, and is its maxDestRdAtomic/],
+    [WrOpcode.ATOMIC_FETCH_AND_ADD, /REMOTE_ATOMIC, is its maxDestRdAtomic/],
     [WrOpcode.FLUSH, /FLUSH_GLOBAL or FLUSH_PERSISTENT, and is its maxDestRdAtomic/],
     [WrOpcode.ATOMIC_WRITE, /REMOTE_WRITE, and is its maxDestRdAtomic/],
   ];

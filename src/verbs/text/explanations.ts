@@ -23,6 +23,9 @@ export interface Evidence {
 /** An explanation: what happened, and what to look at. */
 export type Template = (evidence: Evidence) => string;
 
+/** Times that a timer has a packet sent at most (retry_cnt is 7 at most), and somewhat more: beyond, a peer has asked for it. */
+const MOST_TIMEOUTS = 16;
+
 const hex = (word: number): string => `0x${word.toString(16)}`;
 const address = (high: number, low: number): string => `0x${joinWords(high, low).toString(16)}`;
 const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
@@ -59,18 +62,21 @@ function invalidRequestQuestion(opcode: number): string {
     case WrOpcode.SEND:
     case WrOpcode.SEND_WITH_IMM:
     case WrOpcode.SEND_WITH_INV:
-      return 'is the receive request that the peer posted long enough, and in XRC, is xrc.remoteSrqn what its srq.srqNum shows?';
+      return 'is the receive request that the peer posted long enough, its pathMtu ours, and in XRC, is xrc.remoteSrqn what its srq.srqNum shows?';
     case WrOpcode.RDMA_READ:
       return "do the peer's qpAccessFlags have REMOTE_READ, and is its maxDestRdAtomic at least our maxRdAtomic?";
     case WrOpcode.ATOMIC_CMP_AND_SWP:
     case WrOpcode.ATOMIC_FETCH_AND_ADD:
-      return "do the peer's qpAccessFlags have REMOTE_ATOMIC, and is its maxDestRdAtomic at least our maxRdAtomic?";
+      return (
+        "do the peer's qpAccessFlags have REMOTE_ATOMIC, is its maxDestRdAtomic at least our maxRdAtomic, " +
+        'and is its address a multiple of 8?'
+      );
     case WrOpcode.FLUSH:
       return "do the peer's qpAccessFlags have FLUSH_GLOBAL or FLUSH_PERSISTENT, and is its maxDestRdAtomic above 0?";
     case WrOpcode.ATOMIC_WRITE:
       return "do the peer's qpAccessFlags have REMOTE_WRITE, and is its maxDestRdAtomic above 0?";
     default:
-      return "do the peer's qpAccessFlags have REMOTE_WRITE?";
+      return "do the peer's qpAccessFlags have REMOTE_WRITE, and is its pathMtu ours?";
   }
 }
 
@@ -116,10 +122,16 @@ function xrcSrqReason(reason: number): string {
 export const explanations: Readonly<Record<Exclude<Syndrome, typeof Syndrome.NONE>, Template>> = {
   [Syndrome.RETRY_TIMEOUT]: (e) => {
     const [psn, transmissions, elapsedUs, qpn] = e.detail;
+    const sent = `retry count exceeded: ${count(transmissions, 'transmission')} of PSN ${hex(psn)} to ${peerQp(e, qpn)}`;
+    if (transmissions > MOST_TIMEOUTS) {
+      return (
+        `${sent} in ${formatMicroseconds(elapsedUs)}, most of which it asked for (NAK PSN sequence error); ` +
+        'this packet does not get through, though others do: does something on the path drop or damage it?'
+      );
+    }
     return (
-      `retry count exceeded: ${count(transmissions, 'transmission')} of PSN ${hex(psn)} to ${peerQp(e, qpn)}, ` +
-      `no answer in ${formatMicroseconds(elapsedUs)}; is the peer alive, its QP in RTR or RTS, ` +
-      'and does its destQpNum name ours?'
+      `${sent}, no answer in ${formatMicroseconds(elapsedUs)}; is the peer alive, its QP in RTR or RTS, ` +
+      'do destQpNum, PSNs and P_Keys of both fit each other, and do packets get through both ways?'
     );
   },
   [Syndrome.RETRY_SEQUENCE]: (e) => {

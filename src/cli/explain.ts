@@ -1,0 +1,52 @@
+/** `verbena explain`: what happened on each connection of a capture, and why it failed. */
+import { Command } from 'commander';
+import { tool } from './errors.js';
+import { Cause } from './explain/cause.js';
+import { conversationLines, storyJson, storyLines } from './explain/print.js';
+import { readCaptures, storiesOf } from './explain/read.js';
+
+interface ExplainOptions {
+  readonly verbose?: true;
+  readonly json?: true;
+}
+
+const EXIT_FAILURES = 1;
+
+/** What ends well, or as well as one can see. */
+const GOOD: ReadonlySet<Cause> = new Set([Cause.ANSWERED, Cause.REPAIRED, Cause.UNACKNOWLEDGED, Cause.ARRIVED]);
+
+async function explain(files: readonly string[], options: ExplainOptions): Promise<void> {
+  const sightings = await readCaptures(files);
+  const stories = storiesOf(sightings);
+  if (options.json) {
+    for (const story of stories) process.stdout.write(`${JSON.stringify(storyJson(story))}\n`);
+  } else {
+    const parts = [
+      conversationLines(sightings),
+      ...stories.map((story) => storyLines(story, options.verbose === true)),
+    ];
+    const shown = parts.filter((lines) => lines.length > 0).map((lines) => lines.join('\n'));
+    process.stdout.write(shown.length === 0 ? 'no requests in the capture\n' : `${shown.join('\n\n')}\n`);
+  }
+  if (stories.some(({ verdict }) => !GOOD.has(verdict.cause))) process.exitCode = EXIT_FAILURES;
+}
+
+export function command(): Command {
+  return new Command('explain')
+    .description(
+      'Tell what happened on each connection of a capture: what was asked, lost, refused, and why it failed.',
+    )
+    .argument(
+      'FILE...',
+      'pcap or pcapng files of the same traffic: of one side, or better of both; - reads standard input',
+    )
+    .option('-v, --verbose', 'tell every repeat')
+    .option('--json', 'print one JSON object a line for each direction of a connection')
+    .addHelpText(
+      'after',
+      '\nVERBENA_PCAP=FILE records what a program sends and gets. What one side cannot tell (is the peer dead, or are its' +
+        '\nanswers lost?) the captures of both can. Exits with 0 when all went well in the end, 1 when something failed,' +
+        '\n2 when a file cannot be read.',
+    )
+    .action(tool(explain));
+}

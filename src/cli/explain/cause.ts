@@ -1,0 +1,40 @@
+/** What a verdict can be. */
+
+/** What a verdict is called by programs. */
+export const Cause = {
+  /** All was answered, at the first or at a later attempt. */
+  ANSWERED: 'answered',
+  REPAIRED: 'repaired',
+  /** The peer refused a request. */
+  REMOTE_ACCESS: 'remote-access',
+  INVALID_REQUEST: 'invalid-request',
+  REMOTE_OPERATION: 'remote-operation',
+  NOT_READY: 'not-ready',
+  /** The peer asked for the same packet again and again. */
+  SEQUENCE: 'sequence',
+  /** The peer speaks of PSNs that were never sent. */
+  PSN_MISMATCH: 'psn-mismatch',
+  /** Nothing has come back: from the beginning, or from some time on. Which of the next it was takes the peer's capture. */
+  NO_ANSWER: 'no-answer',
+  FELL_SILENT: 'fell-silent',
+  REQUESTS_LOST: 'requests-lost',
+  REQUESTS_DAMAGED: 'requests-damaged',
+  ANSWERS_LOST: 'answers-lost',
+  ANSWERS_DAMAGED: 'answers-damaged',
+  /** What arrived was not answered. */
+  UNHEARD: 'unheard',
+  /** Sent once and not answered: the capture may have ended too early. */
+  UNFINISHED: 'unfinished',
+  /** A service that acknowledges nothing. */
+  UNACKNOWLEDGED: 'unacknowledged',
+  LOST: 'lost',
+  DAMAGED: 'damaged',
+  ARRIVED: 'arrived',
+} as const;
+export type Cause = (typeof Cause)[keyof typeof Cause];
+
+/** A cause, and sentences with the numbers. */
+export interface Verdict {
+  readonly cause: Cause;
+  readonly text: string;
+}

@@ -1,0 +1,134 @@
+/** Why a half of a connection came to what it came to, as far as a capture can show it. */
+import { formatMicroseconds, rnrTimerUs } from '../../index.js';
+import { hex, NakCode } from '../../wire/index.js';
+import { Cause, type Verdict } from './cause.js';
+import { refusalHints } from './refusals.js';
+import { silenceVerdict } from './silence.js';
+import { type Answer, AnswerKind, attemptsAt, type Request, type Study } from './study.js';
+import { count, formatRequest } from './words.js';
+
+/** Attempts at the same PSN that make a loop. */
+const LOOP = 2;
+
+const REFUSALS: Readonly<Partial<Record<number, readonly [cause: Cause, name: string]>>> = {
+  [NakCode.INVALID_REQUEST]: [Cause.INVALID_REQUEST, 'invalid request'],
+  [NakCode.REMOTE_ACCESS_ERROR]: [Cause.REMOTE_ACCESS, 'remote access error'],
+  [NakCode.REMOTE_OPERATIONAL_ERROR]: [Cause.REMOTE_OPERATION, 'remote operational error'],
+};
+
+const isReliable = ({ half }: Study): boolean => half.service === 'RC' || half.service === 'XRC';
+
+function refusalVerdict(study: Study): Verdict | undefined {
+  for (const answer of study.answers) {
+    const refusal = answer.kind === AnswerKind.REFUSAL ? REFUSALS[answer.code] : undefined;
+    if (refusal === undefined) continue;
+    const [cause, name] = refusal;
+    const request = study.requests.find(({ first, last }) => first <= answer.place && answer.place <= last);
+    const what = request === undefined ? `PSN ${hex(answer.psn)}` : formatRequest(request);
+    const text = `the peer refused ${what}: NAK ${name}, ${refusalHints(study, request, answer).join('; ')}`;
+    return { cause, text };
+  }
+  return undefined;
+}
+
+/** The peer's answers name nothing that was asked for. */
+function mismatchVerdict({ requests, answers }: Study): Verdict | undefined {
+  const end = (requests.at(-1)?.last ?? 0) + 1;
+  if (answers.length === 0 || answers.some(({ place }) => place >= 0 && place <= end)) return undefined;
+  const [answer] = answers;
+  const asksFor = answer.kind === AnswerKind.REFUSAL ? 'asks for' : 'acknowledges';
+  return {
+    cause: Cause.PSN_MISMATCH,
+    text:
+      `the peer ${asksFor} PSN ${hex(answer.psn)}, which was never sent: requests began at PSN ${hex(requests[0].packets[0].packet.bth.psn)}; ` +
+      "the peer's rqPsn is not our sqPsn",
+  };
+}
+
+function waitingVerdict(answers: readonly Answer[], pending: Request): Verdict | undefined {
+  const of = answers.filter(({ place }) => place >= pending.first && place <= pending.last);
+  const last = of.at(-1);
+  if (last === undefined) return undefined;
+  const alike = of.filter(({ kind }) => kind === last.kind);
+  const attempts = count(attemptsAt(pending), 'time');
+  const [{ sentUs }] = pending.packets;
+  const spanUs = (sentUs.at(-1) ?? 0) - (sentUs[0] ?? 0);
+  if (last.kind === AnswerKind.NOT_READY)
+    return {
+      cause: Cause.NOT_READY,
+      text:
+        `${formatRequest(pending)} was sent ${attempts} in ${formatMicroseconds(spanUs)}, and the peer was not ready each time: ` +
+        `${count(alike.length, 'RNR NAK')} that ask for ${formatMicroseconds(rnrTimerUs(last.code))}; it had no receive request posted`,
+    };
+  if (last.kind !== AnswerKind.REFUSAL || alike.length < LOOP) return undefined;
+  return {
+    cause: Cause.SEQUENCE,
+    text:
+      `the peer asked for PSN ${hex(last.psn)} again ${count(alike.length, 'time')} (NAK PSN sequence error), though it was sent ${attempts}: ` +
+      'this packet does not get through, while others do',
+  };
+}
+
+/** How much was sent again, and what asked for it. */
+function answeredVerdict({ requests, answers }: Study): Verdict {
+  const repeats = requests
+    .flatMap(({ packets }) => packets)
+    .reduce((sum, { sentUs }) => sum + Math.max(0, sentUs.length - 1), 0);
+  const counted = (kind: AnswerKind): number => answers.filter((answer) => answer.kind === kind).length;
+  const naks = counted(AnswerKind.REFUSAL);
+  const waits = counted(AnswerKind.NOT_READY);
+  if (repeats === 0 && naks + waits === 0)
+    return { cause: Cause.ANSWERED, text: 'everything was answered at the first attempt' };
+  const why = [
+    ...(naks > 0 ? [`${count(naks, 'NAK')} of a PSN sequence error: packets were lost or overtaken`] : []),
+    ...(waits > 0 ? [`${count(waits, 'RNR NAK')}: the peer had no receive request at first`] : []),
+  ];
+  const rest = why.length > 0 ? why.join('; ') : 'nobody asked for that: the requester had waited for answers in vain';
+  return {
+    cause: Cause.REPAIRED,
+    text: `everything was answered in the end, after ${count(repeats, 'packet')} had been sent again; ${rest}`,
+  };
+}
+
+function unreliableVerdict(study: Study): Verdict {
+  const { half, requests, atRequester, atResponder, damagedAtResponder } = study;
+  const packets = requests.flatMap((request) => request.packets);
+  const sent = packets.reduce((sum, { sentUs }) => sum + sentUs.length, 0);
+  const arrived = packets.reduce((sum, { arrivedUs }) => sum + arrivedUs.length, 0);
+  const silent = `${half.service} answers nothing, so the sender learns nothing`;
+  if (!atResponder)
+    return {
+      cause: Cause.UNACKNOWLEDGED,
+      text: `${count(sent, 'packet')} sent; ${silent}: whether they arrived takes the peer's capture`,
+    };
+  const dropped =
+    half.service === 'UD'
+      ? "a wrong Q_Key or P_Key, no receive request, or a queue pair that is not ready, and the peer's counters say which"
+      : "no receive request, a key or a length that does not fit, or a queue pair that is not ready, and the peer's counters say which";
+  const arrivals = `${atRequester ? `${arrived} of ${count(sent, 'packet')}` : count(arrived, 'packet')} arrived`;
+  if (damagedAtResponder > 0)
+    return {
+      cause: Cause.DAMAGED,
+      text: `${arrivals}, and ${damagedAtResponder} damaged (wrong ICRC), which are dropped; ${silent}`,
+    };
+  if (atRequester && arrived < sent)
+    return { cause: Cause.LOST, text: `${arrivals}, ${sent - arrived} were lost on the way; ${silent}` };
+  const keys = [
+    ...new Set(half.requests.flatMap(({ packet }) => (packet.deth === undefined ? [] : [hex(packet.deth.qkey)]))),
+  ];
+  const shown = keys.length === 0 ? '' : ` with Q_Key ${keys.join(', ')}`;
+  return {
+    cause: Cause.ARRIVED,
+    text: `${arrivals}${shown}; what arrived and is missing nevertheless was dropped by the peer: ${dropped}`,
+  };
+}
+
+/** The verdict about a half of a connection. */
+export function verdictOf(study: Study): Verdict {
+  if (!isReliable(study)) return unreliableVerdict(study);
+  const refusal = refusalVerdict(study);
+  if (refusal !== undefined) return refusal;
+  const pending = study.requests.find(({ last }) => last > study.acknowledged);
+  if (pending === undefined) return answeredVerdict(study);
+  return mismatchVerdict(study) ?? waitingVerdict(study.answers, pending) ?? silenceVerdict(study, pending);
+}
