@@ -76,7 +76,7 @@ export function lanePlans(room: { readonly server: string; readonly client: stri
     },
     {
       name: 'shm',
-      what: 'through shared memory alone, inline to thread; both die',
+      what: 'through shared memory alone, inline to thread; its client lives on',
       members: [
         {
           name: 'server',
@@ -87,20 +87,24 @@ export function lanePlans(room: { readonly server: string; readonly client: stri
         {
           name: 'client',
           options: options('client', f, e, { host: 'inline', link: 'shm' }),
-          faults: ['kill', 'die', 'stop', 'slow'],
-          moments: ASKING,
+          faults: ['stop', 'slow'],
         },
       ],
     },
     {
       name: 'netem',
-      what: 'over a bad network, thread to inline; its server lives on',
+      what: 'over a bad network, thread to inline; both die',
       members: [
-        { name: 'server', options: options('server', g, g, disturbed), faults: ['stop', 'squeeze'] },
+        {
+          name: 'server',
+          options: options('server', g, g, disturbed),
+          faults: ['kill', 'die', 'stop', 'squeeze'],
+          moments: SERVING,
+        },
         {
           name: 'client',
           options: options('client', h, g, { ...disturbed, host: 'inline' }),
-          faults: ['kill', 'die'],
+          faults: ['kill', 'die', 'stop'],
           moments: ASKING,
         },
       ],

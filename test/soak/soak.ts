@@ -20,12 +20,14 @@ import { Tally } from './tally.js';
 const LOOK_MS = 1000;
 /** A dead peer shows in about a second; so long on a machine that is busy with other things. */
 const NOTICE_MS = 30_000;
-/** Nothing was done to a lane for so long, and nothing comes of it. */
-const PROGRESS_MS = 60_000;
+/** Whatever is done to a lane, in so long a time something comes of it. */
+const PROGRESS_MS = 120_000;
 /** A member says something every second. */
 const SILENCE_MS = 45_000;
 const END_MS = 45_000;
-const START_MS = 120_000;
+const START_MS = 300_000;
+/** For everybody to be back and at work after the last fault. */
+const REST_MS = 300_000;
 /** Files younger than this may be somebody's who is just making them. */
 const SETTLED_MS = 11_000;
 /** An address of its own for whoever looks what was left behind. */
@@ -173,7 +175,6 @@ export class Soak {
     const { kind, moment } = fault;
     this.tally.count(this.tally.faults, moment === undefined ? kind : `die in ${moment}`);
     this.log({ fault: kind, moment, member: member.name, lastsMs: fault.lastsMs, life: member.lives });
-    this.#progress.set(member.lane, performance.now() + fault.lastsMs);
     try {
       this.#injector.inject(fault, member);
     } catch (error) {
@@ -192,7 +193,7 @@ export class Soak {
     switch (report.report) {
       case 'ready':
         member.isReady = true;
-        this.#progress.set(member.lane, nowMs);
+        if (!this.#progress.has(member.lane)) this.#progress.set(member.lane, nowMs);
         break;
       case 'up':
         this.connections.up(name, report.connection, nowMs);
@@ -225,7 +226,7 @@ export class Soak {
       case 'status':
         if (report.footprint !== undefined) this.log({ footprint: report.footprint, member: name });
         if (report.figures.rounds > 0 && report.figures.rounds !== this.#rounds.get(name)) {
-          this.#progress.set(member.lane, Math.max(nowMs, this.#progress.get(member.lane) ?? 0));
+          this.#progress.set(member.lane, nowMs);
           this.#rounds.set(name, report.figures.rounds);
         }
         break;
@@ -327,7 +328,7 @@ export class Soak {
       this.members.every(({ isReady, busyUntilMs }) => isReady && busyUntilMs < Infinity) &&
       lanes.every((lane) => (this.#progress.get(lane) ?? 0) > sinceMs + 2000) &&
       [...this.connections.unaware(performance.now())].length === 0;
-    while (!isQuiet() && performance.now() - sinceMs < 2 * PROGRESS_MS) await sleep(200);
+    while (!isQuiet() && performance.now() - sinceMs < REST_MS) await sleep(200);
     if (!isQuiet()) this.violation('all', `it does not come to rest\n${this.dump(this.members)}`);
   }
 
