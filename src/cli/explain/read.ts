@@ -20,7 +20,7 @@ export async function readCaptures(files: readonly string[]): Promise<Sightings>
         file === '-' ? process.stdin : createReadStream(file, { highWaterMark: PIECE_BYTES });
       for await (const piece of stream) {
         if (!(piece instanceof Uint8Array)) throw new TypeError('a file came as text');
-        for (const record of reader.push(piece)) sightings.add({ ...record, data: record.data.slice() });
+        for (const record of reader.push(piece)) sightings.add(record);
       }
       reader.end();
     } catch (error) {

@@ -1,7 +1,7 @@
 /** What speaks for which reason of a refusal. */
 import { hex, NakCode, OpcodeBit, opcodeBits } from '../../wire/index.js';
 import type { Answer, Request, Study } from './study.js';
-import { count, memoryOf } from './words.js';
+import { count, greatest, memoryOf } from './words.js';
 
 const TAG_MASK = 0xff;
 const ATOMIC_BYTES = 8n;
@@ -60,22 +60,15 @@ function keyHints(study: Study, request: Request): string[] {
   ];
 }
 
-/** How many READs and atomics had been sent and not answered when this one was sent. */
+const WITH_ANSWERS = OpcodeBit.READ_REQUEST | OpcodeBit.ATOMIC | OpcodeBit.ATOMIC_WRITE;
+
+/** How many READs and atomics had been sent and not answered when this one was sent, itself included. */
 function outstanding({ requests, answers }: Study, request: Request): number {
   const [sentUs = 0] = request.packets[0].sentUs;
-  return requests.filter((one) => {
-    if (
-      one.first > request.first ||
-      (bitsOf(one) & (OpcodeBit.READ_REQUEST | OpcodeBit.ATOMIC | OpcodeBit.ATOMIC_WRITE)) === 0
-    )
-      return false;
-    const answer = answers.find(({ place }) => place >= one.last);
-    return answer === undefined || answer.timeUs > sentUs;
-  }).length;
-}
-
-function largestPayload(packets: readonly { readonly payload: Uint8Array }[]): number {
-  return Math.max(0, ...packets.map(({ payload }) => payload.length));
+  const answered = greatest(answers.filter(({ timeUs }) => timeUs <= sentUs).map(({ place }) => place));
+  return requests.filter(
+    (one) => one.first <= request.first && one.last > answered && (bitsOf(one) & WITH_ANSWERS) !== 0,
+  ).length;
 }
 
 function invalidHints(study: Study, request: Request, answer: Answer): string[] {
@@ -98,7 +91,7 @@ function invalidHints(study: Study, request: Request, answer: Answer): string[] 
     hints.push(
       `${count(outstanding(study, request), 'READ or atomic')} outstanding with it: is the peer's maxDestRdAtomic as large?`,
     );
-  const payload = largestPayload(request.packets.map((one) => one.packet));
+  const payload = greatest(request.packets.map((one) => one.packet.payloadBytes));
   if (payload > 0 && answer.place === request.first)
     hints.push(`its packets have up to ${count(payload, 'byte')}: is the peer's pathMtu as large?`);
   return hints;

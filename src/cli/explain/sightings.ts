@@ -2,6 +2,11 @@
 import { type CmMessage, type Packet, type CaptureRecord } from '../../wire/index.js';
 import { examine } from '../dump/examine.js';
 
+/** A packet without its data, of which only the length matters: captures are long. */
+export interface SeenPacket extends Omit<Packet, 'payload' | 'padding'> {
+  readonly payloadBytes: number;
+}
+
 /** A packet where somebody looked on. */
 export interface Sighting {
   /** Since the first frame of its file; two files may have been written by two clocks. */
@@ -10,7 +15,7 @@ export interface Sighting {
   readonly direction: 'in' | 'out' | undefined;
   readonly source: string;
   readonly destination: string;
-  readonly packet: Packet;
+  readonly packet: SeenPacket;
   readonly cm: CmMessage | undefined;
   /** Its ICRC is wrong: what stands in it may be anything. */
   readonly damaged: boolean;
@@ -51,10 +56,20 @@ export class Sightings {
       return;
     }
     const { source, destination } = addresses;
+    const { payload, padding: _, ...headers } = packet;
+    const seen = { ...headers, payloadBytes: payload.length };
     const { direction } = record;
     if (direction !== undefined) this.#vantages.add(direction === 'out' ? source : destination);
     const damaged = verdict === 'wrong';
-    this.all.push({ timeUs: Number(timeNs) / 1000, direction, source, destination, packet, cm: mad?.cm, damaged });
+    this.all.push({
+      timeUs: Number(timeNs) / 1000,
+      direction,
+      source,
+      destination,
+      packet: seen,
+      cm: mad?.cm,
+      damaged,
+    });
   }
 
   /** Whether somebody looked on at an address. */

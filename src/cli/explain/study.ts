@@ -1,12 +1,13 @@
 /** What was asked, how often each packet was sent, and what came back. */
 import { psnDiff } from '../../index.js';
-import { Aeth, OpcodeBit, opcodeBits, type Packet } from '../../wire/index.js';
+import { Aeth, OpcodeBit, opcodeBits } from '../../wire/index.js';
 import type { Half } from './halves.js';
-import { psnOf, type Sighting, type Sightings } from './sightings.js';
+import { greatest } from './words.js';
+import { psnOf, type SeenPacket, type Sighting, type Sightings } from './sightings.js';
 
 /** A packet of a request, which may have been sent several times. */
 export interface Asked {
-  readonly packet: Packet;
+  readonly packet: SeenPacket;
   /** Counted from the PSN of the half's first packet, so that they can be compared. */
   readonly place: number;
   /** When the requester sent it, or where nobody looked on there, when it reached the responder. */
@@ -55,11 +56,12 @@ export interface Study {
   /** Damaged packets seen at either end as they arrived. */
   readonly damagedAtRequester: number;
   readonly damagedAtResponder: number;
-  readonly lastUs: number;
 }
 
-const bitsOf = (packet: Packet): number => opcodeBits[packet.bth.opcode];
-const has = (packet: Packet, bit: number): boolean => (bitsOf(packet) & bit) !== 0;
+const LEAST_MTU = 256;
+
+const bitsOf = (packet: SeenPacket): number => opcodeBits[packet.bth.opcode];
+const has = (packet: SeenPacket, bit: number): boolean => (bitsOf(packet) & bit) !== 0;
 
 function askedOf({ requests }: Half, atRequester: boolean): Asked[] {
   const base = psnOf(requests[0]);
@@ -80,11 +82,13 @@ function askedOf({ requests }: Half, atRequester: boolean): Asked[] {
 
 /** Puts packets together to requests. What is missing in between does not matter: a capture may begin anywhere. */
 function requestsOf(asked: readonly Asked[], answers: readonly Sighting[]): Request[] {
-  const mtu = Math.max(
-    256,
-    ...asked.map(({ packet }) => (has(packet, OpcodeBit.FIRST | OpcodeBit.MIDDLE) ? packet.payload.length : 0)),
-    ...answers.map(({ packet }) => packet.payload.length),
-  );
+  const whole = asked
+    .filter(({ packet }) => has(packet, OpcodeBit.FIRST | OpcodeBit.MIDDLE))
+    .map(({ packet }) => packet);
+  const mtu = greatest([
+    LEAST_MTU,
+    ...[...whole, ...answers.map(({ packet }) => packet)].map(({ payloadBytes }) => payloadBytes),
+  ]);
   const requests: Request[] = [];
   for (const one of asked) {
     const { packet, place } = one;
@@ -93,10 +97,10 @@ function requestsOf(asked: readonly Asked[], answers: readonly Sighting[]): Requ
     if (continues) {
       open.packets.push(one);
       open.last = place;
-      if (open.packets[0].packet.reth === undefined) open.lengthBytes += packet.payload.length;
+      if (open.packets[0].packet.reth === undefined) open.lengthBytes += packet.payloadBytes;
       continue;
     }
-    const lengthBytes = packet.reth?.length ?? (packet.atomicEth === undefined ? packet.payload.length : 8);
+    const lengthBytes = packet.reth?.length ?? (packet.atomicEth === undefined ? packet.payloadBytes : 8);
     const span = has(packet, OpcodeBit.READ_REQUEST) ? Math.max(1, Math.ceil(lengthBytes / mtu)) : 1;
     const [firstUs = 0] = [...one.sentUs, ...one.arrivedUs];
     requests.push({ packets: [one], first: place, last: place + span - 1, lengthBytes, firstUs });
@@ -148,12 +152,11 @@ export function study(half: Half, sightings: Sightings): Study {
     requests,
     answers,
     given,
-    acknowledged: Math.max(-1, ...places),
+    acknowledged: greatest([-1, ...places]),
     damagedAtRequester: damagedAt(half.requester),
     damagedAtResponder: damagedAt(half.responder),
-    lastUs: Math.max(...half.requests.map(({ timeUs }) => timeUs), ...half.answers.map(({ timeUs }) => timeUs)),
   };
 }
 
 /** How often the packet of a request that was sent most often was sent. */
-export const attemptsAt = ({ packets }: Request): number => Math.max(...packets.map(({ sentUs }) => sentUs.length));
+export const attemptsAt = ({ packets }: Request): number => greatest(packets.map(({ sentUs }) => sentUs.length));

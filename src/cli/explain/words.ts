@@ -1,6 +1,11 @@
 /** Requests and numbers in words. */
-import { hex, OpcodeBit, opcodeBits, type Packet } from '../../wire/index.js';
+import { hex, OpcodeBit, opcodeBits } from '../../wire/index.js';
+import type { SeenPacket } from './sightings.js';
 import type { Request } from './study.js';
+
+/** Of nothing -Infinity, as Math.max has it, which cannot be asked about as many numbers as a capture has packets. */
+export const greatest = (numbers: readonly number[]): number =>
+  numbers.reduce((most, number) => (number > most ? number : most), -Infinity);
 
 export const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 
@@ -14,7 +19,7 @@ const KINDS: readonly (readonly [bit: number, name: string])[] = [
 ];
 
 /** `SEND with invalidate`. */
-export function kindOf({ bth }: Packet): string {
+export function kindOf({ bth }: SeenPacket): string {
   const bits = opcodeBits[bth.opcode];
   const [, name] = KINDS.find(([bit]) => (bits & bit) !== 0) ?? [0, 'packet'];
   if ((bits & OpcodeBit.IMM) !== 0) return `${name} with immediate`;
