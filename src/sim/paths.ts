@@ -32,6 +32,12 @@ export class Paths {
     }
   }
 
+  /** Everybody but those. @throws VerbsError EINVAL for hosts that there are not */
+  allBut(call: string, hosts: HostRefs): readonly SimHost[] {
+    const some = this.#all(call, hosts);
+    return this.#all(call, undefined).filter((host) => !some.includes(host));
+  }
+
   #pairs(call: string, match: PathMatch): readonly Pair[] {
     const { between, from, to } = match;
     const keys = Object.keys(match);

@@ -76,7 +76,7 @@ export class Sim implements Disposable {
     this.#rules = new Rules(this.#capture, (name) => this.#hosts.has(name));
     this.#paths = new Paths(network, this.#hosts);
     network.watcher = this.#capture;
-    network.onPacket = (packet) => this.#rules.judge(packet);
+    network.onPacket = this.#guarded((packet) => this.#rules.judge(packet), 'pass');
     if (conditions !== undefined) this.#paths.set(call, conditions);
   }
 
@@ -108,7 +108,7 @@ export class Sim implements Disposable {
         message: `there is a host ${name} already`,
         advice: 'Give it another name',
       });
-    const { address = `10.0.0.${this.#hosts.size + 1}`, ...link } = options;
+    const { address = this.#freeAddress(), ...link } = options;
     const canonical = canonicalAddress(call, address);
     const owner = this.#names.get(canonical);
     if (owner !== undefined)
@@ -134,9 +134,14 @@ export class Sim implements Disposable {
     this.#paths.set('sim.setConditions', changes, path);
   }
 
-  /** Cuts hosts off from others, both ways; by default from everybody else. @throws VerbsError EINVAL for hosts that there are not */
+  /**
+   * Cuts hosts off from others, both ways; by default from everybody else, but not from each other.
+   *
+   * @throws VerbsError EINVAL for hosts that there are not
+   */
   partition(hosts: HostRefs, others?: HostRefs): void {
-    this.#paths.set('sim.partition', { partitioned: true }, { between: [hosts, others ?? this.hosts] });
+    const call = 'sim.partition';
+    this.#paths.set(call, { partitioned: true }, { between: [hosts, others ?? this.#paths.allBut(call, hosts)] });
   }
 
   /** Cuts one way only: nothing gets from some hosts to others. @throws VerbsError EINVAL for hosts that there are not */
@@ -175,7 +180,7 @@ export class Sim implements Disposable {
   /** Calls `action` as packets are sent, before they arrive: to crash a host in the midst of a message. @throws VerbsError EINVAL */
   when(match: RuleMatch, action: (packet: SimPacket) => void): Rule {
     requireFunction('sim.when', action);
-    return this.#rules.add('sim.when', 'when', match, this.#guarded(action));
+    return this.#rules.add('sim.when', 'when', match, here(action));
   }
 
   /** Calls `action` when virtual time reaches `timeUs`, or at once when that has passed. */
@@ -183,7 +188,7 @@ export class Sim implements Disposable {
     if (typeof timeUs !== 'number' || !(timeUs >= 0))
       throw new VerbsError('sim.at', invalid(`timeUs is ${show(timeUs)}`, 'It is a number of µs'));
     requireFunction('sim.at', action);
-    this.#cluster.network.at(timeUs, this.#guarded(action));
+    this.#cluster.network.at(timeUs, this.#guarded(here(action), undefined));
     this.#cluster.simulation.stirred();
   }
 
@@ -344,15 +349,26 @@ export class Sim implements Disposable {
     );
   }
 
+  /** The first of 10.0.0.1, 10.0.0.2 and so on that no host has. */
+  #freeAddress(): string {
+    for (let number = 1; ; number += 1) {
+      const address = `10.0.${number >> 8}.${number & 0xff}`;
+      if (!this.#names.has(address)) return address;
+    }
+  }
+
   /** What throws in the midst of the traffic is told to whoever waits, and disturbs nobody else. */
-  #guarded<Arguments extends unknown[]>(action: (...args: Arguments) => void): (...args: Arguments) => void {
-    const bound = here(action);
+  #guarded<Arguments extends unknown[], Result>(
+    action: (...args: Arguments) => Result,
+    instead: Result,
+  ): (...args: Arguments) => Result {
     return (...args) => {
       try {
-        bound(...args);
+        return action(...args);
       } catch (error) {
         this.#failure ??= { error };
         for (const reject of [...this.#failureListeners]) reject(error);
+        return instead;
       }
     };
   }

@@ -79,6 +79,14 @@ describe('a partition', () => {
     assert.deepEqual(await fates((sim) => sim.cut('server', 'client')), [['delivered'], ['partitioned']]);
   });
 
+  it('leaves those together who are on one side', async () => {
+    const together = await fates((sim) => {
+      sim.host('third');
+      sim.partition(['client', 'server']);
+    });
+    assert.deepEqual(together, [['delivered'], ['delivered']]);
+  });
+
   it('heals', async () => {
     const healed = await fates((sim) => {
       sim.partition(['server'], ['client']);

@@ -19,9 +19,15 @@ describe('a host of a simulation', () => {
       [
         ['a', '10.0.0.1'],
         ['b', 'fd00::7'],
-        ['c', '10.0.0.3'],
+        ['c', '10.0.0.2'],
       ],
     );
+  });
+
+  it('gets an address that no other has', () => {
+    using sim = new Sim();
+    sim.host('a', { address: '10.0.0.1' });
+    assert.equal(sim.host('b').address, '10.0.0.2');
   });
 
   it('must have both for itself', () => {

@@ -93,6 +93,7 @@ describe('a simulation in which nothing is left to happen', () => {
 describe('an action that throws', () => {
   const actions: readonly (readonly [string, (sim: Sim) => void])[] = [
     ['at a time', (sim) => sim.at(5, () => assert.fail('thrown within'))],
+    ['in a match', (sim) => void sim.drop({ where: () => assert.fail('thrown within'), optional: true })],
     ['at a packet', (sim) => void sim.when({ cm: 'REQ' }, () => assert.fail('thrown within'))],
   ];
   for (const [when, prepare] of actions)
