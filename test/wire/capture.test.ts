@@ -77,6 +77,17 @@ describe('a pcapng file', () => {
     ]);
   });
 
+  it('tells which packets were sent and which received, where that was noted', () => {
+    const packets = (['in', 'out', undefined] as const).map((direction) =>
+      pcapngPacket(0n, bytesOf('010203'), { comment: 'of any length', ...(direction && { direction }) }),
+    );
+    const records = [...readCapture(joined(pcapngHeader({ linkType: LinkType.RAW }), ...packets))];
+    assert.deepEqual(
+      records.map(({ direction }) => direction),
+      ['in', 'out', undefined],
+    );
+  });
+
   it('may have several sections, each with interfaces of its own', () => {
     const other = pcapngHeader({ linkType: LinkType.ETHERNET });
     const file = joined(header, pcapngPacket(1n, bytesOf('01')), other, pcapngPacket(2n, bytesOf('02')));
