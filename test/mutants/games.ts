@@ -14,7 +14,7 @@ const FUZZ_PACKETS = 20_000;
 
 export const games: Readonly<Record<GameName, MutantGame>> = {
   traffic: {
-    seeds: 1000,
+    seeds: 2000,
     replay: (seed) => `npm run sim -- --seeds 1 --start ${seed}`,
     load: async () => {
       const { trafficGame } = await import('../sim/games.js');

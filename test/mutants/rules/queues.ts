@@ -108,15 +108,6 @@ export const queues: readonly Mutant[] = [
     games: ['traffic', 'walk'],
   },
   {
-    name: 'cq-solicited',
-    rule: 'a completion queue that is armed for solicited completions waits for one',
-    source: 'PROTOCOL.md 3.8',
-    file: CQ,
-    from: 'if (arm === CqArm.NONE || (arm === CqArm.SOLICITED && !solicited)) return;',
-    to: 'if (arm === CqArm.NONE) return;',
-    games: ['traffic', 'walk'],
-  },
-  {
     name: 'slots-back',
     rule: 'the slot of a request that has completed is given back',
     source: 'PROTOCOL.md 3.8',

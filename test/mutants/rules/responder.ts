@@ -195,15 +195,6 @@ export const responder: readonly Mutant[] = [
     games: ['traffic', 'walk'],
   },
   {
-    name: 'responses-first',
-    rule: 'an acknowledgement goes out after the responses to what came before',
-    source: 'PROTOCOL.md 2.2, 2.4',
-    file: 'src/nic/reliable/response-sender.ts',
-    from: 'if (!this.#ackDue || this.#count > 0) return Served.IDLE;',
-    to: 'if (!this.#ackDue) return Served.IDLE;',
-    games: ['traffic', 'walk'],
-  },
-  {
     name: 'acknowledgement',
     rule: 'a request that asks for an acknowledgement gets one',
     source: 'PROTOCOL.md 2.3, row 7; 2.4',
