@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Mtu, QpState } from '../../src/spec/index.js';
+import { Mtu, QpState, WcStatus } from '../../src/spec/index.js';
 import { Opcode } from '../../src/wire/index.js';
 import { Crowd, port, RATE, sum } from './crowd.js';
 import type { TestMr } from './host.js';
-import { dropping, Pair, pattern } from './pair.js';
+import { assertStatuses, dropping, Pair, pattern } from './pair.js';
 import { type TestQp, UNSIGNALLED } from './qp.js';
 
 describe('a sender whose last packet was lost', () => {
@@ -27,6 +27,26 @@ describe('a sender whose last packet was lost', () => {
     assert.ok(pair.nowUs - begun < 12_000, `${pair.nowUs - begun} us`);
     assert.equal(pair.a.nic.counters.lossProbes, 1);
     assert.equal(pair.a.nic.counters.completerRetryErr, 0);
+  });
+});
+
+describe('a requester that cannot send again what it would ask by', () => {
+  it('waits for the requests before it until their retries run out', () => {
+    const pair = new Pair();
+    const { a } = pair.connect({ both: { timeout: 14, retryCnt: 1 } });
+    const [first, second] = [pair.a.mr(64), pair.a.mr(64)];
+    const target = pair.b.mr(64);
+    a.write(first, target);
+    pair.drive({ until: () => a.sent().length > 0 });
+    pair.script = () => 'drop';
+    const ids = [a.write(first, target), a.write(second, target, { flags: UNSIGNALLED })];
+    pair.drive({ untilUs: pair.nowUs + 20 });
+    pair.a.nic.control.deregMr(second.handle);
+    pair.drive({ untilUs: pair.nowUs + 1e6 });
+    assertStatuses(a.sent(), [
+      [ids[0], WcStatus.RETRY_EXC_ERR],
+      [ids[1], WcStatus.WR_FLUSH_ERR],
+    ]);
   });
 });
 

@@ -111,6 +111,15 @@ export class Inquiry {
     }
   }
 
+  /** The packet that was to ask cannot be sent any more: what is unacknowledged is sent again when its time comes. */
+  forgo(): void {
+    const { core, qp, requester } = this;
+    this.asking = false;
+    if (requester.window.inFlight === 0 || core.timers.isArmed(qp.timerId)) return;
+    this.due = false;
+    this.#arm(this.#retryAtUs);
+  }
+
   #askAgain(): void {
     const { core, requester } = this;
     const { roundTrip } = requester;

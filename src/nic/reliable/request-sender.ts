@@ -274,6 +274,7 @@ export class RequestSender {
       const numSge = (control >>> 16) & 0xff;
       if (!mover.gather(sq.words, entry + SendWqe.DATA, numSge, qp.pd, begin, builder.bytes, builder.payload, length)) {
         this.requester.completer.stallAt(index, WcStatus.LOC_PROT_ERR, mover.syndrome, mover.detail);
+        if (this.requester.completer.stalled) this.requester.inquiry.forgo();
         return Served.IDLE;
       }
     }
