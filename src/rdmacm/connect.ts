@@ -71,7 +71,9 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     throw new VerbsError(CALL, invalid(`port is ${show(port)}`, 'It is a number from 1 to 65535'));
   if (localAddress !== undefined && (typeof localAddress !== 'string' || !isAddressText(localAddress)))
     throw new VerbsError(CALL, invalid(`localAddress is ${show(localAddress)}`, 'It is an IP address of this machine'));
-  using patience = new Patience(CALL, { signal, timeoutMs, host, port, context });
+  // Whoever is asked for a name takes real time for it, in which all of a simulated device's would go by.
+  const clock = isAddressText(host) ? { context } : {};
+  using patience = new Patience(CALL, { signal, timeoutMs, host, port, ...clock });
   let failure: unknown;
   for (const destination of await unlessAborted(destinationsOf(options), patience.signal)) {
     try {
