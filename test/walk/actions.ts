@@ -18,6 +18,7 @@ import {
   toRtr,
   toRts,
 } from './makers.js';
+import { isReliable } from './judge.js';
 import { peerOf, postOne, postRecv } from './post.js';
 import type { HostRecord, QpRecord, RegionRecord } from './things.js';
 import type { World } from './world.js';
@@ -65,16 +66,19 @@ function connect(world: World): void {
   connectPair(world, first, second);
   for (const qp of [first, second]) {
     const to = qp.srq ?? (qp.type === QpType.XRC_RECV ? world.pick(qp.host.srqs) : qp);
-    for (let i = random.below(5); i > 0 && to !== undefined && qp.type !== QpType.XRC_SEND; i -= 1) postRecv(world, to);
+    for (let i = random.below(9); i > 0 && to !== undefined && qp.type !== QpType.XRC_SEND; i -= 1) postRecv(world, to);
   }
 }
 
 function post(world: World): void {
-  const qp = world.pick(upHosts(world).flatMap(({ qps }) => qps.filter(({ seenState }) => seenState === RTS)));
-  if (qp === undefined) return;
   const { random } = world;
-  const count = random.chance(0.3) ? random.between(2, 6) : 1;
-  for (let i = 0; i < count; i += 1) if (!postOne(world, qp)) return;
+  const ready = upHosts(world).flatMap(({ qps }) => qps.filter(({ seenState }) => seenState === RTS));
+  // Of those that die of a mistake there would be too few otherwise.
+  const reliable = ready.filter(({ type }) => isReliable(type));
+  const qp = (random.chance(0.8) ? world.pick(reliable) : undefined) ?? world.pick(ready);
+  if (qp === undefined) return;
+  const count = random.chance(0.5) ? random.between(2, 8) : 1;
+  for (let i = 0; i < count; i += 1) postOne(world, qp);
 }
 
 function postAnywhere(world: World): void {
@@ -92,7 +96,7 @@ function receive(world: World): void {
   const srqs = upHosts(world).flatMap((host) => host.srqs.filter(({ alive }) => alive));
   const to = random.chance(0.3) && srqs.length > 0 ? world.pick(srqs) : world.pick(qps);
   if (to === undefined) return;
-  for (let i = random.between(1, 4); i > 0; i -= 1) postRecv(world, to);
+  for (let i = random.between(1, 8); i > 0; i -= 1) postRecv(world, to);
 }
 
 /** The program changes memory of its own. */
@@ -302,7 +306,9 @@ function mateType(type: QpType): QpType {
 
 /** Both ends of a connection begin anew. */
 function reconnect(world: World): void {
-  const qp = world.pick(upHosts(world).flatMap(({ qps }) => qps.filter(({ type }) => type !== QpType.XRC_RECV)));
+  const all = upHosts(world).flatMap(({ qps }) => qps.filter(({ type }) => type !== QpType.XRC_RECV));
+  const dead = all.filter((candidate) => candidate.seenState === ERR && peerOf(world, candidate) !== undefined);
+  const qp = (world.random.chance(0.85) ? world.pick(dead) : undefined) ?? world.pick(all);
   const peer = qp && peerOf(world, qp);
   if (qp === undefined || peer === undefined || peer === qp || peer.type !== mateType(qp.type)) return;
   resetQp(world, qp);
@@ -407,7 +413,7 @@ export const actions: readonly Action[] = [
   { kind: 'window', weight: 2.5, run: onHost(makeWindow) },
   { kind: 'dealloc window', weight: 0.7, run: deallocWindow },
   { kind: 'modify', weight: 2.5, run: modify },
-  { kind: 'reconnect', weight: 2, run: reconnect },
+  { kind: 'reconnect', weight: 5, run: reconnect },
   {
     kind: 'destroy QP',
     weight: 1,

@@ -86,7 +86,7 @@ export function someCq(world: World, host: HostRecord): CqRecord {
 /** Where a region may lie: some begin and end within a word, many share bytes. */
 export function someRange(world: World): { at: number; lengthBytes: number } {
   const { random } = world;
-  const lengthBytes = random.pick([64, 256, 1000, 1024, 2048, 4096, random.between(1, 6000)]);
+  const lengthBytes = random.pick([64, 1000, 1200, 2048, 4096, 4096, random.between(1, 6000)]);
   const most = ARENA_BYTES - lengthBytes;
   const at = random.chance(0.8) ? 8 * random.below(Math.floor(most / 8) + 1) : random.below(most + 1);
   return { at, lengthBytes };
@@ -249,7 +249,7 @@ export function toRtr(
     rqPsn: theirs.sqPsn,
     ahAttr: { grh: { dgid: peer.host.context.queryGid(1, 0) } },
   };
-  const depth = { maxDestRdAtomic, minRnrTimer: random.pick([1, 8, 12, 14, 14]) };
+  const depth = { maxDestRdAtomic, minRnrTimer: random.pick([8, 14, 15, 16]) };
   const responds = type === QpType.RC || type === QpType.XRC_RECV;
   const attr: QpModifyAttr =
     type === QpType.UD ? { qpState: QpState.RTR } : { qpState: QpState.RTR, ...path, ...(responds ? depth : {}) };
@@ -267,7 +267,7 @@ export function toRts(world: World, qp: Record, own: End, expected: readonly str
   const { type, life } = qp;
   const maxRdAtomic = random.chance(0.97) ? random.pick([1, 1, 2, 4, 16]) : 0;
   const timeout = random.pick(TIMEOUTS);
-  const rnrRetry = random.pick([7, 7, 7, 6, 3, 1, 0]);
+  const rnrRetry = random.pick([7, 7, 7, 7, 7, 6, 2, 0]);
   const retryCnt = random.pick([7, 7, 7, 3, 1]);
   const sends = { timeout, retryCnt, rnrRetry, sqPsn: own.sqPsn, maxRdAtomic };
   let attr: QpModifyAttr = { qpState: QpState.RTS, sqPsn: own.sqPsn };

@@ -11,7 +11,7 @@ import {
   type Sge,
   WrOpcode,
 } from '../../src/index.js';
-import { considerReceive, hostAt, isAligned, TAKES } from './judge.js';
+import { considerReceive, hostAt, isAligned, SENDS, TAKES } from './judge.js';
 import { makeRegion, ALL } from './makers.js';
 import { windowOf } from './rights.js';
 import type {
@@ -69,25 +69,25 @@ export function peerOf(world: World, qp: QpRecord): QpRecord | undefined {
   return host?.qps.find(({ alive, qpn }) => alive && qpn === qp.life.destQpn);
 }
 
-/** Pieces that make up a length, of regions that are good for it; now and then of one that is not. */
+/** Pieces that make up a length, or as much of it as a region has that is good for it; now and then one is taken that is not. */
 export function somePieces(
   world: World,
   host: HostRecord,
   pd: PdRecord | undefined,
-  length: number,
+  wanted: number,
   access: number,
 ): Sge[] {
   const { random } = world;
-  if (length === 0) return [];
+  if (wanted === 0) return [];
   const wrong = random.chance(world.malice / 2);
-  const fits = ({ alive, pd: theirs, access: theirAccess, lengthBytes }: RegionRecord): boolean =>
-    alive && lengthBytes >= length && (wrong || (theirs === pd && (theirAccess & access) === access));
-  let region = world.pick(host.regions.filter(fits));
-  if (region === undefined && pd !== undefined) {
-    region = makeRegion(world, host, pd, ALL);
-    if (region === undefined || region.lengthBytes < length) region = world.pick(host.regions.filter(fits));
-  }
+  const good = host.regions.filter(
+    ({ alive, pd: theirs, access: theirAccess }) =>
+      alive && (wrong || (theirs === pd && (theirAccess & access) === access)),
+  );
+  let region = world.pick(good.filter(({ lengthBytes }) => lengthBytes >= wanted)) ?? world.pick(good);
+  if (region === undefined && pd !== undefined) region = makeRegion(world, host, pd, ALL);
   if (region === undefined) return [];
+  const length = Math.min(wanted, region.lengthBytes);
   const parts = length > 8 && random.chance(0.3) ? random.between(2, 3) : 1;
   const sges: Sge[] = [];
   let left = length;
@@ -104,7 +104,13 @@ export function somePieces(
 }
 
 /** What of the peer's memory a request names. */
-function someRemote(world: World, qp: QpRecord, pd: PdRecord | undefined, access: number, length: number): Remote {
+function someRemote(
+  world: World,
+  qp: QpRecord,
+  pd: PdRecord | undefined,
+  access: number,
+  length: number,
+): Remote | undefined {
   const { random } = world;
   const peer = peerOf(world, qp);
   const host = peer?.host ?? qp.host;
@@ -133,7 +139,7 @@ function someRemote(world: World, qp: QpRecord, pd: PdRecord | undefined, access
   const fits = (region: RegionRecord): boolean =>
     wrong === 'rights' || ((region.access & access) === access && region.pd === pd && region.lengthBytes >= length);
   const region = world.pick(host.regions.filter((candidate) => candidate.alive && fits(candidate)));
-  if (region === undefined) return { rkey: 1, addr: 8n, lengthBytes: length, access };
+  if (region === undefined) return undefined;
   return place(region.iova, region.lengthBytes, wrong === 'lkey' ? region.api.lkey : region.api.rkey);
 }
 
@@ -160,7 +166,9 @@ export function postOne(world: World, qp: QpRecord): boolean {
   if (opcode === WrOpcode.BIND_MW) return postBind(world, qp);
   const signalled = qp.sqSigAll || random.chance(0.8);
   const eight = opcode === WrOpcode.ATOMIC_WRITE || (ACCESS[opcode] ?? 0) === AccessFlags.REMOTE_ATOMIC;
-  const most = qp.type === UD ? (random.chance(0.02) ? 5000 : 2048) : 4096;
+  // What is sent has to fit into what is posted for it, as a rule.
+  const short = qp.type === UD || (SENDS.has(opcode) && random.chance(0.9));
+  const most = short ? 1000 : 4096;
   const dataless = opcode === WrOpcode.LOCAL_INV || opcode === WrOpcode.FLUSH;
   let length = eight ? 8 : Math.min(random.pick(LENGTHS), most);
   const fillsOwn = opcode === WrOpcode.RDMA_READ || (ACCESS[opcode] ?? 0) === AccessFlags.REMOTE_ATOMIC;
@@ -168,7 +176,7 @@ export function postOne(world: World, qp: QpRecord): boolean {
   const bytes = Uint8Array.from({ length: inline ? length : 0 }, () => random.u32());
   const sges = inline || dataless ? [] : somePieces(world, host, qp.pd, length, fillsOwn ? AccessFlags.LOCAL_WRITE : 0);
   if (!inline && !dataless && !eight) length = sges.reduce((sum, sge) => sum + sge.length, 0);
-  if (eight && !inline && sges.length === 0) return false;
+  if (eight && !inline && sges.reduce((sum, sge) => sum + sge.length, 0) !== 8) return false;
   const request = new SendRecord(world.nextWrId(), qp, opcode, sges, length, signalled, world.tick, life);
   if (inline) request.inline = bytes;
   const flags =
@@ -205,6 +213,7 @@ function describe(
     access === 0
       ? undefined
       : someRemote(world, qp, pd, access, opcode === WrOpcode.FLUSH ? random.pick(LENGTHS) : lengthBytes);
+  if (access !== 0 && remote === undefined) return undefined;
   if (remote !== undefined) request.remote = remote;
   const rdma = { remoteAddr: remote?.addr ?? 0n, rkey: remote?.rkey ?? 0 };
   const pieces = sgList as Sge[]; // inline data goes with opcodes that take it only
@@ -397,7 +406,7 @@ export function postRecv(world: World, to: QpRecord | SrqRecord): void {
   const { random } = world;
   const shared = 'maxWr' in to;
   const header = !shared && to.type === UD ? 40 : 0;
-  const length = random.chance(0.1) ? random.pick(LENGTHS) : random.pick([1024, 4096, 4096]) + header;
+  const length = random.chance(0.05) ? random.pick(LENGTHS) : random.pick([1024, 1024, 4096]) + header;
   const sges = somePieces(world, to.host, to.pd, Math.min(length, 4096), AccessFlags.LOCAL_WRITE);
   const capacity = sges.reduce((sum, sge) => sum + sge.length, 0);
   const recv: RecvRecord = {
