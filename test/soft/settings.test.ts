@@ -56,8 +56,8 @@ test('a shortest ACK timeout lets a peer be silent for longer than the queue pai
     using context = openDevice({ host: 'inline', address: loopback(1), minAckTimeout });
     const side = makeSide(context);
     connectTo(side, { ...infoOf(side), qpNum: 0x7fffff }, { timeout: 1, retryCnt: 1 });
-    side.qp.postSend({ opcode: WrOpcode.SEND, sgList: [side.mr.sge(0, 8)] });
     const begun = performance.now();
+    side.qp.postSend({ opcode: WrOpcode.SEND, sgList: [side.mr.sge(0, 8)] });
     assert.equal(drainOne(side.cq).status, WcStatus.RETRY_EXC_ERR);
     assert.ok((performance.now() - begun) * 1000 >= leastUs);
   }
