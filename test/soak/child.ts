@@ -8,6 +8,8 @@ import { type MemberOptions, type Order, type Report } from './protocol.js';
 const PROGRAM = fileURLToPath(new URL('./member.js', import.meta.url));
 /** A heap that grows because nobody cleans up would hide one that leaks. */
 const NODE_FLAGS = ['--max-semi-space-size=2', '--max-old-space-size=256'];
+/** USER_HZ is 100 wherever Node runs. */
+const MS_PER_TICK = 10;
 /** Ends of logs that are shown. */
 const TAIL_LINES = 12;
 
@@ -103,6 +105,23 @@ export class Child {
       return `threads: ${threads.join('; ')}\n  open: ${files.join(', ')}`;
     } catch (error) {
       return `cannot be looked at: ${String(error)}`;
+    }
+  }
+
+  /** Whether a thread of it could run just now, and how long all have run so far; undefined where nobody can tell. */
+  processor(): { readonly isRunnable: boolean; readonly usedMs: number } | undefined {
+    try {
+      const task = `/proc/${this.#programPid()}/task`;
+      // After the name, which may hold anything: the state first, the ticks of user and system twelfth and thirteenth.
+      const threads = readdirSync(task).map((id) => {
+        const stat = readFileSync(`${task}/${id}/stat`, 'utf8');
+        return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      });
+      const ticks = threads.reduce((sum, fields) => sum + Number(fields[11]) + Number(fields[12]), 0);
+      return { isRunnable: threads.some(([state]) => state === 'R'), usedMs: ticks * MS_PER_TICK };
+    } catch {
+      // It has just ended.
+      return undefined;
     }
   }
 

@@ -11,6 +11,12 @@ const WARM_UP_MS = 60_000;
 /** Blocks of 512 bytes that a file may have where files stay small. */
 const SMALL_FILE_BLOCKS = 512;
 
+/**
+ * Who could run, and runs for less than this part of the time, is kept waiting by the machine. Far less than a share of two
+ * processors among all programs: one that hangs and spins gets that, and is to be noticed.
+ */
+const LEAST_SHARE = 0.02;
+
 export interface Stall {
   readonly atMs: number;
   readonly ms: number;
@@ -46,6 +52,7 @@ export class MemberWatch {
   peak: Footprint | undefined;
   last: Footprint | undefined;
   cpuMs = 0;
+  #processor: { readonly atMs: number; readonly usedMs: number } | undefined;
   #samples: (Footprint & { readonly atMs: number })[] = [];
 
   constructor(
@@ -67,6 +74,7 @@ export class MemberWatch {
     this.figures = noFigures();
     this.doing = 'starting';
     this.#samples = [];
+    this.#processor = undefined;
     const { folder, roomDisk } = this.place;
     const { within, options } = this.plan;
     const capture = options.capture === 'room' ? join(roomDisk, 'capture.pcapng') : options.capture;
@@ -88,6 +96,17 @@ export class MemberWatch {
 
   order(order: Order): void {
     this.child?.order(order);
+  }
+
+  /** A program that gets no processor at all cannot say so. To be called now and then. */
+  lookForStarvation(): void {
+    const atMs = performance.now();
+    const seen = this.child?.processor();
+    const before = this.#processor;
+    this.#processor = seen && { ...seen, atMs };
+    if (seen === undefined || before === undefined || !seen.isRunnable || seen.usedMs < before.usedMs) return;
+    const passedMs = atMs - before.atMs;
+    if (seen.usedMs - before.usedMs < LEAST_SHARE * passedMs) this.stalls.push({ atMs, ms: passedMs });
   }
 
   get isFree(): boolean {

@@ -288,6 +288,7 @@ export class Soak {
     const stallMs = this.#stalls.take();
     if (stallMs > 20) this.#own.push({ atMs: nowMs, ms: stallMs });
     if (this.#own.length > 200) this.#own.shift();
+    for (const member of this.members) member.lookForStarvation();
     for (const unaware of this.connections.unaware(nowMs)) {
       const member = this.members.find(({ name }) => name === unaware.member);
       if (member === undefined || member.isStopped) continue;
