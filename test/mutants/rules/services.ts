@@ -89,13 +89,4 @@ export const services: readonly Mutant[] = [
     to: 'if (false) {',
     games: ['fuzz'],
   },
-  {
-    name: 'ud-controlled-qkey',
-    rule: 'a Q_Key with the top bit set stands for that of the queue pair',
-    source: 'PROTOCOL.md 1.5',
-    file: 'src/nic/datagram/requester.ts',
-    from: 'const qkey = remoteQkey < 0 ? qp.attr.qkey : remoteQkey;',
-    to: 'const qkey = remoteQkey;',
-    games: ['traffic'],
-  },
 ];
