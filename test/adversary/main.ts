@@ -1,7 +1,7 @@
-import { parseArgs } from 'node:util';
 import { Assault, Breach } from './assault.js';
 import { attacks, type Knower, KNOWERS, knowerWords } from './attacks/index.js';
 import { GOALS, goalWords } from './judge.js';
+import { clearLine, readOptions, wholeNumber } from '../support/command-line.js';
 
 const HELP = `An adversary that knows the protocol, and not the numbers: it sends what it likes to a device with connections, memory
 and listeners, and guesses queue pair numbers, PSNs, keys, Q_Keys, names of connections; or it is connected, or holds a key,
@@ -20,30 +20,13 @@ Ctrl-C ends it with the summary so far. The exit status is 1 when an attempt cam
 const SLICE = 2000;
 const PROGRESS_MS = 250;
 
-function wholeNumber(name: string, text: string): number {
-  const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= 0) return value;
-  process.stderr.write(`--${name} takes a whole number, not '${text}'\n`);
-  process.exit(2);
-}
+const OPTIONS = {
+  attempts: { type: 'string', default: '1000000' },
+  seed: { type: 'string', default: '1' },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
 
-function readOptions() {
-  try {
-    return parseArgs({
-      options: {
-        attempts: { type: 'string', default: '1000000' },
-        seed: { type: 'string', default: '1' },
-        json: { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    }).values;
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${HELP}\n`);
-    process.exit(2);
-  }
-}
-
-const clearLine = (): string => (process.stderr.isTTY ? '\r\x1b[K' : '');
 const count = (value: number): string => value.toLocaleString('en');
 
 /** Attempts by who made them and what for, and what luck alone would have given. */
@@ -98,7 +81,7 @@ function printJson(assault: Assault, wanted: number, seed: number, seconds: numb
 }
 
 async function main(): Promise<void> {
-  const options = readOptions();
+  const options = readOptions(OPTIONS, HELP);
   if (options.help) {
     process.stdout.write(`${HELP}\n`);
     return;

@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util';
 import { Fuzz } from './fuzz.js';
+import { clearLine, readOptions, wholeNumber } from '../support/command-line.js';
 
 const HELP = `Throws hostile packets at a NIC with queue pairs of every type in every state: every opcode, right and wrong keys,
 addresses, lengths, PSNs, P_Keys, Q_Keys, senders and checksums. Fails when a packet has an effect that the rules of the
@@ -16,32 +16,12 @@ Ctrl-C ends it with the summary so far. The exit status is 1 when something is w
 const SLICE_PACKETS = 20_000;
 const PROGRESS_MS = 250;
 
-function wholeNumber(name: string, text: string): number {
-  const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= 0) return value;
-  process.stderr.write(`--${name} takes a whole number, not '${text}'\n`);
-  process.exit(2);
-}
-
-function readOptions() {
-  try {
-    return parseArgs({
-      options: {
-        packets: { type: 'string', default: '1000000' },
-        seed: { type: 'string', default: '1' },
-        json: { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    }).values;
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${HELP}\n`);
-    process.exit(2);
-  }
-}
-
-function clearLine(): string {
-  return process.stderr.isTTY ? '\r\x1b[K' : '';
-}
+const OPTIONS = {
+  packets: { type: 'string', default: '1000000' },
+  seed: { type: 'string', default: '1' },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
 
 function printSummary({ figures }: Fuzz, wanted: number, seed: number, seconds: number, json: boolean): void {
   const packetsPerSecond = figures.packets / seconds;
@@ -61,7 +41,7 @@ function printSummary({ figures }: Fuzz, wanted: number, seed: number, seconds: 
 }
 
 async function main(): Promise<void> {
-  const options = readOptions();
+  const options = readOptions(OPTIONS, HELP);
   if (options.help) {
     process.stdout.write(`${HELP}\n`);
     return;

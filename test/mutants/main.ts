@@ -1,11 +1,11 @@
 import { availableParallelism } from 'node:os';
-import { parseArgs } from 'node:util';
 import { games } from './games.js';
 import { hunt, perform, range, type Found, type Verdict } from './hunt.js';
 import type { GameName, Mutant } from './mutant.js';
 import type { Task } from './player.js';
 import { mutants } from './table.js';
 import { unchanged } from './transpile.js';
+import { clearLine, readOptions } from '../support/command-line.js';
 
 const HELP = `Switches off one rule of the NIC or of its connection manager at a time, and plays the seeded games until one of them
 reports something wrong: so it shows that they would see it. What it is that stands in the way of a wrong packet, call or
@@ -36,21 +36,13 @@ function fail(sentence: string): never {
   process.exit(2);
 }
 
-function readOptions() {
-  try {
-    return parseArgs({
-      options: {
-        only: { type: 'string', multiple: true },
-        jobs: { type: 'string', default: String(availableParallelism()) },
-        json: { type: 'boolean', default: false },
-        list: { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    }).values;
-  } catch (error) {
-    return fail(`${error instanceof Error ? error.message : String(error)}\n\n${HELP}`);
-  }
-}
+const OPTIONS = {
+  only: { type: 'string', multiple: true },
+  jobs: { type: 'string', default: String(availableParallelism()) },
+  json: { type: 'boolean', default: false },
+  list: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
 
 function chosen(only: readonly string[] | undefined): readonly Mutant[] {
   if (only === undefined) return mutants;
@@ -67,10 +59,6 @@ function printList(list: readonly Mutant[]): void {
       `${name}: ${rule} (${source})\n  ${file}, found by ${names.join(', ')}\n` +
         `${from.replace(/^/gm, '  - ')}\n${to.replace(/^/gm, '  + ')}\n\n`,
     );
-}
-
-function clearLine(): string {
-  return process.stderr.isTTY ? '\r\x1b[K' : '';
 }
 
 function progress(text: string): void {
@@ -162,7 +150,7 @@ function summarise(results: readonly Result[], wanted: number, problems: readonl
 }
 
 async function main(): Promise<void> {
-  const options = readOptions();
+  const options = readOptions(OPTIONS, HELP);
   if (options.help) {
     process.stdout.write(`${HELP}\n`);
     return;

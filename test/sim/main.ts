@@ -1,9 +1,9 @@
-import { parseArgs } from 'node:util';
 import { rows } from './cm/conversations.js';
 import { explore } from './cm/explore.js';
 import { FAULTS } from './cm/faults.js';
 import { type Figures, type Game, NOTHING_YET, sumOf } from './game.js';
 import { cmGame, trafficGame, walkGame } from './games.js';
+import { clearLine, readOptions, wholeNumber } from '../support/command-line.js';
 
 const HELP = `Plays seeded runs of random traffic of RC, UC and UD between simulated hosts, over a network that loses, doubles,
 reorders and damages packets, and checks every byte and every completion against a model.
@@ -53,45 +53,23 @@ class Tally {
   }
 }
 
-function wholeNumber(name: string, text: string, least: number): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < least) {
-    process.stderr.write(`--${name} takes a whole number from ${String(least)} on, not '${text}'\n`);
-    process.exit(2);
-  }
-  return value;
-}
-
-function readOptions() {
-  try {
-    return parseArgs({
-      options: {
-        seeds: { type: 'string', default: '1000' },
-        start: { type: 'string', default: '1' },
-        json: { type: 'boolean', default: false },
-        trace: { type: 'boolean', default: false },
-        cm: { type: 'boolean', default: false },
-        walk: { type: 'boolean', default: false },
-        steps: { type: 'string' },
-        'cm-faults': { type: 'string' },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    }).values;
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${HELP}\n`);
-    process.exit(2);
-  }
-}
+const OPTIONS = {
+  seeds: { type: 'string', default: '1000' },
+  start: { type: 'string', default: '1' },
+  json: { type: 'boolean', default: false },
+  trace: { type: 'boolean', default: false },
+  cm: { type: 'boolean', default: false },
+  walk: { type: 'boolean', default: false },
+  steps: { type: 'string' },
+  'cm-faults': { type: 'string' },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
 
 function report(game: Game, { seed, message }: Failure): void {
   process.stderr.write(
     `${clearLine()}FAILED ${game.describe(seed)}\n${message}\n` +
       `  replay: ${game.replay} --seeds 1 --start ${seed} --trace\n\n`,
   );
-}
-
-function clearLine(): string {
-  return process.stderr.isTTY ? '\r\x1b[K' : '';
 }
 
 function play(game: Game, seed: number, tally: Tally, trace: boolean): void {
@@ -149,7 +127,7 @@ function playFaults(faults: number): void {
 }
 
 async function main(): Promise<void> {
-  const options = readOptions();
+  const options = readOptions(OPTIONS, HELP);
   if (options.help) {
     process.stdout.write(`${HELP}\n`);
     return;

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { nativeHostProblem } from '../../src/host/index.js';
 import { lanePlans } from './lanes.js';
 import { figuresOf, textOf } from './report.js';
 import { clockProblem, Room, ROOM_CLIENT, ROOM_SERVER, roomProblem } from './room.js';
 import { Soak } from './soak.js';
+import { readOptions } from '../support/command-line.js';
 
 const HELP = `Real programs over sockets and shared memory, which are killed, stopped, slowed, squeezed, deprived of their addresses,
 disks and threads at moments of chance, while all that they say to each other is checked: every byte, each message and
@@ -32,22 +32,13 @@ function number(name: string, text: string, isRight: (value: number) => boolean)
   process.exit(2);
 }
 
-function readOptions() {
-  try {
-    return parseArgs({
-      options: {
-        minutes: { type: 'string', default: '60' },
-        seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-        json: { type: 'boolean', default: false },
-        keep: { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    }).values;
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${HELP}\n`);
-    process.exit(2);
-  }
-}
+const OPTIONS = {
+  minutes: { type: 'string', default: '60' },
+  seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+  json: { type: 'boolean', default: false },
+  keep: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
 
 function showProgress(soak: Soak, seconds: number): () => void {
   const { isTTY } = process.stderr;
@@ -72,7 +63,7 @@ function showProgress(soak: Soak, seconds: number): () => void {
 }
 
 async function main(): Promise<void> {
-  const options = readOptions();
+  const options = readOptions(OPTIONS, HELP);
   if (options.help) {
     process.stdout.write(`${HELP}\n`);
     return;
