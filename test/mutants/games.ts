@@ -17,8 +17,8 @@ export const games: Readonly<Record<GameName, MutantGame>> = {
     seeds: 2000,
     replay: (seed) => `npm run sim -- --seeds 1 --start ${seed}`,
     load: async () => {
-      const { trafficGame } = await import('../sim/games.js');
-      return (seed) => void trafficGame.play(seed, undefined);
+      const { gameOf } = await import('../sim/games.js');
+      return (seed) => void gameOf('traffic').play(seed, undefined);
     },
   },
   walk: {
@@ -34,8 +34,8 @@ export const games: Readonly<Record<GameName, MutantGame>> = {
     seeds: 500,
     replay: (seed) => `npm run sim -- --cm --seeds 1 --start ${seed}`,
     load: async () => {
-      const { cmGame } = await import('../sim/games.js');
-      return (seed) => void cmGame.play(seed, undefined);
+      const { gameOf } = await import('../sim/games.js');
+      return (seed) => void gameOf('cm').play(seed, undefined);
     },
   },
   // A seed is the number of a conversation.

@@ -17,7 +17,7 @@ function transportLines(counts: Figures['counts']): string {
 }
 
 /** Random traffic over connections that are there from the beginning. */
-export const trafficGame: Game = {
+const trafficGame: Game = {
   replay: 'npm run sim --',
   play: (seed, trace) => {
     const { virtualUs, network, byTransport, ...counts } = runSeed(seed, trace && { trace });
@@ -33,7 +33,7 @@ export const trafficGame: Game = {
 };
 
 /** Programs that connect and part by rdma_cm, on hosts that come and go. */
-export const cmGame: Game = {
+const cmGame: Game = {
   replay: 'npm run sim -- --cm',
   play: (seed, trace) => {
     const { virtualUs, network, ...counts } = runCmSeed(seed, trace && { trace });
@@ -48,7 +48,7 @@ export const cmGame: Game = {
 };
 
 /** Random calls of the verbs, right and wrong, on hosts and links that fail; `only` are the steps to take. */
-export function walkGame(only: readonly number[] | undefined): Game {
+function walkGame(only: readonly number[] | undefined): Game {
   return {
     replay: 'npm run sim -- --walk',
     play: (seed, trace) => runWalkSeed(seed, { ...(trace && { trace }), ...(only && { only }) }),
@@ -65,4 +65,11 @@ export function walkGame(only: readonly number[] | undefined): Game {
       `reordered ${readable(network, 'reordered')}, damaged ${readable(network, 'corrupted')}, ` +
       `cut off ${readable(network, 'partitioned', 'unroutable')}`,
   };
+}
+
+export type GameName = 'traffic' | 'cm' | 'walk';
+
+/** The game of a name; `only` are the steps of walks to take. */
+export function gameOf(name: GameName, only?: readonly number[]): Game {
+  return name === 'walk' ? walkGame(only) : name === 'cm' ? cmGame : trafficGame;
 }

@@ -1,14 +1,17 @@
+import { availableParallelism } from 'node:os';
 import { rows } from './cm/conversations.js';
 import { explore } from './cm/explore.js';
 import { FAULTS } from './cm/faults.js';
 import { type Figures, type Game, NOTHING_YET, sumOf } from './game.js';
-import { cmGame, trafficGame, walkGame } from './games.js';
+import { type GameName, gameOf } from './games.js';
+import { type Failure, type Played, playSeed } from './play.js';
+import { playOnThreads } from './players.js';
 import { clearLine, readOptions, wholeNumber } from '../support/command-line.js';
 
 const HELP = `Plays seeded runs of random traffic of RC, UC and UD between simulated hosts, over a network that loses, doubles,
 reorders and damages packets, and checks every byte and every completion against a model.
 
-usage: npm run sim -- [--cm | --walk] [--seeds N] [--start S] [--json] [--trace]
+usage: npm run sim -- [--cm | --walk] [--seeds N] [--start S] [--jobs N] [--json] [--trace]
        npm run sim -- --cm-faults N
 
   --cm         instead, programs connect and part by rdma_cm, on hosts that come and go; every event of every
@@ -18,6 +21,7 @@ usage: npm run sim -- [--cm | --walk] [--seeds N] [--start S] [--json] [--trace]
   --steps LIST with --walk, for one run: take these steps of it only, as a failure names them
   --seeds N    how many runs (default 1000)
   --start S    seed of the first one; run i has seed S + i (default 1)
+  --jobs N     how many at a time (default: as many as there are processors)
   --json       print the summary as JSON
   --trace      print every packet as it is sent, with --cm every event and call, too; for one run
   --cm-faults N
@@ -28,20 +32,14 @@ Ctrl-C ends it with the summary so far. The exit status is 1 when a run failed.`
 
 /** After so many failures the rest would hardly tell more. */
 const MAX_FAILURES = 20;
-/** How long the event loop is kept from hearing a Ctrl-C. */
-const SLICE_MS = 50;
 const PROGRESS_MS = 250;
-
-interface Failure {
-  readonly seed: number;
-  readonly message: string;
-}
 
 /** Everything that the runs so far came to. */
 class Tally {
   runs = 0;
   total: Figures = NOTHING_YET;
   readonly failures: Failure[] = [];
+  #shownMs = 0;
   readonly #startMs = performance.now();
 
   get seconds(): number {
@@ -51,19 +49,24 @@ class Tally {
   get runsPerSecond(): number {
     return this.runs / this.seconds;
   }
-}
 
-const OPTIONS = {
-  seeds: { type: 'string', default: '1000' },
-  start: { type: 'string', default: '1' },
-  json: { type: 'boolean', default: false },
-  trace: { type: 'boolean', default: false },
-  cm: { type: 'boolean', default: false },
-  walk: { type: 'boolean', default: false },
-  steps: { type: 'string' },
-  'cm-faults': { type: 'string' },
-  help: { type: 'boolean', short: 'h', default: false },
-} as const;
+  add({ runs, total, failures }: Played): void {
+    this.runs += runs;
+    this.total = sumOf(this.total, total);
+    this.failures.push(...failures);
+    this.failures.sort((a, b) => a.seed - b.seed);
+  }
+
+  /** Shows how far it is, where somebody looks on. */
+  show(wanted: number): void {
+    if (!process.stderr.isTTY || performance.now() - this.#shownMs < PROGRESS_MS) return;
+    this.#shownMs = performance.now();
+    const failed = this.failures.length === 0 ? '' : `, ${this.failures.length} failed`;
+    process.stderr.write(
+      `${clearLine()}${this.runs} of ${wanted} runs, ${this.runsPerSecond.toFixed(0)} runs/s${failed}`,
+    );
+  }
+}
 
 function report(game: Game, { seed, message }: Failure): void {
   process.stderr.write(
@@ -72,18 +75,18 @@ function report(game: Game, { seed, message }: Failure): void {
   );
 }
 
-function play(game: Game, seed: number, tally: Tally, trace: boolean): void {
-  try {
-    const line = trace ? (text: string) => void process.stdout.write(`${text}\n`) : undefined;
-    tally.total = sumOf(tally.total, game.play(seed, line));
-  } catch (error) {
-    const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    const failure = { seed, message };
-    tally.failures.push(failure);
-    report(game, failure);
-  }
-  tally.runs += 1;
-}
+const OPTIONS = {
+  seeds: { type: 'string', default: '1000' },
+  start: { type: 'string', default: '1' },
+  jobs: { type: 'string', default: String(availableParallelism()) },
+  json: { type: 'boolean', default: false },
+  trace: { type: 'boolean', default: false },
+  cm: { type: 'boolean', default: false },
+  walk: { type: 'boolean', default: false },
+  steps: { type: 'string' },
+  'cm-faults': { type: 'string' },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
 
 function printSummary(game: Game, tally: Tally, wanted: number, json: boolean): void {
   const { runs, total, failures, seconds, runsPerSecond } = tally;
@@ -138,25 +141,25 @@ async function main(): Promise<void> {
     return;
   }
   const only = options.steps?.split(',').map((id) => wholeNumber('steps', id, 1));
-  const game = options.walk ? walkGame(only) : options.cm ? cmGame : trafficGame;
+  const name: GameName = options.walk ? 'walk' : options.cm ? 'cm' : 'traffic';
+  const game = gameOf(name, only);
   const wanted = wholeNumber('seeds', options.seeds, 1);
   const start = wholeNumber('start', options.start, 0);
+  const jobs = wholeNumber('jobs', options.jobs, 1);
   const tally = new Tally();
+  const hear = (played: Played): boolean => {
+    tally.add(played);
+    for (const failure of played.failures) report(game, failure);
+    tally.show(wanted);
+    return tally.failures.length < MAX_FAILURES;
+  };
   const interruption = new AbortController();
-  process.once('SIGINT', () => interruption.abort());
-  let shownMs = 0;
-  while (tally.runs < wanted && !interruption.signal.aborted && tally.failures.length < MAX_FAILURES) {
-    const sliceEndMs = performance.now() + SLICE_MS;
-    while (tally.runs < wanted && tally.failures.length < MAX_FAILURES && performance.now() < sliceEndMs)
-      play(game, start + tally.runs, tally, options.trace);
-    if (process.stderr.isTTY && performance.now() - shownMs > PROGRESS_MS) {
-      shownMs = performance.now();
-      const failed = tally.failures.length === 0 ? '' : `, ${tally.failures.length} failed`;
-      process.stderr.write(
-        `${clearLine()}${tally.runs} of ${wanted} runs, ${tally.runsPerSecond.toFixed(0)} runs/s${failed}`,
-      );
-    }
-    await new Promise((resolve) => setImmediate(resolve));
+  if (options.trace) {
+    const line = (text: string): void => void process.stdout.write(`${text}\n`);
+    for (let run = 0; run < wanted; run += 1) if (!hear(playSeed({ game: name, only }, start + run, line))) break;
+  } else {
+    process.once('SIGINT', () => interruption.abort());
+    await playOnThreads({ game: name, only, start, runs: wanted }, jobs, interruption.signal, hear);
   }
   printSummary(game, tally, wanted, options.json);
   if (tally.failures.length > 0) process.exitCode = 1;
