@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Mtu } from '../../src/spec/index.js';
+import { Mtu, WcStatus } from '../../src/spec/index.js';
 import { Opcode } from '../../src/wire/index.js';
 import { assertCompleted, type Captured, dropping, Pair, pattern } from './pair.js';
 
@@ -216,5 +216,34 @@ describe('a READ that was answered in part', () => {
     remote.bytes.set(pattern(100, 2));
     pair.drive();
     assert.deepEqual(local.bytes, pattern(100, 2));
+  });
+});
+
+describe('a packet that is lost again and again', () => {
+  /** PSNs start at 0x1000: the second packet of the message. */
+  const second = (packet: Captured): boolean => request(packet) && packet.psn === 0x1001;
+
+  function lossyTimes(times: number) {
+    const pair = new Pair();
+    const { a } = pair.connect({ both: { pathMtu: Mtu.MTU_256, timeout: 14, retryCnt: 2 } });
+    let lost = 0;
+    pair.script = (packet) => (second(packet) && lost++ < times ? 'drop' : 'pass');
+    return { pair, a };
+  }
+
+  it('is sent at most nine times in each retry, however fast the peer says that it is missing', () => {
+    const { pair, a } = lossyTimes(Infinity);
+    a.write(pair.a.mrOf(pattern(SIZE)), pair.b.mr(SIZE));
+    pair.drive();
+    assert.equal(a.sent()[0].status, WcStatus.RETRY_EXC_ERR);
+    const sent = pair.fromA(second).length;
+    assert.ok(sent <= 27, `sent ${String(sent)} times`);
+  });
+
+  it('arrives before any timer runs out when its eighth repeat comes through', () => {
+    const { pair, a } = lossyTimes(8);
+    const wrId = a.write(pair.a.mrOf(pattern(SIZE)), pair.b.mr(SIZE));
+    pair.run(2000);
+    assertCompleted(a.sent(), [wrId]);
   });
 });
