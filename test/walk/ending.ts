@@ -1,6 +1,6 @@
 import { nameOf, QpState, QpType } from '../../src/index.js';
 import { check } from '../sim/failure.js';
-import { destroyQp } from './actions.js';
+import { destroyQp } from './connections.js';
 import { isReliable, LOCALS, TAKES, targetOf } from './judge.js';
 import { describeRequest } from './statuses.js';
 import type { HostRecord, QpRecord, SendRecord } from './things.js';

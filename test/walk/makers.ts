@@ -70,7 +70,7 @@ export function somePd(world: World, host: HostRecord): PdRecord {
 
 export function makeCq(world: World, host: HostRecord): CqRecord {
   const { random } = world;
-  const cqe = random.chance(0.1) ? random.between(1, 16) : 256;
+  const cqe = world.slips(0.1) ? random.between(1, 16) : 256;
   const api = host.context.createCq({ cqe, channel: host.channel });
   api.reqNotify();
   const cq = { id: world.nextId(), api, capacity: api.cqe, dead: false };
@@ -84,9 +84,9 @@ export function someCq(world: World, host: HostRecord): CqRecord {
 }
 
 /** Where a region may lie: some begin and end within a word, many share bytes. */
-export function someRange(world: World): { at: number; lengthBytes: number } {
+export function someRange(world: World, leastBytes = 1): { at: number; lengthBytes: number } {
   const { random } = world;
-  const lengthBytes = random.pick([64, 1000, 1200, 2048, 4096, 4096, random.between(1, 6000)]);
+  const lengthBytes = Math.max(leastBytes, random.pick([64, 1000, 1200, 2048, 4096, 4096, random.between(1, 6000)]));
   const most = ARENA_BYTES - lengthBytes;
   const at = random.chance(0.8) ? 8 * random.below(Math.floor(most / 8) + 1) : random.below(most + 1);
   return { at, lengthBytes };
@@ -101,8 +101,14 @@ export function someAccess(world: World): number {
   return random.chance(0.1) ? access | ZERO_BASED : access;
 }
 
-export function makeRegion(world: World, host: HostRecord, pd: PdRecord, access: number): RegionRecord | undefined {
-  const { at, lengthBytes } = someRange(world);
+export function makeRegion(
+  world: World,
+  host: HostRecord,
+  pd: PdRecord,
+  access: number,
+  leastBytes = 1,
+): RegionRecord | undefined {
+  const { at, lengthBytes } = someRange(world, leastBytes);
   const api = world.attempt(`${host.address} registers ${lengthBytes} bytes at ${at}, access ${access}`, ['ok'], () =>
     pd.api.regMr(host.arena.bytes.subarray(at, at + lengthBytes), access),
   );
@@ -221,7 +227,7 @@ export function someEnd(world: World, qp: Record, mtu: End['mtu']): End {
 
 export function toInit(world: World, qp: Record, expected: readonly string[] = ['ok']): void {
   const { random } = world;
-  const access = random.chance(0.85) ? QP_ACCESS : random.u32() & QP_ACCESS;
+  const access = world.slips(0.15) ? random.u32() & QP_ACCESS : QP_ACCESS;
   const attr: QpModifyAttr =
     qp.type === QpType.UD
       ? { qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qkey: QKEY }
@@ -242,7 +248,7 @@ export function toRtr(
 ): void {
   const { random } = world;
   const { type, life } = qp;
-  const maxDestRdAtomic = random.chance(0.95) ? 16 : random.below(3);
+  const maxDestRdAtomic = world.slips(0.05) ? random.below(3) : 16;
   const path = {
     pathMtu: own.mtu,
     destQpNum: peer.qpn,
@@ -265,10 +271,10 @@ export function toRtr(
 export function toRts(world: World, qp: Record, own: End, expected: readonly string[] = ['ok']): void {
   const { random } = world;
   const { type, life } = qp;
-  const maxRdAtomic = random.chance(0.97) ? random.pick([1, 1, 2, 4, 16]) : 0;
+  const maxRdAtomic = world.slips(0.03) ? 0 : random.pick([1, 1, 2, 4, 16]);
   const timeout = random.pick(TIMEOUTS);
-  const rnrRetry = random.pick([7, 7, 7, 7, 7, 6, 2, 0]);
-  const retryCnt = random.pick([7, 7, 7, 3, 1]);
+  const rnrRetry = world.slips(0.4) ? random.pick([6, 2, 0]) : 7;
+  const retryCnt = world.slips(0.4) ? random.pick([3, 1]) : 7;
   const sends = { timeout, retryCnt, rnrRetry, sqPsn: own.sqPsn, maxRdAtomic };
   let attr: QpModifyAttr = { qpState: QpState.RTS, sqPsn: own.sqPsn };
   if (type === QpType.RC || type === QpType.XRC_SEND) attr = { qpState: QpState.RTS, ...sends };
@@ -286,7 +292,7 @@ export function connectPair(world: World, a: Record, b: Record): void {
   const { random } = world;
   const mtu = random.between(1, 5) as End['mtu']; // the five values of Mtu
   const ends = [someEnd(world, a, mtu), someEnd(world, b, mtu)] as const;
-  const skew = random.chance(0.03);
+  const skew = world.slips(0.03);
   for (const [qp, peer, i] of [
     [a, b, 0],
     [b, a, 1],
@@ -296,7 +302,7 @@ export function connectPair(world: World, a: Record, b: Record): void {
     toRtr(world, qp, peer, ends[i], skew && i === 0 ? { ...theirs, sqPsn: (theirs.sqPsn + 1) & 0xffffff } : theirs);
   }
   toRts(world, a, ends[0]);
-  if (random.chance(0.9)) toRts(world, b, ends[1]);
+  if (!world.slips(0.1)) toRts(world, b, ends[1]);
 }
 
 /** A QP goes back to RESET; what it had outstanding is gone without a word. */

@@ -1,5 +1,6 @@
 import { SeededRandom } from '../../src/link/index.js';
 import { actions } from './actions.js';
+import { characterOf } from './character.js';
 
 /**
  * One step of a walk. All that it does follows from its own number and from what is there when its turn comes, so that
@@ -37,7 +38,11 @@ export function planWalk(seed: number): Walk {
   for (let i = 0; i < pairs; i += 1) add('connect', 0);
   const total = random.pick([20, 40, 40, 80, 80, 150, 300]);
   // Each walk has its own favourites, so that rare things come together in some of them.
-  const weights = actions.map(({ weight }) => weight * random.pick([0, 0.5, 1, 1, 1, 2, 4]));
+  const { upheaval } = characterOf(seed);
+  const weights = actions.map(({ weight, upsets, vital }) => {
+    const favour = random.pick([vital ? 1 : 0, 0.5, 1, 1, 1, 2, 4]);
+    return weight * favour * (upsets ? upheaval : 1);
+  });
   const calm = random.chance(0.4);
   const sum = actions.reduce((all, { fault }, i) => all + (calm && fault ? 0 : weights[i]), 0);
   for (let i = 0; i < total; i += 1) {

@@ -224,6 +224,8 @@ export class SendRecord {
   /** Its place among the requests of its life. */
   index = 0;
   inline: Uint8Array | undefined;
+  /** Its receiver asked to be woken by it. */
+  solicited = false;
   remote: Remote | undefined;
   immData: number | undefined;
   invalidates: number | undefined;

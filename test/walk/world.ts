@@ -3,6 +3,7 @@ import { SeededRandom } from '../../src/link/index.js';
 import { PERFECT_CONDITIONS } from '../../src/link/simulation/conditions.js';
 import { check } from '../sim/failure.js';
 import { Captured } from '../nic/packets.js';
+import { type Character, characterOf } from './character.js';
 import { Claims } from './claims.js';
 import { Completions, type Ledger } from './completions.js';
 import { consider, considerReceive, fit, isReliable, mayEndOwn, mayEndPeer, targetOf } from './judge.js';
@@ -38,8 +39,7 @@ export class World implements Ledger {
   readonly live = new Set<SendRecord>();
   readonly claims = new Claims();
   readonly datagrams: SendRecord[] = [];
-  /** How often a request names a key, a range or a memory that is wrong. */
-  readonly malice: number;
+  readonly character: Character;
   readonly counts = { calls: 0, refused: 0, completions: 0, messages: 0, errors: 0, looks: 0, changes: 0, requests: 0 };
   /** Of the step that is being taken. */
   random = new SeededRandom(0);
@@ -59,7 +59,7 @@ export class World implements Ledger {
   #made = 0;
 
   constructor(readonly seed: number) {
-    this.malice = new SeededRandom(seed ^ 0x3a11ce).pick([0, 0.01, 0.03, 0.08]);
+    this.character = characterOf(seed);
     this.cluster = new SimulatedCluster({ seed });
     this.cluster.network.onPacket = (packet) => {
       const captured = Captured.of(packet);
@@ -88,6 +88,11 @@ export class World implements Ledger {
   nextId(): number {
     this.#made += 1;
     return this.step.id * 64 + this.#made;
+  }
+
+  /** Whether something is done in a way that does not fit, which happens with that probability in the usual walk. */
+  slips(probability: number): boolean {
+    return this.random.chance(probability * this.character.slips);
   }
 
   begin(step: { readonly id: number; readonly random: number }): void {
