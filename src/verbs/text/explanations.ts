@@ -23,8 +23,8 @@ export interface Evidence {
 /** An explanation: what happened, and what to look at. */
 export type Template = (evidence: Evidence) => string;
 
-/** Times that a timer has a packet sent at most (retry_cnt is 7 at most), and somewhat more: beyond, a peer has asked for it. */
-const MOST_TIMEOUTS = 16;
+/** Transmissions where a timer alone asks for repeats, of which retry_cnt allows 7 at most: beyond, a peer has asked for some. */
+const MOST_TIMEOUTS = 8;
 
 const hex = (word: number): string => `0x${word.toString(16)}`;
 const address = (high: number, low: number): string => `0x${joinWords(high, low).toString(16)}`;
