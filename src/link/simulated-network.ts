@@ -212,8 +212,8 @@ export class SimulatedNetwork {
     }
   }
 
-  #note({ index }: SimulatedPacket | SimulatedFrame, what: Happening): void {
-    this.watcher?.happened(index, what);
+  #note(packet: SimulatedPacket | SimulatedFrame, what: Happening): void {
+    this.watcher?.happened(packet.index, what, packet);
   }
 
   /** @internal What a link sends to a group: to each host that is in it now, the sender included, a packet of its own. */

@@ -1,4 +1,10 @@
-import { type Happening, type NetworkWatcher, PcapngFile, type SimulatedPacket } from '../link/index.js';
+import {
+  type Happening,
+  type NetworkWatcher,
+  PcapngFile,
+  type SimulatedFrame,
+  type SimulatedPacket,
+} from '../link/index.js';
 import { VerbsError } from '../verbs/index.js';
 import { buildIpUdpHeader, fillUdpChecksum, ipUdpHeaderBytes } from '../wire/index.js';
 import { packetFields, type PacketFields } from './packet.js';
@@ -23,10 +29,17 @@ export interface SimPacket extends PacketFields {
   readonly bytes: Uint8Array;
 }
 
-interface Entry {
-  readonly sent: SimulatedPacket;
+/** A packet at one end of its way, and when it was there, in the order of all that happened. */
+interface Moment {
+  readonly order: number;
+  readonly timeUs: number;
+  readonly packet: SimulatedPacket;
+}
+
+interface Entry extends Moment {
   readonly fate: Happening[];
-  readonly deliveredUs: number[];
+  /** As it came, damage and all. */
+  readonly arrivals: Moment[];
   fields?: PacketFields;
 }
 
@@ -36,6 +49,7 @@ export class Capture implements NetworkWatcher {
   readonly #entries = new Map<number, Entry>();
   #bytes = 0;
   #forgotten = 0;
+  #order = 0;
 
   constructor(
     private readonly limitBytes: number,
@@ -44,20 +58,22 @@ export class Capture implements NetworkWatcher {
   ) {}
 
   sent(packet: SimulatedPacket): void {
-    this.#entries.set(packet.index, { sent: packet, fate: [], deliveredUs: [] });
+    this.#entries.set(packet.index, this.#entryOf(packet));
     this.#bytes += packet.bytes.length;
     while (this.#bytes > this.limitBytes) this.#forgetOldest();
   }
 
-  happened(index: number, what: Happening): void {
+  happened(index: number, what: Happening, packet: SimulatedPacket | SimulatedFrame): void {
     const entry = this.#entries.get(index);
-    entry?.fate.push(what);
-    if (what === 'delivered') entry?.deliveredUs.push(this.nowUs());
+    if (entry === undefined) return;
+    entry.fate.push(what);
+    if (what === 'delivered' && packet.header !== undefined)
+      entry.arrivals.push({ order: this.#order++, timeUs: this.nowUs(), packet });
   }
 
   /** A packet that was just sent. */
   describe(packet: SimulatedPacket): SimPacket {
-    return this.#describe(this.#entries.get(packet.index) ?? { sent: packet, fate: [], deliveredUs: [] });
+    return this.#describe(this.#entries.get(packet.index) ?? this.#entryOf(packet));
   }
 
   /** @throws VerbsError ENOBUFS when some were forgotten */
@@ -76,15 +92,24 @@ export class Capture implements NetworkWatcher {
     return [...this.#entries.values()].slice(-count).map((entry) => this.#describe(entry));
   }
 
-  /** @returns where it was written: elsewhere, when another capture is being written to that file */
-  write(path: string): string {
+  /**
+   * Each packet where it was sent, and again each time it arrived: what captures at both hosts show.
+   *
+   * @param seenAt says whose captures, by address
+   * @returns where it was written: elsewhere, when another capture is being written to that file
+   */
+  write(path: string, seenAt: (address: string) => boolean): string {
     const file = new PcapngFile(path, { warn: () => undefined });
+    const moments = [...this.#entries.values()].flatMap(({ arrivals, ...sent }) => {
+      const { from, to } = sent.packet;
+      const about = `${this.nameOf(from)} > ${this.nameOf(to)}`;
+      const departure = { ...sent, direction: 'out', comment: `${about}: ${formatFate(sent.fate)}` } as const;
+      const came = arrivals.map((each) => ({ ...each, direction: 'in', comment: `${about}: arrived` }) as const);
+      return [...(seenAt(from) ? [departure] : []), ...(seenAt(to) ? came : [])];
+    });
     try {
-      for (const entry of this.#entries.values()) {
-        const { from, to, fate, sentUs } = this.#describe(entry);
-        const comment = `${from} > ${to}: ${fate.length === 0 ? 'under way' : fate.join(', ')}`;
-        file.record(BigInt(Math.round(sentUs * 1000)), ipPacketOf(entry.sent), 'out', comment);
-      }
+      for (const { timeUs, packet, direction, comment } of moments.sort((a, b) => a.order - b.order))
+        file.record(BigInt(Math.round(timeUs * 1000)), ipPacketOf(packet), direction, comment);
     } finally {
       file.close();
     }
@@ -92,8 +117,12 @@ export class Capture implements NetworkWatcher {
     return file.path;
   }
 
+  #entryOf(packet: SimulatedPacket): Entry {
+    return { order: this.#order++, timeUs: packet.sentAtUs, packet, fate: [], arrivals: [] };
+  }
+
   #describe(entry: Entry): SimPacket {
-    const { sent, fate, deliveredUs } = entry;
+    const { packet: sent, fate, arrivals } = entry;
     entry.fields ??= packetFields(sent.bytes);
     return {
       index: sent.index,
@@ -102,15 +131,15 @@ export class Capture implements NetworkWatcher {
       to: this.nameOf(sent.to),
       ...entry.fields,
       fate: [...fate],
-      deliveredUs: [...deliveredUs],
+      deliveredUs: arrivals.map(({ timeUs }) => timeUs),
       bytes: sent.bytes,
     };
   }
 
   #forgetOldest(): void {
     const [oldest] = this.#entries.values();
-    this.#entries.delete(oldest.sent.index);
-    this.#bytes -= oldest.sent.bytes.length;
+    this.#entries.delete(oldest.packet.index);
+    this.#bytes -= oldest.packet.bytes.length;
     this.#forgotten += 1;
   }
 }
@@ -127,8 +156,11 @@ function ipPacketOf({ header, bytes }: SimulatedPacket): Uint8Array {
 
 /** `12.5 µs client > server RC_SEND_ONLY qpn=0x000123 psn=0x000000 payload=5: delivered`. */
 export function formatSimPacket({ sentUs, from, to, text, fate }: SimPacket): string {
-  const end = fate.length === 0 ? 'under way' : fate.join(', ');
-  return `${formatUs(sentUs)} ${from} > ${to} ${text}: ${end}`;
+  return `${formatUs(sentUs)} ${from} > ${to} ${text}: ${formatFate(fate)}`;
+}
+
+function formatFate(fate: readonly Happening[]): string {
+  return fate.length === 0 ? 'under way' : fate.join(', ');
 }
 
 /** Virtual time in words. */

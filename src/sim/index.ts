@@ -6,6 +6,6 @@ export type { HostRef, PacketMatch } from './match.js';
 export type { AckKind, CmName, NakName, OpcodeName, PacketFields } from './packet.js';
 export type { HostRefs, PathMatch } from './paths.js';
 export { Rule, type RuleMatch } from './rules.js';
-export { Sim, type SimOptions, type UntilOptions } from './sim.js';
+export { type CaptureOptions, Sim, type SimOptions, type UntilOptions } from './sim.js';
 export { simulate, type Scenario, type SimulateOptions } from './simulate.js';
 export { StalledError } from './stalled-error.js';

@@ -34,8 +34,8 @@ export class Paths {
 
   /** Everybody but those. @throws VerbsError EINVAL for hosts that there are not */
   allBut(call: string, hosts: HostRefs): readonly SimHost[] {
-    const some = this.#all(call, hosts);
-    return this.#all(call, undefined).filter((host) => !some.includes(host));
+    const some = this.hostsOf(call, hosts);
+    return this.hostsOf(call, undefined).filter((host) => !some.includes(host));
   }
 
   #pairs(call: string, match: PathMatch): readonly Pair[] {
@@ -43,15 +43,16 @@ export class Paths {
     const keys = Object.keys(match);
     if (keys.some((key) => !['between', 'from', 'to'].includes(key)) || (between !== undefined && keys.length > 1))
       throw new VerbsError(call, invalid(`that path is ${show(match)}`, 'It has between, or from and to'));
-    if (between === undefined) return product(this.#all(call, from), this.#all(call, to));
+    if (between === undefined) return product(this.hostsOf(call, from), this.hostsOf(call, to));
     const [some, others] = between;
     return [
-      ...product(this.#all(call, some), this.#all(call, others)),
-      ...product(this.#all(call, others), this.#all(call, some)),
+      ...product(this.hostsOf(call, some), this.hostsOf(call, others)),
+      ...product(this.hostsOf(call, others), this.hostsOf(call, some)),
     ];
   }
 
-  #all(call: string, refs: HostRefs | undefined): SimHost[] {
+  /** The hosts that somebody names; default: all. @throws VerbsError EINVAL for one that there is not */
+  hostsOf(call: string, refs: HostRefs | undefined): SimHost[] {
     if (refs === undefined) return [...this.hosts.values()];
     const list: readonly HostRef[] = isHostList(refs) ? refs : [refs];
     return list.flatMap((ref) => this.hosts.get(hostName(call, ref, (name) => this.hosts.has(name))) ?? []);

@@ -32,6 +32,12 @@ export interface UntilOptions {
   readonly withinUs?: number;
 }
 
+/** Which part of the traffic goes into a capture file. */
+export interface CaptureOptions {
+  /** What these hosts sent and got. Default: all. */
+  readonly at?: HostRefs;
+}
+
 const CAPTURE_BYTES = 64 * 1024 * 1024;
 const PATIENCE_MS = 1000;
 const MAX_SEED = 2 ** 32 - 1;
@@ -284,13 +290,17 @@ export class Sim implements Disposable {
   }
 
   /**
-   * Writes the packets into a pcapng file, for Wireshark and `verbena dump`: each as it was sent, with its fate in a comment.
+   * Writes the packets into a pcapng file, for Wireshark, `verbena explain` and `verbena dump`: each as it was sent, with its
+   * fate in a comment, and again each time it arrived, as it came. pcapng's direction tells the two apart.
    *
+   * @param options.at only what these hosts sent and got: what a capture that was made there would show. Default: all
    * @returns where it was written: elsewhere, when another capture is being written into that file
-   * @throws LinkError when that is not possible
+   * @throws VerbsError EINVAL for hosts that there are not; LinkError when the file cannot be written
    */
-  writeCapture(path: string): string {
-    return this.#capture.write(path);
+  writeCapture(path: string, { at }: CaptureOptions = {}): string {
+    if (at === undefined) return this.#capture.write(path, () => true);
+    const addresses = new Set(this.#paths.hostsOf('sim.writeCapture', at).map(({ address }) => address));
+    return this.#capture.write(path, (address) => addresses.has(address));
   }
 
   /** How many packets were sent, delivered, lost and so on. */

@@ -85,7 +85,7 @@ describe('a capture file of a simulation', () => {
   }
 
   for (const address of [undefined, 'fd00::1'])
-    it(`holds each packet as it was sent, over IPv${address === undefined ? 4 : 6}`, async () => {
+    it(`holds each packet as it was sent and as it came, over IPv${address === undefined ? 4 : 6}`, async () => {
       const records = await written(address);
       const sound = records.map(({ linkType, data }) => {
         const frame = parseFrame(linkType, data);
@@ -95,7 +95,11 @@ describe('a capture file of a simulation', () => {
           new DataView(data.buffer, data.byteOffset).getUint32(at, true) === datagramIcrc(crc32, data, frame) >>> 0
         );
       });
-      assert.deepEqual(sound, [true, true, true]);
+      assert.deepEqual(
+        records.map(({ direction }) => direction),
+        ['out', 'out', 'in', 'out', 'in'],
+      );
+      assert.deepEqual(sound, [true, true, true, true, true]);
     });
 
   it('says in comments what became of them', async () => {

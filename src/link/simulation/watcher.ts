@@ -1,4 +1,4 @@
-import type { SimulatedPacket } from './packet.js';
+import type { SimulatedFrame, SimulatedPacket } from './packet.js';
 
 /**
  * What can happen to a packet of a simulated network, by the names of its counts; `dropped`, `delayed` and `replaced` are
@@ -24,6 +24,6 @@ export type Happening =
 export interface NetworkWatcher {
   /** A packet was sent. Its bytes stay as they are. */
   sent(packet: SimulatedPacket): void;
-  /** Something has happened, now, to the packet that was sent under that `index`. */
-  happened(index: number, what: Happening): void;
+  /** Something has happened, now, to the packet that was sent under that `index`; `packet` is what has become of it so far. */
+  happened(index: number, what: Happening, packet: SimulatedPacket | SimulatedFrame): void;
 }
