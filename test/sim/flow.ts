@@ -1,4 +1,4 @@
-import { ackTimeoutUs, QpState, rnrTimerUs, WcStatus } from '../../src/spec/index.js';
+import { ackTimeoutUs, QpState, rnrTimerUs, WcOpcode, WcStatus } from '../../src/spec/index.js';
 import type { SeededRandom } from '../../src/link/index.js';
 import { statusName } from '../nic/pair.js';
 import type { Completion } from '../nic/rings.js';
@@ -29,6 +29,9 @@ export class Flow {
   /** The request that is wrong on purpose, or -1. */
   refusedRequest = -1;
   completed = 0;
+  /** Of these, SENDs, and requests that the peer was not to carry out. */
+  sends = 0;
+  misdirected = 0;
 
   /** The peer's target memory as all requests that have completed left it. */
   readonly #settled: Uint8Array;
@@ -139,6 +142,8 @@ export class Flow {
     const { end, peer } = this;
     const { change, landing, content, done } = operation;
     this.completed += 1;
+    if (operation.opcode === WcOpcode.SEND) this.sends += 1;
+    if (operation.name === 'MISDIRECTED') this.misdirected += 1;
     if (change !== undefined) this.#settled.set(change.bytes, change.offset);
     done?.();
     if (landing === undefined) return;

@@ -2,6 +2,7 @@ import type { SeededRandom } from '../../src/link/index.js';
 import type { Completion, DriverCq } from '../nic/rings.js';
 import type { HostMemory } from './endpoint.js';
 import { check } from './failure.js';
+import { Polled } from './polled.js';
 import type { Flow } from './flow.js';
 import { isReceive } from './receive-pool.js';
 import type { Receiver } from './receiver.js';
@@ -17,6 +18,7 @@ export interface Actor {
 /** The program of one host: it posts to its QPs, and polls its CQs or sleeps until a channel wakes it. */
 export class Program {
   readonly actors: Actor[] = [];
+  readonly polled = new Polled();
   readonly #actorsOfCq = new Map<DriverCq, Map<number, Actor>>();
   /** CQs that may raise an event: one for each time that they were armed. */
   readonly #armed = new Set<DriverCq>();
@@ -90,6 +92,7 @@ export class Program {
   #take(cq: DriverCq, completions: readonly Completion[]): void {
     check(!cq.overrun, () => 'a CQ overran');
     for (const completion of completions) {
+      this.polled.add(completion);
       const actor = this.#actorsOfCq.get(cq)?.get(completion.qpNum);
       check(actor !== undefined, () => `a completion for QP 0x${completion.qpNum.toString(16)}, which is not here`);
       // wr_ids tell receives from sends: in an error the opcode means nothing.

@@ -4,11 +4,13 @@ import { CommandError } from '../../src/nic/index.js';
 import { TestHost } from '../nic/host.js';
 import { Captured } from '../nic/packets.js';
 import type { ConnectOptions } from '../nic/qp.js';
+import { checkCounters } from './check-counters.js';
 import { checkWorld } from './check-world.js';
 import { type Disorder, ReliableDeliveries, UnreliableDeliveries } from './deliveries.js';
 import { type Connection, type Endpoint, makeEndpoint, makeHostMemory } from './endpoint.js';
 import { check } from './failure.js';
 import { Flow, MAX_IDLE_PACE_US, RETRY_COUNT } from './flow.js';
+import { PacketBook } from './packet-book.js';
 import { type Actor, Program } from './program.js';
 import { Receiver } from './receiver.js';
 import { type ConnectionPlan, type FlowPlan, planScenario, RNR_FOR_EVER, type Scenario } from './scenario.js';
@@ -47,6 +49,7 @@ class Run {
   readonly #programs: Program[];
   readonly #connections: Connection[] = [];
   readonly #wire = new WireWatch();
+  readonly #packets: PacketBook;
   readonly #dead = new Set<TestHost>();
   /** Hosts whose driver did something since their NIC had its last turn. */
   readonly #dirty = new Set<TestHost>();
@@ -63,6 +66,8 @@ class Run {
       this.#wire.see(packet);
       return 'pass';
     };
+    this.#packets = new PacketBook(this.#network);
+    this.#packets.onTaken = (address, bytes, kind) => this.#wire.take(address, bytes, kind);
     this.#hosts = Array.from({ length: scenario.hosts }, (_, i) => {
       const address = ipv6 ? `fd00::${String(i + 1)}` : `10.0.0.${String(i + 1)}`;
       return new TestHost(this.#network, address, { seed: seed + 7919 * (i + 1), link: { inboxLimitBytes } });
@@ -86,7 +91,8 @@ class Run {
     for (const program of this.#programs) program.pollAll();
     const perfect = losesNothing(this.scenario);
     const undisturbed = perfect && this.scenario.ending === 'well';
-    checkWorld(this.#programs, this.#connections, this.#dead, perfect, undisturbed);
+    checkWorld(this.#programs, this.#connections, this.#dead, perfect);
+    checkCounters(this.#programs, this.#packets, this.#wire, { dead: this.#dead, perfect, undisturbed });
     return this.#figures();
   }
 

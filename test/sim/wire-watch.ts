@@ -6,11 +6,18 @@ import {
   aethSyndrome,
   bthDestQp,
   bthPsn,
+  dethOffset,
+  dethQkey,
   OpcodeBit,
   opcodeBits,
 } from '../../src/wire/index.js';
+import { mtuBytes } from '../../src/spec/index.js';
+import type { TestHost } from '../nic/host.js';
+import { QKEY } from '../nic/ud.js';
 import { check } from './failure.js';
 import type { Flow } from './flow.js';
+import type { PacketKind } from './packet-book.js';
+import { RequestBook } from './request-book.js';
 
 const ENDS = OpcodeBit.LAST | OpcodeBit.ONLY;
 const SYNDROME_KIND = 0xe0;
@@ -21,6 +28,7 @@ interface Asked {
   readonly flow: Flow;
   /** PSNs of the packets with which messages end. */
   readonly messages: Set<number>;
+  readonly book: RequestBook;
 }
 
 /** What responders tell on the wire, though nobody here may make use of it: other adapters do (PROTOCOL.md 2.1, 2.4). */
@@ -28,10 +36,18 @@ export class WireWatch {
   /** By whom requests go to, and by whom their answers go to. */
   readonly #byResponder = new Map<string, Asked>();
   readonly #byRequester = new Map<string, Asked>();
+  readonly #unreliable: Flow[] = [];
+  /** Datagrams with another Q_Key than that of all, by the address to which they came. */
+  readonly wrongQkeys = new Map<string, number>();
 
   add(flow: Flow): void {
-    if (!flow.end.rules.reliable) return;
-    const asked = { flow, messages: new Set<number>() };
+    if (!flow.end.rules.reliable) {
+      this.#unreliable.push(flow);
+      return;
+    }
+    const { plan } = flow.end.connection;
+    const book = new RequestBook(flow.end.plan.sqPsn, mtuBytes(plan.pathMtu));
+    const asked = { flow, messages: new Set<number>(), book };
     const { inbound } = flow.peer;
     this.#byResponder.set(key(inbound.host.address, inbound.qpn), asked);
     const { qp } = flow.end;
@@ -44,7 +60,9 @@ export class WireWatch {
     const bits = opcodeBits[opcode];
     const name = key(to, bthDestQp(bytes, 0));
     if ((bits & OpcodeBit.REQUEST) !== 0) {
-      if ((bits & ENDS) !== 0) this.#byResponder.get(name)?.messages.add(bthPsn(bytes, 0));
+      const asked = this.#byResponder.get(name);
+      asked?.book.sent(bytes);
+      if ((bits & ENDS) !== 0) asked?.messages.add(bthPsn(bytes, 0));
       return;
     }
     const aeth = aethOffset[opcode];
@@ -63,6 +81,32 @@ export class WireWatch {
       (syndrome & SYNDROME_KIND) !== Aeth.RNR_NAK || (syndrome & SYNDROME_VALUE) === minRnrTimer,
       () => `${what} asks for time by RNR timer code ${String(syndrome & SYNDROME_VALUE)}, not ${String(minRnrTimer)}`,
     );
+  }
+
+  /** A packet comes whole to the NIC at `address`. */
+  take(address: string, bytes: Uint8Array, kind: PacketKind): void {
+    if (kind === 'request') {
+      this.#byResponder.get(key(address, bthDestQp(bytes, 0)))?.book.taken(bytes);
+    } else if (kind === 'datagram' && dethQkey(bytes, dethOffset[bytes[0]]) !== (QKEY | 0)) {
+      this.wrongQkeys.set(address, (this.wrongQkeys.get(address) ?? 0) + 1);
+    }
+  }
+
+  /** What the reliable requesters of a host have sent, and what was sent to its responders. */
+  requestsOf(host: TestHost): RequestBook[] {
+    return [...this.#byResponder.values()].filter(({ flow }) => flow.end.qp.host === host).map(({ book }) => book);
+  }
+
+  requestsTo(host: TestHost): RequestBook[] {
+    return [...this.#byResponder.values()]
+      .filter(({ flow }) => flow.peer.inbound.host === host)
+      .map(({ book }) => book);
+  }
+
+  /** WRITEs of UC to this host that were to be refused. */
+  misdirectedTo(host: TestHost): number {
+    const there = this.#unreliable.filter(({ peer, end }) => peer.qp.host === host && !end.rules.datagrams);
+    return there.reduce((sum, { misdirected }) => sum + misdirected, 0);
   }
 }
 

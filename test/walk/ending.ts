@@ -1,4 +1,5 @@
 import { nameOf, QpState, QpType } from '../../src/index.js';
+import { checkLaws, completionLaws, packetLaws } from '../sim/counter-laws.js';
 import { check } from '../sim/failure.js';
 import { destroyQp } from './connections.js';
 import { isReliable, LOCALS, TAKES, targetOf } from './judge.js';
@@ -61,6 +62,7 @@ export function takeApart(world: World): void {
   for (const host of world.hosts) if (host.up) world.drain(host);
   for (const host of world.hosts) if (host.up) checkFlushed(host);
   for (const host of world.hosts) if (host.up) checkDelivered(host);
+  for (const host of world.hosts) checkCounters(world, host);
   for (const host of world.hosts) if (host.up) destroyAll(world, host);
   world.look();
 }
@@ -100,6 +102,15 @@ function checkDelivered({ qps }: HostRecord): void {
       );
     }
   }
+}
+
+/** What its NIC has counted is what the network and its program have seen. Of hosts that crashed counters can still be read. */
+function checkCounters(world: World, host: HostRecord): void {
+  const { address: name, context, packets, polled, up } = host;
+  if (up) world.events(host);
+  const account = { name, counters: context.counters(), packets, polled };
+  checkLaws(packetLaws, account);
+  if (up) checkLaws(completionLaws, account);
 }
 
 function lossyQueue({ recvCq, srq }: QpRecord): boolean {

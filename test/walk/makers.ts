@@ -8,6 +8,7 @@ import {
   type QpModifyAttr,
   type QpType as QpTypeValue,
 } from '../../src/index.js';
+import { Polled } from '../sim/polled.js';
 import { Arena } from './arena.js';
 import type {
   CqRecord,
@@ -51,6 +52,8 @@ export function makeHost(world: World, address: string): HostRecord {
     windows: [],
     srqs: [],
     qps: [],
+    packets: world.packetBook.of(address),
+    polled: new Polled(),
   };
   world.hosts.push(host);
   makePd(world, host);

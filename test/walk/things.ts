@@ -1,5 +1,7 @@
 import type { Ah, CompChannel, Context, Cq, Mr, Mw, Pd, Qp, Sge, Srq, Xrcd, XrcTargetQp } from '../../src/index.js';
 import { type MwType, QpState, type QpType, type WrOpcode } from '../../src/index.js';
+import type { HostPackets } from '../sim/packet-book.js';
+import type { Polled } from '../sim/polled.js';
 import type { Arena } from './arena.js';
 
 /** What the model knows of each object. It is told by whoever makes the calls, never by the NIC. */
@@ -270,4 +272,7 @@ export interface HostRecord extends Thing {
   readonly windows: WindowRecord[];
   readonly srqs: SrqRecord[];
   readonly qps: QpRecord[];
+  /** What its NIC sent and was handed, and which completions were polled. */
+  readonly packets: HostPackets;
+  readonly polled: Polled;
 }

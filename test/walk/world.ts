@@ -2,6 +2,7 @@ import { EventType, nameOf, QpState, SimulatedCluster, VerbsError, WcStatus, WrO
 import { SeededRandom } from '../../src/link/index.js';
 import { PERFECT_CONDITIONS } from '../../src/link/simulation/conditions.js';
 import { check } from '../sim/failure.js';
+import { PacketBook } from '../sim/packet-book.js';
 import { Captured } from '../nic/packets.js';
 import { type Character, characterOf } from './character.js';
 import { Claims } from './claims.js';
@@ -54,6 +55,7 @@ export class World implements Ledger {
   /** When a host last stood still. */
   #pausedUs = -Infinity;
   readonly packets: Captured[] = [];
+  readonly packetBook: PacketBook;
   trace: ((line: string) => void) | undefined;
   #ids = 0;
   #made = 0;
@@ -61,6 +63,7 @@ export class World implements Ledger {
   constructor(readonly seed: number) {
     this.character = characterOf(seed);
     this.cluster = new SimulatedCluster({ seed });
+    this.packetBook = new PacketBook(this.cluster.network);
     this.cluster.network.onPacket = (packet) => {
       const captured = Captured.of(packet);
       this.packets.push(captured);
@@ -265,6 +268,7 @@ export class World implements Ledger {
         this.trace?.(
           `  ${this.nowUs.toFixed(1)} us: ${host.address} polls ${String(wc.wrId)}, status ${wc.status}, QP ${wc.qpNum}`,
         );
+        host.polled.add(wc);
         this.#completions.take(host, record, wc);
       }
     }
@@ -310,6 +314,7 @@ export class World implements Ledger {
         throw error;
       }
       if (event.eventType !== EventType.CQ_ERR || !('cq' in event)) continue;
+      host.polled.lossy = true;
       const { cq: dead } = event;
       const cq = host.cqs.find(({ api }) => api === dead);
       if (cq !== undefined) this.#overrun(host, cq);
