@@ -37,7 +37,7 @@ export class NicCounters {
   npEcnMarkedRocePackets = 0;
   npCnpSent = 0;
   rpCnpHandled = 0;
-  /** To queue pairs of services that cannot send less. */
+  /** To queue pairs that cannot send less: those of other services, and in RTR. */
   rpCnpIgnored = 0;
 
   rxMalformed = 0;

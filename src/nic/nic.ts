@@ -315,7 +315,10 @@ export class Nic implements ControlCore {
     }
   }
 
-  /** Its own kind of packet, but as any other it counts only from the peer of a queue pair that may send. */
+  /**
+   * Its own kind of packet, but as any other it counts only from the peer of a queue pair that may send. In RTR that has sent
+   * answers to READs at most, of which whoever asked takes care.
+   */
   #onCongestionNotification(
     qp: QueuePair,
     bytes: Uint8Array,
@@ -327,9 +330,9 @@ export class Nic implements ControlCore {
     if (!isCongestionNotification(bytes, offset, lengthBytes)) counters.rxMalformed += 1;
     else if (!pkeysMatch(bthPkey(bytes, offset), qp.pkey)) counters.rxBadPkey += 1;
     else if (!qp.connected) counters.rxWrongTransport += 1;
-    else if (!qp.maySend) counters.rxWrongState += 1;
+    else if (!qp.mayReceive) counters.rxWrongState += 1;
     else if (!qp.isPeer(meta.sourceWords)) counters.rxWrongPeer += 1;
-    else if (qp.sending.onCongestion === undefined) counters.rpCnpIgnored += 1;
+    else if (!qp.maySend || qp.sending.onCongestion === undefined) counters.rpCnpIgnored += 1;
     else {
       counters.rpCnpHandled += 1;
       qp.sending.onCongestion(true);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { gidFromIp, QpState } from '../../src/spec/index.js';
 import { Ecn, Opcode } from '../../src/wire/index.js';
 import { Crowd, KIB, port, RATE, sum } from './crowd.js';
 import { Pair, Puppet } from './pair.js';
@@ -106,6 +107,26 @@ describe('a congestion notification', () => {
     puppet.say(notification);
     const { rpCnpHandled, rxUnknownQp } = puppet.host1.nic.counters;
     assert.deepEqual([rpCnpHandled, rxUnknownQp], [0, 1]);
+  });
+
+  it('is ignored, and no mistake of the peer, where its answers to READs are all that is sent: in RTR', () => {
+    const puppet = new Puppet();
+    const { qp, host1, network, peerAddress, peerQpn } = puppet;
+    qp.modify({ qpState: QpState.RESET });
+    qp.toRtr({ gid: gidFromIp(peerAddress), qpn: peerQpn });
+    puppet.say(notification);
+    network.attach('10.0.0.8');
+    puppet.say(notification, '10.0.0.8');
+    const { rpCnpHandled, rpCnpIgnored, rxWrongState, rxWrongPeer } = host1.nic.counters;
+    assert.deepEqual([rpCnpHandled, rpCnpIgnored, rxWrongState, rxWrongPeer], [0, 1, 0, 1]);
+  });
+
+  it('comes too late for a queue pair in ERR', () => {
+    const puppet = new Puppet();
+    puppet.qp.modify({ qpState: QpState.ERR });
+    puppet.say(notification);
+    const { rpCnpHandled, rpCnpIgnored, rxWrongState } = puppet.host1.nic.counters;
+    assert.deepEqual([rpCnpHandled, rpCnpIgnored, rxWrongState], [0, 0, 1]);
   });
 
   it('is 32 bytes long', () => {
