@@ -108,6 +108,7 @@ export const packetLaws: readonly Law<HostAccount>[] = [
   },
   // What was sent because of it.
   { counters: ['np_cnp_sent'], are: '=', what: 'notifications sent', of: ({ packets }) => packets.sent.notification },
+  { counters: ['np_cnp_sent'], are: '<=', what: 'packets that came marked', of: ({ packets }) => packets.marked },
   { counters: ['send_rnr_err'], are: '>=', what: 'RNR NAKs sent', of: ({ packets }) => packets.sent.rnrNak },
   {
     counters: ['out_of_seq_request'],

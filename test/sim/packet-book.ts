@@ -78,7 +78,7 @@ export class HostPackets {
   takenBytes = 0;
   /** Of these, so many were changed on the way. */
   damaged = 0;
-  /** And so many came whole, and bore the mark of a queue that is too long. */
+  /** And so many came whole, no notifications, and bore the mark of a queue that is too long. */
   marked = 0;
   readonly sent = noneOfAny();
   /** Those that came whole. */
@@ -160,7 +160,7 @@ export class PacketBook implements NetworkWatcher {
         } else {
           const kind = kindOf(bytes);
           host.taken[kind] += 1;
-          if ((meta.trafficClass & Ecn.MASK) === Ecn.CE) host.marked += 1;
+          if ((meta.trafficClass & Ecn.MASK) === Ecn.CE && kind !== 'notification') host.marked += 1;
           this.onTaken?.(address, bytes, kind);
         }
         receiver.receive(bytes, offset, lengthBytes, meta);

@@ -58,7 +58,7 @@ class Run {
     private readonly scenario: Scenario,
     { trace }: RunOptions,
   ) {
-    const { seed, conditions, hideIpId, ipv6, inboxLimitBytes } = scenario;
+    const { seed, conditions, hideIpId, ipv6, inboxLimitBytes, inboxMarkBytes } = scenario;
     this.#random = new SeededRandom(seed ^ 0x5eed5eed);
     this.#network = new SimulatedNetwork({ seed, conditions, hideIpId });
     this.#network.onPacket = (packet) => {
@@ -70,7 +70,10 @@ class Run {
     this.#packets.onTaken = (address, bytes, kind) => this.#wire.take(address, bytes, kind);
     this.#hosts = Array.from({ length: scenario.hosts }, (_, i) => {
       const address = ipv6 ? `fd00::${String(i + 1)}` : `10.0.0.${String(i + 1)}`;
-      return new TestHost(this.#network, address, { seed: seed + 7919 * (i + 1), link: { inboxLimitBytes } });
+      return new TestHost(this.#network, address, {
+        seed: seed + 7919 * (i + 1),
+        link: { inboxLimitBytes, inboxMarkBytes },
+      });
     });
     this.#programs = this.#hosts.map((host) => new Program(makeHostMemory(host, scenario, this.#random), this.#random));
     for (const plan of scenario.connections) this.#connect(plan);

@@ -63,6 +63,8 @@ export interface Scenario {
   readonly turnEveryUs: number;
   /** IP bytes that a host's inbox holds. */
   readonly inboxLimitBytes: number;
+  /** With more waiting there, what is taken bears a mark. */
+  readonly inboxMarkBytes: number;
   /** Mean time between two looks of a program at its queues. */
   readonly paceUs: number;
   readonly ending: Ending;
@@ -90,6 +92,9 @@ const MIXED = 0.6;
 const CALM = 0.2;
 const NO_FAULTS = { loss: 0, duplication: 0, reordering: 0, corruption: 0, queueLimitBytes: Infinity };
 const TRANSPORT_SEED = 0x7a5b0a7;
+/** The part of the runs with switches that mark what waits in a long queue, and hosts that mark what waits in their inbox. */
+const MARKED = 0.4;
+const MARK_SEED = 0x3a2ced;
 const FORBIDDEN: readonly Forbidden[] = ['WRITE', 'READ', 'ATOMIC'];
 /** The part of the flows that may not do everything. */
 const RESTRICTED = 0.3;
@@ -156,6 +161,8 @@ export function planScenario(seed: number): Scenario {
   const timeout = leastTimeout(conditions, connections, turnEveryUs);
   // Numbers of their own, so that the rest of a run does not depend on what transports there are.
   const choice = new SeededRandom(seed ^ TRANSPORT_SEED);
+  const marks = new SeededRandom(seed ^ MARK_SEED);
+  const markAboveBytes = marks.chance(MARKED) ? marks.between(500, 20_000) : Infinity;
   const mixed = choice.chance(MIXED);
   const calm = choice.chance(CALM);
   const pickTransport = (): Transport => (mixed ? choice.pick(TRANSPORTS) : 'RC');
@@ -164,7 +171,7 @@ export function planScenario(seed: number): Scenario {
     hosts,
     ipv6: random.chance(0.3),
     hideIpId,
-    conditions: calm ? { ...conditions, ...NO_FAULTS } : conditions,
+    conditions: { ...conditions, ...(calm ? NO_FAULTS : {}), markAboveBytes },
     faultsEndUs: random.between(500, 20_000),
     connections: Array.from({ length: connections }, (_, i) => {
       const transport = pickTransport();
@@ -177,6 +184,7 @@ export function planScenario(seed: number): Scenario {
     turnEveryUs,
     // What an ordinary process is granted (rmem_max doubled), or less.
     inboxLimitBytes: random.chance(0.2) && !calm ? random.pick([30_000, 100_000, 425_984]) : Infinity,
+    inboxMarkBytes: markAboveBytes,
     paceUs: random.pick([3, 20, 100, 400]),
     ending,
     endingUs: random.between(50, 3000),

@@ -62,7 +62,7 @@ export const trafficLaws: readonly Law<TrafficAccount>[] = [
     where: ({ dead }) => !dead,
   },
   {
-    counters: ['rx_unknown_qp', 'rx_wrong_transport', 'rx_wrong_peer', 'rp_cnp_ignored'],
+    counters: ['rx_unknown_qp', 'rx_wrong_transport', 'rx_wrong_peer'],
     are: '=',
     what: 'packets that went astray',
     of: () => 0,
