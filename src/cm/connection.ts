@@ -32,6 +32,15 @@ import { ackTimeout, LONGEST_FAREWELL, MRA_SERVICE_TIMEOUT, requestIntervalUs, t
 
 const NOTHING = new Uint8Array(0);
 
+/** In which states there is somebody to talk to, or will be once the program has agreed. */
+const WITH_PEER = [
+  ConnectionState.REQ_RCVD,
+  ConnectionState.REP_SENT,
+  ConnectionState.MRA_REP_RCVD,
+  ConnectionState.REP_RCVD,
+  ConnectionState.ESTABLISHED,
+] as const;
+
 /** What a connection begins with, on either side. */
 export interface ConnectionParts {
   readonly core: CmCore;
@@ -181,11 +190,13 @@ export class Connection implements Conversation {
     onDisconnect(this);
   }
 
-  /** Attributes for a queue pair that the program moves itself. @throws CmError EINVAL when they are not known yet */
+  /**
+   * Attributes for a queue pair that the program moves itself.
+   *
+   * @throws CmError EINVAL for RTR and RTS while there is no peer, and when there is none any more
+   */
   attributes(qpType: QpType, qpState: QpState): Partial<QpAttr> {
-    const { REQ_SENT, MRA_REQ_RCVD } = ConnectionState;
-    if (qpState !== QpState.INIT && (this.state === REQ_SENT || this.state === MRA_REQ_RCVD))
-      throw new CmError('EINVAL', 'the peer has not answered yet');
+    if (qpState === QpState.RTR || qpState === QpState.RTS) this.#require('joined by a queue pair', ...WITH_PEER);
     const attributes = connectedAttributes(qpType, qpState, this.#agreement);
     if (attributes === undefined) throw new CmError('EINVAL', 'a connection has attributes for INIT, RTR and RTS');
     return attributes;

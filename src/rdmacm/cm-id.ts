@@ -162,7 +162,7 @@ export class CmId extends Messages implements Disposable {
   /**
    * Finds the path to the peer (`rdma_resolve_route`): ROUTE_RESOLVED, or ROUTE_ERROR.
    *
-   * @throws VerbsError EINVAL unless the address is resolved
+   * @throws VerbsError EINVAL unless the address is resolved, or for a time that is none
    */
   resolveRoute(timeoutMs?: number): void {
     resolveRoute(this.#identity, timeoutMs);
@@ -229,7 +229,8 @@ export class CmId extends Messages implements Disposable {
    * Takes requests that come for its port (`rdma_listen`): CONNECT_REQUEST. Without an address it gets any.
    *
    * @param backlog requests that may wait for an answer; 0, the default, for as many as there may be
-   * @throws VerbsError EADDRINUSE when another listens there; EINVAL in a wrong state
+   * @throws VerbsError EADDRINUSE when another listens there; EINVAL in a wrong state, or for a backlog that is no number
+   *   of requests; without an address, as {@link bindAddr}
    */
   listen(backlog = 0): void {
     connecting.listen(this.#identity, backlog);
@@ -240,7 +241,8 @@ export class CmId extends Messages implements Disposable {
    * until there is one. A listener that `createEp` made gives it a queue pair.
    *
    * @param timeoutMs default: for ever
-   * @throws VerbsError EINVAL for an identifier with a channel; ETIMEDOUT; the errno of an event that says so
+   * @throws VerbsError EINVAL for an identifier with a channel, or that does not listen; ETIMEDOUT; the errno of an event
+   *   that says so
    */
   getRequest(timeoutMs?: number): CmId {
     return getRequest(this.#identity, timeoutMs);
@@ -290,7 +292,8 @@ export class CmId extends Messages implements Disposable {
    * Ends the connection (`rdma_disconnect`): its queue pair goes to ERR, and DISCONNECTED follows on both sides. Whom
    * DISCONNECTED surprises calls it as well, which answers the peer; once more does no harm.
    *
-   * @throws VerbsError EINVAL when there never was one
+   * @throws VerbsError EINVAL when none was asked for, or the request still waits for an answer, which `destroy` takes back
+   *   or refuses; and for datagrams
    */
   disconnect(): void {
     connecting.disconnect(this.#identity);
@@ -328,7 +331,7 @@ export class CmId extends Messages implements Disposable {
    *
    * @param context comes back as `event.multicastContext`
    * @throws VerbsError EINVAL for an address of no group or of the other version of IP, for an identifier that is not for
-   *   datagrams, and unless it is bound or its address is resolved
+   *   datagrams, and unless it is bound or its address is resolved; when its route is, too, it is too late
    */
   joinMulticast(group: SocketAddress, context?: unknown): void {
     this.#memberships.join({ addr: group, joinFlags: McJoinFlag.FULLMEMBER }, context);
@@ -343,7 +346,7 @@ export class CmId extends Messages implements Disposable {
    * Ends that (`rdma_leave_multicast`).
    *
    * @throws VerbsError EADDRNOTAVAIL when it has not joined the group; EBUSY while an event of the group is not
-   *   acknowledged, where the C call would wait; EINVAL for what is no address
+   *   acknowledged, where the C call would wait; EINVAL for what is no address, or when the device is gone
    */
   leaveMulticast(group: SocketAddress): void {
     this.#memberships.leave(group);
@@ -353,7 +356,8 @@ export class CmId extends Messages implements Disposable {
    * The attributes that lead a queue pair made elsewhere to a state (`rdma_init_qp_attr`): what `Qp.modify` takes.
    *
    * @param qpState INIT, RTR or RTS
-   * @throws VerbsError EINVAL when the connection is not that far
+   * @throws VerbsError EINVAL without a device; for RTR and RTS until the peer has asked or answered, and once the connection
+   *   has ended or has come to nothing
    */
   initQpAttr(qpState: QpState): QpModifyAttr {
     return connecting.initQpAttr(this.#identity, this.#pairs, qpState);
@@ -380,7 +384,7 @@ export class CmId extends Messages implements Disposable {
    *
    * @param event USER
    * @param arg 64 bits; comes back as `event.param.arg`
-   * @throws VerbsError EINVAL for another event
+   * @throws VerbsError EINVAL for another event, or an argument out of range
    */
   writeCmEvent(event: CmEventType, status: number, arg: bigint): void {
     writeCmEvent(this.#identity, event, status, arg);

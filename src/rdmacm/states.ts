@@ -63,10 +63,10 @@ export const idCalls = {
   },
   joinMulticast: {
     call: 'rdma_join_multicast',
-    states: [ADDR_BOUND, ADDR_RESOLVED, ROUTE_RESOLVED],
-    advice: 'It comes after bindAddr, or after ADDR_RESOLVED',
+    states: [ADDR_BOUND, ADDR_RESOLVED],
+    advice: 'It comes after bindAddr, or after ADDR_RESOLVED; groups need no route',
   },
-  leaveMulticast: { call: 'rdma_leave_multicast', states: WITH_DEVICE, advice: 'Join the group first' },
+  leaveMulticast: { call: 'rdma_leave_multicast', states: [IDLE, ...WITH_DEVICE], advice: '' },
   initQpAttr: {
     call: 'rdma_init_qp_attr',
     states: WITH_DEVICE,

@@ -416,6 +416,21 @@ describe('a queue pair made elsewhere', () => {
     id.connect({ qpNum: 77 });
     assertErrno('EINVAL', () => id.initQpAttr(QpState.RTR));
   });
+
+  it('has none any more once it has ended, or was refused', () => {
+    using pair = new Pair();
+    pair.listen();
+    const [a, b] = pair.connect();
+    assert.equal(b.initQpAttr(QpState.RTS).qpState, QpState.RTS);
+    a.disconnect();
+    next(pair.passive, CmEventType.DISCONNECTED);
+    for (const id of [a, b]) assertErrno('EINVAL', () => id.initQpAttr(QpState.RTR));
+
+    const { id, request } = pair.request();
+    request.id.reject();
+    next(pair.active, CmEventType.REJECTED);
+    for (const end of [id, request.id]) assertErrno('EINVAL', () => end.initQpAttr(QpState.RTS));
+  });
 });
 
 describe('telling of COMM_EST', () => {

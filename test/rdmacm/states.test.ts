@@ -73,9 +73,9 @@ const calls: Readonly<Record<string, Call>> = {
   rdma_disconnect: { make: (id) => id.disconnect(), states: ['CONNECT', 'DISCONNECT'] },
   rdma_join_multicast: {
     make: (id) => id.joinMulticast({ host: '239.1.1.1' }),
-    states: ['ADDR_BOUND', 'ADDR_RESOLVED', 'ROUTE_RESOLVED'],
+    states: ['ADDR_BOUND', 'ADDR_RESOLVED'],
   },
-  rdma_leave_multicast: { make: (id) => id.leaveMulticast({ host: '239.1.1.1' }), states: WITH_DEVICE },
+  rdma_leave_multicast: { make: (id) => id.leaveMulticast({ host: '239.1.1.1' }), states: ['IDLE', ...WITH_DEVICE] },
   rdma_init_qp_attr: { make: (id) => id.initQpAttr(QpState.INIT), states: WITH_DEVICE },
   rdma_set_option: { make: (id) => id.setOption(CmOption.TOS, 1), states: ['IDLE', ...WITH_DEVICE] },
   rdma_write_cm_event: {
