@@ -1,4 +1,4 @@
-import { type CmEvent, type CmId, type Qp, QpState, QpType, VerbsError } from '../../../src/index.js';
+import { type CmEvent, type CmId, type ErrnoName, type Qp, QpState, QpType } from '../../../src/index.js';
 import { CmEventType } from '../../../src/spec/index.js';
 import { check } from '../failure.js';
 import {
@@ -9,16 +9,26 @@ import {
   type IdCall,
   type IdRules,
   type IdState,
+  refusalIn,
   resolutionRules,
 } from './automaton.js';
 import type { Host } from './host.js';
-import type { SidePlan, Space } from './plan.js';
+import type { SidePlan, Space, StrayPlan } from './plan.js';
+import { refusalOf } from './refusal.js';
+import { choiceOf, strayFor } from './strays.js';
 import { Traffic } from './traffic.js';
 import type { World } from './world.js';
 
+/** What the rules do not say of a call. */
+interface CallFacts {
+  readonly name?: string;
+  /** What is to be refused about it. */
+  readonly wrong?: ErrnoName | undefined;
+}
+
 /** The part of a program that has one identifier, and the model of that identifier. */
 export abstract class Actor {
-  abstract readonly role: 'client' | 'server';
+  abstract readonly role: 'client' | 'server' | 'dabbler';
   state: IdState;
   /** It could send; of a client of its own queue pair, it had said so. */
   wasUp = false;
@@ -27,6 +37,16 @@ export abstract class Actor {
   qp: Qp | undefined;
   traffic: Traffic | undefined;
   readonly history: string[] = [];
+  /** The port that it asked for, 0 for any, and whether others may have it as well. */
+  port = 0;
+  reuseAddr = false;
+  /** It said itself that the peer is ready. */
+  notified = false;
+  /** What it has told itself by events that it raised, and has not heard. */
+  readonly notes: number[] = [];
+  /** Events and calls so far. */
+  #steps = 0;
+  #events = 0;
   readonly #rules: IdRules;
 
   constructor(
@@ -43,6 +63,7 @@ export abstract class Actor {
     this.#rules = space === 'UDP' ? resolutionRules : connectionRules;
     host.actors.set(id, this);
     this.later(plan.destroyAfterUs, () => this.destroy());
+    this.#planStrays();
   }
 
   toString(): string {
@@ -59,8 +80,17 @@ export abstract class Actor {
     const { event: type, status } = event;
     const name = eventNames[type];
     this.world.trace(() => `${this.toString()} hears ${name} ${status}`);
+    this.#step();
     if (type === CmEventType.DEVICE_REMOVAL) {
       this.#lose();
+      return undefined;
+    }
+    if (type === CmEventType.USER) {
+      const note = this.notes.shift();
+      check(
+        note === status && event.param.arg === BigInt(status),
+        () => `${this.toString()} hears ${status} from itself, not ${note ?? 'nothing'}`,
+      );
       return undefined;
     }
     try {
@@ -78,9 +108,22 @@ export abstract class Actor {
     };
   }
 
+  /** Whether its next event is one to acknowledge late. */
+  acknowledgesLate(): boolean {
+    this.#events += 1;
+    return this.#events - 1 === this.plan.lateAck;
+  }
+
+  /** What a call is to be refused with; `wrong` is what is wrong about the call itself. */
+  refusal(call: IdCall, wrong?: ErrnoName): ErrnoName | undefined {
+    return refusalIn(this.#rules, this.state, call, wrong);
+  }
+
   /** Ends the identifier and its queue pair, in whatever state. */
   destroy(): void {
     if (this.state === 'destroyed') return;
+    this.#step();
+    this.notes.length = 0;
     this.world.trace(() => `${this.toString()} is destroyed`);
     this.state = 'destroyed';
     this.host.actors.delete(this.id);
@@ -106,17 +149,18 @@ export abstract class Actor {
     });
   }
 
-  /** Calls, and checks that the call is refused when it must be, and only then. @returns whether it was not */
-  protected call(call: IdCall, action: () => void): boolean {
-    const next = afterCall(this.#rules, this.state, call);
+  /** Calls, and checks that the call is refused as it must be, and only then. @returns whether it was not */
+  protected call(call: IdCall, action: () => void, { name = call, wrong }: CallFacts = {}): boolean {
+    const expected = this.refusal(call, wrong);
     const problem = refusalOf(action);
-    this.world.trace(() => `${this.toString()} calls ${call}${problem === undefined ? '' : ', refused'}`);
+    this.world.trace(() => `${this.toString()} calls ${name}${problem === undefined ? '' : `, ${problem.errno}`}`);
     check(
-      (problem === undefined) === (next !== undefined),
-      () => `${call} by ${this.toString()} was ${problem?.message ?? 'not refused'}`,
+      problem?.errno === expected,
+      () => `${name} by ${this.toString()}, ${expected ?? 'which is right'}: ${problem?.message ?? 'not refused'}`,
     );
-    if (next !== undefined) this.state = next;
-    return next !== undefined;
+    if (expected === undefined) this.state = afterCall(this.#rules, this.state, call);
+    this.#step();
+    return expected === undefined;
   }
 
   /** Makes the queue pair, with all the receive requests that it will need. */
@@ -174,6 +218,30 @@ export abstract class Actor {
     );
   }
 
+  /** Something has happened to it. */
+  #step(): void {
+    this.#steps += 1;
+    this.#planStrays();
+  }
+
+  #planStrays(): void {
+    for (const stray of this.plan.strays)
+      if (stray.after === this.#steps) this.world.after(stray.delayUs, () => this.#stray(stray));
+  }
+
+  /** Calls something that nothing asks for. What is refused changes nothing. */
+  #stray({ which }: StrayPlan): void {
+    const { host, id } = this;
+    if (host.fate === 'dead') return;
+    host.takeEvents();
+    const choice = choiceOf(which);
+    const { name, call, wrong, act } = strayFor(this, which);
+    const before = host.pictureOf(id);
+    if (this.call(call, () => act(this, choice), { name, wrong: wrong?.(this, choice) })) return;
+    const after = host.pictureOf(id);
+    check(before === after, () => `${name} by ${this.toString()}, which was refused, made ${before} ${after}`);
+  }
+
   #lose(): void {
     check(!this.host.up, () => `DEVICE_REMOVAL of a device that is there, for ${this.toString()}`);
     this.state = 'removed';
@@ -184,15 +252,4 @@ export abstract class Actor {
 /** Whether bytes are those words, with zeros at the end. */
 export function isPadded(bytes: Uint8Array, words: Uint8Array): boolean {
   return bytes.length >= words.length && bytes.every((byte, i) => byte === (i < words.length ? words[i] : 0));
-}
-
-/** @returns how a call was refused, if it was; for a wrong state that is EINVAL */
-function refusalOf(action: () => void): VerbsError | undefined {
-  try {
-    action();
-    return undefined;
-  } catch (error) {
-    if (error instanceof VerbsError && error.errno === 'EINVAL') return error;
-    throw error;
-  }
 }

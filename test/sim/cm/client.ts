@@ -24,7 +24,7 @@ const NOTHING = new Uint8Array(0);
 export class Client extends Actor {
   readonly role = 'client';
   /** As the server sees it. */
-  port = 0;
+  srcPort = 0;
   /** Of its last event. */
   status = 0;
   /** What its queue pair was called, though it may be gone. */
@@ -87,7 +87,7 @@ export class Client extends Actor {
     const { privateData, responderResources, initiatorDepth } = plan;
     const qp = this.makeQp();
     this.qpn = qp.qpNum;
-    this.port = id.getSrcPort();
+    this.srcPort = id.getSrcPort();
     this.world.registry.addClient(this);
     const own = plan.external ? { qpNum: qp.qpNum, qpType: qp.qpType } : {};
     this.call('connect', () => id.connect({ privateData, responderResources, initiatorDepth, ...own }));

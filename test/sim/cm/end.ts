@@ -1,5 +1,5 @@
 import type { Qp } from '../../../src/index.js';
-import { QpState, QpType, VerbsError, WrOpcode } from '../../../src/index.js';
+import { QpState, QpType, WrOpcode } from '../../../src/index.js';
 import { CmEventType, PrivateDataBytes, RejectReason } from '../../../src/spec/index.js';
 import type { CmDeviceEvent, CmQp } from '../../../src/soft/index.js';
 import { check } from '../failure.js';
@@ -10,9 +10,11 @@ import {
   eventNames,
   type IdRules,
   type IdState,
+  refusalIn,
   resolutionRules,
 } from './automaton.js';
 import type { Machine } from './machine.js';
+import { refusalOf } from './refusal.js';
 
 /** Calls of an identifier that has asked, or was asked. */
 type EndCall = 'accept' | 'reject' | 'establish' | 'disconnect';
@@ -143,15 +145,15 @@ export class End {
 
   /** Calls, and checks that the call is refused when it must be, and only then. */
   #call(call: EndCall): void {
-    const next = afterCall(this.#rules, this.state, call);
     const before = this.state;
+    const expected = refusalIn(this.#rules, before, call);
     const problem = refusalOf(() => this.#calls[call]());
     check(
-      (problem === undefined) === (next !== undefined),
+      problem?.errno === expected,
       () => `${call} by a ${this.role} that is ${before} was ${problem?.message ?? 'not refused'}`,
     );
-    if (next !== undefined) {
-      this.state = next;
+    if (expected === undefined) {
+      this.state = afterCall(this.#rules, before, call);
     } else if (call === 'accept' && before !== 'accepted') {
       // Made for nothing.
       this.qp?.destroy();
@@ -200,16 +202,5 @@ export class End {
 
   #checkWords(name: string, actual: Uint8Array, expected: Uint8Array): void {
     check(Buffer.compare(actual, expected) === 0, () => `${name} of a ${this.role} bears wrong private data`);
-  }
-}
-
-/** @returns how a call was refused, if it was; for a wrong state that is EINVAL */
-function refusalOf(action: () => void): VerbsError | undefined {
-  try {
-    action();
-    return undefined;
-  } catch (error) {
-    if (error instanceof VerbsError && error.errno === 'EINVAL') return error;
-    throw error;
   }
 }

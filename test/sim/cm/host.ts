@@ -12,7 +12,9 @@ import {
   type SimulatedCluster,
 } from '../../../src/index.js';
 import { CmEventType } from '../../../src/spec/index.js';
+import { identityOf } from '../../../src/rdmacm/identity.js';
 import { check } from '../failure.js';
+import { acknowledgeLate } from './acknowledging.js';
 import type { Actor } from './actor.js';
 import { Inside } from './inside.js';
 import type { ListenerPlan } from './plan.js';
@@ -31,6 +33,8 @@ export class Host {
   readonly context: Context;
   readonly inside: Inside;
   readonly channel: EventChannel;
+  /** READs that a queue pair may have outstanding, at most. */
+  readonly mostReads: number;
   readonly pd: Pd;
   readonly cq: Cq;
   readonly memory: MessageMemory;
@@ -38,6 +42,7 @@ export class Host {
   readonly listeners = new Map<CmId, ListenerPlan>();
   /** Whether its device is there, the program has closed it, or all of the host is gone. */
   fate: 'up' | 'closed' | 'dead' = 'up';
+  readonly #channels: readonly EventChannel[];
   readonly #completions: CompChannel;
   readonly #pairs = new Map<number, Actor>();
 
@@ -49,7 +54,9 @@ export class Host {
   ) {
     this.context = cluster.open(address);
     this.inside = new Inside(this.context);
-    this.channel = createEventChannel({ contexts: [this.context] });
+    this.#channels = [1, 2].map(() => createEventChannel({ contexts: [this.context] }));
+    this.channel = this.#channels[0];
+    this.mostReads = this.context.queryDevice().maxQpRdAtom;
     this.pd = this.context.allocPd();
     this.#completions = this.context.createCompChannel();
     this.cq = this.context.createCq({ cqe: CQ_ENTRIES, channel: this.#completions });
@@ -65,6 +72,20 @@ export class Host {
   get qpInit() {
     const cap = { maxSendWr: MOST_MESSAGES, maxRecvWr: MOST_MESSAGES, maxSendSge: 1, maxRecvSge: 1 };
     return { sendCq: this.cq, recvCq: this.cq, cap, sqSigAll: true };
+  }
+
+  /** The one of the program's two channels that is not this one. */
+  otherChannel(channel: EventChannel | undefined): EventChannel {
+    const [first, second] = this.#channels;
+    return channel === first ? second : first;
+  }
+
+  /** All that there is to see of an identifier, and of what its device has and has said. */
+  pictureOf(id: CmId): string {
+    const { state, isOver, unacknowledged, options, local, peer, qpType } = identityOf(id);
+    const channel = this.#channels.findIndex((one) => one === id.channel);
+    const facts = { state, isOver, unacknowledged, channel, ...options, local, peer, qpType, qpn: id.qp?.qpNum };
+    return `${JSON.stringify(facts)}; ${this.inside.picture}`;
   }
 
   /** A queue pair that no identifier knows of. */
@@ -109,7 +130,7 @@ export class Host {
 
   /** Ends what is left of the program, and of its device. */
   end(): void {
-    this.channel.destroy();
+    for (const channel of this.#channels) channel.destroy();
     if (!this.up) return;
     this.memory.end();
     this.cq.destroy();
@@ -121,12 +142,21 @@ export class Host {
   /** @returns what the program does at each event */
   #takeBatch(): (() => void)[] {
     const reactions: (() => void)[] = [];
-    for (let event = this.channel.tryGetCmEvent(); event !== undefined; event = this.channel.tryGetCmEvent()) {
-      event.ack();
-      const reaction = this.#take(event);
-      if (reaction !== undefined) reactions.push(reaction);
-    }
+    for (const channel of this.#channels)
+      for (let event = channel.tryGetCmEvent(); event !== undefined; event = channel.tryGetCmEvent()) {
+        this.#acknowledge(event, channel);
+        const reaction = this.#take(event);
+        if (reaction !== undefined) reactions.push(reaction);
+      }
     return reactions;
+  }
+
+  #acknowledge(event: CmEvent, channel: EventChannel): void {
+    const { id, listenId } = event;
+    const isLate =
+      listenId === undefined ? this.actors.get(id)?.acknowledgesLate() : this.listeners.get(listenId)?.lateAck;
+    if (isLate === true) acknowledgeLate(event, this.otherChannel(channel));
+    else event.ack();
   }
 
   #take(event: CmEvent): (() => void) | undefined {

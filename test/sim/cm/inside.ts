@@ -36,6 +36,18 @@ export class Inside {
     return { identifiers: identifiers.size, connections: directory.size, timers: this.#timers };
   }
 
+  /** All that its connection manager has and has said, and its queue pairs. */
+  get picture(): string {
+    const { nic, cm } = this.#adapter;
+    const identifiers = [...cm.identifiers.values()].map(({ id, port = 0, listener, conversation }) => {
+      const state = conversation instanceof Connection ? conversation.state : conversation?.constructor.name;
+      return `${id}:${port}:${listener === undefined ? '' : 'listens'}:${state ?? ''}`;
+    });
+    const qps = [...nic.objects.qps.values()].map(({ qpn, state }) => `${qpn}:${state}`);
+    const cqs = nic.objects.cqs.size;
+    return JSON.stringify([identifiers, cm.directory.size, this.#timers, qps, cqs, cm.counters]);
+  }
+
   /** Has `met` called with every message that comes, and the state of the connection that it comes to. */
   watch(met: (meeting: string) => void): void {
     const { nic, cm } = this.#adapter;

@@ -14,6 +14,15 @@ export interface EndPlan {
   readonly answerAfterUs: number;
 }
 
+/** A call that nothing asks for: which one of those that there are (`strays.ts`), and when. */
+export interface StrayPlan {
+  /** Counted from the events and calls of the identifier before. */
+  readonly after: number;
+  readonly delayUs: number;
+  /** 32 bits that choose the call. */
+  readonly which: number;
+}
+
 /** What both sides of a conversation have in common. */
 export interface SidePlan {
   /** The program has a queue pair of its own, and moves it itself. */
@@ -28,6 +37,9 @@ export interface SidePlan {
   /** Whether the queue pair goes before the identifier does. */
   readonly queuePairFirst: boolean;
   readonly end: EndPlan;
+  readonly strays: readonly StrayPlan[];
+  /** Which of its events it acknowledges only after calls that have to wait for that; Infinity is none. */
+  readonly lateAck: number;
 }
 
 export interface ClientPlan extends SidePlan {
@@ -41,6 +53,13 @@ export interface ClientPlan extends SidePlan {
   readonly paceUs: number;
   /** With a queue pair of its own: how it takes the answer. */
   readonly confirm: 'establish' | 'reject' | 'disconnect' | 'never';
+}
+
+/** An identifier that is for nothing but stray calls. */
+export interface DabblerPlan extends SidePlan {
+  readonly host: number;
+  readonly space: Space;
+  readonly startUs: number;
 }
 
 export interface AnswerPlan extends SidePlan {
@@ -57,6 +76,8 @@ export interface ListenerPlan {
   readonly backlog: number;
   readonly fromUs: number;
   readonly untilUs: number;
+  /** Whether it acknowledges requests only after calls that have to wait for that. */
+  readonly lateAck: boolean;
 }
 
 export type DisasterPlan =
@@ -82,6 +103,7 @@ export interface Plan {
   readonly faultsEndUs: number;
   readonly listeners: readonly ListenerPlan[];
   readonly clients: readonly ClientPlan[];
+  readonly dabblers: readonly DabblerPlan[];
   readonly disasters: readonly DisasterPlan[];
 }
 
@@ -119,7 +141,16 @@ function planEnd(random: SeededRandom): EndPlan {
   };
 }
 
-function planSide(random: SeededRandom, space: Space, mostWords: number): SidePlan {
+/** Most calls come right after another, or an event, or a while later. */
+function planStrays(random: SeededRandom, most: number, last: number): StrayPlan[] {
+  return Array.from({ length: random.between(0, most) }, () => ({
+    after: random.between(0, last),
+    delayUs: random.chance(0.5) ? random.below(50) : anyDelay(random),
+    which: random.u32(),
+  }));
+}
+
+function planSide(random: SeededRandom, space: Space, mostWords: number, lastStray: number): SidePlan {
   return {
     external: space === 'TCP' && random.chance(0.2),
     privateData: words(random, mostWords),
@@ -129,6 +160,8 @@ function planSide(random: SeededRandom, space: Space, mostWords: number): SidePl
     destroyAfterUs: rarely(random, 0.15, BUSY_US),
     queuePairFirst: random.chance(0.5),
     end: planEnd(random),
+    strays: planStrays(random, 3, lastStray),
+    lateAck: random.chance(0.3) ? random.below(4) : Infinity,
   };
 }
 
@@ -138,7 +171,7 @@ export function planAnswer(random: SeededRandom, space: Space): AnswerPlan {
   const { ACCEPT, RESOLVED, REJECT } = PrivateDataBytes;
   const room = answer === 'reject' ? (space === 'TCP' ? REJECT : RESOLVED) : space === 'TCP' ? ACCEPT : RESOLVED;
   return {
-    ...planSide(random, space, room),
+    ...planSide(random, space, room, 4),
     answer,
     afterUs: anyDelay(random),
     partsAtOnce: random.chance(0.05),
@@ -156,6 +189,8 @@ const WILLING_SIDE: SidePlan = {
   destroyAfterUs: Infinity,
   queuePairFirst: true,
   end: { how: 'stay', afterUs: 0, answer: 'ignore', answerAfterUs: 0 },
+  strays: [],
+  lateAck: Infinity,
 };
 export const WILLING: AnswerPlan = { ...WILLING_SIDE, answer: 'accept', afterUs: 0, partsAtOnce: false };
 export const WILLING_CLIENT: Omit<ClientPlan, 'host' | 'target' | 'port'> = {
@@ -169,7 +204,7 @@ export const WILLING_CLIENT: Omit<ClientPlan, 'host' | 'target' | 'port'> = {
 function planClient(random: SeededRandom, hosts: number): ClientPlan {
   const space = random.chance(0.75) ? 'TCP' : 'UDP';
   return {
-    ...planSide(random, space, space === 'TCP' ? PrivateDataBytes.CONNECT : PrivateDataBytes.RESOLVE),
+    ...planSide(random, space, space === 'TCP' ? PrivateDataBytes.CONNECT : PrivateDataBytes.RESOLVE, 8),
     host: random.below(hosts),
     space,
     target: random.chance(0.03) ? 'nowhere' : random.below(hosts),
@@ -188,6 +223,17 @@ function planClient(random: SeededRandom, hosts: number): ClientPlan {
   };
 }
 
+function planDabbler(random: SeededRandom, hosts: number): DabblerPlan {
+  return {
+    ...WILLING_SIDE,
+    host: random.below(hosts),
+    space: random.pick(['TCP', 'UDP'] as const),
+    startUs: random.chance(0.5) ? random.below(2000) : random.below(BUSY_US),
+    strays: Array.from({ length: 6 }, (_, after) => ({ after, delayUs: random.below(2000), which: random.u32() })),
+    lateAck: random.below(4),
+  };
+}
+
 function planListeners(random: SeededRandom, hosts: number): ListenerPlan[] {
   const spaces: readonly Space[] = ['TCP', 'UDP'];
   return Array.from({ length: hosts }, (_, host) =>
@@ -199,6 +245,7 @@ function planListeners(random: SeededRandom, hosts: number): ListenerPlan[] {
         backlog: random.pick([0, 0, 0, 1, 3]),
         fromUs: random.chance(0.8) ? 0 : random.below(SECOND),
         untilUs: rarely(random, 0.1, BUSY_US),
+        lateAck: random.chance(0.1),
       })),
     ),
   ).flat();
@@ -249,6 +296,7 @@ export function planCm(seed: number): Plan {
     faultsEndUs: random.below(90 * SECOND),
     listeners: planListeners(random, hosts),
     clients: Array.from({ length: random.between(1, 10) }, () => planClient(random, hosts)),
+    dabblers: Array.from({ length: random.below(3) }, () => planDabbler(random, hosts)),
     disasters: calm ? [] : Array.from({ length: random.pick([0, 0, 1, 2]) }, () => planDisaster(random, hosts)),
   };
 }

@@ -9,7 +9,7 @@ export class Registry {
 
   /** A client asks: servers will see its address and port. */
   addClient(client: Client): void {
-    const key = `${client.space} ${client.host.address} ${client.port}`;
+    const key = `${client.space} ${client.host.address} ${client.srcPort}`;
     this.#clients.set(key, [client, ...(this.#clients.get(key) ?? [])]);
   }
 

@@ -1,4 +1,4 @@
-import { type CmEvent, type CmId, createId, PortSpace, SimulatedCluster } from '../../../src/index.js';
+import { type CmEvent, type CmId, createId, type Pd, PortSpace, SimulatedCluster } from '../../../src/index.js';
 import { PERFECT_CONDITIONS, SeededRandom } from '../../../src/link/index.js';
 import { RejectReason } from '../../../src/spec/index.js';
 import { CmAttribute } from '../../../src/wire/index.js';
@@ -6,9 +6,11 @@ import { check } from '../failure.js';
 import type { Actor } from './actor.js';
 import { checkCounters, checkNothingLeft, checkQuiescence } from './checks.js';
 import { Client } from './client.js';
+import { Dabbler } from './dabbler.js';
 import { attributeName, messageOf } from './faults.js';
 import { Host } from './host.js';
 import {
+  type DabblerPlan,
   type DisasterPlan,
   type ListenerPlan,
   type Plan,
@@ -66,6 +68,7 @@ export class CmRun implements World {
     for (let i = 0; i < hosts; i += 1) this.#boot(i);
     for (const listener of plan.listeners) this.#planListener(listener, 0);
     for (const client of plan.clients) this.after(client.startUs, () => this.#startClient(client));
+    for (const dabbler of plan.dabblers) this.after(dabbler.startUs, () => this.#startDabbler(dabbler));
     for (const disaster of plan.disasters) this.#planDisaster(disaster);
     this.after(plan.faultsEndUs, () => this.network.setConditions({ loss: 0, duplication: 0, reordering: 0 }));
   }
@@ -76,6 +79,10 @@ export class CmRun implements World {
 
   get nowUs(): number {
     return this.#cluster.nowUs;
+  }
+
+  get calm(): boolean {
+    return this.plan.calm;
   }
 
   /** Every host that is there, those whose device is closed included. */
@@ -113,6 +120,10 @@ export class CmRun implements World {
 
   trace(line: () => string): void {
     this.options.trace?.(`${(this.#cluster.nowUs / 1e6).toFixed(6)} ${line()}`);
+  }
+
+  foreignPd({ index }: Host): Pd {
+    return this.#hosts[(index + 1) % this.#hosts.length].pd;
   }
 
   addressOf(target: number | 'nowhere'): string {
@@ -197,6 +208,11 @@ export class CmRun implements World {
     const client = new Client(this, host, plan, this.actors.length);
     this.actors.push(client);
     client.begin();
+  }
+
+  #startDabbler(plan: DabblerPlan): void {
+    const host = this.#hosts[plan.host];
+    if (host.up) this.actors.push(new Dabbler(this, host, plan, this.actors.length));
   }
 
   #planDisaster(disaster: DisasterPlan): void {

@@ -46,7 +46,7 @@ export class Server extends Actor {
       case CmEventType.ESTABLISHED:
         // Whether by its word or by its first message: the client has said it.
         check(
-          !client.host.up || (client.wasUp && client.peerQpn === this.qpn),
+          this.notified || !client.host.up || (client.wasUp && client.peerQpn === this.qpn),
           () => `${this.toString()} is told that ${client.toString()} is ready`,
         );
         this.rise();

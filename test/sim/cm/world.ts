@@ -1,4 +1,6 @@
+import type { Pd } from '../../../src/index.js';
 import type { Client } from './client.js';
+import type { Host } from './host.js';
 import type { Registry } from './registry.js';
 import type { Server } from './server.js';
 
@@ -6,8 +8,12 @@ import type { Server } from './server.js';
 export interface World {
   readonly registry: Registry;
   readonly nowUs: number;
+  /** No message is lost or late. */
+  readonly calm: boolean;
   after(afterUs: number, action: () => void): void;
   trace(line: () => string): void;
+  /** A protection domain of another host. */
+  foreignPd(host: Host): Pd;
   addressOf(target: number | 'nowhere'): string;
   /** Every server that a client's request has come to. */
   serversOf(client: Client): readonly Server[];

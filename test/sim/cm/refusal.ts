@@ -1,0 +1,12 @@
+import { VerbsError } from '../../../src/index.js';
+
+/** @returns how a call was refused, if it was */
+export function refusalOf(action: () => void): VerbsError | undefined {
+  try {
+    action();
+    return undefined;
+  } catch (error) {
+    if (error instanceof VerbsError) return error;
+    throw error;
+  }
+}
