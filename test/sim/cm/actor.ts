@@ -15,7 +15,7 @@ import {
 import type { Host } from './host.js';
 import type { SidePlan, Space, StrayPlan } from './plan.js';
 import { refusalOf } from './refusal.js';
-import { choiceOf, strayFor } from './strays.js';
+import { choiceOf, type Stray, strayFor } from './strays.js';
 import { Traffic } from './traffic.js';
 import type { World } from './world.js';
 
@@ -229,13 +229,17 @@ export abstract class Actor {
       if (stray.after === this.#steps) this.world.after(stray.delayUs, () => this.#stray(stray));
   }
 
-  /** Calls something that nothing asks for. What is refused changes nothing. */
+  /** Calls something that nothing asks for. */
   #stray({ which }: StrayPlan): void {
-    const { host, id } = this;
+    const { host } = this;
     if (host.fate === 'dead') return;
     host.takeEvents();
-    const choice = choiceOf(which);
-    const { name, call, wrong, act } = strayFor(this, which);
+    this.play(strayFor(this, which), choiceOf(which));
+  }
+
+  /** Makes a stray call. What is refused changes nothing. */
+  protected play({ name, call, wrong, act }: Stray, choice: number): void {
+    const { host, id } = this;
     const before = host.pictureOf(id);
     if (this.call(call, () => act(this, choice), { name, wrong: wrong?.(this, choice) })) return;
     const after = host.pictureOf(id);

@@ -2,14 +2,25 @@ import { createId, PortSpace } from '../../../src/index.js';
 import { Actor } from './actor.js';
 import type { Host } from './host.js';
 import type { DabblerPlan } from './plan.js';
+import { strayNamed } from './strays.js';
 import type { World } from './world.js';
 
 /** Whoever has an identifier and no peer, and calls whatever there is to call. */
 export class Dabbler extends Actor {
   readonly role = 'dabbler';
 
-  constructor(world: World, host: Host, plan: DabblerPlan, number: number) {
+  constructor(
+    world: World,
+    host: Host,
+    override readonly plan: DabblerPlan,
+    number: number,
+  ) {
     super(world, host, createId(host.channel, PortSpace[plan.space]), plan.space, plan, number, 'idle');
+  }
+
+  begin(): void {
+    const { first, port } = this.plan;
+    for (const name of first) this.play(strayNamed(name), port);
   }
 
   protected react(): void {

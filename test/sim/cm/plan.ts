@@ -60,6 +60,9 @@ export interface DabblerPlan extends SidePlan {
   readonly host: number;
   readonly space: Space;
   readonly startUs: number;
+  /** The names of those that it begins with, and what chooses the port. */
+  readonly first: readonly string[];
+  readonly port: number;
 }
 
 export interface AnswerPlan extends SidePlan {
@@ -226,9 +229,12 @@ function planClient(random: SeededRandom, hosts: number): ClientPlan {
 function planDabbler(random: SeededRandom, hosts: number): DabblerPlan {
   return {
     ...WILLING_SIDE,
-    host: random.below(hosts),
-    space: random.pick(['TCP', 'UDP'] as const),
+    // Where there are several they are to meet at times.
+    host: random.chance(0.5) ? 0 : random.below(hosts),
+    space: random.pick(['TCP', 'TCP', 'UDP'] as const),
     startUs: random.chance(0.5) ? random.below(2000) : random.below(BUSY_US),
+    first: random.pick([[], ['bindAddr'], ['setOption REUSEADDR', 'bindAddr']]),
+    port: random.below(1000),
     strays: Array.from({ length: 6 }, (_, after) => ({ after, delayUs: random.below(2000), which: random.u32() })),
     lateAck: random.below(4),
   };

@@ -212,7 +212,10 @@ export class CmRun implements World {
 
   #startDabbler(plan: DabblerPlan): void {
     const host = this.#hosts[plan.host];
-    if (host.up) this.actors.push(new Dabbler(this, host, plan, this.actors.length));
+    if (!host.up) return;
+    const dabbler = new Dabbler(this, host, plan, this.actors.length);
+    this.actors.push(dabbler);
+    dabbler.begin();
   }
 
   #planDisaster(disaster: DisasterPlan): void {

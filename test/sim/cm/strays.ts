@@ -13,7 +13,7 @@ import type { Actor } from './actor.js';
 import type { IdCall } from './automaton.js';
 
 /** A call that a program has no reason for. */
-interface Stray {
+export interface Stray {
   readonly name: string;
   readonly call: IdCall;
   /** What is to be refused about it in a state that allows the call. */
@@ -379,6 +379,13 @@ export function strayFor(actor: Actor, which: number): Stray {
     if (isPlayed(stray, actor, choice)) return stray;
   }
   throw new Error(`no stray call for ${actor.toString()}`);
+}
+
+/** @throws Error when there is none of that name */
+export function strayNamed(name: string): Stray {
+  const stray = strays.find((one) => one.name === name);
+  if (stray === undefined) throw new Error(`no stray call is named ${name}`);
+  return stray;
 }
 
 /** What more there is to choose about it. */
