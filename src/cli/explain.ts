@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { tool } from './errors.js';
 import { Cause } from './explain/cause.js';
-import { conversationLines, storyJson, storyLines } from './explain/print.js';
+import { conversationJson, conversationLines, failed, storyJson, storyLines } from './explain/print.js';
 import { readCaptures, storiesOf } from './explain/read.js';
 
 interface ExplainOptions {
@@ -18,7 +18,9 @@ const GOOD: ReadonlySet<Cause> = new Set([Cause.ANSWERED, Cause.REPAIRED, Cause.
 async function explain(files: readonly string[], options: ExplainOptions): Promise<void> {
   const sightings = await readCaptures(files);
   const stories = storiesOf(sightings);
+  const notConnected = failed(sightings);
   if (options.json) {
+    for (const each of notConnected) process.stdout.write(`${JSON.stringify(conversationJson(each))}\n`);
     for (const story of stories) process.stdout.write(`${JSON.stringify(storyJson(story))}\n`);
   } else {
     const parts = [
@@ -28,7 +30,8 @@ async function explain(files: readonly string[], options: ExplainOptions): Promi
     const shown = parts.filter((lines) => lines.length > 0).map((lines) => lines.join('\n'));
     process.stdout.write(shown.length === 0 ? 'no requests in the capture\n' : `${shown.join('\n\n')}\n`);
   }
-  if (stories.some(({ verdict }) => !GOOD.has(verdict.cause))) process.exitCode = EXIT_FAILURES;
+  const causes = [...notConnected, ...stories].map(({ verdict }) => verdict.cause);
+  if (causes.some((cause) => !GOOD.has(cause))) process.exitCode = EXIT_FAILURES;
 }
 
 export function command(): Command {

@@ -10,8 +10,9 @@ import { locals } from './locals.js';
 import { refusals } from './refusals.js';
 import { silences } from './silences.js';
 import { A } from './stage.js';
+import { ways } from './ways.js';
 
-const failures: readonly Failure[] = [...silences, ...refusals, ...locals];
+const failures: readonly Failure[] = [...silences, ...ways, ...refusals, ...locals];
 
 /** What captures tell of the requests of the first side. */
 function storiesIn(...captures: readonly Uint8Array[]): Story[] {

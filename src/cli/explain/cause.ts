@@ -2,6 +2,8 @@
 
 /** What a verdict is called by programs. */
 export const Cause = {
+  /** What the connection managers said did not come to be a connection. */
+  NOT_CONNECTED: 'not-connected',
   /** All was answered, at the first or at a later attempt. */
   ANSWERED: 'answered',
   REPAIRED: 'repaired',
@@ -14,6 +16,8 @@ export const Cause = {
   SEQUENCE: 'sequence',
   /** The peer speaks of PSNs that were never sent. */
   PSN_MISMATCH: 'psn-mismatch',
+  /** The peer answered when the requester had given up. */
+  TOO_LATE: 'too-late',
   /** Nothing has come back: from the beginning, or from some time on. Which of the next it was takes the peer's capture. */
   NO_ANSWER: 'no-answer',
   FELL_SILENT: 'fell-silent',

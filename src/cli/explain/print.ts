@@ -1,6 +1,8 @@
 /** Stories for people and for programs. */
 import { hex } from '../../wire/index.js';
 import { formatCmMessage } from '../dump/cm-line.js';
+import type { Verdict } from './cause.js';
+import { type Conversation, conversationsOf } from './conversation.js';
 import type { Happening, Story } from './story.js';
 import type { Sightings } from './sightings.js';
 
@@ -38,7 +40,23 @@ export function conversationLines(sightings: Sightings): string[] {
     ...said.map(({ timeUs, source, destination, cm }) =>
       line({ timeUs, text: `${source} > ${destination} ${cm === undefined ? '' : formatCmMessage(cm)}` }),
     ),
+    ...failed(sightings).map(
+      ({ requester, responder, service, verdict: { cause, text } }) =>
+        `  ${cause.toUpperCase()}: ${requester} asked ${responder} for ${service}; ${text}`,
+    ),
   ];
+}
+
+type Failed = Conversation & { readonly verdict: Verdict };
+
+/** Connections that were asked for and did not come to be. */
+export function failed(sightings: Sightings): Failed[] {
+  return conversationsOf(sightings).filter((each): each is Failed => each.verdict !== undefined);
+}
+
+/** One of those for programs. */
+export function conversationJson({ requester, responder, service, verdict }: Failed) {
+  return { requester, responder, service, cause: verdict.cause, verdict: verdict.text };
 }
 
 /** A story for people. */

@@ -1,8 +1,10 @@
 /** Why nothing comes back: what one side can tell, and what both can. */
-import { formatMicroseconds } from '../../index.js';
+import { formatMicroseconds, psnAdd } from '../../index.js';
 import { hex } from '../../wire/index.js';
 import { Cause, type Verdict } from './cause.js';
-import { AnswerKind, attemptsAt, type Request, type Study } from './study.js';
+import { lengthHint } from './lengths.js';
+import { psnOf } from './sightings.js';
+import { AnswerKind, attemptsOf, type Request, type Study } from './study.js';
 import { count, formatRequest } from './words.js';
 
 const DEFAULT_PKEY = 0xffff;
@@ -19,7 +21,7 @@ function pkeyHint({ half }: Study): string {
 
 /** What the requester did about it. */
 function attempts(pending: Request): string {
-  const { sentUs } = pending.packets.reduce((most, one) => (one.sentUs.length > most.sentUs.length ? one : most));
+  const sentUs = attemptsOf(pending);
   const spanUs = (sentUs.at(-1) ?? 0) - (sentUs[0] ?? 0);
   const times = count(sentUs.length, 'time');
   return sentUs.length === 1 ? `sent ${times}` : `sent ${times} in ${formatMicroseconds(spanUs)}, then no more`;
@@ -34,7 +36,7 @@ function fromRequester(study: Study, pending: Request): Verdict {
       cause: Cause.ANSWERS_DAMAGED,
       text: `${what}; ${count(damagedAtRequester, 'packet')} came back damaged (wrong ICRC) and had to be dropped: something on the way changes packets`,
     };
-  if (attemptsAt(pending) === 1)
+  if (attemptsOf(pending).length === 1)
     return { cause: Cause.UNFINISHED, text: `${what}, and nothing came back before the capture ends` };
   const better = `a capture at ${half.responder} would tell`;
   if (acknowledged < 0 && answers.length === 0)
@@ -49,8 +51,17 @@ function fromRequester(study: Study, pending: Request): Verdict {
     cause: Cause.FELL_SILENT,
     text:
       `${what}; the peer had answered until ${formatMicroseconds(lastUs)} after the beginning, and not since: it died, its queue pair failed or was ended, ` +
-      `or the way there or back was cut; ${better}`,
+      `or the way there or back was cut; ${lengthHint(study, pending)}${better}`,
   };
+}
+
+/** How many of the answers to a request came back, and where they end. */
+function whatCame({ answers, half }: Study, { first, last }: Request): string {
+  const came = new Set(answers.map(({ place }) => place).filter((place) => place >= first && place <= last));
+  if (came.size === 0) return 'none came';
+  let missing = first;
+  while (came.has(missing)) missing += 1;
+  return `${came.size} of them came, and never that of PSN ${hex(psnAdd(psnOf(half.requests[0]), missing))}`;
 }
 
 /** What arrived at the peer is known. */
@@ -66,12 +77,12 @@ function fromResponder(study: Study, pending: Request): Verdict {
       };
     return {
       cause: Cause.REQUESTS_LOST,
-      text: `${what}, and none of that arrived at ${half.responder}: requests are lost on the way there, or nobody is there`,
+      text: `${what}, and none of that arrived at ${half.responder}: ${lengthHint(study, pending)}requests are lost on the way there, or nobody is there`,
     };
   }
   const answered = given.filter(({ place, kind }) => place >= pending.first || kind === AnswerKind.REFUSAL).length;
   const again = pending.packets.some(({ arrivedUs }) => arrivedUs.length > 1);
-  if (answered === 0 && !again && attemptsAt(pending) > 1)
+  if (answered === 0 && !again && attemptsOf(pending).length > 1)
     return {
       cause: Cause.FELL_SILENT,
       text:
@@ -82,7 +93,7 @@ function fromResponder(study: Study, pending: Request): Verdict {
     return {
       cause: Cause.UNHEARD,
       text:
-        `${what}; ${count(arrivals, 'packet')} of it arrived at ${half.responder}, which answered nothing: its queue pair ${hex(half.qpn)} is none, ` +
+        `${what}; ${count(arrivals, 'packet')} of it arrived at ${half.responder}, which answered nothing: its queue pair ${hex(half.qpn)} is none${study.acknowledged < 0 ? '' : ' any more (one that has started anew has others)'}, ` +
         `is not in RTR or RTS, or is connected to somebody else than ${half.requester}; ${pkeyHint(study)}the peer's counters say why it drops them`,
     };
   const answers = count(answered, 'answer');
@@ -94,7 +105,7 @@ function fromResponder(study: Study, pending: Request): Verdict {
   if (atRequester)
     return {
       cause: Cause.ANSWERS_LOST,
-      text: `${what}; it arrived, the peer sent ${answers}, and none came: answers are lost on the way back`,
+      text: `${what}; it arrived, the peer sent ${answers}, and ${whatCame(study, pending)}: ${lengthHint(study, pending)}answers are lost on the way back`,
     };
   return {
     cause: Cause.ANSWERS_LOST,

@@ -2,7 +2,7 @@
 import { rnrTimerUs, formatMicroseconds } from '../../index.js';
 import { hex, NakCode } from '../../wire/index.js';
 import type { Verdict } from './cause.js';
-import { AnswerKind, type Answer, type Study } from './study.js';
+import { AnswerKind, type Answer, repeatsOf, type Study } from './study.js';
 import { verdictOf } from './verdict.js';
 import { count, formatRequest, kindOf } from './words.js';
 
@@ -33,7 +33,7 @@ function answerText({ kind, code, psn }: Answer): string | undefined {
 function repeats({ requests }: Study): Happening[] {
   const again = requests
     .flatMap(({ packets }) => packets)
-    .flatMap(({ packet, sentUs, place }) => sentUs.slice(1).map((timeUs) => ({ packet, timeUs, place })))
+    .flatMap((asked) => repeatsOf(asked).map((timeUs) => ({ packet: asked.packet, timeUs, place: asked.place })))
     .sort((a, b) => a.timeUs - b.timeUs || a.place - b.place);
   const happenings: Happening[] = [];
   for (let i = 0; i < again.length;) {

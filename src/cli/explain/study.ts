@@ -14,6 +14,8 @@ export interface Asked {
   readonly sentUs: number[];
   /** When it reached the responder, where somebody looked on there. */
   readonly arrivedUs: number[];
+  /** Of a READ whose answers came in part: it asks for the rest, and so is a repeat each time. */
+  readonly again?: true;
 }
 
 /** A request: its packets, and how much of the PSN space it takes. */
@@ -37,6 +39,9 @@ export interface Answer {
   readonly code: number;
   readonly place: number;
   readonly psn: number;
+  readonly payloadBytes: number;
+  /** Of a response: whether a READ ends with it. */
+  readonly ends: boolean;
   readonly timeUs: number;
 }
 
@@ -80,6 +85,15 @@ function askedOf({ requests }: Half, atRequester: boolean): Asked[] {
   return [...byPlace.values()].sort((a, b) => a.place - b.place);
 }
 
+/** Whether a READ asks for the end of what another one has asked for, as who misses an answer in between does. */
+function asksForRest({ packet, place }: Asked, { packets, last }: Request): boolean {
+  if (place > last || !has(packet, OpcodeBit.READ_REQUEST)) return false;
+  const { reth } = packet;
+  const { reth: whole } = packets[0].packet;
+  if (reth === undefined || reth.rkey !== whole?.rkey) return false;
+  return reth.va > whole.va && reth.va + BigInt(reth.length) === whole.va + BigInt(whole.length);
+}
+
 /** Puts packets together to requests. What is missing in between does not matter: a capture may begin anywhere. */
 function requestsOf(asked: readonly Asked[], answers: readonly Sighting[]): Request[] {
   const whole = asked
@@ -100,6 +114,10 @@ function requestsOf(asked: readonly Asked[], answers: readonly Sighting[]): Requ
       if (open.packets[0].packet.reth === undefined) open.lengthBytes += packet.payloadBytes;
       continue;
     }
+    if (open !== undefined && asksForRest(one, open)) {
+      open.packets.push({ ...one, again: true });
+      continue;
+    }
     const lengthBytes = packet.reth?.length ?? (packet.atomicEth === undefined ? packet.payloadBytes : 8);
     const span = has(packet, OpcodeBit.READ_REQUEST) ? Math.max(1, Math.ceil(lengthBytes / mtu)) : 1;
     const [firstUs = 0] = [...one.sentUs, ...one.arrivedUs];
@@ -110,7 +128,8 @@ function requestsOf(asked: readonly Asked[], answers: readonly Sighting[]): Requ
 
 function answerOf({ packet, timeUs }: Sighting, base: number): Answer {
   const { psn } = packet.bth;
-  const at = { place: psnDiff(psn, base), psn, timeUs };
+  const ends = has(packet, OpcodeBit.LAST | OpcodeBit.ONLY);
+  const at = { place: psnDiff(psn, base), psn, payloadBytes: packet.payloadBytes, ends, timeUs };
   const { syndrome = 0 } = packet.aeth ?? {};
   const code = syndrome & Aeth.VALUE_MASK;
   switch (syndrome & Aeth.KIND_MASK) {
@@ -124,7 +143,7 @@ function answerOf({ packet, timeUs }: Sighting, base: number): Answer {
 }
 
 /** What an answer acknowledges: all that came before it, and itself if it is no refusal and the end of what was asked for. */
-function acknowledges({ kind, place }: Answer): number {
+export function acknowledges({ kind, place }: Answer): number {
   return kind === AnswerKind.ACK || kind === AnswerKind.DATA ? place : place - 1;
 }
 
@@ -158,5 +177,25 @@ export function study(half: Half, sightings: Sightings): Study {
   };
 }
 
-/** How often the packet of a request that was sent most often was sent. */
-export const attemptsAt = ({ packets }: Request): number => greatest(packets.map(({ sentUs }) => sentUs.length));
+/** When it was tried to have a request answered: each time that the packet that was sent most often was sent, or a rest. */
+export function attemptsOf({ packets }: Request): number[] {
+  if (packets.some(({ again }) => again)) return packets.flatMap(({ sentUs }) => sentUs).sort((a, b) => a - b);
+  return packets.reduce((most, one) => (one.sentUs.length > most.sentUs.length ? one : most)).sentUs;
+}
+
+/** The first request that has no answer. What acknowledges a READ without bringing its data does not answer it. */
+export function firstPending({ requests, answers, acknowledged }: Study): Request | undefined {
+  const endsUs = new Map<number, number>();
+  for (const { kind, ends, place, timeUs } of answers) if (kind === AnswerKind.DATA && ends) endsUs.set(place, timeUs);
+  return requests.find((request) => {
+    const { packets, first, last } = request;
+    if (last > acknowledged) return true;
+    if (!has(packets[0].packet, OpcodeBit.READ_REQUEST)) return false;
+    const triedUs = attemptsOf(request).at(-1) ?? 0;
+    for (let place = first; place <= last; place += 1) if ((endsUs.get(place) ?? -1) >= triedUs) return false;
+    return true;
+  });
+}
+
+/** When a packet was sent though it, or what it asks for, had been sent before. */
+export const repeatsOf = ({ sentUs, again }: Asked): number[] => (again ? sentUs : sentUs.slice(1));

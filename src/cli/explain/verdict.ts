@@ -4,7 +4,8 @@ import { hex, NakCode } from '../../wire/index.js';
 import { Cause, type Verdict } from './cause.js';
 import { refusalHints } from './refusals.js';
 import { silenceVerdict } from './silence.js';
-import { type Answer, AnswerKind, attemptsAt, type Request, type Study } from './study.js';
+import { answeredVerdict } from './repairs.js';
+import { type Answer, AnswerKind, attemptsOf, firstPending, type Request, type Study } from './study.js';
 import { count, formatRequest } from './words.js';
 
 /** Attempts at the same PSN that make a loop. */
@@ -50,8 +51,8 @@ function waitingVerdict(answers: readonly Answer[], pending: Request): Verdict |
   const last = of.at(-1);
   if (last === undefined) return undefined;
   const alike = of.filter(({ kind }) => kind === last.kind);
-  const attempts = count(attemptsAt(pending), 'time');
-  const [{ sentUs }] = pending.packets;
+  const sentUs = attemptsOf(pending);
+  const attempts = count(sentUs.length, 'time');
   const spanUs = (sentUs.at(-1) ?? 0) - (sentUs[0] ?? 0);
   if (last.kind === AnswerKind.NOT_READY)
     return {
@@ -66,27 +67,6 @@ function waitingVerdict(answers: readonly Answer[], pending: Request): Verdict |
     text:
       `the peer asked for PSN ${hex(last.psn)} again ${count(alike.length, 'time')} (NAK PSN sequence error), though it was sent ${attempts}: ` +
       'this packet does not get through, while others do',
-  };
-}
-
-/** How much was sent again, and what asked for it. */
-function answeredVerdict({ requests, answers }: Study): Verdict {
-  const repeats = requests
-    .flatMap(({ packets }) => packets)
-    .reduce((sum, { sentUs }) => sum + Math.max(0, sentUs.length - 1), 0);
-  const counted = (kind: AnswerKind): number => answers.filter((answer) => answer.kind === kind).length;
-  const naks = counted(AnswerKind.REFUSAL);
-  const waits = counted(AnswerKind.NOT_READY);
-  if (repeats === 0 && naks + waits === 0)
-    return { cause: Cause.ANSWERED, text: 'everything was answered at the first attempt' };
-  const why = [
-    ...(naks > 0 ? [`${count(naks, 'NAK')} of a PSN sequence error: packets were lost or overtaken`] : []),
-    ...(waits > 0 ? [`${count(waits, 'RNR NAK')}: the peer had no receive request at first`] : []),
-  ];
-  const rest = why.length > 0 ? why.join('; ') : 'nobody asked for that: the requester had waited for answers in vain';
-  return {
-    cause: Cause.REPAIRED,
-    text: `everything was answered in the end, after ${count(repeats, 'packet')} had been sent again; ${rest}`,
   };
 }
 
@@ -128,7 +108,7 @@ export function verdictOf(study: Study): Verdict {
   if (!isReliable(study)) return unreliableVerdict(study);
   const refusal = refusalVerdict(study);
   if (refusal !== undefined) return refusal;
-  const pending = study.requests.find(({ last }) => last > study.acknowledged);
+  const pending = firstPending(study);
   if (pending === undefined) return answeredVerdict(study);
   return mismatchVerdict(study) ?? waitingVerdict(study.answers, pending) ?? silenceVerdict(study, pending);
 }

@@ -1,0 +1,188 @@
+import { Mtu, WcStatus } from '../../src/index.js';
+import { Cause } from '../../src/cli/explain/cause.js';
+import { Opcode } from '../../src/wire/index.js';
+import type { Failure, Played } from './failure.js';
+import { A, B, read, type Settings, Stage, write } from './stage.js';
+
+const WIDE = { pathMtu: Mtu.MTU_4096 };
+
+/** Two sides that are connected, something that is arranged, a request of the first, and the completion of its last one. */
+function played(ask: (stage: Stage) => void, a: Settings = {}, b: Settings = {}): () => Played {
+  return () => {
+    const stage = new Stage();
+    stage.connect(a, b);
+    ask(stage);
+    const completions = stage.completions();
+    return { stage, completion: completions[completions.length - 1] };
+  };
+}
+
+/** Loses packets of an opcode: those whose numbers among them are given, or all. */
+function lose(stage: Stage, opcode: number, numbers?: readonly number[]): void {
+  let seen = 0;
+  stage.script = ({ bytes }) => {
+    if (bytes[0] !== opcode) return 'pass';
+    seen += 1;
+    return numbers?.includes(seen) === false ? 'pass' : 'drop';
+  };
+}
+
+const OK = { status: WcStatus.SUCCESS, completion: /^success/ };
+const GAVE_UP = { status: WcStatus.RETRY_EXC_ERR, completion: /^retry count exceeded: \d+ transmissions of PSN/ };
+const repaired = (words: RegExp) => ({ cause: Cause.REPAIRED, words });
+
+/** What the way between the two, or the time that the peer takes, does to requests. */
+export const ways: readonly Failure[] = [
+  {
+    name: 'the acknowledgement is lost three times',
+    script: played((stage) => {
+      lose(stage, Opcode.RC_ACKNOWLEDGE, [1, 2, 3]);
+      stage.a.post(write(stage.a, stage.b));
+    }),
+    ...OK,
+    oneSide: repaired(/after 3 packets had been sent again; nobody asked for that: the requester had waited/),
+    bothSides: repaired(/; 3 answers did not come back$/),
+  },
+  {
+    name: 'a request is damaged once',
+    script: played((stage) => {
+      let first = true;
+      stage.script = ({ from }) => {
+        const verdict = from === A && first ? 'corrupt' : 'pass';
+        first &&= from !== A;
+        return verdict;
+      };
+      stage.a.post(write(stage.a, stage.b));
+    }),
+    ...OK,
+    oneSide: repaired(/after 1 packet had been sent again; nobody asked for that/),
+    bothSides: repaired(
+      /1 packet sent to 10\.0\.0\.2 did not arrive there whole \(1 came damaged, with a wrong ICRC\)$/,
+    ),
+  },
+  {
+    name: 'an answer to a READ is lost in the middle',
+    script: played((stage) => {
+      lose(stage, Opcode.RC_READ_RESP_MIDDLE, [3]);
+      stage.a.post(read(stage.a, stage.b, 8192));
+    }),
+    ...OK,
+    oneSide: repaired(/after 1 packet had been sent again; answers to a READ were missing: it was asked for the rest/),
+    bothSides: repaired(/; 1 answer did not come back$/),
+  },
+  {
+    name: 'the last answer to a READ never gets through',
+    script: played((stage) => {
+      stage.script = ({ bytes }) =>
+        bytes[0] === Opcode.RC_READ_RESP_LAST || bytes[0] === Opcode.RC_READ_RESP_ONLY ? 'drop' : 'pass';
+      stage.a.post(read(stage.a, stage.b, 8192));
+    }),
+    ...GAVE_UP,
+    oneSide: { cause: Cause.FELL_SILENT, words: /^READ of 8192 bytes .* was sent \d+ times .* had answered until/ },
+    bothSides: {
+      cause: Cause.ANSWERS_LOST,
+      words: /7 of them came, and never that of PSN 0x1007: answers are lost on the way back/,
+    },
+  },
+  {
+    name: 'every packet arrives twice',
+    script: played((stage) => {
+      stage.script = () => 'duplicate';
+      stage.a.post(write(stage.a, stage.b));
+    }),
+    ...OK,
+    oneSide: { cause: Cause.ANSWERED, words: /at the first attempt/ },
+  },
+  {
+    name: 'the way there carries short packets only',
+    script: played(
+      (stage) => {
+        stage.cluster.network.setDirection(A, B, { mtuBytes: 1500 });
+        stage.a.post(write(stage.a, stage.b), write(stage.a, stage.b, 8192));
+      },
+      WIDE,
+      WIDE,
+    ),
+    ...GAVE_UP,
+    oneSide: {
+      cause: Cause.FELL_SILENT,
+      words: /with 64 bytes of data at most got through, and none with 4096: .* MTU/,
+    },
+    bothSides: {
+      cause: Cause.REQUESTS_LOST,
+      words: /64 bytes of data at most got through, and none with 4096: .* MTU/,
+    },
+  },
+  {
+    name: 'the way back carries short packets only',
+    script: played(
+      (stage) => {
+        stage.cluster.network.setDirection(B, A, { mtuBytes: 1500 });
+        stage.a.post(write(stage.a, stage.b, 8192), read(stage.a, stage.b, 8192));
+      },
+      WIDE,
+      WIDE,
+    ),
+    ...GAVE_UP,
+    oneSide: { cause: Cause.FELL_SILENT, words: /^READ of 8192 bytes/ },
+    bothSides: { cause: Cause.ANSWERS_LOST, words: /packets without data got through, and none with 4096: .* MTU/ },
+  },
+  {
+    name: 'the way takes longer than the requester waits',
+    script: played(
+      (stage) => {
+        stage.cluster.network.setConditions({ delayUs: 50_000 });
+        stage.a.post(write(stage.a, stage.b));
+      },
+      { timeout: 10 },
+    ),
+    ...GAVE_UP,
+    oneSide: {
+      cause: Cause.TOO_LATE,
+      words:
+        /was answered 87\.4 ms after that, when the requester had given up: the peer was busy or stood still, or the way/,
+    },
+    bothSides: { cause: Cause.TOO_LATE, words: /10\.0\.0\.2 answered 0 µs after it came: the way takes that long, or/ },
+  },
+  {
+    name: 'the way takes longer than the first of several tries',
+    script: played(
+      (stage) => {
+        stage.cluster.network.setConditions({ delayUs: 5_000 });
+        stage.a.post(write(stage.a, stage.b));
+      },
+      { timeout: 10 },
+    ),
+    ...OK,
+    oneSide: repaired(/nobody asked for that: the requester had waited for answers in vain$/),
+    bothSides: repaired(/nothing was lost: answers took longer than it waits for them/),
+  },
+  {
+    name: 'the peer stands still until the requester has given up',
+    script: played((stage) => {
+      const { a, b, cluster } = stage;
+      a.post(write(a, b));
+      stage.completions();
+      cluster.pause(b.context);
+      cluster.network.at(cluster.nowUs + 30e6, () => cluster.resume(b.context));
+      a.post(write(a, b));
+    }),
+    ...GAVE_UP,
+    oneSide: { cause: Cause.TOO_LATE, words: /the peer was busy or stood still, or the way takes that long/ },
+    bothSides: { cause: Cause.TOO_LATE, words: /answered 0 µs after it came: .* or all of that machine stood still/ },
+  },
+  {
+    name: 'the peer has started anew',
+    script: played((stage) => {
+      const { a, b, cluster } = stage;
+      a.post(write(a, b));
+      stage.completions();
+      b.qp.destroy();
+      a.post(write(a, b));
+      cluster.run(cluster.nowUs + 1e6);
+    }),
+    ...GAVE_UP,
+    oneSide: { cause: Cause.FELL_SILENT, words: /it died, its queue pair failed or was ended/ },
+    bothSides: { cause: Cause.UNHEARD, words: /is none any more \(one that has started anew has others\)/ },
+  },
+];
