@@ -119,6 +119,12 @@ export class Memberships {
     if (!membership.attached) return;
     membership.attached = false;
     const stays = this.#all.some((other) => other.attached && gidsEqual(other.gid, membership.gid));
-    if (!stays) this.pairs.qp?.detachMcast(membership.gid);
+    if (stays) return;
+    try {
+      this.pairs.qp?.detachMcast(membership.gid);
+    } catch (error) {
+      // The queue pair has ended with its device, or the program has detached it by itself: it is in no group any more.
+      if (!(error instanceof VerbsError)) throw error;
+    }
   }
 }

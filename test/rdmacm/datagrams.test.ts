@@ -195,6 +195,29 @@ describe('a multicast group', () => {
     id.destroy();
   });
 
+  for (const [how, end] of Object.entries({
+    destroy: (id: CmId) => id.destroy(),
+    destroyEp: (id: CmId) => id.destroyEp(),
+    destroyQp: (id: CmId) => id.destroyQp(),
+    dispose: (id: CmId) => id[Symbol.dispose](),
+  }))
+    it(`does not keep the identifier of a device that was closed from ending: ${how}`, () => {
+      const pair = new Pair();
+      const { id } = joined(pair, 'active');
+      pair.a.close();
+      next(pair.active, CmEventType.DEVICE_REMOVAL);
+      end(id);
+      pair.b.close();
+    });
+
+  it('is left though the program has detached the queue pair by itself', () => {
+    using pair = new Pair();
+    const { id } = joined(pair, 'active');
+    id.qp?.detachMcast(gidFromIp(GROUP.host));
+    id.leaveMulticast(GROUP);
+    assertErrno('EADDRNOTAVAIL', () => id.leaveMulticast(GROUP));
+  });
+
   it('is not left while its event is not acknowledged', () => {
     using pair = new Pair();
     const id = createId(pair.active, PortSpace.UDP);
