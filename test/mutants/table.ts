@@ -1,4 +1,5 @@
 import { connections } from './rules/connections.js';
+import { counters } from './rules/counters.js';
 import { memory } from './rules/memory.js';
 import { packets } from './rules/packets.js';
 import { queues } from './rules/queues.js';
@@ -16,4 +17,5 @@ export const mutants: readonly Mutant[] = [
   ...queues,
   ...services,
   ...connections,
+  ...counters,
 ];
