@@ -3,6 +3,7 @@ import type { Mutant } from '../mutant.js';
 const RULES = 'src/cm/connection-rules.ts';
 const RECEPTION = 'src/cm/reception.ts';
 const CONNECTION = 'src/cm/connection.ts';
+const GROUPS = 'src/rdmacm/multicast.ts';
 
 /** How two programs come together and part (PROTOCOL.md 4). */
 export const connections: readonly Mutant[] = [
@@ -136,6 +137,24 @@ export const connections: readonly Mutant[] = [
     file: 'src/cm/port-table.ts',
     from: 'const shared = reuseAddr && entry.listener === undefined && [...entry.holders.values()].every((it) => it.reuseAddr);',
     to: 'const shared = reuseAddr && entry.listener === undefined;',
+    games: ['cm'],
+  },
+  {
+    name: 'cm-group-send-only',
+    rule: 'who joins a group to send only hears nothing of it',
+    source: 'rdma_join_multicast_ex(3)',
+    file: GROUPS,
+    from: 'if (qp === undefined || membership.joinFlags === McJoinFlag.SENDONLY_FULLMEMBER) return true;',
+    to: 'if (qp === undefined) return true;',
+    games: ['cm'],
+  },
+  {
+    name: 'cm-group-joined-twice',
+    rule: 'who joined a group twice hears it until it has left twice',
+    source: 'rdma_leave_multicast(3)',
+    file: GROUPS,
+    from: 'const stays = this.#all.some((other) => other.attached && gidsEqual(other.gid, membership.gid));',
+    to: 'const stays = false;',
     games: ['cm'],
   },
 ];

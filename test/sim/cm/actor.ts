@@ -15,7 +15,8 @@ import {
 import type { Host } from './host.js';
 import type { SidePlan, Space, StrayPlan } from './plan.js';
 import { refusalOf } from './refusal.js';
-import { choiceOf, type Stray, strayFor } from './strays.js';
+import type { Stray } from './stray.js';
+import { choiceOf, strayFor } from './strays.js';
 import { Traffic } from './traffic.js';
 import type { World } from './world.js';
 
@@ -28,7 +29,7 @@ interface CallFacts {
 
 /** The part of a program that has one identifier, and the model of that identifier. */
 export abstract class Actor {
-  abstract readonly role: 'client' | 'server' | 'dabbler';
+  abstract readonly role: 'client' | 'server' | 'dabbler' | 'member';
   state: IdState;
   /** It could send; of a client of its own queue pair, it had said so. */
   wasUp = false;
@@ -85,14 +86,7 @@ export abstract class Actor {
       this.#lose();
       return undefined;
     }
-    if (type === CmEventType.USER) {
-      const note = this.notes.shift();
-      check(
-        note === status && event.param.arg === BigInt(status),
-        () => `${this.toString()} hears ${status} from itself, not ${note ?? 'nothing'}`,
-      );
-      return undefined;
-    }
+    if (this.hears(event)) return undefined;
     try {
       this.state = afterEvent(this.#rules, this.state, type, status);
     } catch (error) {
@@ -130,6 +124,18 @@ export abstract class Actor {
     if (this.plan.queuePairFirst) this.endQp();
     this.id.destroy();
     this.endQp();
+  }
+
+  /** @returns whether an event is an affair of the actor's own, of which the rules say nothing */
+  protected hears(event: CmEvent): boolean {
+    if (event.event !== CmEventType.USER) return false;
+    const { status, param } = event;
+    const note = this.notes.shift();
+    check(
+      note === status && param.arg === BigInt(status),
+      () => `${this.toString()} hears ${status} from itself, not ${note ?? 'nothing'}`,
+    );
+    return true;
   }
 
   /** Does what an event asks for. */

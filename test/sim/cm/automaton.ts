@@ -51,7 +51,9 @@ export type IdCall =
   | 'initQpAttr'
   | 'connectedQpAttr'
   | 'joinMulticast'
+  /** Of a group that it has not joined, and of one that it has. */
   | 'leaveMulticast'
+  | 'leaveGroup'
   /** An option that comes before the address, and any other. */
   | 'setFirstOption'
   | 'setOption'
@@ -88,7 +90,7 @@ const standing = {
   queryAddrInfo: { errno: 'ENOENT' },
   leaveMulticast: { errno: 'EADDRNOTAVAIL' },
 } as const;
-const withDevice = { ...standing, createQp: 'stays', initQpAttr: 'stays' } as const;
+const withDevice = { ...standing, createQp: 'stays', initQpAttr: 'stays', leaveGroup: 'stays' } as const;
 /** It knows the peer that its queue pair is for. */
 const withPeer = { ...withDevice, connectedQpAttr: 'stays' } as const;
 

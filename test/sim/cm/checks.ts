@@ -6,18 +6,19 @@ import type { IdState } from './automaton.js';
 import { Client } from './client.js';
 import { Dabbler } from './dabbler.js';
 import type { Host } from './host.js';
+import { Member } from './member.js';
 import type { CmRun } from './run.js';
 import { Server } from './server.js';
 
-const isDabbling = (actor: Actor): boolean => actor instanceof Dabbler;
+const hasNoPeer = (actor: Actor): boolean => actor instanceof Dabbler || actor instanceof Member;
 
 /** In which states an identifier may be left when nothing happens any more, and who has to do with it then. */
 const RESTS: Readonly<Partial<Record<IdState, (actor: Actor) => boolean>>> = {
   idle: () => true,
-  bound: isDabbling,
-  listening: isDabbling,
-  found: isDabbling,
-  routed: isDabbling,
+  bound: hasNoPeer,
+  listening: hasNoPeer,
+  found: hasNoPeer,
+  routed: hasNoPeer,
   up: () => true,
   over: () => true,
   removed: ({ host }) => !host.up,

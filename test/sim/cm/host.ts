@@ -24,6 +24,7 @@ const CQ_ENTRIES = 512;
 
 /** Whoever hears of what happens at a host. */
 export interface HostObserver {
+  readonly nowUs: number;
   /** @returns what the program does about it */
   onRequest(host: Host, plan: ListenerPlan, event: CmEvent): () => void;
 }
@@ -42,6 +43,8 @@ export class Host {
   readonly listeners = new Map<CmId, ListenerPlan>();
   /** Whether its device is there, the program has closed it, or all of the host is gone. */
   fate: 'up' | 'closed' | 'dead' = 'up';
+  /** When it last looked for completions. */
+  lookedUs = 0;
   readonly #channels: readonly EventChannel[];
   readonly #completions: CompChannel;
   readonly #pairs = new Map<number, Actor>();
@@ -179,10 +182,11 @@ export class Host {
     // Looking where nothing is any more makes time pass, in which the device may end.
     while (this.up) {
       const cq = this.#completions.tryGetCqEvent();
-      if (cq === undefined) return;
+      if (cq === undefined) break;
       cq.ackEvents();
       cq.reqNotify();
       for (const completion of cq.poll(CQ_ENTRIES)) this.#pairs.get(completion.qpNum)?.traffic?.take(completion);
     }
+    this.lookedUs = this.observer.nowUs;
   }
 }

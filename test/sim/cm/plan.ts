@@ -1,5 +1,6 @@
 import { type LinkConditions, SeededRandom } from '../../../src/link/index.js';
 import { PrivateDataBytes } from '../../../src/spec/index.js';
+import { type MemberPlan, planMember } from './member-plan.js';
 
 /** What one seed stands for: hosts, who listens and who asks there, over what kind of network, and what goes wrong. */
 
@@ -107,6 +108,7 @@ export interface Plan {
   readonly listeners: readonly ListenerPlan[];
   readonly clients: readonly ClientPlan[];
   readonly dabblers: readonly DabblerPlan[];
+  readonly members: readonly MemberPlan[];
   readonly disasters: readonly DisasterPlan[];
 }
 
@@ -303,6 +305,9 @@ export function planCm(seed: number): Plan {
     listeners: planListeners(random, hosts),
     clients: Array.from({ length: random.between(1, 10) }, () => planClient(random, hosts)),
     dabblers: Array.from({ length: random.below(3) }, () => planDabbler(random, hosts)),
+    members: random.chance(0.4)
+      ? Array.from({ length: random.between(2, 5) }, () => planMember(random, hosts, planSide(random, 'UDP', 0, 6)))
+      : [],
     disasters: calm ? [] : Array.from({ length: random.pick([0, 0, 1, 2]) }, () => planDisaster(random, hosts)),
   };
 }

@@ -8,7 +8,10 @@ import { checkCounters, checkNothingLeft, checkQuiescence } from './checks.js';
 import { Client } from './client.js';
 import { Dabbler } from './dabbler.js';
 import { attributeName, messageOf } from './faults.js';
+import { type CallToAll, GroupCalls } from './groups.js';
 import { Host } from './host.js';
+import { type Heard, Member } from './member.js';
+import type { MemberPlan } from './member-plan.js';
 import {
   type DabblerPlan,
   type DisasterPlan,
@@ -55,6 +58,7 @@ export class CmRun implements World {
   readonly #hosts: Host[] = [];
   readonly #all: Host[] = [];
   readonly #partitions = new Set<string>();
+  readonly #groupCalls = new GroupCalls();
   #probing = false;
 
   constructor(
@@ -69,6 +73,7 @@ export class CmRun implements World {
     for (const listener of plan.listeners) this.#planListener(listener, 0);
     for (const client of plan.clients) this.after(client.startUs, () => this.#startClient(client));
     for (const dabbler of plan.dabblers) this.after(dabbler.startUs, () => this.#startDabbler(dabbler));
+    for (const member of plan.members) this.after(member.startUs, () => this.#startMember(member));
     for (const disaster of plan.disasters) this.#planDisaster(disaster);
     this.after(plan.faultsEndUs, () => this.network.setConditions({ loss: 0, duplication: 0, reordering: 0 }));
   }
@@ -93,6 +98,7 @@ export class CmRun implements World {
   execute(): CmFigures {
     this.#run();
     checkQuiescence(this);
+    this.#groupCalls.checkAll(this.actors, this.calm);
     for (const actor of this.actors) if (actor.host.fate !== 'dead') actor.destroy();
     this.network.setConditions(PERFECT_CONDITIONS);
     this.#run();
@@ -124,6 +130,18 @@ export class CmRun implements World {
 
   foreignPd({ index }: Host): Pd {
     return this.#hosts[(index + 1) % this.#hosts.length].pd;
+  }
+
+  groupAddress(group: number): string {
+    return this.plan.ipv6 ? `ff15::${group + 1}` : `239.1.1.${group + 1}`;
+  }
+
+  noteCall(call: CallToAll): void {
+    this.#groupCalls.add(call);
+  }
+
+  checkHearing(member: Member, heard: Heard): void {
+    this.#groupCalls.checkHearing(member, heard);
   }
 
   addressOf(target: number | 'nowhere'): string {
@@ -216,6 +234,14 @@ export class CmRun implements World {
     const dabbler = new Dabbler(this, host, plan, this.actors.length);
     this.actors.push(dabbler);
     dabbler.begin();
+  }
+
+  #startMember(plan: MemberPlan): void {
+    const host = this.#hosts[plan.host];
+    if (!host.up) return;
+    const member = new Member(this, host, plan, this.actors.length);
+    this.actors.push(member);
+    member.begin();
   }
 
   #planDisaster(disaster: DisasterPlan): void {

@@ -78,12 +78,13 @@ export class Traffic {
     readonly qp: Qp,
     /** Whose messages these are. */
     private readonly sender: number,
+    private readonly heard?: (sender: number, sequence: number) => void,
   ) {}
 
   /** Posts all the receive requests that the queue pair will need. */
-  expect(): void {
+  expect(count = MOST_MESSAGES): void {
     const length = MESSAGE_BYTES + (this.qp.qpType === QpType.UD ? GRH_BYTES : 0);
-    for (let i = 0; i < MOST_MESSAGES; i += 1) {
+    for (let i = 0; i < count; i += 1) {
       const slot = this.memory.take();
       this.qp.postRecv({ wrId: slot, sgList: [this.memory.sge(slot, length)] });
     }
@@ -116,5 +117,6 @@ export class Traffic {
     const place = this.received.length;
     check(datagrams || sequence === place, () => `message ${sequence} came in the place of message ${place}`);
     this.received.push({ sender, sequence });
+    this.heard?.(sender, sequence);
   }
 }

@@ -1,6 +1,8 @@
 import type { Pd } from '../../../src/index.js';
 import type { Client } from './client.js';
+import type { CallToAll } from './groups.js';
 import type { Host } from './host.js';
+import type { Heard, Member } from './member.js';
 import type { Registry } from './registry.js';
 import type { Server } from './server.js';
 
@@ -14,6 +16,10 @@ export interface World {
   trace(line: () => string): void;
   /** A protection domain of another host. */
   foreignPd(host: Host): Pd;
+  groupAddress(group: number): string;
+  /** Somebody says something to a group; somebody hears something. */
+  noteCall(call: CallToAll): void;
+  checkHearing(member: Member, heard: Heard): void;
   addressOf(target: number | 'nowhere'): string;
   /** Every server that a client's request has come to. */
   serversOf(client: Client): readonly Server[];
