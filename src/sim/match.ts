@@ -1,6 +1,7 @@
 import { invalid, isList, isObject, objectProblem, refuse, show, VerbsError } from '../verbs/index.js';
 import { CmAttribute, NakCode, Opcode } from '../wire/index.js';
 import type { SimPacket } from './capture.js';
+import { adviceFor, checkFields } from './names.js';
 import type { AckKind, CmName, NakName, OpcodeName } from './packet.js';
 
 /** A host, or its name. */
@@ -25,6 +26,9 @@ export interface PacketMatch {
   readonly where?: (packet: SimPacket) => boolean;
 }
 
+/** The hosts that there are, by name. */
+export type HostNames = ReadonlyMap<string, unknown>;
+
 /** Whether a packet fits. */
 export type Matcher = (packet: SimPacket) => boolean;
 
@@ -46,14 +50,15 @@ function wrong(call: string, message: string, advice: string): never {
 function checkNames(call: string, field: keyof typeof NAMES, value: unknown): void {
   for (const name of isList(value) ? value : [value])
     if (typeof name !== 'string' || !Object.hasOwn(NAMES[field], name))
-      wrong(call, `${field} is ${show(name)}`, `It is one of ${Object.keys(NAMES[field]).join(', ')}`);
+      wrong(call, `${field} is ${show(name)}`, adviceFor(name, Object.keys(NAMES[field])));
 }
 
 /** The name of a host. @throws VerbsError EINVAL when there is none of that name */
-export function hostName(call: string, host: unknown, known: (name: string) => boolean): string {
+export function hostName(call: string, host: unknown, known: HostNames): string {
   const name = isObject(host) && 'name' in host ? host.name : host;
-  if (typeof name === 'string' && known(name)) return name;
-  return wrong(call, `there is no host ${show(name)}`, 'sim.host(name) makes one');
+  const names = [...known.keys()];
+  if (typeof name === 'string' && known.has(name)) return name;
+  return wrong(call, `there is no host ${show(name)}`, `sim.host(name) makes one. ${adviceFor(name, names)}`);
 }
 
 /**
@@ -62,16 +67,9 @@ export function hostName(call: string, host: unknown, known: (name: string) => b
  * @param more fields that are the caller's business
  * @throws VerbsError EINVAL for a field or a name that does not exist: a test that can never match proves nothing
  */
-export function matcher(
-  call: string,
-  match: PacketMatch,
-  known: (name: string) => boolean,
-  more: readonly string[] = [],
-): Matcher {
+export function matcher(call: string, match: PacketMatch, known: HostNames, more: readonly string[] = []): Matcher {
   refuse(call, objectProblem('match', match));
-  const unknown = Object.keys(match).find((field) => !FIELDS.includes(field) && !more.includes(field));
-  if (unknown !== undefined)
-    wrong(call, `a match has no field ${show(unknown)}`, `It has ${[...FIELDS, ...more].join(', ')}`);
+  checkFields(call, 'a match', match, [...FIELDS, ...more]);
   const tests: Matcher[] = [];
   const { opcode, qpn, psn, where } = match;
   for (const end of ['from', 'to'] as const) {

@@ -1,7 +1,8 @@
-import type { LinkConditions, SimulatedNetwork } from '../link/index.js';
-import { invalid, show, VerbsError } from '../verbs/index.js';
+import { type LinkConditions, PERFECT_CONDITIONS, type SimulatedNetwork } from '../link/index.js';
+import { invalid, objectProblem, refuse, show, VerbsError } from '../verbs/index.js';
 import type { SimHost } from './host.js';
 import { hostName, type HostRef } from './match.js';
+import { checkFields } from './names.js';
 
 /** A host, its name, or several. */
 export type HostRefs = HostRef | readonly HostRef[];
@@ -22,6 +23,8 @@ export class Paths {
 
   /** @throws VerbsError EINVAL for hosts that there are not, or conditions that make no sense */
   set(call: string, changes: Partial<LinkConditions>, match?: PathMatch): void {
+    refuse(call, objectProblem('conditions', changes));
+    checkFields(call, 'conditions', changes, Object.keys(PERFECT_CONDITIONS));
     const pairs = match === undefined ? [] : this.#pairs(call, match);
     try {
       if (match === undefined) this.network.setConditions(changes);
@@ -55,7 +58,7 @@ export class Paths {
   hostsOf(call: string, refs: HostRefs | undefined): SimHost[] {
     if (refs === undefined) return [...this.hosts.values()];
     const list: readonly HostRef[] = isHostList(refs) ? refs : [refs];
-    return list.flatMap((ref) => this.hosts.get(hostName(call, ref, (name) => this.hosts.has(name))) ?? []);
+    return list.flatMap((ref) => this.hosts.get(hostName(call, ref, this.hosts)) ?? []);
   }
 }
 

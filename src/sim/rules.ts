@@ -1,7 +1,7 @@
 import type { SimulatedPacket, Verdict } from '../link/index.js';
 import { invalid, show, VerbsError } from '../verbs/index.js';
 import type { Capture, SimPacket } from './capture.js';
-import { describeMatch, type Matcher, matcher, type PacketMatch } from './match.js';
+import { describeMatch, type HostNames, type Matcher, matcher, type PacketMatch } from './match.js';
 
 /** Which packets a rule is about. Without `nth` and `first`: all that match. */
 export interface RuleMatch extends PacketMatch {
@@ -43,6 +43,11 @@ export class Rule implements Disposable {
   /** The packets that it was applied to, as they were when they were sent. */
   get hits(): readonly SimPacket[] {
     return this.#hits;
+  }
+
+  /** @internal Packets that fitted, whether it was their turn or not. */
+  get matched(): number {
+    return this.#count;
   }
 
   get active(): boolean {
@@ -97,7 +102,7 @@ export class Rules {
 
   constructor(
     private readonly capture: Capture,
-    private readonly known: (name: string) => boolean,
+    private readonly known: HostNames,
   ) {}
 
   /** @throws VerbsError EINVAL for a match that makes no sense */

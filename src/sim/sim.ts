@@ -6,6 +6,7 @@ import { here, machineHere } from './ambient.js';
 import { Capture, formatSimPacket, formatUs, type SimPacket } from './capture.js';
 import { SimHost, type SimHostOptions } from './host.js';
 import { matcher, type PacketMatch } from './match.js';
+import { checkFields } from './names.js';
 import { type HostRefs, type PathMatch, Paths } from './paths.js';
 import { type Rule, type RuleMatch, Rules } from './rules.js';
 import { StalledError } from './stalled-error.js';
@@ -38,8 +39,14 @@ export interface CaptureOptions {
   readonly at?: HostRefs;
 }
 
+/** The fields of {@link SimOptions}. */
+export const SIM_OPTIONS: readonly (keyof SimOptions)[] = ['seed', 'conditions', 'captureBytes', 'patienceMs'];
+
 const CAPTURE_BYTES = 64 * 1024 * 1024;
 const PATIENCE_MS = 1000;
+/** For whoever waits for something else than the network. */
+const OUTSIDE =
+  '\nOr is it something outside of the simulation, a file or a real timer? sim.outside(promise) waits for such.';
 const MAX_SEED = 2 ** 32 - 1;
 
 /**
@@ -62,11 +69,13 @@ export class Sim implements Disposable {
   readonly #patienceMs: number;
   readonly #failureListeners = new Set<(error: unknown) => void>();
   #failure: { readonly error: unknown } | undefined;
+  #closed = false;
 
   /** @throws VerbsError EINVAL for a seed, or conditions, that are none */
   constructor(options: SimOptions = {}) {
     const call = 'new Sim';
     refuse(call, objectProblem('options', options));
+    checkFields(call, 'options', options, SIM_OPTIONS);
     const { seed = 1, conditions, captureBytes = CAPTURE_BYTES, patienceMs = PATIENCE_MS } = options;
     if (!Number.isInteger(seed) || seed < 0 || seed > MAX_SEED)
       throw new VerbsError(call, invalid(`seed is ${show(seed)}`, `It is a number from 0 to ${MAX_SEED}`));
@@ -79,7 +88,7 @@ export class Sim implements Disposable {
       () => this.nowUs,
       (address) => this.#names.get(address) ?? address,
     );
-    this.#rules = new Rules(this.#capture, (name) => this.#hosts.has(name));
+    this.#rules = new Rules(this.#capture, this.#hosts);
     this.#paths = new Paths(network, this.#hosts);
     network.watcher = this.#capture;
     network.onPacket = this.#guarded((packet) => this.#rules.judge(packet), 'pass');
@@ -257,10 +266,12 @@ export class Sim implements Disposable {
    *
    * @returns what the promise, or the condition, gives
    * @throws StalledError (the promise rejects) when nothing is left to happen before, or `withinUs` is over: with what everybody
-   *   is waiting for; what the promise, the condition, or an action of {@link at} or {@link when} throws
+   *   is waiting for; VerbsError ECANCELED when the simulation has ended; what the promise, the condition, or an action of {@link at} or {@link when} throws
    */
   async until<T>(what: PromiseLike<T> | (() => T), { withinUs = Infinity }: UntilOptions = {}): Promise<T> {
+    this.#requireOpen('sim.until');
     const { simulation } = this.#cluster;
+    const from = new Error();
     const ends = [simulation.keepRunning()];
     try {
       return await new Promise<T>((resolve, reject) => {
@@ -270,8 +281,10 @@ export class Sim implements Disposable {
         if (typeof what === 'function') ends.push(this.#check(here(what), resolve, reject));
         else what.then(resolve, reject);
         if (withinUs !== Infinity)
-          ends.push(simulation.timer(withinUs, () => reject(this.#stalled(`not within ${formatUs(withinUs)}`))));
-        const nothing = (): void => reject(this.#stalled('nothing is left to happen'));
+          ends.push(
+            simulation.timer(withinUs, () => reject(this.#stalled(`not within ${formatUs(withinUs)}`, '', from))),
+          );
+        const nothing = (): void => reject(this.#stalled('nothing is left to happen', OUTSIDE, from));
         ends.push(whenStalled(this.#cluster, this.#patienceMs, nothing));
       });
     } finally {
@@ -286,7 +299,7 @@ export class Sim implements Disposable {
    * @throws VerbsError ENOBUFS when more were sent than are kept (`captureBytes`); EINVAL for a match that makes no sense
    */
   packets(match: PacketMatch = {}): SimPacket[] {
-    return this.#capture.packets().filter(matcher('sim.packets', match, (name) => this.#hosts.has(name)));
+    return this.#capture.packets().filter(matcher('sim.packets', match, this.#hosts));
   }
 
   /**
@@ -325,6 +338,7 @@ export class Sim implements Disposable {
 
   /** Ends it: time stops for good. Nobody is told, and promises of programs that are still waiting never settle. */
   close(): void {
+    this.#closed = true;
     this.#cluster.simulation.stop();
   }
 
@@ -350,13 +364,20 @@ export class Sim implements Disposable {
     return simulation.observe({ stepped: check });
   }
 
-  #stalled(message: string): StalledError {
+  #stalled(message: string, advice: string, from: Error): StalledError {
+    const { nowUs } = this;
     const waiting = this.waiting();
-    return new StalledError(
-      `${message} at ${formatUs(this.nowUs)}. What everybody is waiting for:`,
-      waiting,
-      this.nowUs,
-    );
+    const text = `${message} at ${formatUs(nowUs)}. What everybody is waiting for:\n${waiting}${advice}`;
+    return new StalledError(text, { waiting, nowUs, from });
+  }
+
+  #requireOpen(call: string): void {
+    if (!this.#closed) return;
+    throw new VerbsError(call, {
+      errno: 'ECANCELED',
+      message: 'the simulation has ended',
+      advice: 'simulate ends it when its function is through: await in it what is to happen in it',
+    });
   }
 
   /** The first of 10.0.0.1, 10.0.0.2 and so on that no host has. */

@@ -1,6 +1,8 @@
 import { invalid, objectProblem, refuse, show, VerbsError } from '../verbs/index.js';
+import { onNoMachine } from './ambient.js';
 import { formatUs } from './capture.js';
-import { Sim, type SimOptions } from './sim.js';
+import { checkFields } from './names.js';
+import { Sim, SIM_OPTIONS, type SimOptions } from './sim.js';
 
 /** What {@link simulate} takes. */
 export interface SimulateOptions extends SimOptions {
@@ -19,7 +21,8 @@ const TRACE_PACKETS = 10;
  * vanishes, so that nothing has to be closed.
  *
  * When it fails, the error says by which seed the run is repeated, and which packets were the last; VERBENA_SEED=N in the
- * environment runs with that seed only, unless `seed` says another. VERBENA_PCAP names a file for the packets of each run.
+ * environment runs with that seed only, unless `seed` alone says another. VERBENA_PCAP names a file for the packets of each
+ * run; those of the first that fails stay there.
  *
  * @example
  * ```ts
@@ -39,11 +42,13 @@ export async function simulate<T>(first: SimulateOptions | Scenario<T>, second?:
   const scenario = typeof first === 'function' ? first : second;
   const options = typeof first === 'function' ? {} : first;
   refuse(CALL, objectProblem('options', options));
+  checkFields(CALL, 'options', options, [...SIM_OPTIONS, 'seeds']);
   if (typeof scenario !== 'function')
     throw new VerbsError(CALL, invalid(`there is no function but ${show(scenario)}`, 'It takes a Sim'));
   const [firstSeed, ...others] = seedsOf(options);
-  let result = await runOnce({ ...options, seed: firstSeed }, scenario);
-  for (const seed of others) result = await runOnce({ ...options, seed }, scenario);
+  const { seeds: _, ...same } = options;
+  let result = await runOnce({ ...same, seed: firstSeed }, scenario);
+  for (const seed of others) result = await runOnce({ ...same, seed }, scenario);
   return result;
 }
 
@@ -51,35 +56,43 @@ function seedsOf({ seed, seeds = 1 }: SimulateOptions): [number, ...number[]] {
   if (!Number.isInteger(seeds) || seeds < 1)
     throw new VerbsError(CALL, invalid(`seeds is ${show(seeds)}`, 'It is how many seeds to run with'));
   const asked = process.env['VERBENA_SEED'] ?? '';
-  // Sim checks what it is.
-  if (seed === undefined && asked !== '') return [Number(asked)];
+  // Sim checks what it is. Who asks for one seed means that one; who asks for many is asked for one of them.
+  if ((seed === undefined || seeds > 1) && asked !== '') return [Number(asked)];
   const first = seed ?? 1;
   return [first, ...Array.from({ length: seeds - 1 }, (_, i) => first + i + 1)];
 }
 
+/** Files with the packets of a run that failed, which the next run is not to write over. */
+const kept = new Set<string>();
+
 async function runOnce<T>(options: SimOptions, scenario: Scenario<T>): Promise<T> {
   using sim = new Sim(options);
-  let capture = '';
+  const run = async (): Promise<T> => onNoMachine(() => scenario(sim));
   try {
-    const run = async (): Promise<T> => scenario(sim);
-    try {
-      const result = await sim.until(run());
-      requireMet(sim);
-      return result;
-    } finally {
-      const path = process.env['VERBENA_PCAP'] ?? '';
-      if (path !== '') capture = sim.writeCapture(path);
-    }
+    const result = await sim.until(run());
+    requireMet(sim);
+    record(sim);
+    return result;
   } catch (error) {
+    const capture = record(sim);
+    if (capture !== '') kept.add(capture);
     throw withCircumstances(error, sim, capture);
   }
+}
+
+/** @returns where the packets were written; empty when nobody wants them, or those of another run are to stay */
+function record(sim: Sim): string {
+  const path = process.env['VERBENA_PCAP'] ?? '';
+  return path === '' || kept.has(path) ? '' : sim.writeCapture(path);
 }
 
 /** A rule that was never met would have a test pass that has shown nothing. */
 function requireMet({ unmetRules }: Sim): void {
   if (unmetRules.length === 0) return;
-  const rules = unmetRules.map(({ description }) => `  ${description}`).join('\n');
-  throw new Error(`no packet ever came for:\n${rules}\nWhat need not happen is marked by optional: true.`);
+  const rules = unmetRules.map(
+    ({ description, matched }) => `  ${description}${matched === 0 ? '' : ` (${matched} came)`}`,
+  );
+  throw new Error(`no packet ever came for:\n${rules.join('\n')}\nWhat need not happen is marked by optional: true.`);
 }
 
 /** The same error, whose message says how to see it again. It stays of its class, for those who show it. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { WcStatus } from '../../src/index.js';
-import { type LinkConditions, type PathMatch, Sim, simulate } from '../../src/sim/index.js';
+import { type PathMatch, Sim, simulate } from '../../src/sim/index.js';
 import { connected, send } from './support.js';
 
 describe('conditions of a simulated network', () => {
@@ -36,8 +36,9 @@ describe('conditions of a simulated network', () => {
       assert.ok(sim.packets({ where: ({ fate }) => fate.includes('lost') }).length > 0);
     }));
 
-  const wrong: readonly (readonly [Partial<LinkConditions>, unknown])[] = [
+  const wrong: readonly (readonly [object, unknown])[] = [
     [{ loss: 2 }, undefined],
+    [{ delay: 5 }, undefined],
     [{ delayUs: 1 }, { from: 'nobody' }],
     [{ delayUs: 1 }, { between: ['a', 'b'], from: 'a' }],
     [{ delayUs: 1 }, { form: 'a' }],

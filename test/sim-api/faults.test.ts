@@ -138,6 +138,23 @@ describe('what packets are matched by', () => {
     });
 });
 
+describe('a name that there is not', () => {
+  const wrong: readonly (readonly [name: string, match: object, words: RegExp])[] = [
+    ['an opcode by its name in IBTA', { opcode: 'RC_RDMA_READ_RESPONSE_MIDDLE' }, /\. Is it RC_READ_RESP_MIDDLE\?$/],
+    ['another', { opcode: 'RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE' }, /\. Is it RC_WRITE_ONLY_IMM\?$/],
+    ['a kind of answer', { ack: 'RNR' }, /\. There are ACK, NAK, RNR_NAK$/],
+    ['a host', { from: 'sever' }, /sim\.host\(name\) makes one\. Is it server\? There are server, client$/],
+    ['a field', { opcodes: 'RC_SEND_ONLY' }, /\. Is it opcode\? There are from, to, opcode/],
+  ];
+  for (const [name, match, message] of wrong)
+    it(`is answered by what may be meant: ${name}`, () => {
+      using sim = new Simulation();
+      sim.host('server');
+      sim.host('client');
+      assert.throws(() => sim.drop(match), { errno: 'EINVAL', message });
+    });
+});
+
 describe('a rule that is never met', () => {
   it('fails the simulation, for it would show nothing', async () => {
     const { message } = await failureOf({}, async (sim) => {
@@ -145,6 +162,14 @@ describe('a rule that is never met', () => {
       sim.drop({ ack: 'RNR_NAK', to: 'client', nth: 2 });
     });
     assert.match(message, /no packet ever came for:\n {2}drop number 2 of RNR_NAK to client\n/);
+  });
+
+  it('says how many came before the one that it waited for', async () => {
+    const { message } = await failureOf({}, async (sim) => {
+      sim.drop({ cm: 'REQ', nth: 3 });
+      await connected(sim);
+    });
+    assert.match(message, /drop number 3 of REQ \(1 came\)\n/);
   });
 
   it('does not where it need not be', () =>

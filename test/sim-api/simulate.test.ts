@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { connect, openDevice } from '../../src/index.js';
 import { type Sim, simulate, type SimulateOptions } from '../../src/sim/index.js';
 import { connected, failureOf, send } from './support.js';
 
@@ -61,7 +62,7 @@ describe('simulate', () => {
   it('runs with the seed of the environment where the test names none', async () => {
     const run = (options: SimulateOptions): Promise<number> =>
       withSetting('VERBENA_SEED', '9', () => simulate({ ...options }, ({ seed }: Sim) => seed));
-    assert.deepEqual([await run({ seeds: 3 }), await run({ seed: 4 })], [9, 4]);
+    assert.deepEqual([await run({ seeds: 3 }), await run({ seed: 5, seeds: 3 }), await run({ seed: 4 })], [9, 9, 4]);
   });
 
   it('refuses a seed that is none', async () => {
@@ -69,6 +70,45 @@ describe('simulate', () => {
     await withSetting('VERBENA_SEED', 'x', () => assert.rejects(simulate(nothing), { errno: 'EINVAL' }));
     await assert.rejects(simulate({ seed: -1 }, nothing), { errno: 'EINVAL' });
     await assert.rejects(simulate({ seeds: 0 }, nothing), { errno: 'EINVAL' });
+  });
+
+  it('refuses options that do not exist, which would change nothing', async () => {
+    // That they are none is the point.
+    const options = { condition: { loss: 0.5 } } as SimulateOptions;
+    const { message } = await failureOf(options, () => undefined);
+    assert.match(message, /there is no 'condition' in options \(EINVAL\)\. Is it conditions\?/);
+  });
+
+  it('keeps a program from the devices of the real machine, when it forgets to say which host it is on', async () => {
+    const { message } = await failureOf({}, () => connect({ host: 'server', port: 7174 }));
+    assert.match(message, /on none of its hosts \(ENODEV\)\. Call it in host\.run/);
+    await assert.rejects(
+      simulate(() => void openDevice()),
+      { errno: 'ENODEV' },
+    );
+  });
+
+  it('keeps the packets of the first run that fails', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'verbena-sim-'));
+    const path = join(folder, 'run.pcapng');
+    try {
+      await withSetting('VERBENA_PCAP', path, async () => {
+        const { message } = await failureOf({}, async (sim) => {
+          await connected(sim);
+          assert.fail('seen');
+        });
+        const { size } = statSync(path);
+        await simulate(() => undefined);
+        assert.deepEqual([statSync(path).size, message.includes(path)], [size, true]);
+      });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('ends when its function does, and says so to whoever goes on', async () => {
+    const ended = await simulate((sim) => sim);
+    await assert.rejects(ended.until(ended.sleep(5)), { errno: 'ECANCELED', message: /has ended/ });
   });
 
   it('writes all packets where the environment says', async () => {

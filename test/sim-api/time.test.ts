@@ -79,6 +79,19 @@ describe('a simulation in which nothing is left to happen', () => {
     assert.match(error.waiting, /idle \(10\.0\.0\.3\): nothing/);
   });
 
+  it('says where it was waited, and what to do about waits for something else', async () => {
+    const error = await failureOf({ patienceMs: 5 }, async (sim) => {
+      await connected(sim);
+      await new Promise(() => undefined);
+    });
+    assert.match(
+      error.message,
+      /\nOr is it something outside of the simulation, .* sim\.outside\(promise\) waits for such\.\n/,
+    );
+    assert.match(error.stack ?? '', /^StalledError: nothing is left[^]*\n {4}at .*time\.test\./);
+    assert.deepEqual(Object.keys(error), ['name']);
+  });
+
   it('says who has crashed', async () => {
     const error = await failureOf({ patienceMs: 5 }, async (sim) => {
       const host = sim.host('a');
