@@ -113,12 +113,12 @@ export const connections: readonly Mutant[] = [
     games: ['cm'],
   },
   {
-    name: 'cm-early-disconnect',
-    rule: 'nobody parts from whom has not answered, and what is asked goes on',
+    name: 'cm-refused-disconnect',
+    rule: 'a call that is refused changes nothing: who has no connection yet loses no queue pair by parting from it',
     source: 'PROTOCOL.md 4.4',
     file: CONNECTION,
-    from: 'if (this.state === REQ_SENT || this.state === MRA_REQ_RCVD || this.state === REQ_RCVD)',
-    to: 'if (this.state === REQ_RCVD)',
+    from: 'const { REQ_SENT, MRA_REQ_RCVD, REQ_RCVD } = ConnectionState;',
+    to: 'const { REQ_SENT, MRA_REQ_RCVD, REQ_RCVD } = ConnectionState; this.#fail();',
     games: ['cm'],
   },
   {

@@ -22,11 +22,14 @@ function holdersOf({ host, space, id }: Actor, port: number): readonly { reuseAd
   ];
 }
 
+/** A program that has closed its only device has none any more to bind an identifier to. */
+const closedProblem = ({ host }: Actor): ErrnoName | undefined => (host.up ? undefined : 'EINVAL');
+
 function bindProblem(actor: Actor, choice: number): ErrnoName | undefined {
   const port = portFor(actor, choice);
   const holders = port === 0 ? [] : holdersOf(actor, port);
   const shared = actor.reuseAddr && holders.every(({ reuseAddr, listens }) => reuseAddr && !listens);
-  return holders.length === 0 || shared ? undefined : 'EADDRINUSE';
+  return closedProblem(actor) ?? (holders.length === 0 || shared ? undefined : 'EADDRINUSE');
 }
 
 /** Rightly, as far as the state allows it. */
@@ -47,7 +50,7 @@ export const rightCalls: readonly Stray[] = [
     call: 'listen',
     wrong: (actor) => {
       const isTaken = actor.port !== 0 && holdersOf(actor, actor.port).some(({ listens }) => listens);
-      return isTaken ? 'EADDRINUSE' : undefined;
+      return closedProblem(actor) ?? (isTaken ? 'EADDRINUSE' : undefined);
     },
     legal: 'dabbler',
     act: ({ id }, choice) => id.listen(choice % 3),
@@ -55,6 +58,7 @@ export const rightCalls: readonly Stray[] = [
   {
     name: 'resolveAddr',
     call: 'resolveAddr',
+    wrong: closedProblem,
     legal: 'dabbler',
     act: (actor) => actor.id.resolveAddr(here(actor, 7000)),
   },
