@@ -91,6 +91,8 @@ export class PacketBook implements NetworkWatcher {
   onTaken: ((address: string, bytes: Uint8Array, kind: PacketKind) => void) | undefined;
   readonly #hosts = new Map<string, HostPackets>();
   #last: SimulatedPacket | undefined;
+  /** What is sent are copies of a packet for those who are in its group. */
+  #copies = false;
   /** Packets of which a damaged copy is under way, as they were sent, by their index. */
   readonly #originals = new Map<number, Uint8Array>();
   /** Damaged ones that have arrived and were not looked at yet. */
@@ -105,6 +107,14 @@ export class PacketBook implements NetworkWatcher {
       this.#follow(link);
       return link;
     };
+    // A NIC sends one packet to a group, whether nobody is in it or many are.
+    const sendToGroup = network.sendToGroup.bind(network);
+    network.sendToGroup = (from, bytes, header) => {
+      this.#count(from, bytes);
+      this.#copies = true;
+      sendToGroup(from, bytes, header);
+      this.#copies = false;
+    };
   }
 
   /** The host that was attached last at an address. */
@@ -115,12 +125,16 @@ export class PacketBook implements NetworkWatcher {
   }
 
   sent(packet: SimulatedPacket): void {
-    const host = this.#hosts.get(packet.from);
+    if (this.#hosts.has(packet.from)) this.#last = packet;
+    if (!this.#copies) this.#count(packet.from, packet.bytes);
+  }
+
+  #count(from: string, bytes: Uint8Array): void {
+    const host = this.#hosts.get(from);
     if (host === undefined) return;
-    this.#last = packet;
     host.sentPackets += 1;
-    host.sentBytes += packet.bytes.length;
-    host.sent[kindOf(packet.bytes)] += 1;
+    host.sentBytes += bytes.length;
+    host.sent[kindOf(bytes)] += 1;
   }
 
   happened(index: number, what: Happening): void {

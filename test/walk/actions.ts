@@ -1,10 +1,13 @@
 import { illegalCall } from './illegal.js';
 import { onHost, someQp } from './choices.js';
 import { connect, destroyQp, modify, reconnect } from './connections.js';
+import { changeSomeMembership } from './datagrams.js';
 import { calm, crash, heal, partition, pause, resume, revive, weather } from './faults.js';
+import { changeSrq } from './limits.js';
 import { makeCq, makeHost, makeRegion, makeSrq, makeWindow, someAccess, somePd } from './makers.js';
 import { deallocWindow, dereg, rereg, scribble } from './memory.js';
 import { post, postAnywhere } from './post.js';
+import { query } from './queries.js';
 import { destroySomething, receive, resizeCq } from './queues.js';
 import type { World } from './world.js';
 
@@ -23,7 +26,8 @@ export interface Action {
 
 /** Where the next host goes. */
 function freeAddress(world: World): string {
-  return `10.0.${world.step.id >> 8}.${world.step.id & 255}`;
+  const { step, character } = world;
+  return character.ipv6 ? `fd00::${step.id.toString(16)}` : `10.0.${step.id >> 8}.${step.id & 255}`;
 }
 
 export const actions: readonly Action[] = [
@@ -57,6 +61,9 @@ export const actions: readonly Action[] = [
   { kind: 'cq', weight: 0.5, run: onHost(makeCq) },
   { kind: 'resize CQ', weight: 1, run: resizeCq },
   { kind: 'srq', weight: 0.5, run: onHost((world, host) => makeSrq(world, host, world.random.chance(0.5))) },
+  { kind: 'change SRQ', weight: 2.5, run: changeSrq },
+  { kind: 'group', weight: 2, run: changeSomeMembership },
+  { kind: 'query', weight: 1, run: query },
   { kind: 'illegal', weight: 3, run: illegalCall },
   { kind: 'poll', weight: 4, run: onHost((world, host) => world.drain(host)) },
   { kind: 'wait', weight: 5, run: (world) => world.pass(world.random.pick([5, 50, 500, 2000, 20_000])) },

@@ -12,6 +12,8 @@ export interface Character {
   readonly upheaval: number;
   /** How many connections are mended at a time. */
   readonly mends: number;
+  /** Whether most of what is sent are datagrams. */
+  readonly datagrams: boolean;
   /** Whether hosts have addresses of IPv6. */
   readonly ipv6: boolean;
 }
@@ -24,5 +26,5 @@ const WILD = { haste: 0.6, malice: 0.12, slips: 1, upheaval: 1.5, mends: 1 };
 export function characterOf(seed: number): Character {
   const random = new SeededRandom(seed ^ 0x3a11ce);
   const kind = random.pick([CAREFUL, CAREFUL, CAREFUL, CAREFUL, USUAL, USUAL, USUAL, WILD, WILD]);
-  return { ...kind, ipv6: random.chance(0.25) };
+  return { ...kind, ipv6: random.chance(0.25), datagrams: random.chance(0.12) };
 }

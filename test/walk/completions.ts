@@ -1,6 +1,7 @@
 import { nameOf, QpType, WcFlags, WcOpcode, WcStatus, type WorkCompletion, WrOpcode } from '../../src/index.js';
 import { check } from '../sim/failure.js';
 import type { Claims } from './claims.js';
+import { isFor } from './datagrams.js';
 import { ATOMICS, isReliable, type Surroundings, WRITES } from './judge.js';
 import { byteOf, HEADER_BYTES } from './memory-watch.js';
 import { completionOpcodes, describeRequest, recvObjection, sendObjection } from './statuses.js';
@@ -12,6 +13,9 @@ interface Spot {
   readonly at: number;
 }
 
+/** Whether a completion was asked for by its sender, as far as can be told. */
+export type Solicited = 'yes' | 'no' | 'maybe';
+
 /** What completions need of the world. */
 export interface Ledger extends Surroundings {
   /** Every message of UC and UD that was ever posted. */
@@ -21,6 +25,8 @@ export interface Ledger extends Surroundings {
   /** Whether packets were ever doubled, or came in another order. */
   readonly disordered: boolean;
   close(request: SendRecord, status: WcStatus): void;
+  /** How often each status was read. */
+  readonly statuses: Record<string, number>;
   readonly counts: { completions: number; messages: number; errors: number };
 }
 
@@ -28,17 +34,25 @@ export interface Ledger extends Surroundings {
 export class Completions {
   constructor(private readonly world: Ledger) {}
 
-  take(host: HostRecord, cq: CqRecord, wc: WorkCompletion): void {
+  /** @returns whether the completion calls programs that wait for solicited ones alone */
+  take(host: HostRecord, cq: CqRecord, wc: WorkCompletion): Solicited {
+    const solicited = this.#take(host, cq, wc);
+    return wc.status === WcStatus.SUCCESS ? solicited : 'yes';
+  }
+
+  #take(host: HostRecord, cq: CqRecord, wc: WorkCompletion): Solicited {
     const wrId = Number(wc.wrId);
     this.world.counts.completions += 1;
     if (wc.status !== WcStatus.SUCCESS) this.world.counts.errors += 1;
+    const status = nameOf(WcStatus, wc.status);
+    this.world.statuses[status] = (this.world.statuses[status] ?? 0) + 1;
     const sender = host.qps.find(
       ({ sends, sendCq }) => sendCq === cq && sends.some((request) => request.wrId === wrId),
     );
     if (sender !== undefined) {
       check(wc.qpNum === sender.qpn, () => `request ${wrId} of ${sender.name} completed as one of QP ${wc.qpNum}`);
       this.#takeSend(sender, wrId, wc);
-      return;
+      return 'no';
     }
     const receiver = host.qps.find(({ recvs }) => recvs.some((recv) => recv.wrId === wrId));
     const srq = host.srqs.find(({ recvs }) => recvs.some((recv) => recv.wrId === wrId));
@@ -50,7 +64,7 @@ export class Completions {
         this.#isStale(wrId),
         () => `a completion of request ${wrId}, which is not outstanding: ${nameOf(WcStatus, wc.status)}`,
       );
-      return;
+      return 'maybe';
     }
     const index = recvs.findIndex((recv) => recv.wrId === wrId);
     const recv = recvs[index];
@@ -59,7 +73,7 @@ export class Completions {
     if (srq === undefined) check(wc.qpNum === qp.qpn, () => `receive request ${wrId} completed on QP ${wc.qpNum}`);
     recvs.splice(index, 1);
     recv.closedTick = this.world.tick;
-    this.#takeRecv(host, qp, recv, wc);
+    return this.#takeRecv(qp, srq?.api.srqNum ?? 0, recv, wc);
   }
 
   /** Requests that ended without a completion that is due to be read, but may have had one. */
@@ -163,7 +177,7 @@ export class Completions {
     return this.world.claims.contested(at.arena, at.at, request.tick, request);
   }
 
-  #takeRecv(host: HostRecord, qp: QpRecord, recv: RecvRecord, wc: WorkCompletion): void {
+  #takeRecv(qp: QpRecord, srqn: number, recv: RecvRecord, wc: WorkCompletion): Solicited {
     const { world } = this;
     const objection = recvObjection(qp, recv, wc.status);
     check(
@@ -171,15 +185,17 @@ export class Completions {
       () =>
         `receive request ${recv.wrId} of ${qp.name} cannot end in ${nameOf(WcStatus, wc.status)}: ${objection ?? ''}`,
     );
-    if (wc.status !== WcStatus.SUCCESS) return;
+    if (wc.status !== WcStatus.SUCCESS) return 'yes';
     world.counts.messages += 1;
-    const request = this.#whose(host, qp, recv, wc);
-    if (request === undefined) return;
+    const request = this.#whose(qp, srqn, recv, wc);
+    if (request === undefined) return 'maybe';
     request.deliveries += 1;
+    // Of unreliable services, messages that look alike cannot be told apart.
+    return !isReliable(qp.type) ? 'maybe' : request.solicited ? 'yes' : 'no';
   }
 
   /** Finds the message that came. */
-  #whose(host: HostRecord, qp: QpRecord, recv: RecvRecord, wc: WorkCompletion): SendRecord | undefined {
+  #whose(qp: QpRecord, srqn: number, recv: RecvRecord, wc: WorkCompletion): SendRecord | undefined {
     const { life } = qp;
     const { mate } = life;
     if (qp.type === QpType.UD) {
@@ -187,21 +203,26 @@ export class Completions {
       const candidates = this.world.datagrams.filter(
         (request) =>
           request.qp.qpn === wc.srcQp &&
-          request.remoteQpn === qp.qpn &&
-          request.ah?.to === host.address &&
-          request.deliveries < most &&
+          isFor(request, qp) &&
+          (request.copies.get(qp) ?? 0) < most &&
           this.#looksLike(qp, recv, wc, request) === undefined,
       );
       check(
         candidates.length > 0,
         () => `a datagram came to ${qp.name} that nobody sent (receive request ${recv.wrId})`,
       );
-      return candidates[0];
+      const [request] = candidates;
+      request.copies.set(qp, (request.copies.get(qp) ?? 0) + 1);
+      return request;
     }
     // A connection that is none, or whose other end has begun anew, says nothing about what comes.
     if (mate === undefined || mate.messages.some(({ wild }) => wild)) return undefined;
     if (isReliable(qp.type)) {
-      const request: SendRecord | undefined = mate.messages.at(life.delivered);
+      // Those of XRC complete in the CQ of the shared queue that they name, and of several one is read before the other.
+      const request: SendRecord | undefined =
+        qp.type === QpType.XRC_RECV
+          ? mate.messages.find((message) => message.srqn === srqn && message.deliveries === 0)
+          : mate.messages.at(life.delivered);
       life.delivered += 1;
       check(
         request !== undefined,

@@ -1,4 +1,5 @@
 import { nameOf, QpState, QpType } from '../../src/index.js';
+import { changeMembership, leaveAll } from './datagrams.js';
 import { peerOf, someHost, someQp, upHosts } from './choices.js';
 import {
   connectPair,
@@ -6,6 +7,7 @@ import {
   makeRegion,
   makeSrq,
   resetQp,
+  settleNow,
   someAccess,
   someEnd,
   somePd,
@@ -27,7 +29,9 @@ export function connect(world: World): void {
   const others = upHosts(world).filter((host) => host !== a);
   const b = random.chance(0.04) ? a : world.pick(others);
   if (a === undefined || b === undefined) return;
-  const type = random.pick([QpType.RC, QpType.RC, QpType.RC, QpType.RC, QpType.UC, QpType.UD, QpType.XRC_SEND]);
+  const datagrams = world.character.datagrams && random.chance(0.7);
+  const usual = [QpType.RC, QpType.RC, QpType.RC, QpType.RC, QpType.UC, QpType.UD, QpType.XRC_SEND] as const;
+  const type = datagrams ? QpType.UD : random.pick(usual);
   if (type === QpType.XRC_SEND && !b.srqs.some(({ xrcCq }) => xrcCq !== undefined)) makeSrq(world, b, true);
   for (const host of [a, b])
     if (host.regions.filter(({ alive, closed }) => alive && !closed).length < 4)
@@ -38,13 +42,14 @@ export function connect(world: World): void {
   for (const qp of [first, second]) {
     const to = qp.srq ?? (qp.type === QpType.XRC_RECV ? world.pick(qp.host.srqs) : qp);
     if (to !== undefined) postSome(world, to, 8);
+    if (datagrams) changeMembership(world, qp);
   }
 }
 
 export function destroyQp(world: World, qp: QpRecord): void {
   const { host } = qp;
-  world.look();
-  world.drain(host);
+  settleNow(world, host);
+  leaveAll(world, qp);
   world.attempt(`${qp.name} is destroyed`, ['ok'], () => qp.api.destroy());
   world.abandon(qp);
   qp.alive = false;

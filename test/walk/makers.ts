@@ -2,6 +2,7 @@ import {
   AccessFlags,
   mtuBytes,
   MwType,
+  QpCreateFlags,
   QpState,
   QpType,
   SrqType,
@@ -20,6 +21,7 @@ import type {
   WindowRecord,
 } from './things.js';
 import { Life, QpRecord } from './things.js';
+import { arm } from './notices.js';
 import type { World } from './world.js';
 
 /** Makes what programs make. */
@@ -41,10 +43,13 @@ export function makeHost(world: World, address: string): HostRecord {
     context,
     channel,
     xrcd: context.openXrcd(),
+    limits: context.queryDevice(),
     arena: new Arena(ARENA_BYTES, world.random.u32),
     up: true,
     paused: false,
     lazy: world.random.chance(0.2),
+    read: 0,
+    onlySolicited: world.random.chance(0.3),
     pds: [],
     ahs: [],
     cqs: [],
@@ -75,8 +80,17 @@ export function makeCq(world: World, host: HostRecord): CqRecord {
   const { random } = world;
   const cqe = world.slips(0.1) ? random.between(1, 16) : 256;
   const api = host.context.createCq({ cqe, channel: host.channel });
-  api.reqNotify();
-  const cq = { id: world.nextId(), api, capacity: api.cqe, dead: false };
+  const cq: CqRecord = {
+    id: world.nextId(),
+    api,
+    capacity: api.cqe,
+    dead: false,
+    onlySolicited: host.onlySolicited && random.chance(0.6),
+    armed: 'no',
+    called: 'no',
+    fresh: true,
+  };
+  arm(cq);
   host.cqs.push(cq);
   return cq;
 }
@@ -162,7 +176,8 @@ export function makeSrq(world: World, host: HostRecord, xrc: boolean): SrqRecord
   const maxWr = random.pick([1, 4, 16, 32]);
   const xrcCq = xrc ? someCq(world, host) : undefined;
   const more = xrcCq === undefined ? {} : { srqType: SrqType.XRC, xrcd: host.xrcd, cq: xrcCq.api };
-  const api = pd.api.createSrq({ maxWr, maxSge: 3, ...more });
+  const limit = random.chance(0.5) ? random.between(1, maxWr) : 0;
+  const api = pd.api.createSrq({ maxWr, maxSge: 3, srqLimit: limit, ...more });
   const srq: SrqRecord = {
     id: world.nextId(),
     api,
@@ -173,6 +188,10 @@ export function makeSrq(world: World, host: HostRecord, xrc: boolean): SrqRecord
     maxWr: api.maxWr,
     lives: 1,
     alive: true,
+    limit,
+    wasAbove: false,
+    lost: 0,
+    reached: 0,
   };
   host.srqs.push(srq);
   return srq;
@@ -194,7 +213,9 @@ export function makeQp(world: World, host: HostRecord, type: QpTypeValue): Recor
   const basic = host.srqs.filter(({ xrcCq }) => xrcCq === undefined);
   const srq = shares ? (world.pick(basic) ?? makeSrq(world, host, false)) : undefined;
   const sqSigAll = random.chance(0.2);
+  const blocksOwn = type === QpType.UD && random.chance(0.3);
   const api = pd.api.createQp({
+    ...(blocksOwn ? { createFlags: QpCreateFlags.BLOCK_SELF_MCAST_LB } : {}),
     qpType: type,
     sendCq: sendCq.api,
     recvCq: recvCq.api,
@@ -208,7 +229,7 @@ export function makeQp(world: World, host: HostRecord, type: QpTypeValue): Recor
     },
     ...(srq === undefined ? {} : { srq: srq.api }),
   });
-  const qp = new QpRecord(world.nextId(), host, type, api, pd, sendCq, recvCq, srq, sqSigAll);
+  const qp = new QpRecord(world.nextId(), host, type, api, pd, sendCq, recvCq, srq, sqSigAll, blocksOwn);
   if (srq !== undefined) srq.lives += 1;
   host.qps.push(qp);
   return qp;
@@ -228,6 +249,11 @@ export function someEnd(world: World, qp: Record, mtu: End['mtu']): End {
   return { sqPsn: wraps ? 0xffffff - random.below(20) : random.below(2 ** 24), mtu };
 }
 
+function note({ life }: Record, attr: QpModifyAttr): void {
+  Object.assign(life.attrs, attr);
+  if (attr.ahAttr !== undefined) life.dgid = attr.ahAttr.grh?.dgid;
+}
+
 export function toInit(world: World, qp: Record, expected: readonly string[] = ['ok']): void {
   const { random } = world;
   const access = world.slips(0.15) ? random.u32() & QP_ACCESS : QP_ACCESS;
@@ -237,6 +263,7 @@ export function toInit(world: World, qp: Record, expected: readonly string[] = [
       : { qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qpAccessFlags: access };
   world.attempt(`${qp.name} to INIT, access ${access}`, expected, () => qp.api.modify(attr));
   if (!world.done) return;
+  note(qp, attr);
   if (qp.type === QpType.UD) qp.life.qkey = QKEY;
   else qp.life.accessFlags = access;
 }
@@ -264,6 +291,7 @@ export function toRtr(
     type === QpType.UD ? { qpState: QpState.RTR } : { qpState: QpState.RTR, ...path, ...(responds ? depth : {}) };
   world.attempt(`${qp.name} to RTR, peer ${peer.name}`, expected, () => qp.api.modify(attr));
   if (!world.done) return;
+  note(qp, attr);
   life.peerAddress = peer.host.address;
   life.destQpn = peer.qpn;
   life.rqPsn = theirs.sqPsn;
@@ -284,6 +312,7 @@ export function toRts(world: World, qp: Record, own: End, expected: readonly str
   else if (type === QpType.XRC_RECV) attr = { qpState: QpState.RTS, sqPsn: own.sqPsn, timeout };
   world.attempt(`${qp.name} to RTS`, expected, () => qp.api.modify(attr));
   if (!world.done) return;
+  note(qp, attr);
   life.sqPsn = own.sqPsn;
   life.timeout = timeout;
   life.rnrRetry = rnrRetry;
@@ -308,10 +337,15 @@ export function connectPair(world: World, a: Record, b: Record): void {
   if (!world.slips(0.1)) toRts(world, b, ends[1]);
 }
 
+/** Has the NIC do what it can do now, and reads all that completes: what a QP leaves behind nobody could make sense of later. */
+export function settleNow(world: World, host: HostRecord): void {
+  world.pass(0);
+  world.drain(host);
+}
+
 /** A QP goes back to RESET; what it had outstanding is gone without a word. */
 export function resetQp(world: World, qp: Record): void {
-  world.look();
-  world.drain(qp.host);
+  settleNow(world, qp.host);
   world.attempt(`${qp.name} to RESET`, ['ok'], () => qp.api.modify({ qpState: QpState.RESET }));
   world.abandon(qp);
   qp.life = new Life();

@@ -1,6 +1,7 @@
 import { AccessFlags, QpState, QpType, type Sge, WrOpcode } from '../../src/index.js';
 import { check } from '../sim/failure.js';
 import type { Change } from './arena.js';
+import { receiversOf } from './datagrams.js';
 import { ATOMICS, fills, isReceptive, SENDS, type Surroundings, type Target, targetOf, WRITES } from './judge.js';
 import { localPlaces, remoteVerdict } from './rights.js';
 import type { HostRecord, Place, QpRecord, SendRecord } from './things.js';
@@ -82,6 +83,13 @@ export class MemoryWatch {
     const { world } = this;
     for (const request of world.live) {
       if (fills(request) && request.qp.host === host && request.open) this.#addLanding(request, writers);
+      if (request.qp.type === QpType.UD) {
+        for (const qp of receiversOf(host, request)) {
+          if (receptive(qp))
+            addSend(request, { host, qp, pd: qp.pd, srq: qp.srq, recvs: qp.srq?.recvs ?? qp.recvs }, writers);
+        }
+        continue;
+      }
       const target = targetOf(world, request);
       if (target?.host !== host || !receptive(target.qp)) continue;
       if (WRITES.has(request.opcode)) addWrite(request, target, writers);

@@ -1,5 +1,6 @@
 import { MwType, nameOf, QpState, QpType, WrOpcode } from '../../src/index.js';
 import { someQp, upHosts } from './choices.js';
+import { receiversOf } from './datagrams.js';
 import { consider, hostAt, isAligned, isReliable, mayBeMalformed, mayEndPeer, TAKES, targetOf } from './judge.js';
 import { supply } from './receives.js';
 import { windowOf } from './rights.js';
@@ -15,6 +16,8 @@ export interface Draft {
 
 /** What a program that looks before it posts thinks of, until one can go well. */
 const THOUGHTS = 5;
+/** Receive requests that those in a group have ready. */
+const GROUP_CREDIT = 4;
 
 /** Some requests to a QP that is ready. */
 export function post(world: World): void {
@@ -22,7 +25,8 @@ export function post(world: World): void {
   const ready = upHosts(world).flatMap(({ qps }) => qps.filter(({ seenState }) => seenState === QpState.RTS));
   // Of those that die of a mistake there would be too few otherwise.
   const reliable = ready.filter(({ type }) => isReliable(type));
-  const qp = (random.chance(0.8) ? world.pick(reliable) : undefined) ?? world.pick(ready);
+  const qp =
+    (random.chance(world.character.datagrams ? 0.3 : 0.8) ? world.pick(reliable) : undefined) ?? world.pick(ready);
   if (qp === undefined) return;
   const count = random.chance(0.5) ? random.between(2, 8) : 1;
   for (let i = 0; i < count; i += 1) postOne(world, qp);
@@ -49,11 +53,15 @@ export function postOne(world: World, qp: QpRecord): boolean {
 /** Whether a request can go well as things are now. A receive request that it lacks is posted. */
 function isPromising(world: World, request: SendRecord): boolean {
   const { qp, binds } = request;
-  if (TAKES.has(request.opcode)) {
+  if (request.group !== undefined) {
+    for (const host of upHosts(world))
+      for (const member of receiversOf(host, request)) supply(world, member.srq ?? member, GROUP_CREDIT);
+  } else if (TAKES.has(request.opcode)) {
     const target = targetOf(world, request);
     const before = qp.sends.filter(({ opcode }) => TAKES.has(opcode)).length;
     const behind = target?.srq === undefined ? before : before + 1;
-    if (target !== undefined && !supply(world, target, behind + 1) && isReliable(qp.type)) return false;
+    if (target !== undefined && !supply(world, target.srq ?? target.qp, behind + 1) && isReliable(qp.type))
+      return false;
   }
   // Of a window of which something is outstanding nobody knows what it will be bound to.
   if (binds?.window.type === MwType.TYPE_2 && binds.window.pending.size > 0) return false;
@@ -93,6 +101,7 @@ function submit(world: World, { request, post: call }: Draft): boolean {
   world.live.add(request);
   notePending(world, request);
   world.considerOne(request);
+  world.hopes.add(request);
   return true;
 }
 

@@ -71,8 +71,10 @@ export function resizeCq(world: World): void {
   // How many completions wait there nobody can tell who has not read them.
   world.look();
   world.drain(host);
-  world.attempt(`${host.address} gives CQ ${cq.id} ${cqe} entries`, cq.dead ? ['ok', 'EINVAL', 'EIO'] : ['ok'], () =>
-    cq.api.resize(cqe),
+  world.attempt(
+    `${host.address} gives CQ ${cq.id} ${cqe} entries`,
+    cq.dead ? ['ok', 'EINVAL', 'EIO'] : cq.onlySolicited ? ['ok', 'EINVAL'] : ['ok'],
+    () => cq.api.resize(cqe),
   );
   if (world.done) cq.capacity = cq.api.cqe;
 }

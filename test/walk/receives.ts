@@ -1,5 +1,5 @@
 import { AccessFlags, QpState, QpType } from '../../src/index.js';
-import { considerReceive, type Target } from './judge.js';
+import { considerReceive } from './judge.js';
 import { LENGTHS, somePieces } from './ranges.js';
 import type { QpRecord, RecvRecord, SrqRecord } from './things.js';
 import type { World } from './world.js';
@@ -61,9 +61,8 @@ export function roomToReceive(to: QpRecord | SrqRecord): number {
 }
 
 /** Posts as many as messages are on their way to a peer that has none for them. */
-export function supply(world: World, { host, qp, srq }: Target, messages: number): boolean {
-  const to = srq ?? qp;
-  if (host.paused) return false;
+export function supply(world: World, to: QpRecord | SrqRecord, messages: number): boolean {
+  if (to.host.paused) return false;
   while (to.recvs.length < messages && roomToReceive(to) > 0) if (!postRecv(world, to)) return false;
   return to.recvs.length >= messages;
 }

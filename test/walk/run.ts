@@ -48,7 +48,7 @@ export function runWalk({ seed, steps }: Walk, { trace }: WalkOptions = {}): Wal
     );
   }
   return {
-    counts: { ...world.counts, steps: steps.length, packets: world.cluster.network.counts.sent },
+    counts: { ...world.counts, ...world.statuses, steps: steps.length, packets: world.cluster.network.counts.sent },
     network: world.cluster.network.statistics(),
     virtualUs: world.nowUs,
   };

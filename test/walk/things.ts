@@ -1,4 +1,20 @@
-import type { Ah, CompChannel, Context, Cq, Mr, Mw, Pd, Qp, Sge, Srq, Xrcd, XrcTargetQp } from '../../src/index.js';
+import type {
+  Ah,
+  CompChannel,
+  Context,
+  Cq,
+  DeviceAttr,
+  Gid,
+  Mr,
+  Mw,
+  Pd,
+  Qp,
+  QpModifyAttr,
+  Sge,
+  Srq,
+  Xrcd,
+  XrcTargetQp,
+} from '../../src/index.js';
 import { type MwType, QpState, type QpType, type WrOpcode } from '../../src/index.js';
 import type { HostPackets } from '../sim/packet-book.js';
 import type { Polled } from '../sim/polled.js';
@@ -27,6 +43,14 @@ export interface CqRecord extends Thing {
   capacity: number;
   /** Overrun: nothing that completes here is heard of any more. */
   dead: boolean;
+  /** Its program waits for solicited completions alone, and for failures. */
+  readonly onlySolicited: boolean;
+  /** Which completions raise an event now. */
+  armed: 'no' | 'any' | 'solicited';
+  /** Whether one that should was read since it was armed. */
+  called: 'yes' | 'no' | 'maybe';
+  /** All that is read from now on came after it was armed. */
+  fresh: boolean;
 }
 
 /** A region: where it lies in its host's memory, and by which address it is named. */
@@ -97,6 +121,14 @@ export interface SrqRecord extends Thing {
   /** Lives of QPs that took from it: each may have one request that it never gives back. */
   lives: number;
   alive: boolean;
+  /** Of its event; 0 when none is armed. */
+  limit: number;
+  /** Requests that QPs may have taken and never gave back. */
+  lost: number;
+  /** There were more than that for certain since it was armed. */
+  wasAbove: boolean;
+  /** The limit of an event that was read, until it is held against what is left. */
+  reached: number;
 }
 
 /** From one RESET of a QP to the next. */
@@ -112,6 +144,9 @@ export class Life {
   maxDestRdAtomic = 0;
   accessFlags = 0;
   qkey = 0;
+  /** What its owner set last, and whom it named as its peer. */
+  readonly attrs: QpModifyAttr = {};
+  dgid: Gid | undefined;
   /** The life that it was first found to fit; none that comes later does. */
   mate: Life | undefined;
   /** What was sent in this life that takes a receive request at the peer. */
@@ -138,6 +173,8 @@ export class QpRecord implements Thing {
   sends: SendRecord[] = [];
   recvs: RecvRecord[] = [];
   alive = true;
+  /** Multicast groups that it hears, or heard, and until when. */
+  readonly memberships: { readonly group: string; untilTick: number }[] = [];
   /** Times that it was connected. */
   lives = 0;
 
@@ -151,6 +188,8 @@ export class QpRecord implements Thing {
     readonly recvCq: CqRecord | undefined,
     readonly srq: SrqRecord | undefined,
     readonly sqSigAll: boolean,
+    /** What it sends to groups does not come back to itself. */
+    readonly blocksOwn = false,
   ) {}
 
   get qpn(): number {
@@ -241,6 +280,10 @@ export class SendRecord {
   ah: AhRecord | undefined;
   remoteQpn = 0;
   remoteQkey = 0;
+  /** The multicast group that it is for. */
+  group: string | undefined;
+  /** Datagrams: how often each QP got it. */
+  readonly copies = new Map<QpRecord, number>();
 
   constructor(
     readonly wrId: number,
@@ -260,11 +303,17 @@ export interface HostRecord extends Thing {
   readonly context: Context;
   readonly channel: CompChannel;
   readonly xrcd: Xrcd;
+  /** What it said of itself in the beginning. */
+  readonly limits: DeviceAttr;
   readonly arena: Arena;
   up: boolean;
   paused: boolean;
   /** Looks at its completion queues now and then only. */
   readonly lazy: boolean;
+  /** Completions that were read. */
+  read: number;
+  /** Some of its programs wait for solicited completions alone. */
+  readonly onlySolicited: boolean;
   readonly pds: PdRecord[];
   readonly ahs: AhRecord[];
   readonly cqs: CqRecord[];

@@ -1,5 +1,6 @@
 import {
   AccessFlags,
+  gidFromIp,
   PlacementType,
   QpType,
   SelectivityLevel,
@@ -10,6 +11,7 @@ import {
 } from '../../src/index.js';
 import { draftBind } from './binds.js';
 import { peerOf } from './choices.js';
+import { GROUP_QPN, someGroup } from './datagrams.js';
 import { hostAt, SENDS, TAKES } from './judge.js';
 import type { Draft } from './post.js';
 import { LENGTHS, someKeyToClose, somePieces, someRemote } from './ranges.js';
@@ -189,14 +191,16 @@ function someDestination(
   if (pd === undefined) return undefined;
   const near = world.pick(world.hosts.flatMap(({ up, qps }) => (up ? qps.filter(({ type }) => type === UD) : [])));
   if (near === undefined) return undefined;
-  let ah = host.ahs.find((known) => known.alive && known.pd === pd && known.to === near.host.address);
+  if (random.chance(0.4)) request.group = someGroup(world);
+  const to = request.group ?? near.host.address;
+  let ah = host.ahs.find((known) => known.alive && known.pd === pd && known.to === to);
   if (ah === undefined) {
-    const api = pd.api.createAh({ grh: { dgid: near.host.context.queryGid(1, 0) } });
-    ah = { id: world.nextId(), api, pd, to: near.host.address, alive: true };
+    ah = { id: world.nextId(), api: pd.api.createAh({ grh: { dgid: gidFromIp(to) } }), pd, to, alive: true };
     host.ahs.push(ah);
   }
   request.ah = ah;
-  request.remoteQpn = random.chance(0.97) ? near.qpn : random.below(2 ** 24);
+  request.remoteQpn = request.group === undefined ? near.qpn : GROUP_QPN;
+  if (request.group === undefined && random.chance(0.03)) request.remoteQpn = random.below(2 ** 24);
   request.remoteQkey = random.chance(0.97) ? 0x11111111 : random.below(2 ** 31);
   return { ud: { ah: ah.api, remoteQpn: request.remoteQpn, remoteQkey: request.remoteQkey } };
 }

@@ -1,4 +1,4 @@
-import { EventType, nameOf, QpState, SimulatedCluster, VerbsError, WcStatus, WrOpcode } from '../../src/index.js';
+import { nameOf, QpState, QpType, SimulatedCluster, VerbsError, WcStatus, WrOpcode } from '../../src/index.js';
 import { SeededRandom } from '../../src/link/index.js';
 import { PERFECT_CONDITIONS } from '../../src/link/simulation/conditions.js';
 import { check } from '../sim/failure.js';
@@ -6,19 +6,15 @@ import { PacketBook } from '../sim/packet-book.js';
 import { Captured } from '../nic/packets.js';
 import { type Character, characterOf } from './character.js';
 import { Claims } from './claims.js';
-import { Completions, type Ledger } from './completions.js';
+import { Hopes } from './datagrams.js';
+import type { Ledger } from './completions.js';
+import { readEvents } from './events.js';
 import { consider, considerReceive, fit, isReliable, mayEndOwn, mayEndPeer, targetOf } from './judge.js';
+import { closeBind, closeInvalidation, unsettle } from './key-ledger.js';
+import { checkLimits } from './limits.js';
 import { MemoryWatch } from './memory-watch.js';
-import type {
-  CqRecord,
-  HostRecord,
-  QpRecord,
-  RecvRecord,
-  RegionRecord,
-  SendRecord,
-  Thing,
-  WindowRecord,
-} from './things.js';
+import { Notices } from './notices.js';
+import type { HostRecord, QpRecord, RecvRecord, SendRecord, Thing } from './things.js';
 
 /** Longer than any packet is under way, over any of the links of a walk. */
 export const PACKET_LIFE_US = 20_000;
@@ -41,19 +37,24 @@ export class World implements Ledger {
   readonly claims = new Claims();
   readonly datagrams: SendRecord[] = [];
   readonly character: Character;
-  readonly counts = { calls: 0, refused: 0, completions: 0, messages: 0, errors: 0, looks: 0, changes: 0, requests: 0 };
+  readonly counts = {
+    ...{ calls: 0, refused: 0, requests: 0, completions: 0, messages: 0, errors: 0 },
+    ...{ looks: 0, changes: 0, limits: 0, queries: 0 },
+  };
+  readonly statuses: Record<string, number> = {};
   /** Of the step that is being taken. */
   random = new SeededRandom(0);
   step: { readonly id: number } = { id: 0 };
   tick = 0;
   disordered = false;
-  readonly #completions = new Completions(this);
+  readonly #notices = new Notices(this);
   readonly #watch = new MemoryWatch(this);
   /** Sources of trouble that are there now, by name. */
   readonly #troubles = new Set<string>();
   #troubledUntilUs = -1;
   /** When a host last stood still. */
   #pausedUs = -Infinity;
+  readonly hopes = new Hopes(this);
   readonly packets: Captured[] = [];
   readonly packetBook: PacketBook;
   trace: ((line: string) => void) | undefined;
@@ -203,8 +204,21 @@ export class World implements Ledger {
     } while (this.nowUs < untilUs);
   }
 
-  /** Compares all there is with the model. */
+  /** Compares all there is with the model, and reads what is announced. */
   look(): void {
+    let news = this.observe();
+    for (const host of this.hosts) if (host.up && !host.lazy && !host.paused) news = this.wake(host) || news;
+    for (const host of this.hosts) if (host.up && !host.paused) checkLimits(this, host);
+    this.hopes.check(PACKET_LIFE_US);
+    if (news) this.consider();
+    // What waits before a host that stands still is under way as well.
+    if (this.hosts.some(({ up, paused }) => up && paused)) this.#pausedUs = this.nowUs;
+    if (this.nowUs < this.#pausedUs + PACKET_LIFE_US) return;
+    for (const request of this.live) if (!request.open && this.nowUs > request.ghostUntilUs) this.#forget(request);
+  }
+
+  /** Compares memory and states with the model. @returns whether a QP failed */
+  observe(): boolean {
     this.tick += 1;
     this.counts.looks += 1;
     if (this.#stirred) this.consider();
@@ -218,13 +232,7 @@ export class World implements Ledger {
       this.#watch.explain(host, changes[i]);
     });
     for (const qp of flipped) this.#whyError(qp);
-    let news = flipped.length > 0;
-    for (const host of this.hosts) if (host.up && !host.lazy && !host.paused) news = this.drain(host) || news;
-    if (news) this.consider();
-    // What waits before a host that stands still is under way as well.
-    if (this.hosts.some(({ up, paused }) => up && paused)) this.#pausedUs = this.nowUs;
-    if (this.nowUs < this.#pausedUs + PACKET_LIFE_US) return;
-    for (const request of this.live) if (!request.open && this.nowUs > request.ghostUntilUs) this.#forget(request);
+    return flipped.length > 0;
   }
 
   /** Notes what may become of everything that is outstanding, now that something has changed. */
@@ -249,30 +257,19 @@ export class World implements Ledger {
       this.claims.add(place, request);
   }
 
-  /** Takes what is in the completion queues of a host. @returns whether there was anything */
-  drain(host: HostRecord): boolean {
-    let any = false;
-    for (let cq = host.channel.tryGetCqEvent(); cq !== undefined; cq = host.channel.tryGetCqEvent()) {
-      const found = cq;
-      const record = host.cqs.find(({ api }) => api === found);
-      found.ackEvents(1);
-      found.reqNotify();
-      if (record === undefined) continue;
-      // Only a queue that has nothing lets time pass when it is asked.
-      if (!found.startPoll()) continue;
-      const completions = [found.workCompletion()];
-      while (found.nextPoll()) completions.push(found.workCompletion());
-      found.endPoll();
-      any = true;
-      for (const wc of completions) {
-        this.trace?.(
-          `  ${this.nowUs.toFixed(1)} us: ${host.address} polls ${String(wc.wrId)}, status ${wc.status}, QP ${wc.qpNum}`,
-        );
-        host.polled.add(wc);
-        this.#completions.take(host, record, wc);
-      }
-    }
-    return any;
+  /** Reads what the completion queues of a host have announced. @returns whether there was anything */
+  wake(host: HostRecord): boolean {
+    return this.#notices.wake(host);
+  }
+
+  /** Reads all there is in them, announced or not; time may pass meanwhile. */
+  drain(host: HostRecord): void {
+    this.#notices.drain(host);
+  }
+
+  /** Asynchronous events of a host that were not read. */
+  events(host: HostRecord): void {
+    readEvents(this, host);
   }
 
   close(request: SendRecord, status: WcStatus): void {
@@ -284,11 +281,11 @@ export class World implements Ledger {
     request.ghostUntilUs = late ? this.nowUs + PACKET_LIFE_US : -1;
     if (!late) request.closedTick = this.tick;
     // What is flushed may have been carried out: its turn came before the one ahead of it failed.
-    if (status === WcStatus.WR_FLUSH_ERR && request.opcode !== WrOpcode.SEND_WITH_INV) this.#unsettle(request);
-    else if (binds !== undefined) this.#closeBind(request, success);
+    if (status === WcStatus.WR_FLUSH_ERR && request.opcode !== WrOpcode.SEND_WITH_INV) unsettle(this.hosts, request);
+    else if (binds !== undefined) closeBind(request, success);
     else if (request.opcode === WrOpcode.LOCAL_INV && invalidates !== undefined)
-      this.#closeInvalidation(request, success);
-    else if (request.opcode === WrOpcode.SEND_WITH_INV && success) this.#closeInvalidation(request, true);
+      closeInvalidation(this.hosts, request, success);
+    else if (request.opcode === WrOpcode.SEND_WITH_INV && success) closeInvalidation(this.hosts, request, true);
   }
 
   /** Gives up what a QP had outstanding: it was reset, or is gone. */
@@ -296,45 +293,14 @@ export class World implements Ledger {
     for (const request of qp.sends) {
       request.open = false;
       request.ghostUntilUs = this.nowUs + PACKET_LIFE_US;
-      if (request.opcode !== WrOpcode.SEND_WITH_INV) this.#unsettle(request);
+      if (request.opcode !== WrOpcode.SEND_WITH_INV) unsettle(this.hosts, request);
     }
     for (const recv of qp.recvs) recv.closedTick = this.tick;
+    // It may have been about to fill one, which then nobody hears of.
+    for (const srq of qp.type === QpType.XRC_RECV ? qp.host.srqs : qp.srq === undefined ? [] : [qp.srq])
+      if ([...this.live].some((request) => targetOf(this, request)?.qp === qp)) srq.lost += 1;
     qp.sends = [];
     qp.recvs = [];
-  }
-
-  /** Asynchronous events of a host that were not read. */
-  events(host: HostRecord): void {
-    for (;;) {
-      let event;
-      try {
-        event = host.context.getAsyncEvent(0);
-      } catch (error) {
-        if (error instanceof VerbsError && error.errno === 'ETIMEDOUT') return;
-        throw error;
-      }
-      if (event.eventType !== EventType.CQ_ERR || !('cq' in event)) continue;
-      host.polled.lossy = true;
-      const { cq: dead } = event;
-      const cq = host.cqs.find(({ api }) => api === dead);
-      if (cq !== undefined) this.#overrun(host, cq);
-    }
-  }
-
-  #overrun(host: HostRecord, cq: CqRecord): void {
-    const most = host.qps.reduce((sum, qp) => {
-      const sends = qp.sendCq === cq ? qp.sends.length : 0;
-      const recvs = qp.recvCq === cq ? qp.recvs.length + (qp.srq?.recvs.length ?? 0) : 0;
-      return sum + sends + recvs;
-    }, 0);
-    const xrc = host.srqs.reduce((sum, srq) => sum + (srq.xrcCq === cq ? srq.recvs.length : 0), 0);
-    check(
-      most + xrc > cq.capacity,
-      () => `a CQ of ${cq.capacity} entries was overrun, but only ${most + xrc} requests could complete there`,
-    );
-    cq.dead = true;
-    for (const qp of host.qps) if (qp.sendCq === cq || qp.recvCq === cq || qp.srq?.xrcCq === cq) qp.life.doomed = true;
-    for (const srq of host.srqs) if (srq.xrcCq === cq) for (const qp of host.qps) qp.life.doomed = true;
   }
 
   #lookAtStates(): QpRecord[] {
@@ -378,58 +344,11 @@ export class World implements Ledger {
     this.trace?.(`  ${this.nowUs.toFixed(1)} us: ${qp.name} is in ${nameOf(QpState, qp.seenState)}`);
   }
 
-  #closeBind(request: SendRecord, success: boolean): void {
-    const { binds } = request;
-    if (binds === undefined) return;
-    const { window, binding } = binds;
-    window.pending.delete(request);
-    if (!success) window.possible.delete(binding);
-    else if (isLatest(window, request)) {
-      window.binding = binding.lengthBytes === 0 ? undefined : binding;
-      window.unsure = false;
-      window.possible.clear();
-    } else window.unsure = true;
-  }
-
-  #closeInvalidation(request: SendRecord, success: boolean): void {
-    for (const host of this.hosts) {
-      for (const region of host.regions) {
-        if (!region.pending.delete(request) || !success) continue;
-        region.unsure = !isLatest(region, request);
-        region.closed = true;
-      }
-      for (const window of host.windows) {
-        if (!window.pending.delete(request) || !success) continue;
-        window.unsure = !isLatest(window, request);
-        if (window.unsure) continue;
-        window.binding = undefined;
-        window.possible.clear();
-      }
-    }
-  }
-
-  /** Nobody will ever tell whether it was carried out. */
-  #unsettle(request: SendRecord): void {
-    if (request.binds === undefined && request.invalidates === undefined) return;
-    for (const host of this.hosts) {
-      for (const thing of [...host.regions, ...host.windows]) if (thing.pending.delete(request)) thing.unsure = true;
-    }
-  }
-
   #forget(request: SendRecord): void {
     this.live.delete(request);
     request.closedTick = Math.min(request.closedTick, this.tick);
-    this.#unsettle(request);
+    unsettle(this.hosts, request);
   }
-}
-
-/**
- * Whether a bind or invalidation that succeeded was the last that was carried out: requests of several queues are carried out in
- * another order than they are heard of.
- */
-function isLatest(owner: RegionRecord | WindowRecord, { epoch }: SendRecord): boolean {
-  owner.epoch += 1;
-  return owner.pending.size === 0 && epoch === owner.epoch - 1;
 }
 
 function isAtomic({ opcode }: SendRecord): boolean {
