@@ -9,7 +9,7 @@ const read = (path: string): string =>
 const guide = read('docs/simulation.md');
 
 describe('the guide to simulations', () => {
-  for (const name of ['lost-ack', 'rnr-storm', 'dead-peer'])
+  for (const name of ['lost-ack', 'rnr-storm', 'dead-peer', 'datagrams'])
     it(`shows the very code of ${name}.test.ts`, () => {
       const [shown] = new RegExp(`^// ${name}\\.test\\.ts\n[^]*?(?=^\`\`\`$)`, 'm').exec(guide) ?? [''];
       assert.equal(shown, `// ${name}.test.ts\n${read(`test/sim-guide/${name}.test.ts`)}`);
