@@ -140,8 +140,10 @@ export class CmId extends Messages implements Disposable {
    * default device; port 0 is one that is free. `::` means IPv6 where there is such a device, otherwise IPv4 as well,
    * unless AFONLY is set.
    *
-   * @throws VerbsError EINVAL when it has one, or for an address that is none; ENODEV when no device has the address;
-   *   EADDRINUSE when the port is taken, or another program's device is at the address; EADDRNOTAVAIL when no port is free
+   * @throws VerbsError EINVAL when it has one, or for an address that is none; ENODEV when none of the devices that it may
+   *   use has the address; EADDRNOTAVAIL when this machine has not, or no port is free; EADDRINUSE when the port is taken
+   *   (Linux: EADDRNOTAVAIL, where either identifier is bound to any address), or another program's device is at the
+   *   address
    */
   bindAddr(address: SocketAddress): void {
     bindAddr(this.#identity, address);
@@ -152,8 +154,7 @@ export class CmId extends Messages implements Disposable {
    * negative errno as its status: ENODEV, EHOSTUNREACH, or EADDRINUSE when another program's device is where ours would
    * have to be. The way to a multicast group leads by the source, or else by the default device.
    *
-   * @throws VerbsError EINVAL in a wrong state or for an address that is none; ENODEV when no device has the source;
-   *   EADDRINUSE or EADDRNOTAVAIL for its port, as {@link bindAddr}
+   * @throws VerbsError EINVAL in a wrong state or for an address that is none; for the source as {@link bindAddr}
    */
   resolveAddr(destination: SocketAddress, options: ResolveAddrOptions = {}): void {
     resolveAddr(this.#identity, destination, options);

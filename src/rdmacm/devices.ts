@@ -159,7 +159,8 @@ function noDevice(call: string, message: string, advice: string): VerbsError {
 /**
  * The device that has an address, opened when it is this machine's.
  *
- * @throws VerbsError ENODEV when none has it; EADDRINUSE when another program's device has
+ * @throws VerbsError ENODEV when none of those that there are to choose from has it; EADDRNOTAVAIL when this machine has not;
+ *   EADDRINUSE when another program's device has
  */
 export function deviceWithAddress(call: string, choice: DeviceChoice, address: string): Context {
   const { contexts, open: how } = onMachine(choice);
@@ -173,8 +174,10 @@ export function deviceWithAddress(call: string, choice: DeviceChoice, address: s
     return deviceAt(address, how);
   } catch (error) {
     if (!(error instanceof VerbsError)) throw error;
-    if (error.errno === 'EADDRNOTAVAIL')
-      throw noDevice(call, `this machine does not have address ${address}`, 'Bind to one of its own, or to any');
+    if (error.errno === 'EADDRNOTAVAIL') {
+      const message = `this machine does not have address ${address}`;
+      throw new VerbsError(call, { errno: error.errno, message, advice: 'Bind to one of its own, or to any' });
+    }
     // Its sentence says what to do as well.
     throw new VerbsError(call, { errno: error.errno, message: error.message, advice: '' }, { cause: error });
   }
