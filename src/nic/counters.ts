@@ -11,6 +11,7 @@ export class NicCounters {
   duplicateRequest = 0;
   outOfSeqRequest = 0;
   rcvdRnrErr = 0;
+  /** Requests that found no receive request. Of several in one burst one RNR NAK tells; the others are deferred. */
   sendRnrErr = 0;
   rcvdSeqErr = 0;
   /** ACKs that a later one of the same burst made needless. */

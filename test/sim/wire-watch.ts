@@ -13,6 +13,7 @@ import {
 } from '../../src/wire/index.js';
 import { mtuBytes } from '../../src/spec/index.js';
 import type { TestHost } from '../nic/host.js';
+import type { TestQp } from '../nic/qp.js';
 import { QKEY } from '../nic/ud.js';
 import { check } from './failure.js';
 import type { Flow } from './flow.js';
@@ -31,11 +32,27 @@ interface Asked {
   readonly book: RequestBook;
 }
 
+/** By address and QP number. */
+class QueuePairs {
+  readonly #hosts = new Map<string, Map<number, Asked>>();
+
+  add({ host, qpn }: TestQp, asked: Asked): void {
+    const known = this.#hosts.get(host.address);
+    if (known === undefined) this.#hosts.set(host.address, new Map([[qpn, asked]]));
+    else known.set(qpn, asked);
+  }
+
+  find(address: string, qpn: number): Asked | undefined {
+    return this.#hosts.get(address)?.get(qpn);
+  }
+}
+
 /** What responders tell on the wire, though nobody here may make use of it: other adapters do (PROTOCOL.md 2.1, 2.4). */
 export class WireWatch {
   /** By whom requests go to, and by whom their answers go to. */
-  readonly #byResponder = new Map<string, Asked>();
-  readonly #byRequester = new Map<string, Asked>();
+  readonly #byResponder = new QueuePairs();
+  readonly #byRequester = new QueuePairs();
+  readonly #all: Asked[] = [];
   readonly #unreliable: Flow[] = [];
   /** Datagrams with another Q_Key than that of all, by the address to which they came. */
   readonly wrongQkeys = new Map<string, number>();
@@ -48,26 +65,25 @@ export class WireWatch {
     const { plan } = flow.end.connection;
     const book = new RequestBook(flow.end.plan.sqPsn, mtuBytes(plan.pathMtu));
     const asked = { flow, messages: new Set<number>(), book };
-    const { inbound } = flow.peer;
-    this.#byResponder.set(key(inbound.host.address, inbound.qpn), asked);
-    const { qp } = flow.end;
-    this.#byRequester.set(key(qp.host.address, qp.qpn), asked);
+    this.#all.push(asked);
+    this.#byResponder.add(flow.peer.inbound, asked);
+    this.#byRequester.add(flow.end.qp, asked);
   }
 
   /** A packet leaves its NIC. */
   see({ to, bytes }: SimulatedPacket): void {
     const opcode = bytes[0];
     const bits = opcodeBits[opcode];
-    const name = key(to, bthDestQp(bytes, 0));
+    const qpn = bthDestQp(bytes, 0);
     if ((bits & OpcodeBit.REQUEST) !== 0) {
-      const asked = this.#byResponder.get(name);
+      const asked = this.#byResponder.find(to, qpn);
       asked?.book.sent(bytes);
       if ((bits & ENDS) !== 0) asked?.messages.add(bthPsn(bytes, 0));
       return;
     }
     const aeth = aethOffset[opcode];
-    const asked = this.#byRequester.get(name);
-    if (aeth === 0 || asked === undefined) return;
+    const asked = aeth === 0 ? undefined : this.#byRequester.find(to, qpn);
+    if (asked === undefined) return;
     const { flow, messages } = asked;
     const what = `an answer to QP 0x${flow.end.qp.qpn.toString(16)}`;
     const msn = aethMsn(bytes, aeth);
@@ -86,7 +102,7 @@ export class WireWatch {
   /** A packet comes whole to the NIC at `address`. */
   take(address: string, bytes: Uint8Array, kind: PacketKind): void {
     if (kind === 'request') {
-      this.#byResponder.get(key(address, bthDestQp(bytes, 0)))?.book.taken(bytes);
+      this.#byResponder.find(address, bthDestQp(bytes, 0))?.book.taken(bytes);
     } else if (kind === 'datagram' && dethQkey(bytes, dethOffset[bytes[0]]) !== (QKEY | 0)) {
       this.wrongQkeys.set(address, (this.wrongQkeys.get(address) ?? 0) + 1);
     }
@@ -94,13 +110,11 @@ export class WireWatch {
 
   /** What the reliable requesters of a host have sent, and what was sent to its responders. */
   requestsOf(host: TestHost): RequestBook[] {
-    return [...this.#byResponder.values()].filter(({ flow }) => flow.end.qp.host === host).map(({ book }) => book);
+    return this.#all.filter(({ flow }) => flow.end.qp.host === host).map(({ book }) => book);
   }
 
   requestsTo(host: TestHost): RequestBook[] {
-    return [...this.#byResponder.values()]
-      .filter(({ flow }) => flow.peer.inbound.host === host)
-      .map(({ book }) => book);
+    return this.#all.filter(({ flow }) => flow.peer.inbound.host === host).map(({ book }) => book);
   }
 
   /** WRITEs of UC to this host that were to be refused. */
@@ -108,8 +122,4 @@ export class WireWatch {
     const there = this.#unreliable.filter(({ peer, end }) => peer.qp.host === host && !end.rules.datagrams);
     return there.reduce((sum, { misdirected }) => sum + misdirected, 0);
   }
-}
-
-function key(address: string, qpn: number): string {
-  return `${address} ${String(qpn)}`;
 }
