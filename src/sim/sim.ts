@@ -349,7 +349,11 @@ export class Sim implements Disposable {
 
   #check<T>(condition: () => T, resolve: (value: T) => void, reject: (error: Error) => void): () => void {
     const { simulation } = this.#cluster;
+    let asking = false;
     const check = (): void => {
+      // A condition that polls an empty queue lets time pass, after which it would be asked from within itself.
+      if (asking) return;
+      asking = true;
       try {
         const value = condition();
         if (!value) return;
@@ -358,6 +362,8 @@ export class Sim implements Disposable {
         resolve(value);
       } catch (error) {
         reject(asError(error));
+      } finally {
+        asking = false;
       }
     };
     check();

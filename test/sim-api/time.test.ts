@@ -53,6 +53,14 @@ describe('virtual time', () => {
     assert.deepEqual([await sim.until(() => rounds >= 5 && rounds), sim.nowUs], [5, 40]);
   });
 
+  it('runs until a queue that is polled shows something, however long that takes', () =>
+    simulate(async (sim) => {
+      const cq = sim.host('a').context.createCq({ cqe: 4 });
+      for (let us = 0; us < 5000; us += 1) sim.at(us, () => undefined);
+      await sim.until(() => cq.poll(1).length > 0 || sim.nowUs >= 4900);
+      assert.ok(sim.nowUs >= 4900);
+    }));
+
   it('has an end where somebody says so', async () => {
     using sim = new Sim();
     const { message } = await stalled(sim.until(() => false, { withinUs: 500 }));

@@ -27,7 +27,8 @@ export function lengthHint(study: Study, pending: Request): string {
   const through = packets.filter(({ place, arrivedUs }) =>
     atResponder ? arrivedUs.length > 0 : place <= acknowledged,
   );
-  const missing = pending.packets.filter((packet) => !through.includes(packet));
+  const passed = new Set(through);
+  const missing = pending.packets.filter((packet) => !passed.has(packet));
   const there = hint(through.map(lengthOf), missing.map(lengthOf));
   if (there !== '') return there;
   const came = new Set(answers.map(({ place }) => place));

@@ -46,16 +46,19 @@ function whoTookLong({ half, atResponder, given }: Study, { packets, last }: Req
 
 /** An answer that came when nobody waited for it any more: a success for the peer, and a failure for the requester. */
 function lateVerdict(study: Study): Verdict | undefined {
-  for (const request of study.requests) {
+  const { requests, answers } = study;
+  // Who asks for something new after that had not given up.
+  const newestUs = greatest(requests.map(({ firstUs }) => firstUs));
+  const inTime = greatest(answers.filter(({ timeUs }) => timeUs < newestUs).map(acknowledges));
+  const late = answers.filter(({ timeUs }) => timeUs >= newestUs);
+  for (const request of requests.filter(({ last }) => last > inTime)) {
     const sentUs = attemptsOf(request);
-    const lastUs = sentUs.at(-1) ?? 0;
-    const patienceUs = greatest(sentUs.slice(1).map((timeUs, i) => timeUs - sentUs[i]));
-    const answer = study.answers.find((one) => acknowledges(one) >= request.last);
+    const answer = late.find((one) => acknowledges(one) >= request.last);
     if (sentUs.length < 2 || answer === undefined || objections(study, request).length > 0) continue;
+    const lastUs = sentUs[sentUs.length - 1];
+    const patienceUs = greatest(sentUs.slice(1).map((timeUs, i) => timeUs - sentUs[i]));
     const lateUs = answer.timeUs - lastUs;
-    // Who goes on after that had not given up.
-    const wentOn = study.requests.some(({ firstUs }) => firstUs > answer.timeUs);
-    if (lateUs <= SURELY_OVER * patienceUs || wentOn) continue;
+    if (lateUs <= SURELY_OVER * patienceUs) continue;
     return {
       cause: Cause.TOO_LATE,
       text:
