@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { type Connection, WrOpcode } from '../../src/index.js';
 import { Cause } from '../../src/cli/explain/cause.js';
 import { failed } from '../../src/cli/explain/print.js';
 import { readCaptures } from '../../src/cli/explain/read.js';
@@ -82,6 +83,23 @@ async function play({ listens, accepts, first, disturb }: Failure): Promise<{ on
     };
   });
 }
+
+describe('a connection whose confirmation is lost is one, if data comes in its place', () => {
+  it('as the captures of either side and of both tell', async () => {
+    const files = await simulate(async (sim) => {
+      const [server, client] = [sim.host('server'), sim.host('client')];
+      const listener = server.listen({ port: 7174 });
+      const accept = async (): Promise<Connection> => (await listener.next()).accept();
+      const accepted = accept();
+      sim.drop({ cm: 'RTU' });
+      const { qp } = await client.connect({ host: 'server', port: 7174 });
+      qp.postSend({ opcode: WrOpcode.SEND });
+      await accepted;
+      return [{}, { at: server }, { at: client }].map((options, i) => sim.writeCapture(join(folder, `${i}`), options));
+    });
+    for (const file of files) assert.deepEqual(await told(file), []);
+  });
+});
 
 describe('why connection managers made no connection is explained', () => {
   for (const failure of failures)

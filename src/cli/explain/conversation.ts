@@ -77,19 +77,22 @@ function unanswered(parties: Parties): string {
 /** Why an acceptance did not come to be a connection. */
 function incomplete(parties: Parties): string | undefined {
   const { sightings, requester, responder } = parties;
-  const accepted = `${responder} accepted (REP, ${tries(sent(parties, responder, CmAttribute.REP))})`;
-  if (sent(parties, requester, CmAttribute.RTU).length === 0)
-    return noneCame(parties, requester, CmAttribute.REP)
-      ? `${accepted}, and that never arrived at ${requester}: answers are lost on the way back`
-      : `${accepted}, and ${requester} never confirmed it (RTU): its program gave up or died, or the RTU is lost`;
-  if (!noneCame(parties, responder, CmAttribute.RTU)) return undefined;
+  const reps = sent(parties, responder, CmAttribute.REP);
+  const confirmed = sent(parties, requester, CmAttribute.RTU).length > 0;
+  if (confirmed && !noneCame(parties, responder, CmAttribute.RTU)) return undefined;
   // The first packet of data says as much as an RTU.
+  const qpns = new Set(reps.map(({ cm }) => (cm.attribute === CmAttribute.REP ? cm.localQpn : 0)));
   const data = sightings.all.some(
-    ({ source, destination, cm, direction }) =>
-      cm === undefined && source === requester && destination === responder && direction !== 'out',
+    ({ source, destination, packet, direction }) =>
+      source === requester && destination === responder && qpns.has(packet.bth.destQp) && direction !== 'out',
   );
   if (data) return undefined;
-  return `${accepted}, and the RTU of ${requester} never arrived: that side has a connection, and ${responder} has none`;
+  const accepted = `${responder} accepted (REP, ${tries(reps)})`;
+  if (confirmed)
+    return `${accepted}, and the RTU of ${requester} never arrived: that side has a connection, and ${responder} has none`;
+  return noneCame(parties, requester, CmAttribute.REP)
+    ? `${accepted}, and that never arrived at ${requester}: answers are lost on the way back`
+    : `${accepted}, and ${requester} never confirmed it (RTU): its program gave up or died, or the RTU is lost`;
 }
 
 function verdictOf(parties: Parties): Verdict | undefined {
