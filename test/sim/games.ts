@@ -1,3 +1,4 @@
+import { WcStatus } from '../../src/spec/index.js';
 import { describePlan, planCm } from './cm/plan.js';
 import { runCmSeed } from './cm/run.js';
 import { type Figures, type Game, readable } from './game.js';
@@ -47,6 +48,12 @@ const cmGame: Game = {
     `reordered ${readable(network, 'reordered')}, cut off ${readable(network, 'partitioned', 'unroutable')}`,
 };
 
+/** How often each status of completions was read. */
+function statusesIn(counts: Figures['counts']): string {
+  const there = Object.keys(WcStatus).filter((name) => name in counts);
+  return there.map((name) => `${name} ${readable(counts, name)}`).join(', ');
+}
+
 /** Random calls of the verbs, right and wrong, on hosts and links that fail; `only` are the steps to take. */
 function walkGame(only: readonly number[] | undefined): Game {
   return {
@@ -61,6 +68,7 @@ function walkGame(only: readonly number[] | undefined): Game {
       `looks ${readable(counts, 'looks')}, changes of memory ${readable(counts, 'changes')}\n` +
       `requests ${readable(counts, 'requests')}, completions ${readable(counts, 'completions')}, in error ` +
       `${readable(counts, 'errors')}, messages ${readable(counts, 'messages')}, packets ${readable(counts, 'packets')}\n` +
+      `statuses: ${statusesIn(counts)}\n` +
       `lost ${readable(network, 'lost')}, doubled ${readable(network, 'duplicated')}, ` +
       `reordered ${readable(network, 'reordered')}, damaged ${readable(network, 'corrupted')}, ` +
       `cut off ${readable(network, 'partitioned', 'unroutable')}`,

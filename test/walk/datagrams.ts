@@ -1,4 +1,4 @@
-import { gidFromIp, QpType, WrOpcode } from '../../src/index.js';
+import { gidFromIp, QpType } from '../../src/index.js';
 import { check } from '../sim/failure.js';
 import { upHosts } from './choices.js';
 import { isReceptive, type Surroundings } from './judge.js';
@@ -89,10 +89,11 @@ export class Hopes {
     private readonly world: Surroundings & { readonly live: ReadonlySet<SendRecord>; readonly nowUs: number },
   ) {}
 
-  /** Notes who must get a datagram that has just been posted. Those without immediate data may look like others. */
+  /** Notes who must get a datagram that has just been posted. Those that may look like others are left out. */
   add(request: SendRecord): void {
     const { world } = this;
-    if (world.troubled || request.opcode !== WrOpcode.SEND_WITH_IMM || request.qp.type !== QpType.UD) return;
+    const isUnlikeOthers = request.immData !== undefined || (request.inline?.length ?? 0) >= 8;
+    if (world.troubled || !isUnlikeOthers || request.qp.type !== QpType.UD) return;
     const underWay = [...world.live].filter(({ qp }) => qp.type === QpType.UD);
     for (const host of world.hosts) {
       if (!host.up || host.paused || host.lazy || host.onlySolicited) continue;

@@ -34,16 +34,21 @@ function limitReached(world: World, srq: SrqRecord): void {
   srq.limit = 0;
 }
 
-function overrun(host: HostRecord, cq: CqRecord): void {
+/** How many requests that are outstanding may complete in a CQ. */
+export function mostIn(host: HostRecord, cq: CqRecord): number {
   const most = host.qps.reduce((sum, qp) => {
     const sends = qp.sendCq === cq ? qp.sends.length : 0;
     const recvs = qp.recvCq === cq ? qp.recvs.length + (qp.srq?.recvs.length ?? 0) : 0;
     return sum + sends + recvs;
   }, 0);
-  const xrc = host.srqs.reduce((sum, srq) => sum + (srq.xrcCq === cq ? srq.recvs.length : 0), 0);
+  return host.srqs.reduce((sum, srq) => sum + (srq.xrcCq === cq ? srq.recvs.length : 0), most);
+}
+
+function overrun(host: HostRecord, cq: CqRecord): void {
+  const most = mostIn(host, cq);
   check(
-    most + xrc > cq.capacity,
-    () => `a CQ of ${cq.capacity} entries was overrun, but only ${most + xrc} requests could complete there`,
+    most > cq.capacity,
+    () => `a CQ of ${cq.capacity} entries was overrun, but only ${most} requests could complete there`,
   );
   cq.dead = true;
   for (const qp of host.qps) if (qp.sendCq === cq || qp.recvCq === cq || qp.srq?.xrcCq === cq) qp.life.doomed = true;

@@ -42,6 +42,10 @@ export function byteOf(pieces: readonly Place[], offset: number): { arena: Place
   return undefined;
 }
 
+function mayHaveMade({ place, may }: Writer, at: number, value: number): boolean {
+  return at >= place.at && at < place.at + place.lengthBytes && may(at - place.at, value);
+}
+
 /** Finds out who changed memory. */
 export class MemoryWatch {
   constructor(
@@ -51,16 +55,20 @@ export class MemoryWatch {
   /** Looks for whoever may have made the changes. All arenas have been looked at. @throws SimulationFailure when there is nobody */
   explain(host: HostRecord, changes: readonly Change[]): void {
     const { writers, adders } = this.#suspects(host);
+    // As a rule he who wrote a byte wrote the next one as well.
+    let last: Writer | undefined;
     for (const change of changes) {
       const done = new Set<number>();
       for (let i = 0; i < change.after.length; i += 1) {
         const at = change.at + i;
         const value = change.after[i];
         if (change.before[i] === value || done.has(at)) continue;
-        const explained = writers.some(
-          ({ place, may }) => at >= place.at && at < place.at + place.lengthBytes && may(at - place.at, value),
-        );
-        if (explained) continue;
+        if (last !== undefined && mayHaveMade(last, at, value)) continue;
+        const writer = writers.find((candidate) => mayHaveMade(candidate, at, value));
+        if (writer !== undefined) {
+          last = writer;
+          continue;
+        }
         const cells = new Set(adders.map(({ place }) => place.at).filter((cell) => at >= cell && at < cell + 8));
         const cell = [...cells].find((candidate) => this.#addUp(host, candidate, adders, writers));
         if (cell !== undefined) {

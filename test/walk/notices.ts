@@ -56,6 +56,7 @@ export class Notices {
   /** Reads all queues until nothing is left in them. Time may pass. */
   drain(host: HostRecord): void {
     this.wake(host);
+    if (!host.cqs.some(({ onlySolicited, dead }) => onlySolicited && !dead)) return;
     for (let passes = 0; passes < MAX_PASSES && this.#unread(host) > 0; passes += 1) {
       this.world.events(host);
       for (const cq of [...host.cqs])

@@ -8,7 +8,7 @@ import { type Character, characterOf } from './character.js';
 import { Claims } from './claims.js';
 import { Hopes } from './datagrams.js';
 import type { Ledger } from './completions.js';
-import { readEvents } from './events.js';
+import { mostIn, readEvents } from './events.js';
 import { consider, considerReceive, fit, isReliable, mayEndOwn, mayEndPeer, targetOf } from './judge.js';
 import { closeBind, closeInvalidation, unsettle } from './key-ledger.js';
 import { checkLimits } from './limits.js';
@@ -225,7 +225,8 @@ export class World implements Ledger {
     const changes = this.hosts.map((host) => host.arena.look(this.tick));
     const flipped = this.#lookAtStates();
     for (const host of this.hosts)
-      if (host.up && host.cqs.some(({ capacity, dead }) => !dead && capacity < SMALL)) this.events(host);
+      if (host.up && host.cqs.some((cq) => cq.capacity < SMALL && !cq.dead && mostIn(host, cq) > cq.capacity))
+        this.events(host);
     this.hosts.forEach((host, i) => {
       if (changes[i].length === 0) return;
       this.counts.changes += changes[i].length;

@@ -2,6 +2,7 @@ import type { Mutant } from '../mutant.js';
 
 const UC = 'src/nic/unreliable/responder.ts';
 const UD = 'src/nic/datagram/responder.ts';
+const GROUPS = 'src/nic/datagram/multicast-table.ts';
 
 /** What the unreliable services do otherwise (PROTOCOL.md 3.1, 3.2). */
 export const services: readonly Mutant[] = [
@@ -88,5 +89,32 @@ export const services: readonly Mutant[] = [
     from: 'if (GRH_BYTES + payload > room) {',
     to: 'if (false) {',
     games: ['fuzz'],
+  },
+  {
+    name: 'group-twice',
+    rule: 'a queue pair that was attached to a group twice gets one copy, and is detached at once',
+    source: 'PROTOCOL.md 3.5',
+    file: GROUPS,
+    from: 'if (group?.members.includes(qp) === true)',
+    to: 'if (false)',
+    games: ['walk'],
+  },
+  {
+    name: 'group-itself',
+    rule: 'a queue pair that was made so does not get what it sends to a group itself',
+    source: 'PROTOCOL.md 3.5',
+    file: GROUPS,
+    from: 'if ((qp.createFlags & QpCreateFlags.BLOCK_SELF_MCAST_LB) === 0)',
+    to: 'if (true)',
+    games: ['walk'],
+  },
+  {
+    name: 'group-members',
+    rule: 'each queue pair that is attached to a group gets a copy',
+    source: 'PROTOCOL.md 3.5',
+    file: GROUPS,
+    from: 'return group.members;',
+    to: 'return group.members.slice(0, 1);',
+    games: ['walk'],
   },
 ];
