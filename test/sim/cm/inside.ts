@@ -20,10 +20,13 @@ const GUID_BYTES = 8;
 export class Inside {
   readonly #adapter: Adapter;
   #timers = 0;
+  /** Messages that it has sent and got. */
+  #messages = 0;
 
   constructor(context: Context) {
     this.#adapter = adapterOf(context);
     this.#countTimers();
+    this.#countMessages();
   }
 
   get counters(): Record<string, number> {
@@ -45,7 +48,7 @@ export class Inside {
     });
     const qps = [...nic.objects.qps.values()].map(({ qpn, state }) => `${qpn}:${state}`);
     const cqs = nic.objects.cqs.size;
-    return JSON.stringify([identifiers, cm.directory.size, this.#timers, qps, cqs, cm.counters]);
+    return [...identifiers, cm.directory.size, this.#timers, ...qps, cqs, this.#messages].join(' ');
   }
 
   /** Has `met` called with every message that comes, and the state of the connection that it comes to. */
@@ -60,6 +63,15 @@ export class Inside {
         if (found !== undefined) met(`${attributeName(message.attribute)} in ${found.state}`);
       }
       receiver?.(datagram);
+    };
+  }
+
+  #countMessages(): void {
+    const { counters } = this.#adapter.cm;
+    const add = counters.add.bind(counters);
+    counters.add = (family, attribute) => {
+      this.#messages += 1;
+      add(family, attribute);
     };
   }
 

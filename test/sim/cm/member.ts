@@ -8,7 +8,7 @@ import { type Destination, Traffic } from './traffic.js';
 import type { World } from './world.js';
 
 /** More datagrams than a member can get. */
-const RECEIVES = 48;
+const RECEIVES = 24;
 
 interface Membership {
   readonly stay: StayPlan;

@@ -165,7 +165,7 @@ function planSide(random: SeededRandom, space: Space, mostWords: number, lastStr
     destroyAfterUs: rarely(random, 0.15, BUSY_US),
     queuePairFirst: random.chance(0.5),
     end: planEnd(random),
-    strays: planStrays(random, 3, lastStray),
+    strays: planStrays(random, 2, lastStray),
     lateAck: random.chance(0.3) ? random.below(4) : Infinity,
   };
 }
@@ -304,8 +304,8 @@ export function planCm(seed: number): Plan {
     faultsEndUs: random.below(90 * SECOND),
     listeners: planListeners(random, hosts),
     clients: Array.from({ length: random.between(1, 10) }, () => planClient(random, hosts)),
-    dabblers: Array.from({ length: random.below(3) }, () => planDabbler(random, hosts)),
-    members: random.chance(0.4)
+    dabblers: Array.from({ length: random.pick([0, 0, 1, 2]) }, () => planDabbler(random, hosts)),
+    members: random.chance(0.25)
       ? Array.from({ length: random.between(2, 5) }, () => planMember(random, hosts, planSide(random, 'UDP', 0, 6)))
       : [],
     disasters: calm ? [] : Array.from({ length: random.pick([0, 0, 1, 2]) }, () => planDisaster(random, hosts)),
