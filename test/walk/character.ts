@@ -18,9 +18,9 @@ export interface Character {
   readonly ipv6: boolean;
 }
 
-const CAREFUL = { haste: 0.01, malice: 0.2, slips: 0.05, upheaval: 0.2, mends: 4 };
-const USUAL = { haste: 0.08, malice: 0.15, slips: 0.5, upheaval: 0.6, mends: 2 };
-const WILD = { haste: 0.6, malice: 0.12, slips: 1, upheaval: 1.5, mends: 1 };
+const CAREFUL = { haste: 0.02, malice: 0.25, slips: 0.05, upheaval: 0.2, mends: 4 };
+const USUAL = { haste: 0.1, malice: 0.25, slips: 0.5, upheaval: 0.6, mends: 2 };
+const WILD = { haste: 0.6, malice: 0.2, slips: 1, upheaval: 1.5, mends: 1 };
 
 /** What the programs of a seed are like. */
 export function characterOf(seed: number): Character {

@@ -89,11 +89,10 @@ export class Hopes {
     private readonly world: Surroundings & { readonly live: ReadonlySet<SendRecord>; readonly nowUs: number },
   ) {}
 
-  /** Notes who must get a datagram that has just been posted. Those that may look like others are left out. */
+  /** Notes who must get a datagram that has just been posted. Those without immediate data may look like others. */
   add(request: SendRecord): void {
     const { world } = this;
-    const isUnlikeOthers = request.immData !== undefined || (request.inline?.length ?? 0) >= 8;
-    if (world.troubled || !isUnlikeOthers || request.qp.type !== QpType.UD) return;
+    if (world.troubled || request.immData === undefined || request.qp.type !== QpType.UD) return;
     const underWay = [...world.live].filter(({ qp }) => qp.type === QpType.UD);
     for (const host of world.hosts) {
       if (!host.up || host.paused || host.lazy || host.onlySolicited) continue;

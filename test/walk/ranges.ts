@@ -24,7 +24,7 @@ function roomy(
   return made ?? world.pick(good);
 }
 
-/** Pieces that make up a length, or as much of it as a region has that is good for it; a wrong one is of any region. */
+/** Pieces that make up a length, or as much of it as a region has that is good for it; a wrong one is of any region, or of none. */
 export function somePieces(
   world: World,
   host: HostRecord,
@@ -43,6 +43,8 @@ export function somePieces(
   if (region === undefined) return [];
   const length = Math.min(wanted, region.lengthBytes);
   const parts = length > 8 && random.chance(0.3) ? random.between(2, 3) : 1;
+  const { lkey: key } = region.api;
+  const lkey = wrong && random.chance(0.3) ? (key ^ (1 << random.below(8))) >>> 0 : key;
   const sges: Sge[] = [];
   let left = length;
   let offset = random.below(region.lengthBytes - length + 1);
@@ -50,7 +52,7 @@ export function somePieces(
     const part = i === parts - 1 ? left : random.between(1, left);
     // Pieces that share bytes would leave open what is there in the end.
     offset += random.below(Math.min(16, region.lengthBytes - offset - left + 1));
-    sges.push({ addr: region.iova + BigInt(offset), length: part, lkey: region.api.lkey });
+    sges.push({ addr: region.iova + BigInt(offset), length: part, lkey });
     offset += part;
     left -= part;
   }
@@ -71,7 +73,7 @@ export function someRemote(
   const host = peer?.host ?? qp.host;
   const wrong =
     hasty && random.chance(world.character.malice)
-      ? random.pick(['rkey', 'lkey', 'range', 'end', 'rights', 'odd'] as const)
+      ? random.pick(['rkey', 'tag', 'lkey', 'range', 'range', 'end', 'rights', 'odd'] as const)
       : '';
   const odd = (n: number): number => (access === AccessFlags.REMOTE_ATOMIC || length === 8 ? n - (n % 8) : n);
   const place = (begin: bigint, size: number, rkey: number): Remote => {
@@ -81,7 +83,8 @@ export function someRemote(
     else if (wrong === 'range') addr = begin + BigInt(spare + random.between(1, 9));
     else if (wrong === 'end') addr = 2n ** 64n - BigInt(random.between(1, 8));
     else if (wrong !== 'rights') addr -= access === AccessFlags.REMOTE_ATOMIC ? addr % 8n : 0n;
-    return { rkey, addr: addr < 0n ? 0n : addr, lengthBytes: length, access };
+    const key = wrong === 'tag' ? (rkey ^ (1 << random.below(8))) >>> 0 : rkey;
+    return { rkey: key, addr: addr < 0n ? 0n : addr, lengthBytes: length, access };
   };
   if (wrong === 'rkey') return { rkey: random.u32(), addr: BigInt(random.u32()) * 8n, lengthBytes: length, access };
   if (random.chance(0.3)) {

@@ -18,6 +18,8 @@ export function sendObjection(request: SendRecord, status: WcStatus, tookInOrder
       return undefined;
     case WcStatus.WR_FLUSH_ERR:
       if (qp.seenState === QpState.ERR || qp.seenState === QpState.SQE || !tookInOrder) return undefined;
+      // Who reads seldom reads of it when the QP goes on already.
+      if (request.life.sendsFailed && (qp.host.lazy || qp.host.onlySolicited)) return undefined;
       return qp.formerState === QpState.SQE ? undefined : `its QP is in ${nameOf(QpState, qp.seenState)}`;
     case WcStatus.LOC_PROT_ERR:
       return request.couldNotLocal && !local ? undefined : 'its own memory was always good for it';

@@ -160,6 +160,8 @@ export class Life {
   errorBy = Infinity;
   /** What peers had under way when it went to ERR. */
   inbound: readonly SendRecord[] = [];
+  /** It was in SQE. */
+  sendsFailed = false;
   /** Its owner sent it to ERR, or a completion of it was lost. */
   doomed = false;
 }

@@ -322,6 +322,7 @@ export class World implements Ledger {
   /** A QP went to ERR or SQE by itself: somebody must have given it a reason. */
   #whyError(qp: QpRecord): void {
     const { host, life } = qp;
+    if (qp.seenState === QpState.SQE) life.sendsFailed = true;
     this.events(host);
     if (life.doomed) {
       life.errorBy = 0;
