@@ -3,6 +3,7 @@ import type { Connections } from './connections.js';
 import type { MemberWatch } from './member-watch.js';
 import type { Fault, FaultKind } from './plan.js';
 import type { Room } from './room.js';
+import type { TimeOfDay } from './time-of-day.js';
 
 /** A fault that connections of a lane may break by, and until when that may be. */
 interface Disturbance {
@@ -17,6 +18,10 @@ const DEATH_MS = 8000;
 /** Retry times, and another attempt. */
 const AFTERMATH_MS = 10_000;
 const MOST_DELAY_MS = 8;
+/** The time of day goes wrong by up to so much, on or back. */
+const MOST_SECONDS = 7 * 24 * 3600;
+/** What no connection may break by. */
+const HARMLESS: readonly FaultKind[] = ['crowd', 'clock'];
 
 export class Injector {
   readonly #disturbances: Disturbance[] = [];
@@ -26,6 +31,7 @@ export class Injector {
   constructor(
     private readonly connections: Connections,
     private readonly room: Room | undefined,
+    private readonly timeOfDay: TimeOfDay | undefined,
     private readonly random: (below: number) => number,
   ) {}
 
@@ -33,7 +39,7 @@ export class Injector {
   inject(fault: Fault, member: MemberWatch): void {
     const nowMs = performance.now();
     const { kind, lastsMs } = fault;
-    const disturbs = kind !== 'crowd' && !(kind === 'slow' && member.plan.options.host === 'thread');
+    const disturbs = !HARMLESS.includes(kind) && !(kind === 'slow' && member.plan.options.host === 'thread');
     if (disturbs) this.#disturbances.push({ lane: fault.lane, fromMs: nowMs, untilMs: nowMs + lastsMs + AFTERMATH_MS });
     member.busyUntilMs = nowMs + lastsMs + 500;
     this.#deeds[kind](fault, member);
@@ -78,6 +84,10 @@ export class Injector {
       const { address } = member.plan.options;
       this.room?.address('del', address);
       this.#later(lastsMs, () => this.room?.address('add', address));
+    },
+    clock: ({ lastsMs }) => {
+      this.timeOfDay?.turn(this.random(2 * MOST_SECONDS) - MOST_SECONDS);
+      this.#later(lastsMs, () => this.timeOfDay?.turn(0));
     },
     crowd: (_, member) => {
       member.busyUntilMs = Infinity;

@@ -7,8 +7,11 @@ import { type MemberOptions, type Moment } from './protocol.js';
 export interface MemberPlan {
   readonly name: string;
   readonly options: Omit<MemberOptions, 'seed'>;
-  /** Where it runs: in a network of its own, with a full disk; under another clock; with files that stay small. */
-  readonly within?: 'room' | 'clock' | 'small files';
+  /**
+   * Where it runs: in a network of its own, with a full disk; under another monotonic clock; under a time of day that is
+   * turned; with files that stay small.
+   */
+  readonly within?: 'room' | 'clock' | 'time of day' | 'small files';
   readonly faults: readonly FaultKind[];
   readonly moments?: readonly Moment[];
 }
@@ -47,7 +50,7 @@ export function lanePlans(room: { readonly server: string; readonly client: stri
       name: 'memory',
       what: 'through shared memory, thread to thread; its server lives on',
       members: [
-        { name: 'server', options: options('server', a, a, thread), faults: ['slow'] },
+        { name: 'server', options: options('server', a, a, thread), within: 'time of day', faults: ['slow', 'clock'] },
         {
           name: 'client',
           options: options('client', b, a, thread),
@@ -87,7 +90,8 @@ export function lanePlans(room: { readonly server: string; readonly client: stri
         {
           name: 'client',
           options: options('client', f, e, { host: 'inline', link: 'shm' }),
-          faults: ['stop', 'slow'],
+          within: 'time of day',
+          faults: ['stop', 'slow', 'clock'],
         },
       ],
     },

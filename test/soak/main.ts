@@ -6,6 +6,7 @@ import { lanePlans } from './lanes.js';
 import { figuresOf, textOf } from './report.js';
 import { clockProblem, Room, ROOM_CLIENT, ROOM_SERVER, roomProblem } from './room.js';
 import { Soak } from './soak.js';
+import { TimeOfDay } from './time-of-day.js';
 import { readOptions } from '../support/command-line.js';
 
 const HELP = `Real programs over sockets and shared memory, which are killed, stopped, slowed, squeezed, deprived of their addresses,
@@ -78,15 +79,18 @@ async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'verbena-soak-'));
   const noRoom = roomProblem();
   const noClock = clockProblem();
+  const timeOfDay = TimeOfDay.make(join(folder, 'time-of-day'));
   const skipped = [
     ...(noRoom === undefined ? [] : [`addresses that go and come, and full disks: ${noRoom}`]),
     ...(noClock === undefined ? [] : [`programs under another monotonic clock: ${noClock}`]),
-    'turning CLOCK_REALTIME back: no namespace has one of its own, and the machine keeps its time',
+    ...(timeOfDay !== undefined
+      ? []
+      : ['a time of day that is turned back: faketime is not installed (Debian: faketime)']),
   ];
   const room = noRoom === undefined ? await Room.make(join(folder, 'full')) : undefined;
   const plans = lanePlans({ server: ROOM_SERVER, client: ROOM_CLIENT }, join(folder, 'small.pcapng'));
   const lanes = plans.filter(({ name }) => name !== 'room' || room !== undefined);
-  const soak = new Soak({ seed, lanes, room, hasClock: noClock === undefined, folder });
+  const soak = new Soak({ seed, lanes, room, hasClock: noClock === undefined, timeOfDay, folder });
   process.stderr.write(`soak: seed ${seed}, logs in ${folder}\n`);
   const interruption = new AbortController();
   process.on('SIGINT', () => interruption.abort());

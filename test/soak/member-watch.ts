@@ -5,6 +5,7 @@ import type { MemberPlan } from './lanes.js';
 import { type Figures, type Footprint, noFigures, type Order, type Report } from './protocol.js';
 import { growth, type Sample, slopePerHour } from './slope.js';
 import { UNDER_ANOTHER_CLOCK } from './room.js';
+import type { TimeOfDay } from './time-of-day.js';
 
 /** Until a program's memory and descriptors are those that it keeps. */
 const WARM_UP_MS = 60_000;
@@ -32,6 +33,7 @@ export interface MemberPlace {
   readonly roomPrefix: readonly string[];
   readonly roomDisk: string;
   readonly hasClock: boolean;
+  readonly timeOfDay: TimeOfDay | undefined;
 }
 
 export class MemberWatch {
@@ -76,14 +78,14 @@ export class MemberWatch {
     this.#samples = [];
     this.#processor = undefined;
     const { folder, roomDisk } = this.place;
-    const { within, options } = this.plan;
+    const { options } = this.plan;
     const capture = options.capture === 'room' ? join(roomDisk, 'capture.pcapng') : options.capture;
     const log = join(folder, `${this.lane}-${this.plan.name}-${this.lives}.log`);
     this.child = new Child(
       {
         options: { ...options, capture, seed },
         prefix: this.#prefix(),
-        env: within === 'room' ? { XDG_RUNTIME_DIR: roomDisk } : {},
+        env: this.#environment(),
         log,
         folder,
       },
@@ -137,6 +139,18 @@ export class MemberWatch {
 
   slopeOf(of: (footprint: Footprint) => number): number {
     return slopePerHour(this.#settled(of));
+  }
+
+  #environment(): Readonly<Record<string, string>> {
+    const { roomDisk, timeOfDay } = this.place;
+    switch (this.plan.within) {
+      case 'room':
+        return { XDG_RUNTIME_DIR: roomDisk };
+      case 'time of day':
+        return timeOfDay?.environment ?? {};
+      default:
+        return {};
+    }
   }
 
   #prefix(): readonly string[] {

@@ -2,7 +2,7 @@
 import { Choices } from '../fuzz/random.js';
 import type { Moment } from './protocol.js';
 
-export type FaultKind = 'kill' | 'die' | 'stop' | 'slow' | 'squeeze' | 'address' | 'crowd' | 'terminate';
+export type FaultKind = 'kill' | 'die' | 'stop' | 'slow' | 'squeeze' | 'address' | 'crowd' | 'terminate' | 'clock';
 
 /** Something that can be done to a member of a lane. */
 export interface Card {
@@ -35,6 +35,8 @@ const LASTS_MS: Readonly<Record<FaultKind, readonly [number, number]>> = {
   address: [1500, 5000],
   crowd: [0, 0],
   terminate: [0, 1000],
+  // Whoever looks at the clock only now and then must come to see it.
+  clock: [3000, 8000],
 };
 
 /** Deals all cards in an order of chance, then all of them again. */

@@ -15,6 +15,7 @@ import type { Report } from './protocol.js';
 import type { Room } from './room.js';
 import { Stalls } from './stalls.js';
 import { Tally } from './tally.js';
+import type { TimeOfDay } from './time-of-day.js';
 
 /** Between two looks at everything. */
 const LOOK_MS = 1000;
@@ -53,6 +54,7 @@ export interface SoakInit {
   readonly lanes: readonly LanePlan[];
   readonly room: Room | undefined;
   readonly hasClock: boolean;
+  readonly timeOfDay: TimeOfDay | undefined;
   readonly folder: string;
 }
 
@@ -77,9 +79,9 @@ export class Soak {
   #ending = false;
 
   constructor(private readonly init: SoakInit) {
-    const { seed, lanes, room, hasClock, folder } = init;
+    const { seed, lanes, room, hasClock, timeOfDay, folder } = init;
     this.#choices = new Choices(seed ^ 0x50a4);
-    const place = { folder, roomPrefix: room?.prefix ?? [], roomDisk: room?.disk ?? '', hasClock };
+    const place = { folder, roomPrefix: room?.prefix ?? [], roomDisk: room?.disk ?? '', hasClock, timeOfDay };
     const events = {
       onReport: (member: MemberWatch, report: Report) => this.#onReport(member, report),
       onExit: (member: MemberWatch, code: number | null, signal: string | null) => this.#onExit(member, code, signal),
@@ -87,8 +89,9 @@ export class Soak {
     this.members = lanes.flatMap(({ name, members }) =>
       members.map((plan) => new MemberWatch(name, plan, place, events)),
     );
-    this.#injector = new Injector(this.connections, room, (below) => this.#choices.below(below));
-    this.#planner = new Planner(seed, cardsOf(lanes));
+    this.#injector = new Injector(this.connections, room, timeOfDay, (below) => this.#choices.below(below));
+    const cards = cardsOf(lanes).filter(({ kind }) => kind !== 'clock' || timeOfDay !== undefined);
+    this.#planner = new Planner(seed, cards);
   }
 
   get seconds(): number {

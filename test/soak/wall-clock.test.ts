@@ -1,6 +1,6 @@
 /**
- * No timer may follow the time of day, which administrators and NTP turn back. No namespace has such a clock of its own, so that
- * it cannot be turned back for a test; but who reads it can be seen.
+ * No timer may follow the time of day, which administrators and NTP turn back. The soak does that where it can; who reads it
+ * can be seen everywhere.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
