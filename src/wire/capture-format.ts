@@ -10,6 +10,8 @@ export interface CaptureRecord {
   readonly data: Uint8Array;
   /** Whether the machine that captured received or sent it, where the file tells. */
   readonly direction?: 'in' | 'out' | undefined;
+  /** What somebody wrote beside it. */
+  readonly comment?: string | undefined;
   /** Bytes that the frame had on the wire; more than `data` has when the capture cut it. */
   readonly originalLength: number;
 }

@@ -8,6 +8,7 @@ const MAX_BLOCK_BYTES = 1 << 24;
 /** By the low two bits of a packet's flags. */
 const DIRECTIONS = [undefined, 'in', 'out', undefined] as const;
 const NS_PER_SECOND = 1_000_000_000n;
+const text = new TextDecoder();
 
 /** What an interface description says of the packets that name it. */
 interface Interface {
@@ -113,21 +114,25 @@ class PcapngFile implements CaptureFormat {
       linkType: from.linkType,
       data: body.subarray(20, 20 + capturedLength),
       originalLength: readU32(body, 16, little),
-      direction: this.#direction(body, 20 + capturedLength + (-capturedLength & 3)),
+      ...this.#options(body, 20 + capturedLength + (-capturedLength & 3)),
     };
   }
 
   /** What the options say that begin there. */
-  #direction(body: Uint8Array, optionsAt: number): 'in' | 'out' | undefined {
+  #options(body: Uint8Array, optionsAt: number): Pick<CaptureRecord, 'direction' | 'comment'> {
     const little = this.#little;
+    let direction: CaptureRecord['direction'];
+    let comment: string | undefined;
     for (let at = optionsAt; at + 4 <= body.length;) {
       const code = readU16(body, at, little);
       const length = readU16(body, at + 2, little);
       if (code === PcapngOption.END || at + 4 + length > body.length) break;
-      if (code === PcapngOption.EPB_FLAGS && length === 4) return DIRECTIONS[readU32(body, at + 4, little) & 3];
+      if (code === PcapngOption.EPB_FLAGS && length === 4) direction = DIRECTIONS[readU32(body, at + 4, little) & 3];
+      // Of several the first is the one that Wireshark shows.
+      else if (code === PcapngOption.COMMENT) comment ??= text.decode(body.subarray(at + 4, at + 4 + length));
       at += 4 + length + (-length & 3);
     }
-    return undefined;
+    return { direction, comment };
   }
 
   #simplePacket(body: Uint8Array): CaptureRecord {

@@ -53,6 +53,27 @@ describe('verbena dump', () => {
     assert.equal(status, 0);
   });
 
+  it('says where a capture tells it which packets were sent and which received, and what is written beside them', () => {
+    const [frame] = framesOf('verbs_read');
+    const capture = Buffer.concat([
+      pcapngHeader({ linkType: LinkType.ETHERNET }),
+      pcapngPacket(0n, frame, { direction: 'out', comment: 'client > server: lost' }),
+      pcapngPacket(1000n, frame, { direction: 'in' }),
+    ]);
+    const { lines } = dump(['-v', '-'], capture);
+    assert.match(lines[0], /^ {2}0\.000000 Out 198\.18\.0\.3 > /);
+    assert.equal(lines[1], '    comment: client > server: lost');
+    assert.match(lines.find((line) => line.startsWith('  0.000001')) ?? '', / In {2}198\.18\.0\.3 > /);
+    const [first] = dump(['--json', '-'], capture).lines.map((line): unknown => JSON.parse(line));
+    assert.deepEqual(
+      Object.entries(first ?? {}).filter(([name]) => name === 'direction' || name === 'comment'),
+      [
+        ['direction', 'out'],
+        ['comment', 'client > server: lost'],
+      ],
+    );
+  });
+
   it('prints what the connection manager says to QP 1', () => {
     const { lines } = dump([goldenPath('cm_reject')]);
     assert.deepEqual(

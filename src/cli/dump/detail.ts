@@ -66,8 +66,9 @@ function payloadLine({ payload, padding }: Packet): string {
 
 /** The lines that `-v` puts under a packet's own. */
 export function formatDetail(examined: Examined): string {
-  const { datagram, addresses, packet, mad } = examined;
-  const lines = [ipLine(addresses, datagram)];
+  const { comment, datagram, addresses, packet, mad } = examined;
+  const lines = comment === undefined ? [] : [`comment: ${comment}`];
+  lines.push(ipLine(addresses, datagram));
   if (datagram.roceVersion === 2) {
     lines.push(`UDP src_port=${datagram.sourcePort} dst_port=${datagram.destPort} payload=${datagram.length}`);
   }

@@ -28,6 +28,9 @@ export interface Examined {
   /** Since the file's first frame. */
   readonly timeNs: bigint;
   readonly timestampNs: bigint;
+  /** Whether the machine that captured sent or received it, where the file tells. */
+  readonly direction?: 'in' | 'out' | undefined;
+  readonly comment?: string | undefined;
   readonly datagram: RoceDatagram;
   readonly addresses: { readonly source: string; readonly destination: string };
   /** The packet, when it could be read. */
@@ -85,6 +88,8 @@ export function examine(record: CaptureRecord, number: number, startNs: bigint):
     number,
     timeNs: record.timestampNs - startNs,
     timestampNs: record.timestampNs,
+    direction: record.direction,
+    comment: record.comment,
     datagram,
     addresses: datagramAddresses(datagram),
     ...checkIcrc(frame, datagram),

@@ -32,7 +32,7 @@ function headersOf(packet: Packet) {
 /** A packet as JSON. Headers that are not there are absent. */
 export function formatJson(examined: Examined): string {
   const { number, timestampNs, timeNs, datagram, addresses, packet, refusal, mad, verdict } = examined;
-  const { storedIcrc, expectedIcrc } = examined;
+  const { direction, comment, storedIcrc, expectedIcrc } = examined;
   const { roceVersion, sourcePort, destPort, trafficClass, hopLimit, flowLabel, ipId } = datagram;
   const ip = datagram.ipv6 ? { flowLabel } : { ipId };
   return JSON.stringify(
@@ -40,6 +40,8 @@ export function formatJson(examined: Examined): string {
       number,
       time: Number(timeNs) / 1e9,
       timestampNs: String(timestampNs),
+      direction,
+      comment,
       roceVersion,
       source: addresses.source,
       destination: addresses.destination,

@@ -24,10 +24,15 @@ export function formatVerdict({ verdict, storedIcrc, expectedIcrc, datagram }: E
   return `icrc=WRONG (${values}${hint})`;
 }
 
-/** Time, addresses, opcode, QPN, PSN, flags, headers, payload length, ICRC verdict. */
+/** As tcpdump names them where it listens on several interfaces. */
+const DIRECTION_WORDS = { in: 'In ', out: 'Out' } as const;
+
+/** Time, direction where it is known, addresses, opcode, QPN, PSN, flags, headers, payload length, ICRC verdict. */
 export function formatLine(examined: Examined): string {
-  const { timeNs, addresses, datagram, packet, refusal, mad } = examined;
-  const words = [`${formatTime(timeNs).padStart(10)} ${addresses.source} > ${addresses.destination}`];
+  const { timeNs, direction, addresses, datagram, packet, refusal, mad } = examined;
+  const words = [formatTime(timeNs).padStart(10)];
+  if (direction !== undefined) words.push(DIRECTION_WORDS[direction]);
+  words.push(`${addresses.source} > ${addresses.destination}`);
   if (datagram.roceVersion === 1) words.push('RoCEv1');
   words.push(packet === undefined ? `UNREADABLE (${refusal ?? 'no packet'})` : formatPacket(packet));
   if (mad !== undefined) words.push(formatMad(mad));
