@@ -85,3 +85,24 @@ test('a target whose shared receive queue is gone does not care what becomes of 
   pair.drive({ untilUs: 2e5 });
   assert.deepEqual([second.target.state, target.state], [QpState.ERR, QpState.RTR]);
 });
+
+test('a message that fills a request of a shared receive queue ends when that is destroyed, and completes nowhere', () => {
+  const pair = new Pair();
+  const xrcd = pair.b.nic.control.openXrcd();
+  const cq = pair.b.cq(4);
+  const srq = pair.b.srq({ xrcd, cq });
+  const { initiator, target } = connect(pair.a, pair.b, xrcd);
+  const mr = pair.b.mr(4096);
+  srq.queue.writeReceive({ wrId: 1, sgList: [mr.sge()] });
+  const message = pair.a.mrOf(new Uint8Array(3000).fill(1));
+  pair.script = ({ name }) => (name === 'XRC_SEND_LAST' ? 'drop' : 'pass');
+  initiator.post({ opcode: WrOpcode.SEND, remoteQpn: srq.srqn, sgList: [message.sge()] });
+  pair.run(100);
+  pair.b.nic.control.destroySrq(srq.srqn);
+  pair.b.nic.control.destroyCq(cq.cqn);
+  pair.script = undefined;
+  pair.drive({ untilUs: 1e6 });
+  assert.equal(target.state, QpState.ERR);
+  assert.equal(initiator.sent()[0].status, WcStatus.REM_INV_REQ_ERR);
+  assert.deepEqual(cq.poll(), []);
+});

@@ -42,9 +42,9 @@ export class ReceiveBuffer {
     return this.#srq?.pd ?? this.qp.pd;
   }
 
-  /** Whether its completions go there. A shared queue that is gone has none to come, but for a message that has begun. */
+  /** Whether its completions go there. A shared queue that is gone has none to come. */
   completesTo(cq: CompletionQueue): boolean {
-    return this.#cq === cq && (this.taken || this.#srq?.destroyed !== true);
+    return this.#cq === cq && this.#srq?.destroyed !== true;
   }
 
   reset(): void {
@@ -127,6 +127,8 @@ export class ReceiveBuffer {
     const wrIdLo = this.#words[this.#entry + RecvWqe.WR_ID_LO];
     const wrIdHi = this.#words[this.#entry + RecvWqe.WR_ID_HI];
     this.taken = false;
+    // Of what the program has destroyed nothing completes any more, and where it would may be gone as well.
+    if (this.#srq?.destroyed === true) return;
     if (this.#srq === undefined) {
       // The slot is free before the program can see the completion, and is not read after.
       qp.rq.retire((qp.rq.head + 1) | 0);
