@@ -1,6 +1,6 @@
 import { AccessFlags, QpState, QpType, WrOpcode } from '../../src/index.js';
 import { bindVerdict, invalidateVerdict, localPlaces, remoteVerdict } from './rights.js';
-import type { HostRecord, PdRecord, Place, QpRecord, RecvRecord, SendRecord, SrqRecord } from './things.js';
+import type { HostRecord, PdRecord, Place, QpRecord, RecvRecord, Remote, SendRecord, SrqRecord } from './things.js';
 
 /** The most that a datagram carries: the MTU of every port here. */
 export const DATAGRAM_BYTES = 4096;
@@ -155,10 +155,9 @@ function considerRemote(request: SendRecord, { host, qp, pd, srq, recvs }: Targe
       if (request.firstTarget !== undefined && request.firstTarget !== at) request.moved = true;
       if (verdict.at.length > 1) request.moved = true;
       request.firstTarget ??= at;
-      for (const place of verdict.at) {
-        if (request.remotes.some((known) => known.arena === host.arena && known.at === place)) continue;
-        request.remotes.push({ arena: host.arena, at: place, lengthBytes: remote.lengthBytes });
-      }
+      for (const place of verdict.at)
+        noteRemote(request, { arena: host.arena, at: place, lengthBytes: remote.lengthBytes });
+      if (opcode === WrOpcode.RDMA_READ && !verdict.may) considerPieces(request, remote, { host, qp, pd });
     }
   } else request.couldNotQp = true;
   if (opcode === WrOpcode.SEND_WITH_INV && invalidates !== undefined) {
@@ -170,6 +169,29 @@ function considerRemote(request: SendRecord, { host, qp, pd, srq, recvs }: Targe
   // What is complete may not have been heard of, and is counted as posted still.
   if (srq !== undefined || request.messageIndex - qp.life.delivered >= recvs.length) request.noRecv = true;
   considerReceives(request, host, recvs);
+}
+
+/**
+ * A requester may ask for a long READ in pieces, each of which the peer judges by itself: what lies before the piece that is
+ * refused may come home.
+ */
+function considerPieces(
+  request: SendRecord,
+  remote: Remote,
+  { host, qp, pd }: Pick<Target, 'host' | 'qp' | 'pd'>,
+): void {
+  const { mtuBytes } = request.life;
+  for (let lengthBytes = mtuBytes; lengthBytes < remote.lengthBytes; lengthBytes += mtuBytes) {
+    const { may, at } = remoteVerdict(host, qp, pd, { ...remote, lengthBytes });
+    if (!may) return;
+    for (const place of at) noteRemote(request, { arena: host.arena, at: place, lengthBytes });
+  }
+}
+
+function noteRemote({ remotes }: SendRecord, place: Place): void {
+  const index = remotes.findIndex(({ arena, at }) => arena === place.arena && at === place.at);
+  if (index < 0) remotes.push(place);
+  else if (remotes[index].lengthBytes < place.lengthBytes) remotes[index] = place;
 }
 
 function isConfirmed(opcode: WrOpcode): boolean {

@@ -120,7 +120,10 @@ export class MemoryWatch {
         place,
         may: (offset, value) =>
           opcode !== WrOpcode.RDMA_READ ||
-          request.remotes.some(({ arena, at }) => arena.had(at + begin + offset, value, request.tick)),
+          request.remotes.some(
+            ({ arena, at, lengthBytes }) =>
+              begin + offset < lengthBytes && arena.had(at + begin + offset, value, request.tick),
+          ),
       });
     }
   }

@@ -90,6 +90,7 @@ function submit(world: World, { request, post: call }: Draft): boolean {
   world.attempt(what, expected, call);
   if (!world.done) return false;
   world.counts.requests += 1;
+  request.tooLate = state === QpState.SQE;
   request.index = life.posted;
   life.posted += 1;
   if (TAKES.has(request.opcode)) {

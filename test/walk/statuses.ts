@@ -18,6 +18,7 @@ export function sendObjection(request: SendRecord, status: WcStatus, tookInOrder
       return undefined;
     case WcStatus.WR_FLUSH_ERR:
       if (qp.seenState === QpState.ERR || qp.seenState === QpState.SQE || !tookInOrder) return undefined;
+      if (request.tooLate) return undefined;
       // Who reads seldom reads of it when the QP goes on already.
       if (request.life.sendsFailed && (qp.host.lazy || qp.host.onlySolicited)) return undefined;
       return qp.formerState === QpState.SQE ? undefined : `its QP is in ${nameOf(QpState, qp.seenState)}`;

@@ -109,6 +109,8 @@ export interface RecvRecord {
   /** Where its pieces lay, one list for each time that they were found elsewhere. */
   readonly pieces: Place[][];
   closedTick: number;
+  /** The queue that its completion was read from. */
+  readFrom: CqRecord | undefined;
 }
 
 export interface SrqRecord extends Thing {
@@ -264,6 +266,8 @@ export class SendRecord {
   closedTick = Infinity;
   /** When nothing of it can be under way any more, once it is no longer outstanding. */
   ghostUntilUs = -1;
+  /** Its queue had failed when it was posted: it is flushed, though the program may read of that when the queue goes on. */
+  tooLate = false;
   /** Its place among the requests of its life. */
   index = 0;
   inline: Uint8Array | undefined;
@@ -284,8 +288,8 @@ export class SendRecord {
   remoteQkey = 0;
   /** The multicast group that it is for. */
   group: string | undefined;
-  /** Datagrams: how often each QP got it. */
-  readonly copies = new Map<QpRecord, number>();
+  /** Datagrams: who got it. */
+  readonly copies = new Set<QpRecord>();
 
   constructor(
     readonly wrId: number,
