@@ -3,7 +3,9 @@ import { check } from '../sim/failure.js';
 import type { Claims } from './claims.js';
 import { isFor } from './datagrams.js';
 import { ATOMICS, isReliable, type Surroundings, WRITES } from './judge.js';
+import { Matching } from './matching.js';
 import { byteOf, HEADER_BYTES } from './memory-watch.js';
+import { SharedOrder } from './shared-order.js';
 import { completionOpcodes, describeRequest, recvObjection, sendObjection } from './statuses.js';
 import type { CqRecord, HostRecord, Life, Place, QpRecord, RecvRecord, SendRecord } from './things.js';
 
@@ -32,6 +34,11 @@ export interface Ledger extends Surroundings {
 
 /** Takes completions, and holds them against what the model allows. */
 export class Completions {
+  /** Of shared receive queues. */
+  readonly order = new SharedOrder();
+  /** What came to QPs of unreliable services. */
+  readonly #arrived = new Map<QpRecord, Matching>();
+
   constructor(private readonly world: Ledger) {}
 
   /** @returns whether the completion calls programs that wait for solicited ones alone */
@@ -68,9 +75,13 @@ export class Completions {
     }
     const index = recvs.findIndex((recv) => recv.wrId === wrId);
     const recv = recvs[index];
-    const late = srq === undefined ? 0 : srq.lives;
-    check(index <= late, () => `receive request ${wrId} of ${qp.name} completed before ${index} older ones`);
-    if (srq === undefined) check(wc.qpNum === qp.qpn, () => `receive request ${wrId} completed on QP ${wc.qpNum}`);
+    if (srq === undefined) {
+      check(index === 0, () => `receive request ${wrId} of ${qp.name} completed before ${index} older ones`);
+      check(wc.qpNum === qp.qpn, () => `receive request ${wrId} completed on QP ${wc.qpNum}`);
+    } else {
+      this.order.take(qp, srq, cq, recv);
+      qp.life.holds = false;
+    }
     recvs.splice(index, 1);
     recv.closedTick = this.world.tick;
     return this.#takeRecv(qp, srq?.api.srqNum ?? 0, recv, wc);
@@ -199,20 +210,12 @@ export class Completions {
     const { life } = qp;
     const { mate } = life;
     if (qp.type === QpType.UD) {
-      const most = this.world.disordered ? 2 : 1;
-      const candidates = this.world.datagrams.filter(
-        (request) =>
-          request.qp.qpn === wc.srcQp &&
-          isFor(request, qp) &&
-          (request.copies.get(qp) ?? 0) < most &&
-          this.#looksLike(qp, recv, wc, request) === undefined,
-      );
+      const request = this.#match(qp, recv, wc, (candidate) => candidate.qp.qpn === wc.srcQp && isFor(candidate, qp));
       check(
-        candidates.length > 0,
+        request !== undefined,
         () => `a datagram came to ${qp.name} that nobody sent (receive request ${recv.wrId})`,
       );
-      const [request] = candidates;
-      request.copies.set(qp, (request.copies.get(qp) ?? 0) + 1);
+      request.copies.add(qp);
       return request;
     }
     // A connection that is none, or whose other end has begun anew, says nothing about what comes.
@@ -240,24 +243,35 @@ export class Completions {
 
   #whichUnreliable(qp: QpRecord, life: Life, mate: Life, recv: RecvRecord, wc: WorkCompletion): SendRecord {
     const { disordered } = this.world;
-    const most = disordered ? 2 : 1;
-    const looksRight = (candidate: SendRecord): boolean => this.#looksLike(qp, recv, wc, candidate) === undefined;
-    // What was under way when both ends began anew comes as if it were theirs: UC takes any PSN that begins a message.
-    const former = this.world.datagrams.find((candidate) => {
-      const { life: its, deliveries, qp: sender } = candidate;
-      const ours = its !== mate && its.destQpn === qp.qpn && sender.qpn === life.destQpn;
-      return ours && deliveries < most && looksRight(candidate);
+    const request = this.#match(qp, recv, wc, ({ life: its, qp: sender, messageIndex }) => {
+      if (its === mate) return disordered || messageIndex > life.lastMessage;
+      // What was under way when both ends began anew comes as if it were theirs: UC takes any PSN that begins a message.
+      return its.destQpn === qp.qpn && sender.qpn === life.destQpn;
     });
-    if (former !== undefined) return former;
-    const request = mate.messages.find(
-      (candidate, i) => (disordered ? candidate.deliveries < most : i > life.lastMessage) && looksRight(candidate),
-    );
     check(
       request !== undefined,
       () => `a message came to ${qp.name} that nobody sent, or out of order (receive request ${recv.wrId})`,
     );
-    life.lastMessage = request.messageIndex;
+    if (request.life === mate) life.lastMessage = Math.max(life.lastMessage, request.messageIndex);
     return request;
+  }
+
+  /** Finds a message of an unreliable service for a receive request that may have got it, and that no other needs. */
+  #match(
+    qp: QpRecord,
+    recv: RecvRecord,
+    wc: WorkCompletion,
+    isOurs: (candidate: SendRecord) => boolean,
+  ): SendRecord | undefined {
+    const { datagrams, disordered } = this.world;
+    const candidates = datagrams.filter(
+      (request) =>
+        // What was gone from the wire before can have filled nothing that was posted later.
+        request.closedTick >= recv.tick && isOurs(request) && this.#looksLike(qp, recv, wc, request) === undefined,
+    );
+    const arrived = this.#arrived.get(qp) ?? new Matching();
+    this.#arrived.set(qp, arrived);
+    return arrived.add(recv, candidates, disordered ? 2 : 1);
   }
 
   /** What of a completion and its data is not as the request would have it. */

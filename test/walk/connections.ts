@@ -110,8 +110,9 @@ export function reconnect(world: World): void {
   const { random, character } = world;
   const all = upHosts(world).flatMap(({ qps }) => qps.filter(({ type }) => type !== QpType.XRC_RECV));
   for (let left = random.between(1, character.mends); left > 0; left -= 1) {
-    const broken = all.filter((candidate) => candidate.alive && isBroken(candidate));
-    const qp = world.pick(broken) ?? (random.chance(character.upheaval * 0.15) ? world.pick(all) : undefined);
+    const alive = all.filter((candidate) => candidate.alive);
+    const broken = alive.filter(isBroken);
+    const qp = world.pick(broken) ?? (random.chance(character.upheaval * 0.15) ? world.pick(alive) : undefined);
     if (qp === undefined) return;
     mend(world, qp);
   }

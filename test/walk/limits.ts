@@ -1,8 +1,8 @@
 import { QpType } from '../../src/index.js';
 import { check } from '../sim/failure.js';
 import { someHost } from './choices.js';
-import { SENDS, targetOf } from './judge.js';
-import type { HostRecord, QpRecord, SrqRecord } from './things.js';
+import { isReceptive, isReliable, SENDS, TAKES, targetOf } from './judge.js';
+import type { HostRecord, SendRecord, SrqRecord } from './things.js';
 import type { World } from './world.js';
 
 /** Whether all that completed on a host has been read, so that what is posted is known but for what QPs have just taken. */
@@ -26,18 +26,41 @@ export function checkLimits(world: World, host: HostRecord): void {
 }
 
 /** Of the requests that did not complete, how many QPs may have taken: one each, to fill it, or for ever when they were reset meanwhile. */
-function mayBeTaken({ live, hosts, troubled }: World, srq: SrqRecord): number {
-  const fillers = new Set<QpRecord>();
-  for (const request of live) {
-    // What comes in one packet is complete as soon as it has taken one.
-    if (!SENDS.has(request.opcode) || request.qp.type === QpType.UD) continue;
-    if (request.lengthBytes <= request.life.mtuBytes && !request.wild) continue;
-    const target = targetOf({ hosts, troubled }, request);
+function mayBeTaken(world: World, srq: SrqRecord): number {
+  const fillers = new Set(srq.host.qps.filter((qp) => qp.srq === srq && qp.life.holds));
+  for (const request of world.live) {
+    if (!mayHold(world, request, srq)) continue;
+    const target = targetOf(world, request);
     if (target?.srq === srq) fillers.add(target.qp);
     // From a QP that has another peer by now.
     else if (target === undefined) return srq.lives;
   }
   return fillers.size + srq.lost;
+}
+
+/** Whether a QP that a message comes to may have taken a request for it, and not completed that. */
+function mayHold({ disordered }: World, request: SendRecord, { recvs }: SrqRecord): boolean {
+  const { qp, opcode, lengthBytes, life, deliveries, wild } = request;
+  if (!TAKES.has(opcode) || qp.type === QpType.UD) return false;
+  if (qp.type === QpType.UC) {
+    if (deliveries > 0 && !disordered) return false;
+    // A message that is dropped, too long for its request or not entitled to what it names, leaves it to the next one of its
+    // QP (PROTOCOL.md 3.1). Whether a key is good when a message arrives nobody knows who sent it long ago.
+    if (!SENDS.has(opcode) || recvs.some(({ capacity }) => capacity < lengthBytes)) return true;
+  }
+  // What comes in one packet is complete as soon as it has taken one, and so is what may not do as it asks, in error.
+  return SENDS.has(opcode) && (lengthBytes > life.mtuBytes || wild);
+}
+
+/** Notes who may have taken a request for a message of which nothing more will come. */
+export function noteHolder(world: World, request: SendRecord): void {
+  const target = targetOf(world, request);
+  // In ERR it has given back what it had.
+  if (target !== undefined && !isReceptive(target.qp.seenState)) return;
+  // A message that was delivered or acknowledged has completed its request.
+  if (target?.srq === undefined || request.deliveries > 0 || (isReliable(request.qp.type) && request.acknowledged))
+    return;
+  if (mayHold(world, request, target.srq)) target.qp.life.holds = true;
 }
 
 function checkArmed(world: World, srq: SrqRecord): void {

@@ -50,6 +50,7 @@ export class Notices {
         () => `CQ ${cq.id} of ${host.address}, armed for ${armed} completions, raised an event for none of those`,
       );
     }
+    this.#completions.order.check(host);
     return any;
   }
 
@@ -62,6 +63,7 @@ export class Notices {
       for (const cq of [...host.cqs])
         if (cq.onlySolicited && !cq.dead && this.#unread(host) > 0) this.#glance(host, cq);
     }
+    this.#completions.order.check(host);
   }
 
   /** Completions that the NIC has written and nobody has read: an empty queue that is asked lets time pass. */

@@ -25,6 +25,7 @@ export function postRecv(world: World, to: QpRecord | SrqRecord): boolean {
     couldNot: false,
     pieces: [],
     closedTick: Infinity,
+    readFrom: undefined,
   };
   const wr = { wrId: BigInt(recv.wrId), sgList: sges };
   let expected = ['ok'];

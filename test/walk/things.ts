@@ -166,6 +166,8 @@ export class Life {
   sendsFailed = false;
   /** Its owner sent it to ERR, or a completion of it was lost. */
   doomed = false;
+  /** It may have taken a request of a shared queue for a message that never came to its end. */
+  holds = false;
 }
 
 export class QpRecord implements Thing {

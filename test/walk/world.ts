@@ -11,7 +11,7 @@ import type { Ledger } from './completions.js';
 import { mostIn, readEvents } from './events.js';
 import { consider, considerReceive, fit, isReliable, mayEndOwn, mayEndPeer, targetOf } from './judge.js';
 import { closeBind, closeInvalidation, unsettle } from './key-ledger.js';
-import { checkLimits } from './limits.js';
+import { checkLimits, noteHolder } from './limits.js';
 import { MemoryWatch } from './memory-watch.js';
 import { Notices } from './notices.js';
 import type { HostRecord, QpRecord, RecvRecord, SendRecord, Thing } from './things.js';
@@ -239,7 +239,8 @@ export class World implements Ledger {
   /** Notes what may become of everything that is outstanding, now that something has changed. */
   consider(): void {
     this.#stirred = false;
-    for (const request of this.live) if (request.open) this.considerOne(request);
+    // Packets of those that were given up may come to be judged yet, as things are then.
+    for (const request of this.live) if (request.open || request.ghostUntilUs >= 0) this.considerOne(request);
     for (const host of this.hosts) {
       for (const qp of host.qps) for (const recv of qp.recvs) considerReceive(recv, host);
       for (const srq of host.srqs) for (const recv of srq.recvs) considerReceive(recv, host);
@@ -286,6 +287,8 @@ export class World implements Ledger {
     else if (binds !== undefined) closeBind(request, success);
     else if (request.opcode === WrOpcode.LOCAL_INV && invalidates !== undefined)
       closeInvalidation(this.hosts, request, success);
+    // Whoever is connected to something else may be told that it was done before.
+    else if (request.opcode === WrOpcode.SEND_WITH_INV && success && request.wild) unsettle(this.hosts, request);
     else if (request.opcode === WrOpcode.SEND_WITH_INV && success) closeInvalidation(this.hosts, request, true);
   }
 
@@ -299,7 +302,7 @@ export class World implements Ledger {
     for (const recv of qp.recvs) recv.closedTick = this.tick;
     // It may have been about to fill one, which then nobody hears of.
     for (const srq of qp.type === QpType.XRC_RECV ? qp.host.srqs : qp.srq === undefined ? [] : [qp.srq])
-      if ([...this.live].some((request) => targetOf(this, request)?.qp === qp)) srq.lost += 1;
+      if (qp.life.holds || [...this.live].some((request) => targetOf(this, request)?.qp === qp)) srq.lost += 1;
     qp.sends = [];
     qp.recvs = [];
   }
@@ -348,6 +351,7 @@ export class World implements Ledger {
 
   #forget(request: SendRecord): void {
     this.live.delete(request);
+    noteHolder(this, request);
     request.closedTick = Math.min(request.closedTick, this.tick);
     unsettle(this.hosts, request);
   }
