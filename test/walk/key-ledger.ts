@@ -36,7 +36,12 @@ export function closeInvalidation(hosts: readonly HostRecord[], request: SendRec
 export function unsettle(hosts: readonly HostRecord[], request: SendRecord): void {
   if (request.binds === undefined && request.invalidates === undefined) return;
   for (const host of hosts) {
-    for (const thing of [...host.regions, ...host.windows]) if (thing.pending.delete(request)) thing.unsure = true;
+    for (const thing of [...host.regions, ...host.windows]) {
+      if (!thing.pending.delete(request)) continue;
+      thing.unsure = true;
+      // What was carried out before may be heard of later.
+      thing.epoch += 1;
+    }
   }
 }
 
