@@ -92,8 +92,16 @@ export class Hopes {
   /** Notes who must get a datagram that has just been posted. Those without immediate data may look like others. */
   add(request: SendRecord): void {
     const { world } = this;
-    if (world.troubled || request.immData === undefined || request.qp.type !== QpType.UD) return;
+    if (request.qp.type !== QpType.UD) return;
     const underWay = [...world.live].filter(({ qp }) => qp.type === QpType.UD);
+    // Of two that send, who posts later may be heard first, and take what was there for the other.
+    this.#hopes = this.#hopes.filter(
+      (hope) =>
+        hope.request.qp === request.qp ||
+        !isFor(request, hope.qp) ||
+        hope.qp.recvs.length >= underWay.filter((other) => isFor(other, hope.qp)).length,
+    );
+    if (world.troubled || request.immData === undefined) return;
     for (const host of world.hosts) {
       if (!host.up || host.paused || host.lazy || host.onlySolicited) continue;
       for (const qp of receiversOf(host, request)) {
