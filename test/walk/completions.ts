@@ -37,7 +37,7 @@ export class Completions {
   /** Of shared receive queues. */
   readonly order = new SharedOrder();
   /** What came to QPs of unreliable services. */
-  readonly #arrived = new Map<QpRecord, Matching>();
+  readonly #arrived = new Map<QpRecord, Matching<RecvRecord, SendRecord>>();
 
   constructor(private readonly world: Ledger) {}
 
@@ -79,7 +79,7 @@ export class Completions {
       check(index === 0, () => `receive request ${wrId} of ${qp.name} completed before ${index} older ones`);
       check(wc.qpNum === qp.qpn, () => `receive request ${wrId} completed on QP ${wc.qpNum}`);
     } else {
-      this.order.take(qp, srq, cq, recv);
+      this.order.take(qp, srq, cq, recv, wc.status);
       qp.life.holds = false;
     }
     recvs.splice(index, 1);
@@ -269,7 +269,7 @@ export class Completions {
         // What was gone from the wire before can have filled nothing that was posted later.
         request.closedTick >= recv.tick && isOurs(request) && this.#looksLike(qp, recv, wc, request) === undefined,
     );
-    const arrived = this.#arrived.get(qp) ?? new Matching();
+    const arrived = this.#arrived.get(qp) ?? new Matching<RecvRecord, SendRecord>();
     this.#arrived.set(qp, arrived);
     return arrived.add(recv, candidates, disordered ? 2 : 1);
   }

@@ -1,3 +1,4 @@
+import { nameOf, WcStatus } from '../../src/index.js';
 import { check } from '../sim/failure.js';
 import type { CqRecord, HostRecord, QpRecord, RecvRecord, SrqRecord } from './things.js';
 
@@ -20,9 +21,18 @@ export class SharedOrder {
   /** The last request that each QP completed, of each queue: of XRC a target takes from several. */
   readonly #last = new Map<QpRecord, Map<SrqRecord, number>>();
 
-  /** Notes a completion; `qp` is who took the request, as far as it is still there. */
-  take(qp: QpRecord, srq: SrqRecord, cq: CqRecord, recv: RecvRecord): void {
+  /** Notes a completion; `qp` is who took the request. */
+  take(qp: QpRecord, srq: SrqRecord, cq: CqRecord, recv: RecvRecord, status: WcStatus): void {
     const { wrId } = recv;
+    if (status !== WcStatus.SUCCESS) {
+      // In ERR a QP gives back the one that it was busy with, if any, and takes no more (PROTOCOL.md 2.9, 3.4).
+      const former = qp.life.failedShared;
+      check(
+        former === 0,
+        () => `receive request ${wrId} of ${qp.name} ended in ${nameOf(WcStatus, status)}, as ${former} had before`,
+      );
+      qp.life.failedShared = wrId;
+    }
     const elders = srq.recvs.slice(0, srq.recvs.indexOf(recv));
     recv.readFrom = cq;
     const last = this.#last.get(qp) ?? new Map<SrqRecord, number>();

@@ -168,6 +168,8 @@ export class Life {
   doomed = false;
   /** It may have taken a request of a shared queue for a message that never came to its end. */
   holds = false;
+  /** The request of a shared queue that it ended in error. */
+  failedShared = 0;
 }
 
 export class QpRecord implements Thing {
