@@ -138,7 +138,7 @@ export class Hopes {
   #isStill({ request: { group }, qp, life }: Hope): boolean {
     if (!qp.alive || qp.life !== life || qp.host.paused || !isReceptive(qp.seenState) || life.doomed) return false;
     // Where nothing can be complete nothing is received.
-    if (qp.recvCq.dead) return false;
+    if (qp.recvCq?.dead === true) return false;
     return (group === undefined || hears(qp, group)) && qp.recvs.every(({ couldNot }) => !couldNot);
   }
 }
