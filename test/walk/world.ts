@@ -266,6 +266,8 @@ export class World implements Ledger {
 
   /** Reads all there is in them, announced or not; time may pass meanwhile. */
   drain(host: HostRecord): void {
+    // Whatever was asked of a NIC since the last look has let it go on.
+    this.observe();
     this.#notices.drain(host);
   }
 
