@@ -136,7 +136,8 @@ test('a client whose server dies says so', async () => {
   await once(server.stdout, 'data');
   const { code, stderr } = await run(asClient(RPING, 21), IMPATIENT);
   assert.equal(code, 255);
-  assert.match(stderr, /^cq completion failed status 12\n.+\nwait for RDMA_WRITE_ADV state 11\n/);
+  // Where the retries take longer than usual, it has said before that nothing comes.
+  assert.match(stderr, /^cq completion failed status 12\n.+\nwait for RDMA_WRITE_ADV state 11\n/m);
 });
 
 test('a server that has less room than the client sends says which option it needs', async () => {
