@@ -83,7 +83,7 @@ test('a client writes its 52 bytes first, and done only after the answer', async
   // Nobody plays: the client's first send runs out of retries.
   const { code, stderr } = await client.ended;
   assert.equal(code, 1);
-  assert.match(stderr, /^Failed status transport retry count exceeded \(12\) for wr_id 2: .+\n$/);
+  assert.match(stderr, /^Failed status transport retry count exceeded \(12\) for wr_id 2: .+\n$/m);
   listener.close();
 });
 
