@@ -1,17 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  CmEventType,
-  type CmId,
-  CmOption,
-  createId,
-  EventType,
-  PortSpace,
-  QpState,
-  SrqType,
-  VerbsError,
-} from '../../src/index.js';
+import { CmEventType, type CmId, CmOption, createId, EventType, PortSpace, QpState, SrqType } from '../../src/index.js';
 import { next, Pair, PASSIVE, PORT } from './support.js';
+import { refusalOf } from '../support/refusal.js';
 
 /** How an identifier comes into each state. */
 const states: Readonly<Record<string, (pair: Pair) => CmId>> = {
@@ -84,16 +75,6 @@ const calls: Readonly<Record<string, Call>> = {
   },
   rdma_destroy_id: { make: (id) => id.destroy(), states: ['IDLE', ...WITH_DEVICE] },
 };
-
-function refusalOf(action: () => unknown): VerbsError | undefined {
-  try {
-    action();
-    return undefined;
-  } catch (error) {
-    if (error instanceof VerbsError) return error;
-    throw error;
-  }
-}
 
 describe('calls that come too early or too late are EINVAL under their names', () => {
   for (const [name, { make, states: allowed }] of Object.entries(calls)) {

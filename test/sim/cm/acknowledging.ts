@@ -1,6 +1,6 @@
 import type { CmEvent, EventChannel } from '../../../src/index.js';
 import { check } from '../failure.js';
-import { refusalOf } from './refusal.js';
+import { refusalOf } from '../../support/refusal.js';
 
 /** Acknowledges an event only after all that has to wait for that, and then once more. */
 export function acknowledgeLate(event: CmEvent, elsewhere: EventChannel): void {

@@ -14,7 +14,7 @@ import {
 } from './automaton.js';
 import type { Host } from './host.js';
 import type { SidePlan, Space, StrayPlan } from './plan.js';
-import { refusalOf } from './refusal.js';
+import { refusalOf } from '../../support/refusal.js';
 import type { Stray } from './stray.js';
 import { choiceOf, strayFor } from './strays.js';
 import { Traffic } from './traffic.js';

@@ -14,7 +14,7 @@ import {
   resolutionRules,
 } from './automaton.js';
 import type { Machine } from './machine.js';
-import { refusalOf } from './refusal.js';
+import { refusalOf } from '../../support/refusal.js';
 
 /** Calls of an identifier that has asked, or was asked. */
 type EndCall = 'accept' | 'reject' | 'establish' | 'disconnect';

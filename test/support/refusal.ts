@@ -1,7 +1,7 @@
-import { VerbsError } from '../../../src/index.js';
+import { VerbsError } from '../../src/index.js';
 
 /** @returns how a call was refused, if it was */
-export function refusalOf(action: () => void): VerbsError | undefined {
+export function refusalOf(action: () => unknown): VerbsError | undefined {
   try {
     action();
     return undefined;
