@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { type CmId, PortSpace, SendFlags, alloc, createEp, getAddrInfo } from '../index.js';
 import { addressOf } from './cm/addresses.js';
 import { cmDevices } from './cm/hosting.js';
-import { endOnInterrupt } from './cm/interrupt.js';
+import { endOnInterrupt } from './interrupt.js';
 import { tool } from './errors.js';
 import { type OneMessageFlags, withOneMessageFlags } from './one-message/flags.js';
 import { CAP, MESSAGE, MESSAGE_BYTES, untilReceived, untilSent } from './one-message/message.js';

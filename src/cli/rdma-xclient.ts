@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { type CmId, QpType, SendFlags, WrOpcode, createEp, getAddrInfo } from '../index.js';
 import { addressOf } from './cm/addresses.js';
 import { cmDevices } from './cm/hosting.js';
-import { endOnInterrupt } from './cm/interrupt.js';
+import { endOnInterrupt } from './interrupt.js';
 import { ToolError, tool } from './errors.js';
 import {
   type Communication,

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { type CmId, QpType, alloc, createEp, getAddrInfo } from '../index.js';
 import { cmDevices } from './cm/hosting.js';
-import { endOnInterrupt } from './cm/interrupt.js';
+import { endOnInterrupt } from './interrupt.js';
 import { tool } from './errors.js';
 import {
   type Communication,

@@ -1,10 +1,22 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { watch } from 'node:fs/promises';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { Tool, run, runWhenFree } from './tool.js';
+import { type Ended, Tool, run, runWhenFree } from './tool.js';
 import { loopback } from '../support/loopback.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'verbena-transfer-'));
@@ -114,6 +126,77 @@ test('an interrupt ends both sides', async () => {
   tool.child.kill('SIGINT');
   const { code, stderr } = await tool.ended;
   assert.deepEqual({ code, stderr }, { code: 130, stderr: 'Interrupted.\n' });
+});
+
+const WAS_THERE = 'what was there';
+
+/** Waits until somebody has begun to write to a file of the folder. */
+async function begun(place: string, oldBytes: number): Promise<void> {
+  const sizes = (): number[] =>
+    readdirSync(place).map((name) => statSync(join(place, name), { throwIfNoEntry: false })?.size ?? 0);
+  for await (const change of watch(place)) if (change.filename !== null && Math.max(...sizes()) > oldBytes) return;
+}
+
+/** Starts to move more than there is time for into a folder, where a file of that name was, and has `end` end it. */
+async function breakOff(
+  move: number,
+  end: (tool: Tool) => void,
+): Promise<{ ended: Ended; left: string[]; old: string }> {
+  const place = mkdtempSync(join(folder, 'broken-off-'));
+  const output = join(place, 'out');
+  writeFileSync(output, WAS_THERE);
+  const tool = new Tool(['transfer', '--size', '100000', '-o', output, ...addresses(move)]);
+  await begun(place, WAS_THERE.length);
+  end(tool);
+  const ended = await tool.ended;
+  return { ended, left: readdirSync(place), old: readFileSync(output).subarray(0, 100).toString('latin1') };
+}
+
+const SIGNALS = [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+] as const;
+for (const [at, [signal, expected]] of SIGNALS.entries())
+  test(`a transfer that ${signal} breaks off leaves the output as it was, and nothing beside it`, async () => {
+    const { ended, left, old } = await breakOff(12 + at, ({ child }) => child.kill(signal));
+    assert.deepEqual({ code: ended.code, stderr: ended.stderr }, { code: expected, stderr: 'Interrupted.\n' });
+    assert.deepEqual({ left, old }, { left: ['out'], old: WAS_THERE });
+  });
+
+test('so does one whose sender is killed', async () => {
+  const { left, old } = await breakOff(15, ({ child }) => child.kill('SIGKILL'));
+  assert.deepEqual({ left, old }, { left: ['out'], old: WAS_THERE });
+});
+
+test('so does one whose receiver cannot write all of it', async () => {
+  const place = mkdtempSync(join(folder, 'full-'));
+  const output = join(place, 'out');
+  const limit = ['sh', '-c', 'ulimit -f 400 && exec "$@"', 'sh'];
+  const { code, stderr } = await run(['transfer', '--size', '2', '-o', output, ...addresses(16)], {}, limit);
+  assert.deepEqual(
+    { code, stderr, left: readdirSync(place) },
+    {
+      code: 1,
+      stderr: `Receiver: ${output}: cannot be written: it would be larger than this system allows\n`,
+      left: [],
+    },
+  );
+});
+
+test('a file that is replaced keeps its permissions, and a link to it stays one', async () => {
+  const place = mkdtempSync(join(folder, 'replaced-'));
+  mkdirSync(join(place, 'deep'));
+  const [link, target] = [join(place, 'link'), join(place, 'deep', 'target')];
+  writeFileSync(target, 'old');
+  chmodSync(target, 0o640);
+  symlinkSync(target, link);
+  const { code } = await run(['transfer', '--size', '1', '-o', link, ...addresses(17)]);
+  assert.equal(code, 0);
+  assert.ok(lstatSync(link).isSymbolicLink());
+  const { mode, size } = statSync(target);
+  assert.deepEqual({ mode: mode & 0o777, size }, { mode: 0o640, size: 1 << 20 });
+  assert.deepEqual(readdirSync(join(place, 'deep')), ['target']);
 });
 
 test('a sender that dies ends the receiver', async () => {

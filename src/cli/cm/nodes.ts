@@ -12,7 +12,7 @@ import { attempt } from '../errors.js';
 import { type HostingOptions } from '../options.js';
 import { adviceOn, isFailure } from './event-text.js';
 import { cmDevices } from './hosting.js';
-import { endOnInterrupt } from './interrupt.js';
+import { endOnInterrupt } from '../interrupt.js';
 import { leave } from './leave.js';
 import { pumpEvents } from './pump.js';
 import { MAY_BE_GONE, MAY_NOT_ANSWER, toldIfSilent } from './silence.js';

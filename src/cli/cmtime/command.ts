@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import { type SocketAddress } from '../../index.js';
 import { addressOf } from '../cm/addresses.js';
 import { cmDevices, withCmHosting } from '../cm/hosting.js';
-import { endOnInterrupt } from '../cm/interrupt.js';
+import { endOnInterrupt } from '../interrupt.js';
 import { ToolError, tool } from '../errors.js';
 import { type HostingOptions, wholeNumber } from '../options.js';
 import { stepTable } from './report.js';

@@ -1,6 +1,6 @@
 import { type Command } from 'commander';
 import { addressOf } from '../cm/addresses.js';
-import { endOnInterrupt } from '../cm/interrupt.js';
+import { endOnInterrupt } from '../interrupt.js';
 import { type StatusTest, runTest, sayer } from '../cm/status.js';
 import { ToolError, tool } from '../errors.js';
 import { type MckeyFlags, mckeyCommand } from './flags.js';

@@ -12,7 +12,7 @@ import {
 } from '../../index.js';
 import { addressOf } from '../cm/addresses.js';
 import { cmDevices, verbsOf } from '../cm/hosting.js';
-import { endOnInterrupt } from '../cm/interrupt.js';
+import { endOnInterrupt } from '../interrupt.js';
 import { ToolError } from '../errors.js';
 import { CmLine, postLineReceive, registerLine } from './cm-line.js';
 import { type PerfFlags } from './flags.js';

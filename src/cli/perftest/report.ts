@@ -1,6 +1,5 @@
-import { writeFileSync } from 'node:fs';
 import { type Context } from '../../index.js';
-import { fileFailure } from '../errors.js';
+import { writeWhole } from '../new-file.js';
 import { type Bandwidth } from './bandwidth.js';
 import { DEFAULT_JSON_FILE, type PerfFlags } from './flags.js';
 import { type Surroundings, infoFacts, infoText } from './info.js';
@@ -142,12 +141,7 @@ export class Report {
     const { out_json, out_json_file, json } = this.#flags;
     if (json === true && this.#settings.endless) process.stdout.write(`${JSON.stringify(this.#document())}\n`);
     if (out_json !== true && out_json_file === undefined) return;
-    const file = out_json_file ?? DEFAULT_JSON_FILE;
-    try {
-      writeFileSync(file, `${JSON.stringify(this.#document(), null, 2)}\n`);
-    } catch (error) {
-      throw fileFailure(file, 'written', error);
-    }
+    writeWhole(out_json_file ?? DEFAULT_JSON_FILE, `${JSON.stringify(this.#document(), null, 2)}\n`);
   }
 
   /** Of several sizes there are several results. */

@@ -12,7 +12,7 @@ import {
 import { addressOf } from '../cm/addresses.js';
 import { adviceOn, isFailure } from '../cm/event-text.js';
 import { cmDevices } from '../cm/hosting.js';
-import { endOnInterrupt } from '../cm/interrupt.js';
+import { endOnInterrupt } from '../interrupt.js';
 import { leave } from '../cm/leave.js';
 import { pumpEvents } from '../cm/pump.js';
 import { MAY_NOT_ANSWER } from '../cm/silence.js';

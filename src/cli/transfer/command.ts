@@ -2,6 +2,7 @@ import { isIPv6 } from 'node:net';
 import { Command, Option } from 'commander';
 import { type Context, connect, openDevice } from '../../index.js';
 import { ToolError, tool } from '../errors.js';
+import { endOnInterrupt } from '../interrupt.js';
 import { openOptions, wholeNumber } from '../options.js';
 import { EndMemory, Endpoint } from './endpoint.js';
 import { decodeGrant, encodeOffer } from './messages.js';
@@ -23,19 +24,6 @@ interface TransferOptions {
 
 /** Memory that each end gives: the file goes through it in legs, so a file of any size fits. */
 const LEG_BYTES = 64 * MIB;
-
-const INTERRUPTED = 130;
-
-/** Ends both processes at Ctrl-C, and leaves the terminal as it was. */
-function endOnInterrupt(receiver: ReceiverHandle, progress: Progress): void {
-  const stop = (): void => {
-    progress.stop();
-    receiver.kill();
-    process.stderr.write('Interrupted.\n');
-    process.exit(INTERRUPTED);
-  };
-  process.once('SIGINT', stop).once('SIGTERM', stop);
-}
 
 function refuseMixedFamilies(from: string, to: string): void {
   if (isIPv6(from) === isIPv6(to)) return;
@@ -98,12 +86,17 @@ async function transfer(file: string | undefined, options: TransferOptions): Pro
   );
   const progress = json === true ? noProgress : showProgress(source.sizeBytes);
   const receiver = new ReceiverHandle();
-  endOnInterrupt(receiver, progress);
+  endOnInterrupt(() => {
+    // Leaves the terminal as it was.
+    progress.stop();
+    process.stderr.write('Interrupted.\n');
+    return receiver.kill();
+  });
   try {
     const summary = await move(source, receiver, context, progress, options);
     process.stdout.write(json === true ? `${JSON.stringify(summary)}\n` : summaryText(summary));
   } catch (error) {
-    receiver.kill();
+    await receiver.kill();
     throw error;
   } finally {
     source.close();

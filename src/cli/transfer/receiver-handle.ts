@@ -7,6 +7,8 @@ import { type Answer, type StartOrder } from './messages.js';
 
 /** How long the news of a receiver's end may take after its connection broke. */
 const BAD_NEWS_MS = 1000;
+/** How long it may take to clear up; what has to wait for a disk, or for the reader of a pipe, may never end. */
+const CLEARING_UP_MS = 2000;
 
 /** How the process ended, for a sentence. */
 function ending(code: number | null, signal: NodeJS.Signals | null): string {
@@ -19,6 +21,7 @@ export class ReceiverHandle {
   /** Never resolves; rejects when the process ends before its work is done. */
   readonly failure: Promise<never>;
   #finished = false;
+  #killed: Promise<void> | undefined;
 
   constructor() {
     // One capture shows every packet, and one address cannot be two NICs: both settings are the sender's.
@@ -78,9 +81,20 @@ export class ReceiverHandle {
     return answer.counters;
   }
 
-  kill(): void {
+  /** Ends the process before its work is done, and waits until it has cleared up. */
+  kill(): Promise<void> {
     this.#finished = true;
-    this.#child.kill();
+    this.#killed ??= this.#killAndWait();
+    return this.#killed;
+  }
+
+  async #killAndWait(): Promise<void> {
+    const child = this.#child;
+    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    child.kill();
+    const timer = setTimeout(() => child.kill('SIGKILL'), CLEARING_UP_MS);
+    await once(child, 'exit');
+    clearTimeout(timer);
   }
 
   async #answer(): Promise<Answer> {

@@ -24,6 +24,8 @@ process.on('disconnect', () => {
 });
 // Ctrl-C reaches the whole group. The sender decides what it means, and its end is ours.
 process.on('SIGINT', () => {});
+// Not by the signal's own way, so that what was not finished is removed.
+for (const signal of ['SIGHUP', 'SIGTERM']) process.on(signal, () => process.exit(1));
 
 try {
   // The parent is this program, so what comes is its order.

@@ -1,28 +1,10 @@
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, writeSync } from 'node:fs';
 import { AccessFlags, type ConnectionRequest, type Listener, WcOpcode, listen, openDevice } from '../../index.js';
-import { ToolError, fileFailure } from '../errors.js';
+import { ToolError } from '../errors.js';
+import { NewFile } from '../new-file.js';
 import { openOptions } from '../options.js';
 import { EndMemory, Endpoint } from './endpoint.js';
 import { type Answer, type StartOrder, Verdict, decodeOffer, encodeGrant } from './messages.js';
-
-/** Writes all of `bytes`, since a write may take less. */
-function writeAll(fd: number, bytes: Uint8Array, file: string): void {
-  let done = 0;
-  try {
-    while (done < bytes.length) done += writeSync(fd, bytes, done, bytes.length - done);
-  } catch (error) {
-    throw fileFailure(file, 'written', error);
-  }
-}
-
-function create(file: string): number {
-  try {
-    return openSync(file, 'w');
-  } catch (error) {
-    throw fileFailure(file, 'written', error);
-  }
-}
 
 /** Waits for the sender. Whoever asks after it is told that nobody listens. */
 async function firstRequest(listener: Listener): Promise<ConnectionRequest> {
@@ -36,7 +18,7 @@ export async function receive(order: StartOrder, tell: (answer: Answer) => void)
   const hosting = { ...(host === undefined ? {} : { host }), ...(addr === undefined ? {} : { addr }) };
   // The sender's NIC is of the same kind and gives the same warnings, and ours records nothing: one telling is enough.
   const context = openDevice({ ...openOptions(hosting), warn: () => {} });
-  const out = output === undefined ? undefined : { file: output, fd: create(output) };
+  const out = output === undefined ? undefined : new NewFile(output);
   const listener = listen({ context });
   tell({ kind: 'ready', address: listener.address.host, port: listener.address.port });
   const request = await firstRequest(listener);
@@ -53,6 +35,8 @@ export async function receive(order: StartOrder, tell: (answer: Answer) => void)
     // The sender's last message is its digest.
     if (completion.opcode === WcOpcode.RECV) {
       const same = received === totalBytes && hash.digest().equals(message);
+      // Before the sender is told, which then tells the user.
+      if (same) out?.keep();
       await end.send(Uint8Array.of(same ? Verdict.SAME_DIGEST : Verdict.OTHER_DIGEST));
       break;
     }
@@ -60,11 +44,10 @@ export async function receive(order: StartOrder, tell: (answer: Answer) => void)
     const leg = end.data.subarray(0, completion.immData);
     if (leg.length !== completion.immData) throw new ToolError(`A leg of ${completion.immData} bytes is too long.`);
     hash.update(leg);
-    if (out !== undefined) writeAll(out.fd, leg, out.file);
+    out?.write(leg);
     received += leg.length;
     await end.send(Uint8Array.of(Verdict.GO_ON));
   }
-  if (out !== undefined) closeSync(out.fd);
   // The sender hangs up once it has the verdict.
   await end.closed;
   await end.close();
