@@ -89,7 +89,8 @@ export interface NicLimits {
 
 export const DEFAULT_LIMITS: NicLimits = {
   maxQp: 32768,
-  maxCq: 32768,
+  // Two for each queue pair.
+  maxCq: 65536,
   maxPd: 32768,
   maxMr: 262144,
   maxMw: 262144,

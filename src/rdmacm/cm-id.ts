@@ -106,11 +106,11 @@ export class CmId extends Messages implements Disposable {
   get recvCq(): Cq | undefined {
     return this.#pairs.receives?.cq;
   }
-  /** The channel of {@link sendCq}. */
+  /** The channel of {@link sendCq}. A `Connection`'s identifier has none: connections of a device share one. */
   get sendCqChannel(): CompChannel | undefined {
     return this.#pairs.sends?.channel;
   }
-  /** The channel of {@link recvCq}. */
+  /** The channel of {@link recvCq}, as {@link sendCqChannel}. */
   get recvCqChannel(): CompChannel | undefined {
     return this.#pairs.receives?.channel;
   }

@@ -1,35 +1,59 @@
 import { type CompChannel, type Context, type Cq, VerbsError, type WorkCompletion } from '../verbs/index.js';
+import { CompletionEvents, type CompletionOwner, sharedCompletionEvents } from './completion-events.js';
+import { dispatcherOf } from './dispatcher.js';
 
 interface Waiter {
   readonly resolve: (wc: WorkCompletion) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** A completion queue with a channel of its own, and whoever waits for its completions. */
-export class Completions {
-  readonly channel: CompChannel;
-  readonly cq: Cq;
-  #waiters: Waiter[] = [];
-  /** While somebody waits in the event loop. */
-  #events: AsyncIterator<Cq, void, undefined> | undefined;
+/** What makes {@link Completions}. */
+export interface CompletionsInit {
+  /** Entries. */
+  readonly cqe: number;
+  /** Anything of the owner's. */
+  readonly cqContext: unknown;
+  /** Without a channel of its own: it shares that of the device's connections. */
+  readonly isShared: boolean;
+}
 
-  constructor(context: Context, cqe: number, cqContext: unknown) {
-    this.channel = context.createCompChannel();
+/** A completion queue, and whoever waits for its completions. */
+export class Completions implements CompletionOwner {
+  readonly cq: Cq;
+  /** Where the queue announces its completions, where that is a channel of its own. */
+  readonly channel: CompChannel | undefined;
+  readonly #events: CompletionEvents;
+  #waiters: Waiter[] = [];
+
+  constructor(context: Context, { cqe, cqContext, isShared }: CompletionsInit) {
+    this.#events = isShared ? sharedCompletionEvents(context) : new CompletionEvents(context);
+    const { channel } = this.#events;
+    this.channel = isShared ? undefined : channel;
     try {
-      this.cq = context.createCq({ cqe, channel: this.channel, cqContext });
+      this.cq = context.createCq({ cqe, channel, cqContext });
     } catch (error) {
-      this.channel.destroy();
+      this.channel?.destroy();
       throw error;
     }
+    this.#events.add(this.cq, this);
   }
 
   /** The oldest completion; blocks the thread until there is one. @throws VerbsError ETIMEDOUT */
-  take(timeoutMs?: number): WorkCompletion {
-    for (;;) {
-      const wc = this.#poll();
-      if (wc !== undefined) return wc;
-      this.channel.getCqEvent(timeoutMs).ackEvents();
+  take(timeoutMs = Infinity): WorkCompletion {
+    let wc = this.#poll();
+    if (wc !== undefined) return wc;
+    const { device } = dispatcherOf(this.cq.context, 'ibv_get_cq_event');
+    const startUs = device.nowUs();
+    // What others' queues announce on a channel that is shared does not begin the time anew.
+    for (
+      let leftMs = timeoutMs;
+      wc === undefined;
+      leftMs = Math.max(0, timeoutMs - (device.nowUs() - startUs) / 1000)
+    ) {
+      this.#events.wait(leftMs);
+      wc = this.#poll();
     }
+    return wc;
   }
 
   /** The oldest completion, in the event loop. @throws the signal's reason; VerbsError ECANCELED when the queue ends */
@@ -42,7 +66,8 @@ export class Completions {
       signal?.addEventListener('abort', abort, { once: true });
       stopListening = () => signal?.removeEventListener('abort', abort);
       this.#waiters.push(waiter);
-      if (this.#events === undefined) void this.#serve();
+      if (this.#waiters.length === 1) this.#events.listen(this);
+      this.#serve();
     });
     try {
       return await completion;
@@ -54,9 +79,19 @@ export class Completions {
   /** @throws VerbsError EBUSY while queue pairs complete here */
   end(): void {
     this.cq[Symbol.dispose]();
-    this.channel[Symbol.dispose]();
+    this.#events.remove(this.cq, this);
+    this.channel?.[Symbol.dispose]();
     const message = 'the completion queue was ended';
-    this.#fail(new VerbsError('ibv_get_cq_event', { errno: 'ECANCELED', message, advice: '' }));
+    this.onFailure(new VerbsError('ibv_get_cq_event', { errno: 'ECANCELED', message, advice: '' }));
+  }
+
+  onEvent(): void {
+    this.#serve();
+  }
+
+  onFailure(error: unknown): void {
+    for (const waiter of this.#waiters.splice(0)) waiter.reject(error);
+    this.#events.unlisten(this);
   }
 
   /** A completion; when there is none, the next one is announced. */
@@ -67,36 +102,24 @@ export class Completions {
     return this.cq.poll(1).at(0);
   }
 
-  /** Gives completions to those who wait, as long as anybody does. Never rejects: those who wait get the error. */
-  async #serve(): Promise<void> {
+  /** Gives completions to those who wait in the event loop. */
+  #serve(): void {
     try {
-      const events = this.channel[Symbol.asyncIterator]();
-      this.#events = events;
       while (this.#waiters.length > 0) {
         const wc = this.#poll();
-        if (wc !== undefined) this.#waiters.shift()?.resolve(wc);
-        else {
-          const { value } = await events.next();
-          value?.ackEvents();
-        }
+        if (wc === undefined) return;
+        this.#waiters.shift()?.resolve(wc);
       }
-      await events.return?.();
+      this.#events.unlisten(this);
     } catch (error) {
-      this.#fail(error);
-    } finally {
-      this.#events = undefined;
+      this.onFailure(error);
     }
-    if (this.#waiters.length > 0) void this.#serve();
   }
 
   #dismiss(waiter: Waiter, reason: unknown): void {
     this.#waiters = this.#waiters.filter((other) => other !== waiter);
     waiter.reject(reason);
     // Whoever waits no longer does not keep the process alive.
-    if (this.#waiters.length === 0) void this.#events?.return?.();
-  }
-
-  #fail(error: unknown): void {
-    for (const waiter of this.#waiters.splice(0)) waiter.reject(error);
+    if (this.#waiters.length === 0) this.#events.unlisten(this);
   }
 }

@@ -11,7 +11,7 @@ import {
 } from '../verbs/index.js';
 import { getAddrInfo } from './addr-info.js';
 import { familyOf, type FullAddress, isAddressText } from './address.js';
-import type { CmId } from './cm-id.js';
+import { type CmId, pairsOf } from './cm-id.js';
 import { createId } from './create-id.js';
 import { Connection } from './connection.js';
 import type { DeviceChoice } from './devices.js';
@@ -143,6 +143,7 @@ export async function prepareQueuePair(
 ): Promise<void> {
   if (prepare !== undefined && typeof prepare !== 'function')
     throw new VerbsError(call, invalid('prepare is no function', 'It takes the identifier, and posts on it'));
+  pairsOf(id).sharesChannel = true;
   id.createQp(pd, qp);
   const result = prepare?.(id);
   if (result instanceof Promise) await unlessAborted(result, signal);

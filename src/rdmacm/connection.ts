@@ -1,14 +1,5 @@
 import { CmEventType } from '../spec/index.js';
-import {
-  type CompChannel,
-  type Cq,
-  invalid,
-  type Pd,
-  type Qp,
-  type Srq,
-  VerbsError,
-  type WorkCompletion,
-} from '../verbs/index.js';
+import { type Cq, invalid, type Pd, type Qp, type Srq, VerbsError, type WorkCompletion } from '../verbs/index.js';
 import { startTimer } from '../soft/index.js';
 import type { FullAddress } from './address.js';
 import { type CmId, pairsOf } from './cm-id.js';
@@ -84,14 +75,6 @@ export class Connection extends Messages implements AsyncDisposable, Disposable 
 
   get recvCq(): Cq | undefined {
     return this.#pairs.receives?.cq;
-  }
-
-  get sendCqChannel(): CompChannel | undefined {
-    return this.#pairs.sends?.channel;
-  }
-
-  get recvCqChannel(): CompChannel | undefined {
-    return this.#pairs.receives?.channel;
   }
 
   /** The next completion of a send request. Another name of `nextSendComp`. */

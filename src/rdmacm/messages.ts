@@ -2,7 +2,6 @@ import { AccessFlags, RDMA_UDP_QKEY, WrOpcode } from '../spec/index.js';
 import {
   type Address,
   type Ah,
-  type CompChannel,
   type Cq,
   invalid,
   type Mr,
@@ -30,10 +29,6 @@ export abstract class Messages {
   abstract readonly sendCq: Cq | undefined;
   /** Where receive requests complete, if it was made with the queue pair. */
   abstract readonly recvCq: Cq | undefined;
-  /** Where `sendCq` says so. */
-  abstract readonly sendCqChannel: CompChannel | undefined;
-  /** Where `recvCq` says so. */
-  abstract readonly recvCqChannel: CompChannel | undefined;
 
   protected abstract readonly sendCompletions: Completions | undefined;
   protected abstract readonly recvCompletions: Completions | undefined;

@@ -37,6 +37,8 @@ export class QueuePairs {
   /** What was made because the program gave none. */
   sends: Completions | undefined;
   receives: Completions | undefined;
+  /** Its completion queues have no channels of their own, but that of the device's connections. */
+  sharesChannel = false;
   /** The domain that the program has chosen. */
   chosenPd: Pd | undefined;
 
@@ -169,7 +171,11 @@ export class QueuePairs {
   ): { sendCq: Cq; recvCq: Cq } {
     const { id } = this.identity;
     const make = (cqe: number): Completions => {
-      const completions = new Completions(context, Math.max(1, cqe), id);
+      const completions = new Completions(context, {
+        cqe: Math.max(1, cqe),
+        cqContext: id,
+        isShared: this.sharesChannel,
+      });
       own.push(completions);
       return completions;
     };
@@ -183,7 +189,11 @@ export class QueuePairs {
   #xrcParts(context: Context, init: SrqInitAttr, own: Completions[]): Pick<SrqInitAttr, 'xrcd' | 'cq'> {
     const xrcd = init.xrcd ?? sharedXrcd(context);
     if (init.cq !== undefined) return { xrcd, cq: init.cq };
-    if (this.receives === undefined) own.push((this.receives = new Completions(context, init.maxWr, this.identity.id)));
+    if (this.receives === undefined) {
+      const { id } = this.identity;
+      this.receives = new Completions(context, { cqe: init.maxWr, cqContext: id, isShared: this.sharesChannel });
+      own.push(this.receives);
+    }
     return { xrcd, cq: this.receives.cq };
   }
 
