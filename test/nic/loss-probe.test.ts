@@ -4,7 +4,7 @@ import { Mtu, QpState, WcStatus } from '../../src/spec/index.js';
 import { Opcode } from '../../src/wire/index.js';
 import { Crowd, port, RATE, sum } from './crowd.js';
 import type { TestMr } from './host.js';
-import { assertStatuses, dropping, Pair, pattern } from './pair.js';
+import { assertCompleted, assertStatuses, dropping, Pair, pattern, Puppet } from './pair.js';
 import { type TestQp, UNSIGNALLED } from './qp.js';
 
 describe('a sender whose last packet was lost', () => {
@@ -46,6 +46,52 @@ describe('a requester that cannot send again what it would ask by', () => {
     assertStatuses(a.sent(), [
       [ids[0], WcStatus.RETRY_EXC_ERR],
       [ids[1], WcStatus.WR_FLUSH_ERR],
+    ]);
+  });
+});
+
+describe('a requester that could not send again what the peer had all the while', () => {
+  const acknowledge = (puppet: Puppet, psn: number): void =>
+    puppet.say({ opcode: Opcode.RC_ACKNOWLEDGE, psn, aeth: { syndrome: 0x1f, msn: psn - 0x0fff } });
+
+  /** Sends messages to a peer whose round trip is known; the memory of the last is gone when that is to be sent again, to ask. */
+  function asked(): { readonly puppet: Puppet; readonly kept: TestMr; readonly ids: bigint[] } {
+    const puppet = new Puppet({ timeout: 14 });
+    const { qp, host1 } = puppet;
+    const [kept, lost] = [host1.mr(64), host1.mr(64)];
+    const ids = [qp.send(kept)];
+    puppet.drive({ untilUs: puppet.nowUs + 20 });
+    acknowledge(puppet, 0x1000);
+    ids.push(qp.send(kept), qp.send(lost));
+    puppet.drive({ untilUs: puppet.nowUs + 20 });
+    assert.equal(puppet.heard().length, 3);
+    host1.nic.control.deregMr(lost.handle);
+    puppet.drive({ untilUs: puppet.nowUs + 30_000 });
+    return { puppet, kept, ids };
+  }
+
+  it('goes on when the peer says so', () => {
+    const { puppet, kept, ids } = asked();
+    const { qp } = puppet;
+    ids.push(qp.send(kept));
+    acknowledge(puppet, 0x1002);
+    ids.push(qp.send(kept));
+    puppet.turn();
+    acknowledge(puppet, 0x1004);
+    assertCompleted(qp.sent(), ids);
+  });
+
+  it('fails with that request when the peer has all but it', () => {
+    const { puppet, kept, ids } = asked();
+    const { qp } = puppet;
+    acknowledge(puppet, 0x1001);
+    const later = qp.send(kept);
+    puppet.turn();
+    assertStatuses(qp.sent(), [
+      [ids[0], WcStatus.SUCCESS],
+      [ids[1], WcStatus.SUCCESS],
+      [ids[2], WcStatus.LOC_PROT_ERR],
+      [later, WcStatus.WR_FLUSH_ERR],
     ]);
   });
 });

@@ -461,9 +461,12 @@ export class Completer {
   }
 
   #failStalled(): void {
-    if (!this.stalled || this.qp.sq.head !== this.#stalledIndex) return;
+    if (!this.stalled) return;
+    const passed = (this.qp.sq.head - this.#stalledIndex) | 0;
+    if (passed < 0) return;
     this.stalled = false;
-    this.fail(this.#stalledStatus, this.#stalledSyndrome, this.#stalledDetail ?? this.core.detail);
+    // One that could not be sent again, and which the peer has had all the while, has gone well.
+    if (passed === 0) this.fail(this.#stalledStatus, this.#stalledSyndrome, this.#stalledDetail ?? this.core.detail);
   }
 
   /**
