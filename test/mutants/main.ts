@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { forAll } from './for-all.js';
 import { games } from './games.js';
 import { hunt, perform, range, type Found, type Verdict } from './hunt.js';
 import type { GameName, Mutant } from './mutant.js';
@@ -84,21 +85,6 @@ function describe({ mutant: { name }, verdict }: Result): string {
     case 'broken':
       return `${what}IS NO MUTANT: ${verdict.why}`;
   }
-}
-
-/** Does things for all of a list, so many at a time; results come in the order of the list. */
-async function forAll<T, R>(list: readonly T[], jobs: number, action: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  let next = 0;
-  const work = async (): Promise<void> => {
-    while (next < list.length) {
-      const index = next;
-      next += 1;
-      results[index] = await action(list[index]);
-    }
-  };
-  await Promise.all(Array.from({ length: jobs }, work));
-  return results;
 }
 
 /** Plays what has to pass. @returns what does not */

@@ -36,6 +36,6 @@ export function mutate({ name, file, from, to }: Mutant, source: string): string
 }
 
 /** The source of a file that a mutant changes. */
-export function sourceOf({ file }: Mutant): string {
+export function sourceOf({ file }: Pick<Mutant, 'file'>): string {
   return readFileSync(new URL(file, ROOT), 'utf8');
 }

@@ -18,7 +18,7 @@ function compilerOptions(): ts.CompilerOptions {
 }
 
 /** Compiles a text in place of a source file. @throws Error when it is no TypeScript */
-function compile(file: string, text: string): Substitute {
+export function compile(file: string, text: string): Substitute {
   const { outputText, diagnostics = [] } = ts.transpileModule(text, {
     compilerOptions: compilerOptions(),
     fileName: fileURLToPath(new URL(file, ROOT)),
