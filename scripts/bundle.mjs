@@ -10,8 +10,8 @@ const src = fileURLToPath(new URL('../src', import.meta.url));
 
 /** What `bin/verbena` starts. Each subcommand stays a file of its own, loaded when it is asked for. */
 const TOOLS = 'tools';
-/** The NIC's thread. It is found by its place among the compiler's output, so it comes where the compiler wrote it. */
-const THREAD = 'soft/thread-worker';
+/** The NIC's thread, and the process that receives. They are found by their places among the compiler's output, so they come there. */
+const IN_PLACE = ['soft/thread-worker', 'cli/transfer/receiver-process'];
 
 /** `import.meta.url` says where a module is; in a bundle it goes on saying where the module was. */
 function modulesKeepTheirPlaces(folder) {
@@ -56,7 +56,9 @@ export async function bundle() {
     await made.write({ dir: folder, format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' });
     await made.close();
   };
-  await write(THREAD, dirname(join(dist, 'src', THREAD)), (file) => [entryFromSource(file, THREAD, ts)]);
+  for (const entry of IN_PLACE) {
+    await write(entry, dirname(join(dist, 'src', entry)), (file) => [entryFromSource(file, entry, ts)]);
+  }
   rmSync(join(dist, TOOLS), { recursive: true, force: true });
   await write('cli/main', join(dist, TOOLS), () => []);
 }

@@ -5,7 +5,7 @@ import * as zlib from 'node:zlib';
 /** The running CRC-32 (zlib's convention, as int32) after `length` bytes from `offset`, begun with `crc`. */
 export type Crc32Function = (bytes: Uint8Array, offset: number, length: number, crc: number) => number;
 
-/** A whole view at a time, as packages offer it; takes and gives unsigned numbers. */
+/** A whole view at a time, as packages offer it; takes a signed number, and gives one that may be unsigned. */
 type ViewCrc32 = (bytes: Uint8Array, crc: number) => number;
 
 /**
@@ -19,7 +19,8 @@ const VIEWS = 1024;
 
 function nodeRsCrc32(): ViewCrc32 | undefined {
   try {
-    // The package's declarations say the same of it; a package that cannot load on this machine throws.
+    // The package's declarations say the same of it; a package that cannot load on this machine throws. A negative number
+    // is its unsigned twin to it, and needs no memory, as that twin would.
     const { crc32 } = createRequire(import.meta.url)('@node-rs/crc32') as { crc32: ViewCrc32 };
     return crc32;
   } catch {
@@ -28,8 +29,9 @@ function nodeRsCrc32(): ViewCrc32 | undefined {
 }
 
 function zlibCrc32(): ViewCrc32 | undefined {
-  // Node has it since 20.15 and 22.2.
-  return 'crc32' in zlib ? (bytes, crc) => zlib.crc32(bytes, crc) : undefined;
+  // Node has it since 20.15 and 22.2; its declarations are those of one that has.
+  const { crc32 } = zlib as Partial<typeof zlib>;
+  return crc32 === undefined ? undefined : (bytes, crc) => crc32(bytes, crc >>> 0);
 }
 
 /** Gives native code, which takes whole views only, parts of a view, without making a new view for each call. */

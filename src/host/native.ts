@@ -140,7 +140,8 @@ function loadOnce(): void {
   try {
     loaded = load();
   } catch (error) {
-    problem = `koffi could not be loaded: ${error instanceof Error ? error.message : String(error)}`;
+    const [why] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
+    problem = `koffi could not be loaded: ${why.replace(/\.$/, '')}`;
   }
 }
 

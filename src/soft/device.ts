@@ -90,6 +90,11 @@ function settingsBehind(options: OpenOptions): string {
     .join(', and ');
 }
 
+/** What Node's permission model (`--permission`) forbids comes as an error of Node's own. */
+function isForbidden(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_ACCESS_DENIED';
+}
+
 function startHost(kind: HostKind, options: OpenOptions): AdapterHost {
   const warn = options.warn ?? emitWarning;
   const link = linkKind(options.link ?? setting('VERBENA_LINK') ?? 'auto');
@@ -105,6 +110,16 @@ function startHost(kind: HostKind, options: OpenOptions): AdapterHost {
   try {
     return kind === 'inline' ? new InlineHost(spec, warn) : new ThreadHost(spec, warn);
   } catch (error) {
+    if (isForbidden(error))
+      throw new VerbsError(
+        CALL,
+        {
+          errno: 'EACCES',
+          message: 'Node may start no thread for the NIC under --permission',
+          advice: "Give it --allow-worker too; or --allow-addons, and host 'inline' (option host, or VERBENA_HOST)",
+        },
+        { cause: error },
+      );
     if (!(error instanceof CommandError)) throw error;
     const advice = settingsBehind(options);
     throw new VerbsError(CALL, { errno: error.errno, message: error.message, advice }, { cause: error });
