@@ -3,7 +3,7 @@ import tseslint from 'typescript-eslint';
 import { roomsPlugin } from './scripts/lint/rooms.mjs';
 
 export default tseslint.config(
-  { ignores: ['dist/', 'node_modules/'] },
+  { ignores: ['dist/', 'node_modules/', '.node/'] },
   js.configs.recommended,
   {
     files: ['**/*.ts'],

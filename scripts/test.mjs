@@ -1,5 +1,5 @@
 // `npm test`: types, then all tests, with formatting and lint checked beside them. `npm test -- test/wire nic/retry` runs
-// only the tests whose path contains one of the words, without format and lint.
+// only the tests whose path contains one of the words, without format and lint; `--tests` all of them, without those.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -7,8 +7,11 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const words = process.argv.slice(2).map((word) => word.replace(/\.ts$/, ''));
+const TESTS_ONLY = '--tests';
+const asked = process.argv.slice(2);
+const words = asked.filter((word) => word !== TESTS_ONLY).map((word) => word.replace(/\.ts$/, ''));
 const all = words.length === 0;
+const alone = !all || asked.includes(TESTS_ONLY);
 const bin = (name) => join(root, 'node_modules', name);
 
 // Only the install talks to a server. To read certificates for that takes each process a tenth of a second, and a
@@ -98,7 +101,7 @@ const audit = () => step('audit', ['scripts/audit.mjs'], { env: process.env, asi
 const built = async () => (await step('types', ['scripts/setup.mjs'])) && (await tests());
 
 const verdicts = (await step('install', ['scripts/setup.mjs', '--install-only'], { env: process.env }))
-  ? await Promise.all(all ? [style(), audit(), built()] : [built()])
+  ? await Promise.all(alone ? [built()] : [style(), audit(), built()])
   : [false];
 if (verdicts.includes(false)) {
   process.stdout.write('\nnpm test: failed; see above which step\n');
