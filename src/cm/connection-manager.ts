@@ -23,6 +23,7 @@ import { type CmDatagram, type CmHost, type CmLimits, DEFAULT_CM_LIMITS } from '
 import type { Identifier } from './identifier.js';
 import { initiate } from './initiation.js';
 import { Listener, type Pending } from './listener.js';
+import { OldestFirst } from './oldest-first.js';
 import { PortTable } from './port-table.js';
 import { initialAttributes } from './qp-attributes.js';
 import { Reception } from './reception.js';
@@ -45,6 +46,8 @@ export class ConnectionManager implements CmCore {
   readonly commands: Commands;
   readonly identifiers = new Map<number, Identifier>();
   readonly answered: AnsweredRequests;
+  readonly halfOpen: OldestFirst<Connection>;
+  readonly farewells: OldestFirst<Connection>;
 
   readonly #reception: Reception;
   readonly #pending: Pending = { count: 0 };
@@ -61,6 +64,8 @@ export class ConnectionManager implements CmCore {
     this.directory = new Directory(host.random);
     this.ports = new PortTable(() => host.random() >>> 0);
     this.answered = new AnsweredRequests(this.limits.maxAnswers);
+    this.halfOpen = new OldestFirst(this.limits.maxHalfOpen, (oldest) => oldest.giveUpConnecting());
+    this.farewells = new OldestFirst(this.limits.maxFarewells, (oldest) => oldest.giveUpFarewell());
     this.#reception = new Reception(this);
     this.commands = {
       cmCreateId: (create) => this.#createId(create),

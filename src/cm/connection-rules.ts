@@ -118,6 +118,11 @@ const abandonRules: Readonly<Partial<Record<ConnectionState, Rule>>> = {
   REP_RCVD: (connection) => connection.refuse(),
 };
 
+/** Whether a connection is only there for its peer to learn that it has ended. */
+export function isFarewell(state: ConnectionState): boolean {
+  return state === ConnectionState.DREQ_SENT || state === ConnectionState.TIMEWAIT;
+}
+
 /** Has a message do what it does in the connection's state. @returns false when that is nothing */
 export function onMessage(connection: Connection, message: CmMessage): boolean {
   const rules = messageRules[connection.state];

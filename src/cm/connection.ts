@@ -1,14 +1,4 @@
-import {
-  CmEventType,
-  Errno,
-  type Gid,
-  nameOf,
-  PSN_MASK,
-  type QpAttr,
-  QpState,
-  QpType,
-  RejectReason,
-} from '../spec/index.js';
+import { CmEventType, Errno, type Gid, nameOf, type QpAttr, QpState, QpType, RejectReason } from '../spec/index.js';
 import {
   CmAttribute,
   type CmDreq,
@@ -22,8 +12,9 @@ import {
 import { CmError } from './cm-error.js';
 import type { CmAccept, CmConnParam, CmEvent, CmQp, CmReject } from './command.js';
 import { About, answererIn, type Names, rejectionOf, replyOf, timeoutOf } from './connection-messages.js';
-import { ConnectionState, onAbandon, onDisconnect, onTimeout } from './connection-rules.js';
+import { ConnectionState, isFarewell, onAbandon, onDisconnect, onTimeout } from './connection-rules.js';
 import type { Backlog, CmCore, Conversation } from './core.js';
+import { freshTransaction } from './fresh.js';
 import type { Refusal } from './host.js';
 import { Peer } from './peer.js';
 import { type Agreement, connectedAttributes } from './qp-attributes.js';
@@ -70,11 +61,11 @@ export interface ConnectionParts {
  * does in which state is in the tables of `connection-rules.ts`, in terms of the methods here.
  */
 export class Connection implements Conversation {
-  state: ConnectionState;
   readonly commId: number;
   readonly peer: Peer;
   /** The program's name for it, as long as the program has one. */
   #id: number | undefined;
+  #state: ConnectionState;
   #agreement: Agreement;
   #qp: CmQp | undefined;
   #backlog: Backlog | undefined;
@@ -103,10 +94,14 @@ export class Connection implements Conversation {
     this.#backlog = parts.asked?.backlog;
     this.#wanted = parts.asked?.qpType;
     this.peer = new Peer(this, core.directory, destinationOf(parts.agreement));
-    this.state = parts.asked === undefined ? ConnectionState.REQ_SENT : ConnectionState.REQ_RCVD;
+    this.#state = parts.asked === undefined ? ConnectionState.REQ_SENT : ConnectionState.REQ_RCVD;
     this.#retransmission = new Retransmission(core.host, core.counters, () => onTimeout(this));
     this.commId = core.directory.add(this);
     if (this.#qp !== undefined) core.directory.addQp(this, this.#qp.qpNum);
+  }
+
+  get state(): ConnectionState {
+    return this.#state;
   }
 
   /** Whether we have agreed, and have not heard that the peer is ready. */
@@ -151,7 +146,7 @@ export class Connection implements Conversation {
     this.#qp = qp;
     this.#core.directory.addQp(this, qp.qpNum);
     this.#leaveBacklog();
-    this.state = ConnectionState.REP_SENT;
+    this.#become(ConnectionState.REP_SENT);
     const rep = replyOf(this.#names(), accept, agreement, this.#core.host.nodeGuid);
     this.#retransmission.start(rep, agreement.to, timeoutUs(this.#responseTimeout), this.#maxRetries);
   }
@@ -205,6 +200,7 @@ export class Connection implements Conversation {
   abandon(): void {
     this.#id = undefined;
     this.#leaveBacklog();
+    this.#become(this.#state);
     onAbandon(this);
   }
 
@@ -233,7 +229,7 @@ export class Connection implements Conversation {
       ackTimeout: this.#ackTimeout ?? ackTimeout(rep.targetAckDelay, this.#packetLifetime),
       rnrRetryCount: rep.rnrRetryCount,
     };
-    this.state = ConnectionState.REP_RCVD;
+    this.#become(ConnectionState.REP_RCVD);
     const conn: CmConnParam = {
       responderResources: rep.initiatorDepth,
       initiatorDepth: rep.responderResources,
@@ -269,8 +265,8 @@ export class Connection implements Conversation {
     const { REQ_SENT, MRA_REQ_RCVD, REP_SENT, MRA_REP_RCVD } = ConnectionState;
     const requested = this.state === REQ_SENT || this.state === MRA_REQ_RCVD;
     if (messageMraed !== (requested ? About.REQ : About.REP)) return;
-    if (this.state === REQ_SENT) this.state = MRA_REQ_RCVD;
-    if (this.state === REP_SENT) this.state = MRA_REP_RCVD;
+    if (this.state === REQ_SENT) this.#become(MRA_REQ_RCVD);
+    if (this.state === REP_SENT) this.#become(MRA_REP_RCVD);
     this.#retransmission.hold(timeoutUs(serviceTimeout) + timeoutUs(this.#packetLifetime));
   }
 
@@ -287,7 +283,7 @@ export class Connection implements Conversation {
 
   takeReady(): void {
     this.#retransmission.stop();
-    this.state = ConnectionState.ESTABLISHED;
+    this.#become(ConnectionState.ESTABLISHED);
     this.#raise({ type: CmEventType.ESTABLISHED });
   }
 
@@ -299,7 +295,7 @@ export class Connection implements Conversation {
   takeDisconnect(dreq: CmDreq): void {
     this.#retransmission.stop();
     this.#transactionId = dreq.transactionId;
-    this.state = ConnectionState.DREQ_RCVD;
+    this.#become(ConnectionState.DREQ_RCVD);
     this.#raise({ type: CmEventType.DISCONNECTED });
   }
 
@@ -335,7 +331,7 @@ export class Connection implements Conversation {
 
   /** Tells the peer to part, until it answers. */
   part(): void {
-    this.state = ConnectionState.DREQ_SENT;
+    this.#become(ConnectionState.DREQ_SENT);
     this.#transactionId = freshTransaction(this.#core.host.random);
     const remoteQpn = this.#agreement.remoteQpn;
     const dreq: CmDreq = { ...this.#names(), attribute: CmAttribute.DREQ, remoteQpn, privateData: NOTHING };
@@ -378,13 +374,27 @@ export class Connection implements Conversation {
     this.#raise({ type: CmEventType.DISCONNECTED, status: -Errno.ETIMEDOUT });
   }
 
+  /** Others need the place of one that its program has left: what is owed to the peer was said once at least. */
+  giveUpFarewell(): void {
+    this.#end();
+  }
+
   leaveTimewait(): void {
     this.#raise({ type: CmEventType.TIMEWAIT_EXIT });
     this.#end();
   }
 
+  #become(state: ConnectionState): void {
+    const { halfOpen, farewells } = this.#core;
+    this.#state = state;
+    if (this.isAgreed) halfOpen.enter(this);
+    else halfOpen.leave(this);
+    if (this.#id === undefined && isFarewell(state)) farewells.enter(this);
+    else farewells.leave(this);
+  }
+
   #becomeEstablished(): void {
-    this.state = ConnectionState.ESTABLISHED;
+    this.#become(ConnectionState.ESTABLISHED);
     this.#sendReady();
   }
 
@@ -445,7 +455,7 @@ export class Connection implements Conversation {
   }
 
   #enterTimewait(): void {
-    this.state = ConnectionState.TIMEWAIT;
+    this.#become(ConnectionState.TIMEWAIT);
     this.#retransmission.wait(timeoutUs(Math.min(this.#agreement.ackTimeout, LONGEST_FAREWELL)));
   }
 
@@ -460,7 +470,7 @@ export class Connection implements Conversation {
 
   #end(): void {
     const { directory } = this.#core;
-    this.state = ConnectionState.CLOSED;
+    this.#become(ConnectionState.CLOSED);
     this.#retransmission.release();
     directory.forget(this.commId);
     this.peer.forget();
@@ -477,14 +487,4 @@ export class Connection implements Conversation {
 function destinationOf({ to }: Agreement): Gid {
   if (to.grh === undefined) throw new Error('a connection without an address');
   return to.grh.dgid;
-}
-
-/** The transaction that a request begins (PROTOCOL.md 4.1): 64 bits. */
-export function freshTransaction(random: () => number): bigint {
-  return (BigInt(random() >>> 0) << 32n) | BigInt(random() >>> 0);
-}
-
-/** The first PSN of a direction: 24 bits that nobody can guess. */
-export function freshPsn(random: () => number): number {
-  return random() & PSN_MASK;
 }

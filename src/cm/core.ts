@@ -1,8 +1,10 @@
 import type { CmMessage } from '../wire/index.js';
 import type { CmCounters } from './counters.js';
 import type { CmEvent } from './command.js';
+import type { Connection } from './connection.js';
 import type { Directory } from './directory.js';
 import type { CmDatagram, CmHost, CmLimits } from './host.js';
+import type { OldestFirst } from './oldest-first.js';
 
 /** What everything in the connection manager shares. */
 export interface CmCore {
@@ -10,6 +12,10 @@ export interface CmCore {
   readonly counters: CmCounters;
   readonly directory: Directory;
   readonly limits: CmLimits;
+  /** Connections whose peers were told that they are accepted, and have not said that they are ready. */
+  readonly halfOpen: OldestFirst<Connection>;
+  /** Connections that programs have left, and whose peers may not know it. */
+  readonly farewells: OldestFirst<Connection>;
   /** Puts an event into the queue that the program takes from. */
   raise(event: CmEvent): void;
   /** Answers a datagram with a message that nobody will repeat. */

@@ -61,8 +61,22 @@ export interface CmLimits {
   readonly maxBacklog: number;
   /** Requests that wait for an answer at all listeners. */
   readonly maxPending: number;
+  /**
+   * Connections that were accepted and whose peers have not said that they are ready, beyond that the oldest comes
+   * to nothing: one whose peer answers is ready within a round trip, and so not the oldest for long.
+   */
+  readonly maxHalfOpen: number;
+  /** Connections that programs have left, and whose peers may not know it. Of these, too, the oldest goes first. */
+  readonly maxFarewells: number;
   /** Answers to SIDR_REQ that are kept for repeats. */
   readonly maxAnswers: number;
 }
 
-export const DEFAULT_CM_LIMITS: CmLimits = { maxIds: 65536, maxBacklog: 1024, maxPending: 8192, maxAnswers: 1024 };
+export const DEFAULT_CM_LIMITS: CmLimits = {
+  maxIds: 65536,
+  maxBacklog: 1024,
+  maxPending: 8192,
+  maxHalfOpen: 1024,
+  maxFarewells: 8192,
+  maxAnswers: 1024,
+};

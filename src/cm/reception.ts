@@ -24,7 +24,8 @@ import {
 import { addressTo, indexOfGid } from './addresses.js';
 import type { CmRequest } from './command.js';
 import type { ConnectionManager } from './connection-manager.js';
-import { Connection, freshPsn } from './connection.js';
+import { Connection } from './connection.js';
+import { freshPsn } from './fresh.js';
 import { onMessage } from './connection-rules.js';
 import type { CmDatagram } from './host.js';
 import { type Identifier, isDatagramSpace } from './identifier.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { CmEventType, type Gid, gidFromIp, PortSpace, RejectReason, SidrStatus } from '../../src/spec/index.js';
+import { CmEventType, Errno, type Gid, gidFromIp, PortSpace, RejectReason, SidrStatus } from '../../src/spec/index.js';
 import { SeededRandom } from '../../src/link/simulated.js';
 import { CmAttribute, encodeCmMessage } from '../../src/wire/index.js';
 import { GHOST_COMM_ID, GHOST_GUID, GHOST_QPN, guidInfo, rej, req, rtu, sidrReq } from './support/messages.js';
@@ -8,7 +8,7 @@ import { hauntedScene, PORT } from './support/scenes.js';
 import type { Ghost } from './support/network.js';
 import type { Station } from './support/station.js';
 
-const { CONNECT_REQUEST } = CmEventType;
+const { CONNECT_REQUEST, UNREACHABLE } = CmEventType;
 const NOTHING = new Uint8Array(0);
 
 /** Has the ghost ask with the `i`th of its queue pairs. */
@@ -130,23 +130,98 @@ describe('identifiers', () => {
   });
 });
 
-test('connections that programs have left, and peers do not end, are limited as well', () => {
-  const { network, b, ghost } = hauntedScene({ limits: { maxIds: 50 } });
-  for (let i = 0; i < 200; i += 1) {
-    askAs(ghost, b, i);
-    for (const { id } of b.take()) {
-      b.accept(id);
-      network.settle();
-      const { localCommId, remoteCommId } = ghost.heard(CmAttribute.REP);
-      ghost.say(b, rtu({ localCommId: remoteCommId, remoteCommId: localCommId }));
+/** Has the ghost ask with the `i`th of its queue pairs, and the program accept. Gives its identifier. */
+function acceptAs({ network, b, ghost }: ReturnType<typeof hauntedScene>, i: number): number {
+  askAs(ghost, b, i);
+  const { id } = b.takeOnly(CONNECT_REQUEST);
+  b.accept(id);
+  network.settle();
+  return id;
+}
+
+/** Has the ghost say that it is ready, as whoever asked last. */
+function beReady(ghost: Ghost, b: Station): void {
+  const { localCommId, remoteCommId } = ghost.heard(CmAttribute.REP);
+  ghost.say(b, rtu({ localCommId: remoteCommId, remoteCommId: localCommId }));
+}
+
+describe('connections that were accepted, and whose peers say nothing', () => {
+  test('are limited: the oldest comes to nothing, and its peer is told', () => {
+    const of = hauntedScene({ limits: { maxHalfOpen: 2 } });
+    const { network, b, ghost } = of;
+    const first = acceptAs(of, 0);
+    acceptAs(of, 1);
+    assert.equal(b.takeNames(), '');
+    acceptAs(of, 2);
+    const { id, status, type } = b.takeOnly(UNREACHABLE);
+    assert.deepEqual([id, status, type], [first, -Errno.ETIMEDOUT, UNREACHABLE]);
+    network.settle();
+    assert.equal(ghost.heard(CmAttribute.REJ).reason, RejectReason.TIMEOUT);
+  });
+
+  test('do not stand in the way of those whose peers answer, however many there are', () => {
+    const of = hauntedScene({ limits: { maxHalfOpen: 2, maxIds: 20 } });
+    const { b, ghost } = of;
+    for (let i = 0; i < 1000; i += 1) {
+      askAs(ghost, b, i);
+      for (const { id, type } of b.take()) {
+        if (type === CONNECT_REQUEST) b.accept(id);
+        else b.destroy(id);
+      }
+    }
+    b.take();
+    acceptAs(of, 5000);
+    b.take();
+    beReady(ghost, b);
+    assert.equal(b.takeNames(), 'ESTABLISHED');
+    assert.ok(b.holdings.connections <= 3);
+  });
+
+  test('count no longer once they are there, have been refused, or were left', () => {
+    const of = hauntedScene({ limits: { maxHalfOpen: 2 } });
+    const { b, ghost } = of;
+    acceptAs(of, 0);
+    beReady(ghost, b);
+    assert.equal(b.takeNames(), 'ESTABLISHED');
+    acceptAs(of, 1);
+    const { localCommId, remoteCommId } = ghost.heard(CmAttribute.REP);
+    ghost.say(b, rej({ localCommId: remoteCommId, remoteCommId: localCommId }));
+    assert.equal(b.takeNames(), 'REJECTED');
+    b.destroy(acceptAs(of, 2));
+    acceptAs(of, 3);
+    acceptAs(of, 4);
+    assert.equal(b.takeNames(), '');
+  });
+});
+
+describe('connections that programs have left, and peers do not end,', () => {
+  test("are limited, and stand in nobody's way", () => {
+    const of = hauntedScene({ limits: { maxIds: 50, maxFarewells: 20 } });
+    const { network, b, ghost } = of;
+    for (let i = 0; i < 200; i += 1) {
+      const id = acceptAs(of, i);
+      beReady(ghost, b);
+      b.take();
+      b.destroy(id);
+      assert.ok(b.holdings.connections <= 20);
+    }
+    assert.equal(b.holdings.connections, 20);
+    network.passAll();
+    assert.deepEqual([b.holdings.connections, b.holdings.timers], [0, 0]);
+  });
+
+  test('are limited as well when the program was told of the end first', () => {
+    const of = hauntedScene({ limits: { maxFarewells: 3 } });
+    const { b, ghost } = of;
+    for (let i = 0; i < 10; i += 1) {
+      const id = acceptAs(of, i);
+      beReady(ghost, b);
+      b.commands.cmDisconnect(id);
+      b.take();
       b.destroy(id);
     }
-  }
-  assert.equal(b.holdings.connections, 50);
-  network.passAll();
-  assert.deepEqual([b.holdings.connections, b.holdings.timers], [0, 0]);
-  askAs(ghost, b, 999);
-  assert.equal(b.takeNames(), 'CONNECT_REQUEST');
+    assert.equal(b.holdings.connections, 3);
+  });
 });
 
 describe('a flood of requests', () => {
