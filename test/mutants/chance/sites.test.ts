@@ -23,12 +23,7 @@ describe('the places that chance picks from', () => {
   });
 
   it('keeps types, names and words', () => {
-    for (const text of [
-      'let a: 1 | 2;',
-      'type A = true;',
-      "const a = 'x' + b;",
-      'const a = { 1: b };',
-    ])
+    for (const text of ['let a: 1 | 2;', 'type A = true;', "const a = 'x' + b;", 'const a = { 1: b };'])
       assert.deepEqual(spoilt(text), [], text);
   });
 
