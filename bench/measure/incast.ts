@@ -1,18 +1,9 @@
 /** Many senders, one receiver: what arrives, and whether each gets its share. */
 import type { IncastOrder } from '../peers/incast-peer.js';
 import type { EndpointInfo } from '../peers/endpoint.js';
-import type { Effort, Measurement } from './measurement.js';
+import type { Effort } from './measurement.js';
 import { Peer } from './peer.js';
-
-/** What so many senders reach together. */
-export interface Incast {
-  /** 10^9 bytes a second that the receiver has acknowledged, of all senders. */
-  readonly goodput: Measurement;
-  /** What the slowest sender got, in parts of an equal share, for each stretch. */
-  readonly leastShare: Measurement;
-  /** What the quickest sender got. */
-  readonly largestShare: Measurement;
-}
+import { evaluateShares, type Shares } from './shares.js';
 
 const NETWORK = `127.94.${process.pid % 256}`;
 /** More processes than that would measure how the kernel divides the processors among them. */
@@ -28,20 +19,8 @@ function infosOf(info: unknown): readonly EndpointInfo[] {
   return info as EndpointInfo[];
 }
 
-/** 10^9 bytes a second and shares, of what each sender moved in each stretch. */
-export function evaluateIncast(bytesOfSenders: readonly (readonly number[])[], stretchMs: number): Incast {
-  const stretches = bytesOfSenders[0].map((_, stretch) => bytesOfSenders.map((bytes) => bytes[stretch]));
-  const sum = (bytes: readonly number[]): number => bytes.reduce((all, one) => all + one, 0);
-  const share = (bytes: readonly number[], one: number): number => (one * bytes.length) / Math.max(1, sum(bytes));
-  return {
-    goodput: { samples: stretches.map((bytes) => sum(bytes) / stretchMs / 1e6) },
-    leastShare: { samples: stretches.map((bytes) => share(bytes, Math.min(...bytes))) },
-    largestShare: { samples: stretches.map((bytes) => share(bytes, Math.max(...bytes))) },
-  };
-}
-
 /** RDMA WRITEs of `bytes` from so many devices to one, over UDP, all inline. */
-export async function incast(senders: number, bytes: number, effort: Effort): Promise<Incast> {
+export async function incast(senders: number, bytes: number, effort: Effort): Promise<Shares> {
   const env = { VERBENA_LINK: 'udp' };
   const count = Math.min(senders, PROCESSES);
   const started: Peer[] = [];
@@ -70,7 +49,7 @@ export async function incast(senders: number, bytes: number, effort: Effort): Pr
     }
     const order: IncastOrder = { kind: 'send', bytes, startAtMs: Date.now() + PREPARATION_MS, effort };
     const moved = await Promise.all(processes.map((peer) => peer.order(order)));
-    return evaluateIncast(
+    return evaluateShares(
       moved.flatMap(({ rows }) => rows ?? []),
       effort.stretchMs,
     );

@@ -4,6 +4,7 @@ import type { Order } from '../peers/rdma-peer.js';
 import type { Frame } from '../report/flame.js';
 import type { Effort, Measurement } from './measurement.js';
 import { Peer, withProcessorTime } from './peer.js';
+import { evaluateShares, type Shares } from './shares.js';
 
 /** Which way packets go between NICs of one machine, as `VERBENA_LINK` names it. */
 export type LinkKind = 'udp' | 'shm';
@@ -35,12 +36,8 @@ async function withPair<T>(
 }
 
 /** Has the passive side serve, which a NIC in a thread does by itself. */
-function whileServing(
-  way: Way,
-  measure: (active: Peer, passive: Peer) => Promise<Measurement>,
-  qpCount?: number,
-): Promise<Measurement> {
-  const served = async (active: Peer, passive: Peer): Promise<Measurement> => {
+function whileServing<T>(way: Way, measure: (active: Peer, passive: Peer) => Promise<T>, qpCount?: number): Promise<T> {
+  const served = async (active: Peer, passive: Peer): Promise<T> => {
     await passive.order({ kind: 'serve' } satisfies Order);
     return measure(active, passive);
   };
@@ -59,6 +56,13 @@ export function sendLatency(way: Way, bytes: number, effort: Effort): Promise<Me
 export function bandwidth(way: Way, verb: 'write' | 'read', bytes: number, effort: Effort): Promise<Measurement> {
   const order: Order = { kind: 'bandwidth', verb, bytes, outstanding: OUTSTANDING, effort };
   return whileServing(way, (active, passive) => withProcessorTime([active, passive], () => active.order(order)));
+}
+
+/** RDMA WRITEs of `bytes` on so many queue pairs at the same time, a few on each. */
+export async function crowd(way: Way, qpCount: number, bytes: number, effort: Effort): Promise<Shares> {
+  const order: Order = { kind: 'onAll', bytes, outstanding: OUTSTANDING, effort };
+  const { rows = [] } = await whileServing(way, (active) => active.order(order), qpCount);
+  return evaluateShares(rows, effort.stretchMs);
 }
 
 /** 10^6 RDMA WRITEs of 8 bytes a second, posted in lists. */

@@ -153,6 +153,30 @@ export class Endpoint implements Disposable {
     return came;
   }
 
+  /** Keeps a few WRITEs under way on each queue pair. @returns bytes of each stretch, a row for each queue pair */
+  writeOnAll(bytes: number, outstanding: number, { stretches, stretchMs, warmUpMs }: Effort): number[][] {
+    const places = new Map(this.qps.map((qp, i) => [qp.qpNum, i]));
+    const rows = this.qps.map(() => new Array<number>(stretches).fill(0));
+    for (const qp of this.qps) for (let i = 0; i < outstanding; i += 1) this.#write(qp, bytes);
+    const beginMs = performance.now() + warmUpMs;
+    const { cq } = this;
+    let under = this.qps.length * outstanding;
+    while (under > 0) {
+      if (!cq.startPoll()) continue;
+      const stretch = Math.floor((performance.now() - beginMs) / stretchMs);
+      do {
+        this.#expectSuccess();
+        const place = places.get(cq.qpNum);
+        if (place === undefined) throw new Error(`a completion of queue pair ${cq.qpNum}, which is not ours`);
+        if (stretch >= 0 && stretch < stretches) rows[place][stretch] += bytes;
+        if (stretch < stretches) this.#write(this.qps[place], bytes);
+        else under -= 1;
+      } while (cq.nextPoll());
+      cq.endPoll();
+    }
+    return rows;
+  }
+
   /** One WRITE after the other, each on the next queue pair. @returns µs of one, for each stretch */
   writeInTurn(bytes: number, effort: Effort): number[] {
     const ROUNDS = 64;

@@ -17,6 +17,7 @@ export type Order =
       readonly outstanding: number;
       readonly effort: Effort;
     }
+  | { readonly kind: 'onAll'; readonly bytes: number; readonly outstanding: number; readonly effort: Effort }
   | { readonly kind: 'inTurn'; readonly bytes: number; readonly effort: Effort }
   | { readonly kind: 'rate'; readonly listLength: number; readonly effort: Effort }
   /** Another order, and where its time goes. */
@@ -51,6 +52,8 @@ function obey(order: Order): object | undefined {
       return {};
     case 'bandwidth':
       return endpoint.bandwidth(order.verb, order.bytes, order.outstanding, order.effort);
+    case 'onAll':
+      return { rows: endpoint.writeOnAll(order.bytes, order.outstanding, order.effort) };
     case 'inTurn':
       return { samples: endpoint.writeInTurn(order.bytes, order.effort) };
     case 'rate':

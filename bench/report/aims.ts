@@ -100,6 +100,13 @@ export const AIMS: readonly Aim[] = [
     unit: 'GB/s',
     bound: { atLeast: 15 },
   },
+  ...(['inline', 'thread'] as const).map((host): Aim => ({
+    what: `32 queue pairs, ${host}, shared memory: of UDP`,
+    of: [`crowd.32.${host}.shm`, `crowd.32.${host}.udp`],
+    number: ratio,
+    unit: TIMES,
+    bound: { atLeast: 1 },
+  })),
   {
     what: '16 senders to one receiver: of one',
     of: ['incast.16', 'incast.1'],

@@ -1,6 +1,7 @@
 /** What `npm run bench` measures, in this order. */
 import { read, stream, write } from './bandwidth.js';
 import { connections } from './connections.js';
+import { crowd } from './crowd.js';
 import { idle } from './idle.js';
 import { incast } from './incast.js';
 import { latency } from './latency.js';
@@ -46,6 +47,6 @@ export function sectionsOf(extent: Extent): readonly Section[] {
     stream(extent),
     ...extent.bandwidthBytes.map((bytes) => write(bytes, extent)),
     read(READ_BYTES, extent),
-    ...[rate, inTurn, queuePairs, incast, idle, connections].map((make) => make(extent)),
+    ...[rate, inTurn, queuePairs, crowd, incast, idle, connections].map((make) => make(extent)),
   ];
 }

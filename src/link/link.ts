@@ -18,9 +18,19 @@ export interface PacketSink {
    * replaced by the next one.
    *
    * @param large the packet belongs to a message that is cut into pieces of {@link segmentBytes}
-   * @returns its offset in {@link bytes}, or -1 when nothing more fits before the next flush
+   * @param waits whether it may wait where the way to its receiver is full, as {@link fullWay} then says; else it is lost there
+   * @returns its offset in {@link bytes}, or -1 when nothing more fits before the next flush, or there is no room on its way
    */
-  reserve(path: Path, lengthBytes: number, large?: boolean): number;
+  reserve(path: Path, lengthBytes: number, large?: boolean, waits?: boolean): number;
+  /**
+   * After {@link reserve} gave -1, the number of the way that is full; 0 where a flush makes room. Default: 0.
+   */
+  readonly fullWay?: number;
+  /**
+   * Bytes that such a way has room for by now: 0 until it is worth while to go on; Infinity when nobody is to wait for it any
+   * longer.
+   */
+  roomOf?(way: number): number;
   /**
    * How much of a message a packet along `path`, and one that comes back along it, may carry where that is more than any
    * path MTU; else 0. Default: 0.

@@ -3,6 +3,7 @@ import { releaseFile, SharedMapping } from '../host/index.js';
 import { BTH_BYTES, opcodeHeaderBytes, OpcodeService, PacketMeta } from '../wire/index.js';
 import type { PacketReceiver } from './link.js';
 import {
+  ENOUGH_ROOM_BYTES,
   Entry,
   entryBytes,
   LARGE_SEGMENT_BYTES,
@@ -67,6 +68,8 @@ export class LocalArrivals {
     private readonly scratch: Scratch,
     /** Whether packets are to be in one piece, as whoever records them wants them. */
     private readonly whole: boolean,
+    /** Sends for somebody who sleeps. */
+    private readonly wake: (neighbour: Neighbour) => void,
   ) {
     this.#ring = new SharedMapping(fd, ringOffset(slot), RING_BYTES);
     this.#at = slotWord(slot);
@@ -117,9 +120,18 @@ export class LocalArrivals {
     if (((consumer - this.#returned) | 0) >= RETURNED_BYTES) {
       this.#returned = consumer;
       Atomics.store(this.control, this.#at + Slot.CONSUMER, consumer);
+      if (RING_BYTES - left >= ENOUGH_ROOM_BYTES) this.#tell();
     }
     this.packets += packets;
     return packets;
+  }
+
+  /** Who waits for room is told that there is some. */
+  #tell(): void {
+    const { control, from } = this;
+    const waiting = this.#at + Slot.WAITING;
+    if (Atomics.load(control, waiting) === 0 || Atomics.exchange(control, waiting, 0) === 0) return;
+    if (from?.isClosed === false && from.takeSleep()) this.wake(from);
   }
 
   #describeSource(meta: PacketMeta): void {

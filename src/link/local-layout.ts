@@ -8,7 +8,7 @@
 
 /** `VERB`, and a number that changes with anything on this page. */
 export const INBOX_MAGIC = 0x42524556;
-export const INBOX_VERSION = 1;
+export const INBOX_VERSION = 2;
 
 export const SLOTS = 64;
 /**
@@ -16,6 +16,12 @@ export const SLOTS = 64;
  * holds: a ring that is longer is slower, since what is written next has left the cache by then.
  */
 export const RING_BYTES = 1 << 20;
+
+/**
+ * Room that is worth waking somebody for who waits for some: more than any packet takes, the rest of the ring before it
+ * included.
+ */
+export const ENOUGH_ROOM_BYTES = RING_BYTES >> 3;
 
 /** The first page. Words that different processes write lie on cache lines of their own. */
 export const Header = {
@@ -46,6 +52,8 @@ export const Slot = {
   /** Bytes written and bytes taken, both running free modulo 2^32. */
   PRODUCER: 16,
   CONSUMER: 32,
+  /** 1 while the sender waits for room: who makes some puts 0 here, and wakes it where it sleeps. */
+  WAITING: 48,
   WORDS: 64,
 } as const;
 

@@ -112,16 +112,21 @@ export class LocalLink implements PolledLink, Ways {
     else this.udp.flush();
   }
 
-  /** Whether a ring has something, or a neighbour has come. */
-  get #hasArrivals(): boolean {
-    return this.inbox.hasChanged() || this.#arrivals.some((arrivals) => !arrivals.isEmpty);
+  /** Whether a ring has something, or room that was waited for, or a neighbour has come. */
+  get #hasNews(): boolean {
+    const { inbox, sink } = this;
+    return inbox.hasChanged() || sink.hasAwaitedRoom || this.#arrivals.some((arrivals) => !arrivals.isEmpty);
+  }
+
+  nextDueUs(): number {
+    return this.sink.nextDueUs();
   }
 
   fallAsleep(): boolean {
     if (!this.#open) return true;
     // Said first, then looked once more: whoever puts something in afterwards finds us asleep, and wakes us.
     this.inbox.asleep = true;
-    if (!this.#hasArrivals) return true;
+    if (!this.#hasNews) return true;
     this.inbox.asleep = this.#watched;
     return false;
   }
@@ -136,7 +141,7 @@ export class LocalLink implements PolledLink, Ways {
     if (!this.#open) return false;
     this.#watched = watched;
     this.inbox.asleep = watched;
-    return watched && this.#hasArrivals;
+    return watched && this.#hasNews;
   }
 
   /** As {@link Ways.find}. */
@@ -150,6 +155,8 @@ export class LocalLink implements PolledLink, Ways {
     }
     return { neighbour, both: this.#arrivals.some(({ from, corrupt }) => from === neighbour && !corrupt) };
   }
+
+  readonly #wake = (neighbour: Neighbour): void => this.wake(neighbour);
 
   /** As {@link Ways.wake}. Since it is a system call anyway, it is also the moment to see who sleeps for ever. */
   wake(neighbour: Neighbour): void {
@@ -259,7 +266,8 @@ export class LocalLink implements PolledLink, Ways {
     const { control, fd } = this.inbox;
     const { recorded = false } = this.options;
     try {
-      return new LocalArrivals(control, fd, slot, state, from, gidWordsOf(gid), this.#scratch, recorded);
+      const source = gidWordsOf(gid);
+      return new LocalArrivals(control, fd, slot, state, from, source, this.#scratch, recorded, this.#wake);
     } catch {
       this.inbox.free(slot, state);
       return undefined;

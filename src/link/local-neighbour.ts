@@ -5,6 +5,7 @@ import type { Gid } from '../spec/index.js';
 import { type InboxDirectory, inboxPath, isPrivate } from './local-directory.js';
 import {
   CONTROL_BYTES,
+  ENOUGH_ROOM_BYTES,
   Entry,
   entryBytes,
   Header,
@@ -25,6 +26,10 @@ import {
  * be said elsewhere, takes 35 ns.
  */
 const STRONGLY_ORDERED = process.arch === 'x64';
+
+/** A neighbour that takes nothing for so long stands still, and packets to it are lost as on a wire that leads nowhere. */
+const STANDSTILL_US = 500_000;
+const MAX_WAY = 2 ** 30;
 
 const NO_BYTES = new Uint8Array(0);
 const NO_WORDS = new Int32Array(0);
@@ -51,6 +56,13 @@ function isInbox(fd: number): boolean {
   return found.isFile() && isPrivate(found) && found.size === INBOX_BYTES;
 }
 
+let lastWay = 0;
+
+function nextWay(): number {
+  lastWay = (lastWay % MAX_WAY) + 1;
+  return lastWay;
+}
+
 /** The NIC at another address of this machine. */
 export class Neighbour {
   readonly gid: Gid;
@@ -73,8 +85,15 @@ export class Neighbour {
   #consumer = 0;
   /** The packet reserved. */
   #reservedEnd = 0;
+  /** What was known to be taken when the ring was found full, and when that was. */
+  #fullAt = NaN;
+  #fullSinceUs = 0;
+  /** Somebody was told to wait for room, and there was none yet. */
+  isAwaited = false;
 
   private constructor(
+    /** By which it is told from all others, those before and after it at the same address among them. */
+    readonly way: number,
     readonly fd: number,
     private readonly mapping: SharedMapping,
     gid: Gid,
@@ -100,7 +119,7 @@ export class Neighbour {
         const expected = [INBOX_MAGIC, INBOX_VERSION, InboxState.OPEN];
         const fits = words[Header.SLOTS] === SLOTS && words[Header.RING_BYTES] === RING_BYTES;
         if (fits && sameWords(words, Header.MAGIC, expected) && sameWords(words, Header.GID, gidWordsOf(gid)))
-          return new Neighbour(fd, mapping, gid);
+          return new Neighbour(nextWay(), fd, mapping, gid);
       }
     } catch {
       // No memory for it.
@@ -170,6 +189,7 @@ export class Neighbour {
     control.set(self.gidWords, at + Slot.GID);
     control[at + Slot.PRODUCER] = 0;
     control[at + Slot.CONSUMER] = 0;
+    control[at + Slot.WAITING] = 0;
     const open = (claimed & ~SlotState.MASK) | SlotState.OPEN;
     if (Atomics.compareExchange(control, at + Slot.STATE, claimed, open) !== claimed) {
       // The owner thought that we were dead, which a process that was stopped may look like.
@@ -215,6 +235,43 @@ export class Neighbour {
     if (taken < 0 || taken > ((this.#published - this.#consumer) | 0)) return false;
     this.#consumer = consumer;
     return ((end - consumer) | 0) <= RING_BYTES;
+  }
+
+  /**
+   * Bytes that there is room for, for who waits for some; 0 until it is worth while to go on, upon which the owner wakes us.
+   * Infinity when nothing was taken for so long that nobody is to wait any longer.
+   */
+  awaitRoom(nowUs: number): number {
+    const { control } = this;
+    const waiting = this.#at + Slot.WAITING;
+    let room = this.#room();
+    if (room < ENOUGH_ROOM_BYTES && control[waiting] === 0) {
+      // Said first, then looked once more: who takes something afterwards finds us waiting.
+      Atomics.store(control, waiting, 1);
+      room = this.#room();
+    }
+    if (this.#fullAt !== this.#consumer) {
+      this.#fullAt = this.#consumer;
+      this.#fullSinceUs = nowUs;
+    }
+    const standsStill = nowUs >= this.standstillUs;
+    this.isAwaited = room < ENOUGH_ROOM_BYTES && !standsStill;
+    return this.isAwaited ? 0 : standsStill ? Infinity : room;
+  }
+
+  /** Whether it has the room that somebody waits for. */
+  get hasAwaitedRoom(): boolean {
+    return this.isAwaited && this.#room() >= ENOUGH_ROOM_BYTES;
+  }
+
+  /** When it is no longer waited for, unless something is taken before. */
+  get standstillUs(): number {
+    return this.#fullSinceUs + STANDSTILL_US;
+  }
+
+  #room(): number {
+    this.#refill(this.#producer);
+    return RING_BYTES - ((this.#producer - this.#consumer) | 0);
   }
 
   /** The packet last reserved is complete. */

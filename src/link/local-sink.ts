@@ -1,4 +1,5 @@
 /** Sending: each packet is built where it leaves from, in a neighbour's ring or in the socket's arena. */
+import { nowUs } from '../host/index.js';
 import type { Path } from '../wire/index.js';
 import type { PacketSink } from './link.js';
 import { Entry, LARGE_SEGMENT_BYTES } from './local-layout.js';
@@ -29,7 +30,9 @@ export class LocalSink implements PacketSink {
   bytes: Uint8Array;
   ipId = 0;
   unsealed = false;
-  /** Packets that found a ring full. */
+  /** The way of the packet that is to wait, or 0 where a flush makes room. */
+  fullWay = 0;
+  /** Packets that found a ring full, and could not wait. */
   full = 0;
   /** Packets that only a neighbour can take, who is not there any more. */
   stranded = 0;
@@ -40,6 +43,8 @@ export class LocalSink implements PacketSink {
   #way = BY_UDP;
   /** Who has something to be published: mostly one. */
   readonly #dirty: Neighbour[] = [];
+  /** Whose rings somebody waits for. */
+  readonly #awaited = new Map<number, Neighbour>();
   /** Where the packet reserved goes: a neighbour, the socket, or nowhere. */
   #to: Neighbour | UdpSink | undefined;
   /** Takes packets that go nowhere. */
@@ -54,13 +59,18 @@ export class LocalSink implements PacketSink {
     this.bytes = udp.bytes;
   }
 
-  reserve(path: Path, lengthBytes: number, large = false): number {
+  reserve(path: Path, lengthBytes: number, large = false, waits = false): number {
     const { neighbour } = path === this.#path ? this.#way : this.#find(path);
     if (neighbour?.isOpen !== true) return this.#reserveElsewhere(path, lengthBytes, large);
     const hopLimit = path.hopLimit === 0 ? DEFAULT_HOP_LIMIT : path.hopLimit;
     const fields = path.trafficClass | (hopLimit << 8) | (large ? Entry.LARGE : 0);
     const offset = neighbour.reserve(lengthBytes, fields, path.flowLabel);
     if (offset < 0) {
+      if (waits && neighbour.awaitRoom(nowUs()) !== Infinity) {
+        this.#awaited.set(neighbour.way, neighbour);
+        this.fullWay = neighbour.way;
+        return -1;
+      }
       this.full += 1;
       return this.#reserveNowhere(lengthBytes);
     }
@@ -69,6 +79,34 @@ export class LocalSink implements PacketSink {
     this.unsealed = true;
     this.ipId = 0;
     return offset;
+  }
+
+  /** As {@link PacketSink.roomOf}. */
+  roomOf(way: number): number {
+    const neighbour = this.#awaited.get(way);
+    return neighbour?.isOpen === true ? neighbour.awaitRoom(nowUs()) : Infinity;
+  }
+
+  /** Whether there is room that somebody waits for. */
+  get hasAwaitedRoom(): boolean {
+    for (const neighbour of this.#awaited.values()) if (neighbour.hasAwaitedRoom) return true;
+    return false;
+  }
+
+  /**
+   * When those who wait for room are to ask for it though nobody has told them that there is some; Infinity when nobody waits.
+   * What has passed is said once.
+   */
+  nextDueUs(): number {
+    if (this.#awaited.size === 0) return Infinity;
+    const now = nowUs();
+    let dueUs = Infinity;
+    for (const neighbour of this.#awaited.values()) {
+      if (!neighbour.isAwaited) continue;
+      dueUs = Math.min(dueUs, neighbour.standstillUs);
+      if (neighbour.standstillUs <= now) neighbour.isAwaited = false;
+    }
+    return dueUs;
   }
 
   /** As {@link PacketSink.segmentBytes}. */
@@ -102,7 +140,9 @@ export class LocalSink implements PacketSink {
     this.#way = BY_UDP;
     this.#to = undefined;
     this.bytes = this.udp.bytes;
-    const at = gone === undefined ? -1 : this.#dirty.indexOf(gone);
+    if (gone === undefined) return;
+    this.#awaited.delete(gone.way);
+    const at = this.#dirty.indexOf(gone);
     if (at >= 0) this.#dirty.splice(at, 1);
   }
 
@@ -125,6 +165,7 @@ export class LocalSink implements PacketSink {
     }
     const { udp } = this;
     const offset = udp.reserve(path, lengthBytes);
+    this.fullWay = 0;
     this.#to = offset < 0 ? undefined : udp;
     this.bytes = udp.bytes;
     this.ipId = udp.ipId;

@@ -132,11 +132,19 @@ class TappedSink implements PacketSink {
     return this.inner.unsealed === true;
   }
 
-  reserve(path: Path, lengthBytes: number, large?: boolean): number {
+  get fullWay(): number {
+    return this.inner.fullWay ?? 0;
+  }
+
+  reserve(path: Path, lengthBytes: number, large?: boolean, waits?: boolean): number {
     this.#path = path;
     this.#lengthBytes = lengthBytes;
-    this.#offset = this.inner.reserve(path, lengthBytes, large);
+    this.#offset = this.inner.reserve(path, lengthBytes, large, waits);
     return this.#offset;
+  }
+
+  roomOf(way: number): number {
+    return this.inner.roomOf?.(way) ?? Infinity;
   }
 
   segmentBytes(path: Path): number {

@@ -32,10 +32,17 @@ export interface NicCore {
   xrcSrq(srqn: number, xrcd: number): SharedReceiveQueue | undefined;
   /** Puts a QP into the queue of those that have packets to send. `due` says which of its halves has: bits of {@link Due}. */
   schedule(qp: QueuePair, due: number): void;
+  /** Lets a QP go that waits for a way to have room: it has another way now, or none. */
+  unhold(qp: QueuePair): void;
 }
 
 /** The halves of a QP that may have something to send, the other is not looked at; and whether the peer is to hear of congestion. */
 export const Due = { SENDING: 1, RECEIVING: 2, BOTH: 3, NOTIFYING: 4 } as const;
+
+/** Which part of what a QP may send in one turn a packet takes, by the pieces into which its message is cut. */
+export function packetCost(segmentBytes: number): number {
+  return Math.max(1, segmentBytes >> 12);
+}
 
 /** How serving a QP ended. */
 export const Served = {
@@ -43,7 +50,7 @@ export const Served = {
   IDLE: 0,
   /** More to send when its turn comes again. */
   MORE: 1,
-  /** The sink is full. */
+  /** The sink is full, or the way to the peer is (`PacketBuilder.fullWay`). */
   BLOCKED: 2,
 } as const;
 export type Served = (typeof Served)[keyof typeof Served];

@@ -26,6 +26,7 @@ import { GeneralServices, GSI_QPN } from './datagram/general-services.js';
 import { MulticastTable } from './datagram/multicast-table.js';
 import { Cqe, DoorbellPage, Ring, RING_HEADER_WORDS } from './layout.js';
 import { DataMover } from './memory/data-mover.js';
+import { HeldQueuePairs } from './held-queue-pairs.js';
 import { MemoryTable } from './memory/memory-table.js';
 import { Served } from './nic-core.js';
 import { type NicObjects, ObjectTable } from './objects.js';
@@ -45,7 +46,7 @@ import type { SharedReceiveQueue } from './queues/shared-receive-queue.js';
 import { isShared, readChanged, writeWord } from './ring-words.js';
 import { Timers } from './timers.js';
 
-/** Packets that one QP may send before the next has its turn. */
+/** Packets that one QP may send before the next has its turn; those of more than 4 KiB count for as many as hold as much. */
 const QUANTUM = 32;
 /** Turns in one {@link Nic.transmit}, so that whoever drives the NIC gets to look at what arrived. */
 const TURNS = 8;
@@ -99,6 +100,7 @@ export class Nic implements ControlCore {
   #ready: (QueuePair | undefined)[] = new Array<QueuePair | undefined>(64).fill(undefined);
   #readyHead = 0;
   #readyCount = 0;
+  readonly #held: HeldQueuePairs;
   readonly #overrun: CompletionQueue[] = [];
 
   constructor(config: NicConfig) {
@@ -114,6 +116,7 @@ export class Nic implements ControlCore {
     this.#openFrames = config.openFrames ?? noFrames;
     this.builder = new PacketBuilder(config.sink, config.crc32, this.counters, this.port);
     this.generalServices = new GeneralServices(this, config.random());
+    this.#held = new HeldQueuePairs(this.builder);
     this.#verifier = new IcrcVerifier(config.crc32);
     this.#doorbells = config.doorbells === undefined ? undefined : new Int32Array(config.doorbells);
     this.#doorbellsShared = config.doorbells !== undefined && isShared(config.doorbells);
@@ -221,11 +224,21 @@ export class Nic implements ControlCore {
     if (this.timerDue) this.timers.expire(this.nowUs);
     this.settleOverruns();
     if (this.generalServices.busy && !this.generalServices.transmit()) return true;
+    if (this.#held.count > 0) this.#held.release(this.#enqueue);
     for (let turn = 0; turn < TURNS && this.#readyCount > 0; turn += 1) {
       const qp = this.#takeReady();
       if (qp === undefined) continue;
+      if (qp.way !== 0 && this.#held.isBehind(qp)) {
+        this.#hold(qp, qp.way);
+        continue;
+      }
       const served = qp.transmit(QUANTUM);
       if (served === Served.BLOCKED) {
+        const way = this.builder.fullWay;
+        if (way !== 0) {
+          this.#hold(qp, way);
+          continue;
+        }
         this.settleOverruns();
         this.schedule(qp, 0);
         return true;
@@ -243,13 +256,32 @@ export class Nic implements ControlCore {
 
   /** When the NIC wants to be told the time again though nothing else happens; Infinity when it does not. */
   nextWakeupUs(): number {
-    return this.#readyCount > 0 || this.generalServices.busy ? this.nowUs : this.timers.nextDueUs;
+    const busy = this.#readyCount > 0 || this.generalServices.busy || (this.#held.count > 0 && this.#held.hasRoom);
+    return busy ? this.nowUs : this.timers.nextDueUs;
   }
 
   schedule(qp: QueuePair, due: number): void {
     qp.due |= due;
     if (qp.scheduled) return;
     qp.scheduled = true;
+    this.#enqueue(qp);
+  }
+
+  unhold(qp: QueuePair): void {
+    if (qp.held) {
+      this.#held.remove(qp);
+      this.#enqueue(qp);
+    }
+    qp.way = 0;
+  }
+
+  /** It stays scheduled, and comes back into the queue when there is room. */
+  #hold(qp: QueuePair, way: number): void {
+    qp.scheduled = true;
+    this.#held.add(qp, way);
+  }
+
+  readonly #enqueue = (qp: QueuePair): void => {
     const size = this.#ready.length;
     if (this.#readyCount === size) {
       const ordered = Array.from({ length: size }, (_, i) => this.#ready[(this.#readyHead + i) % size]);
@@ -258,7 +290,7 @@ export class Nic implements ControlCore {
     }
     this.#ready[(this.#readyHead + this.#readyCount) % this.#ready.length] = qp;
     this.#readyCount += 1;
-  }
+  };
 
   #takeReady(): QueuePair | undefined {
     const qp = this.#ready[this.#readyHead];

@@ -4,6 +4,8 @@ import type { PacketSink } from './ports.js';
 
 /** What of a QP every packet that it sends carries. */
 export interface PacketOrigin {
+  /** Whether all its packets go to one peer, so that they may wait where the way to it is full. Default: false. */
+  readonly connected?: boolean;
   readonly path: Path;
   readonly destQpn: number;
   readonly pkey: number;
@@ -28,13 +30,23 @@ export class PacketBuilder {
     this.bytes = sink.bytes;
   }
 
+  /** Of the packet that found no room: the way that is full, or 0 where a flush makes room. */
+  get fullWay(): number {
+    return this.sink.fullWay ?? 0;
+  }
+
+  /** As {@link PacketSink.roomOf}. */
+  roomOf(way: number): number {
+    return this.sink.roomOf?.(way) ?? Infinity;
+  }
+
   /** How much of a message a packet along `path` may carry where that is more than any path MTU; else 0. */
   segmentBytes(path: Path): number {
     return this.sink.segmentBytes?.(path) ?? 0;
   }
 
   /**
-   * Starts a packet; false when the sink has no room for it before its next flush.
+   * Starts a packet; false when the sink has no room for it before its next flush, or on its way ({@link fullWay}).
    *
    * @param large its message is cut into pieces of {@link segmentBytes}, not of the path MTU
    */
@@ -50,7 +62,7 @@ export class PacketBuilder {
     const padCount = -payloadBytes & 3;
     const headerBytes = opcodeHeaderBytes[opcode];
     const length = headerBytes + payloadBytes + padCount + ICRC_BYTES;
-    const offset = this.sink.reserve(origin.path, length, large);
+    const offset = this.sink.reserve(origin.path, length, large, origin.connected);
     if (offset < 0) return false;
     const { bytes } = this.sink;
     this.bytes = bytes;

@@ -120,6 +120,12 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
   scheduled = false;
   /** Which halves then are to be asked: bits of `Due`. */
   due = 0;
+  /** The way that it found full when it last had to wait for one, or 0. */
+  way = 0;
+  /** Whether it waits for that to have room, in place of standing in the queue. */
+  held = false;
+  /** Whether it has waited, and is not to wait behind others once more. */
+  mayPass = false;
 
   /** The peer: its QP number, and its address word by word, for a check at every packet. */
   destQpn = 0;
@@ -166,6 +172,11 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
 
   get maxInlineBytes(): number {
     return this.cap.maxInlineData;
+  }
+
+  /** Whether its turn to send requests is still to come. */
+  get isDueToSend(): boolean {
+    return this.scheduled && (this.due & Due.SENDING) !== 0;
   }
 
   /** Whether requests may leave: SQD lets those that were started finish. */
@@ -218,6 +229,7 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
     const to = changes.qpState ?? from;
     this.attr = { ...this.attr, ...changes, qpState: to };
     if (path !== undefined) {
+      this.core.unhold(this);
       this.path = path;
       [this.#peer0, this.#peer1, this.#peer2, this.#peer3] = new Int32Array(Uint8Array.from(path.dgid).buffer);
     }
@@ -364,6 +376,7 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
     this.sending.reset();
     this.receiving.reset();
     this.core.timers.disarm(this.timerId);
+    this.core.unhold(this);
     this.#heardFromPeer = false;
     this.#notifiedUs = -Infinity;
     this.#drainNotice = false;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { evaluateIncast } from '../../bench/measure/incast.js';
 import { percentile } from '../../bench/measure/latency.js';
 import { parseFabric } from '../../bench/measure/libfabric.js';
 import { parseQperf } from '../../bench/measure/qperf.js';
+import { evaluateShares } from '../../bench/measure/shares.js';
 import { parseUcx } from '../../bench/measure/ucx.js';
 import { type Aim, AIMS, standingOf } from '../../bench/report/aims.js';
 import { curvesOf } from '../../bench/report/curves.js';
@@ -73,12 +73,12 @@ test('a percentile is the time that this share does not exceed', () => {
 });
 
 test('goodput of many senders is all together, and shares are of an equal one', () => {
-  const { goodput, leastShare, largestShare } = evaluateIncast([[1e6], [2e6], [3e6]], 1);
+  const { goodput, leastShare, largestShare } = evaluateShares([[1e6], [2e6], [3e6]], 1);
   assert.deepEqual([goodput.samples, leastShare.samples, largestShare.samples], [[6], [0.5], [1.5]]);
 });
 
 test('many senders of whom nothing arrived have no share at all', () => {
-  assert.deepEqual(evaluateIncast([[0], [0]], 1).leastShare.samples, [0]);
+  assert.deepEqual(evaluateShares([[0], [0]], 1).leastShare.samples, [0]);
 });
 
 const ratio: Aim = { what: '', of: ['a', 'b'], number: (a, b) => a / b, unit: 'times', bound: { atMost: 2 } };

@@ -49,8 +49,15 @@ function meet({ a, b }: { readonly a: Side; readonly b: Side }): void {
   move(b, a, WrOpcode.SEND, 1);
 }
 
-function sentPackets(context: Context): number {
-  return context.counters()['sent_pkts'] ?? 0;
+/** Packets that brought something: a peer that answers late, since it gets no processor, is asked once more. */
+function freshPackets(context: Context): number {
+  const counters = context.counters();
+  const {
+    rcvd_pkts: received = 0,
+    duplicate_request: repeated = 0,
+    rx_unexpected_response: answeredTwice = 0,
+  } = counters;
+  return received - repeated - answeredTwice;
 }
 
 for (const host of ['inline', 'thread'] as const) {
@@ -70,20 +77,20 @@ for (const host of ['inline', 'thread'] as const) {
           process.env['VERBENA_LINK'] = link;
           using pair = new Pair(host, NET, OPTIONS);
           meet(pair);
-          const sender = opcode === WrOpcode.RDMA_READ ? pair.b : pair.a;
-          const before = sentPackets(sender.context);
+          const { context } = opcode === WrOpcode.RDMA_READ ? pair.a : pair.b;
+          const before = freshPackets(context);
           move(pair.a, pair.b, opcode, HALF);
-          assert.equal(sentPackets(sender.context) - before, packets);
+          assert.equal(freshPackets(context) - before, packets);
         }
       });
     }
 
-    test('many at once arrive whole, in spite of what finds no room', () => {
+    test('many at once wait for room, and nothing is lost for want of it', () => {
       using pair = new Pair(host, NET, OPTIONS);
       meet(pair);
       const { a, b } = pair;
       const pairs = Array.from(
-        { length: 8 },
+        { length: 32 },
         () => [makeSide(a.context, OPTIONS), makeSide(b.context, OPTIONS)] as const,
       );
       for (const [near, far] of pairs) {
@@ -100,13 +107,14 @@ for (const host of ['inline', 'thread'] as const) {
           sgList: [near.mr.sge(0, HALF)],
           rdma,
         };
-        near.qp.postSend([request, request]);
+        near.qp.postSend([request, request, request, request]);
       }
       for (const [near, far] of pairs) {
-        const ends = drain(near.cq, 2).map(({ status }) => status);
-        assert.deepEqual(ends, [WcStatus.SUCCESS, WcStatus.SUCCESS]);
+        const ends = drain(near.cq, 4).map(({ status }) => status);
+        assert.deepEqual(ends, new Array(4).fill(WcStatus.SUCCESS));
         assert.equal(Buffer.compare(far.mr.bytes.subarray(HALF), data), 0);
       }
+      assert.equal(a.context.counters()['link_local_full'], 0);
     });
 
     test('what may not be written to is not, in large pieces either', () => {

@@ -94,6 +94,9 @@ export class Completer {
       core.schedule(qp, Due.SENDING);
     } else if (this.requester.inquiry.due) {
       this.requester.inquiry.onTimer();
+    } else if (qp.held) {
+      // The peer takes what others of this NIC send: it is there, and what it has of this one is still in line.
+      this.#startTimer(this.requester.ackTimeoutUs);
     } else if (this.requester.window.inFlight > 0 || this.#rewound) {
       if (this.#waitAgain(lateUs)) return;
       this.#gapSeen = false;

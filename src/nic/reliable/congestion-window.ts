@@ -67,7 +67,10 @@ export class CongestionWindow {
     return this.#ceiling * this.mtuBytes;
   }
 
-  /** Packets of large segments that may be unacknowledged now: no such packet is ever lost or marked. */
+  /**
+   * Packets of large segments that may be unacknowledged now. No such packet is ever marked, nor lost while the peer is run:
+   * those that find no room wait for some (`HeldQueuePairs`).
+   */
   get largePackets(): number {
     return MAX_LARGE_PACKETS;
   }

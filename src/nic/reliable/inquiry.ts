@@ -27,6 +27,8 @@ export class Inquiry {
   /** The timer ran out and had the peer asked, which does not put that off. */
   #deadlineStands = false;
   #lastTransmitUs = -Infinity;
+  /** The timer ran out when the queue pair was about to send, and was set once more. */
+  #putOff = false;
 
   constructor(
     private readonly qp: QueuePair,
@@ -54,6 +56,7 @@ export class Inquiry {
    */
   onTransmit(asked: boolean): void {
     this.#unasked = !asked;
+    this.#putOff = false;
     this.#lastTransmitUs = this.core.nowUs;
     if (asked) this.asking = false;
   }
@@ -99,7 +102,12 @@ export class Inquiry {
   onTimer(): void {
     const { core, requester } = this;
     this.due = false;
-    if (this.#unasked && core.nowUs - this.#lastTransmitUs < ASK_DELAY_US / 2) {
+    if (this.#mayStillAsk) {
+      this.#putOff = true;
+      this.asking = true;
+      this.#deadlineStands = true;
+      this.startTimer();
+    } else if (this.#unasked && core.nowUs - this.#lastTransmitUs < ASK_DELAY_US / 2) {
       // More was sent meanwhile, and more will probably follow.
       this.asking = true;
       this.startTimer();
@@ -118,6 +126,14 @@ export class Inquiry {
     if (requester.window.inFlight === 0 || core.timers.isArmed(qp.timerId)) return;
     this.due = false;
     this.#arm(this.#retryAtUs);
+  }
+
+  /**
+   * Whether the next packet can ask, because there will be one: it waits for room on its way, or for its turn. Of a queue pair
+   * whose turn comes again and again, without a packet, that is believed once.
+   */
+  get #mayStillAsk(): boolean {
+    return this.qp.held || (this.qp.isDueToSend && !this.#putOff);
   }
 
   #askAgain(): void {

@@ -16,7 +16,7 @@ import {
 } from '../../wire/index.js';
 import { FlushWqe, SendWqe } from '../layout.js';
 import { copyBytes } from '../memory/word-copy.js';
-import { type NicCore, Served } from '../nic-core.js';
+import { type NicCore, packetCost, Served } from '../nic-core.js';
 import type { QueuePair } from '../queue-pair.js';
 import type { RequestKind } from '../request-kinds.js';
 import type { ReliableRequester } from './requester.js';
@@ -79,6 +79,7 @@ export class RequestSender {
             ? this.#sendFlush(index, entry, kind)
             : this.#sendMessage(index, entry, kind, control);
       if (sent !== undefined) return sent;
+      if (!kind.answered) left -= packetCost(window.segmentBytes(index)) - 1;
       const asked = kind.answered || this.#asked;
       if (psnDiff(window.nxt, window.sent) < 0) {
         this.core.counters.retransmittedPkts += 1;

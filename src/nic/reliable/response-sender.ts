@@ -1,7 +1,7 @@
 import { AccessFlags, psnAdd, psnDiff } from '../../spec/index.js';
 import { Aeth, aethOffset, atomicAckOffset, NakCode, Opcode, writeAeth } from '../../wire/index.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
-import { Due, type NicCore, Served } from '../nic-core.js';
+import { Due, type NicCore, packetCost, Served } from '../nic-core.js';
 import type { QueuePair } from '../queue-pair.js';
 import type { ResponderResource } from './responder-resources.js';
 
@@ -181,9 +181,10 @@ export class ResponseSender {
     while (this.#count > 0) {
       if (left <= 0) return Served.MORE;
       const job = this.#jobs[this.#head];
+      const cost = job.atomic ? 1 : packetCost(job.segmentBytes);
       const sent = job.atomic ? this.#sendAtomic(job) : this.#sendRead(job);
       if (!sent) return Served.BLOCKED;
-      left -= 1;
+      left -= cost;
     }
     return Served.IDLE;
   }
