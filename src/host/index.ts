@@ -2,7 +2,8 @@
 export { nowUs, wallClockNs } from './clock.js';
 export { createCrc32, type Crc32Function } from './crc32.js';
 export { EventFd } from './event-fd.js';
-export { addressOf, type Memory, NativeBlock, type Pin, pin, viewOf } from './memory.js';
+export { canNailDown, isResizable, isShared, nailDown } from './lasting-memory.js';
+export { addressOf, type Memory, NativeBlock, viewOf } from './memory.js';
 export { type InterfaceFacts, interfaceFacts } from './interface.js';
 export { type InterfaceAddress, interfaceAddresses } from './interface-addresses.js';
 export { ANCILLARY_BYTES, MessageBlock, MSG_TRUNC } from './message-block.js';

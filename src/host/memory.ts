@@ -1,5 +1,4 @@
 /** Memory by its address. */
-import { markAsUntransferable } from 'node:worker_threads';
 import { requireNativeHost } from './native.js';
 
 /** Anything whose bytes lie in one piece of memory. */
@@ -13,8 +12,8 @@ function bytesOf(memory: Memory): Uint8Array {
 }
 
 /**
- * The address of the first byte. It holds as long as the ArrayBuffer is neither collected nor detached: the caller keeps a
- * reference to it, and {@link pin} guards against the rest.
+ * The address of the first byte. It holds as long as the buffer is neither collected nor detached: the caller keeps a
+ * reference to it, and {@link nailDown} guards against the rest.
  *
  * @throws Error when there are no native calls; TypeError when the buffer is detached
  */
@@ -53,104 +52,4 @@ export class NativeBlock {
   getPointer(offset: number): number {
     return (this.words[offset >> 2] >>> 0) + this.words[(offset >> 2) + 1] * 0x1_0000_0000;
   }
-}
-
-/** Memory that must stay where it is, as long as {@link Pin.release} was not called. */
-export interface Pin {
-  /**
-   * False when the memory was taken away after all. Some ways of that cannot be prevented from JavaScript: a byte stream
-   * that is given the buffer (`controller.enqueue`, a BYOB `read`), `grow` of the WebAssembly memory that it belongs to, and
-   * `ArrayBuffer.prototype.transfer` borrowed by `call`.
-   */
-  isIntact(): boolean;
-  release(): void;
-}
-
-/** Nothing else could ever give an ArrayBuffer properties of these names of its own. */
-const TRANSFERS = ['transfer', 'transferToFixedLength'] as const;
-
-interface Pinned {
-  count: number;
-}
-
-/** A buffer can be registered more than once. */
-const pinned = new WeakMap<ArrayBuffer, Pinned>();
-
-function isDetached(buffer: ArrayBuffer): boolean {
-  if (buffer.byteLength > 0) return false;
-  try {
-    // Node 20 has no `detached`; a view over a detached buffer is refused everywhere.
-    new Uint8Array(buffer);
-    return false;
-  } catch {
-    return true;
-  }
-}
-
-function refuseTransfer(name: string): () => never {
-  return () => {
-    throw new TypeError(`${name}() on memory that is registered for RDMA: deregister it first`);
-  };
-}
-
-function guard(buffer: ArrayBuffer): void {
-  const entry = pinned.get(buffer);
-  if (entry !== undefined) {
-    entry.count += 1;
-    return;
-  }
-  pinned.set(buffer, { count: 1 });
-  // Node 20 then copies instead of transferring, later versions throw a DataCloneError. There is no way back: the buffer
-  // stays untransferable after it is released.
-  markAsUntransferable(buffer);
-  for (const name of TRANSFERS) {
-    if (!(name in ArrayBuffer.prototype)) continue;
-    Object.defineProperty(buffer, name, { value: refuseTransfer(name), configurable: true });
-  }
-}
-
-function unguard(buffer: ArrayBuffer): void {
-  const entry = pinned.get(buffer);
-  if (entry === undefined) return;
-  entry.count -= 1;
-  if (entry.count > 0) return;
-  pinned.delete(buffer);
-  for (const name of TRANSFERS) Reflect.deleteProperty(buffer, name);
-}
-
-/**
- * Makes memory stay where it is while a NIC uses it by its address, as far as JavaScript allows: it can then not be
- * transferred away. Memory that can shrink is refused. The pin keeps the memory alive until it is released.
- *
- * Shared memory needs no guard: it can be neither detached nor shrunk.
- *
- * @throws TypeError when the buffer is detached or resizable
- */
-export function pin(memory: Memory): Pin {
-  let buffer: ArrayBufferLike | undefined = ArrayBuffer.isView(memory) ? memory.buffer : memory;
-  if (!(buffer instanceof ArrayBuffer)) {
-    return {
-      isIntact: () => buffer !== undefined,
-      release: () => {
-        buffer = undefined;
-      },
-    };
-  }
-  // Also refuses views that track the length of their buffer, since only resizable buffers can have them.
-  if ('resizable' in buffer && buffer.resizable === true) {
-    throw new TypeError(
-      'a resizable ArrayBuffer cannot be registered: its memory could vanish; copy it into one of fixed size',
-    );
-  }
-  if (isDetached(buffer)) throw new TypeError('a detached ArrayBuffer cannot be registered: its memory is gone');
-  guard(buffer);
-  let held: ArrayBuffer | undefined = buffer;
-  const lengthBytes = buffer.byteLength;
-  return {
-    isIntact: () => held?.byteLength === lengthBytes,
-    release: () => {
-      if (held !== undefined) unguard(held);
-      held = undefined;
-    },
-  };
 }

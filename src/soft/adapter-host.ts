@@ -28,8 +28,15 @@ export interface AdapterHost extends Omit<AdapterFacts, 'clockOriginNs'> {
   /** Executes a control verb. @throws CommandError when it is refused; then nothing has changed */
   execute<V extends Verb>(verb: V, argument: Argument<V>): Value<V>;
 
-  /** Says where the adapter finds memory. @throws CommandError when it cannot */
+  /**
+   * Says where the adapter finds memory, and keeps that alive until {@link release}, whoever else forgets it.
+   *
+   * @throws CommandError when it cannot
+   */
   locate(bytes: Uint8Array): LocatedMemory;
+
+  /** The adapter does not touch memory that was located by the very same view any more. */
+  release(bytes: Uint8Array): void;
 
   /** A doorbell was rung. */
   ring(): void;
@@ -83,8 +90,4 @@ export interface LocatedMemory {
   /** Address of the first byte, by which work requests and peers name it. */
   readonly address: bigint;
   readonly memory: MemoryRef;
-  /** False when the memory was taken away from under the region in a way that could not be prevented. */
-  isIntact(): boolean;
-  /** Lets the memory go again. */
-  release(): void;
 }

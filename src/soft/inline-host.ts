@@ -124,6 +124,10 @@ export class InlineHost implements AdapterHost {
     return locateInThread(bytes);
   }
 
+  release(): void {
+    // The adapter has the very view, and forgets it by itself.
+  }
+
   ring(): void {
     this.#busyCalls += 1;
     const now = nowUs();

@@ -1,4 +1,4 @@
-import { addressOf, nativeHost, type Pin, pin, viewOf } from '../host/index.js';
+import { addressOf, canNailDown, isResizable, isShared, nailDown, nativeHost, viewOf } from '../host/index.js';
 import { CommandError } from '../nic/index.js';
 import type { LocatedMemory } from './adapter-host.js';
 import type { MemoryRef } from './command.js';
@@ -32,42 +32,53 @@ function publicAddress(bytes: Uint8Array): bigint {
   return BigInt(nativeHost() === undefined ? synthetic.of(bytes) : addressOf(bytes));
 }
 
-function located(address: bigint, memory: MemoryRef, held: Pin): LocatedMemory {
-  return { address, memory, isIntact: () => held.isIntact(), release: () => held.release() };
+const REMEDY = 'take it from alloc(), or use a SharedArrayBuffer';
+
+function refuseResizable({ buffer }: Uint8Array): void {
+  if (isResizable(buffer))
+    throw new CommandError('EINVAL', `memory of a resizable ArrayBuffer could vanish when that shrinks: ${REMEDY}`);
 }
 
-function pinned(bytes: Uint8Array): Pin {
-  try {
-    return pin(bytes);
-  } catch (error) {
-    throw new CommandError('EINVAL', error instanceof Error ? error.message : String(error));
-  }
-}
-
-/** Memory for an adapter in this thread: it uses the very view. */
+/**
+ * Memory for an adapter in this thread: it uses the very view, and V8 tells it when that has lost its memory.
+ *
+ * @throws CommandError EINVAL for memory that can shrink
+ */
 export function locateInThread(bytes: Uint8Array, addresses?: SyntheticAddresses): LocatedMemory {
-  const held = pinned(bytes);
+  refuseResizable(bytes);
   const address = addresses === undefined ? publicAddress(bytes) : BigInt(addresses.of(bytes));
-  return located(address, { kind: 'view', bytes }, held);
+  return { address, memory: { kind: 'view', bytes } };
 }
 
-/** Memory for an adapter in another thread: shared memory goes there as it is, any other by its address. */
+/** Why a NIC in another thread cannot use ordinary memory, or undefined when it can. */
+function problemAcrossThreads(buffer: ArrayBuffer): string | undefined {
+  if (nativeHost() === undefined) return 'without koffi the NIC, in its thread, reaches only shared memory';
+  if (nailDown(buffer)) return undefined;
+  return canNailDown()
+    ? 'memory of WebAssembly that is not shared moves when it grows, under a NIC in its own thread'
+    : `Node ${process.versions.node} cannot keep ordinary memory from being taken away under a NIC in its own thread ` +
+        "(Node 24 can, and host 'inline' notices it)";
+}
+
+/**
+ * Memory for an adapter in another thread: shared memory goes there as it is, any other by its address. Nothing there could
+ * tell that it has gone, so only what nobody can take away goes.
+ *
+ * @throws CommandError EINVAL for memory that can shrink; EOPNOTSUPP for what cannot be kept in place
+ */
 export function locateAcrossThreads(bytes: Uint8Array): LocatedMemory {
   const { buffer, byteOffset, length: lengthBytes } = bytes;
-  if (buffer instanceof SharedArrayBuffer)
-    return located(publicAddress(bytes), { kind: 'shared', buffer, byteOffset, lengthBytes }, pinned(bytes));
-  if (nativeHost() === undefined)
-    throw new CommandError(
-      'EOPNOTSUPP',
-      'without koffi the NIC, in its thread, reaches only shared memory: take it from alloc(), or use a SharedArrayBuffer',
-    );
-  const held = pinned(bytes);
+  if (isShared(buffer))
+    return { address: publicAddress(bytes), memory: { kind: 'shared', buffer, byteOffset, lengthBytes } };
+  refuseResizable(bytes);
+  const problem = problemAcrossThreads(buffer);
+  if (problem !== undefined) throw new CommandError('EOPNOTSUPP', `${problem}: ${REMEDY}`);
   const address = publicAddress(bytes);
-  return located(address, { kind: 'address', address, lengthBytes }, held);
+  return { address, memory: { kind: 'address', address, lengthBytes } };
 }
 
-/** Keeps shared memory alive for as long as a view made by {@link unshared} is. */
-const owners = new WeakMap<Uint8Array, SharedArrayBuffer>();
+/** Keeps shared memory alive for as long as what {@link unshared} made of it is, or any view of that. */
+const owners = new WeakMap<ArrayBufferLike, SharedArrayBuffer>();
 
 /**
  * The same memory as an ordinary buffer, where it can be had: V8 copies to and from shared ones word by word, at a third
@@ -75,9 +86,9 @@ const owners = new WeakMap<Uint8Array, SharedArrayBuffer>();
  */
 function unshared(bytes: Uint8Array): Uint8Array {
   const { buffer } = bytes;
-  if (!(buffer instanceof SharedArrayBuffer) || nativeHost() === undefined) return bytes;
+  if (!isShared(buffer) || nativeHost() === undefined) return bytes;
   const view = viewOf(addressOf(bytes), bytes.length);
-  owners.set(view, buffer);
+  owners.set(view.buffer, buffer);
   return view;
 }
 

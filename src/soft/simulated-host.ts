@@ -116,6 +116,10 @@ export class SimulatedHost implements AdapterHost {
     return locateInThread(bytes, this.simulation.addresses);
   }
 
+  release(): void {
+    // The adapter has the very view, and forgets it by itself.
+  }
+
   ring(): void {
     this.simulation.stirred();
   }

@@ -52,6 +52,12 @@ function nap(ring: Int32Array, seen: number): void {
   Atomics.store(poller, 0, 0);
 }
 
+/**
+ * Memory that NICs in threads of their own may touch, NIC by NIC. A bare address keeps nothing alive, so nothing in here
+ * is collected, even when the program has forgotten the device.
+ */
+const touched = new Set<Set<Uint8Array>>();
+
 /** An adapter in a thread of its own, which goes on while the program computes. */
 export class ThreadHost implements AdapterHost {
   readonly kind = 'thread';
@@ -72,6 +78,7 @@ export class ThreadHost implements AdapterHost {
   readonly #warn: (text: string) => void;
   readonly #listeners = new Set<() => void>();
   readonly #forgetExit: () => void;
+  readonly #touched = new Set<Uint8Array>();
   #emptyPolls = 0;
   #idleSinceUs = 0;
   #failure: string | undefined;
@@ -115,6 +122,7 @@ export class ThreadHost implements AdapterHost {
     this.#notices.on('message', (notice: Notice) => this.#onNotice(notice));
     this.#notices.unref();
     this.#forgetExit = closeAtExit(() => this.close());
+    touched.add(this.#touched);
   }
 
   get failure(): string | undefined {
@@ -140,7 +148,14 @@ export class ThreadHost implements AdapterHost {
   }
 
   locate(bytes: Uint8Array): LocatedMemory {
-    return locateAcrossThreads(bytes);
+    const located = locateAcrossThreads(bytes);
+    this.#touched.add(bytes);
+    return located;
+  }
+
+  release(bytes: Uint8Array): void {
+    // Afterwards it depends on how the thread ended.
+    if (this.#open) this.#touched.delete(bytes);
   }
 
   ring(): void {
@@ -196,6 +211,8 @@ export class ThreadHost implements AdapterHost {
       this.#wake();
       this.#reply(seen, STOP_TIMEOUT_MS);
     }
+    const stopped = this.failure !== undefined || Atomics.load(this.#page, DoorbellPage.REPLIES) !== seen;
+    if (stopped) touched.delete(this.#touched);
     this.#readNotices();
     this.#notices.close();
     this.#commands.close();

@@ -3,7 +3,7 @@ import type { Context } from './context.js';
 import type { Pd } from './protection-domain.js';
 import type { Sge } from './work-request.js';
 
-/** Memory that can be registered: any buffer, any view of one. */
+/** Memory that can be registered: any buffer, any view of one. Which NIC takes which, `Pd.regMr` says. */
 export type RegistrableMemory = ArrayBuffer | SharedArrayBuffer | ArrayBufferView;
 
 /**

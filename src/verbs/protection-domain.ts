@@ -23,16 +23,20 @@ export interface Pd extends Disposable {
   readonly context: Context;
 
   /**
-   * Registers memory where it lies, so that the NIC may read and write it (`ibv_reg_mr`). The region keeps the memory
-   * alive until it is deregistered. Nothing is copied or pinned, and no locked-memory limit applies.
+   * Registers memory where it lies, so that the NIC may read and write it (`ibv_reg_mr`). It stays alive until it is
+   * deregistered or the device is closed, whatever the program forgets. Nothing is copied, and no locked-memory limit
+   * applies.
    *
-   * @param memory at least one byte. Memory that is later detached (transferred) or shrunk ends requests that use it
-   *   with LOC_PROT_ERR, or NAK remote access error for a peer; `alloc()` gives memory to which that cannot happen.
+   * @param memory at least one byte; best from `alloc()`. Shared memory does everywhere. Ordinary memory can be detached
+   *   (by a transfer, or a stream that reads into it). An inline or simulated NIC notices that: requests that use it end
+   *   with LOC_PROT_ERR, or NAK remote access error for a peer. A NIC in a thread of its own could not, so it takes
+   *   ordinary memory from Node 24 on alone, where registering it makes it impossible to detach, for good
    * @param access bits of `AccessFlags`. Reading locally needs none; REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE
    *   (PROTOCOL.md 3.6). Default 0
    * @throws VerbsError EINVAL for a flag that does not exist, a combination that is not allowed, an iova that does not
-   *   fit, or empty or detached memory; EOPNOTSUPP for flags that the device lacks; ENOMEM when the device has no key
-   *   left
+   *   fit, or for empty, detached or resizable memory; EOPNOTSUPP for flags that the device lacks, and for memory that
+   *   could be taken away under a NIC in a thread of its own (ordinary memory before Node 24; that of WebAssembly,
+   *   unless it is shared); ENOMEM when the device has no key left
    */
   regMr(memory: RegistrableMemory, access?: number, options?: RegMrOptions): Mr;
 

@@ -20,6 +20,13 @@ import {
   encodeMessage,
 } from '../../labs/lab-3-protocol.js';
 
+/** The same bytes in memory that every NIC takes. */
+function lasting(bytes: Uint8Array): Uint8Array {
+  const memory = alloc(bytes.length);
+  memory.set(bytes);
+  return memory;
+}
+
 /** A sender of lab 3 that does what a test tells it, right or wrong. */
 export class LabSender {
   readonly #context: Context;
@@ -42,7 +49,7 @@ export class LabSender {
 
   /** Sends any bytes; how that ended comes back. */
   async send(bytes: Uint8Array): Promise<WorkCompletion> {
-    using mr = this.#connection.regMsgs(bytes);
+    using mr = this.#connection.regMsgs(lasting(bytes));
     this.#connection.id.postSend(0, mr.sge(), SendFlags.SIGNALED);
     return await this.#connection.sendComp();
   }
@@ -62,7 +69,7 @@ export class LabSender {
 
   /** Writes bytes anywhere; how that ended comes back. */
   async write({ addr, rkey }: { addr: bigint; rkey: number }, bytes: Uint8Array): Promise<WorkCompletion> {
-    using mr = this.#connection.regMsgs(bytes);
+    using mr = this.#connection.regMsgs(lasting(bytes));
     this.#connection.id.postWrite(0, mr.sge(), SendFlags.SIGNALED, addr, rkey);
     return await this.#connection.sendComp();
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Mr, type Pd, QpType, SendFlags, type Srq, WcOpcode, WcStatus, WrOpcode } from '../../src/index.js';
+import { alloc, type Mr, type Pd, QpType, SendFlags, type Srq, WcOpcode, WcStatus, WrOpcode } from '../../src/index.js';
 import { ONE_SIDED_REQUESTS, strangeRegion } from './memory-support.js';
 import { conformance } from './provider.js';
 import {
@@ -111,7 +111,7 @@ conformance('a shared receive queue of another protection domain than the queue 
 
   const send = ({ mr }: End, bytes: number) => ({ opcode: WrOpcode.SEND, sgList: [mr.sge(0, bytes)] }) as const;
 
-  const regionOf = (pd: Pd): Mr => pd.regMr(new Uint8Array(64), 1);
+  const regionOf = (pd: Pd): Mr => pd.regMr(alloc(64), 1);
 
   test('can serve it', () => {
     using world = makeWorld();

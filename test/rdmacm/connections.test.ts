@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
+  alloc,
   CmEventType,
   CmOption,
   createId,
@@ -56,7 +57,7 @@ describe('a connection', () => {
     pair.listen();
     const [a, b] = pair.connect();
     const open = b.regRead(message(b, 'over there').bytes);
-    const into = b.regWrite(new Uint8Array(16));
+    const into = b.regWrite(alloc(16));
     const own = message(a, 'from here');
     a.postRead(1, own.sge(100, 10), SendFlags.SIGNALED, open.addr, open.rkey);
     assert.equal(a.getSendComp().status, WcStatus.SUCCESS);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import {
+  alloc,
   CmEventType,
   connect,
   type Connection,
@@ -101,7 +102,7 @@ for (const host of ['inline', 'thread'] as const) {
         connect({ host: b.address, port: PORT, context: a }),
         listener.next().then((request) => request.accept()),
       ]);
-      const room = server.regMsgs(new Uint8Array(64));
+      const room = server.regMsgs(alloc(64));
       server.postRecv(1, room.sge());
       client.postSend(2, message(client.id, 'hello').sge(0, 5), SendFlags.SIGNALED);
       assert.equal((await client.sendComp()).status, WcStatus.SUCCESS);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { AccessFlags, type CmId, createId, PortSpace, SendFlags, WcStatus } from '../../src/index.js';
+import { AccessFlags, alloc, type CmId, createId, PortSpace, SendFlags, WcStatus } from '../../src/index.js';
 import { assertErrno, assertRejects, message, Pair, textOf } from './support.js';
 
 function connected(pair: Pair): readonly [CmId, CmId] {
@@ -12,7 +12,7 @@ describe('memory of an identifier', () => {
   it('is registered with the access that its use needs', () => {
     using pair = new Pair();
     const id = pair.resolve();
-    const memory = new Uint8Array(64);
+    const memory = alloc(64);
     const { LOCAL_WRITE, REMOTE_READ, REMOTE_WRITE } = AccessFlags;
     assert.equal(id.regMsgs(memory).access, LOCAL_WRITE);
     assert.equal(id.regRead(memory).access, LOCAL_WRITE | REMOTE_READ);
@@ -21,7 +21,7 @@ describe('memory of an identifier', () => {
 
   it('needs a device', () => {
     using pair = new Pair();
-    assertErrno('EINVAL', () => createId(pair.active, PortSpace.TCP).regMsgs(new Uint8Array(8)));
+    assertErrno('EINVAL', () => createId(pair.active, PortSpace.TCP).regMsgs(alloc(8)));
   });
 });
 

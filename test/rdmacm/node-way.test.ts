@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import {
+  alloc,
   connect,
   Connection,
   type ConnectionRequest,
@@ -61,7 +62,7 @@ describe('connect and listen', () => {
     const [a, b] = await connected(all);
     assert.deepEqual([a.remoteAddress, a.localAddress], [b.localAddress, b.remoteAddress]);
     assert.deepEqual(a.remoteAddress, { host: PASSIVE, port: PORT });
-    const mr = b.regMsgs(new Uint8Array(64));
+    const mr = b.regMsgs(alloc(64));
     b.id.postRecv(1, mr.sge());
     const awaited = b.recvComp();
     a.id.postSend(2, message(a.id, 'hello').sge(0, 5), SendFlags.SIGNALED);

@@ -98,7 +98,7 @@ describe('prepare', () => {
     });
     const peer = await asking;
     assert.ok(peer instanceof Connection);
-    peer.postSend(0n, peer.regMsgs(Buffer.from('early')).sge(), SendFlags.SIGNALED);
+    peer.postSend(0n, peer.regMsgs(alloc(5)).sge(), SendFlags.SIGNALED);
     assert.equal((await connection.recvComp()).wrId, 7n);
     await Promise.all([peer.close(), connection.close()]);
   });

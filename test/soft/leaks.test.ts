@@ -53,7 +53,7 @@ const LIVES: Readonly<Record<string, (room: Room) => void>> = {
   },
   'a region': ({ pd }) => pd.regMr(MEMORY, AccessFlags.LOCAL_WRITE).dereg(),
   'a region that moves': ({ pd }) => {
-    using mr = pd.regMr(new Uint8Array(64));
+    using mr = pd.regMr(MEMORY);
     mr.rereg({ memory: MEMORY });
   },
   'a null region': ({ pd }) => pd.allocNullMr().dereg(),

@@ -1,37 +1,57 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { AccessFlags, alloc, type RegistrableMemory, SendFlags, WcStatus, WrOpcode } from '../../src/index.js';
-import { ALL_ACCESS, drainOne, HOSTINGS, makeSide, openContexts, Pair, pattern } from './support/pair.js';
-import { NET } from '../support/loopback.js';
+import { canNailDown, isShared } from '../../src/host/index.js';
+import {
+  AccessFlags,
+  alloc,
+  type Context,
+  openDevice,
+  SendFlags,
+  SimulatedCluster,
+  WcStatus,
+  WrOpcode,
+} from '../../src/index.js';
+import {
+  ALL_ACCESS,
+  connect,
+  drain,
+  drainOne,
+  type Hosting,
+  HOSTINGS,
+  makeSide,
+  openContexts,
+  Pair,
+  pattern,
+  type Side,
+} from './support/pair.js';
+import { loopback, NET } from '../support/loopback.js';
+import { collector, foreign, type Origin, ORIGINS, THEFTS, wasmMemory } from '../support/memory.js';
 
 const { SIGNALED } = SendFlags;
 
-// Node has it; its type declarations for Node leave it out.
-const { WebAssembly } = globalThis as unknown as {
-  WebAssembly: {
-    Memory: new (size: { initial: number }) => { readonly buffer: ArrayBuffer; grow(pages: number): number };
-  };
-};
-
-const kinds: readonly [string, () => RegistrableMemory][] = [
-  ['an ArrayBuffer', () => new ArrayBuffer(5000)],
-  ['a SharedArrayBuffer', () => new SharedArrayBuffer(5000)],
-  ['a Buffer of its own', () => Buffer.alloc(5000)],
-  ['a small Buffer out of the pool', () => Buffer.from('x'.repeat(100))],
-  ['a typed array small enough for V8’s heap', () => new Uint8Array(32)],
-  ['a view of part of a buffer', () => new Float64Array(new ArrayBuffer(8192), 1024, 500)],
-  ['a DataView', () => new DataView(new ArrayBuffer(256), 7, 100)],
-  ['memory from alloc()', () => alloc(10_000)],
-  ['memory of WebAssembly', () => new WebAssembly.Memory({ initial: 1 }).buffer],
-];
+/** Whether a NIC hosted so takes memory of that kind. */
+function isTaken(hosting: Hosting, { lasting }: Origin): boolean {
+  return hosting !== 'thread' || lasting === 'always' || (lasting === 'nailed' && canNailDown());
+}
 
 for (const hosting of HOSTINGS) {
   describe(`memory, hosted ${hosting}`, () => {
-    for (const [name, make] of kinds) {
-      test(`is written and read where it lies: ${name}`, () => {
+    for (const origin of ORIGINS) {
+      if (!isTaken(hosting, origin)) {
+        test(`that could be taken away is refused: ${origin.name}`, () => {
+          using pair = new Pair(hosting, NET);
+          assert.throws(() => pair.b.pd.regMr(origin.make(), ALL_ACCESS), {
+            errno: 'EOPNOTSUPP',
+            message: /alloc\(\)/,
+          });
+        });
+        continue;
+      }
+
+      test(`is written and read where it lies: ${origin.name}`, () => {
         using pair = new Pair(hosting, NET);
         const { a, b } = pair;
-        const memory = make();
+        const memory = origin.make();
         using mr = b.pd.regMr(memory, ALL_ACCESS);
         assert.equal(mr.length, memory.byteLength);
         const length = Math.min(mr.length, 4000);
@@ -49,36 +69,93 @@ for (const hosting of HOSTINGS) {
       });
     }
 
-    test('that is registered cannot be transferred away', () => {
-      using pair = new Pair(hosting, NET);
-      const { a, b } = pair;
-      const memory = new ArrayBuffer(4096);
-      using mr = b.pd.regMr(memory, ALL_ACCESS);
-      try {
-        structuredClone(memory, { transfer: [memory] });
-      } catch (error) {
-        // Node 20 copies instead, later versions refuse.
-        assert.ok(error instanceof DOMException);
-      }
-      a.mr.bytes.set([9, 8, 7]);
-      const rdma = { remoteAddr: mr.addr, rkey: mr.rkey };
-      a.qp.postSend({ opcode: WrOpcode.RDMA_WRITE, sendFlags: SIGNALED, sgList: [a.mr.sge(0, 3)], rdma });
-      assert.equal(drainOne(a.cq).status, WcStatus.SUCCESS);
-      assert.deepEqual([...new Uint8Array(memory, 0, 3)], [9, 8, 7]);
-    });
+    for (const origin of ORIGINS.filter((each) => each.stealable === true && isTaken(hosting, each)))
+      for (const [way, steal] of THEFTS)
+        test(`is not touched once it was taken away by ${way}, or cannot be: ${origin.name}`, async () => {
+          using pair = new Pair(hosting, NET);
+          const { a, b } = pair;
+          const mr = b.pd.regMr(origin.make(), ALL_ACCESS);
+          const { length } = mr;
+          mr.bytes.fill(1);
+          a.mr.bytes.fill(2);
+          const { buffer } = mr.bytes;
+          assert.ok(!isShared(buffer));
+          const thief = await steal(buffer).catch(() => undefined);
+          const theirs = thief instanceof ArrayBuffer ? new Uint8Array(thief.slice(0)) : new Uint8Array();
+          const rdma = { remoteAddr: mr.addr, rkey: mr.rkey };
+          a.qp.postSend({ opcode: WrOpcode.RDMA_WRITE, sendFlags: SIGNALED, sgList: [a.mr.sge(0, length)], rdma });
+          const gone = mr.bytes.length === 0;
+          assert.equal(drainOne(a.cq).status, gone ? WcStatus.REM_ACCESS_ERR : WcStatus.SUCCESS);
+          if (thief instanceof ArrayBuffer) assert.deepEqual(new Uint8Array(thief), theirs);
+          assert.equal(mr.length, length);
+          if (gone) assert.throws(() => mr.sge(0, 8), { errno: 'EFAULT' });
+          else assert.ok(mr.bytes.every((byte) => byte === 2));
+          mr.dereg();
+        });
 
-    test('that has vanished nevertheless is refused, and closed to the peer', () => {
-      using pair = new Pair(hosting, NET);
-      const { a, b } = pair;
-      const wasm = new WebAssembly.Memory({ initial: 1 });
-      const mr = b.pd.regMr(wasm.buffer, ALL_ACCESS);
-      // Takes the memory away from under every view of it.
-      wasm.grow(1);
-      assert.throws(() => mr.sge(0, 8), { errno: 'EFAULT' });
-      const rdma = { remoteAddr: mr.addr, rkey: mr.rkey };
-      a.qp.postSend({ opcode: WrOpcode.RDMA_WRITE, sendFlags: SIGNALED, sgList: [a.mr.sge(0, 8)], rdma });
-      assert.equal(drainOne(a.cq).status, WcStatus.REM_ACCESS_ERR);
-      mr.dereg();
+    if (hosting !== 'thread')
+      test('that WebAssembly has moved is refused, and closed to the peer', () => {
+        using pair = new Pair(hosting, NET);
+        const { a, b } = pair;
+        const wasm = wasmMemory();
+        const mr = b.pd.regMr(wasm.buffer, ALL_ACCESS);
+        // Takes the memory away from under every view of it.
+        wasm.grow(1);
+        assert.throws(() => mr.sge(0, 8), { errno: 'EFAULT' });
+        const rdma = { remoteAddr: mr.addr, rkey: mr.rkey };
+        a.qp.postSend({ opcode: WrOpcode.RDMA_WRITE, sendFlags: SIGNALED, sgList: [a.mr.sge(0, 8)], rdma });
+        assert.equal(drainOne(a.cq).status, WcStatus.REM_ACCESS_ERR);
+        mr.dereg();
+      });
+
+    for (const kind of ['SharedArrayBuffer', 'WebAssembly'])
+      test(`that grows stays the region it was: shared memory of ${kind}`, () => {
+        using pair = new Pair(hosting, NET);
+        const { a, b } = pair;
+        const wasm = wasmMemory(true);
+        const growable = foreign('new SharedArrayBuffer(4096, { maxByteLength: 1 << 20 })');
+        const memory = kind === 'WebAssembly' ? wasm.buffer : growable;
+        const mr = b.pd.regMr(memory, ALL_ACCESS);
+        const { length } = mr;
+        if (kind === 'WebAssembly') wasm.grow(1);
+        else Reflect.apply(Reflect.get(growable, 'grow') as () => unknown, growable, [1 << 20]);
+        assert.equal(mr.length, length);
+        const remoteAddr = mr.addr + BigInt(length) - 8n;
+        for (const [bytes, status] of [
+          [8, WcStatus.SUCCESS],
+          [9, WcStatus.REM_ACCESS_ERR],
+        ] as const) {
+          const rdma = { remoteAddr, rkey: mr.rkey };
+          a.qp.postSend({ opcode: WrOpcode.RDMA_WRITE, sendFlags: SIGNALED, sgList: [a.mr.sge(0, bytes)], rdma });
+          assert.equal(drainOne(a.cq).status, status);
+        }
+      });
+
+    test('stays as long as the device, though the program has forgotten both', () => {
+      const [near, far] = forgettableContexts(hosting);
+      const a = makeSide(near);
+      const regions = forget(
+        a,
+        far(),
+        ORIGINS.filter((each) => isTaken(hosting, each)),
+      );
+      const collect = collector();
+      for (let round = 0; round < 3; round += 1) {
+        collect();
+        for (const { rkey, remoteAddr, length, ofBuffer } of regions) {
+          // As long as what would be free now.
+          const others = Array.from({ length: 100 }, () => new Uint8Array(new ArrayBuffer(ofBuffer)));
+          a.mr.bytes.set(pattern(length, round));
+          const rdma = { remoteAddr, rkey };
+          const write = { opcode: WrOpcode.RDMA_WRITE, sendFlags: SIGNALED, sgList: [a.mr.sge(0, length)], rdma };
+          a.qp.postSend(write);
+          a.qp.postSend({ ...write, opcode: WrOpcode.RDMA_READ, sgList: [a.mr.sge(8192, length)] });
+          for (const { status } of drain(a.cq, 2)) assert.equal(status, WcStatus.SUCCESS);
+          assert.deepEqual(a.mr.bytes.subarray(8192, 8192 + length), pattern(length, round));
+          assert.ok(others.every((bytes) => bytes.every((byte) => byte === 0)));
+        }
+      }
+      near.close();
     });
 
     test('that could vanish is refused at once', () => {
@@ -98,7 +175,7 @@ for (const hosting of HOSTINGS) {
     test('can be registered twice, each time with keys of its own', () => {
       using pair = new Pair(hosting, NET);
       const { pd } = pair.a;
-      const memory = Buffer.alloc(64);
+      const memory = alloc(64);
       using first = pd.regMr(memory, AccessFlags.LOCAL_WRITE);
       using second = pd.regMr(memory, AccessFlags.LOCAL_WRITE);
       assert.equal(first.addr, second.addr);
@@ -114,6 +191,33 @@ for (const hosting of HOSTINGS) {
       a.qp.postSend({ opcode: WrOpcode.RDMA_WRITE, sgList: [a.mr.sge(0, 8)], rdma: { remoteAddr, rkey } });
       assert.equal(drainOne(a.cq).status, WcStatus.REM_ACCESS_ERR);
     });
+  });
+}
+
+/** Two contexts, of which the second is made by whoever will forget it. It stays open at addresses of its own. */
+function forgettableContexts(hosting: Hosting): [Context, () => Context] {
+  const addresses = [loopback(10 + HOSTINGS.indexOf(hosting)), loopback(20 + HOSTINGS.indexOf(hosting))];
+  const cluster = new SimulatedCluster({ seed: 1 });
+  const open = (address: string): Context =>
+    hosting === 'simulated' ? cluster.open(address) : openDevice({ host: hosting, address });
+  return [open(addresses[0]), () => open(addresses[1])];
+}
+
+interface Forgotten {
+  readonly rkey: number;
+  readonly remoteAddr: bigint;
+  readonly length: number;
+  readonly ofBuffer: number;
+}
+
+/** Registers memory at a peer of `a`. Nobody keeps anything of that but the names. */
+function forget(a: Side, context: Context, origins: readonly Origin[]): Forgotten[] {
+  const b = makeSide(context);
+  connect(a.qp, { qpNum: b.qp.qpNum, dgid: context.queryGid(1, 0) });
+  connect(b.qp, { qpNum: a.qp.qpNum, dgid: a.context.queryGid(1, 0) });
+  return origins.map((origin) => {
+    const { rkey, addr, length, bytes } = b.pd.regMr(origin.make(), ALL_ACCESS);
+    return { rkey, remoteAddr: addr, length: Math.min(length, 4096), ofBuffer: bytes.buffer.byteLength };
   });
 }
 

@@ -109,6 +109,7 @@ export class MemoryRegion {
   }
 
   #forgetViews(): void {
+    this.#views = undefined;
     this.#words = undefined;
     this.#view = undefined;
     this.#quadwords = undefined;

@@ -36,6 +36,8 @@ function plain(address: bigint): bigint | number {
 /** Where a region is and how it is named: what re-registration replaces. */
 interface Placement {
   readonly bytes: Uint8Array;
+  /** Those that it had when it was placed: what is detached has none left. */
+  readonly lengthBytes: number;
   readonly access: number;
   readonly located: LocatedMemory;
   readonly iova: bigint;
@@ -66,7 +68,7 @@ export class SoftMr extends Resource implements Mr {
       const { iova } = placement;
       keys = context.command('ibv_reg_mr', 'regMr', { pd: pd.handle, memory: located.memory, iova, access });
     } catch (error) {
-      located.release();
+      context.adapter.release(bytes);
       throw error;
     }
     super('ibv_dereg_mr', [context]);
@@ -93,7 +95,7 @@ export class SoftMr extends Resource implements Mr {
   }
 
   get length(): number {
-    return this.#placement.bytes.length;
+    return this.#placement.lengthBytes;
   }
 
   get access(): number {
@@ -136,10 +138,10 @@ export class SoftMr extends Resource implements Mr {
       });
       this.#placement = placement;
     } catch (error) {
-      if (located !== old.located) located.release();
+      if (bytes !== old.bytes) context.adapter.release(bytes);
       throw error;
     }
-    if (located !== old.located) old.located.release();
+    if (bytes !== old.bytes) context.adapter.release(old.bytes);
     if (pd === this.#pd) return;
     this.#hold.letGo();
     this.#pd = pd;
@@ -151,7 +153,8 @@ export class SoftMr extends Resource implements Mr {
    * program's. @returns whether the memory is there
    */
   audit(): boolean {
-    if (this.#placement.located.isIntact()) return true;
+    const { bytes, lengthBytes } = this.#placement;
+    if (bytes.length === lengthBytes) return true;
     if (!this.#closed) {
       this.#closed = true;
       this.#close();
@@ -207,7 +210,7 @@ export class SoftMr extends Resource implements Mr {
   #letGo(): void {
     this.context.regions.delete(this.lkey);
     this.#hold.letGo();
-    this.#placement.located.release();
+    this.context.adapter.release(this.#placement.bytes);
   }
 }
 
@@ -229,5 +232,5 @@ function place(
   const named = asked ?? defaultIova(address, access);
   refuse(call, iovaProblem(named, address, bytes.length, access));
   const iova = BigInt(named);
-  return { bytes, access, located, iova, base: plain(iova) };
+  return { bytes, lengthBytes: bytes.length, access, located, iova, base: plain(iova) };
 }

@@ -17,7 +17,7 @@ import {
 } from '../../../src/index.js';
 
 export function registerMemory(pd: Pd): void {
-  const buffer = alloc(4096); // or any Buffer, Uint8Array, SharedArrayBuffer that stays alive
+  const buffer = alloc(4096); // or a SharedArrayBuffer; where nothing can take it away, any Buffer or ArrayBuffer
   const mr = pd.regMr(buffer, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ);
   console.log(`addr ${mr.addr}, length ${mr.length}, lkey ${mr.lkey}, rkey ${mr.rkey}`);
   mr.dereg();
