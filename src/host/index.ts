@@ -12,7 +12,7 @@ export { PacketSocket } from './packet-socket.js';
 export { PollSet } from './poll-set.js';
 export { randomU32 } from './random.js';
 export { type ReadableWatch, watchReadable } from './readiness.js';
-export { allocateFile, isLocked, lockFile, releaseFile, SharedMapping } from './shared-memory.js';
+export { allocateFile, isLocked, lockByte, lockFile, releaseFile, SharedMapping, unlockByte } from './shared-memory.js';
 export {
   SOCKADDR_BYTES,
   SOCKADDR_FLOW_OFFSET,

@@ -42,6 +42,7 @@ export interface LibC {
   munmap(address: number, length: number): number;
   flock(fd: number, operation: number): number;
   fallocate(fd: number, mode: number, offset: number, length: number): number;
+  fcntl(fd: number, command: number, argument: number): number;
   /** `poll` on a thread of libuv's pool. */
   pollAsync(fds: number, count: number, timeoutMs: number, done: (error: Error | null, ready: number) => void): void;
 }
@@ -108,6 +109,8 @@ function bindLibC(lib: ReturnType<typeof koffi.load>): LibC {
     mmap: lib.func('int64_t mmap(void *address, size_t length, int protection, int flags, int fd, int64_t offset)'),
     munmap: lib.func('int munmap(void *address, size_t length)'),
     flock: lib.func('int flock(int fd, int operation)'),
+    // Variadic in C, as ioctl.
+    fcntl: lib.func('int fcntl(int fd, int command, int64_t argument)'),
     fallocate: lib.func('int fallocate(int fd, int mode, int64_t offset, int64_t length)'),
     pollAsync: (fds, count, timeoutMs, done) => {
       poll.async(fds, count, timeoutMs, done);

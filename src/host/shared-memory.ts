@@ -1,5 +1,5 @@
 /** Files that several processes have in their memory, and locks that tell whether the owner of a file is alive. */
-import { viewOf } from './memory.js';
+import { NativeBlock, viewOf } from './memory.js';
 import { requireNativeHost } from './native.js';
 
 const PROT_READ_AND_WRITE = 3;
@@ -56,6 +56,39 @@ export function isLocked(fd: number): boolean {
   if (libc.flock(fd, LOCK_SH | LOCK_NB) !== 0) return true;
   libc.flock(fd, LOCK_UN);
   return false;
+}
+
+/** `struct flock` of a 64-bit Linux: the kind of lock, and from the beginning of the file; then the first byte, and how many. */
+const FLOCK_BYTES = 32;
+const FLOCK_START = 8;
+const FLOCK_LENGTH = 16;
+const F_OFD_SETLK = 37;
+const F_WRLCK = 1;
+const F_UNLCK = 2;
+
+let argument: NativeBlock | undefined;
+
+/** Locks or unlocks one byte of a file for this opening of it alone. */
+function changeByteLock(fd: number, byte: number, kind: number): boolean {
+  argument ??= new NativeBlock(FLOCK_BYTES);
+  argument.words[0] = kind;
+  argument.putPointer(FLOCK_START, byte);
+  argument.putPointer(FLOCK_LENGTH, 1);
+  return requireNativeHost().libc.fcntl(fd, F_OFD_SETLK, argument.address) === 0;
+}
+
+/**
+ * Locks one byte of a file, which says nothing of {@link lockFile}. The kernel lets go of it with the last descriptor of this
+ * opening, however its owner ends.
+ *
+ * @returns false when somebody has it by another opening
+ */
+export function lockByte(fd: number, byte: number): boolean {
+  return changeByteLock(fd, byte, F_WRLCK);
+}
+
+export function unlockByte(fd: number, byte: number): void {
+  changeByteLock(fd, byte, F_UNLCK);
 }
 
 /**

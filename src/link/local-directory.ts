@@ -8,11 +8,12 @@ import {
   openSync,
   readdirSync,
   readlinkSync,
+  renameSync,
   rmSync,
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { isLocked, nativeHostProblem } from '../host/index.js';
+import { lockFile, nativeHostProblem, randomU32 } from '../host/index.js';
 import type { Gid } from '../spec/index.js';
 
 /** Files here are memory, and nothing but memory. */
@@ -80,20 +81,36 @@ export function scratchPath(directory: InboxDirectory, nonce: number): string {
 /** Nobody takes so long to lock what it has just made. */
 const SETTLED_MS = 10_000;
 
-/** Removes what processes that were killed left behind: files that nobody holds. */
+function namesIn(path: string): readonly string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}
+
+/** Removes what processes that were killed left behind: files that nobody holds. What cannot be looked at is left alone. */
 export function sweep(directory: InboxDirectory): void {
-  for (const name of readdirSync(directory.path)) {
-    const path = join(directory.path, name);
+  for (const name of namesIn(directory.path)) {
     try {
-      const fd = openSync(path, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-      try {
-        const { ino, mtimeMs } = fstatSync(fd);
-        if (!isLocked(fd) && Date.now() - mtimeMs > SETTLED_MS && statSync(path).ino === ino) rmSync(path);
-      } finally {
-        closeSync(fd);
-      }
+      sweepFile(join(directory.path, name), scratchPath(directory, randomU32()));
     } catch {
       // Gone since, or not ours.
     }
+  }
+}
+
+function sweepFile(path: string, aside: string): void {
+  const fd = openSync(path, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const { ino, mtimeMs } = fstatSync(fd);
+    // The age comes first: to ask for the lock takes it, for a moment in which whoever has just made the file wants it.
+    if (Date.now() - mtimeMs < SETTLED_MS || !lockFile(fd)) return;
+    // Another file may have come to this place since.
+    renameSync(path, aside);
+    if (statSync(aside).ino === ino) rmSync(aside);
+    else renameSync(aside, path);
+  } finally {
+    closeSync(fd);
   }
 }

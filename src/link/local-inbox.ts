@@ -1,6 +1,6 @@
 /** The own inbox: the file that neighbours put packets into. */
 import { closeSync, constants, ftruncateSync, openSync, renameSync, rmSync, statSync, fstatSync } from 'node:fs';
-import { allocateFile, lockFile, randomU32, SharedMapping } from '../host/index.js';
+import { allocateFile, lockByte, lockFile, randomU32, SharedMapping, unlockByte } from '../host/index.js';
 import type { Gid } from '../spec/index.js';
 import { type InboxDirectory, inboxPath, scratchPath, sweep } from './local-directory.js';
 import {
@@ -27,8 +27,8 @@ export interface SlotChange {
   readonly nonce: readonly [number, number];
 }
 
-/** Refreshes after which a slot that was claimed and never opened is taken back. */
-const STUCK_AFTER = 3;
+/** Files that somebody who sweeps may take for left behind before they are locked: that many in a row are too many. */
+const ATTEMPTS = 3;
 
 const NO_WORDS = new Int32Array(0);
 
@@ -43,9 +43,6 @@ export class Inbox implements LocalIdentity {
   readonly #path: string;
   readonly #mapping: SharedMapping;
   #seen = 0;
-  /** For each slot the word last seen when it was merely claimed, and how often. */
-  readonly #stuck = new Int32Array(SLOTS);
-  readonly #stuckFor = new Uint8Array(SLOTS);
 
   private constructor(fd: number, mapping: SharedMapping, path: string, gid: Gid) {
     this.fd = fd;
@@ -70,13 +67,20 @@ export class Inbox implements LocalIdentity {
    * @returns why it cannot be had, as half a sentence, when that is so
    */
   static create(directory: InboxDirectory, gid: Gid): Inbox | string {
+    if (!swept) sweep(directory);
+    swept = true;
+    let made: Inbox | string = '';
+    for (let attempt = 0; typeof made === 'string' && attempt < ATTEMPTS; attempt += 1)
+      made = Inbox.#make(directory, gid);
+    return made;
+  }
+
+  static #make(directory: InboxDirectory, gid: Gid): Inbox | string {
     const scratch = scratchPath(directory, randomU32());
     const path = inboxPath(directory, gid);
     let fd: number | undefined;
     let mapping: SharedMapping | undefined;
     try {
-      if (!swept) sweep(directory);
-      swept = true;
       const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
       fd = openSync(scratch, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
       if (!lockFile(fd)) throw new Error('files there cannot be locked');
@@ -140,10 +144,9 @@ export class Inbox implements LocalIdentity {
   freeStuck(): void {
     for (let slot = 0; slot < SLOTS; slot += 1) {
       const state = Atomics.load(this.control, slotWord(slot) + Slot.STATE);
-      const same = (state & SlotState.MASK) === SlotState.CLAIMED && this.#stuck[slot] === state;
-      this.#stuck[slot] = state;
-      this.#stuckFor[slot] = same ? this.#stuckFor[slot] + 1 : 0;
-      if (this.#stuckFor[slot] >= STUCK_AFTER) this.free(slot, state);
+      if ((state & SlotState.MASK) !== SlotState.CLAIMED || !lockByte(this.fd, slot)) continue;
+      this.free(slot, state);
+      unlockByte(this.fd, slot);
     }
   }
 

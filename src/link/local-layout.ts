@@ -57,7 +57,11 @@ export const Slot = {
   WORDS: 64,
 } as const;
 
-/** FREE → CLAIMED and → OPEN by the sender, → CLOSED by the sender when it is done, → FREE by the owner. */
+/**
+ * FREE → CLAIMED and → OPEN by the sender, → CLOSED by the sender when it is done, → FREE by the owner. A sender holds the lock
+ * of one byte of the file, which has the slot's number, from before it claims the slot until it has opened it: so the owner
+ * knows whether a slot that is merely claimed is that of a process which is gone, or of one that was stopped.
+ */
 export const SlotState = { FREE: 0, CLAIMED: 1, OPEN: 2, CLOSED: 3, BITS: 2, MASK: 3 } as const;
 
 const PAGE_BYTES = 4096;

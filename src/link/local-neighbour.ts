@@ -1,6 +1,6 @@
 /** Somebody else's inbox, and the slot of it that packets to its owner go through. */
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
-import { allocateFile, isLocked, SharedMapping } from '../host/index.js';
+import { allocateFile, isLocked, lockByte, SharedMapping, unlockByte } from '../host/index.js';
 import type { Gid } from '../spec/index.js';
 import { type InboxDirectory, inboxPath, isPrivate } from './local-directory.js';
 import {
@@ -170,8 +170,14 @@ export class Neighbour {
       const claimed = number | SlotState.CLAIMED;
       const free = Atomics.load(control, at + Slot.STATE);
       if ((free & SlotState.MASK) !== SlotState.FREE) continue;
-      if (Atomics.compareExchange(control, at + Slot.STATE, free, claimed) !== free) continue;
-      return this.#fill(slot, at, claimed, self);
+      // For as long as that is held nobody else takes the slot, however long this process may be stopped in the midst of it.
+      if (!lockByte(this.fd, slot)) continue;
+      try {
+        if (Atomics.compareExchange(control, at + Slot.STATE, free, claimed) === free)
+          return this.#fill(slot, at, claimed, self);
+      } finally {
+        unlockByte(this.fd, slot);
+      }
     }
     return false;
   }
@@ -192,7 +198,7 @@ export class Neighbour {
     control[at + Slot.WAITING] = 0;
     const open = (claimed & ~SlotState.MASK) | SlotState.OPEN;
     if (Atomics.compareExchange(control, at + Slot.STATE, claimed, open) !== claimed) {
-      // The owner thought that we were dead, which a process that was stopped may look like.
+      // Somebody who does not keep to the rules has taken it away.
       this.#ring.close();
       this.#ring = undefined;
       return false;

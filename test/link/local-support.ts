@@ -12,13 +12,13 @@ import { loopback } from '../support/loopback.js';
 export class LocalWorld implements Disposable {
   readonly parent = mkdtempSync(join(tmpdir(), 'verbena-local-'));
   readonly warnings: string[] = [];
-  readonly #links: PolledLink[] = [];
+  readonly links: PolledLink[] = [];
 
   /** Opens address `n` of this process. */
   open(n: number, kind: LinkKind = 'auto', directory = this.parent, recorded = false): PolledLink {
     const warn = (text: string): number => this.warnings.push(text);
     const link = openNativeLink({ address: loopback(n), kind, directory, recorded, warn });
-    this.#links.push(link);
+    this.links.push(link);
     return link;
   }
 
@@ -32,7 +32,7 @@ export class LocalWorld implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const link of this.#links) link.close();
+    for (const link of this.links) link.close();
     rmSync(this.parent, { recursive: true });
   }
 }
