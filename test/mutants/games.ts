@@ -38,6 +38,14 @@ export const games: Readonly<Record<GameName, MutantGame>> = {
       return (seed) => void gameOf('cm').play(seed, undefined);
     },
   },
+  rxe: {
+    seeds: 500,
+    replay: (seed) => `npm run sim -- --rxe --seeds 1 --start ${seed}`,
+    load: async () => {
+      const { gameOf } = await import('../sim/games.js');
+      return (seed) => void gameOf('rxe').play(seed, undefined);
+    },
+  },
   // A seed is the number of a conversation.
   'cm-faults': {
     seeds: 40,

@@ -3,6 +3,7 @@ import { describePlan, planCm } from './cm/plan.js';
 import { runCmSeed } from './cm/run.js';
 import { type Figures, type Game, readable } from './game.js';
 import { runSeed } from './run.js';
+import { describeRxe, planRxe, runRxeSeed } from './rxe-run.js';
 import { describeScenario, planScenario } from './scenario.js';
 import { transports } from './transport.js';
 import { runWalkSeed } from '../walk/run.js';
@@ -48,6 +49,20 @@ const cmGame: Game = {
     `reordered ${readable(network, 'reordered')}, cut off ${readable(network, 'partitioned', 'unroutable')}`,
 };
 
+/** One requester, and a responder that answers as Soft-RoCE does. */
+const rxeGame: Game = {
+  replay: 'npm run sim -- --rxe',
+  play: runRxeSeed,
+  describe: (seed) => describeRxe(planRxe(seed)),
+  summarise: ({ counts, network }) =>
+    `requests ${readable(counts, 'requests')}, packets ${readable(counts, 'packets')}, sent again ` +
+    `${readable(counts, 'retransmitted')}, probes ${readable(counts, 'probes')}, duplicates that the responder dropped ` +
+    `${readable(counts, 'duplicates dropped')}\n` +
+    `lost ${readable(network, 'lost')}, doubled ${readable(network, 'duplicated')}, ` +
+    `reordered ${readable(network, 'reordered')}, damaged ${readable(network, 'corrupted')}, ` +
+    `cut off ${readable(network, 'partitioned')}`,
+};
+
 /** How often each status of completions was read. */
 function statusesIn(counts: Figures['counts']): string {
   const there = Object.keys(WcStatus).filter((name) => name in counts);
@@ -75,9 +90,10 @@ function walkGame(only: readonly number[] | undefined): Game {
   };
 }
 
-export type GameName = 'traffic' | 'cm' | 'walk';
+export type GameName = 'traffic' | 'cm' | 'walk' | 'rxe';
 
 /** The game of a name; `only` are the steps of walks to take. */
 export function gameOf(name: GameName, only?: readonly number[]): Game {
-  return name === 'walk' ? walkGame(only) : name === 'cm' ? cmGame : trafficGame;
+  if (name === 'walk') return walkGame(only);
+  return { traffic: trafficGame, cm: cmGame, rxe: rxeGame }[name];
 }

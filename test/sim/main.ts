@@ -11,13 +11,14 @@ import { clearLine, readOptions, wholeNumber } from '../support/command-line.js'
 const HELP = `Plays seeded runs of random traffic of RC, UC and UD between simulated hosts, over a network that loses, doubles,
 reorders and damages packets, and checks every byte and every completion against a model.
 
-usage: npm run sim -- [--cm | --walk] [--seeds N] [--start S] [--jobs N] [--json] [--trace]
+usage: npm run sim -- [--cm | --walk | --rxe] [--seeds N] [--start S] [--jobs N] [--json] [--trace]
        npm run sim -- --cm-faults N
 
   --cm         instead, programs connect and part by rdma_cm, on hosts that come and go; every event of every
                identifier is checked against a model
   --walk       instead, all verbs are called at random, rightly and wrongly, on hosts that stand still, crash and come
                back; every byte of their memory, every completion and every refusal is checked against a model
+  --rxe        instead, a requester meets a responder that answers as Linux's Soft-RoCE does, which is stricter than ours
   --steps LIST with --walk, for one run: take these steps of it only, as a failure names them
   --seeds N    how many runs (default 1000)
   --start S    seed of the first one; run i has seed S + i (default 1)
@@ -83,6 +84,7 @@ const OPTIONS = {
   trace: { type: 'boolean', default: false },
   cm: { type: 'boolean', default: false },
   walk: { type: 'boolean', default: false },
+  rxe: { type: 'boolean', default: false },
   steps: { type: 'string' },
   'cm-faults': { type: 'string' },
   help: { type: 'boolean', short: 'h', default: false },
@@ -141,7 +143,7 @@ async function main(): Promise<void> {
     return;
   }
   const only = options.steps?.split(',').map((id) => wholeNumber('steps', id, 1));
-  const name: GameName = options.walk ? 'walk' : options.cm ? 'cm' : 'traffic';
+  const name: GameName = options.walk ? 'walk' : options.cm ? 'cm' : options.rxe ? 'rxe' : 'traffic';
   const game = gameOf(name, only);
   const wanted = wholeNumber('seeds', options.seeds, 1);
   const start = wholeNumber('start', options.start, 0);

@@ -110,6 +110,12 @@ export class Completer {
     this.#gapSeen = false;
   }
 
+  /** A probe was answered, and what was behind it is not: it is lost. That takes no retry, for there was progress. */
+  onRestMissing(): void {
+    this.requester.congestion.onLoss();
+    this.#rewind();
+  }
+
   /** An ACK, NAK or RNR NAK. */
   onAcknowledge(bytes: Uint8Array, offset: number): void {
     const psn = bthPsn(bytes, offset);
@@ -185,11 +191,8 @@ export class Completer {
     for (let i = 0; i < 8; i += 1) answer[i] = bytes[at + 7 - i];
     const { mover } = core;
     const numSge = (control >>> 16) & 0xff;
-    if (!mover.scatter(qp.sq.words, entry + SendWqe.DATA, numSge, qp.pd, 0, answer, 0, 8)) {
-      this.fail(WcStatus.LOC_PROT_ERR, mover.syndrome, mover.detail);
-      return;
-    }
-    this.#progress(psnAdd(psn, 1));
+    if (mover.scatter(qp.sq.words, entry + SendWqe.DATA, numSge, qp.pd, 0, answer, 0, 8)) this.#progress(psnAdd(psn, 1));
+    else this.fail(WcStatus.LOC_PROT_ERR, mover.syndrome, mover.detail);
   }
 
   /** A request was carried out without packets: it is complete as soon as those before it are. */
@@ -283,8 +286,7 @@ export class Completer {
   /** Notes that everything before `psn` is done, and completes what that finishes. */
   #progress(psn: number): void {
     const { qp, core } = this;
-    const { window } = this.requester;
-    const { congestion, roundTrip } = this.requester;
+    const { window, congestion, roundTrip } = this.requester;
     congestion.onAcknowledged(psnDiff(psn, window.una), window.inFlight, core.nowUs);
     roundTrip.onAcknowledged(psn, core.nowUs);
     window.acknowledge(psn);
@@ -370,11 +372,11 @@ export class Completer {
   }
 
   #badResponse(psn: number, opcode: number): void {
-    const { words } = this.qp.sq;
+    const { sq } = this.qp;
     this.core.detail.fill(0);
     this.core.detail[0] = psn;
     this.core.detail[1] = opcode;
-    this.core.detail[2] = words[this.qp.sq.entry(this.qp.sq.head) + SendWqe.CONTROL] & 0xff;
+    this.core.detail[2] = sq.words[sq.entry(sq.head) + SendWqe.CONTROL] & 0xff;
     this.fail(WcStatus.BAD_RESP_ERR, Syndrome.BAD_RESPONSE, this.core.detail);
   }
 
@@ -435,6 +437,7 @@ export class Completer {
   #moveBack(): void {
     this.#transmissions += 1;
     this.requester.roundTrip.forget();
+    this.requester.inquiry.onReturn();
     this.requester.window.rewind();
   }
 
@@ -459,8 +462,7 @@ export class Completer {
   }
 
   #startTimer(intervalUs: number): void {
-    const { core, qp } = this;
-    core.timers.arm(qp.timerId, core.nowUs + intervalUs);
+    this.core.timers.arm(this.qp.timerId, this.core.nowUs + intervalUs);
   }
 
   #failStalled(): void {

@@ -9,15 +9,23 @@ import type { ReliableRequester } from './requester.js';
  */
 const ASK_DELAY_US = 250;
 
+/** Who has just answered and is silent for so long has nothing more to say. */
+const MIN_REST_US = 250;
+
 /**
- * Finds out how far the peer has got, when that is not told by itself: what asked for no acknowledgement, or had none in the
- * time that a round trip takes, is asked about before the retry timer runs out, and at the cost of no retry. Who asks sends
- * the last packet once more. Of a READ that is a request for its last response, which is missing as well whatever was lost;
- * when it was not alone, its coming shows the gap.
+ * Finds out how far the peer has got, when that is not told by itself, before the retry timer runs out, and at the cost of
+ * no retry. What asked for no acknowledgement is asked about: the last packet is sent once more. Where an answer is overdue,
+ * something was lost, and a probe goes out: the first request that lacks its answer, as a retry would begin, and that alone.
+ *
+ * A probe does not begin anywhere else. Of a READ it asks for all that is missing, since a responder may forget what a repeat
+ * leaves out before it, and rxe does. And a peer that has told of a gap drops in silence all that is behind it, as rxe does
+ * until the gap is filled (PROTOCOL.md 2.3, row 1): it would not answer to the last packet.
  */
 export class Inquiry {
   /** The next packet is to ask for an acknowledgement, whatever it is. */
   asking = false;
+  /** The first request that lacks its answer is to be sent once more, and alone. */
+  probing = false;
   /** The timer of the queue pair is set to ask, not to send again. */
   due = false;
   /** What was sent last asked for no acknowledgement, nor is it answered otherwise. */
@@ -26,6 +34,10 @@ export class Inquiry {
   #retryAtUs = 0;
   /** The timer ran out and had the peer asked, which does not put that off. */
   #deadlineStands = false;
+  /** A probe was sent, and what was under way then is not all acknowledged. */
+  #probed = false;
+  /** The timer is set for the end of what a probe was answered by. */
+  #resting = false;
   #lastTransmitUs = -Infinity;
   /** The timer ran out when the queue pair was about to send, and was set once more. */
   #putOff = false;
@@ -42,11 +54,19 @@ export class Inquiry {
     this.settle();
   }
 
-  /** All that was sent is acknowledged. */
+  /** Nothing is under way. */
   settle(): void {
     this.#unasked = false;
     this.#deadlineStands = false;
     this.due = false;
+    this.onReturn();
+  }
+
+  /** All that is unacknowledged is to be sent again: there is nothing to find out. */
+  onReturn(): void {
+    this.probing = false;
+    this.#probed = false;
+    this.#resting = false;
   }
 
   /**
@@ -69,13 +89,19 @@ export class Inquiry {
   /** Something was acknowledged, and more is under way. */
   onProgress(): void {
     this.#deadlineStands = false;
+    this.probing = false;
+    this.#resting = this.#probed;
     this.startTimer();
   }
 
   /** Sets the timer: to ask, or to send again where there is no time for that. */
   startTimer(): void {
     const { ackTimeoutUs, roundTrip } = this.requester;
-    const patienceUs = this.#unasked ? Math.min(ASK_DELAY_US, ackTimeoutUs / 2) : roundTrip.patienceUs;
+    const patienceUs = this.#resting
+      ? Math.max(MIN_REST_US, roundTrip.usualUs)
+      : this.#unasked
+        ? Math.min(ASK_DELAY_US, ackTimeoutUs / 2)
+        : roundTrip.patienceUs;
     const { nowUs } = this.core;
     if (!this.#deadlineStands) this.#retryAtUs = nowUs + ackTimeoutUs;
     this.#deadlineStands = false;
@@ -86,13 +112,11 @@ export class Inquiry {
   /**
    * Has the packet that was sent last sent once more, to ask for an acknowledgement of all: somebody waits for that.
    *
-   * @param again also when the peer was asked: the question, the packet or what it told may be lost
    * @returns false when the peer was asked already, or there is nothing to ask about
    */
-  askNow(again = false): boolean {
+  askNow(): boolean {
     const { window, completer } = this.requester;
-    if (!again && (!this.#unasked || window.nxt !== window.sent)) return false;
-    if (completer.rnrWaiting || window.inFlight === 0) return false;
+    if (!this.#unasked || window.nxt !== window.sent || completer.rnrWaiting || window.inFlight === 0) return false;
     this.asking = true;
     window.stepBack();
     return true;
@@ -102,11 +126,14 @@ export class Inquiry {
   onTimer(): void {
     const { core, requester } = this;
     this.due = false;
+    if (requester.window.inFlight === 0) return;
     if (this.#mayStillAsk) {
       this.#putOff = true;
       this.asking = true;
       this.#deadlineStands = true;
       this.startTimer();
+    } else if (this.#resting) {
+      requester.completer.onRestMissing();
     } else if (this.#unasked && core.nowUs - this.#lastTransmitUs < ASK_DELAY_US / 2) {
       // More was sent meanwhile, and more will probably follow.
       this.asking = true;
@@ -114,15 +141,22 @@ export class Inquiry {
     } else if (this.askNow()) {
       this.#deadlineStands = true;
       core.schedule(this.qp, Due.SENDING);
-    } else if (requester.window.inFlight > 0) {
-      this.#askAgain();
+    } else {
+      this.#probe();
     }
+  }
+
+  /** The probe went out. */
+  onProbe(): void {
+    this.probing = false;
+    this.#probed = true;
   }
 
   /** The packet that was to ask cannot be sent any more: what is unacknowledged is sent again when its time comes. */
   forgo(): void {
     const { core, qp, requester } = this;
     this.asking = false;
+    this.probing = false;
     if (requester.window.inFlight === 0 || core.timers.isArmed(qp.timerId)) return;
     this.due = false;
     this.#arm(this.#retryAtUs);
@@ -136,21 +170,22 @@ export class Inquiry {
     return this.qp.held || (this.qp.isDueToSend && !this.#putOff);
   }
 
-  #askAgain(): void {
+  #probe(): void {
     const { core, requester } = this;
-    const { roundTrip } = requester;
-    const askUs = this.#lastTransmitUs + roundTrip.patienceUs;
-    if (askUs <= core.nowUs && this.askNow(true)) {
+    const { roundTrip, completer } = requester;
+    const probeUs = this.#lastTransmitUs + roundTrip.patienceUs;
+    if (probeUs <= core.nowUs && !completer.rnrWaiting) {
+      this.probing = true;
       this.#deadlineStands = true;
       roundTrip.onQuestion();
-      requester.completer.onQuestion();
+      completer.onQuestion();
       core.counters.lossProbes += 1;
       requester.lossProbes += 1;
       core.schedule(this.qp, Due.SENDING);
       return;
     }
-    this.due = askUs > core.nowUs && askUs < this.#retryAtUs;
-    this.#arm(this.due ? askUs : this.#retryAtUs);
+    this.due = probeUs > core.nowUs && probeUs < this.#retryAtUs;
+    this.#arm(this.due ? probeUs : this.#retryAtUs);
   }
 
   #arm(deadlineUs: number): void {

@@ -51,6 +51,10 @@ export class RequestSender {
     const { qp } = this;
     const { window } = this.requester;
     if (this.requester.completer.rnrWaiting || !qp.maySend) return Served.IDLE;
+    if (this.requester.inquiry.probing) {
+      const probed = this.#probe();
+      if (probed !== undefined) return probed;
+    }
     for (let left = budget; left > 0; left -= 1) {
       if (window.cursor === window.next) {
         const start = this.#startNext();
@@ -71,26 +75,53 @@ export class RequestSender {
       else if (inFlight + packets > this.#windowPackets(index) && !this.#asksAgain) return Served.IDLE;
       // What was started goes on, one at a time, though the depth was set to 0 since.
       if (kind.answered && window.rdOutstanding >= Math.max(1, qp.attr.maxRdAtomic)) return Served.IDLE;
-      const sent = kind.read
-        ? this.#sendRead(index, entry, kind, packets)
-        : kind.atomic
-          ? this.#sendAtomic(entry, kind)
-          : kind.wcOpcode === WcOpcode.FLUSH
-            ? this.#sendFlush(index, entry, kind)
-            : this.#sendMessage(index, entry, kind, control);
+      const sent = this.#sendNext(index, entry, control, kind, packets);
       if (sent !== undefined) return sent;
       if (!kind.answered) left -= packetCost(window.segmentBytes(index)) - 1;
-      const asked = kind.answered || this.#asked;
-      if (psnDiff(window.nxt, window.sent) < 0) {
-        this.core.counters.retransmittedPkts += 1;
-        this.requester.retransmittedPkts += 1;
-      } else if (asked) this.requester.roundTrip.onSent(window.nxt, this.core.nowUs);
-      if (kind.answered) window.addOutstanding(psnAdd(window.nxt, packets));
-      window.advanceCursor(packets);
-      this.requester.inquiry.onTransmit(asked);
-      this.requester.completer.onTransmit();
     }
     return Served.MORE;
+  }
+
+  /** Sends the packet at the cursor; `packets` is how many PSNs that is. @returns why not, when it is not sent */
+  #sendNext(index: number, entry: number, control: number, kind: RequestKind, packets: number): Served | undefined {
+    const { window } = this.requester;
+    const sent = kind.read
+      ? this.#sendRead(index, entry, kind, packets)
+      : kind.atomic
+        ? this.#sendAtomic(entry, kind)
+        : kind.wcOpcode === WcOpcode.FLUSH
+          ? this.#sendFlush(index, entry, kind)
+          : this.#sendMessage(index, entry, kind, control);
+    if (sent !== undefined) return sent;
+    const asked = kind.answered || this.#asked;
+    if (psnDiff(window.nxt, window.sent) < 0) {
+      this.core.counters.retransmittedPkts += 1;
+      this.requester.retransmittedPkts += 1;
+    } else if (asked) this.requester.roundTrip.onSent(window.nxt, this.core.nowUs);
+    if (kind.answered) window.addOutstanding(psnAdd(window.nxt, packets));
+    window.advanceCursor(packets);
+    this.requester.inquiry.onTransmit(asked);
+    this.requester.completer.onTransmit();
+    return undefined;
+  }
+
+  /** Sends the first request packet that lacks its answer once more, out of turn. @returns why not, when it is not sent */
+  #probe(): Served | undefined {
+    const { sq } = this.qp;
+    const { window, inquiry } = this.requester;
+    window.interrupt();
+    const index = window.cursor;
+    const entry = sq.entry(index);
+    const control = sq.words[entry + SendWqe.CONTROL];
+    const kind = this.requester.kinds[control & 0xff];
+    inquiry.asking = true;
+    const sent =
+      kind === undefined
+        ? Served.IDLE
+        : this.#sendNext(index, entry, control, kind, kind.read ? window.repeatPackets : 1);
+    if (this.qp.maySend) window.resume();
+    if (sent === undefined) inquiry.onProbe();
+    return sent;
   }
 
   /** Whether the packet that was sent last is sent once more, to ask. */

@@ -62,9 +62,14 @@ export class RoundTrip {
     this.#questions += 1;
   }
 
+  /** A round trip as it is when nothing is lost, with all its variation, in us. */
+  get usualUs(): number {
+    return 2 * this.smoothedUs + 4 * this.variationUs;
+  }
+
   /** How long to wait before that, in us; Infinity when nothing is known, or it was asked for often enough. */
   get patienceUs(): number {
     if (this.smoothedUs === 0 || this.#questions >= MAX_QUESTIONS) return Infinity;
-    return Math.max(MIN_PATIENCE_US, 2 * this.smoothedUs + 4 * this.variationUs) * 2 ** this.#questions;
+    return Math.max(MIN_PATIENCE_US, this.usualUs) * 2 ** this.#questions;
   }
 }

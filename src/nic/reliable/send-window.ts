@@ -34,6 +34,8 @@ export class SendWindow {
   #rdHead = 0;
   #rdNext = 0;
   #rdTail = 0;
+  /** Where what is sent next comes from after a packet that is sent out of turn. */
+  #interrupted = { nxt: 0, cursor: 0, cursorPacket: 0, rdNext: 0 };
 
   constructor(private readonly sq: WorkQueue) {
     this.next = sq.head;
@@ -132,9 +134,24 @@ export class SendWindow {
     this.#rdNext = this.#rdHead;
   }
 
-  /** Goes back by the one packet that was sent last, or is to come last in answer to it, and which is not acknowledged. */
+  /** As {@link rewind}, until {@link resume}: one packet is to be sent from there. */
+  interrupt(): void {
+    const { nxt, cursor, cursorPacket } = this;
+    this.#interrupted = { nxt, cursor, cursorPacket, rdNext: this.#rdNext };
+    this.rewind();
+  }
+
+  /** Goes on where it was interrupted. */
+  resume(): void {
+    const { nxt, cursor, cursorPacket, rdNext } = this.#interrupted;
+    this.nxt = nxt;
+    this.cursor = cursor;
+    this.cursorPacket = cursorPacket;
+    this.#rdNext = rdNext;
+  }
+
+  /** Goes back by the one packet that was sent last, one of a message, which is not acknowledged. */
   stepBack(): void {
-    if (this.rdOutstanding > 0 && this.#rdEnd[(this.#rdNext - 1) & (RD_RING - 1)] === this.nxt) this.#rdNext -= 1;
     this.nxt = psnAdd(this.nxt, -1);
     if (this.cursorPacket === 0) {
       // Requests that were carried out without packets stand between.

@@ -143,6 +143,16 @@ export const requester: readonly Mutant[] = [
     games: ['traffic', 'walk'],
   },
   {
+    name: 'probe-begins-first',
+    rule: 'a probe asks for all that is missing of a READ, not for the end of it',
+    source: 'PROTOCOL.md 2.5',
+    file: SENDER,
+    from: 'window.interrupt();',
+    to: `window.interrupt();
+    window.advanceCursor(Math.max(0, window.repeatPackets - 1));`,
+    games: ['rxe'],
+  },
+  {
     name: 'drain',
     rule: 'in SQD no request is started',
     source: 'PROTOCOL.md 2.9',

@@ -1,0 +1,24 @@
+import { describe, it } from 'node:test';
+import { describeRxe, planRxe, runRxeSeed } from './rxe-run.js';
+
+/** Runs that `npm test` plays; `npm run sim -- --rxe` plays as many as one likes. */
+const SEEDS = 100;
+const SEEDS_PER_TEST = 50;
+
+function playAll(seeds: readonly number[]): void {
+  for (const seed of seeds) {
+    try {
+      runRxeSeed(seed);
+    } catch (error) {
+      const replay = `replay: npm run sim -- --rxe --seeds 1 --start ${seed} --trace`;
+      throw new Error(`${describeRxe(planRxe(seed))}\n${replay}`, { cause: error });
+    }
+  }
+}
+
+describe('requests to a responder that answers as Soft-RoCE does end well', () => {
+  for (let first = 1; first <= SEEDS; first += SEEDS_PER_TEST) {
+    const seeds = Array.from({ length: SEEDS_PER_TEST }, (_, i) => first + i);
+    it(`for seeds ${first} to ${first + SEEDS_PER_TEST - 1}`, () => playAll(seeds));
+  }
+});
