@@ -1,20 +1,18 @@
-import { CmEventType, PortSpace, PrivateDataBytes } from '../spec/index.js';
-import { type Context, invalid, objectProblem, type OpenOptions, refuse, VerbsError } from '../verbs/index.js';
+import { CmEventType, PortSpace } from '../spec/index.js';
+import { type Context, objectProblem, type OpenOptions, refuse, VerbsError } from '../verbs/index.js';
 import type { FullAddress } from './address.js';
 import type { CmId } from './cm-id.js';
 import { createId } from './create-id.js';
-import { choiceOf, type ConnectionOptions, connParam, prepareQueuePair } from './connect.js';
-import { Connection } from './connection.js';
-import { privateDataProblem } from './connection-parameters.js';
+import { choiceOf } from './connect.js';
+import { ConnectionRequest } from './connection-request.js';
 import type { CmEvent } from './event.js';
-import { eventError, unexpectedEvent } from './event-error.js';
+import { unexpectedEvent } from './event-error.js';
 import { createEventChannel, type EventChannel } from './event-channel.js';
-import type { ConnParam, ConnParamReceived } from './parameters.js';
-import { checkSignal, expectEvent, Patience } from './waiting.js';
+import { keepAlive } from './keep-alive.js';
+import { type RequestHandler, serve, type ServeOptions } from './serving.js';
+import { checkSignal } from './waiting.js';
 
 const LISTEN = 'rdma_listen';
-const ACCEPT = 'rdma_accept';
-const REJECT = 'rdma_reject';
 
 /** What {@link listen} takes. */
 export interface ListenOptions {
@@ -37,9 +35,11 @@ export interface ListenOptions {
  *
  * @example
  * ```ts
- * for await (const request of listen({ port: 7174 })) {
- *   const connection = await request.accept();
- * }
+ * const listener = listen({ port: 7174 });
+ * await listener.serve(async (request) => {
+ *   await using connection = await request.accept();
+ *   await connection.closed;
+ * });
  * ```
  * @throws VerbsError EADDRINUSE when another listens there; otherwise as `CmId.bindAddr` and `CmId.listen`
  */
@@ -61,12 +61,16 @@ export function listen(options: ListenOptions = {}): Listener {
   return new Listener(id, channel, signal);
 }
 
-/** Requests for connections, one after the other. It ends when the loop over it does. */
+/**
+ * Where requests for connections come: {@link serve} answers them side by side, a loop over it or {@link next} takes one after
+ * the other. As a server of Node's does, it keeps the process alive until it ends, a simulated one excepted.
+ */
 export class Listener implements AsyncIterable<ConnectionRequest>, AsyncDisposable, Disposable {
-  /** Where it listens. */
+  /** Where it listens: the address of its device, and the port. */
   readonly address: FullAddress;
   readonly #channel: EventChannel;
   readonly #stopListening: () => void;
+  readonly #life: NodeJS.Timeout | undefined;
   #closed = false;
 
   /** `listen` makes listeners for programs. */
@@ -77,6 +81,7 @@ export class Listener implements AsyncIterable<ConnectionRequest>, AsyncDisposab
   ) {
     this.#channel = channel;
     this.address = id.localAddr ?? { host: '0.0.0.0', port: 0 };
+    this.#life = keepAlive(id.verbs);
     const close = (): void => this.close();
     signal?.addEventListener('abort', close, { once: true });
     this.#stopListening = () => signal?.removeEventListener('abort', close);
@@ -106,7 +111,31 @@ export class Listener implements AsyncIterable<ConnectionRequest>, AsyncDisposab
   }
 
   /**
-   * The requests, until the listener ends. Leaving the loop ends it, and refuses what is still waiting.
+   * Has a handler answer each request, all at the same time, so that a client that is slow holds up nobody. What a client
+   * does, or fails to do, ends what the handler does for that client, and nothing else.
+   *
+   * @returns a promise that resolves when the listener has ended, and every handler
+   * @throws VerbsError (the promise rejects) EINVAL for wrong arguments; when the device is lost
+   */
+  async serve(handler: RequestHandler, options: ServeOptions = {}): Promise<void> {
+    await serve(this, handler, options);
+  }
+
+  /** Has it keep the process alive again, after {@link unref}. Idempotent. */
+  ref(): this {
+    this.#life?.ref();
+    return this;
+  }
+
+  /** Lets the process end while nobody waits for a request: whoever waits keeps it alive. Idempotent. */
+  unref(): this {
+    this.#life?.unref();
+    return this;
+  }
+
+  /**
+   * The requests, until the listener ends. Leaving the loop ends it, and refuses what is still waiting. An error thrown in the
+   * loop leaves it, and {@link ConnectionRequest.accept} rejects when its client gives up: {@link serve} goes on then.
    *
    * @throws VerbsError when the device is lost
    */
@@ -124,6 +153,7 @@ export class Listener implements AsyncIterable<ConnectionRequest>, AsyncDisposab
     if (this.#closed) return;
     this.#closed = true;
     this.#stopListening();
+    clearInterval(this.#life);
     this.id[Symbol.dispose]();
     this.#channel[Symbol.dispose]();
   }
@@ -150,99 +180,4 @@ function requestOf(event: CmEvent): ConnectionRequest {
   const { conn } = event.param;
   if (event.event === CmEventType.CONNECT_REQUEST && conn !== undefined) return new ConnectionRequest(event.id, conn);
   throw unexpectedEvent(LISTEN, event);
-}
-
-/** Somebody asks for a connection. It is to be accepted or rejected; disposing of it rejects it, unless it was answered. */
-export class ConnectionRequest implements Disposable {
-  /** The peer's. */
-  readonly remoteAddress: FullAddress;
-  readonly #channel = createEventChannel();
-  #answered = false;
-
-  /** Listeners make requests for programs. */
-  constructor(
-    readonly id: CmId,
-    /** What the peer asks for. */
-    readonly param: ConnParamReceived,
-  ) {
-    this.remoteAddress = id.peerAddr ?? { host: '0.0.0.0', port: 0 };
-    // It outlives its listener, if need be.
-    id.migrate(this.#channel);
-  }
-
-  /** What the peer said, with zeros at its end. */
-  get privateData(): Uint8Array {
-    return this.param.privateData;
-  }
-
-  /**
-   * Accepts it, with a queue pair made for it. When that fails or is aborted, nothing is left of it, and the peer is refused.
-   *
-   * @throws VerbsError (the promise rejects) ETIMEDOUT when the peer says nothing more; EINVAL when it was answered before;
-   *   ECONNREFUSED or ETIMEDOUT when the peer has given up; ECONNRESET when it came and went at once; otherwise as `CmId.createQp` and `CmId.accept`
-   */
-  async accept(options: ConnectionOptions = {}): Promise<Connection> {
-    refuse(ACCEPT, objectProblem('options', options));
-    this.#answer(ACCEPT);
-    const { signal, timeoutMs } = options;
-    try {
-      using patience = new Patience(ACCEPT, { signal, timeoutMs, ...this.remoteAddress, context: this.id.verbs });
-      this.#requireStanding();
-      await prepareQueuePair(ACCEPT, this.id, options, patience.signal);
-      this.#accept(connParam(options));
-      await expectEvent(ACCEPT, this.#channel, CmEventType.ESTABLISHED, patience.signal);
-      return new Connection(this.id, this.#channel, this.privateData);
-    } catch (error) {
-      this.#end();
-      throw error;
-    }
-  }
-
-  /** Refuses it. @throws VerbsError EINVAL when it was answered before, or for more than `PrivateDataBytes.REJECT` bytes */
-  reject(privateData?: Uint8Array): void {
-    refuse(REJECT, privateDataProblem(privateData, PrivateDataBytes.REJECT));
-    this.#answer(REJECT);
-    try {
-      this.id.reject(privateData);
-    } catch (error) {
-      // Whoever has given up need not be refused.
-      if (!(error instanceof VerbsError)) throw error;
-    } finally {
-      this.#end();
-    }
-  }
-
-  /** {@link reject}, unless it was answered. */
-  [Symbol.dispose](): void {
-    if (!this.#answered) this.reject();
-  }
-
-  #answer(call: string): void {
-    if (this.#answered)
-      throw new VerbsError(call, invalid('the request was answered before', 'A request is accepted or rejected once'));
-    this.#answered = true;
-  }
-
-  #accept(param: ConnParam): void {
-    try {
-      this.id.accept(param);
-    } catch (error) {
-      // That the peer has given up says more than that there is nothing to accept any more.
-      this.#requireStanding();
-      throw error;
-    }
-  }
-
-  /** @throws VerbsError when the peer has given up meanwhile */
-  #requireStanding(): void {
-    const event = this.#channel.tryGetCmEvent();
-    event?.ack();
-    const error = event && eventError(ACCEPT, event);
-    if (error !== undefined) throw error;
-  }
-
-  #end(): void {
-    this.id[Symbol.dispose]();
-    this.#channel[Symbol.dispose]();
-  }
 }

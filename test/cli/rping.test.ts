@@ -165,6 +165,14 @@ test('a second server at the same address says that it is taken', async () => {
   await server.ended;
 });
 
+test('a server that was given no address says where it is', async () => {
+  const server = new Tool(['rping', '-s', '-p', '7002'], { VERBENA_ADDR: serverAt(25) });
+  await once(server.child.stderr, 'data');
+  server.child.kill('SIGINT');
+  const { stderr } = await server.ended;
+  assert.equal(stderr, `server at ${serverAt(25)}, port 7002\n`);
+});
+
 const MISUSES = [
   { name: 'neither side', flags: [], code: 22, says: /-s.*-c/ },
   { name: 'both sides', flags: ['-s', '-c'], code: 22, says: /-s.*-c/ },

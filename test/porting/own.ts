@@ -32,7 +32,7 @@ export const ownNames: readonly OwnNames[] = [
   {
     title: 'Connections the Node way',
     names: list(`connect ConnectOptions ConnectionOptions Connection listen ListenOptions Listener ConnectionRequest
-      RefusedError`),
+      RequestHandler ServeOptions RefusedError`),
   },
   {
     title: 'rdma_cm: what C keeps in the kernel, has in a call alone, or not at all',

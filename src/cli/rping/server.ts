@@ -124,9 +124,17 @@ class Server {
     this.#voice.debug('rdma_bind_addr successful');
     this.#listener.listen(BACKLOG);
     this.#voice.debug('rdma_listen');
+    this.#tellWhere();
     await pumpEvents(this.#channel, (event) => this.#take(event));
     if (this.#outcome === undefined) throw this.#failure;
     failIfFailed(this.#outcome);
+  }
+
+  /** Nobody else knows which address a device has chosen. The C tool says nothing, nor does it choose. */
+  #tellWhere(): void {
+    const { localAddr } = this.#listener;
+    if (this.#flags.a !== undefined || localAddr === undefined) return;
+    this.#voice.complain(`server at ${localAddr.host}, port ${localAddr.port}`);
   }
 
   #take(event: CmEvent): void {
