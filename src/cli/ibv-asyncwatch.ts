@@ -22,9 +22,6 @@ const OF_THE_DEVICE = [
   'DEVICE_SPEED_CHANGE',
 ] as const satisfies readonly (keyof typeof EventType)[];
 
-/** Events come by memory here: there is no descriptor to wait on, which C's convention writes so. */
-const NO_DESCRIPTOR = -1;
-
 /** What the C tool tells of an event. */
 export function factsOf(event: AsyncEvent): { name: string; eventType: number; port: number } {
   const { eventType } = event;
@@ -42,7 +39,11 @@ async function watch(options: WatchOptions): Promise<void> {
   const write = (text: string, facts: object): void => {
     process.stdout.write(`${options.json === true ? JSON.stringify(facts) : text}\n`);
   };
-  write(`${device.name}: async event FD ${NO_DESCRIPTOR}`, { device: device.name, address: context.address });
+  // Where the C tool tells its descriptor: events come by memory here.
+  write(`${device.name}: async events of the device at ${context.address}`, {
+    device: device.name,
+    address: context.address,
+  });
   for await (const event of context.asyncEvents()) {
     const facts = factsOf(event);
     write(`  event_type ${facts.name} (${facts.eventType}), port ${facts.port}`, facts);

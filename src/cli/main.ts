@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { packageVersion } from './package-version.js';
 import { PERF_TESTS } from './perftest/tests.js';
+import { settingsText } from './settings.js';
 import { fileFailure } from './tool-error.js';
 
 /** What every subcommand's file exports. */
@@ -103,11 +104,7 @@ async function main(words: readonly string[]): Promise<void> {
     .version(packageVersion())
     .enablePositionalOptions()
     .showHelpAfterError('(verbena --help lists the subcommands)')
-    .addHelpText(
-      'after',
-      '\nEnvironment: VERBENA_ADDR (address of the device), VERBENA_HOST (thread or inline), ' +
-        'VERBENA_PCAP (file that records every packet).',
-    );
+    .addHelpText('after', `\n${settingsText()}`);
   const wanted = words.find((word) => !word.startsWith('-') && word !== 'help');
   for (const entry of ENTRIES) {
     if (entry.name === wanted) {

@@ -21,10 +21,10 @@ export interface HostingOptions {
 export function withHosting(command: Command, addrDefault = 'VERBENA_ADDR, or a free loopback address'): Command {
   return command
     .addOption(
-      new Option('--host <how>', 'where the NIC runs: in a thread of its own, or inline in this one').choices([
-        'thread',
-        'inline',
-      ]),
+      new Option(
+        '--host <how>',
+        'where the NIC runs: in a thread of its own, or inline in this one (default: VERBENA_HOST, or what suits the tool)',
+      ).choices(['thread', 'inline']),
     )
     .option('--addr <address>', `IP address of the device (default: ${addrDefault})`)
     .option('--netem <words>', 'what happens to packets on their way, such as "loss 1%" (default: VERBENA_NETEM)');

@@ -14,6 +14,35 @@ test('ibv_devices prints the table of the C tool', async () => {
   assert.match(row, /^ {4}verbena0 {8}\t[0-9a-f]{16}$/);
 });
 
+test('ibv_devices and ibv_devinfo -l have the same as JSON', async () => {
+  const [devices, names] = await Promise.all([run(['ibv_devices', '--json']), run(['ibv_devinfo', '-l', '--json'])]);
+  const [{ device, nodeGuid }] = JSON.parse(devices.stdout) as [{ device: string; nodeGuid: string }];
+  assert.equal(device, 'verbena0');
+  assert.match(nodeGuid, /^[0-9a-f]{16}$/);
+  assert.equal(names.stdout, '["verbena0"]\n');
+});
+
+test('ibv_devinfo --json has the short list, and with -v all attributes and GIDs', async () => {
+  const [brief, verbose] = await Promise.all([
+    run(['ibv_devinfo', '--json', '--addr', loopback(6)]),
+    run(['ibv_devinfo', '--json', '-v', '-i', '1', '--addr', loopback(7)]),
+  ]);
+  const [short] = JSON.parse(brief.stdout) as [Record<string, unknown>];
+  assert.equal(short['address'], loopback(6));
+  assert.match(String(short['nodeGuid']), GUID);
+  const lists = { smLid: 0, lid: 0, lmc: 0, linkLayer: 'Ethernet' };
+  assert.deepEqual(short['ports'], [{ port: 1, state: 'PORT_ACTIVE', maxMtu: 4096, activeMtu: 4096, ...lists }]);
+  const [long] = JSON.parse(verbose.stdout) as [
+    { attributes: { origAttr: { maxQp: number; maxMrSize: string } }; gids: readonly { gid: string }[] },
+  ];
+  assert.ok(long.attributes.origAttr.maxQp > 0);
+  assert.match(long.attributes.origAttr.maxMrSize, /^0x[0-9a-f]+$/);
+  assert.deepEqual(
+    long.gids.map(({ gid }) => gid),
+    [`::ffff:${loopback(7)}`],
+  );
+});
+
 test('ibv_devinfo -l prints the names', async () => {
   const { code, stdout } = await run(['ibv_devinfo', '-l']);
   assert.deepEqual({ code, stdout }, { code: 0, stdout: '1 HCA found:\n\tverbena0\n\n' });

@@ -32,6 +32,13 @@ test('--help lists every subcommand', async () => {
   for (const name of SUBCOMMANDS) assert.match(stdout, new RegExp(`^  ${name}\\b`, 'm'));
 });
 
+test('--help lists every setting that README has', async () => {
+  const { stdout } = await run(['--help']);
+  const settings = readFileSync(`${ROOT}README.md`, 'utf8').match(/^\| `VERBENA_\w+`/gm) ?? [];
+  assert.ok(settings.length > 9);
+  for (const row of settings) assert.match(stdout, new RegExp(`^  ${row.slice(3, -1)} +\\S`, 'm'));
+});
+
 for (const name of SUBCOMMANDS) {
   test(`${name} --help describes the subcommand`, async () => {
     const { code, stdout, stderr } = await run([name, '--help']);

@@ -8,10 +8,19 @@ import { Tool, freePort, run } from './tool.js';
 
 async function playUnlike(game: number, atServer: readonly string[], atClient: readonly string[]): Promise<Played> {
   const port = String(await freePort());
-  const server = new Tool([...atServer, '-p', port, '--addr', serverAt(game)]);
+  const server = new Tool([...atServer, '--no-warm-up', '-p', port, '--addr', serverAt(game)]);
   await server.printed('Waiting for client');
-  const client = await run([...atClient, '-p', port, '--addr', clientAt(game), serverAt(game)]);
+  const client = await run([...atClient, '--no-warm-up', '-p', port, '--addr', clientAt(game), serverAt(game)]);
   return { server: await server.ended, client };
+}
+
+/** What stands below the heading of the table, but for keys. */
+function rowsAfterHeading(stdout: string): string[] {
+  const [, below = ''] = stdout.split('#bytes');
+  return below
+    .split('\n')
+    .slice(1)
+    .filter((line) => /^ \d/.test(line));
 }
 
 test('a side that gets shorter messages than it expects says that its figures are wrong', async () => {
@@ -51,3 +60,28 @@ for (const [index, { what, server, client, why }] of REFUSED.entries()) {
     assert.match(played.server.stderr, /the peer closed the connection, and may have printed why|Both sides need/);
   });
 }
+
+const COUNTS = [
+  { tool: 'ib_send_bw', server: '1', client: '2' },
+  { tool: 'ib_send_bw', server: '3', client: '2' },
+  { tool: 'ib_write_bw', server: '1', client: '2' },
+  { tool: 'ib_write_bw', server: '2', client: '1' },
+  { tool: 'ib_read_bw', server: '1', client: '2' },
+  { tool: 'ib_atomic_bw', server: '2', client: '1' },
+];
+for (const [index, { tool, server, client }] of COUNTS.entries()) {
+  test(`${tool} with -q ${server} at the server and ${client} at the client: who sees it says so, and both fail`, async () => {
+    const played = await playUnlike(10 + index, [tool, '-n', '100', '-q', server], [tool, '-n', '100', '-q', client]);
+    assert.deepEqual([played.server.code, played.client.code], [1, 1]);
+    const told = played.server.stderr + played.client.stderr;
+    assert.match(told, /The peer has another number of queue pairs than this side: give both the same -q/);
+    // No figures of a run that was none.
+    assert.deepEqual(rowsAfterHeading(played.server.stdout), []);
+  });
+}
+
+test('a server of which fewer messages come than it was told to expect fails', async () => {
+  const { server } = await playUnlike(20, ['ib_send_bw', '-n', '200'], ['ib_send_bw', '-n', '100']);
+  assert.equal(server.code, 1);
+  assert.match(server.stderr, /^100 messages did not come: the peer sends fewer; give both sides the same options\.$/m);
+});

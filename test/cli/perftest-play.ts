@@ -21,7 +21,8 @@ export async function playTest(
   { server: serverFlags = [], client: clientFlags = [] }: Sides = {},
 ): Promise<Played> {
   const port = String(await freePort());
-  const common = [tool, '-p', port, ...flags];
+  // What is measured is not looked at here.
+  const common = [tool, '--no-warm-up', '-p', port, ...flags];
   const server = new Tool([...common, '--addr', serverAt(game), ...serverFlags]);
   const isQuiet = ['--json', '--output'].some((flag) => flags.includes(flag) || serverFlags.includes(flag));
   // One that prints nothing before the end is given time by a client that tries again.

@@ -73,3 +73,28 @@ test('what docs/api.md names as a value or a helper is exported', () => {
     [],
   );
 });
+
+/** Flags of others' programs that the documents name. */
+const FOREIGN = ['--omit', '--permission', '--enable-source-maps', '--dev', '--ff-only'];
+
+test('documents name no option that nothing here has', () => {
+  const folders = ['src', 'test', 'labs', 'scripts', 'bench'];
+  const sources = folders.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.(?:ts|mjs)$/.test(file) && !file.endsWith('readme.test.ts'))
+      .map((file) => readFileSync(join(ROOT, folder, file), 'utf8')),
+  );
+  const known = sources.join('\n');
+  const documents = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)];
+  const unknown = documents.flatMap((name) => {
+    const code = readFileSync(join(ROOT, name), 'utf8').match(/`[^`\n]+`/g) ?? [];
+    const flags = code.flatMap((text) => text.match(/(?<![\w-])--[a-z][\w-]+/g) ?? []);
+    const missing = flags.filter(
+      (flag) =>
+        !FOREIGN.includes(flag) &&
+        !new RegExp(`${flag}(?![\\w-])|'${flag.slice(2)}'|${flag.slice(2)}: \\{`).test(known),
+    );
+    return missing.map((flag) => `${name}: ${flag}`);
+  });
+  assert.deepEqual(unknown, []);
+});

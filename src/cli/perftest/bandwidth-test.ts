@@ -23,7 +23,7 @@ import { type Settings } from './settings.js';
 import { Verb, isReliable } from './tests.js';
 import { Timing } from './timing.js';
 
-interface Measured extends Run {
+export interface Measured extends Run {
   readonly lost?: number;
   result(): Count;
 }
@@ -53,7 +53,9 @@ export class BandwidthTest {
   async measure(sizeBytes: number): Promise<void> {
     const { test, both, allSizes, endless } = this.#settings;
     const { beforeRun, afterSize } = test.meetings;
-    const run = this.#runOf(sizeBytes);
+    const { period } = this.#settings;
+    const timing = period === undefined ? undefined : new Timing(period);
+    const run = bandwidthRun(this.#lanes, this.#settings, sizeBytes, timing);
     if (this.#flags.perform_warm_up === true) await this.#warmUp(sizeBytes);
     if (beforeRun === 'always' || (beforeRun === 'both' && both)) await this.#partner.meet();
     do {
@@ -93,17 +95,6 @@ export class BandwidthTest {
     }
   }
 
-  #runOf(sizeBytes: number): Measured {
-    const settings = this.#settings;
-    const lanes = this.#lanes;
-    const { test, both, active, period } = settings;
-    const timing = period === undefined ? undefined : new Timing(period);
-    const sender = (): Sender => new Sender(lanes, settings, new Posting(lanes, settings, sizeBytes), timing);
-    if (test.verb !== Verb.SEND || (active && !both)) return sender();
-    const receiver = new Receiver(lanes, settings, new Receiving(lanes, settings, sizeBytes), timing);
-    return both ? new BothWays(sender(), receiver, timing, active) : receiver;
-  }
-
   /** As many messages as there is room for, which nobody counts. */
   async #warmUp(sizeBytes: number): Promise<void> {
     const { txDepth, postList } = this.#settings;
@@ -116,10 +107,9 @@ export class BandwidthTest {
   #tellLost(messages: number): void {
     if (messages === 0) return;
     const { connection } = this.#settings;
-    const why = isReliable(connection)
-      ? 'the peer sends fewer; give both sides the same options'
-      : `nobody repeats what is lost over ${connection}`;
-    process.stderr.write(`${messages} messages did not come: ${why}.\n`);
+    const told = `${messages} messages did not come`;
+    if (isReliable(connection)) throw new ToolError(`${told}: the peer sends fewer; give both sides the same options.`);
+    process.stderr.write(`${told}: nobody repeats what is lost over ${connection}.\n`);
   }
 
   async #tell(own: Bandwidth): Promise<void> {
@@ -141,4 +131,18 @@ export class BandwidthTest {
     this.#bestRate = Math.max(this.#bestRate, bandwidth.messageRate);
     this.#report.bandwidth(bandwidth);
   }
+}
+
+/** A side of a bandwidth test that sends, receives, or both. */
+export function bandwidthRun(
+  lanes: Lanes,
+  settings: Settings,
+  sizeBytes: number,
+  timing: Timing | undefined,
+): Measured {
+  const { test, both, active } = settings;
+  const sender = (): Sender => new Sender(lanes, settings, new Posting(lanes, settings, sizeBytes), timing);
+  if (test.verb !== Verb.SEND || (active && !both)) return sender();
+  const receiver = new Receiver(lanes, settings, new Receiving(lanes, settings, sizeBytes), timing);
+  return both ? new BothWays(sender(), receiver, timing, active) : receiver;
 }

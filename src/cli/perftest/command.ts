@@ -1,11 +1,11 @@
-import { type Socket } from 'node:net';
 import { Command } from 'commander';
-import { type Context, type Device, type Mtu } from '../../index.js';
+import { type Context, type Mtu } from '../../index.js';
 import { findDevice } from '../devices.js';
+import { addressOf } from '../cm/addresses.js';
 import { ToolError, attempt, tool } from '../errors.js';
-import { openOptions } from '../options.js';
 import { Listener, connectToServer } from '../pingpong/bootstrap.js';
-import { openToward } from '../pingpong/local-address.js';
+import { openFor } from '../pingpong/local-address.js';
+import { isHere, openFirst, spinningHosts } from '../spinning.js';
 import { type Agreement, VERSION, agree, alone } from './agreement.js';
 import { connectedLanes } from './cm-lanes.js';
 import { openAsClient, openAsServer } from './cm-opening.js';
@@ -13,6 +13,7 @@ import { type PerfFlags, withFlags } from './flags.js';
 import { Lanes } from './lanes.js';
 import { type Line } from './line.js';
 import { play } from './play.js';
+import { warmUp } from './practice.js';
 import { Report } from './report.js';
 import { type Settings, fitToMtu, settle } from './settings.js';
 import { TcpLine } from './tcp-line.js';
@@ -22,9 +23,9 @@ function note(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-function openDevice(device: Device, toServer: Socket | undefined, flags: PerfFlags): Context {
-  if (toServer !== undefined) return openToward(device, toServer, flags);
-  return attempt(`Couldn't get context for ${device.name}`, () => device.open(openOptions(flags)));
+/** Whether a test looks for what comes without a pause, and is the worse for whoever takes its processor. */
+function spins({ test, events }: Settings): boolean {
+  return test.measure === 'lat' && !events;
 }
 
 /** The MTU that was asked for, or the port's; never above the port's. */
@@ -35,8 +36,7 @@ function ownMtu(context: Context, { mtu, ibPort }: PerfFlags): Mtu {
   return activeMtu;
 }
 
-async function agreeOn(line: Line, context: Context, { test }: Settings, flags: PerfFlags): Promise<Agreement> {
-  const mtu = ownMtu(context, flags);
+async function agreeOn(line: Line, mtu: Mtu, { test }: Settings, flags: PerfFlags): Promise<Agreement> {
   if (flags.dont_xchg_versions !== true) return agree(line, mtu, test.name);
   line.peerVersion = Number(VERSION);
   return alone(mtu);
@@ -45,19 +45,22 @@ async function agreeOn(line: Line, context: Context, { test }: Settings, flags: 
 async function overCm(wanted: Settings, flags: PerfFlags, host: string | undefined): Promise<void> {
   const { name } = wanted.test;
   const report = new Report(wanted, flags);
-  const opening =
-    host === undefined
-      ? await openAsServer(flags, name, () => report.waiting())
-      : await openAsClient(host, flags, name);
+  // Of a server's client nothing is known; a device whose address nobody asked for is on loopback.
+  const peerIsHere = host === undefined ? flags.addr === undefined : isHere(await addressOf(host));
+  const opening = await openFirst(spins(wanted) ? spinningHosts(flags, peerIsHere) : [flags], (options) =>
+    host === undefined ? openAsServer(options, name, () => report.waiting()) : openAsClient(host, options, name),
+  );
   const { line, context } = opening;
-  const agreement = await agreeOn(line, context, wanted, flags);
+  const mtu = ownMtu(context, flags);
+  const practice = warmUp(context, wanted, flags, mtu);
+  const agreement = await agreeOn(line, mtu, wanted, flags);
   const settings = fitToMtu(wanted, agreement.mtu, flags.size !== undefined, note);
   const lanes = settings.byCm
     ? await connectedLanes(opening, settings, flags, agreement)
     : new Lanes(context, settings, flags, agreement);
   if (!settings.byCm) lanes.createQps();
   opening.stop();
-  await play({ settings, flags, agreement, line, lanes, report });
+  await play({ settings, flags, agreement, line, lanes, report, practice });
   await opening.close();
   context.close();
 }
@@ -67,18 +70,21 @@ async function overTcp(wanted: Settings, flags: PerfFlags, host: string | undefi
   const device = findDevice(flags.ibDev, (name) => new ToolError(`IB device ${name} not found`));
   const toServer = host === undefined ? undefined : await connectToServer(host, flags.port);
   const listener = toServer === undefined ? await Listener.open(flags.port) : undefined;
-  const context = openDevice(device, toServer, flags);
+  const context = await openFor(device, toServer, flags, spins(wanted));
   const report = new Report(wanted, flags);
   if (listener !== undefined) report.waiting();
+  // Who comes meanwhile waits in the listener's queue.
+  const mtu = ownMtu(context, flags);
+  const practice = warmUp(context, wanted, flags, mtu);
   const socket = toServer ?? (await listener?.accept());
   listener?.close();
   if (socket === undefined) throw new ToolError('No client came.');
   const line = new TcpLine(socket, toServer !== undefined, test.name);
-  const agreement = await agreeOn(line, context, wanted, flags);
+  const agreement = await agreeOn(line, mtu, wanted, flags);
   const settings = fitToMtu(wanted, agreement.mtu, flags.size !== undefined, note);
   const lanes = new Lanes(context, settings, flags, agreement);
   lanes.createQps();
-  await play({ settings, flags, agreement, line, lanes, report });
+  await play({ settings, flags, agreement, line, lanes, report, practice });
   context.close();
 }
 

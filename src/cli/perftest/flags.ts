@@ -61,6 +61,7 @@ export interface PerfFlags extends HostingOptions {
   readonly tclass: number;
   readonly useSrq?: true;
   readonly json?: true;
+  readonly warmUp?: boolean;
 }
 
 /** The longest message that -s takes, and what -a goes up to. */
@@ -246,5 +247,8 @@ const ROWS: readonly Row[] = [
 export function withFlags(command: Command, test: PerfTest): Command {
   command.argument('[host]', "the server's host name or address");
   for (const { has, option } of ROWS) if (has === undefined || has(test)) command.addOption(option(test));
-  return withHosting(command.option('--json', 'print one JSON object in place of the table'));
+  command
+    .option('--json', 'print one JSON object in place of the table')
+    .option('--no-warm-up', 'measure from the first message on, when this program has yet to be compiled');
+  return withHosting(command);
 }

@@ -18,6 +18,8 @@ export interface Surroundings {
   readonly outReads: number;
   readonly queuePairs: number;
   readonly tos: number | undefined;
+  /** How long this side has practised by itself; undefined when it has not. */
+  readonly warmUpMs?: number | undefined;
 }
 
 const LABEL_WIDTH = 16;
@@ -69,6 +71,9 @@ function factLines(settings: Settings, around: Surroundings): (readonly Fact[])[
     value: settings.talkByCm ? 'rdma_cm' : 'Ethernet',
   };
   lines.push([method]);
+  const { warmUpMs } = around;
+  if (warmUpMs !== undefined)
+    add(true, { label: 'Warm-up', key: 'Warm_up_ms', value: Math.round(warmUpMs), unit: '[ms]' });
   return lines;
 }
 

@@ -175,6 +175,18 @@ export class Lanes {
     }
   }
 
+  /** Ends all of it, whatever is under way. */
+  close(): void {
+    for (const { ah } of this.datagrams) ah.destroy();
+    for (const qp of this.#qps) qp.destroy();
+    this.srq?.destroy();
+    this.#xrcd?.close();
+    for (const cq of new Set([this.sendCq, this.recvCq])) cq.destroy();
+    this.channel?.destroy();
+    this.memory.mr.dereg();
+    this.pd.dealloc();
+  }
+
   /** Whether what sends and what receives are queue pairs of their own: in XRC, when a side does both. */
   get #separate(): boolean {
     const { connection, both, test } = this.#settings;

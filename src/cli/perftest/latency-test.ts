@@ -33,7 +33,7 @@ export class LatencyTest {
     const { test, period, iterations } = this.#settings;
     const timing = period === undefined ? undefined : new Timing(period);
     const pace = new Pace(this.#settings, timing, this.#flags.latency_gap ?? 0);
-    const run = this.#runOf(sizeBytes, pace);
+    const run = latencyRun(this.#lanes, this.#settings, sizeBytes, pace);
     if (test.meetings.beforeRun === 'always') await this.#partner.meet();
     await this.#partner.carryOut(run);
     // What the peer answers by a message of its own is half of what was measured.
@@ -45,19 +45,18 @@ export class LatencyTest {
       this.#report.latencyOfDuration(latencyOfDuration(pace.counted, timing.sampledMs, sizeBytes, isRoundTrip));
     }
   }
+}
 
-  #runOf(sizeBytes: number, pace: Pace): Run {
-    const settings = this.#settings;
-    const lanes = this.#lanes;
-    const posting = new Posting(lanes, settings, sizeBytes);
-    switch (settings.test.verb) {
-      case Verb.SEND:
-        return new Volley(lanes, settings, posting, new Receiving(lanes, settings, sizeBytes), pace);
-      case Verb.WRITE:
-        return new Touch(lanes, settings, posting, pace);
-      case Verb.READ:
-      case Verb.ATOMIC:
-        return new Ask(lanes, posting, pace);
-    }
+/** A side of a latency test. */
+export function latencyRun(lanes: Lanes, settings: Settings, sizeBytes: number, pace: Pace): Run {
+  const posting = new Posting(lanes, settings, sizeBytes);
+  switch (settings.test.verb) {
+    case Verb.SEND:
+      return new Volley(lanes, settings, posting, new Receiving(lanes, settings, sizeBytes), pace);
+    case Verb.WRITE:
+      return new Touch(lanes, settings, posting, pace);
+    case Verb.READ:
+    case Verb.ATOMIC:
+      return new Ask(lanes, posting, pace);
   }
 }

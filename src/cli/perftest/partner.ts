@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Cq, WcStatus } from '../../index.js';
-import { attempt } from '../errors.js';
+import { ToolError, attempt } from '../errors.js';
 import { Idling } from './idling.js';
 import { type Keys } from './keys.js';
 import { type Lanes } from './lanes.js';
@@ -17,6 +17,8 @@ const UNRELIABLE_LOST_MS = 10_000;
 /** How long the news that the peer leaves may take. */
 const LEAVING_MS = 500;
 const LEFT = 'The peer closed the connection.';
+const OTHER_COUNT =
+  'The peer has another number of queue pairs than this side: give both the same -q, and -b to both or none.';
 /** How often the event loop has a turn where somebody must hear of Ctrl-C, and how often that is looked at. */
 const TURN_MS = 200;
 const STEPS_PER_CLOCK = 256;
@@ -31,6 +33,8 @@ export class Partner {
   readonly #reliable: boolean;
   /** Moves an inline NIC on without taking anybody's completions. */
   readonly #pulse: Cq | undefined;
+  /** The peer's keys, once they are known. */
+  #peer: readonly Keys[] = [];
   #toldSilence = false;
 
   /** @param reliable whether whatever is sent arrives, if late */
@@ -53,16 +57,30 @@ export class Partner {
   async meet(long = false): Promise<void> {
     const timer = long ? undefined : setTimeout(() => this.#tellSilence(MEETING_SILENCE_MS), MEETING_SILENCE_MS);
     try {
-      await this.meanwhile(this.#line.swapKeys(this.#lanes.local[0]));
+      const { qpn } = await this.meanwhile(this.#line.swapKeys(this.#lanes.local[0]));
+      // A meeting is under the name of the first.
+      if (this.#peer.length > 0 && qpn !== this.#peer[0].qpn) throw new ToolError(OTHER_COUNT);
     } finally {
       clearTimeout(timer);
     }
   }
 
-  /** Tells the keys of all queue pairs, and learns the peer's. @throws PeerLeft */
+  /**
+   * Tells the keys of all queue pairs, and learns the peer's.
+   *
+   * @throws PeerLeft; ToolError when the peer has not as many
+   */
   async swapKeys(): Promise<Keys[]> {
     const keys: Keys[] = [];
-    for (const own of this.#lanes.local) keys.push(await this.meanwhile(this.#line.swapKeys(own)));
+    for (const own of this.#lanes.local) {
+      const theirs = await this.meanwhile(this.#line.swapKeys(own));
+      const known = this.#peer.at(keys.length);
+      // A peer with fewer is at its next meeting already, and one with more tells of another.
+      const other = known === undefined ? keys.some(({ qpn }) => qpn === theirs.qpn) : known.qpn !== theirs.qpn;
+      if (other) throw new ToolError(OTHER_COUNT);
+      keys.push(theirs);
+    }
+    this.#peer = keys;
     return keys;
   }
 

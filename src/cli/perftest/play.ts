@@ -5,9 +5,10 @@ import { type Lanes } from './lanes.js';
 import { LatencyTest } from './latency-test.js';
 import { type Line, PeerLeft } from './line.js';
 import { Partner } from './partner.js';
+import { type Practice } from './practice.js';
 import { type Report } from './report.js';
-import { type Settings, sizesOf } from './settings.js';
-import { Verb, isReliable } from './tests.js';
+import { type Settings, isPassive, sizesOf } from './settings.js';
+import { isReliable } from './tests.js';
 
 /** Who is on both ends of a test, and what they go by. */
 export interface Scene {
@@ -18,12 +19,7 @@ export interface Scene {
   /** With queue pairs, which are connected if it was rdma_cm that made them. */
   readonly lanes: Lanes;
   readonly report: Report;
-}
-
-/** Whether a side only holds its memory out. */
-function isPassive({ test, active, both }: Settings): boolean {
-  if (active || both || test.verb === Verb.SEND) return false;
-  return test.verb !== Verb.WRITE || test.measure === 'bw';
+  readonly practice: Practice | undefined;
 }
 
 /** Connects the queue pairs, and tells who they are. */
@@ -57,7 +53,7 @@ async function measureLatency({ settings, report }: Scene, test: LatencyTest): P
 
 /** Runs a test from when both sides have agreed to its last line. */
 export async function play(scene: Scene): Promise<void> {
-  const { settings, flags, agreement, line, lanes, report } = scene;
+  const { settings, flags, agreement, line, lanes, report, practice } = scene;
   const partner = new Partner(line, lanes, isReliable(settings.connection));
   report.info({
     device: lanes.context.device.name,
@@ -66,6 +62,7 @@ export async function play(scene: Scene): Promise<void> {
     outReads: lanes.outReads,
     queuePairs: lanes.count,
     tos: flags.tos,
+    warmUpMs: practice?.elapsedMs,
   });
   await connect(scene, partner);
   const bandwidth = new BandwidthTest(settings, flags, lanes, line, partner, report);
@@ -78,7 +75,7 @@ export async function play(scene: Scene): Promise<void> {
     if (!(error instanceof PeerLeft && settings.endless)) throw error;
     report.left();
   }
-  report.end(lanes.context);
+  report.end(lanes.context, practice?.counters);
   await partner.meanwhile(line.close());
   if (!settings.endless) bandwidth.requireLimits();
 }

@@ -20,6 +20,7 @@ import {
 import { general } from './text.js';
 
 type Results = Readonly<Record<string, number>>;
+type Counters = Readonly<Record<string, number>>;
 
 const WAITING_FOR_CM =
   ' Waiting for client rdma_cm QP to connect\n Please run the same command with the IB/RoCE interface IP\n';
@@ -109,11 +110,17 @@ export class Report {
     this.#figure(average, () => durationRow(latency));
   }
 
-  /** The rule below the table, and the JSON object where one is wanted. */
-  end(context: Context): void {
+  /**
+   * The rule below the table, and the JSON object where one is wanted.
+   *
+   * @param before what the device had counted before the test
+   */
+  end(context: Context, before: Counters = {}): void {
     this.#tell(RULE);
-    const isWanted = this.#flags.json === true && !this.#settings.endless;
-    if (isWanted) process.stdout.write(`${JSON.stringify(this.#document(context))}\n`);
+    if (this.#flags.json !== true || this.#settings.endless) return;
+    const counters: Record<string, number> = {};
+    for (const [name, count] of Object.entries(context.counters())) counters[name] = count - (before[name] ?? 0);
+    process.stdout.write(`${JSON.stringify(this.#document(counters))}\n`);
   }
 
   /** The client of an endless test has left. */
@@ -145,12 +152,12 @@ export class Report {
   }
 
   /** Of several sizes there are several results. */
-  #document(context?: Context): object {
+  #document(counters?: Counters): object {
     const results = this.#settings.allSizes ? this.#results : this.#results.at(0);
     return {
       test_info: this.#info,
       ...(results === undefined ? {} : { results }),
-      ...(context === undefined ? {} : { counters: context.counters() }),
+      ...(counters === undefined ? {} : { counters }),
     };
   }
 }

@@ -223,3 +223,9 @@ export function sizesOf({ allSizes, sizeBytes }: Settings): number[] {
   if (!allSizes) return [sizeBytes];
   return Array.from({ length: Math.log2(sizeBytes) }, (_, i) => 2 ** (i + 1));
 }
+
+/** Whether a side only holds its memory out. */
+export function isPassive({ test, active, both }: Settings): boolean {
+  if (active || both || test.verb === Verb.SEND) return false;
+  return test.verb !== Verb.WRITE || test.measure === 'bw';
+}

@@ -1,14 +1,12 @@
-import { type Socket } from 'node:net';
 import { Command } from 'commander';
-import { type Context, type Device, Mtu, mtuBytes } from '../../index.js';
+import { type Context, Mtu, mtuBytes } from '../../index.js';
 import { findDevice } from '../devices.js';
 import { ToolError, attempt, tool as asTool } from '../errors.js';
-import { openOptions } from '../options.js';
 import { Listener, connectToServer } from './bootstrap.js';
 import { exchangeAsClient, exchangeAsServer } from './exchange.js';
 import { type PingPongFlags, withFlags } from './flags.js';
 import { Game } from './game.js';
-import { openToward } from './local-address.js';
+import { openFor } from './local-address.js';
 import { RC_ODP, SRQ_ODP, refuseUnsupported } from './memory.js';
 import { Player } from './player.js';
 import { Report } from './report.js';
@@ -39,19 +37,13 @@ function refuseLong(context: Context, { size, ibPort }: PingPongFlags): void {
   if (size > mtu) throw new ToolError(`Requested size larger than port MTU (${mtu})`);
 }
 
-/** A client's device is opened when the connection is made, since its address follows from the server's. */
-export function openFor(device: Device, toServer: Socket | undefined, flags: PingPongFlags): Context {
-  if (toServer !== undefined) return openToward(device, toServer, flags);
-  return attempt(`Couldn't get context for ${device.name}`, () => device.open(openOptions(flags)));
-}
-
 async function pingPong(tool: PingPongTool, host: string | undefined, flags: PingPongFlags): Promise<void> {
   refuseNonsense(flags);
   const { size: sizeBytes, iters: iterations, rxDepth, numQp: qps = 1 } = flags;
   const device = findDevice(flags.ibDev, (name) => new ToolError(`IB device ${name} not found`));
   const toServer = host === undefined ? undefined : await connectToServer(host, flags.port);
   const listener = toServer === undefined ? await Listener.open(flags.port) : undefined;
-  const context = openFor(device, toServer, flags);
+  const context = await openFor(device, toServer, flags, flags.events !== true);
   const timestamps = flags.ts === true;
   const wishes = {
     odp: flags.odp === true || flags.iodp === true,

@@ -3,6 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { type Context, type Device, VerbsError } from '../../index.js';
 import { ToolError, attempt } from '../errors.js';
 import { type HostingOptions, openOptions } from '../options.js';
+import { isHere, isLoopback, openFirst, spinningHosts } from '../spinning.js';
 
 const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
 
@@ -40,7 +41,7 @@ function openFree(device: Device, options: HostingOptions, family: Family, first
  * Otherwise a peer on this machine gets a NIC at another of its addresses, of the same family, and a peer elsewhere one at
  * the address from which the connection left: to name a host is to ask for packets to it.
  */
-export function openToward(device: Device, socket: Socket, options: HostingOptions): Context {
+function openToward(device: Device, socket: Socket, options: HostingOptions): Context {
   const name = `Couldn't get context for ${device.name}`;
   const asked = options.addr !== undefined || process.env['VERBENA_ADDR'] !== undefined;
   const peer = plain(socket.remoteAddress ?? '');
@@ -50,4 +51,32 @@ export function openToward(device: Device, socket: Socket, options: HostingOptio
   // The peer is on this machine, and its NIC most likely has that address.
   if (address === peer) return attempt(name, () => openFree(device, options, family, address));
   return attempt(name, () => device.open({ ...openOptions(options), address }));
+}
+
+/** Whether the other side is on this machine, as far as that can be known: of a server's client by its own address alone. */
+function isPeerHere(
+  toServer: Socket | undefined,
+  { addr = process.env['VERBENA_ADDR'] ?? '' }: HostingOptions,
+): boolean {
+  if (toServer !== undefined) return isHere(plain(toServer.remoteAddress ?? ''));
+  return addr === '' || isLoopback(addr);
+}
+
+/**
+ * Opens the device of a tool. That of a client is opened when the connection to the server is made, since its address
+ * follows from the server's.
+ *
+ * @param spins whether the tool looks for completions without a pause
+ */
+export async function openFor(
+  device: Device,
+  toServer: Socket | undefined,
+  flags: HostingOptions,
+  spins: boolean,
+): Promise<Context> {
+  const candidates = spins ? spinningHosts(flags, isPeerHere(toServer, flags)) : [flags];
+  return openFirst(candidates, (options) => {
+    if (toServer !== undefined) return openToward(device, toServer, options);
+    return attempt(`Couldn't get context for ${device.name}`, () => device.open(openOptions(options)));
+  });
 }

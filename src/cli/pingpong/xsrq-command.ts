@@ -5,8 +5,8 @@ import { findDevice } from '../devices.js';
 import { ToolError, tool } from '../errors.js';
 import { gidText } from '../gid-text.js';
 import { Listener, connectToServer, readExactly } from './bootstrap.js';
-import { openFor } from './command.js';
 import { type FlagName, type PingPongFlags, withFlags } from './flags.js';
+import { openFor } from './local-address.js';
 import { XRC_ODP, refuseUnsupported } from './memory.js';
 import {
   XSRQ_DESTINATION_BYTES,
@@ -121,7 +121,7 @@ async function pingPong(host: string | undefined, flags: PingPongFlags): Promise
   const device = findDevice(flags.ibDev, (name) => new ToolError(`IB device ${name} not found`));
   const toServer = host === undefined ? undefined : await connectToServer(host, flags.port);
   const listener = toServer === undefined ? await Listener.open(flags.port) : undefined;
-  const context = openFor(device, toServer, flags);
+  const context = await openFor(device, toServer, flags, flags.events !== true);
   const odp = flags.odp === true;
   refuseUnsupported(
     context,
