@@ -139,7 +139,7 @@ export class AnsweredRequests {
     const { begin } = this.core.memory;
     const { segmentBytes } = responder;
     const packets = Math.max(1, Math.ceil(length / segmentBytes));
-    this.#resources.take().describe(OpcodeBit.READ_REQUEST, psn, packets, rkey, hi, lo, length);
+    this.#resources.take().describe(OpcodeBit.READ_REQUEST, psn, packets, responder.pd, rkey, hi, lo, length);
     responder.executed(packets, true, false);
     responder.sender.queueRead(psn, packets, segmentBytes, grant, begin, length, responder.msn, false);
   }
@@ -158,7 +158,7 @@ export class AnsweredRequests {
     const grant = responder.demand(rkey, hi, lo, 8, AccessFlags.REMOTE_ATOMIC);
     if (grant === undefined) return;
     const resource = this.#resources.take();
-    resource.describe(OpcodeBit.ATOMIC, psn, 1, rkey, hi, lo, 8);
+    resource.describe(OpcodeBit.ATOMIC, psn, 1, responder.pd, rkey, hi, lo, 8);
     executeAtomic(opcode, bytes, at, grant.region, this.core.memory.begin, resource.answer);
     responder.executed(1, true, false);
     resource.msn = responder.msn;
@@ -181,22 +181,22 @@ export class AnsweredRequests {
     const rkey = rethRkey(bytes, reth);
     const hi = rethVaHi(bytes, reth);
     const lo = rethVaLo(bytes, reth);
-    if (this.#openFlush(bytes, offset) === undefined) responder.refuseAccess(psn, rkey, hi, lo, length);
+    if (this.#openFlush(bytes, offset, responder.pd) === undefined) responder.refuseAccess(psn, rkey, hi, lo, length);
     else this.#confirm(OpcodeBit.FLUSH, psn, rkey, hi, lo, length);
   }
 
   /** The memory that a FLUSH names: a range of it, or all that the key opens, where no range is looked at. */
-  #openFlush(bytes: Uint8Array, offset: number): RemoteGrant | undefined {
-    const { qp, core, responder } = this;
+  #openFlush(bytes: Uint8Array, offset: number, pd: number): RemoteGrant | undefined {
+    const { qp, core } = this;
     const opcode = bytes[offset];
     const reth = offset + rethOffset[opcode];
     const rkey = rethRkey(bytes, reth);
     const access = flushAccess(bytes, offset);
     if (fethSelectivity(bytes, offset + fethOffset[opcode]) === SelectivityLevel.FLUSH_MR)
-      return core.memory.openWhole(rkey, responder.pd, qp.qpn, access);
+      return core.memory.openWhole(rkey, pd, qp.qpn, access);
     const hi = rethVaHi(bytes, reth);
     const lo = rethVaLo(bytes, reth);
-    return core.memory.openRemote(rkey, responder.pd, qp.qpn, access, hi, lo, rethLength(bytes, reth));
+    return core.memory.openRemote(rkey, pd, qp.qpn, access, hi, lo, rethLength(bytes, reth));
   }
 
   /** A repeated FLUSH flushes again, when it is the same. */
@@ -211,7 +211,7 @@ export class AnsweredRequests {
     if (!same) return false;
     sender.dropFrom(psn);
     if (!sender.hasRoom) return false;
-    if (this.#openFlush(bytes, offset) === undefined) this.responder.refuseRead(psn, true);
+    if (this.#openFlush(bytes, offset, resource.pd) === undefined) this.responder.refuseRead(psn, true);
     else sender.queueConfirmation(psn, resource.msn, true);
     return true;
   }
@@ -243,7 +243,7 @@ export class AnsweredRequests {
   #confirm(operation: number, psn: number, rkey: number, hi: number, lo: number, length: number): void {
     const { responder } = this;
     const resource = this.#resources.take();
-    resource.describe(operation, psn, 1, rkey, hi, lo, length);
+    resource.describe(operation, psn, 1, responder.pd, rkey, hi, lo, length);
     responder.executed(1, true, false);
     resource.msn = responder.msn;
     responder.sender.queueConfirmation(psn, resource.msn, false);
@@ -271,7 +271,7 @@ export class AnsweredRequests {
     if (!sender.hasRoom) return false;
     const { memory } = core;
     const grant =
-      length === 0 ? undefined : memory.openRemote(rkey, responder.pd, qp.qpn, AccessFlags.REMOTE_READ, hi, lo, length);
+      length === 0 ? undefined : memory.openRemote(rkey, resource.pd, qp.qpn, AccessFlags.REMOTE_READ, hi, lo, length);
     if (length > 0 && grant === undefined) responder.refuseRead(psn, true);
     else sender.queueRead(psn, packets, segmentBytes, grant, memory.begin, length, responder.msn, true);
     return true;

@@ -191,7 +191,8 @@ export class Completer {
     for (let i = 0; i < 8; i += 1) answer[i] = bytes[at + 7 - i];
     const { mover } = core;
     const numSge = (control >>> 16) & 0xff;
-    if (mover.scatter(qp.sq.words, entry + SendWqe.DATA, numSge, qp.pd, 0, answer, 0, 8)) this.#progress(psnAdd(psn, 1));
+    if (mover.scatter(qp.sq.words, entry + SendWqe.DATA, numSge, qp.pd, 0, answer, 0, 8))
+      this.#progress(psnAdd(psn, 1));
     else this.fail(WcStatus.LOC_PROT_ERR, mover.syndrome, mover.detail);
   }
 

@@ -7,6 +7,8 @@ export class ResponderResource {
   operation = 0;
   firstPsn = 0;
   packets = 0;
+  /** The protection domain whose memory the request may use: a repeat has no other. */
+  pd = 0;
   rkey = 0;
   addrHi = 0;
   addrLo = 0;
@@ -20,6 +22,7 @@ export class ResponderResource {
     operation: number,
     psn: number,
     packets: number,
+    pd: number,
     rkey: number,
     addrHi: number,
     addrLo: number,
@@ -28,6 +31,7 @@ export class ResponderResource {
     this.operation = operation;
     this.firstPsn = psn;
     this.packets = packets;
+    this.pd = pd;
     this.rkey = rkey;
     this.addrHi = addrHi;
     this.addrLo = addrLo;

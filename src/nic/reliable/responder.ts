@@ -152,9 +152,6 @@ export class Responder implements ReceivingHalf {
     }
     this.segmentBytes = Math.max(meta.segmentBytes, this.qp.mtuBytes);
     const bits = opcodeBits[opcode];
-    const xrceth = xrcethOffset[opcode];
-    const objection =
-      xrceth === 0 ? Syndrome.NONE : this.#receive.choose(xrcethSrqn(bytes, offset + xrceth), this.#open !== Open.NONE);
     if (distance < 0) {
       this.core.counters.duplicateRequest += 1;
       if ((bits & ANSWERED) !== 0) this.#answered.onDuplicate(bytes, offset, bits, psn);
@@ -163,6 +160,9 @@ export class Responder implements ReceivingHalf {
     }
     this.#untold = this.sender.sequenceNakDue;
     this.#told = Told.NOTHING;
+    const xrceth = xrcethOffset[opcode];
+    const objection =
+      xrceth === 0 ? Syndrome.NONE : this.#receive.choose(xrcethSrqn(bytes, offset + xrceth), this.#open !== Open.NONE);
     const header = opcodeHeaderBytes[opcode];
     const pad = bthPadCount(bytes, offset);
     const payload = lengthBytes - header - ICRC_BYTES - pad;
