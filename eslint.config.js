@@ -23,6 +23,7 @@ export default tseslint.config(
         { selector: 'TSEnumDeclaration', message: 'Write a const object and a union type of the same name.' },
       ],
       '@typescript-eslint/no-unused-vars': ['error', { ignoreRestSiblings: true }],
+      '@typescript-eslint/no-unused-private-class-members': 'error',
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       // Numbers and bigints read well in sentences; objects do not.

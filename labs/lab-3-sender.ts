@@ -1,6 +1,6 @@
 // Lab 3, the sender: THE EXERCISE. Steps 1 to 3 are there, and connect. Steps 4 to 11 are yours: put your code in the
 // place of each TODO. It compiles and runs as it is; both sides say how far it came. lab-3.md has the protocol, a hint for
-// each step, and what mistakes look like. After each edit: npm run build
+// each step, and what mistakes look like. What you edit is compiled when you run it.
 //
 //   bin/verbena lab 3 receiver                    in one shell, or on one host
 //   bin/verbena lab 3 sender HOST FILE [ID]       in another
