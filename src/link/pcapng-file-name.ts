@@ -1,5 +1,5 @@
 /** Which file a capture goes to, so that no two programs ever write into one. */
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { parse, join } from 'node:path';
 import type { ErrnoName } from '../spec/index.js';
@@ -26,14 +26,9 @@ export interface OpenCapture {
   readonly renamed: boolean;
 }
 
-function head(path: string): Buffer {
-  const fd = openSync(path, 'r');
-  try {
-    const bytes = Buffer.alloc(HEAD_BYTES);
-    return bytes.subarray(0, readSync(fd, bytes, 0, HEAD_BYTES, 0));
-  } finally {
-    closeSync(fd);
-  }
+function head(fd: number): Buffer {
+  const bytes = Buffer.alloc(HEAD_BYTES);
+  return bytes.subarray(0, readSync(fd, bytes, 0, HEAD_BYTES, 0));
 }
 
 function isAlive(pid: number): boolean {
@@ -46,11 +41,11 @@ function isAlive(pid: number): boolean {
 }
 
 /** Whether the file may be written over: it is empty, or a capture of ours whose program is gone. */
-function isAbandoned(path: string): boolean {
-  let bytes = head(path);
+function isAbandoned(path: string, fd: number): boolean {
+  let bytes = head(fd);
   if (bytes.length === 0) {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, CREATION_MS);
-    bytes = head(path);
+    bytes = head(fd);
     if (bytes.length === 0) return true;
   }
   if (!SECTION_HEADER.every((byte, i) => bytes[i] === byte)) {
@@ -77,14 +72,46 @@ function create(path: string): number | undefined {
   }
 }
 
-function openOrRename(path: string): OpenCapture {
-  const found = statSync(path, { throwIfNoEntry: false });
-  // A pipe, to Wireshark perhaps, or a terminal.
-  if (found !== undefined && !found.isFile()) {
-    return { fd: openSync(path, 'w'), path, isFile: false, renamed: false };
+const { O_RDWR, O_WRONLY } = constants;
+/** Where there are no pipes and no terminals to wait for, there are no such flags. */
+const O_NONBLOCK = (constants.O_NONBLOCK as number | undefined) ?? 0;
+const O_NOCTTY = (constants.O_NOCTTY as number | undefined) ?? 0;
+
+/** Refuses what somebody else has put there: it is theirs to read, and in a directory like /tmp anybody can. */
+function checkOwner(path: string, found: Stats): void {
+  const { uid } = found;
+  // Only root makes devices.
+  if (uid === (process.geteuid?.() ?? uid) || found.isCharacterDevice()) return;
+  throw new LinkError('EACCES', `${path} belongs to user ${uid}, who could read the packets. Choose another name.`);
+}
+
+/** Opens what is there, so that nobody can have another file put in its place meanwhile. */
+function openExisting(path: string, found: Stats): OpenCapture | undefined {
+  // A pipe, to Wireshark perhaps, or a terminal: its reader is never waited for, not for its coming either.
+  const isFile = found.isFile();
+  const fd = openSync(path, (isFile ? O_RDWR : O_WRONLY) | O_NONBLOCK | O_NOCTTY);
+  try {
+    const opened = fstatSync(fd);
+    checkOwner(path, opened);
+    if (opened.isFile() !== isFile) throw new LinkError('EEXIST', `${path} was replaced just now. Try again.`);
+    if (!isFile) return { fd, path, isFile, renamed: false };
+    if (isAbandoned(path, fd)) {
+      ftruncateSync(fd, 0);
+      return { fd, path, isFile, renamed: false };
+    }
+  } catch (error) {
+    closeSync(fd);
+    throw error;
   }
-  const fd = create(path) ?? (isAbandoned(path) ? openSync(path, 'w') : undefined);
+  closeSync(fd);
+  return undefined;
+}
+
+function openOrRename(path: string): OpenCapture {
+  const fd = create(path);
   if (fd !== undefined) return { fd, path, isFile: true, renamed: false };
+  const existing = openExisting(path, statSync(path));
+  if (existing !== undefined) return existing;
   for (let n = 1; n < MAX_SUFFIX; n += 1) {
     const other = withSuffix(path, n === 1 ? `${process.pid}` : `${process.pid}-${n}`);
     const otherFd = create(other);
@@ -98,6 +125,7 @@ const NEAREST_ERRNO: Readonly<Record<string, ErrnoName>> = {
   EDQUOT: 'ENOSPC',
   EISDIR: 'EINVAL',
   ENOTDIR: 'EINVAL',
+  ENXIO: 'EAGAIN',
   EROFS: 'EACCES',
 };
 
@@ -115,6 +143,7 @@ export function captureError(path: string, error: unknown): LinkError {
     ENOENT: 'its folder does not exist',
     ENOTDIR: 'its folder is a file',
     EISDIR: `it is a folder. Name a file in it, such as ${join(path, 'capture.pcapng')}`,
+    ENXIO: 'nobody reads from the pipe yet. Start its reader first',
     EPIPE: 'nobody reads from the pipe any more',
   };
   const reason = because[code] ?? (error instanceof Error ? error.message : String(error));

@@ -1,16 +1,24 @@
 /** Captures as files that Wireshark reads. */
 import { closeSync, ftruncateSync, rmSync, writeSync } from 'node:fs';
 import { LinkType, pcapngHeader, pcapngPacket } from '../wire/index.js';
-import type { LinkError } from './link-error.js';
+import { codeOf, type LinkError } from './link-error.js';
 import { applicationName, captureError, openCapture } from './pcapng-file-name.js';
 import type { PacketRecorder } from './tap.js';
 
 const BUFFER_BYTES = 256 * 1024;
+/** What waits for the reader of a pipe; packets beyond that are left out. */
+const PIPE_BUFFER_BYTES = 4 * 1024 * 1024;
 /** Longer than this nothing lies in memory only, as long as the thread's event loop runs. */
 const HOLD_MS = 200;
+/** How long a reader that has taken nothing is left alone before it is offered more. */
+const OFFER_MS = 10;
+/** How long the end of a capture waits for a reader. */
+const LAST_OFFER_MS = 200;
+
+const idle = new Int32Array(new SharedArrayBuffer(4));
 
 export interface PcapngFileOptions {
-  /** Told, in a sentence, when the file had to be named otherwise or cannot be written any further. */
+  /** Told, in a sentence, when the file had to be named otherwise, lacks packets, or cannot be written any further. */
   readonly warn?: ((text: string) => void) | undefined;
 }
 
@@ -27,18 +35,26 @@ function closeAll(): void {
  * When it cannot be written any further (a full disk), it is cut back to the last whole packet, {@link failure} says why,
  * `warn` is called once, and what follows is not recorded: the traffic goes on. What is still in memory is written when the
  * process exits, unless a signal kills it.
+ *
+ * The reader of a pipe is waited for at the end alone, and not for long. Before that, what it does not take in time is left
+ * out, whole packets at a time; the next packet that is recorded says how many there were.
  */
 export class PcapngFile implements PacketRecorder {
   /** Where it is really written. */
   readonly path: string;
   readonly #isFile: boolean;
   readonly #warn: (text: string) => void;
-  readonly #buffer = new Uint8Array(BUFFER_BYTES);
+  readonly #buffer: Uint8Array;
   #used = 0;
   #writtenBytes = 0;
   #fd: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #failure: LinkError | undefined;
+  /** When a reader that takes nothing is offered more. */
+  #offerAtMs = 0;
+  /** Packets left out, and how many of them were not told of yet by one that was recorded. */
+  #missed = 0;
+  #untold = 0;
 
   /** @throws LinkError when the file cannot be made, or not even its header can be written */
   constructor(name: string, { warn }: PcapngFileOptions = {}) {
@@ -47,9 +63,10 @@ export class PcapngFile implements PacketRecorder {
     this.path = path;
     this.#isFile = isFile;
     this.#fd = fd;
-    const header = pcapngHeader({ linkType: LinkType.RAW, appName: applicationName() });
+    this.#buffer = new Uint8Array(isFile ? BUFFER_BYTES : PIPE_BUFFER_BYTES);
+    this.#append(pcapngHeader({ linkType: LinkType.RAW, appName: applicationName() }));
     try {
-      this.#write(header);
+      this.#writeBuffer();
     } catch (error) {
       this.#fd = undefined;
       closeSync(fd);
@@ -68,54 +85,90 @@ export class PcapngFile implements PacketRecorder {
 
   /** @param comment shown by Wireshark beside the packet */
   record(timestampNs: bigint, ipPacket: Uint8Array, direction: 'in' | 'out', comment?: string): boolean {
-    if (this.#isClosed()) return false;
-    const block = pcapngPacket(timestampNs, ipPacket, { direction, ...(comment !== undefined && { comment }) });
-    if (this.#used + block.length > BUFFER_BYTES) {
-      this.sync();
-      // Which may have been the end of it.
-      if (this.#isClosed()) return false;
-    }
-    this.#buffer.set(block, this.#used);
-    this.#used += block.length;
+    if (this.#fd === undefined) return false;
+    const options = { direction, droppedBefore: this.#untold, ...(comment !== undefined && { comment }) };
+    const block = pcapngPacket(timestampNs, ipPacket, options);
+    if (!this.#hasRoomFor(block.length)) return this.#leaveOut();
+    this.#append(block);
+    this.#untold = 0;
     this.#timer ??= setTimeout(() => this.sync(), HOLD_MS).unref();
     return true;
-  }
-
-  #isClosed(): boolean {
-    return this.#fd === undefined;
   }
 
   sync(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#fd === undefined || this.#used === 0) return;
-    const pending = this.#buffer.subarray(0, this.#used);
     const start = this.#writtenBytes;
-    this.#used = 0;
+    const pending = this.#buffer.subarray(0, this.#used);
     try {
-      this.#write(pending);
+      this.#writeBuffer();
     } catch (error) {
       this.#stop(error, pending, start);
+      return;
     }
+    if (this.#used > 0) this.#timer = setTimeout(() => this.sync(), OFFER_MS).unref();
   }
 
   close(): void {
-    this.sync();
+    if (this.#fd === undefined) return;
+    for (let waitedMs = 0; ; waitedMs += OFFER_MS) {
+      this.sync();
+      if (this.#used === 0 || waitedMs >= LAST_OFFER_MS) break;
+      Atomics.wait(idle, 0, 0, OFFER_MS);
+    }
+    const missed = this.#missed > 0 ? `${this.#missed} packets are left out of it` : 'its last packets are left out';
+    if (this.#failure === undefined && (this.#missed > 0 || this.#used > 0))
+      this.#warn(`the capture ${this.path} is not complete: ${missed}, since its reader did not take them in time.`);
     this.#closeFd();
   }
 
-  /** Writes all of it; where that fails, #writtenBytes tells how far it came. */
-  #write(bytes: Uint8Array): void {
+  #append(block: Uint8Array): void {
+    this.#buffer.set(block, this.#used);
+    this.#used += block.length;
+  }
+
+  /** Makes room by writing, when there is none. */
+  #hasRoomFor(lengthBytes: number): boolean {
+    const fits = (): boolean => this.#used + lengthBytes <= this.#buffer.length;
+    if (fits()) return true;
+    // To ask a pipe that is full costs more than a packet.
+    if (!this.#isFile && performance.now() < this.#offerAtMs) return false;
+    this.sync();
+    // Which may have been the end of it.
+    return this.#fd !== undefined && fits();
+  }
+
+  #leaveOut(): false {
+    if (this.#fd === undefined) return false;
+    this.#untold += 1;
+    this.#missed += 1;
+    if (this.#missed === 1)
+      this.#warn(
+        `the capture ${this.path} is not complete: packets are left out, since its reader takes them more slowly than they come.`,
+      );
+    return false;
+  }
+
+  /** Writes all of the buffer, or what a pipe takes; where that fails, #writtenBytes tells how far it came. */
+  #writeBuffer(): void {
     let done = 0;
-    while (this.#fd !== undefined && done < bytes.length) {
-      const count = writeSync(this.#fd, bytes, done, bytes.length - done);
-      done += count;
-      this.#writtenBytes += count;
+    try {
+      while (this.#fd !== undefined && done < this.#used) {
+        const count = writeSync(this.#fd, this.#buffer, done, this.#used - done);
+        done += count;
+        this.#writtenBytes += count;
+      }
+    } catch (error) {
+      if (codeOf(error) !== 'EAGAIN') throw error;
+      this.#offerAtMs = performance.now() + OFFER_MS;
     }
+    this.#buffer.copyWithin(0, done, this.#used);
+    this.#used -= done;
   }
 
   #stop(error: unknown, pending: Uint8Array, start: number): void {
     this.#failure = captureError(this.path, error);
+    this.#used = 0;
     if (this.#isFile) this.#cutBack(pending, start);
     this.#closeFd();
     this.#warn(`${this.#failure.message} Recording ends here; the traffic goes on.`);
@@ -139,6 +192,7 @@ export class PcapngFile implements PacketRecorder {
     const fd = this.#fd;
     if (fd === undefined) return;
     this.#fd = undefined;
+    clearTimeout(this.#timer);
     openFiles.delete(this);
     if (openFiles.size === 0) process.off('exit', closeAll);
     try {

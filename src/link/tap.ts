@@ -52,6 +52,7 @@ class Reporter {
   readonly #clockNs: () => bigint;
   #packet: Uint8Array;
   packets = 0;
+  missed = 0;
 
   constructor(
     private readonly recorder: PacketRecorder,
@@ -107,6 +108,7 @@ class Reporter {
 
   #keep(direction: 'in' | 'out', ipPacket: Uint8Array): void {
     if (this.recorder.record(this.#clockNs(), ipPacket, direction)) this.packets += 1;
+    else this.missed += 1;
   }
 }
 
@@ -234,7 +236,8 @@ export class TappedLink extends LinkAround {
   }
 
   override statistics(): Record<string, number> {
-    return { ...super.statistics(), captured_packets: this.#reporter.packets };
+    const { packets, missed } = this.#reporter;
+    return { ...super.statistics(), captured_packets: packets, capture_missed_packets: missed };
   }
 }
 

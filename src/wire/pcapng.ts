@@ -16,6 +16,7 @@ export const PcapngOption = {
   END: 0,
   COMMENT: 1,
   EPB_FLAGS: 2,
+  EPB_DROPCOUNT: 4,
   SHB_USERAPPL: 4,
   IF_TSRESOL: 9,
   IF_TSOFFSET: 14,
@@ -93,15 +94,23 @@ export interface PcapngPacketOptions {
   readonly comment?: string;
   /** Bytes of the frame on the wire, when `data` is only its beginning. */
   readonly originalLength?: number;
+  /** Packets that the capture lacks between the one before and this one. */
+  readonly droppedBefore?: number;
 }
 
 /** One packet. */
 export function pcapngPacket(timestampNs: bigint, data: Uint8Array, options: PcapngPacketOptions = {}): Uint8Array {
-  const { direction, comment, originalLength = data.length } = options;
+  const { direction, comment, originalLength = data.length, droppedBefore = 0 } = options;
   const list: Option[] = [];
   if (comment !== undefined) list.push({ code: PcapngOption.COMMENT, value: text.encode(comment) });
   if (direction !== undefined) {
     list.push({ code: PcapngOption.EPB_FLAGS, value: Uint8Array.of(direction === 'in' ? 1 : 2, 0, 0, 0) });
+  }
+  if (droppedBefore > 0) {
+    const value = new Uint8Array(8);
+    putU32Le(value, 0, droppedBefore);
+    putU32Le(value, 4, Math.floor(droppedBefore / 0x1_0000_0000));
+    list.push({ code: PcapngOption.EPB_DROPCOUNT, value });
   }
   const block = makeBlock(PcapngBlock.ENHANCED_PACKET, 20 + data.length, list);
   putU32Le(block, 12, Number(BigInt.asIntN(32, timestampNs >> 32n)));

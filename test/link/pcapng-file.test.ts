@@ -1,6 +1,19 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  chownSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -39,6 +52,44 @@ function run(source: string, before = ''): { status: number | null; output: stri
       : spawnSync('sh', ['-c', `${before}; exec "$0" "$@"`, process.execPath, ...args], { encoding: 'utf8' });
   return { status, output: stdout + stderr };
 }
+
+/** A pipe, and its reader's end, when there is to be one. */
+function pipe(name: string): { path: string; reader: () => PipeReader } {
+  execFileSync('mkfifo', [at(name)]);
+  return { path: at(name), reader: () => new PipeReader(at(name)) };
+}
+
+/** Reads when it is asked to, and only then. */
+class PipeReader implements Disposable {
+  readonly #fd: number;
+  readonly #chunks: Buffer[] = [];
+
+  constructor(path: string) {
+    this.#fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  }
+
+  /** Takes all that is in the pipe. @returns all that was ever taken */
+  drain(): Buffer {
+    const chunk = Buffer.alloc(65536);
+    try {
+      for (let count = -1; count !== 0;) {
+        count = readSync(this.#fd, chunk);
+        this.#chunks.push(Buffer.from(chunk.subarray(0, count)));
+      }
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error;
+    }
+    return Buffer.concat(this.#chunks);
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.#fd);
+  }
+}
+
+const noPipes = process.platform === 'win32' && 'there are no named pipes';
+/** Another user's, whoever that is. */
+const STRANGER = 54321;
 
 describe('PcapngFile', () => {
   after(() => {
@@ -146,6 +197,72 @@ describe('PcapngFile', () => {
     writeFileSync(at('letter.txt'), 'Dear reader');
     fails(at('letter.txt'), 'EEXIST', /exists and is not a capture/);
     assert.equal(readFileSync(at('letter.txt'), 'utf8'), 'Dear reader');
+  });
+
+  it('waits for no reader of a pipe to come', { skip: noPipes }, () => {
+    const { path } = pipe('unread');
+    fails(path, 'EAGAIN', /unread cannot be written: nobody reads from the pipe yet. Start its reader first\.$/);
+  });
+
+  it('leaves out, counts and tells what the reader of a pipe does not take in time', { skip: noPipes }, () => {
+    const PACKETS = 2000;
+    const { path, reader: open } = pipe('slow');
+    using reader = open();
+    const warnings: string[] = [];
+    const file = new PcapngFile(path, { warn: (text) => warnings.push(text) });
+    let kept = 0;
+    for (let n = 0; n < PACKETS; n += 1) if (file.record(BigInt(n), packet(4000, n), 'out')) kept += 1;
+    assert.ok(kept > 0 && kept < PACKETS, `${kept} packets`);
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0], /slow is not complete: packets are left out, since its reader takes them more slowly/);
+    // Goes on when the reader does, with whole packets.
+    for (let taken = -1, now = 0; now !== taken; now = reader.drain().length) {
+      taken = now;
+      file.sync();
+    }
+    assert.equal(file.record(9999n, packet(100, 1), 'in'), true);
+    file.close();
+    const bytes = reader.drain();
+    const packets = [...readCapture(bytes)].map(({ data }) => data);
+    assert.equal(packets.length, kept + 1);
+    const whole = (data: Uint8Array, n: number): boolean =>
+      Buffer.compare(data, n < kept ? packet(4000, n) : packet(100, 1)) === 0;
+    assert.ok(packets.every(whole));
+    // The option of the last packet that says how many there were before it (epb_dropcount).
+    const dropCount = Buffer.alloc(12);
+    dropCount.writeUInt32LE(4 | (8 << 16), 0);
+    dropCount.writeBigUInt64LE(BigInt(PACKETS - kept), 4);
+    assert.ok(bytes.subarray(-200).includes(dropCount));
+    assert.match(warnings[1], new RegExp(`not complete: ${PACKETS - kept} packets are left out of it`));
+  });
+
+  it('waits a moment only for the reader of a pipe at its end', { skip: noPipes }, () => {
+    const { path, reader: open } = pipe('lazy');
+    using reader = open();
+    const warnings: string[] = [];
+    const file = new PcapngFile(path, { warn: (text) => warnings.push(text) });
+    for (let n = 0; n < 100; n += 1) assert.equal(file.record(0n, packet(4000, n), 'out'), true);
+    file.close();
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0], /not complete: its last packets are left out/);
+    assert.ok(reader.drain().length > 0);
+  });
+
+  const noStranger = process.geteuid?.() !== 0 && 'only root can make files of others';
+
+  it('writes into no file that somebody else has put there', { skip: noStranger }, () => {
+    writeFileSync(at('planted.pcapng'), '', { mode: 0o666 });
+    chownSync(at('planted.pcapng'), STRANGER, STRANGER);
+    fails(at('planted.pcapng'), 'EACCES', /belongs to user 54321, who could read the packets. Choose another name\.$/);
+    assert.equal(readFileSync(at('planted.pcapng'), 'utf8'), '');
+  });
+
+  it("writes into nobody else's pipe", { skip: noStranger }, () => {
+    const { path, reader: open } = pipe('tapped');
+    chownSync(path, STRANGER, STRANGER);
+    using reader = open();
+    fails(path, 'EACCES', /belongs to user 54321/);
+    assert.equal(reader.drain().length, 0);
   });
 
   it('says why a file cannot be made', () => {

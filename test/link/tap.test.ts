@@ -248,7 +248,7 @@ describe('tap', () => {
       ],
     );
     assert.deepEqual(tape.calls, ['sync', 'close']);
-    assert.deepEqual(link.statistics(), { sent_packets: 7, captured_packets: 0 });
+    assert.deepEqual(link.statistics(), { sent_packets: 7, captured_packets: 0, capture_missed_packets: 0 });
     assert.deepEqual([link.gid, link.ipv6, link.maxPacketBytes], [A, false, 4200]);
   });
 });

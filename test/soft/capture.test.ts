@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { openDevice, SendFlags, WrOpcode } from '../../src/index.js';
+import { openDevice, SendFlags, WcStatus, WrOpcode } from '../../src/index.js';
 import { crc32, datagramIcrc, Opcode, opcodeName, parseFrame, readCapture } from '../../src/wire/index.js';
 import { connect, drainOne, makeSide } from './support/pair.js';
 import { NET } from '../support/loopback.js';
@@ -50,6 +51,31 @@ for (const host of ['inline', 'thread'] as const) {
     assert.equal(context.address, `${NET}.2`);
   });
 }
+
+const noPipes = process.platform === 'win32' && 'there are no named pipes';
+
+for (const host of ['inline', 'thread'] as const)
+  test(`a capture whose reader pauses stops nobody, hosted ${host}`, { skip: noPipes }, () => {
+    const BYTES = 8 << 20;
+    const capture = join(folder, `paused-${host}`);
+    execFileSync('mkfifo', [capture]);
+    const reader = openSync(capture, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const warnings: string[] = [];
+      using context = openDevice({ host, address: `${NET}.6`, capture, warn: (text) => warnings.push(text) });
+      const { qp, cq, mr } = makeSide(context, { bytes: 2 * BYTES });
+      connect(qp, { qpNum: qp.qpNum, dgid: context.queryGid(1, 0) });
+      mr.bytes.fill(7, 0, BYTES);
+      const rdma = { remoteAddr: mr.addr + BigInt(BYTES), rkey: mr.rkey };
+      const sgList = [mr.sge(0, BYTES)];
+      qp.postSend({ opcode: WrOpcode.RDMA_WRITE, sendFlags: SendFlags.SIGNALED, sgList, rdma });
+      assert.equal(drainOne(cq).status, WcStatus.SUCCESS);
+      assert.ok(mr.bytes.subarray(BYTES).every((byte) => byte === 7));
+      assert.ok(context.counters()['link_capture_missed_packets'] > 0);
+    } finally {
+      closeSync(reader);
+    }
+  });
 
 test('a full disk is said when the device is opened', { skip: !existsSync('/dev/full') }, () => {
   assert.throws(() => openDevice({ host: 'thread', address: `${NET}.2`, capture: '/dev/full' }), {
