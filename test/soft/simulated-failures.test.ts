@@ -1,7 +1,25 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { connect as connectByCm, listen, SendFlags, SimulatedCluster, WcStatus, WrOpcode } from '../../src/index.js';
+import { setImmediate } from 'node:timers/promises';
+import {
+  connect as connectByCm,
+  type Connection,
+  type Context,
+  listen,
+  type Listener,
+  SendFlags,
+  SimulatedCluster,
+  WcStatus,
+  WrOpcode,
+} from '../../src/index.js';
 import { connect, drainOne, makeSide, type Side } from './support/pair.js';
+
+/** What there is on a device that is about to crash. */
+interface Crashing {
+  readonly context: Context;
+  readonly listener: Listener;
+  readonly connection: Connection;
+}
 
 /** Two connected queue pairs that ask every 8 ms, twice. */
 function openPair(): { cluster: SimulatedCluster; a: Side; b: Side } {
@@ -80,6 +98,29 @@ describe('a device that crashes', () => {
     assert.equal(cluster.network.statistics()['sent'], sent);
     connection[Symbol.dispose]();
   });
+
+  for (const [what, wait] of [
+    ['requests', ({ listener }: Crashing) => listener.next()],
+    ['completions', ({ connection }: Crashing) => connection.recvComp()],
+    ['the end of a connection', ({ connection }: Crashing) => connection.closed],
+    ['asynchronous events', ({ context }: Crashing) => context.asyncEvents()[Symbol.asyncIterator]().next()],
+  ] as const)
+    test(`takes along who waits there for ${what}: no time passes for them, and they are told nothing`, async () => {
+      const cluster = new SimulatedCluster({ seed: 1 });
+      const [a, b] = [cluster.open('10.0.0.1'), cluster.open('10.0.0.2')];
+      const [atA, listener] = [listen({ context: a }), listen({ context: b })];
+      const accepted = atA.next().then((request) => request.accept());
+      const connection = await connectByCm({ ...atA.address, context: b });
+      (await accepted)[Symbol.dispose]();
+      let told = false;
+      const tell = (): boolean => (told = true);
+      wait({ context: b, listener, connection }).then(tell, tell);
+      let passed = false;
+      cluster.network.at(cluster.nowUs + 60_000_000, () => (passed = true));
+      cluster.crash(b);
+      for (let i = 0; i < 100; i += 1) await setImmediate();
+      assert.deepEqual([told, passed], [false, false]);
+    });
 
   test('leaves its address to the next one', () => {
     const { cluster, b } = openPair();
