@@ -1,7 +1,6 @@
 /** The asking side: rounds of WRITE, announcement, READ and atomic over a connection, each checked. */
 import {
   AccessFlags,
-  alloc,
   CmOption,
   type Connection,
   connect,
@@ -14,6 +13,7 @@ import {
   WrOpcode,
 } from '../../src/index.js';
 import type { Choices } from '../fuzz/random.js';
+import { nextMemory } from '../support/memory.js';
 import { ACK_TIMEOUT, Conversation, RETRIES } from './conversation.js';
 import type { Desk } from './desk.js';
 import { at } from './mortality.js';
@@ -39,6 +39,7 @@ export class Desktop {
   };
 
   constructor(
+    host: string,
     readonly slots: number,
     readonly slotBytes: number,
   ) {
@@ -50,7 +51,7 @@ export class Desktop {
     const echo = atomic + slots * 16;
     const end = echo + slots * NOTICE_BYTES;
     this.at = { write, notice, landing, atomic, echo, end };
-    this.memory = alloc(end + 4096);
+    this.memory = nextMemory(host, end + 4096);
     this.words = wordsOf(this.memory);
   }
 

@@ -67,7 +67,7 @@ export class Crowd {
   /** @returns whether all went well */
   async #one(): Promise<boolean> {
     const { context, desk, options } = this;
-    const desktop = this.#desktops.pop() ?? new Desktop(SLOTS, SLOT_BYTES);
+    const desktop = this.#desktops.pop() ?? new Desktop(context.host, SLOTS, SLOT_BYTES);
     const choices = this.#choices;
     const talk: Talk = {
       context,

@@ -1,8 +1,7 @@
 /** The end of a program towards its supervisor, whether it runs in a process of its own or in a thread of one. */
 import { readdirSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collector } from '../support/memory.js';
 import { type Figures, type Footprint, noFigures, type Order, type Report } from './protocol.js';
 import { Stalls } from './stalls.js';
 
@@ -10,8 +9,10 @@ const STATUS_MS = 1000;
 /** A garbage collection goes before each. */
 const STATUSES_PER_FOOTPRINT = 8;
 
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void; // V8's own function, by the flag above
+/** Mean of the times between collections at moments of chance. */
+const COLLECTION_MS = 1000;
+
+const collectGarbage = collector();
 
 function footprint(): Footprint {
   collectGarbage();
@@ -29,6 +30,7 @@ export class Desk {
   #statuses = 0;
   readonly #stalls = new Stalls();
   readonly #timer: NodeJS.Timeout;
+  #collection: NodeJS.Timeout;
 
   constructor(obey: (order: Order) => void) {
     const take = (order: unknown): void => obey(order as Order); // a supervisor sends nothing else
@@ -42,6 +44,7 @@ export class Desk {
       parentPort.unref();
     }
     this.#timer = setInterval(() => this.status(), STATUS_MS);
+    this.#collection = this.#collectLater();
   }
 
   tell(report: Report): void {
@@ -81,6 +84,18 @@ export class Desk {
   close(): void {
     this.status(true);
     clearInterval(this.#timer);
+    clearTimeout(this.#collection);
     this.#stalls.stop();
+  }
+
+  /** What nobody holds is gone at any moment, also in the midst of a transfer. */
+  #collectLater(): NodeJS.Timeout {
+    return setTimeout(
+      () => {
+        collectGarbage();
+        this.#collection = this.#collectLater();
+      },
+      2 * COLLECTION_MS * Math.random(),
+    );
   }
 }

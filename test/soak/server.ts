@@ -1,7 +1,6 @@
 /** The serving side: takes whoever comes, lets each touch a shelf of its own, and checks what came. */
 import {
   AccessFlags,
-  alloc,
   CmOption,
   type CmId,
   type Connection,
@@ -14,6 +13,7 @@ import {
   type WorkCompletion,
   WrOpcode,
 } from '../../src/index.js';
+import { nextMemory } from '../support/memory.js';
 import { ACK_TIMEOUT, Conversation, harmless, PATIENCE_MS } from './conversation.js';
 import type { Desk } from './desk.js';
 import { at } from './mortality.js';
@@ -91,7 +91,7 @@ export class Server {
     private readonly seed: number,
   ) {
     this.#pd = context.allocPd();
-    this.#shelves = new Shelves((text) => desk.violation(text));
+    this.#shelves = new Shelves(context.host, (text) => desk.violation(text));
     this.#listener = listen({ context, host: context.address, port: PORT });
     void this.#serve();
   }
@@ -122,7 +122,7 @@ export class Server {
     const shelf = this.#shelves.take(hello);
     this.#libraries += 1;
     const welcome = shelf.open(this.#pd, hello, (this.seed + this.#libraries * 7919) >>> 0);
-    const desktop = this.#pd.regMr(alloc(RECEIVES * NOTICE_BYTES), AccessFlags.LOCAL_WRITE);
+    const desktop = this.#pd.regMr(nextMemory(this.#pd.context.host, RECEIVES * NOTICE_BYTES), AccessFlags.LOCAL_WRITE);
     try {
       const accepting = request.accept({
         pd: this.#pd,

@@ -1,5 +1,6 @@
 /** A server's memory for one connection: what the peer may touch, between stretches that nobody may. */
-import { AccessFlags, alloc, type Mr, type Pd } from '../../src/index.js';
+import { AccessFlags, type Mr, type Pd } from '../../src/index.js';
+import { nextMemory } from '../support/memory.js';
 import { FILLER, fill, fillerProblem, lengthOf, patternProblem, tornProblem, wordsOf } from './pattern.js';
 import type { Hello, Welcome } from './protocol.js';
 import { LIBRARY_ROUND } from './sizes.js';
@@ -13,8 +14,8 @@ class Guarded {
   readonly words: Int32Array;
   readonly #guards: readonly Int32Array[];
 
-  constructor(lengthBytes: number) {
-    const all = alloc(lengthBytes + 2 * GUARD_BYTES);
+  constructor(host: string, lengthBytes: number) {
+    const all = nextMemory(host, lengthBytes + 2 * GUARD_BYTES);
     const words = wordsOf(all);
     words.fill(FILLER);
     this.bytes = all.subarray(GUARD_BYTES, GUARD_BYTES + lengthBytes);
@@ -31,7 +32,7 @@ class Guarded {
 export class Shelf {
   readonly #slots: Guarded;
   readonly #library: Guarded;
-  readonly #counter = new Guarded(COUNTER_BYTES);
+  readonly #counter: Guarded;
   /** What the slots held when they were last looked at. */
   readonly #before: Int32Array;
   readonly #slotWords: number;
@@ -41,11 +42,13 @@ export class Shelf {
   #next = 0;
 
   constructor(
+    host: string,
     readonly slots: number,
     readonly slotBytes: number,
   ) {
-    this.#slots = new Guarded(slots * slotBytes);
-    this.#library = new Guarded(slotBytes);
+    this.#slots = new Guarded(host, slots * slotBytes);
+    this.#library = new Guarded(host, slotBytes);
+    this.#counter = new Guarded(host, COUNTER_BYTES);
     this.#before = new Int32Array(this.#slots.words.length);
     this.#slotWords = slotBytes >> 2;
   }
@@ -132,10 +135,14 @@ export class Shelves {
   readonly #free = new Map<string, Shelf[]>();
   readonly #aside = new Set<NodeJS.Timeout>();
 
-  constructor(private readonly violation: (text: string) => void) {}
+  /** @param host of the NIC with which they are registered */
+  constructor(
+    private readonly host: string,
+    private readonly violation: (text: string) => void,
+  ) {}
 
   take({ slots, slotBytes }: Hello): Shelf {
-    return this.#list(slots, slotBytes).pop() ?? new Shelf(slots, slotBytes);
+    return this.#list(slots, slotBytes).pop() ?? new Shelf(this.host, slots, slotBytes);
   }
 
   /** Of one that is closed. */

@@ -21,7 +21,7 @@ const REST_MS = 100;
 export class SteadyClient {
   readonly #pd: Pd;
   readonly #choices: Choices;
-  readonly #desktop = new Desktop(SLOTS, SLOT_BYTES);
+  readonly #desktop: Desktop;
   readonly #over: Promise<void>;
   #asking: Asking | undefined;
   #interrupted = false;
@@ -34,6 +34,7 @@ export class SteadyClient {
   ) {
     this.#pd = context.allocPd();
     this.#choices = new Choices(options.seed);
+    this.#desktop = new Desktop(context.host, SLOTS, SLOT_BYTES);
     this.#over = this.#live();
   }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { canNailDown, isShared } from '../../src/host/index.js';
+import { isShared } from '../../src/host/index.js';
 import {
   AccessFlags,
   alloc,
@@ -25,19 +25,14 @@ import {
   type Side,
 } from './support/pair.js';
 import { loopback, NET } from '../support/loopback.js';
-import { collector, foreign, type Origin, ORIGINS, THEFTS, wasmMemory } from '../support/memory.js';
+import { collector, foreign, isTaken, type Origin, ORIGINS, THEFTS, wasmMemory } from '../support/memory.js';
 
 const { SIGNALED } = SendFlags;
-
-/** Whether a NIC hosted so takes memory of that kind. */
-function isTaken(hosting: Hosting, { lasting }: Origin): boolean {
-  return hosting !== 'thread' || lasting === 'always' || (lasting === 'nailed' && canNailDown());
-}
 
 for (const hosting of HOSTINGS) {
   describe(`memory, hosted ${hosting}`, () => {
     for (const origin of ORIGINS) {
-      if (!isTaken(hosting, origin)) {
+      if (!isTaken(hosting, origin.lasting)) {
         test(`that could be taken away is refused: ${origin.name}`, () => {
           using pair = new Pair(hosting, NET);
           assert.throws(() => pair.b.pd.regMr(origin.make(), ALL_ACCESS), {
@@ -69,7 +64,7 @@ for (const hosting of HOSTINGS) {
       });
     }
 
-    for (const origin of ORIGINS.filter((each) => each.stealable === true && isTaken(hosting, each)))
+    for (const origin of ORIGINS.filter((each) => each.stealable === true && isTaken(hosting, each.lasting)))
       for (const [way, steal] of THEFTS)
         test(`is not touched once it was taken away by ${way}, or cannot be: ${origin.name}`, async () => {
           using pair = new Pair(hosting, NET);
@@ -137,7 +132,7 @@ for (const hosting of HOSTINGS) {
       const regions = forget(
         a,
         far(),
-        ORIGINS.filter((each) => isTaken(hosting, each)),
+        ORIGINS.filter((each) => isTaken(hosting, each.lasting)),
       );
       const collect = collector();
       for (let round = 0; round < 3; round += 1) {

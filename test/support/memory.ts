@@ -1,7 +1,8 @@
 /** Memory of every origin, and the ways by which a program can lose it. */
 import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { createContext, runInContext, runInNewContext } from 'node:vm';
 import { MessageChannel } from 'node:worker_threads';
+import { canNailDown } from '../../src/host/index.js';
 import { alloc, type RegistrableMemory } from '../../src/index.js';
 
 /** A `WebAssembly.Memory`. Node has it; its type declarations for Node leave it out. */
@@ -14,9 +15,12 @@ const { WebAssembly } = globalThis as unknown as {
   WebAssembly: { Memory: new (size: { initial: number; maximum: number; shared?: boolean }) => WasmMemory };
 };
 
-/** One page of 64 KiB, which may grow to four. */
-export function wasmMemory(shared = false): WasmMemory {
-  return new WebAssembly.Memory({ initial: 1, maximum: 4, shared });
+const WASM_PAGE = 65536;
+
+/** Enough pages of 64 KiB, which may become three more. */
+export function wasmMemory(shared = false, lengthBytes = WASM_PAGE): WasmMemory {
+  const initial = Math.ceil(lengthBytes / WASM_PAGE);
+  return new WebAssembly.Memory({ initial, maximum: initial + 3, shared });
 }
 
 /** Lets it grow by a page. @returns its buffers before and afterwards */
@@ -26,10 +30,12 @@ export function grownWasm(memory: WasmMemory): [ArrayBuffer, ArrayBuffer] {
   return [before, memory.buffer];
 }
 
+const realm = createContext();
+
 /** Something of another realm. */
 export function foreign(expression: string): ArrayBuffer {
   // Whoever asks says what it is.
-  return runInNewContext(expression) as ArrayBuffer;
+  return runInContext(expression, realm) as ArrayBuffer;
 }
 
 /** The collector of garbage, called by hand. */
@@ -49,23 +55,45 @@ export interface Origin {
   make(): RegistrableMemory;
 }
 
-/** Every kind of memory that can be registered; each has at least 32 bytes. */
-export const ORIGINS: readonly Origin[] = [
-  { name: 'memory from alloc()', lasting: 'always', make: () => alloc(10_000) },
-  { name: 'a SharedArrayBuffer', lasting: 'always', make: () => new SharedArrayBuffer(5000) },
+interface Source extends Omit<Origin, 'make'> {
+  make(lengthBytes: number): Uint8Array;
+}
+
+/** Where programs get memory of any length from. */
+const SOURCES: readonly Source[] = [
+  { name: 'memory from alloc()', lasting: 'always', make: (length) => alloc(length) },
+  { name: 'a SharedArrayBuffer', lasting: 'always', make: (length) => new Uint8Array(new SharedArrayBuffer(length)) },
   {
     name: 'a SharedArrayBuffer that can grow',
     lasting: 'always',
-    make: () => foreign('new SharedArrayBuffer(5000, { maxByteLength: 10000 })'),
+    make: (length) =>
+      new Uint8Array(foreign(`new SharedArrayBuffer(${length}, { maxByteLength: ${2 * length} })`), 0, length),
   },
   {
     name: 'a SharedArrayBuffer of another realm',
     lasting: 'always',
-    make: () => foreign('new SharedArrayBuffer(5000)'),
+    make: (length) => new Uint8Array(foreign(`new SharedArrayBuffer(${length})`)),
   },
-  { name: 'shared memory of WebAssembly', lasting: 'always', make: () => wasmMemory(true).buffer },
-  { name: 'an ArrayBuffer', lasting: 'nailed', stealable: true, make: () => new ArrayBuffer(5000) },
-  { name: 'a Buffer of its own', lasting: 'nailed', make: () => Buffer.alloc(5000) },
+  {
+    name: 'shared memory of WebAssembly',
+    lasting: 'always',
+    make: (length) => new Uint8Array(wasmMemory(true, length).buffer, 0, length),
+  },
+  { name: 'a typed array', lasting: 'nailed', stealable: true, make: (length) => new Uint8Array(length) },
+  { name: 'a Buffer of its own', lasting: 'nailed', make: (length) => Buffer.alloc(length) },
+  {
+    name: 'a typed array of another realm',
+    lasting: 'nailed',
+    stealable: true,
+    make: (length) => new Uint8Array(foreign(`new Uint8Array(${length}).buffer`)),
+  },
+];
+
+/** Every kind of memory that can be registered; each has at least 32 bytes. */
+export const ORIGINS: readonly Origin[] = [
+  ...SOURCES.map((source) => ({ ...source, make: () => source.make(5000) })),
+  { name: 'an ArrayBuffer', lasting: 'nailed', make: () => new ArrayBuffer(5000) },
+  { name: 'a bare SharedArrayBuffer', lasting: 'always', make: () => new SharedArrayBuffer(5000) },
   { name: 'a small Buffer out of the pool', lasting: 'nailed', make: () => Buffer.from('x'.repeat(100)) },
   { name: 'a typed array small enough for V8’s heap', lasting: 'nailed', make: () => new Uint8Array(32) },
   {
@@ -75,14 +103,22 @@ export const ORIGINS: readonly Origin[] = [
   },
   { name: 'a DataView', lasting: 'nailed', make: () => new DataView(new ArrayBuffer(256), 7, 100) },
   { name: 'an ArrayBuffer of another realm', lasting: 'nailed', make: () => foreign('new ArrayBuffer(5000)') },
-  {
-    name: 'a typed array of another realm',
-    lasting: 'nailed',
-    stealable: true,
-    make: () => foreign('new Uint8Array(5000)'),
-  },
   { name: 'memory of WebAssembly', lasting: 'never', make: () => wasmMemory().buffer },
 ];
+
+/** Whether a NIC hosted so takes such memory. */
+export function isTaken(host: string, lasting: Lasting): boolean {
+  return host !== 'thread' || lasting === 'always' || (lasting === 'nailed' && canNailDown());
+}
+
+let taken = 0;
+
+/** Memory for a NIC hosted so, each time from another of the sources that there are. */
+export function nextMemory(host: string, lengthBytes: number): Uint8Array {
+  const sources = SOURCES.filter(({ lasting }) => isTaken(host, lasting));
+  taken += 1;
+  return sources[taken % sources.length].make(lengthBytes);
+}
 
 /** Takes the memory of a buffer away. @returns the buffer that has it afterwards; rejects when that was refused */
 export type Theft = (buffer: ArrayBuffer) => Promise<unknown>;
