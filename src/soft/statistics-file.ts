@@ -83,7 +83,8 @@ export class StatisticsFile {
     private readonly device: string,
   ) {
     files += 1;
-    const name = `${process.pid}-${threadId}-${files}`;
+    // Containers that share the directory have the same numbers, each in its own namespace.
+    const name = `${namespaceNumber()}-${process.pid}-${threadId}-${files}`;
     this.#path = join(directory, `${name}${SUFFIX}`);
     this.#scratch = join(directory, `.${name}`);
   }
@@ -96,7 +97,7 @@ export class StatisticsFile {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
       if (directoryProblem(directory) !== undefined) return undefined;
       // Left behind by processes that were killed.
-      if (files === 0) dropStale(directory);
+      if (files === 0) readPublished(directory);
       return new StatisticsFile(directory, address, device);
     } catch {
       return undefined;
@@ -124,6 +125,7 @@ export class StatisticsFile {
 
 /** What the NICs of all living processes of this user show. */
 export function readPublished(directory: string): PublishedStatistics[] {
+  dropScratch(directory);
   return namesIn(directory).flatMap((name) => {
     const path = join(directory, name);
     const found = readReport(path);
@@ -137,18 +139,23 @@ export function readPublished(directory: string): PublishedStatistics[] {
   });
 }
 
-function dropStale(directory: string): void {
-  readPublished(directory);
-  for (const name of readdirSync(directory)) {
-    // A scratch file lives for as long as one write.
-    const writer = /^\.(\d+)-/.exec(name);
-    if (writer !== null && !exists(Number(writer[1]))) remove(join(directory, name));
+/** Removes what was half written by processes that were killed: a scratch file lives for as long as one write. */
+function dropScratch(directory: string): void {
+  for (const name of allIn(directory)) {
+    const writer = /^\.(\d+)-(\d+)-/.exec(name);
+    if (writer === null) continue;
+    const [, namespace, pid] = writer;
+    if (namespace === namespaceNumber() && !exists(Number(pid))) remove(join(directory, name));
   }
 }
 
 function namesIn(directory: string): string[] {
+  return allIn(directory).filter((name) => name.endsWith(SUFFIX) && !name.startsWith('.'));
+}
+
+function allIn(directory: string): string[] {
   try {
-    return readdirSync(directory).filter((name) => name.endsWith(SUFFIX) && !name.startsWith('.'));
+    return readdirSync(directory);
   } catch {
     return [];
   }
@@ -239,6 +246,11 @@ function pidNamespace(): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** 0 where the system does not tell. */
+function namespaceNumber(): string {
+  return /\d+/.exec(owner().namespace ?? '')?.[0] ?? '0';
 }
 
 /** Whether nobody else can put anything there: as the XDG specification demands of the runtime directory. */

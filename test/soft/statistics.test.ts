@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,6 +24,9 @@ const PATIENCE_MS = 60_000;
 
 const inherited = process.env['XDG_RUNTIME_DIR'];
 let runtime = '';
+const noPidNamespaces =
+  spawnSync('unshare', ['--user', '--map-root-user', '--pid', '--mount-proc', '--fork', 'true']).status !== 0 &&
+  'no PID namespaces can be made here (unshare, util-linux)';
 const directory = (): string => join(runtime, 'verbena');
 const found = (address: string): PublishedStatistics | undefined =>
   readStatistics().find((published) => published.address === address);
@@ -130,9 +135,31 @@ describe('published statistics', () => {
       assert.notEqual(pid, process.pid);
       process.kill(pid, 'SIGKILL');
       await program.ended();
-      assert.equal(readdirSync(directory()).length, 1);
+      assert.equal(readdirSync(directory()).filter((name) => !name.startsWith('.')).length, 1);
       assert.equal(found(`${NET}.7`), undefined);
       assert.deepEqual(readdirSync(directory()), []);
+    }
+  });
+
+  test('of containers that share the directory do not take each other’s place', { skip: noPidNamespaces }, async () => {
+    // Both are process 1 of their container.
+    const wrapper = ['unshare', '--user', '--map-root-user', '--pid', '--mount-proc', '--fork', '--kill-child'];
+    const open = `
+      import { openDevice } from ${JSON.stringify(new URL('../../src/index.js', import.meta.url).href)};
+      openDevice({ host: 'inline', address: process.argv[1] });
+      console.log(process.pid);
+      setInterval(() => {}, 1000);`;
+    const containers = [11, 12].map((n) => {
+      const command = [...wrapper, process.execPath, '--input-type=module', '-e', open, `${NET}.${n}`];
+      return spawn(command[0], command.slice(1), { stdio: ['ignore', 'pipe', 'inherit'] });
+    });
+    try {
+      const pids = await Promise.all(containers.map(async ({ stdout }) => String((await once(stdout, 'data'))[0])));
+      assert.deepEqual(pids, ['1\n', '1\n']);
+      assert.equal(readdirSync(directory()).filter((name) => !name.startsWith('.')).length, 2);
+    } finally {
+      for (const container of containers) container.kill('SIGKILL');
+      await Promise.all(containers.map((container) => once(container, 'close')));
     }
   });
 
