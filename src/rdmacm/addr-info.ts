@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { currentMachine } from '../soft/index.js';
 import { isOneOf, PortSpace, QpType } from '../spec/index.js';
-import { invalid, objectProblem, type Problem, refuse, show, VerbsError } from '../verbs/index.js';
+import { type FieldsOf, fieldsProblem, invalid, type Problem, refuse, show, VerbsError } from '../verbs/index.js';
 import {
   completeAddress,
   type Family,
@@ -35,6 +35,16 @@ export interface AddrInfoHints {
   /** The peer's address, where `node` does not say it. */
   readonly dst?: SocketAddress;
 }
+
+const FIELDS: FieldsOf<AddrInfoHints> = {
+  passive: true,
+  numericHost: true,
+  family: true,
+  qpType: true,
+  portSpace: true,
+  src: true,
+  dst: true,
+};
 
 interface AddrInfoFields {
   readonly family: 4 | 6;
@@ -76,7 +86,7 @@ export function defaultQpType(portSpace: PortSpace): QpType {
 }
 
 function check(node: unknown, service: unknown, hints: AddrInfoHints): void {
-  refuse(CALL, objectProblem('hints', hints));
+  refuse(CALL, fieldsProblem('hints', hints, FIELDS));
   if (node === undefined && service === undefined && hints.src === undefined && hints.dst === undefined)
     throw new VerbsError(CALL, invalid('there is neither a node nor a service', 'Give one of them'));
   if (node !== undefined && (typeof node !== 'string' || node === ''))

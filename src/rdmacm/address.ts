@@ -1,6 +1,15 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { type Gid, gidFromIp, ipFromGid } from '../spec/index.js';
-import { invalid, isObject, objectProblem, type Problem, refuse, show, VerbsError } from '../verbs/index.js';
+import {
+  type FieldsOf,
+  fieldsProblem,
+  invalid,
+  isObject,
+  type Problem,
+  refuse,
+  show,
+  VerbsError,
+} from '../verbs/index.js';
 
 /** How addresses are given: as in Node's `net`. */
 export interface SocketAddress {
@@ -16,6 +25,7 @@ export type FullAddress = Required<SocketAddress>;
 /** Version of the Internet Protocol. */
 export type Family = 4 | 6;
 
+const FIELDS: FieldsOf<SocketAddress> = { host: true, port: true };
 const MAX_PORT = 65535;
 const FIRST_GROUP_BYTE_V4 = 224;
 const LAST_GROUP_BYTE_V4 = 239;
@@ -55,7 +65,8 @@ export function gidOf(host: string): Gid {
 }
 
 function addressProblem(what: string, address: unknown): Problem | undefined {
-  if (!isObject(address)) return objectProblem(what, address);
+  const unknown = fieldsProblem(what, address, FIELDS);
+  if (unknown !== undefined || !isObject(address)) return unknown;
   const { host, port }: { host?: unknown; port?: unknown } = address;
   if (host !== undefined && (typeof host !== 'string' || !isAddressText(host)))
     return invalid(`${what}.host is ${show(host)}`, 'It is an IP address; getAddrInfo finds that of a name');

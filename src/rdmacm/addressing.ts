@@ -1,5 +1,5 @@
 import { CmEventType, gidFromIp, type Gid, type Mtu, PortState } from '../spec/index.js';
-import { type Context, invalid, objectProblem, refuse, show, VerbsError } from '../verbs/index.js';
+import { type Context, type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../verbs/index.js';
 import { completeAddress, completePeer, familyOf, isAny, plainAddress, type SocketAddress } from './address.js';
 import { defaultDevice, type DeviceChoice, deviceToward, deviceWithAddress, type Wildcard } from './devices.js';
 import type { Identity } from './identity.js';
@@ -20,6 +20,8 @@ export interface ResolveAddrOptions {
   /** Taken as librdmacm takes it: here the way is known at once, or never. */
   readonly timeoutMs?: number | undefined;
 }
+
+const FIELDS: FieldsOf<ResolveAddrOptions> = { source: true, timeoutMs: true };
 
 function checkTimeout(call: string, timeoutMs: unknown): void {
   if (timeoutMs === undefined || (typeof timeoutMs === 'number' && timeoutMs >= 0)) return;
@@ -51,7 +53,7 @@ export function resolveAddr(identity: Identity, destination: SocketAddress, opti
   const call = 'rdma_resolve_addr';
   identity.require('resolveAddr');
   const peer = completePeer(call, 'destination', destination);
-  refuse(call, objectProblem('options', options));
+  refuse(call, fieldsProblem('options', options, FIELDS));
   const source = options.source === undefined ? undefined : completeAddress(call, 'source', options.source);
   checkTimeout(call, options.timeoutMs);
   if (source !== undefined && !isAny(source.host) && familyOf(source.host) !== familyOf(peer.host))

@@ -1,8 +1,8 @@
 import { CmEventType, type ErrnoName, PortSpace, RejectReason } from '../spec/index.js';
 import {
   type Context,
+  fieldsProblem,
   invalid,
-  objectProblem,
   type OpenOptions,
   type Pd,
   refuse,
@@ -16,6 +16,7 @@ import { createId } from './create-id.js';
 import { Connection } from './connection.js';
 import type { DeviceChoice } from './devices.js';
 import { createEventChannel, type EventChannel } from './event-channel.js';
+import { CONNECT_FIELDS } from './option-fields.js';
 import type { ConnParam, IdQpInitAttr } from './parameters.js';
 import { RefusedError } from './refused-error.js';
 import { expectEvent, Patience, unlessAborted } from './waiting.js';
@@ -65,7 +66,7 @@ export interface ConnectOptions extends ConnectionOptions {
  *   otherwise as the calls of `CmId`
  */
 export async function connect(options: ConnectOptions): Promise<Connection> {
-  refuse(CALL, objectProblem('options', options));
+  refuse(CALL, fieldsProblem('options', options, CONNECT_FIELDS));
   const { host, port, signal, timeoutMs, localAddress, context } = options;
   if (!Number.isInteger(port) || port < 1 || port > 65535)
     throw new VerbsError(CALL, invalid(`port is ${show(port)}`, 'It is a number from 1 to 65535'));
@@ -150,7 +151,7 @@ export async function prepareQueuePair(
 }
 
 /** What either end tells the other. */
-export function connParam(options: ConnectionOptions): ConnParam {
-  const { qp, pd, prepare, signal, timeoutMs, ...param } = options;
+export function connParam(options: ConnectionOptions & Partial<ConnectOptions>): ConnParam {
+  const { qp, pd, prepare, signal, timeoutMs, host, port, localAddress, context, open, ...param } = options;
   return param;
 }

@@ -1,6 +1,7 @@
 import { isOneOf, PrivateDataBytes, QpType } from '../spec/index.js';
 import type { CmConnParam, CmParameters } from '../soft/index.js';
-import { bytesProblem, type Context, invalid, objectProblem, type Problem, refuse, show } from '../verbs/index.js';
+import { bytesProblem, type Context, fieldsProblem, invalid, type Problem, refuse, show } from '../verbs/index.js';
+import { CONN_PARAM_FIELDS } from './option-fields.js';
 import { type ConnParam, RDMA_MAX_INIT_DEPTH, RDMA_MAX_RESP_RES } from './parameters.js';
 
 const MAX_RETRIES = 7;
@@ -88,7 +89,11 @@ export function completeParameters(
 ): CmParameters & { readonly retryCount: number } {
   const most = mostOf(context);
   const { connections, datagrams: ofDatagrams } = maxPrivateData[call];
-  refuse(call, objectProblem('param', param) ?? paramProblem(param, datagrams ? ofDatagrams : connections, most));
+  refuse(
+    call,
+    fieldsProblem('param', param, CONN_PARAM_FIELDS) ??
+      paramProblem(param, datagrams ? ofDatagrams : connections, most),
+  );
   const choose = (given: number | undefined, wish: number | undefined, max: number): number =>
     given === undefined || given === RDMA_MAX_RESP_RES ? Math.min(wish ?? max, max) : given;
   return {

@@ -1,5 +1,5 @@
 import { CmEventType, PrivateDataBytes } from '../spec/index.js';
-import { invalid, objectProblem, refuse, VerbsError } from '../verbs/index.js';
+import { invalid, fieldsProblem, refuse, VerbsError } from '../verbs/index.js';
 import type { FullAddress } from './address.js';
 import type { CmId } from './cm-id.js';
 import { type ConnectionOptions, connParam, prepareQueuePair } from './connect.js';
@@ -7,6 +7,7 @@ import { Connection } from './connection.js';
 import { privateDataProblem } from './connection-parameters.js';
 import { createEventChannel } from './event-channel.js';
 import { eventError } from './event-error.js';
+import { CONNECTION_FIELDS } from './option-fields.js';
 import type { ConnParam, ConnParamReceived } from './parameters.js';
 import { expectEvent, Patience } from './waiting.js';
 
@@ -49,7 +50,7 @@ export class ConnectionRequest implements Disposable {
    *   ECONNREFUSED or ETIMEDOUT when the peer has given up; ECONNRESET when it came and went at once; otherwise as `CmId.createQp` and `CmId.accept`
    */
   async accept(options: ConnectionOptions = {}): Promise<Connection> {
-    refuse(ACCEPT, objectProblem('options', options));
+    refuse(ACCEPT, fieldsProblem('options', options, CONNECTION_FIELDS));
     this.#answer(ACCEPT);
     const { signal, timeoutMs } = options;
     try {

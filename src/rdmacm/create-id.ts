@@ -1,8 +1,8 @@
 import { isOneOf, PortSpace, type QpType } from '../spec/index.js';
-import { invalid, objectProblem, refuse, show, VerbsError } from '../verbs/index.js';
+import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../verbs/index.js';
 import { defaultQpType } from './addr-info.js';
 import { CmId } from './cm-id.js';
-import { checkedDevices, type DeviceChoice } from './devices.js';
+import { checkedDevices, choiceFields, type DeviceChoice } from './devices.js';
 import { devicesOf, type EventChannel, queueOf } from './event-channel.js';
 
 const CALL = 'rdma_create_id';
@@ -20,6 +20,8 @@ export interface CreateIdOptions extends DeviceChoice {
   readonly timeoutMs?: number;
 }
 
+const FIELDS: FieldsOf<CreateIdOptions> = { ...choiceFields, context: true, qpType: true, timeoutMs: true };
+
 /**
  * Makes an identifier (`rdma_create_id`).
  *
@@ -28,7 +30,7 @@ export interface CreateIdOptions extends DeviceChoice {
  * @throws VerbsError EINVAL for a port space that does not exist, or a channel that was destroyed
  */
 export function createId(channel: EventChannel | undefined, portSpace: PortSpace, options: CreateIdOptions = {}): CmId {
-  refuse(CALL, objectProblem('options', options));
+  refuse(CALL, fieldsProblem('options', options, FIELDS));
   if (!isOneOf(PortSpace, portSpace))
     throw new VerbsError(CALL, invalid(`portSpace is ${show(portSpace)}`, 'It is one of PortSpace'));
   if (channel !== undefined) queueOf(channel, CALL);

@@ -1,10 +1,12 @@
 import { currentMachine, openDevice } from '../soft/index.js';
 import {
   type Context,
+  fieldsProblem,
+  type FieldsOf,
   invalid,
   isList,
   listProblem,
-  objectProblem,
+  openingFields,
   type OpenOptions,
   refuse,
   VerbsError,
@@ -23,6 +25,9 @@ export interface DeviceChoice {
   /** How devices are opened that are not there yet. */
   readonly open?: Omit<OpenOptions, 'address'>;
 }
+
+/** The fields of a choice. */
+export const choiceFields: FieldsOf<DeviceChoice> = { contexts: true, open: true };
 
 const LOOPBACK = { 4: '127.0.0.1', 6: '::1' } as const;
 
@@ -227,7 +232,7 @@ export function deviceToward(call: string, choice: DeviceChoice, destination: st
 
 /** What a program gave as devices. @throws VerbsError EINVAL when they are none */
 export function checkedDevices(call: string, { contexts, open: how }: DeviceChoice): DeviceChoice {
-  if (how !== undefined) refuse(call, objectProblem('open', how));
+  if (how !== undefined) refuse(call, fieldsProblem('open', how, openingFields));
   const opening = how === undefined ? {} : { open: how };
   if (contexts === undefined) return opening;
   refuse(call, listProblem('contexts', contexts));

@@ -1,9 +1,9 @@
 import { QpType } from '../spec/index.js';
-import { objectProblem, type Pd, refuse } from '../verbs/index.js';
+import { type FieldsOf, fieldsProblem, objectProblem, type Pd, refuse } from '../verbs/index.js';
 import type { ActiveAddrInfo, AddrInfo, PassiveAddrInfo } from './addr-info.js';
 import type { CmId } from './cm-id.js';
 import { createId } from './create-id.js';
-import type { DeviceChoice } from './devices.js';
+import { choiceFields, type DeviceChoice } from './devices.js';
 import { identityOf } from './identity.js';
 import type { IdQpInitAttr } from './parameters.js';
 
@@ -17,6 +17,8 @@ export interface CreateEpOptions extends DeviceChoice {
   readonly timeoutMs?: number;
 }
 
+const FIELDS: FieldsOf<CreateEpOptions> = { ...choiceFields, context: true, timeoutMs: true };
+
 /**
  * Makes a synchronous identifier and its queue pair (`rdma_create_ep`). An active one is ready to connect; a passive one
  * is ready to listen, and gives a queue pair like that to every identifier that `getRequest` returns.
@@ -26,7 +28,7 @@ export interface CreateEpOptions extends DeviceChoice {
  * @throws VerbsError as `bindAddr`, `resolveAddr`, `resolveRoute` and `createQp`
  */
 export function createEp(addrInfo: AddrInfo, pd?: Pd, qpInit?: IdQpInitAttr, options: CreateEpOptions = {}): CmId {
-  refuse(CALL, objectProblem('addrInfo', addrInfo) ?? objectProblem('options', options));
+  refuse(CALL, objectProblem('addrInfo', addrInfo) ?? fieldsProblem('options', options, FIELDS));
   const { qpType, portSpace } = addrInfo;
   const id = createId(undefined, portSpace, { ...options, qpType });
   try {

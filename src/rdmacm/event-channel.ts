@@ -1,5 +1,5 @@
-import { invalid, objectProblem, refuse, VerbsError } from '../verbs/index.js';
-import { checkedDevices, type DeviceChoice } from './devices.js';
+import { fieldsProblem, invalid, refuse, VerbsError } from '../verbs/index.js';
+import { checkedDevices, choiceFields, type DeviceChoice } from './devices.js';
 import type { CmEvent } from './event.js';
 import { EventQueue } from './event-queue.js';
 
@@ -16,7 +16,7 @@ export type EventChannelOptions = DeviceChoice;
  * @throws VerbsError EINVAL for contexts that are none, or closed
  */
 export function createEventChannel(options: EventChannelOptions = {}): EventChannel {
-  refuse(CREATE, objectProblem('options', options));
+  refuse(CREATE, fieldsProblem('options', options, choiceFields));
   return new EventChannel(checkedDevices(CREATE, options));
 }
 

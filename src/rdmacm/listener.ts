@@ -1,5 +1,5 @@
 import { CmEventType, PortSpace } from '../spec/index.js';
-import { type Context, objectProblem, type OpenOptions, refuse, VerbsError } from '../verbs/index.js';
+import { type Context, fieldsProblem, type OpenOptions, refuse, VerbsError } from '../verbs/index.js';
 import type { FullAddress } from './address.js';
 import type { CmId } from './cm-id.js';
 import { createId } from './create-id.js';
@@ -9,6 +9,7 @@ import type { CmEvent } from './event.js';
 import { unexpectedEvent } from './event-error.js';
 import { createEventChannel, type EventChannel } from './event-channel.js';
 import { keepAlive } from './keep-alive.js';
+import { LISTEN_FIELDS } from './option-fields.js';
 import { type RequestHandler, serve, type ServeOptions } from './serving.js';
 import { checkSignal } from './waiting.js';
 
@@ -44,7 +45,7 @@ export interface ListenOptions {
  * @throws VerbsError EADDRINUSE when another listens there; otherwise as `CmId.bindAddr` and `CmId.listen`
  */
 export function listen(options: ListenOptions = {}): Listener {
-  refuse(LISTEN, objectProblem('options', options));
+  refuse(LISTEN, fieldsProblem('options', options, LISTEN_FIELDS));
   const { host, port, backlog, signal } = options;
   checkSignal(LISTEN, signal);
   signal?.throwIfAborted();

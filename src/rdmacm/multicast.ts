@@ -1,5 +1,5 @@
 import { CmEventType, type Gid, gidsEqual, isOneOf, QpType, RDMA_UDP_QKEY } from '../spec/index.js';
-import { invalid, objectProblem, refuse, show, VerbsError } from '../verbs/index.js';
+import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../verbs/index.js';
 import { completePeer, familyOf, gidOf, isGroup, type SocketAddress } from './address.js';
 import type { Identity } from './identity.js';
 import type { QueuePairs } from './queue-pairs.js';
@@ -22,6 +22,8 @@ export interface JoinMcAttr {
   readonly joinFlags: McJoinFlag;
 }
 
+const FIELDS: FieldsOf<JoinMcAttr> = { addr: true, joinFlags: true };
+
 interface Membership {
   readonly gid: Gid;
   readonly joinFlags: McJoinFlag;
@@ -42,7 +44,7 @@ export class Memberships {
 
   join(attr: JoinMcAttr, context: unknown): void {
     const device = this.identity.requireContext('joinMulticast');
-    refuse(JOIN, objectProblem('attr', attr));
+    refuse(JOIN, fieldsProblem('attr', attr, FIELDS));
     const { joinFlags } = attr;
     if (!isOneOf(McJoinFlag, joinFlags))
       throw new VerbsError(JOIN, invalid(`joinFlags is ${show(joinFlags)}`, 'It is one of McJoinFlag'));

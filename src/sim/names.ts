@@ -1,33 +1,9 @@
-/** Names that somebody writes, and may write wrongly: a name that means nothing must not go by unnoticed. */
-import { invalid, show, VerbsError } from '../verbs/index.js';
+/** Names that a script writes, and may write wrongly. */
+import { fieldsProblem, nameAdvice, refuse } from '../verbs/index.js';
 
-/** How many letters must go, come or change to make one word of another. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1)
-      next.push(Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1)));
-    row = next;
-  }
-  return row[b.length];
-}
-
-/** Which names there are, and which of them was probably meant; of many names, that one alone. */
-export function adviceFor(given: unknown, names: readonly string[], many = 20): string {
-  const all = `There ${names.length === 1 ? 'is' : 'are'} ${names.length === 0 ? 'none' : names.join(', ')}`;
-  if (typeof given !== 'string') return all;
-  const [nearest] = names
-    .map((name) => ({ name, far: distance(given.toUpperCase(), name.toUpperCase()) }))
-    .sort((a, b) => a.far - b.far);
-  const near = names.length > 0 && nearest.far <= Math.max(2, given.length / 2);
-  if (!near) return all;
-  return names.length > many ? `Is it ${nearest.name}?` : `Is it ${nearest.name}? ${all}`;
-}
+export { nameAdvice as adviceFor };
 
 /** @throws VerbsError EINVAL for a field that does not exist: what it was to change would stay as it is */
 export function checkFields(call: string, what: string, given: object, names: readonly string[]): void {
-  const unknown = Object.keys(given).find((field) => !names.includes(field));
-  if (unknown === undefined) return;
-  throw new VerbsError(call, invalid(`there is no ${show(unknown)} in ${what}`, adviceFor(unknown, names)));
+  refuse(call, fieldsProblem(what, given, Object.fromEntries(names.map((name) => [name, true]))));
 }

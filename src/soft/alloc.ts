@@ -1,6 +1,7 @@
 import { addressOf, nativeHost } from '../host/index.js';
-import { type AllocOptions, invalid, refuse } from '../verbs/index.js';
+import { type AllocOptions, type FieldsOf, fieldsProblem, invalid, refuse } from '../verbs/index.js';
 
+const FIELDS: FieldsOf<AllocOptions> = { align: true };
 const PAGE = 4096;
 const MAX_ALIGN = 1 << 21;
 
@@ -12,6 +13,7 @@ const MAX_ALIGN = 1 << 21;
  * @throws VerbsError EINVAL for a length or alignment that is none; ENOMEM when there is no room
  */
 export function alloc(length: number, options: AllocOptions = {}): Uint8Array {
+  refuse('alloc', fieldsProblem('options', options, FIELDS));
   const { align = PAGE } = options;
   if (!Number.isSafeInteger(length) || length < 1)
     refuse('alloc', invalid(`length is ${String(length)}`, 'It is a number of bytes from 1 on'));

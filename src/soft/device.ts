@@ -5,10 +5,13 @@ import { type Gid, gidFromIp } from '../spec/index.js';
 import {
   type Context,
   type Device,
+  fieldsProblem,
   type HostKind,
   invalid,
   type LinkKind,
+  openFields,
   type OpenOptions,
+  refuse,
   VerbsError,
 } from '../verbs/index.js';
 import type { AdapterHost } from './adapter-host.js';
@@ -144,6 +147,7 @@ class SoftDevice implements Device {
   readonly transportType = TRANSPORT_TYPE;
 
   open(options: OpenOptions = {}): Context {
+    refuse(CALL, fieldsProblem('options', options, openFields));
     const machine = currentMachine();
     if (machine !== undefined) return machine.open(options);
     const kind = hostKind(options.host ?? setting('VERBENA_HOST') ?? 'thread');

@@ -113,6 +113,8 @@ export {
   unsupported,
   wrIdProblem,
 } from './checks/values.js';
+export { type FieldsOf, fieldsProblem, nameAdvice } from './checks/fields.js';
+export { openFields, openingFields } from './checks/open-checks.js';
 export { openQpProblem, xrcdProblem } from './checks/xrc-checks.js';
 export { adviceFor } from './text/advice.js';
 export { explain, type Explainable } from './text/explain.js';

@@ -63,6 +63,6 @@ describe('a change of a shared receive queue', () => {
 
   it('cannot be of what a queue does not have', () => {
     const misspelt: Record<string, number> = { limit: 1 };
-    assert.match(srqModifyProblem(misspelt, 10, device)?.message ?? '', /'limit' is no attribute/);
+    assert.match(srqModifyProblem(misspelt, 10, device)?.message ?? '', /there is no 'limit' in attr/);
   });
 });

@@ -11,7 +11,8 @@ import {
   joinWords,
   joinWordsNumber,
   moderationProblem,
-  objectProblem,
+  type FieldsOf,
+  fieldsProblem,
   refuse,
   Resource,
   type WorkCompletion,
@@ -21,6 +22,7 @@ import { CompletionRing } from './completion-ring.js';
 import type { SoftContext } from './context.js';
 import { CQ_MODERATION } from './device-facts.js';
 
+const CHANGES: FieldsOf<CqModifyAttr> = { moderate: true };
 const POLL_DEFAULT = 16;
 const NO_DETAIL: readonly number[] = [];
 const TIMESTAMPS = WcExFlags.WITH_COMPLETION_TIMESTAMP | WcExFlags.WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
@@ -154,7 +156,7 @@ export class SoftCq extends Resource implements Cq {
   modify(attr: CqModifyAttr): void {
     const call = 'ibv_modify_cq';
     this.assertAlive(call);
-    refuse(call, objectProblem('attr', attr));
+    refuse(call, fieldsProblem('attr', attr, CHANGES));
     const { moderate } = attr;
     refuse(call, moderationProblem(moderate, CQ_MODERATION));
     const { cqCount, cqPeriod: cqPeriodUs } = moderate;

@@ -107,9 +107,9 @@ export class SoftMr extends Resource implements Mr {
   }
 
   sge(offset = 0, length = this.length - offset): Sge {
-    this.assertAlive('ibv_reg_mr');
-    if (!this.audit()) throw new VerbsError('ibv_reg_mr', gone(this.label));
-    refuse('ibv_reg_mr', pieceOfRegionProblem(offset, length, this.length));
+    this.assertAlive('mr.sge');
+    if (!this.audit()) throw new VerbsError('mr.sge', gone(this.label));
+    refuse('mr.sge', pieceOfRegionProblem(offset, length, this.length));
     const { base } = this.#placement;
     return { addr: typeof base === 'number' ? base + offset : base + BigInt(offset), length, lkey: this.lkey };
   }

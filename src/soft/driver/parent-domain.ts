@@ -1,6 +1,7 @@
 import {
+  type FieldsOf,
+  fieldsProblem,
   invalid,
-  objectProblem,
   type ParentDomain,
   type ParentDomainInitAttr,
   refuse,
@@ -12,6 +13,7 @@ import type { SoftContext } from './context.js';
 import { domainOf, SoftPd } from './protection-domain.js';
 
 const CALL = 'ibv_alloc_parent_domain';
+const FIELDS: FieldsOf<ParentDomainInitAttr> = { pd: true, td: true };
 
 /** A thread domain. The device knows nothing of it. */
 export class SoftTd extends Resource implements Td {
@@ -45,7 +47,7 @@ export class SoftParentDomain extends SoftPd implements ParentDomain {
   readonly td: SoftTd | undefined;
 
   constructor(context: SoftContext, init: ParentDomainInitAttr) {
-    refuse(CALL, objectProblem('init', init));
+    refuse(CALL, fieldsProblem('init', init, FIELDS));
     const { pd: asked, td: askedTd } = init;
     const pd = domainOf(CALL, context, asked);
     const td = threadDomainOf(context, askedTd);

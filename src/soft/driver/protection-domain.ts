@@ -2,13 +2,14 @@ import type { AdviseMrAdvice, MwType } from '../../spec/index.js';
 import {
   accessProblem,
   adviseProblem,
+  fieldsProblem,
+  type FieldsOf,
   type Ah,
   type AhAttrInit,
   invalid,
   type Mr,
   type Mw,
   mwTypeProblem,
-  objectProblem,
   type Pd,
   type Problem,
   type Qp,
@@ -33,6 +34,8 @@ import { bytesOf } from './program-memory.js';
 import { SoftQp } from './queue-pair.js';
 import { SoftSrq } from './shared-receive-queue.js';
 
+const REG_MR_FIELDS: FieldsOf<RegMrOptions> = { iova: true };
+
 /** A protection domain, or another name for one. */
 export class SoftPd extends Resource implements Pd {
   /**
@@ -55,7 +58,7 @@ export class SoftPd extends Resource implements Pd {
 
   regMr(memory: RegistrableMemory, access = 0, options: RegMrOptions = {}): Mr {
     this.assertAlive('ibv_reg_mr');
-    refuse('ibv_reg_mr', accessProblem(access, SUPPORTED_ACCESS) ?? objectProblem('options', options));
+    refuse('ibv_reg_mr', accessProblem(access, SUPPORTED_ACCESS) ?? fieldsProblem('options', options, REG_MR_FIELDS));
     return new SoftMr(this, bytesOf('ibv_reg_mr', memory), access, options);
   }
 

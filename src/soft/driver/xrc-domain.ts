@@ -1,7 +1,8 @@
 import { fstatSync } from 'node:fs';
 import { XrcdOpenFlags } from '../../spec/index.js';
 import {
-  objectProblem,
+  type FieldsOf,
+  fieldsProblem,
   refuse,
   Resource,
   VerbsError,
@@ -16,6 +17,9 @@ import type { SoftContext } from './context.js';
 import { SoftXrcTargetQp } from './xrc-target-qp.js';
 
 const CALL = 'ibv_open_xrcd';
+const FIELDS: FieldsOf<XrcdInitAttr> = { fd: true, oFlags: true };
+const TARGET_FIELDS: FieldsOf<XrcTargetQpInitAttr> = { qpContext: true };
+const OPEN_FIELDS: FieldsOf<XrcTargetQpOpenAttr> = { qpContext: true, qpNum: true };
 
 /** What tells one file from another, however often it is opened; undefined for no file. */
 function fileName(fd: number): string | undefined {
@@ -50,7 +54,7 @@ export class SoftXrcd extends Resource implements Xrcd {
 
   /** The domain of a file, or a new one. @throws VerbsError as `Context.openXrcd` */
   static open(context: SoftContext, init: XrcdInitAttr): SoftXrcd {
-    refuse(CALL, objectProblem('init', init));
+    refuse(CALL, fieldsProblem('init', init, FIELDS));
     const { fd = -1, oFlags = XrcdOpenFlags.CREAT } = init;
     const file = fileName(fd);
     const known = file === undefined ? undefined : context.xrcDomains.get(file);
@@ -62,13 +66,13 @@ export class SoftXrcd extends Resource implements Xrcd {
 
   createQp(init: XrcTargetQpInitAttr = {}): XrcTargetQp {
     this.assertAlive('ibv_create_qp');
-    refuse('ibv_create_qp', objectProblem('init', init));
+    refuse('ibv_create_qp', fieldsProblem('init', init, TARGET_FIELDS));
     return new SoftXrcTargetQp(this, init);
   }
 
   openQp(attr: XrcTargetQpOpenAttr): XrcTargetQp {
     this.assertAlive('ibv_open_qp');
-    refuse('ibv_open_qp', objectProblem('attr', attr));
+    refuse('ibv_open_qp', fieldsProblem('attr', attr, OPEN_FIELDS));
     return SoftXrcTargetQp.open(this, attr);
   }
 

@@ -1,20 +1,39 @@
-import { type AhAttr, checkAhAttr } from '../../spec/index.js';
+import { type AhAttr, checkAhAttr, type GlobalRoute } from '../../spec/index.js';
 import type { AhAttrInit } from '../address-handle.js';
 import { invalid, type Problem } from '../errors.js';
-import { isObject, objectProblem, show } from './values.js';
+import { type FieldsOf, fieldsProblem } from './fields.js';
+import { isObject, show } from './values.js';
 
 /** What RoCE addresses get when nobody says otherwise; enough for any datacentre, and what rdma_cm uses. */
 const DEFAULT_HOP_LIMIT = 64;
 const FIRST_PORT = 1;
 
+const FIELDS: FieldsOf<AhAttrInit> = {
+  grh: true,
+  dlid: true,
+  sl: true,
+  srcPathBits: true,
+  staticRate: true,
+  isGlobal: true,
+  portNum: true,
+};
+const ROUTE_FIELDS: FieldsOf<GlobalRoute> = {
+  dgid: true,
+  flowLabel: true,
+  sgidIndex: true,
+  hopLimit: true,
+  trafficClass: true,
+};
+
 /** Why no address can be made of this, or undefined when one can, whatever its fields are; `what` names it. */
 export function ahInitProblem(what: string, init: unknown): Problem | undefined {
-  if (!isObject(init)) return objectProblem(what, init);
+  const problem = fieldsProblem(what, init, FIELDS);
+  if (problem !== undefined || !isObject(init)) return problem;
   const { grh, isGlobal }: { readonly grh?: unknown; readonly isGlobal?: unknown } = init;
   if (isGlobal !== undefined && typeof isGlobal !== 'boolean') {
     return invalid(`${what}.isGlobal is ${show(isGlobal)}`, 'It is true or false');
   }
-  return grh === undefined ? undefined : objectProblem(`${what}.grh`, grh);
+  return grh === undefined ? undefined : fieldsProblem(`${what}.grh`, grh, ROUTE_FIELDS);
 }
 
 /** An address with what {@link AhAttrInit} lets the caller leave out. */

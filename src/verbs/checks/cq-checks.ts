@@ -1,10 +1,22 @@
 import { CreateCqAttrFlags, type CqModerationCaps, flagNames, WcExFlags } from '../../spec/index.js';
 import { isU32 } from '../address.js';
+import type { CqInitAttr, CqModeration } from '../completion.js';
 import { invalid, type Problem } from '../errors.js';
-import { allBits, flagBitsProblem, isCount, isObject, objectProblem, show, unsupported } from './values.js';
+import { type FieldsOf, fieldsProblem } from './fields.js';
+import { allBits, flagBitsProblem, isCount, isObject, show, unsupported } from './values.js';
 
 /** Fields of completions that only devices with VLANs, flow steering or tag matching have. */
 const LACKING_FIELDS = WcExFlags.WITH_CVLAN | WcExFlags.WITH_FLOW_TAG | WcExFlags.WITH_TM_INFO;
+
+const FIELDS: FieldsOf<CqInitAttr> = {
+  cqe: true,
+  channel: true,
+  compVector: true,
+  cqContext: true,
+  wcFlags: true,
+  flags: true,
+};
+const MODERATION_FIELDS: FieldsOf<CqModeration> = { cqCount: true, cqPeriod: true };
 
 /** Why a device cannot make a CQ of this size, or undefined when it can (PROTOCOL.md 3.8). */
 export function cqeProblem(cqe: unknown, maxCqe: number): Problem | undefined {
@@ -14,7 +26,8 @@ export function cqeProblem(cqe: unknown, maxCqe: number): Problem | undefined {
 
 /** Why no CQ can be made of this, or undefined when it can; its size, its flags and the channel are looked at elsewhere. */
 export function cqInitProblem(init: unknown): Problem | undefined {
-  if (!isObject(init)) return objectProblem('init', init);
+  const problem = fieldsProblem('init', init, FIELDS);
+  if (problem !== undefined || !isObject(init)) return problem;
   const { compVector = 0 }: { readonly compVector?: unknown } = init;
   return compVector === 0
     ? undefined
@@ -37,6 +50,8 @@ export function moderationProblem(moderate: unknown, caps: CqModerationCaps): Pr
   if (!isObject(moderate)) {
     return invalid('moderate is missing', 'It says how far events are held back: cqCount and cqPeriod');
   }
+  const problem = fieldsProblem('moderate', moderate, MODERATION_FIELDS);
+  if (problem !== undefined) return problem;
   const { cqCount, cqPeriod }: { readonly cqCount?: unknown; readonly cqPeriod?: unknown } = moderate;
   if (!isCount(cqCount, 0, caps.maxCqCount)) {
     return invalid(`moderate.cqCount is ${show(cqCount)}`, `This device takes 0 to ${caps.maxCqCount} completions`);

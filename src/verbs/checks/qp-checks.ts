@@ -3,6 +3,7 @@ import {
   isOneOf,
   nameOf,
   type PacketPacingCaps,
+  type QpCap,
   QpCreateFlags,
   QpCreateSendOpsFlags,
   QpType,
@@ -11,8 +12,10 @@ import {
 } from '../../spec/index.js';
 import { isU32 } from '../address.js';
 import { invalid, type Problem } from '../errors.js';
+import type { QpInitAttr, QpRateLimit } from '../queue-pair.js';
+import { type FieldsOf, fieldsProblem } from './fields.js';
 import { hasOpcode } from './send-rules.js';
-import { allBits, flagBitsProblem, isCount, isObject, objectProblem, show, u32Problem, unsupported } from './values.js';
+import { allBits, flagBitsProblem, isCount, isObject, show, u32Problem, unsupported } from './values.js';
 
 /** What of `QpInitAttr` is looked at here, as it may come from a program that no compiler has checked. */
 interface LooseQpInit {
@@ -33,6 +36,27 @@ interface LooseRateLimit {
   readonly maxBurstSize?: unknown;
   readonly typicalPktSize?: unknown;
 }
+
+const FIELDS: FieldsOf<QpInitAttr> = {
+  qpType: true,
+  sendCq: true,
+  recvCq: true,
+  srq: true,
+  cap: true,
+  sqSigAll: true,
+  createFlags: true,
+  sendOpsFlags: true,
+  sourceQpn: true,
+  qpContext: true,
+};
+const CAP_FIELDS: FieldsOf<QpCap> = {
+  maxSendWr: true,
+  maxRecvWr: true,
+  maxSendSge: true,
+  maxRecvSge: true,
+  maxInlineData: true,
+};
+const LIMIT_FIELDS: FieldsOf<QpRateLimit> = { rateLimit: true, maxBurstSize: true, typicalPktSize: true };
 
 /** Types that can receive from a shared receive queue of type BASIC (as rxe and mlx5). */
 const SHARING: readonly number[] = [QpType.RC, QpType.UC, QpType.UD];
@@ -104,8 +128,10 @@ function isQpType(value: unknown): value is QpType {
  * whether CQs and SRQ live in the same context, are looked at elsewhere.
  */
 export function qpInitProblem(init: unknown): Problem | undefined {
-  if (!isObject(init)) return objectProblem('init', init);
+  const unknown = fieldsProblem('init', init, FIELDS);
+  if (unknown !== undefined || !isObject(init)) return unknown;
   const { qpType, sqSigAll, cap, sendCq, recvCq, srq, sourceQpn, createFlags = 0, sendOpsFlags }: LooseQpInit = init;
+  if (qpType === undefined) return invalid('qpType is missing', 'Choose one of QpType');
   if (!isQpType(qpType)) return unsupported(`there are no QPs of type ${show(qpType)}`, 'Choose one of QpType');
   const typeName = nameOf(QpType, qpType);
   if (qpType === QpType.XRC_RECV) {
@@ -114,7 +140,8 @@ export function qpInitProblem(init: unknown): Problem | undefined {
   if (sqSigAll !== undefined && typeof sqSigAll !== 'boolean') {
     return invalid(`sqSigAll is ${show(sqSigAll)}`, 'It is true or false');
   }
-  if (cap !== undefined && !isObject(cap)) return objectProblem('cap', cap);
+  const unknownSize = cap === undefined ? undefined : fieldsProblem('cap', cap, CAP_FIELDS);
+  if (unknownSize !== undefined) return unknownSize;
   if (sendCq === undefined) return invalid('sendCq is missing', 'It is where send requests complete');
   if (recvCq === undefined && qpType !== QpType.XRC_SEND) {
     return invalid('recvCq is missing', 'It is where receive requests complete, and may be the same as sendCq');
@@ -135,7 +162,8 @@ export function qpInitProblem(init: unknown): Problem | undefined {
 
 /** Why a QP's rate cannot be limited so, or undefined when it can (man ibv_modify_qp_rate_limit). */
 export function rateLimitProblem(limit: unknown, type: QpType, caps: PacketPacingCaps): Problem | undefined {
-  if (!isObject(limit)) return objectProblem('limit', limit);
+  const unknown = fieldsProblem('limit', limit, LIMIT_FIELDS);
+  if (unknown !== undefined || !isObject(limit)) return unknown;
   if ((caps.supportedQpts & (1 << type)) === 0) {
     return unsupported(`the device does not limit the rate of QPs of type ${nameOf(QpType, type)}`);
   }

@@ -1,7 +1,8 @@
 import { type DeviceAttr, isOneOf, SrqType } from '../../spec/index.js';
 import { invalid, type Problem } from '../errors.js';
-import type { SrqInitAttr } from '../shared-receive-queue.js';
-import { isCount, isObject, objectProblem, show, unsupported } from './values.js';
+import type { SrqInitAttr, SrqModifyAttr } from '../shared-receive-queue.js';
+import { type FieldsOf, fieldsProblem } from './fields.js';
+import { isCount, isObject, show, unsupported } from './values.js';
 
 /** What of `SrqInitAttr` is looked at here, as it may come from a program that no compiler has checked. */
 interface LooseSrqInit {
@@ -12,6 +13,17 @@ interface LooseSrqInit {
   readonly xrcd?: unknown;
   readonly cq?: unknown;
 }
+
+const FIELDS: FieldsOf<SrqInitAttr> = {
+  srqType: true,
+  maxWr: true,
+  maxSge: true,
+  srqLimit: true,
+  xrcd: true,
+  cq: true,
+  srqContext: true,
+};
+const CHANGES: FieldsOf<SrqModifyAttr> = { maxWr: true, srqLimit: true };
 
 type SrqLimits = Pick<DeviceAttr, 'maxSrqWr' | 'maxSrqSge'>;
 
@@ -35,7 +47,8 @@ function limitProblem(srqLimit: unknown, maxWr: unknown): Problem | undefined {
 
 /** Why a device cannot make such an SRQ, or undefined when it can (PROTOCOL.md 3.4, man ibv_create_srq_ex). */
 export function srqInitProblem(init: unknown, device: SrqLimits): Problem | undefined {
-  if (!isObject(init)) return objectProblem('init', init);
+  const unknown = fieldsProblem('init', init, FIELDS);
+  if (unknown !== undefined || !isObject(init)) return unknown;
   const { srqType = SrqType.BASIC, maxWr, maxSge = 1, srqLimit = 0, xrcd, cq }: LooseSrqInit = init;
   if (typeof srqType !== 'number' || !isOneOf(SrqType, srqType)) {
     return invalid(`srqType is ${show(srqType)}`, 'It is a SrqType');
@@ -69,12 +82,8 @@ export function srqModifyProblem(
   maxWr: number,
   device: Pick<SrqLimits, 'maxSrqWr'>,
 ): Problem | undefined {
-  if (!isObject(attr)) return objectProblem('attr', attr);
-  for (const name of Object.keys(attr)) {
-    if (name !== 'maxWr' && name !== 'srqLimit') {
-      return invalid(`'${name}' is no attribute of an SRQ that can change`, 'These are maxWr and srqLimit');
-    }
-  }
+  const unknown = fieldsProblem('attr', attr, CHANGES);
+  if (unknown !== undefined || !isObject(attr)) return unknown;
   const { maxWr: wanted = maxWr, srqLimit = 0 }: LooseSrqInit = attr;
   return sizeProblem(wanted, { maxSrqWr: Math.max(maxWr, device.maxSrqWr) }) ?? limitProblem(srqLimit, wanted);
 }

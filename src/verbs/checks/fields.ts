@@ -1,0 +1,46 @@
+/** Names that somebody writes, and may write wrongly: a name that means nothing must not go by unnoticed. */
+import { invalid, type Problem } from '../errors.js';
+import { isObject, objectProblem, show } from './values.js';
+
+/** The fields of `T`, all of them, and no others. */
+export type FieldsOf<T> = Readonly<Record<keyof T & string, true>>;
+
+/** How many letters must go, come or change to make one word of another. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1)
+      next.push(Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1)));
+    row = next;
+  }
+  return row[b.length];
+}
+
+/** Which names there are, and which of them was probably meant; of many names, that one alone. */
+export function nameAdvice(given: unknown, names: readonly string[], many = 20): string {
+  const all = `There ${names.length === 1 ? 'is' : 'are'} ${names.length === 0 ? 'none' : names.join(', ')}`;
+  if (typeof given !== 'string') return all;
+  const [nearest] = names
+    .map((name) => ({ name, far: distance(given.toUpperCase(), name.toUpperCase()) }))
+    .sort((a, b) => a.far - b.far);
+  const near = names.length > 0 && nearest.far <= Math.max(2, given.length / 2);
+  if (!near) return all;
+  return names.length > many ? `Is it ${nearest.name}?` : `Is it ${nearest.name}? ${all}`;
+}
+
+/**
+ * Why `given` cannot be looked into for these fields, or undefined when it can: it is no object, or has a field that does
+ * not exist, and what that was to change would stay as it is. For objects that say how something is made or changed;
+ * requests, of which there are millions a second, are not looked through.
+ */
+export function fieldsProblem(
+  what: string,
+  given: unknown,
+  fields: Readonly<Record<string, true>>,
+): Problem | undefined {
+  if (!isObject(given)) return objectProblem(what, given);
+  const unknown = Object.keys(given).find((field) => !Object.hasOwn(fields, field));
+  if (unknown === undefined) return undefined;
+  return invalid(`there is no ${show(unknown)} in ${what}`, nameAdvice(unknown, Object.keys(fields)));
+}
