@@ -61,7 +61,8 @@ export const ownNames: readonly OwnNames[] = [
   },
   {
     title: 'For those who write a provider: the checks and tables that all providers share',
-    names: list(`Resource Problem invalid refuse unsupported ReverseAddress ahAttrFromWc AttributeRange attributeRanges
+    names:
+      list(`FieldsOf fieldsProblem nameAdvice openFields openingFields Resource Problem invalid refuse unsupported ReverseAddress ahAttrFromWc AttributeRange attributeRanges
       qpAttrFields checkAhAttr checkAttributes isOneOf Transition TransitionRule transitions transitionRule checkTransition
       highWord lowWord joinWords joinWordsNumber isAddress isU32 isWrId isObject isList
       objectProblem listProblem bytesProblem wrIdProblem show ahInitProblem ahProblem completeAhAttr mwTypeProblem
