@@ -22,5 +22,6 @@ export {
   UdpSocket,
   writeSockaddr,
 } from './socket.js';
+export { requireDescriptors } from './spare-descriptors.js';
 export { errnoName, SystemCallError } from './system-error.js';
 export { yieldProcessor } from './yield.js';

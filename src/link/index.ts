@@ -10,7 +10,7 @@ export {
   type PolledLink,
 } from './link.js';
 export { type LinkKind, type LocalLinkOptions, openNativeLink } from './local-link.js';
-export { LinkError } from './link-error.js';
+export { codeOf, errnoNameOf, LinkError } from './link-error.js';
 export { disturb, DisturbedLink, type DisturbOptions } from './netem.js';
 export { NETEM_EXAMPLE, type NetemDirection, type NetemSettings, parseNetem } from './netem-words.js';
 export { PcapngFile, type PcapngFileOptions } from './pcapng-file.js';

@@ -143,11 +143,11 @@ export const CompChannelRing = {
 export const DoorbellPage = {
   /** NIC: 1 while it sleeps, so that a driver that rings must also wake it. */
   ASLEEP: 17,
-  /** Driver: free-running count of commands sent on the command channel. */
+  /** Driver: number of the last command sent on the command channel. */
   COMMANDS: 18,
   /** Driver: 1 asks the NIC's thread to end. */
   STOP: 19,
-  /** NIC: free-running count of commands answered. */
+  /** NIC: a count that changes with each reply. */
   REPLIES: 20,
   /** Entries; a QP is in the ring at most once, so a device must not hold more QPs than this. */
   ENTRIES: 65536,

@@ -101,6 +101,7 @@ export class Nic implements ControlCore {
   #readyHead = 0;
   #readyCount = 0;
   readonly #held: HeldQueuePairs;
+  #atWork = false;
   readonly #overrun: CompletionQueue[] = [];
 
   constructor(config: NicConfig) {
@@ -131,6 +132,14 @@ export class Nic implements ControlCore {
     this.control = new ControlVerbs(this);
   }
 
+  /**
+   * Whether a call of the data path was left in its midst, by an error or by an interruption: nothing is known then of what
+   * the NIC holds, and it is not to be used any more.
+   */
+  get isBroken(): boolean {
+    return this.#atWork;
+  }
+
   // The data path, in the order of one turn.
 
   /** Tells the NIC the time, in µs on any clock that never goes back. */
@@ -147,6 +156,12 @@ export class Nic implements ControlCore {
    * written to while this runs.
    */
   receive(bytes: Uint8Array, offset: number, lengthBytes: number, meta: PacketMeta): void {
+    this.#atWork = true;
+    this.#take(bytes, offset, lengthBytes, meta);
+    this.#atWork = false;
+  }
+
+  #take(bytes: Uint8Array, offset: number, lengthBytes: number, meta: PacketMeta): void {
     const { counters } = this;
     counters.rcvdPkts += 1;
     counters.rcvdBytes += lengthBytes;
@@ -180,8 +195,10 @@ export class Nic implements ControlCore {
       this.counters.rxPortDown += 1;
       return;
     }
+    this.#atWork = true;
     for (const qp of this.objects.rawQps) if (qp.mayReceive) qp.receiving.onFrame(bytes, offset, lengthBytes);
     this.settleOverruns();
+    this.#atWork = false;
   }
 
   /** Hands a frame to the link; where the port is down, it is lost on the way. */
@@ -205,11 +222,13 @@ export class Nic implements ControlCore {
     if (consumer === producer) return false;
     // A driver that claims more than the ring holds is believed up to what it can have written.
     if ((producer - consumer) >>> 0 > DoorbellPage.ENTRIES) consumer = (producer - DoorbellPage.ENTRIES) | 0;
+    this.#atWork = true;
     while (consumer !== producer) {
       this.objects.qps.find(words[RING_HEADER_WORDS + (consumer & (DoorbellPage.ENTRIES - 1))])?.onDoorbell();
       consumer = (consumer + 1) | 0;
     }
     writeWord(words, Ring.CONSUMER, consumer, this.#doorbellsShared);
+    this.#atWork = false;
     return true;
   }
 
@@ -220,6 +239,13 @@ export class Nic implements ControlCore {
    * @returns whether there is more to send once the sink was flushed
    */
   transmit(): boolean {
+    this.#atWork = true;
+    const more = this.#transmit();
+    this.#atWork = false;
+    return more;
+  }
+
+  #transmit(): boolean {
     // Whoever is handed the time without need has it boxed: 16 bytes of garbage.
     if (this.timerDue) this.timers.expire(this.nowUs);
     this.settleOverruns();

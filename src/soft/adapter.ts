@@ -79,6 +79,7 @@ export class Adapter implements NicEvents, CommandTarget {
   readonly #handlers: Handlers;
   /** The way of Ethernet frames, while a raw packet QP may want it. */
   #lost = false;
+  #executing = false;
   #frames: ReturnType<Link['openFrames']> | undefined;
   /** Words of each completion channel's ring. */
   readonly #channels = new Map<number, Int32Array>();
@@ -171,7 +172,21 @@ export class Adapter implements NicEvents, CommandTarget {
         'EIO',
         'the device has failed (DEVICE_FATAL), and takes no commands but those that end objects',
       );
-    return this.#handlers[verb](argument);
+    this.#executing = true;
+    try {
+      const value = this.#handlers[verb](argument);
+      this.#executing = false;
+      return value;
+    } catch (error) {
+      // Of what is refused nothing has changed.
+      if (error instanceof CommandError) this.#executing = false;
+      throw error;
+    }
+  }
+
+  /** Whether a turn or a command was left in its midst (`Nic.isBroken`): all that can be done then is to {@link abandon} it. */
+  get isBroken(): boolean {
+    return this.#executing || this.nic.isBroken;
   }
 
   /** As {@link execute}, for commands that come from another thread. */
@@ -241,6 +256,11 @@ export class Adapter implements NicEvents, CommandTarget {
     this.cm.close();
     // As many bursts as it takes, as long as the link takes them.
     for (let turn = 0; turn === 0 || (turn < LAST_TURNS && this.nic.generalServices.busy); turn += 1) this.#send();
+    this.abandon();
+  }
+
+  /** Lets go of all that it holds of the machine, and leaves the NIC as it is. */
+  abandon(): void {
     this.chores?.close();
     this.link.close();
   }

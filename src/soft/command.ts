@@ -148,6 +148,18 @@ export type Verb = keyof CommandTable;
 export type Argument<V extends Verb> = CommandTable[V][0];
 export type Value<V extends Verb> = CommandTable[V][1];
 
+/** Verbs that end the object of a number. */
+export type EndVerb =
+  | 'deallocPd'
+  | 'deregMr'
+  | 'deallocMw'
+  | 'destroyCompChannel'
+  | 'destroyCq'
+  | 'closeXrcd'
+  | 'destroySrq'
+  | 'destroyAh'
+  | 'destroyQp';
+
 /** One command, as it crosses to wherever the adapter lives. */
 export type AdapterCommand = { [V in Verb]: { readonly verb: V; readonly argument: Argument<V> } }[Verb];
 

@@ -16,7 +16,7 @@ export function runDgramThread(start: ThreadStart, thread: NicThread): void {
   try {
     const { adapter, facts, link } = openDgramAdapter(start.spec, start, thread);
     new DgramLoop(start, thread, adapter, link).begin();
-    thread.reply({ started: { facts } });
+    thread.started(adapter, { facts });
   } catch (error) {
     thread.refused(error);
   }
@@ -61,7 +61,7 @@ class DgramLoop {
     try {
       action();
     } catch (error) {
-      this.thread.failed(error, this.adapter);
+      this.thread.failed(error);
       this.#end();
     }
   }
@@ -71,7 +71,7 @@ class DgramLoop {
     clearTimeout(this.#alarm);
     if (thread.stopping) {
       this.#end();
-      thread.reply({ stopped: true });
+      thread.stopped();
       return;
     }
     Atomics.store(thread.page, DoorbellPage.ASLEEP, 0);

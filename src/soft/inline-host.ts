@@ -1,7 +1,7 @@
 import { nowUs, PollSet, wallClockNs, yieldProcessor } from '../host/index.js';
-import { CompChannelRing, doorbellPageShape } from '../nic/index.js';
+import { CommandError, CompChannelRing, doorbellPageShape } from '../nic/index.js';
 import type { PolledLink } from '../link/index.js';
-import type { Gid } from '../spec/index.js';
+import { EventType, type Gid } from '../spec/index.js';
 import type { Adapter } from './adapter.js';
 import type { AdapterHost, LocatedMemory } from './adapter-host.js';
 import type { Chores } from './chores.js';
@@ -13,6 +13,7 @@ import { closeAtExit } from './exit-hook.js';
 import { LinkWatch } from './link-watch.js';
 import { locateInThread } from './memory-locator.js';
 import { type AdapterSpec, openNativeAdapter } from './native-adapter.js';
+import { requireRoom } from './spare-room.js';
 
 /** Posts, or polls that found something, after which the adapter has a whole turn nevertheless. */
 const BUSY_CALLS_PER_TURN = 16;
@@ -59,7 +60,6 @@ export class InlineHost implements AdapterHost {
   readonly address: string;
   readonly gid: Gid;
   readonly maxPacketBytes: number;
-  readonly failure = undefined;
   readonly doorbells = new ArrayBuffer(doorbellPageShape().bytes);
   readonly asyncEvents = createAsyncEventRing();
   readonly cmEvents = createCmEventRing();
@@ -73,6 +73,7 @@ export class InlineHost implements AdapterHost {
   readonly #watch: LinkWatch;
   readonly #listeners = new Set<() => void>();
   readonly #forgetExit: () => void;
+  #failure: string | undefined;
   #busyCalls = 0;
   #emptyTurns = 0;
   /** When there was something to do, or the processor was offered to others. */
@@ -84,6 +85,7 @@ export class InlineHost implements AdapterHost {
 
   /** @throws CommandError as `openNativeAdapter` */
   constructor(spec: AdapterSpec, warn: (text: string) => void) {
+    requireRoom();
     const onEvent = (ring: Int32Array): void => this.#onEvent(ring);
     const { adapter, facts, link, pause } = openNativeAdapter(spec, this, { onEvent, warn });
     this.address = facts.address;
@@ -107,13 +109,18 @@ export class InlineHost implements AdapterHost {
     return this.#link.pollFds;
   }
 
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
   execute<V extends Verb>(verb: V, argument: Argument<V>): Value<V> {
+    this.#requireUsable();
     this.#adapter.nic.advanceTo(nowUs());
     try {
       return this.#adapter.execute(verb, argument);
     } finally {
       // A queue pair that comes back from SQD, or goes to ERR, may have something to send or to tell.
-      this.#adapter.push(nowUs());
+      if (this.#isUsable()) this.#adapter.push(nowUs());
       if (this.#listeners.size > 0) this.#setAlarm();
       // Joining a group, and the like, opens or closes sockets.
       this.#watch.follow();
@@ -129,6 +136,7 @@ export class InlineHost implements AdapterHost {
   }
 
   ring(): void {
+    if (!this.#isUsable()) return;
     this.#busyCalls += 1;
     const now = nowUs();
     if (this.#busyCalls >= BUSY_CALLS_PER_TURN) this.#takeTurn(now);
@@ -145,6 +153,7 @@ export class InlineHost implements AdapterHost {
   idle(): void {
     const now = nowUs();
     this.#emptyTurns = this.#takeTurn(now) ? 0 : this.#emptyTurns + 1;
+    if (this.#failure !== undefined) this.#requireUsable();
     if (this.#emptyTurns === 0) this.#quietSinceUs = now;
     if (this.#emptyTurns < TURNS_PER_YIELD || now - this.#quietSinceUs < YIELD_US) return;
     this.#emptyTurns = 0;
@@ -166,6 +175,7 @@ export class InlineHost implements AdapterHost {
 
   /** One turn of the adapter. @returns whether there was anything to do */
   turn(now = nowUs()): boolean {
+    if (!this.#isUsable()) return false;
     const busy = this.#adapter.turn(now);
     if (this.#listeners.size > 0) this.#setAlarm();
     return busy;
@@ -175,6 +185,7 @@ export class InlineHost implements AdapterHost {
     const begunUs = nowUs();
     for (let now = begunUs; ; now = nowUs()) {
       turnAll(now);
+      this.#requireUsable();
       if (Atomics.load(ring, index) !== seen) return;
       const spentUs = now - begunUs;
       if (spentUs >= timeoutUs) return;
@@ -206,6 +217,10 @@ export class InlineHost implements AdapterHost {
     this.#watch.close();
     this.#clearAlarm();
     clearTimeout(this.#choreTimer);
+    if (!this.#isUsable()) {
+      this.#adapter.abandon();
+      return;
+    }
     this.#adapter.push(nowUs());
     this.#adapter.close();
   }
@@ -229,7 +244,31 @@ export class InlineHost implements AdapterHost {
     clearTimeout(this.#choreTimer);
     if (!this.#open) return;
     const delayMs = Math.max(1, (chores.nextUs() - nowUs()) / 1000);
-    this.#choreTimer = setTimeout(() => chores.run(nowUs()), Math.min(delayMs, MAX_ALARM_MS)).unref();
+    this.#choreTimer = setTimeout(() => this.#doChores(chores), Math.min(delayMs, MAX_ALARM_MS)).unref();
+  }
+
+  #doChores(chores: Chores): void {
+    if (this.#isUsable()) chores.run(nowUs());
+  }
+
+  /**
+   * An error of ours, or an interruption of the program (`vm` with a timeout, Ctrl-C where it is read line by line), may have ended
+   * a call in the midst of the NIC's work. Nobody knows then what is half done, so nothing more is.
+   */
+  #isUsable(): boolean {
+    if (this.#failure !== undefined) return false;
+    if (!this.#adapter.isBroken) return true;
+    this.#failure =
+      "the NIC was interrupted in the midst of its work, and can do no more; one whose host is 'thread' cannot be";
+    settle(false, this);
+    this.#adapter.asyncEvent({ type: EventType.DEVICE_FATAL });
+    for (const ring of this.#adapter.eventRings()) this.#onEvent(ring);
+    return false;
+  }
+
+  /** @throws CommandError EIO when nothing will come any more */
+  #requireUsable(): void {
+    if (!this.#isUsable()) throw new CommandError('EIO', this.#failure ?? '');
   }
 
   #takeTurn(now: number): boolean {

@@ -1,7 +1,9 @@
 import { createCrc32, nativeHostProblem, nowUs, randomU32, wallClockNs } from '../host/index.js';
 import {
+  codeOf,
   DgramLink,
   disturb,
+  errnoNameOf,
   type Link,
   LinkError,
   type LinkKind,
@@ -13,6 +15,7 @@ import {
   type TappedLink,
 } from '../link/index.js';
 import { CommandError } from '../nic/index.js';
+import { Errno } from '../spec/index.js';
 import { crc32 } from '../wire/index.js';
 import { Adapter } from './adapter.js';
 import type { AdapterFacts } from './adapter-host.js';
@@ -163,6 +166,8 @@ function openOn<L extends Link & { readonly address: string }>(
     }
   } catch (error) {
     if (error instanceof LinkError) throw new CommandError(error.errno, error.message.replace(/\.$/, ''));
+    // Of a system call, or of Node: no descriptor is left, for one.
+    if (codeOf(error) in Errno) throw new CommandError(errnoNameOf(codeOf(error)), String(error));
     throw error;
   }
 }

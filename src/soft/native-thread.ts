@@ -28,16 +28,16 @@ export function runNativeThread(start: ThreadStart, thread: NicThread): void {
     return;
   }
   const { adapter, facts, link, pause } = opened;
-  thread.reply({ started: { facts, wakeFd: doorbell.fd } });
+  thread.started(adapter, { facts, wakeFd: doorbell.fd });
   try {
     new NativeLoop(thread, adapter, link, doorbell, pause).run();
   } catch (error) {
-    thread.failed(error, adapter);
+    thread.failed(error);
   } finally {
     adapter.close();
     doorbell.close();
   }
-  thread.reply({ stopped: true });
+  thread.stopped();
 }
 
 class NativeLoop {

@@ -5,6 +5,7 @@ import type { Adapter } from './adapter.js';
 import {
   type Notice,
   refusal,
+  type Started,
   type ThreadMessage,
   type ThreadReply,
   type ThreadStart,
@@ -16,6 +17,8 @@ export class NicThread {
   readonly page: Int32Array;
   readonly #state: Int32Array;
   readonly #poller: Int32Array;
+  #adapter: Adapter | undefined;
+  /** Number of the last command that was answered. */
   #handled = 0;
   #completions = 0;
 
@@ -23,6 +26,11 @@ export class NicThread {
     this.page = new Int32Array(start.doorbells);
     this.#state = new Int32Array(start.state);
     this.#poller = new Int32Array(start.poller);
+    Atomics.store(this.#state, 0, ThreadState.RUNNING);
+    // However it ends but from outside: nobody is to wait for what will not come.
+    process.once('exit', () => {
+      if (Atomics.load(this.#state, 0) === ThreadState.RUNNING) this.failed('it has ended');
+    });
   }
 
   get stopping(): boolean {
@@ -46,8 +54,9 @@ export class NicThread {
 
   answer(message: ThreadMessage, adapter: Adapter): void {
     if (!('command' in message)) return;
-    this.#handled = (this.#handled + 1) | 0;
-    this.reply({ reply: adapter.answer(message.command) });
+    const { number, command } = message;
+    this.#handled = number;
+    this.#reply({ number, reply: adapter.answer(command) });
   }
 
   /** Wakes a program that naps, when completions have been written since the last call: so many in all. */
@@ -59,10 +68,10 @@ export class NicThread {
     Atomics.notify(this.#poller, 0);
   }
 
-  reply(reply: ThreadReply): void {
-    this.start.commands.postMessage(reply);
-    Atomics.add(this.page, DoorbellPage.REPLIES, 1);
-    Atomics.notify(this.page, DoorbellPage.REPLIES);
+  /** The adapter is up. */
+  started(adapter: Adapter, started: Started): void {
+    this.#adapter = adapter;
+    this.#reply({ started });
   }
 
   notice(notice: Notice): void {
@@ -80,17 +89,30 @@ export class NicThread {
   };
 
   refused(error: unknown): void {
-    this.reply({ started: refusal(error) });
+    Atomics.store(this.#state, 0, ThreadState.STOPPED);
+    this.#reply({ started: refusal(error) });
+  }
+
+  /** It has let go of everything. */
+  stopped(): void {
+    Atomics.compareExchange(this.#state, 0, ThreadState.RUNNING, ThreadState.STOPPED);
+    this.#reply({ stopped: true });
   }
 
   /** Something of ours is broken: tells all who wait, instead of leaving them waiting. */
-  failed(error: unknown, adapter: Adapter): void {
+  failed(error: unknown): void {
     this.notice({ kind: 'failure', text: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     Atomics.store(this.#state, 0, ThreadState.FAILED);
     // Nobody is to ring a doorbell whose file descriptor is soon another file's.
     Atomics.store(this.page, DoorbellPage.ASLEEP, 0);
-    adapter.asyncEvent({ type: EventType.DEVICE_FATAL });
-    for (const ring of adapter.eventRings()) this.onEvent(ring);
+    this.#adapter?.asyncEvent({ type: EventType.DEVICE_FATAL });
+    for (const ring of this.#adapter?.eventRings() ?? []) this.onEvent(ring);
+    Atomics.notify(this.page, DoorbellPage.REPLIES);
+  }
+
+  #reply(reply: ThreadReply): void {
+    this.start.commands.postMessage(reply);
+    Atomics.add(this.page, DoorbellPage.REPLIES, 1);
     Atomics.notify(this.page, DoorbellPage.REPLIES);
   }
 }

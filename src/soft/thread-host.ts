@@ -1,4 +1,4 @@
-import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { EventFd, nativeHost, nowUs, wallClockNs, yieldProcessor } from '../host/index.js';
 import { CommandError, DoorbellPage, doorbellPageShape, Ring } from '../nic/index.js';
 import type { Gid } from '../spec/index.js';
@@ -10,6 +10,8 @@ import { createAsyncEventRing } from './event-ring.js';
 import { closeAtExit } from './exit-hook.js';
 import { locateAcrossThreads } from './memory-locator.js';
 import type { AdapterSpec } from './native-adapter.js';
+import { requireRoom } from './spare-room.js';
+import { startThread } from './thread-start.js';
 import {
   type Notice,
   type Started,
@@ -35,6 +37,13 @@ const SPIN_US = 100;
 const POLLS_PER_YIELD = 8;
 /** A nap that nothing ends, since what the program waits for may come from elsewhere. */
 const NAP_MS = 1;
+
+/** How somebody waits for a reply. */
+interface Waiting {
+  readonly timeoutMs?: number;
+  /** Called now and then. What it throws ends the wait. */
+  readonly meanwhile?: () => void;
+}
 
 /** Warnings that this thread has had. */
 const told = new Set<string>();
@@ -79,14 +88,20 @@ export class ThreadHost implements AdapterHost {
   readonly #listeners = new Set<() => void>();
   readonly #forgetExit: () => void;
   readonly #touched = new Set<Uint8Array>();
+  /** Number of the last command. */
+  #number = 0;
+  /** The thread is being woken: set again where a call was interrupted before it had done that. */
+  #waking = false;
   #emptyPolls = 0;
   #idleSinceUs = 0;
   #failure: string | undefined;
   #open = true;
+  #closed = false;
 
-  /** @throws CommandError when the address or the capture file cannot be had */
+  /** @throws CommandError when the address or the capture file cannot be had, or what a thread needs */
   constructor(spec: AdapterSpec, warn: (text: string) => void) {
     this.#warn = warn;
+    requireRoom();
     const commands = new MessageChannel();
     const notices = new MessageChannel();
     this.#commands = commands.port1;
@@ -102,15 +117,17 @@ export class ThreadHost implements AdapterHost {
       notices: notices.port2,
       native: nativeHost() !== undefined,
     };
-    const worker = new Worker(new URL('./thread-worker.js', import.meta.url), {
-      name: 'verbena',
-      workerData: start,
-      transferList: [commands.port2, notices.port2],
-      // Flags of the program, a loader or --input-type among them, are not meant for this thread.
-      execArgv: [],
-    });
+    const worker = startThread(start);
     worker.on('error', (error) => this.#fail(error.message));
+    worker.on('exit', () => {
+      if (this.#stateIs(ThreadState.STOPPED)) return;
+      // The number of its eventfd is soon another file's.
+      Atomics.store(this.#page, DoorbellPage.ASLEEP, 0);
+      this.#fail('it has ended');
+    });
     worker.unref();
+    // Before it is waited for: an interrupted start leaves a thread that a process must ask to end, too.
+    this.#forgetExit = closeAtExit(() => this.close());
     const { facts, wakeFd } = this.#started();
     this.#wakeFd = wakeFd;
     this.address = facts.address;
@@ -121,24 +138,25 @@ export class ThreadHost implements AdapterHost {
     this.#readNotices();
     this.#notices.on('message', (notice: Notice) => this.#onNotice(notice));
     this.#notices.unref();
-    this.#forgetExit = closeAtExit(() => this.close());
     touched.add(this.#touched);
   }
 
   get failure(): string | undefined {
-    if (this.#failure === undefined && Atomics.load(this.#state, 0) === ThreadState.FAILED) this.#readNotices();
+    if (this.#failure === undefined && this.#stateIs(ThreadState.FAILED)) this.#readNotices();
     return this.#failure;
   }
 
   execute<V extends Verb>(verb: V, argument: Argument<V>): Value<V> {
     this.#assertAlive();
+    const number = (this.#number + 1) | 0;
+    this.#number = number;
     // A command is the pair of a verb and its own argument, which the parameters' types have seen to.
-    const message: ThreadMessage = { command: { verb, argument } as AdapterCommand };
+    const message: ThreadMessage = { number, command: { verb, argument } as AdapterCommand };
     const seen = Atomics.load(this.#page, DoorbellPage.REPLIES);
     this.#commands.postMessage(message);
-    Atomics.add(this.#page, DoorbellPage.COMMANDS, 1);
-    this.#wakeIfAsleep();
-    const answer = this.#reply(seen, Infinity);
+    Atomics.store(this.#page, DoorbellPage.COMMANDS, number);
+    this.ring();
+    const answer = this.#await(seen, (reply) => 'number' in reply && reply.number === number);
     if (answer === undefined || !('reply' in answer))
       throw new CommandError('EIO', this.failure ?? 'the NIC is closed');
     const { reply } = answer;
@@ -159,7 +177,12 @@ export class ThreadHost implements AdapterHost {
   }
 
   ring(): void {
-    this.#wakeIfAsleep();
+    const again = this.#waking;
+    // Stored by the NIC before it looks for doorbells a last time; we look at it after we rang.
+    if (!again && Atomics.load(this.#page, DoorbellPage.ASLEEP) === 0) return;
+    this.#waking = true;
+    if (Atomics.compareExchange(this.#page, DoorbellPage.ASLEEP, 1, 0) === 1 || again) this.#wake();
+    this.#waking = false;
   }
 
   found(): void {
@@ -170,6 +193,8 @@ export class ThreadHost implements AdapterHost {
     this.#emptyPolls += 1;
     if (this.#emptyPolls === 1) this.#idleSinceUs = nowUs();
     if (this.#emptyPolls % POLLS_PER_YIELD !== 0) return;
+    if (this.#waking) this.ring();
+    this.#assertAlive();
     if (nowUs() - this.#idleSinceUs < SPIN_US) yieldProcessor();
     else nap(ring, seen);
   }
@@ -201,55 +226,82 @@ export class ThreadHost implements AdapterHost {
   }
 
   close(): void {
-    if (!this.#open) return;
+    if (this.#closed) return;
     this.#open = false;
-    this.#forgetExit();
     const seen = Atomics.load(this.#page, DoorbellPage.REPLIES);
     Atomics.store(this.#page, DoorbellPage.STOP, 1);
     // The address must be free, and the program's memory no longer in use, when this returns.
-    if (this.failure === undefined) {
+    if (this.failure === undefined && this.#stateIs(ThreadState.RUNNING)) {
       this.#wake();
-      this.#reply(seen, STOP_TIMEOUT_MS);
+      this.#await(seen, (reply) => 'stopped' in reply, { timeoutMs: STOP_TIMEOUT_MS });
     }
-    const stopped = this.failure !== undefined || Atomics.load(this.#page, DoorbellPage.REPLIES) !== seen;
+    const stopped = this.failure !== undefined || !this.#stateIs(ThreadState.RUNNING);
     if (stopped) touched.delete(this.#touched);
     this.#readNotices();
     this.#notices.close();
     this.#commands.close();
+    this.#closed = true;
+    this.#forgetExit();
   }
 
   #started(): Started {
-    const answer = this.#reply(0, START_TIMEOUT_MS);
-    if (answer !== undefined && 'started' in answer && 'facts' in answer.started) return answer.started;
-    this.#commands.close();
-    this.#notices.close();
-    if (answer !== undefined && 'started' in answer && 'errno' in answer.started)
-      throw new CommandError(answer.started.errno, answer.started.message);
-    throw new CommandError('EIO', `the NIC's thread did not start within ${START_TIMEOUT_MS / 1000} s`);
-  }
-
-  /** The next reply, once the counter of replies is no longer `seen`; undefined when none came in time. */
-  #reply(seen: number, timeoutMs: number): ThreadReply | undefined {
-    const page = this.#page;
-    for (let i = 0; i < REPLY_SPINS && Atomics.load(page, DoorbellPage.REPLIES) === seen; i += 1);
-    for (let waitedMs = 0; Atomics.load(page, DoorbellPage.REPLIES) === seen; waitedMs += SLEEP_MS) {
-      if (waitedMs >= timeoutMs || this.failure !== undefined) return undefined;
-      Atomics.wait(page, DoorbellPage.REPLIES, seen, SLEEP_MS);
+    try {
+      const answer = this.#await(0, (reply) => 'started' in reply, {
+        timeoutMs: START_TIMEOUT_MS,
+        // Others may have taken meanwhile what the thread needs to tell that it lacks something.
+        meanwhile: () => {
+          if (this.#stateIs(ThreadState.UNBORN)) requireRoom(1);
+        },
+      });
+      if (answer === undefined || !('started' in answer)) {
+        const late = `the NIC's thread did not start within ${START_TIMEOUT_MS / 1000} s`;
+        throw new CommandError('EIO', this.failure ?? late);
+      }
+      if ('errno' in answer.started) throw new CommandError(answer.started.errno, answer.started.message);
+      return answer.started;
+    } catch (error) {
+      this.close();
+      throw error;
     }
-    const received = receiveMessageOnPort(this.#commands);
-    // The other end is ours and sends nothing else.
-    return received?.message as ThreadReply;
   }
 
-  #wakeIfAsleep(): void {
-    // Stored by the NIC before it looks for doorbells a last time; we look at it after we rang.
-    if (Atomics.load(this.#page, DoorbellPage.ASLEEP) === 0) return;
-    if (Atomics.compareExchange(this.#page, DoorbellPage.ASLEEP, 1, 0) === 1) this.#wake();
+  /**
+   * The first reply that is awaited, once the counter of replies is no longer `seen`; undefined when none came in time, or
+   * none will. Others belong to calls that were interrupted, and nobody asks for them any more.
+   */
+  #await(
+    seen: number,
+    isAwaited: (reply: ThreadReply) => boolean,
+    { timeoutMs = Infinity, meanwhile }: Waiting = {},
+  ): ThreadReply | undefined {
+    const page = this.#page;
+    let known = seen;
+    for (let i = 0; i < REPLY_SPINS && Atomics.load(page, DoorbellPage.REPLIES) === known; i += 1);
+    for (let waitedMs = 0; ;) {
+      const replies = Atomics.load(page, DoorbellPage.REPLIES);
+      if (replies !== known) {
+        known = replies;
+        for (let got = receiveMessageOnPort(this.#commands); got !== undefined;) {
+          // The other end is ours and sends nothing else.
+          const reply = got.message as ThreadReply;
+          if (isAwaited(reply)) return reply;
+          got = receiveMessageOnPort(this.#commands);
+        }
+      }
+      if (waitedMs >= timeoutMs || this.failure !== undefined) return undefined;
+      if (Atomics.wait(page, DoorbellPage.REPLIES, known, SLEEP_MS) !== 'timed-out') continue;
+      waitedMs += SLEEP_MS;
+      meanwhile?.();
+    }
   }
 
   #wake(): void {
     if (this.#wakeFd !== undefined) EventFd.ring(this.#wakeFd);
     else this.#commands.postMessage({ wake: true } satisfies ThreadMessage);
+  }
+
+  #stateIs(state: ThreadState): boolean {
+    return Atomics.load(this.#state, 0) === state;
   }
 
   #assertAlive(): void {
@@ -280,8 +332,7 @@ export class ThreadHost implements AdapterHost {
       // As in #reply.
       this.#onNotice(got.message as Notice);
     }
-    if (this.#failure === undefined && Atomics.load(this.#state, 0) === ThreadState.FAILED)
-      this.#fail('it gave no reason');
+    if (this.#failure === undefined && this.#stateIs(ThreadState.FAILED)) this.#fail('it gave no reason');
   }
 
   #fail(why: string): void {

@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
+import { codeOf, errnoNameOf } from '../link/index.js';
 import { CommandError } from '../nic/index.js';
 import type { ErrnoName } from '../spec/index.js';
 import type { AdapterFacts } from './adapter-host.js';
@@ -8,9 +9,10 @@ import type { AdapterSpec, SharedPages } from './native-adapter.js';
 /**
  * What a NIC's thread and its driver say to each other beside the rings.
  *
- * Commands and replies go over a message port that both read synchronously; `DoorbellPage.COMMANDS` and `REPLIES` count
- * them, so that neither looks for a message that has not been sent. The first reply tells how the start went, the last
- * that the thread has let go of everything.
+ * Commands and replies go over a message port that both read synchronously. A command has a number, and its reply the same:
+ * a call may be interrupted while it waits, and nobody is to take the reply that comes then for his own. `DoorbellPage.COMMANDS`
+ * is the number of the last command that was sent, `REPLIES` a count that changes with each reply, so that neither looks for a
+ * message that has not been sent. The first reply tells how the start went, the last that the thread has let go of everything.
  */
 
 /** `workerData` of the thread. */
@@ -30,11 +32,19 @@ export interface ThreadStart extends SharedPages {
   readonly poller: SharedArrayBuffer;
 }
 
-/** Values of the thread's state word. */
-export const ThreadState = { RUNNING: 0, FAILED: 1 } as const;
+/** Values of the thread's state word: what it is found in when nothing is heard of it. */
+export const ThreadState = {
+  /** None of our code has run in it. */
+  UNBORN: 0,
+  RUNNING: 1,
+  /** It has let go of everything, or was refused what it needs. */
+  STOPPED: 2,
+  FAILED: 3,
+} as const;
+export type ThreadState = (typeof ThreadState)[keyof typeof ThreadState];
 
 /** What goes to the thread. `wake` says nothing: that a message came is what wakes a thread without an eventfd. */
-export type ThreadMessage = { readonly command: AdapterCommand } | { readonly wake: true };
+export type ThreadMessage = { readonly number: number; readonly command: AdapterCommand } | { readonly wake: true };
 
 /** How the start went. */
 export type StartReply = Started | { readonly errno: ErrnoName; readonly message: string };
@@ -48,7 +58,9 @@ export interface Started {
 
 /** What comes back over the command port. */
 export type ThreadReply =
-  { readonly started: StartReply } | { readonly reply: AdapterReply } | { readonly stopped: true };
+  | { readonly started: StartReply }
+  | { readonly number: number; readonly reply: AdapterReply }
+  | { readonly stopped: true };
 
 /** What the thread says unasked. */
 export type Notice =
@@ -59,5 +71,5 @@ export type Notice =
 /** As a reply, what a start or a command threw. */
 export function refusal(error: unknown): { readonly errno: ErrnoName; readonly message: string } {
   if (error instanceof CommandError) return { errno: error.errno, message: error.message };
-  return { errno: 'EIO', message: error instanceof Error ? error.message : String(error) };
+  return { errno: errnoNameOf(codeOf(error)), message: error instanceof Error ? error.message : String(error) };
 }

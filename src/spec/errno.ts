@@ -13,6 +13,7 @@ export const Errno = {
   EEXIST: 17,
   ENODEV: 19,
   EINVAL: 22,
+  ENFILE: 23,
   EMFILE: 24,
   ENOSPC: 28,
   ENOSYS: 38,

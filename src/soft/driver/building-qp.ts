@@ -7,8 +7,11 @@ import type { SendBatch } from './send-batch.js';
 export abstract class BuildingQp extends SoftQpBase implements SendBuilder {
   protected abstract readonly batch: SendBatch;
 
-  /** Tells the NIC that there are new send requests. */
-  protected abstract ring(): void;
+  /** Something is about to be posted. */
+  protected abstract beginPost(): void;
+
+  /** It was: the NIC is told of new send requests, where there are any. */
+  protected abstract endPost(posted: boolean): void;
 
   wrStart(): void {
     this.assertAlive('ibv_wr_start');
@@ -101,7 +104,13 @@ export abstract class BuildingQp extends SoftQpBase implements SendBuilder {
 
   wrComplete(): void {
     this.assertAlive('ibv_wr_complete');
-    if (this.batch.complete()) this.ring();
+    this.beginPost();
+    let posted = false;
+    try {
+      posted = this.batch.complete();
+    } finally {
+      this.endPost(posted);
+    }
   }
 
   wrAbort(): void {

@@ -1,9 +1,10 @@
 import type { CmCommandTable, CmEvent } from '../../cm/index.js';
-import { CommandError, Ring } from '../../nic/index.js';
+import { Ring } from '../../nic/index.js';
 import type { Gid } from '../../spec/index.js';
 import { type Context, invalid, VerbsError } from '../../verbs/index.js';
 import { SoftContext } from './context.js';
 import { EventReader } from './event-reader.js';
+import { refusalOf } from './refusal.js';
 
 export type CmVerb = keyof CmCommandTable;
 export type CmArgument<V extends CmVerb> = CmCommandTable[V][0];
@@ -54,12 +55,14 @@ class SoftCmDevice implements CmDevice {
   takeEvents(): readonly CmEvent[] {
     // A device that was closed writes nothing more, that it was closed included.
     this.context.requireAlive(GET_EVENT);
-    if (!this.#reader.follow()) return [];
+    const seen = this.#reader.published;
+    if (seen === this.#reader.position) return [];
     const events = this.execute(GET_EVENT, 'cmTakeEvents', EVENTS_PER_COMMAND);
-    if (events.length < EVENTS_PER_COMMAND) return events;
     const all = [...events];
     for (let more = events; more.length === EVENTS_PER_COMMAND; all.push(...more))
       more = this.execute(GET_EVENT, 'cmTakeEvents', EVENTS_PER_COMMAND);
+    // Not before: where this is interrupted, there is still something to take.
+    this.#reader.follow(seen);
     return all;
   }
 
@@ -71,8 +74,7 @@ class SoftCmDevice implements CmDevice {
     try {
       context.adapter.wait(this.#reader.words, Ring.PRODUCER, this.#reader.position, timeoutUs);
     } catch (error) {
-      if (!(error instanceof CommandError)) throw error;
-      throw new VerbsError(GET_EVENT, { errno: error.errno, message: error.message, advice: '' }, { cause: error });
+      throw refusalOf(GET_EVENT, error);
     }
   }
 

@@ -21,6 +21,7 @@ import { SoftCompChannel } from './completion-channel.js';
 import { CompletionRing } from './completion-ring.js';
 import type { SoftContext } from './context.js';
 import { CQ_MODERATION } from './device-facts.js';
+import { refusalOf } from './refusal.js';
 
 const CHANGES: FieldsOf<CqModifyAttr> = { moderate: true };
 const POLL_DEFAULT = 16;
@@ -94,8 +95,7 @@ export class SoftCq extends Resource implements Cq {
     if (!this.#find()) return completions;
     do {
       completions.push(this.#completion(this.#at));
-      this.#ring.take();
-      this.#at = this.#ring.peek();
+      this.#at = this.#ring.next();
     } while (this.#at >= 0 && completions.length < numEntries);
     this.#at = -1;
     this.#ring.release();
@@ -128,17 +128,15 @@ export class SoftCq extends Resource implements Cq {
 
   nextPoll(): boolean {
     if (!this.#polling) refuse('ibv_next_poll', invalid('no fast poll is under way', 'Begin by startPoll'));
-    if (this.#at >= 0) this.#ring.take();
-    this.#at = this.#ring.peek();
+    this.#at = this.#at >= 0 ? this.#ring.next() : this.#ring.peek();
     return this.#at >= 0;
   }
 
   endPoll(): void {
     if (!this.#polling) refuse('ibv_end_poll', invalid('no fast poll is under way', 'Begin by startPoll'));
-    if (this.#at >= 0) this.#ring.take();
+    this.#ring.release(this.#at >= 0 ? 1 : 0);
     this.#at = -1;
     this.#polling = false;
-    this.#ring.release();
   }
 
   resize(cqe: number): void {
@@ -242,13 +240,19 @@ export class SoftCq extends Resource implements Cq {
 
   /** Looks for a completion, and once more after the adapter had time to bring one. */
   #find(): boolean {
-    const { adapter } = this.context;
+    const { adapter, doorbell } = this.context;
+    this.#ring.rewind();
     this.#at = this.#ring.peek();
     if (this.#at >= 0) {
       adapter.found();
       return true;
     }
-    adapter.idle(this.#words, this.#ring.position);
+    doorbell.settle();
+    try {
+      adapter.idle(this.#words, this.#ring.position);
+    } catch (error) {
+      throw refusalOf('ibv_poll_cq', error);
+    }
     this.#at = this.#ring.peek();
     if (this.#at >= 0) return true;
     if (this.#ring.overrun)

@@ -10,7 +10,11 @@ import {
   writeWord,
 } from '../../nic/index.js';
 
-/** The driver's end of a completion queue. */
+/**
+ * The driver's end of a completion queue. Whoever polls begins with the oldest entry that was not given back
+ * ({@link rewind}), and gives all that he took back by one store, as the last thing that he does: so a poll that is interrupted
+ * has taken nothing, and loses none.
+ */
 export class CompletionRing {
   readonly memory: ArrayBufferLike;
   /** All of the ring. */
@@ -44,23 +48,28 @@ export class CompletionRing {
     return this.#consumer;
   }
 
+  /** Begins a poll. */
+  rewind(): void {
+    // Nobody else writes that word.
+    this.#consumer = this.words[Ring.CONSUMER];
+  }
+
   /** The word at which the oldest entry not taken begins, or -1 when there is none. */
   peek(): number {
-    if (this.#consumer === this.#knownProducer) {
-      this.#knownProducer = readChanged(this.words, Ring.PRODUCER, this.#consumer, this.shared);
-      if (this.#consumer === this.#knownProducer) return -1;
-    }
-    return RING_HEADER_WORDS + (this.#consumer & this.#mask) * Cqe.SIZE;
+    return this.#entry(this.#consumer);
   }
 
-  /** Moves past the entry that {@link peek} showed; it stays readable until {@link release}. */
-  take(): void {
-    this.#consumer = (this.#consumer + 1) | 0;
+  /** Moves past the entry that {@link peek} showed, which stays readable until {@link release}. @returns as `peek` */
+  next(): number {
+    const consumer = (this.#consumer + 1) | 0;
+    const at = this.#entry(consumer);
+    this.#consumer = consumer;
+    return at;
   }
 
-  /** Gives all entries taken back to the NIC. */
-  release(): void {
-    writeWord(this.words, Ring.CONSUMER, this.#consumer, this.shared);
+  /** Gives all entries passed back to the NIC, and `more`. */
+  release(more = 0): void {
+    writeWord(this.words, Ring.CONSUMER, (this.#consumer + more) | 0, this.shared);
   }
 
   /** Goes on where a ring of another size has stopped, whose entries the NIC has copied here under the same numbers. */
@@ -78,5 +87,13 @@ export class CompletionRing {
     else Atomics.store(this.words, CompletionQueue.ARM, CqArm.ANY);
     // What came before the NIC saw that is announced by nothing: the next look has to find it.
     this.#knownProducer = Atomics.load(this.words, Ring.PRODUCER);
+  }
+
+  #entry(consumer: number): number {
+    if (consumer === this.#knownProducer) {
+      this.#knownProducer = readChanged(this.words, Ring.PRODUCER, consumer, this.shared);
+      if (consumer === this.#knownProducer) return -1;
+    }
+    return RING_HEADER_WORDS + (consumer & this.#mask) * Cqe.SIZE;
   }
 }

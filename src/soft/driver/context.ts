@@ -1,4 +1,4 @@
-import { CommandError, DEFAULT_LIMITS, type NicLimits } from '../../nic/index.js';
+import { DEFAULT_LIMITS, type NicLimits } from '../../nic/index.js';
 import {
   type AhAttr,
   type DeviceAttr,
@@ -33,7 +33,7 @@ import {
   type XrcdInitAttr,
 } from '../../verbs/index.js';
 import type { AdapterHost } from '../adapter-host.js';
-import type { Argument, Value, Verb } from '../command.js';
+import type { Argument, EndVerb, Value, Verb } from '../command.js';
 import { namedCounters } from '../counters.js';
 import { AsyncEventRing } from '../event-ring.js';
 import { toAsyncEvent } from './async-events.js';
@@ -49,6 +49,7 @@ import { SoftParentDomain, SoftTd } from './parent-domain.js';
 import { SoftPort } from './port.js';
 import { SoftPd } from './protection-domain.js';
 import type { SoftQp } from './queue-pair.js';
+import { refusalOf } from './refusal.js';
 import type { SoftSrq } from './shared-receive-queue.js';
 import { SoftXrcd } from './xrc-domain.js';
 import type { SoftXrcTargetQp } from './xrc-target-qp.js';
@@ -77,6 +78,10 @@ export class SoftContext extends Resource implements Context {
   readonly #asyncEvents: EventSource<AsyncEvent>;
   readonly #port = new SoftPort(this);
   #threadDomains = 0;
+  /** Ends of objects that were begun and did not come back: calls that were interrupted. */
+  readonly #ending = new Set<string>();
+  /** The last end of an object that came back. */
+  #ended = '';
 
   constructor(
     readonly device: Device,
@@ -110,9 +115,24 @@ export class SoftContext extends Resource implements Context {
     return this.attempt(call, () => this.adapter.execute(verb, argument));
   }
 
-  /** As {@link command}, for a verb that ends an object: an adapter that has stopped holds none any more. */
-  endCommand<V extends Verb>(call: string, verb: V, argument: Argument<V>): void {
-    if (this.adapter.failure === undefined) this.command(call, verb, argument);
+  /**
+   * As {@link command}, for a verb that ends an object. An adapter that has stopped holds none any more; nor does one have
+   * what a call has ended that was interrupted before its program could learn that.
+   */
+  endCommand(call: string, verb: EndVerb, handle: number): void {
+    if (this.adapter.failure !== undefined) return;
+    const end = `${verb} ${handle}`;
+    const again = this.#ended === end || this.#ending.has(end);
+    this.#ending.add(end);
+    this.#ended = '';
+    try {
+      this.command(call, verb, handle);
+      this.#ended = end;
+    } catch (error) {
+      if (!(again && error instanceof VerbsError && error.errno === 'EINVAL')) throw error;
+    } finally {
+      this.#ending.delete(end);
+    }
   }
 
   /** Gives a refusal of the adapter the shape that programs know. */
@@ -121,8 +141,7 @@ export class SoftContext extends Resource implements Context {
     try {
       return action();
     } catch (error) {
-      if (!(error instanceof CommandError)) throw error;
-      throw new VerbsError(call, { errno: error.errno, message: error.message, advice: '' }, { cause: error });
+      throw refusalOf(call, error);
     }
   }
 

@@ -32,15 +32,17 @@ export class EventReader {
 
   /** Whether something has come since {@link follow}. */
   get isBehind(): boolean {
-    return Atomics.load(this.words, Ring.PRODUCER) !== this.#consumer;
+    return this.published !== this.#consumer;
   }
 
-  /** Takes note of all that a ring without entries counts. @returns whether there was something */
-  follow(): boolean {
-    const producer = Atomics.load(this.words, Ring.PRODUCER);
-    if (producer === this.#consumer) return false;
-    this.#consumer = producer;
-    return true;
+  /** What has come in all. */
+  get published(): number {
+    return Atomics.load(this.words, Ring.PRODUCER);
+  }
+
+  /** Takes note of what a ring without entries has counted so far: as {@link published} was. */
+  follow(published: number): void {
+    this.#consumer = published;
   }
 
   /** Whether events were lost since this was last asked. */

@@ -82,12 +82,13 @@ export abstract class OpenBatch {
   start(): void {
     if (this.open)
       refuse('ibv_wr_start', invalid('a batch is open already', 'End it by wrComplete or wrAbort, or go on with it'));
-    this.open = true;
+    this.queue.ring.rollBack();
     this.#problem = undefined;
     this.at = -1;
     this.#flags = 0;
     this.#wrIdLo = 0;
     this.#wrIdHi = 0;
+    this.open = true;
   }
 
   setWrId(wrId: WrId): void {
@@ -204,12 +205,13 @@ export abstract class OpenBatch {
       this.fail(queueFullProblem('send', cap.maxSendWr));
       return false;
     }
-    this.at = at;
     this.addressed = false;
     this.#opcode = opcode;
     this.#dataBytes = 0;
     this.#empty = movesData(opcode);
     writeSendHeader(ring.words, at, sendControl(opcode, this.#flags, 0), this.#wrIdLo, this.#wrIdHi);
+    // Last: where this is interrupted no request has begun.
+    this.at = at;
     return true;
   }
 

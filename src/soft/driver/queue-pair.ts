@@ -144,32 +144,41 @@ export class SoftQp extends BuildingQp implements Qp {
     const wrs = isList(wr) ? wr : [wr];
     const problem = this.#batchProblem();
     if (problem !== undefined && wrs.length > 0) throw new PostError('ibv_post_send', problem, wrs[0], 0);
+    this.beginPost();
     try {
       this.#sq.post(wrs);
     } finally {
-      this.ring();
+      this.endPost(true);
     }
   }
 
   postRecv(wr: RecvWr | readonly RecvWr[]): void {
     this.assertAlive('ibv_post_recv');
+    this.beginPost();
     try {
       this.#rq.post(isList(wr) ? wr : [wr]);
     } finally {
-      this.#ringForReceives();
+      this.#endReceivePost();
     }
   }
 
   postRecvSge(wrId: WrId, lkey: number, addr: Address, length: number): void {
     this.assertAlive('ibv_post_recv');
-    this.#rq.postSge(wrId, lkey, addr, length);
-    this.#ringForReceives();
+    this.beginPost();
+    try {
+      this.#rq.postSge(wrId, lkey, addr, length);
+    } finally {
+      this.#endReceivePost();
+    }
   }
 
   bindMw(mw: Mw, bind: MwBind): void {
     this.assertAlive('ibv_bind_mw');
-    refuse('ibv_bind_mw', this.#batchProblem() ?? this.#sq.bind(mw, bind));
-    this.ring();
+    refuse('ibv_bind_mw', this.#batchProblem());
+    this.beginPost();
+    const problem = this.#sq.bind(mw, bind);
+    this.endPost(true);
+    refuse('ibv_bind_mw', problem);
   }
 
   attachMcast(gid: Gid): void {
@@ -199,8 +208,14 @@ export class SoftQp extends BuildingQp implements Qp {
     throw new VerbsError('ibv_create_flow', { errno: 'EOPNOTSUPP', message, advice: '' });
   }
 
-  protected ring(): void {
-    if (this.#sq.ring.claimDoorbell()) this.context.doorbell.ring(this.qpNum);
+  protected beginPost(): void {
+    this.context.doorbell.begin(this.qpNum);
+  }
+
+  protected endPost(posted: boolean): void {
+    const { doorbell } = this.context;
+    if (posted) doorbell.ring(this.qpNum, this.#sq.ring);
+    else doorbell.end();
   }
 
   protected release(): void {
@@ -209,8 +224,8 @@ export class SoftQp extends BuildingQp implements Qp {
   }
 
   /** Receives are found when a message comes; but in ERR none comes, and they must be flushed. */
-  #ringForReceives(): void {
-    if (this.#rq.ring.state === QpState.ERR) this.ring();
+  #endReceivePost(): void {
+    this.endPost(this.#rq.ring.state === QpState.ERR);
   }
 
   /** While a batch is open its entries lie where others would be written. */

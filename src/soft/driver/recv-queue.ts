@@ -50,6 +50,7 @@ abstract class ReceiveRequests {
    * @throws PostError naming that one
    */
   post(wrs: readonly RecvWr[]): void {
+    this.ring.rollBack();
     const refused = this.refusal();
     for (let i = 0; i < wrs.length; i += 1) {
       const problem = refused ?? this.problemOf(wrs[i]) ?? this.#write(wrs[i]);
@@ -64,6 +65,7 @@ abstract class ReceiveRequests {
   postSge(wrId: WrId, lkey: number, addr: Address, length: number): void {
     if (this.maxSge > 0 && isWrId(wrId) && isU32(lkey) && isAddress(addr) && isU32(length)) {
       const { ring } = this;
+      ring.rollBack();
       const at = this.refusal() === undefined ? ring.reserve() : -1;
       if (at >= 0) {
         writeRecvHeader(ring.words, at, wrId, 1);

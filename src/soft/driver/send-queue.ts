@@ -77,6 +77,7 @@ export class SendQueue {
    * @throws PostError naming that one
    */
   post(wrs: readonly SendWr[]): void {
+    this.ring.rollBack();
     const refused = sendStateProblem(this.ring.state);
     for (let i = 0; i < wrs.length; i += 1) {
       const wr = wrs[i];
@@ -93,6 +94,7 @@ export class SendQueue {
     const { ring } = this;
     const problem = bindMwProblem(this.type, mw, bind) ?? sendStateProblem(ring.state);
     if (problem !== undefined) return problem;
+    ring.rollBack();
     const at = ring.reserve();
     if (at < 0) return queueFullProblem('send', this.cap.maxSendWr);
     const { wrId = 0, sendFlags = 0, bindInfo } = bind;

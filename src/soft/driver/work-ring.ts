@@ -12,7 +12,8 @@ import type { QpState } from '../../spec/index.js';
 
 /**
  * The driver's end of a send or receive queue. Entries are written one after the other past those published, and
- * become the NIC's all at once: {@link reserve}, write, {@link accept}, and so on, then {@link publish}.
+ * become the NIC's all at once: {@link reserve}, write, {@link accept}, and so on, then {@link publish}, which is one store. So
+ * a call that is interrupted in between, wherever that is, has posted all or nothing; the next one begins by {@link rollBack}.
  */
 export class WorkRing {
   #memory: ArrayBufferLike;
@@ -23,9 +24,8 @@ export class WorkRing {
   #entryWords: number;
   /** Entries that may be in use at a time. */
   #capacity: number;
-  /** Entry that is written next; those from #published up to it are written and not yet the NIC's. */
+  /** Entry that is written next; those from PRODUCER up to it are written and not yet the NIC's. */
   #next = 0;
-  #published = 0;
   #knownConsumer = 0;
 
   /** @param shared whether the NIC is in another thread */
@@ -68,17 +68,17 @@ export class WorkRing {
 
   /** Forgets what was accepted and not published. */
   rollBack(): void {
-    this.#next = this.#published;
+    // Nobody else writes that word.
+    this.#next = this.#words[Ring.PRODUCER];
   }
 
   /** Whether something is accepted and not published. */
   get pending(): boolean {
-    return this.#next !== this.#published;
+    return this.#next !== this.#words[Ring.PRODUCER];
   }
 
   /** Makes all that was accepted the NIC's. */
   publish(): void {
-    this.#published = this.#next;
     writeWord(this.#words, Ring.PRODUCER, this.#next, this.#shared);
   }
 

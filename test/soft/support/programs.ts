@@ -1,5 +1,5 @@
 /** Running the programs beside these tests as processes of their own. */
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, type ForkOptions } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 /** Long enough for any machine: whoever is still there then hangs. */
@@ -20,9 +20,14 @@ export class Program implements AsyncDisposable {
   readonly #inbox: unknown[] = [];
   #wanted: ((message: unknown) => void) | undefined;
 
-  constructor(name: string, args: readonly string[] = [], env: Record<string, string> = {}) {
+  constructor(
+    name: string,
+    args: readonly string[] = [],
+    env: Record<string, string> = {},
+    options: Pick<ForkOptions, 'execPath' | 'execArgv'> = {},
+  ) {
     const path = fileURLToPath(new URL(`../programs/${name}.js`, import.meta.url));
-    const child = fork(path, args, { stdio: 'pipe', env: { ...process.env, ...env } });
+    const child = fork(path, args, { ...options, stdio: 'pipe', env: { ...process.env, ...env } });
     this.#child = child;
     let stdout = '';
     let stderr = '';
@@ -67,6 +72,11 @@ export class Program implements AsyncDisposable {
     this.#child.kill('SIGKILL');
     await this.#ended;
   }
+}
+
+/** Has a program run with so many file descriptors. */
+export function withDescriptors(count: number): Pick<ForkOptions, 'execPath' | 'execArgv'> {
+  return { execPath: '/bin/sh', execArgv: ['-c', `ulimit -n ${count}; exec "$0" "$@"`, process.execPath] };
 }
 
 /** What two ends tell each other. */
