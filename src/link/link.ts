@@ -31,6 +31,8 @@ export interface PacketSink {
    * longer.
    */
   roomOf?(way: number): number;
+  /** An answer along `path` is late: looks whether its sender is still there. */
+  look?(path: Path): void;
   /**
    * How much of a message a packet along `path`, and one that comes back along it, may carry where that is more than any
    * path MTU; else 0. Default: 0.
@@ -51,6 +53,8 @@ export interface PacketReceiver {
    * {@link FramePort} is open, and none that hold RoCEv2 packets. `bytes` is scratch afterwards.
    */
   receiveFrame?(bytes: Uint8Array, offset: number, lengthBytes: number): void;
+  /** The NIC by whose memory packets came (`PacketMeta.way`) is gone, and nothing more will come from it. */
+  onGone?(way: number): void;
 }
 
 /** Ethernet frames in and out, as they are: what arrives goes to {@link PacketReceiver.receiveFrame}. */

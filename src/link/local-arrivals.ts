@@ -137,6 +137,7 @@ export class LocalArrivals {
   #describeSource(meta: PacketMeta): void {
     const { source } = this;
     const { sourceWords } = meta;
+    meta.way = this.from?.way ?? 0;
     for (let i = 0; i < 4; i += 1) sourceWords[i] = source[i];
   }
 

@@ -63,6 +63,8 @@ export class LocalLink implements PolledLink, Ways {
   #watched = false;
   #open = true;
   readonly #warned = new Set<string>();
+  /** Neighbours that are gone, of which the receiver was not told yet. */
+  #gone: number[] = [];
   // What was counted by those that are gone.
   #sentBefore = 0;
   #receivedBefore = 0;
@@ -99,6 +101,7 @@ export class LocalLink implements PolledLink, Ways {
     let packets = 0;
     const arrivals = this.#arrivals;
     for (let i = 0; i < arrivals.length; i += 1) packets += arrivals[i].receive(receiver, maxPackets);
+    if (this.#gone.length > 0) packets += this.#tellGone(receiver);
     this.#untilSocket -= 1;
     if (this.#untilSocket > 0 && arrivals.length > 0 && !this.#watched) return packets;
     const received = this.udp.receive(receiver, maxPackets);
@@ -119,7 +122,16 @@ export class LocalLink implements PolledLink, Ways {
   }
 
   nextDueUs(): number {
-    return this.sink.nextDueUs();
+    return this.#gone.length > 0 ? 0 : this.sink.nextDueUs();
+  }
+
+  /** Tells who is gone, once all has been taken that they sent before. @returns how many */
+  #tellGone(receiver: PacketReceiver): number {
+    const all = this.#gone;
+    this.#gone = all.filter((way) => this.#arrivals.some(({ from, isEmpty }) => from?.way === way && !isEmpty));
+    const told = all.filter((way) => !this.#gone.includes(way));
+    for (const way of told) receiver.onGone?.(way);
+    return told.length;
   }
 
   fallAsleep(): boolean {
@@ -160,8 +172,14 @@ export class LocalLink implements PolledLink, Ways {
 
   /** As {@link Ways.wake}. Since it is a system call anyway, it is also the moment to see who sleeps for ever. */
   wake(neighbour: Neighbour): void {
-    if (neighbour.isAlive()) this.udp.wake(neighbour.gid);
-    else this.#drop(neighbour);
+    if (this.look(neighbour)) this.udp.wake(neighbour.gid);
+  }
+
+  /** As {@link Ways.look}. @returns whether it is */
+  look(neighbour: Neighbour): boolean {
+    if (neighbour.isAlive()) return true;
+    this.#drop(neighbour);
+    return false;
   }
 
   joinGroup(group: Gid): void {
@@ -277,7 +295,7 @@ export class LocalLink implements PolledLink, Ways {
   /** Looks who is gone without a word. */
   #lookAround(): void {
     this.inbox.freeStuck();
-    for (const neighbour of [...this.#neighbours.values()]) if (!neighbour.isAlive()) this.#drop(neighbour);
+    for (const neighbour of [...this.#neighbours.values()]) this.look(neighbour);
     const ended = this.#arrivals.filter(({ isEmpty, from }) => isEmpty && from?.isClosed !== false);
     this.#arrivals = this.#arrivals.filter((arrivals) => !ended.includes(arrivals));
     for (const arrivals of ended) this.#end(arrivals);
@@ -287,6 +305,7 @@ export class LocalLink implements PolledLink, Ways {
 
   /** Nothing more is sent there; what came from there is still taken. */
   #drop(neighbour: Neighbour): void {
+    if (!neighbour.isAlive()) this.#gone.push(neighbour.way);
     this.#neighbours.delete(nameOf(neighbour.gid));
     this.#sentBefore += neighbour.sentPackets;
     this.sink.forget(neighbour);

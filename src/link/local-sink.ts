@@ -19,6 +19,8 @@ export interface Ways {
   find(path: Path): Way;
   /** Sends for somebody who sleeps. */
   wake(neighbour: Neighbour): void;
+  /** Looks whether somebody is still there. */
+  look(neighbour: Neighbour): void;
 }
 
 /** What waits to be published together; with more, the receiver may as well begin to work on it. */
@@ -107,6 +109,12 @@ export class LocalSink implements PacketSink {
       if (neighbour.standstillUs <= now) neighbour.isAwaited = false;
     }
     return dueUs;
+  }
+
+  /** As {@link PacketSink.look}. */
+  look(path: Path): void {
+    const { neighbour } = path === this.#path ? this.#way : this.#find(path);
+    if (neighbour !== undefined) this.ways.look(neighbour);
   }
 
   /** As {@link PacketSink.segmentBytes}. */

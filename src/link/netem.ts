@@ -149,6 +149,7 @@ export class DisturbedLink extends LinkAround {
     this.#receiver = {
       receive: (bytes, offset, lengthBytes, meta) => this.#in?.take(this.#nowUs, meta, bytes, offset, lengthBytes),
       receiveFrame: (bytes, offset, lengthBytes) => this.#target?.receiveFrame?.(bytes, offset, lengthBytes),
+      onGone: (way) => this.#target?.onGone?.(way),
     };
   }
 

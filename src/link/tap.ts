@@ -149,6 +149,10 @@ class TappedSink implements PacketSink {
     return this.inner.roomOf?.(way) ?? Infinity;
   }
 
+  look(path: Path): void {
+    this.inner.look?.(path);
+  }
+
   segmentBytes(path: Path): number {
     return this.inner.segmentBytes?.(path) ?? 0;
   }
@@ -211,6 +215,7 @@ export class TappedLink extends LinkAround {
         reporter.frame('in', bytes, offset, lengthBytes);
         this.#target?.receiveFrame?.(bytes, offset, lengthBytes);
       },
+      onGone: (way) => this.#target?.onGone?.(way),
     };
   }
 

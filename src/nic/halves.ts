@@ -27,6 +27,8 @@ export interface SendingHalf {
    * @param notified the peer says so; else answers came marked
    */
   onCongestion?(notified: boolean): void;
+  /** The peer's NIC is gone for good: no answer will come. Absent where none is waited for. */
+  onPeerGone?(): void;
   /** What it has counted and measured of its way, by the names that tools print; absent where it hears nothing of the peer. */
   counters?(): Record<string, number>;
   /** The QP's timer has run out, so long ago (`TimerOwner`). */

@@ -201,6 +201,11 @@ export class Nic implements ControlCore {
     this.#atWork = false;
   }
 
+  /** The NIC by whose memory packets came is gone. Whoever heard its peer by that way last has no peer any more. */
+  onGone(way: number): void {
+    for (const qp of this.objects.qps.values()) if (qp.peerWay === way) qp.sending.onPeerGone?.();
+  }
+
   /** Hands a frame to the link; where the port is down, it is lost on the way. */
   readonly sendFrame: SendFrame = (bytes, offset, lengthBytes) => {
     assert(this.#sendFrame !== undefined, 'a frame is sent before the way of frames was opened');
@@ -362,12 +367,14 @@ export class Nic implements ControlCore {
       }
       if (qp.connected) {
         qp.onHeard();
+        qp.peerWay = meta.way;
         if ((meta.trafficClass & Ecn.MASK) === Ecn.CE) qp.onMarked(bits);
       }
       qp.receiving.onRequest(bytes, offset, lengthBytes, meta);
     } else if (!qp.maySend) {
       counters.rxWrongState += 1;
     } else {
+      qp.peerWay = meta.way;
       if ((meta.trafficClass & Ecn.MASK) === Ecn.CE) qp.onMarked(bits);
       qp.sending.onResponse(bytes, offset, lengthBytes, bits, meta);
     }

@@ -40,6 +40,11 @@ export class PacketBuilder {
     return this.sink.roomOf?.(way) ?? Infinity;
   }
 
+  /** As {@link PacketSink.look}. */
+  look(path: Path): void {
+    this.sink.look?.(path);
+  }
+
   /** How much of a message a packet along `path` may carry where that is more than any path MTU; else 0. */
   segmentBytes(path: Path): number {
     return this.sink.segmentBytes?.(path) ?? 0;

@@ -26,6 +26,8 @@ export interface PacketSink {
    * longer.
    */
   roomOf?(way: number): number;
+  /** An answer along `path` is late: looks whether its sender is still there. */
+  look?(path: Path): void;
   /**
    * How much of a message a packet along `path`, and one that comes back along it, may carry where that is more than any
    * path MTU; else 0. Default: 0.

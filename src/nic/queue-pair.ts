@@ -127,6 +127,8 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
   /** Whether it has waited, and is not to wait behind others once more. */
   mayPass = false;
 
+  /** By which way the peer was last heard (`PacketMeta.way`), or 0. */
+  peerWay = 0;
   /** The peer: its QP number, and its address word by word, for a check at every packet. */
   destQpn = 0;
   #peer0 = 0;
@@ -377,6 +379,7 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
     this.receiving.reset();
     this.core.timers.disarm(this.timerId);
     this.core.unhold(this);
+    this.peerWay = 0;
     this.#heardFromPeer = false;
     this.#notifiedUs = -Infinity;
     this.#drainNotice = false;

@@ -59,5 +59,7 @@ export const Syndrome = {
   XRC_SRQ: 26,
   /** The shared receive queue failed. */
   SRQ_UNUSABLE: 27,
+  /** The peer's NIC, which was on this machine, is gone: psn, transmissions, elapsedUs, peerQpn. */
+  PEER_GONE: 28,
 } as const;
 export type Syndrome = (typeof Syndrome)[keyof typeof Syndrome];

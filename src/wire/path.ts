@@ -67,6 +67,8 @@ export class PacketMeta {
   ipId = -1;
   /** Whether its last four bytes mean nothing: it came by memory, where nothing is lost or changed on the way. */
   unsealed = false;
+  /** By which neighbour's memory it came: a number that no other neighbour gets, those after it at the same address included; else 0. */
+  way = 0;
   /** Payload of all but the last packet of its message, where that is not the path MTU; else 0. */
   segmentBytes = 0;
   /** Where the payload is when it is not behind the headers: its byte `n` is then at `n + payloadShift` of this. */

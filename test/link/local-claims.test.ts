@@ -90,7 +90,7 @@ describe('files in the directory of inboxes', { skip }, () => {
     assert.ok('path' in directory);
     writeFileSync(join(directory.path, 'new-file'), '');
     const { libc } = requireNativeHost();
-    const { flock } = libc;
+    const flock = libc.flock.bind(libc);
     let asked = 0;
     libc.flock = (fd, operation) => {
       asked += 1;

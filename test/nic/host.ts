@@ -5,6 +5,7 @@ import {
   type SimulatedLinkOptions,
   type SimulatedNetwork,
 } from '../../src/link/simulated.js';
+import type { PacketSink } from '../../src/nic/ports.js';
 import { crc32 } from '../../src/wire/index.js';
 import { Nic, type NicAsyncEvent, type NicLimits } from '../../src/nic/index.js';
 import {
@@ -22,6 +23,8 @@ export interface HostOptions {
   readonly portMtu?: Mtu;
   readonly limits?: Partial<NicLimits>;
   readonly link?: SimulatedLinkOptions;
+  /** What the NIC sends into, around the link's own. */
+  readonly sink?: (inner: PacketSink) => PacketSink;
 }
 
 export interface MrOptions {
@@ -130,7 +133,7 @@ export class TestHost {
     const doorbells = new SharedArrayBuffer(doorbellPageShape().bytes);
     this.doorbell = new Doorbell(doorbells);
     this.nic = new Nic({
-      sink: this.link.sink,
+      sink: options.sink?.(this.link.sink) ?? this.link.sink,
       events: {
         completionEvent: (channel) => this.channelNotices.push(channel),
         asyncEvent: (event) => this.events.push(event),

@@ -38,6 +38,8 @@ export class Completer {
   rnrWaiting = false;
   /** A request failed locally; it ends the queue pair once everything before it is complete. */
   stalled = false;
+  /** No answer will ever come. */
+  peerGone = false;
 
   #stalledIndex = 0;
   #stalledStatus: WcStatus = WcStatus.SUCCESS;
@@ -89,6 +91,12 @@ export class Completer {
   /** The retry timer, or that of an RNR NAK, ran out. */
   onTimer(lateUs: number): void {
     const { core, qp } = this;
+    if (this.peerGone) {
+      if (this.requester.window.busy) this.#giveUp(Syndrome.PEER_GONE);
+      return;
+    }
+    // Where the kernel knows, nobody has to wait for what will not come.
+    if (this.requester.window.busy) core.builder.look(qp.path);
     if (this.rnrWaiting) {
       this.rnrWaiting = false;
       core.schedule(qp, Due.SENDING);
@@ -207,10 +215,10 @@ export class Completer {
   }
 
   stallWith(status: WcStatus, syndrome: Syndrome, a: number, b: number): void {
-    this.core.detail.fill(0);
-    this.core.detail[0] = a;
-    this.core.detail[1] = b;
-    this.stall(status, syndrome, this.core.detail);
+    const { detail } = this.core;
+    detail.fill(0);
+    detail.set([a, b]);
+    this.stall(status, syndrome, detail);
   }
 
   /** A local error in request `index`: completions stay in order, so it waits for those before it. */
@@ -233,13 +241,13 @@ export class Completer {
   /** Completes whatever the send queue holds as flushed. */
   flush(cause: Syndrome): void {
     const { qp } = this;
+    const { detail, timers } = this.core;
     this.rnrWaiting = false;
     this.stalled = false;
-    this.core.timers.disarm(this.qp.timerId);
-    this.core.detail.fill(0);
-    this.core.detail[0] = QpState.ERR;
-    this.core.detail[1] = cause;
-    while (qp.sq.has(qp.sq.head)) this.#completeOldest(flushStatus(cause), Syndrome.FLUSHED, this.core.detail);
+    timers.disarm(qp.timerId);
+    detail.fill(0);
+    detail.set([QpState.ERR, cause]);
+    while (qp.sq.has(qp.sq.head)) this.#completeOldest(flushStatus(cause), Syndrome.FLUSHED, detail);
     this.requester.window.reset(this.requester.window.una);
   }
 
@@ -366,19 +374,17 @@ export class Completer {
       detail[3] = qp.destQpn;
       this.fail(WcStatus.REM_INV_REQ_ERR, Syndrome.REMOTE_INVALID_REQUEST, detail);
     } else {
-      detail[1] = qp.destQpn;
-      detail[2] = msn;
+      detail.set([qp.destQpn, msn], 1);
       this.fail(WcStatus.REM_OP_ERR, Syndrome.REMOTE_OPERATIONAL, detail);
     }
   }
 
   #badResponse(psn: number, opcode: number): void {
     const { sq } = this.qp;
-    this.core.detail.fill(0);
-    this.core.detail[0] = psn;
-    this.core.detail[1] = opcode;
-    this.core.detail[2] = sq.words[sq.entry(sq.head) + SendWqe.CONTROL] & 0xff;
-    this.fail(WcStatus.BAD_RESP_ERR, Syndrome.BAD_RESPONSE, this.core.detail);
+    const { detail } = this.core;
+    detail.fill(0);
+    detail.set([psn, opcode, sq.words[sq.entry(sq.head) + SendWqe.CONTROL] & 0xff]);
+    this.fail(WcStatus.BAD_RESP_ERR, Syndrome.BAD_RESPONSE, detail);
   }
 
   /**
@@ -411,11 +417,8 @@ export class Completer {
   }
 
   #retry(why: Syndrome): void {
-    const { core } = this;
     if (this.#retriesLeft === 0) {
-      core.counters.retryExceededErr += 1;
-      this.#setRetryDetail(0);
-      this.fail(WcStatus.RETRY_EXC_ERR, why, this.core.detail);
+      this.#giveUp(why);
       return;
     }
     this.#retriesLeft -= 1;
@@ -423,6 +426,12 @@ export class Completer {
     if (why === Syndrome.RETRY_TIMEOUT) this.requester.congestion.onTimeout();
     else this.requester.congestion.onLoss();
     this.#rewind();
+  }
+
+  #giveUp(why: Syndrome): void {
+    this.core.counters.retryExceededErr += 1;
+    this.#setRetryDetail(0);
+    this.fail(WcStatus.RETRY_EXC_ERR, why, this.core.detail);
   }
 
   #rewind(): void {
@@ -443,13 +452,9 @@ export class Completer {
   }
 
   #setRetryDetail(timerCode: number): void {
-    const detail = this.core.detail;
-    detail[0] = this.requester.window.una;
-    detail[1] = this.#transmissions;
-    detail[2] = Math.min(this.core.nowUs - this.#waitingSinceUs, 0x7fffffff);
-    detail[3] = this.qp.destQpn;
-    detail[4] = timerCode;
-    detail[5] = 0;
+    const { detail, nowUs } = this.core;
+    const elapsedUs = Math.min(nowUs - this.#waitingSinceUs, 0x7fffffff);
+    detail.set([this.requester.window.una, this.#transmissions, elapsedUs, this.qp.destQpn, timerCode, 0]);
   }
 
   /** Both counters start anew whenever something was acknowledged. */

@@ -64,6 +64,7 @@ export class ReliableRequester implements SendingHalf {
     const { qp } = this;
     this.congestion = new CongestionWindow(qp.mtuBytes);
     this.roundTrip.reset();
+    this.completer.peerGone = false;
     this.#takeLimits();
     this.window.reset(qp.attr.sqPsn);
     this.completer.reset();
@@ -109,6 +110,13 @@ export class ReliableRequester implements SendingHalf {
     };
   }
 
+  onPeerGone(): void {
+    this.completer.peerGone = true;
+    this.#takeLimits();
+    // What is posted later is sent, and ends as soon.
+    if (this.window.busy) this.core.timers.arm(this.qp.timerId, this.core.nowUs);
+  }
+
   onTimer(lateUs: number): void {
     this.completer.onTimer(lateUs);
   }
@@ -125,8 +133,9 @@ export class ReliableRequester implements SendingHalf {
   /** Keeps by itself what every acknowledgement needs: the attributes are many, and far away in memory. */
   #takeLimits(): void {
     const { timeout, retryCnt, rnrRetry, maxRdAtomic } = this.qp.attr;
-    // 0 is for ever.
-    this.ackTimeoutUs = ackTimeoutUs(timeout === 0 ? 0 : Math.max(timeout, this.core.limits.minAckTimeout));
+    // 0 is for ever, and nobody waits for who is gone.
+    const patienceUs = ackTimeoutUs(timeout === 0 ? 0 : Math.max(timeout, this.core.limits.minAckTimeout));
+    this.ackTimeoutUs = this.completer.peerGone ? 0 : patienceUs;
     this.retryCnt = retryCnt;
     this.rnrRetry = rnrRetry;
     this.readPieces = maxRdAtomic > 1 ? 2 : 1;

@@ -134,6 +134,13 @@ export const explanations: Readonly<Record<Exclude<Syndrome, typeof Syndrome.NON
       'do destQpNum, PSNs and P_Keys of both fit each other, and do packets get through both ways?'
     );
   },
+  [Syndrome.PEER_GONE]: (e) => {
+    const [psn, , , qpn] = e.detail;
+    return (
+      `no answer to PSN ${hex(psn)} will come from ${peerQp(e, qpn)}: its NIC, which was on this machine, is gone; ` +
+      'its program has ended or was killed, or has closed the device'
+    );
+  },
   [Syndrome.RETRY_SEQUENCE]: (e) => {
     const [psn, naks, elapsedUs, qpn] = e.detail;
     return (
@@ -243,6 +250,7 @@ export const explanations: Readonly<Record<Exclude<Syndrome, typeof Syndrome.NON
 const deaths: Readonly<Record<Syndrome, string>> = {
   [Syndrome.NONE]: 'put there by modify or by an earlier failure',
   [Syndrome.RETRY_TIMEOUT]: 'after the peer stopped answering',
+  [Syndrome.PEER_GONE]: 'after the NIC of its peer was gone',
   [Syndrome.RETRY_SEQUENCE]: 'after the peer asked for the same packet too often',
   [Syndrome.RNR_EXCEEDED]: 'after the peer was not ready to receive too often',
   [Syndrome.REMOTE_ACCESS]: 'after the peer refused access to its memory',
