@@ -95,7 +95,6 @@ export class Completer {
       if (this.requester.window.busy) this.#giveUp(Syndrome.PEER_GONE);
       return;
     }
-    // Where the kernel knows, nobody has to wait for what will not come.
     if (this.requester.window.busy) core.builder.look(qp.path);
     if (this.rnrWaiting) {
       this.rnrWaiting = false;
@@ -103,7 +102,6 @@ export class Completer {
     } else if (this.requester.inquiry.due) {
       this.requester.inquiry.onTimer();
     } else if (qp.held) {
-      // The peer takes what others of this NIC send: it is there, and what it has of this one is still in line.
       this.#startTimer(this.requester.ackTimeoutUs);
     } else if (this.requester.window.inFlight > 0 || this.#rewound) {
       if (this.#waitAgain(lateUs)) return;
@@ -215,10 +213,9 @@ export class Completer {
   }
 
   stallWith(status: WcStatus, syndrome: Syndrome, a: number, b: number): void {
-    const { detail } = this.core;
-    detail.fill(0);
-    detail.set([a, b]);
-    this.stall(status, syndrome, detail);
+    this.core.detail.fill(0);
+    this.core.detail.set([a, b]);
+    this.stall(status, syndrome, this.core.detail);
   }
 
   /** A local error in request `index`: completions stay in order, so it waits for those before it. */
@@ -333,8 +330,7 @@ export class Completer {
     if (rnrRetry !== RNR_RETRY_INFINITE) {
       if (this.#rnrRetriesLeft === 0) {
         core.counters.retryRnrExceededErr += 1;
-        this.#setRetryDetail(timerCode);
-        this.fail(WcStatus.RNR_RETRY_EXC_ERR, Syndrome.RNR_EXCEEDED, this.core.detail);
+        this.fail(WcStatus.RNR_RETRY_EXC_ERR, Syndrome.RNR_EXCEEDED, this.#retryDetail(timerCode));
         return;
       }
       this.#rnrRetriesLeft -= 1;
@@ -430,8 +426,7 @@ export class Completer {
 
   #giveUp(why: Syndrome): void {
     this.core.counters.retryExceededErr += 1;
-    this.#setRetryDetail(0);
-    this.fail(WcStatus.RETRY_EXC_ERR, why, this.core.detail);
+    this.fail(WcStatus.RETRY_EXC_ERR, why, this.#retryDetail(0));
   }
 
   #rewind(): void {
@@ -451,10 +446,11 @@ export class Completer {
     this.requester.window.rewind();
   }
 
-  #setRetryDetail(timerCode: number): void {
+  #retryDetail(timerCode: number): Int32Array {
     const { detail, nowUs } = this.core;
     const elapsedUs = Math.min(nowUs - this.#waitingSinceUs, 0x7fffffff);
     detail.set([this.requester.window.una, this.#transmissions, elapsedUs, this.qp.destQpn, timerCode, 0]);
+    return detail;
   }
 
   /** Both counters start anew whenever something was acknowledged. */

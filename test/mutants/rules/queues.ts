@@ -11,7 +11,7 @@ export const queues: readonly Mutant[] = [
     rule: 'in ERR all send requests complete as flushed',
     source: 'PROTOCOL.md 2.9; IBTA 10.3.1',
     file: 'src/nic/reliable/completer.ts',
-    from: 'while (qp.sq.has(qp.sq.head)) this.#completeOldest(flushStatus(cause), Syndrome.FLUSHED, this.core.detail);',
+    from: 'while (qp.sq.has(qp.sq.head)) this.#completeOldest(flushStatus(cause), Syndrome.FLUSHED, detail);',
     to: '',
     games: ['traffic', 'walk'],
   },
