@@ -24,6 +24,8 @@ function assertPlausible(attr: DeviceAttr): void {
   assert.notEqual(attr.sysImageGuid, 0n);
   assert.ok(attr.maxMrSize > BigInt(PAGE));
   assert.ok(attr.pageSizeCap >= PAGE);
+  // Memory is registered byte by byte: pages of 4 KiB, and of each power of two above.
+  assert.equal(attr.pageSizeCap, 0xfffff000);
   assert.notEqual(attr.vendorId, 0);
   for (const name of COUNTS) assert.ok(attr[name] > 0, name);
 }

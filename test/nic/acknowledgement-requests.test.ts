@@ -78,6 +78,18 @@ describe('an acknowledgement is asked for', () => {
     }
   });
 
+  it('by the last packet once more, also when something followed before the next was to ask, and then nothing', () => {
+    const puppet = talking();
+    unsignalled(puppet, 1);
+    puppet.run(150);
+    unsignalled(puppet, 1);
+    puppet.run(SOON_US);
+    assert.deepEqual(
+      puppet.heard().map(({ psn, ackRequest }) => ({ psn, ackRequest })),
+      [{ psn: 0x1002, ackRequest: true }],
+    );
+  });
+
   it('at once, when the queue pair drains', () => {
     const puppet = talking();
     unsignalled(puppet, 2);

@@ -50,6 +50,19 @@ describe('a CQ that overruns', () => {
     assert.ok(pair.b.events.some(({ type, cqn }) => type === EventType.CQ_ERR && cqn === recvCq.cqn));
   });
 
+  it('raises CQ_ERR when the loss of the device flushes more than it has room for', () => {
+    const pair = new Pair();
+    const sendCq = pair.a.cq(2);
+    const { a } = pair.connect({ qpA: { sendCq } });
+    const [local, remote] = [pair.a.mr(8), pair.b.mr(8)];
+    pair.script = () => 'drop';
+    for (let i = 0; i < 4; i += 1) a.write(local, remote);
+    pair.run(10);
+    pair.a.nic.fail();
+    const types = pair.a.events.filter(({ cqn }) => cqn === sendCq.cqn).map(({ type }) => type);
+    assert.deepEqual(types, [EventType.CQ_ERR]);
+  });
+
   it('does not happen when it is polled in time', () => {
     const pair = new Pair({ network: { capture: false } });
     const sendCq = pair.a.cq(4);

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Mtu, QpState, WcStatus, WrOpcode } from '../../src/spec/index.js';
+import { EventType, Mtu, QpState, WcStatus, WrOpcode } from '../../src/spec/index.js';
 import { assertCompleted, assertStatuses, type Crafted, Pair, Puppet, pattern } from './pair.js';
 import { Opcode } from '../../src/wire/index.js';
+import { ALL_ACCESS } from './rings.js';
 
 describe('a SEND longer than the receive', () => {
   for (const [size, room] of [
@@ -48,6 +49,44 @@ describe('a SEND longer than the receive', () => {
       [sent[0], WcStatus.SUCCESS],
       [sent[1], WcStatus.REM_INV_REQ_ERR],
     ]);
+  });
+});
+
+describe('a request for more than 2^31 bytes', () => {
+  /** More than that, all of it open to the peer: nothing else is wrong with a request for it. */
+  function open() {
+    const puppet = new Puppet({ pathMtu: Mtu.MTU_256 });
+    const { nic, pd } = puppet.host1;
+    const bytes = new Uint8Array(2 ** 31 + 4096);
+    const { rkey } = nic.control.regMr({ pd, bytes, iovaHi: 0, iovaLo: 0x1000, access: ALL_ACCESS });
+    return { puppet, reth: (length: number) => ({ va: 0x1000n, rkey: rkey >>> 0, length }) };
+  }
+  const payload = pattern(256);
+
+  for (const [name, packet] of [
+    ['READ', { opcode: Opcode.RC_READ_REQUEST }],
+    ['WRITE', { opcode: Opcode.RC_WRITE_FIRST, payload }],
+  ] as const)
+    it(`(a ${name}) is refused as an invalid request, though the memory is there`, () => {
+      const { puppet, reth } = open();
+      puppet.say({ ...packet, psn: 0x2000, reth: reth(2 ** 31 + 1) });
+      const answers = puppet.heard().map(({ name: answer, syndrome }) => [answer, syndrome]);
+      assert.deepEqual(answers, [['RC_ACKNOWLEDGE', 0x61]]);
+      assert.equal(puppet.qp.state, QpState.ERR);
+      assert.deepEqual(
+        puppet.host1.events.map(({ type }) => type),
+        [EventType.QP_REQ_ERR],
+      );
+    });
+
+  it('is not one for just as many', () => {
+    const { puppet, reth } = open();
+    puppet.say({ opcode: Opcode.RC_WRITE_FIRST, payload, psn: 0x2000, reth: reth(2 ** 31), ackRequest: true });
+    assert.deepEqual(
+      puppet.heard().map(({ psn, syndrome }) => [psn, syndrome]),
+      [[0x2000, 0x1f]],
+    );
+    assert.equal(puppet.qp.state, QpState.RTS);
   });
 });
 

@@ -269,6 +269,37 @@ test('modifyRateLimit paces frames', () => {
   assert.ok(Math.abs(second - first - 900) <= 4 && Math.abs(third - second - 1000) <= 4, host.sentAtUs.join(', '));
 });
 
+test('RESET forgets how large bursts might be', () => {
+  /** Frames that leave at once by a rate that comes with the attributes. */
+  const atOnce = (past: (host: FrameHost, qp: RawQp) => void): number => {
+    const host = new FrameHost();
+    const qp = new RawQp(host).toRts();
+    past(host, qp);
+    qp.modify({ qpState: QpState.RESET });
+    qp.toRtr().modify({ qpState: QpState.RTS, rateLimit: 80_000 });
+    const memory = host.register(frame(1000), 0);
+    for (let i = 0; i < 40; i += 1) qp.send([memory.sge()]);
+    host.run();
+    return host.sent.length;
+  };
+  const asNew = atOnce(() => undefined);
+  assert.equal(
+    atOnce((host, qp) => host.nic.control.modifyRateLimit(qp.qpn, 80_000, 30_000, 0)),
+    asNew,
+  );
+});
+
+test('a frame that arrives while the port is down reaches nobody, and is counted', () => {
+  const { host, qp } = sending();
+  const memory = host.register(new Uint8Array(100), AccessFlags.LOCAL_WRITE);
+  qp.recv(memory.sge());
+  host.nic.port.up = false;
+  host.arrive(frame(70));
+  host.nic.port.up = true;
+  assert.deepEqual(qp.recvCq.poll(), []);
+  assert.equal(host.nic.counters.rxPortDown, 1);
+});
+
 test('on a link without frames no raw packet QP can be made', () => {
   const host = new World().host('10.0.0.1');
   assertRefused('EOPNOTSUPP', () => host.qp({ type: QpType.RAW_PACKET }));
