@@ -1,3 +1,4 @@
+import { type EventFollower, followCompChannel } from '../soft/index.js';
 import type { CompChannel, Context, Cq } from '../verbs/index.js';
 
 /** Who is told that a queue has completions. */
@@ -9,12 +10,12 @@ export interface CompletionOwner {
 }
 
 /** Where completion queues announce their completions: a channel, and whose each of its queues is. */
-export class CompletionEvents {
+export class CompletionEvents implements EventFollower<Cq> {
   readonly channel: CompChannel;
   readonly #owners = new Map<Cq, CompletionOwner>();
   /** Those who wait in the event loop. */
   readonly #listeners = new Set<CompletionOwner>();
-  #events: AsyncIterator<Cq, void, undefined> | undefined;
+  #stopFollowing: (() => void) | undefined;
 
   constructor(context: Context) {
     this.channel = context.createCompChannel();
@@ -31,42 +32,35 @@ export class CompletionEvents {
 
   /** Blocks the thread until one of the queues has announced something, which its owner is told. @throws VerbsError ETIMEDOUT */
   wait(timeoutMs?: number): void {
-    this.#give(this.channel.getCqEvent(timeoutMs));
+    this.onEvent(this.channel.getCqEvent(timeoutMs));
   }
 
   /** Tells an owner of events from the event loop, which keeps the process alive, until {@link unlisten}. */
   listen(owner: CompletionOwner): void {
+    this.#stopFollowing ??= followCompChannel(this.channel, this);
     this.#listeners.add(owner);
-    if (this.#events === undefined) void this.#follow();
   }
 
   unlisten(owner: CompletionOwner): void {
     this.#listeners.delete(owner);
     if (this.#listeners.size > 0) return;
-    void this.#events?.return?.();
-    this.#events = undefined;
+    this.#stopFollowing?.();
+    this.#stopFollowing = undefined;
   }
 
-  #give(cq: Cq): void {
+  /** Acknowledged as soon as it is taken: nobody can end the queue in between. */
+  onEvent(cq: Cq): void {
     cq.ackEvents();
     this.#owners.get(cq)?.onEvent();
   }
 
-  /** Never rejects: those who wait get the error. */
-  async #follow(): Promise<void> {
-    let events: AsyncIterator<Cq, void, undefined> | undefined;
-    try {
-      events = this.channel[Symbol.asyncIterator]();
-      this.#events = events;
-      for (let next = await events.next(); next.done !== true; next = await events.next()) this.#give(next.value);
-      if (this.#events !== events) return;
-      // The channel was ended, and its queues with it: whoever still waits learns that from its queue.
-      this.#events = undefined;
-      for (const owner of [...this.#listeners]) owner.onEvent();
-    } catch (error) {
-      if (this.#events === events) this.#events = undefined;
-      for (const owner of [...this.#listeners]) owner.onFailure(error);
-    }
+  /** The queues have ended with the channel: whoever still waits learns that from its queue. */
+  onEnd(): void {
+    for (const owner of [...this.#listeners]) owner.onEvent();
+  }
+
+  onFailure(error: unknown): void {
+    for (const owner of [...this.#listeners]) owner.onFailure(error);
   }
 }
 

@@ -12,6 +12,8 @@ export { administer } from './administer.js';
 export { alloc } from './alloc.js';
 export type { PortChange } from './command.js';
 export { type CmArgument, type CmDevice, cmDeviceOf, type CmValue, type CmVerb } from './driver/cm-device.js';
+export { followCompChannel } from './driver/completion-channel.js';
+export type { EventFollower } from './driver/event-source.js';
 export { getDeviceList, openDevice } from './device.js';
 export type {
   LinkConditions,

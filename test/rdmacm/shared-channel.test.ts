@@ -87,4 +87,17 @@ describe('connections of a device', () => {
     assert.equal((await again).wrId, 1n);
     await given;
   });
+
+  it('can be ended at any moment while events of theirs are handed out', async () => {
+    for (let ticks = 0; ticks < 12; ticks += 1) {
+      const { clients, servers } = await connected(2);
+      const waits = servers.map((server) => server.recvComp().catch(() => undefined));
+      for (const client of clients) send(client);
+      // Until then all of it has come, and nobody was told.
+      for (const client of clients) client.getSendComp();
+      for (let i = 0; i < ticks; i += 1) await Promise.resolve();
+      for (const connection of [...servers, ...clients]) connection[Symbol.dispose]();
+      await Promise.all(waits);
+    }
+  });
 });

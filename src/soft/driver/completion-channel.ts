@@ -1,10 +1,10 @@
 import { CompChannelRing, compChannelShape } from '../../nic/index.js';
 import type { CompChannel, Cq } from '../../verbs/index.js';
-import { Resource } from '../../verbs/index.js';
+import { invalid, Resource, VerbsError } from '../../verbs/index.js';
 import type { SoftCq } from './completion-queue.js';
 import type { SoftContext } from './context.js';
 import { EventReader } from './event-reader.js';
-import { EventSource } from './event-source.js';
+import { type EventFollower, EventSource } from './event-source.js';
 
 /** A completion channel. */
 export class SoftCompChannel extends Resource implements CompChannel {
@@ -14,7 +14,7 @@ export class SoftCompChannel extends Resource implements CompChannel {
   protected readonly label: string;
 
   readonly #reader: EventReader;
-  readonly #source: EventSource<SoftCq>;
+  readonly #source: EventSource<Cq>;
   /** CQs whose events found no room in the ring and are due nevertheless. */
   #owed: SoftCq[] = [];
 
@@ -41,6 +41,11 @@ export class SoftCompChannel extends Resource implements CompChannel {
   [Symbol.asyncIterator](): AsyncIterator<Cq, void, undefined> {
     this.assertAlive('ibv_get_cq_event');
     return this.#source.iterate();
+  }
+
+  follow(follower: EventFollower<Cq>): () => void {
+    this.assertAlive('ibv_get_cq_event');
+    return this.#source.follow(follower);
   }
 
   destroy(): void {
@@ -76,4 +81,19 @@ export class SoftCompChannel extends Resource implements CompChannel {
     for (let cq = this.#owed.pop(); cq !== undefined; cq = this.#owed.pop()) if (!cq.destroyed) return cq;
     return undefined;
   }
+}
+
+/**
+ * Gives the events of a channel to a follower from the event loop, which keeps the process alive until the function
+ * returned is called.
+ *
+ * @throws VerbsError EINVAL when the channel was ended, or is none of this provider's
+ */
+export function followCompChannel(channel: CompChannel, follower: EventFollower<Cq>): () => void {
+  if (!(channel instanceof SoftCompChannel))
+    throw new VerbsError(
+      'ibv_get_cq_event',
+      invalid('that is no channel of this package', 'createCompChannel makes them'),
+    );
+  return channel.follow(follower);
 }

@@ -3,9 +3,20 @@ import { invalid, VerbsError } from '../../verbs/index.js';
 import type { AdapterHost } from '../adapter-host.js';
 import type { EventReader } from './event-reader.js';
 
+/** Who is given events from the event loop, each at the moment it is taken. */
+export interface EventFollower<T> {
+  onEvent(event: T): void;
+  /** The source was closed. */
+  onEnd(): void;
+  /** The adapter has stopped. */
+  onFailure(error: Error): void;
+}
+
 interface Waiter<T> {
-  /** The iterator that it belongs to. */
+  /** The iterator or the follower that it belongs to. */
   readonly owner: object;
+  /** Takes all events, not one. */
+  readonly stays: boolean;
   readonly resolve: (event: T | undefined) => void;
   readonly reject: (error: Error) => void;
 }
@@ -72,6 +83,26 @@ export class EventSource<T> {
     return iterator;
   }
 
+  /**
+   * Gives events to a follower, who has each before anybody else can act: an event that an iterator gives is on its way
+   * to the program for some microtasks. Keeps the process alive until the function returned is called.
+   */
+  follow(follower: EventFollower<T>): () => void {
+    this.#waiters.push({
+      owner: follower,
+      stays: true,
+      resolve: (event) => (event === undefined ? follower.onEnd() : follower.onEvent(event)),
+      reject: (error) => follower.onFailure(error),
+    });
+    this.#listen();
+    // Not at once: whoever follows has to be able to stop.
+    queueMicrotask(() => this.#serve());
+    return () => {
+      this.#waiters = this.#waiters.filter(({ owner }) => owner !== follower);
+      if (this.#waiters.length === 0) this.#rest();
+    };
+  }
+
   /** Ends every wait in the event loop. Idempotent. */
   close(): void {
     this.#closed = true;
@@ -86,10 +117,14 @@ export class EventSource<T> {
       if (event !== undefined) return Promise.resolve(event);
     }
     return new Promise((resolve, reject) => {
-      this.#waiters.push({ owner, resolve, reject });
-      this.#stopListening ??= this.host.listen(() => this.#serve());
+      this.#waiters.push({ owner, stays: false, resolve, reject });
+      this.#listen();
       this.#serve();
     });
+  }
+
+  #listen(): void {
+    this.#stopListening ??= this.host.listen(() => this.#serve());
   }
 
   /** Tells some of those who wait that nothing will come. */
@@ -107,7 +142,9 @@ export class EventSource<T> {
       this.reader.announce(true);
       const event = this.tryTake();
       if (event !== undefined) {
-        this.#waiters.shift()?.resolve(event);
+        const [first] = this.#waiters;
+        if (!first.stays) this.#waiters.shift();
+        first.resolve(event);
         continue;
       }
       const { failure } = this.host;
