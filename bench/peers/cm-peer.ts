@@ -13,7 +13,7 @@ const US_PER_SECOND = 1e6;
 
 const [role, host, address] = process.argv.slice(2);
 const context = openDevice({ host: host === 'inline' ? 'inline' : 'thread', address });
-const contexts = [context];
+const devices = { contexts: [context] };
 
 /** Connections made and ended in a second, once for each run. */
 async function measure(destination: string, connections: number, runs: number): Promise<number[]> {
@@ -25,7 +25,7 @@ async function measure(destination: string, connections: number, runs: number): 
       connections,
       retries: 2,
       timeoutMs: 2000,
-      contexts,
+      devices,
     });
     const { steps, failures } = await run.measure();
     run.close();
@@ -37,7 +37,7 @@ async function measure(destination: string, connections: number, runs: number): 
 }
 
 if (role === 'server') {
-  const server = new CmTimeServer({ address: { host: address, port: PORT }, contexts, warn: console.error });
+  const server = new CmTimeServer({ address: { host: address, port: PORT }, devices, warn: console.error });
   void server.serve();
 }
 

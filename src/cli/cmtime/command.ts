@@ -49,7 +49,7 @@ async function runClient(setup: CmTimeSetup, json: boolean): Promise<void> {
 }
 
 async function runServer(
-  setup: Pick<CmTimeSetup, 'baseQpn' | 'contexts' | 'open'>,
+  setup: Pick<CmTimeSetup, 'baseQpn' | 'devices'>,
   address: SocketAddress,
   json: boolean,
 ): Promise<void> {
@@ -65,7 +65,7 @@ async function runServer(
 async function cmtime(flags: CmTimeFlags): Promise<void> {
   const json = flags.json === true;
   const source = flags.b === undefined ? undefined : { host: await addressOf(flags.b) };
-  const common = { ...cmDevices(flags), ...(flags.q === undefined ? {} : { baseQpn: flags.q }) };
+  const common = { devices: cmDevices(flags), ...(flags.q === undefined ? {} : { baseQpn: flags.q }) };
   if (flags.s === undefined) return runServer(common, { ...source, port: flags.p }, json);
   const setup = {
     ...common,

@@ -16,7 +16,8 @@ import { CONN_PARAM, QueuePairs } from './queue-pair.js';
 import { type Step, StepClock, type StepResult } from './steps.js';
 
 /** What is to be measured. */
-export interface CmTimeSetup extends DeviceChoice {
+export interface CmTimeSetup {
+  readonly devices: DeviceChoice;
   /** Where a server of this tool listens, ours or C's. */
   readonly destination: SocketAddress;
   /** Where the connections come from; default: whatever reaches the destination. */
@@ -86,7 +87,7 @@ export class CmTimeRun {
 
   constructor(setup: CmTimeSetup) {
     this.#setup = setup;
-    this.#channel = createEventChannel(setup);
+    this.#channel = createEventChannel(setup.devices);
     this.#events = this.#channel[Symbol.asyncIterator]();
     this.#clock = new StepClock(setup.connections);
   }

@@ -13,7 +13,8 @@ import {
 import { CONN_PARAM, QueuePairs } from './queue-pair.js';
 
 /** What a server needs to know. */
-export interface CmTimeServerSetup extends DeviceChoice {
+export interface CmTimeServerSetup {
+  readonly devices: DeviceChoice;
   readonly address: SocketAddress;
   /** Accepts without queue pairs, under numbers from this one on. */
   readonly baseQpn?: number;
@@ -42,7 +43,7 @@ export class CmTimeServer {
   constructor(setup: CmTimeServerSetup) {
     this.#setup = setup;
     this.#qpn = setup.baseQpn;
-    this.#channel = createEventChannel(setup);
+    this.#channel = createEventChannel(setup.devices);
     this.#listenId = createId(this.#channel, PortSpace.TCP);
     try {
       this.#listenId.bindAddr(setup.address);
