@@ -25,7 +25,7 @@ export class SoftCompChannel extends Resource implements CompChannel {
     this.handle = handle;
     this.label = `completion channel ${handle}`;
     this.#reader = new EventReader(memory, CompChannelRing.ENTRIES, 1);
-    this.#source = new EventSource(context.adapter, this.#reader, () => this.#take(), 'ibv_get_cq_event');
+    this.#source = new EventSource<Cq>(context.adapter, this.#reader, () => this.#take(), 'ibv_get_cq_event');
   }
 
   getCqEvent(timeoutMs?: number): Cq {
