@@ -17,6 +17,13 @@ export class PortTable {
 
   constructor(private readonly random: () => number) {}
 
+  /** Ports that somebody has, of all port spaces. */
+  get size(): number {
+    let size = 0;
+    for (const ports of this.#spaces.values()) size += ports.size;
+    return size;
+  }
+
   /** Gives an identifier a port, any for 0. @throws CmError EADDRINUSE, EADDRNOTAVAIL when no port is free */
   bind(id: number, space: PortSpace, port: number, reuseAddr: boolean): number {
     if (!Number.isInteger(port) || port < 0 || port > MAX_PORT)

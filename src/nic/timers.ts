@@ -24,6 +24,11 @@ export class Timers {
   #deadlineUs = new Float64Array(64).fill(Infinity);
   #nowUs = 0;
 
+  /** Timers that were taken and not released. */
+  get size(): number {
+    return this.#owners.length - this.#free.length;
+  }
+
   /** A number for a timer of an owner that {@link assign} is to name. */
   take(): number {
     const id = this.#free.pop() ?? this.#owners.length;

@@ -1,5 +1,6 @@
 import { connections } from './rules/connections.js';
 import { counters } from './rules/counters.js';
+import { driver } from './rules/driver.js';
 import { memory } from './rules/memory.js';
 import { packets } from './rules/packets.js';
 import { queues } from './rules/queues.js';
@@ -18,4 +19,5 @@ export const mutants: readonly Mutant[] = [
   ...services,
   ...connections,
   ...counters,
+  ...driver,
 ];

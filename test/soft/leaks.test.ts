@@ -5,21 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import {
-  AccessFlags,
-  alloc,
-  type Context,
-  type Cq,
-  gidFromIp,
-  Mtu,
-  MwType,
-  type Pd,
-  QpState,
-  QpType,
-  SrqType,
-} from '../../src/index.js';
+import { gidFromIp, type QpType } from '../../src/index.js';
+import { type Life, LIVES, type Room } from './support/lives.js';
 import { HOSTINGS, openContexts } from './support/pair.js';
-import { loopbackGroup, NET } from '../support/loopback.js';
+import { NET } from '../support/loopback.js';
 
 /** More than any table of the NIC that is not given back would bear: the smallest holds 4096. `npm run leaks` takes 10^5. */
 const ASKED = process.env['VERBENA_TEST_TIMES'];
@@ -32,75 +21,11 @@ const ROUNDS = 200;
 const PATIENCE_MS = 60_000;
 /** What a process opens once: to watch others, for its event loop. */
 const KEPT_FILES = 4;
-const MEMORY = alloc(4096);
-const GROUP = gidFromIp(loopbackGroup(1));
-const QKEY = 0x1111;
 
-interface Room {
-  readonly context: Context;
-  readonly other: Context;
-  readonly pd: Pd;
-  readonly cq: Cq;
-}
+const nobody = (): void => undefined;
 
-/** Every kind of object, made and ended once. */
-const LIVES: Readonly<Record<string, (room: Room) => void>> = {
-  'a protection domain': ({ context }) => context.allocPd().dealloc(),
-  'a parent domain': ({ context, pd }) => {
-    using td = context.allocTd();
-    using parent = context.allocParentDomain({ pd, td });
-    parent.regMr(MEMORY).dereg();
-  },
-  'a region': ({ pd }) => pd.regMr(MEMORY, AccessFlags.LOCAL_WRITE).dereg(),
-  'a region that moves': ({ pd }) => {
-    using mr = pd.regMr(MEMORY);
-    mr.rereg({ memory: MEMORY });
-  },
-  'a null region': ({ pd }) => pd.allocNullMr().dereg(),
-  'a window': ({ pd }) => pd.allocMw(MwType.TYPE_2).dealloc(),
-  'a completion channel': ({ context }) => context.createCompChannel().destroy(),
-  'a completion queue': ({ context }) => {
-    using cq = context.createCq({ cqe: 2 });
-    cq.resize(4);
-    cq.modify({ moderate: { cqCount: 2, cqPeriod: 100 } });
-  },
-  'a shared receive queue': ({ pd }) => {
-    using srq = pd.createSrq({ maxWr: 2 });
-    srq.modify({ maxWr: 4 });
-  },
-  'an XRC domain with all that lives in it': ({ context, pd, cq }) => {
-    using xrcd = context.openXrcd();
-    using srq = pd.createSrq({ maxWr: 1, srqType: SrqType.XRC, xrcd, cq });
-    using target = xrcd.createQp();
-    using again = xrcd.openQp({ qpNum: target.qpNum });
-    assert.ok(srq.srqNum > 0 && again.qpNum > 0);
-  },
-  'an address handle': ({ pd, other }) => pd.createAh({ grh: { dgid: gidFromIp(other.address) } }).destroy(),
-  'a reliable queue pair': ({ pd, cq, other }) => {
-    using qp = pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: { maxSendWr: 2, maxRecvWr: 2 } });
-    qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qpAccessFlags: 0 });
-    qp.modify({
-      qpState: QpState.RTR,
-      pathMtu: Mtu.MTU_1024,
-      destQpNum: 17,
-      rqPsn: 0,
-      maxDestRdAtomic: 1,
-      minRnrTimer: 1,
-      ahAttr: { grh: { dgid: gidFromIp(other.address) } },
-    });
-    qp.modify({ qpState: QpState.RTS, timeout: 14, retryCnt: 7, rnrRetry: 7, sqPsn: 0, maxRdAtomic: 1 });
-    qp.postRecv({});
-  },
-  'a datagram queue pair in a group': ({ pd, cq }) => {
-    using qp = pd.createQp({ qpType: QpType.UD, sendCq: cq, recvCq: cq, cap: { maxSendWr: 2, maxRecvWr: 2 } });
-    qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qkey: QKEY });
-    qp.attachMcast(GROUP);
-    qp.detachMcast(GROUP);
-  },
-};
-
-/** The same, refused half-way. */
-const STILLBIRTHS: Readonly<Record<string, (room: Room) => void>> = {
+/** What is refused half-way. */
+const STILLBIRTHS: Readonly<Record<string, Life>> = {
   'a region that cannot be named so': ({ pd }) => {
     const memory = new Uint8Array(64);
     assert.throws(() => pd.regMr(memory, 0, { iova: -1 }));
@@ -154,13 +79,13 @@ for (const hosting of HOSTINGS) {
       room.other.close();
     });
 
-    for (const [name, live] of Object.entries({ ...LIVES, ...STILLBIRTHS }))
+    for (const [name, live] of Object.entries<Life>({ ...LIVES, ...STILLBIRTHS }))
       test(name, async () => {
-        live(room);
+        live(room, nobody);
         const files = openFiles();
         collectGarbage();
         const usedBefore = memoryInUse();
-        for (let i = 0; i < times; i += 1) live(room);
+        for (let i = 0; i < times; i += 1) live(room, nobody);
         // Threads of earlier tests may be coming to their end.
         assert.ok(openFiles() <= files);
         // What another thread holds it gives back in its own time.

@@ -1,6 +1,7 @@
 import { nameOf, QpState, QpType } from '../../src/index.js';
 import { checkLaws, completionLaws, packetLaws } from '../sim/counter-laws.js';
 import { check } from '../sim/failure.js';
+import { holdingsOf } from '../support/holdings.js';
 import { destroyQp } from './connections.js';
 import { isReliable, LOCALS, TAKES, targetOf } from './judge.js';
 import { describeRequest } from './statuses.js';
@@ -143,8 +144,15 @@ function destroyAll(world: World, host: HostRecord): void {
   for (const pd of host.pds) end(world, 'a PD', () => pd.api.dealloc());
   end(world, 'the XRC domain', () => host.xrcd.close());
   end(world, 'the channel', () => host.channel.destroy());
+  checkEmpty(host);
   end(world, 'the device', () => context.close());
   host.up = false;
+}
+
+/** Of what was ended its device keeps nothing. */
+function checkEmpty({ address, context, fresh }: HostRecord): void {
+  const left = Object.entries(holdingsOf(context)).filter(([kind, count]) => count !== fresh[kind]);
+  check(left.length === 0, () => `all is ended, but the device at ${address} still has ${JSON.stringify(left)}`);
 }
 
 function end(world: World, what: string, call: () => void): void {

@@ -9,6 +9,7 @@ import {
   type QpModifyAttr,
   type QpType as QpTypeValue,
 } from '../../src/index.js';
+import { holdingsOf } from '../support/holdings.js';
 import { Polled } from '../sim/polled.js';
 import { Arena } from './arena.js';
 import type {
@@ -36,6 +37,7 @@ const TIMEOUTS = [10, 10, 11, 12, 14];
 
 export function makeHost(world: World, address: string): HostRecord {
   const context = world.cluster.open(address);
+  const fresh = holdingsOf(context);
   const channel = context.createCompChannel();
   const host: HostRecord = {
     id: world.nextId(),
@@ -44,6 +46,7 @@ export function makeHost(world: World, address: string): HostRecord {
     channel,
     xrcd: context.openXrcd(),
     limits: context.queryDevice(),
+    fresh,
     arena: new Arena(ARENA_BYTES, world.random.u32),
     up: true,
     paused: false,

@@ -315,6 +315,8 @@ export interface HostRecord extends Thing {
   readonly xrcd: Xrcd;
   /** What it said of itself in the beginning. */
   readonly limits: DeviceAttr;
+  /** What its device held when it was opened. */
+  readonly fresh: Readonly<Record<string, number>>;
   readonly arena: Arena;
   up: boolean;
   paused: boolean;

@@ -24,6 +24,10 @@ export class AddressTable {
 
   constructor(private readonly limits: { readonly maxAh: number }) {}
 
+  get size(): number {
+    return this.#handles.size;
+  }
+
   /**
    * Makes a handle; send requests name it by the number returned.
    *

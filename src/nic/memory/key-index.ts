@@ -17,6 +17,11 @@ export class KeyIndex {
 
   constructor(private readonly random: () => number) {}
 
+  /** Keys that are in use, of either kind. */
+  get size(): number {
+    return this.#byLkey.size + this.#byRkey.size;
+  }
+
   /** A key, as int32, that shares its index with none that is in use, nor with `other`. */
   fresh(other = 0): number {
     for (let draw = 0; draw < MAX_DRAWS; draw += 1) {

@@ -60,6 +60,17 @@ export class MemoryTable {
     this.#keys = new KeyIndex(random);
   }
 
+  /** How many of each it holds. */
+  get holdings(): Readonly<Record<'pds' | 'regions' | 'windows' | 'keys' | 'qpsWithWindows', number>> {
+    return {
+      pds: this.#domains.size,
+      regions: this.#regions.size,
+      windows: this.#windows.size,
+      keys: this.#keys.size,
+      qpsWithWindows: this.#boundOn.size,
+    };
+  }
+
   allocPd(): number {
     return this.#domains.alloc();
   }

@@ -7,6 +7,10 @@ export class ProtectionDomains {
 
   constructor(private readonly limit: number) {}
 
+  get size(): number {
+    return this.#users.size;
+  }
+
   alloc(): number {
     if (this.#users.size >= this.limit) throw new CommandError('ENOMEM', `no more than ${this.limit} PDs`);
     const pd = this.#next++;

@@ -1,9 +1,8 @@
 import type { Context } from '../../../src/index.js';
 import { Connection } from '../../../src/cm/connection.js';
 import type { Adapter } from '../../../src/soft/adapter.js';
-import { SoftContext } from '../../../src/soft/driver/context.js';
-import { SimulatedHost } from '../../../src/soft/simulated-host.js';
 import { CmAttribute, type CmMessage, decodeCmMessage } from '../../../src/wire/index.js';
+import { adapterOf } from '../../support/holdings.js';
 import { attributeName } from './faults.js';
 
 /** What a connection manager holds. All of it is zero when nothing is left of anything. */
@@ -16,16 +15,14 @@ export interface Holdings {
 /** Bytes of the GUID that a rejection for a timeout bears. */
 const GUID_BYTES = 8;
 
-/** A look inside the adapter of a simulated device, from the moment on at which nothing was made there yet. */
+/** A look inside the adapter of a simulated device, which counts its messages from now on. */
 export class Inside {
   readonly #adapter: Adapter;
-  #timers = 0;
   /** Messages that it has sent and got. */
   #messages = 0;
 
   constructor(context: Context) {
     this.#adapter = adapterOf(context);
-    this.#countTimers();
     this.#countMessages();
   }
 
@@ -35,8 +32,9 @@ export class Inside {
 
   /** The timers are those of queue pairs as well. */
   get holdings(): Holdings {
-    const { identifiers, directory } = this.#adapter.cm;
-    return { identifiers: identifiers.size, connections: directory.size, timers: this.#timers };
+    const { nic, cm } = this.#adapter;
+    const { identifiers, directory } = cm;
+    return { identifiers: identifiers.size, connections: directory.size, timers: nic.timers.size };
   }
 
   /** All that its connection manager has and has said, and its queue pairs. */
@@ -48,7 +46,7 @@ export class Inside {
     });
     const qps = [...nic.objects.qps.values()].map(({ qpn, state }) => `${qpn}:${state}`);
     const cqs = nic.objects.cqs.size;
-    return [...identifiers, cm.directory.size, this.#timers, ...qps, cqs, this.#messages].join(' ');
+    return [...identifiers, cm.directory.size, nic.timers.size, ...qps, cqs, this.#messages].join(' ');
   }
 
   /** Has `met` called with every message that comes, and the state of the connection that it comes to. */
@@ -74,20 +72,6 @@ export class Inside {
       add(family, attribute);
     };
   }
-
-  #countTimers(): void {
-    const { timers } = this.#adapter.nic;
-    const take = timers.take.bind(timers);
-    const release = timers.release.bind(timers);
-    timers.take = () => {
-      this.#timers += 1;
-      return take();
-    };
-    timers.release = (id) => {
-      this.#timers -= 1;
-      release(id);
-    };
-  }
 }
 
 /** The connection that a message is about, as the peer names it or as we do. */
@@ -100,10 +84,4 @@ function connectionOf({ directory }: Adapter['cm'], message: CmMessage, source: 
   return message.attribute === CmAttribute.REJ && message.rejectedInfoLength >= GUID_BYTES
     ? directory.findRemote(message.localCommId, Buffer.from(message.additionalInfo).readBigUInt64BE(), source)
     : undefined;
-}
-
-function adapterOf(context: Context): Adapter {
-  if (!(context instanceof SoftContext) || !(context.adapter instanceof SimulatedHost))
-    throw new Error('not a device of a simulation');
-  return context.adapter.adapter;
 }
