@@ -111,6 +111,12 @@ conformance('messages of zero bytes', (provider) => {
     sendNothing(pair, pair.local.mr.sge(0, 0), pair.remote.mr.sge(8, 0));
   });
 
+  test('a SEND from the first byte of a region to that of another arrives', () => {
+    using pair = new Pair(devices);
+    const { local, remote } = pair;
+    sendNothing(pair, pieceAt(middleRegion(local).mr, 0, 0), pieceAt(middleRegion(remote).mr, 0, 0));
+  });
+
   test('a SEND from outside of the region of the key arrives', () => {
     using pair = new Pair(devices);
     const { local, remote } = pair;

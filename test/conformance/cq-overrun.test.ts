@@ -24,27 +24,31 @@ const PAIRS = 5;
 
 const cap = { maxSendWr: 128, maxRecvWr: 128 };
 
-/** One-byte WRITEs, whose bytes all arrive whatever becomes of their completions. */
-function writeBytes({ local, remote }: SidePair, count: number): void {
-  local.mr.bytes.set(pattern(count, 3));
-  for (let wrId = 0; wrId < count; wrId += 1)
-    local.qp.postSend({
-      wrId,
-      opcode: WrOpcode.RDMA_WRITE,
-      sendFlags: SendFlags.SIGNALED,
-      sgList: [local.mr.sge(wrId, 1)],
-      rdma: remoteOf(remote.mr, wrId),
-    });
+/** A one-byte WRITE, whose byte arrives whatever becomes of its completion. */
+function writeByte({ local, remote }: SidePair, wrId: number): void {
+  local.qp.postSend({
+    wrId,
+    opcode: WrOpcode.RDMA_WRITE,
+    sendFlags: SendFlags.SIGNALED,
+    sgList: [local.mr.sge(wrId, 1)],
+    rdma: remoteOf(remote.mr, wrId),
+  });
 }
 
-/** One-byte messages, likewise. */
-function sendBytes({ local, remote }: SidePair, count: number): void {
-  local.mr.bytes.set(pattern(count, 3));
-  for (let wrId = 0; wrId < count; wrId += 1) {
-    remote.qp.postRecv({ wrId, sgList: [remote.mr.sge(wrId, 1)] });
-    local.qp.postSend({ opcode: WrOpcode.SEND, sgList: [local.mr.sge(wrId, 1)] });
-  }
+/** A one-byte message, likewise. */
+function sendByte({ local, remote }: SidePair, wrId: number): void {
+  remote.qp.postRecv({ wrId, sgList: [remote.mr.sge(wrId, 1)] });
+  local.qp.postSend({ opcode: WrOpcode.SEND, sgList: [local.mr.sge(wrId, 1)] });
 }
+
+/** So many of them over each pair, by turns. */
+function fill(pairs: readonly SidePair[], one: typeof writeByte, count: number): void {
+  for (const { local } of pairs) local.mr.bytes.set(pattern(count, 3));
+  for (let wrId = 0; wrId < count; wrId += 1) for (const pair of pairs) one(pair, wrId);
+}
+
+const writeBytes = (pair: SidePair, count: number): void => fill([pair], writeByte, count);
+const sendBytes = (pair: SidePair, count: number): void => fill([pair], sendByte, count);
 
 function waitForBytes({ remote }: SidePair, count: number): void {
   const expected = pattern(count, 3);
@@ -106,9 +110,9 @@ for (const [title, fields] of CQ_KINDS) {
       assert.equal(wc.wrId, 1000n);
     });
 
-    for (const [what, end, fill] of [
-      ['requests', 'local', writeBytes],
-      ['messages', 'remote', sendBytes],
+    for (const [what, end, one] of [
+      ['requests', 'local', writeByte],
+      ['messages', 'remote', sendByte],
     ] as const) {
       test(`lose completions of ${what} of all queue pairs that share them, and keep the order of each`, () => {
         using belongings = new Belongings();
@@ -116,7 +120,7 @@ for (const [title, fields] of CQ_KINDS) {
         const local = end === 'local' ? { ...plain, sendCq: cq } : plain;
         const remote = end === 'remote' ? { ...plain, recvCq: cq } : plain;
         const pairs = Array.from({ length: PAIRS }, () => belongings.keep(new SidePair(devices, local, remote)));
-        for (const pair of pairs) fill(pair, cq.cqe);
+        fill(pairs, one, cq.cqe);
         for (const pair of pairs) waitForBytes(pair, cq.cqe);
         for (const pair of pairs) waitForQuiet(pair);
         const completions = pollUntil(cq, cq.cqe);

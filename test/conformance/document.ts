@@ -50,11 +50,16 @@ function table(cases: readonly MappedCase[]): string {
 const countTested = (cases: readonly MappedCase[]): number =>
   cases.filter(({ entry }) => testsNamedBy(entry).length > 0).length;
 
+const countNoted = (cases: readonly MappedCase[]): number =>
+  cases.filter(({ entry }) => testsNamedBy(entry).length > 0 && entry?.note !== undefined).length;
+
 function section(source: ForeignSource, cases: readonly MappedCase[]): string {
   const byFile = new Map<string, MappedCase[]>();
   for (const mapped of cases) byFile.set(mapped.foreign.file, [...(byFile.get(mapped.foreign.file) ?? []), mapped]);
   const files = [...byFile].sort(([a], [b]) => (a < b ? -1 : 1));
-  const intro = `## ${source}\n\n${SUITES[source]}: ${cases.length} cases, ${countTested(cases)} of them with tests here.`;
+  const intro =
+    `## ${source}\n\n${SUITES[source]}: ${cases.length} cases, ${countTested(cases)} of them with tests here, ` +
+    `of which ${countNoted(cases)} have a note on where ours differ.`;
   return [intro, ...files.map(([file, found]) => `### ${file}\n\n${table(found)}`)].join('\n\n');
 }
 

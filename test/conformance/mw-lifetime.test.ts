@@ -11,6 +11,7 @@ import {
   windowOf,
   WINDOW_TYPES,
   wholeOf,
+  writeOf,
 } from './memory-support.js';
 import { conformance } from './provider.js';
 import {
@@ -116,9 +117,10 @@ conformance('windows', (provider) => {
       const { local, remote } = pair;
       const { mw, rkey } = bound(remote);
       const { remoteAddr } = remoteOf(remote.mr);
-      assertSuccess(local, perform(local, readOf(local.mr, { remoteAddr, rkey })));
+      for (const request of [readOf, writeOf])
+        assertSuccess(local, perform(local, request(local.mr, { remoteAddr, rkey })));
       mw.dealloc();
-      assertStatus(local, perform(local, readOf(local.mr, { remoteAddr, rkey })), WcStatus.REM_ACCESS_ERR);
+      assertStatus(local, perform(local, writeOf(local.mr, { remoteAddr, rkey })), WcStatus.REM_ACCESS_ERR);
     });
 
     test(`of ${name} do not keep the queue pair from ending on which they were bound`, () => {

@@ -6,7 +6,7 @@ import { assertSuccess, pattern, perform, remoteOf, useDevices } from './support
 import { deliver, pingPong, SERVICES, Traffic } from './traffic.js';
 
 const BYTES = 1024;
-const ROUNDS = 25;
+const ROUNDS = 100;
 const { LOCAL_WRITE, REMOTE_WRITE, RELAXED_ORDERING } = AccessFlags;
 
 conformance('regions with RELAXED_ORDERING', (provider) => {

@@ -288,19 +288,21 @@ describe('a FLUSH whose', () => {
   it('repeat names something else is dropped', () => {
     const puppet = new Puppet({ qpAccessFlags: FLUSHABLE });
     const [mr, other] = [puppet.host1.mr(8, { access: FLUSHABLE }), puppet.host1.mr(8, { access: FLUSHABLE })];
-    const say = (target: TestMr, length: number): void =>
+    const say = (target: TestMr, length: number, feth = { placement: 1, selectivity: 0 }): void =>
       puppet.say({
         opcode: Opcode.RC_FLUSH,
         psn: 0x2000,
-        feth: { placement: 1, selectivity: 0 },
+        feth,
         reth: { va: target.addr, rkey: target.rkey, length },
       });
     say(mr, 8);
     assert.equal(puppet.heard().length, 1);
     say(other, 8);
     say(mr, 7);
+    say(mr, 8, { placement: 2, selectivity: 0 });
+    say(mr, 8, { placement: 1, selectivity: 1 });
     assert.deepEqual(puppet.heard(), []);
-    assert.equal(puppet.host1.nic.counters.rxBadDuplicate, 2);
+    assert.equal(puppet.host1.nic.counters.rxBadDuplicate, 4);
     say(mr, 8);
     assert.equal(puppet.heard().length, 1);
   });

@@ -173,7 +173,8 @@ export class AnsweredRequests {
     const feth = offset + fethOffset[opcode];
     const length = rethLength(bytes, reth);
     const placement = fethPlacement(bytes, feth);
-    const known = fethSelectivity(bytes, feth) <= SelectivityLevel.FLUSH_MR && (placement & ~PLACEMENTS) === 0;
+    const selectivity = fethSelectivity(bytes, feth);
+    const known = selectivity <= SelectivityLevel.FLUSH_MR && (placement & ~PLACEMENTS) === 0;
     if (payload !== 0 || length > MAX_DMA_BYTES || placement === 0 || !known) {
       responder.refuse(opcode, length);
       return;
@@ -181,8 +182,13 @@ export class AnsweredRequests {
     const rkey = rethRkey(bytes, reth);
     const hi = rethVaHi(bytes, reth);
     const lo = rethVaLo(bytes, reth);
-    if (this.#openFlush(bytes, offset, responder.pd) === undefined) responder.refuseAccess(psn, rkey, hi, lo, length);
-    else this.#confirm(OpcodeBit.FLUSH, psn, rkey, hi, lo, length);
+    if (this.#openFlush(bytes, offset, responder.pd) === undefined) {
+      responder.refuseAccess(psn, rkey, hi, lo, length);
+      return;
+    }
+    const resource = this.#confirm(OpcodeBit.FLUSH, psn, rkey, hi, lo, length);
+    resource.placement = placement;
+    resource.selectivity = selectivity;
   }
 
   /** The memory that a FLUSH names: a range of it, or all that the key opens, where no range is looked at. */
@@ -203,7 +209,10 @@ export class AnsweredRequests {
   #flushAgain(bytes: Uint8Array, offset: number, psn: number, resource: ResponderResource): boolean {
     const { sender } = this.responder;
     const reth = offset + rethOffset[bytes[offset]];
+    const feth = offset + fethOffset[bytes[offset]];
     const same =
+      fethPlacement(bytes, feth) === resource.placement &&
+      fethSelectivity(bytes, feth) === resource.selectivity &&
       rethRkey(bytes, reth) === resource.rkey &&
       rethVaHi(bytes, reth) === resource.addrHi &&
       rethVaLo(bytes, reth) === resource.addrLo &&
@@ -240,13 +249,14 @@ export class AnsweredRequests {
     this.#confirm(OpcodeBit.ATOMIC_WRITE, psn, rkey, hi, lo, 8);
   }
 
-  #confirm(operation: number, psn: number, rkey: number, hi: number, lo: number, length: number): void {
+  #confirm(operation: number, psn: number, rkey: number, hi: number, lo: number, length: number): ResponderResource {
     const { responder } = this;
     const resource = this.#resources.take();
     resource.describe(operation, psn, 1, responder.pd, rkey, hi, lo, length);
     responder.executed(1, true, false);
     resource.msn = responder.msn;
     responder.sender.queueConfirmation(psn, resource.msn, false);
+    return resource;
   }
 
   /** A repeated READ reads again, within what was asked for the first time. */

@@ -13,6 +13,9 @@ export class ResponderResource {
   addrHi = 0;
   addrLo = 0;
   lengthBytes = 0;
+  /** Of a FLUSH: its placement type and selectivity level. */
+  placement = 0;
+  selectivity = 0;
   /** The value that an atomic found, big-endian as it goes on the wire. */
   readonly answer = new Uint8Array(8);
   /** Message sequence number of the answer. */

@@ -18,8 +18,8 @@ export const mapping: Mapping = {
   },
   'BufferMrTest.SendZeroByte': { test: nothing('a SEND from inside a region arrives') },
   'BufferMrTest.SendZeroByteFromZeroByteMr': {
-    test: nothing('a SEND from outside of the region of the key arrives'),
-    note: 'There are no regions of 0 bytes here; to the large region, whose key is used, its address lies outside.',
+    test: nothing('a SEND from the first byte of a region to that of another arrives'),
+    note: 'There are no regions of 0 bytes here, so none is registered beside. What the request names is the beginning of the large region, by its key; theirs has both ends use the same one.',
   },
   'BufferMrTest.SendZeroByteOutsideMr': { test: nothing('a SEND from outside of the region of the key arrives') },
   'BufferMrTest.ReadExceedFront': {
