@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { tool } from './errors.js';
 import { Cause } from './explain/cause.js';
-import { conversationJson, conversationLines, failed, storyJson, storyLines } from './explain/print.js';
+import { conversationJson, conversationLines, failed, placementLines, storyJson, storyLines } from './explain/print.js';
 import { readCaptures, storiesOf } from './explain/read.js';
 
 interface ExplainOptions {
@@ -12,8 +12,17 @@ interface ExplainOptions {
 
 const EXIT_FAILURES = 1;
 
-/** What ends well, or as well as one can see. */
-const GOOD: ReadonlySet<Cause> = new Set([Cause.ANSWERED, Cause.REPAIRED, Cause.UNACKNOWLEDGED, Cause.ARRIVED]);
+/** What ends well, or does not show how it ended. */
+const GOOD: ReadonlySet<Cause> = new Set([
+  Cause.ANSWERED,
+  Cause.REPEATED,
+  Cause.REPAIRED,
+  Cause.ANSWERED_LATE,
+  Cause.DISCONNECTED,
+  Cause.UNFINISHED,
+  Cause.UNACKNOWLEDGED,
+  Cause.ARRIVED,
+]);
 
 async function explain(files: readonly string[], options: ExplainOptions): Promise<void> {
   const sightings = await readCaptures(files);
@@ -24,6 +33,7 @@ async function explain(files: readonly string[], options: ExplainOptions): Promi
     for (const story of stories) process.stdout.write(`${JSON.stringify(storyJson(story))}\n`);
   } else {
     const parts = [
+      placementLines(sightings),
       conversationLines(sightings),
       ...stories.map((story) => storyLines(story, options.verbose === true)),
     ];

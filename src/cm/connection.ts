@@ -1,4 +1,14 @@
-import { CmEventType, Errno, type Gid, nameOf, type QpAttr, QpState, QpType, RejectReason } from '../spec/index.js';
+import {
+  CmEventType,
+  Errno,
+  type Gid,
+  nameOf,
+  type QpAttr,
+  QpState,
+  QpType,
+  RejectReason,
+  Syndrome,
+} from '../spec/index.js';
 import {
   CmAttribute,
   type CmDreq,
@@ -181,7 +191,7 @@ export class Connection implements Conversation {
     const { REQ_SENT, MRA_REQ_RCVD, REQ_RCVD } = ConnectionState;
     if (this.state === REQ_SENT || this.state === MRA_REQ_RCVD || this.state === REQ_RCVD)
       throw new CmError('EINVAL', 'there is no connection yet; destroying the identifier takes the request back');
-    this.#fail();
+    this.#fail(this.state === ConnectionState.DREQ_RCVD ? Syndrome.PEER_DISCONNECTED : Syndrome.DISCONNECTED);
     onDisconnect(this);
   }
 
@@ -255,7 +265,7 @@ export class Connection implements Conversation {
 
   takeRejection({ reason, privateData }: CmRej): void {
     if (this.state === ConnectionState.ESTABLISHED || reason === RejectReason.STALE_CONN) {
-      this.#fail();
+      this.#fail(Syndrome.NOT_CONNECTED);
       this.#enterTimewait();
       this.#raise({ type: CmEventType.REJECTED, status: reason, privateData });
     } else this.#finish({ type: CmEventType.REJECTED, status: reason, privateData });
@@ -440,16 +450,16 @@ export class Connection implements Conversation {
   }
 
   /** Ends what is under way on the queue pair; it may be gone already, or another connection's. */
-  #fail(): void {
+  #fail(cause: Syndrome): void {
     if (this.#qp?.managed !== true) return;
     const { directory, host } = this.#core;
     const owner = directory.findQp(this.#qp.qpNum) ?? this;
-    if (owner === this) host.modifyQp(this.#qp.qpNum, { qpState: QpState.ERR });
+    if (owner === this) host.modifyQp(this.#qp.qpNum, { qpState: QpState.ERR }, cause);
   }
 
   /** It came to nothing. */
   #finish(event: Omit<CmEvent, 'id' | 'status' | 'privateData'> & Partial<CmEvent>): void {
-    this.#fail();
+    this.#fail(Syndrome.NOT_CONNECTED);
     this.#raise(event);
     this.#end();
   }

@@ -1,4 +1,4 @@
-import type { AhAttr, ErrnoName, Gid, Mtu, QpAttr } from '../spec/index.js';
+import type { AhAttr, ErrnoName, Gid, Mtu, QpAttr, Syndrome } from '../spec/index.js';
 
 /** A timer's owner, as in the NIC whose timers these are. */
 export interface CmTimerOwner {
@@ -29,8 +29,12 @@ export interface CmHost {
   readonly nodeGuid: bigint;
   /** Sends a management datagram to queue pair 1 of another port. One that cannot leave is lost, as on the wire. */
   send(to: AhAttr, mad: Uint8Array): void;
-  /** Moves a queue pair. @returns why that cannot be; nothing has changed then */
-  modifyQp(qpNum: number, attr: Partial<QpAttr>): Refusal | undefined;
+  /**
+   * Moves a queue pair; `cause` is what requests that a move to ERR flushes tell of it.
+   *
+   * @returns why that cannot be; nothing has changed then
+   */
+  modifyQp(qpNum: number, attr: Partial<QpAttr>, cause?: Syndrome): Refusal | undefined;
   /** There is an event to be taken. Called from inside the connection manager: notes that and returns. */
   eventReady(): void;
 }

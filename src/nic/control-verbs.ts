@@ -1,4 +1,14 @@
-import { type AhAttr, EventType, type Gid, nameOf, type QpAttr, type QpCap, QpState, QpType } from '../spec/index.js';
+import {
+  type AhAttr,
+  EventType,
+  type Gid,
+  nameOf,
+  type QpAttr,
+  type QpCap,
+  QpState,
+  QpType,
+  Syndrome,
+} from '../spec/index.js';
 import { CommandError } from './command-error.js';
 import type { MulticastTable } from './datagram/multicast-table.js';
 import { completionQueueShape, recvQueueShape, sendQueueShape } from './layout.js';
@@ -277,11 +287,12 @@ export class ControlVerbs {
     return { qpn };
   }
 
-  modifyQp(qpn: number, attr: Partial<QpAttr>): void {
+  /** `cause` is what flushed requests tell of a move to ERR. */
+  modifyQp(qpn: number, attr: Partial<QpAttr>, cause: Syndrome = Syndrome.NONE): void {
     const { core } = this;
     const qp = core.objects.qps.get(qpn);
     const { path, mtuBytes } = checkModification(qp, attr, core.port, core.limits);
-    qp.modify(attr, path, mtuBytes);
+    qp.modify(attr, path, mtuBytes, cause);
     this.qpChanges += 1;
     core.settleOverruns();
   }

@@ -225,8 +225,8 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
     core.schedule(this, Due.NOTIFYING);
   }
 
-  /** Takes new attributes and the state they lead to; the caller has checked that they may be taken. */
-  modify(changes: Partial<QpAttr>, path: Path | undefined, mtuBytes: number): void {
+  /** Takes new attributes and the state they lead to; the caller has checked that they may be taken. `cause` is why it is to be in ERR. */
+  modify(changes: Partial<QpAttr>, path: Path | undefined, mtuBytes: number, cause: Syndrome): void {
     const from = this.state;
     const to = changes.qpState ?? from;
     this.attr = { ...this.attr, ...changes, qpState: to };
@@ -239,7 +239,7 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
     if (changes.pathMtu !== undefined) this.mtuBytes = mtuBytes;
     this.refreshPkey();
     if (to === QpState.RESET) this.#reset();
-    else if (to === QpState.ERR) this.enterError(Syndrome.NONE);
+    else if (to === QpState.ERR) this.enterError(cause);
     else {
       if (from === QpState.INIT && to === QpState.RTR) this.receiving.start();
       else this.receiving.onAttributes(changes);

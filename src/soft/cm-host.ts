@@ -1,6 +1,6 @@
 import type { CmDatagram, CmHost, Refusal } from '../cm/index.js';
 import { CommandError, type ManagementDatagram, type Nic } from '../nic/index.js';
-import type { AhAttr, Gid, Mtu, QpAttr } from '../spec/index.js';
+import type { AhAttr, Gid, Mtu, QpAttr, Syndrome } from '../spec/index.js';
 import { countCmEvent } from './cm-event-ring.js';
 import { nodeGuid } from './driver/device-facts.js';
 
@@ -51,9 +51,9 @@ export class NicCmHost implements CmHost {
     }
   }
 
-  modifyQp(qpNum: number, attr: Partial<QpAttr>): Refusal | undefined {
+  modifyQp(qpNum: number, attr: Partial<QpAttr>, cause?: Syndrome): Refusal | undefined {
     try {
-      this.nic.control.modifyQp(qpNum, attr);
+      this.nic.control.modifyQp(qpNum, attr, cause);
       return undefined;
     } catch (error) {
       if (error instanceof CommandError) return { errno: error.errno, message: error.message };

@@ -5,9 +5,9 @@
  */
 export const Syndrome = {
   NONE: 0,
-  /** The ACK timer ran out once too often: psn, transmissions, elapsedUs, peerQpn. */
+  /** The ACK timer ran out once too often: psn, transmissions, elapsedUs, peerQpn, naks. */
   RETRY_TIMEOUT: 1,
-  /** The peer asked for a PSN again once too often: psn, naks, elapsedUs, peerQpn. */
+  /** What the peer sent showed once too often that a PSN, or the answer to it, was lost: psn, transmissions, elapsedUs, peerQpn, naks. */
   RETRY_SEQUENCE: 2,
   /** The peer was not ready to receive once too often: psn, attempts, elapsedUs, peerQpn, timerCode. */
   RNR_EXCEEDED: 3,
@@ -61,5 +61,9 @@ export const Syndrome = {
   SRQ_UNUSABLE: 27,
   /** The peer's NIC, which was on this machine, is gone: psn, transmissions, elapsedUs, peerQpn. */
   PEER_GONE: 28,
+  /** Of flushes only, as the cause: the program ended the connection, the peer did, or it did not come to be. */
+  DISCONNECTED: 29,
+  PEER_DISCONNECTED: 30,
+  NOT_CONNECTED: 31,
 } as const;
 export type Syndrome = (typeof Syndrome)[keyof typeof Syndrome];

@@ -59,3 +59,17 @@ export function parseFrame(linkType: number, frame: Uint8Array): RoceDatagram | 
       return NotRoce.UNKNOWN_LINK_TYPE;
   }
 }
+
+/** What Linux says of a frame in its cooked headers: it came to this machine (0 to 2), or left it (4). */
+const SLL_OUTGOING = 4;
+const SLL_LAST_INCOMING = 2;
+
+/** Whether the machine that captured received or sent a frame, where the header of its link type tells. */
+export function frameDirection(linkType: number, frame: Uint8Array): 'in' | 'out' | undefined {
+  let kind: number | undefined;
+  if (linkType === LinkType.LINUX_SLL && frame.length >= 16) kind = getU16(frame, 0);
+  else if (linkType === LinkType.LINUX_SLL2 && frame.length >= 20) kind = frame[10];
+  if (kind === undefined) return undefined;
+  if (kind === SLL_OUTGOING) return 'out';
+  return kind <= SLL_LAST_INCOMING ? 'in' : undefined;
+}

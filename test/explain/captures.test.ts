@@ -4,11 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { Cause } from '../../src/cli/explain/cause.js';
-import { storiesOf } from '../../src/cli/explain/read.js';
-import { Sightings } from '../../src/cli/explain/sightings.js';
-import { readCapture } from '../../src/wire/index.js';
 import { run } from '../cli/tool.js';
 import { goldenFile, goldenPath } from '../wire/golden.js';
+import { causesOf, storiesIn } from './captured.js';
 import { Stage, write } from './stage.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'verbena-explain-'));
@@ -32,7 +30,7 @@ describe('verbena explain', () => {
     const { code, stdout, stderr } = await run(['explain', a, b]);
     assert.match(
       stdout,
-      /^10\.0\.0\.1 to 10\.0\.0\.2 queue pair 0x[0-9a-f]+ \(RC, from queue pair 0x[0-9a-f]+\)\n {2}0\.000000 {2}asked for: 1 WRITE;/,
+      /^10\.0\.0\.1 to 10\.0\.0\.2 queue pair 0x[0-9a-f]+ \(RC, from queue pair 0x[0-9a-f]+\), seen at both\n {2}0\.000000 {2}asked for: 1 WRITE;/,
     );
     assert.match(stdout, /\n {2}ANSWERS-LOST: .* answers are lost on the way back\n$/);
     assert.deepEqual([code, stderr], [1, '']);
@@ -71,10 +69,6 @@ describe('captures of other adapters are explained as well', () => {
     ['ud_pingpong', Cause.UNACKNOWLEDGED],
   ] as const)
     it(`${name}: ${cause}`, () => {
-      const sightings = new Sightings();
-      sightings.beginFile();
-      for (const record of readCapture(goldenFile(name))) sightings.add(record);
-      sightings.end();
-      assert.deepEqual([...new Set(storiesOf(sightings).map(({ verdict }) => verdict.cause))], [cause]);
+      assert.deepEqual([...new Set(causesOf(storiesIn(goldenFile(name))))], [cause]);
     });
 });

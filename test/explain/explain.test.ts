@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nameOf, WcStatus } from '../../src/index.js';
-import { storiesOf } from '../../src/cli/explain/read.js';
-import { Sightings } from '../../src/cli/explain/sightings.js';
-import type { Story } from '../../src/cli/explain/story.js';
-import { readCapture } from '../../src/wire/index.js';
+import { type Stories, storiesIn } from './captured.js';
 import type { Expected, Failure } from './failure.js';
 import { locals } from './locals.js';
 import { refusals } from './refusals.js';
@@ -15,17 +12,10 @@ import { ways } from './ways.js';
 const failures: readonly Failure[] = [...silences, ...ways, ...refusals, ...locals];
 
 /** What captures tell of the requests of the first side. */
-function storiesIn(...captures: readonly Uint8Array[]): Story[] {
-  const sightings = new Sightings();
-  for (const capture of captures) {
-    sightings.beginFile();
-    for (const record of readCapture(capture)) sightings.add(record);
-  }
-  sightings.end();
-  return storiesOf(sightings).filter(({ study }) => study.half.requester === A);
-}
+const told = (...captures: readonly Uint8Array[]): Stories =>
+  storiesIn(...captures).filter(({ study }) => study.half.requester === A);
 
-function assertTold(stories: readonly Story[], expected: Expected | undefined): void {
+function assertTold(stories: Stories, expected: Expected | undefined): void {
   if (expected === undefined) {
     assert.deepEqual(stories, []);
     return;
@@ -47,7 +37,10 @@ describe('a failure is explained by its completion, by a capture, and better by 
       const { stage, completion: wc } = script();
       assert.equal(nameOf(WcStatus, wc.status), nameOf(WcStatus, status));
       assert.match(stage.a.context.explain(wc), completion);
-      assertTold(storiesIn(stage.a.capture), oneSide);
-      assertTold(storiesIn(stage.a.capture, stage.b.capture), bothSides);
+      assertTold(told(stage.a.capture), oneSide);
+      assertTold(told(stage.a.capture, stage.b.capture), bothSides);
+      assertTold(told(stage.a.capture, stage.b.undirected), bothSides);
+      assertTold(told(stage.a.undirected, stage.b.capture), bothSides);
+      assertTold(told(stage.b.undirected, stage.a.undirected), bothSides);
     });
 });

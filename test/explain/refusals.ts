@@ -288,7 +288,7 @@ export const refusals: readonly Failure[] = [
     completion: /^receiver not ready: 3 transmissions of PSN 0x1000/,
     oneSide: {
       cause: Cause.NOT_READY,
-      words: /sent 3 times .* 3 RNR NAKs that ask for 640 µs; it had no receive request posted/,
+      words: /sent 3 times .* 3 RNR NAKs, which ask for 640 µs; does it post receive requests, and in time/,
     },
   },
   {
@@ -303,6 +303,6 @@ export const refusals: readonly Failure[] = [
     },
     status: WcStatus.SUCCESS,
     completion: /^success/,
-    oneSide: { cause: Cause.REPAIRED, words: /1 RNR NAK: the peer had no receive request at first/ },
+    oneSide: { cause: Cause.REPAIRED, words: /1 RNR NAK: the peer was not ready at first/ },
   },
 ];

@@ -8,7 +8,7 @@ import { A, B, PSN, read, send, type Settings, Stage, write } from './stage.js';
 const NO_ANSWER = /^retry count exceeded: 4 transmissions of PSN 0x[0-9a-f]+ to 10\.0\.0\.2 QP 0x[0-9a-f]+, no answer/;
 const THREE_WAYS =
   /nothing ever came back: the peer is not there.*or requests are lost on the way there; or answers are lost on the way back/;
-const DIED = /had answered until .* and not since: it died/;
+const DIED = /last answer came .* after the beginning: it died/;
 
 const isAnswer = ({ bytes }: { readonly bytes: Uint8Array }): boolean =>
   (opcodeBits[bytes[0]] & OpcodeBit.RESPONSE) !== 0;
@@ -125,7 +125,7 @@ export const silences: readonly Failure[] = [
     ),
     status: WcStatus.RETRY_EXC_ERR,
     completion: /is the peer alive/,
-    oneSide: { cause: Cause.FELL_SILENT, words: /WRITE of 10000 bytes .* had answered until .* it died/ },
+    oneSide: { cause: Cause.FELL_SILENT, words: /WRITE of 10000 bytes .* last answer came .* it died/ },
     bothSides: {
       cause: Cause.FELL_SILENT,
       words: /packets? arrived at 10\.0\.0\.2, of the repeats none, .* died in the midst of it/,
@@ -219,7 +219,7 @@ export const silences: readonly Failure[] = [
     completion: /PSNs? .*fit|rqPsn/,
     oneSide: {
       cause: Cause.PSN_MISMATCH,
-      words: /asks for PSN 0xf9c, which was never sent: requests began at PSN 0x1000/,
+      words: /asks for PSN 0xf9c, which the capture never shows being sent: requests begin there at PSN 0x1000/,
     },
   },
   {
@@ -227,7 +227,7 @@ export const silences: readonly Failure[] = [
     script: attempt(noNumbers, {}, { rqPsn: PSN[A] + 100 }),
     status: WcStatus.RETRY_EXC_ERR,
     completion: /PSNs? .*fit|rqPsn/,
-    oneSide: { cause: Cause.PSN_MISMATCH, words: /acknowledges PSN 0x1063, which was never sent/ },
+    oneSide: { cause: Cause.PSN_MISMATCH, words: /acknowledges PSN 0x1063, which the capture never shows being sent/ },
   },
   {
     name: 'one packet of a message never gets through',
@@ -241,10 +241,10 @@ export const silences: readonly Failure[] = [
     },
     status: WcStatus.RETRY_EXC_ERR,
     completion:
-      /transmissions of PSN 0x1002 .* most of which it asked for .* does something on the path drop or damage it/,
+      /transmissions of PSN 0x1002 .* which it asked for \d+ times .* does something on the path drop or damage it/,
     oneSide: {
       cause: Cause.SEQUENCE,
-      words: /asked for PSN 0x1002 again \d+ times .* does not get through, while others do/,
+      words: /asked for PSN 0x1002 \d+ times .* does not get through, while others do/,
     },
   },
   {
@@ -260,7 +260,7 @@ export const silences: readonly Failure[] = [
     completion: /^success: RDMA_WRITE/,
     oneSide: {
       cause: Cause.REPAIRED,
-      words: /answered in the end, after \d+ packets had been sent again; .*packets were lost/,
+      words: /answered, after \d+ packets had been sent again: .* after a NAK had asked for it.*packets were lost/,
     },
   },
   {

@@ -19,7 +19,14 @@ import {
   WrOpcode,
 } from '../../src/index.js';
 import type { Nic } from '../../src/nic/index.js';
-import { buildIpUdpHeader, ipUdpHeaderBytes, LinkType, pcapngHeader, pcapngPacket } from '../../src/wire/index.js';
+import {
+  buildIpUdpHeader,
+  ipUdpHeaderBytes,
+  LinkType,
+  pcapngHeader,
+  pcapngPacket,
+  readCapture,
+} from '../../src/wire/index.js';
 import { adapterOf } from '../adversary/scene.js';
 
 export const A = '10.0.0.1';
@@ -86,6 +93,14 @@ export class Side {
   /** What VERBENA_PCAP would have made of it. */
   get capture(): Uint8Array {
     return Buffer.concat([pcapngHeader({ linkType: LinkType.RAW }), ...this.#records]);
+  }
+
+  /** What tcpdump would have made of it: it does not tell what was sent and what received. */
+  get undirected(): Uint8Array {
+    return Buffer.concat([
+      pcapngHeader({ linkType: LinkType.RAW }),
+      ...[...readCapture(this.capture)].map(({ timestampNs, data }) => pcapngPacket(timestampNs, data)),
+    ]);
   }
 
   /** Makes the receive requests of a side. */

@@ -30,6 +30,7 @@ function lose(stage: Stage, opcode: number, numbers?: readonly number[]): void {
 const OK = { status: WcStatus.SUCCESS, completion: /^success/ };
 const GAVE_UP = { status: WcStatus.RETRY_EXC_ERR, completion: /^retry count exceeded: \d+ transmissions of PSN/ };
 const repaired = (words: RegExp) => ({ cause: Cause.REPAIRED, words });
+const repeated = (words: RegExp) => ({ cause: Cause.REPEATED, words });
 
 /** What the way between the two, or the time that the peer takes, does to requests. */
 export const ways: readonly Failure[] = [
@@ -40,8 +41,10 @@ export const ways: readonly Failure[] = [
       stage.a.post(write(stage.a, stage.b));
     }),
     ...OK,
-    oneSide: repaired(/after 3 packets had been sent again; nobody asked for that: the requester had waited/),
-    bothSides: repaired(/; 3 answers did not come back$/),
+    oneSide: repeated(
+      /after 3 packets had been sent again: 3 unasked, before there was an answer; whether packets were lost or answers late takes/,
+    ),
+    bothSides: repaired(/; 3 answers did not come back whole$/),
   },
   {
     name: 'a request is damaged once',
@@ -55,9 +58,9 @@ export const ways: readonly Failure[] = [
       stage.a.post(write(stage.a, stage.b));
     }),
     ...OK,
-    oneSide: repaired(/after 1 packet had been sent again; nobody asked for that/),
+    oneSide: repeated(/after 1 packet had been sent again: 1 unasked, before there was an answer/),
     bothSides: repaired(
-      /1 packet sent to 10\.0\.0\.2 did not arrive there whole \(1 came damaged, with a wrong ICRC\)$/,
+      /1 packet sent to 10\.0\.0\.2 did not arrive there whole; 1 packet came damaged, with a wrong ICRC$/,
     ),
   },
   {
@@ -67,8 +70,10 @@ export const ways: readonly Failure[] = [
       stage.a.post(read(stage.a, stage.b, 8192));
     }),
     ...OK,
-    oneSide: repaired(/after 1 packet had been sent again; answers to a READ were missing: it was asked for the rest/),
-    bothSides: repaired(/; 1 answer did not come back$/),
+    oneSide: repaired(
+      /after 1 packet had been sent again: 1 because later requests or packets were answered, and it was not/,
+    ),
+    bothSides: repaired(/; 1 answer did not come back whole$/),
   },
   {
     name: 'the last answer to a READ never gets through',
@@ -78,10 +83,10 @@ export const ways: readonly Failure[] = [
       stage.a.post(read(stage.a, stage.b, 8192));
     }),
     ...GAVE_UP,
-    oneSide: { cause: Cause.FELL_SILENT, words: /^READ of 8192 bytes .* was sent \d+ times .* had answered until/ },
+    oneSide: { cause: Cause.FELL_SILENT, words: /^READ of 8192 bytes .* was sent \d+ times .* last answer came/ },
     bothSides: {
       cause: Cause.ANSWERS_LOST,
-      words: /7 of them came, and never that of PSN 0x1007: answers are lost on the way back/,
+      words: /of the 8 that make it up 7 came, and never that of PSN 0x1007: answers are lost on the way back/,
     },
   },
   {
@@ -138,11 +143,14 @@ export const ways: readonly Failure[] = [
     ),
     ...GAVE_UP,
     oneSide: {
-      cause: Cause.TOO_LATE,
+      cause: Cause.ANSWERED_LATE,
       words:
-        /was answered 87\.4 ms after that, when the requester had given up: the peer was busy or stood still, or the way/,
+        /at most 4\.2 ms apart, then no more, and was answered 87\.4 ms after that: the peer was busy or stood still, or the way takes that long\. No capture shows whether the requester still waited/,
     },
-    bothSides: { cause: Cause.TOO_LATE, words: /10\.0\.0\.2 answered 0 µs after it came: the way takes that long, or/ },
+    bothSides: {
+      cause: Cause.ANSWERED_LATE,
+      words: /10\.0\.0\.2 answered 0 µs after it came: the way takes that long, or/,
+    },
   },
   {
     name: 'the way takes longer than the first of several tries',
@@ -154,8 +162,8 @@ export const ways: readonly Failure[] = [
       { timeout: 10 },
     ),
     ...OK,
-    oneSide: repaired(/nobody asked for that: the requester had waited for answers in vain$/),
-    bothSides: repaired(/nothing was lost: answers took longer than it waits for them/),
+    oneSide: repeated(/unasked, before there was an answer/),
+    bothSides: repeated(/no fewer packets arrived than were sent, either way: answers were late/),
   },
   {
     name: 'the peer stands still until the requester has given up',
@@ -168,8 +176,11 @@ export const ways: readonly Failure[] = [
       a.post(write(a, b));
     }),
     ...GAVE_UP,
-    oneSide: { cause: Cause.TOO_LATE, words: /the peer was busy or stood still, or the way takes that long/ },
-    bothSides: { cause: Cause.TOO_LATE, words: /answered 0 µs after it came: .* or all of that machine stood still/ },
+    oneSide: { cause: Cause.ANSWERED_LATE, words: /the peer was busy or stood still, or the way takes that long/ },
+    bothSides: {
+      cause: Cause.ANSWERED_LATE,
+      words: /answered 0 µs after it came: .* or all of that machine stood still/,
+    },
   },
   {
     name: 'the peer has started anew',

@@ -4,9 +4,14 @@
 export const Cause = {
   /** What the connection managers said did not come to be a connection. */
   NOT_CONNECTED: 'not-connected',
-  /** All was answered, at the first or at a later attempt. */
+  /** All was answered: at the first attempt, or after repeats of which nothing shows that they were needed, or that they were. */
   ANSWERED: 'answered',
+  REPEATED: 'repeated',
   REPAIRED: 'repaired',
+  /** All was answered, some of it long after it was sent for the last time: whether anybody still waited shows nowhere. */
+  ANSWERED_LATE: 'answered-late',
+  /** Not all was answered, and then one of the two ended the connection. */
+  DISCONNECTED: 'disconnected',
   /** The peer refused a request. */
   REMOTE_ACCESS: 'remote-access',
   INVALID_REQUEST: 'invalid-request',
@@ -16,8 +21,6 @@ export const Cause = {
   SEQUENCE: 'sequence',
   /** The peer speaks of PSNs that were never sent. */
   PSN_MISMATCH: 'psn-mismatch',
-  /** The peer answered when the requester had given up. */
-  TOO_LATE: 'too-late',
   /** Nothing has come back: from the beginning, or from some time on. Which of the next it was takes the peer's capture. */
   NO_ANSWER: 'no-answer',
   FELL_SILENT: 'fell-silent',
@@ -27,7 +30,7 @@ export const Cause = {
   ANSWERS_DAMAGED: 'answers-damaged',
   /** What arrived was not answered. */
   UNHEARD: 'unheard',
-  /** Sent once and not answered: the capture may have ended too early. */
+  /** Not answered, and not tried often: the capture may have ended too early. */
   UNFINISHED: 'unfinished',
   /** A service that acknowledges nothing. */
   UNACKNOWLEDGED: 'unacknowledged',

@@ -1,5 +1,6 @@
 /** Who asked whom for what over which queue pairs. */
 import { OpcodeBit, opcodeBits, OpcodeService } from '../../wire/index.js';
+import type { Agreement } from './agreements.js';
 import { psnOf, type Sighting } from './sightings.js';
 
 /** The requests that one queue pair sends to another, and what comes back. A connection has two of these at most. */
@@ -13,8 +14,10 @@ export interface Half {
   answersQpn: number | undefined;
   readonly requests: Sighting[];
   answers: Sighting[];
-  /** Packets between the two that are damaged: which of their queue pairs they were for is not to be believed. */
+  /** Packets that came damaged, and were this half's as far as what stands in them can be believed. */
   readonly damaged: Sighting[];
+  /** Who ended the connection, where connection managers said so. */
+  over: Agreement['over'];
 }
 
 const SERVICES: Readonly<Partial<Record<number, string>>> = {
@@ -49,8 +52,25 @@ function fit(half: Half, answers: readonly Sighting[]): number {
   return answers.filter((answer) => asked.has(psnOf(answer))).length;
 }
 
-/** Gives answers to those who asked: the numbers of the two queue pairs of a connection stand in no packet together. */
-function pair(halves: readonly Half[], answerStreams: readonly Sighting[][]): void {
+/** Which agreement a half is under, and by which number answers then name its requester's queue pair. */
+function agreed(
+  { requester, responder, qpn }: Half,
+  agreements: readonly Agreement[],
+): { agreement: Agreement; answersQpn: number } | undefined {
+  for (const agreement of agreements)
+    for (const [i, end] of agreement.ends.entries()) {
+      const other = agreement.ends[1 - i];
+      if (end.address === responder && end.qpn === qpn && other.address === requester)
+        return { agreement, answersQpn: other.qpn };
+    }
+  return undefined;
+}
+
+/**
+ * Gives answers to those who asked. The numbers of the two queue pairs of a connection stand together in what connection
+ * managers say, and in no other packet: without that, answers belong to whom they name PSNs of.
+ */
+function pair(halves: readonly Half[], answerStreams: readonly Sighting[][], agreements: readonly Agreement[]): void {
   const left = new Set(answerStreams);
   const goesWith = (half: Half, [answer]: readonly Sighting[]): boolean =>
     answer.source === half.responder &&
@@ -62,6 +82,15 @@ function pair(halves: readonly Half[], answerStreams: readonly Sighting[][]): vo
     left.delete(answers);
   };
   for (const half of halves) {
+    const known = agreed(half, agreements);
+    if (known === undefined) continue;
+    half.over = known.agreement.over;
+    half.answersQpn = known.answersQpn;
+    const answers = [...left].find((each) => goesWith(half, each) && each[0].packet.bth.destQp === known.answersQpn);
+    if (answers !== undefined) join(half, answers);
+  }
+  for (const half of halves) {
+    if (half.answersQpn !== undefined) continue;
     const ranked = [...left]
       .filter((answers) => goesWith(half, answers))
       .map((answers) => ({ answers, score: fit(half, answers) }))
@@ -70,14 +99,22 @@ function pair(halves: readonly Half[], answerStreams: readonly Sighting[][]): vo
   }
   // Where PSNs were not agreed upon, nothing fits; but then there may be only one that they can be for.
   for (const half of halves) {
-    if (half.answers.length > 0) continue;
+    if (half.answersQpn !== undefined) continue;
     const candidates = [...left].filter((answers) => goesWith(half, answers));
     if (candidates.length === 1) join(half, candidates[0]);
   }
 }
 
+/** Whether a packet belongs to a half, by what stands in it. */
+function isOf(sighting: Sighting, { requester, responder, qpn, answersQpn }: Half): boolean {
+  const { source, destination, packet } = sighting;
+  return isRequest(sighting)
+    ? source === requester && destination === responder && packet.bth.destQp === qpn
+    : source === responder && destination === requester && (answersQpn ?? packet.bth.destQp) === packet.bth.destQp;
+}
+
 /** Every half of a connection, and every way of datagrams, in the order in which they began. */
-export function halvesOf(sightings: readonly Sighting[]): Half[] {
+export function halvesOf(sightings: readonly Sighting[], agreements: readonly Agreement[]): Half[] {
   const data = sightings.filter(
     ({ packet }) => SERVICES[packet.bth.opcode >>> 5] !== undefined && packet.bth.destQp !== GSI_QPN,
   );
@@ -93,18 +130,11 @@ export function halvesOf(sightings: readonly Sighting[]): Half[] {
       requests,
       answers: [],
       damaged: [],
+      over: undefined,
     };
   });
-  pair(halves, [...streams(whole.filter((sighting) => !isRequest(sighting))).values()]);
-  for (const sighting of data) {
-    if (!sighting.damaged) continue;
-    const { source, destination } = sighting;
-    for (const half of halves)
-      if (
-        (half.requester === source && half.responder === destination) ||
-        (half.requester === destination && half.responder === source)
-      )
-        half.damaged.push(sighting);
-  }
+  pair(halves, [...streams(whole.filter((sighting) => !isRequest(sighting))).values()], agreements);
+  for (const sighting of data)
+    if (sighting.damaged) halves.find((half) => isOf(sighting, half))?.damaged.push(sighting);
   return halves;
 }

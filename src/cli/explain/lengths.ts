@@ -1,5 +1,6 @@
 /** Links that carry short packets only: the classic of RoCE, where pings answer and data vanishes. */
-import { AnswerKind, type Request, type Study } from './study.js';
+import type { Request } from './requests.js';
+import { AnswerKind, type Study } from './study.js';
 import { greatest } from './words.js';
 
 /** Ethernet's usual MTU carries path MTUs up to this. */
@@ -24,9 +25,7 @@ const lengthOf = ({ packet }: Request['packets'][number]): number => packet.payl
 export function lengthHint(study: Study, pending: Request): string {
   const { requests, answers, given, atResponder, acknowledged } = study;
   const packets = requests.flatMap((request) => request.packets);
-  const through = packets.filter(({ place, arrivedUs }) =>
-    atResponder ? arrivedUs.length > 0 : place <= acknowledged,
-  );
+  const through = packets.filter(({ place, arrived }) => (atResponder ? arrived.length > 0 : place <= acknowledged));
   const passed = new Set(through);
   const missing = pending.packets.filter((packet) => !passed.has(packet));
   const there = hint(through.map(lengthOf), missing.map(lengthOf));

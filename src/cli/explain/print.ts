@@ -5,6 +5,7 @@ import type { Verdict } from './cause.js';
 import { type Conversation, conversationsOf } from './conversation.js';
 import type { Happening, Story } from './story.js';
 import type { Sightings } from './sightings.js';
+import type { Study } from './study.js';
 
 /** Lines in the midst of a story beyond which they are only counted. */
 const MOST_LINES = 12;
@@ -24,9 +25,25 @@ function shortened(happenings: readonly Happening[], all: boolean): string[] {
   ];
 }
 
-function heading({ study: { half } }: Story): string {
+/** What all that is said of a half rests on. */
+function vantage({ half, atRequester, atResponder }: Study): string {
+  if (atRequester && atResponder) return 'seen at both';
+  if (atRequester || atResponder) return `seen at ${atRequester ? half.requester : half.responder}`;
+  return 'seen on the way';
+}
+
+function heading({ study }: Story): string {
+  const { half } = study;
   const to = half.answersQpn === undefined ? '' : `, from queue pair ${hex(half.answersQpn)}`;
-  return `${half.requester} to ${half.responder} queue pair ${hex(half.qpn)} (${half.service}${to})`;
+  return `${half.requester} to ${half.responder} queue pair ${hex(half.qpn)} (${half.service}${to}), ${vantage(study)}`;
+}
+
+/** What was assumed of files. */
+export function placementLines({ placements }: Sightings): string[] {
+  return placements.map(
+    ({ name = '', at }) =>
+      `${name} does not tell which packets were sent and which received: taken for what was seen at ${at}`,
+  );
 }
 
 /** What the connection managers said to each other. */
@@ -77,8 +94,8 @@ export function storyJson({ study, happenings, verdict }: Story) {
     capturedAt: { requester: atRequester, responder: atResponder },
     requests: requests.length,
     packets: requests.reduce((sum, { packets }) => sum + packets.length, 0),
-    transmissions: requests.flatMap(({ packets }) => packets).reduce((sum, { sentUs }) => sum + sentUs.length, 0),
-    damaged: { atRequester: damagedAtRequester, atResponder: damagedAtResponder },
+    transmissions: requests.flatMap(({ packets }) => packets).reduce((sum, { sent }) => sum + sent.length, 0),
+    damaged: { atRequester: damagedAtRequester.length, atResponder: damagedAtResponder.length },
     cause: verdict.cause,
     verdict: verdict.text,
     happenings,

@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { agreementsOf } from './agreements.js';
 import { CaptureError, CaptureReader } from '../../wire/index.js';
 import { fileFailure, ToolError } from '../errors.js';
 import { Sightings } from './sightings.js';
@@ -13,7 +14,7 @@ const PIECE_BYTES = 1 << 18;
 export async function readCaptures(files: readonly string[]): Promise<Sightings> {
   const sightings = new Sightings();
   for (const file of files) {
-    sightings.beginFile();
+    sightings.beginFile(file);
     const reader = new CaptureReader();
     try {
       const stream: AsyncIterable<unknown> =
@@ -36,5 +37,5 @@ export async function readCaptures(files: readonly string[]): Promise<Sightings>
 
 /** The story of each half of a connection that captures show, in the order in which they began. */
 export function storiesOf(sightings: Sightings): Story[] {
-  return halvesOf(sightings.all).map((half) => storyOf(study(half, sightings)));
+  return halvesOf(sightings.all, agreementsOf(sightings.all)).map((half) => storyOf(study(half, sightings)));
 }

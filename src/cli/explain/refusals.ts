@@ -1,6 +1,7 @@
 /** What speaks for which reason of a refusal. */
 import { hex, NakCode, OpcodeBit, opcodeBits } from '../../wire/index.js';
-import type { Answer, Request, Study } from './study.js';
+import type { Request } from './requests.js';
+import type { Answer, Study } from './study.js';
 import { count, greatest, memoryOf } from './words.js';
 
 const TAG_MASK = 0xff;
@@ -64,8 +65,8 @@ const WITH_ANSWERS = OpcodeBit.READ_REQUEST | OpcodeBit.ATOMIC | OpcodeBit.ATOMI
 
 /** How many READs and atomics had been sent and not answered when this one was sent, itself included. */
 function outstanding({ requests, answers }: Study, request: Request): number {
-  const [sentUs = 0] = request.packets[0].sentUs;
-  const answered = greatest(answers.filter(({ timeUs }) => timeUs <= sentUs).map(({ place }) => place));
+  const sentAt = request.packets[0].sent[0]?.order ?? 0;
+  const answered = greatest(answers.filter(({ order }) => order <= sentAt).map(({ place }) => place));
   return requests.filter(
     (one) => one.first <= request.first && one.last > answered && (bitsOf(one) & WITH_ANSWERS) !== 0,
   ).length;

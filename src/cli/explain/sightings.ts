@@ -1,6 +1,7 @@
 /** What captures saw, as far as it is RoCE. */
 import { type CmMessage, type Packet, type CaptureRecord } from '../../wire/index.js';
 import { examine } from '../dump/examine.js';
+import { type Placement, placeFiles } from './vantages.js';
 
 /** A packet without its data, of which only the length matters: captures are long. */
 export interface SeenPacket extends Omit<Packet, 'payload' | 'padding'> {
@@ -11,64 +12,75 @@ export interface SeenPacket extends Omit<Packet, 'payload' | 'padding'> {
 export interface Sighting {
   /** Since the first frame of its file; two files may have been written by two clocks. */
   readonly timeUs: number;
-  /** Whether who looked on sent it or received it; undefined where the file does not tell. */
-  readonly direction: 'in' | 'out' | undefined;
+  /** Its file, from 0 on, and its place among all sightings: within a file those that come later were seen later. */
+  readonly file: number;
+  readonly order: number;
+  /** Whether who looked on sent it or received it; undefined where neither the file tells nor another one. */
+  direction: 'in' | 'out' | undefined;
   readonly source: string;
   readonly destination: string;
   readonly packet: SeenPacket;
   readonly cm: CmMessage | undefined;
   /** Its ICRC is wrong: what stands in it may be anything. */
   readonly damaged: boolean;
+  /** By which datagrams are told apart; undefined where the capture cut it off. */
+  readonly icrc: number | undefined;
 }
 
 /** The frames of some capture files, and where these were written. */
 export class Sightings {
-  readonly all: Sighting[] = [];
+  all: Sighting[] = [];
   frames = 0;
   unreadable = 0;
+  /** Files that do not tell who sent what, and where they are taken to have been made. */
+  placements: readonly Placement[] = [];
   /** Addresses at which somebody looked on: what they sent is here whether it arrived or not, and what arrived there. */
   readonly #vantages = new Set<string>();
   #startNs: bigint | undefined;
-  #files = 0;
-  #filesWithFrames = 0;
+  readonly #files: { readonly name: string; hasFrames: boolean }[] = [];
 
   /** The records that follow are of another file. */
-  beginFile(): void {
+  beginFile(name = ''): void {
     this.#startNs = undefined;
-    this.#files += 1;
+    this.#files.push({ name, hasFrames: false });
   }
 
   /** There are no more files. One without a frame is the other side's, which nothing has reached. */
   end(): void {
-    if (this.#filesWithFrames === this.#files || this.#vantages.size === 0) return;
+    const anEmptyOne = this.#files.some(({ hasFrames }) => !hasFrames);
+    const { kept, placements } = placeFiles(this.all, anEmptyOne);
+    this.all = kept;
+    this.placements = placements.map((placement) => ({ ...placement, name: this.#files[placement.file].name }));
+    for (const { direction, source, destination } of this.all)
+      if (direction !== undefined) this.#vantages.add(direction === 'out' ? source : destination);
+    if (!anEmptyOne || this.#vantages.size === 0) return;
     for (const { source, destination } of this.all) this.#vantages.add(source).add(destination);
   }
 
   add(record: CaptureRecord): void {
-    if (this.#startNs === undefined) this.#filesWithFrames += 1;
+    const file = this.#files.length - 1;
+    this.#files[file].hasFrames = true;
     this.#startNs ??= record.timestampNs;
     this.frames += 1;
     const examined = examine(record, this.frames, this.#startNs);
     if (typeof examined === 'string') return;
-    const { packet, addresses, verdict, timeNs, mad } = examined;
+    const { packet, addresses, verdict, timeNs, mad, direction, storedIcrc } = examined;
     if (packet === undefined) {
       this.unreadable += 1;
       return;
     }
-    const { source, destination } = addresses;
     const { payload, padding: _, ...headers } = packet;
-    const seen = { ...headers, payloadBytes: payload.length };
-    const { direction } = record;
-    if (direction !== undefined) this.#vantages.add(direction === 'out' ? source : destination);
-    const damaged = verdict === 'wrong';
     this.all.push({
       timeUs: Number(timeNs) / 1000,
+      file,
+      order: this.all.length,
       direction,
-      source,
-      destination,
-      packet: seen,
+      source: addresses.source,
+      destination: addresses.destination,
+      packet: { ...headers, payloadBytes: payload.length },
       cm: mad?.cm,
-      damaged,
+      damaged: verdict === 'wrong',
+      icrc: storedIcrc,
     });
   }
 

@@ -3,12 +3,15 @@ import { formatMicroseconds, psnAdd } from '../../index.js';
 import { hex } from '../../wire/index.js';
 import { Cause, type Verdict } from './cause.js';
 import { lengthHint } from './lengths.js';
-import { psnOf } from './sightings.js';
-import { AnswerKind, attemptsOf, type Request, type Study } from './study.js';
-import { count, formatRequest } from './words.js';
+import type { Request } from './requests.js';
+import { psnOf, type Sighting } from './sightings.js';
+import { type Answer, AnswerKind, attemptsOf, type Study, wantsData } from './study.js';
+import { attemptWords, count, formatRequest } from './words.js';
 
 const DEFAULT_PKEY = 0xffff;
 const PKEY_MASK = 0x7fff;
+/** Attempts after which one may say that there was no answer, and not only that there was none yet. */
+const TRIED = 3;
 
 const isDefault = (pkey: number): boolean => (pkey & PKEY_MASK) === (DEFAULT_PKEY & PKEY_MASK);
 
@@ -20,24 +23,61 @@ function pkeyHint({ half }: Study): string {
 }
 
 /** What the requester did about it. */
-function attempts(pending: Request): string {
-  const sentUs = attemptsOf(pending);
-  const spanUs = (sentUs.at(-1) ?? 0) - (sentUs[0] ?? 0);
-  const times = count(sentUs.length, 'time');
-  return sentUs.length === 1 ? `sent ${times}` : `sent ${times} in ${formatMicroseconds(spanUs)}, then no more`;
+function whatWasTried(study: Study, pending: Request): string {
+  return `${formatRequest(pending)} ${attemptWords(study, attemptsOf(pending))}`;
+}
+
+/** Those of damaged packets that were of the request that waits, or of answers to it, as far as their PSNs can be believed. */
+function damagedOf(damaged: readonly Sighting[], { half: { requests } }: Study, { first, last }: Request): number {
+  const from = psnAdd(psnOf(requests[0]), first);
+  return damaged.filter((one) => ((psnOf(one) - from) & 0xffffff) <= last - first).length;
+}
+
+/** The connection was ended by those who manage it, and what was under way with it. */
+function disconnectedVerdict(study: Study, pending: Request): Verdict | undefined {
+  const { over } = study.half;
+  const last = attemptsOf(pending).at(-1);
+  if (over === undefined || last === undefined || attemptsOf(pending).length >= TRIED) return undefined;
+  return {
+    cause: Cause.DISCONNECTED,
+    text: `${whatWasTried(study, pending)} and was not answered; ${over.by} ended the connection (DREQ)`,
+  };
+}
+
+/** Too little to say anything of it: it was tried once or twice, or the last try was being answered. */
+function unfinishedVerdict(study: Study, pending: Request): Verdict | undefined {
+  const attempts = attemptsOf(pending);
+  const { atResponder, given, half, answers } = study;
+  const { first, last } = pending;
+  const tried = attempts.at(-1)?.order ?? 0;
+  const sameFile = answers.filter(({ place, order }) => place >= first && place <= last && order > tried);
+  if (attempts.length >= TRIED && sameFile.length === 0) return undefined;
+  const arrived = pending.packets.some((one) => one.arrived.length > 0);
+  const answered = given.some(({ place }) => place >= pending.first);
+  const known = !atResponder
+    ? ''
+    : arrived
+      ? `; it arrived at ${half.responder}, which answered ${answered ? 'it' : 'nothing'} there`
+      : `; it does not stand in the capture of ${half.responder}`;
+  const came = placesOf(answers, pending).size;
+  const shown =
+    came === 0 ? 'the capture shows no answer' : `of its ${last - first + 1} answers the capture shows ${came}`;
+  return {
+    cause: Cause.UNFINISHED,
+    text: `${whatWasTried(study, pending)}, and ${shown}${known}: it ends too early, or who made it missed packets`,
+  };
 }
 
 /** The side of the requester alone: several causes look the same from there. */
 function fromRequester(study: Study, pending: Request): Verdict {
   const { half, acknowledged, damagedAtRequester, answers } = study;
-  const what = `${formatRequest(pending)} was ${attempts(pending)}`;
-  if (damagedAtRequester > 0)
+  const what = whatWasTried(study, pending);
+  const damaged = damagedOf(damagedAtRequester, study, pending);
+  if (damaged > 0)
     return {
       cause: Cause.ANSWERS_DAMAGED,
-      text: `${what}; ${count(damagedAtRequester, 'packet')} came back damaged (wrong ICRC) and had to be dropped: something on the way changes packets`,
+      text: `${what}; ${count(damaged, 'packet')} came back damaged (wrong ICRC) and had to be dropped: something on the way changes packets`,
     };
-  if (attemptsOf(pending).length === 1)
-    return { cause: Cause.UNFINISHED, text: `${what}, and nothing came back before the capture ends` };
   const better = `a capture at ${half.responder} would tell`;
   if (acknowledged < 0 && answers.length === 0)
     return {
@@ -50,30 +90,43 @@ function fromRequester(study: Study, pending: Request): Verdict {
   return {
     cause: Cause.FELL_SILENT,
     text:
-      `${what}; the peer had answered until ${formatMicroseconds(lastUs)} after the beginning, and not since: it died, its queue pair failed or was ended, ` +
+      `${what}; the peer's last answer came ${formatMicroseconds(lastUs)} after the beginning: it died, its queue pair failed or was ended, ` +
       `or the way there or back was cut; ${lengthHint(study, pending)}${better}`,
   };
 }
 
-/** How many of the answers to a request came back, and where they end. */
-function whatCame({ answers, half }: Study, { first, last }: Request): string {
-  const came = new Set(answers.map(({ place }) => place).filter((place) => place >= first && place <= last));
-  if (came.size === 0) return 'none came';
-  let missing = first;
+/** Which places of a request have answers. */
+const placesOf = (answers: readonly Answer[], { first, last }: Request): Set<number> =>
+  new Set(answers.map(({ place }) => place).filter((place) => place >= first && place <= last));
+
+/** The first answer to a request that did not come. */
+function missingPlace(study: Study, pending: Request): number {
+  const came = placesOf(study.answers, pending);
+  let missing = pending.first;
   while (came.has(missing)) missing += 1;
-  return `${came.size} of them came, and never that of PSN ${hex(psnAdd(psnOf(half.requests[0]), missing))}`;
+  return missing;
+}
+
+/** How many of the answers to a request came back, and where they end. */
+function whatCame(study: Study, pending: Request): string {
+  const { first, last } = pending;
+  const came = placesOf(study.answers, pending);
+  if (came.size === 0) return 'none came';
+  const psn = psnAdd(psnOf(study.half.requests[0]), missingPlace(study, pending));
+  return `of the ${last - first + 1} that make it up ${came.size} came, and never that of PSN ${hex(psn)}`;
 }
 
 /** What arrived at the peer is known. */
 function fromResponder(study: Study, pending: Request): Verdict {
   const { half, atRequester, given, damagedAtRequester, damagedAtResponder } = study;
-  const what = `${formatRequest(pending)} was ${attempts(pending)}`;
-  const arrivals = pending.packets.reduce((sum, { arrivedUs }) => sum + arrivedUs.length, 0);
+  const what = whatWasTried(study, pending);
+  const arrivals = pending.packets.reduce((sum, { arrived }) => sum + arrived.length, 0);
   if (arrivals === 0) {
-    if (damagedAtResponder > 0)
+    const damaged = damagedOf(damagedAtResponder, study, pending);
+    if (damaged > 0)
       return {
         cause: Cause.REQUESTS_DAMAGED,
-        text: `${what}; at ${half.responder} ${count(damagedAtResponder, 'packet')} arrived damaged (wrong ICRC), which the peer drops: something on the way changes packets`,
+        text: `${what}; at ${half.responder} ${count(damaged, 'packet')} arrived damaged (wrong ICRC), which the peer drops: something on the way changes packets`,
       };
     return {
       cause: Cause.REQUESTS_LOST,
@@ -81,8 +134,8 @@ function fromResponder(study: Study, pending: Request): Verdict {
     };
   }
   const answered = given.filter(({ place, kind }) => place >= pending.first || kind === AnswerKind.REFUSAL).length;
-  const again = pending.packets.some(({ arrivedUs }) => arrivedUs.length > 1);
-  if (answered === 0 && !again && attemptsOf(pending).length > 1)
+  const again = pending.packets.some(({ arrived }) => arrived.length > 1);
+  if (answered === 0 && !again)
     return {
       cause: Cause.FELL_SILENT,
       text:
@@ -97,10 +150,17 @@ function fromResponder(study: Study, pending: Request): Verdict {
         `is not in RTR or RTS, or is connected to somebody else than ${half.requester}; ${pkeyHint(study)}the peer's counters say why it drops them`,
     };
   const answers = count(answered, 'answer');
-  if (damagedAtRequester > 0)
+  const damaged = damagedOf(damagedAtRequester, study, pending);
+  if (damaged > 0)
     return {
       cause: Cause.ANSWERS_DAMAGED,
-      text: `${what}; it arrived, the peer sent ${answers}, and ${damagedAtRequester} came damaged (wrong ICRC): something on the way back changes packets`,
+      text: `${what}; it arrived, the peer sent ${answers}, and ${damaged} came damaged (wrong ICRC): something on the way back changes packets`,
+    };
+  const missing = missingPlace(study, pending);
+  if (atRequester && wantsData(pending) && !given.some(({ place }) => place === missing))
+    return {
+      cause: Cause.FELL_SILENT,
+      text: `${what}; it arrived, the peer sent ${answers}, and ${whatCame(study, pending)}, which the capture of ${half.responder} lacks as well: the peer did not send it, or it was lost before that`,
     };
   if (atRequester)
     return {
@@ -115,5 +175,9 @@ function fromResponder(study: Study, pending: Request): Verdict {
 
 /** The verdict about a request that was never answered. */
 export function silenceVerdict(study: Study, pending: Request): Verdict {
-  return study.atResponder ? fromResponder(study, pending) : fromRequester(study, pending);
+  return (
+    disconnectedVerdict(study, pending) ??
+    unfinishedVerdict(study, pending) ??
+    (study.atResponder ? fromResponder(study, pending) : fromRequester(study, pending))
+  );
 }

@@ -2,7 +2,8 @@
 import { rnrTimerUs, formatMicroseconds } from '../../index.js';
 import { hex, NakCode } from '../../wire/index.js';
 import type { Verdict } from './cause.js';
-import { AnswerKind, type Answer, repeatsOf, type Study } from './study.js';
+import { type Repeat, repeatsOf } from './repeats.js';
+import { AnswerKind, type Answer, type Study } from './study.js';
 import { verdictOf } from './verdict.js';
 import { count, formatRequest, kindOf } from './words.js';
 
@@ -29,19 +30,25 @@ function answerText({ kind, code, psn }: Answer): string | undefined {
   return undefined;
 }
 
+/** Whether it may as well be a copy: who was not at the requester cannot tell. */
+const mayBeCopy = ({ asked: { sent }, sighting }: Repeat): boolean =>
+  sent.some(({ order, icrc }) => order < sighting.order && icrc === sighting.icrc);
+
 /** Each time that the requester went back: where it began again, and how much it sent anew. */
-function repeats({ requests }: Study): Happening[] {
-  const again = requests
-    .flatMap(({ packets }) => packets)
-    .flatMap((asked) => repeatsOf(asked).map((timeUs) => ({ packet: asked.packet, timeUs, place: asked.place })))
-    .sort((a, b) => a.timeUs - b.timeUs || a.place - b.place);
+function repeats(study: Study): Happening[] {
+  const again = repeatsOf(study).map((repeat) => ({
+    packet: repeat.sighting.packet,
+    timeUs: repeat.sighting.timeUs,
+    place: repeat.asked.place,
+    words: study.atRequester || !mayBeCopy(repeat) ? 'sent again' : 'came by once more',
+  }));
   const happenings: Happening[] = [];
   for (let i = 0; i < again.length;) {
     let end = i + 1;
-    while (end < again.length && again[end].place > again[end - 1].place) end += 1;
-    const { packet, timeUs } = again[i];
+    const { packet, timeUs, words } = again[i];
+    while (end < again.length && again[end].place > again[end - 1].place && again[end].words === words) end += 1;
     const more = end - i > 1 ? ` and ${count(end - i - 1, 'packet')} after it` : '';
-    happenings.push({ timeUs, text: `PSN ${hex(packet.bth.psn)} (${kindOf(packet)})${more} sent again` });
+    happenings.push({ timeUs, text: `PSN ${hex(packet.bth.psn)} (${kindOf(packet)})${more} ${words}` });
     i = end;
   }
   return happenings;
@@ -59,7 +66,7 @@ export function storyOf(study: Study): Story {
   const [first] = requests;
   const last = requests[requests.length - 1];
   const beginning = {
-    timeUs: first.firstUs,
+    timeUs: first.packets[0].sent[0]?.timeUs ?? 0,
     text: `asked for: ${asked}; the first is ${formatRequest(first)}${last === first ? '' : `, the last ${formatRequest(last)}`}`,
   };
   const told = answers.flatMap((answer) => {

@@ -1,11 +1,24 @@
 /** Requests and numbers in words. */
+import { formatMicroseconds } from '../../index.js';
 import { hex, OpcodeBit, opcodeBits } from '../../wire/index.js';
-import type { SeenPacket } from './sightings.js';
-import type { Request } from './study.js';
+import type { SeenPacket, Sighting } from './sightings.js';
+import type { Study } from './study.js';
+import type { Request } from './requests.js';
 
 /** Of nothing -Infinity, as Math.max has it, which cannot be asked about as many numbers as a capture has packets. */
 export const greatest = (numbers: readonly number[]): number =>
   numbers.reduce((most, number) => (number > most ? number : most), -Infinity);
+
+/** Where the first of some sorted numbers stands that is not less than one. */
+export function lowerBound(sorted: readonly number[], least: number): number {
+  let [from, to] = [0, sorted.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (sorted[middle] < least) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
 
 export const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 
@@ -24,6 +37,14 @@ export function kindOf({ bth }: SeenPacket): string {
   const [, name] = KINDS.find(([bit]) => (bits & bit) !== 0) ?? [0, 'packet'];
   if ((bits & OpcodeBit.IMM) !== 0) return `${name} with immediate`;
   return (bits & OpcodeBit.INVALIDATE) !== 0 ? `${name} with invalidate` : name;
+}
+
+/** What is known of how often something was sent: `was sent 4 times in 12 ms, then no more`. */
+export function attemptWords({ atRequester, half }: Study, attempts: readonly Sighting[]): string {
+  const times = count(attempts.length, 'time');
+  const spanUs = (attempts.at(-1)?.timeUs ?? 0) - (attempts.at(0)?.timeUs ?? 0);
+  const span = attempts.length === 1 ? '' : ` in ${formatMicroseconds(spanUs)}, then no more`;
+  return atRequester ? `was sent ${times}${span}` : `of ${half.requester} came by ${times}${span}`;
 }
 
 /** The memory that a request names. */

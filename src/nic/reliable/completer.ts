@@ -53,6 +53,9 @@ export class Completer {
   #transmissions = 0;
   /** When the oldest unacknowledged packet was first sent. */
   #waitingSinceUs = 0;
+  /** How often the peer asked for a PSN, and for which. */
+  #naks = 0;
+  #nakPsn = -1;
   /** A NAK made us go back, and nothing was sent since: another one tells nothing new. */
   #rewound = false;
   /** How often responses made us go back since there was progress, or since the timer ran out. */
@@ -74,6 +77,7 @@ export class Completer {
     this.core.timers.disarm(this.qp.timerId);
     this.#rewound = false;
     this.requester.inquiry.reset();
+    this.#nakPsn = -1;
     this.#reload();
   }
 
@@ -347,7 +351,10 @@ export class Completer {
     const { core } = this;
     if (code === NakCode.PSN_SEQUENCE_ERROR) {
       core.counters.rcvdSeqErr += 1;
-      if (this.#acknowledge(psn)) this.#goBack();
+      if (!this.#acknowledge(psn)) return;
+      this.#naks = this.#nakPsn === psn ? this.#naks + 1 : 1;
+      this.#nakPsn = psn;
+      this.#goBack();
       return;
     }
     if (!this.#acknowledge(psn)) return;
@@ -426,7 +433,11 @@ export class Completer {
 
   #giveUp(why: Syndrome): void {
     this.core.counters.retryExceededErr += 1;
-    this.fail(WcStatus.RETRY_EXC_ERR, why, this.#retryDetail(0));
+    this.fail(
+      WcStatus.RETRY_EXC_ERR,
+      why,
+      this.#retryDetail(this.#nakPsn === this.requester.window.una ? this.#naks : 0),
+    );
   }
 
   #rewind(): void {
@@ -446,10 +457,11 @@ export class Completer {
     this.requester.window.rewind();
   }
 
-  #retryDetail(timerCode: number): Int32Array {
+  /** `last` is the RNR timer's code, or how often the peer asked for the packet. */
+  #retryDetail(last: number): Int32Array {
     const { detail, nowUs } = this.core;
     const elapsedUs = Math.min(nowUs - this.#waitingSinceUs, 0x7fffffff);
-    detail.set([this.requester.window.una, this.#transmissions, elapsedUs, this.qp.destQpn, timerCode, 0]);
+    detail.set([this.requester.window.una, this.#transmissions, elapsedUs, this.qp.destQpn, last, 0]);
     return detail;
   }
 

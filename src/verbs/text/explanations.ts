@@ -23,9 +23,6 @@ export interface Evidence {
 /** An explanation: what happened, and what to look at. */
 export type Template = (evidence: Evidence) => string;
 
-/** Transmissions where a timer alone asks for repeats, of which retry_cnt allows 7 at most: beyond, a peer has asked for some. */
-const MOST_TIMEOUTS = 8;
-
 const hex = (word: number): string => `0x${word.toString(16)}`;
 const address = (high: number, low: number): string => `0x${joinWords(high, low).toString(16)}`;
 const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
@@ -118,19 +115,27 @@ function xrcSrqReason(reason: number): string {
   }
 }
 
+const transmissions = (e: Evidence): string => {
+  const [psn, times, , qpn] = e.detail;
+  return `retry count exceeded: ${count(times, 'transmission')} of PSN ${hex(psn)} to ${peerQp(e, qpn)}`;
+};
+
+/** The peer asked for a packet, and it did not come. */
+function notThrough(e: Evidence): string {
+  const [, , elapsedUs, , naks] = e.detail;
+  return (
+    `${transmissions(e)} in ${formatMicroseconds(elapsedUs)}, which it asked for ${count(naks, 'time')} (NAK PSN sequence error); ` +
+    "this packet does not get through, though others do: does something on the path drop or damage it, and is the peer's rqPsn our sqPsn?"
+  );
+}
+
 /** Templates by `Syndrome`; which number means what stands beside each value there. */
 export const explanations: Readonly<Record<Exclude<Syndrome, typeof Syndrome.NONE>, Template>> = {
   [Syndrome.RETRY_TIMEOUT]: (e) => {
-    const [psn, transmissions, elapsedUs, qpn] = e.detail;
-    const sent = `retry count exceeded: ${count(transmissions, 'transmission')} of PSN ${hex(psn)} to ${peerQp(e, qpn)}`;
-    if (transmissions > MOST_TIMEOUTS) {
-      return (
-        `${sent} in ${formatMicroseconds(elapsedUs)}, most of which it asked for (NAK PSN sequence error); ` +
-        'this packet does not get through, though others do: does something on the path drop or damage it?'
-      );
-    }
+    const [, , elapsedUs, , naks] = e.detail;
+    if (naks > 0) return notThrough(e);
     return (
-      `${sent}, no answer in ${formatMicroseconds(elapsedUs)}; is the peer alive, its QP in RTR or RTS, ` +
+      `${transmissions(e)}, no answer in ${formatMicroseconds(elapsedUs)}; is the peer alive, its QP in RTR or RTS, ` +
       'do destQpNum, PSNs and P_Keys of both fit each other, and do packets get through both ways?'
     );
   },
@@ -142,11 +147,11 @@ export const explanations: Readonly<Record<Exclude<Syndrome, typeof Syndrome.NON
     );
   },
   [Syndrome.RETRY_SEQUENCE]: (e) => {
-    const [psn, naks, elapsedUs, qpn] = e.detail;
+    const [, , elapsedUs, , naks] = e.detail;
+    if (naks > 0) return notThrough(e);
     return (
-      `retry count exceeded: ${peerQp(e, qpn)} asked for PSN ${hex(psn)} again and again, ` +
-      `${count(naks, 'time')} in ${formatMicroseconds(elapsedUs)}; is the path losing packets, ` +
-      "and is the peer's rqPsn our sqPsn?"
+      `${transmissions(e)} in ${formatMicroseconds(elapsedUs)}; its answer was missing each time, though later ones came: ` +
+      'does something on the way back drop or damage it?'
     );
   },
   [Syndrome.RNR_EXCEEDED]: (e) => {
@@ -244,14 +249,17 @@ export const explanations: Readonly<Record<Exclude<Syndrome, typeof Syndrome.NON
     'does the peer have the number that srq.srqNum shows?',
   [Syndrome.SRQ_UNUSABLE]: () =>
     'local QP operation error: the shared receive queue failed, and the QP can receive nothing more from it',
+  [Syndrome.DISCONNECTED]: () => 'flushed: the program ended the connection before the request was carried out',
+  [Syndrome.PEER_DISCONNECTED]: () => 'flushed: the peer ended the connection before the request was carried out',
+  [Syndrome.NOT_CONNECTED]: () => 'flushed: the connection of the request did not come to be',
 };
 
 /** What led to a flush, for people: the failures that a QP can die of. */
 const deaths: Readonly<Record<Syndrome, string>> = {
-  [Syndrome.NONE]: 'put there by modify or by an earlier failure',
+  [Syndrome.NONE]: 'where the program had moved it (modify)',
   [Syndrome.RETRY_TIMEOUT]: 'after the peer stopped answering',
   [Syndrome.PEER_GONE]: 'after the NIC of its peer was gone',
-  [Syndrome.RETRY_SEQUENCE]: 'after the peer asked for the same packet too often',
+  [Syndrome.RETRY_SEQUENCE]: 'after the same packet, or its answer, was lost too often',
   [Syndrome.RNR_EXCEEDED]: 'after the peer was not ready to receive too often',
   [Syndrome.REMOTE_ACCESS]: 'after the peer refused access to its memory',
   [Syndrome.REMOTE_INVALID_REQUEST]: 'after the peer refused a request as invalid',
@@ -277,7 +285,18 @@ const deaths: Readonly<Record<Syndrome, string>> = {
   [Syndrome.DEVICE_FATAL]: 'after the device failed',
   [Syndrome.XRC_SRQ]: 'after the peer named a shared receive queue that it may not',
   [Syndrome.SRQ_UNUSABLE]: 'after its shared receive queue failed',
+  [Syndrome.DISCONNECTED]: 'after the connection was ended here (disconnect)',
+  [Syndrome.PEER_DISCONNECTED]: 'after the peer ended the connection (DREQ)',
+  [Syndrome.NOT_CONNECTED]: 'after the connection did not come to be',
 };
+
+/** Causes that are no failure of a request, so that no completion says more of them. */
+const ORDERLY: ReadonlySet<number> = new Set([
+  Syndrome.NONE,
+  Syndrome.DISCONNECTED,
+  Syndrome.PEER_DISCONNECTED,
+  Syndrome.NOT_CONNECTED,
+]);
 
 function isSyndrome(value: number): value is Syndrome {
   return Object.hasOwn(deaths, value);
@@ -285,7 +304,7 @@ function isSyndrome(value: number): value is Syndrome {
 
 function flushCause(cause: number): string {
   const why = isSyndrome(cause) ? deaths[cause] : 'after another failure';
-  return cause === Syndrome.NONE ? why : `${why}; the first completion in error of this QP says more`;
+  return ORDERLY.has(cause) ? why : `${why}; the first completion in error of this QP says more`;
 }
 
 /** The template of a `vendorErr`, or undefined for one that is not ours. */
