@@ -118,7 +118,7 @@ export const connections: readonly Mutant[] = [
     source: 'PROTOCOL.md 4.4',
     file: CONNECTION,
     from: 'const { REQ_SENT, MRA_REQ_RCVD, REQ_RCVD } = ConnectionState;',
-    to: 'const { REQ_SENT, MRA_REQ_RCVD, REQ_RCVD } = ConnectionState; this.#fail();',
+    to: 'const { REQ_SENT, MRA_REQ_RCVD, REQ_RCVD } = ConnectionState; this.#fail(Syndrome.DISCONNECTED);',
     games: ['cm'],
   },
   {
