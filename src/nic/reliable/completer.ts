@@ -53,9 +53,6 @@ export class Completer {
   #transmissions = 0;
   /** When the oldest unacknowledged packet was first sent. */
   #waitingSinceUs = 0;
-  /** How often the peer asked for a PSN, and for which. */
-  #naks = 0;
-  #nakPsn = -1;
   /** A NAK made us go back, and nothing was sent since: another one tells nothing new. */
   #rewound = false;
   /** How often responses made us go back since there was progress, or since the timer ran out. */
@@ -77,7 +74,6 @@ export class Completer {
     this.core.timers.disarm(this.qp.timerId);
     this.#rewound = false;
     this.requester.inquiry.reset();
-    this.#nakPsn = -1;
     this.#reload();
   }
 
@@ -351,10 +347,8 @@ export class Completer {
     const { core } = this;
     if (code === NakCode.PSN_SEQUENCE_ERROR) {
       core.counters.rcvdSeqErr += 1;
-      if (!this.#acknowledge(psn)) return;
-      this.#naks = this.#nakPsn === psn ? this.#naks + 1 : 1;
-      this.#nakPsn = psn;
-      this.#goBack();
+      this.requester.asked.note(psn);
+      if (this.#acknowledge(psn)) this.#goBack();
       return;
     }
     if (!this.#acknowledge(psn)) return;
@@ -372,9 +366,8 @@ export class Completer {
       detail[5] = qp.destQpn;
       this.fail(WcStatus.REM_ACCESS_ERR, Syndrome.REMOTE_ACCESS, detail);
     } else if (code === NakCode.INVALID_REQUEST) {
-      detail[1] = words[entry + SendWqe.CONTROL] & 0xff;
-      detail[2] = this.requester.window.lengthBytes(qp.sq.head);
-      detail[3] = qp.destQpn;
+      const length = this.requester.window.lengthBytes(qp.sq.head);
+      detail.set([words[entry + SendWqe.CONTROL] & 0xff, length, qp.destQpn], 1);
       this.fail(WcStatus.REM_INV_REQ_ERR, Syndrome.REMOTE_INVALID_REQUEST, detail);
     } else {
       detail.set([qp.destQpn, msn], 1);
@@ -432,12 +425,9 @@ export class Completer {
   }
 
   #giveUp(why: Syndrome): void {
+    const { asked, window } = this.requester;
     this.core.counters.retryExceededErr += 1;
-    this.fail(
-      WcStatus.RETRY_EXC_ERR,
-      why,
-      this.#retryDetail(this.#nakPsn === this.requester.window.una ? this.#naks : 0),
-    );
+    this.fail(WcStatus.RETRY_EXC_ERR, why, this.#retryDetail(asked.times(window.una)));
   }
 
   #rewind(): void {
@@ -457,11 +447,10 @@ export class Completer {
     this.requester.window.rewind();
   }
 
-  /** `last` is the RNR timer's code, or how often the peer asked for the packet. */
-  #retryDetail(last: number): Int32Array {
+  #retryDetail(codeOrNaks: number): Int32Array {
     const { detail, nowUs } = this.core;
     const elapsedUs = Math.min(nowUs - this.#waitingSinceUs, 0x7fffffff);
-    detail.set([this.requester.window.una, this.#transmissions, elapsedUs, this.qp.destQpn, last, 0]);
+    detail.set([this.requester.window.una, this.#transmissions, elapsedUs, this.qp.destQpn, codeOrNaks, 0]);
     return detail;
   }
 

@@ -4,6 +4,7 @@ import type { SendingHalf } from '../halves.js';
 import type { NicCore, Served } from '../nic-core.js';
 import type { QueuePair } from '../queue-pair.js';
 import { connectedKinds, type RequestKind } from '../request-kinds.js';
+import { AskedAgain } from './asked-again.js';
 import { Completer } from './completer.js';
 import { CongestionWindow } from './congestion-window.js';
 import { Inquiry } from './inquiry.js';
@@ -30,6 +31,7 @@ export class ReliableRequester implements SendingHalf {
   readonly kinds: readonly (RequestKind | undefined)[];
   congestion = new CongestionWindow(256);
   readonly roundTrip = new RoundTrip();
+  readonly asked = new AskedAgain();
   ackTimeoutUs = Infinity;
   retryCnt = 0;
   rnrRetry = 0;
@@ -64,6 +66,7 @@ export class ReliableRequester implements SendingHalf {
     const { qp } = this;
     this.congestion = new CongestionWindow(qp.mtuBytes);
     this.roundTrip.reset();
+    this.asked.forget();
     this.completer.peerGone = false;
     this.#takeLimits();
     this.window.reset(qp.attr.sqPsn);
