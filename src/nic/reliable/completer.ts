@@ -344,9 +344,8 @@ export class Completer {
   }
 
   #onNak(psn: number, code: number, msn: number): void {
-    const { core } = this;
     if (code === NakCode.PSN_SEQUENCE_ERROR) {
-      core.counters.rcvdSeqErr += 1;
+      this.core.counters.rcvdSeqErr += 1;
       this.requester.asked.note(psn);
       if (this.#acknowledge(psn)) this.#goBack();
       return;
