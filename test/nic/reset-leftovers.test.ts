@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Mtu, QpState, SendFlags, WrOpcode } from '../../src/spec/index.js';
-import { Opcode } from '../../src/wire/index.js';
+import { crc32, Opcode } from '../../src/wire/index.js';
 import { type Captured, Pair, pattern } from './pair.js';
 import { type TestQp, UNSIGNALLED } from './qp.js';
 import { connectUc, UcPair } from './uc.js';
@@ -38,6 +38,7 @@ function life(make: () => Ends, past: Past, future: Past): unknown {
     qp.received();
   }
   pair.wire.length = 0;
+  const known = pair.hosts.map(({ regions }) => regions.length);
   ends.connect();
   future(ends);
   pair.drive({ untilUs: 2 * LATER_US });
@@ -51,7 +52,11 @@ function life(make: () => Ends, past: Past, future: Past): unknown {
     packet.msn,
     packet.payload.length,
   ]);
-  return { packets, completions: [a, b].map((qp) => [qp.sent(), qp.received()].flat().map(outcome)) };
+  // Whatever is left of the past would have gone elsewhere, or taken something else.
+  const memory = pair.hosts.map(({ regions }, i) =>
+    regions.slice(known[i]).map(({ bytes }) => crc32(bytes, 0, bytes.length, 0)),
+  );
+  return { packets, memory, completions: [a, b].map((qp) => [qp.sent(), qp.received()].flat().map(outcome)) };
 }
 
 function outcome({ status, opcode, byteLen }: ReturnType<TestQp['sent']>[number]): readonly number[] {
@@ -74,7 +79,7 @@ describe('a reliable queue pair after RESET', () => {
     const pair = new Pair();
     const { a, b } = pair.connect({ both: { pathMtu: Mtu.MTU_256 } });
     const connect = (): void => {
-      const options = { pathMtu: Mtu.MTU_256, maxRdAtomic: 4, maxDestRdAtomic: 4, timeout: 10 };
+      const options = { pathMtu: Mtu.MTU_256, maxRdAtomic: 4, maxDestRdAtomic: 4, timeout: 14 };
       a.toRts(b.peer, { ...options, sqPsn: 5, rqPsn: 9 });
       b.toRts(a.peer, { ...options, sqPsn: 9, rqPsn: 5 });
     };
@@ -139,9 +144,17 @@ describe('a reliable queue pair after RESET', () => {
   };
   check(make, pasts, (ends) => {
     const { pair, a, b } = ends;
-    for (let i = 0; i < 3; i += 1) b.recv(pair.b.mr(1000));
+    for (let i = 0; i < 5; i += 1) b.recv(pair.b.mr(1000));
+    // The very first packet is lost, and nothing follows; then one of a message that goes on.
+    pair.script = dropping(Opcode.RC_SEND_ONLY, Opcode.RC_SEND_FIRST);
+    a.send(pair.a.mrOf(pattern(100, 9)));
+    pair.run(30_000);
+    a.send(pair.a.mrOf(pattern(1000, 7)));
+    pair.run(1);
+    pair.script = undefined;
+    pair.run(30_000);
     busy(ends, 20_000);
-    for (let i = 0; i < 3; i += 1) a.send(pair.a.mr(1000));
+    for (let i = 0; i < 3; i += 1) a.send(pair.a.mrOf(pattern(1000, i)));
     // A second that comes too soon, and a loss.
     pair.run(3000);
     let lost = 0;
@@ -194,7 +207,7 @@ describe('an unreliable connection after RESET', () => {
   check(make, pasts, (ends) => {
     const { pair, a, b } = ends;
     for (let i = 0; i < 3; i += 1) b.recv(pair.b.mr(1000));
-    a.send(pair.a.mr(1000));
+    a.send(pair.a.mrOf(pattern(1000)));
     a.write(pair.a.mr(1000), pair.b.mr(1000));
     const mr = pair.a.mr(200);
     paced(ends, (flags) => void a.send(mr, { flags }));
