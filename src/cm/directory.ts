@@ -38,6 +38,11 @@ export class Directory {
     return this.#local.size;
   }
 
+  /** How many names of connections are kept, our own and those of peers. */
+  get names(): number {
+    return this.#local.size + this.#remote.size + this.#remoteQps.size + this.#qps.size;
+  }
+
   findRemote(commId: number, caGuid: bigint, peer: Gid): Connection | undefined {
     return this.#remote.get(key(commId, caGuid, peer));
   }
