@@ -44,7 +44,7 @@ export const ways: readonly Failure[] = [
     oneSide: repeated(
       /after 3 packets had been sent again: 3 unasked, before there was an answer; whether packets were lost or answers late takes/,
     ),
-    bothSides: repaired(/; 3 answers did not come back whole$/),
+    bothSides: repaired(/; 3 answers not seen whole at 10\.0\.0\.1$/),
   },
   {
     name: 'a request is damaged once',
@@ -59,9 +59,7 @@ export const ways: readonly Failure[] = [
     }),
     ...OK,
     oneSide: repeated(/after 1 packet had been sent again: 1 unasked, before there was an answer/),
-    bothSides: repaired(
-      /1 packet sent to 10\.0\.0\.2 did not arrive there whole; 1 packet came damaged, with a wrong ICRC$/,
-    ),
+    bothSides: repaired(/1 packet sent to 10\.0\.0\.2 not seen whole there; 1 packet came damaged, with a wrong ICRC$/),
   },
   {
     name: 'an answer to a READ is lost in the middle',
@@ -73,7 +71,7 @@ export const ways: readonly Failure[] = [
     oneSide: repaired(
       /after 1 packet had been sent again: 1 because later requests or packets were answered, and it was not/,
     ),
-    bothSides: repaired(/; 1 answer did not come back whole$/),
+    bothSides: repaired(/; 1 answer not seen whole at 10\.0\.0\.1$/),
   },
   {
     name: 'the last answer to a READ never gets through',

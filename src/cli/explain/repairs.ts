@@ -58,9 +58,8 @@ export function losses(study: Study): { readonly any: boolean; readonly words: r
   const doubled = there.doubled + back.doubled;
   const unseen = there.unseen + back.unseen;
   const words: string[] = [];
-  if (there.missing > 0)
-    words.push(`${count(there.missing, 'packet')} sent to ${half.responder} did not arrive there whole`);
-  if (back.missing > 0) words.push(`${count(back.missing, 'answer')} did not come back whole`);
+  if (there.missing > 0) words.push(`${count(there.missing, 'packet')} sent to ${half.responder} not seen whole there`);
+  if (back.missing > 0) words.push(`${count(back.missing, 'answer')} not seen whole at ${half.requester}`);
   if (doubled > 0) words.push(`the way doubled ${count(doubled, 'packet')}`);
   if (unseen > 0)
     words.push(

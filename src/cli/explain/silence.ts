@@ -90,7 +90,7 @@ function fromRequester(study: Study, pending: Request): Verdict {
   return {
     cause: Cause.FELL_SILENT,
     text:
-      `${what}; the peer's last answer came ${formatMicroseconds(lastUs)} after the beginning: it died, its queue pair failed or was ended, ` +
+      `${what}; the peer's last answer came ${formatMicroseconds(lastUs)} after the beginning: it died, its queue pair failed or was ended, it drops what is sent again, ` +
       `or the way there or back was cut; ${lengthHint(study, pending)}${better}`,
   };
 }
