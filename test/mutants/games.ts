@@ -58,6 +58,14 @@ export const games: Readonly<Record<GameName, MutantGame>> = {
       };
     },
   },
+  'cm-floods': {
+    seeds: 3,
+    replay: () => 'npm test -- cm/floods',
+    load: async () => {
+      const { playFlood, waves } = await import('../cm/support/floods.js');
+      return (seed) => playFlood(Object.values(waves), seed);
+    },
+  },
   fuzz: {
     seeds: 30,
     replay: (seed) => `npm run fuzz -- --seed ${seed} --packets ${FUZZ_PACKETS}`,

@@ -24,7 +24,15 @@ as the game allows. Each seed that found one is then played on the NIC as it is,
 mutant survives or is none, or when a game fails without one. Ctrl-C ends it with the table so far.`;
 
 /** Runs of each game on the NIC as it is, before anything else. */
-const CONTROL_RUNS: Readonly<Record<GameName, number>> = { traffic: 60, walk: 5, cm: 60, rxe: 60, 'cm-faults': 6, fuzz: 4 };
+const CONTROL_RUNS: Readonly<Record<GameName, number>> = {
+  traffic: 60,
+  walk: 5,
+  cm: 60,
+  rxe: 60,
+  'cm-faults': 6,
+  'cm-floods': 3,
+  fuzz: 4,
+};
 const REPORT_LENGTH = 100;
 
 interface Result {
