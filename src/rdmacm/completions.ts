@@ -1,11 +1,7 @@
+import { Waiters } from '../soft/index.js';
 import { type CompChannel, type Context, type Cq, VerbsError, type WorkCompletion } from '../verbs/index.js';
 import { CompletionEvents, type CompletionOwner, sharedCompletionEvents } from './completion-events.js';
 import { dispatcherOf } from './dispatcher.js';
-
-interface Waiter {
-  readonly resolve: (wc: WorkCompletion) => void;
-  readonly reject: (error: unknown) => void;
-}
 
 /** What makes {@link Completions}. */
 export interface CompletionsInit {
@@ -23,7 +19,11 @@ export class Completions implements CompletionOwner {
   /** Where the queue announces its completions, where that is a channel of its own. */
   readonly channel: CompChannel | undefined;
   readonly #events: CompletionEvents;
-  #waiters: Waiter[] = [];
+  readonly #waiters = new Waiters<WorkCompletion>({
+    take: () => this.#poll(),
+    listen: () => this.#events.listen(this),
+    rest: () => this.#events.unlisten(this),
+  });
 
   constructor(context: Context, { cqe, cqContext, isShared }: CompletionsInit) {
     this.#events = isShared ? sharedCompletionEvents(context) : new CompletionEvents(context);
@@ -40,7 +40,7 @@ export class Completions implements CompletionOwner {
 
   /** The oldest completion; blocks the thread until there is one. @throws VerbsError ETIMEDOUT */
   take(timeoutMs = Infinity): WorkCompletion {
-    let wc = this.#poll();
+    let wc = this.#waiters.tryTake();
     if (wc !== undefined) return wc;
     const { device } = dispatcherOf(this.cq.context, 'ibv_get_cq_event');
     const startUs = device.nowUs();
@@ -51,29 +51,17 @@ export class Completions implements CompletionOwner {
       leftMs = Math.max(0, timeoutMs - (device.nowUs() - startUs) / 1000)
     ) {
       this.#events.wait(leftMs);
-      wc = this.#poll();
+      wc = this.#waiters.tryTake();
     }
     return wc;
   }
 
   /** The oldest completion, in the event loop. @throws the signal's reason; VerbsError ECANCELED when the queue ends */
   async next(signal?: AbortSignal): Promise<WorkCompletion> {
-    signal?.throwIfAborted();
-    let stopListening: (() => void) | undefined;
-    const completion = new Promise<WorkCompletion>((resolve, reject) => {
-      const waiter = { resolve, reject };
-      const abort = (): void => this.#dismiss(waiter, signal?.reason);
-      signal?.addEventListener('abort', abort, { once: true });
-      stopListening = () => signal?.removeEventListener('abort', abort);
-      this.#waiters.push(waiter);
-      if (this.#waiters.length === 1) this.#events.listen(this);
-      this.#serve();
-    });
-    try {
-      return await completion;
-    } finally {
-      stopListening?.();
-    }
+    const completion = await this.#waiters.next(signal);
+    if (completion !== undefined) return completion;
+    const message = 'the completion queue was ended';
+    throw new VerbsError('ibv_get_cq_event', { errno: 'ECANCELED', message, advice: '' });
   }
 
   /** @throws VerbsError EBUSY while queue pairs complete here */
@@ -81,17 +69,15 @@ export class Completions implements CompletionOwner {
     this.cq[Symbol.dispose]();
     this.#events.remove(this.cq, this);
     this.channel?.[Symbol.dispose]();
-    const message = 'the completion queue was ended';
-    this.onFailure(new VerbsError('ibv_get_cq_event', { errno: 'ECANCELED', message, advice: '' }));
+    this.#waiters.close();
   }
 
   onEvent(): void {
-    this.#serve();
+    this.#waiters.serve();
   }
 
   onFailure(error: unknown): void {
-    for (const waiter of this.#waiters.splice(0)) waiter.reject(error);
-    this.#events.unlisten(this);
+    this.#waiters.fail(error);
   }
 
   /** A completion; when there is none, the next one is announced. */
@@ -100,26 +86,5 @@ export class Completions implements CompletionOwner {
     if (wc !== undefined) return wc;
     this.cq.reqNotify();
     return this.cq.poll(1).at(0);
-  }
-
-  /** Gives completions to those who wait in the event loop. */
-  #serve(): void {
-    try {
-      while (this.#waiters.length > 0) {
-        const wc = this.#poll();
-        if (wc === undefined) return;
-        this.#waiters.shift()?.resolve(wc);
-      }
-      this.#events.unlisten(this);
-    } catch (error) {
-      this.onFailure(error);
-    }
-  }
-
-  #dismiss(waiter: Waiter, reason: unknown): void {
-    this.#waiters = this.#waiters.filter((other) => other !== waiter);
-    waiter.reject(reason);
-    // Whoever waits no longer does not keep the process alive.
-    if (this.#waiters.length === 0) this.#events.unlisten(this);
   }
 }

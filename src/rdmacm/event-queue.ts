@@ -1,3 +1,4 @@
+import { Waiters } from '../soft/index.js';
 import { invalid, show, VerbsError } from '../verbs/index.js';
 import type { Dispatcher } from './dispatcher.js';
 import type { Report, Reporter } from './report.js';
@@ -6,19 +7,20 @@ const CALL = 'rdma_get_cm_event';
 /** How long one of several devices is waited for before the next one's turn. */
 const SLICE_US = 500;
 
-interface Waiter {
-  /** The iterator that it belongs to. */
-  readonly owner: object;
-  readonly resolve: (report: Report | undefined) => void;
-}
-
 /** The events of a channel: looked for, waited for by blocking the thread, or awaited in the event loop. */
 export class EventQueue {
   #reports: Report[] = [];
-  #waiters: Waiter[] = [];
+  readonly #waiters = new Waiters<Report>({
+    take: () => this.tryTake(),
+    listen: () => {
+      for (const dispatcher of this.#dispatchers.keys()) dispatcher.listen();
+    },
+    rest: () => {
+      for (const dispatcher of this.#dispatchers.keys()) dispatcher.unlisten();
+    },
+  });
   /** A call blocks the thread for an event: until it has one, nobody in the event loop could do anything with it. */
   #isBlocked = false;
-  #closed = false;
   /** Devices of the identifiers that report here, and how many of those each has. */
   readonly #dispatchers = new Map<Dispatcher, number>();
   readonly #reporters = new Set<Reporter>();
@@ -29,7 +31,7 @@ export class EventQueue {
   }
 
   get closed(): boolean {
-    return this.#closed;
+    return this.#waiters.closed;
   }
 
   /** An identifier reports here from now on. */
@@ -51,7 +53,7 @@ export class EventQueue {
   attach(dispatcher: Dispatcher): void {
     const users = this.#dispatchers.get(dispatcher) ?? 0;
     this.#dispatchers.set(dispatcher, users + 1);
-    if (users === 0 && this.#waiters.length > 0) dispatcher.listen();
+    if (users === 0 && this.#waiters.isListening) dispatcher.listen();
   }
 
   /** It has it no longer. */
@@ -62,12 +64,12 @@ export class EventQueue {
       return;
     }
     this.#dispatchers.delete(dispatcher);
-    if (this.#waiters.length > 0) dispatcher.unlisten();
+    if (this.#waiters.isListening) dispatcher.unlisten();
   }
 
   push(report: Report): void {
     this.#reports.push(report);
-    if (!this.#isBlocked) this.#serve();
+    if (!this.#isBlocked) this.#waiters.serve();
   }
 
   /** Takes reports out that have become meaningless. */
@@ -96,7 +98,7 @@ export class EventQueue {
       return this.#takeWithin(timeoutMs);
     } finally {
       this.#isBlocked = false;
-      this.#serve();
+      this.#waiters.serve();
     }
   }
 
@@ -114,69 +116,19 @@ export class EventQueue {
     }
   }
 
+  /** The oldest event, in the event loop; undefined once the queue is closed. @throws (the promise rejects) the signal's reason */
+  next(signal?: AbortSignal): Promise<Report | undefined> {
+    return this.#waiters.next(signal);
+  }
+
   /** The events one after the other, until the queue is closed. `return` also ends a wait that is under way. */
   iterate(): AsyncIterableIterator<Report, void, undefined> {
-    let ended = false;
-    const iterator: AsyncIterableIterator<Report, void, undefined> = {
-      next: async () => {
-        const value = ended ? undefined : await this.#next(iterator);
-        if (value !== undefined) return { done: false, value };
-        ended = true;
-        return { done: true, value: undefined };
-      },
-      return: () => {
-        ended = true;
-        this.#dismiss((waiter) => waiter.owner === iterator);
-        return Promise.resolve({ done: true, value: undefined });
-      },
-      [Symbol.asyncIterator]: () => iterator,
-    };
-    return iterator;
+    return this.#waiters.iterate();
   }
 
   /** Ends every wait in the event loop. */
   close(): void {
-    this.#closed = true;
-    this.#dismiss(() => true);
-  }
-
-  /** The oldest event, in the event loop; undefined once the queue is closed. */
-  #next(owner: object): Promise<Report | undefined> {
-    if (this.#closed) return Promise.resolve(undefined);
-    // Those who wait longer have a better right to it.
-    const report = this.#waiters.length === 0 ? this.tryTake() : undefined;
-    if (report !== undefined) return Promise.resolve(report);
-    return new Promise((resolve) => {
-      this.#waiters.push({ owner, resolve });
-      if (this.#waiters.length > 1) return;
-      for (const dispatcher of [...this.#dispatchers.keys()]) dispatcher.listen();
-      // What has come between looking and listening was not announced.
-      for (const dispatcher of [...this.#dispatchers.keys()]) dispatcher.pump();
-    });
-  }
-
-  /** Gives what there is to those who wait in the event loop. */
-  #serve(): void {
-    while (this.#waiters.length > 0) {
-      const report = this.#reports.shift();
-      if (report === undefined) return;
-      const waiter = this.#waiters.shift();
-      if (this.#waiters.length === 0) this.#rest();
-      report.taken();
-      waiter?.resolve(report);
-    }
-  }
-
-  #dismiss(which: (waiter: Waiter) => boolean): void {
-    const dismissed = this.#waiters.filter(which);
-    if (dismissed.length === 0) return;
-    this.#waiters = this.#waiters.filter((waiter) => !which(waiter));
-    if (this.#waiters.length === 0) this.#rest();
-    for (const waiter of dismissed) waiter.resolve(undefined);
-  }
-
-  #rest(): void {
-    for (const dispatcher of this.#dispatchers.keys()) dispatcher.unlisten();
+    this.#waiters.close();
   }
 
   /** Waits for any of the devices. @throws VerbsError ETIMEDOUT when nothing can come from any of them */

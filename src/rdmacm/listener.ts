@@ -7,7 +7,7 @@ import { choiceOf } from './connect.js';
 import { ConnectionRequest } from './connection-request.js';
 import type { CmEvent } from './event.js';
 import { unexpectedEvent } from './event-error.js';
-import { createEventChannel, type EventChannel } from './event-channel.js';
+import { createEventChannel, type EventChannel, queueOf } from './event-channel.js';
 import { keepAlive } from './keep-alive.js';
 import { LISTEN_FIELDS } from './option-fields.js';
 import { type RequestHandler, serve, type ServeOptions } from './serving.js';
@@ -98,17 +98,9 @@ export class Listener implements AsyncIterable<ConnectionRequest>, AsyncDisposab
     checkSignal(LISTEN, signal);
     signal?.throwIfAborted();
     if (this.#closed) throw ended();
-    const events = this.#channel[Symbol.asyncIterator]();
-    const stop = (): void => void events.return?.();
-    signal?.addEventListener('abort', stop, { once: true });
-    try {
-      const { value: event } = await events.next();
-      if (event !== undefined) return requestOf(event);
-      signal?.throwIfAborted();
-      throw ended();
-    } finally {
-      signal?.removeEventListener('abort', stop);
-    }
+    const event = await queueOf(this.#channel, LISTEN).next(signal);
+    if (event === undefined) throw ended();
+    return requestOf(event);
   }
 
   /**

@@ -2,7 +2,7 @@ import { type CmEventType } from '../spec/index.js';
 import { startTimer } from '../soft/index.js';
 import { type Context, invalid, type Problem, show, VerbsError } from '../verbs/index.js';
 import type { CmEvent } from './event.js';
-import type { EventChannel } from './event-channel.js';
+import { type EventChannel, queueOf } from './event-channel.js';
 import { unexpectedEvent } from './event-error.js';
 
 /** Milliseconds that making a connection may take, where nobody says otherwise. */
@@ -75,21 +75,12 @@ export async function expectEvent(
   expected: CmEventType,
   signal: AbortSignal,
 ): Promise<CmEvent> {
+  const event = await queueOf(channel, call).next(signal);
+  event?.ack();
   signal.throwIfAborted();
-  const events = channel[Symbol.asyncIterator]();
-  const stop = (): void => void events.return?.();
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    const { value: event } = await events.next();
-    event?.ack();
-    signal.throwIfAborted();
-    if (event?.event === expected && event.status === 0) return event;
-    if (event !== undefined) throw unexpectedEvent(call, event);
-    throw new VerbsError(call, { errno: 'ECANCELED', message: 'the channel was ended', advice: '' });
-  } finally {
-    signal.removeEventListener('abort', stop);
-    await events.return?.();
-  }
+  if (event?.event === expected && event.status === 0) return event;
+  if (event !== undefined) throw unexpectedEvent(call, event);
+  throw new VerbsError(call, { errno: 'ECANCELED', message: 'the channel was ended', advice: '' });
 }
 
 /** What a promise gives, unless the signal comes first. */

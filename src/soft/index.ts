@@ -13,7 +13,6 @@ export { alloc } from './alloc.js';
 export type { PortChange } from './command.js';
 export { type CmArgument, type CmDevice, cmDeviceOf, type CmValue, type CmVerb } from './driver/cm-device.js';
 export { followCompChannel } from './driver/completion-channel.js';
-export type { EventFollower } from './driver/event-source.js';
 export { getDeviceList, openDevice } from './device.js';
 export type {
   LinkConditions,
@@ -30,3 +29,4 @@ export { currentMachine, type Machine, setMachineFinder } from './machine.js';
 export { readStatistics } from './statistics.js';
 export type { PublishedQp, PublishedStatistics } from './statistics-file.js';
 export { startTimer } from './timer.js';
+export { type EventFollower, Waiters } from './waiters.js';

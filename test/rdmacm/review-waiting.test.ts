@@ -85,6 +85,22 @@ describe('a call that blocks while a loop waits on the same channel', () => {
   });
 });
 
+describe('a loop that always finds an event', () => {
+  it('lets timers fire', async () => {
+    using pair = new Pair();
+    const id = createId(pair.active, PortSpace.TCP);
+    id.bindAddr({});
+    const timer = { fired: false };
+    setTimeout(() => (timer.fired = true), 0);
+    const events = pair.active[Symbol.asyncIterator]();
+    for (let rounds = 0; !timer.fired; rounds += 1) {
+      assert.ok(rounds < 1e6, 'no timer fired');
+      id.writeCmEvent(CmEventType.USER, 0, 7n);
+      (await events.next()).value?.ack();
+    }
+  });
+});
+
 describe('prepare', () => {
   it('may take its time: the peer can send once its promise has resolved', async () => {
     using all = sides();

@@ -1,10 +1,11 @@
 import { CompChannelRing, compChannelShape } from '../../nic/index.js';
 import type { CompChannel, Cq } from '../../verbs/index.js';
 import { invalid, Resource, VerbsError } from '../../verbs/index.js';
+import type { EventFollower } from '../waiters.js';
 import type { SoftCq } from './completion-queue.js';
 import type { SoftContext } from './context.js';
 import { EventReader } from './event-reader.js';
-import { type EventFollower, EventSource } from './event-source.js';
+import { EventSource } from './event-source.js';
 
 /** A completion channel. */
 export class SoftCompChannel extends Resource implements CompChannel {
