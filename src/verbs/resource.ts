@@ -37,10 +37,11 @@ export abstract class Resource implements Disposable {
     return undefined;
   }
 
-  /** Called instead of {@link release} when the object ends because its device does. */
-  protected abandoned(): void {
-    // Most objects have nothing of their own to let go of.
-  }
+  /**
+   * Called instead of {@link release} when the object ends because its device does: for those that have something of their own
+   * to let go of. They set it when they are all made, for whoever is interrupted in a constructor has nothing yet.
+   */
+  protected abandoned: (() => void) | undefined;
 
   /** Whether it was ended. */
   get destroyed(): boolean {
@@ -87,7 +88,7 @@ export abstract class Resource implements Disposable {
     for (const user of [...this.#users].reverse()) {
       user.#abandonUsers();
       user.#forget();
-      user.abandoned();
+      user.abandoned?.();
     }
   }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   alloc,
+  MwType,
   PostError,
   type Qp,
   SendFlags,
@@ -11,6 +12,7 @@ import {
   type WorkCompletion,
   WrOpcode,
 } from '../../src/index.js';
+import { Resource } from '../../src/verbs/index.js';
 import { NET } from '../support/loopback.js';
 import { interrupt } from './support/interrupt.js';
 import { drainOne, Pair } from './support/pair.js';
@@ -141,4 +143,42 @@ describe('a control verb that is interrupted', () => {
       for (const region of regions) region[Symbol.dispose]();
     }
   });
+});
+
+/** Has the making of something stop as soon as a number of objects have begun to use others. */
+function stopAfter(uses: number, make: () => unknown): void {
+  const { prototype } = Set;
+  const add = Object.getOwnPropertyDescriptor(prototype, 'add');
+  assert.ok(add !== undefined);
+  let left = uses;
+  try {
+    prototype.add = function (this: Set<unknown>, value: unknown) {
+      Reflect.apply(add.value as typeof prototype.add, this, [value]); // as every Set has it
+      if (value instanceof Resource && --left === 0) throw new Error('interrupted');
+      return this;
+    };
+    assert.throws(make, /interrupted/);
+  } finally {
+    Object.defineProperty(prototype, 'add', add);
+  }
+}
+
+describe('a device can be closed though it was interrupted in the making of', () => {
+  const MAKERS: Readonly<Record<string, (pair: Pair) => unknown>> = {
+    'a region': ({ a }) => a.pd.regMr(alloc(8)),
+    'a window': ({ a }) => a.pd.allocMw(MwType.TYPE_2),
+    'a completion channel': ({ a }) => a.context.createCompChannel(),
+    'a completion queue': ({ a }) => a.context.createCq({ cqe: 1, channel: a.channel }),
+    'a shared receive queue': ({ a }) => a.pd.createSrq({ maxWr: 1 }),
+    'an XRC domain': ({ a }) => a.context.openXrcd(),
+  };
+  const USES: Readonly<Record<string, number>> = { 'a region': 2, 'a completion queue': 2 };
+  for (const [name, make] of Object.entries(MAKERS))
+    it(name, () => {
+      for (let uses = 1; uses <= (USES[name] ?? 1); uses += 1) {
+        using pair = new Pair('simulated', NET);
+        stopAfter(uses, () => make(pair));
+        pair.a.context.close();
+      }
+    });
 });

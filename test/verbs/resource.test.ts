@@ -13,15 +13,12 @@ class Probe extends Resource {
     readonly log: string[] = [],
   ) {
     super('ibv_end_probe', uses);
+    this.abandoned = () => void this.log.push(`abandon ${this.label}`);
   }
 
   protected override release(): void {
     if (this.failing !== undefined) throw this.failing;
     this.log.push(`release ${this.label}`);
-  }
-
-  protected override abandoned(): void {
-    this.log.push(`abandon ${this.label}`);
   }
 
   protected override busyReason(): string | undefined {

@@ -27,6 +27,7 @@ export class SoftCompChannel extends Resource implements CompChannel {
     this.label = `completion channel ${handle}`;
     this.#reader = new EventReader(memory, CompChannelRing.ENTRIES, 1);
     this.#source = new EventSource<Cq>(context.adapter, this.#reader, () => this.#take(), 'ibv_get_cq_event');
+    this.abandoned = () => this.#source.close();
   }
 
   getCqEvent(timeoutMs?: number): Cq {
@@ -55,10 +56,6 @@ export class SoftCompChannel extends Resource implements CompChannel {
 
   protected release(): void {
     this.context.endCommand('ibv_destroy_comp_channel', 'destroyCompChannel', this.handle);
-    this.#source.close();
-  }
-
-  protected override abandoned(): void {
     this.#source.close();
   }
 

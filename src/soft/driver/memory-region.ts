@@ -74,12 +74,14 @@ export class SoftMr extends Resource implements Mr {
     super('ibv_dereg_mr', [context]);
     this.context = context;
     this.#pd = pd;
-    this.#hold = new Hold(pd, () => this.label);
     this.#handle = keys.handle;
     this.#placement = placement;
     this.lkey = keys.lkey;
     this.rkey = keys.rkey;
+    // It names itself by all of that.
+    this.#hold = new Hold(pd, () => this.label);
     context.regions.set(this.lkey, this);
+    this.abandoned = () => this.#letGo();
   }
 
   get pd(): SoftPd {
@@ -182,10 +184,6 @@ export class SoftMr extends Resource implements Mr {
 
   protected release(): void {
     if (!this.#closed) this.context.endCommand('ibv_dereg_mr', 'deregMr', this.#handle);
-    this.#letGo();
-  }
-
-  protected override abandoned(): void {
     this.#letGo();
   }
 

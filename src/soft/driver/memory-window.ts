@@ -26,6 +26,7 @@ export class SoftMw extends Resource implements Mw {
     this.rkey = rkey;
     this.label = `MW 0x${rkey.toString(16)}`;
     context.windows.add(this);
+    this.abandoned = () => void context.windows.delete(this);
   }
 
   dealloc(): void {
@@ -40,10 +41,6 @@ export class SoftMw extends Resource implements Mw {
 
   protected release(): void {
     this.forfeit();
-    this.context.windows.delete(this);
-  }
-
-  protected override abandoned(): void {
     this.context.windows.delete(this);
   }
 }

@@ -50,6 +50,7 @@ export class SoftXrcd extends Resource implements Xrcd {
     this.handle = handle;
     this.label = `XRC domain ${handle}`;
     if (file !== undefined) context.xrcDomains.set(file, this);
+    this.abandoned = () => this.#forget();
   }
 
   /** The domain of a file, or a new one. @throws VerbsError as `Context.openXrcd` */
@@ -88,10 +89,6 @@ export class SoftXrcd extends Resource implements Xrcd {
 
   protected release(): void {
     this.context.endCommand('ibv_close_xrcd', 'closeXrcd', this.handle);
-    this.#forget();
-  }
-
-  protected override abandoned(): void {
     this.#forget();
   }
 
