@@ -1,7 +1,7 @@
 // Makes a clone runnable: installs what package-lock.json names, compiles, and bundles what starts by itself. Does
 // nothing, within some milliseconds, when all is fresh. `--install-only` leaves out what comes after that.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { at, changed, isBuilt, root, SOURCE_FOLDERS, stampBuild } from './build-state.mjs';
 import { bundle } from './bundle.mjs';
@@ -15,6 +15,9 @@ function fail(sentence, output = '') {
 const isInstalled = () => changed(at('node_modules', '.package-lock.json')) >= changed(at('package-lock.json'));
 
 function install() {
+  // npm ci begins by emptying the folder, and would follow the link.
+  if (lstatSync(at('node_modules'), { throwIfNoEntry: false })?.isSymbolicLink())
+    fail('verbena: node_modules is a link, and installing would empty its target; remove the link, or install there.');
   process.stderr.write('verbena: installing dependencies...\n');
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   const run = spawnSync(npm, ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
