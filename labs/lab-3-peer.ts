@@ -31,6 +31,9 @@ export type News =
   /** Nothing at all. */
   | { readonly kind: 'silence' };
 
+/** Why requests are flushed when a connection has ended in good order. */
+const FAREWELLS: ReadonlySet<number> = new Set([Syndrome.DISCONNECTED, Syndrome.PEER_DISCONNECTED]);
+
 /** The sender, as the receiver sees it. */
 export class Peer {
   readonly #id: CmId;
@@ -137,7 +140,7 @@ export class Peer {
   #failure(wc: WorkCompletion): News {
     const cause = wc.vendorErr === Syndrome.FLUSHED ? wc.detail[1] : wc.vendorErr;
     if (cause === Syndrome.RESPONDER_ACCESS) return { kind: 'trespass' };
-    if (cause === Syndrome.NONE && this.#gone) return { kind: 'gone' };
+    if (this.#gone && FAREWELLS.has(cause)) return { kind: 'gone' };
     return { kind: 'broken', why: this.#context.explain(wc) };
   }
 }
