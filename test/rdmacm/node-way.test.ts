@@ -72,6 +72,22 @@ describe('connect and listen', () => {
     await Promise.all([a.close(), b.close()]);
   });
 
+  it('leave timers and sockets their turn while many ask at once', async () => {
+    using all = sides();
+    const clients = 100;
+    const refused = Array.from({ length: clients }, () =>
+      assertRejects('ECONNREFUSED', connect({ host: PASSIVE, port: PORT, context: all.a })),
+    );
+    (await all.listener.next()).reject();
+    let answered = 1;
+    // Until then all have asked.
+    assertErrno('ETIMEDOUT', () => all.b.createCompChannel().getCqEvent(1000));
+    const turn = setImmediate().then(() => answered);
+    for (; answered < clients; answered += 1) (await all.listener.next()).reject();
+    await Promise.all(refused);
+    assert.ok((await turn) < clients, 'the event loop had no turn before all were answered');
+  });
+
   it('exchange private data', async () => {
     using all = sides();
     const client = connect({ host: PASSIVE, port: PORT, context: all.a, privateData: Buffer.from('knock') });
