@@ -38,6 +38,8 @@ interface Waiter<T> {
 export class Waiters<T> {
   #waiting: Waiter<T>[] = [];
   #waits = 0;
+  /** The event loop has its turn before anybody is given anything. */
+  #isResting = false;
   #isListening = false;
   /** Taken for those who gave up meanwhile. */
   readonly #kept: T[] = [];
@@ -111,7 +113,7 @@ export class Waiters<T> {
 
   /** Gives what there is to those who wait. To take something may call this again. */
   serve(): void {
-    while (this.#waiting.length > 0) {
+    while (!this.#isResting && this.#waiting.length > 0) {
       const item = this.#take();
       if (item === undefined) return;
       const first = this.#waiting.at(0);
@@ -162,7 +164,7 @@ export class Waiters<T> {
         signal.addEventListener('abort', abort, { once: true });
         stopListening = () => signal.removeEventListener('abort', abort);
       }
-      if (isPatient) nextRound(() => this.serve());
+      if (isPatient) this.#rest();
       this.#add(waiter);
       // What came between looking and listening was not announced.
       if (!isPatient) this.serve();
@@ -172,6 +174,15 @@ export class Waiters<T> {
     } finally {
       stopListening?.();
     }
+  }
+
+  /** What is announced meanwhile waits as well. */
+  #rest(): void {
+    this.#isResting = true;
+    nextRound(() => {
+      this.#isResting = false;
+      this.serve();
+    });
   }
 
   #take(): T | undefined {
