@@ -111,8 +111,8 @@ export const requester: readonly Mutant[] = [
     rule: 'a request that fails at home completes after those before it',
     source: 'PROTOCOL.md 2.7',
     file: COMPLETER,
-    from: 'if (!this.stalled || this.qp.sq.head !== this.#stalledIndex) return;',
-    to: 'if (!this.stalled) return;',
+    from: 'const passed = (this.qp.sq.head - this.#stalledIndex) | 0;',
+    to: 'const passed = 0;',
     games: ['traffic', 'walk'],
   },
   {
