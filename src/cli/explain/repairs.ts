@@ -3,7 +3,7 @@ import { formatMicroseconds } from '../../index.js';
 import { Cause, type Verdict } from './cause.js';
 import { isSequenceNak, type Repeat, repeatsOf, Why } from './repeats.js';
 import type { Asked, Request } from './requests.js';
-import type { Sighting } from './sightings.js';
+import { nameOf, type Sighting } from './sightings.js';
 import { acknowledges, type Answer, AnswerKind, attemptsOf, type Study } from './study.js';
 import { count, formatRequest, greatest } from './words.js';
 
@@ -30,10 +30,11 @@ interface Differences {
 }
 
 function compare(differences: Differences, sent: readonly Sighting[], arrived: readonly Sighting[]): void {
-  const counts = new Map<number | undefined, { sent: number; arrived: number }>();
-  const countOf = ({ icrc }: Sighting): { sent: number; arrived: number } => {
-    const known = counts.get(icrc) ?? { sent: 0, arrived: 0 };
-    counts.set(icrc, known);
+  const counts = new Map<string, { sent: number; arrived: number }>();
+  const countOf = (sighting: Sighting): { sent: number; arrived: number } => {
+    const name = nameOf(sighting);
+    const known = counts.get(name) ?? { sent: 0, arrived: 0 };
+    counts.set(name, known);
     return known;
   };
   for (const sighting of sent) countOf(sighting).sent += 1;

@@ -23,7 +23,7 @@ export interface Sighting {
   readonly cm: CmMessage | undefined;
   /** Its ICRC is wrong: what stands in it may be anything. */
   readonly damaged: boolean;
-  /** By which datagrams are told apart; undefined where the capture cut it off. */
+  /** By which datagrams of one file are told apart; undefined where the capture cut it off. */
   readonly icrc: number | undefined;
 }
 
@@ -88,6 +88,15 @@ export class Sightings {
   isVantage(address: string): boolean {
     return this.#vantages.has(address);
   }
+}
+
+/**
+ * By which two files know the same packet. Not by its ICRC, which holds the IP identification: that is set after
+ * the sender has seen the packet for the last time, where the system cuts one long datagram into many.
+ */
+export function nameOf({ packet: { bth, aeth, payloadBytes } }: Sighting): string {
+  const answer = aeth === undefined ? '' : `${aeth.syndrome} ${aeth.msn}`;
+  return `${bth.destQp} ${bth.opcode} ${bth.psn} ${bth.ackRequest} ${payloadBytes} ${answer}`;
 }
 
 export const psnOf = ({ packet }: Sighting): number => packet.bth.psn;

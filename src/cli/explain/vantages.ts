@@ -1,5 +1,5 @@
 /** Where files were made that do not tell which of their packets were sent there and which received, as those of tcpdump. */
-import type { Sighting } from './sightings.js';
+import { nameOf, type Sighting } from './sightings.js';
 
 /** A file that is taken for what was seen at an address, since another one shows the same traffic from the other side. */
 export interface Placement {
@@ -40,8 +40,7 @@ function firstSeen(sightings: readonly Sighting[]): Map<string, Sighting> {
   const first = new Map<string, Sighting>();
   for (const sighting of sightings) {
     if (sighting.damaged) continue;
-    const { bth } = sighting.packet;
-    const name = `${sighting.source} ${bth.destQp} ${bth.opcode} ${bth.psn} ${sighting.icrc ?? ''}`;
+    const name = `${sighting.source} ${nameOf(sighting)}`;
     if (!first.has(name)) first.set(name, sighting);
   }
   return first;
