@@ -1,4 +1,4 @@
-import { type EventFollower, followCompChannel } from '../soft/index.js';
+import { type EventFollower, followCompChannel, type Following } from '../soft/index.js';
 import type { CompChannel, Context, Cq } from '../verbs/index.js';
 
 /** Who is told that a queue has completions. */
@@ -15,7 +15,7 @@ export class CompletionEvents implements EventFollower<Cq> {
   readonly #owners = new Map<Cq, CompletionOwner>();
   /** Those who wait in the event loop. */
   readonly #listeners = new Set<CompletionOwner>();
-  #stopFollowing: (() => void) | undefined;
+  #following: Following | undefined;
 
   constructor(context: Context) {
     this.channel = context.createCompChannel();
@@ -37,15 +37,17 @@ export class CompletionEvents implements EventFollower<Cq> {
 
   /** Tells an owner of events from the event loop, which keeps the process alive, until {@link unlisten}. */
   listen(owner: CompletionOwner): void {
-    this.#stopFollowing ??= followCompChannel(this.channel, this);
     this.#listeners.add(owner);
+    if (this.#following !== undefined) return;
+    this.#following = followCompChannel(this.channel, this);
+    this.#following.start();
   }
 
   unlisten(owner: CompletionOwner): void {
     this.#listeners.delete(owner);
     if (this.#listeners.size > 0) return;
-    this.#stopFollowing?.();
-    this.#stopFollowing = undefined;
+    this.#following?.stop();
+    this.#following = undefined;
   }
 
   /** Acknowledged as soon as it is taken: nobody can end the queue in between. */

@@ -29,4 +29,4 @@ export { currentMachine, type Machine, setMachineFinder } from './machine.js';
 export { readStatistics } from './statistics.js';
 export type { PublishedQp, PublishedStatistics } from './statistics-file.js';
 export { startTimer } from './timer.js';
-export { type EventFollower, Waiters } from './waiters.js';
+export { type EventFollower, type Following, Waiters } from './waiters.js';

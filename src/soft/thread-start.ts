@@ -6,7 +6,7 @@ import type { ThreadStart } from './thread-protocol.js';
 /** The errno in what Node says of a thread that could not be made. */
 const ERRNO = /\bE[A-Z]{3,}\b(?!_)/;
 
-/** Starts the thread of a NIC. @throws CommandError EAGAIN, ENOMEM and the like when there can be none */
+/** Starts the thread of a NIC. @throws CommandError EAGAIN, ENOMEM and the like when there can be none; what Node forbids as it says it */
 export function startThread(start: ThreadStart): Worker {
   try {
     return new Worker(new URL('./thread-worker.js', import.meta.url), {
@@ -17,7 +17,8 @@ export function startThread(start: ThreadStart): Worker {
       execArgv: [],
     });
   } catch (error) {
-    throw threadRefused(error);
+    // What Node was told to forbid is no want of anything.
+    throw codeOf(error) === 'ERR_ACCESS_DENIED' ? error : threadRefused(error);
   }
 }
 

@@ -22,6 +22,13 @@ export interface EventFollower<T> {
   onFailure(error: unknown): void;
 }
 
+/** What somebody who follows is in for. */
+export interface Following {
+  /** Gives it what is there already. */
+  start(): void;
+  stop(): void;
+}
+
 interface Waiter<T> {
   /** The iterator or the follower that it belongs to, if any. */
   readonly owner: object | undefined;
@@ -92,22 +99,21 @@ export class Waiters<T> {
 
   /**
    * Gives all to a follower, who has each before anybody else can act: what an iterator gives is on its way to the program
-   * for some microtasks.
-   *
-   * @returns ends it
+   * for some microtasks. What is there already it has when it is started, and so can stop in the midst of that.
    */
-  follow(follower: EventFollower<T>): () => void {
+  follow(follower: EventFollower<T>): Following {
     this.#add({
       owner: follower,
       stays: true,
       resolve: (item) => (item === undefined ? follower.onEnd() : follower.onEvent(item)),
       reject: (error) => follower.onFailure(error),
     });
-    // Not at once: whoever follows has to be able to stop.
-    queueMicrotask(() => this.serve());
-    return () => {
-      this.#waiting = this.#waiting.filter(({ owner }) => owner !== follower);
-      this.#restIfAlone();
+    return {
+      start: () => this.serve(),
+      stop: () => {
+        this.#waiting = this.#waiting.filter(({ owner }) => owner !== follower);
+        this.#restIfAlone();
+      },
     };
   }
 

@@ -194,6 +194,7 @@ test('a report goes as two counts and three figures, each by itself', async () =
 
 /** The other side of a test, played by hand: it says what a C tool would say, and has no queue pair. */
 class PretendPeer {
+  readonly #known: string[] = [];
   readonly #socket: Socket;
   readonly #leads: boolean;
   readonly #gid: string;
@@ -204,10 +205,10 @@ class PretendPeer {
     this.#gid = [...gidFromIp(address)].map((byte) => byte.toString(16).padStart(2, '0')).join(':');
   }
 
-  async swap(own: Buffer): Promise<string> {
+  async swap(own: Buffer, answer: (theirs: string) => Buffer = () => own): Promise<string> {
     if (this.#leads) this.#socket.write(own);
     const theirs = await readText(this.#socket, own.length);
-    if (!this.#leads) this.#socket.write(own);
+    if (!this.#leads) this.#socket.write(answer(theirs));
     return theirs;
   }
 
@@ -217,11 +218,26 @@ class PretendPeer {
     for (const each of [u32(4096), u32(64), Buffer.from('3\0')]) await this.swap(each);
   }
 
+  /** Has a queue pair for each of the peer's, where that speaks first; else one. */
   async keys(times: number): Promise<void> {
-    const keys = Buffer.from(`0000:0010:000011:000000:00001234:0000000000010000:${this.#gid}:00000000:\0`);
     for (let i = 0; i < times; i += 1) {
-      assert.match(await this.swap(keys), /^0000:[0-9a-f]{4}:[0-9a-f]{6}:[0-9a-f]{6}:[0-9a-f]{8}:0000[0-9a-f]{12}:/);
+      const theirs = await this.swap(Buffer.from(this.#keysOf(0)), (told) =>
+        Buffer.from(this.#keysOf(this.#numberOf(told))),
+      );
+      assert.match(theirs, /^0000:[0-9a-f]{4}:[0-9a-f]{6}:[0-9a-f]{6}:[0-9a-f]{8}:0000[0-9a-f]{12}:/);
     }
+  }
+
+  #keysOf(number: number): string {
+    const qpn = (0x11 + number).toString(16).padStart(6, '0');
+    return `0000:0010:${qpn}:000000:00001234:0000000000010000:${this.#gid}:00000000:\0`;
+  }
+
+  /** Which of the peer's queue pairs these keys are of. */
+  #numberOf(keys: string): number {
+    const qpn = keys.split(':')[2];
+    if (!this.#known.includes(qpn)) this.#known.push(qpn);
+    return this.#known.indexOf(qpn);
   }
 
   async report(figures: readonly Buffer[]): Promise<void> {

@@ -92,6 +92,8 @@ export async function readText(socket: Socket, length: number): Promise<string> 
   for (;;) {
     const bytes: unknown = socket.read(length);
     if (bytes instanceof Buffer) return bytes.toString('latin1');
-    await once(socket, 'readable');
+    // Only one of the two comes of a peer that has left.
+    await Promise.race([once(socket, 'readable'), once(socket, 'close')]);
+    if (socket.readableEnded || socket.destroyed) throw new Error(`the peer left before it told ${length} bytes`);
   }
 }

@@ -1,7 +1,7 @@
 import { CompChannelRing, compChannelShape } from '../../nic/index.js';
 import type { CompChannel, Cq } from '../../verbs/index.js';
 import { invalid, Resource, VerbsError } from '../../verbs/index.js';
-import type { EventFollower } from '../waiters.js';
+import type { EventFollower, Following } from '../waiters.js';
 import type { SoftCq } from './completion-queue.js';
 import type { SoftContext } from './context.js';
 import { EventReader } from './event-reader.js';
@@ -45,7 +45,7 @@ export class SoftCompChannel extends Resource implements CompChannel {
     return this.#source.iterate();
   }
 
-  follow(follower: EventFollower<Cq>): () => void {
+  follow(follower: EventFollower<Cq>): Following {
     this.assertAlive('ibv_get_cq_event');
     return this.#source.follow(follower);
   }
@@ -82,12 +82,11 @@ export class SoftCompChannel extends Resource implements CompChannel {
 }
 
 /**
- * Gives the events of a channel to a follower from the event loop, which keeps the process alive until the function
- * returned is called.
+ * Gives the events of a channel to a follower from the event loop, which keeps the process alive until it stops.
  *
  * @throws VerbsError EINVAL when the channel was ended, or is none of this provider's
  */
-export function followCompChannel(channel: CompChannel, follower: EventFollower<Cq>): () => void {
+export function followCompChannel(channel: CompChannel, follower: EventFollower<Cq>): Following {
   if (!(channel instanceof SoftCompChannel))
     throw new VerbsError(
       'ibv_get_cq_event',

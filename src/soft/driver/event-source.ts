@@ -1,7 +1,7 @@
 import { CommandError, Ring } from '../../nic/index.js';
 import { invalid, VerbsError } from '../../verbs/index.js';
 import type { AdapterHost } from '../adapter-host.js';
-import { type EventFollower, Waiters } from '../waiters.js';
+import { type EventFollower, type Following, Waiters } from '../waiters.js';
 import type { EventReader } from './event-reader.js';
 
 /**
@@ -56,8 +56,8 @@ export class EventSource<T> {
     return this.#waiters.iterate();
   }
 
-  /** Gives events to a follower, which keeps the process alive until the function returned is called. */
-  follow(follower: EventFollower<T>): () => void {
+  /** Gives events to a follower, which keeps the process alive until it stops. */
+  follow(follower: EventFollower<T>): Following {
     return this.#waiters.follow(follower);
   }
 
