@@ -48,12 +48,12 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts'],
-    ignores: ['src/cli/**'],
+    ignores: ['src/apps/cli/**'],
     rules: { 'no-console': 'error' },
   },
   {
     // These rooms run in a worker, in a browser page and under virtual time: no Node, no clock, no dice of their own.
-    files: ['src/{spec,wire,nic,verbs}/**/*.ts', 'src/link/simulat*/**/*.ts', 'src/link/simulat*.ts'],
+    files: ['src/{device,api}/**/*.ts'],
     rules: {
       'no-restricted-globals': ['error', 'Buffer', 'process', 'global', 'setTimeout', 'setInterval', 'setImmediate'],
       'no-restricted-properties': [

@@ -50,7 +50,7 @@ function testFiles(folder) {
  * The tests of these rooms leave nothing behind, neither in the process nor in the machine: those of a room share one
  * process, where one for each file would spend most of its time on starting.
  */
-const SHARED = ['cm', 'nic', 'sim-api', 'sim-guide', 'spec', 'verbs', 'wire'];
+const SHARED = ['cm', 'ibta', 'nic', 'sim-api', 'sim-guide', 'verbs', 'wire'];
 
 function withSharedProcesses(files) {
   const folder = join(root, 'dist', 'test-rooms');

@@ -1,22 +1,18 @@
 /** Verbena: RDMA without an RDMA NIC. */
-export * from './rdmacm/index.js';
+export * from './api/rdmacm/index.js';
 export {
   administer,
-  alloc,
-  getDeviceList,
   type LinkConditions,
-  openDevice,
   type PacketHeader,
   type PortChange,
-  type PublishedQp,
-  type PublishedStatistics,
-  readStatistics,
   SimulatedCluster,
   type SimulatedLinkOptions,
   type SimulatedNetwork,
   type SimulatedNetworkOptions,
   type SimulatedPacket,
   type Verdict,
-} from './soft/index.js';
-export * from './spec/index.js';
-export * from './verbs/index.js';
+} from './api/soft/index.js';
+export * from './api/verbs/index.js';
+export * from './device/ibta/index.js';
+export { alloc, getDeviceList, openDevice } from './machine/hosting/index.js';
+export { type PublishedQp, type PublishedStatistics, readStatistics } from './machine/statistics/index.js';

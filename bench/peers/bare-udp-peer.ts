@@ -1,16 +1,16 @@
 /** One of the two processes of `measure/bare-udp.ts`: `bare-udp-peer ROLE OWN-ADDRESS OTHER-ADDRESS`. */
+import { gidFromIp } from '../../src/device/ibta/index.js';
+import { createPath, ROCE_PORT } from '../../src/device/wire/index.js';
+import { UdpLink } from '../../src/machine/links/index.js';
 import {
   ANCILLARY_BYTES,
   MessageBlock,
   NativeBlock,
-  sockaddrLength,
   SOCKADDR_BYTES,
+  sockaddrLength,
   UdpSocket,
   writeSockaddr,
-} from '../../src/host/index.js';
-import { UdpLink } from '../../src/link/index.js';
-import { gidFromIp } from '../../src/spec/index.js';
-import { createPath, ROCE_PORT } from '../../src/wire/index.js';
+} from '../../src/machine/system/index.js';
 import { measureRounds } from '../measure/latency.js';
 import { type Effort, measure, type Measurement } from '../measure/measurement.js';
 

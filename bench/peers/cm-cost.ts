@@ -1,6 +1,6 @@
 /** What the connection manager keeps of a connection: `cm-cost COUNT` makes so many and reports, as a process of its own. */
+import { cmDeviceOf } from '../../src/api/soft/index.js';
 import { CmEventType, PortSpace, QpType, SimulatedCluster } from '../../src/index.js';
-import { cmDeviceOf } from '../../src/soft/index.js';
 
 const CALL = 'cm-cost';
 const PORT = 7471;

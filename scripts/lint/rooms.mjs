@@ -3,38 +3,45 @@
 import { isBuiltin } from 'node:module';
 import { dirname, relative, resolve, sep } from 'node:path';
 
+const DEVICE = ['device/ibta', 'device/wire', 'device/nic', 'device/cm', 'device/link'];
+const API = ['api/verbs', 'api/soft', 'api/rdmacm', 'api/sim'];
+
 /**
  * In order, first match wins. `below`: rooms that may be imported; `packages`: which bare imports are allowed
  * ('none', 'node' for Node's own modules, 'all').
  */
 export const ROOMS = [
-  { name: 'spec', files: /^src\/spec\//, below: [], packages: 'none' },
-  { name: 'wire', files: /^src\/wire\//, below: ['spec'], packages: 'none' },
-  { name: 'nic', files: /^src\/nic\//, below: ['wire', 'spec'], packages: 'none' },
-  { name: 'cm', files: /^src\/cm\//, below: ['wire', 'spec'], packages: 'none' },
-  { name: 'link', files: /^src\/link\/simulat/, below: ['wire', 'spec'], packages: 'none' },
-  { name: 'link', files: /^src\/link\/(udp|local)/, below: ['wire', 'spec', 'host'], packages: 'all' },
-  { name: 'link', files: /^src\/link\//, below: ['wire', 'spec'], packages: 'node' },
-  { name: 'host', files: /^src\/host\//, below: [], packages: 'all' },
-  { name: 'verbs', files: /^src\/verbs\//, below: ['spec'], packages: 'none' },
+  // device: the adapter. Nothing of Node.
+  { name: 'device/ibta', below: [], packages: 'none' },
+  { name: 'device/wire', below: ['device/ibta'], packages: 'none' },
+  { name: 'device/nic', below: ['device/wire', 'device/ibta'], packages: 'none' },
+  { name: 'device/cm', below: ['device/wire', 'device/ibta'], packages: 'none' },
+  { name: 'device/link', below: ['device/wire', 'device/ibta'], packages: 'none' },
+  // api: how programs use it. Nothing of Node.
+  { name: 'api/verbs', below: ['device/ibta', 'device/cm'], packages: 'none' },
+  { name: 'api/soft', below: ['api/verbs', ...DEVICE], packages: 'none' },
+  { name: 'api/rdmacm', below: ['api/verbs', 'device/ibta'], packages: 'none' },
+  { name: 'api/sim', below: ['api/rdmacm', 'api/soft', 'api/verbs', ...DEVICE], packages: 'none' },
+  // machine: all that is Node's or the system's.
+  { name: 'machine/system', below: ['device/ibta'], packages: 'all' },
+  { name: 'machine/links', below: ['machine/system', ...DEVICE], packages: 'all' },
+  { name: 'machine/statistics', below: ['machine/system', 'api/soft', ...DEVICE], packages: 'node' },
   {
-    name: 'soft',
-    files: /^src\/soft\//,
-    below: ['spec', 'wire', 'nic', 'cm', 'link', 'host', 'verbs'],
+    name: 'machine/hosting',
+    below: ['machine/system', 'machine/links', 'machine/statistics', ...API, ...DEVICE],
     packages: 'node',
   },
-  { name: 'rdmacm', files: /^src\/rdmacm\//, below: ['spec', 'verbs', 'soft'], packages: 'node' },
+  // apps: what people start. They use what every program has.
+  { name: 'apps/cli', files: /^src\/apps\/cli\/(dump|explain)\//, below: ['face', 'device/wire'], packages: 'all' },
+  { name: 'apps/cli', below: ['face'], packages: 'all' },
   {
-    name: 'sim',
-    files: /^src\/sim\//,
-    below: ['spec', 'wire', 'link', 'verbs', 'soft', 'rdmacm'],
-    packages: 'node',
+    name: 'face',
+    files: /^src\/index\.ts$/,
+    below: ['device/ibta', 'machine/hosting', 'machine/statistics', ...API],
+    packages: 'none',
   },
-  { name: 'cli', files: /^src\/cli\/(dump|explain)/, below: ['face', 'wire'], packages: 'all' },
-  { name: 'cli', files: /^src\/cli\//, below: ['face'], packages: 'all' },
-  { name: 'face', files: /^src\/index\.ts$/, below: ['spec', 'verbs', 'soft', 'rdmacm'], packages: 'none' },
   { name: 'labs', files: /^labs\//, below: ['face'], packages: 'node' },
-];
+].map((room) => ({ files: new RegExp(`^src/${room.name}/`), ...room }));
 
 const roomOf = (path) => ROOMS.find((room) => room.files.test(path));
 

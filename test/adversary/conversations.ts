@@ -1,12 +1,12 @@
+import { type CmArgument, type CmDevice, cmDeviceOf, type CmValue, type CmVerb } from '../../src/api/soft/index.js';
+import { Connection } from '../../src/device/cm/connections/connection.js';
+import type { CmEvent } from '../../src/device/cm/index.js';
+import { Resolution } from '../../src/device/cm/resolution/resolution.js';
+import { CmEventType, gidFromIp } from '../../src/device/ibta/index.js';
+import { serviceId } from '../../src/device/wire/index.js';
 import { type Context, PortSpace, type Qp, QpState, QpType } from '../../src/index.js';
-import type { CmEvent } from '../../src/cm/index.js';
-import { Connection } from '../../src/cm/connection.js';
-import { Resolution } from '../../src/cm/resolution.js';
-import { type CmArgument, type CmDevice, cmDeviceOf, type CmValue, type CmVerb } from '../../src/soft/index.js';
-import { CmEventType, gidFromIp } from '../../src/spec/index.js';
-import { serviceId } from '../../src/wire/index.js';
-import type { Choices } from '../fuzz/random.js';
 import { req } from '../cm/support/messages.js';
+import type { Choices } from '../fuzz/random.js';
 import type { Forge } from './forge.js';
 import { BACKLOG, PORT, SILENT, SLOW, UDP_PORT, VICTIM } from './people.js';
 

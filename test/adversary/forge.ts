@@ -1,5 +1,5 @@
-import { gidFromIp } from '../../src/spec/index.js';
-import type { SimulatedNetwork } from '../../src/link/simulated.js';
+import { gidFromIp } from '../../src/device/ibta/index.js';
+import type { SimulatedNetwork } from '../../src/device/link/simulated/index.js';
 import {
   aethOffset,
   atomicAckOffset,
@@ -29,7 +29,7 @@ import {
   writeReth,
   writeXrceth,
   xrcethOffset,
-} from '../../src/wire/index.js';
+} from '../../src/device/wire/index.js';
 import { hi32, lo32 } from '../nic/rings.js';
 
 /** What an adversary writes wherever it may write. */

@@ -1,3 +1,5 @@
+import { PSN_MASK } from '../../src/device/ibta/index.js';
+import { bthDestQp } from '../../src/device/wire/index.js';
 import {
   AccessFlags,
   alloc,
@@ -17,8 +19,6 @@ import {
   WcStatus,
   WrOpcode,
 } from '../../src/index.js';
-import { PSN_MASK } from '../../src/spec/index.js';
-import { bthDestQp } from '../../src/wire/index.js';
 import type { Choices } from '../fuzz/random.js';
 import { type Estate, EVERY_ACCESS } from './memory.js';
 import { FRIEND, VICTIM } from './people.js';

@@ -1,6 +1,13 @@
+import type { SimulatedPacket } from '../../src/device/link/simulated/index.js';
+import {
+  aethOffset,
+  bthPadCount,
+  ICRC_BYTES,
+  OpcodeBit,
+  opcodeBits,
+  opcodeHeaderBytes,
+} from '../../src/device/wire/index.js';
 import { CmEventType, QpState } from '../../src/index.js';
-import { aethOffset, OpcodeBit, opcodeBits, opcodeHeaderBytes, ICRC_BYTES, bthPadCount } from '../../src/wire/index.js';
-import type { SimulatedPacket } from '../../src/link/simulated.js';
 import { Estate } from './memory.js';
 import { BACKLOG, FRIEND, VICTIM } from './people.js';
 import { Scene } from './scene.js';

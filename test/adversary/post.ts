@@ -1,5 +1,5 @@
+import { gidFromIp } from '../../src/device/ibta/index.js';
 import { Mtu, type QpBase, QpState, QpType } from '../../src/index.js';
-import { gidFromIp } from '../../src/spec/index.js';
 import type { Choices } from '../fuzz/random.js';
 import { ALL_ACCESS } from '../nic/rings.js';
 

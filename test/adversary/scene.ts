@@ -1,3 +1,18 @@
+import type { Adapter } from '../../src/api/soft/adapter/adapter.js';
+import { SoftContext } from '../../src/api/soft/driver/context.js';
+import { SoftPd } from '../../src/api/soft/driver/protection-domain.js';
+import { SimulatedHost } from '../../src/api/soft/simulated/simulated-host.js';
+import { PSN_MASK } from '../../src/device/ibta/index.js';
+import type { SimulatedPacket } from '../../src/device/link/simulated/index.js';
+import {
+  Aeth,
+  aethOffset,
+  aethSyndrome,
+  bthDestQp,
+  bthPsn,
+  OpcodeBit,
+  opcodeBits,
+} from '../../src/device/wire/index.js';
 import {
   AccessFlags,
   type Context,
@@ -19,13 +34,6 @@ import {
   WcStatus,
   WrOpcode,
 } from '../../src/index.js';
-import { PSN_MASK } from '../../src/spec/index.js';
-import type { SimulatedPacket } from '../../src/link/simulated.js';
-import { Aeth, aethOffset, aethSyndrome, bthDestQp, bthPsn, OpcodeBit, opcodeBits } from '../../src/wire/index.js';
-import type { Adapter } from '../../src/soft/adapter.js';
-import { SoftContext } from '../../src/soft/driver/context.js';
-import { SoftPd } from '../../src/soft/driver/protection-domain.js';
-import { SimulatedHost } from '../../src/soft/simulated-host.js';
 import type { Choices } from '../fuzz/random.js';
 import { Secrets } from './attacks/secrets.js';
 import { Conversations } from './conversations.js';

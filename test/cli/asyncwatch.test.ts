@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { factsOf } from '../../src/cli/ibv-asyncwatch.js';
+import { factsOf } from '../../src/apps/cli/devices/ibv-asyncwatch.js';
 import { type AsyncEvent, EventType, openDevice } from '../../src/index.js';
-import { ip, isInside, namespaceProblem, runInside } from '../link/namespace.js';
-import { Tool, run } from './tool.js';
+import { ip, isInside, namespaceProblem, runInside } from '../links/namespace.js';
 import { loopback } from '../support/loopback.js';
+import { run, Tool } from './tool.js';
 
 const WATCH = 'ibv_asyncwatch';
 

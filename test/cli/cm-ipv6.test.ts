@@ -1,7 +1,7 @@
 import { before, describe, it, test } from 'node:test';
-import { ip, isInside, namespaceProblem, runInside } from '../link/namespace.js';
+import { ip, isInside, namespaceProblem, runInside } from '../links/namespace.js';
 import { wentWell } from './cm-play.js';
-import { Tool, run } from './tool.js';
+import { run, Tool } from './tool.js';
 
 // IPv6 has one loopback address. Where two are needed, they are made, in a network of the test's own.
 const SERVER = 'fd87::1';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { stepTable } from '../../src/cli/cmtime/report.js';
+import { stepTable } from '../../src/apps/cli/cmtime/report.js';
 import { loopback } from '../support/loopback.js';
-import { type Ended, Tool, run } from './tool.js';
+import { type Ended, run, Tool } from './tool.js';
 
 const HEAD = 'step              total ms     max ms     min us  us / conn';
 const STEPS = ['create id', 'resolve addr', 'resolve route', 'create qp', 'connect', 'disconnect', 'destroy'];

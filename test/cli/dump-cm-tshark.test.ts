@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { CmAttribute, encodePacket, MAD_HEADER_BYTES, readCapture } from '../../src/wire/index.js';
+import { CmAttribute, encodePacket, MAD_HEADER_BYTES, readCapture } from '../../src/device/wire/index.js';
 import { goldenFile, goldenNames, goldenPackets } from '../wire/golden.js';
 import { decoded } from '../wire/support.js';
 import { readByDump, readByTshark, tsharkFields, valueAt, withoutTshark, writeCapture } from './tshark.js';

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { cmDetailLines, cmJson } from '../../src/cli/dump/cm-fields.js';
-import { formatCmMessage } from '../../src/cli/dump/cm-line.js';
-import { gidFromIp, PortSpace } from '../../src/spec/index.js';
-import { CmAttribute, type CmMessage, decodeCmMessage, serviceId, writeCmaHeader } from '../../src/wire/index.js';
+import { cmDetailLines, cmJson } from '../../src/apps/cli/dump/cm-fields.js';
+import { formatCmMessage } from '../../src/apps/cli/dump/cm-line.js';
+import { gidFromIp, PortSpace } from '../../src/device/ibta/index.js';
+import {
+  CmAttribute,
+  type CmMessage,
+  decodeCmMessage,
+  serviceId,
+  writeCmaHeader,
+} from '../../src/device/wire/index.js';
 
 const PAIR = { localCommId: 0xa0000001, remoteCommId: 0xb0000002 };
 const IDS = 'comm_id=0xa0000001 remote=0xb0000002';

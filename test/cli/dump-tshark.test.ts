@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { readCapture } from '../../src/wire/index.js';
+import { readCapture } from '../../src/device/wire/index.js';
 import { goldenFile, goldenNames } from '../wire/golden.js';
 import { readByDump, readByTshark, valueAt, withoutTshark, writeCapture } from './tshark.js';
 

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { LinkType, pcapngHeader, pcapngPacket, readCapture } from '../../src/wire/index.js';
+import { LinkType, pcapngHeader, pcapngPacket, readCapture } from '../../src/device/wire/index.js';
 import { goldenFile, goldenPath } from '../wire/golden.js';
 
-const main = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+const main = fileURLToPath(new URL('../../src/apps/cli/main.js', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'verbena-dump-'));
 after(() => rmSync(folder, { recursive: true }));
 

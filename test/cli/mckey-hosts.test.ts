@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
-import { ip, isInside, namespaceProblem, runInside, untilUp } from '../link/namespace.js';
-import { type Ended, Tool, run } from './tool.js';
+import { ip, isInside, namespaceProblem, runInside, untilUp } from '../links/namespace.js';
+import { type Ended, run, Tool } from './tool.js';
 
 /** A network of its own, kept by a process that does nothing. */
 class FarHost {

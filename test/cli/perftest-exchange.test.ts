@@ -2,21 +2,21 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
 import { test } from 'node:test';
-import { Mtu, gidFromIp } from '../../src/index.js';
-import { agree } from '../../src/cli/perftest/agreement.js';
-import { NOTHING_MEASURED, swapReports } from '../../src/cli/perftest/bandwidth.js';
+import { agree } from '../../src/apps/cli/perftest/agreement.js';
+import { NOTHING_MEASURED, swapReports } from '../../src/apps/cli/perftest/bandwidth.js';
 import {
-  type Keys,
   decodeKeyStruct,
   decodeKeyText,
   encodeKeyStruct,
   encodeKeyText,
+  type Keys,
   keyStructOf,
-} from '../../src/cli/perftest/keys.js';
-import { type Line } from '../../src/cli/perftest/line.js';
-import { PERF_TESTS, type PerfTest } from '../../src/cli/perftest/tests.js';
+} from '../../src/apps/cli/perftest/keys.js';
+import type { Line } from '../../src/apps/cli/perftest/line.js';
+import { PERF_TESTS, type PerfTest } from '../../src/apps/cli/perftest/tests.js';
+import { gidFromIp, Mtu } from '../../src/index.js';
 import { clientAt, pretendServer, readText, serverAt } from './pingpong-play.js';
-import { Tool, freePort } from './tool.js';
+import { freePort, Tool } from './tool.js';
 
 const KEYS: Keys = {
   lid: 0,

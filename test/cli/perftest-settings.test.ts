@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { PerfFlags } from '../../src/apps/cli/perftest/flags.js';
+import { fitToMtu, type Settings, settle, sizesOf } from '../../src/apps/cli/perftest/settings.js';
+import { PERF_TESTS } from '../../src/apps/cli/perftest/tests.js';
+import { ToolError } from '../../src/apps/cli/shared/errors.js';
 import { Mtu } from '../../src/index.js';
-import { ToolError } from '../../src/cli/errors.js';
-import { type PerfFlags } from '../../src/cli/perftest/flags.js';
-import { type Settings, fitToMtu, settle, sizesOf } from '../../src/cli/perftest/settings.js';
-import { PERF_TESTS } from '../../src/cli/perftest/tests.js';
 
 const FLAGS: PerfFlags = {
   connection: 'RC',

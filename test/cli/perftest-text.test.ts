@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Mtu, gidFromIp } from '../../src/index.js';
-import { type PerfFlags } from '../../src/cli/perftest/flags.js';
-import { infoFacts, infoText } from '../../src/cli/perftest/info.js';
-import { settle } from '../../src/cli/perftest/settings.js';
+import type { PerfFlags } from '../../src/apps/cli/perftest/flags.js';
+import { infoFacts, infoText } from '../../src/apps/cli/perftest/info.js';
+import { settle } from '../../src/apps/cli/perftest/settings.js';
 import {
-  DURATION_HEADING,
-  LATENCY_HEADING,
-  RULE,
-  WAITING,
   bandwidthHeading,
   bandwidthRow,
+  DURATION_HEADING,
   durationRow,
   keyLines,
+  LATENCY_HEADING,
   latencyRow,
-} from '../../src/cli/perftest/table.js';
-import { PERF_TESTS, Verb } from '../../src/cli/perftest/tests.js';
-import { fixed, general, prefixedHex, whole } from '../../src/cli/perftest/text.js';
+  RULE,
+  WAITING,
+} from '../../src/apps/cli/perftest/table.js';
+import { PERF_TESTS, Verb } from '../../src/apps/cli/perftest/tests.js';
+import { fixed, general, prefixedHex, whole } from '../../src/apps/cli/perftest/text.js';
+import { gidFromIp, Mtu } from '../../src/index.js';
 
 // What stands here was printed by the C tools of perftest 6.06, on Soft-RoCE.
 

@@ -3,10 +3,10 @@ import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { PERF_TESTS } from '../../src/cli/perftest/tests.js';
+import { PERF_TESTS } from '../../src/apps/cli/perftest/tests.js';
 import { playTest, rowsOf } from './perftest-play.js';
 import { clientAt, serverAt } from './pingpong-play.js';
-import { Tool, freePort, run } from './tool.js';
+import { freePort, run, Tool } from './tool.js';
 
 for (const { name } of PERF_TESTS) {
   test(`${name} --help describes the test`, async () => {

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MESSAGE_BYTES, readMessage, textBytes, textOf, writeMessage, writePing } from '../../src/cli/rping/message.js';
-import { Progress, State, Stopped } from '../../src/cli/rping/state.js';
+import {
+  MESSAGE_BYTES,
+  readMessage,
+  textBytes,
+  textOf,
+  writeMessage,
+  writePing,
+} from '../../src/apps/cli/rping/message.js';
+import { Progress, State, Stopped } from '../../src/apps/cli/rping/state.js';
 
 test('a message is address, key and length, the highest byte of each first', () => {
   const message = Buffer.alloc(MESSAGE_BYTES);

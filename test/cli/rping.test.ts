@@ -131,7 +131,7 @@ test('Ctrl-C at the server ends the client, well', async () => {
 
 test('a client whose server dies says so', async () => {
   // One that dies between its answers leaves a client that waits, and has nothing to find that out by.
-  const program = fileURLToPath(new URL('vanishing-server.js', import.meta.url));
+  const program = fileURLToPath(new URL('./vanishing-server.js', import.meta.url));
   const server = spawn(process.execPath, [program, serverAt(21), '7174'], { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(server.stdout, 'data');
   const { code, stderr } = await run(asClient(RPING, 21), IMPATIENT);

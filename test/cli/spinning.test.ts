@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isHere, openFirst, spinningHosts } from '../../src/cli/spinning.js';
-import { ToolError } from '../../src/cli/errors.js';
-import { type HostingOptions } from '../../src/cli/options.js';
-import { VerbsError, unsupported } from '../../src/verbs/index.js';
+import { unsupported, VerbsError } from '../../src/api/verbs/index.js';
+import { ToolError } from '../../src/apps/cli/shared/errors.js';
+import type { HostingOptions } from '../../src/apps/cli/shared/options.js';
+import { isHere, openFirst, spinningHosts } from '../../src/apps/cli/shared/spinning.js';
 
 const hosts = (...args: Parameters<typeof spinningHosts>): unknown[] =>
   spinningHosts(...args).map(({ host = 'default' }) => host);

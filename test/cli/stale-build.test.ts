@@ -23,10 +23,10 @@ for (const path of ['bin', 'scripts', 'package.json']) cpSync(join(ROOT, path), 
 symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
 // Our own rules; without Node's declarations, which take the compiler seconds.
 write('tsconfig.json', readFileSync(join(ROOT, 'tsconfig.json'), 'utf8').replace('"types": ["node"]', '"types": []'));
-write('src/soft/thread-worker.ts', 'export {};\n');
-write('src/cli/transfer/receiver-process.ts', 'export {};\n');
+write('src/machine/hosting/threads/thread-worker.ts', 'export {};\n');
+write('src/apps/cli/transfer/receiver-process.ts', 'export {};\n');
 const says = (what: string): void =>
-  write('src/cli/main.ts', `declare const console: { log(text: string): void };\nconsole.log(${what});\n`);
+  write('src/apps/cli/main.ts', `declare const console: { log(text: string): void };\nconsole.log(${what});\n`);
 
 const command = [process.execPath, join(clone, 'bin', 'verbena')] as const;
 

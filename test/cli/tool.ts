@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { type Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
-export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 const LIFETIME_MS = 60_000;
 /** A second for each try: a tool that gets no processor for half a second is none that has died. */

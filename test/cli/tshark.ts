@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { LinkType, pcapngHeader, pcapngPacket } from '../../src/wire/index.js';
+import { LinkType, pcapngHeader, pcapngPacket } from '../../src/device/wire/index.js';
 
 const version = spawnSync('tshark', ['--version'], { encoding: 'utf8' });
 
 /** Why tests that need tshark are left out, or false. */
 export const withoutTshark = version.error ? 'tshark is not installed, so there is nobody to compare with' : false;
 
-const main = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+const main = fileURLToPath(new URL('../../src/apps/cli/main.js', import.meta.url));
 
 function linesOf(command: string, args: readonly string[]): string[] {
   const { stdout, status } = spawnSync(command, args, { encoding: 'utf8', maxBuffer: 1 << 26 });

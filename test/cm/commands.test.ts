@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { CmEventType, gidFromIp, PortSpace, PrivateDataBytes, QpState, QpType } from '../../src/spec/index.js';
-import type { CmAccept, CmConnect } from '../../src/cm/index.js';
+import type { CmAccept, CmConnect } from '../../src/device/cm/index.js';
+import { CmEventType, gidFromIp, PortSpace, PrivateDataBytes, QpState, QpType } from '../../src/device/ibta/index.js';
 import { req, sidrReq } from './support/messages.js';
 import { ask, connected, hauntedScene, PORT, scene } from './support/scenes.js';
 import { PARAMETERS, type Station } from './support/station.js';

@@ -9,8 +9,8 @@ import {
   PrivateDataBytes,
   QpState,
   QpType,
-} from '../../src/spec/index.js';
-import { CmAttribute } from '../../src/wire/index.js';
+} from '../../src/device/ibta/index.js';
+import { CmAttribute } from '../../src/device/wire/index.js';
 import { GHOST_COMM_ID, GHOST_QPN, header, rep, req, rtu } from './support/messages.js';
 import { ask, connected, hauntedScene, PORT, scene } from './support/scenes.js';
 import { Station } from './support/station.js';

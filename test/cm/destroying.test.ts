@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { CmEventType, PortSpace, RejectReason } from '../../src/spec/index.js';
-import { CmAttribute } from '../../src/wire/index.js';
-import { Ghost } from './support/network.js';
+import { CmEventType, PortSpace, RejectReason } from '../../src/device/ibta/index.js';
+import { CmAttribute } from '../../src/device/wire/index.js';
 import { dreq, guidInfo, mra, rej, rep, req, rtu } from './support/messages.js';
+import { Ghost } from './support/network.js';
 import { ask, connected, hauntedScene, PORT, scene } from './support/scenes.js';
 import { NOTHING_HELD } from './support/station.js';
 

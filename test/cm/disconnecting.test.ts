@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { CmEventType } from '../../src/spec/index.js';
-import { CmAttribute } from '../../src/wire/index.js';
+import { CmEventType } from '../../src/device/ibta/index.js';
+import { CmAttribute } from '../../src/device/wire/index.js';
 import { dreq, GHOST_COMM_ID, GHOST_QPN, rej, rep, req, rtu } from './support/messages.js';
 import { ask, connected, hauntedScene, PORT, scene, type Scene } from './support/scenes.js';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { CmEventType, QpState, RejectReason } from '../../src/spec/index.js';
-import { CmAttribute } from '../../src/wire/index.js';
-import { Ghost, type TestNetwork } from './support/network.js';
+import { CmEventType, QpState, RejectReason } from '../../src/device/ibta/index.js';
+import { CmAttribute } from '../../src/device/wire/index.js';
 import { dreq, GHOST_COMM_ID, GHOST_QPN, mra, rej, rep, req, rtu } from './support/messages.js';
+import { Ghost, type TestNetwork } from './support/network.js';
 import { ask, connected, hauntedScene, PORT, scene } from './support/scenes.js';
 import type { Station } from './support/station.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { CmEventType, PrivateDataBytes, QpState, QpType } from '../../src/spec/index.js';
+import { CmEventType, PrivateDataBytes, QpState, QpType } from '../../src/device/ibta/index.js';
 import { ask, PORT, scene } from './support/scenes.js';
 
 const { CONNECT_REQUEST, CONNECT_RESPONSE } = CmEventType;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { CmEventType, gidsEqual, nameOf, PortSpace, QpType } from '../../src/spec/index.js';
-import { CmAttribute, decodeCmMessage, type CmMessage } from '../../src/wire/index.js';
-import { CmError } from '../../src/cm/index.js';
+import { CmError } from '../../src/device/cm/index.js';
+import { CmEventType, gidsEqual, nameOf, PortSpace, QpType } from '../../src/device/ibta/index.js';
+import { CmAttribute, type CmMessage, decodeCmMessage } from '../../src/device/wire/index.js';
 import type { Choices } from '../fuzz/random.js';
 import { Attacker, goldenMessages, overhear, type Overheard, strangers, withSeed } from './support/fuzz.js';
-import { Ghost, TestNetwork } from './support/network.js';
 import { dreq, mra, rep, req, rtu, sidrReq } from './support/messages.js';
+import { Ghost, TestNetwork } from './support/network.js';
 import { PORT } from './support/scenes.js';
 import { NOTHING_HELD, PARAMETERS, Station } from './support/station.js';
 

@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { CmEventType, Errno, type Gid, gidFromIp, PortSpace, RejectReason, SidrStatus } from '../../src/spec/index.js';
-import { SeededRandom } from '../../src/link/simulated.js';
-import { CmAttribute, encodeCmMessage } from '../../src/wire/index.js';
+import {
+  CmEventType,
+  Errno,
+  type Gid,
+  gidFromIp,
+  PortSpace,
+  RejectReason,
+  SidrStatus,
+} from '../../src/device/ibta/index.js';
+import { SeededRandom } from '../../src/device/link/simulated/index.js';
+import { CmAttribute, encodeCmMessage } from '../../src/device/wire/index.js';
 import { GHOST_COMM_ID, GHOST_GUID, GHOST_QPN, guidInfo, rej, req, rtu, sidrReq } from './support/messages.js';
-import { hauntedScene, PORT } from './support/scenes.js';
 import type { Ghost } from './support/network.js';
+import { hauntedScene, PORT } from './support/scenes.js';
 import type { Station } from './support/station.js';
 
 const { CONNECT_REQUEST, UNREACHABLE } = CmEventType;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { PortSpace } from '../../src/spec/index.js';
-import { CmAttribute, splitServiceId } from '../../src/wire/index.js';
-import { hauntedScene, PORT } from './support/scenes.js';
+import { PortSpace } from '../../src/device/ibta/index.js';
+import { CmAttribute, splitServiceId } from '../../src/device/wire/index.js';
 import { TestNetwork } from './support/network.js';
+import { hauntedScene, PORT } from './support/scenes.js';
 import { Station } from './support/station.js';
 
 function station(): Station {

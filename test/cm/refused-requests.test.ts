@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { CmEventType, gidFromIp, Mtu, PortSpace, RejectReason, SidrStatus } from '../../src/spec/index.js';
-import { CmAttribute, type CmRej, type CmReq, serviceId } from '../../src/wire/index.js';
-import { Ghost } from './support/network.js';
+import { CmEventType, gidFromIp, Mtu, PortSpace, RejectReason, SidrStatus } from '../../src/device/ibta/index.js';
+import { CmAttribute, type CmRej, type CmReq, serviceId } from '../../src/device/wire/index.js';
 import { GHOST_COMM_ID, header, req, sidrReq } from './support/messages.js';
+import { Ghost } from './support/network.js';
 import { hauntedScene, PORT } from './support/scenes.js';
 import type { Station } from './support/station.js';
 

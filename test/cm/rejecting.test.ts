@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { CmEventType, PrivateDataBytes, RejectReason } from '../../src/spec/index.js';
-import { CmAttribute } from '../../src/wire/index.js';
+import { CmEventType, PrivateDataBytes, RejectReason } from '../../src/device/ibta/index.js';
+import { CmAttribute } from '../../src/device/wire/index.js';
 import { rej, req } from './support/messages.js';
 import { ask, connected, hauntedScene, PORT, scene } from './support/scenes.js';
 

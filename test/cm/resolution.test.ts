@@ -8,10 +8,10 @@ import {
   QpType,
   RDMA_UDP_QKEY,
   SidrStatus,
-} from '../../src/spec/index.js';
-import { CmAttribute } from '../../src/wire/index.js';
-import { Ghost } from './support/network.js';
+} from '../../src/device/ibta/index.js';
+import { CmAttribute } from '../../src/device/wire/index.js';
 import { GHOST_COMM_ID, header, sidrRep, sidrReq } from './support/messages.js';
+import { Ghost } from './support/network.js';
 import { hauntedScene, PORT, scene } from './support/scenes.js';
 import { NOTHING_HELD } from './support/station.js';
 

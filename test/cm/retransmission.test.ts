@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { CmEventType, PortSpace, RejectReason } from '../../src/spec/index.js';
-import { CmAttribute } from '../../src/wire/index.js';
-import { SeededRandom } from '../../src/link/simulated.js';
-import type { TestNetwork } from './support/network.js';
+import { CmEventType, PortSpace, RejectReason } from '../../src/device/ibta/index.js';
+import { SeededRandom } from '../../src/device/link/simulated/index.js';
+import { CmAttribute } from '../../src/device/wire/index.js';
 import { guidInfo, req, rtu } from './support/messages.js';
+import type { TestNetwork } from './support/network.js';
 import { connected, hauntedScene, PORT, scene } from './support/scenes.js';
 
 const { CONNECT_REQUEST, ESTABLISHED, UNREACHABLE, DISCONNECTED, TIMEWAIT_EXIT } = CmEventType;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { CmEventType, RejectReason } from '../../src/spec/index.js';
-import { CmAttribute } from '../../src/wire/index.js';
-import { Ghost } from './support/network.js';
+import { CmEventType, RejectReason } from '../../src/device/ibta/index.js';
+import { CmAttribute } from '../../src/device/wire/index.js';
 import { GHOST_COMM_ID, GHOST_GUID, rej, rep, req, rtu } from './support/messages.js';
+import { Ghost } from './support/network.js';
 import { hauntedScene, PORT } from './support/scenes.js';
 import type { Station } from './support/station.js';
 

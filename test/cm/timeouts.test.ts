@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { CmEventType, QpState } from '../../src/spec/index.js';
-import { CmAttribute } from '../../src/wire/index.js';
-import { ackTimeout, requestIntervalUs, timeoutUs } from '../../src/cm/timeouts.js';
+import { ackTimeout, requestIntervalUs, timeoutUs } from '../../src/device/cm/connections/timeouts.js';
+import { CmEventType, QpState } from '../../src/device/ibta/index.js';
+import { CmAttribute } from '../../src/device/wire/index.js';
 import { rep, req } from './support/messages.js';
 import { hauntedScene, PORT } from './support/scenes.js';
 

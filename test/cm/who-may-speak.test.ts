@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { CmEventType } from '../../src/spec/index.js';
-import { CmAttribute, type CmMessage, encodeCmMessage } from '../../src/wire/index.js';
-import { Ghost } from './support/network.js';
+import { CmEventType } from '../../src/device/ibta/index.js';
+import { CmAttribute, type CmMessage, encodeCmMessage } from '../../src/device/wire/index.js';
 import { dreq, GHOST_COMM_ID, GHOST_QPN, mra, rej, rep, req, rtu } from './support/messages.js';
+import { Ghost } from './support/network.js';
 import { hauntedScene, PORT } from './support/scenes.js';
 
 const { CONNECT_REQUEST, ESTABLISHED } = CmEventType;

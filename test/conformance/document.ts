@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { ForeignSource } from './foreign/index.js';
 import { loadMappings, type MappedCase, mappedCases, type MappingEntry, testsNamedBy } from './mapping/index.js';
 
-const ROOT = new URL('../../../', import.meta.url);
+const ROOT = new URL('../../..', import.meta.url);
 
 /** Where the document is, and where the part of it that is written by hand. */
 export const DOCUMENT = fileURLToPath(new URL('docs/conformance.md', ROOT));

@@ -1,8 +1,8 @@
-import type { Cause } from '../../src/cli/explain/cause.js';
-import { storiesOf } from '../../src/cli/explain/read.js';
-import { Sightings } from '../../src/cli/explain/sightings.js';
-import type { Story } from '../../src/cli/explain/story.js';
-import { readCapture } from '../../src/wire/index.js';
+import type { Cause } from '../../src/apps/cli/explain/cause.js';
+import { storiesOf } from '../../src/apps/cli/explain/read.js';
+import { Sightings } from '../../src/apps/cli/explain/sightings.js';
+import type { Story } from '../../src/apps/cli/explain/story.js';
+import { readCapture } from '../../src/device/wire/index.js';
 
 export type Stories = readonly Story[];
 

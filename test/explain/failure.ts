@@ -1,5 +1,5 @@
+import type { Cause } from '../../src/apps/cli/explain/cause.js';
 import type { WcStatus, WorkCompletion } from '../../src/index.js';
-import type { Cause } from '../../src/cli/explain/cause.js';
 import type { Stage } from './stage.js';
 
 /** What a capture has to say. */

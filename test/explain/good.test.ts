@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Cause } from '../../src/apps/cli/explain/cause.js';
 import { WrOpcode } from '../../src/index.js';
-import { Cause } from '../../src/cli/explain/cause.js';
 import { causesOf, type Stories, storiesIn } from './captured.js';
 import { A, B, read, send, Stage, write } from './stage.js';
 

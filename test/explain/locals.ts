@@ -1,5 +1,5 @@
+import { Cause } from '../../src/apps/cli/explain/cause.js';
 import { AccessFlags, alloc, MwType, QpState, QpType, WcStatus, WrOpcode } from '../../src/index.js';
-import { Cause } from '../../src/cli/explain/cause.js';
 import type { Failure, Played } from './failure.js';
 import { PSN, read, send, Stage, write } from './stage.js';
 

@@ -1,3 +1,6 @@
+import { Cause } from '../../src/apps/cli/explain/cause.js';
+import { gidFromIp } from '../../src/device/ibta/index.js';
+import { atomicEthOffset, crc32, createPath, sealIcrc } from '../../src/device/wire/index.js';
 import {
   AccessFlags,
   alloc,
@@ -10,9 +13,6 @@ import {
   WcStatus,
   WrOpcode,
 } from '../../src/index.js';
-import { Cause } from '../../src/cli/explain/cause.js';
-import { gidFromIp } from '../../src/spec/index.js';
-import { atomicEthOffset, crc32, createPath, sealIcrc } from '../../src/wire/index.js';
 import type { Failure, Played } from './failure.js';
 import { A, ALL_ACCESS, B, PSN, read, send, type Settings, Stage, write } from './stage.js';
 

@@ -1,7 +1,16 @@
+import { Cause } from '../../src/apps/cli/explain/cause.js';
+import { gidFromIp } from '../../src/device/ibta/index.js';
+import {
+  bthDestQp,
+  bthPsn,
+  crc32,
+  createPath,
+  OpcodeBit,
+  opcodeBits,
+  putU16,
+  sealIcrc,
+} from '../../src/device/wire/index.js';
 import { QpState, QpType, WcStatus } from '../../src/index.js';
-import { Cause } from '../../src/cli/explain/cause.js';
-import { gidFromIp } from '../../src/spec/index.js';
-import { bthDestQp, bthPsn, crc32, createPath, OpcodeBit, opcodeBits, putU16, sealIcrc } from '../../src/wire/index.js';
 import type { Failure, Played } from './failure.js';
 import { A, B, PSN, read, send, type Settings, Stage, write } from './stage.js';
 

@@ -1,8 +1,18 @@
+import type { Nic } from '../../src/device/nic/index.js';
+import {
+  buildIpUdpHeader,
+  ipUdpHeaderBytes,
+  LinkType,
+  pcapngHeader,
+  pcapngPacket,
+  readCapture,
+} from '../../src/device/wire/index.js';
 import {
   AccessFlags,
   alloc,
   type Context,
   type Cq,
+  type Verdict as Fate,
   type Mr,
   Mtu,
   type Pd,
@@ -13,20 +23,10 @@ import {
   type SendWr,
   SimulatedCluster,
   type SimulatedPacket,
-  type Verdict as Fate,
   WcStatus,
   type WorkCompletion,
   WrOpcode,
 } from '../../src/index.js';
-import type { Nic } from '../../src/nic/index.js';
-import {
-  buildIpUdpHeader,
-  ipUdpHeaderBytes,
-  LinkType,
-  pcapngHeader,
-  pcapngPacket,
-  readCapture,
-} from '../../src/wire/index.js';
 import { adapterOf } from '../adversary/scene.js';
 
 export const A = '10.0.0.1';

@@ -1,6 +1,6 @@
+import { Cause } from '../../src/apps/cli/explain/cause.js';
+import { Opcode } from '../../src/device/wire/index.js';
 import { Mtu, WcStatus } from '../../src/index.js';
-import { Cause } from '../../src/cli/explain/cause.js';
-import { Opcode } from '../../src/wire/index.js';
 import type { Failure, Played } from './failure.js';
 import { A, B, read, type Settings, Stage, write } from './stage.js';
 

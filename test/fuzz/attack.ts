@@ -1,4 +1,4 @@
-import { type Gid, psnDiff, QpType } from '../../src/spec/index.js';
+import { type Gid, psnDiff, QpType } from '../../src/device/ibta/index.js';
 import {
   aethOffset,
   atomicEthOffset,
@@ -27,7 +27,7 @@ import {
   writeReth,
   writeXrceth,
   xrcethOffset,
-} from '../../src/wire/index.js';
+} from '../../src/device/wire/index.js';
 import { hi32, lo32 } from '../nic/rings.js';
 import type { FuzzMemory } from './memory.js';
 import type { Choices } from './random.js';

@@ -1,7 +1,7 @@
-import { EventType, gidFromIp, Mtu, mtuBytes, nameOf, QpState, QpType } from '../../src/spec/index.js';
-import { Nic, type NicAsyncEvent } from '../../src/nic/index.js';
-import { completionQueueShape, doorbellPageShape, recvQueueShape } from '../../src/nic/layout.js';
-import { crc32, opcodeName } from '../../src/wire/index.js';
+import { EventType, gidFromIp, Mtu, mtuBytes, nameOf, QpState, QpType } from '../../src/device/ibta/index.js';
+import { Nic, type NicAsyncEvent } from '../../src/device/nic/index.js';
+import { completionQueueShape, doorbellPageShape, recvQueueShape } from '../../src/device/nic/rings/layout.js';
+import { crc32, opcodeName } from '../../src/device/wire/index.js';
 import { ahAttrTo } from '../nic/qp.js';
 import { Doorbell, DriverCq, DriverQueue } from '../nic/rings.js';
 import { Attack } from './attack.js';

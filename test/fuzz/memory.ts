@@ -1,5 +1,5 @@
-import { AccessFlags, MwType } from '../../src/spec/index.js';
-import type { Nic } from '../../src/nic/index.js';
+import { AccessFlags, MwType } from '../../src/device/ibta/index.js';
+import type { Nic } from '../../src/device/nic/index.js';
 import { hi32, lo32 } from '../nic/rings.js';
 import type { Choices } from './random.js';
 import { CANARY, SECRET } from './sink.js';

@@ -1,5 +1,5 @@
-import { QpState, QpType } from '../../src/spec/index.js';
-import { OpcodeBit, opcodeBits } from '../../src/wire/index.js';
+import { QpState, QpType } from '../../src/device/ibta/index.js';
+import { OpcodeBit, opcodeBits } from '../../src/device/wire/index.js';
 import { type Attack, QKEY, serviceOf } from './attack.js';
 import type { Victim } from './victim.js';
 

@@ -1,5 +1,5 @@
-import type { PacketSink } from '../../src/nic/index.js';
-import { psnAdd, psnDiff } from '../../src/spec/index.js';
+import { psnAdd, psnDiff } from '../../src/device/ibta/index.js';
+import type { PacketSink } from '../../src/device/nic/index.js';
 import {
   aethOffset,
   aethSyndrome,
@@ -12,7 +12,7 @@ import {
   type Path,
   rethLength,
   rethOffset,
-} from '../../src/wire/index.js';
+} from '../../src/device/wire/index.js';
 
 /** Peer QPNs are small, so that what is known of a peer stands in arrays. */
 export const MAX_PEERS = 256;

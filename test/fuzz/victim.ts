@@ -1,6 +1,6 @@
-import { Mtu, type QpAttr, QpState, QpType, WrOpcode } from '../../src/spec/index.js';
-import type { Nic } from '../../src/nic/index.js';
-import { completionQueueShape, recvQueueShape, sendQueueShape, WorkQueue } from '../../src/nic/layout.js';
+import { Mtu, type QpAttr, QpState, QpType, WrOpcode } from '../../src/device/ibta/index.js';
+import type { Nic } from '../../src/device/nic/index.js';
+import { completionQueueShape, recvQueueShape, sendQueueShape, WorkQueue } from '../../src/device/nic/rings/layout.js';
 import { ahAttrTo } from '../nic/qp.js';
 import { type Doorbell, DriverCq, DriverQueue } from '../nic/rings.js';
 import type { FuzzMemory, FuzzRegion } from './memory.js';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** Packages with native code, which a machine may not have: not at all, or without the binary for its platform. */
 export const NATIVE = ['@node-rs/crc32', 'koffi'] as const;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { gidFromIp } from '../../src/device/ibta/index.js';
 import {
   disturb,
   type DisturbedLink,
@@ -8,10 +9,9 @@ import {
   type SimulatedLink,
   SimulatedNetwork,
   tap,
-} from '../../src/link/index.js';
-import { gidFromIp } from '../../src/spec/index.js';
-import { createPath, crc32, IcrcVerifier, PacketMeta, sealIcrc } from '../../src/wire/index.js';
-import { Inbox, packet } from './udp-helpers.js';
+} from '../../src/device/link/index.js';
+import { crc32, createPath, IcrcVerifier, PacketMeta, sealIcrc } from '../../src/device/wire/index.js';
+import { Inbox, packet } from '../links/udp-helpers.js';
 
 const A = '10.0.0.1';
 const B = '10.0.0.2';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type LinkConditions, SimulatedNetwork } from '../../src/link/index.js';
+import { type LinkConditions, SimulatedNetwork } from '../../src/device/link/index.js';
 import { packetOf, put, type Received, runAndTake, sendOne } from './simulated-support.js';
 
 const A = '10.0.0.1';

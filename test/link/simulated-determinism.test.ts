@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { SeededRandom, SimulatedNetwork, type SimulatedPacket } from '../../src/link/index.js';
-import { EventQueue } from '../../src/link/simulation/event-queue.js';
+import { SeededRandom, SimulatedNetwork, type SimulatedPacket } from '../../src/device/link/index.js';
+import { EventQueue } from '../../src/device/link/simulated/event-queue.js';
 import { packetOf, runAndTake, sendOne } from './simulated-support.js';
 
 const A = '10.0.0.1';

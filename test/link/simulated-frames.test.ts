@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type FramePort, type SimulatedLink, SimulatedNetwork } from '../../src/link/index.js';
-import { Errno, gidFromIp } from '../../src/spec/index.js';
-import { buildIpUdpHeader, createPath, pathHeader } from '../../src/wire/index.js';
-import { Inbox, packet } from './udp-helpers.js';
+import { Errno, gidFromIp } from '../../src/device/ibta/index.js';
+import { type FramePort, type SimulatedLink, SimulatedNetwork } from '../../src/device/link/index.js';
+import { buildIpUdpHeader, createPath, pathHeader } from '../../src/device/wire/index.js';
+import { Inbox, packet } from '../links/udp-helpers.js';
 
 const TO_ALL = new Uint8Array(6).fill(0xff);
 const EXPERIMENT = [0x88, 0xb5];

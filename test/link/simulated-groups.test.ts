@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { LinkError, MAX_GROUPS, type SimulatedLink, SimulatedNetwork } from '../../src/link/index.js';
-import { gidFromIp } from '../../src/spec/index.js';
+import { gidFromIp } from '../../src/device/ibta/index.js';
+import { LinkError, MAX_GROUPS, type SimulatedLink, SimulatedNetwork } from '../../src/device/link/index.js';
 import { packetOf, runAndTake, sendOne, take } from './simulated-support.js';
 
 const A = '10.0.0.1';

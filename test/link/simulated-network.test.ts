@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { PERFECT_CONDITIONS, SimulatedNetwork } from '../../src/link/index.js';
+import { PERFECT_CONDITIONS, SimulatedNetwork } from '../../src/device/link/index.js';
 import { packetOf, put, runAndTake, sendOne, take } from './simulated-support.js';
 
 const A = '10.0.0.1';

@@ -1,6 +1,6 @@
-import { gidFromIp, ipFromGid } from '../../src/spec/index.js';
-import type { SimulatedLink, SimulatedNetwork } from '../../src/link/index.js';
-import { createPath, type PacketMeta } from '../../src/wire/index.js';
+import { gidFromIp, ipFromGid } from '../../src/device/ibta/index.js';
+import type { SimulatedLink, SimulatedNetwork } from '../../src/device/link/index.js';
+import { createPath, type PacketMeta } from '../../src/device/wire/index.js';
 
 /** What a test keeps of a packet that a link handed out. */
 export interface Received {

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Happening, SimulatedNetwork, type SimulatedNetworkOptions, type Verdict } from '../../src/link/index.js';
+import {
+  type Happening,
+  SimulatedNetwork,
+  type SimulatedNetworkOptions,
+  type Verdict,
+} from '../../src/device/link/index.js';
 import { packetOf, runAndTake, sendOne } from './simulated-support.js';
 
 const A = '10.0.0.1';

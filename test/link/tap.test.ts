@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { type Gid, gidFromIp, ipFromGid } from '../../src/device/ibta/index.js';
 import {
   type FramePort,
   type Link,
@@ -7,19 +8,18 @@ import {
   type PacketReceiver,
   type PacketRecorder,
   tap,
-} from '../../src/link/index.js';
-import { type Gid, gidFromIp, ipFromGid } from '../../src/spec/index.js';
+} from '../../src/device/link/index.js';
 import {
-  createPath,
   crc32,
+  createPath,
   datagramIcrc,
   PacketMeta,
   parseIpPacket,
   type Path,
   sealIcrc,
   storedIcrc,
-} from '../../src/wire/index.js';
-import { Inbox, packet } from './udp-helpers.js';
+} from '../../src/device/wire/index.js';
+import { Inbox, packet } from '../links/udp-helpers.js';
 
 const A = gidFromIp('10.0.0.1');
 const B = gidFromIp('10.0.0.2');

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-const ROOT = new URL('../../../', import.meta.url);
+const ROOT = new URL('../../..', import.meta.url);
 const PAGE = readFileSync(new URL('docs/protocol.md', ROOT), 'utf8');
 const FOLDERS = ['src', 'test', 'labs', 'bench', 'docs'];
 

@@ -32,7 +32,7 @@ interface Heard {
 export async function perform(task: Task, signal?: AbortSignal): Promise<Verdict> {
   signal?.throwIfAborted();
   const startMs = performance.now();
-  const child = fork(fileURLToPath(new URL('player.js', import.meta.url)), {
+  const child = fork(fileURLToPath(new URL('./player.js', import.meta.url)), {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     execArgv: ['--enable-source-maps', '--no-warnings'],
   });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** Of the package: from `dist/test/mutants` three folders up. */
-export const ROOT = new URL('../../../', import.meta.url);
+export const ROOT = new URL('../../..', import.meta.url);
 
 /** A game that may find a mutant; see `games.ts`. */
 export type GameName = 'traffic' | 'walk' | 'cm' | 'rxe' | 'cm-faults' | 'cm-floods' | 'fuzz';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Mtu, QpState } from '../../src/spec/index.js';
-import { Opcode } from '../../src/wire/index.js';
+import { Mtu, QpState } from '../../src/device/ibta/index.js';
+import { Opcode } from '../../src/device/wire/index.js';
 import { assertCompleted, dropping, Pair, Puppet } from './pair.js';
 import { type ConnectOptions, UNSIGNALLED } from './qp.js';
 import { localInvalidate } from './windows.js';

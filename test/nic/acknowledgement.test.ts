@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Mtu, QpState } from '../../src/spec/index.js';
-import { Opcode } from '../../src/wire/index.js';
-import { assertCompleted, type Captured, Puppet, pattern } from './pair.js';
+import { Mtu, QpState } from '../../src/device/ibta/index.js';
+import { Opcode } from '../../src/device/wire/index.js';
+import { assertCompleted, type Captured, pattern, Puppet } from './pair.js';
 
 /** PROTOCOL.md 2.4 for the responder, 2.6 for the requester. */
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Mtu } from '../../src/spec/index.js';
+import { Mtu } from '../../src/device/ibta/index.js';
 import { assertCompleted, type Captured, Pair, pattern } from './pair.js';
 
 function exchange(pair: Pair): void {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { AccessFlags, MwType, QpState, WcOpcode, WcStatus, WrOpcode } from '../../src/spec/index.js';
-import { executeAtomicWrite } from '../../src/nic/memory/atomic-execution.js';
-import { MemoryRegion } from '../../src/nic/memory/memory-region.js';
-import { Opcode } from '../../src/wire/index.js';
+import { AccessFlags, MwType, QpState, WcOpcode, WcStatus, WrOpcode } from '../../src/device/ibta/index.js';
+import { executeAtomicWrite } from '../../src/device/nic/memory/atomic-execution.js';
+import { MemoryRegion } from '../../src/device/nic/memory/memory-region.js';
+import { Opcode } from '../../src/device/wire/index.js';
 import type { TestMr } from './host.js';
-import { assertCompleted, assertStatuses, dropping, Pair, Puppet, pattern } from './pair.js';
+import { assertCompleted, assertStatuses, dropping, Pair, pattern, Puppet } from './pair.js';
 import type { TestQp } from './qp.js';
 import { ALL_ACCESS, type SendRequest } from './rings.js';
 import { bind, BINDABLE, window } from './windows.js';

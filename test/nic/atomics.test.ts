@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { QpState, WcOpcode, WcStatus } from '../../src/spec/index.js';
-import { getU32 } from '../../src/wire/index.js';
-import { assertCompleted, assertStatuses, Pair, Puppet, pattern } from './pair.js';
-import { Opcode } from '../../src/wire/index.js';
+import { QpState, WcOpcode, WcStatus } from '../../src/device/ibta/index.js';
+import { getU32, Opcode } from '../../src/device/wire/index.js';
+import { assertCompleted, assertStatuses, Pair, pattern, Puppet } from './pair.js';
 import { join64 } from './rings.js';
 
 const OLD = 0x1122334455667788n;

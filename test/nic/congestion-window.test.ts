@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { CongestionWindow } from '../../src/nic/reliable/congestion-window.js';
+import { CongestionWindow } from '../../src/device/nic/reliable/congestion-window.js';
 
 const MTU = 4096;
 const CEILING = 64;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { gidFromIp, QpState } from '../../src/spec/index.js';
-import { Ecn, Opcode } from '../../src/wire/index.js';
+import { gidFromIp, QpState } from '../../src/device/ibta/index.js';
+import { Ecn, Opcode } from '../../src/device/wire/index.js';
 import { Crowd, KIB, port, RATE, sum } from './crowd.js';
 import { Pair, Puppet } from './pair.js';
 

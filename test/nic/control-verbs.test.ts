@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { AccessFlags, QpState, QpType } from '../../src/spec/index.js';
-import { compChannelShape, completionQueueShape, recvQueueShape, sendQueueShape } from '../../src/nic/layout.js';
+import { AccessFlags, QpState, QpType } from '../../src/device/ibta/index.js';
+import {
+  compChannelShape,
+  completionQueueShape,
+  recvQueueShape,
+  sendQueueShape,
+} from '../../src/device/nic/rings/layout.js';
 import { assertCompleted, assertRefused, Pair, World } from './pair.js';
 
 const { LOCAL_WRITE, REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC } = AccessFlags;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { QpState, WrOpcode } from '../../src/spec/index.js';
-import { CqArm } from '../../src/nic/layout.js';
+import { QpState, WrOpcode } from '../../src/device/ibta/index.js';
+import { CqArm } from '../../src/device/nic/rings/layout.js';
 import { Pair } from './pair.js';
 import { SOLICITED } from './qp.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { EventType, QpState } from '../../src/spec/index.js';
+import { EventType, QpState } from '../../src/device/ibta/index.js';
 import { assertCompleted, Pair } from './pair.js';
 
 /** PROTOCOL.md 3.8: an overrun CQ raises CQ_ERR, and its QPs end in ERR. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { LinkConditions, SimulatedLinkOptions } from '../../src/link/simulated.js';
-import { Mtu, WcStatus } from '../../src/spec/index.js';
+import { Mtu, WcStatus } from '../../src/device/ibta/index.js';
+import type { LinkConditions, SimulatedLinkOptions } from '../../src/device/link/simulated/index.js';
 import type { TestHost } from './host.js';
 import type { TestQp } from './qp.js';
 import { World } from './world.js';

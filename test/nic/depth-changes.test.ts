@@ -1,7 +1,7 @@
 import { describe, it } from 'node:test';
-import { QpState } from '../../src/spec/index.js';
-import { assertCompleted, Pair, pattern } from './pair.js';
 import assert from 'node:assert/strict';
+import { QpState } from '../../src/device/ibta/index.js';
+import { assertCompleted, Pair, pattern } from './pair.js';
 
 describe('a change of depths in SQD', () => {
   it('does not lose the READ of the peer that is being answered', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Mtu, QpState, WcStatus } from '../../src/spec/index.js';
-import { Opcode } from '../../src/wire/index.js';
-import { assertCompleted, assertStatuses, Pair, Puppet, pattern } from './pair.js';
+import { Mtu, QpState, WcStatus } from '../../src/device/ibta/index.js';
+import { Opcode } from '../../src/device/wire/index.js';
+import { assertCompleted, assertStatuses, Pair, pattern, Puppet } from './pair.js';
 
 /** A region is closed the moment it is deregistered, also to messages that are under way. */
 

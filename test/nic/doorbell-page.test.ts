@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { SimulatedNetwork } from '../../src/link/simulated.js';
-import { DoorbellPage, doorbellPageShape, Nic, Ring } from '../../src/nic/index.js';
-import { Mtu } from '../../src/spec/index.js';
-import { crc32 } from '../../src/wire/index.js';
+import { Mtu } from '../../src/device/ibta/index.js';
+import { SimulatedNetwork } from '../../src/device/link/simulated/index.js';
+import { DoorbellPage, doorbellPageShape, Nic, Ring } from '../../src/device/nic/index.js';
+import { crc32 } from '../../src/device/wire/index.js';
 
 it(
   'a driver that claims more doorbells than the page holds is believed up to what it can have rung',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { QpState } from '../../src/spec/index.js';
-import { Opcode } from '../../src/wire/index.js';
-import { type Crafted, Puppet, pattern } from './pair.js';
+import { QpState } from '../../src/device/ibta/index.js';
+import { Opcode } from '../../src/device/wire/index.js';
+import { type Crafted, pattern, Puppet } from './pair.js';
 
 /** What does not belong here is counted by its reason and dropped: no answer, no change (PROTOCOL.md 1.1, 7.3). */
 

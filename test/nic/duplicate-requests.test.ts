@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Mtu, QpState, WcStatus } from '../../src/spec/index.js';
-import { Opcode } from '../../src/wire/index.js';
-import { type Captured, Puppet, pattern } from './pair.js';
+import { Mtu, QpState, WcStatus } from '../../src/device/ibta/index.js';
+import { Opcode } from '../../src/device/wire/index.js';
+import { type Captured, pattern, Puppet } from './pair.js';
 import type { ConnectOptions } from './qp.js';
 
 /** PROTOCOL.md 2.5: requests whose PSN lies behind the expected one, at the responder. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { SendFlags } from '../../src/spec/index.js';
+import { SendFlags } from '../../src/device/ibta/index.js';
 import { assertCompleted, dropping, Pair } from './pair.js';
 import { FENCED } from './qp.js';
 

@@ -10,10 +10,10 @@ import {
   WcOpcode,
   WcStatus,
   WrOpcode,
-} from '../../src/spec/index.js';
-import { Opcode } from '../../src/wire/index.js';
+} from '../../src/device/ibta/index.js';
+import { Opcode } from '../../src/device/wire/index.js';
 import type { TestMr } from './host.js';
-import { assertCompleted, assertStatuses, dropping, Pair, Puppet, pattern } from './pair.js';
+import { assertCompleted, assertStatuses, dropping, Pair, pattern, Puppet } from './pair.js';
 import { FENCED, type TestQp } from './qp.js';
 import { ALL_ACCESS, type SendRequest } from './rings.js';
 import { bind, BINDABLE, window } from './windows.js';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { PacketSink } from '../../src/nic/ports.js';
-import { QpState, WcStatus } from '../../src/spec/index.js';
-import type { Path } from '../../src/wire/index.js';
+import { QpState, WcStatus } from '../../src/device/ibta/index.js';
+import type { PacketSink } from '../../src/device/nic/ports/ports.js';
+import type { Path } from '../../src/device/wire/index.js';
 import type { TestHost } from './host.js';
 import type { TestQp } from './qp.js';
 import { World } from './world.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type AhAttr, type Gid, gidFromIp, QpType } from '../../src/spec/index.js';
-import type { ManagementDatagram } from '../../src/nic/index.js';
+import { type AhAttr, type Gid, gidFromIp, QpType } from '../../src/device/ibta/index.js';
+import type { ManagementDatagram } from '../../src/device/nic/index.js';
 import {
   bthPkey,
   crc32,
@@ -11,11 +11,11 @@ import {
   dethSourceQp,
   Opcode,
   sealIcrc,
-} from '../../src/wire/index.js';
+} from '../../src/device/wire/index.js';
 import type { TestHost } from './host.js';
 import { Pair, type PairOptions, pattern } from './pair.js';
 import { ahAttrTo } from './qp.js';
-import { craftDatagram, type CraftedDatagram, postTo, ahTo, udQp } from './ud.js';
+import { ahTo, craftDatagram, type CraftedDatagram, postTo, udQp } from './ud.js';
 
 const MAD_BYTES = 256;
 const GSI_QPN = 1;

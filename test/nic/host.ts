@@ -1,20 +1,28 @@
-import { type EventType, type Gid, ipFromGid, Mtu, type QpAttr, type QpCap, QpType } from '../../src/spec/index.js';
+import {
+  type EventType,
+  type Gid,
+  ipFromGid,
+  Mtu,
+  type QpAttr,
+  type QpCap,
+  QpType,
+} from '../../src/device/ibta/index.js';
 import {
   SeededRandom,
   type SimulatedLink,
   type SimulatedLinkOptions,
   type SimulatedNetwork,
-} from '../../src/link/simulated.js';
-import type { PacketSink } from '../../src/nic/ports.js';
-import { crc32 } from '../../src/wire/index.js';
-import { Nic, type NicAsyncEvent, type NicLimits } from '../../src/nic/index.js';
+} from '../../src/device/link/simulated/index.js';
+import { Nic, type NicAsyncEvent, type NicLimits } from '../../src/device/nic/index.js';
+import type { PacketSink } from '../../src/device/nic/ports/ports.js';
 import {
   compChannelShape,
   completionQueueShape,
   doorbellPageShape,
   recvQueueShape,
   sendQueueShape,
-} from '../../src/nic/layout.js';
+} from '../../src/device/nic/rings/layout.js';
+import { crc32 } from '../../src/device/wire/index.js';
 import { TestQp } from './qp.js';
 import { ALL_ACCESS, Doorbell, DriverChannel, DriverCq, DriverQueue, hi32, lo32, type Sge } from './rings.js';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { QpState } from '../../src/spec/index.js';
-import { SeededRandom } from '../../src/link/index.js';
-import { Opcode, opcodeBits, OpcodeBit } from '../../src/wire/index.js';
+import { QpState } from '../../src/device/ibta/index.js';
+import { SeededRandom } from '../../src/device/link/index.js';
+import { Opcode, OpcodeBit, opcodeBits } from '../../src/device/wire/index.js';
 import type { TestMr } from './host.js';
-import { assertCompleted, craft, type Crafted, Pair, Puppet, pattern } from './pair.js';
+import { assertCompleted, craft, type Crafted, Pair, pattern, Puppet } from './pair.js';
 import type { TestQp } from './qp.js';
 
 /** Seeds of these runs; a failure names its own. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Mtu, WcFlags, WcOpcode, WrOpcode } from '../../src/spec/index.js';
+import { Mtu, WcFlags, WcOpcode, WrOpcode } from '../../src/device/ibta/index.js';
 import { assertCompleted, Pair, pattern } from './pair.js';
 
 const IMM = 0xc0ffee01;

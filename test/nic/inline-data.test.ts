@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Mtu, SendFlags, WcStatus, WrOpcode } from '../../src/spec/index.js';
+import { Mtu, SendFlags, WcStatus, WrOpcode } from '../../src/device/ibta/index.js';
 import { assertCompleted, assertStatuses, dropping, Pair, pattern } from './pair.js';
 
 describe('inline data', () => {

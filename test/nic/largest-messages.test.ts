@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { gidFromIp, Mtu, QpType } from '../../src/spec/index.js';
-import { completionQueueShape, doorbellPageShape, Nic, recvQueueShape, sendQueueShape } from '../../src/nic/index.js';
+import { gidFromIp, Mtu, QpType } from '../../src/device/ibta/index.js';
+import {
+  completionQueueShape,
+  doorbellPageShape,
+  Nic,
+  recvQueueShape,
+  sendQueueShape,
+} from '../../src/device/nic/index.js';
 import {
   BTH_BYTES,
   ICRC_BYTES,
@@ -10,7 +16,7 @@ import {
   PacketMeta,
   writeAeth,
   writeBth,
-} from '../../src/wire/index.js';
+} from '../../src/device/wire/index.js';
 import { initAttr, rtrAttr, rtsAttr } from './qp.js';
 import { ALL_ACCESS, Doorbell, DriverCq, DriverQueue } from './rings.js';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { EventType, Mtu, QpState, WcStatus, WrOpcode } from '../../src/spec/index.js';
-import { assertCompleted, assertStatuses, type Crafted, Pair, Puppet, pattern } from './pair.js';
-import { Opcode } from '../../src/wire/index.js';
+import { EventType, Mtu, QpState, WcStatus, WrOpcode } from '../../src/device/ibta/index.js';
+import { Opcode } from '../../src/device/wire/index.js';
+import { assertCompleted, assertStatuses, type Crafted, Pair, pattern, Puppet } from './pair.js';
 import { ALL_ACCESS } from './rings.js';
 
 describe('a SEND longer than the receive', () => {

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Mtu, MwType, QpState, SendFlags, Syndrome, WcOpcode, WcStatus, WrOpcode } from '../../src/spec/index.js';
+import {
+  Mtu,
+  MwType,
+  QpState,
+  SendFlags,
+  Syndrome,
+  WcOpcode,
+  WcStatus,
+  WrOpcode,
+} from '../../src/device/ibta/index.js';
 import { assertCompleted, assertStatuses, dropping, Pair, type PairOptions, pattern } from './pair.js';
 import { FENCED, UNSIGNALLED } from './qp.js';
 import { bind, BINDABLE, incRkey, localInvalidate, window } from './windows.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { AccessFlags, Mtu, QpState, WcStatus, WrOpcode } from '../../src/spec/index.js';
+import { AccessFlags, Mtu, QpState, WcStatus, WrOpcode } from '../../src/device/ibta/index.js';
 import type { TestHost, TestMr } from './host.js';
 import { assertStatuses, Pair, pattern } from './pair.js';
 import type { Sge } from './rings.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Mtu, QpState, WcStatus } from '../../src/spec/index.js';
-import { Opcode } from '../../src/wire/index.js';
+import { Mtu, QpState, WcStatus } from '../../src/device/ibta/index.js';
+import { Opcode } from '../../src/device/wire/index.js';
 import { Crowd, port, RATE, sum } from './crowd.js';
 import type { TestMr } from './host.js';
 import { assertCompleted, assertStatuses, dropping, Pair, pattern, Puppet } from './pair.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Mtu, WcStatus } from '../../src/spec/index.js';
-import { Opcode } from '../../src/wire/index.js';
+import { Mtu, WcStatus } from '../../src/device/ibta/index.js';
+import { Opcode } from '../../src/device/wire/index.js';
 import { assertCompleted, type Captured, dropping, Pair, pattern } from './pair.js';
 
 /** One packet is lost; everything must still end well, without a byte or an atomic too many. */

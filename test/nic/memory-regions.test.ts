@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { AccessFlags, Mtu, Syndrome, WcStatus, WrOpcode } from '../../src/spec/index.js';
+import { AccessFlags, Mtu, Syndrome, WcStatus, WrOpcode } from '../../src/device/ibta/index.js';
 import type { TestHost, TestMr } from './host.js';
 import { assertCompleted, assertRefused, assertStatuses, Pair, pattern, World } from './pair.js';
 import { type TestQp, UNSIGNALLED } from './qp.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Mtu, MwType, QpState, WcFlags, WcStatus, WrOpcode } from '../../src/spec/index.js';
+import { Mtu, MwType, QpState, WcFlags, WcStatus, WrOpcode } from '../../src/device/ibta/index.js';
 import type { TestMr } from './host.js';
 import { assertCompleted, assertStatuses, Pair, pattern } from './pair.js';
 import type { TestQp } from './qp.js';

@@ -9,11 +9,11 @@ import {
   WcOpcode,
   WcStatus,
   WrOpcode,
-} from '../../src/spec/index.js';
+} from '../../src/device/ibta/index.js';
 import type { TestMr } from './host.js';
 import { assertCompleted, assertStatuses, Pair, pattern } from './pair.js';
 import { UNSIGNALLED } from './qp.js';
-import { bind, BINDABLE, bindRequest, type BindOptions, REMOTE_ALL, type TestMw, window } from './windows.js';
+import { bind, BINDABLE, type BindOptions, bindRequest, REMOTE_ALL, type TestMw, window } from './windows.js';
 
 /** Binds that are refused when they are carried out (PROTOCOL.md 3.7): MW_BIND_ERR, and nothing has changed. */
 

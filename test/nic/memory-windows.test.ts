@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { AccessFlags, Mtu, MwType, QpState, WcOpcode, WcStatus, WrOpcode } from '../../src/spec/index.js';
+import { AccessFlags, Mtu, MwType, QpState, WcOpcode, WcStatus, WrOpcode } from '../../src/device/ibta/index.js';
 import type { TestMr } from './host.js';
 import { assertCompleted, assertRefused, assertStatuses, Pair, pattern } from './pair.js';
-import type { TestQp } from './qp.js';
-import { UNSIGNALLED } from './qp.js';
+import { type TestQp, UNSIGNALLED } from './qp.js';
 import { bind, BINDABLE, incRkey, localInvalidate, REMOTE_ALL, type TestMw, window } from './windows.js';
 
 /** What a bound window opens, to whom, and for how long (PROTOCOL.md 3.7). */

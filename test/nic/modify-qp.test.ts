@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type AhAttr, type GlobalRoute, MigState, Mtu, type QpAttr, QpState } from '../../src/spec/index.js';
+import { type AhAttr, type GlobalRoute, MigState, Mtu, type QpAttr, QpState } from '../../src/device/ibta/index.js';
 import { assertRefused, Pair } from './pair.js';
-import { ahAttrTo } from './qp.js';
-import type { TestQp } from './qp.js';
+import { ahAttrTo, type TestQp } from './qp.js';
 
 /** The table of PROTOCOL.md 3.10 for RC, with its letters, written down a second time on purpose. */
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { gidFromIp, ipFromGid, Mtu, QpType } from '../../src/spec/index.js';
-import { crc32 } from '../../src/wire/index.js';
+import { gidFromIp, ipFromGid, Mtu, QpType } from '../../src/device/ibta/index.js';
+import { SeededRandom } from '../../src/device/link/simulated/index.js';
 import {
   CommandError,
   completionQueueShape,
@@ -9,8 +9,8 @@ import {
   type NicLimits,
   recvQueueShape,
   sendQueueShape,
-} from '../../src/nic/index.js';
-import { SeededRandom } from '../../src/link/simulated.js';
+} from '../../src/device/nic/index.js';
+import { crc32 } from '../../src/device/wire/index.js';
 import { assertRefused } from './pair.js';
 
 const GROUP = gidFromIp('239.1.2.3');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AccessFlags, gidFromIp, QpCreateFlags, QpState, QpType, WcFlags } from '../../src/spec/index.js';
-import { getU16, Opcode } from '../../src/wire/index.js';
+import { AccessFlags, gidFromIp, QpCreateFlags, QpState, QpType, WcFlags } from '../../src/device/ibta/index.js';
+import { getU16, Opcode } from '../../src/device/wire/index.js';
 import type { TestHost } from './host.js';
 import { assertCompleted, assertRefused, craft, Pair, pattern, World } from './pair.js';
 import type { TestQp } from './qp.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { ObjectTable } from '../../src/nic/objects.js';
+import { ObjectTable } from '../../src/device/nic/control/objects.js';
 
 /** Gives these numbers one after the other. */
 function drawing(...numbers: readonly number[]): () => number {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Mtu, QpState, WcStatus } from '../../src/spec/index.js';
-import { assertStatuses, type Crafted, Puppet, pattern } from './pair.js';
-import { Opcode } from '../../src/wire/index.js';
+import { Mtu, QpState, WcStatus } from '../../src/device/ibta/index.js';
+import { Opcode } from '../../src/device/wire/index.js';
+import { assertStatuses, type Crafted, pattern, Puppet } from './pair.js';
 
 /** PROTOCOL.md 2.3, row 2: FIRST, then MIDDLE and LAST of the same family, and nothing else while a message is open. */
 

@@ -1,5 +1,5 @@
-import { gidFromIp } from '../../src/spec/index.js';
-import type { SimulatedPacket } from '../../src/link/simulated.js';
+import { gidFromIp } from '../../src/device/ibta/index.js';
+import type { SimulatedPacket } from '../../src/device/link/simulated/index.js';
 import {
   aethMsn,
   aethOffset,
@@ -7,15 +7,15 @@ import {
   atomicAckHi,
   atomicAckLo,
   atomicAckOffset,
+  BTH_BYTES,
   bthAckRequest,
   bthDestQp,
+  BthFlag,
   bthOpcode,
   bthPadCount,
   bthPkey,
   bthPsn,
   bthSolicited,
-  BTH_BYTES,
-  BthFlag,
   crc32,
   createPath,
   fethOffset,
@@ -42,7 +42,7 @@ import {
   writeBth,
   writeFeth,
   writeReth,
-} from '../../src/wire/index.js';
+} from '../../src/device/wire/index.js';
 import { hi32, join64, lo32 } from './rings.js';
 
 /** Packets as tests look at them and as they make them by hand. */

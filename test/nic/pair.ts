@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { WcStatus } from '../../src/spec/index.js';
-import { CommandError } from '../../src/nic/index.js';
-import { SeededRandom, type SimulatedNetworkOptions } from '../../src/link/simulated.js';
+import { WcStatus } from '../../src/device/ibta/index.js';
+import { SeededRandom, type SimulatedNetworkOptions } from '../../src/device/link/simulated/index.js';
+import { CommandError } from '../../src/device/nic/index.js';
 import type { HostOptions, QpOptions, TestHost } from './host.js';
 import { type Captured, craft, type Crafted } from './packets.js';
 import type { ConnectOptions, TestQp } from './qp.js';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { AccessFlags, EventType, QpState, WcStatus, WrOpcode } from '../../src/spec/index.js';
-import { assertCompleted, assertStatuses, Pair, Puppet, pattern } from './pair.js';
-import { Opcode } from '../../src/wire/index.js';
+import { AccessFlags, EventType, QpState, WcStatus, WrOpcode } from '../../src/device/ibta/index.js';
+import { Opcode } from '../../src/device/wire/index.js';
+import { assertCompleted, assertStatuses, Pair, pattern, Puppet } from './pair.js';
 
 /** PROTOCOL.md 2.3, row 3: what the QP does not allow is an invalid request, whatever the region allows. */
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Mtu, QpState, QpType } from '../../src/spec/index.js';
-import { Opcode } from '../../src/wire/index.js';
+import { Mtu, QpState, QpType } from '../../src/device/ibta/index.js';
+import { Opcode } from '../../src/device/wire/index.js';
 import { Crowd, port } from './crowd.js';
 import { dropping, Pair, Puppet } from './pair.js';
 import type { TestQp } from './qp.js';

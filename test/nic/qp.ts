@@ -7,7 +7,7 @@ import {
   QpState,
   SendFlags,
   WrOpcode,
-} from '../../src/spec/index.js';
+} from '../../src/device/ibta/index.js';
 import type { TestHost, TestMr } from './host.js';
 import {
   ALL_ACCESS,

@@ -1,5 +1,5 @@
-import { Mtu, type QpAttr, QpState, QpType, SendFlags, WrOpcode } from '../../src/spec/index.js';
-import { crc32 } from '../../src/wire/index.js';
+import { Mtu, type QpAttr, QpState, QpType, SendFlags, WrOpcode } from '../../src/device/ibta/index.js';
+import { SeededRandom } from '../../src/device/link/simulated/index.js';
 import {
   completionQueueShape,
   doorbellPageShape,
@@ -7,8 +7,8 @@ import {
   type NicAsyncEvent,
   recvQueueShape,
   sendQueueShape,
-} from '../../src/nic/index.js';
-import { SeededRandom } from '../../src/link/simulated.js';
+} from '../../src/device/nic/index.js';
+import { crc32 } from '../../src/device/wire/index.js';
 import { Doorbell, DriverCq, DriverQueue, type Sge } from './rings.js';
 
 /** Raw packet QPs, for tests: a NIC whose link is the test. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Mtu } from '../../src/spec/index.js';
-import { OpcodeBit, opcodeBits } from '../../src/wire/index.js';
+import { Mtu } from '../../src/device/ibta/index.js';
+import { OpcodeBit, opcodeBits } from '../../src/device/wire/index.js';
 import { assertCompleted, type Captured, Pair, pattern } from './pair.js';
 
 const DELAY_US = 5;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { QpState, WcStatus } from '../../src/spec/index.js';
-import { Opcode } from '../../src/wire/index.js';
+import { QpState, WcStatus } from '../../src/device/ibta/index.js';
+import { Opcode } from '../../src/device/wire/index.js';
 import { assertCompleted, assertStatuses, type Crafted, Pair, pattern, Puppet } from './pair.js';
 
 type Said = Omit<Crafted, 'destQp'>;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Mtu, WcOpcode } from '../../src/spec/index.js';
+import { Mtu, WcOpcode } from '../../src/device/ibta/index.js';
 import { assertCompleted, Pair, pattern } from './pair.js';
 
 describe('RDMA READ', () => {

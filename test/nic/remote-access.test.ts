@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { AccessFlags, EventType, Mtu, QpState, WcStatus, WrOpcode } from '../../src/spec/index.js';
+import { AccessFlags, EventType, Mtu, QpState, WcStatus, WrOpcode } from '../../src/device/ibta/index.js';
+import { Opcode } from '../../src/device/wire/index.js';
 import type { MrOptions, TestMr } from './host.js';
-import { assertCompleted, assertStatuses, Pair, Puppet, pattern } from './pair.js';
-import { Opcode } from '../../src/wire/index.js';
+import { assertCompleted, assertStatuses, Pair, pattern, Puppet } from './pair.js';
 import type { TestQp } from './qp.js';
 import type { SendRequest } from './rings.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Opcode } from '../../src/wire/index.js';
-import { WcStatus } from '../../src/spec/index.js';
+import { WcStatus } from '../../src/device/ibta/index.js';
+import { Opcode } from '../../src/device/wire/index.js';
 import { assertStatuses, Puppet } from './pair.js';
 
 describe('two SENDs that arrive together in the wrong order', () => {

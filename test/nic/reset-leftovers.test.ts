@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Mtu, QpState, SendFlags, WrOpcode } from '../../src/spec/index.js';
-import { crc32, Opcode } from '../../src/wire/index.js';
+import { Mtu, QpState, SendFlags, WrOpcode } from '../../src/device/ibta/index.js';
+import { crc32, Opcode } from '../../src/device/wire/index.js';
 import { type Captured, Pair, pattern } from './pair.js';
 import { type TestQp, UNSIGNALLED } from './qp.js';
 import { connectUc, UcPair } from './uc.js';

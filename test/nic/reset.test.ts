@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { QpState } from '../../src/spec/index.js';
-import { assertCompleted, Pair, Puppet, pattern } from './pair.js';
+import { QpState } from '../../src/device/ibta/index.js';
+import { assertCompleted, Pair, pattern, Puppet } from './pair.js';
 
 const RESET = { qpState: QpState.RESET } as const;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { OpcodeBit } from '../../src/wire/index.js';
-import { ResponderResources } from '../../src/nic/reliable/responder-resources.js';
+import { ResponderResources } from '../../src/device/nic/reliable/responder-resources.js';
+import { OpcodeBit } from '../../src/device/wire/index.js';
 
 it('a repeat finds the newest request that had its PSN, not one from before the PSNs went round', () => {
   const resources = new ResponderResources();

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Mtu, QpState, WcStatus } from '../../src/spec/index.js';
-import { SeededRandom } from '../../src/link/index.js';
-import { Opcode } from '../../src/wire/index.js';
+import { Mtu, QpState, WcStatus } from '../../src/device/ibta/index.js';
+import { SeededRandom } from '../../src/device/link/index.js';
+import { Opcode } from '../../src/device/wire/index.js';
 import { assertCompleted, assertStatuses, type Captured, type Crafted, Puppet } from './pair.js';
 import type { ConnectOptions } from './qp.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createRing, exchangeWord, isShared, readChanged, readWord, writeWord } from '../../src/nic/index.js';
+import { createRing, exchangeWord, isShared, readChanged, readWord, writeWord } from '../../src/device/nic/index.js';
 
 const BYTES = 64;
 

@@ -1,4 +1,4 @@
-import { AccessFlags, QpState, SendFlags, type WcOpcode, type WcStatus } from '../../src/spec/index.js';
+import { AccessFlags, QpState, SendFlags, type WcOpcode, type WcStatus } from '../../src/device/ibta/index.js';
 import {
   CompChannelRing,
   CompletionQueue,
@@ -12,7 +12,7 @@ import {
   SendWqe,
   SgeWords,
   WorkQueue,
-} from '../../src/nic/layout.js';
+} from '../../src/device/nic/rings/layout.js';
 
 /** The driver's end of the rings, written from `layout.ts` alone. */
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Mtu, QpState, WcStatus, WrOpcode } from '../../src/spec/index.js';
-import { Opcode } from '../../src/wire/index.js';
-import { assertCompleted, assertStatuses, Pair, Puppet, pattern } from './pair.js';
+import { Mtu, QpState, WcStatus, WrOpcode } from '../../src/device/ibta/index.js';
+import { Opcode } from '../../src/device/wire/index.js';
+import { assertCompleted, assertStatuses, Pair, pattern, Puppet } from './pair.js';
 
 /** PROTOCOL.md 1.4: the RNR timer codes in ms, written down here a second time on purpose. */
 const TIMER_MS = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { RoundTrip } from '../../src/nic/reliable/round-trip.js';
+import { RoundTrip } from '../../src/device/nic/reliable/round-trip.js';
 
 describe('the patience with which an acknowledgement is awaited', () => {
   function measured(us: number): RoundTrip {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Mtu, mtuBytes, WrOpcode } from '../../src/spec/index.js';
-import { NakCode, Opcode } from '../../src/wire/index.js';
+import { Mtu, mtuBytes, WrOpcode } from '../../src/device/ibta/index.js';
+import { NakCode, Opcode } from '../../src/device/wire/index.js';
 import { assertCompleted, type Captured, dropping, pattern } from './pair.js';
-import { type ConnectOptions, type TestQp } from './qp.js';
+import type { ConnectOptions, TestQp } from './qp.js';
 import type { Completion } from './rings.js';
 import { RxeWorld } from './rxe.js';
 

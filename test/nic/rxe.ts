@@ -1,5 +1,5 @@
-import { psnAdd, psnDiff } from '../../src/spec/index.js';
-import type { SimulatedLink } from '../../src/link/simulated.js';
+import { psnAdd, psnDiff } from '../../src/device/ibta/index.js';
+import type { SimulatedLink, SimulatedNetworkOptions } from '../../src/device/link/simulated/index.js';
 import {
   Aeth,
   atomicEthOffset,
@@ -16,13 +16,12 @@ import {
   opcodeBits,
   type PacketMeta,
   sealIcrc,
-} from '../../src/wire/index.js';
+} from '../../src/device/wire/index.js';
+import type { TestHost } from './host.js';
 import { Captured, craft, type Crafted } from './packets.js';
 import type { Peer } from './qp.js';
 import { join64 } from './rings.js';
-import { type TestHost } from './host.js';
 import { World } from './world.js';
-import type { SimulatedNetworkOptions } from '../../src/link/simulated.js';
 
 const ACK = Aeth.ACK | 0x1f;
 const MASK64 = 2n ** 64n - 1n;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Mtu } from '../../src/spec/index.js';
+import { Mtu } from '../../src/device/ibta/index.js';
 import type { TestMr } from './host.js';
 import { assertCompleted, Pair, pattern } from './pair.js';
 import type { Sge } from './rings.js';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { EventType, QpState } from '../../src/spec/index.js';
-import { Opcode } from '../../src/wire/index.js';
-import { assertCompleted, assertRefused, Pair, Puppet, pattern } from './pair.js';
+import { EventType, QpState } from '../../src/device/ibta/index.js';
+import { Opcode } from '../../src/device/wire/index.js';
+import { assertCompleted, assertRefused, Pair, pattern, Puppet } from './pair.js';
 import { ahAttrTo } from './qp.js';
 
 /** SQD: PROTOCOL.md 2.9. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Mtu, QpState, WcFlags, WcStatus, WrOpcode } from '../../src/spec/index.js';
+import { Mtu, QpState, WcFlags, WcStatus, WrOpcode } from '../../src/device/ibta/index.js';
 import { assertCompleted, assertStatuses, Pair, pattern } from './pair.js';
 
 describe('SEND with Invalidate', () => {

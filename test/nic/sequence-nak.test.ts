@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Mtu, QpState, WcStatus } from '../../src/spec/index.js';
-import { Opcode } from '../../src/wire/index.js';
-import { assertCompleted, assertStatuses, dropping, Pair, Puppet, pattern } from './pair.js';
+import { Mtu, QpState, WcStatus } from '../../src/device/ibta/index.js';
+import { Opcode } from '../../src/device/wire/index.js';
+import { assertCompleted, assertStatuses, dropping, Pair, pattern, Puppet } from './pair.js';
 
 const SEQUENCE_NAK = 0x60;
 

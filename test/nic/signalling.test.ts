@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { SendFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/spec/index.js';
+import { SendFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/device/ibta/index.js';
 import { assertCompleted, assertStatuses, Pair } from './pair.js';
 import { UNSIGNALLED } from './qp.js';
 

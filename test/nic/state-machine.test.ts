@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { EventType, QpState } from '../../src/spec/index.js';
-import { Opcode } from '../../src/wire/index.js';
-import { assertCompleted, Pair, Puppet, pattern } from './pair.js';
+import { EventType, QpState } from '../../src/device/ibta/index.js';
+import { Opcode } from '../../src/device/wire/index.js';
+import { assertCompleted, Pair, pattern, Puppet } from './pair.js';
 import { rtrAttr, rtsAttr } from './qp.js';
 
 /** What each state does with packets and posts: the table of PROTOCOL.md 2.9. */

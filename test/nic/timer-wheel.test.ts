@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { TimerWheel } from '../../src/nic/timer-wheel.js';
+import { TimerWheel } from '../../src/device/nic/time/timer-wheel.js';
 
 /** What a timer may be late by: a tick of the wheel. */
 const TICK_US = 4;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TimerWheel } from '../../src/nic/timer-wheel.js';
-import { Timers } from '../../src/nic/timers.js';
-import { CompletionQueue, CqArm } from '../../src/nic/layout.js';
-import { AccessFlags, QpState } from '../../src/spec/index.js';
+import { AccessFlags, QpState } from '../../src/device/ibta/index.js';
+import { CompletionQueue, CqArm } from '../../src/device/nic/rings/layout.js';
+import { TimerWheel } from '../../src/device/nic/time/timer-wheel.js';
+import { Timers } from '../../src/device/nic/time/timers.js';
 import { Pair } from './pair.js';
 
 test('a timer that another one, due in the same tick, sets anew fires once, at its new time', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Mtu, mtuBytes, WcOpcode } from '../../src/spec/index.js';
+import { Mtu, mtuBytes, WcOpcode } from '../../src/device/ibta/index.js';
 import { assertCompleted, Pair, pattern } from './pair.js';
 
 /** PROTOCOL.md 2.2: where one packet becomes two, for every path MTU. */

@@ -9,7 +9,7 @@ import {
   WcOpcode,
   WcStatus,
   WrOpcode,
-} from '../../src/spec/index.js';
+} from '../../src/device/ibta/index.js';
 import { assertCompleted, assertRefused, assertStatuses, pattern } from './pair.js';
 import { connectUc, UcPair, UcPuppet } from './uc.js';
 

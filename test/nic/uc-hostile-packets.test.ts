@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AccessFlags, gidFromIp, QpState, QpType } from '../../src/spec/index.js';
-import { Opcode, opcodeBits, OpcodeBit, OpcodeService } from '../../src/wire/index.js';
-import { SeededRandom } from '../../src/link/simulated.js';
+import { AccessFlags, gidFromIp, QpState, QpType } from '../../src/device/ibta/index.js';
+import { SeededRandom } from '../../src/device/link/simulated/index.js';
+import { Opcode, OpcodeBit, opcodeBits, OpcodeService } from '../../src/device/wire/index.js';
 import { craft, type Crafted, Pair } from './pair.js';
 import { connectUc } from './uc.js';
 import { craftDatagram, QKEY, udQp } from './ud.js';

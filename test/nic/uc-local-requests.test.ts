@@ -9,7 +9,7 @@ import {
   WcOpcode,
   WcStatus,
   WrOpcode,
-} from '../../src/spec/index.js';
+} from '../../src/device/ibta/index.js';
 import type { TestMr } from './host.js';
 import { assertCompleted, assertStatuses, pattern } from './pair.js';
 import { ALL_ACCESS } from './rings.js';

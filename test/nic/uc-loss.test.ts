@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { QpState } from '../../src/spec/index.js';
-import { Opcode } from '../../src/wire/index.js';
+import { QpState } from '../../src/device/ibta/index.js';
+import { Opcode } from '../../src/device/wire/index.js';
 import type { TestMr } from './host.js';
 import { assertCompleted, dropping, pattern } from './pair.js';
 import { connectUc, UcPair, UcPuppet } from './uc.js';

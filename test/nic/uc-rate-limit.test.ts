@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EventType, QpState, QpType } from '../../src/spec/index.js';
-import { Pacer } from '../../src/nic/unreliable/pacer.js';
+import { EventType, QpState, QpType } from '../../src/device/ibta/index.js';
+import { Pacer } from '../../src/device/nic/unreliable/pacer.js';
 import { assertCompleted, assertRefused, Pair, pattern } from './pair.js';
 import { UNSIGNALLED } from './qp.js';
 import { connectUc, UcPair } from './uc.js';

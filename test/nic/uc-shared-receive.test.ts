@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EventType, QpState, QpType, WcStatus } from '../../src/spec/index.js';
-import { Opcode } from '../../src/wire/index.js';
+import { EventType, QpState, QpType, WcStatus } from '../../src/device/ibta/index.js';
+import { Opcode } from '../../src/device/wire/index.js';
 import { assertCompleted, assertStatuses, craft, Pair, pattern } from './pair.js';
 import type { TestQp } from './qp.js';
 import { connectUc } from './uc.js';

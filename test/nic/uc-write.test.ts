@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AccessFlags, QpState, WcFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/spec/index.js';
-import { Opcode } from '../../src/wire/index.js';
+import { AccessFlags, QpState, WcFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/device/ibta/index.js';
+import { Opcode } from '../../src/device/wire/index.js';
 import type { TestMr } from './host.js';
 import { assertCompleted, pattern } from './pair.js';
 import { UcPair, UcPuppet } from './uc.js';

@@ -10,8 +10,8 @@ import {
   WcOpcode,
   WcStatus,
   WrOpcode,
-} from '../../src/spec/index.js';
-import { Opcode } from '../../src/wire/index.js';
+} from '../../src/device/ibta/index.js';
+import { Opcode } from '../../src/device/wire/index.js';
 import { assertCompleted, assertStatuses, Pair, pattern } from './pair.js';
 import { initAttr, SOLICITED, UNSIGNALLED } from './qp.js';
 import { connectUc, UcPair, UcPuppet, ucRtrAttr } from './uc.js';

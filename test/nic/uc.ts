@@ -1,5 +1,5 @@
-import { Mtu, type QpAttr, QpState, QpType } from '../../src/spec/index.js';
-import { Opcode } from '../../src/wire/index.js';
+import { Mtu, type QpAttr, QpState, QpType } from '../../src/device/ibta/index.js';
+import { Opcode } from '../../src/device/wire/index.js';
 import type { QpOptions, TestHost } from './host.js';
 import { type Captured, craft, type Crafted, Pair, type PairOptions, World } from './pair.js';
 import { ahAttrTo, initAttr, type Peer, type TestQp } from './qp.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AhAttr, gidFromIp } from '../../src/spec/index.js';
+import { type AhAttr, gidFromIp } from '../../src/device/ibta/index.js';
 import { assertRefused, Pair, pattern, World } from './pair.js';
 import { ahAttrTo } from './qp.js';
 import { ahTo, payloadOf, postBuffer, postTo, udQp } from './ud.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Mtu, QpState, Syndrome, WcStatus, WrOpcode } from '../../src/spec/index.js';
+import { Mtu, QpState, Syndrome, WcStatus, WrOpcode } from '../../src/device/ibta/index.js';
 import { assertCompleted, assertStatuses, Pair, pattern } from './pair.js';
 import { ahTo, payloadOf, postBuffer, postTo, SQ_PSN, udQp } from './ud.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PortState, QpState } from '../../src/spec/index.js';
-import { dethOffset, dethQkey, Opcode } from '../../src/wire/index.js';
+import { PortState, QpState } from '../../src/device/ibta/index.js';
+import { dethOffset, dethQkey, Opcode } from '../../src/device/wire/index.js';
 import { Pair, pattern } from './pair.js';
 import { ahTo, craftDatagram, postBuffer, postTo, QKEY, type UdOptions, udQp } from './ud.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { QpState } from '../../src/spec/index.js';
+import { QpState } from '../../src/device/ibta/index.js';
 import { assertCompleted, Pair, pattern } from './pair.js';
 import { ahTo, postTo, udQp } from './ud.js';
 

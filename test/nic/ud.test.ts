@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AccessFlags, Mtu, QpState, QpType, WcFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/spec/index.js';
-import { dethOffset, dethQkey, dethSourceQp, getU16, Opcode } from '../../src/wire/index.js';
+import {
+  AccessFlags,
+  Mtu,
+  QpState,
+  QpType,
+  WcFlags,
+  WcOpcode,
+  WcStatus,
+  WrOpcode,
+} from '../../src/device/ibta/index.js';
+import { dethOffset, dethQkey, dethSourceQp, getU16, Opcode } from '../../src/device/wire/index.js';
 import { assertCompleted, assertStatuses, Pair, pattern, World } from './pair.js';
 import { SOLICITED, UNSIGNALLED } from './qp.js';
 import { ahTo, craftDatagram, HEADER_BYTES, payloadOf, postBuffer, postTo, QKEY, SQ_PSN, udQp } from './ud.js';

@@ -1,5 +1,13 @@
-import { AccessFlags, type AhAttr, type Gid, gidFromIp, QpState, QpType, WrOpcode } from '../../src/spec/index.js';
-import { crc32, createPath, dethOffset, sealIcrc, writeDeth } from '../../src/wire/index.js';
+import {
+  AccessFlags,
+  type AhAttr,
+  type Gid,
+  gidFromIp,
+  QpState,
+  QpType,
+  WrOpcode,
+} from '../../src/device/ibta/index.js';
+import { crc32, createPath, dethOffset, sealIcrc, writeDeth } from '../../src/device/wire/index.js';
 import type { QpOptions, TestHost, TestMr } from './host.js';
 import { craft, type Crafted } from './pair.js';
 import { ahAttrTo, type TestQp } from './qp.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { gidFromIp, Mtu, QpState, QpType } from '../../src/spec/index.js';
+import { gidFromIp, Mtu, QpState, QpType } from '../../src/device/ibta/index.js';
 import type { TestHost } from './host.js';
 import { Pair, pattern, statusName } from './pair.js';
 import { ahAttrTo, type TestQp } from './qp.js';

@@ -1,4 +1,4 @@
-import { AccessFlags, type MwType, WrOpcode } from '../../src/spec/index.js';
+import { AccessFlags, type MwType, WrOpcode } from '../../src/device/ibta/index.js';
 import type { TestHost, TestMr } from './host.js';
 import type { TestQp } from './qp.js';
 import { ALL_ACCESS, type SendRequest } from './rings.js';

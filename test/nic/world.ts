@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { SimulatedNetwork, type SimulatedNetworkOptions, type Verdict } from '../../src/link/simulated.js';
-import { Captured } from './packets.js';
+import { SimulatedNetwork, type SimulatedNetworkOptions, type Verdict } from '../../src/device/link/simulated/index.js';
 import { type HostOptions, TestHost } from './host.js';
+import { Captured } from './packets.js';
 
 export interface DriveOptions {
   /** Stops at this virtual time. Default: 100 s from now. */

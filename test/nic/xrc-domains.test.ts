@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Mtu, QpState, QpType, WrOpcode } from '../../src/spec/index.js';
+import { Mtu, QpState, QpType, WrOpcode } from '../../src/device/ibta/index.js';
 import { assertCompleted, Pair, pattern } from './pair.js';
 import { ahAttrTo, initAttr, rtsAttr } from './qp.js';
-import { type SendRequest } from './rings.js';
+import type { SendRequest } from './rings.js';
 
 const BYTES = 3000;
 

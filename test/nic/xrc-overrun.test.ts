@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EventType, Mtu, QpState, QpType, WcStatus, WrOpcode } from '../../src/spec/index.js';
+import { EventType, Mtu, QpState, QpType, WcStatus, WrOpcode } from '../../src/device/ibta/index.js';
+import type { TestHost } from './host.js';
 import { Pair } from './pair.js';
 import { ahAttrTo, initAttr, rtsAttr, type TestQp } from './qp.js';
-import type { TestHost } from './host.js';
 
 const TIMES = { timeout: 8, retryCnt: 1, rnrRetry: 1 };
 

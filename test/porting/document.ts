@@ -7,7 +7,7 @@ import { type Fragment, fragmentSources } from './fragments/index.js';
 import { ownNames } from './own.js';
 import type { Answer, Area, Entry } from './table.js';
 
-const ROOT = new URL('../../../', import.meta.url);
+const ROOT = new URL('../../..', import.meta.url);
 
 /** Where the document is, and where the parts of it that are written by hand. */
 export const DOCUMENT = fileURLToPath(new URL('docs/porting.md', ROOT));

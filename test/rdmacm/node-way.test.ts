@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { SoftContext } from '../../src/api/soft/driver/context.js';
 import {
   alloc,
   connect,
@@ -15,7 +16,6 @@ import {
   SimulatedCluster,
   WcStatus,
 } from '../../src/index.js';
-import { SoftContext } from '../../src/soft/driver/context.js';
 import { ACTIVE, assertErrno, assertRejects, message, PASSIVE, PORT, textOf } from './support.js';
 
 interface Sides extends Disposable {

@@ -5,10 +5,11 @@ import { describe, it } from 'node:test';
 import { compileFunction } from 'node:vm';
 import ts from 'typescript';
 import * as verbena from '../../src/index.js';
+import { type Sim, type SimHost, simulate } from '../../src/api/sim/index.js';
 import {
   alloc,
-  type CmId,
   CmEventType,
+  type CmId,
   type Connection,
   type FullAddress,
   type Listener,
@@ -17,7 +18,6 @@ import {
   SendFlags,
   WcStatus,
 } from '../../src/index.js';
-import { type Sim, type SimHost, simulate } from '../../src/sim/index.js';
 import { ROOT } from '../cli/tool.js';
 
 const SERVER = { host: 'server', port: 7174 } as const;

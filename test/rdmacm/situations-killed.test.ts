@@ -10,7 +10,7 @@ import {
   openDevice,
   PortSpace,
 } from '../../src/index.js';
-import { Program } from '../soft/support/programs.js';
+import { Program } from '../hosting/programs.js';
 import { loopback } from '../support/loopback.js';
 import { type Step, STEPS } from './situations-steps.js';
 import { PORT } from './support.js';

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { WcStatus } from '../../src/index.js';
 import {
   type PacketMatch,
   type Rule,
   type RuleMatch,
   type Sim,
-  Sim as Simulation,
   simulate,
-} from '../../src/sim/index.js';
+  Sim as Simulation,
+} from '../../src/api/sim/index.js';
+import { WcStatus } from '../../src/index.js';
 import { connected, failureOf, send } from './support.js';
 
 /** How often SENDs left, and what became of them, when a rule is applied to a message. */

@@ -1,4 +1,4 @@
-import { EventType, QpState } from '../../src/spec/index.js';
+import { EventType, QpState } from '../../src/device/ibta/index.js';
 import type { TestHost } from '../nic/host.js';
 import type { Connection, HostMemory } from './endpoint.js';
 import { check } from './failure.js';

@@ -1,5 +1,5 @@
-import { AccessFlags } from '../../src/spec/index.js';
-import type { SeededRandom } from '../../src/link/index.js';
+import { AccessFlags } from '../../src/device/ibta/index.js';
+import type { SeededRandom } from '../../src/device/link/index.js';
 import type { TestHost, TestMr } from '../nic/host.js';
 import type { TestQp } from '../nic/qp.js';
 import { ALL_ACCESS, type DriverChannel, type DriverCq, type ReceiveRequest } from '../nic/rings.js';

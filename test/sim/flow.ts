@@ -1,5 +1,5 @@
-import { ackTimeoutUs, QpState, rnrTimerUs, WcOpcode, WcStatus } from '../../src/spec/index.js';
-import type { SeededRandom } from '../../src/link/index.js';
+import { ackTimeoutUs, QpState, rnrTimerUs, WcOpcode, WcStatus } from '../../src/device/ibta/index.js';
+import type { SeededRandom } from '../../src/device/link/index.js';
 import { statusName } from '../nic/pair.js';
 import type { Completion } from '../nic/rings.js';
 import type { Connection, Endpoint } from './endpoint.js';

@@ -1,4 +1,6 @@
-import { WcStatus } from '../../src/spec/index.js';
+import { WcStatus } from '../../src/device/ibta/index.js';
+import { runWalkSeed } from '../walk/run.js';
+import { planWalk } from '../walk/steps.js';
 import { describePlan, planCm } from './cm/plan.js';
 import { runCmSeed } from './cm/run.js';
 import { type Figures, type Game, readable } from './game.js';
@@ -6,8 +8,6 @@ import { runSeed } from './run.js';
 import { describeRxe, planRxe, runRxeSeed } from './rxe-run.js';
 import { describeScenario, planScenario } from './scenario.js';
 import { transports } from './transport.js';
-import { runWalkSeed } from '../walk/run.js';
-import { planWalk } from '../walk/steps.js';
 
 /** A line for each transport that there was. */
 function transportLines(counts: Figures['counts']): string {

@@ -1,5 +1,5 @@
-import { EventType } from '../../src/spec/index.js';
-import type { SeededRandom } from '../../src/link/index.js';
+import { EventType } from '../../src/device/ibta/index.js';
+import type { SeededRandom } from '../../src/device/link/index.js';
 import type { TestHost, TestSrq } from '../nic/host.js';
 import { check } from './failure.js';
 

@@ -1,4 +1,4 @@
-import { WcFlags, WcOpcode } from '../../src/spec/index.js';
+import { WcFlags, WcOpcode } from '../../src/device/ibta/index.js';
 import type { Change } from './operation.js';
 
 /** What a receiver must see of a message that consumes a receive. */

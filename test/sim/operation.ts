@@ -1,4 +1,4 @@
-import { type WcOpcode, type WcStatus } from '../../src/spec/index.js';
+import type { WcOpcode, WcStatus } from '../../src/device/ibta/index.js';
 import type { Stretch } from './space.js';
 
 /** A change to the memory that a flow works on. */

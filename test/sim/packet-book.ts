@@ -1,11 +1,11 @@
-import type { PacketReceiver } from '../../src/link/link.js';
 import type {
   Happening,
   NetworkWatcher,
   SimulatedLink,
   SimulatedNetwork,
   SimulatedPacket,
-} from '../../src/link/index.js';
+} from '../../src/device/link/index.js';
+import type { PacketReceiver } from '../../src/device/link/link.js';
 import {
   Aeth,
   aethOffset,
@@ -17,7 +17,7 @@ import {
   OpcodeBit,
   opcodeBits,
   OpcodeService,
-} from '../../src/wire/index.js';
+} from '../../src/device/wire/index.js';
 
 /**
  * What a packet is to those who count: a request of a reliable service, its answer with data, one of the four kinds of

@@ -18,7 +18,7 @@ export async function playOnThreads(
   const play: Play = { ...work, begun };
   const stop = (): void => void Atomics.store(begun, 0, BigInt(work.runs));
   signal.addEventListener('abort', stop);
-  const player = new URL('player.js', import.meta.url);
+  const player = new URL('./player.js', import.meta.url);
   const threads = Array.from({ length: Math.min(jobs, work.runs) }, () => {
     const thread = new Worker(player, { workerData: play });
     // A player says nothing else.

@@ -1,4 +1,4 @@
-import { WcOpcode, WcStatus } from '../../src/spec/index.js';
+import { WcOpcode, WcStatus } from '../../src/device/ibta/index.js';
 
 /** The completions that the programs of one host have polled. */
 export class Polled {

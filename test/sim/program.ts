@@ -1,9 +1,9 @@
-import type { SeededRandom } from '../../src/link/index.js';
+import type { SeededRandom } from '../../src/device/link/index.js';
 import type { Completion, DriverCq } from '../nic/rings.js';
 import type { HostMemory } from './endpoint.js';
 import { check } from './failure.js';
-import { Polled } from './polled.js';
 import type { Flow } from './flow.js';
+import { Polled } from './polled.js';
 import { isReceive } from './receive-pool.js';
 import type { Receiver } from './receiver.js';
 

@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../../src/link/index.js';
+import type { SeededRandom } from '../../src/device/link/index.js';
 import type { Completion, DriverQueue, ReceiveRequest } from '../nic/rings.js';
 import type { Connection } from './endpoint.js';
 import { check } from './failure.js';

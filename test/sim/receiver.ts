@@ -1,5 +1,5 @@
-import { type Gid, isIpv4Gid, WcStatus } from '../../src/spec/index.js';
-import { GRH_BYTES } from '../../src/wire/index.js';
+import { type Gid, isIpv4Gid, WcStatus } from '../../src/device/ibta/index.js';
+import { GRH_BYTES } from '../../src/device/wire/index.js';
 import { statusName } from '../nic/pair.js';
 import type { Completion } from '../nic/rings.js';
 import type { Deliveries } from './deliveries.js';

@@ -1,5 +1,5 @@
-import { Mtu, mtuBytes, SendFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/spec/index.js';
-import type { SeededRandom } from '../../src/link/index.js';
+import { Mtu, mtuBytes, SendFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/device/ibta/index.js';
+import type { SeededRandom } from '../../src/device/link/index.js';
 import { ahAttrTo } from '../nic/qp.js';
 import type { SendRequest, Sge } from '../nic/rings.js';
 import { QKEY } from '../nic/ud.js';

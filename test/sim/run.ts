@@ -1,6 +1,6 @@
-import { AccessFlags, QpState } from '../../src/spec/index.js';
-import { SeededRandom, SimulatedNetwork } from '../../src/link/index.js';
-import { CommandError } from '../../src/nic/index.js';
+import { AccessFlags, QpState } from '../../src/device/ibta/index.js';
+import { SeededRandom, SimulatedNetwork } from '../../src/device/link/index.js';
+import { CommandError } from '../../src/device/nic/index.js';
 import { TestHost } from '../nic/host.js';
 import { Captured } from '../nic/packets.js';
 import type { ConnectOptions } from '../nic/qp.js';

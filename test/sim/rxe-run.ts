@@ -1,5 +1,5 @@
-import { Mtu, mtuBytes, WcStatus, WrOpcode } from '../../src/spec/index.js';
-import { SeededRandom } from '../../src/link/index.js';
+import { Mtu, mtuBytes, WcStatus, WrOpcode } from '../../src/device/ibta/index.js';
+import { SeededRandom } from '../../src/device/link/index.js';
 import { Captured } from '../nic/packets.js';
 import { pattern } from '../nic/pair.js';
 import type { TestQp } from '../nic/qp.js';

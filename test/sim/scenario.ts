@@ -1,5 +1,5 @@
-import { Mtu, mtuBytes } from '../../src/spec/index.js';
-import { type LinkConditions, SeededRandom } from '../../src/link/index.js';
+import { Mtu, mtuBytes } from '../../src/device/ibta/index.js';
+import { type LinkConditions, SeededRandom } from '../../src/device/link/index.js';
 import { type Forbidden, type Transport, TRANSPORTS } from './transport.js';
 
 /** What one seed stands for: who is connected to whom, how, over what kind of network, and what goes wrong. */

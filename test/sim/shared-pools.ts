@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../../src/link/index.js';
+import type { SeededRandom } from '../../src/device/link/index.js';
 import type { TestHost, TestSrq } from '../nic/host.js';
 import type { DriverChannel, DriverCq, ReceiveRequest } from '../nic/rings.js';
 import { LimitWatch } from './limit-watch.js';

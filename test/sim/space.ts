@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../../src/link/index.js';
+import type { SeededRandom } from '../../src/device/link/index.js';
 import type { TestMr } from '../nic/host.js';
 import type { Sge } from '../nic/rings.js';
 

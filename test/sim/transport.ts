@@ -1,4 +1,4 @@
-import { AccessFlags, type QpAttr, QpState, QpType } from '../../src/spec/index.js';
+import { AccessFlags, type QpAttr, QpState, QpType } from '../../src/device/ibta/index.js';
 import { type ConnectOptions, initAttr, type Peer, rtrAttr, rtsAttr } from '../nic/qp.js';
 import { ucRtrAttr } from '../nic/uc.js';
 import { HEADER_BYTES, QKEY } from '../nic/ud.js';

@@ -1,5 +1,5 @@
-import { MwType, WrOpcode } from '../../src/spec/index.js';
-import type { SeededRandom } from '../../src/link/index.js';
+import { MwType, WrOpcode } from '../../src/device/ibta/index.js';
+import type { SeededRandom } from '../../src/device/link/index.js';
 import type { TestHost, TestMr } from '../nic/host.js';
 import type { SendRequest } from '../nic/rings.js';
 import { bindRequest, type TestMw, window } from '../nic/windows.js';

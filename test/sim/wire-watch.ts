@@ -1,4 +1,5 @@
-import type { SimulatedPacket } from '../../src/link/index.js';
+import { mtuBytes } from '../../src/device/ibta/index.js';
+import type { SimulatedPacket } from '../../src/device/link/index.js';
 import {
   Aeth,
   aethMsn,
@@ -10,8 +11,7 @@ import {
   dethQkey,
   OpcodeBit,
   opcodeBits,
-} from '../../src/wire/index.js';
-import { mtuBytes } from '../../src/spec/index.js';
+} from '../../src/device/wire/index.js';
 import type { TestHost } from '../nic/host.js';
 import type { TestQp } from '../nic/qp.js';
 import { QKEY } from '../nic/ud.js';

@@ -1,5 +1,5 @@
-import { AccessFlags, MwType, WcStatus, WrOpcode } from '../../src/spec/index.js';
-import type { SeededRandom } from '../../src/link/index.js';
+import { AccessFlags, MwType, WcStatus, WrOpcode } from '../../src/device/ibta/index.js';
+import type { SeededRandom } from '../../src/device/link/index.js';
 import type { TestHost, TestMr } from '../nic/host.js';
 import { hi32, lo32, type SendRequest, type Sge } from '../nic/rings.js';
 import { BINDABLE, bindRequest, incRkey, REMOTE_ALL, window } from '../nic/windows.js';

@@ -1,8 +1,8 @@
 /** What programs that are gone have left on the machine. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inboxDirectory } from '../../src/link/local-directory.js';
-import { statisticsDirectory } from '../../src/soft/statistics-file.js';
+import { inboxDirectory } from '../../src/machine/links/local/local-directory.js';
+import { statisticsDirectory } from '../../src/machine/statistics/statistics-file.js';
 import { NET } from '../support/loopback.js';
 
 const ROCE_PORT = 4791;

@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { nativeHostProblem } from '../../src/host/index.js';
+import { nativeHostProblem } from '../../src/machine/system/index.js';
+import { readOptions } from '../support/command-line.js';
 import { lanePlans } from './lanes.js';
 import { figuresOf, textOf } from './report.js';
 import { clockProblem, Room, ROOM_CLIENT, ROOM_SERVER, roomProblem } from './room.js';
 import { Soak } from './soak.js';
 import { TimeOfDay } from './time-of-day.js';
-import { readOptions } from '../support/command-line.js';
 
 const HELP = `Real programs over sockets and shared memory, which are killed, stopped, slowed, squeezed, deprived of their addresses,
 disks and threads at moments of chance, while all that they say to each other is checked: every byte, each message and

@@ -1,6 +1,6 @@
 /** Makes the socket buffers of this process as small as they can be: without root, and for nobody else. */
 import { readdirSync, readlinkSync } from 'node:fs';
-import { nativeHost } from '../../src/host/index.js';
+import { nativeHost } from '../../src/machine/system/index.js';
 
 const SOL_SOCKET = 1;
 const SO_TYPE = 3;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
+import { CmEventType, gidFromIp, nameOf } from '../../src/device/ibta/index.js';
+import { CmAttribute, decodeCmMessage } from '../../src/device/wire/index.js';
 import { administer, QpState, SimulatedCluster, WcStatus } from '../../src/index.js';
-import { CmEventType, gidFromIp, nameOf } from '../../src/spec/index.js';
-import { CmAttribute, decodeCmMessage } from '../../src/wire/index.js';
 import { CmSide, connectSides } from '../cm/support/device.js';
-import { type Hosting, HOSTINGS, openContexts } from './support/pair.js';
 import { NET } from '../support/loopback.js';
+import { type Hosting, HOSTINGS, openContexts } from './support/pair.js';
 
 const { CONNECT_REQUEST, ESTABLISHED, DISCONNECTED, DEVICE_REMOVAL, REJECTED, TIMEWAIT_EXIT, UNREACHABLE } =
   CmEventType;

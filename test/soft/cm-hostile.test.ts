@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { CmEventType } from '../../src/device/ibta/index.js';
+import { type CmMessage, decodeCmMessage, Opcode } from '../../src/device/wire/index.js';
 import { SimulatedCluster, WcStatus } from '../../src/index.js';
-import { CmEventType } from '../../src/spec/index.js';
-import { type CmMessage, decodeCmMessage, Opcode } from '../../src/wire/index.js';
-import type { Choices } from '../fuzz/random.js';
-import { craftDatagram } from '../nic/ud.js';
 import { CmSide, connectSides } from '../cm/support/device.js';
 import { Attacker, overhear, strangers, withSeed } from '../cm/support/fuzz.js';
+import type { Choices } from '../fuzz/random.js';
+import { craftDatagram } from '../nic/ud.js';
 
 const PACKETS = 4000;
 const GSI_QKEY = 0x80010000;

@@ -3,8 +3,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { gidFromIp, SendFlags, WcStatus, WrOpcode } from '../../src/index.js';
-import { SeededRandom } from '../../src/link/index.js';
+import { SeededRandom } from '../../src/device/link/index.js';
 import {
   BTH_BYTES,
   crc32,
@@ -14,9 +13,10 @@ import {
   sealIcrc,
   writeBth,
   writeReth,
-} from '../../src/wire/index.js';
-import { drainOne, Pair, pattern, type Side } from './support/pair.js';
+} from '../../src/device/wire/index.js';
+import { gidFromIp, SendFlags, WcStatus, WrOpcode } from '../../src/index.js';
 import { NET } from '../support/loopback.js';
+import { drainOne, Pair, pattern, type Side } from './support/pair.js';
 
 const SEED = Number(process.env['VERBENA_SEED'] ?? 20260901);
 const DATAGRAMS = 400;

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { isShared } from '../../src/host/index.js';
 import {
   AccessFlags,
   alloc,
@@ -11,6 +10,9 @@ import {
   WcStatus,
   WrOpcode,
 } from '../../src/index.js';
+import { isShared } from '../../src/machine/system/index.js';
+import { loopback, NET } from '../support/loopback.js';
+import { collector, foreign, isTaken, type Origin, ORIGINS, THEFTS, wasmMemory } from '../support/memory.js';
 import {
   ALL_ACCESS,
   connect,
@@ -24,8 +26,6 @@ import {
   pattern,
   type Side,
 } from './support/pair.js';
-import { loopback, NET } from '../support/loopback.js';
-import { collector, foreign, isTaken, type Origin, ORIGINS, THEFTS, wasmMemory } from '../support/memory.js';
 
 const { SIGNALED } = SendFlags;
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { canNailDown } from '../../src/host/index.js';
 import {
   AccessFlags,
   AdviseMrAdvice,
@@ -12,9 +11,10 @@ import {
   WcStatus,
   WrOpcode,
 } from '../../src/index.js';
-import { ALL_ACCESS, drainOne, HOSTINGS, Pair, pattern } from './support/pair.js';
+import { canNailDown } from '../../src/machine/system/index.js';
 import { NET } from '../support/loopback.js';
 import { collector } from '../support/memory.js';
+import { ALL_ACCESS, drainOne, HOSTINGS, Pair, pattern } from './support/pair.js';
 
 const { ZERO_BASED, LOCAL_WRITE, ON_DEMAND } = AccessFlags;
 

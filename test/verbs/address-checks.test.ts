@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { gidFromIp } from '../../src/spec/index.js';
-import { ahProblem, completeAhAttr } from '../../src/verbs/index.js';
+import { ahProblem, completeAhAttr } from '../../src/api/verbs/index.js';
+import { gidFromIp } from '../../src/device/ibta/index.js';
 
 const dgid = gidFromIp('127.0.0.2');
 const attr = completeAhAttr({ grh: { dgid } });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { highWord, isAddress, isU32, isWrId, joinWords, joinWordsNumber, lowWord } from '../../src/verbs/index.js';
+import { highWord, isAddress, isU32, isWrId, joinWords, joinWordsNumber, lowWord } from '../../src/api/verbs/index.js';
 
 const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
 const safe = fc.maxSafeNat();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { CreateCqAttrFlags, WC_STANDARD_FLAGS, WcExFlags } from '../../src/spec/index.js';
-import { cqeProblem, cqFlagsProblem, moderationProblem } from '../../src/verbs/index.js';
+import { cqeProblem, cqFlagsProblem, moderationProblem } from '../../src/api/verbs/index.js';
+import { CreateCqAttrFlags, WC_STANDARD_FLAGS, WcExFlags } from '../../src/device/ibta/index.js';
 
 describe('the size of a CQ', () => {
   it('runs from 1 to the device’s largest', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { nameOf, type QpCap, QpType, WrOpcode } from '../../src/spec/index.js';
-import { datagramProblem, sendProblem, xrcProblem } from '../../src/verbs/index.js';
+import { datagramProblem, sendProblem, xrcProblem } from '../../src/api/verbs/index.js';
+import { nameOf, type QpCap, QpType, WrOpcode } from '../../src/device/ibta/index.js';
 
 const cap: QpCap = { maxSendWr: 16, maxRecvWr: 16, maxSendSge: 2, maxRecvSge: 2, maxInlineData: 32 };
 const rdma = { remoteAddr: 0x2000n, rkey: 9 };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { WrOpcode } from '../../src/spec/index.js';
-import { adviceFor, invalid, PostError, refuse, VerbsError } from '../../src/verbs/index.js';
+import { adviceFor, invalid, PostError, refuse, VerbsError } from '../../src/api/verbs/index.js';
+import { WrOpcode } from '../../src/device/ibta/index.js';
 
 const problem = { errno: 'ENOMEM', message: 'the send queue is full', advice: 'Poll the send CQ' } as const;
 

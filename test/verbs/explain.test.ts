@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { explain, type Explainable, formatMicroseconds } from '../../src/api/verbs/index.js';
 import {
   Errno,
   MwBindReason,
@@ -10,8 +11,7 @@ import {
   WcStatus,
   WrOpcode,
   XrcSrqReason,
-} from '../../src/spec/index.js';
-import { explain, type Explainable, formatMicroseconds } from '../../src/verbs/index.js';
+} from '../../src/device/ibta/index.js';
 
 const ADDR_HI = 0x7f3a;
 const ADDR_LO = 0x8000_1000 | 0;

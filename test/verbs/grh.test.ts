@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { formatGid, type Gid, gidFromIp, GidType, ipFromGid, WcFlags } from '../../src/spec/index.js';
-import { ahAttrFromWc, type GidEntry, parseGrh } from '../../src/verbs/index.js';
+import { ahAttrFromWc, type GidEntry, parseGrh } from '../../src/api/verbs/index.js';
+import { formatGid, type Gid, gidFromIp, GidType, ipFromGid, WcFlags } from '../../src/device/ibta/index.js';
 
 const UDP = 17;
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { MwType, QpType, SendFlags } from '../../src/spec/index.js';
 import {
   adviseProblem,
   ahAttrFromWc,
@@ -22,7 +21,8 @@ import {
   srqModifyProblem,
   srqRecvProblem,
   wrFlagsProblem,
-} from '../../src/verbs/index.js';
+} from '../../src/api/verbs/index.js';
+import { MwType, QpType, SendFlags } from '../../src/device/ibta/index.js';
 
 const NO_OBJECTS: readonly unknown[] = [undefined, null, 7, 7n, 'text', true, Symbol('x'), () => 1];
 const untyped = (value: unknown): never => value as never; // what a program without types may pass

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { VerbsError } from '../../src/api/verbs/index.js';
 import {
   alloc,
   connect,
@@ -10,7 +11,6 @@ import {
   PortSpace,
   QpType,
 } from '../../src/index.js';
-import { VerbsError } from '../../src/verbs/index.js';
 import { loopback } from '../support/loopback.js';
 
 const untyped = (value: unknown): never => value as never; // what a program without types may pass

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { PlacementType, type QpCap, QpType, SelectivityLevel, SendFlags, WrOpcode } from '../../src/spec/index.js';
-import { flushProblem, sendProblem } from '../../src/verbs/index.js';
+import { flushProblem, sendProblem } from '../../src/api/verbs/index.js';
+import {
+  PlacementType,
+  type QpCap,
+  QpType,
+  SelectivityLevel,
+  SendFlags,
+  WrOpcode,
+} from '../../src/device/ibta/index.js';
 
 const cap: QpCap = { maxSendWr: 16, maxRecvWr: 16, maxSendSge: 2, maxRecvSge: 2, maxInlineData: 32 };
 const rdma = { remoteAddr: 0x2000n, rkey: 9 };

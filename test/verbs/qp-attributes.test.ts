@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { gidFromIp, QpState } from '../../src/spec/index.js';
-import { completeQpAttr, modifyProblem } from '../../src/verbs/index.js';
+import { completeQpAttr, modifyProblem } from '../../src/api/verbs/index.js';
+import { gidFromIp, QpState } from '../../src/device/ibta/index.js';
 
 describe('attributes of modify', () => {
   const dgid = gidFromIp('127.0.0.2');

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { nameOf, QpCreateFlags, QpCreateSendOpsFlags, QpType, SrqType, WrOpcode } from '../../src/spec/index.js';
 import {
   hasReceiveQueue,
   qpInitProblem,
@@ -8,7 +7,8 @@ import {
   sendOpOf,
   sendOpProblem,
   sendOpsOf,
-} from '../../src/verbs/index.js';
+} from '../../src/api/verbs/index.js';
+import { nameOf, QpCreateFlags, QpCreateSendOpsFlags, QpType, SrqType, WrOpcode } from '../../src/device/ibta/index.js';
 
 const { RC, UC, UD, RAW_PACKET, XRC_SEND, XRC_RECV } = QpType;
 const sendCq = {};

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { defaultQpCap, queueFullProblem, recvProblem, srqRecvProblem } from '../../src/verbs/index.js';
+import { defaultQpCap, queueFullProblem, recvProblem, srqRecvProblem } from '../../src/api/verbs/index.js';
 
 describe('a receive request', () => {
   const cap = { ...defaultQpCap, maxRecvSge: 2 };

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { AccessFlags, AdviseMrAdvice, AdviseMrFlags, ReregMrFlags } from '../../src/spec/index.js';
 import {
   accessProblem,
   adviseProblem,
@@ -10,7 +9,8 @@ import {
   pieceOfRegionProblem,
   reregFlagsOf,
   reregProblem,
-} from '../../src/verbs/index.js';
+} from '../../src/api/verbs/index.js';
+import { AccessFlags, AdviseMrAdvice, AdviseMrFlags, ReregMrFlags } from '../../src/device/ibta/index.js';
 
 const { LOCAL_WRITE, REMOTE_WRITE, REMOTE_READ, REMOTE_ATOMIC, ON_DEMAND, RELAXED_ORDERING, ZERO_BASED } = AccessFlags;
 const supported = LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ | REMOTE_ATOMIC;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Resource } from '../../src/verbs/index.js';
+import { Resource } from '../../src/api/verbs/index.js';
 
 /** A resource that writes down what happens to it. */
 class Probe extends Resource {

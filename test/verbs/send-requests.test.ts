@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { nameOf, type QpCap, QpState, QpType, SendFlags, WrOpcode } from '../../src/spec/index.js';
 import {
   hasOpcode,
   mayBeInline,
@@ -8,7 +7,8 @@ import {
   recvStateProblem,
   sendProblem,
   sendStateProblem,
-} from '../../src/verbs/index.js';
+} from '../../src/api/verbs/index.js';
+import { nameOf, type QpCap, QpState, QpType, SendFlags, WrOpcode } from '../../src/device/ibta/index.js';
 
 const cap: QpCap = { maxSendWr: 16, maxRecvWr: 16, maxSendSge: 2, maxRecvSge: 2, maxInlineData: 32 };
 const MAX_MESSAGE = 2 ** 31;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { QpCap } from '../../src/spec/index.js';
-import { capProblem, completeQpCap, defaultQpCap } from '../../src/verbs/index.js';
+import { capProblem, completeQpCap, defaultQpCap } from '../../src/api/verbs/index.js';
+import type { QpCap } from '../../src/device/ibta/index.js';
 
 describe('queue sizes', () => {
   const device = { maxQpWr: 100, maxSge: 4 };

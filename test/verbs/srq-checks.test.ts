@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { SrqType } from '../../src/spec/index.js';
-import { completeSrqInit, srqInitProblem, srqModifyProblem } from '../../src/verbs/index.js';
+import { completeSrqInit, srqInitProblem, srqModifyProblem } from '../../src/api/verbs/index.js';
+import { SrqType } from '../../src/device/ibta/index.js';
 
 const device = { maxSrqWr: 100, maxSrqSge: 4 };
 type Init = Parameters<typeof srqInitProblem>[0];

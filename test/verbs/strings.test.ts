@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import * as spec from '../../src/spec/index.js';
-import * as verbs from '../../src/verbs/index.js';
+import * as spec from '../../src/device/ibta/index.js';
+import * as verbs from '../../src/api/verbs/index.js';
 
 const tables: readonly [string, (value: number) => string, Readonly<Record<string, number>>][] = [
   ['wcStatusStr', verbs.wcStatusStr, spec.WcStatus],

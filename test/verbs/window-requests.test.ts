@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { AccessFlags, MwType, type QpCap, QpType, SendFlags, WrOpcode } from '../../src/spec/index.js';
-import { bindMwProblem, bindRequestProblem, incRkey, sendProblem } from '../../src/verbs/index.js';
+import { bindMwProblem, bindRequestProblem, incRkey, sendProblem } from '../../src/api/verbs/index.js';
+import { AccessFlags, MwType, type QpCap, QpType, SendFlags, WrOpcode } from '../../src/device/ibta/index.js';
 
 const cap: QpCap = { maxSendWr: 16, maxRecvWr: 16, maxSendSge: 2, maxRecvSge: 2, maxInlineData: 32 };
 const pd = {};

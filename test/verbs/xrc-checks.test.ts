@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { XrcdOpenFlags } from '../../src/spec/index.js';
-import { openQpProblem, xrcdProblem } from '../../src/verbs/index.js';
+import { openQpProblem, xrcdProblem } from '../../src/api/verbs/index.js';
+import { XrcdOpenFlags } from '../../src/device/ibta/index.js';
 
 const { CREAT, EXCL } = XrcdOpenFlags;
 

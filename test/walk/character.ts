@@ -1,4 +1,4 @@
-import { SeededRandom } from '../../src/link/index.js';
+import { SeededRandom } from '../../src/device/link/index.js';
 
 /** How the programs of a walk are: most know what they do, so that connections live long, some do not. */
 export interface Character {

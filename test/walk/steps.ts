@@ -1,4 +1,4 @@
-import { SeededRandom } from '../../src/link/index.js';
+import { SeededRandom } from '../../src/device/link/index.js';
 import { actions } from './actions.js';
 import { characterOf } from './character.js';
 

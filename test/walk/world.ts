@@ -1,13 +1,13 @@
+import { SeededRandom } from '../../src/device/link/index.js';
+import { PERFECT_CONDITIONS } from '../../src/device/link/simulated/conditions.js';
 import { nameOf, QpState, QpType, SimulatedCluster, VerbsError, WcStatus, WrOpcode } from '../../src/index.js';
-import { SeededRandom } from '../../src/link/index.js';
-import { PERFECT_CONDITIONS } from '../../src/link/simulation/conditions.js';
+import { Captured } from '../nic/packets.js';
 import { check } from '../sim/failure.js';
 import { PacketBook } from '../sim/packet-book.js';
-import { Captured } from '../nic/packets.js';
 import { type Character, characterOf } from './character.js';
 import { Claims } from './claims.js';
-import { Hopes } from './datagrams.js';
 import type { Ledger } from './completions.js';
+import { Hopes } from './datagrams.js';
 import { mostIn, readEvents } from './events.js';
 import { consider, considerReceive, fit, isReliable, mayEndOwn, mayEndPeer, targetOf } from './judge.js';
 import { closeBind, closeInvalidation, unsettle } from './key-ledger.js';

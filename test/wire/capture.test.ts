@@ -9,7 +9,7 @@ import {
   pcapngHeader,
   pcapngPacket,
   readCapture,
-} from '../../src/wire/index.js';
+} from '../../src/device/wire/index.js';
 import { goldenFile, goldenNames } from './golden.js';
 import { bytesOf, checkProperty } from './support.js';
 

@@ -9,7 +9,7 @@ import {
   decodeCmMessage,
   encodeCmMessage,
   MAD_BYTES,
-} from '../../src/wire/index.js';
+} from '../../src/device/wire/index.js';
 import { checkProperty } from './support.js';
 
 const rtu: CmRtu = {

@@ -2,7 +2,7 @@
  * Where the fields of the connection manager's messages lie, written from PROTOCOL.md 4.2 in its own way: bytes after the
  * MAD header, `[high:low]` for bits of the number that the bytes make, 7 or 31 being the first on the wire.
  */
-import { CmAttribute } from '../../src/wire/index.js';
+import { CmAttribute } from '../../src/device/wire/index.js';
 
 type Fields = Readonly<Record<string, string>>;
 

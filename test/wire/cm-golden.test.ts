@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { gidFromIp, nameOf, PortSpace, RDMA_UDP_QKEY, RejectReason } from '../../src/spec/index.js';
+import { gidFromIp, nameOf, PortSpace, RDMA_UDP_QKEY, RejectReason } from '../../src/device/ibta/index.js';
 import {
   CmAttribute,
   type CmMessage,
@@ -8,7 +8,7 @@ import {
   encodeCmMessage,
   readCmaHeader,
   splitServiceId,
-} from '../../src/wire/index.js';
+} from '../../src/device/wire/index.js';
 import { goldenPackets } from './golden.js';
 import { decoded } from './support.js';
 

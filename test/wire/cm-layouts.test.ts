@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { nameOf } from '../../src/spec/index.js';
+import { nameOf } from '../../src/device/ibta/index.js';
 import {
   CM_PRIVATE_DATA_BYTES,
   CmAttribute,
@@ -10,7 +10,7 @@ import {
   encodeCmMessage,
   MAD_BYTES,
   MAD_HEADER_BYTES,
-} from '../../src/wire/index.js';
+} from '../../src/device/wire/index.js';
 import { bitOwners, documented } from './cm-document.js';
 import { checkProperty } from './support.js';
 

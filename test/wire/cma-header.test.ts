@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { gidFromIp, PortSpace } from '../../src/spec/index.js';
+import { gidFromIp, PortSpace } from '../../src/device/ibta/index.js';
 import {
   CMA_HEADER_BYTES,
   type CmaHeader,
@@ -9,7 +9,7 @@ import {
   serviceId,
   splitServiceId,
   writeCmaHeader,
-} from '../../src/wire/index.js';
+} from '../../src/device/wire/index.js';
 import { bytesOf, checkProperty } from './support.js';
 
 const ZEROS_12 = '00'.repeat(12);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as zlib from 'node:zlib';
 import fc from 'fast-check';
-import { crc32 } from '../../src/wire/index.js';
+import { crc32 } from '../../src/device/wire/index.js';
 import { checkProperty } from './support.js';
 
 describe('crc32', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { crc32, datagramIcrc, encodePacket, IcrcVerifier, sealIcrc } from '../../src/wire/index.js';
+import { crc32, datagramIcrc, encodePacket, IcrcVerifier, sealIcrc } from '../../src/device/wire/index.js';
 import { goldenNames, goldenOpcodes, goldenPackets } from './golden.js';
 import { decoded, metaOf, pathOf } from './support.js';
 

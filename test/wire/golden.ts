@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { parseFrame, readCapture, type RoceDatagram } from '../../src/wire/index.js';
+import { parseFrame, readCapture, type RoceDatagram } from '../../src/device/wire/index.js';
 
 /** One RoCE packet of a golden capture: BTH to ICRC, and what its IP and UDP headers said. */
 export interface GoldenPacket {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Gid, gidFromIp } from '../../src/spec/index.js';
+import { type Gid, gidFromIp } from '../../src/device/ibta/index.js';
 import {
   buildIpUdpHeader,
   GRH_BYTES,
@@ -8,7 +8,7 @@ import {
   PacketMeta,
   type RoceDatagram,
   writeGrhArea,
-} from '../../src/wire/index.js';
+} from '../../src/device/wire/index.js';
 import { goldenNames, goldenPackets } from './golden.js';
 
 const packets = goldenNames.flatMap(goldenPackets);

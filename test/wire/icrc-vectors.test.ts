@@ -8,7 +8,7 @@ import {
   type RoceDatagram,
   sealIcrc,
   storedIcrc,
-} from '../../src/wire/index.js';
+} from '../../src/device/wire/index.js';
 import { bytesOf, metaOf, pathOf } from './support.js';
 
 /** PROTOCOL.md 1.7. */

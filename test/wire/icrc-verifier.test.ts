@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { gidFromIp } from '../../src/spec/index.js';
-import { createPath, crc32, IcrcVerifier, type Path, sealIcrc } from '../../src/wire/index.js';
+import { gidFromIp } from '../../src/device/ibta/index.js';
+import { crc32, createPath, IcrcVerifier, type Path, sealIcrc } from '../../src/device/wire/index.js';
 import { checkProperty, ipv4Path, ipv6Path, metaOf } from './support.js';
 
 /** Bytes of any packet, with room for its ICRC; lengths are whole words, as in every RoCE packet. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { gidFromIp } from '../../src/spec/index.js';
+import { gidFromIp } from '../../src/device/ibta/index.js';
 import {
   buildIpUdpHeader,
-  createPath,
   crc32,
+  createPath,
   datagramAddresses,
   datagramIcrc,
   fillUdpChecksum,
@@ -18,7 +18,7 @@ import {
   type RoceDatagram,
   sealIcrc,
   storedIcrc,
-} from '../../src/wire/index.js';
+} from '../../src/device/wire/index.js';
 import { bytesOf, checkProperty, ipv4Path, ipv6Path } from './support.js';
 
 const IP_ID = 0x1234;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { MAD_HEADER_BYTES, type MadHeader, readMadHeader, writeMadHeader } from '../../src/wire/index.js';
+import { MAD_HEADER_BYTES, type MadHeader, readMadHeader, writeMadHeader } from '../../src/device/wire/index.js';
 import { bytesOf, checkProperty } from './support.js';
 
 const header: MadHeader = {

@@ -15,7 +15,7 @@ import {
   opcodeName,
   rethOffset,
   xrcethOffset,
-} from '../../src/wire/index.js';
+} from '../../src/device/wire/index.js';
 
 const PLACE = OpcodeBit.FIRST | OpcodeBit.MIDDLE | OpcodeBit.LAST | OpcodeBit.ONLY;
 const known = Object.entries(Opcode);

@@ -18,7 +18,7 @@ import {
   type Packet,
   rethOffset,
   xrcethOffset,
-} from '../../src/wire/index.js';
+} from '../../src/device/wire/index.js';
 import { bytesOf, checkProperty, decoded } from './support.js';
 
 const bits = (count: number) => fc.integer({ min: 0, max: 2 ** count - 1 });

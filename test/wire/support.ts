@@ -1,6 +1,6 @@
 import { type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { gidFromIp } from '../../src/spec/index.js';
+import { gidFromIp } from '../../src/device/ibta/index.js';
 import {
   createPath,
   decodePacket,
@@ -8,7 +8,7 @@ import {
   PacketMeta,
   type Path,
   type RoceDatagram,
-} from '../../src/wire/index.js';
+} from '../../src/device/wire/index.js';
 
 /** Checks a property under a seed that is printed; VERBENA_SEED repeats a run. */
 export function checkProperty<Values>(test: TestContext, property: fc.IProperty<Values>, numRuns = 300): void {

@@ -1,4 +1,4 @@
-import { Opcode } from '../../../src/wire/index.js';
+import { Opcode } from '../../../src/device/wire/index.js';
 import type { Fields } from '../forge.js';
 import type { Goal } from '../judge.js';
 import type { Mind, Secret } from '../mind.js';

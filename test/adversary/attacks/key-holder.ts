@@ -1,5 +1,5 @@
+import { Opcode } from '../../../src/device/wire/index.js';
 import type { Mr } from '../../../src/index.js';
-import { Opcode } from '../../../src/wire/index.js';
 import type { Goal } from '../judge.js';
 import type { Mind } from '../mind.js';
 import { ADVERSARY } from '../people.js';

@@ -1,7 +1,7 @@
+import { nodeGuid } from '../../../src/api/soft/driver/device-facts.js';
+import { gidFromIp } from '../../../src/device/ibta/index.js';
+import { type CmMessage, serviceId } from '../../../src/device/wire/index.js';
 import { PortSpace, RejectReason } from '../../../src/index.js';
-import { gidFromIp } from '../../../src/spec/index.js';
-import { nodeGuid } from '../../../src/soft/driver/device-facts.js';
-import { type CmMessage, serviceId } from '../../../src/wire/index.js';
 import { dreq, guidInfo, mra, rej, rep, req, rtu, sidrRep, sidrReq } from '../../cm/support/messages.js';
 import type { Goal } from '../judge.js';
 import type { Mind } from '../mind.js';

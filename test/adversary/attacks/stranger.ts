@@ -1,4 +1,4 @@
-import { Aeth, NakCode, Opcode, OpcodeService } from '../../../src/wire/index.js';
+import { Aeth, NakCode, Opcode, OpcodeService } from '../../../src/device/wire/index.js';
 import type { Fields } from '../forge.js';
 import type { Goal } from '../judge.js';
 import type { Mind } from '../mind.js';

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { type CmDevice, type CmDeviceEvent, cmDeviceOf } from '../../../src/api/soft/index.js';
+import { CmEventType, ipFromGid, nameOf, PortSpace } from '../../../src/device/ibta/index.js';
 import {
   AccessFlags,
   alloc,
@@ -13,8 +15,6 @@ import {
   type WorkCompletion,
   WrOpcode,
 } from '../../../src/index.js';
-import { type CmDevice, type CmDeviceEvent, cmDeviceOf } from '../../../src/soft/index.js';
-import { CmEventType, ipFromGid, nameOf, PortSpace } from '../../../src/spec/index.js';
 import { PORT } from './scenes.js';
 import { PARAMETERS } from './station.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { CmEventType, type Gid, gidFromIp, PortSpace, QpType } from '../../../src/spec/index.js';
-import { SeededRandom } from '../../../src/link/simulated.js';
-import { CmAttribute, type CmMessage, type CmRep, encodeCmMessage } from '../../../src/wire/index.js';
+import { CmEventType, type Gid, gidFromIp, PortSpace, QpType } from '../../../src/device/ibta/index.js';
+import { SeededRandom } from '../../../src/device/link/simulated/index.js';
+import { CmAttribute, type CmMessage, type CmRep, encodeCmMessage } from '../../../src/device/wire/index.js';
 import { dreq, mra, rej, rep, req, rtu, sidrReq } from './messages.js';
 import type { TestNetwork } from './network.js';
 import { PORT, type Scene, scene } from './scenes.js';

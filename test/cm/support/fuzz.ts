@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Gid, gidFromIp, PortSpace } from '../../../src/spec/index.js';
+import { type Gid, gidFromIp, PortSpace } from '../../../src/device/ibta/index.js';
 import {
   CmAttribute,
   type CmMessage,
@@ -7,7 +7,7 @@ import {
   encodeCmMessage,
   serviceId,
   writeCmaHeader,
-} from '../../../src/wire/index.js';
+} from '../../../src/device/wire/index.js';
 import { Choices } from '../../fuzz/random.js';
 import { goldenPackets } from '../../wire/golden.js';
 import { decoded } from '../../wire/support.js';

@@ -1,4 +1,4 @@
-import { type Gid, isIpv4Gid, PortSpace, RejectReason } from '../../../src/spec/index.js';
+import { type Gid, isIpv4Gid, PortSpace, RejectReason } from '../../../src/device/ibta/index.js';
 import {
   CmAttribute,
   type CmDreq,
@@ -12,7 +12,7 @@ import {
   type CmSidrReq,
   serviceId,
   writeCmaHeader,
-} from '../../../src/wire/index.js';
+} from '../../../src/device/wire/index.js';
 import { PORT } from './scenes.js';
 
 /** Messages as a peer writes them who is no connection manager. */

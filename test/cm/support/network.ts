@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { type AhAttr, formatGid, type Gid, gidFromIp, nameOf } from '../../../src/spec/index.js';
-import { CmAttribute, type CmMessage, decodeCmMessage, encodeCmMessage } from '../../../src/wire/index.js';
-import type { CmDatagram } from '../../../src/cm/index.js';
+import type { CmDatagram } from '../../../src/device/cm/index.js';
+import { type AhAttr, formatGid, type Gid, gidFromIp, nameOf } from '../../../src/device/ibta/index.js';
+import { CmAttribute, type CmMessage, decodeCmMessage, encodeCmMessage } from '../../../src/device/wire/index.js';
 import type { TestTimers } from './timers.js';
 
 /** A message put on the wire. */

@@ -1,5 +1,5 @@
-import { CmEventType } from '../../../src/spec/index.js';
-import type { CmQp } from '../../../src/cm/index.js';
+import type { CmQp } from '../../../src/device/cm/index.js';
+import { CmEventType } from '../../../src/device/ibta/index.js';
 import { Ghost, TestNetwork } from './network.js';
 import { Station, type StationOptions } from './station.js';
 

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import {
+  type CmCommandTable,
   type CmConnect,
+  type CmDatagram,
   type CmEvent,
   type CmHost,
   type CmLimits,
   type CmQp,
   ConnectionManager,
-  type CmCommandTable,
-  type CmDatagram,
   type Refusal,
-} from '../../../src/cm/index.js';
-import { SeededRandom } from '../../../src/link/simulated.js';
+} from '../../../src/device/cm/index.js';
 import {
   type AhAttr,
   CmEventType,
@@ -22,7 +21,8 @@ import {
   type QpAttr,
   QpState,
   QpType,
-} from '../../../src/spec/index.js';
+} from '../../../src/device/ibta/index.js';
+import { SeededRandom } from '../../../src/device/link/simulated/index.js';
 import type { Attached, TestNetwork } from './network.js';
 import { TestTimers } from './timers.js';
 

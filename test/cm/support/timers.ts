@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { CmTimers } from '../../../src/cm/index.js';
+import type { CmTimers } from '../../../src/device/cm/index.js';
 
 interface Timer {
   owner: { onTimer(): void } | undefined;

@@ -15,7 +15,7 @@ export function stemOf({ source, file }: Pick<ForeignCase, 'source' | 'file'>): 
 
 /** All mappings, by the stem of their file, which is also that of the inventory. */
 export async function loadMappings(): Promise<ReadonlyMap<string, Mapping>> {
-  const stems = readdirSync(new URL('.', import.meta.url))
+  const stems = readdirSync(new URL('./', import.meta.url))
     .filter((name) => name.endsWith('.js'))
     .map((name) => name.slice(0, -'.js'.length))
     .filter((stem) => !OTHERS.includes(stem))

@@ -10,7 +10,7 @@ const ENDING = '.test.js';
 const MAPPING = 'mapping';
 
 const titles: (readonly string[])[] = [];
-const suite = new URL('../', import.meta.url);
+const suite = new URL('..', import.meta.url);
 for (const name of readdirSync(suite).sort()) {
   if (!name.endsWith(ENDING)) continue;
   const stem = name.slice(0, -ENDING.length);

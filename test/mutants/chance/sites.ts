@@ -102,7 +102,7 @@ export function allSites(): Site[] {
   const src = new URL('src/', ROOT);
   return readdirSync(src, { recursive: true, encoding: 'utf8' })
     .map((path) => `src/${path.replaceAll('\\', '/')}`)
-    .filter((file) => file.endsWith('.ts') && !file.startsWith('src/cli/'))
+    .filter((file) => file.endsWith('.ts') && !file.startsWith('src/apps/cli/'))
     .sort()
     .flatMap((file) => sitesOf(file, readFileSync(new URL(file, ROOT), 'utf8')));
 }

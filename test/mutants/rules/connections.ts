@@ -1,9 +1,9 @@
 import type { Mutant } from '../mutant.js';
 
-const RULES = 'src/cm/connection-rules.ts';
-const RECEPTION = 'src/cm/reception.ts';
-const CONNECTION = 'src/cm/connection.ts';
-const GROUPS = 'src/rdmacm/multicast.ts';
+const RULES = 'src/device/cm/connections/connection-rules.ts';
+const RECEPTION = 'src/device/cm/reception.ts';
+const CONNECTION = 'src/device/cm/connections/connection.ts';
+const GROUPS = 'src/api/rdmacm/identifiers/multicast.ts';
 
 /** How two programs come together and part (PROTOCOL.md 4). */
 export const connections: readonly Mutant[] = [
@@ -42,7 +42,7 @@ export const connections: readonly Mutant[] = [
     name: 'cm-repeat',
     rule: 'a message is sent as often as max_cm_retries says, and no more',
     source: 'PROTOCOL.md 4.4',
-    file: 'src/cm/retransmission.ts',
+    file: 'src/device/cm/connections/retransmission.ts',
     from: 'this.#left -= 1;',
     to: '',
     games: ['cm', 'cm-faults'],
@@ -134,7 +134,7 @@ export const connections: readonly Mutant[] = [
     name: 'cm-port-taken',
     rule: "a port is one identifier's, unless all who have it share it and none listens",
     source: 'PROTOCOL.md 4.7',
-    file: 'src/cm/port-table.ts',
+    file: 'src/device/cm/tables/port-table.ts',
     from: 'const shared = reuseAddr && entry.listener === undefined && [...entry.holders.values()].every((it) => it.reuseAddr);',
     to: 'const shared = reuseAddr && entry.listener === undefined;',
     games: ['cm'],
@@ -161,7 +161,7 @@ export const connections: readonly Mutant[] = [
     name: 'cm-limits',
     rule: 'half-open connections, and those whose peers do not part, are limited',
     source: 'ARCHITECTURE.md',
-    file: 'src/cm/oldest-first.ts',
+    file: 'src/device/cm/tables/oldest-first.ts',
     from: 'if (this.#members.size <= this.limit) return;',
     to: 'return;',
     games: ['cm-floods'],
@@ -170,7 +170,7 @@ export const connections: readonly Mutant[] = [
     name: 'cm-oldest-first',
     rule: 'where there is no more room, the oldest goes: whoever answers at once is served',
     source: 'ARCHITECTURE.md',
-    file: 'src/cm/oldest-first.ts',
+    file: 'src/device/cm/tables/oldest-first.ts',
     from: 'const [oldest] = this.#members;',
     to: 'const oldest = member;',
     games: ['cm-floods'],
@@ -206,7 +206,7 @@ export const connections: readonly Mutant[] = [
     name: 'cm-answers',
     rule: 'of answers to questions for datagram queue pairs the oldest are forgotten',
     source: 'ARCHITECTURE.md',
-    file: 'src/cm/answered-requests.ts',
+    file: 'src/device/cm/connections/answered-requests.ts',
     from: 'if (this.#answers.size <= this.limit) return;',
     to: 'return;',
     games: ['cm-floods'],
@@ -215,7 +215,7 @@ export const connections: readonly Mutant[] = [
     name: 'cm-names',
     rule: 'what a peer calls a connection is forgotten with it',
     source: 'ARCHITECTURE.md',
-    file: 'src/cm/directory.ts',
+    file: 'src/device/cm/tables/directory.ts',
     from: 'if (this.#remoteQps.get(byQp) === connection) this.#remoteQps.delete(byQp);',
     to: '',
     games: ['cm-floods', 'cm'],

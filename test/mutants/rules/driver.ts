@@ -11,25 +11,25 @@ const ENDS: readonly { name: string; what: string; file: string; from: string }[
   {
     name: 'dereg-mr',
     what: 'a memory region',
-    file: 'memory-region.ts',
+    file: 'memory/memory-region.ts',
     from: `if (!this.#closed) this.context.endCommand('ibv_dereg_mr', 'deregMr', this.#handle);`,
   },
   {
     name: 'dealloc-mw',
     what: 'a memory window',
-    file: 'memory-window.ts',
+    file: 'memory/memory-window.ts',
     from: `if (!this.#forfeited) this.context.endCommand('ibv_dealloc_mw', 'deallocMw', this.#handle);`,
   },
   {
     name: 'destroy-channel',
     what: 'a completion channel',
-    file: 'completion-channel.ts',
+    file: 'completions/completion-channel.ts',
     from: `this.context.endCommand('ibv_destroy_comp_channel', 'destroyCompChannel', this.handle);`,
   },
   {
     name: 'destroy-cq',
     what: 'a completion queue',
-    file: 'completion-queue.ts',
+    file: 'completions/completion-queue.ts',
     from: `this.context.endCommand('ibv_destroy_cq', 'destroyCq', this.cqn);`,
   },
   {
@@ -41,7 +41,7 @@ const ENDS: readonly { name: string; what: string; file: string; from: string }[
   {
     name: 'destroy-srq',
     what: 'a shared receive queue',
-    file: 'shared-receive-queue.ts',
+    file: 'posting/shared-receive-queue.ts',
     from: `this.context.endCommand('ibv_destroy_srq', 'destroySrq', this.srqn);`,
   },
   {
@@ -53,13 +53,13 @@ const ENDS: readonly { name: string; what: string; file: string; from: string }[
   {
     name: 'destroy-qp',
     what: 'a queue pair',
-    file: 'queue-pair.ts',
+    file: 'posting/queue-pair.ts',
     from: `this.context.endCommand('ibv_destroy_qp', 'destroyQp', this.qpNum);`,
   },
   {
     name: 'destroy-xrc-target',
     what: 'the target of an extended reliable connection, with the last who holds it,',
-    file: 'xrc-target-qp.ts',
+    file: 'posting/xrc-target-qp.ts',
     from: `if (holders.size === 1) context.endCommand('ibv_destroy_qp', 'destroyQp', qpNum);`,
   },
 ];
@@ -70,7 +70,7 @@ export const driver: readonly Mutant[] = [
     name: `keeps-${name}`,
     rule: `${what} that is ended goes from the device as well`,
     source: 'man ibv_dealloc_pd, ibv_dereg_mr, ibv_destroy_qp and so on',
-    file: `src/soft/driver/${file}`,
+    file: `src/api/soft/driver/${file}`,
     from,
     to: '',
     games: ['walk'],
@@ -79,7 +79,7 @@ export const driver: readonly Mutant[] = [
     name: 'keeps-identifier',
     rule: 'an identifier of rdma_cm that is ended goes from the device as well',
     source: 'man rdma_destroy_id',
-    file: 'src/rdmacm/dispatcher.ts',
+    file: 'src/api/rdmacm/events/dispatcher.ts',
     from: `this.device.execute('rdma_destroy_id', 'cmDestroyId', number);`,
     to: '',
     games: ['cm'],
@@ -88,7 +88,7 @@ export const driver: readonly Mutant[] = [
     name: 'keeps-multicast',
     rule: 'an identifier that ends leaves the groups in which it is',
     source: 'man rdma_destroy_id, rdma_leave_multicast',
-    file: 'src/rdmacm/multicast.ts',
+    file: 'src/api/rdmacm/identifiers/multicast.ts',
     from: 'this.pairs.qp?.detachMcast(membership.gid);',
     to: '',
     games: ['cm'],

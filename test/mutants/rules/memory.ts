@@ -1,9 +1,9 @@
 import type { Mutant } from '../mutant.js';
 
-const GRANT = 'src/nic/memory/remote-grant.ts';
-const MOVER = 'src/nic/memory/data-mover.ts';
-const TABLE = 'src/nic/memory/memory-table.ts';
-const WINDOW = 'src/nic/memory/memory-window.ts';
+const GRANT = 'src/device/nic/memory/remote-grant.ts';
+const MOVER = 'src/device/nic/memory/data-mover.ts';
+const TABLE = 'src/device/nic/memory/memory-table.ts';
+const WINDOW = 'src/device/nic/memory/memory-window.ts';
 
 /** What keys open, to peers and at home (PROTOCOL.md 2.3, row 6; 3.6, 3.7). */
 export const memory: readonly Mutant[] = [
@@ -47,7 +47,7 @@ export const memory: readonly Mutant[] = [
     name: 'range-end',
     rule: 'not one byte beyond the end of a region may be named',
     source: 'PROTOCOL.md 2.3, row 6',
-    file: 'src/nic/memory/address-range.ts',
+    file: 'src/device/nic/memory/address-range.ts',
     from: 'lengthBytes <= spanBytes - offset ?',
     to: 'lengthBytes <= spanBytes - offset + 1 ?',
     games: ['traffic', 'walk', 'fuzz'],
@@ -102,7 +102,7 @@ export const memory: readonly Mutant[] = [
     name: 'lkey-tag',
     rule: 'all 32 bits of an L_Key count',
     source: 'PROTOCOL.md 3.6',
-    file: 'src/nic/memory/key-index.ts',
+    file: 'src/device/nic/memory/key-index.ts',
     from: 'return region?.lkey === lkey ? region : undefined;',
     to: 'return region;',
     games: ['traffic', 'walk'],

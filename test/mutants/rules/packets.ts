@@ -1,6 +1,6 @@
 import type { Mutant } from '../mutant.js';
 
-const NIC = 'src/nic/nic.ts';
+const NIC = 'src/device/nic/nic.ts';
 
 /** What a packet has to be before it gets to a queue pair (PROTOCOL.md 1, 2.9). */
 export const packets: readonly Mutant[] = [
@@ -26,7 +26,7 @@ export const packets: readonly Mutant[] = [
     name: 'pkey-bits',
     rule: 'all 15 bits of a partition number count',
     source: 'PROTOCOL.md 1.1; IBTA 10.9.1.1',
-    file: 'src/nic/port.ts',
+    file: 'src/device/nic/ports/port.ts',
     from: '((a ^ b) & PKEY_MASK) === 0',
     to: '((a ^ b) & 0xff) === 0',
     games: ['fuzz'],

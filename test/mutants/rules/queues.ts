@@ -1,8 +1,8 @@
 import type { Mutant } from '../mutant.js';
 
-const CQ = 'src/nic/queues/completion-queue.ts';
-const SRQ = 'src/nic/queues/shared-receive-queue.ts';
-const BUFFER = 'src/nic/queues/receive-buffer.ts';
+const CQ = 'src/device/nic/queues/completion-queue.ts';
+const SRQ = 'src/device/nic/queues/shared-receive-queue.ts';
+const BUFFER = 'src/device/nic/queues/receive-buffer.ts';
 
 /** What becomes of requests that are posted: work, shared receive and completion queues (PROTOCOL.md 2.9, 3.3, 3.4, 3.8). */
 export const queues: readonly Mutant[] = [
@@ -10,7 +10,7 @@ export const queues: readonly Mutant[] = [
     name: 'flush-sends',
     rule: 'in ERR all send requests complete as flushed',
     source: 'PROTOCOL.md 2.9; IBTA 10.3.1',
-    file: 'src/nic/reliable/completer.ts',
+    file: 'src/device/nic/reliable/completer.ts',
     from: 'while (qp.sq.has(qp.sq.head)) this.#completeOldest(flushStatus(cause), Syndrome.FLUSHED, detail);',
     to: '',
     games: ['traffic', 'walk'],
@@ -38,7 +38,7 @@ export const queues: readonly Mutant[] = [
     name: 'last-wqe',
     rule: 'a queue pair in ERR says that it takes no more of its shared receive queue',
     source: 'PROTOCOL.md 3.4; IBTA 11.6.3',
-    file: 'src/nic/queue-pair.ts',
+    file: 'src/device/nic/queue-pairs/queue-pair.ts',
     from: 'if (this.srq !== undefined) this.raise(EventType.QP_LAST_WQE_REACHED);',
     to: '',
     games: ['traffic', 'walk'],
@@ -74,7 +74,7 @@ export const queues: readonly Mutant[] = [
     name: 'xrc-domain',
     rule: 'a request names a shared receive queue of the domain of the target queue pair',
     source: 'PROTOCOL.md 3.3',
-    file: 'src/nic/nic.ts',
+    file: 'src/device/nic/nic.ts',
     from: 'return srq?.xrcd === xrcd ? srq : undefined;',
     to: 'return srq;',
     games: ['traffic', 'walk'],
@@ -129,7 +129,7 @@ export const queues: readonly Mutant[] = [
     name: 'slots-back',
     rule: 'the slot of a request that has completed is given back',
     source: 'PROTOCOL.md 3.8',
-    file: 'src/nic/reliable/completer.ts',
+    file: 'src/device/nic/reliable/completer.ts',
     from: `this.#completeOldest(WcStatus.SUCCESS, Syndrome.NONE, undefined);
     sq.publish();`,
     to: 'this.#completeOldest(WcStatus.SUCCESS, Syndrome.NONE, undefined);',

@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.js';
 
-const COMPLETER = 'src/nic/reliable/completer.ts';
-const SENDER = 'src/nic/reliable/request-sender.ts';
+const COMPLETER = 'src/device/nic/reliable/completer.ts';
+const SENDER = 'src/device/nic/reliable/request-sender.ts';
 
 /** What a reliable requester does with what is posted, and with what it hears (PROTOCOL.md 2.6, 2.7, 2.10). */
 export const requester: readonly Mutant[] = [
@@ -37,7 +37,7 @@ export const requester: readonly Mutant[] = [
     name: 'last-packet',
     rule: 'a request is complete when all of its packets are acknowledged',
     source: 'PROTOCOL.md 2.6',
-    file: 'src/nic/reliable/send-window.ts',
+    file: 'src/device/nic/reliable/send-window.ts',
     from: 'return psnDiff(this.una, psnAdd(this.#slots[slot + Slot.FIRST_PSN], this.#slots[slot + Slot.PACKETS])) >= 0;',
     to: 'return psnDiff(this.una, psnAdd(this.#slots[slot + Slot.FIRST_PSN], this.#slots[slot + Slot.PACKETS])) >= -1;',
     games: ['traffic', 'walk'],
@@ -156,7 +156,7 @@ export const requester: readonly Mutant[] = [
     name: 'drain',
     rule: 'in SQD no request is started',
     source: 'PROTOCOL.md 2.9',
-    file: 'src/nic/queue-pair.ts',
+    file: 'src/device/nic/queue-pairs/queue-pair.ts',
     from: `get mayStart(): boolean {
     return this.state === QpState.RTS;`,
     to: `get mayStart(): boolean {
@@ -167,7 +167,7 @@ export const requester: readonly Mutant[] = [
     name: 'drained-event',
     rule: 'a send queue that has drained says so, when asked to',
     source: 'PROTOCOL.md 2.9',
-    file: 'src/nic/queue-pair.ts',
+    file: 'src/device/nic/queue-pairs/queue-pair.ts',
     from: 'this.raise(EventType.SQ_DRAINED);',
     to: '',
     games: ['traffic', 'walk'],

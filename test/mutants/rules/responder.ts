@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.js';
 
-const RESPONDER = 'src/nic/reliable/responder.ts';
-const ANSWERED = 'src/nic/reliable/answered-requests.ts';
+const RESPONDER = 'src/device/nic/reliable/responder.ts';
+const ANSWERED = 'src/device/nic/reliable/answered-requests.ts';
 
 /** What a reliable responder does with requests (PROTOCOL.md 2.3 to 2.5). */
 export const responder: readonly Mutant[] = [
@@ -70,7 +70,7 @@ export const responder: readonly Mutant[] = [
     name: 'answers-kept',
     rule: 'the answers to as many READs and atomics are kept as may be outstanding',
     source: 'PROTOCOL.md 2.5',
-    file: 'src/nic/reliable/responder-resources.ts',
+    file: 'src/device/nic/reliable/responder-resources.ts',
     from: 'this.#next = (this.#next + 1) % this.#capacity;',
     to: 'this.#next = 0;',
     games: ['traffic', 'walk'],
@@ -160,7 +160,7 @@ export const responder: readonly Mutant[] = [
     name: 'compare-high',
     rule: 'COMPARE_SWAP compares all 64 bits',
     source: 'PROTOCOL.md 1.3',
-    file: 'src/nic/memory/atomic-execution.ts',
+    file: 'src/device/nic/memory/atomic-execution.ts',
     from: 'if (lo !== atomicEthCompareLo(bytes, at) || hi !== atomicEthCompareHi(bytes, at)) return;',
     to: 'if (lo !== atomicEthCompareLo(bytes, at)) return;',
     games: ['traffic', 'walk'],
@@ -169,7 +169,7 @@ export const responder: readonly Mutant[] = [
     name: 'add-carry',
     rule: 'FETCH_ADD adds 64 bits',
     source: 'PROTOCOL.md 1.3',
-    file: 'src/nic/memory/atomic-execution.ts',
+    file: 'src/device/nic/memory/atomic-execution.ts',
     from: '(sum >= 2 ** 32 ? 1 : 0)',
     to: '0',
     games: ['traffic', 'walk'],

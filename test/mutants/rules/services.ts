@@ -1,8 +1,8 @@
 import type { Mutant } from '../mutant.js';
 
-const UC = 'src/nic/unreliable/responder.ts';
-const UD = 'src/nic/datagram/responder.ts';
-const GROUPS = 'src/nic/datagram/multicast-table.ts';
+const UC = 'src/device/nic/unreliable/responder.ts';
+const UD = 'src/device/nic/datagram/responder.ts';
+const GROUPS = 'src/device/nic/datagram/multicast-table.ts';
 
 /** What the unreliable services do otherwise (PROTOCOL.md 3.1, 3.2). */
 export const services: readonly Mutant[] = [

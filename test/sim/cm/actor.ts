@@ -1,5 +1,6 @@
+import { CmEventType } from '../../../src/device/ibta/index.js';
 import { type CmEvent, type CmId, type ErrnoName, type Qp, QpState, QpType } from '../../../src/index.js';
-import { CmEventType } from '../../../src/spec/index.js';
+import { refusalOf } from '../../support/refusal.js';
 import { check } from '../failure.js';
 import {
   afterCall,
@@ -14,7 +15,6 @@ import {
 } from './automaton.js';
 import type { Host } from './host.js';
 import type { SidePlan, Space, StrayPlan } from './plan.js';
-import { refusalOf } from '../../support/refusal.js';
 import type { Stray } from './stray.js';
 import { choiceOf, strayFor } from './strays.js';
 import { Traffic } from './traffic.js';

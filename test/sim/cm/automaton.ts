@@ -1,5 +1,5 @@
+import { CmEventType, RejectReason } from '../../../src/device/ibta/index.js';
 import type { ErrnoName } from '../../../src/index.js';
-import { CmEventType, RejectReason } from '../../../src/spec/index.js';
 import { check } from '../failure.js';
 
 /** What a program may know of an identifier, from what it called and what it was told. */

@@ -1,4 +1,4 @@
-import { QpType, RejectReason } from '../../../src/spec/index.js';
+import { QpType, RejectReason } from '../../../src/device/ibta/index.js';
 import { check } from '../failure.js';
 import type { Actor } from './actor.js';
 import { Client } from './client.js';

@@ -1,8 +1,8 @@
-import { QpState } from '../../../src/spec/index.js';
+import { QpState } from '../../../src/device/ibta/index.js';
 import { check } from '../failure.js';
 import type { Actor } from './actor.js';
-import { checkCalm } from './calm.js';
 import type { IdState } from './automaton.js';
+import { checkCalm } from './calm.js';
 import { Client } from './client.js';
 import { Dabbler } from './dabbler.js';
 import type { Host } from './host.js';

@@ -1,5 +1,5 @@
+import { CmEventType, PrivateDataBytes, RejectReason } from '../../../src/device/ibta/index.js';
 import { type Ah, type CmEvent, type CmId, createId, PortSpace } from '../../../src/index.js';
-import { CmEventType, PrivateDataBytes, RejectReason } from '../../../src/spec/index.js';
 import { check } from '../failure.js';
 import { Actor, isPadded } from './actor.js';
 import type { Host } from './host.js';

@@ -1,7 +1,7 @@
-import type { Qp } from '../../../src/index.js';
-import { QpState, QpType, WrOpcode } from '../../../src/index.js';
-import { CmEventType, PrivateDataBytes, RejectReason } from '../../../src/spec/index.js';
-import type { CmDeviceEvent, CmQp } from '../../../src/soft/index.js';
+import type { CmDeviceEvent, CmQp } from '../../../src/api/soft/index.js';
+import { CmEventType, PrivateDataBytes, RejectReason } from '../../../src/device/ibta/index.js';
+import { type Qp, QpState, QpType, WrOpcode } from '../../../src/index.js';
+import { refusalOf } from '../../support/refusal.js';
 import { check } from '../failure.js';
 import {
   afterCall,
@@ -14,7 +14,6 @@ import {
   resolutionRules,
 } from './automaton.js';
 import type { Machine } from './machine.js';
-import { refusalOf } from '../../support/refusal.js';
 
 /** Calls of an identifier that has asked, or was asked. */
 type EndCall = 'accept' | 'reject' | 'establish' | 'disconnect';

@@ -1,7 +1,7 @@
-import { attributeName, describeFault, type Fault, FAULTS, type FaultKind, type Transmission } from './faults.js';
-import type { Row } from './conversations.js';
-import { CmAttribute } from '../../../src/wire/index.js';
+import { CmAttribute } from '../../../src/device/wire/index.js';
 import { check } from '../failure.js';
+import type { Row } from './conversations.js';
+import { attributeName, describeFault, type Fault, type FaultKind, FAULTS, type Transmission } from './faults.js';
 import { type Result, Stage } from './stage.js';
 
 /** How far a conversation is disturbed. */

@@ -1,5 +1,5 @@
-import type { SimulatedNetwork, SimulatedPacket, Verdict } from '../../../src/link/index.js';
-import { bthDestQp, CmAttribute, type CmMessage, decodeCmMessage } from '../../../src/wire/index.js';
+import type { SimulatedNetwork, SimulatedPacket, Verdict } from '../../../src/device/link/index.js';
+import { bthDestQp, CmAttribute, type CmMessage, decodeCmMessage } from '../../../src/device/wire/index.js';
 
 /** Queue pair 1, where management datagrams go. */
 const GSI_QPN = 1;

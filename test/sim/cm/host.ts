@@ -1,18 +1,18 @@
+import { identityOf } from '../../../src/api/rdmacm/identifiers/identity.js';
+import { CmEventType } from '../../../src/device/ibta/index.js';
 import {
-  type Context,
-  type CompChannel,
-  type Cq,
-  createEventChannel,
   type CmEvent,
   type CmId,
+  type CompChannel,
+  type Context,
+  type Cq,
+  createEventChannel,
   type EventChannel,
   type Pd,
   type Qp,
   QpType,
   type SimulatedCluster,
 } from '../../../src/index.js';
-import { CmEventType } from '../../../src/spec/index.js';
-import { identityOf } from '../../../src/rdmacm/identity.js';
 import { check } from '../failure.js';
 import { acknowledgeLate } from './acknowledging.js';
 import type { Actor } from './actor.js';

@@ -1,7 +1,7 @@
+import type { Adapter } from '../../../src/api/soft/adapter/adapter.js';
+import { Connection } from '../../../src/device/cm/connections/connection.js';
+import { CmAttribute, type CmMessage, decodeCmMessage } from '../../../src/device/wire/index.js';
 import type { Context } from '../../../src/index.js';
-import { Connection } from '../../../src/cm/connection.js';
-import type { Adapter } from '../../../src/soft/adapter.js';
-import { CmAttribute, type CmMessage, decodeCmMessage } from '../../../src/wire/index.js';
 import { adapterOf } from '../../support/holdings.js';
 import { attributeName } from './faults.js';
 

@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../../../src/link/index.js';
+import type { SeededRandom } from '../../../src/device/link/index.js';
 import type { SidePlan } from './plan.js';
 
 const SECOND = 1e6;

@@ -1,5 +1,5 @@
+import { CmEventType } from '../../../src/device/ibta/index.js';
 import { type Ah, type CmEvent, createId, McJoinFlag, PortSpace, type Qp } from '../../../src/index.js';
-import { CmEventType } from '../../../src/spec/index.js';
 import { check } from '../failure.js';
 import { Actor } from './actor.js';
 import type { Host } from './host.js';

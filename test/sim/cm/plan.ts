@@ -1,5 +1,5 @@
-import { type LinkConditions, SeededRandom } from '../../../src/link/index.js';
-import { PrivateDataBytes } from '../../../src/spec/index.js';
+import { PrivateDataBytes } from '../../../src/device/ibta/index.js';
+import { type LinkConditions, SeededRandom } from '../../../src/device/link/index.js';
 import { type MemberPlan, planMember } from './member-plan.js';
 
 /** What one seed stands for: hosts, who listens and who asks there, over what kind of network, and what goes wrong. */

@@ -1,7 +1,7 @@
+import { RejectReason } from '../../../src/device/ibta/index.js';
+import { PERFECT_CONDITIONS, SeededRandom } from '../../../src/device/link/index.js';
+import { CmAttribute } from '../../../src/device/wire/index.js';
 import { type CmEvent, type CmId, createId, type Pd, PortSpace, SimulatedCluster } from '../../../src/index.js';
-import { PERFECT_CONDITIONS, SeededRandom } from '../../../src/link/index.js';
-import { RejectReason } from '../../../src/spec/index.js';
-import { CmAttribute } from '../../../src/wire/index.js';
 import { check } from '../failure.js';
 import type { Actor } from './actor.js';
 import { checkCounters, checkNothingLeft, checkQuiescence } from './checks.js';
@@ -10,8 +10,8 @@ import { Dabbler } from './dabbler.js';
 import { attributeName, messageOf } from './faults.js';
 import { type CallToAll, GroupCalls } from './groups.js';
 import { Host } from './host.js';
-import { type Heard, Member } from './member.js';
 import type { MemberPlan } from './member-plan.js';
+import { type Heard, Member } from './member.js';
 import {
   type DabblerPlan,
   type DisasterPlan,

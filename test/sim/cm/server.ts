@@ -1,5 +1,5 @@
+import { CmEventType, PrivateDataBytes } from '../../../src/device/ibta/index.js';
 import type { CmEvent } from '../../../src/index.js';
-import { CmEventType, PrivateDataBytes } from '../../../src/spec/index.js';
 import { check } from '../failure.js';
 import { Actor } from './actor.js';
 import type { Client } from './client.js';

@@ -1,6 +1,6 @@
+import { CmEventType, PortSpace } from '../../../src/device/ibta/index.js';
+import { CmAttribute } from '../../../src/device/wire/index.js';
 import { QpState, QpType, SimulatedCluster } from '../../../src/index.js';
-import { CmEventType, PortSpace } from '../../../src/spec/index.js';
-import { CmAttribute } from '../../../src/wire/index.js';
 import { check } from '../failure.js';
 import { type Behaviour, End } from './end.js';
 import { attributeName, type Fault, Script, type Transmission } from './faults.js';

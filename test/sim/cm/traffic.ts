@@ -1,14 +1,14 @@
+import { QpType, WcOpcode, WcStatus } from '../../../src/device/ibta/index.js';
 import {
   AccessFlags,
-  alloc,
   type Ah,
+  alloc,
   type Mr,
   type Pd,
   type Qp,
   type WorkCompletion,
   WrOpcode,
 } from '../../../src/index.js';
-import { QpType, WcOpcode, WcStatus } from '../../../src/spec/index.js';
 import { check } from '../failure.js';
 
 /** Of a message: who sends it, which of theirs it is, and bytes that both make. */

@@ -1,3 +1,4 @@
+import { PrivateDataBytes } from '../../../src/device/ibta/index.js';
 import {
   CmEventType,
   CmOption,
@@ -7,7 +8,6 @@ import {
   QpState,
   QpType,
 } from '../../../src/index.js';
-import { PrivateDataBytes } from '../../../src/spec/index.js';
 import type { Actor } from './actor.js';
 import { familyOf, GROUPS, hasNoQp, here, type Stray } from './stray.js';
 

@@ -1,6 +1,6 @@
 import { gidFromIp } from '../../../src/index.js';
 import { connect, type PairOptions, type Side } from './pair.js';
-import type { EndInfo } from './programs.js';
+import type { EndInfo } from '../../hosting/programs.js';
 
 /** What the peer needs to know. */
 export function infoOf({ context, qp, mr }: Side): EndInfo {

@@ -1,0 +1,94 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import { type Gid, gidFromIp, ipFromGid } from '../../../device/ibta/index.js';
+import {
+  type FieldsOf,
+  fieldsProblem,
+  invalid,
+  isObject,
+  type Problem,
+  refuse,
+  show,
+  VerbsError,
+} from '../../verbs/index.js';
+
+/** How addresses are given: as in Node's `net`. */
+export interface SocketAddress {
+  /** An IP address, no name. `0.0.0.0`, `::` or nothing is any. */
+  readonly host?: string;
+  /** 0 to 65535; 0 or nothing is any. */
+  readonly port?: number;
+}
+
+/** An address with all that it has. */
+export type FullAddress = Required<SocketAddress>;
+
+/** Version of the Internet Protocol. */
+export type Family = 4 | 6;
+
+const FIELDS: FieldsOf<SocketAddress> = { host: true, port: true };
+const MAX_PORT = 65535;
+const FIRST_GROUP_BYTE_V4 = 224;
+const LAST_GROUP_BYTE_V4 = 239;
+
+/** An IP address as it is written everywhere here: RFC 5952, an IPv4 one in IPv6 clothes as what it is. */
+export function plainAddress(host: string): string {
+  return ipFromGid(gidFromIp(host.replace(/%.*$/, '')));
+}
+
+/** Whether a host is written as an address, so that nobody has to be asked for it. */
+export function isAddressText(host: string): boolean {
+  return isIPv4(host) || isIPv6(host);
+}
+
+export function familyOf(host: string): Family {
+  return host.includes(':') ? 6 : 4;
+}
+
+export function isAny(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
+}
+
+export function isLoopback(host: string): boolean {
+  return host.startsWith('127.') || host === '::1';
+}
+
+/** Whether it is the address of a multicast group (PROTOCOL.md 3.5). */
+export function isGroup(host: string): boolean {
+  if (familyOf(host) === 6) return host.startsWith('ff');
+  const first = Number(host.slice(0, host.indexOf('.')));
+  return first >= FIRST_GROUP_BYTE_V4 && first <= LAST_GROUP_BYTE_V4;
+}
+
+/** The GID of an address: the address itself, an IPv4 one as `::ffff:a.b.c.d`. */
+export function gidOf(host: string): Gid {
+  return gidFromIp(host);
+}
+
+function addressProblem(what: string, address: unknown): Problem | undefined {
+  const unknown = fieldsProblem(what, address, FIELDS);
+  if (unknown !== undefined || !isObject(address)) return unknown;
+  const { host, port }: { host?: unknown; port?: unknown } = address;
+  if (host !== undefined && (typeof host !== 'string' || !isAddressText(host)))
+    return invalid(`${what}.host is ${show(host)}`, 'It is an IP address; getAddrInfo finds that of a name');
+  if (port !== undefined && (typeof port !== 'number' || !Number.isInteger(port) || port < 0 || port > MAX_PORT))
+    return invalid(`${what}.port is ${show(port)}`, 'It is a number from 0 to 65535');
+  return undefined;
+}
+
+/**
+ * An address as a program gave it, with all that it has.
+ *
+ * @param what names it in the sentence of an error
+ * @throws VerbsError EINVAL when it is none
+ */
+export function completeAddress(call: string, what: string, address: SocketAddress): FullAddress {
+  refuse(call, addressProblem(what, address));
+  return { host: plainAddress(address.host ?? '0.0.0.0'), port: address.port ?? 0 };
+}
+
+/** The same, for an address that must be somebody's. @throws VerbsError EINVAL when it is none, or any */
+export function completePeer(call: string, what: string, address: SocketAddress): FullAddress {
+  const full = completeAddress(call, what, address);
+  if (isAny(full.host)) throw new VerbsError(call, invalid(`${what}.host is missing`, 'Say who is meant'));
+  return full;
+}

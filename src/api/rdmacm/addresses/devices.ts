@@ -1,0 +1,257 @@
+import { openDevice } from '../../../machine/hosting/index.js';
+import { currentMachine } from '../../soft/index.js';
+import {
+  type Context,
+  type FieldsOf,
+  fieldsProblem,
+  invalid,
+  isList,
+  listProblem,
+  openingFields,
+  type OpenOptions,
+  refuse,
+  VerbsError,
+} from '../../verbs/index.js';
+import { dispatcherOf } from '../events/dispatcher.js';
+import { type Family, familyOf, isGroup, isLoopback, plainAddress } from './address.js';
+import { ownAddresses, sourceToward } from './routes.js';
+
+/** Which devices somebody may use. */
+export interface DeviceChoice {
+  /**
+   * The devices that identifiers may use. Default: those that the program has through rdma_cm, opened when they are first
+   * needed (`getDevices`).
+   */
+  readonly contexts?: readonly Context[];
+  /** How devices are opened that are not there yet. */
+  readonly open?: Omit<OpenOptions, 'address'>;
+}
+
+/** The fields of a choice. */
+export const choiceFields: FieldsOf<DeviceChoice> = { contexts: true, open: true };
+
+const LOOPBACK = { 4: '127.0.0.1', 6: '::1' } as const;
+
+/** Devices that were opened because a program used rdma_cm, first come first. They stay open, as librdmacm's do. */
+const opened: Context[] = [];
+
+function isUp(context: Context): boolean {
+  try {
+    return dispatcherOf(context, 'rdma_get_devices').lost === undefined;
+  } catch {
+    // The program has closed it, which it need not, but may.
+    return false;
+  }
+}
+
+function devicesUp(): readonly Context[] {
+  const up = opened.filter(isUp);
+  opened.splice(0, opened.length, ...up);
+  return up;
+}
+
+/** The address that VERBENA_ADDR says; undefined when it says nothing, or nothing that is one. */
+function addressAskedFor(): string | undefined {
+  try {
+    return plainAddress(process.env['VERBENA_ADDR'] ?? '');
+  } catch {
+    // Opening a device will say what is wrong with it.
+    return undefined;
+  }
+}
+
+function isAddressAskedFor(): boolean {
+  return (process.env['VERBENA_ADDR'] ?? '') !== '';
+}
+
+function open(address: string | undefined, how: OpenOptions = {}): Context {
+  const context = openDevice(address === undefined ? how : { ...how, address });
+  opened.push(context);
+  return context;
+}
+
+function findAt(address: string | undefined): Context | undefined {
+  return devicesUp().find((context) => plainAddress(context.address) === address);
+}
+
+/** The device that is at an address, opened when there is none. */
+function deviceAt(address: string, how?: OpenOptions): Context {
+  return findAt(address) ?? open(address, how);
+}
+
+/** The device that VERBENA_ADDR asks for. */
+function deviceAskedFor(how?: OpenOptions): Context {
+  return findAt(addressAskedFor()) ?? open(undefined, how);
+}
+
+function isTaken(error: unknown): boolean {
+  return error instanceof VerbsError && (error.errno === 'EADDRINUSE' || error.errno === 'EADDRNOTAVAIL');
+}
+
+/** Opens a device at the first address that is free: `first`, then any other of this machine. */
+function openFree(first: string, how?: OpenOptions): Context {
+  const family = familyOf(first);
+  const others = ownAddresses().map(({ address }) => address);
+  const fitting = others.filter((address) => familyOf(address) === family && !address.startsWith('fe80:'));
+  // On IPv4 loopback there are millions of addresses, and the device itself finds one that is free.
+  const candidates = family === 4 && isLoopback(first) ? [] : [...new Set([first, ...fitting])];
+  for (const address of candidates) {
+    try {
+      return open(address, how);
+    } catch (error) {
+      if (!isTaken(error)) throw error;
+    }
+  }
+  if (family === 4) return open(undefined, how);
+  throw new VerbsError('rdma_resolve_addr', {
+    errno: 'EADDRINUSE',
+    message: `all IPv6 addresses of this machine are taken by other devices (${candidates.join(', ')})`,
+    advice: 'Add one, as root: ip -6 addr add fd00:7::2/128 dev lo',
+  });
+}
+
+/** What a program on a simulated host may use is what that host has, unless the program says otherwise. */
+function onMachine(choice: DeviceChoice): DeviceChoice {
+  const machine = choice.contexts === undefined ? currentMachine() : undefined;
+  return machine === undefined ? choice : { contexts: machine.devices() };
+}
+
+/** What no address in particular stands for: none at all; `0.0.0.0`; `::`, which is IPv4's as well, and with AFONLY is not. */
+export type Wildcard = 'any' | 'IPv4' | 'IPv6 or IPv4' | 'IPv6';
+
+/** The versions of IP that a wildcard stands for, the better one first. */
+const familiesOf: Readonly<Record<Wildcard, readonly Family[]>> = {
+  any: [4, 6],
+  IPv4: [4],
+  'IPv6 or IPv4': [6, 4],
+  IPv6: [6],
+};
+
+/** The program's default device: the one that VERBENA_ADDR says, else one on loopback. */
+function ownDefault(families: readonly Family[], how?: OpenOptions): Context {
+  if (isAddressAskedFor()) {
+    const device = deviceAskedFor(how);
+    if (families.includes(familyOf(device.address))) return device;
+  }
+  const [family, other] = families as readonly [Family, Family?];
+  const isLocal = ({ address }: Context): boolean => familyOf(address) === family && isLoopback(address);
+  try {
+    return devicesUp().find(isLocal) ?? openFree(LOOPBACK[family], how);
+  } catch (error) {
+    // Not every machine has IPv6.
+    if (other === undefined || !isTaken(error)) throw error;
+    return ownDefault([other], how);
+  }
+}
+
+/** Whether a device at `address` can talk to `destination`, as far as addresses tell. */
+function canReach({ address, host }: Context, destination: string): boolean {
+  if (familyOf(address) !== familyOf(destination)) return false;
+  if (host === 'simulated' || isGroup(destination)) return true;
+  if (isLoopback(address) || isLoopback(destination))
+    // The one loopback address of IPv6 may be another program's: then any address of this machine does.
+    return isLoopback(address) ? isHere(destination) : familyOf(address) === 6 && isHere(address);
+  return true;
+}
+
+function isHere(address: string): boolean {
+  return isLoopback(address) || ownAddresses().some((own) => own.address === address);
+}
+
+function noDevice(call: string, message: string, advice: string): VerbsError {
+  return new VerbsError(call, { errno: 'ENODEV', message, advice });
+}
+
+/**
+ * The device that has an address, opened when it is this machine's.
+ *
+ * @throws VerbsError ENODEV when none of those that there are to choose from has it; EADDRNOTAVAIL when this machine has not;
+ *   EADDRINUSE when another program's device has
+ */
+export function deviceWithAddress(call: string, choice: DeviceChoice, address: string): Context {
+  const { contexts, open: how } = onMachine(choice);
+  if (contexts !== undefined) {
+    const found = contexts.find((context) => plainAddress(context.address) === address);
+    if (found !== undefined) return found;
+    const there = contexts.map((context) => context.address).join(', ');
+    throw noDevice(call, `no device has address ${address}`, `There are devices at ${there}`);
+  }
+  try {
+    return deviceAt(address, how);
+  } catch (error) {
+    if (!(error instanceof VerbsError)) throw error;
+    if (error.errno === 'EADDRNOTAVAIL') {
+      const message = `this machine does not have address ${address}`;
+      throw new VerbsError(call, { errno: error.errno, message, advice: 'Bind to one of its own, or to any' });
+    }
+    // Its sentence says what to do as well.
+    throw new VerbsError(call, { errno: error.errno, message: error.message, advice: '' }, { cause: error });
+  }
+}
+
+/** The device for any address. @throws VerbsError ENODEV, or as `openDevice` */
+export function defaultDevice(call: string, choice: DeviceChoice, wildcard: Wildcard): Context {
+  const { contexts, open: how } = onMachine(choice);
+  const families = familiesOf[wildcard];
+  if (contexts === undefined) return ownDefault(families, how);
+  if (wildcard === 'any') return contexts[0];
+  for (const family of families) {
+    const found = contexts.find(({ address }) => familyOf(address) === family);
+    if (found !== undefined) return found;
+  }
+  throw noDevice(call, `no device has an address of ${wildcard}`, '');
+}
+
+/** The device that can talk to a destination. @throws VerbsError ENODEV, EHOSTUNREACH, EADDRINUSE */
+export function deviceToward(call: string, choice: DeviceChoice, destination: string): Context {
+  const { contexts, open: how } = onMachine(choice);
+  if (contexts !== undefined) {
+    // The one at that very address talks to itself as well.
+    const found = contexts.find((context) => canReach(context, destination));
+    if (found !== undefined) return found;
+    const there = contexts.map(({ address }) => address).join(', ');
+    throw noDevice(call, `no device can reach ${destination}`, `There are devices at ${there}`);
+  }
+  if (isAddressAskedFor()) {
+    const device = deviceAskedFor(how);
+    if (canReach(device, destination)) return device;
+    throw noDevice(call, `the device at ${device.address} cannot reach ${destination}`, 'Look at VERBENA_ADDR');
+  }
+  if (isGroup(destination)) return ownDefault([familyOf(destination)], how);
+  if (isLoopback(destination)) {
+    const there = devicesUp().find((context) => canReach(context, destination));
+    return there ?? openFree(destination, how);
+  }
+  const source = sourceToward(destination);
+  if (source === undefined)
+    throw new VerbsError(call, { errno: 'EHOSTUNREACH', message: `no route leads to ${destination}`, advice: '' });
+  // A peer on this machine has the address that packets to it leave from; ours is then another one.
+  if (source === destination)
+    return devicesUp().find((context) => canReach(context, destination)) ?? openFree(source, how);
+  return deviceAt(source, how);
+}
+
+/** What a program gave as devices. @throws VerbsError EINVAL when they are none */
+export function checkedDevices(call: string, { contexts, open: how }: DeviceChoice): DeviceChoice {
+  if (how !== undefined) refuse(call, fieldsProblem('open', how, openingFields));
+  const opening = how === undefined ? {} : { open: how };
+  if (contexts === undefined) return opening;
+  refuse(call, listProblem('contexts', contexts));
+  if (!isList(contexts) || contexts.length === 0)
+    throw new VerbsError(call, invalid('contexts is empty', 'Leave it out for the devices of rdma_cm'));
+  for (const context of contexts) dispatcherOf(context, call);
+  return { ...opening, contexts: [...contexts] };
+}
+
+/**
+ * The devices that the program has through rdma_cm (`rdma_get_devices`), which stay open until it ends. When it has none
+ * yet, its default device is opened: the one that VERBENA_ADDR says, else one on loopback.
+ *
+ * @throws VerbsError as `openDevice`
+ */
+export function getDevices(): readonly Context[] {
+  const machine = currentMachine();
+  if (machine !== undefined) return machine.devices();
+  if (devicesUp().length === 0) ownDefault(familiesOf.any);
+  return [...opened];
+}

@@ -1,0 +1,157 @@
+import { CmEventType, type ErrnoName, PortSpace, RejectReason } from '../../../device/ibta/index.js';
+import {
+  type Context,
+  fieldsProblem,
+  invalid,
+  type OpenOptions,
+  type Pd,
+  refuse,
+  show,
+  VerbsError,
+} from '../../verbs/index.js';
+import { getAddrInfo } from '../addresses/addr-info.js';
+import { familyOf, type FullAddress, isAddressText } from '../addresses/address.js';
+import type { DeviceChoice } from '../addresses/devices.js';
+import { createEventChannel, type EventChannel } from '../events/event-channel.js';
+import { expectEvent, Patience, unlessAborted } from '../events/waiting.js';
+import { type CmId, pairsOf } from '../identifiers/cm-id.js';
+import { createId } from '../identifiers/create-id.js';
+import { CONNECT_FIELDS } from '../identifiers/option-fields.js';
+import type { ConnParam, IdQpInitAttr } from '../identifiers/parameters.js';
+import { RefusedError } from '../refused-error.js';
+import { Connection } from './connection.js';
+
+const CALL = 'rdma_connect';
+const NOTHING = new Uint8Array(0);
+/** Why an address leads nowhere. */
+const NOWHERE: readonly ErrnoName[] = ['ENODEV', 'EHOSTUNREACH', 'EADDRINUSE', 'EADDRNOTAVAIL'];
+
+/** What both ends of a connection can be asked for. */
+export interface ConnectionOptions extends Omit<ConnParam, 'srq' | 'qpNum' | 'qpType' | 'qkey'> {
+  /** How the queue pair is made. */
+  readonly qp?: Omit<IdQpInitAttr, 'qpType'>;
+  /** Default: one that all identifiers on the device share. */
+  readonly pd?: Pd;
+  /**
+   * Called once the queue pair is there and before the peer can send: the place to post receive requests. When it returns
+   * a promise, that is awaited first.
+   */
+  readonly prepare?: (id: CmId) => unknown;
+  /** Gives up; the promise rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Milliseconds, default 10 000; then the promise rejects with ETIMEDOUT. */
+  readonly timeoutMs?: number;
+}
+
+/** What {@link connect} takes. */
+export interface ConnectOptions extends ConnectionOptions {
+  /** A name or an address. Of a name all addresses are tried, until somebody listens at one. */
+  readonly host: string;
+  /** 1 to 65535. */
+  readonly port: number;
+  /** An address of one's own to connect from. */
+  readonly localAddress?: string;
+  /** The device. Default: one that the program has through rdma_cm, opened when it has none that leads there. */
+  readonly context?: Context;
+  /** How the device is opened where it is not there yet. */
+  readonly open?: Omit<OpenOptions, 'address'>;
+}
+
+/**
+ * Makes a connection, as Node's own `connect` does: finds the way, makes a queue pair, asks the peer. When it fails or is
+ * aborted, nothing is left of it.
+ *
+ * @throws VerbsError (the promise rejects) ECONNREFUSED when the peer refuses, with the reason in words and `reason` and
+ *   `privateData` on the error (`RefusedError`); ETIMEDOUT when it does not answer; ENOENT when nobody knows the name;
+ *   otherwise as the calls of `CmId`
+ */
+export async function connect(options: ConnectOptions): Promise<Connection> {
+  refuse(CALL, fieldsProblem('options', options, CONNECT_FIELDS));
+  const { host, port, signal, timeoutMs, localAddress, context } = options;
+  if (!Number.isInteger(port) || port < 1 || port > 65535)
+    throw new VerbsError(CALL, invalid(`port is ${show(port)}`, 'It is a number from 1 to 65535'));
+  if (localAddress !== undefined && (typeof localAddress !== 'string' || !isAddressText(localAddress)))
+    throw new VerbsError(CALL, invalid(`localAddress is ${show(localAddress)}`, 'It is an IP address of this machine'));
+  // Whoever is asked for a name takes real time for it, in which all of a simulated device's would go by.
+  const clock = isAddressText(host) ? { context } : {};
+  using patience = new Patience(CALL, { signal, timeoutMs, host, port, ...clock });
+  let failure: unknown;
+  for (const destination of await unlessAborted(destinationsOf(options), patience.signal)) {
+    try {
+      return await tryOne(destination, options, patience.signal);
+    } catch (error) {
+      if (patience.signal.aborted || !isNobodyThere(error)) throw error;
+      failure ??= error;
+    }
+  }
+  throw failure;
+}
+
+/** The addresses of a host, those of IPv4 first: that of IPv6 loopback is one only, which somebody may have already. */
+async function destinationsOf({ host, port, localAddress }: ConnectOptions): Promise<FullAddress[]> {
+  const family = localAddress === undefined ? undefined : familyOf(localAddress);
+  const found = await getAddrInfo(host, port, family && !isAddressText(host) ? { family } : {});
+  return found.sort((a, b) => a.family - b.family).map(({ dst }) => dst);
+}
+
+/** Whether another address of the same host may lead to somebody. */
+function isNobodyThere(error: unknown): boolean {
+  if (error instanceof RefusedError) return error.reason === RejectReason.INVALID_SERVICE_ID;
+  return error instanceof VerbsError && NOWHERE.includes(error.errno);
+}
+
+async function tryOne(destination: FullAddress, options: ConnectOptions, signal: AbortSignal): Promise<Connection> {
+  const channel = createEventChannel(choiceOf(options));
+  const id = createId(channel, PortSpace.TCP);
+  try {
+    return await setUp(id, channel, destination, options, signal);
+  } catch (error) {
+    id[Symbol.dispose]();
+    channel[Symbol.dispose]();
+    throw error;
+  }
+}
+
+async function setUp(
+  id: CmId,
+  channel: EventChannel,
+  destination: FullAddress,
+  options: ConnectOptions,
+  signal: AbortSignal,
+): Promise<Connection> {
+  const { localAddress } = options;
+  id.resolveAddr(destination, localAddress === undefined ? {} : { source: { host: localAddress } });
+  await expectEvent('rdma_resolve_addr', channel, CmEventType.ADDR_RESOLVED, signal);
+  id.resolveRoute();
+  await expectEvent('rdma_resolve_route', channel, CmEventType.ROUTE_RESOLVED, signal);
+  await prepareQueuePair(CALL, id, options, signal);
+  id.connect(connParam(options));
+  const established = await expectEvent(CALL, channel, CmEventType.ESTABLISHED, signal);
+  return new Connection(id, channel, established.param.conn?.privateData ?? NOTHING);
+}
+
+/** The device that a program names, or how to open one. */
+export function choiceOf({ context, open }: Pick<ConnectOptions, 'context' | 'open'>): DeviceChoice {
+  return { ...(context && { contexts: [context] }), ...(open && { open }) };
+}
+
+/** Makes the queue pair of either end. @throws the signal's reason; VerbsError as `CmId.createQp`; what `prepare` throws */
+export async function prepareQueuePair(
+  call: string,
+  id: CmId,
+  { pd, qp, prepare }: ConnectionOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  if (prepare !== undefined && typeof prepare !== 'function')
+    throw new VerbsError(call, invalid('prepare is no function', 'It takes the identifier, and posts on it'));
+  pairsOf(id).sharesChannel = true;
+  id.createQp(pd, qp);
+  const result = prepare?.(id);
+  if (result instanceof Promise) await unlessAborted(result, signal);
+}
+
+/** What either end tells the other. */
+export function connParam(options: ConnectionOptions & Partial<ConnectOptions>): ConnParam {
+  const { qp, pd, prepare, signal, timeoutMs, host, port, localAddress, context, open, ...param } = options;
+  return param;
+}

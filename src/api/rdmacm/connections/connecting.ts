@@ -1,0 +1,118 @@
+import { EventType, isOneOf, PrivateDataBytes, QpState, QpType, RDMA_UDP_QKEY } from '../../../device/ibta/index.js';
+import type { CmQp } from '../../soft/index.js';
+import { invalid, type QpModifyAttr, refuse, show, VerbsError } from '../../verbs/index.js';
+import { gidOf } from '../addresses/address.js';
+import { bindAddr } from '../addresses/addressing.js';
+import type { Identity } from '../identifiers/identity.js';
+import type { ConnParam } from '../identifiers/parameters.js';
+import type { QueuePairs } from '../identifiers/queue-pairs.js';
+import { IdState } from '../identifiers/states.js';
+import { completeParameters, privateDataProblem } from './connection-parameters.js';
+
+const { REJECT, RESOLVED } = PrivateDataBytes;
+const NOTHING = new Uint8Array(0);
+
+/** The identifier's queue pair, or the one made elsewhere that the program names. */
+function queuePairOf(identity: Identity, pairs: QueuePairs, param: ConnParam): CmQp | undefined {
+  if (pairs.connectable !== undefined) return pairs.connectable;
+  const { qpNum, qpType = identity.qpType, srq = false } = param;
+  return qpNum === undefined ? undefined : { qpNum, qpType, srq, managed: false };
+}
+
+function noQueuePair(call: string): VerbsError {
+  return new VerbsError(call, invalid('there is no queue pair', 'Call createQp first, or name one by qpNum'));
+}
+
+/** Where `rdma_connect` goes. */
+export function connect(identity: Identity, pairs: QueuePairs, param: ConnParam): void {
+  const call = 'rdma_connect';
+  const context = identity.requireContext('connect');
+  const parameters = completeParameters(call, context, identity.datagrams, param);
+  const { peer, options } = identity;
+  if (peer === undefined || peer.port === 0)
+    throw new VerbsError(call, invalid('the peer has no port', 'Give one to resolveAddr'));
+  const qp = identity.datagrams ? undefined : queuePairOf(identity, pairs, param);
+  if (!identity.datagrams && qp === undefined) throw noQueuePair(call);
+  identity.command(call, 'cmConnect', (id) => ({
+    ...parameters,
+    id,
+    destination: gidOf(peer.host),
+    port: peer.port,
+    qp,
+    trafficClass: options.trafficClass,
+    ackTimeout: options.ackTimeout,
+  }));
+  identity.state = IdState.CONNECT;
+  identity.complete(call);
+}
+
+/** Where `rdma_listen` goes. */
+export function listen(identity: Identity, backlog: number): void {
+  const call = 'rdma_listen';
+  identity.require('listen');
+  if (!Number.isInteger(backlog) || backlog < 0)
+    throw new VerbsError(call, invalid(`backlog is ${show(backlog)}`, 'It is a number of requests, 0 for the most'));
+  if (identity.state === IdState.IDLE) bindAddr(identity, {});
+  identity.command(call, 'cmListen', (id) => ({ id, backlog }));
+  identity.state = IdState.LISTEN;
+}
+
+/** Where `rdma_accept` goes. */
+export function accept(identity: Identity, pairs: QueuePairs, param: ConnParam): void {
+  const call = 'rdma_accept';
+  const context = identity.requireContext('accept');
+  const parameters = completeParameters(call, context, identity.datagrams, param, identity.asked);
+  const qp = queuePairOf(identity, pairs, param);
+  if (qp === undefined) throw noQueuePair(call);
+  const { ackTimeout } = identity.options;
+  const qkey = param.qkey ?? RDMA_UDP_QKEY;
+  identity.command(call, 'cmAccept', (id) => ({ ...parameters, id, qp, qkey, ackTimeout }));
+  // Nothing follows on this side when a question for a datagram queue pair was answered.
+  if (identity.datagrams) identity.settleEvent();
+  else identity.complete(call);
+}
+
+/** Where `rdma_reject` goes. */
+export function reject(identity: Identity, privateData: Uint8Array | undefined): void {
+  const call = 'rdma_reject';
+  identity.require('reject');
+  refuse(call, privateDataProblem(privateData, identity.datagrams ? RESOLVED : REJECT));
+  identity.command(call, 'cmReject', (id) => ({ id, privateData: privateData ?? NOTHING }));
+}
+
+/** Where `rdma_establish` goes. */
+export function establish(identity: Identity, pairs: QueuePairs): void {
+  const call = 'rdma_establish';
+  identity.require('establish');
+  if (pairs.connectable !== undefined)
+    throw new VerbsError(call, invalid('the identifier has a queue pair', 'Its connection is completed by itself'));
+  identity.command(call, 'cmEstablish', (id) => id);
+}
+
+/** Where `rdma_notify` goes. */
+export function notify(identity: Identity, event: EventType): void {
+  const call = 'rdma_notify';
+  identity.require('notify');
+  if (event !== EventType.COMM_EST)
+    throw new VerbsError(call, invalid(`event is ${show(event)}`, 'Only COMM_EST is worth telling'));
+  identity.command(call, 'cmNotify', (id) => id);
+}
+
+/** Where `rdma_disconnect` goes. */
+export function disconnect(identity: Identity): void {
+  const call = 'rdma_disconnect';
+  identity.require('disconnect');
+  const { isOver } = identity;
+  identity.command(call, 'cmDisconnect', (id) => id);
+  identity.complete(call, !isOver);
+}
+
+/** Where `rdma_init_qp_attr` goes. */
+export function initQpAttr(identity: Identity, pairs: QueuePairs, qpState: QpState): QpModifyAttr {
+  const call = 'rdma_init_qp_attr';
+  identity.require('initQpAttr');
+  if (!isOneOf(QpState, qpState))
+    throw new VerbsError(call, invalid(`qpState is ${show(qpState)}`, 'It is one of QpState'));
+  const qpType = pairs.connectable?.qpType ?? (identity.datagrams ? QpType.UD : identity.qpType);
+  return identity.command(call, 'cmInitQpAttr', (id) => ({ id, qpType, qpState }));
+}

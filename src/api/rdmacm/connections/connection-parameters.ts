@@ -1,0 +1,107 @@
+import { isOneOf, PrivateDataBytes, QpType } from '../../../device/ibta/index.js';
+import type { CmConnParam, CmParameters } from '../../soft/index.js';
+import { bytesProblem, type Context, fieldsProblem, invalid, type Problem, refuse, show } from '../../verbs/index.js';
+import { CONN_PARAM_FIELDS } from '../identifiers/option-fields.js';
+import { type ConnParam, RDMA_MAX_INIT_DEPTH, RDMA_MAX_RESP_RES } from '../identifiers/parameters.js';
+
+const MAX_RETRIES = 7;
+const U24 = 0xffffff;
+const U32 = 0xffffffff;
+const NOTHING = new Uint8Array(0);
+
+/** Why `value` is not an integer from 0 to `max`, or undefined when it is, or is absent. */
+function numberProblem(what: string, value: unknown, max: number): Problem | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max) return undefined;
+  return invalid(`${what} is ${show(value)}`, `It is a number from 0 to ${max}`);
+}
+
+/** Why `value` is no flag, or undefined when it is one, or absent. */
+function flagProblem(what: string, value: unknown): Problem | undefined {
+  if (value === undefined || typeof value === 'boolean') return undefined;
+  return invalid(`${what} is ${show(value)}`, 'It is true or false');
+}
+
+/** Why private data cannot go with a call, or undefined when it can. */
+export function privateDataProblem(data: unknown, max: number): Problem | undefined {
+  if (data === undefined) return undefined;
+  const problem = bytesProblem('privateData', data);
+  if (problem !== undefined || !(data instanceof Uint8Array) || data.length <= max) return problem;
+  return invalid(`privateData has ${data.length} bytes`, `The message has room for ${max}`);
+}
+
+function qpTypeProblem(qpType: QpType | undefined): Problem | undefined {
+  if (qpType === undefined || isOneOf(QpType, qpType)) return undefined;
+  return invalid(`qpType is ${show(qpType)}`, 'It is one of QpType');
+}
+
+function paramProblem(param: ConnParam, maxData: number, most: Resources): Problem | undefined {
+  const { responderResources, initiatorDepth } = param;
+  return (
+    privateDataProblem(param.privateData, maxData) ??
+    (responderResources === RDMA_MAX_RESP_RES
+      ? undefined
+      : numberProblem('responderResources', responderResources, most.responderResources)) ??
+    (initiatorDepth === RDMA_MAX_INIT_DEPTH
+      ? undefined
+      : numberProblem('initiatorDepth', initiatorDepth, most.initiatorDepth)) ??
+    numberProblem('retryCount', param.retryCount, MAX_RETRIES) ??
+    numberProblem('rnrRetryCount', param.rnrRetryCount, MAX_RETRIES) ??
+    flagProblem('flowControl', param.flowControl) ??
+    flagProblem('srq', param.srq) ??
+    qpTypeProblem(param.qpType) ??
+    numberProblem('qpNum', param.qpNum, U24) ??
+    numberProblem('qkey', param.qkey, U32)
+  );
+}
+
+interface Resources {
+  readonly responderResources: number;
+  readonly initiatorDepth: number;
+}
+
+function mostOf(context: Context): Resources {
+  const { maxQpRdAtom, maxQpInitRdAtom } = context.queryDevice();
+  return {
+    responderResources: Math.min(maxQpRdAtom, RDMA_MAX_RESP_RES),
+    initiatorDepth: Math.min(maxQpInitRdAtom, RDMA_MAX_INIT_DEPTH),
+  };
+}
+
+/** How many bytes of private data each call may carry: of connections, and of datagrams (PROTOCOL.md 4.5). */
+const maxPrivateData = {
+  rdma_connect: { connections: PrivateDataBytes.CONNECT, datagrams: PrivateDataBytes.RESOLVE },
+  rdma_accept: { connections: PrivateDataBytes.ACCEPT, datagrams: PrivateDataBytes.RESOLVED },
+} as const;
+
+/**
+ * What `connect` and `accept` tell the peer, with all that the program left out.
+ *
+ * @param asked what the peer asked for, when it is accepted
+ * @throws VerbsError EINVAL for a value out of range
+ */
+export function completeParameters(
+  call: keyof typeof maxPrivateData,
+  context: Context,
+  datagrams: boolean,
+  param: ConnParam,
+  asked?: CmConnParam,
+): CmParameters & { readonly retryCount: number } {
+  const most = mostOf(context);
+  const { connections, datagrams: ofDatagrams } = maxPrivateData[call];
+  refuse(
+    call,
+    fieldsProblem('param', param, CONN_PARAM_FIELDS) ??
+      paramProblem(param, datagrams ? ofDatagrams : connections, most),
+  );
+  const choose = (given: number | undefined, wish: number | undefined, max: number): number =>
+    given === undefined || given === RDMA_MAX_RESP_RES ? Math.min(wish ?? max, max) : given;
+  return {
+    privateData: param.privateData ?? NOTHING,
+    responderResources: choose(param.responderResources, asked?.responderResources, most.responderResources),
+    initiatorDepth: choose(param.initiatorDepth, asked?.initiatorDepth, most.initiatorDepth),
+    flowControl: param.flowControl ?? false,
+    retryCount: param.retryCount ?? MAX_RETRIES,
+    rnrRetryCount: param.rnrRetryCount ?? MAX_RETRIES,
+  };
+}

@@ -1,0 +1,78 @@
+import type { ErrnoName } from '../../../device/ibta/index.js';
+import { invalid, objectProblem, refuse, show, VerbsError } from '../../verbs/index.js';
+import type { ConnectionRequest } from './connection-request.js';
+
+const CALL = 'rdma_listen';
+/** With what `accept` fails when the client has gone, or says nothing. */
+const CLIENTS_DOING: readonly ErrnoName[] = ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT'];
+
+/** With what a wait ends that a signal has cut short. */
+const IMPATIENCE: readonly string[] = ['AbortError', 'TimeoutError'];
+
+/**
+ * Answers a request: accepts or rejects it, and does what is to be done with the connection. One that is still unanswered when
+ * it returns, or its promise resolves, is rejected.
+ */
+export type RequestHandler = (request: ConnectionRequest) => unknown;
+
+/** What `Listener.serve` takes. */
+export interface ServeOptions {
+  /** Requests that handlers work on at a time; one that comes beyond that is rejected. Default: no limit but the device's. */
+  readonly maxConnections?: number;
+  /**
+   * Told what a handler throws, after its connection was ended. Default: `process.emitWarning`, but not for what clients do:
+   * one goes, or says nothing more, before it is connected, or the handler loses patience by an `AbortSignal`.
+   */
+  readonly onError?: (error: unknown, request: ConnectionRequest) => void;
+}
+
+/** Where `Listener.serve` goes. @throws VerbsError EINVAL for wrong arguments; when the requests end with an error */
+export async function serve(
+  requests: AsyncIterable<ConnectionRequest>,
+  handler: RequestHandler,
+  options: ServeOptions,
+): Promise<void> {
+  refuse(CALL, objectProblem('options', options));
+  const { maxConnections = Infinity, onError = warn } = options;
+  if (typeof handler !== 'function')
+    throw new VerbsError(CALL, invalid('handler is no function', 'It takes a request, and accepts or rejects it'));
+  if (typeof onError !== 'function')
+    throw new VerbsError(
+      CALL,
+      invalid('onError is no function', 'It takes what a handler has thrown, and its request'),
+    );
+  if (typeof maxConnections !== 'number' || !(maxConnections >= 1))
+    throw new VerbsError(CALL, invalid(`maxConnections is ${show(maxConnections)}`, 'It is a number from 1 on'));
+  const busy = new Set<Promise<void>>();
+  for await (const request of requests) {
+    if (busy.size >= maxConnections) {
+      request.reject();
+      continue;
+    }
+    const work = handle(request, handler, onError).finally(() => busy.delete(work));
+    busy.add(work);
+  }
+  await Promise.all(busy);
+}
+
+/** Rejects only with what `onError` throws. */
+async function handle(
+  request: ConnectionRequest,
+  handler: RequestHandler,
+  onError: (error: unknown, request: ConnectionRequest) => void,
+): Promise<void> {
+  try {
+    await handler(request);
+  } catch (error) {
+    request.connection?.[Symbol.dispose]();
+    onError(error, request);
+  } finally {
+    request[Symbol.dispose]();
+  }
+}
+
+function warn(error: unknown, { connection }: ConnectionRequest): void {
+  if (connection === undefined && error instanceof VerbsError && CLIENTS_DOING.includes(error.errno)) return;
+  if (error instanceof DOMException && IMPATIENCE.includes(error.name)) return;
+  process.emitWarning(error instanceof Error ? error : new Error(String(error)));
+}

@@ -1,0 +1,72 @@
+import type { AhAttr, QpType } from '../../../device/ibta/index.js';
+import type { QpInitAttr } from '../../verbs/index.js';
+
+/**
+ * What `createQp` takes (`struct ibv_qp_init_attr`). Completion queues that are not given are made, each with a channel
+ * of its own, and end with the queue pair.
+ */
+export type IdQpInitAttr = Partial<Omit<QpInitAttr, 'qpType'>> & {
+  /** Default: that of the identifier, RC or UD as its port space says. */
+  readonly qpType?: QpType;
+};
+
+/** What `connect` and `accept` take (`struct rdma_conn_param`). */
+export interface ConnParam {
+  /** For the peer: at most as many bytes as `PrivateDataBytes` says for the call. Default none. */
+  readonly privateData?: Uint8Array;
+  /**
+   * READs and atomics of the peer that may be outstanding here, 0 to `DeviceAttr.maxQpRdAtom`. Default: the most the
+   * device has; in `accept` no more than the request asks for.
+   */
+  readonly responderResources?: number;
+  /**
+   * READs and atomics that may be outstanding towards the peer, 0 to `DeviceAttr.maxQpInitRdAtom`. Default as for
+   * `responderResources`.
+   */
+  readonly initiatorDepth?: number;
+  /** Default false. */
+  readonly flowControl?: boolean;
+  /** How often either side repeats what is not acknowledged, 0 to 7; default 7. `accept` ignores it. */
+  readonly retryCount?: number;
+  /** How often the peer repeats what found no receive request, 0 to 6; 7, the default, is for ever. */
+  readonly rnrRetryCount?: number;
+  /** Of a queue pair that was made elsewhere: whether it has a shared receive queue. Default false. */
+  readonly srq?: boolean;
+  /** Number of a queue pair that was made elsewhere, 24 bits. Ignored when the identifier has one. */
+  readonly qpNum?: number;
+  /** Type of a queue pair that was made elsewhere. Default: that of the identifier. */
+  readonly qpType?: QpType;
+  /** Q_Key of a datagram queue pair, 32 bits; default `RDMA_UDP_QKEY`. */
+  readonly qkey?: number;
+}
+
+/** What an event says of a connection (`struct rdma_conn_param`), from the receiver's point of view. */
+export interface ConnParamReceived {
+  /** What the peer said, with zeros at its end: as long as the message can hold. Empty where it carries none. */
+  readonly privateData: Uint8Array;
+  readonly responderResources: number;
+  readonly initiatorDepth: number;
+  readonly flowControl: boolean;
+  readonly retryCount: number;
+  readonly rnrRetryCount: number;
+  readonly srq: boolean;
+  /** The peer's. */
+  readonly qpNum: number;
+}
+
+/** What an event says of datagrams (`struct rdma_ud_param`). */
+export interface UdParamReceived {
+  /** As in {@link ConnParamReceived}. */
+  readonly privateData: Uint8Array;
+  /** What `Pd.createAh` takes to send to the peer, or to the group. */
+  readonly ahAttr: AhAttr;
+  /** The peer's; 0xffffff for a group. */
+  readonly qpNum: number;
+  /** What datagrams to it must show. */
+  readonly qkey: number;
+}
+
+/** As `responderResources`: the most that the device has. */
+export const RDMA_MAX_RESP_RES = 0xff;
+/** As `initiatorDepth`: the most that the device has. */
+export const RDMA_MAX_INIT_DEPTH = 0xff;

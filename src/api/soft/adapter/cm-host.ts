@@ -1,0 +1,68 @@
+import type { CmDatagram, CmHost, Refusal } from '../../../device/cm/index.js';
+import type { AhAttr, Gid, Mtu, QpAttr, Syndrome } from '../../../device/ibta/index.js';
+import { CommandError, type ManagementDatagram, type Nic } from '../../../device/nic/index.js';
+import { nodeGuid } from '../driver/device-facts.js';
+import { countCmEvent } from './cm-event-ring.js';
+
+/** What a connection manager has of the NIC beside it. */
+export class NicCmHost implements CmHost {
+  readonly random: () => number;
+  readonly nodeGuid: bigint;
+
+  constructor(
+    private readonly nic: Nic,
+    gid: Gid,
+    /** Words of the ring by which its events are announced. */
+    private readonly events: Int32Array,
+    private readonly onEvent: (ring: Int32Array) => void,
+  ) {
+    this.random = nic.random;
+    this.nodeGuid = nodeGuid(gid);
+  }
+
+  get nowUs(): number {
+    return this.nic.nowUs;
+  }
+
+  get timers(): Nic['timers'] {
+    return this.nic.timers;
+  }
+
+  get gids(): readonly (Gid | undefined)[] {
+    return this.nic.port.gids;
+  }
+
+  get mtu(): Mtu {
+    return this.nic.port.mtu;
+  }
+
+  /** Has `take` called with every datagram that comes to queue pair 1. */
+  receive(take: (datagram: CmDatagram) => void): void {
+    this.nic.generalServices.receiver = (datagram: ManagementDatagram) => take(datagram);
+  }
+
+  send(to: AhAttr, mad: Uint8Array): void {
+    try {
+      this.nic.generalServices.send(to, mad);
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      // No way leads there any more; whoever waits for an answer will notice.
+      this.nic.counters.sendErr += 1;
+    }
+  }
+
+  modifyQp(qpNum: number, attr: Partial<QpAttr>, cause?: Syndrome): Refusal | undefined {
+    try {
+      this.nic.control.modifyQp(qpNum, attr, cause);
+      return undefined;
+    } catch (error) {
+      if (error instanceof CommandError) return { errno: error.errno, message: error.message };
+      throw error;
+    }
+  }
+
+  eventReady(): void {
+    countCmEvent(this.events);
+    this.onEvent(this.events);
+  }
+}

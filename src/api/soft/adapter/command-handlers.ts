@@ -1,0 +1,161 @@
+import { CmError, type ConnectionManager } from '../../../device/cm/index.js';
+import { QpType } from '../../../device/ibta/index.js';
+import { LinkError } from '../../../device/link/index.js';
+import { CommandError, type Nic } from '../../../device/nic/index.js';
+import type { CommandTable, MemoryRef, Verb } from './command.js';
+
+export type Handlers = { readonly [V in Verb]: (argument: CommandTable[V][0]) => CommandTable[V][1] };
+
+/** What the commands need of their adapter beside its NIC. */
+export interface CommandTarget {
+  readonly nic: Nic;
+  readonly cm: ConnectionManager;
+  /** Finds the memory of a registration. @throws CommandError when it cannot be had here */
+  resolve(memory: MemoryRef): Uint8Array;
+  /** Notes that a completion channel has this ring, or with undefined that it has none any more. */
+  setChannel(handle: number, memory: SharedArrayBuffer | undefined): void;
+  /** Opens the way of Ethernet frames, where it is not open. @throws CommandError when there is none */
+  requireFrames(): void;
+  /** Closes it when no queue pair wants it any more. */
+  releaseFrames(): void;
+  /** Whether the link has its address, without which the port is down (PROTOCOL.md 3.11). */
+  readonly hasAddress: boolean;
+  /** Notes whether the administrator has the port up. */
+  setWanted(up: boolean): void;
+  /** The board has failed: nothing can be done any more but to end what was made. */
+  lose(): void;
+  linkStatistics(): Record<string, number>;
+}
+
+const lowWord = (address: bigint): number => Number(address & 0xffffffffn) | 0;
+const highWord = (address: bigint): number => Number(address >> 32n) | 0;
+
+/** Gives what a link or a connection manager refuses the shape in which a NIC refuses. */
+export function asCommand<T>(action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    if (error instanceof LinkError) throw new CommandError(error.errno, error.message.replace(/\.$/, ''));
+    if (error instanceof CmError) throw new CommandError(error.errno, error.message);
+    throw error;
+  }
+}
+
+/** What an adapter does for each command: mostly what the NIC's control verb of the same name does. */
+export function commandHandlers(target: CommandTarget): Handlers {
+  const { nic } = target;
+  const { control } = nic;
+  const cm = target.cm.commands;
+  return {
+    allocPd: () => control.allocPd(),
+    deallocPd: (pd) => {
+      control.deallocPd(pd);
+    },
+    regMr: ({ pd, memory, iova, access }) =>
+      control.regMr({ pd, bytes: target.resolve(memory), iovaHi: highWord(iova), iovaLo: lowWord(iova), access }),
+    allocNullMr: (pd) => control.allocNullMr(pd),
+    reregMr: ({ handle, pd, access, memory, iova }) =>
+      control.reregMr({
+        handle,
+        ...(pd === undefined ? {} : { pd }),
+        ...(access === undefined ? {} : { access }),
+        ...(memory === undefined ? {} : { bytes: target.resolve(memory) }),
+        ...(iova === undefined ? {} : { iovaHi: highWord(iova), iovaLo: lowWord(iova) }),
+      }),
+    deregMr: (handle) => {
+      control.deregMr(handle);
+    },
+    allocMw: (attributes) => control.allocMw(attributes),
+    deallocMw: (handle) => {
+      control.deallocMw(handle);
+    },
+    createCompChannel: (memory) => {
+      const handle = control.createCompChannel(memory);
+      target.setChannel(handle, memory);
+      return handle;
+    },
+    destroyCompChannel: (handle) => {
+      control.destroyCompChannel(handle);
+      target.setChannel(handle, undefined);
+    },
+    createCq: (create) => control.createCq(create),
+    resizeCq: ({ cqn, memory, entries }) => {
+      control.resizeCq(cqn, memory, entries);
+    },
+    modifyCq: ({ cqn, cqCount, cqPeriodUs }) => {
+      control.modifyCq(cqn, cqCount, cqPeriodUs);
+    },
+    destroyCq: (cqn) => {
+      control.destroyCq(cqn);
+    },
+    openXrcd: () => control.openXrcd(),
+    closeXrcd: (handle) => {
+      control.closeXrcd(handle);
+    },
+    createSrq: (create) => control.createSrq(create),
+    modifySrq: (change) => {
+      control.modifySrq(change);
+    },
+    querySrq: (srqn) => control.querySrq(srqn),
+    destroySrq: (srqn) => {
+      control.destroySrq(srqn);
+    },
+    createAh: ({ pd, attr }) => control.createAh(pd, attr),
+    destroyAh: (handle) => {
+      control.destroyAh(handle);
+    },
+    createQp: (create) => {
+      try {
+        // The NIC asks for it once in its life; here it is closed in between.
+        if (create.type === QpType.RAW_PACKET) target.requireFrames();
+        return control.createQp(create);
+      } catch (error) {
+        target.releaseFrames();
+        throw error;
+      }
+    },
+    modifyQp: ({ qpn, attr }) => {
+      control.modifyQp(qpn, attr);
+    },
+    modifyRateLimit: ({ qpn, rateLimitKbps, maxBurstBytes, typicalPacketBytes }) => {
+      control.modifyRateLimit(qpn, rateLimitKbps, maxBurstBytes, typicalPacketBytes);
+    },
+    queryQp: (qpn) => control.queryQp(qpn),
+    qpCounters: (qpn) => control.qpCounters(qpn),
+    destroyQp: (qpn) => {
+      control.destroyQp(qpn);
+      target.releaseFrames();
+    },
+    attachMcast: ({ qpn, gid }) => {
+      control.attachMcast(qpn, gid);
+    },
+    detachMcast: ({ qpn, gid }) => {
+      control.detachMcast(qpn, gid);
+    },
+    queryPort: () => control.queryPort(),
+    administer: ({ gids, linkUp, ...change }) => {
+      const table = gids === undefined ? {} : { gids: [nic.port.gids[0], ...gids] };
+      const link = linkUp === undefined ? {} : { linkUp: linkUp && target.hasAddress };
+      control.administer({ ...change, ...link, ...table });
+      if (linkUp !== undefined) target.setWanted(linkUp);
+      if (change.fatal === true) target.lose();
+    },
+    counters: () => ({
+      nic: nic.counters.snapshot(),
+      link: target.linkStatistics(),
+      cm: target.cm.counters.snapshot(),
+    }),
+    cmCreateId: (create) => asCommand(() => cm.cmCreateId(create)),
+    cmBind: (bind) => asCommand(() => cm.cmBind(bind)),
+    cmListen: (listen) => asCommand(() => cm.cmListen(listen)),
+    cmConnect: (connect) => asCommand(() => cm.cmConnect(connect)),
+    cmAccept: (accept) => asCommand(() => cm.cmAccept(accept)),
+    cmReject: (reject) => asCommand(() => cm.cmReject(reject)),
+    cmEstablish: (id) => asCommand(() => cm.cmEstablish(id)),
+    cmNotify: (id) => asCommand(() => cm.cmNotify(id)),
+    cmDisconnect: (id) => asCommand(() => cm.cmDisconnect(id)),
+    cmInitQpAttr: (init) => asCommand(() => cm.cmInitQpAttr(init)),
+    cmDestroyId: (id) => asCommand(() => cm.cmDestroyId(id)),
+    cmTakeEvents: (count) => cm.cmTakeEvents(count),
+  };
+}

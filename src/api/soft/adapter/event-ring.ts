@@ -1,0 +1,47 @@
+import type { EventType } from '../../../device/ibta/index.js';
+import { CompChannelRing, Ring, RING_HEADER_WORDS } from '../../../device/nic/index.js';
+
+/**
+ * The ring in which an adapter announces asynchronous events. It has the header of a completion channel's ring
+ * (`CompChannelRing`), so that one waiter serves both; an entry is a type and the number of the object it concerns.
+ */
+export const AsyncEventRing = {
+  TYPE: 0,
+  /** Number of the QP, CQ or SRQ, or {@link NO_OBJECT}. */
+  OBJECT: 1,
+  /** Words of one entry. */
+  SIZE: 2,
+  /** Entries: four for each QP that a device can have. Memory is only taken by those that are used. */
+  ENTRIES: 131072,
+} as const;
+
+/** Stands for "the device itself". */
+export const NO_OBJECT = -1;
+
+/** Memory for a ring of asynchronous events. */
+export function createAsyncEventRing(): SharedArrayBuffer {
+  return new SharedArrayBuffer(4 * (RING_HEADER_WORDS + AsyncEventRing.ENTRIES * AsyncEventRing.SIZE));
+}
+
+/** The adapter's end of the ring. */
+export class AsyncEventWriter {
+  readonly words: Int32Array;
+
+  constructor(memory: SharedArrayBuffer) {
+    this.words = new Int32Array(memory);
+  }
+
+  /** Puts one event into the ring. What finds no room is lost, and OVERFLOW says so. */
+  write(type: EventType, object: number): void {
+    const { words } = this;
+    const producer = words[Ring.PRODUCER];
+    if ((producer - Atomics.load(words, Ring.CONSUMER)) >>> 0 >= AsyncEventRing.ENTRIES) {
+      Atomics.store(words, CompChannelRing.OVERFLOW, 1);
+      return;
+    }
+    const entry = RING_HEADER_WORDS + (producer & (AsyncEventRing.ENTRIES - 1)) * AsyncEventRing.SIZE;
+    words[entry + AsyncEventRing.TYPE] = type;
+    words[entry + AsyncEventRing.OBJECT] = object;
+    Atomics.store(words, Ring.PRODUCER, (producer + 1) | 0);
+  }
+}

@@ -1,0 +1,95 @@
+import { CompChannelRing, compChannelShape } from '../../../../device/nic/index.js';
+import { type CompChannel, type Cq, invalid, Resource, VerbsError } from '../../../verbs/index.js';
+import type { EventFollower, Following } from '../../waiters.js';
+import type { SoftContext } from '../context.js';
+import type { SoftCq } from './completion-queue.js';
+import { EventReader } from './event-reader.js';
+import { EventSource } from './event-source.js';
+
+/** A completion channel. */
+export class SoftCompChannel extends Resource implements CompChannel {
+  readonly handle: number;
+  /** CQs that report here. */
+  readonly queues = new Set<SoftCq>();
+  protected readonly label: string;
+
+  readonly #reader: EventReader;
+  readonly #source: EventSource<Cq>;
+  /** CQs whose events found no room in the ring and are due nevertheless. */
+  #owed: SoftCq[] = [];
+
+  constructor(readonly context: SoftContext) {
+    const memory = new SharedArrayBuffer(compChannelShape().bytes);
+    const handle = context.command('ibv_create_comp_channel', 'createCompChannel', memory);
+    super('ibv_destroy_comp_channel', [context]);
+    this.handle = handle;
+    this.label = `completion channel ${handle}`;
+    this.#reader = new EventReader(memory, CompChannelRing.ENTRIES, 1);
+    this.#source = new EventSource<Cq>(context.adapter, this.#reader, () => this.#take(), 'ibv_get_cq_event');
+    this.abandoned = () => this.#source.close();
+  }
+
+  getCqEvent(timeoutMs?: number): Cq {
+    this.assertAlive('ibv_get_cq_event');
+    return this.#source.take(timeoutMs);
+  }
+
+  tryGetCqEvent(): Cq | undefined {
+    this.assertAlive('ibv_get_cq_event');
+    return this.#source.tryTake();
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Cq, void, undefined> {
+    this.assertAlive('ibv_get_cq_event');
+    return this.#source.iterate();
+  }
+
+  follow(follower: EventFollower<Cq>): Following {
+    this.assertAlive('ibv_get_cq_event');
+    return this.#source.follow(follower);
+  }
+
+  destroy(): void {
+    this.end();
+  }
+
+  protected release(): void {
+    this.context.endCommand('ibv_destroy_comp_channel', 'destroyCompChannel', this.handle);
+    this.#source.close();
+  }
+
+  /** The CQ of the oldest event, which from now on waits to be acknowledged. */
+  #take(): SoftCq | undefined {
+    const cq = this.#next();
+    if (cq !== undefined) cq.unacknowledged += 1;
+    return cq;
+  }
+
+  #next(): SoftCq | undefined {
+    for (;;) {
+      const at = this.#reader.peek();
+      if (at < 0) break;
+      const cq = this.context.queues.get(this.#reader.words[at]);
+      this.#reader.take();
+      // A queue may have been destroyed since it raised the event.
+      if (cq !== undefined) return cq;
+    }
+    if (this.#reader.takeOverflow()) this.#owed = [...this.queues];
+    for (let cq = this.#owed.pop(); cq !== undefined; cq = this.#owed.pop()) if (!cq.destroyed) return cq;
+    return undefined;
+  }
+}
+
+/**
+ * Gives the events of a channel to a follower from the event loop, which keeps the process alive until it stops.
+ *
+ * @throws VerbsError EINVAL when the channel was ended, or is none of this provider's
+ */
+export function followCompChannel(channel: CompChannel, follower: EventFollower<Cq>): Following {
+  if (!(channel instanceof SoftCompChannel))
+    throw new VerbsError(
+      'ibv_get_cq_event',
+      invalid('that is no channel of this package', 'createCompChannel makes them'),
+    );
+  return channel.follow(follower);
+}

@@ -1,0 +1,46 @@
+import type { MwType } from '../../../../device/ibta/index.js';
+import { type Mw, Resource } from '../../../verbs/index.js';
+import type { SoftContext } from '../context.js';
+import type { SoftPd } from '../protection-domain.js';
+
+/** A memory window. */
+export class SoftMw extends Resource implements Mw {
+  readonly context: SoftContext;
+  /** Changed by whoever posts a bind of a window of type 1. */
+  rkey: number;
+  protected readonly label: string;
+
+  readonly #handle: number;
+  /** Whether the adapter has let go of it though the program has not. */
+  #forfeited = false;
+
+  constructor(
+    readonly pd: SoftPd,
+    readonly type: MwType,
+  ) {
+    const { context } = pd;
+    const { handle, rkey } = context.command('ibv_alloc_mw', 'allocMw', { pd: pd.handle, type });
+    super('ibv_dealloc_mw', [pd]);
+    this.context = context;
+    this.#handle = handle;
+    this.rkey = rkey;
+    this.label = `MW 0x${rkey.toString(16)}`;
+    context.windows.add(this);
+    this.abandoned = () => void context.windows.delete(this);
+  }
+
+  dealloc(): void {
+    this.end();
+  }
+
+  /** Closes it in the adapter: what it may be bound to is gone. */
+  forfeit(): void {
+    if (!this.#forfeited) this.context.endCommand('ibv_dealloc_mw', 'deallocMw', this.#handle);
+    this.#forfeited = true;
+  }
+
+  protected release(): void {
+    this.forfeit();
+    this.context.windows.delete(this);
+  }
+}

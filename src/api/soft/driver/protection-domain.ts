@@ -1,0 +1,127 @@
+import type { AdviseMrAdvice, MwType } from '../../../device/ibta/index.js';
+import {
+  accessProblem,
+  adviseProblem,
+  type Ah,
+  type AhAttrInit,
+  type FieldsOf,
+  fieldsProblem,
+  invalid,
+  type Mr,
+  type Mw,
+  mwTypeProblem,
+  type Pd,
+  type Problem,
+  type Qp,
+  type QpInitAttr,
+  refuse,
+  type RegistrableMemory,
+  type RegMrOptions,
+  Resource,
+  type Sge,
+  type Srq,
+  type SrqInitAttr,
+  VerbsError,
+  type WorkCompletion,
+} from '../../verbs/index.js';
+import { SoftAh } from './address-handle.js';
+import type { SoftContext } from './context.js';
+import { PORT_NUM, SUPPORTED_ACCESS } from './device-facts.js';
+import { SoftMr } from './memory/memory-region.js';
+import { SoftMw } from './memory/memory-window.js';
+import { SoftNullMr } from './memory/null-region.js';
+import { bytesOf } from './memory/program-memory.js';
+import { SoftQp } from './posting/queue-pair.js';
+import { SoftSrq } from './posting/shared-receive-queue.js';
+
+const REG_MR_FIELDS: FieldsOf<RegMrOptions> = { iova: true };
+
+/** A protection domain, or another name for one. */
+export class SoftPd extends Resource implements Pd {
+  /**
+   * @param handle by which the NIC knows it
+   * @param uses what it cannot exist without
+   */
+  constructor(
+    readonly context: SoftContext,
+    readonly handle: number,
+    uses: readonly Resource[],
+    protected readonly label: string,
+  ) {
+    super('ibv_dealloc_pd', uses);
+  }
+
+  static alloc(context: SoftContext): SoftPd {
+    const handle = context.command('ibv_alloc_pd', 'allocPd', undefined);
+    return new SoftPd(context, handle, [context], `PD ${handle}`);
+  }
+
+  regMr(memory: RegistrableMemory, access = 0, options: RegMrOptions = {}): Mr {
+    this.assertAlive('ibv_reg_mr');
+    refuse('ibv_reg_mr', accessProblem(access, SUPPORTED_ACCESS) ?? fieldsProblem('options', options, REG_MR_FIELDS));
+    return new SoftMr(this, bytesOf('ibv_reg_mr', memory), access, options);
+  }
+
+  allocNullMr(): Mr {
+    this.assertAlive('ibv_alloc_null_mr');
+    return new SoftNullMr(this);
+  }
+
+  allocMw(type: MwType): Mw {
+    this.assertAlive('ibv_alloc_mw');
+    refuse('ibv_alloc_mw', mwTypeProblem(type));
+    return new SoftMw(this, type);
+  }
+
+  createQp(init: QpInitAttr): Qp {
+    this.assertAlive('ibv_create_qp');
+    return new SoftQp(this, init);
+  }
+
+  createSrq(init: SrqInitAttr): Srq {
+    this.assertAlive('ibv_create_srq');
+    return new SoftSrq(this, init);
+  }
+
+  createAh(attr: AhAttrInit): Ah {
+    this.assertAlive('ibv_create_ah');
+    return new SoftAh(this, attr);
+  }
+
+  createAhFromWc(wc: WorkCompletion, grh: Uint8Array, portNum = PORT_NUM): Ah {
+    this.assertAlive('ibv_create_ah_from_wc');
+    return new SoftAh(this, this.context.initAhFromWc(portNum, wc, grh));
+  }
+
+  adviseMr(advice: AdviseMrAdvice, flags: number, sgList: readonly Sge[]): void {
+    const call = 'ibv_advise_mr';
+    this.assertAlive(call);
+    refuse(call, adviseProblem(advice, flags, sgList));
+    for (const [index, piece] of sgList.entries()) refuse(call, this.#pieceProblem(piece, index));
+  }
+
+  dealloc(): void {
+    this.end();
+  }
+
+  protected release(): void {
+    this.context.endCommand('ibv_dealloc_pd', 'deallocPd', this.handle);
+  }
+
+  #pieceProblem({ lkey, addr, length }: Sge, index: number): Problem | undefined {
+    const region = this.context.regions.get(lkey);
+    const message =
+      region?.pd.handle !== this.handle
+        ? `sgList[${index}] has L_Key 0x${lkey.toString(16)}, which no memory region of this domain has`
+        : region.named(addr, length) === undefined
+          ? `sgList[${index}] names bytes that are not inside its region`
+          : undefined;
+    return message === undefined ? undefined : { errno: 'EFAULT', message, advice: '' };
+  }
+}
+
+/** The domain as one of ours. @throws VerbsError EINVAL when it is not a living one of the context */
+export function domainOf(call: string, context: SoftContext, pd: Pd): SoftPd {
+  if (pd instanceof SoftPd && pd.context === context && !pd.destroyed) return pd;
+  throw new VerbsError(call, invalid('pd is no living protection domain of this context', 'Make one by allocPd'));
+}

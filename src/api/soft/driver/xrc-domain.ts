@@ -1,0 +1,98 @@
+import { fstatSync } from 'node:fs';
+import { XrcdOpenFlags } from '../../../device/ibta/index.js';
+import {
+  type FieldsOf,
+  fieldsProblem,
+  refuse,
+  Resource,
+  VerbsError,
+  type Xrcd,
+  type XrcdInitAttr,
+  xrcdProblem,
+  type XrcTargetQp,
+  type XrcTargetQpInitAttr,
+  type XrcTargetQpOpenAttr,
+} from '../../verbs/index.js';
+import type { SoftContext } from './context.js';
+import { SoftXrcTargetQp } from './posting/xrc-target-qp.js';
+
+const CALL = 'ibv_open_xrcd';
+const FIELDS: FieldsOf<XrcdInitAttr> = { fd: true, oFlags: true };
+const TARGET_FIELDS: FieldsOf<XrcTargetQpInitAttr> = { qpContext: true };
+const OPEN_FIELDS: FieldsOf<XrcTargetQpOpenAttr> = { qpContext: true, qpNum: true };
+
+/** What tells one file from another, however often it is opened; undefined for no file. */
+function fileName(fd: number): string | undefined {
+  if (!Number.isInteger(fd) || fd < 0) return undefined;
+  try {
+    const { dev, ino } = fstatSync(fd, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch (error) {
+    const problem = { errno: 'EBADF' as const, message: `file descriptor ${fd} is not open`, advice: '' };
+    throw new VerbsError(CALL, problem, { cause: error });
+  }
+}
+
+/** A domain of extended reliable connections. */
+export class SoftXrcd extends Resource implements Xrcd {
+  readonly handle: number;
+  protected readonly label: string;
+
+  /** How often it was opened and not closed. */
+  #opens = 1;
+
+  private constructor(
+    readonly context: SoftContext,
+    private readonly file: string | undefined,
+  ) {
+    const handle = context.command(CALL, 'openXrcd', undefined);
+    super('ibv_close_xrcd', [context]);
+    this.handle = handle;
+    this.label = `XRC domain ${handle}`;
+    if (file !== undefined) context.xrcDomains.set(file, this);
+    this.abandoned = () => this.#forget();
+  }
+
+  /** The domain of a file, or a new one. @throws VerbsError as `Context.openXrcd` */
+  static open(context: SoftContext, init: XrcdInitAttr): SoftXrcd {
+    refuse(CALL, fieldsProblem('init', init, FIELDS));
+    const { fd = -1, oFlags = XrcdOpenFlags.CREAT } = init;
+    const file = fileName(fd);
+    const known = file === undefined ? undefined : context.xrcDomains.get(file);
+    refuse(CALL, xrcdProblem(fd, oFlags, known !== undefined));
+    if (known === undefined) return new SoftXrcd(context, file);
+    known.#opens += 1;
+    return known;
+  }
+
+  createQp(init: XrcTargetQpInitAttr = {}): XrcTargetQp {
+    this.assertAlive('ibv_create_qp');
+    refuse('ibv_create_qp', fieldsProblem('init', init, TARGET_FIELDS));
+    return new SoftXrcTargetQp(this, init);
+  }
+
+  openQp(attr: XrcTargetQpOpenAttr): XrcTargetQp {
+    this.assertAlive('ibv_open_qp');
+    refuse('ibv_open_qp', fieldsProblem('attr', attr, OPEN_FIELDS));
+    return SoftXrcTargetQp.open(this, attr);
+  }
+
+  close(): void {
+    this.assertAlive('ibv_close_xrcd');
+    if (this.#opens > 1) this.#opens -= 1;
+    else this.end();
+  }
+
+  override [Symbol.dispose](): void {
+    if (!this.destroyed) this.close();
+  }
+
+  protected release(): void {
+    this.context.endCommand('ibv_close_xrcd', 'closeXrcd', this.handle);
+    this.#forget();
+  }
+
+  #forget(): void {
+    if (this.file !== undefined) this.context.xrcDomains.delete(this.file);
+  }
+}

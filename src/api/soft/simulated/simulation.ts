@@ -1,0 +1,204 @@
+import { EventQueue, SeededRandom, type SimulatedNetwork } from '../../../device/link/index.js';
+import { VerbsError } from '../../verbs/index.js';
+import { SyntheticAddresses } from '../memory-locator.js';
+import type { SimulatedHost } from './simulated-host.js';
+
+/** Steps between two rounds of the event loop, which others want to use as well. */
+const STEPS_PER_ROUND = 64;
+/** Keys and QP numbers are drawn from a sequence of their own, so that they do not change with the network's luck. */
+const KEY_SEED = 0x5eed;
+
+/**
+ * Rounds of the event loop in which nothing happens before a program's patience is at its end: it may have gone through the
+ * event loop for something else, and would have answered in time.
+ */
+const PATIENT_ROUNDS = 16;
+/** Empty polls after which, with nothing left to happen, a program is taken to wait for ever. */
+const HOPELESS_POLLS = 10_000;
+/** Those who test programs may put other timers into the place of the real ones; then still, time is to pass here. */
+const nextRound = setImmediate;
+
+/** Somebody who follows a simulation. */
+export interface SimulationObserver {
+  /** Something may have happened. */
+  stepped?(): void;
+  /** Nothing is left to happen, and whoever waits in the event loop has had a turn since. */
+  quiet?(): void;
+}
+
+/** What moves the adapters of one simulated network: virtual time, which passes when somebody waits. */
+export class Simulation {
+  readonly addresses = new SyntheticAddresses();
+  readonly random: () => number;
+
+  #hosts: readonly SimulatedHost[] = [];
+  /** When programs will have waited for long enough. */
+  readonly #timers = new EventQueue<() => void>();
+  readonly #observers = new Set<SimulationObserver>();
+  #runners = 0;
+  #holds = 0;
+  #scheduled = false;
+  #awaited = false;
+  #stopped = false;
+  #patientRounds = 0;
+  #hopelessPolls = 0;
+
+  constructor(
+    readonly network: SimulatedNetwork,
+    seed: number,
+  ) {
+    this.random = new SeededRandom(seed ^ KEY_SEED).u32;
+  }
+
+  get nowUs(): number {
+    return this.network.nowUs;
+  }
+
+  /** Hosts that are there, paused ones included. */
+  get hosts(): readonly SimulatedHost[] {
+    return this.#hosts;
+  }
+
+  add(host: SimulatedHost): void {
+    this.#hosts = [...this.#hosts, host];
+  }
+
+  /** May be called in the midst of a step. */
+  remove(host: SimulatedHost): void {
+    this.#hosts = this.#hosts.filter((other) => other !== host);
+  }
+
+  /** @returns ends the observation */
+  observe(observer: SimulationObserver): () => void {
+    this.#observers.add(observer);
+    return () => void this.#observers.delete(observer);
+  }
+
+  /** Lets the next thing happen, but none after `untilUs`. @returns false when nothing will ever happen */
+  step(untilUs: number): boolean {
+    if (this.#stopped) return false;
+    if (!this.#turn()) {
+      const nextUs = Math.min(this.#nextEventUs(), this.#timers.nextUs);
+      if (nextUs === Infinity && untilUs === Infinity) return false;
+      this.network.advanceTo(Math.min(nextUs, untilUs));
+      for (let action = this.#dueTimer(); action !== undefined; action = this.#dueTimer()) action();
+      this.#turn();
+    }
+    this.#stepped();
+    return true;
+  }
+
+  /** Calls `action` after so long, unless it is taken back by the function returned. */
+  timer(delayUs: number, action: () => void): () => void {
+    let pending = true;
+    const number = this.#timers.push(this.nowUs + delayUs, () => {
+      pending = false;
+      this.announced();
+      action();
+    });
+    return () => {
+      if (pending) this.#timers.cancel(number);
+      pending = false;
+    };
+  }
+
+  /**
+   * An empty queue was polled: time passes.
+   *
+   * @throws VerbsError ETIMEDOUT when that was done again and again though nothing is left to happen
+   */
+  polled(): void {
+    if (this.step(Infinity) || ++this.#hopelessPolls < HOPELESS_POLLS) return;
+    const message = `polled ${HOPELESS_POLLS} times, and nothing is left to happen in the simulation`;
+    throw new VerbsError('ibv_poll_cq', { errno: 'ETIMEDOUT', message, advice: 'What is waited for will never come' });
+  }
+
+  /** Ends it: nothing happens any more. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** Has time stand still for those who wait in the event loop, until the function returned is called. */
+  hold(): () => void {
+    this.#holds += 1;
+    return () => {
+      this.#holds -= 1;
+      this.stirred();
+    };
+  }
+
+  /** Has {@link step} called from the event loop, until the function returned is called. */
+  keepRunning(): () => void {
+    this.#runners += 1;
+    this.stirred();
+    return () => {
+      this.#runners -= 1;
+    };
+  }
+
+  /** What somebody awaits in the event loop has come: no time passes before they have had their turn. */
+  announced(): void {
+    this.#awaited = true;
+  }
+
+  /** Something new may happen. */
+  stirred(): void {
+    this.#hopelessPolls = 0;
+    this.#patientRounds = 0;
+    this.#nextRound();
+  }
+
+  #nextRound(): void {
+    if (this.#runners === 0 || this.#scheduled) return;
+    this.#scheduled = true;
+    nextRound(() => {
+      this.#scheduled = false;
+      this.#awaited = false;
+      let steps = 0;
+      while (this.#mayRun && steps < STEPS_PER_ROUND && this.#stepInRound()) steps += 1;
+      if (steps > 0) this.#nextRound();
+      else if (this.#mayRun) for (const observer of this.#observers) observer.quiet?.();
+    });
+  }
+
+  /** A step between two rounds of the event loop. Rather than end a program's patience, it lets rounds go by at first. */
+  #stepInRound(): boolean {
+    if (this.#timers.nextUs === Infinity || this.#stopped) return this.step(Infinity);
+    if (this.#turn()) {
+      this.#stepped();
+      return true;
+    }
+    if (this.#timers.nextUs >= this.#nextEventUs() || this.#patientRounds >= PATIENT_ROUNDS) return this.step(Infinity);
+    this.#patientRounds += 1;
+    // This round is over.
+    this.#awaited = true;
+    return true;
+  }
+
+  get #mayRun(): boolean {
+    return this.#runners > 0 && this.#holds === 0 && !this.#awaited;
+  }
+
+  #stepped(): void {
+    this.#hopelessPolls = 0;
+    this.#patientRounds = 0;
+    for (const observer of this.#observers) observer.stepped?.();
+  }
+
+  /** When hosts or the network have something to do next. */
+  #nextEventUs(): number {
+    let nextUs = this.network.nextEventUs();
+    for (const { adapter, paused } of this.#hosts) if (!paused) nextUs = Math.min(nextUs, adapter.nextWakeupUs());
+    return nextUs;
+  }
+
+  #dueTimer(): (() => void) | undefined {
+    return this.#timers.popDue(this.nowUs);
+  }
+
+  #turn(): boolean {
+    let busy = false;
+    for (const { adapter, paused } of this.#hosts) if (!paused) busy = adapter.turn(this.nowUs) || busy;
+    return busy;
+  }
+}

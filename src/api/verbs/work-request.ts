@@ -1,0 +1,212 @@
+import type { SelectivityLevel, WrOpcode } from '../../device/ibta/index.js';
+import type { Ah } from './address-handle.js';
+import type { Address, WrId } from './address.js';
+import type { Mw, MwBindInfo } from './memory-window.js';
+
+/** `struct ibv_sge`: a piece of registered memory. `Mr.sge()` makes one. */
+export interface Sge {
+  readonly addr: Address;
+  /** Bytes, 0 to 2^32 - 1. */
+  readonly length: number;
+  /** Key of the memory region that the piece lies in, 32 bits. */
+  readonly lkey: number;
+}
+
+/** Data that is taken while posting, from memory that need not be registered. Only with `SendFlags.INLINE`. */
+export interface InlineData {
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * A piece of what is sent. With `SendFlags.INLINE` the L_Key of an {@link Sge} gives no right and takes none: it only tells
+ * which region the address is of, where regions have addresses of their own (`iova`, `ZERO_BASED`).
+ */
+export type SendSge = Sge | InlineData;
+
+/** Where a datagram goes (UD). */
+export interface DatagramDestination {
+  /** Of the QP's protection domain. */
+  readonly ah: Ah;
+  /** The peer's QP number, 24 bits; 0xffffff for a multicast group. */
+  readonly remoteQpn: number;
+  /**
+   * The Q_Key that the peer's QP has, 32 bits. With its top bit set, the Q_Key of our own QP goes in its place
+   * (PROTOCOL.md 1.5).
+   */
+  readonly remoteQkey: number;
+}
+
+/** Whom an XRC request is for (PROTOCOL.md 3.3). */
+export interface XrcDestination {
+  /** Number of the peer's shared receive queue, 24 bits. */
+  readonly remoteSrqn: number;
+}
+
+interface SendWrFields {
+  /** Comes back in the completion; 0 when absent. */
+  readonly wrId?: WrId;
+  /** Bits of `SendFlags`; 0 when absent. */
+  readonly sendFlags?: number;
+  /** Needed on QPs of type XRC_SEND. */
+  readonly xrc?: XrcDestination;
+}
+
+interface Gathering extends SendWrFields {
+  /** The message is these pieces one after the other; none makes a message of length zero. */
+  readonly sgList?: readonly SendSge[];
+}
+
+interface Dataless extends SendWrFields {
+  /** It moves no data. */
+  readonly sgList?: undefined;
+}
+
+/** Memory of the peer. Its bounds and rights are checked by the peer (PROTOCOL.md 2.3). */
+export interface RemoteMemory {
+  readonly remoteAddr: Address;
+  /** The key that the peer told, 32 bits. */
+  readonly rkey: number;
+}
+
+/**
+ * SEND: fills the peer's next receive request. On UD it is one packet of at most the path MTU (longer: LOC_LEN_ERR); on
+ * RAW_PACKET an Ethernet frame without its checksum.
+ */
+export interface SendRequest extends Gathering {
+  readonly opcode: typeof WrOpcode.SEND;
+  /** Needed on QPs of type UD. */
+  readonly ud?: DatagramDestination;
+}
+
+/** SEND with 32 bits of immediate data beside the message. */
+export interface SendWithImmRequest extends Gathering {
+  readonly opcode: typeof WrOpcode.SEND_WITH_IMM;
+  /** 0 to 2^32 - 1; the peer's completion shows the same number. */
+  readonly immData: number;
+  /** Needed on QPs of type UD. */
+  readonly ud?: DatagramDestination;
+}
+
+/** SEND that also closes one of the peer's R_Keys (IBTA 9.4.1.1). */
+export interface SendWithInvRequest extends Gathering {
+  readonly opcode: typeof WrOpcode.SEND_WITH_INV;
+  readonly invalidateRkey: number;
+}
+
+/** RDMA WRITE: puts the pieces into the peer's memory, without a completion there. */
+export interface RdmaWriteRequest extends Gathering {
+  readonly opcode: typeof WrOpcode.RDMA_WRITE;
+  readonly rdma: RemoteMemory;
+}
+
+/** RDMA WRITE that also completes the peer's next receive request, with immediate data. */
+export interface RdmaWriteWithImmRequest extends Gathering {
+  readonly opcode: typeof WrOpcode.RDMA_WRITE_WITH_IMM;
+  readonly rdma: RemoteMemory;
+  /** 0 to 2^32 - 1; the peer's completion shows the same number. */
+  readonly immData: number;
+}
+
+/** RDMA READ: fetches the peer's memory into the pieces, which need LOCAL_WRITE. Never inline. */
+export interface RdmaReadRequest extends SendWrFields {
+  readonly opcode: typeof WrOpcode.RDMA_READ;
+  readonly sgList?: readonly Sge[];
+  readonly rdma: RemoteMemory;
+}
+
+/** 8 bytes of the peer's memory, at an address that is a multiple of 8. */
+export interface AtomicCompareAndSwap extends RemoteMemory {
+  /** What the memory must hold for the swap to happen, 0 to 2^64 - 1. */
+  readonly compareAdd: Address;
+  /** What is then put there, 0 to 2^64 - 1. */
+  readonly swap: Address;
+}
+
+/** 8 bytes of the peer's memory, at an address that is a multiple of 8. */
+export interface AtomicFetchAndAdd extends RemoteMemory {
+  /** What is added, modulo 2^64. */
+  readonly compareAdd: Address;
+}
+
+/** Compare-and-swap; the piece (8 bytes, LOCAL_WRITE) receives what was there before, in native byte order. */
+export interface CompareAndSwapRequest extends SendWrFields {
+  readonly opcode: typeof WrOpcode.ATOMIC_CMP_AND_SWP;
+  readonly sgList: readonly [Sge];
+  readonly atomic: AtomicCompareAndSwap;
+}
+
+/** Fetch-and-add; the piece (8 bytes, LOCAL_WRITE) receives what was there before, in native byte order. */
+export interface FetchAndAddRequest extends SendWrFields {
+  readonly opcode: typeof WrOpcode.ATOMIC_FETCH_AND_ADD;
+  readonly sgList: readonly [Sge];
+  readonly atomic: AtomicFetchAndAdd;
+}
+
+/**
+ * Closes a key of our own: a region's or a type 2 window's. It waits for all requests before it, and then nobody can use
+ * the key (PROTOCOL.md 2.7, 3.7). For a key that cannot be closed: MW_BIND_ERR.
+ */
+export interface LocalInvRequest extends Dataless {
+  readonly opcode: typeof WrOpcode.LOCAL_INV;
+  readonly invalidateRkey: number;
+}
+
+/** Binds a memory window of type 2 (PROTOCOL.md 3.7). A bind that is not allowed ends in MW_BIND_ERR. */
+export interface BindMwRequest extends Dataless {
+  readonly opcode: typeof WrOpcode.BIND_MW;
+  readonly bindMw: {
+    readonly mw: Mw;
+    /** The window's key from then on: the one it has, but for its low byte (`incRkey`). */
+    readonly rkey: number;
+    readonly bindInfo: MwBindInfo;
+  };
+}
+
+/**
+ * FLUSH: completes once what was written to the peer's memory before is in place (IBTA annex A19). The peer's region
+ * and QP need FLUSH_GLOBAL or FLUSH_PERSISTENT of `AccessFlags`, as `type` asks for.
+ */
+export interface FlushRequest extends Dataless {
+  readonly opcode: typeof WrOpcode.FLUSH;
+  readonly rdma: RemoteMemory;
+  readonly flush: {
+    /** Bytes, 0 to 2^32 - 1. */
+    readonly length: number;
+    /** Bits of `PlacementType`, at least one. */
+    readonly type: number;
+    readonly level: SelectivityLevel;
+  };
+}
+
+/**
+ * ATOMIC WRITE: puts 8 bytes into the peer's memory, at a multiple of 8, all at once. The pieces make up 8 bytes and are
+ * taken as they lie in memory. The peer's region needs REMOTE_WRITE.
+ */
+export interface AtomicWriteRequest extends SendWrFields {
+  readonly opcode: typeof WrOpcode.ATOMIC_WRITE;
+  readonly sgList: readonly SendSge[];
+  readonly rdma: RemoteMemory;
+}
+
+/** `struct ibv_send_wr`: what to do, told apart by `opcode`. */
+export type SendWr =
+  | SendRequest
+  | SendWithImmRequest
+  | SendWithInvRequest
+  | RdmaWriteRequest
+  | RdmaWriteWithImmRequest
+  | RdmaReadRequest
+  | CompareAndSwapRequest
+  | FetchAndAddRequest
+  | LocalInvRequest
+  | BindMwRequest
+  | FlushRequest
+  | AtomicWriteRequest;
+
+/** `struct ibv_recv_wr`: room for one message. */
+export interface RecvWr {
+  /** Comes back in the completion; 0 when absent. */
+  readonly wrId?: WrId;
+  /** Filled one after the other; each needs LOCAL_WRITE. None takes messages of length zero. */
+  readonly sgList?: readonly Sge[];
+}

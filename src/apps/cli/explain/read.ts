@@ -1,0 +1,41 @@
+import { createReadStream } from 'node:fs';
+import { CaptureError, CaptureReader } from '../../../device/wire/index.js';
+import { fileFailure, ToolError } from '../shared/errors.js';
+import { agreementsOf } from './agreements.js';
+import { halvesOf } from './halves.js';
+import { Sightings } from './sightings.js';
+import { type Story, storyOf } from './story.js';
+import { study } from './study.js';
+
+const EXIT_UNREADABLE = 2;
+const PIECE_BYTES = 1 << 18;
+
+/** Looks through captures of the same traffic, one or both sides'. */
+export async function readCaptures(files: readonly string[]): Promise<Sightings> {
+  const sightings = new Sightings();
+  for (const file of files) {
+    sightings.beginFile(file);
+    const reader = new CaptureReader();
+    try {
+      const stream: AsyncIterable<unknown> =
+        file === '-' ? process.stdin : createReadStream(file, { highWaterMark: PIECE_BYTES });
+      for await (const piece of stream) {
+        if (!(piece instanceof Uint8Array)) throw new TypeError('a file came as text');
+        for (const record of reader.push(piece)) sightings.add(record);
+      }
+      reader.end();
+    } catch (error) {
+      const name = file === '-' ? 'standard input' : file;
+      if (error instanceof CaptureError)
+        throw new ToolError(`${name}: ${error.message}`, EXIT_UNREADABLE, { cause: error });
+      throw fileFailure(name, 'read', error, EXIT_UNREADABLE);
+    }
+  }
+  sightings.end();
+  return sightings;
+}
+
+/** The story of each half of a connection that captures show, in the order in which they began. */
+export function storiesOf(sightings: Sightings): Story[] {
+  return halvesOf(sightings.all, agreementsOf(sightings.all)).map((half) => storyOf(study(half, sightings)));
+}

@@ -1,0 +1,181 @@
+/** What was answered in the end: what was sent again until then, and what of that the capture shows to have been needed. */
+import { formatMicroseconds } from '../../../index.js';
+import { Cause, type Verdict } from './cause.js';
+import { isSequenceNak, type Repeat, repeatsOf, Why } from './repeats.js';
+import type { Asked, Request } from './requests.js';
+import { nameOf, type Sighting } from './sightings.js';
+import { acknowledges, type Answer, AnswerKind, attemptsOf, type Study } from './study.js';
+import { count, formatRequest, greatest } from './words.js';
+
+/** A timer takes up to four times what it was set to (IBTA 9.7.6.1.3). */
+const TIMER_SLACK = 4;
+/** Attempts by which a timer shows. */
+const TIMER_ATTEMPTS = 3;
+
+const WHYS: Readonly<Record<Why, string>> = {
+  [Why.NAK]: 'after a NAK had asked for it',
+  [Why.NOT_READY]: 'after an RNR NAK',
+  [Why.REST]: 'that asked for the rest of a READ whose answers had not all come',
+  [Why.PASSED]: 'because later requests or packets were answered, and it was not',
+  [Why.QUESTION]: 'to ask for the acknowledgement that had not been asked for at first',
+  [Why.ANSWERED]: 'that had been answered',
+  [Why.NOTHING]: 'unasked, before there was an answer',
+};
+
+/** How many datagrams were sent at one end and did not come to the other, came more often, or came and were never sent. */
+interface Differences {
+  missing: number;
+  doubled: number;
+  unseen: number;
+}
+
+function compare(differences: Differences, sent: readonly Sighting[], arrived: readonly Sighting[]): void {
+  const counts = new Map<string, { sent: number; arrived: number }>();
+  const countOf = (sighting: Sighting): { sent: number; arrived: number } => {
+    const name = nameOf(sighting);
+    const known = counts.get(name) ?? { sent: 0, arrived: 0 };
+    counts.set(name, known);
+    return known;
+  };
+  for (const sighting of sent) countOf(sighting).sent += 1;
+  for (const sighting of arrived) countOf(sighting).arrived += 1;
+  for (const one of counts.values()) {
+    const more = Math.max(0, one.arrived - one.sent);
+    differences.missing += Math.max(0, one.sent - one.arrived);
+    differences.doubled += one.sent > 0 ? more : 0;
+    // Who captured where it was sent missed it.
+    differences.unseen += one.sent > 0 ? 0 : more;
+  }
+}
+
+/** Where both captures are there: what is in the one and not in the other. */
+export function losses(study: Study): { readonly any: boolean; readonly words: readonly string[] } {
+  const { half, requests } = study;
+  const there = { missing: 0, doubled: 0, unseen: 0 };
+  const back = { missing: 0, doubled: 0, unseen: 0 };
+  for (const { sent, arrived } of requests.flatMap(({ packets }) => packets)) compare(there, sent, arrived);
+  const direction = (wanted: 'in' | 'out'): Sighting[] => half.answers.filter((one) => one.direction === wanted);
+  compare(back, direction('out'), direction('in'));
+  const doubled = there.doubled + back.doubled;
+  const unseen = there.unseen + back.unseen;
+  const words: string[] = [];
+  if (there.missing > 0) words.push(`${count(there.missing, 'packet')} sent to ${half.responder} not seen whole there`);
+  if (back.missing > 0) words.push(`${count(back.missing, 'answer')} not seen whole at ${half.requester}`);
+  if (doubled > 0) words.push(`the way doubled ${count(doubled, 'packet')}`);
+  if (unseen > 0)
+    words.push(
+      `the captures lack ${count(unseen, 'packet')} that arrived: what is missing there may have been overlooked by who captured`,
+    );
+  return { any: there.missing + back.missing > 0, words };
+}
+
+/** What a request's answers say before it is answered. */
+function objections({ answers }: Study, { first, last }: Request): Answer[] {
+  return answers.filter(
+    ({ kind, place }) =>
+      (kind === AnswerKind.NOT_READY || kind === AnswerKind.REFUSAL) && place >= first && place <= last,
+  );
+}
+
+/** The side that answered: whether it, or the way, took so long. */
+function whoTookLong({ half, atResponder, given }: Study, { packets, last }: Request, patienceUs: number): string {
+  const answer = given.find((one) => acknowledges(one) >= last);
+  const arrived = packets
+    .flatMap((one) => one.arrived)
+    .sort((a, b) => a.order - b.order)
+    .at(0);
+  if (!atResponder || answer === undefined || arrived === undefined)
+    return 'the peer was busy or stood still, or the way takes that long';
+  const heldUs = answer.timeUs - arrived.timeUs;
+  return heldUs > patienceUs
+    ? `it had lain at ${half.responder} for ${formatMicroseconds(heldUs)} before that answered: it was busy or stood still`
+    : `${half.responder} answered ${formatMicroseconds(heldUs)} after it came: the way takes that long, or all of that machine stood still`;
+}
+
+/**
+ * An answer that came long after its request was sent for the last time, by the time between tries before. No capture shows
+ * whether a requester still waits.
+ */
+function lateVerdict(study: Study): Verdict | undefined {
+  const { requests, answers, atRequester } = study;
+  if (!atRequester) return undefined;
+  // Who asks for something new after that had not given up.
+  const newest = greatest(requests.map(({ packets }) => packets[0].sent[0]?.order ?? -1));
+  const inTime = greatest(answers.filter(({ order }) => order < newest).map(acknowledges));
+  const late = answers.filter(({ order }) => order >= newest);
+  for (const request of requests.filter(({ last }) => last > inTime)) {
+    const attempts = attemptsOf(request);
+    const answer = late.find((one) => acknowledges(one) >= request.last);
+    if (attempts.length < TIMER_ATTEMPTS || answer === undefined || objections(study, request).length > 0) continue;
+    const last = attempts[attempts.length - 1];
+    const gapsUs = attempts.slice(1).map(({ timeUs }, i) => timeUs - attempts[i].timeUs);
+    const patienceUs = greatest(gapsUs);
+    const lateUs = answer.timeUs - last.timeUs;
+    // What was asked anew since then, was asked by somebody who still waited.
+    if (answer.order < last.order || lateUs <= TIMER_SLACK * patienceUs) continue;
+    return {
+      cause: Cause.ANSWERED_LATE,
+      text:
+        `${formatRequest(request)} was sent ${count(attempts.length, 'time')} in ${formatMicroseconds(last.timeUs - attempts[0].timeUs)}, at most ` +
+        `${formatMicroseconds(patienceUs)} apart, then no more, and was answered ${formatMicroseconds(lateUs)} after that: ` +
+        `${whoTookLong(study, request, patienceUs)}. No capture shows whether the requester still waited: if it had used up its retryCnt, ` +
+        'it has given up (its completion says RETRY_EXC_ERR), though the peer has carried the request out',
+    };
+  }
+  return undefined;
+}
+
+/** Each reason why something was sent again, with how often it was. */
+function reasons(repeats: readonly Repeat[]): string[] {
+  return Object.values(Why).flatMap((why) => {
+    const n = repeats.filter((repeat) => repeat.why === why).length;
+    return n === 0 ? [] : [`${n} ${WHYS[why]}`];
+  });
+}
+
+const total = (packets: readonly Asked[], of: (packet: Asked) => number): number =>
+  packets.reduce((sum, packet) => sum + of(packet), 0);
+
+/** What all of it was: what was seen nowhere but here says nothing of what became of answers on their way. */
+function everything({ atRequester, atResponder }: Study): string {
+  if (atRequester) return 'everything was answered';
+  return atResponder ? 'everything that came was answered' : 'everything that came by was answered';
+}
+
+const UNPROMPTED: ReadonlySet<Why> = new Set([Why.REST, Why.ANSWERED, Why.NOTHING]);
+
+/** The verdict where everything was answered: how much was sent again, and what asked for it. */
+export function answeredVerdict(study: Study): Verdict {
+  const late = lateVerdict(study);
+  if (late !== undefined) return late;
+  const { requests, answers, half, atRequester, atResponder } = study;
+  const packets = requests.flatMap((request) => request.packets);
+  const repeats = repeatsOf(study);
+  const alike = total(packets, (one) => one.alike);
+  const naks = answers.filter(isSequenceNak).length;
+  const waits = answers.filter(({ kind }) => kind === AnswerKind.NOT_READY).length;
+  const both = atRequester && atResponder;
+  const lost = both ? losses(study) : { any: false, words: [] };
+  const damaged = study.damagedAtRequester.length + study.damagedAtResponder.length;
+  const shown = naks + waits > 0 || lost.any || damaged > 0 || repeats.some(({ why }) => why === Why.PASSED);
+  const notes = [
+    ...(naks > 0 ? [`${count(naks, 'NAK')} of a PSN sequence error: packets were lost, damaged or overtaken`] : []),
+    ...(waits > 0 ? [`${count(waits, 'RNR NAK')}: the peer was not ready at first, as without a receive request`] : []),
+    ...lost.words,
+    ...(damaged > 0 ? [`${count(damaged, 'packet')} came damaged, with a wrong ICRC`] : []),
+  ];
+  const again = repeats.length - alike;
+  const sentAgain =
+    again + alike === 0
+      ? ' at the first attempt'
+      : alike > 0
+        ? `; ${count(alike, 'packet')} came by once more just as before${again > 0 ? `, and ${again} otherwise` : ''}: sent again, or doubled on the way, which takes the capture of ${half.requester}`
+        : `, after ${count(again, 'packet')} had been sent again: ${reasons(repeats).join(', ')}`;
+  const unprompted = repeats.some(({ why }) => UNPROMPTED.has(why));
+  const cause = shown ? Cause.REPAIRED : unprompted ? Cause.REPEATED : Cause.ANSWERED;
+  if (cause === Cause.REPEATED && both)
+    notes.push('no fewer packets arrived than were sent, either way: answers were late, or the requester asked early');
+  else if (cause === Cause.REPEATED && atRequester)
+    notes.push(`whether packets were lost or answers late takes the capture of ${half.responder}`);
+  return { cause, text: [everything(study) + sentAgain, ...notes].join('; ') };
+}

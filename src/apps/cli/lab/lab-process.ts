@@ -1,0 +1,28 @@
+import { pathToFileURL } from 'node:url';
+import { VerbsError } from '../../../index.js';
+import { systemCode } from '../shared/errors.js';
+import { endedCapture } from '../shared/warnings.js';
+
+// Runs a lab, started by `verbena lab`. What the lab does not catch is told in a sentence and by its place in the lab.
+
+function sentenceOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (process.env['VERBENA_DEBUG'] !== undefined) return error.stack ?? error.message;
+  const place = /labs\/lab-[\w-]+\.ts:\d+/.exec(error.stack ?? '')?.[0];
+  const known = error instanceof VerbsError || systemCode(error) !== undefined || error.name === 'Error';
+  return `${known ? error.message : `${error.name}: ${error.message}`}${place === undefined ? '' : `\n  at ${place}`}`;
+}
+
+process.on('uncaughtException', (error) => {
+  // A reader that left early (`verbena lab a | head`) is no failure of the lab.
+  if (systemCode(error) === 'EPIPE') process.exit(0);
+  process.stderr.write(`${sentenceOf(error)}\n`);
+  process.exit(1);
+});
+process.on('warning', ({ message }) => {
+  if (endedCapture(message)) process.exitCode = 1;
+});
+
+// The lab finds its own arguments where a program expects them.
+process.argv.splice(1, 1);
+await import(pathToFileURL(process.argv[1]).href);

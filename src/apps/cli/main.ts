@@ -1,0 +1,134 @@
+import { Command } from 'commander';
+import { PERF_TESTS } from './perftest/tests.js';
+import { packageVersion } from './shared/package-version.js';
+import { settingsText } from './shared/settings.js';
+import { fileFailure } from './shared/tool-error.js';
+
+/** What every subcommand's file exports. */
+interface Subcommand {
+  command(): Command;
+}
+
+interface Entry {
+  readonly name: string;
+  readonly summary: string;
+  /** Loads the subcommand's code; only the one that was asked for, so that every start is quick. */
+  load(): Promise<Subcommand>;
+}
+
+const ENTRIES: readonly Entry[] = [
+  {
+    name: 'transfer',
+    summary: 'move a file from one process to another by RDMA WRITE',
+    load: () => import('./transfer/command.js'),
+  },
+  { name: 'ibv_devices', summary: 'list RDMA devices', load: () => import('./devices/ibv-devices.js') },
+  { name: 'ibv_devinfo', summary: "print a device's attributes", load: () => import('./devices/ibv-devinfo.js') },
+  {
+    name: 'ibv_rc_pingpong',
+    summary: 'bounce messages between two hosts over a reliable connection',
+    load: () => import('./pingpong/ibv-rc-pingpong.js'),
+  },
+  {
+    name: 'ibv_uc_pingpong',
+    summary: 'the same over an unreliable connection',
+    load: () => import('./pingpong/ibv-uc-pingpong.js'),
+  },
+  { name: 'ibv_ud_pingpong', summary: 'the same over datagrams', load: () => import('./pingpong/ibv-ud-pingpong.js') },
+  {
+    name: 'ibv_srq_pingpong',
+    summary: 'the same over reliable connections that share a receive queue',
+    load: () => import('./pingpong/ibv-srq-pingpong.js'),
+  },
+  {
+    name: 'ibv_xsrq_pingpong',
+    summary: 'the same over extended reliable connections (XRC), with several clients',
+    load: async () => ({ command: (await import('./pingpong/xsrq-command.js')).xsrqCommand }),
+  },
+  {
+    name: 'rping',
+    summary: 'move text to and fro by RDMA READ and WRITE, over a connection by address and port',
+    load: () => import('./rping/command.js'),
+  },
+  {
+    name: 'ucmatose',
+    summary: 'make any number of connections by address and port, and exchange messages',
+    load: () => import('./ucmatose/command.js'),
+  },
+  { name: 'udaddy', summary: 'the same with datagrams', load: () => import('./udaddy/command.js') },
+  {
+    name: 'mckey',
+    summary: 'join a multicast group by address, and send to it or receive from it',
+    load: () => import('./mckey/command.js'),
+  },
+  {
+    name: 'rdma_client',
+    summary: 'exchange one message with rdma_server, by the calls that wait',
+    load: () => import('./one-message/rdma-client.js'),
+  },
+  { name: 'rdma_server', summary: 'the server of rdma_client', load: () => import('./one-message/rdma-server.js') },
+  {
+    name: 'rdma_xclient',
+    summary: 'send one message to rdma_xserver over RC or XRC',
+    load: () => import('./one-message/rdma-xclient.js'),
+  },
+  { name: 'rdma_xserver', summary: 'the server of rdma_xclient', load: () => import('./one-message/rdma-xserver.js') },
+  {
+    name: 'cmtime',
+    summary: 'measure how long each step of making and ending connections takes',
+    load: () => import('./cmtime/command.js'),
+  },
+  ...PERF_TESTS.map((test) => ({
+    name: test.name,
+    summary: test.summary,
+    load: async () => {
+      const { perftestCommand } = await import('./perftest/command.js');
+      return { command: () => perftestCommand(test) };
+    },
+  })),
+  {
+    name: 'ibv_asyncwatch',
+    summary: "print what happens to a device's port, as it happens",
+    load: () => import('./devices/ibv-asyncwatch.js'),
+  },
+  { name: 'show_gids', summary: "print a device's GID table", load: () => import('./devices/show-gids.js') },
+  {
+    name: 'rdma',
+    summary: 'print what the NICs of running programs have counted',
+    load: () => import('./rdma/command.js'),
+  },
+  {
+    name: 'dump',
+    summary: 'print the RoCEv2 packets of a pcap or pcapng file',
+    load: () => import('./dump/command.js'),
+  },
+  { name: 'explain', summary: 'tell from captures why connections failed', load: () => import('./explain/command.js') },
+  { name: 'lab', summary: 'run one of the teaching programs', load: () => import('./lab/command.js') },
+];
+
+async function main(words: readonly string[]): Promise<void> {
+  const program = new Command('verbena')
+    .description('RDMA without an RDMA NIC: tools of the software RoCEv2 adapter.')
+    .version(packageVersion())
+    .enablePositionalOptions()
+    .showHelpAfterError('(verbena --help lists the subcommands)')
+    .addHelpText('after', `\n${settingsText()}`);
+  const wanted = words.find((word) => !word.startsWith('-') && word !== 'help');
+  for (const entry of ENTRIES) {
+    if (entry.name === wanted) {
+      const command = (await entry.load()).command();
+      program.addCommand(command.showHelpAfterError(`(verbena ${entry.name} --help lists what there is)`));
+    } else program.command(entry.name).description(entry.summary);
+  }
+  await program.parseAsync(words, { from: 'user' });
+}
+
+// A reader that left early (`verbena dump FILE | head`) is no failure of ours.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  process.stderr.write(`${fileFailure('standard output', 'written', error).message}\n`);
+  process.exit(1);
+});
+
+// Not awaited: what it loads may share this file's bundle, and would wait for the end of what waits for it.
+void main(process.argv.slice(2));

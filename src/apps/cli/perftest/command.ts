@@ -1,0 +1,124 @@
+import { Command } from 'commander';
+import type { Context, Mtu } from '../../../index.js';
+import { addressOf } from '../cm/addresses.js';
+import { findDevice } from '../devices/devices.js';
+import { connectToServer, Listener } from '../pingpong/bootstrap.js';
+import { openFor } from '../pingpong/local-address.js';
+import { attempt, tool, ToolError } from '../shared/errors.js';
+import { isHere, openFirst, spinningHosts } from '../shared/spinning.js';
+import { agree, type Agreement, alone, VERSION } from './agreement.js';
+import { connectedLanes } from './cm-lanes.js';
+import { openAsClient, openAsServer } from './cm-opening.js';
+import { type PerfFlags, withFlags } from './flags.js';
+import { Lanes } from './lanes.js';
+import type { Line } from './line.js';
+import { play } from './play.js';
+import { warmUp } from './practice.js';
+import { Report } from './report.js';
+import { fitToMtu, type Settings, settle } from './settings.js';
+import { TcpLine } from './tcp-line.js';
+import type { PerfTest } from './tests.js';
+
+function note(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+/** Whether a test looks for what comes without a pause, and is the worse for whoever takes its processor. */
+function spins({ test, events }: Settings): boolean {
+  return test.measure === 'lat' && !events;
+}
+
+/** The MTU that was asked for, or the port's; never above the port's. */
+function ownMtu(context: Context, { mtu, ibPort }: PerfFlags): Mtu {
+  const { activeMtu } = attempt(`Unable to query port ${ibPort} attributes`, () => context.queryPort(ibPort));
+  if (mtu === undefined || mtu <= activeMtu) return mtu ?? activeMtu;
+  note(`Requested mtu is higher than active mtu; changing to active mtu ${activeMtu}`);
+  return activeMtu;
+}
+
+async function agreeOn(line: Line, mtu: Mtu, { test }: Settings, flags: PerfFlags): Promise<Agreement> {
+  if (flags.dont_xchg_versions !== true) return agree(line, mtu, test.name);
+  line.peerVersion = Number(VERSION);
+  return alone(mtu);
+}
+
+async function overCm(wanted: Settings, flags: PerfFlags, host: string | undefined): Promise<void> {
+  const { name } = wanted.test;
+  const report = new Report(wanted, flags);
+  // Of a server's client nothing is known; a device whose address nobody asked for is on loopback.
+  const peerIsHere = host === undefined ? flags.addr === undefined : isHere(await addressOf(host));
+  const opening = await openFirst(spins(wanted) ? spinningHosts(flags, peerIsHere) : [flags], (options) =>
+    host === undefined ? openAsServer(options, name, () => report.waiting()) : openAsClient(host, options, name),
+  );
+  const { line, context } = opening;
+  const mtu = ownMtu(context, flags);
+  const practice = warmUp(context, wanted, flags, mtu);
+  const agreement = await agreeOn(line, mtu, wanted, flags);
+  const settings = fitToMtu(wanted, agreement.mtu, flags.size !== undefined, note);
+  const lanes = settings.byCm
+    ? await connectedLanes(opening, settings, flags, agreement)
+    : new Lanes(context, settings, flags, agreement);
+  if (!settings.byCm) lanes.createQps();
+  opening.stop();
+  await play({ settings, flags, agreement, line, lanes, report, practice });
+  await opening.close();
+  context.close();
+}
+
+async function overTcp(wanted: Settings, flags: PerfFlags, host: string | undefined): Promise<void> {
+  const { test } = wanted;
+  const device = findDevice(flags.ibDev, (name) => new ToolError(`IB device ${name} not found`));
+  const toServer = host === undefined ? undefined : await connectToServer(host, flags.port);
+  const listener = toServer === undefined ? await Listener.open(flags.port) : undefined;
+  const context = await openFor(device, toServer, flags, spins(wanted));
+  const report = new Report(wanted, flags);
+  if (listener !== undefined) report.waiting();
+  // Who comes meanwhile waits in the listener's queue.
+  const mtu = ownMtu(context, flags);
+  const practice = warmUp(context, wanted, flags, mtu);
+  const socket = toServer ?? (await listener?.accept());
+  listener?.close();
+  if (socket === undefined) throw new ToolError('No client came.');
+  const line = new TcpLine(socket, toServer !== undefined, test.name);
+  const agreement = await agreeOn(line, mtu, wanted, flags);
+  const settings = fitToMtu(wanted, agreement.mtu, flags.size !== undefined, note);
+  const lanes = new Lanes(context, settings, flags, agreement);
+  lanes.createQps();
+  await play({ settings, flags, agreement, line, lanes, report, practice });
+  context.close();
+}
+
+function examples({ name, measure }: PerfTest): string {
+  const flags = measure === 'bw' ? '-s 1M -D 5' : '-n 10000';
+  return `
+Two shells, one machine:
+  verbena ${name}                          the server
+  verbena ${name} 127.0.0.1                the client; both sides take the same options
+
+Another size, another length:
+  verbena ${name} ${flags}
+  verbena ${name} ${flags} 127.0.0.1
+
+With a host that runs Soft-RoCE (here its address is 192.0.2.7, and this host's 192.0.2.8):
+  ${name}                                  there, and
+  verbena ${name} 192.0.2.7                here; or
+  verbena ${name} --addr 192.0.2.8         here, and
+  ${name} 192.0.2.8                        there`;
+}
+
+/** The subcommand of one of the tests. */
+export function perftestCommand(test: PerfTest): Command {
+  const command = new Command(test.name).description(
+    `${test.summary.charAt(0).toUpperCase()}${test.summary.slice(1)}; speaks with the C tool of the same name.\n` +
+      'Without a host: start a server and wait for a connection. With one: connect to the server there.',
+  );
+  return withFlags(command, test)
+    .version(`Version: ${VERSION}`, '-V, --version', 'display version number of the C tools whose exchange this is')
+    .addHelpText('after', examples(test))
+    .action(
+      tool(async (host: string | undefined, flags: PerfFlags) => {
+        const settings = settle(test, flags, host !== undefined);
+        await (settings.talkByCm ? overCm : overTcp)(settings, flags, host);
+      }),
+    );
+}

@@ -1,0 +1,106 @@
+import { type Context, type Mtu, mtuBytes } from '../../../index.js';
+import { ToolError } from '../shared/errors.js';
+import { alone } from './agreement.js';
+import { bandwidthRun } from './bandwidth-test.js';
+import type { PerfFlags } from './flags.js';
+import { Idling } from './idling.js';
+import { Lanes } from './lanes.js';
+import { latencyRun } from './latency-test.js';
+import { Pace } from './pace.js';
+import type { Run } from './run.js';
+import { isPassive, type Settings, sizesOf } from './settings.js';
+
+/** Until V8 has compiled what a test runs; what is left after that is within the noise. */
+const PRACTICE_MS = 800;
+/** What is longer takes the same way, only more often. */
+const LONGEST_BYTES = 1 << 20;
+const ITERATIONS = 1000;
+const STEPS_PER_CLOCK = 32;
+
+/** What the practice was: nothing that a report should count. */
+export interface Practice {
+  readonly elapsedMs: number;
+  /** The device's counters after it. */
+  readonly counters: Readonly<Record<string, number>>;
+}
+
+/** Whether every packet matters to somebody: the packets of a practice are recorded, or use up the dice. */
+function isWatched({ netem = process.env['VERBENA_NETEM'] ?? '' }: PerfFlags): boolean {
+  return netem !== '' || (process.env['VERBENA_PCAP'] ?? '') !== '';
+}
+
+/** The test in small: for one queue pair, with an end. */
+function inSmall({ period, ...settings }: Settings, sizeBytes: number): Settings {
+  const { rxDepth, postList } = settings;
+  const iterations = Math.ceil(Math.max(rxDepth, ITERATIONS) / postList) * postList;
+  return { ...settings, sizeBytes, iterations, allSizes: false, endless: false, qps: 1, byCm: false, peak: false };
+}
+
+/** Both sides of a test, connected with each other. */
+function sidesOf(context: Context, settings: Settings, flags: PerfFlags, mtu: Mtu): readonly [Lanes, Lanes] {
+  const lanes = [true, false].map((active) => new Lanes(context, { ...settings, active }, flags, alone(mtu)));
+  const [one, other] = lanes;
+  for (const side of lanes) side.createQps();
+  one.remote = other.local;
+  other.remote = one.local;
+  for (const side of lanes) side.connect(mtu);
+  return [one, other];
+}
+
+function runOf(lanes: Lanes, settings: Settings): Run {
+  if (settings.test.measure === 'bw') return bandwidthRun(lanes, settings, settings.sizeBytes, undefined);
+  return latencyRun(lanes, settings, settings.sizeBytes, new Pace(settings, undefined, 0));
+}
+
+/** Plays both sides in turn until they are done, or it is time. */
+function playBoth(runs: readonly Run[], idling: Idling, untilMs: number): void {
+  for (const run of runs) run.begin?.();
+  for (let steps = 1; runs.some((run) => !run.over); steps += 1) {
+    let moved = false;
+    for (const run of runs) if (!run.over && run.step()) moved = true;
+    if (moved) idling.busy();
+    else idling.pause();
+    if (steps % STEPS_PER_CLOCK === 0 && performance.now() > untilMs) return;
+  }
+}
+
+function practise(context: Context, settings: Settings, flags: PerfFlags, mtu: Mtu, untilMs: number): void {
+  const idling = new Idling(context, undefined, []);
+  while (performance.now() < untilMs) {
+    const sides = sidesOf(context, settings, flags, mtu);
+    try {
+      const runs = sides
+        .map((lanes, i) => ({ lanes, settings: { ...settings, active: i === 0 } }))
+        .filter((side) => !isPassive(side.settings))
+        .map((side) => runOf(side.lanes, side.settings));
+      playBoth(runs, idling, untilMs);
+    } finally {
+      for (const lanes of sides) lanes.close();
+    }
+  }
+}
+
+/**
+ * Has this process do by itself, between queue pairs of its own device, what it is about to do with its peer: the first
+ * thousands of messages of a program are slow, since V8 has yet to compile it. Nothing of that goes to the peer.
+ *
+ * @returns undefined when it was not to be
+ */
+export function warmUp(context: Context, settings: Settings, flags: PerfFlags, mtu: Mtu): Practice | undefined {
+  if (flags.warmUp !== true || isWatched(flags)) return undefined;
+  const begun = performance.now();
+  // A datagram is one packet.
+  const longest = settings.connection === 'UD' ? mtuBytes(mtu) : LONGEST_BYTES;
+  const all = sizesOf(settings).map((bytes) => Math.min(bytes, longest));
+  const sizes = [...new Set([all[0], all[all.length >> 1], all[all.length - 1]])];
+  for (const [i, sizeBytes] of sizes.entries()) {
+    const untilMs = begun + (PRACTICE_MS * (i + 1)) / sizes.length;
+    try {
+      practise(context, inSmall(settings, sizeBytes), flags, mtu, untilMs);
+    } catch (error) {
+      // What the test itself cannot do either, it will tell better.
+      if (!(error instanceof ToolError)) throw error;
+    }
+  }
+  return { elapsedMs: performance.now() - begun, counters: context.counters() };
+}

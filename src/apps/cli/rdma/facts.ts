@@ -1,0 +1,56 @@
+import { getDeviceList, type PublishedStatistics, readStatistics } from '../../../index.js';
+import { ToolError } from '../shared/errors.js';
+
+/** What is told of one thing, in its order. */
+export type Facts = readonly (readonly [name: string, value: string | number])[];
+
+export interface Told {
+  /** How its line begins, and the same as facts for JSON. */
+  readonly label: string;
+  readonly labelFacts: Facts;
+  readonly facts: Facts;
+  /** What is told on demand. */
+  readonly details?: Facts;
+}
+
+/** The devices have one port. */
+const PORT = 1;
+
+export function deviceIndex(name: string): number {
+  const index = getDeviceList().findIndex((device) => device.name === name);
+  if (index < 0) throw new ToolError('Wrong device name');
+  return index;
+}
+
+/** All NICs that run, or those of one link: all bear the same name, so address and process tell them apart. */
+export function running(link: string | undefined): readonly PublishedStatistics[] {
+  const nics = readStatistics();
+  if (link === undefined) return nics;
+  const [name, port = ''] = link.split('/', 2);
+  deviceIndex(name);
+  if (port !== '' && Number(port) !== PORT) throw new ToolError('Wrong device name');
+  return nics.filter(({ device }) => device === name);
+}
+
+export function linkOf({ device }: PublishedStatistics): Pick<Told, 'label' | 'labelFacts'> {
+  const index = Math.max(
+    0,
+    getDeviceList().findIndex(({ name }) => name === device),
+  );
+  const labelFacts = [
+    ['ifindex', index],
+    ['ifname', device],
+    ['port', PORT],
+  ] as const;
+  return { label: `link ${device}/${PORT}`, labelFacts };
+}
+
+export const whose = ({ address, pid }: PublishedStatistics): Facts => [
+  ['address', address],
+  ['pid', pid],
+];
+
+/** As iproute2 takes words: any beginning of one of them will do. */
+export function match<Word extends string>(text: string | undefined, words: readonly Word[]): Word | undefined {
+  return text === undefined || text === '' ? undefined : words.find((word) => word.startsWith(text));
+}

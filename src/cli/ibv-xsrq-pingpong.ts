@@ -1,1 +1,0 @@
-export { xsrqCommand as command } from './pingpong/xsrq-command.js';

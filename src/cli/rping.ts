@@ -1,1 +1,0 @@
-export { command } from './rping/command.js';

@@ -1,0 +1,229 @@
+import { CmEventType, PrivateDataBytes, type QpAttr, QpState } from '../ibta/index.js';
+import { type CmMessage, decodeCmMessage, encodeCmMessage } from '../wire/index.js';
+import { checkAccept, checkPrivateData } from './checks.js';
+import { CmError } from './cm-error.js';
+import type {
+  CmAccept,
+  CmBind,
+  CmCommandTable,
+  CmConnect,
+  CmCreateId,
+  CmEvent,
+  CmInitQpAttr,
+  CmListen,
+  CmReject,
+} from './command.js';
+import { AnsweredRequests } from './connections/answered-requests.js';
+import { Connection } from './connections/connection.js';
+import { initiate } from './connections/initiation.js';
+import { initialAttributes } from './connections/qp-attributes.js';
+import type { CmCore } from './core.js';
+import { CmCounters } from './counters.js';
+import { type CmDatagram, type CmHost, type CmLimits, DEFAULT_CM_LIMITS } from './host.js';
+import { Listener, type Pending } from './listener.js';
+import { Reception } from './reception.js';
+import { ResolutionRequest } from './resolution/resolution-request.js';
+import { addressBack } from './tables/addresses.js';
+import { Directory } from './tables/directory.js';
+import type { Identifier } from './tables/identifier.js';
+import { OldestFirst } from './tables/oldest-first.js';
+import { PortTable } from './tables/port-table.js';
+
+/** Each command as a method: `CmCommandTable` says what they take and give. */
+type Commands = { readonly [V in keyof CmCommandTable]: (argument: CmCommandTable[V][0]) => CmCommandTable[V][1] };
+
+/**
+ * The connection manager of a device (IBTA 12; PROTOCOL.md 4): identifiers with their ports, and the connections behind
+ * them. It has no input or output of its own: datagrams, commands and timers come in; datagrams, events and changes of
+ * queue pairs go out through its {@link CmHost}.
+ */
+export class ConnectionManager implements CmCore {
+  readonly counters = new CmCounters();
+  readonly directory: Directory;
+  readonly limits: CmLimits;
+  readonly ports: PortTable;
+  /** The commands of programs; each throws CmError, and has changed nothing then. */
+  readonly commands: Commands;
+  readonly identifiers = new Map<number, Identifier>();
+  readonly answered: AnsweredRequests;
+  readonly halfOpen: OldestFirst<Connection>;
+  readonly farewells: OldestFirst<Connection>;
+
+  readonly #reception: Reception;
+  readonly #pending: Pending = { count: 0 };
+  #events: CmEvent[] = [];
+  #nextId = 1;
+  /** The device is lost: what its identifiers had to hear they have heard. */
+  #lost = false;
+
+  constructor(
+    readonly host: CmHost,
+    limits: Partial<CmLimits> = {},
+  ) {
+    this.limits = { ...DEFAULT_CM_LIMITS, ...limits };
+    this.directory = new Directory(host.random);
+    this.ports = new PortTable(() => host.random() >>> 0);
+    this.answered = new AnsweredRequests(this.limits.maxAnswers);
+    this.halfOpen = new OldestFirst(this.limits.maxHalfOpen, (oldest) => oldest.giveUpConnecting());
+    this.farewells = new OldestFirst(this.limits.maxFarewells, (oldest) => oldest.giveUpFarewell());
+    this.#reception = new Reception(this);
+    this.commands = {
+      cmCreateId: (create) => this.#createId(create),
+      cmBind: (bind) => this.#bind(bind),
+      cmListen: (listen) => this.#listen(listen),
+      cmConnect: (connect) => this.#connect(connect),
+      cmAccept: (accept) => this.#accept(accept),
+      cmReject: (reject) => this.#reject(reject),
+      cmEstablish: (id) => {
+        this.#connectionOf(id).establish();
+      },
+      cmNotify: (id) => {
+        this.#connectionOf(id).notify();
+      },
+      cmDisconnect: (id) => {
+        this.#connectionOf(id).disconnect();
+      },
+      cmInitQpAttr: (init) => this.#initQpAttr(init),
+      cmDestroyId: (id) => this.#destroyId(id),
+      cmTakeEvents: (count) => this.#events.splice(0, count),
+    };
+  }
+
+  /** Takes a management datagram. Whatever is wrong with it, it is counted and dropped. */
+  receive(datagram: CmDatagram): void {
+    const message = decodeCmMessage(datagram.mad);
+    if (message === undefined) {
+      this.counters.rxMalformed += 1;
+      return;
+    }
+    this.counters.add('rx_msgs', message.attribute);
+    if (!this.#reception.take(message, datagram)) this.counters.rxDropped += 1;
+  }
+
+  /** The first packet of its peer came to a queue pair: if the RTU was lost, this says the same (PROTOCOL.md 4.4). */
+  heard(qpNum: number): void {
+    const connection = this.directory.findQp(qpNum);
+    if (connection?.isAgreed === true) connection.notify();
+  }
+
+  /** The device is lost: every identifier is told. */
+  fail(): void {
+    for (const { id } of this.identifiers.values())
+      this.raise({ type: CmEventType.DEVICE_REMOVAL, id, status: 0, privateData: new Uint8Array(0) });
+    this.#lost = true;
+  }
+
+  /** Ends every identifier, with what the protocol owes its peer. */
+  close(): void {
+    // A listener takes requests with it.
+    for (const id of [...this.identifiers.keys()]) if (this.identifiers.has(id)) this.#destroyId(id);
+  }
+
+  raise(event: CmEvent): void {
+    if (this.#lost) return;
+    this.#events.push(event);
+    this.host.eventReady();
+  }
+
+  reply(datagram: CmDatagram, message: CmMessage): void {
+    this.counters.add('tx_msgs', message.attribute);
+    this.host.send(addressBack(this.host, datagram), encodeCmMessage(message));
+  }
+
+  /** Makes an identifier; undefined when there are as many as there may be. */
+  newIdentifier(portSpace: Identifier['portSpace']): Identifier | undefined {
+    if (this.identifiers.size >= this.limits.maxIds) return undefined;
+    const identifier = {
+      id: this.#nextId++,
+      portSpace,
+      port: undefined,
+      listener: undefined,
+      conversation: undefined,
+    };
+    this.identifiers.set(identifier.id, identifier);
+    return identifier;
+  }
+
+  #createId({ portSpace }: CmCreateId): number {
+    const identifier = this.newIdentifier(portSpace);
+    if (identifier === undefined) throw new CmError('ENOMEM', `a device has ${this.limits.maxIds} identifiers at most`);
+    return identifier.id;
+  }
+
+  #bind({ id, port, reuseAddr }: CmBind): number {
+    const identifier = this.#find(id);
+    if (identifier.port !== undefined)
+      throw new CmError('EINVAL', `the identifier has port ${identifier.port} already`);
+    identifier.port = this.ports.bind(id, identifier.portSpace, port, reuseAddr);
+    return identifier.port;
+  }
+
+  #listen({ id, backlog }: CmListen): undefined {
+    const identifier = this.#find(id);
+    if (identifier.port === undefined) throw new CmError('EINVAL', 'the identifier has no port to listen on');
+    this.#requireFree(identifier);
+    this.ports.listen(id, identifier.portSpace, identifier.port);
+    const { maxBacklog, maxPending } = this.limits;
+    const limit = backlog > 0 ? Math.min(backlog, maxBacklog) : maxBacklog;
+    identifier.listener = new Listener(id, limit, this.#pending, maxPending);
+  }
+
+  #connect(connect: CmConnect): undefined {
+    const identifier = this.#find(connect.id);
+    this.#requireFree(identifier);
+    initiate(this, identifier, connect);
+  }
+
+  #accept(accept: CmAccept): undefined {
+    const { conversation } = this.#find(accept.id);
+    if (!(conversation instanceof Connection || conversation instanceof ResolutionRequest))
+      throw new CmError('EINVAL', 'the identifier has no request to accept');
+    checkAccept(accept, conversation instanceof ResolutionRequest);
+    conversation.accept(accept);
+  }
+
+  #reject(reject: CmReject): undefined {
+    const { conversation } = this.#find(reject.id);
+    if (!(conversation instanceof Connection || conversation instanceof ResolutionRequest))
+      throw new CmError('EINVAL', 'the identifier has no request to reject');
+    const isDatagrams = conversation instanceof ResolutionRequest;
+    checkPrivateData(reject.privateData, isDatagrams ? PrivateDataBytes.RESOLVED : PrivateDataBytes.REJECT);
+    conversation.reject(reject);
+  }
+
+  #initQpAttr({ id, qpType, qpState }: CmInitQpAttr): Partial<QpAttr> {
+    const { conversation } = this.#find(id);
+    if (conversation instanceof Connection) return conversation.attributes(qpType, qpState);
+    if (qpState !== QpState.INIT)
+      throw new CmError('EINVAL', 'without a connection there are attributes for INIT only');
+    return initialAttributes(qpType);
+  }
+
+  #destroyId(id: number): undefined {
+    const identifier = this.#find(id);
+    this.identifiers.delete(id);
+    const taken = this.#events.filter((event) => event.id === id || event.request?.listenId === id);
+    if (taken.length > 0) this.#events = this.#events.filter((event) => !taken.includes(event));
+    // Requests that the program has not heard of are nobody's any more.
+    for (const { id: unheard } of taken) if (unheard !== id) this.#destroyId(unheard);
+    identifier.conversation?.abandon();
+    if (identifier.port !== undefined) this.ports.release(id, identifier.portSpace, identifier.port);
+  }
+
+  #find(id: number): Identifier {
+    const identifier = this.identifiers.get(id);
+    if (identifier === undefined) throw new CmError('EINVAL', `there is no identifier ${id}`);
+    return identifier;
+  }
+
+  #connectionOf(id: number): Connection {
+    const { conversation } = this.#find(id);
+    if (conversation instanceof Connection) return conversation;
+    throw new CmError('EINVAL', 'the identifier has no connection');
+  }
+
+  #requireFree({ listener, conversation }: Identifier): void {
+    if (listener !== undefined) throw new CmError('EINVAL', 'the identifier listens');
+    if (conversation !== undefined) throw new CmError('EINVAL', 'the identifier is connected, or was');
+  }
+}

@@ -1,0 +1,145 @@
+import { CmAttribute, type CmMessage } from '../../wire/index.js';
+import type { Connection } from './connection.js';
+
+/** The states of a connection (IBTA 12.9.5 to 12.9.8; PROTOCOL.md 4.4). */
+export const ConnectionState = {
+  /** We asked. */
+  REQ_SENT: 'REQ_SENT',
+  /** We asked, and the peer asks for patience. */
+  MRA_REQ_RCVD: 'MRA_REQ_RCVD',
+  /** We were asked; the program has not answered. */
+  REQ_RCVD: 'REQ_RCVD',
+  /** We agreed. */
+  REP_SENT: 'REP_SENT',
+  MRA_REP_RCVD: 'MRA_REP_RCVD',
+  /** The peer agreed; the program, which has the queue pair, is to say that it is ready. */
+  REP_RCVD: 'REP_RCVD',
+  ESTABLISHED: 'ESTABLISHED',
+  /** We part. */
+  DREQ_SENT: 'DREQ_SENT',
+  /** The peer parts; the program has not answered. */
+  DREQ_RCVD: 'DREQ_RCVD',
+  /** What is still under way is given time to be gone. */
+  TIMEWAIT: 'TIMEWAIT',
+  CLOSED: 'CLOSED',
+} as const;
+export type ConnectionState = (typeof ConnectionState)[keyof typeof ConnectionState];
+
+type MessageOf<A extends CmAttribute> = Extract<CmMessage, { readonly attribute: A }>;
+type MessageRules = { readonly [A in CmAttribute]?: (connection: Connection, message: MessageOf<A>) => void };
+type Rule = (connection: Connection) => void;
+
+const { REQ, MRA, REJ, REP, RTU, DREQ, DREP } = CmAttribute;
+
+/** While we wait for an answer to our request. */
+const asking: MessageRules = {
+  [REP]: (connection, rep) => connection.takeReply(rep),
+  [REJ]: (connection, rej) => connection.takeRejection(rej),
+  [MRA]: (connection, mra) => connection.bePatient(mra),
+};
+
+/** While we wait to hear that the peer is ready. */
+const agreed: MessageRules = {
+  // Its private data is not for programs: rdma_cm has no place for it.
+  [RTU]: (connection) => connection.takeReady(),
+  [REJ]: (connection, rej) => connection.takeRejection(rej),
+  [MRA]: (connection, mra) => connection.bePatient(mra),
+  [DREQ]: (connection, dreq) => connection.takeDisconnect(dreq),
+  // Our reply has a timer of its own.
+  [REQ]: (connection) => connection.noteDuplicate(REQ),
+};
+
+/** What a message does in each state. One that is not in its row is dropped. */
+const messageRules: Readonly<Record<ConnectionState, MessageRules>> = {
+  REQ_SENT: asking,
+  MRA_REQ_RCVD: asking,
+  REQ_RCVD: {
+    [REQ]: (connection) => connection.askForPatience(REQ),
+    [REJ]: (connection, rej) => connection.takeRejection(rej),
+  },
+  REP_SENT: agreed,
+  MRA_REP_RCVD: agreed,
+  REP_RCVD: {
+    [REP]: (connection) => connection.askForPatience(REP),
+    [REJ]: (connection, rej) => connection.takeRejection(rej),
+  },
+  ESTABLISHED: {
+    [REQ]: (connection) => connection.noteDuplicate(REQ),
+    // Our RTU was lost.
+    [REP]: (connection) => connection.repeatReady(),
+    [RTU]: (connection) => connection.noteDuplicate(RTU),
+    [REJ]: (connection, rej) => connection.takeRejection(rej),
+    [DREQ]: (connection, dreq) => connection.takeDisconnect(dreq),
+  },
+  DREQ_SENT: {
+    [REQ]: (connection) => connection.noteDuplicate(REQ),
+    [DREQ]: (connection, dreq) => connection.crossDisconnect(dreq),
+    [DREP]: (connection) => connection.takeDisconnected(),
+  },
+  DREQ_RCVD: {
+    [REQ]: (connection) => connection.noteDuplicate(REQ),
+    [DREQ]: (connection) => connection.noteDuplicate(DREQ),
+  },
+  TIMEWAIT: {
+    [REQ]: (connection, req) => connection.refuseAsStale(req),
+    // Our DREP was lost.
+    [DREQ]: (connection, dreq) => connection.repeatDisconnected(dreq),
+  },
+  CLOSED: {},
+};
+
+/** Nobody has answered, as often as it was asked; of TIMEWAIT: it is over. */
+const timeoutRules: Readonly<Partial<Record<ConnectionState, Rule>>> = {
+  REQ_SENT: (connection) => connection.giveUpConnecting(),
+  MRA_REQ_RCVD: (connection) => connection.giveUpConnecting(),
+  REP_SENT: (connection) => connection.giveUpConnecting(),
+  MRA_REP_RCVD: (connection) => connection.giveUpConnecting(),
+  DREQ_SENT: (connection) => connection.giveUpDisconnecting(),
+  TIMEWAIT: (connection) => connection.leaveTimewait(),
+};
+
+/** The program says that it parts. In other states there is nothing left to part from. */
+const disconnectRules: Readonly<Partial<Record<ConnectionState, Rule>>> = {
+  REP_SENT: (connection) => connection.retract(),
+  MRA_REP_RCVD: (connection) => connection.retract(),
+  REP_RCVD: (connection) => connection.retract(),
+  ESTABLISHED: (connection) => connection.part(),
+  DREQ_RCVD: (connection) => connection.answerDisconnect(),
+};
+
+/** The program drops its identifier: what the peer is owed (PROTOCOL.md 4.4). */
+const abandonRules: Readonly<Partial<Record<ConnectionState, Rule>>> = {
+  ...disconnectRules,
+  REQ_SENT: (connection) => connection.withdraw(),
+  MRA_REQ_RCVD: (connection) => connection.withdraw(),
+  REQ_RCVD: (connection) => connection.refuse(),
+  REP_SENT: (connection) => connection.refuse(),
+  MRA_REP_RCVD: (connection) => connection.refuse(),
+  REP_RCVD: (connection) => connection.refuse(),
+};
+
+/** Whether a connection is only there for its peer to learn that it has ended. */
+export function isFarewell(state: ConnectionState): boolean {
+  return state === ConnectionState.DREQ_SENT || state === ConnectionState.TIMEWAIT;
+}
+
+/** Has a message do what it does in the connection's state. @returns false when that is nothing */
+export function onMessage(connection: Connection, message: CmMessage): boolean {
+  const rules = messageRules[connection.state];
+  // A rule stands in the column of its message's attribute, which the compiler does not follow through a union.
+  const rule = rules[message.attribute] as ((connection: Connection, message: CmMessage) => void) | undefined;
+  rule?.(connection, message);
+  return rule !== undefined;
+}
+
+export function onTimeout(connection: Connection): void {
+  timeoutRules[connection.state]?.(connection);
+}
+
+export function onDisconnect(connection: Connection): void {
+  disconnectRules[connection.state]?.(connection);
+}
+
+export function onAbandon(connection: Connection): void {
+  abandonRules[connection.state]?.(connection);
+}

@@ -1,0 +1,38 @@
+import type { CmMessage } from '../wire/index.js';
+import type { CmEvent } from './command.js';
+import type { Connection } from './connections/connection.js';
+import type { CmCounters } from './counters.js';
+import type { CmDatagram, CmHost, CmLimits } from './host.js';
+import type { Directory } from './tables/directory.js';
+import type { OldestFirst } from './tables/oldest-first.js';
+
+/** What everything in the connection manager shares. */
+export interface CmCore {
+  readonly host: CmHost;
+  readonly counters: CmCounters;
+  readonly directory: Directory;
+  readonly limits: CmLimits;
+  /** Connections whose peers were told that they are accepted, and have not said that they are ready. */
+  readonly halfOpen: OldestFirst<Connection>;
+  /** Connections that programs have left, and whose peers may not know it. */
+  readonly farewells: OldestFirst<Connection>;
+  /** Puts an event into the queue that the program takes from. */
+  raise(event: CmEvent): void;
+  /** Answers a datagram with a message that nobody will repeat. */
+  reply(datagram: CmDatagram, message: CmMessage): void;
+}
+
+/** Whoever a program's identifier stands for, once it is more than a name: a connection, or a service that is resolved. */
+export interface Conversation {
+  /** Ends it for the program, with what the protocol owes the peer. It may live on without the program. */
+  abandon(): void;
+}
+
+/** Where requests for a port wait until the program answers them. */
+export interface Backlog {
+  readonly listenId: number;
+  /** Takes a place. @returns false when all are taken */
+  enter(): boolean;
+  /** Gives the place back. */
+  leave(): void;
+}

@@ -1,0 +1,86 @@
+import type { AhAttr, ErrnoName, Gid, Mtu, QpAttr, Syndrome } from '../ibta/index.js';
+
+/** A timer's owner, as in the NIC whose timers these are. */
+export interface CmTimerOwner {
+  /** Its time has come; it is disarmed by then. */
+  onTimer(): void;
+}
+
+/** Timers: numbers that owners take and release, each with at most one deadline. */
+export interface CmTimers {
+  take(): number;
+  assign(id: number, owner: CmTimerOwner): void;
+  release(id: number): void;
+  /** Sets or moves the deadline, in µs on the host's clock. */
+  arm(id: number, deadlineUs: number): void;
+  disarm(id: number): void;
+}
+
+/** What the connection manager has of the device that it is in. It calls nothing else, so a test can be its device. */
+export interface CmHost {
+  readonly nowUs: number;
+  /** 32 unpredictable bits. */
+  readonly random: () => number;
+  readonly timers: CmTimers;
+  /** The port's GID table. */
+  readonly gids: readonly (Gid | undefined)[];
+  /** The largest path MTU of the port. */
+  readonly mtu: Mtu;
+  readonly nodeGuid: bigint;
+  /** Sends a management datagram to queue pair 1 of another port. One that cannot leave is lost, as on the wire. */
+  send(to: AhAttr, mad: Uint8Array): void;
+  /**
+   * Moves a queue pair; `cause` is what requests that a move to ERR flushes tell of it.
+   *
+   * @returns why that cannot be; nothing has changed then
+   */
+  modifyQp(qpNum: number, attr: Partial<QpAttr>, cause?: Syndrome): Refusal | undefined;
+  /** There is an event to be taken. Called from inside the connection manager: notes that and returns. */
+  eventReady(): void;
+}
+
+/** Why something cannot be. */
+export interface Refusal {
+  readonly errno: ErrnoName;
+  readonly message: string;
+}
+
+/** A management datagram that came to queue pair 1. */
+export interface CmDatagram {
+  readonly mad: Uint8Array;
+  /** Who sent it, and to which GID of this port. */
+  readonly source: Gid;
+  readonly destination: Gid;
+  readonly trafficClass: number;
+}
+
+/** What may grow, and how far: strangers can send requests, and programs make identifiers. */
+export interface CmLimits {
+  /**
+   * Identifiers, those of requests that wait for an answer included. With as many connections, those included that programs
+   * have left and peers have not ended, no request is taken.
+   */
+  readonly maxIds: number;
+  /** Requests that wait for an answer at one listener: Linux's `max_backlog`. */
+  readonly maxBacklog: number;
+  /** Requests that wait for an answer at all listeners. */
+  readonly maxPending: number;
+  /**
+   * Connections that were accepted and whose peers have not said that they are ready, beyond that the oldest comes
+   * to nothing: one whose peer answers is ready within a round trip, and so not the oldest for long.
+   */
+  readonly maxHalfOpen: number;
+  /** Connections that programs have left, and whose peers may not know it. Of these, too, the oldest goes first. */
+  readonly maxFarewells: number;
+  /** Answers to SIDR_REQ that are kept for repeats. */
+  readonly maxAnswers: number;
+}
+
+export const DEFAULT_CM_LIMITS: CmLimits = {
+  maxIds: 65536,
+  maxBacklog: 1024,
+  maxPending: 8192,
+  maxHalfOpen: 1024,
+  maxFarewells: 8192,
+  maxAnswers: 1024,
+};

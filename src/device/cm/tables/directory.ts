@@ -1,0 +1,84 @@
+import type { Gid } from '../../ibta/index.js';
+import { gidKey } from '../../wire/index.js';
+import type { Connection } from '../connections/connection.js';
+import type { Resolution } from '../resolution/resolution.js';
+
+/** How connections are found by what messages say. */
+export class Directory {
+  /** By the communication IDs that we gave. */
+  readonly #local = new Map<number, Connection | Resolution>();
+  /** By the peer's communication ID, channel adapter and address. */
+  readonly #remote = new Map<string, Connection>();
+  /** By the peer's queue pair, channel adapter and address. */
+  readonly #remoteQps = new Map<string, Connection>();
+  /** By our own queue pair. */
+  readonly #qps = new Map<number, Connection>();
+
+  constructor(private readonly random: () => number) {}
+
+  /** Makes a communication ID that nobody can guess, and that none of ours has had a moment ago. */
+  add(owner: Connection | Resolution): number {
+    for (;;) {
+      const id = this.random() >>> 0;
+      if (id === 0 || this.#local.has(id)) continue;
+      this.#local.set(id, owner);
+      return id;
+    }
+  }
+
+  find(localCommId: number): Connection | Resolution | undefined {
+    return this.#local.get(localCommId);
+  }
+
+  forget(localCommId: number): void {
+    this.#local.delete(localCommId);
+  }
+
+  get size(): number {
+    return this.#local.size;
+  }
+
+  /** How many names of connections are kept, our own and those of peers. */
+  get names(): number {
+    return this.#local.size + this.#remote.size + this.#remoteQps.size + this.#qps.size;
+  }
+
+  findRemote(commId: number, caGuid: bigint, peer: Gid): Connection | undefined {
+    return this.#remote.get(key(commId, caGuid, peer));
+  }
+
+  addRemote(connection: Connection, commId: number, caGuid: bigint, peer: Gid): void {
+    this.#remote.set(key(commId, caGuid, peer), connection);
+  }
+
+  findRemoteQp(qpn: number, caGuid: bigint, peer: Gid): Connection | undefined {
+    return this.#remoteQps.get(key(qpn, caGuid, peer));
+  }
+
+  addRemoteQp(connection: Connection, qpn: number, caGuid: bigint, peer: Gid): void {
+    this.#remoteQps.set(key(qpn, caGuid, peer), connection);
+  }
+
+  /** Forgets what the peer calls a connection. */
+  forgetRemote(connection: Connection, commId: number, qpn: number, caGuid: bigint, peer: Gid): void {
+    const byCommId = key(commId, caGuid, peer);
+    const byQp = key(qpn, caGuid, peer);
+    if (this.#remote.get(byCommId) === connection) this.#remote.delete(byCommId);
+    if (this.#remoteQps.get(byQp) === connection) this.#remoteQps.delete(byQp);
+  }
+
+  findQp(qpn: number): Connection | undefined {
+    return this.#qps.get(qpn);
+  }
+
+  addQp(connection: Connection, qpn: number): void {
+    this.#qps.set(qpn, connection);
+  }
+
+  forgetQp(connection: Connection, qpn: number): void {
+    if (this.#qps.get(qpn) === connection) this.#qps.delete(qpn);
+  }
+}
+
+/** The address is part of it, so that nobody can stand in the way of somebody else's names. */
+const key = (number: number, caGuid: bigint, peer: Gid): string => `${number} ${caGuid} ${gidKey(peer)}`;

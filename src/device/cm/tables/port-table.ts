@@ -1,0 +1,79 @@
+import type { PortSpace } from '../../ibta/index.js';
+import { CmError } from '../cm-error.js';
+
+/** Linux's range of ports for whoever asks for none in particular. */
+const FIRST_EPHEMERAL = 32768;
+const EPHEMERAL_PORTS = 28232;
+const MAX_PORT = 65535;
+
+interface Port {
+  readonly holders: Map<number, { readonly reuseAddr: boolean }>;
+  listener: number | undefined;
+}
+
+/** Who has which port of which port space on this device. */
+export class PortTable {
+  readonly #spaces = new Map<PortSpace, Map<number, Port>>();
+
+  constructor(private readonly random: () => number) {}
+
+  /** Ports that somebody has, of all port spaces. */
+  get size(): number {
+    let size = 0;
+    for (const ports of this.#spaces.values()) size += ports.size;
+    return size;
+  }
+
+  /** Gives an identifier a port, any for 0. @throws CmError EADDRINUSE, EADDRNOTAVAIL when no port is free */
+  bind(id: number, space: PortSpace, port: number, reuseAddr: boolean): number {
+    if (!Number.isInteger(port) || port < 0 || port > MAX_PORT)
+      throw new CmError('EINVAL', `a port is a number from 0 to ${MAX_PORT}, not ${port}`);
+    const ports = this.#portsOf(space);
+    const chosen = port === 0 ? this.#free(ports) : port;
+    const entry: Port = ports.get(chosen) ?? { holders: new Map(), listener: undefined };
+    const shared = reuseAddr && entry.listener === undefined && [...entry.holders.values()].every((it) => it.reuseAddr);
+    if (entry.holders.size > 0 && !shared)
+      throw new CmError('EADDRINUSE', `port ${chosen} is in use by another identifier of this device`);
+    entry.holders.set(id, { reuseAddr });
+    ports.set(chosen, entry);
+    return chosen;
+  }
+
+  /** Makes the holder of a port its listener. @throws CmError EADDRINUSE when another listens there */
+  listen(id: number, space: PortSpace, port: number): void {
+    const entry = this.#portsOf(space).get(port);
+    if (entry === undefined || (entry.listener !== undefined && entry.listener !== id))
+      throw new CmError('EADDRINUSE', `another identifier listens on port ${port}`);
+    entry.listener = id;
+  }
+
+  listener(space: PortSpace, port: number): number | undefined {
+    return this.#spaces.get(space)?.get(port)?.listener;
+  }
+
+  release(id: number, space: PortSpace, port: number): void {
+    const ports = this.#portsOf(space);
+    const entry = ports.get(port);
+    if (entry === undefined) return;
+    entry.holders.delete(id);
+    if (entry.listener === id) entry.listener = undefined;
+    if (entry.holders.size === 0) ports.delete(port);
+  }
+
+  #free(ports: ReadonlyMap<number, Port>): number {
+    const start = this.random() % EPHEMERAL_PORTS;
+    for (let i = 0; i < EPHEMERAL_PORTS; i += 1) {
+      const port = FIRST_EPHEMERAL + ((start + i) % EPHEMERAL_PORTS);
+      if (!ports.has(port)) return port;
+    }
+    throw new CmError('EADDRNOTAVAIL', 'all ports for whoever asks for none in particular are in use');
+  }
+
+  #portsOf(space: PortSpace): Map<number, Port> {
+    const known = this.#spaces.get(space);
+    if (known !== undefined) return known;
+    const ports = new Map<number, Port>();
+    this.#spaces.set(space, ports);
+    return ports;
+  }
+}

@@ -1,0 +1,17 @@
+/** Where packets go: what a link is, what can be put around one, and links whose network is simulated. */
+export { type ArenaPacket, ArenaSink } from './arena-sink.js';
+export { GroupTable } from './group-table.js';
+export {
+  type FramePort,
+  type Link,
+  type LinkStatus,
+  MAX_GROUPS,
+  type PacketReceiver,
+  type PacketSink,
+  type PolledLink,
+} from './link.js';
+export { codeOf, errnoNameOf, LinkError } from './link-error.js';
+export { disturb, DisturbedLink, type DisturbOptions } from './netem.js';
+export { NETEM_EXAMPLE, type NetemDirection, type NetemSettings, parseNetem } from './netem-words.js';
+export * from './simulated/index.js';
+export { type PacketRecorder, tap, type TapOptions, TappedLink } from './tap.js';

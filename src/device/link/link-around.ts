@@ -1,0 +1,54 @@
+import type { Gid } from '../ibta/index.js';
+import type { FramePort, Link, LinkStatus, PacketReceiver, PacketSink } from './link.js';
+
+/** A link that does something of its own to packets, and leaves everything else to the link that it is around. */
+export abstract class LinkAround implements Link {
+  readonly gid: Gid;
+  readonly ipv6: boolean;
+  readonly maxPacketBytes: number;
+  abstract readonly sink: PacketSink;
+
+  constructor(protected readonly inner: Link) {
+    this.gid = inner.gid;
+    this.ipv6 = inner.ipv6;
+    this.maxPacketBytes = inner.maxPacketBytes;
+  }
+
+  abstract receive(receiver: PacketReceiver, maxPackets: number): number;
+
+  flush(): void {
+    this.inner.flush();
+  }
+
+  nextDueUs(): number {
+    return this.inner.nextDueUs?.() ?? Infinity;
+  }
+
+  joinGroup(group: Gid): void {
+    this.inner.joinGroup(group);
+  }
+
+  leaveGroup(group: Gid): void {
+    this.inner.leaveGroup(group);
+  }
+
+  status(): LinkStatus {
+    return this.inner.status();
+  }
+
+  refresh(): LinkStatus {
+    return this.inner.refresh();
+  }
+
+  openFrames(): FramePort {
+    return this.inner.openFrames();
+  }
+
+  close(): void {
+    this.inner.close();
+  }
+
+  statistics(): Record<string, number> {
+    return this.inner.statistics();
+  }
+}

@@ -1,0 +1,159 @@
+import type { Gid } from '../ibta/index.js';
+import type { PacketMeta, Path } from '../wire/index.js';
+
+/**
+ * Where packets to be sent are built: in the very memory they leave from.
+ *
+ * A user reserves room, builds the packet there, and commits it; nothing leaves before {@link Link.flush}.
+ */
+export interface PacketSink {
+  /** Where the packet last reserved is; another one, perhaps, after each {@link reserve}. */
+  readonly bytes: Uint8Array;
+  /** The IP identification with which the packet last reserved will leave; its ICRC covers it (PROTOCOL.md 1.7). */
+  readonly ipId: number;
+  /** Whether the packet last reserved needs no ICRC: its last four bytes mean nothing. Default: it does. */
+  readonly unsealed?: boolean;
+  /**
+   * Makes room for a packet of `lengthBytes` (BTH to ICRC) along `path`. A reservation that is never committed is
+   * replaced by the next one.
+   *
+   * @param large the packet belongs to a message that is cut into pieces of {@link segmentBytes}
+   * @param waits whether it may wait where the way to its receiver is full, as {@link fullWay} then says; else it is lost there
+   * @returns its offset in {@link bytes}, or -1 when nothing more fits before the next flush, or there is no room on its way
+   */
+  reserve(path: Path, lengthBytes: number, large?: boolean, waits?: boolean): number;
+  /**
+   * After {@link reserve} gave -1, the number of the way that is full; 0 where a flush makes room. Default: 0.
+   */
+  readonly fullWay?: number;
+  /**
+   * Bytes that such a way has room for by now: 0 until it is worth while to go on; Infinity when nobody is to wait for it any
+   * longer.
+   */
+  roomOf?(way: number): number;
+  /** An answer along `path` is late: looks whether its sender is still there. */
+  look?(path: Path): void;
+  /**
+   * How much of a message a packet along `path`, and one that comes back along it, may carry where that is more than any
+   * path MTU; else 0. Default: 0.
+   */
+  segmentBytes?(path: Path): number;
+  /** Hands over the packet last reserved. */
+  commit(): void;
+}
+
+/** Who takes the packets that arrive. */
+export interface PacketReceiver {
+  /**
+   * Takes one packet (BTH to ICRC). `bytes` is scratch afterwards; neither it nor `meta` may be kept.
+   */
+  receive(bytes: Uint8Array, offset: number, lengthBytes: number, meta: PacketMeta): void;
+  /**
+   * Takes one Ethernet frame, from the destination's MAC to the end of the payload (no FCS). None come but while a
+   * {@link FramePort} is open, and none that hold RoCEv2 packets. `bytes` is scratch afterwards.
+   */
+  receiveFrame?(bytes: Uint8Array, offset: number, lengthBytes: number): void;
+  /** The NIC by whose memory packets came (`PacketMeta.way`) is gone, and nothing more will come from it. */
+  onGone?(way: number): void;
+}
+
+/** Ethernet frames in and out, as they are: what arrives goes to {@link PacketReceiver.receiveFrame}. */
+export interface FramePort {
+  /** The own address, six bytes. */
+  readonly mac: Uint8Array;
+  /** Longest frame that can be sent, its header included, without FCS. */
+  readonly maxFrameBytes: number;
+  /**
+   * Sends one frame at once; `bytes` can be used again afterwards.
+   *
+   * @returns 0, or the number of the errno: `EINVAL` when there is no whole Ethernet header, `EMSGSIZE` beyond
+   * {@link maxFrameBytes}, `ENETDOWN` when the interface is down or the port closed
+   */
+  send(bytes: Uint8Array, offset: number, lengthBytes: number): number;
+  /** Idempotent. */
+  close(): void;
+}
+
+/** How it stands with a link's address. */
+export interface LinkStatus {
+  /** The interface is switched on and has a carrier. */
+  readonly up: boolean;
+  /** The address still belongs to this machine. */
+  readonly present: boolean;
+}
+
+/** One address on a network: packets out, packets in, nothing else. */
+export interface Link {
+  /** The own address. */
+  readonly gid: Gid;
+  readonly ipv6: boolean;
+  /** Largest packet, BTH to ICRC, that leaves without fragmentation. */
+  readonly maxPacketBytes: number;
+  readonly sink: PacketSink;
+  /**
+   * Hands what has arrived to `receiver`, without waiting.
+   *
+   * @param maxPackets stop after about so many (a link that gets packets in bunches finishes the bunch)
+   * @returns how many packets and frames were handed over
+   */
+  receive(receiver: PacketReceiver, maxPackets: number): number;
+  /**
+   * When it wants {@link receive} and {@link flush} called though nothing happens, by the clock of whoever moves it; Infinity
+   * when it does not. Default: never, since the link holds nothing back.
+   */
+  nextDueUs?(): number;
+  /** Sends what was committed. Packets that the network does not take are dropped and counted, as on a wire. */
+  flush(): void;
+  /**
+   * Has packets to a multicast group arrive (PROTOCOL.md 3.5), the own ones included; their `meta.destination` is the group.
+   * Joins are counted: it takes as many calls of {@link leaveGroup} to be out again. Sending to a group takes no joining.
+   *
+   * @throws LinkError `EINVAL` when it is no group, or one of the other IP version; `ENOMEM` beyond {@link MAX_GROUPS};
+   * else what the machine says, `ENETUNREACH` where its interface carries no such packets
+   */
+  joinGroup(group: Gid): void;
+  /** Undoes one {@link joinGroup}; nothing when there is none to undo. */
+  leaveGroup(group: Gid): void;
+  /** What {@link refresh} saw last; all well before the first time. */
+  status(): LinkStatus;
+  /** Looks at the address and its interface: tens of µs, so not for every turn. */
+  refresh(): LinkStatus;
+  /**
+   * Opens the way for Ethernet frames; the same port again while it is open. Copies of all that arrives at the interface
+   * go through it, so it is not to be opened before somebody wants them.
+   *
+   * @throws LinkError `EPERM` when the process may not, `EOPNOTSUPP` when the link carries no Ethernet
+   */
+  openFrames(): FramePort;
+  /** Idempotent; every later call does nothing. */
+  close(): void;
+  /** What has happened so far, by name. */
+  statistics(): Record<string, number>;
+}
+
+/** A link that one can sleep on. */
+export interface PolledLink extends Link {
+  /** The address as it was asked for, or chosen. */
+  readonly address: string;
+  /**
+   * For `poll`: one of them becomes readable when {@link Link.receive} has something to give, for those who have said that
+   * they will sleep. The same array for as long as they are the same.
+   */
+  readonly pollFds: readonly number[];
+  /**
+   * Says that nobody looks until {@link wakeUp}, but waits for {@link pollFds}.
+   *
+   * @returns false when something is there already, and nobody should sleep
+   */
+  fallAsleep(): boolean;
+  wakeUp(): void;
+  /**
+   * Says whether the event loop waits for {@link pollFds}, whoever else looks or sleeps meanwhile.
+   *
+   * @returns true when something is there already, which nothing may announce any more
+   */
+  setWatched(watched: boolean): boolean;
+}
+
+/** Groups that a link can be in. Each may take a socket of its own. */
+export const MAX_GROUPS = 64;

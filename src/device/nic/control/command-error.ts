@@ -1,0 +1,24 @@
+import type { ErrnoName } from '../../ibta/index.js';
+
+/** A control verb that the NIC refuses: nothing has changed. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+
+  constructor(
+    readonly errno: ErrnoName,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** A mistake of ours, never of a caller or a peer: the NIC stops rather than go on with broken state. */
+export function assert(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new Error(`verbena: internal error: ${message}`);
+}
+
+/** Refuses a ring that a driver made smaller than the layout prescribes. */
+export function requireBytes(memory: ArrayBufferLike, bytes: number): void {
+  if (memory.byteLength < bytes)
+    throw new CommandError('EINVAL', `a ring of ${memory.byteLength} bytes where the layout prescribes ${bytes}`);
+}

@@ -1,0 +1,71 @@
+import type { QueuePair } from '../queue-pairs/queue-pair.js';
+
+/** Who knows how much room there is on a way (`PacketSink.roomOf`). */
+interface Ways {
+  roomOf(way: number): number;
+}
+
+/** What a queue pair may send before the next has its turn. */
+const SHARE_BYTES = 128 * 1024;
+
+/**
+ * Queue pairs that wait for room on a way that is full, those of each way in the order in which they came. As room comes it is
+ * shared among them in turns; who has had a turn and wants more goes to the end, and so does who comes while others wait.
+ */
+export class HeldQueuePairs {
+  /** How many there are. */
+  count = 0;
+  readonly #waiting = new Map<number, QueuePair[]>();
+
+  constructor(private readonly ways: Ways) {}
+
+  /** Whether a way that some wait for has room. */
+  get hasRoom(): boolean {
+    for (const way of this.#waiting.keys()) if (this.ways.roomOf(way) > 0) return true;
+    return false;
+  }
+
+  /** Has a queue pair wait for a way, behind all others. */
+  add(qp: QueuePair, way: number): void {
+    const waiting = this.#waiting.get(way);
+    if (waiting === undefined) this.#waiting.set(way, [qp]);
+    else waiting.push(qp);
+    qp.way = way;
+    qp.held = true;
+    this.count += 1;
+  }
+
+  /** Whether a queue pair whose turn it would be has to wait behind others. */
+  isBehind(qp: QueuePair): boolean {
+    const behind = !qp.mayPass && this.#waiting.has(qp.way);
+    qp.mayPass = false;
+    return behind;
+  }
+
+  /** Lets as many go as there is room for. */
+  release(go: (qp: QueuePair) => void): void {
+    for (const [way, waiting] of this.#waiting) {
+      const room = this.ways.roomOf(way);
+      if (room === 0) continue;
+      const released = waiting.splice(0, Math.max(1, Math.floor(room / SHARE_BYTES)));
+      if (waiting.length === 0) this.#waiting.delete(way);
+      this.count -= released.length;
+      for (const qp of released) {
+        qp.held = false;
+        qp.mayPass = true;
+        go(qp);
+      }
+    }
+  }
+
+  /** Lets one go, wherever it stands. */
+  remove(qp: QueuePair): void {
+    const waiting = this.#waiting.get(qp.way);
+    const at = waiting?.indexOf(qp) ?? -1;
+    if (waiting === undefined || at < 0) return;
+    waiting.splice(at, 1);
+    if (waiting.length === 0) this.#waiting.delete(qp.way);
+    qp.held = false;
+    this.count -= 1;
+  }
+}

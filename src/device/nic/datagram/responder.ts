@@ -1,0 +1,80 @@
+import { Syndrome, WcFlags, WcOpcode, WcStatus } from '../../ibta/index.js';
+import {
+  bthPadCount,
+  bthSolicited,
+  dethOffset,
+  dethQkey,
+  dethSourceQp,
+  getU32,
+  GRH_BYTES,
+  ICRC_BYTES,
+  immOffset,
+  opcodeHeaderBytes,
+  type PacketMeta,
+  writeGrhArea,
+} from '../../wire/index.js';
+import { SilentResponder } from '../unreliable/silent-responder.js';
+
+/** The responder of a UD QP: each packet is a message, and fills one receive request (PROTOCOL.md 3.2). */
+export class DatagramResponder extends SilentResponder {
+  readonly #header = new Uint8Array(GRH_BYTES);
+
+  onRequest(bytes: Uint8Array, offset: number, lengthBytes: number, meta: PacketMeta): void {
+    const { qp, core } = this;
+    const { counters } = core;
+    const receive = this.receive;
+    const opcode = bytes[offset];
+    const deth = offset + dethOffset[opcode];
+    if (dethQkey(bytes, deth) !== (qp.attr.qkey | 0)) {
+      counters.rxBadQkey += 1;
+      return;
+    }
+    const header = opcodeHeaderBytes[opcode];
+    const payload = lengthBytes - header - ICRC_BYTES - bthPadCount(bytes, offset);
+    if (payload > core.port.mtuBytes) {
+      counters.rxMessageDropped += 1;
+      return;
+    }
+    const room = receive.nextCapacity;
+    if (room < 0) {
+      counters.rxNoReceive += 1;
+      return;
+    }
+    // Too long for its receive request: dropped, and the request waits for the next one, in a shared queue for that of any
+    // QP. So IBTA 9.9.3 has it (class D: an unreliable service drops in silence), so do rxe and rdma-unit-test's
+    // SendWithTooSmallRecv.
+    if (GRH_BYTES + payload > room) {
+      counters.rxMessageDropped += 1;
+      return;
+    }
+    receive.take();
+    writeGrhArea(this.#header, 0, meta, lengthBytes);
+    if (
+      !receive.scatter(0, this.#header, 0, GRH_BYTES) ||
+      !receive.scatter(GRH_BYTES, bytes, offset + header, payload)
+    ) {
+      this.#fail();
+      return;
+    }
+    const withImm = immOffset[opcode] !== 0;
+    counters.rdmaRecvs += 1;
+    receive.complete(
+      WcStatus.SUCCESS,
+      WcOpcode.RECV,
+      GRH_BYTES + payload,
+      withImm ? getU32(bytes, offset + immOffset[opcode]) : 0,
+      withImm ? WcFlags.GRH | WcFlags.WITH_IMM : WcFlags.GRH,
+      bthSolicited(bytes, offset) !== 0,
+      Syndrome.NONE,
+      undefined,
+      dethSourceQp(bytes, deth),
+    );
+  }
+
+  /** The receive request names memory that it may not: a mistake at home, which ends the QP (IBTA 9.9.3, class A). */
+  #fail(): void {
+    const { syndrome, detail } = this.core.mover;
+    this.receive.complete(WcStatus.LOC_PROT_ERR, WcOpcode.RECV, 0, 0, 0, true, syndrome, detail);
+    this.qp.enterError(syndrome);
+  }
+}

@@ -1,0 +1,20 @@
+/** The software RNIC: sans-IO, deterministic, nothing of Node in it. */
+export { CommandError } from './control/command-error.js';
+export * from './rings/layout.js';
+export type { AllocMw, MrAttributes, MrKeys, MwKeys, ReregMr } from './memory/memory-table.js';
+export type { CreateCq, CreateQp, CreateSrq, ModifySrq } from './control/control-verbs.js';
+export type { GeneralServices, ManagementDatagram } from './datagram/general-services.js';
+export { Nic } from './nic.js';
+export type { ShownQp } from './queue-pairs/queue-pair.js';
+export { DEFAULT_PKEY, type PortChange, type PortStatus } from './ports/port.js';
+export { createRing, exchangeWord, isShared, readChanged, readWord, writeWord } from './rings/ring-words.js';
+export {
+  DEFAULT_LIMITS,
+  type MulticastGroups,
+  type NicAsyncEvent,
+  type NicConfig,
+  type NicEvents,
+  type NicLimits,
+  type PacketSink,
+  type SendFrame,
+} from './ports/ports.js';

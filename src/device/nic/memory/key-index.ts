@@ -1,0 +1,65 @@
+import { CommandError } from '../control/command-error.js';
+import type { MemoryRegion } from './memory-region.js';
+import type { MemoryWindow } from './memory-window.js';
+
+/** Bits of a key below its index: the tag, which the owner of a window chooses (PROTOCOL.md 3.6, 3.7). */
+const TAG_BITS = 8;
+/** With half of all indexes in use, more than enough; without an end a source that repeats itself would hang the NIC. */
+const MAX_DRAWS = 128;
+
+/**
+ * Finds regions and windows by their keys. A key is a capability, so all of it is unpredictable: 24 bits of index, which
+ * no two living objects share, whatever the kind of key, and 8 bits of tag.
+ */
+export class KeyIndex {
+  readonly #byLkey = new Map<number, MemoryRegion>();
+  readonly #byRkey = new Map<number, MemoryRegion | MemoryWindow>();
+
+  constructor(private readonly random: () => number) {}
+
+  /** Keys that are in use, of either kind. */
+  get size(): number {
+    return this.#byLkey.size + this.#byRkey.size;
+  }
+
+  /** A key, as int32, that shares its index with none that is in use, nor with `other`. */
+  fresh(other = 0): number {
+    for (let draw = 0; draw < MAX_DRAWS; draw += 1) {
+      const key = this.random() | 0;
+      const index = key >>> TAG_BITS;
+      // Key 0 stands for "none" in many programs, so nothing bears it.
+      if (index !== 0 && index !== other >>> TAG_BITS && !this.#byLkey.has(index) && !this.#byRkey.has(index))
+        return key;
+    }
+    throw new CommandError('ENOMEM', 'no free key was found');
+  }
+
+  add(owner: MemoryRegion | MemoryWindow): void {
+    this.#byRkey.set(owner.rkey >>> TAG_BITS, owner);
+  }
+
+  addRegion(region: MemoryRegion): void {
+    this.#byLkey.set(region.lkey >>> TAG_BITS, region);
+    this.add(region);
+  }
+
+  remove(owner: MemoryRegion | MemoryWindow): void {
+    this.#byRkey.delete(owner.rkey >>> TAG_BITS);
+  }
+
+  removeRegion(region: MemoryRegion): void {
+    this.#byLkey.delete(region.lkey >>> TAG_BITS);
+    this.remove(region);
+  }
+
+  /** The region of this L_Key. */
+  region(lkey: number): MemoryRegion | undefined {
+    const region = this.#byLkey.get(lkey >>> TAG_BITS);
+    return region?.lkey === lkey ? region : undefined;
+  }
+
+  /** What has an R_Key of this index, whatever the tag. */
+  owner(rkey: number): MemoryRegion | MemoryWindow | undefined {
+    return this.#byRkey.get(rkey >>> TAG_BITS);
+  }
+}

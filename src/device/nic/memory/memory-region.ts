@@ -1,0 +1,135 @@
+import { AccessFlags } from '../../ibta/index.js';
+import { locateRange } from './address-range.js';
+import { ANY_QP, RemoteGrant } from './remote-grant.js';
+import { ViewCache } from './view-cache.js';
+import { wordsOf } from './word-copy.js';
+
+const NO_BYTES = new Uint8Array(0);
+/** As many as the packets of a message of 1 MiB. */
+const VIEWS = 256;
+
+/** Memory that the NIC may touch on behalf of whoever shows one of its keys (IBTA 10.6). */
+export class MemoryRegion {
+  pd: number;
+  access: number;
+  iovaHi: number;
+  iovaLo: number;
+  bytes: Uint8Array;
+  lengthBytes: number;
+  /** What its R_Key lets peers do; undefined once a peer or a LOCAL_INV request has invalidated the key. */
+  grant: RemoteGrant | undefined;
+  /** Windows that are bound to it. */
+  windows = 0;
+  #words: Int32Array | undefined;
+  #views: ViewCache | undefined;
+  #view: DataView | undefined;
+  #quadwords: BigInt64Array | undefined;
+
+  constructor(
+    readonly handle: number,
+    readonly lkey: number,
+    readonly rkey: number,
+    attributes: RegionAttributes,
+    /** Whether it is the null region: any address is in it, there is nothing to read there but zeros, and writes vanish. */
+    readonly isNull = false,
+  ) {
+    this.pd = attributes.pd;
+    this.access = attributes.access;
+    this.iovaHi = attributes.iovaHi;
+    this.iovaLo = attributes.iovaLo;
+    this.bytes = attributes.bytes;
+    this.lengthBytes = attributes.bytes.length;
+    this.#open();
+  }
+
+  /** Whether the memory is still there: an ArrayBuffer that was transferred away has no bytes left. */
+  get present(): boolean {
+    return this.bytes.length === this.lengthBytes;
+  }
+
+  /** Where in {@link bytes} the range of `lengthBytes` at the 64-bit address lies, or -1 when it is not inside. */
+  locate(addrHi: number, addrLo: number, lengthBytes: number): number {
+    if (this.isNull) return 0;
+    return locateRange(addrHi, addrLo, lengthBytes, this.iovaHi, this.iovaLo, this.lengthBytes);
+  }
+
+  allows(access: number): boolean {
+    return (this.access & access) === access;
+  }
+
+  /** Part of {@link bytes}. */
+  part(offset: number, lengthBytes: number): Uint8Array {
+    this.#views ??= new ViewCache(VIEWS);
+    return this.#views.of(this.bytes, offset, lengthBytes);
+  }
+
+  /** {@link bytes} by words; empty when they are not aligned. */
+  get words(): Int32Array {
+    this.#words ??= wordsOf(this.bytes);
+    return this.#words;
+  }
+
+  /** For operands of atomics, which lie in memory in host byte order (PROTOCOL.md 1.3). */
+  get view(): DataView {
+    this.#view ??= new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength);
+    return this.#view;
+  }
+
+  /** All of the buffer that {@link bytes} is in, by words of 64 bits: the widest that is stored at once. */
+  get quadwords(): BigInt64Array {
+    const { buffer } = this.bytes;
+    this.#quadwords ??= new BigInt64Array(buffer, 0, Math.floor(buffer.byteLength / 8));
+    return this.#quadwords;
+  }
+
+  /** Takes new attributes under the old keys; peers have to show theirs again, also in the midst of a message. */
+  change(attributes: RegionAttributes): void {
+    this.pd = attributes.pd;
+    this.access = attributes.access;
+    this.iovaHi = attributes.iovaHi;
+    this.iovaLo = attributes.iovaLo;
+    this.bytes = attributes.bytes;
+    this.lengthBytes = attributes.bytes.length;
+    this.#forgetViews();
+    this.closeToPeers();
+    this.#open();
+  }
+
+  /** Invalidates the R_Key: local use goes on. */
+  closeToPeers(): void {
+    if (this.grant !== undefined) this.grant.open = false;
+    this.grant = undefined;
+  }
+
+  /** Ends it. Work that is in flight may hold it on, but not its memory. */
+  close(): void {
+    this.closeToPeers();
+    this.bytes = NO_BYTES;
+    this.#forgetViews();
+  }
+
+  #forgetViews(): void {
+    this.#views = undefined;
+    this.#words = undefined;
+    this.#view = undefined;
+    this.#quadwords = undefined;
+  }
+
+  #open(): void {
+    const { pd, access, iovaHi, iovaLo, lengthBytes } = this;
+    this.grant = new RemoteGrant(this, this.rkey, pd, ANY_QP, access, iovaHi, iovaLo, 0, lengthBytes);
+  }
+}
+
+/** What of a region can change while its keys stay. */
+export interface RegionAttributes {
+  readonly pd: number;
+  readonly access: number;
+  readonly bytes: Uint8Array;
+  /** Address of the first byte as peers and work requests name it. */
+  readonly iovaHi: number;
+  readonly iovaLo: number;
+}
+
+/** Access that lets a peer in, by any operation. */
+export const REMOTE_ACCESS = AccessFlags.REMOTE_READ | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_ATOMIC;

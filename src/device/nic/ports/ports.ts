@@ -1,0 +1,152 @@
+import type { EventType, Gid, Mtu } from '../../ibta/index.js';
+import type { Crc32, Path } from '../../wire/index.js';
+
+/** Where the NIC builds the packets it sends: in the very memory they leave from. */
+export interface PacketSink {
+  /** Where the packet last reserved is; another one, perhaps, after each {@link reserve}. */
+  readonly bytes: Uint8Array;
+  /** The IP identification with which the packet last reserved will leave; the ICRC covers it. */
+  readonly ipId: number;
+  /** Whether the packet last reserved needs no ICRC. Default: it does. */
+  readonly unsealed?: boolean;
+  /**
+   * Makes room for a packet of `lengthBytes` (BTH to ICRC) along `path`.
+   *
+   * @param large the packet belongs to a message that is cut into pieces of {@link segmentBytes}
+   * @param waits whether it may wait where the way to its receiver is full, as {@link fullWay} then says; else it is lost there
+   * @returns its offset in {@link bytes}, or -1 when nothing more fits before the next flush, or there is no room on its way
+   */
+  reserve(path: Path, lengthBytes: number, large?: boolean, waits?: boolean): number;
+  /**
+   * After {@link reserve} gave -1, the number of the way that is full; 0 where a flush makes room. Default: 0.
+   */
+  readonly fullWay?: number;
+  /**
+   * Bytes that such a way has room for by now: 0 until it is worth while to go on; Infinity when nobody is to wait for it any
+   * longer.
+   */
+  roomOf?(way: number): number;
+  /** An answer along `path` is late: looks whether its sender is still there. */
+  look?(path: Path): void;
+  /**
+   * How much of a message a packet along `path`, and one that comes back along it, may carry where that is more than any
+   * path MTU; else 0. Default: 0.
+   */
+  segmentBytes?(path: Path): number;
+  /** Hands over the packet last reserved. */
+  commit(): void;
+}
+
+/** What went wrong with, or happened to, an object, without a completion to say so (PROTOCOL.md 3.11). */
+export interface NicAsyncEvent {
+  readonly type: EventType;
+  readonly qpn?: number;
+  readonly cqn?: number;
+  readonly srqn?: number;
+}
+
+/**
+ * Puts an Ethernet frame on the wire, for raw packet QPs.
+ *
+ * @returns 0, or the number of the errno with which the link refused it
+ */
+export type SendFrame = (bytes: Uint8Array, offset: number, lengthBytes: number) => number;
+
+/** How the NIC tells its link which multicast groups it wants to hear. Both throw CommandError. */
+export interface MulticastGroups {
+  join(gid: Gid): void;
+  leave(gid: Gid): void;
+}
+
+/** Whom the NIC tells about events. Called from inside the NIC: an implementation notes and returns. */
+export interface NicEvents {
+  /** An event was put into a completion channel's ring. */
+  completionEvent(channel: number): void;
+  asyncEvent(event: NicAsyncEvent): void;
+  /** The first packet of its peer came to a connected QP, whatever its state. */
+  heard?(qpn: number): void;
+}
+
+/** What one NIC can hold; anything that a stranger or a program can make grow has a bound here. */
+export interface NicLimits {
+  readonly maxQp: number;
+  readonly maxCq: number;
+  readonly maxPd: number;
+  readonly maxMr: number;
+  readonly maxMw: number;
+  readonly maxSrq: number;
+  readonly maxSrqWr: number;
+  readonly maxSrqSge: number;
+  readonly maxXrcd: number;
+  readonly maxAh: number;
+  readonly maxMcastGrp: number;
+  /** QPs attached to one multicast group. */
+  readonly maxMcastQpAttach: number;
+  readonly maxCompChannels: number;
+  readonly maxGids: number;
+  readonly maxPkeys: number;
+  readonly maxQpWr: number;
+  readonly maxSge: number;
+  readonly maxInlineBytes: number;
+  readonly maxCqe: number;
+  /** READs and atomics that one QP may have outstanding, in each direction. */
+  readonly maxRdAtomic: number;
+  /** Bytes of one message. */
+  readonly maxMessageBytes: number;
+  /** Bytes of one memory region. */
+  readonly maxMrBytes: number;
+  /** Exponent of the shortest ACK timeout that the NIC keeps to, 0 to 31; a QP that asks for a shorter one gets this. */
+  readonly minAckTimeout: number;
+}
+
+export const DEFAULT_LIMITS: NicLimits = {
+  maxQp: 32768,
+  // Two for each queue pair.
+  maxCq: 65536,
+  maxPd: 32768,
+  maxMr: 262144,
+  maxMw: 262144,
+  maxSrq: 32768,
+  maxSrqWr: 32768,
+  maxSrqSge: 32,
+  maxXrcd: 4096,
+  maxAh: 32768,
+  // Each takes a socket of the real link.
+  maxMcastGrp: 64,
+  maxMcastQpAttach: 56,
+  maxCompChannels: 4096,
+  maxGids: 256,
+  maxPkeys: 64,
+  maxQpWr: 32768,
+  maxSge: 32,
+  maxInlineBytes: 512,
+  maxCqe: 1048576,
+  maxRdAtomic: 128,
+  maxMessageBytes: 2 ** 31,
+  maxMrBytes: 2 ** 40,
+  minAckTimeout: 0,
+};
+
+export interface NicConfig {
+  readonly sink: PacketSink;
+  readonly events: NicEvents;
+  readonly crc32: Crc32;
+  /** 32 unpredictable bits: keys and QP numbers come from here, and a key is a capability. */
+  readonly random: () => number;
+  /** The port's GID table. */
+  readonly gids: readonly Gid[];
+  /** The port's P_Key table; default the one entry 0xffff. */
+  readonly pkeys?: readonly number[] | undefined;
+  /** Default: nothing arrives for any group. */
+  readonly groups?: MulticastGroups | undefined;
+  /**
+   * Opens the way of Ethernet frames, when the first raw packet QP is made; throws CommandError where there is none.
+   * Default: there is none (EOPNOTSUPP).
+   */
+  readonly openFrames?: (() => SendFrame) | undefined;
+  /** The port's active MTU. */
+  readonly portMtu: Mtu;
+  /** The doorbell page (`DoorbellPage` of the layout), when a driver rings through memory. */
+  readonly doorbells?: ArrayBufferLike | undefined;
+  readonly limits?: Partial<NicLimits>;
+}

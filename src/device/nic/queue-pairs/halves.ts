@@ -1,0 +1,62 @@
+import type { QpAttr, Syndrome } from '../../ibta/index.js';
+import type { PacketMeta } from '../../wire/index.js';
+import type { Served } from '../nic-core.js';
+import type { CompletionQueue } from '../queues/completion-queue.js';
+
+/** The half of a queue pair that sends requests: the requester of its transport service. */
+export interface SendingHalf {
+  /** Whether some request was started and is not complete. */
+  readonly busy: boolean;
+  /** The QP goes from RTR to RTS: begins at its `sqPsn`. */
+  start(): void;
+  /** Attributes changed in a state where requests may be in flight. */
+  onAttributes(changes: Partial<QpAttr>): void;
+  /**
+   * Paces what is sent; absent where the service does not let itself be paced.
+   *
+   * @param rateKbps - 0 lifts the limit
+   */
+  limitRate?(rateKbps: number, maxBurstBytes: number, typicalPacketBytes: number): void;
+  /** Sends request packets, at most `budget`. */
+  transmit(budget: number): Served;
+  /** Takes an acknowledgement or a response. `bits` are those of its opcode (`OpcodeBit`). */
+  onResponse(bytes: Uint8Array, offset: number, lengthBytes: number, bits: number, meta: PacketMeta): void;
+  /**
+   * What it sends, or asks for, meets congestion on the way; absent where the service cannot send less.
+   *
+   * @param notified the peer says so; else answers came marked
+   */
+  onCongestion?(notified: boolean): void;
+  /** The peer's NIC is gone for good: no answer will come. Absent where none is waited for. */
+  onPeerGone?(): void;
+  /** What it has counted and measured of its way, by the names that tools print; absent where it hears nothing of the peer. */
+  counters?(): Record<string, number>;
+  /** The QP's timer has run out, so long ago (`TimerOwner`). */
+  onTimer(lateUs: number): void;
+  /** Completes all that is posted as flushed. */
+  flush(cause: Syndrome): void;
+  /** Forgets everything; nothing completes. */
+  reset(): void;
+}
+
+/** The half of a queue pair that takes requests: the responder of its transport service. */
+export interface ReceivingHalf {
+  /** The QP goes from INIT to RTR: begins at its `rqPsn`. */
+  start(): void;
+  /** Attributes changed in a state where requests may be in flight. */
+  onAttributes(changes: Partial<QpAttr>): void;
+  /** Takes a request packet that was found to belong to this QP. */
+  onRequest(bytes: Uint8Array, offset: number, lengthBytes: number, meta: PacketMeta): void;
+  /** Takes an Ethernet frame (raw packet QPs). */
+  onFrame(bytes: Uint8Array, offset: number, lengthBytes: number): void;
+  /** Whether what it receives completes to that queue, which need not be the one that the QP was made with. */
+  completesTo(cq: CompletionQueue): boolean;
+  /** Sends responses that carry data, at most `budget`. */
+  transmit(budget: number): Served;
+  /** Sends the acknowledgement that is due, if one is. */
+  transmitAcknowledgement(): Served;
+  /** Completes all that is posted as flushed. */
+  flush(cause: Syndrome): void;
+  /** Forgets everything; nothing completes. */
+  reset(): void;
+}

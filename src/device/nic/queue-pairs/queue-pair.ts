@@ -1,0 +1,395 @@
+import {
+  EventType,
+  type EventType as EventTypeValue,
+  MigState,
+  type QpAttr,
+  type QpCap,
+  QpState,
+  type QpType,
+  Syndrome,
+} from '../../ibta/index.js';
+import { createPath, OpcodeBit, type OpcodeService, type Path } from '../../wire/index.js';
+import { Due, type NicCore, Served } from '../nic-core.js';
+import { CNP_INTERVAL_US, sendCongestionNotification } from '../ports/congestion-notification.js';
+import type { PacketOrigin } from '../ports/packet-builder.js';
+import type { CompletionQueue } from '../queues/completion-queue.js';
+import type { SharedReceiveQueue } from '../queues/shared-receive-queue.js';
+import type { WorkQueue } from '../queues/work-queue.js';
+import type { ReceivingHalf, SendingHalf } from './halves.js';
+import { opcodeClass } from './request-kinds.js';
+import type { TransportService } from './services.js';
+
+/** What a queue pair is made of. */
+export interface QueuePairParts {
+  readonly qpn: number;
+  readonly type: QpType;
+  /** 0 when it has none: an XRC target QP uses the domains of its shared receive queues (PROTOCOL.md 3.3). */
+  readonly pd: number;
+  /** 0 when it is in no XRC domain. */
+  readonly xrcd: number;
+  readonly sendCq: CompletionQueue;
+  readonly recvCq: CompletionQueue;
+  readonly srq: SharedReceiveQueue | undefined;
+  readonly cap: QpCap;
+  readonly createFlags: number;
+  readonly sqSigAll: boolean;
+  readonly sq: WorkQueue;
+  readonly rq: WorkQueue;
+}
+
+/** What Linux's `rdma resource show qp` tells of a queue pair. */
+export interface ShownQp {
+  readonly qpn: number;
+  /** 0 where it has no one peer. */
+  readonly destQpn: number;
+  readonly type: QpType;
+  readonly state: QpState;
+  readonly rqPsn: number;
+  readonly sqPsn: number;
+  readonly pathMigState: MigState;
+  /** Number of its protection domain; 0 where it has none. */
+  readonly pd: number;
+  /** As `Qp.counters`. */
+  readonly counters: Readonly<Record<string, number>>;
+}
+
+const NO_GID = new Uint8Array(16);
+const NOWHERE = createPath({ sgid: NO_GID, dgid: NO_GID });
+
+function initialAttributes(cap: QpCap): QpAttr {
+  const noAddress = { dlid: 0, sl: 0, srcPathBits: 0, staticRate: 0, isGlobal: false, portNum: 0 };
+  return {
+    qpState: QpState.RESET,
+    curQpState: QpState.RESET,
+    pathMtu: 1,
+    pathMigState: MigState.MIGRATED,
+    qkey: 0,
+    rqPsn: 0,
+    sqPsn: 0,
+    destQpNum: 0,
+    qpAccessFlags: 0,
+    cap,
+    ahAttr: noAddress,
+    altAhAttr: noAddress,
+    pkeyIndex: 0,
+    altPkeyIndex: 0,
+    enSqdAsyncNotify: 0,
+    sqDraining: 0,
+    maxRdAtomic: 0,
+    maxDestRdAtomic: 0,
+    minRnrTimer: 0,
+    portNum: 0,
+    timeout: 0,
+    retryCnt: 0,
+    rnrRetry: 0,
+    altPortNum: 0,
+    altTimeout: 0,
+    rateLimit: 0,
+  };
+}
+
+/** One queue pair: its attributes, its state machine (PROTOCOL.md 2.9), and the two halves that do the work. */
+export class QueuePair implements PacketOrigin, QueuePairParts {
+  readonly qpn: number;
+  readonly type: QpType;
+  readonly pd: number;
+  readonly xrcd: number;
+  readonly sendCq: CompletionQueue;
+  readonly recvCq: CompletionQueue;
+  readonly srq: SharedReceiveQueue | undefined;
+  readonly cap: QpCap;
+  readonly createFlags: number;
+  readonly sqSigAll: boolean;
+  readonly sq: WorkQueue;
+  readonly rq: WorkQueue;
+
+  /** Class of the opcodes that it speaks. */
+  readonly service: OpcodeService | undefined;
+  readonly opcodeClass: number;
+  readonly connected: boolean;
+  readonly responds: boolean;
+  readonly sending: SendingHalf;
+  readonly receiving: ReceivingHalf;
+
+  attr: QpAttr;
+  state: QpState = QpState.RESET;
+  path: Path = NOWHERE;
+  pkey: number;
+  mtuBytes: number;
+  /** Whether it stands in the NIC's queue of those that have something to send. */
+  scheduled = false;
+  /** Which halves then are to be asked: bits of `Due`. */
+  due = 0;
+  /** The way that it found full when it last had to wait for one, or 0. */
+  way = 0;
+  /** Whether it waits for that to have room, in place of standing in the queue. */
+  held = false;
+  /** Whether it has waited, and is not to wait behind others once more. */
+  mayPass = false;
+
+  /** By which way the peer was last heard (`PacketMeta.way`), or 0. */
+  peerWay = 0;
+  /** The peer: its QP number, and its address word by word, for a check at every packet. */
+  destQpn = 0;
+  #peer0 = 0;
+  #peer1 = 0;
+  #peer2 = 0;
+  #peer3 = 0;
+  #errorCause: Syndrome = Syndrome.NONE;
+  #drainNotice = false;
+  #heardFromPeer = false;
+  /** When the peer was last told of congestion. */
+  #notifiedUs = -Infinity;
+
+  constructor(
+    parts: QueuePairParts,
+    transport: TransportService,
+    private readonly core: NicCore,
+    /** Its number in the timer wheel. */
+    readonly timerId: number,
+  ) {
+    this.qpn = parts.qpn;
+    this.type = parts.type;
+    this.pd = parts.pd;
+    this.xrcd = parts.xrcd;
+    this.sendCq = parts.sendCq;
+    this.recvCq = parts.recvCq;
+    this.srq = parts.srq;
+    this.cap = parts.cap;
+    this.createFlags = parts.createFlags;
+    this.sqSigAll = parts.sqSigAll;
+    this.sq = parts.sq;
+    this.rq = parts.rq;
+    this.service = transport.service;
+    this.opcodeClass = transport.service === undefined ? 0 : opcodeClass(transport.service);
+    this.connected = transport.connected;
+    this.responds = transport.responds;
+    this.attr = initialAttributes(parts.cap);
+    this.pkey = core.port.pkey(0);
+    this.mtuBytes = core.port.mtuBytes;
+    this.sending = transport.requester(this, core);
+    this.receiving = transport.responder(this, core);
+    this.#publish(QpState.RESET);
+  }
+
+  get maxInlineBytes(): number {
+    return this.cap.maxInlineData;
+  }
+
+  /** Whether its turn to send requests is still to come. */
+  get isDueToSend(): boolean {
+    return this.scheduled && (this.due & Due.SENDING) !== 0;
+  }
+
+  /** Whether requests may leave: SQD lets those that were started finish. */
+  get maySend(): boolean {
+    return this.state === QpState.RTS || this.state === QpState.SQD;
+  }
+
+  get mayStart(): boolean {
+    return this.state === QpState.RTS;
+  }
+
+  /** Whether requests of the peer are executed: an error of the send queue does not touch them (SQE). */
+  get mayReceive(): boolean {
+    return this.state === QpState.RTR || this.maySend || this.state === QpState.SQE;
+  }
+
+  /** Whether a packet comes from the one address that this QP is connected to. */
+  isPeer(sourceWords: Int32Array): boolean {
+    return (
+      this.#peer3 === sourceWords[3] &&
+      this.#peer2 === sourceWords[2] &&
+      this.#peer1 === sourceWords[1] &&
+      this.#peer0 === sourceWords[0]
+    );
+  }
+
+  /** A packet of the peer was accepted. */
+  onHeard(): void {
+    if (this.#heardFromPeer) return;
+    this.#heardFromPeer = true;
+    this.core.events.heard?.(this.qpn);
+    if (this.state === QpState.RTR) this.raise(EventType.COMM_EST);
+  }
+
+  /** A packet of the peer was marked by somebody on its way; `bits` are those of its opcode. The peer hears of it, not too often. */
+  onMarked(bits: number): void {
+    const { core } = this;
+    core.counters.npEcnMarkedRocePackets += 1;
+    if ((bits & OpcodeBit.PAYLOAD) === 0) return;
+    // How much of an answer comes at a time is for whoever asks to decide.
+    if ((bits & OpcodeBit.RESPONSE) !== 0) this.sending.onCongestion?.(false);
+    if (core.nowUs - this.#notifiedUs < CNP_INTERVAL_US) return;
+    this.#notifiedUs = core.nowUs;
+    core.schedule(this, Due.NOTIFYING);
+  }
+
+  /** Takes new attributes and the state they lead to; the caller has checked that they may be taken. `cause` is why it is to be in ERR. */
+  modify(changes: Partial<QpAttr>, path: Path | undefined, mtuBytes: number, cause: Syndrome): void {
+    const from = this.state;
+    const to = changes.qpState ?? from;
+    this.attr = { ...this.attr, ...changes, qpState: to };
+    if (path !== undefined) {
+      this.core.unhold(this);
+      this.path = path;
+      [this.#peer0, this.#peer1, this.#peer2, this.#peer3] = new Int32Array(Uint8Array.from(path.dgid).buffer);
+    }
+    this.destQpn = this.attr.destQpNum;
+    if (changes.pathMtu !== undefined) this.mtuBytes = mtuBytes;
+    this.refreshPkey();
+    if (to === QpState.RESET) this.#reset();
+    else if (to === QpState.ERR) this.enterError(cause);
+    else {
+      if (from === QpState.INIT && to === QpState.RTR) this.receiving.start();
+      else this.receiving.onAttributes(changes);
+      if (from === QpState.RTR && to === QpState.RTS) this.sending.start();
+      else this.sending.onAttributes(changes);
+      if (from === QpState.RTS && to === QpState.SQD) this.#drainNotice = this.attr.enSqdAsyncNotify !== 0;
+      // What was posted in SQE is flushed, whether or not its doorbell was heard in time (PROTOCOL.md 2.9).
+      if (from === QpState.SQE && to === QpState.RTS) this.sending.flush(this.#errorCause);
+      this.#publish(to);
+      if (to === QpState.SQD && !this.sending.busy) this.onSendIdle();
+    }
+    this.core.schedule(this, Due.BOTH);
+  }
+
+  query(): QpAttr {
+    const draining = this.state === QpState.SQD && this.sending.busy ? 1 : 0;
+    return { ...this.attr, qpState: this.state, curQpState: this.state, sqDraining: draining };
+  }
+
+  /** As it is shown to whoever watches. */
+  show(): ShownQp {
+    const { qpn, type, state, pd, attr } = this;
+    const { destQpNum, rqPsn, sqPsn, pathMigState } = attr;
+    return { qpn, destQpn: destQpNum, type, state, rqPsn, sqPsn, pathMigState, pd, counters: this.counters() };
+  }
+
+  /** What its requests met on their way; nothing where they are not answered. */
+  counters(): Record<string, number> {
+    return this.sending.counters?.() ?? {};
+  }
+
+  /** Looks its P_Key up again: the port's table, or its own index, has changed. */
+  refreshPkey(): void {
+    this.pkey = this.core.port.pkey(this.attr.pkeyIndex);
+  }
+
+  /**
+   * Sends what is due: responses first, for a peer waits on them. The acknowledgement goes last: it is short, and behind
+   * packets of this QP it can leave by the same system call.
+   */
+  transmit(budget: number): Served {
+    if ((this.due & Due.NOTIFYING) !== 0 && !this.#notify()) return Served.BLOCKED;
+    const { due } = this;
+    const answers = (due & Due.RECEIVING) !== 0;
+    if (answers) {
+      const answered = this.receiving.transmit(budget);
+      if (answered !== Served.IDLE) return answered;
+    }
+    this.due = 0;
+    const asked = (due & Due.SENDING) === 0 ? Served.IDLE : this.sending.transmit(budget);
+    if (asked !== Served.IDLE) this.due |= Due.SENDING;
+    if (!answers || this.receiving.transmitAcknowledgement() !== Served.BLOCKED) return asked;
+    this.due |= Due.RECEIVING;
+    return Served.BLOCKED;
+  }
+
+  /** @returns false when the sink is full */
+  #notify(): boolean {
+    if (this.mayReceive) {
+      if (!sendCongestionNotification(this.core.builder, this)) return false;
+      this.core.counters.npCnpSent += 1;
+    }
+    this.due &= ~Due.NOTIFYING;
+    return true;
+  }
+
+  /** The driver posted send requests, or in ERR receive requests. */
+  onDoorbell(): void {
+    this.sq.clearDoorbell();
+    if (this.state === QpState.ERR) this.#flush(this.#errorCause);
+    else if (this.state === QpState.SQE) this.sending.flush(this.#errorCause);
+    else this.core.schedule(this, Due.SENDING);
+  }
+
+  /** Every request that was started is complete. */
+  onSendIdle(): void {
+    if (this.state !== QpState.SQD || !this.#drainNotice) return;
+    this.#drainNotice = false;
+    this.raise(EventType.SQ_DRAINED);
+  }
+
+  /** Moves to ERR and completes all that is posted as flushed (PROTOCOL.md 2.9). */
+  enterError(cause: Syndrome): void {
+    if (this.state === QpState.ERR) return;
+    this.#stop(QpState.ERR, cause);
+    this.#flush(cause);
+    // Of the shared queue it takes nothing any more (PROTOCOL.md 3.4).
+    if (this.srq !== undefined) this.raise(EventType.QP_LAST_WQE_REACHED);
+  }
+
+  /** Moves to SQE after a send request failed, and flushes those behind it; receiving goes on (PROTOCOL.md 2.10). */
+  enterSendQueueError(cause: Syndrome): void {
+    if (!this.maySend) return;
+    this.#stop(QpState.SQE, cause);
+    this.sending.flush(cause);
+  }
+
+  /** A completion of this QP was lost: whatever its owner believes about it is wrong from here on (PROTOCOL.md 3.8). */
+  onCqOverrun(): void {
+    if (this.state === QpState.RESET || this.state === QpState.ERR) return;
+    this.enterError(Syndrome.CQ_OVERRUN);
+    this.raise(EventType.QP_FATAL);
+  }
+
+  /** The device is lost, and all that was posted with it. */
+  onDeviceLost(): void {
+    if (this.state === QpState.RESET) return;
+    this.enterError(Syndrome.DEVICE_FATAL);
+  }
+
+  /** The QP is destroyed: nothing of it may be sent or completed any more. */
+  retire(): void {
+    this.#reset();
+  }
+
+  raise(type: EventTypeValue): void {
+    this.core.events.asyncEvent({ type, qpn: this.qpn });
+  }
+
+  #stop(state: typeof QpState.ERR | typeof QpState.SQE, cause: Syndrome): void {
+    this.attr = { ...this.attr, qpState: state };
+    this.#errorCause = cause;
+    // Before the queues are looked at: a post that comes after sees the state and rings.
+    this.#publish(state);
+  }
+
+  #flush(cause: Syndrome): void {
+    this.sending.flush(cause);
+    this.receiving.flush(cause);
+  }
+
+  #reset(): void {
+    this.#publish(QpState.RESET);
+    this.sq.discard();
+    this.rq.discard();
+    this.sending.reset();
+    this.receiving.reset();
+    this.core.timers.disarm(this.timerId);
+    this.core.unhold(this);
+    this.peerWay = 0;
+    this.#heardFromPeer = false;
+    this.#notifiedUs = -Infinity;
+    this.#drainNotice = false;
+    this.attr = initialAttributes(this.cap);
+    this.destQpn = 0;
+  }
+
+  #publish(state: QpState): void {
+    this.state = state;
+    this.sq.publishState(state);
+    this.rq.publishState(state);
+  }
+}

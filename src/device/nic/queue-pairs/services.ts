@@ -1,0 +1,107 @@
+import { nameOf, QpType } from '../../ibta/index.js';
+import { OpcodeService } from '../../wire/index.js';
+import { NoRequester, NoResponder } from '../control/absent.js';
+import { CommandError } from '../control/command-error.js';
+import { DatagramRequester } from '../datagram/requester.js';
+import { DatagramResponder } from '../datagram/responder.js';
+import type { NicCore } from '../nic-core.js';
+import { RawRequester } from '../raw/requester.js';
+import { RawResponder } from '../raw/responder.js';
+import { ReliableRequester } from '../reliable/requester.js';
+import { Responder } from '../reliable/responder.js';
+import { UnreliableRequester } from '../unreliable/requester.js';
+import { UnreliableResponder } from '../unreliable/responder.js';
+import type { ReceivingHalf, SendingHalf } from './halves.js';
+import type { QueuePair } from './queue-pair.js';
+
+/** What sets the queue pairs of one type apart from the others. */
+export interface TransportService {
+  /** Class of the opcodes that it speaks (PROTOCOL.md 1.2). */
+  readonly service: OpcodeService | undefined;
+  /** Whether it has one peer, named by `ahAttr` and `destQpNum`. */
+  readonly connected: boolean;
+  /** Whether peers may send it requests. */
+  readonly responds: boolean;
+  /** Which work queues it has, and whether a shared one can take the place of the receive queue. */
+  readonly sendQueue: boolean;
+  readonly recvQueue: boolean;
+  readonly sharedRecvQueue: boolean;
+  readonly requester: (qp: QueuePair, core: NicCore) => SendingHalf;
+  readonly responder: (qp: QueuePair, core: NicCore) => ReceivingHalf;
+}
+
+const noRequester: TransportService['requester'] = (_qp, core) => new NoRequester(core);
+const noResponder: TransportService['responder'] = (_qp, core) => new NoResponder(core);
+const reliableRequester: TransportService['requester'] = (qp, core) => new ReliableRequester(qp, core);
+const reliableResponder: TransportService['responder'] = (qp, core) => new Responder(qp, core);
+
+/** The transport services that this NIC has, by QP type. */
+const transportServices: Readonly<Partial<Record<QpType, TransportService>>> = {
+  [QpType.RC]: {
+    service: OpcodeService.RC,
+    connected: true,
+    responds: true,
+    sendQueue: true,
+    recvQueue: true,
+    sharedRecvQueue: true,
+    requester: reliableRequester,
+    responder: reliableResponder,
+  },
+  [QpType.UC]: {
+    service: OpcodeService.UC,
+    connected: true,
+    responds: true,
+    sendQueue: true,
+    recvQueue: true,
+    sharedRecvQueue: true,
+    requester: (qp, core) => new UnreliableRequester(qp, core),
+    responder: (qp, core) => new UnreliableResponder(qp, core),
+  },
+  [QpType.UD]: {
+    service: OpcodeService.UD,
+    connected: false,
+    responds: true,
+    sendQueue: true,
+    recvQueue: true,
+    sharedRecvQueue: true,
+    requester: (qp, core) => new DatagramRequester(qp, core),
+    responder: (qp, core) => new DatagramResponder(qp, core),
+  },
+  [QpType.RAW_PACKET]: {
+    service: undefined,
+    connected: false,
+    responds: true,
+    sendQueue: true,
+    recvQueue: true,
+    sharedRecvQueue: false,
+    requester: (qp, core) => new RawRequester(qp, core),
+    responder: (qp, core) => new RawResponder(qp, core),
+  },
+  [QpType.XRC_SEND]: {
+    service: OpcodeService.XRC,
+    connected: true,
+    responds: false,
+    sendQueue: true,
+    recvQueue: false,
+    sharedRecvQueue: false,
+    requester: reliableRequester,
+    responder: noResponder,
+  },
+  [QpType.XRC_RECV]: {
+    service: OpcodeService.XRC,
+    connected: true,
+    responds: true,
+    sendQueue: false,
+    recvQueue: false,
+    sharedRecvQueue: false,
+    requester: noRequester,
+    responder: reliableResponder,
+  },
+};
+
+/** @throws CommandError EOPNOTSUPP when QPs of that type cannot be made here */
+export function transportService(type: QpType): TransportService {
+  const service = transportServices[type];
+  if (service !== undefined) return service;
+  throw new CommandError('EOPNOTSUPP', `queue pairs of type ${nameOf(QpType, type)} are not supported`);
+}

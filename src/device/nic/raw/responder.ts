@@ -1,0 +1,35 @@
+import { Syndrome, WcOpcode, WcStatus } from '../../ibta/index.js';
+import { Cqe } from '../rings/layout.js';
+import { SilentResponder } from '../unreliable/silent-responder.js';
+
+/** The responder of a raw packet QP: each frame fills one receive request, from the request's first byte on. */
+export class RawResponder extends SilentResponder {
+  readonly #detail = new Int32Array(Cqe.DETAIL_WORDS);
+
+  onRequest(): void {
+    this.core.counters.rxWrongTransport += 1;
+  }
+
+  override onFrame(bytes: Uint8Array, offset: number, lengthBytes: number): void {
+    const { counters, mover } = this.core;
+    const receive = this.receive;
+    if (!receive.take()) {
+      counters.rxNoReceive += 1;
+      return;
+    }
+    if (lengthBytes > receive.capacity) {
+      // Ends the request and no more: whoever can send a long frame must not be able to stop a QP with it.
+      const detail = this.#detail;
+      detail[0] = lengthBytes;
+      detail[1] = receive.capacity;
+      receive.complete(WcStatus.LOC_LEN_ERR, WcOpcode.RECV, 0, 0, 0, true, Syndrome.LOCAL_LENGTH, detail, 0);
+    } else if (receive.scatter(0, bytes, offset, lengthBytes)) {
+      counters.rdmaRecvs += 1;
+      receive.complete(WcStatus.SUCCESS, WcOpcode.RECV, lengthBytes, 0, 0, false, Syndrome.NONE, undefined, 0);
+    } else {
+      // The request names memory that it may not: a mistake at home, which ends the QP (IBTA 9.9.3, class A).
+      receive.complete(WcStatus.LOC_PROT_ERR, WcOpcode.RECV, 0, 0, 0, true, mover.syndrome, mover.detail, 0);
+      this.qp.enterError(mover.syndrome);
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import { ackTimeoutUs, type Syndrome } from '../../ibta/index.js';
+import { OpcodeBit, type PacketMeta } from '../../wire/index.js';
+import type { NicCore, Served } from '../nic-core.js';
+import type { SendingHalf } from '../queue-pairs/halves.js';
+import type { QueuePair } from '../queue-pairs/queue-pair.js';
+import { connectedKinds, type RequestKind } from '../queue-pairs/request-kinds.js';
+import { AskedAgain } from './asked-again.js';
+import { Completer } from './completer.js';
+import { CongestionWindow } from './congestion-window.js';
+import { Inquiry } from './inquiry.js';
+import { RequestSender } from './request-sender.js';
+import { RoundTrip } from './round-trip.js';
+import { SendWindow } from './send-window.js';
+
+/**
+ * Packets after which an acknowledgement is asked for, so that the window keeps moving. Half of the queue at most: a
+ * program that has none of its requests signalled waits for room in it.
+ */
+const ACK_REQUEST_INTERVAL = 16;
+
+/**
+ * The requester of a reliable service (RC and XRC): what is posted, sent and acknowledged, and those that move it on,
+ * the sender of requests, the completer of responses, and who asks when there are none.
+ */
+export class ReliableRequester implements SendingHalf {
+  readonly window: SendWindow;
+  readonly sender: RequestSender;
+  readonly completer: Completer;
+  readonly inquiry: Inquiry;
+  /** The requests that this service has, by `WrOpcode`. */
+  readonly kinds: readonly (RequestKind | undefined)[];
+  congestion = new CongestionWindow(256);
+  readonly roundTrip = new RoundTrip();
+  readonly asked = new AskedAgain();
+  ackTimeoutUs = Infinity;
+  retryCnt = 0;
+  rnrRetry = 0;
+  /** Packets after which an acknowledgement is asked for; see the sender. */
+  readonly ackRequestInterval: number;
+  /** Pieces of a long READ that may be under way: with two, one can be answered while the other is asked for. */
+  readPieces = 1;
+
+  // Of what the NIC counts as a whole, that which says how this way is.
+  retransmittedPkts = 0;
+  lossProbes = 0;
+  completerRetryErr = 0;
+  #rpCnpHandled = 0;
+
+  constructor(
+    private readonly qp: QueuePair,
+    private readonly core: NicCore,
+  ) {
+    this.kinds = connectedKinds(qp.opcodeClass);
+    this.ackRequestInterval = Math.min(ACK_REQUEST_INTERVAL, qp.sq.entries >> 1);
+    this.window = new SendWindow(qp.sq);
+    this.inquiry = new Inquiry(qp, this, core);
+    this.completer = new Completer(qp, this, core);
+    this.sender = new RequestSender(qp, this, core);
+  }
+
+  get busy(): boolean {
+    return this.window.busy;
+  }
+
+  start(): void {
+    const { qp } = this;
+    this.congestion = new CongestionWindow(qp.mtuBytes);
+    this.roundTrip.reset();
+    this.asked.forget();
+    this.completer.peerGone = false;
+    this.#takeLimits();
+    this.window.reset(qp.attr.sqPsn);
+    this.completer.reset();
+    this.retransmittedPkts = 0;
+    this.lossProbes = 0;
+    this.completerRetryErr = 0;
+    this.#rpCnpHandled = 0;
+  }
+
+  onAttributes(): void {
+    this.#takeLimits();
+  }
+
+  transmit(budget: number): Served {
+    return this.sender.transmit(budget);
+  }
+
+  onResponse(bytes: Uint8Array, offset: number, lengthBytes: number, bits: number, meta: PacketMeta): void {
+    const { completer } = this;
+    if ((bits & OpcodeBit.READ_RESPONSE) !== 0) completer.onReadResponse(bytes, offset, lengthBytes, meta);
+    else if ((bits & OpcodeBit.ATOMIC_ACK) !== 0) completer.onAtomicAcknowledge(bytes, offset);
+    else completer.onAcknowledge(bytes, offset);
+  }
+
+  onCongestion(notified: boolean): void {
+    if (notified) this.#rpCnpHandled += 1;
+    this.congestion.onCongestion(this.window.inFlight);
+  }
+
+  counters(): Record<string, number> {
+    const { congestion, roundTrip } = this;
+    return {
+      cwnd: congestion.bytes,
+      cwnd_max: congestion.maxBytes,
+      cwnd_cuts: congestion.cuts,
+      cwnd_quiet_rounds: congestion.quietRounds,
+      rtt_us: Math.round(roundTrip.smoothedUs),
+      rtt_var_us: Math.round(roundTrip.variationUs),
+      rp_cnp_handled: this.#rpCnpHandled,
+      loss_probes: this.lossProbes,
+      retransmitted_pkts: this.retransmittedPkts,
+      completer_retry_err: this.completerRetryErr,
+    };
+  }
+
+  onPeerGone(): void {
+    this.completer.peerGone = true;
+    this.#takeLimits();
+    // What is posted later is sent, and ends as soon.
+    if (this.window.busy) this.core.timers.arm(this.qp.timerId, this.core.nowUs);
+  }
+
+  onTimer(lateUs: number): void {
+    this.completer.onTimer(lateUs);
+  }
+
+  flush(cause: Syndrome): void {
+    this.completer.flush(cause);
+  }
+
+  reset(): void {
+    this.window.reset(0);
+    this.completer.reset();
+  }
+
+  /** Keeps by itself what every acknowledgement needs: the attributes are many, and far away in memory. */
+  #takeLimits(): void {
+    const { timeout, retryCnt, rnrRetry, maxRdAtomic } = this.qp.attr;
+    // 0 is for ever, and nobody waits for who is gone.
+    const patienceUs = ackTimeoutUs(timeout === 0 ? 0 : Math.max(timeout, this.core.limits.minAckTimeout));
+    this.ackTimeoutUs = this.completer.peerGone ? 0 : patienceUs;
+    this.retryCnt = retryCnt;
+    this.rnrRetry = rnrRetry;
+    this.readPieces = maxRdAtomic > 1 ? 2 : 1;
+  }
+}

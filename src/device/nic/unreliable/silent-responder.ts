@@ -1,0 +1,54 @@
+import type { Syndrome } from '../../ibta/index.js';
+import type { PacketMeta } from '../../wire/index.js';
+import { type NicCore, Served } from '../nic-core.js';
+import type { ReceivingHalf } from '../queue-pairs/halves.js';
+import type { QueuePair } from '../queue-pairs/queue-pair.js';
+import type { CompletionQueue } from '../queues/completion-queue.js';
+import { ReceiveBuffer } from '../queues/receive-buffer.js';
+
+/** A responder that never answers: that of UC, UD and raw packet QPs. What it does not take is dropped in silence. */
+export abstract class SilentResponder implements ReceivingHalf {
+  protected readonly receive: ReceiveBuffer;
+
+  constructor(
+    protected readonly qp: QueuePair,
+    protected readonly core: NicCore,
+  ) {
+    this.receive = new ReceiveBuffer(qp, core);
+  }
+
+  abstract onRequest(bytes: Uint8Array, offset: number, lengthBytes: number, meta: PacketMeta): void;
+
+  start(): void {
+    // Whatever comes first is as good a beginning as any.
+  }
+
+  onAttributes(): void {
+    // What it looks at, it looks up in the attributes.
+  }
+
+  onFrame(bytes: Uint8Array, offset: number, lengthBytes: number): void;
+  onFrame(): void {
+    // Frames go to raw packet QPs alone.
+  }
+
+  completesTo(cq: CompletionQueue): boolean {
+    return this.receive.completesTo(cq);
+  }
+
+  transmit(): Served {
+    return Served.IDLE;
+  }
+
+  transmitAcknowledgement(): Served {
+    return Served.IDLE;
+  }
+
+  flush(cause: Syndrome): void {
+    this.receive.flush(cause);
+  }
+
+  reset(): void {
+    this.receive.reset();
+  }
+}

@@ -1,0 +1,61 @@
+import type { QpAttr, Syndrome } from '../../ibta/index.js';
+import { type NicCore, Served } from '../nic-core.js';
+import type { SendingHalf } from '../queue-pairs/halves.js';
+import type { QueuePair } from '../queue-pairs/queue-pair.js';
+import { type CompletionNames, UnacknowledgedQueue } from './send-queue.js';
+
+/** A requester each of whose requests is one packet that nobody acknowledges: that of UD and of raw packet QPs. */
+export abstract class SinglePacketRequester implements SendingHalf {
+  /** A packet leaves at once or not at all. */
+  readonly busy = false;
+  protected readonly queue: UnacknowledgedQueue;
+
+  protected constructor(
+    protected readonly qp: QueuePair,
+    protected readonly core: NicCore,
+    names: CompletionNames,
+  ) {
+    this.queue = new UnacknowledgedQueue(qp, core, names);
+  }
+
+  /** Sends the request at word `entry` of the send queue. @returns MORE when it left, and the next may follow */
+  protected abstract send(entry: number): Served;
+
+  start(): void {
+    this.queue.start();
+  }
+
+  onAttributes(changes: Partial<QpAttr>): void {
+    this.queue.onAttributes(changes);
+  }
+
+  limitRate(rateKbps: number, maxBurstBytes: number, typicalPacketBytes: number): void {
+    this.queue.limitRate(rateKbps, maxBurstBytes, typicalPacketBytes);
+  }
+
+  transmit(budget: number): Served {
+    const { qp } = this;
+    const { sq } = qp;
+    let served: Served = Served.MORE;
+    for (let left = budget; left > 0 && served === Served.MORE; left -= 1)
+      served = qp.mayStart && sq.has(sq.head) ? this.send(sq.entry(sq.head)) : Served.IDLE;
+    sq.publish();
+    return served;
+  }
+
+  onResponse(): void {
+    this.core.counters.rxUnexpectedResponse += 1;
+  }
+
+  onTimer(): void {
+    this.queue.onTimer();
+  }
+
+  flush(cause: Syndrome): void {
+    this.queue.flush(cause);
+  }
+
+  reset(): void {
+    this.queue.reset();
+  }
+}

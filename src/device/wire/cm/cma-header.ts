@@ -1,0 +1,76 @@
+/** The addresses that rdma_cm puts before the private data of REQ and SIDR_REQ (PROTOCOL.md 4.5). */
+import { type Gid, isIpv4Gid } from '../../ibta/index.js';
+import { bits, gid, type Layout, record, u16, u8 } from '../layout.js';
+
+/** Size of the header. */
+export const CMA_HEADER_BYTES = 36;
+const VERSION = 0;
+
+/** Who connects to whom, as IP addresses. The destination's port is in the service ID. */
+export interface CmaHeader {
+  readonly ipVersion: 4 | 6;
+  readonly sourcePort: number;
+  /** An IPv4 address is a GID ::ffff:a.b.c.d, as everywhere. */
+  readonly source: Gid;
+  readonly destination: Gid;
+}
+
+interface WireHeader {
+  readonly version: number;
+  readonly ipVersion: number;
+  readonly sourcePort: number;
+  readonly source: Gid;
+  readonly destination: Gid;
+}
+
+const layout: Layout<WireHeader> = {
+  version: u8(0),
+  ipVersion: bits(1, 7, 4),
+  sourcePort: u16(2),
+  source: gid(4),
+  destination: gid(20),
+};
+const header = record(layout);
+
+/** The last four of 16 bytes, as an IPv4 GID: what comes before them has no meaning. */
+function mapped(address: Gid): Gid {
+  return address.fill(0, 0, 10).fill(0xff, 10, 12);
+}
+
+/** The last four bytes of an IPv4 GID after twelve zeros. */
+function unmapped(address: Gid): Gid {
+  if (!isIpv4Gid(address)) throw new RangeError('a header of IP version 4 needs IPv4 addresses');
+  return new Uint8Array(address).fill(0, 0, 12);
+}
+
+/**
+ * The header at the beginning of private data.
+ *
+ * @returns a copy; `undefined` when it has another version than 0, an IP version other than 4 and 6, or too few bytes
+ */
+export function readCmaHeader(privateData: Uint8Array): CmaHeader | undefined {
+  if (privateData.length < CMA_HEADER_BYTES) return undefined;
+  const { version, ipVersion, sourcePort, source, destination } = header.read(privateData, 0);
+  if (version !== VERSION) return undefined;
+  if (ipVersion === 4) return { ipVersion, sourcePort, source: mapped(source), destination: mapped(destination) };
+  return ipVersion === 6 ? { ipVersion, sourcePort, source, destination } : undefined;
+}
+
+/**
+ * The header's {@link CMA_HEADER_BYTES} bytes; the program's private data comes after them.
+ *
+ * @throws RangeError when the port has more than 16 bits, or an address is not of the IP version
+ */
+export function writeCmaHeader({ ipVersion, sourcePort, source, destination }: CmaHeader): Uint8Array {
+  const bytes = new Uint8Array(CMA_HEADER_BYTES);
+  const address = ipVersion === 4 ? unmapped : (gid: Gid): Gid => gid;
+  const fields = {
+    version: VERSION,
+    ipVersion,
+    sourcePort,
+    source: address(source),
+    destination: address(destination),
+  };
+  header.write(bytes, 0, fields, '');
+  return bytes;
+}

@@ -1,0 +1,175 @@
+import {
+  type AdapterHost,
+  currentMachine,
+  DEVICE_NAME,
+  NODE_TYPE,
+  nodeGuid,
+  SoftContext,
+  TRANSPORT_TYPE,
+} from '../../api/soft/index.js';
+import {
+  type Context,
+  type Device,
+  fieldsProblem,
+  type HostKind,
+  invalid,
+  type LinkKind,
+  openFields,
+  type OpenOptions,
+  refuse,
+  VerbsError,
+} from '../../api/verbs/index.js';
+import { type Gid, gidFromIp } from '../../device/ibta/index.js';
+import { LinkError, NETEM_EXAMPLE, type NetemSettings, parseNetem } from '../../device/link/index.js';
+import { CommandError } from '../../device/nic/index.js';
+import { randomU32 } from '../system/index.js';
+import { InlineHost } from './inline-host.js';
+import type { AdapterSpec } from './native-adapter.js';
+import { ThreadHost } from './threads/thread-host.js';
+
+const CALL = 'ibv_open_device';
+const DEFAULT_ADDRESS = '127.0.0.1';
+
+function setting(name: string): string | undefined {
+  const value = process.env[name];
+  return value === '' ? undefined : value;
+}
+
+function hostKind(asked: string): HostKind {
+  if (asked === 'thread' || asked === 'inline') return asked;
+  throw new VerbsError(
+    CALL,
+    invalid(`host is '${asked}'`, "It is 'thread' or 'inline' (option host, or VERBENA_HOST)"),
+  );
+}
+
+function linkKind(asked: string): LinkKind {
+  if (asked === 'auto' || asked === 'udp' || asked === 'shm') return asked;
+  throw new VerbsError(
+    CALL,
+    invalid(`link is '${asked}'`, "It is 'auto', 'udp' or 'shm' (option link, or VERBENA_LINK)"),
+  );
+}
+
+/** What is to happen to packets on their way. A repeat needs the seed, so that is told. */
+function netemSettings(text: string, kind: LinkKind, warn: (text: string) => void): NetemSettings | undefined {
+  const source = 'option netem, or VERBENA_NETEM';
+  try {
+    const settings = parseNetem(text, randomU32);
+    if (settings === undefined) return undefined;
+    if (kind === 'shm')
+      throw new LinkError('EINVAL', "netem: packets are disturbed on their way by UDP, and link is 'shm'");
+    warn(`packets are disturbed: '${settings.text}' (${source}) does the same again`);
+    return settings;
+  } catch (error) {
+    if (!(error instanceof LinkError)) throw error;
+    const advice = `An example: '${NETEM_EXAMPLE}' (${source})`;
+    throw new VerbsError(CALL, { errno: error.errno, message: error.message, advice }, { cause: error });
+  }
+}
+
+/** The exponent of an ACK timeout. */
+function ackTimeoutExponent(asked: string | number): number {
+  const exponent = asked === '' ? NaN : Number(asked);
+  if (Number.isInteger(exponent) && exponent >= 0 && exponent <= 31) return exponent;
+  throw new VerbsError(
+    CALL,
+    invalid(
+      `minAckTimeout is '${asked}'`,
+      'It is an exponent, 0 to 31, as the timeout of a queue pair is: 18 is a second (option minAckTimeout, or VERBENA_MIN_ACK_TIMEOUT)',
+    ),
+  );
+}
+
+function emitWarning(text: string): void {
+  process.emitWarning(text, 'VerbenaWarning');
+}
+
+/** The settings that were taken from the environment: whoever reads an error may not know that they are there. */
+function settingsBehind(options: OpenOptions): string {
+  return [
+    { name: 'VERBENA_ADDR', option: options.address },
+    { name: 'VERBENA_PCAP', option: options.capture },
+    { name: 'VERBENA_LINK', option: options.link },
+    { name: 'VERBENA_NETEM', option: options.netem },
+  ]
+    .filter(({ name, option }) => option === undefined && setting(name) !== undefined)
+    .map(({ name }) => `${name} is '${setting(name) ?? ''}'`)
+    .join(', and ');
+}
+
+/** What Node's permission model (`--permission`) forbids comes as an error of Node's own. */
+function isForbidden(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_ACCESS_DENIED';
+}
+
+function startHost(kind: HostKind, options: OpenOptions): AdapterHost {
+  const warn = options.warn ?? emitWarning;
+  const link = linkKind(options.link ?? setting('VERBENA_LINK') ?? 'auto');
+  const netem = netemSettings(options.netem ?? setting('VERBENA_NETEM') ?? '', link, warn);
+  const spec = {
+    address: options.address ?? setting('VERBENA_ADDR'),
+    capture: options.capture ?? setting('VERBENA_PCAP'),
+    // Each packet is to be one that can be lost.
+    link: netem === undefined ? link : 'udp',
+    netem,
+    minAckTimeout: ackTimeoutExponent(options.minAckTimeout ?? setting('VERBENA_MIN_ACK_TIMEOUT') ?? 0),
+  } satisfies AdapterSpec;
+  try {
+    return kind === 'inline' ? new InlineHost(spec, warn) : new ThreadHost(spec, warn);
+  } catch (error) {
+    if (isForbidden(error))
+      throw new VerbsError(
+        CALL,
+        {
+          errno: 'EACCES',
+          message: 'Node may start no thread for the NIC under --permission',
+          advice: "Give it --allow-worker too; or --allow-addons, and host 'inline' (option host, or VERBENA_HOST)",
+        },
+        { cause: error },
+      );
+    if (!(error instanceof CommandError)) throw error;
+    const advice = settingsBehind(options);
+    throw new VerbsError(CALL, { errno: error.errno, message: error.message, advice }, { cause: error });
+  }
+}
+
+/** The address that a device listed but not opened would most likely get. */
+function likelyGid(): Gid {
+  try {
+    return gidFromIp((setting('VERBENA_ADDR') ?? DEFAULT_ADDRESS).replace(/%.*$/, ''));
+  } catch {
+    // Opening it will say what is wrong with the setting.
+    return gidFromIp(DEFAULT_ADDRESS);
+  }
+}
+
+/** The one device there is: a software NIC on an address of this machine. */
+class SoftDevice implements Device {
+  readonly name = DEVICE_NAME;
+  readonly guid = nodeGuid(likelyGid());
+  readonly nodeType = NODE_TYPE;
+  readonly transportType = TRANSPORT_TYPE;
+
+  open(options: OpenOptions = {}): Context {
+    refuse(CALL, fieldsProblem('options', options, openFields));
+    const machine = currentMachine();
+    if (machine !== undefined) return machine.open(options);
+    const kind = hostKind(options.host ?? setting('VERBENA_HOST') ?? 'thread');
+    return new SoftContext(this, startHost(kind, options));
+  }
+}
+
+/** The devices of this machine (`ibv_get_device_list`): always one, `verbena0`, since a software NIC needs nothing. */
+export function getDeviceList(): readonly Device[] {
+  return [new SoftDevice()];
+}
+
+/**
+ * Opens `verbena0`: the shortest way to a context.
+ *
+ * @throws VerbsError as `Device.open`
+ */
+export function openDevice(options: OpenOptions = {}): Context {
+  return new SoftDevice().open(options);
+}

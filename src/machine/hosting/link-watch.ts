@@ -1,0 +1,59 @@
+import type { PolledLink } from '../../device/link/index.js';
+import { type ReadableWatch, watchReadable } from '../system/index.js';
+
+/** Tells the event loop that packets have arrived on a link, whichever way they came. */
+export class LinkWatch {
+  #fds: readonly number[] = [];
+  #watches: ReadableWatch[] = [];
+  #armed = false;
+  /** A call that comes without anything becoming readable. */
+  #soon: NodeJS.Immediate | undefined;
+
+  constructor(
+    private readonly link: PolledLink,
+    private readonly callback: () => void,
+  ) {
+    this.follow();
+  }
+
+  /** Asks for one call of the callback when packets have arrived, now or later. Repeating it changes nothing. */
+  arm(): void {
+    this.#armed = true;
+    for (const watch of this.#watches) watch.arm();
+    if (!this.link.setWatched(true)) return;
+    this.#soon ??= setImmediate(() => {
+      this.#soon = undefined;
+      this.callback();
+    });
+  }
+
+  disarm(): void {
+    this.#armed = false;
+    this.link.setWatched(false);
+    clearImmediate(this.#soon);
+    this.#soon = undefined;
+    for (const watch of this.#watches) watch.disarm();
+  }
+
+  /** The link's sockets may be others now: goes on with those. */
+  follow(): void {
+    const fds = this.link.pollFds;
+    if (fds === this.#fds) return;
+    this.#forget();
+    this.#fds = fds;
+    this.#watches = fds.map((fd) => watchReadable(fd, this.callback));
+    if (this.#armed) this.arm();
+  }
+
+  /** Disarms. To be called before the link is closed. */
+  close(): void {
+    this.disarm();
+    this.#forget();
+  }
+
+  #forget(): void {
+    for (const watch of this.#watches) watch.close();
+    this.#watches = [];
+    this.#fds = [];
+  }
+}

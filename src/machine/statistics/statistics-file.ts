@@ -1,0 +1,270 @@
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { threadId } from 'node:worker_threads';
+import { isOneOf, MigState, PortState, QpState, QpType } from '../../device/ibta/index.js';
+import type { ShownQp } from '../../device/nic/index.js';
+
+/** What the NIC of a process shows of itself to other processes of the same user. */
+export interface PublishedStatistics {
+  /** The process. */
+  readonly pid: number;
+  /** The NIC's IP address. */
+  readonly address: string;
+  /** `verbena0`. */
+  readonly device: string;
+  readonly portState: PortState;
+  /** As `Context.counters`. */
+  readonly counters: Readonly<Record<string, number>>;
+  /** How many queue pairs it has. */
+  readonly qpCount: number;
+  /** The queue pairs that were made first, at most 100. */
+  readonly qps: readonly PublishedQp[];
+}
+
+/** What it shows of a queue pair: what Linux's `rdma resource show qp` tells. */
+export type PublishedQp = ShownQp;
+
+/** What changes while a NIC runs. */
+type Changing = Pick<PublishedStatistics, 'portState' | 'counters' | 'qpCount' | 'qps'>;
+
+/** Whom a file is of: a process number alone can be another's by now, or of another container. */
+interface Owner {
+  readonly pid: number;
+  /** When the process began, in ticks since boot; undefined where the system does not tell. */
+  readonly startedAt: string | undefined;
+  /** Where its number counts: the PID namespace. */
+  readonly namespace: string | undefined;
+}
+
+const SUFFIX = '.json';
+/** Far more than any NIC has to say; what is longer is not ours. */
+const MAX_FILE_BYTES = 65536;
+
+let files = 0;
+let own: Owner | undefined;
+
+/** The user's private directory for them. */
+export function statisticsDirectory(): string {
+  const runtime = process.env['XDG_RUNTIME_DIR'];
+  if (runtime !== undefined && isAbsolute(runtime) && isOwn(runtime)) return join(runtime, 'verbena');
+  return join(tmpdir(), `verbena-${process.getuid?.() ?? 'user'}`);
+}
+
+/** Why that directory cannot be trusted, as half a sentence; undefined when it can, or is not there. */
+export function directoryProblem(directory: string): string | undefined {
+  const found = lstatSync(directory, { throwIfNoEntry: false });
+  if (found === undefined) return undefined;
+  if (!found.isDirectory()) return `${directory} is no directory`;
+  const uid = process.getuid?.();
+  if (uid === undefined) return undefined;
+  if (found.uid !== uid) return `${directory} belongs to user ${found.uid}`;
+  return (found.mode & 0o077) === 0 ? undefined : `others have access to ${directory}`;
+}
+
+/** One NIC's file. What cannot be written is not: nobody's work fails for want of it. */
+export class StatisticsFile {
+  readonly #path: string;
+  readonly #scratch: string;
+
+  private constructor(
+    directory: string,
+    private readonly address: string,
+    private readonly device: string,
+  ) {
+    files += 1;
+    // Containers that share the directory have the same numbers, each in its own namespace.
+    const name = `${namespaceNumber()}-${process.pid}-${threadId}-${files}`;
+    this.#path = join(directory, `${name}${SUFFIX}`);
+    this.#scratch = join(directory, `.${name}`);
+  }
+
+  /** Undefined where there is no place for it, or the user wants none (VERBENA_STATS=off). */
+  static open(address: string, device: string): StatisticsFile | undefined {
+    if (process.env['VERBENA_STATS'] === 'off') return undefined;
+    const directory = statisticsDirectory();
+    try {
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      if (directoryProblem(directory) !== undefined) return undefined;
+      // Left behind by processes that were killed.
+      if (files === 0) readPublished(directory);
+      return new StatisticsFile(directory, address, device);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Whoever reads finds all of it, or all of the one before. */
+  write(changing: Changing): void {
+    const { address, device } = this;
+    const text = JSON.stringify({ ...owner(), address, device, ...changing });
+    try {
+      // Made anew, so that nobody's link is followed.
+      remove(this.#scratch);
+      writeFileSync(this.#scratch, text, { mode: 0o600, flag: 'wx' });
+      renameSync(this.#scratch, this.#path);
+    } catch {
+      // The directory is gone, or the disk is full: the next time, perhaps.
+    }
+  }
+
+  close(): void {
+    for (const path of [this.#path, this.#scratch]) remove(path);
+  }
+}
+
+/** What the NICs of all living processes of this user show. */
+export function readPublished(directory: string): PublishedStatistics[] {
+  dropScratch(directory);
+  return namesIn(directory).flatMap((name) => {
+    const path = join(directory, name);
+    const found = readReport(path);
+    if (found === undefined || found.namespace !== owner().namespace) return [];
+    if (!isAlive(found)) {
+      remove(path);
+      return [];
+    }
+    const { pid, address, device, portState, counters, qpCount, qps } = found;
+    return [{ pid, address, device, portState, counters, qpCount, qps }];
+  });
+}
+
+/** Removes what was half written by processes that were killed: a scratch file lives for as long as one write. */
+function dropScratch(directory: string): void {
+  for (const name of allIn(directory)) {
+    const writer = /^\.(\d+)-(\d+)-/.exec(name);
+    if (writer === null) continue;
+    const [, namespace, pid] = writer;
+    if (namespace === namespaceNumber() && !exists(Number(pid))) remove(join(directory, name));
+  }
+}
+
+function namesIn(directory: string): string[] {
+  return allIn(directory).filter((name) => name.endsWith(SUFFIX) && !name.startsWith('.'));
+}
+
+function allIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+function readReport(path: string): (PublishedStatistics & Owner) | undefined {
+  try {
+    if (statSync(path).size > MAX_FILE_BYTES) return undefined;
+    const report: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    return isReport(report) ? report : undefined;
+  } catch {
+    // Gone since, or not ours.
+    return undefined;
+  }
+}
+
+function isReport(report: unknown): report is PublishedStatistics & Owner {
+  if (typeof report !== 'object' || report === null) return false;
+  const fields: Record<string, unknown> = { ...report };
+  const { pid, address, device, portState, counters, qpCount, qps, startedAt, namespace } = fields;
+  return (
+    Number.isInteger(pid) &&
+    typeof address === 'string' &&
+    typeof device === 'string' &&
+    isAmong(PortState, portState) &&
+    isCounters(counters) &&
+    Number.isInteger(qpCount) &&
+    Array.isArray(qps) &&
+    qps.every(isQp) &&
+    (startedAt === undefined || typeof startedAt === 'string') &&
+    (namespace === undefined || typeof namespace === 'string')
+  );
+}
+
+function isQp(found: unknown): found is PublishedQp {
+  if (typeof found !== 'object' || found === null) return false;
+  const { type, state, pathMigState, counters, ...numbers }: Record<string, unknown> = { ...found };
+  return (
+    isAmong(QpType, type) &&
+    isAmong(QpState, state) &&
+    isAmong(MigState, pathMigState) &&
+    isCounters(counters) &&
+    ['qpn', 'destQpn', 'rqPsn', 'sqPsn', 'pd'].every((name) => Number.isInteger(numbers[name]))
+  );
+}
+
+function isCounters(found: unknown): boolean {
+  return (
+    typeof found === 'object' && found !== null && Object.values(found).every((count) => typeof count === 'number')
+  );
+}
+
+function isAmong(constants: Readonly<Record<string, number>>, found: unknown): boolean {
+  return typeof found === 'number' && isOneOf(constants, found);
+}
+
+function owner(): Owner {
+  own ??= { pid: process.pid, startedAt: startOf(process.pid), namespace: pidNamespace() };
+  return own;
+}
+
+function isAlive({ pid, startedAt }: Owner): boolean {
+  return exists(pid) && (startedAt === undefined || startOf(pid) === startedAt);
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+/** Field 22 of /proc/PID/stat; the name before it, in parentheses, may hold anything. */
+function startOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+  } catch {
+    return undefined;
+  }
+}
+
+function pidNamespace(): string | undefined {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return undefined;
+  }
+}
+
+/** 0 where the system does not tell. */
+function namespaceNumber(): string {
+  return /\d+/.exec(owner().namespace ?? '')?.[0] ?? '0';
+}
+
+/** Whether nobody else can put anything there: as the XDG specification demands of the runtime directory. */
+function isOwn(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory() !== true || (found.mode & 0o022) !== 0) return false;
+  const uid = process.getuid?.();
+  return uid === undefined || found.uid === uid;
+}
+
+function remove(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // Somebody else was quicker, or may not let us.
+  }
+}

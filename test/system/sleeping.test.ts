@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, it } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { EventFd, nativeHostProblem, nowUs, PollSet, watchReadable } from '../../src/machine/system/index.js';
+
+const HOST = new URL('../../src/machine/system/index.js', import.meta.url).href;
+
+const skip = nativeHostProblem() ?? false;
+
+describe('EventFd', { skip }, () => {
+  it('is readable from the ring until it is drained', () => {
+    const bell = new EventFd();
+    const poll = new PollSet([bell.fd]);
+    assert.equal(poll.wait(0), 0);
+    bell.ring();
+    EventFd.ring(bell.fd);
+    assert.equal(poll.wait(0), 1);
+    bell.drain();
+    assert.equal(poll.wait(0), 0);
+    bell.close();
+    bell.close();
+    bell.ring();
+  });
+});
+
+describe('PollSet', { skip }, () => {
+  it('says which descriptor is ready', () => {
+    const bells = [new EventFd(), new EventFd(), new EventFd()];
+    const poll = new PollSet(bells.map(({ fd }) => fd));
+    bells[1].ring();
+    assert.equal(poll.wait(Infinity), 1);
+    assert.deepEqual(
+      bells.map((_, i) => poll.isReady(i)),
+      [false, true, false],
+    );
+    for (const bell of bells) bell.close();
+  });
+
+  it('returns when the time is up, and not before', () => {
+    const bell = new EventFd();
+    const started = nowUs();
+    assert.equal(new PollSet([bell.fd]).wait(2500), 0);
+    assert.ok(nowUs() - started >= 2500);
+    bell.close();
+  });
+});
+
+describe('watchReadable', { skip }, () => {
+  it('calls once for each time it is armed', async () => {
+    const bell = new EventFd();
+    let calls = 0;
+    await new Promise<void>((resolve) => {
+      const watch = watchReadable(bell.fd, () => {
+        calls += 1;
+        if (calls < 3) watch.arm();
+        else resolve();
+      });
+      watch.arm();
+      watch.arm();
+      bell.ring();
+    });
+    assert.equal(calls, 3);
+    bell.close();
+  });
+
+  it('hears one descriptor while it waits for another', async () => {
+    const [quiet, loud] = [new EventFd(), new EventFd()];
+    const silent = watchReadable(quiet.fd, () => assert.fail('nobody rang'));
+    silent.arm();
+    // By then the poll for the quiet one is under way.
+    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise<void>((resolve) => {
+      watchReadable(loud.fd, resolve).arm();
+      loud.ring();
+    });
+    silent.close();
+    quiet.close();
+    loud.close();
+  });
+
+  it('is silent once it is disarmed or closed', async () => {
+    const [bell, other] = [new EventFd(), new EventFd()];
+    const watch = watchReadable(bell.fd, () => assert.fail('it was disarmed'));
+    watch.arm();
+    bell.ring();
+    watch.disarm();
+    watch.close();
+    watch.arm();
+    await new Promise<void>((resolve) => {
+      watchReadable(other.fd, resolve).arm();
+      other.ring();
+    });
+    bell.close();
+    other.close();
+  });
+
+  it('lets the process end when nothing is armed', () => {
+    const source = `
+      import { EventFd, watchReadable } from '${HOST}';
+      const bell = new EventFd();
+      const watch = watchReadable(bell.fd, () => console.log('rang'));
+      watch.arm();
+      setTimeout(() => bell.ring(), 1);`;
+    const output = execFileSync(process.execPath, ['--input-type=module', '-e', source], { encoding: 'utf8' });
+    assert.equal(output, 'rang\n');
+  });
+
+  it('survives the end of its thread', async () => {
+    const source = `
+      import { EventFd, watchReadable } from '${HOST}';
+      import { parentPort } from 'node:worker_threads';
+      const bell = new EventFd();
+      watchReadable(bell.fd, () => {}).arm();
+      parentPort.postMessage(bell.fd);`;
+    const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(source)}`));
+    const [fd] = (await once(worker, 'message')) as [number];
+    EventFd.ring(fd);
+    await worker.terminate();
+  });
+});
