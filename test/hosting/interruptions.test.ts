@@ -13,7 +13,7 @@ import {
   type WorkCompletion,
   WrOpcode,
 } from '../../src/index.js';
-import { interrupt } from '../soft/support/interrupt.js';
+import { interrupt } from './interrupt.js';
 import { drainOne, Pair } from '../soft/support/pair.js';
 import { NET } from '../support/loopback.js';
 

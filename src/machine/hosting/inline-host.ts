@@ -115,7 +115,7 @@ export class InlineHost implements AdapterHost {
   }
 
   get failure(): string | undefined {
-    return this.#failure;
+    return this.#isUsable() ? undefined : this.#failure;
   }
 
   execute<V extends Verb>(verb: V, argument: Argument<V>): Value<V> {
