@@ -1,8 +1,13 @@
 import { Errno } from '../../ibta/index.js';
 import type { FramePort } from '../link.js';
+import type { Medium, Station } from './medium.js';
 import { ETHERNET_HEADER_BYTES, ipUdpBytes } from './packet.js';
-import type { SimulatedLink } from './simulated-link.js';
-import type { SimulatedNetwork } from './simulated-network.js';
+
+/** Whose frames they are. */
+interface FrameSender extends Station {
+  readonly ipv6: boolean;
+  readonly maxPacketBytes: number;
+}
 
 /** A simulated host's way for Ethernet frames. */
 export class SimulatedFrames implements FramePort {
@@ -10,8 +15,8 @@ export class SimulatedFrames implements FramePort {
   #open = true;
 
   constructor(
-    private readonly network: SimulatedNetwork,
-    private readonly link: SimulatedLink,
+    private readonly medium: Medium,
+    private readonly link: FrameSender,
     private readonly onClose: () => void,
   ) {
     this.maxFrameBytes = ETHERNET_HEADER_BYTES + ipUdpBytes(link.ipv6) + link.maxPacketBytes;
@@ -25,7 +30,7 @@ export class SimulatedFrames implements FramePort {
     if (!this.#open) return Errno.ENETDOWN;
     if (lengthBytes < ETHERNET_HEADER_BYTES) return Errno.EINVAL;
     if (lengthBytes > this.maxFrameBytes) return Errno.EMSGSIZE;
-    this.network.sendFrame(this.link, bytes.slice(offset, offset + lengthBytes));
+    this.medium.sendFrame(this.link, bytes.slice(offset, offset + lengthBytes));
     return 0;
   }
 

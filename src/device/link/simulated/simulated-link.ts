@@ -1,13 +1,14 @@
 import { type Gid, ipFromGid, isIpv4Gid } from '../../ibta/index.js';
-import { Ecn, isMulticastGid, PacketMeta, type Path } from '../../wire/index.js';
+import { Ecn, PacketMeta } from '../../wire/index.js';
 import { GroupTable } from '../group-table.js';
 import { LinkError } from '../link-error.js';
 import type { FramePort, Link, LinkStatus, PacketReceiver } from '../link.js';
 import { changedConditions, type LinkConditions, PERFECT_CONDITIONS } from './conditions.js';
 import { Direction } from './direction.js';
+import type { Medium } from './medium.js';
 import { type SimulatedFrame, type SimulatedPacket, wireBytes } from './packet.js';
 import { SimulatedFrames } from './simulated-frames.js';
-import type { SimulatedNetwork } from './simulated-network.js';
+import { SimulatedSink } from './simulated-sink.js';
 
 /** What a simulated host's end of the network is like. */
 export interface SimulatedLinkOptions {
@@ -26,7 +27,7 @@ export interface SimulatedLinkOptions {
 const DEFAULT_MAX_PACKET_BYTES = 4096 + 96;
 const DEFAULT_BURST_PACKETS = 32;
 
-/** A host's end of a {@link SimulatedNetwork}. */
+/** A host's end of a `SimulatedNetwork`. */
 export class SimulatedLink implements Link {
   readonly ipv6: boolean;
   readonly maxPacketBytes: number;
@@ -50,7 +51,7 @@ export class SimulatedLink implements Link {
   #closed = false;
 
   constructor(
-    private readonly network: SimulatedNetwork,
+    private readonly medium: Medium,
     readonly address: string,
     readonly gid: Gid,
     /** The host's address on the Ethernet. */
@@ -64,15 +65,15 @@ export class SimulatedLink implements Link {
     if (options.port !== undefined)
       this.port = new Direction('', address, changedConditions({ ...PERFECT_CONDITIONS, delayUs: 0 }, options.port));
     const burstPackets = options.burstPackets ?? DEFAULT_BURST_PACKETS;
-    this.sink = new SimulatedSink(network, this, burstPackets * this.maxPacketBytes);
+    this.sink = new SimulatedSink(medium, this, burstPackets * this.maxPacketBytes);
     this.#groups = new GroupTable(
       this.ipv6,
       (group) => {
         const name = ipFromGid(group);
-        network.enterGroup(name, this);
+        medium.enterGroup(name, this);
         return name;
       },
-      (name) => network.leaveGroup(name, this),
+      (name) => medium.leaveGroup(name, this),
     );
   }
 
@@ -94,7 +95,7 @@ export class SimulatedLink implements Link {
 
   openFrames(): FramePort {
     if (this.#closed) throw new LinkError('ENETDOWN', 'the link is closed.');
-    this.#frames ??= new SimulatedFrames(this.network, this, () => {
+    this.#frames ??= new SimulatedFrames(this.medium, this, () => {
       this.#frames = undefined;
     });
     return this.#frames;
@@ -171,7 +172,7 @@ export class SimulatedLink implements Link {
     this.#closed = true;
     this.#frames?.close();
     this.#groups.clear();
-    this.network.detach(this.address);
+    this.medium.detach(this.address);
     this.#inbox = [];
     this.#taken = 0;
   }
@@ -184,99 +185,5 @@ export class SimulatedLink implements Link {
       received_bytes: this.#receivedBytes,
       inbox_dropped: this.#inboxDropped,
     };
-  }
-}
-
-/** A packet that lies in the arena and waits for the flush. */
-interface Pending {
-  readonly path: Path;
-  readonly offset: number;
-  readonly lengthBytes: number;
-}
-
-/** The arena in which a NIC builds packets for a simulated link. It is used anew after each flush. */
-export class SimulatedSink {
-  readonly bytes: Uint8Array;
-  ipId = 0;
-  sentPackets = 0;
-  sentBytes = 0;
-
-  readonly #pending: Pending[] = [];
-  readonly #directions = new WeakMap<Path, Direction>();
-  #used = 0;
-  #reserved: Pending | undefined;
-
-  constructor(
-    private readonly network: SimulatedNetwork,
-    private readonly link: SimulatedLink,
-    arenaBytes: number,
-  ) {
-    this.bytes = new Uint8Array(arenaBytes);
-  }
-
-  reserve(path: Path, lengthBytes: number): number {
-    if (lengthBytes > this.link.maxPacketBytes)
-      throw new RangeError(`a packet of ${lengthBytes} bytes exceeds the link's ${this.link.maxPacketBytes}`);
-    this.#reserved = undefined;
-    if (this.#used + lengthBytes > this.bytes.length) return -1;
-    this.#reserved = { path, offset: this.#used, lengthBytes };
-    this.ipId = this.network.hidesIpId ? this.#pending.length & 0xffff : 0;
-    return this.#used;
-  }
-
-  commit(): void {
-    if (this.#reserved === undefined) throw new Error('commit without a reservation');
-    this.#pending.push(this.#reserved);
-    this.#used += this.#reserved.lengthBytes;
-    this.#reserved = undefined;
-  }
-
-  /** Puts everything committed on the wire. */
-  flush(): void {
-    if (this.#pending.length === 0) {
-      this.discard();
-      return;
-    }
-    const ipId = this.network.hidesIpId ? -1 : 0;
-    // A script that sees one of them may have this very host send something, in the same arena.
-    const batch = this.#pending.map(({ path, offset, lengthBytes }) => ({
-      path,
-      bytes: this.bytes.slice(offset, offset + lengthBytes),
-    }));
-    this.discard();
-    for (const { path, bytes } of batch) {
-      // Or it may have ended the host.
-      if (this.link.closed) break;
-      this.sentPackets += 1;
-      this.sentBytes += bytes.length;
-      const header = {
-        ipv6: path.ipv6,
-        // The address of the socket, whatever the path claims: nobody can send from another's.
-        source: this.link.gid,
-        destination: path.dgid,
-        sourcePort: path.sourcePort,
-        trafficClass: path.trafficClass,
-        hopLimit: path.hopLimit,
-        flowLabel: path.flowLabel,
-        ipId: path.ipv6 ? 0 : ipId,
-      };
-      if (isMulticastGid(path.dgid)) this.network.sendToGroup(this.link.address, bytes, header);
-      else this.network.send(this.#directionOf(path), bytes, header);
-    }
-  }
-
-  /** Forgets everything committed. */
-  discard(): void {
-    this.#pending.length = 0;
-    this.#used = 0;
-    this.#reserved = undefined;
-  }
-
-  #directionOf(path: Path): Direction {
-    const known = this.#directions.get(path);
-    if (known !== undefined) return known;
-    const direction = this.network.direction(this.link.address, ipFromGid(path.dgid));
-    this.#directions.set(path, direction);
-    return direction;
   }
 }

@@ -4,6 +4,7 @@ import { changedConditions, type LinkConditions, PERFECT_CONDITIONS } from './co
 import { Direction } from './direction.js';
 import { EventQueue } from './event-queue.js';
 import { drawFlips, Fate, flipBits } from './fate.js';
+import type { Medium, Station } from './medium.js';
 import {
   marked,
   type PacketHeader,
@@ -51,13 +52,12 @@ const MAC_LOCAL = 0x02;
  * network.advanceTo(network.nextEventUs());
  * ```
  */
-export class SimulatedNetwork {
+export class SimulatedNetwork implements Medium {
   /** Looks at every packet as it is sent, before chance does, and may decide its fate. */
   onPacket: ((packet: SimulatedPacket) => Verdict) | undefined;
   /** Looks on, and changes nothing. */
   watcher: NetworkWatcher | undefined;
   readonly counts = new NetworkStatistics();
-  /** Whether receivers see the IPv4 identification. */
   readonly hidesIpId: boolean;
 
   readonly #random: SeededRandom;
@@ -66,7 +66,7 @@ export class SimulatedNetwork {
   readonly #links = new Map<string, SimulatedLink>();
   readonly #directions = new Map<string, Direction>();
   #conditions: LinkConditions;
-  readonly #groups = new Map<string, Set<SimulatedLink>>();
+  readonly #groups = new Map<string, Set<Station>>();
   #nowUs = 0;
   #carried = 0;
   #attached = 0;
@@ -226,7 +226,7 @@ export class SimulatedNetwork {
   }
 
   /** @internal A frame to one host, or to all others. `bytes` becomes the network's own. */
-  sendFrame(sender: SimulatedLink, bytes: Uint8Array): void {
+  sendFrame(sender: Station, bytes: Uint8Array): void {
     const mac = bytes.subarray(0, MAC_BYTES);
     const toAll = (mac[0] & MAC_GROUP) !== 0;
     const receivers = [...this.#links.values()].filter((link) =>
@@ -251,16 +251,16 @@ export class SimulatedNetwork {
   }
 
   /** @internal */
-  enterGroup(group: string, link: SimulatedLink): void {
+  enterGroup(group: string, member: Station): void {
     const members = this.#groups.get(group);
-    if (members === undefined) this.#groups.set(group, new Set([link]));
-    else members.add(link);
+    if (members === undefined) this.#groups.set(group, new Set([member]));
+    else members.add(member);
   }
 
   /** @internal */
-  leaveGroup(group: string, link: SimulatedLink): void {
+  leaveGroup(group: string, member: Station): void {
     const members = this.#groups.get(group);
-    members?.delete(link);
+    members?.delete(member);
     if (members?.size === 0) this.#groups.delete(group);
   }
 
