@@ -9,7 +9,6 @@ import type { Gid } from '../ibta/index.js';
 import { ICRC_BYTES } from './bth.js';
 import { putU16 } from './bytes.js';
 import { contributionTable, type Crc32, crc32 } from './crc32.js';
-import type { Path } from './path.js';
 
 /** Bytes of 0xFF that stand where RoCEv1's local route header would be. */
 const PREAMBLE_BYTES = 8;
@@ -107,6 +106,13 @@ export function storedIcrc(bytes: Uint8Array, offset: number, length: number): n
   return bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24);
 }
 
+/** What of a packet's path goes into its ICRC. */
+interface SealedPath {
+  readonly ipv6: boolean;
+  /** What {@link pathCrc} gives. */
+  readonly crc: number;
+}
+
 /**
  * Computes a packet's ICRC and writes it into the last four bytes.
  *
@@ -115,7 +121,7 @@ export function storedIcrc(bytes: Uint8Array, offset: number, length: number): n
  */
 export function sealIcrc(
   crc32: Crc32,
-  path: Path,
+  path: SealedPath,
   bytes: Uint8Array,
   offset: number,
   length: number,
