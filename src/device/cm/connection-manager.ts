@@ -13,10 +13,11 @@ import type {
   CmListen,
   CmReject,
 } from './command.js';
-import { AnsweredRequests } from './connections/answered-requests.js';
+import { AnsweredRequests } from './resolution/answered-requests.js';
 import { Connection } from './connections/connection.js';
 import { initiate } from './connections/initiation.js';
 import { initialAttributes } from './connections/qp-attributes.js';
+import type { KnownConnection } from './conversation.js';
 import type { CmCore } from './core.js';
 import { CmCounters } from './counters.js';
 import { type CmDatagram, type CmHost, type CmLimits, DEFAULT_CM_LIMITS } from './host.js';
@@ -46,8 +47,8 @@ export class ConnectionManager implements CmCore {
   readonly commands: Commands;
   readonly identifiers = new Map<number, Identifier>();
   readonly answered: AnsweredRequests;
-  readonly halfOpen: OldestFirst<Connection>;
-  readonly farewells: OldestFirst<Connection>;
+  readonly halfOpen: OldestFirst<KnownConnection>;
+  readonly farewells: OldestFirst<KnownConnection>;
 
   readonly #reception: Reception;
   readonly #pending: Pending = { count: 0 };
@@ -130,7 +131,6 @@ export class ConnectionManager implements CmCore {
     this.host.send(addressBack(this.host, datagram), encodeCmMessage(message));
   }
 
-  /** Makes an identifier; undefined when there are as many as there may be. */
   newIdentifier(portSpace: Identifier['portSpace']): Identifier | undefined {
     if (this.identifiers.size >= this.limits.maxIds) return undefined;
     const identifier = {

@@ -1,6 +1,6 @@
 import type { CmMessage } from '../wire/index.js';
 import type { CmEvent } from './command.js';
-import type { Connection } from './connections/connection.js';
+import type { KnownConnection } from './conversation.js';
 import type { CmCounters } from './counters.js';
 import type { CmDatagram, CmHost, CmLimits } from './host.js';
 import type { Directory } from './tables/directory.js';
@@ -13,19 +13,13 @@ export interface CmCore {
   readonly directory: Directory;
   readonly limits: CmLimits;
   /** Connections whose peers were told that they are accepted, and have not said that they are ready. */
-  readonly halfOpen: OldestFirst<Connection>;
+  readonly halfOpen: OldestFirst<KnownConnection>;
   /** Connections that programs have left, and whose peers may not know it. */
-  readonly farewells: OldestFirst<Connection>;
+  readonly farewells: OldestFirst<KnownConnection>;
   /** Puts an event into the queue that the program takes from. */
   raise(event: CmEvent): void;
   /** Answers a datagram with a message that nobody will repeat. */
   reply(datagram: CmDatagram, message: CmMessage): void;
-}
-
-/** Whoever a program's identifier stands for, once it is more than a name: a connection, or a service that is resolved. */
-export interface Conversation {
-  /** Ends it for the program, with what the protocol owes the peer. It may live on without the program. */
-  abandon(): void;
 }
 
 /** Where requests for a port wait until the program answers them. */

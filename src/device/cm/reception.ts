@@ -22,9 +22,11 @@ import {
   splitServiceId,
 } from '../wire/index.js';
 import type { CmRequest } from './command.js';
-import type { ConnectionManager } from './connection-manager.js';
+import type { AnsweredRequests } from './resolution/answered-requests.js';
 import { onMessage } from './connections/connection-rules.js';
 import { Connection } from './connections/connection.js';
+import type { KnownConnection } from './conversation.js';
+import type { CmCore } from './core.js';
 import type { CmDatagram } from './host.js';
 import type { Listener } from './listener.js';
 import { answererOf } from './requests.js';
@@ -33,6 +35,7 @@ import { Resolution } from './resolution/resolution.js';
 import { addressTo, indexOfGid } from './tables/addresses.js';
 import { freshPsn } from './tables/fresh.js';
 import { type Identifier, isDatagramSpace } from './tables/identifier.js';
+import type { PortTable } from './tables/port-table.js';
 
 const NOTHING = new Uint8Array(0);
 const GUID_BYTES = 8;
@@ -58,9 +61,18 @@ interface Admission {
   readonly listener: Listener;
 }
 
+/** What reception needs of the connection manager. */
+interface Receiver extends CmCore {
+  readonly ports: PortTable;
+  readonly identifiers: ReadonlyMap<number, Identifier>;
+  readonly answered: AnsweredRequests;
+  /** Makes an identifier; undefined when there are as many as there may be. */
+  newIdentifier(portSpace: PortSpace): Identifier | undefined;
+}
+
 /** What arrives at the connection manager, and whose affair it is. */
 export class Reception {
-  constructor(private readonly manager: ConnectionManager) {}
+  constructor(private readonly manager: Receiver) {}
 
   /** @returns false when a message is nobody's affair */
   take(message: CmMessage, datagram: CmDatagram): boolean {
@@ -108,15 +120,14 @@ export class Reception {
   /** Gives a message to the connection that it names, if it comes from that one's peer. */
   #deliver(
     message: Exclude<CmMessage, CmReq | CmSidrReq | { readonly attribute: typeof CmAttribute.SIDR_REP }>,
-    connection: Connection | undefined,
+    connection: KnownConnection | undefined,
     { source }: CmDatagram,
   ): boolean {
-    if (connection?.peer.isAt(source) !== true) return false;
-    return connection.peer.isNamed(message.localCommId) && onMessage(connection, message);
+    return connection?.isFrom(source, message.localCommId) === true && onMessage(connection, message);
   }
 
   /** Who is meant by a rejection: a peer that gave up may never have learnt our name, and gives its own and its GUID. */
-  #rejected(rej: CmRej, { source }: CmDatagram): Connection | undefined {
+  #rejected(rej: CmRej, { source }: CmDatagram): KnownConnection | undefined {
     if (rej.reason !== RejectReason.TIMEOUT || rej.rejectedInfoLength < GUID_BYTES) return this.#find(rej.remoteCommId);
     const info = rej.additionalInfo;
     const guid = (BigInt(getU32(info, 0) >>> 0) << 32n) | BigInt(getU32(info, 4) >>> 0);

@@ -206,7 +206,7 @@ export const connections: readonly Mutant[] = [
     name: 'cm-answers',
     rule: 'of answers to questions for datagram queue pairs the oldest are forgotten',
     source: 'ARCHITECTURE.md',
-    file: 'src/device/cm/connections/answered-requests.ts',
+    file: 'src/device/cm/resolution/answered-requests.ts',
     from: 'if (this.#answers.size <= this.limit) return;',
     to: 'return;',
     games: ['cm-floods'],

@@ -1,5 +1,6 @@
 import type { Adapter } from '../../../src/api/soft/adapter/adapter.js';
 import { Connection } from '../../../src/device/cm/connections/connection.js';
+import type { KnownConnection } from '../../../src/device/cm/conversation.js';
 import { CmAttribute, type CmMessage, decodeCmMessage } from '../../../src/device/wire/index.js';
 import type { Context } from '../../../src/index.js';
 import { adapterOf } from '../../support/holdings.js';
@@ -75,7 +76,11 @@ export class Inside {
 }
 
 /** The connection that a message is about, as the peer names it or as we do. */
-function connectionOf({ directory }: Adapter['cm'], message: CmMessage, source: Uint8Array): Connection | undefined {
+function connectionOf(
+  { directory }: Adapter['cm'],
+  message: CmMessage,
+  source: Uint8Array,
+): KnownConnection | undefined {
   if (message.attribute === CmAttribute.REQ)
     return directory.findRemote(message.localCommId, message.localCaGuid, source);
   const found = 'remoteCommId' in message ? directory.find(message.remoteCommId) : undefined;

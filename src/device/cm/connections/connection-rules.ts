@@ -1,5 +1,12 @@
-import { CmAttribute, type CmMessage } from '../../wire/index.js';
-import type { Connection } from './connection.js';
+import {
+  CmAttribute,
+  type CmDreq,
+  type CmMessage,
+  type CmMra,
+  type CmRej,
+  type CmRep,
+  type CmReq,
+} from '../../wire/index.js';
 
 /** The states of a connection (IBTA 12.9.5 to 12.9.8; PROTOCOL.md 4.4). */
 export const ConnectionState = {
@@ -25,9 +32,41 @@ export const ConnectionState = {
 } as const;
 export type ConnectionState = (typeof ConnectionState)[keyof typeof ConnectionState];
 
+/** What the tables have a connection do. */
+export interface ConnectionActions {
+  readonly state: ConnectionState;
+  takeReply(rep: CmRep): void;
+  takeRejection(rej: CmRej): void;
+  /** The peer asks for time. */
+  bePatient(mra: CmMra): void;
+  /** Answers a repeat with the request for time: the program has not answered. */
+  askForPatience(attribute: typeof CmAttribute.REQ | typeof CmAttribute.REP): void;
+  /** Counts a repeat, to which nothing is due. */
+  noteDuplicate(attribute: CmAttribute): void;
+  takeReady(): void;
+  repeatReady(): void;
+  takeDisconnect(dreq: CmDreq): void;
+  /** Both part at the same time: neither waits for the other's answer. */
+  crossDisconnect(dreq: CmDreq): void;
+  takeDisconnected(): void;
+  repeatDisconnected(dreq: CmDreq): void;
+  refuseAsStale(req: CmReq): void;
+  /** Tells the peer to part, until it answers. */
+  part(): void;
+  answerDisconnect(): void;
+  refuse(): void;
+  /** Parts before the connection is there. A program that parts waits to hear that it has, whenever it does so. */
+  retract(): void;
+  /** Takes the request back: the peer may know it, though we do not know what the peer calls it. */
+  withdraw(): void;
+  giveUpConnecting(): void;
+  giveUpDisconnecting(): void;
+  leaveTimewait(): void;
+}
+
 type MessageOf<A extends CmAttribute> = Extract<CmMessage, { readonly attribute: A }>;
-type MessageRules = { readonly [A in CmAttribute]?: (connection: Connection, message: MessageOf<A>) => void };
-type Rule = (connection: Connection) => void;
+type MessageRules = { readonly [A in CmAttribute]?: (connection: ConnectionActions, message: MessageOf<A>) => void };
+type Rule = (connection: ConnectionActions) => void;
 
 const { REQ, MRA, REJ, REP, RTU, DREQ, DREP } = CmAttribute;
 
@@ -124,22 +163,22 @@ export function isFarewell(state: ConnectionState): boolean {
 }
 
 /** Has a message do what it does in the connection's state. @returns false when that is nothing */
-export function onMessage(connection: Connection, message: CmMessage): boolean {
+export function onMessage(connection: ConnectionActions, message: CmMessage): boolean {
   const rules = messageRules[connection.state];
   // A rule stands in the column of its message's attribute, which the compiler does not follow through a union.
-  const rule = rules[message.attribute] as ((connection: Connection, message: CmMessage) => void) | undefined;
+  const rule = rules[message.attribute] as ((connection: ConnectionActions, message: CmMessage) => void) | undefined;
   rule?.(connection, message);
   return rule !== undefined;
 }
 
-export function onTimeout(connection: Connection): void {
+export function onTimeout(connection: ConnectionActions): void {
   timeoutRules[connection.state]?.(connection);
 }
 
-export function onDisconnect(connection: Connection): void {
+export function onDisconnect(connection: ConnectionActions): void {
   disconnectRules[connection.state]?.(connection);
 }
 
-export function onAbandon(connection: Connection): void {
+export function onAbandon(connection: ConnectionActions): void {
   abandonRules[connection.state]?.(connection);
 }

@@ -21,7 +21,8 @@ import {
 } from '../../wire/index.js';
 import { CmError } from '../cm-error.js';
 import type { CmAccept, CmConnParam, CmEvent, CmQp, CmReject } from '../command.js';
-import type { Backlog, CmCore, Conversation } from '../core.js';
+import type { KnownConnection } from '../conversation.js';
+import type { Backlog, CmCore } from '../core.js';
 import type { Refusal } from '../host.js';
 import { freshTransaction } from '../tables/fresh.js';
 import { About, answererIn, type Names, rejectionOf, replyOf, timeoutOf } from './connection-messages.js';
@@ -70,7 +71,7 @@ export interface ConnectionParts {
  * One end of a connection: the CM's state machine (PROTOCOL.md 4.4). What a message, a timeout or the program's leaving
  * does in which state is in the tables of `connection-rules.ts`, in terms of the methods here.
  */
-export class Connection implements Conversation {
+export class Connection implements KnownConnection {
   readonly commId: number;
   readonly peer: Peer;
   /** The program's name for it, as long as the program has one. */
@@ -114,7 +115,6 @@ export class Connection implements Conversation {
     return this.#state;
   }
 
-  /** Whether we have agreed, and have not heard that the peer is ready. */
   get isAgreed(): boolean {
     return this.state === ConnectionState.REP_SENT || this.state === ConnectionState.MRA_REP_RCVD;
   }
@@ -122,6 +122,10 @@ export class Connection implements Conversation {
   /** Whether it connects our queue pair of that number. */
   isOf(qpNum: number): boolean {
     return this.#qp?.qpNum === qpNum;
+  }
+
+  isFrom(sender: Gid, commId: number): boolean {
+    return this.peer.isAt(sender) && this.peer.isNamed(commId);
   }
 
   // What the program wants.
@@ -175,11 +179,6 @@ export class Connection implements Conversation {
     this.#becomeEstablished();
   }
 
-  /**
-   * The peer's first message has come: it has our reply.
-   *
-   * @throws CmError EISCONN when that is known, EINVAL before the request was accepted
-   */
   notify(): void {
     if (this.state === ConnectionState.ESTABLISHED) throw new CmError('EISCONN', 'the connection is there already');
     this.#require('established', ConnectionState.REP_SENT, ConnectionState.MRA_REP_RCVD);
@@ -309,7 +308,6 @@ export class Connection implements Conversation {
     this.#raise({ type: CmEventType.DISCONNECTED });
   }
 
-  /** Both part at the same time: neither waits for the other's answer. */
   crossDisconnect(dreq: CmDreq): void {
     this.#transactionId = dreq.transactionId;
     this.#sendDisconnected();
@@ -332,14 +330,12 @@ export class Connection implements Conversation {
     this.#send(rejectionOf({ ...this.#names(), transactionId, localCommId: 0 }, About.REQ, RejectReason.STALE_CONN));
   }
 
-  /** The peer uses its queue pair for another connection: it has forgotten this one (PROTOCOL.md 4.4). */
   becomeStale(): void {
     if (this.state === ConnectionState.ESTABLISHED) this.part();
   }
 
   // What the tables say beside.
 
-  /** Tells the peer to part, until it answers. */
   part(): void {
     this.#become(ConnectionState.DREQ_SENT);
     this.#transactionId = freshTransaction(this.#core.host.random);
@@ -362,13 +358,11 @@ export class Connection implements Conversation {
     this.#end();
   }
 
-  /** Parts before the connection is there. A program that parts waits to hear that it has, whenever it does so. */
   retract(): void {
     this.#sendRejection(RejectReason.CONSUMER_DEFINED);
     this.takeDisconnected();
   }
 
-  /** Takes the request back: the peer may know it, though we do not know what the peer calls it. */
   withdraw(): void {
     this.#sendTimeout(About.OTHER);
     this.#end();
@@ -384,7 +378,6 @@ export class Connection implements Conversation {
     this.#raise({ type: CmEventType.DISCONNECTED, status: -Errno.ETIMEDOUT });
   }
 
-  /** Others need the place of one that its program has left: what is owed to the peer was said once at least. */
   giveUpFarewell(): void {
     this.#end();
   }

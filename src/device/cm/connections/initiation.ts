@@ -2,15 +2,21 @@ import { QpType } from '../../ibta/index.js';
 import { checkConnect } from '../checks.js';
 import { CmError } from '../cm-error.js';
 import type { CmConnect } from '../command.js';
-import type { ConnectionManager } from '../connection-manager.js';
+import type { CmCore } from '../core.js';
 import { type Asker, askerOf, type RequestFacts, requestOf, resolutionOf } from '../requests.js';
 import { Resolution } from '../resolution/resolution.js';
 import { addressTo, flowLabelOf } from '../tables/addresses.js';
 import { freshPsn, freshTransaction } from '../tables/fresh.js';
 import { type Identifier, isDatagramSpace } from '../tables/identifier.js';
+import type { PortTable } from '../tables/port-table.js';
 import { Connection } from './connection.js';
 import type { Agreement } from './qp-attributes.js';
 import { ackTimeout, LOCAL_ACK_DELAY, MAX_CM_RETRIES, PACKET_LIFETIME, RESPONSE_TIMEOUT } from './timeouts.js';
+
+/** What asking needs of the connection manager. */
+interface Initiator extends CmCore {
+  readonly ports: PortTable;
+}
 
 /** What a request of either kind begins with. */
 interface Beginning {
@@ -25,8 +31,8 @@ interface Beginning {
  *
  * @throws CmError EINVAL for what no request can say, ENETUNREACH without an address, what taking a port is refused with
  */
-export function initiate(manager: ConnectionManager, identifier: Identifier, connect: CmConnect): void {
-  const { host, ports } = manager;
+export function initiate(core: Initiator, identifier: Identifier, connect: CmConnect): void {
+  const { host, ports } = core;
   const { id, portSpace } = identifier;
   const [localGid] = host.gids;
   if (localGid === undefined) throw new CmError('ENETUNREACH', 'the device has lost its address');
@@ -42,28 +48,28 @@ export function initiate(manager: ConnectionManager, identifier: Identifier, con
     to: addressTo(0, connect.destination, flowLabelOf(localPort, connect.port), connect.trafficClass),
     factsFor: (localCommId) => ({ ...facts, localCommId }),
   };
-  if (asker === undefined) resolve(manager, beginning, connect);
-  else connectTo(manager, beginning, connect, asker);
+  if (asker === undefined) resolve(core, beginning, connect);
+  else connectTo(core, beginning, connect, asker);
 }
 
-function resolve(manager: ConnectionManager, { identifier, to, factsFor }: Beginning, connect: CmConnect): void {
-  const resolution = new Resolution(manager, identifier.id, to, connect.destination);
+function resolve(core: Initiator, { identifier, to, factsFor }: Beginning, connect: CmConnect): void {
+  const resolution = new Resolution(core, identifier.id, to, connect.destination);
   identifier.conversation = resolution;
   resolution.ask(resolutionOf(factsFor(resolution.commId), connect));
 }
 
 function connectTo(
-  manager: ConnectionManager,
+  core: Initiator,
   { identifier, to, transactionId, factsFor }: Beginning,
   connect: CmConnect,
   asker: Asker,
 ): void {
-  const { random, mtu } = manager.host;
+  const { random, mtu } = core.host;
   const { responderResources, initiatorDepth, retryCount, rnrRetryCount } = connect;
   const localPsn = freshPsn(random);
   const packetLifetime = lifetimeOf(connect);
   const connection = new Connection({
-    core: manager,
+    core,
     id: identifier.id,
     agreement: {
       to,

@@ -1,6 +1,6 @@
 import { type Gid, gidsEqual } from '../../ibta/index.js';
+import type { KnownConnection } from '../conversation.js';
 import type { Directory } from '../tables/directory.js';
-import type { Connection } from './connection.js';
 
 /** What a connection knows of its peer, by which it is found. */
 export class Peer {
@@ -10,7 +10,7 @@ export class Peer {
   #caGuid = 0n;
 
   constructor(
-    private readonly connection: Connection,
+    private readonly connection: KnownConnection,
     private readonly directory: Directory,
     private readonly gid: Gid,
   ) {}
@@ -35,7 +35,7 @@ export class Peer {
   }
 
   /** The connection that has this queue pair of it, as far as we know. */
-  ownerOf(qpn: number, caGuid: bigint): Connection | undefined {
+  ownerOf(qpn: number, caGuid: bigint): KnownConnection | undefined {
     return this.directory.findRemoteQp(qpn, caGuid, this.gid);
   }
 

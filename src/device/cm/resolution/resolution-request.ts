@@ -2,8 +2,9 @@ import { QpType, RDMA_UDP_QKEY, SidrStatus } from '../../ibta/index.js';
 import { CmAttribute, type CmSidrRep, type CmSidrReq } from '../../wire/index.js';
 import { CmError } from '../cm-error.js';
 import type { CmAccept, CmReject } from '../command.js';
-import type { AnsweredRequests } from '../connections/answered-requests.js';
-import type { Backlog, CmCore, Conversation } from '../core.js';
+import type { AnsweredRequests } from './answered-requests.js';
+import type { Conversation } from '../conversation.js';
+import type { Backlog, CmCore } from '../core.js';
 import type { CmDatagram } from '../host.js';
 
 const NOTHING = new Uint8Array(0);

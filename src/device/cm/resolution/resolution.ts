@@ -2,7 +2,8 @@ import { type AhAttr, CmEventType, Errno, type Gid, gidsEqual, RDMA_UDP_QKEY, Si
 import type { CmSidrRep, CmSidrReq } from '../../wire/index.js';
 import { Retransmission } from '../connections/retransmission.js';
 import { MAX_CM_RETRIES, RESPONSE_TIMEOUT, timeoutUs } from '../connections/timeouts.js';
-import type { CmCore, Conversation } from '../core.js';
+import type { Conversation } from '../conversation.js';
+import type { CmCore } from '../core.js';
 
 const NOTHING = new Uint8Array(0);
 

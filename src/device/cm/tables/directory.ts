@@ -1,23 +1,22 @@
 import type { Gid } from '../../ibta/index.js';
 import { gidKey } from '../../wire/index.js';
-import type { Connection } from '../connections/connection.js';
-import type { Resolution } from '../resolution/resolution.js';
+import type { Conversation, KnownConnection } from '../conversation.js';
 
 /** How connections are found by what messages say. */
 export class Directory {
   /** By the communication IDs that we gave. */
-  readonly #local = new Map<number, Connection | Resolution>();
+  readonly #local = new Map<number, Conversation>();
   /** By the peer's communication ID, channel adapter and address. */
-  readonly #remote = new Map<string, Connection>();
+  readonly #remote = new Map<string, KnownConnection>();
   /** By the peer's queue pair, channel adapter and address. */
-  readonly #remoteQps = new Map<string, Connection>();
+  readonly #remoteQps = new Map<string, KnownConnection>();
   /** By our own queue pair. */
-  readonly #qps = new Map<number, Connection>();
+  readonly #qps = new Map<number, KnownConnection>();
 
   constructor(private readonly random: () => number) {}
 
   /** Makes a communication ID that nobody can guess, and that none of ours has had a moment ago. */
-  add(owner: Connection | Resolution): number {
+  add(owner: Conversation): number {
     for (;;) {
       const id = this.random() >>> 0;
       if (id === 0 || this.#local.has(id)) continue;
@@ -26,7 +25,7 @@ export class Directory {
     }
   }
 
-  find(localCommId: number): Connection | Resolution | undefined {
+  find(localCommId: number): Conversation | undefined {
     return this.#local.get(localCommId);
   }
 
@@ -43,39 +42,39 @@ export class Directory {
     return this.#local.size + this.#remote.size + this.#remoteQps.size + this.#qps.size;
   }
 
-  findRemote(commId: number, caGuid: bigint, peer: Gid): Connection | undefined {
+  findRemote(commId: number, caGuid: bigint, peer: Gid): KnownConnection | undefined {
     return this.#remote.get(key(commId, caGuid, peer));
   }
 
-  addRemote(connection: Connection, commId: number, caGuid: bigint, peer: Gid): void {
+  addRemote(connection: KnownConnection, commId: number, caGuid: bigint, peer: Gid): void {
     this.#remote.set(key(commId, caGuid, peer), connection);
   }
 
-  findRemoteQp(qpn: number, caGuid: bigint, peer: Gid): Connection | undefined {
+  findRemoteQp(qpn: number, caGuid: bigint, peer: Gid): KnownConnection | undefined {
     return this.#remoteQps.get(key(qpn, caGuid, peer));
   }
 
-  addRemoteQp(connection: Connection, qpn: number, caGuid: bigint, peer: Gid): void {
+  addRemoteQp(connection: KnownConnection, qpn: number, caGuid: bigint, peer: Gid): void {
     this.#remoteQps.set(key(qpn, caGuid, peer), connection);
   }
 
   /** Forgets what the peer calls a connection. */
-  forgetRemote(connection: Connection, commId: number, qpn: number, caGuid: bigint, peer: Gid): void {
+  forgetRemote(connection: KnownConnection, commId: number, qpn: number, caGuid: bigint, peer: Gid): void {
     const byCommId = key(commId, caGuid, peer);
     const byQp = key(qpn, caGuid, peer);
     if (this.#remote.get(byCommId) === connection) this.#remote.delete(byCommId);
     if (this.#remoteQps.get(byQp) === connection) this.#remoteQps.delete(byQp);
   }
 
-  findQp(qpn: number): Connection | undefined {
+  findQp(qpn: number): KnownConnection | undefined {
     return this.#qps.get(qpn);
   }
 
-  addQp(connection: Connection, qpn: number): void {
+  addQp(connection: KnownConnection, qpn: number): void {
     this.#qps.set(qpn, connection);
   }
 
-  forgetQp(connection: Connection, qpn: number): void {
+  forgetQp(connection: KnownConnection, qpn: number): void {
     if (this.#qps.get(qpn) === connection) this.#qps.delete(qpn);
   }
 }
