@@ -1,5 +1,5 @@
 import { atomicEthCompareHi, atomicEthCompareLo, atomicEthSwapHi, atomicEthSwapLo, Opcode } from '../../wire/index.js';
-import type { MemoryRegion } from './memory-region.js';
+import type { RegionMemory } from './region-memory.js';
 import { copyBytes } from './word-copy.js';
 
 /** The bits of an opcode that say which operation it is, whatever the service (PROTOCOL.md 1.2). */
@@ -15,7 +15,7 @@ export function executeAtomic(
   opcode: number,
   bytes: Uint8Array,
   at: number,
-  region: MemoryRegion,
+  region: RegionMemory,
   offset: number,
   answer: Uint8Array,
 ): void {
@@ -44,7 +44,7 @@ const wordBytes = new Uint8Array(word.buffer);
  * Executes an ATOMIC_WRITE whose eight bytes lie at `at`: they go to memory as they are, and where the memory is aligned
  * to eight bytes, all at once, so that a program never reads a part of them (PROTOCOL.md 2.10; man ibv_wr_atomic_write).
  */
-export function executeAtomicWrite(bytes: Uint8Array, at: number, region: MemoryRegion, offset: number): void {
+export function executeAtomicWrite(bytes: Uint8Array, at: number, region: RegionMemory, offset: number): void {
   const place = region.bytes.byteOffset + offset;
   if ((place & 7) !== 0) {
     copyBytes(region.bytes, offset, bytes, at, 8);

@@ -2,6 +2,7 @@ import { AccessFlags, Syndrome } from '../../ibta/index.js';
 import { Cqe, SgeWords } from '../rings/layout.js';
 import type { MemoryRegion } from './memory-region.js';
 import type { MemoryTable } from './memory-table.js';
+import type { RegionMemory } from './region-memory.js';
 import { ViewCache } from './view-cache.js';
 import { copyByWords, LOOP_BYTES, WordLens } from './word-copy.js';
 
@@ -34,7 +35,7 @@ export class DataMover {
   }
 
   /** Copies from a region into a packet, without a look at any key. */
-  load(region: MemoryRegion, offset: number, packet: Uint8Array, packetOffset: number, lengthBytes: number): void {
+  load(region: RegionMemory, offset: number, packet: Uint8Array, packetOffset: number, lengthBytes: number): void {
     if (lengthBytes > LOOP_BYTES) {
       packet.set(region.part(offset, lengthBytes), packetOffset);
       return;
@@ -44,7 +45,7 @@ export class DataMover {
   }
 
   /** Copies from a packet into a region, without a look at any key. */
-  store(region: MemoryRegion, offset: number, packet: Uint8Array, packetOffset: number, lengthBytes: number): void {
+  store(region: RegionMemory, offset: number, packet: Uint8Array, packetOffset: number, lengthBytes: number): void {
     if (lengthBytes > LOOP_BYTES) {
       region.bytes.set(this.#packets.of(packet, packetOffset, lengthBytes), offset);
       return;

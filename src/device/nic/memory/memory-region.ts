@@ -1,5 +1,6 @@
 import { AccessFlags } from '../../ibta/index.js';
 import { locateRange } from './address-range.js';
+import type { RegionMemory } from './region-memory.js';
 import { ANY_QP, RemoteGrant } from './remote-grant.js';
 import { ViewCache } from './view-cache.js';
 import { wordsOf } from './word-copy.js';
@@ -9,7 +10,7 @@ const NO_BYTES = new Uint8Array(0);
 const VIEWS = 256;
 
 /** Memory that the NIC may touch on behalf of whoever shows one of its keys (IBTA 10.6). */
-export class MemoryRegion {
+export class MemoryRegion implements RegionMemory {
   pd: number;
   access: number;
   iovaHi: number;
@@ -57,25 +58,21 @@ export class MemoryRegion {
     return (this.access & access) === access;
   }
 
-  /** Part of {@link bytes}. */
   part(offset: number, lengthBytes: number): Uint8Array {
     this.#views ??= new ViewCache(VIEWS);
     return this.#views.of(this.bytes, offset, lengthBytes);
   }
 
-  /** {@link bytes} by words; empty when they are not aligned. */
   get words(): Int32Array {
     this.#words ??= wordsOf(this.bytes);
     return this.#words;
   }
 
-  /** For operands of atomics, which lie in memory in host byte order (PROTOCOL.md 1.3). */
   get view(): DataView {
     this.#view ??= new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength);
     return this.#view;
   }
 
-  /** All of the buffer that {@link bytes} is in, by words of 64 bits: the widest that is stored at once. */
   get quadwords(): BigInt64Array {
     const { buffer } = this.bytes;
     this.#quadwords ??= new BigInt64Array(buffer, 0, Math.floor(buffer.byteLength / 8));

@@ -26,6 +26,8 @@ const REMOTE_CHANGE = AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_ATOMIC;
 export class MemoryWindow {
   /** What it is bound to; undefined = unbound, the free state of a window of type 2. */
   grant: RemoteGrant | undefined;
+  /** The region that it is bound to a part of. */
+  #region: MemoryRegion | undefined;
 
   constructor(
     readonly handle: number,
@@ -67,15 +69,17 @@ export class MemoryWindow {
     const user = this.type === MwType.TYPE_2 ? qpn : ANY_QP;
     const [startHi, startLo] = zeroBased ? [0, 0] : [addrHi, addrLo];
     this.grant = new RemoteGrant(region, this.rkey, this.pd, user, access, startHi, startLo, base, lengthBytes);
+    this.#region = region;
     region.windows += 1;
   }
 
   /** Unbinds it. */
   close(): void {
-    const { grant } = this;
-    if (grant === undefined) return;
-    grant.open = false;
-    grant.region.windows -= 1;
+    const region = this.#region;
+    if (this.grant === undefined || region === undefined) return;
+    this.grant.open = false;
     this.grant = undefined;
+    region.windows -= 1;
+    this.#region = undefined;
   }
 }

@@ -1,5 +1,5 @@
 import { locateRange } from './address-range.js';
-import type { MemoryRegion } from './memory-region.js';
+import type { RegionMemory } from './region-memory.js';
 
 /** In place of a QP number: every QP of the protection domain. */
 export const ANY_QP = 0;
@@ -13,7 +13,7 @@ export class RemoteGrant {
   open = true;
 
   constructor(
-    readonly region: MemoryRegion,
+    readonly region: RegionMemory,
     readonly rkey: number,
     readonly pd: number,
     /** The one QP whose peer may use it, or {@link ANY_QP}. */

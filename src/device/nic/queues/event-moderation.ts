@@ -1,5 +1,10 @@
 import type { TimerOwner, Timers } from '../time/timers.js';
-import type { CompletionQueue } from './completion-queue.js';
+
+/** The completion queue whose events are held back. */
+interface ModeratedQueue {
+  /** Raises the event that is armed, if one is. */
+  raise(): void;
+}
 
 /**
  * Holds the event of a completion queue back until enough completions have come for one, or the first of them has
@@ -9,7 +14,7 @@ export class EventModeration implements TimerOwner {
   #waiting = 0;
 
   constructor(
-    private readonly cq: CompletionQueue,
+    private readonly cq: ModeratedQueue,
     /** Completions for one event. */
     private readonly count: number,
     /** How long one completion waits at most; 0 is for ever. */
