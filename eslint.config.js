@@ -1,5 +1,6 @@
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
+import { circlesPlugin } from './scripts/lint/circles.mjs';
 import { roomsPlugin } from './scripts/lint/rooms.mjs';
 
 export default tseslint.config(
@@ -8,10 +9,11 @@ export default tseslint.config(
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
-    plugins: { rooms: roomsPlugin },
+    plugins: { rooms: roomsPlugin, circles: circlesPlugin },
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
       'rooms/imports': 'error',
+      'circles/imports': 'error',
       eqeqeq: 'error',
       'max-lines': ['error', { max: 500 }],
       'no-restricted-syntax': [
