@@ -1,4 +1,5 @@
 import type { GameName } from './mutant.js';
+import { FILES, loadNamedTests, playNamedTest } from './named-tests.js';
 
 /** What a process plays until something is wrong. */
 export interface MutantGame {
@@ -7,7 +8,7 @@ export interface MutantGame {
   /** How a seed is played on the NIC as it is. */
   replay(seed: number): string;
   /** Loads the game, and with it the NIC: a mutant has to be in its place by then. @returns what throws when something is wrong */
-  load(): Promise<(seed: number) => void>;
+  load(): Promise<(seed: number) => void | Promise<void>>;
 }
 
 const FUZZ_PACKETS = 20_000;
@@ -72,6 +73,17 @@ export const games: Readonly<Record<GameName, MutantGame>> = {
     load: async () => {
       const { Fuzz } = await import('../fuzz/fuzz.js');
       return (seed) => new Fuzz(seed).run(FUZZ_PACKETS);
+    },
+  },
+  // A seed is the number of a test.
+  tests: {
+    seeds: 100,
+    replay: () => `npm test -- ${FILES.join(' ')}`,
+    load: async () => {
+      const tests = await loadNamedTests();
+      return async (seed) => {
+        if (seed <= tests.length) await playNamedTest(tests[seed - 1]);
+      };
     },
   },
 };

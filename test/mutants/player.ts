@@ -57,7 +57,7 @@ async function play({ substitute, attempts }: Task): Promise<Outcome> {
       await turn();
       runs += 1;
       try {
-        playSeed(seed);
+        await playSeed(seed);
       } catch (error) {
         const report = error instanceof Error ? error.message : String(error);
         if (isMistake(error)) return { kind: 'broken', why: report };

@@ -1,7 +1,9 @@
 import { connections } from './rules/connections.js';
 import { counters } from './rules/counters.js';
 import { driver } from './rules/driver.js';
+import { hosts } from './rules/hosts.js';
 import { memory } from './rules/memory.js';
+import { neighbours } from './rules/neighbours.js';
 import { packets } from './rules/packets.js';
 import { queues } from './rules/queues.js';
 import { requester } from './rules/requester.js';
@@ -20,4 +22,6 @@ export const mutants: readonly Mutant[] = [
   ...connections,
   ...counters,
   ...driver,
+  ...neighbours,
+  ...hosts,
 ];

@@ -172,4 +172,13 @@ export const requester: readonly Mutant[] = [
     to: '',
     games: ['traffic', 'walk'],
   },
+  {
+    name: 'reset-keeps-bursts',
+    rule: 'a queue pair that was RESET has bursts as large as a new one',
+    source: 'PROTOCOL.md 2.9, man ibv_modify_qp_rate_limit',
+    file: 'src/device/nic/unreliable/single-packet-requester.ts',
+    from: 'this.queue.reset();',
+    to: '',
+    games: ['tests'],
+  },
 ];

@@ -228,4 +228,13 @@ export const responder: readonly Mutant[] = [
     to: 'this.#msn = (this.#msn + 1) & 0xffffff;',
     games: ['traffic', 'walk'],
   },
+  {
+    name: 'duplicate-read-domain',
+    rule: 'a READ that comes again is judged by the domain that it was executed in, whichever message of XRC is open meanwhile',
+    source: 'PROTOCOL.md 2.5, 3.3',
+    file: ANSWERED,
+    from: 'memory.openRemote(rkey, resource.pd, qp.qpn, AccessFlags.REMOTE_READ, hi, lo, length);',
+    to: 'memory.openRemote(rkey, responder.pd, qp.qpn, AccessFlags.REMOTE_READ, hi, lo, length);',
+    games: ['tests'],
+  },
 ];

@@ -1,0 +1,38 @@
+import { register } from 'node:module';
+
+/**
+ * Tests that are played as a game is, one for each seed: of rules that take a scene of their own, which chance hardly ever
+ * plays. They find no runner here; whatever stands in place of `node:test` hands them over.
+ */
+
+/** Files below `test`. */
+export const FILES: readonly string[] = [
+  'nic/raw-packet',
+  'nic/xrc-domains',
+  'nic/full-ways',
+  'links/local-full',
+  'soft/simulated-failures',
+];
+
+export interface NamedTest {
+  readonly name: string;
+  readonly play: () => unknown;
+}
+
+/** All tests of those files that are not skipped here, in their order. */
+export async function loadNamedTests(): Promise<readonly NamedTest[]> {
+  register('./collecting-hooks.js', import.meta.url);
+  for (const file of FILES) await import(new URL(`../${file}.test.js`, import.meta.url).href);
+  const { collected } = await import('./collector.js');
+  return collected;
+}
+
+/** Plays one. What it throws says which it was. */
+export async function playNamedTest({ name, play }: NamedTest): Promise<void> {
+  try {
+    await play();
+  } catch (error) {
+    if (error instanceof Error) error.message = `${name}: ${error.message}`;
+    throw error;
+  }
+}

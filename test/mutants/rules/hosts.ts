@@ -1,0 +1,14 @@
+import type { Mutant } from '../mutant.js';
+
+/** What becomes of a simulated host (docs/simulation.md). */
+export const hosts: readonly Mutant[] = [
+  {
+    name: 'crash-leaves-waiters',
+    rule: 'a host that crashes takes along whoever waits on it in the event loop: no time passes for them',
+    source: 'docs/simulation.md, failures',
+    file: 'src/api/soft/simulated/simulated-host.ts',
+    from: 'this.#listeners.clear();',
+    to: '',
+    games: ['tests'],
+  },
+];

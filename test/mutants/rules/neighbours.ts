@@ -1,0 +1,64 @@
+import type { Mutant } from '../mutant.js';
+
+const SINK = 'src/machine/links/local/local-sink.ts';
+const NEIGHBOUR = 'src/machine/links/local/local-neighbour.ts';
+const NIC = 'src/device/nic/nic.ts';
+
+/** How packets go to a NIC of the same machine through shared memory, which holds so many and no more (ARCHITECTURE.md). */
+export const neighbours: readonly Mutant[] = [
+  {
+    name: 'ring-loses',
+    rule: 'packets of a queue pair wait for room in a ring that is full, and none is lost',
+    source: 'ARCHITECTURE.md, a full ring holds up those who want to go there',
+    file: SINK,
+    from: 'if (waits && neighbour.awaitRoom(nowUs()) !== Infinity) {',
+    to: 'if (false) {',
+    games: ['tests'],
+  },
+  {
+    name: 'ring-waits-for-ever',
+    rule: 'nobody waits for room in the ring of a NIC that stands still',
+    source: 'ARCHITECTURE.md, a full ring holds up those who want to go there',
+    file: NEIGHBOUR,
+    from: 'const standsStill = nowUs >= this.standstillUs;',
+    to: 'const standsStill = false;',
+    games: ['tests'],
+  },
+  {
+    name: 'ring-wakes-nobody',
+    rule: 'who takes packets out of a ring wakes the sender that waits for room there',
+    source: 'ARCHITECTURE.md, a full ring holds up those who want to go there',
+    file: NEIGHBOUR,
+    from: 'Atomics.store(control, waiting, 1);',
+    to: '',
+    games: ['tests'],
+  },
+  {
+    name: 'held-pass',
+    rule: 'a queue pair whose way is full waits behind those that wait for the same way',
+    source: 'ARCHITECTURE.md, a full ring holds up those who want to go there',
+    file: NIC,
+    from: 'if (qp.way !== 0 && this.#held.isBehind(qp)) {',
+    to: 'if (false) {',
+    games: ['tests'],
+  },
+  {
+    name: 'held-hold-up-others',
+    rule: 'a queue pair whose way is full holds up nobody who goes elsewhere',
+    source: 'ARCHITECTURE.md, a full ring holds up those who want to go there',
+    file: NIC,
+    from: 'if (way !== 0) {\n          this.#hold(qp, way);\n          continue;\n        }',
+    to: '',
+    games: ['tests'],
+  },
+  {
+    name: 'held-after-reset',
+    rule: 'a queue pair that was RESET waits for no way any more',
+    source: 'PROTOCOL.md 2.9',
+    file: NIC,
+    from: `      this.#held.remove(qp);
+      this.#enqueue(qp);`,
+    to: '',
+    games: ['tests'],
+  },
+];
