@@ -14,5 +14,5 @@ export {
 } from './api/soft/index.js';
 export * from './api/verbs/index.js';
 export * from './device/ibta/index.js';
-export { alloc, getDeviceList, openDevice } from './machine/hosting/index.js';
+export { alloc } from './machine/hosting/index.js';
 export { type PublishedQp, type PublishedStatistics, readStatistics } from './machine/statistics/index.js';

@@ -4,7 +4,7 @@ import { isBuiltin } from 'node:module';
 import { dirname, relative, resolve, sep } from 'node:path';
 
 const DEVICE = ['device/ibta', 'device/wire', 'device/nic', 'device/cm', 'device/link'];
-const API = ['api/verbs', 'api/soft', 'api/rdmacm', 'api/sim'];
+const API = ['api/runtime', 'api/verbs', 'api/soft', 'api/rdmacm', 'api/sim'];
 
 /**
  * In order, first match wins. `below`: rooms that may be imported; `packages`: which bare imports are allowed
@@ -18,14 +18,23 @@ export const ROOMS = [
   { name: 'device/cm', below: ['device/wire', 'device/ibta'], packages: 'none' },
   { name: 'device/link', below: ['device/wire', 'device/ibta'], packages: 'none' },
   // api: how programs use it. Nothing of Node.
-  { name: 'api/verbs', below: ['device/ibta', 'device/cm'], packages: 'none' },
-  { name: 'api/soft', below: ['api/verbs', ...DEVICE], packages: 'none' },
-  { name: 'api/rdmacm', below: ['api/verbs', 'device/ibta'], packages: 'none' },
-  { name: 'api/sim', below: ['api/rdmacm', 'api/soft', 'api/verbs', ...DEVICE], packages: 'none' },
+  { name: 'api/runtime', below: ['device/wire'], packages: 'none' },
+  { name: 'api/verbs', below: ['api/runtime', 'device/cm', 'device/ibta'], packages: 'none' },
+  { name: 'api/soft', below: ['api/verbs', 'api/runtime', ...DEVICE], packages: 'none' },
+  {
+    name: 'api/rdmacm',
+    below: ['api/verbs', 'api/runtime', 'device/cm', 'device/wire', 'device/ibta'],
+    packages: 'none',
+  },
+  {
+    name: 'api/sim',
+    below: ['api/rdmacm', 'api/soft', 'api/verbs', 'api/runtime', ...DEVICE],
+    packages: 'none',
+  },
   // machine: all that is Node's or the system's.
-  { name: 'machine/system', below: ['device/ibta'], packages: 'all' },
+  { name: 'machine/system', below: ['device/nic', 'device/wire', 'device/ibta'], packages: 'all' },
   { name: 'machine/links', below: ['machine/system', ...DEVICE], packages: 'all' },
-  { name: 'machine/statistics', below: ['machine/system', 'api/soft', ...DEVICE], packages: 'node' },
+  { name: 'machine/statistics', below: ['machine/system', 'api/soft', 'api/verbs', ...DEVICE], packages: 'node' },
   {
     name: 'machine/hosting',
     below: ['machine/system', 'machine/links', 'machine/statistics', ...API, ...DEVICE],
@@ -40,6 +49,7 @@ export const ROOMS = [
     below: ['device/ibta', 'machine/hosting', 'machine/statistics', ...API],
     packages: 'none',
   },
+  { name: 'face', files: /^src\/sim\.ts$/, below: ['machine/hosting', 'api/sim'], packages: 'none' },
   { name: 'labs', files: /^labs\//, below: ['face'], packages: 'node' },
 ].map((room) => ({ files: new RegExp(`^src/${room.name}/`), ...room }));
 

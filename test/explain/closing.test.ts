@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Sim, simulate } from '../../src/api/sim/index.js';
+import { type Sim, simulate } from '../../src/sim.js';
 import { alloc, type Connection, WcStatus } from '../../src/index.js';
 
 /** What the receive request of either side says after `end`. */

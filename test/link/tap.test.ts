@@ -142,7 +142,7 @@ describe('tap', () => {
 
   it('records nothing that is not committed', () => {
     const [inner, tape] = [new FakeLink(), new Tape()];
-    const link = tap(inner, tape);
+    const link = tap(inner, tape, { clockNs: () => 0n });
     const path = createPath({ sgid: A, dgid: B });
     link.sink.reserve(path, 64);
     assert.equal(link.sink.reserve(path, 5000), -1);
@@ -153,7 +153,7 @@ describe('tap', () => {
 
   it('records a packet received, with the identification that its ICRC proves, and hands it on', () => {
     const [inner, tape, inbox] = [new FakeLink(), new Tape(), new Inbox()];
-    const link = tap(inner, tape);
+    const link = tap(inner, tape, { clockNs: () => 0n });
     const bytes = sealed(createPath({ sgid: B, dgid: A }), 0xabcd);
     inner.arriving.push({ bytes, meta: metaFrom(B) });
     assert.equal(link.receive(inbox, 16), 1);
@@ -169,7 +169,7 @@ describe('tap', () => {
     bytes[30] ^= 1;
     bytes[40] ^= 2;
     inner.arriving.push({ bytes, meta: metaFrom(B) });
-    tap(inner, tape).receive(inbox, 16);
+    tap(inner, tape, { clockNs: () => 0n }).receive(inbox, 16);
     assert.equal(read(tape.packets[0].bytes).icrcIsRight, false);
     assert.equal(inbox.packets.length, 1);
   });
@@ -177,7 +177,7 @@ describe('tap', () => {
   it('records even what is too short to be a packet', () => {
     const [inner, tape, inbox] = [new FakeLink(), new Tape(), new Inbox()];
     inner.arriving.push({ bytes: new Uint8Array(0), meta: metaFrom(B) }, { bytes: packet(3), meta: metaFrom(B) });
-    tap(inner, tape).receive(inbox, 16);
+    tap(inner, tape, { clockNs: () => 0n }).receive(inbox, 16);
     assert.deepEqual(
       tape.packets.map(({ bytes }) => bytes.length),
       [28, 31],
@@ -191,14 +191,14 @@ describe('tap', () => {
     const meta = metaFrom(B);
     meta.destination.set(group);
     inner.arriving.push({ bytes: sealed(createPath({ sgid: B, dgid: group }), 0x77), meta });
-    tap(inner, tape).receive(inbox, 16);
+    tap(inner, tape, { clockNs: () => 0n }).receive(inbox, 16);
     assert.deepEqual([...tape.packets[0].bytes.subarray(16, 20)], [239, 1, 1, 1]);
     assert.deepEqual(read(tape.packets[0].bytes), { ipId: 0x77, hopLimit: 3, icrcIsRight: true });
   });
 
   it('counts only what the recorder keeps', () => {
     const [inner, tape] = [new FakeLink(), new Tape()];
-    const link = tap(inner, tape);
+    const link = tap(inner, tape, { clockNs: () => 0n });
     const bytes = sealed(createPath({ sgid: B, dgid: A }), 0);
     inner.arriving.push({ bytes, meta: metaFrom(B) });
     link.receive(new Inbox(), 16);
@@ -210,7 +210,7 @@ describe('tap', () => {
 
   it('hands frames through, and records the IP packets in them', () => {
     const [inner, tape, inbox] = [new FakeLink(), new Tape(), new Inbox()];
-    const link = tap(inner, tape);
+    const link = tap(inner, tape, { clockNs: () => 0n });
     const port = link.openFrames();
     assert.equal(link.openFrames(), port);
     const ip = packet(40, 3);
@@ -233,7 +233,7 @@ describe('tap', () => {
 
   it('passes all else on', () => {
     const [inner, tape] = [new FakeLink(), new Tape()];
-    const link = tap(inner, tape);
+    const link = tap(inner, tape, { clockNs: () => 0n });
     link.flush();
     link.sync();
     link.joinGroup(gidFromIp('239.1.1.1'));

@@ -335,7 +335,7 @@ describe('a capture of packets that go by memory', { skip: nativeHostProblem() ?
     using world = new LocalWorld();
     const links = [1, 2].map((n) => {
       const file = new PcapngFile(join(world.parent, `${n}.pcapng`));
-      return { file, link: tap(world.open(n, 'auto', world.parent, true), file) };
+      return { file, link: tap(world.open(n, 'auto', world.parent, true), file, { clockNs: () => 0n }) };
     });
     const [{ link: a }, { link: b }] = links;
     const path = pathBetween(a, b);

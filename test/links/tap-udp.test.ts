@@ -52,6 +52,7 @@ function capture(name: string, first: string, second: string): string {
   const link = tap(
     openWhenFree(() => UdpLink.open({ address: first })),
     file,
+    { clockNs: () => BigInt(Date.now()) * 1_000_000n },
   );
   const peer = first === second ? link : UdpLink.open({ address: second });
   sendAll(link, peer);

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { compileFunction } from 'node:vm';
 import ts from 'typescript';
 import * as verbena from '../../src/index.js';
-import { type Sim, type SimHost, simulate } from '../../src/api/sim/index.js';
+import { type Sim, type SimHost, simulate } from '../../src/sim.js';
 import {
   alloc,
   CmEventType,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type PathMatch, Sim, simulate } from '../../src/api/sim/index.js';
+import { type PathMatch, Sim, simulate } from '../../src/sim.js';
 import { WcStatus } from '../../src/index.js';
 import { connected, send } from './support.js';
 

@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  type PacketMatch,
-  type Rule,
-  type RuleMatch,
-  type Sim,
-  simulate,
-  Sim as Simulation,
-} from '../../src/api/sim/index.js';
+import { type PacketMatch, type Rule, type RuleMatch, type Sim, simulate, Sim as Simulation } from '../../src/sim.js';
 import { WcStatus } from '../../src/index.js';
 import { connected, failureOf, send } from './support.js';
 

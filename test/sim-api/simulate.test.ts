@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { type Sim, simulate, type SimulateOptions } from '../../src/api/sim/index.js';
+import { type Sim, simulate, type SimulateOptions } from '../../src/sim.js';
 import { connect, openDevice } from '../../src/index.js';
 import { connected, failureOf, send } from './support.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as realTime } from 'node:timers/promises';
-import { Sim, simulate, StalledError } from '../../src/api/sim/index.js';
+import { Sim, simulate, StalledError } from '../../src/sim.js';
 import { connected, failureOf, send } from './support.js';
 
 async function stalled(promise: Promise<unknown>): Promise<StalledError> {

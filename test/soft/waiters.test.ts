@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { Waiters } from '../../src/api/soft/waiters.js';
+import { Waiters } from '../../src/api/runtime/index.js';
 
 /** More than are given out in a round of the event loop. */
 const MANY = 1000;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MessageChannel } from 'node:worker_threads';
-import { canNailDown, isResizable, isShared, nailDown } from '../../src/machine/system/index.js';
+import { isResizable } from '../../src/device/nic/index.js';
+import { canNailDown, isShared, nailDown } from '../../src/machine/system/index.js';
 import { foreign, grownWasm, THEFTS, wasmMemory } from '../support/memory.js';
 
 const skip = canNailDown() ? false : 'this Node cannot keep ordinary memory in place';

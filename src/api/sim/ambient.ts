@@ -1,21 +1,26 @@
-import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
-import { type Machine, setMachineFinder } from '../soft/index.js';
-import { VerbsError } from '../verbs/index.js';
+import { type Ambient, runtime } from '../runtime/index.js';
+import { type Provider, setProviderFinder, VerbsError } from '../verbs/index.js';
 
 /** A simulated machine with programs on it. */
-export interface SimMachine extends Machine {
+export interface SimMachine extends Provider {
   /** Calls `action` when programs of the machine may run: now, when it is resumed, or, after a crash, never. */
   whenUp(action: () => void): void;
 }
 
-/** The machine that a program runs on, through all that it awaits. */
-const machines = new AsyncLocalStorage<SimMachine>();
+let ambient: Ambient<SimMachine> | undefined;
 
-setMachineFinder(() => machines.getStore());
+/** The machine that a program runs on, through all that it awaits where the runtime can tell. */
+function machines(): Ambient<SimMachine> {
+  // Not before it is needed: by then it is known what the program runs in.
+  ambient ??= runtime().ambient();
+  return ambient;
+}
+
+setProviderFinder(() => ambient?.get());
 
 /** Calls a function, which then runs on that machine, and so does all that it begins. */
 export function onMachine<T>(machine: SimMachine, program: () => T): T {
-  return machines.run(machine, program);
+  return machines().run(machine, program);
 }
 
 function nowhere(call: string): never {
@@ -29,25 +34,28 @@ function nowhere(call: string): never {
 
 /** Where the test itself runs, which is not to get at devices of the real machine by mistake. */
 const NOWHERE: SimMachine = {
+  deviceList: () => nowhere('ibv_get_device_list'),
   open: () => nowhere('ibv_open_device'),
-  devices: () => nowhere('rdma_get_devices'),
-  lookup: () => nowhere('rdma_getaddrinfo'),
+  fixedDevices: () => nowhere('rdma_get_devices'),
+  addresses: () => [],
+  sourceToward: () => undefined,
+  lookup: (call) => nowhere(call),
   whenUp: (action) => action(),
 };
 
 /** Calls a function that belongs to no machine. */
 export function onNoMachine<T>(program: () => T): T {
-  return machines.run(NOWHERE, program);
+  return machines().run(NOWHERE, program);
 }
 
 /** The machine of whoever asks, when it is on one. */
 export function machineHere(): SimMachine | undefined {
-  return machines.getStore();
+  return machines().get();
 }
 
 /** A function that runs where it was handed over, whoever calls it. */
 export function here<Arguments extends unknown[], Result>(
   action: (...args: Arguments) => Result,
 ): (...args: Arguments) => Result {
-  return AsyncResource.bind(action);
+  return machines().bind(action);
 }

@@ -1,6 +1,6 @@
 import type { Happening, NetworkWatcher, SimulatedFrame, SimulatedPacket } from '../../device/link/index.js';
 import { buildIpUdpHeader, fillUdpChecksum, ipUdpHeaderBytes } from '../../device/wire/index.js';
-import { PcapngFile } from '../../machine/links/index.js';
+import { runtime } from '../runtime/index.js';
 import { VerbsError } from '../verbs/index.js';
 import { packetFields, type PacketFields } from './packet.js';
 
@@ -94,7 +94,7 @@ export class Capture implements NetworkWatcher {
    * @returns where it was written: elsewhere, when another capture is being written to that file
    */
   write(path: string, seenAt: (address: string) => boolean): string {
-    const file = new PcapngFile(path, { warn: () => undefined });
+    const file = runtime().openCapture(path);
     const moments = [...this.#entries.values()].flatMap(({ arrivals, ...sent }) => {
       const { from, to } = sent.packet;
       const about = `${this.nameOf(from)} > ${this.nameOf(to)}`;

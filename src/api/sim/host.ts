@@ -1,4 +1,5 @@
 import type { PortSpace } from '../../device/ibta/index.js';
+import { familyOf } from '../../device/wire/index.js';
 import {
   type CmId,
   connect,
@@ -174,22 +175,36 @@ export class SimHost {
       if (this.#life !== life) throw new VerbsError('ibv_open_device', this.#gone());
       return this.context;
     };
-    const { lookup } = this.#parts;
+    const open = (options: OpenOptions = {}): Context => {
+      const { address = this.address } = options;
+      if (address === this.address) return context();
+      const message = `the host ${this.name} has address ${this.address}, not ${address}`;
+      throw new VerbsError('ibv_open_device', { errno: 'EADDRNOTAVAIL', message, advice: '' });
+    };
     return {
-      open: (options: OpenOptions) => {
-        const { address = this.address } = options;
-        if (address === this.address) return context();
-        const message = `the host ${this.name} has address ${this.address}, not ${address}`;
-        throw new VerbsError('ibv_open_device', { errno: 'EADDRNOTAVAIL', message, advice: '' });
+      deviceList: () => {
+        const { name, guid, nodeType, transportType } = context().device;
+        return [{ name, guid, nodeType, transportType, open }];
       },
-      devices: () => [context()],
-      lookup: (name) => (name === 'localhost' ? [this.address] : lookup(name)),
+      open,
+      fixedDevices: () => [context()],
+      addresses: () => [],
+      sourceToward: () => undefined,
+      lookup: (call, name, family) => this.#lookup(call, name, family),
       whenUp: (action) => {
         if (this.#life !== life) return;
         if (this.#state === 'paused') this.#postponed.push(action);
         else action();
       },
     };
+  }
+
+  #lookup(call: string, name: string, family: 4 | 6 | undefined): Promise<readonly string[]> {
+    const known = name === 'localhost' ? [this.address] : this.#parts.lookup(name);
+    const found = known.filter((address) => family === undefined || familyOf(address) === family);
+    if (found.length > 0) return Promise.resolve(found);
+    const message = `no host of the simulation is called ${name}`;
+    return Promise.reject(new VerbsError(call, { errno: 'ENOENT', message, advice: '' }));
   }
 
   #gone(): Problem {

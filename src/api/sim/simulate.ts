@@ -1,3 +1,4 @@
+import { runtime } from '../runtime/index.js';
 import { invalid, objectProblem, refuse, show, VerbsError } from '../verbs/index.js';
 import { onNoMachine } from './ambient.js';
 import { formatUs } from './capture.js';
@@ -55,7 +56,7 @@ export async function simulate<T>(first: SimulateOptions | Scenario<T>, second?:
 function seedsOf({ seed, seeds = 1 }: SimulateOptions): [number, ...number[]] {
   if (!Number.isInteger(seeds) || seeds < 1)
     throw new VerbsError(CALL, invalid(`seeds is ${show(seeds)}`, 'It is how many seeds to run with'));
-  const asked = process.env['VERBENA_SEED'] ?? '';
+  const asked = runtime().environment('VERBENA_SEED') ?? '';
   // Sim checks what it is. Who asks for one seed means that one; who asks for many is asked for one of them.
   if ((seed === undefined || seeds > 1) && asked !== '') return [Number(asked)];
   const first = seed ?? 1;
@@ -82,7 +83,7 @@ async function runOnce<T>(options: SimOptions, scenario: Scenario<T>): Promise<T
 
 /** @returns where the packets were written; empty when nobody wants them, or those of another run are to stay */
 function record(sim: Sim): string {
-  const path = process.env['VERBENA_PCAP'] ?? '';
+  const path = runtime().environment('VERBENA_PCAP') ?? '';
   return path === '' || kept.has(path) ? '' : sim.writeCapture(path);
 }
 

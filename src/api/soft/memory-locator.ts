@@ -1,13 +1,4 @@
-import { CommandError } from '../../device/nic/index.js';
-import {
-  addressOf,
-  canNailDown,
-  isResizable,
-  isShared,
-  nailDown,
-  nativeHost,
-  viewOf,
-} from '../../machine/system/index.js';
+import { CommandError, isResizable } from '../../device/nic/index.js';
 import type { LocatedMemory } from './adapter/adapter-host.js';
 import type { MemoryRef } from './adapter/command.js';
 
@@ -34,17 +25,16 @@ export class SyntheticAddresses {
   }
 }
 
-const synthetic = new SyntheticAddresses();
+/** What to register in place of memory that cannot be. */
+export const MEMORY_REMEDY = 'take it from alloc(), or use a SharedArrayBuffer';
 
-function publicAddress(bytes: Uint8Array): bigint {
-  return BigInt(nativeHost() === undefined ? synthetic.of(bytes) : addressOf(bytes));
-}
-
-const REMEDY = 'take it from alloc(), or use a SharedArrayBuffer';
-
-function refuseResizable({ buffer }: Uint8Array): void {
+/** @throws CommandError EINVAL for memory that can shrink */
+export function refuseResizable({ buffer }: Uint8Array): void {
   if (isResizable(buffer))
-    throw new CommandError('EINVAL', `memory of a resizable ArrayBuffer could vanish when that shrinks: ${REMEDY}`);
+    throw new CommandError(
+      'EINVAL',
+      `memory of a resizable ArrayBuffer could vanish when that shrinks: ${MEMORY_REMEDY}`,
+    );
 }
 
 /**
@@ -52,62 +42,13 @@ function refuseResizable({ buffer }: Uint8Array): void {
  *
  * @throws CommandError EINVAL for memory that can shrink
  */
-export function locateInThread(bytes: Uint8Array, addresses?: SyntheticAddresses): LocatedMemory {
+export function locateInThread(bytes: Uint8Array, address: bigint): LocatedMemory {
   refuseResizable(bytes);
-  const address = addresses === undefined ? publicAddress(bytes) : BigInt(addresses.of(bytes));
   return { address, memory: { kind: 'view', bytes } };
 }
 
-/** Why a NIC in another thread cannot use ordinary memory, or undefined when it can. */
-function problemAcrossThreads(buffer: ArrayBuffer): string | undefined {
-  if (nativeHost() === undefined) return 'without koffi the NIC, in its thread, reaches only shared memory';
-  if (nailDown(buffer)) return undefined;
-  return canNailDown()
-    ? 'memory of WebAssembly that is not shared moves when it grows, under a NIC in its own thread'
-    : `Node ${process.versions.node} cannot keep ordinary memory from being taken away under a NIC in its own thread ` +
-        "(Node 24 can, and host 'inline' notices it)";
-}
-
-/**
- * Memory for an adapter in another thread: shared memory goes there as it is, any other by its address. Nothing there could
- * tell that it has gone, so only what nobody can take away goes.
- *
- * @throws CommandError EINVAL for memory that can shrink; EOPNOTSUPP for what cannot be kept in place
- */
-export function locateAcrossThreads(bytes: Uint8Array): LocatedMemory {
-  const { buffer, byteOffset, length: lengthBytes } = bytes;
-  if (isShared(buffer))
-    return { address: publicAddress(bytes), memory: { kind: 'shared', buffer, byteOffset, lengthBytes } };
-  refuseResizable(bytes);
-  const problem = problemAcrossThreads(buffer);
-  if (problem !== undefined) throw new CommandError('EOPNOTSUPP', `${problem}: ${REMEDY}`);
-  const address = publicAddress(bytes);
-  return { address, memory: { kind: 'address', address, lengthBytes } };
-}
-
-/** Keeps shared memory alive for as long as what {@link unshared} made of it is, or any view of that. */
-const owners = new WeakMap<ArrayBufferLike, SharedArrayBuffer>();
-
-/**
- * The same memory as an ordinary buffer, where it can be had: V8 copies to and from shared ones word by word, at a third
- * of the speed.
- */
-function unshared(bytes: Uint8Array): Uint8Array {
-  const { buffer } = bytes;
-  if (!isShared(buffer) || nativeHost() === undefined) return bytes;
-  const view = viewOf(addressOf(bytes), bytes.length);
-  owners.set(view.buffer, buffer);
-  return view;
-}
-
-/** The adapter's side: the bytes that a reference stands for. */
-export function resolveMemory(memory: MemoryRef): Uint8Array {
-  switch (memory.kind) {
-    case 'view':
-      return unshared(memory.bytes);
-    case 'shared':
-      return unshared(new Uint8Array(memory.buffer, memory.byteOffset, memory.lengthBytes));
-    case 'address':
-      return viewOf(Number(memory.address), memory.lengthBytes);
-  }
+/** The bytes of what {@link locateInThread} has located. */
+export function resolveInThread(memory: MemoryRef): Uint8Array {
+  if (memory.kind === 'view') return memory.bytes;
+  throw new Error(`memory of this thread is named by ${memory.kind}`);
 }

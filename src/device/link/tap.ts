@@ -33,8 +33,8 @@ export interface PacketRecorder {
 }
 
 export interface TapOptions {
-  /** Nanoseconds since 1970, or of virtual time. Default: the system's clock, which is good to a millisecond. */
-  readonly clockNs?: (() => bigint) | undefined;
+  /** Nanoseconds since 1970, or of virtual time. */
+  readonly clockNs: () => bigint;
   /** Used to find the IP identification of packets received. Default: the one in TypeScript. */
   readonly crc32?: Crc32 | undefined;
 }
@@ -59,7 +59,7 @@ class Reporter {
     maxPacketBytes: number,
     { clockNs, crc32 }: TapOptions,
   ) {
-    this.#clockNs = clockNs ?? (() => BigInt(Date.now()) * 1_000_000n);
+    this.#clockNs = clockNs;
     this.#crc32 = crc32 ?? plainCrc32;
     this.#verifier = new IcrcVerifier(this.#crc32);
     this.#packet = new Uint8Array(LARGEST_HEADERS + maxPacketBytes);
@@ -200,7 +200,7 @@ export class TappedLink extends LinkAround {
   constructor(
     inner: Link,
     private readonly recorder: PacketRecorder,
-    options: TapOptions = {},
+    options: TapOptions,
   ) {
     super(inner);
     const reporter = new Reporter(recorder, inner.maxPacketBytes, options);
@@ -247,6 +247,6 @@ export class TappedLink extends LinkAround {
 }
 
 /** Records all that goes through a link. The link returned takes the place of the one given. */
-export function tap(link: Link, recorder: PacketRecorder, options?: TapOptions): TappedLink {
+export function tap(link: Link, recorder: PacketRecorder, options: TapOptions): TappedLink {
   return new TappedLink(link, recorder, options);
 }

@@ -1,6 +1,7 @@
 /** The software RNIC: sans-IO, deterministic, nothing of Node in it. */
 export { CommandError } from './control/command-error.js';
 export * from './rings/layout.js';
+export { isResizable } from './memory/resizable.js';
 export type { AllocMw, MrAttributes, MrKeys, MwKeys, ReregMr } from './memory/memory-table.js';
 export type { CreateCq, CreateQp, CreateSrq, ModifySrq } from './control/control-verbs.js';
 export type { GeneralServices, ManagementDatagram } from './datagram/general-services.js';

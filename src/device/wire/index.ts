@@ -5,6 +5,7 @@ export * from './ecn.js';
 export * from './headers.js';
 export * from './opcode.js';
 export * from './path.js';
+export { type Family, familyOf, isAddressText, isAny, isGroup, isLoopback, plainAddress } from './ip-address.js';
 export { crc32, type Crc32 } from './crc32.js';
 export * from './icrc.js';
 export * from './icrc-verifier.js';

@@ -1,4 +1,4 @@
-import { namedCounters } from '../../api/soft/index.js';
+import { type AdapterChores, namedCounters } from '../../api/soft/index.js';
 import type { ConnectionManager } from '../../device/cm/index.js';
 import type { Link } from '../../device/link/index.js';
 import type { Nic, ShownQp } from '../../device/nic/index.js';
@@ -15,12 +15,9 @@ const MAX_PUBLISHED_QPS = 100;
  * What an adapter does now and then beside its work: it looks whether its address is still there, and lets other
  * processes see its counters.
  */
-export class Chores {
-  /** When the next is due, as long as the adapter has its turns: the one comparison that all this costs a turn. */
+export class Chores implements AdapterChores {
   dueUs = 0;
-  /** Whether the administrator has the port up. */
   wanted = true;
-  /** Called after each {@link run}, which may have changed {@link nextUs}. */
   onRun: (() => void) | undefined;
 
   #watchUs = 0;
@@ -37,7 +34,6 @@ export class Chores {
     private readonly file: StatisticsFile | undefined,
   ) {}
 
-  /** Does what is due. */
   run(nowUs: number): void {
     if (nowUs >= this.#watchUs) {
       this.#watch();
@@ -52,17 +48,14 @@ export class Chores {
     this.onRun?.();
   }
 
-  /** When something is to be done though the adapter sleeps. */
   nextUs(): number {
     return this.#busy || this.#unpublished ? this.dueUs : this.#watchUs;
   }
 
-  /** Whether the link had its address when it was last asked. */
   get hasAddress(): boolean {
     return this.#hasAddress;
   }
 
-  /** The device has failed; its address does not matter any more. */
   stopWatching(): void {
     this.#watchUs = Infinity;
   }

@@ -1,6 +1,6 @@
+import { lookup } from 'node:dns/promises';
 import {
   type AdapterHost,
-  currentMachine,
   DEVICE_NAME,
   NODE_TYPE,
   nodeGuid,
@@ -9,6 +9,7 @@ import {
 } from '../../api/soft/index.js';
 import {
   type Context,
+  currentProvider,
   type Device,
   fieldsProblem,
   type HostKind,
@@ -16,13 +17,15 @@ import {
   type LinkKind,
   openFields,
   type OpenOptions,
+  type Problem,
+  type Provider,
   refuse,
   VerbsError,
 } from '../../api/verbs/index.js';
 import { type Gid, gidFromIp } from '../../device/ibta/index.js';
 import { LinkError, NETEM_EXAMPLE, type NetemSettings, parseNetem } from '../../device/link/index.js';
 import { CommandError } from '../../device/nic/index.js';
-import { randomU32 } from '../system/index.js';
+import { ownAddresses, randomU32, sourceToward } from '../system/index.js';
 import { InlineHost } from './inline-host.js';
 import type { AdapterSpec } from './native-adapter.js';
 import { ThreadHost } from './threads/thread-host.js';
@@ -153,23 +156,33 @@ class SoftDevice implements Device {
 
   open(options: OpenOptions = {}): Context {
     refuse(CALL, fieldsProblem('options', options, openFields));
-    const machine = currentMachine();
-    if (machine !== undefined) return machine.open(options);
+    const provider = currentProvider();
+    if (provider !== thisMachine) return provider.open(options);
     const kind = hostKind(options.host ?? setting('VERBENA_HOST') ?? 'thread');
     return new SoftContext(this, startHost(kind, options));
   }
 }
 
-/** The devices of this machine (`ibv_get_device_list`): always one, `verbena0`, since a software NIC needs nothing. */
-export function getDeviceList(): readonly Device[] {
-  return [new SoftDevice()];
+/** Addresses of a host by its name, by `node:dns`, which asks the system as `getaddrinfo` does. */
+async function lookupName(call: string, name: string, family: 4 | 6 | undefined): Promise<readonly string[]> {
+  try {
+    const found = await lookup(name, { all: true, family: family ?? 0 });
+    return found.map(({ address }) => address);
+  } catch (error) {
+    const silent = error instanceof Error && 'code' in error && error.code === 'EAI_AGAIN';
+    const problem: Problem = silent
+      ? { errno: 'EAGAIN', message: `nobody answers who may know the name ${name}`, advice: 'Try again' }
+      : { errno: 'ENOENT', message: `nobody knows the name ${name}`, advice: '' };
+    throw new VerbsError(call, problem, { cause: error });
+  }
 }
 
-/**
- * Opens `verbena0`: the shortest way to a context.
- *
- * @throws VerbsError as `Device.open`
- */
-export function openDevice(options: OpenOptions = {}): Context {
-  return new SoftDevice().open(options);
-}
+/** Software NICs on the addresses of this machine. */
+export const thisMachine: Provider = {
+  deviceList: () => [new SoftDevice()],
+  open: (options) => new SoftDevice().open(options),
+  fixedDevices: () => undefined,
+  addresses: ownAddresses,
+  sourceToward,
+  lookup: lookupName,
+};

@@ -1,11 +1,11 @@
 import {
   type Adapter,
+  type AdapterChores,
   type AdapterHost,
   type Argument,
   createAsyncEventRing,
   createCmEventRing,
   type LocatedMemory,
-  locateInThread,
   type Value,
   type Verb,
 } from '../../api/soft/index.js';
@@ -13,11 +13,11 @@ import { EventType, type Gid } from '../../device/ibta/index.js';
 import type { PolledLink } from '../../device/link/index.js';
 import { CommandError, CompChannelRing, doorbellPageShape } from '../../device/nic/index.js';
 import { nowUs, PollSet, wallClockNs, yieldProcessor } from '../system/index.js';
-import type { Chores } from './chores.js';
 import { deviceClockNs } from './device-clock.js';
 import { closeAtExit } from './exit-hook.js';
 import { LinkWatch } from './link-watch.js';
 import { type AdapterSpec, openNativeAdapter } from './native-adapter.js';
+import { locateHere } from './program-memory.js';
 import { requireRoom } from './spare-room.js';
 
 /** Posts, or polls that found something, after which the adapter has a whole turn nevertheless. */
@@ -133,7 +133,7 @@ export class InlineHost implements AdapterHost {
   }
 
   locate(bytes: Uint8Array): LocatedMemory {
-    return locateInThread(bytes);
+    return locateHere(bytes);
   }
 
   release(): void {
@@ -245,14 +245,14 @@ export class InlineHost implements AdapterHost {
   }
 
   /** Chores also want doing when the program leaves its NIC alone, but are no reason for a process to live on. */
-  #scheduleChores(chores: Chores): void {
+  #scheduleChores(chores: AdapterChores): void {
     clearTimeout(this.#choreTimer);
     if (!this.#open) return;
     const delayMs = Math.max(1, (chores.nextUs() - nowUs()) / 1000);
     this.#choreTimer = setTimeout(() => this.#doChores(chores), Math.min(delayMs, MAX_ALARM_MS)).unref();
   }
 
-  #doChores(chores: Chores): void {
+  #doChores(chores: AdapterChores): void {
     if (this.#isUsable()) chores.run(nowUs());
   }
 

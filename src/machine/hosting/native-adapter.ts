@@ -1,4 +1,4 @@
-import { Adapter, type AdapterFacts, DEVICE_NAME, resolveMemory } from '../../api/soft/index.js';
+import { Adapter, type AdapterFacts, DEVICE_NAME } from '../../api/soft/index.js';
 import { Errno } from '../../device/ibta/index.js';
 import {
   codeOf,
@@ -16,7 +16,9 @@ import { crc32 } from '../../device/wire/index.js';
 import { DgramLink, type LinkKind, openNativeLink, PcapngFile } from '../links/index.js';
 import { StatisticsFile } from '../statistics/index.js';
 import { createCrc32, nativeHostProblem, nowUs, randomU32, wallClockNs } from '../system/index.js';
+import { Chores } from './chores.js';
 import { clockOriginNs } from './device-clock.js';
+import { resolveMemory } from './program-memory.js';
 
 /** What is asked of a new adapter; plain data, so that it can be asked of another thread. */
 export interface AdapterSpec {
@@ -66,8 +68,9 @@ function adapterOn(
   // Below the capture, which thus has what the NIC sent, and what arrived in the end.
   const disturbed = withNetem(link, spec.netem);
   const tapped = withCapture(disturbed, spec.capture, warn);
+  const outer = tapped ?? disturbed;
   const adapter = new Adapter({
-    link: tapped ?? disturbed,
+    link: outer,
     crc32: createCrc32(crc32),
     random: randomU32,
     limits: spec.minAckTimeout === undefined ? {} : { minAckTimeout: spec.minAckTimeout },
@@ -75,7 +78,7 @@ function adapterOn(
     asyncEvents: pages.asyncEvents,
     cmEvents: pages.cmEvents,
     resolve: resolveMemory,
-    published: { file: StatisticsFile.open(address, DEVICE_NAME) },
+    chores: (nic, cm) => new Chores(nic, cm, outer, StatisticsFile.open(address, DEVICE_NAME)),
     onEvent,
   });
   // So that others see the NIC from the beginning.

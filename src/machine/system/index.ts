@@ -2,7 +2,7 @@
 export { nowUs, wallClockNs } from './clock.js';
 export { createCrc32, type Crc32Function } from './crc32.js';
 export { EventFd } from './event-fd.js';
-export { canNailDown, isResizable, isShared, nailDown } from './lasting-memory.js';
+export { canNailDown, isShared, nailDown } from './lasting-memory.js';
 export { addressOf, type Memory, NativeBlock, viewOf } from './memory.js';
 export { type InterfaceFacts, interfaceFacts } from './interface.js';
 export { type InterfaceAddress, interfaceAddresses } from './interface-addresses.js';
@@ -22,6 +22,7 @@ export {
   UdpSocket,
   writeSockaddr,
 } from './socket.js';
+export { type OwnAddress, ownAddresses, sourceToward } from './routes.js';
 export { requireDescriptors } from './spare-descriptors.js';
 export { errnoName, SystemCallError } from './system-error.js';
 export { yieldProcessor } from './yield.js';

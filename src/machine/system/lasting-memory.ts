@@ -1,6 +1,7 @@
 /** What of a program's memory stays where it is, whatever the program does. */
 import { types } from 'node:util';
 import threads, { markAsUntransferable } from 'node:worker_threads';
+import { isResizable } from '../../device/nic/index.js';
 
 /** Later than our oldest Node. */
 const isMarked = Reflect.get(threads, 'isMarkedAsUntransferable') as ((object: object) => boolean) | undefined;
@@ -8,12 +9,6 @@ const isMarked = Reflect.get(threads, 'isMarkedAsUntransferable') as ((object: o
 /** Whether memory is shared: nobody can detach or shrink it, and each thread that has it keeps it alive. Of any realm. */
 export function isShared(buffer: ArrayBufferLike): buffer is SharedArrayBuffer {
   return types.isSharedArrayBuffer(buffer);
-}
-
-/** Whether a buffer may grow, shrink and vanish under the views of it. Of any realm. */
-export function isResizable(buffer: ArrayBufferLike): boolean {
-  // Asked of the language: a property of the buffer's own could say anything.
-  return !isShared(buffer) && Reflect.get(ArrayBuffer.prototype, 'resizable', buffer) === true;
 }
 
 /**

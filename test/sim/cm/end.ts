@@ -1,4 +1,4 @@
-import type { CmDeviceEvent, CmQp } from '../../../src/api/soft/index.js';
+import { type CmEvent as CmDeviceEvent, type CmQp } from '../../../src/device/cm/index.js';
 import { CmEventType, PrivateDataBytes, RejectReason } from '../../../src/device/ibta/index.js';
 import { type Qp, QpState, QpType, WrOpcode } from '../../../src/index.js';
 import { refusalOf } from '../../support/refusal.js';

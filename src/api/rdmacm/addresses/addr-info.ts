@@ -1,17 +1,8 @@
-import { lookup } from 'node:dns/promises';
 import { isOneOf, PortSpace, QpType } from '../../../device/ibta/index.js';
-import { currentMachine } from '../../soft/index.js';
-import { type FieldsOf, fieldsProblem, invalid, type Problem, refuse, show, VerbsError } from '../../verbs/index.js';
+import { familyOf, isAddressText, plainAddress } from '../../../device/wire/index.js';
+import { currentProvider, type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../verbs/index.js';
 import { isDatagram } from '../identifiers/identity.js';
-import {
-  completeAddress,
-  type Family,
-  familyOf,
-  type FullAddress,
-  isAddressText,
-  plainAddress,
-  type SocketAddress,
-} from './address.js';
+import { completeAddress, type FullAddress, type SocketAddress } from './address.js';
 
 const CALL = 'rdma_getaddrinfo';
 const MAX_PORT = 65535;
@@ -143,8 +134,7 @@ export function numericAddrInfo(
 }
 
 /**
- * Finds the addresses of a host and service (`rdma_getaddrinfo`), by `node:dns`, which asks the system as `getaddrinfo`
- * does.
+ * Finds the addresses of a host and service (`rdma_getaddrinfo`), as the system does.
  *
  * @param node a name or address; default any with `passive`, else loopback
  * @param service a port
@@ -171,26 +161,6 @@ export async function getAddrInfo(
   const known = numericAddrInfo(node, service, hints);
   if (known !== undefined || node === undefined) return known ?? [];
   const port = portOf(service);
-  const found = await addressesOf(node, hints.family);
+  const found = await currentProvider().lookup(CALL, node, hints.family);
   return found.map((address) => infoOf(address, port, hints));
-}
-
-async function addressesOf(name: string, family: Family | undefined): Promise<string[]> {
-  const machine = currentMachine();
-  if (machine !== undefined) {
-    const known = machine.lookup(name).filter((address) => family === undefined || familyOf(address) === family);
-    if (known.length > 0) return known;
-    const message = `no host of the simulation is called ${name}`;
-    throw new VerbsError(CALL, { errno: 'ENOENT', message, advice: '' });
-  }
-  try {
-    const found = await lookup(name, { all: true, family: family ?? 0 });
-    return found.map(({ address }) => address);
-  } catch (error) {
-    const silent = error instanceof Error && 'code' in error && error.code === 'EAI_AGAIN';
-    const problem: Problem = silent
-      ? { errno: 'EAGAIN', message: `nobody answers who may know the name ${name}`, advice: 'Try again' }
-      : { errno: 'ENOENT', message: `nobody knows the name ${name}`, advice: '' };
-    throw new VerbsError(CALL, problem, { cause: error });
-  }
 }

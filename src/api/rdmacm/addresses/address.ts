@@ -1,5 +1,5 @@
-import { isIPv4, isIPv6 } from 'node:net';
-import { type Gid, gidFromIp, ipFromGid } from '../../../device/ibta/index.js';
+import { type Gid, gidFromIp } from '../../../device/ibta/index.js';
+import { isAddressText, isAny, plainAddress } from '../../../device/wire/index.js';
 import {
   type FieldsOf,
   fieldsProblem,
@@ -22,42 +22,8 @@ export interface SocketAddress {
 /** An address with all that it has. */
 export type FullAddress = Required<SocketAddress>;
 
-/** Version of the Internet Protocol. */
-export type Family = 4 | 6;
-
 const FIELDS: FieldsOf<SocketAddress> = { host: true, port: true };
 const MAX_PORT = 65535;
-const FIRST_GROUP_BYTE_V4 = 224;
-const LAST_GROUP_BYTE_V4 = 239;
-
-/** An IP address as it is written everywhere here: RFC 5952, an IPv4 one in IPv6 clothes as what it is. */
-export function plainAddress(host: string): string {
-  return ipFromGid(gidFromIp(host.replace(/%.*$/, '')));
-}
-
-/** Whether a host is written as an address, so that nobody has to be asked for it. */
-export function isAddressText(host: string): boolean {
-  return isIPv4(host) || isIPv6(host);
-}
-
-export function familyOf(host: string): Family {
-  return host.includes(':') ? 6 : 4;
-}
-
-export function isAny(host: string): boolean {
-  return host === '0.0.0.0' || host === '::';
-}
-
-export function isLoopback(host: string): boolean {
-  return host.startsWith('127.') || host === '::1';
-}
-
-/** Whether it is the address of a multicast group (PROTOCOL.md 3.5). */
-export function isGroup(host: string): boolean {
-  if (familyOf(host) === 6) return host.startsWith('ff');
-  const first = Number(host.slice(0, host.indexOf('.')));
-  return first >= FIRST_GROUP_BYTE_V4 && first <= LAST_GROUP_BYTE_V4;
-}
 
 /** The GID of an address: the address itself, an IPv4 one as `::ffff:a.b.c.d`. */
 export function gidOf(host: string): Gid {

@@ -1,8 +1,9 @@
 import { CmEventType, type Gid, gidFromIp, type Mtu, PortState } from '../../../device/ibta/index.js';
+import { familyOf, isAny, plainAddress } from '../../../device/wire/index.js';
 import { type Context, type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../verbs/index.js';
 import type { Identity } from '../identifiers/identity.js';
 import { IdState } from '../identifiers/states.js';
-import { completeAddress, completePeer, familyOf, isAny, plainAddress, type SocketAddress } from './address.js';
+import { completeAddress, completePeer, type SocketAddress } from './address.js';
 import { defaultDevice, type DeviceChoice, deviceToward, deviceWithAddress, type Wildcard } from './devices.js';
 
 /** What is known of the way to the peer (`struct rdma_route`). */

@@ -1,20 +1,20 @@
-import { openDevice } from '../../../machine/hosting/index.js';
-import { currentMachine } from '../../soft/index.js';
+import { type Family, familyOf, isGroup, isLoopback, plainAddress } from '../../../device/wire/index.js';
+import { runtime } from '../../runtime/index.js';
 import {
   type Context,
+  currentProvider,
   type FieldsOf,
   fieldsProblem,
   invalid,
   isList,
   listProblem,
+  openDevice,
   openingFields,
   type OpenOptions,
   refuse,
   VerbsError,
 } from '../../verbs/index.js';
 import { dispatcherOf } from '../events/dispatcher.js';
-import { type Family, familyOf, isGroup, isLoopback, plainAddress } from './address.js';
-import { ownAddresses, sourceToward } from './routes.js';
 
 /** Which devices somebody may use. */
 export interface DeviceChoice {
@@ -53,7 +53,7 @@ function devicesUp(): readonly Context[] {
 /** The address that VERBENA_ADDR says; undefined when it says nothing, or nothing that is one. */
 function addressAskedFor(): string | undefined {
   try {
-    return plainAddress(process.env['VERBENA_ADDR'] ?? '');
+    return plainAddress(runtime().environment('VERBENA_ADDR') ?? '');
   } catch {
     // Opening a device will say what is wrong with it.
     return undefined;
@@ -61,7 +61,7 @@ function addressAskedFor(): string | undefined {
 }
 
 function isAddressAskedFor(): boolean {
-  return (process.env['VERBENA_ADDR'] ?? '') !== '';
+  return (runtime().environment('VERBENA_ADDR') ?? '') !== '';
 }
 
 function open(address: string | undefined, how: OpenOptions = {}): Context {
@@ -91,7 +91,9 @@ function isTaken(error: unknown): boolean {
 /** Opens a device at the first address that is free: `first`, then any other of this machine. */
 function openFree(first: string, how?: OpenOptions): Context {
   const family = familyOf(first);
-  const others = ownAddresses().map(({ address }) => address);
+  const others = currentProvider()
+    .addresses()
+    .map(({ address }) => address);
   const fitting = others.filter((address) => familyOf(address) === family && !address.startsWith('fe80:'));
   // On IPv4 loopback there are millions of addresses, and the device itself finds one that is free.
   const candidates = family === 4 && isLoopback(first) ? [] : [...new Set([first, ...fitting])];
@@ -112,8 +114,8 @@ function openFree(first: string, how?: OpenOptions): Context {
 
 /** What a program on a simulated host may use is what that host has, unless the program says otherwise. */
 function onMachine(choice: DeviceChoice): DeviceChoice {
-  const machine = choice.contexts === undefined ? currentMachine() : undefined;
-  return machine === undefined ? choice : { contexts: machine.devices() };
+  const contexts = choice.contexts === undefined ? currentProvider().fixedDevices() : undefined;
+  return contexts === undefined ? choice : { contexts };
 }
 
 /** What no address in particular stands for: none at all; `0.0.0.0`; `::`, which is IPv4's as well, and with AFONLY is not. */
@@ -155,7 +157,12 @@ function canReach({ address, host }: Context, destination: string): boolean {
 }
 
 function isHere(address: string): boolean {
-  return isLoopback(address) || ownAddresses().some((own) => own.address === address);
+  return (
+    isLoopback(address) ||
+    currentProvider()
+      .addresses()
+      .some((own) => own.address === address)
+  );
 }
 
 function noDevice(call: string, message: string, advice: string): VerbsError {
@@ -222,7 +229,7 @@ export function deviceToward(call: string, choice: DeviceChoice, destination: st
     const there = devicesUp().find((context) => canReach(context, destination));
     return there ?? openFree(destination, how);
   }
-  const source = sourceToward(destination);
+  const source = currentProvider().sourceToward(destination);
   if (source === undefined)
     throw new VerbsError(call, { errno: 'EHOSTUNREACH', message: `no route leads to ${destination}`, advice: '' });
   // A peer on this machine has the address that packets to it leave from; ours is then another one.
@@ -250,8 +257,8 @@ export function checkedDevices(call: string, { contexts, open: how }: DeviceChoi
  * @throws VerbsError as `openDevice`
  */
 export function getDevices(): readonly Context[] {
-  const machine = currentMachine();
-  if (machine !== undefined) return machine.devices();
+  const fixed = currentProvider().fixedDevices();
+  if (fixed !== undefined) return fixed;
   if (devicesUp().length === 0) ownDefault(familiesOf.any);
   return [...opened];
 }

@@ -1,4 +1,4 @@
-import { Waiters } from '../../soft/index.js';
+import { Waiters } from '../../runtime/index.js';
 import { type CompChannel, type Context, type Cq, VerbsError, type WorkCompletion } from '../../verbs/index.js';
 import { dispatcherOf } from '../events/dispatcher.js';
 import { CompletionEvents, type CompletionOwner, sharedCompletionEvents } from './completion-events.js';

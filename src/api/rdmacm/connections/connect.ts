@@ -1,4 +1,5 @@
 import { CmEventType, type ErrnoName, PortSpace, RejectReason } from '../../../device/ibta/index.js';
+import { familyOf, isAddressText } from '../../../device/wire/index.js';
 import {
   type Context,
   fieldsProblem,
@@ -10,7 +11,7 @@ import {
   VerbsError,
 } from '../../verbs/index.js';
 import { getAddrInfo } from '../addresses/addr-info.js';
-import { familyOf, type FullAddress, isAddressText } from '../addresses/address.js';
+import { type FullAddress } from '../addresses/address.js';
 import type { DeviceChoice } from '../addresses/devices.js';
 import { createEventChannel, type EventChannel } from '../events/event-channel.js';
 import { expectEvent, Patience, unlessAborted } from '../events/waiting.js';

@@ -1,5 +1,5 @@
 import { EventType, isOneOf, PrivateDataBytes, QpState, QpType, RDMA_UDP_QKEY } from '../../../device/ibta/index.js';
-import type { CmQp } from '../../soft/index.js';
+import type { CmQp } from '../../../device/cm/index.js';
 import { invalid, type QpModifyAttr, refuse, show, VerbsError } from '../../verbs/index.js';
 import { gidOf } from '../addresses/address.js';
 import { bindAddr } from '../addresses/addressing.js';

@@ -1,5 +1,5 @@
 import { isOneOf, PrivateDataBytes, QpType } from '../../../device/ibta/index.js';
-import type { CmConnParam, CmParameters } from '../../soft/index.js';
+import type { CmConnParam, CmParameters } from '../../../device/cm/index.js';
 import { bytesProblem, type Context, fieldsProblem, invalid, type Problem, refuse, show } from '../../verbs/index.js';
 import { CONN_PARAM_FIELDS } from '../identifiers/option-fields.js';
 import { type ConnParam, RDMA_MAX_INIT_DEPTH, RDMA_MAX_RESP_RES } from '../identifiers/parameters.js';

@@ -1,5 +1,5 @@
 import { CmEventType } from '../../../device/ibta/index.js';
-import { startTimer } from '../../soft/index.js';
+import { after } from '../events/timer.js';
 import { type Cq, invalid, type Pd, type Qp, type Srq, VerbsError, type WorkCompletion } from '../../verbs/index.js';
 import type { FullAddress } from '../addresses/address.js';
 import type { EventChannel } from '../events/event-channel.js';
@@ -148,7 +148,7 @@ export class Connection extends Messages implements AsyncDisposable, Disposable 
   async #farewell(): Promise<void> {
     let stopTimer: (() => void) | undefined;
     const patience = new Promise<void>((resolve) => {
-      stopTimer = startTimer(this.#qp.context, FAREWELL_MS, resolve);
+      stopTimer = after(this.#qp.context, FAREWELL_MS, resolve);
     });
     await Promise.race([this.closed, patience]);
     stopTimer?.();

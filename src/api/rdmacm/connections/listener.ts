@@ -1,4 +1,5 @@
 import { CmEventType, PortSpace } from '../../../device/ibta/index.js';
+import type { Life } from '../../runtime/index.js';
 import { type Context, fieldsProblem, type OpenOptions, refuse, VerbsError } from '../../verbs/index.js';
 import type { FullAddress } from '../addresses/address.js';
 import { createEventChannel, type EventChannel, queueOf } from '../events/event-channel.js';
@@ -71,7 +72,7 @@ export class Listener implements AsyncIterable<ConnectionRequest>, AsyncDisposab
   readonly address: FullAddress;
   readonly #channel: EventChannel;
   readonly #stopListening: () => void;
-  readonly #life: NodeJS.Timeout | undefined;
+  readonly #life: Life | undefined;
   #closed = false;
 
   /** `listen` makes listeners for programs. */
@@ -146,7 +147,7 @@ export class Listener implements AsyncIterable<ConnectionRequest>, AsyncDisposab
     if (this.#closed) return;
     this.#closed = true;
     this.#stopListening();
-    clearInterval(this.#life);
+    this.#life?.end();
     this.id[Symbol.dispose]();
     this.#channel[Symbol.dispose]();
   }

@@ -1,4 +1,5 @@
 import type { ErrnoName } from '../../../device/ibta/index.js';
+import { runtime } from '../../runtime/index.js';
 import { invalid, objectProblem, refuse, show, VerbsError } from '../../verbs/index.js';
 import type { ConnectionRequest } from './connection-request.js';
 
@@ -74,5 +75,5 @@ async function handle(
 function warn(error: unknown, { connection }: ConnectionRequest): void {
   if (connection === undefined && error instanceof VerbsError && CLIENTS_DOING.includes(error.errno)) return;
   if (error instanceof DOMException && IMPATIENCE.includes(error.name)) return;
-  process.emitWarning(error instanceof Error ? error : new Error(String(error)));
+  runtime().warn(error instanceof Error ? error : new Error(String(error)));
 }

@@ -1,5 +1,5 @@
-import { type CmDevice, type CmDeviceEvent, cmDeviceOf } from '../../soft/index.js';
-import { type Context, VerbsError } from '../../verbs/index.js';
+import type { CmEvent as CmDeviceEvent } from '../../../device/cm/index.js';
+import { type CmDevice, cmDeviceOf, type Context, VerbsError } from '../../verbs/index.js';
 
 /** Whom events of a device are about. */
 export interface EventTarget {

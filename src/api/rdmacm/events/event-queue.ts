@@ -1,4 +1,4 @@
-import { Waiters } from '../../soft/index.js';
+import { Waiters } from '../../runtime/index.js';
 import { invalid, show, VerbsError } from '../../verbs/index.js';
 import type { Dispatcher } from './dispatcher.js';
 import type { Report, Reporter } from './report.js';

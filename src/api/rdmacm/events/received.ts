@@ -1,5 +1,5 @@
 import type { AhAttr, Gid } from '../../../device/ibta/index.js';
-import type { CmDeviceEvent } from '../../soft/index.js';
+import type { CmEvent as CmDeviceEvent } from '../../../device/cm/index.js';
 import type { ConnParamReceived, UdParamReceived } from '../identifiers/parameters.js';
 
 /** Hops of a packet where nobody says otherwise (PROTOCOL.md 4.6). */

@@ -1,7 +1,7 @@
 import type { CmEventType } from '../../../device/ibta/index.js';
-import { startTimer } from '../../soft/index.js';
 import { type Context, invalid, type Problem, show, VerbsError } from '../../verbs/index.js';
 import { type EventChannel, queueOf } from './event-channel.js';
+import { after } from './timer.js';
 import { unexpectedEvent } from './event-error.js';
 import type { CmEvent } from './event.js';
 
@@ -44,7 +44,7 @@ export class Patience implements Disposable {
       message: `no answer from ${host}, port ${port}, within ${timeoutMs} ms`,
       advice: 'Is a device up at that address, and does its program answer requests?',
     };
-    this.#stopTimer = startTimer(context, timeoutMs, () => this.#controller.abort(new VerbsError(call, problem)));
+    this.#stopTimer = after(context, timeoutMs, () => this.#controller.abort(new VerbsError(call, problem)));
   }
 
   get signal(): AbortSignal {

@@ -1,6 +1,7 @@
 import { CmEventType, type Gid, gidsEqual, isOneOf, QpType, RDMA_UDP_QKEY } from '../../../device/ibta/index.js';
+import { familyOf, isGroup } from '../../../device/wire/index.js';
 import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../verbs/index.js';
-import { completePeer, familyOf, gidOf, isGroup, type SocketAddress } from '../addresses/address.js';
+import { completePeer, gidOf, type SocketAddress } from '../addresses/address.js';
 import { addressOf } from '../events/received.js';
 import type { Identity } from './identity.js';
 import type { QueuePairs } from './queue-pairs.js';

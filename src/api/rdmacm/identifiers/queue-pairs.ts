@@ -1,5 +1,5 @@
 import { QpState, QpType, SrqType } from '../../../device/ibta/index.js';
-import type { CmQp } from '../../soft/index.js';
+import type { CmQp } from '../../../device/cm/index.js';
 import {
   type Context,
   type Cq,

@@ -11,8 +11,7 @@ import {
   Ring,
   type SendFrame,
 } from '../../../device/nic/index.js';
-import { Chores } from '../../../machine/hosting/index.js';
-import type { StatisticsFile } from '../../../machine/statistics/index.js';
+import type { AdapterChores } from './chores.js';
 import { NicCmHost } from './cm-host.js';
 import { asCommand, commandHandlers, type CommandTarget, type Handlers } from './command-handlers.js';
 import type { AdapterCommand, AdapterReply, Argument, MemoryRef, Value, Verb } from './command.js';
@@ -58,8 +57,8 @@ export interface AdapterParts {
   readonly cmEvents: SharedArrayBuffer;
   /** Finds the memory of a registration. @throws CommandError when it cannot be had here */
   readonly resolve: (memory: MemoryRef) => Uint8Array;
-  /** Where counters are published; without it they are not, and nobody looks whether the link's address is still there. */
-  readonly published?: { readonly file: StatisticsFile | undefined };
+  /** What is to be done now and then, if anything. */
+  readonly chores?: (nic: Nic, cm: ConnectionManager) => AdapterChores;
   /** An event was put into the ring with these words; called from inside the NIC, so it may only note that. */
   readonly onEvent: (ring: Int32Array) => void;
 }
@@ -69,7 +68,7 @@ export class Adapter implements NicEvents, CommandTarget {
   readonly link: Link;
   readonly nic: Nic;
   readonly cm: ConnectionManager;
-  readonly chores: Chores | undefined;
+  readonly chores: AdapterChores | undefined;
 
   readonly #doorbells: Int32Array;
   readonly #asyncEvents: AsyncEventWriter;
@@ -111,9 +110,7 @@ export class Adapter implements NicEvents, CommandTarget {
     this.cm = new ConnectionManager(cmHost);
     cmHost.receive((datagram) => this.cm.receive(datagram));
     this.#handlers = commandHandlers(this);
-    if (parts.published !== undefined) {
-      this.chores = new Chores(this.nic, this.cm, link, parts.published.file);
-    }
+    this.chores = parts.chores?.(this.nic, this.cm);
   }
 
   /** One turn: the time in, packets in, doorbells in, packets out. True when any of these was there. */

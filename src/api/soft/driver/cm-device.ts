@@ -1,42 +1,17 @@
-import type { CmCommandTable, CmEvent } from '../../../device/cm/index.js';
+import type { CmEvent } from '../../../device/cm/index.js';
 import type { Gid } from '../../../device/ibta/index.js';
 import { Ring } from '../../../device/nic/index.js';
-import { type Context, invalid, VerbsError } from '../../verbs/index.js';
+import { type CmArgument, type CmDevice, type CmValue, type CmVerb, VerbsError } from '../../verbs/index.js';
 import { EventReader } from './completions/event-reader.js';
-import { SoftContext } from './context.js';
+import type { SoftContext } from './context.js';
 import { refusalOf } from './refusal.js';
-
-export type CmVerb = keyof CmCommandTable;
-export type CmArgument<V extends CmVerb> = CmCommandTable[V][0];
-export type CmValue<V extends CmVerb> = CmCommandTable[V][1];
-
-/** The connection manager of an open device, as rdma_cm sees it. */
-export interface CmDevice {
-  readonly gid: Gid;
-  /** Has the connection manager execute a command. @throws VerbsError bearing that C name when it is refused */
-  execute<V extends CmVerb>(call: string, verb: V, argument: CmArgument<V>): CmValue<V>;
-  /** What has happened since this was last asked. @throws VerbsError EINVAL when the device was closed */
-  takeEvents(): readonly CmEvent[];
-  /**
-   * Blocks the thread until there may be events, or for about so long.
-   *
-   * @throws VerbsError EIO when the device has died, ETIMEDOUT when nothing is left to happen in a simulation
-   */
-  wait(timeoutUs: number): void;
-  /**
-   * Calls `listener` from the event loop when there may be events, or the device was closed. Keeps the process alive until
-   * the function returned is called.
-   */
-  listen(listener: () => void): () => void;
-  /** µs on the clock that timeouts are counted by. */
-  nowUs(): number;
-}
 
 /** Events that one command takes: what comes in a burst crosses at once. */
 const EVENTS_PER_COMMAND = 256;
 const GET_EVENT = 'rdma_get_cm_event';
 
-class SoftCmDevice implements CmDevice {
+/** The connection manager of an adapter. */
+export class SoftCmDevice implements CmDevice {
   readonly #reader: EventReader;
   #listeners = 0;
 
@@ -106,24 +81,4 @@ class SoftCmDevice implements CmDevice {
   nowUs(): number {
     return this.context.adapter.nowUs();
   }
-}
-
-const devices = new WeakMap<SoftContext, CmDevice>();
-
-/**
- * The connection manager of a device.
- *
- * @throws VerbsError EINVAL when the device was closed, or is none of this provider's
- */
-export function cmDeviceOf(context: Context, call: string): CmDevice {
-  if (!(context instanceof SoftContext)) {
-    const advice = 'openDevice and SimulatedCluster.open give them';
-    throw new VerbsError(call, invalid('that is no device of this package', advice));
-  }
-  context.requireAlive(call);
-  const known = devices.get(context);
-  if (known !== undefined) return known;
-  const device = new SoftCmDevice(context);
-  devices.set(context, device);
-  return device;
 }

@@ -11,8 +11,9 @@ import { DEFAULT_LIMITS, type NicLimits } from '../../../device/nic/index.js';
 import {
   ahAttrFromWc,
   type AsyncEvent,
+  type CmDevice,
+  cmDevice,
   type CompChannel,
-  type Context,
   type Cq,
   type CqInitAttr,
   type Device,
@@ -22,9 +23,11 @@ import {
   type ParentDomain,
   type ParentDomainInitAttr,
   type Pd,
+  type ProvidedContext,
   refuse,
   Resource,
   type RtValues,
+  startTimer,
   type Td,
   unsupported,
   VerbsError,
@@ -37,6 +40,7 @@ import type { Argument, EndVerb, Value, Verb } from '../adapter/command.js';
 import { namedCounters } from '../adapter/counters.js';
 import { AsyncEventRing } from '../adapter/event-ring.js';
 import { toAsyncEvent } from './completions/async-events.js';
+import { SoftCmDevice } from './cm-device.js';
 import { SoftCompChannel } from './completions/completion-channel.js';
 import { SoftCq } from './completions/completion-queue.js';
 import { EventReader } from './completions/event-reader.js';
@@ -55,7 +59,7 @@ import { refusalOf } from './refusal.js';
 import { SoftXrcd } from './xrc-domain.js';
 
 /** An open device: the root of all objects that a program makes, and the driver's way to the adapter. */
-export class SoftContext extends Resource implements Context {
+export class SoftContext extends Resource implements ProvidedContext {
   readonly address: string;
   readonly numCompVectors = 1;
   readonly limits: NicLimits = DEFAULT_LIMITS;
@@ -77,6 +81,7 @@ export class SoftContext extends Resource implements Context {
   readonly #asyncReader: EventReader;
   readonly #asyncEvents: EventSource<AsyncEvent>;
   readonly #port = new SoftPort(this);
+  #cmDevice: SoftCmDevice | undefined;
   #threadDomains = 0;
   /** Ends of objects that were begun and did not come back: calls that were interrupted. */
   readonly #ending = new Set<string>();
@@ -108,6 +113,16 @@ export class SoftContext extends Resource implements Context {
   /** Whether the NIC is in another thread. */
   get hasThread(): boolean {
     return this.adapter.kind === 'thread';
+  }
+
+  [cmDevice](call: string): CmDevice {
+    this.assertAlive(call);
+    this.#cmDevice ??= new SoftCmDevice(this);
+    return this.#cmDevice;
+  }
+
+  [startTimer](delayMs: number, action: () => void): (() => void) | undefined {
+    return this.adapter.after?.(delayMs * 1000, action);
   }
 
   /** Has the adapter execute a control verb for the call of that C name. @throws VerbsError when it is refused */

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import {
   AccessFlags,
   AtomicCap,
@@ -19,6 +18,7 @@ import {
   QpType,
   TransportType,
 } from '../../../device/ibta/index.js';
+import { runtime } from '../../runtime/index.js';
 import type { NicLimits, PortStatus } from '../../../device/nic/index.js';
 
 export const DEVICE_NAME = 'verbena0';
@@ -53,21 +53,6 @@ const LOCAL_MAC = [0x02, 0x56] as const;
 /** What stands in the middle of an EUI-64 that was a MAC address. */
 const EUI64_MIDDLE = [0xff, 0xfe] as const;
 
-let packageVersion: string | undefined;
-
-/** Version of this package, as `fw_ver` shows it. */
-function version(): string {
-  packageVersion ??= readVersion();
-  return packageVersion;
-}
-
-function readVersion(): string {
-  // From dist/src/api/soft/driver/ to the package's root.
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../../../../../package.json', import.meta.url), 'utf8'));
-  if (typeof manifest === 'object' && manifest !== null && 'version' in manifest) return String(manifest.version);
-  return 'unknown';
-}
-
 /** The four bytes that tell one address from another: all of an IPv4 address, a hash (FNV-1a) of an IPv6 one. */
 function addressBytes(gid: Gid): readonly number[] {
   if (isIpv4Gid(gid)) return [...gid.subarray(12)];
@@ -86,7 +71,7 @@ export function nodeGuid(gid: Gid): bigint {
 export function deviceAttr(gid: Gid, limits: NicLimits): DeviceAttr {
   const guid = nodeGuid(gid);
   return {
-    fwVer: version(),
+    fwVer: runtime().packageVersion,
     nodeGuid: guid,
     sysImageGuid: guid,
     maxMrSize: BigInt(limits.maxMrBytes),

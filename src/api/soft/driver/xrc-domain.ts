@@ -1,5 +1,5 @@
-import { fstatSync } from 'node:fs';
 import { XrcdOpenFlags } from '../../../device/ibta/index.js';
+import { runtime } from '../../runtime/index.js';
 import {
   type FieldsOf,
   fieldsProblem,
@@ -25,8 +25,7 @@ const OPEN_FIELDS: FieldsOf<XrcTargetQpOpenAttr> = { qpContext: true, qpNum: tru
 function fileName(fd: number): string | undefined {
   if (!Number.isInteger(fd) || fd < 0) return undefined;
   try {
-    const { dev, ino } = fstatSync(fd, { bigint: true });
-    return `${dev}:${ino}`;
+    return runtime().identityOfFile(fd);
   } catch (error) {
     const problem = { errno: 'EBADF' as const, message: `file descriptor ${fd} is not open`, advice: '' };
     throw new VerbsError(CALL, problem, { cause: error });

@@ -1,14 +1,13 @@
 import type { Gid } from '../../../device/ibta/index.js';
 import type { SimulatedLink } from '../../../device/link/index.js';
 import { CommandError, CompChannelRing, doorbellPageShape } from '../../../device/nic/index.js';
-import { crc32 } from '../../../device/wire/index.js';
-import { createCrc32 } from '../../../machine/system/index.js';
+import { runtime } from '../../runtime/index.js';
 import type { AdapterHost, LocatedMemory } from '../adapter/adapter-host.js';
 import { Adapter, LAST_VERBS } from '../adapter/adapter.js';
 import { createCmEventRing } from '../adapter/cm-event-ring.js';
 import type { Argument, Value, Verb } from '../adapter/command.js';
 import { createAsyncEventRing } from '../adapter/event-ring.js';
-import { locateInThread, resolveMemory } from '../memory-locator.js';
+import { locateInThread, resolveInThread } from '../memory-locator.js';
 import type { Simulation } from './simulation.js';
 
 /** An adapter under virtual time. Whoever waits on it makes that time pass. */
@@ -39,12 +38,12 @@ export class SimulatedHost implements AdapterHost {
     this.maxPacketBytes = link.maxPacketBytes;
     this.adapter = new Adapter({
       link,
-      crc32: createCrc32(crc32),
+      crc32: runtime().crc32,
       random: simulation.random,
       doorbells: this.doorbells,
       asyncEvents: this.asyncEvents,
       cmEvents: this.cmEvents,
-      resolve: resolveMemory,
+      resolve: resolveInThread,
       onEvent: (ring) => this.#onEvent(ring),
     });
     simulation.add(this);
@@ -113,7 +112,7 @@ export class SimulatedHost implements AdapterHost {
 
   /** Addresses are made up, so that a run that is repeated sends the same bytes. */
   locate(bytes: Uint8Array): LocatedMemory {
-    return locateInThread(bytes, this.simulation.addresses);
+    return locateInThread(bytes, BigInt(this.simulation.addresses.of(bytes)));
   }
 
   release(): void {

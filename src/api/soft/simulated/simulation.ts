@@ -1,5 +1,6 @@
 import { EventQueue, SeededRandom, type SimulatedNetwork } from '../../../device/link/index.js';
 import { VerbsError } from '../../verbs/index.js';
+import { runtime } from '../../runtime/index.js';
 import { SyntheticAddresses } from '../memory-locator.js';
 import type { SimulatedHost } from './simulated-host.js';
 
@@ -15,8 +16,6 @@ const KEY_SEED = 0x5eed;
 const PATIENT_ROUNDS = 16;
 /** Empty polls after which, with nothing left to happen, a program is taken to wait for ever. */
 const HOPELESS_POLLS = 10_000;
-/** Those who test programs may put other timers into the place of the real ones; then still, time is to pass here. */
-const nextRound = setImmediate;
 
 /** Somebody who follows a simulation. */
 export interface SimulationObserver {
@@ -151,7 +150,7 @@ export class Simulation {
   #nextRound(): void {
     if (this.#runners === 0 || this.#scheduled) return;
     this.#scheduled = true;
-    nextRound(() => {
+    runtime().nextRound(() => {
       this.#scheduled = false;
       this.#awaited = false;
       let steps = 0;

@@ -5,7 +5,6 @@ import {
   type Argument,
   createAsyncEventRing,
   createCmEventRing,
-  locateAcrossThreads,
   type LocatedMemory,
   type Value,
   type Verb,
@@ -16,6 +15,7 @@ import { EventFd, nativeHost, nowUs, wallClockNs, yieldProcessor } from '../../s
 import { deviceClockNs } from '../device-clock.js';
 import { closeAtExit } from '../exit-hook.js';
 import type { AdapterSpec } from '../native-adapter.js';
+import { locateAcrossThreads } from '../program-memory.js';
 import { requireRoom } from '../spare-room.js';
 import {
   type Notice,

@@ -1,13 +1,13 @@
 import { CompChannelRing, compChannelShape } from '../../../../device/nic/index.js';
-import { type CompChannel, type Cq, invalid, Resource, VerbsError } from '../../../verbs/index.js';
-import type { EventFollower, Following } from '../../waiters.js';
+import type { EventFollower, Following } from '../../../runtime/index.js';
+import { type Cq, followEvents, type ProvidedCompChannel, Resource } from '../../../verbs/index.js';
 import type { SoftContext } from '../context.js';
 import type { SoftCq } from './completion-queue.js';
 import { EventReader } from './event-reader.js';
 import { EventSource } from './event-source.js';
 
 /** A completion channel. */
-export class SoftCompChannel extends Resource implements CompChannel {
+export class SoftCompChannel extends Resource implements ProvidedCompChannel {
   readonly handle: number;
   /** CQs that report here. */
   readonly queues = new Set<SoftCq>();
@@ -44,7 +44,7 @@ export class SoftCompChannel extends Resource implements CompChannel {
     return this.#source.iterate();
   }
 
-  follow(follower: EventFollower<Cq>): Following {
+  [followEvents](follower: EventFollower<Cq>): Following {
     this.assertAlive('ibv_get_cq_event');
     return this.#source.follow(follower);
   }
@@ -78,18 +78,4 @@ export class SoftCompChannel extends Resource implements CompChannel {
     for (let cq = this.#owed.pop(); cq !== undefined; cq = this.#owed.pop()) if (!cq.destroyed) return cq;
     return undefined;
   }
-}
-
-/**
- * Gives the events of a channel to a follower from the event loop, which keeps the process alive until it stops.
- *
- * @throws VerbsError EINVAL when the channel was ended, or is none of this provider's
- */
-export function followCompChannel(channel: CompChannel, follower: EventFollower<Cq>): Following {
-  if (!(channel instanceof SoftCompChannel))
-    throw new VerbsError(
-      'ibv_get_cq_event',
-      invalid('that is no channel of this package', 'createCompChannel makes them'),
-    );
-  return channel.follow(follower);
 }

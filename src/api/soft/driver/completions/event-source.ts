@@ -1,7 +1,7 @@
 import { CommandError, Ring } from '../../../../device/nic/index.js';
 import { invalid, VerbsError } from '../../../verbs/index.js';
 import type { AdapterHost } from '../../adapter/adapter-host.js';
-import { type EventFollower, type Following, Waiters } from '../../waiters.js';
+import { type EventFollower, type Following, Waiters } from '../../../runtime/index.js';
 import type { EventReader } from './event-reader.js';
 
 /**

@@ -1,5 +1,5 @@
-/** The event loop's own: those who test programs may put other timers into the place of the real ones. */
-const nextRound = setImmediate;
+import { runtime } from './current.js';
+
 /** One wait in so many lets the event loop have a turn, however much there is: a loop of microtasks would starve all others. */
 const WAITS_PER_ROUND = 64;
 
@@ -185,7 +185,7 @@ export class Waiters<T> {
   /** What is announced meanwhile waits as well. */
   #rest(): void {
     this.#isResting = true;
-    nextRound(() => {
+    runtime().nextRound(() => {
       this.#isResting = false;
       this.serve();
     });

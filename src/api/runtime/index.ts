@@ -1,0 +1,5 @@
+/** What the API asks of what it runs in, Node or a page of a browser, and how programs wait in its event loop. */
+export { runtime, useRuntime } from './current.js';
+export { portable } from './portable.js';
+export type { Ambient, CaptureFile, Life, Runtime } from './runtime.js';
+export { type EventFollower, type Following, Waiters } from './waiters.js';

@@ -1,0 +1,88 @@
+import { crc32 } from '../../device/wire/index.js';
+import type { Ambient, CaptureFile, Runtime } from './runtime.js';
+
+/** The longest that a timer can wait. */
+const LONG_MS = 2 ** 31 - 1;
+
+/**
+ * A value for as long as a function runs, and not for what it awaits: to follow that, too, a runtime has to help, and
+ * browsers do not.
+ */
+class SynchronousAmbient<T> implements Ambient<T> {
+  #value: T | undefined;
+
+  run<R>(value: T | undefined, program: () => R): R {
+    const before = this.#value;
+    this.#value = value;
+    try {
+      return program();
+    } finally {
+      this.#value = before;
+    }
+  }
+
+  get(): T | undefined {
+    return this.#value;
+  }
+
+  bind<Arguments extends unknown[], R>(action: (...args: Arguments) => R): (...args: Arguments) => R {
+    const value = this.#value;
+    return (...args) => this.run(value, () => action(...args));
+  }
+}
+
+/** Messages to oneself come after all that waits already, and timers of 0 ms do not: browsers make those wait for 4 ms. */
+class Rounds {
+  readonly #waiting: (() => void)[] = [];
+  #channel: InstanceType<typeof MessageChannel> | undefined;
+
+  next(action: () => void): void {
+    this.#waiting.push(action);
+    this.#channel ??= this.#open();
+    this.#channel.port2.postMessage(undefined);
+  }
+
+  #open(): InstanceType<typeof MessageChannel> {
+    const channel = new MessageChannel();
+    channel.port1.addEventListener('message', () => this.#round(channel));
+    channel.port1.start();
+    return channel;
+  }
+
+  #round(channel: InstanceType<typeof MessageChannel>): void {
+    const action = this.#waiting.shift();
+    if (this.#waiting.length === 0) {
+      // One that is open keeps a program running.
+      channel.port1.close();
+      this.#channel = undefined;
+    }
+    action?.();
+  }
+}
+
+const rounds = new Rounds();
+
+function nowhere(what: string): never {
+  throw new Error(`there are no ${what} here`);
+}
+
+/** What every runtime of JavaScript has: a page of a browser, for one. It has neither files nor an environment. */
+export const portable: Runtime = {
+  packageVersion: 'unknown',
+  crc32,
+  environment: () => undefined,
+  warn: (problem) => console.warn(problem),
+  nextRound: (action) => rounds.next(action),
+  timer: (delayMs, action) => {
+    const timer = setTimeout(action, delayMs);
+    return () => clearTimeout(timer);
+  },
+  keepAlive: () => {
+    const timer = setInterval(() => undefined, LONG_MS);
+    // A page lives whatever its timers do.
+    return { ref: () => undefined, unref: () => undefined, end: () => clearInterval(timer) };
+  },
+  ambient: <T>() => new SynchronousAmbient<T>(),
+  identityOfFile: () => nowhere('files'),
+  openCapture: (): CaptureFile => nowhere('files'),
+};

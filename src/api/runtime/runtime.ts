@@ -1,0 +1,52 @@
+import type { Crc32 } from '../../device/wire/index.js';
+
+/** A value that goes with a program through all that it awaits. */
+export interface Ambient<T> {
+  /** Calls `program`, which finds `value`, and so does all that it begins. */
+  run<R>(value: T, program: () => R): R;
+  /** The value of whoever asks. */
+  get(): T | undefined;
+  /** A function that runs with the value of whoever has it made, whoever calls it. */
+  bind<Arguments extends unknown[], R>(action: (...args: Arguments) => R): (...args: Arguments) => R;
+}
+
+/** A pcapng file that is being written. */
+export interface CaptureFile {
+  /** Where it lies: elsewhere than was asked for, when another capture is being written there. */
+  readonly path: string;
+  /** Why something could not be written, or undefined. */
+  readonly failure: Error | undefined;
+  /** Writes an IP packet. */
+  record(timestampNs: bigint, ipPacket: Uint8Array, direction: 'in' | 'out', comment: string): void;
+  close(): void;
+}
+
+/** What keeps a program running, as long as it is referenced: it is, to begin with. */
+export interface Life {
+  ref(): void;
+  unref(): void;
+  end(): void;
+}
+
+/** What the API asks of what it runs in. */
+export interface Runtime {
+  /** The version of this package. */
+  readonly packageVersion: string;
+  /** The quickest CRC-32 of zlib's kind that there is. */
+  readonly crc32: Crc32;
+  /** A setting by its name; undefined when it is not set. */
+  environment(name: string): string | undefined;
+  /** Says what does not work as it should, where programs look for such. */
+  warn(problem: string | Error): void;
+  /** Calls `action` when everybody else in the event loop has had a turn. */
+  nextRound(action: () => void): void;
+  /** Calls `action` in so many ms, and keeps the program running until then. The function returned takes it back. */
+  timer(delayMs: number, action: () => void): () => void;
+  /** Keeps the program running until that ends. */
+  keepAlive(): Life;
+  ambient<T>(): Ambient<T>;
+  /** What tells the file of a descriptor from any other. @throws Error when the descriptor is not open */
+  identityOfFile(fd: number): string;
+  /** Begins a capture. @throws Error when there can be no such file */
+  openCapture(path: string): CaptureFile;
+}

@@ -1,0 +1,55 @@
+import { fieldsProblem } from './checks/fields.js';
+import { openFields } from './checks/open-checks.js';
+import type { Context, Device, OpenOptions } from './context.js';
+import { refuse, VerbsError } from './errors.js';
+import type { Provider } from './provider.js';
+
+function nobody(call: string): never {
+  throw new VerbsError(call, {
+    errno: 'ENODEV',
+    message: 'nothing here gives devices',
+    advice: 'In a page of a browser there are those of a simulation: sim.host(...) makes them',
+  });
+}
+
+const NOBODY: Provider = {
+  deviceList: () => [],
+  open: () => nobody('ibv_open_device'),
+  fixedDevices: () => nobody('rdma_get_devices'),
+  addresses: () => [],
+  sourceToward: () => undefined,
+  lookup: (call) => nobody(call),
+};
+
+let ofThisMachine = NOBODY;
+let find: () => Provider | undefined = () => undefined;
+
+/** The provider of whoever asks. */
+export function currentProvider(): Provider {
+  return find() ?? ofThisMachine;
+}
+
+/** Says who gives devices to programs that run on no simulated host. */
+export function useProvider(provider: Provider): void {
+  ofThisMachine = provider;
+}
+
+/** Says how the provider of a program on a simulated host is found; undefined for a program on none. */
+export function setProviderFinder(finder: () => Provider | undefined): void {
+  find = finder;
+}
+
+/** The devices of this machine (`ibv_get_device_list`): always one, `verbena0`, since a software NIC needs nothing. */
+export function getDeviceList(): readonly Device[] {
+  return currentProvider().deviceList();
+}
+
+/**
+ * Opens `verbena0`: the shortest way to a context.
+ *
+ * @throws VerbsError as `Device.open`
+ */
+export function openDevice(options: OpenOptions = {}): Context {
+  refuse('ibv_open_device', fieldsProblem('options', options, openFields));
+  return currentProvider().open(options);
+}

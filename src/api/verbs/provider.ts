@@ -1,0 +1,112 @@
+import type { CmCommandTable, CmEvent } from '../../device/cm/index.js';
+import type { Gid } from '../../device/ibta/index.js';
+import type { EventFollower, Following } from '../runtime/index.js';
+import type { CompChannel, Cq } from './completion.js';
+import type { Context, Device, OpenOptions } from './context.js';
+import { invalid, VerbsError } from './errors.js';
+
+/** An address of the machine that a program runs on. */
+export interface OwnAddress {
+  readonly address: string;
+  /** Name of the interface. */
+  readonly via: string;
+  /** Leading bits that its network shares. */
+  readonly bits: number;
+}
+
+/** What gives a program its devices: the machine below it, or a host of a simulation. */
+export interface Provider {
+  /** Every device that there is (`ibv_get_device_list`). */
+  deviceList(): readonly Device[];
+  /** Opens the first of them. @throws VerbsError as `Device.open` */
+  open(options: OpenOptions): Context;
+  /** The devices that rdma_cm may use, where nobody opens others: one at least. Undefined where they are opened as needed. */
+  fixedDevices(): readonly [Context, ...Context[]] | undefined;
+  /** Addresses of the machine, as far as they are its own rather than a device's. */
+  addresses(): readonly OwnAddress[];
+  /** The address that packets to `destination` leave from; undefined when no route leads there. */
+  sourceToward(destination: string): string | undefined;
+  /**
+   * Addresses of a host by its name.
+   *
+   * @throws (the promise rejects) VerbsError ENOENT when nobody knows the name, EAGAIN when nobody answers who may know it
+   */
+  lookup(call: string, name: string, family: 4 | 6 | undefined): Promise<readonly string[]>;
+}
+
+export type CmVerb = keyof CmCommandTable;
+export type CmArgument<V extends CmVerb> = CmCommandTable[V][0];
+export type CmValue<V extends CmVerb> = CmCommandTable[V][1];
+
+/** The connection manager of an open device, as rdma_cm sees it. */
+export interface CmDevice {
+  readonly gid: Gid;
+  /** Has the connection manager execute a command. @throws VerbsError bearing that C name when it is refused */
+  execute<V extends CmVerb>(call: string, verb: V, argument: CmArgument<V>): CmValue<V>;
+  /** What has happened since this was last asked. @throws VerbsError EINVAL when the device was closed */
+  takeEvents(): readonly CmEvent[];
+  /**
+   * Blocks the thread until there may be events, or for about so long.
+   *
+   * @throws VerbsError EIO when the device has died, ETIMEDOUT when nothing is left to happen in a simulation
+   */
+  wait(timeoutUs: number): void;
+  /**
+   * Calls `listener` from the event loop when there may be events, or the device was closed. Keeps the process alive until
+   * the function returned is called.
+   */
+  listen(listener: () => void): () => void;
+  /** µs on the clock that timeouts are counted by. */
+  nowUs(): number;
+}
+
+/** What layers above the verbs ask of a provider's objects, under a name that no program meets by chance. */
+export const cmDevice: unique symbol = Symbol('verbena.cmDevice');
+export const startTimer: unique symbol = Symbol('verbena.startTimer');
+export const followEvents: unique symbol = Symbol('verbena.followEvents');
+
+/** A device as its provider makes it, beside the verbs. */
+export interface ProvidedContext extends Context {
+  /** @throws VerbsError EINVAL when the device was closed */
+  [cmDevice](call: string): CmDevice;
+  /** Calls `action` after so many ms of the device's own time; undefined where that is the event loop's. */
+  [startTimer](delayMs: number, action: () => void): (() => void) | undefined;
+}
+
+/** A completion channel as its provider makes it. */
+export interface ProvidedCompChannel extends CompChannel {
+  /** Gives every event to a follower, from the event loop. @throws VerbsError EINVAL when the channel was destroyed */
+  [followEvents](follower: EventFollower<Cq>): Following;
+}
+
+function isProvided(context: object): context is ProvidedContext {
+  return cmDevice in context;
+}
+
+/** The same context, as its provider made it. @throws VerbsError EINVAL for what no provider has made */
+export function providedContext(context: Context, call: string): ProvidedContext {
+  if (isProvided(context)) return context;
+  throw new VerbsError(
+    call,
+    invalid('that is no device of this package', 'openDevice and SimulatedCluster.open give them'),
+  );
+}
+
+/** The connection manager of a device. @throws VerbsError EINVAL when the device was closed, or no provider has made it */
+export function cmDeviceOf(context: Context, call: string): CmDevice {
+  return providedContext(context, call)[cmDevice](call);
+}
+
+/**
+ * Gives the events of a channel to a follower from the event loop, which keeps the process alive until it stops.
+ *
+ * @throws VerbsError EINVAL when the channel was destroyed, or no provider has made it
+ */
+export function followCompChannel(channel: CompChannel, follower: EventFollower<Cq>): Following {
+  const isOurs = (object: object): object is ProvidedCompChannel => followEvents in object;
+  if (isOurs(channel)) return channel[followEvents](follower);
+  throw new VerbsError(
+    'ibv_get_cq_event',
+    invalid('that is no channel of this package', 'createCompChannel makes them'),
+  );
+}

@@ -1,0 +1,53 @@
+import { gidFromIp, ipFromGid } from '../ibta/index.js';
+
+/** Version of the Internet Protocol. */
+export type Family = 4 | 6;
+
+const FIRST_GROUP_BYTE_V4 = 224;
+const LAST_GROUP_BYTE_V4 = 239;
+
+/** An address without the name of the interface that it belongs to: `fe80::1` of `fe80::1%eth0`. */
+function withoutZone(host: string): string {
+  return host.replace(/%.*$/, '');
+}
+
+/**
+ * An IP address as it is written everywhere here: RFC 5952, an IPv4 one in IPv6 clothes as what it is.
+ *
+ * @throws RangeError when the text is none
+ */
+export function plainAddress(host: string): string {
+  return ipFromGid(gidFromIp(withoutZone(host)));
+}
+
+/** Whether a host is written as an address, so that nobody has to be asked for it. */
+export function isAddressText(host: unknown): host is string {
+  if (typeof host !== 'string') return false;
+  const [address, ...zones] = host.split('%');
+  if (zones.length > 1 || zones[0] === '' || (zones.length === 1 && !address.includes(':'))) return false;
+  try {
+    gidFromIp(address);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function familyOf(host: string): Family {
+  return host.includes(':') ? 6 : 4;
+}
+
+export function isAny(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
+}
+
+export function isLoopback(host: string): boolean {
+  return host.startsWith('127.') || host === '::1';
+}
+
+/** Whether it is the address of a multicast group (PROTOCOL.md 3.5). */
+export function isGroup(host: string): boolean {
+  if (familyOf(host) === 6) return host.startsWith('ff');
+  const first = Number(host.slice(0, host.indexOf('.')));
+  return first >= FIRST_GROUP_BYTE_V4 && first <= LAST_GROUP_BYTE_V4;
+}

@@ -1,0 +1,67 @@
+import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
+import { fstatSync, readFileSync } from 'node:fs';
+import type { Ambient, Life, Runtime } from '../../api/runtime/index.js';
+import { crc32 } from '../../device/wire/index.js';
+import { PcapngFile } from '../links/index.js';
+import { createCrc32 } from '../system/index.js';
+
+/** The longest that a timer of Node's can wait. */
+const LONG_MS = 2 ** 31 - 1;
+
+class NodeAmbient<T> implements Ambient<T> {
+  readonly #storage = new AsyncLocalStorage<T>();
+
+  run<R>(value: T, program: () => R): R {
+    return this.#storage.run(value, program);
+  }
+
+  get(): T | undefined {
+    return this.#storage.getStore();
+  }
+
+  bind<Arguments extends unknown[], R>(action: (...args: Arguments) => R): (...args: Arguments) => R {
+    return AsyncResource.bind(action);
+  }
+}
+
+function readVersion(): string {
+  // From dist/src/machine/hosting/ to the package's root.
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8'));
+  if (typeof manifest === 'object' && manifest !== null && 'version' in manifest) return String(manifest.version);
+  return 'unknown';
+}
+
+let packageVersion: string | undefined;
+let quickest: Runtime['crc32'] | undefined;
+
+/** Those who test programs may put other timers into the place of the real ones; the event loop's rounds stay. */
+const nextRound = setImmediate;
+
+/** Node, as the API sees it. */
+export const nodeRuntime: Runtime = {
+  get packageVersion() {
+    packageVersion ??= readVersion();
+    return packageVersion;
+  },
+  get crc32() {
+    quickest ??= createCrc32(crc32);
+    return quickest;
+  },
+  environment: (name) => process.env[name],
+  warn: (problem) => process.emitWarning(problem),
+  nextRound: (action) => void nextRound(action),
+  timer: (delayMs, action) => {
+    const timer = setTimeout(action, delayMs);
+    return () => clearTimeout(timer);
+  },
+  keepAlive: (): Life => {
+    const timer = setInterval(() => undefined, LONG_MS);
+    return { ref: () => void timer.ref(), unref: () => void timer.unref(), end: () => clearInterval(timer) };
+  },
+  ambient: <T>() => new NodeAmbient<T>(),
+  identityOfFile: (fd) => {
+    const { dev, ino } = fstatSync(fd, { bigint: true });
+    return `${dev}:${ino}`;
+  },
+  openCapture: (path) => new PcapngFile(path, { warn: () => undefined }),
+};
