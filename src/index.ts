@@ -1,5 +1,6 @@
 /** Verbena: RDMA without an RDMA NIC. */
 export * from './api/rdmacm/index.js';
+export { getDeviceList, openDevice } from './api/provider/index.js';
 export {
   administer,
   type LinkConditions,

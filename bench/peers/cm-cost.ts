@@ -1,5 +1,5 @@
 /** What the connection manager keeps of a connection: `cm-cost COUNT` makes so many and reports, as a process of its own. */
-import { cmDeviceOf } from '../../src/api/verbs/index.js';
+import { cmDeviceOf } from '../../src/api/provider/index.js';
 import { CmEventType, PortSpace, QpType, SimulatedCluster } from '../../src/index.js';
 
 const CALL = 'cm-cost';

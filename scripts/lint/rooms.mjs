@@ -4,7 +4,7 @@ import { isBuiltin } from 'node:module';
 import { dirname, relative, resolve, sep } from 'node:path';
 
 const DEVICE = ['device/ibta', 'device/wire', 'device/nic', 'device/cm', 'device/link'];
-const API = ['api/runtime', 'api/verbs', 'api/soft', 'api/rdmacm', 'api/sim'];
+const API = ['api/runtime', 'api/verbs', 'api/provider', 'api/soft', 'api/rdmacm', 'api/sim'];
 
 /**
  * In order, first match wins. `below`: rooms that may be imported; `packages`: which bare imports are allowed
@@ -19,16 +19,21 @@ export const ROOMS = [
   { name: 'device/link', below: ['device/wire', 'device/ibta'], packages: 'none' },
   // api: how programs use it. Nothing of Node.
   { name: 'api/runtime', below: ['device/wire'], packages: 'none' },
-  { name: 'api/verbs', below: ['api/runtime', 'device/cm', 'device/ibta'], packages: 'none' },
-  { name: 'api/soft', below: ['api/verbs', 'api/runtime', ...DEVICE], packages: 'none' },
+  { name: 'api/verbs', below: ['device/ibta'], packages: 'none' },
+  {
+    name: 'api/provider',
+    below: ['api/provider', 'api/verbs', 'api/runtime', 'device/cm', 'device/ibta'],
+    packages: 'none',
+  },
+  { name: 'api/soft', below: ['api/provider', 'api/verbs', 'api/runtime', ...DEVICE], packages: 'none' },
   {
     name: 'api/rdmacm',
-    below: ['api/verbs', 'api/runtime', 'device/cm', 'device/wire', 'device/ibta'],
+    below: ['api/provider', 'api/verbs', 'api/runtime', 'device/cm', 'device/wire', 'device/ibta'],
     packages: 'none',
   },
   {
     name: 'api/sim',
-    below: ['api/rdmacm', 'api/soft', 'api/verbs', 'api/runtime', ...DEVICE],
+    below: ['api/rdmacm', 'api/soft', 'api/provider', 'api/verbs', 'api/runtime', ...DEVICE],
     packages: 'none',
   },
   // machine: all that is Node's or the system's.

@@ -1,4 +1,4 @@
-import { type CmArgument, type CmDevice, cmDeviceOf, type CmValue, type CmVerb } from '../../src/api/verbs/index.js';
+import { type CmArgument, type CmDevice, cmDeviceOf, type CmValue, type CmVerb } from '../../src/api/provider/index.js';
 import { Connection } from '../../src/device/cm/connections/connection.js';
 import type { CmEvent } from '../../src/device/cm/index.js';
 import { Resolution } from '../../src/device/cm/resolution/resolution.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { cmDeviceOf } from '../../src/api/verbs/index.js';
+import { cmDeviceOf } from '../../src/api/provider/index.js';
 import { CmEventType, PortSpace } from '../../src/device/ibta/index.js';
 import { QpType, SimulatedCluster } from '../../src/index.js';
 import { CmSide, connectSides } from '../cm/support/device.js';

@@ -1,5 +1,6 @@
 import { type Ambient, runtime } from '../runtime/index.js';
-import { type Provider, setProviderFinder, VerbsError } from '../verbs/index.js';
+import { type Provider, setProviderFinder } from '../provider/index.js';
+import { VerbsError } from '../verbs/index.js';
 
 /** A simulated machine with programs on it. */
 export interface SimMachine extends Provider {

@@ -161,20 +161,3 @@ export {
   wcStatusStr,
   wrOpcodeStr,
 } from './text/strings.js';
-export { currentProvider, getDeviceList, openDevice, setProviderFinder, useProvider } from './current-provider.js';
-export {
-  type CmArgument,
-  type CmDevice,
-  cmDevice,
-  cmDeviceOf,
-  type CmValue,
-  type CmVerb,
-  followCompChannel,
-  followEvents,
-  type OwnAddress,
-  type ProvidedCompChannel,
-  type ProvidedContext,
-  providedContext,
-  type Provider,
-  startTimer,
-} from './provider.js';

@@ -7,9 +7,9 @@ import {
   SoftContext,
   TRANSPORT_TYPE,
 } from '../../api/soft/index.js';
+import { currentProvider, type Provider } from '../../api/provider/index.js';
 import {
   type Context,
-  currentProvider,
   type Device,
   fieldsProblem,
   type HostKind,
@@ -18,7 +18,6 @@ import {
   openFields,
   type OpenOptions,
   type Problem,
-  type Provider,
   refuse,
   VerbsError,
 } from '../../api/verbs/index.js';

@@ -3,7 +3,7 @@
  * is to have the API run in Node, on this machine.
  */
 import { useRuntime } from '../../api/runtime/index.js';
-import { useProvider } from '../../api/verbs/index.js';
+import { useProvider } from '../../api/provider/index.js';
 import { thisMachine } from './device.js';
 import { nodeRuntime } from './node-runtime.js';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type CmDevice, cmDeviceOf } from '../../../src/api/verbs/index.js';
+import { type CmDevice, cmDeviceOf } from '../../../src/api/provider/index.js';
 import { type CmEvent as CmDeviceEvent } from '../../../src/device/cm/index.js';
 import { CmEventType, ipFromGid, nameOf, PortSpace } from '../../../src/device/ibta/index.js';
 import {

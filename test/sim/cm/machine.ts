@@ -1,4 +1,10 @@
-import { type CmArgument, type CmDevice, cmDeviceOf, type CmValue, type CmVerb } from '../../../src/api/verbs/index.js';
+import {
+  type CmArgument,
+  type CmDevice,
+  cmDeviceOf,
+  type CmValue,
+  type CmVerb,
+} from '../../../src/api/provider/index.js';
 import { RDMA_UDP_QKEY } from '../../../src/device/ibta/index.js';
 import { type Context, type Cq, type Pd, type Qp, QpState, QpType, type SimulatedCluster } from '../../../src/index.js';
 import { type Holdings, Inside } from './inside.js';

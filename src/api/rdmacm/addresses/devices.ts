@@ -1,14 +1,13 @@
 import { type Family, familyOf, isGroup, isLoopback, plainAddress } from '../../../device/wire/index.js';
 import { runtime } from '../../runtime/index.js';
+import { currentProvider, openDevice } from '../../provider/index.js';
 import {
   type Context,
-  currentProvider,
   type FieldsOf,
   fieldsProblem,
   invalid,
   isList,
   listProblem,
-  openDevice,
   openingFields,
   type OpenOptions,
   refuse,

@@ -1,5 +1,6 @@
 import type { EventFollower, Following } from '../../runtime/index.js';
-import { type CompChannel, type Context, type Cq, followCompChannel } from '../../verbs/index.js';
+import { followCompChannel } from '../../provider/index.js';
+import type { CompChannel, Context, Cq } from '../../verbs/index.js';
 
 /** Who is told that a queue has completions. */
 export interface CompletionOwner {

@@ -1,5 +1,6 @@
 import type { CmEvent as CmDeviceEvent } from '../../../device/cm/index.js';
-import { type CmDevice, cmDeviceOf, type Context, VerbsError } from '../../verbs/index.js';
+import { type CmDevice, cmDeviceOf } from '../../provider/index.js';
+import { type Context, VerbsError } from '../../verbs/index.js';
 
 /** Whom events of a device are about. */
 export interface EventTarget {

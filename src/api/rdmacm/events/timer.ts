@@ -1,5 +1,6 @@
 import { runtime } from '../../runtime/index.js';
-import { type Context, currentProvider, providedContext, startTimer } from '../../verbs/index.js';
+import { currentProvider, providedContext, startTimer } from '../../provider/index.js';
+import type { Context } from '../../verbs/index.js';
 
 /**
  * Calls `action` in so many milliseconds: of virtual time where the device is simulated, or the program runs on a simulated

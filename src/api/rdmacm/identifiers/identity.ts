@@ -1,7 +1,8 @@
 import { CmEventType, gidFromIp, ipFromGid, PortSpace, type QpType } from '../../../device/ibta/index.js';
 import { plainAddress } from '../../../device/wire/index.js';
 import type { CmConnParam, CmEvent as CmDeviceEvent, CmRequest } from '../../../device/cm/index.js';
-import { type CmArgument, type CmValue, type CmVerb, type Context, refuse, VerbsError } from '../../verbs/index.js';
+import type { CmArgument, CmValue, CmVerb } from '../../provider/index.js';
+import { type Context, refuse, VerbsError } from '../../verbs/index.js';
 import { type FullAddress } from '../addresses/address.js';
 import type { DeviceChoice } from '../addresses/devices.js';
 import type { QpTemplate } from '../connections/requests.js';

@@ -1,7 +1,8 @@
 import type { CmEvent } from '../../../device/cm/index.js';
 import type { Gid } from '../../../device/ibta/index.js';
 import { Ring } from '../../../device/nic/index.js';
-import { type CmArgument, type CmDevice, type CmValue, type CmVerb, VerbsError } from '../../verbs/index.js';
+import type { CmArgument, CmDevice, CmValue, CmVerb } from '../../provider/index.js';
+import { VerbsError } from '../../verbs/index.js';
 import { EventReader } from './completions/event-reader.js';
 import type { SoftContext } from './context.js';
 import { refusalOf } from './refusal.js';

@@ -8,11 +8,10 @@ import {
   type PortAttr,
 } from '../../../device/ibta/index.js';
 import { DEFAULT_LIMITS, type NicLimits } from '../../../device/nic/index.js';
+import { type CmDevice, cmDevice, type ProvidedContext, startTimer } from '../../provider/index.js';
 import {
   ahAttrFromWc,
   type AsyncEvent,
-  type CmDevice,
-  cmDevice,
   type CompChannel,
   type Cq,
   type CqInitAttr,
@@ -23,11 +22,9 @@ import {
   type ParentDomain,
   type ParentDomainInitAttr,
   type Pd,
-  type ProvidedContext,
   refuse,
   Resource,
   type RtValues,
-  startTimer,
   type Td,
   unsupported,
   VerbsError,

@@ -1,6 +1,7 @@
 import { CompChannelRing, compChannelShape } from '../../../../device/nic/index.js';
 import type { EventFollower, Following } from '../../../runtime/index.js';
-import { type Cq, followEvents, type ProvidedCompChannel, Resource } from '../../../verbs/index.js';
+import { followEvents, type ProvidedCompChannel } from '../../../provider/index.js';
+import { type Cq, Resource } from '../../../verbs/index.js';
 import type { SoftContext } from '../context.js';
 import type { SoftCq } from './completion-queue.js';
 import { EventReader } from './event-reader.js';

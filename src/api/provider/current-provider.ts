@@ -1,7 +1,12 @@
-import { fieldsProblem } from './checks/fields.js';
-import { openFields } from './checks/open-checks.js';
-import type { Context, Device, OpenOptions } from './context.js';
-import { refuse, VerbsError } from './errors.js';
+import {
+  type Context,
+  type Device,
+  fieldsProblem,
+  openFields,
+  type OpenOptions,
+  refuse,
+  VerbsError,
+} from '../verbs/index.js';
 import type { Provider } from './provider.js';
 
 function nobody(call: string): never {

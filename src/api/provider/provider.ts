@@ -1,9 +1,15 @@
 import type { CmCommandTable, CmEvent } from '../../device/cm/index.js';
 import type { Gid } from '../../device/ibta/index.js';
 import type { EventFollower, Following } from '../runtime/index.js';
-import type { CompChannel, Cq } from './completion.js';
-import type { Context, Device, OpenOptions } from './context.js';
-import { invalid, VerbsError } from './errors.js';
+import {
+  type CompChannel,
+  type Context,
+  type Cq,
+  type Device,
+  invalid,
+  type OpenOptions,
+  VerbsError,
+} from '../verbs/index.js';
 
 /** An address of the machine that a program runs on. */
 export interface OwnAddress {
