@@ -27,7 +27,7 @@ import { GeneralServices, GSI_QPN } from './datagram/general-services.js';
 import { MulticastTable } from './datagram/multicast-table.js';
 import { DataMover } from './memory/data-mover.js';
 import { MemoryTable } from './memory/memory-table.js';
-import { Served } from './nic-core.js';
+import { type Scheduled, Served } from './queue-pairs/turns.js';
 import { isCongestionNotification } from './ports/congestion-notification.js';
 import { PacketBuilder } from './ports/packet-builder.js';
 import { pkeysMatch, Port } from './ports/port.js';
@@ -97,7 +97,7 @@ export class Nic implements ControlCore {
   readonly #doorbells: Int32Array | undefined;
   readonly #doorbellsShared: boolean;
   /** QPs that have something to send, in the order of their turns: a ring. */
-  #ready: (QueuePair | undefined)[] = new Array<QueuePair | undefined>(64).fill(undefined);
+  #ready: (Scheduled | undefined)[] = new Array<Scheduled | undefined>(64).fill(undefined);
   #readyHead = 0;
   #readyCount = 0;
   readonly #held: HeldQueuePairs;
@@ -291,14 +291,14 @@ export class Nic implements ControlCore {
     return busy ? this.nowUs : this.timers.nextDueUs;
   }
 
-  schedule(qp: QueuePair, due: number): void {
+  schedule(qp: Scheduled, due: number): void {
     qp.due |= due;
     if (qp.scheduled) return;
     qp.scheduled = true;
     this.#enqueue(qp);
   }
 
-  unhold(qp: QueuePair): void {
+  unhold(qp: Scheduled): void {
     if (qp.held) {
       this.#held.remove(qp);
       this.#enqueue(qp);
@@ -307,23 +307,23 @@ export class Nic implements ControlCore {
   }
 
   /** It stays scheduled, and comes back into the queue when there is room. */
-  #hold(qp: QueuePair, way: number): void {
+  #hold(qp: Scheduled, way: number): void {
     qp.scheduled = true;
     this.#held.add(qp, way);
   }
 
-  readonly #enqueue = (qp: QueuePair): void => {
+  readonly #enqueue = (qp: Scheduled): void => {
     const size = this.#ready.length;
     if (this.#readyCount === size) {
       const ordered = Array.from({ length: size }, (_, i) => this.#ready[(this.#readyHead + i) % size]);
-      this.#ready = [...ordered, ...new Array<QueuePair | undefined>(size).fill(undefined)];
+      this.#ready = [...ordered, ...new Array<Scheduled | undefined>(size).fill(undefined)];
       this.#readyHead = 0;
     }
     this.#ready[(this.#readyHead + this.#readyCount) % this.#ready.length] = qp;
     this.#readyCount += 1;
   };
 
-  #takeReady(): QueuePair | undefined {
+  #takeReady(): Scheduled | undefined {
     const qp = this.#ready[this.#readyHead];
     this.#ready[this.#readyHead] = undefined;
     this.#readyHead = (this.#readyHead + 1) % this.#ready.length;

@@ -1,4 +1,5 @@
-import { type NicCore, Served } from '../nic-core.js';
+import type { NicCore } from '../nic-core.js';
+import { Served } from '../queue-pairs/turns.js';
 import type { ReceivingHalf, SendingHalf } from '../queue-pairs/halves.js';
 
 /** The sending half of a QP that only receives: the target end of an XRC connection (PROTOCOL.md 3.3). */

@@ -14,7 +14,8 @@ import type { AllocMw, MrAttributes, MrKeys, MwKeys, ReregMr } from '../memory/m
 import type { NicCore } from '../nic-core.js';
 import type { PortChange, PortStatus } from '../ports/port.js';
 import { QueuePair } from '../queue-pairs/queue-pair.js';
-import { transportService, type TransportService } from '../queue-pairs/services.js';
+import type { TransportService } from '../queue-pairs/transport-service.js';
+import { transportService } from '../queue-pairs/services.js';
 import { CompChannel } from '../queues/comp-channel.js';
 import { CompletionQueue, type CqCore } from '../queues/completion-queue.js';
 import { EventModeration } from '../queues/event-moderation.js';

@@ -1,4 +1,4 @@
-import type { QueuePair } from '../queue-pairs/queue-pair.js';
+import type { Scheduled } from '../queue-pairs/turns.js';
 
 /** Who knows how much room there is on a way (`PacketSink.roomOf`). */
 interface Ways {
@@ -15,7 +15,7 @@ const SHARE_BYTES = 128 * 1024;
 export class HeldQueuePairs {
   /** How many there are. */
   count = 0;
-  readonly #waiting = new Map<number, QueuePair[]>();
+  readonly #waiting = new Map<number, Scheduled[]>();
 
   constructor(private readonly ways: Ways) {}
 
@@ -26,7 +26,7 @@ export class HeldQueuePairs {
   }
 
   /** Has a queue pair wait for a way, behind all others. */
-  add(qp: QueuePair, way: number): void {
+  add(qp: Scheduled, way: number): void {
     const waiting = this.#waiting.get(way);
     if (waiting === undefined) this.#waiting.set(way, [qp]);
     else waiting.push(qp);
@@ -36,14 +36,14 @@ export class HeldQueuePairs {
   }
 
   /** Whether a queue pair whose turn it would be has to wait behind others. */
-  isBehind(qp: QueuePair): boolean {
+  isBehind(qp: Scheduled): boolean {
     const behind = !qp.mayPass && this.#waiting.has(qp.way);
     qp.mayPass = false;
     return behind;
   }
 
   /** Lets as many go as there is room for. */
-  release(go: (qp: QueuePair) => void): void {
+  release(go: (qp: Scheduled) => void): void {
     for (const [way, waiting] of this.#waiting) {
       const room = this.ways.roomOf(way);
       if (room === 0) continue;
@@ -59,7 +59,7 @@ export class HeldQueuePairs {
   }
 
   /** Lets one go, wherever it stands. */
-  remove(qp: QueuePair): void {
+  remove(qp: Scheduled): void {
     const waiting = this.#waiting.get(qp.way);
     const at = waiting?.indexOf(qp) ?? -1;
     if (waiting === undefined || at < 0) return;

@@ -1,8 +1,9 @@
 import { psnAdd, SendFlags, Syndrome, WcStatus } from '../../ibta/index.js';
 import { dethOffset, immOffset, OpcodeService, type Path, putU32, writeDeth } from '../../wire/index.js';
-import { type NicCore, Served } from '../nic-core.js';
+import type { NicCore } from '../nic-core.js';
+import { Served } from '../queue-pairs/turns.js';
 import type { PacketOrigin } from '../ports/packet-builder.js';
-import type { QueuePair } from '../queue-pairs/queue-pair.js';
+import type { QpContext } from '../queue-pairs/qp-context.js';
 import { opcodeClass, requestKinds } from '../queue-pairs/request-kinds.js';
 import { SendWqe } from '../rings/layout.js';
 import { SinglePacketRequester } from '../unreliable/single-packet-requester.js';
@@ -15,7 +16,7 @@ class DatagramOrigin implements PacketOrigin {
   destQpn = 0;
   pkey = 0;
 
-  constructor(qp: QueuePair) {
+  constructor(qp: QpContext) {
     this.path = qp.path;
   }
 }
@@ -25,7 +26,7 @@ export class DatagramRequester extends SinglePacketRequester {
   readonly #origin: DatagramOrigin;
   #psn = 0;
 
-  constructor(qp: QueuePair, core: NicCore) {
+  constructor(qp: QpContext, core: NicCore) {
     super(qp, core, kinds);
     this.#origin = new DatagramOrigin(qp);
   }

@@ -1,7 +1,7 @@
 import type { QpAttr, Syndrome } from '../../ibta/index.js';
 import type { PacketMeta } from '../../wire/index.js';
-import type { Served } from '../nic-core.js';
 import type { CompletionQueue } from '../queues/completion-queue.js';
+import type { Served } from './turns.js';
 
 /** The half of a queue pair that sends requests: the requester of its transport service. */
 export interface SendingHalf {

@@ -9,15 +9,16 @@ import {
   Syndrome,
 } from '../../ibta/index.js';
 import { createPath, OpcodeBit, type OpcodeService, type Path } from '../../wire/index.js';
-import { Due, type NicCore, Served } from '../nic-core.js';
+import type { NicCore } from '../nic-core.js';
 import { CNP_INTERVAL_US, sendCongestionNotification } from '../ports/congestion-notification.js';
-import type { PacketOrigin } from '../ports/packet-builder.js';
 import type { CompletionQueue } from '../queues/completion-queue.js';
 import type { SharedReceiveQueue } from '../queues/shared-receive-queue.js';
 import type { WorkQueue } from '../queues/work-queue.js';
 import type { ReceivingHalf, SendingHalf } from './halves.js';
+import type { QpContext } from './qp-context.js';
 import { opcodeClass } from './request-kinds.js';
-import type { TransportService } from './services.js';
+import type { TransportService } from './transport-service.js';
+import { Due, Served } from './turns.js';
 
 /** What a queue pair is made of. */
 export interface QueuePairParts {
@@ -89,7 +90,7 @@ function initialAttributes(cap: QpCap): QpAttr {
 }
 
 /** One queue pair: its attributes, its state machine (PROTOCOL.md 2.9), and the two halves that do the work. */
-export class QueuePair implements PacketOrigin, QueuePairParts {
+export class QueuePair implements QpContext, QueuePairParts {
   readonly qpn: number;
   readonly type: QpType;
   readonly pd: number;
@@ -103,7 +104,6 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
   readonly sq: WorkQueue;
   readonly rq: WorkQueue;
 
-  /** Class of the opcodes that it speaks. */
   readonly service: OpcodeService | undefined;
   readonly opcodeClass: number;
   readonly connected: boolean;
@@ -116,15 +116,10 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
   path: Path = NOWHERE;
   pkey: number;
   mtuBytes: number;
-  /** Whether it stands in the NIC's queue of those that have something to send. */
   scheduled = false;
-  /** Which halves then are to be asked: bits of `Due`. */
   due = 0;
-  /** The way that it found full when it last had to wait for one, or 0. */
   way = 0;
-  /** Whether it waits for that to have room, in place of standing in the queue. */
   held = false;
-  /** Whether it has waited, and is not to wait behind others once more. */
   mayPass = false;
 
   /** By which way the peer was last heard (`PacketMeta.way`), or 0. */
@@ -145,7 +140,6 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
     parts: QueuePairParts,
     transport: TransportService,
     private readonly core: NicCore,
-    /** Its number in the timer wheel. */
     readonly timerId: number,
   ) {
     this.qpn = parts.qpn;
@@ -176,12 +170,10 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
     return this.cap.maxInlineData;
   }
 
-  /** Whether its turn to send requests is still to come. */
   get isDueToSend(): boolean {
     return this.scheduled && (this.due & Due.SENDING) !== 0;
   }
 
-  /** Whether requests may leave: SQD lets those that were started finish. */
   get maySend(): boolean {
     return this.state === QpState.RTS || this.state === QpState.SQD;
   }
@@ -190,7 +182,6 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
     return this.state === QpState.RTS;
   }
 
-  /** Whether requests of the peer are executed: an error of the send queue does not touch them (SQE). */
   get mayReceive(): boolean {
     return this.state === QpState.RTR || this.maySend || this.state === QpState.SQE;
   }
@@ -314,14 +305,12 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
     else this.core.schedule(this, Due.SENDING);
   }
 
-  /** Every request that was started is complete. */
   onSendIdle(): void {
     if (this.state !== QpState.SQD || !this.#drainNotice) return;
     this.#drainNotice = false;
     this.raise(EventType.SQ_DRAINED);
   }
 
-  /** Moves to ERR and completes all that is posted as flushed (PROTOCOL.md 2.9). */
   enterError(cause: Syndrome): void {
     if (this.state === QpState.ERR) return;
     this.#stop(QpState.ERR, cause);
@@ -330,7 +319,6 @@ export class QueuePair implements PacketOrigin, QueuePairParts {
     if (this.srq !== undefined) this.raise(EventType.QP_LAST_WQE_REACHED);
   }
 
-  /** Moves to SQE after a send request failed, and flushes those behind it; receiving goes on (PROTOCOL.md 2.10). */
   enterSendQueueError(cause: Syndrome): void {
     if (!this.maySend) return;
     this.#stop(QpState.SQE, cause);

@@ -4,31 +4,13 @@ import { NoRequester, NoResponder } from '../control/absent.js';
 import { CommandError } from '../control/command-error.js';
 import { DatagramRequester } from '../datagram/requester.js';
 import { DatagramResponder } from '../datagram/responder.js';
-import type { NicCore } from '../nic-core.js';
 import { RawRequester } from '../raw/requester.js';
 import { RawResponder } from '../raw/responder.js';
 import { ReliableRequester } from '../reliable/requester.js';
 import { Responder } from '../reliable/responder.js';
 import { UnreliableRequester } from '../unreliable/requester.js';
 import { UnreliableResponder } from '../unreliable/responder.js';
-import type { ReceivingHalf, SendingHalf } from './halves.js';
-import type { QueuePair } from './queue-pair.js';
-
-/** What sets the queue pairs of one type apart from the others. */
-export interface TransportService {
-  /** Class of the opcodes that it speaks (PROTOCOL.md 1.2). */
-  readonly service: OpcodeService | undefined;
-  /** Whether it has one peer, named by `ahAttr` and `destQpNum`. */
-  readonly connected: boolean;
-  /** Whether peers may send it requests. */
-  readonly responds: boolean;
-  /** Which work queues it has, and whether a shared one can take the place of the receive queue. */
-  readonly sendQueue: boolean;
-  readonly recvQueue: boolean;
-  readonly sharedRecvQueue: boolean;
-  readonly requester: (qp: QueuePair, core: NicCore) => SendingHalf;
-  readonly responder: (qp: QueuePair, core: NicCore) => ReceivingHalf;
-}
+import type { TransportService } from './transport-service.js';
 
 const noRequester: TransportService['requester'] = (_qp, core) => new NoRequester(core);
 const noResponder: TransportService['responder'] = (_qp, core) => new NoResponder(core);

@@ -1,7 +1,7 @@
 import { QpState, Syndrome, WcOpcode, type WcStatus } from '../../ibta/index.js';
 import { assert } from '../control/command-error.js';
 import type { NicCore } from '../nic-core.js';
-import type { QueuePair } from '../queue-pairs/queue-pair.js';
+import type { QpContext } from '../queue-pairs/qp-context.js';
 import { RecvWqe } from '../rings/layout.js';
 import type { CompletionQueue } from './completion-queue.js';
 import { flushStatus } from './flush-status.js';
@@ -28,7 +28,7 @@ export class ReceiveBuffer {
   #cause: Syndrome = Syndrome.NONE;
 
   constructor(
-    private readonly qp: QueuePair,
+    private readonly qp: QpContext,
     private readonly core: NicCore,
   ) {
     this.#srq = qp.srq;

@@ -1,6 +1,7 @@
 import { Errno, Syndrome, WcOpcode, WcStatus, WrOpcode } from '../../ibta/index.js';
-import { type NicCore, Served } from '../nic-core.js';
-import type { QueuePair } from '../queue-pairs/queue-pair.js';
+import type { NicCore } from '../nic-core.js';
+import { Served } from '../queue-pairs/turns.js';
+import type { QpContext } from '../queue-pairs/qp-context.js';
 import { SendWqe } from '../rings/layout.js';
 import type { CompletionNames } from '../unreliable/send-queue.js';
 import { SinglePacketRequester } from '../unreliable/single-packet-requester.js';
@@ -24,7 +25,7 @@ const scratch = { frame: new Uint8Array(0) };
 
 /** The requester of a raw packet QP: each request is a whole Ethernet frame (PROTOCOL.md 1.2). */
 export class RawRequester extends SinglePacketRequester {
-  constructor(qp: QueuePair, core: NicCore) {
+  constructor(qp: QpContext, core: NicCore) {
     super(qp, core, names);
     if (scratch.frame.length === 0) scratch.frame = new Uint8Array(MAX_FRAME_BYTES);
   }

@@ -17,7 +17,7 @@ import {
 import { executeAtomic, executeAtomicWrite } from '../memory/atomic-execution.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
 import type { NicCore } from '../nic-core.js';
-import type { QueuePair } from '../queue-pairs/queue-pair.js';
+import type { QpContext } from '../queue-pairs/qp-context.js';
 import { type ResponderResource, ResponderResources } from './responder-resources.js';
 import type { ResponseSender } from './response-sender.js';
 
@@ -54,7 +54,7 @@ export class AnsweredRequests {
   readonly #resources = new ResponderResources();
 
   constructor(
-    private readonly qp: QueuePair,
+    private readonly qp: QpContext,
     private readonly responder: Executor,
     private readonly core: NicCore,
   ) {}

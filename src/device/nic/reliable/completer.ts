@@ -12,11 +12,13 @@ import {
   opcodeHeaderBytes,
   type PacketMeta,
 } from '../../wire/index.js';
-import { Due, type NicCore } from '../nic-core.js';
-import type { QueuePair } from '../queue-pairs/queue-pair.js';
+import type { NicCore } from '../nic-core.js';
+import { Due } from '../queue-pairs/turns.js';
+import type { QpContext } from '../queue-pairs/qp-context.js';
 import { flushStatus } from '../queues/flush-status.js';
 import { SendWqe } from '../rings/layout.js';
-import type { ReliableRequester } from './requester.js';
+import type { Inquiry } from './inquiry.js';
+import type { RequesterState } from './requester-state.js';
 
 /** For reading one 64-bit atomic answer in host byte order: within a call, so that all queue pairs can share it. */
 const answer = new Uint8Array(8);
@@ -28,6 +30,11 @@ const STARVED_US = 1000;
 const MAX_GO_BACKS = 8;
 const SYNDROME_KIND = 0xe0;
 const SYNDROME_VALUE = 0x1f;
+
+/** The requester whose requests are completed. */
+interface CompletedRequester extends RequesterState {
+  readonly inquiry: Inquiry;
+}
 
 /**
  * The receiving half of a requester: takes acknowledgements and responses, completes work requests in their order, and
@@ -63,8 +70,8 @@ export class Completer {
   #starved = false;
 
   constructor(
-    private readonly qp: QueuePair,
-    private readonly requester: ReliableRequester,
+    private readonly qp: QpContext,
+    private readonly requester: CompletedRequester,
     private readonly core: NicCore,
   ) {}
 

@@ -1,6 +1,7 @@
-import { Due, type NicCore } from '../nic-core.js';
-import type { QueuePair } from '../queue-pairs/queue-pair.js';
-import type { ReliableRequester } from './requester.js';
+import type { NicCore } from '../nic-core.js';
+import { Due } from '../queue-pairs/turns.js';
+import type { QpContext } from '../queue-pairs/qp-context.js';
+import type { RequesterState } from './requester-state.js';
 
 /**
  * How long after packets that nobody asked to acknowledge one is sent that asks. Long enough for a program to send more,
@@ -11,6 +12,18 @@ const ASK_DELAY_US = 250;
 
 /** Who has just answered and is silent for so long has nothing more to say. */
 const MIN_REST_US = 250;
+
+/** The requester that asks. */
+interface Inquirer extends RequesterState {
+  readonly completer: {
+    /** Between an RNR NAK and the end of the time that it asked for. */
+    readonly rnrWaiting: boolean;
+    /** The peer is asked once more: a gap that the answer shows is news. */
+    onQuestion(): void;
+    /** A probe was answered, and what was behind it is not: it is lost. That takes no retry, for there was progress. */
+    onRestMissing(): void;
+  };
+}
 
 /**
  * Finds out how far the peer has got, when that is not told by itself, before the retry timer runs out, and at the cost of
@@ -43,8 +56,8 @@ export class Inquiry {
   #putOff = false;
 
   constructor(
-    private readonly qp: QueuePair,
-    private readonly requester: ReliableRequester,
+    private readonly qp: QpContext,
+    private readonly requester: Inquirer,
     private readonly core: NicCore,
   ) {}
 

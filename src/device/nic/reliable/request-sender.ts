@@ -15,12 +15,15 @@ import {
   xrcethOffset,
 } from '../../wire/index.js';
 import { copyBytes } from '../memory/word-copy.js';
-import { type NicCore, packetCost, Served } from '../nic-core.js';
-import type { QueuePair } from '../queue-pairs/queue-pair.js';
+import type { NicCore } from '../nic-core.js';
+import { packetCost, Served } from '../queue-pairs/turns.js';
+import type { QpContext } from '../queue-pairs/qp-context.js';
 import type { RequestKind } from '../queue-pairs/request-kinds.js';
 import { sgeTotal } from '../queues/work-queue.js';
 import { FlushWqe, SendWqe } from '../rings/layout.js';
-import type { ReliableRequester } from './requester.js';
+import type { Completer } from './completer.js';
+import type { Inquiry } from './inquiry.js';
+import type { RequesterState } from './requester-state.js';
 
 /** Packets after which an acknowledgement is asked for where segments are large. */
 const LARGE_ACK_REQUEST_INTERVAL = 4;
@@ -34,6 +37,12 @@ const ALWAYS_BY_MTU_BYTES = 8192;
 const Start = { STARTED: 0, NOTHING: 1, FAILED: 2, CARRIED_OUT: 3, AFTER_ALL: 4 } as const;
 type Start = (typeof Start)[keyof typeof Start];
 
+/** The requester whose requests are sent. */
+interface SendingRequester extends RequesterState {
+  readonly inquiry: Inquiry;
+  readonly completer: Completer;
+}
+
 /** The sending half of a reliable requester: turns work queue entries into request packets (PROTOCOL.md 2.1, 2.2, 2.7). */
 export class RequestSender {
   #packetsSinceAckRequest = 0;
@@ -41,8 +50,8 @@ export class RequestSender {
   #asked = false;
 
   constructor(
-    private readonly qp: QueuePair,
-    private readonly requester: ReliableRequester,
+    private readonly qp: QpContext,
+    private readonly requester: SendingRequester,
     private readonly core: NicCore,
   ) {}
 

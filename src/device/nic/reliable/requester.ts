@@ -1,14 +1,16 @@
 import { ackTimeoutUs, type Syndrome } from '../../ibta/index.js';
 import { OpcodeBit, type PacketMeta } from '../../wire/index.js';
-import type { NicCore, Served } from '../nic-core.js';
+import type { NicCore } from '../nic-core.js';
+import { type Served } from '../queue-pairs/turns.js';
 import type { SendingHalf } from '../queue-pairs/halves.js';
-import type { QueuePair } from '../queue-pairs/queue-pair.js';
+import type { QpContext } from '../queue-pairs/qp-context.js';
 import { connectedKinds, type RequestKind } from '../queue-pairs/request-kinds.js';
 import { AskedAgain } from './asked-again.js';
 import { Completer } from './completer.js';
 import { CongestionWindow } from './congestion-window.js';
 import { Inquiry } from './inquiry.js';
 import { RequestSender } from './request-sender.js';
+import type { RequesterState } from './requester-state.js';
 import { RoundTrip } from './round-trip.js';
 import { SendWindow } from './send-window.js';
 
@@ -22,12 +24,11 @@ const ACK_REQUEST_INTERVAL = 16;
  * The requester of a reliable service (RC and XRC): what is posted, sent and acknowledged, and those that move it on,
  * the sender of requests, the completer of responses, and who asks when there are none.
  */
-export class ReliableRequester implements SendingHalf {
+export class ReliableRequester implements SendingHalf, RequesterState {
   readonly window: SendWindow;
   readonly sender: RequestSender;
   readonly completer: Completer;
   readonly inquiry: Inquiry;
-  /** The requests that this service has, by `WrOpcode`. */
   readonly kinds: readonly (RequestKind | undefined)[];
   congestion = new CongestionWindow(256);
   readonly roundTrip = new RoundTrip();
@@ -35,19 +36,16 @@ export class ReliableRequester implements SendingHalf {
   ackTimeoutUs = Infinity;
   retryCnt = 0;
   rnrRetry = 0;
-  /** Packets after which an acknowledgement is asked for; see the sender. */
   readonly ackRequestInterval: number;
-  /** Pieces of a long READ that may be under way: with two, one can be answered while the other is asked for. */
   readPieces = 1;
 
-  // Of what the NIC counts as a whole, that which says how this way is.
   retransmittedPkts = 0;
   lossProbes = 0;
   completerRetryErr = 0;
   #rpCnpHandled = 0;
 
   constructor(
-    private readonly qp: QueuePair,
+    private readonly qp: QpContext,
     private readonly core: NicCore,
   ) {
     this.kinds = connectedKinds(qp.opcodeClass);

@@ -33,9 +33,10 @@ import {
   xrcethSrqn,
 } from '../../wire/index.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
-import type { NicCore, Served } from '../nic-core.js';
+import type { NicCore } from '../nic-core.js';
+import { type Served } from '../queue-pairs/turns.js';
 import type { ReceivingHalf } from '../queue-pairs/halves.js';
-import type { QueuePair } from '../queue-pairs/queue-pair.js';
+import type { QpContext } from '../queue-pairs/qp-context.js';
 import type { CompletionQueue } from '../queues/completion-queue.js';
 import { ReceiveBuffer } from '../queues/receive-buffer.js';
 import { ANSWERED, AnsweredRequests, MAX_DMA_BYTES } from './answered-requests.js';
@@ -79,7 +80,7 @@ export class Responder implements ReceivingHalf {
   #dmaLength = 0;
 
   constructor(
-    private readonly qp: QueuePair,
+    private readonly qp: QpContext,
     private readonly core: NicCore,
   ) {
     this.sender = new ResponseSender(qp, this, core);

@@ -1,8 +1,9 @@
 import { AccessFlags, psnAdd, psnDiff } from '../../ibta/index.js';
 import { Aeth, aethOffset, atomicAckOffset, NakCode, Opcode, writeAeth } from '../../wire/index.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
-import { Due, type NicCore, packetCost, Served } from '../nic-core.js';
-import type { QueuePair } from '../queue-pairs/queue-pair.js';
+import type { NicCore } from '../nic-core.js';
+import { Due, packetCost, Served } from '../queue-pairs/turns.js';
+import type { QpContext } from '../queue-pairs/qp-context.js';
 import type { ResponderResource } from './responder-resources.js';
 
 /** A credit code that says "no end-to-end flow control" (PROTOCOL.md 1.4). */
@@ -51,7 +52,7 @@ export class ResponseSender {
   #ackMsn = 0;
 
   constructor(
-    private readonly qp: QueuePair,
+    private readonly qp: QpContext,
     private readonly responder: Refuses,
     private readonly core: NicCore,
   ) {}

@@ -1,8 +1,9 @@
 import { psnAdd, type QpAttr, SendFlags, type Syndrome, WcStatus } from '../../ibta/index.js';
 import { immOffset, OpcodeBit, opcodeBits, OpcodeService, putU32, rethOffset, writeReth } from '../../wire/index.js';
-import { type NicCore, Served } from '../nic-core.js';
+import type { NicCore } from '../nic-core.js';
+import { Served } from '../queue-pairs/turns.js';
 import type { SendingHalf } from '../queue-pairs/halves.js';
-import type { QueuePair } from '../queue-pairs/queue-pair.js';
+import type { QpContext } from '../queue-pairs/qp-context.js';
 import { connectedKinds, opcodeClass, type RequestKind } from '../queue-pairs/request-kinds.js';
 import { SendWqe } from '../rings/layout.js';
 import { UnacknowledgedQueue } from './send-queue.js';
@@ -21,7 +22,7 @@ export class UnreliableRequester implements SendingHalf {
   #lengthBytes = 0;
 
   constructor(
-    private readonly qp: QueuePair,
+    private readonly qp: QpContext,
     private readonly core: NicCore,
   ) {
     this.#queue = new UnacknowledgedQueue(qp, core, kinds);

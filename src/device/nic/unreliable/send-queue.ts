@@ -1,8 +1,9 @@
 import { type QpAttr, QpState, SendFlags, Syndrome, WcOpcode, WcStatus } from '../../ibta/index.js';
 import { ICRC_BYTES, ipUdpHeaderBytes, opcodeHeaderBytes } from '../../wire/index.js';
 import { copyBytes } from '../memory/word-copy.js';
-import { Due, type NicCore } from '../nic-core.js';
-import type { QueuePair } from '../queue-pairs/queue-pair.js';
+import type { NicCore } from '../nic-core.js';
+import { Due } from '../queue-pairs/turns.js';
+import type { QpContext } from '../queue-pairs/qp-context.js';
 import { flushStatus } from '../queues/flush-status.js';
 import { sgeTotal } from '../queues/work-queue.js';
 import { Cqe, SendWqe } from '../rings/layout.js';
@@ -23,7 +24,7 @@ export class UnacknowledgedQueue {
   readonly #detail = new Int32Array(Cqe.DETAIL_WORDS);
 
   constructor(
-    private readonly qp: QueuePair,
+    private readonly qp: QpContext,
     private readonly core: NicCore,
     private readonly names: CompletionNames,
   ) {}

@@ -1,8 +1,9 @@
 import type { Syndrome } from '../../ibta/index.js';
 import type { PacketMeta } from '../../wire/index.js';
-import { type NicCore, Served } from '../nic-core.js';
+import type { NicCore } from '../nic-core.js';
+import { Served } from '../queue-pairs/turns.js';
 import type { ReceivingHalf } from '../queue-pairs/halves.js';
-import type { QueuePair } from '../queue-pairs/queue-pair.js';
+import type { QpContext } from '../queue-pairs/qp-context.js';
 import type { CompletionQueue } from '../queues/completion-queue.js';
 import { ReceiveBuffer } from '../queues/receive-buffer.js';
 
@@ -11,7 +12,7 @@ export abstract class SilentResponder implements ReceivingHalf {
   protected readonly receive: ReceiveBuffer;
 
   constructor(
-    protected readonly qp: QueuePair,
+    protected readonly qp: QpContext,
     protected readonly core: NicCore,
   ) {
     this.receive = new ReceiveBuffer(qp, core);

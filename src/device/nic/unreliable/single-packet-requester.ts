@@ -1,7 +1,8 @@
 import type { QpAttr, Syndrome } from '../../ibta/index.js';
-import { type NicCore, Served } from '../nic-core.js';
+import type { NicCore } from '../nic-core.js';
+import { Served } from '../queue-pairs/turns.js';
 import type { SendingHalf } from '../queue-pairs/halves.js';
-import type { QueuePair } from '../queue-pairs/queue-pair.js';
+import type { QpContext } from '../queue-pairs/qp-context.js';
 import { type CompletionNames, UnacknowledgedQueue } from './send-queue.js';
 
 /** A requester each of whose requests is one packet that nobody acknowledges: that of UD and of raw packet QPs. */
@@ -11,7 +12,7 @@ export abstract class SinglePacketRequester implements SendingHalf {
   protected readonly queue: UnacknowledgedQueue;
 
   protected constructor(
-    protected readonly qp: QueuePair,
+    protected readonly qp: QpContext,
     protected readonly core: NicCore,
     names: CompletionNames,
   ) {

@@ -1,0 +1,49 @@
+import type { EventType, QpAttr, QpState, QpType, Syndrome } from '../../ibta/index.js';
+import type { PacketOrigin } from '../ports/packet-builder.js';
+import type { CompletionQueue } from '../queues/completion-queue.js';
+import type { SharedReceiveQueue } from '../queues/shared-receive-queue.js';
+import type { WorkQueue } from '../queues/work-queue.js';
+import type { Scheduled } from './turns.js';
+
+/**
+ * What the halves of a queue pair work from, and what they tell it: what adapters call a QP context. A half knows its queue
+ * pair as this, and not how it comes by its state.
+ */
+export interface QpContext extends PacketOrigin, Scheduled {
+  readonly qpn: number;
+  readonly type: QpType;
+  /** Its protection domain; 0 when it has none: an XRC target QP uses those of its shared receive queues (PROTOCOL.md 3.3). */
+  readonly pd: number;
+  /** Its XRC domain; 0 when it is in none. */
+  readonly xrcd: number;
+  readonly sendCq: CompletionQueue;
+  readonly recvCq: CompletionQueue;
+  readonly srq: SharedReceiveQueue | undefined;
+  readonly sq: WorkQueue;
+  readonly rq: WorkQueue;
+  readonly createFlags: number;
+  readonly sqSigAll: boolean;
+  readonly maxInlineBytes: number;
+  /** Class of the opcodes that it speaks. */
+  readonly opcodeClass: number;
+  /** Its number in the timer wheel. */
+  readonly timerId: number;
+  readonly attr: QpAttr;
+  readonly state: QpState;
+  readonly mtuBytes: number;
+  /** Whether its turn to send requests is still to come. */
+  readonly isDueToSend: boolean;
+  /** Whether requests may leave: SQD lets those that were started finish. */
+  readonly maySend: boolean;
+  readonly mayStart: boolean;
+  /** Whether requests of the peer are executed: an error of the send queue does not touch them (SQE). */
+  readonly mayReceive: boolean;
+
+  /** Every request that was started is complete. */
+  onSendIdle(): void;
+  /** Moves to ERR and completes all that is posted as flushed (PROTOCOL.md 2.9). */
+  enterError(cause: Syndrome): void;
+  /** Moves to SQE after a send request failed, and flushes those behind it; receiving goes on (PROTOCOL.md 2.10). */
+  enterSendQueueError(cause: Syndrome): void;
+  raise(type: EventType): void;
+}

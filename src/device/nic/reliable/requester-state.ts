@@ -1,0 +1,27 @@
+import type { RequestKind } from '../queue-pairs/request-kinds.js';
+import type { AskedAgain } from './asked-again.js';
+import type { CongestionWindow } from './congestion-window.js';
+import type { RoundTrip } from './round-trip.js';
+import type { SendWindow } from './send-window.js';
+
+/** What the parts of a requester share: how far it is, what it knows of the way, and what its attributes allow. */
+export interface RequesterState {
+  readonly window: SendWindow;
+  readonly congestion: CongestionWindow;
+  readonly roundTrip: RoundTrip;
+  readonly asked: AskedAgain;
+  /** The requests that this service has, by `WrOpcode`. */
+  readonly kinds: readonly (RequestKind | undefined)[];
+  readonly ackTimeoutUs: number;
+  readonly retryCnt: number;
+  readonly rnrRetry: number;
+  /** Packets after which an acknowledgement is asked for; see the sender. */
+  readonly ackRequestInterval: number;
+  /** Pieces of a long READ that may be under way: with two, one can be answered while the other is asked for. */
+  readonly readPieces: number;
+
+  // Of what the NIC counts as a whole, that which says how this way is.
+  retransmittedPkts: number;
+  lossProbes: number;
+  completerRetryErr: number;
+}
