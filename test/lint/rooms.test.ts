@@ -27,7 +27,7 @@ for (const [file, specifier] of ALLOWED) {
 }
 
 const FORBIDDEN = [
-  ['src/device/wire/bth.ts', '../nic/index.js', /wire may not lean on device\/nic/],
+  ['src/device/wire/packets/bth.ts', '../nic/index.js', /wire may not lean on device\/nic/],
   ['src/device/nic/nic.ts', '../wire/bth.js', /through its index\.ts/],
   ['src/device/nic/nic.ts', 'node:crypto', /must run anywhere/],
   ['src/device/ibta/gid.ts', 'koffi', /must run anywhere/],

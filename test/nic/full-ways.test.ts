@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { QpState, WcStatus } from '../../src/device/ibta/index.js';
-import type { PacketSink } from '../../src/device/nic/ports/ports.js';
+import type { PacketSink } from '../../src/device/nic/nic-config.js';
 import type { Path } from '../../src/device/wire/index.js';
 import type { TestHost } from './host.js';
 import type { TestQp } from './qp.js';

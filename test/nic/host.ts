@@ -14,7 +14,7 @@ import {
   type SimulatedNetwork,
 } from '../../src/device/link/simulated/index.js';
 import { Nic, type NicAsyncEvent, type NicLimits } from '../../src/device/nic/index.js';
-import type { PacketSink } from '../../src/device/nic/ports/ports.js';
+import type { PacketSink } from '../../src/device/nic/nic-config.js';
 import {
   compChannelShape,
   completionQueueShape,

@@ -1,5 +1,5 @@
 /** The software RNIC: sans-IO, deterministic, nothing of Node in it. */
-export { CommandError } from './control/command-error.js';
+export { CommandError } from './command-error.js';
 export * from './rings/layout.js';
 export { isResizable } from './memory/resizable.js';
 export type { AllocMw, MrAttributes, MrKeys, MwKeys, ReregMr } from './memory/memory-table.js';
@@ -7,7 +7,7 @@ export type { CreateCq, CreateQp, CreateSrq, ModifySrq } from './control/control
 export type { GeneralServices, ManagementDatagram } from './datagram/general-services.js';
 export { Nic } from './nic.js';
 export type { ShownQp } from './queue-pairs/queue-pair.js';
-export { DEFAULT_PKEY, type PortChange, type PortStatus } from './ports/port.js';
+export { DEFAULT_PKEY, type PortChange, type PortStatus } from './port/port.js';
 export { createRing, exchangeWord, isShared, readChanged, readWord, writeWord } from './rings/ring-words.js';
 export {
   DEFAULT_LIMITS,
@@ -18,4 +18,4 @@ export {
   type NicLimits,
   type PacketSink,
   type SendFrame,
-} from './ports/ports.js';
+} from './nic-config.js';

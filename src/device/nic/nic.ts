@@ -17,9 +17,9 @@ import {
   OpcodeService,
   type PacketMeta,
 } from '../wire/index.js';
-import { assert, CommandError } from './control/command-error.js';
+import { assert, CommandError } from './command-error.js';
 import { type ControlCore, ControlVerbs } from './control/control-verbs.js';
-import { HeldQueuePairs } from './control/held-queue-pairs.js';
+import { HeldQueuePairs } from './queue-pairs/held-queue-pairs.js';
 import { type NicObjects, ObjectTable } from './control/objects.js';
 import { NicCounters } from './counters.js';
 import { AddressTable } from './datagram/address-table.js';
@@ -28,9 +28,9 @@ import { MulticastTable } from './datagram/multicast-table.js';
 import { DataMover } from './memory/data-mover.js';
 import { MemoryTable } from './memory/memory-table.js';
 import { type Scheduled, Served } from './queue-pairs/turns.js';
-import { isCongestionNotification } from './ports/congestion-notification.js';
-import { PacketBuilder } from './ports/packet-builder.js';
-import { pkeysMatch, Port } from './ports/port.js';
+import { isCongestionNotification } from './port/congestion-notification.js';
+import { PacketBuilder } from './port/packet-builder.js';
+import { pkeysMatch, Port } from './port/port.js';
 import {
   DEFAULT_LIMITS,
   type MulticastGroups,
@@ -38,7 +38,7 @@ import {
   type NicEvents,
   type NicLimits,
   type SendFrame,
-} from './ports/ports.js';
+} from './nic-config.js';
 import type { QueuePair } from './queue-pairs/queue-pair.js';
 import type { CompletionQueue } from './queues/completion-queue.js';
 import type { SharedReceiveQueue } from './queues/shared-receive-queue.js';

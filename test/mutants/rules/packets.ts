@@ -26,7 +26,7 @@ export const packets: readonly Mutant[] = [
     name: 'pkey-bits',
     rule: 'all 15 bits of a partition number count',
     source: 'PROTOCOL.md 1.1; IBTA 10.9.1.1',
-    file: 'src/device/nic/ports/port.ts',
+    file: 'src/device/nic/port/port.ts',
     from: '((a ^ b) & PKEY_MASK) === 0',
     to: '((a ^ b) & 0xff) === 0',
     games: ['fuzz'],

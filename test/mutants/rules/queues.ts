@@ -2,7 +2,7 @@ import type { Mutant } from '../mutant.js';
 
 const CQ = 'src/device/nic/queues/completion-queue.ts';
 const SRQ = 'src/device/nic/queues/shared-receive-queue.ts';
-const BUFFER = 'src/device/nic/queues/receive-buffer.ts';
+const BUFFER = 'src/device/nic/queue-pairs/receive-buffer.ts';
 
 /** What becomes of requests that are posted: work, shared receive and completion queues (PROTOCOL.md 2.9, 3.3, 3.4, 3.8). */
 export const queues: readonly Mutant[] = [

@@ -1,8 +1,8 @@
 import { type AhAttr, checkAhAttr } from '../../ibta/index.js';
 import type { Path } from '../../wire/index.js';
-import { CommandError } from '../control/command-error.js';
-import { pathTo } from '../ports/path-to.js';
-import type { Port } from '../ports/port.js';
+import { CommandError } from '../command-error.js';
+import { pathTo } from '../port/path-to.js';
+import type { Port } from '../port/port.js';
 
 /** Where datagrams go. */
 export interface AddressHandle {

@@ -12,9 +12,9 @@ import {
   writeDeth,
 } from '../../wire/index.js';
 import type { NicCounters } from '../counters.js';
-import type { PacketBuilder, PacketOrigin } from '../ports/packet-builder.js';
-import { pathTo } from '../ports/path-to.js';
-import { pkeysMatch, type Port } from '../ports/port.js';
+import type { PacketBuilder, PacketOrigin } from '../port/packet-builder.js';
+import { pathTo } from '../port/path-to.js';
+import { pkeysMatch, type Port } from '../port/port.js';
 
 /** The queue pair of the general services interface, which every port has (PROTOCOL.md 4.1). */
 export const GSI_QPN = 1;

@@ -1,6 +1,6 @@
 import { formatGid, type Gid, gidsEqual, QpCreateFlags, QpType } from '../../ibta/index.js';
 import { dethOffset, dethSourceQp, isMulticastGid, type PacketMeta } from '../../wire/index.js';
-import { CommandError } from '../control/command-error.js';
+import { CommandError } from '../command-error.js';
 import type { QueuePair } from '../queue-pairs/queue-pair.js';
 
 /** How the table tells the link which groups it wants to hear. Both may throw CommandError. */

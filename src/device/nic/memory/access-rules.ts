@@ -1,5 +1,5 @@
 import { ACCESS_OPTIONAL_RANGE, AccessFlags } from '../../ibta/index.js';
-import { CommandError } from '../control/command-error.js';
+import { CommandError } from '../command-error.js';
 
 /** Every access flag that there is, and those that a device may ignore. */
 export const KNOWN_ACCESS = Object.values(AccessFlags).reduce((all, flag) => all | flag, ACCESS_OPTIONAL_RANGE);

@@ -1,4 +1,4 @@
-import { CommandError } from '../control/command-error.js';
+import { CommandError } from '../command-error.js';
 import type { MemoryRegion } from './memory-region.js';
 import type { MemoryWindow } from './memory-window.js';
 

@@ -1,6 +1,6 @@
 import { AccessFlags, isOneOf, MwBindReason, MwType } from '../../ibta/index.js';
-import { CommandError } from '../control/command-error.js';
-import type { NicLimits } from '../ports/ports.js';
+import { CommandError } from '../command-error.js';
+import type { NicLimits } from '../nic-config.js';
 import { checkRegionAccess } from './access-rules.js';
 import { bytesToEnd } from './address-range.js';
 import { KeyIndex } from './key-index.js';

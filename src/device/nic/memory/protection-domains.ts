@@ -1,4 +1,4 @@
-import { CommandError } from '../control/command-error.js';
+import { CommandError } from '../command-error.js';
 
 /** The protection domains of a NIC, and how many objects refer to each. */
 export class ProtectionDomains {

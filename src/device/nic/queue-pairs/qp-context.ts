@@ -1,5 +1,5 @@
 import type { EventType, QpAttr, QpState, QpType, Syndrome } from '../../ibta/index.js';
-import type { PacketOrigin } from '../ports/packet-builder.js';
+import type { PacketOrigin } from '../port/packet-builder.js';
 import type { CompletionQueue } from '../queues/completion-queue.js';
 import type { SharedReceiveQueue } from '../queues/shared-receive-queue.js';
 import type { WorkQueue } from '../queues/work-queue.js';

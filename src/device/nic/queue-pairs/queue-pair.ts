@@ -10,7 +10,7 @@ import {
 } from '../../ibta/index.js';
 import { createPath, OpcodeBit, type OpcodeService, type Path } from '../../wire/index.js';
 import type { NicCore } from '../nic-core.js';
-import { CNP_INTERVAL_US, sendCongestionNotification } from '../ports/congestion-notification.js';
+import { CNP_INTERVAL_US, sendCongestionNotification } from '../port/congestion-notification.js';
 import type { CompletionQueue } from '../queues/completion-queue.js';
 import type { SharedReceiveQueue } from '../queues/shared-receive-queue.js';
 import type { WorkQueue } from '../queues/work-queue.js';

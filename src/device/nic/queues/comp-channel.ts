@@ -1,4 +1,4 @@
-import { requireBytes } from '../control/command-error.js';
+import { requireBytes } from '../command-error.js';
 import { CompChannelRing, compChannelShape, Ring, RING_HEADER_WORDS } from '../rings/layout.js';
 
 /** The NIC's end of a completion channel: the ring in which CQs announce their events. */

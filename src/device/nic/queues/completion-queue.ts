@@ -1,7 +1,7 @@
 import { WcStatus } from '../../ibta/index.js';
-import { CommandError, requireBytes } from '../control/command-error.js';
+import { CommandError, requireBytes } from '../command-error.js';
 import type { NicCounters } from '../counters.js';
-import type { NicEvents } from '../ports/ports.js';
+import type { NicEvents } from '../nic-config.js';
 import {
   completionQueueShape,
   CqArm,

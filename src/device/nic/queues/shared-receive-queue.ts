@@ -1,6 +1,6 @@
 import { EventType } from '../../ibta/index.js';
-import { CommandError } from '../control/command-error.js';
-import type { NicEvents } from '../ports/ports.js';
+import { CommandError } from '../command-error.js';
+import type { NicEvents } from '../nic-config.js';
 import { recvQueueShape, RecvWqe, SgeWords } from '../rings/layout.js';
 import type { CompletionQueue } from './completion-queue.js';
 import { nextCapacity, receiveSges, WorkQueue } from './work-queue.js';

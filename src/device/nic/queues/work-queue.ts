@@ -1,5 +1,5 @@
 import type { QpState } from '../../ibta/index.js';
-import { requireBytes } from '../control/command-error.js';
+import { requireBytes } from '../command-error.js';
 import { WorkQueue as Header, RecvWqe, Ring, RING_HEADER_WORDS, type RingShape, SgeWords } from '../rings/layout.js';
 import { isShared, readWord, writeWord } from '../rings/ring-words.js';
 

@@ -38,7 +38,7 @@ import { type Served } from '../queue-pairs/turns.js';
 import type { ReceivingHalf } from '../queue-pairs/halves.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
 import type { CompletionQueue } from '../queues/completion-queue.js';
-import { ReceiveBuffer } from '../queues/receive-buffer.js';
+import { ReceiveBuffer } from '../queue-pairs/receive-buffer.js';
 import { ANSWERED, AnsweredRequests, MAX_DMA_BYTES } from './answered-requests.js';
 import { ACK_SYNDROME, ResponseSender } from './response-sender.js';
 

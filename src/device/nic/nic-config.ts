@@ -1,5 +1,5 @@
-import type { EventType, Gid, Mtu } from '../../ibta/index.js';
-import type { Crc32, Path } from '../../wire/index.js';
+import type { EventType, Gid, Mtu } from '../ibta/index.js';
+import type { Crc32, Path } from '../wire/index.js';
 
 /** Where the NIC builds the packets it sends: in the very memory they leave from. */
 export interface PacketSink {

@@ -1,5 +1,5 @@
 /** From a captured frame to the RoCE packet in it, for the link types that captures of IP networks come with. */
-import { getU16 } from './bytes.js';
+import { getU16 } from '../bytes.js';
 import { NotRoce, parseIpPacket, type RoceDatagram } from './ip.js';
 
 /** Link types of capture files (https://www.tcpdump.org/linktypes.html). */

@@ -1,4 +1,4 @@
-import type { ErrnoName } from '../../ibta/index.js';
+import type { ErrnoName } from '../ibta/index.js';
 
 /** A control verb that the NIC refuses: nothing has changed. */
 export class CommandError extends Error {

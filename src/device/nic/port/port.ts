@@ -1,6 +1,6 @@
 import { type Gid, type Mtu, mtuBytes, PortState } from '../../ibta/index.js';
 import type { Path } from '../../wire/index.js';
-import { CommandError } from '../control/command-error.js';
+import { CommandError } from '../command-error.js';
 
 /** The partition that every RoCE port belongs to (PROTOCOL.md 1.1). */
 export const DEFAULT_PKEY = 0xffff;

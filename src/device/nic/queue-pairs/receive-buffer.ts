@@ -1,12 +1,12 @@
 import { QpState, Syndrome, WcOpcode, type WcStatus } from '../../ibta/index.js';
-import { assert } from '../control/command-error.js';
+import { assert } from '../command-error.js';
 import type { NicCore } from '../nic-core.js';
-import type { QpContext } from '../queue-pairs/qp-context.js';
+import type { QpContext } from './qp-context.js';
 import { RecvWqe } from '../rings/layout.js';
-import type { CompletionQueue } from './completion-queue.js';
-import { flushStatus } from './flush-status.js';
-import type { SharedReceiveQueue } from './shared-receive-queue.js';
-import { nextCapacity, receiveSges, sgeTotal } from './work-queue.js';
+import type { CompletionQueue } from '../queues/completion-queue.js';
+import { flushStatus } from '../queues/flush-status.js';
+import type { SharedReceiveQueue } from '../queues/shared-receive-queue.js';
+import { nextCapacity, receiveSges, sgeTotal } from '../queues/work-queue.js';
 
 /**
  * Where a responder puts what it receives: one request at a time is taken, filled and completed. It comes from the QP's

@@ -1,4 +1,4 @@
-import type { Scheduled } from '../queue-pairs/turns.js';
+import type { Scheduled } from './turns.js';
 
 /** Who knows how much room there is on a way (`PacketSink.roomOf`). */
 interface Ways {

@@ -1,4 +1,4 @@
-import { gidFromIp, ipFromGid } from '../ibta/index.js';
+import { gidFromIp, ipFromGid } from '../../ibta/index.js';
 
 /** Version of the Internet Protocol. */
 export type Family = 4 | 6;

@@ -5,9 +5,9 @@
  * A CRC is linear: the headers of a path are run through it once, and what differs from packet to packet (two lengths and
  * the IPv4 identification) is added from tables.
  */
-import type { Gid } from '../ibta/index.js';
-import { ICRC_BYTES } from './bth.js';
-import { putU16 } from './bytes.js';
+import type { Gid } from '../../ibta/index.js';
+import { ICRC_BYTES } from '../packets/bth.js';
+import { putU16 } from '../bytes.js';
 import { contributionTable, type Crc32, crc32 } from './crc32.js';
 
 /** Bytes of 0xFF that stand where RoCEv1's local route header would be. */

@@ -15,7 +15,7 @@ import {
   ICRC_BYTES,
   writeBth,
 } from './bth.js';
-import { getU32, putU32 } from './bytes.js';
+import { getU32, putU32 } from '../bytes.js';
 import {
   aethMsn,
   aethSyndrome,

@@ -1,5 +1,5 @@
 /** Multicast groups on RoCEv2: the GID is the IP group (PROTOCOL.md 3.5). */
-import { type Gid, isIpv4Gid } from '../ibta/index.js';
+import { type Gid, isIpv4Gid } from '../../ibta/index.js';
 
 /** The destination QP of packets to a group: the receivers decide which of their queue pairs it means. */
 export const MULTICAST_QPN = 0xffffff;

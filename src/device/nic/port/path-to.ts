@@ -1,6 +1,6 @@
 import { type AhAttr, isIpv4Gid } from '../../ibta/index.js';
 import { createPath, Ecn, gidKey, type Path } from '../../wire/index.js';
-import { CommandError } from '../control/command-error.js';
+import { CommandError } from '../command-error.js';
 import type { Port } from './port.js';
 
 /** Beyond so many they begin anew; who has one keeps it. */

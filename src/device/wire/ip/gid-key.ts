@@ -1,5 +1,5 @@
-import type { Gid } from '../ibta/index.js';
-import { getU32 } from './bytes.js';
+import type { Gid } from '../../ibta/index.js';
+import { getU32 } from '../bytes.js';
 
 /** A GID as a key of maps: quicker to make than a text for people. */
 export function gidKey(gid: Gid): string {

@@ -2,7 +2,7 @@
  * The extension headers (PROTOCOL.md 1.3). Where each of them lies in a packet of a given opcode is in the offset tables
  * of `opcode.ts`. 64-bit values travel as two 32-bit halves, since a bigint would be allocated for each packet.
  */
-import { getU24, getU32, putU24, putU32 } from './bytes.js';
+import { getU24, getU32, putU24, putU32 } from '../bytes.js';
 
 /** Sizes of the extension headers. */
 export const HeaderBytes = {
