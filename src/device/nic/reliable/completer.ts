@@ -18,6 +18,7 @@ import type { QpContext } from '../queue-pairs/qp-context.js';
 import { flushStatus } from '../queues/flush-status.js';
 import { SendWqe } from '../rings/layout.js';
 import type { Inquiry } from './inquiry.js';
+import { describeRefusal, refusalOf } from './refusals.js';
 import type { RequesterState } from './requester-state.js';
 
 /** For reading one 64-bit atomic answer in host byte order: within a call, so that all queue pairs can share it. */
@@ -28,8 +29,14 @@ const RNR_RETRY_INFINITE = 7;
 const STARVED_US = 1000;
 /** Where a quarter of all packets is lost, one in 262,144 is lost each of these times. One that never passes ends here. */
 const MAX_GO_BACKS = 8;
-const SYNDROME_KIND = 0xe0;
-const SYNDROME_VALUE = 0x1f;
+
+/** A request that failed locally. */
+interface StalledRequest {
+  readonly index: number;
+  readonly status: WcStatus;
+  readonly syndrome: Syndrome;
+  readonly detail: Int32Array;
+}
 
 /** The requester whose requests are completed. */
 interface CompletedRequester extends RequesterState {
@@ -43,16 +50,10 @@ interface CompletedRequester extends RequesterState {
 export class Completer {
   /** Between an RNR NAK and the end of the time that it asked for. */
   rnrWaiting = false;
-  /** A request failed locally; it ends the queue pair once everything before it is complete. */
-  stalled = false;
   /** No answer will ever come. */
   peerGone = false;
 
-  #stalledIndex = 0;
-  #stalledStatus: WcStatus = WcStatus.SUCCESS;
-  #stalledSyndrome: Syndrome = Syndrome.NONE;
-  /** Made when it is first needed: most queue pairs never fail. */
-  #stalledDetail: Int32Array | undefined;
+  #stalled: StalledRequest | undefined;
 
   #retriesLeft = 0;
   #rnrRetriesLeft = 0;
@@ -77,11 +78,16 @@ export class Completer {
 
   reset(): void {
     this.rnrWaiting = false;
-    this.stalled = false;
+    this.#stalled = undefined;
     this.core.timers.disarm(this.qp.timerId);
     this.#rewound = false;
     this.requester.inquiry.reset();
     this.#reload();
+  }
+
+  /** Whether a request failed locally; it ends the queue pair once everything before it is complete. */
+  get stalled(): boolean {
+    return this.#stalled !== undefined;
   }
 
   /** Packets went out: the retry timer runs from the first of them on. */
@@ -134,8 +140,8 @@ export class Completer {
     const psn = bthPsn(bytes, offset);
     const aeth = offset + aethOffset[bytes[offset]];
     const syndrome = aethSyndrome(bytes, aeth);
-    const value = syndrome & SYNDROME_VALUE;
-    switch (syndrome & SYNDROME_KIND) {
+    const value = syndrome & Aeth.VALUE_MASK;
+    switch (syndrome & Aeth.KIND_MASK) {
       case 0:
         if (this.#isExpected(psn)) this.#acknowledge(psnAdd(psn, 1));
         break;
@@ -227,11 +233,7 @@ export class Completer {
 
   /** A local error in request `index`: completions stay in order, so it waits for those before it. */
   stallAt(index: number, status: WcStatus, syndrome: Syndrome, detail: Int32Array): void {
-    this.stalled = true;
-    this.#stalledIndex = index;
-    this.#stalledStatus = status;
-    this.#stalledSyndrome = syndrome;
-    this.#stalledDetail = Int32Array.from(detail);
+    this.#stalled = { index, status, syndrome, detail: Int32Array.from(detail) };
     this.#failStalled();
   }
 
@@ -247,7 +249,7 @@ export class Completer {
     const { qp } = this;
     const { detail, timers } = this.core;
     this.rnrWaiting = false;
-    this.stalled = false;
+    this.#stalled = undefined;
     timers.disarm(qp.timerId);
     detail.fill(0);
     detail.set([QpState.ERR, cause]);
@@ -359,26 +361,10 @@ export class Completer {
     }
     if (!this.#acknowledge(psn)) return;
     const { qp } = this;
-    const entry = qp.sq.entry(qp.sq.head);
-    const { words } = qp.sq;
-    const detail = this.core.detail;
-    detail.fill(0);
-    detail[0] = psn;
-    if (code === NakCode.REMOTE_ACCESS_ERROR) {
-      detail[1] = words[entry + SendWqe.RKEY];
-      detail[2] = words[entry + SendWqe.REMOTE_ADDR_HI];
-      detail[3] = words[entry + SendWqe.REMOTE_ADDR_LO];
-      detail[4] = this.requester.window.lengthBytes(qp.sq.head);
-      detail[5] = qp.destQpn;
-      this.fail(WcStatus.REM_ACCESS_ERR, Syndrome.REMOTE_ACCESS, detail);
-    } else if (code === NakCode.INVALID_REQUEST) {
-      const length = this.requester.window.lengthBytes(qp.sq.head);
-      detail.set([words[entry + SendWqe.CONTROL] & 0xff, length, qp.destQpn], 1);
-      this.fail(WcStatus.REM_INV_REQ_ERR, Syndrome.REMOTE_INVALID_REQUEST, detail);
-    } else {
-      detail.set([qp.destQpn, msn], 1);
-      this.fail(WcStatus.REM_OP_ERR, Syndrome.REMOTE_OPERATIONAL, detail);
-    }
+    const { detail } = this.core;
+    const { status, syndrome } = refusalOf(code);
+    describeRefusal(detail, syndrome, qp, this.requester.window.lengthBytes(qp.sq.head), psn, msn);
+    this.fail(status, syndrome, detail);
   }
 
   #badResponse(psn: number, opcode: number): void {
@@ -475,12 +461,13 @@ export class Completer {
   }
 
   #failStalled(): void {
-    if (!this.stalled) return;
-    const passed = (this.qp.sq.head - this.#stalledIndex) | 0;
+    const stalled = this.#stalled;
+    if (stalled === undefined) return;
+    const passed = (this.qp.sq.head - stalled.index) | 0;
     if (passed < 0) return;
-    this.stalled = false;
+    this.#stalled = undefined;
     // One that could not be sent again, and which the peer has had all the while, has gone well.
-    if (passed === 0) this.fail(this.#stalledStatus, this.#stalledSyndrome, this.#stalledDetail ?? this.core.detail);
+    if (passed === 0) this.fail(stalled.status, stalled.syndrome, stalled.detail);
   }
 
   /**

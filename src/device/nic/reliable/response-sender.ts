@@ -7,7 +7,7 @@ import type { QpContext } from '../queue-pairs/qp-context.js';
 import type { ResponderResource } from './responder-resources.js';
 
 /** A credit code that says "no end-to-end flow control" (PROTOCOL.md 1.4). */
-export const ACK_SYNDROME = Aeth.ACK | 0x1f;
+export const ACK_SYNDROME = Aeth.ACK | Aeth.CREDITS_NOT_IN_USE;
 
 /** Whom a sender tells that what it was to read has gone. */
 interface Refuses {
