@@ -97,9 +97,15 @@ export class Side {
 
   /** What tcpdump would have made of it: it does not tell what was sent and what received. */
   get undirected(): Uint8Array {
+    return this.tcpdump(() => false);
+  }
+
+  /** The same, of a tcpdump that misses some packets: `misses` is asked for each, by its number from 0 on. */
+  tcpdump(misses: (n: number) => boolean): Uint8Array {
+    const records = [...readCapture(this.capture)].filter((_, n) => !misses(n));
     return Buffer.concat([
       pcapngHeader({ linkType: LinkType.RAW }),
-      ...[...readCapture(this.capture)].map(({ timestampNs, data }) => pcapngPacket(timestampNs, data)),
+      ...records.map(({ timestampNs, data }) => pcapngPacket(timestampNs, data)),
     ]);
   }
 

@@ -1,9 +1,10 @@
 /** What was answered in the end: what was sent again until then, and what of that the capture shows to have been needed. */
+import { OpcodeBit, opcodeBits } from '../../../device/wire/index.js';
 import { formatMicroseconds } from '../../../index.js';
 import { Cause, type Verdict } from './cause.js';
 import { isSequenceNak, type Repeat, repeatsOf, Why } from './repeats.js';
 import type { Asked, Request } from './requests.js';
-import { nameOf, type Sighting } from './sightings.js';
+import { nameOf, psnOf, type Sighting } from './sightings.js';
 import { acknowledges, type Answer, AnswerKind, attemptsOf, type Study } from './study.js';
 import { count, formatRequest, greatest } from './words.js';
 
@@ -22,51 +23,93 @@ const WHYS: Readonly<Record<Why, string>> = {
   [Why.NOTHING]: 'unasked, before there was an answer',
 };
 
-/** How many datagrams were sent at one end and did not come to the other, came more often, or came and were never sent. */
-interface Differences {
-  missing: number;
-  doubled: number;
-  unseen: number;
-}
+/** Datagrams of one way: by what they are, those that were sent at one end, and those that arrived at the other. */
+class Way {
+  /** Whether a file that does not tell where it was made stands for what was sent. */
+  readonly isPlaced: boolean;
+  /** Sent, and did not arrive whole. */
+  missing = 0;
+  /** Arrived more often than they were sent, whether the way has doubled them, or who captured missed some that were sent. */
+  more = 0;
+  /** Arrived, and were never seen before. */
+  unseen = 0;
 
-function compare(differences: Differences, sent: readonly Sighting[], arrived: readonly Sighting[]): void {
-  const counts = new Map<string, { sent: number; arrived: number }>();
-  const countOf = (sighting: Sighting): { sent: number; arrived: number } => {
-    const name = nameOf(sighting);
-    const known = counts.get(name) ?? { sent: 0, arrived: 0 };
-    counts.set(name, known);
-    return known;
-  };
-  for (const sighting of sent) countOf(sighting).sent += 1;
-  for (const sighting of arrived) countOf(sighting).arrived += 1;
-  for (const one of counts.values()) {
-    const more = Math.max(0, one.arrived - one.sent);
-    differences.missing += Math.max(0, one.sent - one.arrived);
-    differences.doubled += one.sent > 0 ? more : 0;
-    // Who captured where it was sent missed it.
-    differences.unseen += one.sent > 0 ? 0 : more;
+  constructor(sent: readonly Sighting[], arrived: readonly Sighting[]) {
+    this.isPlaced = sent.some(({ placed }) => placed);
+    const counts = new Map<string, { sent: number; arrived: number }>();
+    const countOf = (sighting: Sighting): { sent: number; arrived: number } => {
+      const name = nameOf(sighting);
+      const known = counts.get(name) ?? { sent: 0, arrived: 0 };
+      counts.set(name, known);
+      return known;
+    };
+    for (const sighting of sent) countOf(sighting).sent += 1;
+    for (const sighting of arrived) countOf(sighting).arrived += 1;
+    for (const one of counts.values()) {
+      this.missing += Math.max(0, one.sent - one.arrived);
+      if (one.sent > 0) this.more += Math.max(0, one.arrived - one.sent);
+      else this.unseen += one.arrived;
+    }
   }
 }
 
+const bringsData = ({ packet: { bth } }: Sighting): boolean => (opcodeBits[bth.opcode] & OpcodeBit.ACK) === 0;
+
+/** Packets without which nothing would have been answered, and of which no copy was seen to arrive. */
+function overlooked(requests: readonly Asked[], given: readonly Sighting[], got: readonly Sighting[]): number {
+  const arrived = new Set(got.map(psnOf));
+  const data = new Set(given.filter(bringsData).map(psnOf));
+  return (
+    requests.filter((one) => !one.again && one.sent.length > 0 && one.arrived.length === 0).length +
+    [...data].filter((psn) => !arrived.has(psn)).length
+  );
+}
+
+/** What captures of both sides show of losses, where all was answered in the end. */
+interface Losses {
+  /** Something was lost, beyond doubt. */
+  readonly any: boolean;
+  /** A capture is known to lack packets: what is missing, or came too often, may have been overlooked. */
+  readonly incomplete: boolean;
+  /** The requester's capture is one of those, so it does not show how often packets were sent. */
+  readonly uncounted: boolean;
+  readonly words: readonly string[];
+}
+
+const NO_LOSSES: Losses = { any: false, incomplete: false, uncounted: false, words: [] };
+
 /** Where both captures are there: what is in the one and not in the other. */
-export function losses(study: Study): { readonly any: boolean; readonly words: readonly string[] } {
-  const { half, requests } = study;
-  const there = { missing: 0, doubled: 0, unseen: 0 };
-  const back = { missing: 0, doubled: 0, unseen: 0 };
-  for (const { sent, arrived } of requests.flatMap(({ packets }) => packets)) compare(there, sent, arrived);
-  const direction = (wanted: 'in' | 'out'): Sighting[] => half.answers.filter((one) => one.direction === wanted);
-  compare(back, direction('out'), direction('in'));
-  const doubled = there.doubled + back.doubled;
-  const unseen = there.unseen + back.unseen;
+export function losses({ half, requests }: Study): Losses {
+  const packets = requests.flatMap((request) => request.packets);
+  const there = new Way(
+    packets.flatMap(({ sent }) => sent),
+    packets.flatMap(({ arrived }) => arrived),
+  );
+  const answers = (wanted: 'in' | 'out'): Sighting[] => half.answers.filter(({ direction }) => direction === wanted);
+  const [given, got] = [answers('out'), answers('in')];
+  const back = new Way(given, got);
+  const ways = [there, back];
+  const sum = (of: (way: Way) => number): number => ways.reduce((total, way) => total + of(way), 0);
+  const doubled = sum((way) => (way.isPlaced ? 0 : way.more));
+  const doubtful = sum((way) => (way.isPlaced ? way.more : 0));
+  const unseen = sum(({ unseen: count }) => count);
+  const lacking = unseen + overlooked(packets, given, got);
+  const missing = there.missing + back.missing;
+  const incomplete = lacking > 0;
   const words: string[] = [];
   if (there.missing > 0) words.push(`${count(there.missing, 'packet')} sent to ${half.responder} not seen whole there`);
   if (back.missing > 0) words.push(`${count(back.missing, 'answer')} not seen whole at ${half.requester}`);
   if (doubled > 0) words.push(`the way doubled ${count(doubled, 'packet')}`);
-  if (unseen > 0)
+  if (doubtful > 0)
     words.push(
-      `the captures lack ${count(unseen, 'packet')} that arrived: what is missing there may have been overlooked by who captured`,
+      `${count(doubtful, 'packet')} more arrived than the captures show sent: doubled on the way, or overlooked by who captured`,
     );
-  return { any: there.missing + back.missing > 0, words };
+  if (incomplete)
+    words.push(
+      `the captures lack ${count(lacking, 'packet')} that must have come by: what is missing there may have been overlooked by who captured`,
+    );
+  const uncounted = there.unseen > 0 || (there.isPlaced && there.more > 0);
+  return { any: missing > 0 && !incomplete, incomplete, uncounted, words };
 }
 
 /** What a request's answers say before it is answered. */
@@ -75,6 +118,12 @@ function objections({ answers }: Study, { first, last }: Request): Answer[] {
     ({ kind, place }) =>
       (kind === AnswerKind.NOT_READY || kind === AnswerKind.REFUSAL) && place >= first && place <= last,
   );
+}
+
+/** Whether a NAK had asked for a request, or for what was sent before it, and had not been satisfied: no timer sent it then. */
+function wasAskedFor({ answers }: Study, { last }: Request, first: Sighting): boolean {
+  const reached = greatest(answers.filter(({ order }) => order < first.order).map(acknowledges));
+  return answers.some((one) => isSequenceNak(one) && one.place <= last && one.place > reached);
 }
 
 /** The side that answered: whether it, or the way, took so long. */
@@ -107,6 +156,7 @@ function lateVerdict(study: Study): Verdict | undefined {
     const attempts = attemptsOf(request);
     const answer = late.find((one) => acknowledges(one) >= request.last);
     if (attempts.length < TIMER_ATTEMPTS || answer === undefined || objections(study, request).length > 0) continue;
+    if (wasAskedFor(study, request, attempts[0])) continue;
     const last = attempts[attempts.length - 1];
     const gapsUs = attempts.slice(1).map(({ timeUs }, i) => timeUs - attempts[i].timeUs);
     const patienceUs = greatest(gapsUs);
@@ -133,13 +183,19 @@ function reasons(repeats: readonly Repeat[]): string[] {
   });
 }
 
-const total = (packets: readonly Asked[], of: (packet: Asked) => number): number =>
-  packets.reduce((sum, packet) => sum + of(packet), 0);
-
 /** What all of it was: what was seen nowhere but here says nothing of what became of answers on their way. */
 function everything({ atRequester, atResponder }: Study): string {
   if (atRequester) return 'everything was answered';
   return atResponder ? 'everything that came was answered' : 'everything that came by was answered';
+}
+
+/** What follows where packets were sent again, and none is missing. */
+function nothingMissing({ requests, half }: Study): string {
+  const sightings = [...requests.flatMap(({ packets }) => packets.flatMap(({ sent }) => sent)), ...half.answers];
+  // One that was made on the way does not show what was lost or doubled before.
+  return sightings.some(({ placed }) => placed)
+    ? 'no fewer packets arrived than the captures show sent, either way'
+    : 'no fewer packets arrived than were sent, either way: answers were late, or the requester asked early';
 }
 
 const UNPROMPTED: ReadonlySet<Why> = new Set([Why.REST, Why.ANSWERED, Why.NOTHING]);
@@ -148,14 +204,12 @@ const UNPROMPTED: ReadonlySet<Why> = new Set([Why.REST, Why.ANSWERED, Why.NOTHIN
 export function answeredVerdict(study: Study): Verdict {
   const late = lateVerdict(study);
   if (late !== undefined) return late;
-  const { requests, answers, half, atRequester, atResponder } = study;
-  const packets = requests.flatMap((request) => request.packets);
+  const { answers, half, atRequester, atResponder } = study;
   const repeats = repeatsOf(study);
-  const alike = total(packets, (one) => one.alike);
   const naks = answers.filter(isSequenceNak).length;
   const waits = answers.filter(({ kind }) => kind === AnswerKind.NOT_READY).length;
   const both = atRequester && atResponder;
-  const lost = both ? losses(study) : { any: false, words: [] };
+  const lost = both ? losses(study) : NO_LOSSES;
   const damaged = study.damagedAtRequester.length + study.damagedAtResponder.length;
   const shown = naks + waits > 0 || lost.any || damaged > 0 || repeats.some(({ why }) => why === Why.PASSED);
   const notes = [
@@ -164,18 +218,22 @@ export function answeredVerdict(study: Study): Verdict {
     ...lost.words,
     ...(damaged > 0 ? [`${count(damaged, 'packet')} came damaged, with a wrong ICRC`] : []),
   ];
-  const again = repeats.length - alike;
+  const copies = repeats.filter(({ mayBeCopy }) => mayBeCopy).length;
+  const again = repeats.filter(({ mayBeCopy }) => !mayBeCopy);
   const sentAgain =
-    again + alike === 0
-      ? ' at the first attempt'
-      : alike > 0
-        ? `; ${count(alike, 'packet')} came by once more just as before${again > 0 ? `, and ${again} otherwise` : ''}: sent again, or doubled on the way, which takes the capture of ${half.requester}`
-        : `, after ${count(again, 'packet')} had been sent again: ${reasons(repeats).join(', ')}`;
+    again.length > 0
+      ? `, after ${count(again.length, 'packet')} had been sent again: ${reasons(again).join(', ')}`
+      : copies > 0 || lost.uncounted
+        ? ''
+        : ' at the first attempt';
+  if (copies > 0)
+    notes.unshift(
+      `${count(copies, 'packet')} came by once more just as before: sent again, or doubled on the way, which takes the capture of ${half.requester}`,
+    );
   const unprompted = repeats.some(({ why }) => UNPROMPTED.has(why));
-  const cause = shown ? Cause.REPAIRED : unprompted ? Cause.REPEATED : Cause.ANSWERED;
-  if (cause === Cause.REPEATED && both)
-    notes.push('no fewer packets arrived than were sent, either way: answers were late, or the requester asked early');
-  else if (cause === Cause.REPEATED && atRequester)
+  const cause = repeats.length > 0 && shown ? Cause.REPAIRED : unprompted ? Cause.REPEATED : Cause.ANSWERED;
+  if (cause === Cause.REPEATED && both && !lost.incomplete) notes.push(nothingMissing(study));
+  else if (cause === Cause.REPEATED && atRequester && !both)
     notes.push(`whether packets were lost or answers late takes the capture of ${half.responder}`);
   return { cause, text: [everything(study) + sentAgain, ...notes].join('; ') };
 }

@@ -28,6 +28,8 @@ export interface Repeat {
   readonly asked: Asked;
   readonly sighting: Sighting;
   readonly why: Why;
+  /** It came by without a difference, nothing shows why, and not at the requester for certain: it may be a copy that the way has made. */
+  readonly mayBeCopy: boolean;
 }
 
 interface Sorted {
@@ -98,8 +100,11 @@ function whyOf(request: Request, { place, again }: Asked, now: Sighting, last: S
   return now.packet.bth.ackRequest && !last.packet.bth.ackRequest ? Why.QUESTION : Why.NOTHING;
 }
 
+/** What a copy that the way has made of a packet looks like as well. */
+const LIKE_COPIES: ReadonlySet<Why> = new Set([Why.ANSWERED, Why.NOTHING]);
+
 /** Every time that something was sent again, in the order in which that was. */
-export function repeatsOf({ requests, answers }: Study): Repeat[] {
+export function repeatsOf({ requests, answers, atRequester }: Study): Repeat[] {
   const before = new Before(answers);
   const repeats: Repeat[] = [];
   for (const request of requests) {
@@ -109,7 +114,10 @@ export function repeatsOf({ requests, answers }: Study): Repeat[] {
       for (let i = again ? 0 : 1; i < sent.length; i += 1) {
         const sighting = sent[i];
         const last = i > 0 ? sent[i - 1] : (firstSent.findLast(({ order }) => order < sighting.order) ?? sighting);
-        repeats.push({ asked, sighting, why: whyOf(request, asked, sighting, last, before) });
+        const why = whyOf(request, asked, sighting, last, before);
+        const onTheWay = !atRequester || sighting.placed;
+        const isAlike = sent.some(({ order, icrc }) => order < sighting.order && icrc === sighting.icrc);
+        repeats.push({ asked, sighting, why, mayBeCopy: onTheWay && isAlike && LIKE_COPIES.has(why) });
       }
     }
   }

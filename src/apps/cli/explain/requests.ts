@@ -13,8 +13,6 @@ export interface Asked {
   readonly sent: Sighting[];
   /** As it reached the responder, where somebody looked on there. */
   readonly arrived: Sighting[];
-  /** Away from the requester: how often it came by once more without a difference, as a repeat does, and a copy that the way made. */
-  alike: number;
   /** Of a READ: it asks for the end of what an earlier packet asked for, and so is a repeat each time. */
   readonly again?: true;
 }

@@ -17,6 +17,8 @@ export interface Sighting {
   readonly order: number;
   /** Whether who looked on sent it or received it; undefined where neither the file tells nor another one. */
   direction: 'in' | 'out' | undefined;
+  /** Its file does not tell where it was made, and is taken for that of one end: it may be from anywhere on the way there. */
+  placed: boolean;
   readonly source: string;
   readonly destination: string;
   readonly packet: SeenPacket;
@@ -75,6 +77,7 @@ export class Sightings {
       file,
       order: this.all.length,
       direction,
+      placed: false,
       source: addresses.source,
       destination: addresses.destination,
       packet: { ...headers, payloadBytes: payload.length },

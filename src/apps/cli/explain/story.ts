@@ -2,7 +2,7 @@
 import { hex, NakCode } from '../../../device/wire/index.js';
 import { formatMicroseconds, rnrTimerUs } from '../../../index.js';
 import type { Verdict } from './cause.js';
-import { type Repeat, repeatsOf } from './repeats.js';
+import { repeatsOf } from './repeats.js';
 import { type Answer, AnswerKind, type Study } from './study.js';
 import { verdictOf } from './verdict.js';
 import { count, formatRequest, kindOf } from './words.js';
@@ -30,17 +30,13 @@ function answerText({ kind, code, psn }: Answer): string | undefined {
   return undefined;
 }
 
-/** Whether it may as well be a copy: who was not at the requester cannot tell. */
-const mayBeCopy = ({ asked: { sent }, sighting }: Repeat): boolean =>
-  sent.some(({ order, icrc }) => order < sighting.order && icrc === sighting.icrc);
-
 /** Each time that the requester went back: where it began again, and how much it sent anew. */
 function repeats(study: Study): Happening[] {
   const again = repeatsOf(study).map((repeat) => ({
     packet: repeat.sighting.packet,
     timeUs: repeat.sighting.timeUs,
     place: repeat.asked.place,
-    words: study.atRequester || !mayBeCopy(repeat) ? 'sent again' : 'came by once more',
+    words: repeat.mayBeCopy ? 'came by once more' : 'sent again',
   }));
   const happenings: Happening[] = [];
   for (let i = 0; i < again.length;) {

@@ -51,13 +51,12 @@ function askedOf({ requests }: Half, atRequester: boolean): Asked[] {
     const place = placeOf(sighting);
     let asked = byPlace.get(place);
     if (asked === undefined) {
-      asked = { packet, place, sent: [], arrived: [], alike: 0 };
+      asked = { packet, place, sent: [], arrived: [] };
       byPlace.set(place, asked);
     }
     if (direction === 'in') asked.arrived.push(sighting);
     // Where nobody was at the requester, what came by elsewhere is all that is known of what was sent.
     if (atRequester && direction === 'in') continue;
-    if (!atRequester && asked.sent.some(({ icrc }) => icrc === sighting.icrc)) asked.alike += 1;
     asked.sent.push(sighting);
   }
   return [...byPlace.values()].sort((a, b) => a.place - b.place);

@@ -71,7 +71,10 @@ function isNearer(end: string, one: readonly Sighting[], other: readonly Sightin
 
 /** Says of sightings of a file without directions at which end they were made. */
 function placeAt(end: string, sightings: readonly Sighting[]): void {
-  for (const sighting of sightings) sighting.direction = sighting.source === end ? 'out' : 'in';
+  for (const sighting of sightings) {
+    sighting.direction = sighting.source === end ? 'out' : 'in';
+    sighting.placed = true;
+  }
 }
 
 /**
