@@ -1,6 +1,6 @@
 import type { Adapter } from '../../src/api/soft/adapter/adapter.js';
 import { SoftContext } from '../../src/api/soft/driver/context.js';
-import { SoftPd } from '../../src/api/soft/driver/protection-domain.js';
+import { SoftPd } from '../../src/api/soft/driver/domains/protection-domain.js';
 import { SimulatedHost } from '../../src/api/soft/simulated/simulated-host.js';
 import { PSN_MASK } from '../../src/device/ibta/index.js';
 import type { SimulatedPacket } from '../../src/device/link/simulated/index.js';

@@ -5,7 +5,7 @@ const ENDS: readonly { name: string; what: string; file: string; from: string }[
   {
     name: 'dealloc-pd',
     what: 'a protection domain',
-    file: 'protection-domain.ts',
+    file: 'domains/protection-domain.ts',
     from: `this.context.endCommand('ibv_dealloc_pd', 'deallocPd', this.handle);`,
   },
   {
@@ -35,7 +35,7 @@ const ENDS: readonly { name: string; what: string; file: string; from: string }[
   {
     name: 'close-xrcd',
     what: 'an XRC domain',
-    file: 'xrc-domain.ts',
+    file: 'domains/xrc-domain.ts',
     from: `this.context.endCommand('ibv_close_xrcd', 'closeXrcd', this.handle);`,
   },
   {

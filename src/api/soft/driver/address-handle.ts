@@ -8,20 +8,20 @@ import {
   refuse,
   Resource,
 } from '../../verbs/index.js';
-import type { SoftContext } from './context.js';
+import type { OpenDevice } from './context-base.js';
 import { PORT_NUM } from './device-facts.js';
-import type { SoftPd } from './protection-domain.js';
+import type { OwnPd } from './domains/pd-base.js';
 
 /** An address handle. */
 export class SoftAh extends Resource implements Ah {
-  readonly context: SoftContext;
+  readonly context: OpenDevice;
   readonly attr: AhAttr;
   /** By which send requests name it. */
   readonly handle: number;
   protected readonly label: string;
 
   constructor(
-    readonly pd: SoftPd,
+    readonly pd: OwnPd,
     init: AhAttrInit,
   ) {
     const { context } = pd;
@@ -51,7 +51,7 @@ export class SoftAh extends Resource implements Ah {
 }
 
 /** The number by which the NIC knows an address handle, or -1 where it is not a living one of this context. */
-export function addressHandleNumber(ah: Ah, context: SoftContext): number {
+export function addressHandleNumber(ah: Ah, context: OpenDevice): number {
   return ah instanceof SoftAh && ah.context === context && !ah.destroyed ? ah.handle : -1;
 }
 

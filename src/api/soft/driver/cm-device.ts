@@ -4,7 +4,7 @@ import { Ring } from '../../../device/nic/index.js';
 import type { CmArgument, CmDevice, CmValue, CmVerb } from '../../provider/index.js';
 import { VerbsError } from '../../verbs/index.js';
 import { EventReader } from './completions/event-reader.js';
-import type { SoftContext } from './context.js';
+import type { ContextBase } from './context-base.js';
 import { refusalOf } from './refusal.js';
 
 /** Events that one command takes: what comes in a burst crosses at once. */
@@ -16,7 +16,7 @@ export class SoftCmDevice implements CmDevice {
   readonly #reader: EventReader;
   #listeners = 0;
 
-  constructor(private readonly context: SoftContext) {
+  constructor(private readonly context: ContextBase) {
     this.#reader = new EventReader(context.adapter.cmEvents, 1, 0);
   }
 

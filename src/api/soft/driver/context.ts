@@ -7,7 +7,6 @@ import {
   isOneOf,
   type PortAttr,
 } from '../../../device/ibta/index.js';
-import { DEFAULT_LIMITS, type NicLimits } from '../../../device/nic/index.js';
 import { type CmDevice, cmDevice, type ProvidedContext, startTimer } from '../../provider/index.js';
 import {
   ahAttrFromWc,
@@ -23,7 +22,6 @@ import {
   type ParentDomainInitAttr,
   type Pd,
   refuse,
-  Resource,
   type RtValues,
   type Td,
   unsupported,
@@ -33,7 +31,6 @@ import {
   type XrcdInitAttr,
 } from '../../verbs/index.js';
 import type { AdapterHost } from '../adapter/adapter-host.js';
-import type { Argument, EndVerb, Value, Verb } from '../adapter/command.js';
 import { namedCounters } from '../adapter/counters.js';
 import { AsyncEventRing } from '../adapter/event-ring.js';
 import { toAsyncEvent } from './completions/async-events.js';
@@ -43,35 +40,16 @@ import { SoftCq } from './completions/completion-queue.js';
 import { EventReader } from './completions/event-reader.js';
 import { EventSource } from './completions/event-source.js';
 import { deviceAttr, deviceAttrEx, PORT_NUM } from './device-facts.js';
-import { Doorbell } from './doorbell.js';
-import type { SoftMr } from './memory/memory-region.js';
-import type { SoftMw } from './memory/memory-window.js';
-import { SoftParentDomain, SoftTd } from './parent-domain.js';
+import { ContextBase } from './context-base.js';
+import { SoftParentDomain, SoftTd } from './domains/parent-domain.js';
 import { SoftPort } from './port.js';
-import type { SoftQp } from './posting/queue-pair.js';
-import type { SoftSrq } from './posting/shared-receive-queue.js';
-import type { SoftXrcTargetQp } from './posting/xrc-target-qp.js';
-import { SoftPd } from './protection-domain.js';
-import { refusalOf } from './refusal.js';
-import { SoftXrcd } from './xrc-domain.js';
+import { SoftPd } from './domains/protection-domain.js';
+import { XrcDomains } from './domains/xrc-domain.js';
 
-/** An open device: the root of all objects that a program makes, and the driver's way to the adapter. */
-export class SoftContext extends Resource implements ProvidedContext {
-  readonly address: string;
+/** An open device: the root of all objects that a program makes. */
+export class SoftContext extends ContextBase implements ProvidedContext {
   readonly numCompVectors = 1;
-  readonly limits: NicLimits = DEFAULT_LIMITS;
-  readonly doorbell: Doorbell;
-  /** What lives, by the numbers that the NIC calls it. */
-  readonly queues = new Map<number, SoftCq>();
-  readonly pairs = new Map<number, SoftQp | SoftXrcTargetQp>();
-  readonly sharedQueues = new Map<number, SoftSrq>();
-  /** Memory regions by their L_Key. */
-  readonly regions = new Map<number, SoftMr>();
-  readonly windows = new Set<SoftMw>();
-  /** Who wants to know when the device is closed, and has no other way to learn it. */
-  readonly closeListeners = new Set<() => void>();
-  /** XRC domains by the file that stands for them. */
-  readonly xrcDomains = new Map<string, SoftXrcd>();
+  readonly xrcDomains = new XrcDomains(this);
   protected readonly label: string;
 
   readonly #gid: Gid;
@@ -80,19 +58,13 @@ export class SoftContext extends Resource implements ProvidedContext {
   readonly #port = new SoftPort(this);
   #cmDevice: SoftCmDevice | undefined;
   #threadDomains = 0;
-  /** Ends of objects that were begun and did not come back: calls that were interrupted. */
-  readonly #ending = new Set<string>();
-  /** The last end of an object that came back. */
-  #ended = '';
 
   constructor(
     readonly device: Device,
-    readonly adapter: AdapterHost,
+    adapter: AdapterHost,
   ) {
-    super('ibv_close_device', []);
-    this.address = adapter.address;
+    super(adapter);
     this.label = `device ${device.name} at ${adapter.address}`;
-    this.doorbell = new Doorbell(adapter.doorbells, () => adapter.ring());
     this.#gid = adapter.gid;
     this.#asyncReader = new EventReader(adapter.asyncEvents, AsyncEventRing.ENTRIES, AsyncEventRing.SIZE);
     this.#asyncEvents = new EventSource(
@@ -107,11 +79,6 @@ export class SoftContext extends Resource implements ProvidedContext {
     return this.adapter.kind;
   }
 
-  /** Whether the NIC is in another thread. */
-  get hasThread(): boolean {
-    return this.adapter.kind === 'thread';
-  }
-
   [cmDevice](call: string): CmDevice {
     this.assertAlive(call);
     this.#cmDevice ??= new SoftCmDevice(this);
@@ -120,65 +87,6 @@ export class SoftContext extends Resource implements ProvidedContext {
 
   [startTimer](delayMs: number, action: () => void): (() => void) | undefined {
     return this.adapter.after?.(delayMs * 1000, action);
-  }
-
-  /** Has the adapter execute a control verb for the call of that C name. @throws VerbsError when it is refused */
-  command<V extends Verb>(call: string, verb: V, argument: Argument<V>): Value<V> {
-    return this.attempt(call, () => this.adapter.execute(verb, argument));
-  }
-
-  /**
-   * As {@link command}, for a verb that ends an object. An adapter that has stopped holds none any more; nor does one have
-   * what a call has ended that was interrupted before its program could learn that.
-   */
-  endCommand(call: string, verb: EndVerb, handle: number): void {
-    if (this.adapter.failure !== undefined) return;
-    const end = `${verb} ${handle}`;
-    const again = this.#ended === end || this.#ending.has(end);
-    this.#ending.add(end);
-    this.#ended = '';
-    try {
-      this.command(call, verb, handle);
-      this.#ended = end;
-    } catch (error) {
-      if (!(again && error instanceof VerbsError && error.errno === 'EINVAL')) throw error;
-    } finally {
-      this.#ending.delete(end);
-    }
-  }
-
-  /** Gives a refusal of the adapter the shape that programs know. */
-  attempt<T>(call: string, action: () => T): T {
-    this.assertAlive(call);
-    try {
-      return action();
-    } catch (error) {
-      throw refusalOf(call, error);
-    }
-  }
-
-  /** @throws VerbsError EINVAL when the device was closed */
-  requireAlive(call: string): void {
-    this.assertAlive(call);
-  }
-
-  /** Closes all windows of a domain: the memory below one of them is gone. */
-  forfeitWindows(pd: SoftPd): void {
-    for (const window of this.windows) if (window.pd.handle === pd.handle) window.forfeit();
-  }
-
-  /**
-   * Memory of the program that a work request names, when it is registered: as the region of that L_Key has it named, else
-   * by its address.
-   */
-  memoryAt(addr: bigint | number, lengthBytes: number, lkey = 0): Uint8Array | undefined {
-    const named = this.regions.get(lkey)?.named(addr, lengthBytes);
-    if (named !== undefined) return named;
-    for (const region of this.regions.values()) {
-      const bytes = region.at(Number(addr), lengthBytes);
-      if (bytes !== undefined) return bytes;
-    }
-    return undefined;
   }
 
   queryDevice(): DeviceAttr {
@@ -240,7 +148,7 @@ export class SoftContext extends Resource implements ProvidedContext {
 
   openXrcd(init: XrcdInitAttr = {}): Xrcd {
     this.assertAlive('ibv_open_xrcd');
-    return SoftXrcd.open(this, init);
+    return this.xrcDomains.open(init);
   }
 
   initAhFromWc(portNum: number, wc: WorkCompletion, grh: Uint8Array): AhAttr {

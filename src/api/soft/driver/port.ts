@@ -2,12 +2,12 @@ import { type Gid, GidType, type PortAttr } from '../../../device/ibta/index.js'
 import { DEFAULT_LIMITS, type PortStatus } from '../../../device/nic/index.js';
 import { type GidEntry, invalid, refuse, VerbsError } from '../../verbs/index.js';
 import { activeMtu } from '../adapter/adapter.js';
-import type { SoftContext } from './context.js';
+import type { ContextBase } from './context-base.js';
 import { PORT_NUM, PORT_SPEED, portAttr } from './device-facts.js';
 
 /** What programs can ask of the port. Its tables may change at any time, so the NIC is asked each time. */
 export class SoftPort {
-  constructor(private readonly context: SoftContext) {}
+  constructor(private readonly context: ContextBase) {}
 
   attributes(portNum: number): PortAttr {
     const status = this.#status('ibv_query_port', portNum);

@@ -1,8 +1,8 @@
 import { EventQueue, SeededRandom, type SimulatedNetwork } from '../../../device/link/index.js';
 import { VerbsError } from '../../verbs/index.js';
 import { runtime } from '../../runtime/index.js';
+import type { Adapter } from '../adapter/adapter.js';
 import { SyntheticAddresses } from '../memory-locator.js';
-import type { SimulatedHost } from './simulated-host.js';
 
 /** Steps between two rounds of the event loop, which others want to use as well. */
 const STEPS_PER_ROUND = 64;
@@ -17,6 +17,13 @@ const PATIENT_ROUNDS = 16;
 /** Empty polls after which, with nothing left to happen, a program is taken to wait for ever. */
 const HOPELESS_POLLS = 10_000;
 
+/** A host, as the simulation moves it. */
+export interface MovedHost {
+  readonly adapter: Pick<Adapter, 'turn' | 'nextWakeupUs'>;
+  /** Whether it stands still. */
+  readonly paused: boolean;
+}
+
 /** Somebody who follows a simulation. */
 export interface SimulationObserver {
   /** Something may have happened. */
@@ -30,7 +37,8 @@ export class Simulation {
   readonly addresses = new SyntheticAddresses();
   readonly random: () => number;
 
-  #hosts: readonly SimulatedHost[] = [];
+  /** Hosts that are there, paused ones included. */
+  #hosts: readonly MovedHost[] = [];
   /** When programs will have waited for long enough. */
   readonly #timers = new EventQueue<() => void>();
   readonly #observers = new Set<SimulationObserver>();
@@ -53,17 +61,12 @@ export class Simulation {
     return this.network.nowUs;
   }
 
-  /** Hosts that are there, paused ones included. */
-  get hosts(): readonly SimulatedHost[] {
-    return this.#hosts;
-  }
-
-  add(host: SimulatedHost): void {
+  add(host: MovedHost): void {
     this.#hosts = [...this.#hosts, host];
   }
 
   /** May be called in the midst of a step. */
-  remove(host: SimulatedHost): void {
+  remove(host: MovedHost): void {
     this.#hosts = this.#hosts.filter((other) => other !== host);
   }
 

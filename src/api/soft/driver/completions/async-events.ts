@@ -1,16 +1,9 @@
 import { EventType } from '../../../../device/ibta/index.js';
 import type { AsyncEvent } from '../../../verbs/index.js';
-import type { SoftQp } from '../posting/queue-pair.js';
-import type { SoftSrq } from '../posting/shared-receive-queue.js';
-import type { SoftXrcTargetQp } from '../posting/xrc-target-qp.js';
-import type { SoftCq } from './completion-queue.js';
+import type { ContextBase } from '../context-base.js';
 
 /** Where the objects of events are found. */
-interface Objects {
-  readonly pairs: ReadonlyMap<number, SoftQp | SoftXrcTargetQp>;
-  readonly queues: ReadonlyMap<number, SoftCq>;
-  readonly sharedQueues: ReadonlyMap<number, SoftSrq>;
-}
+type Objects = Pick<ContextBase, 'pairs' | 'queues' | 'sharedQueues'>;
 
 /** The event that an adapter announced, or undefined when the object that it concerns is gone. */
 export function toAsyncEvent(type: EventType, object: number, objects: Objects): AsyncEvent | undefined {

@@ -2,8 +2,7 @@ import { CompChannelRing, compChannelShape } from '../../../../device/nic/index.
 import type { EventFollower, Following } from '../../../runtime/index.js';
 import { followEvents, type ProvidedCompChannel } from '../../../provider/index.js';
 import { type Cq, Resource } from '../../../verbs/index.js';
-import type { SoftContext } from '../context.js';
-import type { SoftCq } from './completion-queue.js';
+import type { NotifyingCq, OpenDevice } from '../context-base.js';
 import { EventReader } from './event-reader.js';
 import { EventSource } from './event-source.js';
 
@@ -11,15 +10,15 @@ import { EventSource } from './event-source.js';
 export class SoftCompChannel extends Resource implements ProvidedCompChannel {
   readonly handle: number;
   /** CQs that report here. */
-  readonly queues = new Set<SoftCq>();
+  readonly queues = new Set<NotifyingCq>();
   protected readonly label: string;
 
   readonly #reader: EventReader;
   readonly #source: EventSource<Cq>;
   /** CQs whose events found no room in the ring and are due nevertheless. */
-  #owed: SoftCq[] = [];
+  #owed: NotifyingCq[] = [];
 
-  constructor(readonly context: SoftContext) {
+  constructor(readonly context: OpenDevice) {
     const memory = new SharedArrayBuffer(compChannelShape().bytes);
     const handle = context.command('ibv_create_comp_channel', 'createCompChannel', memory);
     super('ibv_destroy_comp_channel', [context]);
@@ -60,13 +59,13 @@ export class SoftCompChannel extends Resource implements ProvidedCompChannel {
   }
 
   /** The CQ of the oldest event, which from now on waits to be acknowledged. */
-  #take(): SoftCq | undefined {
+  #take(): NotifyingCq | undefined {
     const cq = this.#next();
     if (cq !== undefined) cq.unacknowledged += 1;
     return cq;
   }
 
-  #next(): SoftCq | undefined {
+  #next(): NotifyingCq | undefined {
     for (;;) {
       const at = this.#reader.peek();
       if (at < 0) break;

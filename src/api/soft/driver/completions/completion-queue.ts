@@ -8,7 +8,6 @@ import {
 } from '../../../../device/ibta/index.js';
 import { Cqe } from '../../../../device/nic/index.js';
 import {
-  type Cq,
   cqeProblem,
   cqFlagsProblem,
   type CqInitAttr,
@@ -24,7 +23,7 @@ import {
   Resource,
   type WorkCompletion,
 } from '../../../verbs/index.js';
-import type { SoftContext } from '../context.js';
+import type { NotifyingCq, OpenDevice } from '../context-base.js';
 import { CQ_MODERATION } from '../device-facts.js';
 import { refusalOf } from '../refusal.js';
 import { SoftCompChannel } from './completion-channel.js';
@@ -36,7 +35,7 @@ const NO_DETAIL: readonly number[] = [];
 const TIMESTAMPS = WcExFlags.WITH_COMPLETION_TIMESTAMP | WcExFlags.WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
 
 /** A completion queue. */
-export class SoftCq extends Resource implements Cq {
+export class SoftCq extends Resource implements NotifyingCq {
   readonly cqn: number;
   readonly channel: SoftCompChannel | undefined;
   readonly cqContext: unknown;
@@ -45,7 +44,6 @@ export class SoftCq extends Resource implements Cq {
   readonly dlidPathBits = 0;
   readonly cvlan = 0;
   readonly flowTag = 0;
-  /** Events that named this queue and were not acknowledged. */
   unacknowledged = 0;
   protected readonly label: string;
 
@@ -61,7 +59,7 @@ export class SoftCq extends Resource implements Cq {
   #polling = false;
 
   constructor(
-    readonly context: SoftContext,
+    readonly context: OpenDevice,
     init: CqInitAttr,
   ) {
     refuse('ibv_create_cq', cqInitProblem(init));

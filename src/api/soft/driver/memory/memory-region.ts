@@ -14,9 +14,9 @@ import {
   VerbsError,
 } from '../../../verbs/index.js';
 import type { LocatedMemory } from '../../adapter/adapter-host.js';
-import type { SoftContext } from '../context.js';
+import type { KnownMr, OpenDevice } from '../context-base.js';
 import { SUPPORTED_ACCESS } from '../device-facts.js';
-import { domainOf, type SoftPd } from '../protection-domain.js';
+import { domainOf, type OwnPd } from '../domains/pd-base.js';
 import { Hold } from './hold.js';
 import { bytesOf } from './program-memory.js';
 
@@ -46,19 +46,19 @@ interface Placement {
 }
 
 /** Registered memory. */
-export class SoftMr extends Resource implements Mr {
-  readonly context: SoftContext;
+export class SoftMr extends Resource implements Mr, KnownMr {
+  readonly context: OpenDevice;
   readonly lkey: number;
   readonly rkey: number;
 
   readonly #handle: number;
-  #pd: SoftPd;
+  #pd: OwnPd;
   #hold: Hold;
   #placement: Placement;
   /** Whether the adapter has let go of it though the program has not. */
   #closed = false;
 
-  constructor(pd: SoftPd, bytes: Uint8Array, access: number, { iova: asked }: RegMrOptions = {}) {
+  constructor(pd: OwnPd, bytes: Uint8Array, access: number, { iova: asked }: RegMrOptions = {}) {
     const { context } = pd;
     const located = context.attempt('ibv_reg_mr', () => context.adapter.locate(bytes));
     let placement: Placement;
@@ -84,7 +84,7 @@ export class SoftMr extends Resource implements Mr {
     this.abandoned = () => this.#letGo();
   }
 
-  get pd(): SoftPd {
+  get pd(): OwnPd {
     return this.#pd;
   }
 
@@ -164,12 +164,10 @@ export class SoftMr extends Resource implements Mr {
     return false;
   }
 
-  /** The registered bytes that a work request with this region's L_Key names so, or undefined when they are not all here. */
   named(addr: bigint | number, lengthBytes: number): Uint8Array | undefined {
     return this.#piece(addr, this.#placement.base, lengthBytes);
   }
 
-  /** The registered bytes at an address, or undefined when they are not all of this region. */
   at(addr: bigint | number, lengthBytes: number): Uint8Array | undefined {
     return this.#piece(addr, Number(this.addr), lengthBytes);
   }
@@ -200,7 +198,7 @@ export class SoftMr extends Resource implements Mr {
     } catch (error) {
       if (!(error instanceof VerbsError) || error.errno !== 'EBUSY') throw error;
       // Windows are bound to it; which, only the NIC knows. Better to lose others than to have peers write there.
-      this.context.forfeitWindows(this.#pd);
+      this.context.forfeitWindows(this.#pd.handle);
       close();
     }
   }

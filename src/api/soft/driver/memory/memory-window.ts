@@ -1,11 +1,11 @@
 import type { MwType } from '../../../../device/ibta/index.js';
 import { type Mw, Resource } from '../../../verbs/index.js';
-import type { SoftContext } from '../context.js';
-import type { SoftPd } from '../protection-domain.js';
+import type { KnownMw, OpenDevice } from '../context-base.js';
+import type { OwnPd } from '../domains/pd-base.js';
 
 /** A memory window. */
-export class SoftMw extends Resource implements Mw {
-  readonly context: SoftContext;
+export class SoftMw extends Resource implements Mw, KnownMw {
+  readonly context: OpenDevice;
   /** Changed by whoever posts a bind of a window of type 1. */
   rkey: number;
   protected readonly label: string;
@@ -15,7 +15,7 @@ export class SoftMw extends Resource implements Mw {
   #forfeited = false;
 
   constructor(
-    readonly pd: SoftPd,
+    readonly pd: OwnPd,
     readonly type: MwType,
   ) {
     const { context } = pd;
@@ -33,7 +33,6 @@ export class SoftMw extends Resource implements Mw {
     this.end();
   }
 
-  /** Closes it in the adapter: what it may be bound to is gone. */
   forfeit(): void {
     if (!this.#forfeited) this.context.endCommand('ibv_dealloc_mw', 'deallocMw', this.#handle);
     this.#forfeited = true;

@@ -1,13 +1,13 @@
 import { AccessFlags } from '../../../../device/ibta/index.js';
 import { invalid, isAddress, isU32, type Mr, refuse, Resource, type Sge } from '../../../verbs/index.js';
-import type { SoftContext } from '../context.js';
-import type { SoftPd } from '../protection-domain.js';
+import type { OpenDevice } from '../context-base.js';
+import type { OwnPd } from '../domains/pd-base.js';
 
 const NO_BYTES = new Uint8Array(0);
 
 /** A region of memory that is not there. */
 export class SoftNullMr extends Resource implements Mr {
-  readonly context: SoftContext;
+  readonly context: OpenDevice;
   readonly addr = 0n;
   readonly iova = 0n;
   readonly length = 0;
@@ -19,7 +19,7 @@ export class SoftNullMr extends Resource implements Mr {
 
   readonly #handle: number;
 
-  constructor(readonly pd: SoftPd) {
+  constructor(readonly pd: OwnPd) {
     const { context } = pd;
     const keys = context.command('ibv_alloc_null_mr', 'allocNullMr', pd.handle);
     super('ibv_dereg_mr', [pd]);

@@ -1,5 +1,5 @@
 import { incRkey, invalid, type Mw, type MwBindInfo, type Problem, Resource } from '../../../verbs/index.js';
-import type { SoftContext } from '../context.js';
+import type { OpenDevice } from '../context-base.js';
 import { SoftMw } from '../memory/memory-window.js';
 import { writeBind } from './entries.js';
 
@@ -12,7 +12,7 @@ import { writeBind } from './entries.js';
 export function writeBindOf(
   words: Int32Array,
   at: number,
-  context: SoftContext,
+  context: OpenDevice,
   mw: Mw,
   newRkey: number,
   bindInfo: MwBindInfo,

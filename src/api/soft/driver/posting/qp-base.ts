@@ -9,7 +9,7 @@ import {
   refuse,
   Resource,
 } from '../../../verbs/index.js';
-import type { SoftContext } from '../context.js';
+import type { OpenDevice } from '../context-base.js';
 import type { WorkRing } from './work-ring.js';
 
 /** Q_Keys with this bit are for privileged users (PROTOCOL.md 1.5). */
@@ -34,7 +34,7 @@ export abstract class SoftQpBase extends Resource implements QpBase {
   protected readonly label: string;
 
   protected constructor(
-    readonly context: SoftContext,
+    readonly context: OpenDevice,
     private readonly device: DeviceQp,
     readonly qpContext: unknown,
     uses: readonly Resource[],

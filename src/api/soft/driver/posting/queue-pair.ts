@@ -26,8 +26,8 @@ import {
   type WrId,
 } from '../../../verbs/index.js';
 import { SoftCq } from '../completions/completion-queue.js';
-import type { SoftContext } from '../context.js';
-import type { SoftPd } from '../protection-domain.js';
+import type { OpenDevice } from '../context-base.js';
+import type { OwnPd } from '../domains/pd-base.js';
 import { BuildingQp } from './building-qp.js';
 import { DeviceQp } from './qp-base.js';
 import { RecvQueue } from './recv-queue.js';
@@ -55,7 +55,7 @@ function grantedCap(type: QpType, asked: QpCap): QpCap {
   };
 }
 
-function ourCq(context: SoftContext, cq: unknown, which: string): SoftCq {
+function ourCq(context: OpenDevice, cq: unknown, which: string): SoftCq {
   if (cq instanceof SoftCq && cq.context === context && !cq.destroyed) return cq;
   throw new VerbsError(
     CREATE,
@@ -63,7 +63,7 @@ function ourCq(context: SoftContext, cq: unknown, which: string): SoftCq {
   );
 }
 
-function ourSrq(context: SoftContext, srq: unknown): SoftSrq {
+function ourSrq(context: OpenDevice, srq: unknown): SoftSrq {
   if (srq instanceof SoftSrq && srq.context === context && !srq.destroyed) return srq;
   throw new VerbsError(
     CREATE,
@@ -85,7 +85,7 @@ export class SoftQp extends BuildingQp implements Qp {
   readonly #asked: Pick<QpInitAttr, 'sqSigAll' | 'createFlags' | 'sendOpsFlags'>;
 
   constructor(
-    readonly pd: SoftPd,
+    readonly pd: OwnPd,
     init: QpInitAttr,
   ) {
     const { context } = pd;

@@ -19,7 +19,7 @@ import {
   type SendWr,
 } from '../../../verbs/index.js';
 import { addressHandleNumber } from '../address-handle.js';
-import type { SoftContext } from '../context.js';
+import type { OpenDevice } from '../context-base.js';
 import { nextKeyOf, noteBound, writeBindOf } from './bind.js';
 import {
   sendControl,
@@ -61,7 +61,7 @@ export class SendQueue {
   readonly maxMessageBytes: number;
 
   constructor(
-    readonly context: SoftContext,
+    readonly context: OpenDevice,
     readonly type: QpType,
     readonly cap: QpCap,
   ) {

@@ -18,15 +18,15 @@ import {
   type WrId,
 } from '../../../verbs/index.js';
 import { SoftCq } from '../completions/completion-queue.js';
-import type { SoftContext } from '../context.js';
-import type { SoftPd } from '../protection-domain.js';
-import { SoftXrcd } from '../xrc-domain.js';
+import type { OpenDevice } from '../context-base.js';
+import type { OwnPd } from '../domains/pd-base.js';
+import { SoftXrcd } from '../domains/xrc-domain.js';
 import { SharedRecvQueue } from './recv-queue.js';
 
 const CALL = 'ibv_create_srq';
 
 /** What an SRQ of type XRC has beside the others. */
-function xrcParts(context: SoftContext, { srqType, xrcd, cq }: SrqInitAttr): [SoftXrcd, SoftCq] | [] {
+function xrcParts(context: OpenDevice, { srqType, xrcd, cq }: SrqInitAttr): [SoftXrcd, SoftCq] | [] {
   if (srqType !== SrqType.XRC) return [];
   if (!(xrcd instanceof SoftXrcd) || xrcd.context !== context || xrcd.destroyed)
     throw new VerbsError(CALL, invalid('xrcd is no open XRC domain of this context', 'Make one by openXrcd'));
@@ -37,7 +37,7 @@ function xrcParts(context: SoftContext, { srqType, xrcd, cq }: SrqInitAttr): [So
 
 /** A shared receive queue. */
 export class SoftSrq extends Resource implements Srq {
-  readonly context: SoftContext;
+  readonly context: OpenDevice;
   readonly srqType: SrqType;
   readonly srqContext: unknown;
   readonly srqNum: number;
@@ -49,7 +49,7 @@ export class SoftSrq extends Resource implements Srq {
   readonly #queue: SharedRecvQueue;
 
   constructor(
-    readonly pd: SoftPd,
+    readonly pd: OwnPd,
     init: SrqInitAttr,
   ) {
     const { context } = pd;

@@ -4,25 +4,35 @@ import {
   invalid,
   openQpProblem,
   refuse,
+  type Resource,
   VerbsError,
+  type Xrcd,
   type XrcTargetQp,
   type XrcTargetQpInitAttr,
   type XrcTargetQpOpenAttr,
   type XrcTargetQpQuery,
 } from '../../../verbs/index.js';
-import type { SoftXrcd } from '../xrc-domain.js';
+import type { OpenDevice } from '../context-base.js';
 import { DeviceQp, SoftQpBase } from './qp-base.js';
 import { WorkRing } from './work-ring.js';
 
 /** It has no queues: its rings are there for the state that the NIC publishes in them. */
 const NO_QUEUES: QpCap = { maxSendWr: 0, maxRecvWr: 0, maxSendSge: 0, maxRecvSge: 0, maxInlineData: 0 };
 
+/** An XRC domain, as the targets in it need it. */
+export type OwnXrcd = Xrcd &
+  Resource & {
+    readonly context: OpenDevice;
+    /** By which the NIC knows it. */
+    readonly handle: number;
+  };
+
 /** A target as the adapter has it, and all that stand for it. */
 class DeviceTarget extends DeviceQp {
   readonly holders = new Set<SoftXrcTargetQp>();
 }
 
-function createTarget({ context, handle }: SoftXrcd): DeviceTarget {
+function createTarget({ context, handle }: OwnXrcd): DeviceTarget {
   const sq = new WorkRing(sendQueueShape(0, 0, 0), 0, context.hasThread);
   const rq = new WorkRing(recvQueueShape(0, 0), 0, context.hasThread);
   const { qpn } = context.command('ibv_create_qp', 'createQp', {
@@ -42,7 +52,7 @@ export class SoftXrcTargetQp extends SoftQpBase implements XrcTargetQp {
   readonly #target: DeviceTarget;
 
   constructor(
-    readonly xrcd: SoftXrcd,
+    readonly xrcd: OwnXrcd,
     { qpContext }: XrcTargetQpInitAttr = {},
     target: DeviceTarget = createTarget(xrcd),
   ) {
@@ -53,7 +63,7 @@ export class SoftXrcTargetQp extends SoftQpBase implements XrcTargetQp {
   }
 
   /** Takes part in one that exists. @throws VerbsError EINVAL when the domain has none of that number */
-  static open(xrcd: SoftXrcd, attr: XrcTargetQpOpenAttr): SoftXrcTargetQp {
+  static open(xrcd: OwnXrcd, attr: XrcTargetQpOpenAttr): SoftXrcTargetQp {
     const { qpNum } = attr;
     refuse('ibv_open_qp', openQpProblem(qpNum));
     const known = xrcd.context.pairs.get(qpNum);

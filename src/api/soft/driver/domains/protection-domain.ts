@@ -1,4 +1,4 @@
-import type { AdviseMrAdvice, MwType } from '../../../device/ibta/index.js';
+import type { AdviseMrAdvice, MwType } from '../../../../device/ibta/index.js';
 import {
   accessProblem,
   adviseProblem,
@@ -6,7 +6,6 @@ import {
   type AhAttrInit,
   type FieldsOf,
   fieldsProblem,
-  invalid,
   type Mr,
   type Mw,
   mwTypeProblem,
@@ -17,41 +16,27 @@ import {
   refuse,
   type RegistrableMemory,
   type RegMrOptions,
-  Resource,
   type Sge,
   type Srq,
   type SrqInitAttr,
-  VerbsError,
   type WorkCompletion,
-} from '../../verbs/index.js';
-import { SoftAh } from './address-handle.js';
-import type { SoftContext } from './context.js';
-import { PORT_NUM, SUPPORTED_ACCESS } from './device-facts.js';
-import { SoftMr } from './memory/memory-region.js';
-import { SoftMw } from './memory/memory-window.js';
-import { SoftNullMr } from './memory/null-region.js';
-import { bytesOf } from './memory/program-memory.js';
-import { SoftQp } from './posting/queue-pair.js';
-import { SoftSrq } from './posting/shared-receive-queue.js';
+} from '../../../verbs/index.js';
+import { SoftAh } from '../address-handle.js';
+import type { OpenDevice } from '../context-base.js';
+import { PORT_NUM, SUPPORTED_ACCESS } from '../device-facts.js';
+import { SoftMr } from '../memory/memory-region.js';
+import { SoftMw } from '../memory/memory-window.js';
+import { SoftNullMr } from '../memory/null-region.js';
+import { bytesOf } from '../memory/program-memory.js';
+import { PdBase } from './pd-base.js';
+import { SoftQp } from '../posting/queue-pair.js';
+import { SoftSrq } from '../posting/shared-receive-queue.js';
 
 const REG_MR_FIELDS: FieldsOf<RegMrOptions> = { iova: true };
 
-/** A protection domain, or another name for one. */
-export class SoftPd extends Resource implements Pd {
-  /**
-   * @param handle by which the NIC knows it
-   * @param uses what it cannot exist without
-   */
-  constructor(
-    readonly context: SoftContext,
-    readonly handle: number,
-    uses: readonly Resource[],
-    protected readonly label: string,
-  ) {
-    super('ibv_dealloc_pd', uses);
-  }
-
-  static alloc(context: SoftContext): SoftPd {
+/** A protection domain, or another name for one: the maker of all that is in one. */
+export class SoftPd extends PdBase implements Pd {
+  static alloc(context: OpenDevice): SoftPd {
     const handle = context.command('ibv_alloc_pd', 'allocPd', undefined);
     return new SoftPd(context, handle, [context], `PD ${handle}`);
   }
@@ -118,10 +103,4 @@ export class SoftPd extends Resource implements Pd {
           : undefined;
     return message === undefined ? undefined : { errno: 'EFAULT', message, advice: '' };
   }
-}
-
-/** The domain as one of ours. @throws VerbsError EINVAL when it is not a living one of the context */
-export function domainOf(call: string, context: SoftContext, pd: Pd): SoftPd {
-  if (pd instanceof SoftPd && pd.context === context && !pd.destroyed) return pd;
-  throw new VerbsError(call, invalid('pd is no living protection domain of this context', 'Make one by allocPd'));
 }

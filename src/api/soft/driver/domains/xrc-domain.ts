@@ -1,5 +1,5 @@
-import { XrcdOpenFlags } from '../../../device/ibta/index.js';
-import { runtime } from '../../runtime/index.js';
+import { XrcdOpenFlags } from '../../../../device/ibta/index.js';
+import { runtime } from '../../../runtime/index.js';
 import {
   type FieldsOf,
   fieldsProblem,
@@ -12,9 +12,9 @@ import {
   type XrcTargetQp,
   type XrcTargetQpInitAttr,
   type XrcTargetQpOpenAttr,
-} from '../../verbs/index.js';
-import type { SoftContext } from './context.js';
-import { SoftXrcTargetQp } from './posting/xrc-target-qp.js';
+} from '../../../verbs/index.js';
+import type { OpenDevice } from '../context-base.js';
+import { SoftXrcTargetQp } from '../posting/xrc-target-qp.js';
 
 const CALL = 'ibv_open_xrcd';
 const FIELDS: FieldsOf<XrcdInitAttr> = { fd: true, oFlags: true };
@@ -40,28 +40,21 @@ export class SoftXrcd extends Resource implements Xrcd {
   /** How often it was opened and not closed. */
   #opens = 1;
 
-  private constructor(
-    readonly context: SoftContext,
-    private readonly file: string | undefined,
+  /** @param forget called when it ends */
+  constructor(
+    readonly context: OpenDevice,
+    private readonly forget: () => void,
   ) {
     const handle = context.command(CALL, 'openXrcd', undefined);
     super('ibv_close_xrcd', [context]);
     this.handle = handle;
     this.label = `XRC domain ${handle}`;
-    if (file !== undefined) context.xrcDomains.set(file, this);
-    this.abandoned = () => this.#forget();
+    this.abandoned = forget;
   }
 
-  /** The domain of a file, or a new one. @throws VerbsError as `Context.openXrcd` */
-  static open(context: SoftContext, init: XrcdInitAttr): SoftXrcd {
-    refuse(CALL, fieldsProblem('init', init, FIELDS));
-    const { fd = -1, oFlags = XrcdOpenFlags.CREAT } = init;
-    const file = fileName(fd);
-    const known = file === undefined ? undefined : context.xrcDomains.get(file);
-    refuse(CALL, xrcdProblem(fd, oFlags, known !== undefined));
-    if (known === undefined) return new SoftXrcd(context, file);
-    known.#opens += 1;
-    return known;
+  /** It has to be closed once more. */
+  openAgain(): void {
+    this.#opens += 1;
   }
 
   createQp(init: XrcTargetQpInitAttr = {}): XrcTargetQp {
@@ -88,10 +81,36 @@ export class SoftXrcd extends Resource implements Xrcd {
 
   protected release(): void {
     this.context.endCommand('ibv_close_xrcd', 'closeXrcd', this.handle);
-    this.#forget();
+    this.forget();
+  }
+}
+
+/** The XRC domains of a device, by the files that stand for them. */
+export class XrcDomains {
+  readonly #ofFiles = new Map<string, SoftXrcd>();
+
+  constructor(private readonly context: OpenDevice) {}
+
+  /** How many of them a file stands for. */
+  get size(): number {
+    return this.#ofFiles.size;
   }
 
-  #forget(): void {
-    if (this.file !== undefined) this.context.xrcDomains.delete(this.file);
+  /** The domain of a file, or a new one. @throws VerbsError as `Context.openXrcd` */
+  open(init: XrcdInitAttr): SoftXrcd {
+    refuse(CALL, fieldsProblem('init', init, FIELDS));
+    const { fd = -1, oFlags = XrcdOpenFlags.CREAT } = init;
+    const file = fileName(fd);
+    const known = file === undefined ? undefined : this.#ofFiles.get(file);
+    refuse(CALL, xrcdProblem(fd, oFlags, known !== undefined));
+    if (known !== undefined) {
+      known.openAgain();
+      return known;
+    }
+    const made = new SoftXrcd(this.context, () => {
+      if (file !== undefined) this.#ofFiles.delete(file);
+    });
+    if (file !== undefined) this.#ofFiles.set(file, made);
+    return made;
   }
 }

@@ -8,9 +8,10 @@ import {
   Resource,
   type Td,
   VerbsError,
-} from '../../verbs/index.js';
-import type { SoftContext } from './context.js';
-import { domainOf, SoftPd } from './protection-domain.js';
+} from '../../../verbs/index.js';
+import type { OpenDevice } from '../context-base.js';
+import { domainOf, type OwnPd } from './pd-base.js';
+import { SoftPd } from './protection-domain.js';
 
 const CALL = 'ibv_alloc_parent_domain';
 const FIELDS: FieldsOf<ParentDomainInitAttr> = { pd: true, td: true };
@@ -20,7 +21,7 @@ export class SoftTd extends Resource implements Td {
   protected readonly label: string;
 
   constructor(
-    readonly context: SoftContext,
+    readonly context: OpenDevice,
     number: number,
   ) {
     super('ibv_dealloc_td', [context]);
@@ -36,17 +37,17 @@ export class SoftTd extends Resource implements Td {
   }
 }
 
-function threadDomainOf(context: SoftContext, td: Td | undefined): SoftTd | undefined {
+function threadDomainOf(context: OpenDevice, td: Td | undefined): SoftTd | undefined {
   if (td === undefined || (td instanceof SoftTd && td.context === context && !td.destroyed)) return td;
   throw new VerbsError(CALL, invalid('td is no living thread domain of this context', 'Make one by allocTd'));
 }
 
 /** A protection domain joined with a thread domain: another name for the former, with users of its own. */
 export class SoftParentDomain extends SoftPd implements ParentDomain {
-  readonly pd: SoftPd;
+  readonly pd: OwnPd;
   readonly td: SoftTd | undefined;
 
-  constructor(context: SoftContext, init: ParentDomainInitAttr) {
+  constructor(context: OpenDevice, init: ParentDomainInitAttr) {
     refuse(CALL, fieldsProblem('init', init, FIELDS));
     const { pd: asked, td: askedTd } = init;
     const pd = domainOf(CALL, context, asked);
