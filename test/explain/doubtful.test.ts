@@ -83,11 +83,10 @@ describe('packets that a NAK has asked for', () => {
     const stage = new Stage();
     stage.connect();
     const { a, b } = stage;
-    let [first, answers] = [0, 0];
+    let lost = 0;
     stage.script = ({ from, bytes }) => {
-      if (from === A) return bytes.length < 200 && first++ < 6 && first % 2 === 1 ? 'drop' : 'pass';
-      answers += 1;
-      return answers > 3 ? { delayUs: 20_000 } : 'pass';
+      if (from === A) return bytes.length < 200 && lost++ < 3 ? 'drop' : 'pass';
+      return lost > 3 ? { delayUs: 5_000 } : 'pass';
     };
     a.post(write(a, b), write(a, b, 8192));
     stage.run();

@@ -96,6 +96,8 @@ describe('of what went well, captures tell nothing else', () => {
       ['both', ({ a, b }) => storiesIn(a.capture, b.capture)],
       ['both, the responder’s by tcpdump', ({ a, b }) => storiesIn(a.capture, b.undirected)],
       ['both, the requester’s by tcpdump', ({ a, b }) => storiesIn(a.undirected, b.capture)],
+      ['both, the requester’s before segmentation', ({ a, b }) => storiesIn(a.renumbered, b.capture)],
+      ['both, the responder’s before segmentation', ({ a, b }) => storiesIn(a.capture, b.renumbered)],
       ['both, by tcpdump', ({ a, b }) => storiesIn(b.undirected, a.undirected)],
     ];
     for (const [view, of] of views)
@@ -105,6 +107,7 @@ describe('of what went well, captures tell nothing else', () => {
         for (const { verdict } of stories) {
           if (run.repeats) assert.ok(AT_LAST.has(verdict.cause), `${verdict.cause}: ${verdict.text}`);
           else assert.deepEqual(verdict.cause, Cause.ANSWERED, verdict.text);
+          assert.doesNotMatch(verdict.text, /not seen whole|the captures lack/);
         }
       });
     it(`${run.name}: the responder’s, and one from the way`, () => {
@@ -159,6 +162,7 @@ describe('what is said of losses is what was done to packets', () => {
       for (const captures of [
         [a.capture, b.capture],
         [a.undirected, b.capture],
+        [a.renumbered, b.renumbered],
         [b.undirected, a.undirected],
       ]) {
         const [{ verdict }] = storiesIn(...captures);

@@ -1,8 +1,11 @@
 import type { Nic } from '../../src/device/nic/index.js';
 import {
   buildIpUdpHeader,
+  crc32,
+  datagramIcrc,
   ipUdpHeaderBytes,
   LinkType,
+  parseFrame,
   pcapngHeader,
   pcapngPacket,
   readCapture,
@@ -37,6 +40,8 @@ export const ALL_ACCESS = LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ | REMOTE_ATOM
 export const PSN = { [A]: 0x1000, [B]: 0x9000 } as const;
 const REGION_BYTES = 65536;
 const CAP = { maxSendWr: 16, maxRecvWr: 16, maxSendSge: 2, maxRecvSge: 2 };
+/** In an IPv4 header. */
+const IP_ID_OFFSET = 4;
 /** Longer than anything here takes. */
 const LONG_US = 60e6;
 
@@ -52,6 +57,15 @@ export interface Settings {
   readonly timeout?: number;
   /** How far it gets. */
   readonly state?: QpState;
+}
+
+/** Gives a packet another IP identification, and the ICRC that it has with it. */
+function renumber(packet: Uint8Array, linkType: number, ipId: number): void {
+  const datagram = parseFrame(linkType, packet);
+  if (typeof datagram === 'string') throw new Error(datagram);
+  const view = new DataView(packet.buffer, packet.byteOffset, packet.length);
+  view.setUint16(IP_ID_OFFSET, ipId);
+  view.setInt32(packet.length - 4, datagramIcrc(crc32, packet, datagram), true);
 }
 
 /** One end, and what was seen there. */
@@ -107,6 +121,16 @@ export class Side {
       pcapngHeader({ linkType: LinkType.RAW }),
       ...records.map(({ timestampNs, data }) => pcapngPacket(timestampNs, data)),
     ]);
+  }
+
+  /** The same as {@link capture}, where the system has given what was sent other IP identifications later on, as segmentation does. */
+  get renumbered(): Uint8Array {
+    const records = [...readCapture(this.capture)].map(({ timestampNs, data, direction, linkType }, n) => {
+      const packet = data.slice();
+      if (direction === 'out') renumber(packet, linkType, n);
+      return pcapngPacket(timestampNs, packet, { direction: direction ?? 'in' });
+    });
+    return Buffer.concat([pcapngHeader({ linkType: LinkType.RAW }), ...records]);
   }
 
   /** Makes the receive requests of a side. */
