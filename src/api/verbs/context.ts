@@ -1,5 +1,6 @@
 import type {
   AhAttr,
+  CompCntrCaps,
   DeviceAttr,
   DeviceAttrEx,
   Gid,
@@ -9,6 +10,7 @@ import type {
   TransportType,
 } from '../../device/ibta/index.js';
 import type { AsyncEvent } from './async-event.js';
+import type { CompCntr, CompCntrInitAttr } from './completion-counter.js';
 import type { CompChannel, Cq, CqInitAttr } from './completion.js';
 import type { ParentDomain, ParentDomainInitAttr, Td } from './parent-domain.js';
 import type { Pd } from './protection-domain.js';
@@ -184,6 +186,16 @@ export interface Context extends Disposable {
    *   TM_INFO); ENOMEM when the device is full
    */
   createCq(init: CqInitAttr): Cq;
+
+  /** What completion counters of the device can do (`ibv_query_comp_cntr_caps`). */
+  queryCompCntrCaps(): CompCntrCaps;
+
+  /**
+   * Makes a completion counter (`ibv_create_comp_cntr`), both of whose numbers are 0.
+   *
+   * @throws VerbsError EINVAL for a type that does not exist; ENOMEM when the device is full
+   */
+  createCompCntr(init?: CompCntrInitAttr): CompCntr;
 
   /**
    * The oldest asynchronous event (`ibv_get_async_event`). Blocks the thread until there is one.

@@ -12,6 +12,7 @@ export {
   type WrId,
 } from './address.js';
 export type { AsyncEvent, CqEvent, DeviceEvent, PortEvent, QpEvent, SrqEvent } from './async-event.js';
+export type { CompCntr, CompCntrInitAttr, QpAttachCompCntrAttr } from './completion-counter.js';
 export type { CompChannel, Cq, CqInitAttr, CqModeration, CqModifyAttr } from './completion.js';
 export type { Context, Device, GidEntry, HostKind, LinkKind, OpenOptions, RtValues } from './context.js';
 export { invalid, PostError, type Problem, refuse, VerbsError } from './errors.js';

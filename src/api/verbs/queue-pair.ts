@@ -2,6 +2,7 @@ import type { Gid, QpAttr, QpCap, QpState, QpType } from '../../device/ibta/inde
 import type { AhAttrInit } from './address-handle.js';
 import type { Address, WrId } from './address.js';
 import type { Cq } from './completion.js';
+import type { CompCntr, QpAttachCompCntrAttr } from './completion-counter.js';
 import type { Context } from './context.js';
 import type { Mw, MwBind } from './memory-window.js';
 import type { Pd } from './protection-domain.js';
@@ -82,6 +83,18 @@ export interface QpBase extends Disposable {
 
   /** All attributes as they are now (`ibv_query_qp`). @throws VerbsError EINVAL after destroy */
   query(): { readonly attr: QpAttr };
+
+  /**
+   * Has a counter count what the queue pair does (`ibv_qp_attach_comp_cntr`), until the queue pair ends. One counter can
+   * count for several. WRITEs of the peer count when they have been placed whole, with immediate data or without; those of
+   * a reliable connection that were refused or broken off count as errors. Writes that are atomic (ATOMIC_WRITE) are not
+   * among them.
+   *
+   * @throws VerbsError EINVAL in another state than RESET and INIT, for a counter of another device or one that was ended,
+   *   or no operations; EOPNOTSUPP for operations that the device does not count, and for types of QPs that peers cannot
+   *   write to; EBUSY when the queue pair has a counter for them
+   */
+  attachCompCntr(compCntr: CompCntr, attr: QpAttachCompCntrAttr): void;
 
   /**
    * Ends the queue pair (`ibv_destroy_qp`). Requests that are outstanding end without completions.

@@ -9,6 +9,7 @@ export {
   isOneOf,
 } from './queue-pairs/attributes.js';
 export { CmEventType, PortSpace, PrivateDataBytes, RDMA_UDP_QKEY, RejectReason, SidrStatus } from './cm.js';
+export { type CompCntrCaps, CompCntrType, QpAttachCompCntrOp } from './requests/comp-cntr.js';
 export { CreateCqAttrFlags, WC_STANDARD_FLAGS, WcExFlags } from './requests/cq.js';
 export { AtomicCap, type DeviceAttr, DeviceCapFlags, NodeType, TransportType } from './device/device.js';
 export {

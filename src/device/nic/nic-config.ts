@@ -83,6 +83,8 @@ export interface NicLimits {
   /** QPs attached to one multicast group. */
   readonly maxMcastQpAttach: number;
   readonly maxCompChannels: number;
+  /** Completion counters. */
+  readonly maxCompCntr: number;
   readonly maxGids: number;
   readonly maxPkeys: number;
   readonly maxQpWr: number;
@@ -115,6 +117,7 @@ export const DEFAULT_LIMITS: NicLimits = {
   maxMcastGrp: 64,
   maxMcastQpAttach: 56,
   maxCompChannels: 4096,
+  maxCompCntr: 65536,
   maxGids: 256,
   maxPkeys: 64,
   maxQpWr: 32768,

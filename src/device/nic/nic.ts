@@ -123,6 +123,7 @@ export class Nic implements ControlCore {
     this.#doorbellsShared = config.doorbells !== undefined && isShared(config.doorbells);
     this.objects = {
       channels: new ObjectTable('completion channel', limits.maxCompChannels),
+      compCntrs: new ObjectTable('completion counter', limits.maxCompCntr),
       cqs: new ObjectTable('CQ', limits.maxCq),
       srqs: new ObjectTable('SRQ', limits.maxSrq),
       xrcds: new ObjectTable('XRC domain', limits.maxXrcd),

@@ -1,6 +1,6 @@
 /** Asynchronous events, completion channels, completion queues and work completions. */
 import { absent, area, call, constants, here, struct } from '../table.js';
-import { COUNTING, DESCRIPTOR, HANDLE, LOCKS, MASK, TAGS } from './reasons.js';
+import { COUNTER_FLAGS, DESCRIPTOR, HANDLE, LOCKS, MASK, TAGS } from './reasons.js';
 
 const REFUSED_FIELD = '`createCq` refuses it with EOPNOTSUPP';
 
@@ -190,24 +190,27 @@ export const completions = area(
   call('ibv_modify_cq', 'Cq.modify'),
   constants(
     'ibv_qp_attach_comp_cntr_op',
-    COUNTING,
+    here('QpAttachCompCntrOp', 'this device counts REMOTE_RDMA_WRITE'),
     'IBV_QP_ATTACH_COMP_CNTR_OP_',
     'SEND RECV RDMA_READ REMOTE_RDMA_READ RDMA_WRITE REMOTE_RDMA_WRITE',
   ),
-  struct('ibv_comp_cntr_caps', COUNTING, 'max_value max_counters supported_qp_attach_ops'),
-  struct('ibv_comp_cntr', COUNTING, 'context handle'),
-  constants('ibv_comp_cntr_type', COUNTING, 'IBV_COMP_CNTR_TYPE_', 'WRS BYTES'),
-  struct('ibv_comp_cntr_init_attr', COUNTING, 'comp_mask type flags'),
-  struct('ibv_qp_attach_comp_cntr_attr', COUNTING, 'comp_mask op_mask'),
-  call('_ibv_query_comp_cntr_caps', COUNTING),
-  call('ibv_query_comp_cntr_caps', COUNTING),
-  call('ibv_create_comp_cntr', COUNTING),
-  call('ibv_destroy_comp_cntr', COUNTING),
-  call('ibv_set_comp_cntr', COUNTING),
-  call('ibv_set_err_comp_cntr', COUNTING),
-  call('ibv_inc_comp_cntr', COUNTING),
-  call('ibv_inc_err_comp_cntr', COUNTING),
-  call('ibv_read_comp_cntr', COUNTING),
-  call('ibv_read_err_comp_cntr', COUNTING),
-  call('ibv_qp_attach_comp_cntr', COUNTING),
+  struct('ibv_comp_cntr_caps', 'CompCntrCaps', 'max_value max_counters supported_qp_attach_ops'),
+  struct('ibv_comp_cntr', 'CompCntr', 'context handle'),
+  constants('ibv_comp_cntr_type', 'CompCntrType', 'IBV_COMP_CNTR_TYPE_', 'WRS BYTES'),
+  struct('ibv_comp_cntr_init_attr', 'CompCntrInitAttr', 'comp_mask type flags', {
+    comp_mask: MASK,
+    flags: COUNTER_FLAGS,
+  }),
+  struct('ibv_qp_attach_comp_cntr_attr', 'QpAttachCompCntrAttr', 'comp_mask op_mask', { comp_mask: MASK }),
+  call('_ibv_query_comp_cntr_caps', 'Context.queryCompCntrCaps'),
+  call('ibv_query_comp_cntr_caps', 'Context.queryCompCntrCaps'),
+  call('ibv_create_comp_cntr', 'Context.createCompCntr'),
+  call('ibv_destroy_comp_cntr', 'CompCntr.destroy'),
+  call('ibv_set_comp_cntr', 'CompCntr.set'),
+  call('ibv_set_err_comp_cntr', 'CompCntr.setErr'),
+  call('ibv_inc_comp_cntr', 'CompCntr.inc'),
+  call('ibv_inc_err_comp_cntr', 'CompCntr.incErr'),
+  call('ibv_read_comp_cntr', 'CompCntr.read'),
+  call('ibv_read_err_comp_cntr', 'CompCntr.readErr'),
+  call('ibv_qp_attach_comp_cntr', 'QpBase.attachCompCntr'),
 );

@@ -32,6 +32,7 @@ export const LAST_VERBS: ReadonlySet<Verb> = new Set<Verb>([
   'deregMr',
   'deallocMw',
   'destroyCompChannel',
+  'destroyCompCntr',
   'destroyCq',
   'closeXrcd',
   'destroySrq',

@@ -78,6 +78,13 @@ export function commandHandlers(target: CommandTarget): Handlers {
       control.destroyCompChannel(handle);
       target.setChannel(handle, undefined);
     },
+    createCompCntr: ({ type, memory }) => control.createCompCntr(type, memory),
+    destroyCompCntr: (handle) => {
+      control.destroyCompCntr(handle);
+    },
+    attachCompCntr: ({ qpn, handle, opMask }) => {
+      control.attachCompCntr(qpn, handle, opMask);
+    },
     createCq: (create) => control.createCq(create),
     resizeCq: ({ cqn, memory, entries }) => {
       control.resizeCq(cqn, memory, entries);

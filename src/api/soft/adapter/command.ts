@@ -1,5 +1,5 @@
 import type { CmCommandTable } from '../../../device/cm/index.js';
-import type { AhAttr, ErrnoName, Gid, MwType, QpAttr } from '../../../device/ibta/index.js';
+import type { AhAttr, CompCntrType, ErrnoName, Gid, MwType, QpAttr } from '../../../device/ibta/index.js';
 import type { CreateCq, CreateQp, CreateSrq, ModifySrq, MrKeys, PortStatus } from '../../../device/nic/index.js';
 
 /**
@@ -66,6 +66,21 @@ export interface ResizeCq {
   readonly entries: number;
 }
 
+/** What makes a completion counter. */
+export interface CreateCompCntr {
+  readonly type: CompCntrType;
+  /** Two numbers of 64 bits. */
+  readonly memory: SharedArrayBuffer;
+}
+
+/** A queue pair, and a counter that is to count what it does. */
+export interface AttachCompCntr {
+  readonly qpn: number;
+  readonly handle: number;
+  /** Bits of `QpAttachCompCntrOp`. */
+  readonly opMask: number;
+}
+
 /** How far events of a completion queue may be held back. */
 export interface ModifyCq {
   readonly cqn: number;
@@ -119,6 +134,9 @@ export interface CommandTable extends CmCommandTable {
   deallocMw: [argument: number, value: undefined];
   createCompChannel: [argument: SharedArrayBuffer, value: number];
   destroyCompChannel: [argument: number, value: undefined];
+  createCompCntr: [argument: CreateCompCntr, value: number];
+  destroyCompCntr: [argument: number, value: undefined];
+  attachCompCntr: [argument: AttachCompCntr, value: undefined];
   createCq: [argument: CreateCq, value: number];
   resizeCq: [argument: ResizeCq, value: undefined];
   modifyCq: [argument: ModifyCq, value: undefined];
@@ -154,6 +172,7 @@ export type EndVerb =
   | 'deregMr'
   | 'deallocMw'
   | 'destroyCompChannel'
+  | 'destroyCompCntr'
   | 'destroyCq'
   | 'closeXrcd'
   | 'destroySrq'

@@ -1,5 +1,6 @@
 import {
   type AhAttr,
+  type CompCntrCaps,
   type DeviceAttr,
   type DeviceAttrEx,
   EventType,
@@ -12,6 +13,8 @@ import {
   ahAttrFromWc,
   type AsyncEvent,
   type CompChannel,
+  type CompCntr,
+  type CompCntrInitAttr,
   type Cq,
   type CqInitAttr,
   type Device,
@@ -35,11 +38,12 @@ import { namedCounters } from '../adapter/counters.js';
 import { AsyncEventRing } from '../adapter/event-ring.js';
 import { toAsyncEvent } from './completions/async-events.js';
 import { SoftCmDevice } from './cm-device.js';
+import { SoftCompCntr } from './completions/completion-counter.js';
 import { SoftCompChannel } from './completions/completion-channel.js';
 import { SoftCq } from './completions/completion-queue.js';
 import { EventReader } from './completions/event-reader.js';
 import { EventSource } from './completions/event-source.js';
-import { deviceAttr, deviceAttrEx, PORT_NUM } from './device-facts.js';
+import { compCntrCaps, deviceAttr, deviceAttrEx, PORT_NUM } from './device-facts.js';
 import { ContextBase } from './context-base.js';
 import { SoftParentDomain, SoftTd } from './domains/parent-domain.js';
 import { SoftPort } from './port.js';
@@ -165,6 +169,16 @@ export class SoftContext extends ContextBase implements ProvidedContext {
   createCq(init: CqInitAttr): Cq {
     this.assertAlive('ibv_create_cq');
     return new SoftCq(this, init);
+  }
+
+  queryCompCntrCaps(): CompCntrCaps {
+    this.assertAlive('ibv_query_comp_cntr_caps');
+    return compCntrCaps(this.limits);
+  }
+
+  createCompCntr(init: CompCntrInitAttr = {}): CompCntr {
+    this.assertAlive('ibv_create_comp_cntr');
+    return new SoftCompCntr(this, init);
   }
 
   getAsyncEvent(timeoutMs?: number): AsyncEvent {

@@ -1,6 +1,7 @@
 import {
   AccessFlags,
   AtomicCap,
+  type CompCntrCaps,
   type CqModerationCaps,
   type DeviceAttr,
   type DeviceAttrEx,
@@ -13,6 +14,7 @@ import {
   OdpGeneralCaps,
   OdpTransportCaps,
   PhysState,
+  QpAttachCompCntrOp,
   type PortAttr,
   PortState,
   QpType,
@@ -196,5 +198,14 @@ export function portAttr(mtu: Mtu, limits: NicLimits, status: PortStatus): PortA
     flags: 0,
     portCapFlags2: 0,
     activeSpeedEx: 0,
+  };
+}
+
+/** What completion counters of the device can do. */
+export function compCntrCaps({ maxCompCntr }: NicLimits): CompCntrCaps {
+  return {
+    maxValue: 2n ** 64n - 1n,
+    maxCounters: maxCompCntr,
+    supportedQpAttachOps: QpAttachCompCntrOp.REMOTE_RDMA_WRITE,
   };
 }

@@ -1,8 +1,10 @@
 import {
   type AhAttr,
+  type CompCntrType,
   EventType,
   type Gid,
   nameOf,
+  QpAttachCompCntrOp,
   type QpAttr,
   type QpCap,
   QpState,
@@ -17,6 +19,7 @@ import { QueuePair } from '../queue-pairs/queue-pair.js';
 import type { TransportService } from '../queue-pairs/transport-service.js';
 import { transportService } from './transport-services.js';
 import { CompChannel } from '../queues/comp-channel.js';
+import { CompletionCounter } from '../queues/completion-counter.js';
 import { CompletionQueue, type CqCore } from '../queues/completion-queue.js';
 import { EventModeration } from '../queues/event-moderation.js';
 import { SharedReceiveQueue } from '../queues/shared-receive-queue.js';
@@ -321,8 +324,43 @@ export class ControlVerbs {
     qp.sendCq.users -= 1;
     qp.recvCq.users -= 1;
     if (qp.srq !== undefined) qp.srq.users -= 1;
+    if (qp.remoteWrites !== undefined) qp.remoteWrites.users -= 1;
     if (qp.xrcd !== 0) objects.xrcds.get(qp.xrcd).users -= 1;
     if (qp.pd !== 0) core.memory.releasePd(qp.pd);
+  }
+
+  createCompCntr(type: CompCntrType, memory: SharedArrayBuffer): number {
+    const { compCntrs } = this.core.objects;
+    compCntrs.requireRoom();
+    const handle = this.#nextNumber++;
+    compCntrs.add(handle, new CompletionCounter(handle, type, memory));
+    return handle;
+  }
+
+  destroyCompCntr(handle: number): void {
+    const { compCntrs } = this.core.objects;
+    const { users } = compCntrs.get(handle);
+    if (users > 0) throw new CommandError('EBUSY', `${users} QPs still count there`);
+    compCntrs.remove(handle);
+  }
+
+  /** Has a counter count what a QP does, until that ends (`man ibv_qp_attach_comp_cntr`). */
+  attachCompCntr(qpn: number, handle: number, opMask: number): void {
+    const { objects } = this.core;
+    const qp = objects.qps.get(qpn);
+    const counter = objects.compCntrs.get(handle);
+    if (opMask !== QpAttachCompCntrOp.REMOTE_RDMA_WRITE)
+      throw new CommandError(
+        'EOPNOTSUPP',
+        'this device counts WRITEs of the peer (REMOTE_RDMA_WRITE), and nothing else',
+      );
+    if (!qp.responds || !qp.connected)
+      throw new CommandError('EOPNOTSUPP', 'peers write to QPs of the types RC, UC and XRC_RECV alone');
+    if (qp.state !== QpState.RESET && qp.state !== QpState.INIT)
+      throw new CommandError('EINVAL', `a QP takes a counter in RESET and INIT; it is in ${nameOf(QpState, qp.state)}`);
+    if (qp.remoteWrites !== undefined) throw new CommandError('EBUSY', 'the QP has a counter for that already');
+    qp.remoteWrites = counter;
+    counter.users += 1;
   }
 
   /** Paces what a QP sends; a rate of 0 lifts the limit (`man ibv_modify_qp_rate_limit`). */

@@ -1,5 +1,6 @@
 import type { QueuePair } from '../queue-pairs/queue-pair.js';
 import type { CompChannel } from '../queues/comp-channel.js';
+import type { CompletionCounter } from '../queues/completion-counter.js';
 import type { CompletionQueue } from '../queues/completion-queue.js';
 import type { SharedReceiveQueue } from '../queues/shared-receive-queue.js';
 import { CommandError } from '../command-error.js';
@@ -79,6 +80,7 @@ export interface XrcDomain {
 
 /** What was made on a NIC and not destroyed. Protection domains and memory have a table of their own. */
 export interface NicObjects {
+  readonly compCntrs: ObjectTable<CompletionCounter>;
   readonly channels: ObjectTable<CompChannel>;
   readonly cqs: ObjectTable<CompletionQueue>;
   readonly srqs: ObjectTable<SharedReceiveQueue>;

@@ -1,5 +1,6 @@
 import type { EventType, QpAttr, QpState, QpType, Syndrome } from '../../ibta/index.js';
 import type { PacketOrigin } from '../port/packet-builder.js';
+import type { CompletionCounter } from '../queues/completion-counter.js';
 import type { CompletionQueue } from '../queues/completion-queue.js';
 import type { SharedReceiveQueue } from '../queues/shared-receive-queue.js';
 import type { WorkQueue } from '../queues/work-queue.js';
@@ -38,6 +39,8 @@ export interface QpContext extends PacketOrigin, Scheduled {
   readonly mayStart: boolean;
   /** Whether requests of the peer are executed: an error of the send queue does not touch them (SQE). */
   readonly mayReceive: boolean;
+  /** Counts the WRITEs of the peer, where the program wants that. */
+  readonly remoteWrites: CompletionCounter | undefined;
 
   /** Every request that was started is complete. */
   onSendIdle(): void;

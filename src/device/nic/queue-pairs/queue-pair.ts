@@ -11,6 +11,7 @@ import {
 import { createPath, OpcodeBit, type OpcodeService, type Path } from '../../wire/index.js';
 import type { NicCore } from '../nic-core.js';
 import { CNP_INTERVAL_US, sendCongestionNotification } from '../port/congestion-notification.js';
+import type { CompletionCounter } from '../queues/completion-counter.js';
 import type { CompletionQueue } from '../queues/completion-queue.js';
 import type { SharedReceiveQueue } from '../queues/shared-receive-queue.js';
 import type { WorkQueue } from '../queues/work-queue.js';
@@ -121,6 +122,8 @@ export class QueuePair implements QpContext, QueuePairParts {
   way = 0;
   held = false;
   mayPass = false;
+
+  remoteWrites: CompletionCounter | undefined;
 
   /** By which way the peer was last heard (`PacketMeta.way`), or 0. */
   peerWay = 0;

@@ -138,6 +138,7 @@ export class Responder implements ReceivingHalf {
     if (!this.sender.refusalDue) this.sender.clearJobs();
     // What was received last may be what was lost: nobody may take it for delivered.
     if (cause === Syndrome.CQ_OVERRUN) this.sender.dropAcknowledgement();
+    if (this.#open === Open.WRITE) this.qp.remoteWrites?.failed();
     this.#open = Open.NONE;
     this.#receive.flush(cause);
   }
@@ -288,7 +289,7 @@ export class Responder implements ReceivingHalf {
     pad: number,
   ): void {
     if ((this.#accessFlags & AccessFlags.REMOTE_WRITE) === 0) {
-      this.refuse(opcode, payload);
+      this.#refuseWrite(opcode, payload);
       return;
     }
     const ends = (bits & (OpcodeBit.LAST | OpcodeBit.ONLY)) !== 0;
@@ -298,13 +299,13 @@ export class Responder implements ReceivingHalf {
       return;
     }
     if (!this.#hasRightLength(bits, payload, pad)) {
-      this.refuse(opcode, payload);
+      this.#refuseWrite(opcode, payload);
       return;
     }
     if (this.#open === Open.NONE && !this.#openWrite(bytes, offset + rethOffset[opcode], opcode)) return;
     const left = this.#dmaLength - this.#received;
     if (ends ? payload !== left : payload >= left) {
-      this.refuse(opcode, payload);
+      this.#refuseWrite(opcode, payload);
       return;
     }
     if (this.#grant?.usable === false && !this.#reopenWrite(this.#grant)) return;
@@ -312,6 +313,7 @@ export class Responder implements ReceivingHalf {
       this.core.mover.store(this.#grant.region, this.#offset + this.#received, this.#source, at, payload);
     this.#received += payload;
     this.#open = ends ? Open.NONE : Open.WRITE;
+    if (ends) this.qp.remoteWrites?.completed(this.#dmaLength);
     if (withImm) {
       const immData = getU32(bytes, offset + immOffset[opcode]);
       const solicited = bthSolicited(bytes, offset) !== 0;
@@ -324,7 +326,7 @@ export class Responder implements ReceivingHalf {
   #openWrite(bytes: Uint8Array, reth: number, opcode: number): boolean {
     const length = rethLength(bytes, reth);
     if (length > MAX_DMA_BYTES) {
-      this.refuse(opcode, length);
+      this.#refuseWrite(opcode, length);
       return false;
     }
     this.#received = 0;
@@ -335,7 +337,15 @@ export class Responder implements ReceivingHalf {
     const lo = rethVaLo(bytes, reth);
     this.#grant = this.demand(rethRkey(bytes, reth), hi, lo, length, AccessFlags.REMOTE_WRITE);
     this.#offset = this.core.memory.begin;
-    return this.#grant !== undefined;
+    if (this.#grant !== undefined) return true;
+    this.qp.remoteWrites?.failed();
+    return false;
+  }
+
+  /** One that is open is counted where it is broken off. */
+  #refuseWrite(opcode: number, length: number): void {
+    if (this.#open === Open.NONE) this.qp.remoteWrites?.failed();
+    this.refuse(opcode, length);
   }
 
   /**

@@ -195,3 +195,12 @@ export function compChannelShape(): RingShape {
 export function doorbellPageShape(): RingShape {
   return ringShape(DoorbellPage.ENTRIES, 1);
 }
+
+/** A completion counter: two numbers of 64 bits, which the NIC adds to. Indices of their low words. */
+export const CompCntr = {
+  /** Of what completed. */
+  COMP: 0,
+  /** Of what ended in error. */
+  ERR: 2,
+  BYTES: 16,
+} as const;

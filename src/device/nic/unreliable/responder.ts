@@ -138,6 +138,7 @@ export class UnreliableResponder extends SilentResponder {
     }
     if (grant !== undefined) this.core.mover.store(grant.region, this.#begin + this.#received, bytes, at, payload);
     this.#received += payload;
+    if (ends) this.qp.remoteWrites?.completed(this.#dmaLength);
     if (!ends) this.#open = Open.WRITE;
     else if (withImm) this.#complete(bytes, offset, opcode, WcOpcode.RECV_RDMA_WITH_IMM, this.#dmaLength);
     else this.#close();

@@ -1,14 +1,17 @@
 import { ipFromGid, type QpAttr, type QpState, type QpType } from '../../../../device/ibta/index.js';
 import { CommandError } from '../../../../device/nic/index.js';
 import {
+  type CompCntr,
   completeQpAttr,
   modifyInitProblem,
   modifyProblem,
+  type QpAttachCompCntrAttr,
   type QpBase,
   type QpModifyAttr,
   refuse,
   Resource,
 } from '../../../verbs/index.js';
+import { attachCompCntr } from '../completions/completion-counter.js';
 import type { OpenDevice } from '../context-base.js';
 import type { WorkRing } from './work-ring.js';
 
@@ -67,6 +70,11 @@ export abstract class SoftQpBase extends Resource implements QpBase {
     }
     this.context.command('ibv_modify_qp', 'modifyQp', { qpn: this.qpNum, attr });
     if (attr.ahAttr?.grh !== undefined) this.device.peer = ipFromGid(attr.ahAttr.grh.dgid);
+  }
+
+  attachCompCntr(compCntr: CompCntr, attr: QpAttachCompCntrAttr): void {
+    this.assertAlive('ibv_qp_attach_comp_cntr');
+    attachCompCntr(this.context, this.qpNum, compCntr, attr);
   }
 
   abstract query(): { readonly attr: QpAttr };
