@@ -10,6 +10,7 @@ export const FILES: readonly string[] = [
   'nic/raw-packet',
   'nic/xrc-domains',
   'nic/full-ways',
+  'nic/completion-counters',
   'links/local-full',
   'soft/simulated-failures',
 ];

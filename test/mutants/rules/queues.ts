@@ -135,4 +135,22 @@ export const queues: readonly Mutant[] = [
     to: 'this.#completeOldest(WcStatus.SUCCESS, Syndrome.NONE, undefined);',
     games: ['traffic', 'walk'],
   },
+  {
+    name: 'counts-every-packet',
+    rule: 'a completion counter counts a WRITE when its last packet was placed',
+    source: 'man ibv_qp_attach_comp_cntr',
+    file: 'src/device/nic/reliable/responder.ts',
+    from: 'if (ends) this.qp.remoteWrites?.completed(this.#dmaLength);',
+    to: 'this.qp.remoteWrites?.completed(this.#dmaLength);',
+    games: ['tests'],
+  },
+  {
+    name: 'broken-off-uncounted',
+    rule: 'a WRITE that was broken off counts as an error',
+    source: 'man ibv_create_comp_cntr',
+    file: 'src/device/nic/reliable/responder.ts',
+    from: 'if (this.#open === Open.WRITE) this.qp.remoteWrites?.failed();',
+    to: '',
+    games: ['tests'],
+  },
 ];
