@@ -35,6 +35,32 @@ describe('constants', () => {
     assert.deepEqual([spec.WcExFlags.WITH_COMPLETION_TIMESTAMP, spec.WcExFlags.WITH_TM_INFO], [128, 1024]);
     assert.deepEqual([spec.WC_STANDARD_FLAGS, spec.CreateCqAttrFlags.IGNORE_OVERRUN], [0x7f, 2]);
     assert.deepEqual([spec.XrcdOpenFlags.CREAT, spec.XrcdOpenFlags.EXCL], [64, 128]);
+    assert.deepEqual(Object.entries(spec.DeviceCapFlags), [
+      ['RESIZE_MAX_WR', 0x1],
+      ['BAD_PKEY_CNTR', 0x2],
+      ['BAD_QKEY_CNTR', 0x4],
+      ['RAW_MULTI', 0x8],
+      ['AUTO_PATH_MIG', 0x10],
+      ['CHANGE_PHY_PORT', 0x20],
+      ['UD_AV_PORT_ENFORCE', 0x40],
+      ['CURR_QP_STATE_MOD', 0x80],
+      ['SHUTDOWN_PORT', 0x100],
+      ['INIT_TYPE', 0x200],
+      ['PORT_ACTIVE_EVENT', 0x400],
+      ['SYS_IMAGE_GUID', 0x800],
+      ['RC_RNR_NAK_GEN', 0x1000],
+      ['SRQ_RESIZE', 0x2000],
+      ['N_NOTIFY_CQ', 0x4000],
+      ['MEM_WINDOW', 0x20000],
+      ['UD_IP_CSUM', 0x40000],
+      ['XRC', 0x100000],
+      ['MEM_MGT_EXTENSIONS', 0x200000],
+      ['MEM_WINDOW_TYPE_2A', 0x800000],
+      ['MEM_WINDOW_TYPE_2B', 0x1000000],
+      ['RC_IP_CSUM', 0x2000000],
+      ['RAW_IP_CSUM', 0x4000000],
+      ['MANAGED_FLOW_STEERING', 0x20000000],
+    ]);
     assert.deepEqual([spec.Errno.EINVAL, spec.Errno.EBUSY, spec.Errno.ENOMEM, spec.Errno.ETIMEDOUT], [22, 16, 12, 110]);
   });
 
@@ -54,6 +80,8 @@ describe('constants', () => {
       spec.OdpGeneralCaps,
       spec.OdpTransportCaps,
       spec.RawPacketCaps,
+      spec.DeviceCapFlags,
+      spec.QpAttachCompCntrOp,
       spec.SrqAttrMask,
       spec.XrcdOpenFlags,
     ];

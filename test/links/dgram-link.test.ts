@@ -106,6 +106,11 @@ describe('DgramLink', () => {
     assert.ok(inbox.packets.length <= (4 * 1024 * 1024) / 4000);
   });
 
+  it('begins to count at 0', () => {
+    const link = open(loopback(19));
+    assert.deepEqual(new Set(Object.values(link.statistics())), new Set([0]));
+  });
+
   it('does nothing more once it is closed', async () => {
     const [a, b] = [open(loopback(17)), open(loopback(18))];
     commit(a, pathBetween(a, b), packet(40));

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { networkInterfaces } from 'node:os';
+import { networkInterfaces, platform, release } from 'node:os';
 import { after, describe, it } from 'node:test';
 import { gidFromIp, ipFromGid } from '../../src/device/ibta/index.js';
 import { LinkError } from '../../src/device/link/index.js';
 import { createPath } from '../../src/device/wire/index.js';
 import { UdpLink } from '../../src/machine/links/index.js';
+import { probeSegmentation } from '../../src/machine/links/udp/udp-segmentation.js';
 import { nativeHostProblem } from '../../src/machine/system/index.js';
 import { loopback, openWhenFree } from '../support/loopback.js';
 import { commit, Inbox, packet, pathBetween, receiveAll } from './udp-helpers.js';
@@ -59,6 +60,22 @@ describe('UdpLink', { skip }, () => {
       { source: '::1', destination: '::1', trafficClass: 0x2e, hopLimit: 9 },
     );
     link.close();
+  });
+
+  // UDP_GRO came with Linux 5.0.
+  const segments = platform() === 'linux' && Number(release().split('.')[0]) >= 5;
+  it('finds that the kernel cuts packets, and joins them', { skip: !segments && 'needs Linux 5.0' }, () => {
+    const text = loopback(3);
+    const address = {
+      text,
+      gid: gidFromIp(text),
+      ipv6: false,
+      interfaceName: undefined,
+      scopeId: 0,
+      zone: '',
+      maxPacketBytes: 0,
+    };
+    assert.deepEqual(probeSegmentation(address), { send: true, receive: true });
   });
 
   for (const segmentation of [true, false]) {

@@ -54,7 +54,15 @@ describe('the port space UDP', () => {
     request.id.accept({ privateData: Buffer.from('it is me') });
     const { ud } = next(pair.active, CmEventType.ESTABLISHED).param;
     assert.deepEqual([ud?.qpNum, ud?.qkey], [request.id.qp?.qpNum, RDMA_UDP_QKEY]);
-    assert.deepEqual(ud?.ahAttr.grh?.dgid, gidFromIp(PASSIVE));
+    assert.deepEqual(ud?.ahAttr, {
+      grh: { dgid: gidFromIp(PASSIVE), flowLabel: 0, sgidIndex: 0, hopLimit: 64, trafficClass: 0 },
+      isGlobal: true,
+      portNum: 1,
+      dlid: 0,
+      sl: 0,
+      srcPathBits: 0,
+      staticRate: 0,
+    });
     assert.equal(textOf(ud.privateData), 'it is me');
     sendTo(id, ud, 'hello');
     assert.equal(received(), 'hello');

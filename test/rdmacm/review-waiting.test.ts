@@ -147,6 +147,9 @@ describe('connect and listen without a compiler', () => {
     { flowControl: 1 },
     { host: '' },
     { host: 5 },
+    { port: 0 },
+    { port: 65536 },
+    { port: 1.5 },
   ];
   for (const options of wrongOptions)
     it(`connect refuses ${JSON.stringify(options)}`, async () => {
