@@ -98,6 +98,7 @@ describe('of what went well, captures tell nothing else', () => {
       ['both, the requester’s by tcpdump', ({ a, b }) => storiesIn(a.undirected, b.capture)],
       ['both, the requester’s before segmentation', ({ a, b }) => storiesIn(a.renumbered, b.capture)],
       ['both, the responder’s before segmentation', ({ a, b }) => storiesIn(a.capture, b.renumbered)],
+      ['both, the requester’s by tcpdump before segmentation', ({ a, b }) => storiesIn(a.unsegmented, b.capture)],
       ['both, by tcpdump', ({ a, b }) => storiesIn(b.undirected, a.undirected)],
     ];
     for (const [view, of] of views)
@@ -107,14 +108,14 @@ describe('of what went well, captures tell nothing else', () => {
         for (const { verdict } of stories) {
           if (run.repeats) assert.ok(AT_LAST.has(verdict.cause), `${verdict.cause}: ${verdict.text}`);
           else assert.deepEqual(verdict.cause, Cause.ANSWERED, verdict.text);
-          assert.doesNotMatch(verdict.text, /not seen whole|the captures lack/);
+          assert.doesNotMatch(verdict.text, /not seen whole|the captures lack|damaged/);
         }
       });
     it(`${run.name}: the responder’s, and one from the way`, () => {
       const { b, a } = play(run);
-      for (const { verdict } of [...storiesIn(b.capture), ...storiesIn(a.undirected)]) {
+      for (const { verdict } of [...storiesIn(b.capture), ...storiesIn(a.undirected), ...storiesIn(a.unsegmented)]) {
         assert.ok(AT_LAST.has(verdict.cause), `${verdict.cause}: ${verdict.text}`);
-        assert.doesNotMatch(verdict.text, /answers late|had waited|timeout/);
+        assert.doesNotMatch(verdict.text, /answers late|had waited|timeout|damaged/);
       }
     });
   }

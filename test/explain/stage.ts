@@ -5,6 +5,8 @@ import {
   datagramIcrc,
   ipUdpHeaderBytes,
   LinkType,
+  OpcodeBit,
+  opcodeBits,
   parseFrame,
   pcapngHeader,
   pcapngPacket,
@@ -40,8 +42,12 @@ export const ALL_ACCESS = LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ | REMOTE_ATOM
 export const PSN = { [A]: 0x1000, [B]: 0x9000 } as const;
 const REGION_BYTES = 65536;
 const CAP = { maxSendWr: 16, maxRecvWr: 16, maxSendSge: 2, maxRecvSge: 2 };
-/** In an IPv4 header. */
+/** IPv4 and UDP headers. */
+const IPV4_BYTES = 20;
+const IP_UDP_BYTES = 28;
+const IP_LENGTH_OFFSET = 2;
 const IP_ID_OFFSET = 4;
+const UDP_LENGTH_OFFSET = 4;
 /** Longer than anything here takes. */
 const LONG_US = 60e6;
 
@@ -66,6 +72,18 @@ function renumber(packet: Uint8Array, linkType: number, ipId: number): void {
   const view = new DataView(packet.buffer, packet.byteOffset, packet.length);
   view.setUint16(IP_ID_OFFSET, ipId);
   view.setInt32(packet.length - 4, datagramIcrc(crc32, packet, datagram), true);
+}
+
+const isRequest = (packet: Uint8Array): boolean =>
+  (opcodeBits[packet[IP_UDP_BYTES]] & (OpcodeBit.WRITE | OpcodeBit.READ_REQUEST)) !== 0;
+
+/** One datagram with the payloads of all of these. */
+function joined(packets: readonly Uint8Array[]): Uint8Array {
+  const [first, ...more] = packets;
+  const bytes = Buffer.concat([first, ...more.map((packet) => packet.subarray(IP_UDP_BYTES))]);
+  bytes.writeUInt16BE(bytes.length, IP_LENGTH_OFFSET);
+  bytes.writeUInt16BE(bytes.length - IPV4_BYTES, IPV4_BYTES + UDP_LENGTH_OFFSET);
+  return bytes;
 }
 
 /** One end, and what was seen there. */
@@ -131,6 +149,30 @@ export class Side {
       return pcapngPacket(timestampNs, packet, { direction: direction ?? 'in' });
     });
     return Buffer.concat([pcapngHeader({ linkType: LinkType.RAW }), ...records]);
+  }
+
+  /** As {@link undirected}, of a system that cuts long datagrams into packets after tcpdump has seen them. */
+  get unsegmented(): Uint8Array {
+    const trains: { timestampNs: bigint; packets: Uint8Array[] }[] = [];
+    for (const [n, { timestampNs, data, direction, linkType }] of [...readCapture(this.capture)].entries()) {
+      const packet = data.slice();
+      const last = trains.at(-1);
+      const room = direction === 'out' && last?.timestampNs === timestampNs && last.packets.length < 8;
+      if (direction === 'out') renumber(packet, linkType, n);
+      // Only the last may be shorter.
+      if (
+        room &&
+        last.packets.every(
+          (one) => one.length === last.packets[0].length && one.length >= packet.length && isRequest(one),
+        )
+      )
+        last.packets.push(packet);
+      else trains.push({ timestampNs, packets: [packet] });
+    }
+    return Buffer.concat([
+      pcapngHeader({ linkType: LinkType.RAW }),
+      ...trains.map(({ timestampNs, packets }) => pcapngPacket(timestampNs, joined(packets))),
+    ]);
   }
 
   /** Makes the receive requests of a side. */

@@ -1,6 +1,7 @@
 /** What captures saw, as far as it is RoCE. */
 import type { CaptureRecord, CmMessage, Packet } from '../../../device/wire/index.js';
-import { examine } from '../dump/examine.js';
+import { examine, type Examined } from '../dump/examine.js';
+import { segmentsOf } from '../dump/segments.js';
 import { placeFiles, type Placement } from './vantages.js';
 
 /** A packet without its data, of which only the length matters: captures are long. */
@@ -66,6 +67,15 @@ export class Sightings {
     this.frames += 1;
     const examined = examine(record, this.frames, this.#startNs);
     if (typeof examined === 'string') return;
+    const segments = examined.verdict === 'wrong' ? segmentsOf(record.linkType, record.data, examined.datagram) : [];
+    if (segments.length === 0) this.#note(examined, file);
+    for (const data of segments) {
+      const segment = examine({ ...record, data }, this.frames, this.#startNs);
+      if (typeof segment !== 'string') this.#note(segment, file);
+    }
+  }
+
+  #note(examined: Examined, file: number): void {
     const { packet, addresses, verdict, timeNs, mad, direction, storedIcrc } = examined;
     if (packet === undefined) {
       this.unreadable += 1;
