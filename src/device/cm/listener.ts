@@ -1,3 +1,4 @@
+import { assert } from '../ibta/index.js';
 import type { Backlog } from './core.js';
 
 /** How many requests wait at all listeners together. */
@@ -24,6 +25,7 @@ export class Listener implements Backlog {
   }
 
   leave(): void {
+    assert(this.#waiting > 0 && this.pending.count > 0, 'a request is answered that did not wait');
     this.#waiting -= 1;
     this.pending.count -= 1;
   }

@@ -12,11 +12,6 @@ export class CommandError extends Error {
   }
 }
 
-/** A mistake of ours, never of a caller or a peer: the NIC stops rather than go on with broken state. */
-export function assert(condition: boolean, message: string): asserts condition {
-  if (!condition) throw new Error(`verbena: internal error: ${message}`);
-}
-
 /** Refuses a ring that a driver made smaller than the layout prescribes. */
 export function requireBytes(memory: ArrayBufferLike, bytes: number): void {
   if (memory.byteLength < bytes)

@@ -1,4 +1,4 @@
-import { EventType } from '../ibta/index.js';
+import { assert, EventType } from '../ibta/index.js';
 import {
   BTH_BYTES,
   bthDestQp,
@@ -17,7 +17,7 @@ import {
   OpcodeService,
   type PacketMeta,
 } from '../wire/index.js';
-import { assert, CommandError } from './command-error.js';
+import { CommandError } from './command-error.js';
 import { type ControlCore, ControlVerbs } from './control/control-verbs.js';
 import { HeldQueuePairs } from './queue-pairs/held-queue-pairs.js';
 import { type NicObjects, ObjectTable } from './control/objects.js';

@@ -157,6 +157,26 @@ const abandonRules: Readonly<Partial<Record<ConnectionState, Rule>>> = {
   REP_RCVD: (connection) => connection.refuse(),
 };
 
+/** The states that follow on each. What the tables lead to is in here; what is not would be a mistake of ours. */
+const successors: Readonly<Record<ConnectionState, readonly ConnectionState[]>> = {
+  REQ_SENT: ['MRA_REQ_RCVD', 'REP_RCVD', 'TIMEWAIT', 'CLOSED'],
+  MRA_REQ_RCVD: ['REP_RCVD', 'TIMEWAIT', 'CLOSED'],
+  REQ_RCVD: ['REP_SENT', 'TIMEWAIT', 'CLOSED'],
+  REP_SENT: ['MRA_REP_RCVD', 'ESTABLISHED', 'DREQ_RCVD', 'TIMEWAIT', 'CLOSED'],
+  MRA_REP_RCVD: ['ESTABLISHED', 'DREQ_RCVD', 'TIMEWAIT', 'CLOSED'],
+  REP_RCVD: ['ESTABLISHED', 'TIMEWAIT', 'CLOSED'],
+  ESTABLISHED: ['DREQ_SENT', 'DREQ_RCVD', 'TIMEWAIT'],
+  DREQ_SENT: ['TIMEWAIT', 'CLOSED'],
+  DREQ_RCVD: ['TIMEWAIT'],
+  TIMEWAIT: ['CLOSED'],
+  CLOSED: [],
+};
+
+/** Whether a connection in one state may come into, or stay in, another. */
+export function mayFollow(from: ConnectionState, to: ConnectionState): boolean {
+  return from === to || successors[from].includes(to);
+}
+
 /** Whether a connection is only there for its peer to learn that it has ended. */
 export function isFarewell(state: ConnectionState): boolean {
   return state === ConnectionState.DREQ_SENT || state === ConnectionState.TIMEWAIT;

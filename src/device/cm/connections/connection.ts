@@ -1,4 +1,5 @@
 import {
+  assert,
   CmEventType,
   Errno,
   type Gid,
@@ -26,7 +27,7 @@ import type { Backlog, CmCore } from '../core.js';
 import type { Refusal } from '../host.js';
 import { freshTransaction } from '../tables/fresh.js';
 import { About, answererIn, type Names, rejectionOf, replyOf, timeoutOf } from './connection-messages.js';
-import { ConnectionState, isFarewell, onAbandon, onDisconnect, onTimeout } from './connection-rules.js';
+import { ConnectionState, isFarewell, mayFollow, onAbandon, onDisconnect, onTimeout } from './connection-rules.js';
 import { Peer } from './peer.js';
 import { type Agreement, connectedAttributes } from './qp-attributes.js';
 import { Retransmission } from './retransmission.js';
@@ -389,6 +390,7 @@ export class Connection implements KnownConnection {
 
   #become(state: ConnectionState): void {
     const { halfOpen, farewells } = this.#core;
+    assert(mayFollow(this.#state, state), 'a connection goes where no way leads');
     this.#state = state;
     if (this.isAgreed) halfOpen.enter(this);
     else halfOpen.leave(this);
@@ -488,6 +490,6 @@ export class Connection implements KnownConnection {
 }
 
 function destinationOf({ to }: Agreement): Gid {
-  if (to.grh === undefined) throw new Error('a connection without an address');
+  assert(to.grh !== undefined, 'a connection without an address');
   return to.grh.dgid;
 }

@@ -27,7 +27,7 @@ import { WorkQueue } from '../queues/work-queue.js';
 import { completionQueueShape, recvQueueShape, sendQueueShape } from '../rings/layout.js';
 import { CommandError } from '../command-error.js';
 import { checkModification, checkQpCap } from './modify-checks.js';
-import type { NicObjects } from './objects.js';
+import { leave, type NicObjects } from './objects.js';
 
 /** What makes a queue pair. */
 export interface CreateQp {
@@ -188,7 +188,7 @@ export class ControlVerbs {
     if (cq.users > 0) throw new CommandError('EBUSY', `${cq.users} queues still complete to the CQ`);
     this.#endModeration(cq);
     cqs.remove(cqn);
-    if (cq.channel !== undefined) cq.channel.users -= 1;
+    if (cq.channel !== undefined) leave(cq.channel);
   }
 
   openXrcd(): number {
@@ -251,8 +251,8 @@ export class ControlVerbs {
     if (srq.users > 0) throw new CommandError('EBUSY', `${srq.users} QPs still take from the shared receive queue`);
     srq.destroyed = true;
     objects.srqs.remove(srqn);
-    if (srq.xrcd !== undefined) objects.xrcds.get(srq.xrcd).users -= 1;
-    if (srq.cq !== undefined) srq.cq.users -= 1;
+    if (srq.xrcd !== undefined) leave(objects.xrcds.get(srq.xrcd));
+    if (srq.cq !== undefined) leave(srq.cq);
     core.memory.releasePd(srq.pd);
   }
 
@@ -321,11 +321,11 @@ export class ControlVerbs {
     qp.retire();
     core.memory.unbindAll(qpn);
     core.timers.release(qp.timerId);
-    qp.sendCq.users -= 1;
-    qp.recvCq.users -= 1;
-    if (qp.srq !== undefined) qp.srq.users -= 1;
-    if (qp.remoteWrites !== undefined) qp.remoteWrites.users -= 1;
-    if (qp.xrcd !== 0) objects.xrcds.get(qp.xrcd).users -= 1;
+    leave(qp.sendCq);
+    leave(qp.recvCq);
+    if (qp.srq !== undefined) leave(qp.srq);
+    if (qp.remoteWrites !== undefined) leave(qp.remoteWrites);
+    if (qp.xrcd !== 0) leave(objects.xrcds.get(qp.xrcd));
     if (qp.pd !== 0) core.memory.releasePd(qp.pd);
   }
 

@@ -1,3 +1,4 @@
+import { assert } from '../../ibta/index.js';
 import type { QueuePair } from '../queue-pairs/queue-pair.js';
 import type { CompChannel } from '../queues/comp-channel.js';
 import type { CompletionCounter } from '../queues/completion-counter.js';
@@ -52,6 +53,7 @@ export class ObjectTable<T> {
   }
 
   add(id: number, object: T): void {
+    assert(!this.#objects.has(id), 'two objects have one number');
     this.#objects.set(id, object);
   }
 
@@ -73,10 +75,19 @@ export class ObjectTable<T> {
   }
 }
 
-/** An XRC domain: what target QPs and the shared receive queues that they may use have in common. */
-export interface XrcDomain {
+/** An object that others use, and that stays as long as they do. */
+export interface Used {
   users: number;
 }
+
+/** Notes that one of the users of an object is gone. */
+export function leave(object: Used): void {
+  assert(object.users > 0, 'an object is left that nobody uses');
+  object.users -= 1;
+}
+
+/** An XRC domain: what target QPs and the shared receive queues that they may use have in common. */
+export type XrcDomain = Used;
 
 /** What was made on a NIC and not destroyed. Protection domains and memory have a table of their own. */
 export interface NicObjects {

@@ -1,3 +1,4 @@
+import { assert } from '../../ibta/index.js';
 import { CommandError } from '../command-error.js';
 import type { MemoryRegion } from './memory-region.js';
 import type { MemoryWindow } from './memory-window.js';
@@ -35,7 +36,9 @@ export class KeyIndex {
   }
 
   add(owner: MemoryRegion | MemoryWindow): void {
-    this.#byRkey.set(owner.rkey >>> TAG_BITS, owner);
+    const index = owner.rkey >>> TAG_BITS;
+    assert((this.#byRkey.get(index) ?? owner) === owner, 'two objects have one key');
+    this.#byRkey.set(index, owner);
   }
 
   addRegion(region: MemoryRegion): void {

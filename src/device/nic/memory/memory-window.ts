@@ -1,4 +1,4 @@
-import { AccessFlags, MwBindReason, MwType } from '../../ibta/index.js';
+import { AccessFlags, assert, MwBindReason, MwType } from '../../ibta/index.js';
 import { KNOWN_ACCESS } from './access-rules.js';
 import type { MemoryRegion } from './memory-region.js';
 import { ANY_QP, RemoteGrant } from './remote-grant.js';
@@ -79,6 +79,7 @@ export class MemoryWindow {
     if (this.grant === undefined || region === undefined) return;
     this.grant.open = false;
     this.grant = undefined;
+    assert(region.windows > 0, 'a window is unbound from a region that has none');
     region.windows -= 1;
     this.#region = undefined;
   }

@@ -1,3 +1,4 @@
+import { assert } from '../../ibta/index.js';
 import { CommandError } from '../command-error.js';
 
 /** The protection domains of a NIC, and how many objects refer to each. */
@@ -30,7 +31,9 @@ export class ProtectionDomains {
   }
 
   release(pd: number): void {
-    this.#users.set(pd, this.#count(pd) - 1);
+    const users = this.#count(pd);
+    assert(users > 0, 'a protection domain is released that nobody uses');
+    this.#users.set(pd, users - 1);
   }
 
   #count(pd: number): number {

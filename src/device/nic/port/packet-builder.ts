@@ -1,3 +1,4 @@
+import { assert } from '../../ibta/index.js';
 import {
   BTH_BYTES,
   type Crc32,
@@ -95,7 +96,7 @@ export class PacketBuilder {
 
   /** Seals the packet and hands it over. */
   close(): void {
-    if (this.#path === undefined) return;
+    assert(this.#path !== undefined, 'a packet is closed that was not opened');
     // The reservation is replaced by the next one: what a port that is down sends gets nowhere.
     if (!this.port.up) {
       this.counters.sendErr += 1;

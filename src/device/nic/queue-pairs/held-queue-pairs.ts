@@ -1,3 +1,4 @@
+import { assert } from '../../ibta/index.js';
 import type { Scheduled } from './turns.js';
 
 /** Who knows how much room there is on a way (`PacketSink.roomOf`). */
@@ -62,7 +63,7 @@ export class HeldQueuePairs {
   remove(qp: Scheduled): void {
     const waiting = this.#waiting.get(qp.way);
     const at = waiting?.indexOf(qp) ?? -1;
-    if (waiting === undefined || at < 0) return;
+    assert(waiting !== undefined && at >= 0, 'a queue pair is held that waits nowhere');
     waiting.splice(at, 1);
     if (waiting.length === 0) this.#waiting.delete(qp.way);
     qp.held = false;

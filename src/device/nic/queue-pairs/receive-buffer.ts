@@ -1,5 +1,4 @@
-import { QpState, Syndrome, WcOpcode, type WcStatus } from '../../ibta/index.js';
-import { assert } from '../command-error.js';
+import { assert, QpState, Syndrome, WcOpcode, type WcStatus } from '../../ibta/index.js';
 import type { NicCore } from '../nic-core.js';
 import type { QpContext } from './qp-context.js';
 import { RecvWqe } from '../rings/layout.js';
@@ -123,6 +122,7 @@ export class ReceiveBuffer {
     detail: Int32Array | undefined,
     srcQp = this.qp.destQpn,
   ): void {
+    assert(this.taken, 'a receive request completes that was not taken');
     const { qp } = this;
     const wrIdLo = this.#words[this.#entry + RecvWqe.WR_ID_LO];
     const wrIdHi = this.#words[this.#entry + RecvWqe.WR_ID_HI];

@@ -1,4 +1,4 @@
-import type { QpState } from '../../ibta/index.js';
+import { assert, type QpState } from '../../ibta/index.js';
 import { requireBytes } from '../command-error.js';
 import { WorkQueue as Header, RecvWqe, Ring, RING_HEADER_WORDS, type RingShape, SgeWords } from '../rings/layout.js';
 import { isShared, readWord, writeWord } from '../rings/ring-words.js';
@@ -62,15 +62,17 @@ export class WorkQueue {
   /** Whether the driver has published entry number `index`. */
   has(index: number): boolean {
     if (index !== this.#knownProducer) return true;
-    const producer = readWord(this.words, Ring.PRODUCER, this.#shared);
-    // A driver that claims more than the ring holds is believed up to what it can have written.
-    const published = (producer - this.head) >>> 0;
-    this.#knownProducer = published > this.entries ? (this.head + this.entries) | 0 : producer;
-    return index !== this.#knownProducer;
+    // A driver that claims more than the ring holds is believed up to what it can have written; one that takes back what it
+    // has published, not at all.
+    const known = (this.head + this.count) | 0;
+    if (((known - index) | 0) <= 0) return false;
+    this.#knownProducer = known;
+    return true;
   }
 
   /** Notes that the entries before number `head` are done with; {@link publish} gives their slots back. */
   retire(head: number): void {
+    assert(((this.#knownProducer - head) | 0) >= 0, 'an entry is retired that was never published');
     this.head = head;
   }
 

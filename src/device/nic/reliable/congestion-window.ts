@@ -1,3 +1,4 @@
+import { assert } from '../../ibta/index.js';
 /**
  * How many packets a QP may have unacknowledged.
  *
@@ -139,6 +140,7 @@ export class CongestionWindow {
 
   #cut(packets: number, held: number): void {
     this.packets = Math.max(1, Math.min(this.packets, packets));
+    assert(this.packets >= 1, 'a congestion window without a size');
     this.#threshold = this.packets;
     this.#target = this.packets;
     this.#undo = 0;

@@ -1,4 +1,4 @@
-import { psnDiff } from '../../ibta/index.js';
+import { assert, psnDiff } from '../../ibta/index.js';
 
 /** What a responder remembers of one request that it answered, to answer it again (PROTOCOL.md 2.5). */
 export class ResponderResource {
@@ -70,6 +70,7 @@ export class ResponderResources {
   }
 
   take(): ResponderResource {
+    assert(this.#next < this.#capacity, 'a request is answered of which none may be outstanding');
     if (this.#next === this.#ring.length) this.#ring.push(new ResponderResource());
     const resource = this.#ring[this.#next];
     this.#next = (this.#next + 1) % this.#capacity;

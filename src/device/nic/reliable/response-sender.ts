@@ -1,4 +1,4 @@
-import { AccessFlags, psnAdd, psnDiff } from '../../ibta/index.js';
+import { AccessFlags, assert, psnAdd, psnDiff } from '../../ibta/index.js';
 import { Aeth, aethOffset, atomicAckOffset, NakCode, Opcode, writeAeth } from '../../wire/index.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
 import type { NicCore } from '../nic-core.js';
@@ -228,6 +228,7 @@ export class ResponseSender {
   }
 
   #finish(): void {
+    assert(this.#count > 0, 'an answer has left that did not wait');
     if (!this.#jobs[this.#head].again) this.#fresh -= 1;
     this.#head = (this.#head + 1) % this.#jobs.length;
     this.#count -= 1;

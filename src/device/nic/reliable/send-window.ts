@@ -1,4 +1,4 @@
-import { psnAdd, psnDiff } from '../../ibta/index.js';
+import { assert, psnAdd, psnDiff } from '../../ibta/index.js';
 import type { WorkQueue } from '../queues/work-queue.js';
 
 /** READs and other answered requests that can be outstanding at once: the width of `max_rd_atomic` on any device we know. */
@@ -68,6 +68,7 @@ export class SendWindow {
 
   /** Gives the request at {@link next} its PSNs (PROTOCOL.md 2.1); one that was carried out without packets gets none. */
   start(packets: number, lengthBytes: number, segmentBytes: number): void {
+    assert(((this.next - this.sq.head) | 0) < this.sq.entries, 'more requests are started than the queue holds');
     const slot = this.#slot(this.next);
     this.#slots[slot + Slot.FIRST_PSN] = this.end;
     this.#slots[slot + Slot.PACKETS] = packets;
@@ -106,7 +107,9 @@ export class SendWindow {
     this.nxt = psnAdd(this.nxt, packets);
     if (psnDiff(this.nxt, this.sent) > 0) this.sent = this.nxt;
     this.cursorPacket += packets;
-    if (this.cursorPacket >= this.packets(this.cursor)) {
+    const all = this.packets(this.cursor);
+    if (this.cursorPacket >= all) {
+      assert(this.cursorPacket === all, 'more packets are sent than the request has');
       this.cursor = (this.cursor + 1) | 0;
       this.cursorPacket = 0;
       this.#skipEmpty();
@@ -115,6 +118,7 @@ export class SendWindow {
 
   /** Notes that everything before `psn` is acknowledged. */
   acknowledge(psn: number): void {
+    assert(psnDiff(this.sent, psn) >= 0, 'a packet is acknowledged that was never sent');
     this.una = psn;
     while (this.#rdHead !== this.#rdTail && psnDiff(this.#rdEnd[this.#rdHead & (RD_RING - 1)], psn) <= 0)
       this.#rdHead += 1;
@@ -152,6 +156,7 @@ export class SendWindow {
 
   /** Goes back by the one packet that was sent last, one of a message, which is not acknowledged. */
   stepBack(): void {
+    assert(this.inFlight > 0, 'a packet is sent once more that is acknowledged');
     this.nxt = psnAdd(this.nxt, -1);
     if (this.cursorPacket === 0) {
       // Requests that were carried out without packets stand between.
@@ -169,6 +174,7 @@ export class SendWindow {
   /** Notes a request whose last response will bear the PSN before `end`. */
   addOutstanding(end: number): void {
     if (this.#rdNext === this.#rdTail) {
+      assert(this.#rdTail - this.#rdHead < RD_RING, 'more answers are outstanding than can be remembered');
       this.#rdEnd[this.#rdTail & (RD_RING - 1)] = end;
       this.#rdTail += 1;
     }

@@ -1,3 +1,5 @@
+import { assert } from '../../ibta/index.js';
+
 /**
  * One hierarchical timing wheel for all timers of a NIC: setting, moving and clearing a timer costs the same for one
  * QP and for ten thousand.
@@ -54,6 +56,7 @@ export class TimerWheel {
         this.nextDueUs = tick * TICK_US;
         break;
       }
+      assert(tick >= this.#nowTick, 'a timer stands in the past');
       const due = this.#takeSlotsOf(tick);
       this.#nowTick = tick;
       for (const id of due) {

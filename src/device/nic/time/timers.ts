@@ -1,3 +1,4 @@
+import { assert } from '../../ibta/index.js';
 import { TimerWheel } from './timer-wheel.js';
 
 /** Whoever has a timer. */
@@ -46,6 +47,7 @@ export class Timers {
   }
 
   release(id: number): void {
+    assert(this.#owners[id] !== undefined, 'a timer is released that nobody has');
     this.#deadlineUs[id] = Infinity;
     this.#wheel.clear(id);
     this.#owners[id] = undefined;
@@ -54,6 +56,7 @@ export class Timers {
 
   /** Sets or moves the deadline of a timer; Infinity is never. */
   arm(id: number, deadlineUs: number): void {
+    assert(deadlineUs >= 0, 'a timer is set to no time');
     this.#deadlineUs[id] = deadlineUs;
     if (deadlineUs < this.#wheel.dueUs(id)) this.#wheel.set(id, deadlineUs);
   }
@@ -85,6 +88,8 @@ export class Timers {
       return;
     }
     this.#deadlineUs[id] = Infinity;
-    this.#owners[id]?.onTimer(this.#nowUs - deadlineUs);
+    const owner = this.#owners[id];
+    assert(owner !== undefined, 'a timer runs out that nobody has');
+    owner.onTimer(this.#nowUs - deadlineUs);
   };
 }
