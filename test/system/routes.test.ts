@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type OwnAddress, parseIpv4Routes, parseIpv6Routes, sourceAmong } from '../../src/machine/system/routes.js';
+import {
+  type OwnAddress,
+  parseIpv4Routes,
+  parseIpv6Routes,
+  sourceAmong,
+} from '../../src/machine/system/interfaces/routes.js';
 
 const OWN: readonly OwnAddress[] = [
   { address: '127.0.0.1', via: 'lo', bits: 8 },

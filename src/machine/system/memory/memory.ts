@@ -1,5 +1,5 @@
 /** Memory by its address. */
-import { requireNativeHost } from './native.js';
+import { requireNativeHost } from '../native.js';
 
 /** Anything whose bytes lie in one piece of memory. */
 export type Memory = ArrayBuffer | SharedArrayBuffer | ArrayBufferView;

@@ -6,8 +6,8 @@
  * terminated makes them call into a dead environment, which aborts the process.
  */
 import { EventFd } from './event-fd.js';
-import { NativeBlock } from './memory.js';
-import { type NativeHost, requireNativeHost } from './native.js';
+import { NativeBlock } from '../memory/memory.js';
+import { type NativeHost, requireNativeHost } from '../native.js';
 
 const POLLIN = 1;
 /** A thread cannot end before the native call returns, so no call lasts longer, even when nothing happens. */

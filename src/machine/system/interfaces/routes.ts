@@ -1,4 +1,4 @@
-import { type Family, familyOf, isLoopback, plainAddress } from '../../device/wire/index.js';
+import { type Family, familyOf, isLoopback, plainAddress } from '../../../device/wire/index.js';
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 

@@ -1,7 +1,7 @@
 /** What the machine knows of its network interfaces by their name. */
 import { readFileSync } from 'node:fs';
-import { NativeBlock } from './memory.js';
-import { type NativeHost, nativeHost } from './native.js';
+import { NativeBlock } from '../memory/memory.js';
+import { type NativeHost, nativeHost } from '../native.js';
 
 /** A network interface, Linux's `lo` or `eth0`. */
 export interface InterfaceFacts {

@@ -1,4 +1,4 @@
-import { nativeHost } from './native.js';
+import { nativeHost } from '../native.js';
 
 /**
  * Offers the processor to whichever other thread waits for it; returns at once when none does (0.25 µs). For loops that

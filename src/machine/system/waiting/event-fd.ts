@@ -1,6 +1,6 @@
-import { Descriptor } from './descriptor.js';
-import { NativeBlock } from './memory.js';
-import { type NativeHost, requireNativeHost } from './native.js';
+import { Descriptor } from '../descriptor.js';
+import { NativeBlock } from '../memory/memory.js';
+import { type NativeHost, requireNativeHost } from '../native.js';
 
 const EFD_NONBLOCK = 0x800;
 const EFD_CLOEXEC = 0x80000;

@@ -1,7 +1,7 @@
 /** What of a program's memory stays where it is, whatever the program does. */
 import { types } from 'node:util';
 import threads, { markAsUntransferable } from 'node:worker_threads';
-import { isResizable } from '../../device/nic/index.js';
+import { isResizable } from '../../../device/nic/index.js';
 
 /** Later than our oldest Node. */
 const isMarked = Reflect.get(threads, 'isMarkedAsUntransferable') as ((object: object) => boolean) | undefined;

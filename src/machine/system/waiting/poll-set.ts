@@ -1,5 +1,5 @@
-import { NativeBlock } from './memory.js';
-import { type NativeHost, requireNativeHost } from './native.js';
+import { NativeBlock } from '../memory/memory.js';
+import { type NativeHost, requireNativeHost } from '../native.js';
 
 const POLLIN = 1;
 /** `struct pollfd`: int fd, short events, short revents. */

@@ -1,7 +1,7 @@
 /** UDP sockets by system calls. Numbers are those of Linux. */
-import { Descriptor } from './descriptor.js';
-import { NativeBlock } from './memory.js';
-import { type NativeHost, requireNativeHost } from './native.js';
+import { Descriptor } from '../descriptor.js';
+import { NativeBlock } from '../memory/memory.js';
+import { type NativeHost, requireNativeHost } from '../native.js';
 
 const AF_INET = 2;
 const AF_INET6 = 10;

@@ -2,7 +2,7 @@
  * Messages for `sendmsg`, `recvmsg` and their many-at-a-time forms: an array of `struct mmsghdr`, each with one buffer, room
  * for an address and room for ancillary data, laid out once so that a call needs only numbers stored.
  */
-import { NativeBlock } from './memory.js';
+import { NativeBlock } from '../memory/memory.js';
 import { SOCKADDR_BYTES } from './socket.js';
 
 /** `struct mmsghdr` and what is used of it; the same on every 64-bit Linux. */

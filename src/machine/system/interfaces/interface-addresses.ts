@@ -1,7 +1,7 @@
 /** The addresses of the machine. */
-import { NativeBlock } from './memory.js';
-import { type LibC, nativeHost } from './native.js';
-import { sockaddrIpOffset, sockaddrLength } from './socket.js';
+import { NativeBlock } from '../memory/memory.js';
+import { type LibC, nativeHost } from '../native.js';
+import { sockaddrIpOffset, sockaddrLength } from '../sockets/socket.js';
 
 /** An address of an interface. */
 export interface InterfaceAddress {
