@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Sim, simulate } from '../../src/sim.js';
 import { alloc, type Connection, WcStatus } from '../../src/index.js';
+import { type Sim, simulate } from '../../src/sim.js';
 
 /** What the receive request of either side says after `end`. */
 async function flushed(end: (server: Connection, client: Connection, sim: Sim) => void): Promise<string[]> {

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { type Sim, simulate } from '../../src/sim.js';
 import { Cause } from '../../src/apps/cli/explain/cause.js';
 import { failed } from '../../src/apps/cli/explain/print.js';
 import { readCaptures } from '../../src/apps/cli/explain/read.js';
 import { type Connection, WrOpcode } from '../../src/index.js';
+import { type Sim, simulate } from '../../src/sim.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'verbena-explain-cm-'));
 after(() => rmSync(folder, { recursive: true }));

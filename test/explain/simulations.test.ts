@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { type CaptureOptions, type Sim, simulate } from '../../src/sim.js';
 import { Cause } from '../../src/apps/cli/explain/cause.js';
 import { readCaptures, storiesOf } from '../../src/apps/cli/explain/read.js';
 import { alloc, SendFlags } from '../../src/index.js';
+import { type CaptureOptions, type Sim, simulate } from '../../src/sim.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'verbena-explain-sim-'));
 after(() => rmSync(folder, { recursive: true }));

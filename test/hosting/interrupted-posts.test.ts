@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Qp, SendFlags, type SendWr, WrOpcode } from '../../src/index.js';
+import { drain, drainOne, Pair } from '../soft/support/pair.js';
 import { NET } from '../support/loopback.js';
 import { cannotHold, hold, interruptAfter, interruptHeld } from './interrupt.js';
-import { drain, drainOne, Pair } from '../soft/support/pair.js';
 
 /** A program that is interrupted while it posts, at each place where that makes a difference. */
 

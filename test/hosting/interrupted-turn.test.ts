@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { nativeHostProblem } from '../../src/machine/system/index.js';
 import { alloc, type Context, EventType, openDevice, SendFlags, WcStatus, WrOpcode } from '../../src/index.js';
+import { nativeHostProblem } from '../../src/machine/system/index.js';
+import { connect, drainOne, makeSide, Pair, type Side } from '../soft/support/pair.js';
 import { NET } from '../support/loopback.js';
 import { cannotHold, hold, interrupt, interruptHeld } from './interrupt.js';
-import { connect, drainOne, makeSide, Pair, type Side } from '../soft/support/pair.js';
 
 /** A program that is interrupted while its call moves a NIC of this thread: nobody knows what is half done there. */
 

@@ -13,9 +13,9 @@ import {
   type WorkCompletion,
   WrOpcode,
 } from '../../src/index.js';
-import { interrupt } from './interrupt.js';
 import { drainOne, Pair } from '../soft/support/pair.js';
 import { NET } from '../support/loopback.js';
+import { interrupt } from './interrupt.js';
 
 /** A program that is interrupted in the midst of its calls, as `vm` does with a timeout and a REPL with Ctrl-C. */
 

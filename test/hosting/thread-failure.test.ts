@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { doorbellPageShape } from '../../src/device/nic/index.js';
 import { type Notice, type ThreadStart, ThreadState } from '../../src/machine/hosting/threads/thread-protocol.js';
-import { Program } from './programs.js';
 import { loopback } from '../support/loopback.js';
+import { Program } from './programs.js';
 
 for (const [way, env] of [
   ['by system calls', {}],

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { clearLine, readOptions } from '../support/command-line.js';
 import { forAll } from './for-all.js';
 import { games } from './games.js';
 import { hunt, perform, range, type Found, type Verdict } from './hunt.js';
@@ -6,7 +7,6 @@ import type { GameName, Mutant } from './mutant.js';
 import type { Task } from './player.js';
 import { mutants } from './table.js';
 import { unchanged } from './transpile.js';
-import { clearLine, readOptions } from '../support/command-line.js';
 
 const HELP = `Switches off one rule of the NIC or of its connection manager at a time, and plays the seeded games until one of them
 reports something wrong: so it shows that they would see it. What it is that stands in the way of a wrong packet, call or

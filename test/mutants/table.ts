@@ -1,3 +1,4 @@
+import type { Mutant } from './mutant.js';
 import { connections } from './rules/connections.js';
 import { counters } from './rules/counters.js';
 import { driver } from './rules/driver.js';
@@ -9,7 +10,6 @@ import { queues } from './rules/queues.js';
 import { requester } from './rules/requester.js';
 import { responder } from './rules/responder.js';
 import { services } from './rules/services.js';
-import type { Mutant } from './mutant.js';
 
 /** Every rule that is switched off, one at a time. */
 export const mutants: readonly Mutant[] = [

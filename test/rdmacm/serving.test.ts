@@ -5,7 +5,6 @@ import { describe, it } from 'node:test';
 import { compileFunction } from 'node:vm';
 import ts from 'typescript';
 import * as verbena from '../../src/index.js';
-import { type Sim, type SimHost, simulate } from '../../src/sim.js';
 import {
   alloc,
   CmEventType,
@@ -18,6 +17,7 @@ import {
   SendFlags,
   WcStatus,
 } from '../../src/index.js';
+import { type Sim, type SimHost, simulate } from '../../src/sim.js';
 import { ROOT } from '../cli/tool.js';
 
 const SERVER = { host: 'server', port: 7174 } as const;

@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { type Sim, simulate } from '../../src/sim.js';
 import { type CaptureRecord, crc32, datagramIcrc, parseFrame, readCapture } from '../../src/device/wire/index.js';
 import { WcStatus } from '../../src/index.js';
+import { type Sim, simulate } from '../../src/sim.js';
 import { connected, send } from './support.js';
 
 describe('packets of a simulation', () => {

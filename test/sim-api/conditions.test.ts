@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type PathMatch, Sim, simulate } from '../../src/sim.js';
 import { WcStatus } from '../../src/index.js';
+import { type PathMatch, Sim, simulate } from '../../src/sim.js';
 import { connected, send } from './support.js';
 
 describe('conditions of a simulated network', () => {

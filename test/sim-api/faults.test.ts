@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type PacketMatch, type Rule, type RuleMatch, type Sim, simulate, Sim as Simulation } from '../../src/sim.js';
 import { WcStatus } from '../../src/index.js';
+import { type PacketMatch, type Rule, type RuleMatch, type Sim, simulate, Sim as Simulation } from '../../src/sim.js';
 import { connected, failureOf, send } from './support.js';
 
 /** How often SENDs left, and what became of them, when a rule is applied to a message. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Sim, simulate } from '../../src/sim.js';
 import { connect, createId, getDevices, openDevice, PortSpace, VerbsError, WcStatus } from '../../src/index.js';
+import { Sim, simulate } from '../../src/sim.js';
 import { connected, send } from './support.js';
 
 const settled = async (promise: Promise<unknown>): Promise<boolean> => {

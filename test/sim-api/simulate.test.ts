@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { type Sim, simulate, type SimulateOptions } from '../../src/sim.js';
 import { connect, openDevice } from '../../src/index.js';
+import { type Sim, simulate, type SimulateOptions } from '../../src/sim.js';
 import { connected, failureOf, send } from './support.js';
 
 /** Runs with a variable of the environment set. */

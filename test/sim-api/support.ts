@@ -1,5 +1,5 @@
-import { type Scenario, type Sim, type SimHost, simulate, type SimulateOptions } from '../../src/sim.js';
 import { alloc, type Connection, SendFlags, type WorkCompletion } from '../../src/index.js';
+import { type Scenario, type Sim, type SimHost, simulate, type SimulateOptions } from '../../src/sim.js';
 
 /** Two hosts with a connection from the second one to the first. */
 export interface Ends {

@@ -13,7 +13,6 @@ import type {
   CmListen,
   CmReject,
 } from './command.js';
-import { AnsweredRequests } from './resolution/answered-requests.js';
 import { Connection } from './connections/connection.js';
 import { initiate } from './connections/initiation.js';
 import { initialAttributes } from './connections/qp-attributes.js';
@@ -23,6 +22,7 @@ import { CmCounters } from './counters.js';
 import { type CmDatagram, type CmHost, type CmLimits, DEFAULT_CM_LIMITS } from './host.js';
 import { Listener, type Pending } from './listener.js';
 import { Reception } from './reception.js';
+import { AnsweredRequests } from './resolution/answered-requests.js';
 import { ResolutionRequest } from './resolution/resolution-request.js';
 import { addressBack } from './tables/addresses.js';
 import { Directory } from './tables/directory.js';

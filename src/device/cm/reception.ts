@@ -22,7 +22,6 @@ import {
   splitServiceId,
 } from '../wire/index.js';
 import type { CmRequest } from './command.js';
-import type { AnsweredRequests } from './resolution/answered-requests.js';
 import { onMessage } from './connections/connection-rules.js';
 import { Connection } from './connections/connection.js';
 import type { KnownConnection } from './conversation.js';
@@ -30,6 +29,7 @@ import type { CmCore } from './core.js';
 import type { CmDatagram } from './host.js';
 import type { Listener } from './listener.js';
 import { answererOf } from './requests.js';
+import type { AnsweredRequests } from './resolution/answered-requests.js';
 import { ResolutionRequest, sidrReply } from './resolution/resolution-request.js';
 import { Resolution } from './resolution/resolution.js';
 import { addressTo, indexOfGid } from './tables/addresses.js';

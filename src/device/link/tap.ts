@@ -14,8 +14,8 @@ import {
   pathHeader,
   sealIcrc,
 } from '../wire/index.js';
-import type { FramePort, Link, PacketReceiver, PacketSink } from './link.js';
 import { LinkAround } from './link-around.js';
+import type { FramePort, Link, PacketReceiver, PacketSink } from './link.js';
 
 /** Who keeps what a tap sees. */
 export interface PacketRecorder {

@@ -19,7 +19,6 @@ import {
 } from '../wire/index.js';
 import { CommandError } from './command-error.js';
 import { type ControlCore, ControlVerbs } from './control/control-verbs.js';
-import { HeldQueuePairs } from './queue-pairs/held-queue-pairs.js';
 import { type NicObjects, ObjectTable } from './control/objects.js';
 import { NicCounters } from './counters.js';
 import { AddressTable } from './datagram/address-table.js';
@@ -27,10 +26,6 @@ import { GeneralServices, GSI_QPN } from './datagram/general-services.js';
 import { MulticastTable } from './datagram/multicast-table.js';
 import { DataMover } from './memory/data-mover.js';
 import { MemoryTable } from './memory/memory-table.js';
-import { type Scheduled, Served } from './queue-pairs/turns.js';
-import { isCongestionNotification } from './port/congestion-notification.js';
-import { PacketBuilder } from './port/packet-builder.js';
-import { pkeysMatch, Port } from './port/port.js';
 import {
   DEFAULT_LIMITS,
   type MulticastGroups,
@@ -39,7 +34,12 @@ import {
   type NicLimits,
   type SendFrame,
 } from './nic-config.js';
+import { isCongestionNotification } from './port/congestion-notification.js';
+import { PacketBuilder } from './port/packet-builder.js';
+import { pkeysMatch, Port } from './port/port.js';
+import { HeldQueuePairs } from './queue-pairs/held-queue-pairs.js';
 import type { QueuePair } from './queue-pairs/queue-pair.js';
+import { type Scheduled, Served } from './queue-pairs/turns.js';
 import type { CompletionQueue } from './queues/completion-queue.js';
 import type { SharedReceiveQueue } from './queues/shared-receive-queue.js';
 import { Cqe, DoorbellPage, Ring, RING_HEADER_WORDS } from './rings/layout.js';

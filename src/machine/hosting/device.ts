@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises';
+import { currentProvider, type Provider } from '../../api/provider/index.js';
 import {
   type AdapterHost,
   DEVICE_NAME,
@@ -7,7 +8,6 @@ import {
   SoftContext,
   TRANSPORT_TYPE,
 } from '../../api/soft/index.js';
-import { currentProvider, type Provider } from '../../api/provider/index.js';
 import {
   type Context,
   type Device,

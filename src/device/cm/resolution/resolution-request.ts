@@ -2,10 +2,10 @@ import { QpType, RDMA_UDP_QKEY, SidrStatus } from '../../ibta/index.js';
 import { CmAttribute, type CmSidrRep, type CmSidrReq } from '../../wire/index.js';
 import { CmError } from '../cm-error.js';
 import type { CmAccept, CmReject } from '../command.js';
-import type { AnsweredRequests } from './answered-requests.js';
 import type { Conversation } from '../conversation.js';
 import type { Backlog, CmCore } from '../core.js';
 import type { CmDatagram } from '../host.js';
+import type { AnsweredRequests } from './answered-requests.js';
 
 const NOTHING = new Uint8Array(0);
 

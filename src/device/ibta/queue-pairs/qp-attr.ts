@@ -1,5 +1,5 @@
-import type { Gid } from '../gid.js';
 import type { Mtu } from '../device/mtu.js';
+import type { Gid } from '../gid.js';
 import type { MigState, QpState } from './qp.js';
 
 /** Sizes of a QP's queues (`struct ibv_qp_cap`). */

@@ -1,5 +1,5 @@
-import { describeMask, QpAttrMask } from './attr-mask.js';
 import { nameOf } from '../names.js';
+import { describeMask, QpAttrMask } from './attr-mask.js';
 import { QpState, QpType } from './qp.js';
 
 /** What one transition asks of, and allows to, the caller, beside STATE itself: bits of `QpAttrMask`. */

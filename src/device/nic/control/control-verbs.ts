@@ -11,13 +11,13 @@ import {
   QpType,
   Syndrome,
 } from '../../ibta/index.js';
+import { CommandError } from '../command-error.js';
 import type { MulticastTable } from '../datagram/multicast-table.js';
 import type { AllocMw, MrAttributes, MrKeys, MwKeys, ReregMr } from '../memory/memory-table.js';
 import type { NicCore } from '../nic-core.js';
 import type { PortChange, PortStatus } from '../port/port.js';
 import { QueuePair } from '../queue-pairs/queue-pair.js';
 import type { TransportService } from '../queue-pairs/transport-service.js';
-import { transportService } from './transport-services.js';
 import { CompChannel } from '../queues/comp-channel.js';
 import { CompletionCounter } from '../queues/completion-counter.js';
 import { CompletionQueue, type CqCore } from '../queues/completion-queue.js';
@@ -25,9 +25,9 @@ import { EventModeration } from '../queues/event-moderation.js';
 import { SharedReceiveQueue } from '../queues/shared-receive-queue.js';
 import { WorkQueue } from '../queues/work-queue.js';
 import { completionQueueShape, recvQueueShape, sendQueueShape } from '../rings/layout.js';
-import { CommandError } from '../command-error.js';
 import { checkModification, checkQpCap } from './modify-checks.js';
 import { leave, type NicObjects } from './objects.js';
+import { transportService } from './transport-services.js';
 
 /** What makes a queue pair. */
 export interface CreateQp {

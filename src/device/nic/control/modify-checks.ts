@@ -8,11 +8,11 @@ import {
   QpState,
 } from '../../ibta/index.js';
 import { Ecn, OpcodeService, type Path } from '../../wire/index.js';
+import { CommandError } from '../command-error.js';
+import type { NicLimits } from '../nic-config.js';
 import { pathTo } from '../port/path-to.js';
 import type { Port } from '../port/port.js';
-import type { NicLimits } from '../nic-config.js';
 import type { QueuePair } from '../queue-pairs/queue-pair.js';
-import { CommandError } from '../command-error.js';
 
 /** Refuses capabilities that no queue pair of this device can have (man ibv_create_qp). */
 export function checkQpCap(cap: QpCap, limits: NicLimits): void {

@@ -1,10 +1,10 @@
 import { assert } from '../../ibta/index.js';
+import { CommandError } from '../command-error.js';
 import type { QueuePair } from '../queue-pairs/queue-pair.js';
 import type { CompChannel } from '../queues/comp-channel.js';
 import type { CompletionCounter } from '../queues/completion-counter.js';
 import type { CompletionQueue } from '../queues/completion-queue.js';
 import type { SharedReceiveQueue } from '../queues/shared-receive-queue.js';
-import { CommandError } from '../command-error.js';
 
 /** QPNs 0 and 1 are special, and rxe starts at 16 as well; the last is the multicast QPN. */
 const FIRST_QPN = 16;

@@ -1,16 +1,16 @@
 import { nameOf, QpType } from '../../ibta/index.js';
 import { OpcodeService } from '../../wire/index.js';
-import { NoRequester, NoResponder } from '../queue-pairs/absent-halves.js';
 import { CommandError } from '../command-error.js';
 import { DatagramRequester } from '../datagram/requester.js';
 import { DatagramResponder } from '../datagram/responder.js';
+import { NoRequester, NoResponder } from '../queue-pairs/absent-halves.js';
+import type { TransportService } from '../queue-pairs/transport-service.js';
 import { RawRequester } from '../raw/requester.js';
 import { RawResponder } from '../raw/responder.js';
 import { ReliableRequester } from '../reliable/requester.js';
 import { Responder } from '../reliable/responder.js';
 import { UnreliableRequester } from '../unreliable/requester.js';
 import { UnreliableResponder } from '../unreliable/responder.js';
-import type { TransportService } from '../queue-pairs/transport-service.js';
 
 const noRequester: TransportService['requester'] = (_qp, core) => new NoRequester(core);
 const noResponder: TransportService['responder'] = (_qp, core) => new NoResponder(core);

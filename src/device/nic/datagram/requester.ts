@@ -1,10 +1,10 @@
 import { psnAdd, SendFlags, Syndrome, WcStatus } from '../../ibta/index.js';
 import { dethOffset, immOffset, OpcodeService, type Path, putU32, writeDeth } from '../../wire/index.js';
 import type { NicCore } from '../nic-core.js';
-import { Served } from '../queue-pairs/turns.js';
 import type { PacketOrigin } from '../port/packet-builder.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
 import { opcodeClass, requestKinds } from '../queue-pairs/request-kinds.js';
+import { Served } from '../queue-pairs/turns.js';
 import { SendWqe } from '../rings/layout.js';
 import { SinglePacketRequester } from '../unreliable/single-packet-requester.js';
 

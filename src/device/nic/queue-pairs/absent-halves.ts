@@ -1,6 +1,6 @@
 import type { NicCore } from '../nic-core.js';
-import { Served } from './turns.js';
 import type { ReceivingHalf, SendingHalf } from './halves.js';
+import { Served } from './turns.js';
 
 /** The sending half of a QP that only receives: the target end of an XRC connection (PROTOCOL.md 3.3). */
 export class NoRequester implements SendingHalf {

@@ -1,11 +1,11 @@
 import { assert, QpState, Syndrome, WcOpcode, type WcStatus } from '../../ibta/index.js';
 import type { NicCore } from '../nic-core.js';
-import type { QpContext } from './qp-context.js';
-import { RecvWqe } from '../rings/layout.js';
 import type { CompletionQueue } from '../queues/completion-queue.js';
 import { flushStatus } from '../queues/flush-status.js';
 import type { SharedReceiveQueue } from '../queues/shared-receive-queue.js';
 import { nextCapacity, receiveSges, sgeTotal } from '../queues/work-queue.js';
+import { RecvWqe } from '../rings/layout.js';
+import type { QpContext } from './qp-context.js';
 
 /**
  * Where a responder puts what it receives: one request at a time is taken, filled and completed. It comes from the QP's

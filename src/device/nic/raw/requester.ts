@@ -1,7 +1,7 @@
 import { Errno, Syndrome, WcOpcode, WcStatus, WrOpcode } from '../../ibta/index.js';
 import type { NicCore } from '../nic-core.js';
-import { Served } from '../queue-pairs/turns.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
+import { Served } from '../queue-pairs/turns.js';
 import { SendWqe } from '../rings/layout.js';
 import type { CompletionNames } from '../unreliable/send-queue.js';
 import { SinglePacketRequester } from '../unreliable/single-packet-requester.js';

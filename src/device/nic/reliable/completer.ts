@@ -13,8 +13,8 @@ import {
   type PacketMeta,
 } from '../../wire/index.js';
 import type { NicCore } from '../nic-core.js';
-import { Due } from '../queue-pairs/turns.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
+import { Due } from '../queue-pairs/turns.js';
 import { flushStatus } from '../queues/flush-status.js';
 import { SendWqe } from '../rings/layout.js';
 import type { Inquiry } from './inquiry.js';

@@ -1,6 +1,6 @@
 import type { NicCore } from '../nic-core.js';
-import { Due } from '../queue-pairs/turns.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
+import { Due } from '../queue-pairs/turns.js';
 import type { RequesterState } from './requester-state.js';
 
 /**

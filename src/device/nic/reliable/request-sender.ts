@@ -16,9 +16,9 @@ import {
 } from '../../wire/index.js';
 import { copyBytes } from '../memory/word-copy.js';
 import type { NicCore } from '../nic-core.js';
-import { packetCost, Served } from '../queue-pairs/turns.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
 import type { RequestKind } from '../queue-pairs/request-kinds.js';
+import { packetCost, Served } from '../queue-pairs/turns.js';
 import { sgeTotal } from '../queues/work-queue.js';
 import { FlushWqe, SendWqe } from '../rings/layout.js';
 import type { Completer } from './completer.js';

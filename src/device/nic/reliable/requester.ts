@@ -1,10 +1,10 @@
 import { ackTimeoutUs, type Syndrome } from '../../ibta/index.js';
 import { OpcodeBit, type PacketMeta } from '../../wire/index.js';
 import type { NicCore } from '../nic-core.js';
-import { type Served } from '../queue-pairs/turns.js';
 import type { SendingHalf } from '../queue-pairs/halves.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
 import { connectedKinds, type RequestKind } from '../queue-pairs/request-kinds.js';
+import { type Served } from '../queue-pairs/turns.js';
 import { AskedAgain } from './asked-again.js';
 import { Completer } from './completer.js';
 import { CongestionWindow } from './congestion-window.js';

@@ -34,11 +34,11 @@ import {
 } from '../../wire/index.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
 import type { NicCore } from '../nic-core.js';
-import { type Served } from '../queue-pairs/turns.js';
 import type { ReceivingHalf } from '../queue-pairs/halves.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
-import type { CompletionQueue } from '../queues/completion-queue.js';
 import { ReceiveBuffer } from '../queue-pairs/receive-buffer.js';
+import { type Served } from '../queue-pairs/turns.js';
+import type { CompletionQueue } from '../queues/completion-queue.js';
 import { ANSWERED, AnsweredRequests, MAX_DMA_BYTES } from './answered-requests.js';
 import { ACK_SYNDROME, ResponseSender } from './response-sender.js';
 

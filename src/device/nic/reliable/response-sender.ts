@@ -2,8 +2,8 @@ import { AccessFlags, assert, psnAdd, psnDiff } from '../../ibta/index.js';
 import { Aeth, aethOffset, atomicAckOffset, NakCode, Opcode, writeAeth } from '../../wire/index.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
 import type { NicCore } from '../nic-core.js';
-import { Due, packetCost, Served } from '../queue-pairs/turns.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
+import { Due, packetCost, Served } from '../queue-pairs/turns.js';
 import type { ResponderResource } from './responder-resources.js';
 
 /** A credit code that says "no end-to-end flow control" (PROTOCOL.md 1.4). */

@@ -1,10 +1,10 @@
 import { psnAdd, type QpAttr, SendFlags, type Syndrome, WcStatus } from '../../ibta/index.js';
 import { immOffset, OpcodeBit, opcodeBits, OpcodeService, putU32, rethOffset, writeReth } from '../../wire/index.js';
 import type { NicCore } from '../nic-core.js';
-import { Served } from '../queue-pairs/turns.js';
 import type { SendingHalf } from '../queue-pairs/halves.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
 import { connectedKinds, opcodeClass, type RequestKind } from '../queue-pairs/request-kinds.js';
+import { Served } from '../queue-pairs/turns.js';
 import { SendWqe } from '../rings/layout.js';
 import { UnacknowledgedQueue } from './send-queue.js';
 

@@ -2,8 +2,8 @@ import { type QpAttr, QpState, SendFlags, Syndrome, WcOpcode, WcStatus } from '.
 import { ICRC_BYTES, ipUdpHeaderBytes, opcodeHeaderBytes } from '../../wire/index.js';
 import { copyBytes } from '../memory/word-copy.js';
 import type { NicCore } from '../nic-core.js';
-import { Due } from '../queue-pairs/turns.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
+import { Due } from '../queue-pairs/turns.js';
 import { flushStatus } from '../queues/flush-status.js';
 import { sgeTotal } from '../queues/work-queue.js';
 import { Cqe, SendWqe } from '../rings/layout.js';

@@ -1,11 +1,11 @@
 import type { Syndrome } from '../../ibta/index.js';
 import type { PacketMeta } from '../../wire/index.js';
 import type { NicCore } from '../nic-core.js';
-import { Served } from '../queue-pairs/turns.js';
 import type { ReceivingHalf } from '../queue-pairs/halves.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
-import type { CompletionQueue } from '../queues/completion-queue.js';
 import { ReceiveBuffer } from '../queue-pairs/receive-buffer.js';
+import { Served } from '../queue-pairs/turns.js';
+import type { CompletionQueue } from '../queues/completion-queue.js';
 
 /** A responder that never answers: that of UC, UD and raw packet QPs. What it does not take is dropped in silence. */
 export abstract class SilentResponder implements ReceivingHalf {

@@ -1,8 +1,8 @@
 import type { QpAttr, Syndrome } from '../../ibta/index.js';
 import type { NicCore } from '../nic-core.js';
-import { Served } from '../queue-pairs/turns.js';
 import type { SendingHalf } from '../queue-pairs/halves.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
+import { Served } from '../queue-pairs/turns.js';
 import { type CompletionNames, UnacknowledgedQueue } from './send-queue.js';
 
 /** A requester each of whose requests is one packet that nobody acknowledges: that of UD and of raw packet QPs. */

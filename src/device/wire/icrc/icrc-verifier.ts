@@ -1,8 +1,8 @@
 /** Checking the ICRC of packets whose IPv4 identification the receiver cannot see (PROTOCOL.md 1.7). */
+import type { PacketMeta } from '../ip/path.js';
 import { BTH_BYTES, ICRC_BYTES, ROCE_PORT } from '../packets/bth.js';
 import { type Crc32, multiply, stepBackFactor } from './crc32.js';
 import { BYTES_FROM_IP_ID_TO_BTH, packetCrc, pathCrc, prefixCrc, storedIcrc } from './icrc.js';
-import type { PacketMeta } from '../ip/path.js';
 
 /** Factors by the packet's length in words; a UDP payload has fewer than 2^16 bytes. 0 = not computed yet. */
 const factors = new Int32Array(1 << 14);

@@ -6,8 +6,8 @@
  * the IPv4 identification) is added from tables.
  */
 import type { Gid } from '../../ibta/index.js';
-import { ICRC_BYTES } from '../packets/bth.js';
 import { putU16 } from '../bytes.js';
+import { ICRC_BYTES } from '../packets/bth.js';
 import { contributionTable, type Crc32, crc32 } from './crc32.js';
 
 /** Bytes of 0xFF that stand where RoCEv1's local route header would be. */

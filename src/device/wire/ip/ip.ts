@@ -1,9 +1,9 @@
 /** The IP and UDP headers around a RoCE packet: finding them in a captured frame, and building them for a capture. */
 import { type Gid, ipFromGid } from '../../ibta/index.js';
-import { ROCE_PORT } from '../packets/bth.js';
 import { getU16, getU32, putU16, putU32 } from '../bytes.js';
 import type { Crc32 } from '../icrc/crc32.js';
 import { packetCrc } from '../icrc/icrc.js';
+import { ROCE_PORT } from '../packets/bth.js';
 import type { PacketMeta, Path } from './path.js';
 
 const IPV4_BYTES = 20;

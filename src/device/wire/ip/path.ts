@@ -1,7 +1,7 @@
 /** Who a packet goes to and comes from: what the IP and UDP headers say of it. */
 import { type Gid, isIpv4Gid } from '../../ibta/index.js';
-import { ROCE_PORT } from '../packets/bth.js';
 import { pathCrc } from '../icrc/icrc.js';
+import { ROCE_PORT } from '../packets/bth.js';
 
 /** A way from one NIC to another, fixed for the life of a connection, with its share of the ICRC already computed. */
 export interface Path {

@@ -1,4 +1,5 @@
 /** A packet as a plain object, for people, tools and tests. The NIC reads and writes bytes in place instead. */
+import { getU32, putU32 } from '../bytes.js';
 import {
   BTH_BYTES,
   bthAckRequest,
@@ -15,7 +16,6 @@ import {
   ICRC_BYTES,
   writeBth,
 } from './bth.js';
-import { getU32, putU32 } from '../bytes.js';
 import {
   aethMsn,
   aethSyndrome,

@@ -1,6 +1,6 @@
-import { type Family, familyOf, isLoopback, plainAddress } from '../../../device/wire/index.js';
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
+import { type Family, familyOf, isLoopback, plainAddress } from '../../../device/wire/index.js';
 
 /** A way out of this machine. */
 export interface Route {

@@ -1,6 +1,6 @@
 /** Files that several processes have in their memory, and locks that tell whether the owner of a file is alive. */
-import { NativeBlock, viewOf } from './memory.js';
 import { requireNativeHost } from '../native.js';
+import { NativeBlock, viewOf } from './memory.js';
 
 const PROT_READ_AND_WRITE = 3;
 const MAP_SHARED = 1;

@@ -2,8 +2,8 @@
 import { Descriptor } from '../descriptor.js';
 import type { InterfaceFacts } from '../interfaces/interface.js';
 import { NativeBlock } from '../memory/memory.js';
-import { MessageBlock, MSG_TRUNC } from './message-block.js';
 import { type NativeHost, requireNativeHost } from '../native.js';
+import { MessageBlock, MSG_TRUNC } from './message-block.js';
 import { adapterFilter, FILTER_STEP_BYTES } from './packet-filter.js';
 
 const AF_PACKET = 17;

@@ -5,9 +5,9 @@
  * free for others. koffi's own poll handles would need no thread, but a descriptor that is readable while a worker is being
  * terminated makes them call into a dead environment, which aborts the process.
  */
-import { EventFd } from './event-fd.js';
 import { NativeBlock } from '../memory/memory.js';
 import { type NativeHost, requireNativeHost } from '../native.js';
+import { EventFd } from './event-fd.js';
 
 const POLLIN = 1;
 /** A thread cannot end before the native call returns, so no call lasts longer, even when nothing happens. */
