@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { constants as system, platform } from 'node:os';
 import { describe, it } from 'node:test';
 import * as spec from '../../src/device/ibta/index.js';
 
@@ -62,6 +63,13 @@ describe('constants', () => {
       ['MANAGED_FLOW_STEERING', 0x20000000],
     ]);
     assert.deepEqual([spec.Errno.EINVAL, spec.Errno.EBUSY, spec.Errno.ENOMEM, spec.Errno.ETIMEDOUT], [22, 16, 12, 110]);
+  });
+
+  it("of errno are Linux's", { skip: platform() !== 'linux' && 'other systems have other numbers' }, () => {
+    const numbers: Readonly<Record<string, number | undefined>> = system.errno;
+    const known = Object.entries(spec.Errno).filter(([name]) => numbers[name] !== undefined);
+    assert.ok(known.length > 20);
+    for (const [name, number] of known) assert.equal(number, numbers[name], name);
   });
 
   it('of flags are one bit each', () => {

@@ -52,12 +52,12 @@ export class BandwidthTest {
   /** Measures messages of one size. Of an endless test, until it is ended. */
   async measure(sizeBytes: number): Promise<void> {
     const { test, both, allSizes, endless } = this.#settings;
-    const { beforeRun, afterSize } = test.meetings;
+    const { beforeRun, afterSize } = test.handshakes;
     const { period } = this.#settings;
     const timing = period === undefined ? undefined : new Timing(period);
     const run = bandwidthRun(this.#lanes, this.#settings, sizeBytes, timing);
     if (this.#flags.perform_warm_up === true) await this.#warmUp(sizeBytes);
-    if (beforeRun === 'always' || (beforeRun === 'both' && both)) await this.#partner.meet();
+    if (beforeRun === 'always' || (beforeRun === 'both' && both)) await this.#partner.handshake();
     do {
       await this.#partner.carryOut(run);
       this.#tellLost(run.lost ?? 0);
@@ -65,21 +65,21 @@ export class BandwidthTest {
       const sent = bandwidthOf(run.result(), sizeBytes, unit);
       // Without an end nobody reports; as in the C tools the other direction is taken to move as much.
       const own = endless && both ? sumOf(sent, sent) : sent;
-      if (allSizes && afterSize === 'both' && both) await this.#partner.meet();
+      if (allSizes && afterSize === 'both' && both) await this.#partner.handshake();
       await this.#tell(own);
     } while (endless);
-    if (allSizes && afterSize === 'always') await this.#partner.meet();
+    if (allSizes && afterSize === 'always') await this.#partner.handshake();
   }
 
   /** Tells the side that holds still what came out. */
   async tellPassive(): Promise<void> {
-    await this.#partner.meet();
+    await this.#partner.handshake();
     await this.#partner.meanwhile(swapReports(this.#line, this.#last));
   }
 
   /** Holds still until the other side says what came out. */
   async awaitActive(): Promise<void> {
-    await this.#partner.meet(true);
+    await this.#partner.handshake(true);
     const theirs = await this.#partner.meanwhile(swapReports(this.#line, NOTHING_MEASURED));
     this.#show(theirs);
   }

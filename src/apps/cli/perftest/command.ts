@@ -12,8 +12,8 @@ import { openAsClient, openAsServer } from './cm-opening.js';
 import { type PerfFlags, withFlags } from './flags.js';
 import { Lanes } from './lanes.js';
 import type { Line } from './line.js';
-import { play } from './play.js';
-import { warmUp } from './practice.js';
+import { runTest } from './run-test.js';
+import { warmUp } from './warm-up.js';
 import { Report } from './report.js';
 import { fitToMtu, type Settings, settle } from './settings.js';
 import { TcpLine } from './tcp-line.js';
@@ -52,7 +52,7 @@ async function overCm(wanted: Settings, flags: PerfFlags, host: string | undefin
   );
   const { line, context } = opening;
   const mtu = ownMtu(context, flags);
-  const practice = warmUp(context, wanted, flags, mtu);
+  const warmUpRun = warmUp(context, wanted, flags, mtu);
   const agreement = await agreeOn(line, mtu, wanted, flags);
   const settings = fitToMtu(wanted, agreement.mtu, flags.size !== undefined, note);
   const lanes = settings.byCm
@@ -60,7 +60,7 @@ async function overCm(wanted: Settings, flags: PerfFlags, host: string | undefin
     : new Lanes(context, settings, flags, agreement);
   if (!settings.byCm) lanes.createQps();
   opening.stop();
-  await play({ settings, flags, agreement, line, lanes, report, practice });
+  await runTest({ settings, flags, agreement, line, lanes, report, warmUpRun });
   await opening.close();
   context.close();
 }
@@ -75,7 +75,7 @@ async function overTcp(wanted: Settings, flags: PerfFlags, host: string | undefi
   if (listener !== undefined) report.waiting();
   // Who comes meanwhile waits in the listener's queue.
   const mtu = ownMtu(context, flags);
-  const practice = warmUp(context, wanted, flags, mtu);
+  const warmUpRun = warmUp(context, wanted, flags, mtu);
   const socket = toServer ?? (await listener?.accept());
   listener?.close();
   if (socket === undefined) throw new ToolError('No client came.');
@@ -84,7 +84,7 @@ async function overTcp(wanted: Settings, flags: PerfFlags, host: string | undefi
   const settings = fitToMtu(wanted, agreement.mtu, flags.size !== undefined, note);
   const lanes = new Lanes(context, settings, flags, agreement);
   lanes.createQps();
-  await play({ settings, flags, agreement, line, lanes, report, practice });
+  await runTest({ settings, flags, agreement, line, lanes, report, warmUpRun });
   context.close();
 }
 

@@ -1,4 +1,4 @@
-import { Ask } from './ask.js';
+import { ReadLatency } from './read-latency.js';
 import { type PerfFlags } from './flags.js';
 import { type Lanes } from './lanes.js';
 import { latencyOf, latencyOfDuration, samplesOf } from './latency.js';
@@ -10,8 +10,8 @@ import { type Run } from './run.js';
 import { type Settings } from './settings.js';
 import { Verb } from './tests.js';
 import { Timing } from './timing.js';
-import { Touch } from './touch.js';
-import { Volley } from './volley.js';
+import { WriteLatency } from './write-latency.js';
+import { SendLatency } from './send-latency.js';
 
 /** Finds out how long one message takes. */
 export class LatencyTest {
@@ -34,7 +34,7 @@ export class LatencyTest {
     const timing = period === undefined ? undefined : new Timing(period);
     const pace = new Pace(this.#settings, timing, this.#flags.latency_gap ?? 0);
     const run = latencyRun(this.#lanes, this.#settings, sizeBytes, pace);
-    if (test.meetings.beforeRun === 'always') await this.#partner.meet();
+    if (test.handshakes.beforeRun === 'always') await this.#partner.handshake();
     await this.#partner.carryOut(run);
     // What the peer answers by a message of its own is half of what was measured.
     const isRoundTrip = test.verb === Verb.SEND || test.verb === Verb.WRITE;
@@ -52,11 +52,11 @@ export function latencyRun(lanes: Lanes, settings: Settings, sizeBytes: number, 
   const posting = new Posting(lanes, settings, sizeBytes);
   switch (settings.test.verb) {
     case Verb.SEND:
-      return new Volley(lanes, settings, posting, new Receiving(lanes, settings, sizeBytes), pace);
+      return new SendLatency(lanes, settings, posting, new Receiving(lanes, settings, sizeBytes), pace);
     case Verb.WRITE:
-      return new Touch(lanes, settings, posting, pace);
+      return new WriteLatency(lanes, settings, posting, pace);
     case Verb.READ:
     case Verb.ATOMIC:
-      return new Ask(lanes, posting, pace);
+      return new ReadLatency(lanes, posting, pace);
   }
 }

@@ -24,7 +24,7 @@ export interface Line {
   /** Whether only this program can tell the peer that it ends, and so must hear of Ctrl-C. */
   readonly needsTurns: boolean;
 
-  /** Whether the peer has gone on to the next meeting, as far as that can be told, so that nothing more comes before it. */
+  /** Whether the peer has gone on to the next handshake, as far as that can be told, so that nothing more comes before it. */
   readonly peerWaits: boolean;
 
   /** Whether the peer has ended the line, and nothing that it said is left to be read. */

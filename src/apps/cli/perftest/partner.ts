@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Cq, WcStatus } from '../../../index.js';
 import { attempt, ToolError } from '../shared/errors.js';
-import { Idling } from './idling.js';
+import { Backoff } from './backoff.js';
 import type { Keys } from './keys.js';
 import type { Lanes } from './lanes.js';
 import { type Line, PeerLeft } from './line.js';
@@ -29,7 +29,7 @@ const SLICE_MS = 5;
 export class Partner {
   readonly #line: Line;
   readonly #lanes: Lanes;
-  readonly #idling: Idling;
+  readonly #backoff: Backoff;
   readonly #reliable: boolean;
   /** Moves an inline NIC on without taking anybody's completions. */
   readonly #pulse: Cq | undefined;
@@ -42,7 +42,7 @@ export class Partner {
     const { context } = lanes;
     this.#line = line;
     this.#lanes = lanes;
-    this.#idling = new Idling(context, lanes.channel, [...new Set([lanes.sendCq, lanes.recvCq])]);
+    this.#backoff = new Backoff(context, lanes.channel, [...new Set([lanes.sendCq, lanes.recvCq])]);
     this.#reliable = reliable;
     this.#pulse =
       context.host === 'inline' ? attempt("Couldn't create CQ", () => context.createCq({ cqe: 1 })) : undefined;
@@ -54,11 +54,11 @@ export class Partner {
    * @param long whether the peer has a whole run to do before, so that silence means nothing
    * @throws PeerLeft
    */
-  async meet(long = false): Promise<void> {
+  async handshake(long = false): Promise<void> {
     const timer = long ? undefined : setTimeout(() => this.#tellSilence(MEETING_SILENCE_MS), MEETING_SILENCE_MS);
     try {
       const { qpn } = await this.meanwhile(this.#line.swapKeys(this.#lanes.local[0]));
-      // A meeting is under the name of the first.
+      // A handshake is under the name of the first.
       if (this.#peer.length > 0 && qpn !== this.#peer[0].qpn) throw new ToolError(OTHER_COUNT);
     } finally {
       clearTimeout(timer);
@@ -75,7 +75,7 @@ export class Partner {
     for (const own of this.#lanes.local) {
       const theirs = await this.meanwhile(this.#line.swapKeys(own));
       const known = this.#peer.at(keys.length);
-      // A peer with fewer is at its next meeting already, and one with more tells of another.
+      // A peer with fewer is at its next handshake already, and one with more tells of another.
       const other = known === undefined ? keys.some(({ qpn }) => qpn === theirs.qpn) : known.qpn !== theirs.qpn;
       if (other) throw new ToolError(OTHER_COUNT);
       keys.push(theirs);
@@ -115,7 +115,7 @@ export class Partner {
   async #goThrough(run: Run): Promise<void> {
     run.begin?.();
     while (!this.#advance(run)) {
-      const { silentMs } = this.#idling;
+      const { silentMs } = this.#backoff;
       if (silentMs > 0) {
         // Whoever has left may have done all its part before: nothing more came since that was known.
         if (this.#line.hasPeerLeft && run.part?.() !== true) throw new PeerLeft(LEFT);
@@ -141,11 +141,11 @@ export class Partner {
 
   /** @returns whether the run is over; if not, the event loop should have a turn */
   #advance(run: Run): boolean {
-    const idling = this.#idling;
+    const backoff = this.#backoff;
     const dueMs = this.#line.needsTurns ? performance.now() + TURN_MS : Infinity;
     for (let steps = 1; !run.over; steps += 1) {
-      if (run.step()) idling.busy();
-      else if (idling.pause()) return false;
+      if (run.step()) backoff.busy();
+      else if (backoff.pause()) return false;
       if (steps % STEPS_PER_CLOCK === 0 && performance.now() > dueMs) return false;
     }
     return true;

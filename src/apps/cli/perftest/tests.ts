@@ -21,7 +21,7 @@ type When = 'always' | 'both' | 'never';
  * Where the two sides of a test wait for each other beyond the exchange of keys, which all of them do twice. Each wait is
  * an exchange of keys as well, so a side that has one too many or too few waits for ever.
  */
-export interface Meetings {
+export interface Handshakes {
   readonly beforeKeys: boolean;
   /** Between the first exchange and the second: the queue pairs are connected. */
   readonly connected: boolean;
@@ -45,7 +45,7 @@ export interface PerfTest {
   readonly connections: readonly Connection[];
   readonly sizeBytes: number;
   readonly iterations: number;
-  readonly meetings: Meetings;
+  readonly handshakes: Handshakes;
 }
 
 const SIZE_BW = 65536;
@@ -54,7 +54,7 @@ export const SIZE_ATOMIC = 8;
 const ITERATIONS = 1000;
 const ITERATIONS_WRITE_BW = 5000;
 
-const SENDING: Meetings = {
+const SENDING: Handshakes = {
   beforeKeys: false,
   connected: true,
   afterKeys: false,
@@ -63,7 +63,7 @@ const SENDING: Meetings = {
   beforeReport: false,
   atEnd: true,
 };
-const STREAMING: Meetings = {
+const STREAMING: Handshakes = {
   beforeKeys: false,
   connected: false,
   afterKeys: true,
@@ -72,7 +72,7 @@ const STREAMING: Meetings = {
   beforeReport: true,
   atEnd: true,
 };
-const ASKING: Meetings = {
+const ASKING: Handshakes = {
   beforeKeys: true,
   connected: false,
   afterKeys: true,
@@ -96,16 +96,16 @@ export const PERF_TESTS: readonly PerfTest[] = [
     summary: 'measure how much gets through by SEND',
     ...SEND,
     ...BW,
-    meetings: { ...SENDING, afterSize: 'always' },
+    handshakes: { ...SENDING, afterSize: 'always' },
   },
-  { name: 'ib_send_lat', summary: 'measure how long a SEND takes', ...SEND, ...LAT, meetings: SENDING },
+  { name: 'ib_send_lat', summary: 'measure how long a SEND takes', ...SEND, ...LAT, handshakes: SENDING },
   {
     name: 'ib_write_bw',
     summary: 'measure how much gets through by RDMA WRITE',
     ...WRITE,
     ...BW,
     iterations: ITERATIONS_WRITE_BW,
-    meetings: STREAMING,
+    handshakes: STREAMING,
   },
   {
     name: 'ib_write_lat',
@@ -113,23 +113,23 @@ export const PERF_TESTS: readonly PerfTest[] = [
     ...WRITE,
     ...LAT,
     // Each side knows by itself when it is over.
-    meetings: { ...ASKING, atEnd: false },
+    handshakes: { ...ASKING, atEnd: false },
   },
   {
     name: 'ib_read_bw',
     summary: 'measure how much gets through by RDMA READ',
     ...READ,
     ...BW,
-    meetings: STREAMING,
+    handshakes: STREAMING,
   },
-  { name: 'ib_read_lat', summary: 'measure how long an RDMA READ takes', ...READ, ...LAT, meetings: ASKING },
+  { name: 'ib_read_lat', summary: 'measure how long an RDMA READ takes', ...READ, ...LAT, handshakes: ASKING },
   {
     name: 'ib_atomic_bw',
     summary: 'measure how many atomic operations get through',
     ...ATOMIC,
     ...BW,
     sizeBytes: SIZE_ATOMIC,
-    meetings: STREAMING,
+    handshakes: STREAMING,
   },
   {
     name: 'ib_atomic_lat',
@@ -137,6 +137,6 @@ export const PERF_TESTS: readonly PerfTest[] = [
     ...ATOMIC,
     ...LAT,
     sizeBytes: SIZE_ATOMIC,
-    meetings: ASKING,
+    handshakes: ASKING,
   },
 ];

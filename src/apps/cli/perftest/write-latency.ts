@@ -5,7 +5,7 @@ import { type Run, expectSuccess } from './run.js';
 import { type Settings } from './settings.js';
 
 /** WRITEs to and fro: the last byte of each is its number, and a side writes when it sees the other's. */
-export class Touch implements Run {
+export class WriteLatency implements Run {
   readonly #lanes: Lanes;
   readonly #posting: Posting;
   readonly #pace: Pace;

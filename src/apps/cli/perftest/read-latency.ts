@@ -4,7 +4,7 @@ import { type Posting } from './posting.js';
 import { type Run, expectSuccess } from './run.js';
 
 /** READs or atomics, one after the other; the peer does nothing. */
-export class Ask implements Run {
+export class ReadLatency implements Run {
   readonly #lanes: Lanes;
   readonly #posting: Posting;
   readonly #pace: Pace;

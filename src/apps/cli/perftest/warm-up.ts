@@ -3,7 +3,7 @@ import { ToolError } from '../shared/errors.js';
 import { alone } from './agreement.js';
 import { bandwidthRun } from './bandwidth-test.js';
 import type { PerfFlags } from './flags.js';
-import { Idling } from './idling.js';
+import { Backoff } from './backoff.js';
 import { Lanes } from './lanes.js';
 import { latencyRun } from './latency-test.js';
 import { Pace } from './pace.js';
@@ -11,26 +11,26 @@ import type { Run } from './run.js';
 import { isPassive, type Settings, sizesOf } from './settings.js';
 
 /** Until V8 has compiled what a test runs; what is left after that is within the noise. */
-const PRACTICE_MS = 800;
+const WARM_UP_MS = 800;
 /** What is longer takes the same way, only more often. */
 const LONGEST_BYTES = 1 << 20;
 const ITERATIONS = 1000;
 const STEPS_PER_CLOCK = 32;
 
-/** What the practice was: nothing that a report should count. */
-export interface Practice {
+/** What a warm-up was: nothing that a report should count. */
+export interface WarmUp {
   readonly elapsedMs: number;
   /** The device's counters after it. */
   readonly counters: Readonly<Record<string, number>>;
 }
 
-/** Whether every packet matters to somebody: the packets of a practice are recorded, or use up the dice. */
+/** Whether every packet matters to somebody: the packets of a warm-up are recorded, or have chance decide otherwise. */
 function isWatched({ netem = process.env['VERBENA_NETEM'] ?? '' }: PerfFlags): boolean {
   return netem !== '' || (process.env['VERBENA_PCAP'] ?? '') !== '';
 }
 
 /** The test in small: for one queue pair, with an end. */
-function inSmall({ period, ...settings }: Settings, sizeBytes: number): Settings {
+function shortened({ period, ...settings }: Settings, sizeBytes: number): Settings {
   const { rxDepth, postList } = settings;
   const iterations = Math.ceil(Math.max(rxDepth, ITERATIONS) / postList) * postList;
   return { ...settings, sizeBytes, iterations, allSizes: false, endless: false, qps: 1, byCm: false, peak: false };
@@ -53,19 +53,19 @@ function runOf(lanes: Lanes, settings: Settings): Run {
 }
 
 /** Plays both sides in turn until they are done, or it is time. */
-function playBoth(runs: readonly Run[], idling: Idling, untilMs: number): void {
+function runBoth(runs: readonly Run[], backoff: Backoff, untilMs: number): void {
   for (const run of runs) run.begin?.();
   for (let steps = 1; runs.some((run) => !run.over); steps += 1) {
     let moved = false;
     for (const run of runs) if (!run.over && run.step()) moved = true;
-    if (moved) idling.busy();
-    else idling.pause();
+    if (moved) backoff.busy();
+    else backoff.pause();
     if (steps % STEPS_PER_CLOCK === 0 && performance.now() > untilMs) return;
   }
 }
 
 function practise(context: Context, settings: Settings, flags: PerfFlags, mtu: Mtu, untilMs: number): void {
-  const idling = new Idling(context, undefined, []);
+  const backoff = new Backoff(context, undefined, []);
   while (performance.now() < untilMs) {
     const sides = sidesOf(context, settings, flags, mtu);
     try {
@@ -73,7 +73,7 @@ function practise(context: Context, settings: Settings, flags: PerfFlags, mtu: M
         .map((lanes, i) => ({ lanes, settings: { ...settings, active: i === 0 } }))
         .filter((side) => !isPassive(side.settings))
         .map((side) => runOf(side.lanes, side.settings));
-      playBoth(runs, idling, untilMs);
+      runBoth(runs, backoff, untilMs);
     } finally {
       for (const lanes of sides) lanes.close();
     }
@@ -86,7 +86,7 @@ function practise(context: Context, settings: Settings, flags: PerfFlags, mtu: M
  *
  * @returns undefined when it was not to be
  */
-export function warmUp(context: Context, settings: Settings, flags: PerfFlags, mtu: Mtu): Practice | undefined {
+export function warmUp(context: Context, settings: Settings, flags: PerfFlags, mtu: Mtu): WarmUp | undefined {
   if (flags.warmUp !== true || isWatched(flags)) return undefined;
   const begun = performance.now();
   // A datagram is one packet.
@@ -94,9 +94,9 @@ export function warmUp(context: Context, settings: Settings, flags: PerfFlags, m
   const all = sizesOf(settings).map((bytes) => Math.min(bytes, longest));
   const sizes = [...new Set([all[0], all[all.length >> 1], all[all.length - 1]])];
   for (const [i, sizeBytes] of sizes.entries()) {
-    const untilMs = begun + (PRACTICE_MS * (i + 1)) / sizes.length;
+    const untilMs = begun + (WARM_UP_MS * (i + 1)) / sizes.length;
     try {
-      practise(context, inSmall(settings, sizeBytes), flags, mtu, untilMs);
+      practise(context, shortened(settings, sizeBytes), flags, mtu, untilMs);
     } catch (error) {
       // What the test itself cannot do either, it will tell better.
       if (!(error instanceof ToolError)) throw error;

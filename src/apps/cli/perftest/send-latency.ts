@@ -5,7 +5,7 @@ import { type Run, expectSuccess } from './run.js';
 import { type Settings } from './settings.js';
 
 /** SENDs to and fro: a side sends when the other's message has come, and its own has completed. */
-export class Volley implements Run {
+export class SendLatency implements Run {
   readonly #lanes: Lanes;
   readonly #posting: Posting;
   readonly #receiving: Receiving;

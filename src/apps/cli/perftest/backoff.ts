@@ -10,7 +10,7 @@ const SILENCE_MS = 20;
 const nobody = new Int32Array(new SharedArrayBuffer(4));
 
 /** What a side does while nothing comes. */
-export class Idling {
+export class Backoff {
   readonly #isThread: boolean;
   readonly #channel: CompChannel | undefined;
   readonly #cqs: readonly Cq[];
