@@ -48,6 +48,7 @@ export const ROOMS = [
   // apps: what people start. They use what every program has.
   { name: 'apps/cli', files: /^src\/apps\/cli\/(dump|explain)\//, below: ['face', 'device/wire'], packages: 'all' },
   { name: 'apps/cli', below: ['face'], packages: 'all' },
+  { name: 'face', files: /^src\/portable\.ts$/, below: ['device/ibta', ...API], packages: 'none' },
   {
     name: 'face',
     files: /^src\/index\.ts$/,

@@ -12,13 +12,15 @@ import type { Provider } from './provider.js';
 function nobody(call: string): never {
   throw new VerbsError(call, {
     errno: 'ENODEV',
-    message: 'nothing here gives devices',
-    advice: 'In a page of a browser there are those of a simulation: sim.host(...) makes them',
+    message:
+      'in a page of a browser only hosts of a simulation have devices, and a program knows its host until its first await',
+    advice:
+      'Take what the host has, host.connect, host.listen, host.createId, host.context, or call it in host.run(() => ...)',
   });
 }
 
 const NOBODY: Provider = {
-  deviceList: () => [],
+  deviceList: () => nobody('ibv_get_device_list'),
   open: () => nobody('ibv_open_device'),
   fixedDevices: () => nobody('rdma_get_devices'),
   addresses: () => [],

@@ -1,4 +1,5 @@
-/** Who gives a program its devices, and what layers above the verbs ask of a device beside them. */
+/** Who gives a program its devices and its memory, and what layers above the verbs ask of a device beside them. */
+export { alloc } from './alloc.js';
 export { currentProvider, getDeviceList, openDevice, setProviderFinder, useProvider } from './current-provider.js';
 export {
   type CmArgument,

@@ -1,8 +1,8 @@
 import { crc32 } from '../../device/wire/index.js';
-import type { Ambient, CaptureFile, Runtime } from './runtime.js';
+import type { Ambient, Runtime } from './runtime.js';
 
-/** The longest that a timer can wait. */
-const LONG_MS = 2 ** 31 - 1;
+/** Those who test programs may put other timers into the place of the real ones. */
+const { setTimeout, clearTimeout } = globalThis;
 
 /**
  * A value for as long as a function runs, and not for what it awaits: to follow that, too, a runtime has to help, and
@@ -50,20 +50,22 @@ class Rounds {
   }
 
   #round(channel: InstanceType<typeof MessageChannel>): void {
-    const action = this.#waiting.shift();
-    if (this.#waiting.length === 0) {
-      // One that is open keeps a program running.
-      channel.port1.close();
-      this.#channel = undefined;
+    try {
+      this.#waiting.shift()?.();
+    } finally {
+      if (this.#waiting.length === 0) {
+        // One that is open keeps a program running.
+        channel.port1.close();
+        this.#channel = undefined;
+      }
     }
-    action?.();
   }
 }
 
 const rounds = new Rounds();
 
-function nowhere(what: string): never {
-  throw new Error(`there are no ${what} here`);
+function noFiles(): never {
+  throw new Error('there are no files in a page of a browser; sim.packets gives what a capture would hold');
 }
 
 /** What every runtime of JavaScript has: a page of a browser, for one. It has neither files nor an environment. */
@@ -77,12 +79,12 @@ export const portable: Runtime = {
     const timer = setTimeout(action, delayMs);
     return () => clearTimeout(timer);
   },
-  keepAlive: () => {
-    const timer = setInterval(() => undefined, LONG_MS);
-    // A page lives whatever its timers do.
-    return { ref: () => undefined, unref: () => undefined, end: () => clearInterval(timer) };
-  },
+  // A page lives whatever its programs wait for.
+  keepAlive: () => ({ ref: () => undefined, unref: () => undefined, end: () => undefined }),
   ambient: <T>() => new SynchronousAmbient<T>(),
-  identityOfFile: () => nowhere('files'),
-  openCapture: (): CaptureFile => nowhere('files'),
+  // Shared memory is for pages that are isolated from others, and simulated hosts need none.
+  memory: (bytes) => new ArrayBuffer(bytes),
+  addressOf: () => undefined,
+  identityOfFile: noFiles,
+  openCapture: noFiles,
 };

@@ -40,11 +40,15 @@ export interface Runtime {
   warn(problem: string | Error): void;
   /** Calls `action` when everybody else in the event loop has had a turn. */
   nextRound(action: () => void): void;
-  /** Calls `action` in so many ms, and keeps the program running until then. The function returned takes it back. */
+  /** Calls `action` in so many real ms, and keeps the program running until then. The function returned takes it back. */
   timer(delayMs: number, action: () => void): () => void;
   /** Keeps the program running until that ends. */
   keepAlive(): Life;
   ambient<T>(): Ambient<T>;
+  /** Memory that nothing takes away from those who have it, as far as there is such. @throws RangeError when there is no room */
+  memory(bytes: number): ArrayBufferLike;
+  /** Where a buffer begins in memory; undefined where nobody tells. */
+  addressOf(buffer: ArrayBufferLike): number | undefined;
   /** What tells the file of a descriptor from any other. @throws Error when the descriptor is not open */
   identityOfFile(fd: number): string;
   /** Begins a capture. @throws Error when there can be no such file */

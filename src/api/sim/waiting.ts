@@ -1,8 +1,8 @@
+import { runtime } from '../runtime/index.js';
 import { type SimulatedCluster, whatIsAwaited } from '../soft/index.js';
 import type { SimHost } from './host.js';
 
-/** Those who test programs may put other timers into the place of the real ones. */
-const { setTimeout, clearTimeout } = globalThis;
+const nothing = (): void => undefined;
 
 /**
  * Calls `action` once nothing has happened, and nothing is left to happen, for so long in real time. A program that only
@@ -11,20 +11,20 @@ const { setTimeout, clearTimeout } = globalThis;
  * @returns ends the watch
  */
 export function whenStalled({ simulation }: SimulatedCluster, patienceMs: number, action: () => void): () => void {
-  let timer: NodeJS.Timeout | undefined;
+  let stopTimer = nothing;
   const stopObserving = simulation.observe({
     stepped: () => {
-      clearTimeout(timer);
-      timer = undefined;
+      stopTimer();
+      stopTimer = nothing;
     },
     quiet: () => {
-      clearTimeout(timer);
-      timer = setTimeout(action, patienceMs);
+      stopTimer();
+      stopTimer = runtime().timer(patienceMs, action);
     },
   });
   return () => {
     stopObserving();
-    clearTimeout(timer);
+    stopTimer();
   };
 }
 

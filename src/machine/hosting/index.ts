@@ -7,7 +7,5 @@ import { useRuntime } from '../../api/runtime/index.js';
 import { thisMachine } from './device.js';
 import { nodeRuntime } from './node-runtime.js';
 
-export { alloc } from './alloc.js';
-
 useRuntime(nodeRuntime);
 useProvider(thisMachine);

@@ -66,8 +66,8 @@ export class InlineHost implements AdapterHost {
   readonly gid: Gid;
   readonly maxPacketBytes: number;
   readonly doorbells = new ArrayBuffer(doorbellPageShape().bytes);
-  readonly asyncEvents = createAsyncEventRing();
-  readonly cmEvents = createCmEventRing();
+  readonly asyncEvents = createAsyncEventRing(false);
+  readonly cmEvents = createCmEventRing(false);
 
   /** To be called before a sleep. */
   readonly pause: () => void;

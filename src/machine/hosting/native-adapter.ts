@@ -37,8 +37,8 @@ export interface AdapterSpec {
 /** The memory in which a driver and its adapter meet, beside the rings of the objects made later. */
 export interface SharedPages {
   readonly doorbells: ArrayBufferLike;
-  readonly asyncEvents: SharedArrayBuffer;
-  readonly cmEvents: SharedArrayBuffer;
+  readonly asyncEvents: ArrayBufferLike;
+  readonly cmEvents: ArrayBufferLike;
 }
 
 /** What the adapter has to say beside its rings. */

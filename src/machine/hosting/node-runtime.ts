@@ -3,7 +3,7 @@ import { fstatSync, readFileSync } from 'node:fs';
 import type { Ambient, Life, Runtime } from '../../api/runtime/index.js';
 import { crc32 } from '../../device/wire/index.js';
 import { PcapngFile } from '../links/index.js';
-import { createCrc32 } from '../system/index.js';
+import { addressOf, createCrc32, nativeHost } from '../system/index.js';
 
 /** The longest that a timer of Node's can wait. */
 const LONG_MS = 2 ** 31 - 1;
@@ -34,8 +34,8 @@ function readVersion(): string {
 let packageVersion: string | undefined;
 let quickest: Runtime['crc32'] | undefined;
 
-/** Those who test programs may put other timers into the place of the real ones; the event loop's rounds stay. */
-const nextRound = setImmediate;
+/** Those who test programs may put other timers into the place of the real ones. */
+const { setImmediate: nextRound, setTimeout, clearTimeout } = globalThis;
 
 /** Node, as the API sees it. */
 export const nodeRuntime: Runtime = {
@@ -59,6 +59,8 @@ export const nodeRuntime: Runtime = {
     return { ref: () => void timer.ref(), unref: () => void timer.unref(), end: () => clearInterval(timer) };
   },
   ambient: <T>() => new NodeAmbient<T>(),
+  memory: (bytes) => new SharedArrayBuffer(bytes),
+  addressOf: (buffer) => (nativeHost() === undefined ? undefined : addressOf(buffer)),
   identityOfFile: (fd) => {
     const { dev, ino } = fstatSync(fd, { bigint: true });
     return `${dev}:${ino}`;

@@ -111,8 +111,11 @@ function openFree(first: string, how?: OpenOptions): Context {
   });
 }
 
-/** What a program on a simulated host may use is what that host has, unless the program says otherwise. */
-function onMachine(choice: DeviceChoice): DeviceChoice {
+/**
+ * What a program on a simulated host may use is what that host has, unless the program says otherwise. Whoever awaits something
+ * before it opens a device asks before that: not every runtime knows afterwards whose program it is.
+ */
+export function choiceHere(choice: DeviceChoice): DeviceChoice {
   const contexts = choice.contexts === undefined ? currentProvider().fixedDevices() : undefined;
   return contexts === undefined ? choice : { contexts };
 }
@@ -175,7 +178,7 @@ function noDevice(call: string, message: string, advice: string): VerbsError {
  *   EADDRINUSE when another program's device has
  */
 export function deviceWithAddress(call: string, choice: DeviceChoice, address: string): Context {
-  const { contexts, open: how } = onMachine(choice);
+  const { contexts, open: how } = choiceHere(choice);
   if (contexts !== undefined) {
     const found = contexts.find((context) => plainAddress(context.address) === address);
     if (found !== undefined) return found;
@@ -197,7 +200,7 @@ export function deviceWithAddress(call: string, choice: DeviceChoice, address: s
 
 /** The device for any address. @throws VerbsError ENODEV, or as `openDevice` */
 export function defaultDevice(call: string, choice: DeviceChoice, wildcard: Wildcard): Context {
-  const { contexts, open: how } = onMachine(choice);
+  const { contexts, open: how } = choiceHere(choice);
   const families = familiesOf[wildcard];
   if (contexts === undefined) return ownDefault(families, how);
   if (wildcard === 'any') return contexts[0];
@@ -210,7 +213,7 @@ export function defaultDevice(call: string, choice: DeviceChoice, wildcard: Wild
 
 /** The device that can talk to a destination. @throws VerbsError ENODEV, EHOSTUNREACH, EADDRINUSE */
 export function deviceToward(call: string, choice: DeviceChoice, destination: string): Context {
-  const { contexts, open: how } = onMachine(choice);
+  const { contexts, open: how } = choiceHere(choice);
   if (contexts !== undefined) {
     // The one at that very address talks to itself as well.
     const found = contexts.find((context) => canReach(context, destination));

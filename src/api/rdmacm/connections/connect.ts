@@ -12,7 +12,7 @@ import {
 } from '../../verbs/index.js';
 import { getAddrInfo } from '../addresses/addr-info.js';
 import { type FullAddress } from '../addresses/address.js';
-import type { DeviceChoice } from '../addresses/devices.js';
+import { choiceHere, type DeviceChoice } from '../addresses/devices.js';
 import { createEventChannel, type EventChannel } from '../events/event-channel.js';
 import { expectEvent, Patience, unlessAborted } from '../events/waiting.js';
 import { type CmId, pairsOf } from '../identifiers/cm-id.js';
@@ -75,11 +75,12 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     throw new VerbsError(CALL, invalid(`localAddress is ${show(localAddress)}`, 'It is an IP address of this machine'));
   // Whoever is asked for a name takes real time for it, in which all of a simulated device's would go by.
   const clock = isAddressText(host) ? { context } : {};
+  const choice = choiceHere(choiceOf(options));
   using patience = new Patience(CALL, { signal, timeoutMs, host, port, ...clock });
   let failure: unknown;
   for (const destination of await unlessAborted(destinationsOf(options), patience.signal)) {
     try {
-      return await tryOne(destination, options, patience.signal);
+      return await tryOne(destination, choice, options, patience.signal);
     } catch (error) {
       if (patience.signal.aborted || !isNobodyThere(error)) throw error;
       failure ??= error;
@@ -101,8 +102,13 @@ function isNobodyThere(error: unknown): boolean {
   return error instanceof VerbsError && NOWHERE.includes(error.errno);
 }
 
-async function tryOne(destination: FullAddress, options: ConnectOptions, signal: AbortSignal): Promise<Connection> {
-  const channel = createEventChannel(choiceOf(options));
+async function tryOne(
+  destination: FullAddress,
+  choice: DeviceChoice,
+  options: ConnectOptions,
+  signal: AbortSignal,
+): Promise<Connection> {
+  const channel = createEventChannel(choice);
   const id = createId(channel, PortSpace.TCP);
   try {
     return await setUp(id, channel, destination, options, signal);

@@ -21,9 +21,9 @@ export interface AdapterHost extends Omit<AdapterFacts, 'clockOriginNs'> {
   readonly kind: HostKind | 'simulated';
   readonly doorbells: ArrayBufferLike;
   /** Ring of asynchronous events (`AsyncEventRing`). */
-  readonly asyncEvents: SharedArrayBuffer;
+  readonly asyncEvents: ArrayBufferLike;
   /** Announces events of the connection manager (`createCmEventRing`). */
-  readonly cmEvents: SharedArrayBuffer;
+  readonly cmEvents: ArrayBufferLike;
 
   /** Executes a control verb. @throws CommandError when it is refused; then nothing has changed */
   execute<V extends Verb>(verb: V, argument: Argument<V>): Value<V>;

@@ -53,9 +53,9 @@ export interface AdapterParts {
   /** The doorbell page of the driver. */
   readonly doorbells: ArrayBufferLike;
   /** The ring of asynchronous events ({@link AsyncEventWriter}). */
-  readonly asyncEvents: SharedArrayBuffer;
+  readonly asyncEvents: ArrayBufferLike;
   /** The ring by which events of the connection manager are announced. */
-  readonly cmEvents: SharedArrayBuffer;
+  readonly cmEvents: ArrayBufferLike;
   /** Finds the memory of a registration. @throws CommandError when it cannot be had here */
   readonly resolve: (memory: MemoryRef) => Uint8Array;
   /** What is to be done now and then, if anything. */
@@ -216,7 +216,7 @@ export class Adapter implements NicEvents, CommandTarget {
     return this.#resolve(memory);
   }
 
-  setChannel(handle: number, memory: SharedArrayBuffer | undefined): void {
+  setChannel(handle: number, memory: ArrayBufferLike | undefined): void {
     if (memory === undefined) this.#channels.delete(handle);
     else this.#channels.set(handle, new Int32Array(memory));
   }

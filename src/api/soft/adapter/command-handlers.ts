@@ -13,7 +13,7 @@ export interface CommandTarget {
   /** Finds the memory of a registration. @throws CommandError when it cannot be had here */
   resolve(memory: MemoryRef): Uint8Array;
   /** Notes that a completion channel has this ring, or with undefined that it has none any more. */
-  setChannel(handle: number, memory: SharedArrayBuffer | undefined): void;
+  setChannel(handle: number, memory: ArrayBufferLike | undefined): void;
   /** Opens the way of Ethernet frames, where it is not open. @throws CommandError when there is none */
   requireFrames(): void;
   /** Closes it when no queue pair wants it any more. */

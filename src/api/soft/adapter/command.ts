@@ -132,7 +132,7 @@ export interface CommandTable extends CmCommandTable {
   deregMr: [argument: number, value: undefined];
   allocMw: [argument: AllocateMw, value: AllocatedMw];
   deallocMw: [argument: number, value: undefined];
-  createCompChannel: [argument: SharedArrayBuffer, value: number];
+  createCompChannel: [argument: ArrayBufferLike, value: number];
   destroyCompChannel: [argument: number, value: undefined];
   createCompCntr: [argument: CreateCompCntr, value: number];
   destroyCompCntr: [argument: number, value: undefined];

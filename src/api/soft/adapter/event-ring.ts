@@ -1,5 +1,5 @@
 import type { EventType } from '../../../device/ibta/index.js';
-import { CompChannelRing, Ring, RING_HEADER_WORDS } from '../../../device/nic/index.js';
+import { CompChannelRing, createRing, Ring, RING_HEADER_WORDS } from '../../../device/nic/index.js';
 
 /**
  * The ring in which an adapter announces asynchronous events. It has the header of a completion channel's ring
@@ -18,16 +18,16 @@ export const AsyncEventRing = {
 /** Stands for "the device itself". */
 export const NO_OBJECT = -1;
 
-/** Memory for a ring of asynchronous events. */
-export function createAsyncEventRing(): SharedArrayBuffer {
-  return new SharedArrayBuffer(4 * (RING_HEADER_WORDS + AsyncEventRing.ENTRIES * AsyncEventRing.SIZE));
+/** Memory for a ring of asynchronous events. @param shared whether the adapter is in another thread */
+export function createAsyncEventRing(shared: boolean): ArrayBufferLike {
+  return createRing(4 * (RING_HEADER_WORDS + AsyncEventRing.ENTRIES * AsyncEventRing.SIZE), shared);
 }
 
 /** The adapter's end of the ring. */
 export class AsyncEventWriter {
   readonly words: Int32Array;
 
-  constructor(memory: SharedArrayBuffer) {
+  constructor(memory: ArrayBufferLike) {
     this.words = new Int32Array(memory);
   }
 

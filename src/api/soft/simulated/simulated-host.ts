@@ -16,8 +16,8 @@ export class SimulatedHost implements AdapterHost {
   readonly gid: Gid;
   readonly maxPacketBytes: number;
   readonly doorbells = new ArrayBuffer(doorbellPageShape().bytes);
-  readonly asyncEvents = createAsyncEventRing();
-  readonly cmEvents = createCmEventRing();
+  readonly asyncEvents = createAsyncEventRing(false);
+  readonly cmEvents = createCmEventRing(false);
   readonly adapter: Adapter;
 
   readonly #listeners = new Set<() => void>();

@@ -139,7 +139,7 @@ export class ControlVerbs {
     this.core.memory.deallocMw(handle);
   }
 
-  createCompChannel(memory: SharedArrayBuffer): number {
+  createCompChannel(memory: ArrayBufferLike): number {
     const { channels } = this.core.objects;
     channels.requireRoom();
     const handle = this.#nextNumber++;

@@ -10,7 +10,7 @@ export class CompChannel {
 
   constructor(
     readonly handle: number,
-    memory: SharedArrayBuffer,
+    memory: ArrayBufferLike,
   ) {
     requireBytes(memory, compChannelShape().bytes);
     this.#words = new Int32Array(memory);

@@ -11,7 +11,8 @@ export function createRing(bytes: number, shared: boolean): ArrayBufferLike {
 
 /** Whether the other end of a ring may be in another thread. */
 export function isShared(memory: ArrayBufferLike): boolean {
-  return memory instanceof SharedArrayBuffer;
+  // Pages of a browser, unless they are isolated from others, do not even know shared memory.
+  return !(memory instanceof ArrayBuffer);
 }
 
 export function readWord(words: Int32Array, index: number, shared: boolean): number {

@@ -80,8 +80,8 @@ export class ThreadHost implements AdapterHost {
   readonly gid: Gid;
   readonly maxPacketBytes: number;
   readonly doorbells = new SharedArrayBuffer(doorbellPageShape().bytes);
-  readonly asyncEvents = createAsyncEventRing();
-  readonly cmEvents = createCmEventRing();
+  readonly asyncEvents = createAsyncEventRing(true);
+  readonly cmEvents = createCmEventRing(true);
 
   readonly #clockOriginNs: bigint;
   readonly #page = new Int32Array(this.doorbells);

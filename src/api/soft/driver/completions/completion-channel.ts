@@ -1,4 +1,4 @@
-import { CompChannelRing, compChannelShape } from '../../../../device/nic/index.js';
+import { CompChannelRing, compChannelShape, createRing } from '../../../../device/nic/index.js';
 import type { EventFollower, Following } from '../../../runtime/index.js';
 import { followEvents, type ProvidedCompChannel } from '../../../provider/index.js';
 import { type Cq, Resource } from '../../../verbs/index.js';
@@ -19,7 +19,7 @@ export class SoftCompChannel extends Resource implements ProvidedCompChannel {
   #owed: NotifyingCq[] = [];
 
   constructor(readonly context: OpenDevice) {
-    const memory = new SharedArrayBuffer(compChannelShape().bytes);
+    const memory = createRing(compChannelShape().bytes, context.hasThread);
     const handle = context.command('ibv_create_comp_channel', 'createCompChannel', memory);
     super('ibv_destroy_comp_channel', [context]);
     this.handle = handle;

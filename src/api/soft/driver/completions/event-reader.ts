@@ -6,7 +6,7 @@ export class EventReader {
   #consumer = 0;
 
   constructor(
-    readonly memory: SharedArrayBuffer,
+    readonly memory: ArrayBufferLike,
     private readonly entries: number,
     private readonly entryWords: number,
   ) {

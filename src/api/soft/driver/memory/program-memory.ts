@@ -2,10 +2,11 @@ import { invalid, refuse, type RegistrableMemory, VerbsError } from '../../../ve
 
 /** Bytes of a buffer of either kind and of whichever realm, or undefined for anything else. */
 function lengthOfBuffer(memory: unknown): number | undefined {
-  for (const prototype of [ArrayBuffer.prototype, SharedArrayBuffer.prototype]) {
+  // Pages of a browser, unless they are isolated from others, do not know the second kind.
+  for (const prototype of [() => ArrayBuffer.prototype, () => SharedArrayBuffer.prototype]) {
     try {
       // The language says that this throws for anything but such a buffer.
-      return Reflect.get(prototype, 'byteLength', memory);
+      return Reflect.get(prototype(), 'byteLength', memory);
     } catch {
       // Not of this kind.
     }

@@ -1,5 +1,5 @@
-import { type AllocOptions, type FieldsOf, fieldsProblem, invalid, refuse } from '../../api/verbs/index.js';
-import { addressOf, nativeHost } from '../system/index.js';
+import { runtime } from '../runtime/index.js';
+import { type AllocOptions, type FieldsOf, fieldsProblem, invalid, refuse } from '../verbs/index.js';
 
 const FIELDS: FieldsOf<AllocOptions> = { align: true };
 const PAGE = 4096;
@@ -7,7 +7,8 @@ const MAX_ALIGN = 1 << 21;
 
 /**
  * Memory for registration that can never be detached, resized, moved or freed while anybody has it, and that every
- * thread may hold. The call has no C twin; it stands where programs use `posix_memalign`.
+ * thread may hold; in a page of a browser ordinary memory, which is enough for a simulation. The call has no C twin; it
+ * stands where programs use `posix_memalign`.
  *
  * @param length bytes, at least 1
  * @throws VerbsError EINVAL for a length or alignment that is none; ENOMEM when there is no room
@@ -21,12 +22,12 @@ export function alloc(length: number, options: AllocOptions = {}): Uint8Array {
     refuse('alloc', invalid(`align is ${String(align)}`, `It is a power of two up to ${MAX_ALIGN}`));
   let buffer;
   try {
-    // V8 gives no aligned memory, so there is enough of it to begin at an aligned address within.
-    buffer = new SharedArrayBuffer(length + align - 1);
+    // Nobody gives aligned memory, so there is enough of it to begin at an aligned address within.
+    buffer = runtime().memory(length + align - 1);
   } catch {
     refuse('alloc', { errno: 'ENOMEM', message: `no memory for ${length} bytes`, advice: 'Ask for less' });
     throw new Error('unreachable');
   }
-  const past = nativeHost() === undefined ? 0 : addressOf(buffer) % align;
+  const past = (runtime().addressOf(buffer) ?? 0) % align;
   return new Uint8Array(buffer, past === 0 ? 0 : align - past, length);
 }

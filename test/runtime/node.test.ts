@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { portable, runtime } from '../../src/api/runtime/index.js';
+
+test('a program is taken to run in a page of a browser until it imports what is of this machine', async () => {
+  const before = runtime();
+  await import('../../src/machine/hosting/index.js');
+  process.env['VERBENA_TEST_SETTING'] = 'set';
+  const settings = [portable, runtime()].map((each) => each.environment('VERBENA_TEST_SETTING'));
+  assert.deepEqual([before === portable, settings], [true, [undefined, 'set']]);
+});
+
+test('in Node a program keeps an ambient value through all that it awaits', async () => {
+  await import('../../src/machine/hosting/index.js');
+  const ambient = runtime().ambient<string>();
+  const seen = await ambient.run('value', async () => {
+    await new Promise((resolve) => runtime().nextRound(() => resolve(undefined)));
+    return ambient.get();
+  });
+  assert.deepEqual([seen, ambient.get()], ['value', undefined]);
+});
