@@ -1,5 +1,6 @@
 /** Simulations where nobody follows what programs await, as in a page: nothing here imports what is Node's. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { simulate, type Sim, type SimHost, StalledError } from '../../src/api/sim/index.js';
 import {
@@ -99,6 +100,21 @@ describe('a simulation in a page of a browser', () => {
       await sim.sleep(1000);
       assert.deepEqual(woken, ['client at 500']);
     }));
+
+  it('needs no shared memory, which pages have only when they are isolated from others', () => {
+    const program = `
+      delete globalThis.SharedArrayBuffer;
+      const { simulate } = await import(${JSON.stringify(new URL('../../src/api/sim/index.js', import.meta.url).href)});
+      const { alloc } = await import(${JSON.stringify(new URL('../../src/portable.js', import.meta.url).href)});
+      await simulate((sim) => {
+        const { context } = sim.host('host');
+        context.createCq({ cqe: 1, channel: context.createCompChannel() });
+        context.createCompCntr();
+        context.allocPd().regMr(alloc(1));
+      });`;
+    const { stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], { encoding: 'utf8' });
+    assert.equal(stderr, '');
+  });
 
   it('gives up by virtual time', () =>
     simulate(async (sim) => {

@@ -70,7 +70,7 @@ export interface ResizeCq {
 export interface CreateCompCntr {
   readonly type: CompCntrType;
   /** Two numbers of 64 bits. */
-  readonly memory: SharedArrayBuffer;
+  readonly memory: ArrayBufferLike;
 }
 
 /** A queue pair, and a counter that is to count what it does. */

@@ -329,7 +329,7 @@ export class ControlVerbs {
     if (qp.pd !== 0) core.memory.releasePd(qp.pd);
   }
 
-  createCompCntr(type: CompCntrType, memory: SharedArrayBuffer): number {
+  createCompCntr(type: CompCntrType, memory: ArrayBufferLike): number {
     const { compCntrs } = this.core.objects;
     compCntrs.requireRoom();
     const handle = this.#nextNumber++;

@@ -17,7 +17,7 @@ export class CompletionCounter {
   constructor(
     readonly handle: number,
     readonly type: CompCntrType,
-    memory: SharedArrayBuffer,
+    memory: ArrayBufferLike,
   ) {
     requireBytes(memory, CompCntr.BYTES);
     this.#words = new Int32Array(memory);

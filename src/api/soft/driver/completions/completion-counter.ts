@@ -1,5 +1,6 @@
 import { CompCntrType, isOneOf } from '../../../../device/ibta/index.js';
 import { CompCntr as Layout } from '../../../../device/nic/index.js';
+import { runtime } from '../../../runtime/index.js';
 import {
   type CompCntr,
   type CompCntrInitAttr,
@@ -40,7 +41,7 @@ export class SoftCompCntr extends Resource implements CompCntr {
     refuse(CREATE, fieldsProblem('init', init, FIELDS));
     const { type = CompCntrType.WRS } = init;
     if (!isOneOf(CompCntrType, type)) refuse(CREATE, invalid(`type is ${show(type)}`, 'It is one of CompCntrType'));
-    const memory = new SharedArrayBuffer(Layout.BYTES);
+    const memory = runtime().memory(Layout.BYTES);
     const handle = context.command(CREATE, 'createCompCntr', { type, memory });
     super('ibv_destroy_comp_cntr', [context]);
     this.handle = handle;
