@@ -35,6 +35,15 @@ export const queues: readonly Mutant[] = [
     games: ['traffic', 'walk'],
   },
   {
+    name: 'taken-back',
+    rule: 'what a driver has published it cannot take back',
+    source: 'docs/host-interface.md',
+    file: 'src/device/nic/queues/work-queue.ts',
+    from: 'if (((known - index) | 0) <= 0) return false;',
+    to: 'if (known === index) return false;',
+    games: ['tests'],
+  },
+  {
     name: 'last-wqe',
     rule: 'a queue pair in ERR says that it takes no more of its shared receive queue',
     source: 'PROTOCOL.md 3.4; IBTA 11.6.3',
