@@ -120,6 +120,12 @@ export function nextMemory(host: string, lengthBytes: number): Uint8Array {
   return sources[taken % sources.length].make(lengthBytes);
 }
 
+/** Memory of whichever source chance says, as a plain view of it. */
+export function someMemory(lengthBytes: number, random: () => number): Uint8Array {
+  const { buffer, byteOffset } = SOURCES[(random() >>> 0) % SOURCES.length].make(lengthBytes);
+  return new Uint8Array(buffer, byteOffset, lengthBytes);
+}
+
 /** Takes the memory of a buffer away. @returns the buffer that has it afterwards; rejects when that was refused */
 export type Theft = (buffer: ArrayBuffer) => Promise<unknown>;
 

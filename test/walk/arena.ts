@@ -1,3 +1,5 @@
+import { someMemory } from '../support/memory.js';
+
 /** Bytes that were changed in a row. */
 export interface Change {
   readonly at: number;
@@ -22,8 +24,8 @@ export class Arena {
   readonly #log: Logged[] = [];
 
   constructor(lengthBytes: number, random: () => number) {
-    this.bytes = new Uint8Array(lengthBytes);
-    const words = new Uint32Array(this.bytes.buffer);
+    this.bytes = someMemory(lengthBytes, random);
+    const words = new Uint32Array(this.bytes.buffer, this.bytes.byteOffset, lengthBytes >> 2);
     for (let i = 0; i < words.length; i += 1) words[i] = random();
     this.#seen = this.bytes.slice();
   }

@@ -1,3 +1,4 @@
+import { collector } from '../support/memory.js';
 import { SimulationFailure } from '../sim/failure.js';
 import { shrink } from './shrink.js';
 import { actionOf } from './actions.js';
@@ -17,7 +18,12 @@ export interface WalkOptions {
   readonly trace?: (line: string) => void;
 }
 
+/** Of so many steps, before one all is collected that nobody holds. */
+const STEPS_PER_COLLECTION = 256;
+const collectGarbage = collector();
+
 function take(world: World, step: Step): void {
+  if (step.random % STEPS_PER_COLLECTION === 0) collectGarbage();
   if (step.waitUs > 0) world.pass(step.waitUs);
   world.begin(step);
   actionOf(step.kind)?.run(world);
