@@ -1,4 +1,4 @@
-/** Extended reliable connections (PROTOCOL.md 3.3) in one direction. */
+/** Extended reliable connections (protocol.md 3.3) in one direction. */
 import {
   alloc,
   type Context,

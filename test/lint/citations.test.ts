@@ -8,7 +8,7 @@ const PAGE = readFileSync(new URL('docs/protocol.md', ROOT), 'utf8');
 const FOLDERS = ['src', 'test', 'labs', 'bench', 'docs'];
 
 /** `protocol.md 2.3, row 4` and `protocol.md 2.7, 3.7`. */
-const CITATION = /protocol\.md(?:`|\))? ((?:\d+(?:\.\d+)?(?:, | and | to )?)+)(?:row (\d+))?/gi;
+const CITATION = /protocol\.md(?:`|\))? ((?:\d+(?:\.\d+)?(?:, | and | to )?)+)(?:row (\d+))?/g;
 
 const headings = new Set([...PAGE.matchAll(/^##? (\d+(?:\.\d+)?)\.? /gm)].map(([, number]) => number));
 /** Rows are numbered in the first column of a section's table. */
@@ -42,6 +42,11 @@ describe('what comments cite of the protocol', () => {
       });
     });
     assert.deepEqual(lost, []);
+  });
+
+  it('is called by its own name', () => {
+    const others = textFiles().filter((file) => /\bPROTOCOL[.]md/.test(readFileSync(new URL(file, ROOT), 'utf8')));
+    assert.deepEqual(others, []);
   });
 
   it('is kept in files that are there', () => {

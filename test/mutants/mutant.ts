@@ -12,7 +12,7 @@ export interface Mutant {
   readonly name: string;
   /** The rule as it should be. */
   readonly rule: string;
-  /** Where the rule comes from: a section of PROTOCOL.md or a clause of IBTA. */
+  /** Where the rule comes from: a section of protocol.md or a clause of IBTA. */
   readonly source: string;
   /** Source file, from the root of the package. */
   readonly file: string;

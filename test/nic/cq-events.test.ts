@@ -5,7 +5,7 @@ import { CqArm } from '../../src/device/nic/rings/layout.js';
 import { Pair } from './pair.js';
 import { SOLICITED } from './qp.js';
 
-/** PROTOCOL.md 3.8 and the last line of 2.10. */
+/** protocol.md 3.8 and the last line of 2.10. */
 
 function receiver() {
   const pair = new Pair();

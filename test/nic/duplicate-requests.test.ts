@@ -5,7 +5,7 @@ import { Opcode } from '../../src/device/wire/index.js';
 import { type Captured, pattern, Puppet } from './pair.js';
 import type { ConnectOptions } from './qp.js';
 
-/** PROTOCOL.md 2.5: requests whose PSN lies behind the expected one, at the responder. */
+/** protocol.md 2.5: requests whose PSN lies behind the expected one, at the responder. */
 
 function responder(options: ConnectOptions = {}) {
   const puppet = new Puppet({ pathMtu: Mtu.MTU_256, ...options });

@@ -4,7 +4,7 @@ import { AccessFlags, EventType, QpState, WcStatus, WrOpcode } from '../../src/d
 import { Opcode } from '../../src/device/wire/index.js';
 import { assertCompleted, assertStatuses, Pair, pattern, Puppet } from './pair.js';
 
-/** PROTOCOL.md 2.3, row 3: what the QP does not allow is an invalid request, whatever the region allows. */
+/** protocol.md 2.3, row 3: what the QP does not allow is an invalid request, whatever the region allows. */
 
 const CASES = [
   { name: 'WRITE', opcode: WrOpcode.RDMA_WRITE, flag: AccessFlags.REMOTE_WRITE },

@@ -11,7 +11,7 @@ import {
 } from '../../src/device/wire/index.js';
 import { bytesOf, metaOf, pathOf } from './support.js';
 
-/** PROTOCOL.md 1.7. */
+/** protocol.md 1.7. */
 const VECTORS = {
   'V1: IPv4, UC SEND_ONLY':
     '45010040047840004011b4d5c0a80007c0a80007c00012b7002caca22460ffff000000d300cf17104630818be28935d90e9a95505401be885e50000078f353f3',

@@ -52,7 +52,7 @@ export interface DeviceEvent {
 }
 
 /**
- * `struct ibv_async_event`: what happened without a completion to say so (PROTOCOL.md 3.11). It needs no
+ * `struct ibv_async_event`: what happened without a completion to say so (protocol.md 3.11). It needs no
  * acknowledgement: an object that an event names may be destroyed at any time. WQ_FATAL is never raised, since there are
  * no such objects.
  */

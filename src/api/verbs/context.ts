@@ -164,7 +164,7 @@ export interface Context extends Disposable {
   openXrcd(init?: XrcdInitAttr): Xrcd;
 
   /**
-   * The address of a datagram's sender (`ibv_init_ah_from_wc`, PROTOCOL.md 1.6): the IP header turned round, its hop
+   * The address of a datagram's sender (`ibv_init_ah_from_wc`, protocol.md 1.6): the IP header turned round, its hop
    * limit, traffic class and flow label.
    *
    * @param portNum the port that it came in by

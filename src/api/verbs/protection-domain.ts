@@ -32,7 +32,7 @@ export interface Pd extends Disposable {
    *   with LOC_PROT_ERR, or NAK remote access error for a peer. A NIC in a thread of its own could not, so it takes
    *   ordinary memory from Node 24 on alone, where registering it makes it impossible to detach, for good
    * @param access bits of `AccessFlags`. Reading locally needs none; REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE
-   *   (PROTOCOL.md 3.6). Default 0
+   *   (protocol.md 3.6). Default 0
    * @throws VerbsError EINVAL for a flag that does not exist, a combination that is not allowed, an iova that does not
    *   fit, or for empty, detached or resizable memory; EOPNOTSUPP for flags that the device lacks, and for memory that
    *   could be taken away under a NIC in a thread of its own (ordinary memory before Node 24; that of WebAssembly,

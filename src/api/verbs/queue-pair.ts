@@ -74,7 +74,7 @@ export interface QpBase extends Disposable {
 
   /**
    * Changes attributes, and the state when `qpState` is among them (`ibv_modify_qp`). What each transition needs and
-   * allows: PROTOCOL.md 3.10. Nothing has changed when it throws.
+   * allows: protocol.md 3.10. Nothing has changed when it throws.
    *
    * @throws VerbsError EINVAL, naming the attributes that are missing, too many or out of range; EPERM for a Q_Key
    *   with its top bit set
@@ -138,7 +138,7 @@ export interface Qp extends QpBase, SendBuilder {
    *
    * On success only a request that is SIGNALED (or any, with `sqSigAll`) completes with an entry; its slot in the send
    * queue comes back then, or with a later one that does. Completions come in posting order. Statuses beside SUCCESS:
-   * PROTOCOL.md 2.10, send side.
+   * protocol.md 2.10, send side.
    *
    * @throws PostError naming the failing request: EINVAL for an opcode or flag that the QP type does not have, more
    *   pieces than `cap.maxSendSge`, more inline data than `cap.maxInlineData`, an atomic or ATOMIC_WRITE that is not 8
@@ -149,9 +149,9 @@ export interface Qp extends QpBase, SendBuilder {
 
   /**
    * Posts receive requests in their order (`ibv_post_recv`). Those before a failing one stay posted. Every receive
-   * request completes with an entry. Statuses beside SUCCESS: PROTOCOL.md 2.10, receive side.
+   * request completes with an entry. Statuses beside SUCCESS: protocol.md 2.10, receive side.
    *
-   * On UD the first 40 bytes of what a request names receive the IP header (PROTOCOL.md 1.6), and the message comes
+   * On UD the first 40 bytes of what a request names receive the IP header (protocol.md 1.6), and the message comes
    * behind them.
    *
    * @throws PostError naming the failing request: EINVAL for more pieces than `cap.maxRecvSge`, a value out of range,

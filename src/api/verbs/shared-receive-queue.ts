@@ -30,7 +30,7 @@ export interface SrqModifyAttr {
   readonly maxWr?: number;
   /**
    * Once fewer requests than this are posted, SRQ_LIMIT_REACHED is raised and the limit reads 0 until it is set anew
-   * (PROTOCOL.md 3.4). 0 to `maxWr`; 0 asks for no event.
+   * (protocol.md 3.4). 0 to `maxWr`; 0 asks for no event.
    */
   readonly srqLimit?: number;
 }
@@ -44,7 +44,7 @@ export interface SrqAttr {
 
 /**
  * `struct ibv_srq`: a receive queue that several QPs take from, in the order of posting. A QP that goes to ERR leaves it
- * as it is, and raises QP_LAST_WQE_REACHED once it takes no more from it (PROTOCOL.md 3.4).
+ * as it is, and raises QP_LAST_WQE_REACHED once it takes no more from it (protocol.md 3.4).
  */
 export interface Srq extends Disposable {
   readonly context: Context;

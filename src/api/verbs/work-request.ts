@@ -31,12 +31,12 @@ export interface DatagramDestination {
   readonly remoteQpn: number;
   /**
    * The Q_Key that the peer's QP has, 32 bits. With its top bit set, the Q_Key of our own QP goes in its place
-   * (PROTOCOL.md 1.5).
+   * (protocol.md 1.5).
    */
   readonly remoteQkey: number;
 }
 
-/** Whom an XRC request is for (PROTOCOL.md 3.3). */
+/** Whom an XRC request is for (protocol.md 3.3). */
 export interface XrcDestination {
   /** Number of the peer's shared receive queue, 24 bits. */
   readonly remoteSrqn: number;
@@ -61,7 +61,7 @@ interface Dataless extends SendWrFields {
   readonly sgList?: undefined;
 }
 
-/** Memory of the peer. Its bounds and rights are checked by the peer (PROTOCOL.md 2.3). */
+/** Memory of the peer. Its bounds and rights are checked by the peer (protocol.md 2.3). */
 export interface RemoteMemory {
   readonly remoteAddr: Address;
   /** The key that the peer told, 32 bits. */
@@ -144,14 +144,14 @@ export interface FetchAndAddRequest extends SendWrFields {
 
 /**
  * Closes a key of our own: a region's or a type 2 window's. It waits for all requests before it, and then nobody can use
- * the key (PROTOCOL.md 2.7, 3.7). For a key that cannot be closed: MW_BIND_ERR.
+ * the key (protocol.md 2.7, 3.7). For a key that cannot be closed: MW_BIND_ERR.
  */
 export interface LocalInvRequest extends Dataless {
   readonly opcode: typeof WrOpcode.LOCAL_INV;
   readonly invalidateRkey: number;
 }
 
-/** Binds a memory window of type 2 (PROTOCOL.md 3.7). A bind that is not allowed ends in MW_BIND_ERR. */
+/** Binds a memory window of type 2 (protocol.md 3.7). A bind that is not allowed ends in MW_BIND_ERR. */
 export interface BindMwRequest extends Dataless {
   readonly opcode: typeof WrOpcode.BIND_MW;
   readonly bindMw: {

@@ -30,7 +30,7 @@ export interface XrcTargetQpQuery {
 
 /**
  * A queue pair of type XRC_RECV, the target of an extended reliable connection: it takes requests only, into the shared
- * receive queue that each of them names, which completes into its own CQ (PROTOCOL.md 3.3).
+ * receive queue that each of them names, which completes into its own CQ (protocol.md 3.3).
  */
 export interface XrcTargetQp extends QpBase {
   readonly qpType: typeof QpType.XRC_RECV;

@@ -34,7 +34,7 @@ import { PortTable } from './tables/port-table.js';
 type Commands = { readonly [V in keyof CmCommandTable]: (argument: CmCommandTable[V][0]) => CmCommandTable[V][1] };
 
 /**
- * The connection manager of a device (IBTA 12; PROTOCOL.md 4): identifiers with their ports, and the connections behind
+ * The connection manager of a device (IBTA 12; protocol.md 4): identifiers with their ports, and the connections behind
  * them. It has no input or output of its own: datagrams, commands and timers come in; datagrams, events and changes of
  * queue pairs go out through its {@link CmHost}.
  */
@@ -101,7 +101,7 @@ export class ConnectionManager implements CmCore {
     if (!this.#reception.take(message, datagram)) this.counters.rxDropped += 1;
   }
 
-  /** The first packet of its peer came to a queue pair: if the RTU was lost, this says the same (PROTOCOL.md 4.4). */
+  /** The first packet of its peer came to a queue pair: if the RTU was lost, this says the same (protocol.md 4.4). */
   heard(qpNum: number): void {
     const connection = this.directory.findQp(qpNum);
     if (connection?.isAgreed === true) connection.notify();

@@ -39,7 +39,7 @@ import type { PortTable } from './tables/port-table.js';
 
 const NOTHING = new Uint8Array(0);
 const GUID_BYTES = 8;
-/** What an alternate path cannot be had with (PROTOCOL.md 4.3). */
+/** What an alternate path cannot be had with (protocol.md 4.3). */
 const APR_UNSUPPORTED = 2;
 
 /** Why a request gets no further: a reason, and what goes with it. */
@@ -94,7 +94,7 @@ export class Reception {
         const connection = this.#find(message.remoteCommId);
         if (connection?.peer.isMet === true)
           return connection.isOf(message.remoteQpn) && this.#deliver(message, connection, datagram);
-        // Whoever wants to part from nobody, or from what is no connection yet, is told that it has (PROTOCOL.md 4.4).
+        // Whoever wants to part from nobody, or from what is no connection yet, is told that it has (protocol.md 4.4).
         const { transactionId, localCommId, remoteCommId } = message;
         const names = { transactionId, localCommId: remoteCommId, remoteCommId: localCommId };
         this.manager.reply(datagram, { ...names, attribute: CmAttribute.DREP, privateData: NOTHING });

@@ -5,12 +5,12 @@ const RECEPTION = 'src/device/cm/reception.ts';
 const CONNECTION = 'src/device/cm/connections/connection.ts';
 const GROUPS = 'src/api/rdmacm/identifiers/multicast.ts';
 
-/** How two programs come together and part (PROTOCOL.md 4). */
+/** How two programs come together and part (protocol.md 4). */
 export const connections: readonly Mutant[] = [
   {
     name: 'cm-duplicate-request',
     rule: 'a request that comes again makes no second connection',
-    source: 'PROTOCOL.md 4.4',
+    source: 'protocol.md 4.4',
     file: RECEPTION,
     from: 'if (known !== undefined) return onMessage(known, req);',
     to: 'if (known !== undefined && onMessage(known, req)) known.peer.forget();',
@@ -19,7 +19,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-private-data',
     rule: 'the private data of a request begins behind the addresses',
-    source: 'PROTOCOL.md 4.5',
+    source: 'protocol.md 4.5',
     file: RECEPTION,
     from: `id: identifier.id,
       status: 0,
@@ -32,7 +32,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-starting-psn',
     rule: 'a queue pair expects the PSN that its peer begins with',
-    source: 'PROTOCOL.md 4.2',
+    source: 'protocol.md 4.2',
     file: CONNECTION,
     from: 'remotePsn: rep.startingPsn,',
     to: '',
@@ -41,7 +41,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-repeat',
     rule: 'a message is sent as often as max_cm_retries says, and no more',
-    source: 'PROTOCOL.md 4.4',
+    source: 'protocol.md 4.4',
     file: 'src/device/cm/connections/retransmission.ts',
     from: 'this.#left -= 1;',
     to: '',
@@ -50,7 +50,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-rtu-again',
     rule: 'a reply that comes again is answered by RTU again',
-    source: 'PROTOCOL.md 4.4',
+    source: 'protocol.md 4.4',
     file: RULES,
     from: '[REP]: (connection) => connection.repeatReady(),',
     to: '',
@@ -59,7 +59,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-patience',
     rule: 'a request that comes again before the program has answered is answered by MRA',
-    source: 'PROTOCOL.md 4.4',
+    source: 'protocol.md 4.4',
     file: RULES,
     from: '[REQ]: (connection) => connection.askForPatience(REQ),',
     to: '[REQ]: (connection) => connection.noteDuplicate(REQ),',
@@ -68,7 +68,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-dreq-unanswered',
     rule: 'a DREQ is answered by DREP',
-    source: 'PROTOCOL.md 4.4',
+    source: 'protocol.md 4.4',
     file: CONNECTION,
     from: `answerDisconnect(): void {
     this.#sendDisconnected();`,
@@ -78,7 +78,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-flush',
     rule: 'the queue pair of a connection that has ended is in ERR',
-    source: 'PROTOCOL.md 4.6',
+    source: 'protocol.md 4.6',
     file: CONNECTION,
     from: 'if (owner === this) host.modifyQp(this.#qp.qpNum, { qpState: QpState.ERR }, cause);',
     to: '',
@@ -87,7 +87,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-resolution-again',
     rule: 'a question for a datagram queue pair that comes again gets the same answer',
-    source: 'PROTOCOL.md 4.4',
+    source: 'protocol.md 4.4',
     file: RECEPTION,
     from: 'const before = manager.answered.find(request, datagram);',
     to: 'const before = manager.answered.find({ ...request, requestId: -1 }, datagram);',
@@ -96,7 +96,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-rejection',
     rule: 'a request that is refused ends with REJECTED',
-    source: 'PROTOCOL.md 4.3, 4.4',
+    source: 'protocol.md 4.3, 4.4',
     file: RULES,
     from: `[REP]: (connection, rep) => connection.takeReply(rep),
   [REJ]: (connection, rej) => connection.takeRejection(rej),`,
@@ -115,7 +115,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-refused-disconnect',
     rule: 'a call that is refused changes nothing: who has no connection yet loses no queue pair by parting from it',
-    source: 'PROTOCOL.md 4.4',
+    source: 'protocol.md 4.4',
     file: CONNECTION,
     from: 'const { REQ_SENT, MRA_REQ_RCVD, REQ_RCVD } = ConnectionState;',
     to: 'const { REQ_SENT, MRA_REQ_RCVD, REQ_RCVD } = ConnectionState; this.#fail(Syndrome.DISCONNECTED);',
@@ -133,7 +133,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-port-taken',
     rule: "a port is one identifier's, unless all who have it share it and none listens",
-    source: 'PROTOCOL.md 4.7',
+    source: 'protocol.md 4.7',
     file: 'src/device/cm/tables/port-table.ts',
     from: 'const shared = reuseAddr && entry.listener === undefined && [...entry.holders.values()].every((it) => it.reuseAddr);',
     to: 'const shared = reuseAddr && entry.listener === undefined;',

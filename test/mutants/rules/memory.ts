@@ -5,12 +5,12 @@ const MOVER = 'src/device/nic/memory/data-mover.ts';
 const TABLE = 'src/device/nic/memory/memory-table.ts';
 const WINDOW = 'src/device/nic/memory/memory-window.ts';
 
-/** What keys open, to peers and at home (PROTOCOL.md 2.3, row 6; 3.6, 3.7). */
+/** What keys open, to peers and at home (protocol.md 2.3, row 6; 3.6, 3.7). */
 export const memory: readonly Mutant[] = [
   {
     name: 'rkey-tag',
     rule: 'all 32 bits of an R_Key count, the lower eight too',
-    source: 'PROTOCOL.md 3.6, 3.7',
+    source: 'protocol.md 3.6, 3.7',
     file: GRANT,
     from: 'return this.rkey === rkey && this.pd === pd',
     to: 'return (this.rkey ^ rkey) >>> 8 === 0 && this.pd === pd',
@@ -19,7 +19,7 @@ export const memory: readonly Mutant[] = [
   {
     name: 'rkey-pd',
     rule: 'an R_Key opens memory of the protection domain of the queue pair alone',
-    source: 'PROTOCOL.md 2.3, row 6; IBTA 10.2.9',
+    source: 'protocol.md 2.3, row 6; IBTA 10.2.9',
     file: GRANT,
     from: 'this.rkey === rkey && this.pd === pd &&',
     to: 'this.rkey === rkey &&',
@@ -28,7 +28,7 @@ export const memory: readonly Mutant[] = [
   {
     name: 'window-qp',
     rule: 'a window of type 2 is open to the peer of the queue pair that bound it, and to no other',
-    source: 'PROTOCOL.md 3.7; IBTA 10.6.7',
+    source: 'protocol.md 3.7; IBTA 10.6.7',
     file: GRANT,
     from: '(this.qpn === ANY_QP || this.qpn === qpn)',
     to: 'qpn !== ANY_QP',
@@ -37,7 +37,7 @@ export const memory: readonly Mutant[] = [
   {
     name: 'rkey-access',
     rule: 'a key opens memory for what it was registered or bound for, and for nothing else',
-    source: 'PROTOCOL.md 2.3, row 6',
+    source: 'protocol.md 2.3, row 6',
     file: GRANT,
     from: '(this.access & access) === access && this.usable',
     to: 'this.usable',
@@ -46,7 +46,7 @@ export const memory: readonly Mutant[] = [
   {
     name: 'range-end',
     rule: 'not one byte beyond the end of a region may be named',
-    source: 'PROTOCOL.md 2.3, row 6',
+    source: 'protocol.md 2.3, row 6',
     file: 'src/device/nic/memory/address-range.ts',
     from: 'lengthBytes <= spanBytes - offset ?',
     to: 'lengthBytes <= spanBytes - offset + 1 ?',
@@ -55,7 +55,7 @@ export const memory: readonly Mutant[] = [
   {
     name: 'invalidated-window',
     rule: 'a window that was invalidated is closed',
-    source: 'PROTOCOL.md 3.7; IBTA 10.6.7',
+    source: 'protocol.md 3.7; IBTA 10.6.7',
     file: TABLE,
     from: `if (owner.type !== MwType.TYPE_2) return false;
       this.#unbind(owner);`,
@@ -65,7 +65,7 @@ export const memory: readonly Mutant[] = [
   {
     name: 'invalidated-region',
     rule: 'a region whose R_Key was invalidated is closed to peers',
-    source: 'PROTOCOL.md 3.6',
+    source: 'protocol.md 3.6',
     file: TABLE,
     from: 'owner.closeToPeers();',
     to: '',
@@ -74,7 +74,7 @@ export const memory: readonly Mutant[] = [
   {
     name: 'invalidate-foreign',
     rule: 'a peer invalidates only what is open to it',
-    source: 'PROTOCOL.md 3.7',
+    source: 'protocol.md 3.7',
     file: TABLE,
     from: 'if (owner?.grant?.isFor(rkey, pd, qpn) !== true) return false;',
     to: 'if (owner === undefined) return false;',
@@ -83,7 +83,7 @@ export const memory: readonly Mutant[] = [
   {
     name: 'window-range',
     rule: 'a window opens no more than the part that it was bound to',
-    source: 'PROTOCOL.md 3.7; IBTA 10.6.7.2',
+    source: 'protocol.md 3.7; IBTA 10.6.7.2',
     file: WINDOW,
     from: 'startHi, startLo, base, lengthBytes);',
     to: 'startHi, startLo, base, region.lengthBytes - base);',
@@ -92,7 +92,7 @@ export const memory: readonly Mutant[] = [
   {
     name: 'window-bind-access',
     rule: 'a region without MW_BIND takes no windows',
-    source: 'PROTOCOL.md 3.7',
+    source: 'protocol.md 3.7',
     file: WINDOW,
     from: 'if (!region.allows(AccessFlags.MW_BIND)) return MwBindReason.REGION_NOT_BINDABLE;',
     to: '',
@@ -101,7 +101,7 @@ export const memory: readonly Mutant[] = [
   {
     name: 'lkey-tag',
     rule: 'all 32 bits of an L_Key count',
-    source: 'PROTOCOL.md 3.6',
+    source: 'protocol.md 3.6',
     file: 'src/device/nic/memory/key-index.ts',
     from: 'return region?.lkey === lkey ? region : undefined;',
     to: 'return region;',
@@ -110,7 +110,7 @@ export const memory: readonly Mutant[] = [
   {
     name: 'lkey-pd',
     rule: 'an L_Key opens memory of the protection domain of the queue pair alone',
-    source: 'PROTOCOL.md 2.10; IBTA 10.2.9',
+    source: 'protocol.md 2.10; IBTA 10.2.9',
     file: MOVER,
     from: 'else if (region.pd !== pd) syndrome = Syndrome.LOCAL_KEY_PD;',
     to: '',
@@ -119,7 +119,7 @@ export const memory: readonly Mutant[] = [
   {
     name: 'lkey-access',
     rule: 'what a READ brings goes only to memory that allows LOCAL_WRITE',
-    source: 'PROTOCOL.md 2.10',
+    source: 'protocol.md 2.10',
     file: MOVER,
     from: 'else if (!region.allows(access)) syndrome = Syndrome.LOCAL_KEY_ACCESS;',
     to: '',
@@ -128,7 +128,7 @@ export const memory: readonly Mutant[] = [
   {
     name: 'lkey-range',
     rule: 'a scatter/gather entry lies within its region',
-    source: 'PROTOCOL.md 2.10',
+    source: 'protocol.md 2.10',
     file: MOVER,
     from: 'else if (offset < 0) syndrome = Syndrome.LOCAL_KEY_RANGE;',
     to: '',

@@ -54,7 +54,7 @@ export const neighbours: readonly Mutant[] = [
   {
     name: 'held-after-reset',
     rule: 'a queue pair that was RESET waits for no way any more',
-    source: 'PROTOCOL.md 2.9',
+    source: 'protocol.md 2.9',
     file: NIC,
     from: `      this.#held.remove(qp);
       this.#enqueue(qp);`,

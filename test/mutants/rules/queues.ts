@@ -4,12 +4,12 @@ const CQ = 'src/device/nic/queues/completion-queue.ts';
 const SRQ = 'src/device/nic/queues/shared-receive-queue.ts';
 const BUFFER = 'src/device/nic/queue-pairs/receive-buffer.ts';
 
-/** What becomes of requests that are posted: work, shared receive and completion queues (PROTOCOL.md 2.9, 3.3, 3.4, 3.8). */
+/** What becomes of requests that are posted: work, shared receive and completion queues (protocol.md 2.9, 3.3, 3.4, 3.8). */
 export const queues: readonly Mutant[] = [
   {
     name: 'flush-sends',
     rule: 'in ERR all send requests complete as flushed',
-    source: 'PROTOCOL.md 2.9; IBTA 10.3.1',
+    source: 'protocol.md 2.9; IBTA 10.3.1',
     file: 'src/device/nic/reliable/completer.ts',
     from: 'while (qp.sq.has(qp.sq.head)) this.#completeOldest(flushStatus(cause), Syndrome.FLUSHED, detail);',
     to: '',
@@ -18,7 +18,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'flush-receives',
     rule: 'in ERR all receive requests of a queue pair complete as flushed',
-    source: 'PROTOCOL.md 2.9; IBTA 10.3.1',
+    source: 'protocol.md 2.9; IBTA 10.3.1',
     file: BUFFER,
     from: 'while (this.take()) this.#flushTaken();',
     to: 'if (this.take()) this.#flushTaken();',
@@ -27,7 +27,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'flush-shared',
     rule: 'a shared receive queue is not flushed with one of its queue pairs',
-    source: 'PROTOCOL.md 3.4',
+    source: 'protocol.md 3.4',
     file: BUFFER,
     from: `if (this.#srq === undefined) {
       this.taken = false;`,
@@ -46,7 +46,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'last-wqe',
     rule: 'a queue pair in ERR says that it takes no more of its shared receive queue',
-    source: 'PROTOCOL.md 3.4; IBTA 11.6.3',
+    source: 'protocol.md 3.4; IBTA 11.6.3',
     file: 'src/device/nic/queue-pairs/queue-pair.ts',
     from: 'if (this.srq !== undefined) this.raise(EventType.QP_LAST_WQE_REACHED);',
     to: '',
@@ -55,7 +55,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'srq-limit',
     rule: 'a shared receive queue that falls below its limit says so',
-    source: 'PROTOCOL.md 3.4',
+    source: 'protocol.md 3.4',
     file: SRQ,
     from: 'this.events.asyncEvent({ type: EventType.SRQ_LIMIT_REACHED, srqn: this.srqn });',
     to: '',
@@ -64,7 +64,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'srq-limit-early',
     rule: 'a shared receive queue says that it fell below its limit, not that it reached it',
-    source: 'PROTOCOL.md 3.4',
+    source: 'protocol.md 3.4',
     file: SRQ,
     from: 'queue.count < this.limit',
     to: 'queue.count <= this.limit',
@@ -73,7 +73,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'srq-order',
     rule: 'a shared receive queue gives its requests in the order in which they were posted, and each once',
-    source: 'PROTOCOL.md 3.4',
+    source: 'protocol.md 3.4',
     file: SRQ,
     from: 'queue.retire((queue.head + 1) | 0);',
     to: 'queue.retire((queue.head + (queue.count > 1 ? 2 : 1)) | 0);',
@@ -82,7 +82,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'xrc-domain',
     rule: 'a request names a shared receive queue of the domain of the target queue pair',
-    source: 'PROTOCOL.md 3.3',
+    source: 'protocol.md 3.3',
     file: 'src/device/nic/nic.ts',
     from: 'return srq?.xrcd === xrcd ? srq : undefined;',
     to: 'return srq;',
@@ -91,7 +91,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'xrc-named',
     rule: 'a request goes to the shared receive queue that it names',
-    source: 'PROTOCOL.md 3.3',
+    source: 'protocol.md 3.3',
     file: BUFFER,
     from: 'if (chosen?.srqn === srqn && !chosen.destroyed)',
     to: 'if (chosen?.destroyed === false)',
@@ -100,7 +100,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'cq-event',
     rule: 'a completion queue that is armed raises an event',
-    source: 'PROTOCOL.md 3.8',
+    source: 'protocol.md 3.8',
     file: CQ,
     from: `Atomics.store(this.#words, Header.ARM, CqArm.NONE);
     channel.post(this.cqn);`,
@@ -110,7 +110,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'cq-event-once',
     rule: 'a completion queue raises one event each time it is armed',
-    source: 'PROTOCOL.md 3.8',
+    source: 'protocol.md 3.8',
     file: CQ,
     from: 'Atomics.store(this.#words, Header.ARM, CqArm.NONE);',
     to: '',
@@ -119,7 +119,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'cq-solicited-only',
     rule: 'a completion queue that is armed for solicited completions raises no event for others',
-    source: 'PROTOCOL.md 3.8',
+    source: 'protocol.md 3.8',
     file: CQ,
     from: '(arm === CqArm.SOLICITED && !solicited)',
     to: 'false',
@@ -128,7 +128,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'cq-solicited-error',
     rule: 'a completion queue that is armed for solicited completions raises an event for failures as well',
-    source: 'PROTOCOL.md 2.10',
+    source: 'protocol.md 2.10',
     file: CQ,
     from: 'solicited || status !== WcStatus.SUCCESS',
     to: 'solicited',
@@ -137,7 +137,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'slots-back',
     rule: 'the slot of a request that has completed is given back',
-    source: 'PROTOCOL.md 3.8',
+    source: 'protocol.md 3.8',
     file: 'src/device/nic/reliable/completer.ts',
     from: `this.#completeOldest(WcStatus.SUCCESS, Syndrome.NONE, undefined);
     sq.publish();`,

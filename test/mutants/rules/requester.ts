@@ -3,12 +3,12 @@ import type { Mutant } from '../mutant.js';
 const COMPLETER = 'src/device/nic/reliable/completer.ts';
 const SENDER = 'src/device/nic/reliable/request-sender.ts';
 
-/** What a reliable requester does with what is posted, and with what it hears (PROTOCOL.md 2.6, 2.7, 2.10). */
+/** What a reliable requester does with what is posted, and with what it hears (protocol.md 2.6, 2.7, 2.10). */
 export const requester: readonly Mutant[] = [
   {
     name: 'ack-unsent',
     rule: 'an acknowledgement of what was never sent counts for nothing',
-    source: 'PROTOCOL.md 2.6',
+    source: 'protocol.md 2.6',
     file: COMPLETER,
     from: 'psnDiff(psn, window.una) >= 0 && psnDiff(psn, window.sent) < 0',
     to: 'psnDiff(psn, window.una) >= 0',
@@ -17,7 +17,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'ack-passes-read',
     rule: 'an acknowledgement of what comes after a READ does not complete the READ',
-    source: 'PROTOCOL.md 2.6',
+    source: 'protocol.md 2.6',
     file: COMPLETER,
     from: 'if (kind?.answered === true) {',
     to: 'if (false) {',
@@ -26,7 +26,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'response-in-order',
     rule: 'a READ response counts only as the next one that is missing',
-    source: 'PROTOCOL.md 2.6',
+    source: 'protocol.md 2.6',
     file: COMPLETER,
     from: `if (!this.#isExpected(psn) || !this.#acknowledge(psn)) return;
     if (window.una !== psn) return;`,
@@ -36,7 +36,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'last-packet',
     rule: 'a request is complete when all of its packets are acknowledged',
-    source: 'PROTOCOL.md 2.6',
+    source: 'protocol.md 2.6',
     file: 'src/device/nic/reliable/send-window.ts',
     from: 'return psnDiff(this.una, psnAdd(this.#slots[slot + Slot.FIRST_PSN], this.#slots[slot + Slot.PACKETS])) >= 0;',
     to: 'return psnDiff(this.una, psnAdd(this.#slots[slot + Slot.FIRST_PSN], this.#slots[slot + Slot.PACKETS])) >= -1;',
@@ -45,7 +45,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'nak-access',
     rule: 'a NAK of a remote access error ends the request with that error',
-    source: 'PROTOCOL.md 2.6',
+    source: 'protocol.md 2.6',
     file: 'src/device/nic/reliable/refusals.ts',
     from: 'status: WcStatus.REM_ACCESS_ERR,',
     to: 'status: WcStatus.REM_OP_ERR,',
@@ -54,7 +54,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'retry-count',
     rule: 'after retry_cnt retries without progress the queue pair fails',
-    source: 'PROTOCOL.md 2.6; IBTA 9.7.6.1.3',
+    source: 'protocol.md 2.6; IBTA 9.7.6.1.3',
     file: COMPLETER,
     from: 'this.#retriesLeft -= 1;',
     to: '',
@@ -63,7 +63,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'retry-reload',
     rule: 'progress gives all retries back',
-    source: 'PROTOCOL.md 2.6',
+    source: 'protocol.md 2.6',
     file: COMPLETER,
     from: `this.#retriesLeft = this.requester.retryCnt;
     this.#rnrRetriesLeft`,
@@ -73,7 +73,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'rnr-count',
     rule: 'after rnr_retry times of not being ready the queue pair fails',
-    source: 'PROTOCOL.md 2.6; IBTA 9.7.5.2.8',
+    source: 'protocol.md 2.6; IBTA 9.7.5.2.8',
     file: COMPLETER,
     from: 'this.#rnrRetriesLeft -= 1;',
     to: '',
@@ -82,7 +82,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'rnr-wait',
     rule: 'after an RNR NAK nothing is sent for the time that it asks for',
-    source: 'PROTOCOL.md 2.6; IBTA 9.7.5.2.8',
+    source: 'protocol.md 2.6; IBTA 9.7.5.2.8',
     file: COMPLETER,
     from: 'this.#startTimer(rnrTimerUs(timerCode));',
     to: 'this.#startTimer(rnrTimerUs(timerCode) / 10);',
@@ -91,7 +91,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'retry-timer',
     rule: 'what was sent is sent again when nothing is heard of it',
-    source: 'PROTOCOL.md 2.6',
+    source: 'protocol.md 2.6',
     file: COMPLETER,
     from: 'this.#retry(Syndrome.RETRY_TIMEOUT);',
     to: '',
@@ -100,7 +100,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'unsignalled',
     rule: 'a request that is not signalled completes in silence',
-    source: 'PROTOCOL.md 2.7',
+    source: 'protocol.md 2.7',
     file: COMPLETER,
     from: 'if (success && !qp.sqSigAll && (control & (SendFlags.SIGNALED << 8)) === 0) return;',
     to: '',
@@ -109,7 +109,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'local-error-order',
     rule: 'a request that fails at home completes after those before it',
-    source: 'PROTOCOL.md 2.7',
+    source: 'protocol.md 2.7',
     file: COMPLETER,
     from: 'const passed = (this.qp.sq.head - stalled.index) | 0;',
     to: 'const passed = 0;',
@@ -118,7 +118,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'fence',
     rule: 'a fenced request waits for the READs and atomics before it',
-    source: 'PROTOCOL.md 2.7',
+    source: 'protocol.md 2.7',
     file: SENDER,
     from: 'if ((flags & SendFlags.FENCE) !== 0 && window.rdOutstanding > 0) return Start.NOTHING;',
     to: '',
@@ -127,7 +127,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'rd-atomic',
     rule: 'no more than max_rd_atomic READs and atomics are outstanding',
-    source: 'PROTOCOL.md 2.7',
+    source: 'protocol.md 2.7',
     file: SENDER,
     from: 'if (kind.answered && window.rdOutstanding >= Math.max(1, qp.attr.maxRdAtomic)) return Served.IDLE;',
     to: '',
@@ -136,7 +136,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'read-retry-address',
     rule: 'a READ that is repeated from the middle asks for the rest of its memory',
-    source: 'PROTOCOL.md 2.2',
+    source: 'protocol.md 2.2',
     file: SENDER,
     from: '(words[entry + SendWqe.REMOTE_ADDR_LO] >>> 0) + begin;',
     to: '(words[entry + SendWqe.REMOTE_ADDR_LO] >>> 0);',
@@ -145,7 +145,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'probe-begins-first',
     rule: 'a probe asks for all that is missing of a READ, not for the end of it',
-    source: 'PROTOCOL.md 2.5',
+    source: 'protocol.md 2.5',
     file: SENDER,
     from: 'window.interrupt();',
     to: `window.interrupt();
@@ -155,7 +155,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'drain',
     rule: 'in SQD no request is started',
-    source: 'PROTOCOL.md 2.9',
+    source: 'protocol.md 2.9',
     file: 'src/device/nic/queue-pairs/queue-pair.ts',
     from: `get mayStart(): boolean {
     return this.state === QpState.RTS;`,
@@ -166,7 +166,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'drained-event',
     rule: 'a send queue that has drained says so, when asked to',
-    source: 'PROTOCOL.md 2.9',
+    source: 'protocol.md 2.9',
     file: 'src/device/nic/queue-pairs/queue-pair.ts',
     from: 'this.raise(EventType.SQ_DRAINED);',
     to: '',
@@ -175,7 +175,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'reset-keeps-bursts',
     rule: 'a queue pair that was RESET has bursts as large as a new one',
-    source: 'PROTOCOL.md 2.9, man ibv_modify_qp_rate_limit',
+    source: 'protocol.md 2.9, man ibv_modify_qp_rate_limit',
     file: 'src/device/nic/unreliable/single-packet-requester.ts',
     from: 'this.queue.reset();',
     to: '',

@@ -3,12 +3,12 @@ import type { Mutant } from '../mutant.js';
 const RESPONDER = 'src/device/nic/reliable/responder.ts';
 const ANSWERED = 'src/device/nic/reliable/answered-requests.ts';
 
-/** What a reliable responder does with requests (PROTOCOL.md 2.3 to 2.5). */
+/** What a reliable responder does with requests (protocol.md 2.3 to 2.5). */
 export const responder: readonly Mutant[] = [
   {
     name: 'psn-ahead',
     rule: 'a request ahead of the expected PSN is not executed',
-    source: 'PROTOCOL.md 2.3, row 1; IBTA 9.7.1',
+    source: 'protocol.md 2.3, row 1; IBTA 9.7.1',
     file: RESPONDER,
     from: 'if (distance > 0) {',
     to: 'if (false) {',
@@ -17,7 +17,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'duplicate-send',
     rule: 'a SEND that comes again is not executed again',
-    source: 'PROTOCOL.md 2.5; IBTA 9.7.1',
+    source: 'protocol.md 2.5; IBTA 9.7.1',
     file: RESPONDER,
     from: 'if (distance < 0) {',
     to: 'if (distance < 0 && (bits & OpcodeBit.SEND) === 0) {',
@@ -26,7 +26,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'duplicate-unacknowledged',
     rule: 'a SEND or WRITE that comes again is acknowledged again: the first acknowledgement may be lost',
-    source: 'PROTOCOL.md 2.5',
+    source: 'protocol.md 2.5',
     file: RESPONDER,
     from: 'else this.sender.acknowledge(psnAdd(this.#expectedPsn, -1), ACK_SYNDROME, this.#msn);',
     to: '',
@@ -35,7 +35,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'duplicate-acknowledges-more',
     rule: 'a request that comes again acknowledges what was executed, and nothing beyond',
-    source: 'PROTOCOL.md 2.5',
+    source: 'protocol.md 2.5',
     file: RESPONDER,
     from: 'this.sender.acknowledge(psnAdd(this.#expectedPsn, -1), ACK_SYNDROME, this.#msn);',
     to: 'this.sender.acknowledge(this.#expectedPsn, ACK_SYNDROME, this.#msn);',
@@ -44,7 +44,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'duplicate-read',
     rule: 'a READ that comes again is answered again',
-    source: 'PROTOCOL.md 2.5',
+    source: 'protocol.md 2.5',
     file: ANSWERED,
     from: 'if (operation === OpcodeBit.READ_REQUEST) return this.#readAgain(bytes, offset, psn, resource);',
     to: 'if (operation === OpcodeBit.READ_REQUEST) return true;',
@@ -53,7 +53,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'duplicate-atomic',
     rule: 'an atomic that comes again is answered with what it found, and not executed again',
-    source: 'PROTOCOL.md 2.5',
+    source: 'protocol.md 2.5',
     file: ANSWERED,
     from: 'if (operation === OpcodeBit.ATOMIC) sender.queueAtomic(resource, true);',
     to: `if (operation === OpcodeBit.ATOMIC) {
@@ -69,7 +69,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'answers-kept',
     rule: 'the answers to as many READs and atomics are kept as may be outstanding',
-    source: 'PROTOCOL.md 2.5',
+    source: 'protocol.md 2.5',
     file: 'src/device/nic/reliable/responder-resources.ts',
     from: 'this.#next = (this.#next + 1) % this.#capacity;',
     to: 'this.#next = 0;',
@@ -78,7 +78,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'message-sequence',
     rule: 'a MIDDLE or LAST packet follows the FIRST of its own kind, and nothing else comes between',
-    source: 'PROTOCOL.md 2.3, row 2',
+    source: 'protocol.md 2.3, row 2',
     file: RESPONDER,
     from: 'return this.#open === Open.NONE ? !continues : continues && (bits & this.#open) !== 0;',
     to: 'return this.#open !== Open.NONE || !continues;',
@@ -87,7 +87,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'qp-remote-write',
     rule: 'a peer WRITEs only where the queue pair lets it',
-    source: 'PROTOCOL.md 2.3, row 3',
+    source: 'protocol.md 2.3, row 3',
     file: RESPONDER,
     from: 'if ((this.#accessFlags & AccessFlags.REMOTE_WRITE) === 0) {',
     to: 'if (false) {',
@@ -96,7 +96,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'qp-remote-read',
     rule: 'a peer READs and does atomics only where the queue pair lets it',
-    source: 'PROTOCOL.md 2.3, row 3',
+    source: 'protocol.md 2.3, row 3',
     file: ANSWERED,
     from: 'return (this.qp.attr.qpAccessFlags & needed) === needed;',
     to: 'return true;',
@@ -105,7 +105,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'rnr-nak',
     rule: 'a SEND that finds no receive request is answered with an RNR NAK',
-    source: 'PROTOCOL.md 2.3, row 4; IBTA 9.7.5.2.8',
+    source: 'protocol.md 2.3, row 4; IBTA 9.7.5.2.8',
     file: RESPONDER,
     from: 'this.sender.acknowledge(this.#expectedPsn, Aeth.RNR_NAK | this.qp.attr.minRnrTimer, this.#msn);',
     to: '',
@@ -114,7 +114,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'rnr-executed',
     rule: 'a SEND that finds no receive request is not acknowledged',
-    source: 'PROTOCOL.md 2.3, row 4',
+    source: 'protocol.md 2.3, row 4',
     file: RESPONDER,
     from: 'this.core.counters.sendRnrErr += 1;',
     to: 'this.executed(1, true, true);\n    return;',
@@ -123,7 +123,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'send-too-long',
     rule: 'a SEND longer than its receive request is an invalid request',
-    source: 'PROTOCOL.md 2.3, row 5',
+    source: 'protocol.md 2.3, row 5',
     file: RESPONDER,
     from: 'if (this.#received + payload > room) {',
     to: 'if (false) {',
@@ -132,7 +132,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'write-length',
     rule: 'a WRITE carries as many bytes as its RETH says',
-    source: 'PROTOCOL.md 2.3, row 6',
+    source: 'protocol.md 2.3, row 6',
     file: RESPONDER,
     from: 'if (ends ? payload !== left : payload >= left) {',
     to: 'if (false) {',
@@ -141,7 +141,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'write-nothing',
     rule: 'a WRITE of no bytes may name any key and address',
-    source: 'PROTOCOL.md 2.8',
+    source: 'protocol.md 2.8',
     file: RESPONDER,
     from: 'if (length === 0) return true;',
     to: '',
@@ -150,7 +150,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'atomic-alignment',
     rule: 'an atomic on an address that is not a multiple of eight is an invalid request',
-    source: 'PROTOCOL.md 2.7',
+    source: 'protocol.md 2.7',
     file: ANSWERED,
     from: 'if (payload !== 0 || (lo & 7) !== 0) {',
     to: 'if (payload !== 0) {',
@@ -159,7 +159,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'compare-high',
     rule: 'COMPARE_SWAP compares all 64 bits',
-    source: 'PROTOCOL.md 1.3',
+    source: 'protocol.md 1.3',
     file: 'src/device/nic/memory/atomic-execution.ts',
     from: 'if (lo !== atomicEthCompareLo(bytes, at) || hi !== atomicEthCompareHi(bytes, at)) return;',
     to: 'if (lo !== atomicEthCompareLo(bytes, at)) return;',
@@ -168,7 +168,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'add-carry',
     rule: 'FETCH_ADD adds 64 bits',
-    source: 'PROTOCOL.md 1.3',
+    source: 'protocol.md 1.3',
     file: 'src/device/nic/memory/atomic-execution.ts',
     from: '(sum >= 2 ** 32 ? 1 : 0)',
     to: '0',
@@ -177,7 +177,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'immediate-order',
     rule: 'immediate data is delivered byte for byte',
-    source: 'PROTOCOL.md 1.3',
+    source: 'protocol.md 1.3',
     file: RESPONDER,
     from: `wcFlags = WcFlags.WITH_IMM;
       immData = getU32(bytes, offset + immOffset[opcode]);`,
@@ -188,7 +188,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'write-imm-length',
     rule: 'the completion of a WRITE with immediate data tells the length of the whole message',
-    source: 'PROTOCOL.md 2.10',
+    source: 'protocol.md 2.10',
     file: RESPONDER,
     from: 'this.#completeReceive(WcOpcode.RECV_RDMA_WITH_IMM, this.#dmaLength,',
     to: 'this.#completeReceive(WcOpcode.RECV_RDMA_WITH_IMM, payload,',
@@ -197,7 +197,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'acknowledgement',
     rule: 'a request that asks for an acknowledgement gets one',
-    source: 'PROTOCOL.md 2.3, row 7; 2.4',
+    source: 'protocol.md 2.3, row 7; 2.4',
     file: RESPONDER,
     from: '} else if (ackRequest) {',
     to: '} else if (false) {',
@@ -206,7 +206,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'error-after-nak',
     rule: 'a responder that refuses a request goes to ERR',
-    source: 'PROTOCOL.md 2.3',
+    source: 'protocol.md 2.3',
     file: RESPONDER,
     from: `    this.qp.raise(EventType.QP_ACCESS_ERR);
     this.qp.enterError(Syndrome.RESPONDER_ACCESS);
@@ -222,7 +222,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'msn',
     rule: 'the message sequence number counts the messages that were executed',
-    source: 'PROTOCOL.md 2.1',
+    source: 'protocol.md 2.1',
     file: RESPONDER,
     from: 'if (endsMessage) this.#msn = (this.#msn + 1) & 0xffffff;',
     to: 'this.#msn = (this.#msn + 1) & 0xffffff;',
@@ -231,7 +231,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'duplicate-read-domain',
     rule: 'a READ that comes again is judged by the domain that it was executed in, whichever message of XRC is open meanwhile',
-    source: 'PROTOCOL.md 2.5, 3.3',
+    source: 'protocol.md 2.5, 3.3',
     file: ANSWERED,
     from: 'memory.openRemote(rkey, resource.pd, qp.qpn, AccessFlags.REMOTE_READ, hi, lo, length);',
     to: 'memory.openRemote(rkey, responder.pd, qp.qpn, AccessFlags.REMOTE_READ, hi, lo, length);',

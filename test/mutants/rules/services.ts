@@ -4,12 +4,12 @@ const UC = 'src/device/nic/unreliable/responder.ts';
 const UD = 'src/device/nic/datagram/responder.ts';
 const GROUPS = 'src/device/nic/datagram/multicast-table.ts';
 
-/** What the unreliable services do otherwise (PROTOCOL.md 3.1, 3.2). */
+/** What the unreliable services do otherwise (protocol.md 3.1, 3.2). */
 export const services: readonly Mutant[] = [
   {
     name: 'uc-gap',
     rule: 'a message of UC that lacks a packet is dropped whole',
-    source: 'PROTOCOL.md 3.1; IBTA 9.9.3',
+    source: 'protocol.md 3.1; IBTA 9.9.3',
     file: UC,
     from: '} else if (!inOrder || (bits & this.#open) === 0) {',
     to: '} else if ((bits & this.#open) === 0) {',
@@ -18,7 +18,7 @@ export const services: readonly Mutant[] = [
   {
     name: 'uc-resume',
     rule: 'after a message of UC that was dropped the next one is taken',
-    source: 'PROTOCOL.md 2.3, row 1; 3.1',
+    source: 'protocol.md 2.3, row 1; 3.1',
     file: UC,
     from: 'const inOrder = psn === this.#expectedPsn;',
     to: 'const inOrder = psn === this.#expectedPsn;\n    if (!inOrder) return;',
@@ -27,7 +27,7 @@ export const services: readonly Mutant[] = [
   {
     name: 'uc-qp-access',
     rule: 'a peer on UC WRITEs only where the queue pair lets it',
-    source: 'PROTOCOL.md 2.3, row 3',
+    source: 'protocol.md 2.3, row 3',
     file: UC,
     from: 'if ((this.qp.attr.qpAccessFlags & AccessFlags.REMOTE_WRITE) === 0) {',
     to: 'if (false) {',
@@ -36,7 +36,7 @@ export const services: readonly Mutant[] = [
   {
     name: 'uc-length',
     rule: 'a WRITE of UC carries as many bytes as its RETH says',
-    source: 'PROTOCOL.md 2.3, row 6',
+    source: 'protocol.md 2.3, row 6',
     file: UC,
     from: '(ends ? payload !== left : payload >= left) ||',
     to: '',
@@ -45,7 +45,7 @@ export const services: readonly Mutant[] = [
   {
     name: 'ud-qkey',
     rule: 'a datagram with another Q_Key is dropped',
-    source: 'PROTOCOL.md 1.5; IBTA 10.2.5',
+    source: 'protocol.md 1.5; IBTA 10.2.5',
     file: UD,
     from: 'if (dethQkey(bytes, deth) !== (qp.attr.qkey | 0)) {',
     to: 'if (false) {',
@@ -54,7 +54,7 @@ export const services: readonly Mutant[] = [
   {
     name: 'ud-header',
     rule: 'the payload of a datagram begins behind the 40 bytes of its header',
-    source: 'PROTOCOL.md 1.6',
+    source: 'protocol.md 1.6',
     file: UD,
     from: '!receive.scatter(GRH_BYTES, bytes, offset + header, payload)',
     to: '!receive.scatter(0, bytes, offset + header, payload)',
@@ -63,7 +63,7 @@ export const services: readonly Mutant[] = [
   {
     name: 'ud-length',
     rule: 'the length of a datagram counts the 40 bytes of its header',
-    source: 'PROTOCOL.md 1.6',
+    source: 'protocol.md 1.6',
     file: UD,
     from: `      WcOpcode.RECV,
       GRH_BYTES + payload,`,
@@ -74,7 +74,7 @@ export const services: readonly Mutant[] = [
   {
     name: 'ud-source',
     rule: 'a datagram says which queue pair sent it',
-    source: 'PROTOCOL.md 3.2',
+    source: 'protocol.md 3.2',
     file: UD,
     from: `      undefined,
       dethSourceQp(bytes, deth),`,
@@ -84,7 +84,7 @@ export const services: readonly Mutant[] = [
   {
     name: 'ud-too-short',
     rule: 'a datagram longer than its receive request is dropped',
-    source: 'PROTOCOL.md 3.2; IBTA 9.9.3',
+    source: 'protocol.md 3.2; IBTA 9.9.3',
     file: UD,
     from: 'if (GRH_BYTES + payload > room) {',
     to: 'if (false) {',
@@ -93,7 +93,7 @@ export const services: readonly Mutant[] = [
   {
     name: 'group-twice',
     rule: 'a queue pair that was attached to a group twice gets one copy, and is detached at once',
-    source: 'PROTOCOL.md 3.5',
+    source: 'protocol.md 3.5',
     file: GROUPS,
     from: 'if (group?.members.includes(qp) === true)',
     to: 'if (false)',
@@ -102,7 +102,7 @@ export const services: readonly Mutant[] = [
   {
     name: 'group-itself',
     rule: 'a queue pair that was made so does not get what it sends to a group itself',
-    source: 'PROTOCOL.md 3.5',
+    source: 'protocol.md 3.5',
     file: GROUPS,
     from: 'if ((qp.createFlags & QpCreateFlags.BLOCK_SELF_MCAST_LB) === 0)',
     to: 'if (true)',
@@ -111,7 +111,7 @@ export const services: readonly Mutant[] = [
   {
     name: 'group-members',
     rule: 'each queue pair that is attached to a group gets a copy',
-    source: 'PROTOCOL.md 3.5',
+    source: 'protocol.md 3.5',
     file: GROUPS,
     from: 'return group.members;',
     to: 'return group.members.slice(0, 1);',

@@ -8,7 +8,7 @@ import type { QueuePairs } from '../identifiers/queue-pairs.js';
 import type { Completions } from './completions.js';
 import { Messages } from './messages.js';
 
-/** How long `close` waits for the peer to hear of it. It repeats itself some hundred times as long (PROTOCOL.md 4.4). */
+/** How long `close` waits for the peer to hear of it. It repeats itself some hundred times as long (protocol.md 4.4). */
 const FAREWELL_MS = 2000;
 
 const ENDINGS: readonly CmEventType[] = [

@@ -10,6 +10,6 @@ export interface CmOptionValues {
   readonly [CmOption.REUSEADDR]: boolean;
   /** Whether the IPv6 wildcard means IPv6 only. */
   readonly [CmOption.AFONLY]: boolean;
-  /** How long the peer may take to acknowledge: 0 to 31, in 4.096 µs · 2^n (PROTOCOL.md 4.2). */
+  /** How long the peer may take to acknowledge: 0 to 31, in 4.096 µs · 2^n (protocol.md 4.2). */
   readonly [CmOption.ACK_TIMEOUT]: number;
 }

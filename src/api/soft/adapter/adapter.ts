@@ -23,7 +23,7 @@ const RECEIVE_BATCH = 64;
 const BURSTS_PER_TURN = 4;
 /** Turns in which a device that is closed takes leave of its peers: enough for as many datagrams as may wait. */
 const LAST_TURNS = 64;
-/** BTH, XRCETH, RETH, immediate data and ICRC: the most that surrounds a payload (PROTOCOL.md 1.3). */
+/** BTH, XRCETH, RETH, immediate data and ICRC: the most that surrounds a payload (protocol.md 1.3). */
 const MAX_OVERHEAD_BYTES = 12 + 4 + 16 + 4 + 4;
 
 /** What a device that has failed still does. */

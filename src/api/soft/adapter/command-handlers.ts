@@ -18,7 +18,7 @@ export interface CommandTarget {
   requireFrames(): void;
   /** Closes it when no queue pair wants it any more. */
   releaseFrames(): void;
-  /** Whether the link has its address, without which the port is down (PROTOCOL.md 3.11). */
+  /** Whether the link has its address, without which the port is down (protocol.md 3.11). */
   readonly hasAddress: boolean;
   /** Notes whether the administrator has the port up. */
   setWanted(up: boolean): void;

@@ -58,7 +58,7 @@ async function swapFigure(line: Line, own: number): Promise<number> {
   return (await line.swap(bytes, 'report')).readDoubleBE(0);
 }
 
-/** Tells the peer what came out on this side, and learns what did there: five exchanges (PROTOCOL.md 6.3). */
+/** Tells the peer what came out on this side, and learns what did there: five exchanges (protocol.md 6.3). */
 export async function swapReports(line: Line, own: Bandwidth): Promise<Bandwidth> {
   const sizeBytes = await swapCount(line, own.sizeBytes);
   const iterations = await swapCount(line, own.iterations);

@@ -7,7 +7,7 @@ import { type Line, PeerLeft } from './line.js';
 const MESSAGE_BYTES = KEY_STRUCT_BYTES.long;
 const OWN_AT = MESSAGE_BYTES;
 
-/** A connection by rdma_cm between the two sides, with a SEND for each message (PROTOCOL.md 6.3). */
+/** A connection by rdma_cm between the two sides, with a SEND for each message (protocol.md 6.3). */
 export class CmLine implements Line {
   peerVersion = 0;
   readonly needsTurns = true;

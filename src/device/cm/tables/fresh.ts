@@ -1,6 +1,6 @@
 import { PSN_MASK } from '../../ibta/index.js';
 
-/** The transaction that a request begins (PROTOCOL.md 4.1): 64 bits. */
+/** The transaction that a request begins (protocol.md 4.1): 64 bits. */
 export function freshTransaction(random: () => number): bigint {
   return (BigInt(random() >>> 0) << 32n) | BigInt(random() >>> 0);
 }

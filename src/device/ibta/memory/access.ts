@@ -1,4 +1,4 @@
-/** Bits of `enum ibv_access_flags` (PROTOCOL.md 3.6). Reading locally needs none. */
+/** Bits of `enum ibv_access_flags` (protocol.md 3.6). Reading locally needs none. */
 export const AccessFlags = {
   LOCAL_WRITE: 1,
   REMOTE_WRITE: 2,

@@ -1,4 +1,4 @@
-/** Bits of `enum ibv_rereg_mr_flags`: what of a memory region changes (PROTOCOL.md 3.6). */
+/** Bits of `enum ibv_rereg_mr_flags`: what of a memory region changes (protocol.md 3.6). */
 export const ReregMrFlags = {
   /** The memory, or the address at which it is named. */
   CHANGE_TRANSLATION: 1,

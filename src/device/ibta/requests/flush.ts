@@ -1,4 +1,4 @@
-/** Bits of `enum ibv_placement_type`: how far a FLUSH brings the data (PROTOCOL.md 1.3). */
+/** Bits of `enum ibv_placement_type`: how far a FLUSH brings the data (protocol.md 1.3). */
 export const PlacementType = {
   /** To where every reader of the memory sees it. */
   FLUSH_GLOBAL: 1,

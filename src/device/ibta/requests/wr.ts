@@ -18,7 +18,7 @@ export type WrOpcode = (typeof WrOpcode)[keyof typeof WrOpcode];
 
 /** Bits of `enum ibv_send_flags`. */
 export const SendFlags = {
-  /** Wait until all earlier READs and atomics are complete (PROTOCOL.md 2.7). */
+  /** Wait until all earlier READs and atomics are complete (protocol.md 2.7). */
   FENCE: 1,
   /** Complete with an entry in the send CQ, also on success. */
   SIGNALED: 2,

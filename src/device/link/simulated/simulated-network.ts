@@ -27,7 +27,7 @@ export interface SimulatedNetworkOptions {
   readonly conditions?: Partial<LinkConditions>;
   /**
    * Hides the IPv4 identification from receivers and counts it up within a burst, as UDP sockets with segmentation
-   * offload do (PROTOCOL.md 7.2). By default it is 0 and known.
+   * offload do (protocol.md 7.2). By default it is 0 and known.
    */
   readonly hideIpId?: boolean;
 }

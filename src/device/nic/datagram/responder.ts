@@ -15,7 +15,7 @@ import {
 } from '../../wire/index.js';
 import { SilentResponder } from '../unreliable/silent-responder.js';
 
-/** The responder of a UD QP: each packet is a message, and fills one receive request (PROTOCOL.md 3.2). */
+/** The responder of a UD QP: each packet is a message, and fills one receive request (protocol.md 3.2). */
 export class DatagramResponder extends SilentResponder {
   readonly #header = new Uint8Array(GRH_BYTES);
 

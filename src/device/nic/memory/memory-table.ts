@@ -100,7 +100,7 @@ export class MemoryTable {
   }
 
   /**
-   * Changes a region under its keys (PROTOCOL.md 3.6). Requests that are in flight are checked against what it is now. A
+   * Changes a region under its keys (protocol.md 3.6). Requests that are in flight are checked against what it is now. A
    * key that was invalidated opens it again.
    */
   reregister(change: ReregMr): MrKeys {
@@ -173,7 +173,7 @@ export class MemoryTable {
   }
 
   /**
-   * Closes an R_Key to peers: of a region, or of a window of type 2, which is free then (PROTOCOL.md 3.7).
+   * Closes an R_Key to peers: of a region, or of a window of type 2, which is free then (protocol.md 3.7).
    *
    * @param local - whether a LOCAL_INV request asks for it; otherwise a peer does, who may close only what is open to it
    * @returns false when QP `qpn` of protection domain `pd` may not
@@ -197,7 +197,7 @@ export class MemoryTable {
   }
 
   /**
-   * What a peer opens with an R_Key (PROTOCOL.md 2.3, row 6); {@link begin} says where in its region the range lies.
+   * What a peer opens with an R_Key (protocol.md 2.3, row 6); {@link begin} says where in its region the range lies.
    *
    * @param rkey - as int32
    * @param pd - the protection domain of the peer's QP here

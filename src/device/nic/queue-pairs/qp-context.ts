@@ -13,7 +13,7 @@ import type { Scheduled } from './turns.js';
 export interface QpContext extends PacketOrigin, Scheduled {
   readonly qpn: number;
   readonly type: QpType;
-  /** Its protection domain; 0 when it has none: an XRC target QP uses those of its shared receive queues (PROTOCOL.md 3.3). */
+  /** Its protection domain; 0 when it has none: an XRC target QP uses those of its shared receive queues (protocol.md 3.3). */
   readonly pd: number;
   /** Its XRC domain; 0 when it is in none. */
   readonly xrcd: number;
@@ -44,9 +44,9 @@ export interface QpContext extends PacketOrigin, Scheduled {
 
   /** Every request that was started is complete. */
   onSendIdle(): void;
-  /** Moves to ERR and completes all that is posted as flushed (PROTOCOL.md 2.9). */
+  /** Moves to ERR and completes all that is posted as flushed (protocol.md 2.9). */
   enterError(cause: Syndrome): void;
-  /** Moves to SQE after a send request failed, and flushes those behind it; receiving goes on (PROTOCOL.md 2.10). */
+  /** Moves to SQE after a send request failed, and flushes those behind it; receiving goes on (protocol.md 2.10). */
   enterSendQueueError(cause: Syndrome): void;
   raise(type: EventType): void;
 }

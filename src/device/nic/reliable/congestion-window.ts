@@ -11,7 +11,7 @@ import { assert } from '../../ibta/index.js';
  *
  * The ceiling keeps one sender from overrunning the socket buffer of a receiver that marks nothing: Linux grants an ordinary
  * process 416 KiB (`rmem_max` doubled), bookkeeping included, and rxe never has more than 128 packets in flight
- * (PROTOCOL.md 2.6).
+ * (protocol.md 2.6).
  */
 
 const MAX_PACKETS = 128;

@@ -32,7 +32,7 @@ interface Inquirer extends RequesterState {
  *
  * A probe does not begin anywhere else. Of a READ it asks for all that is missing, since a responder may forget what a repeat
  * leaves out before it, and rxe does. And a peer that has told of a gap drops in silence all that is behind it, as rxe does
- * until the gap is filled (PROTOCOL.md 2.3, row 1): it would not answer to the last packet.
+ * until the gap is filled (protocol.md 2.3, row 1): it would not answer to the last packet.
  */
 export class Inquiry {
   /** The next packet is to ask for an acknowledgement, whatever it is. */

@@ -42,7 +42,7 @@ import type { CompletionQueue } from '../queues/completion-queue.js';
 import { ANSWERED, AnsweredRequests, MAX_DMA_BYTES } from './answered-requests.js';
 import { ACK_SYNDROME, ResponseSender } from './response-sender.js';
 
-/** What a peer that sends ahead of the expected PSN has heard (PROTOCOL.md 2.3, rows 1 and 4). */
+/** What a peer that sends ahead of the expected PSN has heard (protocol.md 2.3, rows 1 and 4). */
 const Told = { NOTHING: 0, SEQUENCE_ERROR: 1, NOT_READY: 2 } as const;
 type Told = (typeof Told)[keyof typeof Told];
 
@@ -51,7 +51,7 @@ const NO_BYTES = new Uint8Array(0);
 /** What kind of message is open between its first and its last packet. */
 const Open = { NONE: 0, SEND: OpcodeBit.SEND, WRITE: OpcodeBit.WRITE } as const;
 
-/** The responder of a reliable service (RC and XRC): executes requests in PSN order, in the order of checks of PROTOCOL.md 2.3. */
+/** The responder of a reliable service (RC and XRC): executes requests in PSN order, in the order of checks of protocol.md 2.3. */
 export class Responder implements ReceivingHalf {
   readonly sender: ResponseSender;
   /** What the requester of the packet being looked at cuts messages into, and wants answers to READs cut into. */
@@ -134,7 +134,7 @@ export class Responder implements ReceivingHalf {
   }
 
   flush(cause: Syndrome): void {
-    // Who is refused one request has a right to the answers to those before it: the NAK follows them (PROTOCOL.md 2.4).
+    // Who is refused one request has a right to the answers to those before it: the NAK follows them (protocol.md 2.4).
     if (!this.sender.refusalDue) this.sender.clearJobs();
     // What was received last may be what was lost: nobody may take it for delivered.
     if (cause === Syndrome.CQ_OVERRUN) this.sender.dropAcknowledgement();
@@ -191,7 +191,7 @@ export class Responder implements ReceivingHalf {
     this.qp.enterError(Syndrome.RESPONDER_ACCESS);
   }
 
-  /** An XRC request names a shared receive queue of another domain or kind, or one that failed (PROTOCOL.md 3.3). */
+  /** An XRC request names a shared receive queue of another domain or kind, or one that failed (protocol.md 3.3). */
   #refuseQueue(why: Syndrome): void {
     const { REMOTE_OPERATIONAL_ERROR, INVALID_REQUEST } = NakCode;
     this.#nak(why === Syndrome.SRQ_UNUSABLE ? REMOTE_OPERATIONAL_ERROR : INVALID_REQUEST);
@@ -199,7 +199,7 @@ export class Responder implements ReceivingHalf {
     this.qp.enterError(why);
   }
 
-  /** PROTOCOL.md 2.3, row 1: one NAK per gap. */
+  /** protocol.md 2.3, row 1: one NAK per gap. */
   #onAhead(psn: number): void {
     this.core.counters.outOfSeqRequest += 1;
     // PSNs that fall again while the gap is open: the requester went back and its resent packet was lost as well.
@@ -210,13 +210,13 @@ export class Responder implements ReceivingHalf {
     this.#nak(NakCode.PSN_SEQUENCE_ERROR);
   }
 
-  /** PROTOCOL.md 2.3, row 2. */
+  /** protocol.md 2.3, row 2. */
   #isInSequence(bits: number): boolean {
     const continues = (bits & (OpcodeBit.MIDDLE | OpcodeBit.LAST)) !== 0;
     return this.#open === Open.NONE ? !continues : continues && (bits & this.#open) !== 0;
   }
 
-  /** Whether the payload has the length that its place in the message calls for (PROTOCOL.md 2.2). */
+  /** Whether the payload has the length that its place in the message calls for (protocol.md 2.2). */
   #hasRightLength(bits: number, payload: number, pad: number): boolean {
     const { segmentBytes } = this;
     if ((bits & (OpcodeBit.FIRST | OpcodeBit.MIDDLE)) !== 0) return payload === segmentBytes && pad === 0;
@@ -362,7 +362,7 @@ export class Responder implements ReceivingHalf {
   }
 
   /**
-   * Opens the memory that a request names (PROTOCOL.md 2.3, row 6), `memory.begin` says where; one that names what it may
+   * Opens the memory that a request names (protocol.md 2.3, row 6), `memory.begin` says where; one that names what it may
    * not is refused.
    */
   demand(rkey: number, hi: number, lo: number, length: number, access: number): RemoteGrant | undefined {
@@ -371,7 +371,7 @@ export class Responder implements ReceivingHalf {
     return grant;
   }
 
-  /** Messages executed, modulo 2^24 (PROTOCOL.md 2.1). */
+  /** Messages executed, modulo 2^24 (protocol.md 2.1). */
   get msn(): number {
     return this.#msn;
   }

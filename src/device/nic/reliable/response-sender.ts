@@ -6,7 +6,7 @@ import type { QpContext } from '../queue-pairs/qp-context.js';
 import { Due, packetCost, Served } from '../queue-pairs/turns.js';
 import type { ResponderResource } from './responder-resources.js';
 
-/** A credit code that says "no end-to-end flow control" (PROTOCOL.md 1.4). */
+/** A credit code that says "no end-to-end flow control" (protocol.md 1.4). */
 export const ACK_SYNDROME = Aeth.ACK | Aeth.CREDITS_NOT_IN_USE;
 
 /** Whom a sender tells that what it was to read has gone. */
@@ -36,7 +36,7 @@ class Job {
 /**
  * The sending half of a responder. READ and atomic responses go out in the order of their requests; of the
  * acknowledgements that fall due meanwhile only the newest is sent, after them, since it covers those before it
- * (PROTOCOL.md 2.4).
+ * (protocol.md 2.4).
  */
 export class ResponseSender {
   /** A ring of those that wait, with room for as many as ever waited at a time: most peers never have many. */

@@ -66,7 +66,7 @@ export class SendWindow {
     return this.sq.head !== this.next;
   }
 
-  /** Gives the request at {@link next} its PSNs (PROTOCOL.md 2.1); one that was carried out without packets gets none. */
+  /** Gives the request at {@link next} its PSNs (protocol.md 2.1); one that was carried out without packets gets none. */
   start(packets: number, lengthBytes: number, segmentBytes: number): void {
     assert(((this.next - this.sq.head) | 0) < this.sq.entries, 'more requests are started than the queue holds');
     const slot = this.#slot(this.next);

@@ -1,4 +1,4 @@
-/** The addresses that rdma_cm puts before the private data of REQ and SIDR_REQ (PROTOCOL.md 4.5). */
+/** The addresses that rdma_cm puts before the private data of REQ and SIDR_REQ (protocol.md 4.5). */
 import { type Gid, isIpv4Gid } from '../../ibta/index.js';
 import { bits, gid, type Layout, record, u16, u8 } from '../layout.js';
 

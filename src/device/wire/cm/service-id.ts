@@ -1,4 +1,4 @@
-/** The service IDs of rdma_cm: a port space and a port within it (PROTOCOL.md 4.5). */
+/** The service IDs of rdma_cm: a port space and a port within it (protocol.md 4.5). */
 import { PortSpace } from '../../ibta/index.js';
 
 const PORT_BITS = 16n;

@@ -45,7 +45,7 @@ export function isLoopback(host: string): boolean {
   return host.startsWith('127.') || host === '::1';
 }
 
-/** Whether it is the address of a multicast group (PROTOCOL.md 3.5). */
+/** Whether it is the address of a multicast group (protocol.md 3.5). */
 export function isGroup(host: string): boolean {
   if (familyOf(host) === 6) return host.startsWith('ff');
   const first = Number(host.slice(0, host.indexOf('.')));

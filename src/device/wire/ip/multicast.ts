@@ -1,4 +1,4 @@
-/** Multicast groups on RoCEv2: the GID is the IP group (PROTOCOL.md 3.5). */
+/** Multicast groups on RoCEv2: the GID is the IP group (protocol.md 3.5). */
 import { type Gid, isIpv4Gid } from '../../ibta/index.js';
 
 /** The destination QP of packets to a group: the receivers decide which of their queue pairs it means. */
