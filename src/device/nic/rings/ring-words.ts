@@ -6,6 +6,7 @@
 
 /** Memory for a ring: shared when its two ends are in different threads. */
 export function createRing(bytes: number, shared: boolean): ArrayBufferLike {
+  // eslint-disable-next-line no-restricted-globals -- threads share a NIC in Node only
   return shared ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes);
 }
 

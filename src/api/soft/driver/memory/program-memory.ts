@@ -2,7 +2,7 @@ import { invalid, refuse, type RegistrableMemory, VerbsError } from '../../../ve
 
 /** Bytes of a buffer of either kind and of whichever realm, or undefined for anything else. */
 function lengthOfBuffer(memory: unknown): number | undefined {
-  // Pages of a browser, unless they are isolated from others, do not know the second kind.
+  // eslint-disable-next-line no-restricted-globals -- where nobody knows it, nothing is of that kind
   for (const prototype of [() => ArrayBuffer.prototype, () => SharedArrayBuffer.prototype]) {
     try {
       // The language says that this throws for anything but such a buffer.
