@@ -130,7 +130,7 @@ export function numericAddrInfo(
       throw new VerbsError(CALL, invalid(`${host} is no IPv${hints.family} address`));
     return [infoOf(host, port, hints)];
   }
-  if (hints.numericHost === true) throw new VerbsError(CALL, invalid(`'${host}' is no address`));
+  if (hints.numericHost === true) throw new VerbsError(CALL, invalid(`${show(host)} is no address`));
   return undefined;
 }
 
