@@ -1,5 +1,6 @@
 import { Errno, type ErrnoName } from '../../device/ibta/index.js';
-import type { RecvWr, SendWr } from './work-request.js';
+import type { SendWr } from './objects/objects.js';
+import type { RecvWr } from './objects/work-request.js';
 
 /** Why a call cannot be made: what a check answers instead of undefined. */
 export interface Problem {

@@ -1,7 +1,7 @@
 import { type AhAttr, type Gid, gidsEqual, GidType, WcFlags } from '../../device/ibta/index.js';
 import { isU32 } from './address.js';
 import { bytesProblem, isObject, objectProblem, u32Problem } from './checks/values.js';
-import type { GidEntry } from './context.js';
+import type { GidEntry } from './objects/context.js';
 import { invalid, type Problem } from './errors.js';
 import type { WorkCompletion } from './work-completion.js';
 

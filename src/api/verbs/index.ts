@@ -1,5 +1,4 @@
 /** The verbs API: what every provider implements, and what all of them share. */
-export type { Ah, AhAttrInit } from './address-handle.js';
 export {
   type Address,
   highWord,
@@ -11,28 +10,62 @@ export {
   lowWord,
   type WrId,
 } from './address.js';
-export type { AsyncEvent, CqEvent, DeviceEvent, PortEvent, QpEvent, SrqEvent } from './async-event.js';
-export type { CompCntr, CompCntrInitAttr, QpAttachCompCntrAttr } from './completion-counter.js';
-export type { CompChannel, Cq, CqInitAttr, CqModeration, CqModifyAttr } from './completion.js';
-export type { Context, Device, GidEntry, HostKind, LinkKind, OpenOptions, RtValues } from './context.js';
 export { invalid, PostError, type Problem, refuse, VerbsError } from './errors.js';
 export { ahAttrFromWc, type GrhHeader, parseGrh, type ReverseAddress } from './grh.js';
-export { incRkey, type Mw, type MwBind, type MwBindInfo } from './memory-window.js';
-export type { AllocOptions, Mr, MrChange, RegistrableMemory } from './memory.js';
-export type { ParentDomain, ParentDomainInitAttr, Td } from './parent-domain.js';
-export type { Pd, RegMrOptions } from './protection-domain.js';
-export type { Qp, QpBase, QpInitAttr, QpModifyAttr, QpQuery, QpRateLimit } from './queue-pair.js';
 export { Resource } from './resource.js';
-export type { SendBuilder } from './send-builder.js';
-export type { Srq, SrqAttr, SrqInitAttr, SrqModifyAttr } from './shared-receive-queue.js';
 export type { WorkCompletion } from './work-completion.js';
+export type { AhAttrInit } from './objects/address-handle.js';
+export type { CqModeration, CqModifyAttr } from './objects/completion.js';
+export type { CompCntrInitAttr, QpAttachCompCntrAttr } from './objects/completion-counter.js';
+export type { GidEntry, RtValues } from './objects/context.js';
+export { type AllocOptions, incRkey, type RegistrableMemory, type RegMrOptions } from './objects/memory.js';
+export type {
+  Ah,
+  AsyncEvent,
+  BindMwRequest,
+  CompChannel,
+  CompCntr,
+  Context,
+  Cq,
+  CqEvent,
+  CqInitAttr,
+  DatagramDestination,
+  Device,
+  DeviceEvent,
+  Mr,
+  MrChange,
+  Mw,
+  MwBind,
+  MwBindInfo,
+  ParentDomain,
+  ParentDomainInitAttr,
+  Pd,
+  PortEvent,
+  Qp,
+  QpBase,
+  QpEvent,
+  QpInitAttr,
+  QpQuery,
+  SendBuilder,
+  SendRequest,
+  SendWithImmRequest,
+  SendWr,
+  Srq,
+  SrqEvent,
+  SrqInitAttr,
+  Td,
+  Xrcd,
+  XrcTargetQp,
+  XrcTargetQpQuery,
+} from './objects/objects.js';
+export type { HostKind, LinkKind, OpenOptions } from './objects/open-options.js';
+export type { QpModifyAttr, QpRateLimit } from './objects/queue-pair.js';
+export type { SrqAttr, SrqModifyAttr } from './objects/shared-receive-queue.js';
 export type {
   AtomicCompareAndSwap,
   AtomicFetchAndAdd,
   AtomicWriteRequest,
-  BindMwRequest,
   CompareAndSwapRequest,
-  DatagramDestination,
   FetchAndAddRequest,
   FlushRequest,
   InlineData,
@@ -42,22 +75,12 @@ export type {
   RdmaWriteWithImmRequest,
   RecvWr,
   RemoteMemory,
-  SendRequest,
   SendSge,
-  SendWithImmRequest,
   SendWithInvRequest,
-  SendWr,
   Sge,
   XrcDestination,
-} from './work-request.js';
-export type {
-  XrcTargetQp,
-  XrcTargetQpInitAttr,
-  XrcTargetQpOpenAttr,
-  XrcTargetQpQuery,
-  Xrcd,
-  XrcdInitAttr,
-} from './xrc-domain.js';
+} from './objects/work-request.js';
+export type { XrcdInitAttr, XrcTargetQpInitAttr, XrcTargetQpOpenAttr } from './objects/xrc-domain.js';
 export { ahInitProblem, ahProblem, completeAhAttr } from './checks/address-checks.js';
 export { bindRequestProblem, mwTypeProblem } from './checks/bind-checks.js';
 export { cqeProblem, cqFlagsProblem, cqInitProblem, moderationProblem } from './checks/cq-checks.js';

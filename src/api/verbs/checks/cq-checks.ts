@@ -1,6 +1,7 @@
 import { type CqModerationCaps, CreateCqAttrFlags, flagNames, WcExFlags } from '../../../device/ibta/index.js';
 import { isU32 } from '../address.js';
-import type { CqInitAttr, CqModeration } from '../completion.js';
+import type { CqModeration } from '../objects/completion.js';
+import type { CqInitAttr } from '../objects/objects.js';
 import { invalid, type Problem } from '../errors.js';
 import { type FieldsOf, fieldsProblem } from './fields.js';
 import { allBits, flagBitsProblem, isCount, isObject, show, unsupported } from './values.js';

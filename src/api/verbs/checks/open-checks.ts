@@ -1,4 +1,4 @@
-import type { OpenOptions } from '../context.js';
+import type { OpenOptions } from '../objects/open-options.js';
 import type { FieldsOf } from './fields.js';
 
 /** The fields of what says how a device is opened, whose address is said elsewhere. */

@@ -1,6 +1,6 @@
 import { checkAttributes, type QpAttr, qpAttrFields } from '../../../device/ibta/index.js';
 import { invalid, type Problem } from '../errors.js';
-import type { QpModifyAttr } from '../queue-pair.js';
+import type { QpModifyAttr } from '../objects/queue-pair.js';
 import { ahInitProblem, completeAhAttr } from './address-checks.js';
 import { isObject, objectProblem } from './values.js';
 

@@ -12,7 +12,8 @@ import {
 } from '../../../device/ibta/index.js';
 import { isU32 } from '../address.js';
 import { invalid, type Problem } from '../errors.js';
-import type { QpInitAttr, QpRateLimit } from '../queue-pair.js';
+import type { QpInitAttr } from '../objects/objects.js';
+import type { QpRateLimit } from '../objects/queue-pair.js';
 import { type FieldsOf, fieldsProblem } from './fields.js';
 import { hasOpcode } from './send-rules.js';
 import { allBits, flagBitsProblem, isCount, isObject, show, u32Problem, unsupported } from './values.js';

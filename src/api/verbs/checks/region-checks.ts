@@ -9,7 +9,7 @@ import {
 } from '../../../device/ibta/index.js';
 import { type Address, isAddress } from '../address.js';
 import { invalid, type Problem } from '../errors.js';
-import type { MrChange } from '../memory.js';
+import type { MrChange } from '../objects/objects.js';
 import { pieceProblem } from './piece-checks.js';
 import {
   addressProblem,

@@ -1,6 +1,7 @@
 import { type DeviceAttr, isOneOf, SrqType } from '../../../device/ibta/index.js';
 import { invalid, type Problem } from '../errors.js';
-import type { SrqInitAttr, SrqModifyAttr } from '../shared-receive-queue.js';
+import type { SrqInitAttr } from '../objects/objects.js';
+import type { SrqModifyAttr } from '../objects/shared-receive-queue.js';
 import { type FieldsOf, fieldsProblem } from './fields.js';
 import { isCount, isObject, show, unsupported } from './values.js';
 

@@ -1,28 +1,6 @@
-import type { SrqType } from '../../device/ibta/index.js';
-import type { Address, WrId } from './address.js';
-import type { Cq } from './completion.js';
-import type { Context } from './context.js';
-import type { Pd } from './protection-domain.js';
+import type { SrqType } from '../../../device/ibta/index.js';
+import type { Address, WrId } from '../address.js';
 import type { RecvWr } from './work-request.js';
-import type { Xrcd } from './xrc-domain.js';
-
-/** What `createSrq` takes (`struct ibv_srq_init_attr_ex`). */
-export interface SrqInitAttr {
-  /** Default BASIC. */
-  readonly srqType?: SrqType;
-  /** Requests that may be outstanding, 1 to `DeviceAttr.maxSrqWr`. */
-  readonly maxWr: number;
-  /** Pieces of a request, 0 to `DeviceAttr.maxSrqSge`; default 1. */
-  readonly maxSge?: number;
-  /** As in {@link SrqModifyAttr}; default 0. */
-  readonly srqLimit?: number;
-  /** XRC only, and needed there: the domain whose QPs can fill it. */
-  readonly xrcd?: Xrcd;
-  /** XRC only, and needed there: where its requests complete. */
-  readonly cq?: Cq;
-  /** Anything of the caller's; comes back as `srq.srqContext`. */
-  readonly srqContext?: unknown;
-}
 
 /** The attributes to change (`struct ibv_srq_attr`). The mask of `ibv_modify_srq` is the set of those present. */
 export interface SrqModifyAttr {
@@ -42,13 +20,8 @@ export interface SrqAttr {
   readonly srqLimit: number;
 }
 
-/**
- * `struct ibv_srq`: a receive queue that several QPs take from, in the order of posting. A QP that goes to ERR leaves it
- * as it is, and raises QP_LAST_WQE_REACHED once it takes no more from it (protocol.md 3.4).
- */
-export interface Srq extends Disposable {
-  readonly context: Context;
-  readonly pd: Pd;
+/** The calls of a shared receive queue that name no other object. */
+export interface SrqCalls extends Disposable {
   readonly srqType: SrqType;
   readonly srqContext: unknown;
   /** XRC: the number by which requests of peers name it, 24 bits (`ibv_get_srq_num`). Otherwise 0. */

@@ -1,22 +1,5 @@
-import type { WcOpcode, WcStatus } from '../../device/ibta/index.js';
-import type { Context } from './context.js';
-import type { WorkCompletion } from './work-completion.js';
-
-/** What `createCq` takes (`struct ibv_cq_init_attr_ex`). */
-export interface CqInitAttr {
-  /** Completions that the queue must hold, 1 to `DeviceAttr.maxCqe`. */
-  readonly cqe: number;
-  /** Where its events go. */
-  readonly channel?: CompChannel;
-  /** 0 to `Context.numCompVectors` - 1; default 0. */
-  readonly compVector?: number;
-  /** Anything of the caller's; comes back as `cq.cqContext`. */
-  readonly cqContext?: unknown;
-  /** Bits of `WcExFlags`: the fields that completions must tell. Default `WC_STANDARD_FLAGS`. */
-  readonly wcFlags?: number;
-  /** Bits of `CreateCqAttrFlags`; default 0. */
-  readonly flags?: number;
-}
+import type { WcOpcode, WcStatus } from '../../../device/ibta/index.js';
+import type { WorkCompletion } from '../work-completion.js';
 
 /** How far events of a CQ may be held back (`struct ibv_moderate_cq`). */
 export interface CqModeration {
@@ -32,17 +15,15 @@ export interface CqModifyAttr {
 }
 
 /**
- * `struct ibv_cq`: a completion queue. Reading it is reading memory. There are two styles: {@link poll} makes an
+ * The calls of a completion queue that name no other object. Reading it is reading memory. There are two styles: {@link poll} makes an
  * object per completion; {@link startPoll} to {@link endPoll} (after `ibv_start_poll`) makes none.
  *
  * A queue that is not emptied in time overruns: the completion is lost, CQ_ERR is raised, and the QP goes to ERR
  * (protocol.md 3.8). One that was made with IGNORE_OVERRUN just loses the completion.
  */
-export interface Cq extends Disposable {
-  readonly context: Context;
+export interface CqCalls extends Disposable {
   /** Completions that the queue can hold: at least what was asked for. */
   readonly cqe: number;
-  readonly channel: CompChannel | undefined;
   readonly cqContext: unknown;
 
   /**
@@ -130,35 +111,6 @@ export interface Cq extends Disposable {
    *
    * @throws VerbsError EBUSY while QPs or SRQs complete into it or events of it are not acknowledged, where the C call would
    *   wait; EINVAL when it was ended before
-   */
-  destroy(): void;
-}
-
-/** `struct ibv_comp_channel`: where CQs say that something has completed. */
-export interface CompChannel extends Disposable {
-  readonly context: Context;
-
-  /**
-   * The CQ that raised the oldest event (`ibv_get_cq_event`). Blocks the thread until there is one.
-   *
-   * @param timeoutMs default: for ever
-   * @throws VerbsError ETIMEDOUT after that long; EINVAL after destroy
-   */
-  getCqEvent(timeoutMs?: number): Cq;
-
-  /** As {@link getCqEvent}, but undefined when there is no event now. */
-  tryGetCqEvent(): Cq | undefined;
-
-  /**
-   * The same events in the event loop, which is not blocked; each must be acknowledged, too. Keeps the process alive
-   * only while awaited, and ends when the channel is destroyed.
-   */
-  [Symbol.asyncIterator](): AsyncIterator<Cq, void, undefined>;
-
-  /**
-   * Ends the channel (`ibv_destroy_comp_channel`).
-   *
-   * @throws VerbsError EBUSY while CQs use it; EINVAL when it was ended before
    */
   destroy(): void;
 }

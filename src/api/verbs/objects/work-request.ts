@@ -1,7 +1,5 @@
-import type { SelectivityLevel, WrOpcode } from '../../device/ibta/index.js';
-import type { Ah } from './address-handle.js';
-import type { Address, WrId } from './address.js';
-import type { Mw, MwBindInfo } from './memory-window.js';
+import type { SelectivityLevel, WrOpcode } from '../../../device/ibta/index.js';
+import type { Address, WrId } from '../address.js';
 
 /** `struct ibv_sge`: a piece of registered memory. `Mr.sge()` makes one. */
 export interface Sge {
@@ -23,20 +21,7 @@ export interface InlineData {
  */
 export type SendSge = Sge | InlineData;
 
-/** Where a datagram goes (UD). */
-export interface DatagramDestination {
-  /** Of the QP's protection domain. */
-  readonly ah: Ah;
-  /** The peer's QP number, 24 bits; 0xffffff for a multicast group. */
-  readonly remoteQpn: number;
-  /**
-   * The Q_Key that the peer's QP has, 32 bits. With its top bit set, the Q_Key of our own QP goes in its place
-   * (protocol.md 1.5).
-   */
-  readonly remoteQkey: number;
-}
-
-/** Whom an XRC request is for (protocol.md 3.3). */
+/** Whom an XRC request is for (PROTOCOL.md 3.3). */
 export interface XrcDestination {
   /** Number of the peer's shared receive queue, 24 bits. */
   readonly remoteSrqn: number;
@@ -51,12 +36,14 @@ interface SendWrFields {
   readonly xrc?: XrcDestination;
 }
 
-interface Gathering extends SendWrFields {
+/** What requests have that send pieces of memory. */
+export interface Gathering extends SendWrFields {
   /** The message is these pieces one after the other; none makes a message of length zero. */
   readonly sgList?: readonly SendSge[];
 }
 
-interface Dataless extends SendWrFields {
+/** What requests have that move no data. */
+export interface Dataless extends SendWrFields {
   /** It moves no data. */
   readonly sgList?: undefined;
 }
@@ -66,25 +53,6 @@ export interface RemoteMemory {
   readonly remoteAddr: Address;
   /** The key that the peer told, 32 bits. */
   readonly rkey: number;
-}
-
-/**
- * SEND: fills the peer's next receive request. On UD it is one packet of at most the path MTU (longer: LOC_LEN_ERR); on
- * RAW_PACKET an Ethernet frame without its checksum.
- */
-export interface SendRequest extends Gathering {
-  readonly opcode: typeof WrOpcode.SEND;
-  /** Needed on QPs of type UD. */
-  readonly ud?: DatagramDestination;
-}
-
-/** SEND with 32 bits of immediate data beside the message. */
-export interface SendWithImmRequest extends Gathering {
-  readonly opcode: typeof WrOpcode.SEND_WITH_IMM;
-  /** 0 to 2^32 - 1; the peer's completion shows the same number. */
-  readonly immData: number;
-  /** Needed on QPs of type UD. */
-  readonly ud?: DatagramDestination;
 }
 
 /** SEND that also closes one of the peer's R_Keys (IBTA 9.4.1.1). */
@@ -151,17 +119,6 @@ export interface LocalInvRequest extends Dataless {
   readonly invalidateRkey: number;
 }
 
-/** Binds a memory window of type 2 (protocol.md 3.7). A bind that is not allowed ends in MW_BIND_ERR. */
-export interface BindMwRequest extends Dataless {
-  readonly opcode: typeof WrOpcode.BIND_MW;
-  readonly bindMw: {
-    readonly mw: Mw;
-    /** The window's key from then on: the one it has, but for its low byte (`incRkey`). */
-    readonly rkey: number;
-    readonly bindInfo: MwBindInfo;
-  };
-}
-
 /**
  * FLUSH: completes once what was written to the peer's memory before is in place (IBTA annex A19). The peer's region
  * and QP need FLUSH_GLOBAL or FLUSH_PERSISTENT of `AccessFlags`, as `type` asks for.
@@ -187,21 +144,6 @@ export interface AtomicWriteRequest extends SendWrFields {
   readonly sgList: readonly SendSge[];
   readonly rdma: RemoteMemory;
 }
-
-/** `struct ibv_send_wr`: what to do, told apart by `opcode`. */
-export type SendWr =
-  | SendRequest
-  | SendWithImmRequest
-  | SendWithInvRequest
-  | RdmaWriteRequest
-  | RdmaWriteWithImmRequest
-  | RdmaReadRequest
-  | CompareAndSwapRequest
-  | FetchAndAddRequest
-  | LocalInvRequest
-  | BindMwRequest
-  | FlushRequest
-  | AtomicWriteRequest;
 
 /** `struct ibv_recv_wr`: room for one message. */
 export interface RecvWr {

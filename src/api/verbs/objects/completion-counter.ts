@@ -1,5 +1,4 @@
-import type { CompCntrType } from '../../device/ibta/index.js';
-import type { Context } from './context.js';
+import type { CompCntrType } from '../../../device/ibta/index.js';
 
 /** What `createCompCntr` takes (`struct ibv_comp_cntr_init_attr`). */
 export interface CompCntrInitAttr {
@@ -14,13 +13,12 @@ export interface QpAttachCompCntrAttr {
 }
 
 /**
- * `struct ibv_comp_cntr`: two numbers of 64 bits, of operations that completed and of those that ended in error. The NIC
+ * A completion counter is two numbers of 64 bits, of operations that completed and of those that ended in error. The NIC
  * counts by atomic additions, after an operation has taken effect: who reads a number by `Atomics` sees in memory what the
  * operations that it counts have written there. So a program can wait for WRITEs of a peer, of which no completion tells it.
  * Each number begins again at 0 beyond 2^64 - 1.
  */
-export interface CompCntr extends Disposable {
-  readonly context: Context;
+export interface CompCntrCalls extends Disposable {
   readonly handle: number;
   readonly type: CompCntrType;
 

@@ -1,11 +1,9 @@
-import type { SelectivityLevel } from '../../device/ibta/index.js';
-import type { Ah } from './address-handle.js';
-import type { Address, WrId } from './address.js';
-import type { Mw, MwBindInfo } from './memory-window.js';
+import type { SelectivityLevel } from '../../../device/ibta/index.js';
+import type { Address, WrId } from '../address.js';
 import type { Sge } from './work-request.js';
 
-/** Posting without an object for any request (`ibv_wr_start` to `ibv_wr_complete`, of `struct ibv_qp_ex`). */
-export interface SendBuilder {
+/** The calls that build send requests without naming another object. */
+export interface SendBuilderCalls {
   /**
    * Begins a batch of send requests. For each: {@link wrId} and {@link wrFlags} (both keep their values until set
    * anew), then one of `wrSend` to `wrAtomicWrite`, then its data by one of `wrSetSge`, `wrSetSgeList`,
@@ -17,6 +15,7 @@ export interface SendBuilder {
    * @throws VerbsError EINVAL when a batch is open already, or after destroy
    */
   wrStart(): void;
+
   /** Id of the requests that follow; 0 after wrStart. */
   set wrId(wrId: WrId);
   /** `SendFlags` of the requests that follow, 0 after wrStart; INLINE is set by wrSetInlineData alone. */
@@ -29,8 +28,6 @@ export interface SendBuilder {
   wrRdmaRead(rkey: number, remoteAddr: Address): void;
   wrAtomicCmpSwp(rkey: number, remoteAddr: Address, compare: Address, swap: Address): void;
   wrAtomicFetchAdd(rkey: number, remoteAddr: Address, add: Address): void;
-  /** Binds a window of type 2; `rkey` is its key from then on. */
-  wrBindMw(mw: Mw, rkey: number, bindInfo: MwBindInfo): void;
   /** Closes a key of our own: a region's or a type 2 window's. */
   wrLocalInv(invalidateRkey: number): void;
   /** `type`: bits of `PlacementType`. */
@@ -39,8 +36,6 @@ export interface SendBuilder {
   wrAtomicWrite(rkey: number, remoteAddr: Address, data: Uint8Array): void;
   /** TCP segmentation, which this device does not have: a mistake with EOPNOTSUPP. */
   wrSendTso(header?: Uint8Array, mss?: number): void;
-  /** UD: where the request goes. */
-  wrSetUdAddr(ah: Ah, remoteQpn: number, remoteQkey: number): void;
   /** XRC_SEND: the SRQ that the request is for. */
   wrSetXrcSrqn(remoteSrqn: number): void;
   wrSetSge(lkey: number, addr: Address, length: number): void;
@@ -49,12 +44,14 @@ export interface SendBuilder {
   wrSetInlineData(bytes: Uint8Array): void;
   /** As {@link wrSetInlineData}, of several pieces one after the other. */
   wrSetInlineDataList(list: readonly Uint8Array[]): void;
+
   /**
    * Posts the whole batch, or nothing of it.
    *
    * @throws VerbsError for the first mistake since wrStart, EINVAL or ENOMEM as `Qp.postSend`; the batch is gone
    */
   wrComplete(): void;
+
   /** Forgets the batch. */
   wrAbort(): void;
 }

@@ -1,0 +1,36 @@
+/** Where a software NIC runs: in a thread of its own, or in the caller's, moved on by post and poll. */
+export type HostKind = 'thread' | 'inline';
+
+/** By which way packets go: `auto` chooses for each peer, `udp` and `shm` (shared memory) take that one alone. */
+export type LinkKind = 'auto' | 'udp' | 'shm';
+
+/** How to open a device. */
+export interface OpenOptions {
+  /** Default: the environment's VERBENA_HOST, else 'thread'. */
+  readonly host?: HostKind;
+  /** The IP address to be. Default: the environment's VERBENA_ADDR, else a loopback address that is free. */
+  readonly address?: string;
+  /** A file to write all packets to, as pcapng. Default: the environment's VERBENA_PCAP, else none. */
+  readonly capture?: string;
+  /**
+   * `auto` takes shared memory to devices of the same user on the same machine, and UDP to all others; `shm` reaches no
+   * others. Default: the environment's VERBENA_LINK, else `auto`.
+   */
+  readonly link?: LinkKind;
+  /**
+   * Has the NIC's packets lost, doubled, changed and held back, in the words of tc-netem(8): `loss 1% dup 0.1% reorder 2%
+   * corrupt 0.1% delay 200us 50us rate 1gbit limit 1000 seed 7`. `loss burst 1% 4` loses four in a row on the average, as
+   * `loss gemodel P R` would; `reorder 2% 100us` holds packets back by up to so much; `out` (the default), `in` or `both`
+   * say which way. It implies `link: 'udp'`; Ethernet frames of raw packet queue pairs pass untouched. Default: the
+   * environment's VERBENA_NETEM, else none; '' is none.
+   */
+  readonly netem?: string;
+  /**
+   * Exponent of the shortest ACK timeout that the NIC keeps to, 0 to 31 (`ackTimeoutUs`): queue pairs that ask for a shorter
+   * one get this, as some adapters do it. Where processors are taken away for long, a living peer then is not taken for a
+   * dead one: 18 is a second. Default: the environment's VERBENA_MIN_ACK_TIMEOUT, else 0: as queue pairs ask.
+   */
+  readonly minAckTimeout?: number;
+  /** Takes sentences about what does not work as it should. Default: `process.emitWarning`. */
+  readonly warn?: (text: string) => void;
+}
