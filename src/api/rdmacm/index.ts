@@ -7,20 +7,19 @@ export {
   type PassiveAddrInfo,
 } from './addresses/addr-info.js';
 export type { FullAddress, SocketAddress } from './addresses/address.js';
-export type { CmRoute, ResolveAddrOptions } from './addresses/addressing.js';
-export { CmId } from './identifiers/cm-id.js';
-export { connect, type ConnectionOptions, type ConnectOptions } from './connections/connect.js';
+export type { CmRoute, ResolveAddrOptions } from './addresses/route.js';
+export { connect } from './connections/connect.js';
 export { Connection } from './connections/connection.js';
 export { createId, type CreateIdOptions } from './identifiers/create-id.js';
 export { type DeviceChoice, getDevices } from './addresses/devices.js';
 export { createEp, type CreateEpOptions } from './identifiers/endpoint.js';
-export type { CmEvent } from './events/event.js';
-export { createEventChannel, EventChannel, type EventChannelOptions } from './events/event-channel.js';
+export { createEventChannel, type EventChannelOptions } from './events/event-channel.js';
 export { ConnectionRequest } from './connections/connection-request.js';
-export { listen, Listener, type ListenOptions } from './connections/listener.js';
+export { listen, Listener } from './connections/listener.js';
+export type { ConnectionOptions, ConnectOptions, ListenOptions } from './connections/options.js';
 export type { RequestHandler, ServeOptions } from './connections/serving.js';
 export { Messages } from './connections/messages.js';
-export { type JoinMcAttr, McJoinFlag } from './identifiers/multicast.js';
+export { type JoinMcAttr, McJoinFlag } from './identifiers/join-attr.js';
 export { CmOption, type CmOptionValues } from './identifiers/options.js';
 export {
   type ConnParam,
@@ -30,5 +29,6 @@ export {
   RDMA_MAX_RESP_RES,
   type UdParamReceived,
 } from './identifiers/parameters.js';
+export type { CmEvent, CmId, EventChannel } from './objects.js';
 export { RefusedError } from './refused-error.js';
 export { cmEventStr, rejectReasonStr } from './text.js';

@@ -2,7 +2,7 @@ import { isOneOf, PortSpace, QpType } from '../../../device/ibta/index.js';
 import { familyOf, isAddressText, plainAddress } from '../../../device/wire/index.js';
 import { currentProvider } from '../../provider/index.js';
 import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../verbs/index.js';
-import { isDatagram } from '../identifiers/identity.js';
+import { isDatagram } from '../identifiers/port-space.js';
 import { completeAddress, type FullAddress, type SocketAddress } from './address.js';
 
 const CALL = 'rdma_getaddrinfo';

@@ -1,26 +1,11 @@
-import { CmEventType, type Gid, gidFromIp, type Mtu, PortState } from '../../../device/ibta/index.js';
+import { CmEventType, gidFromIp, PortState } from '../../../device/ibta/index.js';
 import { familyOf, isAny, plainAddress } from '../../../device/wire/index.js';
 import { type Context, type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../verbs/index.js';
 import type { Identity } from '../identifiers/identity.js';
 import { IdState } from '../identifiers/states.js';
+import type { CmRoute, ResolveAddrOptions } from './route.js';
 import { completeAddress, completePeer, type SocketAddress } from './address.js';
 import { defaultDevice, type DeviceChoice, deviceToward, deviceWithAddress, type Wildcard } from './devices.js';
-
-/** What is known of the way to the peer (`struct rdma_route`). */
-export interface CmRoute {
-  readonly localGid: Gid | undefined;
-  readonly remoteGid: Gid | undefined;
-  /** Once the route is resolved. */
-  readonly pathMtu: Mtu | undefined;
-}
-
-/** How `resolveAddr` can be asked. */
-export interface ResolveAddrOptions {
-  /** An address of one's own to connect from. Default: that of the device which leads there. */
-  readonly source?: SocketAddress | undefined;
-  /** Taken as librdmacm takes it: here the way is known at once, or never. */
-  readonly timeoutMs?: number | undefined;
-}
 
 const FIELDS: FieldsOf<ResolveAddrOptions> = { source: true, timeoutMs: true };
 

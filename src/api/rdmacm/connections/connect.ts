@@ -1,62 +1,23 @@
 import { CmEventType, type ErrnoName, PortSpace, RejectReason } from '../../../device/ibta/index.js';
 import { familyOf, isAddressText } from '../../../device/wire/index.js';
-import {
-  type Context,
-  fieldsProblem,
-  invalid,
-  type OpenOptions,
-  type Pd,
-  refuse,
-  show,
-  VerbsError,
-} from '../../verbs/index.js';
+import { fieldsProblem, invalid, refuse, show, VerbsError } from '../../verbs/index.js';
 import { getAddrInfo } from '../addresses/addr-info.js';
 import { type FullAddress } from '../addresses/address.js';
 import { choiceHere, type DeviceChoice } from '../addresses/devices.js';
-import { createEventChannel, type EventChannel } from '../events/event-channel.js';
+import { createEventChannel } from '../events/event-channel.js';
 import { expectEvent, Patience, unlessAborted } from '../events/waiting.js';
-import { type CmId, pairsOf } from '../identifiers/cm-id.js';
+import { pairsOf } from '../identifiers/cm-id.js';
 import { createId } from '../identifiers/create-id.js';
-import { CONNECT_FIELDS } from '../identifiers/option-fields.js';
-import type { ConnParam, IdQpInitAttr } from '../identifiers/parameters.js';
+import type { ConnParam } from '../identifiers/parameters.js';
 import { RefusedError } from '../refused-error.js';
 import { Connection } from './connection.js';
+import { CONNECT_FIELDS, type ConnectionOptions, type ConnectOptions } from './options.js';
+import type { CmId, EventChannel } from '../objects.js';
 
 const CALL = 'rdma_connect';
 const NOTHING = new Uint8Array(0);
 /** Why an address leads nowhere. */
 const NOWHERE: readonly ErrnoName[] = ['ENODEV', 'EHOSTUNREACH', 'EADDRINUSE', 'EADDRNOTAVAIL'];
-
-/** What both ends of a connection can be asked for. */
-export interface ConnectionOptions extends Omit<ConnParam, 'srq' | 'qpNum' | 'qpType' | 'qkey'> {
-  /** How the queue pair is made. */
-  readonly qp?: Omit<IdQpInitAttr, 'qpType'>;
-  /** Default: one that all identifiers on the device share. */
-  readonly pd?: Pd;
-  /**
-   * Called once the queue pair is there and before the peer can send: the place to post receive requests. When it returns
-   * a promise, that is awaited first.
-   */
-  readonly prepare?: (id: CmId) => unknown;
-  /** Gives up; the promise rejects with the signal's reason. */
-  readonly signal?: AbortSignal;
-  /** Milliseconds, default 10 000; then the promise rejects with ETIMEDOUT. */
-  readonly timeoutMs?: number;
-}
-
-/** What {@link connect} takes. */
-export interface ConnectOptions extends ConnectionOptions {
-  /** A name or an address. Of a name all addresses are tried, until somebody listens at one. */
-  readonly host: string;
-  /** 1 to 65535. */
-  readonly port: number;
-  /** An address of one's own to connect from. */
-  readonly localAddress?: string;
-  /** The device. Default: one that the program has through rdma_cm, opened when it has none that leads there. */
-  readonly context?: Context;
-  /** How the device is opened where it is not there yet. */
-  readonly open?: Omit<OpenOptions, 'address'>;
-}
 
 /**
  * Makes a connection, as Node's own `connect` does: finds the way, makes a queue pair, asks the peer. When it fails or is

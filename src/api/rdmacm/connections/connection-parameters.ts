@@ -1,13 +1,34 @@
 import { isOneOf, PrivateDataBytes, QpType } from '../../../device/ibta/index.js';
 import type { CmConnParam, CmParameters } from '../../../device/cm/index.js';
-import { bytesProblem, type Context, fieldsProblem, invalid, type Problem, refuse, show } from '../../verbs/index.js';
-import { CONN_PARAM_FIELDS } from '../identifiers/option-fields.js';
+import {
+  bytesProblem,
+  type Context,
+  type FieldsOf,
+  fieldsProblem,
+  invalid,
+  type Problem,
+  refuse,
+  show,
+} from '../../verbs/index.js';
 import { type ConnParam, RDMA_MAX_INIT_DEPTH, RDMA_MAX_RESP_RES } from '../identifiers/parameters.js';
 
 const MAX_RETRIES = 7;
 const U24 = 0xffffff;
 const U32 = 0xffffffff;
 const NOTHING = new Uint8Array(0);
+
+const CONN_PARAM_FIELDS: FieldsOf<ConnParam> = {
+  privateData: true,
+  responderResources: true,
+  initiatorDepth: true,
+  flowControl: true,
+  retryCount: true,
+  rnrRetryCount: true,
+  srq: true,
+  qpNum: true,
+  qpType: true,
+  qkey: true,
+};
 
 /** Why `value` is not an integer from 0 to `max`, or undefined when it is, or is absent. */
 function numberProblem(what: string, value: unknown, max: number): Problem | undefined {

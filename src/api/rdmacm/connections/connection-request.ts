@@ -4,12 +4,12 @@ import type { FullAddress } from '../addresses/address.js';
 import { createEventChannel } from '../events/event-channel.js';
 import { eventError } from '../events/event-error.js';
 import { expectEvent, Patience } from '../events/waiting.js';
-import type { CmId } from '../identifiers/cm-id.js';
-import { CONNECTION_FIELDS } from '../identifiers/option-fields.js';
 import type { ConnParam, ConnParamReceived } from '../identifiers/parameters.js';
-import { type ConnectionOptions, connParam, prepareQueuePair } from './connect.js';
+import { connParam, prepareQueuePair } from './connect.js';
 import { privateDataProblem } from './connection-parameters.js';
 import { Connection } from './connection.js';
+import { CONNECTION_FIELDS, type ConnectionOptions } from './options.js';
+import type { CmId } from '../objects.js';
 
 const ACCEPT = 'rdma_accept';
 const REJECT = 'rdma_reject';

@@ -2,11 +2,11 @@ import { CmEventType } from '../../../device/ibta/index.js';
 import { after } from '../events/timer.js';
 import { type Cq, invalid, type Pd, type Qp, type Srq, VerbsError, type WorkCompletion } from '../../verbs/index.js';
 import type { FullAddress } from '../addresses/address.js';
-import type { EventChannel } from '../events/event-channel.js';
-import { type CmId, pairsOf } from '../identifiers/cm-id.js';
+import { pairsOf } from '../identifiers/cm-id.js';
 import type { QueuePairs } from '../identifiers/queue-pairs.js';
 import type { Completions } from './completions.js';
 import { Messages } from './messages.js';
+import type { CmId, EventChannel } from '../objects.js';
 
 /** How long `close` waits for the peer to hear of it. It repeats itself some hundred times as long (protocol.md 4.4). */
 const FAREWELL_MS = 2000;

@@ -1,36 +1,19 @@
 import { CmEventType, PortSpace } from '../../../device/ibta/index.js';
 import type { Life } from '../../runtime/index.js';
-import { type Context, fieldsProblem, type OpenOptions, refuse, VerbsError } from '../../verbs/index.js';
+import { fieldsProblem, refuse, VerbsError } from '../../verbs/index.js';
 import type { FullAddress } from '../addresses/address.js';
-import { createEventChannel, type EventChannel, queueOf } from '../events/event-channel.js';
+import { createEventChannel, queueOf } from '../events/event-channel.js';
 import { unexpectedEvent } from '../events/event-error.js';
-import type { CmEvent } from '../events/event.js';
 import { checkSignal } from '../events/waiting.js';
-import type { CmId } from '../identifiers/cm-id.js';
 import { createId } from '../identifiers/create-id.js';
-import { LISTEN_FIELDS } from '../identifiers/option-fields.js';
 import { choiceOf } from './connect.js';
 import { ConnectionRequest } from './connection-request.js';
 import { keepAlive } from './keep-alive.js';
+import { LISTEN_FIELDS, type ListenOptions } from './options.js';
 import { type RequestHandler, serve, type ServeOptions } from './serving.js';
+import type { CmEvent, CmId, EventChannel } from '../objects.js';
 
 const LISTEN = 'rdma_listen';
-
-/** What {@link listen} takes. */
-export interface ListenOptions {
-  /** Default: any that is free. */
-  readonly port?: number;
-  /** An address of one's own. Default: that of the program's default device. */
-  readonly host?: string;
-  /** Requests that may wait for an answer; 0, the default, for as many as there may be. */
-  readonly backlog?: number;
-  /** Ends the listener. */
-  readonly signal?: AbortSignal;
-  /** The device. Default: the one that the address says, else the program's default device. */
-  readonly context?: Context;
-  /** How the device is opened where it is not there yet. */
-  readonly open?: Omit<OpenOptions, 'address'>;
-}
 
 /**
  * Listens for connections, as Node's own `listen` does.

@@ -1,19 +1,12 @@
 import { CmEventType, QpType } from '../../../device/ibta/index.js';
-import { invalid, type Pd, show, VerbsError } from '../../verbs/index.js';
+import { invalid, show, VerbsError } from '../../verbs/index.js';
 import { unexpectedEvent } from '../events/event-error.js';
-import type { CmId } from '../identifiers/cm-id.js';
 import { type Identity, identityOf } from '../identifiers/identity.js';
-import type { IdQpInitAttr } from '../identifiers/parameters.js';
+import type { CmId } from '../objects.js';
 
 const GET_REQUEST = 'rdma_get_request';
 const WRITE_EVENT = 'rdma_write_cm_event';
 const MAX_ARG = 0xffff_ffff_ffff_ffffn;
-
-/** How every request of a passive endpoint gets its queue pair. */
-export interface QpTemplate {
-  readonly pd: Pd | undefined;
-  readonly init: IdQpInitAttr;
-}
 
 /** Where `rdma_get_request` goes. */
 export function getRequest(identity: Identity, timeoutMs: number | undefined): CmId {

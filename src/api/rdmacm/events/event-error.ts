@@ -2,7 +2,7 @@ import { CmEventType, Errno, type ErrnoName, type RejectReason } from '../../../
 import { VerbsError } from '../../verbs/index.js';
 import { RefusedError } from '../refused-error.js';
 import { cmEventStr } from '../text.js';
-import type { CmEvent } from './event.js';
+import type { CmEvent } from '../objects.js';
 
 const names = new Map<number, ErrnoName>();
 // The names are the keys of that very table.

@@ -1,8 +1,7 @@
 import type { CmEventType } from '../../../device/ibta/index.js';
 import { invalid, VerbsError } from '../../verbs/index.js';
-import type { CmId } from '../identifiers/cm-id.js';
 import type { Dispatcher } from './dispatcher.js';
-import type { CmEvent } from './event.js';
+import type { CmEvent, CmId } from '../objects.js';
 
 /** An identifier, as its events see it. */
 export interface Reporter {

@@ -1,9 +1,9 @@
 import type { CmEventType } from '../../../device/ibta/index.js';
 import { type Context, invalid, type Problem, show, VerbsError } from '../../verbs/index.js';
-import { type EventChannel, queueOf } from './event-channel.js';
+import { queueOf } from './event-channel.js';
 import { after } from './timer.js';
 import { unexpectedEvent } from './event-error.js';
-import type { CmEvent } from './event.js';
+import type { CmEvent, EventChannel } from '../objects.js';
 
 /** Milliseconds that making a connection may take, where nobody says otherwise. */
 const DEFAULT_TIMEOUT_MS = 10_000;

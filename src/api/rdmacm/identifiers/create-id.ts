@@ -2,8 +2,9 @@ import { isOneOf, PortSpace, type QpType } from '../../../device/ibta/index.js';
 import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../verbs/index.js';
 import { defaultQpType } from '../addresses/addr-info.js';
 import { checkedDevices, choiceFields, type DeviceChoice } from '../addresses/devices.js';
-import { devicesOf, type EventChannel, queueOf } from '../events/event-channel.js';
-import { CmId } from './cm-id.js';
+import { devicesOf, queueOf } from '../events/event-channel.js';
+import { OwnCmId } from './cm-id.js';
+import type { CmId, EventChannel } from '../objects.js';
 
 const CALL = 'rdma_create_id';
 
@@ -37,8 +38,8 @@ export function createId(channel: EventChannel | undefined, portSpace: PortSpace
   const { timeoutMs, context } = options;
   if (timeoutMs !== undefined && (typeof timeoutMs !== 'number' || !(timeoutMs >= 0)))
     throw new VerbsError(CALL, invalid(`timeoutMs is ${show(timeoutMs)}`, 'It is a number of milliseconds'));
-  const { contexts, open } = { ...(channel && devicesOf(channel)), ...options };
-  const id = new CmId({
+  const { contexts, open } = { ...(channel && devicesOf(channel, CALL)), ...options };
+  const id = new OwnCmId({
     portSpace,
     qpType: options.qpType ?? defaultQpType(portSpace),
     channel,

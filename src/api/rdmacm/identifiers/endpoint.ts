@@ -2,10 +2,10 @@ import { QpType } from '../../../device/ibta/index.js';
 import { type FieldsOf, fieldsProblem, objectProblem, type Pd, refuse } from '../../verbs/index.js';
 import type { ActiveAddrInfo, AddrInfo, PassiveAddrInfo } from '../addresses/addr-info.js';
 import { choiceFields, type DeviceChoice } from '../addresses/devices.js';
-import type { CmId } from './cm-id.js';
 import { createId } from './create-id.js';
 import { identityOf } from './identity.js';
 import type { IdQpInitAttr } from './parameters.js';
+import type { CmId } from '../objects.js';
 
 const CALL = 'rdma_create_ep';
 

@@ -1,19 +1,19 @@
-import { CmEventType, gidFromIp, ipFromGid, PortSpace, type QpType } from '../../../device/ibta/index.js';
+import { CmEventType, gidFromIp, ipFromGid, type PortSpace, type QpType } from '../../../device/ibta/index.js';
 import { plainAddress } from '../../../device/wire/index.js';
 import type { CmConnParam, CmEvent as CmDeviceEvent, CmRequest } from '../../../device/cm/index.js';
 import type { CmArgument, CmValue, CmVerb } from '../../provider/index.js';
 import { type Context, refuse, VerbsError } from '../../verbs/index.js';
 import { type FullAddress } from '../addresses/address.js';
 import type { DeviceChoice } from '../addresses/devices.js';
-import type { QpTemplate } from '../connections/requests.js';
 import { type Dispatcher, dispatcherOf, type EventTarget } from '../events/dispatcher.js';
-import { type EventChannel, queueOf } from '../events/event-channel.js';
+import { queueOf } from '../events/event-channel.js';
 import { eventError } from '../events/event-error.js';
 import { EventQueue } from '../events/event-queue.js';
-import type { CmEvent } from '../events/event.js';
+import type { CmEvent, CmId, EventChannel } from '../objects.js';
 import { receivedConn, receivedUd } from '../events/received.js';
 import { Report, type Reporter, type ReportFields } from '../events/report.js';
-import type { CmId } from './cm-id.js';
+import type { QpTemplate } from './parameters.js';
+import { isDatagram } from './port-space.js';
 import { type IdCall, idCalls, IdState, stateProblem } from './states.js';
 
 /** What `setOption` has set. */
@@ -52,11 +52,6 @@ const STATE_AFTER: ReadonlyMap<CmEventType, IdState> = new Map([
 
 function noDevice(call: string): VerbsError {
   return new VerbsError(call, { errno: 'ENODEV', message: 'the identifier has no device', advice: '' });
-}
-
-/** Whether queue pairs of a port space exchange datagrams, without a connection. */
-export function isDatagram(portSpace: PortSpace): boolean {
-  return portSpace === PortSpace.UDP || portSpace === PortSpace.IPOIB;
 }
 
 const identities = new WeakMap<CmId, Identity>();

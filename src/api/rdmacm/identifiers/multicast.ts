@@ -3,6 +3,7 @@ import { familyOf, isGroup } from '../../../device/wire/index.js';
 import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../verbs/index.js';
 import { completePeer, gidOf, type SocketAddress } from '../addresses/address.js';
 import { addressOf } from '../events/received.js';
+import { type JoinMcAttr, McJoinFlag } from './join-attr.js';
 import type { Identity } from './identity.js';
 import type { QueuePairs } from './queue-pairs.js';
 
@@ -11,17 +12,6 @@ const LEAVE = 'rdma_leave_multicast';
 /** The number that datagrams to a group bear (protocol.md 3.5). */
 const MULTICAST_QPN = 0xffffff;
 const NOTHING = new Uint8Array(0);
-
-/** How a group is joined (`enum rdma_cm_mc_join_flags`). */
-export const McJoinFlag = { FULLMEMBER: 0, SENDONLY_FULLMEMBER: 1 } as const;
-export type McJoinFlag = (typeof McJoinFlag)[keyof typeof McJoinFlag];
-
-/** What `joinMulticastEx` takes (`struct rdma_cm_join_mc_attr_ex`). */
-export interface JoinMcAttr {
-  readonly addr: SocketAddress;
-  /** SENDONLY_FULLMEMBER does not attach the queue pair. */
-  readonly joinFlags: McJoinFlag;
-}
 
 const FIELDS: FieldsOf<JoinMcAttr> = { addr: true, joinFlags: true };
 

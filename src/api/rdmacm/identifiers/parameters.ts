@@ -1,5 +1,5 @@
 import type { AhAttr, QpType } from '../../../device/ibta/index.js';
-import type { QpInitAttr } from '../../verbs/index.js';
+import type { Pd, QpInitAttr } from '../../verbs/index.js';
 
 /**
  * What `createQp` takes (`struct ibv_qp_init_attr`). Completion queues that are not given are made, each with a channel
@@ -70,3 +70,9 @@ export interface UdParamReceived {
 export const RDMA_MAX_RESP_RES = 0xff;
 /** As `initiatorDepth`: the most that the device has. */
 export const RDMA_MAX_INIT_DEPTH = 0xff;
+
+/** How every request of a passive endpoint gets its queue pair. */
+export interface QpTemplate {
+  readonly pd: Pd | undefined;
+  readonly init: IdQpInitAttr;
+}

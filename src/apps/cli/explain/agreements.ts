@@ -1,6 +1,6 @@
 /** Connections that connection managers agreed upon: which two queue pairs belong together, and who ended it. */
 import { CmAttribute, type CmMessage } from '../../../device/wire/index.js';
-import type { Sighting } from './sightings.js';
+import type { Sighting } from './sighting.js';
 
 /** Which queue pair of whom. */
 interface End {

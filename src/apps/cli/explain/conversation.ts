@@ -3,7 +3,8 @@ import { CmAttribute, type CmMessage } from '../../../device/wire/index.js';
 import { formatMicroseconds, RejectReason, rejectReasonStr } from '../../../index.js';
 import { formatService } from '../dump/cm-names.js';
 import { Cause, type Verdict } from './cause.js';
-import type { Sighting, Sightings } from './sightings.js';
+import type { Sightings } from './sightings.js';
+import type { Sighting } from './sighting.js';
 import { count } from './words.js';
 
 /** A connection that somebody asked for. */

@@ -1,7 +1,7 @@
 /** Who asked whom for what over which queue pairs. */
 import { OpcodeBit, opcodeBits, OpcodeService } from '../../../device/wire/index.js';
 import type { Agreement } from './agreements.js';
-import { psnOf, type Sighting } from './sightings.js';
+import { psnOf, type Sighting } from './sighting.js';
 
 /** The requests that one queue pair sends to another, and what comes back. A connection has two of these at most. */
 export interface Half {

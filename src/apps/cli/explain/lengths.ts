@@ -1,7 +1,8 @@
 /** Links that carry short packets only: the classic of RoCE, where pings answer and data vanishes. */
 import type { Request } from './requests.js';
-import { AnswerKind, type Study } from './study.js';
-import { greatest } from './words.js';
+import { type Study } from './study.js';
+import { AnswerKind } from './answers.js';
+import { greatest } from './numbers.js';
 
 /** Ethernet's usual MTU carries path MTUs up to this. */
 const ORDINARY_BYTES = 1024;

@@ -1,6 +1,6 @@
 /** PSNs in the order in which they were used. */
 import { psnDiff } from '../../../index.js';
-import { psnOf, type Sighting } from './sightings.js';
+import { psnOf, type Sighting } from './sighting.js';
 
 /**
  * Counts packets from a first one on. PSNs begin again after 2^24 packets; what is asked about is therefore counted from

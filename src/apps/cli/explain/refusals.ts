@@ -1,8 +1,10 @@
 /** What speaks for which reason of a refusal. */
 import { hex, NakCode, OpcodeBit, opcodeBits } from '../../../device/wire/index.js';
 import type { Request } from './requests.js';
-import type { Answer, Study } from './study.js';
-import { count, greatest, memoryOf } from './words.js';
+import type { Study } from './study.js';
+import type { Answer } from './answers.js';
+import { count, memoryOf } from './words.js';
+import { greatest } from './numbers.js';
 
 const TAG_MASK = 0xff;
 const ATOMIC_BYTES = 8n;

@@ -4,9 +4,11 @@ import { formatMicroseconds } from '../../../index.js';
 import { Cause, type Verdict } from './cause.js';
 import { isSequenceNak, type Repeat, repeatsOf, Why } from './repeats.js';
 import type { Asked, Request } from './requests.js';
-import { nameOf, psnOf, type Sighting } from './sightings.js';
-import { acknowledges, type Answer, AnswerKind, attemptsOf, type Study } from './study.js';
-import { count, formatRequest, greatest } from './words.js';
+import { nameOf, psnOf, type Sighting } from './sighting.js';
+import { attemptsOf, type Study } from './study.js';
+import { acknowledges, type Answer, AnswerKind } from './answers.js';
+import { count, formatRequest } from './words.js';
+import { greatest } from './numbers.js';
 
 /** A timer takes up to four times what it was set to (IBTA 9.7.6.1.3). */
 const TIMER_SLACK = 4;

@@ -1,9 +1,10 @@
 /** What made the requester send something once more, as far as a capture shows. */
 import { NakCode } from '../../../device/wire/index.js';
 import type { Asked, Request } from './requests.js';
-import type { Sighting } from './sightings.js';
-import { acknowledges, type Answer, AnswerKind, type Study, wantsData } from './study.js';
-import { lowerBound } from './words.js';
+import type { Sighting } from './sighting.js';
+import { type Study, wantsData } from './study.js';
+import { acknowledges, type Answer, AnswerKind } from './answers.js';
+import { lowerBound } from './numbers.js';
 
 export const Why = {
   /** A NAK asked for it, or for something before it. */

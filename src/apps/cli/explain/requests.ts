@@ -1,8 +1,8 @@
 /** Packets put together to requests. */
-import { OpcodeBit, opcodeBits } from '../../../device/wire/index.js';
-import type { SeenPacket, Sighting } from './sightings.js';
-import { type Answer, AnswerKind } from './study.js';
-import { greatest, lowerBound } from './words.js';
+import { OpcodeBit } from '../../../device/wire/index.js';
+import { has, type SeenPacket, type Sighting } from './sighting.js';
+import { type Answer, AnswerKind } from './answers.js';
+import { greatest, lowerBound } from './numbers.js';
 
 /** A packet of a request, which may have been sent several times. */
 export interface Asked {
@@ -28,8 +28,6 @@ export interface Request {
 }
 
 const LEAST_MTU = 256;
-
-const has = (packet: SeenPacket, bit: number): boolean => (opcodeBits[packet.bth.opcode] & bit) !== 0;
 
 /** What of the answers tells how READs were cut. */
 class Pieces {

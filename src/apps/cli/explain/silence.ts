@@ -4,8 +4,9 @@ import { formatMicroseconds, psnAdd } from '../../../index.js';
 import { Cause, type Verdict } from './cause.js';
 import { lengthHint } from './lengths.js';
 import type { Request } from './requests.js';
-import { psnOf, type Sighting } from './sightings.js';
-import { type Answer, AnswerKind, attemptsOf, type Study, wantsData } from './study.js';
+import { psnOf, type Sighting } from './sighting.js';
+import { attemptsOf, type Study, wantsData } from './study.js';
+import { type Answer, AnswerKind } from './answers.js';
 import { attemptWords, count, formatRequest } from './words.js';
 
 const DEFAULT_PKEY = 0xffff;

@@ -3,7 +3,8 @@ import { hex, NakCode } from '../../../device/wire/index.js';
 import { formatMicroseconds, rnrTimerUs } from '../../../index.js';
 import type { Verdict } from './cause.js';
 import { repeatsOf } from './repeats.js';
-import { type Answer, AnswerKind, type Study } from './study.js';
+import { type Study } from './study.js';
+import { type Answer, AnswerKind } from './answers.js';
 import { verdictOf } from './verdict.js';
 import { count, formatRequest, kindOf } from './words.js';
 

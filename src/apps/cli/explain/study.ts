@@ -1,27 +1,12 @@
 /** What was asked, how often each packet was sent, and what came back. */
-import { Aeth, OpcodeBit, opcodeBits } from '../../../device/wire/index.js';
+import { OpcodeBit } from '../../../device/wire/index.js';
 import type { Half } from './halves.js';
 import { places } from './places.js';
+import { acknowledges, type Answer, AnswerKind, answerOf } from './answers.js';
+import { greatest } from './numbers.js';
 import { type Asked, type Request, requestsOf } from './requests.js';
-import type { SeenPacket, Sighting, Sightings } from './sightings.js';
-import { greatest } from './words.js';
-
-/** What an answer says. */
-export const AnswerKind = { ACK: 'ACK', NOT_READY: 'RNR NAK', REFUSAL: 'NAK', DATA: 'response' } as const;
-export type AnswerKind = (typeof AnswerKind)[keyof typeof AnswerKind];
-
-export interface Answer {
-  readonly kind: AnswerKind;
-  /** The RNR timer's code, or that of a NAK. */
-  readonly code: number;
-  readonly place: number;
-  readonly psn: number;
-  readonly payloadBytes: number;
-  /** Of a response: whether a READ ends with it. */
-  readonly ends: boolean;
-  readonly timeUs: number;
-  readonly order: number;
-}
+import type { Sightings } from './sightings.js';
+import { has, type Sighting } from './sighting.js';
 
 /** A half of a connection, looked through. */
 export interface Study {
@@ -41,8 +26,6 @@ export interface Study {
   readonly damagedAtResponder: readonly Sighting[];
 }
 
-const has = (packet: SeenPacket, bit: number): boolean => (opcodeBits[packet.bth.opcode] & bit) !== 0;
-
 function askedOf({ requests }: Half, atRequester: boolean): Asked[] {
   const byPlace = new Map<number, Asked>();
   const placeOf = places(requests[0]);
@@ -60,27 +43,6 @@ function askedOf({ requests }: Half, atRequester: boolean): Asked[] {
     asked.sent.push(sighting);
   }
   return [...byPlace.values()].sort((a, b) => a.place - b.place);
-}
-
-function answerOf({ packet, timeUs, order }: Sighting, place: number): Answer {
-  const { psn } = packet.bth;
-  const ends = has(packet, OpcodeBit.LAST | OpcodeBit.ONLY);
-  const at = { place, psn, payloadBytes: packet.payloadBytes, ends, timeUs, order };
-  const { syndrome = 0 } = packet.aeth ?? {};
-  const code = syndrome & Aeth.VALUE_MASK;
-  switch (syndrome & Aeth.KIND_MASK) {
-    case Aeth.NAK:
-      return { ...at, kind: AnswerKind.REFUSAL, code };
-    case Aeth.RNR_NAK:
-      return { ...at, kind: AnswerKind.NOT_READY, code };
-    default:
-      return { ...at, kind: has(packet, OpcodeBit.ACK) ? AnswerKind.ACK : AnswerKind.DATA, code: 0 };
-  }
-}
-
-/** What an answer acknowledges: all that came before it, and itself if it is no refusal and the end of what was asked for. */
-export function acknowledges({ kind, place }: Answer): number {
-  return kind === AnswerKind.ACK || kind === AnswerKind.DATA ? place : place - 1;
 }
 
 /** Looks a half through. */

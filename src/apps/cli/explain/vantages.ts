@@ -1,5 +1,5 @@
 /** Where files were made that do not tell which of their packets were sent there and which received, as those of tcpdump. */
-import { nameOf, type Sighting } from './sightings.js';
+import { nameOf, type Sighting } from './sighting.js';
 
 /** A file that is taken for what was seen at an address, since another one shows the same traffic from the other side. */
 export interface Placement {

@@ -7,7 +7,8 @@ import { answeredVerdict } from './repairs.js';
 import { isSequenceNak } from './repeats.js';
 import type { Request } from './requests.js';
 import { silenceVerdict } from './silence.js';
-import { acknowledges, type Answer, AnswerKind, attemptsOf, firstPending, type Study, wantsData } from './study.js';
+import { attemptsOf, firstPending, type Study, wantsData } from './study.js';
+import { acknowledges, type Answer, AnswerKind } from './answers.js';
 import { attemptWords, count, formatRequest } from './words.js';
 
 /** Attempts at the same PSN that make a loop. */

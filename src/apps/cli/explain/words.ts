@@ -2,23 +2,8 @@
 import { hex, OpcodeBit, opcodeBits } from '../../../device/wire/index.js';
 import { formatMicroseconds } from '../../../index.js';
 import type { Request } from './requests.js';
-import type { SeenPacket, Sighting } from './sightings.js';
+import type { SeenPacket, Sighting } from './sighting.js';
 import type { Study } from './study.js';
-
-/** Of nothing -Infinity, as Math.max has it, which cannot be asked about as many numbers as a capture has packets. */
-export const greatest = (numbers: readonly number[]): number =>
-  numbers.reduce((most, number) => (number > most ? number : most), -Infinity);
-
-/** Where the first of some sorted numbers stands that is not less than one. */
-export function lowerBound(sorted: readonly number[], least: number): number {
-  let [from, to] = [0, sorted.length];
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if (sorted[middle] < least) from = middle + 1;
-    else to = middle;
-  }
-  return from;
-}
 
 export const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 

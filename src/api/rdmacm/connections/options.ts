@@ -1,0 +1,82 @@
+import type { Context, FieldsOf, OpenOptions, Pd } from '../../verbs/index.js';
+import type { ConnParam, IdQpInitAttr } from '../identifiers/parameters.js';
+import type { CmId } from '../objects.js';
+
+/** What both ends of a connection can be asked for. */
+export interface ConnectionOptions extends Omit<ConnParam, 'srq' | 'qpNum' | 'qpType' | 'qkey'> {
+  /** How the queue pair is made. */
+  readonly qp?: Omit<IdQpInitAttr, 'qpType'>;
+  /** Default: one that all identifiers on the device share. */
+  readonly pd?: Pd;
+  /**
+   * Called once the queue pair is there and before the peer can send: the place to post receive requests. When it returns
+   * a promise, that is awaited first.
+   */
+  readonly prepare?: (id: CmId) => unknown;
+  /** Gives up; the promise rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Milliseconds, default 10 000; then the promise rejects with ETIMEDOUT. */
+  readonly timeoutMs?: number;
+}
+
+/** What `connect` takes. */
+export interface ConnectOptions extends ConnectionOptions {
+  /** A name or an address. Of a name all addresses are tried, until somebody listens at one. */
+  readonly host: string;
+  /** 1 to 65535. */
+  readonly port: number;
+  /** An address of one's own to connect from. */
+  readonly localAddress?: string;
+  /** The device. Default: one that the program has through rdma_cm, opened when it has none that leads there. */
+  readonly context?: Context;
+  /** How the device is opened where it is not there yet. */
+  readonly open?: Omit<OpenOptions, 'address'>;
+}
+
+/** What `listen` takes. */
+export interface ListenOptions {
+  /** Default: any that is free. */
+  readonly port?: number;
+  /** An address of one's own. Default: that of the program's default device. */
+  readonly host?: string;
+  /** Requests that may wait for an answer; 0, the default, for as many as there may be. */
+  readonly backlog?: number;
+  /** Ends the listener. */
+  readonly signal?: AbortSignal;
+  /** The device. Default: the one that the address says, else the program's default device. */
+  readonly context?: Context;
+  /** How the device is opened where it is not there yet. */
+  readonly open?: Omit<OpenOptions, 'address'>;
+}
+
+export const CONNECTION_FIELDS: FieldsOf<ConnectionOptions> = {
+  privateData: true,
+  responderResources: true,
+  initiatorDepth: true,
+  flowControl: true,
+  retryCount: true,
+  rnrRetryCount: true,
+  qp: true,
+  pd: true,
+  prepare: true,
+  signal: true,
+  timeoutMs: true,
+};
+
+export const CONNECT_FIELDS: FieldsOf<ConnectOptions> = {
+  ...CONNECTION_FIELDS,
+  host: true,
+  port: true,
+  localAddress: true,
+  context: true,
+  open: true,
+};
+
+export const LISTEN_FIELDS: FieldsOf<ListenOptions> = {
+  port: true,
+  host: true,
+  backlog: true,
+  signal: true,
+  context: true,
+  open: true,
+};
