@@ -3,6 +3,7 @@ export * from './api/rdmacm/index.js';
 export { alloc, getDeviceList, openDevice } from './api/provider/index.js';
 export {
   administer,
+  explain,
   type LinkConditions,
   type PacketHeader,
   type PortChange,

@@ -19,6 +19,7 @@ export type {
 } from '../../device/link/index.js';
 export { SoftContext } from './driver/context.js';
 export { DEVICE_NAME, NODE_TYPE, nodeGuid, TRANSPORT_TYPE } from './driver/device-facts.js';
+export { explain } from './explanations/explain.js';
 export { locateInThread, MEMORY_REMEDY, refuseResizable, SyntheticAddresses } from './memory-locator.js';
 export { SimulatedCluster } from './simulated/simulated-cluster.js';
 export { whatIsAwaited } from './simulated/simulated-report.js';

@@ -141,8 +141,8 @@ export { type FieldsOf, fieldsProblem, nameAdvice } from './checks/fields.js';
 export { openFields, openingFields } from './checks/open-checks.js';
 export { openQpProblem, xrcdProblem } from './checks/xrc-checks.js';
 export { adviceFor } from './text/advice.js';
-export { explain, type Explainable } from './text/explain.js';
-export { formatMicroseconds } from './text/explanations.js';
+export { formatMicroseconds } from './text/durations.js';
+export { type Explainable, explainStatus } from './text/explain-status.js';
 export {
   accessFlagsStr,
   adviseMrFlagsStr,

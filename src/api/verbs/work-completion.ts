@@ -2,14 +2,14 @@ import type { WcOpcode, WcStatus } from '../../device/ibta/index.js';
 
 /**
  * `struct ibv_wc`: one work request has ended. When `status` is not SUCCESS only `wrId`, `status`, `qpNum`,
- * `vendorErr` and `detail` mean something (protocol.md 2.10); `explain(wc)` puts them into a sentence.
+ * `vendorErr` and `detail` mean something (PROTOCOL.md 2.10); `Context.explain` puts them into a sentence.
  */
 export interface WorkCompletion {
   /** The request's id, 0n to 2^64 - 1. */
   readonly wrId: bigint;
   readonly status: WcStatus;
   readonly opcode: WcOpcode;
-  /** Why, when `status` is not SUCCESS: a value of `Syndrome`; 0 otherwise. */
+  /** Why, when `status` is not SUCCESS, in numbers of the device's maker: of the software NIC a value of `Syndrome`; else 0. */
   readonly vendorErr: number;
   /** Bytes of the message. */
   readonly byteLen: number;
@@ -36,7 +36,7 @@ export interface WorkCompletion {
    * with `WcExFlags.WITH_COMPLETION_TIMESTAMP` or its WALLCLOCK and `status` is SUCCESS.
    */
   readonly completionTimestamp?: bigint;
-  /** The numbers that belong to `vendorErr`; each value of `Syndrome` says which. */
+  /** The numbers that belong to `vendorErr`; of the software NIC each value of `Syndrome` says which. */
   readonly detail: readonly number[];
   /** The peer's address, where the provider knows it: `127.0.0.2`. */
   readonly peer?: string;

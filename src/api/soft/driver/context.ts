@@ -18,7 +18,6 @@ import {
   type Cq,
   type CqInitAttr,
   type Device,
-  explain,
   type GidEntry,
   invalid,
   type ParentDomain,
@@ -43,6 +42,7 @@ import { SoftCompChannel } from './completions/completion-channel.js';
 import { SoftCq } from './completions/completion-queue.js';
 import { EventReader } from './completions/event-reader.js';
 import { EventSource } from './completions/event-source.js';
+import { explain } from '../explanations/explain.js';
 import { compCntrCaps, deviceAttr, deviceAttrEx, PORT_NUM } from './device-facts.js';
 import { ContextBase } from './context-base.js';
 import { SoftParentDomain, SoftTd } from './domains/parent-domain.js';

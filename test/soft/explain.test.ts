@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { explain, type Explainable, formatMicroseconds } from '../../src/api/verbs/index.js';
+import { explain } from '../../src/api/soft/index.js';
+import { type Explainable, formatMicroseconds } from '../../src/api/verbs/index.js';
 import {
   Errno,
   MwBindReason,

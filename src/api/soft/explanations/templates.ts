@@ -8,8 +8,7 @@ import {
   WrOpcode,
   XrcSrqReason,
 } from '../../../device/ibta/index.js';
-import { joinWords } from '../address.js';
-import { qpStateStr, wcOpcodeStr, wrOpcodeStr } from './strings.js';
+import { formatMicroseconds, joinWords, qpStateStr, wcOpcodeStr, wrOpcodeStr } from '../../verbs/index.js';
 
 /** What a template works from. */
 export interface Evidence {
@@ -26,13 +25,6 @@ export type Template = (evidence: Evidence) => string;
 const hex = (word: number): string => `0x${word.toString(16)}`;
 const address = (high: number, low: number): string => `0x${joinWords(high, low).toString(16)}`;
 const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
-
-/** Time in a unit that suits it: `640 µs`, `12.3 ms`, `0.47 s`, `12 s`. */
-export function formatMicroseconds(us: number): string {
-  if (us < 1000) return `${Number(us.toPrecision(3))} µs`;
-  if (us < 100_000) return `${Number((us / 1000).toPrecision(3))} ms`;
-  return us < 10_000_000 ? `${Number((us / 1e6).toPrecision(2))} s` : `${Math.round(us / 1e6)} s`;
-}
 
 function peerQp({ peer }: Evidence, qpn: number): string {
   return peer === undefined ? `the peer's QP ${hex(qpn)}` : `${peer} QP ${hex(qpn)}`;
