@@ -19,7 +19,8 @@ export const ownNames: readonly OwnNames[] = [
   },
   {
     title: 'Why something failed',
-    names: list(`Context.explain explain Explainable adviceFor Syndrome MwBindReason XrcSrqReason WorkCompletion.detail
+    names:
+      list(`Context.explain explain Explainable formatMicroseconds Problem adviceFor Syndrome MwBindReason XrcSrqReason WorkCompletion.detail
       WorkCompletion.peer Errno VerbsError.name VerbsError.code VerbsError.call VerbsError.advice`),
   },
   { title: 'Counters', names: list('Context.counters Qp.counters readStatistics PublishedStatistics PublishedQp') },
@@ -43,7 +44,7 @@ export const ownNames: readonly OwnNames[] = [
   {
     title: 'Members that C keeps to itself, or has in a call alone',
     names: list(`Qp.cap Qp.postRecvSge Srq.srqType Srq.maxWr Srq.maxSge Srq.postRecvSge XrcTargetQp.xrcd
-      XrcTargetQpQuery ParentDomain.pd ParentDomain.td Cq.workCompletion SendWr.flush`),
+      XrcTargetQpQuery ParentDomain.pd ParentDomain.td Cq.workCompletion SendWr.flush defaultQpCap`),
   },
   {
     title: 'Numbers that C has no names for',
@@ -58,20 +59,5 @@ export const ownNames: readonly OwnNames[] = [
       odpTransportCapsStr physStateStr placementTypeStr qpAttrMaskStr qpCreateFlagsStr qpCreateSendOpsFlagsStr qpStateStr
       qpTypeStr rateStr rejectReasonStr rawPacketCapsStr reregMrFlagsStr selectivityLevelStr sendFlagsStr srqAttrMaskStr srqTypeStr
       syndromeStr transportTypeStr wcExFlagsStr wcFlagsStr wcOpcodeStr xrcdOpenFlagsStr`),
-  },
-  {
-    title: 'For those who write a provider: the checks and tables that all providers share',
-    names:
-      list(`FieldsOf fieldsProblem nameAdvice openFields openingFields Resource Problem invalid refuse unsupported ReverseAddress ahAttrFromWc AttributeRange attributeRanges
-      qpAttrFields checkAhAttr checkAttributes isOneOf Transition TransitionRule transitions transitionRule checkTransition
-      highWord lowWord joinWords joinWordsNumber isAddress isU32 isWrId isObject isList
-      objectProblem listProblem bytesProblem wrIdProblem show ahInitProblem ahProblem completeAhAttr mwTypeProblem
-      bindRequestProblem cqInitProblem cqeProblem cqFlagsProblem moderationProblem modifyInitProblem completeQpAttr
-      modifyProblem hasReceiveQueue qpInitProblem
-      rateLimitProblem sendOpOf sendOpProblem sendOpsOf accessProblem adviseProblem defaultIova iovaProblem
-      pieceOfRegionProblem reregFlagsOf reregProblem bindMwProblem datagramProblem flushProblem isAtomicAligned
-      queueFullProblem recvProblem sendProblem srqRecvProblem wrFlagsProblem xrcProblem hasOpcode mayBeInline movesData
-      namesSharedQueue opcodeProblem OpcodeRule opcodeRules recvStateProblem sendStateProblem capProblem completeQpCap
-      defaultQpCap completeSrqInit srqInitProblem srqModifyProblem openQpProblem xrcdProblem formatMicroseconds`),
   },
 ];
