@@ -21,7 +21,7 @@ export interface InlineData {
  */
 export type SendSge = Sge | InlineData;
 
-/** Whom an XRC request is for (PROTOCOL.md 3.3). */
+/** Whom an XRC request is for (protocol.md 3.3). */
 export interface XrcDestination {
   /** Number of the peer's shared receive queue, 24 bits. */
   readonly remoteSrqn: number;
