@@ -70,5 +70,8 @@ test('a client that is ended by Ctrl-C within a run takes leave', async () => {
   assert.equal((await client.ended).code, 130);
   const { code, stderr } = await server.ended;
   assert.equal(code, 1);
-  assert.match(stderr, /^(?:Couldn't read keys; the|The) peer closed the connection\.\n$/);
+  // Where it waits for an answer just then, it learns that the peer's NIC has gone before it learns of the end.
+  const words = ["Couldn't read keys; the peer closed the connection", 'The peer closed the connection'];
+  const gone = /^Couldn't read keys: no answer .* its NIC, which was on this machine, is gone/;
+  assert.ok(words.includes(stderr.replace(/\.\n$/, '')) || gone.test(stderr), stderr);
 });

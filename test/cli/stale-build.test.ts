@@ -79,7 +79,7 @@ test('what changes while the sources are compiled is newer than the build', () =
     import { writeFileSync } from 'node:fs';
     import { isBuilt, stampBuild } from ${JSON.stringify(state)};
     const started = new Date();
-    writeFileSync(${JSON.stringify(join(clone, 'src', 'cli', 'main.ts'))}, "console.log('fifth');");
+    writeFileSync(${JSON.stringify(join(clone, 'src', 'apps', 'cli', 'main.ts'))}, "console.log('fifth');");
     stampBuild(started);
     console.log(isBuilt(['src']));`;
   const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });

@@ -12,15 +12,15 @@ const SOURCE = fileURLToPath(new URL('../../../src', import.meta.url));
 
 /** Who reads it, and why that is no timer. */
 const READERS: Readonly<Record<string, string>> = {
-  'host/clock.ts': 'the time at which the thread began, for captures: it goes on by the monotonic clock',
-  'link/local-directory.ts': 'how old a file is that nobody holds: one that looks younger is left for another time',
-  'link/tap.ts': 'timestamps of captures, where none are given',
+  'machine/system/clock.ts': 'the time at which the thread began, for captures: it goes on by the monotonic clock',
+  'machine/links/local/local-directory.ts':
+    'how old a file is that nobody holds: one that looks younger is left for another time',
 };
 
 function readers(folder: string, path = ''): string[] {
   return readdirSync(join(folder, path), { withFileTypes: true }).flatMap((entry) => {
     const name = path === '' ? entry.name : `${path}/${entry.name}`;
-    if (entry.isDirectory()) return name === 'cli' ? [] : readers(folder, name);
+    if (entry.isDirectory()) return name === 'apps' ? [] : readers(folder, name);
     const reads = /\bDate\b|timeOrigin/.test(readFileSync(join(folder, name), 'utf8'));
     return reads ? [name] : [];
   });

@@ -28,7 +28,7 @@ describe('the places that chance picks from', () => {
   });
 
   it('lie in the source, but not in the command line', () => {
-    const files = new Set(allSites().map(({ file }) => file.split('/')[1]));
-    assert.ok(files.has('nic') && files.has('soft') && !files.has('cli'));
+    const rooms = new Set(allSites().map(({ file }) => file.split('/').slice(1, 3).join('/')));
+    assert.ok(rooms.has('device/nic') && rooms.has('api/soft') && !rooms.has('apps/cli'));
   });
 });

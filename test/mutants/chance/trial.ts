@@ -11,9 +11,15 @@ export type Verdict = { readonly kind: 'found'; readonly by: string } | { readon
 
 /** Folders of `test`, the quick and telling ones first. Those that look at the source, not at what it does, are left out. */
 const ROOMS = [
-  ...['nic', 'wire', 'spec', 'cm', 'verbs', 'sim', 'walk', 'fuzz', 'sim-api', 'sim-guide', 'rdmacm', 'link', 'host'],
-  ...['conformance', 'explain', 'soft', 'adversary', 'soak', 'cli'],
+  ...['nic', 'wire', 'ibta', 'cm', 'verbs', 'sim', 'walk', 'fuzz', 'sim-api', 'sim-guide', 'rdmacm', 'link', 'links'],
+  ...['system', 'runtime', 'statistics', 'soft', 'hosting', 'conformance', 'explain', 'adversary', 'soak', 'cli'],
 ];
+/** Folders whose tests are of a room, beside the one that has its name. */
+const OWN_TESTS: Readonly<Record<string, readonly string[] | undefined>> = {
+  sim: ['sim-api', 'sim-guide'],
+  soft: ['hosting'],
+  provider: ['soft', 'rdmacm'],
+};
 const GAMES: readonly GameName[] = ['traffic', 'cm', 'walk', 'fuzz', 'cm-faults'];
 
 /** No folder takes this long; tests that hang have found something as well. */
@@ -69,7 +75,8 @@ async function play(site: Site, signal: AbortSignal): Promise<Verdict> {
 
 /** The folders in the order in which they are tried for a file: that of its own room first, or alone. */
 function roomsFor(file: string, own: boolean): string[] {
-  const first = ROOMS.filter((room) => file.startsWith(`src/${room}/`));
+  const [, , home] = file.split('/');
+  const first = ROOMS.filter((room) => room === home || OWN_TESTS[home]?.includes(room));
   return own ? first : [...first, ...ROOMS.filter((room) => !first.includes(room))];
 }
 

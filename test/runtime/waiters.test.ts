@@ -215,14 +215,14 @@ describe('a follower', () => {
   it('has all at the moment it comes, until it stops', async () => {
     const source = new Numbers();
     const seen: number[] = [];
-    const { stop } = source.waiters.follow({
+    const following = source.waiters.follow({
       onEvent: (item) => void seen.push(item),
       onEnd: () => assert.fail(),
       onFailure: () => assert.fail(),
     });
     source.push(1, 2);
     assert.deepEqual(seen, [1, 2]);
-    stop();
+    following.stop();
     source.push(3);
     assert.deepEqual([seen, source.listening], [[1, 2], 0]);
     assert.equal(await source.waiters.next(), 3);
@@ -232,13 +232,13 @@ describe('a follower', () => {
     const source = new Numbers();
     source.items.push(1);
     const seen: (number | string)[] = [];
-    const { start } = source.waiters.follow({
+    const following = source.waiters.follow({
       onEvent: (item) => void seen.push(item),
       onEnd: () => void seen.push('end'),
       onFailure: () => assert.fail(),
     });
     assert.deepEqual(seen, []);
-    start();
+    following.start();
     source.waiters.close();
     assert.deepEqual(seen, [1, 'end']);
   });
