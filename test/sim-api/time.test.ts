@@ -53,6 +53,16 @@ describe('virtual time', () => {
     assert.deepEqual([await sim.until(() => rounds >= 5 && rounds), sim.nowUs], [5, 40]);
   });
 
+  it('ends with what a condition throws, at whatever moment', async () => {
+    using sim = new Sim();
+    sim.at(10, () => undefined);
+    const late = sim.until(() => {
+      if (sim.nowUs >= 10) throw new Error('no longer so');
+      return false;
+    });
+    await assert.rejects(late, /no longer so/);
+  });
+
   it('runs until a queue that is polled shows something, however long that takes', () =>
     simulate(async (sim) => {
       const cq = sim.host('a').context.createCq({ cqe: 4 });
