@@ -1,6 +1,6 @@
 /** One of the two processes of `measure/cm.ts`: `cm-peer server|client inline|thread ADDRESS`, then orders. */
-import { CmTimeRun } from '../../src/apps/cli/cmtime/run.js';
-import { CmTimeServer } from '../../src/apps/cli/cmtime/server.js';
+import { CmTimeRun } from '../../src/apps/cli/rdmacm/cmtime/run.js';
+import { CmTimeServer } from '../../src/apps/cli/rdmacm/cmtime/server.js';
 import { openDevice } from '../../src/index.js';
 
 /** What a peer can be told to do. */

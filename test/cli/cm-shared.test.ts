@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adviceOn, isFailure } from '../../src/apps/cli/cm/event-text.js';
-import { toldIfSilent } from '../../src/apps/cli/cm/silence.js';
-import { exitCodeOf } from '../../src/apps/cli/cm/status.js';
+import { adviceOn, isFailure } from '../../src/apps/cli/rdmacm/common/event-text.js';
+import { toldIfSilent } from '../../src/apps/cli/rdmacm/common/silence.js';
+import { exitCodeOf } from '../../src/apps/cli/rdmacm/common/status.js';
 import { CmEventType, RejectReason, SidrStatus } from '../../src/index.js';
 
 const EXITS = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { stepTable } from '../../src/apps/cli/cmtime/report.js';
+import { stepTable } from '../../src/apps/cli/rdmacm/cmtime/report.js';
 import { loopback } from '../support/loopback.js';
 import { type Ended, run, Tool } from './tool.js';
 

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { decodeDestination, DESTINATION_BYTES, encodeDestination } from '../../src/apps/cli/pingpong/destination.js';
+import {
+  decodeDestination,
+  DESTINATION_BYTES,
+  encodeDestination,
+} from '../../src/apps/cli/pingpong/exchange/destination.js';
 import {
   decodeXsrqDestination,
   encodeXsrqDestination,
   XSRQ_DESTINATION_BYTES,
-} from '../../src/apps/cli/pingpong/xsrq-destination.js';
+} from '../../src/apps/cli/pingpong/xsrq/destination.js';
 import { gidFromIp } from '../../src/index.js';
 
 test('a destination is the 52 bytes that the C tools exchange', () => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
 import { test } from 'node:test';
-import { agree } from '../../src/apps/cli/perftest/agreement.js';
-import { NOTHING_MEASURED, swapReports } from '../../src/apps/cli/perftest/bandwidth.js';
+import { agree } from '../../src/apps/cli/perftest/exchange/agreement.js';
+import { NOTHING_MEASURED, swapReports } from '../../src/apps/cli/perftest/bandwidth/bandwidth.js';
 import {
   decodeKeyStruct,
   decodeKeyText,
@@ -11,8 +11,8 @@ import {
   encodeKeyText,
   type Keys,
   keyStructOf,
-} from '../../src/apps/cli/perftest/keys.js';
-import type { Line } from '../../src/apps/cli/perftest/line.js';
+} from '../../src/apps/cli/perftest/exchange/keys.js';
+import type { Line } from '../../src/apps/cli/perftest/exchange/line.js';
 import { PERF_TESTS, type PerfTest } from '../../src/apps/cli/perftest/tests.js';
 import { gidFromIp, Mtu } from '../../src/index.js';
 import { clientAt, pretendServer, readText, serverAt } from './pingpong-play.js';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { bandwidthOf, GBIT_PER_S, MIB_PER_S, sumOf } from '../../src/apps/cli/perftest/bandwidth.js';
-import { latencyOf, latencyOfDuration, samplesOf } from '../../src/apps/cli/perftest/latency.js';
-import { fastestMs, type Times } from '../../src/apps/cli/perftest/peak.js';
-import { Timing } from '../../src/apps/cli/perftest/timing.js';
+import { bandwidthOf, GBIT_PER_S, MIB_PER_S, sumOf } from '../../src/apps/cli/perftest/bandwidth/bandwidth.js';
+import { latencyOf, latencyOfDuration, samplesOf } from '../../src/apps/cli/perftest/latency/latency.js';
+import { fastestMs, type Times } from '../../src/apps/cli/perftest/bandwidth/peak.js';
+import { Timing } from '../../src/apps/cli/perftest/running/timing.js';
 
 /** Every stretch, one by one. */
 function slowly({ posted, completed, count }: Times): number {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PerfFlags } from '../../src/apps/cli/perftest/flags.js';
-import { infoFacts, infoText } from '../../src/apps/cli/perftest/info.js';
+import { infoFacts, infoText } from '../../src/apps/cli/perftest/report/info.js';
 import { settle } from '../../src/apps/cli/perftest/settings.js';
 import {
   bandwidthHeading,
@@ -13,9 +13,9 @@ import {
   latencyRow,
   RULE,
   WAITING,
-} from '../../src/apps/cli/perftest/table.js';
+} from '../../src/apps/cli/perftest/report/table.js';
 import { PERF_TESTS, Verb } from '../../src/apps/cli/perftest/tests.js';
-import { fixed, general, prefixedHex, whole } from '../../src/apps/cli/perftest/text.js';
+import { fixed, general, prefixedHex, whole } from '../../src/apps/cli/perftest/report/text.js';
 import { gidFromIp, Mtu } from '../../src/index.js';
 
 // What stands here was printed by the C tools of perftest 6.06, on Soft-RoCE.

@@ -7,8 +7,8 @@ import {
   textOf,
   writeMessage,
   writePing,
-} from '../../src/apps/cli/rping/message.js';
-import { Progress, State, Stopped } from '../../src/apps/cli/rping/state.js';
+} from '../../src/apps/cli/rdmacm/rping/message.js';
+import { Progress, State, Stopped } from '../../src/apps/cli/rdmacm/rping/state.js';
 
 test('a message is address, key and length, the highest byte of each first', () => {
   const message = Buffer.alloc(MESSAGE_BYTES);

@@ -1,6 +1,6 @@
-import type { Cause } from '../../src/apps/cli/explain/cause.js';
+import type { Cause } from '../../src/apps/cli/explain/verdicts/cause.js';
 import { storiesOf } from '../../src/apps/cli/explain/read.js';
-import { Sightings } from '../../src/apps/cli/explain/sightings.js';
+import { Sightings } from '../../src/apps/cli/explain/captures/sightings.js';
 import type { Story } from '../../src/apps/cli/explain/story.js';
 import { readCapture } from '../../src/device/wire/index.js';
 

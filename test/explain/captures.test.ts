@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { Cause } from '../../src/apps/cli/explain/cause.js';
+import { Cause } from '../../src/apps/cli/explain/verdicts/cause.js';
 import { run } from '../cli/tool.js';
 import { goldenFile, goldenPath } from '../wire/golden.js';
 import { causesOf, storiesIn } from './captured.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Cause } from '../../src/apps/cli/explain/cause.js';
+import { Cause } from '../../src/apps/cli/explain/verdicts/cause.js';
 import { storiesIn } from './captured.js';
 import { A, read, Stage, write } from './stage.js';
 

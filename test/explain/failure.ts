@@ -1,4 +1,4 @@
-import type { Cause } from '../../src/apps/cli/explain/cause.js';
+import type { Cause } from '../../src/apps/cli/explain/verdicts/cause.js';
 import type { WcStatus, WorkCompletion } from '../../src/index.js';
 import type { Stage } from './stage.js';
 

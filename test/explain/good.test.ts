@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Cause } from '../../src/apps/cli/explain/cause.js';
+import { Cause } from '../../src/apps/cli/explain/verdicts/cause.js';
 import { WrOpcode } from '../../src/index.js';
 import { causesOf, type Stories, storiesIn } from './captured.js';
 import { A, B, read, send, Stage, write } from './stage.js';

@@ -1,4 +1,4 @@
-import { Cause } from '../../src/apps/cli/explain/cause.js';
+import { Cause } from '../../src/apps/cli/explain/verdicts/cause.js';
 import { AccessFlags, alloc, MwType, QpState, QpType, WcStatus, WrOpcode } from '../../src/index.js';
 import type { Failure, Played } from './failure.js';
 import { PSN, read, send, Stage, write } from './stage.js';

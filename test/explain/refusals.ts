@@ -1,4 +1,4 @@
-import { Cause } from '../../src/apps/cli/explain/cause.js';
+import { Cause } from '../../src/apps/cli/explain/verdicts/cause.js';
 import { gidFromIp } from '../../src/device/ibta/index.js';
 import { atomicEthOffset, crc32, createPath, sealIcrc } from '../../src/device/wire/index.js';
 import {

@@ -1,4 +1,4 @@
-import { Cause } from '../../src/apps/cli/explain/cause.js';
+import { Cause } from '../../src/apps/cli/explain/verdicts/cause.js';
 import { gidFromIp } from '../../src/device/ibta/index.js';
 import {
   bthDestQp,

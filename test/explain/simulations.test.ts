@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { Cause } from '../../src/apps/cli/explain/cause.js';
+import { Cause } from '../../src/apps/cli/explain/verdicts/cause.js';
 import { readCaptures, storiesOf } from '../../src/apps/cli/explain/read.js';
 import { alloc, SendFlags } from '../../src/index.js';
 import { type CaptureOptions, type Sim, simulate } from '../../src/sim.js';

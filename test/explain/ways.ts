@@ -1,4 +1,4 @@
-import { Cause } from '../../src/apps/cli/explain/cause.js';
+import { Cause } from '../../src/apps/cli/explain/verdicts/cause.js';
 import { Opcode } from '../../src/device/wire/index.js';
 import { Mtu, WcStatus } from '../../src/index.js';
 import type { Failure, Played } from './failure.js';

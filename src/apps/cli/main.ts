@@ -43,40 +43,48 @@ const ENTRIES: readonly Entry[] = [
   {
     name: 'ibv_xsrq_pingpong',
     summary: 'the same over extended reliable connections (XRC), with several clients',
-    load: async () => ({ command: (await import('./pingpong/xsrq-command.js')).xsrqCommand }),
+    load: async () => ({ command: (await import('./pingpong/xsrq/command.js')).xsrqCommand }),
   },
   {
     name: 'rping',
     summary: 'move text to and fro by RDMA READ and WRITE, over a connection by address and port',
-    load: () => import('./rping/command.js'),
+    load: () => import('./rdmacm/rping/command.js'),
   },
   {
     name: 'ucmatose',
     summary: 'make any number of connections by address and port, and exchange messages',
-    load: () => import('./ucmatose/command.js'),
+    load: () => import('./rdmacm/ucmatose/command.js'),
   },
-  { name: 'udaddy', summary: 'the same with datagrams', load: () => import('./udaddy/command.js') },
+  { name: 'udaddy', summary: 'the same with datagrams', load: () => import('./rdmacm/udaddy/command.js') },
   {
     name: 'mckey',
     summary: 'join a multicast group by address, and send to it or receive from it',
-    load: () => import('./mckey/command.js'),
+    load: () => import('./rdmacm/mckey/command.js'),
   },
   {
     name: 'rdma_client',
     summary: 'exchange one message with rdma_server, by the calls that wait',
-    load: () => import('./one-message/rdma-client.js'),
+    load: () => import('./rdmacm/one-message/rdma-client.js'),
   },
-  { name: 'rdma_server', summary: 'the server of rdma_client', load: () => import('./one-message/rdma-server.js') },
+  {
+    name: 'rdma_server',
+    summary: 'the server of rdma_client',
+    load: () => import('./rdmacm/one-message/rdma-server.js'),
+  },
   {
     name: 'rdma_xclient',
     summary: 'send one message to rdma_xserver over RC or XRC',
-    load: () => import('./one-message/rdma-xclient.js'),
+    load: () => import('./rdmacm/one-message/rdma-xclient.js'),
   },
-  { name: 'rdma_xserver', summary: 'the server of rdma_xclient', load: () => import('./one-message/rdma-xserver.js') },
+  {
+    name: 'rdma_xserver',
+    summary: 'the server of rdma_xclient',
+    load: () => import('./rdmacm/one-message/rdma-xserver.js'),
+  },
   {
     name: 'cmtime',
     summary: 'measure how long each step of making and ending connections takes',
-    load: () => import('./cmtime/command.js'),
+    load: () => import('./rdmacm/cmtime/command.js'),
   },
   ...PERF_TESTS.map((test) => ({
     name: test.name,

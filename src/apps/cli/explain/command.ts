@@ -1,7 +1,7 @@
 /** `verbena explain`: what happened on each connection of a capture, and why it failed. */
 import { Command } from 'commander';
 import { tool } from '../shared/errors.js';
-import { Cause } from './cause.js';
+import { Cause } from './verdicts/cause.js';
 import { conversationJson, conversationLines, failed, placementLines, storyJson, storyLines } from './print.js';
 import { readCaptures, storiesOf } from './read.js';
 

@@ -1,11 +1,11 @@
 /** Stories for people and for programs. */
 import { hex } from '../../../device/wire/index.js';
 import { formatCmMessage } from '../dump/cm-line.js';
-import type { Verdict } from './cause.js';
-import { type Conversation, conversationsOf } from './conversation.js';
-import type { Sightings } from './sightings.js';
+import type { Verdict } from './verdicts/cause.js';
+import { type Conversation, conversationsOf } from './verdicts/conversation.js';
+import type { Sightings } from './captures/sightings.js';
 import type { Happening, Story } from './story.js';
-import type { Study } from './study.js';
+import type { Study } from './requests/study.js';
 
 /** Lines in the midst of a story beyond which they are only counted. */
 const MOST_LINES = 12;

@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { CaptureError, CaptureReader } from '../../../device/wire/index.js';
 import { fileFailure, ToolError } from '../shared/errors.js';
-import { agreementsOf } from './agreements.js';
-import { halvesOf } from './halves.js';
-import { Sightings } from './sightings.js';
+import { agreementsOf } from './captures/agreements.js';
+import { halvesOf } from './captures/halves.js';
+import { Sightings } from './captures/sightings.js';
 import { type Story, storyOf } from './story.js';
-import { study } from './study.js';
+import { study } from './requests/study.js';
 
 const EXIT_UNREADABLE = 2;
 const PIECE_BYTES = 1 << 18;

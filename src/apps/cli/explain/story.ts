@@ -1,12 +1,12 @@
 /** The story of a half of a connection: what happened, in lines, and the verdict. */
 import { hex, NakCode } from '../../../device/wire/index.js';
 import { formatMicroseconds, rnrTimerUs } from '../../../index.js';
-import type { Verdict } from './cause.js';
-import { repeatsOf } from './repeats.js';
-import { type Study } from './study.js';
-import { type Answer, AnswerKind } from './answers.js';
-import { verdictOf } from './verdict.js';
-import { count, formatRequest, kindOf } from './words.js';
+import type { Verdict } from './verdicts/cause.js';
+import { repeatsOf } from './verdicts/repeats.js';
+import { type Study } from './requests/study.js';
+import { type Answer, AnswerKind } from './requests/answers.js';
+import { verdictOf } from './verdicts/verdict.js';
+import { count, formatRequest, kindOf } from './requests/words.js';
 
 /** Something that happened. */
 export interface Happening {

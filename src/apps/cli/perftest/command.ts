@@ -1,22 +1,22 @@
 import { Command } from 'commander';
 import type { Context, Mtu } from '../../../index.js';
-import { addressOf } from '../cm/addresses.js';
+import { addressOf } from '../rdmacm/common/addresses.js';
 import { findDevice } from '../devices/devices.js';
-import { connectToServer, Listener } from '../pingpong/bootstrap.js';
+import { connectToServer, Listener } from '../pingpong/exchange/bootstrap.js';
 import { openFor } from '../pingpong/local-address.js';
 import { attempt, tool, ToolError } from '../shared/errors.js';
 import { isHere, openFirst, spinningHosts } from '../shared/spinning.js';
-import { agree, type Agreement, alone, VERSION } from './agreement.js';
-import { connectedLanes } from './cm-lanes.js';
-import { openAsClient, openAsServer } from './cm-opening.js';
+import { agree, type Agreement, alone, VERSION } from './exchange/agreement.js';
+import { connectedLanes } from './queue-pairs/cm-lanes.js';
+import { openAsClient, openAsServer } from './queue-pairs/cm-opening.js';
 import { type PerfFlags, withFlags } from './flags.js';
-import { Lanes } from './lanes.js';
-import type { Line } from './line.js';
+import { Lanes } from './queue-pairs/lanes.js';
+import type { Line } from './exchange/line.js';
 import { runTest } from './run-test.js';
 import { warmUp } from './warm-up.js';
-import { Report } from './report.js';
+import { Report } from './report/report.js';
 import { fitToMtu, type Settings, settle } from './settings.js';
-import { TcpLine } from './tcp-line.js';
+import { TcpLine } from './exchange/tcp-line.js';
 import type { PerfTest } from './tests.js';
 
 function note(text: string): void {

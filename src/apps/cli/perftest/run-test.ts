@@ -1,12 +1,12 @@
-import { type Agreement } from './agreement.js';
-import { BandwidthTest } from './bandwidth-test.js';
+import { type Agreement } from './exchange/agreement.js';
+import { BandwidthTest } from './bandwidth/bandwidth-test.js';
 import { type PerfFlags } from './flags.js';
-import { type Lanes } from './lanes.js';
-import { LatencyTest } from './latency-test.js';
-import { type Line, PeerLeft } from './line.js';
-import { Partner } from './partner.js';
+import { type Lanes } from './queue-pairs/lanes.js';
+import { LatencyTest } from './latency/latency-test.js';
+import { type Line, PeerLeft } from './exchange/line.js';
+import { Partner } from './exchange/partner.js';
 import { type WarmUp } from './warm-up.js';
-import { type Report } from './report.js';
+import { type Report } from './report/report.js';
 import { type Settings, isPassive, sizesOf } from './settings.js';
 import { isReliable } from './tests.js';
 

@@ -1,13 +1,13 @@
 import { type Context, type Mtu, mtuBytes } from '../../../index.js';
 import { ToolError } from '../shared/errors.js';
-import { alone } from './agreement.js';
-import { bandwidthRun } from './bandwidth-test.js';
+import { alone } from './exchange/agreement.js';
+import { bandwidthRun } from './bandwidth/bandwidth-test.js';
 import type { PerfFlags } from './flags.js';
-import { Backoff } from './backoff.js';
-import { Lanes } from './lanes.js';
-import { latencyRun } from './latency-test.js';
-import { Pace } from './pace.js';
-import type { Run } from './run.js';
+import { Backoff } from './running/backoff.js';
+import { Lanes } from './queue-pairs/lanes.js';
+import { latencyRun } from './latency/latency-test.js';
+import { Pace } from './latency/pace.js';
+import type { Run } from './running/run.js';
 import { isPassive, type Settings, sizesOf } from './settings.js';
 
 /** Until V8 has compiled what a test runs; what is left after that is within the noise. */

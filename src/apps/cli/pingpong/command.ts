@@ -2,14 +2,14 @@ import { Command } from 'commander';
 import { type Context, Mtu, mtuBytes } from '../../../index.js';
 import { findDevice } from '../devices/devices.js';
 import { tool as asTool, attempt, ToolError } from '../shared/errors.js';
-import { connectToServer, Listener } from './bootstrap.js';
-import { exchangeAsClient, exchangeAsServer } from './exchange.js';
+import { connectToServer, Listener } from './exchange/bootstrap.js';
+import { exchangeAsClient, exchangeAsServer } from './exchange/exchange.js';
 import { type PingPongFlags, withFlags } from './flags.js';
-import { Game } from './game.js';
+import { Game } from './game/game.js';
 import { openFor } from './local-address.js';
-import { RC_ODP, refuseUnsupported, SRQ_ODP } from './memory.js';
-import { Player } from './player.js';
-import { Report } from './report.js';
+import { RC_ODP, refuseUnsupported, SRQ_ODP } from './game/memory.js';
+import { Player } from './game/player.js';
+import { Report } from './game/report.js';
 import { MAX_QP, type PingPongTool } from './tools.js';
 
 /** Refuses what cannot be, in the words of the C tools. */

@@ -1,0 +1,79 @@
+/** What captures saw, as far as it is RoCE. */
+import type { CaptureRecord } from '../../../../device/wire/index.js';
+import { examine, type Examined } from '../../dump/examine.js';
+import { segmentsOf } from '../../dump/segments.js';
+import type { Sighting } from './sighting.js';
+import { placeFiles, type Placement } from './vantages.js';
+
+/** The frames of some capture files, and where these were written. */
+export class Sightings {
+  all: Sighting[] = [];
+  frames = 0;
+  unreadable = 0;
+  /** Files that do not tell who sent what, and where they are taken to have been made. */
+  placements: readonly Placement[] = [];
+  /** Addresses at which somebody looked on: what they sent is here whether it arrived or not, and what arrived there. */
+  readonly #vantages = new Set<string>();
+  #startNs: bigint | undefined;
+  readonly #files: { readonly name: string; hasFrames: boolean }[] = [];
+
+  /** The records that follow are of another file. */
+  beginFile(name = ''): void {
+    this.#startNs = undefined;
+    this.#files.push({ name, hasFrames: false });
+  }
+
+  /** There are no more files. One without a frame is the other side's, which nothing has reached. */
+  end(): void {
+    const anEmptyOne = this.#files.some(({ hasFrames }) => !hasFrames);
+    const { kept, placements } = placeFiles(this.all, anEmptyOne);
+    this.all = kept;
+    this.placements = placements.map((placement) => ({ ...placement, name: this.#files[placement.file].name }));
+    for (const { direction, source, destination } of this.all)
+      if (direction !== undefined) this.#vantages.add(direction === 'out' ? source : destination);
+    if (!anEmptyOne || this.#vantages.size === 0) return;
+    for (const { source, destination } of this.all) this.#vantages.add(source).add(destination);
+  }
+
+  add(record: CaptureRecord): void {
+    const file = this.#files.length - 1;
+    this.#files[file].hasFrames = true;
+    this.#startNs ??= record.timestampNs;
+    this.frames += 1;
+    const examined = examine(record, this.frames, this.#startNs);
+    if (typeof examined === 'string') return;
+    const segments = examined.verdict === 'wrong' ? segmentsOf(record.linkType, record.data, examined.datagram) : [];
+    if (segments.length === 0) this.#note(examined, file);
+    for (const data of segments) {
+      const segment = examine({ ...record, data }, this.frames, this.#startNs);
+      if (typeof segment !== 'string') this.#note(segment, file);
+    }
+  }
+
+  #note(examined: Examined, file: number): void {
+    const { packet, addresses, verdict, timeNs, mad, direction, storedIcrc } = examined;
+    if (packet === undefined) {
+      this.unreadable += 1;
+      return;
+    }
+    const { payload, padding: _, ...headers } = packet;
+    this.all.push({
+      timeUs: Number(timeNs) / 1000,
+      file,
+      order: this.all.length,
+      direction,
+      placed: false,
+      source: addresses.source,
+      destination: addresses.destination,
+      packet: { ...headers, payloadBytes: payload.length },
+      cm: mad?.cm,
+      damaged: verdict === 'wrong',
+      icrc: storedIcrc,
+    });
+  }
+
+  /** Whether somebody looked on at an address. */
+  isVantage(address: string): boolean {
+    return this.#vantages.has(address);
+  }
+}

@@ -1,0 +1,148 @@
+import { ToolError } from '../../shared/errors.js';
+import {
+  type Bandwidth,
+  bandwidthOf,
+  type Count,
+  GBIT_PER_S,
+  MIB_PER_S,
+  NOTHING_MEASURED,
+  sumOf,
+  swapReports,
+} from './bandwidth.js';
+import { BothWays } from './both-ways.js';
+import type { PerfFlags } from '../flags.js';
+import type { Lanes } from '../queue-pairs/lanes.js';
+import type { Line } from '../exchange/line.js';
+import type { Partner } from '../exchange/partner.js';
+import { Posting, Receiving } from '../running/posting.js';
+import { Receiver } from './receiver.js';
+import type { Report } from '../report/report.js';
+import type { Run } from '../running/run.js';
+import { Sender } from './sender.js';
+import type { Settings } from '../settings.js';
+import { isReliable, Verb } from '../tests.js';
+import { Timing } from '../running/timing.js';
+
+export interface Measured extends Run {
+  readonly lost?: number;
+  result(): Count;
+}
+
+/** Finds out how much gets through. */
+export class BandwidthTest {
+  readonly #settings: Settings;
+  readonly #flags: PerfFlags;
+  readonly #lanes: Lanes;
+  readonly #line: Line;
+  readonly #partner: Partner;
+  readonly #report: Report;
+  #last = NOTHING_MEASURED;
+  #bestAverage = 0;
+  #bestRate = 0;
+
+  constructor(settings: Settings, flags: PerfFlags, lanes: Lanes, line: Line, partner: Partner, report: Report) {
+    this.#settings = settings;
+    this.#flags = flags;
+    this.#lanes = lanes;
+    this.#line = line;
+    this.#partner = partner;
+    this.#report = report;
+  }
+
+  /** Measures messages of one size. Of an endless test, until it is ended. */
+  async measure(sizeBytes: number): Promise<void> {
+    const { test, both, allSizes, endless } = this.#settings;
+    const { beforeRun, afterSize } = test.handshakes;
+    const { period } = this.#settings;
+    const timing = period === undefined ? undefined : new Timing(period);
+    const run = bandwidthRun(this.#lanes, this.#settings, sizeBytes, timing);
+    if (this.#flags.perform_warm_up === true) await this.#warmUp(sizeBytes);
+    if (beforeRun === 'always' || (beforeRun === 'both' && both)) await this.#partner.handshake();
+    do {
+      await this.#partner.carryOut(run);
+      this.#tellLost(run.lost ?? 0);
+      const unit = this.#flags.report_gbits === true ? GBIT_PER_S : MIB_PER_S;
+      const sent = bandwidthOf(run.result(), sizeBytes, unit);
+      // Without an end nobody reports; as in the C tools the other direction is taken to move as much.
+      const own = endless && both ? sumOf(sent, sent) : sent;
+      if (allSizes && afterSize === 'both' && both) await this.#partner.handshake();
+      await this.#tell(own);
+    } while (endless);
+    if (allSizes && afterSize === 'always') await this.#partner.handshake();
+  }
+
+  /** Tells the side that holds still what came out. */
+  async tellPassive(): Promise<void> {
+    await this.#partner.handshake();
+    await this.#partner.meanwhile(swapReports(this.#line, this.#last));
+  }
+
+  /** Holds still until the other side says what came out. */
+  async awaitActive(): Promise<void> {
+    await this.#partner.handshake(true);
+    const theirs = await this.#partner.meanwhile(swapReports(this.#line, NOTHING_MEASURED));
+    this.#show(theirs);
+  }
+
+  /** @throws ToolError when the figures are below what was asked for */
+  requireLimits(): void {
+    const { limit_bw = 0, limit_msgrate = 0 } = this.#flags;
+    if (this.#bestAverage < limit_bw) {
+      throw new ToolError(`BW result ${this.#bestAverage.toFixed(2)} is below bw limit ${limit_bw}`);
+    }
+    if (this.#bestRate < limit_msgrate) {
+      throw new ToolError(`Msg rate ${this.#bestRate.toFixed(6)} is below msg_rate limit ${limit_msgrate}`);
+    }
+  }
+
+  /** As many messages as there is room for, which nobody counts. */
+  async #warmUp(sizeBytes: number): Promise<void> {
+    const { txDepth, postList } = this.#settings;
+    const iterations = txDepth - (txDepth % postList);
+    const { period, ...settings } = { ...this.#settings, iterations, peak: false };
+    const posting = new Posting(this.#lanes, settings, sizeBytes);
+    await this.#partner.carryOut(new Sender(this.#lanes, settings, posting, undefined));
+  }
+
+  #tellLost(messages: number): void {
+    if (messages === 0) return;
+    const { connection } = this.#settings;
+    const told = `${messages} messages did not come`;
+    if (isReliable(connection)) throw new ToolError(`${told}: the peer sends fewer; give both sides the same options.`);
+    process.stderr.write(`${told}: nobody repeats what is lost over ${connection}.\n`);
+  }
+
+  async #tell(own: Bandwidth): Promise<void> {
+    const { test, both, endless, period } = this.#settings;
+    this.#last = own;
+    // Who counts both directions by himself needs nobody's report.
+    const isWhole = !both || endless || (test.verb === Verb.SEND && period !== undefined);
+    if (isWhole) {
+      this.#show(own);
+      return;
+    }
+    const theirs = await this.#partner.meanwhile(swapReports(this.#line, own));
+    this.#show(sumOf(own, theirs));
+    if (this.#flags.reportBoth === true) this.#report.eachWay(own, theirs);
+  }
+
+  #show(bandwidth: Bandwidth): void {
+    this.#bestAverage = Math.max(this.#bestAverage, bandwidth.average);
+    this.#bestRate = Math.max(this.#bestRate, bandwidth.messageRate);
+    this.#report.bandwidth(bandwidth);
+  }
+}
+
+/** A side of a bandwidth test that sends, receives, or both. */
+export function bandwidthRun(
+  lanes: Lanes,
+  settings: Settings,
+  sizeBytes: number,
+  timing: Timing | undefined,
+): Measured {
+  const { test, both, active } = settings;
+  const sender = (): Sender => new Sender(lanes, settings, new Posting(lanes, settings, sizeBytes), timing);
+  if (test.verb !== Verb.SEND || (active && !both)) return sender();
+  const receiver = new Receiver(lanes, settings, new Receiving(lanes, settings, sizeBytes), timing);
+  return both ? new BothWays(sender(), receiver, timing, active) : receiver;
+}

@@ -1,0 +1,62 @@
+import { ReadLatency } from './read-latency.js';
+import { type PerfFlags } from '../flags.js';
+import { type Lanes } from '../queue-pairs/lanes.js';
+import { latencyOf, latencyOfDuration, samplesOf } from './latency.js';
+import { Pace } from './pace.js';
+import { type Partner } from '../exchange/partner.js';
+import { Posting, Receiving } from '../running/posting.js';
+import { type Report } from '../report/report.js';
+import { type Run } from '../running/run.js';
+import { type Settings } from '../settings.js';
+import { Verb } from '../tests.js';
+import { Timing } from '../running/timing.js';
+import { WriteLatency } from './write-latency.js';
+import { SendLatency } from './send-latency.js';
+
+/** Finds out how long one message takes. */
+export class LatencyTest {
+  readonly #settings: Settings;
+  readonly #flags: PerfFlags;
+  readonly #lanes: Lanes;
+  readonly #partner: Partner;
+  readonly #report: Report;
+
+  constructor(settings: Settings, flags: PerfFlags, lanes: Lanes, partner: Partner, report: Report) {
+    this.#settings = settings;
+    this.#flags = flags;
+    this.#lanes = lanes;
+    this.#partner = partner;
+    this.#report = report;
+  }
+
+  async measure(sizeBytes: number): Promise<void> {
+    const { test, period, iterations } = this.#settings;
+    const timing = period === undefined ? undefined : new Timing(period);
+    const pace = new Pace(this.#settings, timing, this.#flags.latency_gap ?? 0);
+    const run = latencyRun(this.#lanes, this.#settings, sizeBytes, pace);
+    if (test.handshakes.beforeRun === 'always') await this.#partner.handshake();
+    await this.#partner.carryOut(run);
+    // What the peer answers by a message of its own is half of what was measured.
+    const isRoundTrip = test.verb === Verb.SEND || test.verb === Verb.WRITE;
+    if (timing === undefined) {
+      const samples = samplesOf(pace.postedMs, iterations, isRoundTrip);
+      this.#report.latency(latencyOf(samples, sizeBytes), samples);
+    } else {
+      this.#report.latencyOfDuration(latencyOfDuration(pace.counted, timing.sampledMs, sizeBytes, isRoundTrip));
+    }
+  }
+}
+
+/** A side of a latency test. */
+export function latencyRun(lanes: Lanes, settings: Settings, sizeBytes: number, pace: Pace): Run {
+  const posting = new Posting(lanes, settings, sizeBytes);
+  switch (settings.test.verb) {
+    case Verb.SEND:
+      return new SendLatency(lanes, settings, posting, new Receiving(lanes, settings, sizeBytes), pace);
+    case Verb.WRITE:
+      return new WriteLatency(lanes, settings, posting, pace);
+    case Verb.READ:
+    case Verb.ATOMIC:
+      return new ReadLatency(lanes, posting, pace);
+  }
+}
