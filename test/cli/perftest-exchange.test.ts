@@ -12,7 +12,7 @@ import {
   type Keys,
   keyStructOf,
 } from '../../src/apps/cli/perftest/exchange/keys.js';
-import type { Line } from '../../src/apps/cli/perftest/exchange/line.js';
+import type { Exchange } from '../../src/apps/cli/perftest/exchange/exchange.js';
 import { PERF_TESTS, type PerfTest } from '../../src/apps/cli/perftest/tests.js';
 import { gidFromIp, Mtu } from '../../src/index.js';
 import { clientAt, pretendServer, readText, serverAt } from './pingpong-play.js';
@@ -90,7 +90,7 @@ test('a struct that is cut off is refused', () => {
 });
 
 /** A line at whose other end somebody says what he was told to say. */
-class ScriptedLine implements Line {
+class ScriptedLine implements Exchange {
   peerVersion = 0;
   readonly needsTurns = false;
   readonly peerWaits = false;

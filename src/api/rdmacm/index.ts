@@ -18,7 +18,7 @@ export { ConnectionRequest } from './connections/connection-request.js';
 export { listen, Listener } from './connections/listener.js';
 export type { ConnectionOptions, ConnectOptions, ListenOptions } from './connections/options.js';
 export type { RequestHandler, ServeOptions } from './connections/serving.js';
-export { Messages } from './connections/messages.js';
+export { Messages } from './calls/messages.js';
 export { type JoinMcAttr, McJoinFlag } from './identifiers/join-attr.js';
 export { CmOption, type CmOptionValues } from './identifiers/options.js';
 export {

@@ -16,7 +16,7 @@ import type {
 import type { AddrInfo, AddrInfoHints } from './addresses/addr-info.js';
 import type { FullAddress, SocketAddress } from './addresses/address.js';
 import type { CmRoute, ResolveAddrOptions } from './addresses/route.js';
-import type { Messages } from './connections/messages.js';
+import type { Messages } from './calls/messages.js';
 import type { JoinMcAttr } from './identifiers/join-attr.js';
 import type { CmOption, CmOptionValues } from './identifiers/options.js';
 import type { ConnParam, ConnParamReceived, IdQpInitAttr, UdParamReceived } from './identifiers/parameters.js';

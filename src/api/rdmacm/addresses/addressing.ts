@@ -21,7 +21,7 @@ function wildcardOf(identity: Identity, host: string | undefined): Wildcard {
   return identity.options.afOnly ? 'IPv6' : 'IPv6 or IPv4';
 }
 
-/** Where `rdma_bind_addr` goes. */
+/** Implements `rdma_bind_addr`. */
 export function bindAddr(identity: Identity, address: SocketAddress): void {
   const call = 'rdma_bind_addr';
   identity.require('bindAddr');
@@ -34,7 +34,7 @@ export function bindAddr(identity: Identity, address: SocketAddress): void {
   identity.state = IdState.ADDR_BOUND;
 }
 
-/** Where `rdma_resolve_addr` goes. */
+/** Implements `rdma_resolve_addr`. */
 export function resolveAddr(identity: Identity, destination: SocketAddress, options: ResolveAddrOptions): void {
   const call = 'rdma_resolve_addr';
   identity.require('resolveAddr');
@@ -77,7 +77,7 @@ function moveTo(call: string, identity: Identity, context: Context, port: number
   identity.bindTo(call, context, port);
 }
 
-/** Where `rdma_resolve_route` goes. */
+/** Implements `rdma_resolve_route`. */
 export function resolveRoute(identity: Identity, timeoutMs: number | undefined): void {
   const call = 'rdma_resolve_route';
   const context = identity.requireContext('resolveRoute');

@@ -6,7 +6,7 @@ import { eventError } from '../events/event-error.js';
 import { expectEvent, Patience } from '../events/waiting.js';
 import type { ConnParam, ConnParamReceived } from '../identifiers/parameters.js';
 import { connParam, prepareQueuePair } from './connect.js';
-import { privateDataProblem } from './connection-parameters.js';
+import { privateDataProblem } from '../calls/connection-parameters.js';
 import { Connection } from './connection.js';
 import { CONNECTION_FIELDS, type ConnectionOptions } from './options.js';
 import type { CmId } from '../objects.js';

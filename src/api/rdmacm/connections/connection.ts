@@ -4,8 +4,8 @@ import { type Cq, invalid, type Pd, type Qp, type Srq, VerbsError, type WorkComp
 import type { FullAddress } from '../addresses/address.js';
 import { pairsOf } from '../identifiers/cm-id.js';
 import type { QueuePairs } from '../identifiers/queue-pairs.js';
-import type { Completions } from './completions.js';
-import { Messages } from './messages.js';
+import type { Completions } from '../calls/completions.js';
+import { Messages } from '../calls/messages.js';
 import type { CmId, EventChannel } from '../objects.js';
 
 /** How long `close` waits for the peer to hear of it. It repeats itself some hundred times as long (protocol.md 4.4). */

@@ -27,7 +27,7 @@ export interface ServeOptions {
   readonly onError?: (error: unknown, request: ConnectionRequest) => void;
 }
 
-/** Where `Listener.serve` goes. @throws VerbsError EINVAL for wrong arguments; when the requests end with an error */
+/** Implements `Listener.serve`. @throws VerbsError EINVAL for wrong arguments; when the requests end with an error */
 export async function serve(
   requests: AsyncIterable<ConnectionRequest>,
   handler: RequestHandler,

@@ -19,15 +19,15 @@ import type { AddrInfo, AddrInfoHints } from '../addresses/addr-info.js';
 import type { FullAddress, SocketAddress } from '../addresses/address.js';
 import { bindAddr, resolveAddr, resolveRoute, routeOf } from '../addresses/addressing.js';
 import type { CmRoute, ResolveAddrOptions } from '../addresses/route.js';
-import type { Completions } from '../connections/completions.js';
-import * as connecting from '../connections/connecting.js';
-import { Messages } from '../connections/messages.js';
-import { getRequest, writeCmEvent } from '../connections/requests.js';
+import type { Completions } from '../calls/completions.js';
+import * as calls from '../calls/connection-calls.js';
+import { Messages } from '../calls/messages.js';
+import { getRequest, writeCmEvent } from '../calls/get-request.js';
 import type { CmEvent, CmId, EventChannel } from '../objects.js';
 import { setOption } from './id-options.js';
 import { Identity, type IdentityInit } from './identity.js';
 import { type JoinMcAttr, McJoinFlag } from './join-attr.js';
-import { Memberships } from './multicast.js';
+import { Memberships } from '../calls/multicast.js';
 import type { CmOption, CmOptionValues } from './options.js';
 import type { ConnParam, IdQpInitAttr } from './parameters.js';
 import { QueuePairs } from './queue-pairs.js';
@@ -170,11 +170,11 @@ export class OwnCmId extends Messages implements CmId {
   }
 
   connect(param: ConnParam = {}): void {
-    connecting.connect(this.#identity, this.#pairs, param);
+    calls.connect(this.#identity, this.#pairs, param);
   }
 
   listen(backlog = 0): void {
-    connecting.listen(this.#identity, backlog);
+    calls.listen(this.#identity, backlog);
   }
 
   getRequest(timeoutMs?: number): CmId {
@@ -182,23 +182,23 @@ export class OwnCmId extends Messages implements CmId {
   }
 
   accept(param: ConnParam = {}): void {
-    connecting.accept(this.#identity, this.#pairs, param);
+    calls.accept(this.#identity, this.#pairs, param);
   }
 
   reject(privateData?: Uint8Array): void {
-    connecting.reject(this.#identity, privateData);
+    calls.reject(this.#identity, privateData);
   }
 
   establish(): void {
-    connecting.establish(this.#identity, this.#pairs);
+    calls.establish(this.#identity, this.#pairs);
   }
 
   notify(event: EventType): void {
-    connecting.notify(this.#identity, event);
+    calls.notify(this.#identity, event);
   }
 
   disconnect(): void {
-    connecting.disconnect(this.#identity);
+    calls.disconnect(this.#identity);
   }
 
   migrate(channel: EventChannel | undefined): void {
@@ -227,7 +227,7 @@ export class OwnCmId extends Messages implements CmId {
   }
 
   initQpAttr(qpState: QpState): QpModifyAttr {
-    return connecting.initQpAttr(this.#identity, this.#pairs, qpState);
+    return calls.initQpAttr(this.#identity, this.#pairs, qpState);
   }
 
   resolveAddrInfo(node?: string, service?: string | number, hints: AddrInfoHints = {}): void {

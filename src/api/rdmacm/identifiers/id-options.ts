@@ -47,7 +47,7 @@ const rules: Readonly<Record<CmOption, OptionRule>> = {
   },
 };
 
-/** Where `rdma_set_option` goes. */
+/** Implements `rdma_set_option`. */
 export function setOption(identity: Identity, option: CmOption, value: unknown): void {
   identity.require('setOption');
   // A program that no compiler has checked may name one that does not exist.

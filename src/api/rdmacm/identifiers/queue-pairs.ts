@@ -19,7 +19,7 @@ import {
   type XrcTargetQp,
   type XrcTargetQpInitAttr,
 } from '../../verbs/index.js';
-import { Completions } from '../connections/completions.js';
+import { Completions } from '../calls/completions.js';
 import type { Identity } from './identity.js';
 import type { IdQpInitAttr } from './parameters.js';
 import { sharedPd, sharedXrcd } from './shared-domains.js';

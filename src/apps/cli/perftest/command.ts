@@ -7,16 +7,16 @@ import { openFor } from '../pingpong/local-address.js';
 import { attempt, tool, ToolError } from '../shared/errors.js';
 import { isHere, openFirst, spinningHosts } from '../shared/spinning.js';
 import { agree, type Agreement, alone, VERSION } from './exchange/agreement.js';
-import { connectedLanes } from './queue-pairs/cm-lanes.js';
+import { connectedQueuePairs } from './queue-pairs/cm-queue-pairs.js';
 import { openAsClient, openAsServer } from './queue-pairs/cm-opening.js';
 import { type PerfFlags, withFlags } from './flags.js';
-import { Lanes } from './queue-pairs/lanes.js';
-import type { Line } from './exchange/line.js';
+import { QueuePairs } from './queue-pairs/queue-pairs.js';
+import type { Exchange } from './exchange/exchange.js';
 import { runTest } from './run-test.js';
 import { warmUp } from './warm-up.js';
 import { Report } from './report/report.js';
 import { fitToMtu, type Settings, settle } from './settings.js';
-import { TcpLine } from './exchange/tcp-line.js';
+import { TcpExchange } from './exchange/tcp-exchange.js';
 import type { PerfTest } from './tests.js';
 
 function note(text: string): void {
@@ -36,9 +36,9 @@ function ownMtu(context: Context, { mtu, ibPort }: PerfFlags): Mtu {
   return activeMtu;
 }
 
-async function agreeOn(line: Line, mtu: Mtu, { test }: Settings, flags: PerfFlags): Promise<Agreement> {
-  if (flags.dont_xchg_versions !== true) return agree(line, mtu, test.name);
-  line.peerVersion = Number(VERSION);
+async function agreeOn(exchange: Exchange, mtu: Mtu, { test }: Settings, flags: PerfFlags): Promise<Agreement> {
+  if (flags.dont_xchg_versions !== true) return agree(exchange, mtu, test.name);
+  exchange.peerVersion = Number(VERSION);
   return alone(mtu);
 }
 
@@ -50,17 +50,17 @@ async function overCm(wanted: Settings, flags: PerfFlags, host: string | undefin
   const opening = await openFirst(spins(wanted) ? spinningHosts(flags, peerIsHere) : [flags], (options) =>
     host === undefined ? openAsServer(options, name, () => report.waiting()) : openAsClient(host, options, name),
   );
-  const { line, context } = opening;
+  const { exchange, context } = opening;
   const mtu = ownMtu(context, flags);
   const warmUpRun = warmUp(context, wanted, flags, mtu);
-  const agreement = await agreeOn(line, mtu, wanted, flags);
+  const agreement = await agreeOn(exchange, mtu, wanted, flags);
   const settings = fitToMtu(wanted, agreement.mtu, flags.size !== undefined, note);
-  const lanes = settings.byCm
-    ? await connectedLanes(opening, settings, flags, agreement)
-    : new Lanes(context, settings, flags, agreement);
-  if (!settings.byCm) lanes.createQps();
+  const queuePairs = settings.byCm
+    ? await connectedQueuePairs(opening, settings, flags, agreement)
+    : new QueuePairs(context, settings, flags, agreement);
+  if (!settings.byCm) queuePairs.createQps();
   opening.stop();
-  await runTest({ settings, flags, agreement, line, lanes, report, warmUpRun });
+  await runTest({ settings, flags, agreement, exchange, queuePairs, report, warmUpRun });
   await opening.close();
   context.close();
 }
@@ -79,12 +79,12 @@ async function overTcp(wanted: Settings, flags: PerfFlags, host: string | undefi
   const socket = toServer ?? (await listener?.accept());
   listener?.close();
   if (socket === undefined) throw new ToolError('No client came.');
-  const line = new TcpLine(socket, toServer !== undefined, test.name);
-  const agreement = await agreeOn(line, mtu, wanted, flags);
+  const exchange = new TcpExchange(socket, toServer !== undefined, test.name);
+  const agreement = await agreeOn(exchange, mtu, wanted, flags);
   const settings = fitToMtu(wanted, agreement.mtu, flags.size !== undefined, note);
-  const lanes = new Lanes(context, settings, flags, agreement);
-  lanes.createQps();
-  await runTest({ settings, flags, agreement, line, lanes, report, warmUpRun });
+  const queuePairs = new QueuePairs(context, settings, flags, agreement);
+  queuePairs.createQps();
+  await runTest({ settings, flags, agreement, exchange, queuePairs, report, warmUpRun });
   context.close();
 }
 

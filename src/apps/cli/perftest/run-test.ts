@@ -1,9 +1,9 @@
 import { type Agreement } from './exchange/agreement.js';
 import { BandwidthTest } from './bandwidth/bandwidth-test.js';
 import { type PerfFlags } from './flags.js';
-import { type Lanes } from './queue-pairs/lanes.js';
+import { type QueuePairs } from './queue-pairs/queue-pairs.js';
 import { LatencyTest } from './latency/latency-test.js';
-import { type Line, PeerLeft } from './exchange/line.js';
+import { type Exchange, PeerLeft } from './exchange/exchange.js';
 import { Partner } from './exchange/partner.js';
 import { type WarmUp } from './warm-up.js';
 import { type Report } from './report/report.js';
@@ -15,24 +15,24 @@ export interface TestSession {
   readonly settings: Settings;
   readonly flags: PerfFlags;
   readonly agreement: Agreement;
-  readonly line: Line;
+  readonly exchange: Exchange;
   /** With queue pairs, which are connected if it was rdma_cm that made them. */
-  readonly lanes: Lanes;
+  readonly queuePairs: QueuePairs;
   readonly report: Report;
   readonly warmUpRun: WarmUp | undefined;
 }
 
 /** Connects the queue pairs, and tells who they are. */
-async function connect({ settings, agreement, lanes, report }: TestSession, partner: Partner): Promise<void> {
+async function connect({ settings, agreement, queuePairs, report }: TestSession, partner: Partner): Promise<void> {
   const { handshakes } = settings.test;
   if (handshakes.beforeKeys) await partner.handshake();
-  lanes.remote = await partner.swapKeys();
+  queuePairs.remote = await partner.swapKeys();
   if (!settings.byCm) {
-    lanes.checkRemote();
-    lanes.connect(agreement.mtu);
+    queuePairs.checkRemote();
+    queuePairs.connect(agreement.mtu);
   }
   if (handshakes.connected) await partner.handshake();
-  report.keys('local', lanes.local);
+  report.keys('local', queuePairs.local);
   report.keys('remote', await partner.swapKeys());
   if (handshakes.afterKeys) await partner.handshake();
 }
@@ -53,29 +53,29 @@ async function measureLatency({ settings, report }: TestSession, test: LatencyTe
 
 /** Runs a test from when both sides have agreed to its last line. */
 export async function runTest(session: TestSession): Promise<void> {
-  const { settings, flags, agreement, line, lanes, report, warmUpRun } = session;
-  const partner = new Partner(line, lanes, isReliable(settings.connection));
+  const { settings, flags, agreement, exchange, queuePairs, report, warmUpRun } = session;
+  const partner = new Partner(exchange, queuePairs, isReliable(settings.connection));
   report.info({
-    device: lanes.context.device.name,
+    device: queuePairs.context.device.name,
     mtu: agreement.mtu,
-    gidIndex: lanes.gidIndex,
-    outReads: lanes.outReads,
-    queuePairs: lanes.count,
+    gidIndex: queuePairs.gidIndex,
+    outReads: queuePairs.outReads,
+    queuePairs: queuePairs.count,
     tos: flags.tos,
     warmUpMs: warmUpRun?.elapsedMs,
   });
   await connect(session, partner);
-  const bandwidth = new BandwidthTest(settings, flags, lanes, line, partner, report);
+  const bandwidth = new BandwidthTest(settings, flags, queuePairs, exchange, partner, report);
   try {
     if (settings.test.measure === 'bw') await measureBandwidth(session, bandwidth);
-    else await measureLatency(session, new LatencyTest(settings, flags, lanes, partner, report));
+    else await measureLatency(session, new LatencyTest(settings, flags, queuePairs, partner, report));
     if (settings.test.handshakes.atEnd) await partner.handshake(isPassive(settings));
   } catch (error) {
     // A test without end ends so.
     if (!(error instanceof PeerLeft && settings.endless)) throw error;
     report.left();
   }
-  report.end(lanes.context, warmUpRun?.counters);
-  await partner.meanwhile(line.close());
+  report.end(queuePairs.context, warmUpRun?.counters);
+  await partner.meanwhile(exchange.close());
   if (!settings.endless) bandwidth.requireLimits();
 }

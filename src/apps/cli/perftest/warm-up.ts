@@ -4,7 +4,7 @@ import { alone } from './exchange/agreement.js';
 import { bandwidthRun } from './bandwidth/bandwidth-test.js';
 import type { PerfFlags } from './flags.js';
 import { Backoff } from './running/backoff.js';
-import { Lanes } from './queue-pairs/lanes.js';
+import { QueuePairs } from './queue-pairs/queue-pairs.js';
 import { latencyRun } from './latency/latency-test.js';
 import { Pace } from './latency/pace.js';
 import type { Run } from './running/run.js';
@@ -37,19 +37,19 @@ function shortened({ period, ...settings }: Settings, sizeBytes: number): Settin
 }
 
 /** Both sides of a test, connected with each other. */
-function sidesOf(context: Context, settings: Settings, flags: PerfFlags, mtu: Mtu): readonly [Lanes, Lanes] {
-  const lanes = [true, false].map((active) => new Lanes(context, { ...settings, active }, flags, alone(mtu)));
-  const [one, other] = lanes;
-  for (const side of lanes) side.createQps();
+function sidesOf(context: Context, settings: Settings, flags: PerfFlags, mtu: Mtu): readonly [QueuePairs, QueuePairs] {
+  const queuePairs = [true, false].map((active) => new QueuePairs(context, { ...settings, active }, flags, alone(mtu)));
+  const [one, other] = queuePairs;
+  for (const side of queuePairs) side.createQps();
   one.remote = other.local;
   other.remote = one.local;
-  for (const side of lanes) side.connect(mtu);
+  for (const side of queuePairs) side.connect(mtu);
   return [one, other];
 }
 
-function runOf(lanes: Lanes, settings: Settings): Run {
-  if (settings.test.measure === 'bw') return bandwidthRun(lanes, settings, settings.sizeBytes, undefined);
-  return latencyRun(lanes, settings, settings.sizeBytes, new Pace(settings, undefined, 0));
+function runOf(queuePairs: QueuePairs, settings: Settings): Run {
+  if (settings.test.measure === 'bw') return bandwidthRun(queuePairs, settings, settings.sizeBytes, undefined);
+  return latencyRun(queuePairs, settings, settings.sizeBytes, new Pace(settings, undefined, 0));
 }
 
 /** Plays both sides in turn until they are done, or it is time. */
@@ -70,12 +70,12 @@ function practise(context: Context, settings: Settings, flags: PerfFlags, mtu: M
     const sides = sidesOf(context, settings, flags, mtu);
     try {
       const runs = sides
-        .map((lanes, i) => ({ lanes, settings: { ...settings, active: i === 0 } }))
+        .map((queuePairs, i) => ({ queuePairs, settings: { ...settings, active: i === 0 } }))
         .filter((side) => !isPassive(side.settings))
-        .map((side) => runOf(side.lanes, side.settings));
+        .map((side) => runOf(side.queuePairs, side.settings));
       runBoth(runs, backoff, untilMs);
     } finally {
-      for (const lanes of sides) lanes.close();
+      for (const queuePairs of sides) queuePairs.close();
     }
   }
 }

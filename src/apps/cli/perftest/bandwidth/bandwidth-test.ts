@@ -11,8 +11,8 @@ import {
 } from './bandwidth.js';
 import { BothWays } from './both-ways.js';
 import type { PerfFlags } from '../flags.js';
-import type { Lanes } from '../queue-pairs/lanes.js';
-import type { Line } from '../exchange/line.js';
+import type { QueuePairs } from '../queue-pairs/queue-pairs.js';
+import type { Exchange } from '../exchange/exchange.js';
 import type { Partner } from '../exchange/partner.js';
 import { Posting, Receiving } from '../running/posting.js';
 import { Receiver } from './receiver.js';
@@ -32,19 +32,26 @@ export interface Measured extends Run {
 export class BandwidthTest {
   readonly #settings: Settings;
   readonly #flags: PerfFlags;
-  readonly #lanes: Lanes;
-  readonly #line: Line;
+  readonly #queuePairs: QueuePairs;
+  readonly #exchange: Exchange;
   readonly #partner: Partner;
   readonly #report: Report;
   #last = NOTHING_MEASURED;
   #bestAverage = 0;
   #bestRate = 0;
 
-  constructor(settings: Settings, flags: PerfFlags, lanes: Lanes, line: Line, partner: Partner, report: Report) {
+  constructor(
+    settings: Settings,
+    flags: PerfFlags,
+    queuePairs: QueuePairs,
+    exchange: Exchange,
+    partner: Partner,
+    report: Report,
+  ) {
     this.#settings = settings;
     this.#flags = flags;
-    this.#lanes = lanes;
-    this.#line = line;
+    this.#queuePairs = queuePairs;
+    this.#exchange = exchange;
     this.#partner = partner;
     this.#report = report;
   }
@@ -55,7 +62,7 @@ export class BandwidthTest {
     const { beforeRun, afterSize } = test.handshakes;
     const { period } = this.#settings;
     const timing = period === undefined ? undefined : new Timing(period);
-    const run = bandwidthRun(this.#lanes, this.#settings, sizeBytes, timing);
+    const run = bandwidthRun(this.#queuePairs, this.#settings, sizeBytes, timing);
     if (this.#flags.perform_warm_up === true) await this.#warmUp(sizeBytes);
     if (beforeRun === 'always' || (beforeRun === 'both' && both)) await this.#partner.handshake();
     do {
@@ -74,13 +81,13 @@ export class BandwidthTest {
   /** Tells the side that holds still what came out. */
   async tellPassive(): Promise<void> {
     await this.#partner.handshake();
-    await this.#partner.meanwhile(swapReports(this.#line, this.#last));
+    await this.#partner.meanwhile(swapReports(this.#exchange, this.#last));
   }
 
   /** Holds still until the other side says what came out. */
   async awaitActive(): Promise<void> {
     await this.#partner.handshake(true);
-    const theirs = await this.#partner.meanwhile(swapReports(this.#line, NOTHING_MEASURED));
+    const theirs = await this.#partner.meanwhile(swapReports(this.#exchange, NOTHING_MEASURED));
     this.#show(theirs);
   }
 
@@ -100,8 +107,8 @@ export class BandwidthTest {
     const { txDepth, postList } = this.#settings;
     const iterations = txDepth - (txDepth % postList);
     const { period, ...settings } = { ...this.#settings, iterations, peak: false };
-    const posting = new Posting(this.#lanes, settings, sizeBytes);
-    await this.#partner.carryOut(new Sender(this.#lanes, settings, posting, undefined));
+    const posting = new Posting(this.#queuePairs, settings, sizeBytes);
+    await this.#partner.carryOut(new Sender(this.#queuePairs, settings, posting, undefined));
   }
 
   #tellLost(messages: number): void {
@@ -121,7 +128,7 @@ export class BandwidthTest {
       this.#show(own);
       return;
     }
-    const theirs = await this.#partner.meanwhile(swapReports(this.#line, own));
+    const theirs = await this.#partner.meanwhile(swapReports(this.#exchange, own));
     this.#show(sumOf(own, theirs));
     if (this.#flags.reportBoth === true) this.#report.eachWay(own, theirs);
   }
@@ -135,14 +142,14 @@ export class BandwidthTest {
 
 /** A side of a bandwidth test that sends, receives, or both. */
 export function bandwidthRun(
-  lanes: Lanes,
+  queuePairs: QueuePairs,
   settings: Settings,
   sizeBytes: number,
   timing: Timing | undefined,
 ): Measured {
   const { test, both, active } = settings;
-  const sender = (): Sender => new Sender(lanes, settings, new Posting(lanes, settings, sizeBytes), timing);
+  const sender = (): Sender => new Sender(queuePairs, settings, new Posting(queuePairs, settings, sizeBytes), timing);
   if (test.verb !== Verb.SEND || (active && !both)) return sender();
-  const receiver = new Receiver(lanes, settings, new Receiving(lanes, settings, sizeBytes), timing);
+  const receiver = new Receiver(queuePairs, settings, new Receiving(queuePairs, settings, sizeBytes), timing);
   return both ? new BothWays(sender(), receiver, timing, active) : receiver;
 }

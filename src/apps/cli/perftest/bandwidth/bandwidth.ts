@@ -1,4 +1,4 @@
-import { type Line } from '../exchange/line.js';
+import { type Exchange } from '../exchange/exchange.js';
 
 /** What came out of a run that measured how much gets through, in the units of the table. */
 export interface Bandwidth {
@@ -46,25 +46,25 @@ export function sumOf(own: Bandwidth, theirs: Bandwidth): Bandwidth {
   };
 }
 
-async function swapCount(line: Line, own: number): Promise<number> {
+async function swapCount(exchange: Exchange, own: number): Promise<number> {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64BE(BigInt(own));
-  return Number((await line.swap(bytes, 'report')).readBigUInt64BE(0));
+  return Number((await exchange.swap(bytes, 'report')).readBigUInt64BE(0));
 }
 
-async function swapFigure(line: Line, own: number): Promise<number> {
+async function swapFigure(exchange: Exchange, own: number): Promise<number> {
   const bytes = Buffer.alloc(8);
   bytes.writeDoubleBE(own);
-  return (await line.swap(bytes, 'report')).readDoubleBE(0);
+  return (await exchange.swap(bytes, 'report')).readDoubleBE(0);
 }
 
 /** Tells the peer what came out on this side, and learns what did there: five exchanges (protocol.md 6.3). */
-export async function swapReports(line: Line, own: Bandwidth): Promise<Bandwidth> {
-  const sizeBytes = await swapCount(line, own.sizeBytes);
-  const iterations = await swapCount(line, own.iterations);
-  const peak = await swapFigure(line, own.peak);
-  const average = await swapFigure(line, own.average);
-  return { sizeBytes, iterations, peak, average, messageRate: await swapFigure(line, own.messageRate) };
+export async function swapReports(exchange: Exchange, own: Bandwidth): Promise<Bandwidth> {
+  const sizeBytes = await swapCount(exchange, own.sizeBytes);
+  const iterations = await swapCount(exchange, own.iterations);
+  const peak = await swapFigure(exchange, own.peak);
+  const average = await swapFigure(exchange, own.average);
+  return { sizeBytes, iterations, peak, average, messageRate: await swapFigure(exchange, own.messageRate) };
 }
 
 /** What a side has to tell that measured nothing. */

@@ -1,5 +1,5 @@
 import { type Count } from './bandwidth.js';
-import { type Lanes } from '../queue-pairs/lanes.js';
+import { type QueuePairs } from '../queue-pairs/queue-pairs.js';
 import { type Receiving } from '../running/posting.js';
 import { BATCH, type Run, expectSuccess } from '../running/run.js';
 import { type Settings } from '../settings.js';
@@ -7,12 +7,12 @@ import { type Timing } from '../running/timing.js';
 
 /** Takes messages until all have come, or the time is over. */
 export class Receiver implements Run {
-  readonly #lanes: Lanes;
+  readonly #queuePairs: QueuePairs;
   readonly #receiving: Receiving;
   readonly #timing: Timing | undefined;
   readonly #iterations: number;
   readonly #total: number;
-  /** By lane. */
+  /** By queue pair. */
   readonly #posted: Float64Array;
   #received = 0;
   #counted = 0;
@@ -25,16 +25,16 @@ export class Receiver implements Run {
    *
    * @param timing when the run ends and what counts, where no number of messages says it
    */
-  constructor(lanes: Lanes, settings: Settings, receiving: Receiving, timing: Timing | undefined) {
+  constructor(queuePairs: QueuePairs, settings: Settings, receiving: Receiving, timing: Timing | undefined) {
     const { iterations, qps, rxDepth, sharedReceives } = settings;
-    this.#lanes = lanes;
+    this.#queuePairs = queuePairs;
     this.#receiving = receiving;
     this.#timing = timing;
     this.#iterations = iterations;
     this.#total = iterations * qps;
     this.#posted = new Float64Array(qps);
     const each = sharedReceives ? Math.floor(rxDepth / qps) : rxDepth;
-    for (let lane = 0; lane < qps; lane += 1) for (let i = 0; i < each; i += 1) this.#post(lane);
+    for (let qpIndex = 0; qpIndex < qps; qpIndex += 1) for (let i = 0; i < each; i += 1) this.#post(qpIndex);
   }
 
   get over(): boolean {
@@ -67,17 +67,17 @@ export class Receiver implements Run {
 
   /** Takes what has come. @returns whether there was anything */
   take(): boolean {
-    const { recvCq: cq, context } = this.#lanes;
+    const { recvCq: cq, context } = this.#queuePairs;
     if (!cq.startPoll()) return false;
     if (this.#received === 0) this.#noteFirst();
     let left = BATCH;
     do {
       expectSuccess(cq, context);
       if (this.#received === 0) this.#receiving.look(cq.byteLen);
-      const lane = cq.wrIdNumber;
+      const qpIndex = cq.wrIdNumber;
       this.#received += 1;
       if (this.#timing?.counts === true) this.#counted += 1;
-      if (this.#posted[lane] < this.#iterations) this.#post(lane);
+      if (this.#posted[qpIndex] < this.#iterations) this.#post(qpIndex);
       left -= 1;
     } while (left > 0 && cq.nextPoll());
     cq.endPoll();
@@ -98,8 +98,8 @@ export class Receiver implements Run {
     if (this.#timing?.hasBegun === false) this.#timing.begin(this.#begunMs);
   }
 
-  #post(lane: number): void {
-    this.#receiving.post(lane);
-    this.#posted[lane] += 1;
+  #post(qpIndex: number): void {
+    this.#receiving.post(qpIndex);
+    this.#posted[qpIndex] += 1;
   }
 }

@@ -1,5 +1,5 @@
 import { type Count } from './bandwidth.js';
-import { type Lanes } from '../queue-pairs/lanes.js';
+import { type QueuePairs } from '../queue-pairs/queue-pairs.js';
 import { fastestMs } from './peak.js';
 import { type Posting } from '../running/posting.js';
 import { BATCH, type Run, expectSuccess } from '../running/run.js';
@@ -10,7 +10,7 @@ const NOTHING = new Float64Array(0);
 
 /** Keeps the send queues full until all messages have completed, or the time is over. */
 export class Sender implements Run {
-  readonly #lanes: Lanes;
+  readonly #queuePairs: QueuePairs;
   readonly #posting: Posting;
   readonly #timing: Timing | undefined;
   readonly #iterations: number;
@@ -18,7 +18,7 @@ export class Sender implements Run {
   readonly #depth: number;
   readonly #list: number;
   readonly #cqMod: number;
-  /** By lane. */
+  /** By queue pair. */
   readonly #posted: Float64Array;
   readonly #completed: Float64Array;
   /** By message, where the peak is looked for. */
@@ -31,9 +31,9 @@ export class Sender implements Run {
   #endedMs = 0;
 
   /** @param timing when the run ends and what counts, where no number of messages says it */
-  constructor(lanes: Lanes, settings: Settings, posting: Posting, timing: Timing | undefined) {
+  constructor(queuePairs: QueuePairs, settings: Settings, posting: Posting, timing: Timing | undefined) {
     const { iterations, qps, txDepth, postList, cqMod, peak } = settings;
-    this.#lanes = lanes;
+    this.#queuePairs = queuePairs;
     this.#posting = posting;
     this.#timing = timing;
     this.#iterations = iterations;
@@ -65,16 +65,16 @@ export class Sender implements Run {
   post(): boolean {
     if (this.#timing?.over === true) return false;
     const before = this.#postedTotal;
-    for (let lane = 0; lane < this.#posted.length; lane += 1) {
-      const most = Math.min(this.#iterations, this.#completed[lane] + this.#depth) - this.#list;
-      while (this.#posted[lane] <= most) this.#postList(lane);
+    for (let qpIndex = 0; qpIndex < this.#posted.length; qpIndex += 1) {
+      const most = Math.min(this.#iterations, this.#completed[qpIndex] + this.#depth) - this.#list;
+      while (this.#posted[qpIndex] <= most) this.#postList(qpIndex);
     }
     return this.#postedTotal > before;
   }
 
   /** Takes what has completed. @returns whether there was anything */
   take(): boolean {
-    const { sendCq: cq, context } = this.#lanes;
+    const { sendCq: cq, context } = this.#queuePairs;
     if (!cq.startPoll()) return false;
     let left = BATCH;
     do {
@@ -95,7 +95,7 @@ export class Sender implements Run {
     return { messages, elapsedMs: sampledMs, fastestMs: times.count === 0 ? Infinity : fastestMs(times) };
   }
 
-  #postList(lane: number): void {
+  #postList(qpIndex: number): void {
     const posting = this.#posting;
     const isTimed = this.#postedAt.length > 0;
     if (isTimed || this.#postedTotal === 0) {
@@ -103,20 +103,20 @@ export class Sender implements Run {
       if (this.#postedTotal === 0) this.#begunMs = now;
       if (isTimed) this.#postedAt.fill(now, this.#postedTotal, this.#postedTotal + this.#list);
     }
-    const first = this.#posted[lane] + 1;
-    posting.begin(lane);
+    const first = this.#posted[qpIndex] + 1;
+    posting.begin(qpIndex);
     for (let number = first; number < first + this.#list; number += 1) {
-      posting.add(lane, number % this.#cqMod === 0 || number === this.#iterations);
+      posting.add(qpIndex, number % this.#cqMod === 0 || number === this.#iterations);
     }
-    posting.end(lane);
-    this.#posted[lane] += this.#list;
+    posting.end(qpIndex);
+    this.#posted[qpIndex] += this.#list;
     this.#postedTotal += this.#list;
   }
 
   /** An entry stands for all messages since the one before. */
-  #complete(lane: number): void {
-    const messages = Math.min(this.#cqMod, this.#iterations - this.#completed[lane]);
-    this.#completed[lane] += messages;
+  #complete(qpIndex: number): void {
+    const messages = Math.min(this.#cqMod, this.#iterations - this.#completed[qpIndex]);
+    this.#completed[qpIndex] += messages;
     this.#completedTotal += messages;
     if (this.#timing?.counts === true) this.#counted += messages;
     if (this.#completedAt.length > 0) this.#completedAt[this.#completedTotal - 1] = performance.now();

@@ -1,6 +1,6 @@
 import type { Mtu } from '../../../../index.js';
 import { ToolError } from '../../shared/errors.js';
-import type { Line } from './line.js';
+import type { Exchange } from './exchange.js';
 
 /**
  * The version whose exchange this is. From 6.28 on the C tools would tell each other their device's attributes as well,
@@ -45,17 +45,20 @@ function versionOf(bytes: Buffer, tool: string): number {
 }
 
 /** Tells a number and takes the peer's; the larger counts. */
-async function larger(line: Line, own: number, most: number, what: string): Promise<number> {
+async function larger(exchange: Exchange, own: number, most: number, what: string): Promise<number> {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(own);
-  const theirs = (await line.swap(bytes, what)).readUInt32BE(0);
+  const theirs = (await exchange.swap(bytes, what)).readUInt32BE(0);
   if (theirs > most) throw new ToolError(`The peer says that its ${what} is ${theirs} bytes, which cannot be.`);
   return Math.max(own, theirs);
 }
 
 /** An MTU goes as a digit and a NUL; the smaller counts, and what is none does not. */
-async function smallerMtu(line: Line, own: Mtu): Promise<Mtu> {
-  const theirs = Number.parseInt((await line.swap(Buffer.from(`${own}\0`, 'latin1'), 'MTU')).toString('latin1'), 10);
+async function smallerMtu(exchange: Exchange, own: Mtu): Promise<Mtu> {
+  const theirs = Number.parseInt(
+    (await exchange.swap(Buffer.from(`${own}\0`, 'latin1'), 'MTU')).toString('latin1'),
+    10,
+  );
   switch (theirs) {
     case 1:
     case 2:
@@ -74,11 +77,11 @@ async function smallerMtu(line: Line, own: Mtu): Promise<Mtu> {
  * @param tool this side's name, for when the peer is another one
  * @throws ToolError when the peer is too old, or no tool of that kind
  */
-export async function agree(line: Line, mtu: Mtu, tool: string): Promise<Agreement> {
+export async function agree(exchange: Exchange, mtu: Mtu, tool: string): Promise<Agreement> {
   const version = Buffer.alloc(VERSION_BYTES);
   version.write(VERSION, 'latin1');
-  line.peerVersion = versionOf(await line.swap(version, 'version'), tool);
-  const cycleBytes = await larger(line, PAGE_BYTES, MAX_PAGE_BYTES, 'page size');
-  const cacheLineBytes = await larger(line, CACHE_LINE_BYTES, MAX_CACHE_LINE_BYTES, 'cache line size');
-  return { mtu: await smallerMtu(line, mtu), cycleBytes, cacheLineBytes };
+  exchange.peerVersion = versionOf(await exchange.swap(version, 'version'), tool);
+  const cycleBytes = await larger(exchange, PAGE_BYTES, MAX_PAGE_BYTES, 'page size');
+  const cacheLineBytes = await larger(exchange, CACHE_LINE_BYTES, MAX_CACHE_LINE_BYTES, 'cache line size');
+  return { mtu: await smallerMtu(exchange, mtu), cycleBytes, cacheLineBytes };
 }

@@ -3,8 +3,8 @@ import { type Cq, WcStatus } from '../../../../index.js';
 import { attempt, ToolError } from '../../shared/errors.js';
 import { Backoff } from '../running/backoff.js';
 import type { Keys } from './keys.js';
-import type { Lanes } from '../queue-pairs/lanes.js';
-import { type Line, PeerLeft } from './line.js';
+import type { QueuePairs } from '../queue-pairs/queue-pairs.js';
+import { type Exchange, PeerLeft } from './exchange.js';
 import { FailedRequest, type Run } from '../running/run.js';
 
 /** Silence after which the user is told what it may mean: within a run, and between runs, where sides may be slow. */
@@ -27,8 +27,8 @@ const SLICE_MS = 5;
 
 /** The other side, as this one deals with it: messages beside the test, and runs of messages within. */
 export class Partner {
-  readonly #line: Line;
-  readonly #lanes: Lanes;
+  readonly #exchange: Exchange;
+  readonly #queuePairs: QueuePairs;
   readonly #backoff: Backoff;
   readonly #reliable: boolean;
   /** Moves an inline NIC on without taking anybody's completions. */
@@ -38,11 +38,11 @@ export class Partner {
   #toldSilence = false;
 
   /** @param reliable whether whatever is sent arrives, if late */
-  constructor(line: Line, lanes: Lanes, reliable: boolean) {
-    const { context } = lanes;
-    this.#line = line;
-    this.#lanes = lanes;
-    this.#backoff = new Backoff(context, lanes.channel, [...new Set([lanes.sendCq, lanes.recvCq])]);
+  constructor(exchange: Exchange, queuePairs: QueuePairs, reliable: boolean) {
+    const { context } = queuePairs;
+    this.#exchange = exchange;
+    this.#queuePairs = queuePairs;
+    this.#backoff = new Backoff(context, queuePairs.channel, [...new Set([queuePairs.sendCq, queuePairs.recvCq])]);
     this.#reliable = reliable;
     this.#pulse =
       context.host === 'inline' ? attempt("Couldn't create CQ", () => context.createCq({ cqe: 1 })) : undefined;
@@ -57,7 +57,7 @@ export class Partner {
   async handshake(long = false): Promise<void> {
     const timer = long ? undefined : setTimeout(() => this.#tellSilence(MEETING_SILENCE_MS), MEETING_SILENCE_MS);
     try {
-      const { qpn } = await this.meanwhile(this.#line.swapKeys(this.#lanes.local[0]));
+      const { qpn } = await this.meanwhile(this.#exchange.swapKeys(this.#queuePairs.local[0]));
       // A handshake is under the name of the first.
       if (this.#peer.length > 0 && qpn !== this.#peer[0].qpn) throw new ToolError(OTHER_COUNT);
     } finally {
@@ -72,8 +72,8 @@ export class Partner {
    */
   async swapKeys(): Promise<Keys[]> {
     const keys: Keys[] = [];
-    for (const own of this.#lanes.local) {
-      const theirs = await this.meanwhile(this.#line.swapKeys(own));
+    for (const own of this.#queuePairs.local) {
+      const theirs = await this.meanwhile(this.#exchange.swapKeys(own));
       const known = this.#peer.at(keys.length);
       // A peer with fewer is at its next handshake already, and one with more tells of another.
       const other = known === undefined ? keys.some(({ qpn }) => qpn === theirs.qpn) : known.qpn !== theirs.qpn;
@@ -118,7 +118,7 @@ export class Partner {
       const { silentMs } = this.#backoff;
       if (silentMs > 0) {
         // Whoever has left may have done all its part before: nothing more came since that was known.
-        if (this.#line.hasPeerLeft && run.part?.() !== true) throw new PeerLeft(LEFT);
+        if (this.#exchange.hasPeerLeft && run.part?.() !== true) throw new PeerLeft(LEFT);
         if (silentMs > this.#lostMs) run.giveUp?.();
         if (silentMs > SILENCE_MS) this.#tellSilence();
       }
@@ -129,20 +129,20 @@ export class Partner {
   /** Whether the peer is about to be known to have left. */
   async #isLeaving(): Promise<boolean> {
     const end = performance.now() + LEAVING_MS;
-    while (!this.#line.hasPeerLeft && performance.now() < end) await setImmediate();
-    return this.#line.hasPeerLeft;
+    while (!this.#exchange.hasPeerLeft && performance.now() < end) await setImmediate();
+    return this.#exchange.hasPeerLeft;
   }
 
   /** Silence after which what has not come is lost. */
   get #lostMs(): number {
-    if (this.#line.peerWaits) return LOST_MS;
+    if (this.#exchange.peerWaits) return LOST_MS;
     return this.#reliable ? Infinity : UNRELIABLE_LOST_MS;
   }
 
   /** @returns whether the run is over; if not, the event loop should have a turn */
   #advance(run: Run): boolean {
     const backoff = this.#backoff;
-    const dueMs = this.#line.needsTurns ? performance.now() + TURN_MS : Infinity;
+    const dueMs = this.#exchange.needsTurns ? performance.now() + TURN_MS : Infinity;
     for (let steps = 1; !run.over; steps += 1) {
       if (run.step()) backoff.busy();
       else if (backoff.pause()) return false;

@@ -1,6 +1,6 @@
 import { ReadLatency } from './read-latency.js';
 import { type PerfFlags } from '../flags.js';
-import { type Lanes } from '../queue-pairs/lanes.js';
+import { type QueuePairs } from '../queue-pairs/queue-pairs.js';
 import { latencyOf, latencyOfDuration, samplesOf } from './latency.js';
 import { Pace } from './pace.js';
 import { type Partner } from '../exchange/partner.js';
@@ -17,14 +17,14 @@ import { SendLatency } from './send-latency.js';
 export class LatencyTest {
   readonly #settings: Settings;
   readonly #flags: PerfFlags;
-  readonly #lanes: Lanes;
+  readonly #queuePairs: QueuePairs;
   readonly #partner: Partner;
   readonly #report: Report;
 
-  constructor(settings: Settings, flags: PerfFlags, lanes: Lanes, partner: Partner, report: Report) {
+  constructor(settings: Settings, flags: PerfFlags, queuePairs: QueuePairs, partner: Partner, report: Report) {
     this.#settings = settings;
     this.#flags = flags;
-    this.#lanes = lanes;
+    this.#queuePairs = queuePairs;
     this.#partner = partner;
     this.#report = report;
   }
@@ -33,7 +33,7 @@ export class LatencyTest {
     const { test, period, iterations } = this.#settings;
     const timing = period === undefined ? undefined : new Timing(period);
     const pace = new Pace(this.#settings, timing, this.#flags.latency_gap ?? 0);
-    const run = latencyRun(this.#lanes, this.#settings, sizeBytes, pace);
+    const run = latencyRun(this.#queuePairs, this.#settings, sizeBytes, pace);
     if (test.handshakes.beforeRun === 'always') await this.#partner.handshake();
     await this.#partner.carryOut(run);
     // What the peer answers by a message of its own is half of what was measured.
@@ -48,15 +48,15 @@ export class LatencyTest {
 }
 
 /** A side of a latency test. */
-export function latencyRun(lanes: Lanes, settings: Settings, sizeBytes: number, pace: Pace): Run {
-  const posting = new Posting(lanes, settings, sizeBytes);
+export function latencyRun(queuePairs: QueuePairs, settings: Settings, sizeBytes: number, pace: Pace): Run {
+  const posting = new Posting(queuePairs, settings, sizeBytes);
   switch (settings.test.verb) {
     case Verb.SEND:
-      return new SendLatency(lanes, settings, posting, new Receiving(lanes, settings, sizeBytes), pace);
+      return new SendLatency(queuePairs, settings, posting, new Receiving(queuePairs, settings, sizeBytes), pace);
     case Verb.WRITE:
-      return new WriteLatency(lanes, settings, posting, pace);
+      return new WriteLatency(queuePairs, settings, posting, pace);
     case Verb.READ:
     case Verb.ATOMIC:
-      return new ReadLatency(lanes, posting, pace);
+      return new ReadLatency(queuePairs, posting, pace);
   }
 }

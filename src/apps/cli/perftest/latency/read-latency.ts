@@ -1,17 +1,17 @@
-import { type Lanes } from '../queue-pairs/lanes.js';
+import { type QueuePairs } from '../queue-pairs/queue-pairs.js';
 import { type Pace } from './pace.js';
 import { type Posting } from '../running/posting.js';
 import { type Run, expectSuccess } from '../running/run.js';
 
 /** READs or atomics, one after the other; the peer does nothing. */
 export class ReadLatency implements Run {
-  readonly #lanes: Lanes;
+  readonly #queuePairs: QueuePairs;
   readonly #posting: Posting;
   readonly #pace: Pace;
   #awaits = false;
 
-  constructor(lanes: Lanes, posting: Posting, pace: Pace) {
-    this.#lanes = lanes;
+  constructor(queuePairs: QueuePairs, posting: Posting, pace: Pace) {
+    this.#queuePairs = queuePairs;
     this.#posting = posting;
     this.#pace = pace;
   }
@@ -32,7 +32,7 @@ export class ReadLatency implements Run {
       this.#awaits = true;
       return true;
     }
-    const { sendCq: cq, context } = this.#lanes;
+    const { sendCq: cq, context } = this.#queuePairs;
     if (!cq.startPoll()) return false;
     expectSuccess(cq, context);
     cq.endPoll();

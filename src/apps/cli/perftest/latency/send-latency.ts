@@ -1,4 +1,4 @@
-import { type Lanes } from '../queue-pairs/lanes.js';
+import { type QueuePairs } from '../queue-pairs/queue-pairs.js';
 import { type Pace } from './pace.js';
 import { type Posting, type Receiving } from '../running/posting.js';
 import { type Run, expectSuccess } from '../running/run.js';
@@ -6,7 +6,7 @@ import { type Settings } from '../settings.js';
 
 /** SENDs to and fro: a side sends when the other's message has come, and its own has completed. */
 export class SendLatency implements Run {
-  readonly #lanes: Lanes;
+  readonly #queuePairs: QueuePairs;
   readonly #posting: Posting;
   readonly #receiving: Receiving;
   readonly #pace: Pace;
@@ -17,8 +17,8 @@ export class SendLatency implements Run {
   #awaitsMessage: boolean;
 
   /** Posts the first receive requests. */
-  constructor(lanes: Lanes, settings: Settings, posting: Posting, receiving: Receiving, pace: Pace) {
-    this.#lanes = lanes;
+  constructor(queuePairs: QueuePairs, settings: Settings, posting: Posting, receiving: Receiving, pace: Pace) {
+    this.#queuePairs = queuePairs;
     this.#posting = posting;
     this.#receiving = receiving;
     this.#pace = pace;
@@ -49,7 +49,7 @@ export class SendLatency implements Run {
   }
 
   #takeSend(): boolean {
-    const { sendCq: cq, context } = this.#lanes;
+    const { sendCq: cq, context } = this.#queuePairs;
     if (!cq.startPoll()) return false;
     expectSuccess(cq, context);
     cq.endPoll();
@@ -58,7 +58,7 @@ export class SendLatency implements Run {
   }
 
   #takeMessage(): boolean {
-    const { recvCq: cq, context } = this.#lanes;
+    const { recvCq: cq, context } = this.#queuePairs;
     if (!cq.startPoll()) return false;
     expectSuccess(cq, context);
     if (this.#received === 0) this.#receiving.look(cq.byteLen);

@@ -1,4 +1,4 @@
-import { type Lanes } from '../queue-pairs/lanes.js';
+import { type QueuePairs } from '../queue-pairs/queue-pairs.js';
 import { type Pace } from './pace.js';
 import { type Posting } from '../running/posting.js';
 import { type Run, expectSuccess } from '../running/run.js';
@@ -6,7 +6,7 @@ import { type Settings } from '../settings.js';
 
 /** WRITEs to and fro: the last byte of each is its number, and a side writes when it sees the other's. */
 export class WriteLatency implements Run {
-  readonly #lanes: Lanes;
+  readonly #queuePairs: QueuePairs;
   readonly #posting: Posting;
   readonly #pace: Pace;
   readonly #bytes: Uint8Array;
@@ -18,17 +18,17 @@ export class WriteLatency implements Run {
   #awaitsSend = false;
   #awaitsByte: boolean;
 
-  constructor(lanes: Lanes, settings: Settings, posting: Posting, pace: Pace) {
-    const { memory } = lanes;
+  constructor(queuePairs: QueuePairs, settings: Settings, posting: Posting, pace: Pace) {
+    const { memory } = queuePairs;
     const { sizeBytes } = posting;
-    this.#lanes = lanes;
+    this.#queuePairs = queuePairs;
     this.#posting = posting;
     this.#pace = pace;
     this.#bytes = memory.mr.bytes;
     this.#ownAt = memory.departures(0) + sizeBytes - 1;
-    this.#theirsAt = memory.arrivals(lanes.arrivalOf(0)) + sizeBytes - 1;
+    this.#theirsAt = memory.arrivals(queuePairs.arrivalOf(0)) + sizeBytes - 1;
     this.#iterations = settings.iterations;
-    this.#isInline = lanes.context.host === 'inline';
+    this.#isInline = queuePairs.context.host === 'inline';
     // Here it is the server that begins.
     this.#awaitsByte = settings.active;
   }
@@ -60,7 +60,7 @@ export class WriteLatency implements Run {
   }
 
   #takeSend(): boolean {
-    const { sendCq: cq, context } = this.#lanes;
+    const { sendCq: cq, context } = this.#queuePairs;
     if (!cq.startPoll()) return false;
     expectSuccess(cq, context);
     cq.endPoll();

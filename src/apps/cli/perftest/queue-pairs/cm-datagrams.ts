@@ -20,7 +20,7 @@ import {
 import { adviceOn } from '../../rdmacm/common/event-text.js';
 import { attempt, ToolError } from '../../shared/errors.js';
 import { type CmOpening, insist } from './cm-opening.js';
-import type { Datagrams, Lanes } from './lanes.js';
+import type { Datagrams, QueuePairs } from './queue-pairs.js';
 
 const RESOLVE_MS = 2000;
 /** A message that tells where it comes from: the number of its queue pair, in bytes and as immediate data. */
@@ -63,20 +63,20 @@ export class DatagramPairs {
   readonly #opening: CmOpening;
   readonly #port: number;
   readonly #tos: number | undefined;
-  readonly #lanes: Lanes;
+  readonly #queuePairs: QueuePairs;
   /** Whether the server sends as well, and so must learn where to. */
   readonly #answers: boolean;
   readonly #channel: EventChannel;
   readonly #listener: CmId | undefined;
 
   /** Of a server, clients may come from now on. */
-  constructor(opening: CmOpening, port: number, tos: number | undefined, lanes: Lanes, answers: boolean) {
+  constructor(opening: CmOpening, port: number, tos: number | undefined, queuePairs: QueuePairs, answers: boolean) {
     this.#opening = opening;
     this.#port = port;
     this.#tos = tos;
-    this.#lanes = lanes;
+    this.#queuePairs = queuePairs;
     this.#answers = answers;
-    this.#channel = createEventChannel({ contexts: [lanes.context] });
+    this.#channel = createEventChannel({ contexts: [queuePairs.context] });
     if (opening.leads) return;
     const listener = createId(this.#channel, PortSpace.UDP);
     attempt('Failed to bind RDMA CM address on the server', () => listener.bindAddr({ host: opening.host, port }));
@@ -84,9 +84,9 @@ export class DatagramPairs {
     this.#listener = listener;
   }
 
-  /** The queue pair of a lane. */
-  async next(lane: number): Promise<DatagramPair> {
-    return this.#opening.leads ? insist(() => this.#ask(lane)) : this.#answer(lane);
+  /** The queue pair of a queue pair. */
+  async next(qpIndex: number): Promise<DatagramPair> {
+    return this.#opening.leads ? insist(() => this.#ask(qpIndex)) : this.#answer(qpIndex);
   }
 
   /** No more of them. */
@@ -94,10 +94,10 @@ export class DatagramPairs {
     this.#listener?.destroy();
   }
 
-  async #ask(lane: number): Promise<DatagramPair> {
-    const { pd, init } = this.#lanes;
+  async #ask(qpIndex: number): Promise<DatagramPair> {
+    const { pd, init } = this.#queuePairs;
     // Each attempt on a channel of its own, since its events end with it.
-    const channel = createEventChannel({ contexts: [this.#lanes.context] });
+    const channel = createEventChannel({ contexts: [this.#queuePairs.context] });
     const id = createId(channel, PortSpace.UDP);
     try {
       id.resolveAddr({ host: this.#opening.host, port: this.#port }, { timeoutMs: RESOLVE_MS });
@@ -112,7 +112,7 @@ export class DatagramPairs {
       const { ahAttr, qpNum: remoteQpn, qkey: remoteQkey } = param.ud;
       const ah = attempt('Failed to create AH for RDMA CM connection', () => pd.createAh(ahAttr));
       const datagrams = { ah, remoteQpn, remoteQkey };
-      if (this.#answers) await this.#introduce(lane, qp, datagrams);
+      if (this.#answers) await this.#introduce(qpIndex, qp, datagrams);
       return { qp, datagrams };
     } catch (error) {
       id[Symbol.dispose]();
@@ -121,9 +121,9 @@ export class DatagramPairs {
     }
   }
 
-  async #introduce(lane: number, qp: Qp, datagrams: Datagrams): Promise<void> {
-    const { memory, sendCq } = this.#lanes;
-    const at = memory.departures(lane);
+  async #introduce(qpIndex: number, qp: Qp, datagrams: Datagrams): Promise<void> {
+    const { memory, sendCq } = this.#queuePairs;
+    const at = memory.departures(qpIndex);
     qp.postSend({
       opcode: WrOpcode.SEND_WITH_IMM,
       immData: qp.qpNum,
@@ -134,11 +134,11 @@ export class DatagramPairs {
     await nextCompletion(sendCq, 'Telling the QP number');
   }
 
-  async #answer(lane: number): Promise<DatagramPair> {
-    const { pd, init, memory, recvCq } = this.#lanes;
+  async #answer(qpIndex: number): Promise<DatagramPair> {
+    const { pd, init, memory, recvCq } = this.#queuePairs;
     const { id } = await expectEvent(this.#channel, CmEventType.CONNECT_REQUEST);
     const qp = id.createQp(pd, init);
-    const at = memory.arrivals(lane);
+    const at = memory.arrivals(qpIndex);
     if (this.#answers) qp.postRecv({ sgList: [memory.mr.sge(at, GRH_BYTES + NUMBER_BYTES)] });
     id.accept({ qpNum: qp.qpNum });
     if (!this.#answers) return { qp, datagrams: undefined };

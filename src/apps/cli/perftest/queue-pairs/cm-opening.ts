@@ -14,7 +14,7 @@ import { addressOf } from '../../rdmacm/common/addresses.js';
 import { cmDevices, verbsOf } from '../../rdmacm/common/hosting.js';
 import { ToolError } from '../../shared/errors.js';
 import { endOnInterrupt } from '../../shared/interrupt.js';
-import { CmLine, postLineReceive, registerLine } from '../exchange/cm-line.js';
+import { CmExchange, postExchangeReceive, registerExchange } from '../exchange/cm-exchange.js';
 import type { PerfFlags } from '../flags.js';
 
 const RETRIES = 7;
@@ -31,7 +31,7 @@ export type CmQpOptions = Omit<ConnectionOptions, 'signal' | 'timeoutMs' | 'priv
 
 /** Two sides that talk by rdma_cm, and may connect further queue pairs that way. */
 export interface CmOpening {
-  readonly line: CmLine;
+  readonly exchange: CmExchange;
   readonly context: Context;
   /** Where the peer is, as an address; of a server, where it listens. */
   readonly host: string;
@@ -52,22 +52,22 @@ function lineOptions(keep: (memory: Mr) => void): ConnectionOptions {
     retryCount: RETRIES,
     qp: { cap: { maxSendWr: 1, maxRecvWr: 1, maxSendSge: 1, maxRecvSge: 1 } },
     prepare: (id: CmId) => {
-      const memory = registerLine(id);
-      postLineReceive(id, memory);
+      const memory = registerExchange(id);
+      postExchangeReceive(id, memory);
       keep(memory);
     },
   };
 }
 
-/** Makes the connection over which the sides talk, and the line over it. */
-async function openLine(
+/** Makes the connection over which the sides talk, and the exchange over it. */
+async function openExchange(
   make: (options: ConnectionOptions) => Promise<Connection>,
   leads: boolean,
   tool: string,
-): Promise<{ readonly line: CmLine; readonly connection: Connection }> {
+): Promise<{ readonly exchange: CmExchange; readonly connection: Connection }> {
   const kept: Mr[] = [];
   const connection = await make(lineOptions((memory) => kept.push(memory)));
-  return { connection, line: new CmLine(connection, kept[0], leads, tool) };
+  return { connection, exchange: new CmExchange(connection, kept[0], leads, tool) };
 }
 
 /** Tries again while nobody listens: of two sides the other may be a moment behind. */
@@ -117,10 +117,10 @@ export async function openAsClient(host: string, flags: PerfFlags, tool: string)
   const how = asked === undefined ? open : { context: asked };
   const connections = new Connections();
   const make = (options: ConnectionOptions) => connections.add(connect({ ...where, ...how, ...options }));
-  const { line, connection } = await openLine(make, true, tool);
+  const { exchange, connection } = await openExchange(make, true, tool);
   const context = verbsOf(connection.id);
   return {
-    line,
+    exchange,
     context,
     host: address,
     leads: true,
@@ -145,9 +145,9 @@ export async function openAsServer(flags: PerfFlags, tool: string, waiting: () =
   waiting();
   const connections = new Connections();
   const make = (options: ConnectionOptions) => connections.add(nextOf(listener, options));
-  const { line, connection } = await openLine(make, false, tool);
+  const { exchange, connection } = await openExchange(make, false, tool);
   return {
-    line,
+    exchange,
     context: verbsOf(connection.id),
     host: listener.address.host,
     leads: false,

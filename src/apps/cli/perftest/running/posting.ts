@@ -1,6 +1,6 @@
 import { type Ah, type Qp, SendFlags } from '../../../../index.js';
 import type { Keys } from '../exchange/keys.js';
-import type { Datagrams, Lanes } from '../queue-pairs/lanes.js';
+import type { Datagrams, QueuePairs } from '../queue-pairs/queue-pairs.js';
 import type { Places } from '../queue-pairs/memory.js';
 import type { Settings } from '../settings.js';
 import { Verb } from '../tests.js';
@@ -9,7 +9,7 @@ const ADDED = 1;
 const COMPARED = 0;
 const SWAPPED = 0;
 
-/** Where the next message of a lane leaves from, and where it goes to. */
+/** Where the next message of a queue pair leaves from, and where it goes to. */
 interface Route {
   readonly qp: Qp;
   /** By place. */
@@ -34,28 +34,28 @@ export class Posting {
   readonly #isDatagram: boolean;
   readonly #isXrc: boolean;
 
-  constructor(lanes: Lanes, settings: Settings, sizeBytes: number) {
-    const { memory } = lanes;
+  constructor(queuePairs: QueuePairs, settings: Settings, sizeBytes: number) {
+    const { memory } = queuePairs;
     const inline = sizeBytes <= settings.inlineBytes;
     this.sizeBytes = sizeBytes;
     this.#lkey = memory.mr.lkey;
     this.#places = settings.test.measure === 'bw' ? memory.places(sizeBytes) : { count: 1, stepBytes: 0 };
-    this.#routes = lanes.senders.map((qp, lane) => this.#route(lanes, qp, lane, inline));
+    this.#routes = queuePairs.senders.map((qp, qpIndex) => this.#route(queuePairs, qp, qpIndex, inline));
     this.#write = writerOf(settings);
     this.#isDatagram = settings.connection === 'UD';
     this.#isXrc = settings.connection === 'XRC';
   }
 
-  /** Begins requests on a lane. */
-  begin(lane: number): void {
-    this.#routes[lane].qp.wrStart();
+  /** Begins requests on a queue pair. */
+  begin(qpIndex: number): void {
+    this.#routes[qpIndex].qp.wrStart();
   }
 
-  /** Adds the next message. Its completion, if it has an entry, tells the lane. */
-  add(lane: number, signaled: boolean): void {
-    const route = this.#routes[lane];
+  /** Adds the next message. Its completion, if it has an entry, tells the queue pair. */
+  add(qpIndex: number, signaled: boolean): void {
+    const route = this.#routes[qpIndex];
     const { qp, place } = route;
-    qp.wrId = lane;
+    qp.wrId = qpIndex;
     qp.wrFlags = signaled ? SendFlags.SIGNALED : 0;
     this.#write(route);
     if (this.#isDatagram && route.ah !== undefined) qp.wrSetUdAddr(route.ah, route.remoteQpn, route.remoteQkey);
@@ -66,23 +66,23 @@ export class Posting {
   }
 
   /** Posts what was added. */
-  end(lane: number): void {
-    this.#routes[lane].qp.wrComplete();
+  end(qpIndex: number): void {
+    this.#routes[qpIndex].qp.wrComplete();
   }
 
-  /** {@link begin}, {@link add} and {@link end} of one message with an entry, on the first lane. */
+  /** {@link begin}, {@link add} and {@link end} of one message with an entry, on the first queue pair. */
   one(): void {
     this.begin(0);
     this.add(0, true);
     this.end(0);
   }
 
-  #route(lanes: Lanes, qp: Qp, lane: number, inline: boolean): Route {
-    const { memory } = lanes;
+  #route(queuePairs: QueuePairs, qp: Qp, qpIndex: number, inline: boolean): Route {
+    const { memory } = queuePairs;
     const { count, stepBytes } = this.#places;
-    const keys = lanes.remote[lanes.arrivalOf(lane)];
-    const offsets = Array.from({ length: count }, (_, i) => memory.departures(lane) + i * stepBytes);
-    const datagrams: Datagrams | undefined = lanes.datagrams.at(lane);
+    const keys = queuePairs.remote[queuePairs.arrivalOf(qpIndex)];
+    const offsets = Array.from({ length: count }, (_, i) => memory.departures(qpIndex) + i * stepBytes);
+    const datagrams: Datagrams | undefined = queuePairs.datagrams.at(qpIndex);
     return {
       qp,
       keys,
@@ -127,23 +127,23 @@ export function sizeNote(cameBytes: number, expectedBytes: number): string {
 
 /** Has the queue pairs take messages. */
 export class Receiving {
-  readonly #lanes: Lanes;
+  readonly #queuePairs: QueuePairs;
   readonly #sizeBytes: number;
   readonly #lkey: number;
   readonly #addresses: readonly (readonly number[])[];
   readonly #place: Int32Array;
   readonly #headerBytes: number;
 
-  constructor(lanes: Lanes, settings: Settings, sizeBytes: number) {
-    const { memory } = lanes;
+  constructor(queuePairs: QueuePairs, settings: Settings, sizeBytes: number) {
+    const { memory } = queuePairs;
     const { count, stepBytes } = memory.places(sizeBytes);
-    this.#lanes = lanes;
+    this.#queuePairs = queuePairs;
     this.#headerBytes = memory.headerBytes;
     this.#sizeBytes = memory.headerBytes + sizeBytes;
     this.#lkey = memory.mr.lkey;
-    this.#addresses = Array.from({ length: settings.qps }, (_, lane) =>
+    this.#addresses = Array.from({ length: settings.qps }, (_, qpIndex) =>
       Array.from({ length: count }, (_place, i) =>
-        memory.addressOf(memory.arrivals(lanes.arrivalOf(lane)) + i * stepBytes),
+        memory.addressOf(memory.arrivals(queuePairs.arrivalOf(qpIndex)) + i * stepBytes),
       ),
     );
     this.#place = new Int32Array(settings.qps);
@@ -155,12 +155,12 @@ export class Receiving {
     process.stderr.write(sizeNote(byteLen - this.#headerBytes, this.#sizeBytes - this.#headerBytes));
   }
 
-  /** Posts a receive request. Its completion tells the lane, which of a shared queue is whose turn it was. */
-  post(lane: number): void {
-    const addresses = this.#addresses[lane];
-    const place = this.#place[lane];
-    const queue = this.#lanes.srq ?? this.#lanes.senders[lane];
-    queue.postRecvSge(lane, this.#lkey, addresses[place], this.#sizeBytes);
-    this.#place[lane] = place + 1 === addresses.length ? 0 : place + 1;
+  /** Posts a receive request. Its completion tells the queue pair, which of a shared queue is whose turn it was. */
+  post(qpIndex: number): void {
+    const addresses = this.#addresses[qpIndex];
+    const place = this.#place[qpIndex];
+    const queue = this.#queuePairs.srq ?? this.#queuePairs.senders[qpIndex];
+    queue.postRecvSge(qpIndex, this.#lkey, addresses[place], this.#sizeBytes);
+    this.#place[qpIndex] = place + 1 === addresses.length ? 0 : place + 1;
   }
 }

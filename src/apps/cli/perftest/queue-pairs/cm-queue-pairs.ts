@@ -4,20 +4,25 @@ import { DatagramPairs } from './cm-datagrams.js';
 import type { CmOpening } from './cm-opening.js';
 import type { PerfFlags } from '../flags.js';
 import { NO_KEYS } from '../exchange/keys.js';
-import { type Datagrams, Lanes } from './lanes.js';
+import { type Datagrams, QueuePairs } from './queue-pairs.js';
 import type { Settings } from '../settings.js';
 import { Verb } from '../tests.js';
 
-async function connectReliable(opening: CmOpening, lanes: Lanes, settings: Settings, flags: PerfFlags): Promise<void> {
+async function connectReliable(
+  opening: CmOpening,
+  queuePairs: QueuePairs,
+  settings: Settings,
+  flags: PerfFlags,
+): Promise<void> {
   const { test, qps } = settings;
   const asks = test.verb === Verb.READ || test.verb === Verb.ATOMIC;
-  const outReads = asks ? lanes.outReads : 0;
+  const outReads = asks ? queuePairs.outReads : 0;
   const { tos, retry_count: retryCount } = flags;
   const made = [];
   for (let i = 0; i < qps; i += 1) {
     const { qp } = await opening.next({
-      pd: lanes.pd,
-      qp: lanes.init,
+      pd: queuePairs.pd,
+      qp: queuePairs.init,
       responderResources: outReads,
       initiatorDepth: outReads,
       retryCount,
@@ -27,34 +32,35 @@ async function connectReliable(opening: CmOpening, lanes: Lanes, settings: Setti
     });
     made.push(qp);
   }
-  lanes.adopt(made, []);
+  queuePairs.adopt(made, []);
 }
 
-async function connectDatagrams(pairs: DatagramPairs, lanes: Lanes, { qps }: Settings): Promise<void> {
+async function connectDatagrams(pairs: DatagramPairs, queuePairs: QueuePairs, { qps }: Settings): Promise<void> {
   const made = [];
   for (let i = 0; i < qps; i += 1) made.push(await pairs.next(i));
   const datagrams = made.map((pair) => pair.datagrams).filter((each): each is Datagrams => each !== undefined);
-  lanes.adopt(
+  queuePairs.adopt(
     made.map(({ qp }) => qp),
     datagrams,
   );
 }
 
 /** Queue pairs that rdma_cm makes and connects. Both sides meet before, so that the server listens, and after. */
-export async function connectedLanes(
+export async function connectedQueuePairs(
   opening: CmOpening,
   settings: Settings,
   flags: PerfFlags,
   agreement: Agreement,
-): Promise<Lanes> {
+): Promise<QueuePairs> {
   const { connection, both, test } = settings;
-  const lanes = new Lanes(opening.context, settings, flags, agreement);
+  const queuePairs = new QueuePairs(opening.context, settings, flags, agreement);
   const answers = both || test.measure === 'lat';
-  const pairs = connection === 'UD' ? new DatagramPairs(opening, flags.port, flags.tos, lanes, answers) : undefined;
-  await opening.line.swapKeys(NO_KEYS);
-  if (pairs === undefined) await connectReliable(opening, lanes, settings, flags);
-  else await connectDatagrams(pairs, lanes, settings);
-  await opening.line.swapKeys(NO_KEYS);
+  const pairs =
+    connection === 'UD' ? new DatagramPairs(opening, flags.port, flags.tos, queuePairs, answers) : undefined;
+  await opening.exchange.swapKeys(NO_KEYS);
+  if (pairs === undefined) await connectReliable(opening, queuePairs, settings, flags);
+  else await connectDatagrams(pairs, queuePairs, settings);
+  await opening.exchange.swapKeys(NO_KEYS);
   pairs?.stop();
-  return lanes;
+  return queuePairs;
 }

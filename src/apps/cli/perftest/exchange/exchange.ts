@@ -5,7 +5,7 @@ import type { Keys } from './keys.js';
 export class PeerLeft extends ToolError {}
 
 /** How the two sides of a test talk beside what they measure. */
-export interface Line {
+export interface Exchange {
   /**
    * Gives the peer something and takes as much from it. The side without a host name answers only once it was told, so that
    * both are at the same place when it returns.
@@ -27,7 +27,7 @@ export interface Line {
   /** Whether the peer has gone on to the next handshake, as far as that can be told, so that nothing more comes before it. */
   readonly peerWaits: boolean;
 
-  /** Whether the peer has ended the line, and nothing that it said is left to be read. */
+  /** Whether the peer has ended the exchange, and nothing that it said is left to be read. */
   readonly hasPeerLeft: boolean;
 
   /** Ends it, and waits a moment for the peer to do so, who may still need our NIC. */

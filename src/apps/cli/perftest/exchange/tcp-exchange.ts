@@ -1,6 +1,6 @@
 import { type Socket } from 'node:net';
 import { KEY_TEXT_BYTES, type Keys, decodeKeyText, encodeKeyText } from './keys.js';
-import { type Line, PeerLeft } from './line.js';
+import { type Exchange, PeerLeft } from './exchange.js';
 
 /** More than any peer has to say before it is answered. */
 const MAX_UNREAD_BYTES = 1 << 16;
@@ -8,7 +8,7 @@ const MAX_UNREAD_BYTES = 1 << 16;
 const FAREWELL_MS = 5000;
 
 /** TCP between the two sides (protocol.md 6.3). The C tools expect each message whole in one read, so each is one write. */
-export class TcpLine implements Line {
+export class TcpExchange implements Exchange {
   peerVersion = 0;
   readonly needsTurns = false;
   readonly #socket: Socket;

@@ -8,7 +8,7 @@ const GET_REQUEST = 'rdma_get_request';
 const WRITE_EVENT = 'rdma_write_cm_event';
 const MAX_ARG = 0xffff_ffff_ffff_ffffn;
 
-/** Where `rdma_get_request` goes. */
+/** Implements `rdma_get_request`. */
 export function getRequest(identity: Identity, timeoutMs: number | undefined): CmId {
   identity.require('getRequest');
   if (!identity.synchronous)
@@ -33,7 +33,7 @@ export function getRequest(identity: Identity, timeoutMs: number | undefined): C
   return id;
 }
 
-/** Where `rdma_write_cm_event` goes. */
+/** Implements `rdma_write_cm_event`. */
 export function writeCmEvent(identity: Identity, event: CmEventType, status: number, arg: bigint): void {
   identity.require('writeCmEvent');
   if (event !== CmEventType.USER)

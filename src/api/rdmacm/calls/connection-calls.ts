@@ -23,7 +23,7 @@ function noQueuePair(call: string): VerbsError {
   return new VerbsError(call, invalid('there is no queue pair', 'Call createQp first, or name one by qpNum'));
 }
 
-/** Where `rdma_connect` goes. */
+/** Implements `rdma_connect`. */
 export function connect(identity: Identity, pairs: QueuePairs, param: ConnParam): void {
   const call = 'rdma_connect';
   const context = identity.requireContext('connect');
@@ -46,7 +46,7 @@ export function connect(identity: Identity, pairs: QueuePairs, param: ConnParam)
   identity.complete(call);
 }
 
-/** Where `rdma_listen` goes. */
+/** Implements `rdma_listen`. */
 export function listen(identity: Identity, backlog: number): void {
   const call = 'rdma_listen';
   identity.require('listen');
@@ -57,7 +57,7 @@ export function listen(identity: Identity, backlog: number): void {
   identity.state = IdState.LISTEN;
 }
 
-/** Where `rdma_accept` goes. */
+/** Implements `rdma_accept`. */
 export function accept(identity: Identity, pairs: QueuePairs, param: ConnParam): void {
   const call = 'rdma_accept';
   const context = identity.requireContext('accept');
@@ -72,7 +72,7 @@ export function accept(identity: Identity, pairs: QueuePairs, param: ConnParam):
   else identity.complete(call);
 }
 
-/** Where `rdma_reject` goes. */
+/** Implements `rdma_reject`. */
 export function reject(identity: Identity, privateData: Uint8Array | undefined): void {
   const call = 'rdma_reject';
   identity.require('reject');
@@ -80,7 +80,7 @@ export function reject(identity: Identity, privateData: Uint8Array | undefined):
   identity.command(call, 'cmReject', (id) => ({ id, privateData: privateData ?? NOTHING }));
 }
 
-/** Where `rdma_establish` goes. */
+/** Implements `rdma_establish`. */
 export function establish(identity: Identity, pairs: QueuePairs): void {
   const call = 'rdma_establish';
   identity.require('establish');
@@ -89,7 +89,7 @@ export function establish(identity: Identity, pairs: QueuePairs): void {
   identity.command(call, 'cmEstablish', (id) => id);
 }
 
-/** Where `rdma_notify` goes. */
+/** Implements `rdma_notify`. */
 export function notify(identity: Identity, event: EventType): void {
   const call = 'rdma_notify';
   identity.require('notify');
@@ -98,7 +98,7 @@ export function notify(identity: Identity, event: EventType): void {
   identity.command(call, 'cmNotify', (id) => id);
 }
 
-/** Where `rdma_disconnect` goes. */
+/** Implements `rdma_disconnect`. */
 export function disconnect(identity: Identity): void {
   const call = 'rdma_disconnect';
   identity.require('disconnect');
@@ -107,7 +107,7 @@ export function disconnect(identity: Identity): void {
   identity.complete(call, !isOver);
 }
 
-/** Where `rdma_init_qp_attr` goes. */
+/** Implements `rdma_init_qp_attr`. */
 export function initQpAttr(identity: Identity, pairs: QueuePairs, qpState: QpState): QpModifyAttr {
   const call = 'rdma_init_qp_attr';
   identity.require('initQpAttr');

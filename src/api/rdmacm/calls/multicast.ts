@@ -3,9 +3,9 @@ import { familyOf, isGroup } from '../../../device/wire/index.js';
 import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../verbs/index.js';
 import { completePeer, gidOf, type SocketAddress } from '../addresses/address.js';
 import { addressOf } from '../events/received.js';
-import { type JoinMcAttr, McJoinFlag } from './join-attr.js';
-import type { Identity } from './identity.js';
-import type { QueuePairs } from './queue-pairs.js';
+import { type JoinMcAttr, McJoinFlag } from '../identifiers/join-attr.js';
+import type { Identity } from '../identifiers/identity.js';
+import type { QueuePairs } from '../identifiers/queue-pairs.js';
 
 const JOIN = 'rdma_join_multicast';
 const LEAVE = 'rdma_leave_multicast';

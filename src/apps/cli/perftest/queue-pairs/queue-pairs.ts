@@ -40,7 +40,7 @@ const QP_TYPES: Readonly<Record<Connection, QpType>> = {
   XRC: QpType.XRC_SEND,
 };
 
-/** Where datagrams of a lane go. */
+/** Where datagrams of a queue pair go. */
 export interface Datagrams {
   readonly ah: Ah;
   readonly remoteQpn: number;
@@ -63,7 +63,7 @@ function outReadsOf(context: Context, { test }: Settings, { outs }: PerfFlags): 
 }
 
 /** The verbs objects of one side of a test. */
-export class Lanes {
+export class QueuePairs {
   readonly context: Context;
   readonly gidIndex: number;
   readonly outReads: number;
@@ -73,12 +73,12 @@ export class Lanes {
   readonly sendCq: Cq;
   readonly recvCq: Cq;
   readonly srq: Srq | undefined;
-  /** Those that send, by lane; none on a side of XRC that only receives. */
+  /** Those that send, by queue pair; none on a side of XRC that only receives. */
   readonly senders: Qp[] = [];
   /** What the peer needs to know of each queue pair, and what it told of its own. */
   readonly local: Keys[] = [];
   remote: readonly Keys[] = [];
-  /** UD only, by lane. */
+  /** UD only, by queue pair. */
   readonly datagrams: Datagrams[] = [];
   readonly #settings: Settings;
   readonly #flags: PerfFlags;
@@ -117,9 +117,9 @@ export class Lanes {
     return this.#settings.qps * (this.#separate ? 2 : 1);
   }
 
-  /** Where on the peer's side messages of a lane arrive: which of its keys count. */
-  arrivalOf(lane: number): number {
-    return this.#separate ? this.#settings.qps + lane : lane;
+  /** Where on the peer's side messages of a queue pair arrive: which of its keys count. */
+  arrivalOf(qpIndex: number): number {
+    return this.#separate ? this.#settings.qps + qpIndex : qpIndex;
   }
 
   /** Makes queue pairs of our own; those of rdma_cm come by {@link adopt}. */

@@ -1,14 +1,14 @@
 import { alloc, type Connection, type Mr, SendFlags, WcStatus, type WorkCompletion } from '../../../../index.js';
 import { ToolError } from '../../shared/errors.js';
 import { decodeKeyStruct, encodeKeyStruct, KEY_STRUCT_BYTES, type Keys, keyStructOf } from './keys.js';
-import { type Line, PeerLeft } from './line.js';
+import { type Exchange, PeerLeft } from './exchange.js';
 
 /** Nothing that is said is longer than keys. */
 const MESSAGE_BYTES = KEY_STRUCT_BYTES.long;
 const OWN_AT = MESSAGE_BYTES;
 
 /** A connection by rdma_cm between the two sides, with a SEND for each message (protocol.md 6.3). */
-export class CmLine implements Line {
+export class CmExchange implements Exchange {
   peerVersion = 0;
   readonly needsTurns = true;
   /** A peer that has gone on cannot be told from one that is slow. */
@@ -19,7 +19,7 @@ export class CmLine implements Line {
   readonly #tool: string;
   #left = false;
 
-  /** @param memory from {@link registerLine}, with a receive request posted */
+  /** @param memory from {@link registerExchange}, with a receive request posted */
   constructor(connection: Connection, memory: Mr, leads: boolean, tool: string) {
     this.#connection = connection;
     this.#memory = memory;
@@ -63,7 +63,7 @@ export class CmLine implements Line {
       throw new ToolError(`The peer sent ${completion.byteLen} bytes where ${length} of ${what} were expected.`);
     }
     const bytes = Buffer.from(this.#memory.bytes.subarray(0, length));
-    postLineReceive(this.#connection, this.#memory);
+    postExchangeReceive(this.#connection, this.#memory);
     return bytes;
   }
 
@@ -76,11 +76,11 @@ export class CmLine implements Line {
 }
 
 /** Memory for what is said, on the device of a connection. */
-export function registerLine(id: Pick<Connection, 'regMsgs'>): Mr {
+export function registerExchange(id: Pick<Connection, 'regMsgs'>): Mr {
   return id.regMsgs(alloc(OWN_AT + MESSAGE_BYTES));
 }
 
 /** Posts the receive request for what the peer says next. */
-export function postLineReceive(id: Pick<Connection, 'postRecv'>, memory: Mr): void {
+export function postExchangeReceive(id: Pick<Connection, 'postRecv'>, memory: Mr): void {
   id.postRecv(0, memory.sge(0, MESSAGE_BYTES));
 }
