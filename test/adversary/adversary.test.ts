@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Assault, Insider } from './assault.js';
+import { AttackRun, Insider } from './attack-run.js';
 import { attacks, KNOWERS } from './attacks/index.js';
 import { GOALS } from './judge.js';
 
@@ -10,9 +10,9 @@ const SEED = Number(process.env['VERBENA_SEED'] ?? 1);
 
 describe('an adversary', () => {
   it(`comes to nothing in ${ATTEMPTS} attempts of seed ${SEED}`, () => {
-    const assault = new Assault(SEED);
-    assault.run(ATTEMPTS);
-    assert.equal(assault.attempts, ATTEMPTS);
+    const attackRun = new AttackRun(SEED);
+    attackRun.run(ATTEMPTS);
+    assert.equal(attackRun.attempts, ATTEMPTS);
   });
 
   it('tries everything there is', () => {

@@ -8,7 +8,7 @@ import { type Context, PortSpace, type Qp, QpState, QpType } from '../../src/ind
 import { req } from '../cm/support/messages.js';
 import type { Choices } from '../fuzz/random.js';
 import type { Forge } from './forge.js';
-import { BACKLOG, PORT, SILENT, SLOW, UDP_PORT, VICTIM } from './people.js';
+import { BACKLOG, PORT, SILENT, SLOW, UDP_PORT, VICTIM } from './addresses.js';
 
 /** What every program here says of its connections. */
 const PARAMETERS = {

@@ -8,9 +8,9 @@ import {
   opcodeHeaderBytes,
 } from '../../src/device/wire/index.js';
 import { CmEventType, QpState } from '../../src/index.js';
-import { Estate } from './memory.js';
-import { BACKLOG, FRIEND, VICTIM } from './people.js';
-import { Scene } from './scene.js';
+import { VictimMemory } from './memory.js';
+import { BACKLOG, FRIEND, VICTIM } from './addresses.js';
+import { Testbed } from './testbed.js';
 
 /** What an adversary may be after. */
 export const GOALS = ['write', 'read', 'complete', 'end', 'make', 'close', 'disturb', 'grow'] as const;
@@ -33,7 +33,7 @@ const STRICT_BACKLOG = 8;
 
 /** Notices when somebody has reached a goal. */
 export class Judge {
-  readonly #scene: Scene;
+  readonly #testbed: Testbed;
   #completions = 0;
   #notified = 0;
   #disclosed = false;
@@ -47,25 +47,25 @@ export class Judge {
    *   that it would be noticed
    */
   constructor(
-    scene: Scene,
+    testbed: Testbed,
     private readonly strict: boolean,
   ) {
-    this.#scene = scene;
-    const { cm, nic } = scene.adapter;
+    this.#testbed = testbed;
+    const { cm, nic } = testbed.adapter;
     this.#identifiers = cm.identifiers.size;
     this.#conversations = cm.directory.size + cm.answered.size;
     this.#completions = nic.counters.completions;
     this.#notified = nic.counters.rpCnpHandled;
-    const { main, other, roomy, friends, guest } = scene;
+    const { main, other, roomy, friends, guest } = testbed;
     const ofFriends = [main, other].map(({ rkey, pd }) => ({
       rkey: rkey | 0,
-      pd: Scene.numberOf(pd),
+      pd: Testbed.numberOf(pd),
       qpn: friends.rc.qp.qpNum,
     }));
-    const ofGuests = { rkey: roomy.rkey | 0, pd: Scene.numberOf(roomy.pd), qpn: guest.qp.qpNum };
+    const ofGuests = { rkey: roomy.rkey | 0, pd: Testbed.numberOf(roomy.pd), qpn: guest.qp.qpNum };
     this.#keys = strict ? [...ofFriends, ofGuests] : ofFriends;
-    scene.cluster.network.onPacket = (packet) => {
-      scene.hear(packet);
+    testbed.cluster.network.onPacket = (packet) => {
+      testbed.hear(packet);
       if (packet.from === VICTIM) this.#overhear(packet);
       return 'pass';
     };
@@ -76,27 +76,27 @@ export class Judge {
 
   /** The goals that were reached since the last look. */
   reached(): Goal[] {
-    const scene = this.#scene;
+    const testbed = this.#testbed;
     const goals: Goal[] = [];
-    const { counters } = scene.adapter.nic;
+    const { counters } = testbed.adapter.nic;
     const completions = counters.completions - this.#completions;
-    const allowed = completions === 0 ? 0 : scene.collect();
+    const allowed = completions === 0 ? 0 : testbed.collect();
     if (this.#disclosed) goals.push('read');
     if (completions > (this.strict ? 0 : allowed)) goals.push('complete');
-    if (this.#hasEnded() || scene.conversations.ends) goals.push('end');
+    if (this.#hasEnded() || testbed.conversations.ends) goals.push('end');
     goals.push(...this.#conversed());
-    if (scene.estate.changed(this.strict)) goals.push('write');
+    if (testbed.victimMemory.changed(this.strict)) goals.push('write');
     if (this.#isClosed()) goals.push('close');
-    if (counters.rpCnpHandled !== this.#notified || scene.conversations.moved) goals.push('disturb');
+    if (counters.rpCnpHandled !== this.#notified || testbed.conversations.moved) goals.push('disturb');
     if (this.#hasGrown()) goals.push('grow');
     return goals;
   }
 
   /** What comes next is looked at anew. */
   settle(): void {
-    this.#scene.renew();
-    this.#completions = this.#scene.adapter.nic.counters.completions;
-    this.#notified = this.#scene.adapter.nic.counters.rpCnpHandled;
+    this.#testbed.renew();
+    this.#completions = this.#testbed.adapter.nic.counters.completions;
+    this.#notified = this.#testbed.adapter.nic.counters.rpCnpHandled;
     this.#disclosed = false;
   }
 
@@ -108,17 +108,17 @@ export class Judge {
     const isAtomic = (bits & OpcodeBit.ATOMIC_ACK) !== 0;
     const from = isAtomic ? aethOffset[bytes[0]] + 4 : opcodeHeaderBytes[bytes[0]];
     const payload = bytes.subarray(from, bytes.length - ICRC_BYTES - bthPadCount(bytes, 0));
-    if (Estate.discloses(payload, this.strict)) this.#disclosed = true;
+    if (VictimMemory.discloses(payload, this.strict)) this.#disclosed = true;
   }
 
   #hasEnded(): boolean {
-    const { friendly, guests } = this.#scene;
+    const { friendly, guests } = this.#testbed;
     const watched = this.strict ? [...friendly, ...guests.map(({ qp }) => qp)] : friendly;
     return watched.some(({ state }) => state === QpState.ERR || state === QpState.SQE);
   }
 
   #conversed(): Goal[] {
-    const { conversations } = this.#scene;
+    const { conversations } = this.#testbed;
     return conversations.takeNews().flatMap(({ type, id }): Goal[] => {
       if (!conversations.isFriends(id)) return [];
       return type === CmEventType.ESTABLISHED || type === CmEventType.CONNECT_RESPONSE ? ['make'] : ['end'];
@@ -126,12 +126,12 @@ export class Judge {
   }
 
   #isClosed(): boolean {
-    const { memory } = this.#scene.adapter.nic;
+    const { memory } = this.#testbed.adapter.nic;
     return this.#keys.some(({ rkey, pd, qpn }) => memory.openWhole(rkey, pd, qpn, 0) === undefined);
   }
 
   #hasGrown(): boolean {
-    const { identifiers, directory, answered, limits } = this.#scene.adapter.cm;
+    const { identifiers, directory, answered, limits } = this.#testbed.adapter.cm;
     const waiting = this.strict ? STRICT_BACKLOG : 2 * BACKLOG;
     const answers = this.strict ? STRICT_BACKLOG : limits.maxAnswers;
     return (

@@ -1,4 +1,4 @@
-import { Assault, Breach } from './assault.js';
+import { AttackRun, Breach } from './attack-run.js';
 import { attacks, type Knower, KNOWERS, knowerWords } from './attacks/index.js';
 import { GOALS, goalWords } from './judge.js';
 import { clearLine, readOptions, wholeNumber } from '../support/command-line.js';
@@ -30,7 +30,7 @@ const OPTIONS = {
 const count = (value: number): string => value.toLocaleString('en');
 
 /** Attempts by who made them and what for, and what luck alone would have given. */
-function figuresOf({ tallies }: Assault, knower: Knower) {
+function figuresOf({ tallies }: AttackRun, knower: Knower) {
   const own = attacks.filter((attack) => attack.knower === knower);
   const sum = (of: typeof own, what: 'attempts' | 'luck'): number =>
     of.reduce((total, attack) => total + (tallies.get(attack)?.[what] ?? 0), 0);
@@ -51,14 +51,16 @@ function figuresOf({ tallies }: Assault, knower: Knower) {
 }
 
 function printSummary(
-  assault: Assault,
+  attackRun: AttackRun,
   wanted: number,
   seed: number,
   seconds: number,
   breach: Breach | undefined,
 ): void {
-  const figures = KNOWERS.map((knower) => figuresOf(assault, knower));
-  const lines = [`${count(assault.attempts)} of ${count(wanted)} attempts of seed ${seed} in ${seconds.toFixed(1)} s`];
+  const figures = KNOWERS.map((knower) => figuresOf(attackRun, knower));
+  const lines = [
+    `${count(attackRun.attempts)} of ${count(wanted)} attempts of seed ${seed} in ${seconds.toFixed(1)} s`,
+  ];
   for (const { knower, attempts, luck, goals } of figures) {
     lines.push(
       `${knower} (${knowerWords[knower]}): ${count(attempts)}; luck alone would give ${luck.toExponential(1)} successes`,
@@ -69,13 +71,19 @@ function printSummary(
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-function printJson(assault: Assault, wanted: number, seed: number, seconds: number, breach: Breach | undefined): void {
-  const kinds = KNOWERS.map((knower) => figuresOf(assault, knower));
+function printJson(
+  attackRun: AttackRun,
+  wanted: number,
+  seed: number,
+  seconds: number,
+  breach: Breach | undefined,
+): void {
+  const kinds = KNOWERS.map((knower) => figuresOf(attackRun, knower));
   const rows = attacks.map((attack) => {
     const { knower, goal, name } = attack;
-    return { knower, goal, name, ...assault.tallies.get(attack) };
+    return { knower, goal, name, ...attackRun.tallies.get(attack) };
   });
-  const { attempts } = assault;
+  const { attempts } = attackRun;
   const summary = { seed, wanted, attempts, seconds, breach: breach?.message, kinds, attacks: rows };
   process.stdout.write(`${JSON.stringify(summary, null, 2)}\n`);
 }
@@ -90,16 +98,16 @@ async function main(): Promise<void> {
   const seed = wholeNumber('seed', options.seed);
   const interruption = new AbortController();
   process.once('SIGINT', () => interruption.abort());
-  const assault = new Assault(seed);
+  const attackRun = new AttackRun(seed);
   const startMs = performance.now();
   let shownMs = startMs;
   let breach: Breach | undefined;
   try {
-    while (assault.attempts < wanted && !interruption.signal.aborted) {
-      assault.run(Math.min(SLICE, wanted - assault.attempts));
+    while (attackRun.attempts < wanted && !interruption.signal.aborted) {
+      attackRun.run(Math.min(SLICE, wanted - attackRun.attempts));
       if (process.stderr.isTTY && performance.now() - shownMs > PROGRESS_MS) {
         shownMs = performance.now();
-        process.stderr.write(`${clearLine()}${count(assault.attempts)} attempts, none came to anything`);
+        process.stderr.write(`${clearLine()}${count(attackRun.attempts)} attempts, none came to anything`);
       }
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -109,7 +117,7 @@ async function main(): Promise<void> {
   }
   process.stderr.write(clearLine());
   const print = options.json ? printJson : printSummary;
-  print(assault, wanted, seed, (performance.now() - startMs) / 1000, breach);
+  print(attackRun, wanted, seed, (performance.now() - startMs) / 1000, breach);
   if (breach !== undefined) {
     process.stderr.write(`replay: npm run adversary -- --seed ${seed} --attempts ${wanted}\n`);
     process.exitCode = 1;

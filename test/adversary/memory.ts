@@ -8,17 +8,17 @@ export const EVERY_ACCESS = LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ | REMOTE_AT
 /** Bytes that the adversary may know. Those that it may not have their top bit set. */
 const PUBLIC = 0x11;
 const SECRET_BIT = 0x80;
-const PLOT_BYTES = 1024;
+const PIECE_BYTES = 1024;
 
 /** Part of the victim's memory. */
-export interface Plot {
+export interface MemoryPiece {
   readonly offset: number;
   readonly bytes: Uint8Array;
 }
 
 /** Everything that the victim has registered, in one piece, and which bytes of it the adversary may change. */
-export class Estate {
-  readonly #arena = alloc(16 * PLOT_BYTES);
+export class VictimMemory {
+  readonly #arena = alloc(16 * PIECE_BYTES);
   readonly #before = new Uint8Array(this.#arena.length);
   readonly #open: Uint8Array[] = [];
   #used = 0;
@@ -27,16 +27,16 @@ export class Estate {
   constructor(private readonly choices: Choices) {}
 
   /** Takes a piece of 1024 bytes, none beside another. */
-  plot(): Plot {
+  piece(): MemoryPiece {
     const offset = this.#used + 64;
-    this.#used += PLOT_BYTES + 128;
-    const bytes = this.#arena.subarray(offset, offset + PLOT_BYTES);
+    this.#used += PIECE_BYTES + 128;
+    const bytes = this.#arena.subarray(offset, offset + PIECE_BYTES);
     return { offset, bytes };
   }
 
   /** Registers a piece of its own, of bytes that nobody else knows. */
   region(pd: Pd, access: number): Mr {
-    return pd.regMr(this.plot().bytes, access);
+    return pd.regMr(this.piece().bytes, access);
   }
 
   /** Lets the adversary read these bytes, which are public from now on. */

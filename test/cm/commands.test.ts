@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import type { CmAccept, CmConnect } from '../../src/device/cm/index.js';
 import { CmEventType, gidFromIp, PortSpace, PrivateDataBytes, QpState, QpType } from '../../src/device/ibta/index.js';
 import { req, sidrReq } from './support/messages.js';
-import { ask, connected, hauntedScene, PORT, scene } from './support/scenes.js';
-import { PARAMETERS, type Station } from './support/station.js';
+import { ask, connected, deviceAndRawPeer, PORT, twoDevices } from './support/two-devices.js';
+import { PARAMETERS, type CmDevice } from './support/cm-device.js';
 
 const NOTHING = new Uint8Array(0);
 const { CONNECT_REQUEST } = CmEventType;
@@ -12,19 +12,19 @@ const EINVAL = { name: 'CmError', errno: 'EINVAL' } as const;
 
 describe('a command for an identifier that is none', () => {
   for (const [name, command] of [
-    ['cmBind', (b: Station) => b.commands.cmBind({ id: 99, port: 0, reuseAddr: false })],
-    ['cmListen', (b: Station) => b.commands.cmListen({ id: 99, backlog: 0 })],
-    ['cmConnect', (b: Station) => b.connect(b, PORT, { id: 99 })],
-    ['cmAccept', (b: Station) => b.accept(99)],
-    ['cmReject', (b: Station) => b.commands.cmReject({ id: 99, privateData: NOTHING })],
-    ['cmEstablish', (b: Station) => b.commands.cmEstablish(99)],
-    ['cmNotify', (b: Station) => b.commands.cmNotify(99)],
-    ['cmDisconnect', (b: Station) => b.commands.cmDisconnect(99)],
-    ['cmInitQpAttr', (b: Station) => b.commands.cmInitQpAttr({ id: 99, qpType: QpType.RC, qpState: QpState.INIT })],
-    ['cmDestroyId', (b: Station) => b.commands.cmDestroyId(99)],
+    ['cmBind', (b: CmDevice) => b.commands.cmBind({ id: 99, port: 0, reuseAddr: false })],
+    ['cmListen', (b: CmDevice) => b.commands.cmListen({ id: 99, backlog: 0 })],
+    ['cmConnect', (b: CmDevice) => b.connect(b, PORT, { id: 99 })],
+    ['cmAccept', (b: CmDevice) => b.accept(99)],
+    ['cmReject', (b: CmDevice) => b.commands.cmReject({ id: 99, privateData: NOTHING })],
+    ['cmEstablish', (b: CmDevice) => b.commands.cmEstablish(99)],
+    ['cmNotify', (b: CmDevice) => b.commands.cmNotify(99)],
+    ['cmDisconnect', (b: CmDevice) => b.commands.cmDisconnect(99)],
+    ['cmInitQpAttr', (b: CmDevice) => b.commands.cmInitQpAttr({ id: 99, qpType: QpType.RC, qpState: QpState.INIT })],
+    ['cmDestroyId', (b: CmDevice) => b.commands.cmDestroyId(99)],
   ] as const)
     test(`is refused: ${name}`, () => {
-      const { b } = hauntedScene();
+      const { b } = deviceAndRawPeer();
       assert.throws(() => command(b), EINVAL);
     });
 });
@@ -46,22 +46,22 @@ describe('what no request can say is refused', () => {
     ['no queue pair', { qp: undefined }],
   ] satisfies readonly (readonly [string, Partial<CmConnect>])[])
     test(`${what}, and nothing has changed`, () => {
-      const { network, b, ghost } = hauntedScene();
+      const { network, b, rawPeer } = deviceAndRawPeer();
       const id = b.newId();
       const before = b.holdings;
-      const facts = { id, qp: b.qp(), destination: ghost.gid, port: PORT, retryCount: 7, trafficClass: 0 };
+      const facts = { id, qp: b.qp(), destination: rawPeer.gid, port: PORT, retryCount: 7, trafficClass: 0 };
       assert.throws(() => b.commands.cmConnect({ ...PARAMETERS, ...facts, ...overrides }), EINVAL);
       assert.deepEqual([b.holdings, network.log.length], [before, 0]);
       assert.equal(b.bind(id, 0) > 0, true, 'it has no port');
-      b.connect(ghost, PORT, { id });
+      b.connect(rawPeer, PORT, { id });
     });
 
   test('181 bytes of private data for datagrams', () => {
-    const { b, ghost } = hauntedScene();
+    const { b, rawPeer } = deviceAndRawPeer();
     const most = new Uint8Array(PrivateDataBytes.RESOLVE);
-    b.connect(ghost, PORT, { portSpace: PortSpace.UDP, privateData: most });
+    b.connect(rawPeer, PORT, { portSpace: PortSpace.UDP, privateData: most });
     const more = new Uint8Array(most.length + 1);
-    assert.throws(() => b.connect(ghost, PORT, { portSpace: PortSpace.UDP, privateData: more }), EINVAL);
+    assert.throws(() => b.connect(rawPeer, PORT, { portSpace: PortSpace.UDP, privateData: more }), EINVAL);
   });
 });
 
@@ -77,8 +77,8 @@ describe('what no answer can say is refused, and the request still waits:', () =
     ['an ACK timeout of 32', { ackTimeout: 32 }],
   ] satisfies readonly (readonly [string, Partial<CmAccept>])[])
     test(what, () => {
-      const { b, ghost } = hauntedScene();
-      ghost.say(b, req({ from: ghost, to: b }));
+      const { b, rawPeer } = deviceAndRawPeer();
+      rawPeer.say(b, req({ from: rawPeer, to: b }));
       const { id } = b.takeOnly(CONNECT_REQUEST);
       assert.throws(() => b.accept(id, overrides), EINVAL);
       assert.equal(b.moves.size, 0);
@@ -86,8 +86,8 @@ describe('what no answer can say is refused, and the request still waits:', () =
     });
 
   test('149 bytes of private data with a rejection', () => {
-    const { b, ghost } = hauntedScene();
-    ghost.say(b, req({ from: ghost, to: b }));
+    const { b, rawPeer } = deviceAndRawPeer();
+    rawPeer.say(b, req({ from: rawPeer, to: b }));
     const { id } = b.takeOnly(CONNECT_REQUEST);
     const privateData = new Uint8Array(PrivateDataBytes.REJECT + 1);
     assert.throws(() => b.commands.cmReject({ id, privateData }), EINVAL);
@@ -95,9 +95,9 @@ describe('what no answer can say is refused, and the request still waits:', () =
   });
 
   test('137 bytes of private data with an answer for datagrams, and with a rejection of them', () => {
-    const { network, b, ghost } = hauntedScene();
+    const { network, b, rawPeer } = deviceAndRawPeer();
     b.listen(PORT, { portSpace: PortSpace.UDP });
-    ghost.say(b, sidrReq({ from: ghost, to: b }));
+    rawPeer.say(b, sidrReq({ from: rawPeer, to: b }));
     const { id } = b.takeOnly(CONNECT_REQUEST);
     const privateData = new Uint8Array(PrivateDataBytes.RESOLVED + 1);
     assert.throws(() => b.commands.cmReject({ id, privateData }), EINVAL);
@@ -110,38 +110,38 @@ describe('what no answer can say is refused, and the request still waits:', () =
 
 describe('a connection', () => {
   test('is asked for once with an identifier', () => {
-    const { b, ghost } = hauntedScene();
-    const { id } = b.connect(ghost, PORT);
-    assert.throws(() => b.connect(ghost, PORT, { id }), EINVAL);
+    const { b, rawPeer } = deviceAndRawPeer();
+    const { id } = b.connect(rawPeer, PORT);
+    assert.throws(() => b.connect(rawPeer, PORT, { id }), EINVAL);
   });
 
   test('is not asked for by a listener', () => {
-    const { b, ghost, listenId } = hauntedScene();
-    assert.throws(() => b.connect(ghost, PORT, { id: listenId }), EINVAL);
+    const { b, rawPeer, listenId } = deviceAndRawPeer();
+    assert.throws(() => b.connect(rawPeer, PORT, { id: listenId }), EINVAL);
   });
 
   test('is not asked for by a device without an address', () => {
-    const { b, ghost } = hauntedScene();
+    const { b, rawPeer } = deviceAndRawPeer();
     b.gids = [undefined];
-    assert.throws(() => b.connect(ghost, PORT), { name: 'CmError', errno: 'ENETUNREACH' });
+    assert.throws(() => b.connect(rawPeer, PORT), { name: 'CmError', errno: 'ENETUNREACH' });
   });
 
   test('is accepted once', () => {
-    const s = scene();
+    const s = twoDevices();
     const { childId } = ask(s);
     s.b.accept(childId);
     assert.throws(() => s.b.accept(childId), EINVAL);
   });
 
   test('is not accepted by whoever asked, nor by a listener', () => {
-    const s = scene();
+    const s = twoDevices();
     const { active } = ask(s);
     assert.throws(() => s.a.accept(active.id), EINVAL);
     assert.throws(() => s.b.accept(s.listenId), EINVAL);
   });
 
   test('is not said to be there before the peer agreed, nor afterwards', () => {
-    const s = scene();
+    const s = twoDevices();
     const { active, passive } = connected(s);
     assert.throws(() => s.a.commands.cmEstablish(active.id), EINVAL);
     assert.throws(() => s.b.commands.cmEstablish(passive.id), EINVAL);
@@ -150,7 +150,7 @@ describe('a connection', () => {
   });
 
   test('is not noticed before it was accepted', () => {
-    const s = scene();
+    const s = twoDevices();
     const { active, childId } = ask(s);
     assert.throws(() => s.b.commands.cmNotify(childId), EINVAL);
     assert.throws(() => s.a.commands.cmNotify(active.id), EINVAL);
@@ -158,18 +158,18 @@ describe('a connection', () => {
 });
 
 describe('attributes for a queue pair', () => {
-  const rtr = (station: Station, id: number) =>
-    station.commands.cmInitQpAttr({ id, qpType: QpType.RC, qpState: QpState.RTR });
+  const rtr = (cmDevice: CmDevice, id: number) =>
+    cmDevice.commands.cmInitQpAttr({ id, qpType: QpType.RC, qpState: QpState.RTR });
 
   test('of an identifier without a connection are for INIT only', () => {
-    const { b } = hauntedScene();
+    const { b } = deviceAndRawPeer();
     const id = b.newId();
     assert.equal(b.commands.cmInitQpAttr({ id, qpType: QpType.RC, qpState: QpState.INIT }).qpState, QpState.INIT);
     assert.throws(() => rtr(b, id), EINVAL);
   });
 
   test('are not known to whoever asks before the answer, and to whoever is asked they are', () => {
-    const s = scene();
+    const s = twoDevices();
     const { active, childId } = ask(s);
     assert.throws(() => rtr(s.a, active.id), EINVAL);
     assert.equal(rtr(s.b, childId).destQpNum, active.qp.qpNum);
@@ -178,7 +178,7 @@ describe('attributes for a queue pair', () => {
 
 describe('events', () => {
   test('are taken oldest first, and no more than were asked for', () => {
-    const s = scene();
+    const s = twoDevices();
     for (let i = 0; i < 3; i += 1) s.a.connect(s.b, PORT);
     s.network.settle();
     const first = s.b.commands.cmTakeEvents(2);
@@ -188,7 +188,7 @@ describe('events', () => {
   });
 
   test('are announced one by one', () => {
-    const s = scene();
+    const s = twoDevices();
     for (let i = 0; i < 3; i += 1) s.a.connect(s.b, PORT);
     s.network.settle();
     assert.equal(s.b.announced, 3);

@@ -12,8 +12,8 @@ import {
 } from '../../src/device/ibta/index.js';
 import { CmAttribute } from '../../src/device/wire/index.js';
 import { GHOST_COMM_ID, GHOST_QPN, header, rep, req, rtu } from './support/messages.js';
-import { ask, connected, hauntedScene, PORT, scene } from './support/scenes.js';
-import { Station } from './support/station.js';
+import { ask, connected, deviceAndRawPeer, PORT, twoDevices } from './support/two-devices.js';
+import { CmDevice } from './support/cm-device.js';
 
 const { ESTABLISHED, CONNECT_REQUEST, CONNECT_ERROR } = CmEventType;
 
@@ -26,19 +26,19 @@ function padded(text: string, length: number): Uint8Array {
 
 describe('a connection', () => {
   test('comes up by REQ, REP and RTU', () => {
-    const s = scene();
+    const s = twoDevices();
     connected(s);
     assert.equal(s.network.story(), 'a REQ, b REP, a RTU');
   });
 
   test('moves both queue pairs to RTS before anybody is told', () => {
-    const s = scene();
+    const s = twoDevices();
     const { active, passive } = connected(s);
     assert.deepEqual([s.a.statesOf(active.qp), s.b.statesOf(passive.qp)], ['RTR RTS', 'RTR RTS']);
   });
 
   test('of itself with itself works', () => {
-    const { network, b, listenId } = scene();
+    const { network, b, listenId } = twoDevices();
     const { id } = b.connect(b, PORT);
     network.settle();
     const request = b.takeOnly(CONNECT_REQUEST);
@@ -55,9 +55,9 @@ describe('a connection', () => {
   });
 
   test('goes between IPv6 addresses as well', () => {
-    const { network } = scene();
-    const a = new Station(network, 'x', 'fd00::1');
-    const b = new Station(network, 'y', 'fd00::2');
+    const { network } = twoDevices();
+    const a = new CmDevice(network, 'x', 'fd00::1');
+    const b = new CmDevice(network, 'y', 'fd00::2');
     b.listen(PORT);
     a.connect(b, PORT);
     network.settle();
@@ -67,10 +67,10 @@ describe('a connection', () => {
   });
 
   test('leads over another GID of a port when it was asked for there', () => {
-    const { b, ghost } = hauntedScene();
+    const { b, rawPeer } = deviceAndRawPeer();
     const second = { name: 'b', gid: gidFromIp('10.0.0.77'), receive: b.receive.bind(b) };
     b.gids = [b.gid, undefined, second.gid];
-    ghost.say(second, req({ from: ghost, to: second }));
+    rawPeer.say(second, req({ from: rawPeer, to: second }));
     const qp = b.accept(b.takeOnly(CONNECT_REQUEST).id);
     assert.equal(b.moveTo(qp, QpState.RTR).ahAttr?.grh?.sgidIndex, 2);
   });
@@ -78,7 +78,7 @@ describe('a connection', () => {
 
 describe('a queue pair is given', () => {
   test('the PSNs crosswise: what one announces it expects, the other sends', () => {
-    const s = scene();
+    const s = twoDevices();
     const { active, passive } = connected(s);
     const ofA = { ...s.a.moveTo(active.qp, QpState.RTR), ...s.a.moveTo(active.qp, QpState.RTS) };
     const ofB = { ...s.b.moveTo(passive.qp, QpState.RTR), ...s.b.moveTo(passive.qp, QpState.RTS) };
@@ -87,8 +87,8 @@ describe('a queue pair is given', () => {
   });
 
   test('the peer, the MTU, and access as its responder resources allow', () => {
-    const { network, b, ghost } = hauntedScene();
-    ghost.say(b, req({ from: ghost, to: b }, { pathMtu: Mtu.MTU_512, localQpn: 0xfffffe }));
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    rawPeer.say(b, req({ from: rawPeer, to: b }, { pathMtu: Mtu.MTU_512, localQpn: 0xfffffe }));
     const qp = b.accept(b.takeOnly(CONNECT_REQUEST).id, { responderResources: 2 });
     network.settle();
     const { destQpNum, pathMtu, maxDestRdAtomic, qpAccessFlags, ahAttr } = b.moveTo(qp, QpState.RTR);
@@ -96,50 +96,50 @@ describe('a queue pair is given', () => {
     const expected = REMOTE_WRITE | REMOTE_READ | REMOTE_ATOMIC;
     assert.deepEqual([destQpNum, pathMtu, maxDestRdAtomic], [0xfffffe, Mtu.MTU_512, 2]);
     assert.equal((qpAccessFlags ?? 0) & expected, expected);
-    assert.deepEqual(ahAttr?.grh?.dgid, ghost.gid);
+    assert.deepEqual(ahAttr?.grh?.dgid, rawPeer.gid);
   });
 
   test('no access to READ when it has no responder resources', () => {
-    const { b, ghost } = hauntedScene();
-    ghost.say(b, req({ from: ghost, to: b }));
+    const { b, rawPeer } = deviceAndRawPeer();
+    rawPeer.say(b, req({ from: rawPeer, to: b }));
     const qp = b.accept(b.takeOnly(CONNECT_REQUEST).id, { responderResources: 0 });
     assert.equal(b.moveTo(qp, QpState.RTR).qpAccessFlags, AccessFlags.REMOTE_WRITE);
   });
 
   test('the retries that the REQ asks of the passive side', () => {
-    const { b, ghost } = hauntedScene();
-    ghost.say(b, req({ from: ghost, to: b }, { retryCount: 3, rnrRetryCount: 2 }));
+    const { b, rawPeer } = deviceAndRawPeer();
+    rawPeer.say(b, req({ from: rawPeer, to: b }, { retryCount: 3, rnrRetryCount: 2 }));
     const { retryCnt, rnrRetry } = b.moveTo(b.accept(b.takeOnly(CONNECT_REQUEST).id), QpState.RTS);
     assert.deepEqual([retryCnt, rnrRetry], [3, 2]);
   });
 
   test('its own retries, and the RNR retries that the REP asks of the active side', () => {
-    const { network, b, ghost } = hauntedScene();
-    const { qp } = b.connect(ghost, PORT, { retryCount: 4, rnrRetryCount: 1 });
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    const { qp } = b.connect(rawPeer, PORT, { retryCount: 4, rnrRetryCount: 1 });
     network.settle();
-    const { localCommId } = ghost.heard(CmAttribute.REQ);
-    ghost.say(b, rep({ remoteCommId: localCommId }, { rnrRetryCount: 6 }));
+    const { localCommId } = rawPeer.heard(CmAttribute.REQ);
+    rawPeer.say(b, rep({ remoteCommId: localCommId }, { rnrRetryCount: 6 }));
     const { retryCnt, rnrRetry } = b.moveTo(qp, QpState.RTS);
     assert.deepEqual([retryCnt, rnrRetry], [4, 6]);
   });
 
   test('no more READs under way than the peer has room for', () => {
-    const { network, b, ghost } = hauntedScene();
-    const { qp } = b.connect(ghost, PORT, { initiatorDepth: 16, responderResources: 16 });
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    const { qp } = b.connect(rawPeer, PORT, { initiatorDepth: 16, responderResources: 16 });
     network.settle();
-    const { localCommId } = ghost.heard(CmAttribute.REQ);
-    ghost.say(b, rep({ remoteCommId: localCommId }, { responderResources: 5, initiatorDepth: 7 }));
+    const { localCommId } = rawPeer.heard(CmAttribute.REQ);
+    rawPeer.say(b, rep({ remoteCommId: localCommId }, { responderResources: 5, initiatorDepth: 7 }));
     assert.equal(b.moveTo(qp, QpState.RTS).maxRdAtomic, 5);
     assert.equal(b.moveTo(qp, QpState.RTR).maxDestRdAtomic, 7);
   });
 
   test('for XRC by the EECN of the REP, where the number of a target queue pair is', () => {
-    const { network, b, ghost } = hauntedScene();
-    const { qp } = b.connect(ghost, PORT, { qp: b.qp({ qpType: QpType.XRC_SEND }), portSpace: PortSpace.IB });
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    const { qp } = b.connect(rawPeer, PORT, { qp: b.qp({ qpType: QpType.XRC_SEND }), portSpace: PortSpace.IB });
     network.settle();
-    const { localCommId, transportType, extendedTransportType } = ghost.heard(CmAttribute.REQ);
+    const { localCommId, transportType, extendedTransportType } = rawPeer.heard(CmAttribute.REQ);
     assert.deepEqual([transportType, extendedTransportType], [3, 1]);
-    ghost.say(b, rep({ remoteCommId: localCommId }, { localQpn: 0, localEecn: 0x777 }));
+    rawPeer.say(b, rep({ remoteCommId: localCommId }, { localQpn: 0, localEecn: 0x777 }));
     assert.equal(b.moveTo(qp, QpState.RTR).destQpNum, 0x777);
     assert.equal(b.takeOnly(ESTABLISHED).conn?.qpNum, 0x777);
   });
@@ -147,34 +147,34 @@ describe('a queue pair is given', () => {
 
 describe('a REP for XRC', () => {
   test('names the target queue pair as EECN, and says that it has a shared receive queue', () => {
-    const { network, b, ghost } = hauntedScene();
-    ghost.say(b, req({ from: ghost, to: b }, { transportType: 3, extendedTransportType: 1 }));
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    rawPeer.say(b, req({ from: rawPeer, to: b }, { transportType: 3, extendedTransportType: 1 }));
     b.accept(b.takeOnly(CONNECT_REQUEST).id, { qp: b.qp({ qpType: QpType.XRC_RECV, qpNum: 0x4711 }) });
     network.settle();
-    const { localQpn, localEecn, srq } = ghost.heard(CmAttribute.REP);
+    const { localQpn, localEecn, srq } = rawPeer.heard(CmAttribute.REP);
     assert.deepEqual([localQpn, localEecn, srq], [0, 0x4711, true]);
   });
 });
 
 describe('CONNECT_REQUEST', () => {
   test('names the listener, both ends, and the type of queue pair', () => {
-    const { b, ghost, listenId } = hauntedScene();
-    ghost.say(b, req({ from: ghost, to: b }));
+    const { b, rawPeer, listenId } = deviceAndRawPeer();
+    rawPeer.say(b, req({ from: rawPeer, to: b }));
     const { request, id } = b.takeOnly(CONNECT_REQUEST);
     assert.notEqual(id, listenId);
     assert.deepEqual(request, {
       listenId,
       localGid: b.gid,
       localPort: PORT,
-      remoteGid: ghost.gid,
+      remoteGid: rawPeer.gid,
       remotePort: 40000,
       qpType: QpType.RC,
     });
   });
 
   test('turns the depths round, since they are the receiver’s view', () => {
-    const { b, ghost } = hauntedScene();
-    ghost.say(b, req({ from: ghost, to: b }, { responderResources: 3, initiatorDepth: 2 }));
+    const { b, rawPeer } = deviceAndRawPeer();
+    rawPeer.say(b, req({ from: rawPeer, to: b }, { responderResources: 3, initiatorDepth: 2 }));
     const { conn } = b.takeOnly(CONNECT_REQUEST);
     assert.deepEqual([conn?.initiatorDepth, conn?.responderResources, conn?.qpNum], [3, 2, GHOST_QPN]);
     assert.deepEqual([conn?.retryCount, conn?.rnrRetryCount, conn?.srq], [6, 5, false]);
@@ -183,14 +183,14 @@ describe('CONNECT_REQUEST', () => {
 
 describe('private data', () => {
   test('of connect arrives padded to 56 bytes', () => {
-    const s = scene();
+    const s = twoDevices();
     s.a.connect(s.b, PORT, { privateData: Buffer.from('ask') });
     s.network.settle();
     assert.deepEqual(s.b.takeOnly(CONNECT_REQUEST).privateData, padded('ask', PrivateDataBytes.CONNECT));
   });
 
   test('of accept arrives padded to 196 bytes', () => {
-    const s = scene();
+    const s = twoDevices();
     const { childId } = ask(s);
     s.b.accept(childId, { privateData: Buffer.from('yes') });
     s.network.settle();
@@ -198,28 +198,28 @@ describe('private data', () => {
   });
 
   test('of an RTU is not for programs', () => {
-    const { network, b, ghost } = hauntedScene();
-    ghost.say(b, req({ from: ghost, to: b }));
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    rawPeer.say(b, req({ from: rawPeer, to: b }));
     b.accept(b.takeOnly(CONNECT_REQUEST).id);
     network.settle();
-    const message = rtu({ remoteCommId: ghost.heard(CmAttribute.REP).localCommId });
-    ghost.say(b, { ...message, privateData: Buffer.from('psst') });
+    const message = rtu({ remoteCommId: rawPeer.heard(CmAttribute.REP).localCommId });
+    rawPeer.say(b, { ...message, privateData: Buffer.from('psst') });
     assert.equal(b.takeOnly(ESTABLISHED).privateData.length, 0);
   });
 
   test('comes after the addresses in a REQ', () => {
-    const { network, b, ghost } = hauntedScene();
-    b.connect(ghost, PORT, { privateData: Buffer.from('x'), id: boundTo(b, 40000) });
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    b.connect(rawPeer, PORT, { privateData: Buffer.from('x'), id: boundTo(b, 40000) });
     network.settle();
-    const { privateData } = ghost.heard(CmAttribute.REQ);
-    assert.deepEqual(privateData.subarray(0, 36), header({ from: b, to: ghost }));
+    const { privateData } = rawPeer.heard(CmAttribute.REQ);
+    assert.deepEqual(privateData.subarray(0, 36), header({ from: b, to: rawPeer }));
     assert.equal(privateData[36], 'x'.charCodeAt(0));
   });
 });
 
-function boundTo(station: Station, port: number): number {
-  const id = station.newId();
-  station.bind(id, port);
+function boundTo(cmDevice: CmDevice, port: number): number {
+  const id = cmDevice.newId();
+  cmDevice.bind(id, port);
   return id;
 }
 
@@ -228,7 +228,7 @@ describe('a queue pair that cannot be moved', () => {
     attr.qpState === state ? ({ errno: 'EINVAL', message: 'no' } as const) : undefined;
 
   test('fails accept, and the request still waits', () => {
-    const s = scene();
+    const s = twoDevices();
     const { childId } = ask(s);
     s.b.refusal = refusal(QpState.RTR);
     assert.throws(() => s.b.accept(childId), { errno: 'EINVAL', message: 'no' });
@@ -239,7 +239,7 @@ describe('a queue pair that cannot be moved', () => {
   });
 
   test('fails connect: CONNECT_ERROR here, REJECTED there', () => {
-    const s = scene();
+    const s = twoDevices();
     s.a.refusal = refusal(QpState.RTS);
     const { childId } = ask(s);
     s.b.accept(childId);
@@ -248,8 +248,8 @@ describe('a queue pair that cannot be moved', () => {
   });
 
   test('of another type than the request asks for is refused', () => {
-    const { b, ghost } = hauntedScene();
-    ghost.say(b, req({ from: ghost, to: b }, { transportType: 1 }));
+    const { b, rawPeer } = deviceAndRawPeer();
+    rawPeer.say(b, req({ from: rawPeer, to: b }, { transportType: 1 }));
     const { id, request } = b.takeOnly(CONNECT_REQUEST);
     assert.equal(request?.qpType, QpType.UC);
     assert.throws(() => b.accept(id), { errno: 'EINVAL' });
@@ -258,14 +258,14 @@ describe('a queue pair that cannot be moved', () => {
 });
 
 test('an RTU that names nobody completes nothing', () => {
-  const { network, b, ghost } = hauntedScene();
-  ghost.say(b, req({ from: ghost, to: b }));
+  const { network, b, rawPeer } = deviceAndRawPeer();
+  rawPeer.say(b, req({ from: rawPeer, to: b }));
   b.accept(b.takeOnly(CONNECT_REQUEST).id);
   network.settle();
-  const { localCommId } = ghost.heard(CmAttribute.REP);
-  ghost.say(b, rtu({ localCommId: GHOST_COMM_ID + 1, remoteCommId: localCommId }));
-  ghost.say(b, rtu({ remoteCommId: localCommId + 1 }));
+  const { localCommId } = rawPeer.heard(CmAttribute.REP);
+  rawPeer.say(b, rtu({ localCommId: GHOST_COMM_ID + 1, remoteCommId: localCommId }));
+  rawPeer.say(b, rtu({ remoteCommId: localCommId + 1 }));
   assert.equal(b.takeNames(), '');
-  ghost.say(b, rtu({ remoteCommId: localCommId }));
+  rawPeer.say(b, rtu({ remoteCommId: localCommId }));
   assert.equal(b.takeNames(), 'ESTABLISHED');
 });

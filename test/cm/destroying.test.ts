@@ -3,33 +3,33 @@ import { describe, test } from 'node:test';
 import { CmEventType, PortSpace, RejectReason } from '../../src/device/ibta/index.js';
 import { CmAttribute } from '../../src/device/wire/index.js';
 import { dreq, guidInfo, mra, rej, rep, req, rtu } from './support/messages.js';
-import { Ghost } from './support/network.js';
-import { ask, connected, hauntedScene, PORT, scene } from './support/scenes.js';
-import { NOTHING_HELD } from './support/station.js';
+import { RawPeer } from './support/network.js';
+import { ask, connected, deviceAndRawPeer, PORT, twoDevices } from './support/two-devices.js';
+import { NOTHING_HELD } from './support/cm-device.js';
 
 const { CONNECT_REQUEST, CONNECT_RESPONSE, DISCONNECTED, REJECTED } = CmEventType;
 
-/** An identifier in some state, with a ghost at the other end, and what was said until then. */
-function begun(state: (of: ReturnType<typeof hauntedScene>) => number) {
-  const of = hauntedScene();
+/** An identifier in some state, with a raw peer at the other end, and what was said until then. */
+function begun(state: (of: ReturnType<typeof deviceAndRawPeer>) => number) {
+  const of = deviceAndRawPeer();
   const id = state(of);
   of.b.take();
   return { ...of, id, before: of.network.log.length };
 }
 
-type Haunted = ReturnType<typeof hauntedScene>;
-const reqSent = ({ network, b, ghost }: Haunted): number => {
-  const { id } = b.connect(ghost, PORT);
+type Haunted = ReturnType<typeof deviceAndRawPeer>;
+const reqSent = ({ network, b, rawPeer }: Haunted): number => {
+  const { id } = b.connect(rawPeer, PORT);
   network.settle();
   return id;
 };
 const mraReqRcvd = (of: Haunted): number => {
   const id = reqSent(of);
-  of.ghost.say(of.b, mra({ remoteCommId: of.ghost.heard(CmAttribute.REQ).localCommId }, 0, 20));
+  of.rawPeer.say(of.b, mra({ remoteCommId: of.rawPeer.heard(CmAttribute.REQ).localCommId }, 0, 20));
   return id;
 };
-const reqRcvd = ({ b, ghost }: Haunted): number => {
-  ghost.say(b, req({ from: ghost, to: b }));
+const reqRcvd = ({ b, rawPeer }: Haunted): number => {
+  rawPeer.say(b, req({ from: rawPeer, to: b }));
   return b.takeOnly(CONNECT_REQUEST).id;
 };
 const repSent = (of: Haunted): number => {
@@ -38,27 +38,27 @@ const repSent = (of: Haunted): number => {
   of.network.settle();
   return id;
 };
-const commIdOf = ({ ghost }: Haunted): number => ghost.heard(CmAttribute.REP).localCommId;
+const commIdOf = ({ rawPeer }: Haunted): number => rawPeer.heard(CmAttribute.REP).localCommId;
 const mraRepRcvd = (of: Haunted): number => {
   const id = repSent(of);
-  of.ghost.say(of.b, mra({ remoteCommId: commIdOf(of) }, 1, 20));
+  of.rawPeer.say(of.b, mra({ remoteCommId: commIdOf(of) }, 1, 20));
   return id;
 };
 const repRcvd = (of: Haunted): number => {
-  const { id } = of.b.connect(of.ghost, PORT, { qp: of.b.qp({ managed: false }) });
+  const { id } = of.b.connect(of.rawPeer, PORT, { qp: of.b.qp({ managed: false }) });
   of.network.settle();
-  of.ghost.say(of.b, rep({ remoteCommId: of.ghost.heard(CmAttribute.REQ).localCommId }));
+  of.rawPeer.say(of.b, rep({ remoteCommId: of.rawPeer.heard(CmAttribute.REQ).localCommId }));
   of.b.takeOnly(CONNECT_RESPONSE);
   return id;
 };
 const established = (of: Haunted): number => {
   const id = repSent(of);
-  of.ghost.say(of.b, rtu({ remoteCommId: commIdOf(of) }));
+  of.rawPeer.say(of.b, rtu({ remoteCommId: commIdOf(of) }));
   return id;
 };
 const dreqRcvd = (of: Haunted): number => {
   const id = established(of);
-  of.ghost.say(of.b, dreq({ remoteCommId: commIdOf(of) }, 0x42));
+  of.rawPeer.say(of.b, dreq({ remoteCommId: commIdOf(of) }, 0x42));
   return id;
 };
 const dreqSent = (of: Haunted): number => {
@@ -90,11 +90,11 @@ const cases = [
 describe('destroying an identifier', () => {
   for (const { state, begin, says, reason } of cases) {
     test(`in ${state} says ${says === '' ? 'nothing' : says.slice(2)}`, () => {
-      const { network, b, ghost, id, before } = begun(begin);
+      const { network, b, rawPeer, id, before } = begun(begin);
       b.destroy(id);
       network.settle();
       assert.equal(network.story(before), says);
-      if (reason !== undefined) assert.equal(ghost.heard(CmAttribute.REJ).reason, reason);
+      if (reason !== undefined) assert.equal(rawPeer.heard(CmAttribute.REJ).reason, reason);
     });
 
     test(`in ${state} leaves nothing behind once time has passed, and tells the program nothing more`, () => {
@@ -109,30 +109,30 @@ describe('destroying an identifier', () => {
 
   for (const { state, begin } of cases.filter((one) => one.state.startsWith('MRA_REQ') || one.state === 'REQ_SENT'))
     test(`in ${state} says by our GUID who it was that gave up`, () => {
-      const { network, b, ghost, id } = begun(begin);
+      const { network, b, rawPeer, id } = begun(begin);
       b.destroy(id);
       network.settle();
-      const { additionalInfo, rejectedInfoLength, localCommId, remoteCommId } = ghost.heard(CmAttribute.REJ);
+      const { additionalInfo, rejectedInfoLength, localCommId, remoteCommId } = rawPeer.heard(CmAttribute.REJ);
       assert.equal(rejectedInfoLength, 8);
       assert.deepEqual(additionalInfo.subarray(0, 8), guidInfo(b.nodeGuid).additionalInfo);
-      assert.deepEqual([localCommId, remoteCommId], [ghost.heard(CmAttribute.REQ).localCommId, 0]);
+      assert.deepEqual([localCommId, remoteCommId], [rawPeer.heard(CmAttribute.REQ).localCommId, 0]);
     });
 
   test('ends what waits for its answer, though the DREQ is lost, without the program', () => {
-    const { network, b, ghost, id, before } = begun(established);
+    const { network, b, rawPeer, id, before } = begun(established);
     b.destroy(id);
     network.pass(5_000_000);
     assert.equal(network.story(before), 'b DREQ, b DREQ');
-    const { transactionId, localCommId, remoteCommId } = ghost.heard(CmAttribute.DREQ);
+    const { transactionId, localCommId, remoteCommId } = rawPeer.heard(CmAttribute.DREQ);
     const names = { transactionId, localCommId: remoteCommId, remoteCommId: localCommId };
-    ghost.say(b, { ...names, attribute: CmAttribute.DREP, privateData: new Uint8Array(0) });
+    rawPeer.say(b, { ...names, attribute: CmAttribute.DREP, privateData: new Uint8Array(0) });
     network.passAll();
     assert.deepEqual([b.holdings.connections, b.holdings.timers, b.takeNames()], [0, 0, '']);
   });
 
   test('takes its events back that were not taken', () => {
-    const { b, ghost } = hauntedScene();
-    ghost.say(b, req({ from: ghost, to: b }));
+    const { b, rawPeer } = deviceAndRawPeer();
+    rawPeer.say(b, req({ from: rawPeer, to: b }));
     const { id } = b.takeOnly(CONNECT_REQUEST);
     b.accept(id);
     b.manager.heard(0x100);
@@ -141,14 +141,14 @@ describe('destroying an identifier', () => {
   });
 
   test('twice is refused', () => {
-    const { b, listenId } = hauntedScene();
+    const { b, listenId } = deviceAndRawPeer();
     b.destroy(listenId);
     assert.throws(() => b.destroy(listenId), { errno: 'EINVAL' });
   });
 
   test('of a question for a datagram queue pair asks no more', () => {
-    const { network, b, ghost } = hauntedScene();
-    const { id } = b.connect(ghost, PORT, { portSpace: PortSpace.UDP });
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    const { id } = b.connect(rawPeer, PORT, { portSpace: PortSpace.UDP });
     b.destroy(id);
     network.passAll();
     assert.deepEqual([network.story(), b.holdings.timers], ['b SIDR_REQ', 0]);
@@ -157,17 +157,17 @@ describe('destroying an identifier', () => {
 
 describe('destroying a listener', () => {
   test('refuses the requests that the program has not heard of', () => {
-    const { network, b, ghost, listenId } = hauntedScene();
-    ghost.say(b, req({ from: ghost, to: b }));
+    const { network, b, rawPeer, listenId } = deviceAndRawPeer();
+    rawPeer.say(b, req({ from: rawPeer, to: b }));
     b.destroy(listenId);
     network.settle();
-    assert.equal(ghost.heard(CmAttribute.REJ).reason, RejectReason.CONSUMER_DEFINED);
+    assert.equal(rawPeer.heard(CmAttribute.REJ).reason, RejectReason.CONSUMER_DEFINED);
     assert.equal(b.takeNames(), '');
     assert.deepEqual(b.holdings, NOTHING_HELD);
   });
 
   test('leaves those to the program that it has heard of', () => {
-    const s = scene();
+    const s = twoDevices();
     const { childId } = ask(s);
     s.b.destroy(s.listenId);
     s.b.accept(childId);
@@ -176,7 +176,7 @@ describe('destroying a listener', () => {
   });
 
   test('leaves connections alone, and gives the port back', () => {
-    const s = scene();
+    const s = twoDevices();
     connected(s);
     s.b.destroy(s.listenId);
     s.network.passAll();
@@ -187,7 +187,7 @@ describe('destroying a listener', () => {
 
 describe('a REJ with reason 4', () => {
   test('finds the passive side by GUID and name of the peer, which never learnt ours', () => {
-    const s = scene();
+    const s = twoDevices();
     const { active, childId } = ask(s);
     s.a.destroy(active.id);
     s.network.settle();
@@ -196,30 +196,30 @@ describe('a REJ with reason 4', () => {
   });
 
   test('from another address, or with another GUID, ends nothing', () => {
-    const { network, b, ghost } = hauntedScene();
-    ghost.say(b, req({ from: ghost, to: b }));
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    rawPeer.say(b, req({ from: rawPeer, to: b }));
     b.takeOnly(CONNECT_REQUEST);
     const timeout = { ...rej({ remoteCommId: 0 }), reason: RejectReason.TIMEOUT };
-    new Ghost(network, '10.0.0.10').say(b, { ...timeout, ...guidInfo(0xfeed_f00d_0000_0001n) });
-    ghost.say(b, { ...timeout, ...guidInfo(1n) });
+    new RawPeer(network, '10.0.0.10').say(b, { ...timeout, ...guidInfo(0xfeed_f00d_0000_0001n) });
+    rawPeer.say(b, { ...timeout, ...guidInfo(1n) });
     assert.equal(b.takeNames(), '');
-    ghost.say(b, { ...timeout, ...guidInfo(0xfeed_f00d_0000_0001n) });
+    rawPeer.say(b, { ...timeout, ...guidInfo(0xfeed_f00d_0000_0001n) });
     assert.equal(b.takeNames(), 'REJECTED');
   });
 
   test('that names us is for us, even without a GUID', () => {
-    const { network, b, ghost } = hauntedScene();
-    ghost.say(b, req({ from: ghost, to: b }));
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    rawPeer.say(b, req({ from: rawPeer, to: b }));
     b.accept(b.takeOnly(CONNECT_REQUEST).id);
     network.settle();
-    const { localCommId } = ghost.heard(CmAttribute.REP);
-    ghost.say(b, rej({ remoteCommId: localCommId }, { reason: RejectReason.TIMEOUT }));
+    const { localCommId } = rawPeer.heard(CmAttribute.REP);
+    rawPeer.say(b, rej({ remoteCommId: localCommId }, { reason: RejectReason.TIMEOUT }));
     assert.equal(b.takeNames(), 'REJECTED');
   });
 });
 
 test('closing tells every peer, and leaves nothing behind', () => {
-  const s = scene();
+  const s = twoDevices();
   connected(s);
   s.a.connect(s.b, PORT);
   s.network.settle();
@@ -231,7 +231,7 @@ test('closing tells every peer, and leaves nothing behind', () => {
 });
 
 test('a device that is lost tells every identifier so, and nothing more comes', () => {
-  const s = scene();
+  const s = twoDevices();
   const { active } = connected(s);
   const { id } = s.a.connect(s.b, PORT);
   s.a.manager.fail();

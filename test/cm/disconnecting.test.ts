@@ -3,27 +3,27 @@ import { describe, test } from 'node:test';
 import { CmEventType } from '../../src/device/ibta/index.js';
 import { CmAttribute } from '../../src/device/wire/index.js';
 import { dreq, GHOST_COMM_ID, GHOST_QPN, rej, rep, req, rtu } from './support/messages.js';
-import { ask, connected, hauntedScene, PORT, scene, type Scene } from './support/scenes.js';
+import { ask, connected, deviceAndRawPeer, PORT, twoDevices, type TwoDevices } from './support/two-devices.js';
 
 const { CONNECT_REQUEST, ESTABLISHED, DISCONNECTED, TIMEWAIT_EXIT, REJECTED } = CmEventType;
 /** T(17), which is the ACK timeout of two of ours: 2^9 ms. */
 const TIMEWAIT_US = 512_000;
 
 function haunted() {
-  const { network, b, ghost } = hauntedScene();
-  ghost.say(b, req({ from: ghost, to: b }));
+  const { network, b, rawPeer } = deviceAndRawPeer();
+  rawPeer.say(b, req({ from: rawPeer, to: b }));
   const { id } = b.takeOnly(CONNECT_REQUEST);
   const { qpNum } = b.accept(id);
   network.settle();
-  const { localCommId } = ghost.heard(CmAttribute.REP);
-  ghost.say(b, rtu({ remoteCommId: localCommId }));
+  const { localCommId } = rawPeer.heard(CmAttribute.REP);
+  rawPeer.say(b, rtu({ remoteCommId: localCommId }));
   b.takeOnly(ESTABLISHED);
-  return { network, b, ghost, id, qpNum, commId: localCommId, before: network.log.length };
+  return { network, b, rawPeer, id, qpNum, commId: localCommId, before: network.log.length };
 }
 
 describe('parting', () => {
   test('goes by DREQ, and DREP once the other program parts as well', () => {
-    const s = scene();
+    const s = twoDevices();
     const { active, passive } = connected(s);
     s.a.disconnect(active.id);
     s.network.settle();
@@ -37,7 +37,7 @@ describe('parting', () => {
   });
 
   test('moves the queue pair to ERR before the DREQ, and the other at its own disconnect', () => {
-    const s = scene();
+    const s = twoDevices();
     const { active, passive } = connected(s);
     s.a.disconnect(active.id);
     s.network.settle();
@@ -47,36 +47,36 @@ describe('parting', () => {
   });
 
   test('names the peer’s queue pair in the DREQ', () => {
-    const { network, b, ghost, id, commId } = haunted();
+    const { network, b, rawPeer, id, commId } = haunted();
     b.disconnect(id);
     network.settle();
-    const { remoteQpn, localCommId, remoteCommId } = ghost.heard(CmAttribute.DREQ);
+    const { remoteQpn, localCommId, remoteCommId } = rawPeer.heard(CmAttribute.DREQ);
     assert.deepEqual([remoteQpn, localCommId, remoteCommId], [GHOST_QPN, commId, GHOST_COMM_ID]);
   });
 
   test('is a transaction of its own', () => {
-    const { network, b, ghost } = hauntedScene();
-    const { id } = b.connect(ghost, PORT);
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    const { id } = b.connect(rawPeer, PORT);
     network.settle();
-    const { transactionId, localCommId } = ghost.heard(CmAttribute.REQ);
-    ghost.say(b, rep({ remoteCommId: localCommId }));
+    const { transactionId, localCommId } = rawPeer.heard(CmAttribute.REQ);
+    rawPeer.say(b, rep({ remoteCommId: localCommId }));
     b.disconnect(id);
     network.settle();
-    assert.equal(ghost.heard(CmAttribute.RTU).transactionId, transactionId);
-    assert.notEqual(ghost.heard(CmAttribute.DREQ).transactionId, transactionId);
+    assert.equal(rawPeer.heard(CmAttribute.RTU).transactionId, transactionId);
+    assert.notEqual(rawPeer.heard(CmAttribute.DREQ).transactionId, transactionId);
   });
 
   test('echoes the transaction of the DREQ in the DREP', () => {
-    const { network, b, ghost, id, qpNum, commId } = haunted();
-    ghost.say(b, { ...dreq({ remoteCommId: commId }, qpNum), transactionId: 4711n });
+    const { network, b, rawPeer, id, qpNum, commId } = haunted();
+    rawPeer.say(b, { ...dreq({ remoteCommId: commId }, qpNum), transactionId: 4711n });
     b.disconnect(id);
     network.settle();
-    const { transactionId, localCommId, remoteCommId } = ghost.heard(CmAttribute.DREP);
+    const { transactionId, localCommId, remoteCommId } = rawPeer.heard(CmAttribute.DREP);
     assert.deepEqual([transactionId, localCommId, remoteCommId], [4711n, commId, GHOST_COMM_ID]);
   });
 
   test('twice is no error, and says no more', () => {
-    const s = scene();
+    const s = twoDevices();
     const { active } = connected(s);
     s.a.disconnect(active.id);
     s.a.disconnect(active.id);
@@ -85,7 +85,7 @@ describe('parting', () => {
   });
 
   test('of a connection that has ended does nothing to the next one of its queue pair', () => {
-    const s = scene();
+    const s = twoDevices();
     const { active, passive } = connected(s);
     s.a.disconnect(active.id);
     s.network.settle();
@@ -103,7 +103,7 @@ describe('parting', () => {
   });
 
   test('crosswise: both are told once, and nobody waits', () => {
-    const s = scene();
+    const s = twoDevices();
     const { active, passive } = connected(s);
     s.a.disconnect(active.id);
     s.b.disconnect(passive.id);
@@ -115,7 +115,7 @@ describe('parting', () => {
   });
 
   test('before the RTU has come is a rejection', () => {
-    const s = scene();
+    const s = twoDevices();
     const { childId } = ask(s);
     s.network.script = ({ message }) => (message.attribute === CmAttribute.RTU ? 'drop' : 'pass');
     s.b.accept(childId);
@@ -127,18 +127,18 @@ describe('parting', () => {
   });
 
   for (const [what, begin] of [
-    ['before the peer has answered', (s: Scene) => s.a.connect(s.b, PORT)],
-    ['before the program has', (s: Scene) => ({ id: ask(s).childId })],
+    ['before the peer has answered', (s: TwoDevices) => s.a.connect(s.b, PORT)],
+    ['before the program has', (s: TwoDevices) => ({ id: ask(s).childId })],
   ] as const)
     test(`${what} is refused`, () => {
-      const s = scene();
+      const s = twoDevices();
       const { id } = begin(s);
-      const station = s.a.manager.identifiers.get(id)?.conversation === undefined ? s.b : s.a;
-      assert.throws(() => station.disconnect(id), { errno: 'EINVAL' });
+      const cmDevice = s.a.manager.identifiers.get(id)?.conversation === undefined ? s.b : s.a;
+      assert.throws(() => cmDevice.disconnect(id), { errno: 'EINVAL' });
     });
 
   test('is refused for an identifier without a connection', () => {
-    const { b, listenId } = hauntedScene();
+    const { b, listenId } = deviceAndRawPeer();
     assert.throws(() => b.disconnect(listenId), { errno: 'EINVAL' });
     assert.throws(() => b.disconnect(b.newId()), { errno: 'EINVAL' });
     assert.throws(() => b.disconnect(999), { errno: 'EINVAL' });
@@ -147,62 +147,62 @@ describe('parting', () => {
 
 describe('a DREQ', () => {
   test('to a name that nobody has is answered by DREP', () => {
-    const { network, b, ghost } = hauntedScene();
-    ghost.say(b, dreq({ localCommId: 5, remoteCommId: 6 }, 7));
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    rawPeer.say(b, dreq({ localCommId: 5, remoteCommId: 6 }, 7));
     network.settle();
-    const { localCommId, remoteCommId } = ghost.heard(CmAttribute.DREP);
+    const { localCommId, remoteCommId } = rawPeer.heard(CmAttribute.DREP);
     assert.deepEqual([localCommId, remoteCommId, b.takeNames()], [6, 5, '']);
   });
 
   test('with another queue pair than ours is dropped', () => {
-    const { network, b, ghost, qpNum, commId, before } = haunted();
-    ghost.say(b, dreq({ remoteCommId: commId }, qpNum + 1));
+    const { network, b, rawPeer, qpNum, commId, before } = haunted();
+    rawPeer.say(b, dreq({ remoteCommId: commId }, qpNum + 1));
     network.settle();
     assert.deepEqual([network.story(before), b.takeNames(), b.manager.counters.rxDropped], ['', '', 1]);
   });
 
   test('with another queue pair than ours is dropped while we part ourselves', () => {
-    const { network, b, ghost, id, qpNum, commId, before } = haunted();
+    const { network, b, rawPeer, id, qpNum, commId, before } = haunted();
     b.disconnect(id);
-    ghost.say(b, dreq({ remoteCommId: commId }, qpNum + 1));
+    rawPeer.say(b, dreq({ remoteCommId: commId }, qpNum + 1));
     network.settle();
     assert.deepEqual([network.story(before), b.takeNames()], ['b DREQ', '']);
   });
 
   test('that comes again before the program has parted is a duplicate', () => {
-    const { network, b, ghost, qpNum, commId, before } = haunted();
-    for (let i = 0; i < 2; i += 1) ghost.say(b, dreq({ remoteCommId: commId }, qpNum));
+    const { network, b, rawPeer, qpNum, commId, before } = haunted();
+    for (let i = 0; i < 2; i += 1) rawPeer.say(b, dreq({ remoteCommId: commId }, qpNum));
     network.settle();
     assert.deepEqual([b.takeNames(), network.story(before)], ['DISCONNECTED', '']);
     assert.equal(b.manager.counters.snapshot()['cm_rx_duplicates_dreq'], 1);
   });
 
   test('that comes again in timewait is answered by DREP again', () => {
-    const { network, b, ghost, id, qpNum, commId, before } = haunted();
-    ghost.say(b, dreq({ remoteCommId: commId }, qpNum));
+    const { network, b, rawPeer, id, qpNum, commId, before } = haunted();
+    rawPeer.say(b, dreq({ remoteCommId: commId }, qpNum));
     b.disconnect(id);
-    ghost.say(b, { ...dreq({ remoteCommId: commId }, qpNum), transactionId: 99n });
+    rawPeer.say(b, { ...dreq({ remoteCommId: commId }, qpNum), transactionId: 99n });
     network.settle();
     assert.equal(network.story(before), 'b DREP, b DREP');
-    assert.equal(ghost.heard(CmAttribute.DREP).transactionId, 99n);
+    assert.equal(rawPeer.heard(CmAttribute.DREP).transactionId, 99n);
     assert.equal(b.takeNames(), 'DISCONNECTED');
   });
 
   test('before the RTU says that the peer parts', () => {
-    const { network, b, ghost } = hauntedScene();
-    ghost.say(b, req({ from: ghost, to: b }));
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    rawPeer.say(b, req({ from: rawPeer, to: b }));
     const { qpNum } = b.accept(b.takeOnly(CONNECT_REQUEST).id);
     network.settle();
-    ghost.say(b, dreq({ remoteCommId: ghost.heard(CmAttribute.REP).localCommId }, qpNum));
+    rawPeer.say(b, dreq({ remoteCommId: rawPeer.heard(CmAttribute.REP).localCommId }, qpNum));
     network.passAll();
     assert.deepEqual([network.story(), b.takeNames()], ['b REP', 'DISCONNECTED']);
   });
 
   test('to whoever still asks is answered by DREP: the peer knows a connection that is none yet', () => {
-    const { network, b, ghost } = hauntedScene();
-    const { qp } = b.connect(ghost, PORT);
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    const { qp } = b.connect(rawPeer, PORT);
     network.settle();
-    ghost.say(b, dreq({ remoteCommId: ghost.heard(CmAttribute.REQ).localCommId }, qp.qpNum));
+    rawPeer.say(b, dreq({ remoteCommId: rawPeer.heard(CmAttribute.REQ).localCommId }, qp.qpNum));
     network.settle();
     assert.equal(network.story(), 'b REQ, b DREP');
   });
@@ -210,7 +210,7 @@ describe('a DREQ', () => {
 
 describe('timewait', () => {
   test('lasts T(ACK timeout) on both sides, and ends with TIMEWAIT_EXIT', () => {
-    const s = scene();
+    const s = twoDevices();
     const { active, passive } = connected(s);
     s.a.disconnect(active.id);
     s.network.settle();
@@ -228,13 +228,13 @@ describe('timewait', () => {
   });
 
   test('of the passive side is what the REQ says that the ACK timeout is', () => {
-    const { network, b, ghost } = hauntedScene();
-    const { primaryPath } = req({ from: ghost, to: b });
-    ghost.say(b, req({ from: ghost, to: b }, { primaryPath: { ...primaryPath, localAckTimeout: 14 } }));
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    const { primaryPath } = req({ from: rawPeer, to: b });
+    rawPeer.say(b, req({ from: rawPeer, to: b }, { primaryPath: { ...primaryPath, localAckTimeout: 14 } }));
     const { id } = b.takeOnly(CONNECT_REQUEST);
     const { qpNum } = b.accept(id);
     network.settle();
-    ghost.say(b, dreq({ remoteCommId: ghost.heard(CmAttribute.REP).localCommId }, qpNum));
+    rawPeer.say(b, dreq({ remoteCommId: rawPeer.heard(CmAttribute.REP).localCommId }, qpNum));
     b.disconnect(id);
     b.take();
     network.pass(63_999);
@@ -244,7 +244,7 @@ describe('timewait', () => {
   });
 
   test('leaves nothing behind but the identifier', () => {
-    const s = scene();
+    const s = twoDevices();
     const { active } = connected(s);
     s.a.disconnect(active.id);
     s.network.settle();
@@ -253,14 +253,14 @@ describe('timewait', () => {
   });
 
   test('of a peer that says it needs hours is cut short', () => {
-    const { network, b, ghost } = hauntedScene();
-    const { primaryPath } = req({ from: ghost, to: b });
-    ghost.say(b, req({ from: ghost, to: b }, { primaryPath: { ...primaryPath, localAckTimeout: 31 } }));
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    const { primaryPath } = req({ from: rawPeer, to: b });
+    rawPeer.say(b, req({ from: rawPeer, to: b }, { primaryPath: { ...primaryPath, localAckTimeout: 31 } }));
     const { id } = b.takeOnly(CONNECT_REQUEST);
     b.accept(id);
     network.settle();
-    const { localCommId } = ghost.heard(CmAttribute.REP);
-    ghost.say(b, rtu({ remoteCommId: localCommId }));
+    const { localCommId } = rawPeer.heard(CmAttribute.REP);
+    rawPeer.say(b, rtu({ remoteCommId: localCommId }));
     b.disconnect(id);
     b.destroy(id);
     network.pass(15 * 60_000_000);
@@ -270,13 +270,13 @@ describe('timewait', () => {
 
 describe('a REJ in a connection', () => {
   test('that is there ends it, and its queue pair fails', () => {
-    const { network, b, ghost } = hauntedScene();
-    const { id, qp } = b.connect(ghost, PORT);
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    const { id, qp } = b.connect(rawPeer, PORT);
     network.settle();
-    const { localCommId } = ghost.heard(CmAttribute.REQ);
-    ghost.say(b, rep({ remoteCommId: localCommId }));
+    const { localCommId } = rawPeer.heard(CmAttribute.REQ);
+    rawPeer.say(b, rep({ remoteCommId: localCommId }));
     b.takeOnly(ESTABLISHED);
-    ghost.say(b, rej({ remoteCommId: localCommId }, { reason: 28 }));
+    rawPeer.say(b, rej({ remoteCommId: localCommId }, { reason: 28 }));
     const event = b.takeOnly(REJECTED);
     assert.deepEqual([event.id, event.status, b.statesOf(qp)], [id, 28, 'RTR RTS ERR']);
     network.pass(TIMEWAIT_US);
@@ -284,9 +284,9 @@ describe('a REJ in a connection', () => {
   });
 
   test('that is parted from is nobody’s affair', () => {
-    const { b, ghost, id, commId } = haunted();
+    const { b, rawPeer, id, commId } = haunted();
     b.disconnect(id);
-    ghost.say(b, rej({ remoteCommId: commId }));
+    rawPeer.say(b, rej({ remoteCommId: commId }));
     assert.deepEqual([b.takeNames(), b.manager.counters.rxDropped], ['', 1]);
   });
 });

@@ -3,43 +3,43 @@ import { describe, test } from 'node:test';
 import { CmEventType, QpState, RejectReason } from '../../src/device/ibta/index.js';
 import { CmAttribute } from '../../src/device/wire/index.js';
 import { dreq, GHOST_COMM_ID, GHOST_QPN, mra, rej, rep, req, rtu } from './support/messages.js';
-import { Ghost, type TestNetwork } from './support/network.js';
-import { ask, connected, hauntedScene, PORT, scene } from './support/scenes.js';
-import type { Station } from './support/station.js';
+import { RawPeer, type TestNetwork } from './support/network.js';
+import { ask, connected, deviceAndRawPeer, PORT, twoDevices } from './support/two-devices.js';
+import type { CmDevice } from './support/cm-device.js';
 
 const { CONNECT_REQUEST, CONNECT_RESPONSE, ESTABLISHED, DISCONNECTED } = CmEventType;
 
 interface Passive {
   readonly network: TestNetwork;
-  readonly b: Station;
-  readonly ghost: Ghost;
+  readonly b: CmDevice;
+  readonly rawPeer: RawPeer;
   readonly id: number;
   readonly qpNum: number;
   /** What the passive side calls the connection. */
   readonly commId: number;
 }
 
-/** A connection whose active side is a ghost, once accepted. */
+/** A connection whose active side is a raw peer, once accepted. */
 function accepted(): Passive {
-  const { network, b, ghost } = hauntedScene();
-  ghost.say(b, req({ from: ghost, to: b }));
+  const { network, b, rawPeer } = deviceAndRawPeer();
+  rawPeer.say(b, req({ from: rawPeer, to: b }));
   const { id } = b.takeOnly(CONNECT_REQUEST);
   const { qpNum } = b.accept(id);
   network.settle();
-  return { network, b, ghost, id, qpNum, commId: ghost.heard(CmAttribute.REP).localCommId };
+  return { network, b, rawPeer, id, qpNum, commId: rawPeer.heard(CmAttribute.REP).localCommId };
 }
 
 function established(): Passive {
   const of = accepted();
-  of.ghost.say(of.b, rtu({ remoteCommId: of.commId }));
+  of.rawPeer.say(of.b, rtu({ remoteCommId: of.commId }));
   of.b.takeOnly(ESTABLISHED);
   return of;
 }
 
 /** What a passive side says to a REQ that comes again. */
-function saidToRepeat({ network, b, ghost }: Pick<Passive, 'network' | 'b' | 'ghost'>): string {
+function saidToRepeat({ network, b, rawPeer }: Pick<Passive, 'network' | 'b' | 'rawPeer'>): string {
   const before = network.log.length;
-  ghost.say(b, req({ from: ghost, to: b }));
+  rawPeer.say(b, req({ from: rawPeer, to: b }));
   network.settle();
   assert.equal(b.takeNames(), '', 'the program hears of a request once');
   assert.equal(b.manager.counters.snapshot()['cm_rx_duplicates_req'], 1);
@@ -48,11 +48,11 @@ function saidToRepeat({ network, b, ghost }: Pick<Passive, 'network' | 'b' | 'gh
 
 describe('a REQ that comes again', () => {
   test('while the program thinks is answered by MRA', () => {
-    const of = hauntedScene();
-    of.ghost.say(of.b, req({ from: of.ghost, to: of.b }));
+    const of = deviceAndRawPeer();
+    of.rawPeer.say(of.b, req({ from: of.rawPeer, to: of.b }));
     of.b.takeOnly(CONNECT_REQUEST);
     assert.equal(saidToRepeat(of), 'b MRA');
-    const { messageMraed, serviceTimeout, remoteCommId } = of.ghost.heard(CmAttribute.MRA);
+    const { messageMraed, serviceTimeout, remoteCommId } = of.rawPeer.heard(CmAttribute.MRA);
     assert.deepEqual([messageMraed, serviceTimeout, remoteCommId], [0, 24, GHOST_COMM_ID]);
   });
 
@@ -62,7 +62,7 @@ describe('a REQ that comes again', () => {
 
   test('to one that was asked for patience with its REP is ignored', () => {
     const of = accepted();
-    of.ghost.say(of.b, mra({ remoteCommId: of.commId }, 1, 20));
+    of.rawPeer.say(of.b, mra({ remoteCommId: of.commId }, 1, 20));
     assert.equal(saidToRepeat(of), '');
   });
 
@@ -79,40 +79,40 @@ describe('a REQ that comes again', () => {
 
   test('when the peer parts is ignored', () => {
     const of = established();
-    of.ghost.say(of.b, dreq({ remoteCommId: of.commId }, of.qpNum));
+    of.rawPeer.say(of.b, dreq({ remoteCommId: of.commId }, of.qpNum));
     of.b.takeOnly(DISCONNECTED);
     assert.equal(saidToRepeat(of), '');
   });
 
   test('in timewait is refused with reason 10', () => {
     const of = established();
-    of.ghost.say(of.b, dreq({ remoteCommId: of.commId }, of.qpNum));
+    of.rawPeer.say(of.b, dreq({ remoteCommId: of.commId }, of.qpNum));
     of.b.takeOnly(DISCONNECTED);
     of.b.disconnect(of.id);
     of.network.settle();
     assert.equal(saidToRepeat(of), 'b REJ');
-    const { reason, messageRejected, remoteCommId } = of.ghost.heard(CmAttribute.REJ);
+    const { reason, messageRejected, remoteCommId } = of.rawPeer.heard(CmAttribute.REJ);
     assert.deepEqual([reason, messageRejected, remoteCommId], [RejectReason.STALE_CONN, 0, GHOST_COMM_ID]);
   });
 
   test('from another address is another request', () => {
-    const { network, b, ghost } = hauntedScene();
-    const other = new Ghost(network, '10.0.0.10');
-    for (const one of [ghost, other]) one.say(b, req({ from: one, to: b }));
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    const other = new RawPeer(network, '10.0.0.10');
+    for (const one of [rawPeer, other]) one.say(b, req({ from: one, to: b }));
     assert.equal(b.takeNames(), 'CONNECT_REQUEST CONNECT_REQUEST');
   });
 });
 
 describe('an MRA', () => {
   test('is sent in answer to repeats only', () => {
-    const s = scene();
+    const s = twoDevices();
     s.a.connect(s.b, PORT);
     s.network.pass(1_000_000);
     assert.equal(s.network.story(), 'a REQ');
   });
 
   test('of the passive side has the asker wait, and the answer still counts', () => {
-    const s = scene();
+    const s = twoDevices();
     const { childId } = ask(s);
     s.network.pass(5_000_000);
     assert.equal(s.network.story(), 'a REQ, a REQ, b MRA');
@@ -124,11 +124,11 @@ describe('an MRA', () => {
   });
 
   test('holds the next repeat up by its service timeout and the time of a packet, and no other', () => {
-    const { network, b, ghost } = hauntedScene();
-    b.connect(ghost, PORT);
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    b.connect(rawPeer, PORT);
     network.settle();
-    const { localCommId } = ghost.heard(CmAttribute.REQ);
-    ghost.say(b, mra({ remoteCommId: localCommId }, 0, 21));
+    const { localCommId } = rawPeer.heard(CmAttribute.REQ);
+    rawPeer.say(b, mra({ remoteCommId: localCommId }, 0, 21));
     const since = network.nowUs;
     network.pass(20_000_000);
     const times = network.log.slice(1).map(({ atUs }) => atUs - since);
@@ -136,13 +136,13 @@ describe('an MRA', () => {
   });
 
   test('counts once for each time that a message was sent, so that nobody waits for ever', () => {
-    const { network, b, ghost } = hauntedScene();
-    b.connect(ghost, PORT);
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    b.connect(rawPeer, PORT);
     network.settle();
-    const patience = mra({ remoteCommId: ghost.heard(CmAttribute.REQ).localCommId }, 0, 20);
+    const patience = mra({ remoteCommId: rawPeer.heard(CmAttribute.REQ).localCommId }, 0, 20);
     const since = network.nowUs;
     for (let i = 0; i < 4; i += 1) {
-      ghost.say(b, patience);
+      rawPeer.say(b, patience);
       network.pass(1_000_000);
     }
     network.pass(400_000);
@@ -150,16 +150,16 @@ describe('an MRA', () => {
       network.log.map(({ atUs }) => atUs - since),
       [-since, 4_352_000],
     );
-    ghost.say(b, patience);
+    rawPeer.say(b, patience);
     network.pass(4_700_000);
     assert.equal(network.log.length, 3);
   });
 
   test('cannot hold up a request beyond its last repeat', () => {
-    const { network, b, ghost } = hauntedScene();
-    b.connect(ghost, PORT);
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    b.connect(rawPeer, PORT);
     network.script = ({ message }) => {
-      if (message.attribute === CmAttribute.REQ) ghost.say(b, mra({ remoteCommId: message.localCommId }, 0, 20));
+      if (message.attribute === CmAttribute.REQ) rawPeer.say(b, mra({ remoteCommId: message.localCommId }, 0, 20));
       return 'pass';
     };
     network.passAll();
@@ -167,17 +167,17 @@ describe('an MRA', () => {
   });
 
   test('about another message than the one that waits holds nothing up', () => {
-    const { network, b, ghost } = hauntedScene();
-    b.connect(ghost, PORT);
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    b.connect(rawPeer, PORT);
     network.settle();
-    ghost.say(b, mra({ remoteCommId: ghost.heard(CmAttribute.REQ).localCommId }, 1, 24));
+    rawPeer.say(b, mra({ remoteCommId: rawPeer.heard(CmAttribute.REQ).localCommId }, 1, 24));
     network.pass(4_700_000);
     assert.equal(network.story(), 'b REQ, b REQ');
   });
 
   test('holds a REP up as well', () => {
     const of = accepted();
-    of.ghost.say(of.b, mra({ remoteCommId: of.commId }, 1, 22));
+    of.rawPeer.say(of.b, mra({ remoteCommId: of.commId }, 1, 22));
     of.network.pass(16_000_000);
     assert.equal(of.network.story(), 'b REP');
     of.network.pass(1_000_000);
@@ -186,7 +186,7 @@ describe('an MRA', () => {
 
   test('does nothing to a connection that is there', () => {
     const of = established();
-    of.ghost.say(of.b, mra({ remoteCommId: of.commId }, 1, 22));
+    of.rawPeer.say(of.b, mra({ remoteCommId: of.commId }, 1, 22));
     assert.equal(of.b.manager.counters.rxDropped, 1);
     assert.equal(of.b.timers.nextUs, Infinity);
   });
@@ -194,7 +194,7 @@ describe('an MRA', () => {
 
 describe('a REP that comes again', () => {
   test('is answered by RTU again', () => {
-    const s = scene();
+    const s = twoDevices();
     s.network.script = ({ message }) => (message.attribute === CmAttribute.RTU ? 'drop' : 'pass');
     const { childId } = ask(s);
     s.b.accept(childId);
@@ -209,16 +209,16 @@ describe('a REP that comes again', () => {
   });
 
   test('is answered by MRA while the program has not said that it is ready', () => {
-    const { network, b, ghost } = hauntedScene();
-    b.connect(ghost, PORT, { qp: b.qp({ managed: false }) });
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    b.connect(rawPeer, PORT, { qp: b.qp({ managed: false }) });
     network.settle();
-    const names = { remoteCommId: ghost.heard(CmAttribute.REQ).localCommId };
-    ghost.say(b, rep(names));
+    const names = { remoteCommId: rawPeer.heard(CmAttribute.REQ).localCommId };
+    rawPeer.say(b, rep(names));
     b.takeOnly(CONNECT_RESPONSE);
-    ghost.say(b, rep(names));
+    rawPeer.say(b, rep(names));
     network.settle();
     assert.deepEqual([network.story(), b.takeNames()], ['b REQ, b MRA', '']);
-    assert.equal(ghost.heard(CmAttribute.MRA).messageMraed, 1);
+    assert.equal(rawPeer.heard(CmAttribute.MRA).messageMraed, 1);
   });
 });
 
@@ -244,10 +244,10 @@ describe('a lost RTU', () => {
   });
 
   test('that comes late after all is a duplicate', () => {
-    const { b, ghost, id, commId } = withoutRtu();
+    const { b, rawPeer, id, commId } = withoutRtu();
     b.commands.cmNotify(id);
     b.take();
-    ghost.say(b, rtu({ remoteCommId: commId }));
+    rawPeer.say(b, rtu({ remoteCommId: commId }));
     assert.equal(b.takeNames(), '');
     assert.equal(b.manager.counters.snapshot()['cm_rx_duplicates_rtu'], 1);
   });
@@ -267,19 +267,19 @@ describe('a lost RTU', () => {
 
 describe('a late message of an earlier exchange', () => {
   test('REJ to the REQ, overtaken by the REP, ends nothing', () => {
-    const { network, b, ghost } = hauntedScene();
-    b.connect(ghost, PORT);
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    b.connect(rawPeer, PORT);
     network.settle();
-    const { localCommId } = ghost.heard(CmAttribute.REQ);
-    ghost.say(b, rep({ remoteCommId: localCommId }));
+    const { localCommId } = rawPeer.heard(CmAttribute.REQ);
+    rawPeer.say(b, rep({ remoteCommId: localCommId }));
     b.takeOnly(ESTABLISHED);
-    ghost.say(b, rej({ localCommId: 0, remoteCommId: localCommId }, { messageRejected: 0, reason: 8 }));
+    rawPeer.say(b, rej({ localCommId: 0, remoteCommId: localCommId }, { messageRejected: 0, reason: 8 }));
     assert.equal(b.takeNames(), '');
   });
 });
 
 test('a connection that was moved to RTS is moved no more by what is repeated', () => {
-  const s = scene();
+  const s = twoDevices();
   const { passive } = connected(s);
   const [{ message }] = s.network.log;
   assert.equal(message.attribute, CmAttribute.REQ);

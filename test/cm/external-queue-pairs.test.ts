@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CmEventType, PrivateDataBytes, QpState, QpType } from '../../src/device/ibta/index.js';
-import { ask, PORT, scene } from './support/scenes.js';
+import { ask, PORT, twoDevices } from './support/two-devices.js';
 
 const { CONNECT_REQUEST, CONNECT_RESPONSE } = CmEventType;
 
 describe('a queue pair made elsewhere', () => {
   test('is not moved; the program is told what the peer answered', () => {
-    const s = scene();
+    const s = twoDevices();
     const { id, qp } = s.a.connect(s.b, PORT, { qp: s.a.qp({ managed: false }) });
     s.network.settle();
     const { qpNum } = s.b.accept(s.b.takeOnly(CONNECT_REQUEST).id, { privateData: Buffer.from('yes') });
@@ -18,7 +18,7 @@ describe('a queue pair made elsewhere', () => {
   });
 
   test('is told the attributes for each of its states', () => {
-    const s = scene();
+    const s = twoDevices();
     const { id } = s.a.connect(s.b, PORT, { qp: s.a.qp({ managed: false }) });
     s.network.settle();
     const passive = s.b.accept(s.b.takeOnly(CONNECT_REQUEST).id);
@@ -31,7 +31,7 @@ describe('a queue pair made elsewhere', () => {
   });
 
   test('is connected when the program says so, and then only', () => {
-    const s = scene();
+    const s = twoDevices();
     const { id } = s.a.connect(s.b, PORT, { qp: s.a.qp({ managed: false }) });
     s.network.settle();
     s.b.accept(s.b.takeOnly(CONNECT_REQUEST).id);
@@ -44,7 +44,7 @@ describe('a queue pair made elsewhere', () => {
   });
 
   test('does as well on the passive side', () => {
-    const s = scene();
+    const s = twoDevices();
     const { childId } = ask(s);
     const qp = s.b.accept(childId, { qp: s.b.qp({ managed: false }) });
     s.network.settle();

@@ -6,9 +6,9 @@ import { CmAttribute, type CmMessage, decodeCmMessage } from '../../src/device/w
 import type { Choices } from '../fuzz/random.js';
 import { Attacker, goldenMessages, overhear, type Overheard, strangers, withSeed } from './support/fuzz.js';
 import { dreq, mra, rep, req, rtu, sidrReq } from './support/messages.js';
-import { Ghost, TestNetwork } from './support/network.js';
-import { PORT } from './support/scenes.js';
-import { NOTHING_HELD, PARAMETERS, Station } from './support/station.js';
+import { RawPeer, TestNetwork } from './support/network.js';
+import { PORT } from './support/two-devices.js';
+import { NOTHING_HELD, PARAMETERS, CmDevice } from './support/cm-device.js';
 
 const { CONNECT_REQUEST } = CmEventType;
 const DATAGRAMS = Number(process.env['VERBENA_TEST_TIMES'] ?? 20_000);
@@ -17,14 +17,14 @@ const LIMITS = { maxBacklog: 40, maxPending: 60, maxAnswers: 50, maxIds: 2000 };
 /** A device that listens in every port space. */
 function victim() {
   const network = new TestNetwork();
-  const b = new Station(network, 'b', '10.0.0.2', { limits: LIMITS });
+  const b = new CmDevice(network, 'b', '10.0.0.2', { limits: LIMITS });
   const listeners = Object.values(PortSpace).map((portSpace) => b.listen(PORT, { portSpace }));
-  return { network, b, listeners, ghost: new Ghost(network, '10.0.0.9') };
+  return { network, b, listeners, rawPeer: new RawPeer(network, '10.0.0.9') };
 }
 
-/** Has a ghost ask by a name and a queue pair of its own, and gives the identifier. */
-function askedBy(b: Station, ghost: Ghost, localCommId: number): number {
-  ghost.say(b, req({ from: ghost, to: b }, { localCommId, localQpn: localCommId }));
+/** Has a raw peer ask by a name and a queue pair of its own, and gives the identifier. */
+function askedBy(b: CmDevice, rawPeer: RawPeer, localCommId: number): number {
+  rawPeer.say(b, req({ from: rawPeer, to: b }, { localCommId, localQpn: localCommId }));
   return b.takeOnly(CONNECT_REQUEST).id;
 }
 
@@ -36,51 +36,51 @@ interface Bystander {
   readonly comesTo: string;
 }
 
-/** Connections with a ghost in every state in which something is still to happen. */
-function bystanders({ network, b, ghost }: ReturnType<typeof victim>): Bystander[] {
+/** Connections with a raw peer in every state in which something is still to happen. */
+function bystanders({ network, b, rawPeer }: ReturnType<typeof victim>): Bystander[] {
   const accept = (id: number) => {
     const qp = b.accept(id);
     network.settle();
-    const { localCommId, remoteCommId } = ghost.heard(CmAttribute.REP);
+    const { localCommId, remoteCommId } = rawPeer.heard(CmAttribute.REP);
     return { names: { localCommId: remoteCommId, remoteCommId: localCommId }, qp };
   };
   const establish = (id: number) => {
     const accepted = accept(id);
-    ghost.say(b, rtu(accepted.names));
+    rawPeer.say(b, rtu(accepted.names));
     b.take();
     return accepted;
   };
   const ask = (managed: boolean) => {
-    const { id } = b.connect(ghost, PORT, { qp: b.qp({ managed }) });
+    const { id } = b.connect(rawPeer, PORT, { qp: b.qp({ managed }) });
     network.settle();
-    return { id, remoteCommId: ghost.heard(CmAttribute.REQ).localCommId };
+    return { id, remoteCommId: rawPeer.heard(CmAttribute.REQ).localCommId };
   };
 
-  const reqRcvd = askedBy(b, ghost, 11);
-  const repSent = askedBy(b, ghost, 12);
+  const reqRcvd = askedBy(b, rawPeer, 11);
+  const repSent = askedBy(b, rawPeer, 12);
   const toRepSent = accept(repSent);
-  const held = askedBy(b, ghost, 13);
+  const held = askedBy(b, rawPeer, 13);
   const toHeld = accept(held);
-  ghost.say(b, mra(toHeld.names, 1, 24));
-  const there = askedBy(b, ghost, 14);
+  rawPeer.say(b, mra(toHeld.names, 1, 24));
+  const there = askedBy(b, rawPeer, 14);
   const toThere = establish(there);
-  const left = askedBy(b, ghost, 15);
+  const left = askedBy(b, rawPeer, 15);
   const toLeft = establish(left);
-  ghost.say(b, dreq(toLeft.names, toLeft.qp.qpNum));
+  rawPeer.say(b, dreq(toLeft.names, toLeft.qp.qpNum));
   b.take();
-  const leaving = askedBy(b, ghost, 16);
+  const leaving = askedBy(b, rawPeer, 16);
   establish(leaving);
   b.disconnect(leaving);
   network.settle();
-  const { localCommId, remoteCommId, transactionId } = ghost.heard(CmAttribute.DREQ);
+  const { localCommId, remoteCommId, transactionId } = rawPeer.heard(CmAttribute.DREQ);
   const drep = { localCommId: remoteCommId, remoteCommId: localCommId, transactionId, privateData: new Uint8Array(0) };
   const asking = ask(true);
   const foreign = ask(false);
-  ghost.say(b, rep({ localCommId: 31, remoteCommId: foreign.remoteCommId }, { localQpn: 31 }));
+  rawPeer.say(b, rep({ localCommId: 31, remoteCommId: foreign.remoteCommId }, { localQpn: 31 }));
   b.take();
-  const say = (message: CmMessage) => (): void => ghost.say(b, message);
+  const say = (message: CmMessage) => (): void => rawPeer.say(b, message);
   return [
-    { state: 'REQ_RCVD', id: reqRcvd, goOn: () => ghost.say(b, rtu(accept(reqRcvd).names)), comesTo: 'ESTABLISHED' },
+    { state: 'REQ_RCVD', id: reqRcvd, goOn: () => rawPeer.say(b, rtu(accept(reqRcvd).names)), comesTo: 'ESTABLISHED' },
     { state: 'REP_SENT', id: repSent, goOn: say(rtu(toRepSent.names)), comesTo: 'ESTABLISHED' },
     { state: 'MRA_REP_RCVD', id: held, goOn: say(rtu(toHeld.names)), comesTo: 'ESTABLISHED' },
     { state: 'ESTABLISHED', id: there, goOn: say(dreq(toThere.names, toThere.qp.qpNum)), comesTo: 'DISCONNECTED' },
@@ -105,12 +105,12 @@ function bystanders({ network, b, ghost }: ReturnType<typeof victim>): Bystander
       id: foreign.id,
       goOn: () => {
         b.commands.cmEstablish(foreign.id);
-        ghost.say(b, dreq({ localCommId: 31, remoteCommId: foreign.remoteCommId }, 0));
+        rawPeer.say(b, dreq({ localCommId: 31, remoteCommId: foreign.remoteCommId }, 0));
         b.disconnect(foreign.id);
         network.settle();
-        const { transactionId: tid } = ghost.heard(CmAttribute.DREQ);
+        const { transactionId: tid } = rawPeer.heard(CmAttribute.DREQ);
         const names = { localCommId: 31, remoteCommId: foreign.remoteCommId, transactionId: tid };
-        ghost.say(b, { attribute: CmAttribute.DREP, ...names, privateData: new Uint8Array(0) });
+        rawPeer.say(b, { attribute: CmAttribute.DREP, ...names, privateData: new Uint8Array(0) });
       },
       comesTo: 'DISCONNECTED',
     },
@@ -123,12 +123,12 @@ class Program {
 
   constructor(
     private readonly choices: Choices,
-    private readonly b: Station,
-    private readonly ghost: Ghost,
+    private readonly b: CmDevice,
+    private readonly rawPeer: RawPeer,
   ) {}
 
   act(): void {
-    const { choices, b, ghost } = this;
+    const { choices, b, rawPeer } = this;
     for (const { type, id } of b.take()) if (type === CONNECT_REQUEST) this.#ids.push(id);
     if (this.#ids.length < 60 && choices.chance(40)) this.#ids.push(this.#begin());
     if (this.#ids.length === 0) return;
@@ -141,7 +141,7 @@ class Program {
       () => b.disconnect(id),
       () => b.commands.cmEstablish(id),
       () => b.commands.cmNotify(id),
-      () => b.connect(ghost, PORT, { id }),
+      () => b.connect(rawPeer, PORT, { id }),
       () => this.#end(id),
     ];
     try {
@@ -158,7 +158,7 @@ class Program {
 
   #begin(): number {
     const portSpace = this.choices.chance(80) ? PortSpace.TCP : PortSpace.UDP;
-    return this.b.connect(this.ghost, PORT, { portSpace, qp: this.b.qp({ managed: this.choices.chance(70) }) }).id;
+    return this.b.connect(this.rawPeer, PORT, { portSpace, qp: this.b.qp({ managed: this.choices.chance(70) }) }).id;
   }
 
   #end(id: number): void {
@@ -209,15 +209,15 @@ describe('hostile datagrams', () => {
 
   test('from a peer, to a program that does what it likes, leave nothing behind', () => {
     withSeed((choices) => {
-      const { network, b, ghost, listeners } = victim();
+      const { network, b, rawPeer, listeners } = victim();
       let overheard: Overheard[] = [];
       const attacker = new Attacker(choices, () => overheard);
-      const program = new Program(choices, b, ghost);
+      const program = new Program(choices, b, rawPeer);
       for (let i = 0; i < DATAGRAMS; i += 1) {
         if (i % 10 === 0) overheard = overhear(network.log.map(({ message }) => message));
         network.log.splice(0, Math.max(0, network.log.length - 40));
-        const mad = attacker.next(ghost.gid, b.gid);
-        b.receive({ mad, source: ghost.gid, destination: b.gid, trafficClass: 0 });
+        const mad = attacker.next(rawPeer.gid, b.gid);
+        b.receive({ mad, source: rawPeer.gid, destination: b.gid, trafficClass: 0 });
         if (choices.chance(20)) program.act();
         if (choices.chance(10)) network.pass(choices.below(3_000_000));
       }
@@ -228,7 +228,7 @@ describe('hostile datagrams', () => {
       // The backlogs are as large as they were.
       const id = listeners[Object.values(PortSpace).indexOf(PortSpace.TCP)];
       for (let i = 0; i < LIMITS.maxBacklog; i += 1) {
-        ghost.say(b, req({ from: ghost, to: b }, { localCommId: 1_000_000 + i, localQpn: 0x800000 + i }));
+        rawPeer.say(b, req({ from: rawPeer, to: b }, { localCommId: 1_000_000 + i, localQpn: 0x800000 + i }));
       }
       assert.equal(b.take().filter(({ request }) => request?.listenId === id).length, LIMITS.maxBacklog);
     });
@@ -252,9 +252,9 @@ describe('hostile datagrams', () => {
 });
 
 test('a question for datagrams is taken after all that', () => {
-  const { b, ghost } = victim();
-  ghost.say(b, sidrReq({ from: ghost, to: b }));
+  const { b, rawPeer } = victim();
+  rawPeer.say(b, sidrReq({ from: rawPeer, to: b }));
   const event = b.takeOnly(CONNECT_REQUEST);
-  assert.ok(event.request && gidsEqual(event.request.remoteGid, ghost.gid));
+  assert.ok(event.request && gidsEqual(event.request.remoteGid, rawPeer.gid));
   b.commands.cmAccept({ ...PARAMETERS, id: event.id, qp: b.qp({ qpType: QpType.UD }) });
 });

@@ -12,151 +12,151 @@ import {
 import { SeededRandom } from '../../src/device/link/simulated/index.js';
 import { CmAttribute, encodeCmMessage } from '../../src/device/wire/index.js';
 import { GHOST_COMM_ID, GHOST_GUID, GHOST_QPN, guidInfo, rej, req, rtu, sidrReq } from './support/messages.js';
-import type { Ghost } from './support/network.js';
-import { hauntedScene, PORT } from './support/scenes.js';
-import type { Station } from './support/station.js';
+import type { RawPeer } from './support/network.js';
+import { deviceAndRawPeer, PORT } from './support/two-devices.js';
+import type { CmDevice } from './support/cm-device.js';
 
 const { CONNECT_REQUEST, UNREACHABLE } = CmEventType;
 const NOTHING = new Uint8Array(0);
 
-/** Has the ghost ask with the `i`th of its queue pairs. */
-function askAs(ghost: Ghost, b: Station, i: number): void {
-  ghost.say(b, req({ from: ghost, to: b }, { localCommId: GHOST_COMM_ID + i, localQpn: GHOST_QPN + i }));
+/** Has the raw peer ask with the `i`th of its queue pairs. */
+function askAs(rawPeer: RawPeer, b: CmDevice, i: number): void {
+  rawPeer.say(b, req({ from: rawPeer, to: b }, { localCommId: GHOST_COMM_ID + i, localQpn: GHOST_QPN + i }));
 }
 
-function rejections(ghost: Ghost): number[] {
-  return ghost.inbox.flatMap((message) => (message.attribute === CmAttribute.REJ ? [message.reason] : []));
+function rejections(rawPeer: RawPeer): number[] {
+  return rawPeer.inbox.flatMap((message) => (message.attribute === CmAttribute.REJ ? [message.reason] : []));
 }
 
 describe('a backlog', () => {
   const full = (backlog: number) => {
-    const of = hauntedScene();
+    const of = deviceAndRawPeer();
     of.b.destroy(of.listenId);
     const listenId = of.b.listen(PORT, { backlog });
-    for (let i = 0; i < backlog; i += 1) askAs(of.ghost, of.b, i);
+    for (let i = 0; i < backlog; i += 1) askAs(of.rawPeer, of.b, i);
     of.network.settle();
     const ids = of.b.take().map(({ id }) => id);
     return { ...of, listenId, ids };
   };
 
   test('that is full has requests refused with reason 3, and counted', () => {
-    const { network, b, ghost } = full(2);
-    assert.deepEqual(rejections(ghost), []);
-    askAs(ghost, b, 2);
+    const { network, b, rawPeer } = full(2);
+    assert.deepEqual(rejections(rawPeer), []);
+    askAs(rawPeer, b, 2);
     network.settle();
-    assert.deepEqual(rejections(ghost), [RejectReason.NO_RESOURCES]);
+    assert.deepEqual(rejections(rawPeer), [RejectReason.NO_RESOURCES]);
     assert.deepEqual([b.takeNames(), b.manager.counters.rxOverflow], ['', 1]);
   });
 
   for (const [what, answer] of [
-    ['accepted', (b: Station, id: number) => void b.accept(id)],
-    ['rejected', (b: Station, id: number) => b.commands.cmReject({ id, privateData: NOTHING })],
-    ['dropped', (b: Station, id: number) => b.destroy(id)],
+    ['accepted', (b: CmDevice, id: number) => void b.accept(id)],
+    ['rejected', (b: CmDevice, id: number) => b.commands.cmReject({ id, privateData: NOTHING })],
+    ['dropped', (b: CmDevice, id: number) => b.destroy(id)],
   ] as const)
     test(`has room again when a request is ${what}`, () => {
-      const { b, ghost, ids } = full(2);
+      const { b, rawPeer, ids } = full(2);
       answer(b, ids[0]);
-      askAs(ghost, b, 2);
+      askAs(rawPeer, b, 2);
       assert.equal(b.takeNames(), 'CONNECT_REQUEST');
     });
 
   test('has no room for more than one again', () => {
-    const { b, ghost, ids } = full(2);
+    const { b, rawPeer, ids } = full(2);
     b.accept(ids[0]);
     b.destroy(ids[0]);
-    for (const i of [2, 3]) askAs(ghost, b, i);
+    for (const i of [2, 3]) askAs(rawPeer, b, i);
     assert.equal(b.takeNames(), 'CONNECT_REQUEST');
   });
 
   test('has no room again when the asker takes its request back, until the program has noticed', () => {
-    const { b, ghost, ids } = full(2);
-    ghost.say(b, rej({ remoteCommId: 0 }, { reason: RejectReason.TIMEOUT, ...guidInfo(GHOST_GUID) }));
+    const { b, rawPeer, ids } = full(2);
+    rawPeer.say(b, rej({ remoteCommId: 0 }, { reason: RejectReason.TIMEOUT, ...guidInfo(GHOST_GUID) }));
     assert.equal(b.takeNames(), 'REJECTED');
-    askAs(ghost, b, 2);
+    askAs(rawPeer, b, 2);
     assert.equal(b.takeNames(), '');
     b.destroy(ids[0]);
-    askAs(ghost, b, 2);
+    askAs(rawPeer, b, 2);
     assert.equal(b.takeNames(), 'CONNECT_REQUEST');
   });
 
   test('is as large as there may be when none is named', () => {
-    const { b, ghost } = hauntedScene({ limits: { maxBacklog: 5 } });
-    for (let i = 0; i < 8; i += 1) askAs(ghost, b, i);
+    const { b, rawPeer } = deviceAndRawPeer({ limits: { maxBacklog: 5 } });
+    for (let i = 0; i < 8; i += 1) askAs(rawPeer, b, i);
     assert.equal(b.take().length, 5);
   });
 
   test('that is full has questions for datagrams rejected', () => {
-    const { network, b, ghost } = hauntedScene();
+    const { network, b, rawPeer } = deviceAndRawPeer();
     b.listen(PORT, { portSpace: PortSpace.UDP, backlog: 1 });
-    for (const requestId of [1, 2]) ghost.say(b, sidrReq({ from: ghost, to: b }, { requestId }));
+    for (const requestId of [1, 2]) rawPeer.say(b, sidrReq({ from: rawPeer, to: b }, { requestId }));
     network.settle();
     assert.deepEqual([b.takeNames(), network.story()], ['CONNECT_REQUEST', 'b SIDR_REP']);
-    assert.equal(ghost.heard(CmAttribute.SIDR_REP).status, SidrStatus.REJECT);
+    assert.equal(rawPeer.heard(CmAttribute.SIDR_REP).status, SidrStatus.REJECT);
   });
 });
 
 describe('requests that wait', () => {
   test('are limited over all listeners', () => {
-    const { b, ghost } = hauntedScene({ limits: { maxPending: 3 } });
+    const { b, rawPeer } = deviceAndRawPeer({ limits: { maxPending: 3 } });
     b.listen(PORT, { portSpace: PortSpace.UDP });
-    for (let i = 0; i < 2; i += 1) askAs(ghost, b, i);
-    for (const requestId of [1, 2]) ghost.say(b, sidrReq({ from: ghost, to: b }, { requestId }));
+    for (let i = 0; i < 2; i += 1) askAs(rawPeer, b, i);
+    for (const requestId of [1, 2]) rawPeer.say(b, sidrReq({ from: rawPeer, to: b }, { requestId }));
     assert.equal(b.take().length, 3);
   });
 
   test('of a listener that was destroyed give their places back one by one', () => {
-    const { b, ghost, listenId } = hauntedScene({ limits: { maxPending: 2 } });
-    for (let i = 0; i < 2; i += 1) askAs(ghost, b, i);
+    const { b, rawPeer, listenId } = deviceAndRawPeer({ limits: { maxPending: 2 } });
+    for (let i = 0; i < 2; i += 1) askAs(rawPeer, b, i);
     const ids = b.take().map(({ id }) => id);
     b.destroy(listenId);
     b.listen(PORT);
-    askAs(ghost, b, 2);
+    askAs(rawPeer, b, 2);
     assert.equal(b.takeNames(), '');
     for (const id of ids) b.destroy(id);
-    for (const i of [2, 3, 4]) askAs(ghost, b, i);
+    for (const i of [2, 3, 4]) askAs(rawPeer, b, i);
     assert.equal(b.take().length, 2);
   });
 });
 
 describe('identifiers', () => {
   test('are limited: ENOMEM for programs, reason 3 for peers', () => {
-    const { network, b, ghost } = hauntedScene({ limits: { maxIds: 2 } });
+    const { network, b, rawPeer } = deviceAndRawPeer({ limits: { maxIds: 2 } });
     b.newId();
     assert.throws(() => b.newId(), { errno: 'ENOMEM' });
-    askAs(ghost, b, 0);
+    askAs(rawPeer, b, 0);
     network.settle();
-    assert.deepEqual(rejections(ghost), [RejectReason.NO_RESOURCES]);
+    assert.deepEqual(rejections(rawPeer), [RejectReason.NO_RESOURCES]);
   });
 
   test('that there was no room for cost the backlog nothing', () => {
-    const { b, ghost } = hauntedScene({ limits: { maxIds: 2, maxBacklog: 1 } });
+    const { b, rawPeer } = deviceAndRawPeer({ limits: { maxIds: 2, maxBacklog: 1 } });
     const id = b.newId();
-    for (let i = 0; i < 5; i += 1) askAs(ghost, b, i);
+    for (let i = 0; i < 5; i += 1) askAs(rawPeer, b, i);
     b.destroy(id);
-    askAs(ghost, b, 0);
+    askAs(rawPeer, b, 0);
     assert.equal(b.takeNames(), 'CONNECT_REQUEST');
   });
 });
 
-/** Has the ghost ask with the `i`th of its queue pairs, and the program accept. Gives its identifier. */
-function acceptAs({ network, b, ghost }: ReturnType<typeof hauntedScene>, i: number): number {
-  askAs(ghost, b, i);
+/** Has the raw peer ask with the `i`th of its queue pairs, and the program accept. Gives its identifier. */
+function acceptAs({ network, b, rawPeer }: ReturnType<typeof deviceAndRawPeer>, i: number): number {
+  askAs(rawPeer, b, i);
   const { id } = b.takeOnly(CONNECT_REQUEST);
   b.accept(id);
   network.settle();
   return id;
 }
 
-/** Has the ghost say that it is ready, as whoever asked last. */
-function beReady(ghost: Ghost, b: Station): void {
-  const { localCommId, remoteCommId } = ghost.heard(CmAttribute.REP);
-  ghost.say(b, rtu({ localCommId: remoteCommId, remoteCommId: localCommId }));
+/** Has the raw peer say that it is ready, as whoever asked last. */
+function beReady(rawPeer: RawPeer, b: CmDevice): void {
+  const { localCommId, remoteCommId } = rawPeer.heard(CmAttribute.REP);
+  rawPeer.say(b, rtu({ localCommId: remoteCommId, remoteCommId: localCommId }));
 }
 
 describe('connections that were accepted, and whose peers say nothing', () => {
   test('are limited: the oldest comes to nothing, and its peer is told', () => {
-    const of = hauntedScene({ limits: { maxHalfOpen: 2 } });
-    const { network, b, ghost } = of;
+    const of = deviceAndRawPeer({ limits: { maxHalfOpen: 2 } });
+    const { network, b, rawPeer } = of;
     const first = acceptAs(of, 0);
     acceptAs(of, 1);
     assert.equal(b.takeNames(), '');
@@ -164,14 +164,14 @@ describe('connections that were accepted, and whose peers say nothing', () => {
     const { id, status, type } = b.takeOnly(UNREACHABLE);
     assert.deepEqual([id, status, type], [first, -Errno.ETIMEDOUT, UNREACHABLE]);
     network.settle();
-    assert.equal(ghost.heard(CmAttribute.REJ).reason, RejectReason.TIMEOUT);
+    assert.equal(rawPeer.heard(CmAttribute.REJ).reason, RejectReason.TIMEOUT);
   });
 
   test('do not stand in the way of those whose peers answer, however many there are', () => {
-    const of = hauntedScene({ limits: { maxHalfOpen: 2, maxIds: 20 } });
-    const { b, ghost } = of;
+    const of = deviceAndRawPeer({ limits: { maxHalfOpen: 2, maxIds: 20 } });
+    const { b, rawPeer } = of;
     for (let i = 0; i < 1000; i += 1) {
-      askAs(ghost, b, i);
+      askAs(rawPeer, b, i);
       for (const { id, type } of b.take()) {
         if (type === CONNECT_REQUEST) b.accept(id);
         else b.destroy(id);
@@ -180,20 +180,20 @@ describe('connections that were accepted, and whose peers say nothing', () => {
     b.take();
     acceptAs(of, 5000);
     b.take();
-    beReady(ghost, b);
+    beReady(rawPeer, b);
     assert.equal(b.takeNames(), 'ESTABLISHED');
     assert.ok(b.holdings.connections <= 3);
   });
 
   test('count no longer once they are there, have been refused, or were left', () => {
-    const of = hauntedScene({ limits: { maxHalfOpen: 2 } });
-    const { b, ghost } = of;
+    const of = deviceAndRawPeer({ limits: { maxHalfOpen: 2 } });
+    const { b, rawPeer } = of;
     acceptAs(of, 0);
-    beReady(ghost, b);
+    beReady(rawPeer, b);
     assert.equal(b.takeNames(), 'ESTABLISHED');
     acceptAs(of, 1);
-    const { localCommId, remoteCommId } = ghost.heard(CmAttribute.REP);
-    ghost.say(b, rej({ localCommId: remoteCommId, remoteCommId: localCommId }));
+    const { localCommId, remoteCommId } = rawPeer.heard(CmAttribute.REP);
+    rawPeer.say(b, rej({ localCommId: remoteCommId, remoteCommId: localCommId }));
     assert.equal(b.takeNames(), 'REJECTED');
     b.destroy(acceptAs(of, 2));
     acceptAs(of, 3);
@@ -204,11 +204,11 @@ describe('connections that were accepted, and whose peers say nothing', () => {
 
 describe('connections that programs have left, and peers do not end,', () => {
   test("are limited, and stand in nobody's way", () => {
-    const of = hauntedScene({ limits: { maxIds: 50, maxFarewells: 20 } });
-    const { network, b, ghost } = of;
+    const of = deviceAndRawPeer({ limits: { maxIds: 50, maxFarewells: 20 } });
+    const { network, b, rawPeer } = of;
     for (let i = 0; i < 200; i += 1) {
       const id = acceptAs(of, i);
-      beReady(ghost, b);
+      beReady(rawPeer, b);
       b.take();
       b.destroy(id);
       assert.ok(b.holdings.connections <= 20);
@@ -219,11 +219,11 @@ describe('connections that programs have left, and peers do not end,', () => {
   });
 
   test('are limited as well when the program was told of the end first', () => {
-    const of = hauntedScene({ limits: { maxFarewells: 3 } });
-    const { b, ghost } = of;
+    const of = deviceAndRawPeer({ limits: { maxFarewells: 3 } });
+    const { b, rawPeer } = of;
     for (let i = 0; i < 10; i += 1) {
       const id = acceptAs(of, i);
-      beReady(ghost, b);
+      beReady(rawPeer, b);
       b.commands.cmDisconnect(id);
       b.take();
       b.destroy(id);
@@ -237,7 +237,7 @@ describe('a flood of requests', () => {
   const limits = { maxBacklog: 100, maxPending: 150, maxAnswers: 64 };
 
   /** 10^5 requests by random names from many addresses, each different from all others. */
-  function* flood(b: Station): Generator<{ mad: Uint8Array; source: Gid }> {
+  function* flood(b: CmDevice): Generator<{ mad: Uint8Array; source: Gid }> {
     const { u32 } = new SeededRandom(99);
     const sources = Array.from({ length: 200 }, (_, i) => gidFromIp(`10.1.${i}.1`));
     for (let i = 0; i < FLOOD; i += 1) {
@@ -250,7 +250,7 @@ describe('a flood of requests', () => {
   }
 
   test('leaves no more behind than the limits say, and the program its identifiers', () => {
-    const { b, ghost } = hauntedScene({ limits });
+    const { b, rawPeer } = deviceAndRawPeer({ limits });
     b.listen(PORT, { portSpace: PortSpace.UDP });
     const destination = b.gid;
     const before = process.memoryUsage().heapUsed;
@@ -263,15 +263,15 @@ describe('a flood of requests', () => {
     const logged = 2000 * FLOOD;
     assert.ok(process.memoryUsage().heapUsed - before < logged, 'the heap grows with every request');
     b.newId();
-    assert.equal(ghost.inbox.length, 0);
+    assert.equal(rawPeer.inbox.length, 0);
   });
 
   test('and of those who take them back leaves no more behind either', () => {
-    const { network, b, ghost } = hauntedScene({ limits });
+    const { network, b, rawPeer } = deviceAndRawPeer({ limits });
     for (let i = 0; i < 1000; i += 1) {
-      askAs(ghost, b, i);
+      askAs(rawPeer, b, i);
       const back = { reason: RejectReason.TIMEOUT, ...guidInfo(GHOST_GUID) };
-      ghost.say(b, rej({ localCommId: GHOST_COMM_ID + i, remoteCommId: 0 }, back));
+      rawPeer.say(b, rej({ localCommId: GHOST_COMM_ID + i, remoteCommId: 0 }, back));
     }
     network.settle();
     assert.equal(b.holdings.identifiers, 1 + limits.maxBacklog);
@@ -280,11 +280,11 @@ describe('a flood of requests', () => {
   });
 
   test('that is over leaves room for a request', () => {
-    const { network, b, ghost } = hauntedScene({ limits });
-    for (let i = 0; i < 1000; i += 1) askAs(ghost, b, i);
+    const { network, b, rawPeer } = deviceAndRawPeer({ limits });
+    for (let i = 0; i < 1000; i += 1) askAs(rawPeer, b, i);
     network.settle();
     for (const { id } of b.take()) b.destroy(id);
-    askAs(ghost, b, 5000);
+    askAs(rawPeer, b, 5000);
     b.accept(b.takeOnly(CONNECT_REQUEST).id);
   });
 });

@@ -3,46 +3,46 @@ import { describe, test } from 'node:test';
 import { PortSpace } from '../../src/device/ibta/index.js';
 import { CmAttribute, splitServiceId } from '../../src/device/wire/index.js';
 import { TestNetwork } from './support/network.js';
-import { hauntedScene, PORT } from './support/scenes.js';
-import { Station } from './support/station.js';
+import { deviceAndRawPeer, PORT } from './support/two-devices.js';
+import { CmDevice } from './support/cm-device.js';
 
-function station(): Station {
-  return new Station(new TestNetwork(), 'a', '10.0.0.1');
+function cmDevice(): CmDevice {
+  return new CmDevice(new TestNetwork(), 'a', '10.0.0.1');
 }
 
 describe('a port', () => {
   test('is the one that was asked for', () => {
-    const a = station();
+    const a = cmDevice();
     assert.equal(a.bind(a.newId(), 4791), 4791);
   });
 
   test('for whoever wants any is of Linux’s range, and free', () => {
-    const a = station();
+    const a = cmDevice();
     const ports = Array.from({ length: 2000 }, () => a.bind(a.newId(), 0));
     assert.equal(new Set(ports).size, ports.length);
     assert.ok(ports.every((port) => port >= 32768 && port <= 60999));
   });
 
   test('for whoever wants any ends when there are no more: EADDRNOTAVAIL', () => {
-    const a = station();
+    const a = cmDevice();
     for (let i = 32768; i <= 60999; i += 1) a.bind(a.newId(), 0);
     assert.throws(() => a.bind(a.newId(), 0), { errno: 'EADDRNOTAVAIL' });
     a.bind(a.newId(), 32767);
   });
 
   test('that another has is in use', () => {
-    const a = station();
+    const a = cmDevice();
     a.bind(a.newId(), PORT);
     assert.throws(() => a.bind(a.newId(), PORT), { errno: 'EADDRINUSE' });
   });
 
   test('of another port space is another port', () => {
-    const a = station();
+    const a = cmDevice();
     for (const portSpace of Object.values(PortSpace)) a.bind(a.newId(portSpace), PORT);
   });
 
   test('is given back with its identifier', () => {
-    const a = station();
+    const a = cmDevice();
     const id = a.newId();
     a.bind(id, PORT);
     a.destroy(id);
@@ -50,7 +50,7 @@ describe('a port', () => {
   });
 
   test('is one for an identifier', () => {
-    const a = station();
+    const a = cmDevice();
     const id = a.newId();
     a.bind(id, PORT);
     assert.throws(() => a.bind(id, PORT + 1), { errno: 'EINVAL' });
@@ -59,12 +59,12 @@ describe('a port', () => {
 
   for (const port of [-1, 65536, 1.5, NaN])
     test(`is not ${port}`, () => {
-      const a = station();
+      const a = cmDevice();
       assert.throws(() => a.bind(a.newId(), port), { errno: 'EINVAL' });
     });
 
   test('that was refused leaves the identifier as it was', () => {
-    const a = station();
+    const a = cmDevice();
     a.bind(a.newId(), PORT);
     const id = a.newId();
     assert.throws(() => a.bind(id, PORT), { errno: 'EADDRINUSE' });
@@ -74,12 +74,12 @@ describe('a port', () => {
 
 describe('a port that is shared', () => {
   test('takes all who say so to have it', () => {
-    const a = station();
+    const a = cmDevice();
     for (let i = 0; i < 3; i += 1) a.bind(a.newId(), PORT, true);
   });
 
   test('takes nobody who does not, nor whoever does when the first did not', () => {
-    const a = station();
+    const a = cmDevice();
     a.bind(a.newId(), PORT, true);
     assert.throws(() => a.bind(a.newId(), PORT, false), { errno: 'EADDRINUSE' });
     a.bind(a.newId(), PORT + 1, false);
@@ -87,7 +87,7 @@ describe('a port that is shared', () => {
   });
 
   test('has one listener', () => {
-    const a = station();
+    const a = cmDevice();
     const [first, second] = [a.newId(), a.newId()];
     for (const id of [first, second]) a.bind(id, PORT, true);
     a.commands.cmListen({ id: first, backlog: 0 });
@@ -97,7 +97,7 @@ describe('a port that is shared', () => {
   });
 
   test('takes nobody more once one listens', () => {
-    const a = station();
+    const a = cmDevice();
     const id = a.newId();
     a.bind(id, PORT, true);
     a.commands.cmListen({ id, backlog: 0 });
@@ -105,7 +105,7 @@ describe('a port that is shared', () => {
   });
 
   test('is in use until the last has given it back', () => {
-    const a = station();
+    const a = cmDevice();
     const [first, second] = [a.newId(), a.newId()];
     for (const id of [first, second]) a.bind(id, PORT, true);
     a.destroy(first);
@@ -117,47 +117,47 @@ describe('a port that is shared', () => {
 
 describe('listening', () => {
   test('needs a port', () => {
-    const a = station();
+    const a = cmDevice();
     assert.throws(() => a.commands.cmListen({ id: a.newId(), backlog: 0 }), { errno: 'EINVAL' });
   });
 
   test('twice is refused', () => {
-    const a = station();
+    const a = cmDevice();
     const id = a.listen(PORT);
     assert.throws(() => a.commands.cmListen({ id, backlog: 0 }), { errno: 'EINVAL' });
   });
 
   test('is refused to whoever has asked for a connection', () => {
-    const { b, ghost } = hauntedScene();
-    const { id } = b.connect(ghost, PORT);
+    const { b, rawPeer } = deviceAndRawPeer();
+    const { id } = b.connect(rawPeer, PORT);
     assert.throws(() => b.commands.cmListen({ id, backlog: 0 }), { errno: 'EINVAL' });
   });
 });
 
 describe('asking for a connection', () => {
   test('takes any port, and says so', () => {
-    const { network, b, ghost } = hauntedScene();
-    b.connect(ghost, PORT);
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    b.connect(rawPeer, PORT);
     network.settle();
-    const { privateData, serviceId } = ghost.heard(CmAttribute.REQ);
+    const { privateData, serviceId } = rawPeer.heard(CmAttribute.REQ);
     const port = (privateData[2] << 8) | privateData[3];
     assert.ok(port >= 32768 && port <= 60999);
     assert.deepEqual(splitServiceId(serviceId), { portSpace: PortSpace.TCP, port: PORT });
   });
 
   test('keeps the port that the identifier has', () => {
-    const { network, b, ghost } = hauntedScene();
+    const { network, b, rawPeer } = deviceAndRawPeer();
     const id = b.newId();
     b.bind(id, 555);
-    b.connect(ghost, PORT, { id });
+    b.connect(rawPeer, PORT, { id });
     network.settle();
-    const { privateData } = ghost.heard(CmAttribute.REQ);
+    const { privateData } = rawPeer.heard(CmAttribute.REQ);
     assert.equal((privateData[2] << 8) | privateData[3], 555);
   });
 
   test('takes no port from a listener', () => {
-    const { network, b, ghost, listenId } = hauntedScene();
-    b.connect(ghost, PORT);
+    const { network, b, rawPeer, listenId } = deviceAndRawPeer();
+    b.connect(rawPeer, PORT);
     b.destroy(listenId);
     network.settle();
     b.listen(PORT);

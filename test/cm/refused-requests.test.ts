@@ -3,19 +3,19 @@ import { describe, test } from 'node:test';
 import { CmEventType, gidFromIp, Mtu, PortSpace, RejectReason, SidrStatus } from '../../src/device/ibta/index.js';
 import { CmAttribute, type CmRej, type CmReq, serviceId } from '../../src/device/wire/index.js';
 import { GHOST_COMM_ID, header, req, sidrReq } from './support/messages.js';
-import { Ghost } from './support/network.js';
-import { hauntedScene, PORT } from './support/scenes.js';
-import type { Station } from './support/station.js';
+import { RawPeer } from './support/network.js';
+import { deviceAndRawPeer, PORT } from './support/two-devices.js';
+import type { CmDevice } from './support/cm-device.js';
 
-/** Has a ghost ask, and gives the rejection. */
+/** Has a raw peer ask, and gives the rejection. */
 function refused(
-  overrides: (of: { b: Station; ghost: Ghost }) => Partial<CmReq>,
-): CmRej & { readonly station: Station } {
-  const { network, b, ghost } = hauntedScene();
-  ghost.say(b, req({ from: ghost, to: b }, overrides({ b, ghost })));
+  overrides: (of: { b: CmDevice; rawPeer: RawPeer }) => Partial<CmReq>,
+): CmRej & { readonly cmDevice: CmDevice } {
+  const { network, b, rawPeer } = deviceAndRawPeer();
+  rawPeer.say(b, req({ from: rawPeer, to: b }, overrides({ b, rawPeer })));
   network.settle();
   assert.equal(b.takeNames(), '', 'the program hears nothing of it');
-  return { ...ghost.heard(CmAttribute.REJ), station: b };
+  return { ...rawPeer.heard(CmAttribute.REJ), cmDevice: b };
 }
 
 describe('a REQ is refused', () => {
@@ -25,10 +25,10 @@ describe('a REQ is refused', () => {
   });
 
   test('without a name of ours, as an answer to the REQ, in its transaction', () => {
-    const { localCommId, remoteCommId, messageRejected, transactionId } = refused(({ b, ghost }) => ({
+    const { localCommId, remoteCommId, messageRejected, transactionId } = refused(({ b, rawPeer }) => ({
       serviceId: 0n,
       transactionId: 77n,
-      primaryPath: req({ from: ghost, to: b }).primaryPath,
+      primaryPath: req({ from: rawPeer, to: b }).primaryPath,
     }));
     assert.deepEqual([localCommId, remoteCommId, messageRejected, transactionId], [0, GHOST_COMM_ID, 0, 77n]);
   });
@@ -51,11 +51,11 @@ describe('a REQ is refused', () => {
     });
 
   test('with reason 9 where datagrams are listened for', () => {
-    const { network, b, ghost } = hauntedScene();
+    const { network, b, rawPeer } = deviceAndRawPeer();
     b.listen(PORT, { portSpace: PortSpace.UDP });
-    ghost.say(b, req({ from: ghost, to: b }, { serviceId: serviceId(PortSpace.UDP, PORT) }));
+    rawPeer.say(b, req({ from: rawPeer, to: b }, { serviceId: serviceId(PortSpace.UDP, PORT) }));
     network.settle();
-    assert.equal(ghost.heard(CmAttribute.REJ).reason, RejectReason.INVALID_TRANSPORT_TYPE);
+    assert.equal(rawPeer.heard(CmAttribute.REJ).reason, RejectReason.INVALID_TRANSPORT_TYPE);
   });
 
   for (const [what, path] of [
@@ -63,11 +63,11 @@ describe('a REQ is refused', () => {
     ['as the receiver', { remoteGid: gidFromIp('10.0.0.66') }],
   ] as const)
     test(`with reason 12 when it names another GID ${what}, and told ours`, () => {
-      const rejection = refused(({ b, ghost }) => ({
-        primaryPath: { ...req({ from: ghost, to: b }).primaryPath, ...path },
+      const rejection = refused(({ b, rawPeer }) => ({
+        primaryPath: { ...req({ from: rawPeer, to: b }).primaryPath, ...path },
       }));
       assert.deepEqual([rejection.reason, rejection.rejectedInfoLength], [RejectReason.INVALID_GID, 16]);
-      assert.deepEqual(rejection.additionalInfo.subarray(0, 16), rejection.station.gid);
+      assert.deepEqual(rejection.additionalInfo.subarray(0, 16), rejection.cmDevice.gid);
     });
 
   test('with reason 26 for an MTU above the port’s, and told the port’s', () => {
@@ -87,30 +87,30 @@ describe('a REQ is refused', () => {
     ['zeros only', (bytes: Uint8Array) => bytes.fill(0)],
   ] as const)
     test(`with reason 5 when the addresses in its private data have ${what}`, () => {
-      const { reason } = refused(({ b, ghost }) => ({ privateData: change(header({ from: ghost, to: b })) }));
+      const { reason } = refused(({ b, rawPeer }) => ({ privateData: change(header({ from: rawPeer, to: b })) }));
       assert.equal(reason, RejectReason.UNSUPPORTED);
     });
 
   test('with reason 5 when IPv6 addresses say IP version 4', () => {
-    const { network, b } = hauntedScene();
-    const ghost = new Ghost(network, 'fd00::9', 'six');
+    const { network, b } = deviceAndRawPeer();
+    const rawPeer = new RawPeer(network, 'fd00::9', 'six');
     b.gids = [b.gid, gidFromIp('fd00::2')];
     const to = { name: 'b', gid: gidFromIp('fd00::2'), receive: b.receive.bind(b) };
     const four = { from: { gid: gidFromIp('10.0.0.9') }, to: b };
-    ghost.say(to, req({ from: ghost, to }, { privateData: header(four, 4) }));
+    rawPeer.say(to, req({ from: rawPeer, to }, { privateData: header(four, 4) }));
     network.settle();
-    assert.equal(ghost.heard(CmAttribute.REJ).reason, RejectReason.UNSUPPORTED);
+    assert.equal(rawPeer.heard(CmAttribute.REJ).reason, RejectReason.UNSUPPORTED);
   });
 });
 
 describe('a SIDR_REQ is answered', () => {
   const status = (overrides: Parameters<typeof sidrReq>[1], portSpace: PortSpace): number => {
-    const { network, b, ghost } = hauntedScene();
+    const { network, b, rawPeer } = deviceAndRawPeer();
     b.listen(PORT, { portSpace });
-    ghost.say(b, sidrReq({ from: ghost, to: b }, overrides));
+    rawPeer.say(b, sidrReq({ from: rawPeer, to: b }, overrides));
     network.settle();
     assert.equal(b.takeNames(), '');
-    return ghost.heard(CmAttribute.SIDR_REP).status;
+    return rawPeer.heard(CmAttribute.SIDR_REP).status;
   };
 
   test('with status 1 where nobody listens', () => {
@@ -126,29 +126,29 @@ describe('a SIDR_REQ is answered', () => {
   });
 
   test('with status 1 when its addresses are of another IP version', () => {
-    const { ghost, b } = hauntedScene();
-    const privateData = header({ from: ghost, to: b }).fill(0x60, 1, 2);
+    const { rawPeer, b } = deviceAndRawPeer();
+    const privateData = header({ from: rawPeer, to: b }).fill(0x60, 1, 2);
     assert.equal(status({ privateData }, PortSpace.UDP), SidrStatus.UNSUPPORTED);
   });
 });
 
 describe('the port space IB', () => {
   test('takes requests for connections and for datagrams', () => {
-    const { b, ghost } = hauntedScene();
+    const { b, rawPeer } = deviceAndRawPeer();
     b.listen(PORT, { portSpace: PortSpace.IB });
-    ghost.say(b, req({ from: ghost, to: b }, { serviceId: serviceId(PortSpace.IB, PORT) }));
-    ghost.say(b, sidrReq({ from: ghost, to: b }, { serviceId: serviceId(PortSpace.IB, PORT) }));
+    rawPeer.say(b, req({ from: rawPeer, to: b }, { serviceId: serviceId(PortSpace.IB, PORT) }));
+    rawPeer.say(b, sidrReq({ from: rawPeer, to: b }, { serviceId: serviceId(PortSpace.IB, PORT) }));
     assert.equal(b.takeNames(), 'CONNECT_REQUEST CONNECT_REQUEST');
   });
 });
 
 describe('a refusal arrives as', () => {
   test('REJECTED with the reason, and nothing is left of the connection', () => {
-    const { network, b, ghost } = hauntedScene();
-    const { id, qp } = b.connect(ghost, PORT + 1);
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    const { id, qp } = b.connect(rawPeer, PORT + 1);
     network.settle();
-    const { localCommId, transactionId } = ghost.heard(CmAttribute.REQ);
-    ghost.say(b, {
+    const { localCommId, transactionId } = rawPeer.heard(CmAttribute.REQ);
+    rawPeer.say(b, {
       attribute: CmAttribute.REJ,
       transactionId,
       localCommId: 0,

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { CmEventType, PrivateDataBytes, RejectReason } from '../../src/device/ibta/index.js';
 import { CmAttribute } from '../../src/device/wire/index.js';
 import { rej, req } from './support/messages.js';
-import { ask, connected, hauntedScene, PORT, scene } from './support/scenes.js';
+import { ask, connected, deviceAndRawPeer, PORT, twoDevices } from './support/two-devices.js';
 
 const { CONNECT_REQUEST, CONNECT_RESPONSE, REJECTED } = CmEventType;
 const NO = Buffer.from('no, thank you');
@@ -16,7 +16,7 @@ function padded(bytes: Uint8Array, length: number): Uint8Array {
 
 describe('a program that rejects a request', () => {
   test('has the peer told so, with its private data, padded to 148 bytes', () => {
-    const s = scene();
+    const s = twoDevices();
     const { active, childId } = ask(s);
     s.b.commands.cmReject({ id: childId, privateData: NO });
     s.network.settle();
@@ -26,17 +26,17 @@ describe('a program that rejects a request', () => {
   });
 
   test('says no to the REQ, by name', () => {
-    const { network, b, ghost } = hauntedScene();
-    ghost.say(b, req({ from: ghost, to: b }));
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    rawPeer.say(b, req({ from: rawPeer, to: b }));
     b.commands.cmReject({ id: b.takeOnly(CONNECT_REQUEST).id, privateData: NO });
     network.settle();
-    const { messageRejected, localCommId } = ghost.heard(CmAttribute.REJ);
+    const { messageRejected, localCommId } = rawPeer.heard(CmAttribute.REJ);
     assert.equal(messageRejected, 0);
     assert.notEqual(localCommId, 0);
   });
 
   test('may give another reason', () => {
-    const s = scene();
+    const s = twoDevices();
     const { childId } = ask(s);
     s.b.commands.cmReject({ id: childId, privateData: NO, reason: RejectReason.NO_RESOURCES });
     s.network.settle();
@@ -44,7 +44,7 @@ describe('a program that rejects a request', () => {
   });
 
   test('leaves nothing behind but the identifiers, on either side', () => {
-    const s = scene();
+    const s = twoDevices();
     const { childId } = ask(s);
     s.b.commands.cmReject({ id: childId, privateData: NO });
     s.network.settle();
@@ -53,7 +53,7 @@ describe('a program that rejects a request', () => {
   });
 
   test('cannot accept it any more, nor reject it again', () => {
-    const s = scene();
+    const s = twoDevices();
     const { childId } = ask(s);
     s.b.commands.cmReject({ id: childId, privateData: NO });
     assert.throws(() => s.b.accept(childId), { errno: 'EINVAL' });
@@ -61,7 +61,7 @@ describe('a program that rejects a request', () => {
   });
 
   test('may be asked once more, when the REJ is lost', () => {
-    const s = scene();
+    const s = twoDevices();
     const { childId } = ask(s);
     s.network.script = ({ message }) => (message.attribute === CmAttribute.REJ ? 'drop' : 'pass');
     s.b.commands.cmReject({ id: childId, privateData: NO });
@@ -73,11 +73,11 @@ describe('a program that rejects a request', () => {
 describe('a rejection by a peer', () => {
   for (const reason of Object.values(RejectReason))
     test(`with reason ${reason} says so to the program, and ends the request`, () => {
-      const { network, b, ghost } = hauntedScene();
-      const { id } = b.connect(ghost, PORT);
+      const { network, b, rawPeer } = deviceAndRawPeer();
+      const { id } = b.connect(rawPeer, PORT);
       network.settle();
-      const names = { localCommId: 0, remoteCommId: ghost.heard(CmAttribute.REQ).localCommId };
-      ghost.say(b, rej(names, { messageRejected: 0, reason }));
+      const names = { localCommId: 0, remoteCommId: rawPeer.heard(CmAttribute.REQ).localCommId };
+      rawPeer.say(b, rej(names, { messageRejected: 0, reason }));
       const event = b.takeOnly(REJECTED);
       assert.deepEqual([event.id, event.status], [id, reason]);
       const before = network.log.length;
@@ -88,7 +88,7 @@ describe('a rejection by a peer', () => {
 
 describe('a program that rejects an answer', () => {
   test('has the peer told so, with its private data', () => {
-    const s = scene();
+    const s = twoDevices();
     const { id } = s.a.connect(s.b, PORT, { qp: s.a.qp({ managed: false }) });
     s.network.settle();
     const { id: childId } = s.b.takeOnly(CONNECT_REQUEST);
@@ -107,10 +107,10 @@ describe('a program that rejects an answer', () => {
   });
 
   test('is refused before there is one, and when the connection is there', () => {
-    const s = scene();
+    const s = twoDevices();
     const { id } = s.a.connect(s.b, PORT);
     assert.throws(() => s.a.commands.cmReject({ id, privateData: NO }), { errno: 'EINVAL' });
-    const { active } = connected(scene());
+    const { active } = connected(twoDevices());
     assert.throws(() => s.a.commands.cmReject({ id: active.id, privateData: NO }), { errno: 'EINVAL' });
   });
 });

@@ -11,9 +11,9 @@ import {
 } from '../../src/device/ibta/index.js';
 import { CmAttribute } from '../../src/device/wire/index.js';
 import { GHOST_COMM_ID, header, sidrRep, sidrReq } from './support/messages.js';
-import { Ghost } from './support/network.js';
-import { hauntedScene, PORT, scene } from './support/scenes.js';
-import { NOTHING_HELD } from './support/station.js';
+import { RawPeer } from './support/network.js';
+import { deviceAndRawPeer, PORT, twoDevices } from './support/two-devices.js';
+import { NOTHING_HELD } from './support/cm-device.js';
 
 const { CONNECT_REQUEST, ESTABLISHED, UNREACHABLE, ADDR_ERROR } = CmEventType;
 const { UDP } = PortSpace;
@@ -27,7 +27,7 @@ function padded(text: string, length: number): Uint8Array {
 
 /** Two devices; `b` listens for datagrams. */
 function udScene() {
-  const s = scene();
+  const s = twoDevices();
   s.b.destroy(s.listenId);
   return { ...s, listenId: s.b.listen(PORT, { portSpace: UDP }) };
 }
@@ -39,9 +39,9 @@ function asked(s: ReturnType<typeof udScene>) {
   return { id, request: s.b.takeOnly(CONNECT_REQUEST) };
 }
 
-/** A device that listens for datagrams, and a ghost that asks it. */
-function haunted(limits: Parameters<typeof hauntedScene>[0] = {}) {
-  const of = hauntedScene(limits);
+/** A device that listens for datagrams, and a raw peer that asks it. */
+function haunted(limits: Parameters<typeof deviceAndRawPeer>[0] = {}) {
+  const of = deviceAndRawPeer(limits);
   return { ...of, udListenId: of.b.listen(PORT, { portSpace: UDP }) };
 }
 
@@ -79,17 +79,17 @@ describe('a question for a datagram queue pair', () => {
   });
 
   test('begins its private data with the addresses', () => {
-    const { network, b, ghost } = haunted();
+    const { network, b, rawPeer } = haunted();
     const id = b.newId(UDP);
     b.bind(id, 40000);
-    b.connect(ghost, PORT, { id });
+    b.connect(rawPeer, PORT, { id });
     network.settle();
-    assert.deepEqual(ghost.heard(CmAttribute.SIDR_REQ).privateData.subarray(0, 36), header({ from: b, to: ghost }));
+    assert.deepEqual(rawPeer.heard(CmAttribute.SIDR_REQ).privateData.subarray(0, 36), header({ from: b, to: rawPeer }));
   });
 
   test('may be asked in the port space IB, by a datagram queue pair', () => {
-    const { network, b, ghost } = haunted();
-    b.connect(ghost, PORT, { portSpace: PortSpace.IB, qp: b.qp(UD) });
+    const { network, b, rawPeer } = haunted();
+    b.connect(rawPeer, PORT, { portSpace: PortSpace.IB, qp: b.qp(UD) });
     network.settle();
     assert.equal(network.story(), 'b SIDR_REQ');
   });
@@ -104,10 +104,10 @@ describe('a question for a datagram queue pair', () => {
 
   for (const status of Object.values(SidrStatus).filter((one) => one !== SidrStatus.SUCCESS))
     test(`that is answered with status ${status} ends in UNREACHABLE with that`, () => {
-      const { network, b, ghost } = haunted();
-      b.connect(ghost, PORT, { portSpace: UDP });
+      const { network, b, rawPeer } = haunted();
+      b.connect(rawPeer, PORT, { portSpace: UDP });
       network.settle();
-      ghost.say(b, sidrRep(ghost.heard(CmAttribute.SIDR_REQ).requestId, { status }));
+      rawPeer.say(b, sidrRep(rawPeer.heard(CmAttribute.SIDR_REQ).requestId, { status }));
       assert.equal(b.takeOnly(UNREACHABLE).status, status);
     });
 
@@ -138,71 +138,71 @@ describe('a question for a datagram queue pair', () => {
   });
 
   test('that is answered with Q_Key 0 ends in ADDR_ERROR', () => {
-    const { network, b, ghost } = haunted();
-    b.connect(ghost, PORT, { portSpace: UDP });
+    const { network, b, rawPeer } = haunted();
+    b.connect(rawPeer, PORT, { portSpace: UDP });
     network.settle();
-    ghost.say(b, sidrRep(ghost.heard(CmAttribute.SIDR_REQ).requestId, { qkey: 0 }));
+    rawPeer.say(b, sidrRep(rawPeer.heard(CmAttribute.SIDR_REQ).requestId, { qkey: 0 }));
     b.takeOnly(ADDR_ERROR);
   });
 
   test('is answered once; what else comes is nobody’s affair', () => {
-    const { network, b, ghost } = haunted();
-    b.connect(ghost, PORT, { portSpace: UDP });
+    const { network, b, rawPeer } = haunted();
+    b.connect(rawPeer, PORT, { portSpace: UDP });
     network.settle();
-    const { requestId } = ghost.heard(CmAttribute.SIDR_REQ);
-    for (let i = 0; i < 2; i += 1) ghost.say(b, sidrRep(requestId));
+    const { requestId } = rawPeer.heard(CmAttribute.SIDR_REQ);
+    for (let i = 0; i < 2; i += 1) rawPeer.say(b, sidrRep(requestId));
     assert.deepEqual([b.takeNames(), b.manager.counters.rxDropped], ['ESTABLISHED', 1]);
     network.passAll();
     assert.equal(network.story(), 'b SIDR_REQ');
   });
 
   test('is not answered by somebody else, nor by another message', () => {
-    const { network, b, ghost } = haunted();
-    b.connect(ghost, PORT, { portSpace: UDP });
+    const { network, b, rawPeer } = haunted();
+    b.connect(rawPeer, PORT, { portSpace: UDP });
     network.settle();
-    const { requestId } = ghost.heard(CmAttribute.SIDR_REQ);
-    new Ghost(network, '10.0.0.10').say(b, sidrRep(requestId));
-    ghost.say(b, sidrRep(requestId + 1));
+    const { requestId } = rawPeer.heard(CmAttribute.SIDR_REQ);
+    new RawPeer(network, '10.0.0.10').say(b, sidrRep(requestId));
+    rawPeer.say(b, sidrRep(requestId + 1));
     assert.deepEqual([b.takeNames(), b.manager.counters.rxDropped], ['', 2]);
   });
 });
 
 describe('a question that comes again', () => {
   test('before the program has answered is a duplicate', () => {
-    const { network, b, ghost } = haunted();
-    for (let i = 0; i < 3; i += 1) ghost.say(b, sidrReq({ from: ghost, to: b }));
+    const { network, b, rawPeer } = haunted();
+    for (let i = 0; i < 3; i += 1) rawPeer.say(b, sidrReq({ from: rawPeer, to: b }));
     network.settle();
     assert.deepEqual([b.takeNames(), network.story()], ['CONNECT_REQUEST', '']);
     assert.equal(b.manager.counters.snapshot()['cm_rx_duplicates_sidr_req'], 2);
   });
 
   test('gets the same answer, and the program does not hear of it', () => {
-    const { network, b, ghost } = haunted();
-    ghost.say(b, sidrReq({ from: ghost, to: b }));
+    const { network, b, rawPeer } = haunted();
+    rawPeer.say(b, sidrReq({ from: rawPeer, to: b }));
     b.accept(b.takeOnly(CONNECT_REQUEST).id, { qp: b.qp(UD) });
-    ghost.say(b, sidrReq({ from: ghost, to: b }));
+    rawPeer.say(b, sidrReq({ from: rawPeer, to: b }));
     network.settle();
     assert.deepEqual([b.takeNames(), network.story()], ['', 'b SIDR_REP, b SIDR_REP']);
-    assert.deepEqual(ghost.inbox[0], ghost.inbox[1]);
-    assert.equal(ghost.heard(CmAttribute.SIDR_REP).requestId, GHOST_COMM_ID);
+    assert.deepEqual(rawPeer.inbox[0], rawPeer.inbox[1]);
+    assert.equal(rawPeer.heard(CmAttribute.SIDR_REP).requestId, GHOST_COMM_ID);
   });
 
   test('from another address is another question', () => {
-    const { network, b, ghost } = haunted();
-    const other = new Ghost(network, '10.0.0.10');
-    for (const one of [ghost, other]) one.say(b, sidrReq({ from: one, to: b }));
+    const { network, b, rawPeer } = haunted();
+    const other = new RawPeer(network, '10.0.0.10');
+    for (const one of [rawPeer, other]) one.say(b, sidrReq({ from: one, to: b }));
     assert.equal(b.takeNames(), 'CONNECT_REQUEST CONNECT_REQUEST');
   });
 
   test('is known while it waits, however many others were answered', () => {
-    const { b, ghost } = haunted({ limits: { maxAnswers: 4 } });
-    ghost.say(b, sidrReq({ from: ghost, to: b }));
+    const { b, rawPeer } = haunted({ limits: { maxAnswers: 4 } });
+    rawPeer.say(b, sidrReq({ from: rawPeer, to: b }));
     b.takeOnly(CONNECT_REQUEST);
     for (let requestId = 1; requestId < 20; requestId += 1) {
-      ghost.say(b, sidrReq({ from: ghost, to: b }, { requestId }));
+      rawPeer.say(b, sidrReq({ from: rawPeer, to: b }, { requestId }));
       b.commands.cmReject({ id: b.takeOnly(CONNECT_REQUEST).id, privateData: new Uint8Array(0) });
     }
-    ghost.say(b, sidrReq({ from: ghost, to: b }));
+    rawPeer.say(b, sidrReq({ from: rawPeer, to: b }));
     assert.equal(b.takeNames(), '');
     assert.equal(b.manager.answered.size, 5);
   });

@@ -5,7 +5,7 @@ import { SeededRandom } from '../../src/device/link/simulated/index.js';
 import { CmAttribute } from '../../src/device/wire/index.js';
 import { guidInfo, req, rtu } from './support/messages.js';
 import type { TestNetwork } from './support/network.js';
-import { connected, hauntedScene, PORT, scene } from './support/scenes.js';
+import { connected, deviceAndRawPeer, PORT, twoDevices } from './support/two-devices.js';
 
 const { CONNECT_REQUEST, ESTABLISHED, UNREACHABLE, DISCONNECTED, TIMEWAIT_EXIT } = CmEventType;
 /** T(16) is 256 ms, T(20) is 4096 ms: twice the one, and the other. */
@@ -24,10 +24,10 @@ function every(intervalUs: number, count: number, firstUs: number): number[] {
 
 describe('a REQ that nobody answers', () => {
   const unanswered = () => {
-    const { network, b, ghost, listenId } = hauntedScene();
-    const { id } = b.connect(ghost, PORT);
+    const { network, b, rawPeer, listenId } = deviceAndRawPeer();
+    const { id } = b.connect(rawPeer, PORT);
     network.passAll();
-    return { network, b, ghost, listenId, id };
+    return { network, b, rawPeer, listenId, id };
   };
 
   test('is sent 16 times, 2·T(packet lifetime) + T(response timeout) apart', () => {
@@ -36,8 +36,8 @@ describe('a REQ that nobody answers', () => {
   });
 
   test('is always the same', () => {
-    const { ghost } = unanswered();
-    const requests = ghost.inbox.filter(({ attribute }) => attribute === CmAttribute.REQ);
+    const { rawPeer } = unanswered();
+    const requests = rawPeer.inbox.filter(({ attribute }) => attribute === CmAttribute.REQ);
     for (const request of requests) assert.deepEqual(request, requests[0]);
   });
 
@@ -54,9 +54,9 @@ describe('a REQ that nobody answers', () => {
   });
 
   test('is taken back by REJ 4 with our GUID', () => {
-    const { network, b, ghost } = unanswered();
+    const { network, b, rawPeer } = unanswered();
     network.settle();
-    const { reason, additionalInfo } = ghost.heard(CmAttribute.REJ);
+    const { reason, additionalInfo } = rawPeer.heard(CmAttribute.REJ);
     assert.equal(reason, RejectReason.TIMEOUT);
     assert.deepEqual(additionalInfo.subarray(0, 8), guidInfo(b.nodeGuid).additionalInfo);
   });
@@ -69,8 +69,8 @@ describe('a REQ that nobody answers', () => {
 });
 
 test('the option ACK_TIMEOUT sets the packet lifetime that the interval counts with', () => {
-  const { network, b, ghost } = hauntedScene();
-  b.connect(ghost, PORT, { ackTimeout: 20 });
+  const { network, b, rawPeer } = deviceAndRawPeer();
+  b.connect(rawPeer, PORT, { ackTimeout: 20 });
   network.pass(6_000_000);
   // T(19) is 2048 ms.
   assert.deepEqual(timesOf(network, CmAttribute.REQ), [0]);
@@ -79,7 +79,7 @@ test('the option ACK_TIMEOUT sets the packet lifetime that the interval counts w
 });
 
 test('a REQ that is lost connects at its first repeat', () => {
-  const s = scene();
+  const s = twoDevices();
   s.network.script = ({ atUs }) => (atUs === 0 ? 'drop' : 'pass');
   s.a.connect(s.b, PORT);
   s.network.pass(REQUEST_INTERVAL_US + 1000);
@@ -90,12 +90,12 @@ test('a REQ that is lost connects at its first repeat', () => {
 
 describe('a REP that nobody answers', () => {
   const unanswered = (localCmResponseTimeout: number, maxCmRetries: number) => {
-    const { network, b, ghost } = hauntedScene();
-    ghost.say(b, req({ from: ghost, to: b }, { localCmResponseTimeout, maxCmRetries }));
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    rawPeer.say(b, req({ from: rawPeer, to: b }, { localCmResponseTimeout, maxCmRetries }));
     const { id } = b.takeOnly(CONNECT_REQUEST);
     const qp = b.accept(id);
     network.passAll();
-    return { network, b, ghost, id, qp };
+    return { network, b, rawPeer, id, qp };
   };
 
   test('is sent again after T(local CM response timeout) of the REQ, max CM retries of the REQ times', () => {
@@ -112,18 +112,18 @@ describe('a REP that nobody answers', () => {
   });
 
   test('ends in UNREACHABLE, a rejection, and a queue pair in ERR', () => {
-    const { network, b, ghost, id, qp } = unanswered(17, 3);
+    const { network, b, rawPeer, id, qp } = unanswered(17, 3);
     const event = b.takeOnly(UNREACHABLE);
     assert.deepEqual([event.id, event.status, b.statesOf(qp)], [id, -110, 'RTR RTS ERR']);
     network.settle();
-    assert.equal(ghost.heard(CmAttribute.REJ).reason, RejectReason.TIMEOUT);
+    assert.equal(rawPeer.heard(CmAttribute.REJ).reason, RejectReason.TIMEOUT);
     assert.equal(b.holdings.connections, 0);
   });
 });
 
 describe('a DREQ that nobody answers', () => {
   test('is sent 16 times as a REQ is, and then counts as answered, late', () => {
-    const s = scene();
+    const s = twoDevices();
     const { active } = connected(s);
     s.network.script = () => 'drop';
     const since = s.network.nowUs;
@@ -137,12 +137,12 @@ describe('a DREQ that nobody answers', () => {
   });
 
   test('from the passive side waits as long as the REQ says that its sender takes', () => {
-    const { network, b, ghost } = hauntedScene();
-    ghost.say(b, req({ from: ghost, to: b }, { localCmResponseTimeout: 17, maxCmRetries: 2 }));
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    rawPeer.say(b, req({ from: rawPeer, to: b }, { localCmResponseTimeout: 17, maxCmRetries: 2 }));
     const { id } = b.takeOnly(CONNECT_REQUEST);
     b.accept(id);
     network.settle();
-    ghost.say(b, rtu({ remoteCommId: ghost.heard(CmAttribute.REP).localCommId }));
+    rawPeer.say(b, rtu({ remoteCommId: rawPeer.heard(CmAttribute.REP).localCommId }));
     b.takeOnly(ESTABLISHED);
     const since = network.nowUs;
     b.disconnect(id);
@@ -153,8 +153,8 @@ describe('a DREQ that nobody answers', () => {
 
 describe('a SIDR_REQ that nobody answers', () => {
   const unanswered = () => {
-    const { network, b, ghost } = hauntedScene();
-    const { id } = b.connect(ghost, PORT, { portSpace: PortSpace.UDP });
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    const { id } = b.connect(rawPeer, PORT, { portSpace: PortSpace.UDP });
     network.passAll();
     return { network, b, id };
   };
@@ -172,7 +172,7 @@ describe('a SIDR_REQ that nobody answers', () => {
 
 describe('once it is answered', () => {
   test('nothing is sent again', () => {
-    const s = scene();
+    const s = twoDevices();
     connected(s);
     s.network.pass(100_000_000);
     assert.equal(s.network.story(), 'a REQ, b REP, a RTU');
@@ -181,13 +181,13 @@ describe('once it is answered', () => {
 });
 
 test('a wire that loses half of what is sent delays a connection and its end, and no more', () => {
-  const s = scene();
+  const s = twoDevices();
   const { u32 } = new SeededRandom(7);
   s.network.script = () => ((u32() & 1) === 1 ? 'drop' : 'pass');
   const { id } = s.a.connect(s.b, PORT);
-  const untilEvent = (station: typeof s.a): number => {
+  const untilEvent = (cmDevice: typeof s.a): number => {
     for (let i = 0; i < 100; i += 1) {
-      const events = station.take();
+      const events = cmDevice.take();
       if (events.length > 0) return events[0].id;
       s.network.pass(1_000_000);
     }

@@ -4,7 +4,7 @@ import { ackTimeout, requestIntervalUs, timeoutUs } from '../../src/device/cm/co
 import { CmEventType, QpState } from '../../src/device/ibta/index.js';
 import { CmAttribute } from '../../src/device/wire/index.js';
 import { rep, req } from './support/messages.js';
-import { hauntedScene, PORT } from './support/scenes.js';
+import { deviceAndRawPeer, PORT } from './support/two-devices.js';
 
 describe('the time of an exponent', () => {
   for (const [exponent, ms] of [
@@ -53,11 +53,11 @@ describe('the ACK timeout', () => {
 
 describe('a queue pair times out', () => {
   const active = (ackTimeoutOption: number | undefined, targetAckDelay: number) => {
-    const { network, b, ghost } = hauntedScene();
-    const { qp } = b.connect(ghost, PORT, { ackTimeout: ackTimeoutOption });
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    const { qp } = b.connect(rawPeer, PORT, { ackTimeout: ackTimeoutOption });
     network.settle();
-    const { localCommId, primaryPath } = ghost.heard(CmAttribute.REQ);
-    ghost.say(b, rep({ remoteCommId: localCommId }, { targetAckDelay }));
+    const { localCommId, primaryPath } = rawPeer.heard(CmAttribute.REQ);
+    rawPeer.say(b, rep({ remoteCommId: localCommId }, { targetAckDelay }));
     return { said: primaryPath.localAckTimeout, has: b.moveTo(qp, QpState.RTS).timeout };
   };
 
@@ -78,8 +78,8 @@ describe('a queue pair times out', () => {
   });
 
   test('on the passive side as the option ACK_TIMEOUT says, whatever the REQ says', () => {
-    const { b, ghost } = hauntedScene();
-    ghost.say(b, req({ from: ghost, to: b }));
+    const { b, rawPeer } = deviceAndRawPeer();
+    rawPeer.say(b, req({ from: rawPeer, to: b }));
     const qp = b.accept(b.takeOnly(CmEventType.CONNECT_REQUEST).id, { ackTimeout: 19 });
     assert.equal(b.moveTo(qp, QpState.RTS).timeout, 19);
   });
@@ -92,9 +92,9 @@ describe('a queue pair times out', () => {
     [0, 1],
   ] as const)
     test(`on the passive side after T(${has}) when the REQ says ${said}`, () => {
-      const { b, ghost } = hauntedScene();
-      const { primaryPath } = req({ from: ghost, to: b });
-      ghost.say(b, req({ from: ghost, to: b }, { primaryPath: { ...primaryPath, localAckTimeout: said } }));
+      const { b, rawPeer } = deviceAndRawPeer();
+      const { primaryPath } = req({ from: rawPeer, to: b });
+      rawPeer.say(b, req({ from: rawPeer, to: b }, { primaryPath: { ...primaryPath, localAckTimeout: said } }));
       const qp = b.accept(b.takeOnly(CmEventType.CONNECT_REQUEST).id);
       assert.equal(b.moveTo(qp, QpState.RTS).timeout, has);
     });

@@ -3,22 +3,22 @@ import { describe, test } from 'node:test';
 import { CmEventType } from '../../src/device/ibta/index.js';
 import { CmAttribute, type CmMessage, encodeCmMessage } from '../../src/device/wire/index.js';
 import { dreq, GHOST_COMM_ID, GHOST_QPN, mra, rej, rep, req, rtu } from './support/messages.js';
-import { Ghost } from './support/network.js';
-import { hauntedScene, PORT } from './support/scenes.js';
+import { RawPeer } from './support/network.js';
+import { deviceAndRawPeer, PORT } from './support/two-devices.js';
 
 const { CONNECT_REQUEST, ESTABLISHED } = CmEventType;
 
 /** A connection that waits for its RTU, and one that waits for its REP, with the peer and somebody else. */
 function waiting() {
-  const { network, b, ghost } = hauntedScene();
-  const stranger = new Ghost(network, '10.0.0.66', 'stranger');
-  ghost.say(b, req({ from: ghost, to: b }));
+  const { network, b, rawPeer } = deviceAndRawPeer();
+  const stranger = new RawPeer(network, '10.0.0.66', 'stranger');
+  rawPeer.say(b, req({ from: rawPeer, to: b }));
   const { qpNum } = b.accept(b.takeOnly(CONNECT_REQUEST).id);
-  const { qp } = b.connect(ghost, PORT);
+  const { qp } = b.connect(rawPeer, PORT);
   network.settle();
-  const passive = ghost.heard(CmAttribute.REP).localCommId;
-  const active = ghost.heard(CmAttribute.REQ).localCommId;
-  return { network, b, ghost, stranger, passive, active, qpNum, activeQpNum: qp.qpNum, before: network.log.length };
+  const passive = rawPeer.heard(CmAttribute.REP).localCommId;
+  const active = rawPeer.heard(CmAttribute.REQ).localCommId;
+  return { network, b, rawPeer, stranger, passive, active, qpNum, activeQpNum: qp.qpNum, before: network.log.length };
 }
 
 type Waiting = ReturnType<typeof waiting>;
@@ -43,15 +43,15 @@ describe('a message about a connection', () => {
 
     test(`from the peer is not: ${name}`, () => {
       const of = waiting();
-      of.ghost.say(of.b, make(of));
+      of.rawPeer.say(of.b, make(of));
       assert.equal(of.b.manager.counters.rxDropped, 0);
     });
   }
 
   test('from the peer’s address that calls it by another name is dropped', () => {
     const of = waiting();
-    of.ghost.say(of.b, rtu({ localCommId: 1, remoteCommId: of.passive }));
-    of.ghost.say(of.b, rej({ localCommId: 1, remoteCommId: of.passive }));
+    of.rawPeer.say(of.b, rtu({ localCommId: 1, remoteCommId: of.passive }));
+    of.rawPeer.say(of.b, rej({ localCommId: 1, remoteCommId: of.passive }));
     assert.deepEqual([of.b.takeNames(), of.b.manager.counters.rxDropped], ['', 2]);
   });
 
@@ -59,7 +59,7 @@ describe('a message about a connection', () => {
     const of = waiting();
     const answer = messages[4][1](of);
     of.stranger.say(of.b, answer);
-    of.ghost.say(of.b, answer);
+    of.rawPeer.say(of.b, answer);
     assert.equal(of.b.takeNames(), 'ESTABLISHED');
   });
 });
@@ -72,26 +72,27 @@ describe('a message to a name that nobody has', () => {
     ['MRA', mra({ remoteCommId: 77 }, 0, 20)],
   ] as const)
     test(`is dropped, counted and not answered: ${name}`, () => {
-      const { network, b, ghost } = hauntedScene();
-      ghost.say(b, message);
+      const { network, b, rawPeer } = deviceAndRawPeer();
+      rawPeer.say(b, message);
       network.settle();
       assert.deepEqual([b.manager.counters.rxDropped, network.log.length, b.takeNames()], [1, 0, '']);
     });
 
   test('that loads an alternate path is told that there are none', () => {
-    const { network, b, ghost } = hauntedScene();
-    const { primaryPath } = req({ from: ghost, to: b });
+    const { network, b, rawPeer } = deviceAndRawPeer();
+    const { primaryPath } = req({ from: rawPeer, to: b });
     const names = { transactionId: 3n, localCommId: 4, remoteCommId: 5 };
     const rest = { remoteQpn: 0, remoteCmResponseTimeout: 0, alternatePath: primaryPath };
-    ghost.say(b, { ...names, attribute: CmAttribute.LAP, ...rest, privateData: new Uint8Array(0) });
+    rawPeer.say(b, { ...names, attribute: CmAttribute.LAP, ...rest, privateData: new Uint8Array(0) });
     network.settle();
-    const { status, localCommId, remoteCommId } = ghost.heard(CmAttribute.APR);
+    const { status, localCommId, remoteCommId } = rawPeer.heard(CmAttribute.APR);
     assert.deepEqual([status, localCommId, remoteCommId], [2, 5, 4]);
   });
 });
 
 describe('a datagram that is no message of the connection manager', () => {
-  const good = (of: ReturnType<typeof hauntedScene>): Uint8Array => encodeCmMessage(req({ from: of.ghost, to: of.b }));
+  const good = (of: ReturnType<typeof deviceAndRawPeer>): Uint8Array =>
+    encodeCmMessage(req({ from: of.rawPeer, to: of.b }));
 
   for (const [what, change] of [
     ['another base version', (mad: Uint8Array) => mad.fill(2, 0, 1)],
@@ -104,9 +105,9 @@ describe('a datagram that is no message of the connection manager', () => {
     ['no bytes', () => new Uint8Array(0)],
   ] as const)
     test(`is dropped, counted and not answered: ${what}`, () => {
-      const of = hauntedScene();
-      const { network, b, ghost } = of;
-      b.receive({ mad: change(good(of)), source: ghost.gid, destination: b.gid, trafficClass: 0 });
+      const of = deviceAndRawPeer();
+      const { network, b, rawPeer } = of;
+      b.receive({ mad: change(good(of)), source: rawPeer.gid, destination: b.gid, trafficClass: 0 });
       network.settle();
       assert.deepEqual([b.takeNames(), network.log.length], ['', 0]);
       const { rxMalformed, rxDropped } = b.manager.counters;
@@ -114,16 +115,16 @@ describe('a datagram that is no message of the connection manager', () => {
     });
 
   test('does not matter to what comes after it', () => {
-    const of = hauntedScene();
-    of.ghost.say(of.b, req({ from: of.ghost, to: of.b }));
+    const of = deviceAndRawPeer();
+    of.rawPeer.say(of.b, req({ from: of.rawPeer, to: of.b }));
     assert.equal(of.b.takeNames(), 'CONNECT_REQUEST');
   });
 });
 
 test('a peer that answers from nowhere, a group, or itself as us, breaks nothing', () => {
-  const { network, b } = hauntedScene();
+  const { network, b } = deviceAndRawPeer();
   for (const address of ['0.0.0.0', '224.0.0.1', '255.255.255.255', '10.0.0.2', '127.0.0.1', '::', 'ff02::1']) {
-    const odd = new Ghost(network, address, address);
+    const odd = new RawPeer(network, address, address);
     odd.say(b, req({ from: odd, to: b }, { privateData: req({ from: b, to: b }).privateData }));
     odd.say(b, dreq({ remoteCommId: 1 }, 2));
     odd.say(b, rtu({ remoteCommId: 1 }));
@@ -134,7 +135,7 @@ test('a peer that answers from nowhere, a group, or itself as us, breaks nothing
 
 test('counters are named as Linux names them', () => {
   const of = waiting();
-  of.ghost.say(of.b, rtu({ remoteCommId: of.passive }));
+  of.rawPeer.say(of.b, rtu({ remoteCommId: of.passive }));
   of.b.takeOnly(ESTABLISHED);
   const counters = of.b.manager.counters.snapshot();
   assert.deepEqual(

@@ -7,7 +7,7 @@ import { Cause } from '../../src/apps/cli/explain/verdicts/cause.js';
 import { run } from '../cli/tool.js';
 import { goldenFile, goldenPath } from '../wire/golden.js';
 import { causesOf, storiesIn } from './captured.js';
-import { Stage, write } from './stage.js';
+import { Testbed, write } from './testbed.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'verbena-explain-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -19,12 +19,12 @@ function fileOf(name: string, bytes: Uint8Array): string {
 }
 
 describe('verbena explain', () => {
-  const stage = new Stage();
-  stage.connect();
-  stage.script = ({ from }) => (from === stage.b.address ? 'drop' : 'pass');
-  stage.a.post(write(stage.a, stage.b));
-  stage.run();
-  const [a, b] = [fileOf('a', stage.a.capture), fileOf('b', stage.b.capture)];
+  const testbed = new Testbed();
+  testbed.connect();
+  testbed.script = ({ from }) => (from === testbed.b.address ? 'drop' : 'pass');
+  testbed.a.post(write(testbed.a, testbed.b));
+  testbed.run();
+  const [a, b] = [fileOf('a', testbed.a.capture), fileOf('b', testbed.b.capture)];
 
   it('tells of both sides what was, in lines, and ends with 1', async () => {
     const { code, stdout, stderr } = await run(['explain', a, b]);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Cause } from '../../src/apps/cli/explain/verdicts/cause.js';
 import { storiesIn } from './captured.js';
-import { A, read, Stage, write } from './stage.js';
+import { A, read, Testbed, write } from './testbed.js';
 
 /** Captures that are not what they seem: they lack packets that arrived, or were made on the way. */
 
@@ -17,13 +17,13 @@ function told(...captures: readonly Uint8Array[]): {
 }
 
 /** Nothing was lost, doubled or repeated. */
-function good(): Stage {
-  const stage = new Stage();
-  stage.connect();
-  const { a, b } = stage;
+function good(): Testbed {
+  const testbed = new Testbed();
+  testbed.connect();
+  const { a, b } = testbed;
   a.post(write(a, b, 8192), read(a, b, 8192), write(a, b, 8192));
-  stage.run();
-  return stage;
+  testbed.run();
+  return testbed;
 }
 
 describe('a capture that lacks packets which arrived', () => {
@@ -42,13 +42,13 @@ describe('a capture that lacks packets which arrived', () => {
   });
 
   it('does not show how often the requester has tried', () => {
-    const stage = new Stage();
-    stage.connect();
-    const { a, b } = stage;
+    const testbed = new Testbed();
+    testbed.connect();
+    const { a, b } = testbed;
     let dropped = 0;
-    stage.script = ({ from }) => (from !== A && dropped++ === 0 ? 'drop' : 'pass');
+    testbed.script = ({ from }) => (from !== A && dropped++ === 0 ? 'drop' : 'pass');
     a.post(write(a, b));
-    stage.run();
+    testbed.run();
     assert.ok(a.capture.length > 0);
     // The first packet is the request, the second one its repeat.
     const { text } = told(
@@ -65,12 +65,12 @@ describe('a capture that lacks packets which arrived', () => {
 
 describe('a capture that was made on the way, and is taken for that of an end', () => {
   it('does not show whether what came twice was sent twice', () => {
-    const stage = new Stage();
-    stage.connect();
-    stage.script = ({ from }) => (from === A ? 'duplicate' : 'pass');
-    stage.a.post(write(stage.a, stage.b));
-    stage.run();
-    const { text, lines } = told(stage.b.undirected, stage.b.capture);
+    const testbed = new Testbed();
+    testbed.connect();
+    testbed.script = ({ from }) => (from === A ? 'duplicate' : 'pass');
+    testbed.a.post(write(testbed.a, testbed.b));
+    testbed.run();
+    const { text, lines } = told(testbed.b.undirected, testbed.b.capture);
     assert.match(text, /1 packet came by once more just as before: sent again, or doubled on the way/);
     assert.match(text, /no fewer packets arrived than the captures show sent, either way$/);
     assert.match(lines, /came by once more/);
@@ -80,16 +80,16 @@ describe('a capture that was made on the way, and is taken for that of an end', 
 
 describe('packets that a NAK has asked for', () => {
   it('are not taken for those of a timer that ran out before their answer', () => {
-    const stage = new Stage();
-    stage.connect();
-    const { a, b } = stage;
+    const testbed = new Testbed();
+    testbed.connect();
+    const { a, b } = testbed;
     let lost = 0;
-    stage.script = ({ from, bytes }) => {
+    testbed.script = ({ from, bytes }) => {
       if (from === A) return bytes.length < 200 && lost++ < 3 ? 'drop' : 'pass';
       return lost > 3 ? { delayUs: 5_000 } : 'pass';
     };
     a.post(write(a, b), write(a, b, 8192));
-    stage.run();
+    testbed.run();
     for (const captures of [[a.capture], [a.capture, b.capture], [a.undirected, b.capture]]) {
       const { cause, text } = told(...captures);
       assert.equal(cause, Cause.REPAIRED, text);
@@ -100,15 +100,15 @@ describe('packets that a NAK has asked for', () => {
 
 describe('damage to acknowledgements that were not needed', () => {
   it('has repaired nothing', () => {
-    const stage = new Stage();
-    stage.connect();
-    const { a, b } = stage;
+    const testbed = new Testbed();
+    testbed.connect();
+    const { a, b } = testbed;
     let answers = 0;
-    stage.script = ({ from }) => (from !== A && answers++ === 0 ? 'corrupt' : 'pass');
+    testbed.script = ({ from }) => (from !== A && answers++ === 0 ? 'corrupt' : 'pass');
     a.post(write(a, b), write(a, b));
-    stage.run(50);
+    testbed.run(50);
     a.post(write(a, b));
-    stage.run();
+    testbed.run();
     const { cause, text } = told(a.capture, b.capture);
     assert.equal(cause, Cause.ANSWERED, text);
     assert.match(text, /at the first attempt.*; 1 packet came damaged/);

@@ -6,7 +6,7 @@ import type { Expected, Failure } from './failure.js';
 import { locals } from './locals.js';
 import { refusals } from './refusals.js';
 import { silences } from './silences.js';
-import { A } from './stage.js';
+import { A } from './testbed.js';
 import { ways } from './ways.js';
 
 const failures: readonly Failure[] = [...silences, ...ways, ...refusals, ...locals];
@@ -34,13 +34,13 @@ describe('a failure is explained by its completion, by a capture, and better by 
 
   for (const { name, script, status, completion, oneSide, bothSides = oneSide } of failures)
     it(name, () => {
-      const { stage, completion: wc } = script();
+      const { testbed, completion: wc } = script();
       assert.equal(nameOf(WcStatus, wc.status), nameOf(WcStatus, status));
-      assert.match(stage.a.context.explain(wc), completion);
-      assertTold(told(stage.a.capture), oneSide);
-      assertTold(told(stage.a.capture, stage.b.capture), bothSides);
-      assertTold(told(stage.a.capture, stage.b.undirected), bothSides);
-      assertTold(told(stage.a.undirected, stage.b.capture), bothSides);
-      assertTold(told(stage.b.undirected, stage.a.undirected), bothSides);
+      assert.match(testbed.a.context.explain(wc), completion);
+      assertTold(told(testbed.a.capture), oneSide);
+      assertTold(told(testbed.a.capture, testbed.b.capture), bothSides);
+      assertTold(told(testbed.a.capture, testbed.b.undirected), bothSides);
+      assertTold(told(testbed.a.undirected, testbed.b.capture), bothSides);
+      assertTold(told(testbed.b.undirected, testbed.a.undirected), bothSides);
     });
 });

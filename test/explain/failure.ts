@@ -1,6 +1,6 @@
 import type { Cause } from '../../src/apps/cli/explain/verdicts/cause.js';
 import type { WcStatus, WorkCompletion } from '../../src/index.js';
-import type { Stage } from './stage.js';
+import type { Testbed } from './testbed.js';
 
 /** What a capture has to say. */
 export interface Expected {
@@ -10,7 +10,7 @@ export interface Expected {
 
 /** What came of a script: what was seen, and the completion that bears the failure. */
 export interface Played {
-  readonly stage: Stage;
+  readonly testbed: Testbed;
   readonly completion: WorkCompletion;
 }
 

@@ -3,17 +3,17 @@ import { describe, it } from 'node:test';
 import { Cause } from '../../src/apps/cli/explain/verdicts/cause.js';
 import { WrOpcode } from '../../src/index.js';
 import { causesOf, type Stories, storiesIn } from './captured.js';
-import { A, B, read, send, Stage, write } from './stage.js';
+import { A, B, read, send, Testbed, write } from './testbed.js';
 
 /** Something that goes well, and what captures may make of it. */
 interface GoodRun {
   readonly name: string;
-  readonly script: (stage: Stage) => void;
+  readonly script: (testbed: Testbed) => void;
   /** Where nothing is repeated, in the captures of either side; else it may say that something was. */
   readonly repeats?: true;
 }
 
-function everyKind({ a, b }: Stage): void {
+function everyKind({ a, b }: Testbed): void {
   b.receive(8192);
   const atomic = { remoteAddr: b.mr.addr, rkey: b.mr.rkey, compareAdd: 1n };
   a.post(
@@ -27,17 +27,17 @@ function everyKind({ a, b }: Stage): void {
 const goodRuns: readonly GoodRun[] = [
   {
     name: 'requests of every kind, with pauses between them',
-    script: (stage) => {
+    script: (testbed) => {
       for (const pauseUs of [1, 300, 5_000, 2e6]) {
-        everyKind(stage);
-        stage.run(pauseUs);
+        everyKind(testbed);
+        testbed.run(pauseUs);
       }
     },
   },
   {
     name: 'many requests at once, in both directions',
-    script: (stage) => {
-      const { a, b } = stage;
+    script: (testbed) => {
+      const { a, b } = testbed;
       for (const [from, to] of [
         [a, b],
         [b, a],
@@ -56,42 +56,42 @@ const goodRuns: readonly GoodRun[] = [
   },
   {
     name: 'an answer that takes longer than answers did before',
-    script: (stage) => {
-      const { a, b, cluster } = stage;
+    script: (testbed) => {
+      const { a, b, cluster } = testbed;
       for (let i = 0; i < 20; i += 1) {
         a.post(write(a, b), read(a, b, 4096));
-        stage.run(100);
+        testbed.run(100);
         a.cq.poll(64);
       }
       cluster.network.setConditions({ delayUs: 8_000 });
       a.post(write(a, b));
-      stage.run();
+      testbed.run();
       a.post(read(a, b, 8192));
     },
     repeats: true,
   },
   {
     name: 'a network that doubles every packet',
-    script: (stage) => {
-      stage.script = () => 'duplicate';
-      everyKind(stage);
+    script: (testbed) => {
+      testbed.script = () => 'duplicate';
+      everyKind(testbed);
     },
   },
 ];
 
-function play({ script }: GoodRun): Stage {
-  const stage = new Stage();
-  stage.connect();
-  script(stage);
-  stage.run();
-  return stage;
+function play({ script }: GoodRun): Testbed {
+  const testbed = new Testbed();
+  testbed.connect();
+  script(testbed);
+  testbed.run();
+  return testbed;
 }
 
 const AT_LAST: ReadonlySet<Cause> = new Set([Cause.ANSWERED, Cause.REPEATED]);
 
 describe('of what went well, captures tell nothing else', () => {
   for (const run of goodRuns) {
-    const views: readonly (readonly [name: string, of: (stage: Stage) => Stories])[] = [
+    const views: readonly (readonly [name: string, of: (testbed: Testbed) => Stories])[] = [
       ['the requester’s', ({ a }) => storiesIn(a.capture)],
       ['both', ({ a, b }) => storiesIn(a.capture, b.capture)],
       ['both, the responder’s by tcpdump', ({ a, b }) => storiesIn(a.capture, b.undirected)],
@@ -121,45 +121,45 @@ describe('of what went well, captures tell nothing else', () => {
   }
 
   it('says of what came twice that it was sent again or doubled, where only the requester could tell', () => {
-    const stage = new Stage();
-    stage.connect();
-    stage.script = () => 'duplicate';
-    stage.a.post(write(stage.a, stage.b));
-    stage.run();
-    const [{ verdict }] = storiesIn(stage.b.capture);
+    const testbed = new Testbed();
+    testbed.connect();
+    testbed.script = () => 'duplicate';
+    testbed.a.post(write(testbed.a, testbed.b));
+    testbed.run();
+    const [{ verdict }] = storiesIn(testbed.b.capture);
     assert.match(verdict.text, /1 packet came by once more just as before: sent again, or doubled on the way/);
-    const [{ verdict: both }] = storiesIn(stage.a.capture, stage.b.capture);
+    const [{ verdict: both }] = storiesIn(testbed.a.capture, testbed.b.capture);
     assert.match(both.text, /at the first attempt; the way doubled 2 packets$/);
   });
 
   it('takes a request that was not answered when the capture ends for no failure', () => {
-    const stage = new Stage();
-    stage.connect();
-    stage.script = ({ from }) => (from === B ? 'drop' : 'pass');
-    stage.a.post(write(stage.a, stage.b));
-    stage.run(100);
-    assert.deepEqual(causesOf(storiesIn(stage.a.capture)), [Cause.UNFINISHED]);
-    assert.deepEqual(causesOf(storiesIn(stage.a.capture, stage.b.capture)), [Cause.UNFINISHED]);
+    const testbed = new Testbed();
+    testbed.connect();
+    testbed.script = ({ from }) => (from === B ? 'drop' : 'pass');
+    testbed.a.post(write(testbed.a, testbed.b));
+    testbed.run(100);
+    assert.deepEqual(causesOf(storiesIn(testbed.a.capture)), [Cause.UNFINISHED]);
+    assert.deepEqual(causesOf(storiesIn(testbed.a.capture, testbed.b.capture)), [Cause.UNFINISHED]);
   });
 });
 
 describe('what is said of losses is what was done to packets', () => {
   for (let seed = 1; seed <= 8; seed += 1)
     it(`by chance, from seed ${seed}`, () => {
-      const stage = new Stage();
-      stage.connect({ timeout: 6 });
+      const testbed = new Testbed();
+      testbed.connect({ timeout: 6 });
       const done = { [A]: 0, [B]: 0 };
       let state = seed;
-      stage.script = ({ from }) => {
+      testbed.script = ({ from }) => {
         state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
         const chance = (state >>> 8) % 100;
         if (chance >= 12) return 'pass';
         done[from === A ? A : B] += 1;
         return chance < 8 ? 'drop' : 'corrupt';
       };
-      const { a, b } = stage;
+      const { a, b } = testbed;
       for (let i = 0; i < 6; i += 1) a.post(i % 2 === 0 ? write(a, b, 12_000) : read(a, b, 12_000));
-      stage.run();
+      testbed.run();
       for (const captures of [
         [a.capture, b.capture],
         [a.undirected, b.capture],

@@ -1,24 +1,24 @@
 import { Cause } from '../../src/apps/cli/explain/verdicts/cause.js';
 import { AccessFlags, alloc, MwType, QpState, QpType, WcStatus, WrOpcode } from '../../src/index.js';
 import type { Failure, Played } from './failure.js';
-import { PSN, read, send, Stage, write } from './stage.js';
+import { PSN, read, send, Testbed, write } from './testbed.js';
 
 const QKEY = 0x11111111;
 
-function alone(ask: (stage: Stage) => void): () => Played {
+function alone(ask: (testbed: Testbed) => void): () => Played {
   return () => {
-    const stage = new Stage();
-    stage.connect();
-    ask(stage);
-    return { stage, completion: stage.failure() };
+    const testbed = new Testbed();
+    testbed.connect();
+    ask(testbed);
+    return { testbed, completion: testbed.failure() };
   };
 }
 
 /** Two datagram queue pairs, of which the second has a Q_Key of its own. */
 function datagram(qkey: number): () => Played {
   return () => {
-    const stage = new Stage(QpType.UD);
-    const { a, b } = stage;
+    const testbed = new Testbed(QpType.UD);
+    const { a, b } = testbed;
     for (const [{ qp }, own] of [
       [a, QKEY],
       [b, qkey],
@@ -31,7 +31,7 @@ function datagram(qkey: number): () => Played {
     const ah = a.pd.createAh({ grh: { dgid: b.gid } });
     const ud = { ah, remoteQpn: b.qp.qpNum, remoteQkey: QKEY };
     a.post({ opcode: WrOpcode.SEND, sgList: [a.mr.sge(0, 64)], ud });
-    return { stage, completion: stage.completions()[0] };
+    return { testbed, completion: testbed.completions()[0] };
   };
 }
 
@@ -80,11 +80,11 @@ export const locals: readonly Failure[] = [
   {
     name: 'a request is flushed because of one before it',
     script: () => {
-      const stage = new Stage();
-      stage.connect();
-      const { a, b } = stage;
+      const testbed = new Testbed();
+      testbed.connect();
+      const { a, b } = testbed;
       a.post(write(a, b, 64, { rkey: 0x12345678 }), read(a, b));
-      return { stage, completion: stage.completions()[1] };
+      return { testbed, completion: testbed.completions()[1] };
     },
     status: WcStatus.WR_FLUSH_ERR,
     completion:
@@ -94,14 +94,14 @@ export const locals: readonly Failure[] = [
   {
     name: 'the peer’s completion queue is too short',
     script: () => {
-      const stage = new Stage(QpType.RC, 1);
-      stage.connect();
-      const { a, b } = stage;
+      const testbed = new Testbed(QpType.RC, 1);
+      testbed.connect();
+      const { a, b } = testbed;
       b.receive(1024, 8);
       a.post(send(a));
-      stage.run();
+      testbed.run();
       a.post(send(a), send(a), send(a));
-      return { stage, completion: stage.failure() };
+      return { testbed, completion: testbed.failure() };
     },
     status: WcStatus.RETRY_EXC_ERR,
     completion: /its QP in RTR or RTS/,

@@ -14,23 +14,23 @@ import {
   WrOpcode,
 } from '../../src/index.js';
 import type { Failure, Played } from './failure.js';
-import { A, ALL_ACCESS, B, PSN, read, send, type Settings, Stage, write } from './stage.js';
+import { A, ALL_ACCESS, B, PSN, read, send, type Settings, Testbed, write } from './testbed.js';
 
 const { LOCAL_WRITE, REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC } = AccessFlags;
 
 /** Two sides that are connected, and a request of the first. */
-function asking(ask: (stage: Stage) => void, a: Settings = {}, b: Settings = {}): () => Played {
+function asking(ask: (testbed: Testbed) => void, a: Settings = {}, b: Settings = {}): () => Played {
   return () => {
-    const stage = new Stage();
-    stage.connect(a, b);
-    ask(stage);
-    return { stage, completion: stage.failure() };
+    const testbed = new Testbed();
+    testbed.connect(a, b);
+    ask(testbed);
+    return { testbed, completion: testbed.failure() };
   };
 }
 
 /** A window of the second side's over a part of its region, bound under a key. */
-function openWindow(stage: Stage): { bind: () => number; rkey: number } {
-  const { b } = stage;
+function openWindow(testbed: Testbed): { bind: () => number; rkey: number } {
+  const { b } = testbed;
   const mw = b.pd.allocMw(MwType.TYPE_2);
   const window = {
     rkey: mw.rkey,
@@ -38,7 +38,7 @@ function openWindow(stage: Stage): { bind: () => number; rkey: number } {
       window.rkey = incRkey(window.rkey);
       const bindInfo = { mr: b.mr, addr: b.mr.addr, length: 4096, mwAccessFlags: REMOTE_WRITE | REMOTE_READ };
       b.post({ opcode: WrOpcode.BIND_MW, bindMw: { mw, rkey: window.rkey, bindInfo } });
-      stage.completions(b);
+      testbed.completions(b);
       return window.rkey;
     },
   };
@@ -101,10 +101,10 @@ export const refusals: readonly Failure[] = [
   },
   {
     name: 'the region was deregistered meanwhile',
-    script: asking((stage) => {
-      const { a, b } = stage;
+    script: asking((testbed) => {
+      const { a, b } = testbed;
       a.post(write(a, b));
-      stage.completions();
+      testbed.completions();
       b.mr.dereg();
       a.post(write(a, b));
     }),
@@ -114,13 +114,13 @@ export const refusals: readonly Failure[] = [
   },
   {
     name: 'the region is deregistered while a READ is answered',
-    script: asking((stage) => {
-      const { a, b } = stage;
+    script: asking((testbed) => {
+      const { a, b } = testbed;
       a.post(read(a, b));
-      stage.completions();
-      stage.cluster.network.setDirection('10.0.0.1', '10.0.0.2', { delayUs: 500 });
+      testbed.completions();
+      testbed.cluster.network.setDirection('10.0.0.1', '10.0.0.2', { delayUs: 500 });
       a.post(read(a, b, 60_000));
-      stage.run(250);
+      testbed.run(250);
       b.mr.dereg();
     }),
     status: WcStatus.REM_ACCESS_ERR,
@@ -129,9 +129,9 @@ export const refusals: readonly Failure[] = [
   },
   {
     name: 'the window was closed by the requester itself',
-    script: asking((stage) => {
-      const { a, b } = stage;
-      const rkey = openWindow(stage).bind();
+    script: asking((testbed) => {
+      const { a, b } = testbed;
+      const rkey = openWindow(testbed).bind();
       b.receive();
       a.post(
         write(a, b, 64, { rkey }),
@@ -145,9 +145,9 @@ export const refusals: readonly Failure[] = [
   },
   {
     name: 'the rkey is that of a window before it was bound again',
-    script: asking((stage) => {
-      const { a, b } = stage;
-      const window = openWindow(stage);
+    script: asking((testbed) => {
+      const { a, b } = testbed;
+      const window = openWindow(testbed);
       const old = window.bind();
       b.post({ opcode: WrOpcode.LOCAL_INV, invalidateRkey: old });
       const rkey = window.bind();
@@ -193,9 +193,9 @@ export const refusals: readonly Failure[] = [
   {
     name: 'the address of an atomic is odd',
     // Our own verbs refuse to post one, so it is made of another on its way out.
-    script: asking((stage) => {
-      const { a, b } = stage;
-      stage.rewrite = ({ from, bytes }) => (from === a.address ? misaligned(bytes) : undefined);
+    script: asking((testbed) => {
+      const { a, b } = testbed;
+      testbed.rewrite = ({ from, bytes }) => (from === a.address ? misaligned(bytes) : undefined);
       const atomic = { remoteAddr: b.mr.addr, rkey: b.mr.rkey, compareAdd: 1n };
       a.post({ opcode: WrOpcode.ATOMIC_FETCH_AND_ADD, sgList: [a.mr.sge(0, 8)], atomic });
     }),
@@ -240,8 +240,8 @@ export const refusals: readonly Failure[] = [
   {
     name: 'the shared receive queue of XRC is none',
     script: () => {
-      const stage = new Stage();
-      const { a, b } = stage;
+      const testbed = new Testbed();
+      const { a, b } = testbed;
       const initiator = a.pd.createQp({ qpType: QpType.XRC_SEND, sendCq: a.cq });
       const xrcd = b.context.openXrcd();
       const target = xrcd.createQp();
@@ -263,7 +263,7 @@ export const refusals: readonly Failure[] = [
       const retries = { timeout: 12, retryCnt: 3, rnrRetry: 2, maxRdAtomic: 1 };
       initiator.modify({ qpState: QpState.RTS, sqPsn: PSN['10.0.0.1'], ...retries });
       initiator.postSend({ ...send(a), opcode: WrOpcode.SEND, sgList: [a.mr.sge(0, 64)], xrc: { remoteSrqn: 0x666 } });
-      return { stage, completion: stage.failure() };
+      return { testbed, completion: testbed.failure() };
     },
     status: WcStatus.REM_INV_REQ_ERR,
     completion: /in XRC, is xrc\.remoteSrqn what its srq\.srqNum shows/,
@@ -294,12 +294,12 @@ export const refusals: readonly Failure[] = [
   {
     name: 'the peer posts its receive request late',
     script: () => {
-      const stage = new Stage();
-      stage.connect();
-      stage.a.post(send(stage.a));
-      stage.run(300);
-      stage.b.receive();
-      return { stage, completion: stage.completions()[0] };
+      const testbed = new Testbed();
+      testbed.connect();
+      testbed.a.post(send(testbed.a));
+      testbed.run(300);
+      testbed.b.receive();
+      return { testbed, completion: testbed.completions()[0] };
     },
     status: WcStatus.SUCCESS,
     completion: /^success/,

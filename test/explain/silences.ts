@@ -12,7 +12,7 @@ import {
 } from '../../src/device/wire/index.js';
 import { QpState, QpType, WcStatus } from '../../src/index.js';
 import type { Failure, Played } from './failure.js';
-import { A, B, PSN, read, send, type Settings, Stage, write } from './stage.js';
+import { A, B, PSN, read, send, type Settings, Testbed, write } from './testbed.js';
 
 const NO_ANSWER = /^retry count exceeded: 4 transmissions of PSN 0x[0-9a-f]+ to 10\.0\.0\.2 QP 0x[0-9a-f]+, no answer/;
 const THREE_WAYS =
@@ -23,29 +23,29 @@ const isAnswer = ({ bytes }: { readonly bytes: Uint8Array }): boolean =>
   (opcodeBits[bytes[0]] & OpcodeBit.RESPONSE) !== 0;
 
 /** A WRITE to a peer that is connected, after something has been arranged. */
-function attempt(arrange: (stage: Stage) => void, a: Settings = {}, b: Settings = {}): () => Played {
+function attempt(arrange: (testbed: Testbed) => void, a: Settings = {}, b: Settings = {}): () => Played {
   return () => {
-    const stage = new Stage();
-    stage.connect(a, b);
-    arrange(stage);
-    stage.a.post(write(stage.a, stage.b));
-    return { stage, completion: stage.failure() };
+    const testbed = new Testbed();
+    testbed.connect(a, b);
+    arrange(testbed);
+    testbed.a.post(write(testbed.a, testbed.b));
+    return { testbed, completion: testbed.failure() };
   };
 }
 
 /** The same after a first WRITE that went well. */
 function afterwards(
-  happen: (stage: Stage) => void,
-  then = (stage: Stage) => stage.a.post(write(stage.a, stage.b)),
+  happen: (testbed: Testbed) => void,
+  then = (testbed: Testbed) => testbed.a.post(write(testbed.a, testbed.b)),
 ): () => Played {
   return () => {
-    const stage = new Stage();
-    stage.connect();
-    stage.a.post(write(stage.a, stage.b));
-    stage.completions();
-    happen(stage);
-    then(stage);
-    return { stage, completion: stage.failure() };
+    const testbed = new Testbed();
+    testbed.connect();
+    testbed.a.post(write(testbed.a, testbed.b));
+    testbed.completions();
+    happen(testbed);
+    then(testbed);
+    return { testbed, completion: testbed.failure() };
   };
 }
 
@@ -70,8 +70,8 @@ function inPartition(pkey: number, bytes: Uint8Array): { readonly replace: Uint8
 export const silences: readonly Failure[] = [
   {
     name: 'every request is lost',
-    script: attempt((stage) => {
-      stage.script = ({ from }) => (from === A ? 'drop' : 'pass');
+    script: attempt((testbed) => {
+      testbed.script = ({ from }) => (from === A ? 'drop' : 'pass');
     }),
     status: WcStatus.RETRY_EXC_ERR,
     completion: NO_ANSWER,
@@ -80,8 +80,8 @@ export const silences: readonly Failure[] = [
   },
   {
     name: 'every acknowledgement is lost',
-    script: attempt((stage) => {
-      stage.script = ({ from }) => (from === B ? 'drop' : 'pass');
+    script: attempt((testbed) => {
+      testbed.script = ({ from }) => (from === B ? 'drop' : 'pass');
     }),
     status: WcStatus.RETRY_EXC_ERR,
     completion: NO_ANSWER,
@@ -94,11 +94,11 @@ export const silences: readonly Failure[] = [
   {
     name: 'the answers to READs are lost',
     script: () => {
-      const stage = new Stage();
-      stage.connect();
-      stage.script = (packet) => (isAnswer(packet) ? 'drop' : 'pass');
-      stage.a.post(read(stage.a, stage.b, 3000));
-      return { stage, completion: stage.failure() };
+      const testbed = new Testbed();
+      testbed.connect();
+      testbed.script = (packet) => (isAnswer(packet) ? 'drop' : 'pass');
+      testbed.a.post(read(testbed.a, testbed.b, 3000));
+      return { testbed, completion: testbed.failure() };
     },
     status: WcStatus.RETRY_EXC_ERR,
     completion: NO_ANSWER,
@@ -125,10 +125,10 @@ export const silences: readonly Failure[] = [
   {
     name: 'the peer crashes in the midst of a WRITE',
     script: afterwards(
-      (stage) => {
-        const { network } = stage.cluster;
+      (testbed) => {
+        const { network } = testbed.cluster;
         network.setDirection(A, B, { bandwidthBytesPerUs: 100 });
-        network.at(stage.cluster.nowUs + 50, () => network.detach(B));
+        network.at(testbed.cluster.nowUs + 50, () => network.detach(B));
       },
       ({ a, b }) => a.post(write(a, b, 10_000)),
     ),
@@ -193,8 +193,8 @@ export const silences: readonly Failure[] = [
   },
   {
     name: 'the P_Key is of another partition',
-    script: attempt((stage) => {
-      stage.script = ({ from, bytes }) => (from === A ? inPartition(0x8123, bytes) : 'pass');
+    script: attempt((testbed) => {
+      testbed.script = ({ from, bytes }) => (from === A ? inPartition(0x8123, bytes) : 'pass');
     }),
     status: WcStatus.RETRY_EXC_ERR,
     completion: /P_Keys/,
@@ -203,8 +203,8 @@ export const silences: readonly Failure[] = [
   },
   {
     name: 'every request is damaged on the way',
-    script: attempt((stage) => {
-      stage.script = ({ from, bytes }) => (from === A ? damaged(bytes) : 'pass');
+    script: attempt((testbed) => {
+      testbed.script = ({ from, bytes }) => (from === A ? damaged(bytes) : 'pass');
     }),
     status: WcStatus.RETRY_EXC_ERR,
     completion: NO_ANSWER,
@@ -213,8 +213,8 @@ export const silences: readonly Failure[] = [
   },
   {
     name: 'every answer is damaged on the way',
-    script: attempt((stage) => {
-      stage.script = ({ from, bytes }) => (from === B ? damaged(bytes) : 'pass');
+    script: attempt((testbed) => {
+      testbed.script = ({ from, bytes }) => (from === B ? damaged(bytes) : 'pass');
     }),
     status: WcStatus.RETRY_EXC_ERR,
     completion: NO_ANSWER,
@@ -241,12 +241,12 @@ export const silences: readonly Failure[] = [
   {
     name: 'one packet of a message never gets through',
     script: () => {
-      const stage = new Stage();
-      stage.connect({ timeout: 6 });
-      stage.script = ({ from, bytes }) =>
+      const testbed = new Testbed();
+      testbed.connect({ timeout: 6 });
+      testbed.script = ({ from, bytes }) =>
         from === A && bthPsn(bytes, 0) === PSN[A] + 2 && bthDestQp(bytes, 0) > 1 ? 'drop' : 'pass';
-      stage.a.post(write(stage.a, stage.b, 8 * 1024));
-      return { stage, completion: stage.failure() };
+      testbed.a.post(write(testbed.a, testbed.b, 8 * 1024));
+      return { testbed, completion: testbed.failure() };
     },
     status: WcStatus.RETRY_EXC_ERR,
     completion:
@@ -259,11 +259,11 @@ export const silences: readonly Failure[] = [
   {
     name: 'packets are lost, and sent again in time',
     script: () => {
-      const stage = new Stage();
-      stage.connect();
-      stage.cluster.network.setDirection(A, B, { loss: 0.2 });
-      stage.a.post(write(stage.a, stage.b, 32 * 1024));
-      return { stage, completion: stage.completions()[0] };
+      const testbed = new Testbed();
+      testbed.connect();
+      testbed.cluster.network.setDirection(A, B, { loss: 0.2 });
+      testbed.a.post(write(testbed.a, testbed.b, 32 * 1024));
+      return { testbed, completion: testbed.completions()[0] };
     },
     status: WcStatus.SUCCESS,
     completion: /^success: RDMA_WRITE/,
@@ -275,11 +275,11 @@ export const silences: readonly Failure[] = [
   {
     name: 'packets over UC are lost',
     script: () => {
-      const stage = new Stage(QpType.UC);
-      stage.connect();
-      stage.script = ({ from }) => (from === A ? 'drop' : 'pass');
-      stage.a.post(send(stage.a));
-      return { stage, completion: stage.completions()[0] };
+      const testbed = new Testbed(QpType.UC);
+      testbed.connect();
+      testbed.script = ({ from }) => (from === A ? 'drop' : 'pass');
+      testbed.a.post(send(testbed.a));
+      return { testbed, completion: testbed.completions()[0] };
     },
     status: WcStatus.SUCCESS,
     completion: /^success/,

@@ -2,25 +2,25 @@ import { Cause } from '../../src/apps/cli/explain/verdicts/cause.js';
 import { Opcode } from '../../src/device/wire/index.js';
 import { Mtu, WcStatus } from '../../src/index.js';
 import type { Failure, Played } from './failure.js';
-import { A, B, read, type Settings, Stage, write } from './stage.js';
+import { A, B, read, type Settings, Testbed, write } from './testbed.js';
 
 const WIDE = { pathMtu: Mtu.MTU_4096 };
 
 /** Two sides that are connected, something that is arranged, a request of the first, and the completion of its last one. */
-function played(ask: (stage: Stage) => void, a: Settings = {}, b: Settings = {}): () => Played {
+function played(ask: (testbed: Testbed) => void, a: Settings = {}, b: Settings = {}): () => Played {
   return () => {
-    const stage = new Stage();
-    stage.connect(a, b);
-    ask(stage);
-    const completions = stage.completions();
-    return { stage, completion: completions[completions.length - 1] };
+    const testbed = new Testbed();
+    testbed.connect(a, b);
+    ask(testbed);
+    const completions = testbed.completions();
+    return { testbed, completion: completions[completions.length - 1] };
   };
 }
 
 /** Loses packets of an opcode: those whose numbers among them are given, or all. */
-function lose(stage: Stage, opcode: number, numbers?: readonly number[]): void {
+function lose(testbed: Testbed, opcode: number, numbers?: readonly number[]): void {
   let seen = 0;
-  stage.script = ({ bytes }) => {
+  testbed.script = ({ bytes }) => {
     if (bytes[0] !== opcode) return 'pass';
     seen += 1;
     return numbers?.includes(seen) === false ? 'pass' : 'drop';
@@ -36,9 +36,9 @@ const repeated = (words: RegExp) => ({ cause: Cause.REPEATED, words });
 export const ways: readonly Failure[] = [
   {
     name: 'the acknowledgement is lost three times',
-    script: played((stage) => {
-      lose(stage, Opcode.RC_ACKNOWLEDGE, [1, 2, 3]);
-      stage.a.post(write(stage.a, stage.b));
+    script: played((testbed) => {
+      lose(testbed, Opcode.RC_ACKNOWLEDGE, [1, 2, 3]);
+      testbed.a.post(write(testbed.a, testbed.b));
     }),
     ...OK,
     oneSide: repeated(
@@ -48,14 +48,14 @@ export const ways: readonly Failure[] = [
   },
   {
     name: 'a request is damaged once',
-    script: played((stage) => {
+    script: played((testbed) => {
       let first = true;
-      stage.script = ({ from }) => {
+      testbed.script = ({ from }) => {
         const verdict = from === A && first ? 'corrupt' : 'pass';
         first &&= from !== A;
         return verdict;
       };
-      stage.a.post(write(stage.a, stage.b));
+      testbed.a.post(write(testbed.a, testbed.b));
     }),
     ...OK,
     oneSide: repeated(/after 1 packet had been sent again: 1 unasked, before there was an answer/),
@@ -63,9 +63,9 @@ export const ways: readonly Failure[] = [
   },
   {
     name: 'an answer to a READ is lost in the middle',
-    script: played((stage) => {
-      lose(stage, Opcode.RC_READ_RESP_MIDDLE, [3]);
-      stage.a.post(read(stage.a, stage.b, 8192));
+    script: played((testbed) => {
+      lose(testbed, Opcode.RC_READ_RESP_MIDDLE, [3]);
+      testbed.a.post(read(testbed.a, testbed.b, 8192));
     }),
     ...OK,
     oneSide: repaired(
@@ -75,10 +75,10 @@ export const ways: readonly Failure[] = [
   },
   {
     name: 'the last answer to a READ never gets through',
-    script: played((stage) => {
-      stage.script = ({ bytes }) =>
+    script: played((testbed) => {
+      testbed.script = ({ bytes }) =>
         bytes[0] === Opcode.RC_READ_RESP_LAST || bytes[0] === Opcode.RC_READ_RESP_ONLY ? 'drop' : 'pass';
-      stage.a.post(read(stage.a, stage.b, 8192));
+      testbed.a.post(read(testbed.a, testbed.b, 8192));
     }),
     ...GAVE_UP,
     oneSide: { cause: Cause.FELL_SILENT, words: /^READ of 8192 bytes .* was sent \d+ times .* last answer came/ },
@@ -89,9 +89,9 @@ export const ways: readonly Failure[] = [
   },
   {
     name: 'every packet arrives twice',
-    script: played((stage) => {
-      stage.script = () => 'duplicate';
-      stage.a.post(write(stage.a, stage.b));
+    script: played((testbed) => {
+      testbed.script = () => 'duplicate';
+      testbed.a.post(write(testbed.a, testbed.b));
     }),
     ...OK,
     oneSide: { cause: Cause.ANSWERED, words: /at the first attempt/ },
@@ -104,9 +104,9 @@ export const ways: readonly Failure[] = [
   {
     name: 'the way there carries short packets only',
     script: played(
-      (stage) => {
-        stage.cluster.network.setDirection(A, B, { mtuBytes: 1500 });
-        stage.a.post(write(stage.a, stage.b), write(stage.a, stage.b, 8192));
+      (testbed) => {
+        testbed.cluster.network.setDirection(A, B, { mtuBytes: 1500 });
+        testbed.a.post(write(testbed.a, testbed.b), write(testbed.a, testbed.b, 8192));
       },
       WIDE,
       WIDE,
@@ -124,9 +124,9 @@ export const ways: readonly Failure[] = [
   {
     name: 'the way back carries short packets only',
     script: played(
-      (stage) => {
-        stage.cluster.network.setDirection(B, A, { mtuBytes: 1500 });
-        stage.a.post(write(stage.a, stage.b, 8192), read(stage.a, stage.b, 8192));
+      (testbed) => {
+        testbed.cluster.network.setDirection(B, A, { mtuBytes: 1500 });
+        testbed.a.post(write(testbed.a, testbed.b, 8192), read(testbed.a, testbed.b, 8192));
       },
       WIDE,
       WIDE,
@@ -138,9 +138,9 @@ export const ways: readonly Failure[] = [
   {
     name: 'the way takes longer than the requester waits',
     script: played(
-      (stage) => {
-        stage.cluster.network.setConditions({ delayUs: 50_000 });
-        stage.a.post(write(stage.a, stage.b));
+      (testbed) => {
+        testbed.cluster.network.setConditions({ delayUs: 50_000 });
+        testbed.a.post(write(testbed.a, testbed.b));
       },
       { timeout: 10 },
     ),
@@ -158,9 +158,9 @@ export const ways: readonly Failure[] = [
   {
     name: 'the way takes longer than the first of several tries',
     script: played(
-      (stage) => {
-        stage.cluster.network.setConditions({ delayUs: 5_000 });
-        stage.a.post(write(stage.a, stage.b));
+      (testbed) => {
+        testbed.cluster.network.setConditions({ delayUs: 5_000 });
+        testbed.a.post(write(testbed.a, testbed.b));
       },
       { timeout: 10 },
     ),
@@ -170,10 +170,10 @@ export const ways: readonly Failure[] = [
   },
   {
     name: 'the peer stands still until the requester has given up',
-    script: played((stage) => {
-      const { a, b, cluster } = stage;
+    script: played((testbed) => {
+      const { a, b, cluster } = testbed;
       a.post(write(a, b));
-      stage.completions();
+      testbed.completions();
       cluster.pause(b.context);
       cluster.network.at(cluster.nowUs + 30e6, () => cluster.resume(b.context));
       a.post(write(a, b));
@@ -187,10 +187,10 @@ export const ways: readonly Failure[] = [
   },
   {
     name: 'the peer has started anew',
-    script: played((stage) => {
-      const { a, b, cluster } = stage;
+    script: played((testbed) => {
+      const { a, b, cluster } = testbed;
       a.post(write(a, b));
-      stage.completions();
+      testbed.completions();
       b.qp.destroy();
       a.post(write(a, b));
       cluster.run(cluster.nowUs + 1e6);

@@ -10,7 +10,7 @@ import { bind, BINDABLE, localInvalidate, type TestMw, window } from './windows.
 
 const SIZE = 256 * 400;
 
-interface Scene {
+interface Setup {
   readonly pair: Pair;
   readonly a: TestQp;
   readonly b: TestQp;
@@ -18,7 +18,7 @@ interface Scene {
   readonly mw: TestMw;
 }
 
-function start(type: MwType): Scene {
+function start(type: MwType): Setup {
   const pair = new Pair();
   const { a, b } = pair.connect({ both: { pathMtu: Mtu.MTU_256 } });
   const mr = pair.b.mrOf(pattern(SIZE, 2), { access: BINDABLE });
@@ -30,7 +30,7 @@ function start(type: MwType): Scene {
 }
 
 /** Ways to close a window, and the types that have them. */
-const CLOSERS: Readonly<Record<string, readonly [types: readonly MwType[], close: (scene: Scene) => void]>> = {
+const CLOSERS: Readonly<Record<string, readonly [types: readonly MwType[], close: (setup: Setup) => void]>> = {
   deallocation: [[MwType.TYPE_1, MwType.TYPE_2], ({ mw }) => mw.dealloc()],
   'local invalidation': [[MwType.TYPE_2], ({ b, mw }) => void localInvalidate(b, mw.rkey)],
   'a new bind': [[MwType.TYPE_1], ({ b, mw, mr }) => void bind(b, mw, mr)],
@@ -41,13 +41,13 @@ for (const [name, [types, close]] of Object.entries(CLOSERS)) {
   for (const type of types) {
     describe(`${name} of a window of type ${String(type)} in the midst of`, () => {
       it('a WRITE refuses the rest', () => {
-        const scene = start(type);
-        const { pair, a, b, mr, mw } = scene;
+        const setup = start(type);
+        const { pair, a, b, mr, mw } = setup;
         const source = pair.a.mrOf(pattern(SIZE, 1));
         const wrId = a.post({ opcode: WrOpcode.RDMA_WRITE, sgList: [source.sge()], ...mw.at(mr.addr) });
         pair.run(12);
         assert.notDeepEqual(mr.bytes, pattern(SIZE, 2));
-        close(scene);
+        close(setup);
         // Carried out with the next turn of the send queue, before another packet is looked at.
         pair.b.nic.ringDoorbells();
         pair.b.nic.transmit();
@@ -59,12 +59,12 @@ for (const [name, [types, close]] of Object.entries(CLOSERS)) {
       });
 
       it('a READ refuses the rest', () => {
-        const scene = start(type);
-        const { pair, a, mr, mw } = scene;
+        const setup = start(type);
+        const { pair, a, mr, mw } = setup;
         const target = pair.a.mr(SIZE);
         const wrId = a.post({ opcode: WrOpcode.RDMA_READ, sgList: [target.sge()], ...mw.at(mr.addr) });
         pair.run(12);
-        close(scene);
+        close(setup);
         pair.drive();
         assertStatuses(a.sent(), [[wrId, WcStatus.REM_ACCESS_ERR]]);
         assert.notDeepEqual(target.bytes, mr.bytes);
@@ -123,7 +123,7 @@ describe('SEND with Invalidate', () => {
     ]);
   });
 
-  const refused: Readonly<Record<string, (scene: Scene) => { from: TestQp; at: TestQp; rkey: number }>> = {
+  const refused: Readonly<Record<string, (setup: Setup) => { from: TestQp; at: TestQp; rkey: number }>> = {
     'a window of type 1': ({ pair, mr }) => {
       const { a, b } = pair.connect();
       const mw = window(pair.b, MwType.TYPE_1);
@@ -140,9 +140,9 @@ describe('SEND with Invalidate', () => {
   };
   for (const [name, choose] of Object.entries(refused)) {
     it(`of ${name} ends both sides in error, and the window stays as it was`, () => {
-      const scene = start(MwType.TYPE_2);
-      const { pair, a, mr, mw } = scene;
-      const { from, at, rkey } = choose(scene);
+      const setup = start(MwType.TYPE_2);
+      const { pair, a, mr, mw } = setup;
+      const { from, at, rkey } = choose(setup);
       const received = at.postRecv();
       const sent = from.post({ opcode: WrOpcode.SEND_WITH_INV, imm: rkey | 0 });
       pair.drive();

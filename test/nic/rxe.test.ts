@@ -17,7 +17,7 @@ const BYTES = 8 * 1024;
 const SOON_US = 55_000;
 
 /** A requester whose round trips are known, and what it has there. */
-function scene(options: ConnectOptions = {}) {
+function setup(options: ConnectOptions = {}) {
   const world: RxeWorld = new RxeWorld(
     { psn: PSN, mtuBytes: mtuBytes(MTU), depth: 16, memoryBytes: 4 * BYTES },
     {},
@@ -48,7 +48,7 @@ const nak = ({ opcode, syndrome }: Captured): boolean =>
 
 describe('a READ from a responder that never again sends more than it was asked for last', () => {
   it('is never asked for in part and then for more: its last responses are lost, and those to the first repeats', () => {
-    const { world, rxe, local, read, complete } = scene();
+    const { world, rxe, local, read, complete } = setup();
     world.script = dropping(response, 5, 6, 7, 8, 9, 13);
     const wrId = read();
     const { completions } = complete(1);
@@ -59,7 +59,7 @@ describe('a READ from a responder that never again sends more than it was asked 
 
   it('begins later with each repeat, or where the one before it did', () => {
     for (let lost = 1; lost <= 40; lost += 1) {
-      const { world, read, complete } = scene({ maxRdAtomic: 2 });
+      const { world, read, complete } = setup({ maxRdAtomic: 2 });
       world.script = dropping(response, lost, lost + 1, lost + 3, lost + 9, lost + 17);
       const wrIds = [read(0), read(BYTES), read(2 * BYTES), read(3 * BYTES)];
       assertCompleted(complete(4).completions, wrIds);
@@ -76,7 +76,7 @@ describe('a READ from a responder that never again sends more than it was asked 
 
 describe('a responder that tells of a gap once', () => {
   it('is asked by the packet that fills the gap when what it told is lost', () => {
-    const { world, rxe, local, write, complete } = scene();
+    const { world, rxe, local, write, complete } = setup();
     let naks = 0;
     const third = dropping(({ isRequest }) => isRequest, 3);
     world.script = (packet) => (nak(packet) && naks++ === 0 ? 'drop' : third(packet));
@@ -88,7 +88,7 @@ describe('a responder that tells of a gap once', () => {
   });
 
   it('is asked by it also when it told, and what was sent again is lost', () => {
-    const { world, write, complete } = scene();
+    const { world, write, complete } = setup();
     // The third packet, and when everything from there on comes again, the same one.
     world.script = dropping(({ psn, isRequest }) => isRequest && psn === PSN + 8 + 2, 1, 2);
     const wrId = write();
@@ -101,7 +101,7 @@ describe('a responder that tells of a gap once', () => {
 describe('atomics at a responder that remembers no more than it must', () => {
   for (let lost = 1; lost <= 12; lost += 1)
     it(`are each done once, and answered: packet ${lost} is lost`, () => {
-      const { world, rxe, qp, complete } = scene({ maxRdAtomic: 4 });
+      const { world, rxe, qp, complete } = setup({ maxRdAtomic: 4 });
       rxe.view.setBigUint64(0, 0n, true);
       const results = world.host1.mr(64);
       world.script = dropping(() => true, lost, lost + 4);

@@ -8,7 +8,7 @@ import type { SendRequest } from './rings.js';
 const BYTES = 3000;
 
 /** Two shared receive queues of one XRC domain, each of a protection domain of its own, and memory of the first. */
-function scene() {
+function setup() {
   const pair = new Pair();
   const { a, b } = pair;
   const xrcd = b.nic.control.openXrcd();
@@ -31,9 +31,9 @@ function scene() {
   return { pair, initiator, target, first, second, remote, local: a.mr(BYTES) };
 }
 
-type Scene = ReturnType<typeof scene>;
+type Setup = ReturnType<typeof setup>;
 
-const requests: Readonly<Record<string, (scene: Scene) => SendRequest>> = {
+const requests: Readonly<Record<string, (setup: Setup) => SendRequest>> = {
   READ: ({ local, remote }) => ({ opcode: WrOpcode.RDMA_READ, sgList: [local.sge()], ...remote.at(0) }),
   ATOMIC: ({ local, remote }) => ({
     opcode: WrOpcode.ATOMIC_FETCH_AND_ADD,
@@ -46,7 +46,7 @@ const requests: Readonly<Record<string, (scene: Scene) => SendRequest>> = {
 describe('a repeated request to a shared receive queue of one domain, while a message to one of another is open', () => {
   for (const [name, request] of Object.entries(requests))
     it(`is answered from the domain that it was executed in: ${name}`, () => {
-      const all = scene();
+      const all = setup();
       const { pair, initiator, target, first, second, local } = all;
       const asked = initiator.post({ ...request(all), remoteQpn: first.srqn });
       pair.drive({ untilUs: 1000 });

@@ -24,7 +24,7 @@ export interface WrongRequest {
 }
 
 /** Between whom it happens. */
-export interface Scene {
+export interface Setting {
   readonly end: Endpoint;
   readonly peer: Endpoint;
   readonly random: SeededRandom;
@@ -37,20 +37,23 @@ function someBit(random: SeededRandom): number {
 }
 
 /** Local memory of eight bytes. */
-function local({ end }: Scene): Sge {
+function local({ end }: Setting): Sge {
   return end.memory.source.sge(0, 8);
 }
 
-function write(scene: Scene, place: Place, sge = local(scene)): WrongRequest {
+function write(setting: Setting, place: Place, sge = local(setting)): WrongRequest {
   return { request: { opcode: RDMA_WRITE, sgList: [sge], ...place }, status: REM_ACCESS_ERR };
 }
 
-function read(scene: Scene, place: Place): WrongRequest {
-  return { request: { opcode: RDMA_READ, sgList: [scene.end.landing.mr.sge(0, 8)], ...place }, status: REM_ACCESS_ERR };
+function read(setting: Setting, place: Place): WrongRequest {
+  return {
+    request: { opcode: RDMA_READ, sgList: [setting.end.landing.mr.sge(0, 8)], ...place },
+    status: REM_ACCESS_ERR,
+  };
 }
 
-function add(scene: Scene, place: Place): WrongRequest {
-  const sgList = [scene.end.landing.mr.sge(0, 8)];
+function add(setting: Setting, place: Place): WrongRequest {
+  const sgList = [setting.end.landing.mr.sge(0, 8)];
   return { request: { opcode: ATOMIC_FETCH_AND_ADD, sgList, ...place }, status: REM_ACCESS_ERR };
 }
 
@@ -58,11 +61,11 @@ const operations = [write, read, add];
 const granting = [REMOTE_WRITE, REMOTE_READ, REMOTE_ATOMIC];
 
 /** The peer's queue pair may do everything that is asked for, so that what is wrong is the key. */
-function keyed(scene: Scene, place: (host: TestHost) => Place): WrongRequest {
-  const { random, end, peer } = scene;
+function keyed(setting: Setting, place: (host: TestHost) => Place): WrongRequest {
+  const { random, end, peer } = setting;
   const { forbidden } = end.plan;
   const allowed = operations.filter((_, i) => forbidden === undefined || permissions[forbidden].access !== granting[i]);
-  return random.pick(allowed)(scene, place(peer.memory.host));
+  return random.pick(allowed)(setting, place(peer.memory.host));
 }
 
 /** Binds a window of type 2 to part of a region, without a request, as if by queue pair `qpn`. */
@@ -82,58 +85,61 @@ const bindable = (host: TestHost, size: number): TestMr => host.mr(size, { acces
 const RARE = 0.4;
 
 /** What can be wrong; undefined where it makes no sense. */
-const wrongs: readonly ((scene: Scene) => WrongRequest | undefined)[] = [
+const wrongs: readonly ((setting: Setting) => WrongRequest | undefined)[] = [
   // Keys of the peer, and what they open.
-  (scene) =>
-    keyed(scene, () => {
-      const { target } = scene.peer;
-      return { remoteAddr: target.addr, rkey: target.rkey ^ someBit(scene.random) };
+  (setting) =>
+    keyed(setting, () => {
+      const { target } = setting.peer;
+      return { remoteAddr: target.addr, rkey: target.rkey ^ someBit(setting.random) };
     }),
-  (scene) => keyed(scene, (host) => host.mr(16, { pd: host.nic.control.allocPd() }).at(0)),
-  (scene) => {
-    const { random, peer } = scene;
+  (setting) => keyed(setting, (host) => host.mr(16, { pd: host.nic.control.allocPd() }).at(0)),
+  (setting) => {
+    const { random, peer } = setting;
     const i = random.below(operations.length);
     const access = LOCAL_WRITE | (REMOTE_ALL & ~granting[i]);
     const region = peer.memory.host.mr(16, { access });
-    const forbidden = scene.end.plan.forbidden;
+    const forbidden = setting.end.plan.forbidden;
     if (forbidden !== undefined && permissions[forbidden].access === granting[i]) return undefined;
-    return operations[i](scene, region.at(0));
+    return operations[i](setting, region.at(0));
   },
-  (scene) => keyed(scene, () => scene.peer.target.at(scene.peer.target.length)),
-  ({ end, peer, ...scene }) => {
+  (setting) => keyed(setting, () => setting.peer.target.at(setting.peer.target.length)),
+  ({ end, peer, ...setting }) => {
     if (end.plan.forbidden === 'WRITE') return undefined;
     const region = peer.memory.host.mr(15);
-    return write({ end, peer, ...scene }, scene.random.chance(0.5) ? region.at(8) : region.at(-1));
+    return write({ end, peer, ...setting }, setting.random.chance(0.5) ? region.at(8) : region.at(-1));
   },
-  ({ end, peer, ...scene }) =>
-    end.plan.forbidden === 'READ' ? undefined : read({ end, peer, ...scene }, peer.target.at(peer.target.length - 7)),
+  ({ end, peer, ...setting }) =>
+    end.plan.forbidden === 'READ' ? undefined : read({ end, peer, ...setting }, peer.target.at(peer.target.length - 7)),
   // Windows of the peer.
-  (scene) => {
-    const { inbound } = scene.peer;
-    return keyed(scene, (host) => boundOn(host, bindable(host, 16), inbound.qpn ^ 1, 0, 16));
+  (setting) => {
+    const { inbound } = setting.peer;
+    return keyed(setting, (host) => boundOn(host, bindable(host, 16), inbound.qpn ^ 1, 0, 16));
   },
-  (scene) => {
-    const { inbound } = scene.peer;
-    const write8 = scene.end.plan.forbidden === 'WRITE' ? undefined : write;
-    return write8?.(scene, boundOn(scene.peer.memory.host, bindable(scene.peer.memory.host, 64), inbound.qpn, 8, 7));
+  (setting) => {
+    const { inbound } = setting.peer;
+    const write8 = setting.end.plan.forbidden === 'WRITE' ? undefined : write;
+    return write8?.(
+      setting,
+      boundOn(setting.peer.memory.host, bindable(setting.peer.memory.host, 64), inbound.qpn, 8, 7),
+    );
   },
-  (scene) => {
-    const { host } = scene.peer.memory;
-    const { random } = scene;
+  (setting) => {
+    const { host } = setting.peer.memory;
+    const { random } = setting;
     const foreign = random.chance(0.5)
       ? host.mr(8, { pd: host.nic.control.allocPd() })
-      : { rkey: boundOn(host, bindable(host, 16), scene.peer.inbound.qpn ^ 1, 0, 16).rkey };
+      : { rkey: boundOn(host, bindable(host, 16), setting.peer.inbound.qpn ^ 1, 0, 16).rkey };
     return {
-      request: { opcode: SEND_WITH_INV, imm: foreign.rkey | 0, sgList: [local(scene)] },
+      request: { opcode: SEND_WITH_INV, imm: foreign.rkey | 0, sgList: [local(setting)] },
       status: REM_ACCESS_ERR,
     };
   },
   // Requests that make no sense.
-  (scene) => {
-    if (scene.end.plan.forbidden === 'ATOMIC') return undefined;
-    const sgList = [scene.end.landing.mr.sge(0, 8)];
+  (setting) => {
+    if (setting.end.plan.forbidden === 'ATOMIC') return undefined;
+    const sgList = [setting.end.landing.mr.sge(0, 8)];
     return {
-      request: { opcode: ATOMIC_CMP_AND_SWP, sgList, ...scene.peer.target.at(4) },
+      request: { opcode: ATOMIC_CMP_AND_SWP, sgList, ...setting.peer.target.at(4) },
       status: REM_INV_REQ_ERR,
     };
   },
@@ -142,42 +148,42 @@ const wrongs: readonly ((scene: Scene) => WrongRequest | undefined)[] = [
     return { request: { opcode: SEND, sgList: [tooLong] }, status: REM_INV_REQ_ERR };
   },
   // Local memory.
-  (scene) => {
-    const sge = local(scene);
+  (setting) => {
+    const sge = local(setting);
     return {
-      request: { opcode: SEND, sgList: [{ ...sge, lkey: sge.lkey ^ someBit(scene.random) }] },
+      request: { opcode: SEND, sgList: [{ ...sge, lkey: sge.lkey ^ someBit(setting.random) }] },
       status: LOC_PROT_ERR,
     };
   },
-  (scene) => {
-    const { host } = scene.end.memory;
+  (setting) => {
+    const { host } = setting.end.memory;
     const sgList = [host.mr(8, { pd: host.nic.control.allocPd() }).sge()];
     return { request: { opcode: SEND, sgList }, status: LOC_PROT_ERR };
   },
-  (scene) => {
-    const sgList = [scene.end.memory.host.mr(8, { access: 0 }).sge()];
-    return { request: { opcode: RDMA_READ, sgList, ...scene.peer.target.at(0) }, status: LOC_PROT_ERR };
+  (setting) => {
+    const sgList = [setting.end.memory.host.mr(8, { access: 0 }).sge()];
+    return { request: { opcode: RDMA_READ, sgList, ...setting.peer.target.at(0) }, status: LOC_PROT_ERR };
   },
-  (scene) => {
-    const { host } = scene.end.memory;
+  (setting) => {
+    const { host } = setting.end.memory;
     const region = host.mr(15);
-    const sge = { ...region.sge(0, 8), addr: region.addr + BigInt(scene.random.pick([-1, 8, 15])) };
+    const sge = { ...region.sge(0, 8), addr: region.addr + BigInt(setting.random.pick([-1, 8, 15])) };
     return { request: { opcode: SEND, sgList: [sge] }, status: LOC_PROT_ERR };
   },
-  (scene) => {
-    const { host } = scene.end.memory;
-    const region = scene.random.chance(0.5)
+  (setting) => {
+    const { host } = setting.end.memory;
+    const region = setting.random.chance(0.5)
       ? host.mr(8)
       : host.mr(8, { access: BINDABLE, pd: host.nic.control.allocPd() });
     return { request: bindRequest(window(host, MwType.TYPE_2), region), status: MW_BIND_ERR };
   },
-  (scene) => {
-    const { memory } = scene.end;
-    return { request: { opcode: LOCAL_INV, imm: memory.source.rkey ^ someBit(scene.random) }, status: MW_BIND_ERR };
+  (setting) => {
+    const { memory } = setting.end;
+    return { request: { opcode: LOCAL_INV, imm: memory.source.rkey ^ someBit(setting.random) }, status: MW_BIND_ERR };
   },
-  (scene) => {
-    const mw = window(scene.end.memory.host, MwType.TYPE_2);
-    const request = bindRequest(mw, bindable(scene.end.memory.host, 16), { offset: 8, length: 9 });
+  (setting) => {
+    const mw = window(setting.end.memory.host, MwType.TYPE_2);
+    const request = bindRequest(mw, bindable(setting.end.memory.host, 16), { offset: 8, length: 9 });
     return { request: { ...request, opcode: BIND_MW }, status: MW_BIND_ERR };
   },
 ];
@@ -185,29 +191,29 @@ const wrongs: readonly ((scene: Scene) => WrongRequest | undefined)[] = [
 /** What is possible on some connections only, and therefore chosen more often where it is. */
 const rare: typeof wrongs = [
   // What the peer's queue pair does not allow.
-  (scene) => {
-    const { forbidden } = scene.end.plan;
+  (setting) => {
+    const { forbidden } = setting.end.plan;
     if (forbidden === undefined) return undefined;
     const operation = operations[granting.findIndex((access) => access === permissions[forbidden].access)];
-    return { ...operation(scene, scene.peer.target.at(0)), status: REM_INV_REQ_ERR };
+    return { ...operation(setting, setting.peer.target.at(0)), status: REM_INV_REQ_ERR };
   },
   // A key that was invalidated.
-  (scene) => (scene.closed.length === 0 ? undefined : keyed(scene, () => scene.random.pick(scene.closed))),
+  (setting) => (setting.closed.length === 0 ? undefined : keyed(setting, () => setting.random.pick(setting.closed))),
   // A shared receive queue of another domain.
-  (scene) => {
-    const { end, peer } = scene;
+  (setting) => {
+    const { end, peer } = setting;
     if (end.rules.targetType === undefined) return undefined;
     const { host } = peer.memory;
     const foreign = host.srq({ xrcd: host.nic.control.openXrcd(), cq: host.cq(4) });
     foreign.queue.writeReceive({ sgList: [peer.target.sge(0, 8)] });
-    return { request: { opcode: SEND, sgList: [local(scene)], remoteQpn: foreign.srqn }, status: REM_INV_REQ_ERR };
+    return { request: { opcode: SEND, sgList: [local(setting)], remoteQpn: foreign.srqn }, status: REM_INV_REQ_ERR };
   },
 ];
 
-export function makeWrong(scene: Scene): WrongRequest {
-  const { random } = scene;
+export function makeWrong(setting: Setting): WrongRequest {
+  const { random } = setting;
   for (;;) {
-    const made = random.pick(random.chance(RARE) ? rare : wrongs)(scene);
+    const made = random.pick(random.chance(RARE) ? rare : wrongs)(setting);
     if (made !== undefined) return made;
   }
 }

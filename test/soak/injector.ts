@@ -42,7 +42,7 @@ export class Injector {
     const disturbs = !HARMLESS.includes(kind) && !(kind === 'slow' && member.plan.options.host === 'thread');
     if (disturbs) this.#disturbances.push({ lane: fault.lane, fromMs: nowMs, untilMs: nowMs + lastsMs + AFTERMATH_MS });
     member.busyUntilMs = nowMs + lastsMs + 500;
-    this.#deeds[kind](fault, member);
+    this.#actions[kind](fault, member);
   }
 
   /** Whether a connection of a lane may have broken by what was done to it. */
@@ -56,7 +56,7 @@ export class Injector {
     for (const timer of this.#timers) clearTimeout(timer);
   }
 
-  readonly #deeds: Readonly<Record<FaultKind, (fault: Fault, member: MemberWatch) => void>> = {
+  readonly #actions: Readonly<Record<FaultKind, (fault: Fault, member: MemberWatch) => void>> = {
     kill: (_, member) => {
       member.mayEnd = true;
       member.child?.signal('SIGKILL');
@@ -99,10 +99,10 @@ export class Injector {
     },
   };
 
-  #later(ms: number, deed: () => void): void {
+  #later(ms: number, action: () => void): void {
     const due = (): void => {
       this.#dues.delete(due);
-      deed();
+      action();
     };
     this.#dues.add(due);
     const timer = setTimeout(() => {

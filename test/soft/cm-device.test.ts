@@ -5,7 +5,7 @@ import { cmDeviceOf } from '../../src/api/provider/index.js';
 import { CmEventType, PortSpace } from '../../src/device/ibta/index.js';
 import { QpType, SimulatedCluster } from '../../src/index.js';
 import { CmSide, connectSides } from '../cm/support/device.js';
-import { PARAMETERS } from '../cm/support/station.js';
+import { PARAMETERS } from '../cm/support/cm-device.js';
 
 const opened: CmSide[] = [];
 

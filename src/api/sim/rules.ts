@@ -14,7 +14,7 @@ export interface RuleMatch extends PacketMatch {
 }
 
 /** What a rule does to a packet; a function decides, or only looks. */
-type Deed = Verdict | ((packet: SimPacket) => void);
+type RuleAction = Verdict | ((packet: SimPacket) => void);
 
 const RULE_FIELDS = ['nth', 'first', 'optional'];
 
@@ -30,7 +30,7 @@ export class Rule implements Disposable {
   constructor(
     /** In words. */
     readonly description: string,
-    readonly deed: Deed,
+    readonly action: RuleAction,
     /** Whether it may be that it is never met. */
     readonly optional: boolean,
     matches: Matcher,
@@ -106,10 +106,10 @@ export class Rules {
   ) {}
 
   /** @throws VerbsError EINVAL for a match that makes no sense */
-  add(call: string, what: string, match: RuleMatch, deed: Deed): Rule {
+  add(call: string, what: string, match: RuleMatch, action: RuleAction): Rule {
     const matches = matcher(call, match, this.known, RULE_FIELDS);
     const description = `${what} ${ordinals(match)}${describeMatch(match)}`;
-    const rule = new Rule(description, deed, match.optional === true, matches, wantedOf(call, match));
+    const rule = new Rule(description, action, match.optional === true, matches, wantedOf(call, match));
     this.#rules.push(rule);
     return rule;
   }
@@ -120,13 +120,13 @@ export class Rules {
     const packet = this.capture.describe(sent);
     let verdict: Verdict = 'pass';
     for (const rule of this.#rules.filter((each) => each.applies(packet))) {
-      const { deed } = rule;
-      if (typeof deed === 'function') {
+      const { action } = rule;
+      if (typeof action === 'function') {
         rule.hit(packet);
-        deed(packet);
+        action(packet);
       } else if (verdict === 'pass') {
         rule.hit(packet);
-        verdict = deed;
+        verdict = action;
       }
     }
     return verdict;

@@ -1,6 +1,6 @@
 import type { Goal } from '../judge.js';
-import type { Mind } from '../mind.js';
-import type { Scene } from '../scene.js';
+import type { Knowledge } from '../knowledge.js';
+import type { Testbed } from '../testbed.js';
 
 /** What somebody knows and may do beforehand. */
 export const KNOWERS = ['stranger', 'witness', 'guest', 'key holder'] as const;
@@ -18,9 +18,9 @@ export const knowerWords: Readonly<Record<Knower, string>> = {
 export interface Attack {
   readonly name: string;
   readonly knower: Knower;
-  /** What it would come to; and does, when the mind is an insider's. */
+  /** What it would come to; and does, when the knowledge is an insider's. */
   readonly goal: Goal;
   /** How often it is tried, beside others. Those that few bits stand against are tried less: luck is no fault. */
   readonly weight?: number;
-  readonly fire: (scene: Scene, mind: Mind) => void;
+  readonly fire: (testbed: Testbed, knowledge: Knowledge) => void;
 }

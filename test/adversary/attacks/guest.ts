@@ -1,9 +1,9 @@
 import { Opcode } from '../../../src/device/wire/index.js';
 import type { Fields } from '../forge.js';
 import type { Goal } from '../judge.js';
-import type { Mind, Secret } from '../mind.js';
-import { ADVERSARY, FRIEND } from '../people.js';
-import type { Scene } from '../scene.js';
+import type { Knowledge, Secret } from '../knowledge.js';
+import { ADVERSARY, FRIEND } from '../addresses.js';
+import type { Testbed } from '../testbed.js';
 import type { Attack } from './attack.js';
 
 const PAYLOAD = 16;
@@ -20,8 +20,8 @@ export const ONE_SIDED = [
 ] as const satisfies readonly (readonly [string, Opcode, Goal, Fields])[];
 
 /** Over the adversary's own reliable connection, of which it knows everything. */
-export function say(scene: Scene, opcode: Opcode, fields: Fields, psnAhead = 0): void {
-  const { guest, forge } = scene;
+export function say(testbed: Testbed, opcode: Opcode, fields: Fields, psnAhead = 0): void {
+  const { guest, forge } = testbed;
   forge.send(ADVERSARY, opcode, guest.qp.qpNum, { psn: (guest.psn + psnAhead) & 0xffffff, ...fields });
 }
 
@@ -33,37 +33,43 @@ const row = (name: string, goal: Goal, fire: Attack['fire'], weight = 1): Attack
   weight,
 });
 
-const place = ({ roomy }: Scene, { choices }: Mind): Fields => ({ va: roomy.addr + BigInt(8 * choices.below(64)) });
+const place = ({ roomy }: Testbed, { choices }: Knowledge): Fields => ({
+  va: roomy.addr + BigInt(8 * choices.below(64)),
+});
 
 /** Guesses keys, on its own connections. */
 const guesses: readonly Attack[] = [
   ...ONE_SIDED.map(([name, opcode, goal, fields]) =>
-    row(`${name} with a key that was guessed`, goal, (scene, mind) =>
-      say(scene, opcode, { ...place(scene, mind), ...fields, rkey: mind.guess(scene.secrets.guestsKey) }),
+    row(`${name} with a key that was guessed`, goal, (testbed, knowledge) =>
+      say(testbed, opcode, {
+        ...place(testbed, knowledge),
+        ...fields,
+        rkey: knowledge.guess(testbed.secrets.guestsKey),
+      }),
     ),
   ),
-  row('SEND with invalidate of a key that was guessed', 'close', (scene, mind) =>
-    say(scene, Opcode.RC_SEND_ONLY_INVALIDATE, { invalidate: mind.guess(scene.secrets.guestsKey) }),
+  row('SEND with invalidate of a key that was guessed', 'close', (testbed, knowledge) =>
+    say(testbed, Opcode.RC_SEND_ONLY_INVALIDATE, { invalidate: knowledge.guess(testbed.secrets.guestsKey) }),
   ),
-  row('WRITE over UC with a key that was guessed', 'write', (scene, mind) =>
-    scene.forge.send(ADVERSARY, Opcode.UC_WRITE_ONLY, scene.guestUc.qp.qpNum, {
-      ...place(scene, mind),
+  row('WRITE over UC with a key that was guessed', 'write', (testbed, knowledge) =>
+    testbed.forge.send(ADVERSARY, Opcode.UC_WRITE_ONLY, testbed.guestUc.qp.qpNum, {
+      ...place(testbed, knowledge),
       payload: PAYLOAD,
-      rkey: mind.guess(scene.secrets.guestsKey),
+      rkey: knowledge.guess(testbed.secrets.guestsKey),
     }),
   ),
-  row('datagram with a Q_Key that was guessed', 'complete', ({ forge, friends, secrets }, mind) =>
+  row('datagram with a Q_Key that was guessed', 'complete', ({ forge, friends, secrets }, knowledge) =>
     forge.send(ADVERSARY, Opcode.UD_SEND_ONLY, friends.ud.qp.qpNum, {
-      qkey: mind.guess(secrets.qkey),
+      qkey: knowledge.guess(secrets.qkey),
       payload: PAYLOAD,
     }),
   ),
-  row('SEND over XRC to a shared receive queue that was guessed', 'complete', (scene, mind) => {
-    const { friends, guestSrq, guestXrc, forge } = scene;
+  row('SEND over XRC to a shared receive queue that was guessed', 'complete', (testbed, knowledge) => {
+    const { friends, guestSrq, guestXrc, forge } = testbed;
     const any: Secret = { bits: 24, truths: () => [guestSrq.srqNum], near: () => [friends.srq.srqNum] };
     // Its own is the only one that it may name.
-    const guess = mind.guess(any);
-    const srqn = mind.instead(guess === guestSrq.srqNum ? friends.srq.srqNum : guess, guestSrq.srqNum);
+    const guess = knowledge.guess(any);
+    const srqn = knowledge.instead(guess === guestSrq.srqNum ? friends.srq.srqNum : guess, guestSrq.srqNum);
     forge.send(ADVERSARY, Opcode.XRC_SEND_ONLY, guestXrc.qp.qpNum, { psn: guestXrc.psn, srqn, payload: PAYLOAD });
   }),
 ];
@@ -74,8 +80,8 @@ const fromElsewhere: readonly Attack[] = [
     row(
       `${name} to a connection of others, all numbers right`,
       goal,
-      ({ forge, friends, main }, mind) =>
-        forge.send(mind.instead(ADVERSARY, FRIEND), opcode, friends.rc.qp.qpNum, {
+      ({ forge, friends, main }, knowledge) =>
+        forge.send(knowledge.instead(ADVERSARY, FRIEND), opcode, friends.rc.qp.qpNum, {
           psn: friends.rc.psn,
           rkey: main.rkey,
           va: main.addr,
@@ -87,8 +93,8 @@ const fromElsewhere: readonly Attack[] = [
   row(
     'SEND to a connection of others, all numbers right',
     'complete',
-    ({ forge, friends }, mind) =>
-      forge.send(mind.instead(ADVERSARY, FRIEND), Opcode.RC_SEND_ONLY, friends.rc.qp.qpNum, {
+    ({ forge, friends }, knowledge) =>
+      forge.send(knowledge.instead(ADVERSARY, FRIEND), Opcode.RC_SEND_ONLY, friends.rc.qp.qpNum, {
         psn: friends.rc.psn,
         payload: PAYLOAD,
       }),
@@ -97,15 +103,15 @@ const fromElsewhere: readonly Attack[] = [
   row(
     'SEND over UC to a connection of others',
     'complete',
-    ({ forge, friends }, mind) =>
-      forge.send(mind.instead(ADVERSARY, FRIEND), Opcode.UC_SEND_ONLY, friends.uc.qp.qpNum, { payload: PAYLOAD }),
+    ({ forge, friends }, knowledge) =>
+      forge.send(knowledge.instead(ADVERSARY, FRIEND), Opcode.UC_SEND_ONLY, friends.uc.qp.qpNum, { payload: PAYLOAD }),
     0.3,
   ),
   row(
     'SEND over XRC to a connection of others, all numbers right',
     'complete',
-    ({ forge, friends }, mind) =>
-      forge.send(mind.instead(ADVERSARY, FRIEND), Opcode.XRC_SEND_ONLY, friends.xrc.qp.qpNum, {
+    ({ forge, friends }, knowledge) =>
+      forge.send(knowledge.instead(ADVERSARY, FRIEND), Opcode.XRC_SEND_ONLY, friends.xrc.qp.qpNum, {
         psn: friends.xrc.psn,
         srqn: friends.srq.srqNum,
         payload: PAYLOAD,
@@ -115,8 +121,11 @@ const fromElsewhere: readonly Attack[] = [
   row(
     'congestion notification for a connection of others',
     'disturb',
-    ({ forge, sending }, mind) =>
-      forge.send(mind.instead(ADVERSARY, '10.0.0.3'), Opcode.CNP, sending.qp.qpNum, { becn: true, payload: CNP_BYTES }),
+    ({ forge, sending }, knowledge) =>
+      forge.send(knowledge.instead(ADVERSARY, '10.0.0.3'), Opcode.CNP, sending.qp.qpNum, {
+        becn: true,
+        payload: CNP_BYTES,
+      }),
     0.3,
   ),
 ];
@@ -126,10 +135,10 @@ const otherDomains: readonly Attack[] = [
   row(
     'SEND over XRC to a shared receive queue of another domain',
     'complete',
-    ({ forge, friends, guestSrq, guestXrc }, mind) =>
+    ({ forge, friends, guestSrq, guestXrc }, knowledge) =>
       forge.send(ADVERSARY, Opcode.XRC_SEND_ONLY, guestXrc.qp.qpNum, {
         psn: guestXrc.psn,
-        srqn: mind.instead(friends.srq.srqNum, guestSrq.srqNum),
+        srqn: knowledge.instead(friends.srq.srqNum, guestSrq.srqNum),
         payload: PAYLOAD,
       }),
     0.3,

@@ -4,9 +4,9 @@ import { type CmMessage, serviceId } from '../../../src/device/wire/index.js';
 import { PortSpace, RejectReason } from '../../../src/index.js';
 import { dreq, guidInfo, mra, rej, rep, req, rtu, sidrRep, sidrReq } from '../../cm/support/messages.js';
 import type { Goal } from '../judge.js';
-import type { Mind } from '../mind.js';
-import { ADVERSARY, FRIEND, PORT, SILENT, SLOW, UDP_PORT, VICTIM } from '../people.js';
-import type { Scene } from '../scene.js';
+import type { Knowledge } from '../knowledge.js';
+import { ADVERSARY, FRIEND, PORT, SILENT, SLOW, UDP_PORT, VICTIM } from '../addresses.js';
+import type { Testbed } from '../testbed.js';
 import type { Attack } from './attack.js';
 
 /** So seldom that 24 bits are enough. */
@@ -23,42 +23,44 @@ const row = (name: string, goal: Goal, fire: Attack['fire'], weight = 0.5): Atta
 });
 
 /** A message that claims to come from somebody. */
-const as = (who: string, message: (scene: Scene, mind: Mind) => CmMessage) => (scene: Scene, mind: Mind) =>
-  scene.forge.say(who, message(scene, mind));
+const as =
+  (who: string, message: (testbed: Testbed, knowledge: Knowledge) => CmMessage) =>
+  (testbed: Testbed, knowledge: Knowledge) =>
+    testbed.forge.say(who, message(testbed, knowledge));
 
-const anybody = ({ choices }: Mind): string => `10.9.${choices.below(4)}.${1 + choices.below(250)}`;
+const anybody = ({ choices }: Knowledge): string => `10.9.${choices.below(4)}.${1 + choices.below(250)}`;
 const wayFrom = (who: string) => ({ from: { gid: gidFromIp(who) }, to: { gid: gidFromIp(VICTIM) } });
 const service = serviceId(PortSpace.TCP, PORT);
 
-function request(who: string, { choices }: Mind): CmMessage {
+function request(who: string, { choices }: Knowledge): CmMessage {
   const localCommId = choices.u32() >>> 0;
   return req(wayFrom(who), { localCommId, localQpn: choices.u32() & 0xffffff, serviceId: service });
 }
 
-function question(who: string, { choices }: Mind): CmMessage {
+function question(who: string, { choices }: Knowledge): CmMessage {
   const requestId = choices.u32() >>> 0;
   return sidrReq(wayFrom(who), { requestId, serviceId: serviceId(PortSpace.UDP, UDP_PORT) });
 }
 
 /** As many as an insider takes to be noticed, or one. */
 const flood =
-  (who: (mind: Mind) => string, message: (who: string, mind: Mind) => CmMessage): Attack['fire'] =>
-  ({ forge }, mind) => {
-    for (let i = 0; i < (mind.insider ? FLOOD : 1); i += 1) {
-      const from = who(mind);
-      forge.say(from, message(from, mind));
+  (who: (knowledge: Knowledge) => string, message: (who: string, knowledge: Knowledge) => CmMessage): Attack['fire'] =>
+  ({ forge }, knowledge) => {
+    for (let i = 0; i < (knowledge.insider ? FLOOD : 1); i += 1) {
+      const from = who(knowledge);
+      forge.say(from, message(from, knowledge));
     }
   };
 
 /** How a connection is named by the friend that it is with: its own name is only known to those who heard it. */
-const named = ({ secrets }: Scene, mind: Mind, which: 'established' | 'agreed') => ({
-  localCommId: mind.guess(secrets.peersCommId[which]),
-  remoteCommId: mind.guess(secrets.commId[which]),
+const named = ({ secrets }: Testbed, knowledge: Knowledge, which: 'established' | 'agreed') => ({
+  localCommId: knowledge.guess(secrets.peersCommId[which]),
+  remoteCommId: knowledge.guess(secrets.commId[which]),
 });
 
-const forSilent = ({ secrets }: Scene, mind: Mind) => ({
-  localCommId: mind.choices.u32() >>> 0,
-  remoteCommId: mind.guess(secrets.commId.asking),
+const forSilent = ({ secrets }: Testbed, knowledge: Knowledge) => ({
+  localCommId: knowledge.choices.u32() >>> 0,
+  remoteCommId: knowledge.guess(secrets.commId.asking),
 });
 
 /** What a stranger can say to a connection manager. */
@@ -78,10 +80,10 @@ export const strangersMessages: readonly Attack[] = [
   row(
     'REQ for a queue pair that is connected',
     'end',
-    as(FRIEND, ({ secrets }, mind) =>
+    as(FRIEND, ({ secrets }, knowledge) =>
       req(wayFrom(FRIEND), {
-        localCommId: mind.choices.u32() >>> 0,
-        localQpn: mind.guess(secrets.friendQpn),
+        localCommId: knowledge.choices.u32() >>> 0,
+        localQpn: knowledge.guess(secrets.friendQpn),
         localCaGuid: nodeGuid(gidFromIp(FRIEND)),
         serviceId: service,
       }),
@@ -116,7 +118,9 @@ export const strangersMessages: readonly Attack[] = [
   row(
     'DREQ',
     'end',
-    as(FRIEND, (scene, mind) => dreq(named(scene, mind, 'established'), mind.guess(scene.secrets.ownQpn))),
+    as(FRIEND, (testbed, knowledge) =>
+      dreq(named(testbed, knowledge, 'established'), knowledge.guess(testbed.secrets.ownQpn)),
+    ),
   ),
   row(
     'REJ of a connection',
@@ -126,8 +130,8 @@ export const strangersMessages: readonly Attack[] = [
   row(
     'REJ for a timeout',
     'end',
-    as(FRIEND, ({ secrets }, mind) => {
-      const localCommId = mind.guess(secrets.peersCommId.established);
+    as(FRIEND, ({ secrets }, knowledge) => {
+      const localCommId = knowledge.guess(secrets.peersCommId.established);
       const { additionalInfo, rejectedInfoLength } = guidInfo(nodeGuid(gidFromIp(FRIEND)));
       return rej(
         { localCommId, remoteCommId: 0 },
@@ -138,17 +142,22 @@ export const strangersMessages: readonly Attack[] = [
   row(
     'SIDR_REP',
     'make',
-    as(SILENT, ({ secrets }, mind) => sidrRep(mind.guess(secrets.commId.resolving))),
+    as(SILENT, ({ secrets }, knowledge) => sidrRep(knowledge.guess(secrets.commId.resolving))),
   ),
 ];
 
 /** A guest that knows all names, and is not who they belong to. An insider is. */
-const knowing = (who: string, name: string, goal: Goal, message: (scene: Scene, mind: Mind) => CmMessage): Attack => ({
+const knowing = (
+  who: string,
+  name: string,
+  goal: Goal,
+  message: (testbed: Testbed, knowledge: Knowledge) => CmMessage,
+): Attack => ({
   name: `${name} with the right names, from another address`,
   knower: 'guest',
   goal,
   weight: 0.3,
-  fire: (scene, mind) => scene.forge.say(mind.instead(ADVERSARY, who), message(scene, mind)),
+  fire: (testbed, knowledge) => testbed.forge.say(knowledge.instead(ADVERSARY, who), message(testbed, knowledge)),
 });
 
 const namesOf = ({ commId, peer }: { readonly commId: number; readonly peer: { readonly commId: number } }) => ({

@@ -1,7 +1,7 @@
-import type { Scene } from '../scene.js';
-import type { Secret } from '../mind.js';
+import type { Testbed } from '../testbed.js';
+import type { Secret } from '../knowledge.js';
 
-/** The numbers that stand between an adversary and a scene. */
+/** The numbers that an adversary must guess. */
 export class Secrets {
   readonly qpn: Readonly<Record<'rc' | 'uc' | 'ud' | 'xrc' | 'sending' | 'reading', Secret>>;
   readonly psn: Readonly<Record<'rc' | 'xrc' | 'sending' | 'reading', Secret>>;
@@ -15,30 +15,30 @@ export class Secrets {
   readonly ownQpn: Secret;
   readonly friendQpn: Secret;
 
-  constructor(scene: Scene) {
-    const { friends, conversations, guest, guestSrq } = scene;
-    const ownQpns = (): number[] => scene.guests.map(({ qp }) => qp.qpNum);
+  constructor(testbed: Testbed) {
+    const { friends, conversations, guest, guestSrq } = testbed;
+    const ownQpns = (): number[] => testbed.guests.map(({ qp }) => qp.qpNum);
     const qpn = (number: number): Secret => ({ bits: 24, truths: () => [number], near: ownQpns });
     const psn = (post: { psn: number }): Secret => ({ bits: 24, truths: () => [post.psn] });
     const sent = (post: { sqPsn: number }): Secret => ({ bits: 24, truths: () => [post.sqPsn] });
-    const keys = (): number[] => [scene.windowRkey, scene.lastWindowRkey, scene.readable.rkey, scene.gone.rkey];
+    const keys = (): number[] => [testbed.windowRkey, testbed.lastWindowRkey, testbed.readable.rkey, testbed.gone.rkey];
     const commId = (number: number): Secret => ({ bits: 32, truths: () => [number] });
     this.qpn = {
       rc: qpn(friends.rc.qp.qpNum),
       uc: qpn(friends.uc.qp.qpNum),
       ud: qpn(friends.ud.qp.qpNum),
       xrc: qpn(friends.xrc.qp.qpNum),
-      sending: qpn(scene.sending.qp.qpNum),
-      reading: qpn(scene.reading.qp.qpNum),
+      sending: qpn(testbed.sending.qp.qpNum),
+      reading: qpn(testbed.reading.qp.qpNum),
     };
     this.psn = {
       rc: psn(friends.rc),
       xrc: psn(friends.xrc),
-      sending: sent(scene.sending),
-      reading: sent(scene.reading),
+      sending: sent(testbed.sending),
+      reading: sent(testbed.reading),
     };
-    this.friendsKey = { bits: 32, truths: () => [scene.main.rkey], near: keys };
-    this.guestsKey = { bits: 32, truths: () => [scene.roomy.rkey], near: keys };
+    this.friendsKey = { bits: 32, truths: () => [testbed.main.rkey], near: keys };
+    this.guestsKey = { bits: 32, truths: () => [testbed.roomy.rkey], near: keys };
     this.qkey = { bits: 32, truths: () => [friends.ud.qkey] };
     this.srqn = { bits: 24, truths: () => [friends.srq.srqNum], near: () => [guestSrq.srqNum, guest.qp.qpNum] };
     this.commId = {

@@ -1,9 +1,9 @@
 import { Aeth, NakCode, Opcode, OpcodeService } from '../../../src/device/wire/index.js';
 import type { Fields } from '../forge.js';
 import type { Goal } from '../judge.js';
-import type { Mind } from '../mind.js';
-import { ADVERSARY, FRIEND, SILENT, VICTIM } from '../people.js';
-import type { Scene } from '../scene.js';
+import type { Knowledge } from '../knowledge.js';
+import { ADVERSARY, FRIEND, SILENT, VICTIM } from '../addresses.js';
+import type { Testbed } from '../testbed.js';
 import type { Attack } from './attack.js';
 
 const PAYLOAD = 16;
@@ -17,17 +17,17 @@ const CNP_BYTES = 16;
 
 /** As from the friend, over its reliable connection. */
 const asFriend =
-  (opcode: Opcode, fields: (scene: Scene, mind: Mind) => Fields) =>
-  (scene: Scene, mind: Mind): void => {
-    const { qpn, psn } = scene.secrets;
-    const numbers = { psn: mind.guess(psn.rc), ...fields(scene, mind) };
-    scene.forge.send(FRIEND, opcode, mind.guess(qpn.rc), numbers);
+  (opcode: Opcode, fields: (testbed: Testbed, knowledge: Knowledge) => Fields) =>
+  (testbed: Testbed, knowledge: Knowledge): void => {
+    const { qpn, psn } = testbed.secrets;
+    const numbers = { psn: knowledge.guess(psn.rc), ...fields(testbed, knowledge) };
+    testbed.forge.send(FRIEND, opcode, knowledge.guess(qpn.rc), numbers);
   };
 
-const memory = (scene: Scene, mind: Mind): Fields => ({
-  rkey: mind.guess(scene.secrets.friendsKey),
+const memory = (testbed: Testbed, knowledge: Knowledge): Fields => ({
+  rkey: knowledge.guess(testbed.secrets.friendsKey),
   // Where memory is can be guessed, so it is told.
-  va: scene.main.addr + BigInt(8 * mind.choices.below(64)),
+  va: testbed.main.addr + BigInt(8 * knowledge.choices.below(64)),
 });
 
 const row = (name: string, goal: Goal, fire: Attack['fire'], weight = 1): Attack => ({
@@ -84,7 +84,9 @@ const reliable: readonly Attack[] = [
   row(
     'SEND with invalidate',
     'close',
-    asFriend(Opcode.RC_SEND_ONLY_INVALIDATE, ({ secrets }, mind) => ({ invalidate: mind.guess(secrets.friendsKey) })),
+    asFriend(Opcode.RC_SEND_ONLY_INVALIDATE, ({ secrets }, knowledge) => ({
+      invalidate: knowledge.guess(secrets.friendsKey),
+    })),
   ),
   row(
     'request out of order',
@@ -102,8 +104,11 @@ const reliable: readonly Attack[] = [
 /** As from a peer that is being waited for. */
 const answer =
   (which: 'sending' | 'reading', opcode: Opcode, fields: Fields) =>
-  ({ forge, secrets }: Scene, mind: Mind): void =>
-    forge.send(SILENT, opcode, mind.guess(secrets.qpn[which]), { psn: mind.guess(secrets.psn[which]), ...fields });
+  ({ forge, secrets }: Testbed, knowledge: Knowledge): void =>
+    forge.send(SILENT, opcode, knowledge.guess(secrets.qpn[which]), {
+      psn: knowledge.guess(secrets.psn[which]),
+      ...fields,
+    });
 
 const answers: readonly Attack[] = [
   row('ACK', 'complete', answer('sending', Opcode.RC_ACKNOWLEDGE, {})),
@@ -116,25 +121,25 @@ const others: readonly Attack[] = [
   row(
     'SEND over UC',
     'complete',
-    ({ forge, secrets }, mind) =>
-      forge.send(FRIEND, Opcode.UC_SEND_ONLY, mind.guess(secrets.qpn.uc), { psn: 0, payload: PAYLOAD }),
+    ({ forge, secrets }, knowledge) =>
+      forge.send(FRIEND, Opcode.UC_SEND_ONLY, knowledge.guess(secrets.qpn.uc), { psn: 0, payload: PAYLOAD }),
     SELDOM,
   ),
-  row('WRITE over UC', 'write', (scene, mind) =>
-    scene.forge.send(FRIEND, Opcode.UC_WRITE_ONLY, mind.guess(scene.secrets.qpn.uc), {
-      ...memory(scene, mind),
+  row('WRITE over UC', 'write', (testbed, knowledge) =>
+    testbed.forge.send(FRIEND, Opcode.UC_WRITE_ONLY, knowledge.guess(testbed.secrets.qpn.uc), {
+      ...memory(testbed, knowledge),
       payload: PAYLOAD,
     }),
   ),
-  row('datagram', 'complete', ({ forge, secrets }, mind) =>
-    forge.send(ADVERSARY, Opcode.UD_SEND_ONLY, mind.guess(secrets.qpn.ud), {
-      qkey: mind.guess(secrets.qkey),
+  row('datagram', 'complete', ({ forge, secrets }, knowledge) =>
+    forge.send(ADVERSARY, Opcode.UD_SEND_ONLY, knowledge.guess(secrets.qpn.ud), {
+      qkey: knowledge.guess(secrets.qkey),
       payload: PAYLOAD,
     }),
   ),
-  row('datagram with immediate', 'complete', ({ forge, secrets }, mind) =>
-    forge.send(FRIEND, Opcode.UD_SEND_ONLY_IMM, mind.guess(secrets.qpn.ud), {
-      qkey: mind.guess(secrets.qkey),
+  row('datagram with immediate', 'complete', ({ forge, secrets }, knowledge) =>
+    forge.send(FRIEND, Opcode.UD_SEND_ONLY_IMM, knowledge.guess(secrets.qpn.ud), {
+      qkey: knowledge.guess(secrets.qkey),
       payload: PAYLOAD,
     }),
   ),
@@ -146,18 +151,18 @@ const others: readonly Attack[] = [
       ['FETCH_ADD', Opcode.XRC_FETCH_ADD, 'write', {}],
     ] as const
   ).map(([name, opcode, goal, fields]) =>
-    row(`${name} over XRC`, goal, (scene, mind) => {
-      const { secrets, forge } = scene;
-      const numbers = { psn: mind.guess(secrets.psn.xrc), srqn: mind.guess(secrets.srqn) };
-      const place = name === 'SEND' ? {} : memory(scene, mind);
-      forge.send(FRIEND, opcode, mind.guess(secrets.qpn.xrc), { ...numbers, ...place, ...fields });
+    row(`${name} over XRC`, goal, (testbed, knowledge) => {
+      const { secrets, forge } = testbed;
+      const numbers = { psn: knowledge.guess(secrets.psn.xrc), srqn: knowledge.guess(secrets.srqn) };
+      const place = name === 'SEND' ? {} : memory(testbed, knowledge);
+      forge.send(FRIEND, opcode, knowledge.guess(secrets.qpn.xrc), { ...numbers, ...place, ...fields });
     }),
   ),
   row(
     'congestion notification',
     'disturb',
-    ({ forge, secrets }, mind) =>
-      forge.send(SILENT, Opcode.CNP, mind.guess(secrets.qpn.sending), { becn: true, payload: CNP_BYTES }),
+    ({ forge, secrets }, knowledge) =>
+      forge.send(SILENT, Opcode.CNP, knowledge.guess(secrets.qpn.sending), { becn: true, payload: CNP_BYTES }),
     SELDOM,
   ),
 ];
@@ -174,10 +179,10 @@ export const replays: readonly Attack[] = [
     knower: 'witness',
     goal: 'complete',
     weight: 4,
-    fire: ({ cluster, friends }, mind) => {
+    fire: ({ cluster, friends }, knowledge) => {
       // Of what never arrived the first is the packet that is expected.
-      if (mind.insider) friends.intercept(cluster);
-      const packet = mind.insider ? friends.seen[0] : mind.choices.of(friends.seen.filter(isReliable));
+      if (knowledge.insider) friends.intercept(cluster);
+      const packet = knowledge.insider ? friends.seen[0] : knowledge.choices.of(friends.seen.filter(isReliable));
       cluster.network.inject(FRIEND, VICTIM, packet);
     },
   },

@@ -16,8 +16,8 @@ import {
   type WorkCompletion,
   WrOpcode,
 } from '../../../src/index.js';
-import { PORT } from './scenes.js';
-import { PARAMETERS } from './station.js';
+import { PORT } from './two-devices.js';
+import { PARAMETERS } from './cm-device.js';
 
 /** Longer than anything on one machine takes; a test that waits so long has found a fault. */
 const PATIENCE_US = 30_000_000;

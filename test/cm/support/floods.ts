@@ -4,8 +4,8 @@ import { SeededRandom } from '../../../src/device/link/simulated/index.js';
 import { CmAttribute, type CmMessage, type CmRep, encodeCmMessage } from '../../../src/device/wire/index.js';
 import { dreq, mra, rej, rep, req, rtu, sidrReq } from './messages.js';
 import type { TestNetwork } from './network.js';
-import { PORT, type Scene, scene } from './scenes.js';
-import type { Station } from './station.js';
+import { PORT, type TwoDevices, twoDevices } from './two-devices.js';
+import type { CmDevice } from './cm-device.js';
 
 /** Messages of a flood, and how far apart they are. */
 const FLOOD = 1200;
@@ -29,7 +29,7 @@ class Strangers {
 
   constructor(
     private readonly network: TestNetwork,
-    readonly victim: Station,
+    readonly victim: CmDevice,
     seed: number,
   ) {
     this.u32 = new SeededRandom(seed).u32;
@@ -121,7 +121,7 @@ export const waves: Readonly<Record<string, Wave>> = {
 };
 
 /** What the program of the victim does with what it hears: it takes whoever comes, and clears up after whoever goes. */
-function serve(b: Station): void {
+function serve(b: CmDevice): void {
   for (const { id, type, request } of b.take()) {
     if (type === CmEventType.CONNECT_REQUEST) {
       const qp = b.qp({ qpType: request?.qpType ?? QpType.RC });
@@ -135,7 +135,7 @@ function serve(b: Station): void {
 }
 
 /** Has one of the own clients connect, while the oldest goes. */
-function visit({ network, a, b }: Scene, clients: number[]): void {
+function visit({ network, a, b }: TwoDevices, clients: number[]): void {
   const { id } = a.connect(b, PORT);
   network.settle();
   serve(b);
@@ -153,7 +153,7 @@ function visit({ network, a, b }: Scene, clients: number[]): void {
   a.destroy(leaving);
 }
 
-function assertBounded({ a, b }: Scene): void {
+function assertBounded({ a, b }: TwoDevices): void {
   const { connections, timers, identifiers } = b.holdings;
   const strange = limits.maxHalfOpen + limits.maxFarewells;
   assert.ok(connections <= strange + OWN_CLIENTS + 1, `${connections} connections`);
@@ -171,7 +171,7 @@ function assertBounded({ a, b }: Scene): void {
  * @throws AssertionError when something grows beyond its limit, one of our own clients is not served, or anything is left
  */
 export function playFlood(kinds: readonly Wave[], seed: number): void {
-  const of = scene({ a: { limits }, b: { limits } });
+  const of = twoDevices({ a: { limits }, b: { limits } });
   const { network, a, b } = of;
   b.listen(PORT, { portSpace: PortSpace.UDP });
   const all = new Strangers(network, b, seed);

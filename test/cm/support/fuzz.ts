@@ -11,7 +11,7 @@ import {
 import { Choices } from '../../fuzz/random.js';
 import { goldenPackets } from '../../wire/golden.js';
 import { decoded } from '../../wire/support.js';
-import { PORT } from './scenes.js';
+import { PORT } from './two-devices.js';
 
 /** Captures of Linux's connection manager at work. */
 const CAPTURES = ['rping', 'ucmatose', 'udaddy', 'cm_reject', 'rdma_client', 'rstream'] as const;

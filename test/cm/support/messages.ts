@@ -13,7 +13,7 @@ import {
   serviceId,
   writeCmaHeader,
 } from '../../../src/device/wire/index.js';
-import { PORT } from './scenes.js';
+import { PORT } from './two-devices.js';
 
 /** Messages as a peer writes them who is no connection manager. */
 

@@ -39,8 +39,8 @@ export class TestNetwork {
   readonly #attached = new Map<string, Attached>();
   #underWay: { readonly atUs: number; readonly to: Attached; readonly datagram: CmDatagram }[] = [];
 
-  attach(station: Attached): void {
-    this.#attached.set(formatGid(station.gid), station);
+  attach(cmDevice: Attached): void {
+    this.#attached.set(formatGid(cmDevice.gid), cmDevice);
   }
 
   send(from: { readonly name: string; readonly gid: Gid }, address: AhAttr, mad: Uint8Array): void {
@@ -106,15 +106,15 @@ export class TestNetwork {
   }
 }
 
-/** An address at which a test itself sits: it says what it likes, and reads what is said to it. */
-export class Ghost implements Attached {
+/** A peer whose messages the test itself writes and reads. */
+export class RawPeer implements Attached {
   readonly gid: Gid;
   readonly inbox: CmMessage[] = [];
 
   constructor(
     network: TestNetwork,
     address: string,
-    readonly name = 'ghost',
+    readonly name = 'raw peer',
   ) {
     this.gid = gidFromIp(address);
     network.attach(this);

@@ -1,5 +1,5 @@
 import type { Behaviour, Step } from './end.js';
-import type { Conversation } from './stage.js';
+import type { Conversation } from './conversation-runner.js';
 
 /**
  * A conversation and its endings: the client's events and last state, and after a slash those of the server. The first is

@@ -2,7 +2,7 @@ import { CmAttribute } from '../../../src/device/wire/index.js';
 import { check } from '../failure.js';
 import type { Row } from './conversations.js';
 import { attributeName, describeFault, type Fault, type FaultKind, FAULTS, type Transmission } from './faults.js';
-import { type Result, Stage } from './stage.js';
+import { type Result, ConversationRunner } from './conversation-runner.js';
 
 /** How far a conversation is disturbed. */
 export interface Depth {
@@ -54,9 +54,9 @@ function isPassing({ speaks }: Row, faults: readonly Fault[], { refusalHarmed }:
 /** Disturbs every transmission of a conversation in every way, one or more at a time. @throws at the first wrong ending */
 export function explore(row: Row, depth: Depth): Figures {
   const figures: Figures = { runs: 0, virtualUs: 0, met: new Set() };
-  const stage = new Stage(row.self);
+  const runner = new ConversationRunner(row.self);
   const play = (faults: readonly Fault[], from: number): void => {
-    const result = playOne(stage, row, faults);
+    const result = playOne(runner, row, faults);
     figures.runs += 1;
     figures.virtualUs += result.virtualUs;
     if (faults.length === depth.faults) return;
@@ -67,16 +67,16 @@ export function explore(row: Row, depth: Depth): Figures {
     });
   };
   play([], 0);
-  for (const meeting of stage.met) figures.met.add(meeting);
-  stage.close();
+  for (const meeting of runner.met) figures.met.add(meeting);
+  runner.close();
   return figures;
 }
 
 const withKind = (transmission: Transmission, kind: FaultKind): Fault => ({ ...transmission, kind });
 
-function playOne(stage: Stage, row: Row, faults: readonly Fault[]): Result {
+function playOne(runner: ConversationRunner, row: Row, faults: readonly Fault[]): Result {
   try {
-    const result = stage.play(row, faults);
+    const result = runner.play(row, faults);
     const ending = endingOf(result);
     const allowed = isPassing(row, faults, result) ? row.ends : [...row.ends, ...row.broken];
     check(

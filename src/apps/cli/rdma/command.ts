@@ -4,7 +4,7 @@ import { tool, ToolError } from '../shared/errors.js';
 import { guidText } from '../shared/guid-text.js';
 import { netdevOf } from '../shared/netdev.js';
 import { packageVersion } from '../shared/package-version.js';
-import { deviceIndex, type Facts, linkOf, match, running, type Told, whose } from './facts.js';
+import { deviceIndex, type Facts, linkOf, match, running, type Row, whose } from './facts.js';
 import { lookAtResources } from './resources.js';
 
 interface RdmaOptions {
@@ -22,14 +22,14 @@ const STATES = new Map<number, string>([
   [PortState.ACTIVE_DEFER, 'ACTIVE_DEFER'],
 ]);
 
-function statistics(link: string | undefined): Told[] {
+function statistics(link: string | undefined): Row[] {
   return running(link).map((nic) => ({
     ...linkOf(nic),
     facts: [...Object.entries(nic.counters), ...whose(nic)],
   }));
 }
 
-function links(link: string | undefined): Told[] {
+function links(link: string | undefined): Row[] {
   return running(link).map((nic) => {
     const netdev = netdevOf(nic.address);
     const up = nic.portState === PortState.ACTIVE;
@@ -45,7 +45,7 @@ function links(link: string | undefined): Told[] {
   });
 }
 
-function devices(name: string | undefined): Told[] {
+function devices(name: string | undefined): Row[] {
   if (name !== undefined) deviceIndex(name);
   return getDeviceList().flatMap((device, index) => {
     if (name !== undefined && device.name !== name) return [];
@@ -61,12 +61,12 @@ function devices(name: string | undefined): Told[] {
         ['fw', packageVersion()],
         ['node_guid', guidText(device.guid)],
       ],
-    } satisfies Told;
+    } satisfies Row;
   });
 }
 
 /** What is asked for: an object, and perhaps one of its kind. */
-function look(words: readonly string[]): Told[] {
+function look(words: readonly string[]): Row[] {
   const [first, ...rest] = words;
   const object = match(first, ['dev', 'link', 'resource', 'statistic']);
   if (object === undefined) throw new ToolError(`Unknown object '${first}'.`);
@@ -82,7 +82,7 @@ function look(words: readonly string[]): Told[] {
 }
 
 /** A line each, every word followed by a blank as iproute2 has it; pretty: a fact a line. */
-function text({ label, facts, details = [] }: Told, pretty: boolean, detailed: boolean): string {
+function text({ label, facts, details = [] }: Row, pretty: boolean, detailed: boolean): string {
   const before = pretty ? '\n    ' : '';
   const words = (some: Facts): string => some.map(([name, value]) => `${before}${name} ${value} `).join('');
   const below = !detailed || details.length === 0 ? '' : `${pretty ? '' : '\n    '}${words(details)}`;

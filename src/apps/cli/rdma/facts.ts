@@ -4,7 +4,7 @@ import { ToolError } from '../shared/errors.js';
 /** What is told of one thing, in its order. */
 export type Facts = readonly (readonly [name: string, value: string | number])[];
 
-export interface Told {
+export interface Row {
   /** How its line begins, and the same as facts for JSON. */
   readonly label: string;
   readonly labelFacts: Facts;
@@ -32,7 +32,7 @@ export function running(link: string | undefined): readonly PublishedStatistics[
   return nics.filter(({ device }) => device === name);
 }
 
-export function linkOf({ device }: PublishedStatistics): Pick<Told, 'label' | 'labelFacts'> {
+export function linkOf({ device }: PublishedStatistics): Pick<Row, 'label' | 'labelFacts'> {
   const index = Math.max(
     0,
     getDeviceList().findIndex(({ name }) => name === device),

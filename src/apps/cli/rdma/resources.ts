@@ -1,6 +1,6 @@
 import { MigState, type PublishedQp, QpState, QpType } from '../../../index.js';
 import { ToolError } from '../shared/errors.js';
-import { type Facts, linkOf, match, running, type Told, whose } from './facts.js';
+import { type Facts, linkOf, match, running, type Row, whose } from './facts.js';
 
 /** As iproute2 names them. */
 const QP_TYPES = new Map<number, string>([
@@ -22,7 +22,7 @@ const MIG_STATES = new Map<number, string>(Object.entries(MigState).map(([name, 
 const QP_FILTERS = ['lqpn', 'rqpn', 'type', 'state', 'rq-psn', 'sq-psn', 'path-mig-state', 'pdn', 'pid', 'address'];
 
 /** `[qp [link DEV/PORT] [FACT VALUE...]]`, or `[DEV]`. */
-export function lookAtResources(words: readonly string[]): Told[] {
+export function lookAtResources(words: readonly string[]): Row[] {
   const [kind, ...rest] = words;
   if (match(kind, ['qp']) === undefined) {
     if (rest.length > 0) throw new ToolError(`Unknown parameter '${kind}'.`);
@@ -40,7 +40,7 @@ export function lookAtResources(words: readonly string[]): Told[] {
 }
 
 /** A line for each NIC: how many objects of a kind it has. */
-function resources(link: string | undefined): Told[] {
+function resources(link: string | undefined): Row[] {
   return running(link).map((nic) => {
     const [index, name] = linkOf(nic).labelFacts;
     return {
@@ -52,7 +52,7 @@ function resources(link: string | undefined): Told[] {
 }
 
 /** The queue pairs, in the order of iproute2's words. `wanted` are facts that they are to have, whose values commas part. */
-function queuePairs(link: string | undefined, wanted: ReadonlyMap<string, string>): Told[] {
+function queuePairs(link: string | undefined, wanted: ReadonlyMap<string, string>): Row[] {
   return running(link).flatMap((nic) => {
     const { length } = nic.qps;
     if (length < nic.qpCount)

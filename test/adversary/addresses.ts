@@ -1,4 +1,4 @@
-/** Who is there. All addresses are known to everybody. */
+/** The hosts. Everybody knows all addresses. */
 export const VICTIM = '10.0.0.1';
 /** A friend of the victim, with a device. */
 export const FRIEND = '10.0.0.2';

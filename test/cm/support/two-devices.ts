@@ -1,38 +1,38 @@
 import type { CmQp } from '../../../src/device/cm/index.js';
 import { CmEventType } from '../../../src/device/ibta/index.js';
-import { Ghost, TestNetwork } from './network.js';
-import { Station, type StationOptions } from './station.js';
+import { RawPeer, TestNetwork } from './network.js';
+import { CmDevice, type CmDeviceOptions } from './cm-device.js';
 
 /** The port that listeners of the tests have. */
 export const PORT = 7471;
 
-export interface Scene {
+export interface TwoDevices {
   readonly network: TestNetwork;
-  /** Asks. */
-  readonly a: Station;
+  /** Requests connections. */
+  readonly a: CmDevice;
   /** Listens at {@link PORT}. */
-  readonly b: Station;
+  readonly b: CmDevice;
   readonly listenId: number;
 }
 
 /** Two devices; one listens. */
-export function scene(options: { readonly a?: StationOptions; readonly b?: StationOptions } = {}): Scene {
+export function twoDevices(options: { readonly a?: CmDeviceOptions; readonly b?: CmDeviceOptions } = {}): TwoDevices {
   const network = new TestNetwork();
-  const a = new Station(network, 'a', '10.0.0.1', options.a);
-  const b = new Station(network, 'b', '10.0.0.2', options.b);
+  const a = new CmDevice(network, 'a', '10.0.0.1', options.a);
+  const b = new CmDevice(network, 'b', '10.0.0.2', options.b);
   return { network, a, b, listenId: b.listen(PORT) };
 }
 
-/** One device that listens, and a peer that is a test's own. */
-export function hauntedScene(options: StationOptions = {}): {
+/** One device that listens, and a raw peer. */
+export function deviceAndRawPeer(options: CmDeviceOptions = {}): {
   readonly network: TestNetwork;
-  readonly b: Station;
-  readonly ghost: Ghost;
+  readonly b: CmDevice;
+  readonly rawPeer: RawPeer;
   readonly listenId: number;
 } {
   const network = new TestNetwork();
-  const b = new Station(network, 'b', '10.0.0.2', options);
-  return { network, b, ghost: new Ghost(network, '10.0.0.9'), listenId: b.listen(PORT) };
+  const b = new CmDevice(network, 'b', '10.0.0.2', options);
+  return { network, b, rawPeer: new RawPeer(network, '10.0.0.9'), listenId: b.listen(PORT) };
 }
 
 /** One end of a connection. */
@@ -41,15 +41,15 @@ export interface End {
   readonly qp: CmQp;
 }
 
-/** Has `a` ask `b`, whose program has not answered. */
-export function ask({ network, a, b }: Scene): { readonly active: End; readonly childId: number } {
+/** `a` requests a connection; the program of `b` has not answered. */
+export function ask({ network, a, b }: TwoDevices): { readonly active: End; readonly childId: number } {
   const active = a.connect(b, PORT);
   network.settle();
   return { active, childId: b.takeOnly(CmEventType.CONNECT_REQUEST).id };
 }
 
 /** Connects the two, and takes the events of that. */
-export function connected(of: Scene): { readonly active: End; readonly passive: End } {
+export function connected(of: TwoDevices): { readonly active: End; readonly passive: End } {
   const { network, a, b } = of;
   const { active, childId } = ask(of);
   const qp = b.accept(childId);

@@ -38,10 +38,10 @@ import type { Choices } from '../fuzz/random.js';
 import { Secrets } from './attacks/secrets.js';
 import { Conversations } from './conversations.js';
 import { Forge } from './forge.js';
-import { Friendship } from './friendship.js';
-import { Estate, EVERY_ACCESS } from './memory.js';
-import { ADVERSARY, FRIEND, SILENT, VICTIM } from './people.js';
-import { connectTarget, freshPsn, type Post } from './post.js';
+import { FriendTraffic } from './friend-traffic.js';
+import { VictimMemory, EVERY_ACCESS } from './memory.js';
+import { ADVERSARY, FRIEND, SILENT, VICTIM } from './addresses.js';
+import { connectTarget, freshPsn, type TargetQp } from './target-qp.js';
 
 const CAP = { maxSendWr: 16, maxRecvWr: 16, maxSendSge: 1, maxRecvSge: 1 };
 /** Where the window is, and how long. */
@@ -66,12 +66,12 @@ export function adapterOf(context: Context): Adapter {
  * answers, memory of several protection domains, listeners; and connections with the adversary itself, which was given a
  * window and a key for reading.
  */
-export class Scene {
+export class Testbed {
   readonly cluster: SimulatedCluster;
   readonly victim: Context;
   readonly adapter: Adapter;
   readonly forge: Forge;
-  readonly estate: Estate;
+  readonly victimMemory: VictimMemory;
 
   readonly mainPd: Pd;
   readonly otherPd: Pd;
@@ -90,16 +90,16 @@ export class Scene {
   readonly sink: Mr;
   readonly #inbox: Mr;
 
-  readonly friends: Friendship;
+  readonly friends: FriendTraffic;
   readonly conversations: Conversations;
   readonly secrets: Secrets;
   /** Connections whose peer has answered neither a SEND nor a READ. */
-  readonly sending: Post<Qp>;
-  readonly reading: Post<Qp>;
+  readonly sending: TargetQp<Qp>;
+  readonly reading: TargetQp<Qp>;
 
-  readonly guest: Post<Qp>;
-  readonly guestUc: Post<Qp>;
-  readonly guestXrc: Post;
+  readonly guest: TargetQp<Qp>;
+  readonly guestUc: TargetQp<Qp>;
+  readonly guestXrc: TargetQp;
   readonly guestSrq: Srq;
   readonly guestCq: Cq;
   readonly #window: Mw;
@@ -114,29 +114,29 @@ export class Scene {
     const friend = cluster.open(FRIEND);
     this.adapter = adapterOf(this.victim);
     this.forge = new Forge(cluster.network, VICTIM);
-    this.estate = new Estate(choices);
-    const { victim, estate } = this;
+    this.victimMemory = new VictimMemory(choices);
+    const { victim, victimMemory } = this;
     this.mainPd = victim.allocPd();
     this.otherPd = victim.allocPd();
     this.guestPd = victim.allocPd();
     this.guestCq = victim.createCq({ cqe: 512 });
 
-    this.main = estate.region(this.mainPd, EVERY_ACCESS);
-    this.other = estate.region(this.otherPd, EVERY_ACCESS);
-    this.hidden = estate.region(this.guestPd, AccessFlags.LOCAL_WRITE | AccessFlags.MW_BIND);
-    this.roomy = estate.region(this.guestPd, EVERY_ACCESS);
-    this.readable = estate.region(this.guestPd, AccessFlags.REMOTE_READ);
-    const gone = estate.region(this.guestPd, EVERY_ACCESS);
+    this.main = victimMemory.region(this.mainPd, EVERY_ACCESS);
+    this.other = victimMemory.region(this.otherPd, EVERY_ACCESS);
+    this.hidden = victimMemory.region(this.guestPd, AccessFlags.LOCAL_WRITE | AccessFlags.MW_BIND);
+    this.roomy = victimMemory.region(this.guestPd, EVERY_ACCESS);
+    this.readable = victimMemory.region(this.guestPd, AccessFlags.REMOTE_READ);
+    const gone = victimMemory.region(this.guestPd, EVERY_ACCESS);
     this.gone = { rkey: gone.rkey, addr: gone.addr };
     gone.dereg();
-    this.sink = estate.region(this.guestPd, AccessFlags.LOCAL_WRITE);
-    this.#inbox = estate.region(this.guestPd, AccessFlags.LOCAL_WRITE);
-    estate.publish(this.readable.bytes);
-    estate.open(this.hidden.bytes.subarray(WINDOW_OFFSET, WINDOW_OFFSET + WINDOW_BYTES));
-    estate.open(this.sink.bytes.subarray(0, ASKED_BYTES));
-    estate.open(this.#inbox.bytes.subarray(0, MESSAGE_BYTES));
+    this.sink = victimMemory.region(this.guestPd, AccessFlags.LOCAL_WRITE);
+    this.#inbox = victimMemory.region(this.guestPd, AccessFlags.LOCAL_WRITE);
+    victimMemory.publish(this.readable.bytes);
+    victimMemory.open(this.hidden.bytes.subarray(WINDOW_OFFSET, WINDOW_OFFSET + WINDOW_BYTES));
+    victimMemory.open(this.sink.bytes.subarray(0, ASKED_BYTES));
+    victimMemory.open(this.#inbox.bytes.subarray(0, MESSAGE_BYTES));
 
-    this.friends = new Friendship({ victim, friend, pd: this.mainPd, target: this.main, estate, choices });
+    this.friends = new FriendTraffic({ victim, friend, pd: this.mainPd, target: this.main, victimMemory, choices });
     this.sending = this.#connected(QpType.RC, this.mainPd, this.friends.cq, SILENT, choices.below(1 << 24));
     this.reading = this.#connected(QpType.RC, this.mainPd, this.friends.cq, SILENT, choices.below(1 << 24));
     const sgList = [this.main.sge(0, ASKED_BYTES)];
@@ -162,7 +162,7 @@ export class Scene {
       settle: (us) => this.settle(us),
     });
     this.secrets = new Secrets(this);
-    estate.seal();
+    victimMemory.seal();
     this.settle(1000);
     this.friends.exchange(cluster);
   }
@@ -177,7 +177,7 @@ export class Scene {
     return [...this.friends.qps, this.sending.qp, this.reading.qp];
   }
 
-  get guests(): readonly Post[] {
+  get guests(): readonly TargetQp[] {
     return [this.guest, this.guestUc, this.guestXrc];
   }
 
@@ -248,7 +248,7 @@ export class Scene {
 
   get #windowIsOpen(): boolean {
     const { memory } = this.adapter.nic;
-    return memory.openWhole(this.windowRkey | 0, Scene.numberOf(this.guestPd), this.guest.qp.qpNum, 0) !== undefined;
+    return memory.openWhole(this.windowRkey | 0, Testbed.numberOf(this.guestPd), this.guest.qp.qpNum, 0) !== undefined;
   }
 
   /** Binds the free window under a new key. */
@@ -270,14 +270,20 @@ export class Scene {
     return Array.from({ length: count }, () => ({ sgList: [this.#inbox.sge(0, MESSAGE_BYTES)] }));
   }
 
-  #connected(qpType: typeof QpType.RC | typeof QpType.UC, pd: Pd, cq: Cq, peer: string, peersQpn: number): Post<Qp> {
+  #connected(
+    qpType: typeof QpType.RC | typeof QpType.UC,
+    pd: Pd,
+    cq: Cq,
+    peer: string,
+    peersQpn: number,
+  ): TargetQp<Qp> {
     const qp = pd.createQp({ qpType, sendCq: cq, recvCq: cq, cap: CAP });
     const post = { ...connectTarget(qp, peer, this.choices, peersQpn), sqPsn: freshPsn(this.choices) };
     this.#makeReady(post);
     return post;
   }
 
-  #reconnect(post: Post<Qp>): void {
+  #reconnect(post: TargetQp<Qp>): void {
     post.qp.modify({ qpState: QpState.RESET });
     const qpn = post === this.guest ? GuestQpn.RC : GuestQpn.UC;
     post.psn = connectTarget(post.qp, ADVERSARY, this.choices, qpn).psn;
@@ -285,7 +291,7 @@ export class Scene {
   }
 
   /** Without a timer: whoever does not answer is waited for, for ever. */
-  #makeReady({ qp, sqPsn }: Post<Qp>): void {
+  #makeReady({ qp, sqPsn }: TargetQp<Qp>): void {
     const reliable = { timeout: 0, retryCnt: 7, rnrRetry: 7, maxRdAtomic: 4 };
     qp.modify({ qpState: QpState.RTS, sqPsn, ...(qp.qpType === QpType.RC ? reliable : {}) });
   }

@@ -20,9 +20,9 @@ import {
   WrOpcode,
 } from '../../src/index.js';
 import type { Choices } from '../fuzz/random.js';
-import { type Estate, EVERY_ACCESS } from './memory.js';
-import { FRIEND, VICTIM } from './people.js';
-import { connectTarget, freshPsn, type Post } from './post.js';
+import { type VictimMemory, EVERY_ACCESS } from './memory.js';
+import { FRIEND, VICTIM } from './addresses.js';
+import { connectTarget, freshPsn, type TargetQp } from './target-qp.js';
 
 const CAP = { maxSendWr: 16, maxRecvWr: 16, maxSendSge: 1, maxRecvSge: 1 };
 const MESSAGE_BYTES = 64;
@@ -41,15 +41,15 @@ interface Parts {
   /** Of the victim's, and the region in it that the friend has the key of. */
   readonly pd: Pd;
   readonly target: Mr;
-  readonly estate: Estate;
+  readonly victimMemory: VictimMemory;
   readonly choices: Choices;
 }
 
 /** What the victim has with its friend: a connection of each type, and a datagram queue pair. */
-export class Friendship {
-  readonly rc: Post<Qp>;
-  readonly uc: Post<Qp>;
-  readonly xrc: Post;
+export class FriendTraffic {
+  readonly rc: TargetQp<Qp>;
+  readonly uc: TargetQp<Qp>;
+  readonly xrc: TargetQp;
   readonly ud: { readonly qp: Qp; readonly qkey: number };
   readonly srq: Srq;
   readonly cq: Cq;
@@ -61,13 +61,13 @@ export class Friendship {
   readonly #friendMr: Mr;
   readonly #ends: readonly [rc: Qp, uc: Qp, xrc: Qp];
   readonly #target: Mr;
-  readonly #estate: Estate;
+  readonly #victimMemory: VictimMemory;
 
-  constructor({ victim, friend, pd, target, estate, choices }: Parts) {
+  constructor({ victim, friend, pd, target, victimMemory, choices }: Parts) {
     this.#friend = friend;
     this.#target = target;
-    this.#estate = estate;
-    this.#inbox = estate.region(pd, AccessFlags.LOCAL_WRITE);
+    this.#victimMemory = victimMemory;
+    this.#inbox = victimMemory.region(pd, AccessFlags.LOCAL_WRITE);
     const friendPd = friend.allocPd();
     this.#friendCq = friend.createCq({ cqe: 512 });
     this.#friendMr = friendPd.regMr(alloc(1024), EVERY_ACCESS);
@@ -75,7 +75,7 @@ export class Friendship {
     const both = { sendCq: this.cq, recvCq: this.cq, cap: CAP };
     const end = (qpType: typeof QpType.RC | typeof QpType.UC | typeof QpType.XRC_SEND): Qp =>
       friendPd.createQp({ qpType, sendCq: this.#friendCq, recvCq: this.#friendCq, cap: CAP });
-    const join = <T extends QpBase>(qp: T, peer: Qp): Post<T> => {
+    const join = <T extends QpBase>(qp: T, peer: Qp): TargetQp<T> => {
       const post = connectTarget(qp, FRIEND, choices, peer.qpNum);
       const sqPsn = post.psn;
       const { psn: own } = connectTarget(peer, VICTIM, choices, qp.qpNum);
@@ -123,7 +123,7 @@ export class Friendship {
     this.rc.psn = (this.rc.psn + RC_PACKETS) & PSN_MASK;
     this.xrc.psn = (this.xrc.psn + 1) & PSN_MASK;
     for (const queue of [this.rc.qp, this.uc.qp, this.srq]) queue.postRecv(this.#receive());
-    this.#estate.remember();
+    this.#victimMemory.remember();
   }
 
   /** The friend speaks once more, and nothing of it arrives. */

@@ -4,7 +4,7 @@ import type { Choices } from '../fuzz/random.js';
 import { ALL_ACCESS } from '../nic/rings.js';
 
 /** A queue pair of the victim's, and what its peer has to say to it. */
-export interface Post<T extends QpBase = QpBase> {
+export interface TargetQp<T extends QpBase = QpBase> {
   readonly qp: T;
   /** The PSN that it expects next. */
   psn: number;
@@ -18,7 +18,7 @@ const ANSWERING: readonly QpType[] = [QpType.RC, QpType.XRC_RECV];
 export const freshPsn = (choices: Choices): number => choices.u32() & 0xffffff;
 
 /** Takes a queue pair from RESET to where requests of a peer pass. */
-export function connectTarget<T extends QpBase>(qp: T, peer: string, choices: Choices, destQpNum = 0x42): Post<T> {
+export function connectTarget<T extends QpBase>(qp: T, peer: string, choices: Choices, destQpNum = 0x42): TargetQp<T> {
   const psn = freshPsn(choices);
   qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qpAccessFlags: ALL_ACCESS });
   const path = { pathMtu: Mtu.MTU_256, destQpNum, rqPsn: psn, ahAttr: { grh: { dgid: gidFromIp(peer) } } };

@@ -16,7 +16,7 @@ const NEAR_BITS = 9;
  * What an adversary knows: the protocol, all addresses, and its own numbers; the numbers of others it guesses. An insider was
  * told them all: what it cannot do either is no danger, and a check that does not notice what it does is no check.
  */
-export class Mind {
+export class Knowledge {
   /** Chance that every guess of this attempt was right. */
   odds = 1;
   /** Where each search through all numbers has come to. */

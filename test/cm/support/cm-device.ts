@@ -26,7 +26,7 @@ import { SeededRandom } from '../../../src/device/link/simulated/index.js';
 import type { Attached, TestNetwork } from './network.js';
 import { TestTimers } from './timers.js';
 
-export interface StationOptions {
+export interface CmDeviceOptions {
   readonly limits?: Partial<CmLimits>;
   readonly mtu?: Mtu;
 }
@@ -43,7 +43,7 @@ export const PARAMETERS = {
 type Commands = { readonly [V in keyof CmCommandTable]: (argument: CmCommandTable[V][0]) => CmCommandTable[V][1] };
 
 /** A device without a NIC, with the connection manager that is tested, and a program that tests write. */
-export class Station implements CmHost, Attached {
+export class CmDevice implements CmHost, Attached {
   readonly gid: Gid;
   readonly random: () => number;
   readonly timers = new TestTimers();
@@ -64,7 +64,7 @@ export class Station implements CmHost, Attached {
     private readonly network: TestNetwork,
     readonly name: string,
     address: string,
-    options: StationOptions = {},
+    options: CmDeviceOptions = {},
   ) {
     this.gid = gidFromIp(address);
     this.gids = [this.gid];

@@ -37,7 +37,7 @@ export interface Result {
  * Two hosts on which one conversation after the other is played, each with identifiers and queue pairs of its own, so that what
  * one of them leaves behind is noticed.
  */
-export class Stage {
+export class ConversationRunner {
   readonly cluster = new SimulatedCluster({ seed: 1 });
   readonly #machines: readonly Machine[];
 
@@ -47,8 +47,8 @@ export class Stage {
 
   /** @throws SimulationFailure when something happens that no rule allows, or nothing ends it */
   play(conversation: Conversation, faults: readonly Fault[]): Result {
-    const scene = new Scene(this.cluster, this.#machines, conversation, faults);
-    return scene.play();
+    const conversationRun = new ConversationRun(this.cluster, this.#machines, conversation, faults);
+    return conversationRun.play();
   }
 
   /** Which messages have met which states of connections so far. */
@@ -61,7 +61,7 @@ export class Stage {
   }
 }
 
-class Scene {
+class ConversationRun {
   readonly #client: Machine;
   readonly #server: Machine;
   readonly #ends = new Map<string, End>();

@@ -32,7 +32,7 @@ import {
   type WorkCompletion,
   WrOpcode,
 } from '../../src/index.js';
-import { adapterOf } from '../adversary/scene.js';
+import { adapterOf } from '../adversary/testbed.js';
 
 export const A = '10.0.0.1';
 export const B = '10.0.0.2';
@@ -195,7 +195,7 @@ export class Side {
 }
 
 /** Two sides, a wire between them that does what a script says, and a look on at both. */
-export class Stage {
+export class Testbed {
   readonly cluster = new SimulatedCluster({ seed: 1 });
   readonly a: Side;
   readonly b: Side;

@@ -1,16 +1,16 @@
 import { Choices } from '../fuzz/random.js';
 import { type Attack, attacks, knowerWords } from './attacks/index.js';
 import { type Goal, goalWords, Judge } from './judge.js';
-import { Mind } from './mind.js';
-import { Scene } from './scene.js';
+import { Knowledge } from './knowledge.js';
+import { Testbed } from './testbed.js';
 
 /** There, on to whom it concerns, and back. */
 const ROUND_TRIP_US = 17;
 /** Attempts after which the friend must still get through, and the program looks at who wants to talk to it. */
 const CALM_INTERVAL = 5000;
-const SEED_OF_SCENE = 0x5ce7e;
+const TESTBED_SEED = 0x5ce7e;
 /** Attempts of a stranger between two looks, and how many of a hundred rounds are a stranger's. */
-const VOLLEY = 32;
+const BURST = 32;
 const OUTSIDE_PERCENT = 20;
 
 /** What became of one kind of attack. */
@@ -59,28 +59,28 @@ const fromOutside = new Choice(attacks.filter(({ knower }) => knower === 'strang
 const fromWithin = new Choice(attacks.filter(({ knower }) => knower !== 'stranger'));
 
 /** An adversary that tries everything, one after the other, and a judge that looks on. */
-export class Assault {
+export class AttackRun {
   attempts = 0;
   readonly tallies = new Map<Attack, Tally>(attacks.map((attack) => [attack, { attempts: 0, luck: 0 }]));
-  readonly #scene: Scene;
+  readonly #testbed: Testbed;
   readonly #judge: Judge;
-  readonly #mind: Mind;
+  readonly #knowledge: Knowledge;
   #calmAt = CALM_INTERVAL;
 
   constructor(seed: number) {
-    this.#mind = new Mind(new Choices(seed), false);
-    this.#scene = new Scene(new Choices(seed ^ SEED_OF_SCENE));
-    this.#judge = new Judge(this.#scene, false);
+    this.#knowledge = new Knowledge(new Choices(seed), false);
+    this.#testbed = new Testbed(new Choices(seed ^ TESTBED_SEED));
+    this.#judge = new Judge(this.#testbed, false);
   }
 
   /** @throws Breach when an attempt comes to anything @throws Error when the friend does not get through any more */
   run(attempts: number): void {
     const end = this.attempts + attempts;
     while (this.attempts < end) {
-      const { choices } = this.#mind;
+      const { choices } = this.#knowledge;
       const outside = choices.chance(OUTSIDE_PERCENT);
       // What a guest does may end its connection, so that each attempt is by itself; a stranger has nothing to lose.
-      const count = outside ? Math.min(VOLLEY, end - this.attempts) : 1;
+      const count = outside ? Math.min(BURST, end - this.attempts) : 1;
       this.#try(Array.from({ length: count }, () => (outside ? fromOutside : fromWithin).draw(choices)));
       if (this.attempts >= this.#calmAt) this.#calm();
     }
@@ -88,62 +88,62 @@ export class Assault {
   }
 
   #try(chosen: readonly Attack[]): void {
-    const mind = this.#mind;
+    const knowledge = this.#knowledge;
     for (const attack of chosen) {
-      mind.odds = 1;
-      fire(this.#scene, this.#judge, attack, mind);
+      knowledge.odds = 1;
+      fire(this.#testbed, this.#judge, attack, knowledge);
       this.attempts += 1;
       const tally = this.tallies.get(attack);
       if (tally === undefined) continue;
       tally.attempts += 1;
-      if (mind.odds < 1) tally.luck += mind.odds;
+      if (knowledge.odds < 1) tally.luck += knowledge.odds;
     }
-    const goals = outcome(this.#scene, this.#judge);
+    const goals = outcome(this.#testbed, this.#judge);
     if (goals.length > 0) throw new Breach(chosen, goals, this.attempts);
   }
 
   #calm(): void {
     this.#calmAt = this.attempts + CALM_INTERVAL;
-    this.#scene.conversations.refuseStrangers();
-    this.#scene.settle(ROUND_TRIP_US);
-    this.#scene.friends.exchange(this.#scene.cluster);
+    this.#testbed.conversations.refuseStrangers();
+    this.#testbed.settle(ROUND_TRIP_US);
+    this.#testbed.friends.exchange(this.#testbed.cluster);
     this.#judge.settle();
   }
 }
 
 /** The same by an insider, before a judge who lets nothing pass. */
 export class Insider {
-  #scene: Scene | undefined;
+  #testbed: Testbed | undefined;
   #judge: Judge | undefined;
 
   constructor(private readonly seed: number) {}
 
   /** @returns what an attack comes to */
   attempt(attack: Attack): Goal[] {
-    const scene = this.#scene ?? new Scene(new Choices(this.seed));
-    const judge = this.#judge ?? new Judge(scene, true);
-    fire(scene, judge, attack, new Mind(new Choices(this.seed), true));
-    const goals = outcome(scene, judge);
+    const testbed = this.#testbed ?? new Testbed(new Choices(this.seed));
+    const judge = this.#judge ?? new Judge(testbed, true);
+    fire(testbed, judge, attack, new Knowledge(new Choices(this.seed), true));
+    const goals = outcome(testbed, judge);
     // What is done to connections of the insider's own can be put right; what to others, cannot.
     const reusable = attack.knower === 'key holder' && !goals.includes('close');
     if (reusable) {
       // It may have left off in the midst of a message.
-      scene.renew(true);
+      testbed.renew(true);
       judge.settle();
-      scene.estate.restore();
+      testbed.victimMemory.restore();
     }
-    [this.#scene, this.#judge] = reusable ? [scene, judge] : [undefined, undefined];
+    [this.#testbed, this.#judge] = reusable ? [testbed, judge] : [undefined, undefined];
     return goals;
   }
 }
 
-function fire(scene: Scene, judge: Judge, attack: Attack, mind: Mind): void {
+function fire(testbed: Testbed, judge: Judge, attack: Attack, knowledge: Knowledge): void {
   judge.replaying = attack.knower === 'witness';
-  attack.fire(scene, mind);
+  attack.fire(testbed, knowledge);
 }
 
-function outcome(scene: Scene, judge: Judge): Goal[] {
-  scene.settle(ROUND_TRIP_US);
+function outcome(testbed: Testbed, judge: Judge): Goal[] {
+  testbed.settle(ROUND_TRIP_US);
   const goals = judge.reached();
   judge.settle();
   return goals;
