@@ -31,17 +31,17 @@ const NOBODY: Provider = {
 let ofThisMachine = NOBODY;
 let find: () => Provider | undefined = () => undefined;
 
-/** The provider of whoever asks. */
+/** The caller's provider. */
 export function currentProvider(): Provider {
   return find() ?? ofThisMachine;
 }
 
-/** Says who gives devices to programs that run on no simulated host. */
+/** Sets the provider for programs that run on no simulated host. */
 export function useProvider(provider: Provider): void {
   ofThisMachine = provider;
 }
 
-/** Says how the provider of a program on a simulated host is found; undefined for a program on none. */
+/** Sets how the provider of a program on a simulated host is found; undefined for a program on none. */
 export function setProviderFinder(finder: () => Provider | undefined): void {
   find = finder;
 }

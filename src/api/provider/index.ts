@@ -1,4 +1,4 @@
-/** Who gives a program its devices and its memory, and what layers above the verbs ask of a device beside them. */
+/** Where a program's devices and memory come from, and what layers above the verbs need of a device besides the verbs. */
 export { alloc } from './alloc.js';
 export { currentProvider, getDeviceList, openDevice, setProviderFinder, useProvider } from './current-provider.js';
 export {

@@ -4,9 +4,9 @@ import type { Crc32 } from '../../device/wire/index.js';
 export interface Ambient<T> {
   /** Calls `program`, which finds `value`, and so does all that it begins. */
   run<R>(value: T, program: () => R): R;
-  /** The value of whoever asks. */
+  /** The caller's value. */
   get(): T | undefined;
-  /** A function that runs with the value of whoever has it made, whoever calls it. */
+  /** Binds a function to the current value, whoever calls it later. */
   bind<Arguments extends unknown[], R>(action: (...args: Arguments) => R): (...args: Arguments) => R;
 }
 

@@ -13,7 +13,7 @@ export interface WaitSource<T> {
   rest(): void;
 }
 
-/** Who is given all there is, from the event loop, each at the moment it is taken. */
+/** Is given all there is, from the event loop, each at the moment it is taken. */
 export interface EventFollower<T> {
   onEvent(event: T): void;
   /** The source was closed. */
@@ -133,7 +133,7 @@ export class Waiters<T> {
     }
   }
 
-  /** Tells all who wait that nothing will come. Who waits later may have better luck. */
+  /** Tells all who wait that nothing will come. Those who wait later are not affected. */
   fail(error: unknown): void {
     const failed = this.#waiting;
     this.#waiting = [];
@@ -220,7 +220,7 @@ export class Waiters<T> {
     for (const waiter of dismissed) tell(waiter);
   }
 
-  /** Whoever waits no longer does not keep the process alive. */
+  /** A waiter that has ended does not keep the process alive. */
   #restIfAlone(): void {
     if (!this.#isListening || this.#waiting.length > 0) return;
     this.#isListening = false;

@@ -33,7 +33,7 @@ function nowhere(call: string): never {
   });
 }
 
-/** Where the test itself runs, which is not to get at devices of the real machine by mistake. */
+/** Where the test itself runs: it must not use devices of the real machine by mistake. */
 const NOWHERE: SimMachine = {
   deviceList: () => nowhere('ibv_get_device_list'),
   open: () => nowhere('ibv_open_device'),
@@ -49,12 +49,12 @@ export function onNoMachine<T>(program: () => T): T {
   return machines().run(NOWHERE, program);
 }
 
-/** The machine of whoever asks, when it is on one. */
+/** The machine that the caller runs on, if it runs on one. */
 export function machineHere(): SimMachine | undefined {
   return machines().get();
 }
 
-/** A function that runs where it was handed over, whoever calls it. */
+/** Binds a function to the machine it was handed over on, whoever calls it later. */
 export function here<Arguments extends unknown[], Result>(
   action: (...args: Arguments) => Result,
 ): (...args: Arguments) => Result {

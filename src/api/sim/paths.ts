@@ -7,7 +7,7 @@ import { checkFields } from './names.js';
 /** A host, its name, or several. */
 export type HostRefs = HostRef | readonly HostRef[];
 
-/** Which ways through the network: from some hosts to others, or both ways between two. Who is left out is everybody. */
+/** Paths through the network: from some hosts to others, or both directions between two. An absent field means all hosts. */
 export type PathMatch =
   | { readonly from?: HostRefs; readonly to?: HostRefs; readonly between?: undefined }
   | { readonly between: readonly [HostRefs, HostRefs]; readonly from?: undefined; readonly to?: undefined };

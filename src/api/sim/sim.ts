@@ -44,7 +44,7 @@ export const SIM_OPTIONS: readonly (keyof SimOptions)[] = ['seed', 'conditions',
 
 const CAPTURE_BYTES = 64 * 1024 * 1024;
 const PATIENCE_MS = 1000;
-/** For whoever waits for something else than the network. */
+/** For a program that waits for something outside the simulation. */
 const OUTSIDE =
   '\nOr is it something outside of the simulation, a file or a real timer? sim.outside(promise) waits for such.';
 const MAX_SEED = 2 ** 32 - 1;
@@ -192,7 +192,7 @@ export class Sim implements Disposable {
     return this.#rules.add('sim.corrupt', 'corrupt', match, 'corrupt');
   }
 
-  /** Calls `action` as packets are sent, before they arrive: to crash a host in the midst of a message. @throws VerbsError EINVAL */
+  /** Calls `action` as packets are sent, before they arrive: to crash a host in the middle of a message. @throws VerbsError EINVAL */
   when(match: RuleMatch, action: (packet: SimPacket) => void): Rule {
     requireFunction('sim.when', action);
     return this.#rules.add('sim.when', 'when', match, here(action));
@@ -242,7 +242,7 @@ export class Sim implements Disposable {
   }
 
   /**
-   * Lets things happen, in one go: whoever waits in the event loop comes after it.
+   * Lets things happen without a break: those who wait in the event loop run afterwards.
    *
    * @param untilUs default: until nothing is left to happen
    * @throws VerbsError ETIMEDOUT when it goes on for ever
@@ -357,7 +357,7 @@ export class Sim implements Disposable {
       try {
         const value = condition();
         if (!value) return;
-        // Whoever waits for it is to see the moment at which it holds.
+        // The waiter must see the moment at which the condition holds.
         simulation.announced();
         resolve(value);
       } catch (error) {
@@ -394,7 +394,7 @@ export class Sim implements Disposable {
     }
   }
 
-  /** What throws in the midst of the traffic is told to whoever waits, and disturbs nobody else. */
+  /** An error thrown during traffic rejects those who wait, and disturbs nothing else. */
   #guarded<Arguments extends unknown[], Result>(
     action: (...args: Arguments) => Result,
     instead: Result,

@@ -57,7 +57,7 @@ function seedsOf({ seed, seeds = 1 }: SimulateOptions): [number, ...number[]] {
   if (!Number.isInteger(seeds) || seeds < 1)
     throw new VerbsError(CALL, invalid(`seeds is ${show(seeds)}`, 'It is how many seeds to run with'));
   const asked = runtime().environment('VERBENA_SEED') ?? '';
-  // Sim checks what it is. Who asks for one seed means that one; who asks for many is asked for one of them.
+  // Sim checks its value. A test that names one seed gets that one; VERBENA_SEED selects one of many.
   if ((seed === undefined || seeds > 1) && asked !== '') return [Number(asked)];
   const first = seed ?? 1;
   return [first, ...Array.from({ length: seeds - 1 }, (_, i) => first + i + 1)];

@@ -6,7 +6,7 @@ export interface CmQp {
   readonly qpType: QpType;
   /** It takes its receive requests from a shared queue. */
   readonly srq: boolean;
-  /** It is this device's, and moved through its states by the connection manager; otherwise whoever has it does that. */
+  /** The connection manager of this device moves it through its states; otherwise its owner does that. */
   readonly managed: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface CmParameters {
   readonly rnrRetryCount: number;
 }
 
-/** What makes an identifier. */
+/** Makes an identifier. */
 export interface CmCreateId {
   readonly portSpace: PortSpace;
 }
@@ -44,7 +44,7 @@ export interface CmListen {
   readonly backlog: number;
 }
 
-/** Asks for a connection (REQ), or in the port spaces of datagrams for a queue pair's name (SIDR_REQ). */
+/** Requests a connection (REQ), or in the port spaces of datagrams a queue pair's number (SIDR_REQ). */
 export interface CmConnect extends CmParameters {
   readonly id: number;
   readonly destination: Gid;
@@ -81,7 +81,7 @@ export interface CmReject {
 /** Asks for the attributes that lead a queue pair of the connection to a state. */
 export interface CmInitQpAttr {
   readonly id: number;
-  /** Of the queue pair, which is the program's own affair. */
+  /** Of the queue pair, which the program moves itself. */
   readonly qpType: QpType;
   /** INIT, RTR or RTS. */
   readonly qpState: QpState;
@@ -103,7 +103,7 @@ export interface CmCommandTable {
   cmAccept: [argument: CmAccept, value: undefined];
   /** EINVAL when no request or answer waits, or for too much private data. */
   cmReject: [argument: CmReject, value: undefined];
-  /** Says that the connection is there, after CONNECT_RESPONSE: sends the RTU. */
+  /** Completes the connection after CONNECT_RESPONSE: sends the RTU. */
   cmEstablish: [argument: number, value: undefined];
   /** The peer's first message has come before its RTU (COMM_EST). */
   cmNotify: [argument: number, value: undefined];
@@ -133,7 +133,7 @@ export interface CmUdParam {
   readonly qkey: number;
 }
 
-/** Who asks for a connection, and by which names the two know each other. */
+/** The requester of a connection, and the IDs by which the two sides name it. */
 export interface CmRequest {
   /** The listening identifier. */
   readonly listenId: number;

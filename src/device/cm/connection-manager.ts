@@ -30,7 +30,7 @@ import type { Identifier } from './tables/identifier.js';
 import { OldestFirst } from './tables/oldest-first.js';
 import { PortTable } from './tables/port-table.js';
 
-/** Each command as a method: `CmCommandTable` says what they take and give. */
+/** Each command as a method, with the argument and value of `CmCommandTable`. */
 type Commands = { readonly [V in keyof CmCommandTable]: (argument: CmCommandTable[V][0]) => CmCommandTable[V][1] };
 
 /**
@@ -43,7 +43,7 @@ export class ConnectionManager implements CmCore {
   readonly directory: Directory;
   readonly limits: CmLimits;
   readonly ports: PortTable;
-  /** The commands of programs; each throws CmError, and has changed nothing then. */
+  /** The commands of programs. When one throws CmError, nothing has changed. */
   readonly commands: Commands;
   readonly identifiers = new Map<number, Identifier>();
   readonly answered: AnsweredRequests;
@@ -54,7 +54,7 @@ export class ConnectionManager implements CmCore {
   readonly #pending: Pending = { count: 0 };
   #events: CmEvent[] = [];
   #nextId = 1;
-  /** The device is lost: what its identifiers had to hear they have heard. */
+  /** The device is lost: its identifiers have been told, and hear no more. */
   #lost = false;
 
   constructor(
@@ -204,7 +204,7 @@ export class ConnectionManager implements CmCore {
     this.identifiers.delete(id);
     const taken = this.#events.filter((event) => event.id === id || event.request?.listenId === id);
     if (taken.length > 0) this.#events = this.#events.filter((event) => !taken.includes(event));
-    // Requests that the program has not heard of are nobody's any more.
+    // Requests that the program has not heard of have no owner any more.
     for (const { id: unheard } of taken) if (unheard !== id) this.#destroyId(unheard);
     identifier.conversation?.abandon();
     if (identifier.port !== undefined) this.ports.release(id, identifier.portSpace, identifier.port);

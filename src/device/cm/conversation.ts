@@ -1,13 +1,13 @@
 import type { Gid } from '../ibta/index.js';
 import type { ConnectionActions } from './connections/connection-rules.js';
 
-/** Whoever a program's identifier stands for, once it is more than a name: a connection, or a service that is resolved. */
+/** What a program's identifier stands for once it is in use: a connection, or a service that is resolved. */
 export interface Conversation {
   /** Ends it for the program, with what the protocol owes the peer. It may live on without the program. */
   abandon(): void;
 }
 
-/** A connection as it is found by a name: what whoever finds it may ask and do. */
+/** A connection as it is found by its ID: what its finder may ask and do. */
 export interface KnownConnection extends Conversation, ConnectionActions {
   /** Whether we have agreed, and have not heard that the peer is ready. */
   readonly isAgreed: boolean;

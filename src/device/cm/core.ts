@@ -18,7 +18,7 @@ export interface CmCore {
   readonly farewells: OldestFirst<KnownConnection>;
   /** Puts an event into the queue that the program takes from. */
   raise(event: CmEvent): void;
-  /** Answers a datagram with a message that nobody will repeat. */
+  /** Answers a datagram with a message that is not repeated. */
   reply(datagram: CmDatagram, message: CmMessage): void;
 }
 

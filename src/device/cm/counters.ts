@@ -9,7 +9,7 @@ type Family = (typeof FAMILIES)[number];
 export class CmCounters {
   /** Datagrams that are no message of the connection manager. */
   rxMalformed = 0;
-  /** Messages for nobody, from somebody else than the peer, or in a state that has no use for them. */
+  /** Messages for no connection, not from the peer, or not expected in the connection's state. */
   rxDropped = 0;
   /** Requests that were refused since there was no room for more. */
   rxOverflow = 0;

@@ -16,7 +16,7 @@ export interface CmTimers {
   disarm(id: number): void;
 }
 
-/** What the connection manager has of the device that it is in. It calls nothing else, so a test can be its device. */
+/** What the connection manager uses of its device. It calls nothing else, so a test can stand in for the device. */
 export interface CmHost {
   readonly nowUs: number;
   /** 32 unpredictable bits. */
@@ -39,7 +39,7 @@ export interface CmHost {
   eventReady(): void;
 }
 
-/** Why something cannot be. */
+/** Why something is refused. */
 export interface Refusal {
   readonly errno: ErrnoName;
   readonly message: string;
@@ -66,8 +66,8 @@ export interface CmLimits {
   /** Requests that wait for an answer at all listeners. */
   readonly maxPending: number;
   /**
-   * Connections that were accepted and whose peers have not said that they are ready, beyond that the oldest comes
-   * to nothing: one whose peer answers is ready within a round trip, and so not the oldest for long.
+   * Connections that were accepted and whose peers have not said that they are ready. Beyond that the oldest ends
+   * unconnected: one whose peer answers is ready within a round trip, and so not the oldest for long.
    */
   readonly maxHalfOpen: number;
   /** Connections that programs have left, and whose peers may not know it. Of these, too, the oldest goes first. */

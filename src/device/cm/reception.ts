@@ -39,10 +39,10 @@ import type { PortTable } from './tables/port-table.js';
 
 const NOTHING = new Uint8Array(0);
 const GUID_BYTES = 8;
-/** What an alternate path cannot be had with (protocol.md 4.3). */
+/** Requests with an alternate path are refused so (protocol.md 4.3). */
 const APR_UNSUPPORTED = 2;
 
-/** Why a request gets no further: a reason, and what goes with it. */
+/** Why a request is refused: a reason, and its details. */
 interface Objection {
   readonly reason: RejectReason;
   readonly info?: Uint8Array;
@@ -70,11 +70,11 @@ interface Receiver extends CmCore {
   newIdentifier(portSpace: PortSpace): Identifier | undefined;
 }
 
-/** What arrives at the connection manager, and whose affair it is. */
+/** Finds out what an arriving message is for: a listener, a connection or nothing. */
 export class Reception {
   constructor(private readonly manager: Receiver) {}
 
-  /** @returns false when a message is nobody's affair */
+  /** @returns false when a message is for nothing here */
   take(message: CmMessage, datagram: CmDatagram): boolean {
     switch (message.attribute) {
       case CmAttribute.REQ:
@@ -94,7 +94,7 @@ export class Reception {
         const connection = this.#find(message.remoteCommId);
         if (connection?.peer.isMet === true)
           return connection.isOf(message.remoteQpn) && this.#deliver(message, connection, datagram);
-        // Whoever wants to part from nobody, or from what is no connection yet, is told that it has (protocol.md 4.4).
+        // A DREQ for no connection, or for one that is not established, is answered by a DREP (protocol.md 4.4).
         const { transactionId, localCommId, remoteCommId } = message;
         const names = { transactionId, localCommId: remoteCommId, remoteCommId: localCommId };
         this.manager.reply(datagram, { ...names, attribute: CmAttribute.DREP, privateData: NOTHING });
@@ -126,7 +126,7 @@ export class Reception {
     return connection?.isFrom(source, message.localCommId) === true && onMessage(connection, message);
   }
 
-  /** Who is meant by a rejection: a peer that gave up may never have learnt our name, and gives its own and its GUID. */
+  /** The connection that a rejection is for: a peer that gave up may never have learnt our ID, and gives its own and its GUID. */
   #rejected(rej: CmRej, { source }: CmDatagram): KnownConnection | undefined {
     if (rej.reason !== RejectReason.TIMEOUT || rej.rejectedInfoLength < GUID_BYTES) return this.#find(rej.remoteCommId);
     const info = rej.additionalInfo;
@@ -179,7 +179,7 @@ export class Reception {
     return true;
   }
 
-  /** What a request is for, or what speaks against it. */
+  /** What a request is for, or why it is refused. */
   #examine(req: CmReq, datagram: CmDatagram): Facts | Objection {
     const { host } = this.manager;
     const { source, destination } = datagram;
@@ -188,7 +188,7 @@ export class Reception {
     const space = splitServiceId(req.serviceId)?.portSpace;
     if (qpType === undefined || (space !== undefined && isDatagramSpace(space)))
       return { reason: RejectReason.INVALID_TRANSPORT_TYPE };
-    // The connection goes to whoever asks for it, and to nobody else whom they may name.
+    // The connection goes to the sender of the request, not to another address that the request names.
     if (!gidsEqual(remoteGid, destination) || !gidsEqual(localGid, source))
       return { reason: RejectReason.INVALID_GID, info: destination };
     const mtu = Object.values(Mtu).find((known) => known === req.pathMtu);
@@ -214,7 +214,7 @@ export class Reception {
         remotePsn: req.startingPsn,
         responderResources: req.initiatorDepth,
         initiatorDepth: req.responderResources,
-        // What the peer says already has its own delay in it; 0 would be for ever.
+        // The peer's value already includes its own delay; 0 would mean for ever.
         ackTimeout: Math.max(1, localAckTimeout),
         retryCount: req.retryCount,
         rnrRetryCount: req.rnrRetryCount,
@@ -292,7 +292,7 @@ function headerOf({ privateData }: CmReq | CmSidrReq, { destination }: CmDatagra
   return header !== undefined && (header.ipVersion === 4) === isIpv4Gid(destination) ? header : undefined;
 }
 
-/** Who asks, and for whom. The peer's address is the one that it sends from, whatever it says. */
+/** The addresses of both sides. The peer's is the one that it sends from, whatever the request says. */
 function requestFacts(
   { sourcePort }: CmaHeader,
   { source, destination }: CmDatagram,

@@ -22,7 +22,7 @@ const transports: Readonly<Partial<Record<QpType, Transport>>> = {
   [QpType.XRC_SEND]: { type: EXTENDED, extended: 1 },
 };
 
-/** What a program asks for a connection with. */
+/** The queue pair that a program requests a connection with. */
 export interface Asker {
   readonly qp: CmQp;
   readonly transport: Transport;

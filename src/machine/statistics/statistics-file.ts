@@ -72,7 +72,7 @@ export function directoryProblem(directory: string): string | undefined {
   return (found.mode & 0o077) === 0 ? undefined : `others have access to ${directory}`;
 }
 
-/** One NIC's file. What cannot be written is not: nobody's work fails for want of it. */
+/** One NIC's file. A failed write is ignored: statistics must not disturb the program. */
 export class StatisticsFile {
   readonly #path: string;
   readonly #scratch: string;
@@ -104,7 +104,7 @@ export class StatisticsFile {
     }
   }
 
-  /** Whoever reads finds all of it, or all of the one before. */
+  /** A reader finds this version or the previous one, whole. */
   write(changing: Changing): void {
     const { address, device } = this;
     const text = JSON.stringify({ ...owner(), address, device, ...changing });

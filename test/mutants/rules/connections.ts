@@ -3,7 +3,7 @@ import type { Mutant } from '../mutant.js';
 const RULES = 'src/device/cm/connections/connection-rules.ts';
 const RECEPTION = 'src/device/cm/reception.ts';
 const CONNECTION = 'src/device/cm/connections/connection.ts';
-const GROUPS = 'src/api/rdmacm/identifiers/multicast.ts';
+const GROUPS = 'src/api/rdmacm/calls/multicast.ts';
 
 /** How two programs come together and part (protocol.md 4). */
 export const connections: readonly Mutant[] = [

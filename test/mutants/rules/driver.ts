@@ -88,7 +88,7 @@ export const driver: readonly Mutant[] = [
     name: 'keeps-multicast',
     rule: 'an identifier that ends leaves the groups in which it is',
     source: 'man rdma_destroy_id, rdma_leave_multicast',
-    file: 'src/api/rdmacm/identifiers/multicast.ts',
+    file: 'src/api/rdmacm/calls/multicast.ts',
     from: 'this.pairs.qp?.detachMcast(membership.gid);',
     to: '',
     games: ['cm'],

@@ -2,7 +2,7 @@ import type { EventFollower, Following } from '../../runtime/index.js';
 import { followCompChannel } from '../../provider/index.js';
 import type { CompChannel, Context, Cq } from '../../verbs/index.js';
 
-/** Who is told that a queue has completions. */
+/** Is told that a queue has completions. */
 export interface CompletionOwner {
   /** There may be completions. */
   onEvent(): void;
@@ -10,7 +10,7 @@ export interface CompletionOwner {
   onFailure(error: unknown): void;
 }
 
-/** Where completion queues announce their completions: a channel, and whose each of its queues is. */
+/** Where completion queues announce their completions: a channel, and the owner of each of its queues. */
 export class CompletionEvents implements EventFollower<Cq> {
   readonly channel: CompChannel;
   readonly #owners = new Map<Cq, CompletionOwner>();
@@ -57,7 +57,7 @@ export class CompletionEvents implements EventFollower<Cq> {
     this.#owners.get(cq)?.onEvent();
   }
 
-  /** The queues have ended with the channel: whoever still waits learns that from its queue. */
+  /** The queues have ended with the channel: those who still wait learn that from their queue. */
   onEnd(): void {
     for (const owner of [...this.#listeners]) owner.onEvent();
   }

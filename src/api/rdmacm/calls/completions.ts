@@ -13,7 +13,7 @@ export interface CompletionsInit {
   readonly isShared: boolean;
 }
 
-/** A completion queue, and whoever waits for its completions. */
+/** A completion queue, and those who wait for its completions. */
 export class Completions implements CompletionOwner {
   readonly cq: Cq;
   /** Where the queue announces its completions, where that is a channel of its own. */

@@ -34,7 +34,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     throw new VerbsError(CALL, invalid(`port is ${show(port)}`, 'It is a number from 1 to 65535'));
   if (localAddress !== undefined && (typeof localAddress !== 'string' || !isAddressText(localAddress)))
     throw new VerbsError(CALL, invalid(`localAddress is ${show(localAddress)}`, 'It is an IP address of this machine'));
-  // Whoever is asked for a name takes real time for it, in which all of a simulated device's would go by.
+  // Looking up a name takes real time, in which all of a simulated device's time would pass.
   const clock = isAddressText(host) ? { context } : {};
   const choice = choiceHere(choiceOf(options));
   using patience = new Patience(CALL, { signal, timeoutMs, host, port, ...clock });

@@ -73,7 +73,7 @@ export class ConnectionRequest implements Disposable {
     try {
       this.id.reject(privateData);
     } catch (error) {
-      // Whoever has given up need not be refused.
+      // A peer that has given up need not be refused.
       if (!(error instanceof VerbsError)) throw error;
     } finally {
       this.#end();

@@ -28,7 +28,7 @@ export class Connection extends Messages implements AsyncDisposable, Disposable 
   readonly localAddress: FullAddress;
   /** The peer's. */
   readonly remoteAddress: FullAddress;
-  /** Resolves once the connection has ended, whoever ended it. Never rejects. */
+  /** Resolves once the connection has ended, on either side. Never rejects. */
   readonly closed: Promise<void>;
   readonly #pairs: QueuePairs;
   readonly #qp: Qp;

@@ -104,7 +104,7 @@ export class Listener implements AsyncIterable<ConnectionRequest>, AsyncDisposab
     return this;
   }
 
-  /** Lets the process end while nobody waits for a request: whoever waits keeps it alive. Idempotent. */
+  /** Lets the process end while nothing waits for a request; waiting keeps it alive. Idempotent. */
   unref(): this {
     this.#life?.unref();
     return this;

@@ -21,7 +21,7 @@ function sentence(event: CmEvent): string {
   return `${name} came, status ${event.status}`;
 }
 
-/** The error that an event stands for, as whoever waited for the call of that C name gets it; undefined when it is none. */
+/** The error that an event means to a caller of that C name; undefined when it is none. */
 export function eventError(call: string, event: CmEvent): VerbsError | undefined {
   const { status } = event;
   if (event.event === CmEventType.REJECTED) {
@@ -37,7 +37,7 @@ export function eventError(call: string, event: CmEvent): VerbsError | undefined
   return new VerbsError(call, { errno, message: sentence(event), advice: ADVICE.get(event.event) ?? '' });
 }
 
-/** The same, for whoever waited for another event than this one. */
+/** The same, for a caller that waited for another event than this one. */
 export function unexpectedEvent(call: string, event: CmEvent): VerbsError {
   const error = eventError(call, event);
   if (error !== undefined) return error;

@@ -10,7 +10,7 @@ import { createAsyncEventRing } from '../adapter/event-ring.js';
 import { locateInThread, resolveInThread } from '../memory-locator.js';
 import type { Simulation } from './simulation.js';
 
-/** An adapter under virtual time. Whoever waits on it makes that time pass. */
+/** An adapter under virtual time. Waiting on it makes that time pass. */
 export class SimulatedHost implements AdapterHost {
   readonly kind = 'simulated';
   readonly gid: Gid;
@@ -69,7 +69,7 @@ export class SimulatedHost implements AdapterHost {
   /** Ring by ring, whether somebody waits there in the event loop. */
   readonly isAwaited = (ring: Int32Array): boolean => Atomics.load(ring, CompChannelRing.ASYNC_WAITERS) === 1;
 
-  /** Has the NIC, and whoever waits in the event loop, stand still. What arrives waits for room as it always does. */
+  /** Stops the NIC and those who wait in the event loop. What arrives waits for room as always. */
   pause(): void {
     this.#paused = true;
   }

@@ -28,7 +28,7 @@ export interface MovedHost {
 export interface SimulationObserver {
   /** Something may have happened. */
   stepped?(): void;
-  /** Nothing is left to happen, and whoever waits in the event loop has had a turn since. */
+  /** Nothing is left to happen, and those who wait in the event loop have had a turn since. */
   quiet?(): void;
 }
 
@@ -65,7 +65,7 @@ export class Simulation {
     this.#hosts = [...this.#hosts, host];
   }
 
-  /** May be called in the midst of a step. */
+  /** May be called during a step. */
   remove(host: MovedHost): void {
     this.#hosts = this.#hosts.filter((other) => other !== host);
   }

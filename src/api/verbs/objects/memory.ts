@@ -23,7 +23,7 @@ export interface MrCalls extends Disposable {
   readonly length: number;
   /** Key for our own work requests. */
   readonly lkey: number;
-  /** Key for the peer's. It is a capability: whoever knows it can use the region as its access flags say. */
+  /** Key for the peer's. It is a capability: any peer that knows it can use the region as its access flags say. */
   readonly rkey: number;
   /** Bits of `AccessFlags`. */
   readonly access: number;

@@ -6,7 +6,7 @@ import { wcOpcodeStr, wcStatusStr } from './strings.js';
 /** The fields of a completion that say what happened. */
 export type Explainable = Pick<WorkCompletion, 'status' | 'opcode' | 'vendorErr' | 'byteLen' | 'detail' | 'peer'>;
 
-/** What a completion says by its status, whoever made the device. What `vendorErr` means only the provider knows. */
+/** What the status of a completion says on any device. Only the provider knows what `vendorErr` means. */
 export function explainStatus({ status, opcode, byteLen, vendorErr }: Explainable): string {
   if (status === WcStatus.SUCCESS) return `success: ${wcOpcodeStr(opcode)} of ${byteLen} bytes`;
   const text = `${wcStatusStr(status)} (status ${status}, vendor error ${vendorErr})`;

@@ -7,7 +7,7 @@ import type { Sightings } from './captures/sightings.js';
 import type { Happening, Story } from './story.js';
 import type { Study } from './requests/study.js';
 
-/** Lines in the midst of a story beyond which they are only counted. */
+/** Lines in the middle of a story; more are only counted. */
 const MOST_LINES = 12;
 
 function line({ timeUs, text }: Happening): string {

@@ -23,7 +23,7 @@ function note(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Whether a test looks for what comes without a pause, and is the worse for whoever takes its processor. */
+/** Whether a test polls without a pause, and suffers when another thread takes its processor. */
 function spins({ test, events }: Settings): boolean {
   return test.measure === 'lat' && !events;
 }
@@ -73,7 +73,7 @@ async function overTcp(wanted: Settings, flags: PerfFlags, host: string | undefi
   const context = await openFor(device, toServer, flags, spins(wanted));
   const report = new Report(wanted, flags);
   if (listener !== undefined) report.waiting();
-  // Who comes meanwhile waits in the listener's queue.
+  // A client that comes in the meantime waits in the listener's queue.
   const mtu = ownMtu(context, flags);
   const warmUpRun = warmUp(context, wanted, flags, mtu);
   const socket = toServer ?? (await listener?.accept());

@@ -10,7 +10,7 @@ import { type Report } from './report/report.js';
 import { type Settings, isPassive, sizesOf } from './settings.js';
 import { isReliable } from './tests.js';
 
-/** Who is on both ends of a test, and what they go by. */
+/** The two ends of a test, and what they have agreed on. */
 export interface TestSession {
   readonly settings: Settings;
   readonly flags: PerfFlags;

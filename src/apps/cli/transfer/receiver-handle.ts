@@ -37,7 +37,7 @@ export class ReceiverHandle {
         reject(new ToolError(`The receiver ended ${ending(code, signal)} before everything had arrived.`));
       });
     });
-    // Whoever waits for the receiver sees the rejection; between two waits nobody does, and that is no error.
+    // A waiter sees the rejection; between two waits nobody does, and that is no error.
     this.failure.catch(() => {});
   }
 

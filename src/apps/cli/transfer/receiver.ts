@@ -6,13 +6,13 @@ import { openOptions } from '../shared/options.js';
 import { EndMemory, Endpoint } from './endpoint.js';
 import { type Answer, decodeOffer, encodeGrant, type StartOrder, Verdict } from './messages.js';
 
-/** Waits for the sender. Whoever asks after it is told that nobody listens. */
+/** Waits for the sender. Later requests are told that nobody listens. */
 async function firstRequest(listener: Listener): Promise<ConnectionRequest> {
   for await (const request of listener) return request;
   throw new ToolError('The listener ended before the sender connected.');
 }
 
-/** The far side: lets itself be written to, and checks what came. */
+/** The receiving side: its memory is written to, and it checks what came. */
 export async function receive(order: StartOrder, tell: (answer: Answer) => void): Promise<void> {
   const { host, address: addr, output } = order;
   const hosting = { ...(host === undefined ? {} : { host }), ...(addr === undefined ? {} : { addr }) };

@@ -47,7 +47,7 @@ export function answererIn({ localQpn, localEecn }: CmRep, type: QpType): number
   return type === QpType.XRC_SEND ? localEecn : localQpn;
 }
 
-/** No, and why. */
+/** A rejection with its reason. */
 export function rejectionOf(
   names: Names,
   messageRejected: About,
@@ -58,7 +58,7 @@ export function rejectionOf(
   return { ...names, attribute: CmAttribute.REJ, messageRejected, reason, ...info, privateData };
 }
 
-/** Says that we have waited long enough, and by our node GUID who we are: that may be all that the peer knows of us. */
+/** Rejects after a timeout, with our node GUID: that may be all that the peer knows of us. */
 export function timeoutOf(names: Names, messageRejected: About, nodeGuid: bigint): CmRej {
   const additionalInfo = new Uint8Array(GUID_BYTES);
   putU32(additionalInfo, 0, Number(nodeGuid >> 32n));

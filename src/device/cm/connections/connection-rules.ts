@@ -10,54 +10,54 @@ import {
 
 /** The states of a connection (IBTA 12.9.5 to 12.9.8; protocol.md 4.4). */
 export const ConnectionState = {
-  /** We asked. */
+  /** We sent a REQ. */
   REQ_SENT: 'REQ_SENT',
-  /** We asked, and the peer asks for patience. */
+  /** We sent a REQ, and the peer asks for more time. */
   MRA_REQ_RCVD: 'MRA_REQ_RCVD',
-  /** We were asked; the program has not answered. */
+  /** A REQ came; the program has not answered. */
   REQ_RCVD: 'REQ_RCVD',
-  /** We agreed. */
+  /** We sent a REP. */
   REP_SENT: 'REP_SENT',
   MRA_REP_RCVD: 'MRA_REP_RCVD',
-  /** The peer agreed; the program, which has the queue pair, is to say that it is ready. */
+  /** The peer's REP came; the program, which has the queue pair, must say that it is ready. */
   REP_RCVD: 'REP_RCVD',
   ESTABLISHED: 'ESTABLISHED',
-  /** We part. */
+  /** We sent a DREQ. */
   DREQ_SENT: 'DREQ_SENT',
-  /** The peer parts; the program has not answered. */
+  /** A DREQ came; the program has not answered. */
   DREQ_RCVD: 'DREQ_RCVD',
-  /** What is still under way is given time to be gone. */
+  /** Packets still under way are given time to expire. */
   TIMEWAIT: 'TIMEWAIT',
   CLOSED: 'CLOSED',
 } as const;
 export type ConnectionState = (typeof ConnectionState)[keyof typeof ConnectionState];
 
-/** What the tables have a connection do. */
+/** The actions that the tables name. */
 export interface ConnectionActions {
   readonly state: ConnectionState;
   takeReply(rep: CmRep): void;
   takeRejection(rej: CmRej): void;
-  /** The peer asks for time. */
+  /** The peer asks for more time (MRA). */
   bePatient(mra: CmMra): void;
-  /** Answers a repeat with the request for time: the program has not answered. */
+  /** Answers a repeat with an MRA: the program has not answered. */
   askForPatience(attribute: typeof CmAttribute.REQ | typeof CmAttribute.REP): void;
-  /** Counts a repeat, to which nothing is due. */
+  /** Counts a repeat that needs no answer. */
   noteDuplicate(attribute: CmAttribute): void;
   takeReady(): void;
   repeatReady(): void;
   takeDisconnect(dreq: CmDreq): void;
-  /** Both part at the same time: neither waits for the other's answer. */
+  /** Both sides disconnect at the same time: neither waits for the other's answer. */
   crossDisconnect(dreq: CmDreq): void;
   takeDisconnected(): void;
   repeatDisconnected(dreq: CmDreq): void;
   refuseAsStale(req: CmReq): void;
-  /** Tells the peer to part, until it answers. */
+  /** Sends a DREQ until the peer answers. */
   part(): void;
   answerDisconnect(): void;
   refuse(): void;
-  /** Parts before the connection is there. A program that parts waits to hear that it has, whenever it does so. */
+  /** Disconnects before the connection is established. The program gets its DISCONNECTED in every state. */
   retract(): void;
-  /** Takes the request back: the peer may know it, though we do not know what the peer calls it. */
+  /** Takes the request back: the peer may know it, though we do not know the peer's ID. */
   withdraw(): void;
   giveUpConnecting(): void;
   giveUpDisconnecting(): void;

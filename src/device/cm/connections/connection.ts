@@ -54,13 +54,13 @@ export interface ConnectionParts {
   /** Exponent of the time within which the peer answers. */
   readonly responseTimeout: number;
   readonly maxRetries: number;
-  /** Of whoever asks. */
+  /** Of the active side. */
   readonly asking?: {
     readonly qp: CmQp;
     /** The program's own ACK timeout; without it what the peer says of itself counts as well. */
     readonly ackTimeout: number | undefined;
   };
-  /** Of whoever is asked. */
+  /** Of the passive side. */
   readonly asked?: {
     readonly backlog: Backlog;
     /** What the request is for. */
@@ -335,7 +335,7 @@ export class Connection implements KnownConnection {
     if (this.state === ConnectionState.ESTABLISHED) this.part();
   }
 
-  // What the tables say beside.
+  // Further actions of the tables.
 
   part(): void {
     this.#become(ConnectionState.DREQ_SENT);
@@ -452,7 +452,7 @@ export class Connection implements KnownConnection {
     if (owner === this) host.modifyQp(this.#qp.qpNum, { qpState: QpState.ERR }, cause);
   }
 
-  /** It came to nothing. */
+  /** It ended before it was established. */
   #finish(event: Omit<CmEvent, 'id' | 'status' | 'privateData'> & Partial<CmEvent>): void {
     this.#fail(Syndrome.NOT_CONNECTED);
     this.#raise(event);

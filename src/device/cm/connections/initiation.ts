@@ -13,7 +13,7 @@ import { Connection } from './connection.js';
 import type { Agreement } from './qp-attributes.js';
 import { ackTimeout, LOCAL_ACK_DELAY, MAX_CM_RETRIES, PACKET_LIFETIME, RESPONSE_TIMEOUT } from './timeouts.js';
 
-/** What asking needs of the connection manager. */
+/** What sending a request needs of the connection manager. */
 interface Initiator extends CmCore {
   readonly ports: PortTable;
 }
@@ -27,7 +27,7 @@ interface Beginning {
 }
 
 /**
- * Asks for a connection, or in the port spaces of datagrams for a queue pair's name.
+ * Requests a connection, or in the port spaces of datagrams a queue pair's number.
  *
  * @throws CmError EINVAL for what no request can say, ENETUNREACH without an address, what taking a port is refused with
  */

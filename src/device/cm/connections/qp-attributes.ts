@@ -12,12 +12,12 @@ import {
 } from '../../ibta/index.js';
 
 /**
- * How long a peer waits that finds no receive request: 0.64 ms. Linux says 0 here, which means 655 ms (protocol.md 1.4);
+ * How long a peer waits when it finds no receive request: 0.64 ms. Linux sets 0 here, which means 655 ms (protocol.md 1.4);
  * a program that is a moment late would pay for it.
  */
 const MIN_RNR_TIMER = 12;
 
-/** What a connection has agreed on, as far as its queue pair is to know. */
+/** What the two sides have agreed on for the queue pair. */
 export interface Agreement {
   readonly to: AhAttr;
   readonly pathMtu: Mtu;
@@ -39,7 +39,7 @@ export function accessOf(responderResources: number): number {
   return REMOTE_WRITE | REMOTE_READ | REMOTE_ATOMIC | FLUSH_GLOBAL | FLUSH_PERSISTENT;
 }
 
-/** What each state on the way of a connected queue pair makes of an agreement. */
+/** The attributes that each transition of a connected queue pair takes from the agreement. */
 const attributesOf: Readonly<Partial<Record<QpState, (agreement: Agreement) => Partial<QpAttr>>>> = {
   [QpState.INIT]: ({ responderResources }) => ({
     qpState: QpState.INIT,
@@ -90,7 +90,7 @@ export function connectedAttributes(type: QpType, to: QpState, agreement: Agreem
   return Object.fromEntries(kept);
 }
 
-/** The attributes of a queue pair that has nobody to talk to yet. */
+/** The attributes of a queue pair that has no peer yet. */
 export function initialAttributes(type: QpType): Partial<QpAttr> {
   const attributes = { qpState: QpState.INIT, pkeyIndex: 0, portNum: 1 };
   return type === QpType.UD ? { ...attributes, qkey: RDMA_UDP_QKEY } : { ...attributes, qpAccessFlags: accessOf(0) };

@@ -37,7 +37,7 @@ export class Retransmission {
   }
 
   /**
-   * The peer asks for patience (MRA): the next repeat comes after that long, and later ones as usual. It may ask once
+   * The peer asks for more time (MRA): the next repeat comes after that long, and later ones as usual. It may ask once
    * before each, or we would wait for ever.
    */
   hold(forUs: number): void {

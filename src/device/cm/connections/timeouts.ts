@@ -4,15 +4,15 @@
 export const RESPONSE_TIMEOUT = 20;
 /** Repeats of a message before the peer counts as unreachable. */
 export const MAX_CM_RETRIES = 15;
-/** Exponent of the time that a packet may be on its way, for want of a subnet manager that knows. */
+/** Exponent of the packet lifetime, since there is no subnet manager to ask. */
 export const PACKET_LIFETIME = 16;
 /** Exponent of the time that an MRA asks for: the program has not answered yet. */
 export const MRA_SERVICE_TIMEOUT = 24;
 /** Exponent of the time that this device takes to acknowledge. */
 export const LOCAL_ACK_DELAY = 15;
 /**
- * Exponent of the longest time that a peer may have us wait for the end of a connection, 16 s: what it says of itself may
- * be hours, and the connection is no use to anybody any more.
+ * Exponent of the longest time that a peer may keep us in TIMEWAIT, 16 s: the value that it sends may
+ * be hours, and the connection is of no more use.
  */
 export const LONGEST_FAREWELL = 22;
 const MAX_ACK_TIMEOUT = 31;

@@ -4,8 +4,8 @@ import type { CmDatagram } from '../host.js';
 type Answer = CmSidrRep | 'waiting';
 
 /**
- * Questions for datagram queue pairs that came not long ago, so that a repeat gets the same answer, and the program hears
- * of each question once. Of the answers the oldest are forgotten first; how many questions wait is their backlog's affair.
+ * Recent SIDR requests, so that a repeat gets the same answer, and the program hears
+ * of each request once. The oldest answers are forgotten first; the backlog limits how many requests wait.
  */
 export class AnsweredRequests {
   readonly #waiting = new Set<string>();
@@ -13,13 +13,13 @@ export class AnsweredRequests {
 
   constructor(private readonly limit: number) {}
 
-  /** The answer that was given; 'waiting' while there is none; undefined for a question that is new. */
+  /** The answer that was given; 'waiting' while there is none; undefined for a new request. */
   find(request: CmSidrReq, datagram: CmDatagram): Answer | undefined {
     const name = key(request, datagram);
     return this.#waiting.has(name) ? 'waiting' : this.#answers.get(name);
   }
 
-  /** How many questions and answers are kept. */
+  /** How many requests and answers are kept. */
   get size(): number {
     return this.#waiting.size + this.#answers.size;
   }

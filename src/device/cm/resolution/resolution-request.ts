@@ -9,7 +9,7 @@ import type { AnsweredRequests } from './answered-requests.js';
 
 const NOTHING = new Uint8Array(0);
 
-/** The answer to a question for a datagram queue pair. */
+/** The answer to a SIDR request. */
 export function sidrReply(
   { transactionId, requestId, serviceId }: CmSidrReq,
   status: SidrStatus,
@@ -29,7 +29,7 @@ export function sidrReply(
   };
 }
 
-/** Somebody asks for a datagram queue pair; the program has not answered. */
+/** A SIDR request that the program has not answered. */
 export class ResolutionRequest implements Conversation {
   #open = true;
 

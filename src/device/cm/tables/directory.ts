@@ -15,7 +15,7 @@ export class Directory {
 
   constructor(private readonly random: () => number) {}
 
-  /** Makes a communication ID that nobody can guess, and that none of ours has had a moment ago. */
+  /** Makes a communication ID that nobody can guess, and that was not in use a moment ago. */
   add(owner: Conversation): number {
     for (;;) {
       const id = this.random() >>> 0;
@@ -37,7 +37,7 @@ export class Directory {
     return this.#local.size;
   }
 
-  /** How many names of connections are kept, our own and those of peers. */
+  /** How many IDs of connections are kept, our own and those of peers. */
   get names(): number {
     return this.#local.size + this.#remote.size + this.#remoteQps.size + this.#qps.size;
   }
@@ -79,5 +79,5 @@ export class Directory {
   }
 }
 
-/** The address is part of it, so that nobody can stand in the way of somebody else's names. */
+/** The address is part of the key, so that no host can occupy another's IDs. */
 const key = (number: number, caGuid: bigint, peer: Gid): string => `${number} ${caGuid} ${gidKey(peer)}`;

@@ -1,10 +1,10 @@
-/** What strangers can make more of than there is room for: each that comes beyond that takes the place of the oldest. */
+/** Objects that strangers can create, limited in number: a new one beyond the limit replaces the oldest. */
 export class OldestFirst<T> {
   readonly #members = new Set<T>();
 
   constructor(
     private readonly limit: number,
-    /** Has one go that is no member any more. */
+    /** Ends one that is no longer a member. */
     private readonly dismiss: (oldest: T) => void,
   ) {}
 

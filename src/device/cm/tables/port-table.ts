@@ -1,7 +1,7 @@
 import type { PortSpace } from '../../ibta/index.js';
 import { CmError } from '../cm-error.js';
 
-/** Linux's range of ports for whoever asks for none in particular. */
+/** Linux's range of ports for those who ask for none in particular. */
 const FIRST_EPHEMERAL = 32768;
 const EPHEMERAL_PORTS = 28232;
 const MAX_PORT = 65535;
@@ -11,13 +11,13 @@ interface Port {
   listener: number | undefined;
 }
 
-/** Who has which port of which port space on this device. */
+/** Which identifier has which port of which port space on this device. */
 export class PortTable {
   readonly #spaces = new Map<PortSpace, Map<number, Port>>();
 
   constructor(private readonly random: () => number) {}
 
-  /** Ports that somebody has, of all port spaces. */
+  /** Ports in use, of all port spaces. */
   get size(): number {
     let size = 0;
     for (const ports of this.#spaces.values()) size += ports.size;

@@ -126,7 +126,7 @@ export class LocalArrivals {
     return packets;
   }
 
-  /** Who waits for room is told that there is some. */
+  /** Tells those who wait for room that there is some. */
   #tell(): void {
     const { control, from } = this;
     const waiting = this.#at + Slot.WAITING;

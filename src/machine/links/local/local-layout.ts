@@ -28,7 +28,7 @@ export const Header = {
   MAGIC: 0,
   VERSION: 1,
   STATE: 2,
-  /** Who this is, in two words: an inbox at the same address that comes after has others. */
+  /** The identity of this inbox, two words: a later inbox at the same address has another. */
   NONCE: 3,
   /** The address, in four words. */
   GID: 6,

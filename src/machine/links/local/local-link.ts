@@ -100,7 +100,7 @@ export class LocalLink implements PolledLink, Ways {
   receive(receiver: PacketReceiver, maxPackets: number): number {
     if (!this.#open) return 0;
     const { inbox } = this;
-    // Whoever woke the event loop took the word away; said anew before the rings are looked at.
+    // Waking the event loop cleared the word, so it is set again before the rings are looked at.
     if (this.#watched && !inbox.asleep) inbox.asleep = true;
     if (inbox.changed) this.#accept();
     let packets = 0;

@@ -34,7 +34,7 @@ const MAX_WAY = 2 ** 30;
 const NO_BYTES = new Uint8Array(0);
 const NO_WORDS = new Int32Array(0);
 
-/** Who a NIC is among those that ever had its address. */
+/** Tells a NIC from its predecessors at the same address. */
 export interface LocalIdentity {
   readonly gidWords: Int32Array;
   readonly nonce: readonly [number, number];

@@ -14,7 +14,7 @@ export interface Way {
   readonly both: boolean;
 }
 
-/** Who knows the ways. */
+/** What the sink needs to know of paths. */
 export interface Ways {
   find(path: Path): Way;
   /** Sends for somebody who sleeps. */
@@ -43,7 +43,7 @@ export class LocalSink implements PacketSink {
   #known = new WeakMap<Path, Way>();
   #path: Path | undefined;
   #way = BY_UDP;
-  /** Who has something to be published: mostly one. */
+  /** Neighbours with packets to publish: mostly one. */
   readonly #dirty: Neighbour[] = [];
   /** Whose rings somebody waits for. */
   readonly #awaited = new Map<number, Neighbour>();
@@ -128,7 +128,7 @@ export class LocalSink implements PacketSink {
     if (to === undefined) return;
     to.commit();
     if (to === this.udp) return;
-    // Whoever is neither the socket nor nobody is a neighbour.
+    // Neither the socket nor none: a neighbour.
     const neighbour = to as Neighbour;
     if (!this.#dirty.includes(neighbour)) this.#dirty.push(neighbour);
     if (neighbour.unpublishedBytes >= PUBLISHED_BYTES) this.#publish(neighbour);

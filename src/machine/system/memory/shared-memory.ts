@@ -14,7 +14,7 @@ const FALLOC_FL_PUNCH_HOLE = 2;
 const NO_BYTES = new Uint8Array(0);
 const NO_WORDS = new Int32Array(0);
 
-/** A stretch of a file as memory. Whoever else has mapped it sees what is written, and the other way round. */
+/** A mapped part of a file. All processes that have mapped it see each other's writes. */
 export class SharedMapping {
   /** Empty after {@link close}; nobody may have kept it by then, since the addresses behind it are gone. */
   bytes: Uint8Array;

@@ -5,7 +5,7 @@ import { type NativeHost, requireNativeHost } from '../native.js';
 const EFD_NONBLOCK = 0x800;
 const EFD_CLOEXEC = 0x80000;
 
-/** A doorbell for whoever sleeps in `poll`: ringing it makes {@link fd} readable until it is drained. */
+/** A doorbell for a thread that sleeps in `poll`: ringing it makes {@link fd} readable until it is drained. */
 export class EventFd {
   readonly fd: number;
   readonly #native: NativeHost;

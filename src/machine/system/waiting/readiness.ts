@@ -93,7 +93,7 @@ class ReadinessWatcher {
   }
 
   #deliver(ready: readonly Watch[]): void {
-    // Whoever was disarmed meanwhile is not called; whoever arms again in its callback is polled for once more.
+    // One that was disarmed in the meantime is not called; one that arms itself again in its callback is polled for again.
     const wanted = ready.filter((watch) => this.#armed.delete(watch));
     try {
       for (const watch of wanted) watch.callback();

@@ -38,7 +38,7 @@ export class CompletionRing {
     this.#mask = shape.entries - 1;
   }
 
-  /** Whether an entry lost its place for want of room. */
+  /** Whether an entry was lost because the queue was full. */
   get overrun(): boolean {
     return Atomics.load(this.words, CompletionQueue.OVERRUN) !== 0;
   }

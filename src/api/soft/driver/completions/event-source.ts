@@ -5,7 +5,7 @@ import { type EventFollower, type Following, Waiters } from '../../../runtime/in
 import type { EventReader } from './event-reader.js';
 
 /**
- * Events of one ring, for whoever wants them: looked for, waited for by blocking the thread, or awaited in the event
+ * Events of one ring: polled, waited for by blocking the thread, or awaited in the event
  * loop. Each event goes to one of them.
  */
 export class EventSource<T> {

@@ -6,7 +6,7 @@ import type { OwnPd } from '../domains/pd-base.js';
 /** A memory window. */
 export class SoftMw extends Resource implements Mw, KnownMw {
   readonly context: OpenDevice;
-  /** Changed by whoever posts a bind of a window of type 1. */
+  /** A bind of a window of type 1 changes it. */
   rkey: number;
   protected readonly label: string;
 

@@ -1,4 +1,4 @@
-/** Who asked whom for what over which queue pairs. */
+/** Which host requested what of which, over which queue pairs. */
 import { OpcodeBit, opcodeBits, OpcodeService } from '../../../../device/wire/index.js';
 import type { Agreement } from './agreements.js';
 import { psnOf, type Sighting } from './sighting.js';

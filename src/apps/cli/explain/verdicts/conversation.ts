@@ -51,7 +51,7 @@ function tries(messages: readonly Sighting[]): string {
   return `${times} in ${formatMicroseconds(messages[messages.length - 1].timeUs - messages[0].timeUs)}`;
 }
 
-/** Who refuses says why; but who has accepted, or waited in vain, gives up in the same words. */
+/** A refusal has a reason; but a side that has accepted, or waited in vain, gives up by the same message. */
 function refusal(parties: Parties): string | undefined {
   for (const { cm, source } of parties.said) {
     if (cm.attribute !== CmAttribute.REJ || cm.reason === RejectReason.TIMEOUT) continue;

@@ -150,7 +150,7 @@ function whoTookLong({ half, atResponder, given }: Study, { packets, last }: Req
 function lateVerdict(study: Study): Verdict | undefined {
   const { requests, answers, atRequester } = study;
   if (!atRequester) return undefined;
-  // Who asks for something new after that had not given up.
+  // A requester that sends something new after that had not given up.
   const newest = greatest(requests.map(({ packets }) => packets[0].sent[0]?.order ?? -1));
   const inTime = greatest(answers.filter(({ order }) => order < newest).map(acknowledges));
   const late = answers.filter(({ order }) => order >= newest);

@@ -22,7 +22,7 @@ const REFUSALS: Readonly<Partial<Record<number, readonly [cause: Cause, name: st
 
 const isReliable = ({ half }: Study): boolean => half.service === 'RC' || half.service === 'XRC';
 
-/** Of what was answered before, a repeat alone can be refused; nobody waits for the answer to that. */
+/** Once a request was answered, only a repeat of it can be refused, and nobody waits for that answer. */
 function isStale({ answers, requests }: Study, { place, order }: Answer): boolean {
   const request = requests.find(({ first, last }) => first <= place && place <= last);
   const earlier = answers.filter((one) => one.order < order);
@@ -47,7 +47,7 @@ function refusalVerdict(study: Study): Verdict | undefined {
 
 /** The peer's answers name nothing that was asked for. */
 function mismatchVerdict({ requests, answers }: Study, pending: Request): Verdict | undefined {
-  // What was asked for before the capture began is answered in it; whoever gets no other answer tries again.
+  // The capture may hold answers to requests from before it began; a requester without any other answer tries again.
   if (attemptsOf(pending).length < 2) return undefined;
   const end = (requests.at(-1)?.last ?? 0) + 1;
   if (answers.length === 0 || answers.some(({ place }) => place >= 0 && place <= end)) return undefined;

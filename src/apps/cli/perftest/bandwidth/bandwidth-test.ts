@@ -122,7 +122,7 @@ export class BandwidthTest {
   async #tell(own: Bandwidth): Promise<void> {
     const { test, both, endless, period } = this.#settings;
     this.#last = own;
-    // Who counts both directions by himself needs nobody's report.
+    // A side that counts both directions itself needs no report.
     const isWhole = !both || endless || (test.verb === Verb.SEND && period !== undefined);
     if (isWhole) {
       this.#show(own);

@@ -117,7 +117,7 @@ export class Partner {
     while (!this.#advance(run)) {
       const { silentMs } = this.#backoff;
       if (silentMs > 0) {
-        // Whoever has left may have done all its part before: nothing more came since that was known.
+        // A peer that has left may have done all its part before; nothing more came since.
         if (this.#exchange.hasPeerLeft && run.part?.() !== true) throw new PeerLeft(LEFT);
         if (silentMs > this.#lostMs) run.giveUp?.();
         if (silentMs > SILENCE_MS) this.#tellSilence();

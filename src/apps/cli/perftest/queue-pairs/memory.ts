@@ -49,7 +49,7 @@ export class Memory {
     const bytes = Math.max(sizeBytes + this.headerBytes, agreement.cycleBytes);
     this.#slotBytes = roundUp(bytes, agreement.cacheLineBytes);
     const memory = attempt("Couldn't allocate work buf", () => alloc(2 * slots * this.#slotBytes));
-    // Who waits for a WRITE waits for a value to appear, so none may be there before.
+    // A side that waits for a WRITE waits for a value to appear, so it must not be there before.
     if (!(test.verb === Verb.WRITE && test.measure === 'lat')) fillWithNoise(memory);
     const access = accessOf(test.verb) | (odp ? AccessFlags.ON_DEMAND : 0);
     this.mr = attempt("Couldn't allocate MR", () => pd.regMr(memory, access));

@@ -154,7 +154,7 @@ class Server {
     }
   }
 
-  /** Serves whoever asked for a connection. */
+  /** Serves a client that requested a connection. */
   async #serve(id: CmId): Promise<void> {
     const many = this.#flags.P === true;
     this.#taken += 1;
