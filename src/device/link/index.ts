@@ -1,4 +1,4 @@
-/** Where packets go: what a link is, what can be put around one, and links whose network is simulated. */
+/** Links: their interface, links around other links, and links of the simulated network. */
 export { type ArenaPacket, ArenaSink } from './arena-sink.js';
 export { GroupTable } from './group-table.js';
 export {

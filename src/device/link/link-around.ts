@@ -1,7 +1,7 @@
 import type { Gid } from '../ibta/index.js';
 import type { FramePort, Link, LinkStatus, PacketReceiver, PacketSink } from './link.js';
 
-/** A link that does something of its own to packets, and leaves everything else to the link that it is around. */
+/** A link that changes packets of another link, and leaves everything else to that link. */
 export abstract class LinkAround implements Link {
   readonly gid: Gid;
   readonly ipv6: boolean;

@@ -2,7 +2,7 @@ import type { Gid } from '../ibta/index.js';
 import type { PacketMeta, Path } from '../wire/index.js';
 
 /**
- * Where packets to be sent are built: in the very memory they leave from.
+ * Where packets are built: in the memory that they are sent from.
  *
  * A user reserves room, builds the packet there, and commits it; nothing leaves before {@link Link.flush}.
  */
@@ -27,7 +27,7 @@ export interface PacketSink {
    */
   readonly fullWay?: number;
   /**
-   * Bytes that such a way has room for by now: 0 until it is worth while to go on; Infinity when nobody is to wait for it any
+   * Bytes that such a way has room for now: 0 until there is enough to go on; Infinity when nobody shall wait for it any
    * longer.
    */
   roomOf?(way: number): number;
@@ -42,7 +42,7 @@ export interface PacketSink {
   commit(): void;
 }
 
-/** Who takes the packets that arrive. */
+/** Takes the packets that arrive. */
 export interface PacketReceiver {
   /**
    * Takes one packet (BTH to ICRC). `bytes` is scratch afterwards; neither it nor `meta` may be kept.
@@ -74,7 +74,7 @@ export interface FramePort {
   close(): void;
 }
 
-/** How it stands with a link's address. */
+/** The state of a link's address. */
 export interface LinkStatus {
   /** The interface is switched on and has a carrier. */
   readonly up: boolean;
@@ -98,15 +98,15 @@ export interface Link {
    */
   receive(receiver: PacketReceiver, maxPackets: number): number;
   /**
-   * When it wants {@link receive} and {@link flush} called though nothing happens, by the clock of whoever moves it; Infinity
-   * when it does not. Default: never, since the link holds nothing back.
+   * When {@link receive} and {@link flush} must be called even if nothing happens, on the caller's clock; Infinity
+   * when they need not. Default: never, since the link holds nothing back.
    */
   nextDueUs?(): number;
   /** Sends what was committed. Packets that the network does not take are dropped and counted, as on a wire. */
   flush(): void;
   /**
    * Has packets to a multicast group arrive (protocol.md 3.5), the own ones included; their `meta.destination` is the group.
-   * Joins are counted: it takes as many calls of {@link leaveGroup} to be out again. Sending to a group takes no joining.
+   * Joins are counted: it takes as many calls of {@link leaveGroup} to leave. Sending to a group needs no join.
    *
    * @throws LinkError `EINVAL` when it is no group, or one of the other IP version; `ENOMEM` beyond {@link MAX_GROUPS};
    * else what the machine says, `ENETUNREACH` where its interface carries no such packets
@@ -148,7 +148,7 @@ export interface PolledLink extends Link {
   fallAsleep(): boolean;
   wakeUp(): void;
   /**
-   * Says whether the event loop waits for {@link pollFds}, whoever else looks or sleeps meanwhile.
+   * Says whether the event loop waits for {@link pollFds}, whatever else polls or sleeps at the same time.
    *
    * @returns true when something is there already, which nothing may announce any more
    */

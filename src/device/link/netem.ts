@@ -11,7 +11,7 @@ import { ipUdpBytes } from './simulated/packet.js';
 import { SeededRandom } from './simulated/random.js';
 
 export interface DisturbOptions {
-  /** The clock of whoever moves the link, in µs. */
+  /** The caller's clock, in µs. */
   readonly clockUs: () => number;
   readonly crc32: Crc32;
 }

@@ -17,7 +17,7 @@ import {
 import { LinkAround } from './link-around.js';
 import type { FramePort, Link, PacketReceiver, PacketSink } from './link.js';
 
-/** Who keeps what a tap sees. */
+/** Keeps what a tap sees. */
 export interface PacketRecorder {
   /**
    * Takes one packet. Called from the middle of the traffic, so it must not throw.

@@ -22,7 +22,7 @@ export interface PacketSink {
    */
   readonly fullWay?: number;
   /**
-   * Bytes that such a way has room for by now: 0 until it is worth while to go on; Infinity when nobody is to wait for it any
+   * Bytes that such a way has room for now: 0 until there is enough to go on; Infinity when nobody shall wait for it any
    * longer.
    */
   roomOf?(way: number): number;

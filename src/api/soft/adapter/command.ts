@@ -104,7 +104,7 @@ export interface ModifyQp {
 
 /** What an administrator of the network, or a failing board, does to a device. What is absent stays. */
 export interface PortChange {
-  /** Whether the cable is plugged in, so to speak. */
+  /** Whether the cable is plugged in. */
   readonly linkUp?: boolean;
   /** The GID table after entry 0, which is the device's own address; `undefined` is an empty entry. */
   readonly gids?: readonly (Gid | undefined)[];

@@ -3,7 +3,7 @@ import { Ecn, LinkType, parseFrame } from '../../wire/index.js';
 
 /** Something on the simulated wire. */
 interface Transit {
-  /** Addresses of the two hosts, as IP text. Of what goes to many, each of them gets one of its own. */
+  /** Addresses of the two hosts, as IP text. Each receiver of a multicast packet gets a record of its own. */
   readonly from: string;
   readonly to: string;
   /** Counts what the network carries, from 0. */

@@ -2,7 +2,7 @@
  * A generator of pseudo-random numbers that gives the same sequence for the same seed on every machine: xoshiro128**
  * by Blackman and Vigna (https://prng.di.unimi.it), its state filled by splitmix32.
  *
- * Not for keys: whoever sees some of its numbers can compute the rest.
+ * Not for keys: an observer of some of its numbers can compute the rest.
  */
 export class SeededRandom {
   #a: number;

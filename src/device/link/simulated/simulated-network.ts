@@ -127,7 +127,7 @@ export class SimulatedNetwork implements Medium {
     this.setConditions({ partitioned: false });
   }
 
-  /** Runs `action` when time reaches `timeUs`: to change conditions in the midst of a run. */
+  /** Runs `action` when time reaches `timeUs`: to change conditions during a run. */
   at(timeUs: number, action: () => void): void {
     this.#queue.push(Math.max(timeUs, this.#nowUs), action);
   }

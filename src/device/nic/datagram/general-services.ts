@@ -48,7 +48,7 @@ interface Outgoing extends PacketOrigin {
   readonly mad: Uint8Array;
 }
 
-/** Queue pair 1: management datagrams in and out. It has no rings; whoever manages the port is told of each datagram. */
+/** Queue pair 1: management datagrams in and out. It has no rings; the connection manager is called with each datagram. */
 export class GeneralServices {
   /** Takes what arrives; without one it is dropped. */
   receiver: ((datagram: ManagementDatagram) => void) | undefined;

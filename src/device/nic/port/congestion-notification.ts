@@ -16,7 +16,7 @@ export function isCongestionNotification(bytes: Uint8Array, offset: number, leng
   return lengthBytes === CNP_BYTES && bthBecn(bytes, offset) === 1;
 }
 
-/** Tells the peer of a queue pair. @returns false when the sink has no room before its next flush */
+/** Notifies the peer of a queue pair. @returns false when the sink has no room before its next flush */
 export function sendCongestionNotification(builder: PacketBuilder, origin: PacketOrigin): boolean {
   if (!builder.open(origin, Opcode.CNP, 0, RESERVED_BYTES, false, false)) return false;
   const { bytes, offset, payload } = builder;

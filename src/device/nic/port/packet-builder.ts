@@ -13,14 +13,14 @@ import type { PacketSink } from '../nic-config.js';
 
 /** What of a QP every packet that it sends carries. */
 export interface PacketOrigin {
-  /** Whether all its packets go to one peer, so that they may wait where the way to it is full. Default: false. */
+  /** Whether all its packets go to one peer, so that they may wait while the way to it is full. Default: false. */
   readonly connected?: boolean;
   readonly path: Path;
   readonly destQpn: number;
   readonly pkey: number;
 }
 
-/** Builds packets where they leave from: open, write extension headers and payload, close. */
+/** Builds packets in the link's memory: open, write extension headers and payload, close. */
 export class PacketBuilder {
   /** Where the packet being built begins in {@link bytes}. */
   offset = 0;

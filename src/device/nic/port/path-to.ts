@@ -3,7 +3,7 @@ import { createPath, Ecn, gidKey, type Path } from '../../wire/index.js';
 import { CommandError } from '../command-error.js';
 import type { Port } from './port.js';
 
-/** Beyond so many they begin anew; who has one keeps it. */
+/** Beyond so many the cache is emptied; holders keep their path. */
 const MAX_SHARED_PATHS = 4096;
 
 /**

@@ -9,13 +9,13 @@ const FULL_MEMBER = 0x8000;
 
 /** What an administrator changes; what is absent stays. */
 export interface PortChange {
-  /** Whether the cable is plugged in, so to speak. */
+  /** Whether the cable is plugged in. */
   readonly linkUp?: boolean | undefined;
   /** The GID table; entry 0 is the link's own address, `undefined` an empty entry. */
   readonly gids?: readonly (Gid | undefined)[] | undefined;
   /** The P_Key table. */
   readonly pkeys?: readonly number[] | undefined;
-  /** The board fails: DEVICE_FATAL. */
+  /** The device fails: DEVICE_FATAL. */
   readonly fatal?: boolean | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface PortStatus {
 }
 
 /**
- * Whether two P_Keys let their owners talk: the same partition, and not two limited members (protocol.md 1.1). A key
+ * Whether two P_Keys match: the same partition, and not two limited members (protocol.md 1.1). A key
  * whose low 15 bits are 0 is none (IBTA 10.9.1.1).
  */
 export function pkeysMatch(a: number, b: number): boolean {

@@ -12,7 +12,7 @@ export interface SendingHalf {
   /** Attributes changed in a state where requests may be in flight. */
   onAttributes(changes: Partial<QpAttr>): void;
   /**
-   * Paces what is sent; absent where the service does not let itself be paced.
+   * Paces what is sent; absent where the service has no pacing.
    *
    * @param rateKbps - 0 lifts the limit
    */
@@ -22,16 +22,16 @@ export interface SendingHalf {
   /** Takes an acknowledgement or a response. `bits` are those of its opcode (`OpcodeBit`). */
   onResponse(bytes: Uint8Array, offset: number, lengthBytes: number, bits: number, meta: PacketMeta): void;
   /**
-   * What it sends, or asks for, meets congestion on the way; absent where the service cannot send less.
+   * What it sends, or requests, meets congestion; absent where the service cannot send less.
    *
-   * @param notified the peer says so; else answers came marked
+   * @param notified the peer sent a notification; else answers came marked
    */
   onCongestion?(notified: boolean): void;
   /** The peer's NIC is gone for good: no answer will come. Absent where none is waited for. */
   onPeerGone?(): void;
-  /** What it has counted and measured of its way, by the names that tools print; absent where it hears nothing of the peer. */
+  /** Its counters and measurements, by the names that tools print; absent where the peer does not answer. */
   counters?(): Record<string, number>;
-  /** The QP's timer has run out, so long ago (`TimerOwner`). */
+  /** The QP's timer ran out `lateUs` ago (`TimerOwner`). */
   onTimer(lateUs: number): void;
   /** Completes all that is posted as flushed. */
   flush(cause: Syndrome): void;
@@ -49,7 +49,7 @@ export interface ReceivingHalf {
   onRequest(bytes: Uint8Array, offset: number, lengthBytes: number, meta: PacketMeta): void;
   /** Takes an Ethernet frame (raw packet QPs). */
   onFrame(bytes: Uint8Array, offset: number, lengthBytes: number): void;
-  /** Whether what it receives completes to that queue, which need not be the one that the QP was made with. */
+  /** Whether its receives complete to that queue, which need not be the one that the QP was made with. */
   completesTo(cq: CompletionQueue): boolean;
   /** Sends responses that carry data, at most `budget`. */
   transmit(budget: number): Served;

@@ -1,7 +1,7 @@
 import { assert } from '../../ibta/index.js';
 import type { Scheduled } from './turns.js';
 
-/** Who knows how much room there is on a way (`PacketSink.roomOf`). */
+/** Knows how much room a way has (`PacketSink.roomOf`). */
 interface Ways {
   roomOf(way: number): number;
 }
@@ -10,8 +10,8 @@ interface Ways {
 const SHARE_BYTES = 128 * 1024;
 
 /**
- * Queue pairs that wait for room on a way that is full, those of each way in the order in which they came. As room comes it is
- * shared among them in turns; who has had a turn and wants more goes to the end, and so does who comes while others wait.
+ * Queue pairs that wait for room on a full way, those of each way in the order in which they came. New room is
+ * shared among them in turns; one that has had a turn and wants more goes to the end, as do newcomers.
  */
 export class HeldQueuePairs {
   /** How many there are. */
@@ -26,7 +26,7 @@ export class HeldQueuePairs {
     return false;
   }
 
-  /** Has a queue pair wait for a way, behind all others. */
+  /** Lets a queue pair wait for a way, behind all others. */
   add(qp: Scheduled, way: number): void {
     const waiting = this.#waiting.get(way);
     if (waiting === undefined) this.#waiting.set(way, [qp]);

@@ -7,8 +7,8 @@ import type { WorkQueue } from '../queues/work-queue.js';
 import type { Scheduled } from './turns.js';
 
 /**
- * What the halves of a queue pair work from, and what they tell it: what adapters call a QP context. A half knows its queue
- * pair as this, and not how it comes by its state.
+ * What the halves of a queue pair read of it, and what they report to it: what adapters call a QP context. A half knows its queue
+ * pair only as this.
  */
 export interface QpContext extends PacketOrigin, Scheduled {
   readonly qpn: number;

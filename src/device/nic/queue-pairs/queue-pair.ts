@@ -42,7 +42,7 @@ export interface QueuePairParts {
 /** What Linux's `rdma resource show qp` tells of a queue pair. */
 export interface ShownQp {
   readonly qpn: number;
-  /** 0 where it has no one peer. */
+  /** 0 where it has no single peer. */
   readonly destQpn: number;
   readonly type: QpType;
   readonly state: QpState;
@@ -125,7 +125,7 @@ export class QueuePair implements QpContext, QueuePairParts {
 
   remoteWrites: CompletionCounter | undefined;
 
-  /** By which way the peer was last heard (`PacketMeta.way`), or 0. */
+  /** The way by which the last packet of the peer came (`PacketMeta.way`), or 0. */
   peerWay = 0;
   /** The peer: its QP number, and its address word by word, for a check at every packet. */
   destQpn = 0;
@@ -207,19 +207,19 @@ export class QueuePair implements QpContext, QueuePairParts {
     if (this.state === QpState.RTR) this.raise(EventType.COMM_EST);
   }
 
-  /** A packet of the peer was marked by somebody on its way; `bits` are those of its opcode. The peer hears of it, not too often. */
+  /** A packet of the peer came marked; `bits` are those of its opcode. The peer is notified, not too often. */
   onMarked(bits: number): void {
     const { core } = this;
     core.counters.npEcnMarkedRocePackets += 1;
     if ((bits & OpcodeBit.PAYLOAD) === 0) return;
-    // How much of an answer comes at a time is for whoever asks to decide.
+    // The requester decides how much of an answer comes at a time.
     if ((bits & OpcodeBit.RESPONSE) !== 0) this.sending.onCongestion?.(false);
     if (core.nowUs - this.#notifiedUs < CNP_INTERVAL_US) return;
     this.#notifiedUs = core.nowUs;
     core.schedule(this, Due.NOTIFYING);
   }
 
-  /** Takes new attributes and the state they lead to; the caller has checked that they may be taken. `cause` is why it is to be in ERR. */
+  /** Takes new attributes and the state they lead to; the caller has checked them. `cause` is the reason for a move to ERR. */
   modify(changes: Partial<QpAttr>, path: Path | undefined, mtuBytes: number, cause: Syndrome): void {
     const from = this.state;
     const to = changes.qpState ?? from;
@@ -253,14 +253,14 @@ export class QueuePair implements QpContext, QueuePairParts {
     return { ...this.attr, qpState: this.state, curQpState: this.state, sqDraining: draining };
   }
 
-  /** As it is shown to whoever watches. */
+  /** For `rdma resource show qp`. */
   show(): ShownQp {
     const { qpn, type, state, pd, attr } = this;
     const { destQpNum, rqPsn, sqPsn, pathMigState } = attr;
     return { qpn, destQpn: destQpNum, type, state, rqPsn, sqPsn, pathMigState, pd, counters: this.counters() };
   }
 
-  /** What its requests met on their way; nothing where they are not answered. */
+  /** Counters of its requester; none where requests are not answered. */
   counters(): Record<string, number> {
     return this.sending.counters?.() ?? {};
   }
@@ -271,7 +271,7 @@ export class QueuePair implements QpContext, QueuePairParts {
   }
 
   /**
-   * Sends what is due: responses first, for a peer waits on them. The acknowledgement goes last: it is short, and behind
+   * Sends what is due: responses first, since a peer waits for them. The acknowledgement goes last: it is short, and behind
    * packets of this QP it can leave by the same system call.
    */
   transmit(budget: number): Served {
@@ -318,7 +318,7 @@ export class QueuePair implements QpContext, QueuePairParts {
     if (this.state === QpState.ERR) return;
     this.#stop(QpState.ERR, cause);
     this.#flush(cause);
-    // Of the shared queue it takes nothing any more (protocol.md 3.4).
+    // It takes nothing more from the shared queue (protocol.md 3.4).
     if (this.srq !== undefined) this.raise(EventType.QP_LAST_WQE_REACHED);
   }
 
@@ -328,7 +328,7 @@ export class QueuePair implements QpContext, QueuePairParts {
     this.sending.flush(cause);
   }
 
-  /** A completion of this QP was lost: whatever its owner believes about it is wrong from here on (protocol.md 3.8). */
+  /** A completion of this QP was lost: its owner can no longer know its state (protocol.md 3.8). */
   onCqOverrun(): void {
     if (this.state === QpState.RESET || this.state === QpState.ERR) return;
     this.enterError(Syndrome.CQ_OVERRUN);

@@ -127,7 +127,7 @@ export class ReceiveBuffer {
     const wrIdLo = this.#words[this.#entry + RecvWqe.WR_ID_LO];
     const wrIdHi = this.#words[this.#entry + RecvWqe.WR_ID_HI];
     this.taken = false;
-    // Of what the program has destroyed nothing completes any more, and where it would may be gone as well.
+    // A destroyed queue pair completes nothing any more; its completion queue may be gone as well.
     if (this.#srq?.destroyed === true) return;
     if (this.#srq === undefined) {
       // The slot is free before the program can see the completion, and is not read after.

@@ -1,7 +1,7 @@
-/** The halves of a QP that may have something to send, the other is not looked at; and whether the peer is to hear of congestion. */
+/** Which halves of a QP may have something to send, and whether a congestion notification is due. */
 export const Due = { SENDING: 1, RECEIVING: 2, BOTH: 3, NOTIFYING: 4 } as const;
 
-/** Which part of what a QP may send in one turn a packet takes, by the pieces into which its message is cut. */
+/** How much of a QP's budget for one turn a packet takes, by its segment size. */
 export function packetCost(segmentBytes: number): number {
   return Math.max(1, segmentBytes >> 12);
 }
@@ -21,13 +21,13 @@ export type Served = (typeof Served)[keyof typeof Served];
 export interface Scheduled {
   /** Whether it stands in the queue, or is held. */
   scheduled: boolean;
-  /** Which halves are to be asked when its turn comes: bits of {@link Due}. */
+  /** Which halves have something to send when its turn comes: bits of {@link Due}. */
   due: number;
   /** The way that it found full when it last had to wait for one, or 0. */
   way: number;
-  /** Whether it waits for that to have room, in place of standing in the queue. */
+  /** Whether it waits for room there instead of standing in the queue. */
   held: boolean;
-  /** Whether it has waited, and is not to wait behind others once more. */
+  /** Whether it has waited, and must not wait behind others again. */
   mayPass: boolean;
   /** Sends what is due, at most `budget` packets. */
   transmit(budget: number): Served;

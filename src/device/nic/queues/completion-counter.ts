@@ -5,8 +5,8 @@ import { CompCntr } from '../rings/layout.js';
 const WORD = 2 ** 32;
 
 /**
- * The NIC's end of a completion counter: two numbers of 64 bits in memory that the program reads with `Atomics`. Who sees a
- * number there also sees what the operations that it counts have written.
+ * The NIC's end of a completion counter: two numbers of 64 bits in memory that the program reads with `Atomics`. A program that
+ * reads a number there also sees what the counted operations have written.
  */
 export class CompletionCounter {
   /** QPs that it is attached to. */
@@ -29,7 +29,7 @@ export class CompletionCounter {
     this.#add(CompCntr.COMP, this.type === CompCntrType.BYTES ? lengthBytes : 1);
   }
 
-  /** An operation was refused, or was broken off: whichever the type, it counts as one. */
+  /** An operation was refused or broken off: it counts as one for every type of counter. */
   failed(): void {
     this.#add(CompCntr.ERR, 1);
   }
@@ -42,7 +42,7 @@ export class CompletionCounter {
       return;
     }
     const before = Atomics.add(words, at, amount) >>> 0;
-    // The program has added something since it was looked at.
+    // The program has added something in the meantime.
     if (before + amount >= WORD) Atomics.add(words, at + 1, 1);
   }
 }

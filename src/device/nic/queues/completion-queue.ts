@@ -28,13 +28,13 @@ export interface CqCore {
   onCqOverrun(cq: CompletionQueue): void;
 }
 
-/** What makes a completion queue of the NIC. */
+/** Makes a completion queue of the NIC. */
 export interface CompletionQueueParts {
   readonly cqn: number;
   readonly memory: ArrayBufferLike;
   readonly entries: number;
   readonly channel: CompChannel | undefined;
-  /** Losing entries is the program's own business (`IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN`). */
+  /** The program accepts lost entries (`IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN`). */
   readonly ignoreOverrun: boolean;
 }
 

@@ -5,7 +5,7 @@ import { recvQueueShape, RecvWqe, SgeWords } from '../rings/layout.js';
 import type { CompletionQueue } from './completion-queue.js';
 import { nextCapacity, receiveSges, WorkQueue } from './work-queue.js';
 
-/** What makes a shared receive queue of the NIC. */
+/** Makes a shared receive queue of the NIC. */
 export interface SharedReceiveQueueParts {
   readonly srqn: number;
   readonly pd: number;

@@ -62,8 +62,8 @@ export class WorkQueue {
   /** Whether the driver has published entry number `index`. */
   has(index: number): boolean {
     if (index !== this.#knownProducer) return true;
-    // A driver that claims more than the ring holds is believed up to what it can have written; one that takes back what it
-    // has published, not at all.
+    // A driver that claims more entries than the ring holds gets as many as it can have written; one that takes back what it
+    // has published gets none.
     const known = (this.head + this.count) | 0;
     if (((known - index) | 0) <= 0) return false;
     this.#knownProducer = known;
@@ -103,7 +103,7 @@ export class WorkQueue {
     this.publish();
   }
 
-  /** Lets the driver ring again. Comes before looking for work, so that a later post is never overlooked. */
+  /** Lets the driver ring again. Call it before looking for work, so that a later post is never overlooked. */
   clearDoorbell(): void {
     writeWord(this.words, Header.DOORBELL, 0, this.#shared);
   }

@@ -18,7 +18,7 @@ export class RawResponder extends SilentResponder {
       return;
     }
     if (lengthBytes > receive.capacity) {
-      // Ends the request and no more: whoever can send a long frame must not be able to stop a QP with it.
+      // Ends the request only: a long frame from a stranger must not stop the QP.
       const detail = this.#detail;
       detail[0] = lengthBytes;
       detail[1] = receive.capacity;
@@ -27,7 +27,7 @@ export class RawResponder extends SilentResponder {
       counters.rdmaRecvs += 1;
       receive.complete(WcStatus.SUCCESS, WcOpcode.RECV, lengthBytes, 0, 0, false, Syndrome.NONE, undefined, 0);
     } else {
-      // The request names memory that it may not: a mistake at home, which ends the QP (IBTA 9.9.3, class A).
+      // The request names memory that it may not: a local error, which ends the QP (IBTA 9.9.3, class A).
       receive.complete(WcStatus.LOC_PROT_ERR, WcOpcode.RECV, 0, 0, 0, true, mover.syndrome, mover.detail, 0);
       this.qp.enterError(mover.syndrome);
     }

@@ -29,7 +29,7 @@ export const ANSWERED = OpcodeBit.READ_REQUEST | OpcodeBit.ATOMIC | OpcodeBit.FL
 
 const PLACEMENTS = PlacementType.FLUSH_GLOBAL | PlacementType.FLUSH_PERSISTENT;
 
-/** What the responder does for whoever executes a request. */
+/** What the responder provides for executing a request. */
 interface Executor {
   readonly sender: ResponseSender;
   /** Messages executed. */

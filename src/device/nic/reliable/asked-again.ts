@@ -1,4 +1,4 @@
-/** How often the peer asked for the same packet again (NAK PSN sequence error), for whoever gives up on it to tell. */
+/** Counts how often the peer asked for the same packet again (NAK PSN sequence error), for the error that ends it. */
 export class AskedAgain {
   #psn = -1;
   #times = 0;

@@ -25,9 +25,9 @@ import type { RequesterState } from './requester-state.js';
 const answer = new Uint8Array(8);
 /** rnr_retry value that stands for "for ever" (IBTA 9.7.5.2.8). */
 const RNR_RETRY_INFINITE = 7;
-/** Who is run so much later than it asked for was not run by a timer of the system that is a little late. */
+/** A timer that fires later than this is not merely late: this NIC was not run. */
 const STARVED_US = 1000;
-/** Where a quarter of all packets is lost, one in 262,144 is lost each of these times. One that never passes ends here. */
+/** With a quarter of all packets lost, one in 262,144 is lost this often in a row. A packet that never passes ends here. */
 const MAX_GO_BACKS = 8;
 
 /** A request that failed locally. */
@@ -124,12 +124,12 @@ export class Completer {
     }
   }
 
-  /** The peer is asked once more: a gap that the answer shows is news. */
+  /** The peer is asked again: a gap in its answer is news. */
   onQuestion(): void {
     this.#gapSeen = false;
   }
 
-  /** A probe was answered, and what was behind it is not: it is lost. That takes no retry, for there was progress. */
+  /** A probe was answered, but not what follows it: that is lost. It takes no retry, since there was progress. */
   onRestMissing(): void {
     this.requester.congestion.onLoss();
     this.#rewind();
@@ -305,7 +305,7 @@ export class Completer {
     congestion.onAcknowledged(psnDiff(psn, window.una), window.inFlight, core.nowUs);
     roundTrip.onAcknowledged(psn, core.nowUs);
     window.acknowledge(psn);
-    // Whoever asked for time to get ready is ready: this came after.
+    // A peer that sent an RNR NAK is ready: this came later.
     this.rnrWaiting = false;
     this.#reload();
     this.#completeAcknowledged();
@@ -344,7 +344,7 @@ export class Completer {
       }
       this.#rnrRetriesLeft -= 1;
     }
-    // The peer and the way to it are alive. How long it may go on not being ready is for rnr_retry alone to say.
+    // The peer and the path are alive; only rnr_retry limits how long the peer may stay not ready.
     this.#retriesLeft = this.requester.retryCnt;
     this.#wentBack = 0;
     this.#moveBack();

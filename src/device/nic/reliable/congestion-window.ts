@@ -2,8 +2,8 @@ import { assert } from '../../ibta/index.js';
 /**
  * How many packets a QP may have unacknowledged.
  *
- * The means are DCQCN's, the measure is a window: what is acknowledged makes room for what is sent, so nothing has to be
- * paced by a clock, and a receiver that stands still stops its senders by itself. It starts with what any receiver can
+ * The algorithm is DCQCN's, applied to a window: acknowledgements make room for packets, so nothing has to be
+ * paced by a clock, and a receiver that stops also stops its senders. It starts with what any receiver can
  * take of many at once, and doubles every round trip until something is marked or lost. A mark takes away half of alpha,
  * the estimate of how often there are marks (gain g). Each quiet round trip then halves the distance to the middle
  * between what the window was and is (fast recovery); from there on it grows by one packet, after F of them by
@@ -24,9 +24,9 @@ const TIMEOUT_PACKETS = 2;
 const GAIN = 1 / 16;
 /** Quiet round trips after which the target grows: F of DCQCN. */
 const QUIET_ROUNDS = 5;
-/** Without packets for so long, what the window was says nothing of the way any more. */
+/** After so long without packets the old window says nothing about the path. */
 const IDLE_US = 10_000;
-/** Packets of large segments; the way that takes such has room for more, and its receiver a cache that does not. */
+/** Packets of large segments. Their path has room for more, but the receiver's cache has not. */
 const MAX_LARGE_PACKETS = 16;
 
 export class CongestionWindow {
@@ -42,7 +42,7 @@ export class CongestionWindow {
   #threshold: number;
   /** How likely marks are, 0 to 1. */
   #alpha = 1;
-  /** What the window comes back to. */
+  /** The window that recovery aims at. */
   #target: number;
   /** What it was before the retry timer ran out, until it is seen whether that was right; else 0. */
   #undo = 0;
@@ -77,14 +77,14 @@ export class CongestionWindow {
   }
 
   /**
-   * @param inFlight what was unacknowledged before, these packets among it: who does not use the window learns nothing of what
-   *   the way can take
+   * @param inFlight packets unacknowledged before, these included: a sender that does not use the window learns nothing of what
+   *   the path can take
    */
   onAcknowledged(packets: number, inFlight: number, nowUs: number): void {
     this.#lastUs = nowUs;
     if (this.#held > 0) this.#held -= packets;
     if (this.#undo > 0) {
-      // More than was sent again: it had all arrived, and only the peer was late.
+      // More than was sent again: everything had arrived, and only the peer was late.
       if (packets > inFlight) this.packets = this.#undo;
       this.#undo = 0;
     }
@@ -105,7 +105,7 @@ export class CongestionWindow {
     this.packets = Math.ceil((this.packets + this.#target) / 2);
   }
 
-  /** Packets met congestion on the way, as the peer tells, or as answers show that were marked. */
+  /** Packets met congestion, by a notification of the peer or by marked answers. */
   onCongestion(inFlight: number): void {
     if (this.#held > 0) return;
     const { packets } = this;
@@ -121,7 +121,7 @@ export class CongestionWindow {
     this.#cut(packets, packets);
   }
 
-  /** Nothing was heard for the time after which packets are taken for lost. */
+  /** The retry timer ran out. */
   onTimeout(): void {
     const { packets } = this;
     this.#cut(TIMEOUT_PACKETS, 0);

@@ -4,13 +4,13 @@ import { Due } from '../queue-pairs/turns.js';
 import type { RequesterState } from './requester-state.js';
 
 /**
- * How long after packets that nobody asked to acknowledge one is sent that asks. Long enough for a program to send more,
- * short enough that hardly anybody ends a queue pair before; the requests of one that ends would be flushed though they
+ * How long after packets without an acknowledgement request one with it is sent. Long enough for a program to send more,
+ * short enough that programs hardly ever destroy a queue pair before; its requests would be flushed though they
  * were delivered.
  */
 const ASK_DELAY_US = 250;
 
-/** Who has just answered and is silent for so long has nothing more to say. */
+/** A peer that is silent for so long after an answer has nothing more to send. */
 const MIN_REST_US = 250;
 
 /** The requester that asks. */
@@ -18,38 +18,38 @@ interface Inquirer extends RequesterState {
   readonly completer: {
     /** Between an RNR NAK and the end of the time that it asked for. */
     readonly rnrWaiting: boolean;
-    /** The peer is asked once more: a gap that the answer shows is news. */
+    /** The peer is asked again: a gap in its answer is news. */
     onQuestion(): void;
-    /** A probe was answered, and what was behind it is not: it is lost. That takes no retry, for there was progress. */
+    /** A probe was answered, but not what follows it: that is lost. It takes no retry, since there was progress. */
     onRestMissing(): void;
   };
 }
 
 /**
- * Finds out how far the peer has got, when that is not told by itself, before the retry timer runs out, and at the cost of
- * no retry. What asked for no acknowledgement is asked about: the last packet is sent once more. Where an answer is overdue,
- * something was lost, and a probe goes out: the first request that lacks its answer, as a retry would begin, and that alone.
+ * Finds out how far the peer has got when it does not say so itself, before the retry timer runs out, and at the cost of
+ * no retry. For packets without an acknowledgement request it sends the last packet again. Where an answer is overdue,
+ * something was lost, and a probe goes out: the first unanswered request alone, as a retry would begin.
  *
- * A probe does not begin anywhere else. Of a READ it asks for all that is missing, since a responder may forget what a repeat
- * leaves out before it, and rxe does. And a peer that has told of a gap drops in silence all that is behind it, as rxe does
+ * A probe begins nowhere else. Of a READ it requests all that is missing, since a responder may forget what a repeat
+ * leaves out before it, as rxe does. And a peer that has reported a gap silently drops all packets behind it, as rxe does
  * until the gap is filled (protocol.md 2.3, row 1): it would not answer to the last packet.
  */
 export class Inquiry {
   /** The next packet is to ask for an acknowledgement, whatever it is. */
   asking = false;
-  /** The first request that lacks its answer is to be sent once more, and alone. */
+  /** The first unanswered request is to be sent again, alone. */
   probing = false;
   /** The timer of the queue pair is set to ask, not to send again. */
   due = false;
-  /** What was sent last asked for no acknowledgement, nor is it answered otherwise. */
+  /** The last packet requested no acknowledgement, and has no answer of its own. */
   #unasked = false;
-  /** When what is unacknowledged is sent again though there was no answer to asking. */
+  /** When unacknowledged packets are sent again if the peer does not answer. */
   #retryAtUs = 0;
-  /** The timer ran out and had the peer asked, which does not put that off. */
+  /** The timer ran out and the peer was asked, which does not delay the retry. */
   #deadlineStands = false;
-  /** A probe was sent, and what was under way then is not all acknowledged. */
+  /** A probe was sent, and not all packets then under way are acknowledged. */
   #probed = false;
-  /** The timer is set for the end of what a probe was answered by. */
+  /** The timer is set for the end of the answer to a probe. */
   #resting = false;
   #lastTransmitUs = -Infinity;
   /** The timer ran out when the queue pair was about to send, and was set once more. */
@@ -75,7 +75,7 @@ export class Inquiry {
     this.onReturn();
   }
 
-  /** All that is unacknowledged is to be sent again: there is nothing to find out. */
+  /** Everything unacknowledged is sent again: there is nothing to find out. */
   onReturn(): void {
     this.probing = false;
     this.#probed = false;
@@ -94,7 +94,7 @@ export class Inquiry {
     if (asked) this.asking = false;
   }
 
-  /** Whether nothing was sent for so long that what is sent now may be the last for long. */
+  /** Whether the queue pair was idle for so long that the next packet may be the last for a while. */
   get quiet(): boolean {
     return this.core.nowUs - this.#lastTransmitUs > ASK_DELAY_US;
   }
@@ -123,7 +123,7 @@ export class Inquiry {
   }
 
   /**
-   * Has the packet that was sent last sent once more, to ask for an acknowledgement of all: somebody waits for that.
+   * Sends the last packet again, to request an acknowledgement of all, when somebody waits for it.
    *
    * @returns false when the peer was asked already, or there is nothing to ask about
    */
@@ -148,7 +148,7 @@ export class Inquiry {
     } else if (this.#resting) {
       requester.completer.onRestMissing();
     } else if (this.#unasked && core.nowUs - this.#lastTransmitUs < ASK_DELAY_US / 2) {
-      // More was sent meanwhile, and more will probably follow.
+      // More was sent in the meantime, and more will probably follow.
       this.asking = true;
       this.startTimer();
     } else if (this.askNow()) {
@@ -165,7 +165,7 @@ export class Inquiry {
     this.#probed = true;
   }
 
-  /** The packet that was to ask cannot be sent any more: what is unacknowledged is sent again when its time comes. */
+  /** The packet that was to ask cannot be sent any more: the retry timer decides. */
   forgo(): void {
     const { core, qp, requester } = this;
     this.asking = false;
@@ -176,8 +176,8 @@ export class Inquiry {
   }
 
   /**
-   * Whether the next packet can ask, because there will be one: it waits for room on its way, or for its turn. Of a queue pair
-   * whose turn comes again and again, without a packet, that is believed once.
+   * Whether the next packet can ask, because there will be one: it waits for room on its path, or for its turn. For a queue pair
+   * whose turn comes again and again without a packet, that is assumed once only.
    */
   get #mayStillAsk(): boolean {
     return this.qp.held || (this.qp.isDueToSend && !this.#putOff);

@@ -20,7 +20,7 @@ export interface RequesterState {
   /** Pieces of a long READ that may be under way: with two, one can be answered while the other is asked for. */
   readonly readPieces: number;
 
-  // Of what the NIC counts as a whole, that which says how this way is.
+  // This queue pair's part of counters of the NIC.
   retransmittedPkts: number;
   lossProbes: number;
   completerRetryErr: number;

@@ -21,8 +21,8 @@ import { SendWindow } from './send-window.js';
 const ACK_REQUEST_INTERVAL = 16;
 
 /**
- * The requester of a reliable service (RC and XRC): what is posted, sent and acknowledged, and those that move it on,
- * the sender of requests, the completer of responses, and who asks when there are none.
+ * The requester of a reliable service (RC and XRC): the state of what is posted, sent and acknowledged, and its parts,
+ * the sender of requests, the completer of responses, and the inquiry when there are none.
  */
 export class ReliableRequester implements SendingHalf, RequesterState {
   readonly window: SendWindow;
@@ -134,7 +134,7 @@ export class ReliableRequester implements SendingHalf, RequesterState {
   /** Keeps by itself what every acknowledgement needs: the attributes are many, and far away in memory. */
   #takeLimits(): void {
     const { timeout, retryCnt, rnrRetry, maxRdAtomic } = this.qp.attr;
-    // 0 is for ever, and nobody waits for who is gone.
+    // 0 is for ever, and a peer that is gone is not waited for.
     const patienceUs = ackTimeoutUs(timeout === 0 ? 0 : Math.max(timeout, this.core.limits.minAckTimeout));
     this.ackTimeoutUs = this.completer.peerGone ? 0 : patienceUs;
     this.retryCnt = retryCnt;

@@ -134,9 +134,9 @@ export class Responder implements ReceivingHalf {
   }
 
   flush(cause: Syndrome): void {
-    // Who is refused one request has a right to the answers to those before it: the NAK follows them (protocol.md 2.4).
+    // Answers to the requests before a refused one are still owed: the NAK follows them (protocol.md 2.4).
     if (!this.sender.refusalDue) this.sender.clearJobs();
-    // What was received last may be what was lost: nobody may take it for delivered.
+    // The last message may be the one that was lost: it must not count as delivered.
     if (cause === Syndrome.CQ_OVERRUN) this.sender.dropAcknowledgement();
     if (this.#open === Open.WRITE) this.qp.remoteWrites?.failed();
     this.#open = Open.NONE;
@@ -394,7 +394,7 @@ export class Responder implements ReceivingHalf {
     this.#expectedPsn = psnAdd(last, packets);
     if (endsMessage) this.#msn = (this.#msn + 1) & 0xffffff;
     if (this.#untold && psnDiff(this.#aheadPsn, this.#expectedPsn) >= 0) {
-      // What came before its turn was dropped, and an ACK in place of the NAK would leave the peer in the dark.
+      // Packets ahead of the gap were dropped; an ACK instead of the NAK would hide that from the peer.
       this.#told = Told.SEQUENCE_ERROR;
       this.#nak(NakCode.PSN_SEQUENCE_ERROR);
     } else if (ackRequest) {

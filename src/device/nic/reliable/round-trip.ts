@@ -5,12 +5,12 @@ const SMOOTHED_GAIN = 1 / 8;
 const VARIATION_GAIN = 1 / 4;
 /** The shortest patience: a peer whose processor does something else for two or three time slices has lost nothing. */
 const MIN_PATIENCE_US = 10_000;
-/** Each question without an answer doubles the patience; so many are asked. */
+/** Each unanswered request for an acknowledgement doubles the patience; so many are sent. */
 const MAX_QUESTIONS = 6;
 
 /**
- * How long an acknowledgement takes, from packets that ask for one and were sent once, and how long to wait for one before
- * it is asked for again: the retry timer, which programs set, is a thousand times as long as a round trip as a rule.
+ * How long an acknowledgement takes, measured on packets that request one and were sent once, and how long to wait before
+ * requesting it again: the retry timer, which programs set, is usually a thousand times as long as a round trip.
  */
 export class RoundTrip {
   /** Smoothed, in us; 0 before the first. */
@@ -51,12 +51,12 @@ export class RoundTrip {
     }
   }
 
-  /** Packets are sent again: nobody knows which time an acknowledgement answers (Karn). */
+  /** Packets are sent again: an acknowledgement may answer either transmission (Karn). */
   forget(): void {
     this.#psn = -1;
   }
 
-  /** An acknowledgement was asked for once more. */
+  /** An acknowledgement was requested again. */
   onQuestion(): void {
     this.#psn = -1;
     this.#questions += 1;
@@ -67,7 +67,7 @@ export class RoundTrip {
     return 2 * this.smoothedUs + 4 * this.variationUs;
   }
 
-  /** How long to wait before that, in us; Infinity when nothing is known, or it was asked for often enough. */
+  /** How long to wait before that, in us; Infinity when nothing is known, or it was requested often enough. */
   get patienceUs(): number {
     if (this.smoothedUs === 0 || this.#questions >= MAX_QUESTIONS) return Infinity;
     return Math.max(MIN_PATIENCE_US, this.usualUs) * 2 ** this.#questions;

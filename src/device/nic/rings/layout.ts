@@ -1,6 +1,6 @@
 /**
  * The rings in which driver and NIC meet: work queues, completion queues, completion channels and the doorbell page.
- * `docs/host-interface.md` describes the same layout for whoever writes a driver; both change together.
+ * `docs/host-interface.md` describes the same layout for authors of drivers; change both together.
  *
  * Every object is an array of 32-bit little-endian words, in a SharedArrayBuffer where the two are in different threads. A ring has a header of {@link RING_HEADER_WORDS}
  * words, then a power of two of entries of fixed size. Counters run freely modulo 2^32, so that `producer - consumer`
@@ -20,7 +20,7 @@ export const Ring = {
 
 /** Header words of a send or receive queue beside {@link Ring}: the driver produces, the NIC consumes. */
 export const WorkQueue = {
-  /** 1 while the queue's number stands in the doorbell ring; whoever changes it from 0 to 1 rings. */
+  /** 1 while the queue's number is in the doorbell ring; the driver rings when it changes it from 0 to 1. */
   DOORBELL: 17,
   /** The QP's state as the NIC sees it (values of `QpState`). The NIC writes it. */
   QP_STATE: 18,
@@ -92,7 +92,7 @@ export const SgeWords = {
 export const CompletionQueue = {
   /** Driver: `CqArm.SOLICITED` or `CqArm.ANY` asks for one event; the NIC puts 0 back as it raises it. */
   ARM: 17,
-  /** NIC: 1 once an entry was lost for want of room. The queue is then unusable. */
+  /** NIC: 1 once an entry was lost because the queue was full. The queue is then unusable. */
   OVERRUN: 18,
 } as const;
 
@@ -128,7 +128,7 @@ export const Cqe = {
 
 /**
  * Header words of a completion channel beside {@link Ring}. Its entries are CQ numbers, one per event; the NIC
- * produces and wakes whoever waits on {@link Ring.PRODUCER}.
+ * produces and wakes those who wait on {@link Ring.PRODUCER}.
  */
 export const CompChannelRing = {
   /** NIC: 1 when an event found no room; every CQ of the channel then counts as having raised one. Driver puts 0 back. */

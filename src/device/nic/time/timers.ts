@@ -1,7 +1,7 @@
 import { assert } from '../../ibta/index.js';
 import { TimerWheel } from './timer-wheel.js';
 
-/** Whoever has a timer. */
+/** The owner of a timer. */
 export interface TimerOwner {
   /**
    * Its time has come; it is disarmed by then.

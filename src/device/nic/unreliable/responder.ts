@@ -30,7 +30,7 @@ const ENDS = OpcodeBit.LAST | OpcodeBit.ONLY;
 /**
  * The responder of a UC QP (protocol.md 2.3, the UC column, and 3.1). A message that lacks a packet, or that may not be
  * what it is, is dropped as a whole and without a word, and the receive request that it began to fill waits for the next
- * one (IBTA 9.9.3, class D). Only a mistake at home, a receive request that names memory it may not, ends the QP (class A).
+ * one (IBTA 9.9.3, class D). Only a local error, a receive request that names memory it may not, ends the QP (class A).
  */
 export class UnreliableResponder extends SilentResponder {
   #expectedPsn = 0;

@@ -151,7 +151,7 @@ export class UnacknowledgedQueue {
     this.#pacer.reset();
   }
 
-  /** Retires first: whoever sees the completion may post into the slot at once. */
+  /** Retires first: a program that sees the completion may post into the slot at once. */
   #complete(status: WcStatus, byteLen: number, syndrome: Syndrome, detail: Int32Array | undefined): void {
     const { qp } = this;
     const { sq } = qp;

@@ -6,7 +6,7 @@ import { bits, gid, type Layout, record, u16, u8 } from '../layout.js';
 export const CMA_HEADER_BYTES = 36;
 const VERSION = 0;
 
-/** Who connects to whom, as IP addresses. The destination's port is in the service ID. */
+/** The IP addresses of both ends of a connection. The destination's port is in the service ID. */
 export interface CmaHeader {
   readonly ipVersion: 4 | 6;
   readonly sourcePort: number;

@@ -2,7 +2,7 @@
 
 /** What the two bits say. */
 export const Ecn = {
-  /** The sender does not answer to marks, so whoever has no room drops its packets. */
+  /** The sender does not respond to marks, so a full queue drops its packets. */
   NOT_ECT: 0,
   ECT1: 1,
   /** The sender answers to marks. */

@@ -1,4 +1,4 @@
-/** Who a packet goes to and comes from: what the IP and UDP headers say of it. */
+/** The destination and source of a packet: what its IP and UDP headers say. */
 import { type Gid, isIpv4Gid } from '../../ibta/index.js';
 import { pathCrc } from '../icrc/icrc.js';
 import { ROCE_PORT } from '../packets/bth.js';
