@@ -59,6 +59,10 @@ export class Program implements AsyncDisposable {
     return Promise.race([message, early]);
   }
 
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
   send(message: object): void {
     this.#child.send(message);
   }

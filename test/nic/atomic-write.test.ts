@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AccessFlags, MwType, QpState, WcOpcode, WcStatus, WrOpcode } from '../../src/device/ibta/index.js';
-import { executeAtomicWrite } from '../../src/device/nic/memory/atomic-execution.js';
+import { executeAtomicWrite } from '../../src/device/nic/memory/copying/atomic-execution.js';
 import { MemoryRegion } from '../../src/device/nic/memory/memory-region.js';
 import { Opcode } from '../../src/device/wire/index.js';
 import type { TestMr } from './host.js';

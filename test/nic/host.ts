@@ -23,6 +23,7 @@ import {
   sendQueueShape,
 } from '../../src/device/nic/rings/layout.js';
 import { crc32 } from '../../src/device/wire/index.js';
+import { type Manner, SlowMemory } from '../support/foreign-memory.js';
 import { TestQp } from './qp.js';
 import { ALL_ACCESS, Doorbell, DriverChannel, DriverCq, DriverQueue, hi32, lo32, type Sge } from './rings.js';
 
@@ -40,6 +41,8 @@ export interface MrOptions {
   readonly pd?: number;
   /** Address of the first byte; by default each region gets pages of its own beyond 2^32. */
   readonly iova?: bigint;
+  /** Lies in foreign memory that behaves so. */
+  readonly manner?: Manner;
 }
 
 export interface QpOptions {
@@ -70,6 +73,23 @@ export interface SrqOptions {
   readonly cq?: DriverCq;
 }
 
+const NO_BYTES = new Uint8Array(0);
+
+/**
+ * How all memory of these tests behaves: plain bytes, or what VERBENA_TEST_MEMORY says, `copied` or `late`, so that the whole
+ * of them can be run over foreign memory.
+ */
+function mannerOfAll(random: SeededRandom): Manner | undefined {
+  switch (process.env['VERBENA_TEST_MEMORY']) {
+    case 'copied':
+      return {};
+    case 'late':
+      return { delayUs: () => random.u32() % 3 };
+    default:
+      return undefined;
+  }
+}
+
 /** Bytes beside a region that nobody may touch. */
 export const CANARY_BYTES = 64;
 const CANARY = 0xa5;
@@ -80,6 +100,8 @@ export class TestMr {
   handle = 0;
   lkey = 0;
   rkey = 0;
+  /** Where it lies, if it is not plain bytes. */
+  memory: SlowMemory | undefined;
 
   constructor(
     readonly addr: bigint,
@@ -168,10 +190,16 @@ export class TestHost {
   turn(nowUs: number): void {
     const { nic, link } = this;
     nic.advanceTo(nowUs);
+    for (const { memory } of this.regions) memory?.advanceTo(nowUs);
     link.receive(nic, 64);
     nic.ringDoorbells();
     while (nic.transmit()) link.flush();
     link.flush();
+  }
+
+  /** When a copy from or to foreign memory finishes; Infinity when none is under way. */
+  get nextCopyUs(): number {
+    return Math.min(Infinity, ...this.regions.map(({ memory }) => memory?.nextUs ?? Infinity));
   }
 
   /** Registers new memory of `size` bytes, all zero. */
@@ -180,9 +208,12 @@ export class TestHost {
     const whole = new Uint8Array(size + 2 * CANARY_BYTES).fill(CANARY);
     const mr = new TestMr(iova, whole, CANARY_BYTES, CANARY_BYTES);
     mr.bytes.fill(0);
+    const manner = options.manner ?? mannerOfAll(this.random);
+    mr.memory = manner && new SlowMemory(mr.bytes, manner);
     const keys = this.nic.control.regMr({
       pd: options.pd ?? this.pd,
-      bytes: mr.bytes,
+      bytes: mr.memory === undefined ? mr.bytes : NO_BYTES,
+      foreign: mr.memory,
       iovaHi: hi32(iova),
       iovaLo: lo32(iova),
       access: options.access ?? ALL_ACCESS,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ViewCache } from '../../src/device/nic/memory/view-cache.js';
+import { ViewCache } from '../../src/device/nic/memory/copying/view-cache.js';
 
 const SLOTS = 16;
 

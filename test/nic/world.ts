@@ -57,7 +57,7 @@ export class World {
     let next = this.network.nextEventUs();
     for (const host of this.hosts) {
       if (host.link.waiting > 0) return this.nowUs;
-      next = Math.min(next, host.nic.nextWakeupUs());
+      next = Math.min(next, host.nic.nextWakeupUs(), host.nextCopyUs);
     }
     return next;
   }

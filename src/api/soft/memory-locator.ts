@@ -1,6 +1,6 @@
 import { CommandError, isResizable } from '../../device/nic/index.js';
 import type { LocatedMemory } from './adapter/adapter-host.js';
-import type { MemoryRef } from './adapter/command.js';
+import type { BytesRef } from './adapter/command.js';
 
 /** Where made-up addresses begin: far from anything that a pointer of today's programs could be taken for. */
 const FIRST_SYNTHETIC = 0x1000_0000_0000;
@@ -48,7 +48,7 @@ export function locateInThread(bytes: Uint8Array, address: bigint): LocatedMemor
 }
 
 /** The bytes of what {@link locateInThread} has located. */
-export function resolveInThread(memory: MemoryRef): Uint8Array {
+export function resolveInThread(memory: BytesRef): Uint8Array {
   if (memory.kind === 'view') return memory.bytes;
   throw new Error(`memory of this thread is named by ${memory.kind}`);
 }

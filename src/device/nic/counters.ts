@@ -58,6 +58,8 @@ export class NicCounters {
   rxWrongTransport = 0;
   rxWrongPeer = 0;
   rxWrongState = 0;
+  /** Packets behind others that waited for memory, and found no room there. */
+  rxMemoryBusy = 0;
   rxUnexpectedResponse = 0;
   rxBadDuplicate = 0;
 
@@ -101,6 +103,7 @@ export class NicCounters {
       rx_wrong_transport: this.rxWrongTransport,
       rx_wrong_peer: this.rxWrongPeer,
       rx_wrong_state: this.rxWrongState,
+      rx_memory_busy: this.rxMemoryBusy,
       rx_unexpected_response: this.rxUnexpectedResponse,
       rx_bad_duplicate: this.rxBadDuplicate,
     };

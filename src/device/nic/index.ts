@@ -1,6 +1,13 @@
 /** The software RNIC: sans-IO, deterministic, nothing of Node in it. */
 export { CommandError } from './command-error.js';
 export * from './rings/layout.js';
+export {
+  atomicResult,
+  type AtomicOperation,
+  type Copy,
+  type ForeignMemory,
+  LATER,
+} from './memory/copying/foreign-memory.js';
 export { isResizable } from './memory/resizable.js';
 export type { AllocMw, MrAttributes, MrKeys, MwKeys, ReregMr } from './memory/memory-table.js';
 export type { CreateCq, CreateQp, CreateSrq, ModifySrq } from './control/control-verbs.js';

@@ -1,6 +1,7 @@
 import type { NicCounters } from './counters.js';
 import type { AddressTable } from './datagram/address-table.js';
-import type { DataMover } from './memory/data-mover.js';
+import type { CopyEngine } from './memory/copying/copy-engine.js';
+import type { DataMover } from './memory/copying/data-mover.js';
 import type { MemoryTable } from './memory/memory-table.js';
 import type { NicEvents, NicLimits, SendFrame } from './nic-config.js';
 import type { PacketBuilder } from './port/packet-builder.js';
@@ -16,6 +17,7 @@ export interface NicCore {
   readonly builder: PacketBuilder;
   readonly memory: MemoryTable;
   readonly mover: DataMover;
+  readonly copyEngine: CopyEngine;
   readonly counters: NicCounters;
   readonly timers: Timers;
   readonly limits: NicLimits;

@@ -24,7 +24,8 @@ import { NicCounters } from './counters.js';
 import { AddressTable } from './datagram/address-table.js';
 import { GeneralServices, GSI_QPN } from './datagram/general-services.js';
 import { MulticastTable } from './datagram/multicast-table.js';
-import { DataMover } from './memory/data-mover.js';
+import { CopyEngine } from './memory/copying/copy-engine.js';
+import { DataMover } from './memory/copying/data-mover.js';
 import { MemoryTable } from './memory/memory-table.js';
 import {
   DEFAULT_LIMITS,
@@ -78,6 +79,7 @@ export class Nic implements ControlCore {
   readonly builder: PacketBuilder;
   readonly memory: MemoryTable;
   readonly mover: DataMover;
+  readonly copyEngine = new CopyEngine();
   readonly counters = new NicCounters();
   readonly timers = new Timers();
   readonly limits: NicLimits;
@@ -197,7 +199,7 @@ export class Nic implements ControlCore {
       return;
     }
     this.#atWork = true;
-    for (const qp of this.objects.rawQps) if (qp.mayReceive) qp.receiving.onFrame(bytes, offset, lengthBytes);
+    for (const qp of this.objects.rawQps) if (qp.mayReceive) qp.onRequest(bytes, offset, lengthBytes, undefined);
     this.settleOverruns();
     this.#atWork = false;
   }
@@ -246,7 +248,10 @@ export class Nic implements ControlCore {
    */
   transmit(): boolean {
     this.#atWork = true;
+    const { copyEngine } = this;
+    if (copyEngine.busy) copyEngine.takeNotice();
     const more = this.#transmit();
+    if (copyEngine.busy) copyEngine.endTurn();
     this.#atWork = false;
     return more;
   }
@@ -288,7 +293,11 @@ export class Nic implements ControlCore {
 
   /** When the NIC wants to be told the time again though nothing else happens; Infinity when it does not. */
   nextWakeupUs(): number {
-    const busy = this.#readyCount > 0 || this.generalServices.busy || (this.#held.count > 0 && this.#held.hasRoom);
+    const busy =
+      this.#readyCount > 0 ||
+      this.generalServices.busy ||
+      this.copyEngine.busy ||
+      (this.#held.count > 0 && this.#held.hasRoom);
     return busy ? this.nowUs : this.timers.nextDueUs;
   }
 
@@ -371,13 +380,13 @@ export class Nic implements ControlCore {
         qp.peerWay = meta.way;
         if ((meta.trafficClass & Ecn.MASK) === Ecn.CE) qp.onMarked(bits);
       }
-      qp.receiving.onRequest(bytes, offset, lengthBytes, meta);
+      qp.onRequest(bytes, offset, lengthBytes, meta);
     } else if (!qp.maySend) {
       counters.rxWrongState += 1;
     } else {
       qp.peerWay = meta.way;
       if ((meta.trafficClass & Ecn.MASK) === Ecn.CE) qp.onMarked(bits);
-      qp.sending.onResponse(bytes, offset, lengthBytes, bits, meta);
+      qp.onResponse(bytes, offset, lengthBytes, bits, meta);
     }
   }
 
@@ -423,7 +432,7 @@ export class Nic implements ControlCore {
       if (opcode >>> 5 !== qp.service || (bits & OpcodeBit.REQUEST) === 0) counters.rxWrongTransport += 1;
       else if (!pkeysMatch(bthPkey(bytes, offset), qp.pkey)) counters.rxBadPkey += 1;
       else if (!qp.mayReceive) counters.rxWrongState += 1;
-      else if (!multicast.isBlocked(qp, bytes, offset, meta)) qp.receiving.onRequest(bytes, offset, lengthBytes, meta);
+      else if (!multicast.isBlocked(qp, bytes, offset, meta)) qp.onRequest(bytes, offset, lengthBytes, meta);
     }
   }
 

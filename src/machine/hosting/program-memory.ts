@@ -2,7 +2,7 @@ import {
   type LocatedMemory,
   locateInThread,
   MEMORY_REMEDY,
-  type MemoryRef,
+  type BytesRef,
   refuseResizable,
   SyntheticAddresses,
 } from '../../api/soft/index.js';
@@ -63,7 +63,7 @@ function unshared(bytes: Uint8Array): Uint8Array {
 }
 
 /** The adapter's side: the bytes that a reference stands for. */
-export function resolveMemory(memory: MemoryRef): Uint8Array {
+export function resolveMemory(memory: BytesRef): Uint8Array {
   switch (memory.kind) {
     case 'view':
       return unshared(memory.bytes);

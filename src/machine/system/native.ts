@@ -30,6 +30,9 @@ export interface LibC {
   dup3(fd: number, to: number, flags: number): number;
   getifaddrs(list: number): number;
   freeifaddrs(list: number): void;
+  /** Both give the bytes copied, or -1. */
+  processVmReadv(pid: number, local: number, locals: number, remote: number, remotes: number, flags: number): number;
+  processVmWritev(pid: number, local: number, locals: number, remote: number, remotes: number, flags: number): number;
   memcpy(to: number, from: number, length: number): void;
   strnlen(text: number, limit: number): number;
   eventfd(initial: number, flags: number): number;
@@ -97,6 +100,13 @@ function bindLibC(lib: ReturnType<typeof koffi.load>): LibC {
     dup3: lib.func('int dup3(int fd, int to, int flags)'),
     getifaddrs: lib.func('int getifaddrs(void *list)'),
     freeifaddrs: lib.func('void freeifaddrs(void *list)'),
+    // Results of 64 bits in C; no copy here has 2^31 bytes.
+    processVmReadv: lib.func(
+      'int process_vm_readv(int pid, int64_t local, unsigned long locals, int64_t remote, unsigned long remotes, unsigned long flags)',
+    ),
+    processVmWritev: lib.func(
+      'int process_vm_writev(int pid, int64_t local, unsigned long locals, int64_t remote, unsigned long remotes, unsigned long flags)',
+    ),
     // Gives back its first argument, which nobody needs.
     memcpy: lib.func('void memcpy(int64_t to, int64_t from, size_t length)'),
     strnlen: lib.func('size_t strnlen(void *text, size_t limit)'),

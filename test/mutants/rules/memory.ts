@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.js';
 
 const GRANT = 'src/device/nic/memory/remote-grant.ts';
-const MOVER = 'src/device/nic/memory/data-mover.ts';
+const MOVER = 'src/device/nic/memory/copying/data-mover.ts';
 const TABLE = 'src/device/nic/memory/memory-table.ts';
 const WINDOW = 'src/device/nic/memory/memory-window.ts';
 

@@ -160,7 +160,7 @@ export const responder: readonly Mutant[] = [
     name: 'compare-high',
     rule: 'COMPARE_SWAP compares all 64 bits',
     source: 'protocol.md 1.3',
-    file: 'src/device/nic/memory/atomic-execution.ts',
+    file: 'src/device/nic/memory/copying/atomic-execution.ts',
     from: 'if (lo !== atomicEthCompareLo(bytes, at) || hi !== atomicEthCompareHi(bytes, at)) return;',
     to: 'if (lo !== atomicEthCompareLo(bytes, at)) return;',
     games: ['traffic', 'walk'],
@@ -169,7 +169,7 @@ export const responder: readonly Mutant[] = [
     name: 'add-carry',
     rule: 'FETCH_ADD adds 64 bits',
     source: 'protocol.md 1.3',
-    file: 'src/device/nic/memory/atomic-execution.ts',
+    file: 'src/device/nic/memory/copying/atomic-execution.ts',
     from: '(sum >= 2 ** 32 ? 1 : 0)',
     to: '0',
     games: ['traffic', 'walk'],
@@ -209,7 +209,7 @@ export const responder: readonly Mutant[] = [
     source: 'protocol.md 2.3',
     file: RESPONDER,
     from: `    this.qp.raise(EventType.QP_ACCESS_ERR);
-    this.qp.enterError(Syndrome.RESPONDER_ACCESS);
+    this.qp.enterError(syndrome);
   }
 
   /** Ends the message`,

@@ -56,8 +56,8 @@ export const services: readonly Mutant[] = [
     rule: 'the payload of a datagram begins behind the 40 bytes of its header',
     source: 'protocol.md 1.6',
     file: UD,
-    from: '!receive.scatter(GRH_BYTES, bytes, offset + header, payload)',
-    to: '!receive.scatter(0, bytes, offset + header, payload)',
+    from: 'receive.scatter(GRH_BYTES, bytes, offset + header, payload, true)',
+    to: 'receive.scatter(0, bytes, offset + header, payload, true)',
     games: ['traffic'],
   },
   {

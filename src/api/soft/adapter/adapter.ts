@@ -14,7 +14,7 @@ import {
 import type { AdapterChores } from './chores.js';
 import { NicCmHost } from './cm-host.js';
 import { asCommand, commandHandlers, type CommandTarget, type Handlers } from './command-handlers.js';
-import type { AdapterCommand, AdapterReply, Argument, MemoryRef, Value, Verb } from './command.js';
+import type { AdapterCommand, AdapterReply, Argument, BytesRef, Value, Verb } from './command.js';
 import { AsyncEventWriter, NO_OBJECT } from './event-ring.js';
 
 /** Packets taken from the link in one turn, before what they cause is sent. */
@@ -57,7 +57,7 @@ export interface AdapterParts {
   /** The ring by which events of the connection manager are announced. */
   readonly cmEvents: ArrayBufferLike;
   /** Finds the memory of a registration. @throws CommandError when it cannot be had here */
-  readonly resolve: (memory: MemoryRef) => Uint8Array;
+  readonly resolve: (memory: BytesRef) => Uint8Array;
   /** What is to be done now and then, if anything. */
   readonly chores?: (nic: Nic, cm: ConnectionManager) => AdapterChores;
   /** An event was put into the ring with these words; called from inside the NIC, so it may only note that. */
@@ -75,7 +75,7 @@ export class Adapter implements NicEvents, CommandTarget {
   readonly #asyncEvents: AsyncEventWriter;
   readonly #cmEvents: Int32Array;
   readonly #onEvent: (ring: Int32Array) => void;
-  readonly #resolve: (memory: MemoryRef) => Uint8Array;
+  readonly #resolve: (memory: BytesRef) => Uint8Array;
   readonly #handlers: Handlers;
   /** The way of Ethernet frames, while a raw packet QP may want it. */
   #lost = false;
@@ -212,7 +212,7 @@ export class Adapter implements NicEvents, CommandTarget {
     if (words !== undefined) this.#onEvent(words);
   }
 
-  resolve(memory: MemoryRef): Uint8Array {
+  resolve(memory: BytesRef): Uint8Array {
     return this.#resolve(memory);
   }
 

@@ -1,8 +1,8 @@
 import { CmError, type ConnectionManager } from '../../../device/cm/index.js';
 import { QpType } from '../../../device/ibta/index.js';
 import { LinkError } from '../../../device/link/index.js';
-import { CommandError, type Nic } from '../../../device/nic/index.js';
-import type { CommandTable, MemoryRef, Verb } from './command.js';
+import { CommandError, type MrAttributes, type Nic } from '../../../device/nic/index.js';
+import type { BytesRef, CommandTable, MemoryRef, Verb } from './command.js';
 
 export type Handlers = { readonly [V in Verb]: (argument: CommandTable[V][0]) => CommandTable[V][1] };
 
@@ -11,7 +11,7 @@ export interface CommandTarget {
   readonly nic: Nic;
   readonly cm: ConnectionManager;
   /** Finds the memory of a registration. @throws CommandError when it cannot be had here */
-  resolve(memory: MemoryRef): Uint8Array;
+  resolve(memory: BytesRef): Uint8Array;
   /** Notes that a completion channel has this ring, or with undefined that it has none any more. */
   setChannel(handle: number, memory: ArrayBufferLike | undefined): void;
   /** Opens the way of Ethernet frames, where it is not open. @throws CommandError when there is none */
@@ -26,6 +26,8 @@ export interface CommandTarget {
   lose(): void;
   linkStatistics(): Record<string, number>;
 }
+
+const NO_BYTES = new Uint8Array(0);
 
 const lowWord = (address: bigint): number => Number(address & 0xffffffffn) | 0;
 const highWord = (address: bigint): number => Number(address >> 32n) | 0;
@@ -46,20 +48,22 @@ export function commandHandlers(target: CommandTarget): Handlers {
   const { nic } = target;
   const { control } = nic;
   const cm = target.cm.commands;
+  const placeOf = (memory: MemoryRef): Pick<MrAttributes, 'bytes' | 'foreign'> =>
+    memory.kind === 'foreign' ? { bytes: NO_BYTES, foreign: memory.memory } : { bytes: target.resolve(memory) };
   return {
     allocPd: () => control.allocPd(),
     deallocPd: (pd) => {
       control.deallocPd(pd);
     },
     regMr: ({ pd, memory, iova, access }) =>
-      control.regMr({ pd, bytes: target.resolve(memory), iovaHi: highWord(iova), iovaLo: lowWord(iova), access }),
+      control.regMr({ pd, ...placeOf(memory), iovaHi: highWord(iova), iovaLo: lowWord(iova), access }),
     allocNullMr: (pd) => control.allocNullMr(pd),
     reregMr: ({ handle, pd, access, memory, iova }) =>
       control.reregMr({
         handle,
         ...(pd === undefined ? {} : { pd }),
         ...(access === undefined ? {} : { access }),
-        ...(memory === undefined ? {} : { bytes: target.resolve(memory) }),
+        ...(memory === undefined ? {} : placeOf(memory)),
         ...(iova === undefined ? {} : { iovaHi: highWord(iova), iovaLo: lowWord(iova) }),
       }),
     deregMr: (handle) => {

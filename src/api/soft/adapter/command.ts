@@ -1,12 +1,23 @@
 import type { CmCommandTable } from '../../../device/cm/index.js';
 import type { AhAttr, CompCntrType, ErrnoName, Gid, MwType, QpAttr } from '../../../device/ibta/index.js';
-import type { CreateCq, CreateQp, CreateSrq, ModifySrq, MrKeys, PortStatus } from '../../../device/nic/index.js';
+import type {
+  CreateCq,
+  CreateQp,
+  CreateSrq,
+  ForeignMemory,
+  ModifySrq,
+  MrKeys,
+  PortStatus,
+} from '../../../device/nic/index.js';
+
+/** Where the memory of a region is; `foreign` is for a NIC in the same thread. */
+export type MemoryRef = BytesRef | { readonly kind: 'foreign'; readonly memory: ForeignMemory };
 
 /**
- * Where the memory of a region is, said so that whoever hosts the NIC finds it: `view` for a NIC in the same thread,
+ * Where bytes of this program are, said so that whoever hosts the NIC finds them: `view` for a NIC in the same thread,
  * `address` for one in another thread of the process, `shared` for memory that every thread may hold.
  */
-export type MemoryRef =
+export type BytesRef =
   | { readonly kind: 'view'; readonly bytes: Uint8Array }
   | { readonly kind: 'address'; readonly address: bigint; readonly lengthBytes: number }
   | {
@@ -121,7 +132,10 @@ export interface AdapterCounters {
   readonly cm: Record<string, number>;
 }
 
-/** Every control verb of an adapter: `[argument, value]`. All of it is plain data that can be cloned to another thread. */
+/**
+ * Every control verb of an adapter: `[argument, value]`. All of it is plain data that can be cloned to another thread, but
+ * for foreign memory.
+ */
 export interface CommandTable extends CmCommandTable {
   allocPd: [argument: undefined, value: number];
   deallocPd: [argument: number, value: undefined];

@@ -65,5 +65,9 @@ export const Syndrome = {
   DISCONNECTED: 29,
   PEER_DISCONNECTED: 30,
   NOT_CONNECTED: 31,
+  /** A byte of a region was not there, of memory that the NIC reaches by copies: lkey, addrHi, addrLo (of that byte). */
+  LOCAL_MEMORY_FAULT: 32,
+  /** The same where the peer named the memory: psn, rkey, addrHi, addrLo (of that byte), 0, nakCode. */
+  RESPONDER_MEMORY_FAULT: 33,
 } as const;
 export type Syndrome = (typeof Syndrome)[keyof typeof Syndrome];

@@ -13,6 +13,7 @@ import {
   type PacketMeta,
   writeGrhArea,
 } from '../../wire/index.js';
+import { Readiness } from '../memory/copying/readiness.js';
 import { SilentResponder } from '../unreliable/silent-responder.js';
 
 /** The responder of a UD QP: each packet is a message, and fills one receive request (protocol.md 3.2). */
@@ -49,13 +50,10 @@ export class DatagramResponder extends SilentResponder {
     }
     receive.take();
     writeGrhArea(this.#header, 0, meta, lengthBytes);
-    if (
-      !receive.scatter(0, this.#header, 0, GRH_BYTES) ||
-      !receive.scatter(GRH_BYTES, bytes, offset + header, payload)
-    ) {
-      this.#fail();
-      return;
-    }
+    let stored = receive.scatter(0, this.#header, 0, GRH_BYTES, false);
+    if (stored === Readiness.READY) stored = receive.scatter(GRH_BYTES, bytes, offset + header, payload, true);
+    if (stored === Readiness.FAILED) this.#fail();
+    if (stored !== Readiness.READY) return;
     const withImm = immOffset[opcode] !== 0;
     counters.rdmaRecvs += 1;
     receive.complete(

@@ -1,9 +1,10 @@
 import { AccessFlags } from '../../ibta/index.js';
 import { locateRange } from './address-range.js';
-import type { RegionMemory } from './region-memory.js';
+import type { CopyUnderWay, RegionMemory } from './region-memory.js';
 import { ANY_QP, RemoteGrant } from './remote-grant.js';
-import { ViewCache } from './view-cache.js';
-import { wordsOf } from './word-copy.js';
+import type { ForeignMemory } from './copying/foreign-memory.js';
+import { ViewCache } from './copying/view-cache.js';
+import { wordsOf } from './copying/word-copy.js';
 
 const NO_BYTES = new Uint8Array(0);
 /** As many as the packets of a message of 1 MiB. */
@@ -16,7 +17,11 @@ export class MemoryRegion implements RegionMemory {
   iovaHi: number;
   iovaLo: number;
   bytes: Uint8Array;
+  foreign: ForeignMemory | undefined;
   lengthBytes: number;
+  epoch = 0;
+  isPlain: boolean;
+  readonly copies = new Set<CopyUnderWay>();
   /** What its R_Key lets peers do; undefined once a peer or a LOCAL_INV request has invalidated the key. */
   grant: RemoteGrant | undefined;
   /** Windows that are bound to it. */
@@ -39,13 +44,15 @@ export class MemoryRegion implements RegionMemory {
     this.iovaHi = attributes.iovaHi;
     this.iovaLo = attributes.iovaLo;
     this.bytes = attributes.bytes;
-    this.lengthBytes = attributes.bytes.length;
+    this.foreign = attributes.foreign;
+    this.lengthBytes = lengthOf(attributes);
+    this.isPlain = !isNull && attributes.foreign === undefined;
     this.#open();
   }
 
   /** Whether the memory is still there: an ArrayBuffer that was transferred away has no bytes left. */
   get present(): boolean {
-    return this.bytes.length === this.lengthBytes;
+    return this.bytes.length === this.lengthBytes || this.foreign !== undefined;
   }
 
   /** Where in {@link bytes} the range of `lengthBytes` at the 64-bit address lies, or -1 when it is not inside. */
@@ -86,23 +93,39 @@ export class MemoryRegion implements RegionMemory {
     this.iovaHi = attributes.iovaHi;
     this.iovaLo = attributes.iovaLo;
     this.bytes = attributes.bytes;
-    this.lengthBytes = attributes.bytes.length;
+    this.foreign = attributes.foreign;
+    this.lengthBytes = lengthOf(attributes);
+    this.isPlain = attributes.foreign === undefined;
     this.#forgetViews();
     this.closeToPeers();
+    this.#endCopies();
     this.#open();
   }
 
   /** Invalidates the R_Key: local use goes on. */
   closeToPeers(): void {
-    if (this.grant !== undefined) this.grant.open = false;
+    if (this.grant !== undefined) this.closeGrant(this.grant);
     this.grant = undefined;
+  }
+
+  /** Closes one of the keys to it. Copies that peers have made by that key end. */
+  closeGrant(grant: RemoteGrant): void {
+    grant.open = false;
+    for (const copy of [...this.copies]) if (copy.permission === grant) copy.fail();
   }
 
   /** Ends it. Work that is in flight may hold it on, but not its memory. */
   close(): void {
     this.closeToPeers();
     this.bytes = NO_BYTES;
+    this.foreign = undefined;
     this.#forgetViews();
+    this.#endCopies();
+  }
+
+  #endCopies(): void {
+    this.epoch += 1;
+    for (const copy of [...this.copies]) copy.fail();
   }
 
   #forgetViews(): void {
@@ -122,10 +145,16 @@ export class MemoryRegion implements RegionMemory {
 export interface RegionAttributes {
   readonly pd: number;
   readonly access: number;
+  /** Empty where it lies in {@link foreign} memory. */
   readonly bytes: Uint8Array;
+  readonly foreign?: ForeignMemory | undefined;
   /** Address of the first byte as peers and work requests name it. */
   readonly iovaHi: number;
   readonly iovaLo: number;
+}
+
+export function lengthOf({ bytes, foreign }: Pick<RegionAttributes, 'bytes' | 'foreign'>): number {
+  return foreign?.lengthBytes ?? bytes.length;
 }
 
 /** Access that lets a peer in, by any operation. */

@@ -5,7 +5,7 @@ import { checkRegionAccess } from './access-rules.js';
 import { bytesToEnd } from './address-range.js';
 import { KeyIndex } from './key-index.js';
 import { LocalOperations } from './local-operations.js';
-import { MemoryRegion, type RegionAttributes, REMOTE_ACCESS } from './memory-region.js';
+import { lengthOf, MemoryRegion, type RegionAttributes, REMOTE_ACCESS } from './memory-region.js';
 import { type BindMw, MemoryWindow } from './memory-window.js';
 import { ProtectionDomains } from './protection-domains.js';
 import type { RemoteGrant } from './remote-grant.js';
@@ -109,7 +109,9 @@ export class MemoryTable {
     const placed = this.#checkRegion({
       pd: change.pd ?? region.pd,
       access: change.access ?? region.access,
-      bytes: change.bytes ?? region.bytes,
+      ...(change.bytes === undefined
+        ? { bytes: region.bytes, foreign: region.foreign }
+        : { bytes: change.bytes, foreign: change.foreign }),
       iovaHi: change.iovaHi ?? region.iovaHi,
       iovaLo: change.iovaLo ?? region.iovaLo,
     });
@@ -252,13 +254,14 @@ export class MemoryTable {
 
   /** Checks attributes of a region; gives them back with the address at which it begins. */
   #checkRegion(attributes: RegionAttributes): RegionAttributes {
-    const { access, bytes, iovaHi, iovaLo } = attributes;
+    const { access, iovaHi, iovaLo } = attributes;
     const { maxMrBytes } = this.limits;
+    const lengthBytes = lengthOf(attributes);
     checkRegionAccess(access);
-    if (bytes.length === 0) throw new CommandError('EINVAL', 'a memory region has at least one byte');
-    if (bytes.length > maxMrBytes) throw new CommandError('EINVAL', `a memory region has at most ${maxMrBytes} bytes`);
+    if (lengthBytes === 0) throw new CommandError('EINVAL', 'a memory region has at least one byte');
+    if (lengthBytes > maxMrBytes) throw new CommandError('EINVAL', `a memory region has at most ${maxMrBytes} bytes`);
     if ((access & AccessFlags.ZERO_BASED) !== 0) return { ...attributes, iovaHi: 0, iovaLo: 0 };
-    if (bytesToEnd(iovaHi, iovaLo) < bytes.length)
+    if (bytesToEnd(iovaHi, iovaLo) < lengthBytes)
       throw new CommandError('EINVAL', 'the region would reach past the end of the address space');
     return { ...attributes, iovaHi: iovaHi | 0, iovaLo: iovaLo | 0 };
   }

@@ -77,7 +77,7 @@ export class MemoryWindow {
   close(): void {
     const region = this.#region;
     if (this.grant === undefined || region === undefined) return;
-    this.grant.open = false;
+    region.closeGrant(this.grant);
     this.grant = undefined;
     assert(region.windows > 0, 'a window is unbound from a region that has none');
     region.windows -= 1;

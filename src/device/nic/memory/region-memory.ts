@@ -1,5 +1,34 @@
+import type { ForeignMemory } from './copying/foreign-memory.js';
+
+/** What lets somebody copy: the grant of a peer's key, as long as that is open. */
+export interface Permission {
+  readonly open: boolean;
+}
+
+/** A copy under way that finishes later. */
+export interface CopyUnderWay {
+  /** By which key a peer has it made, if a peer has. */
+  readonly permission: Permission | undefined;
+  /** What it was to touch may not be touched any more. */
+  fail(): void;
+}
+
 /** Memory of a region, as the data path touches it once keys and ranges were checked. */
 export interface RegionMemory {
+  /** Where it lies when it is not plain bytes: {@link bytes} is empty then. */
+  readonly foreign: ForeignMemory | undefined;
+  readonly lkey: number;
+  /** Address of the first byte. */
+  readonly iovaHi: number;
+  readonly iovaLo: number;
+  /** Whether there is nothing to read but zeros, and writes vanish. */
+  readonly isNull: boolean;
+  /** Whether its bytes are there to be copied at once: the fast case. */
+  readonly isPlain: boolean;
+  /** Changes whenever the region does: what was found out before means nothing any more. */
+  readonly epoch: number;
+  /** Those from and to {@link foreign} memory. */
+  readonly copies: Set<CopyUnderWay>;
   /** Whether the memory is still there. */
   readonly present: boolean;
   readonly bytes: Uint8Array;

@@ -1,4 +1,5 @@
 import type { EventType, QpAttr, QpState, QpType, Syndrome } from '../../ibta/index.js';
+import type { CopyingQp } from '../memory/copying/qp-copies.js';
 import type { PacketOrigin } from '../port/packet-builder.js';
 import type { CompletionCounter } from '../queues/completion-counter.js';
 import type { CompletionQueue } from '../queues/completion-queue.js';
@@ -10,7 +11,7 @@ import type { Scheduled } from './turns.js';
  * What the halves of a queue pair read of it, and what they report to it: what adapters call a QP context. A half knows its queue
  * pair only as this.
  */
-export interface QpContext extends PacketOrigin, Scheduled {
+export interface QpContext extends PacketOrigin, Scheduled, CopyingQp {
   readonly qpn: number;
   readonly type: QpType;
   /** Its protection domain; 0 when it has none: an XRC target QP uses those of its shared receive queues (protocol.md 3.3). */

@@ -8,7 +8,9 @@ import {
   type QpType,
   Syndrome,
 } from '../../ibta/index.js';
-import { createPath, OpcodeBit, type OpcodeService, type Path } from '../../wire/index.js';
+import { createPath, OpcodeBit, opcodeBits, type OpcodeService, type PacketMeta, type Path } from '../../wire/index.js';
+import type { ParkedPacket } from '../memory/copying/parked-packets.js';
+import { QpCopies, type Side } from '../memory/copying/qp-copies.js';
 import type { NicCore } from '../nic-core.js';
 import { CNP_INTERVAL_US, sendCongestionNotification } from '../port/congestion-notification.js';
 import type { CompletionCounter } from '../queues/completion-counter.js';
@@ -123,6 +125,7 @@ export class QueuePair implements QpContext, QueuePairParts {
   held = false;
   mayPass = false;
 
+  copies: QpCopies | undefined;
   remoteWrites: CompletionCounter | undefined;
 
   /** The way by which the last packet of the peer came (`PacketMeta.way`), or 0. */
@@ -219,6 +222,24 @@ export class QueuePair implements QpContext, QueuePairParts {
     core.schedule(this, Due.NOTIFYING);
   }
 
+  /**
+   * Takes a request packet that was found to belong to it, or a frame, which has no `meta`. While one waits for memory, those that
+   * come behind it wait as well.
+   */
+  onRequest(bytes: Uint8Array, offset: number, lengthBytes: number, meta: PacketMeta | undefined): void {
+    if (this.copies?.requests.waiting !== true) {
+      if (meta === undefined) this.receiving.onFrame(bytes, offset, lengthBytes);
+      else this.receiving.onRequest(bytes, offset, lengthBytes, meta);
+    }
+    if (this.copies?.requests.waiting === true) this.#park('requests', bytes, offset, lengthBytes, meta);
+  }
+
+  /** The same of an acknowledgement or a response; `bits` are those of its opcode. */
+  onResponse(bytes: Uint8Array, offset: number, lengthBytes: number, bits: number, meta: PacketMeta): void {
+    if (this.copies?.responses.waiting !== true) this.sending.onResponse(bytes, offset, lengthBytes, bits, meta);
+    if (this.copies?.responses.waiting === true) this.#park('responses', bytes, offset, lengthBytes, meta);
+  }
+
   /** Takes new attributes and the state they lead to; the caller has checked them. `cause` is the reason for a move to ERR. */
   modify(changes: Partial<QpAttr>, path: Path | undefined, mtuBytes: number, cause: Syndrome): void {
     const from = this.state;
@@ -263,6 +284,17 @@ export class QueuePair implements QpContext, QueuePairParts {
   /** Counters of its requester; none where requests are not answered. */
   counters(): Record<string, number> {
     return this.sending.counters?.() ?? {};
+  }
+
+  openCopies(): QpCopies {
+    const { core } = this;
+    this.copies ??= new QpCopies(core.copyEngine, {
+      toSend: () => core.schedule(this, Due.SENDING),
+      toAnswer: () => core.schedule(this, Due.RECEIVING),
+      toTakeRequests: () => this.#takeUp('requests'),
+      toTakeResponses: () => this.#takeUp('responses'),
+    });
+    return this.copies;
   }
 
   /** Looks its P_Key up again: the port's table, or its own index, has changed. */
@@ -325,6 +357,7 @@ export class QueuePair implements QpContext, QueuePairParts {
   enterSendQueueError(cause: Syndrome): void {
     if (!this.maySend) return;
     this.#stop(QpState.SQE, cause);
+    this.copies?.sending.drop();
     this.sending.flush(cause);
   }
 
@@ -358,11 +391,42 @@ export class QueuePair implements QpContext, QueuePairParts {
   }
 
   #flush(cause: Syndrome): void {
+    this.#stopCopies();
     this.sending.flush(cause);
     this.receiving.flush(cause);
   }
 
+  #park(side: Side, bytes: Uint8Array, offset: number, lengthBytes: number, meta: PacketMeta | undefined): void {
+    const parked = this.copies?.[side].parked.add(bytes, offset, lengthBytes, meta);
+    if (parked !== true) this.core.counters.rxMemoryBusy += 1;
+  }
+
+  /** Memory is ready: takes up the packets that waited, until one waits again. */
+  #takeUp(side: Side): void {
+    const waiting = this.openCopies()[side];
+    const { parked } = waiting;
+    for (let packet = parked.first; packet !== undefined; packet = parked.first) {
+      this.#takeParked(side, packet);
+      // Of a queue pair that has ended nothing is left there.
+      if (waiting.waiting || parked.first !== packet) return;
+      parked.removeFirst();
+    }
+  }
+
+  #takeParked(side: Side, { bytes, meta }: ParkedPacket): void {
+    if (meta === undefined) this.receiving.onFrame(bytes, 0, bytes.length);
+    else if (side === 'requests') this.receiving.onRequest(bytes, 0, bytes.length, meta);
+    else this.sending.onResponse(bytes, 0, bytes.length, opcodeBits[bytes[0]], meta);
+  }
+
+  /** Before any completion says that a request is over: its memory is the program's again. */
+  #stopCopies(): void {
+    const { copies } = this;
+    if (copies !== undefined) this.core.counters.rxWrongState += copies.stop();
+  }
+
   #reset(): void {
+    this.#stopCopies();
     this.#publish(QpState.RESET);
     this.sq.discard();
     this.rq.discard();

@@ -1,4 +1,5 @@
 import { assert, QpState, Syndrome, WcOpcode, type WcStatus } from '../../ibta/index.js';
+import type { Readiness } from '../memory/copying/readiness.js';
 import type { NicCore } from '../nic-core.js';
 import type { CompletionQueue } from '../queues/completion-queue.js';
 import { flushStatus } from '../queues/flush-status.js';
@@ -96,8 +97,18 @@ export class ReceiveBuffer {
     return true;
   }
 
-  /** Puts `lengthBytes` of a packet where `messageOffset` of the message belongs; the mover tells why it could not. */
-  scatter(messageOffset: number, source: Uint8Array, sourceOffset: number, lengthBytes: number): boolean {
+  /**
+   * Puts `lengthBytes` of a packet where `messageOffset` of the message belongs; the mover tells why it could not.
+   *
+   * @param ends the message ends with it, and is all in memory when this is READY
+   */
+  scatter(
+    messageOffset: number,
+    source: Uint8Array,
+    sourceOffset: number,
+    lengthBytes: number,
+    ends: boolean,
+  ): Readiness {
     return this.core.mover.scatter(
       this.#words,
       this.#entry + RecvWqe.DATA,
@@ -107,6 +118,9 @@ export class ReceiveBuffer {
       source,
       sourceOffset,
       lengthBytes,
+      this.qp,
+      'requests',
+      ends,
     );
   }
 

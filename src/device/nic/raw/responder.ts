@@ -1,4 +1,5 @@
 import { Syndrome, WcOpcode, WcStatus } from '../../ibta/index.js';
+import { Readiness } from '../memory/copying/readiness.js';
 import { Cqe } from '../rings/layout.js';
 import { SilentResponder } from '../unreliable/silent-responder.js';
 
@@ -23,10 +24,13 @@ export class RawResponder extends SilentResponder {
       detail[0] = lengthBytes;
       detail[1] = receive.capacity;
       receive.complete(WcStatus.LOC_LEN_ERR, WcOpcode.RECV, 0, 0, 0, true, Syndrome.LOCAL_LENGTH, detail, 0);
-    } else if (receive.scatter(0, bytes, offset, lengthBytes)) {
+      return;
+    }
+    const stored = receive.scatter(0, bytes, offset, lengthBytes, true);
+    if (stored === Readiness.READY) {
       counters.rdmaRecvs += 1;
       receive.complete(WcStatus.SUCCESS, WcOpcode.RECV, lengthBytes, 0, 0, false, Syndrome.NONE, undefined, 0);
-    } else {
+    } else if (stored === Readiness.FAILED) {
       // The request names memory that it may not: a local error, which ends the QP (IBTA 9.9.3, class A).
       receive.complete(WcStatus.LOC_PROT_ERR, WcOpcode.RECV, 0, 0, 0, true, mover.syndrome, mover.detail, 0);
       this.qp.enterError(mover.syndrome);

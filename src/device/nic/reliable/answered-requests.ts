@@ -1,4 +1,4 @@
-import { AccessFlags, PlacementType, psnDiff, SelectivityLevel } from '../../ibta/index.js';
+import { AccessFlags, PlacementType, psnDiff, SelectivityLevel, Syndrome } from '../../ibta/index.js';
 import {
   atomicEthOffset,
   atomicEthRkey,
@@ -14,7 +14,8 @@ import {
   rethVaHi,
   rethVaLo,
 } from '../../wire/index.js';
-import { executeAtomic, executeAtomicWrite } from '../memory/atomic-execution.js';
+import { atomicOperation, executeAtomic, executeAtomicWrite } from '../memory/copying/atomic-execution.js';
+import { Readiness } from '../memory/copying/readiness.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
 import type { NicCore } from '../nic-core.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
@@ -28,6 +29,9 @@ export const MAX_DMA_BYTES = 2 ** 31;
 export const ANSWERED = OpcodeBit.READ_REQUEST | OpcodeBit.ATOMIC | OpcodeBit.FLUSH | OpcodeBit.ATOMIC_WRITE;
 
 const PLACEMENTS = PlacementType.FLUSH_GLOBAL | PlacementType.FLUSH_PERSISTENT;
+
+/** What an atomic has found: within a call, so that all queue pairs can share it. */
+const answer = new Uint8Array(8);
 
 /** What the responder provides for executing a request. */
 interface Executor {
@@ -43,7 +47,8 @@ interface Executor {
   demand(rkey: number, hi: number, lo: number, length: number, access: number): RemoteGrant | undefined;
   refuse(opcode: number, length: number): void;
   refuseAccess(psn: number, rkey: number, hi: number, lo: number, length: number): void;
-  refuseRead(psn: number, again: boolean): void;
+  refuseFault(psn: number, rkey: number): void;
+  refuseRead(psn: number, again: boolean, syndrome: Syndrome): void;
 }
 
 /**
@@ -157,9 +162,18 @@ export class AnsweredRequests {
     const hi = atomicEthVaHi(bytes, at);
     const grant = responder.demand(rkey, hi, lo, 8, AccessFlags.REMOTE_ATOMIC);
     if (grant === undefined) return;
+    const { begin } = this.core.memory;
+    if (grant.region.isPlain) executeAtomic(opcode, bytes, at, grant.region, begin, answer);
+    else {
+      const { mover } = this.core;
+      const operation = atomicOperation(opcode, bytes, at);
+      const executed = mover.atomicForeign(this.qp, grant, begin, operation, answer);
+      if (executed === Readiness.FAILED) responder.refuseFault(psn, rkey);
+      if (executed !== Readiness.READY) return;
+    }
     const resource = this.#resources.take();
     resource.describe(OpcodeBit.ATOMIC, psn, 1, responder.pd, rkey, hi, lo, 8);
-    executeAtomic(opcode, bytes, at, grant.region, this.core.memory.begin, resource.answer);
+    resource.answer.set(answer);
     responder.executed(1, true, false);
     resource.msn = responder.msn;
     responder.sender.queueAtomic(resource, false);
@@ -220,7 +234,8 @@ export class AnsweredRequests {
     if (!same) return false;
     sender.dropFrom(psn);
     if (!sender.hasRoom) return false;
-    if (this.#openFlush(bytes, offset, resource.pd) === undefined) this.responder.refuseRead(psn, true);
+    if (this.#openFlush(bytes, offset, resource.pd) === undefined)
+      this.responder.refuseRead(psn, true, Syndrome.RESPONDER_ACCESS);
     else sender.queueConfirmation(psn, resource.msn, true);
     return true;
   }
@@ -245,7 +260,13 @@ export class AnsweredRequests {
     const hi = rethVaHi(bytes, reth);
     const grant = responder.demand(rkey, hi, lo, 8, AccessFlags.REMOTE_WRITE);
     if (grant === undefined) return;
-    executeAtomicWrite(source, at, grant.region, this.core.memory.begin);
+    const { begin } = this.core.memory;
+    if (grant.region.isPlain) executeAtomicWrite(source, at, grant.region, begin);
+    else {
+      const stored = this.core.mover.storeForeign(this.qp, grant, begin, source, at, 8, true);
+      if (stored === Readiness.FAILED) responder.refuseFault(psn, rkey);
+      if (stored !== Readiness.READY) return;
+    }
     this.#confirm(OpcodeBit.ATOMIC_WRITE, psn, rkey, hi, lo, 8);
   }
 
@@ -282,7 +303,7 @@ export class AnsweredRequests {
     const { memory } = core;
     const grant =
       length === 0 ? undefined : memory.openRemote(rkey, resource.pd, qp.qpn, AccessFlags.REMOTE_READ, hi, lo, length);
-    if (length > 0 && grant === undefined) responder.refuseRead(psn, true);
+    if (length > 0 && grant === undefined) responder.refuseRead(psn, true, Syndrome.RESPONDER_ACCESS);
     else sender.queueRead(psn, packets, segmentBytes, grant, memory.begin, length, responder.msn, true);
     return true;
   }

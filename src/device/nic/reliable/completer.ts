@@ -12,6 +12,7 @@ import {
   opcodeHeaderBytes,
   type PacketMeta,
 } from '../../wire/index.js';
+import { Readiness } from '../memory/copying/readiness.js';
 import type { NicCore } from '../nic-core.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
 import { Due } from '../queue-pairs/turns.js';
@@ -112,9 +113,9 @@ export class Completer {
     if (this.rnrWaiting) {
       this.rnrWaiting = false;
       core.schedule(qp, Due.SENDING);
-    } else if (this.requester.inquiry.due) {
+    } else if (this.requester.inquiry.due && qp.copies?.responses.waiting !== true) {
       this.requester.inquiry.onTimer();
-    } else if (qp.held) {
+    } else if (qp.held || qp.copies?.responses.waiting === true) {
       this.#startTimer(this.requester.ackTimeoutUs);
     } else if (this.requester.window.inFlight > 0 || this.#rewound) {
       if (this.#waitAgain(lateUs)) return;
@@ -185,11 +186,16 @@ export class Completer {
     const data = entry + SendWqe.DATA;
     const source = meta.payload ?? bytes;
     const at = offset + header + meta.payloadShift;
-    if (!mover.scatter(qp.sq.words, data, numSge, qp.pd, begin, source, at, payload)) {
-      this.fail(WcStatus.LOC_PROT_ERR, mover.syndrome, mover.detail);
-      return;
-    }
-    this.#progress(psnAdd(psn, 1));
+    const ends = begin + payload === window.lengthBytes(index);
+    const stored = mover.scatter(qp.sq.words, data, numSge, qp.pd, begin, source, at, payload, qp, 'responses', ends);
+    this.#onStored(stored, psn);
+  }
+
+  /** What a response has brought is in memory, and the request goes on; or it cannot be, and ends. */
+  #onStored(stored: Readiness, psn: number): void {
+    const { mover } = this.core;
+    if (stored === Readiness.READY) this.#progress(psnAdd(psn, 1));
+    else if (stored === Readiness.FAILED) this.fail(WcStatus.LOC_PROT_ERR, mover.syndrome, mover.detail);
   }
 
   /** The answer to an atomic. */
@@ -210,9 +216,9 @@ export class Completer {
     for (let i = 0; i < 8; i += 1) answer[i] = bytes[at + 7 - i];
     const { mover } = core;
     const numSge = (control >>> 16) & 0xff;
-    if (mover.scatter(qp.sq.words, entry + SendWqe.DATA, numSge, qp.pd, 0, answer, 0, 8))
-      this.#progress(psnAdd(psn, 1));
-    else this.fail(WcStatus.LOC_PROT_ERR, mover.syndrome, mover.detail);
+    const { words } = qp.sq;
+    const stored = mover.scatter(words, entry + SendWqe.DATA, numSge, qp.pd, 0, answer, 0, 8, qp, 'responses', true);
+    this.#onStored(stored, psn);
   }
 
   /** A request was carried out without packets: it is complete as soon as those before it are. */

@@ -176,11 +176,12 @@ export class Inquiry {
   }
 
   /**
-   * Whether the next packet can ask, because there will be one: it waits for room on its path, or for its turn. For a queue pair
+   * Whether the next packet can ask, because there will be one: it waits for room on its path, for memory, or for its turn. For a queue pair
    * whose turn comes again and again without a packet, that is assumed once only.
    */
   get #mayStillAsk(): boolean {
-    return this.qp.held || (this.qp.isDueToSend && !this.#putOff);
+    const { qp } = this;
+    return qp.held || qp.copies?.sending.pending === true || (qp.isDueToSend && !this.#putOff);
   }
 
   #probe(): void {

@@ -14,7 +14,8 @@ import {
   writeXrceth,
   xrcethOffset,
 } from '../../wire/index.js';
-import { copyBytes } from '../memory/word-copy.js';
+import { Readiness } from '../memory/copying/readiness.js';
+import { copyBytes } from '../memory/copying/word-copy.js';
 import type { NicCore } from '../nic-core.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
 import type { RequestKind } from '../queue-pairs/request-kinds.js';
@@ -313,7 +314,11 @@ export class RequestSender {
     } else {
       const { mover } = core;
       const numSge = (control >>> 16) & 0xff;
-      if (!mover.gather(sq.words, entry + SendWqe.DATA, numSge, qp.pd, begin, builder.bytes, builder.payload, length)) {
+      const data = entry + SendWqe.DATA;
+      const { bytes, payload } = builder;
+      const gathered = mover.gather(sq.words, data, numSge, qp.pd, begin, bytes, payload, length, qp, index);
+      if (gathered === Readiness.LATER) return Served.IDLE;
+      if (gathered === Readiness.FAILED) {
         this.requester.completer.stallAt(index, WcStatus.LOC_PROT_ERR, mover.syndrome, mover.detail);
         if (this.requester.completer.stalled) this.requester.inquiry.forgo();
         return Served.IDLE;

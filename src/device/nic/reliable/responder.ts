@@ -32,6 +32,7 @@ import {
   xrcethOffset,
   xrcethSrqn,
 } from '../../wire/index.js';
+import { Readiness } from '../memory/copying/readiness.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
 import type { NicCore } from '../nic-core.js';
 import type { ReceivingHalf } from '../queue-pairs/halves.js';
@@ -182,13 +183,13 @@ export class Responder implements ReceivingHalf {
    * The memory of a READ that was accepted has gone before all of it was sent. A repeat of one changes nothing here: the
    * peer may have had its answer long ago.
    */
-  refuseRead(psn: number, again: boolean): void {
+  refuseRead(psn: number, again: boolean, syndrome: Syndrome): void {
     this.sender.acknowledge(psn, Aeth.NAK | NakCode.REMOTE_ACCESS_ERROR, this.#msn);
     // What stands behind it may have ended the queue pair already.
     if (again || !this.qp.mayReceive) return;
     // A receive request that is being filled belongs to a message behind this one, and is flushed.
     this.qp.raise(EventType.QP_ACCESS_ERR);
-    this.qp.enterError(Syndrome.RESPONDER_ACCESS);
+    this.qp.enterError(syndrome);
   }
 
   /** An XRC request names a shared receive queue of another domain or kind, or one that failed (protocol.md 3.3). */
@@ -249,13 +250,16 @@ export class Responder implements ReceivingHalf {
       this.#failReceive(WcStatus.LOC_LEN_ERR, Syndrome.LOCAL_LENGTH, detail, NakCode.INVALID_REQUEST);
       return;
     }
-    if (!this.#receive.scatter(this.#received, this.#source, at, payload)) {
+    const ends = (bits & (OpcodeBit.LAST | OpcodeBit.ONLY)) !== 0;
+    const stored = this.#receive.scatter(this.#received, this.#source, at, payload, ends);
+    if (stored === Readiness.LATER) return;
+    if (stored === Readiness.FAILED) {
       const { mover } = this.core;
       this.#failReceive(WcStatus.LOC_PROT_ERR, mover.syndrome, mover.detail, NakCode.REMOTE_OPERATIONAL_ERROR);
       return;
     }
     this.#received += payload;
-    if ((bits & (OpcodeBit.LAST | OpcodeBit.ONLY)) === 0) {
+    if (!ends) {
       this.#open = Open.SEND;
       this.executed(1, false, bthAckRequest(bytes, offset) !== 0);
       return;
@@ -309,8 +313,21 @@ export class Responder implements ReceivingHalf {
       return;
     }
     if (this.#grant?.usable === false && !this.#reopenWrite(this.#grant)) return;
-    if (this.#grant !== undefined)
-      this.core.mover.store(this.#grant.region, this.#offset + this.#received, this.#source, at, payload);
+    const grant = this.#grant;
+    if (grant !== undefined) {
+      const { mover } = this.core;
+      const to = this.#offset + this.#received;
+      if (grant.region.isPlain) mover.store(grant.region, to, this.#source, at, payload);
+      else {
+        const stored = mover.storeForeign(this.qp, grant, to, this.#source, at, payload, ends);
+        if (stored === Readiness.LATER) return;
+        if (stored === Readiness.FAILED) {
+          if (this.#open === Open.NONE) this.qp.remoteWrites?.failed();
+          this.refuseFault(this.#expectedPsn, grant.rkey);
+          return;
+        }
+      }
+    }
     this.#received += payload;
     this.#open = ends ? Open.NONE : Open.WRITE;
     if (ends) this.qp.remoteWrites?.completed(this.#dmaLength);
@@ -428,16 +445,25 @@ export class Responder implements ReceivingHalf {
 
   /** A key that does not open what the peer wants. */
   refuseAccess(psn: number, rkey: number, hi: number, lo: number, length: number): void {
-    const detail = this.#setDetail(psn, rkey, hi, lo, length);
-    detail[5] = NakCode.REMOTE_ACCESS_ERROR;
+    this.#refuseMemory(psn, Syndrome.RESPONDER_ACCESS, this.#setDetail(psn, rkey, hi, lo, length));
+  }
+
+  /** The key opens what the peer wants, but the memory is not there, as the mover has found. */
+  refuseFault(psn: number, rkey: number): void {
+    const [, hi, lo] = this.core.mover.detail;
+    this.#refuseMemory(psn, Syndrome.RESPONDER_MEMORY_FAULT, this.#setDetail(psn, rkey, hi, lo, 0));
+  }
+
+  #refuseMemory(psn: number, syndrome: Syndrome, detail: Int32Array): void {
+    const { REMOTE_ACCESS_ERROR } = NakCode;
+    detail[5] = REMOTE_ACCESS_ERROR;
     if (this.#receive.taken) {
-      const { REMOTE_ACCESS_ERROR } = NakCode;
-      this.#failReceive(WcStatus.LOC_ACCESS_ERR, Syndrome.RESPONDER_ACCESS, detail, REMOTE_ACCESS_ERROR);
+      this.#failReceive(WcStatus.LOC_ACCESS_ERR, syndrome, detail, REMOTE_ACCESS_ERROR);
       return;
     }
-    this.sender.acknowledge(psn, Aeth.NAK | NakCode.REMOTE_ACCESS_ERROR, this.#msn);
+    this.sender.acknowledge(psn, Aeth.NAK | REMOTE_ACCESS_ERROR, this.#msn);
     this.qp.raise(EventType.QP_ACCESS_ERR);
-    this.qp.enterError(Syndrome.RESPONDER_ACCESS);
+    this.qp.enterError(syndrome);
   }
 
   /** Ends the message being received with an error on its receive request and a NAK. */

@@ -1,5 +1,6 @@
-import { AccessFlags, assert, psnAdd, psnDiff } from '../../ibta/index.js';
+import { AccessFlags, assert, psnAdd, psnDiff, Syndrome } from '../../ibta/index.js';
 import { Aeth, aethOffset, atomicAckOffset, NakCode, Opcode, writeAeth } from '../../wire/index.js';
+import { Readiness } from '../memory/copying/readiness.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
 import type { NicCore } from '../nic-core.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
@@ -11,7 +12,7 @@ export const ACK_SYNDROME = Aeth.ACK | Aeth.CREDITS_NOT_IN_USE;
 
 /** Whom a sender tells that what it was to read has gone. */
 interface Refuses {
-  refuseRead(psn: number, again: boolean): void;
+  refuseRead(psn: number, again: boolean, syndrome: Syndrome): void;
 }
 
 /** One READ, or other request with an answer of its own, that waits for it. */
@@ -19,6 +20,8 @@ class Job {
   atomic = false;
   /** Whether it answers a request that was answered before. */
   again = false;
+  /** Tells it from all other jobs of the queue pair. */
+  serial = 0;
   psn = 0;
   packets = 0;
   /** What each of them carries, but the last. */
@@ -46,6 +49,7 @@ export class ResponseSender {
   /** Jobs that answer for the first time, and how many of them the peer may have. */
   #fresh = 0;
   #depth = 0;
+  #serial = 0;
   #ackDue = false;
   #ackPsn = 0;
   #ackSyndrome = ACK_SYNDROME;
@@ -74,6 +78,7 @@ export class ResponseSender {
     this.#head = 0;
     this.#count = 0;
     this.#fresh = 0;
+    this.qp.copies?.answering.drop();
   }
 
   /** Forgets the acknowledgement that is due. */
@@ -184,7 +189,7 @@ export class ResponseSender {
       const job = this.#jobs[this.#head];
       const cost = job.atomic ? 1 : packetCost(job.segmentBytes);
       const sent = job.atomic ? this.#sendAtomic(job) : this.#sendRead(job);
-      if (!sent) return Served.BLOCKED;
+      if (sent !== undefined) return sent;
       left -= cost;
     }
     return Served.IDLE;
@@ -205,6 +210,8 @@ export class ResponseSender {
     if (this.#count === this.#jobs.length) this.#grow();
     const job = this.#job(this.#count);
     this.#count += 1;
+    this.#serial = (this.#serial + 1) | 0;
+    job.serial = this.#serial;
     job.psn = psn;
     job.again = again;
     if (!again) this.#fresh += 1;
@@ -234,19 +241,21 @@ export class ResponseSender {
     this.#count -= 1;
   }
 
-  #sendAtomic(job: Job): boolean {
+  /** @returns why not, when it is not sent */
+  #sendAtomic(job: Job): Served | undefined {
     const { builder } = this.core;
     const opcode = this.qp.opcodeClass | Opcode.RC_ATOMIC_ACKNOWLEDGE;
-    if (!builder.open(this.qp, opcode, job.psn, 0, false, false)) return false;
+    if (!builder.open(this.qp, opcode, job.psn, 0, false, false)) return Served.BLOCKED;
     writeAeth(builder.bytes, builder.offset + aethOffset[opcode], ACK_SYNDROME, job.msn);
     const at = builder.offset + atomicAckOffset[opcode];
     for (let i = 0; i < 8; i += 1) builder.bytes[at + i] = job.answer[i];
     builder.close();
     this.#finish();
-    return true;
+    return undefined;
   }
 
-  #sendRead(job: Job): boolean {
+  /** @returns why not, when it is not sent */
+  #sendRead(job: Job): Served | undefined {
     const { qp, core } = this;
     const { builder } = core;
     const psn = psnAdd(job.psn, job.sent);
@@ -254,8 +263,8 @@ export class ResponseSender {
     const begin = job.sent * segmentBytes;
     const length = Math.min(job.lengthBytes - begin, segmentBytes);
     if (job.grant?.usable === false && !this.#reopen(job)) {
-      this.#giveUp(job, psn);
-      return true;
+      this.#giveUp(job, psn, Syndrome.RESPONDER_ACCESS);
+      return undefined;
     }
     const { grant } = job;
     const first = job.sent === 0;
@@ -268,15 +277,27 @@ export class ResponseSender {
         ? Opcode.RC_READ_RESP_FIRST
         : Opcode.RC_READ_RESP_MIDDLE;
     const opcode = qp.opcodeClass | place;
-    if (!builder.open(qp, opcode, psn, length, false, false, segmentBytes > qp.mtuBytes)) return false;
+    if (!builder.open(qp, opcode, psn, length, false, false, segmentBytes > qp.mtuBytes)) return Served.BLOCKED;
     if (aethOffset[opcode] !== 0) writeAeth(builder.bytes, builder.offset + aethOffset[opcode], ACK_SYNDROME, job.msn);
     if (grant !== undefined) {
-      core.mover.load(grant.region, job.offset + begin, builder.bytes, builder.payload, length);
+      const { mover } = core;
+      const { region } = grant;
+      if (region.isPlain) mover.load(region, job.offset + begin, builder.bytes, builder.payload, length);
+      else {
+        const { serial, lengthBytes, offset } = job;
+        const { bytes, payload } = builder;
+        const loaded = mover.loadForeign(qp, grant, serial, begin, lengthBytes, offset, bytes, payload, length);
+        if (loaded === Readiness.LATER) return Served.IDLE;
+        if (loaded === Readiness.FAILED) {
+          this.#giveUp(job, psn, Syndrome.RESPONDER_MEMORY_FAULT);
+          return undefined;
+        }
+      }
     }
     builder.close();
     job.sent += 1;
     if (last) this.#finish();
-    return true;
+    return undefined;
   }
 
   /** The key was closed since the request was accepted; the region may have been changed and still hold the range. */
@@ -291,14 +312,14 @@ export class ResponseSender {
   }
 
   /** What a READ was to read has gone. What lies behind one that fails is void; behind a repeat it is not. */
-  #giveUp({ again }: Job, psn: number): void {
+  #giveUp({ again }: Job, psn: number, syndrome: Syndrome): void {
     if (again) {
       this.#finish();
     } else {
       this.clearJobs();
       this.#ackDue = false;
     }
-    this.responder.refuseRead(psn, again);
+    this.responder.refuseRead(psn, again, syndrome);
   }
 
   #sendAcknowledge(): boolean {

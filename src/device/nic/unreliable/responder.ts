@@ -15,6 +15,7 @@ import {
   rethVaHi,
   rethVaLo,
 } from '../../wire/index.js';
+import { Readiness } from '../memory/copying/readiness.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
 import { SilentResponder } from './silent-responder.js';
 
@@ -102,14 +103,20 @@ export class UnreliableResponder extends SilentResponder {
       this.#drop();
       return;
     }
-    if (!receive.scatter(this.#received, bytes, at, payload)) {
+    const ends = (bits & ENDS) !== 0;
+    const stored = receive.scatter(this.#received, bytes, at, payload, ends);
+    if (stored === Readiness.LATER) {
+      this.#comeAgain(bytes, offset);
+      return;
+    }
+    if (stored === Readiness.FAILED) {
       const { syndrome, detail } = this.core.mover;
       receive.complete(WcStatus.LOC_PROT_ERR, WcOpcode.RECV, 0, 0, 0, true, syndrome, detail);
       this.qp.enterError(syndrome);
       return;
     }
     this.#received += payload;
-    if ((bits & ENDS) === 0) this.#open = Open.SEND;
+    if (!ends) this.#open = Open.SEND;
     else this.#complete(bytes, offset, opcode, WcOpcode.RECV, this.#received);
   }
 
@@ -136,7 +143,17 @@ export class UnreliableResponder extends SilentResponder {
       this.#drop();
       return;
     }
-    if (grant !== undefined) this.core.mover.store(grant.region, this.#begin + this.#received, bytes, at, payload);
+    if (grant !== undefined) {
+      const { mover } = this.core;
+      const to = this.#begin + this.#received;
+      if (grant.region.isPlain) mover.store(grant.region, to, bytes, at, payload);
+      else {
+        const stored = mover.storeForeign(this.qp, grant, to, bytes, at, payload, ends);
+        if (stored === Readiness.LATER) this.#comeAgain(bytes, offset);
+        if (stored === Readiness.FAILED) this.#drop();
+        if (stored !== Readiness.READY) return;
+      }
+    }
     this.#received += payload;
     if (ends) this.qp.remoteWrites?.completed(this.#dmaLength);
     if (!ends) this.#open = Open.WRITE;
@@ -180,6 +197,11 @@ export class UnreliableResponder extends SilentResponder {
     );
   }
 
+  /** The packet waits for memory, and is the next one once more. */
+  #comeAgain(bytes: Uint8Array, offset: number): void {
+    this.#expectedPsn = bthPsn(bytes, offset);
+  }
+
   /** No receive request is posted: nobody is told, and the message is lost. */
   #notReady(): void {
     this.core.counters.rxNoReceive += 1;
@@ -193,6 +215,7 @@ export class UnreliableResponder extends SilentResponder {
   }
 
   #skip(): void {
+    this.qp.copies?.requests.forget();
     this.#close();
     this.#skipping = true;
   }

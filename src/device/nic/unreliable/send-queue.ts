@@ -1,6 +1,7 @@
 import { type QpAttr, QpState, SendFlags, Syndrome, WcOpcode, WcStatus } from '../../ibta/index.js';
 import { ICRC_BYTES, ipUdpHeaderBytes, opcodeHeaderBytes } from '../../wire/index.js';
-import { copyBytes } from '../memory/word-copy.js';
+import { Readiness } from '../memory/copying/readiness.js';
+import { copyBytes } from '../memory/copying/word-copy.js';
 import type { NicCore } from '../nic-core.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
 import { Due } from '../queue-pairs/turns.js';
@@ -96,7 +97,8 @@ export class UnacknowledgedQueue {
   /**
    * Copies `lengthBytes` of the message that the entry at word `entry` describes, from `begin` on.
    *
-   * @returns false when the request failed: its memory was deregistered since it was measured
+   * @returns false when the packet cannot leave now: its memory will say when it can; or the request failed, for its memory was
+   *   deregistered since it was measured, or is not there
    */
   gather(entry: number, begin: number, target: Uint8Array, targetOffset: number, lengthBytes: number): boolean {
     const { sq, pd } = this.qp;
@@ -107,9 +109,11 @@ export class UnacknowledgedQueue {
       return true;
     }
     const { mover } = this.core;
-    if (mover.gather(sq.words, data, (control >>> 16) & 0xff, pd, begin, target, targetOffset, lengthBytes))
-      return true;
-    return this.fail(WcStatus.LOC_PROT_ERR, mover.syndrome, mover.detail);
+    const numSge = (control >>> 16) & 0xff;
+    const { words, head } = sq;
+    const gathered = mover.gather(words, data, numSge, pd, begin, target, targetOffset, lengthBytes, this.qp, head);
+    if (gathered === Readiness.FAILED) this.fail(WcStatus.LOC_PROT_ERR, mover.syndrome, mover.detail);
+    return gathered === Readiness.READY;
   }
 
   /** Completes the oldest request: all of it was handed to the link. */

@@ -1,5 +1,12 @@
-import { atomicEthCompareHi, atomicEthCompareLo, atomicEthSwapHi, atomicEthSwapLo, Opcode } from '../../wire/index.js';
-import type { RegionMemory } from './region-memory.js';
+import {
+  atomicEthCompareHi,
+  atomicEthCompareLo,
+  atomicEthSwapHi,
+  atomicEthSwapLo,
+  Opcode,
+} from '../../../wire/index.js';
+import type { RegionMemory } from '../region-memory.js';
+import type { AtomicOperation } from './foreign-memory.js';
 import { copyBytes } from './word-copy.js';
 
 /** The bits of an opcode that say which operation it is, whatever the service (protocol.md 1.2). */
@@ -35,6 +42,18 @@ export function executeAtomic(
     view.setInt32(offset, sum | 0, true);
     view.setInt32(offset + 4, (hi + operandHi + (sum >= 2 ** 32 ? 1 : 0)) | 0, true);
   }
+}
+
+/** The same request in words, for memory that carries it out itself. */
+export function atomicOperation(opcode: number, bytes: Uint8Array, at: number): AtomicOperation {
+  const operand = joined(atomicEthSwapHi(bytes, at), atomicEthSwapLo(bytes, at));
+  const swaps = (opcode & OPERATION) === Opcode.RC_COMPARE_SWAP;
+  const compare = swaps ? joined(atomicEthCompareHi(bytes, at), atomicEthCompareLo(bytes, at)) : undefined;
+  return { compare, operand };
+}
+
+function joined(hi: number, lo: number): bigint {
+  return (BigInt(hi >>> 0) << 32n) | BigInt(lo >>> 0);
 }
 
 const word = new BigInt64Array(1);

@@ -1,0 +1,87 @@
+/** The memory of another process. */
+import { type AtomicOperation, atomicResult, type ForeignMemory } from '../../../device/nic/index.js';
+import { type NativeHost, requireNativeHost } from '../native.js';
+import { addressOf, NativeBlock } from './memory.js';
+
+/** `struct iovec`: an address and a length, of eight bytes each. */
+const IOVEC_BYTES = 16;
+/** Where the second of two stands. */
+const REMOTE = IOVEC_BYTES;
+
+/**
+ * A range of another process's memory, by process_vm_readv(2) and process_vm_writev(2), which copy at once and need no help of
+ * that process. What it has unmapped or protected is a fault at that very byte, and all of it when the process has ended, or
+ * may not be looked at (ptrace(2), "access mode checking").
+ *
+ * The copy is atomic with nothing that the process itself does. Atomics of one NIC exclude each other, for its calls come
+ * one after the other: IBV_ATOMIC_HCA.
+ */
+export class ProcessMemory implements ForeignMemory {
+  readonly #native: NativeHost = requireNativeHost();
+  /** The two iovecs of a call: ours, and that of the process. */
+  readonly #vectors = new NativeBlock(2 * IOVEC_BYTES);
+  readonly #word = new BigUint64Array(1);
+  readonly #wordBytes = new Uint8Array(this.#word.buffer);
+
+  /**
+   * @param pid the process, as numbered in our PID namespace
+   * @param address of the first byte, in that process
+   * @throws Error when there are no native calls
+   */
+  constructor(
+    readonly pid: number,
+    readonly address: number,
+    readonly lengthBytes: number,
+  ) {}
+
+  read(offset: number, target: Uint8Array, targetOffset: number, lengthBytes: number): number {
+    return this.#copy('processVmReadv', offset, target, targetOffset, lengthBytes);
+  }
+
+  write(offset: number, source: Uint8Array, sourceOffset: number, lengthBytes: number): number {
+    return this.#copy('processVmWritev', offset, source, sourceOffset, lengthBytes);
+  }
+
+  atomic(offset: number, operation: AtomicOperation, found: Uint8Array): number {
+    const read = this.read(offset, this.#wordBytes, 0, 8);
+    if (read < 8) return read;
+    found.set(this.#wordBytes);
+    const [before] = this.#word;
+    const after = atomicResult(operation, before);
+    if (after === before) return 8;
+    this.#word[0] = after;
+    return this.write(offset, this.#wordBytes, 0, 8);
+  }
+
+  cancel(): void {
+    // No copy outlasts its call.
+  }
+
+  #copy(
+    call: 'processVmReadv' | 'processVmWritev',
+    offset: number,
+    bytes: Uint8Array,
+    at: number,
+    lengthBytes: number,
+  ): number {
+    const vectors = this.#vectors;
+    vectors.putPointer(0, baseOf(bytes) + at);
+    vectors.putPointer(8, lengthBytes);
+    vectors.putPointer(REMOTE, this.address + offset);
+    vectors.putPointer(REMOTE + 8, lengthBytes);
+    const { address } = vectors;
+    return Math.max(0, this.#native.libc[call](this.pid, address, 1, address + REMOTE, 1, 0));
+  }
+}
+
+/** Addresses of buffers that copies go through again and again. */
+const bases = new WeakMap<ArrayBufferLike, number>();
+
+function baseOf(bytes: Uint8Array): number {
+  let base = bases.get(bytes.buffer);
+  if (base === undefined) {
+    base = addressOf(bytes) - bytes.byteOffset;
+    bases.set(bytes.buffer, base);
+  }
+  return base + bytes.byteOffset;
+}
