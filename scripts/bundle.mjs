@@ -11,7 +11,11 @@ const src = fileURLToPath(new URL('../src', import.meta.url));
 /** What `bin/verbena` starts. Each subcommand stays a file of its own, loaded when it is asked for. */
 const TOOLS = 'tools';
 /** The NIC's thread, and the process that receives. They are found by their places among the compiler's output, so they come there. */
-const IN_PLACE = ['machine/hosting/threads/thread-worker', 'apps/cli/transfer/receiver-process'];
+const IN_PLACE = [
+  'machine/hosting/threads/thread-worker',
+  'apps/cli/transfer/receiver-process',
+  'apps/run/launcher/program-worker',
+];
 
 /** `import.meta.url` says where a module is; in a bundle it goes on saying where the module was. */
 function modulesKeepTheirPlaces(folder) {

@@ -46,6 +46,12 @@ export const ROOMS = [
     packages: 'node',
   },
   // apps: what people start. They use what every program has.
+  {
+    name: 'apps/run',
+    below: ['face', 'machine/system', 'machine/hosting', 'api/verbs', 'api/soft', 'device/nic', 'device/ibta'],
+    packages: 'all',
+  },
+  { name: 'apps/cli', files: /^src\/apps\/cli\/main\.ts$/, below: ['face', 'apps/run'], packages: 'all' },
   { name: 'apps/cli', files: /^src\/apps\/cli\/(dump|explain)\//, below: ['face', 'device/wire'], packages: 'all' },
   { name: 'apps/cli', below: ['face'], packages: 'all' },
   { name: 'face', files: /^src\/portable\.ts$/, below: ['device/ibta', ...API], packages: 'none' },

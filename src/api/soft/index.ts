@@ -24,3 +24,6 @@ export { locateInThread, MEMORY_REMEDY, refuseResizable, SyntheticAddresses } fr
 export { registerMemory, type RegisterMemoryOptions } from './register-memory.js';
 export { SimulatedCluster } from './simulated/simulated-cluster.js';
 export { whatIsAwaited } from './simulated/simulated-report.js';
+export type { CompletionRing } from './driver/completions/completion-ring.js';
+export type { WorkRing } from './driver/posting/work-ring.js';
+export { addressHandleOf, completionRing, type QpRings, qpRings, sharedReceiveRing, takeAsyncEvent } from './driver/rings.js';

@@ -111,6 +111,11 @@ const ENTRIES: readonly Entry[] = [
     load: () => import('./dump/command.js'),
   },
   { name: 'explain', summary: 'tell from captures why connections failed', load: () => import('./explain/command.js') },
+  {
+    name: 'run',
+    summary: 'run a program that uses libibverbs, as it is, on a software NIC',
+    load: () => import('../run/index.js'),
+  },
   { name: 'lab', summary: 'run one of the teaching programs', load: () => import('./lab/command.js') },
 ];
 

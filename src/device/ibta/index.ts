@@ -1,7 +1,7 @@
 /** The vocabulary of the InfiniBand architecture and of verbs, as plain data: nothing here does anything. */
 export { ACCESS_OPTIONAL_RANGE, AccessFlags } from './memory/access.js';
 export { assert } from './assert.js';
-export { attrMaskOf, describeMask, qpAttrFields, QpAttrMask } from './queue-pairs/attr-mask.js';
+export { attrFieldsOf, attrMaskOf, describeMask, qpAttrFields, QpAttrMask } from './queue-pairs/attr-mask.js';
 export {
   type AttributeRange,
   attributeRanges,

@@ -9,3 +9,5 @@ import { nodeRuntime } from './node-runtime.js';
 
 useRuntime(nodeRuntime);
 useProvider(thisMachine);
+
+export { residentPollFds, sleepAll, turnAll } from './inline-host.js';

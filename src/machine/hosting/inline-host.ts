@@ -46,8 +46,8 @@ const residents: InlineHost[] = [];
 let residentFds: PollSet | undefined;
 let residentFdLists: readonly (readonly number[])[] = [];
 
-/** @returns whether there was anything to do */
-function turnAll(now: number): boolean {
+/** Has all adapters of this thread take a turn. @returns whether there was anything to do */
+export function turnAll(now: number): boolean {
   let busy = false;
   for (let i = 0; i < residents.length; i += 1) if (residents[i].turn(now)) busy = true;
   return busy;
@@ -317,6 +317,16 @@ export class InlineHost implements AdapterHost {
 
 /** Sleeps until a packet arrives, an adapter of this thread wants a turn, or that time has come. */
 function sleepUntil(deadlineUs: number): void {
+  sleepAll(deadlineUs, (timeoutUs) => residentPoll().wait(timeoutUs));
+}
+
+/**
+ * Has all adapters of this thread say that they are to be woken by {@link residentPollFds}, and then `sleep`, unless one of them has
+ * something to do.
+ *
+ * @param sleep is given the µs until that time, or until an adapter wants a turn
+ */
+export function sleepAll(deadlineUs: number, sleep: (timeoutUs: number) => void): void {
   let wakeUs = deadlineUs;
   for (const host of residents) {
     host.pause();
@@ -324,12 +334,17 @@ function sleepUntil(deadlineUs: number): void {
   }
   // All of them, also when one has something: each says for itself that it is to be woken.
   const quiet = residents.filter((host) => host.fallAsleep()).length === residents.length;
-  if (quiet) residentPoll().wait(wakeUs - nowUs());
+  if (quiet) sleep(wakeUs - nowUs());
   for (const host of residents) host.wakeUp();
 }
 
+/** What becomes readable for adapters of this thread: a list each, which stays the same array while it is the same. */
+export function residentPollFds(): readonly (readonly number[])[] {
+  return residents.map(({ pollFds }) => pollFds);
+}
+
 function residentPoll(): PollSet {
-  const lists = residents.map(({ pollFds }) => pollFds);
+  const lists = residentPollFds();
   if (residentFds === undefined || lists.some((fds, i) => fds !== residentFdLists[i])) {
     residentFdLists = lists;
     residentFds = new PollSet(lists.flat());

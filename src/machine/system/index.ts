@@ -35,3 +35,10 @@ export { type OwnAddress, ownAddresses, sourceToward } from './interfaces/routes
 export { requireDescriptors } from './spare-descriptors.js';
 export { errnoName, SystemCallError } from './system-error.js';
 export { yieldProcessor } from './waiting/yield.js';
+export { BpfProgram, type Jumps } from './seccomp/bpf.js';
+export { type CallId, NotifiedCalls } from './seccomp/notified-calls.js';
+export { auditArch, hasUserNotification, installFilter, SeccompData, Verdict } from './seccomp/seccomp.js';
+export { readProcess, writeProcess } from './processes/process-bytes.js';
+export { watchProcess } from './processes/process-watch.js';
+export { MemoryFile } from './files/memory-file.js';
+export { RecordPair } from './sockets/record-pair.js';

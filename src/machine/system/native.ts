@@ -46,6 +46,29 @@ export interface LibC {
   flock(fd: number, operation: number): number;
   fallocate(fd: number, mode: number, offset: number, length: number): number;
   fcntl(fd: number, command: number, argument: number): number;
+  lseek(fd: number, offset: number, whence: number): number;
+  memfdCreate(name: string, flags: number): number;
+  socketpair(domain: number, type: number, protocol: number, fds: number): number;
+  send(fd: number, buffer: number, length: number, flags: number): number;
+  prctl(option: number, a: number, b: number, c: number, d: number): number;
+  /** Any call by its number: for those that the C library has no function for. */
+  syscall(number: number, a: number, b: number, c: number, d: number): number;
+  processVmReadv(
+    pid: number,
+    here: number,
+    hereCount: number,
+    there: number,
+    thereCount: number,
+    flags: number,
+  ): number;
+  processVmWritev(
+    pid: number,
+    here: number,
+    hereCount: number,
+    there: number,
+    thereCount: number,
+    flags: number,
+  ): number;
   /** `poll` on a thread of libuv's pool. */
   pollAsync(fds: number, count: number, timeoutMs: number, done: (error: Error | null, ready: number) => void): void;
 }
@@ -122,6 +145,19 @@ function bindLibC(lib: ReturnType<typeof koffi.load>): LibC {
     // Variadic in C, as ioctl.
     fcntl: lib.func('int fcntl(int fd, int command, int64_t argument)'),
     fallocate: lib.func('int fallocate(int fd, int mode, int64_t offset, int64_t length)'),
+    lseek: lib.func('int64_t lseek(int fd, int64_t offset, int whence)'),
+    memfdCreate: lib.func('int memfd_create(const char *name, uint32_t flags)'),
+    socketpair: lib.func('int socketpair(int domain, int type, int protocol, int64_t fds)'),
+    send: lib.func('int send(int fd, int64_t buffer, size_t length, int flags)'),
+    // Variadic in C, both of them, as ioctl.
+    prctl: lib.func('int prctl(int option, int64_t a, int64_t b, int64_t c, int64_t d)'),
+    syscall: lib.func('int syscall(int64_t number, int64_t a, int64_t b, int64_t c, int64_t d)'),
+    processVmReadv: lib.func(
+      'int64_t process_vm_readv(int pid, int64_t here, size_t hereCount, int64_t there, size_t thereCount, size_t flags)',
+    ),
+    processVmWritev: lib.func(
+      'int64_t process_vm_writev(int pid, int64_t here, size_t hereCount, int64_t there, size_t thereCount, size_t flags)',
+    ),
     pollAsync: (fds, count, timeoutMs, done) => {
       poll.async(fds, count, timeoutMs, done);
     },

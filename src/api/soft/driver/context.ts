@@ -186,6 +186,11 @@ export class SoftContext extends ContextBase implements ProvidedContext {
     return this.#asyncEvents.take(timeoutMs);
   }
 
+  /** The oldest asynchronous event, where there is one. */
+  takeAsyncEvent(): AsyncEvent | undefined {
+    return this.#takeAsyncEvent();
+  }
+
   asyncEvents(): AsyncIterable<AsyncEvent, void, undefined> {
     this.assertAlive('ibv_get_async_event');
     return this.#asyncEvents.iterate();

@@ -66,6 +66,11 @@ export function attrMaskOf(attr: Partial<QpAttr>): number {
   return mask;
 }
 
+/** The fields that the bits of an `attr_mask` mean. */
+export function attrFieldsOf(mask: number): readonly (keyof QpAttr)[] {
+  return qpAttrFields.filter((field) => (maskOfField[field] & mask) !== 0);
+}
+
 /** The attributes of a mask by name and field, as a list to read: `IBV_QP_DEST_QPN (destQpNum), IBV_QP_RQ_PSN (rqPsn)`. */
 export function describeMask(mask: number): string {
   return Object.entries(QpAttrMask)

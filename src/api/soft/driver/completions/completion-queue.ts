@@ -91,6 +91,11 @@ export class SoftCq extends Resource implements NotifyingCq {
     return this.#ring.entries;
   }
 
+  /** Another one after each {@link resize}. */
+  get ring(): CompletionRing {
+    return this.#ring;
+  }
+
   poll(numEntries = POLL_DEFAULT): WorkCompletion[] {
     this.assertAlive('ibv_poll_cq');
     if (!Number.isInteger(numEntries) || numEntries < 1)

@@ -43,6 +43,11 @@ export class CompletionRing {
     return Atomics.load(this.words, CompletionQueue.OVERRUN) !== 0;
   }
 
+  /** Whether an event was asked for and not raised. */
+  get armed(): boolean {
+    return Atomics.load(this.words, CompletionQueue.ARM) !== CqArm.NONE;
+  }
+
   /** Free-running number of the next entry to be taken. */
   get position(): number {
     return this.#consumer;

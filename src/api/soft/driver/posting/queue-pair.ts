@@ -34,6 +34,7 @@ import { RecvQueue } from './recv-queue.js';
 import { SendBatch } from './send-batch.js';
 import { SendQueue } from './send-queue.js';
 import { SoftSrq } from './shared-receive-queue.js';
+import type { WorkRing } from './work-ring.js';
 
 const CREATE = 'ibv_create_qp';
 /** What an ATOMIC_WRITE of the builder needs in its entry. */
@@ -125,6 +126,20 @@ export class SoftQp extends BuildingQp implements Qp {
     this.#rq = rq;
     this.#asked = { sqSigAll, createFlags, sendOpsFlags };
     context.pairs.set(qpn, this);
+  }
+
+  get sendRing(): WorkRing {
+    return this.#sq.ring;
+  }
+
+  get recvRing(): WorkRing {
+    return this.#rq.ring;
+  }
+
+  /** Tells the NIC of what was published in {@link sendRing}, or, in ERR, in {@link recvRing}. */
+  ring(): void {
+    this.beginPost();
+    this.endPost(true);
   }
 
   query(): QpQuery {

@@ -22,6 +22,7 @@ import type { OpenDevice } from '../context-base.js';
 import type { OwnPd } from '../domains/pd-base.js';
 import { SoftXrcd } from '../domains/xrc-domain.js';
 import { SharedRecvQueue } from './recv-queue.js';
+import type { WorkRing } from './work-ring.js';
 
 const CALL = 'ibv_create_srq';
 
@@ -81,6 +82,10 @@ export class SoftSrq extends Resource implements Srq {
 
   get maxWr(): number {
     return this.#queue.maxWr;
+  }
+
+  get ring(): WorkRing {
+    return this.#queue.ring;
   }
 
   modify(attr: SrqModifyAttr): void {

@@ -52,6 +52,16 @@ export class WorkRing {
     return readWord(this.#words, WorkQueue.QP_STATE, this.#shared) as QpState;
   }
 
+  /** Free-running count of the entries that the NIC is done with. */
+  get taken(): number {
+    return readWord(this.#words, Ring.CONSUMER, this.#shared);
+  }
+
+  /** Free-running number of the entry that {@link accept} makes next. */
+  get next(): number {
+    return this.#next;
+  }
+
   /** The word at which the next entry is to be written, or -1 when the queue is full. */
   reserve(): number {
     if ((this.#next - this.#knownConsumer) >>> 0 >= this.#capacity) {

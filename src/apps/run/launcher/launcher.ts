@@ -1,0 +1,153 @@
+import { EventFd, NotifiedCalls, auditArch } from '../../../machine/system/index.js';
+import { Errno } from '../../../device/ibta/index.js';
+import type { GuestDevice } from '../guest-device.js';
+import { Dispatch } from '../notifications/dispatch.js';
+import { GuestFiles } from '../processes/guest-files.js';
+import { descriptorsOf, Processes } from '../processes/processes.js';
+import { deviceTree } from '../sysfs/device-tree.js';
+import { PathCalls } from '../sysfs/path-calls.js';
+import { StandInDirectories } from '../sysfs/stand-in-directories.js';
+import type { DeviceNode, Node, Roots } from '../sysfs/tree.js';
+import { errnoOf } from '../uverbs/refusal.js';
+import type { GuestContext } from '../uverbs/guest-context.js';
+import { UverbsFile } from '../uverbs/uverbs-file.js';
+import { type DescriptorRanges, descriptorRanges } from './descriptor-ranges.js';
+import { descriptorLimit } from './descriptor-limit.js';
+import { assembleFilter, type DoorbellWay, filterRules } from './filter.js';
+import { NicLoop, type Opened } from './nic-loop.js';
+import { Program, type ProgramEnd } from './program.js';
+import { forwardSignals } from './signals.js';
+import type { Machine } from './system-calls.js';
+
+/** What is to be run, and how. */
+export interface LaunchOptions {
+  readonly machine: Machine;
+  readonly devices: readonly GuestDevice[];
+  readonly doorbells: DoorbellWay;
+  /** The program and its arguments. */
+  readonly words: readonly string[];
+}
+
+/** How long a sleep may last where nothing is to be looked for, and where there is, µs. */
+const PATIENCE_US = 50_000;
+const SHORT_PATIENCE_US = 1000;
+
+/** A program that runs, and all that stands between it and the NICs. */
+export class Launcher {
+  readonly #options: LaunchOptions;
+  readonly #wake = new EventFd();
+  readonly #processes = new Processes();
+  readonly #files = new GuestFiles(this.#processes);
+  readonly #opened: UverbsFile[] = [];
+  readonly #ranges: DescriptorRanges;
+  readonly #roots: Roots;
+  readonly #standIns: StandInDirectories;
+  readonly #program: Program;
+  #calls: NotifiedCalls | undefined;
+  #loop: NicLoop | undefined;
+
+  /** @param onEnd called once, when the program and all that it has started have ended */
+  constructor(
+    options: LaunchOptions,
+    private readonly onEnd: (end: ProgramEnd) => void,
+  ) {
+    const { machine, devices, doorbells, words } = options;
+    this.#options = options;
+    this.#ranges = descriptorRanges(descriptorLimit());
+    this.#roots = deviceTree(devices, ['uverbs']);
+    this.#standIns = new StandInDirectories(directoriesOf(this.#roots));
+    const filter = assembleFilter(filterRules(this.#ranges, doorbells), machine, auditArch() ?? 0);
+    this.#program = new Program(filter, this.#wake.fd, words, {
+      onFiltered: (listenerFd) => this.#serve(listenerFd),
+      onStarted: () => forwardSignals(this.#program),
+      onEnded: (end) => void this.#finish(end),
+    });
+  }
+
+  /** Answers calls from now on. */
+  #serve(listenerFd: number): void {
+    const { machine } = this.#options;
+    const calls = new NotifiedCalls(listenerFd);
+    calls.wakeInPlace();
+    const paths = new PathCalls({
+      machine,
+      roots: this.#roots,
+      standIns: this.#standIns,
+      directories: this.#ranges.directories,
+      deviceOf: (tid, fd) => this.#deviceOf(tid, fd),
+      openDevice: (waiting, node) => this.#openDevice(waiting, node),
+    });
+    const dispatch = new Dispatch(machine, { calls, files: this.#files, paths, ranges: this.#ranges });
+    this.#calls = calls;
+    this.#loop = new NicLoop(calls, dispatch, this.#processes, this.#openedDevices(), this.#wake);
+  }
+
+  #openedDevices(): Opened {
+    const opened = this.#opened;
+    const some = (act: (context: GuestContext) => boolean): boolean => {
+      let found = false;
+      for (const { context } of opened) if (act(context)) found = true;
+      return found;
+    };
+    return {
+      pull: () => some((context) => context.pull()),
+      push: () => some((context) => context.push()),
+      patienceUs: () => (this.#hasLog || some((context) => context.needsLook) ? SHORT_PATIENCE_US : PATIENCE_US),
+      sweep: () => {
+        this.#files.sweep();
+        for (const { context, pid } of opened) context.sweepChannels((name) => descriptorsOf(pid, name).length > 0);
+      },
+    };
+  }
+
+  /** Nobody tells of doorbells in a log. */
+  get #hasLog(): boolean {
+    return this.#options.doorbells === 'log' && this.#opened.length > 0;
+  }
+
+  #deviceOf(tid: number, fd: number): Node | undefined {
+    const device = this.#files.find(tid, fd)?.device;
+    return device === undefined ? undefined : { kind: 'device', driver: 'uverbs', index: 0, ...device };
+  }
+
+  #openDevice(calls: NotifiedCalls, node: DeviceNode): boolean {
+    const pid = this.#processes.processOf(calls.tid);
+    let file: UverbsFile | undefined;
+    try {
+      const { major, minor } = node;
+      file = new UverbsFile(this.#options.devices[node.index], { major, minor }, pid, {
+        onPosted: () => this.#loop?.settle(),
+        onClosed: (closed) => this.#opened.splice(this.#opened.indexOf(closed), 1),
+      });
+      this.#opened.push(file);
+      if (this.#files.give(calls, file, this.#ranges.uverbs)) return true;
+      file.close();
+      return calls.refuse(Errno.EMFILE);
+    } catch (error) {
+      file?.close();
+      return calls.refuse(errnoOf(error) ?? Errno.EIO);
+    }
+  }
+
+  async #finish(end: ProgramEnd): Promise<void> {
+    // Its children may go on, and need their calls answered: as long as there is one, somebody else has the listener's filter.
+    await this.#program.end();
+    this.#loop?.stop();
+    this.#files.closeAll();
+    this.#calls?.close();
+    this.#standIns.close();
+    this.#wake.close();
+    this.onEnd(end);
+  }
+}
+
+function directoriesOf(roots: Roots): readonly string[] {
+  const paths: string[] = [];
+  const walk = (path: string, node: Node): void => {
+    if (node.kind !== 'directory') return;
+    paths.push(path);
+    for (const [name, below] of node.entries) walk(`${path}/${name}`, below);
+  };
+  for (const [path, node] of roots) walk(path, node);
+  return paths;
+}

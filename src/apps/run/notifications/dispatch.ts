@@ -1,0 +1,69 @@
+import type { NotifiedCalls } from '../../../machine/system/index.js';
+import { isWithin } from '../launcher/descriptor-ranges.js';
+import type { DescriptorRanges } from '../launcher/descriptor-ranges.js';
+import { type Machine, SYSTEM_CALLS, type SystemCall } from '../launcher/system-calls.js';
+import type { GuestFiles } from '../processes/guest-files.js';
+import { PATH_CALLS, type PathCalls } from '../sysfs/path-calls.js';
+
+type Handler = (calls: NotifiedCalls) => void;
+
+/** Where calls go that have come to us. */
+export interface Destinations {
+  readonly calls: NotifiedCalls;
+  readonly files: GuestFiles;
+  readonly paths: PathCalls;
+  readonly ranges: DescriptorRanges;
+}
+
+/** What is done about each call. */
+function handlers({ files, paths, ranges }: Destinations): Readonly<Partial<Record<SystemCall, Handler>>> {
+  const onFile = (act: 'ioctl' | 'write') => (calls: NotifiedCalls) => {
+    const file = files.find(calls.tid, calls.int(0));
+    if (file === undefined) calls.letThrough();
+    else file[act](calls);
+  };
+  const byPath = Object.entries(PATH_CALLS).map(
+    ([name, call]) => [name, (calls: NotifiedCalls) => paths.serve(calls, call)] as const,
+  );
+  return {
+    ...Object.fromEntries(byPath),
+    ioctl: onFile('ioctl'),
+    write: onFile('write'),
+    fstat: (calls) => paths.serveFstat(calls),
+    getdents64: (calls) => paths.serveEntries(calls),
+    close: (calls) => {
+      const [tid, fd] = [calls.tid, calls.int(0)];
+      calls.letThrough();
+      if (isWithin(ranges.directories, fd)) paths.closing(tid, fd);
+      else files.closing(tid, fd);
+    },
+    close_range: (calls) => {
+      calls.letThrough();
+      files.sweepSoon();
+    },
+  };
+}
+
+/** Hands each call to who answers it. */
+export class Dispatch {
+  readonly #handlers = new Map<number, Handler>();
+
+  constructor(
+    machine: Machine,
+    private readonly destinations: Destinations,
+  ) {
+    for (const [name, handler] of Object.entries(handlers(destinations))) {
+      // The keys of the table above.
+      this.#handlers.set(SYSTEM_CALLS[name as SystemCall][machine], handler);
+    }
+  }
+
+  /** Takes the call that waits, and answers it. */
+  serve(): void {
+    const { calls } = this.destinations;
+    if (!calls.receive()) return;
+    const handler = this.#handlers.get(calls.number);
+    if (handler === undefined) calls.letThrough();
+    else handler(calls);
+  }
+}

@@ -1,0 +1,120 @@
+import type { NotifiedCalls } from '../../../machine/system/index.js';
+import type { DescriptorRange } from '../launcher/descriptor-ranges.js';
+import type { DeviceNumber } from '../sysfs/tree.js';
+import { descriptorName, descriptorsOf, type Processes } from './processes.js';
+
+/** How often it is looked whether files are still open in the programs that opened them, ms. */
+const SWEEP_MS = 1000;
+
+/** A file of ours that programs have open. A kind of device is a class of them. */
+export interface GuestFile {
+  /** What the kernel calls it, and nothing else: so it is known by whatever number a program has it. */
+  readonly name: string;
+  /** The process that opened it, whose memory its commands mean, and with which it ends. */
+  readonly pid: number;
+  /** The descriptor of ours that the program's is a copy of. */
+  readonly fd: number;
+  readonly device: DeviceNumber;
+  /** Answers a call of `ioctl` on it. */
+  ioctl(calls: NotifiedCalls): void;
+  /** Answers a call of `write` on it. */
+  write(calls: NotifiedCalls): void;
+  /** The program has let go of it. Idempotent. */
+  close(): void;
+}
+
+/**
+ * The files of ours that programs have open. One lives for as long as the process that opened it has a descriptor of it, whatever
+ * its children do with theirs.
+ */
+export class GuestFiles {
+  readonly #byName = new Map<string, GuestFile>();
+  /** By thread and number, of those asked for lately: the name takes some microseconds. */
+  readonly #lately = new Map<string, GuestFile>();
+  /** Numbers that were given and not taken back, by process. */
+  readonly #given = new Map<number, Set<number>>();
+  #sweepAtMs = 0;
+
+  constructor(private readonly processes: Processes) {}
+
+  get size(): number {
+    return this.#byName.size;
+  }
+
+  /** Opens a file in the program whose call waits, and answers that. @returns whether it has it now */
+  give(calls: NotifiedCalls, file: GuestFile, range: DescriptorRange): boolean {
+    const at = this.#freeNumber(file.pid, range);
+    // A signal may have taken the call back, or the program may have as many as it can.
+    const fd = at === undefined ? -1 : calls.answerWithFd(file.fd, at);
+    if (fd < 0) return false;
+    this.#byName.set(file.name, file);
+    this.#numbersOf(file.pid).add(fd);
+    const forget = this.processes.watch(file.pid, () => this.#end(file));
+    this.#forget.set(file, forget);
+    return true;
+  }
+
+  /** The file that a program knows by a number, or undefined where it is none of ours. */
+  find(tid: number, fd: number): GuestFile | undefined {
+    const key = `${tid} ${fd}`;
+    const known = this.#lately.get(key);
+    if (known !== undefined) return known;
+    const file = this.#byName.get(descriptorName(tid, fd) ?? '');
+    if (file !== undefined) this.#lately.set(key, file);
+    return file;
+  }
+
+  /** A program is about to close a number. */
+  closing(tid: number, fd: number): void {
+    const file = this.find(tid, fd);
+    this.#lately.clear();
+    const pid = this.processes.processOf(tid);
+    this.#given.get(pid)?.delete(fd);
+    if (file?.pid !== pid) return;
+    if (!descriptorsOf(pid, file.name).some((other) => other !== fd)) this.#end(file);
+  }
+
+  /** Ends what programs have let go of without a call that comes to us. */
+  sweep(nowMs = Date.now()): void {
+    if (nowMs < this.#sweepAtMs) return;
+    this.#sweepAtMs = nowMs + SWEEP_MS;
+    this.#lately.clear();
+    for (const file of [...this.#byName.values()]) {
+      if (descriptorsOf(file.pid, file.name).length === 0) this.#end(file);
+    }
+  }
+
+  /** As soon as somebody asks. */
+  sweepSoon(): void {
+    this.#sweepAtMs = 0;
+  }
+
+  closeAll(): void {
+    for (const file of [...this.#byName.values()]) this.#end(file);
+  }
+
+  readonly #forget = new Map<GuestFile, () => void>();
+
+  #end(file: GuestFile): void {
+    if (!this.#byName.delete(file.name)) return;
+    this.#lately.clear();
+    this.#forget.get(file)?.();
+    this.#forget.delete(file);
+    file.close();
+    if (![...this.#byName.values()].some(({ pid }) => pid === file.pid)) this.#given.delete(file.pid);
+  }
+
+  #numbersOf(pid: number): Set<number> {
+    let numbers = this.#given.get(pid);
+    if (numbers === undefined) this.#given.set(pid, (numbers = new Set()));
+    return numbers;
+  }
+
+  #freeNumber(pid: number, { first, end }: DescriptorRange): number | undefined {
+    const given = this.#numbersOf(pid);
+    for (let fd = first; fd < end; fd += 1) {
+      if (!given.has(fd) && descriptorName(pid, fd) === undefined) return fd;
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,90 @@
+import type { Fields, Struct, Values } from './struct.js';
+import type { GuestContext } from './guest-context.js';
+
+/** The program that gives a command, as far as commands need it. */
+export interface Caller {
+  readonly tid: number;
+  /** Gives it a descriptor. @returns its number there. @throws Refusal EMFILE when it can have no more */
+  giveFd(fd: number): number;
+  /** Writes into its memory. @throws Refusal EFAULT when that is not there */
+  write(address: bigint, bytes: Uint8Array): void;
+}
+
+/** What a command has come to. */
+export interface Outcome<A extends Fields, D extends Fields> {
+  readonly answer?: Partial<Values<A>>;
+  /** The part that rxe's provider reads. */
+  readonly driver?: Partial<Values<D>>;
+  /** Ends what was made, where the program cannot be told of it. */
+  readonly undo?: () => void;
+}
+
+/** A command of the write ABI: how its request is read, what is done, and how its answer is written. */
+interface CommandParts<Q extends Fields, R extends Fields, A extends Fields, D extends Fields> {
+  readonly name: string;
+  readonly number: number;
+  /** One of those that begin by `IB_USER_VERBS_EX_CMD_`. */
+  readonly extended?: true;
+  readonly request: Struct<Q>;
+  readonly driverRequest?: Struct<R>;
+  readonly answer?: Struct<A>;
+  readonly driver?: Struct<D>;
+  /** @throws VerbsError, CommandError, Refusal, SystemCallError: the program is told the errno, and nothing has changed */
+  readonly act: (file: GuestContext, request: Values<Q>, caller: Caller, driver: Values<R>) => Outcome<A, D>;
+}
+
+/** The same, whatever its structures are. */
+export interface Command {
+  readonly name: string;
+  readonly number: number;
+  readonly extended: boolean;
+  run(file: GuestContext, request: Uint8Array, driver: Uint8Array, caller: Caller): EncodedOutcome;
+}
+
+export interface EncodedOutcome {
+  readonly answer: Uint8Array;
+  readonly driver: Uint8Array;
+  readonly undo: (() => void) | undefined;
+}
+
+const NOTHING = new Uint8Array(0);
+/** Where an extended answer says how long it is: programs may be older, and ask for less. */
+const RESPONSE_LENGTH = 'responseLength';
+
+/** A command that is carried out or refused, and has nothing to tell. */
+export function order<Q extends Fields, R extends Fields, A extends Fields>({
+  act,
+  ...parts
+}: Omit<CommandParts<Q, R, A, Fields>, 'act'> & {
+  readonly act: (file: GuestContext, request: Values<Q>, caller: Caller, driver: Values<R>) => void;
+}): Command {
+  return command({
+    ...parts,
+    act: (...given) => {
+      act(...given);
+      return {};
+    },
+  });
+}
+
+export function command<Q extends Fields, R extends Fields, A extends Fields, D extends Fields>(
+  parts: CommandParts<Q, R, A, D>,
+): Command {
+  const { name, number, extended = false, request, driverRequest, answer, driver, act } = parts;
+  return {
+    name,
+    number,
+    extended,
+    run: (file, bytes, driverBytes, caller) => {
+      // Where there is no structure there are no fields either.
+      const asked = driverRequest?.read(driverBytes) ?? ({} as Values<R>);
+      const outcome = act(file, request.read(bytes), caller, asked);
+      const sized = extended && answer !== undefined ? { [RESPONSE_LENGTH]: answer.bytes } : {};
+      return {
+        answer: answer?.write({ ...outcome.answer, ...sized } as Partial<Values<A>>) ?? NOTHING,
+        driver: driver?.write(outcome.driver ?? {}) ?? NOTHING,
+        undo: outcome.undo,
+      };
+    },
+  };
+}

@@ -1,0 +1,214 @@
+import { addressHandleOf, qpRings } from '../../../../api/soft/index.js';
+import type { QpModifyAttr } from '../../../../api/verbs/index.js';
+import { attrFieldsOf, type QpAttr, type QpCap, QpState, QpType } from '../../../../device/ibta/index.js';
+import { RxeRecvWqe, RxeSendWqe } from '../../rings/layouts.js';
+import { ProgramQueue } from '../../rings/program-queue.js';
+import { ReceiveTranslation } from '../../rings/receive-translation.js';
+import { SendTranslation } from '../../rings/send-translation.js';
+import { addressOf, destinationOf } from '../addresses.js';
+import { command, order } from '../command.js';
+import { GUEST_LIMITS, MAX_INLINE_BYTES } from '../device-limits.js';
+import type { EventSubject, GuestQp } from '../guest-objects.js';
+import { Refusal } from '../refusal.js';
+import type { ValuesOf } from '../struct.js';
+import { Structs } from '../structs.js';
+import type { GuestContext } from '../guest-context.js';
+
+const { CREATE_QP, CREATE_QP_EX, EVENTS, HANDLE_BEHIND, MCAST, MODIFY_QP, MODIFY_QP_EX, QUERY_QP } = Structs;
+const SGE_BYTES = 16;
+/** Of a queue that there is not. */
+const NO_PLACE = { offset: 0n, size: 0 };
+
+/** Types that rxe's provider has. */
+const TYPES: readonly QpType[] = [QpType.RC, QpType.UC, QpType.UD];
+
+interface QpRequest extends QpCap {
+  readonly userHandle: bigint;
+  readonly pd: number;
+  readonly sendCq: number;
+  readonly recvCq: number;
+  readonly srq: number;
+  readonly sqSigAll: number;
+  readonly qpType: number;
+  readonly isSrq: number;
+}
+
+function checkCap({ maxSendWr, maxRecvWr, maxSendSge, maxRecvSge, maxInlineData }: QpCap): void {
+  const { maxQpWr, maxSge } = GUEST_LIMITS;
+  if (Math.max(maxSendWr, maxRecvWr) > maxQpWr || Math.max(maxSendSge, maxRecvSge) > maxSge)
+    throw new Refusal('EINVAL');
+  if (maxInlineData > MAX_INLINE_BYTES) throw new Refusal('EINVAL');
+}
+
+function createQp(file: GuestContext, request: QpRequest, createFlags = 0) {
+  const { userHandle, isSrq, sqSigAll } = request;
+  const qpType = TYPES.find((type) => type === request.qpType);
+  if (qpType === undefined) throw new Refusal('EOPNOTSUPP');
+  checkCap(request);
+  const pd = file.pds.get(request.pd);
+  const [sendCq, recvCq] = [file.cqs.get(request.sendCq).cq, file.cqs.get(request.recvCq).cq];
+  const srq = isSrq === 0 ? undefined : file.srqs.get(request.srq).srq;
+  // The room of an entry is a power of two, and all of it may be used for inline data.
+  const dataBytes = Math.max(SGE_BYTES * request.maxSendSge, request.maxInlineData);
+  const elementBytes = ProgramQueue.elementBytes(RxeSendWqe.HEAD_BYTES + dataBytes);
+  const sends = new ProgramQueue(file.rings, request.maxSendWr, elementBytes);
+  let receives: ProgramQueue | undefined;
+  try {
+    if (srq === undefined)
+      receives = new ProgramQueue(
+        file.rings,
+        request.maxRecvWr,
+        RxeRecvWqe.HEAD_BYTES + SGE_BYTES * request.maxRecvSge,
+      );
+    const cap: QpCap = {
+      maxSendWr: sends.capacity,
+      maxRecvWr: receives?.capacity ?? 0,
+      maxSendSge: request.maxSendSge,
+      maxRecvSge: srq === undefined ? request.maxRecvSge : 0,
+      maxInlineData: dataBytes,
+    };
+    const qp = pd.createQp({
+      qpType,
+      sendCq,
+      recvCq,
+      ...(srq === undefined ? {} : { srq }),
+      cap,
+      sqSigAll: sqSigAll !== 0,
+      createFlags,
+      qpContext: { userHandle } satisfies EventSubject,
+    });
+    const rings = qpRings(qp);
+    const limits = { maxSge: cap.maxSendSge, maxInline: cap.maxInlineData };
+    const guest: GuestQp = {
+      qp,
+      userHandle,
+      cap,
+      sends: new SendTranslation(sends, rings, limits, (number) => {
+        const ah = file.ahs.find(number);
+        return ah === undefined ? -1 : addressHandleOf(ah);
+      }),
+      receives: receives === undefined ? undefined : new ReceiveTranslation(receives, () => rings.recv, cap.maxRecvSge),
+    };
+    const handle = file.qps.add(guest);
+    return {
+      answer: { handle, qpn: qp.qpNum, ...cap },
+      driver: { rq: receives?.place ?? NO_PLACE, sq: sends.place },
+      undo: () => void endQp(file, handle),
+    };
+  } catch (error) {
+    sends.release();
+    receives?.release();
+    throw error;
+  }
+}
+
+function endQp(file: GuestContext, handle: number): GuestQp {
+  const guest = file.qps.get(handle);
+  guest.qp.destroy();
+  file.qps.remove(handle);
+  guest.sends.queue.release();
+  guest.receives?.queue.release();
+  return guest;
+}
+
+type ModifyRequest = ValuesOf<(typeof MODIFY_QP_EX)['request']>;
+
+/** Names of the fields that have the same name here. */
+function modifyAttributes(request: ModifyRequest): QpModifyAttr {
+  const { dest, altDest, handle, mask, ...same } = request;
+  const values: Partial<Record<keyof QpAttr, unknown>> = {
+    ...same,
+    ahAttr: addressOf(dest),
+    altAhAttr: addressOf(altDest),
+    // No sizes come with a request: a queue pair keeps those that it has.
+    cap: {},
+  };
+  // Whatever a program writes there is checked by `modify`.
+  return Object.fromEntries(attrFieldsOf(mask).map((field) => [field, values[field]]));
+}
+
+function modifyQp(file: GuestContext, request: ModifyRequest): void {
+  const { qp, sends, receives } = file.qps.get(request.handle);
+  // What was posted before is under way in the state before.
+  receives?.pull();
+  qp.modify(modifyAttributes(request));
+  if (qp.state !== QpState.RESET) return;
+  sends.reset();
+  receives?.reset();
+}
+
+export const queuePairCommands = [
+  command({
+    name: 'CREATE_QP',
+    number: 24,
+    request: CREATE_QP.request,
+    answer: CREATE_QP.answer,
+    driver: CREATE_QP.driverAnswer,
+    act: (file, request) => createQp(file, request),
+  }),
+  command({
+    name: 'CREATE_QP_EX',
+    number: 24,
+    extended: true,
+    request: CREATE_QP_EX.request,
+    answer: CREATE_QP_EX.answer,
+    driver: CREATE_QP.driverAnswer,
+    act: (file, request) => createQp(file, request, request.createFlags),
+  }),
+  command({
+    name: 'QUERY_QP',
+    number: 25,
+    request: HANDLE_BEHIND,
+    answer: QUERY_QP.answer,
+    act: (file, { handle }) => {
+      const { qp, cap } = file.qps.get(handle);
+      const { attr, initAttr } = qp.query();
+      const { ahAttr, altAhAttr, cap: _, rateLimit, enSqdAsyncNotify, ...same } = attr;
+      return {
+        answer: {
+          ...same,
+          ...cap,
+          dest: destinationOf(ahAttr),
+          altDest: destinationOf(altAhAttr),
+          sqSigAll: initAttr.sqSigAll === true ? 1 : 0,
+        },
+      };
+    },
+  }),
+  order({
+    name: 'MODIFY_QP',
+    number: 26,
+    request: MODIFY_QP.request,
+    act: (file, request) => modifyQp(file, { ...request, rateLimit: 0 }),
+  }),
+  order({
+    name: 'MODIFY_QP_EX',
+    number: 26,
+    extended: true,
+    request: MODIFY_QP_EX.request,
+    answer: MODIFY_QP_EX.answer,
+    act: modifyQp,
+  }),
+  command({
+    name: 'DESTROY_QP',
+    number: 27,
+    request: HANDLE_BEHIND,
+    answer: EVENTS,
+    act: (file, { handle }) => {
+      const { userHandle } = endQp(file, handle);
+      return { answer: { eventsReported: file.asyncEvents.forget(userHandle) } };
+    },
+  }),
+  order({
+    name: 'ATTACH_MCAST',
+    number: 30,
+    request: MCAST.request,
+    act: (file, { gid, handle, mlid }) => file.qps.get(handle).qp.attachMcast(gid, mlid),
+  }),
+  order({
+    name: 'DETACH_MCAST',
+    number: 31,
+    request: MCAST.request,
+    act: (file, { gid, handle, mlid }) => file.qps.get(handle).qp.detachMcast(gid, mlid),
+  }),
+];

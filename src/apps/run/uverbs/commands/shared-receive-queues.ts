@@ -1,0 +1,131 @@
+import { sharedReceiveRing } from '../../../../api/soft/index.js';
+import { SrqAttrMask, SrqType } from '../../../../device/ibta/index.js';
+import { RxeRecvWqe } from '../../rings/layouts.js';
+import { ProgramQueue } from '../../rings/program-queue.js';
+import { ReceiveTranslation } from '../../rings/receive-translation.js';
+import { type Caller, command, order } from '../command.js';
+import { GUEST_LIMITS } from '../device-limits.js';
+import type { EventSubject, GuestSrq } from '../guest-objects.js';
+import { Refusal } from '../refusal.js';
+import { Structs } from '../structs.js';
+import type { GuestContext } from '../guest-context.js';
+
+const { CREATE_SRQ, CREATE_XSRQ, EVENTS, HANDLE_BEHIND, MODIFY_SRQ, QUERY_SRQ } = Structs;
+const SGE_BYTES = 16;
+
+interface SrqRequest {
+  readonly userHandle: bigint;
+  readonly pd: number;
+  readonly maxWr: number;
+  readonly maxSge: number;
+  readonly srqLimit: number;
+}
+
+function checkSize({ maxWr, maxSge }: { readonly maxWr: number; readonly maxSge: number }): void {
+  if (maxWr < 1 || maxWr > GUEST_LIMITS.maxSrqWr || maxSge > GUEST_LIMITS.maxSrqSge) throw new Refusal('EINVAL');
+}
+
+function createSrq(file: GuestContext, request: SrqRequest) {
+  const { userHandle, maxSge, srqLimit } = request;
+  checkSize(request);
+  const pd = file.pds.get(request.pd);
+  const queue = new ProgramQueue(file.rings, request.maxWr, RxeRecvWqe.HEAD_BYTES + SGE_BYTES * maxSge);
+  try {
+    const srqContext: EventSubject = { userHandle };
+    const srq = pd.createSrq({ maxWr: queue.capacity, maxSge, srqLimit, srqContext });
+    const receives = new ReceiveTranslation(queue, () => sharedReceiveRing(srq), maxSge);
+    const handle = file.srqs.add({ srq, userHandle, receives });
+    return {
+      answer: { handle, maxWr: queue.capacity, maxSge, srqn: handle },
+      driver: { ...queue.place, srqNum: handle },
+      undo: () => void endSrq(file, handle),
+    };
+  } catch (error) {
+    queue.release();
+    throw error;
+  }
+}
+
+function endSrq(file: GuestContext, handle: number): GuestSrq {
+  const guest = file.srqs.get(handle);
+  guest.srq.destroy();
+  file.srqs.remove(handle);
+  guest.receives.queue.release();
+  return guest;
+}
+
+/** A larger or smaller queue, of which the program is told by a place in its memory. */
+function resize(
+  file: GuestContext,
+  { srq, receives }: GuestSrq,
+  maxWr: number,
+  tell: (place: Uint8Array) => void,
+): void {
+  const { maxSge } = srq.query();
+  checkSize({ maxWr, maxSge });
+  const before = receives.queue;
+  receives.pull();
+  const queue = new ProgramQueue(file.rings, maxWr, RxeRecvWqe.HEAD_BYTES + SGE_BYTES * maxSge);
+  try {
+    tell(MODIFY_SRQ.place.write(queue.place));
+    srq.modify({ maxWr: queue.capacity });
+    if (!receives.moveTo(queue)) throw new Refusal('EINVAL');
+  } catch (error) {
+    queue.release();
+    throw error;
+  }
+  before.release();
+}
+
+export const sharedReceiveQueueCommands = [
+  command({
+    name: 'CREATE_SRQ',
+    number: 32,
+    request: CREATE_SRQ.request,
+    answer: CREATE_SRQ.answer,
+    driver: CREATE_SRQ.driverAnswer,
+    act: createSrq,
+  }),
+  command({
+    name: 'CREATE_XSRQ',
+    number: 39,
+    request: CREATE_XSRQ.request,
+    answer: CREATE_SRQ.answer,
+    driver: CREATE_SRQ.driverAnswer,
+    act: (file, request) => {
+      if (request.srqType !== SrqType.BASIC) throw new Refusal('EOPNOTSUPP');
+      return createSrq(file, request);
+    },
+  }),
+  order({
+    name: 'MODIFY_SRQ',
+    number: 33,
+    request: MODIFY_SRQ.request,
+    driverRequest: MODIFY_SRQ.driverRequest,
+    act: (file, { handle, mask, maxWr, srqLimit }, caller: Caller, { placeAddress }) => {
+      const guest = file.srqs.get(handle);
+      if ((mask & SrqAttrMask.MAX_WR) !== 0) resize(file, guest, maxWr, (place) => caller.write(placeAddress, place));
+      if ((mask & SrqAttrMask.LIMIT) !== 0) guest.srq.modify({ srqLimit });
+    },
+  }),
+  command({
+    name: 'QUERY_SRQ',
+    number: 34,
+    request: HANDLE_BEHIND,
+    answer: QUERY_SRQ.answer,
+    act: (file, { handle }) => {
+      const { srq, receives } = file.srqs.get(handle);
+      return { answer: { ...srq.query(), maxWr: receives.queue.capacity } };
+    },
+  }),
+  command({
+    name: 'DESTROY_SRQ',
+    number: 35,
+    request: HANDLE_BEHIND,
+    answer: EVENTS,
+    act: (file, { handle }) => {
+      const { userHandle } = endSrq(file, handle);
+      return { answer: { eventsReported: file.asyncEvents.forget(userHandle) } };
+    },
+  }),
+];

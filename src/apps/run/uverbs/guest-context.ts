@@ -1,0 +1,178 @@
+import { takeAsyncEvent } from '../../../api/soft/index.js';
+import type { Ah, AsyncEvent, Context, Mr, Mw, Pd } from '../../../api/verbs/index.js';
+import type { GuestDevice } from '../guest-device.js';
+import { descriptorName } from '../processes/processes.js';
+import { RingFile } from '../rings/ring-file.js';
+import { completionRing, qpRings } from '../../../api/soft/index.js';
+import { QpState } from '../../../device/ibta/index.js';
+import { DoorbellLog, LOG_BYTES } from './doorbell-log.js';
+import { EventFile } from './event-file.js';
+import type { EventSubject, GuestChannel, GuestCq, GuestQp, GuestSrq } from './guest-objects.js';
+import { HandleNumbers, Handles } from './handles.js';
+import { Structs } from './structs.js';
+
+let opened = 0;
+
+/** A device as a program has opened it, and all that it has made by that. */
+export class GuestContext {
+  readonly name: string;
+  readonly fd: number;
+  readonly rings: RingFile;
+  readonly asyncEvents = new EventFile(Structs.ASYNC_EVENT.bytes);
+  readonly context: Context;
+
+  readonly #numbers = new HandleNumbers();
+  readonly pds = new Handles<Pd>(this.#numbers);
+  readonly mrs = new Handles<Mr>(this.#numbers);
+  readonly mws = new Handles<Mw>(this.#numbers);
+  readonly ahs = new Handles<Ah>(this.#numbers);
+  readonly cqs = new Handles<GuestCq>(this.#numbers);
+  readonly qps = new Handles<GuestQp>(this.#numbers);
+  readonly srqs = new Handles<GuestSrq>(this.#numbers);
+  /** By the names of their files. */
+  readonly channels = new Map<string, GuestChannel>();
+
+  readonly #log: DoorbellLog;
+  #open = true;
+
+  /**
+   * @param pid the process that opens it, whose memory it registers
+   * @throws what says that there can be no more: VerbsError, SystemCallError
+   */
+  constructor(
+    guest: GuestDevice,
+    readonly pid: number,
+  ) {
+    this.context = guest.openClient();
+    opened += 1;
+    this.rings = new RingFile(`verbena-uverbs-${opened}`, LOG_BYTES);
+    this.fd = this.rings.file.fd;
+    this.name = descriptorName(process.pid, this.fd) ?? '';
+    this.#log = new DoorbellLog(this.rings);
+  }
+
+  /** Hands on to the NIC what the program has posted. @returns whether there was anything */
+  pull(): boolean {
+    // Before the doorbells: an answer to what they send may need a request that was posted before.
+    let found = this.pullReceives();
+    if (this.#log.take((handle) => this.ring(handle))) found = true;
+    return found;
+  }
+
+  pullReceives(): boolean {
+    let found = false;
+    for (const { receives } of this.srqs) if (receives.pull()) found = true;
+    for (const { qp, receives } of this.qps) {
+      if (receives?.pull() !== true) continue;
+      found = true;
+      // In ERR no message comes, for which the NIC would look.
+      if (qp.state === QpState.ERR) qpRings(qp).ring();
+    }
+    return found;
+  }
+
+  /** Tells the program what the NIC has done. @returns whether there was anything */
+  push(): boolean {
+    let found = false;
+    for (const { sends, receives } of this.qps) {
+      sends.giveBack();
+      receives?.giveBack();
+      // More was posted than the NIC had room for.
+      if (sends.pull()) found = true;
+    }
+    for (const { receives } of this.srqs) receives.giveBack();
+    for (const cq of this.cqs) if (this.#pushCompletions(cq)) found = true;
+    for (let event = takeAsyncEvent(this.context); event !== undefined; event = takeAsyncEvent(this.context)) {
+      this.#tell(event);
+      found = true;
+    }
+    return found;
+  }
+
+  /** Whether something may have to be done without anybody saying so. */
+  get needsLook(): boolean {
+    for (const { qp } of this.qps) if (qp.state === QpState.ERR) return true;
+    for (const { cq } of this.cqs) {
+      const ring = completionRing(cq);
+      ring.rewind();
+      if (ring.peek() >= 0) return true;
+    }
+    return false;
+  }
+
+  /** The channel that a program names by a descriptor of its own. */
+  channelOf(tid: number, fd: number): GuestChannel | undefined {
+    return this.channels.get(descriptorName(tid, fd) ?? '');
+  }
+
+  /** Lets go of channels that the program has closed. */
+  sweepChannels(isOpen: (name: string) => boolean): void {
+    for (const [name, { users, events, channel }] of this.channels) {
+      if (users > 0 || isOpen(name)) continue;
+      this.channels.delete(name);
+      channel.destroy();
+      events.close();
+    }
+  }
+
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#endObjects();
+    for (const { events } of this.channels.values()) events.close();
+    this.asyncEvents.close();
+    this.#log.close();
+    this.rings.close();
+  }
+
+  /** Whoever uses others ends first. */
+  #endObjects(): void {
+    for (const { qp, sends, receives } of this.qps) {
+      qp.destroy();
+      sends.queue.release();
+      receives?.queue.release();
+    }
+    for (const { srq, receives } of this.srqs) {
+      srq.destroy();
+      receives.queue.release();
+    }
+    for (const { cq, completions } of this.cqs) {
+      cq.destroy();
+      completions.queue.release();
+    }
+    for (const { channel } of this.channels.values()) channel.destroy();
+    for (const mw of this.mws) mw.dealloc();
+    for (const mr of this.mrs) mr.dereg();
+    for (const ah of this.ahs) ah.destroy();
+    for (const pd of this.pds) pd.dealloc();
+  }
+
+  /** A doorbell of the program. */
+  ring(handle: number): void {
+    const qp = this.qps.find(handle);
+    if (qp === undefined) return;
+    this.pullReceives();
+    qp.sends.pull();
+  }
+
+  #pushCompletions(cq: GuestCq): boolean {
+    const found = cq.completions.push();
+    if (cq.armed && !completionRing(cq.cq).armed) {
+      cq.armed = false;
+      cq.channel?.events.send(Structs.COMP_EVENT.write({ userHandle: cq.userHandle }));
+    }
+    return found;
+  }
+
+  #tell(event: AsyncEvent): void {
+    const element = 'portNum' in event ? BigInt(event.portNum) : (subjectOf(event)?.userHandle ?? 0n);
+    this.asyncEvents.send(Structs.ASYNC_EVENT.write({ element, type: event.eventType }));
+  }
+}
+
+/** Whom of the program's objects an event is about: each of ours has been given that to remember. */
+function subjectOf(event: AsyncEvent): EventSubject | undefined {
+  if ('cq' in event) return event.cq.cqContext as EventSubject;
+  if ('srq' in event) return event.srq.srqContext as EventSubject;
+  return 'qp' in event ? (event.qp.qpContext as EventSubject) : undefined;
+}

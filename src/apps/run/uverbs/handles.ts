@@ -1,0 +1,45 @@
+import { Refusal } from './refusal.js';
+
+/** Numbers by which a program names its objects: one row of numbers for all kinds of an opened device. */
+export class HandleNumbers {
+  // From 1 on: to the provider, an address handle of number 0 is none.
+  #next = 1;
+
+  take(): number {
+    const handle = this.#next;
+    this.#next = (this.#next + 1) >>> 0;
+    return handle;
+  }
+}
+
+/** The objects of one kind that a program has made through one opened device. */
+export class Handles<T> {
+  readonly #objects = new Map<number, T>();
+
+  constructor(private readonly numbers: HandleNumbers) {}
+
+  add(object: T): number {
+    const handle = this.numbers.take();
+    this.#objects.set(handle, object);
+    return handle;
+  }
+
+  /** @throws Refusal EINVAL where there is none of that number */
+  get(handle: number): T {
+    const object = this.#objects.get(handle);
+    if (object === undefined) throw new Refusal('EINVAL');
+    return object;
+  }
+
+  find(handle: number): T | undefined {
+    return this.#objects.get(handle);
+  }
+
+  remove(handle: number): void {
+    this.#objects.delete(handle);
+  }
+
+  [Symbol.iterator](): IterableIterator<T> {
+    return this.#objects.values();
+  }
+}

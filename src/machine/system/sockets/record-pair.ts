@@ -1,0 +1,57 @@
+import { closeSync } from 'node:fs';
+import { NativeBlock } from '../memory/memory.js';
+import { type NativeHost, requireNativeHost } from '../native.js';
+
+const AF_UNIX = 1;
+const SOCK_SEQPACKET = 5;
+const SOCK_CLOEXEC = 0x80000;
+const MSG_DONTWAIT = 0x40;
+const MSG_NOSIGNAL = 0x4000;
+
+/**
+ * Two ends of a connection that keeps records apart: what is {@link send sent} here is read from {@link farFd}, one record a
+ * `read`. The far end is made to be given away; while we have it as well, records that nobody has read can be taken back.
+ */
+export class RecordPair {
+  /** Readable, or rather hung up, once nobody has the far end any more; that takes {@link releaseFar} first. */
+  readonly nearFd: number;
+  readonly farFd: number;
+  readonly #native: NativeHost = requireNativeHost();
+  readonly #buffer: NativeBlock;
+  #open = true;
+
+  /** @throws SystemCallError when no descriptor is left */
+  constructor(private readonly recordBytes: number) {
+    const fds = new NativeBlock(8);
+    if (this.#native.libc.socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds.address) < 0)
+      throw this.#native.failure('socketpair');
+    [this.nearFd, this.farFd] = fds.words;
+    this.#buffer = new NativeBlock(recordBytes);
+  }
+
+  /** @returns false when there is no room: nobody has read for long */
+  send(record: Uint8Array): boolean {
+    this.#buffer.bytes.set(record);
+    const sent = this.#native.libc.send(
+      this.nearFd,
+      this.#buffer.address,
+      this.recordBytes,
+      MSG_DONTWAIT | MSG_NOSIGNAL,
+    );
+    return sent === this.recordBytes;
+  }
+
+  /** Takes back the oldest record that nobody has read, or gives undefined. */
+  takeBack(): Uint8Array | undefined {
+    const got = this.#native.libc.recv(this.farFd, this.#buffer.address, this.recordBytes, MSG_DONTWAIT);
+    return got === this.recordBytes ? this.#buffer.bytes.slice(0, got) : undefined;
+  }
+
+  /** Idempotent. */
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    closeSync(this.nearFd);
+    closeSync(this.farFd);
+  }
+}
