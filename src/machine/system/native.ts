@@ -53,22 +53,6 @@ export interface LibC {
   prctl(option: number, a: number, b: number, c: number, d: number): number;
   /** Any call by its number: for those that the C library has no function for. */
   syscall(number: number, a: number, b: number, c: number, d: number): number;
-  processVmReadv(
-    pid: number,
-    here: number,
-    hereCount: number,
-    there: number,
-    thereCount: number,
-    flags: number,
-  ): number;
-  processVmWritev(
-    pid: number,
-    here: number,
-    hereCount: number,
-    there: number,
-    thereCount: number,
-    flags: number,
-  ): number;
   /** `poll` on a thread of libuv's pool. */
   pollAsync(fds: number, count: number, timeoutMs: number, done: (error: Error | null, ready: number) => void): void;
 }
@@ -152,12 +136,6 @@ function bindLibC(lib: ReturnType<typeof koffi.load>): LibC {
     // Variadic in C, both of them, as ioctl.
     prctl: lib.func('int prctl(int option, int64_t a, int64_t b, int64_t c, int64_t d)'),
     syscall: lib.func('int syscall(int64_t number, int64_t a, int64_t b, int64_t c, int64_t d)'),
-    processVmReadv: lib.func(
-      'int64_t process_vm_readv(int pid, int64_t here, size_t hereCount, int64_t there, size_t thereCount, size_t flags)',
-    ),
-    processVmWritev: lib.func(
-      'int64_t process_vm_writev(int pid, int64_t here, size_t hereCount, int64_t there, size_t thereCount, size_t flags)',
-    ),
     pollAsync: (fds, count, timeoutMs, done) => {
       poll.async(fds, count, timeoutMs, done);
     },

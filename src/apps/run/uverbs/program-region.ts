@@ -1,6 +1,8 @@
+import { registerMemory } from '../../../api/soft/index.js';
 import type { Mr, Pd } from '../../../api/verbs/index.js';
-import { Refusal } from './refusal.js';
+import { ProcessMemory } from '../../../machine/system/index.js';
 import type { GuestContext } from './guest-context.js';
+import { Refusal } from './refusal.js';
 
 /** What of a program's memory is to be registered. */
 export interface ProgramRegion {
@@ -13,7 +15,9 @@ export interface ProgramRegion {
 }
 
 /** Registers memory of the process that opened the device. @throws VerbsError, Refusal */
-export function registerProgramMemory(file: GuestContext, pd: Pd, region: ProgramRegion): Mr {
-  if (region.length === 0n || pd.context !== file.context) throw new Refusal('EINVAL');
-  throw new Refusal('EOPNOTSUPP');
+export function registerProgramMemory(file: GuestContext, pd: Pd, { start, length, iova, access }: ProgramRegion): Mr {
+  const end = start + length;
+  // What wraps, or ends where no program has memory.
+  if (length === 0n || end > BigInt(Number.MAX_SAFE_INTEGER)) throw new Refusal('EINVAL');
+  return registerMemory(pd, new ProcessMemory(file.pid, Number(start), Number(length)), { iova, access });
 }
