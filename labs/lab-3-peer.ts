@@ -20,7 +20,7 @@ const ROOM = 4;
 /** What came from the sender. */
 export type News =
   | { readonly kind: 'message'; readonly message: Message }
-  /** Something that is no message of this protocol. */
+  /** Something that is not a message of this protocol. */
   | { readonly kind: 'nonsense'; readonly what: string }
   /** The connection is dead because the sender named memory that it may not use. */
   | { readonly kind: 'trespass' }

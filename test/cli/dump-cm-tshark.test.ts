@@ -8,7 +8,7 @@ import { readByDump, readByTshark, tsharkFields, valueAt, withoutTshark, writeCa
 
 /** How tshark writes a field: as a number, as bytes, or as an IPv4 address. */
 type Kind = 'number' | 'bytes' | 'ipv4';
-/** Our field, tshark's after `infiniband.`, and its kind if it is no number. */
+/** Our field, tshark's after `infiniband.`, and its kind if it is not a number. */
 type Row = readonly [ours: string, theirs: string, kind?: Kind];
 
 const MAD: readonly Row[] = [

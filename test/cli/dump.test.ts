@@ -195,7 +195,7 @@ describe('verbena dump', () => {
     assert.equal(status, 0);
   });
 
-  it('prints what is no packet as unreadable and goes on', () => {
+  it('prints what is not a packet as unreadable and goes on', () => {
     const frames = framesOf('rc_pingpong').slice(0, 2);
     frames[0][14 + 20 + 8] = 0xee;
     const { lines } = dump(['-'], pcapngOf(frames));

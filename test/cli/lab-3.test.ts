@@ -181,7 +181,7 @@ const MISTAKES: readonly Mistake[] = [
     sentence: /MSG_DONE came where MSG_FILE was due \(step 4\)$/m,
   },
   {
-    name: 'sends what is no message',
+    name: 'sends what is not a message',
     play: (sender) => sender.send(Buffer.from('hello')),
     grade: 10,
     sentence: /a message of 5 bytes that begins with 104 came where MSG_FILE was due \(step 4\)$/m,

@@ -129,9 +129,9 @@ const REFUSED = [
   },
   { flags: [], code: 1, says: /^Which group\?/ },
   { flags: ['-m', '239.1.2.3', '-p', '0x106'], code: 1, says: /It is 0x111 \(UDP\) or 0x2 \(IPOIB\)\./ },
-  { flags: ['-m', '192.0.2.7'], code: 255, says: /^192\.0\.2\.7 is no multicast group\. Groups are/ },
-  { flags: ['-M', '239.1.2.3', '-b', receiverAt(24)], code: 255, says: /^239\.1\.2\.3 is no multicast GID/ },
-  { flags: ['-M', '0', '-b', receiverAt(24)], code: 255, says: /^0 is no multicast GID: .+ no manager/ },
+  { flags: ['-m', '192.0.2.7'], code: 255, says: /^192\.0\.2\.7 is not a multicast group\. Groups are/ },
+  { flags: ['-M', '239.1.2.3', '-b', receiverAt(24)], code: 255, says: /^239\.1\.2\.3 is not a multicast GID/ },
+  { flags: ['-M', '0', '-b', receiverAt(24)], code: 255, says: /^0 is not a multicast GID: .+ no manager/ },
 ];
 for (const { flags, code, says } of REFUSED) {
   test(`mckey ${flags.join(' ')} is refused`, async () => {

@@ -51,7 +51,7 @@ test('keys of all widths come back as they went', () => {
 });
 
 for (const text of ['', 'done', `${TEXT.slice(0, 40)}\0`, TEXT.replace('bd07ae', 'bd07ax'), `${TEXT}x`]) {
-  test(`what is no text of keys is refused: ${JSON.stringify(text.slice(0, 60))}`, () => {
+  test(`what is not a text of keys is refused: ${JSON.stringify(text.slice(0, 60))}`, () => {
     assert.throws(
       () => decodeKeyText(Buffer.from(text), 'ib_send_bw'),
       /where keys were expected; is it an ib_send_bw/,

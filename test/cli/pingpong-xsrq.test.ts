@@ -123,7 +123,7 @@ test('a client writes its 66 bytes, and END to its end', async () => {
   close();
 });
 
-test('a server refuses what is no address', async () => {
+test('a server refuses what is not an address', async () => {
   const port = await freePort();
   const server = new Tool([XSRQ, '-p', String(port), '--addr', serverAt(31)]);
   const socket = await connected(port);

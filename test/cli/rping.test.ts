@@ -178,7 +178,12 @@ const MISUSES = [
   { name: 'both sides', flags: ['-s', '-c'], code: 22, says: /-s.*-c/ },
   { name: 'a client without an address', flags: ['-c'], code: 22, says: /-a/ },
   { name: 'a size that is too small', flags: ['-s', '-S', '22'], code: 1, says: /from 23 to 65535/ },
-  { name: 'an address that is no host', flags: ['-c', '-a', 'no.such.invalid'], code: 1, says: /^getaddrinfo failed/ },
+  {
+    name: 'an address that is not a host',
+    flags: ['-c', '-a', 'no.such.invalid'],
+    code: 1,
+    says: /^getaddrinfo failed/,
+  },
   {
     name: "an address that is not this machine's",
     flags: ['-s', '-a', '192.0.2.1'],

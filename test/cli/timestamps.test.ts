@@ -14,7 +14,7 @@ test('a clock that wraps around goes on', () => {
   assert.deepEqual(timestamps.result, { max: 0x20, min: 0x20, average: 0x20 });
 });
 
-test('one completion is no time from one to the next', () => {
+test('one completion is not a time from one to the next', () => {
   const timestamps = new Timestamps(0xffffn);
   timestamps.add(1n);
   assert.equal(timestamps.result, undefined);

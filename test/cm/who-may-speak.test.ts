@@ -90,7 +90,7 @@ describe('a message to a name that nobody has', () => {
   });
 });
 
-describe('a datagram that is no message of the connection manager', () => {
+describe('a datagram that is not a message of the connection manager', () => {
   const good = (of: ReturnType<typeof deviceAndRawPeer>): Uint8Array =>
     encodeCmMessage(req({ from: of.rawPeer, to: of.b }));
 

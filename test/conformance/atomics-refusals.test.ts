@@ -35,16 +35,16 @@ interface Wrong {
 }
 
 /**
- * A local key is looked at before anything is sent, and an address that is no multiple of 8 while posting (protocol.md
+ * A local key is looked at before anything is sent, and an address that is not a multiple of 8 while posting (protocol.md
  * 2.7); so where several things are wrong, that decides.
  */
 const WRONG: Readonly<Record<string, Wrong>> = {
   'another L_Key': { lkey: 1, outcome: LOC_PROT_ERR },
   'another R_Key': { rkey: 1, outcome: REM_ACCESS_ERR },
   'other keys': { lkey: 1, rkey: 1, outcome: LOC_PROT_ERR },
-  'an address that is no multiple of 8': { offset: 1, outcome: 'EINVAL' },
-  'an address that is no multiple of 8 and another L_Key': { offset: 1, lkey: 1, outcome: 'EINVAL' },
-  'an address that is no multiple of 8 and another R_Key': { offset: 1, rkey: 1, outcome: 'EINVAL' },
+  'an address that is not a multiple of 8': { offset: 1, outcome: 'EINVAL' },
+  'an address that is not a multiple of 8 and another L_Key': { offset: 1, lkey: 1, outcome: 'EINVAL' },
+  'an address that is not a multiple of 8 and another R_Key': { offset: 1, rkey: 1, outcome: 'EINVAL' },
   'an address outside the region': { offset: 64, outcome: REM_ACCESS_ERR },
   'a QP that does not allow it': { pair: { remote: { qpAccess: LOCAL_WRITE } }, outcome: REM_INV_REQ_ERR },
   'a region that peers cannot use': { pair: { remote: { access: LOCAL_ONLY } }, outcome: REM_ACCESS_ERR },

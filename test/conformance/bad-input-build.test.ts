@@ -142,7 +142,7 @@ const requests: readonly Row[] = [
     ],
     (world, qp, value) => qp.wrAtomicWrite(key(world), addr(world), value),
   ),
-  wrongIn('wrAtomicWrite', 'the address is no multiple of 8', (world, qp) =>
+  wrongIn('wrAtomicWrite', 'the address is not a multiple of 8', (world, qp) =>
     qp.wrAtomicWrite(key(world), addr(world) + 4n, EIGHT),
   ),
   wrongIn('wrSendTso', 'the device has none', (_, qp) => qp.wrSendTso(), ['EINVAL', 'EOPNOTSUPP']),

@@ -95,9 +95,9 @@ const events: readonly Row[] = [
   ['administer', 'the context is', 'EINVAL', () => administer(untyped({}), {})],
   ['administer', 'the change does not exist', 'EINVAL', ({ context }) => administer(context, untyped({ speed: 1 }))],
   ['administer', 'linkUp is text', 'EINVAL', ({ context }) => administer(context, { linkUp: untyped('no') })],
-  ['administer', 'gids is no list', 'EINVAL', ({ context }) => administer(context, { gids: untyped(7) })],
+  ['administer', 'gids is not a list', 'EINVAL', ({ context }) => administer(context, { gids: untyped(7) })],
   ['administer', 'a GID is short', 'EINVAL', ({ context }) => administer(context, { gids: [new Uint8Array(15)] })],
-  ['administer', 'pkeys is no list', 'EINVAL', ({ context }) => administer(context, { pkeys: untyped(7) })],
+  ['administer', 'pkeys is not a list', 'EINVAL', ({ context }) => administer(context, { pkeys: untyped(7) })],
   ['administer', 'there are no P_Keys', 'EINVAL', ({ context }) => administer(context, { pkeys: [] })],
   ['administer', 'a P_Key is too large', 'EINVAL', ({ context }) => administer(context, { pkeys: [0x10000] })],
   ['administer', 'fatal is text', 'EINVAL', ({ context }) => administer(context, { fatal: untyped('yes') })],
@@ -200,7 +200,7 @@ refusals('wrong completion queues', queues);
 
 const WRONG_OPENINGS: readonly (readonly [string, ErrnoName, OpenOptions])[] = [
   ['host is none', 'EINVAL', { host: untyped('kernel') }],
-  ['address is no address', 'EINVAL', { address: 'nowhere' }],
+  ['address is not an address', 'EINVAL', { address: 'nowhere' }],
   ['address is not this machine’s', 'EADDRNOTAVAIL', { address: '203.0.113.7' }],
   ['capture is in no folder', 'ENOENT', { capture: '/nonexistent/folder/capture.pcapng' }],
 ];
@@ -212,7 +212,7 @@ const WRONG_MEMORY: readonly (readonly [string, () => unknown])[] = [
     .filter(([name]) => !name.startsWith('of more'))
     .map(([name, value]) => [`length is ${name}`, () => alloc(value)] as const),
   ['align is 0', () => alloc(8, { align: 0 })],
-  ['align is no power of two', () => alloc(8, { align: 3 })],
+  ['align is not a power of two', () => alloc(8, { align: 3 })],
   ['align is text', () => alloc(8, { align: untyped('page') })],
 ];
 

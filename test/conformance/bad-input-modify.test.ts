@@ -35,7 +35,7 @@ const values = (
   wrong: readonly (readonly [string, never])[],
 ): readonly Wrong[] => wrong.map(([name, value]) => [step, `${field} is ${name}`, { [field]: value }]);
 
-/** Numbers beyond a limit that is no power of two, or that no type has. */
+/** Numbers beyond a limit that is not a power of two, or that no type has. */
 const above = (limit: number): readonly (readonly [string, never])[] => [
   [`above ${limit}`, untyped(limit + 1)],
   ...notUnsigned(32),

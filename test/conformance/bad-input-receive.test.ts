@@ -54,7 +54,7 @@ const receives: readonly Row[] = QUEUES.flatMap(({ call: queue, pieces, post, po
     [call, 'the request is null', 'EINVAL', (world) => post(world, [null])],
     [call, 'the request is a number', 'EINVAL', (world) => post(world, 7)],
     ...each(call, 'wrId is', NO_WR_ID, (world, wrId) => post(world, { wrId: wrId as unknown })),
-    [call, 'sgList is no list', 'EINVAL', (world) => post(world, { sgList: 7 })],
+    [call, 'sgList is not a list', 'EINVAL', (world) => post(world, { sgList: 7 })],
     [call, 'a piece is null', 'EINVAL', (world) => post(world, { sgList: [null] })],
     [call, 'a piece is empty of fields', 'EINVAL', (world) => post(world, { sgList: [{}] })],
     [

@@ -107,7 +107,7 @@ const heads: readonly Row[] = [
 ];
 
 const pieces: readonly Row[] = [
-  ['postSend', 'sgList is no list', 'EINVAL', (world) => post(world, RDMA_WRITE, { sgList: 7 })],
+  ['postSend', 'sgList is not a list', 'EINVAL', (world) => post(world, RDMA_WRITE, { sgList: 7 })],
   ['postSend', 'a piece is null', 'EINVAL', (world) => post(world, RDMA_WRITE, { sgList: [null] })],
   [
     'postSend',
@@ -229,7 +229,7 @@ const contents: readonly Row[] = [
     ] satisfies Row,
     [
       callOf(opcode),
-      'the address is no multiple of 8',
+      'the address is not a multiple of 8',
       'EINVAL',
       (world: World) => postInside(world, opcode, 'atomic', { remoteAddr: world.rc.remote.mr.iova + 4n }),
     ] satisfies Row,
@@ -266,7 +266,7 @@ const contents: readonly Row[] = [
   ],
   [
     callOf(ATOMIC_WRITE),
-    'the address is no multiple of 8',
+    'the address is not a multiple of 8',
     'EINVAL',
     (world) => postInside(world, ATOMIC_WRITE, 'rdma', { remoteAddr: world.rc.remote.mr.iova + 1n }),
   ],

@@ -194,7 +194,7 @@ export type Row = readonly [
 /** A value that the types do not allow, as a program without types may pass it. */
 export const untyped = (value?: unknown): never => value as never; // that is the point of it
 
-/** Numbers that are none of `bits` bits, and what is no number at all. */
+/** Numbers that are none of `bits` bits, and what is not a number at all. */
 export const notUnsigned = (bits: 8 | 16 | 20 | 24 | 32): readonly (readonly [string, never])[] => [
   ['negative', untyped(-1)],
   [`of more than ${bits} bits`, untyped(2 ** bits)],
@@ -203,7 +203,7 @@ export const notUnsigned = (bits: 8 | 16 | 20 | 24 | 32): readonly (readonly [st
   ['text', untyped('1')],
 ];
 
-/** What is no address. */
+/** What is not an address. */
 export const NO_ADDRESS: readonly (readonly [string, never])[] = [
   ['negative', untyped(-1)],
   ['of more than 64 bits', untyped(2n ** 64n)],
@@ -211,7 +211,7 @@ export const NO_ADDRESS: readonly (readonly [string, never])[] = [
   ['text', untyped('4096')],
 ];
 
-/** What is no object of the kind that is asked for. */
+/** What is not an object of the kind that is asked for. */
 export const NO_OBJECT: readonly (readonly [string, never])[] = [
   ['null', untyped(null)],
   ['a number', untyped(7)],

@@ -31,7 +31,7 @@ for (const host of ['inline', 'thread'] as const) {
       });
     });
 
-    test('one that is no address is refused with EINVAL', () => {
+    test('one that is not an address is refused with EINVAL', () => {
       assert.throws(() => openDevice({ host, address: 'localhost:4791' }), { errno: 'EINVAL' });
     });
 

@@ -59,7 +59,7 @@ function pieces(file: string): number {
   const psns = new Set<number>();
   for (const { linkType, data } of readCapture(readFileSync(file))) {
     const found = parseFrame(linkType, data);
-    assert.ok(typeof found === 'object', 'it is no RoCE packet');
+    assert.ok(typeof found === 'object', 'it is not a RoCE packet');
     if (found.length > 1024) psns.add(bthPsn(data, found.offset));
   }
   return psns.size;
@@ -153,7 +153,7 @@ test('a capture shows large pieces as packets that IP can carry, with right ICRC
     assert.ok(records.some(({ data }) => data.length > 32768));
     for (const { linkType, data } of records) {
       const found = parseFrame(linkType, data);
-      assert.ok(typeof found === 'object', 'it is no RoCE packet');
+      assert.ok(typeof found === 'object', 'it is not a RoCE packet');
       assert.equal(datagramIcrc(crc32, data, found), storedIcrc(data, found.offset, found.length));
     }
   }

@@ -41,7 +41,7 @@ test('a way of hosting that there is not is refused by the name of the setting',
   assert.throws(() => openDevice(), { errno: 'EINVAL', message: /'cloud'.*VERBENA_HOST/ });
 });
 
-test('a shortest ACK timeout that is no exponent is refused by the name of the setting', () => {
+test('a shortest ACK timeout that is not an exponent is refused by the name of the setting', () => {
   for (const asked of ['32', '-1', '1.5', 'a second']) {
     process.env['VERBENA_MIN_ACK_TIMEOUT'] = asked;
     assert.throws(() => openDevice(), { errno: 'EINVAL', message: /VERBENA_MIN_ACK_TIMEOUT/ });

@@ -108,7 +108,7 @@ function sealed(path: Path, ipId: number): Uint8Array {
 /** Checks that a recorded packet is whole, and gives what its headers say. */
 function read(bytes: Uint8Array): { ipId: number; hopLimit: number; icrcIsRight: boolean } {
   const found = parseIpPacket(bytes);
-  assert.ok(typeof found === 'object', 'it is no RoCE packet');
+  assert.ok(typeof found === 'object', 'it is not a RoCE packet');
   const { ipId, hopLimit, offset, length } = found;
   assert.equal(offset + length, bytes.length);
   const icrcIsRight = datagramIcrc(crc32, bytes, found) === storedIcrc(bytes, offset, length);

@@ -353,7 +353,7 @@ describe('a capture of packets that go by memory', { skip: nativeHostProblem() ?
       assert.equal(records.length, 3);
       for (const { linkType, data } of records) {
         const found = parseFrame(linkType, data);
-        assert.ok(typeof found === 'object', 'it is no RoCE packet');
+        assert.ok(typeof found === 'object', 'it is not a RoCE packet');
         assert.equal(datagramIcrc(crc32, data, found), storedIcrc(data, found.offset, found.length));
       }
     }

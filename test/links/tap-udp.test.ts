@@ -67,7 +67,7 @@ function checkedPackets(path: string): number {
   const records = [...readCapture(readFileSync(path))];
   for (const { linkType, data } of records) {
     const found = parseFrame(linkType, data);
-    assert.ok(typeof found === 'object', 'it is no RoCE packet');
+    assert.ok(typeof found === 'object', 'it is not a RoCE packet');
     assert.equal(datagramIcrc(crc32, data, found), storedIcrc(data, found.offset, found.length));
   }
   return records.length;

@@ -108,7 +108,7 @@ describe('atomics', () => {
     for (let i = 0; i < 10; i += 1) assert.equal(results.view.getBigUint64(8 * i, true), OLD + 3n * BigInt(i));
   });
 
-  it('on an address that is no multiple of eight are refused as an invalid request', () => {
+  it('on an address that is not a multiple of eight are refused as an invalid request', () => {
     for (const misaligned of [1, 4, 7]) {
       const { pair, a, b, counter, result } = counterPair();
       const before = counter.bytes.slice();

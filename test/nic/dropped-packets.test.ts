@@ -79,7 +79,7 @@ describe('a packet is counted and dropped', () => {
       ));
   }
 
-  it('whose length is no multiple of four', () =>
+  it('whose length is not a multiple of four', () =>
     expectDropped('rx_malformed', ({ puppet, write }) =>
       puppet.deliver(puppet.peerAddress, puppet.host1.ip, puppet.crafted(write).subarray(0, 46)),
     ));

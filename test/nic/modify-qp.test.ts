@@ -191,7 +191,7 @@ const BAD_VALUES: readonly (readonly [string, keyof typeof QpState, Partial<QpAt
   ['a QP number of more than 24 bits', 'INIT', { destQpNum: 2 ** 24 }],
   ['a PSN of more than 24 bits', 'INIT', { rqPsn: 2 ** 24 }],
   ['a negative PSN', 'INIT', { rqPsn: -1 }],
-  ['a PSN that is no whole number', 'INIT', { rqPsn: 1.5 }],
+  ['a PSN that is not a whole number', 'INIT', { rqPsn: 1.5 }],
   ['more responder resources than the device has', 'INIT', { maxDestRdAtomic: 129 }],
   ['an RNR timer code of 32', 'INIT', { minRnrTimer: 32 }],
   ['a timeout of 32', 'RTR', { timeout: 32 }],

@@ -228,7 +228,7 @@ for (const type of [QpType.RC, QpType.UC]) {
 }
 
 for (const gid of [gidFromIp('10.0.0.1'), gidFromIp('fe80::1'), gidFromIp('223.255.255.255'), new Uint8Array(16)]) {
-  test(`${gid.join('.')} is no group`, () => {
+  test(`${gid.join('.')} is not a group`, () => {
     const host = new World().host('10.0.0.1');
     const { qpn } = udQp(host);
     assertRefused('EINVAL', () => host.nic.control.attachMcast(qpn, gid));
@@ -236,7 +236,7 @@ for (const gid of [gidFromIp('10.0.0.1'), gidFromIp('fe80::1'), gidFromIp('223.2
   });
 }
 
-test('a GID of other than 16 bytes is no group', () => {
+test('a GID of other than 16 bytes is not a group', () => {
   const host = new World().host('10.0.0.1');
   const { qpn } = udQp(host);
   assertRefused('EINVAL', () => host.nic.control.attachMcast(qpn, gidFromIp(GROUP).subarray(0, 15)));

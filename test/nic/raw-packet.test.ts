@@ -113,7 +113,7 @@ test('from SQE a QP goes back to RTS', () => {
   assert.deepEqual(host.sent, [frame(61)]);
 });
 
-test('what has no Ethernet header is no frame', () => {
+test('what has no Ethernet header is not a frame', () => {
   const { host, qp } = sending();
   const wrId = qp.sendInline(frame(13));
   host.run();
@@ -139,7 +139,7 @@ test('a frame in memory of nobody fails', () => {
 
 for (const [name, opcode] of Object.entries(WrOpcode)) {
   if (opcode === WrOpcode.SEND) continue;
-  test(`${name} is no request of a raw packet QP`, () => {
+  test(`${name} is not a request of a raw packet QP`, () => {
     const { host, qp } = sending();
     const wrId = qp.send([host.register(frame(60), 0).sge()], opcode);
     host.run();

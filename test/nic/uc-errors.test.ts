@@ -23,7 +23,7 @@ for (const opcode of [
   WrOpcode.ATOMIC_WRITE,
   200,
 ]) {
-  test(`opcode ${opcode} is no request of a UC QP`, () => {
+  test(`opcode ${opcode} is not a request of a UC QP`, () => {
     const pair = new UcPair();
     const remote = pair.b.mr(8);
     const wrId = pair.sender.post({ opcode, sgList: [pair.a.mr(8).sge()], ...remote.at(0) });

@@ -60,7 +60,7 @@ test('packets that break every rule change neither memory nor the state of UC an
             },
           }),
     };
-    // What is no multiple of four is dropped before it comes here; the rest of the sum is left to chance.
+    // What is not a multiple of four is dropped before it comes here; the rest of the sum is left to chance.
     const group = !toUc && random.chance(0.3);
     const to = group ? GROUP : b.ip;
     const whole = { ...fields, destQp: group ? 0xffffff : fields.destQp };

@@ -59,7 +59,7 @@ test('a request that names an address handle of another domain fails', () => {
 
 for (const [name, opcode] of Object.entries(WrOpcode)) {
   if (opcode === WrOpcode.SEND || opcode === WrOpcode.SEND_WITH_IMM) continue;
-  test(`${name} is no request of a UD QP`, () => {
+  test(`${name} is not a request of a UD QP`, () => {
     const { pair, sender, to } = pairOfQps();
     const wrId = postTo(sender, to, { opcode, sgList: [pair.a.mr(8).sge()] });
     pair.drive();

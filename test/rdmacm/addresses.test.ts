@@ -56,7 +56,7 @@ describe('binding', () => {
     id.bindAddr({ host: PASSIVE });
   });
 
-  it('is refused for what is no address', () => {
+  it('is refused for what is not an address', () => {
     using pair = new Pair();
     const id = createId(pair.passive, PortSpace.TCP);
     assertErrno('EINVAL', () => id.bindAddr({ host: 'localhost' }));

@@ -40,7 +40,7 @@ describe('an event channel', () => {
     assert.ok(pair.cluster.nowUs - begun >= 5000, `${pair.cluster.nowUs - begun} µs`);
   });
 
-  it('refuses a timeout that is no time', () => {
+  it('refuses a timeout that is not a time', () => {
     using pair = new Pair();
     pair.listen();
     assertErrno('EINVAL', () => pair.passive.getCmEvent(-1));

@@ -13,8 +13,8 @@ function wrong(value: unknown): never {
 const noFlags = [1, 5, 'yes', null, {}, () => true];
 
 const wrongParameters: readonly (readonly [string, readonly ConnParam[]])[] = [
-  ['flowControl that is no flag', noFlags.map((flowControl) => wrong({ flowControl }))],
-  ['srq that is no flag', noFlags.map((srq) => wrong({ qpNum: 5, srq }))],
+  ['flowControl that is not a flag', noFlags.map((flowControl) => wrong({ flowControl }))],
+  ['srq that is not a flag', noFlags.map((srq) => wrong({ qpNum: 5, srq }))],
   ['a type that no queue pair has', [1, '2', 'constructor', null].map((qpType) => wrong({ qpNum: 5, qpType }))],
 ];
 
@@ -74,7 +74,7 @@ describe('calls without a compiler', () => {
       assertErrno('EINVAL', () => id.initQpAttr(wrong(qpState)));
     });
 
-  it('createQp refuses a type that is no number', () => {
+  it('createQp refuses a type that is not a number', () => {
     using pair = new Pair();
     const id = pair.resolve();
     assertErrno('EINVAL', () => id.createQp(undefined, { qpType: wrong(Symbol('RC')) }));

@@ -196,7 +196,7 @@ describe('serve', () => {
   const wrong: readonly [what: string, ...Parameters<Listener['serve']>][] = [
     ['a handler that is none', 5 as never],
     ['options that are none', () => undefined, 5 as never],
-    ['onError that is no function', () => undefined, { onError: 5 as never }],
+    ['onError that is not a function', () => undefined, { onError: 5 as never }],
     ['maxConnections below 1', () => undefined, { maxConnections: 0 }],
   ];
   for (const [what, ...args] of wrong)

@@ -47,7 +47,7 @@ describe('conditions of a simulated network', () => {
     it(`are not ${JSON.stringify([changes, path])}`, () => {
       using sim = new Sim();
       for (const name of ['a', 'b']) sim.host(name);
-      // That it is no path is the point.
+      // That it is not a path is the point.
       assert.throws(() => sim.setConditions(changes, path as PathMatch), { errno: 'EINVAL' });
     });
 });

@@ -58,7 +58,7 @@ test('an upload survives that its peer dies in the middle of a WRITE, and comes 
     assert.ok(attempts > 1);
     assert.equal(failures.length, 1);
     assert.match(failures[0], /^retry count exceeded: 4 transmissions of PSN .* no answer in 2\.1 s/);
-    // Of the first WRITE a part is there: it is no transaction.
+    // Of the first WRITE a part is there: it is not a transaction.
     assert.ok(first.includes(7) && first.includes(0));
     assert.deepEqual(second, file);
   }));

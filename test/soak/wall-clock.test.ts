@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 const SOURCE = fileURLToPath(new URL('../../../src', import.meta.url));
 
-/** Who reads it, and why that is no timer. */
+/** Who reads it, and why that is not a timer. */
 const READERS: Readonly<Record<string, string>> = {
   'machine/system/clock.ts': 'the time at which the thread began, for captures: it goes on by the monotonic clock',
   'machine/links/local/local-directory.ts':

@@ -15,7 +15,7 @@ describe('an address (protocol.md 3.9)', () => {
   const bad: readonly [what: string, change: object, sentence: RegExp][] = [
     ['no GRH', { grh: undefined }, /has no GRH/],
     ['a GRH that is not used', { isGlobal: false }, /has no GRH/],
-    ['a GID of 4 bytes', { grh: { ...grh, dgid: dgid.slice(12) } }, /no GID of 16 bytes/],
+    ['a GID of 4 bytes', { grh: { ...grh, dgid: dgid.slice(12) } }, /not a GID of 16 bytes/],
     ['no peer', { grh: { ...grh, dgid: new Uint8Array(16) } }, /all zeros/],
     [
       'an empty entry of the GID table',

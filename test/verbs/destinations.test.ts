@@ -24,8 +24,8 @@ describe('a datagram', () => {
   });
 
   const bad: readonly [what: string, ud: Request['ud'], sentence: RegExp][] = [
-    ['an address handle', { remoteQpn: 1, remoteQkey: 1 }, /ud\.ah is no address handle/],
-    ['an address handle that is one', { ah: 7, remoteQpn: 1, remoteQkey: 1 }, /ud\.ah is no address handle/],
+    ['an address handle', { remoteQpn: 1, remoteQkey: 1 }, /ud\.ah is not an address handle/],
+    ['an address handle that is one', { ah: 7, remoteQpn: 1, remoteQkey: 1 }, /ud\.ah is not an address handle/],
     ['a QP number of 24 bits', { ah, remoteQpn: 2 ** 24, remoteQkey: 1 }, /ud\.remoteQpn is 16777216/],
     ['a QP number', { ah, remoteQkey: 1 }, /ud\.remoteQpn is missing/],
     ['a Q_Key of 32 bits', { ah, remoteQpn: 1, remoteQkey: 2 ** 32 }, /ud\.remoteQkey is 4294967296/],

@@ -56,7 +56,7 @@ const CHECKS: Readonly<Record<string, (value: unknown) => Problem | undefined>> 
   'adviseProblem, its piece': (value) => adviseProblem(0, 0, [value]),
 };
 
-describe('what is no object where one is asked for', () => {
+describe('what is not an object where one is asked for', () => {
   for (const [name, check] of Object.entries(CHECKS)) {
     it(`is found by ${name}`, () => {
       for (const value of NO_OBJECTS) assert.equal(check(value)?.errno, 'EINVAL', String(value));
@@ -66,12 +66,12 @@ describe('what is no object where one is asked for', () => {
   it('is named', () => {
     assert.equal(objectProblem('init', undefined)?.message, 'init is missing');
     assert.equal(objectProblem('init', null)?.message, 'init is null');
-    assert.equal(objectProblem('init', 7)?.message, 'init is no object');
+    assert.equal(objectProblem('init', 7)?.message, 'init is not an object');
     assert.equal(objectProblem('init', {}), undefined);
   });
 });
 
-describe('what is no list where one is asked for', () => {
+describe('what is not a list where one is asked for', () => {
   for (const sgList of [null, 7, 'text', {}, { length: 0 }]) {
     it(`is found: ${JSON.stringify(sgList)}`, () => {
       assert.equal(listProblem('sgList', sgList)?.errno, 'EINVAL');

@@ -40,7 +40,7 @@ describe('attributes of modify', () => {
 
   it('must exist', () => {
     const misspelt: Record<string, number> = { qpstate: QpState.RTS };
-    assert.match(modifyProblem(misspelt)?.message ?? '', /'qpstate' is no attribute/);
+    assert.match(modifyProblem(misspelt)?.message ?? '', /'qpstate' is not an attribute/);
   });
 
   it('must be in range', () => assert.match(modifyProblem({ timeout: 32 })?.message ?? '', /timeout is 32/));

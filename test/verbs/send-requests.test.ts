@@ -53,7 +53,7 @@ describe('a send request', () => {
 
   const bad: readonly [what: string, Request, sentence: RegExp][] = [
     ['an opcode that does not exist', { opcode: 99 }, /no requests of opcode 99/],
-    ['an id that is no integer', { opcode: SEND, wrId: 1.5 }, /wrId is 1\.5/],
+    ['an id that is not an integer', { opcode: SEND, wrId: 1.5 }, /wrId is 1\.5/],
     ['flags that do not exist', { opcode: SEND, sendFlags: 1 << 9 }, /sendFlags has 0x200/],
     ['checksums, which the device does not compute', { opcode: SEND, sendFlags: SendFlags.IP_CSUM }, /has IP_CSUM/],
     ['flags that are no number', { opcode: SEND, sendFlags: 'SIGNALED' }, /sendFlags is 'SIGNALED'/],

@@ -42,11 +42,11 @@ describe('a bind by the verb (man ibv_bind_mw)', () => {
 
   const bad: readonly [what: string, mw: unknown, info: unknown, errno: string, sentence: RegExp][] = [
     ['a window of type 2', second, bindInfo, 'EINVAL', /of type TYPE_2, and this binds those of TYPE_1/],
-    ['no window', undefined, bindInfo, 'EINVAL', /mw is no memory window/],
+    ['no window', undefined, bindInfo, 'EINVAL', /mw is not a memory window/],
     ['nothing to say what to open', first, undefined, 'EINVAL', /bindInfo is missing/],
     ['an address without a region', first, { addr: 8 }, 'EINVAL', /but no region/],
     ['a length without a region', first, { length: 8 }, 'EINVAL', /but no region/],
-    ['a region that is none', first, { mr: 7, length: 8 }, 'EINVAL', /bindInfo\.mr is no memory region/],
+    ['a region that is none', first, { mr: 7, length: 8 }, 'EINVAL', /bindInfo\.mr is not a memory region/],
     ['a region of another domain', first, { ...bindInfo, mr: { lkey: 7, pd: {} } }, 'EPERM', /different protection/],
     ['a zero base', first, { ...bindInfo, mwAccessFlags: ZERO_BASED }, 'EINVAL', /cannot have ZERO_BASED/],
     ['flags that windows lack', first, { ...bindInfo, mwAccessFlags: ON_DEMAND }, 'EINVAL', /mean nothing: 0x40/],

@@ -43,7 +43,7 @@ const lapBy = (alternatePath: CmPath): CmMessage => ({
   privateData: new Uint8Array(0),
 });
 
-describe('a management datagram that is no message of the connection manager', () => {
+describe('a management datagram that is not a message of the connection manager', () => {
   const changed = (offset: number, value: number): Uint8Array => {
     const bytes = encodeCmMessage(rtu);
     bytes[offset] = value;
@@ -142,7 +142,7 @@ describe('writing a message', () => {
     it(`refuses a number that is ${what}`, () => {
       assert.throws(
         () => encodeCmMessage({ ...rtu, remoteCommId: id }),
-        new RangeError(`remoteCommId is ${id}, which is no unsigned number of 32 bits`),
+        new RangeError(`remoteCommId is ${id}, which is not an unsigned number of 32 bits`),
       );
     });
   }

@@ -46,7 +46,7 @@ describe('the header of management datagrams', () => {
   it('takes no value that has no room', () => {
     assert.throws(
       () => writeMadHeader(new Uint8Array(MAD_HEADER_BYTES), 0, { ...header, attributeId: 0x10000 }),
-      new RangeError('attributeId is 65536, which is no unsigned number of 16 bits'),
+      new RangeError('attributeId is 65536, which is not an unsigned number of 16 bits'),
     );
   });
 });

@@ -99,7 +99,7 @@ describe('packets as objects', () => {
   });
 });
 
-describe('what is no packet', () => {
+describe('what is not a packet', () => {
   const refusalOf = (bytes: Uint8Array): string => {
     const result = decodePacket(bytes);
     return 'refusal' in result ? result.refusal : '';

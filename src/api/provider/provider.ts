@@ -94,7 +94,7 @@ export function providedContext(context: Context, call: string): ProvidedContext
   if (isProvided(context)) return context;
   throw new VerbsError(
     call,
-    invalid('that is no device of this package', 'openDevice and SimulatedCluster.open give them'),
+    invalid('that is not a device of this package', 'openDevice and SimulatedCluster.open give them'),
   );
 }
 
@@ -113,6 +113,6 @@ export function followCompChannel(channel: CompChannel, follower: EventFollower<
   if (isOurs(channel)) return channel[followEvents](follower);
   throw new VerbsError(
     'ibv_get_cq_event',
-    invalid('that is no channel of this package', 'createCompChannel makes them'),
+    invalid('that is not a channel of this package', 'createCompChannel makes them'),
   );
 }

@@ -201,7 +201,7 @@ export interface CmId extends Messages, Disposable {
    * Takes requests that come for its port (`rdma_listen`): CONNECT_REQUEST. Without an address it gets any.
    *
    * @param backlog requests that may wait for an answer; 0, the default, for as many as there may be
-   * @throws VerbsError EADDRINUSE when another listens there; EINVAL in a wrong state, or for a backlog that is no number
+   * @throws VerbsError EADDRINUSE when another listens there; EINVAL in a wrong state, or for a backlog that is not a number
    *   of requests; without an address, as {@link bindAddr}
    */
   listen(backlog?: number): void;
@@ -291,7 +291,7 @@ export interface CmId extends Messages, Disposable {
    * Ends that (`rdma_leave_multicast`).
    *
    * @throws VerbsError EADDRNOTAVAIL when it has not joined the group; EBUSY while an event of the group is not
-   *   acknowledged, where the C call would wait; EINVAL for what is no address, or when the device is gone
+   *   acknowledged, where the C call would wait; EINVAL for what is not an address, or when the device is gone
    */
   leaveMulticast(group: SocketAddress): void;
 

@@ -109,7 +109,7 @@ export class Sim implements Disposable {
    * Makes a host.
    *
    * @param name by which other hosts reach it
-   * @throws VerbsError EEXIST when there is one of that name; EADDRINUSE when another has its address; EINVAL for what is no name
+   * @throws VerbsError EEXIST when there is one of that name; EADDRINUSE when another has its address; EINVAL for what is not a name
    *   or no address
    */
   host(name: string, options: SimHostOptions = {}): SimHost {

@@ -18,11 +18,11 @@ const FIELDS: readonly string[] = ['linkUp', 'gids', 'pkeys', 'fatal'] satisfies
  * @param context a device of this package, real or simulated
  * @param change what changes; what is absent stays
  * @throws VerbsError EINVAL for a context of another provider, a field that does not exist or is of another type, or a table
- *   that is too long or holds what is no GID or P_Key; EIO after DEVICE_FATAL. Nothing has changed then
+ *   that is too long or holds what is not a GID or P_Key; EIO after DEVICE_FATAL. Nothing has changed then
  */
 export function administer(context: Context, change: PortChange): void {
   if (!(context instanceof SoftContext))
-    refuse(CALL, invalid('that is no context of a software NIC', 'Give one that openDevice or a cluster has made'));
+    refuse(CALL, invalid('that is not a context of a software NIC', 'Give one that openDevice or a cluster has made'));
   else context.command(CALL, 'administer', checked(change));
 }
 
@@ -41,7 +41,7 @@ function checked(change: PortChange): PortChange {
     if (problem !== undefined) refuse(CALL, problem);
   }
   const unlike = gids?.findIndex((gid) => gid !== undefined && !isGid(gid)) ?? -1;
-  if (unlike >= 0) refuse(CALL, invalid(`gids[${unlike}] is no GID of 16 bytes`, 'gidFromIp makes one'));
+  if (unlike >= 0) refuse(CALL, invalid(`gids[${unlike}] is not a GID of 16 bytes`, 'gidFromIp makes one'));
   // How long the table may be and which numbers are P_Keys, the NIC knows.
   const alien = pkeys?.findIndex((pkey) => typeof pkey !== 'number') ?? -1;
   if (alien >= 0) refuse(CALL, invalid(`pkeys[${alien}] is ${show(pkeys?.[alien])}`, 'A P_Key is a number of 16 bits'));

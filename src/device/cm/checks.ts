@@ -19,7 +19,7 @@ function requireWithin(bounds: readonly Bound[]): void {
 function requireFlags(flags: Readonly<Record<string, boolean | undefined>>): void {
   for (const [name, value] of Object.entries(flags))
     if (value !== undefined && typeof value !== 'boolean')
-      throw new CmError('EINVAL', `${name} is no flag; it is true or false`);
+      throw new CmError('EINVAL', `${name} is not a flag; it is true or false`);
 }
 
 /** @throws CmError EINVAL for more private data than the message has room for */

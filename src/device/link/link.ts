@@ -108,7 +108,7 @@ export interface Link {
    * Has packets to a multicast group arrive (protocol.md 3.5), the own ones included; their `meta.destination` is the group.
    * Joins are counted: it takes as many calls of {@link leaveGroup} to leave. Sending to a group needs no join.
    *
-   * @throws LinkError `EINVAL` when it is no group, or one of the other IP version; `ENOMEM` beyond {@link MAX_GROUPS};
+   * @throws LinkError `EINVAL` when it is not a group, or one of the other IP version; `ENOMEM` beyond {@link MAX_GROUPS};
    * else what the machine says, `ENETUNREACH` where its interface carries no such packets
    */
   joinGroup(group: Gid): void;

@@ -20,7 +20,7 @@ export interface Field<Value> {
 export type Layout<Members> = { readonly [Name in keyof Members]: Field<Members[Name]> };
 
 function refuse(name: string, value: number | bigint, bits: number): never {
-  throw new RangeError(`${name} is ${value}, which is no unsigned number of ${bits} bits`);
+  throw new RangeError(`${name} is ${value}, which is not an unsigned number of ${bits} bits`);
 }
 
 /** Bits `high` to `low` of the big-endian number whose bytes lie at `places`, the highest first. */

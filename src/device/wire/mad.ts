@@ -25,7 +25,7 @@ export type MadClass = (typeof MadClass)[keyof typeof MadClass];
 export const MAD_METHOD_GET = 0x01;
 /** The class's attribute is set. */
 export const MAD_METHOD_SET = 0x02;
-/** A datagram that is no request for an attribute, as all of the connection manager's are. */
+/** A datagram that is not a request for an attribute, as all of the connection manager's are. */
 export const MAD_METHOD_SEND = 0x03;
 /** The answer to GET and SET. */
 export const MAD_METHOD_GET_RESPONSE = 0x81;

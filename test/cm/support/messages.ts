@@ -15,7 +15,7 @@ import {
 } from '../../../src/device/wire/index.js';
 import { PORT } from './two-devices.js';
 
-/** Messages as a peer writes them who is no connection manager. */
+/** Messages as a peer writes them who is not a connection manager. */
 
 const NOTHING = new Uint8Array(0);
 const NOWHERE = new Uint8Array(16);

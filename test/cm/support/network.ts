@@ -45,7 +45,7 @@ export class TestNetwork {
 
   send(from: { readonly name: string; readonly gid: Gid }, address: AhAttr, mad: Uint8Array): void {
     const message = decodeCmMessage(mad);
-    assert.ok(message, `${from.name} sends what is no message`);
+    assert.ok(message, `${from.name} sends what is not a message`);
     assert.ok(address.grh, `${from.name} sends to nowhere`);
     const { dgid, trafficClass } = address.grh;
     const to = this.#attached.get(formatGid(dgid));

@@ -15,7 +15,7 @@ export const mapping: Mapping = {
     test: refuse('a region that peers cannot use: signaled FETCH_ADD ends in REM_ACCESS_ERR and changes nothing'),
   },
   'AtomicTest.test_atomic_non_aligned_addr': {
-    test: refuse('an address that is no multiple of 8: signaled FETCH_ADD ends in EINVAL and changes nothing'),
+    test: refuse('an address that is not a multiple of 8: signaled FETCH_ADD ends in EINVAL and changes nothing'),
     note: 'Refused while posting, with EINVAL.',
   },
   'AtomicTest.test_atomic_invalid_lkey': {

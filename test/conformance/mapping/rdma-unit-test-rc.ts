@@ -16,7 +16,7 @@ const wrongRkey = 'an R_Key that nothing has end in REM_ACCESS_ERR and change no
 
 const checkedFirst = 'A local key is looked at before the request is sent, so that nothing happens at the peer.';
 const checkedWhilePosting =
-  'An address that is no multiple of 8 is refused while posting, with EINVAL, and never reaches the peer.';
+  'An address that is not a multiple of 8 is refused while posting, with EINVAL, and never reaches the peer.';
 const nakked = 'The sender gets REM_ACCESS_ERR: this device answers with a NAK.';
 
 export const mapping: Mapping = {
@@ -151,7 +151,7 @@ export const mapping: Mapping = {
     test: atomics('FETCH_ADD of 2 to the 36th adds at the peer and fetches what was there'),
   },
   'LoopbackRcQpTest.FetchAddUnaligned': {
-    test: refuse('an address that is no multiple of 8: signaled FETCH_ADD ends in EINVAL and changes nothing'),
+    test: refuse('an address that is not a multiple of 8: signaled FETCH_ADD ends in EINVAL and changes nothing'),
     note: checkedWhilePosting,
   },
   'LoopbackRcQpTest.FetchAddInvalidLKey': {
@@ -169,13 +169,13 @@ export const mapping: Mapping = {
   },
   'LoopbackRcQpTest.FetchAddUnalignedInvalidLKey': {
     test: refuse(
-      'an address that is no multiple of 8 and another L_Key: signaled FETCH_ADD ends in EINVAL and changes nothing',
+      'an address that is not a multiple of 8 and another L_Key: signaled FETCH_ADD ends in EINVAL and changes nothing',
     ),
     note: checkedWhilePosting,
   },
   'LoopbackRcQpTest.FetchAddUnalignedInvalidRKey': {
     test: refuse(
-      'an address that is no multiple of 8 and another R_Key: signaled FETCH_ADD ends in EINVAL and changes nothing',
+      'an address that is not a multiple of 8 and another R_Key: signaled FETCH_ADD ends in EINVAL and changes nothing',
     ),
     note: checkedWhilePosting,
   },
@@ -208,18 +208,18 @@ export const mapping: Mapping = {
     note: 'Refused while posting, with EINVAL, where others complete LOC_LEN_ERR.',
   },
   'LoopbackRcQpTest.CompareSwapUnaligned': {
-    test: refuse('an address that is no multiple of 8: signaled CMP_SWAP ends in EINVAL and changes nothing'),
+    test: refuse('an address that is not a multiple of 8: signaled CMP_SWAP ends in EINVAL and changes nothing'),
     note: checkedWhilePosting,
   },
   'LoopbackRcQpTest.CompareSwapUnalignedInvalidRKey': {
     test: refuse(
-      'an address that is no multiple of 8 and another R_Key: signaled CMP_SWAP ends in EINVAL and changes nothing',
+      'an address that is not a multiple of 8 and another R_Key: signaled CMP_SWAP ends in EINVAL and changes nothing',
     ),
     note: checkedWhilePosting,
   },
   'LoopbackRcQpTest.CompareSwapUnalignedInvalidLKey': {
     test: refuse(
-      'an address that is no multiple of 8 and another L_Key: signaled CMP_SWAP ends in EINVAL and changes nothing',
+      'an address that is not a multiple of 8 and another L_Key: signaled CMP_SWAP ends in EINVAL and changes nothing',
     ),
     note: checkedWhilePosting,
   },

@@ -69,7 +69,7 @@ function changesOf(node: ts.Node, source: ts.SourceFile): Change[] {
   return [];
 }
 
-/** Types are gone when the program runs, and a property's name is no number. */
+/** Types are gone when the program runs, and a property's name is not a number. */
 function isOnlyRead(node: ts.Node): boolean {
   return ts.isTypeNode(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node);
 }

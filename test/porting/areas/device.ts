@@ -134,7 +134,7 @@ export const device = area(
   constants('enum of IBV_SYSFS_*', PLUMBING, 'IBV_SYSFS_', 'NAME_MAX PATH_MAX'),
   struct('ibv_context', 'Context', 'device ops cmd_fd async_fd num_comp_vectors mutex abi_compat', {
     ops: PLUMBING,
-    cmd_fd: absent('The device is no file: there is no driver in the kernel.'),
+    cmd_fd: absent('The device is not a file: there is no driver in the kernel.'),
     async_fd: DESCRIPTOR,
     mutex: LOCKS,
     abi_compat: PLUMBING,

@@ -127,10 +127,10 @@ export function numericAddrInfo(
   const host = node ?? (passive ? ANY[family] : (told?.host ?? LOOPBACK[family]));
   if (isAddressText(host)) {
     if (hints.family !== undefined && familyOf(plainAddress(host)) !== hints.family)
-      throw new VerbsError(CALL, invalid(`${host} is no IPv${hints.family} address`));
+      throw new VerbsError(CALL, invalid(`${host} is not an IPv${hints.family} address`));
     return [infoOf(host, port, hints)];
   }
-  if (hints.numericHost === true) throw new VerbsError(CALL, invalid(`${show(host)} is no address`));
+  if (hints.numericHost === true) throw new VerbsError(CALL, invalid(`${show(host)} is not an address`));
   return undefined;
 }
 
@@ -139,7 +139,7 @@ export function numericAddrInfo(
  *
  * @param node a name or address; default any with `passive`, else loopback
  * @param service a port
- * @throws VerbsError (the promise rejects) EINVAL for neither node nor service, a service that is no port, an address that
+ * @throws VerbsError (the promise rejects) EINVAL for neither node nor service, a service that is not a port, an address that
  *   is not of the version of IP that was asked for, or a type that the port space does not have; ENOENT when nobody knows
  *   the name; EAGAIN when those who may know it do not answer
  */

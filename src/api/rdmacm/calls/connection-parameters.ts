@@ -37,7 +37,7 @@ function numberProblem(what: string, value: unknown, max: number): Problem | und
   return invalid(`${what} is ${show(value)}`, `It is a number from 0 to ${max}`);
 }
 
-/** Why `value` is no flag, or undefined when it is one, or absent. */
+/** Why `value` is not a flag, or undefined when it is one, or absent. */
 function flagProblem(what: string, value: unknown): Problem | undefined {
   if (value === undefined || typeof value === 'boolean') return undefined;
   return invalid(`${what} is ${show(value)}`, 'It is true or false');

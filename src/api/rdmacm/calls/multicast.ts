@@ -41,7 +41,7 @@ export class Memberships {
       throw new VerbsError(JOIN, invalid(`joinFlags is ${show(joinFlags)}`, 'It is one of McJoinFlag'));
     const { host } = completePeer(JOIN, 'group', attr.addr);
     if (!isGroup(host))
-      throw new VerbsError(JOIN, invalid(`${host} is no multicast group`, 'Groups are 224.0.0.0/4 and ff00::/8'));
+      throw new VerbsError(JOIN, invalid(`${host} is not a multicast group`, 'Groups are 224.0.0.0/4 and ff00::/8'));
     if (familyOf(host) !== familyOf(device.address))
       throw new VerbsError(
         JOIN,

@@ -111,7 +111,7 @@ export async function prepareQueuePair(
   signal: AbortSignal,
 ): Promise<void> {
   if (prepare !== undefined && typeof prepare !== 'function')
-    throw new VerbsError(call, invalid('prepare is no function', 'It takes the identifier, and posts on it'));
+    throw new VerbsError(call, invalid('prepare is not a function', 'It takes the identifier, and posts on it'));
   pairsOf(id).sharesChannel = true;
   id.createQp(pd, qp);
   const result = prepare?.(id);

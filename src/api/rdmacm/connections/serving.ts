@@ -36,11 +36,11 @@ export async function serve(
   refuse(CALL, objectProblem('options', options));
   const { maxConnections = Infinity, onError = warn } = options;
   if (typeof handler !== 'function')
-    throw new VerbsError(CALL, invalid('handler is no function', 'It takes a request, and accepts or rejects it'));
+    throw new VerbsError(CALL, invalid('handler is not a function', 'It takes a request, and accepts or rejects it'));
   if (typeof onError !== 'function')
     throw new VerbsError(
       CALL,
-      invalid('onError is no function', 'It takes what a handler has thrown, and its request'),
+      invalid('onError is not a function', 'It takes what a handler has thrown, and its request'),
     );
   if (typeof maxConnections !== 'number' || !(maxConnections >= 1))
     throw new VerbsError(CALL, invalid(`maxConnections is ${show(maxConnections)}`, 'It is a number from 1 on'));

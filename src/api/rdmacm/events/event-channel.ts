@@ -77,10 +77,10 @@ class OwnEventChannel implements EventChannel {
   }
 }
 
-/** @throws VerbsError EINVAL when it is no channel of ours */
+/** @throws VerbsError EINVAL when it is not a channel of ours */
 function internals(channel: EventChannel, call: string): Internals {
   if (channel instanceof OwnEventChannel) return internalsOf(channel);
-  throw new VerbsError(call, invalid('that is no event channel', 'createEventChannel makes them'));
+  throw new VerbsError(call, invalid('that is not an event channel', 'createEventChannel makes them'));
 }
 
 /** Where events of a channel's identifiers go. @throws VerbsError EINVAL when it was destroyed, or is none */

@@ -28,7 +28,7 @@ export class Patience implements Disposable {
 
   /**
    * @param call the C name of what is waited for, for the error
-   * @throws VerbsError EINVAL when `timeoutMs` is no time; the signal's reason when it was aborted before
+   * @throws VerbsError EINVAL when `timeoutMs` is not a time; the signal's reason when it was aborted before
    */
   constructor(call: string, { signal, timeoutMs = DEFAULT_TIMEOUT_MS, host, port, context }: Wait) {
     checkSignal(call, signal);
@@ -57,7 +57,7 @@ export class Patience implements Disposable {
   }
 }
 
-/** @throws VerbsError EINVAL for what is no AbortSignal */
+/** @throws VerbsError EINVAL for what is not an AbortSignal */
 export function checkSignal(call: string, signal: unknown): void {
   if (signal === undefined || signal instanceof AbortSignal) return;
   throw new VerbsError(call, invalid(`signal is ${show(signal)}`, 'It is an AbortSignal'));

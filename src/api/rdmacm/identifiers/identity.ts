@@ -59,7 +59,7 @@ const identities = new WeakMap<CmId, Identity>();
 /** The heart of an identifier that `createId` made. */
 export function identityOf(id: CmId): Identity {
   const identity = identities.get(id);
-  if (identity === undefined) throw new TypeError('that is no identifier');
+  if (identity === undefined) throw new TypeError('that is not an identifier');
   return identity;
 }
 

@@ -202,7 +202,7 @@ export class SoftContext extends ContextBase implements ProvidedContext {
     const given: unknown = event;
     const type = typeof given === 'object' && given !== null && 'eventType' in given ? given.eventType : undefined;
     if (typeof type !== 'number' || !isOneOf(EventType, type))
-      refuse(call, invalid('that is no asynchronous event', 'getAsyncEvent and asyncEvents give them'));
+      refuse(call, invalid('that is not an asynchronous event', 'getAsyncEvent and asyncEvents give them'));
   }
 
   createWq(): never {

@@ -42,7 +42,7 @@ export class SimulatedCluster {
   /**
    * Brings a device up at an address of the simulated network.
    *
-   * @throws VerbsError EINVAL when that is no address, EADDRINUSE when another device is there
+   * @throws VerbsError EINVAL when that is not an address, EADDRINUSE when another device is there
    */
   open(address: string, options: SimulatedLinkOptions = {}): Context {
     let link;
@@ -108,7 +108,7 @@ export class SimulatedCluster {
   #hostOf(context: Context): SimulatedHost {
     const adapter = context instanceof SoftContext ? context.adapter : undefined;
     if (adapter instanceof SimulatedHost && adapter.belongsTo(this.simulation)) return adapter;
-    throw new VerbsError('ibv_open_device', invalid('that is no device of this simulation'));
+    throw new VerbsError('ibv_open_device', invalid('that is not a device of this simulation'));
   }
 }
 

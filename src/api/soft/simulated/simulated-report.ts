@@ -47,6 +47,6 @@ function identifiers({ adapter }: SimulatedHost): string[] {
 export function whatIsAwaited(context: Context): string[] {
   const host = context instanceof SoftContext ? context.adapter : undefined;
   if (!(host instanceof SimulatedHost))
-    throw new VerbsError('ibv_open_device', invalid('that is no device of a simulation'));
+    throw new VerbsError('ibv_open_device', invalid('that is not a device of a simulation'));
   return host.isOpen ? [...awaited(host), ...identifiers(host), ...pairs(host)] : [];
 }

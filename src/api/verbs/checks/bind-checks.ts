@@ -43,7 +43,7 @@ export function mwTypeProblem(type: unknown): Problem | undefined {
 
 /** What both ways of binding ask of a window and of what it is to open (protocol.md 3.7). */
 function bindProblem(type: MwType, mw: unknown, bindInfo: unknown, advice: string): Problem | undefined {
-  if (!isObject(mw)) return invalid('mw is no memory window', 'allocMw makes one');
+  if (!isObject(mw)) return invalid('mw is not a memory window', 'allocMw makes one');
   const window: LooseWindow = mw;
   if (window.type !== type) {
     const has = typeof window.type === 'number' ? nameOf(MwType, window.type) : show(window.type);
@@ -67,7 +67,7 @@ function bindProblem(type: MwType, mw: unknown, bindInfo: unknown, advice: strin
   }
   return isObject(info.mr) && 'lkey' in info.mr
     ? undefined
-    : invalid('bindInfo.mr is no memory region', 'regMr makes one');
+    : invalid('bindInfo.mr is not a memory region', 'regMr makes one');
 }
 
 /** Why `bindMw` cannot bind a window so, or undefined when it can (`man ibv_bind_mw`, protocol.md 3.7). */

@@ -30,7 +30,7 @@ export function nameAdvice(given: unknown, names: readonly string[], many = 20):
 }
 
 /**
- * Why `given` cannot be looked into for these fields, or undefined when it can: it is no object, or has a field that does
+ * Why `given` cannot be looked into for these fields, or undefined when it can: it is not an object, or has a field that does
  * not exist, and what that was to change would stay as it is. For objects that say how something is made or changed;
  * requests, of which there are millions a second, are not looked through.
  */

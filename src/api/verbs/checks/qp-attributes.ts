@@ -25,7 +25,7 @@ export function completeQpAttr(attr: QpModifyAttr): Partial<QpAttr> {
 export function modifyProblem(attr: Partial<QpAttr>): Problem | undefined {
   for (const name of Object.keys(attr)) {
     if (!qpAttrFields.some((field) => field === name)) {
-      return invalid(`'${name}' is no attribute of a QP`, `The attributes are ${qpAttrFields.join(', ')}`);
+      return invalid(`'${name}' is not an attribute of a QP`, `The attributes are ${qpAttrFields.join(', ')}`);
     }
   }
   if (attr.cap !== undefined) return invalid('cap was given, but a QP keeps the sizes that createQp gave it');

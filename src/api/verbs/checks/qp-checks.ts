@@ -150,7 +150,7 @@ export function qpInitProblem(init: unknown): Problem | undefined {
   if (srq !== undefined) {
     if (!SHARING.includes(qpType)) return invalid(`a QP of type ${typeName} has no shared receive queue`);
     if (!isObject(srq) || !('srqType' in srq)) {
-      return invalid('srq is no shared receive queue', 'pd.createSrq makes one');
+      return invalid('srq is not a shared receive queue', 'pd.createSrq makes one');
     }
     if (srq.srqType !== SrqType.BASIC) return invalid('the SRQ is of type XRC, which only QPs of type XRC_RECV fill');
   }

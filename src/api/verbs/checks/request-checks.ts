@@ -145,7 +145,7 @@ export function wrFlagsProblem(flags: unknown): Problem | undefined {
 
 /** Why a datagram cannot go there, or undefined when it can. Whether the handle lives is the provider's to say. */
 export function datagramProblem(ah: unknown, remoteQpn: unknown, remoteQkey: unknown): Problem | undefined {
-  if (typeof ah !== 'object' || ah === null) return invalid('ud.ah is no address handle', 'pd.createAh makes one');
+  if (typeof ah !== 'object' || ah === null) return invalid('ud.ah is not an address handle', 'pd.createAh makes one');
   if (!isU24(remoteQpn)) return u24Problem('ud.remoteQpn', remoteQpn);
   return isU32(remoteQkey) ? undefined : u32Problem('ud.remoteQkey', remoteQkey);
 }

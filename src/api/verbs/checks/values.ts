@@ -20,7 +20,7 @@ export function isObject(value: unknown): value is object {
 
 /**
  * Whether `value` is nothing, the one thing whose fields cannot even be asked for. Where a check of the fields refuses
- * all else that is no object, this does for {@link isObject}, and costs less.
+ * all else that is not an object, this does for {@link isObject}, and costs less.
  */
 export function isMissing(value: unknown): value is null | undefined {
   return value === undefined || value === null;
@@ -53,12 +53,12 @@ export function show(value: unknown): string {
 
 /** Why `value` cannot be looked into, or undefined when it can: the first check of whatever is an object. */
 export function objectProblem(what: string, value: unknown): Problem | undefined {
-  return isObject(value) ? undefined : invalid(`${what} is ${kindOf(value, 'object')}`, 'It is an object');
+  return isObject(value) ? undefined : invalid(`${what} is ${kindOf(value, 'an object')}`, 'It is an object');
 }
 
 /** Why `value` cannot be gone through, or undefined when it can. What is in it is looked at elsewhere. */
 export function listProblem(what: string, value: unknown): Problem | undefined {
-  return isList(value) ? undefined : invalid(`${what} is ${kindOf(value, 'list')}`, 'It is an array');
+  return isList(value) ? undefined : invalid(`${what} is ${kindOf(value, 'a list')}`, 'It is an array');
 }
 
 /** Why `value` cannot be bytes, or undefined when it can. */
@@ -66,9 +66,9 @@ export function bytesProblem(what: string, value: unknown): Problem | undefined 
   return value instanceof Uint8Array ? undefined : invalid(`${what} is ${show(value)}`, 'It is a Uint8Array');
 }
 
-function kindOf(value: unknown, wanted: 'object' | 'list'): string {
+function kindOf(value: unknown, wanted: 'an object' | 'a list'): string {
   if (value === undefined) return 'missing';
-  return value === null ? 'null' : `no ${wanted}`;
+  return value === null ? 'null' : `not ${wanted}`;
 }
 
 export function u32Problem(what: string, value: unknown): Problem {

@@ -56,7 +56,7 @@ export interface Device {
    * Brings the NIC up (`ibv_open_device`).
    *
    * @throws VerbsError EADDRINUSE when another NIC is on the address, EADDRNOTAVAIL when the machine does not have it,
-   *   EINVAL when it is no address, EINVAL for words of `netem` that mean nothing, or with `link` `shm`, EINVAL for a `minAckTimeout` that is none,
+   *   EINVAL when it is not an address, EINVAL for words of `netem` that mean nothing, or with `link` `shm`, EINVAL for a `minAckTimeout` that is none,
    *   EOPNOTSUPP when `link` is `shm` and memory cannot be shared, EACCES or ENOENT and the like for the capture file
    */
   open(options?: OpenOptions): Context;
@@ -122,7 +122,7 @@ export interface Context extends ContextCalls {
    * Says that an event has been dealt with (`ibv_ack_async_event`). Nothing waits for it here; programs that are written
    * for other devices call it all the same.
    *
-   * @throws VerbsError EINVAL when that is no event
+   * @throws VerbsError EINVAL when that is not an event
    */
   ackAsyncEvent(event: AsyncEvent): void;
 }

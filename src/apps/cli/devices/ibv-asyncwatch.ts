@@ -22,7 +22,7 @@ const OF_THE_DEVICE = [
   'DEVICE_SPEED_CHANGE',
 ] as const satisfies readonly (keyof typeof EventType)[];
 
-/** What the C tool tells of an event. */
+/** What the C tool prints of an event. */
 export function factsOf(event: AsyncEvent): { name: string; eventType: number; port: number } {
   const { eventType } = event;
   const name = OF_THE_DEVICE.find((known) => EventType[known] === eventType);

@@ -66,7 +66,7 @@ function readPacket(frame: Uint8Array, { offset, length, capturedLength }: RoceD
     if (capturedLength < BTH_BYTES || capturedLength < opcodeHeaderBytes[frame[offset]]) {
       return { refusal: 'the capture cut it within its headers' };
     }
-    // The headers are all there, and nobody looks at the missing rest.
+    // The headers are all there, and the missing rest is not examined.
     const whole = new Uint8Array(length);
     whole.set(frame.subarray(offset, offset + capturedLength));
     return decodePacket(whole);

@@ -16,7 +16,7 @@ import { formatCmMessage } from './cm-line.js';
 
 const GSI_QPN = 1;
 
-/** A management datagram, as far as we can tell what it is. */
+/** A management datagram, as far as it is known. */
 export interface Mad {
   readonly header: MadHeader;
   /** What the connection manager says in it. */

@@ -25,7 +25,7 @@ function shortened(happenings: readonly Happening[], all: boolean): string[] {
   ];
 }
 
-/** What all that is said of a half rests on. */
+/** Where a half was captured: the basis of its verdict. */
 function vantage({ half, atRequester, atResponder }: Study): string {
   if (atRequester && atResponder) return 'seen at both';
   if (atRequester || atResponder) return `seen at ${atRequester ? half.requester : half.responder}`;

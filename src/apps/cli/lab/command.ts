@@ -54,7 +54,7 @@ const EXAMPLES = [
   'verbena lab 3 sender 127.0.0.1 FILE',
 ];
 
-/** The program that the words ask for, its name, and what is left for it to read. */
+/** The program that the words name, its name, and its own arguments. */
 function programOf(
   name: string,
   lab: Lab,

@@ -3,7 +3,7 @@ import { VerbsError } from '../../../index.js';
 import { systemCode } from '../shared/errors.js';
 import { endedCapture } from '../shared/warnings.js';
 
-// Runs a lab, started by `verbena lab`. What the lab does not catch is told in a sentence and by its place in the lab.
+// Runs a lab, started by `verbena lab`. An uncaught error is printed as a sentence with its place in the lab.
 
 function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

@@ -45,7 +45,7 @@ async function agreeOn(exchange: Exchange, mtu: Mtu, { test }: Settings, flags: 
 async function overCm(wanted: Settings, flags: PerfFlags, host: string | undefined): Promise<void> {
   const { name } = wanted.test;
   const report = new Report(wanted, flags);
-  // Of a server's client nothing is known; a device whose address nobody asked for is on loopback.
+  // A server does not know its client; a device without an explicit address is on loopback.
   const peerIsHere = host === undefined ? flags.addr === undefined : isHere(await addressOf(host));
   const opening = await openFirst(spins(wanted) ? spinningHosts(flags, peerIsHere) : [flags], (options) =>
     host === undefined ? openAsServer(options, name, () => report.waiting()) : openAsClient(host, options, name),

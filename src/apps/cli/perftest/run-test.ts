@@ -22,7 +22,7 @@ export interface TestSession {
   readonly warmUpRun: WarmUp | undefined;
 }
 
-/** Connects the queue pairs, and tells who they are. */
+/** Connects the queue pairs, and reports their keys. */
 async function connect({ settings, agreement, queuePairs, report }: TestSession, partner: Partner): Promise<void> {
   const { handshakes } = settings.test;
   if (handshakes.beforeKeys) await partner.handshake();

@@ -31,7 +31,7 @@ export interface Settings {
   /** On each queue pair; Infinity where a period says how long. */
   readonly iterations: number;
   readonly period?: Period;
-  /** Measure one period after the other until somebody ends it. */
+  /** Measure one period after the other until the user ends it. */
   readonly endless: boolean;
   readonly qps: number;
   readonly txDepth: number;

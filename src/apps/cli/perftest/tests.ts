@@ -2,7 +2,7 @@
 export const Verb = { SEND: 'send', WRITE: 'write', READ: 'read', ATOMIC: 'atomic' } as const;
 export type Verb = (typeof Verb)[keyof typeof Verb];
 
-/** Whether a test finds out how much gets through, or how long one message takes. */
+/** Whether a test measures bandwidth or latency. */
 export type Measure = 'bw' | 'lat';
 
 /** Kinds of queue pairs, by the names that the C tools have for them. */
@@ -29,7 +29,7 @@ export interface Handshakes {
   readonly beforeRun: When;
   /** Only with -a, after each size. */
   readonly afterSize: When;
-  /** The side that only holds still is told when it is over, and what came out of it. */
+  /** The passive side is told when the run is over, and its result. */
   readonly beforeReport: boolean;
   readonly atEnd: boolean;
 }
@@ -93,15 +93,15 @@ const LAT = { measure: 'lat', sizeBytes: SIZE_LAT, iterations: ITERATIONS } as c
 export const PERF_TESTS: readonly PerfTest[] = [
   {
     name: 'ib_send_bw',
-    summary: 'measure how much gets through by SEND',
+    summary: 'measure the bandwidth of SEND',
     ...SEND,
     ...BW,
     handshakes: { ...SENDING, afterSize: 'always' },
   },
-  { name: 'ib_send_lat', summary: 'measure how long a SEND takes', ...SEND, ...LAT, handshakes: SENDING },
+  { name: 'ib_send_lat', summary: 'measure the latency of SEND', ...SEND, ...LAT, handshakes: SENDING },
   {
     name: 'ib_write_bw',
-    summary: 'measure how much gets through by RDMA WRITE',
+    summary: 'measure the bandwidth of RDMA WRITE',
     ...WRITE,
     ...BW,
     iterations: ITERATIONS_WRITE_BW,
@@ -109,23 +109,23 @@ export const PERF_TESTS: readonly PerfTest[] = [
   },
   {
     name: 'ib_write_lat',
-    summary: 'measure how long an RDMA WRITE takes',
+    summary: 'measure the latency of RDMA WRITE',
     ...WRITE,
     ...LAT,
-    // Each side knows by itself when it is over.
+    // Each side sees for itself when the run is over.
     handshakes: { ...ASKING, atEnd: false },
   },
   {
     name: 'ib_read_bw',
-    summary: 'measure how much gets through by RDMA READ',
+    summary: 'measure the bandwidth of RDMA READ',
     ...READ,
     ...BW,
     handshakes: STREAMING,
   },
-  { name: 'ib_read_lat', summary: 'measure how long an RDMA READ takes', ...READ, ...LAT, handshakes: ASKING },
+  { name: 'ib_read_lat', summary: 'measure the latency of RDMA READ', ...READ, ...LAT, handshakes: ASKING },
   {
     name: 'ib_atomic_bw',
-    summary: 'measure how many atomic operations get through',
+    summary: 'measure the rate of atomic operations',
     ...ATOMIC,
     ...BW,
     sizeBytes: SIZE_ATOMIC,
@@ -133,7 +133,7 @@ export const PERF_TESTS: readonly PerfTest[] = [
   },
   {
     name: 'ib_atomic_lat',
-    summary: 'measure how long an atomic operation takes',
+    summary: 'measure the latency of atomic operations',
     ...ATOMIC,
     ...LAT,
     sizeBytes: SIZE_ATOMIC,

@@ -24,7 +24,7 @@ export interface WarmUp {
   readonly counters: Readonly<Record<string, number>>;
 }
 
-/** Whether every packet matters to somebody: the packets of a warm-up are recorded, or have chance decide otherwise. */
+/** Whether a warm-up would disturb: its packets would be recorded, or change the random sequence. */
 function isWatched({ netem = process.env['VERBENA_NETEM'] ?? '' }: PerfFlags): boolean {
   return netem !== '' || (process.env['VERBENA_PCAP'] ?? '') !== '';
 }

@@ -1,7 +1,7 @@
 import { getDeviceList, type PublishedStatistics, readStatistics } from '../../../index.js';
 import { ToolError } from '../shared/errors.js';
 
-/** What is told of one thing, in its order. */
+/** The facts of one row, in their order. */
 export type Facts = readonly (readonly [name: string, value: string | number])[];
 
 export interface Row {
@@ -9,7 +9,7 @@ export interface Row {
   readonly label: string;
   readonly labelFacts: Facts;
   readonly facts: Facts;
-  /** What is told on demand. */
+  /** Facts shown on demand. */
   readonly details?: Facts;
 }
 

@@ -43,7 +43,7 @@ export class ReceiverHandle {
 
   /** Makes the receiver open its NIC and listen; where it does comes back. */
   async start(order: StartOrder): Promise<{ readonly address: string; readonly port: number }> {
-    // A receiver that is gone is told by `failure`.
+    // `failure` reports a receiver that is gone.
     this.#child.send(order, () => {});
     const answer = await this.#answer();
     if (answer.kind !== 'ready') throw new ToolError(`The receiver answered '${answer.kind}', not 'ready'.`);

@@ -92,7 +92,7 @@ export function multToRate(mult: number): Rate {
   return rateOfMultiple.get(mult) ?? Rate.RATE_MAX;
 }
 
-/** A rate in Mbit/s, or -1 for RATE_MAX and what is no rate (`ibv_rate_to_mbps`). */
+/** A rate in Mbit/s, or -1 for RATE_MAX and what is not a rate (`ibv_rate_to_mbps`). */
 export function rateToMbps(rate: number): number {
   return mbps.get(rate) ?? -1;
 }

@@ -85,7 +85,7 @@ export function checkAhAttr(ah: AhAttr, name = 'ahAttr'): string | undefined {
     return `${name} has no GRH, which RoCE needs: set isGlobal, and grh.dgid to the peer's GID`;
   }
   if (!(grh.dgid instanceof Uint8Array) || grh.dgid.length !== 16) {
-    return `${name}.grh.dgid is no GID of 16 bytes (gidFromIp makes one from an IP address)`;
+    return `${name}.grh.dgid is not a GID of 16 bytes (gidFromIp makes one from an IP address)`;
   }
   if (grh.dgid.every((byte) => byte === 0)) {
     return `${name}.grh.dgid is all zeros: it must be the GID that the peer told`;

@@ -6,7 +6,7 @@ import { SendWqe } from '../rings/layout.js';
 import type { CompletionNames } from '../unreliable/send-queue.js';
 import { SinglePacketRequester } from '../unreliable/single-packet-requester.js';
 
-/** An Ethernet header: two addresses and a type. What is shorter is no frame. */
+/** An Ethernet header: two addresses and a type. What is shorter is not a frame. */
 const ETHERNET_HEADER_BYTES = 14;
 /** The longest frame of any link: an IP packet, an Ethernet header, and two VLAN tags. */
 const MAX_FRAME_BYTES = 65535 + ETHERNET_HEADER_BYTES + 8;

@@ -16,7 +16,7 @@ export interface CaptureRecord {
   readonly originalLength: number;
 }
 
-/** The file is no capture, or is damaged; the message is a sentence that says where. */
+/** The file is not a capture, or is damaged; the message is a sentence that says where. */
 export class CaptureError extends Error {
   override readonly name = 'CaptureError';
 }

@@ -17,7 +17,7 @@ export class CaptureReader {
   /**
    * The frames that end in this piece.
    *
-   * @throws CaptureError when the file is no capture or is damaged, after the frames before that place
+   * @throws CaptureError when the file is not a capture or is damaged, after the frames before that place
    */
   *push(piece: Uint8Array): Generator<CaptureRecord, void, undefined> {
     const bytes = this.#append(piece);

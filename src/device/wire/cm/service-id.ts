@@ -17,7 +17,7 @@ export interface RdmaService {
  * @throws RangeError when the port has more than 16 bits
  */
 export function serviceId(portSpace: PortSpace, port: number): bigint {
-  if (!Number.isInteger(port) || port < 0 || port > MAX_PORT) throw new RangeError(`${port} is no port: 0 to 65535`);
+  if (!Number.isInteger(port) || port < 0 || port > MAX_PORT) throw new RangeError(`${port} is not a port: 0 to 65535`);
   return (BigInt(portSpace) << PORT_BITS) | BigInt(port);
 }
 

@@ -225,7 +225,7 @@ function decodeExtensions(bytes: Uint8Array, offset: number, opcode: number) {
 }
 
 /**
- * Reads the packet whose BTH begins at `offset` and whose ICRC ends `length` bytes later. Never throws: what is no packet
+ * Reads the packet whose BTH begins at `offset` and whose ICRC ends `length` bytes later. Never throws: what is not a packet
  * comes back as a {@link Refusal}. Whether the ICRC is right is another question, see `IcrcVerifier`.
  */
 export function decodePacket(bytes: Uint8Array, offset = 0, length = bytes.length - offset): Packet | Refusal {

@@ -99,7 +99,7 @@ export function attachCompCntr(
 ): void {
   refuse(ATTACH, fieldsProblem('attr', attr, ATTACH_FIELDS));
   if (!(compCntr instanceof SoftCompCntr) || compCntr.context !== context || compCntr.destroyed)
-    refuse(ATTACH, invalid('compCntr is no counter of this device, or was ended', 'createCompCntr makes one'));
+    refuse(ATTACH, invalid('compCntr is not a counter of this device, or was ended', 'createCompCntr makes one'));
   else if (!Number.isInteger(attr.opMask) || attr.opMask <= 0)
     refuse(ATTACH, invalid(`opMask is ${show(attr.opMask)}`, 'It is bits of QpAttachCompCntrOp, one at least'));
   else context.command(ATTACH, 'attachCompCntr', { qpn: qpNum, handle: compCntr.handle, opMask: attr.opMask });

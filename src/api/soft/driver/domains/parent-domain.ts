@@ -39,7 +39,7 @@ export class SoftTd extends Resource implements Td {
 
 function threadDomainOf(context: OpenDevice, td: Td | undefined): SoftTd | undefined {
   if (td === undefined || (td instanceof SoftTd && td.context === context && !td.destroyed)) return td;
-  throw new VerbsError(CALL, invalid('td is no living thread domain of this context', 'Make one by allocTd'));
+  throw new VerbsError(CALL, invalid('td is not a live thread domain of this context', 'Make one by allocTd'));
 }
 
 /** A protection domain joined with a thread domain: another name for the former, with users of its own. */

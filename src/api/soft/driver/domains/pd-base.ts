@@ -23,5 +23,5 @@ export type OwnPd = PdBase & Pd;
 /** The domain as one of ours. @throws VerbsError EINVAL when it is not a living one of the context */
 export function domainOf(call: string, context: OpenDevice, pd: Pd): OwnPd {
   if (pd instanceof PdBase && pd.context === context && !pd.destroyed) return pd;
-  throw new VerbsError(call, invalid('pd is no living protection domain of this context', 'Make one by allocPd'));
+  throw new VerbsError(call, invalid('pd is not a live protection domain of this context', 'Make one by allocPd'));
 }

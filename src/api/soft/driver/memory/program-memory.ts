@@ -22,7 +22,7 @@ function lengthOfBuffer(memory: unknown): number | undefined {
 export function bytesOf(call: string, memory: RegistrableMemory): Uint8Array {
   const length = ArrayBuffer.isView(memory) ? memory.byteLength : lengthOfBuffer(memory);
   if (length === undefined)
-    refuse(call, invalid('that is no memory', 'Give an ArrayBuffer, a SharedArrayBuffer or a view of one'));
+    refuse(call, invalid('that is not memory', 'Give an ArrayBuffer, a SharedArrayBuffer or a view of one'));
   let bytes;
   try {
     // Of that length whatever becomes of the buffer: a growable one would otherwise take the region with it.

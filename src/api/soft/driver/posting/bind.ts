@@ -18,19 +18,19 @@ export function writeBindOf(
   bindInfo: MwBindInfo,
 ): Problem | undefined {
   if (!(mw instanceof SoftMw) || mw.context !== context || mw.destroyed)
-    return invalid('mw is no living memory window of this context', 'Make one by allocMw');
+    return invalid('mw is not a live memory window of this context', 'Make one by allocMw');
   const { mr } = bindInfo;
   let lkey = 0;
   if (mr !== undefined) {
     if (!(mr instanceof Resource) || mr.context !== context || mr.destroyed)
-      return invalid('bindInfo.mr is no living memory region of this context', 'Make one by regMr');
+      return invalid('bindInfo.mr is not a live memory region of this context', 'Make one by regMr');
     ({ lkey } = mr);
   }
   writeBind(words, at, mw.rkey, newRkey, lkey, bindInfo);
   return undefined;
 }
 
-/** The key that the next bind gives a window of type 1; none for what is no window of ours, whose bind is refused. */
+/** The key that the next bind gives a window of type 1; none for what is not a window of ours, whose bind is refused. */
 export function nextKeyOf(mw: Mw): number {
   return mw instanceof SoftMw ? incRkey(mw.rkey) : 0;
 }

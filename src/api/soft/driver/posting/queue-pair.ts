@@ -60,7 +60,7 @@ function ourCq(context: OpenDevice, cq: unknown, which: string): SoftCq {
   if (cq instanceof SoftCq && cq.context === context && !cq.destroyed) return cq;
   throw new VerbsError(
     CREATE,
-    invalid(`${which} is no living completion queue of this context`, 'Make one by createCq'),
+    invalid(`${which} is not a live completion queue of this context`, 'Make one by createCq'),
   );
 }
 
@@ -68,7 +68,7 @@ function ourSrq(context: OpenDevice, srq: unknown): SoftSrq {
   if (srq instanceof SoftSrq && srq.context === context && !srq.destroyed) return srq;
   throw new VerbsError(
     CREATE,
-    invalid('srq is no living shared receive queue of this context', 'Make one by createSrq'),
+    invalid('srq is not a live shared receive queue of this context', 'Make one by createSrq'),
   );
 }
 
@@ -252,7 +252,7 @@ export class SoftQp extends BuildingQp implements Qp {
     this.assertAlive(call);
     // What crosses to the adapter is cloned, and must not be more than a GID.
     if (!(gid instanceof Uint8Array) || gid.length !== GID_BYTES)
-      refuse(call, invalid('that is no GID', 'It is a Uint8Array of 16 bytes; gidFromIp makes one'));
+      refuse(call, invalid('that is not a GID', 'It is a Uint8Array of 16 bytes; gidFromIp makes one'));
     this.context.command(call, verb, { qpn: this.qpNum, gid: Uint8Array.from(gid) });
   }
 }

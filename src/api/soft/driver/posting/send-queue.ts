@@ -50,7 +50,7 @@ function areSges(pieces: readonly SendSge[]): pieces is readonly Exclude<SendSge
 
 /** That a datagram names an address handle that is none, or none any more. */
 export function handleProblem(): Problem {
-  return invalid('ud.ah is no living address handle of this context', 'Make one by pd.createAh');
+  return invalid('ud.ah is not a live address handle of this context', 'Make one by pd.createAh');
 }
 
 /** The driver's end of a send queue, for requests that come as objects. */

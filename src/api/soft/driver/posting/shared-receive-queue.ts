@@ -30,9 +30,9 @@ const CALL = 'ibv_create_srq';
 function xrcParts(context: OpenDevice, { srqType, xrcd, cq }: SrqInitAttr): [SoftXrcd, SoftCq] | [] {
   if (srqType !== SrqType.XRC) return [];
   if (!(xrcd instanceof SoftXrcd) || xrcd.context !== context || xrcd.destroyed)
-    throw new VerbsError(CALL, invalid('xrcd is no open XRC domain of this context', 'Make one by openXrcd'));
+    throw new VerbsError(CALL, invalid('xrcd is not an open XRC domain of this context', 'Make one by openXrcd'));
   if (!(cq instanceof SoftCq) || cq.context !== context || cq.destroyed)
-    throw new VerbsError(CALL, invalid('cq is no living completion queue of this context', 'Make one by createCq'));
+    throw new VerbsError(CALL, invalid('cq is not a live completion queue of this context', 'Make one by createCq'));
   return [xrcd, cq];
 }
 

@@ -7,7 +7,7 @@ const ATOMIC_CAPS = new Map<number, string>([
   [AtomicCap.GLOB, 'ATOMIC_GLOB'],
 ]);
 
-/** What `queryDevice` tells of sizes and abilities. */
+/** Sizes and capabilities of `queryDevice`. */
 export function limits(attr: DeviceAttr): string[] {
   const capFlags = attr.deviceCapFlags >>> 0;
   return [

@@ -1,4 +1,4 @@
-/** A packet as somebody saw it who looked on. */
+/** A captured packet. */
 import { type CmMessage, opcodeBits, type Packet } from '../../../../device/wire/index.js';
 
 /** A packet without its data, of which only the length matters: captures are long. */
@@ -6,7 +6,7 @@ export interface SeenPacket extends Omit<Packet, 'payload' | 'padding'> {
   readonly payloadBytes: number;
 }
 
-/** A packet where somebody looked on. */
+/** A packet at the place of its capture. */
 export interface Sighting {
   /** Since the first frame of its file; two files may have been written by two clocks. */
   readonly timeUs: number;
@@ -15,7 +15,7 @@ export interface Sighting {
   readonly order: number;
   /** Whether who looked on sent it or received it; undefined where neither the file tells nor another one. */
   direction: 'in' | 'out' | undefined;
-  /** Its file does not tell where it was made, and is taken for that of one end: it may be from anywhere on the way there. */
+  /** Its file does not say where it was captured, and counts as that of one end: it may be from anywhere on the path. */
   placed: boolean;
   readonly source: string;
   readonly destination: string;

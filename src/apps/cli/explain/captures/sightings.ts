@@ -10,9 +10,9 @@ export class Sightings {
   all: Sighting[] = [];
   frames = 0;
   unreadable = 0;
-  /** Files that do not tell who sent what, and where they are taken to have been made. */
+  /** Files that do not tell sent packets from received ones, with the places assumed for them. */
   placements: readonly Placement[] = [];
-  /** Addresses at which somebody looked on: what they sent is here whether it arrived or not, and what arrived there. */
+  /** Addresses with a capture: it has what they sent, whether it arrived or not, and what arrived there. */
   readonly #vantages = new Set<string>();
   #startNs: bigint | undefined;
   readonly #files: { readonly name: string; hasFrames: boolean }[] = [];
@@ -72,7 +72,7 @@ export class Sightings {
     });
   }
 
-  /** Whether somebody looked on at an address. */
+  /** Whether there is a capture of an address. */
   isVantage(address: string): boolean {
     return this.#vantages.has(address);
   }

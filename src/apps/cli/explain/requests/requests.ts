@@ -9,9 +9,9 @@ export interface Asked {
   readonly packet: SeenPacket;
   /** Counted from the half's first packet, so that they can be compared. */
   readonly place: number;
-  /** As the requester sent it, or where nobody looked on there, as it came by elsewhere. */
+  /** As the requester sent it, or where that was not captured, as seen elsewhere. */
   readonly sent: Sighting[];
-  /** As it reached the responder, where somebody looked on there. */
+  /** As it reached the responder, if that was captured. */
   readonly arrived: Sighting[];
   /** Of a READ: it asks for the end of what an earlier packet asked for, and so is a repeat each time. */
   readonly again?: true;

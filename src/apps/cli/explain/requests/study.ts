@@ -11,11 +11,11 @@ import { has, type Sighting } from '../captures/sighting.js';
 /** A half of a connection, looked through. */
 export interface Study {
   readonly half: Half;
-  /** Whether somebody looked on at either end, and so knows what was sent and what arrived there. */
+  /** Whether there is a capture of each end, which shows what was sent and what arrived there. */
   readonly atRequester: boolean;
   readonly atResponder: boolean;
   readonly requests: readonly Request[];
-  /** Answers that the requester got, or where nobody looked on there, that the responder sent. */
+  /** Answers that the requester got, or where it was not captured, that the responder sent. */
   readonly answers: readonly Answer[];
   /** Answers that the responder is known to have sent. */
   readonly given: readonly Answer[];
@@ -38,7 +38,7 @@ function askedOf({ requests }: Half, atRequester: boolean): Asked[] {
       byPlace.set(place, asked);
     }
     if (direction === 'in') asked.arrived.push(sighting);
-    // Where nobody was at the requester, what came by elsewhere is all that is known of what was sent.
+    // Without a capture of the requester, packets seen elsewhere are all that is known of what was sent.
     if (atRequester && direction === 'in') continue;
     asked.sent.push(sighting);
   }

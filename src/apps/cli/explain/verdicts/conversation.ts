@@ -7,7 +7,7 @@ import type { Sightings } from '../captures/sightings.js';
 import type { Sighting } from '../captures/sighting.js';
 import { count } from '../requests/words.js';
 
-/** A connection that somebody asked for. */
+/** A requested connection. */
 export interface Conversation {
   readonly requester: string;
   readonly responder: string;
@@ -29,7 +29,7 @@ interface Parties {
 
 const isCm = (sighting: Sighting): sighting is Said<CmMessage> => sighting.cm !== undefined && !sighting.damaged;
 
-/** What one said, as far as it is known: as it was sent, or where nobody looked on there, as it came. */
+/** The messages of one side: as sent, or where that was not captured, as received. */
 function sent({ sightings, said }: Parties, who: string, attribute: CmAttribute): Said<CmMessage>[] {
   return said.filter(
     ({ cm, source, direction }) =>

@@ -22,7 +22,7 @@ function hint(through: readonly number[], missing: readonly number[]): string {
 
 const lengthOf = ({ packet }: Request['packets'][number]): number => packet.payloadBytes;
 
-/** When what is missing of a request, or of its answers, is longer than all that got through: so. Else nothing. */
+/** Says so when every missing packet of a request, or of its answers, is longer than all that got through. */
 export function lengthHint(study: Study, pending: Request): string {
   const { requests, answers, given, atResponder, acknowledged } = study;
   const packets = requests.flatMap((request) => request.packets);

@@ -80,7 +80,7 @@ interface Losses {
 
 const NO_LOSSES: Losses = { any: false, incomplete: false, uncounted: false, words: [] };
 
-/** Where both captures are there: what is in the one and not in the other. */
+/** With captures of both sides: what is in one and not in the other. */
 export function losses({ half, requests }: Study): Losses {
   const packets = requests.flatMap((request) => request.packets);
   const there = new Way(
@@ -163,7 +163,7 @@ function lateVerdict(study: Study): Verdict | undefined {
     const gapsUs = attempts.slice(1).map(({ timeUs }, i) => timeUs - attempts[i].timeUs);
     const patienceUs = greatest(gapsUs);
     const lateUs = answer.timeUs - last.timeUs;
-    // What was asked anew since then, was asked by somebody who still waited.
+    // A requester that has sent new requests since then was still waiting.
     if (answer.order < last.order || lateUs <= TIMER_SLACK * patienceUs) continue;
     return {
       cause: Cause.ANSWERED_LATE,

@@ -28,7 +28,7 @@ export interface Measured extends Run {
   result(): Count;
 }
 
-/** Finds out how much gets through. */
+/** Measures bandwidth. */
 export class BandwidthTest {
   readonly #settings: Settings;
   readonly #flags: PerfFlags;
@@ -70,7 +70,7 @@ export class BandwidthTest {
       this.#tellLost(run.lost ?? 0);
       const unit = this.#flags.report_gbits === true ? GBIT_PER_S : MIB_PER_S;
       const sent = bandwidthOf(run.result(), sizeBytes, unit);
-      // Without an end nobody reports; as in the C tools the other direction is taken to move as much.
+      // An endless run exchanges no reports; as in the C tools the other direction is assumed equal.
       const own = endless && both ? sumOf(sent, sent) : sent;
       if (allSizes && afterSize === 'both' && both) await this.#partner.handshake();
       await this.#tell(own);
@@ -78,13 +78,13 @@ export class BandwidthTest {
     if (allSizes && afterSize === 'always') await this.#partner.handshake();
   }
 
-  /** Tells the side that holds still what came out. */
+  /** Sends the passive side the result. */
   async tellPassive(): Promise<void> {
     await this.#partner.handshake();
     await this.#partner.meanwhile(swapReports(this.#exchange, this.#last));
   }
 
-  /** Holds still until the other side says what came out. */
+  /** Waits until the other side sends the result. */
   async awaitActive(): Promise<void> {
     await this.#partner.handshake(true);
     const theirs = await this.#partner.meanwhile(swapReports(this.#exchange, NOTHING_MEASURED));
@@ -102,7 +102,7 @@ export class BandwidthTest {
     }
   }
 
-  /** As many messages as there is room for, which nobody counts. */
+  /** Sends as many messages as there is room for, uncounted. */
   async #warmUp(sizeBytes: number): Promise<void> {
     const { txDepth, postList } = this.#settings;
     const iterations = txDepth - (txDepth % postList);

@@ -1,11 +1,11 @@
 import { type Exchange } from '../exchange/exchange.js';
 
-/** What came out of a run that measured how much gets through, in the units of the table. */
+/** The result of a bandwidth run, in the units of the table. */
 export interface Bandwidth {
   readonly sizeBytes: number;
   /** Messages, over all queue pairs together. */
   readonly iterations: number;
-  /** 0 when nobody looked for it. */
+  /** 0 when it was not measured. */
   readonly peak: number;
   readonly average: number;
   /** Millions of messages a second. */
@@ -20,7 +20,7 @@ export const GBIT_PER_S = 1e9 / 8;
 export interface Count {
   readonly messages: number;
   readonly elapsedMs: number;
-  /** Of the fastest stretch, milliseconds a message; Infinity when nobody looked. */
+  /** Of the fastest stretch, milliseconds a message; Infinity when it was not measured. */
   readonly fastestMs: number;
 }
 

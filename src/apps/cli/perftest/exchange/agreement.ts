@@ -53,7 +53,7 @@ async function larger(exchange: Exchange, own: number, most: number, what: strin
   return Math.max(own, theirs);
 }
 
-/** An MTU goes as a digit and a NUL; the smaller counts, and what is none does not. */
+/** An MTU is sent as a digit and a NUL; the smaller one counts, and an invalid one is ignored. */
 async function smallerMtu(exchange: Exchange, own: Mtu): Promise<Mtu> {
   const theirs = Number.parseInt(
     (await exchange.swap(Buffer.from(`${own}\0`, 'latin1'), 'MTU')).toString('latin1'),

@@ -4,7 +4,7 @@ import type { Keys } from './keys.js';
 /** The peer is gone, which of some tests is the regular end. */
 export class PeerLeft extends ToolError {}
 
-/** How the two sides of a test talk beside what they measure. */
+/** The channel by which the two sides of a test exchange keys and results. */
 export interface Exchange {
   /**
    * Gives the peer something and takes as much from it. The side without a host name answers only once it was told, so that

@@ -12,14 +12,14 @@ const SILENCE_MS = 5000;
 const MEETING_SILENCE_MS = 10_000;
 /** Silence after which the rest is lost, when the peer goes on without it. */
 const LOST_MS = 500;
-/** The same when nobody knows what the peer does. */
+/** The same when it is unknown what the peer does. */
 const UNRELIABLE_LOST_MS = 10_000;
 /** How long the news that the peer leaves may take. */
 const LEAVING_MS = 500;
 const LEFT = 'The peer closed the connection.';
 const OTHER_COUNT =
   'The peer has another number of queue pairs than this side: give both the same -q, and -b to both or none.';
-/** How often the event loop has a turn where somebody must hear of Ctrl-C, and how often that is looked at. */
+/** How often the event loop gets a turn where Ctrl-C must be noticed, and how often that is checked. */
 const TURN_MS = 200;
 const STEPS_PER_CLOCK = 256;
 /** An inline NIC is looked at for so long before the event loop gets a turn. */
@@ -84,7 +84,7 @@ export class Partner {
     return keys;
   }
 
-  /** Has the peer served while something else is awaited: a NIC in a thread does so by itself. */
+  /** Serves the peer while something else is awaited: a NIC in a thread needs no help. */
   async meanwhile<Result>(awaited: Promise<Result>): Promise<Result> {
     const pulse = this.#pulse;
     if (pulse === undefined) return awaited;

@@ -13,7 +13,7 @@ import { Timing } from '../running/timing.js';
 import { WriteLatency } from './write-latency.js';
 import { SendLatency } from './send-latency.js';
 
-/** Finds out how long one message takes. */
+/** Measures latency. */
 export class LatencyTest {
   readonly #settings: Settings;
   readonly #flags: PerfFlags;

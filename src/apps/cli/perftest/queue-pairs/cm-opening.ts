@@ -70,7 +70,7 @@ async function openExchange(
   return { connection, exchange: new CmExchange(connection, kept[0], leads, tool) };
 }
 
-/** Tries again while nobody listens: of two sides the other may be a moment behind. */
+/** Tries again while nobody listens: the other side may be a moment behind. */
 export async function insist<Result>(attempt: () => Promise<Result>): Promise<Result> {
   for (let left = ATTEMPTS; ; left -= 1) {
     try {

@@ -18,7 +18,7 @@ export interface Surroundings {
   readonly outReads: number;
   readonly queuePairs: number;
   readonly tos: number | undefined;
-  /** How long this side has practised by itself; undefined when it has not. */
+  /** How long this side has warmed up; undefined when it has not. */
   readonly warmUpMs?: number | undefined;
 }
 

@@ -23,7 +23,7 @@ async function readable(socket: Socket): Promise<void> {
 export async function readExactly(socket: Socket, length: number, what: string): Promise<Buffer> {
   let bytes = Buffer.alloc(0);
   for (;;) {
-    // All there is, whatever was asked for: a stream that is asked for more than it has tells of no more that comes.
+    // Reads everything available: a stream asked for more than it has reports no further data.
     const chunk: unknown = socket.read();
     if (chunk instanceof Buffer) bytes = Buffer.concat([bytes, chunk]);
     if (bytes.length >= length) {

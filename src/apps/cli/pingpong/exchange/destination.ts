@@ -16,7 +16,7 @@ export const DESTINATION_BYTES = 52;
 const FORM = /^([0-9a-f]{4}):([0-9a-f]{6}):([0-9a-f]{6}):([0-9a-f]{32})\0$/i;
 
 const NO_GID: Gid = new Uint8Array(16);
-/** What stands for a queue pair that is not there, where a fixed number of destinations is told. */
+/** Stands for an absent queue pair where a fixed number of destinations is exchanged. */
 export const NOWHERE: Destination = { lid: 0, qpn: 0, psn: 0, gid: NO_GID };
 
 export function encodeDestination({ lid, qpn, psn, gid }: Destination): Buffer {

@@ -1,7 +1,7 @@
 import { type Mtu, type QpModifyAttr, QpType } from '../../../../index.js';
 import type { Destination } from '../exchange/destination.js';
 
-/** How a ping-pong reaches its peer, beside what the peer told. */
+/** How a ping-pong reaches its peer, in addition to the peer's destination. */
 export interface Path {
   readonly pathMtu: Mtu;
   readonly serviceLevel: number;
@@ -14,7 +14,7 @@ export interface Service {
   readonly qpType: typeof QpType.RC | typeof QpType.UC | typeof QpType.UD;
   /** Bytes that the NIC puts before each message that comes in (protocol.md 1.6). */
   readonly headerBytes: number;
-  /** Whether a lost packet is sent again. Otherwise it ends the game, and nobody is told. */
+  /** Whether a lost packet is sent again. Otherwise the loss silently ends the run. */
   readonly reliable: boolean;
   readonly init: QpModifyAttr;
   readonly rtr: (remote: Destination, path: Path) => QpModifyAttr;

@@ -106,7 +106,7 @@ async function whilePolled(context: Context, cq: Cq, step: Promise<void>): Promi
   }
 }
 
-/** Nobody leaves before all have all: the client says first that it has, and the server when every client has. */
+/** No side leaves before all have everything: the client says so first, and the server when every client has. */
 async function part(sockets: readonly Socket[], serves: boolean): Promise<void> {
   if (!serves) for (const socket of sockets) socket.write(END);
   for (const socket of sockets) await readEnd(socket);

@@ -16,7 +16,7 @@ function isGroup(host: string): boolean {
 /** The group that -m names, by IP address or by name. */
 export async function groupOf(node: string): Promise<SocketAddress> {
   const host = await addressOf(node);
-  if (!isGroup(host)) throw new ToolError(`${node} is no multicast group. ${ADVICE}.`);
+  if (!isGroup(host)) throw new ToolError(`${node} is not a multicast group. ${ADVICE}.`);
   return { host };
 }
 
@@ -25,7 +25,7 @@ export function groupOfGid(gid: string): SocketAddress {
   const host = isIP(gid) === 6 ? ipFromGid(gidFromIp(gid)) : '';
   if (!isGroup(host)) {
     const forms = 'that of 239.1.2.3 is ::ffff:239.1.2.3, and that of an IPv6 group is its address';
-    throw new ToolError(`${gid} is no multicast GID: ${forms}. The subnet has no manager that could assign one.`);
+    throw new ToolError(`${gid} is not a multicast GID: ${forms}. The subnet has no manager that could assign one.`);
   }
   return { host };
 }

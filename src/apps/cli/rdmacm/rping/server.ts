@@ -130,7 +130,7 @@ class Server {
     failIfFailed(this.#outcome);
   }
 
-  /** Nobody else knows which address a device has chosen. The C tool says nothing, nor does it choose. */
+  /** Prints the address that the device has chosen, which the user cannot know. The C tool chooses none. */
   #tellWhere(): void {
     const { localAddr } = this.#listener;
     if (this.#flags.a !== undefined || localAddr === undefined) return;

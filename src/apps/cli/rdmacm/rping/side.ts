@@ -173,7 +173,7 @@ export class Side {
   #takeMessage(byteLen: number): void {
     const { progress, stateAfter } = this.#setup;
     if (byteLen !== MESSAGE_BYTES) {
-      this.#fail(`Received bogus data, size ${byteLen}: the peer is no rping, or speaks another version of it.`);
+      this.#fail(`Received bogus data, size ${byteLen}: the peer is not a rping, or speaks another version of it.`);
       return;
     }
     this.#advertised = readMessage(this.#incoming.bytes);

@@ -10,7 +10,7 @@ import { PORT, udaddyCommand, type UdaddyFlags } from './flags.js';
 function portSpaceOf({ p: asked, P: named }: UdaddyFlags): PortSpace {
   if (asked === undefined) return named;
   const found = [PortSpace.UDP, PortSpace.IPOIB].find((space) => space === asked);
-  if (found === undefined) throw new ToolError(`-p ${asked} is no port space of datagrams: give 0x111 or 0x2.`);
+  if (found === undefined) throw new ToolError(`-p ${asked} is not a port space of datagrams: give 0x111 or 0x2.`);
   return found;
 }
 
