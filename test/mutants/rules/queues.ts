@@ -158,7 +158,7 @@ export const queues: readonly Mutant[] = [
     rule: 'a WRITE that was broken off counts as an error',
     source: 'man ibv_create_comp_cntr',
     file: 'src/device/nic/reliable/responder.ts',
-    from: 'if (this.#open === Open.WRITE) this.qp.remoteWrites?.failed();',
+    from: 'if (this.#unfinished === Unfinished.WRITE) this.qp.remoteWrites?.failed();',
     to: '',
     games: ['tests'],
   },

@@ -80,8 +80,8 @@ export const responder: readonly Mutant[] = [
     rule: 'a MIDDLE or LAST packet follows the FIRST of its own kind, and nothing else comes between',
     source: 'protocol.md 2.3, row 2',
     file: RESPONDER,
-    from: 'return this.#open === Open.NONE ? !continues : continues && (bits & this.#open) !== 0;',
-    to: 'return this.#open !== Open.NONE || !continues;',
+    from: 'return this.#unfinished === Unfinished.NONE ? !continues : continues && (bits & this.#unfinished) !== 0;',
+    to: 'return this.#unfinished !== Unfinished.NONE || !continues;',
     games: ['fuzz'],
   },
   {

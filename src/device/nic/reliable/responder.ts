@@ -43,14 +43,14 @@ import type { CompletionQueue } from '../queues/completion-queue.js';
 import { ANSWERED, AnsweredRequests, MAX_DMA_BYTES } from './answered-requests.js';
 import { ACK_SYNDROME, ResponseSender } from './response-sender.js';
 
-/** What a peer that sends ahead of the expected PSN has heard (protocol.md 2.3, rows 1 and 4). */
-const Told = { NOTHING: 0, SEQUENCE_ERROR: 1, NOT_READY: 2 } as const;
-type Told = (typeof Told)[keyof typeof Told];
+/** The NAK that was sent for the expected PSN (protocol.md 2.3, rows 1 and 4). */
+const NakSent = { NONE: 0, SEQUENCE_ERROR: 1, NOT_READY: 2 } as const;
+type NakSent = (typeof NakSent)[keyof typeof NakSent];
 
 const NO_BYTES = new Uint8Array(0);
 
-/** What kind of message is open between its first and its last packet. */
-const Open = { NONE: 0, SEND: OpcodeBit.SEND, WRITE: OpcodeBit.WRITE } as const;
+/** The kind of message that has begun and not ended. */
+const Unfinished = { NONE: 0, SEND: OpcodeBit.SEND, WRITE: OpcodeBit.WRITE } as const;
 
 /** The responder of a reliable service (RC and XRC): executes requests in PSN order, in the order of checks of protocol.md 2.3. */
 export class Responder implements ReceivingHalf {
@@ -65,14 +65,14 @@ export class Responder implements ReceivingHalf {
   #expectedPsn = 0;
   #accessFlags = 0;
   #msn = 0;
-  /** What the peer was told about the expected PSN: what comes ahead of it is dropped without a second NAK. */
-  #told: Told = Told.NOTHING;
+  /** The NAK sent for the expected PSN: packets ahead of it draw no second one. */
+  #nakSent: NakSent = NakSent.NONE;
   /** The last PSN dropped for coming too early. */
   #aheadPsn = 0;
   /** The expected packet came before the NAK that asks for it had left. */
   #untold = false;
 
-  #open: number = Open.NONE;
+  #unfinished: number = Unfinished.NONE;
   /** Bytes of the open message that have arrived. */
   #received = 0;
   /** Target of the open WRITE, and where in its region that begins. */
@@ -127,8 +127,8 @@ export class Responder implements ReceivingHalf {
   #begin(psn: number, depth: number): void {
     this.#expectedPsn = psn;
     this.#msn = 0;
-    this.#told = Told.NOTHING;
-    this.#open = Open.NONE;
+    this.#nakSent = NakSent.NONE;
+    this.#unfinished = Unfinished.NONE;
     this.#answered.reset(depth);
     this.#receive.reset();
     this.sender.reset(depth);
@@ -139,8 +139,8 @@ export class Responder implements ReceivingHalf {
     if (!this.sender.refusalDue) this.sender.clearJobs();
     // The last message may be the one that was lost: it must not count as delivered.
     if (cause === Syndrome.CQ_OVERRUN) this.sender.dropAcknowledgement();
-    if (this.#open === Open.WRITE) this.qp.remoteWrites?.failed();
-    this.#open = Open.NONE;
+    if (this.#unfinished === Unfinished.WRITE) this.qp.remoteWrites?.failed();
+    this.#unfinished = Unfinished.NONE;
     this.#receive.flush(cause);
   }
 
@@ -162,10 +162,12 @@ export class Responder implements ReceivingHalf {
       return;
     }
     this.#untold = this.sender.sequenceNakDue;
-    this.#told = Told.NOTHING;
+    this.#nakSent = NakSent.NONE;
     const xrceth = xrcethOffset[opcode];
     const objection =
-      xrceth === 0 ? Syndrome.NONE : this.#receive.choose(xrcethSrqn(bytes, offset + xrceth), this.#open !== Open.NONE);
+      xrceth === 0
+        ? Syndrome.NONE
+        : this.#receive.choose(xrcethSrqn(bytes, offset + xrceth), this.#unfinished !== Unfinished.NONE);
     const header = opcodeHeaderBytes[opcode];
     const pad = bthPadCount(bytes, offset);
     const payload = lengthBytes - header - ICRC_BYTES - pad;
@@ -204,17 +206,17 @@ export class Responder implements ReceivingHalf {
   #onAhead(psn: number): void {
     this.core.counters.outOfSeqRequest += 1;
     // PSNs that fall again while the gap is open: the requester went back and its resent packet was lost as well.
-    const again = this.#told === Told.SEQUENCE_ERROR && psnDiff(psn, this.#aheadPsn) <= 0;
+    const again = this.#nakSent === NakSent.SEQUENCE_ERROR && psnDiff(psn, this.#aheadPsn) <= 0;
     this.#aheadPsn = psn;
-    if (this.#told !== Told.NOTHING && !again) return;
-    this.#told = Told.SEQUENCE_ERROR;
+    if (this.#nakSent !== NakSent.NONE && !again) return;
+    this.#nakSent = NakSent.SEQUENCE_ERROR;
     this.#nak(NakCode.PSN_SEQUENCE_ERROR);
   }
 
   /** protocol.md 2.3, row 2. */
   #isInSequence(bits: number): boolean {
     const continues = (bits & (OpcodeBit.MIDDLE | OpcodeBit.LAST)) !== 0;
-    return this.#open === Open.NONE ? !continues : continues && (bits & this.#open) !== 0;
+    return this.#unfinished === Unfinished.NONE ? !continues : continues && (bits & this.#unfinished) !== 0;
   }
 
   /** Whether the payload has the length that its place in the message calls for (protocol.md 2.2). */
@@ -233,7 +235,7 @@ export class Responder implements ReceivingHalf {
     payload: number,
     pad: number,
   ): void {
-    if (this.#open === Open.NONE) {
+    if (this.#unfinished === Unfinished.NONE) {
       if (!this.#receive.take()) {
         this.#notReady();
         return;
@@ -260,7 +262,7 @@ export class Responder implements ReceivingHalf {
     }
     this.#received += payload;
     if (!ends) {
-      this.#open = Open.SEND;
+      this.#unfinished = Unfinished.SEND;
       this.executed(1, false, bthAckRequest(bytes, offset) !== 0);
       return;
     }
@@ -306,7 +308,7 @@ export class Responder implements ReceivingHalf {
       this.#refuseWrite(opcode, payload);
       return;
     }
-    if (this.#open === Open.NONE && !this.#openWrite(bytes, offset + rethOffset[opcode], opcode)) return;
+    if (this.#unfinished === Unfinished.NONE && !this.#openWrite(bytes, offset + rethOffset[opcode], opcode)) return;
     const left = this.#dmaLength - this.#received;
     if (ends ? payload !== left : payload >= left) {
       this.#refuseWrite(opcode, payload);
@@ -322,14 +324,14 @@ export class Responder implements ReceivingHalf {
         const stored = mover.storeForeign(this.qp, grant, to, this.#source, at, payload, ends);
         if (stored === Readiness.LATER) return;
         if (stored === Readiness.FAILED) {
-          if (this.#open === Open.NONE) this.qp.remoteWrites?.failed();
+          if (this.#unfinished === Unfinished.NONE) this.qp.remoteWrites?.failed();
           this.refuseFault(this.#expectedPsn, grant.rkey);
           return;
         }
       }
     }
     this.#received += payload;
-    this.#open = ends ? Open.NONE : Open.WRITE;
+    this.#unfinished = ends ? Unfinished.NONE : Unfinished.WRITE;
     if (ends) this.qp.remoteWrites?.completed(this.#dmaLength);
     if (withImm) {
       const immData = getU32(bytes, offset + immOffset[opcode]);
@@ -361,7 +363,7 @@ export class Responder implements ReceivingHalf {
 
   /** One that is open is counted where it is broken off. */
   #refuseWrite(opcode: number, length: number): void {
-    if (this.#open === Open.NONE) this.qp.remoteWrites?.failed();
+    if (this.#unfinished === Unfinished.NONE) this.qp.remoteWrites?.failed();
     this.refuse(opcode, length);
   }
 
@@ -401,7 +403,7 @@ export class Responder implements ReceivingHalf {
 
   #completeReceive(opcode: WcOpcode, byteLen: number, immData: number, wcFlags: number, solicited: boolean): void {
     this.core.counters.rdmaRecvs += 1;
-    this.#open = Open.NONE;
+    this.#unfinished = Unfinished.NONE;
     this.#receive.complete(WcStatus.SUCCESS, opcode, byteLen, immData, wcFlags, solicited, Syndrome.NONE, undefined);
   }
 
@@ -412,7 +414,7 @@ export class Responder implements ReceivingHalf {
     if (endsMessage) this.#msn = (this.#msn + 1) & 0xffffff;
     if (this.#untold && psnDiff(this.#aheadPsn, this.#expectedPsn) >= 0) {
       // Packets ahead of the gap were dropped; an ACK instead of the NAK would hide that from the peer.
-      this.#told = Told.SEQUENCE_ERROR;
+      this.#nakSent = NakSent.SEQUENCE_ERROR;
       this.#nak(NakCode.PSN_SEQUENCE_ERROR);
     } else if (ackRequest) {
       this.sender.acknowledge(last, ACK_SYNDROME, this.#msn);
@@ -422,7 +424,7 @@ export class Responder implements ReceivingHalf {
   /** No receive request is posted: ask the peer to come again later. */
   #notReady(): void {
     this.core.counters.sendRnrErr += 1;
-    this.#told = Told.NOT_READY;
+    this.#nakSent = NakSent.NOT_READY;
     this.sender.acknowledge(this.#expectedPsn, Aeth.RNR_NAK | this.qp.attr.minRnrTimer, this.#msn);
   }
 
@@ -432,7 +434,7 @@ export class Responder implements ReceivingHalf {
 
   /** A request that the protocol does not allow here (NAK invalid request). */
   refuse(opcode: number, length: number): void {
-    const detail = this.#setDetail(this.#expectedPsn, opcode, length, this.#open, 0);
+    const detail = this.#setDetail(this.#expectedPsn, opcode, length, this.#unfinished, 0);
     if (this.#receive.taken) {
       const { INVALID_REQUEST } = NakCode;
       this.#failReceive(WcStatus.REM_INV_REQ_ERR, Syndrome.RESPONDER_INVALID_REQUEST, detail, INVALID_REQUEST);

@@ -22,8 +22,8 @@ import { SilentResponder } from './silent-responder.js';
 /** Bytes of the longest message (protocol.md 2.2). */
 const MAX_MESSAGE_BYTES = 2 ** 31;
 
-/** What kind of message is open between its first and its last packet. */
-const Open = { NONE: 0, SEND: OpcodeBit.SEND, WRITE: OpcodeBit.WRITE } as const;
+/** The kind of message that has begun and not ended. */
+const Unfinished = { NONE: 0, SEND: OpcodeBit.SEND, WRITE: OpcodeBit.WRITE } as const;
 
 const BEGINS = OpcodeBit.FIRST | OpcodeBit.ONLY;
 const ENDS = OpcodeBit.LAST | OpcodeBit.ONLY;
@@ -35,7 +35,7 @@ const ENDS = OpcodeBit.LAST | OpcodeBit.ONLY;
  */
 export class UnreliableResponder extends SilentResponder {
   #expectedPsn = 0;
-  #open: number = Open.NONE;
+  #unfinished: number = Unfinished.NONE;
   /** The rest of a message that was dropped is passed over. */
   #skipping = false;
   /** Bytes of the open message that have arrived. */
@@ -58,9 +58,9 @@ export class UnreliableResponder extends SilentResponder {
     if (!inOrder && !this.#skipping) this.core.counters.outOfSeqRequest += 1;
     if ((bits & BEGINS) !== 0) {
       // Whatever came before, here a message begins; one that is still open lost its end.
-      if (this.#open !== Open.NONE) this.#drop();
+      if (this.#unfinished !== Unfinished.NONE) this.#drop();
       this.#skipping = false;
-    } else if (!inOrder || (bits & this.#open) === 0) {
+    } else if (!inOrder || (bits & this.#unfinished) === 0) {
       this.#drop();
       return;
     }
@@ -116,7 +116,7 @@ export class UnreliableResponder extends SilentResponder {
       return;
     }
     this.#received += payload;
-    if (!ends) this.#open = Open.SEND;
+    if (!ends) this.#unfinished = Unfinished.SEND;
     else this.#complete(bytes, offset, opcode, WcOpcode.RECV, this.#received);
   }
 
@@ -156,7 +156,7 @@ export class UnreliableResponder extends SilentResponder {
     }
     this.#received += payload;
     if (ends) this.qp.remoteWrites?.completed(this.#dmaLength);
-    if (!ends) this.#open = Open.WRITE;
+    if (!ends) this.#unfinished = Unfinished.WRITE;
     else if (withImm) this.#complete(bytes, offset, opcode, WcOpcode.RECV_RDMA_WITH_IMM, this.#dmaLength);
     else this.#close();
   }
@@ -221,7 +221,7 @@ export class UnreliableResponder extends SilentResponder {
   }
 
   #close(): void {
-    this.#open = Open.NONE;
+    this.#unfinished = Unfinished.NONE;
     this.#grant = undefined;
   }
 }
