@@ -48,7 +48,18 @@ export const ROOMS = [
   // apps: what people start. They use what every program has.
   {
     name: 'apps/run',
-    below: ['face', 'machine/system', 'machine/hosting', 'api/verbs', 'api/soft', 'device/nic', 'device/ibta'],
+    below: [
+      'face',
+      'machine/system',
+      'machine/hosting',
+      'api/verbs',
+      'api/soft',
+      'api/rdmacm',
+      'api/provider',
+      'device/nic',
+      'device/cm',
+      'device/ibta',
+    ],
     packages: 'all',
   },
   { name: 'apps/cli', files: /^src\/apps\/cli\/main\.ts$/, below: ['face', 'apps/run'], packages: 'all' },

@@ -3,16 +3,15 @@ import { Errno } from '../../../device/ibta/index.js';
 import type { GuestDevice } from '../guest-device.js';
 import { Dispatch } from '../notifications/dispatch.js';
 import { GuestFiles } from '../processes/guest-files.js';
-import { descriptorsOf, Processes } from '../processes/processes.js';
+import { Processes } from '../processes/processes.js';
 import { deviceTree } from '../sysfs/device-tree.js';
 import { PathCalls } from '../sysfs/path-calls.js';
 import { StandInDirectories } from '../sysfs/stand-in-directories.js';
 import type { DeviceNode, Node, Roots } from '../sysfs/tree.js';
 import { errnoOf } from '../uverbs/refusal.js';
-import type { GuestContext } from '../uverbs/guest-context.js';
-import { UverbsFile } from '../uverbs/uverbs-file.js';
 import { type DescriptorRanges, descriptorRanges } from './descriptor-ranges.js';
 import { descriptorLimit } from './descriptor-limit.js';
+import { DRIVER_NAMES, openDeviceFile, type OpenedDevice } from './device-files.js';
 import { assembleFilter, type DoorbellWay, filterRules } from './filter.js';
 import { NicLoop, type Opened } from './nic-loop.js';
 import { Program, type ProgramEnd } from './program.js';
@@ -37,8 +36,7 @@ export class Launcher {
   readonly #options: LaunchOptions;
   readonly #wake = new EventFd();
   readonly #processes = new Processes();
-  readonly #files = new GuestFiles(this.#processes);
-  readonly #opened: UverbsFile[] = [];
+  readonly #files = new GuestFiles<OpenedDevice>(this.#processes);
   readonly #ranges: DescriptorRanges;
   readonly #roots: Roots;
   readonly #standIns: StandInDirectories;
@@ -54,7 +52,7 @@ export class Launcher {
     const { machine, devices, doorbells, words } = options;
     this.#options = options;
     this.#ranges = descriptorRanges(descriptorLimit());
-    this.#roots = deviceTree(devices, ['uverbs']);
+    this.#roots = deviceTree(devices, DRIVER_NAMES);
     this.#standIns = new StandInDirectories(directoriesOf(this.#roots));
     const filter = assembleFilter(filterRules(this.#ranges, doorbells), machine, auditArch() ?? 0);
     this.#program = new Program(filter, this.#wake.fd, words, {
@@ -83,26 +81,23 @@ export class Launcher {
   }
 
   #openedDevices(): Opened {
-    const opened = this.#opened;
-    const some = (act: (context: GuestContext) => boolean): boolean => {
+    const files = this.#files;
+    const some = (act: (file: OpenedDevice) => boolean): boolean => {
       let found = false;
-      for (const { context } of opened) if (act(context)) found = true;
+      for (const file of files.all()) if (act(file)) found = true;
       return found;
     };
     return {
-      pull: () => some((context) => context.pull()),
-      push: () => some((context) => context.push()),
-      patienceUs: () => (this.#hasLog || some((context) => context.needsLook) ? SHORT_PATIENCE_US : PATIENCE_US),
-      sweep: () => {
-        this.#files.sweep();
-        for (const { context, pid } of opened) context.sweepChannels((name) => descriptorsOf(pid, name).length > 0);
-      },
+      pull: () => some((file) => file.pull()),
+      push: () => some((file) => file.push()),
+      patienceUs: () => (this.#hasLog || some((file) => file.needsLook) ? SHORT_PATIENCE_US : PATIENCE_US),
+      sweep: () => files.sweep(),
     };
   }
 
   /** Nobody tells of doorbells in a log. */
   get #hasLog(): boolean {
-    return this.#options.doorbells === 'log' && this.#opened.length > 0;
+    return this.#options.doorbells === 'log' && this.#files.size > 0;
   }
 
   #deviceOf(tid: number, fd: number): Node | undefined {
@@ -112,19 +107,14 @@ export class Launcher {
 
   #openDevice(calls: NotifiedCalls, node: DeviceNode): boolean {
     const pid = this.#processes.processOf(calls.tid);
-    let file: UverbsFile | undefined;
+    const { devices } = this.#options;
     try {
-      const { major, minor } = node;
-      file = new UverbsFile(this.#options.devices[node.index], { major, minor }, pid, {
-        onPosted: () => this.#loop?.settle(),
-        onClosed: (closed) => this.#opened.splice(this.#opened.indexOf(closed), 1),
-      });
-      this.#opened.push(file);
-      if (this.#files.give(calls, file, this.#ranges.uverbs)) return true;
-      file.close();
+      const opened = openDeviceFile({ node, pid, devices, onPosted: () => this.#loop?.settle() }, this.#ranges);
+      if (opened === undefined) return calls.refuse(Errno.ENODEV);
+      if (this.#files.give(calls, opened.file, opened.range)) return true;
+      opened.file.close();
       return calls.refuse(Errno.EMFILE);
     } catch (error) {
-      file?.close();
       return calls.refuse(errnoOf(error) ?? Errno.EIO);
     }
   }

@@ -10,7 +10,7 @@ type Handler = (calls: NotifiedCalls) => void;
 /** Where calls go that have come to us. */
 export interface Destinations {
   readonly calls: NotifiedCalls;
-  readonly files: GuestFiles;
+  readonly files: Pick<GuestFiles, 'find' | 'closing' | 'sweepSoon'>;
   readonly paths: PathCalls;
   readonly ranges: DescriptorRanges;
 }

@@ -19,6 +19,8 @@ export interface GuestFile {
   ioctl(calls: NotifiedCalls): void;
   /** Answers a call of `write` on it. */
   write(calls: NotifiedCalls): void;
+  /** Lets go of what the program has closed of what came with it. */
+  sweep(): void;
   /** The program has let go of it. Idempotent. */
   close(): void;
 }
@@ -27,22 +29,28 @@ export interface GuestFile {
  * The files of ours that programs have open. One lives for as long as the process that opened it has a descriptor of it, whatever
  * its children do with theirs.
  */
-export class GuestFiles {
-  readonly #byName = new Map<string, GuestFile>();
+export class GuestFiles<F extends GuestFile = GuestFile> {
+  readonly #byName = new Map<string, F>();
   /** By thread and number, of those asked for lately: the name takes some microseconds. */
-  readonly #lately = new Map<string, GuestFile>();
+  readonly #lately = new Map<string, F>();
   /** Numbers that were given and not taken back, by process. */
   readonly #given = new Map<number, Set<number>>();
+  /** What ends the watch of the process that opened a file. */
+  readonly #forget = new Map<F, () => void>();
   #sweepAtMs = 0;
 
   constructor(private readonly processes: Processes) {}
+
+  all(): IterableIterator<F> {
+    return this.#byName.values();
+  }
 
   get size(): number {
     return this.#byName.size;
   }
 
   /** Opens a file in the program whose call waits, and answers that. @returns whether it has it now */
-  give(calls: NotifiedCalls, file: GuestFile, range: DescriptorRange): boolean {
+  give(calls: NotifiedCalls, file: F, range: DescriptorRange): boolean {
     const at = this.#freeNumber(file.pid, range);
     // A signal may have taken the call back, or the program may have as many as it can.
     const fd = at === undefined ? -1 : calls.answerWithFd(file.fd, at);
@@ -55,7 +63,7 @@ export class GuestFiles {
   }
 
   /** The file that a program knows by a number, or undefined where it is none of ours. */
-  find(tid: number, fd: number): GuestFile | undefined {
+  find(tid: number, fd: number): F | undefined {
     const key = `${tid} ${fd}`;
     const known = this.#lately.get(key);
     if (known !== undefined) return known;
@@ -80,6 +88,7 @@ export class GuestFiles {
     this.#sweepAtMs = nowMs + SWEEP_MS;
     this.#lately.clear();
     for (const file of [...this.#byName.values()]) {
+      file.sweep();
       if (descriptorsOf(file.pid, file.name).length === 0) this.#end(file);
     }
   }
@@ -93,9 +102,7 @@ export class GuestFiles {
     for (const file of [...this.#byName.values()]) this.#end(file);
   }
 
-  readonly #forget = new Map<GuestFile, () => void>();
-
-  #end(file: GuestFile): void {
+  #end(file: F): void {
     if (!this.#byName.delete(file.name)) return;
     this.#lately.clear();
     this.#forget.get(file)?.();

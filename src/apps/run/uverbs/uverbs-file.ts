@@ -3,42 +3,49 @@ import type { NotifiedCalls } from '../../../machine/system/index.js';
 import type { GuestDevice } from '../guest-device.js';
 import type { GuestFile } from '../processes/guest-files.js';
 import { readProgram } from '../processes/program-memory.js';
-import type { DeviceNumber } from '../sysfs/tree.js';
+import { descriptorsOf } from '../processes/processes.js';
+import type { DeviceNode, DeviceNumber } from '../sysfs/tree.js';
 import { GuestContext } from './guest-context.js';
 import { answerIoctl } from './ioctl.js';
 import { Structs } from './structs.js';
 
-/** What the launcher does for an opened device. */
-export interface UverbsHooks {
-  /** Has the NICs take turns until there is nothing more to do. */
-  onPosted(): void;
-  onClosed(file: UverbsFile): void;
+/** What it is opened with. */
+interface UverbsOpening {
+  readonly node: DeviceNode;
+  readonly pid: number;
+  readonly devices: readonly GuestDevice[];
+  readonly onPosted: () => void;
 }
 
 /** `/dev/infiniband/uverbsN` as a program has it open: commands come by `ioctl`, doorbells by `write`. */
 export class UverbsFile implements GuestFile {
-  readonly context: GuestContext;
+  readonly device: DeviceNumber;
+  readonly pid: number;
+  readonly #context: GuestContext;
+  readonly #onPosted: () => void;
 
   /** @throws what says that there can be no more: VerbsError, SystemCallError */
-  constructor(
-    guest: GuestDevice,
-    readonly device: DeviceNumber,
-    readonly pid: number,
-    private readonly hooks: UverbsHooks,
-  ) {
-    this.context = new GuestContext(guest, pid);
+  constructor({ node, pid, devices, onPosted }: UverbsOpening) {
+    this.device = { major: node.major, minor: node.minor };
+    this.pid = pid;
+    this.#context = new GuestContext(devices[node.index], pid);
+    this.#onPosted = onPosted;
+  }
+
+  get needsLook(): boolean {
+    return this.#context.needsLook;
   }
 
   get name(): string {
-    return this.context.name;
+    return this.#context.name;
   }
 
   get fd(): number {
-    return this.context.fd;
+    return this.#context.fd;
   }
 
   ioctl(calls: NotifiedCalls): void {
-    answerIoctl(this.context, calls);
+    answerIoctl(this.#context, calls);
   }
 
   /** A doorbell that waits for its answer: the program goes on when the NIC has done what it can. */
@@ -53,13 +60,24 @@ export class UverbsFile implements GuestFile {
       calls.refuse(Errno.EFAULT);
       return;
     }
-    this.context.ring(request.read(bytes).handle);
-    this.hooks.onPosted();
+    this.#context.ring(request.read(bytes).handle);
+    this.#onPosted();
     calls.answer(request.bytes);
   }
 
+  pull(): boolean {
+    return this.#context.pull();
+  }
+
+  push(): boolean {
+    return this.#context.push();
+  }
+
+  sweep(): void {
+    this.#context.sweepChannels((name) => descriptorsOf(this.pid, name).length > 0);
+  }
+
   close(): void {
-    this.hooks.onClosed(this);
-    this.context.close();
+    this.#context.close();
   }
 }
