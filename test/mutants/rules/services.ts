@@ -11,8 +11,8 @@ export const services: readonly Mutant[] = [
     rule: 'a message of UC that lacks a packet is dropped whole',
     source: 'protocol.md 3.1; IBTA 9.9.3',
     file: UC,
-    from: '} else if (!inOrder || (bits & this.#open) === 0) {',
-    to: '} else if ((bits & this.#open) === 0) {',
+    from: '} else if (!inOrder || (bits & this.#unfinished) === 0) {',
+    to: '} else if ((bits & this.#unfinished) === 0) {',
     games: ['traffic'],
   },
   {
