@@ -57,6 +57,7 @@ export {
   gidTypeStr,
   type GrhHeader,
   type HostKind,
+  type SharedDevice,
   incRkey,
   type InlineData,
   type LinkKind,

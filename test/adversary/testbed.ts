@@ -58,7 +58,7 @@ const GuestQpn = { RC: 0x42, UC: 0x43, XRC: 0x44 } as const;
 export function adapterOf(context: Context): Adapter {
   if (!(context instanceof SoftContext) || !(context.adapter instanceof SimulatedHost))
     throw new Error('not a device of a simulation');
-  return context.adapter.adapter;
+  return context.adapter.nic.adapter;
 }
 
 /**

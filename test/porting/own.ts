@@ -10,7 +10,7 @@ const list = (text: string): readonly string[] => text.trim().split(/\s+/);
 export const ownNames: readonly OwnNames[] = [
   {
     title: 'Opening a device, and where it is',
-    names: list('OpenOptions HostKind LinkKind Context.address Context.host'),
+    names: list('OpenOptions HostKind LinkKind SharedDevice Context.share Context.address Context.host'),
   },
   {
     title: 'Networks in memory and in virtual time; what befalls a port',

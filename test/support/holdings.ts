@@ -5,7 +5,7 @@ import type { Context } from '../../src/index.js';
 
 /** The adapter of a simulated device. */
 export function adapterOf(context: Context): Adapter {
-  return simulated(context).host.adapter;
+  return simulated(context).host.nic.adapter;
 }
 
 /**
@@ -14,12 +14,14 @@ export function adapterOf(context: Context): Adapter {
  */
 export function holdingsOf(context: Context): Readonly<Record<string, number>> {
   const { driver, host } = simulated(context);
-  const { nic, cm } = host.adapter;
+  const { adapter } = host.nic;
+  const { nic, cm } = adapter;
   const { channels, cqs, srqs, xrcds, qps, rawQps } = nic.objects;
   return {
     ...nic.memory.holdings,
     channels: channels.size,
-    eventRings: [...host.adapter.eventRings()].length,
+    clients: adapter.clients.length,
+    eventRings: [...adapter.eventRings()].length,
     cqs: cqs.size,
     srqs: srqs.size,
     xrcds: xrcds.size,

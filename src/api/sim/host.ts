@@ -13,7 +13,7 @@ import {
   type Listener,
   type ListenOptions,
 } from '../rdmacm/index.js';
-import type { SimulatedCluster, SimulatedLinkOptions } from '../soft/index.js';
+import { openShared, type SimulatedCluster, type SimulatedLinkOptions } from '../soft/index.js';
 import { type Context, type OpenOptions, type Problem, VerbsError } from '../verbs/index.js';
 import { onMachine, type SimMachine } from './ambient.js';
 
@@ -176,6 +176,8 @@ export class SimHost {
       return this.context;
     };
     const open = (options: OpenOptions = {}): Context => {
+      const shared = openShared('ibv_open_device', options);
+      if (shared !== undefined) return shared;
       const { address = this.address } = options;
       if (address === this.address) return context();
       const message = `the host ${this.name} has address ${this.address}, not ${address}`;

@@ -1,4 +1,5 @@
 /** The soft provider: the verbs API over a software NIC on a link, wherever that is hosted. */
+export type { AdapterClient, ClientLimits, ClientParts } from './adapter/client.js';
 export { Adapter, type AdapterParts } from './adapter/adapter.js';
 export type { AdapterChores } from './adapter/chores.js';
 export type { AdapterFacts, AdapterHost, LocatedMemory } from './adapter/adapter-host.js';
@@ -22,6 +23,7 @@ export { DEVICE_NAME, NODE_TYPE, nodeGuid, TRANSPORT_TYPE } from './driver/devic
 export { explain } from './explanations/explain.js';
 export { locateInThread, MEMORY_REMEDY, refuseResizable, SyntheticAddresses } from './memory-locator.js';
 export { registerMemory, type RegisterMemoryOptions } from './register-memory.js';
+export { openShared } from './shared-devices.js';
 export { SimulatedCluster } from './simulated/simulated-cluster.js';
 export { whatIsAwaited } from './simulated/simulated-report.js';
 export type { CompletionRing } from './driver/completions/completion-ring.js';

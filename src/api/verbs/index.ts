@@ -58,7 +58,7 @@ export type {
   XrcTargetQp,
   XrcTargetQpQuery,
 } from './objects/objects.js';
-export type { HostKind, LinkKind, OpenOptions } from './objects/open-options.js';
+export type { HostKind, LinkKind, OpenOptions, SharedDevice } from './objects/open-options.js';
 export type { QpModifyAttr, QpRateLimit } from './objects/queue-pair.js';
 export type { SrqAttr, SrqModifyAttr } from './objects/shared-receive-queue.js';
 export type {

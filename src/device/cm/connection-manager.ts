@@ -1,18 +1,9 @@
-import { CmEventType, PrivateDataBytes, type QpAttr, QpState } from '../ibta/index.js';
+import { assert, CmEventType, PrivateDataBytes, type QpAttr, QpState } from '../ibta/index.js';
 import { type CmMessage, decodeCmMessage, encodeCmMessage } from '../wire/index.js';
 import { checkAccept, checkPrivateData } from './checks.js';
+import type { CmClient, Commands } from './client.js';
 import { CmError } from './cm-error.js';
-import type {
-  CmAccept,
-  CmBind,
-  CmCommandTable,
-  CmConnect,
-  CmCreateId,
-  CmEvent,
-  CmInitQpAttr,
-  CmListen,
-  CmReject,
-} from './command.js';
+import type { CmAccept, CmBind, CmConnect, CmCreateId, CmEvent, CmInitQpAttr, CmListen, CmReject } from './command.js';
 import { Connection } from './connections/connection.js';
 import { initiate } from './connections/initiation.js';
 import { initialAttributes } from './connections/qp-attributes.js';
@@ -30,9 +21,6 @@ import type { Identifier } from './tables/identifier.js';
 import { OldestFirst } from './tables/oldest-first.js';
 import { PortTable } from './tables/port-table.js';
 
-/** Each command as a method, with the argument and value of `CmCommandTable`. */
-type Commands = { readonly [V in keyof CmCommandTable]: (argument: CmCommandTable[V][0]) => CmCommandTable[V][1] };
-
 /**
  * The connection manager of a device (IBTA 12; protocol.md 4): identifiers with their ports, and the connections behind
  * them. It has no input or output of its own: datagrams, commands and timers come in; datagrams, events and changes of
@@ -43,8 +31,6 @@ export class ConnectionManager implements CmCore {
   readonly directory: Directory;
   readonly limits: CmLimits;
   readonly ports: PortTable;
-  /** The commands of programs. When one throws CmError, nothing has changed. */
-  readonly commands: Commands;
   readonly identifiers = new Map<number, Identifier>();
   readonly answered: AnsweredRequests;
   readonly halfOpen: OldestFirst<KnownConnection>;
@@ -52,7 +38,6 @@ export class ConnectionManager implements CmCore {
 
   readonly #reception: Reception;
   readonly #pending: Pending = { count: 0 };
-  #events: CmEvent[] = [];
   #nextId = 1;
   /** The device is lost: its identifiers have been told, and hear no more. */
   #lost = false;
@@ -68,25 +53,30 @@ export class ConnectionManager implements CmCore {
     this.halfOpen = new OldestFirst(this.limits.maxHalfOpen, (oldest) => oldest.giveUpConnecting());
     this.farewells = new OldestFirst(this.limits.maxFarewells, (oldest) => oldest.giveUpFarewell());
     this.#reception = new Reception(this);
-    this.commands = {
-      cmCreateId: (create) => this.#createId(create),
-      cmBind: (bind) => this.#bind(bind),
-      cmListen: (listen) => this.#listen(listen),
-      cmConnect: (connect) => this.#connect(connect),
-      cmAccept: (accept) => this.#accept(accept),
-      cmReject: (reject) => this.#reject(reject),
+  }
+
+  /** The commands of one client; each throws CmError, and has changed nothing then. Identifiers of others are none to it. */
+  commandsOf(client: CmClient): Commands {
+    const find = (id: number): Identifier => this.#find(client, id);
+    return {
+      cmCreateId: (create) => this.#createId(client, create),
+      cmBind: (bind) => this.#bind(find(bind.id), bind),
+      cmListen: (listen) => this.#listen(find(listen.id), listen),
+      cmConnect: (connect) => this.#connect(find(connect.id), connect),
+      cmAccept: (accept) => this.#accept(find(accept.id), accept),
+      cmReject: (reject) => this.#reject(find(reject.id), reject),
       cmEstablish: (id) => {
-        this.#connectionOf(id).establish();
+        connectionOf(find(id)).establish();
       },
       cmNotify: (id) => {
-        this.#connectionOf(id).notify();
+        connectionOf(find(id)).notify();
       },
       cmDisconnect: (id) => {
-        this.#connectionOf(id).disconnect();
+        connectionOf(find(id)).disconnect();
       },
-      cmInitQpAttr: (init) => this.#initQpAttr(init),
-      cmDestroyId: (id) => this.#destroyId(id),
-      cmTakeEvents: (count) => this.#events.splice(0, count),
+      cmInitQpAttr: (init) => this.#initQpAttr(find(init.id), init),
+      cmDestroyId: (id) => this.#destroyId(find(id)),
+      cmTakeEvents: (count) => client.events.splice(0, count),
     };
   }
 
@@ -114,16 +104,19 @@ export class ConnectionManager implements CmCore {
     this.#lost = true;
   }
 
-  /** Ends every identifier, with what the protocol owes its peer. */
-  close(): void {
-    // A listener takes requests with it.
-    for (const id of [...this.identifiers.keys()]) if (this.identifiers.has(id)) this.#destroyId(id);
+  /** Ends every identifier of a client, or of all, with what the protocol owes its peer. */
+  close(client?: CmClient): void {
+    for (const identifier of [...this.identifiers.values()]) {
+      const isMeant = client === undefined || identifier.client === client;
+      // A listener takes requests with it.
+      if (isMeant && this.identifiers.has(identifier.id)) this.#destroyId(identifier);
+    }
   }
 
   raise(event: CmEvent): void {
-    if (this.#lost) return;
-    this.#events.push(event);
-    this.host.eventReady();
+    const identifier = this.identifiers.get(event.id);
+    assert(identifier !== undefined, 'an event of an identifier that is gone');
+    if (!this.#lost) identifier.client.raise(event);
   }
 
   reply(datagram: CmDatagram, message: CmMessage): void {
@@ -131,35 +124,40 @@ export class ConnectionManager implements CmCore {
     this.host.send(addressBack(this.host, datagram), encodeCmMessage(message));
   }
 
-  newIdentifier(portSpace: Identifier['portSpace']): Identifier | undefined {
-    if (this.identifiers.size >= this.limits.maxIds) return undefined;
+  newIdentifier(client: CmClient, portSpace: Identifier['portSpace']): Identifier | undefined {
+    if (this.identifiers.size >= this.limits.maxIds || client.ids >= this.#mostOf(client)) return undefined;
     const identifier = {
       id: this.#nextId++,
+      client,
       portSpace,
       port: undefined,
       listener: undefined,
       conversation: undefined,
     };
     this.identifiers.set(identifier.id, identifier);
+    client.ids += 1;
     return identifier;
   }
 
-  #createId({ portSpace }: CmCreateId): number {
-    const identifier = this.newIdentifier(portSpace);
-    if (identifier === undefined) throw new CmError('ENOMEM', `a device has ${this.limits.maxIds} identifiers at most`);
+  #mostOf({ host }: CmClient): number {
+    return Math.min(host.maxIds ?? Infinity, this.limits.maxIds);
+  }
+
+  #createId(client: CmClient, { portSpace }: CmCreateId): number {
+    const identifier = this.newIdentifier(client, portSpace);
+    if (identifier === undefined)
+      throw new CmError('ENOMEM', `a device has ${this.#mostOf(client)} identifiers at most`);
     return identifier.id;
   }
 
-  #bind({ id, port, reuseAddr }: CmBind): number {
-    const identifier = this.#find(id);
+  #bind(identifier: Identifier, { id, port, reuseAddr }: CmBind): number {
     if (identifier.port !== undefined)
       throw new CmError('EINVAL', `the identifier has port ${identifier.port} already`);
     identifier.port = this.ports.bind(id, identifier.portSpace, port, reuseAddr);
     return identifier.port;
   }
 
-  #listen({ id, backlog }: CmListen): undefined {
-    const identifier = this.#find(id);
+  #listen(identifier: Identifier, { id, backlog }: CmListen): undefined {
     if (identifier.port === undefined) throw new CmError('EINVAL', 'the identifier has no port to listen on');
     this.#requireFree(identifier);
     this.ports.listen(id, identifier.portSpace, identifier.port);
@@ -168,22 +166,19 @@ export class ConnectionManager implements CmCore {
     identifier.listener = new Listener(id, limit, this.#pending, maxPending);
   }
 
-  #connect(connect: CmConnect): undefined {
-    const identifier = this.#find(connect.id);
+  #connect(identifier: Identifier, connect: CmConnect): undefined {
     this.#requireFree(identifier);
     initiate(this, identifier, connect);
   }
 
-  #accept(accept: CmAccept): undefined {
-    const { conversation } = this.#find(accept.id);
+  #accept({ conversation }: Identifier, accept: CmAccept): undefined {
     if (!(conversation instanceof Connection || conversation instanceof ResolutionRequest))
       throw new CmError('EINVAL', 'the identifier has no request to accept');
     checkAccept(accept, conversation instanceof ResolutionRequest);
     conversation.accept(accept);
   }
 
-  #reject(reject: CmReject): undefined {
-    const { conversation } = this.#find(reject.id);
+  #reject({ conversation }: Identifier, reject: CmReject): undefined {
     if (!(conversation instanceof Connection || conversation instanceof ResolutionRequest))
       throw new CmError('EINVAL', 'the identifier has no request to reject');
     const isDatagrams = conversation instanceof ResolutionRequest;
@@ -191,39 +186,39 @@ export class ConnectionManager implements CmCore {
     conversation.reject(reject);
   }
 
-  #initQpAttr({ id, qpType, qpState }: CmInitQpAttr): Partial<QpAttr> {
-    const { conversation } = this.#find(id);
+  #initQpAttr({ conversation }: Identifier, { qpType, qpState }: CmInitQpAttr): Partial<QpAttr> {
     if (conversation instanceof Connection) return conversation.attributes(qpType, qpState);
     if (qpState !== QpState.INIT)
       throw new CmError('EINVAL', 'without a connection there are attributes for INIT only');
     return initialAttributes(qpType);
   }
 
-  #destroyId(id: number): undefined {
-    const identifier = this.#find(id);
+  #destroyId(identifier: Identifier): undefined {
+    const { id, client } = identifier;
     this.identifiers.delete(id);
-    const taken = this.#events.filter((event) => event.id === id || event.request?.listenId === id);
-    if (taken.length > 0) this.#events = this.#events.filter((event) => !taken.includes(event));
-    // Requests that the program has not heard of have no owner any more.
-    for (const { id: unheard } of taken) if (unheard !== id) this.#destroyId(unheard);
+    client.ids -= 1;
+    const taken = client.events.filter((event) => event.id === id || event.request?.listenId === id);
+    if (taken.length > 0) client.events = client.events.filter((event) => !taken.includes(event));
+    // Requests that the program has not heard of are nobody's any more.
+    for (const { id: unheard } of taken) if (unheard !== id) this.#destroyId(this.#find(client, unheard));
     identifier.conversation?.abandon();
     if (identifier.port !== undefined) this.ports.release(id, identifier.portSpace, identifier.port);
   }
 
-  #find(id: number): Identifier {
+  #find(client: CmClient, id: number): Identifier {
     const identifier = this.identifiers.get(id);
-    if (identifier === undefined) throw new CmError('EINVAL', `there is no identifier ${id}`);
+    if (identifier?.client !== client) throw new CmError('EINVAL', `there is no identifier ${id}`);
     return identifier;
-  }
-
-  #connectionOf(id: number): Connection {
-    const { conversation } = this.#find(id);
-    if (conversation instanceof Connection) return conversation;
-    throw new CmError('EINVAL', 'the identifier has no connection');
   }
 
   #requireFree({ listener, conversation }: Identifier): void {
     if (listener !== undefined) throw new CmError('EINVAL', 'the identifier listens');
     if (conversation !== undefined) throw new CmError('EINVAL', 'the identifier is connected, or was');
   }
+}
+
+/** @throws CmError EINVAL for an identifier that has none */
+function connectionOf({ conversation }: Identifier): Connection {
+  if (conversation instanceof Connection) return conversation;
+  throw new CmError('EINVAL', 'the identifier has no connection');
 }

@@ -29,8 +29,14 @@ export interface CmHost {
   readonly nodeGuid: bigint;
   /** Sends a management datagram to queue pair 1 of another port. One that cannot leave is lost, as on the wire. */
   send(to: AhAttr, mad: Uint8Array): void;
+}
+
+/** What the connection manager has of one client of the device: a program, mostly. */
+export interface CmClientHost {
+  /** Identifiers that it may have, those of requests that wait for its answer included; default: as many as the device. */
+  readonly maxIds?: number | undefined;
   /**
-   * Moves a queue pair; `cause` is what requests that a move to ERR flushes tell of it.
+   * Moves a queue pair of the client; `cause` is what requests that a move to ERR flushes tell of it.
    *
    * @returns why that cannot be; nothing has changed then
    */

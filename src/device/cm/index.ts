@@ -2,4 +2,13 @@
 export { CmError } from './cm-error.js';
 export type * from './command.js';
 export { ConnectionManager } from './connection-manager.js';
-export { type CmDatagram, type CmHost, type CmLimits, type CmTimers, DEFAULT_CM_LIMITS, type Refusal } from './host.js';
+export { CmClient, type Commands } from './client.js';
+export {
+  type CmClientHost,
+  type CmDatagram,
+  type CmHost,
+  type CmLimits,
+  type CmTimers,
+  DEFAULT_CM_LIMITS,
+  type Refusal,
+} from './host.js';

@@ -21,6 +21,7 @@ import {
   readCmaHeader,
   splitServiceId,
 } from '../wire/index.js';
+import type { CmClient } from './client.js';
 import type { CmRequest } from './command.js';
 import { onMessage } from './connections/connection-rules.js';
 import { Connection } from './connections/connection.js';
@@ -67,7 +68,7 @@ interface Receiver extends CmCore {
   readonly identifiers: ReadonlyMap<number, Identifier>;
   readonly answered: AnsweredRequests;
   /** Makes an identifier; undefined when there are as many as there may be. */
-  newIdentifier(portSpace: PortSpace): Identifier | undefined;
+  newIdentifier(client: CmClient, portSpace: PortSpace): Identifier | undefined;
 }
 
 /** Finds out what an arriving message is for: a listener, a connection or nothing. */
@@ -157,7 +158,7 @@ export class Reception {
       return true;
     }
     const { identifier, listener } = admission;
-    const connection = this.#answer(req, datagram, identifier.id, { backlog: listener, qpType });
+    const connection = this.#answer(req, datagram, identifier, { backlog: listener, qpType });
     identifier.conversation = connection;
     connection.asked(req);
     this.manager.raise({
@@ -198,13 +199,19 @@ export class Reception {
     return header === undefined ? { reason: RejectReason.UNSUPPORTED } : { header, qpType };
   }
 
-  #answer(req: CmReq, datagram: CmDatagram, id: number, asked: { backlog: Listener; qpType: QpType }): Connection {
+  #answer(
+    req: CmReq,
+    datagram: CmDatagram,
+    { id, client }: Identifier,
+    asked: { backlog: Listener; qpType: QpType },
+  ): Connection {
     const { host } = this.manager;
     const { flowLabel, trafficClass, localAckTimeout } = req.primaryPath;
     const packetLifetime = Math.max(0, localAckTimeout - 1);
     return new Connection({
       core: this.manager,
       id,
+      client,
       agreement: {
         to: addressTo(indexOfGid(host, datagram.destination), datagram.source, flowLabel, trafficClass),
         // Checked to be one.
@@ -260,10 +267,12 @@ export class Reception {
     const { manager } = this;
     const service = splitServiceId(serviceId);
     const listenId = service && manager.ports.listener(service.portSpace, service.port);
-    const listener = listenId === undefined ? undefined : manager.identifiers.get(listenId)?.listener;
-    if (service === undefined || listener === undefined) return RejectReason.INVALID_SERVICE_ID;
+    const listening = listenId === undefined ? undefined : manager.identifiers.get(listenId);
+    const listener = listening?.listener;
+    if (service === undefined || listening === undefined || listener === undefined)
+      return RejectReason.INVALID_SERVICE_ID;
     if (manager.directory.size < manager.limits.maxIds && listener.enter()) {
-      const identifier = manager.newIdentifier(service.portSpace);
+      const identifier = manager.newIdentifier(listening.client, service.portSpace);
       if (identifier !== undefined) return { identifier, listener };
       listener.leave();
     }

@@ -149,7 +149,7 @@ export interface NicConfig {
   readonly openFrames?: (() => SendFrame) | undefined;
   /** The port's active MTU. */
   readonly portMtu: Mtu;
-  /** The doorbell page (`DoorbellPage` of the layout), when a driver rings through memory. */
+  /** The doorbell page of queue pairs that are made without one (`Nic.openDoorbells`). */
   readonly doorbells?: ArrayBufferLike | undefined;
   readonly limits?: Partial<NicLimits>;
 }

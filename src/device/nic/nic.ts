@@ -42,9 +42,9 @@ import { HeldQueuePairs } from './queue-pairs/held-queue-pairs.js';
 import type { QueuePair } from './queue-pairs/queue-pair.js';
 import { type Scheduled, Served } from './queue-pairs/turns.js';
 import type { CompletionQueue } from './queues/completion-queue.js';
+import { Doorbells } from './queues/doorbells.js';
 import type { SharedReceiveQueue } from './queues/shared-receive-queue.js';
-import { Cqe, DoorbellPage, Ring, RING_HEADER_WORDS } from './rings/layout.js';
-import { isShared, readChanged, writeWord } from './rings/ring-words.js';
+import { Cqe } from './rings/layout.js';
 import { Timers } from './time/timers.js';
 
 /** Packets that one QP may send before the next has its turn; those of more than 4 KiB count for as many as hold as much. */
@@ -96,8 +96,9 @@ export class Nic implements ControlCore {
   readonly #verifier: IcrcVerifier;
   readonly #openFrames: () => SendFrame;
   #sendFrame: SendFrame | undefined;
-  readonly #doorbells: Int32Array | undefined;
-  readonly #doorbellsShared: boolean;
+  readonly doorbells: Doorbells | undefined;
+  /** The doorbell pages of all drivers. */
+  #pages: readonly Doorbells[] = [];
   /** QPs that have something to send, in the order of their turns: a ring. */
   #ready: (Scheduled | undefined)[] = new Array<Scheduled | undefined>(64).fill(undefined);
   #readyHead = 0;
@@ -121,8 +122,7 @@ export class Nic implements ControlCore {
     this.generalServices = new GeneralServices(this, config.random());
     this.#held = new HeldQueuePairs(this.builder);
     this.#verifier = new IcrcVerifier(config.crc32);
-    this.#doorbells = config.doorbells === undefined ? undefined : new Int32Array(config.doorbells);
-    this.#doorbellsShared = config.doorbells !== undefined && isShared(config.doorbells);
+    this.doorbells = config.doorbells === undefined ? undefined : this.openDoorbells(config.doorbells);
     this.objects = {
       channels: new ObjectTable('completion channel', limits.maxCompChannels),
       compCntrs: new ObjectTable('completion counter', limits.maxCompCntr),
@@ -221,23 +221,30 @@ export class Nic implements ControlCore {
     this.#sendFrame ??= this.#openFrames();
   }
 
-  /** Takes the doorbells that the driver rang since the last call. @returns whether there were any */
+  /** Takes one more doorbell page (`DoorbellPage` of the layout): that of a driver which rings for queue pairs of its own. */
+  openDoorbells(memory: ArrayBufferLike): Doorbells {
+    const page = new Doorbells(memory);
+    this.#pages = [...this.#pages, page];
+    return page;
+  }
+
+  /** Looks at a page no more. */
+  closeDoorbells(page: Doorbells): void {
+    this.#pages = this.#pages.filter((other) => other !== page);
+  }
+
+  /** Takes the doorbells that drivers rang since the last call, of each page all of them. @returns whether there were any */
   ringDoorbells(): boolean {
-    const words = this.#doorbells;
-    if (words === undefined) return false;
-    let consumer = words[Ring.CONSUMER];
-    const producer = readChanged(words, Ring.PRODUCER, consumer, this.#doorbellsShared);
-    if (consumer === producer) return false;
-    // A driver that claims more than the ring holds is believed up to what it can have written.
-    if ((producer - consumer) >>> 0 > DoorbellPage.ENTRIES) consumer = (producer - DoorbellPage.ENTRIES) | 0;
-    this.#atWork = true;
-    while (consumer !== producer) {
-      this.objects.qps.find(words[RING_HEADER_WORDS + (consumer & (DoorbellPage.ENTRIES - 1))])?.onDoorbell();
-      consumer = (consumer + 1) | 0;
+    const pages = this.#pages;
+    let rung = false;
+    for (let i = 0; i < pages.length; i += 1) {
+      if (!pages[i].rung) continue;
+      rung = true;
+      this.#atWork = true;
+      pages[i].take(this.objects.qps);
+      this.#atWork = false;
     }
-    writeWord(words, Ring.CONSUMER, consumer, this.#doorbellsShared);
-    this.#atWork = false;
-    return true;
+    return rung;
   }
 
   /**

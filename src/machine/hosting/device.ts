@@ -5,6 +5,7 @@ import {
   DEVICE_NAME,
   NODE_TYPE,
   nodeGuid,
+  openShared,
   SoftContext,
   TRANSPORT_TYPE,
 } from '../../api/soft/index.js';
@@ -25,7 +26,8 @@ import { type Gid, gidFromIp } from '../../device/ibta/index.js';
 import { LinkError, NETEM_EXAMPLE, type NetemSettings, parseNetem } from '../../device/link/index.js';
 import { CommandError } from '../../device/nic/index.js';
 import { ownAddresses, randomU32, sourceToward } from '../system/index.js';
-import { InlineHost } from './inline-host.js';
+import { InlineHost } from './inline/inline-host.js';
+import { InlineNic } from './inline/inline-nic.js';
 import type { AdapterSpec } from './native-adapter.js';
 import { ThreadHost } from './threads/thread-host.js';
 
@@ -118,7 +120,7 @@ function startHost(kind: HostKind, options: OpenOptions): AdapterHost {
     minAckTimeout: ackTimeoutExponent(options.minAckTimeout ?? setting('VERBENA_MIN_ACK_TIMEOUT') ?? 0),
   } satisfies AdapterSpec;
   try {
-    return kind === 'inline' ? new InlineHost(spec, warn) : new ThreadHost(spec, warn);
+    return kind === 'inline' ? new InlineHost(new InlineNic(spec, warn)) : new ThreadHost(spec, warn);
   } catch (error) {
     if (isForbidden(error))
       throw new VerbsError(
@@ -157,6 +159,8 @@ class SoftDevice implements Device {
     refuse(CALL, fieldsProblem('options', options, openFields));
     const provider = currentProvider();
     if (provider !== thisMachine) return provider.open(options);
+    const shared = openShared(CALL, options);
+    if (shared !== undefined) return shared;
     const kind = hostKind(options.host ?? setting('VERBENA_HOST') ?? 'thread');
     return new SoftContext(this, startHost(kind, options));
   }

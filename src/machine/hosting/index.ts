@@ -10,4 +10,4 @@ import { nodeRuntime } from './node-runtime.js';
 useRuntime(nodeRuntime);
 useProvider(thisMachine);
 
-export { residentPollFds, sleepAll, turnAll } from './inline-host.js';
+export { residentPollFds, sleepAll, turnAll } from './inline/residents.js';

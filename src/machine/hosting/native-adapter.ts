@@ -18,7 +18,6 @@ import { StatisticsFile } from '../statistics/index.js';
 import { createCrc32, nativeHostProblem, nowUs, randomU32, wallClockNs } from '../system/index.js';
 import { Chores } from './chores.js';
 import { clockOriginNs } from './device-clock.js';
-import { resolveMemory } from './program-memory.js';
 
 /** What is asked of a new adapter; plain data, so that it can be asked of another thread. */
 export interface AdapterSpec {
@@ -34,20 +33,8 @@ export interface AdapterSpec {
   readonly minAckTimeout?: number | undefined;
 }
 
-/** The memory in which a driver and its adapter meet, beside the rings of the objects made later. */
-export interface SharedPages {
-  readonly doorbells: ArrayBufferLike;
-  readonly asyncEvents: ArrayBufferLike;
-  readonly cmEvents: ArrayBufferLike;
-}
-
-/** What the adapter has to say beside its rings. */
-export interface AdapterCallbacks {
-  /** As `AdapterParts.onEvent`. */
-  readonly onEvent: (ring: Int32Array) => void;
-  /** Something does not work as it should: a sentence. */
-  readonly warn: (text: string) => void;
-}
+/** Takes sentences about what does not work as it should. */
+export type Warn = (text: string) => void;
 
 /** An adapter that is up. */
 export interface OpenedAdapter {
@@ -58,13 +45,7 @@ export interface OpenedAdapter {
 }
 
 /** Puts a NIC on a link that is open. */
-function adapterOn(
-  link: Link,
-  address: string,
-  spec: AdapterSpec,
-  pages: SharedPages,
-  { onEvent, warn }: AdapterCallbacks,
-): OpenedAdapter {
+function adapterOn(link: Link, address: string, spec: AdapterSpec, warn: Warn): OpenedAdapter {
   // Below the capture, which thus has what the NIC sent, and what arrived in the end.
   const disturbed = withNetem(link, spec.netem);
   const tapped = withCapture(disturbed, spec.capture, warn);
@@ -74,12 +55,7 @@ function adapterOn(
     crc32: createCrc32(crc32),
     random: randomU32,
     limits: spec.minAckTimeout === undefined ? {} : { minAckTimeout: spec.minAckTimeout },
-    doorbells: pages.doorbells,
-    asyncEvents: pages.asyncEvents,
-    cmEvents: pages.cmEvents,
-    resolve: resolveMemory,
     chores: (nic, cm) => new Chores(nic, cm, outer, StatisticsFile.open(address, DEVICE_NAME)),
-    onEvent,
   });
   // So that others see the NIC from the beginning.
   adapter.chores?.run(nowUs());
@@ -102,14 +78,9 @@ function withCapture(link: Link, capture: string | undefined, warn: (text: strin
  *
  * @throws CommandError when the address or the capture file cannot be had, or there are no system calls here
  */
-export function openNativeAdapter(
-  spec: AdapterSpec,
-  pages: SharedPages,
-  callbacks: AdapterCallbacks,
-): OpenedAdapter & { readonly link: PolledLink } {
+export function openNativeAdapter(spec: AdapterSpec, warn: Warn): OpenedAdapter & { readonly link: PolledLink } {
   const { address, link: kind, capture } = spec;
-  const { warn } = callbacks;
-  return openOn(() => openNativeLink({ address, kind, recorded: capture !== undefined, warn }), spec, pages, callbacks);
+  return openOn(() => openNativeLink({ address, kind, recorded: capture !== undefined, warn }), spec, warn);
 }
 
 /**
@@ -117,18 +88,13 @@ export function openNativeAdapter(
  *
  * @throws CommandError when the address or the capture file cannot be had, or shared memory alone was asked for
  */
-export function openDgramAdapter(
-  spec: AdapterSpec,
-  pages: SharedPages,
-  callbacks: AdapterCallbacks,
-): OpenedAdapter & { readonly link: DgramLink } {
-  const { warn } = callbacks;
+export function openDgramAdapter(spec: AdapterSpec, warn: Warn): OpenedAdapter & { readonly link: DgramLink } {
   if (spec.link === 'shm')
     throw new CommandError(
       'EOPNOTSUPP',
       `shared memory needs system calls: ${nativeHostProblem() ?? 'there are none here'}`,
     );
-  return openOn(() => DgramLink.open({ address: spec.address, warn: () => warn(slowWay()) }), spec, pages, callbacks);
+  return openOn(() => DgramLink.open({ address: spec.address, warn: () => warn(slowWay()) }), spec, warn);
 }
 
 /** What is lost without system calls. The link does not know that it runs in a thread of its own. */
@@ -150,13 +116,12 @@ const idle = new Int32Array(new SharedArrayBuffer(4));
 function openOn<L extends Link & { readonly address: string }>(
   openLink: () => L,
   spec: AdapterSpec,
-  pages: SharedPages,
-  callbacks: AdapterCallbacks,
+  warn: Warn,
 ): OpenedAdapter & { readonly link: L } {
   try {
     const link = spec.address === undefined ? openLink() : openWhenLetGo(openLink);
     try {
-      return { ...adapterOn(link, link.address, spec, pages, callbacks), link };
+      return { ...adapterOn(link, link.address, spec, warn), link };
     } catch (error) {
       link.close();
       throw error;

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import {
-  type CmCommandTable,
   type CmConnect,
   type CmDatagram,
   type CmEvent,
+  CmClient,
+  type CmClientHost,
+  type CmCommandTable,
   type CmHost,
   type CmLimits,
   type CmQp,
+  type Commands,
   ConnectionManager,
   type Refusal,
 } from '../../../src/device/cm/index.js';
@@ -40,10 +43,8 @@ export const PARAMETERS = {
   rnrRetryCount: 7,
 } as const;
 
-type Commands = { readonly [V in keyof CmCommandTable]: (argument: CmCommandTable[V][0]) => CmCommandTable[V][1] };
-
 /** A device without a NIC, with the connection manager that is tested, and a program that tests write. */
-export class CmDevice implements CmHost, Attached {
+export class CmDevice implements CmHost, CmClientHost, Attached {
   readonly gid: Gid;
   readonly random: () => number;
   readonly timers = new TestTimers();
@@ -72,7 +73,7 @@ export class CmDevice implements CmHost, Attached {
     this.random = new SeededRandom(name.charCodeAt(0)).u32;
     this.nodeGuid = 0x0200_0000_0000_0000n + BigInt(name.charCodeAt(0));
     this.manager = new ConnectionManager(this, options.limits);
-    this.commands = this.manager.commands;
+    this.commands = this.manager.commandsOf(new CmClient(this));
     network.attach(this);
   }
 

@@ -80,7 +80,7 @@ export const connections: readonly Mutant[] = [
     rule: 'the queue pair of a connection that has ended is in ERR',
     source: 'protocol.md 4.6',
     file: CONNECTION,
-    from: 'if (owner === this) host.modifyQp(this.#qp.qpNum, { qpState: QpState.ERR }, cause);',
+    from: 'if (owner === this) this.#client.host.modifyQp(this.#qp.qpNum, { qpState: QpState.ERR }, cause);',
     to: '',
     games: ['cm', 'cm-faults'],
   },

@@ -23,7 +23,7 @@ export interface DeviceChoice {
    */
   readonly contexts?: readonly Context[];
   /** How devices are opened that are not there yet. */
-  readonly open?: Omit<OpenOptions, 'address'>;
+  readonly open?: Omit<OpenOptions, 'address' | 'device'>;
 }
 
 /** The fields of a choice. */

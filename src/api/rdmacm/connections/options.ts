@@ -30,7 +30,7 @@ export interface ConnectOptions extends ConnectionOptions {
   /** The device. Default: one that the program has through rdma_cm, opened when it has none that leads there. */
   readonly context?: Context;
   /** How the device is opened where it is not there yet. */
-  readonly open?: Omit<OpenOptions, 'address'>;
+  readonly open?: Omit<OpenOptions, 'address' | 'device'>;
 }
 
 /** What `listen` takes. */
@@ -46,7 +46,7 @@ export interface ListenOptions {
   /** The device. Default: the one that the address says, else the program's default device. */
   readonly context?: Context;
   /** How the device is opened where it is not there yet. */
-  readonly open?: Omit<OpenOptions, 'address'>;
+  readonly open?: Omit<OpenOptions, 'address' | 'device'>;
 }
 
 export const CONNECTION_FIELDS: FieldsOf<ConnectionOptions> = {

@@ -1,5 +1,6 @@
 import type { Gid } from '../../../device/ibta/index.js';
 import type { HostKind } from '../../verbs/index.js';
+import type { ClientLimits } from './client.js';
 import type { Argument, MemoryRef, Value, Verb } from './command.js';
 
 /** What a driver gets to know about its adapter when it is opened. */
@@ -14,8 +15,8 @@ export interface AdapterFacts {
 }
 
 /**
- * Where an adapter lives, as its driver sees it: in this thread, in another one, or in a simulation. The rings are
- * memory of both in every case; this is what goes beside them.
+ * A client of an adapter, as its driver has it, wherever that adapter lives: in this thread, in another one, or in a simulation.
+ * The rings are memory of both in every case; this is what goes beside them.
  */
 export interface AdapterHost extends Omit<AdapterFacts, 'clockOriginNs'> {
   readonly kind: HostKind | 'simulated';
@@ -24,6 +25,9 @@ export interface AdapterHost extends Omit<AdapterFacts, 'clockOriginNs'> {
   readonly asyncEvents: ArrayBufferLike;
   /** Announces events of the connection manager (`createCmEventRing`). */
   readonly cmEvents: ArrayBufferLike;
+
+  /** How many objects of each kind this client may have; default: as many as the device. */
+  readonly limits?: ClientLimits;
 
   /** Executes a control verb. @throws CommandError when it is refused; then nothing has changed */
   execute<V extends Verb>(verb: V, argument: Argument<V>): Value<V>;
@@ -81,7 +85,14 @@ export interface AdapterHost extends Omit<AdapterFacts, 'clockOriginNs'> {
   /** Why the adapter has stopped by itself, or undefined while it has not. */
   readonly failure: string | undefined;
 
-  /** Ends the adapter. Idempotent. */
+  /**
+   * One more client of the same adapter, in the same thread.
+   *
+   * @throws CommandError ENOMEM when there are too many, EINVAL when nobody has the adapter any more, EIO when it has stopped
+   */
+  another(): AdapterHost;
+
+  /** Ends the client and all that it has; with the last one the adapter ends. Idempotent. */
   close(): void;
 }
 

@@ -1,5 +1,5 @@
 import { ConnectionManager } from '../../../device/cm/index.js';
-import { Errno, Mtu, mtuBytes, mtuFromBytes } from '../../../device/ibta/index.js';
+import { Errno, EventType, Mtu, mtuBytes, mtuFromBytes } from '../../../device/ibta/index.js';
 import type { Link } from '../../../device/link/index.js';
 import {
   CommandError,
@@ -8,14 +8,15 @@ import {
   type NicConfig,
   type NicEvents,
   type NicLimits,
-  Ring,
   type SendFrame,
 } from '../../../device/nic/index.js';
 import type { AdapterChores } from './chores.js';
 import { NicCmHost } from './cm-host.js';
-import { asCommand, commandHandlers, type CommandTarget, type Handlers } from './command-handlers.js';
-import type { AdapterCommand, AdapterReply, Argument, BytesRef, Value, Verb } from './command.js';
-import { AsyncEventWriter, NO_OBJECT } from './event-ring.js';
+import { AdapterClient, type ClientParts } from './client.js';
+import { asCommand, type CommandDevice } from './command-handlers.js';
+import type { Verb } from './command.js';
+import { NO_OBJECT } from './event-ring.js';
+import { Ownership } from './ownership.js';
 
 /** Packets taken from the link in one turn, before what they cause is sent. */
 const RECEIVE_BATCH = 64;
@@ -23,6 +24,8 @@ const RECEIVE_BATCH = 64;
 const BURSTS_PER_TURN = 4;
 /** Turns in which a device that is closed takes leave of its peers: enough for as many datagrams as may wait. */
 const LAST_TURNS = 64;
+/** Clients of one adapter: each has a page that every turn looks at. */
+export const MAX_CLIENTS = 256;
 /** BTH, XRCETH, RETH, immediate data and ICRC: the most that surrounds a payload (protocol.md 1.3). */
 const MAX_OVERHEAD_BYTES = 12 + 4 + 16 + 4 + 4;
 
@@ -50,48 +53,29 @@ export interface AdapterParts {
   readonly crc32: NicConfig['crc32'];
   readonly random: NicConfig['random'];
   readonly limits?: Partial<NicLimits>;
-  /** The doorbell page of the driver. */
-  readonly doorbells: ArrayBufferLike;
-  /** The ring of asynchronous events ({@link AsyncEventWriter}). */
-  readonly asyncEvents: ArrayBufferLike;
-  /** The ring by which events of the connection manager are announced. */
-  readonly cmEvents: ArrayBufferLike;
-  /** Finds the memory of a registration. @throws CommandError when it cannot be had here */
-  readonly resolve: (memory: BytesRef) => Uint8Array;
   /** What is to be done now and then, if anything. */
   readonly chores?: (nic: Nic, cm: ConnectionManager) => AdapterChores;
-  /** An event was put into the ring with these words; called from inside the NIC, so it may only note that. */
-  readonly onEvent: (ring: Int32Array) => void;
 }
 
-/** A NIC on a link, and the pump that moves both: one object, wherever it is hosted. */
-export class Adapter implements NicEvents, CommandTarget {
+/** A NIC on a link, the pump that moves both, and the clients that share it: one object, wherever it is hosted. */
+export class Adapter implements NicEvents, CommandDevice {
   readonly link: Link;
   readonly nic: Nic;
   readonly cm: ConnectionManager;
   readonly chores: AdapterChores | undefined;
+  /** Whose its objects are. */
+  readonly ownership = new Ownership<AdapterClient>();
 
-  readonly #doorbells: Int32Array;
-  readonly #asyncEvents: AsyncEventWriter;
-  readonly #cmEvents: Int32Array;
-  readonly #onEvent: (ring: Int32Array) => void;
-  readonly #resolve: (memory: BytesRef) => Uint8Array;
-  readonly #handlers: Handlers;
-  /** The way of Ethernet frames, while a raw packet QP may want it. */
+  #clients: readonly AdapterClient[] = [];
+  #nextClient = 1;
   #lost = false;
   #executing = false;
+  /** The way of Ethernet frames, while a raw packet QP may want it. */
   #frames: ReturnType<Link['openFrames']> | undefined;
-  /** Words of each completion channel's ring. */
-  readonly #channels = new Map<number, Int32Array>();
 
   constructor(parts: AdapterParts) {
     const { link } = parts;
     this.link = link;
-    this.#doorbells = new Int32Array(parts.doorbells);
-    this.#asyncEvents = new AsyncEventWriter(parts.asyncEvents);
-    this.#cmEvents = new Int32Array(parts.cmEvents);
-    this.#onEvent = parts.onEvent;
-    this.#resolve = parts.resolve;
     this.nic = new Nic({
       sink: link.sink,
       events: this,
@@ -104,14 +88,38 @@ export class Adapter implements NicEvents, CommandTarget {
         leave: (group) => link.leaveGroup(group),
       },
       openFrames: () => this.#openFrames(),
-      doorbells: parts.doorbells,
       ...(parts.limits === undefined ? {} : { limits: parts.limits }),
     });
-    const cmHost = new NicCmHost(this.nic, link.gid, this.#cmEvents, this.#onEvent);
+    const cmHost = new NicCmHost(this.nic, link.gid);
     this.cm = new ConnectionManager(cmHost);
     cmHost.receive((datagram) => this.cm.receive(datagram));
-    this.#handlers = commandHandlers(this);
     this.chores = parts.chores?.(this.nic, this.cm);
+  }
+
+  /** Who has the device open. */
+  get clients(): readonly AdapterClient[] {
+    return this.#clients;
+  }
+
+  /** Takes one more client. @throws CommandError ENOMEM when there are too many, EIO when the device has failed */
+  attach(parts: ClientParts): AdapterClient {
+    if (this.#lost) throw new CommandError('EIO', 'the device has failed (DEVICE_FATAL)');
+    if (this.#clients.length >= MAX_CLIENTS)
+      throw new CommandError('ENOMEM', `a device has ${MAX_CLIENTS} clients at most`);
+    const client = new AdapterClient(this, parts, this.#nextClient++);
+    this.#clients = [...this.#clients, client];
+    return client;
+  }
+
+  /** Ends a client and all that it has. Others notice nothing. Idempotent. */
+  detach(client: AdapterClient): void {
+    client.close();
+    this.forget(client);
+  }
+
+  /** As {@link detach}, where nothing can be ended any more: the adapter is broken. */
+  forget(client: AdapterClient): void {
+    this.#clients = this.#clients.filter((other) => other !== client);
   }
 
   /** One turn: the time in, packets in, doorbells in, packets out. True when any of these was there. */
@@ -146,10 +154,9 @@ export class Adapter implements NicEvents, CommandTarget {
     this.#send();
   }
 
-  /** Whether the driver has rung and no turn has taken it. */
+  /** Whether a driver has rung and no turn has taken it. */
   get rung(): boolean {
-    const words = this.#doorbells;
-    return Atomics.load(words, Ring.PRODUCER) !== words[Ring.CONSUMER];
+    return this.#clients.some(({ rung }) => rung);
   }
 
   /** When the next turn is due though nothing happens; Infinity when none is. */
@@ -163,8 +170,7 @@ export class Adapter implements NicEvents, CommandTarget {
     return this.chores === undefined ? wakeupUs : Math.min(wakeupUs, this.chores.nextUs());
   }
 
-  /** Executes a control verb. @throws CommandError when it is refused; then nothing has changed */
-  execute<V extends Verb>(verb: V, argument: Argument<V>): Value<V> {
+  perform<T>(verb: Verb, action: () => T): T {
     if (this.#lost && !LAST_VERBS.has(verb))
       throw new CommandError(
         'EIO',
@@ -172,7 +178,7 @@ export class Adapter implements NicEvents, CommandTarget {
       );
     this.#executing = true;
     try {
-      const value = this.#handlers[verb](argument);
+      const value = action();
       this.#executing = false;
       return value;
     } catch (error) {
@@ -187,20 +193,15 @@ export class Adapter implements NicEvents, CommandTarget {
     return this.#executing || this.nic.isBroken;
   }
 
-  /** As {@link execute}, for commands that come from another thread. */
-  answer(command: AdapterCommand): AdapterReply {
-    try {
-      return { value: this.execute(command.verb, command.argument) };
-    } catch (error) {
-      if (error instanceof CommandError) return { errno: error.errno, message: error.message };
-      throw error;
-    }
-  }
-
-  /** Puts an asynchronous event of the device itself or of one of its objects into the ring. */
+  /** Tells of an event of the device, or of one of its objects: the owner of that, or all clients. */
   asyncEvent({ type, qpn, cqn, srqn }: NicAsyncEvent): void {
-    this.#asyncEvents.write(type, qpn ?? cqn ?? srqn ?? NO_OBJECT);
-    this.#onEvent(this.#asyncEvents.words);
+    const object = qpn ?? cqn ?? srqn;
+    if (object === undefined) {
+      for (const client of this.#clients) client.asyncEvent(type, NO_OBJECT);
+      return;
+    }
+    const kind = qpn !== undefined ? 'qp' : cqn !== undefined ? 'cq' : 'srq';
+    this.ownership.ownerOf(kind, object)?.asyncEvent(type, object);
   }
 
   heard(qpn: number): void {
@@ -208,17 +209,13 @@ export class Adapter implements NicEvents, CommandTarget {
   }
 
   completionEvent(channel: number): void {
-    const words = this.#channels.get(channel);
-    if (words !== undefined) this.#onEvent(words);
+    this.ownership.ownerOf('channel', channel)?.completionEvent(channel);
   }
 
-  resolve(memory: BytesRef): Uint8Array {
-    return this.#resolve(memory);
-  }
-
-  setChannel(handle: number, memory: ArrayBufferLike | undefined): void {
-    if (memory === undefined) this.#channels.delete(handle);
-    else this.#channels.set(handle, new Int32Array(memory));
+  /** It can do no more: tells all clients, and wakes whoever waits for something. */
+  broken(): void {
+    this.asyncEvent({ type: EventType.DEVICE_FATAL });
+    for (const client of this.#clients) client.rouse();
   }
 
   requireFrames(): void {
@@ -265,9 +262,7 @@ export class Adapter implements NicEvents, CommandTarget {
 
   /** Every ring on which somebody may sleep. */
   *eventRings(): Generator<Int32Array> {
-    yield this.#asyncEvents.words;
-    yield this.#cmEvents;
-    yield* this.#channels.values();
+    for (const client of this.#clients) yield* client.eventRings();
   }
 
   #openFrames(): SendFrame {

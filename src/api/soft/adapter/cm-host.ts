@@ -1,8 +1,7 @@
-import type { CmDatagram, CmHost, Refusal } from '../../../device/cm/index.js';
-import type { AhAttr, Gid, Mtu, QpAttr, Syndrome } from '../../../device/ibta/index.js';
+import type { CmDatagram, CmHost } from '../../../device/cm/index.js';
+import type { AhAttr, Gid, Mtu } from '../../../device/ibta/index.js';
 import { CommandError, type ManagementDatagram, type Nic } from '../../../device/nic/index.js';
 import { nodeGuid } from '../driver/device-facts.js';
-import { countCmEvent } from './cm-event-ring.js';
 
 /** What a connection manager has of the NIC beside it. */
 export class NicCmHost implements CmHost {
@@ -12,9 +11,6 @@ export class NicCmHost implements CmHost {
   constructor(
     private readonly nic: Nic,
     gid: Gid,
-    /** Words of the ring by which its events are announced. */
-    private readonly events: Int32Array,
-    private readonly onEvent: (ring: Int32Array) => void,
   ) {
     this.random = nic.random;
     this.nodeGuid = nodeGuid(gid);
@@ -49,20 +45,5 @@ export class NicCmHost implements CmHost {
       // No way leads there any more; whoever waits for an answer will notice.
       this.nic.counters.sendErr += 1;
     }
-  }
-
-  modifyQp(qpNum: number, attr: Partial<QpAttr>, cause?: Syndrome): Refusal | undefined {
-    try {
-      this.nic.control.modifyQp(qpNum, attr, cause);
-      return undefined;
-    } catch (error) {
-      if (error instanceof CommandError) return { errno: error.errno, message: error.message };
-      throw error;
-    }
-  }
-
-  eventReady(): void {
-    countCmEvent(this.events);
-    this.onEvent(this.events);
   }
 }

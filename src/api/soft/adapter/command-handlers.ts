@@ -1,19 +1,28 @@
-import { CmError, type ConnectionManager } from '../../../device/cm/index.js';
+import { CmError, type Commands as CmCommands, type ConnectionManager } from '../../../device/cm/index.js';
 import { QpType } from '../../../device/ibta/index.js';
 import { LinkError } from '../../../device/link/index.js';
-import { CommandError, type MrAttributes, type Nic } from '../../../device/nic/index.js';
+import { CommandError, type Doorbells, type MrAttributes, type Nic } from '../../../device/nic/index.js';
 import type { BytesRef, CommandTable, MemoryRef, Verb } from './command.js';
 
 export type Handlers = { readonly [V in Verb]: (argument: CommandTable[V][0]) => CommandTable[V][1] };
 
-/** What the commands need of their adapter beside its NIC. */
+/** What commands need of the client that sends them. */
 export interface CommandTarget {
-  readonly nic: Nic;
-  readonly cm: ConnectionManager;
+  readonly device: CommandDevice;
+  /** The page that rings for its queue pairs. */
+  readonly doorbells: Doorbells;
+  /** The connection manager, as the client has it. */
+  readonly cm: CmCommands;
   /** Finds the memory of a registration. @throws CommandError when it cannot be had here */
   resolve(memory: BytesRef): Uint8Array;
   /** Notes that a completion channel has this ring, or with undefined that it has none any more. */
   setChannel(handle: number, memory: ArrayBufferLike | undefined): void;
+}
+
+/** What they need of the device, which is not one client's alone. */
+export interface CommandDevice {
+  readonly nic: Nic;
+  readonly cm: ConnectionManager;
   /** Opens the way of Ethernet frames, where it is not open. @throws CommandError when there is none */
   requireFrames(): void;
   /** Closes it when no queue pair wants it any more. */
@@ -43,11 +52,11 @@ export function asCommand<T>(action: () => T): T {
   }
 }
 
-/** What an adapter does for each command: mostly what the NIC's control verb of the same name does. */
+/** What an adapter does for each command of a client: mostly what the NIC's control verb of the same name does. */
 export function commandHandlers(target: CommandTarget): Handlers {
-  const { nic } = target;
+  const { device, cm, doorbells } = target;
+  const { nic } = device;
   const { control } = nic;
-  const cm = target.cm.commands;
   const placeOf = (memory: MemoryRef): Pick<MrAttributes, 'bytes' | 'foreign'> =>
     memory.kind === 'foreign' ? { bytes: NO_BYTES, foreign: memory.memory } : { bytes: target.resolve(memory) };
   return {
@@ -118,10 +127,10 @@ export function commandHandlers(target: CommandTarget): Handlers {
     createQp: (create) => {
       try {
         // The NIC asks for it once in its life; here it is closed in between.
-        if (create.type === QpType.RAW_PACKET) target.requireFrames();
-        return control.createQp(create);
+        if (create.type === QpType.RAW_PACKET) device.requireFrames();
+        return control.createQp({ ...create, doorbells });
       } catch (error) {
-        target.releaseFrames();
+        device.releaseFrames();
         throw error;
       }
     },
@@ -135,7 +144,7 @@ export function commandHandlers(target: CommandTarget): Handlers {
     qpCounters: (qpn) => control.qpCounters(qpn),
     destroyQp: (qpn) => {
       control.destroyQp(qpn);
-      target.releaseFrames();
+      device.releaseFrames();
     },
     attachMcast: ({ qpn, gid }) => {
       control.attachMcast(qpn, gid);
@@ -146,15 +155,15 @@ export function commandHandlers(target: CommandTarget): Handlers {
     queryPort: () => control.queryPort(),
     administer: ({ gids, linkUp, ...change }) => {
       const table = gids === undefined ? {} : { gids: [nic.port.gids[0], ...gids] };
-      const link = linkUp === undefined ? {} : { linkUp: linkUp && target.hasAddress };
+      const link = linkUp === undefined ? {} : { linkUp: linkUp && device.hasAddress };
       control.administer({ ...change, ...link, ...table });
-      if (linkUp !== undefined) target.setWanted(linkUp);
-      if (change.fatal === true) target.lose();
+      if (linkUp !== undefined) device.setWanted(linkUp);
+      if (change.fatal === true) device.lose();
     },
     counters: () => ({
       nic: nic.counters.snapshot(),
-      link: target.linkStatistics(),
-      cm: target.cm.counters.snapshot(),
+      link: device.linkStatistics(),
+      cm: device.cm.counters.snapshot(),
     }),
     cmCreateId: (create) => asCommand(() => cm.cmCreateId(create)),
     cmBind: (bind) => asCommand(() => cm.cmBind(bind)),

@@ -163,7 +163,7 @@ export interface CommandTable extends CmCommandTable {
   destroySrq: [argument: number, value: undefined];
   createAh: [argument: CreateAh, value: number];
   destroyAh: [argument: number, value: undefined];
-  createQp: [argument: CreateQp, value: { readonly qpn: number }];
+  createQp: [argument: Omit<CreateQp, 'doorbells'>, value: { readonly qpn: number }];
   modifyQp: [argument: ModifyQp, value: undefined];
   modifyRateLimit: [argument: ModifyRateLimit, value: undefined];
   queryQp: [argument: number, value: QpAttr];

@@ -1,8 +1,9 @@
-import { DEFAULT_LIMITS, type NicLimits } from '../../../device/nic/index.js';
+import type { NicLimits } from '../../../device/nic/index.js';
 import { type Context, type Cq, type Qp, Resource, type Srq, VerbsError, type XrcTargetQp } from '../../verbs/index.js';
 import type { AdapterHost } from '../adapter/adapter-host.js';
 import type { Argument, EndVerb, Value, Verb } from '../adapter/command.js';
 import { Doorbell } from './doorbell.js';
+import { limitsOf } from '../adapter/client-limits.js';
 import { refusalOf } from './refusal.js';
 
 /** A completion queue, as its channel counts the events that named it. */
@@ -40,7 +41,7 @@ export interface KnownMw {
  */
 export abstract class ContextBase extends Resource {
   readonly address: string;
-  readonly limits: NicLimits = DEFAULT_LIMITS;
+  readonly limits: NicLimits;
   readonly doorbell: Doorbell;
   /** What lives, by the numbers that the NIC calls it. */
   readonly queues = new Map<number, NotifyingCq>();
@@ -60,6 +61,7 @@ export abstract class ContextBase extends Resource {
   protected constructor(readonly adapter: AdapterHost) {
     super('ibv_close_device', []);
     this.address = adapter.address;
+    this.limits = limitsOf(adapter.limits);
     this.doorbell = new Doorbell(adapter.doorbells, () => adapter.ring());
   }
 

@@ -25,6 +25,7 @@ import {
   type Pd,
   refuse,
   type RtValues,
+  type SharedDevice,
   type Td,
   unsupported,
   VerbsError,
@@ -46,7 +47,9 @@ import { explain } from '../explanations/explain.js';
 import { compCntrCaps, deviceAttr, deviceAttrEx, PORT_NUM } from './device-facts.js';
 import { ContextBase } from './context-base.js';
 import { SoftParentDomain, SoftTd } from './domains/parent-domain.js';
+import { offer } from '../shared-devices.js';
 import { SoftPort } from './port.js';
+import { refusalOf } from './refusal.js';
 import { SoftPd } from './domains/protection-domain.js';
 import { XrcDomains } from './domains/xrc-domain.js';
 
@@ -91,6 +94,13 @@ export class SoftContext extends ContextBase implements ProvidedContext {
 
   [startTimer](delayMs: number, action: () => void): (() => void) | undefined {
     return this.adapter.after?.(delayMs * 1000, action);
+  }
+
+  share(): SharedDevice {
+    const call = 'share';
+    this.assertAlive(call);
+    const { address, host } = this;
+    return offer({ address, host }, () => this.#another());
   }
 
   queryDevice(): DeviceAttr {
@@ -237,6 +247,14 @@ export class SoftContext extends ContextBase implements ProvidedContext {
     this.#asyncEvents.close();
     this.adapter.close();
     for (const listener of this.closeListeners) queueMicrotask(listener);
+  }
+
+  #another(): SoftContext {
+    try {
+      return new SoftContext(this.device, this.adapter.another());
+    } catch (error) {
+      throw refusalOf('ibv_open_device', error);
+    }
   }
 
   #takeAsyncEvent(): AsyncEvent | undefined {

@@ -8,6 +8,7 @@ import { type Context, type Device, invalid, VerbsError } from '../../verbs/inde
 import { SoftContext } from '../driver/context.js';
 import { DEVICE_NAME, NODE_TYPE, nodeGuid, TRANSPORT_TYPE } from '../driver/device-facts.js';
 import { SimulatedHost } from './simulated-host.js';
+import { SimulatedNic } from './simulated-nic.js';
 import { Simulation } from './simulation.js';
 
 /**
@@ -54,8 +55,8 @@ export class SimulatedCluster {
         error instanceof RangeError ? invalid(message) : { ...invalid(message), errno: 'EADDRINUSE' as const };
       throw new VerbsError('ibv_open_device', problem, { cause: error });
     }
-    const host = new SimulatedHost(this.simulation, link, link.address);
-    return new SoftContext(new SimulatedDevice(this, link.address), host);
+    const nic = new SimulatedNic(this.simulation, link, link.address);
+    return new SoftContext(new SimulatedDevice(this, link.address), new SimulatedHost(nic));
   }
 
   /**
@@ -65,12 +66,12 @@ export class SimulatedCluster {
    * @throws VerbsError EINVAL for a context of another simulation, or none
    */
   pause(context: Context): void {
-    this.#hostOf(context).pause();
+    this.#nicOf(context).pause();
   }
 
   /** Has it go on. @throws VerbsError EINVAL as {@link pause} */
   resume(context: Context): void {
-    this.#hostOf(context).resume();
+    this.#nicOf(context).resume();
   }
 
   /**
@@ -81,7 +82,7 @@ export class SimulatedCluster {
    * @throws VerbsError EINVAL as {@link pause}
    */
   crash(context: Context): void {
-    this.#hostOf(context).crash();
+    this.#nicOf(context).crash();
   }
 
   /**
@@ -105,9 +106,9 @@ export class SimulatedCluster {
     }
   }
 
-  #hostOf(context: Context): SimulatedHost {
+  #nicOf(context: Context): SimulatedNic {
     const adapter = context instanceof SoftContext ? context.adapter : undefined;
-    if (adapter instanceof SimulatedHost && adapter.belongsTo(this.simulation)) return adapter;
+    if (adapter instanceof SimulatedHost && adapter.nic.simulation === this.simulation) return adapter.nic;
     throw new VerbsError('ibv_open_device', invalid('that is not a device of this simulation'));
   }
 }

@@ -2,6 +2,7 @@ import { QpState } from '../../../device/ibta/index.js';
 import { type Context, invalid, qpStateStr, qpTypeStr, VerbsError } from '../../verbs/index.js';
 import { SoftContext } from '../driver/context.js';
 import { SimulatedHost } from './simulated-host.js';
+import type { SimulatedNic } from './simulated-nic.js';
 
 /** No more queue pairs than that are described one by one. */
 const MAX_PAIRS = 8;
@@ -13,14 +14,14 @@ function count(number: number, what: string): string {
 }
 
 /** Rings on which programs wait in the event loop. */
-function awaited({ adapter, asyncEvents, cmEvents, isAwaited }: SimulatedHost): string[] {
-  return [...adapter.eventRings()].filter(isAwaited).map(({ buffer }) => {
+function awaited({ client, asyncEvents, cmEvents, isAwaited }: SimulatedHost): string[] {
+  return [...client.eventRings()].filter(isAwaited).map(({ buffer }) => {
     if (buffer === cmEvents) return 'somebody awaits an event of rdma_cm';
     return buffer === asyncEvents ? 'somebody awaits an asynchronous event' : 'somebody awaits completions';
   });
 }
 
-function pairs({ adapter }: SimulatedHost): string[] {
+function pairs({ adapter }: SimulatedNic): string[] {
   const all = [...adapter.nic.objects.qps.values()].filter(({ state }) => state !== QpState.RESET);
   const lines = all.slice(0, MAX_PAIRS).map(({ qpn, type, state, connected, destQpn, sq, rq, srq }) => {
     const peer = connected && destQpn !== 0 ? `, to QP ${hex(destQpn)}` : '';
@@ -31,7 +32,7 @@ function pairs({ adapter }: SimulatedHost): string[] {
   return all.length > MAX_PAIRS ? [...lines, `and ${count(all.length - MAX_PAIRS, 'queue pair')} more`] : lines;
 }
 
-function identifiers({ adapter }: SimulatedHost): string[] {
+function identifiers({ adapter }: SimulatedNic): string[] {
   return [...adapter.cm.identifiers.values()].flatMap(({ port, listener, conversation }) => {
     if (listener !== undefined) return [`listens at port ${String(port)}`];
     if (conversation === undefined || !('state' in conversation)) return [];
@@ -48,5 +49,5 @@ export function whatIsAwaited(context: Context): string[] {
   const host = context instanceof SoftContext ? context.adapter : undefined;
   if (!(host instanceof SimulatedHost))
     throw new VerbsError('ibv_open_device', invalid('that is not a device of a simulation'));
-  return host.isOpen ? [...awaited(host), ...identifiers(host), ...pairs(host)] : [];
+  return host.nic.isOpen ? [...awaited(host), ...identifiers(host.nic), ...pairs(host.nic)] : [];
 }

@@ -1,8 +1,8 @@
 import type { OpenOptions } from '../objects/open-options.js';
 import type { FieldsOf } from './fields.js';
 
-/** The fields of what says how a device is opened, whose address is said elsewhere. */
-export const openingFields: FieldsOf<Omit<OpenOptions, 'address'>> = {
+/** The fields of what says how a device is opened, at an address that is said elsewhere. */
+export const openingFields: FieldsOf<Omit<OpenOptions, 'address' | 'device'>> = {
   host: true,
   capture: true,
   link: true,
@@ -11,5 +11,5 @@ export const openingFields: FieldsOf<Omit<OpenOptions, 'address'>> = {
   warn: true,
 };
 
-/** The same, and the address. */
-export const openFields: FieldsOf<OpenOptions> = { ...openingFields, address: true };
+/** The same, and what says whose NIC it is. */
+export const openFields: FieldsOf<OpenOptions> = { ...openingFields, address: true, device: true };

@@ -8,7 +8,7 @@ import type {
   PortAttr,
 } from '../../../device/ibta/index.js';
 import type { WorkCompletion } from '../work-completion.js';
-import type { HostKind } from './open-options.js';
+import type { HostKind, SharedDevice } from './open-options.js';
 
 /** `struct ibv_gid_entry`: one of the names of a port. */
 export interface GidEntry {
@@ -32,6 +32,13 @@ export interface ContextCalls extends Disposable {
   readonly host: HostKind | 'simulated';
   /** Completion vectors that `createCq` can name. */
   readonly numCompVectors: number;
+  /**
+   * Shares the NIC with others, who open it by `openDevice({ device })`: what a second `ibv_open_device` does in C. Each has a
+   * context of its own, and neither sees, uses nor ends what is another's. The NIC lives until the last of them is closed.
+   *
+   * @throws VerbsError EINVAL when the device was closed
+   */
+  share(): SharedDevice;
   /** What the device is and can do (`ibv_query_device`). */
   queryDevice(): DeviceAttr;
   /** What it can do beyond that (`ibv_query_device_ex`). What it does not have reads 0. */

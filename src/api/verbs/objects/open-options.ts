@@ -4,6 +4,16 @@ export type HostKind = 'thread' | 'inline';
 /** By which way packets go: `auto` chooses for each peer, `udp` and `shm` (shared memory) take that one alone. */
 export type LinkKind = 'auto' | 'udp' | 'shm';
 
+/**
+ * A device that is open, to be opened once more: as a context of its own on the same NIC, with objects, doorbells and events of
+ * its own. `Context.share` gives it.
+ */
+export interface SharedDevice {
+  /** The IP address that the NIC answers on. */
+  readonly address: string;
+  readonly host: HostKind | 'simulated';
+}
+
 /** How to open a device. */
 export interface OpenOptions {
   /** Default: the environment's VERBENA_HOST, else 'thread'. */
@@ -31,6 +41,11 @@ export interface OpenOptions {
    * dead one: 18 is a second. Default: the environment's VERBENA_MIN_ACK_TIMEOUT, else 0: as queue pairs ask.
    */
   readonly minAckTimeout?: number;
+  /**
+   * A device that is open already, shared by `Context.share`. The NIC is what it is then: beside this only `warn` may be
+   * given, and the environment is not looked at.
+   */
+  readonly device?: SharedDevice;
   /** Takes sentences about what does not work as it should. Default: `process.emitWarning`. */
   readonly warn?: (text: string) => void;
 }

@@ -20,6 +20,7 @@ import {
   type CmReq,
   encodeCmMessage,
 } from '../../wire/index.js';
+import type { CmClient } from '../client.js';
 import { CmError } from '../cm-error.js';
 import type { CmAccept, CmConnParam, CmEvent, CmQp, CmReject } from '../command.js';
 import type { KnownConnection } from '../conversation.js';
@@ -48,6 +49,8 @@ const WITH_PEER = [
 export interface ConnectionParts {
   readonly core: CmCore;
   readonly id: number;
+  /** Who has the identifier, and the queue pair. */
+  readonly client: CmClient;
   readonly agreement: Agreement;
   readonly transactionId: bigint;
   readonly packetLifetime: number;
@@ -83,6 +86,7 @@ export class Connection implements KnownConnection {
   #backlog: Backlog | undefined;
   #transactionId: bigint;
   readonly #core: CmCore;
+  readonly #client: CmClient;
   readonly #packetLifetime: number;
   readonly #responseTimeout: number;
   readonly #maxRetries: number;
@@ -95,6 +99,7 @@ export class Connection implements KnownConnection {
   constructor(parts: ConnectionParts) {
     const { core } = parts;
     this.#core = core;
+    this.#client = parts.client;
     this.#id = parts.id;
     this.#agreement = parts.agreement;
     this.#transactionId = parts.transactionId;
@@ -438,7 +443,7 @@ export class Connection implements KnownConnection {
   #connect(qp: CmQp, agreement: Agreement): Refusal | undefined {
     for (const state of [QpState.RTR, QpState.RTS]) {
       const attributes = connectedAttributes(qp.qpType, state, agreement);
-      const problem = attributes && this.#core.host.modifyQp(qp.qpNum, attributes);
+      const problem = attributes && this.#client.host.modifyQp(qp.qpNum, attributes);
       if (problem !== undefined) return problem;
     }
     return undefined;
@@ -447,9 +452,8 @@ export class Connection implements KnownConnection {
   /** Ends what is under way on the queue pair; it may be gone already, or another connection's. */
   #fail(cause: Syndrome): void {
     if (this.#qp?.managed !== true) return;
-    const { directory, host } = this.#core;
-    const owner = directory.findQp(this.#qp.qpNum) ?? this;
-    if (owner === this) host.modifyQp(this.#qp.qpNum, { qpState: QpState.ERR }, cause);
+    const owner = this.#core.directory.findQp(this.#qp.qpNum) ?? this;
+    if (owner === this) this.#client.host.modifyQp(this.#qp.qpNum, { qpState: QpState.ERR }, cause);
   }
 
   /** It ended before it was established. */

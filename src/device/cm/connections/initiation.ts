@@ -71,6 +71,7 @@ function connectTo(
   const connection = new Connection({
     core,
     id: identifier.id,
+    client: identifier.client,
     agreement: {
       to,
       pathMtu: mtu,

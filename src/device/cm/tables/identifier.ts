@@ -1,4 +1,5 @@
 import { PortSpace } from '../../ibta/index.js';
+import type { CmClient } from '../client.js';
 import type { Connection } from '../connections/connection.js';
 import type { Listener } from '../listener.js';
 import type { ResolutionRequest } from '../resolution/resolution-request.js';
@@ -7,6 +8,8 @@ import type { Resolution } from '../resolution/resolution.js';
 /** What a program's `rdma_cm_id` is here: a number, a port, and what it is used for. */
 export interface Identifier {
   readonly id: number;
+  /** Who has it, and nobody else knows it. */
+  readonly client: CmClient;
   readonly portSpace: PortSpace;
   /** Of its own; that of a request belongs to the listener. */
   port: number | undefined;

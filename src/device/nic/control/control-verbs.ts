@@ -21,6 +21,7 @@ import type { TransportService } from '../queue-pairs/transport-service.js';
 import { CompChannel } from '../queues/comp-channel.js';
 import { CompletionCounter } from '../queues/completion-counter.js';
 import { CompletionQueue, type CqCore } from '../queues/completion-queue.js';
+import type { Doorbells } from '../queues/doorbells.js';
 import { EventModeration } from '../queues/event-moderation.js';
 import { SharedReceiveQueue } from '../queues/shared-receive-queue.js';
 import { WorkQueue } from '../queues/work-queue.js';
@@ -48,6 +49,8 @@ export interface CreateQp {
   /** Rings of the shapes that the layout prescribes for `cap`; the state is published in both. */
   readonly sq: ArrayBufferLike;
   readonly rq: ArrayBufferLike;
+  /** The page that rings for it; default the NIC's own (`NicConfig.doorbells`). */
+  readonly doorbells?: Doorbells | undefined;
 }
 
 /** What makes a completion queue. */
@@ -83,6 +86,8 @@ export interface ControlCore extends NicCore, CqCore {
   readonly objects: NicObjects;
   readonly random: () => number;
   readonly multicast: MulticastTable;
+  /** The doorbell page of queue pairs that are made without one. */
+  readonly doorbells: Doorbells | undefined;
   /** Opens the way of Ethernet frames. @throws CommandError where there is none */
   requireFrames(): void;
   /** Ends the QPs of CQs that lost an entry. */
@@ -259,7 +264,7 @@ export class ControlVerbs {
   createQp(create: CreateQp): { readonly qpn: number } {
     const { core } = this;
     const { objects } = core;
-    const { type, cap, sqSigAll, createFlags = 0 } = create;
+    const { type, cap, sqSigAll, createFlags = 0, doorbells = core.doorbells } = create;
     const transport = transportService(type);
     checkQpCap(cap, core.limits);
     objects.qps.requireRoom();
@@ -278,7 +283,7 @@ export class ControlVerbs {
     if (!target) core.memory.holdPd(pd);
     const qpn = objects.qps.freshNumber(core.random);
     const timer = core.timers.take();
-    const parts = { qpn, type, pd, xrcd, sendCq, recvCq, srq, cap, createFlags, sqSigAll, sq, rq };
+    const parts = { qpn, type, pd, xrcd, sendCq, recvCq, srq, cap, createFlags, sqSigAll, sq, rq, doorbells };
     const qp = new QueuePair(parts, transport, core, timer);
     core.timers.assign(timer, qp.sending);
     objects.qps.add(qpn, qp);
@@ -399,6 +404,11 @@ export class ControlVerbs {
 
   detachMcast(qpn: number, gid: Gid): void {
     this.core.multicast.detach(this.core.objects.qps.get(qpn), gid);
+  }
+
+  /** Detaches a QP from all groups. */
+  detachAllMcast(qpn: number): void {
+    this.core.multicast.detachAll(this.core.objects.qps.get(qpn));
   }
 
   queryPort(): PortStatus {

@@ -15,6 +15,7 @@ import type { NicCore } from '../nic-core.js';
 import { CNP_INTERVAL_US, sendCongestionNotification } from '../port/congestion-notification.js';
 import type { CompletionCounter } from '../queues/completion-counter.js';
 import type { CompletionQueue } from '../queues/completion-queue.js';
+import type { Doorbells } from '../queues/doorbells.js';
 import type { SharedReceiveQueue } from '../queues/shared-receive-queue.js';
 import type { WorkQueue } from '../queues/work-queue.js';
 import type { ReceivingHalf, SendingHalf } from './halves.js';
@@ -39,6 +40,8 @@ export interface QueuePairParts {
   readonly sqSigAll: boolean;
   readonly sq: WorkQueue;
   readonly rq: WorkQueue;
+  /** The page that rings for it. */
+  readonly doorbells: Doorbells | undefined;
 }
 
 /** What Linux's `rdma resource show qp` tells of a queue pair. */
@@ -106,6 +109,7 @@ export class QueuePair implements QpContext, QueuePairParts {
   readonly sqSigAll: boolean;
   readonly sq: WorkQueue;
   readonly rq: WorkQueue;
+  readonly doorbells: Doorbells | undefined;
 
   readonly service: OpcodeService | undefined;
   readonly opcodeClass: number;
@@ -160,6 +164,7 @@ export class QueuePair implements QpContext, QueuePairParts {
     this.sqSigAll = parts.sqSigAll;
     this.sq = parts.sq;
     this.rq = parts.rq;
+    this.doorbells = parts.doorbells;
     this.service = transport.service;
     this.opcodeClass = transport.service === undefined ? 0 : opcodeClass(transport.service);
     this.connected = transport.connected;

@@ -14,7 +14,7 @@ const MAX_ALARM_MS = 60_000;
 /** Runs a NIC on Node's own sockets, in the thread's event loop, until its driver says stop. */
 export function runDgramThread(start: ThreadStart, thread: NicThread): void {
   try {
-    const { adapter, facts, link } = openDgramAdapter(start.spec, start, thread);
+    const { adapter, facts, link } = openDgramAdapter(start.spec, thread.warn);
     new DgramLoop(start, thread, adapter, link).begin();
     thread.started(adapter, { facts });
   } catch (error) {
@@ -40,7 +40,7 @@ class DgramLoop {
     this.start.commands.on('message', (message: ThreadMessage) => {
       // Timers that a command sets count from now, not from the last turn.
       this.adapter.nic.advanceTo(nowUs());
-      this.#try(() => this.thread.answer(message, this.adapter));
+      this.#try(() => this.thread.answer(message));
       this.#stir();
     });
     this.#stir();

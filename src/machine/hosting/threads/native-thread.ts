@@ -21,7 +21,7 @@ export function runNativeThread(start: ThreadStart, thread: NicThread): void {
   let doorbell;
   try {
     doorbell = new EventFd();
-    opened = openNativeAdapter(start.spec, start, thread);
+    opened = openNativeAdapter(start.spec, thread.warn);
   } catch (error) {
     doorbell?.close();
     thread.refused(error);
@@ -60,7 +60,7 @@ class NativeLoop {
       const now = nowUs();
       let busy = adapter.turn(now);
       if (thread.commanded) {
-        thread.serve(adapter);
+        thread.serve();
         busy = true;
       }
       if (busy) {

@@ -1,7 +1,7 @@
 import { receiveMessageOnPort } from 'node:worker_threads';
-import type { Adapter } from '../../../api/soft/index.js';
-import { EventType } from '../../../device/ibta/index.js';
+import type { Adapter, AdapterClient } from '../../../api/soft/index.js';
 import { CompChannelRing, DoorbellPage, Ring } from '../../../device/nic/index.js';
+import { resolveMemory } from '../program-memory.js';
 import {
   type Notice,
   refusal,
@@ -18,6 +18,7 @@ export class NicThread {
   readonly #state: Int32Array;
   readonly #poller: Int32Array;
   #adapter: Adapter | undefined;
+  #client: AdapterClient | undefined;
   /** Number of the last command that was answered. */
   #handled = 0;
   #completions = 0;
@@ -43,20 +44,20 @@ export class NicThread {
   }
 
   /** Answers the commands that have come. */
-  serve(adapter: Adapter): void {
+  serve(): void {
     while (this.commanded) {
       const received = receiveMessageOnPort(this.start.commands);
       if (received === undefined) return;
       // The other end is ours and sends nothing else.
-      this.answer(received.message as ThreadMessage, adapter);
+      this.answer(received.message as ThreadMessage);
     }
   }
 
-  answer(message: ThreadMessage, adapter: Adapter): void {
-    if (!('command' in message)) return;
+  answer(message: ThreadMessage): void {
+    if (!('command' in message) || this.#client === undefined) return;
     const { number, command } = message;
     this.#handled = number;
-    this.#reply({ number, reply: adapter.answer(command) });
+    this.#reply({ number, reply: this.#client.answer(command) });
   }
 
   /** Wakes a program that naps, when completions have been written since the last call: so many in all. */
@@ -70,7 +71,9 @@ export class NicThread {
 
   /** The adapter is up. */
   started(adapter: Adapter, started: Started): void {
+    const { doorbells, asyncEvents, cmEvents } = this.start;
     this.#adapter = adapter;
+    this.#client = adapter.attach({ doorbells, asyncEvents, cmEvents, resolve: resolveMemory, onEvent: this.onEvent });
     this.#reply({ started });
   }
 
@@ -105,8 +108,7 @@ export class NicThread {
     Atomics.store(this.#state, 0, ThreadState.FAILED);
     // Nobody is to ring a doorbell whose file descriptor is soon another file's.
     Atomics.store(this.page, DoorbellPage.ASLEEP, 0);
-    this.#adapter?.asyncEvent({ type: EventType.DEVICE_FATAL });
-    for (const ring of this.#adapter?.eventRings() ?? []) this.onEvent(ring);
+    this.#adapter?.broken();
     Atomics.notify(this.page, DoorbellPage.REPLIES);
   }
 

@@ -147,6 +147,13 @@ export class ThreadHost implements AdapterHost {
     touched.add(this.#touched);
   }
 
+  another(): AdapterHost {
+    throw new CommandError(
+      'EOPNOTSUPP',
+      "a NIC in a thread of its own has one client; that of host 'inline' can have several",
+    );
+  }
+
   get failure(): string | undefined {
     if (this.#failure === undefined && this.#stateIs(ThreadState.FAILED)) this.#readNotices();
     return this.#failure;

@@ -3,7 +3,7 @@ import type { AdapterCommand, AdapterFacts, AdapterReply } from '../../../api/so
 import type { ErrnoName } from '../../../device/ibta/index.js';
 import { codeOf, errnoNameOf } from '../../../device/link/index.js';
 import { CommandError } from '../../../device/nic/index.js';
-import type { AdapterSpec, SharedPages } from '../native-adapter.js';
+import type { AdapterSpec } from '../native-adapter.js';
 
 /**
  * What a NIC's thread and its driver say to each other beside the rings.
@@ -15,7 +15,10 @@ import type { AdapterSpec, SharedPages } from '../native-adapter.js';
  */
 
 /** `workerData` of the thread. */
-export interface ThreadStart extends SharedPages {
+export interface ThreadStart {
+  readonly doorbells: ArrayBufferLike;
+  readonly asyncEvents: ArrayBufferLike;
+  readonly cmEvents: ArrayBufferLike;
   readonly spec: AdapterSpec;
   readonly commands: MessagePort;
   /** Takes {@link Notice}s. */

@@ -1,5 +1,5 @@
-import type { PolledLink } from '../../device/link/index.js';
-import { type ReadableWatch, watchReadable } from '../system/index.js';
+import type { PolledLink } from '../../../device/link/index.js';
+import { type ReadableWatch, watchReadable } from '../../system/index.js';
 
 /** Tells the event loop that packets have arrived on a link, whichever way they came. */
 export class LinkWatch {

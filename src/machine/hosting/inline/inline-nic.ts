@@ -1,0 +1,201 @@
+import type { Adapter, AdapterChores, AdapterClient, AdapterFacts, ClientParts } from '../../../api/soft/index.js';
+import type { PolledLink } from '../../../device/link/index.js';
+import { CommandError } from '../../../device/nic/index.js';
+import { nowUs } from '../../system/index.js';
+import { type AdapterSpec, openNativeAdapter } from '../native-adapter.js';
+import { requireRoom } from '../spare-room.js';
+import { LinkWatch } from './link-watch.js';
+import { moveIn, moveOut, type Resident } from './residents.js';
+
+/** Turns for one event of the event loop, which others want to use as well. */
+const TURNS_PER_EVENT = 16;
+/** An alarm of the event loop that nothing moves comes no later, so that whatever was overlooked is overlooked for so long only. */
+const MAX_ALARM_MS = 1000;
+
+/** A NIC in the caller's own thread, for as long as somebody there has it open. */
+export class InlineNic implements Resident {
+  readonly facts: AdapterFacts;
+
+  readonly #adapter: Adapter;
+  readonly #link: PolledLink;
+  readonly #pause: () => void;
+  readonly #watch: LinkWatch;
+  /** How many wait in the event loop. */
+  #watchers = 0;
+  #failure: string | undefined;
+  #alarm: NodeJS.Timeout | undefined;
+  #alarmUs = Infinity;
+  #choreTimer: NodeJS.Timeout | undefined;
+  #open = true;
+
+  /** @throws CommandError as `openNativeAdapter` */
+  constructor(spec: AdapterSpec, warn: (text: string) => void) {
+    requireRoom();
+    const { adapter, facts, link, pause } = openNativeAdapter(spec, warn);
+    this.facts = facts;
+    this.#adapter = adapter;
+    this.#link = link;
+    this.#pause = pause;
+    this.#watch = new LinkWatch(link, () => this.#onReadable());
+    moveIn(this);
+    const { chores } = adapter;
+    if (chores === undefined) return;
+    chores.onRun = () => this.#scheduleChores(chores);
+    this.#scheduleChores(chores);
+  }
+
+  /** Takes a client. @throws CommandError ENOMEM when there are too many, EIO when the NIC is broken, EINVAL when it was closed */
+  attach(parts: ClientParts): AdapterClient {
+    this.requireUsable();
+    if (!this.#open) throw new CommandError('EINVAL', 'nobody has the device open any more');
+    return this.#adapter.attach(parts);
+  }
+
+  /** Ends a client; with the last one the NIC goes as well. */
+  detach(client: AdapterClient): void {
+    const adapter = this.#adapter;
+    const isLast = adapter.clients.every((other) => other === client);
+    if (isLast) this.#close();
+    else if (this.isUsable()) {
+      // What was posted still leaves, and then what the ends of connections have to say.
+      adapter.push(nowUs());
+      adapter.detach(client);
+      adapter.push(nowUs());
+      this.#watch.follow();
+    } else adapter.forget(client);
+  }
+
+  /** Executes a command. */
+  perform<T>(command: () => T): T {
+    this.requireUsable();
+    this.#adapter.nic.advanceTo(nowUs());
+    try {
+      return command();
+    } finally {
+      // A queue pair that comes back from SQD, or goes to ERR, may have something to send or to tell.
+      if (this.isUsable()) this.push(nowUs());
+      // Joining a group, and the like, opens or closes sockets.
+      this.#watch.follow();
+    }
+  }
+
+  /** Sends what was posted: as `Adapter.push`. */
+  push(now: number): void {
+    this.#adapter.push(now);
+    if (this.#watchers > 0) this.#setAlarm();
+  }
+
+  turn(now: number): boolean {
+    if (!this.isUsable()) return false;
+    const busy = this.#adapter.turn(now);
+    if (this.#watchers > 0) this.#setAlarm();
+    return busy;
+  }
+
+  get pollFds(): readonly number[] {
+    return this.#link.pollFds;
+  }
+
+  pause(): void {
+    this.#pause();
+  }
+
+  fallAsleep(): boolean {
+    return this.#link.fallAsleep();
+  }
+
+  wakeUp(): void {
+    this.#link.wakeUp();
+  }
+
+  nextTurnUs(): number {
+    return this.#adapter.nextTurnUs();
+  }
+
+  /** Somebody waits in the event loop, which from now on moves it. */
+  watch(): void {
+    this.#watchers += 1;
+    this.#watch.arm();
+    this.#setAlarm();
+  }
+
+  unwatch(): void {
+    this.#watchers -= 1;
+    if (this.#watchers > 0) return;
+    this.#watch.disarm();
+    this.#clearAlarm();
+  }
+
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
+  /**
+   * An error of ours, or an interruption of the program (`vm` with a timeout, Ctrl-C where it is read line by line), may have ended
+   * a call in the midst of the NIC's work. Nobody knows then what is half done, so nothing more is.
+   */
+  isUsable(): boolean {
+    if (this.#failure !== undefined) return false;
+    if (!this.#adapter.isBroken) return true;
+    this.#failure =
+      "the NIC was interrupted in the midst of its work, and can do no more; one whose host is 'thread' cannot be";
+    moveOut(this);
+    this.#adapter.broken();
+    return false;
+  }
+
+  /** @throws CommandError EIO when nothing will come any more */
+  requireUsable(): void {
+    if (!this.isUsable()) throw new CommandError('EIO', this.#failure ?? '');
+  }
+
+  #close(): void {
+    this.#open = false;
+    moveOut(this);
+    this.#watch.close();
+    this.#clearAlarm();
+    clearTimeout(this.#choreTimer);
+    if (this.isUsable()) {
+      this.#adapter.push(nowUs());
+      this.#adapter.close();
+    } else this.#adapter.abandon();
+  }
+
+  /** Chores also want doing when the program leaves its NIC alone, but are no reason for a process to live on. */
+  #scheduleChores(chores: AdapterChores): void {
+    clearTimeout(this.#choreTimer);
+    if (!this.#open) return;
+    const delayMs = Math.max(1, (chores.nextUs() - nowUs()) / 1000);
+    this.#choreTimer = setTimeout(() => this.#doChores(chores), Math.min(delayMs, MAX_ALARM_MS)).unref();
+  }
+
+  #doChores(chores: AdapterChores): void {
+    if (this.isUsable()) chores.run(nowUs());
+  }
+
+  #onReadable(): void {
+    for (let turns = 0; turns < TURNS_PER_EVENT && this.turn(nowUs()); turns += 1);
+    if (this.#watchers > 0) this.#watch.arm();
+  }
+
+  #setAlarm(): void {
+    const dueUs = this.#adapter.nextWakeupUs();
+    // One that rings too early sets itself anew, which is cheaper than to move it at every turn.
+    if (dueUs >= this.#alarmUs) return;
+    this.#clearAlarm();
+    this.#alarmUs = dueUs;
+    // Not unref'ed: what is awaited may come of what this timer makes happen.
+    this.#alarm = setTimeout(
+      () => {
+        this.#alarmUs = Infinity;
+        this.turn(nowUs());
+      },
+      Math.min(Math.max(0, (dueUs - nowUs()) / 1000), MAX_ALARM_MS),
+    );
+  }
+
+  #clearAlarm(): void {
+    clearTimeout(this.#alarm);
+    this.#alarmUs = Infinity;
+  }
+}
