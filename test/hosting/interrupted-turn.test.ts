@@ -39,6 +39,8 @@ function registering({ a: { pd } }: Pair): void {
 
 function writing({ a: { qp, cq, mr }, b }: Pair): void {
   const rdma = { remoteAddr: b.mr.addr, rkey: b.mr.rkey };
+  // What was posted when it was interrupted before has a slot of the queue until its completion is taken.
+  while (cq.poll(16).length > 0);
   for (;;) {
     qp.postSend({ opcode: WrOpcode.RDMA_WRITE, sendFlags: SendFlags.SIGNALED, sgList: [mr.sge(0, BYTES)], rdma });
     while (cq.poll().length === 0);
