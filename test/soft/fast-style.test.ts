@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   type Mr,
-  MwType,
   type Qp,
   QpCreateSendOpsFlags,
   QpType,
@@ -254,108 +253,6 @@ describe('the fast calling style', () => {
     );
     assert.deepEqual(b.cq.poll(), []);
   });
-
-  const both = (...steps: readonly (() => void)[]): void => {
-    for (const step of steps) step();
-  };
-  const mistakes: readonly [string, (qp: Qp, mr: Mr) => void][] = [
-    ['data before any request', (qp, mr) => qp.wrSetSge(mr.lkey, mr.addr, 1)],
-    [
-      'an atomic of 4 bytes',
-      (qp, mr) =>
-        both(
-          () => qp.wrAtomicFetchAdd(1, 64, 1),
-          () => qp.wrSetSge(mr.lkey, mr.addr, 4),
-        ),
-    ],
-    ['an atomic without memory', (qp) => qp.wrAtomicFetchAdd(1, 64, 1)],
-    ['an atomic that is not aligned', (qp) => qp.wrAtomicCmpSwp(1, 60, 1, 2)],
-    [
-      'inline data for a READ',
-      (qp) =>
-        both(
-          () => qp.wrRdmaRead(1, 64),
-          () => qp.wrSetInlineData(pattern(8)),
-        ),
-    ],
-    [
-      'too much inline data',
-      (qp) =>
-        both(
-          () => qp.wrSend(),
-          () => qp.wrSetInlineData(pattern(65)),
-        ),
-    ],
-    [
-      'too many pieces',
-      (qp, mr) =>
-        both(
-          () => qp.wrSend(),
-          () => qp.wrSetSgeList(Array.from({ length: 5 }, () => mr.sge(0, 1))),
-        ),
-    ],
-    ['the INLINE flag', (qp) => (qp.wrFlags = INLINE)],
-    ['an id that is no number of 64 bits', (qp) => (qp.wrId = 0.5)],
-    ['a negative address', (qp) => qp.wrRdmaWrite(1, -8)],
-    ['a key of 33 bits', (qp) => qp.wrRdmaWrite(2 ** 32, 8)],
-    ['immediate data that is no whole number', (qp) => qp.wrSendImm(1.5)],
-    ['an ATOMIC_WRITE of 4 bytes', (qp) => qp.wrAtomicWrite(1, 64, pattern(4))],
-    ['an ATOMIC_WRITE that is not aligned', (qp) => qp.wrAtomicWrite(1, 65, pattern(8))],
-    [
-      'more data than an ATOMIC_WRITE has',
-      (qp, mr) =>
-        both(
-          () => qp.wrAtomicWrite(1, 64, pattern(8)),
-          () => qp.wrSetSge(mr.lkey, mr.addr, 8),
-        ),
-    ],
-    [
-      'data for a request that moves none',
-      (qp) =>
-        both(
-          () => qp.wrLocalInv(1),
-          () => qp.wrSetInlineData(pattern(1)),
-        ),
-    ],
-    ['a FLUSH to nowhere', (qp) => qp.wrFlush(1, 64, 8, 0, 0)],
-    ['a bind of a window that postSend does not bind', (qp, mr) => qp.wrBindMw(mr.pd.allocMw(MwType.TYPE_1), 1, {})],
-    [
-      'too much inline data in pieces',
-      (qp) =>
-        both(
-          () => qp.wrSend(),
-          () => qp.wrSetInlineDataList([pattern(64), pattern(1)]),
-        ),
-    ],
-    [
-      'where a queue pair with a peer goes',
-      (qp, mr) => {
-        const ah = mr.pd.createAh({ grh: { dgid: qp.context.queryGid(1, 0) } });
-        qp.wrSend();
-        qp.wrSetUdAddr(ah, 20, 1);
-      },
-    ],
-    [
-      'a shared receive queue where the peer chooses it',
-      (qp) =>
-        both(
-          () => qp.wrSend(),
-          () => qp.wrSetXrcSrqn(20),
-        ),
-    ],
-  ];
-  for (const [name, make] of mistakes) {
-    test(`refuses ${name}, at wrComplete`, () => {
-      using pair = new Pair('simulated', NET);
-      const { qp, mr } = pair.a;
-      qp.wrStart();
-      make(qp, mr);
-      assert.throws(
-        () => qp.wrComplete(),
-        (error) => error instanceof VerbsError && error.errno === 'EINVAL' && error.advice !== '',
-      );
-    });
-  }
 
   test('refuses a second batch while one is open, and forgets one that is aborted', () => {
     using pair = new Pair('simulated', NET);
