@@ -1,6 +1,8 @@
+import type { NotifiedCalls } from '../../../machine/system/index.js';
 import type { GuestDevice } from '../guest-device.js';
 import type { GuestFile } from '../processes/guest-files.js';
 import type { DeviceNode } from '../sysfs/tree.js';
+import { RdmaCmFile, type Ucma } from '../ucma/index.js';
 import { UverbsFile } from '../uverbs/uverbs-file.js';
 import type { DescriptorRange, DescriptorRanges } from './descriptor-ranges.js';
 
@@ -10,6 +12,10 @@ export interface Opening {
   /** The process that opens it. */
   readonly pid: number;
   readonly devices: readonly GuestDevice[];
+  readonly ucma: Ucma;
+  readonly calls: NotifiedCalls;
+  /** What a thread of a program knows by a descriptor. */
+  fileAt(tid: number, fd: number): GuestFile | undefined;
   /** Has the NICs take turns until there is nothing more to do. */
   onPosted(): void;
 }
@@ -31,21 +37,22 @@ interface DeviceDriver {
   readonly open: (opening: Opening) => OpenedDevice;
 }
 
-/** The kinds that there are, by the drivers' names. What is not here, programs do not find. */
-const DRIVERS: Readonly<Partial<Record<DeviceNode['driver'], DeviceDriver>>> = {
+/** The kinds that there are. */
+const DRIVERS: Readonly<Record<DeviceNode['driver'], DeviceDriver>> = {
   uverbs: { range: 'uverbs', open: (opening) => new UverbsFile(opening) },
+  rdma_cm: { range: 'rdmaCm', open: (opening) => new RdmaCmFile(opening) },
 };
 
-/** Names of the drivers that there are. */
-export const DRIVER_NAMES: readonly DeviceNode['driver'][] = (['uverbs', 'rdma_cm'] as const).filter(
-  (name) => DRIVERS[name] !== undefined,
-);
-
-/** Opens a device file. @returns it, and the numbers that programs know it by; undefined where there is no such driver */
+/**
+ * Opens a device file.
+ *
+ * @returns it, and where the numbers lie that programs know it by
+ * @throws what says that there can be no more: VerbsError, SystemCallError
+ */
 export function openDeviceFile(
   opening: Opening,
   ranges: DescriptorRanges,
-): { readonly file: OpenedDevice; readonly range: DescriptorRange } | undefined {
-  const driver = DRIVERS[opening.node.driver];
-  return driver === undefined ? undefined : { file: driver.open(opening), range: ranges[driver.range] };
+): { readonly file: OpenedDevice; readonly range: DescriptorRange } {
+  const { range, open } = DRIVERS[opening.node.driver];
+  return { file: open(opening), range: ranges[range] };
 }

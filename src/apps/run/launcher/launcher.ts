@@ -8,10 +8,11 @@ import { deviceTree } from '../sysfs/device-tree.js';
 import { PathCalls } from '../sysfs/path-calls.js';
 import { StandInDirectories } from '../sysfs/stand-in-directories.js';
 import type { DeviceNode, Node, Roots } from '../sysfs/tree.js';
+import { Ucma } from '../ucma/index.js';
 import { errnoOf } from '../uverbs/refusal.js';
 import { type DescriptorRanges, descriptorRanges } from './descriptor-ranges.js';
 import { descriptorLimit } from './descriptor-limit.js';
-import { DRIVER_NAMES, openDeviceFile, type OpenedDevice } from './device-files.js';
+import { openDeviceFile, type OpenedDevice } from './device-files.js';
 import { assembleFilter, type DoorbellWay, filterRules } from './filter.js';
 import { NicLoop, type Opened } from './nic-loop.js';
 import { Program, type ProgramEnd } from './program.js';
@@ -40,6 +41,7 @@ export class Launcher {
   readonly #ranges: DescriptorRanges;
   readonly #roots: Roots;
   readonly #standIns: StandInDirectories;
+  readonly #ucma: Ucma;
   readonly #program: Program;
   #calls: NotifiedCalls | undefined;
   #loop: NicLoop | undefined;
@@ -52,7 +54,8 @@ export class Launcher {
     const { machine, devices, doorbells, words } = options;
     this.#options = options;
     this.#ranges = descriptorRanges(descriptorLimit());
-    this.#roots = deviceTree(devices, DRIVER_NAMES);
+    this.#ucma = new Ucma(devices.map(({ context }) => context));
+    this.#roots = deviceTree(devices);
     this.#standIns = new StandInDirectories(directoriesOf(this.#roots));
     const filter = assembleFilter(filterRules(this.#ranges, doorbells), machine, auditArch() ?? 0);
     this.#program = new Program(filter, this.#wake.fd, words, {
@@ -109,8 +112,16 @@ export class Launcher {
     const pid = this.#processes.processOf(calls.tid);
     const { devices } = this.#options;
     try {
-      const opened = openDeviceFile({ node, pid, devices, onPosted: () => this.#loop?.settle() }, this.#ranges);
-      if (opened === undefined) return calls.refuse(Errno.ENODEV);
+      const opening = {
+        node,
+        pid,
+        devices,
+        ucma: this.#ucma,
+        calls,
+        fileAt: (tid: number, fd: number) => this.#files.find(tid, fd),
+        onPosted: () => this.#loop?.settle(),
+      };
+      const opened = openDeviceFile(opening, this.#ranges);
       if (this.#files.give(calls, opened.file, opened.range)) return true;
       opened.file.close();
       return calls.refuse(Errno.EMFILE);

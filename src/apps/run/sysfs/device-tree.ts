@@ -90,31 +90,25 @@ function infinibandSketch(device: GuestDevice): Sketch {
   };
 }
 
-/**
- * What programs find of the devices under `/sys` and `/dev`.
- *
- * @param drivers which kinds of files can be opened
- */
-export function deviceTree(devices: readonly GuestDevice[], drivers: readonly DeviceNode['driver'][]): Roots {
+/** What programs find of the devices under `/sys` and `/dev`. */
+export function deviceTree(devices: readonly GuestDevice[]): Roots {
   const uverbs: Sketch = Object.fromEntries(
     devices.map(({ name }, index) => [
       `uverbs${index}`,
       { ibdev: name, dev: dev(uverbsNode(index)), abi_version: RXE_ABI },
     ]),
   );
-  const hasCm = drivers.includes('rdma_cm');
-  const roots = new Map<string, Node>([
+  return new Map<string, Node>([
     [UVERBS, directory({ abi_version: UVERBS_ABI, ...uverbs })],
     [INFINIBAND, directory(Object.fromEntries(devices.map((device) => [device.name, infinibandSketch(device)])))],
     [
       DEVICES,
       directory({
         ...Object.fromEntries(devices.map((_, index) => [`uverbs${index}`, uverbsNode(index)])),
-        ...(hasCm ? { rdma_cm: rdmaCmNode } : {}),
+        rdma_cm: rdmaCmNode,
       }),
     ],
+    [RDMA_CM, directory({ abi_version: RDMA_CM_ABI, dev: dev(rdmaCmNode) })],
     ...HIDDEN.map((path) => [path, directory({})] as const),
   ]);
-  if (hasCm) roots.set(RDMA_CM, directory({ abi_version: RDMA_CM_ABI, dev: dev(rdmaCmNode) }));
-  return roots;
 }

@@ -150,9 +150,7 @@ export const commands: Readonly<Partial<Record<number, Command>>> = {
     bytes: 12,
     responseAt: 0,
     responseBytes: 208,
-    act: answering(8, ({ cmId }, _, { devices }) => ({
-      bytes: encodeRoute(cmId, cmId.verbs === undefined ? 0n : devices.nodeGuid(cmId.verbs)),
-    })),
+    act: answering(8, ({ cmId }) => ({ bytes: encodeRoute(cmId) })),
   },
   6: {
     call: 'rdma_connect',

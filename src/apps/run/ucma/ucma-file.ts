@@ -12,13 +12,6 @@ import { Identifier, Membership } from './identifier.js';
 import { encodeEvent } from './structs/event.js';
 import type { IdentifierTable } from './identifier-table.js';
 
-/** The devices that programs reach by rdma_cm, and how programs name these. */
-export interface UcmaDevices {
-  readonly contexts: readonly Context[];
-  /** The node GUID that the file system shows for the device of a context. */
-  nodeGuid(context: Context): bigint;
-}
-
 /** What an open file has of whoever serves the program. */
 export interface UcmaFileParts {
   /** An event waits: the descriptor becomes readable, once more for each. */
@@ -54,19 +47,22 @@ export class UcmaFile {
 
   constructor(
     readonly identifiers: IdentifierTable,
-    readonly devices: UcmaDevices,
+    contexts: readonly Context[],
     readonly parts: UcmaFileParts,
   ) {
-    this.#channel = createEventChannel({ contexts: devices.contexts });
+    this.#channel = createEventChannel({ contexts });
   }
 
-  /** Takes the news of the devices. To be called after each command, and now and then. */
-  poll(): void {
+  /** Takes the news of the devices. To be called after each command, and now and then. @returns whether there were any */
+  poll(): boolean {
+    let found = false;
     for (let event = this.#channel.tryGetCmEvent(); event !== undefined; event = this.#channel.tryGetCmEvent()) {
       // The program acknowledges its copy by itself.
       event.ack();
       this.#take(event);
+      found = true;
     }
+    return found;
   }
 
   get hasEvents(): boolean {

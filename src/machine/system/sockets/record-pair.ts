@@ -7,6 +7,8 @@ const SOCK_SEQPACKET = 5;
 const SOCK_CLOEXEC = 0x80000;
 const MSG_DONTWAIT = 0x40;
 const MSG_NOSIGNAL = 0x4000;
+const F_GETFL = 3;
+const O_NONBLOCK = 0o4000;
 
 /**
  * Two ends of a connection that keeps records apart: what is {@link send sent} here is read from {@link farFd}, one record a
@@ -45,6 +47,11 @@ export class RecordPair {
   takeBack(): Uint8Array | undefined {
     const got = this.#native.libc.recv(this.farFd, this.#buffer.address, this.recordBytes, MSG_DONTWAIT);
     return got === this.recordBytes ? this.#buffer.bytes.slice(0, got) : undefined;
+  }
+
+  /** Whether who has the far end does not want to wait for records. */
+  get farIsNonBlocking(): boolean {
+    return (this.#native.libc.fcntl(this.farFd, F_GETFL, 0) & O_NONBLOCK) !== 0;
   }
 
   /** Idempotent. */

@@ -18,18 +18,14 @@ const DEFAULT_PKEY = 0xffff;
 const HOP_LIMIT = 64;
 const EQUAL = 2;
 
-/**
- * `struct rdma_ucm_query_route_resp`: what is known of the way of an identifier.
- *
- * @param nodeGuid of its device, by which the program finds that
- */
-export function encodeRoute({ verbs, route, localAddr, peerAddr, portNum }: CmId, nodeGuid: bigint): Buffer {
+/** `struct rdma_ucm_query_route_resp`: what is known of the way of an identifier. The program finds its device by the GUID. */
+export function encodeRoute({ verbs, route, localAddr, peerAddr, portNum }: CmId): Buffer {
   const bytes = Buffer.alloc(ROUTE_BYTES);
   if (localAddr !== undefined) writeSocketAddress(bytes, SOURCE_AT, localAddr);
   if (peerAddr !== undefined) writeSocketAddress(bytes, DESTINATION_AT, peerAddr);
   bytes.writeUInt32LE(NO_INDEX, DEVICE_INDEX_AT);
   if (verbs === undefined) return bytes;
-  bytes.writeBigUInt64BE(nodeGuid, NODE_GUID_AT);
+  bytes.writeBigUInt64BE(verbs.queryDevice().nodeGuid, NODE_GUID_AT);
   bytes[PORT_AT] = portNum;
   const { localGid, remoteGid, pathMtu } = route;
   if (localGid !== undefined) bytes.set(localGid, PATH_AT + Path.SGID);
