@@ -14,6 +14,9 @@ export const FILES: readonly string[] = [
   'nic/invariants',
   'links/local-full',
   'soft/simulated-failures',
+  'clients/sharing',
+  'clients/foreign-objects',
+  'clients/closing',
 ];
 
 export interface NamedTest {

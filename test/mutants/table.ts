@@ -1,4 +1,5 @@
 import type { Mutant } from './mutant.js';
+import { clients } from './rules/clients.js';
 import { connections } from './rules/connections.js';
 import { counters } from './rules/counters.js';
 import { driver } from './rules/driver.js';
@@ -19,6 +20,7 @@ export const mutants: readonly Mutant[] = [
   ...memory,
   ...queues,
   ...services,
+  ...clients,
   ...connections,
   ...counters,
   ...driver,

@@ -28,4 +28,11 @@ export { SimulatedCluster } from './simulated/simulated-cluster.js';
 export { whatIsAwaited } from './simulated/simulated-report.js';
 export type { CompletionRing } from './driver/completions/completion-ring.js';
 export type { WorkRing } from './driver/posting/work-ring.js';
-export { addressHandleOf, completionRing, type QpRings, qpRings, sharedReceiveRing, takeAsyncEvent } from './driver/rings.js';
+export {
+  addressHandleOf,
+  completionRing,
+  type QpRings,
+  qpRings,
+  sharedReceiveRing,
+  takeAsyncEvent,
+} from './driver/rings.js';

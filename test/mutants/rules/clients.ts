@@ -1,0 +1,88 @@
+import type { Mutant } from '../mutant.js';
+
+/** What clients of one NIC are to each other: nothing (ARCHITECTURE.md, "A client owns what it makes"). */
+const source = 'docs/security.md, clients of one NIC';
+
+export const clients: readonly Mutant[] = [
+  {
+    name: 'client-names-others',
+    rule: 'a command names objects of its own client only',
+    source,
+    file: 'src/api/soft/adapter/ownership.ts',
+    from: 'if (number !== undefined && this.ownerOf(kind, number) !== client)',
+    to: 'if (number !== undefined && this.ownerOf(kind, number) === undefined)',
+    games: ['tests'],
+  },
+  {
+    name: 'client-connects-others',
+    rule: 'no queue pair of another client is connected, nor given away by its number',
+    source,
+    file: 'src/api/soft/adapter/ownership.ts',
+    from: 'for (const [kind, number] of namesAnywhere?.(argument) ?? [])',
+    to: 'for (const [kind, number] of [] as Name[])',
+    games: ['tests'],
+  },
+  {
+    name: 'client-rings-others',
+    rule: 'a doorbell page rings for the queue pairs that were made with it',
+    source,
+    file: 'src/device/nic/queues/doorbells.ts',
+    from: 'if (qp?.doorbells === this) qp.onDoorbell();',
+    to: 'qp?.onDoorbell();',
+    games: ['tests'],
+  },
+  {
+    name: 'client-uses-other-ids',
+    rule: 'an identifier of the connection manager is there for its own client',
+    source,
+    file: 'src/device/cm/connection-manager.ts',
+    from: 'if (identifier?.client !== client) throw',
+    to: 'if (identifier === undefined) throw',
+    games: ['tests'],
+  },
+  {
+    name: 'client-hears-of-others',
+    rule: 'an event of an object goes to its owner',
+    source,
+    file: 'src/api/soft/adapter/adapter.ts',
+    from: 'this.ownership.ownerOf(kind, object)?.asyncEvent(type, object);',
+    to: 'for (const client of this.#clients) client.asyncEvent(type, object);',
+    games: ['tests'],
+  },
+  {
+    name: 'client-device-events-once',
+    rule: 'an event of the device goes to every client',
+    source,
+    file: 'src/api/soft/adapter/adapter.ts',
+    from: 'for (const client of this.#clients) client.asyncEvent(type, NO_OBJECT);',
+    to: 'this.#clients[0]?.asyncEvent(type, NO_OBJECT);',
+    games: ['tests'],
+  },
+  {
+    name: 'client-leaves-groups',
+    rule: 'a client that ends leaves the multicast groups that it has joined',
+    source,
+    file: 'src/api/soft/adapter/client.ts',
+    from: "for (const qpn of ownership.ownedBy(this, 'qp')) nic.control.detachAllMcast(qpn);",
+    to: '',
+    games: ['tests'],
+  },
+  {
+    name: 'client-leaves-connections',
+    rule: 'the peers of a client that ends are told, and its ports are free',
+    source,
+    file: 'src/api/soft/adapter/client.ts',
+    from: 'cm.close(this.#cmClient);',
+    to: '',
+    games: ['tests'],
+  },
+  {
+    name: 'client-rings-on',
+    rule: 'the page of a client that has ended is looked at no more',
+    source,
+    file: 'src/api/soft/adapter/client.ts',
+    from: 'nic.closeDoorbells(this.doorbells);',
+    to: '',
+    games: ['tests'],
+  },
+];
