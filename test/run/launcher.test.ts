@@ -55,6 +55,7 @@ describe('verbena run', { skip: cannotRun }, () => {
       out,
       [
         '/dev/infiniband:',
+        'rdma_cm',
         'uverbs0',
         '',
         '/sys/class/infiniband:',
