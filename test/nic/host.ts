@@ -32,6 +32,8 @@ export interface HostOptions {
   readonly portMtu?: Mtu;
   readonly limits?: Partial<NicLimits>;
   readonly link?: SimulatedLinkOptions;
+  /** How the memory of the next region behaves; undefined for plain bytes. Default: {@link mannerOfAll}. */
+  readonly memory?: (() => Manner | undefined) | undefined;
   /** What the NIC sends into, around the link's own. */
   readonly sink?: (inner: PacketSink) => PacketSink;
 }
@@ -151,6 +153,9 @@ export class TestHost {
   /** The PD of everything that names no other. */
   readonly pd: number;
   readonly doorbell: Doorbell;
+  /** Whether regions are made of what is asked for, not of plain bytes alone. */
+  readonly hasForeignMemory: boolean;
+  readonly #memory: () => Manner | undefined;
   #nextIova = 0x7f10_0000_0000n;
 
   constructor(
@@ -159,6 +164,8 @@ export class TestHost {
     options: HostOptions = {},
   ) {
     this.random = new SeededRandom(options.seed ?? 1);
+    this.hasForeignMemory = options.memory !== undefined;
+    this.#memory = options.memory ?? (() => mannerOfAll(this.random));
     this.link = network.attach(address, options.link);
     const doorbells = new SharedArrayBuffer(doorbellPageShape().bytes);
     this.doorbell = new Doorbell(doorbells);
@@ -208,7 +215,7 @@ export class TestHost {
     const whole = new Uint8Array(size + 2 * CANARY_BYTES).fill(CANARY);
     const mr = new TestMr(iova, whole, CANARY_BYTES, CANARY_BYTES);
     mr.bytes.fill(0);
-    const manner = options.manner ?? mannerOfAll(this.random);
+    const manner = options.manner ?? this.#memory();
     mr.memory = manner && new SlowMemory(mr.bytes, manner);
     const keys = this.nic.control.regMr({
       pd: options.pd ?? this.pd,

@@ -296,8 +296,8 @@ export class RxeWorld extends World {
     this.rxe = new RxeResponder(this.#link, () => ({ address, peer: { gid, qpn: this.qpn() } }), options);
   }
 
-  override turn(): void {
-    super.turn();
+  protected override turnOnce(): void {
+    super.turnOnce();
     this.rxe.turn();
   }
 

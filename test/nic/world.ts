@@ -46,10 +46,13 @@ export class World {
     return this.network.nowUs;
   }
 
-  /** One turn of every host's pump at the present time. */
+  /** One turn of every host's pump at the present time, and what copies from and to foreign memory have held up. */
   turn(): void {
-    const { nowUs } = this.network;
-    for (const host of this.hosts) host.turn(nowUs);
+    this.turnOnce();
+    for (let next = this.#nextCopyUs(); next !== Infinity; next = this.#nextCopyUs()) {
+      this.network.advanceTo(Math.max(next, this.nowUs));
+      this.turnOnce();
+    }
   }
 
   /** When something happens next: a packet arrives, a timer is due, or a packet waits in an inbox. */
@@ -67,7 +70,7 @@ export class World {
     const next = this.nextUs();
     if (next === Infinity) return false;
     this.network.advanceTo(Math.max(next, this.nowUs));
-    this.turn();
+    this.turnOnce();
     return true;
   }
 
@@ -75,7 +78,7 @@ export class World {
   drive(options: DriveOptions = {}): void {
     const untilUs = options.untilUs ?? this.nowUs + DEFAULT_DRIVE_US;
     let idleSteps = 0;
-    this.turn();
+    this.turnOnce();
     for (let steps = 0; ; steps += 1) {
       assert.ok(steps < MAX_STEPS, 'the hosts never come to rest');
       if (options.until?.() === true) return;
@@ -87,7 +90,7 @@ export class World {
     }
     if (options.untilUs !== undefined) {
       this.network.advanceTo(options.untilUs);
-      this.turn();
+      this.turnOnce();
     }
   }
 
@@ -106,6 +109,16 @@ export class World {
   /** Packets on the wire that satisfy `which`. */
   packets(which: (packet: Captured) => boolean): Captured[] {
     return this.wire.filter(which);
+  }
+
+  /** As {@link turn}, but for such copies. */
+  protected turnOnce(): void {
+    const { nowUs } = this.network;
+    for (const host of this.hosts) host.turn(nowUs);
+  }
+
+  #nextCopyUs(): number {
+    return Math.min(Infinity, ...this.hosts.map(({ nextCopyUs }) => nextCopyUs));
   }
 }
 

@@ -267,7 +267,13 @@ export class RequestMaker {
   /** A request that must be refused, by this host or by the peer. */
   #makeWrong(): Made & { readonly operation: { readonly status: WcStatus } } {
     const { end, peer, random } = this;
-    const { request, status } = makeWrong({ end, peer, random, closed: this.#closed });
+    const { request, status } = makeWrong({
+      end,
+      peer,
+      random,
+      closed: this.#closed,
+      foreignMemory: end.memory.host.hasForeignMemory,
+    });
     return { request, operation: { opcode: WcOpcode.SEND, byteLen: 0, status } };
   }
 

@@ -2,6 +2,7 @@ import { AccessFlags, QpState } from '../../src/device/ibta/index.js';
 import { SeededRandom, SimulatedNetwork } from '../../src/device/link/index.js';
 import { CommandError } from '../../src/device/nic/index.js';
 import { TestHost } from '../nic/host.js';
+import type { Manner } from '../support/foreign-memory.js';
 import { Captured } from '../nic/packets.js';
 import type { ConnectOptions } from '../nic/qp.js';
 import { checkCounters } from './check-counters.js';
@@ -39,7 +40,16 @@ const MAX_EVENTS = 2_000_000;
 const MAX_VIRTUAL_US = 60e6;
 /** How long after the end packets are let run out: late duplicates must change nothing. */
 const AFTERMATH_US = 10_000;
+/** What a copy takes at most: less than a packet on any network here. */
+const LATE_US = 2;
+const MEMORY_SEED = 0x3e307;
 const ALL_REMOTE = AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_ATOMIC;
+
+/** A third of all regions is plain bytes, a third is copied at once, and a third later. */
+function pickManner(random: SeededRandom): Manner | undefined {
+  const manners = [undefined, {}, { delayUs: () => random.fraction() * LATE_US }];
+  return random.pick(manners);
+}
 
 /** One seeded run: hosts, programs that post and poll at random times, a rough network, and a model of it all. */
 class Run {
@@ -58,7 +68,9 @@ class Run {
     private readonly scenario: Scenario,
     { trace }: RunOptions,
   ) {
-    const { seed, conditions, hideIpId, ipv6, inboxLimitBytes, inboxMarkBytes } = scenario;
+    const { seed, conditions, hideIpId, ipv6, inboxLimitBytes, inboxMarkBytes, foreignMemory } = scenario;
+    // Numbers of their own, so that packets are the same where all memory is plain.
+    const memories = new SeededRandom(seed ^ MEMORY_SEED);
     this.#random = new SeededRandom(seed ^ 0x5eed5eed);
     this.#network = new SimulatedNetwork({ seed, conditions, hideIpId });
     this.#network.onPacket = (packet) => {
@@ -73,6 +85,7 @@ class Run {
       return new TestHost(this.#network, address, {
         seed: seed + 7919 * (i + 1),
         link: { inboxLimitBytes, inboxMarkBytes },
+        memory: foreignMemory ? () => pickManner(memories) : undefined,
       });
     });
     this.#programs = this.#hosts.map((host) => new Program(makeHostMemory(host, scenario, this.#random), this.#random));
@@ -123,7 +136,7 @@ class Run {
   #dueUs(host: TestHost): number {
     if (this.#dead.has(host)) return Infinity;
     const now = host.link.waiting > 0 || this.#dirty.has(host);
-    return now ? this.#network.nowUs : host.nic.nextWakeupUs();
+    return now ? this.#network.nowUs : Math.min(host.nic.nextWakeupUs(), host.nextCopyUs);
   }
 
   #nextUs(): number {

@@ -67,6 +67,8 @@ export interface Scenario {
   readonly inboxMarkBytes: number;
   /** Mean time between two looks of a program at its queues. */
   readonly paceUs: number;
+  /** Whether regions may lie in memory that is reached by copies, some of which finish later. */
+  readonly foreignMemory: boolean;
   readonly ending: Ending;
   /** When death, partition or not being ready begins. */
   readonly endingUs: number;
@@ -95,6 +97,9 @@ const TRANSPORT_SEED = 0x7a5b0a7;
 /** The part of the runs with switches that mark what waits in a long queue, and hosts that mark what waits in their inbox. */
 const MARKED = 0.4;
 const MARK_SEED = 0x3a2ced;
+/** The part of the runs in which regions lie in foreign memory. */
+const FOREIGN = 0.3;
+const FOREIGN_SEED = 0xf0e16;
 const FORBIDDEN: readonly Forbidden[] = ['WRITE', 'READ', 'ATOMIC'];
 /** The part of the flows that may not do everything. */
 const RESTRICTED = 0.3;
@@ -186,6 +191,7 @@ export function planScenario(seed: number): Scenario {
     inboxLimitBytes: random.chance(0.2) && !calm ? random.pick([30_000, 100_000, 425_984]) : Infinity,
     inboxMarkBytes: markAboveBytes,
     paceUs: random.pick([3, 20, 100, 400]),
+    foreignMemory: new SeededRandom(seed ^ FOREIGN_SEED).chance(FOREIGN),
     ending,
     endingUs: random.between(50, 3000),
   };
@@ -229,6 +235,7 @@ export function describeScenario({
     `loss ${percent(conditions.loss)}, duplication ${percent(conditions.duplication)}`,
     `reordering ${percent(conditions.reordering)}, corruption ${percent(conditions.corruption)}`,
     `until ${String(rest.faultsEndUs)} us, areas of ${String(rest.areaBytes)} bytes`,
+    ...(rest.foreignMemory ? ['foreign memory'] : []),
     ending === 'well' || ending === 'storm' ? ending : `${ending} at ${String(endingUs)} us`,
   ].join('; ');
 }

@@ -30,6 +30,8 @@ export interface Setting {
   readonly random: SeededRandom;
   /** What the peer had open until requests before this one invalidated its key. */
   readonly closed: readonly Place[];
+  /** Whether memory may be missing though its key is good. */
+  readonly foreignMemory: boolean;
 }
 
 function someBit(random: SeededRandom): number {
@@ -210,10 +212,32 @@ const rare: typeof wrongs = [
   },
 ];
 
+/** Memory that is not there, from one of its bytes on. */
+function missing(host: TestHost, random: SeededRandom): TestMr {
+  const gone = random.below(8);
+  const delayUs = random.chance(0.5) ? 0 : 2 * random.fraction();
+  return host.mr(8, { manner: { delayUs: () => delayUs, faultAt: (_, offset) => Math.max(0, gone - offset) } });
+}
+
+/** What only foreign memory can do. */
+const faulting: typeof wrongs = [
+  (setting) => keyed(setting, (host) => missing(host, setting.random).at(0)),
+  (setting) => {
+    const sgList = [missing(setting.end.memory.host, setting.random).sge()];
+    return { request: { opcode: SEND, sgList }, status: LOC_PROT_ERR };
+  },
+  (setting) => {
+    if (setting.end.plan.forbidden === 'READ') return undefined;
+    const sgList = [missing(setting.end.memory.host, setting.random).sge()];
+    return { request: { opcode: RDMA_READ, sgList, ...setting.peer.target.at(0) }, status: LOC_PROT_ERR };
+  },
+];
+
 export function makeWrong(setting: Setting): WrongRequest {
   const { random } = setting;
   for (;;) {
-    const made = random.pick(random.chance(RARE) ? rare : wrongs)(setting);
+    const fault = setting.foreignMemory && random.chance(RARE);
+    const made = random.pick(fault ? faulting : random.chance(RARE) ? rare : wrongs)(setting);
     if (made !== undefined) return made;
   }
 }

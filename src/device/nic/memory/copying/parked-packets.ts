@@ -2,7 +2,7 @@ import { ICRC_BYTES, opcodeHeaderBytes, PacketMeta } from '../../../wire/index.j
 import type { CopyEngine } from './copy-engine.js';
 
 /** Of one half of a queue pair: some turns' worth of what a link gives. */
-const MAX_PACKETS = 256;
+const MAX_PACKETS = 128;
 const MAX_BYTES = 512 * 1024;
 
 /** A packet that waits, as it came. Frames of Ethernet have no `meta`. */
