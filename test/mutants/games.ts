@@ -77,7 +77,7 @@ export const games: Readonly<Record<GameName, MutantGame>> = {
   },
   // A seed is the number of a test.
   tests: {
-    seeds: 100,
+    seeds: 250,
     replay: () => `npm test -- ${FILES.join(' ')}`,
     load: async () => {
       const tests = await loadNamedTests();

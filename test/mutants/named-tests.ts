@@ -11,6 +11,7 @@ export const FILES: readonly string[] = [
   'nic/xrc-domains',
   'nic/full-ways',
   'nic/completion-counters',
+  'nic/foreign-memory',
   'nic/invariants',
   'links/local-full',
   'soft/simulated-failures',

@@ -3,6 +3,7 @@ import { clients } from './rules/clients.js';
 import { connections } from './rules/connections.js';
 import { counters } from './rules/counters.js';
 import { driver } from './rules/driver.js';
+import { foreignMemory } from './rules/foreign-memory.js';
 import { hosts } from './rules/hosts.js';
 import { memory } from './rules/memory.js';
 import { neighbours } from './rules/neighbours.js';
@@ -18,6 +19,7 @@ export const mutants: readonly Mutant[] = [
   ...responder,
   ...requester,
   ...memory,
+  ...foreignMemory,
   ...queues,
   ...services,
   ...clients,

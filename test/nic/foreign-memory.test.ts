@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AccessFlags, MwType, QpState, SendFlags, Syndrome, WcStatus, WrOpcode } from '../../src/device/ibta/index.js';
+import type { PacketSink } from '../../src/device/nic/nic-config.js';
+import type { Path } from '../../src/device/wire/index.js';
 import type { Manner } from '../support/foreign-memory.js';
 import type { TestHost, TestMr } from './host.js';
 import { Pair, pattern } from './pair.js';
@@ -22,6 +24,32 @@ const MANNERS: readonly (readonly [string, number])[] = [
   ['at once', 0],
   ['later', LATE_US],
 ];
+
+const BURST = 5;
+
+/** A link that takes a few packets before it has to be flushed. */
+class ShortSink implements PacketSink {
+  room = BURST;
+
+  constructor(private readonly inner: PacketSink) {}
+
+  get bytes(): Uint8Array {
+    return this.inner.bytes;
+  }
+
+  get ipId(): number {
+    return this.inner.ipId;
+  }
+
+  reserve(path: Path, lengthBytes: number, large = false): number {
+    return this.room === 0 ? -1 : this.inner.reserve(path, lengthBytes, large);
+  }
+
+  commit(): void {
+    this.room -= 1;
+    this.inner.commit();
+  }
+}
 
 interface Scene {
   readonly pair: Pair;
@@ -164,6 +192,19 @@ for (const [when, delayUs] of MANNERS) {
       assert.deepEqual(statuses(a), [WcStatus.REM_OP_ERR]);
     });
 
+    it('has nothing written behind a byte that is not there, in no other region either', () => {
+      const { pair, a, b } = start();
+      const pieces = [pair.b.mr(8, { manner }), pair.b.mr(8, { manner: faulty(3, delayUs) }), pair.b.mr(8, { manner })];
+      b.postRecv({ sgList: pieces.map((mr) => mr.sge()) });
+      a.send(pair.a.mrOf(new Uint8Array(24).fill(7)));
+      pair.drive();
+      assert.equal(b.received()[0].status, WcStatus.LOC_PROT_ERR);
+      assert.deepEqual(
+        pieces.map(({ bytes }) => bytes.filter((byte) => byte === 7).length),
+        [8, 3, 0],
+      );
+    });
+
     it('ends a SEND from, and a READ into, a byte that is not there in LOC_PROT_ERR, and names the byte', () => {
       for (const operation of ['write', 'read'] as const) {
         const { pair, a } = start();
@@ -209,6 +250,33 @@ describe('what is copied at once', () => {
     a.write(local, remote);
     pair.drive();
     assert.deepEqual(remote.bytes, new Uint8Array(MTU).fill(9));
+  });
+
+  it('is sent in the next turn as it is then, though it was read ahead in this one', () => {
+    const sinks: ShortSink[] = [];
+    const pair = new Pair({
+      host: {
+        sink: (inner) => {
+          const sink = new ShortSink(inner);
+          sinks.push(sink);
+          return sink;
+        },
+      },
+    });
+    const { a } = pair.connect();
+    const local = pair.a.mr(MESSAGE, { manner: {} });
+    const remote = pair.b.mr(MESSAGE);
+    let packets = 0;
+    pair.script = () => {
+      for (const sink of sinks) sink.room = BURST;
+      packets += 1;
+      if (packets === BURST) local.bytes.fill(9);
+      return 'pass';
+    };
+    a.write(local, remote);
+    pair.drive();
+    assert.ok(remote.bytes.subarray(0, BURST * MTU).every((byte) => byte === 0));
+    assert.ok(remote.bytes.subarray(BURST * MTU).every((byte) => byte === 9));
   });
 });
 

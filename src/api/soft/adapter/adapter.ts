@@ -256,6 +256,7 @@ export class Adapter implements NicEvents, CommandDevice {
 
   /** Lets go of all that it holds of the machine, and leaves the NIC as it is. */
   abandon(): void {
+    this.nic.abandonCopies();
     this.chores?.close();
     this.link.close();
   }

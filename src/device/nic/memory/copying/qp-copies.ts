@@ -23,6 +23,12 @@ export class QpCopies {
     this.sending.drop();
     return this.requests.drop() + this.responses.drop();
   }
+
+  /** Nor does it answer any more. */
+  abandon(): void {
+    this.stop();
+    this.answering.drop();
+  }
 }
 
 /** What is to be done when a copy has ended that took longer. */
