@@ -12,6 +12,7 @@ const REMOTE = IOVEC_BYTES;
  * A range of another process's memory, by process_vm_readv(2) and process_vm_writev(2), which copy at once and need no help of
  * that process. What it has unmapped or protected is a fault at that very byte, and all of it when the process has ended, or
  * may not be looked at (ptrace(2), "access mode checking").
+ * Numbers of processes come again: whoever registers its memory deregisters it when the process ends, before it is waited for.
  *
  * The copy is atomic with nothing that the process itself does. Atomics of one NIC exclude each other, for its calls come
  * one after the other: IBV_ATOMIC_HCA.
