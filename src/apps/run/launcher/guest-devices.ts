@@ -28,7 +28,7 @@ export function openGuestDevices({ addresses, netem, capture, warn }: DeviceOpti
       address: at,
       interfaceName: ownAddresses().find((own) => own.address === at)?.via ?? 'lo',
       context,
-      openClient: () => context,
+      openClient: () => openDevice({ device: context.share(), warn }),
     };
   });
 }

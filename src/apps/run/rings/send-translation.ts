@@ -26,6 +26,8 @@ export class SendTranslation {
   /** From the NIC's numbers to the program's indices. */
   #offset = 0;
   #consumer = 0;
+  /** More was posted than there was room for. */
+  #blocked = false;
 
   constructor(
     readonly queue: ProgramQueue,
@@ -34,6 +36,11 @@ export class SendTranslation {
     /** The NIC's number of an address handle, by the program's: -1 where it has none of that number. */
     private readonly addressHandle: (number: number) => number,
   ) {}
+
+  /** Copies what there was no room for before. @returns as {@link pull} */
+  resume(): boolean {
+    return this.#blocked && this.pull();
+  }
 
   /** Copies what was posted. @returns whether there was anything */
   pull(): boolean {
@@ -44,8 +51,9 @@ export class SendTranslation {
     send.rollBack();
     while (this.#next !== produced) {
       const at = send.reserve();
-      // Not before the NIC has done something: then this is called again.
-      if (at < 0) break;
+      // Not before the NIC has done something.
+      this.#blocked = at < 0;
+      if (this.#blocked) break;
       this.#translate(queue.words, queue.entry(this.#next), send.words, at);
       send.accept();
       this.#next = (this.#next + 1) & queue.mask;

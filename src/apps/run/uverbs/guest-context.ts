@@ -12,6 +12,8 @@ import { HandleNumbers, Handles } from './handles.js';
 import { Structs } from './structs.js';
 
 let opened = 0;
+/** States in which a queue pair sends nothing, and a request is refused. */
+const SILENT: readonly QpState[] = [QpState.RESET, QpState.INIT, QpState.RTR];
 
 /** A device as a program has opened it, and all that it has made by that. */
 export class GuestContext {
@@ -55,7 +57,7 @@ export class GuestContext {
   pull(): boolean {
     // Before the doorbells: an answer to what they send may need a request that was posted before.
     let found = this.pullReceives();
-    if (this.#log.take((handle) => this.ring(handle))) found = true;
+    if (this.#log.take((handle) => void this.ring(handle))) found = true;
     return found;
   }
 
@@ -77,8 +79,7 @@ export class GuestContext {
     for (const { sends, receives } of this.qps) {
       sends.giveBack();
       receives?.giveBack();
-      // More was posted than the NIC had room for.
-      if (sends.pull()) found = true;
+      if (sends.resume()) found = true;
     }
     for (const { receives } of this.srqs) receives.giveBack();
     for (const cq of this.cqs) if (this.#pushCompletions(cq)) found = true;
@@ -118,41 +119,30 @@ export class GuestContext {
   close(): void {
     if (!this.#open) return;
     this.#open = false;
-    this.#endObjects();
+    this.context.close();
+    this.#releaseQueues();
     for (const { events } of this.channels.values()) events.close();
     this.asyncEvents.close();
     this.#log.close();
     this.rings.close();
   }
 
-  /** Whoever uses others ends first. */
-  #endObjects(): void {
-    for (const { qp, sends, receives } of this.qps) {
-      qp.destroy();
+  #releaseQueues(): void {
+    for (const { sends, receives } of this.qps) {
       sends.queue.release();
       receives?.queue.release();
     }
-    for (const { srq, receives } of this.srqs) {
-      srq.destroy();
-      receives.queue.release();
-    }
-    for (const { cq, completions } of this.cqs) {
-      cq.destroy();
-      completions.queue.release();
-    }
-    for (const { channel } of this.channels.values()) channel.destroy();
-    for (const mw of this.mws) mw.dealloc();
-    for (const mr of this.mrs) mr.dereg();
-    for (const ah of this.ahs) ah.destroy();
-    for (const pd of this.pds) pd.dealloc();
+    for (const { receives } of this.srqs) receives.queue.release();
+    for (const { completions } of this.cqs) completions.queue.release();
   }
 
-  /** A doorbell of the program. */
-  ring(handle: number): void {
-    const qp = this.qps.find(handle);
-    if (qp === undefined) return;
+  /** A doorbell of the program. @returns false where nothing can be sent: what was posted stays until the next */
+  ring(handle: number): boolean {
+    const guest = this.qps.find(handle);
+    if (guest === undefined || SILENT.includes(guest.qp.state)) return false;
     this.pullReceives();
-    qp.sends.pull();
+    guest.sends.pull();
+    return true;
   }
 
   #pushCompletions(cq: GuestCq): boolean {

@@ -60,7 +60,10 @@ export class UverbsFile implements GuestFile {
       calls.refuse(Errno.EFAULT);
       return;
     }
-    this.#context.ring(request.read(bytes).handle);
+    if (!this.#context.ring(request.read(bytes).handle)) {
+      calls.refuse(Errno.EINVAL);
+      return;
+    }
     this.#onPosted();
     calls.answer(request.bytes);
   }
