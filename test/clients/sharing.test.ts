@@ -11,6 +11,7 @@ import {
   WcStatus,
   WrOpcode,
 } from '../../src/index.js';
+import { Ring } from '../../src/device/nic/index.js';
 import { drainOne, makeSide, pattern } from '../soft/support/pair.js';
 import { another, hostOf, join, openTrio } from './support/clients.js';
 
@@ -104,6 +105,9 @@ describe('a device that is shared', () => {
     qp.modify({ qpState: QpState.ERR });
     assert.equal(second.getAsyncEvent(0).eventType, EventType.CQ_ERR);
     assert.throws(() => first.getAsyncEvent(0), { errno: 'ETIMEDOUT' });
+    // The driver would drop what it does not know; the ring shows what was said.
+    const told = new Int32Array(hostOf(first).asyncEvents);
+    assert.equal(told[Ring.PRODUCER], 1);
   });
 
   test('tells all clients when it fails', () => {

@@ -3,7 +3,12 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { doorbellPageShape } from '../../src/device/nic/index.js';
-import { type Notice, type ThreadStart, ThreadState } from '../../src/machine/hosting/threads/thread-protocol.js';
+import {
+  type Notice,
+  type ThreadStart,
+  ThreadState,
+  ThreadWords,
+} from '../../src/machine/hosting/threads/thread-protocol.js';
 import { loopback } from '../support/loopback.js';
 import { Program } from './programs.js';
 
@@ -37,17 +42,20 @@ const NIC_THREAD = new URL('../../src/machine/hosting/threads/nic-thread.js', im
 
 test('a thread that ends by itself, in the midst of whatever it does, has those told who wait for it', async () => {
   const [commands, notices] = [new MessageChannel(), new MessageChannel()];
-  const state = new Int32Array(new SharedArrayBuffer(4));
+  const state = new Int32Array(new SharedArrayBuffer(4 * ThreadWords.COUNT));
   const start: ThreadStart = {
     spec: {},
-    commands: commands.port2,
-    notices: notices.port2,
     native: false,
     state: state.buffer,
-    poller: new SharedArrayBuffer(4),
-    doorbells: new SharedArrayBuffer(doorbellPageShape().bytes),
-    asyncEvents: new SharedArrayBuffer(4),
-    cmEvents: new SharedArrayBuffer(4),
+    first: {
+      commands: commands.port2,
+      notices: notices.port2,
+      poller: new SharedArrayBuffer(4),
+      thread: undefined,
+      doorbells: new SharedArrayBuffer(doorbellPageShape().bytes),
+      asyncEvents: new SharedArrayBuffer(4),
+      cmEvents: new SharedArrayBuffer(4),
+    },
   };
   const source = `
     import(${JSON.stringify(NIC_THREAD)}).then(({ NicThread }) => {

@@ -21,6 +21,7 @@ export function holdingsOf(context: Context): Readonly<Record<string, number>> {
     ...nic.memory.holdings,
     channels: channels.size,
     clients: adapter.clients.length,
+    doorbellPages: nic.doorbellPages,
     eventRings: [...adapter.eventRings()].length,
     cqs: cqs.size,
     srqs: srqs.size,

@@ -21,10 +21,15 @@ export function offer(device: SharedDevice, open: () => Context): SharedDevice {
 /**
  * Opens the device that somebody has shared, where `options` name one.
  *
+ * @param fromElsewhere opens what another thread has shared; gives undefined where nobody can
  * @throws VerbsError EINVAL for what is none, was closed by all who had it, or comes with options of a new NIC; EOPNOTSUPP for one
  *   that only its own thread can open
  */
-export function openShared(call: string, options: OpenOptions): Context | undefined {
+export function openShared(
+  call: string,
+  options: OpenOptions,
+  fromElsewhere: (device: SharedDevice) => Context | undefined = () => undefined,
+): Context | undefined {
   const { device, warn, ...others } = options;
   if (device === undefined) return undefined;
   refuse(call, objectProblem('device', device));
@@ -37,6 +42,8 @@ export function openShared(call: string, options: OpenOptions): Context | undefi
     );
   const open = openers.get(device);
   if (open !== undefined) return open();
+  const opened = fromElsewhere(device);
+  if (opened !== undefined) return opened;
   throw new VerbsError(
     call,
     unsupported(

@@ -228,6 +228,11 @@ export class Nic implements ControlCore {
     return page;
   }
 
+  /** Doorbell pages that it looks at. */
+  get doorbellPages(): number {
+    return this.#pages.length;
+  }
+
   /** Looks at a page no more. */
   closeDoorbells(page: Doorbells): void {
     this.#pages = this.#pages.filter((other) => other !== page);

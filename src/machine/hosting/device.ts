@@ -20,6 +20,7 @@ import {
   type OpenOptions,
   type Problem,
   refuse,
+  type SharedDevice,
   VerbsError,
 } from '../../api/verbs/index.js';
 import { type Gid, gidFromIp } from '../../device/ibta/index.js';
@@ -29,6 +30,7 @@ import { ownAddresses, randomU32, sourceToward } from '../system/index.js';
 import { InlineHost } from './inline/inline-host.js';
 import { InlineNic } from './inline/inline-nic.js';
 import type { AdapterSpec } from './native-adapter.js';
+import { isSharedThread, OwnThread, SharedNic } from './threads/nic-handle.js';
 import { ThreadHost } from './threads/thread-host.js';
 
 const CALL = 'ibv_open_device';
@@ -120,7 +122,7 @@ function startHost(kind: HostKind, options: OpenOptions): AdapterHost {
     minAckTimeout: ackTimeoutExponent(options.minAckTimeout ?? setting('VERBENA_MIN_ACK_TIMEOUT') ?? 0),
   } satisfies AdapterSpec;
   try {
-    return kind === 'inline' ? new InlineHost(new InlineNic(spec, warn)) : new ThreadHost(spec, warn);
+    return kind === 'inline' ? new InlineHost(new InlineNic(spec, warn)) : new ThreadHost(new OwnThread(spec), warn);
   } catch (error) {
     if (isForbidden(error))
       throw new VerbsError(
@@ -159,10 +161,21 @@ class SoftDevice implements Device {
     refuse(CALL, fieldsProblem('options', options, openFields));
     const provider = currentProvider();
     if (provider !== thisMachine) return provider.open(options);
-    const shared = openShared(CALL, options);
+    const shared = openShared(CALL, options, (device) => this.#openThread(device, options));
     if (shared !== undefined) return shared;
     const kind = hostKind(options.host ?? setting('VERBENA_HOST') ?? 'thread');
     return new SoftContext(this, startHost(kind, options));
+  }
+
+  /** A context on a NIC that another thread has shared, where that can be. */
+  #openThread(device: SharedDevice, { warn = emitWarning }: OpenOptions): Context | undefined {
+    if (!isSharedThread(device)) return undefined;
+    try {
+      return new SoftContext(this, new ThreadHost(new SharedNic(device), warn));
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      throw new VerbsError(CALL, { errno: error.errno, message: error.message, advice: '' }, { cause: error });
+    }
   }
 }
 

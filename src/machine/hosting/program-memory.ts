@@ -34,14 +34,17 @@ function problemAcrossThreads(buffer: ArrayBuffer): string | undefined {
  * Memory for an adapter in another thread: shared memory goes there as it is, any other by its address. Nothing there could
  * tell that it has gone, so only what nobody can take away goes.
  *
+ * @param isKept whether the NIC ends before this thread does
  * @throws CommandError EINVAL for memory that can shrink; EOPNOTSUPP for what cannot be kept in place
  */
-export function locateAcrossThreads(bytes: Uint8Array): LocatedMemory {
+export function locateAcrossThreads(bytes: Uint8Array, isKept: boolean): LocatedMemory {
   const { buffer, byteOffset, length: lengthBytes } = bytes;
   if (isShared(buffer))
     return { address: publicAddress(bytes), memory: { kind: 'shared', buffer, byteOffset, lengthBytes } };
   refuseResizable(bytes);
-  const problem = problemAcrossThreads(buffer);
+  const problem = isKept
+    ? problemAcrossThreads(buffer)
+    : 'memory of this thread goes with it, at any moment, and the NIC lives on';
   if (problem !== undefined) throw new CommandError('EOPNOTSUPP', `${problem}: ${MEMORY_REMEDY}`);
   const address = publicAddress(bytes);
   return { address, memory: { kind: 'address', address, lengthBytes } };

@@ -42,3 +42,4 @@ export { readProcess, writeProcess } from './processes/process-bytes.js';
 export { watchProcess } from './processes/process-watch.js';
 export { MemoryFile } from './files/memory-file.js';
 export { RecordPair } from './sockets/record-pair.js';
+export { isThreadThere, ownThread } from './threads.js';

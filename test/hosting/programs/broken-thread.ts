@@ -2,12 +2,13 @@
 import type { Verb } from '../../../src/api/soft/adapter/command.js';
 import { SoftContext } from '../../../src/api/soft/driver/context.js';
 import { alloc, EventType, getDeviceList, VerbsError } from '../../../src/index.js';
+import { OwnThread } from '../../../src/machine/hosting/threads/nic-handle.js';
 import { ThreadHost } from '../../../src/machine/hosting/threads/thread-host.js';
 
 const [address] = process.argv.slice(2);
 const [device] = getDeviceList();
 const warnings: string[] = [];
-const host = new ThreadHost({ address }, (text) => warnings.push(text));
+const host = new ThreadHost(new OwnThread({ address }), (text) => warnings.push(text));
 const context = new SoftContext(device, host);
 
 function refusal(call: () => unknown): string {

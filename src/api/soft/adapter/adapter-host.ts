@@ -1,5 +1,5 @@
 import type { Gid } from '../../../device/ibta/index.js';
-import type { HostKind } from '../../verbs/index.js';
+import type { HostKind, SharedDevice } from '../../verbs/index.js';
 import type { ClientLimits } from './client.js';
 import type { Argument, MemoryRef, Value, Verb } from './command.js';
 
@@ -91,6 +91,9 @@ export interface AdapterHost extends Omit<AdapterFacts, 'clockOriginNs'> {
    * @throws CommandError ENOMEM when there are too many, EINVAL when nobody has the adapter any more, EIO when it has stopped
    */
   another(): AdapterHost;
+
+  /** What other threads open the adapter by; absent where they cannot. */
+  share?(): SharedDevice;
 
   /** Ends the client and all that it has; with the last one the adapter ends. Idempotent. */
   close(): void;

@@ -99,8 +99,9 @@ export class SoftContext extends ContextBase implements ProvidedContext {
   share(): SharedDevice {
     const call = 'share';
     this.assertAlive(call);
-    const { address, host } = this;
-    return offer({ address, host }, () => this.#another());
+    const { address, host, adapter } = this;
+    const shared = this.attempt(call, () => adapter.share?.() ?? { address, host });
+    return offer(shared, () => this.#another());
   }
 
   queryDevice(): DeviceAttr {

@@ -12,6 +12,8 @@ export interface SharedDevice {
   /** The IP address that the NIC answers on. */
   readonly address: string;
   readonly host: HostKind | 'simulated';
+  /** Of a NIC in a thread of its own: by what other threads reach it. `postMessage` wants it in its list of what is transferred. */
+  readonly port?: InstanceType<typeof MessagePort>;
 }
 
 /** How to open a device. */

@@ -145,8 +145,6 @@ export const DoorbellPage = {
   ASLEEP: 17,
   /** Driver: number of the last command sent on the command channel. */
   COMMANDS: 18,
-  /** Driver: 1 asks the NIC's thread to end. */
-  STOP: 19,
   /** NIC: a count that changes with each reply. */
   REPLIES: 20,
   /** Entries; a QP is in the ring at most once, so a device must not hold more QPs than this. */

@@ -1,10 +1,10 @@
+import { parentPort } from 'node:worker_threads';
 import type { Adapter } from '../../../api/soft/index.js';
-import { DoorbellPage } from '../../../device/nic/index.js';
 import type { DgramLink } from '../../links/index.js';
-import { nowUs } from '../../system/index.js';
+import { nowUs, ownThread } from '../../system/index.js';
 import { openDgramAdapter } from '../native-adapter.js';
 import type { NicThread } from './nic-thread.js';
-import type { ThreadMessage, ThreadStart } from './thread-protocol.js';
+import type { ThreadStart } from './thread-protocol.js';
 
 /** Turns in a row, before the event loop brings what has arrived meanwhile. */
 const TURNS_PER_ROUND = 16;
@@ -15,8 +15,8 @@ const MAX_ALARM_MS = 60_000;
 export function runDgramThread(start: ThreadStart, thread: NicThread): void {
   try {
     const { adapter, facts, link } = openDgramAdapter(start.spec, thread.warn);
-    new DgramLoop(start, thread, adapter, link).begin();
-    thread.started(adapter, { facts });
+    new DgramLoop(thread, adapter, link).begin();
+    thread.started(adapter, { facts, thread: ownThread() });
   } catch (error) {
     thread.refused(error);
   }
@@ -28,7 +28,6 @@ class DgramLoop {
   #alarm: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly start: ThreadStart,
     private readonly thread: NicThread,
     private readonly adapter: Adapter,
     private readonly link: DgramLink,
@@ -37,12 +36,20 @@ class DgramLoop {
   begin(): void {
     this.link.onReadable = () => this.#stir();
     // Also what keeps the thread's event loop going.
-    this.start.commands.on('message', (message: ThreadMessage) => {
-      // Timers that a command sets count from now, not from the last turn.
-      this.adapter.nic.advanceTo(nowUs());
-      this.#try(() => this.thread.answer(message));
-      this.#stir();
+    this.thread.listen((port, take, ended) => {
+      port.on('message', (message: unknown) => {
+        // Timers that a command sets count from now, not from the last turn.
+        this.adapter.nic.advanceTo(nowUs());
+        this.#try(() => take(message));
+        this.#stir();
+      });
+      port.on('close', () => {
+        this.#try(ended);
+        this.#stir();
+      });
     });
+    // Whoever has it end wakes it so.
+    parentPort?.on('message', () => this.#stir());
     this.#stir();
   }
 
@@ -74,13 +81,13 @@ class DgramLoop {
       thread.stopped();
       return;
     }
-    Atomics.store(thread.page, DoorbellPage.ASLEEP, 0);
+    thread.setAsleep(false);
     for (let turns = 0; turns < TURNS_PER_ROUND; turns += 1) {
       if (!adapter.turn(nowUs())) break;
-      thread.rousePoller(adapter.nic.counters.completions);
+      thread.rousePollers(adapter.nic.counters.completions);
     }
     // As in the other loop: said first, then looked once more. Whoever rings afterwards sends a message.
-    Atomics.store(thread.page, DoorbellPage.ASLEEP, 1);
+    thread.setAsleep(true);
     const sleepUs = adapter.nextTurnUs() - nowUs();
     if (adapter.rung || sleepUs <= 0) this.#stir();
     else if (sleepUs < Infinity)
@@ -91,6 +98,7 @@ class DgramLoop {
     this.#ended = true;
     clearTimeout(this.#alarm);
     this.adapter.close();
-    this.start.commands.unref();
+    this.thread.unlisten();
+    parentPort?.unref();
   }
 }

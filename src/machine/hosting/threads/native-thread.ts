@@ -1,7 +1,6 @@
 import type { Adapter } from '../../../api/soft/index.js';
 import type { PolledLink } from '../../../device/link/index.js';
-import { DoorbellPage } from '../../../device/nic/index.js';
-import { EventFd, nowUs, PollSet, yieldProcessor } from '../../system/index.js';
+import { EventFd, nowUs, ownThread, PollSet, yieldProcessor } from '../../system/index.js';
 import { openNativeAdapter } from '../native-adapter.js';
 import type { NicThread } from './nic-thread.js';
 import type { ThreadStart } from './thread-protocol.js';
@@ -28,7 +27,7 @@ export function runNativeThread(start: ThreadStart, thread: NicThread): void {
     return;
   }
   const { adapter, facts, link, pause } = opened;
-  thread.started(adapter, { facts, wakeFd: doorbell.fd });
+  thread.started(adapter, { facts, wakeFd: doorbell.fd, thread: ownThread() });
   try {
     new NativeLoop(thread, adapter, link, doorbell, pause).run();
   } catch (error) {
@@ -63,9 +62,10 @@ class NativeLoop {
         thread.serve();
         busy = true;
       }
+      thread.checkLives(now);
       if (busy) {
         quietSinceUs = now;
-        thread.rousePoller(adapter.nic.counters.completions);
+        thread.rousePollers(adapter.nic.counters.completions);
       } else if (now - quietSinceUs < SPIN_US) {
         // To the program, perhaps, which may have less than a processor of its own.
         yieldProcessor();
@@ -80,13 +80,13 @@ class NativeLoop {
   /** Sleeps until something happens or the NIC wants a turn. @returns whether something happened */
   #sleep(): boolean {
     const { thread, adapter } = this;
-    const { page } = thread;
-    const sleepUs = Math.min(adapter.nextTurnUs() - nowUs(), MAX_SLEEP_US);
+    const nextUs = Math.min(adapter.nextTurnUs(), thread.lifeCheckUs);
+    const sleepUs = Math.min(nextUs - nowUs(), MAX_SLEEP_US);
     // Too short to be worth it: sleeps last some 50 µs longer than they should.
     if (sleepUs < SPIN_US) return false;
     this.pause();
     // Said first, then looked once more: whoever rings afterwards finds us asleep and wakes us.
-    Atomics.store(page, DoorbellPage.ASLEEP, 1);
+    thread.setAsleep(true);
     if (!this.link.fallAsleep() || adapter.rung || thread.commanded || thread.stopping) {
       this.#wakeUp();
       return true;
@@ -99,7 +99,7 @@ class NativeLoop {
   }
 
   #wakeUp(): void {
-    Atomics.store(this.thread.page, DoorbellPage.ASLEEP, 0);
+    this.thread.setAsleep(false);
     this.link.wakeUp();
   }
 

@@ -1,120 +1,192 @@
-import { receiveMessageOnPort } from 'node:worker_threads';
-import type { Adapter, AdapterClient } from '../../../api/soft/index.js';
-import { CompChannelRing, DoorbellPage, Ring } from '../../../device/nic/index.js';
-import { resolveMemory } from '../program-memory.js';
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import type { Adapter } from '../../../api/soft/index.js';
+import { type ClientThread, ThreadClient } from './thread-client.js';
 import {
-  type Notice,
-  refusal,
+  type ClientStart,
   type Started,
   type ThreadMessage,
-  type ThreadReply,
   type ThreadStart,
   ThreadState,
+  ThreadWords,
 } from './thread-protocol.js';
 
-/** What the thread's two ways of waiting, by system calls and in the event loop, have in common. */
-export class NicThread {
-  readonly page: Int32Array;
-  readonly #state: Int32Array;
-  readonly #poller: Int32Array;
-  #adapter: Adapter | undefined;
-  #client: AdapterClient | undefined;
-  /** Number of the last command that was answered. */
-  #handled = 0;
-  #completions = 0;
+/** How long a client whose thread is gone may be kept. To look takes a µs for each. */
+const LIFE_CHECK_US = 50_000;
 
-  constructor(private readonly start: ThreadStart) {
-    this.page = new Int32Array(start.doorbells);
+/** Has messages, and the end, of a port taken in the event loop. */
+type PortHook = (port: MessagePort, take: (message: unknown) => void, ended: () => void) => void;
+
+/** What the thread's two ways of waiting, by system calls and in the event loop, have in common. */
+export class NicThread implements ClientThread {
+  readonly #state: Int32Array;
+  readonly #gates: MessagePort[] = [];
+  #clients: readonly ThreadClient[];
+  #adapter: Adapter | undefined;
+  #started: Started | undefined;
+  #knocks = 0;
+  #completions = 0;
+  #lifeCheckUs = 0;
+  #hook: PortHook | undefined;
+
+  constructor(start: ThreadStart) {
     this.#state = new Int32Array(start.state);
-    this.#poller = new Int32Array(start.poller);
-    Atomics.store(this.#state, 0, ThreadState.RUNNING);
+    this.#clients = [new ThreadClient(start.first, this)];
+    Atomics.store(this.#state, ThreadWords.STATE, ThreadState.RUNNING);
     // However it ends but from outside: nobody is to wait for what will not come.
     process.once('exit', () => {
-      if (Atomics.load(this.#state, 0) === ThreadState.RUNNING) this.failed('it has ended');
+      if (Atomics.load(this.#state, ThreadWords.STATE) === ThreadState.RUNNING) this.failed('it has ended');
     });
   }
 
   get stopping(): boolean {
-    return Atomics.load(this.page, DoorbellPage.STOP) !== 0;
+    return Atomics.load(this.#state, ThreadWords.STOP) !== 0;
   }
 
-  /** Whether the driver has sent a command that was not taken. */
+  /** Whether somebody has sent something that was not taken. */
   get commanded(): boolean {
-    return Atomics.load(this.page, DoorbellPage.COMMANDS) !== this.#handled;
+    if (Atomics.load(this.#state, ThreadWords.KNOCKS) !== this.#knocks) return true;
+    const clients = this.#clients;
+    for (let i = 0; i < clients.length; i += 1) if (clients[i].commanded) return true;
+    return false;
   }
 
-  /** Answers the commands that have come. */
+  /** Takes what has come: commands, and clients. */
   serve(): void {
-    while (this.commanded) {
-      const received = receiveMessageOnPort(this.start.commands);
-      if (received === undefined) return;
-      // The other end is ours and sends nothing else.
-      this.answer(received.message as ThreadMessage);
+    for (const client of this.#clients) client.serve();
+    this.#open();
+  }
+
+  /** Ends clients whose threads are gone, now and then. When that is due next: Infinity where nobody could. */
+  checkLives(nowUs: number): void {
+    if (this.#gates.length === 0 || nowUs < this.#lifeCheckUs) return;
+    this.#lifeCheckUs = nowUs + LIFE_CHECK_US;
+    for (const client of this.#clients) if (client.isDead) this.leave(client);
+  }
+
+  /** When to look at the lives of clients though nothing happens. */
+  get lifeCheckUs(): number {
+    return this.#gates.length === 0 ? Infinity : this.#lifeCheckUs;
+  }
+
+  /** Has `hook` take messages, and the end, of every port in the event loop. */
+  listen(hook: PortHook): void {
+    this.#hook = hook;
+    for (const client of this.#clients) this.#follow(client);
+  }
+
+  /** No port keeps the event loop going any more. */
+  unlisten(): void {
+    for (const client of this.#clients) client.unref();
+    for (const gate of this.#gates) gate.unref();
+  }
+
+  share(gate: MessagePort): void {
+    this.#gates.push(gate);
+    // As below.
+    this.#hook?.(
+      gate,
+      (message) => this.#admit(message as ClientStart),
+      () => undefined,
+    );
+  }
+
+  #follow(client: ThreadClient): void {
+    // The other end is ours and sends nothing else.
+    this.#hook?.(
+      client.port,
+      (message) => client.answer(message as ThreadMessage),
+      () => {
+        if (this.#clients.includes(client)) this.leave(client);
+      },
+    );
+  }
+
+  /** Ends a client; the thread ends with the last one, and says so then. */
+  leave(client: ThreadClient): void {
+    const others = this.#clients.filter((other) => other !== client);
+    if (others.length === 0) {
+      Atomics.store(this.#state, ThreadWords.STOP, 1);
+      return;
     }
+    this.#clients = others;
+    if (this.#adapter !== undefined) client.detach(this.#adapter);
+    client.reply({ stopped: true });
+    client.end();
   }
 
-  answer(message: ThreadMessage): void {
-    if (!('command' in message) || this.#client === undefined) return;
-    const { number, command } = message;
-    this.#handled = number;
-    this.#reply({ number, reply: this.#client.answer(command) });
-  }
-
-  /** Wakes a program that naps, when completions have been written since the last call: so many in all. */
-  rousePoller(completions: number): void {
+  /** Wakes programs that nap, when completions have been written since the last call: so many in all. */
+  rousePollers(completions: number): void {
     if (completions === this.#completions) return;
     this.#completions = completions;
-    if (Atomics.load(this.#poller, 0) === 0) return;
-    Atomics.store(this.#poller, 0, 0);
-    Atomics.notify(this.#poller, 0);
+    for (const client of this.#clients) client.rouse();
+  }
+
+  /** Says to all drivers whether they have to wake the thread when they ring. */
+  setAsleep(asleep: boolean): void {
+    for (const client of this.#clients) client.setAsleep(asleep);
   }
 
   /** The adapter is up. */
   started(adapter: Adapter, started: Started): void {
-    const { doorbells, asyncEvents, cmEvents } = this.start;
     this.#adapter = adapter;
-    this.#client = adapter.attach({ doorbells, asyncEvents, cmEvents, resolve: resolveMemory, onEvent: this.onEvent });
-    this.#reply({ started });
+    this.#started = started;
+    for (const client of this.#clients) client.attach(adapter, started);
   }
-
-  notice(notice: Notice): void {
-    this.start.notices.postMessage(notice);
-  }
-
-  /** An event was put into a ring: wakes those who sleep on it. */
-  readonly onEvent = (ring: Int32Array): void => {
-    Atomics.notify(ring, Ring.PRODUCER);
-    if (Atomics.compareExchange(ring, CompChannelRing.ASYNC_WAITERS, 1, 0) === 1) this.notice({ kind: 'event' });
-  };
 
   readonly warn = (text: string): void => {
-    this.notice({ kind: 'warning', text });
+    for (const client of this.#clients) client.notice({ kind: 'warning', text });
   };
 
   refused(error: unknown): void {
-    Atomics.store(this.#state, 0, ThreadState.STOPPED);
-    this.#reply({ started: refusal(error) });
+    this.#setState(ThreadState.STOPPED);
+    for (const client of this.#clients) client.refuse(error);
   }
 
   /** It has let go of everything. */
   stopped(): void {
-    Atomics.compareExchange(this.#state, 0, ThreadState.RUNNING, ThreadState.STOPPED);
-    this.#reply({ stopped: true });
+    Atomics.compareExchange(this.#state, ThreadWords.STATE, ThreadState.RUNNING, ThreadState.STOPPED);
+    Atomics.notify(this.#state, ThreadWords.STATE);
+    for (const client of this.#clients) client.reply({ stopped: true });
+    for (const gate of this.#gates) gate.close();
   }
 
   /** Something of ours is broken: tells all who wait, instead of leaving them waiting. */
   failed(error: unknown): void {
-    this.notice({ kind: 'failure', text: error instanceof Error ? (error.stack ?? error.message) : String(error) });
-    Atomics.store(this.#state, 0, ThreadState.FAILED);
-    // Nobody is to ring a doorbell whose file descriptor is soon another file's.
-    Atomics.store(this.page, DoorbellPage.ASLEEP, 0);
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    for (const client of this.#clients) client.notice({ kind: 'failure', text });
+    Atomics.store(this.#state, ThreadWords.STATE, ThreadState.FAILED);
+    // Before anybody is woken who then looks for it.
     this.#adapter?.broken();
-    Atomics.notify(this.page, DoorbellPage.REPLIES);
+    Atomics.notify(this.#state, ThreadWords.STATE);
+    for (const client of this.#clients) client.fail();
   }
 
-  #reply(reply: ThreadReply): void {
-    this.start.commands.postMessage(reply);
-    Atomics.add(this.page, DoorbellPage.REPLIES, 1);
-    Atomics.notify(this.page, DoorbellPage.REPLIES);
+  /** Takes whoever asks for a client at a gate. */
+  #open(): void {
+    const knocks = Atomics.load(this.#state, ThreadWords.KNOCKS);
+    if (knocks === this.#knocks) return;
+    this.#knocks = knocks;
+    for (const gate of this.#gates)
+      for (let got = receiveMessageOnPort(gate); got !== undefined; got = receiveMessageOnPort(gate))
+        // Gates are for those who are handed them, who send nothing else.
+        this.#admit(got.message as ClientStart);
+  }
+
+  #admit(start: ClientStart): void {
+    const client = new ThreadClient(start, this);
+    if (this.#adapter === undefined || this.#started === undefined) return;
+    try {
+      client.attach(this.#adapter, this.#started);
+      this.#clients = [...this.#clients, client];
+      this.#follow(client);
+    } catch (error) {
+      client.refuse(error);
+      client.end();
+    }
+  }
+
+  #setState(state: ThreadState): void {
+    Atomics.store(this.#state, ThreadWords.STATE, state);
+    Atomics.notify(this.#state, ThreadWords.STATE);
   }
 }

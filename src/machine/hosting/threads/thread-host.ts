@@ -11,21 +11,22 @@ import {
 } from '../../../api/soft/index.js';
 import type { Gid } from '../../../device/ibta/index.js';
 import { CommandError, DoorbellPage, doorbellPageShape, Ring } from '../../../device/nic/index.js';
-import { EventFd, nativeHost, nowUs, wallClockNs, yieldProcessor } from '../../system/index.js';
+import { EventFd, isThreadThere, nowUs, ownThread, wallClockNs, yieldProcessor } from '../../system/index.js';
 import { deviceClockNs } from '../device-clock.js';
 import { closeAtExit } from '../exit-hook.js';
-import type { AdapterSpec } from '../native-adapter.js';
 import { locateAcrossThreads } from '../program-memory.js';
 import { requireRoom } from '../spare-room.js';
+import { type NicHandle, SharedNic, type SharedThread } from './nic-handle.js';
 import {
+  type ClientStart,
   type Notice,
   type Started,
   type ThreadMessage,
   type ThreadReply,
-  type ThreadStart,
+  type ThreadRequest,
   ThreadState,
+  ThreadWords,
 } from './thread-protocol.js';
-import { startThread } from './thread-start.js';
 
 /** Looks at the reply counter before sleeping on it: most commands are answered within that, and waking takes longer. */
 const REPLY_SPINS = 2000;
@@ -41,6 +42,8 @@ const SPIN_US = 100;
  * a NIC thread each on two processors: a round trip takes 48 µs so, 137 without.
  */
 const POLLS_PER_YIELD = 8;
+/** Looks at an empty queue after which it is looked whether the NIC's thread is still there. */
+const POLLS_PER_LIFE_CHECK = 4096;
 /** A nap that nothing ends, since what the program waits for may come from elsewhere. */
 const NAP_MS = 1;
 
@@ -85,9 +88,11 @@ export class ThreadHost implements AdapterHost {
 
   readonly #clockOriginNs: bigint;
   readonly #page = new Int32Array(this.doorbells);
-  readonly #state = new Int32Array(new SharedArrayBuffer(4));
+  readonly #state: Int32Array;
   readonly #commands: MessagePort;
   readonly #notices: MessagePort;
+  /** The NIC's thread, as the system knows it. */
+  #thread: string | undefined;
   /** Number of the thread's eventfd. */
   readonly #wakeFd: number | undefined;
   readonly #warn: (text: string) => void;
@@ -103,39 +108,44 @@ export class ThreadHost implements AdapterHost {
   #failure: string | undefined;
   #open = true;
   #closed = false;
+  /** The NIC has the client. */
+  #isAdmitted = false;
 
-  /** @throws CommandError when the address or the capture file cannot be had, or what a thread needs */
-  constructor(spec: AdapterSpec, warn: (text: string) => void) {
+  /**
+   * @param nic the NIC's thread: one that is to be started, or one that somebody shares
+   * @throws CommandError when the address or the capture file cannot be had, or what a thread needs; ENOMEM when the NIC has too
+   *   many clients, EINVAL when nobody has it any more
+   */
+  constructor(
+    private readonly nic: NicHandle,
+    warn: (text: string) => void,
+  ) {
     this.#warn = warn;
+    this.#state = nic.state;
     requireRoom();
     const commands = new MessageChannel();
     const notices = new MessageChannel();
     this.#commands = commands.port1;
     this.#notices = notices.port1;
-    const start: ThreadStart = {
-      spec,
+    const start: ClientStart = {
       doorbells: this.doorbells,
       asyncEvents: this.asyncEvents,
       cmEvents: this.cmEvents,
-      state: this.#state.buffer,
       poller: poller.buffer,
+      thread: ownThread(),
       commands: commands.port2,
       notices: notices.port2,
-      native: nativeHost() !== undefined,
     };
-    const worker = startThread(start);
-    worker.on('error', (error) => this.#fail(error.message));
-    worker.on('exit', () => {
-      if (this.#stateIs(ThreadState.STOPPED)) return;
+    nic.admit(start, (why) => {
       // The number of its eventfd is soon another file's.
       Atomics.store(this.#page, DoorbellPage.ASLEEP, 0);
-      this.#fail('it has ended');
+      this.#fail(why);
     });
-    worker.unref();
-    // Before it is waited for: an interrupted start leaves a thread that a process must ask to end, too.
     this.#forgetExit = closeAtExit(() => this.close());
-    const { facts, wakeFd } = this.#started();
+    const { facts, wakeFd, thread } = this.#started();
+    this.#thread = thread;
     this.#wakeFd = wakeFd;
+    nic.wakeFd = wakeFd;
     this.address = facts.address;
     this.gid = facts.gid;
     this.maxPacketBytes = facts.maxPacketBytes;
@@ -143,43 +153,42 @@ export class ThreadHost implements AdapterHost {
     // What the start had to say is said before the program goes on.
     this.#readNotices();
     this.#notices.on('message', (notice: Notice) => this.#onNotice(notice));
+    this.#notices.on('close', () => {
+      if (this.#open) this.#fail('it has ended');
+    });
     this.#notices.unref();
     touched.add(this.#touched);
   }
 
+  share(): SharedThread {
+    const { port1: port, port2: gate } = new MessageChannel();
+    this.#send({ verb: 'share', gate }, [gate]);
+    const { address } = this;
+    const owner = this.nic.owner;
+    return { address, host: 'thread', port, state: this.nic.state.buffer, wakeFd: this.#wakeFd, owner };
+  }
+
   another(): AdapterHost {
-    throw new CommandError(
-      'EOPNOTSUPP',
-      "a NIC in a thread of its own has one client; that of host 'inline' can have several",
-    );
+    return new ThreadHost(new SharedNic(this.share()), this.#warn);
   }
 
   get failure(): string | undefined {
-    if (this.#failure === undefined && this.#stateIs(ThreadState.FAILED)) this.#readNotices();
+    if (this.#failure !== undefined) return this.#failure;
+    if (this.#stateIs(ThreadState.FAILED)) this.#readNotices();
+    else if (this.#open && this.#isAdmitted && this.#stateIs(ThreadState.STOPPED))
+      this.#fail('the thread that has opened it has ended');
     return this.#failure;
   }
 
   execute<V extends Verb>(verb: V, argument: Argument<V>): Value<V> {
-    this.#assertAlive();
-    const number = (this.#number + 1) | 0;
-    this.#number = number;
     // A command is the pair of a verb and its own argument, which the parameters' types have seen to.
-    const message: ThreadMessage = { number, command: { verb, argument } as AdapterCommand };
-    const seen = Atomics.load(this.#page, DoorbellPage.REPLIES);
-    this.#commands.postMessage(message);
-    Atomics.store(this.#page, DoorbellPage.COMMANDS, number);
-    this.ring();
-    const answer = this.#await(seen, (reply) => 'number' in reply && reply.number === number);
-    if (answer === undefined || !('reply' in answer))
-      throw new CommandError('EIO', this.failure ?? 'the NIC is closed');
-    const { reply } = answer;
-    if ('errno' in reply) throw new CommandError(reply.errno, reply.message);
+    const reply = this.#send({ verb, argument } as AdapterCommand);
     // The adapter answers a verb with that verb's value.
-    return reply.value;
+    return reply as Value<V>;
   }
 
   locate(bytes: Uint8Array): LocatedMemory {
-    const located = locateAcrossThreads(bytes);
+    const located = locateAcrossThreads(bytes, this.nic.isOwn);
     this.#touched.add(bytes);
     return located;
   }
@@ -208,8 +217,12 @@ export class ThreadHost implements AdapterHost {
     if (this.#emptyPolls % POLLS_PER_YIELD !== 0) return;
     if (this.#waking) this.ring();
     this.#assertAlive();
-    if (nowUs() - this.#idleSinceUs < SPIN_US) yieldProcessor();
-    else nap(ring, seen);
+    if (nowUs() - this.#idleSinceUs < SPIN_US) {
+      yieldProcessor();
+      return;
+    }
+    if (this.#emptyPolls % POLLS_PER_LIFE_CHECK === 0) this.#checkLife();
+    nap(ring, seen);
   }
 
   nowUs(): number {
@@ -226,7 +239,7 @@ export class ThreadHost implements AdapterHost {
 
   wait(ring: Int32Array, index: number, seen: number, timeoutUs: number): void {
     this.#assertAlive();
-    Atomics.wait(ring, index, seen, Math.min(timeoutUs / 1000, SLEEP_MS));
+    if (Atomics.wait(ring, index, seen, Math.min(timeoutUs / 1000, SLEEP_MS)) === 'timed-out') this.#checkLife();
   }
 
   listen(listener: () => void): () => void {
@@ -240,21 +253,54 @@ export class ThreadHost implements AdapterHost {
 
   close(): void {
     if (this.#closed) return;
+    const isUp = this.#open && this.failure === undefined && this.#stateIs(ThreadState.RUNNING);
     this.#open = false;
-    const seen = Atomics.load(this.#page, DoorbellPage.REPLIES);
-    Atomics.store(this.#page, DoorbellPage.STOP, 1);
     // The address must be free, and the program's memory no longer in use, when this returns.
-    if (this.failure === undefined && this.#stateIs(ThreadState.RUNNING)) {
-      this.#wake();
-      this.#await(seen, (reply) => 'stopped' in reply, { timeoutMs: STOP_TIMEOUT_MS });
-    }
-    const stopped = this.failure !== undefined || !this.#stateIs(ThreadState.RUNNING);
-    if (stopped) touched.delete(this.#touched);
+    const left = isUp && this.#isAdmitted && this.#leave();
+    if (!this.#isAdmitted) this.nic.abandon();
+    if (left || this.failure !== undefined || !this.#stateIs(ThreadState.RUNNING)) touched.delete(this.#touched);
     this.#readNotices();
     this.#notices.close();
     this.#commands.close();
     this.#closed = true;
     this.#forgetExit();
+  }
+
+  /** Ends the client. @returns whether the NIC has said that it did */
+  #leave(): boolean {
+    const seen = Atomics.load(this.#page, DoorbellPage.REPLIES);
+    this.#post({ verb: 'leave' });
+    return this.#await(seen, (reply) => 'stopped' in reply, { timeoutMs: STOP_TIMEOUT_MS }) !== undefined;
+  }
+
+  /** Posts a command. @returns its number */
+  #post(command: ThreadRequest, transfer: readonly MessagePort[] = []): number {
+    const number = (this.#number + 1) | 0;
+    this.#number = number;
+    const message: ThreadMessage = { number, command };
+    this.#commands.postMessage(message, transfer);
+    Atomics.store(this.#page, DoorbellPage.COMMANDS, number);
+    this.ring();
+    return number;
+  }
+
+  /** Has the thread do something. @throws CommandError when it is refused */
+  #send(command: ThreadRequest, transfer: readonly MessagePort[] = []): unknown {
+    this.#assertAlive();
+    const seen = Atomics.load(this.#page, DoorbellPage.REPLIES);
+    const number = this.#post(command, transfer);
+    const answer = this.#await(seen, (reply) => 'number' in reply && reply.number === number);
+    if (answer === undefined || !('reply' in answer))
+      throw new CommandError('EIO', this.failure ?? 'the NIC is closed');
+    const { reply } = answer;
+    if ('errno' in reply) throw new CommandError(reply.errno, reply.message);
+    return reply.value;
+  }
+
+  /** Whether the NIC's thread ended without a word, as a thread does whose parent was terminated: nothing will come any more. */
+  #checkLife(): void {
+    if (this.#stateIs(ThreadState.UNBORN) || this.#failure !== undefined) return;
+    if (!isThreadThere(this.#thread)) this.#fail('it has ended');
   }
 
   #started(): Started {
@@ -271,6 +317,7 @@ export class ThreadHost implements AdapterHost {
         throw new CommandError('EIO', this.failure ?? late);
       }
       if ('errno' in answer.started) throw new CommandError(answer.started.errno, answer.started.message);
+      this.#isAdmitted = true;
       return answer.started;
     } catch (error) {
       this.close();
@@ -304,6 +351,7 @@ export class ThreadHost implements AdapterHost {
       if (waitedMs >= timeoutMs || this.failure !== undefined) return undefined;
       if (Atomics.wait(page, DoorbellPage.REPLIES, known, SLEEP_MS) !== 'timed-out') continue;
       waitedMs += SLEEP_MS;
+      this.#checkLife();
       meanwhile?.();
     }
   }
@@ -314,7 +362,7 @@ export class ThreadHost implements AdapterHost {
   }
 
   #stateIs(state: ThreadState): boolean {
-    return Atomics.load(this.#state, 0) === state;
+    return Atomics.load(this.#state, ThreadWords.STATE) === state;
   }
 
   #assertAlive(): void {
@@ -349,7 +397,7 @@ export class ThreadHost implements AdapterHost {
   }
 
   #fail(why: string): void {
-    Atomics.store(this.#state, 0, ThreadState.FAILED);
+    if (this.nic.isOwn) Atomics.store(this.#state, ThreadWords.STATE, ThreadState.FAILED);
     if (this.#failure !== undefined) return;
     this.#failure = `the NIC's thread has stopped: ${why.split('\n', 1)[0]}`;
     // All of it, for whoever is to find the mistake.

@@ -6,35 +6,58 @@ import { CommandError } from '../../../device/nic/index.js';
 import type { AdapterSpec } from '../native-adapter.js';
 
 /**
- * What a NIC's thread and its driver say to each other beside the rings.
+ * What a NIC's thread and its drivers say to each other beside the rings.
  *
- * Commands and replies go over a message port that both read synchronously. A command has a number, and its reply the same:
- * a call may be interrupted while it waits, and nobody is to take the reply that comes then for his own. `DoorbellPage.COMMANDS`
- * is the number of the last command that was sent, `REPLIES` a count that changes with each reply, so that neither looks for a
- * message that has not been sent. The first reply tells how the start went, the last that the thread has let go of everything.
+ * Commands and replies go over a message port that both read synchronously, one for each client. A command has a number, and its
+ * reply the same: a call may be interrupted while it waits, and nobody is to take the reply that comes then for his own.
+ * `DoorbellPage.COMMANDS` is the number of the last command that was sent, `REPLIES` a count that changes with each reply, so that
+ * neither looks for a message that has not been sent. The first reply tells how the start went, the last that the client has ended.
+ *
+ * Whoever shares a NIC gives its thread a port, a gate, and hands on the other end. Who has that asks there for a client of
+ * their own, and counts `ThreadWords.KNOCKS` up.
  */
 
-/** `workerData` of the thread. */
-export interface ThreadStart {
+/** What a client brings: its memory, and the NIC's ends of its ports. */
+export interface ClientStart {
   readonly doorbells: ArrayBufferLike;
   readonly asyncEvents: ArrayBufferLike;
   readonly cmEvents: ArrayBufferLike;
-  readonly spec: AdapterSpec;
+  /**
+   * One word, of all NIC threads that one thread of the program uses: 1 while that, tired of polling, naps on it. Whichever
+   * NIC has done something puts 0 back and wakes it.
+   */
+  readonly poller: ArrayBufferLike;
+  /** Whose it is (`ownThread`): when that is gone, nobody can say so. */
+  readonly thread: string | undefined;
   readonly commands: MessagePort;
   /** Takes {@link Notice}s. */
   readonly notices: MessagePort;
-  /** Whether there are system calls; otherwise the thread lives in its event loop, and messages wake it. */
-  readonly native: boolean;
-  /** One word: {@link ThreadState}. */
-  readonly state: SharedArrayBuffer;
-  /**
-   * One word, of all NIC threads of one program's thread: 1 while the program, tired of polling, naps on it. Whichever
-   * NIC has done something puts 0 back and wakes it.
-   */
-  readonly poller: SharedArrayBuffer;
 }
 
-/** Values of the thread's state word: what it is found in when nothing is heard of it. */
+/** `workerData` of the thread. */
+export interface ThreadStart {
+  readonly spec: AdapterSpec;
+  /** Whether there are system calls; otherwise the thread lives in its event loop, and messages wake it. */
+  readonly native: boolean;
+  /** {@link ThreadWords}. */
+  readonly state: ArrayBufferLike;
+  /** Who has it started. */
+  readonly first: ClientStart;
+}
+
+/** Words that the thread and all clients have. */
+export const ThreadWords = {
+  /** {@link ThreadState}. */
+  STATE: 0,
+  /** Counts up when something was sent to a gate. */
+  KNOCKS: 1,
+  /** 1 asks the thread to end, whoever still uses it. */
+  STOP: 2,
+  /** How many there are. */
+  COUNT: 3,
+} as const;
+
+/** What the thread is found in when nothing is heard of it. */
 export const ThreadState = {
   /** None of our code has run in it. */
   UNBORN: 0,
@@ -45,17 +68,27 @@ export const ThreadState = {
 } as const;
 export type ThreadState = (typeof ThreadState)[keyof typeof ThreadState];
 
+/** What a client may have done beside the commands of its adapter. */
+export type ThreadRequest =
+  | AdapterCommand
+  /** Takes clients there. */
+  | { readonly verb: 'share'; readonly gate: MessagePort }
+  /** Ends the client. */
+  | { readonly verb: 'leave' };
+
 /** What goes to the thread. `wake` says nothing: that a message came is what wakes a thread without an eventfd. */
-export type ThreadMessage = { readonly number: number; readonly command: AdapterCommand } | { readonly wake: true };
+export type ThreadMessage = { readonly number: number; readonly command: ThreadRequest } | { readonly wake: true };
 
 /** How the start went. */
 export type StartReply = Started | { readonly errno: ErrnoName; readonly message: string };
 
-/** The adapter is up. */
+/** The adapter is up, and has the client. */
 export interface Started {
   readonly facts: AdapterFacts;
+  /** The NIC's thread (`ownThread`). */
+  readonly thread?: string | undefined;
   /** Number of the eventfd that wakes the thread, for as long as it has not stopped. */
-  readonly wakeFd?: number;
+  readonly wakeFd?: number | undefined;
 }
 
 /** What comes back over the command port. */

@@ -12,7 +12,7 @@ export function startThread(start: ThreadStart): Worker {
     return new Worker(new URL('./thread-worker.js', import.meta.url), {
       name: 'verbena',
       workerData: start,
-      transferList: [start.commands, start.notices],
+      transferList: [start.first.commands, start.first.notices],
       // Flags of the program, a loader or --input-type among them, are not meant for this thread.
       execArgv: [],
     });
