@@ -24,11 +24,18 @@ export interface Destination {
   readonly portNum: number;
 }
 
+/** The header has no more; the kernel takes the lower ones of what a program gives, and UCX gives all 32 as 1. */
+const FLOW_LABEL_BITS = 0xfffff;
+
 /** An address as a program gives it. */
 export function addressOf(destination: Destination): AhAttrInit {
   const { dgid, flowLabel, sgidIndex, hopLimit, trafficClass, isGlobal, ...local } = destination;
   if (isGlobal === 0) return { ...local, isGlobal: false };
-  return { ...local, isGlobal: true, grh: { dgid, flowLabel, sgidIndex, hopLimit, trafficClass } };
+  return {
+    ...local,
+    isGlobal: true,
+    grh: { dgid, flowLabel: flowLabel & FLOW_LABEL_BITS, sgidIndex, hopLimit, trafficClass },
+  };
 }
 
 /** An address as a program gets it. */
