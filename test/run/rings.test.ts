@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { alloc, openDevice, QpState, QpType, SendFlags, WcFlags, WcStatus, WrOpcode } from '../../src/index.js';
 import { completionRing, qpRings } from '../../src/api/soft/index.js';
-import { CompletionTranslation } from '../../src/apps/run/rings/completion-translation.js';
+import { CompletionTranslation, HeaderType } from '../../src/apps/run/rings/completion-translation.js';
 import { RxeCqe, RxeRecvWqe, RxeSendWqe, swapped } from '../../src/apps/run/rings/layouts.js';
 import { ProgramQueue } from '../../src/apps/run/rings/program-queue.js';
 import { ReceiveTranslation } from '../../src/apps/run/rings/receive-translation.js';
@@ -44,8 +44,10 @@ function connected() {
     qp.modify({ qpState: QpState.RTR, ahAttr, destQpNum: peer.qpNum, ...rtr });
     qp.modify({ qpState: QpState.RTS, sqPsn: 0, timeout: 14, retryCnt: 7, rnrRetry: 7, maxRdAtomic: 1 });
   }
-  const completions = new CompletionTranslation(new ProgramQueue(file, SLOTS - 1, RxeCqe.BYTES), () =>
-    completionRing(cq),
+  const completions = new CompletionTranslation(
+    new ProgramQueue(file, SLOTS - 1, RxeCqe.BYTES),
+    () => completionRing(cq),
+    HeaderType.IPV4,
   );
   const close = (): void => {
     context.close();

@@ -3,6 +3,15 @@ import { WcFlags } from '../../../device/ibta/index.js';
 import { RxeCqe, swapped } from './layouts.js';
 import type { ProgramQueue } from './program-queue.js';
 
+/** With it, a header of UDP follows. */
+const OVER_UDP = 8;
+
+/**
+ * What kind of header begins the first 40 bytes of a datagram. A completion tells that in place of a service level, as adapters do
+ * (IBTA A17.4.5.1): UCX drops what does not.
+ */
+export const HeaderType = { IPV6: OVER_UDP | 1, IPV4: OVER_UDP | 2 } as const;
+
 /** Copies completions from the NIC's queue into a program's. */
 export class CompletionTranslation {
   #producer = 0;
@@ -10,6 +19,8 @@ export class CompletionTranslation {
   constructor(
     public queue: ProgramQueue,
     private readonly ring: () => CompletionRing,
+    /** What completions of datagrams show as their service level. */
+    private readonly headerType: number,
   ) {}
 
   /** Copies what has completed, as far as the program's queue has room. @returns whether there was anything */
@@ -19,11 +30,12 @@ export class CompletionTranslation {
     let at = ring.peek();
     if (at < 0) return false;
     const { queue } = this;
+    const { headerType } = this;
     const { words: theirs, mask } = queue;
     const full = (queue.consumer - 1) & mask;
     const before = this.#producer;
     while (at >= 0 && this.#producer !== full) {
-      translate(ring.words, at, theirs, queue.entry(this.#producer));
+      translate(ring.words, at, theirs, queue.entry(this.#producer), headerType);
       this.#producer = (this.#producer + 1) & mask;
       at = ring.next();
     }
@@ -54,10 +66,10 @@ export class CompletionTranslation {
   }
 }
 
-function translate(ours: Int32Array, from: number, theirs: Int32Array, to: number): void {
+function translate(ours: Int32Array, from: number, theirs: Int32Array, to: number, headerType: number): void {
   for (let i = 0; i < RxeCqe.SAME_WORDS; i += 1) theirs[to + i] = ours[from + i];
   if ((ours[from + RxeCqe.WC_FLAGS] & WcFlags.WITH_IMM) !== 0)
     theirs[to + RxeCqe.IMM_DATA] = swapped(ours[from + RxeCqe.IMM_DATA]);
   theirs[to + RxeCqe.PKEY_INDEX] = 0;
-  theirs[to + RxeCqe.SL] = 0;
+  theirs[to + RxeCqe.SL] = (ours[from + RxeCqe.WC_FLAGS] & WcFlags.GRH) === 0 ? 0 : headerType;
 }

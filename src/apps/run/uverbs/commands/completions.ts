@@ -1,5 +1,6 @@
+import { isIP } from 'node:net';
 import { completionRing } from '../../../../api/soft/index.js';
-import { CompletionTranslation } from '../../rings/completion-translation.js';
+import { CompletionTranslation, HeaderType } from '../../rings/completion-translation.js';
 import { RxeCqe } from '../../rings/layouts.js';
 import { ProgramQueue } from '../../rings/program-queue.js';
 import { type Caller, command, order } from '../command.js';
@@ -37,7 +38,11 @@ function createCq(file: GuestContext, { userHandle, cqe, compVector, channel: fd
       cqContext: { userHandle } satisfies EventSubject,
       ...(channel === undefined ? {} : { channel: channel.channel }),
     });
-    const completions = new CompletionTranslation(queue, () => completionRing(cq));
+    const completions = new CompletionTranslation(
+      queue,
+      () => completionRing(cq),
+      isIP(file.context.address) === 4 ? HeaderType.IPV4 : HeaderType.IPV6,
+    );
     const guest: GuestCq = { cq, completions, userHandle, channel, armed: false };
     if (channel !== undefined) channel.users += 1;
     const handle = file.cqs.add(guest);
