@@ -5,10 +5,13 @@
  */
 const open = new Set<() => void>();
 
-/** One that fails keeps no other from being closed: the process would wait for its thread for ever. */
+/**
+ * What was opened last is closed first: a client takes leave while its NIC's thread is there. One that fails keeps no other from
+ * being closed: the process would wait for its thread for ever.
+ */
 function closeAll(): void {
   const failures: unknown[] = [];
-  for (const close of [...open]) {
+  for (const close of [...open].reverse()) {
     try {
       close();
     } catch (error) {
