@@ -25,6 +25,7 @@ symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
 write('tsconfig.json', readFileSync(join(ROOT, 'tsconfig.json'), 'utf8').replace('"types": ["node"]', '"types": []'));
 write('src/machine/hosting/threads/thread-worker.ts', 'export {};\n');
 write('src/apps/cli/transfer/receiver-process.ts', 'export {};\n');
+write('src/apps/run/launcher/program-worker.ts', 'export {};\n');
 const says = (what: string): void =>
   write('src/apps/cli/main.ts', `declare const console: { log(text: string): void };\nconsole.log(${what});\n`);
 
