@@ -69,11 +69,12 @@ export const trafficLaws: readonly Law<TrafficAccount>[] = [
   },
   { counters: ['rx_bad_qkey'], are: '=', what: 'datagrams with a wrong Q_Key', of: ({ wrongQkeys }) => wrongQkeys },
   {
-    counters: ['rx_no_receive', 'rx_message_dropped'],
+    counters: ['rx_no_receive', 'rx_message_dropped', 'rx_memory_busy'],
     are: '=',
     what: 'datagrams that came and were not received',
     of: ({ packets, wrongQkeys, datagrams }) => packets.taken.datagram - wrongQkeys - datagrams,
-    where: ({ has }) => !has.unacknowledged,
+    // A host that dies may be about to copy one to memory that takes long.
+    where: ({ has, dead }) => !has.unacknowledged && !dead,
   },
   {
     counters: ['rx_no_receive'],
