@@ -1,3 +1,4 @@
+import type { CmQp } from '../../../device/cm/index.js';
 import { CommandError } from '../../../device/nic/index.js';
 import type { Argument, EndVerb, Value, Verb } from './command.js';
 
@@ -24,8 +25,6 @@ type Name = readonly [kind: Kind, number: number | undefined];
 /** What a command has to do with objects: which it names, and whether it makes or ends one. */
 interface Role<V extends Verb> {
   readonly names?: (argument: Argument<V>) => readonly Name[];
-  /** As {@link names}, of objects that may be on another device: only those of another client are refused. */
-  readonly namesAnywhere?: (argument: Argument<V>) => readonly Name[];
   readonly makes?: readonly [kind: Kind, number: (value: Value<V>) => number];
   /** Ends the object that its argument is the number of. */
   readonly ends?: Kind;
@@ -36,6 +35,8 @@ const ofHandle = ({ handle }: { readonly handle: number }): number => handle;
 const ofPd = ({ pd }: { readonly pd: number }): readonly Name[] => [['pd', pd]];
 const ofCq = ({ cqn }: { readonly cqn: number }): readonly Name[] => [['cq', cqn]];
 const ofQp = ({ qpn }: { readonly qpn: number }): readonly Name[] => [['qp', qpn]];
+/** The number of a queue pair that the connection manager does not move is told to the peer, and means nothing here. */
+const managedQp = (qp: CmQp | undefined): readonly Name[] => (qp?.managed === true ? [['qp', qp.qpNum]] : []);
 const itselfAs =
   (kind: Kind) =>
   (number: number): readonly Name[] => [[kind, number]];
@@ -101,8 +102,8 @@ const roles: { readonly [V in Verb]?: Role<V> } = {
   destroyQp: { ends: 'qp' },
   attachMcast: { names: ofQp },
   detachMcast: { names: ofQp },
-  cmConnect: { namesAnywhere: ({ qp }) => [['qp', qp?.qpNum]] },
-  cmAccept: { namesAnywhere: ({ qp }) => [['qp', qp.qpNum]] },
+  cmConnect: { names: ({ qp }) => managedQp(qp) },
+  cmAccept: { names: ({ qp }) => managedQp(qp) },
 };
 
 /** By which commands objects end, in an order in which nothing is in use any more when its turn comes. */
@@ -148,10 +149,8 @@ export class Ownership<Client> {
   ): Value<V> {
     const role = roleOf(verb);
     if (role === undefined) return action(argument);
-    const { names, namesAnywhere, makes, ends } = role;
+    const { names, makes, ends } = role;
     for (const [kind, number] of names?.(argument) ?? []) this.require(client, kind, number);
-    for (const [kind, number] of namesAnywhere?.(argument) ?? [])
-      if (number !== undefined && this.ownerOf(kind, number) !== undefined) this.require(client, kind, number);
     if (makes !== undefined) this.#requireRoom(client, makes[0], most);
     // Whoever ends an object says its number, and no more.
     const ended = argument as number;
