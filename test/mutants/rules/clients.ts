@@ -15,11 +15,11 @@ export const clients: readonly Mutant[] = [
   },
   {
     name: 'client-connects-others',
-    rule: 'no queue pair of another client is connected, nor given away by its number',
+    rule: 'no queue pair of another client is moved by the connection manager',
     source,
     file: 'src/api/soft/adapter/ownership.ts',
-    from: 'for (const [kind, number] of namesAnywhere?.(argument) ?? [])',
-    to: 'for (const [kind, number] of [] as Name[])',
+    from: "(qp?.managed === true ? [['qp', qp.qpNum]] : [])",
+    to: '[]',
     games: ['tests'],
   },
   {
