@@ -6,7 +6,7 @@ import {
   type EventChannel,
   type SocketAddress,
 } from '../../../api/rdmacm/index.js';
-import type { Context } from '../../../api/verbs/index.js';
+import { type Context, VerbsError } from '../../../api/verbs/index.js';
 import { CmEventType, type PortSpace, type QpType } from '../../../device/ibta/index.js';
 import { Identifier, Membership } from './identifier.js';
 import { encodeEvent } from './structs/event.js';
@@ -162,8 +162,9 @@ export class UcmaFile {
   #addRequest(id: CmId): Identifier | undefined {
     try {
       return this.identifiers.add(id, this, undefined);
-    } catch {
+    } catch (error) {
       id.destroy();
+      if (!(error instanceof VerbsError)) throw error;
       return undefined;
     }
   }
