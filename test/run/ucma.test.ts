@@ -81,7 +81,7 @@ class Program {
     if (outcome.kind === 'failed') return -outcome.errno;
     if (outcome.kind === 'not yet') return -Errno.EAGAIN;
     if (outcome.response !== undefined) assert.equal(outcome.response.address, RESPONSE_AT);
-    return outcome.response?.bytes ?? 0;
+    return outcome.response === undefined ? 0 : Buffer.from(outcome.response.bytes);
   }
 
   /** @returns the answer of a command that has one */

@@ -19,8 +19,8 @@ export interface GuestFile {
   ioctl(calls: NotifiedCalls): void;
   /** Answers a call of `write` on it. */
   write(calls: NotifiedCalls): void;
-  /** Lets go of what the program has closed of what came with it. */
-  sweep(): void;
+  /** Lets go of what the program has closed of other files that came with it. Absent where none come. */
+  sweep?(): void;
   /** The program has let go of it. Idempotent. */
   close(): void;
 }
@@ -88,7 +88,7 @@ export class GuestFiles<F extends GuestFile = GuestFile> {
     this.#sweepAtMs = nowMs + SWEEP_MS;
     this.#lately.clear();
     for (const file of [...this.#byName.values()]) {
-      file.sweep();
+      file.sweep?.();
       if (descriptorsOf(file.pid, file.name).length === 0) this.#end(file);
     }
   }

@@ -1,63 +1,30 @@
-import { CmOption } from '../../../api/rdmacm/index.js';
-import { type ErrnoName, type EventType, type PortSpace, type QpState, QpType } from '../../../device/ibta/index.js';
+import { CmOption, type SocketAddress } from '../../../api/rdmacm/index.js';
 import { invalid, VerbsError } from '../../../api/verbs/index.js';
+import { type ErrnoName, type EventType, type PortSpace, type QpState, QpType } from '../../../device/ibta/index.js';
+import { struct, u32, type ValuesOf } from '../structs/struct.js';
+import { answering, answeringOf, type Command, doing, type Done, NOT_YET } from './command.js';
 import type { Identifier } from './identifier.js';
-import { CONN_PARAM_BYTES, readConnParam } from './structs/conn-param.js';
-import { encodeQpAttr } from './structs/qp-attr.js';
-import { encodeRoute } from './structs/route.js';
-import { readSocketAddress, SOCKADDR_IN6_BYTES } from './structs/socket-address.js';
+import { connParamOf } from './structs/conn-param.js';
+import { EVENT } from './structs/event.js';
+import { QP_ATTR, qpAttrFor } from './structs/qp-attr.js';
+import * as Requests from './structs/requests.js';
+import { ROUTE, routeFor } from './structs/route.js';
+import { type SOCKADDR, socketAddressOf } from './structs/socket-address.js';
 import type { UcmaFile } from './ucma-file.js';
 
-/** What a command gives the program. */
-export interface Answer {
-  readonly bytes: Buffer;
-  /** Takes back what was done, where the program cannot be told of it. */
-  undo?(): void;
+type Sockaddr = ValuesOf<typeof SOCKADDR>;
+
+const ID_MADE = struct({ id: u32(0) });
+const EVENTS = struct({ eventsReported: u32(0) });
+
+function fail(call: string, errno: ErrnoName, message: string): never {
+  throw new VerbsError(call, { errno, message, advice: '' });
 }
 
-/** Of a command whose time has not come: the program waits, or is told EAGAIN where it does not want to. */
-export const NOT_YET = Symbol('not yet');
-
-/** A command of `/dev/infiniband/rdma_cm`, as `rdma_user_cm.h` has it. */
-export interface Command {
-  /** The call of librdmacm that comes to it. */
-  readonly call: string;
-  /** Least length of the request. */
-  readonly bytes: number;
-  /** Where in the request the address for the answer lies. */
-  readonly responseAt?: number;
-  /** Length of the answer. */
-  readonly responseBytes?: number;
-  readonly act: (file: UcmaFile, request: Buffer, call: string) => Answer | typeof NOT_YET | undefined;
-}
-
-const NUMBER_BYTES = 4;
-
-function number(value: number, undo?: () => void): Answer {
-  const bytes = Buffer.alloc(NUMBER_BYTES);
-  bytes.writeUInt32LE(value);
-  return undo === undefined ? { bytes } : { bytes, undo };
-}
-
-function address(call: string, request: Buffer, at: number): NonNullable<ReturnType<typeof readSocketAddress>> {
-  const found = readSocketAddress(call, request, at);
+function address(call: string, given: Sockaddr): SocketAddress {
+  const found = socketAddressOf(call, given);
   if (found === undefined) throw new VerbsError(call, invalid('there is no address'));
   return found;
-}
-
-type Act<T> = (identifier: Identifier, request: Buffer, file: UcmaFile, call: string) => T;
-
-/** A command on the identifier whose number lies at `at`, that has an answer. */
-function answering(at: number, act: Act<Answer>): Command['act'] {
-  return (file, request, call) => act(file.identifiers.get(call, request.readUInt32LE(at), file), request, file, call);
-}
-
-/** A command on the identifier whose number lies at `at`, that has none. */
-function doing(at: number, act: Act<void>): Command['act'] {
-  return (file, request, call) => {
-    act(file.identifiers.get(call, request.readUInt32LE(at), file), request, file, call);
-    return undefined;
-  };
 }
 
 /** `RDMA_OPTION_ID`, the only level that has options here. */
@@ -71,196 +38,126 @@ const optionBytes: Readonly<Record<CmOption, number>> = {
   [CmOption.ACK_TIMEOUT]: 1,
 };
 
-function fail(call: string, errno: ErrnoName, message: string): never {
-  throw new VerbsError(call, { errno, message, advice: '' });
-}
+type SetOption = ValuesOf<typeof Requests.SET_OPTION>;
 
-function setOption({ cmId }: Identifier, request: Buffer, { parts }: UcmaFile, call: string): void {
-  const level = request.readUInt32LE(12);
-  const name = request.readUInt32LE(16);
+function setOption(
+  { cmId }: Identifier,
+  { level, name, length, value }: SetOption,
+  file: UcmaFile,
+  call: string,
+): void {
   const option = Object.values(CmOption).find((known) => known === name);
-  const length = request.readUInt32LE(20);
   if (level !== LEVEL_ID || option === undefined) fail(call, 'ENOSYS', `there is no option ${name} of level ${level}`);
   if (length !== optionBytes[option])
     fail(call, 'EINVAL', `option ${option} has ${optionBytes[option]} bytes, not ${length}`);
-  const value = parts.readMemory(request.readBigUInt64LE(0), length).readUIntLE(0, length);
-  if (option === CmOption.REUSEADDR || option === CmOption.AFONLY) cmId.setOption(option, value !== 0);
-  else cmId.setOption(option, value);
+  const number = file.parts.readMemory(value, length).readUIntLE(0, length);
+  if (option === CmOption.REUSEADDR || option === CmOption.AFONLY) cmId.setOption(option, number !== 0);
+  else cmId.setOption(option, number);
 }
 
-function join(groupAt: number, uidAt: number) {
-  return (identifier: Identifier, request: Buffer, file: UcmaFile, call: string): Answer => {
-    const group = address(call, request, groupAt);
-    const membership = file.join(identifier, group, request.readBigUInt64LE(uidAt), (made) =>
-      identifier.cmId.joinMulticast(group, made),
-    );
-    return number(membership.number, () => file.leave(membership));
-  };
+interface Join {
+  readonly file: UcmaFile;
+  readonly identifier: Identifier;
+  readonly call: string;
+  readonly request: { readonly uid: bigint; readonly addr: Sockaddr };
 }
 
-/** The form of BIND and RESOLVE_ADDR that has room for addresses of any family. */
-const SOCKADDR_STORAGE_BYTES = 128;
+function join({ file, identifier, call, request: { uid, addr } }: Join): Done<ValuesOf<typeof ID_MADE>> {
+  const group = address(call, addr);
+  const membership = file.join(identifier, group, uid, (made) => identifier.cmId.joinMulticast(group, made));
+  return { answer: { id: membership.number }, undo: () => file.leave(membership) };
+}
+
+interface Resolve {
+  readonly identifier: Identifier;
+  readonly call: string;
+  readonly request: { readonly source: Sockaddr; readonly to: Sockaddr; readonly timeoutMs: number };
+}
+
+function resolve({ identifier, call, request: { source, to, timeoutMs } }: Resolve): void {
+  identifier.cmId.resolveAddr(address(call, to), { source: socketAddressOf(call, source), timeoutMs });
+}
+
+interface Bind {
+  readonly identifier: Identifier;
+  readonly call: string;
+  readonly request: { readonly addr: Sockaddr };
+}
+
+function bind({ identifier, call, request }: Bind): void {
+  identifier.cmId.bindAddr(address(call, request.addr));
+}
 
 /** Every command by its number. Those that are missing the kernel does not have either, or only for InfiniBand: ENOSYS. */
 export const commands: Readonly<Partial<Record<number, Command>>> = {
-  0: {
-    call: 'rdma_create_id',
-    bytes: 24,
-    responseAt: 8,
-    responseBytes: NUMBER_BYTES,
-    act: (file, request) => {
-      const portSpace = request.readUInt16LE(16) as PortSpace; // createId refuses what is none
-      const qpType = Object.values(QpType).find((known) => known === request[18]);
-      const identifier = file.create(portSpace, qpType, request.readBigUInt64LE(0));
-      return number(identifier.number, () => file.destroy(identifier));
-    },
-  },
-  1: {
-    call: 'rdma_destroy_id',
-    bytes: 12,
-    responseAt: 0,
-    responseBytes: NUMBER_BYTES,
-    act: answering(8, (identifier, _, file) => {
-      file.destroy(identifier);
-      return number(identifier.eventsReported);
-    }),
-  },
-  2: {
-    call: 'rdma_bind_addr',
-    bytes: 40,
-    act: doing(36, ({ cmId }, request, _, call) => cmId.bindAddr(address(call, request, 8))),
-  },
-  3: {
-    call: 'rdma_resolve_addr',
-    bytes: 64,
-    act: doing(56, ({ cmId }, request, _, call) =>
-      cmId.resolveAddr(address(call, request, SOCKADDR_IN6_BYTES), {
-        source: readSocketAddress(call, request, 0),
-        timeoutMs: request.readUInt32LE(60),
-      }),
-    ),
-  },
-  4: {
-    call: 'rdma_resolve_route',
-    bytes: 8,
-    act: doing(0, ({ cmId }, request) => cmId.resolveRoute(request.readUInt32LE(4))),
-  },
-  5: {
-    call: 'rdma_query_route',
-    bytes: 12,
-    responseAt: 0,
-    responseBytes: 208,
-    act: answering(8, ({ cmId }) => ({ bytes: encodeRoute(cmId) })),
-  },
-  6: {
-    call: 'rdma_connect',
-    bytes: CONN_PARAM_BYTES + 4,
-    act: doing(CONN_PARAM_BYTES, ({ cmId }, request, _, call) => {
-      const param = readConnParam(request, 0);
-      if (param === undefined) throw new VerbsError(call, invalid('there are no parameters'));
-      cmId.connect(param);
-    }),
-  },
-  7: {
-    call: 'rdma_listen',
-    bytes: 8,
-    act: doing(0, ({ cmId }, request) => cmId.listen(Math.max(0, request.readInt32LE(4)))),
-  },
-  8: {
-    call: 'rdma_accept',
-    bytes: 8 + CONN_PARAM_BYTES + 4,
-    act: doing(8 + CONN_PARAM_BYTES, (identifier, request) => {
-      const param = readConnParam(request, 8);
-      // Without parameters it is the active side that says that its queue pair is ready.
-      if (param === undefined) {
-        identifier.cmId.establish();
-        return;
-      }
-      identifier.cmId.accept(param);
-      identifier.uid = request.readBigUInt64LE(0);
-    }),
-  },
-  9: {
-    call: 'rdma_reject',
-    bytes: 8,
-    act: doing(0, ({ cmId }, request) => cmId.reject(request.subarray(8, 8 + request[4]))),
-  },
-  10: { call: 'rdma_disconnect', bytes: 4, act: doing(0, ({ cmId }) => cmId.disconnect()) },
-  11: {
-    call: 'rdma_init_qp_attr',
-    bytes: 16,
-    responseAt: 0,
-    responseBytes: 144,
-    act: answering(8, ({ cmId }, request) => ({
-      bytes: encodeQpAttr(cmId.initQpAttr(request.readUInt32LE(12) as QpState)), // initQpAttr refuses what is none
-    })),
-  },
-  12: {
-    call: 'rdma_get_cm_event',
-    bytes: 8,
-    responseAt: 0,
-    responseBytes: 336,
-    act: (file) => file.fetch() ?? NOT_YET,
-  },
-  14: { call: 'rdma_set_option', bytes: 24, act: doing(8, setOption) },
-  15: {
-    call: 'rdma_notify',
-    bytes: 8,
-    act: doing(0, ({ cmId }, request) => cmId.notify(request.readUInt32LE(4) as EventType)), // notify refuses what is none
-  },
-  16: {
-    call: 'rdma_join_multicast',
-    bytes: 48,
-    responseAt: 0,
-    responseBytes: NUMBER_BYTES,
-    act: answering(44, join(16, 8)),
-  },
-  17: {
-    call: 'rdma_leave_multicast',
-    bytes: 12,
-    responseAt: 0,
-    responseBytes: NUMBER_BYTES,
-    act: (file, request, call) => {
-      const membership = file.identifiers.getMembership(call, request.readUInt32LE(8), file);
-      file.leave(membership);
-      return number(membership.eventsReported);
-    },
-  },
-  18: {
-    call: 'rdma_migrate_id',
-    bytes: 16,
-    responseAt: 0,
-    responseBytes: NUMBER_BYTES,
-    act: (file, request, call) => {
-      const from = file.parts.fileAt(request.readInt32LE(12));
-      if (from === undefined) fail(call, 'ENOENT', 'that is no event channel');
-      const identifier = file.identifiers.get(call, request.readUInt32LE(8), from);
-      file.adopt(identifier, from);
-      return number(identifier.eventsReported);
-    },
-  },
-  20: {
-    call: 'rdma_bind_addr',
-    bytes: 8 + SOCKADDR_STORAGE_BYTES,
-    act: doing(0, ({ cmId }, request, _, call) => cmId.bindAddr(address(call, request, 8))),
-  },
-  21: {
-    call: 'rdma_resolve_addr',
-    bytes: 16 + 2 * SOCKADDR_STORAGE_BYTES,
-    act: doing(0, ({ cmId }, request, _, call) =>
-      cmId.resolveAddr(address(call, request, 16 + SOCKADDR_STORAGE_BYTES), {
-        source: readSocketAddress(call, request, 16),
-        timeoutMs: request.readUInt32LE(4),
-      }),
-    ),
-  },
-  22: {
-    call: 'rdma_join_multicast',
-    bytes: 24 + SOCKADDR_STORAGE_BYTES,
-    responseAt: 0,
-    responseBytes: NUMBER_BYTES,
-    act: answering(16, join(24, 8)),
-  },
+  0: answering('rdma_create_id', Requests.CREATE_ID, ID_MADE, ({ file, request }) => {
+    const portSpace = request.portSpace as PortSpace; // createId refuses what is none
+    const qpType = Object.values(QpType).find((known) => known === request.qpType);
+    const identifier = file.create(portSpace, qpType, request.uid);
+    return { answer: { id: identifier.number }, undo: () => file.destroy(identifier) };
+  }),
+  1: answeringOf('rdma_destroy_id', Requests.ID_WITH_RESPONSE, EVENTS, ({ identifier, file }) => {
+    file.destroy(identifier);
+    return { answer: { eventsReported: identifier.eventsReported } };
+  }),
+  2: doing('rdma_bind_addr', Requests.BIND_IP, bind),
+  3: doing('rdma_resolve_addr', Requests.RESOLVE_IP, resolve),
+  4: doing('rdma_resolve_route', Requests.RESOLVE_ROUTE, ({ identifier, request }) =>
+    identifier.cmId.resolveRoute(request.timeoutMs),
+  ),
+  5: answeringOf('rdma_query_route', Requests.ID_WITH_RESPONSE, ROUTE, ({ identifier }) => ({
+    answer: routeFor(identifier.cmId),
+  })),
+  6: doing('rdma_connect', Requests.CONNECT, ({ identifier, request, call }) => {
+    const param = connParamOf(request.param);
+    if (param === undefined) throw new VerbsError(call, invalid('there are no parameters'));
+    identifier.cmId.connect(param);
+  }),
+  7: doing('rdma_listen', Requests.LISTEN, ({ identifier, request }) =>
+    identifier.cmId.listen(Math.max(0, request.backlog)),
+  ),
+  8: doing('rdma_accept', Requests.ACCEPT, ({ identifier, request }) => {
+    const param = connParamOf(request.param);
+    // Without parameters it is the active side that says that its queue pair is ready.
+    if (param === undefined) {
+      identifier.cmId.establish();
+      return;
+    }
+    identifier.cmId.accept(param);
+    identifier.uid = request.uid;
+  }),
+  9: doing('rdma_reject', Requests.REJECT, ({ identifier, request: { privateData, privateDataLen } }) =>
+    identifier.cmId.reject(privateData.subarray(0, privateDataLen)),
+  ),
+  10: doing('rdma_disconnect', Requests.ID, ({ identifier }) => identifier.cmId.disconnect()),
+  11: answeringOf('rdma_init_qp_attr', Requests.INIT_QP_ATTR, QP_ATTR, ({ identifier, request }) => ({
+    answer: qpAttrFor(identifier.cmId.initQpAttr(request.qpState as QpState)), // initQpAttr refuses what is none
+  })),
+  12: answering('rdma_get_cm_event', Requests.GET_EVENT, EVENT, ({ file }) => file.fetch() ?? NOT_YET),
+  14: doing('rdma_set_option', Requests.SET_OPTION, ({ identifier, request, file, call }) =>
+    setOption(identifier, request, file, call),
+  ),
+  15: doing(
+    'rdma_notify',
+    Requests.NOTIFY,
+    ({ identifier, request }) => identifier.cmId.notify(request.event as EventType), // notify refuses what is none
+  ),
+  16: answeringOf('rdma_join_multicast', Requests.JOIN_IP_MCAST, ID_MADE, join),
+  17: answering('rdma_leave_multicast', Requests.ID_WITH_RESPONSE, EVENTS, ({ file, request, call }) => {
+    const membership = file.identifiers.getMembership(call, request.id, file);
+    file.leave(membership);
+    return { answer: { eventsReported: membership.eventsReported } };
+  }),
+  18: answering('rdma_migrate_id', Requests.MIGRATE_ID, EVENTS, ({ file, request, call }) => {
+    const from = file.parts.fileAt(request.fd);
+    if (from === undefined) fail(call, 'ENOENT', 'that is no event channel');
+    const identifier = file.identifiers.get(call, request.id, from);
+    file.adopt(identifier, from);
+    return { answer: { eventsReported: identifier.eventsReported } };
+  }),
+  20: doing('rdma_bind_addr', Requests.BIND, bind),
+  21: doing('rdma_resolve_addr', Requests.RESOLVE_ADDR, resolve),
+  22: answeringOf('rdma_join_multicast', Requests.JOIN_MCAST, ID_MADE, join),
 };
 
 /** Numbers from here on no kernel knows. */

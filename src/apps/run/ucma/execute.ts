@@ -1,6 +1,7 @@
 import { VerbsError } from '../../../api/verbs/index.js';
 import { Errno } from '../../../device/ibta/index.js';
-import { COMMANDS, commands, NOT_YET } from './commands.js';
+import { NOT_YET } from './command.js';
+import { COMMANDS, commands } from './commands.js';
 import type { UcmaFile } from './ucma-file.js';
 
 /** `struct rdma_ucm_cmd_hdr`: cmd, in, out. */
@@ -15,7 +16,7 @@ export type Outcome =
   | {
       readonly kind: 'done';
       /** Where the program wants its answer, and the answer; absent where there is none. */
-      readonly response?: { readonly address: bigint; readonly bytes: Buffer };
+      readonly response?: { readonly address: bigint; readonly bytes: Uint8Array };
       /** Takes it back, where the program cannot be told of it. */
       undo(): void;
     };
@@ -37,17 +38,13 @@ export function execute(file: UcmaFile, message: Buffer): Outcome {
   if (number >= COMMANDS || HEADER_BYTES + inBytes > message.length) return failed(Errno.EINVAL);
   const command = commands[number];
   if (command === undefined) return failed(Errno.ENOSYS);
-  const { call, bytes, responseAt, responseBytes = 0, act } = command;
-  if (inBytes < bytes) return failed(Errno.EINVAL);
-  if (outBytes < responseBytes) return failed(Errno.ENOSPC);
-  const request = message.subarray(HEADER_BYTES, HEADER_BYTES + inBytes);
+  if (inBytes < command.requestBytes) return failed(Errno.EINVAL);
+  if (outBytes < command.answerBytes) return failed(Errno.ENOSPC);
   try {
-    const answer = act(file, request, call);
+    const response = command.run(file, message.subarray(HEADER_BYTES, HEADER_BYTES + inBytes));
     file.poll();
-    if (answer === NOT_YET) return { kind: 'not yet' };
-    const undo = (): void => answer?.undo?.();
-    if (answer === undefined || responseAt === undefined) return { kind: 'done', undo };
-    return { kind: 'done', response: { address: request.readBigUInt64LE(responseAt), bytes: answer.bytes }, undo };
+    if (response === NOT_YET) return { kind: 'not yet' };
+    return { kind: 'done', ...(response === undefined ? {} : { response }), undo: () => response?.undo() };
   } catch (error) {
     if (error instanceof VerbsError) return failed(error.errnoNumber);
     throw error;

@@ -86,11 +86,6 @@ export class RdmaCmFile implements GuestFile {
     return false;
   }
 
-  /** Nothing came with it that the program could close. */
-  sweep(): void {
-    return;
-  }
-
   /** Takes the news of the devices, and answers those that wait for them. @returns whether there was anything */
   push(): boolean {
     const found = this.#file.poll();

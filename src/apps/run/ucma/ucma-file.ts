@@ -9,7 +9,7 @@ import {
 import { type Context, VerbsError } from '../../../api/verbs/index.js';
 import { CmEventType, type PortSpace, type QpType } from '../../../device/ibta/index.js';
 import { Identifier, Membership } from './identifier.js';
-import { encodeEvent } from './structs/event.js';
+import { eventFor, type EventValues } from './structs/event.js';
 import type { IdentifierTable } from './identifier-table.js';
 
 /** What an open file has of whoever serves the program. */
@@ -36,7 +36,7 @@ interface Waiting {
 
 /** An event as the program gets it, and how to put it back when the program could not take it. */
 export interface Fetched {
-  readonly bytes: Buffer;
+  readonly answer: EventValues;
   undo(): void;
 }
 
@@ -78,7 +78,7 @@ export class UcmaFile {
     const reporters = membership === undefined ? [subject] : [subject, membership];
     for (const reporter of reporters) reporter.eventsReported += 1;
     return {
-      bytes: encodeEvent((membership ?? subject).uid ?? 0n, (membership ?? request ?? subject).number, event),
+      answer: eventFor((membership ?? subject).uid ?? 0n, (membership ?? request ?? subject).number, event),
       undo: () => {
         for (const reporter of reporters) reporter.eventsReported -= 1;
         this.#waiting.unshift(waiting);

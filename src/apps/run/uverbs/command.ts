@@ -1,4 +1,4 @@
-import type { Fields, Struct, Values } from './struct.js';
+import type { Struct, Writable } from '../structs/struct.js';
 import type { GuestContext } from './guest-context.js';
 
 /** The program that gives a command, as far as commands need it. */
@@ -11,16 +11,16 @@ export interface Caller {
 }
 
 /** What a command has come to. */
-export interface Outcome<A extends Fields, D extends Fields> {
-  readonly answer?: Partial<Values<A>>;
+export interface Outcome<A, D> {
+  readonly answer?: Writable<A>;
   /** The part that rxe's provider reads. */
-  readonly driver?: Partial<Values<D>>;
+  readonly driver?: Writable<D>;
   /** Ends what was made, where the program cannot be told of it. */
   readonly undo?: () => void;
 }
 
 /** A command of the write ABI: how its request is read, what is done, and how its answer is written. */
-interface CommandParts<Q extends Fields, R extends Fields, A extends Fields, D extends Fields> {
+interface CommandParts<Q, R, A, D> {
   readonly name: string;
   readonly number: number;
   /** One of those that begin by `IB_USER_VERBS_EX_CMD_`. */
@@ -30,7 +30,7 @@ interface CommandParts<Q extends Fields, R extends Fields, A extends Fields, D e
   readonly answer?: Struct<A>;
   readonly driver?: Struct<D>;
   /** @throws VerbsError, CommandError, Refusal, SystemCallError: the program is told the errno, and nothing has changed */
-  readonly act: (file: GuestContext, request: Values<Q>, caller: Caller, driver: Values<R>) => Outcome<A, D>;
+  readonly act: (file: GuestContext, request: Q, caller: Caller, driver: R) => Outcome<A, D>;
 }
 
 /** The same, whatever its structures are. */
@@ -52,11 +52,11 @@ const NOTHING = new Uint8Array(0);
 const RESPONSE_LENGTH = 'responseLength';
 
 /** A command that is carried out or refused, and has nothing to tell. */
-export function order<Q extends Fields, R extends Fields, A extends Fields>({
+export function order<Q, R, A>({
   act,
   ...parts
-}: Omit<CommandParts<Q, R, A, Fields>, 'act'> & {
-  readonly act: (file: GuestContext, request: Values<Q>, caller: Caller, driver: Values<R>) => void;
+}: Omit<CommandParts<Q, R, A, unknown>, 'act'> & {
+  readonly act: (file: GuestContext, request: Q, caller: Caller, driver: R) => void;
 }): Command {
   return command({
     ...parts,
@@ -67,9 +67,7 @@ export function order<Q extends Fields, R extends Fields, A extends Fields>({
   });
 }
 
-export function command<Q extends Fields, R extends Fields, A extends Fields, D extends Fields>(
-  parts: CommandParts<Q, R, A, D>,
-): Command {
+export function command<Q, R, A, D>(parts: CommandParts<Q, R, A, D>): Command {
   const { name, number, extended = false, request, driverRequest, answer, driver, act } = parts;
   return {
     name,
@@ -77,11 +75,11 @@ export function command<Q extends Fields, R extends Fields, A extends Fields, D 
     extended,
     run: (file, bytes, driverBytes, caller) => {
       // Where there is no structure there are no fields either.
-      const asked = driverRequest?.read(driverBytes) ?? ({} as Values<R>);
+      const asked = driverRequest?.read(driverBytes) ?? ({} as R);
       const outcome = act(file, request.read(bytes), caller, asked);
       const sized = extended && answer !== undefined ? { [RESPONSE_LENGTH]: answer.bytes } : {};
       return {
-        answer: answer?.write({ ...outcome.answer, ...sized } as Partial<Values<A>>) ?? NOTHING,
+        answer: answer?.write({ ...outcome.answer, ...sized } as Writable<A>) ?? NOTHING,
         driver: driver?.write(outcome.driver ?? {}) ?? NOTHING,
         undo: outcome.undo,
       };

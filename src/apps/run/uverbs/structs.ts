@@ -1,5 +1,6 @@
 /** The structures of the commands (`ib_user_verbs.h`, `rdma_user_rxe.h`), by the commands' names; requests without headers. */
-import { be64, i32, nested, raw, struct, u16, u32, u64, u8 } from './struct.js';
+import { AH_ATTR, QP_DEST } from '../structs/addresses.js';
+import { be64, i32, nested, raw, struct, u16, u32, u64, u8 } from '../structs/struct.js';
 
 /** Most requests begin with the address of the answer, which the frame tells better. */
 const EMPTY = struct({}, 8);
@@ -9,45 +10,6 @@ const EVENTS = struct({ eventsReported: u32(0) });
 
 /** Where in the file of an opened device the program finds a queue (`struct mminfo`). */
 const place = (at: number) => ({ offset: u64(at), size: u32(at + 8) });
-
-const GLOBAL_ROUTE_AND_MORE = {
-  dgid: raw(0, 16),
-  flowLabel: u32(16),
-};
-
-/** `struct ib_uverbs_qp_dest`. */
-const QP_DEST = struct(
-  {
-    ...GLOBAL_ROUTE_AND_MORE,
-    dlid: u16(20),
-    sgidIndex: u8(24),
-    hopLimit: u8(25),
-    trafficClass: u8(26),
-    sl: u8(27),
-    srcPathBits: u8(28),
-    staticRate: u8(29),
-    isGlobal: u8(30),
-    portNum: u8(31),
-  },
-  32,
-);
-
-/** `struct ib_uverbs_ah_attr`: the same things in another order. */
-const AH_ATTR = struct(
-  {
-    ...GLOBAL_ROUTE_AND_MORE,
-    sgidIndex: u8(20),
-    hopLimit: u8(21),
-    trafficClass: u8(22),
-    dlid: u16(24),
-    sl: u8(26),
-    srcPathBits: u8(27),
-    staticRate: u8(28),
-    isGlobal: u8(29),
-    portNum: u8(30),
-  },
-  32,
-);
 
 const DEVICE_ATTR_FIELDS = {
   nodeGuid: be64(8),
@@ -149,8 +111,6 @@ export const Structs = {
   HANDLE,
   HANDLE_BEHIND,
   EVENTS,
-  QP_DEST,
-  AH_ATTR,
   GET_CONTEXT: { answer: struct({ asyncFd: i32(0), numCompVectors: u32(4) }) },
   QUERY_DEVICE: { answer: DEVICE_ATTR },
   QUERY_DEVICE_EX: {

@@ -1,41 +1,51 @@
 import type { CmEvent, UdParamReceived } from '../../../../api/rdmacm/index.js';
-import { AH_ATTR_BYTES, writeAhAttr } from './address-handle.js';
-import { writeConnParam } from './conn-param.js';
-import { type Fields, writeFields } from './fields.js';
+import { AH_ATTR, destinationOf } from '../../structs/addresses.js';
+import { i32, nested, raw, struct, u32, u64, u8, type ValuesOf, type Writable } from '../../structs/struct.js';
+import { CONN_PARAM, connParamFor } from './conn-param.js';
 
-const EVENT_BYTES = 336;
-const UID_AT = 0;
-const STATUS_AT = 16;
+/** `struct rdma_ucm_ud_param`. */
+const UD_PARAM = struct({
+  qpNum: u32(0),
+  qkey: u32(4),
+  ahAttr: nested(8, AH_ATTR),
+  privateData: raw(40, 256),
+  privateDataLen: u8(296),
+});
+
+/** Of a connection or of datagrams, at the same place. */
 const PARAM_AT = 20;
 
-const HEAD: Fields<'id' | 'event'> = { id: { at: 8, bytes: 4 }, event: { at: 12, bytes: 4 } };
+/** `struct rdma_ucm_event_resp`. */
+export const EVENT = struct(
+  {
+    uid: u64(0),
+    id: u32(8),
+    event: u32(12),
+    status: i32(16),
+    conn: nested(PARAM_AT, CONN_PARAM),
+    ud: nested(PARAM_AT, UD_PARAM),
+  },
+  336,
+);
 
-const UD_AH_ATTR_AT = 8;
-const UD_PRIVATE_DATA_AT = UD_AH_ATTR_AT + AH_ATTR_BYTES;
-const UD: Fields<'qpNum' | 'qkey' | 'privateDataLen'> = {
-  qpNum: { at: 0, bytes: 4 },
-  qkey: { at: 4, bytes: 4 },
-  privateDataLen: { at: 296, bytes: 1 },
-};
-
-function writeUdParam(bytes: Buffer, at: number, { privateData, ahAttr, ...others }: UdParamReceived): void {
-  writeFields(UD, bytes, at, { ...others, privateDataLen: privateData.length });
-  writeAhAttr(bytes, at + UD_AH_ATTR_AT, ahAttr);
-  bytes.set(privateData, at + UD_PRIVATE_DATA_AT);
+function udParamFor({ ahAttr, ...others }: UdParamReceived): ValuesOf<typeof UD_PARAM> {
+  return { ...others, privateDataLen: others.privateData.length, ahAttr: destinationOf(ahAttr) };
 }
 
 /**
- * `struct rdma_ucm_event_resp`.
+ * An event as a program gets it.
  *
  * @param uid by which the program knows whom it concerns
  * @param id our number of that
  */
-export function encodeEvent(uid: bigint, id: number, { event, status, param }: CmEvent): Buffer {
-  const bytes = Buffer.alloc(EVENT_BYTES);
-  bytes.writeBigUInt64LE(uid, UID_AT);
-  writeFields(HEAD, bytes, 0, { id, event });
-  bytes.writeInt32LE(status, STATUS_AT);
-  if (param.conn !== undefined) writeConnParam(bytes, PARAM_AT, param.conn);
-  else if (param.ud !== undefined) writeUdParam(bytes, PARAM_AT, param.ud);
-  return bytes;
+export function eventFor(uid: bigint, id: number, { event, status, param }: CmEvent): EventValues {
+  const { conn, ud } = param;
+  return {
+    ...{ uid, id, event, status },
+    ...(conn === undefined ? {} : { conn: connParamFor(conn) }),
+    ...(ud === undefined ? {} : { ud: udParamFor(ud) }),
+  };
 }
+
+/** What of {@link EVENT} there is. */
+export type EventValues = Writable<ValuesOf<typeof EVENT>>;

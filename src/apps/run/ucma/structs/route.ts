@@ -1,41 +1,65 @@
 import type { CmId } from '../../../../api/rdmacm/index.js';
-import { writeSocketAddress } from './socket-address.js';
+import { be16, be64, nested, raw, struct, u32, u8, type ValuesOf, type Writable } from '../../structs/struct.js';
+import { SOCKADDR, socketAddressFor } from './socket-address.js';
 
-const ROUTE_BYTES = 208;
-const NODE_GUID_AT = 0;
-const PATH_AT = 8;
-const SOURCE_AT = 136;
-const DESTINATION_AT = 164;
-const PATHS_AT = 192;
-const PORT_AT = 196;
-const DEVICE_INDEX_AT = 200;
+/** `struct ib_user_path_rec`, as far as it means something here. */
+const PATH_RECORD = struct(
+  {
+    dgid: raw(0, 16),
+    sgid: raw(16, 16),
+    reversible: u32(44),
+    mtu: u32(48),
+    pkey: be16(52),
+    hopLimit: u8(54),
+    mtuSelector: u8(58),
+  },
+  64,
+);
+
+/** `struct rdma_ucm_query_route_resp`. */
+export const ROUTE = struct(
+  {
+    nodeGuid: be64(0),
+    path: nested(8, PATH_RECORD),
+    source: nested(136, SOCKADDR),
+    destination: nested(164, SOCKADDR),
+    paths: u32(192),
+    portNum: u8(196),
+    deviceIndex: u32(200),
+  },
+  208,
+);
+
 /** The program finds the device by its GUID. */
 const NO_INDEX = 0xffffffff;
-
-/** Parts of a path record (`struct ib_user_path_rec`). */
-const Path = { DGID: 0, SGID: 16, REVERSIBLE: 44, MTU: 48, PKEY: 52, HOP_LIMIT: 54, MTU_SELECTOR: 58 } as const;
 const DEFAULT_PKEY = 0xffff;
 const HOP_LIMIT = 64;
 const EQUAL = 2;
+const NO_GID = new Uint8Array(16);
 
-/** `struct rdma_ucm_query_route_resp`: what is known of the way of an identifier. The program finds its device by the GUID. */
-export function encodeRoute({ verbs, route, localAddr, peerAddr, portNum }: CmId): Buffer {
-  const bytes = Buffer.alloc(ROUTE_BYTES);
-  if (localAddr !== undefined) writeSocketAddress(bytes, SOURCE_AT, localAddr);
-  if (peerAddr !== undefined) writeSocketAddress(bytes, DESTINATION_AT, peerAddr);
-  bytes.writeUInt32LE(NO_INDEX, DEVICE_INDEX_AT);
-  if (verbs === undefined) return bytes;
-  bytes.writeBigUInt64BE(verbs.queryDevice().nodeGuid, NODE_GUID_AT);
-  bytes[PORT_AT] = portNum;
-  const { localGid, remoteGid, pathMtu } = route;
-  if (localGid !== undefined) bytes.set(localGid, PATH_AT + Path.SGID);
-  if (remoteGid !== undefined) bytes.set(remoteGid, PATH_AT + Path.DGID);
-  bytes.writeUInt16BE(DEFAULT_PKEY, PATH_AT + Path.PKEY);
-  if (pathMtu === undefined) return bytes;
-  bytes.writeUInt32LE(1, PATHS_AT);
-  bytes.writeUInt32LE(1, PATH_AT + Path.REVERSIBLE);
-  bytes.writeUInt32LE(pathMtu, PATH_AT + Path.MTU);
-  bytes[PATH_AT + Path.MTU_SELECTOR] = EQUAL;
-  bytes[PATH_AT + Path.HOP_LIMIT] = HOP_LIMIT;
-  return bytes;
+/** What is known of the way of an identifier. */
+export function routeFor({ verbs, route, localAddr, peerAddr, portNum }: CmId): Writable<ValuesOf<typeof ROUTE>> {
+  const ends = {
+    deviceIndex: NO_INDEX,
+    source: localAddr === undefined ? undefined : socketAddressFor(localAddr),
+    destination: peerAddr === undefined ? undefined : socketAddressFor(peerAddr),
+  };
+  if (verbs === undefined) return ends;
+  const { localGid = NO_GID, remoteGid = NO_GID, pathMtu } = route;
+  const resolved = pathMtu === undefined ? 0 : 1;
+  return {
+    ...ends,
+    nodeGuid: verbs.queryDevice().nodeGuid,
+    portNum,
+    paths: resolved,
+    path: {
+      dgid: remoteGid,
+      sgid: localGid,
+      pkey: DEFAULT_PKEY,
+      reversible: resolved,
+      mtu: pathMtu ?? 0,
+      hopLimit: resolved * HOP_LIMIT,
+      mtuSelector: resolved * EQUAL,
+    },
+  };
 }

@@ -1,4 +1,4 @@
-import { addressOf } from '../addresses.js';
+import { addressOf } from '../../structs/addresses.js';
 import { command, order } from '../command.js';
 import { Structs } from '../structs.js';
 

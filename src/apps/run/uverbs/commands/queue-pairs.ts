@@ -5,12 +5,12 @@ import { RxeRecvWqe, RxeSendWqe } from '../../rings/layouts.js';
 import { ProgramQueue } from '../../rings/program-queue.js';
 import { ReceiveTranslation } from '../../rings/receive-translation.js';
 import { SendTranslation } from '../../rings/send-translation.js';
-import { addressOf, destinationOf } from '../addresses.js';
+import { addressOf, destinationOf } from '../../structs/addresses.js';
 import { command, order } from '../command.js';
 import { GUEST_LIMITS, MAX_INLINE_BYTES } from '../device-limits.js';
 import type { EventSubject, GuestQp } from '../guest-objects.js';
 import { Refusal } from '../refusal.js';
-import type { ValuesOf } from '../struct.js';
+import type { ValuesOf } from '../../structs/struct.js';
 import { Structs } from '../structs.js';
 import type { GuestContext } from '../guest-context.js';
 

@@ -31,7 +31,12 @@ export function u64(at: number): Field<bigint> {
   };
 }
 
-/** A GUID, whose bytes are in the order of the wire. */
+/** As on the wire: ports, P_Keys. */
+export function be16(at: number): Field<number> {
+  return { at, bytes: 2, read: (v, i) => v.getUint16(i), write: (v, i, value) => v.setUint16(i, value) };
+}
+
+/** As on the wire: GUIDs. */
 export function be64(at: number): Field<bigint> {
   return { at, bytes: 8, read: (v, i) => v.getBigUint64(i), write: (v, i, value) => v.setBigUint64(i, value) };
 }
@@ -47,7 +52,7 @@ export function raw(at: number, bytes: number): Field<Uint8Array> {
 }
 
 /** A structure inside a structure. */
-export function nested<F extends Fields>(at: number, struct: Struct<F>): Field<Values<F>> {
+export function nested<V>(at: number, struct: Struct<V>): Field<V> {
   return {
     at,
     bytes: struct.bytes,
@@ -57,23 +62,26 @@ export function nested<F extends Fields>(at: number, struct: Struct<F>): Field<V
 }
 
 // Each field has a type of its own.
-export type Fields = Readonly<Record<string, Field<unknown>>>;
-export type Values<F extends Fields> = { readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never };
+type Fields = Readonly<Record<string, Field<unknown>>>;
+type Values<F extends Fields> = { readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never };
 
 /** What a structure holds. */
-export type ValuesOf<S> = S extends Struct<infer F> ? Values<F> : never;
+export type ValuesOf<S> = S extends Struct<infer V> ? V : never;
 
-/** The layout of a structure. */
-export interface Struct<F extends Fields> {
+/** The layout of a structure, by the names that the API has for what it holds. */
+export interface Struct<V> {
   readonly bytes: number;
   /** What is missing at the end counts as 0, as in the kernel: programs may be older than the structure. */
-  read(bytes: Uint8Array): Values<F>;
+  read(bytes: Uint8Array): V;
   /** What is not given is 0. */
-  write(values: Partial<Values<F>>): Uint8Array;
+  write(values: Writable<V>): Uint8Array;
 }
 
+/** What is written may be less than what is there. */
+export type Writable<V> = { readonly [K in keyof V]?: V[K] | undefined };
+
 /** @param bytes of the whole; default: up to the end of the last field */
-export function struct<F extends Readonly<Record<string, Field<unknown>>>>(fields: F, bytes?: number): Struct<F> {
+export function struct<F extends Fields>(fields: F, bytes?: number): Struct<Values<F>> {
   const names = Object.keys(fields) as (keyof F & string)[];
   const length = bytes ?? Math.max(0, ...names.map((name) => fields[name].at + fields[name].bytes));
   return {
