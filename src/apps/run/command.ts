@@ -62,7 +62,7 @@ function run(words: readonly string[], flags: RunFlags): void {
       for (const { context } of devices) context.close();
       endLike(how);
     };
-    new Launcher({ machine, devices, doorbells: flags.doorbells, words }, end);
+    new Launcher({ machine, devices, doorbells: flags.doorbells, say, words }, end);
   } catch (error) {
     say(error instanceof Error ? error.message : String(error));
     process.exit(FAILED);

@@ -39,6 +39,7 @@ export { BpfProgram, type Jumps } from './seccomp/bpf.js';
 export { type CallId, NotifiedCalls } from './seccomp/notified-calls.js';
 export { auditArch, hasUserNotification, installFilter, SeccompData, Verdict } from './seccomp/seccomp.js';
 export { readProcess, writeProcess } from './processes/process-bytes.js';
+export { adoptOrphans, orphans, reapOrphans } from './processes/descendants.js';
 export { watchProcess } from './processes/process-watch.js';
 export { MemoryFile } from './files/memory-file.js';
 export { RecordPair } from './sockets/record-pair.js';

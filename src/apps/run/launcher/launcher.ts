@@ -16,6 +16,7 @@ import { openDeviceFile, type OpenedDevice } from './device-files.js';
 import { assembleFilter, type DoorbellWay, filterRules } from './filter.js';
 import { NicLoop, type Opened } from './nic-loop.js';
 import { Program, type ProgramEnd } from './program.js';
+import { LeftBehind } from './left-behind.js';
 import { forwardSignals } from './signals.js';
 import type { Machine } from './system-calls.js';
 
@@ -24,6 +25,8 @@ export interface LaunchOptions {
   readonly machine: Machine;
   readonly devices: readonly GuestDevice[];
   readonly doorbells: DoorbellWay;
+  /** Tells the user something. */
+  readonly say: (sentence: string) => void;
   /** The program and its arguments. */
   readonly words: readonly string[];
 }
@@ -42,6 +45,7 @@ export class Launcher {
   readonly #roots: Roots;
   readonly #standIns: StandInDirectories;
   readonly #ucma: Ucma;
+  readonly #leftBehind = new LeftBehind();
   readonly #program: Program;
   #calls: NotifiedCalls | undefined;
   #loop: NicLoop | undefined;
@@ -60,7 +64,7 @@ export class Launcher {
     const filter = assembleFilter(filterRules(this.#ranges, doorbells), machine, auditArch() ?? 0);
     this.#program = new Program(filter, this.#wake.fd, words, {
       onFiltered: (listenerFd) => this.#serve(listenerFd),
-      onStarted: () => forwardSignals(this.#program),
+      onStarted: () => forwardSignals(this.#program, this.#leftBehind),
       onEnded: (end) => void this.#finish(end),
     });
   }
@@ -131,9 +135,11 @@ export class Launcher {
   }
 
   async #finish(end: ProgramEnd): Promise<void> {
-    // Its children may go on, and need their calls answered: as long as there is one, somebody else has the listener's filter.
     await this.#program.end();
-    this.#loop?.stop();
+    // What it has started may go on, and needs its calls answered.
+    const waiting = this.#leftBehind.speakOf(this.#options.say);
+    await this.#loop?.abandoned;
+    clearTimeout(waiting);
     this.#files.closeAll();
     this.#calls?.close();
     this.#standIns.close();

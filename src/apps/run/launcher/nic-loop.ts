@@ -29,6 +29,9 @@ export class NicLoop {
   #lists: readonly (readonly number[])[] = [];
   #processes = -1;
   #running = true;
+  #onAbandoned: () => void = () => undefined;
+  /** Settles when nobody is left who could make a call. */
+  readonly abandoned = new Promise<void>((resolve) => (this.#onAbandoned = resolve));
 
   constructor(
     private readonly calls: NotifiedCalls,
@@ -71,6 +74,11 @@ export class NicLoop {
 
   #look(set: PollSet, timeoutUs: number): void {
     if (set.wait(timeoutUs) === 0) return;
+    if (set.isHungUp(0)) {
+      this.stop();
+      this.#onAbandoned();
+      return;
+    }
     if (set.isReady(0)) this.dispatch.serve();
     if (set.isReady(1)) this.wake.drain();
     for (let i = 0; i < this.processes.pollFds.length; i += 1) {

@@ -19,7 +19,7 @@ export interface ProgramEnd {
 
 /** The program that was asked for, and the thread that has started it. */
 export class Program {
-  /** 0 before it has started. */
+  /** 0 before it has started, and when it has ended: the number may soon be another's. */
   pid = 0;
   readonly #worker: Worker;
   readonly #go = new Int32Array(new SharedArrayBuffer(4));
@@ -42,13 +42,14 @@ export class Program {
     });
   }
 
-  /** Hands a signal on. */
-  kill(signal: NodeJS.Signals): void {
-    if (this.pid === 0) return;
+  /** Hands a signal on. @returns false when it has ended, or has not started */
+  kill(signal: NodeJS.Signals): boolean {
+    if (this.pid === 0) return false;
     try {
-      process.kill(this.pid, signal);
+      return process.kill(this.pid, signal);
     } catch {
       // It has just ended.
+      return false;
     }
   }
 
@@ -70,6 +71,7 @@ export class Program {
         callbacks.onStarted();
         return;
       case 'ended':
+        this.pid = 0;
         callbacks.onEnded({ code: message.code, signal: message.signal });
         return;
       case 'failed':

@@ -2,6 +2,7 @@ import { NativeBlock } from '../memory/memory.js';
 import { type NativeHost, requireNativeHost } from '../native.js';
 
 const POLLIN = 1;
+const POLLHUP = 16;
 /** `struct pollfd`: int fd, short events, short revents. */
 const ENTRY_BYTES = 8;
 
@@ -44,5 +45,10 @@ export class PollSet {
   /** Whether the descriptor given at `index` was ready when {@link wait} returned. */
   isReady(index: number): boolean {
     return this.#entries.words[2 * index + 1] >>> 16 !== 0;
+  }
+
+  /** Whether nobody is left at the other end of it. */
+  isHungUp(index: number): boolean {
+    return ((this.#entries.words[2 * index + 1] >>> 16) & POLLHUP) !== 0;
   }
 }
