@@ -14,6 +14,10 @@ export abstract class LinkAround implements Link {
     this.maxPacketBytes = inner.maxPacketBytes;
   }
 
+  get isBroken(): boolean {
+    return this.inner.isBroken === true;
+  }
+
   abstract receive(receiver: PacketReceiver, maxPackets: number): number;
 
   flush(): void {

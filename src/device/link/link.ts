@@ -91,6 +91,11 @@ export interface Link {
   readonly maxPacketBytes: number;
   readonly sink: PacketSink;
   /**
+   * Whether a call was left in its midst, by an error or by an interruption, where the link cannot go on. Elsewhere it can: packets
+   * are lost or come twice, as on any network. Default: never.
+   */
+  readonly isBroken?: boolean;
+  /**
    * Hands what has arrived to `receiver`, without waiting.
    *
    * @param maxPackets stop after about so many (a link that gets packets in bunches finishes the bunch)

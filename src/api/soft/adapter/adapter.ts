@@ -188,9 +188,9 @@ export class Adapter implements NicEvents, CommandDevice {
     }
   }
 
-  /** Whether a turn or a command was left in its midst (`Nic.isBroken`): all that can be done then is to {@link abandon} it. */
+  /** Whether a turn or a command was left in its midst (`Nic.isBroken`, `Link.isBroken`): all that can be done then is to {@link abandon} it. */
   get isBroken(): boolean {
-    return this.#executing || this.nic.isBroken;
+    return this.#executing || this.nic.isBroken || this.link.isBroken === true;
   }
 
   /** Tells of an event of the device, or of one of its objects: the owner of that, or all clients. */

@@ -67,6 +67,8 @@ export class LocalLink implements PolledLink, Ways {
   #eager = 0;
   #watched = false;
   #open = true;
+  /** Neighbours are coming or going. */
+  #changing = false;
   readonly #warned = new Set<string>();
   /** Neighbours that are gone, of which the receiver was not told yet. */
   #gone: number[] = [];
@@ -97,16 +99,21 @@ export class LocalLink implements PolledLink, Ways {
     return this.udp.pollFds;
   }
 
+  /** What is known of neighbours would not be what they know of us. */
+  get isBroken(): boolean {
+    return this.#changing;
+  }
+
   receive(receiver: PacketReceiver, maxPackets: number): number {
     if (!this.#open) return 0;
     const { inbox } = this;
     // Waking the event loop cleared the word, so it is set again before the rings are looked at.
     if (this.#watched && !inbox.asleep) inbox.asleep = true;
-    if (inbox.changed) this.#accept();
+    if (inbox.changed) this.#change(() => this.#accept());
     let packets = 0;
     const arrivals = this.#arrivals;
     for (let i = 0; i < arrivals.length; i += 1) packets += arrivals[i].receive(receiver, maxPackets);
-    if (this.#gone.length > 0) packets += this.#tellGone(receiver);
+    if (this.#gone.length > 0) packets += this.#change(() => this.#tellGone(receiver));
     this.#untilSocket -= 1;
     if (this.#untilSocket > 0 && arrivals.length > 0 && !this.#watched) return packets;
     const received = this.udp.receive(receiver, maxPackets);
@@ -200,7 +207,7 @@ export class LocalLink implements PolledLink, Ways {
   }
 
   refresh(): LinkStatus {
-    if (this.#open) this.#lookAround();
+    if (this.#open) this.#change(() => this.#lookAround());
     return this.udp.refresh();
   }
 
@@ -255,6 +262,14 @@ export class LocalLink implements PolledLink, Ways {
     if (!neighbour.connect(this.inbox, randomU32())) return false;
     if (neighbour.takeSleep()) this.udp.wake(neighbour.gid);
     return true;
+  }
+
+  /** Does what cannot be left in its midst. */
+  #change<T>(action: () => T): T {
+    this.#changing = true;
+    const result = action();
+    this.#changing = false;
+    return result;
   }
 
   /** Neighbours have claimed slots, or given them back. */
