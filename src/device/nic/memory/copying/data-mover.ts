@@ -14,6 +14,8 @@ import type { WriteBehind } from './write-behind.js';
 
 /** Places of packets in a link's memory: some 16 in each of the datagrams that one call receives. */
 const PACKET_VIEWS = 512;
+/** Of a message that lies, in part at least, in memory that is reached by copies of its own. */
+const FOREIGN = -1;
 
 /**
  * Moves message bytes between packets and the memory that scatter/gather entries name. Keys are looked up at every
@@ -76,27 +78,11 @@ export class DataMover {
     qp: CopyingQp,
     message: number,
   ): Readiness {
-    let skip = messageOffset;
-    let left = lengthBytes;
-    let position = targetOffset;
-    for (let i = 0; i < count && left > 0; i += 1) {
-      const length = words[at + i * SgeWords.SIZE + SgeWords.LENGTH] >>> 0;
-      if (skip >= length) {
-        skip -= length;
-        continue;
-      }
-      const region = this.#locate(words, at, i, pd, 0);
-      if (region === undefined) return Readiness.FAILED;
-      const part = Math.min(length - skip, left);
-      if (region.isPlain) this.load(region, this.#offset + skip, target, position, part);
-      else if (region.isNull) target.fill(0, position, position + part);
-      else
-        return this.#gatherForeign(words, at, count, pd, messageOffset, target, targetOffset, lengthBytes, qp, message);
-      position += part;
-      left -= part;
-      skip = 0;
-    }
-    return left === 0 ? Readiness.READY : this.#failLength(messageOffset + lengthBytes, left);
+    const left = this.#walk(words, at, count, pd, messageOffset, lengthBytes, target, targetOffset, undefined);
+    if (left === 0) return Readiness.READY;
+    return left === FOREIGN
+      ? this.#gatherForeign(words, at, count, pd, messageOffset, target, targetOffset, lengthBytes, qp, message)
+      : this.#failWalk(messageOffset + lengthBytes, left);
   }
 
   /**
@@ -232,34 +218,64 @@ export class DataMover {
     if (state === undefined) {
       sending.begin(message, messageOffset);
       const window = sending.window(lengthBytes);
-      let skip = messageOffset;
-      let left = window;
-      let sound = true;
-      for (let i = 0; i < count && left > 0; i += 1) {
-        const length = words[at + i * SgeWords.SIZE + SgeWords.LENGTH] >>> 0;
-        if (skip >= length) {
-          skip -= length;
-          continue;
-        }
-        const region = this.#locate(words, at, i, pd, 0);
-        // A piece that is wrong concerns the packet that needs it.
-        if (region === undefined) {
-          sound = false;
-          break;
-        }
-        const part = Math.min(length - skip, left);
-        sending.add(region, undefined, this.#offset + skip, part);
-        left -= part;
-        skip = 0;
-      }
-      if (window - left < lengthBytes) {
+      const left = this.#walk(words, at, count, pd, messageOffset, window, target, targetOffset, sending);
+      const missing = lengthBytes - (window - left);
+      // A piece that is wrong concerns the packet that needs it.
+      if (missing > 0) {
         sending.drop();
-        return sound ? this.#failLength(messageOffset + lengthBytes, lengthBytes - (window - left)) : Readiness.FAILED;
+        return this.#failWalk(messageOffset + lengthBytes, missing);
       }
       sending.start();
       state = sending.state(message, messageOffset, lengthBytes);
     }
     return this.#handOut(sending, state, target, targetOffset, lengthBytes);
+  }
+
+  /**
+   * Goes over the pieces of memory in which a part of a message lies, and copies them into a packet, or adds them to what is read
+   * `ahead`.
+   *
+   * @returns how many bytes are missing, for want of memory or of a good key, which {@link syndrome} tells; FOREIGN when a piece
+   *   cannot be copied here
+   */
+  #walk(
+    words: Int32Array,
+    at: number,
+    count: number,
+    pd: number,
+    messageOffset: number,
+    lengthBytes: number,
+    target: Uint8Array,
+    targetOffset: number,
+    ahead: ReadAhead | undefined,
+  ): number {
+    this.syndrome = Syndrome.NONE;
+    let skip = messageOffset;
+    let left = lengthBytes;
+    let position = targetOffset;
+    for (let i = 0; i < count && left > 0; i += 1) {
+      const length = words[at + i * SgeWords.SIZE + SgeWords.LENGTH] >>> 0;
+      if (skip >= length) {
+        skip -= length;
+        continue;
+      }
+      const region = this.#locate(words, at, i, pd, 0);
+      if (region === undefined) return left;
+      const part = Math.min(length - skip, left);
+      if (ahead !== undefined) ahead.add(region, undefined, this.#offset + skip, part);
+      else if (region.isPlain) this.load(region, this.#offset + skip, target, position, part);
+      else if (region.isNull) target.fill(0, position, position + part);
+      else return FOREIGN;
+      position += part;
+      left -= part;
+      skip = 0;
+    }
+    return left;
+  }
+
+  /** Why {@link #walk} has left some bytes of a part that reaches up to `endOffset` of the message. */
+  #failWalk(endOffset: number, missing: number): Readiness {
+    return this.syndrome === Syndrome.NONE ? this.#failLength(endOffset, missing) : Readiness.FAILED;
   }
 
   #handOut(
