@@ -218,6 +218,8 @@ export class Completions {
       request.copies.add(qp);
       return request;
     }
+    const nth = life.delivered;
+    life.delivered += 1;
     // A connection that is none, or whose other end has begun anew, says nothing about what comes.
     if (mate === undefined || mate.messages.some(({ wild }) => wild)) return undefined;
     if (isReliable(qp.type)) {
@@ -225,8 +227,7 @@ export class Completions {
       const request: SendRecord | undefined =
         qp.type === QpType.XRC_RECV
           ? mate.messages.find((message) => message.srqn === srqn && message.deliveries === 0)
-          : mate.messages.at(life.delivered);
-      life.delivered += 1;
+          : mate.messages.at(nth);
       check(
         request !== undefined,
         () => `a message came to ${qp.name} that nobody sent (receive request ${recv.wrId})`,

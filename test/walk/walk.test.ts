@@ -28,6 +28,11 @@ const RIGHT_WALKS = [
     seed: 2665,
     only: [1, 2, 3, 4, 6, 9, 13, 14, 17, 19, 21],
   },
+  {
+    what: 'messages of a connection that works are taken when its peer has begun anew since',
+    seed: 90872,
+    only: [1, 2, 5, 73, 80, 85, 86, 100],
+  },
   { what: 'a queue pair is mended that has no peer', seed: 2916, only: [1, 2, 71, 255, 259] },
 ] as const;
 
