@@ -13,6 +13,7 @@ export const FILES: readonly string[] = [
   'nic/completion-counters',
   'nic/foreign-memory',
   'nic/invariants',
+  'nic/last-acknowledgement',
   'links/local-full',
   'soft/simulated-failures',
   'clients/sharing',

@@ -237,4 +237,13 @@ export const responder: readonly Mutant[] = [
     to: 'memory.openRemote(rkey, responder.pd, qp.qpn, AccessFlags.REMOTE_READ, hi, lo, length);',
     games: ['tests'],
   },
+  {
+    name: 'ended-unacknowledged',
+    rule: 'a queue pair that is ended still acknowledges what the program has seen complete',
+    source: 'IBTA 9.7.5.1.2: the acknowledgement of what was executed does not depend on what the program does next',
+    file: 'src/device/nic/queue-pairs/queue-pair.ts',
+    from: 'this.receiving.transmitAcknowledgement();',
+    to: '',
+    games: ['tests'],
+  },
 ];

@@ -431,6 +431,8 @@ export class QueuePair implements QpContext, QueuePairParts {
   }
 
   #reset(): void {
+    // Whoever has seen its last message complete may end it at once, and the peer waits for the answer.
+    this.receiving.transmitAcknowledgement();
     this.#stopCopies();
     this.#publish(QpState.RESET);
     this.sq.discard();
