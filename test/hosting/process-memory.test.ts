@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { SendFlags, WcStatus, WrOpcode } from '../../src/index.js';
 import { explain, registerMemory } from '../../src/api/soft/index.js';
-import { nativeHostProblem, ProcessMemory } from '../../src/machine/system/index.js';
+import { AddressSpace, nativeHostProblem, ProcessMemory } from '../../src/machine/system/index.js';
 import { NET } from '../support/loopback.js';
 import { ALL_ACCESS, drainOne, Pair, pattern } from '../soft/support/pair.js';
 import { Program } from './programs.js';
@@ -21,7 +21,7 @@ class Mapped implements AsyncDisposable {
   static async start(): Promise<Mapped> {
     const program = new Program('mapped-memory', [String(BYTES)]);
     const address = Number(await program.message());
-    return new Mapped(program, new ProcessMemory(program.pid, address, BYTES));
+    return new Mapped(program, new ProcessMemory(new AddressSpace(program.pid), address, BYTES));
   }
 
   async tell(order: object): Promise<Uint8Array> {

@@ -4,7 +4,7 @@ export { createCrc32, type Crc32Function } from './crc32.js';
 export { EventFd } from './waiting/event-fd.js';
 export { canNailDown, isShared, nailDown } from './memory/lasting-memory.js';
 export { addressOf, type Memory, NativeBlock, viewOf } from './memory/memory.js';
-export { ProcessMemory } from './memory/process-memory.js';
+export { AddressSpace, ProcessMemory } from './memory/process-memory.js';
 export { type InterfaceFacts, interfaceFacts } from './interfaces/interface.js';
 export { type InterfaceAddress, interfaceAddresses } from './interfaces/interface-addresses.js';
 export { ANCILLARY_BYTES, MessageBlock, MSG_TRUNC } from './sockets/message-block.js';

@@ -47,6 +47,8 @@ export interface LibC {
   fallocate(fd: number, mode: number, offset: number, length: number): number;
   fcntl(fd: number, command: number, argument: number): number;
   lseek(fd: number, offset: number, whence: number): number;
+  pread(fd: number, buffer: number, length: number, offset: number): number;
+  pwrite(fd: number, buffer: number, length: number, offset: number): number;
   memfdCreate(name: string, flags: number): number;
   socketpair(domain: number, type: number, protocol: number, fds: number): number;
   send(fd: number, buffer: number, length: number, flags: number): number;
@@ -129,6 +131,8 @@ function bindLibC(lib: ReturnType<typeof koffi.load>): LibC {
     // Variadic in C, as ioctl.
     fcntl: lib.func('int fcntl(int fd, int command, int64_t argument)'),
     fallocate: lib.func('int fallocate(int fd, int mode, int64_t offset, int64_t length)'),
+    pread: lib.func('int pread(int fd, int64_t buffer, size_t length, int64_t offset)'),
+    pwrite: lib.func('int pwrite(int fd, int64_t buffer, size_t length, int64_t offset)'),
     lseek: lib.func('int64_t lseek(int fd, int64_t offset, int whence)'),
     memfdCreate: lib.func('int memfd_create(const char *name, uint32_t flags)'),
     socketpair: lib.func('int socketpair(int domain, int type, int protocol, int64_t fds)'),

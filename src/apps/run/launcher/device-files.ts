@@ -1,4 +1,4 @@
-import type { NotifiedCalls } from '../../../machine/system/index.js';
+import type { Calls } from '../notifications/calls.js';
 import type { GuestDevice } from '../guest-device.js';
 import type { GuestFile } from '../processes/guest-files.js';
 import type { DeviceNode } from '../sysfs/tree.js';
@@ -13,7 +13,7 @@ export interface Opening {
   readonly pid: number;
   readonly devices: readonly GuestDevice[];
   readonly ucma: Ucma;
-  readonly calls: NotifiedCalls;
+  readonly calls: Calls;
   /** What a thread of a program knows by a descriptor. */
   fileAt(tid: number, fd: number): GuestFile | undefined;
   /** Has the NICs take turns until there is nothing more to do. */

@@ -60,6 +60,13 @@ export function filterRules(ranges: DescriptorRanges, doorbells: DoorbellWay): r
     // Programs copy descriptors of folders, to anywhere.
     { call: 'getdents64' },
     { call: 'close_range' },
+    // A descriptor that is put in the place of one of ours closes that.
+    ...(['dup2', 'dup3'] as const).flatMap((call) =>
+      [uverbs, rdmaCm, directories].map((within) => ({ call, when: [{ argument: 1, within }] })),
+    ),
+    // The memory of what runs then is not that of what has registered any.
+    { call: 'execve' },
+    { call: 'execveat' },
     // Where the host has RDMA itself, libibverbs would take its empty answer for the truth, and never look at sysfs.
     {
       call: 'socket',

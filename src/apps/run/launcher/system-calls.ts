@@ -18,6 +18,10 @@ export const SYSTEM_CALLS = {
   readlink: { x64: 89, arm64: -1 },
   readlinkat: { x64: 267, arm64: 78 },
   getdents64: { x64: 217, arm64: 61 },
+  execve: { x64: 59, arm64: 221 },
+  execveat: { x64: 322, arm64: 281 },
+  dup2: { x64: 33, arm64: -1 },
+  dup3: { x64: 292, arm64: 24 },
   socket: { x64: 41, arm64: 198 },
 } as const;
 

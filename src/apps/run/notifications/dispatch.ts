@@ -10,7 +10,7 @@ type Handler = (calls: NotifiedCalls) => void;
 /** Where calls go that have come to us. */
 export interface Destinations {
   readonly calls: NotifiedCalls;
-  readonly files: Pick<GuestFiles, 'find' | 'closing' | 'sweepSoon'>;
+  readonly files: Pick<GuestFiles, 'find' | 'closing' | 'executing' | 'sweepSoon'>;
   readonly paths: PathCalls;
   readonly ranges: DescriptorRanges;
 }
@@ -21,6 +21,15 @@ function handlers({ files, paths, ranges }: Destinations): Readonly<Partial<Reco
     const file = files.find(calls.tid, calls.int(0));
     if (file === undefined) calls.letThrough();
     else file[act](calls);
+  };
+  const displacing = (calls: NotifiedCalls): void => {
+    paths.closing(calls.tid, calls.int(1));
+    calls.letThrough();
+    files.sweepSoon();
+  };
+  const executing = (calls: NotifiedCalls): void => {
+    files.executing(calls.tid);
+    calls.letThrough();
   };
   const byPath = Object.entries(PATH_CALLS).map(
     ([name, call]) => [name, (calls: NotifiedCalls) => paths.serve(calls, call)] as const,
@@ -37,6 +46,10 @@ function handlers({ files, paths, ranges }: Destinations): Readonly<Partial<Reco
       if (isWithin(ranges.directories, fd)) paths.closing(tid, fd);
       else files.closing(tid, fd);
     },
+    dup2: displacing,
+    dup3: displacing,
+    execve: executing,
+    execveat: executing,
     close_range: (calls) => {
       calls.letThrough();
       files.sweepSoon();

@@ -1,4 +1,4 @@
-import type { NotifiedCalls } from '../../../machine/system/index.js';
+import type { Calls } from '../notifications/calls.js';
 import type { DescriptorRange } from '../launcher/descriptor-ranges.js';
 import type { DeviceNumber } from '../sysfs/tree.js';
 import { descriptorName, descriptorsOf, type Processes } from './processes.js';
@@ -16,11 +16,13 @@ export interface GuestFile {
   readonly fd: number;
   readonly device: DeviceNumber;
   /** Answers a call of `ioctl` on it. */
-  ioctl(calls: NotifiedCalls): void;
+  ioctl(calls: Calls): void;
   /** Answers a call of `write` on it. */
-  write(calls: NotifiedCalls): void;
+  write(calls: Calls): void;
   /** Lets go of what the program has closed of other files that came with it. Absent where none come. */
   sweep?(): void;
+  /** What the process's memory holds from now on may be another program's. Absent where it has registered none. */
+  executing?(): void;
   /** The program has let go of it. Idempotent. */
   close(): void;
 }
@@ -50,7 +52,7 @@ export class GuestFiles<F extends GuestFile = GuestFile> {
   }
 
   /** Opens a file in the program whose call waits, and answers that. @returns whether it has it now */
-  give(calls: NotifiedCalls, file: F, range: DescriptorRange): boolean {
+  give(calls: Calls, file: F, range: DescriptorRange): boolean {
     const at = this.#freeNumber(file.pid, range);
     // A signal may have taken the call back, or the program may have as many as it can.
     const fd = at === undefined ? -1 : calls.answerWithFd(file.fd, at);
@@ -82,6 +84,16 @@ export class GuestFiles<F extends GuestFile = GuestFile> {
     if (!descriptorsOf(pid, file.name).some((other) => other !== fd)) this.#end(file);
   }
 
+  /** A program is about to run another in its place, unless it cannot. */
+  executing(tid: number): void {
+    const pid = this.processes.processOf(tid);
+    for (const file of this.#byName.values()) {
+      if (file.pid !== pid) continue;
+      file.executing?.();
+      this.sweepSoon();
+    }
+  }
+
   /** Ends what programs have let go of without a call that comes to us. */
   sweep(nowMs = Date.now()): void {
     if (nowMs < this.#sweepAtMs) return;
@@ -95,6 +107,7 @@ export class GuestFiles<F extends GuestFile = GuestFile> {
 
   /** As soon as somebody asks. */
   sweepSoon(): void {
+    this.#lately.clear();
     this.#sweepAtMs = 0;
   }
 

@@ -1,6 +1,7 @@
 import { VerbsError } from '../../../api/verbs/index.js';
 import { Errno } from '../../../device/ibta/index.js';
-import { type CallId, type NotifiedCalls, RecordPair } from '../../../machine/system/index.js';
+import { type CallId, RecordPair } from '../../../machine/system/index.js';
+import type { Calls } from '../notifications/calls.js';
 import type { GuestFile } from '../processes/guest-files.js';
 import { descriptorName } from '../processes/processes.js';
 import { readProgram, writeProgram } from '../processes/program-memory.js';
@@ -15,7 +16,7 @@ export interface RdmaCmOpening {
   readonly pid: number;
   readonly ucma: Ucma;
   /** By which calls that waited are answered. */
-  readonly calls: NotifiedCalls;
+  readonly calls: Calls;
   /** What a thread of a program knows by a descriptor. */
   readonly fileAt: (tid: number, fd: number) => GuestFile | undefined;
 }
@@ -40,7 +41,7 @@ export class RdmaCmFile implements GuestFile {
   readonly pid: number;
   /** Devices tell of their events by themselves. */
   readonly needsLook = false;
-  readonly #calls: NotifiedCalls;
+  readonly #calls: Calls;
   readonly #tokens = new RecordPair(TOKEN.length);
   readonly #file: UcmaFile;
   readonly #blocked: Blocked[] = [];
@@ -70,11 +71,11 @@ export class RdmaCmFile implements GuestFile {
     return this.#tokens.farFd;
   }
 
-  ioctl(calls: NotifiedCalls): void {
+  ioctl(calls: Calls): void {
     calls.letThrough();
   }
 
-  write(calls: NotifiedCalls): void {
+  write(calls: Calls): void {
     const { tid } = calls;
     const message = readProgram(tid, calls.address(1), calls.address(2));
     if (message === undefined) calls.refuse(Errno.EFAULT);
@@ -92,7 +93,7 @@ export class RdmaCmFile implements GuestFile {
     while (this.#file.hasEvents) {
       const blocked = this.#blocked.shift();
       if (blocked === undefined) break;
-      this.#carryOut(blocked);
+      if (this.#calls.isWaiting(blocked.id)) this.#carryOut(blocked);
     }
     return found;
   }
@@ -111,7 +112,7 @@ export class RdmaCmFile implements GuestFile {
       calls.refuse(outcome.errno, id);
     } else if (outcome.kind === 'not yet') {
       if (this.#tokens.farIsNonBlocking) calls.refuse(Errno.EAGAIN, id);
-      else this.#blocked.push(call);
+      else this.#block(call);
     } else {
       const { response } = outcome;
       const told = response === undefined || writeProgram(tid, Number(response.address), response.bytes);
@@ -119,6 +120,12 @@ export class RdmaCmFile implements GuestFile {
       // A signal may have taken the call back: the program will make it again.
       if (!told || !calls.answer(message.length, id)) outcome.undo();
     }
+  }
+
+  /** A call that a signal has taken back comes again, and what it named may be something else by then. */
+  #block(call: Blocked): void {
+    const waiting = this.#blocked.filter(({ id }) => this.#calls.isWaiting(id));
+    this.#blocked.splice(0, this.#blocked.length, ...waiting, call);
   }
 
   #announce(): void {

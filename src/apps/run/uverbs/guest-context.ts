@@ -1,3 +1,4 @@
+import { AddressSpace } from '../../../machine/system/index.js';
 import { takeAsyncEvent } from '../../../api/soft/index.js';
 import type { Ah, AsyncEvent, Context, Mr, Mw, Pd } from '../../../api/verbs/index.js';
 import type { GuestDevice } from '../guest-device.js';
@@ -35,6 +36,8 @@ export class GuestContext {
   readonly channels = new Map<string, GuestChannel>();
 
   readonly #log: DoorbellLog;
+  /** The last is that of the program that runs now, those before of what ran in its process before. */
+  readonly #memories: AddressSpace[] = [];
   #open = true;
 
   /**
@@ -51,6 +54,20 @@ export class GuestContext {
     this.fd = this.rings.file.fd;
     this.name = descriptorName(process.pid, this.fd) ?? '';
     this.#log = new DoorbellLog(this.rings);
+  }
+
+  /** That of the program as it is. */
+  get memory(): AddressSpace {
+    const memory = this.#memories.at(-1);
+    if (memory !== undefined && !memory.isPinned) return memory;
+    const fresh = new AddressSpace(this.pid);
+    this.#memories.push(fresh);
+    return fresh;
+  }
+
+  /** As {@link GuestFile.executing}. */
+  executing(): void {
+    for (const memory of this.#memories) memory.pin();
   }
 
   /** Hands on to the NIC what the program has posted. @returns whether there was anything */
@@ -121,6 +138,7 @@ export class GuestContext {
     this.#open = false;
     this.context.close();
     this.#releaseQueues();
+    for (const memory of this.#memories) memory.close();
     for (const { events } of this.channels.values()) events.close();
     this.asyncEvents.close();
     this.#log.close();

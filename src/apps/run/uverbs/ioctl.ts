@@ -1,5 +1,5 @@
 import { Errno } from '../../../device/ibta/index.js';
-import type { NotifiedCalls } from '../../../machine/system/index.js';
+import type { Calls } from '../notifications/calls.js';
 import { readProgram, writeProgram } from '../processes/program-memory.js';
 import type { Caller } from './command.js';
 import { findCommand } from './commands/index.js';
@@ -76,7 +76,7 @@ function writeOutput(tid: number, attribute: IoctlAttribute | undefined, bytes: 
  * Answers a call of `ioctl` on a device. Of all methods there is one, which carries the commands of the older ABI: of the others
  * libibverbs learns that there is none, and sends the same by that.
  */
-export function answerIoctl(file: GuestContext, calls: NotifiedCalls): void {
+export function answerIoctl(file: GuestContext, calls: Calls): void {
   try {
     const frame = readFrame(calls.tid, calls.address(2));
     if (frame.object !== OBJECT_DEVICE || frame.method !== METHOD_INVOKE_WRITE) throw new Refusal('EPROTONOSUPPORT');
@@ -89,7 +89,7 @@ export function answerIoctl(file: GuestContext, calls: NotifiedCalls): void {
   }
 }
 
-function invoke(file: GuestContext, calls: NotifiedCalls, { attributes }: Frame): void {
+function invoke(file: GuestContext, calls: Calls, { attributes }: Frame): void {
   const { tid } = calls;
   const code = readInput(tid, attributes.get(Attribute.COMMAND));
   const word = new DataView(code.slice(0, 4).buffer).getUint32(0, true);
@@ -112,7 +112,7 @@ function invoke(file: GuestContext, calls: NotifiedCalls, { attributes }: Frame)
   if (!calls.answer(0)) outcome.undo?.();
 }
 
-function callerOf(calls: NotifiedCalls): Caller {
+function callerOf(calls: Calls): Caller {
   return {
     tid: calls.tid,
     giveFd: (fd) => {

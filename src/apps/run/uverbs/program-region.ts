@@ -19,5 +19,5 @@ export function registerProgramMemory(file: GuestContext, pd: Pd, { start, lengt
   const end = start + length;
   // What wraps, or ends where no program has memory.
   if (length === 0n || end > BigInt(Number.MAX_SAFE_INTEGER)) throw new Refusal('EINVAL');
-  return registerMemory(pd, new ProcessMemory(file.pid, Number(start), Number(length)), { iova, access });
+  return registerMemory(pd, new ProcessMemory(file.memory, Number(start), Number(length)), { iova, access });
 }

@@ -1,5 +1,5 @@
 import { Errno } from '../../../device/ibta/index.js';
-import type { NotifiedCalls } from '../../../machine/system/index.js';
+import type { Calls } from '../notifications/calls.js';
 import type { GuestDevice } from '../guest-device.js';
 import type { GuestFile } from '../processes/guest-files.js';
 import { readProgram } from '../processes/program-memory.js';
@@ -44,12 +44,12 @@ export class UverbsFile implements GuestFile {
     return this.#context.fd;
   }
 
-  ioctl(calls: NotifiedCalls): void {
+  ioctl(calls: Calls): void {
     answerIoctl(this.#context, calls);
   }
 
   /** A doorbell that waits for its answer: the program goes on when the NIC has done what it can. */
-  write(calls: NotifiedCalls): void {
+  write(calls: Calls): void {
     const { request } = Structs.DOORBELL;
     if (calls.address(2) !== request.bytes) {
       calls.refuse(Errno.EINVAL);
@@ -78,6 +78,10 @@ export class UverbsFile implements GuestFile {
 
   sweep(): void {
     this.#context.sweepChannels((name) => descriptorsOf(this.pid, name).length > 0);
+  }
+
+  executing(): void {
+    this.#context.executing();
   }
 
   close(): void {

@@ -1,12 +1,56 @@
 /** The memory of another process. */
+import { closeSync, constants, openSync } from 'node:fs';
 import { type AtomicOperation, atomicResult, type ForeignMemory } from '../../../device/nic/index.js';
-import { type NativeHost, requireNativeHost } from '../native.js';
+import { type LibC, type NativeHost, requireNativeHost } from '../native.js';
 import { addressOf, NativeBlock } from './memory.js';
 
 /** `struct iovec`: an address and a length, of eight bytes each. */
 const IOVEC_BYTES = 16;
 /** Where the second of two stands. */
 const REMOTE = IOVEC_BYTES;
+
+/**
+ * All memory of a process: of the program that runs in it, until it runs another (execve(2)). Whoever learns that it is about to do so
+ * calls {@link pin} while it waits.
+ */
+export class AddressSpace {
+  /** Of the memory itself, which stays that of the program it was opened for; -1 as long as the process's number is good enough. */
+  #fd = -1;
+  #lost = false;
+
+  /** @param pid the process, as numbered in our PID namespace */
+  constructor(readonly pid: number) {}
+
+  /** What the process has from now on is not meant, whatever it has. Every copy takes longer from then on. */
+  pin(): void {
+    if (this.isPinned) return;
+    try {
+      this.#fd = openSync(`/proc/${this.pid}/mem`, constants.O_RDWR);
+    } catch {
+      // Without a descriptor no byte is better than another's.
+      this.#lost = true;
+    }
+  }
+
+  get isPinned(): boolean {
+    return this.#fd >= 0 || this.#lost;
+  }
+
+  /** @internal As process_vm_readv and process_vm_writev, of one piece each. */
+  copy(libc: LibC, call: 'processVmReadv' | 'processVmWritev', vectors: NativeBlock): number {
+    const { address } = vectors;
+    if (this.#fd < 0) return this.#lost ? 0 : libc[call](this.pid, address, 1, address + REMOTE, 1, 0);
+    const [local, lengthBytes, remote] = [0, 8, REMOTE].map((at) => vectors.getPointer(at));
+    return libc[call === 'processVmReadv' ? 'pread' : 'pwrite'](this.#fd, local, lengthBytes, remote);
+  }
+
+  /** Idempotent. Nothing can be copied after that. */
+  close(): void {
+    if (this.#fd >= 0) closeSync(this.#fd);
+    this.#fd = -1;
+    this.#lost = true;
+  }
+}
 
 /**
  * A range of another process's memory, by process_vm_readv(2) and process_vm_writev(2), which copy at once and need no help of
@@ -25,12 +69,11 @@ export class ProcessMemory implements ForeignMemory {
   readonly #wordBytes = new Uint8Array(this.#word.buffer);
 
   /**
-   * @param pid the process, as numbered in our PID namespace
    * @param address of the first byte, in that process
    * @throws Error when there are no native calls
    */
   constructor(
-    readonly pid: number,
+    private readonly space: AddressSpace,
     readonly address: number,
     readonly lengthBytes: number,
   ) {}
@@ -70,8 +113,7 @@ export class ProcessMemory implements ForeignMemory {
     vectors.putPointer(8, lengthBytes);
     vectors.putPointer(REMOTE, this.address + offset);
     vectors.putPointer(REMOTE + 8, lengthBytes);
-    const { address } = vectors;
-    return Math.max(0, this.#native.libc[call](this.pid, address, 1, address + REMOTE, 1, 0));
+    return Math.max(0, this.space.copy(this.#native.libc, call, vectors));
   }
 }
 

@@ -36,6 +36,7 @@ export class NotifiedCalls {
   readonly #call = new NativeBlock(Call.BYTES);
   readonly #answer = new NativeBlock(Answer.BYTES);
   readonly #addFd = new NativeBlock(AddFd.BYTES);
+  readonly #name = new NativeBlock(8);
 
   /** @param fd a listener's, readable while a call waits */
   constructor(readonly fd: number) {}
@@ -78,9 +79,11 @@ export class NotifiedCalls {
     return this.#call.getPointer(Call.ARGUMENTS + 8 * index);
   }
 
-  /** Whether the call still waits: a signal or the end of its process takes it back. */
-  isWaiting(): boolean {
-    return this.#native.libc.ioctl(this.fd, ID_VALID, this.#call.address) === 0;
+  /** Whether a call still waits: a signal or the end of its process takes it back. */
+  isWaiting({ low, high }: CallId): boolean {
+    this.#name.words[0] = low;
+    this.#name.words[1] = high;
+    return this.#native.libc.ioctl(this.fd, ID_VALID, this.#name.address) === 0;
   }
 
   /** Has the call give that number. @returns false when nobody waits for it any more */
