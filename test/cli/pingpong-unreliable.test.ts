@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Waiting } from '../../src/apps/cli/pingpong/game/waiting.js';
+import { Waiting } from '../../src/apps/cli/pingpong/loop/waiting.js';
 import { clientAt, gidText, linesOf, play, pretendServer, readText, saidBy, serve, serverAt } from './pingpong-play.js';
 import { type Ended, freePort, run } from './tool.js';
 

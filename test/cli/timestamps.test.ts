@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Timestamps } from '../../src/apps/cli/pingpong/game/timestamps.js';
+import { Timestamps } from '../../src/apps/cli/pingpong/loop/timestamps.js';
 
 test('the time from one completion to the next has a greatest, a least and a mean', () => {
   const timestamps = new Timestamps(0xffffn);

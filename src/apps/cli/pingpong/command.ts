@@ -5,11 +5,11 @@ import { tool as asTool, attempt, ToolError } from '../shared/errors.js';
 import { connectToServer, Listener } from './exchange/bootstrap.js';
 import { exchangeAsClient, exchangeAsServer } from './exchange/exchange.js';
 import { type PingPongFlags, withFlags } from './flags.js';
-import { Game } from './game/game.js';
+import { PingPong } from './loop/ping-pong.js';
 import { openFor } from './local-address.js';
-import { RC_ODP, refuseUnsupported, SRQ_ODP } from './game/memory.js';
-import { Player } from './game/player.js';
-import { Report } from './game/report.js';
+import { RC_ODP, refuseUnsupported, SRQ_ODP } from './loop/memory.js';
+import { Endpoint } from './loop/endpoint.js';
+import { Report } from './loop/report.js';
 import { MAX_QP, type PingPongTool } from './tools.js';
 
 /** Refuses what cannot be, in the words of the C tools. */
@@ -54,7 +54,7 @@ async function pingPong(tool: PingPongTool, host: string | undefined, flags: Pin
   };
   refuseUnsupported(context, wishes, tool.shared ? SRQ_ODP : RC_ODP);
   if (tool.service.headerBytes > 0) refuseLong(context, flags);
-  const player = new Player(context, tool, {
+  const endpoint = new Endpoint(context, tool, {
     sizeBytes,
     rxDepth,
     qps,
@@ -67,21 +67,21 @@ async function pingPong(tool: PingPongTool, host: string | undefined, flags: Pin
     ...wishes,
   });
   const report = new Report(flags.json === true);
-  report.addresses('local', player.local, tool.shared, tool.mark);
+  report.addresses('local', endpoint.local, tool.shared, tool.mark);
   if (toServer !== undefined) {
-    const remote = await exchangeAsClient(tool, toServer, player.local);
+    const remote = await exchangeAsClient(tool, toServer, endpoint.local);
     report.addresses('remote', remote, tool.shared, ',');
-    player.connect(remote);
+    endpoint.connect(remote);
   } else if (listener !== undefined) {
     const client = await listener.accept();
     listener.close();
-    const remote = await exchangeAsServer(tool, client, player.local, (told) => player.connect(told));
+    const remote = await exchangeAsServer(tool, client, endpoint.local, (told) => endpoint.connect(told));
     report.addresses('remote', remote, tool.shared, ',');
   }
   const serves = toServer !== undefined;
-  const rules = { iterations, qps, rxDepth, serves, validate: flags.chk === true, timestamps };
-  report.result({ sizeBytes, iterations }, new Game(context, tool, player, rules).play(), context);
-  player.close();
+  const options = { iterations, qps, rxDepth, serves, validate: flags.chk === true, timestamps };
+  report.result({ sizeBytes, iterations }, new PingPong(context, tool, endpoint, options).run(), context);
+  endpoint.close();
   context.close();
 }
 

@@ -1,5 +1,5 @@
 import { type FlagName } from './flags.js';
-import { RC, type Service, UC, UD } from './game/service.js';
+import { RC, type Service, UC, UD } from './loop/service.js';
 
 /** What tells the tools apart that play two hosts against each other. */
 export interface PingPongTool {

@@ -18,7 +18,7 @@ import type { QpContext } from '../queue-pairs/qp-context.js';
 import { Due } from '../queue-pairs/turns.js';
 import { flushStatus } from '../queues/flush-status.js';
 import { SendWqe } from '../rings/layout.js';
-import type { Inquiry } from './inquiry.js';
+import type { LossProbe } from './loss-probe.js';
 import { describeRefusal, refusalOf } from './refusals.js';
 import type { RequesterState } from './requester-state.js';
 
@@ -41,7 +41,7 @@ interface StalledRequest {
 
 /** The requester whose requests are completed. */
 interface CompletedRequester extends RequesterState {
-  readonly inquiry: Inquiry;
+  readonly lossProbe: LossProbe;
 }
 
 /**
@@ -82,7 +82,7 @@ export class Completer {
     this.#stalled = undefined;
     this.core.timers.disarm(this.qp.timerId);
     this.#rewound = false;
-    this.requester.inquiry.reset();
+    this.requester.lossProbe.reset();
     this.#reload();
   }
 
@@ -99,7 +99,7 @@ export class Completer {
       this.#transmissions = 1;
       this.#waitingSinceUs = this.core.nowUs;
     }
-    this.requester.inquiry.startTimer();
+    this.requester.lossProbe.startTimer();
   }
 
   /** The retry timer, or that of an RNR NAK, ran out. */
@@ -113,8 +113,8 @@ export class Completer {
     if (this.rnrWaiting) {
       this.rnrWaiting = false;
       core.schedule(qp, Due.SENDING);
-    } else if (this.requester.inquiry.due && qp.copies?.responses.waiting !== true) {
-      this.requester.inquiry.onTimer();
+    } else if (this.requester.lossProbe.due && qp.copies?.responses.waiting !== true) {
+      this.requester.lossProbe.onTimer();
     } else if (qp.held || qp.copies?.responses.waiting === true) {
       this.#startTimer(this.requester.ackTimeoutUs);
     } else if (this.requester.window.inFlight > 0 || this.#rewound) {
@@ -319,10 +319,10 @@ export class Completer {
     if (window.inFlight > 0) {
       this.#transmissions = 1;
       this.#waitingSinceUs = core.nowUs;
-      this.requester.inquiry.onProgress();
+      this.requester.lossProbe.onProgress();
     } else {
       this.core.timers.disarm(this.qp.timerId);
-      this.requester.inquiry.settle();
+      this.requester.lossProbe.settle();
     }
     this.#failStalled();
     if (!window.busy) qp.onSendIdle();
@@ -361,7 +361,7 @@ export class Completer {
   #onNak(psn: number, code: number, msn: number): void {
     if (code === NakCode.PSN_SEQUENCE_ERROR) {
       this.core.counters.rcvdSeqErr += 1;
-      this.requester.asked.note(psn);
+      this.requester.sequenceErrors.note(psn);
       if (this.#acknowledge(psn)) this.#goBack();
       return;
     }
@@ -423,9 +423,9 @@ export class Completer {
   }
 
   #giveUp(why: Syndrome): void {
-    const { asked, window } = this.requester;
+    const { sequenceErrors, window } = this.requester;
     this.core.counters.retryExceededErr += 1;
-    this.fail(WcStatus.RETRY_EXC_ERR, why, this.#retryDetail(asked.times(window.una)));
+    this.fail(WcStatus.RETRY_EXC_ERR, why, this.#retryDetail(sequenceErrors.times(window.una)));
   }
 
   #rewind(): void {
@@ -441,7 +441,7 @@ export class Completer {
   #moveBack(): void {
     this.#transmissions += 1;
     this.requester.roundTrip.forget();
-    this.requester.inquiry.onReturn();
+    this.requester.lossProbe.onReturn();
     this.requester.window.rewind();
   }
 

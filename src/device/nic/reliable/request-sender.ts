@@ -23,7 +23,7 @@ import { packetCost, Served } from '../queue-pairs/turns.js';
 import { sgeTotal } from '../queues/work-queue.js';
 import { FlushWqe, SendWqe } from '../rings/layout.js';
 import type { Completer } from './completer.js';
-import type { Inquiry } from './inquiry.js';
+import type { LossProbe } from './loss-probe.js';
 import type { RequesterState } from './requester-state.js';
 
 /** Packets after which an acknowledgement is asked for where segments are large. */
@@ -40,7 +40,7 @@ type Start = (typeof Start)[keyof typeof Start];
 
 /** The requester whose requests are sent. */
 interface SendingRequester extends RequesterState {
-  readonly inquiry: Inquiry;
+  readonly lossProbe: LossProbe;
   readonly completer: Completer;
 }
 
@@ -61,7 +61,7 @@ export class RequestSender {
     const { qp } = this;
     const { window } = this.requester;
     if (this.requester.completer.rnrWaiting || !qp.maySend) return Served.IDLE;
-    if (this.requester.inquiry.probing) {
+    if (this.requester.lossProbe.probing) {
       const probed = this.#probe();
       if (probed !== undefined) return probed;
     }
@@ -70,7 +70,7 @@ export class RequestSender {
         const start = this.#startNext();
         if (start === Start.CARRIED_OUT) continue;
         // Somebody waits for all that is under way.
-        if (start === Start.AFTER_ALL && this.requester.inquiry.askNow()) continue;
+        if (start === Start.AFTER_ALL && this.requester.lossProbe.askNow()) continue;
         if (start !== Start.STARTED) return Served.IDLE;
       }
       const index = window.cursor;
@@ -110,7 +110,7 @@ export class RequestSender {
     } else if (asked) this.requester.roundTrip.onSent(window.nxt, this.core.nowUs);
     if (kind.answered) window.addOutstanding(psnAdd(window.nxt, packets));
     window.advanceCursor(packets);
-    this.requester.inquiry.onTransmit(asked);
+    this.requester.lossProbe.onTransmit(asked);
     this.requester.completer.onTransmit();
     return undefined;
   }
@@ -118,26 +118,26 @@ export class RequestSender {
   /** Sends the first request packet that lacks its answer once more, out of turn. @returns why not, when it is not sent */
   #probe(): Served | undefined {
     const { sq } = this.qp;
-    const { window, inquiry } = this.requester;
+    const { window, lossProbe } = this.requester;
     window.interrupt();
     const index = window.cursor;
     const entry = sq.entry(index);
     const control = sq.words[entry + SendWqe.CONTROL];
     const kind = this.requester.kinds[control & 0xff];
-    inquiry.asking = true;
+    lossProbe.asking = true;
     const sent =
       kind === undefined
         ? Served.IDLE
         : this.#sendNext(index, entry, control, kind, kind.read ? window.repeatPackets : 1);
     if (this.qp.maySend) window.resume();
-    if (sent === undefined) inquiry.onProbe();
+    if (sent === undefined) lossProbe.onProbe();
     return sent;
   }
 
   /** Whether the packet that was sent last is sent once more, to ask. */
   get #asksAgain(): boolean {
-    const { window, inquiry } = this.requester;
-    return inquiry.asking && window.nxt !== window.sent;
+    const { window, lossProbe } = this.requester;
+    return lossProbe.asking && window.nxt !== window.sent;
   }
 
   /** Checks the next work queue entry and gives it its PSNs. */
@@ -296,7 +296,7 @@ export class RequestSender {
     const flags = (control >>> 8) & 0xff;
     const interval = large ? LARGE_ACK_REQUEST_INTERVAL : this.requester.ackRequestInterval;
     const ackRequest =
-      this.requester.inquiry.asking ||
+      this.requester.lossProbe.asking ||
       this.#packetsSinceAckRequest >= interval ||
       window.inFlight + 1 >= this.#windowPackets(index) ||
       (last && this.#isAwaited(flags));
@@ -320,7 +320,7 @@ export class RequestSender {
       if (gathered === Readiness.LATER) return Served.IDLE;
       if (gathered === Readiness.FAILED) {
         this.requester.completer.stallAt(index, WcStatus.LOC_PROT_ERR, mover.syndrome, mover.detail);
-        if (this.requester.completer.stalled) this.requester.inquiry.forgo();
+        if (this.requester.completer.stalled) this.requester.lossProbe.forgo();
         return Served.IDLE;
       }
     }
@@ -335,8 +335,8 @@ export class RequestSender {
    * request is asked about: an acknowledgement costs either side a system call.
    */
   #isAwaited(flags: number): boolean {
-    const { window, inquiry } = this.requester;
-    return (flags & SendFlags.SIGNALED) !== 0 || this.qp.sqSigAll || inquiry.quiet || window.nxt !== window.sent;
+    const { window, lossProbe } = this.requester;
+    return (flags & SendFlags.SIGNALED) !== 0 || this.qp.sqSigAll || lossProbe.quiet || window.nxt !== window.sent;
   }
 
   /** Starts the packet at `nxt`; every request of XRC names the shared receive queue it goes to (protocol.md 3.3). */

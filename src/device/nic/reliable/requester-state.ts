@@ -1,5 +1,5 @@
 import type { RequestKind } from '../queue-pairs/request-kinds.js';
-import type { AskedAgain } from './asked-again.js';
+import type { SequenceErrors } from './sequence-errors.js';
 import type { CongestionWindow } from './congestion-window.js';
 import type { RoundTrip } from './round-trip.js';
 import type { SendWindow } from './send-window.js';
@@ -9,7 +9,7 @@ export interface RequesterState {
   readonly window: SendWindow;
   readonly congestion: CongestionWindow;
   readonly roundTrip: RoundTrip;
-  readonly asked: AskedAgain;
+  readonly sequenceErrors: SequenceErrors;
   /** The requests that this service has, by `WrOpcode`. */
   readonly kinds: readonly (RequestKind | undefined)[];
   readonly ackTimeoutUs: number;

@@ -5,10 +5,10 @@ import type { SendingHalf } from '../queue-pairs/halves.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
 import { connectedKinds, type RequestKind } from '../queue-pairs/request-kinds.js';
 import { type Served } from '../queue-pairs/turns.js';
-import { AskedAgain } from './asked-again.js';
+import { SequenceErrors } from './sequence-errors.js';
 import { Completer } from './completer.js';
 import { CongestionWindow } from './congestion-window.js';
-import { Inquiry } from './inquiry.js';
+import { LossProbe } from './loss-probe.js';
 import { RequestSender } from './request-sender.js';
 import type { RequesterState } from './requester-state.js';
 import { RoundTrip } from './round-trip.js';
@@ -22,17 +22,17 @@ const ACK_REQUEST_INTERVAL = 16;
 
 /**
  * The requester of a reliable service (RC and XRC): the state of what is posted, sent and acknowledged, and its parts,
- * the sender of requests, the completer of responses, and the inquiry when there are none.
+ * the sender of requests, the completer of responses, and the loss probe when there are none.
  */
 export class ReliableRequester implements SendingHalf, RequesterState {
   readonly window: SendWindow;
   readonly sender: RequestSender;
   readonly completer: Completer;
-  readonly inquiry: Inquiry;
+  readonly lossProbe: LossProbe;
   readonly kinds: readonly (RequestKind | undefined)[];
   congestion = new CongestionWindow(256);
   readonly roundTrip = new RoundTrip();
-  readonly asked = new AskedAgain();
+  readonly sequenceErrors = new SequenceErrors();
   ackTimeoutUs = Infinity;
   retryCnt = 0;
   rnrRetry = 0;
@@ -51,7 +51,7 @@ export class ReliableRequester implements SendingHalf, RequesterState {
     this.kinds = connectedKinds(qp.opcodeClass);
     this.ackRequestInterval = Math.min(ACK_REQUEST_INTERVAL, qp.sq.entries >> 1);
     this.window = new SendWindow(qp.sq);
-    this.inquiry = new Inquiry(qp, this, core);
+    this.lossProbe = new LossProbe(qp, this, core);
     this.completer = new Completer(qp, this, core);
     this.sender = new RequestSender(qp, this, core);
   }
@@ -64,7 +64,7 @@ export class ReliableRequester implements SendingHalf, RequesterState {
     const { qp } = this;
     this.congestion = new CongestionWindow(qp.mtuBytes);
     this.roundTrip.reset();
-    this.asked.forget();
+    this.sequenceErrors.forget();
     this.completer.peerGone = false;
     this.#takeLimits();
     this.window.reset(qp.attr.sqPsn);

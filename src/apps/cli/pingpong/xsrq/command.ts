@@ -7,15 +7,15 @@ import { gidText } from '../../shared/gid-text.js';
 import { connectToServer, Listener, readExactly } from '../exchange/bootstrap.js';
 import { type FlagName, type PingPongFlags, withFlags } from '../flags.js';
 import { openFor } from '../local-address.js';
-import { refuseUnsupported, XRC_ODP } from '../game/memory.js';
+import { refuseUnsupported, XRC_ODP } from '../loop/memory.js';
 import {
   decodeXsrqDestination,
   encodeXsrqDestination,
   XSRQ_DESTINATION_BYTES,
   type XsrqDestination,
 } from './destination.js';
-import { playXsrq } from './game.js';
-import { XsrqPlayer } from './player.js';
+import { runXsrq } from './ping-pong.js';
+import { XsrqEndpoint } from './endpoint.js';
 
 const FLAGS: readonly FlagName[] = [
   'port',
@@ -63,16 +63,16 @@ async function readDestination(socket: Socket): Promise<XsrqDestination> {
   return decodeXsrqDestination(await readExactly(socket, XSRQ_DESTINATION_BYTES, 'remote address'));
 }
 
-async function connectClient(player: XsrqPlayer, socket: Socket, report: XsrqReport): Promise<void> {
-  report.address('local', 0, player.local[0]);
-  socket.write(encodeXsrqDestination(player.local[0]));
+async function connectClient(endpoint: XsrqEndpoint, socket: Socket, report: XsrqReport): Promise<void> {
+  report.address('local', 0, endpoint.local[0]);
+  socket.write(encodeXsrqDestination(endpoint.local[0]));
   const remote = await readDestination(socket);
   report.address('remote', 0, remote);
-  player.connect(0, remote);
+  endpoint.connect(0, remote);
 }
 
 async function connectClients(
-  player: XsrqPlayer,
+  endpoint: XsrqEndpoint,
   listener: Listener,
   clients: number,
   report: XsrqReport,
@@ -83,9 +83,9 @@ async function connectClients(
     sockets.push(socket);
     const remote = await readDestination(socket);
     report.address('remote', i, remote);
-    report.address('local', i, player.local[i]);
-    player.connect(i, remote);
-    socket.write(encodeXsrqDestination(player.local[i]));
+    report.address('local', i, endpoint.local[i]);
+    endpoint.connect(i, remote);
+    socket.write(encodeXsrqDestination(endpoint.local[i]));
   }
   listener.close();
   return sockets;
@@ -128,7 +128,7 @@ async function pingPong(host: string | undefined, flags: PingPongFlags): Promise
     { odp, implicitOdp: false, prefetch: false, timestamps: false, deviceMemory: false },
     XRC_ODP,
   );
-  const player = new XsrqPlayer(context, {
+  const endpoint = new XsrqEndpoint(context, {
     sizeBytes,
     clients,
     tests,
@@ -142,15 +142,15 @@ async function pingPong(host: string | undefined, flags: PingPongFlags): Promise
   const report = new XsrqReport(flags.json === true);
   const sockets: Socket[] = [];
   if (toServer !== undefined) {
-    await connectClient(player, toServer, report);
+    await connectClient(endpoint, toServer, report);
     sockets.push(toServer);
   } else if (listener !== undefined) {
-    sockets.push(...(await connectClients(player, listener, clients, report)));
+    sockets.push(...(await connectClients(endpoint, listener, clients, report)));
   }
-  playXsrq(context, player, { clients, tests, serves });
-  await whilePolled(context, player.recvCq, part(sockets, serves));
+  runXsrq(context, endpoint, { clients, tests, serves });
+  await whilePolled(context, endpoint.recvCq, part(sockets, serves));
   report.success(tests, context);
-  player.close();
+  endpoint.close();
   context.close();
 }
 

@@ -23,7 +23,7 @@ import type { PingPongTool } from '../tools.js';
 export const RECV_WRID = 1;
 export const SEND_WRID = 2;
 
-/** How a ping-pong is to be played. */
+/** How a ping-pong is to be run. */
 export interface Setup extends Path {
   readonly sizeBytes: number;
   readonly rxDepth: number;
@@ -38,7 +38,7 @@ export interface Setup extends Path {
 }
 
 /** The verbs objects of one side. */
-export class Player {
+export class Endpoint {
   readonly #tool: PingPongTool;
   readonly #setup: Setup;
   readonly #pd: Pd;

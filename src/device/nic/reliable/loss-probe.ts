@@ -14,7 +14,7 @@ const ASK_DELAY_US = 250;
 const MIN_REST_US = 250;
 
 /** The requester that asks. */
-interface Inquirer extends RequesterState {
+interface ProbingRequester extends RequesterState {
   readonly completer: {
     /** Between an RNR NAK and the end of the time that it asked for. */
     readonly rnrWaiting: boolean;
@@ -34,7 +34,7 @@ interface Inquirer extends RequesterState {
  * leaves out before it, as rxe does. And a peer that has reported a gap silently drops all packets behind it, as rxe does
  * until the gap is filled (protocol.md 2.3, row 1): it would not answer to the last packet.
  */
-export class Inquiry {
+export class LossProbe {
   /** The next packet is to ask for an acknowledgement, whatever it is. */
   asking = false;
   /** The first unanswered request is to be sent again, alone. */
@@ -57,7 +57,7 @@ export class Inquiry {
 
   constructor(
     private readonly qp: QpContext,
-    private readonly requester: Inquirer,
+    private readonly requester: ProbingRequester,
     private readonly core: NicCore,
   ) {}
 

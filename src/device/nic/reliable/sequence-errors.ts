@@ -1,5 +1,5 @@
 /** Counts how often the peer asked for the same packet again (NAK PSN sequence error), for the error that ends it. */
-export class AskedAgain {
+export class SequenceErrors {
   #psn = -1;
   #times = 0;
 

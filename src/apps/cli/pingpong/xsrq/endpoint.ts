@@ -19,12 +19,12 @@ import {
 } from '../../../../index.js';
 import { attempt } from '../../shared/errors.js';
 import { refuseUnreachable } from '../exchange/destination.js';
-import { registerBuffer } from '../game/memory.js';
-import { RECV_WRID, SEND_WRID } from '../game/player.js';
-import { addressOf, type Path } from '../game/service.js';
+import { registerBuffer } from '../loop/memory.js';
+import { RECV_WRID, SEND_WRID } from '../loop/endpoint.js';
+import { addressOf, type Path } from '../loop/service.js';
 import type { XsrqDestination } from './destination.js';
 
-/** How a ping-pong over XRC is to be played. */
+/** How a ping-pong over XRC is to be run. */
 export interface XsrqSetup extends Path {
   readonly sizeBytes: number;
   readonly clients: number;
@@ -36,7 +36,7 @@ export interface XsrqSetup extends Path {
 }
 
 /** The verbs objects of one side: one shared receive queue, and for each peer a target and an initiator. */
-export class XsrqPlayer {
+export class XsrqEndpoint {
   readonly #setup: XsrqSetup;
   readonly #pd: Pd;
   readonly #mr: Mr;

@@ -1,10 +1,10 @@
 import { type Context, WcStatus, type WorkCompletion } from '../../../../index.js';
 import { ToolError } from '../../shared/errors.js';
-import { SEND_WRID } from '../game/player.js';
-import { Waiting } from '../game/waiting.js';
-import type { XsrqPlayer } from './player.js';
+import { SEND_WRID } from '../loop/endpoint.js';
+import { Waiting } from '../loop/waiting.js';
+import type { XsrqEndpoint } from './endpoint.js';
 
-export interface XsrqRules {
+export interface XsrqOptions {
   readonly clients: number;
   /** Messages each way, by client. */
   readonly tests: number;
@@ -13,9 +13,9 @@ export interface XsrqRules {
 }
 
 /** Plays until every message came in and all of ours are acknowledged. */
-export function playXsrq(context: Context, player: XsrqPlayer, { clients, tests, serves }: XsrqRules): void {
+export function runXsrq(context: Context, endpoint: XsrqEndpoint, { clients, tests, serves }: XsrqOptions): void {
   const meaning = 'if a peer is gone, end this side by Ctrl-C';
-  const waiting = new Waiting(context, player.cqs, player.channel, { meaning });
+  const waiting = new Waiting(context, endpoint.cqs, endpoint.channel, { meaning });
   const sent = Array<number>(clients).fill(0);
   let received = 0;
   let finished = 0;
@@ -23,7 +23,7 @@ export function playXsrq(context: Context, player: XsrqPlayer, { clients, tests,
   const send = (index: number): void => {
     sent[index] += 1;
     // Only the last of each connection completes, as in the C tool.
-    player.postSend(index, sent[index] === tests);
+    endpoint.postSend(index, sent[index] === tests);
   };
   const take = (completion: WorkCompletion): void => {
     if (completion.status !== WcStatus.SUCCESS) {
@@ -33,9 +33,9 @@ export function playXsrq(context: Context, player: XsrqPlayer, { clients, tests,
       finished += 1;
       return;
     }
-    player.postRecv();
+    endpoint.postRecv();
     received += 1;
-    const index = player.indexOf(completion.qpNum);
+    const index = endpoint.indexOf(completion.qpNum);
     if (index < 0) throw new ToolError(`Unable to find qp ${completion.qpNum.toString(16)}`);
     if (sent[index] < tests) send(index);
   };

@@ -1,7 +1,7 @@
 import { type Context, WcStatus, wcStatusStr, type WorkCompletion } from '../../../../index.js';
 import { ToolError } from '../../shared/errors.js';
 import { markPages, unmarkedPages } from './memory.js';
-import { type Player, RECV_WRID, SEND_WRID } from './player.js';
+import { type Endpoint, RECV_WRID, SEND_WRID } from './endpoint.js';
 import { type ClockCycles, Timestamps } from './timestamps.js';
 import type { PingPongTool } from '../tools.js';
 import { Waiting } from './waiting.js';
@@ -9,7 +9,7 @@ import { Waiting } from './waiting.js';
 /** How long a side that is done still answers the peer's retransmissions: four ACK timeouts of exponent 14. */
 const LINGER_MS = 270;
 
-export interface Rules {
+export interface PingPongOptions {
   /** How many messages go each way, over all QPs together. */
   readonly iterations: number;
   readonly qps: number;
@@ -31,11 +31,11 @@ export interface PingPongResult {
 }
 
 /** The loop that the C tools run: on each QP, a message goes out when one came in and the one before is done. */
-export class Game {
+export class PingPong {
   readonly #context: Context;
   readonly #tool: PingPongTool;
-  readonly #player: Player;
-  readonly #rules: Rules;
+  readonly #endpoint: Endpoint;
+  readonly #options: PingPongOptions;
   readonly #waiting: Waiting;
   readonly #timestamps: Timestamps | undefined;
   /** By QP: the ids of what must complete before it sends. */
@@ -43,23 +43,23 @@ export class Game {
   #sent = 0;
   #received = 0;
 
-  constructor(context: Context, tool: PingPongTool, player: Player, rules: Rules) {
+  constructor(context: Context, tool: PingPongTool, endpoint: Endpoint, options: PingPongOptions) {
     this.#context = context;
     this.#tool = tool;
-    this.#player = player;
-    this.#rules = rules;
+    this.#endpoint = endpoint;
+    this.#options = options;
     const meaning = tool.service.reliable
       ? 'if it is gone, end this side by Ctrl-C'
       : 'a packet may be lost, which nobody repeats here, or the peer may be gone: end this side by Ctrl-C';
-    this.#waiting = new Waiting(context, [player.cq], player.channel, { meaning });
-    this.#timestamps = rules.timestamps ? new Timestamps(context.queryDeviceEx().completionTimestampMask) : undefined;
-    this.#pending = Array<number>(rules.qps).fill(RECV_WRID);
+    this.#waiting = new Waiting(context, [endpoint.cq], endpoint.channel, { meaning });
+    this.#timestamps = options.timestamps ? new Timestamps(context.queryDeviceEx().completionTimestampMask) : undefined;
+    this.#pending = Array<number>(options.qps).fill(RECV_WRID);
   }
 
-  play(): PingPongResult {
-    const { iterations, serves, validate, qps, rxDepth } = this.#rules;
+  run(): PingPongResult {
+    const { iterations, serves, validate, qps, rxDepth } = this.#options;
     if (serves) {
-      if (validate) markPages(this.#player.message);
+      if (validate) markPages(this.#endpoint.message);
       for (let i = 0; i < qps; i += 1) this.#send(i);
     }
     let note: string | undefined;
@@ -68,7 +68,7 @@ export class Game {
       for (const completion of this.#waiting.next(rxDepth + qps)) note ??= this.#take(completion);
     }
     const elapsedUs = Math.round((performance.now() - started) * 1000);
-    const invalidPages = validate && !serves ? unmarkedPages(this.#player.message) : [];
+    const invalidPages = validate && !serves ? unmarkedPages(this.#endpoint.message) : [];
     const clockCycles = this.#timestamps?.result;
     if (this.#tool.service.reliable) this.#linger();
     return {
@@ -80,22 +80,22 @@ export class Game {
   }
 
   #send(index: number): void {
-    this.#player.postSend(index);
+    this.#endpoint.postSend(index);
     this.#pending[index] = RECV_WRID | SEND_WRID;
   }
 
   /** Counts one completion and answers it. A sentence back means that the game ended early, but well. */
   #take(completion: WorkCompletion): string | undefined {
-    const { iterations, qps } = this.#rules;
+    const { iterations, qps } = this.#options;
     if (completion.status !== WcStatus.SUCCESS) return this.#endedBy(completion);
-    const index = this.#player.indexOf(completion.qpNum);
+    const index = this.#endpoint.indexOf(completion.qpNum);
     if (index < 0) throw new ToolError(`Couldn't find QPN ${completion.qpNum.toString(16).padStart(6, '0')}`);
     const wrId = Number(completion.wrId);
     if (wrId === SEND_WRID) {
       this.#sent += 1;
     } else {
-      this.#player.outstandingReceives -= 1;
-      if (this.#player.outstandingReceives <= qps) this.#player.fillReceives();
+      this.#endpoint.outstandingReceives -= 1;
+      if (this.#endpoint.outstandingReceives <= qps) this.#endpoint.fillReceives();
       this.#received += 1;
       this.#timestamps?.add(completion.completionTimestamp ?? 0n);
     }
@@ -109,7 +109,7 @@ export class Game {
    * every message received, only the news that our last ones arrived is missing, so that is no failure.
    */
   #endedBy(completion: WorkCompletion): string {
-    const { iterations, qps } = this.#rules;
+    const { iterations, qps } = this.#options;
     const lastSend = Number(completion.wrId) === SEND_WRID && this.#sent >= iterations - qps;
     if (lastSend && this.#received >= iterations && completion.status === WcStatus.RETRY_EXC_ERR) {
       return 'The peer left before its last acknowledgement came through; all its messages had arrived.';
@@ -126,6 +126,6 @@ export class Game {
     const signs = ['retransmitted_pkts', 'duplicate_request', 'out_of_seq_request'];
     if (signs.every((name) => (counters[name] ?? 0) === 0)) return;
     const until = performance.now() + LINGER_MS;
-    while (performance.now() < until) this.#player.cq.poll(1);
+    while (performance.now() < until) this.#endpoint.cq.poll(1);
   }
 }

@@ -1,7 +1,7 @@
 import type { Context } from '../../../../index.js';
 import { gidText } from '../../shared/gid-text.js';
 import type { Destination } from '../exchange/destination.js';
-import type { PingPongResult } from './game.js';
+import type { PingPongResult } from './ping-pong.js';
 
 export function hex(value: number, digits: number): string {
   return `0x${value.toString(16).padStart(digits, '0')}`;
