@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { EventFd, nativeHostProblem, nowUs, PollSet, watchReadable } from '../../src/machine/system/index.js';
+import {
+  EventFd,
+  nativeHostProblem,
+  nowUs,
+  PollSet,
+  setTimeSlice,
+  watchReadable,
+} from '../../src/machine/system/index.js';
 
 const HOST = new URL('../../src/machine/system/index.js', import.meta.url).href;
 
@@ -118,5 +126,26 @@ describe('watchReadable', { skip }, () => {
     const [fd] = (await once(worker, 'message')) as [number];
     EventFd.ring(fd);
     await worker.terminate();
+  });
+});
+
+describe('setTimeSlice', { skip }, () => {
+  /** Of the calling thread, ns, where the kernel tells. */
+  const slice = (): number => {
+    try {
+      return Number(/^se\.slice\s*:\s*(\d+)/m.exec(readFileSync('/proc/thread-self/sched', 'latin1'))?.[1] ?? NaN);
+    } catch {
+      return NaN;
+    }
+  };
+
+  it('says whether this thread now has slices of that length', (test) => {
+    const before = slice();
+    if (Number.isNaN(before)) {
+      test.skip('this kernel does not tell how long slices are');
+      return;
+    }
+    const expected = setTimeSlice(200) ? 200_000 : before;
+    assert.equal(slice(), expected);
   });
 });

@@ -34,6 +34,7 @@ export {
 export { type OwnAddress, ownAddresses, sourceToward } from './interfaces/routes.js';
 export { requireDescriptors } from './spare-descriptors.js';
 export { errnoName, SystemCallError } from './system-error.js';
+export { setTimeSlice } from './waiting/time-slice.js';
 export { yieldProcessor } from './waiting/yield.js';
 export { BpfProgram, type Jumps } from './seccomp/bpf.js';
 export { type CallId, NotifiedCalls } from './seccomp/notified-calls.js';

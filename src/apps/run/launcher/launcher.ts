@@ -73,7 +73,6 @@ export class Launcher {
   #serve(listenerFd: number): void {
     const { machine } = this.#options;
     const calls = new NotifiedCalls(listenerFd);
-    calls.wakeInPlace();
     const paths = new PathCalls({
       machine,
       roots: this.#roots,

@@ -1,5 +1,5 @@
 import { residentPollFds, sleepAll, turnAll } from '../../../machine/hosting/index.js';
-import { type EventFd, type NotifiedCalls, nowUs, PollSet } from '../../../machine/system/index.js';
+import { type EventFd, type NotifiedCalls, nowUs, PollSet, setTimeSlice } from '../../../machine/system/index.js';
 import type { Dispatch } from '../notifications/dispatch.js';
 import type { Processes } from '../processes/processes.js';
 
@@ -17,6 +17,11 @@ export interface Opened {
 
 /** Rounds that follow one another before whoever waits gets his answer: the NICs of one program may answer each other. */
 const ROUNDS = 64;
+/**
+ * The processor is ours for so short a time at once: so we get it as soon as something is there for us, though a program polls there, and
+ * keep it until the program has its answer and we wait for the next.
+ */
+const SLICE_US = 100;
 /** How long the loop goes on before the event loop has its turn: signals, timers, messages. */
 const STRETCH_US = 2000;
 
@@ -34,12 +39,14 @@ export class NicLoop {
   readonly abandoned = new Promise<void>((resolve) => (this.#onAbandoned = resolve));
 
   constructor(
-    private readonly calls: NotifiedCalls,
-    private readonly dispatch: Dispatch,
-    private readonly processes: Processes,
+    private readonly calls: Pick<NotifiedCalls, 'fd' | 'wakeInPlace'>,
+    private readonly dispatch: Pick<Dispatch, 'serve'>,
+    private readonly processes: Pick<Processes, 'pollFds' | 'version' | 'look'>,
     private readonly opened: Opened,
-    private readonly wake: EventFd,
+    private readonly wake: Pick<EventFd, 'fd' | 'drain'>,
   ) {
+    calls.wakeInPlace(true);
+    setTimeSlice(SLICE_US);
     setImmediate(() => this.#stretch());
   }
 
@@ -65,27 +72,48 @@ export class NicLoop {
     const endUs = nowUs() + STRETCH_US;
     do {
       const busy = this.#round();
-      if (busy) this.#look(this.#pollSet(), 0);
-      else sleepAll(nowUs() + this.opened.patienceUs(), (timeoutUs) => this.#look(this.#pollSet(), timeoutUs));
+      const set = this.#pollSet();
+      if (set.wait(0) > 0) this.#answer(set, false);
+      // Answered once the NICs are awake again: each thing that they send each other would else come with a call to wake them.
+      else if (!busy && this.#sleep(set)) this.#answer(set, true);
     } while (this.#running && nowUs() < endUs);
     this.opened.sweep();
     if (this.#running) setImmediate(() => this.#stretch());
   }
 
-  #look(set: PollSet, timeoutUs: number): void {
-    if (set.wait(timeoutUs) === 0) return;
+  /** @returns whether something has woken us */
+  #sleep(set: PollSet): boolean {
+    let woken = false;
+    sleepAll(nowUs() + this.opened.patienceUs(), (timeoutUs) => {
+      woken = set.wait(timeoutUs) > 0;
+    });
+    return woken;
+  }
+
+  /** @param onTheirs whether we run on the processor of the program that calls, which has woken us */
+  #answer(set: PollSet, onTheirs: boolean): void {
     if (set.isHungUp(0)) {
       this.stop();
       this.#onAbandoned();
       return;
     }
-    if (set.isReady(0)) this.dispatch.serve();
+    if (set.isReady(0)) this.#serve(onTheirs);
     if (set.isReady(1)) this.wake.drain();
     for (let i = 0; i < this.processes.pollFds.length; i += 1) {
       if (!set.isReady(2 + i)) continue;
       this.processes.look();
       return;
     }
+  }
+
+  /**
+   * A program that has woken us goes on where we are. One whose call we found has a processor of its own, and we are on that of
+   * another, which may poll without pause: there it would wait until that one's time is over.
+   */
+  #serve(onTheirs: boolean): void {
+    if (!onTheirs) this.calls.wakeInPlace(false);
+    this.dispatch.serve();
+    if (!onTheirs) this.calls.wakeInPlace(true);
   }
 
   /** The listener first, the event descriptor, processes, and what the NICs wait on. */

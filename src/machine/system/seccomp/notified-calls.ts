@@ -42,12 +42,13 @@ export class NotifiedCalls {
   constructor(readonly fd: number) {}
 
   /**
-   * Has whoever is woken by a call, or by its answer, run where the other ran and now waits: several times as quick.
+   * Whether whoever is woken by a call, or by its answer, runs on the processor of who woke him, and not on one that the kernel finds
+   * for him. Where the other waits from then on, that is several times as quick.
    *
    * @returns false on kernels before 6.6, which cannot
    */
-  wakeInPlace(): boolean {
-    return this.#native.libc.ioctl(this.fd, SET_FLAGS, SYNC_WAKE_UP) === 0;
+  wakeInPlace(inPlace: boolean): boolean {
+    return this.#native.libc.ioctl(this.fd, SET_FLAGS, inPlace ? SYNC_WAKE_UP : 0) === 0;
   }
 
   /** Takes the next call, and waits for one where none waits. @returns false when there is none, or it was interrupted */
