@@ -50,6 +50,7 @@ export {
   type DeviceEvent,
   eventTypeStr,
   type Explainable,
+  type ExplainableEvent,
   type FetchAndAddRequest,
   type FlushRequest,
   formatMicroseconds,

@@ -87,9 +87,12 @@ describe('rdma, while two programs run', () => {
     stdout
       .trimEnd()
       .split('\n')
-      .map((line) => `${line.trimEnd()} `.replace(/((?:lqpn|sq-psn|pid)) \d+/g, '$1 N'));
+      .map((line) =>
+        `${line.trimEnd()} `.replace(/((?:lqpn|sq-psn|pid)) \d+/g, '$1 N').replace(/comm \S+/, 'comm NAME'),
+      );
   const QPS = ENDS.map(
-    (end) => `link verbena0/1 lqpn N type RC state INIT rq-psn 0 sq-psn N path-mig-state MIGRATED pdn 1 ${end}`,
+    (end) =>
+      `link verbena0/1 lqpn N type RC state INIT rq-psn 0 sq-psn N path-mig-state MIGRATED pdn 1 ${end}comm NAME `,
   );
 
   it('resource show counts queue pairs', async () => {

@@ -20,8 +20,8 @@ export const ownNames: readonly OwnNames[] = [
   {
     title: 'Why something failed',
     names:
-      list(`Context.explain explain Explainable formatMicroseconds Problem adviceFor Syndrome MwBindReason XrcSrqReason WorkCompletion.detail
-      WorkCompletion.peer Errno VerbsError.name VerbsError.code VerbsError.call VerbsError.advice`),
+      list(`Context.explain explain Explainable ExplainableEvent formatMicroseconds Problem adviceFor Syndrome MwBindReason XrcSrqReason WorkCompletion.detail
+      WorkCompletion.peer AsyncEvent.vendorErr QpEvent.vendorErr Errno VerbsError.name VerbsError.code VerbsError.call VerbsError.advice`),
   },
   { title: 'Counters', names: list('Context.counters Qp.counters readStatistics PublishedStatistics PublishedQp') },
   {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { machineProblem } from '../../src/apps/run/launcher/check.js';
 import { loopback } from '../support/loopback.js';
 
-const TOOL = fileURLToPath(new URL('../../tools/main.js', import.meta.url));
+export const TOOL = fileURLToPath(new URL('../../tools/main.js', import.meta.url));
 const PATIENCE_MS = 120_000;
 
 /** Why no program can be run here, or false. */
@@ -31,9 +31,14 @@ export interface Playing {
 }
 
 /** Starts a program by `verbena run`, on that address of this process. */
-export function startRun(words: readonly string[], options: readonly string[] = [], address = 1): Playing {
+export function startRun(
+  words: readonly string[],
+  options: readonly string[] = [],
+  address = 1,
+  settings: Readonly<Record<string, string>> = {},
+): Playing {
   const args = [TOOL, 'run', '--addr', loopback(address), ...options, '--', ...words];
-  const child = spawn(process.execPath, args, { timeout: PATIENCE_MS });
+  const child = spawn(process.execPath, args, { timeout: PATIENCE_MS, env: { ...process.env, ...settings } });
   let [out, errors] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
@@ -44,8 +49,8 @@ export function startRun(words: readonly string[], options: readonly string[] = 
 }
 
 /** As {@link startRun}, to the end. */
-export async function run(words: readonly string[], options: readonly string[] = [], address = 1): Promise<Played> {
-  const { child, played } = startRun(words, options, address);
+export async function run(...how: Parameters<typeof startRun>): Promise<Played> {
+  const { child, played } = startRun(...how);
   child.stdin?.end();
   return played;
 }

@@ -1,6 +1,6 @@
 /** The soft provider: the verbs API over a software NIC on a link, wherever that is hosted. */
 export type { AdapterClient, ClientLimits, ClientParts } from './adapter/client.js';
-export { Adapter, type AdapterParts } from './adapter/adapter.js';
+export { Adapter, type AdapterParts, type AdapterUsers } from './adapter/adapter.js';
 export type { AdapterChores } from './adapter/chores.js';
 export type { AdapterFacts, AdapterHost, LocatedMemory } from './adapter/adapter-host.js';
 export { createCmEventRing } from './adapter/cm-event-ring.js';
@@ -22,6 +22,7 @@ export { SoftContext } from './driver/context.js';
 export { DEVICE_NAME, NODE_TYPE, nodeGuid, TRANSPORT_TYPE } from './driver/device-facts.js';
 export { explain } from './explanations/explain.js';
 export { locateInThread, MEMORY_REMEDY, refuseResizable, SyntheticAddresses } from './memory-locator.js';
+export { openFor } from './open-for.js';
 export { registerMemory, type RegisterMemoryOptions } from './register-memory.js';
 export { openShared } from './shared-devices.js';
 export { SimulatedCluster } from './simulated/simulated-cluster.js';
@@ -30,6 +31,7 @@ export type { CompletionRing } from './driver/completions/completion-ring.js';
 export type { WorkRing } from './driver/posting/work-ring.js';
 export {
   addressHandleOf,
+  completionAt,
   completionRing,
   type QpRings,
   qpRings,

@@ -142,6 +142,7 @@ export { openFields, openingFields } from './checks/open-checks.js';
 export { openQpProblem, xrcdProblem } from './checks/xrc-checks.js';
 export { adviceFor } from './text/advice.js';
 export { formatMicroseconds } from './text/durations.js';
+export { type ExplainableEvent, explainEvent } from './text/explain-event.js';
 export { type Explainable, explainStatus } from './text/explain-status.js';
 export {
   accessFlagsStr,

@@ -5,11 +5,15 @@ import { openGuestDevices } from './launcher/guest-devices.js';
 import { Launcher } from './launcher/launcher.js';
 import type { ProgramEnd } from './launcher/program.js';
 import { thisMachine } from './launcher/system-calls.js';
+import { FailureReport } from './reports/failure-report.js';
+import { statisticsLine } from './reports/statistics.js';
 
 interface RunFlags {
   readonly addr: readonly string[];
   readonly netem?: string;
   readonly pcap?: string;
+  readonly stats?: true;
+  readonly explain?: true;
   readonly check?: true;
   readonly doorbells: LaunchOptions['doorbells'];
 }
@@ -58,11 +62,14 @@ function run(words: readonly string[], flags: RunFlags): void {
       ...(flags.netem === undefined ? {} : { netem: flags.netem }),
       ...(flags.pcap === undefined ? {} : { capture: flags.pcap }),
     });
+    const failures = flags.explain === true ? new FailureReport(say) : undefined;
     const end = (how: ProgramEnd): void => {
+      failures?.end();
+      if (flags.stats === true) for (const device of devices) process.stderr.write(`${statisticsLine(device)}\n`);
       for (const { context } of devices) context.close();
       endLike(how);
     };
-    new Launcher({ machine, devices, doorbells: flags.doorbells, say, words }, end);
+    new Launcher({ machine, devices, doorbells: flags.doorbells, failures, say, words }, end);
   } catch (error) {
     say(error instanceof Error ? error.message : String(error));
     process.exit(FAILED);
@@ -81,6 +88,8 @@ export function command(): Command {
     )
     .option('--netem <words>', 'what happens to packets on their way, such as "loss 1%" (default: VERBENA_NETEM)')
     .option('--pcap <file>', 'record every packet (default: VERBENA_PCAP)')
+    .option('--stats', 'print what the NICs have counted when the program has ended')
+    .option('--explain', 'print why requests of the program have failed')
     .option('--check', 'say what this machine lacks')
     .option('--doorbells <way>', 'how programs ring: call, which hands their processor to the NIC, or log', 'call')
     .passThroughOptions()

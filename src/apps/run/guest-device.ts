@@ -9,6 +9,6 @@ export interface GuestDevice {
   readonly interfaceName: string;
   /** Keeps the NIC up as long as programs run. */
   readonly context: Context;
-  /** What a program's opening of the device is. @throws VerbsError ENOMEM and the like when there can be no more */
-  openClient(): Context;
+  /** What the opening of the device by that process is. @throws VerbsError ENOMEM and the like when there can be no more */
+  openClient(pid: number): Context;
 }

@@ -1,4 +1,4 @@
-import type { EventType, Gid, Mtu } from '../ibta/index.js';
+import type { EventType, Gid, Mtu, Syndrome } from '../ibta/index.js';
 import type { Crc32, Path } from '../wire/index.js';
 
 /** Where the NIC builds the packets it sends: in the very memory they leave from. */
@@ -43,6 +43,8 @@ export interface NicAsyncEvent {
   readonly qpn?: number;
   readonly cqn?: number;
   readonly srqn?: number;
+  /** Why, where a refusal to the peer is what is told of. */
+  readonly why?: Syndrome;
 }
 
 /**

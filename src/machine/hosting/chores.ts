@@ -1,8 +1,8 @@
-import { type AdapterChores, namedCounters } from '../../api/soft/index.js';
+import { type AdapterChores, type AdapterUsers, namedCounters } from '../../api/soft/index.js';
 import type { ConnectionManager } from '../../device/cm/index.js';
 import type { Link } from '../../device/link/index.js';
-import type { Nic, ShownQp } from '../../device/nic/index.js';
-import type { StatisticsFile } from '../statistics/index.js';
+import type { Nic } from '../../device/nic/index.js';
+import type { PublishedQp, StatisticsFile } from '../statistics/index.js';
 
 /** How often the link is asked how it stands with its address. Asking takes some 50 µs. */
 const WATCH_US = 1_000_000;
@@ -30,6 +30,7 @@ export class Chores implements AdapterChores {
   constructor(
     private readonly nic: Nic,
     private readonly cm: ConnectionManager,
+    private readonly users: AdapterUsers,
     private readonly link: Link,
     private readonly file: StatisticsFile | undefined,
   ) {}
@@ -86,11 +87,12 @@ export class Chores implements AdapterChores {
     });
   }
 
-  #someQps(): ShownQp[] {
-    const shown: ShownQp[] = [];
+  #someQps(): PublishedQp[] {
+    const shown: PublishedQp[] = [];
     for (const qp of this.nic.objects.qps.values()) {
       if (shown.length === MAX_PUBLISHED_QPS) break;
-      shown.push(qp.show());
+      const pid = this.users.pidOf(qp.qpn);
+      shown.push(pid === undefined ? qp.show() : { ...qp.show(), pid });
     }
     return shown;
   }

@@ -55,7 +55,7 @@ function adapterOn(link: Link, address: string, spec: AdapterSpec, warn: Warn): 
     crc32: createCrc32(crc32),
     random: randomU32,
     limits: spec.minAckTimeout === undefined ? {} : { minAckTimeout: spec.minAckTimeout },
-    chores: (nic, cm) => new Chores(nic, cm, outer, StatisticsFile.open(address, DEVICE_NAME)),
+    chores: (nic, cm, users) => new Chores(nic, cm, users, outer, StatisticsFile.open(address, DEVICE_NAME)),
   });
   // So that others see the NIC from the beginning.
   adapter.chores?.run(nowUs());

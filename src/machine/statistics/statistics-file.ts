@@ -33,7 +33,10 @@ export interface PublishedStatistics {
 }
 
 /** What it shows of a queue pair: what Linux's `rdma resource show qp` tells. */
-export type PublishedQp = ShownQp;
+export interface PublishedQp extends ShownQp {
+  /** The process that it is for, where that is not the NIC's: a program under `verbena run`. */
+  readonly pid?: number;
+}
 
 /** What changes while a NIC runs. */
 type Changing = Pick<PublishedStatistics, 'portState' | 'counters' | 'qpCount' | 'qps'>;
@@ -192,8 +195,9 @@ function isReport(report: unknown): report is PublishedStatistics & Owner {
 
 function isQp(found: unknown): found is PublishedQp {
   if (typeof found !== 'object' || found === null) return false;
-  const { type, state, pathMigState, counters, ...numbers }: Record<string, unknown> = { ...found };
+  const { type, state, pathMigState, counters, pid, ...numbers }: Record<string, unknown> = { ...found };
   return (
+    (pid === undefined || Number.isInteger(pid)) &&
     isAmong(QpType, type) &&
     isAmong(QpState, state) &&
     isAmong(MigState, pathMigState) &&

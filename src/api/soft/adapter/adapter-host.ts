@@ -88,9 +88,10 @@ export interface AdapterHost extends Omit<AdapterFacts, 'clockOriginNs'> {
   /**
    * One more client of the same adapter, in the same thread.
    *
+   * @param pid the process that it is for, where that is another; an adapter in a thread does not tell of it
    * @throws CommandError ENOMEM when there are too many, EINVAL when nobody has the adapter any more, EIO when it has stopped
    */
-  another(): AdapterHost;
+  another(pid?: number): AdapterHost;
 
   /** What other threads open the adapter by; absent where they cannot. */
   share?(): SharedDevice;

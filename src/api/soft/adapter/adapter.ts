@@ -1,5 +1,5 @@
 import { ConnectionManager } from '../../../device/cm/index.js';
-import { Errno, EventType, Mtu, mtuBytes, mtuFromBytes } from '../../../device/ibta/index.js';
+import { Errno, EventType, Mtu, mtuBytes, mtuFromBytes, Syndrome } from '../../../device/ibta/index.js';
 import type { Link } from '../../../device/link/index.js';
 import {
   CommandError,
@@ -54,11 +54,17 @@ export interface AdapterParts {
   readonly random: NicConfig['random'];
   readonly limits?: Partial<NicLimits>;
   /** What is to be done now and then, if anything. */
-  readonly chores?: (nic: Nic, cm: ConnectionManager) => AdapterChores;
+  readonly chores?: (nic: Nic, cm: ConnectionManager, users: AdapterUsers) => AdapterChores;
+}
+
+/** Who uses an adapter. */
+export interface AdapterUsers {
+  /** The process that a queue pair is for; undefined where that is the adapter's. */
+  pidOf(qpn: number): number | undefined;
 }
 
 /** A NIC on a link, the pump that moves both, and the clients that share it: one object, wherever it is hosted. */
-export class Adapter implements NicEvents, CommandDevice {
+export class Adapter implements NicEvents, CommandDevice, AdapterUsers {
   readonly link: Link;
   readonly nic: Nic;
   readonly cm: ConnectionManager;
@@ -93,7 +99,7 @@ export class Adapter implements NicEvents, CommandDevice {
     const cmHost = new NicCmHost(this.nic, link.gid);
     this.cm = new ConnectionManager(cmHost);
     cmHost.receive((datagram) => this.cm.receive(datagram));
-    this.chores = parts.chores?.(this.nic, this.cm);
+    this.chores = parts.chores?.(this.nic, this.cm, this);
   }
 
   /** Who has the device open. */
@@ -193,15 +199,19 @@ export class Adapter implements NicEvents, CommandDevice {
     return this.#executing || this.nic.isBroken || this.link.isBroken === true;
   }
 
+  pidOf(qpn: number): number | undefined {
+    return this.ownership.ownerOf('qp', qpn)?.pid;
+  }
+
   /** Tells of an event of the device, or of one of its objects: the owner of that, or all clients. */
-  asyncEvent({ type, qpn, cqn, srqn }: NicAsyncEvent): void {
+  asyncEvent({ type, qpn, cqn, srqn, why = Syndrome.NONE }: NicAsyncEvent): void {
     const object = qpn ?? cqn ?? srqn;
     if (object === undefined) {
-      for (const client of this.#clients) client.asyncEvent(type, NO_OBJECT);
+      for (const client of this.#clients) client.asyncEvent(type, NO_OBJECT, why);
       return;
     }
     const kind = qpn !== undefined ? 'qp' : cqn !== undefined ? 'cq' : 'srq';
-    this.ownership.ownerOf(kind, object)?.asyncEvent(type, object);
+    this.ownership.ownerOf(kind, object)?.asyncEvent(type, object, why);
   }
 
   heard(qpn: number): void {

@@ -21,6 +21,8 @@ export interface ClientParts {
   readonly onEvent: (ring: Int32Array) => void;
   /** How many objects of each kind it may have; default: as many as the device. */
   readonly most?: ClientLimits | undefined;
+  /** The process that it is for, where that is another than the adapter's. */
+  readonly pid?: number | undefined;
 }
 
 /** Limits of one client, within those of the device. */
@@ -69,6 +71,11 @@ export class AdapterClient implements CommandTarget, CmClientHost {
     this.#handlers = commandHandlers(this);
   }
 
+  /** The process that it is for; undefined where that is the adapter's. */
+  get pid(): number | undefined {
+    return this.parts.pid;
+  }
+
   /** Whether its driver has rung and no turn has taken it. */
   get rung(): boolean {
     const words = this.#page;
@@ -94,8 +101,8 @@ export class AdapterClient implements CommandTarget, CmClientHost {
   }
 
   /** Puts an asynchronous event into its ring: of one of its objects, or of the device. */
-  asyncEvent(type: EventType, object: number): void {
-    this.#asyncEvents.write(type, object);
+  asyncEvent(type: EventType, object: number, why: Syndrome): void {
+    this.#asyncEvents.write(type, object, why);
     this.parts.onEvent(this.#asyncEvents.words);
   }
 

@@ -1,16 +1,19 @@
-import type { EventType } from '../../../device/ibta/index.js';
+import type { EventType, Syndrome } from '../../../device/ibta/index.js';
 import { CompChannelRing, createRing, Ring, RING_HEADER_WORDS } from '../../../device/nic/index.js';
 
 /**
  * The ring in which an adapter announces asynchronous events. It has the header of a completion channel's ring
- * (`CompChannelRing`), so that one waiter serves both; an entry is a type and the number of the object it concerns.
+ * (`CompChannelRing`), so that one waiter serves both; an entry is a type, the number of the object it concerns, and
+ * why.
  */
 export const AsyncEventRing = {
   TYPE: 0,
   /** Number of the QP, CQ or SRQ, or {@link NO_OBJECT}. */
   OBJECT: 1,
+  /** Why a request of the peer was refused, a value of `Syndrome`; else 0. */
+  WHY: 2,
   /** Words of one entry. */
-  SIZE: 2,
+  SIZE: 3,
   /** Entries: four for each QP that a device can have. Memory is only taken by those that are used. */
   ENTRIES: 131072,
 } as const;
@@ -32,7 +35,7 @@ export class AsyncEventWriter {
   }
 
   /** Puts one event into the ring. What finds no room is lost, and OVERFLOW says so. */
-  write(type: EventType, object: number): void {
+  write(type: EventType, object: number, why: Syndrome): void {
     const { words } = this;
     const producer = words[Ring.PRODUCER];
     if ((producer - Atomics.load(words, Ring.CONSUMER)) >>> 0 >= AsyncEventRing.ENTRIES) {
@@ -42,6 +45,7 @@ export class AsyncEventWriter {
     const entry = RING_HEADER_WORDS + (producer & (AsyncEventRing.ENTRIES - 1)) * AsyncEventRing.SIZE;
     words[entry + AsyncEventRing.TYPE] = type;
     words[entry + AsyncEventRing.OBJECT] = object;
+    words[entry + AsyncEventRing.WHY] = why;
     Atomics.store(words, Ring.PRODUCER, (producer + 1) | 0);
   }
 }

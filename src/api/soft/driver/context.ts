@@ -18,6 +18,7 @@ import {
   type Cq,
   type CqInitAttr,
   type Device,
+  type ExplainableEvent,
   type GidEntry,
   invalid,
   type ParentDomain,
@@ -101,7 +102,16 @@ export class SoftContext extends ContextBase implements ProvidedContext {
     this.assertAlive(call);
     const { address, host, adapter } = this;
     const shared = this.attempt(call, () => adapter.share?.() ?? { address, host });
-    return offer(shared, () => this.#another());
+    return offer(shared, () => this.another());
+  }
+
+  /** One more client of the same NIC. @param pid the process that it is for, where that is another */
+  another(pid?: number): SoftContext {
+    try {
+      return new SoftContext(this.device, this.adapter.another(pid));
+    } catch (error) {
+      throw refusalOf('ibv_open_device', error);
+    }
   }
 
   queryDevice(): DeviceAttr {
@@ -232,8 +242,8 @@ export class SoftContext extends ContextBase implements ProvidedContext {
     return namedCounters(this.command('ibv_read_counters', 'counters', undefined));
   }
 
-  explain(wc: WorkCompletion): string {
-    return explain(wc);
+  explain(what: WorkCompletion | ExplainableEvent): string {
+    return explain(what);
   }
 
   close(): void {
@@ -250,14 +260,6 @@ export class SoftContext extends ContextBase implements ProvidedContext {
     for (const listener of this.closeListeners) queueMicrotask(listener);
   }
 
-  #another(): SoftContext {
-    try {
-      return new SoftContext(this.device, this.adapter.another());
-    } catch (error) {
-      throw refusalOf('ibv_open_device', error);
-    }
-  }
-
   #takeAsyncEvent(): AsyncEvent | undefined {
     for (;;) {
       const at = this.#asyncReader.peek();
@@ -265,7 +267,7 @@ export class SoftContext extends ContextBase implements ProvidedContext {
       const { words } = this.#asyncReader;
       // The adapter writes nothing but event types there.
       const type = words[at + AsyncEventRing.TYPE] as EventType;
-      const event = toAsyncEvent(type, words[at + AsyncEventRing.OBJECT], this);
+      const event = toAsyncEvent(type, words[at + AsyncEventRing.OBJECT], words[at + AsyncEventRing.WHY], this);
       this.#asyncReader.take();
       // The object may have been destroyed since.
       if (event !== undefined) return event;

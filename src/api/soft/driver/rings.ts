@@ -7,6 +7,7 @@ import {
   type Qp,
   type Srq,
   VerbsError,
+  type WorkCompletion,
 } from '../../verbs/index.js';
 import { SoftAh } from './address-handle.js';
 import { SoftContext } from './context.js';
@@ -42,6 +43,12 @@ export function qpRings(qp: Qp): QpRings {
 export function completionRing(cq: Cq): CompletionRing {
   if (!(cq instanceof SoftCq)) throw foreign('completion queue');
   return cq.ring;
+}
+
+/** The completion that begins at that word of {@link completionRing}. @throws VerbsError EINVAL for one of another provider */
+export function completionAt(cq: Cq, at: number): WorkCompletion {
+  if (!(cq instanceof SoftCq)) throw foreign('completion queue');
+  return cq.completionAt(at);
 }
 
 /** The ring of a shared receive queue. @throws VerbsError EINVAL for one of another provider */

@@ -303,8 +303,13 @@ function isSyndrome(value: number): value is Syndrome {
   return Object.hasOwn(deaths, value);
 }
 
+/** What a QP has died of, for people, from a `vendorErr`; undefined for one that is not ours. */
+export function causeOf(vendorErr: number): string | undefined {
+  return isSyndrome(vendorErr) ? deaths[vendorErr] : undefined;
+}
+
 function flushCause(cause: number): string {
-  const why = isSyndrome(cause) ? deaths[cause] : 'after another failure';
+  const why = causeOf(cause) ?? 'after another failure';
   return ORDERLY.has(cause) ? why : `${why}; the first completion in error of this QP says more`;
 }
 

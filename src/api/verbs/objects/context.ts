@@ -7,6 +7,7 @@ import type {
   GidType,
   PortAttr,
 } from '../../../device/ibta/index.js';
+import type { ExplainableEvent } from '../text/explain-event.js';
 import type { WorkCompletion } from '../work-completion.js';
 import type { HostKind, SharedDevice } from './open-options.js';
 
@@ -102,8 +103,8 @@ export interface ContextCalls extends Disposable {
 
   /** What the NIC has counted, under the names of Linux's `rdma statistic`: `sent_pkts`, `rcvd_rnr_err` and so on. */
   counters(): Readonly<Record<string, number>>;
-  /** What a completion says, in a sentence with the numbers, and what to look at next. */
-  explain(wc: WorkCompletion): string;
+  /** What a completion, or an asynchronous event, says, in a sentence with the numbers, and what to look at next. */
+  explain(what: WorkCompletion | ExplainableEvent): string;
 
   /**
    * Takes the NIC down (`ibv_close_device`). Whatever was made from the context and still exists ends with it, as it

@@ -653,6 +653,8 @@ export interface QpEvent {
     | 'PATH_MIG_ERR'
     | 'QP_LAST_WQE_REACHED'];
   readonly qp: Qp | XrcTargetQp;
+  /** Of QP_REQ_ERR and QP_ACCESS_ERR: the device's own number for why it refused a request of the peer, if it has one. */
+  readonly vendorErr?: number;
 }
 
 /** A CQ is lost: it was overrun. */

@@ -122,7 +122,7 @@ export function command(): Command {
         '\n                                        the queue pairs, the first 100 of each NIC' +
         '\n  rdma link show [DEV/PORT]             states and interfaces of the ports' +
         '\n  rdma dev show [DEV]                   the devices' +
-        '\n\nEach running program has a NIC of its own; its address and process are at the end of its line.',
+        '\n\nEach running program has a NIC of its own; its address and process are at the end of its line. Those under\n`verbena run` share one; queue pairs show the program that they are for.',
     )
     .action(tool(show));
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { getDeviceList, type PublishedStatistics, readStatistics } from '../../../index.js';
 import { ToolError } from '../shared/errors.js';
 
@@ -49,6 +50,20 @@ export const whose = ({ address, pid }: PublishedStatistics): Facts => [
   ['address', address],
   ['pid', pid],
 ];
+
+/** A process, and what it is called; the system may not tell the latter. */
+export function processFacts(pid: number): Facts {
+  const name = comm(pid);
+  return [['pid', pid], ...(name === undefined ? [] : [['comm', name] as const])];
+}
+
+function comm(pid: number): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trimEnd();
+  } catch {
+    return undefined;
+  }
+}
 
 /** As iproute2 takes words: any beginning of one of them will do. */
 export function match<Word extends string>(text: string | undefined, words: readonly Word[]): Word | undefined {

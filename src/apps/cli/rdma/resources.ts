@@ -1,6 +1,6 @@
 import { MigState, type PublishedQp, QpState, QpType } from '../../../index.js';
 import { ToolError } from '../shared/errors.js';
-import { type Facts, linkOf, match, running, type Row, whose } from './facts.js';
+import { type Facts, linkOf, match, processFacts, running, type Row, whose } from './facts.js';
 
 /** As iproute2 names them. */
 const QP_TYPES = new Map<number, string>([
@@ -19,7 +19,19 @@ const QP_STATES = new Map<number, string>(Object.entries(QpState).map(([name, st
 const MIG_STATES = new Map<number, string>(Object.entries(MigState).map(([name, state]) => [state, name]));
 
 /** Facts that queue pairs can be chosen by. */
-const QP_FILTERS = ['lqpn', 'rqpn', 'type', 'state', 'rq-psn', 'sq-psn', 'path-mig-state', 'pdn', 'pid', 'address'];
+const QP_FILTERS = [
+  'lqpn',
+  'rqpn',
+  'type',
+  'state',
+  'rq-psn',
+  'sq-psn',
+  'path-mig-state',
+  'pdn',
+  'address',
+  'pid',
+  'comm',
+];
 
 /** `[qp [link DEV/PORT] [FACT VALUE...]]`, or `[DEV]`. */
 export function lookAtResources(words: readonly string[]): Row[] {
@@ -58,7 +70,11 @@ function queuePairs(link: string | undefined, wanted: ReadonlyMap<string, string
     if (length < nic.qpCount)
       process.stderr.write(`Of the ${nic.qpCount} queue pairs at ${nic.address}, the ${length} made first:\n`);
     return nic.qps
-      .map((qp) => ({ ...linkOf(nic), facts: [...qpFacts(qp), ...whose(nic)], details: Object.entries(qp.counters) }))
+      .map((qp) => ({
+        ...linkOf(nic),
+        facts: [...qpFacts(qp), ['address', nic.address] as const, ...processFacts(qp.pid ?? nic.pid)],
+        details: Object.entries(qp.counters),
+      }))
       .filter(({ facts }) =>
         [...wanted].every(([name, values]) =>
           facts.some(([key, value]) => key === name && values.split(',').includes(String(value))),

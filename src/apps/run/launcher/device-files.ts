@@ -1,6 +1,7 @@
 import type { Calls } from '../notifications/calls.js';
 import type { GuestDevice } from '../guest-device.js';
 import type { GuestFile } from '../processes/guest-files.js';
+import type { FailureReport } from '../reports/failure-report.js';
 import type { DeviceNode } from '../sysfs/tree.js';
 import { RdmaCmFile, type Ucma } from '../ucma/index.js';
 import { UverbsFile } from '../uverbs/uverbs-file.js';
@@ -12,6 +13,8 @@ export interface Opening {
   /** The process that opens it. */
   readonly pid: number;
   readonly devices: readonly GuestDevice[];
+  /** Who tells of requests that failed, if anybody does. */
+  readonly failures: FailureReport | undefined;
   readonly ucma: Ucma;
   readonly calls: Calls;
   /** What a thread of a program knows by a descriptor. */

@@ -1,3 +1,4 @@
+import { openFor } from '../../../api/soft/index.js';
 import { openDevice } from '../../../index.js';
 import { ownAddresses } from '../../../machine/system/index.js';
 import type { GuestDevice } from '../guest-device.js';
@@ -28,7 +29,7 @@ export function openGuestDevices({ addresses, netem, capture, warn }: DeviceOpti
       address: at,
       interfaceName: ownAddresses().find((own) => own.address === at)?.via ?? 'lo',
       context,
-      openClient: () => openDevice({ device: context.share(), warn }),
+      openClient: (pid) => openFor(context, pid),
     };
   });
 }

@@ -7,6 +7,7 @@ import { Processes } from '../processes/processes.js';
 import { deviceTree } from '../sysfs/device-tree.js';
 import { PathCalls } from '../sysfs/path-calls.js';
 import { StandInDirectories } from '../sysfs/stand-in-directories.js';
+import type { FailureReport } from '../reports/failure-report.js';
 import type { DeviceNode, Node, Roots } from '../sysfs/tree.js';
 import { Ucma } from '../ucma/index.js';
 import { errnoOf } from '../uverbs/refusal.js';
@@ -25,6 +26,8 @@ export interface LaunchOptions {
   readonly machine: Machine;
   readonly devices: readonly GuestDevice[];
   readonly doorbells: DoorbellWay;
+  /** Who tells of requests that failed, if anybody does. */
+  readonly failures?: FailureReport | undefined;
   /** Tells the user something. */
   readonly say: (sentence: string) => void;
   /** The program and its arguments. */
@@ -113,12 +116,13 @@ export class Launcher {
 
   #openDevice(calls: NotifiedCalls, node: DeviceNode): boolean {
     const pid = this.#processes.processOf(calls.tid);
-    const { devices } = this.#options;
+    const { devices, failures } = this.#options;
     try {
       const opening = {
         node,
         pid,
         devices,
+        failures,
         ucma: this.#ucma,
         calls,
         fileAt: (tid: number, fd: number) => this.#files.find(tid, fd),

@@ -1,5 +1,5 @@
 import type { CompletionRing } from '../../../api/soft/index.js';
-import { WcFlags } from '../../../device/ibta/index.js';
+import { WcFlags, WcStatus } from '../../../device/ibta/index.js';
 import { RxeCqe, swapped } from './layouts.js';
 import type { ProgramQueue } from './program-queue.js';
 
@@ -21,6 +21,8 @@ export class CompletionTranslation {
     private readonly ring: () => CompletionRing,
     /** What completions of datagrams show as their service level. */
     private readonly headerType: number,
+    /** Called with the word at which the entry of a request begins that was not carried out. */
+    private readonly onFailure?: (at: number) => void,
   ) {}
 
   /** Copies what has completed, as far as the program's queue has room. @returns whether there was anything */
@@ -36,6 +38,7 @@ export class CompletionTranslation {
     const before = this.#producer;
     while (at >= 0 && this.#producer !== full) {
       translate(ring.words, at, theirs, queue.entry(this.#producer), headerType);
+      if (ring.words[at + RxeCqe.STATUS] !== WcStatus.SUCCESS) this.onFailure?.(at);
       this.#producer = (this.#producer + 1) & mask;
       at = ring.next();
     }

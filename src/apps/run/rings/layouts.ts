@@ -46,7 +46,15 @@ export const RxeFlush = { REMOTE_LO: 6, REMOTE_HI: 7, LENGTH: 8, RKEY: 9, TYPE_A
 export const RxeRecvWqe = { WR_ID_LO: 0, WR_ID_HI: 1, NUM_SGE: 7, DATA: 10, HEAD_BYTES: 40 } as const;
 
 /** `struct rxe_cqe`: its first words are ours in the same order. */
-export const RxeCqe = { IMM_DATA: 6, WC_FLAGS: 9, SAME_WORDS: 10, PKEY_INDEX: 10, SL: 11, BYTES: 64 } as const;
+export const RxeCqe = {
+  STATUS: 2,
+  IMM_DATA: 6,
+  WC_FLAGS: 9,
+  SAME_WORDS: 10,
+  PKEY_INDEX: 10,
+  SL: 11,
+  BYTES: 64,
+} as const;
 
 /** The four bytes of a word the other way round: what the wire has first stands first in memory there. */
 export function swapped(word: number): number {

@@ -1,11 +1,12 @@
 import { AddressSpace } from '../../../machine/system/index.js';
 import { takeAsyncEvent } from '../../../api/soft/index.js';
-import type { Ah, AsyncEvent, Context, Mr, Mw, Pd } from '../../../api/verbs/index.js';
+import type { Ah, AsyncEvent, Context, Mr, Mw, Pd, WorkCompletion } from '../../../api/verbs/index.js';
 import type { GuestDevice } from '../guest-device.js';
 import { descriptorName } from '../processes/processes.js';
+import type { FailureReport } from '../reports/failure-report.js';
 import { RingFile } from '../rings/ring-file.js';
 import { completionRing, qpRings } from '../../../api/soft/index.js';
-import { QpState } from '../../../device/ibta/index.js';
+import { nameOf, QpState, WcStatus } from '../../../device/ibta/index.js';
 import { DoorbellLog, LOG_BYTES } from './doorbell-log.js';
 import { EventFile } from './event-file.js';
 import type { EventSubject, GuestChannel, GuestCq, GuestQp, GuestSrq } from './guest-objects.js';
@@ -47,8 +48,10 @@ export class GuestContext {
   constructor(
     guest: GuestDevice,
     readonly pid: number,
+    /** Who tells of requests that failed, if anybody does. */
+    readonly failures: FailureReport | undefined,
   ) {
-    this.context = guest.openClient();
+    this.context = guest.openClient(pid);
     opened += 1;
     this.rings = new RingFile(`verbena-uverbs-${opened}`, LOG_BYTES);
     this.fd = this.rings.file.fd;
@@ -172,10 +175,24 @@ export class GuestContext {
     return found;
   }
 
+  /** Tells why a request has failed; of those that were flushed, another says more. */
+  explain(wc: WorkCompletion): void {
+    if (wc.status === WcStatus.WR_FLUSH_ERR) return;
+    const { wrId, status, qpNum } = wc;
+    const what = `QP ${hex(qpNum)}, wr_id ${hex(wrId)}, status ${status} (${nameOf(WcStatus, status)})`;
+    this.failures?.tell(this.pid, what, this.context.explain(wc));
+  }
+
   #tell(event: AsyncEvent): void {
+    if ('qp' in event && event.vendorErr !== undefined)
+      this.failures?.tell(this.pid, `QP ${hex(event.qp.qpNum)}`, this.context.explain(event));
     const element = 'portNum' in event ? BigInt(event.portNum) : (subjectOf(event)?.userHandle ?? 0n);
     this.asyncEvents.send(Structs.ASYNC_EVENT.write({ element, type: event.eventType }));
   }
+}
+
+function hex(value: number | bigint): string {
+  return `0x${value.toString(16)}`;
 }
 
 /** Whom of the program's objects an event is about: each of ours has been given that to remember. */

@@ -4,6 +4,7 @@ import type { GuestDevice } from '../guest-device.js';
 import type { GuestFile } from '../processes/guest-files.js';
 import { readProgram } from '../processes/program-memory.js';
 import { descriptorsOf } from '../processes/processes.js';
+import type { FailureReport } from '../reports/failure-report.js';
 import type { DeviceNode, DeviceNumber } from '../sysfs/tree.js';
 import { GuestContext } from './guest-context.js';
 import { answerIoctl } from './ioctl.js';
@@ -14,6 +15,7 @@ interface UverbsOpening {
   readonly node: DeviceNode;
   readonly pid: number;
   readonly devices: readonly GuestDevice[];
+  readonly failures: FailureReport | undefined;
   readonly onPosted: () => void;
 }
 
@@ -25,10 +27,10 @@ export class UverbsFile implements GuestFile {
   readonly #onPosted: () => void;
 
   /** @throws what says that there can be no more: VerbsError, SystemCallError */
-  constructor({ node, pid, devices, onPosted }: UverbsOpening) {
+  constructor({ node, pid, devices, failures, onPosted }: UverbsOpening) {
     this.device = { major: node.major, minor: node.minor };
     this.pid = pid;
-    this.#context = new GuestContext(devices[node.index], pid);
+    this.#context = new GuestContext(devices[node.index], pid, failures);
     this.#onPosted = onPosted;
   }
 

@@ -49,5 +49,6 @@ export interface QpContext extends PacketOrigin, Scheduled, CopyingQp {
   enterError(cause: Syndrome): void;
   /** Moves to SQE after a send request failed, and flushes those behind it; receiving goes on (protocol.md 2.10). */
   enterSendQueueError(cause: Syndrome): void;
-  raise(type: EventType): void;
+  /** @param why of a refusal to the peer */
+  raise(type: EventType, why?: Syndrome): void;
 }

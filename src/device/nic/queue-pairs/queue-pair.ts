@@ -384,8 +384,8 @@ export class QueuePair implements QpContext, QueuePairParts {
     this.#reset();
   }
 
-  raise(type: EventTypeValue): void {
-    this.core.events.asyncEvent({ type, qpn: this.qpn });
+  raise(type: EventTypeValue, why: Syndrome = Syndrome.NONE): void {
+    this.core.events.asyncEvent({ type, qpn: this.qpn, why });
   }
 
   #stop(state: typeof QpState.ERR | typeof QpState.SQE, cause: Syndrome): void {

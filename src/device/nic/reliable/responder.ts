@@ -190,7 +190,7 @@ export class Responder implements ReceivingHalf {
     // What stands behind it may have ended the queue pair already.
     if (again || !this.qp.mayReceive) return;
     // A receive request that is being filled belongs to a message behind this one, and is flushed.
-    this.qp.raise(EventType.QP_ACCESS_ERR);
+    this.qp.raise(EventType.QP_ACCESS_ERR, syndrome);
     this.qp.enterError(syndrome);
   }
 
@@ -198,7 +198,7 @@ export class Responder implements ReceivingHalf {
   #refuseQueue(why: Syndrome): void {
     const { REMOTE_OPERATIONAL_ERROR, INVALID_REQUEST } = NakCode;
     this.#nak(why === Syndrome.SRQ_UNUSABLE ? REMOTE_OPERATIONAL_ERROR : INVALID_REQUEST);
-    this.qp.raise(EventType.QP_REQ_ERR);
+    this.qp.raise(EventType.QP_REQ_ERR, why);
     this.qp.enterError(why);
   }
 
@@ -441,7 +441,7 @@ export class Responder implements ReceivingHalf {
       return;
     }
     this.#nak(NakCode.INVALID_REQUEST);
-    this.qp.raise(EventType.QP_REQ_ERR);
+    this.qp.raise(EventType.QP_REQ_ERR, Syndrome.RESPONDER_INVALID_REQUEST);
     this.qp.enterError(Syndrome.RESPONDER_INVALID_REQUEST);
   }
 
@@ -464,7 +464,7 @@ export class Responder implements ReceivingHalf {
       return;
     }
     this.sender.acknowledge(psn, Aeth.NAK | REMOTE_ACCESS_ERROR, this.#msn);
-    this.qp.raise(EventType.QP_ACCESS_ERR);
+    this.qp.raise(EventType.QP_ACCESS_ERR, syndrome);
     this.qp.enterError(syndrome);
   }
 

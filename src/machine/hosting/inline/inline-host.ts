@@ -58,6 +58,7 @@ export class InlineHost implements AdapterHost {
   constructor(
     private readonly nic: InlineNic,
     readonly limits: ClientLimits = {},
+    pid?: number,
   ) {
     const { address, gid, maxPacketBytes } = nic.facts;
     this.address = address;
@@ -65,12 +66,12 @@ export class InlineHost implements AdapterHost {
     this.maxPacketBytes = maxPacketBytes;
     const { doorbells, asyncEvents, cmEvents } = this;
     const onEvent = (ring: Int32Array): void => this.#onEvent(ring);
-    this.#client = nic.attach({ doorbells, asyncEvents, cmEvents, resolve: resolveMemory, onEvent, most: limits });
+    this.#client = nic.attach({ doorbells, asyncEvents, cmEvents, resolve: resolveMemory, onEvent, most: limits, pid });
     this.#forgetExit = closeAtExit(() => this.close());
   }
 
-  another(): AdapterHost {
-    return new InlineHost(this.nic, this.limits);
+  another(pid?: number): AdapterHost {
+    return new InlineHost(this.nic, this.limits, pid);
   }
 
   get failure(): string | undefined {

@@ -5,8 +5,8 @@ import type { ContextBase } from '../context-base.js';
 /** Where the objects of events are found. */
 type Objects = Pick<ContextBase, 'pairs' | 'queues' | 'sharedQueues'>;
 
-/** The event that an adapter announced, or undefined when the object that it concerns is gone. */
-export function toAsyncEvent(type: EventType, object: number, objects: Objects): AsyncEvent | undefined {
+/** The event that an adapter announced, and why, where that is not 0; or undefined when the object that it concerns is gone. */
+export function toAsyncEvent(type: EventType, object: number, why: number, objects: Objects): AsyncEvent | undefined {
   const { pairs, queues, sharedQueues } = objects;
   switch (type) {
     case EventType.CQ_ERR: {
@@ -22,7 +22,7 @@ export function toAsyncEvent(type: EventType, object: number, objects: Objects):
     case EventType.PATH_MIG_ERR:
     case EventType.QP_LAST_WQE_REACHED: {
       const qp = pairs.get(object);
-      return qp === undefined ? undefined : { eventType: type, qp };
+      return qp === undefined ? undefined : { eventType: type, qp, ...(why === 0 ? {} : { vendorErr: why }) };
     }
     case EventType.PORT_ACTIVE:
     case EventType.PORT_ERR:

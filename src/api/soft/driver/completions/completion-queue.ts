@@ -274,6 +274,11 @@ export class SoftCq extends Resource implements NotifyingCq {
     return false;
   }
 
+  /** The completion that begins at that word of {@link ring}. */
+  completionAt(at: number): WorkCompletion {
+    return this.#completion(at);
+  }
+
   #timestamp(at: number): bigint {
     const words = this.#words;
     // A failure has other numbers there.

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { completionRing } from '../../../../api/soft/index.js';
+import { completionAt, completionRing } from '../../../../api/soft/index.js';
 import { CompletionTranslation, HeaderType } from '../../rings/completion-translation.js';
 import { RxeCqe } from '../../rings/layouts.js';
 import { ProgramQueue } from '../../rings/program-queue.js';
@@ -42,6 +42,7 @@ function createCq(file: GuestContext, { userHandle, cqe, compVector, channel: fd
       queue,
       () => completionRing(cq),
       isIP(file.context.address) === 4 ? HeaderType.IPV4 : HeaderType.IPV6,
+      file.failures === undefined ? undefined : (at) => file.explain(completionAt(cq, at)),
     );
     const guest: GuestCq = { cq, completions, userHandle, channel, armed: false };
     if (channel !== undefined) channel.users += 1;
