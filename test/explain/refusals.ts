@@ -110,7 +110,7 @@ export const refusals: readonly Failure[] = [
     }),
     status: WcStatus.REM_ACCESS_ERR,
     completion: /is that key still registered there/,
-    oneSide: access(/the region was deregistered, or the window closed, since then/),
+    oneSide: access(/the region was deregistered, the window closed, or the memory unmapped, since then/),
   },
   {
     name: 'the region is deregistered while a READ is answered',

@@ -130,6 +130,22 @@ describe('verbena run --explain', { skip: noPyverbs }, () => {
     assert.doesNotMatch(errors, /unmapped/);
   });
 
+  for (const [what, reason] of [
+    [
+      'remote',
+      /REMOTE-ACCESS: .*NAK remote access error, refused after memory that the peer named turned out to be unmapped/,
+    ],
+    ['key', /REMOTE-ACCESS: .*NAK remote access error, refused after the peer named memory that it may not use/],
+  ] as const)
+    it(`is not needed where a capture is explained (${what})`, async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'verbena-test-'));
+      const capture = join(folder, 'run.pcapng');
+      await run([PYTHON, UNMAPPED, what], ['--pcap', capture]);
+      const { stdout } = spawnSync(process.execPath, [TOOL, 'explain', capture], { encoding: 'utf8' });
+      rmSync(folder, { recursive: true });
+      assert.match(stdout, reason);
+    });
+
   it('says nothing where nothing fails', async () => {
     const { out, errors } = await play('nothing');
     assert.deepEqual([out, errors], ['0\n0\n', '']);

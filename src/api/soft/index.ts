@@ -20,7 +20,7 @@ export type {
 } from '../../device/link/index.js';
 export { SoftContext } from './driver/context.js';
 export { DEVICE_NAME, NODE_TYPE, nodeGuid, TRANSPORT_TYPE } from './driver/device-facts.js';
-export { explain } from './explanations/explain.js';
+export { explain, refusalReason } from './explanations/explain.js';
 export { locateInThread, MEMORY_REMEDY, refuseResizable, SyntheticAddresses } from './memory-locator.js';
 export { openFor } from './open-for.js';
 export { registerMemory, type RegisterMemoryOptions } from './register-memory.js';

@@ -38,6 +38,8 @@ export interface PacketSink {
    * path MTU; else 0. Default: 0.
    */
   segmentBytes?(path: Path): number;
+  /** Notes beside the packet last reserved why it refuses a request, a value of `Syndrome`: nothing of it leaves. */
+  remark?(why: number): void;
   /** Hands over the packet last reserved. */
   commit(): void;
 }

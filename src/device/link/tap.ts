@@ -23,9 +23,10 @@ export interface PacketRecorder {
    * Takes one packet. Called from the middle of the traffic, so it must not throw.
    *
    * @param ipPacket from the IP header to its end; scratch afterwards
+   * @param comment for who reads it, beside the packet
    * @returns whether it is kept
    */
-  record(timestampNs: bigint, ipPacket: Uint8Array, direction: 'in' | 'out'): boolean;
+  record(timestampNs: bigint, ipPacket: Uint8Array, direction: 'in' | 'out', comment?: string): boolean;
   /** Puts down what was taken so far, if it only lies in memory. */
   sync(): void;
   /** Idempotent. */
@@ -37,6 +38,8 @@ export interface TapOptions {
   readonly clockNs: () => bigint;
   /** Used to find the IP identification of packets received. Default: the one in TypeScript. */
   readonly crc32?: Crc32 | undefined;
+  /** What a reason to refuse a request is in words ({@link PacketSink.remark}); absent where nothing is to be said. */
+  readonly reasonOf?: (why: number) => string | undefined;
 }
 
 const LARGEST_HEADERS = 48;
@@ -51,23 +54,28 @@ class Reporter {
   readonly #verifier: IcrcVerifier;
   readonly #clockNs: () => bigint;
   #packet: Uint8Array;
+  readonly #reasonOf: TapOptions['reasonOf'];
   packets = 0;
   missed = 0;
 
   constructor(
     private readonly recorder: PacketRecorder,
     maxPacketBytes: number,
-    { clockNs, crc32 }: TapOptions,
+    { clockNs, crc32, reasonOf }: TapOptions,
   ) {
+    this.#reasonOf = reasonOf;
     this.#clockNs = clockNs;
     this.#crc32 = crc32 ?? plainCrc32;
     this.#verifier = new IcrcVerifier(this.#crc32);
     this.#packet = new Uint8Array(LARGEST_HEADERS + maxPacketBytes);
   }
 
-  sent(path: Path, sink: PacketSink, offset: number, lengthBytes: number): void {
+  /** @param why 0, or why it refuses a request */
+  sent(path: Path, sink: PacketSink, offset: number, lengthBytes: number, why: number): void {
     const { ipId, bytes } = sink;
-    this.#report('out', pathHeader(path, ipId), bytes, offset, lengthBytes, sink.unsealed === true ? path : undefined);
+    const comment = why === 0 ? undefined : this.#reasonOf?.(why);
+    const unsealed = sink.unsealed === true ? path : undefined;
+    this.#report('out', pathHeader(path, ipId), bytes, offset, lengthBytes, unsealed, comment);
   }
 
   received(meta: PacketMeta, bytes: Uint8Array, offset: number, lengthBytes: number): void {
@@ -87,6 +95,7 @@ class Reporter {
     offset: number,
     lengthBytes: number,
     unsealed: Path | undefined,
+    comment?: string,
   ): void {
     const headers = ipUdpHeaderBytes(header.ipv6);
     if (headers + lengthBytes > this.#packet.length) this.#packet = new Uint8Array(headers + lengthBytes);
@@ -95,7 +104,7 @@ class Reporter {
     if (unsealed !== undefined) sealIcrc(this.#crc32, unsealed, this.#packet, headers, lengthBytes, header.ipId);
     // IPv4 lets a checksum of 0 say that there is none; in IPv6 a reader would call that an error.
     if (header.ipv6) fillUdpChecksum(this.#packet, 0, true);
-    this.#keep(direction, this.#packet.subarray(0, headers + lengthBytes));
+    this.#keep(direction, this.#packet.subarray(0, headers + lengthBytes), comment);
   }
 
   /** A capture holds IP packets, so of other frames it knows nothing. */
@@ -106,8 +115,8 @@ class Reporter {
     this.#keep(direction, bytes.subarray(offset + ETHERNET_HEADER_BYTES, offset + lengthBytes));
   }
 
-  #keep(direction: 'in' | 'out', ipPacket: Uint8Array): void {
-    if (this.recorder.record(this.#clockNs(), ipPacket, direction)) this.packets += 1;
+  #keep(direction: 'in' | 'out', ipPacket: Uint8Array, comment?: string): void {
+    if (this.recorder.record(this.#clockNs(), ipPacket, direction, comment)) this.packets += 1;
     else this.missed += 1;
   }
 }
@@ -116,6 +125,7 @@ class TappedSink implements PacketSink {
   #path: Path | undefined;
   #offset = -1;
   #lengthBytes = 0;
+  #why = 0;
 
   constructor(
     private readonly inner: PacketSink,
@@ -140,6 +150,7 @@ class TappedSink implements PacketSink {
 
   reserve(path: Path, lengthBytes: number, large?: boolean, waits?: boolean): number {
     this.#path = path;
+    this.#why = 0;
     this.#lengthBytes = lengthBytes;
     this.#offset = this.inner.reserve(path, lengthBytes, large, waits);
     return this.#offset;
@@ -157,9 +168,13 @@ class TappedSink implements PacketSink {
     return this.inner.segmentBytes?.(path) ?? 0;
   }
 
+  remark(why: number): void {
+    this.#why = why;
+  }
+
   commit(): void {
     if (this.#path !== undefined && this.#offset >= 0) {
-      this.reporter.sent(this.#path, this.inner, this.#offset, this.#lengthBytes);
+      this.reporter.sent(this.#path, this.inner, this.#offset, this.#lengthBytes, this.#why);
       this.#offset = -1;
     }
     this.inner.commit();

@@ -1,4 +1,4 @@
-import { Adapter, type AdapterFacts, DEVICE_NAME } from '../../api/soft/index.js';
+import { Adapter, type AdapterFacts, DEVICE_NAME, refusalReason } from '../../api/soft/index.js';
 import { Errno } from '../../device/ibta/index.js';
 import {
   codeOf,
@@ -70,7 +70,11 @@ function withNetem(link: Link, netem: NetemSettings | undefined): Link {
 /** Has all packets recorded, when a file is named for that. */
 function withCapture(link: Link, capture: string | undefined, warn: (text: string) => void): TappedLink | undefined {
   if (capture === undefined) return undefined;
-  return tap(link, new PcapngFile(capture, { warn }), { clockNs: wallClockNs, crc32: createCrc32(crc32) });
+  return tap(link, new PcapngFile(capture, { warn }), {
+    clockNs: wallClockNs,
+    crc32: createCrc32(crc32),
+    reasonOf: refusalReason,
+  });
 }
 
 /**

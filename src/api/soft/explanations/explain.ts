@@ -11,6 +11,12 @@ export function explain(what: Explainable | ExplainableEvent): string {
   return 'eventType' in what ? explainRefusal(what) : explainCompletion(what);
 }
 
+/** What led to a refusal, in half a sentence, from a `vendorErr`; undefined for one that is not ours. */
+export function refusalReason(vendorErr: number): string | undefined {
+  const cause = causeOf(vendorErr);
+  return cause === undefined ? undefined : `refused ${cause}`;
+}
+
 /** An event, with what the peer has done that was refused. */
 function explainRefusal(event: ExplainableEvent): string {
   const { vendorErr } = event;

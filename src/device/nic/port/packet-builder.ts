@@ -1,4 +1,4 @@
-import { assert } from '../../ibta/index.js';
+import { assert, Syndrome } from '../../ibta/index.js';
 import {
   BTH_BYTES,
   type Crc32,
@@ -92,6 +92,11 @@ export class PacketBuilder {
   /** Where the extension headers begin. */
   get extension(): number {
     return this.offset + BTH_BYTES;
+  }
+
+  /** Says to whoever records packets why this one refuses a request. */
+  remark(why: Syndrome): void {
+    if (why !== Syndrome.NONE) this.sink.remark?.(why);
   }
 
   /** Seals the packet and hands it over. */

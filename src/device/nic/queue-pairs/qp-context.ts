@@ -32,6 +32,8 @@ export interface QpContext extends PacketOrigin, Scheduled, CopyingQp {
   readonly timerId: number;
   readonly attr: QpAttr;
   readonly state: QpState;
+  /** Why it is in ERR or SQE, if it is and a failure led there. */
+  readonly errorCause: Syndrome;
   readonly mtuBytes: number;
   /** Whether its turn to send requests is still to come. */
   readonly isDueToSend: boolean;

@@ -291,6 +291,10 @@ export class QueuePair implements QpContext, QueuePairParts {
     return this.sending.counters?.() ?? {};
   }
 
+  get errorCause(): Syndrome {
+    return this.#errorCause;
+  }
+
   openCopies(): QpCopies {
     const { core } = this;
     this.copies ??= new QpCopies(core.copyEngine, {

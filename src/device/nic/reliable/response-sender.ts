@@ -327,6 +327,7 @@ export class ResponseSender {
     const opcode = this.qp.opcodeClass | Opcode.RC_ACKNOWLEDGE;
     if (!builder.open(this.qp, opcode, this.#ackPsn, 0, false, false)) return false;
     writeAeth(builder.bytes, builder.offset + aethOffset[opcode], this.#ackSyndrome, this.#ackMsn);
+    if (this.#ackSyndrome > (Aeth.NAK | NakCode.PSN_SEQUENCE_ERROR)) builder.remark(this.qp.errorCause);
     builder.close();
     this.#ackDue = false;
     return true;

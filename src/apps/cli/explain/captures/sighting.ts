@@ -21,6 +21,8 @@ export interface Sighting {
   readonly destination: string;
   readonly packet: SeenPacket;
   readonly cm: CmMessage | undefined;
+  /** What the capture says beside it. */
+  readonly comment: string | undefined;
   /** Its ICRC is wrong: what stands in it may be anything. */
   readonly damaged: boolean;
   /** By which datagrams of one file are told apart; undefined where the capture cut it off. */

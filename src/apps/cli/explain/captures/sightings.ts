@@ -51,7 +51,7 @@ export class Sightings {
   }
 
   #note(examined: Examined, file: number): void {
-    const { packet, addresses, verdict, timeNs, mad, direction, storedIcrc } = examined;
+    const { packet, addresses, verdict, timeNs, mad, direction, storedIcrc, comment } = examined;
     if (packet === undefined) {
       this.unreadable += 1;
       return;
@@ -67,6 +67,7 @@ export class Sightings {
       destination: addresses.destination,
       packet: { ...headers, payloadBytes: payload.length },
       cm: mad?.cm,
+      comment,
       damaged: verdict === 'wrong',
       icrc: storedIcrc,
     });

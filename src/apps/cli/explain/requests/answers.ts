@@ -17,13 +17,15 @@ export interface Answer {
   readonly ends: boolean;
   readonly timeUs: number;
   readonly order: number;
+  /** What the capture of the responder says beside it: why, where that was one of ours and refused. */
+  readonly comment: string | undefined;
 }
 
 /** What an answer says at a place of its half. */
-export function answerOf({ packet, timeUs, order }: Sighting, place: number): Answer {
+export function answerOf({ packet, timeUs, order, comment }: Sighting, place: number): Answer {
   const { psn } = packet.bth;
   const ends = has(packet, OpcodeBit.LAST | OpcodeBit.ONLY);
-  const at = { place, psn, payloadBytes: packet.payloadBytes, ends, timeUs, order };
+  const at = { place, psn, payloadBytes: packet.payloadBytes, ends, timeUs, order, comment };
   const { syndrome = 0 } = packet.aeth ?? {};
   const code = syndrome & Aeth.VALUE_MASK;
   switch (syndrome & Aeth.KIND_MASK) {

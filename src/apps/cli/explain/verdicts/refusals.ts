@@ -7,6 +7,8 @@ import { count, memoryOf } from '../requests/words.js';
 import { greatest } from '../requests/numbers.js';
 
 const TAG_MASK = 0xff;
+/** How our NICs begin what they say beside a refusal. */
+const REFUSED = 'refused ';
 const ATOMIC_BYTES = 8n;
 
 const rights: readonly (readonly [bit: number, right: string])[] = [
@@ -50,7 +52,7 @@ function keyHints(study: Study, request: Request): string[] {
       return [`${reach}, and this reaches from ${hex(va)} to ${hex(end)}: is that inside the region?`];
     if (same.every((one) => one.right !== right))
       return [`${reach}, for ${same[0].right ?? 'others'}: does it allow ${right} as well?`];
-    return [`${reach}: the region was deregistered, or the window closed, since then`];
+    return [`${reach}: the region was deregistered, the window closed, or the memory unmapped, since then`];
   }
   const sibling = earlier.find((one) => (one.rkey & ~TAG_MASK) === (rkey & ~TAG_MASK));
   if (sibling !== undefined)
@@ -100,8 +102,16 @@ function invalidHints(study: Study, request: Request, answer: Answer): string[] 
   return hints;
 }
 
+/** What the responder itself said of a refusal, beside its packet. */
+function ownReason({ given }: Study, { place, code }: Answer): string | undefined {
+  const said = given.find((one) => one.place === place && one.code === code && one.comment?.startsWith(REFUSED));
+  return said?.comment;
+}
+
 /** What the capture shows, and what to look at. */
 export function refusalHints(study: Study, request: Request | undefined, answer: Answer): string[] {
+  const reason = ownReason(study, answer);
+  if (reason !== undefined) return [reason];
   if (request === undefined) return ['which the capture does not show'];
   switch (answer.code) {
     case NakCode.REMOTE_ACCESS_ERROR:
