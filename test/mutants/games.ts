@@ -12,6 +12,7 @@ export interface MutantGame {
 }
 
 const FUZZ_PACKETS = 20_000;
+const FUZZ_COMMANDS = 6000;
 
 export const games: Readonly<Record<GameName, MutantGame>> = {
   traffic: {
@@ -73,6 +74,18 @@ export const games: Readonly<Record<GameName, MutantGame>> = {
     load: async () => {
       const { Fuzz } = await import('../fuzz/fuzz.js');
       return (seed) => new Fuzz(seed).run(FUZZ_PACKETS);
+    },
+  },
+  'fuzz-run': {
+    seeds: 10,
+    replay: (seed) => `npm run fuzz:run -- --seed ${seed} --commands ${FUZZ_COMMANDS}`,
+    load: async () => {
+      const { CommandFuzz } = await import('../run/fuzz/fuzz.js');
+      return (seed) => {
+        const fuzz = new CommandFuzz(seed);
+        fuzz.run(FUZZ_COMMANDS);
+        fuzz.end();
+      };
     },
   },
   // A seed is the number of a test.

@@ -32,6 +32,7 @@ const CONTROL_RUNS: Readonly<Record<GameName, number>> = {
   'cm-faults': 6,
   'cm-floods': 3,
   fuzz: 4,
+  'fuzz-run': 3,
   tests: 100,
 };
 const REPORT_LENGTH = 100;

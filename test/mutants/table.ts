@@ -8,6 +8,7 @@ import { hosts } from './rules/hosts.js';
 import { memory } from './rules/memory.js';
 import { neighbours } from './rules/neighbours.js';
 import { packets } from './rules/packets.js';
+import { programs } from './rules/programs.js';
 import { queues } from './rules/queues.js';
 import { requester } from './rules/requester.js';
 import { responder } from './rules/responder.js';
@@ -28,4 +29,5 @@ export const mutants: readonly Mutant[] = [
   ...driver,
   ...neighbours,
   ...hosts,
+  ...programs,
 ];

@@ -19,6 +19,7 @@ const OBJECT_DEVICE = 0;
 const METHOD_INVOKE_WRITE = 0;
 /** Attributes of INVOKE_WRITE. */
 const Attribute = { CORE_IN: 0, CORE_OUT: 1, COMMAND: 2, DRIVER_IN: 0x1000, DRIVER_OUT: 0x1001 } as const;
+const COMMAND_BYTES = 4;
 const EXTENDED = 0x8000_0000;
 const QUERY_DEVICE = 1;
 
@@ -92,7 +93,8 @@ export function answerIoctl(file: GuestContext, calls: Calls): void {
 function invoke(file: GuestContext, calls: Calls, { attributes }: Frame): void {
   const { tid } = calls;
   const code = readInput(tid, attributes.get(Attribute.COMMAND));
-  const word = new DataView(code.slice(0, 4).buffer).getUint32(0, true);
+  if (code.length < COMMAND_BYTES) throw new Refusal('EINVAL');
+  const word = new DataView(code.buffer).getUint32(0, true);
   const number = word & ~EXTENDED;
   // By this libibverbs learns that there is the method: the kernel finds the answer's place missing.
   if (number === QUERY_DEVICE && attributes.size === 1) throw new Refusal('ENOSPC');

@@ -1,0 +1,43 @@
+import type { Mutant } from '../mutant.js';
+
+const SOURCE = 'docs/run.md, How it works';
+
+/** What C programs may do. */
+export const programs: readonly Mutant[] = [
+  {
+    name: 'run-handles',
+    rule: 'a handle that names nothing is refused',
+    source: SOURCE,
+    file: 'src/apps/run/uverbs/handles.ts',
+    from: "if (object === undefined) throw new Refusal('EINVAL');",
+    to: '',
+    games: ['fuzz-run'],
+  },
+  {
+    name: 'run-frame',
+    rule: 'a frame that is too short for a command is refused',
+    source: SOURCE,
+    file: 'src/apps/run/uverbs/ioctl.ts',
+    from: "if (code.length < COMMAND_BYTES) throw new Refusal('EINVAL');",
+    to: '',
+    games: ['fuzz-run'],
+  },
+  {
+    name: 'run-events-end',
+    rule: 'with a device its file of events ends',
+    source: SOURCE,
+    file: 'src/apps/run/uverbs/guest-context.ts',
+    from: 'this.asyncEvents.close();',
+    to: '',
+    games: ['fuzz-run'],
+  },
+  {
+    name: 'run-identifier-ends',
+    rule: "with a program's event channel its identifiers end",
+    source: SOURCE,
+    file: 'src/apps/run/ucma/ucma-file.ts',
+    from: 'for (const identifier of this.identifiers.of(this)) this.#end(identifier);',
+    to: '',
+    games: ['fuzz-run'],
+  },
+];
