@@ -33,6 +33,23 @@ describe('verbena run', { skip: cannotRun }, () => {
     assert.deepEqual([code, out], [5, 'ready\ntold\n']);
   });
 
+  it('gives a program the files that it opens while signals come', async () => {
+    const open =
+      'i=0; while [ $i -lt 300 ]; do read t < /sys/class/infiniband/rxe0/node_type; echo "$t"; i=$((i+1)); done';
+    const { child, played } = startRun(['sh', '-c', `echo ready; ${open}`]);
+    assert.ok(child.stdout);
+    await once(child.stdout, 'data');
+    let over = false;
+    const flood = (): void => {
+      for (let i = 0; i < 20; i += 1) child.kill('SIGWINCH');
+      if (!over) setImmediate(flood);
+    };
+    flood();
+    const { out } = await played;
+    over = true;
+    assert.deepEqual(new Set(out.trim().split('\n')), new Set(['ready', '1: CA']));
+  });
+
   it('leaves the standard streams to the program', async () => {
     const { child, played } = startRun(['sh', '-c', 'cat; echo wrong >&2']);
     child.stdin?.end('what was given\n');

@@ -40,6 +40,7 @@ export interface LibC {
   eventfdWrite(fd: number, value: number): number;
   ppoll(fds: number, count: number, timeout: number, signalMask: number): number;
   schedYield(): number;
+  sigmask(how: number, set: number, before: number): number;
   /** Gives -1 when it fails. */
   mmap(address: number, length: number, protection: number, flags: number, fd: number, offset: number): number;
   munmap(address: number, length: number): number;
@@ -124,6 +125,7 @@ function bindLibC(lib: ReturnType<typeof koffi.load>): LibC {
     eventfdWrite: lib.func('int eventfd_write(int fd, uint64_t value)'),
     ppoll: lib.func('int ppoll(int64_t fds, unsigned long count, int64_t timeout, int64_t signalMask)'),
     schedYield: lib.func('int sched_yield()'),
+    sigmask: lib.func('int pthread_sigmask(int how, int64_t set, int64_t before)'),
     // A pointer in C; as a number, failure is -1.
     mmap: lib.func('int64_t mmap(void *address, size_t length, int protection, int flags, int fd, int64_t offset)'),
     munmap: lib.func('int munmap(void *address, size_t length)'),

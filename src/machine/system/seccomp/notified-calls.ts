@@ -1,6 +1,7 @@
 import { closeSync } from 'node:fs';
 import { NativeBlock } from '../memory/memory.js';
 import { type NativeHost, requireNativeHost } from '../native.js';
+import { withoutSignals } from '../signals.js';
 
 const RECEIVE = 0xc050_2100;
 const SEND = 0xc018_2101;
@@ -130,7 +131,8 @@ export class NotifiedCalls {
     words[AddFd.SOURCE >> 2] = fd;
     words[AddFd.TARGET >> 2] = at ?? 0;
     words[AddFd.TARGET_FLAGS >> 2] = O_CLOEXEC;
-    return this.#native.libc.ioctl(this.fd, ADD_FD, address);
+    // A signal of ours that came in its midst would have the call give 0, with no file there.
+    return withoutSignals(() => this.#native.libc.ioctl(this.fd, ADD_FD, address));
   }
 
   #send(value: number, error: number, flags: number, id: CallId | undefined): boolean {
