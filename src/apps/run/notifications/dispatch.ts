@@ -1,8 +1,10 @@
+import { Errno } from '../../../device/ibta/index.js';
 import type { NotifiedCalls } from '../../../machine/system/index.js';
 import { isWithin } from '../launcher/descriptor-ranges.js';
 import type { DescriptorRanges } from '../launcher/descriptor-ranges.js';
 import { type Machine, SYSTEM_CALLS, type SystemCall } from '../launcher/system-calls.js';
 import type { GuestFiles } from '../processes/guest-files.js';
+import { errnoOf } from '../uverbs/refusal.js';
 import { PATH_CALLS, type PathCalls } from '../sysfs/path-calls.js';
 
 type Handler = (calls: NotifiedCalls) => void;
@@ -76,7 +78,17 @@ export class Dispatch {
     const { calls } = this.destinations;
     if (!calls.receive()) return;
     const handler = this.#handlers.get(calls.number);
-    if (handler === undefined) calls.letThrough();
-    else handler(calls);
+    if (handler === undefined) {
+      calls.letThrough();
+      return;
+    }
+    try {
+      handler(calls);
+    } catch (error) {
+      const errno = errnoOf(error);
+      // A mistake of ours is told as one, and ends nobody but perhaps the program that has met it.
+      if (errno === undefined) process.emitWarning(error instanceof Error ? error : String(error));
+      calls.refuse(errno ?? Errno.EIO);
+    }
   }
 }

@@ -16,7 +16,8 @@ export const NOT_YET = Symbol('not yet');
 export interface Response {
   readonly address: bigint;
   readonly bytes: Uint8Array;
-  undo(): void;
+  /** As that of {@link Done}. */
+  readonly undo: (() => void) | undefined;
 }
 
 /** A command of `/dev/infiniband/rdma_cm`, as `rdma_user_cm.h` has it. */
@@ -56,7 +57,7 @@ export function answering<Q extends { readonly response: bigint }, A>(
       const request = layout.read(bytes);
       const done = act({ file, request, call });
       if (done === NOT_YET) return NOT_YET;
-      return { address: request.response, bytes: answer.write(done.answer), undo: () => done.undo?.() };
+      return { address: request.response, bytes: answer.write(done.answer), undo: done.undo?.bind(done) };
     },
   };
 }

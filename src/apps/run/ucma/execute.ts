@@ -17,8 +17,8 @@ export type Outcome =
       readonly kind: 'done';
       /** Where the program wants its answer, and the answer; absent where there is none. */
       readonly response?: { readonly address: bigint; readonly bytes: Uint8Array };
-      /** Takes it back, where the program cannot be told of it. */
-      undo(): void;
+      /** Takes it back, where the program cannot be told of it. Absent where that cannot be done. */
+      readonly undo?: (() => void) | undefined;
     };
 
 function failed(errno: number): Outcome {
@@ -44,7 +44,7 @@ export function execute(file: UcmaFile, message: Buffer): Outcome {
     const response = command.run(file, message.subarray(HEADER_BYTES, HEADER_BYTES + inBytes));
     file.poll();
     if (response === NOT_YET) return { kind: 'not yet' };
-    return { kind: 'done', ...(response === undefined ? {} : { response }), undo: () => response?.undo() };
+    return { kind: 'done', ...(response === undefined ? {} : { response }), undo: response?.undo };
   } catch (error) {
     if (error instanceof VerbsError) return failed(error.errnoNumber);
     throw error;

@@ -2,11 +2,12 @@ import { VerbsError } from '../../../api/verbs/index.js';
 import { Errno } from '../../../device/ibta/index.js';
 import { type CallId, RecordPair } from '../../../machine/system/index.js';
 import type { Calls } from '../notifications/calls.js';
+import { Untold } from '../notifications/untold.js';
 import type { GuestFile } from '../processes/guest-files.js';
 import { descriptorName } from '../processes/processes.js';
 import { readProgram, writeProgram } from '../processes/program-memory.js';
 import type { DeviceNode, DeviceNumber } from '../sysfs/tree.js';
-import { execute } from './execute.js';
+import { execute, type Outcome } from './execute.js';
 import type { Ucma } from './ucma.js';
 import type { UcmaFile } from './ucma-file.js';
 
@@ -45,6 +46,7 @@ export class RdmaCmFile implements GuestFile {
   readonly #tokens = new RecordPair(TOKEN.length);
   readonly #file: UcmaFile;
   readonly #blocked: Blocked[] = [];
+  readonly #untold = new Untold<Outcome>();
   /** Events for whose records there was no room. */
   #owed = 0;
   /** The thread whose command is carried out. */
@@ -107,7 +109,7 @@ export class RdmaCmFile implements GuestFile {
     const calls = this.#calls;
     const { id, tid, message } = call;
     this.#tid = tid;
-    const outcome = execute(this.#file, message);
+    const outcome = this.#untold.take(tid, () => message) ?? execute(this.#file, message);
     if (outcome.kind === 'failed') {
       calls.refuse(outcome.errno, id);
     } else if (outcome.kind === 'not yet') {
@@ -117,8 +119,10 @@ export class RdmaCmFile implements GuestFile {
       const { response } = outcome;
       const told = response === undefined || writeProgram(tid, Number(response.address), response.bytes);
       if (!told) calls.refuse(Errno.EFAULT, id);
+      if (told && calls.answer(message.length, id)) return;
       // A signal may have taken the call back: the program will make it again.
-      if (!told || !calls.answer(message.length, id)) outcome.undo();
+      if (outcome.undo !== undefined) outcome.undo();
+      else if (told) this.#untold.keep(tid, message, outcome);
     }
   }
 

@@ -1,4 +1,5 @@
 import type { Struct, Writable } from '../structs/struct.js';
+import type { EncodedOutcome } from './encoded-outcome.js';
 import type { GuestContext } from './guest-context.js';
 
 /** The program that gives a command, as far as commands need it. */
@@ -25,6 +26,8 @@ interface CommandParts<Q, R, A, D> {
   readonly number: number;
   /** One of those that begin by `IB_USER_VERBS_EX_CMD_`. */
   readonly extended?: true;
+  /** It only asks, or what it does can be done twice: where a signal takes the call back, it is carried out again. */
+  readonly repeatable?: true;
   readonly request: Struct<Q>;
   readonly driverRequest?: Struct<R>;
   readonly answer?: Struct<A>;
@@ -38,13 +41,8 @@ export interface Command {
   readonly name: string;
   readonly number: number;
   readonly extended: boolean;
+  readonly repeatable: boolean;
   run(file: GuestContext, request: Uint8Array, driver: Uint8Array, caller: Caller): EncodedOutcome;
-}
-
-export interface EncodedOutcome {
-  readonly answer: Uint8Array;
-  readonly driver: Uint8Array;
-  readonly undo: (() => void) | undefined;
 }
 
 const NOTHING = new Uint8Array(0);
@@ -68,11 +66,12 @@ export function order<Q, R, A>({
 }
 
 export function command<Q, R, A, D>(parts: CommandParts<Q, R, A, D>): Command {
-  const { name, number, extended = false, request, driverRequest, answer, driver, act } = parts;
+  const { name, number, extended = false, repeatable = false, request, driverRequest, answer, driver, act } = parts;
   return {
     name,
     number,
     extended,
+    repeatable,
     run: (file, bytes, driverBytes, caller) => {
       // Where there is no structure there are no fields either.
       const asked = driverRequest?.read(driverBytes) ?? ({} as R);

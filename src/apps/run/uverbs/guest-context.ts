@@ -7,6 +7,8 @@ import type { FailureReport } from '../reports/failure-report.js';
 import { RingFile } from '../rings/ring-file.js';
 import { completionRing, qpRings } from '../../../api/soft/index.js';
 import { nameOf, QpState, WcStatus } from '../../../device/ibta/index.js';
+import { Untold } from '../notifications/untold.js';
+import type { EncodedOutcome } from './encoded-outcome.js';
 import { DoorbellLog, LOG_BYTES } from './doorbell-log.js';
 import { EventFile } from './event-file.js';
 import type { EventSubject, GuestChannel, GuestCq, GuestQp, GuestSrq } from './guest-objects.js';
@@ -33,6 +35,7 @@ export class GuestContext {
   readonly cqs = new Handles<GuestCq>(this.#numbers);
   readonly qps = new Handles<GuestQp>(this.#numbers);
   readonly srqs = new Handles<GuestSrq>(this.#numbers);
+  readonly untold = new Untold<EncodedOutcome>();
   /** By the names of their files. */
   readonly channels = new Map<string, GuestChannel>();
 

@@ -102,7 +102,8 @@ function invoke(file: GuestContext, calls: Calls, { attributes }: Frame): void {
   if (found === undefined) throw new Refusal('EOPNOTSUPP');
   const request = readInput(tid, attributes.get(Attribute.CORE_IN));
   const driver = readInput(tid, attributes.get(Attribute.DRIVER_IN));
-  const outcome = found.run(file, request, driver, callerOf(calls));
+  const given = (): Uint8Array => Buffer.concat([code, request, driver]);
+  const outcome = file.untold.take(tid, given) ?? found.run(file, request, driver, callerOf(calls));
   try {
     writeOutput(tid, attributes.get(Attribute.CORE_OUT), outcome.answer);
     writeOutput(tid, attributes.get(Attribute.DRIVER_OUT), outcome.driver);
@@ -110,8 +111,10 @@ function invoke(file: GuestContext, calls: Calls, { attributes }: Frame): void {
     outcome.undo?.();
     throw error;
   }
+  if (calls.answer(0)) return;
   // A signal has taken the call back: the program has not got what was made, and asks again.
-  if (!calls.answer(0)) outcome.undo?.();
+  if (outcome.undo !== undefined) outcome.undo();
+  else if (!found.repeatable) file.untold.keep(tid, given(), outcome);
 }
 
 function callerOf(calls: Calls): Caller {

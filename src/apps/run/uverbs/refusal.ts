@@ -16,5 +16,7 @@ export class Refusal extends Error {
 export function errnoOf(error: unknown): number | undefined {
   if (error instanceof Refusal || error instanceof VerbsError || error instanceof CommandError)
     return Errno[error.errno];
-  return error instanceof SystemCallError ? error.errnoNumber : undefined;
+  if (error instanceof SystemCallError) return error.errnoNumber;
+  // Node's own calls of the system: no descriptor left, no memory left.
+  return error instanceof Error && 'errno' in error && typeof error.errno === 'number' ? -error.errno : undefined;
 }

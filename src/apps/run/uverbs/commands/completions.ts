@@ -79,8 +79,16 @@ export const completionCommands = [
         events: new EventFile(COMP_EVENT.bytes),
         users: 0,
       };
-      file.channels.set(guest.events.name, guest);
-      return { answer: { fd: caller.giveFd(guest.events.fd) } };
+      try {
+        // It is taken away again when the program closes it, not before.
+        const fd = caller.giveFd(guest.events.fd);
+        file.channels.set(guest.events.name, guest);
+        return { answer: { fd } };
+      } catch (error) {
+        guest.channel.destroy();
+        guest.events.close();
+        throw error;
+      }
     },
   }),
   command({
@@ -144,6 +152,7 @@ export const completionCommands = [
   }),
   order({
     name: 'REQ_NOTIFY_CQ',
+    repeatable: true,
     number: 23,
     request: REQ_NOTIFY_CQ.request,
     act: (file, { handle, solicitedOnly }) => {

@@ -23,6 +23,7 @@ export const deviceCommands = [
   }),
   command({
     name: 'QUERY_DEVICE',
+    repeatable: true,
     number: 1,
     request: EMPTY,
     answer: QUERY_DEVICE.answer,
@@ -30,6 +31,7 @@ export const deviceCommands = [
   }),
   command({
     name: 'QUERY_DEVICE_EX',
+    repeatable: true,
     number: 1,
     extended: true,
     request: QUERY_DEVICE_EX.request,
@@ -39,6 +41,7 @@ export const deviceCommands = [
   }),
   command({
     name: 'QUERY_PORT',
+    repeatable: true,
     number: 2,
     request: QUERY_PORT.request,
     answer: QUERY_PORT.answer,

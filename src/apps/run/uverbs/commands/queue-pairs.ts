@@ -157,6 +157,7 @@ export const queuePairCommands = [
   }),
   command({
     name: 'QUERY_QP',
+    repeatable: true,
     number: 25,
     request: HANDLE_BEHIND,
     answer: QUERY_QP.answer,

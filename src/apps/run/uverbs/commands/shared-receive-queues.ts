@@ -110,6 +110,7 @@ export const sharedReceiveQueueCommands = [
   }),
   command({
     name: 'QUERY_SRQ',
+    repeatable: true,
     number: 34,
     request: HANDLE_BEHIND,
     answer: QUERY_SRQ.answer,
