@@ -44,9 +44,10 @@ function handlers({ files, paths, ranges }: Destinations): Readonly<Partial<Reco
     getdents64: (calls) => paths.serveEntries(calls),
     close: (calls) => {
       const [tid, fd] = [calls.tid, calls.int(0)];
-      calls.letThrough();
+      // While the number still says what it is. What ends with it has ended when the program goes on, as in the kernel.
       if (isWithin(ranges.directories, fd)) paths.closing(tid, fd);
       else files.closing(tid, fd);
+      calls.letThrough();
     },
     dup2: displacing,
     dup3: displacing,
