@@ -75,6 +75,15 @@ function pendingCopies({ regions }: TestHost): number {
   return regions.reduce((sum, { memory }) => sum + (memory?.pending ?? 0), 0);
 }
 
+it('that has ended a copy later has the NIC ask for a turn', () => {
+  const { pair, a } = start();
+  let asked = 0;
+  pair.b.nic.copyEngine.onFinished = () => (asked += 1);
+  a.write(pair.a.mrOf(pattern(64)), pair.b.mr(64, { manner: late() }));
+  pair.drive();
+  assert.equal(asked, 1);
+});
+
 for (const [when, delayUs] of MANNERS) {
   describe(`foreign memory that is copied ${when}`, () => {
     const manner: Manner = { delayUs: () => delayUs };

@@ -129,4 +129,13 @@ export const foreignMemory: readonly Mutant[] = [
     to: '',
     games: ['tests'],
   },
+  {
+    name: 'foreign-copy-ended',
+    rule: 'the end of a copy is told to who gives the NIC its turns',
+    source: SOURCE,
+    file: 'src/device/nic/memory/copying/copy-engine.ts',
+    from: 'this.engine.onFinished?.();',
+    to: '',
+    games: ['tests'],
+  },
 ];

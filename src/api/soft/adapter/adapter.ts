@@ -71,6 +71,8 @@ export class Adapter implements NicEvents, CommandDevice, AdapterUsers {
   readonly chores: AdapterChores | undefined;
   /** Whose its objects are. */
   readonly ownership = new Ownership<AdapterClient>();
+  /** Called from anywhere when a turn is due that nothing outside of the adapter tells of. */
+  onDue: (() => void) | undefined;
 
   #clients: readonly AdapterClient[] = [];
   #nextClient = 1;
@@ -96,6 +98,7 @@ export class Adapter implements NicEvents, CommandDevice, AdapterUsers {
       openFrames: () => this.#openFrames(),
       ...(parts.limits === undefined ? {} : { limits: parts.limits }),
     });
+    this.nic.copyEngine.onFinished = () => this.onDue?.();
     const cmHost = new NicCmHost(this.nic, link.gid);
     this.cm = new ConnectionManager(cmHost);
     cmHost.receive((datagram) => this.cm.receive(datagram));

@@ -25,6 +25,7 @@ export class InlineNic implements Resident {
   #failure: string | undefined;
   #alarm: NodeJS.Timeout | undefined;
   #alarmUs = Infinity;
+  #soon: NodeJS.Immediate | undefined;
   #choreTimer: NodeJS.Timeout | undefined;
   #open = true;
 
@@ -38,6 +39,7 @@ export class InlineNic implements Resident {
     this.#pause = pause;
     this.#watch = new LinkWatch(link, () => this.#onReadable());
     moveIn(this);
+    adapter.onDue = () => this.#onDue();
     const { chores } = adapter;
     if (chores === undefined) return;
     chores.onRun = () => this.#scheduleChores(chores);
@@ -124,6 +126,7 @@ export class InlineNic implements Resident {
     if (this.#watchers > 0) return;
     this.#watch.disarm();
     this.#clearAlarm();
+    this.#clearSoon();
   }
 
   get failure(): string | undefined {
@@ -154,6 +157,7 @@ export class InlineNic implements Resident {
     moveOut(this);
     this.#watch.close();
     this.#clearAlarm();
+    this.#clearSoon();
     clearTimeout(this.#choreTimer);
     if (this.isUsable()) {
       this.#adapter.push(nowUs());
@@ -176,6 +180,20 @@ export class InlineNic implements Resident {
   #onReadable(): void {
     for (let turns = 0; turns < TURNS_PER_EVENT && this.turn(nowUs()); turns += 1);
     if (this.#watchers > 0) this.#watch.arm();
+  }
+
+  /** Whoever polls has the turn soon; for who waits in the event loop there is nobody else. */
+  #onDue(): void {
+    if (this.#watchers === 0) return;
+    this.#soon ??= setImmediate(() => {
+      this.#soon = undefined;
+      this.turn(nowUs());
+    });
+  }
+
+  #clearSoon(): void {
+    clearImmediate(this.#soon);
+    this.#soon = undefined;
   }
 
   #setAlarm(): void {

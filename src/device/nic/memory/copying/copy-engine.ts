@@ -46,6 +46,7 @@ export class PendingCopy implements Copy, CopyUnderWay {
     this.#end();
     this.copiedBytes = copiedBytes;
     this.engine.finished.push(this);
+    this.engine.onFinished?.();
   }
 
   /** Its owner does not want it any more, and is not told of it. */
@@ -77,6 +78,8 @@ export class CopyEngine {
   /** Copies that have ended, and whose owners do not know yet. */
   finished: PendingCopy[] = [];
   parkedBytes = 0;
+  /** Called when a copy has ended: there is something to take note of. */
+  onFinished: (() => void) | undefined;
   readonly #staging = new Set<Staging>();
   readonly #spare: Uint8Array[][] = Array.from({ length: LARGEST_SHIFT + 1 }, () => []);
 
