@@ -16,7 +16,7 @@ export function checkWorld(
     for (const { flow, receiver } of actors) {
       if (dead.has(memory.host)) flow.abandon();
       flow.checkMemory();
-      receiver.checkMemory(perfect);
+      receiver.checkMemory(perfect, dead.has(memory.host));
     }
   }
   for (const { memory } of programs) {

@@ -14,7 +14,7 @@ import { Flow, MAX_IDLE_PACE_US, RETRY_COUNT } from './flow.js';
 import { PacketBook } from './packet-book.js';
 import { type Actor, Program } from './program.js';
 import { Receiver } from './receiver.js';
-import { type ConnectionPlan, type FlowPlan, planScenario, RNR_FOR_EVER, type Scenario } from './scenario.js';
+import { type ConnectionPlan, type FlowPlan, LATE_US, planScenario, RNR_FOR_EVER, type Scenario } from './scenario.js';
 import { permissions } from './transport.js';
 import { WireWatch } from './wire-watch.js';
 
@@ -40,8 +40,6 @@ const MAX_EVENTS = 2_000_000;
 const MAX_VIRTUAL_US = 60e6;
 /** How long after the end packets are let run out: late duplicates must change nothing. */
 const AFTERMATH_US = 10_000;
-/** What a copy takes at most: less than a packet on any network here. */
-const LATE_US = 2;
 const MEMORY_SEED = 0x3e307;
 const ALL_REMOTE = AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_ATOMIC;
 

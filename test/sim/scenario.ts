@@ -99,6 +99,10 @@ const MARKED = 0.4;
 const MARK_SEED = 0x3a2ced;
 /** The part of the runs in which regions lie in foreign memory. */
 const FOREIGN = 0.3;
+/** What a copy to such memory takes at most: less than a packet on any network here. */
+export const LATE_US = 2;
+/** Pieces of a request at most. */
+const MAX_SGE = 6;
 const FOREIGN_SEED = 0xf0e16;
 const FORBIDDEN: readonly Forbidden[] = ['WRITE', 'READ', 'ATOMIC'];
 /** The part of the flows that may not do everything. */
@@ -129,12 +133,16 @@ function planConditions(random: SeededRandom, hideIpId: boolean, roughness: numb
   };
 }
 
-/** The least timeout exponent under which a packet that is merely slow is not taken for lost. */
-function leastTimeout(conditions: LinkConditions, flows: number, turnEveryUs: number): number {
+/**
+ * The least timeout exponent under which a packet that is merely slow is not taken for lost.
+ *
+ * @param copiesUs how long the pieces of a message take that are copied one after another
+ */
+function leastTimeout(conditions: LinkConditions, flows: number, turnEveryUs: number, copiesUs: number): number {
   const { delayUs, jitterUs, reorderDelayUs, bandwidthBytesPerUs } = conditions;
   // Requests of one direction and responses of the other wait behind each other on a slow link.
   const queuedUs = (2 * flows * WINDOW_BYTES) / bandwidthBytesPerUs;
-  const roundTripUs = 2 * (delayUs + jitterUs + reorderDelayUs + queuedUs + turnEveryUs);
+  const roundTripUs = 2 * (delayUs + jitterUs + reorderDelayUs + queuedUs + turnEveryUs + copiesUs);
   return Math.max(4, Math.ceil(Math.log2((2 * roundTripUs) / 4.096)));
 }
 
@@ -142,14 +150,14 @@ function planFlow(random: SeededRandom, timeout: number): FlowPlan {
   return {
     requests: random.chance(0.1) ? random.between(50, 120) : random.between(1, 24),
     maxSendWr: random.pick([1, 2, 4, 8, 16, 64]),
-    maxSendSge: random.between(1, 6),
+    maxSendSge: random.between(1, MAX_SGE),
     maxInlineData: random.pick([0, 16, 64, 256]),
     maxRdAtomic: random.pick([1, 1, 2, 3, 4, 8, 16, 128]),
     sqSigAll: random.chance(0.3),
     timeout: timeout + random.between(0, 2),
     sqPsn: random.chance(0.4) ? (0xffffff - random.below(60)) & 0xffffff : random.below(2 ** 24),
     maxRecvWr: random.pick([1, 2, 4, 16]),
-    maxRecvSge: random.between(1, 6),
+    maxRecvSge: random.between(1, MAX_SGE),
     minRnrTimer: random.between(1, 14),
     forbidden: random.chance(RESTRICTED) ? random.pick(FORBIDDEN) : undefined,
   };
@@ -163,7 +171,9 @@ export function planScenario(seed: number): Scenario {
   const conditions = planConditions(random, hideIpId, ending === 'storm' ? STORM_ROUGHNESS : 1);
   const connections = random.pick([1, 1, 2, 2, 3, 4, 6]);
   const turnEveryUs = random.pick([0, 0, 0, 10, 50, 300]);
-  const timeout = leastTimeout(conditions, connections, turnEveryUs);
+  const foreignMemory = new SeededRandom(seed ^ FOREIGN_SEED).chance(FOREIGN);
+  const copiesUs = foreignMemory ? MAX_SGE * (turnEveryUs + LATE_US) : 0;
+  const timeout = leastTimeout(conditions, connections, turnEveryUs, copiesUs);
   // Numbers of their own, so that the rest of a run does not depend on what transports there are.
   const choice = new SeededRandom(seed ^ TRANSPORT_SEED);
   const marks = new SeededRandom(seed ^ MARK_SEED);
@@ -191,7 +201,7 @@ export function planScenario(seed: number): Scenario {
     inboxLimitBytes: random.chance(0.2) && !calm ? random.pick([30_000, 100_000, 425_984]) : Infinity,
     inboxMarkBytes: markAboveBytes,
     paceUs: random.pick([3, 20, 100, 400]),
-    foreignMemory: new SeededRandom(seed ^ FOREIGN_SEED).chance(FOREIGN),
+    foreignMemory,
     ending,
     endingUs: random.between(50, 3000),
   };
