@@ -42,6 +42,15 @@ describe('binding', () => {
     assert.equal(id.verbs, pair.b);
   });
 
+  for (const host of ['127.0.0.1', '127.1.2.3'])
+    it(`to ${host}, which no device has, takes the default device`, () => {
+      using pair = new Pair();
+      const channel = createEventChannel({ contexts: [pair.b, pair.a] });
+      const id = createId(channel, PortSpace.TCP);
+      id.bindAddr({ host, port: PORT });
+      assert.deepEqual([id.verbs, id.localAddr], [pair.b, { host: PASSIVE, port: PORT }]);
+    });
+
   it('happens once', () => {
     using pair = new Pair();
     const id = createId(pair.passive, PortSpace.TCP);

@@ -129,7 +129,8 @@ export interface CmId extends Messages, Disposable {
 
   /**
    * Gives it an address of its own (`rdma_bind_addr`), and with that a device. Any address is that of the program's
-   * default device; port 0 is one that is free. `::` means IPv6 where there is such a device, otherwise IPv4 as well,
+   * default device; port 0 is one that is free. Of devices that were given beforehand, those of loopback (127.0.0.0/8, `::1`) that
+   * none of them has stand for any as well, as in Linux. `::` means IPv6 where there is such a device, otherwise IPv4 as well,
    * unless AFONLY is set.
    *
    * @throws VerbsError EINVAL when it has one, or for an address that is none; ENODEV when none of the devices that it may

@@ -1,11 +1,18 @@
 import { CmEventType, gidFromIp, PortState } from '../../../device/ibta/index.js';
-import { familyOf, isAny, plainAddress } from '../../../device/wire/index.js';
+import { familyOf, plainAddress } from '../../../device/wire/index.js';
 import { type Context, type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../verbs/index.js';
 import type { Identity } from '../identifiers/identity.js';
 import { IdState } from '../identifiers/states.js';
 import type { CmRoute, ResolveAddrOptions } from './route.js';
 import { completeAddress, completePeer, type SocketAddress } from './address.js';
-import { defaultDevice, type DeviceChoice, deviceToward, deviceWithAddress, type Wildcard } from './devices.js';
+import {
+  defaultDevice,
+  type DeviceChoice,
+  deviceToward,
+  deviceWithAddress,
+  isWildcard,
+  type Wildcard,
+} from './devices.js';
 
 const FIELDS: FieldsOf<ResolveAddrOptions> = { source: true, timeoutMs: true };
 
@@ -26,11 +33,13 @@ export function bindAddr(identity: Identity, address: SocketAddress): void {
   const call = 'rdma_bind_addr';
   identity.require('bindAddr');
   const { host, port } = completeAddress(call, 'address', address);
-  const context = isAny(host)
-    ? defaultDevice(call, identity.devices, wildcardOf(identity, address.host))
-    : deviceWithAddress(call, identity.devices, host);
+  const { devices } = identity;
+  const isForAny = isWildcard(devices, host);
+  const context = isForAny
+    ? defaultDevice(call, devices, wildcardOf(identity, address.host))
+    : deviceWithAddress(call, devices, host);
   identity.bindTo(call, context, port);
-  identity.boundToAny = isAny(host);
+  identity.boundToAny = isForAny;
   identity.state = IdState.ADDR_BOUND;
 }
 
@@ -42,9 +51,10 @@ export function resolveAddr(identity: Identity, destination: SocketAddress, opti
   refuse(call, fieldsProblem('options', options, FIELDS));
   const source = options.source === undefined ? undefined : completeAddress(call, 'source', options.source);
   checkTimeout(call, options.timeoutMs);
-  if (source !== undefined && !isAny(source.host) && familyOf(source.host) !== familyOf(peer.host))
+  const isFromAny = source === undefined || isWildcard(identity.devices, source.host);
+  if (!isFromAny && familyOf(source.host) !== familyOf(peer.host))
     throw new VerbsError(call, invalid(`${source.host} and ${peer.host} are of different versions of IP`));
-  if (source !== undefined && identity.state === IdState.IDLE && !isAny(source.host)) {
+  if (!isFromAny && identity.state === IdState.IDLE) {
     identity.bindTo(call, deviceWithAddress(call, identity.devices, source.host), source.port);
     identity.state = IdState.ADDR_BOUND;
   }

@@ -1,4 +1,4 @@
-import { type Family, familyOf, isGroup, isLoopback, plainAddress } from '../../../device/wire/index.js';
+import { type Family, familyOf, isAny, isGroup, isLoopback, plainAddress } from '../../../device/wire/index.js';
 import { runtime } from '../../runtime/index.js';
 import { currentProvider, openDevice } from '../../provider/index.js';
 import {
@@ -196,6 +196,17 @@ export function deviceWithAddress(call: string, choice: DeviceChoice, address: s
     // Its sentence says what to do as well.
     throw new VerbsError(call, { errno: error.errno, message: error.message, advice: '' }, { cause: error });
   }
+}
+
+/**
+ * Whether an address is no device's in particular: `0.0.0.0`, `::`, and of devices that were given beforehand those of loopback
+ * that none of them has, as in Linux.
+ */
+export function isWildcard(choice: DeviceChoice, address: string): boolean {
+  if (isAny(address)) return true;
+  const { contexts } = choiceHere(choice);
+  if (contexts === undefined || !isLoopback(address)) return false;
+  return !contexts.some((context) => plainAddress(context.address) === address);
 }
 
 /** The device for any address. @throws VerbsError ENODEV, or as `openDevice` */

@@ -8,7 +8,8 @@ const LIMITS = {
   maxQpWr: 16383,
   maxSge: 19,
   maxSgeRd: 19,
-  maxCqe: 32767,
+  // libfabric's RxM wants one queue for a thousand peers, of 768 completions each.
+  maxCqe: 2 ** 20 - 1,
   maxSrqWr: 16383,
   maxSrqSge: 19,
 } as const satisfies Partial<DeviceAttr>;
