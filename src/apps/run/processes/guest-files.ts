@@ -1,6 +1,7 @@
 import type { Calls } from '../notifications/calls.js';
 import type { DescriptorRange } from '../launcher/descriptor-ranges.js';
 import type { DeviceNumber } from '../sysfs/tree.js';
+import { Lifeline } from './lifeline.js';
 import { descriptorName, descriptorsOf, type Processes } from './processes.js';
 
 /** How often it is looked whether files are still open in the programs that opened them, ms. */
@@ -37,6 +38,7 @@ export class GuestFiles<F extends GuestFile = GuestFile> {
   readonly #lately = new Map<string, F>();
   /** Numbers that were given and not taken back, by process. */
   readonly #given = new Map<number, Set<number>>();
+  readonly #lifelines = new Map<number, Lifeline>();
   /** What ends the watch of the process that opened a file. */
   readonly #forget = new Map<F, () => void>();
   #sweepAtMs = 0;
@@ -53,7 +55,8 @@ export class GuestFiles<F extends GuestFile = GuestFile> {
 
   /** Opens a file in the program whose call waits, and answers that. @returns whether it has it now */
   give(calls: Calls, file: F, range: DescriptorRange): boolean {
-    const at = this.#freeNumber(file.pid, range);
+    const at = this.#freeNumber(file.pid, { first: range.first, end: range.end - 1 });
+    if (at !== undefined) this.#tie(calls, file.pid, range.end - 1);
     // A signal may have taken the call back, or the program may have as many as it can.
     const fd = at === undefined ? -1 : calls.answerWithFd(file.fd, at);
     if (fd < 0) return false;
@@ -121,7 +124,23 @@ export class GuestFiles<F extends GuestFile = GuestFile> {
     this.#forget.get(file)?.();
     this.#forget.delete(file);
     file.close();
-    if (![...this.#byName.values()].some(({ pid }) => pid === file.pid)) this.#given.delete(file.pid);
+    if ([...this.#byName.values()].some(({ pid }) => pid === file.pid)) return;
+    this.#given.delete(file.pid);
+    this.#lifelines.get(file.pid)?.slacken();
+  }
+
+  /** Has a process end with us. */
+  #tie(calls: Calls, pid: number, at: number): void {
+    let lifeline = this.#lifelines.get(pid);
+    if (lifeline === undefined) {
+      lifeline = new Lifeline(pid);
+      this.#lifelines.set(pid, lifeline);
+      this.processes.watch(pid, () => {
+        this.#lifelines.get(pid)?.close();
+        this.#lifelines.delete(pid);
+      });
+    }
+    lifeline.give(calls, at);
   }
 
   #numbersOf(pid: number): Set<number> {

@@ -8,6 +8,10 @@ const SOCK_CLOEXEC = 0x80000;
 const MSG_DONTWAIT = 0x40;
 const MSG_NOSIGNAL = 0x4000;
 const F_GETFL = 3;
+const F_SETFL = 4;
+const F_SETOWN = 8;
+const F_SETSIG = 10;
+const O_ASYNC = 0o20000;
 const O_NONBLOCK = 0o4000;
 
 /**
@@ -52,6 +56,18 @@ export class RecordPair {
   /** Whether who has the far end does not want to wait for records. */
   get farIsNonBlocking(): boolean {
     return (this.#native.libc.fcntl(this.farFd, F_GETFL, 0) & O_NONBLOCK) !== 0;
+  }
+
+  /**
+   * Has a process get a signal once this end is closed, as long as anybody has the far one; also at each record, so none is to be
+   * sent then. With process 0 nobody gets any.
+   */
+  signalAtHangUp(pid: number, signal: number): void {
+    const { libc } = this.#native;
+    libc.fcntl(this.farFd, F_SETOWN, pid);
+    libc.fcntl(this.farFd, F_SETSIG, signal);
+    const flags = libc.fcntl(this.farFd, F_GETFL, 0);
+    libc.fcntl(this.farFd, F_SETFL, pid === 0 ? flags & ~O_ASYNC : flags | O_ASYNC);
   }
 
   /** Idempotent. */
