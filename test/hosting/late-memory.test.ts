@@ -36,14 +36,16 @@ describe('memory whose copies end later', { skip: nativeHostProblem() ?? false }
   it('wakes who waits in the event loop when a copy has ended', { timeout: PATIENCE_MS }, async ({ signal }) => {
     using pair = new Pair('inline', NET, { bytes: BYTES });
     const { a, b } = pair;
+    let left = MESSAGES;
+    // Also when it has gone well.
     signal.addEventListener('abort', () => {
-      for (const { context } of [a, b]) context.close();
+      if (left > 0) for (const { context } of [a, b]) context.close();
     });
     const stored = new Uint8Array(BYTES);
     const late = registerMemory(b.pd, lateMemory(stored), { iova: IOVA, access: ALL_ACCESS });
     const content = pattern(BYTES);
     a.mr.bytes.set(content);
-    for (let i = 0; i < MESSAGES; i += 1) {
+    for (; left > 0; left -= 1) {
       b.qp.postRecv({ sgList: [{ addr: IOVA, length: BYTES, lkey: late.lkey }] });
       a.qp.postSend({ opcode: WrOpcode.SEND, sgList: [a.mr.sge()], sendFlags: SendFlags.SIGNALED });
       assert.equal(await completion(b.channel, b.cq), WcStatus.SUCCESS);

@@ -45,8 +45,8 @@ export const clients: readonly Mutant[] = [
     rule: 'an event of an object goes to its owner',
     source,
     file: 'src/api/soft/adapter/adapter.ts',
-    from: 'this.ownership.ownerOf(kind, object)?.asyncEvent(type, object);',
-    to: 'for (const client of this.#clients) client.asyncEvent(type, object);',
+    from: 'this.ownership.ownerOf(kind, object)?.asyncEvent(type, object, why);',
+    to: 'for (const client of this.#clients) client.asyncEvent(type, object, why);',
     games: ['tests'],
   },
   {
@@ -54,8 +54,8 @@ export const clients: readonly Mutant[] = [
     rule: 'an event of the device goes to every client',
     source,
     file: 'src/api/soft/adapter/adapter.ts',
-    from: 'for (const client of this.#clients) client.asyncEvent(type, NO_OBJECT);',
-    to: 'this.#clients[0]?.asyncEvent(type, NO_OBJECT);',
+    from: 'for (const client of this.#clients) client.asyncEvent(type, NO_OBJECT, why);',
+    to: 'this.#clients[0]?.asyncEvent(type, NO_OBJECT, why);',
     games: ['tests'],
   },
   {
