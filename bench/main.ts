@@ -46,12 +46,13 @@ const missing = new Set<Tool>();
 let failures = 0;
 let begun = 0;
 
-async function measureRow(section: string, { id, what, unit, measure, needs }: Row): Promise<string> {
+async function measureRow(section: string, { id, what, unit, measure, needs, problem }: Row): Promise<string> {
   begun += 1;
   if (needs !== undefined && !isInstalled(needs)) {
     missing.add(needs);
     return missingLine(what, `needs ${needs.program}`);
   }
+  if (problem !== undefined) return missingLine(what, problem);
   progress.show(`${begun} of ${total}: ${section}: ${what}`);
   const rowBegun = performance.now();
   try {

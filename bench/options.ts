@@ -8,7 +8,7 @@ installed, UCX, libfabric and qperf. Says at the end where it stands against its
 
   --quick          fewer sizes and shorter samples: some two minutes in place of eight
   --only WORD      only sections and rows with this word in their title or id, in any case; may be repeated.
-                   Such as: latency.64, write.65536, ucx, incast
+                   Such as: latency.64, write.65536, ucx, incast, run.
   --json FILE      writes the figures there as well
   --markdown FILE  writes the tables there as well
   --svg FOLDER     draws there: latency.svg and bandwidth.svg, over size; flame-latency.svg and flame-bandwidth.svg, where the

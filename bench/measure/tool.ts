@@ -43,7 +43,8 @@ function isListening(port: number): boolean {
   );
 }
 
-async function freePort(): Promise<number> {
+/** A TCP port that nobody has now. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -58,6 +59,24 @@ async function end(child: ChildProcess): Promise<void> {
   const gone = once(child, 'exit');
   child.kill('SIGKILL');
   await gone;
+}
+
+/** Runs a program to its end. @returns what it printed */
+export async function outputOf(
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<string> {
+  const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: RUN_MS });
+  adopt(child);
+  let output = '';
+  let complaint = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (complaint += text));
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code === null) throw new Error(`${program} took longer than ${RUN_MS / 1000} s`);
+  if (code !== 0) throw new Error(`${program} failed: ${complaint.trim().split('\n').at(-1) ?? String(code)}`);
+  return output;
 }
 
 /** The two command lines of a run. */
@@ -83,15 +102,7 @@ export async function runTool({ tool, server, client, env = {}, serverEnds }: To
       if (serving.exitCode !== null || performance.now() > deadline) throw new Error(`${program} does not listen`);
       await sleep(LOOK_MS);
     }
-    const asking = spawn(program, client(port), { ...options, stdio: ['ignore', 'pipe', 'pipe'], timeout: RUN_MS });
-    adopt(asking);
-    let output = '';
-    let complaint = '';
-    asking.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
-    asking.stderr.setEncoding('utf8').on('data', (text: string) => (complaint += text));
-    const [code] = (await once(asking, 'close')) as [number | null];
-    if (code === null) throw new Error(`${program} took longer than ${RUN_MS / 1000} s`);
-    if (code !== 0) throw new Error(`${program} failed: ${complaint.trim().split('\n').at(-1) ?? String(code)}`);
+    const output = await outputOf(program, client(port), options.env);
     if (serverEnds && serving.exitCode === null)
       await Promise.race([once(serving, 'exit'), sleep(START_MS, undefined, { ref: false })]);
     return output;

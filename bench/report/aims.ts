@@ -128,6 +128,25 @@ export const AIMS: readonly Aim[] = [
     unit: '% of a processor',
     bound: { atMost: 0.2 },
   })),
+  {
+    what: 'SEND of 64 B, C programs under one launcher',
+    of: ['run.latency.64.one'],
+    unit: 'µs',
+    bound: { atMost: 20 },
+  },
+  {
+    what: 'WRITE of 64 KiB, C programs under one launcher',
+    of: ['run.write.65536.one'],
+    unit: 'GB/s',
+    bound: { atLeast: 2.5 },
+  },
+  {
+    what: 'start of a C program: what the launcher adds',
+    of: ['run.start', 'run.start.alone'],
+    number: (launched, alone) => launched - alone,
+    unit: 'ms',
+    bound: { atMost: 300 },
+  },
 ];
 
 function verdictOf(reached: number, bound: Aim['bound']): { readonly met: boolean; readonly verdict: string } {

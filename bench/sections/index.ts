@@ -7,6 +7,7 @@ import { incast } from './incast.js';
 import { latency } from './latency.js';
 import { inTurn, queuePairs } from './queue-pairs.js';
 import { rate } from './rate.js';
+import { run } from './run.js';
 import type { Extent, Section } from './section.js';
 
 const KIB = 1024;
@@ -47,6 +48,6 @@ export function sectionsOf(extent: Extent): readonly Section[] {
     stream(extent),
     ...extent.bandwidthBytes.map((bytes) => write(bytes, extent)),
     read(READ_BYTES, extent),
-    ...[rate, inTurn, queuePairs, crowd, incast, idle, connections].map((make) => make(extent)),
+    ...[rate, inTurn, queuePairs, crowd, incast, idle, connections, run].map((make) => make(extent)),
   ];
 }

@@ -4,7 +4,7 @@ import type { LinkKind, Way } from '../measure/rdma.js';
 import type { Tool } from '../measure/tool.js';
 import type { Rounds } from '../measure/ucx.js';
 
-export type Unit = 'µs' | 'GB/s' | '10^6/s' | '1/s' | 'KiB' | '%' | 'of a fair share';
+export type Unit = 'µs' | 'ms' | 'GB/s' | '10^6/s' | '1/s' | 'KiB' | '%' | 'of a fair share';
 
 /** One figure. */
 export interface Row {
@@ -15,6 +15,8 @@ export interface Row {
   readonly measure: () => Promise<Measurement>;
   /** What must be installed. */
   readonly needs?: Tool;
+  /** Why this machine cannot measure it. */
+  readonly problem?: string;
 }
 
 /** Figures that belong together. */

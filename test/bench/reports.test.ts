@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { percentile } from '../../bench/measure/latency.js';
 import { parseFabric } from '../../bench/measure/libfabric.js';
 import { parseQperf } from '../../bench/measure/qperf.js';
+import { parsePerftest } from '../../bench/measure/run.js';
 import { evaluateShares } from '../../bench/measure/shares.js';
 import { parseUcx } from '../../bench/measure/ucx.js';
 import { type Aim, AIMS, standingOf } from '../../bench/report/aims.js';
@@ -147,4 +148,18 @@ test('a plot escapes names, and leaves out what has no logarithm', () => {
 
 test('without a point there is no plot', () => {
   assert.equal(plotSvg({ title: '', unit: '', curves: [{ name: '', points: [] }] }), undefined);
+});
+
+test('the figures of perftest are those of its last line of numbers, latency or bandwidth', () => {
+  const latency = ` #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]
+ 64      5000          16.70          5627.14      26.55    	       121.08
+---------------------------------------------------------------------------------------
+`;
+  assert.equal(parsePerftest(latency).typicalUs, 26.55);
+  const bandwidth = ` #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]
+ 65536      5000             1559.20            1000.00 		   0.016000
+`;
+  const { average, rate } = parsePerftest(bandwidth);
+  assert.deepEqual([average, rate], [1.048576, 0.016]);
+  assert.throws(() => parsePerftest("Couldn't connect to 127.0.0.1:18515"), /no figures of perftest/);
 });
