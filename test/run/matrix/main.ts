@@ -5,15 +5,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { loopback, loopbackGroup } from '../../support/loopback.js';
-import { type Meeting, meetings, serverOf } from './meetings.js';
+import { machineProblem } from '../../../src/apps/run/launcher/check.js';
+import { ownAddresses } from '../../../src/machine/system/index.js';
+import { type Meeting, nameOf } from './meeting.js';
+import { meetings } from './meetings.js';
 import { play, type Played, Setting, settingsOf } from './play.js';
+import { markdownTable, textTable } from './tables.js';
 
 interface Options {
   readonly only: readonly string[];
   readonly setting: readonly string[];
   readonly repeat: number;
   readonly unprivileged: boolean;
+  readonly part: Part;
   readonly json: boolean;
+  readonly markdown: boolean;
 }
 
 /** Nobody, with no capability to be had again. */
@@ -29,13 +35,33 @@ const NOBODY = [
 const FIRST_PORT = 18_600;
 const PORTS = 12_000;
 
-function isInstalled(program: string): boolean {
+function works(command: string): boolean {
   try {
-    execFileSync('sh', ['-c', 'command -v "$0"', program], { stdio: 'ignore' });
+    execFileSync('sh', ['-c', command], { stdio: 'ignore' });
     return true;
   } catch {
     return false;
   }
+}
+
+/** An address of this machine that is not of loopback. */
+function outerAddress(): string | undefined {
+  return ownAddresses().find(({ address, via }) => via !== 'lo' && address.includes('.'))?.address;
+}
+
+/** Why a meeting cannot be played here: a sentence, or undefined. */
+function obstacle({
+  program,
+  serverProgram = program,
+  packages,
+  probe = 'true',
+  awayFromLoopback,
+}: Meeting): string | undefined {
+  if (!works(`command -v ${program} && command -v ${serverProgram} && ${probe}`))
+    return `it takes Debian's packages ${packages.join(' ')}`;
+  if (awayFromLoopback === true && outerAddress() === undefined)
+    return 'it takes an IPv4 address that is not of loopback, and this machine has none';
+  return undefined;
 }
 
 function count(text: string): number {
@@ -44,40 +70,27 @@ function count(text: string): number {
   throw new InvalidArgumentError('It is a number from 1 on.');
 }
 
-function chosen({ only, setting }: Options): [Meeting, Setting][] {
+/** One of several parts, which together are all there is to play. */
+interface Part {
+  readonly number: number;
+  readonly of: number;
+}
+
+function part(text: string): Part {
+  const [number, of] = text.split('/').map(Number);
+  if (Number.isInteger(number) && Number.isInteger(of) && number >= 1 && number <= of) return { number, of };
+  throw new InvalidArgumentError('It is such as 1/4.');
+}
+
+function chosen({ only, setting, part: { number, of } }: Options): [Meeting, Setting][] {
   return meetings
-    .filter(({ name }) => only.length === 0 || only.some((word) => name.includes(word)))
-    .flatMap((meeting) =>
+    .filter((meeting) => only.length === 0 || only.some((word) => nameOf(meeting).includes(word)))
+    .flatMap((meeting, at) =>
       settingsOf(meeting)
+        .filter((_, index) => (at + index) % of === number - 1)
         .filter((one) => setting.length === 0 || setting.some((word) => one.includes(word)))
         .map((one): [Meeting, Setting] => [meeting, one]),
     );
-}
-
-function cell(played: readonly Played[]): string {
-  if (played.length === 0) return '';
-  const failed = played.filter(({ ok }) => !ok).length;
-  const seconds = played.reduce((sum, one) => sum + one.seconds, 0) / played.length;
-  return failed === 0 ? `${seconds.toFixed(1)} s` : `FAILED ${failed} of ${played.length}`;
-}
-
-function table(all: readonly Played[]): string {
-  const settings = Object.values(Setting);
-  const names = [...new Set(all.map(({ meeting }) => meeting))];
-  const rows = names.map((name) => [
-    name,
-    ...settings.map((setting) => cell(all.filter((one) => one.meeting === name && one.setting === setting))),
-  ]);
-  const lines = [['program', ...settings], ...rows];
-  const widths = lines[0].map((_, column) => Math.max(...lines.map((line) => line[column].length)));
-  return lines
-    .map((line) =>
-      line
-        .map((text, column) => text.padEnd(widths[column]))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
 }
 
 async function run(options: Options): Promise<number> {
@@ -86,30 +99,40 @@ async function run(options: Options): Promise<number> {
   chmodSync(folder, 0o777);
   const all: Played[] = [];
   let port = FIRST_PORT + (process.pid % PORTS);
+  let skipped = 0;
   try {
     for (const [meeting, setting] of chosen(options)) {
-      if (!isInstalled(meeting.program) || !isInstalled(serverOf(meeting.program))) {
-        process.stderr.write(
-          `${meeting.name}: ${meeting.program} is not installed (apt-get install ibverbs-utils rdmacm-utils perftest)\n`,
-        );
+      const missing = obstacle(meeting);
+      if (missing !== undefined) {
+        process.stderr.write(`${nameOf(meeting)}, ${setting}: skipped: ${missing}\n`);
+        skipped += 1;
         continue;
       }
       for (let i = 0; i < options.repeat; i += 1) {
         port = FIRST_PORT + ((port + 1 - FIRST_PORT) % PORTS);
-        const places = { server: loopback(1), client: loopback(2), port, group: loopbackGroup(1) };
+        const at = meeting.awayFromLoopback === true ? outerAddress() : undefined;
+        const places = { server: at ?? loopback(1), client: loopback(2), port, group: loopbackGroup(1) };
         const played = await play(meeting, setting, prefix, places, join(folder, `${port}`));
         all.push(played);
         const verdict = played.ok ? `ok, ${played.seconds.toFixed(1)} s` : `FAILED: ${played.why}`;
-        process.stderr.write(`${meeting.name}, ${setting}: ${verdict}\n`);
+        process.stderr.write(`${nameOf(meeting)}, ${setting}: ${verdict}\n`);
       }
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
   const failed = all.filter(({ ok }) => !ok).length;
-  process.stdout.write(options.json ? `${JSON.stringify(all, undefined, 2)}\n` : `${table(all)}\n`);
-  process.stderr.write(`${all.length - failed} of ${all.length} went well\n`);
+  process.stdout.write(`${print(all, options)}\n`);
+  const left = skipped === 0 ? '' : `, ${skipped} skipped`;
+  process.stderr.write(`${all.length - failed} of ${all.length} went well${left}\n`);
   return failed === 0 ? 0 : 1;
+}
+
+function print(all: readonly Played[], { json, markdown }: Options): string {
+  if (markdown) return markdownTable(all);
+  if (!json) return textTable(all);
+  const plain = all.map(({ meeting, ...rest }) => ({ meeting: nameOf(meeting), ...rest }));
+  return JSON.stringify(plain, undefined, 2);
 }
 
 const command = new Command('npm run matrix --')
@@ -118,6 +141,13 @@ const command = new Command('npm run matrix --')
   .option('--setting <word...>', `only these settings: ${Object.values(Setting).join(', ')}`, [])
   .option('--repeat <n>', 'how often each is played', count, 1)
   .option('--unprivileged', 'as nobody, without any capability', false)
+  .option('--part <k/n>', 'one of n parts, each of which has all programs in turns of settings', part, {
+    number: 1,
+    of: 1,
+  })
+  .option('--markdown', 'the results as a table of a document, a line for each program', false)
   .option('--json', 'the results as JSON', false);
 command.parse();
-process.exitCode = await run(command.opts<Options>());
+const problem = machineProblem();
+if (problem === undefined) process.exitCode = await run(command.opts<Options>());
+else process.stderr.write(`Nothing is played: ${problem}\n`);

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { type Meeting, type Places, serverOf } from './meetings.js';
+import type { Meeting, Places } from './meeting.js';
 
 /** Who plays the two sides. */
 export const Setting = {
@@ -17,7 +17,7 @@ export type Setting = (typeof Setting)[keyof typeof Setting];
 
 /** How a meeting went. */
 export interface Played {
-  readonly meeting: string;
+  readonly meeting: Meeting;
   readonly setting: Setting;
   readonly ok: boolean;
   readonly seconds: number;
@@ -27,11 +27,11 @@ export interface Played {
 
 const VERBENA = fileURLToPath(new URL('../../../../bin/verbena', import.meta.url));
 /** Until a side has said what it has to say. */
-const PATIENCE_MS = 60_000;
-/** Between two tries of a client whose server may not listen yet. */
-const AGAIN_MS = 200;
-/** Tries of a client. */
-const TRIES = 25;
+const PATIENCE_MS = 120_000;
+/** How long a server has before its client starts, s: longer each time that this was too early. */
+const HEAD_STARTS_S = [0.3, 1, 3, 6];
+/** The same where each has a launcher of its own. */
+const HEAD_STARTS_APART_S = [0.8, 2, 4, 8];
 /** What a client says whose server does not listen yet. */
 const TOO_EARLY =
   /couldn't connect|connection refused|unable to|RDMA_CM_EVENT_REJECTED|RDMA_CM_EVENT_UNREACHABLE|rejected|event: |rdma_connect/i;
@@ -84,16 +84,21 @@ function ours(address: string, [tool, ...args]: readonly string[]): string[] {
   return [process.execPath, VERBENA, tool, '--addr', address, ...args];
 }
 
-/** A shell that starts the server, then the client until that has found it, and ends as the worse of both. */
+/**
+ * A shell that starts the server and then the client, and ends as the worse of both. Where the client came too early both start
+ * anew: a server that a client has begun to talk to may take the next for the same.
+ */
 const BOTH = `
-"$SERVER" $SERVER_ARGS & server=$!
-try=0
-until "$CLIENT" $CLIENT_ARGS >"$OUT" 2>&1; do
-  try=$((try + 1))
-  if [ $try -ge ${TRIES} ] || ! kill -0 $server 2>/dev/null; then cat "$OUT"; kill $server 2>/dev/null; exit 1; fi
-  sleep 0.${AGAIN_MS / 100}
+for wait in ${HEAD_STARTS_S.join(' ')}; do
+  "$SERVER" $SERVER_ARGS & server=$!
+  sleep $wait
+  "$CLIENT" $CLIENT_ARGS >"$OUT" 2>&1 && break
+  kill $server 2>/dev/null
+  wait $server
+  server=
 done
 cat "$OUT"
+[ -n "$server" ] || exit 1
 [ "$ENDS" = yes ] || { kill $server; exit 0; }
 wait $server
 `;
@@ -102,55 +107,59 @@ function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
+/** A side as words of a command line. */
+function wordsOf({ environment = [] }: Meeting, program: string, args: readonly string[]): string[] {
+  return environment.length === 0 ? [program, ...args] : ['env', ...environment, program, ...args];
+}
+
+function serverOf({ program, serverProgram = program }: Meeting): string {
+  return serverProgram;
+}
+
 async function playOne(meeting: Meeting, prefix: readonly string[], places: Places, out: string): Promise<Ended> {
-  const { program, server, client, serverEnds = true } = meeting;
+  const { program, server, client, serverEnds = true, refuses } = meeting;
   const own = client({ ...places, client: places.server });
-  if (server === undefined) return start(prefix, underLauncher(places.server, [program, ...own])).ended;
+  const asking = wordsOf(meeting, program, own);
+  if (server === undefined || refuses !== undefined) return start(prefix, underLauncher(places.server, asking)).ended;
+  const waiting = wordsOf(meeting, serverOf(meeting), server({ ...places, client: places.server }));
   const variables = [
-    `SERVER=${serverOf(program)}`,
-    `SERVER_ARGS=${server({ ...places, client: places.server }).join(' ')}`,
-    `CLIENT=${program}`,
-    `CLIENT_ARGS=${own.join(' ')}`,
+    `SERVER=${waiting[0]}`,
+    `SERVER_ARGS=${waiting.slice(1).join(' ')}`,
+    `CLIENT=${asking[0]}`,
+    `CLIENT_ARGS=${asking.slice(1).join(' ')}`,
     `OUT=${out}`,
     `ENDS=${serverEnds ? 'yes' : 'no'}`,
   ];
   return start(prefix, underLauncher(places.server, ['env', ...variables, 'sh', '-c', BOTH])).ended;
 }
 
-async function playTwo(
-  { program, server, client, serverEnds = true }: Meeting,
-  setting: Setting,
-  prefix: readonly string[],
-  places: Places,
-): Promise<Ended> {
+async function playTwo(meeting: Meeting, setting: Setting, prefix: readonly string[], places: Places): Promise<Ended> {
+  const { program, server, client, serverEnds = true } = meeting;
   if (server === undefined) throw new Error('a program that is alone needs no second launcher');
-  const command = [serverOf(program), ...server(places)];
-  const waiting = start(
-    prefix,
-    setting === Setting.OURS_SERVES ? ours(places.server, command) : underLauncher(places.server, command),
-  );
-  const asking = [program, ...client(places)];
-  const words = setting === Setting.OURS_ASKS ? ours(places.client, asking) : underLauncher(places.client, asking);
-  // A moment for a server to be there: most clients do not ask twice.
-  await sleep(AGAIN_MS * 4);
-  let found = await start(prefix, words).ended;
-  for (
-    let i = 0;
-    i < TRIES && found.code !== 0 && TOO_EARLY.test(found.output) && waiting.child.exitCode === null;
-    i += 1
-  ) {
-    await sleep(AGAIN_MS);
-    found = await start(prefix, words).ended;
+  const command = wordsOf(meeting, serverOf(meeting), server(places));
+  const waitingWords =
+    setting === Setting.OURS_SERVES ? ours(places.server, command) : underLauncher(places.server, command);
+  const asking = wordsOf(meeting, program, client(places));
+  const askingWords =
+    setting === Setting.OURS_ASKS ? ours(places.client, asking) : underLauncher(places.client, asking);
+  let ended: Ended = { code: null, output: '' };
+  for (const seconds of HEAD_STARTS_APART_S) {
+    const waiting = start(prefix, waitingWords);
+    await sleep(seconds * 1000);
+    const found = await start(prefix, askingWords).ended;
+    if (found.code !== 0 || !serverEnds) end(waiting.child);
+    const served = await waiting.ended;
+    const code = found.code !== 0 ? found.code : serverEnds ? served.code : 0;
+    ended = { code, output: `client, ${found.code}:\n${found.output}\nserver, ${served.code}:\n${served.output}` };
+    if (found.code === 0 || !TOO_EARLY.test(found.output)) break;
   }
-  if (found.code !== 0 || !serverEnds) end(waiting.child);
-  const served = await waiting.ended;
-  const code = found.code !== 0 ? found.code : serverEnds ? served.code : 0;
-  return { code, output: `client, ${found.code}:\n${found.output}\nserver, ${served.code}:\n${served.output}` };
+  return ended;
 }
 
 /** In which settings a meeting can be played. */
-export function settingsOf({ server, ours: hasTool }: Meeting): readonly Setting[] {
-  if (server === undefined) return [Setting.ONE];
+export function settingsOf({ server, ours: hasTool, refuses, awayFromLoopback = false }: Meeting): readonly Setting[] {
+  // Machines have many addresses of loopback, and often one other.
+  if (server === undefined || refuses !== undefined || awayFromLoopback) return [Setting.ONE];
   const { ONE, TWO, OURS_SERVES, OURS_ASKS } = Setting;
   return hasTool ? [ONE, TWO, OURS_SERVES, OURS_ASKS] : [ONE, TWO];
 }
@@ -174,8 +183,14 @@ export async function play(
       ? await playOne(meeting, prefix, places, out)
       : await playTwo(meeting, setting, prefix, places);
   const seconds = (performance.now() - begun) / 1000;
-  const silent = meeting.says !== undefined && !meeting.says.test(output);
-  const ok = code === 0 && !silent;
-  const verdict = silent && code === 0 ? `nothing like ${String(meeting.says)} was printed` : `exit ${String(code)}`;
-  return { meeting: meeting.name, setting, ok, seconds, why: ok ? '' : `${verdict}\n${output}` };
+  return { meeting, setting, seconds, ...judge(meeting, code, output) };
+}
+
+function judge({ says, refuses }: Meeting, code: number | null, output: string): { ok: boolean; why: string } {
+  const sentence = refuses ?? says;
+  const silent = sentence !== undefined && !sentence.test(output);
+  if (silent)
+    return { ok: false, why: `exit ${String(code)}, and nothing like ${String(sentence)} was printed\n${output}` };
+  const ok = refuses === undefined ? code === 0 : code !== 0 && code !== null;
+  return { ok, why: ok ? '' : `exit ${String(code)}\n${output}` };
 }
