@@ -3,8 +3,12 @@ import { once } from 'node:events';
 import { describe, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import {
+  CmEventType,
   type Context,
+  createEventChannel,
+  createId,
   openDevice,
+  PortSpace,
   PortState,
   SendFlags,
   type SharedDevice,
@@ -12,12 +16,15 @@ import {
   WrOpcode,
 } from '../../src/index.js';
 import { nativeHostProblem } from '../../src/machine/system/index.js';
+import { next } from '../rdmacm/support.js';
 import { connect, drainOne, makeSide, pattern, type Side } from '../soft/support/pair.js';
 import { loopback } from '../support/loopback.js';
 import type { Order } from './programs/worker.js';
 
 const PROGRAM = new URL('./programs/worker.js', import.meta.url);
 const SIZE = 5000;
+const PORT = 7471;
+const PATIENCE_MS = 20_000;
 
 /** A worker with a client of its own. */
 class Member implements AsyncDisposable {
@@ -141,6 +148,31 @@ describe('a NIC in a thread of its own', { skip: nativeHostProblem() ?? false },
     // With the dead one still there this would not be the last, and its address not free.
     context.close();
     await until(() => isFree(address));
+  });
+
+  test('tells the peers of a worker that is terminated, and frees its port', async () => {
+    using context = openDevice({ host: 'thread', address: loopback(9) });
+    using elsewhere = openDevice({ host: 'thread', address: loopback(10) });
+    const worker = member(context);
+    await worker.do({ what: 'open' });
+    await worker.do({ what: 'listen', port: PORT });
+    const there = createEventChannel({ contexts: [elsewhere] });
+    const id = createId(there, PortSpace.TCP);
+    id.resolveAddr({ host: loopback(9), port: PORT });
+    next(there, CmEventType.ADDR_RESOLVED);
+    id.resolveRoute();
+    next(there, CmEventType.ROUTE_RESOLVED);
+    id.createQp();
+    id.connect();
+    assert.equal(await worker.do({ what: 'accept' }), undefined);
+    next(there, CmEventType.ESTABLISHED);
+    const own = createEventChannel({ contexts: [context] });
+    const successor = createId(own, PortSpace.TCP);
+    assert.throws(() => successor.bindAddr({ port: PORT }), { errno: 'EADDRINUSE' });
+    await worker.terminate();
+    assert.equal(there.getCmEvent(PATIENCE_MS).event, CmEventType.DISCONNECTED);
+    successor.bindAddr({ port: PORT });
+    successor.listen();
   });
 });
 

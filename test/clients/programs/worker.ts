@@ -1,6 +1,20 @@
 /** A worker that has a client of a NIC which its parent shares: does what it is told, one word at a time. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { type Context, openDevice, SendFlags, type SharedDevice, VerbsError, WrOpcode } from '../../../src/index.js';
+import {
+  CmEventType,
+  type CmId,
+  type Context,
+  createEventChannel,
+  createId,
+  type EventChannel,
+  openDevice,
+  PortSpace,
+  SendFlags,
+  type SharedDevice,
+  VerbsError,
+  WrOpcode,
+} from '../../../src/index.js';
+import { next } from '../../rdmacm/support.js';
 import { connect, drainOne, makeSide, pattern, type Side } from '../../soft/support/pair.js';
 
 /** What goes to the worker. */
@@ -9,12 +23,16 @@ export type Order =
   | { readonly what: 'connect'; readonly qpNum: number; readonly dgid: Uint8Array }
   | { readonly what: 'write'; readonly remoteAddr: bigint; readonly rkey: number; readonly length: number }
   | { readonly what: 'register' }
+  | { readonly what: 'listen'; readonly port: number }
+  | { readonly what: 'accept' }
   | { readonly what: 'close' }
   | { readonly what: 'post for ever'; readonly remoteAddr: bigint; readonly rkey: number };
 
 const device = workerData as SharedDevice; // what the tests hand over
 let context: Context | undefined;
 let side: Side | undefined;
+let channel: EventChannel;
+let listener: CmId;
 
 function own(): Side {
   if (side === undefined) throw new Error('not open');
@@ -40,6 +58,19 @@ function obey(order: Order): unknown {
       own().mr.bytes.set(pattern(order.length));
       write(order.remoteAddr, order.rkey, order.length);
       return drainOne(own().cq).status;
+    case 'listen':
+      channel = createEventChannel({ contexts: [own().context] });
+      listener = createId(channel, PortSpace.TCP);
+      listener.bindAddr({ port: order.port });
+      listener.listen();
+      return undefined;
+    case 'accept': {
+      const request = next(channel, CmEventType.CONNECT_REQUEST).id;
+      request.createQp();
+      request.accept();
+      next(channel, CmEventType.ESTABLISHED);
+      return undefined;
+    }
     case 'register':
       return own().pd.regMr(new Uint8Array(64)).length;
     case 'close':
