@@ -8,6 +8,7 @@ type Said = Omit<Crafted, 'destQp'>;
 
 /** More bursts than any answer here needs: an endless one ends there. */
 const BURSTS = 4;
+const SOON_US = 5;
 
 /** The peer says all of that at once: the NIC finds it in one turn. */
 function sayTogether(puppet: Puppet, ...packets: Said[]): void {
@@ -17,6 +18,8 @@ function sayTogether(puppet: Puppet, ...packets: Said[]): void {
   link.receive(nic, 64);
   for (let burst = 0; burst < BURSTS && nic.transmit(); burst += 1) link.flush();
   link.flush();
+  // Memory that is copied later is read by then.
+  puppet.run(SOON_US);
 }
 
 const heardPsns = (puppet: Puppet): number[] => puppet.heard().map(({ psn }) => psn);
