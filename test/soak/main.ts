@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nativeHostProblem } from '../../src/machine/system/index.js';
 import { readOptions } from '../support/command-line.js';
+import { CPrograms, cProgramsProblem } from './c-programs.js';
 import { lanePlans } from './lanes.js';
 import { figuresOf, textOf } from './report.js';
 import { clockProblem, Room, ROOM_CLIENT, ROOM_SERVER, roomProblem } from './room.js';
@@ -79,10 +80,12 @@ async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'verbena-soak-'));
   const noRoom = roomProblem();
   const noClock = clockProblem();
+  const noCPrograms = cProgramsProblem();
   const timeOfDay = TimeOfDay.make(join(folder, 'time-of-day'));
   const skipped = [
     ...(noRoom === undefined ? [] : [`addresses that go and come, and full disks: ${noRoom}`]),
     ...(noClock === undefined ? [] : [`programs under another monotonic clock: ${noClock}`]),
+    ...(noCPrograms === undefined ? [] : [`programs written in C: ${noCPrograms}`]),
     ...(timeOfDay !== undefined
       ? []
       : ['a time of day that is turned back: faketime is not installed (Debian: faketime)']),
@@ -91,13 +94,17 @@ async function main(): Promise<void> {
   const plans = lanePlans({ server: ROOM_SERVER, client: ROOM_CLIENT }, join(folder, 'small.pcapng'));
   const lanes = plans.filter(({ name }) => name !== 'room' || room !== undefined);
   const soak = new Soak({ seed, lanes, room, hasClock: noClock === undefined, timeOfDay, folder });
+  const cPrograms = new CPrograms(seed, (text) => soak.violation('C programs', text));
   process.stderr.write(`soak: seed ${seed}, logs in ${folder}\n`);
   const interruption = new AbortController();
   process.on('SIGINT', () => interruption.abort());
   process.on('SIGTERM', () => interruption.abort());
   const stop = showProgress(soak, seconds);
   try {
-    await soak.run(seconds, interruption.signal);
+    await Promise.all([
+      soak.run(seconds, interruption.signal),
+      ...(noCPrograms === undefined ? [cPrograms.run(seconds, interruption.signal)] : []),
+    ]);
   } finally {
     stop();
     await room?.close();
@@ -105,8 +112,8 @@ async function main(): Promise<void> {
   await soak.judgeLeftovers();
   const failed = soak.tally.violations.length > 0;
   const text = options.json
-    ? JSON.stringify(figuresOf(soak, seed, seconds, skipped), null, 2)
-    : textOf(soak, seed, seconds, skipped);
+    ? JSON.stringify({ ...figuresOf(soak, seed, seconds, skipped), cPrograms: cPrograms.figures }, null, 2)
+    : `${textOf(soak, seed, seconds, skipped)}\n${cPrograms.summary}`;
   process.stdout.write(`${text}\n`);
   if (failed) {
     process.stderr.write(

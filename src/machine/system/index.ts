@@ -3,6 +3,7 @@ export { nowUs, wallClockNs } from './clock.js';
 export { createCrc32, type Crc32Function } from './crc32.js';
 export { EventFd } from './waiting/event-fd.js';
 export { canNailDown, isShared, nailDown } from './memory/lasting-memory.js';
+export { keepArenas } from './memory/allocator.js';
 export { addressOf, type Memory, NativeBlock, viewOf } from './memory/memory.js';
 export { AddressSpace, ProcessMemory } from './memory/process-memory.js';
 export { type InterfaceFacts, interfaceFacts } from './interfaces/interface.js';

@@ -34,6 +34,8 @@ export interface LibC {
   processVmReadv(pid: number, local: number, locals: number, remote: number, remotes: number, flags: number): number;
   processVmWritev(pid: number, local: number, locals: number, remote: number, remotes: number, flags: number): number;
   memcpy(to: number, from: number, length: number): void;
+  /** Does nothing where the C library has none (musl). */
+  mallopt(parameter: number, value: number): number;
   strnlen(text: number, limit: number): number;
   eventfd(initial: number, flags: number): number;
   eventfdRead(fd: number, value: number): number;
@@ -85,6 +87,14 @@ function machineProblem(): string | undefined {
   return undefined;
 }
 
+function mallopt(lib: ReturnType<typeof koffi.load>): LibC['mallopt'] {
+  try {
+    return lib.func('int mallopt(int parameter, int value)');
+  } catch {
+    return () => 1;
+  }
+}
+
 function bindLibC(lib: ReturnType<typeof koffi.load>): LibC {
   const poll = lib.func('int poll(void *fds, unsigned long count, int timeout)');
   return {
@@ -119,6 +129,7 @@ function bindLibC(lib: ReturnType<typeof koffi.load>): LibC {
     ),
     // Gives back its first argument, which nobody needs.
     memcpy: lib.func('void memcpy(int64_t to, int64_t from, size_t length)'),
+    mallopt: mallopt(lib),
     strnlen: lib.func('size_t strnlen(void *text, size_t limit)'),
     eventfd: lib.func('int eventfd(uint32_t initial, int flags)'),
     eventfdRead: lib.func('int eventfd_read(int fd, void *value)'),

@@ -2,7 +2,13 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { EventFd, installFilter, requireNativeHost, SystemCallError } from '../../../machine/system/index.js';
+import {
+  EventFd,
+  keepArenas,
+  installFilter,
+  requireNativeHost,
+  SystemCallError,
+} from '../../../machine/system/index.js';
 import type { FromWorker, ProgramOrder } from './program-messages.js';
 
 /** As a shell ends when it cannot start a program. */
@@ -32,6 +38,8 @@ function start(): void {
 
 // Whatever has to be loaded is loaded before a call of this thread can wait for an answer.
 requireNativeHost();
+// The thread that answers takes the allocator's locks as well.
+keepArenas();
 try {
   const listenerFd = installFilter(filter);
   tell({ kind: 'filtered', listenerFd });
