@@ -37,6 +37,11 @@ export class SendTranslation {
     private readonly addressHandle: (number: number) => number,
   ) {}
 
+  /** Whether the program has posted what was not copied yet. */
+  get hasPosted(): boolean {
+    return this.queue.producer !== this.#next;
+  }
+
   /** Copies what there was no room for before. @returns as {@link pull} */
   resume(): boolean {
     return this.#blocked && this.pull();

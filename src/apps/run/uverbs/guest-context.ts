@@ -160,6 +160,16 @@ export class GuestContext {
     for (const { completions } of this.cqs) completions.queue.release();
   }
 
+  /** A doorbell for whichever queue pairs something was posted to that can be sent. @returns whether there was any */
+  ringPosted(): boolean {
+    this.pullReceives();
+    let found = false;
+    for (const { qp, sends } of this.qps) {
+      if (sends.hasPosted && !SILENT.includes(qp.state) && sends.pull()) found = true;
+    }
+    return found;
+  }
+
   /** A doorbell of the program. @returns false where nothing can be sent: what was posted stays until the next */
   ring(handle: number): boolean {
     const guest = this.qps.find(handle);
