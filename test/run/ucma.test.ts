@@ -439,6 +439,19 @@ describe('commands of rdma_cm', () => {
     assert.equal(client.call(Command.SET_OPTION, option(1, 1, 64)), -Errno.ENOSYS);
   });
 
+  test('fail with EIO, and harm nobody else, where a mistake of ours comes to light', (t) => {
+    using both = programs();
+    const { server, client } = both;
+    const warn = t.mock.method(process, 'emitWarning', () => undefined);
+    const { id } = client.create();
+    t.mock.method(client.file.parts, 'readMemory', () => {
+      throw new TypeError('a mistake');
+    });
+    assert.equal(client.call(Command.SET_OPTION, Buffer.concat([Buffer.alloc(8), numbers(id, 0, 1, 4)])), -Errno.EIO);
+    assert.equal(warn.mock.callCount(), 1);
+    assert.equal(server.destroy(server.create().id), 0);
+  });
+
   test('end with the file all its identifiers, and tell their peers', () => {
     using both = programs();
     const { server, client, contexts } = both;

@@ -47,6 +47,8 @@ export function execute(file: UcmaFile, message: Buffer): Outcome {
     return { kind: 'done', ...(response === undefined ? {} : { response }), undo: response?.undo };
   } catch (error) {
     if (error instanceof VerbsError) return failed(error.errnoNumber);
-    throw error;
+    // A mistake of ours is told as one, and the program goes on as with a device that failed.
+    process.emitWarning(error instanceof Error ? error : String(error));
+    return failed(Errno.EIO);
   }
 }
