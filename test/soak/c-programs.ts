@@ -171,7 +171,7 @@ export class CPrograms {
       for (const { child } of started) child.kill('SIGTERM');
     }
     for (const { errors } of started)
-      if (/^\s+at .*:\d+:\d+|Warning: /m.test(errors)) this.violation(`${what}: the launcher says\n${errors}`);
+      if (/^\s+at .*:\d+:\d+|^\(node:\d+\) /m.test(errors)) this.violation(`${what}: the launcher says\n${errors}`);
   }
 
   #giveUp(what: string): void {
