@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { loopback } from '../support/loopback.js';
 import { cannotRun, run, startRun } from './support.js';
@@ -102,14 +103,17 @@ describe('verbena run', { skip: cannotRun }, () => {
     assert.match(out, /(Permission denied|cannot create)[^]*No such file[^]*Not a directory/);
   });
 
-  it('leaves no files behind, even when it is killed', async () => {
-    const left = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('verbena-run-'));
-    const { child, played } = startRun(['sh', '-c', 'echo ready; read line']);
+  it('leaves no files behind, even when it is killed', async (t) => {
+    // Others on this machine may run programs at this moment.
+    const folder = mkdtempSync(join(tmpdir(), 'verbena-test-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const { child, played } = startRun(['sh', '-c', 'echo ready; read line'], [], 1, { TMPDIR: folder });
     assert.ok(child.stdout);
     await once(child.stdout, 'data');
     child.kill('SIGKILL');
     child.stdin?.end();
     await played;
-    assert.deepEqual(left(), []);
+    const left = readdirSync(folder).filter((name) => name.startsWith('verbena-run-'));
+    assert.deepEqual(left, []);
   });
 });
