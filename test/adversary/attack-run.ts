@@ -73,6 +73,10 @@ export class AttackRun {
     this.#judge = new Judge(this.#testbed, false);
   }
 
+  get done(): number {
+    return this.attempts;
+  }
+
   /** @throws Breach when an attempt comes to anything @throws Error when the friend does not get through any more */
   run(attempts: number): void {
     const end = this.attempts + attempts;

@@ -120,6 +120,10 @@ export class Fuzz {
     this.#settle();
   }
 
+  get done(): number {
+    return this.figures.packets;
+  }
+
   /** Sends `packets` hostile packets. @throws Error when the NIC does what the rules do not allow */
   run(packets: number): void {
     const { figures } = this;

@@ -15,7 +15,7 @@ import {
 import type { Choices } from '../fuzz/random.js';
 import { nextMemory } from '../support/memory.js';
 import { ACK_TIMEOUT, Conversation, RETRIES } from './conversation.js';
-import type { Desk } from './desk.js';
+import type { Reporter } from './reporter.js';
 import { at } from './mortality.js';
 import { FILLER, fill, fillerProblem, lengthOf, patternProblem, wordsOf } from './pattern.js';
 import { type Moment, packHello, PORT, unpackWelcome, type Welcome } from './protocol.js';
@@ -26,8 +26,8 @@ const ENDINGS = 5;
 const KINDS: readonly Moment[] = ['write', 'send', 'read', 'atomic'];
 
 /** Memory of one conversation at a time. */
-export class Desktop {
-  readonly memory: Uint8Array;
+export class ClientMemory {
+  readonly bytes: Uint8Array;
   readonly words: Int32Array;
   readonly at: {
     readonly write: number;
@@ -51,8 +51,8 @@ export class Desktop {
     const echo = atomic + slots * 16;
     const end = echo + slots * NOTICE_BYTES;
     this.at = { write, notice, landing, atomic, echo, end };
-    this.memory = nextMemory(host, end + 4096);
-    this.words = wordsOf(this.memory);
+    this.bytes = nextMemory(host, end + 4096);
+    this.words = wordsOf(this.bytes);
   }
 
   /** The words from a byte on. */
@@ -64,8 +64,8 @@ export class Desktop {
 export interface Talk {
   readonly context: Context;
   readonly pd: Pd;
-  readonly desk: Desk;
-  readonly desktop: Desktop;
+  readonly reporter: Reporter;
+  readonly memory: ClientMemory;
   readonly server: string;
   readonly choices: Choices;
   readonly timeoutMs: number;
@@ -84,9 +84,9 @@ export class Asking extends Conversation {
     private readonly talk: Talk,
     private readonly mr: Mr,
   ) {
-    super(connection, id, talk.desk);
+    super(connection, id, talk.reporter);
     this.#welcome = unpackWelcome(connection.privateData);
-    this.#endings = new Uint8Array(talk.desktop.slots);
+    this.#endings = new Uint8Array(talk.memory.slots);
   }
 
   get done(): number {
@@ -95,7 +95,7 @@ export class Asking extends Conversation {
 
   /** Asks for one round, as soon as there is room for it. */
   async ask(): Promise<void> {
-    const { slots } = this.talk.desktop;
+    const { slots } = this.talk.memory;
     while (!this.isBroken && this.#next - this.#done >= slots) await this.happening();
     if (this.isBroken) return;
     const requests = this.#requests(this.#next);
@@ -113,20 +113,20 @@ export class Asking extends Conversation {
   }
 
   #requests(round: number): SendWr[] {
-    const { desktop } = this.talk;
-    const { slots, slotBytes, at: places } = desktop;
+    const { memory } = this.talk;
+    const { slots, slotBytes, at: places } = memory;
     const slot = round % slots;
     const length = lengthOf(this.key, round, slotBytes);
-    fill(desktop.part(places.write + slot * slotBytes, length), this.key, round);
-    const notice = desktop.part(places.notice + slot * NOTICE_BYTES, NOTICE_BYTES);
+    fill(memory.part(places.write + slot * slotBytes, length), this.key, round);
+    const notice = memory.part(places.notice + slot * NOTICE_BYTES, NOTICE_BYTES);
     notice[0] = round;
     fill(notice.subarray(1), this.key, ~round);
     // What a READ does not bring must not look as if it had.
-    desktop.part(places.landing + slot * slotBytes, slotBytes).fill(FILLER);
+    memory.part(places.landing + slot * slotBytes, slotBytes).fill(FILLER);
     const { mr } = this;
     const { SIGNALED } = SendFlags;
     const wrId = (kind: number): bigint => BigInt(round * 4 + kind);
-    const shelf = this.#welcome.slots.addr + BigInt(slot * slotBytes);
+    const remoteAddr = this.#welcome.slots.addr + BigInt(slot * slotBytes);
     const { from, lengthBytes } = this.#reading(round);
     const { counter, library } = this.#welcome;
     return [
@@ -135,7 +135,7 @@ export class Asking extends Conversation {
         wrId: wrId(0),
         sendFlags: SIGNALED,
         sgList: [mr.sge(places.write + slot * slotBytes, length)],
-        rdma: { remoteAddr: shelf, rkey: this.#welcome.slots.rkey },
+        rdma: { remoteAddr, rkey: this.#welcome.slots.rkey },
       },
       {
         opcode: WrOpcode.SEND,
@@ -162,7 +162,7 @@ export class Asking extends Conversation {
 
   /** Which part of the library a round reads. */
   #reading(round: number): { readonly from: number; readonly lengthBytes: number } {
-    const { slotBytes } = this.talk.desktop;
+    const { slotBytes } = this.talk.memory;
     const lengthBytes = lengthOf(this.key ^ 0x5eed, round, slotBytes);
     return { from: ((round * 52) % (slotBytes - lengthBytes + 4)) & ~3, lengthBytes };
   }
@@ -170,12 +170,12 @@ export class Asking extends Conversation {
   protected onSent({ wrId }: WorkCompletion): void {
     const round = Number(wrId >> 2n);
     const kind = Number(wrId & 3n);
-    const { desktop, desk } = this.talk;
-    const { figures } = desk;
-    const slot = round % desktop.slots;
+    const { memory, reporter } = this.talk;
+    const { figures } = reporter;
+    const slot = round % memory.slots;
     if (kind === 0) {
       figures.writes += 1;
-      figures.bytes += lengthOf(this.key, round, desktop.slotBytes);
+      figures.bytes += lengthOf(this.key, round, memory.slotBytes);
     } else if (kind === 1) {
       figures.sends += 1;
       figures.bytes += NOTICE_BYTES;
@@ -183,13 +183,13 @@ export class Asking extends Conversation {
       figures.reads += 1;
       const { from, lengthBytes } = this.#reading(round);
       figures.bytes += lengthBytes;
-      const place = desktop.at.landing + slot * desktop.slotBytes;
-      const words = desktop.part(place, desktop.slotBytes);
+      const place = memory.at.landing + slot * memory.slotBytes;
+      const words = memory.part(place, memory.slotBytes);
       const wrong = patternProblem(words.subarray(0, lengthBytes >> 2), this.#welcome.key, LIBRARY_ROUND, from >> 2);
       this.#require(wrong ?? fillerProblem(words.subarray(lengthBytes >> 2)), `READ ${round}`);
     } else {
       figures.atomics += 1;
-      const [low, high] = desktop.part(desktop.at.atomic + slot * 16, 8);
+      const [low, high] = memory.part(memory.at.atomic + slot * 16, 8);
       const problem = low === round && high === 0 ? undefined : `found ${low}, ${high}: not carried out once each`;
       this.#require(problem, `atomic ${round}`);
     }
@@ -198,46 +198,46 @@ export class Asking extends Conversation {
 
   protected onReceived({ wrId, byteLen }: WorkCompletion): void {
     const slot = Number(wrId);
-    const { desktop } = this.talk;
-    const words = desktop.part(desktop.at.echo + slot * NOTICE_BYTES, ECHO_BYTES);
+    const { memory } = this.talk;
+    const words = memory.part(memory.at.echo + slot * NOTICE_BYTES, ECHO_BYTES);
     const [round] = words;
-    const due = byteLen === ECHO_BYTES && round % desktop.slots === slot && round < this.#next && round >= this.#done;
+    const due = byteLen === ECHO_BYTES && round % memory.slots === slot && round < this.#next && round >= this.#done;
     this.#require(
       due ? patternProblem(words.subarray(1), this.key, ~round) : `is ${byteLen} bytes of ${round}`,
       'echo',
     );
     this.repost(wrId, (id) =>
-      this.connection.postRecv(id, this.mr.sge(desktop.at.echo + slot * NOTICE_BYTES, ECHO_BYTES)),
+      this.connection.postRecv(id, this.mr.sge(memory.at.echo + slot * NOTICE_BYTES, ECHO_BYTES)),
     );
     this.#ended(round);
   }
 
   #ended(round: number): void {
-    const { slots } = this.talk.desktop;
+    const { slots } = this.talk.memory;
     this.#endings[round % slots] += 1;
     while (this.#done < this.#next && this.#endings[this.#done % slots] === ENDINGS) {
       this.#endings[this.#done % slots] = 0;
       this.#done += 1;
-      this.desk.figures.rounds += 1;
+      this.reporter.figures.rounds += 1;
     }
     this.progress();
   }
 
   #require(problem: string | undefined, what: string): void {
     if (problem === undefined) return;
-    this.desk.violation(`connection ${this.id}: ${what}: ${problem}`);
+    this.reporter.violation(`connection ${this.id}: ${what}: ${problem}`);
     this.break('wrong data');
   }
 }
 
 /** Connects, has `work` done, and parts. @throws what `connect` throws */
 export async function visit(talk: Talk, work: (asking: Asking) => Promise<void>): Promise<Asking> {
-  const { context, pd, desktop, choices, server, timeoutMs } = talk;
+  const { context, pd, memory, choices, server, timeoutMs } = talk;
   const id = choices.u32() >>> 0;
   const key = choices.u32() >>> 0;
-  const { at: places, slots, slotBytes } = desktop;
-  desktop.words.fill(FILLER);
-  const mr = pd.regMr(desktop.memory.subarray(0, places.end), AccessFlags.LOCAL_WRITE);
+  const { at: places, slots, slotBytes } = memory;
+  memory.words.fill(FILLER);
+  const mr = pd.regMr(memory.bytes.subarray(0, places.end), AccessFlags.LOCAL_WRITE);
   try {
     const connecting = connect({
       host: server,
@@ -266,11 +266,11 @@ export async function visit(talk: Talk, work: (asking: Asking) => Promise<void>)
     return asking;
   } finally {
     mr.dereg();
-    const beyond = fillerProblem(desktop.part(places.end, 4096));
-    if (beyond !== undefined) talk.desk.violation(`the client's memory of connection ${id}: ${beyond}`);
+    const beyond = fillerProblem(memory.part(places.end, 4096));
+    if (beyond !== undefined) talk.reporter.violation(`the client's memory of connection ${id}: ${beyond}`);
     for (let i = 0; i < slots; i += 1) {
-      const between = fillerProblem(desktop.part(places.atomic + i * 16 + 8, 8));
-      if (between !== undefined) talk.desk.violation(`beside atomic ${i} of connection ${id}: ${between}`);
+      const between = fillerProblem(memory.part(places.atomic + i * 16 + 8, 8));
+      if (between !== undefined) talk.reporter.violation(`beside atomic ${i} of connection ${id}: ${between}`);
     }
   }
 }

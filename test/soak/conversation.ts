@@ -9,7 +9,7 @@ import {
   WcStatus,
   WrOpcode,
 } from '../../src/index.js';
-import type { Desk } from './desk.js';
+import type { Reporter } from './reporter.js';
 
 /** Reliable connections end in these ways, and no other, when a peer is gone. */
 const RIGHT: readonly WcStatus[] = [WcStatus.RETRY_EXC_ERR, WcStatus.WR_FLUSH_ERR];
@@ -33,7 +33,7 @@ export abstract class Conversation {
   protected constructor(
     protected readonly connection: Connection,
     readonly id: number,
-    protected readonly desk: Desk,
+    protected readonly reporter: Reporter,
   ) {
     this.#keepalive = setInterval(() => this.#showLife(), KEEPALIVE_MS);
     void this.#take(
@@ -45,8 +45,8 @@ export abstract class Conversation {
       (wc) => this.onReceived(wc),
     );
     void connection.closed.then(() => this.break('disconnected'));
-    desk.tell({ report: 'up', connection: id });
-    desk.figures.connections += 1;
+    reporter.tell({ report: 'up', connection: id });
+    reporter.figures.connections += 1;
   }
 
   /** Why it has ended; undefined as long as it goes on. */
@@ -64,7 +64,7 @@ export abstract class Conversation {
     this.#reason = reason;
     clearInterval(this.#keepalive);
     this.#abort.abort();
-    this.desk.tell({ report: 'down', connection: this.id, reason });
+    this.reporter.tell({ report: 'down', connection: this.id, reason });
     this.progress();
   }
 
@@ -109,7 +109,7 @@ export abstract class Conversation {
   /** A post that was refused. */
   protected refused(error: unknown): void {
     const isOver = error instanceof VerbsError && (!(error instanceof PostError) || error.errno === 'EINVAL');
-    if (!isOver) this.desk.violation(`a post was refused: ${String(error)}`);
+    if (!isOver) this.reporter.violation(`a post was refused: ${String(error)}`);
     this.break(`post ${error instanceof VerbsError ? error.errno : 'failed'}`);
   }
 
@@ -137,7 +137,7 @@ export abstract class Conversation {
           continue;
         }
         if (!RIGHT.includes(wc.status))
-          this.desk.violation(
+          this.reporter.violation(
             `request ${wc.wrId} ended with ${statusName(wc.status)}: ${explained(this.connection, wc)}`,
           );
         this.break(statusName(wc.status));

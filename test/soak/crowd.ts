@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context, Pd } from '../../src/index.js';
 import { Choices } from '../fuzz/random.js';
-import { Desktop, type Talk, visit } from './client.js';
+import { ClientMemory, type Talk, visit } from './client.js';
 import { harmless } from './conversation.js';
-import type { Desk } from './desk.js';
+import type { Reporter } from './reporter.js';
 import type { MemberOptions } from './protocol.js';
 import { stackOf } from './server.js';
 
@@ -20,14 +20,14 @@ const LONGEST_MS = 60_000;
 export class Crowd {
   readonly #pd: Pd;
   readonly #choices: Choices;
-  readonly #desktops: Desktop[] = [];
+  readonly #memories: ClientMemory[] = [];
   readonly #regulars: readonly Promise<void>[];
   #crowd: Promise<void> = Promise.resolve();
   #finishing = false;
 
   constructor(
     private readonly context: Context,
-    private readonly desk: Desk,
+    private readonly reporter: Reporter,
     private readonly options: MemberOptions,
   ) {
     this.#pd = context.allocPd();
@@ -48,16 +48,16 @@ export class Crowd {
 
   async #come(count: number): Promise<void> {
     const begun = performance.now();
-    this.desk.doing = `${count} clients connect at once`;
+    this.reporter.doing = `${count} clients connect at once`;
     const came = await Promise.all(Array.from({ length: count }, () => this.#one()));
     const failed = came.filter((ok) => !ok).length;
-    this.desk.figures.crowds += 1;
-    this.desk.doing = 'coming and going';
-    this.desk.tell({ report: 'crowd', count, failed, tookMs: performance.now() - begun });
+    this.reporter.figures.crowds += 1;
+    this.reporter.doing = 'coming and going';
+    this.reporter.tell({ report: 'crowd', count, failed, tookMs: performance.now() - begun });
   }
 
   async #comeAndGo(): Promise<void> {
-    this.desk.doing = 'coming and going';
+    this.reporter.doing = 'coming and going';
     while (!this.#finishing) {
       await this.#one();
       await sleep(this.#choices.below(REST_MS));
@@ -66,14 +66,14 @@ export class Crowd {
 
   /** @returns whether all went well */
   async #one(): Promise<boolean> {
-    const { context, desk, options } = this;
-    const desktop = this.#desktops.pop() ?? new Desktop(context.host, SLOTS, SLOT_BYTES);
+    const { context, reporter, options } = this;
+    const memory = this.#memories.pop() ?? new ClientMemory(context.host, SLOTS, SLOT_BYTES);
     const choices = this.#choices;
     const talk: Talk = {
       context,
       pd: this.#pd,
-      desk,
-      desktop,
+      reporter,
+      memory,
       server: options.server,
       choices,
       timeoutMs: LONGEST_MS,
@@ -85,11 +85,11 @@ export class Crowd {
       return reason === 'closed';
     } catch (error) {
       const what = harmless(error);
-      if (what === undefined) desk.violation(`connecting: ${stackOf(error)}`);
-      desk.failed(`connect: ${what ?? 'an error'}`);
+      if (what === undefined) reporter.violation(`connecting: ${stackOf(error)}`);
+      reporter.failed(`connect: ${what ?? 'an error'}`);
       return false;
     } finally {
-      this.#desktops.push(desktop);
+      this.#memories.push(memory);
     }
   }
 }

@@ -1,7 +1,7 @@
 /** A program whose client runs in a thread, which it terminates in the midst of anything, and starts anew. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import type { Desk } from './desk.js';
+import type { Reporter } from './reporter.js';
 import type { MemberOptions, Order, Report } from './protocol.js';
 
 export class HostedClient {
@@ -11,7 +11,7 @@ export class HostedClient {
 
   constructor(
     private readonly options: MemberOptions,
-    private readonly desk: Desk,
+    private readonly reporter: Reporter,
   ) {
     [this.#worker, this.#ended] = this.#start();
   }
@@ -32,11 +32,11 @@ export class HostedClient {
   }
 
   async #terminate(restMs: number): Promise<void> {
-    this.desk.doing = 'terminating the thread of the client';
+    this.reporter.doing = 'terminating the thread of the client';
     const begun = performance.now();
     await this.#worker.terminate();
-    this.desk.tell({ report: 'terminated', tookMs: performance.now() - begun });
-    this.desk.doing = 'starting a client in a thread';
+    this.reporter.tell({ report: 'terminated', tookMs: performance.now() - begun });
+    this.reporter.doing = 'starting a client in a thread';
     await sleep(restMs);
     [this.#worker, this.#ended] = this.#start();
   }
@@ -45,21 +45,21 @@ export class HostedClient {
     const worker = new Worker(new URL('./member.js', import.meta.url), {
       workerData: { ...this.options, role: 'client', seed: this.options.seed + performance.now() },
     });
-    const { figures } = this.desk;
+    const { figures } = this.reporter;
     const before = { ...figures };
     worker.on('message', (report: Report) => {
       if (report.report === 'ready') return;
       if (report.report !== 'status') {
-        this.desk.tell(report);
+        this.reporter.tell(report);
         return;
       }
       for (const name of Object.keys(before) as (keyof typeof before)[])
         // those of a literal
         figures[name] = before[name] + report.figures[name];
-      this.desk.doing = report.doing;
+      this.reporter.doing = report.doing;
     });
     worker.on('error', (error) =>
-      this.desk.violation(`the thread of the client failed: ${error.stack ?? error.message}`),
+      this.reporter.violation(`the thread of the client failed: ${error.stack ?? error.message}`),
     );
     return [worker, new Promise((resolve) => worker.on('exit', () => resolve()))];
   }

@@ -2,7 +2,7 @@
 import type { Connections } from './connections.js';
 import type { MemberWatch } from './member-watch.js';
 import type { Fault, FaultKind } from './plan.js';
-import type { Room } from './room.js';
+import type { Namespaces } from './namespaces.js';
 import type { TimeOfDay } from './time-of-day.js';
 
 /** A fault that connections of a lane may break by, and until when that may be. */
@@ -30,7 +30,7 @@ export class Injector {
 
   constructor(
     private readonly connections: Connections,
-    private readonly room: Room | undefined,
+    private readonly namespaces: Namespaces | undefined,
     private readonly timeOfDay: TimeOfDay | undefined,
     private readonly random: (below: number) => number,
   ) {}
@@ -82,8 +82,8 @@ export class Injector {
     squeeze: ({ lastsMs }, member) => member.order({ order: 'squeeze', ms: lastsMs }),
     address: ({ lastsMs }, member) => {
       const { address } = member.plan.options;
-      this.room?.address('del', address);
-      this.#later(lastsMs, () => this.room?.address('add', address));
+      this.namespaces?.address('del', address);
+      this.#later(lastsMs, () => this.namespaces?.address('add', address));
     },
     clock: ({ lastsMs }) => {
       this.timeOfDay?.turn(this.random(2 * MOST_SECONDS) - MOST_SECONDS);

@@ -11,7 +11,7 @@ export interface MemberPlan {
    * Where it runs: in a network of its own, with a full disk; under another monotonic clock; under a time of day that is
    * turned; with files that stay small.
    */
-  readonly within?: 'room' | 'clock' | 'time of day' | 'small files';
+  readonly within?: 'namespaces' | 'clock' | 'time of day' | 'small files';
   readonly faults: readonly FaultKind[];
   readonly moments?: readonly Moment[];
 }
@@ -37,7 +37,10 @@ function options(role: MemberOptions['role'], address: string, server: string, w
 }
 
 /** @param capture where those write their packets whose files stay small */
-export function lanePlans(room: { readonly server: string; readonly client: string }, capture: string): LanePlan[] {
+export function lanePlans(
+  namespaces: { readonly server: string; readonly client: string },
+  capture: string,
+): LanePlan[] {
   const [a, b, c, d, e, f, g, h, i, j, k] = Array.from({ length: 11 }, (_, n) => loopback(n + 1));
   const thread = { host: 'thread', link: 'auto' } as const;
   const disturbed = {
@@ -127,19 +130,23 @@ export function lanePlans(room: { readonly server: string; readonly client: stri
       members: [{ name: 'client', options: options('hosted client', k, i, thread), faults: ['terminate'] }],
     },
     {
-      name: 'room',
+      name: 'namespaces',
       what: 'by UDP in a network of its own, whose addresses go and come; capture and statistics on a full disk',
       members: [
         {
           name: 'server',
-          options: options('server', room.server, room.server, { host: 'thread', link: 'udp' }),
-          within: 'room',
+          options: options('server', namespaces.server, namespaces.server, { host: 'thread', link: 'udp' }),
+          within: 'namespaces',
           faults: ['address'],
         },
         {
           name: 'client',
-          options: options('client', room.client, room.server, { host: 'thread', link: 'udp', capture: 'room' }),
-          within: 'room',
+          options: options('client', namespaces.client, namespaces.server, {
+            host: 'thread',
+            link: 'udp',
+            capture: 'namespaces',
+          }),
+          within: 'namespaces',
           faults: ['address', 'kill'],
         },
       ],

@@ -6,21 +6,21 @@ import { readOptions } from '../support/command-line.js';
 import { CPrograms, cProgramsProblem } from './c-programs.js';
 import { lanePlans } from './lanes.js';
 import { figuresOf, textOf } from './report.js';
-import { clockProblem, Room, ROOM_CLIENT, ROOM_SERVER, roomProblem } from './room.js';
+import { clockProblem, Namespaces, NAMESPACE_CLIENT, NAMESPACE_SERVER, namespaceProblem } from './namespaces.js';
 import { Soak } from './soak.js';
 import { TimeOfDay } from './time-of-day.js';
 
-const HELP = `Real programs over sockets and shared memory, which are killed, stopped, slowed, squeezed, deprived of their addresses,
-disks and threads at moments of chance, while all that they say to each other is checked: every byte, each message and
-atomic once, no memory touched that was not open, nobody in doubt for long about a peer that is gone, nothing left behind.
+const HELP = `Real programs over sockets and shared memory. They are killed, stopped, slowed, and deprived of addresses, disks and threads at
+random moments. Everything that they send each other is checked: every byte, each message and atomic once, no memory touched
+that was not open, no program left waiting for a peer that is gone, nothing left behind.
 
 usage: npm run soak -- [--minutes N] [--seed S] [--c-programs] [--json] [--keep]
 
   --minutes N  for how long (default 60)
-  --seed S     where all choices come from (default: of the time)
+  --seed S     seed of all choices (default: from the clock)
   --c-programs run programs written in C as well, in pairs, under launchers
   --json       print the summary as JSON
-  --keep       keep the logs, as happens anyway when something is wrong
+  --keep       keep the logs also when nothing is wrong
 
 Ctrl-C ends it with the figures so far. The exit status is 1 when something is wrong.`;
 
@@ -80,22 +80,22 @@ async function main(): Promise<void> {
     return;
   }
   const folder = mkdtempSync(join(tmpdir(), 'verbena-soak-'));
-  const noRoom = roomProblem();
+  const noNamespaces = namespaceProblem();
   const noClock = clockProblem();
   const noCPrograms = options['c-programs'] ? cProgramsProblem() : 'not asked for by --c-programs';
   const timeOfDay = TimeOfDay.make(join(folder, 'time-of-day'));
   const skipped = [
-    ...(noRoom === undefined ? [] : [`addresses that go and come, and full disks: ${noRoom}`]),
+    ...(noNamespaces === undefined ? [] : [`addresses that go and come, and full disks: ${noNamespaces}`]),
     ...(noClock === undefined ? [] : [`programs under another monotonic clock: ${noClock}`]),
     ...(noCPrograms === undefined ? [] : [`programs written in C: ${noCPrograms}`]),
     ...(timeOfDay !== undefined
       ? []
       : ['a time of day that is turned back: faketime is not installed (Debian: faketime)']),
   ];
-  const room = noRoom === undefined ? await Room.make(join(folder, 'full')) : undefined;
-  const plans = lanePlans({ server: ROOM_SERVER, client: ROOM_CLIENT }, join(folder, 'small.pcapng'));
-  const lanes = plans.filter(({ name }) => name !== 'room' || room !== undefined);
-  const soak = new Soak({ seed, lanes, room, hasClock: noClock === undefined, timeOfDay, folder });
+  const namespaces = noNamespaces === undefined ? await Namespaces.make(join(folder, 'full')) : undefined;
+  const plans = lanePlans({ server: NAMESPACE_SERVER, client: NAMESPACE_CLIENT }, join(folder, 'small.pcapng'));
+  const lanes = plans.filter(({ name }) => name !== 'namespaces' || namespaces !== undefined);
+  const soak = new Soak({ seed, lanes, namespaces, hasClock: noClock === undefined, timeOfDay, folder });
   const cPrograms = new CPrograms(seed, (text) => soak.violation('C programs', text));
   process.stderr.write(`soak: seed ${seed}, logs in ${folder}\n`);
   const interruption = new AbortController();
@@ -109,7 +109,7 @@ async function main(): Promise<void> {
     ]);
   } finally {
     stop();
-    await room?.close();
+    await namespaces?.close();
   }
   await soak.judgeLeftovers();
   const failed = soak.tally.violations.length > 0;

@@ -4,7 +4,7 @@ import { Child } from './child.js';
 import type { MemberPlan } from './lanes.js';
 import { type Figures, type Footprint, noFigures, type Order, type Report } from './protocol.js';
 import { growth, type Sample, slopePerHour } from './slope.js';
-import { UNDER_ANOTHER_CLOCK } from './room.js';
+import { UNDER_ANOTHER_CLOCK } from './namespaces.js';
 import type { TimeOfDay } from './time-of-day.js';
 
 /** Until a program's memory and descriptors are those that it keeps. */
@@ -30,8 +30,8 @@ export interface MemberEvents {
 
 export interface MemberPlace {
   readonly folder: string;
-  readonly roomPrefix: readonly string[];
-  readonly roomDisk: string;
+  readonly namespacePrefix: readonly string[];
+  readonly namespaceDisk: string;
   readonly hasClock: boolean;
   readonly timeOfDay: TimeOfDay | undefined;
 }
@@ -77,9 +77,9 @@ export class MemberWatch {
     this.doing = 'starting';
     this.#samples = [];
     this.#processor = undefined;
-    const { folder, roomDisk } = this.place;
+    const { folder, namespaceDisk } = this.place;
     const { options } = this.plan;
-    const capture = options.capture === 'room' ? join(roomDisk, 'capture.pcapng') : options.capture;
+    const capture = options.capture === 'namespaces' ? join(namespaceDisk, 'capture.pcapng') : options.capture;
     const log = join(folder, `${this.lane}-${this.plan.name}-${this.lives}.log`);
     this.child = new Child(
       {
@@ -142,10 +142,10 @@ export class MemberWatch {
   }
 
   #environment(): Readonly<Record<string, string>> {
-    const { roomDisk, timeOfDay } = this.place;
+    const { namespaceDisk, timeOfDay } = this.place;
     switch (this.plan.within) {
-      case 'room':
-        return { XDG_RUNTIME_DIR: roomDisk };
+      case 'namespaces':
+        return { XDG_RUNTIME_DIR: namespaceDisk };
       case 'time of day':
         return timeOfDay?.environment ?? {};
       default:
@@ -154,10 +154,10 @@ export class MemberWatch {
   }
 
   #prefix(): readonly string[] {
-    const { roomPrefix, hasClock } = this.place;
+    const { namespacePrefix, hasClock } = this.place;
     switch (this.plan.within) {
-      case 'room':
-        return roomPrefix;
+      case 'namespaces':
+        return namespacePrefix;
       case 'clock':
         return hasClock ? UNDER_ANOTHER_CLOCK : [];
       case 'small files':

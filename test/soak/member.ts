@@ -2,7 +2,7 @@
 import { workerData } from 'node:worker_threads';
 import { openDevice, VerbsError } from '../../src/index.js';
 import { Crowd } from './crowd.js';
-import { Desk } from './desk.js';
+import { Reporter } from './reporter.js';
 import { HostedClient } from './hosted-client.js';
 import { arm } from './mortality.js';
 import type { MemberOptions, Order } from './protocol.js';
@@ -25,15 +25,17 @@ const LAST_WORDS_MS = 200;
 
 const options = (workerData ?? JSON.parse(process.argv[2])) as MemberOptions; // by the supervisor, which is ours
 
-const desk = new Desk((order) => void obey(order).catch((error: unknown) => desk.violation(stackOf(error))));
+const reporter = new Reporter(
+  (order) => void obey(order).catch((error: unknown) => reporter.violation(stackOf(error))),
+);
 process.on('uncaughtException', (error) => {
-  desk.violation(`uncaught: ${stackOf(error)}`);
+  reporter.violation(`uncaught: ${stackOf(error)}`);
   setTimeout(() => process.exit(1), LAST_WORDS_MS);
 });
 
 const context = options.role === 'hosted client' ? undefined : open();
 const activity = start();
-desk.tell({ report: 'ready' });
+reporter.tell({ report: 'ready' });
 
 function open(): ReturnType<typeof openDevice> {
   const { address, host, link, netem, capture } = options;
@@ -41,14 +43,14 @@ function open(): ReturnType<typeof openDevice> {
 }
 
 function start(): Activity {
-  if (context === undefined) return new HostedClient(options, desk);
+  if (context === undefined) return new HostedClient(options, reporter);
   switch (options.role) {
     case 'server':
-      return new Server(context, desk, options.seed);
+      return new Server(context, reporter, options.seed);
     case 'crowd':
-      return new Crowd(context, desk, options);
+      return new Crowd(context, reporter, options);
     default:
-      return new SteadyClient(context, desk, options);
+      return new SteadyClient(context, reporter, options);
   }
 }
 
@@ -61,7 +63,7 @@ async function obey(order: Order): Promise<void> {
       if (['connect', 'accept', 'close'].includes(order.moment)) activity.interrupt?.();
       return;
     case 'slow':
-      desk.sleep(order.ms);
+      reporter.sleep(order.ms);
       return;
     case 'squeeze': {
       const release = squeeze();
@@ -73,19 +75,22 @@ async function obey(order: Order): Promise<void> {
     case 'terminate':
       return activity.terminate?.(order.restMs);
     case 'dump':
-      desk.tell({ report: 'dump', text: `${desk.doing}; open: ${process.getActiveResourcesInfo().join(', ')}` });
+      reporter.tell({
+        report: 'dump',
+        text: `${reporter.doing}; open: ${process.getActiveResourcesInfo().join(', ')}`,
+      });
   }
 }
 
 async function finish(): Promise<void> {
-  desk.doing = 'ending what there is';
+  reporter.doing = 'ending what there is';
   await activity.finish();
-  desk.doing = 'closing the device';
+  reporter.doing = 'closing the device';
   try {
     context?.close();
   } catch (error) {
-    desk.violation(`the device cannot be closed: ${error instanceof VerbsError ? error.message : stackOf(error)}`);
+    reporter.violation(`the device cannot be closed: ${error instanceof VerbsError ? error.message : stackOf(error)}`);
   }
-  desk.doing = 'waiting for its own end';
-  desk.close();
+  reporter.doing = 'waiting for its own end';
+  reporter.close();
 }

@@ -1,4 +1,4 @@
-/** The serving side: takes whoever comes, lets each touch a shelf of its own, and checks what came. */
+/** The serving side: takes whoever comes, lets each touch memory of its own, and checks what came. */
 import {
   AccessFlags,
   CmOption,
@@ -15,11 +15,11 @@ import {
 } from '../../src/index.js';
 import { nextMemory } from '../support/memory.js';
 import { ACK_TIMEOUT, Conversation, harmless, PATIENCE_MS } from './conversation.js';
-import type { Desk } from './desk.js';
+import type { Reporter } from './reporter.js';
 import { at } from './mortality.js';
 import { patternProblem, wordsOf } from './pattern.js';
 import { type Hello, packWelcome, PORT, unpackHello } from './protocol.js';
-import { type Shelf, Shelves } from './shelf.js';
+import { type ServerMemory, ServerMemories } from './server-memory.js';
 import { ECHO_BYTES, NOTICE_BYTES } from './sizes.js';
 
 /** More than a client has under way. */
@@ -33,12 +33,12 @@ class ServedConversation extends Conversation {
   constructor(
     connection: Connection,
     private readonly hello: Hello,
-    desk: Desk,
-    private readonly shelf: Shelf,
-    private readonly desktop: Mr,
+    reporter: Reporter,
+    private readonly memory: ServerMemory,
+    private readonly noticeMr: Mr,
   ) {
-    super(connection, hello.connection, desk);
-    this.#notices = wordsOf(desktop.bytes);
+    super(connection, hello.connection, reporter);
+    this.#notices = wordsOf(noticeMr.bytes);
   }
 
   protected onReceived({ wrId, byteLen }: WorkCompletion): void {
@@ -48,24 +48,24 @@ class ServedConversation extends Conversation {
     const { key, connection } = this.hello;
     const problem =
       byteLen === NOTICE_BYTES
-        ? (patternProblem(words.subarray(1), key, ~round) ?? this.shelf.arrived(round))
+        ? (patternProblem(words.subarray(1), key, ~round) ?? this.memory.arrived(round))
         : `an announcement has ${byteLen} bytes`;
     if (problem !== undefined) {
-      this.desk.violation(`connection ${connection}: ${problem}`);
+      this.reporter.violation(`connection ${connection}: ${problem}`);
       this.break('wrong data');
       return;
     }
-    this.desk.figures.rounds += 1;
+    this.reporter.figures.rounds += 1;
     // The echo is the announcement; it is taken while posting, so that its place can receive again.
     this.post({
       opcode: WrOpcode.SEND,
       wrId: BigInt(this.#answered),
       sendFlags: SendFlags.SIGNALED | SendFlags.INLINE,
-      sgList: [this.desktop.sge(place * NOTICE_BYTES, ECHO_BYTES)],
+      sgList: [this.noticeMr.sge(place * NOTICE_BYTES, ECHO_BYTES)],
     });
     this.#answered += 1;
     at('send');
-    this.repost(wrId, (id) => this.connection.postRecv(id, this.desktop.sge(place * NOTICE_BYTES, NOTICE_BYTES)));
+    this.repost(wrId, (id) => this.connection.postRecv(id, this.noticeMr.sge(place * NOTICE_BYTES, NOTICE_BYTES)));
   }
 
   protected onSent(): void {
@@ -80,18 +80,18 @@ class ServedConversation extends Conversation {
 export class Server {
   readonly #listener;
   readonly #pd: Pd;
-  readonly #shelves: Shelves;
+  readonly #memories: ServerMemories;
   readonly #conversations = new Set<ServedConversation>();
   readonly #visits = new Set<Promise<void>>();
   #libraries = 0;
 
   constructor(
     context: Context,
-    private readonly desk: Desk,
+    private readonly reporter: Reporter,
     private readonly seed: number,
   ) {
     this.#pd = context.allocPd();
-    this.#shelves = new Shelves(context.host, (text) => desk.violation(text));
+    this.#memories = new ServerMemories(context.host, (text) => reporter.violation(text));
     this.#listener = listen({ context, host: context.address, port: PORT });
     void this.#serve();
   }
@@ -109,9 +109,11 @@ export class Server {
   }
 
   async #serve(): Promise<void> {
-    this.desk.doing = 'serving';
+    this.reporter.doing = 'serving';
     for await (const request of this.#listener) {
-      const visit = this.#attend(request).catch((error: unknown) => this.desk.violation(`serving: ${stackOf(error)}`));
+      const visit = this.#attend(request).catch((error: unknown) =>
+        this.reporter.violation(`serving: ${stackOf(error)}`),
+      );
       this.#visits.add(visit);
       void visit.then(() => this.#visits.delete(visit));
     }
@@ -119,36 +121,39 @@ export class Server {
 
   async #attend(request: ConnectionRequest): Promise<void> {
     const hello = unpackHello(request.privateData);
-    const shelf = this.#shelves.take(hello);
+    const memory = this.#memories.take(hello);
     this.#libraries += 1;
-    const welcome = shelf.open(this.#pd, hello, (this.seed + this.#libraries * 7919) >>> 0);
-    const desktop = this.#pd.regMr(nextMemory(this.#pd.context.host, RECEIVES * NOTICE_BYTES), AccessFlags.LOCAL_WRITE);
+    const welcome = memory.open(this.#pd, hello, (this.seed + this.#libraries * 7919) >>> 0);
+    const noticeMr = this.#pd.regMr(
+      nextMemory(this.#pd.context.host, RECEIVES * NOTICE_BYTES),
+      AccessFlags.LOCAL_WRITE,
+    );
     try {
       const accepting = request.accept({
         pd: this.#pd,
         privateData: packWelcome(welcome),
         timeoutMs: PATIENCE_MS,
         qp: { cap: { maxSendWr: 2 * RECEIVES, maxRecvWr: RECEIVES, maxInlineData: ECHO_BYTES } },
-        prepare: (id) => prepare(id, desktop),
+        prepare: (id) => prepare(id, noticeMr),
       });
       at('accept');
       await using connection = await accepting;
-      await this.#talk(connection, hello, shelf, desktop);
+      await this.#talk(connection, hello, memory, noticeMr);
     } catch (error) {
       const what = harmless(error);
       if (what === undefined) throw error;
-      this.desk.failed(`accept: ${what}`);
+      this.reporter.failed(`accept: ${what}`);
     } finally {
-      desktop.dereg();
-      const problem = shelf.close();
+      noticeMr.dereg();
+      const problem = memory.close();
       const what = `the server's memory for connection ${hello.connection}`;
-      if (problem !== undefined) this.desk.violation(`${what}: ${problem}`);
-      this.#shelves.giveBack(shelf, what);
+      if (problem !== undefined) this.reporter.violation(`${what}: ${problem}`);
+      this.#memories.giveBack(memory, what);
     }
   }
 
-  async #talk(connection: Connection, hello: Hello, shelf: Shelf, desktop: Mr): Promise<void> {
-    const conversation = new ServedConversation(connection, hello, this.desk, shelf, desktop);
+  async #talk(connection: Connection, hello: Hello, memory: ServerMemory, noticeMr: Mr): Promise<void> {
+    const conversation = new ServedConversation(connection, hello, this.reporter, memory, noticeMr);
     this.#conversations.add(conversation);
     await conversation.over();
     this.#conversations.delete(conversation);
@@ -156,9 +161,9 @@ export class Server {
   }
 }
 
-function prepare(id: CmId, desktop: Mr): void {
+function prepare(id: CmId, noticeMr: Mr): void {
   id.setOption(CmOption.ACK_TIMEOUT, ACK_TIMEOUT);
-  for (let i = 0; i < RECEIVES; i += 1) id.postRecv(BigInt(i), desktop.sge(i * NOTICE_BYTES, NOTICE_BYTES));
+  for (let i = 0; i < RECEIVES; i += 1) id.postRecv(BigInt(i), noticeMr.sge(i * NOTICE_BYTES, NOTICE_BYTES));
 }
 
 export function stackOf(error: unknown): string {

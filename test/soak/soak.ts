@@ -12,7 +12,7 @@ import { leftovers } from './leftovers.js';
 import { MemberWatch } from './member-watch.js';
 import { type Fault, Planner } from './plan.js';
 import type { Report } from './protocol.js';
-import type { Room } from './room.js';
+import type { Namespaces } from './namespaces.js';
 import { Stalls } from './stalls.js';
 import { Tally } from './tally.js';
 import type { TimeOfDay } from './time-of-day.js';
@@ -52,7 +52,7 @@ const MOST_MORE_RSS = 128 << 20;
 export interface SoakInit {
   readonly seed: number;
   readonly lanes: readonly LanePlan[];
-  readonly room: Room | undefined;
+  readonly namespaces: Namespaces | undefined;
   readonly hasClock: boolean;
   readonly timeOfDay: TimeOfDay | undefined;
   readonly folder: string;
@@ -79,9 +79,15 @@ export class Soak {
   #ending = false;
 
   constructor(private readonly init: SoakInit) {
-    const { seed, lanes, room, hasClock, timeOfDay, folder } = init;
+    const { seed, lanes, namespaces, hasClock, timeOfDay, folder } = init;
     this.#choices = new Choices(seed ^ 0x50a4);
-    const place = { folder, roomPrefix: room?.prefix ?? [], roomDisk: room?.disk ?? '', hasClock, timeOfDay };
+    const place = {
+      folder,
+      namespacePrefix: namespaces?.prefix ?? [],
+      namespaceDisk: namespaces?.disk ?? '',
+      hasClock,
+      timeOfDay,
+    };
     const events = {
       onReport: (member: MemberWatch, report: Report) => this.#onReport(member, report),
       onExit: (member: MemberWatch, code: number | null, signal: string | null) => this.#onExit(member, code, signal),
@@ -89,7 +95,7 @@ export class Soak {
     this.members = lanes.flatMap(({ name, members }) =>
       members.map((plan) => new MemberWatch(name, plan, place, events)),
     );
-    this.#injector = new Injector(this.connections, room, timeOfDay, (below) => this.#choices.below(below));
+    this.#injector = new Injector(this.connections, namespaces, timeOfDay, (below) => this.#choices.below(below));
     const cards = cardsOf(lanes).filter(({ kind }) => kind !== 'clock' || timeOfDay !== undefined);
     this.#planner = new Planner(seed, cards);
   }

@@ -2,9 +2,9 @@
 import type { Context, Pd } from '../../src/index.js';
 import { Choices } from '../fuzz/random.js';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Asking, Desktop, visit } from './client.js';
+import { type Asking, ClientMemory, visit } from './client.js';
 import { harmless, PATIENCE_MS } from './conversation.js';
-import type { Desk } from './desk.js';
+import type { Reporter } from './reporter.js';
 import type { MemberOptions } from './protocol.js';
 import { stackOf } from './server.js';
 
@@ -21,7 +21,7 @@ const REST_MS = 100;
 export class SteadyClient {
   readonly #pd: Pd;
   readonly #choices: Choices;
-  readonly #desktop: Desktop;
+  readonly #memory: ClientMemory;
   readonly #over: Promise<void>;
   #asking: Asking | undefined;
   #interrupted = false;
@@ -29,12 +29,12 @@ export class SteadyClient {
 
   constructor(
     private readonly context: Context,
-    private readonly desk: Desk,
+    private readonly reporter: Reporter,
     private readonly options: MemberOptions,
   ) {
     this.#pd = context.allocPd();
     this.#choices = new Choices(options.seed);
-    this.#desktop = new Desktop(context.host, SLOTS, SLOT_BYTES);
+    this.#memory = new ClientMemory(context.host, SLOTS, SLOT_BYTES);
     this.#over = this.#live();
   }
 
@@ -49,24 +49,24 @@ export class SteadyClient {
   }
 
   async #live(): Promise<void> {
-    const { context, desk, options } = this;
+    const { context, reporter, options } = this;
     const talk = {
       context,
       pd: this.#pd,
-      desk,
-      desktop: this.#desktop,
+      reporter,
+      memory: this.#memory,
       server: options.server,
       choices: this.#choices,
       timeoutMs: PATIENCE_MS,
     };
     while (!this.#finishing) {
-      desk.doing = 'connecting';
+      reporter.doing = 'connecting';
       try {
         await visit(talk, (asking) => this.#ask(asking));
       } catch (error) {
         const what = harmless(error);
-        if (what === undefined) desk.violation(`connecting: ${stackOf(error)}`);
-        desk.failed(`connect: ${what ?? 'an error'}`);
+        if (what === undefined) reporter.violation(`connecting: ${stackOf(error)}`);
+        reporter.failed(`connect: ${what ?? 'an error'}`);
       }
       this.#asking = undefined;
       await sleep(this.#choices.below(REST_MS));
@@ -83,12 +83,12 @@ export class SteadyClient {
     const rounds = 1 + this.#choices.below(MOST_ROUNDS);
     let burst = 0;
     for (let i = 0; i < rounds && this.#mayAsk(asking); i += 1) {
-      this.desk.doing = `asking for round ${i}, ${this.#asking.done} done`;
+      this.reporter.doing = `asking for round ${i}, ${this.#asking.done} done`;
       await asking.ask();
       if (burst === 0 && this.#choices.chance(2)) burst = BURST;
       if (burst > 0) burst -= 1;
       else await sleep(this.#choices.below(PAUSE_MS));
     }
-    this.desk.doing = `waiting for answers, ${asking.done} done`;
+    this.reporter.doing = `waiting for answers, ${asking.done} done`;
   }
 }

@@ -5,7 +5,7 @@ import { CmOption, Errno, PortSpace, QpType } from '../../../src/index.js';
 import type { Choices } from '../../fuzz/random.js';
 import type { FakeCalls } from './fake-calls.js';
 import type { FuzzMemory } from './memory.js';
-import type { Gossip } from './world.js';
+import type { KnownObjects } from './known-objects.js';
 
 const HEADER_BYTES = 8;
 const RESPONSE_AT = 4096;
@@ -23,7 +23,7 @@ export class CmProgram {
     private readonly calls: FakeCalls,
     private readonly memory: FuzzMemory,
     private readonly choices: Choices,
-    private readonly gossip: Gossip & { readonly ids: number[]; readonly ports: number },
+    private readonly known: KnownObjects & { readonly ids: number[]; readonly ports: number },
   ) {}
 
   /** Does one thing. */
@@ -112,9 +112,9 @@ export class CmProgram {
   ];
 
   #id(): number {
-    const { choices, gossip } = this;
+    const { choices, known } = this;
     if (this.#ids.length > 0 && choices.chance(90)) return choices.of(this.#ids);
-    return choices.chance(50) && gossip.ids.length > 0 ? choices.of(gossip.ids) : choices.u32() >>> 0;
+    return choices.chance(50) && known.ids.length > 0 ? choices.of(known.ids) : choices.u32() >>> 0;
   }
 
   #response(): bigint {
@@ -127,27 +127,27 @@ export class CmProgram {
   }
 
   #address() {
-    const { choices, gossip } = this;
+    const { choices, known } = this;
     const family = choices.chance(95) ? AF_INET : choices.of([0, 10, 27, 99]);
-    const own = choices.of(gossip.gids).subarray(12);
+    const own = choices.of(known.gids).subarray(12);
     const ipv4 = Uint8Array.from(
       choices.chance(90) ? own : choices.of([MULTICAST, [0, 0, 0, 0], [255, 255, 255, 255]]),
     );
     return {
       family,
-      port: choices.chance(80) ? 7000 + choices.below(gossip.ports) : choices.below(65536),
+      port: choices.chance(80) ? 7000 + choices.below(known.ports) : choices.below(65536),
       ipv4,
       ipv6: new Uint8Array(16),
     };
   }
 
   #param() {
-    const { choices, gossip } = this;
+    const { choices, known } = this;
     const bytes = new Uint8Array(CONN_PARAM.bytes);
     const values = CONN_PARAM.read(bytes);
     return {
       ...values,
-      qpNum: gossip.qps.length > 0 && choices.chance(90) ? choices.of(gossip.qps) : choices.u32() >>> 0,
+      qpNum: known.qps.length > 0 && choices.chance(90) ? choices.of(known.qps) : choices.u32() >>> 0,
       privateDataLen: choices.of([0, 8, 56, 57, 196, 255]),
       responderResources: choices.of([0, 1, 16, 255]),
       initiatorDepth: choices.of([0, 1, 16, 255]),
@@ -212,8 +212,8 @@ export class CmProgram {
     if (makesId && ending > 0) {
       const id = view.getUint32(RESPONSE_AT, true);
       this.#ids.push(id);
-      this.gossip.ids.push(id);
-      if (this.gossip.ids.length > 200) this.gossip.ids.shift();
+      this.known.ids.push(id);
+      if (this.known.ids.length > 200) this.known.ids.shift();
     }
     return ending;
   }

@@ -48,7 +48,7 @@ export class CommandFuzz {
   readonly #calls = new FakeCalls();
   readonly #ucma: Ucma;
   readonly #bystander: Bystander;
-  readonly #gossip;
+  readonly #known;
   /** How many completions of each status programs have polled. */
   readonly statuses = new Map<number, number>();
   #uverbs: UverbsProgram[] = [];
@@ -62,7 +62,7 @@ export class CommandFuzz {
     this.#descriptors = openDescriptors();
     this.#ucma = new Ucma(this.#nics);
     this.#bystander = new Bystander(this.#nics[0], this.#nics[1]);
-    this.#gossip = {
+    this.#known = {
       keys: [] as number[],
       regions: [] as FuzzRegion[],
       qps: [] as number[],
@@ -76,6 +76,10 @@ export class CommandFuzz {
   /** Calls that were answered, and that were refused. */
   get calls(): { readonly answered: number; readonly refused: number } {
     return this.#calls;
+  }
+
+  get done(): number {
+    return this.figures.commands;
   }
 
   /** @throws Error when something is wrong */
@@ -132,7 +136,7 @@ export class CommandFuzz {
   #newPrograms(): void {
     this.#endPrograms();
     this.figures.lives += 1;
-    const { keys, regions, qps, ids } = this.#gossip;
+    const { keys, regions, qps, ids } = this.#known;
     for (const list of [keys, regions, qps, ids]) list.length = 0;
     const devices = this.#nics.map((context, index) => ({
       name: `rxe${index}`,
@@ -144,7 +148,7 @@ export class CommandFuzz {
     // What is said nobody hears, but it is made.
     const failures = new FailureReport(() => undefined);
     const calls = this.#calls;
-    const parts = [calls, this.#memory, this.#choices, this.#gossip] as const;
+    const parts = [calls, this.#memory, this.#choices, this.#known] as const;
     this.#uverbs = [0, 1, 0].map((index) => {
       const node: DeviceNode = { ...NODE, driver: 'uverbs', index };
       return new UverbsProgram(

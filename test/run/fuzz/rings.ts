@@ -23,7 +23,7 @@ const STATUS = 2;
 const RECENT = 12;
 const KNOWN_STATUSES = 32;
 const SGE_WORDS = 4;
-const PLAIN = [
+const COMMON_OPCODES = [
   WrOpcode.SEND,
   WrOpcode.SEND_WITH_IMM,
   WrOpcode.RDMA_WRITE,
@@ -32,7 +32,7 @@ const PLAIN = [
   WrOpcode.ATOMIC_FETCH_AND_ADD,
 ];
 /** Of a hundred requests so many are meant well: what follows one that is not, nobody looks at. */
-const HONEST = 85;
+const WELL_MEANT_PERCENT = 85;
 const OPCODES = Object.values(WrOpcode);
 
 /** A region that somebody has registered. */
@@ -46,7 +46,7 @@ export interface FuzzRegion {
 }
 
 /** A place and a key that go together, or do not. */
-interface Named {
+interface Target {
   readonly at: number;
   readonly lkey: number;
   readonly rkey: number;
@@ -54,7 +54,7 @@ interface Named {
 }
 
 /** What a program can name in a request. */
-interface World {
+interface Nameable {
   readonly memory: FuzzMemory;
   readonly keys: readonly number[];
   /** Those of the queue pair's own domain, and of its peer's. */
@@ -79,7 +79,7 @@ export class Ring {
     return this.mapping.words;
   }
 
-  beCompletions(): void {
+  holdCompletions(): void {
     this.#completions = true;
   }
 
@@ -111,7 +111,7 @@ export class Ring {
 }
 
 /** Writes what does not belong there, at a place that counts or at any. */
-export function lieInRing({ words }: Ring, choices: Choices): void {
+export function corruptRing({ words }: Ring, choices: Choices): void {
   const at = choices.of([
     PRODUCER,
     CONSUMER,
@@ -124,17 +124,17 @@ export function lieInRing({ words }: Ring, choices: Choices): void {
   if (at < words.length) words[at] = choices.of([0, 1, -1, 0x7fffffff, choices.u32(), words[at] + 1]);
 }
 
-function key(world: World, choices: Choices): number {
-  if (world.keys.length === 0 || choices.chance(5)) return choices.u32();
+function pickKey(nameable: Nameable, choices: Choices): number {
+  if (nameable.keys.length === 0 || choices.chance(5)) return choices.u32();
   // The latest work most often.
-  const recent = world.keys.slice(-40);
-  return choices.of(choices.chance(80) ? recent : world.keys) ^ (choices.chance(3) ? 1 << choices.below(32) : 0);
+  const recent = nameable.keys.slice(-40);
+  return choices.of(choices.chance(80) ? recent : nameable.keys) ^ (choices.chance(3) ? 1 << choices.below(32) : 0);
 }
 
-function named(world: World, regions: readonly FuzzRegion[], choices: Choices): Named {
-  const { memory } = world;
+function pickTarget(nameable: Nameable, regions: readonly FuzzRegion[], choices: Choices): Target {
+  const { memory } = nameable;
   if (regions.length === 0 || choices.chance(5)) {
-    const one = key(world, choices);
+    const one = pickKey(nameable, choices);
     return { at: memory.target(choices), lkey: one, rkey: one, room: 2000 };
   }
   const { lkey, rkey, iova, length } = choices.of(regions.slice(-RECENT));
@@ -148,43 +148,43 @@ function put64(words: Int32Array, at: number, value: number): void {
   words[at + 1] = Math.floor(value / 2 ** 32) | 0;
 }
 
-function writePieces(words: Int32Array, at: number, count: number, world: World, choices: Choices): void {
+function writeSges(words: Int32Array, at: number, count: number, nameable: Nameable, choices: Choices): void {
   for (let i = 0; i < Math.min(count, 3); i += 1) {
     const from = at + i * SGE_WORDS;
-    const { at: address, lkey, room } = named(world, world.here, choices);
+    const { at: address, lkey, room } = pickTarget(nameable, nameable.here, choices);
     put64(words, from, address);
     words[from + 2] = choices.chance(90) ? choices.below(Math.max(1, room)) : choices.of([0, 1, 65536, 2 ** 31, -1]);
     words[from + 3] = lkey;
   }
 }
 
-function count(choices: Choices): number {
+function pickCount(choices: Choices): number {
   return choices.chance(96) ? choices.below(4) : choices.of([4, 255, 256, 65535, 0x10001, -1, choices.u32()]);
 }
 
-export function postReceive(ring: Ring, world: World, choices: Choices): void {
+export function postReceive(ring: Ring, nameable: Nameable, choices: Choices): void {
   const { words, next } = ring;
-  const pieces = choices.chance(HONEST) ? 1 : count(choices);
-  words[next + RxeRecvWqe.NUM_SGE] = pieces;
+  const numSge = choices.chance(WELL_MEANT_PERCENT) ? 1 : pickCount(choices);
+  words[next + RxeRecvWqe.NUM_SGE] = numSge;
   if (next + RxeRecvWqe.DATA + 3 * SGE_WORDS <= words.length)
-    writePieces(words, next + RxeRecvWqe.DATA, pieces, world, choices);
+    writeSges(words, next + RxeRecvWqe.DATA, numSge, nameable, choices);
   ring.publish();
 }
 
-export function postSend(ring: Ring, world: World, choices: Choices): void {
+export function postSend(ring: Ring, nameable: Nameable, choices: Choices): void {
   const { words, next } = ring;
-  const honest = choices.chance(HONEST);
-  const opcode = honest ? choices.of(PLAIN) : choices.chance(80) ? choices.of(OPCODES) : choices.u32();
+  const wellMeant = choices.chance(WELL_MEANT_PERCENT);
+  const opcode = wellMeant ? choices.of(COMMON_OPCODES) : choices.chance(80) ? choices.of(OPCODES) : choices.u32();
   words[next + RxeSendWqe.WR_ID_LO] = choices.u32();
   words[next + RxeSendWqe.OPCODE] = opcode;
   const flags = choices.below(8) | (choices.chance(80) ? SendFlags.SIGNALED : 0);
   const odd = choices.chance(60) ? flags | SendFlags.INLINE : choices.u32();
-  words[next + RxeSendWqe.FLAGS] = honest ? flags : odd;
-  words[next + RxeSendWqe.IMM_DATA] = choices.chance(50) ? key(world, choices) : choices.u32();
+  words[next + RxeSendWqe.FLAGS] = wellMeant ? flags : odd;
+  words[next + RxeSendWqe.IMM_DATA] = choices.chance(50) ? pickKey(nameable, choices) : choices.u32();
   words[next + RxeSendWqe.LENGTH] = choices.chance(90) ? choices.below(64) : choices.of([65, 304, 4096, 2 ** 31, -1]);
   const kind = next + RxeSendWqe.KIND;
   for (let i = 0; i < 8; i += 1) words[kind + i] = choices.u32();
-  const { at: remote, rkey, room } = named(world, world.there, choices);
+  const { at: remote, rkey, room } = pickTarget(nameable, nameable.there, choices);
   switch (opcode) {
     case WrOpcode.ATOMIC_CMP_AND_SWP:
     case WrOpcode.ATOMIC_FETCH_AND_ADD:
@@ -194,27 +194,27 @@ export function postSend(ring: Ring, world: World, choices: Choices): void {
     case WrOpcode.BIND_MW:
       put64(words, next + RxeBind.ADDR_LO, remote);
       put64(words, next + RxeBind.LENGTH_LO, choices.chance(90) ? room : choices.of([0, 2 ** 40, 2 ** 52]));
-      words[next + RxeBind.LKEY] = key(world, choices);
-      words[next + RxeBind.MW_RKEY] = key(world, choices);
-      words[next + RxeBind.NEW_RKEY] = key(world, choices);
+      words[next + RxeBind.LKEY] = pickKey(nameable, choices);
+      words[next + RxeBind.MW_RKEY] = pickKey(nameable, choices);
+      words[next + RxeBind.NEW_RKEY] = pickKey(nameable, choices);
       words[next + RxeBind.ACCESS] = choices.chance(90)
         ? AccessFlags.REMOTE_READ | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_ATOMIC
         : choices.u32();
       break;
     case WrOpcode.SEND:
     case WrOpcode.SEND_WITH_IMM:
-      words[next + RxeDatagram.REMOTE_QPN] = world.qps.length > 0 ? choices.of(world.qps) : choices.u32();
+      words[next + RxeDatagram.REMOTE_QPN] = nameable.qps.length > 0 ? choices.of(nameable.qps) : choices.u32();
       words[next + RxeDatagram.REMOTE_QKEY] = choices.chance(90) ? 0x11111111 : choices.u32();
       words[next + RxeDatagram.AH_NUM] =
-        world.ahs.length > 0 && choices.chance(90) ? choices.of(world.ahs) : choices.u32();
+        nameable.ahs.length > 0 && choices.chance(90) ? choices.of(nameable.ahs) : choices.u32();
       break;
     default:
       put64(words, next + RxeRdma.REMOTE_LO, remote);
       words[next + RxeRdma.RKEY] = rkey;
   }
-  const pieces = honest ? 1 : count(choices);
-  words[next + RxeSendWqe.NUM_SGE] = pieces;
+  const numSge = wellMeant ? 1 : pickCount(choices);
+  words[next + RxeSendWqe.NUM_SGE] = numSge;
   if (next + RxeSendWqe.DATA + 3 * SGE_WORDS <= words.length)
-    writePieces(words, next + RxeSendWqe.DATA, pieces, world, choices);
+    writeSges(words, next + RxeSendWqe.DATA, numSge, nameable, choices);
   ring.publish();
 }

@@ -78,8 +78,8 @@ function writeAttributes({ at, bytes }: Zone, attributes: readonly Written[], ch
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const lie = choices.chance(2);
   const count = lie ? choices.of([0, attributes.length + 1, 33, 65535]) : attributes.length;
-  const honest = HEADER_BYTES + attributes.length * ATTRIBUTE_BYTES;
-  view.setUint16(0, choices.chance(99) ? honest : choices.below(65536), true);
+  const rightLength = HEADER_BYTES + attributes.length * ATTRIBUTE_BYTES;
+  view.setUint16(0, choices.chance(99) ? rightLength : choices.below(65536), true);
   view.setUint16(2, choices.chance(99) ? 0 : choices.below(20), true);
   view.setUint16(4, choices.chance(98) ? 0 : choices.below(8), true);
   view.setUint16(6, count, true);

@@ -7,8 +7,8 @@ import { AccessFlags, MwType, QpAttrMask, QpState, QpType, SrqAttrMask } from '.
 import type { Choices } from '../../fuzz/random.js';
 import type { FakeCalls } from './fake-calls.js';
 import type { FuzzMemory, Zone } from './memory.js';
-import { lieInRing, postReceive, postSend, Ring } from './rings.js';
-import type { FuzzQp, Gossip, Kind } from './world.js';
+import { corruptRing, postReceive, postSend, Ring } from './rings.js';
+import type { FuzzQp, KnownObjects, Kind } from './known-objects.js';
 import { type UverbsCommand, writeFrame } from './uverbs-frame.js';
 
 const PAGE_BYTES = 4096;
@@ -32,7 +32,7 @@ export class UverbsProgram {
     private readonly calls: FakeCalls,
     private readonly memory: FuzzMemory,
     private readonly choices: Choices,
-    private readonly gossip: Gossip,
+    private readonly known: KnownObjects,
   ) {}
 
   /** Does one thing. */
@@ -41,7 +41,7 @@ export class UverbsProgram {
     const dice = choices.below(100);
     if (dice < 30) this.#post();
     else if (dice < 40) this.#ring(this.#handle('qp'));
-    else if (dice < 41 && this.#rings.length > 0) lieInRing(choices.of(this.#rings), choices);
+    else if (dice < 41 && this.#rings.length > 0) corruptRing(choices.of(this.#rings), choices);
     else if (dice < 42) this.#closeDescriptor();
     else if (dice < 55 && this.#qps.length > 1) this.#marry();
     else if (dice < 56) this.#garbage();
@@ -126,7 +126,7 @@ export class UverbsProgram {
         sends,
         receives: isSrq === 0 ? this.#map(rq) : undefined,
       });
-      this.gossip.qps.push(qpn);
+      this.known.qps.push(qpn);
     };
     const regMr = (): void => {
       const { start, length, access } = this.#region();
@@ -136,8 +136,8 @@ export class UverbsProgram {
       const request = REG_MR.request.write({ start, length, iova, access, pd });
       const knowsKeys = (answer: Uint8Array): void => {
         const { lkey, rkey } = REG_MR.answer.read(answer);
-        this.gossip.keys.push(lkey, rkey);
-        this.gossip.regions.push({ lkey, rkey, iova, length, domain: this.#domain(pd) });
+        this.known.keys.push(lkey, rkey);
+        this.known.regions.push({ lkey, rkey, iova, length, domain: this.#domain(pd) });
       };
       gives('mr', () => ({ number: 9, request }), knowsKeys)();
     };
@@ -148,7 +148,7 @@ export class UverbsProgram {
       channel: this.choices.chance(50) ? -1 : this.#descriptor(),
     });
     const knowsCq = (_: Uint8Array, driver: Uint8Array): void => {
-      this.#map(CREATE_CQ.driverAnswer.read(driver))?.beCompletions();
+      this.#map(CREATE_CQ.driverAnswer.read(driver))?.holdCompletions();
     };
     const srqRequest = () => ({
       userHandle: BigInt(this.choices.below(64)),
@@ -186,7 +186,7 @@ export class UverbsProgram {
             type: this.#number(this.choices.of([MwType.TYPE_1, MwType.TYPE_2]), [0, 3, 255]),
           }),
         }),
-        (answer) => void this.gossip.keys.push(ALLOC_MW.answer.read(answer).rkey),
+        (answer) => void this.known.keys.push(ALLOC_MW.answer.read(answer).rkey),
       ),
       ends(16, 'mw', false),
       gives('ah', () => ({
@@ -310,7 +310,7 @@ export class UverbsProgram {
   }
 
   #gid(): Uint8Array {
-    if (this.choices.chance(90)) return this.choices.of(this.gossip.gids);
+    if (this.choices.chance(90)) return this.choices.of(this.known.gids);
     return this.#noise(16);
   }
 
@@ -397,7 +397,7 @@ export class UverbsProgram {
       qkey: 0x11111111,
       rqPsn: 0,
       sqPsn: 0,
-      destQpNum: this.gossip.qps.length > 0 ? choices.of(this.gossip.qps) : 1,
+      destQpNum: this.known.qps.length > 0 ? choices.of(this.known.qps) : 1,
       qpAccessFlags: choices.chance(90) ? REMOTE_READ | REMOTE_WRITE | REMOTE_ATOMIC : choices.u32() >>> 0,
       pkeyIndex: this.#number(0, [1, 65535]),
       qpState,
@@ -437,7 +437,7 @@ export class UverbsProgram {
         maxRdAtomic: 4,
         maxDestRdAtomic: 4,
       };
-      const dest = { dgid: this.gossip.gids[0], isGlobal: 1, portNum: 1, sgidIndex: 0, hopLimit: 64 };
+      const dest = { dgid: this.known.gids[0], isGlobal: 1, portNum: 1, sgidIndex: 0, hopLimit: 64 };
       const connected = qp.type === QpType.RC || qp.type === QpType.UC;
       const reliable = qp.type === QpType.RC;
       const all = { ...more, dest: { ...this.#address(), ...dest, flowLabel: 0, sl: 0 } };
@@ -451,22 +451,22 @@ export class UverbsProgram {
   }
 
   #post(): void {
-    const { choices, memory, gossip } = this;
+    const { choices, memory, known } = this;
     if (this.#qps.length === 0) return;
-    if (choices.chance(70)) for (const ring of this.#rings) ring.consume(gossip.completions);
+    if (choices.chance(70)) for (const ring of this.#rings) ring.consume(known.completions);
     const qp = choices.of(this.#qps);
-    const of = (domain: string) => gossip.regions.filter((region) => region.domain === domain);
-    const world = {
+    const of = (domain: string) => known.regions.filter((region) => region.domain === domain);
+    const nameable = {
       memory,
-      keys: gossip.keys,
+      keys: known.keys,
       here: of(qp.domain),
       there: of(qp.peerDomain),
-      qps: gossip.qps,
+      qps: known.qps,
       ahs: this.#handles.ah,
     };
-    if (qp.receives !== undefined && choices.chance(40)) postReceive(qp.receives, world, choices);
+    if (qp.receives !== undefined && choices.chance(40)) postReceive(qp.receives, nameable, choices);
     if (qp.sends === undefined) return;
-    for (let i = choices.below(4); i >= 0; i -= 1) postSend(qp.sends, world, choices);
+    for (let i = choices.below(4); i >= 0; i -= 1) postSend(qp.sends, nameable, choices);
     if (choices.chance(90)) this.#ring(qp.handle);
   }
 

@@ -29,7 +29,7 @@ interface CallFacts {
 
 /** The part of a program that has one identifier, and the model of that identifier. */
 export abstract class Actor {
-  abstract readonly role: 'client' | 'server' | 'dabbler' | 'member';
+  abstract readonly role: 'client' | 'server' | 'lone' | 'member';
   state: IdState;
   /** It could send; of a client of its own queue pair, it had said so. */
   wasUp = false;

@@ -4,13 +4,13 @@ import type { Actor } from './actor.js';
 import type { IdState } from './automaton.js';
 import { checkCalm } from './calm.js';
 import { Client } from './client.js';
-import { Dabbler } from './dabbler.js';
+import { LoneActor } from './lone-actor.js';
 import type { Host } from './host.js';
 import { Member } from './member.js';
 import type { CmRun } from './run.js';
 import { Server } from './server.js';
 
-const hasNoPeer = (actor: Actor): boolean => actor instanceof Dabbler || actor instanceof Member;
+const hasNoPeer = (actor: Actor): boolean => actor instanceof LoneActor || actor instanceof Member;
 
 /** In which states an identifier may be left when nothing happens any more, and who has to do with it then. */
 const RESTS: Readonly<Partial<Record<IdState, (actor: Actor) => boolean>>> = {

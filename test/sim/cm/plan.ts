@@ -57,7 +57,7 @@ export interface ClientPlan extends SidePlan {
 }
 
 /** An identifier that is for nothing but stray calls. */
-export interface DabblerPlan extends SidePlan {
+export interface LoneActorPlan extends SidePlan {
   readonly host: number;
   readonly space: Space;
   readonly startUs: number;
@@ -107,7 +107,7 @@ export interface Plan {
   readonly faultsEndUs: number;
   readonly listeners: readonly ListenerPlan[];
   readonly clients: readonly ClientPlan[];
-  readonly dabblers: readonly DabblerPlan[];
+  readonly loneActors: readonly LoneActorPlan[];
   readonly members: readonly MemberPlan[];
   readonly disasters: readonly DisasterPlan[];
 }
@@ -228,7 +228,7 @@ function planClient(random: SeededRandom, hosts: number): ClientPlan {
   };
 }
 
-function planDabbler(random: SeededRandom, hosts: number): DabblerPlan {
+function planLoneActor(random: SeededRandom, hosts: number): LoneActorPlan {
   return {
     ...WILLING_SIDE,
     // Where there are several they are to meet at times.
@@ -304,7 +304,7 @@ export function planCm(seed: number): Plan {
     faultsEndUs: random.below(90 * SECOND),
     listeners: planListeners(random, hosts),
     clients: Array.from({ length: random.between(1, 10) }, () => planClient(random, hosts)),
-    dabblers: Array.from({ length: random.pick([0, 0, 1, 2]) }, () => planDabbler(random, hosts)),
+    loneActors: Array.from({ length: random.pick([0, 0, 1, 2]) }, () => planLoneActor(random, hosts)),
     members: random.chance(0.25)
       ? Array.from({ length: random.between(2, 5) }, () => planMember(random, hosts, planSide(random, 'UDP', 0, 6)))
       : [],

@@ -3,12 +3,12 @@ import type { Actor } from './actor.js';
 import { familyOf, GROUPS, hasQp, here, type Stray } from './stray.js';
 
 /** Ports that identifiers without a peer bind to. */
-const DABBLED_PORTS = [7100, 7101] as const;
+const LONE_PORTS = [7100, 7101] as const;
 
 /** A port to bind to: any, one of our own, or one at which somebody listens. */
 function portFor({ host, space }: Actor, choice: number): number {
   const listeners = [...host.listeners.values()].filter((one) => one.space === space).map(({ port }) => port);
-  const ports = [0, ...DABBLED_PORTS, ...listeners];
+  const ports = [0, ...LONE_PORTS, ...listeners];
   return ports[choice % ports.length];
 }
 
@@ -38,7 +38,7 @@ export const rightCalls: readonly Stray[] = [
     name: 'bindAddr',
     call: 'bindAddr',
     wrong: bindProblem,
-    legal: 'dabbler',
+    legal: 'lone',
     act: (actor, choice) => {
       const port = portFor(actor, choice);
       actor.id.bindAddr(here(actor, port));
@@ -52,14 +52,14 @@ export const rightCalls: readonly Stray[] = [
       const isTaken = actor.port !== 0 && holdersOf(actor, actor.port).some(({ listens }) => listens);
       return closedProblem(actor) ?? (isTaken ? 'EADDRINUSE' : undefined);
     },
-    legal: 'dabbler',
+    legal: 'lone',
     act: ({ id }, choice) => id.listen(choice % 3),
   },
   {
     name: 'resolveAddr',
     call: 'resolveAddr',
     wrong: closedProblem,
-    legal: 'dabbler',
+    legal: 'lone',
     act: (actor) => actor.id.resolveAddr(here(actor, 7000)),
   },
   { name: 'resolveRoute', call: 'resolveRoute', legal: 'everybody', act: ({ id }) => id.resolveRoute() },
@@ -122,7 +122,7 @@ export const rightCalls: readonly Stray[] = [
   {
     name: 'setOption REUSEADDR',
     call: 'setFirstOption',
-    legal: 'dabbler',
+    legal: 'lone',
     act: (actor) => {
       actor.id.setOption(CmOption.REUSEADDR, true);
       actor.reuseAddr = true;
@@ -131,7 +131,7 @@ export const rightCalls: readonly Stray[] = [
   {
     name: 'setOption AFONLY',
     call: 'setFirstOption',
-    legal: 'dabbler',
+    legal: 'lone',
     act: ({ id }) => id.setOption(CmOption.AFONLY, true),
   },
   { name: 'setOption TOS', call: 'setOption', legal: 'everybody', act: ({ id }) => id.setOption(CmOption.TOS, 0x20) },

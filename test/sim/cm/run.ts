@@ -6,14 +6,14 @@ import { check } from '../failure.js';
 import type { Actor } from './actor.js';
 import { checkCounters, checkNothingLeft, checkQuiescence } from './checks.js';
 import { Client } from './client.js';
-import { Dabbler } from './dabbler.js';
+import { LoneActor } from './lone-actor.js';
 import { attributeName, messageOf } from './faults.js';
 import { type CallToAll, GroupCalls } from './groups.js';
 import { Host } from './host.js';
 import type { MemberPlan } from './member-plan.js';
 import { type Heard, Member } from './member.js';
 import {
-  type DabblerPlan,
+  type LoneActorPlan,
   type DisasterPlan,
   type ListenerPlan,
   type Plan,
@@ -72,7 +72,7 @@ export class CmRun implements World {
     for (let i = 0; i < hosts; i += 1) this.#boot(i);
     for (const listener of plan.listeners) this.#planListener(listener, 0);
     for (const client of plan.clients) this.after(client.startUs, () => this.#startClient(client));
-    for (const dabbler of plan.dabblers) this.after(dabbler.startUs, () => this.#startDabbler(dabbler));
+    for (const loneActor of plan.loneActors) this.after(loneActor.startUs, () => this.#startLoneActor(loneActor));
     for (const member of plan.members) this.after(member.startUs, () => this.#startMember(member));
     for (const disaster of plan.disasters) this.#planDisaster(disaster);
     this.after(plan.faultsEndUs, () => this.network.setConditions({ loss: 0, duplication: 0, reordering: 0 }));
@@ -228,12 +228,12 @@ export class CmRun implements World {
     client.begin();
   }
 
-  #startDabbler(plan: DabblerPlan): void {
+  #startLoneActor(plan: LoneActorPlan): void {
     const host = this.#hosts[plan.host];
     if (!host.up) return;
-    const dabbler = new Dabbler(this, host, plan, this.actors.length);
-    this.actors.push(dabbler);
-    dabbler.begin();
+    const loneActor = new LoneActor(this, host, plan, this.actors.length);
+    this.actors.push(loneActor);
+    loneActor.begin();
   }
 
   #startMember(plan: MemberPlan): void {

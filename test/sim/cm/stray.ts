@@ -9,7 +9,7 @@ export interface Stray {
   /** What is to be refused about it in a state that allows the call. */
   readonly wrong?: (actor: Actor, choice: number) => ErrnoName | undefined;
   /** Who makes it where it is not refused: nobody; who has no peer; everybody where peers may come to grief; everybody. */
-  readonly legal: 'nobody' | 'dabbler' | 'rough' | 'everybody';
+  readonly legal: 'nobody' | 'lone' | 'rough' | 'everybody';
   /** Where it makes sense to try. */
   readonly fits?: (actor: Actor) => boolean;
   readonly act: (actor: Actor, choice: number) => void;

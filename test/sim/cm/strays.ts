@@ -5,12 +5,12 @@ import { wrongCalls } from './wrong-calls.js';
 
 const strays: readonly Stray[] = [...rightCalls, ...wrongCalls];
 /** What gets an identifier somewhere. */
-const steps = strays.filter(({ legal }) => legal === 'dabbler' || legal === 'everybody');
+const steps = strays.filter(({ legal }) => legal === 'lone' || legal === 'everybody');
 
 function isPlayed(stray: Stray, actor: Actor, choice: number): boolean {
   if (stray.fits?.(actor) === false) return false;
   if (actor.refusal(stray.call, stray.wrong?.(actor, choice)) !== undefined) return true;
-  if (stray.legal === 'dabbler') return actor.role === 'dabbler';
+  if (stray.legal === 'lone') return actor.role === 'lone';
   return stray.legal === 'everybody' || (stray.legal === 'rough' && !actor.world.calm);
 }
 
@@ -20,7 +20,7 @@ function isPlayed(stray: Stray, actor: Actor, choice: number): boolean {
  */
 export function strayFor(actor: Actor, which: number): Stray {
   const choice = choiceOf(which);
-  const sensible = actor.role === 'dabbler' ? steps : rightCalls;
+  const sensible = actor.role === 'lone' ? steps : rightCalls;
   const list = which % 2 === 0 ? sensible : strays;
   const first = (which >>> 1) % list.length;
   for (let i = 0; i < list.length; i += 1) {

@@ -23,7 +23,7 @@ function footprint(): Footprint {
   return { rssBytes: rss, heapBytes: heapUsed, externalBytes: external, descriptors, cpuMs: (user + system) / 1000 };
 }
 
-export class Desk {
+export class Reporter {
   readonly figures: Figures = noFigures();
   /** What is being done, for whoever asks why nothing happens. */
   doing = 'starting';

@@ -14,8 +14,8 @@ export interface FuzzQp {
   readonly receives: Ring | undefined;
 }
 
-/** What programs know of each other: names that work, for a while, in somebody's hands. */
-export interface Gossip {
+/** What the programs know of each other: keys, numbers and addresses, which may be out of date. */
+export interface KnownObjects {
   readonly keys: number[];
   readonly regions: FuzzRegion[];
   readonly qps: number[];

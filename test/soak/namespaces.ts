@@ -9,11 +9,11 @@ const DEVICE = 'soak0';
 const NET_BITS = 32;
 
 /** Addresses in it. */
-export const ROOM_SERVER = '10.74.0.1';
-export const ROOM_CLIENT = '10.74.0.2';
+export const NAMESPACE_SERVER = '10.74.0.1';
+export const NAMESPACE_CLIENT = '10.74.0.2';
 
 /** Why there can be none, as half a sentence, or undefined. */
-export function roomProblem(): string | undefined {
+export function namespaceProblem(): string | undefined {
   const probe = `ip link add ${DEVICE} type veth peer name ${DEVICE}b && mount -t tmpfs none /mnt`;
   const { error, status, stderr } = spawnSync('unshare', [...NAMESPACES, 'sh', '-c', probe], { encoding: 'utf8' });
   if (error !== undefined) return 'there is no unshare (util-linux)';
@@ -43,7 +43,7 @@ const CLOCK_NAMESPACE = [
 /** Runs a program under monotonic clocks that are a hundred days ahead. It ends when its parent is killed. */
 export const UNDER_ANOTHER_CLOCK = ['unshare', ...CLOCK_NAMESPACE, '--kill-child'];
 
-export class Room {
+export class Namespaces {
   private constructor(
     private readonly holder: ChildProcess,
     private readonly ended: Promise<unknown>,
@@ -51,15 +51,15 @@ export class Room {
     readonly disk: string,
   ) {}
 
-  static async make(folder: string): Promise<Room> {
+  static async make(folder: string): Promise<Namespaces> {
     const address = (ip: string): string => `ip addr add ${ip}/${NET_BITS} dev ${DEVICE}`;
     const script = [
       'ip link set lo up',
       `ip link add ${DEVICE} type veth peer name ${DEVICE}b`,
       `ip link set ${DEVICE}b up`,
       `ip link set ${DEVICE} up`,
-      address(ROOM_SERVER),
-      address(ROOM_CLIENT),
+      address(NAMESPACE_SERVER),
+      address(NAMESPACE_CLIENT),
       `mkdir -p ${folder}`,
       `mount -t tmpfs -o size=${DISK},mode=0700 none ${folder}`,
       'echo made',
@@ -72,7 +72,7 @@ export class Room {
     const ended = once(holder, 'exit');
     const made = await Promise.race([once(holder.stdout, 'data').then(() => true), ended.then(() => false)]);
     if (!made) throw new Error('the namespaces could not be made');
-    return new Room(holder, ended, folder);
+    return new Namespaces(holder, ended, folder);
   }
 
   /** What a command line begins with, to run inside. */

@@ -29,7 +29,7 @@ class Guarded {
   }
 }
 
-export class Shelf {
+export class ServerMemory {
   readonly #slots: Guarded;
   readonly #library: Guarded;
   readonly #counter: Guarded;
@@ -127,12 +127,12 @@ export class Shelf {
   }
 }
 
-/** How long a late packet could be under way: shelves are put aside for so long. */
+/** How long a late packet could be under way: memory is put aside for so long. */
 const ASIDE_MS = 2000;
 
-/** Shelves to be had and given back, so that no connection takes memory of its own. */
-export class Shelves {
-  readonly #free = new Map<string, Shelf[]>();
+/** Memory to be had and given back, so that no connection takes memory of its own. */
+export class ServerMemories {
+  readonly #free = new Map<string, ServerMemory[]>();
   readonly #aside = new Set<NodeJS.Timeout>();
 
   /** @param host of the NIC with which they are registered */
@@ -141,22 +141,22 @@ export class Shelves {
     private readonly violation: (text: string) => void,
   ) {}
 
-  take({ slots, slotBytes }: Hello): Shelf {
-    return this.#list(slots, slotBytes).pop() ?? new Shelf(this.host, slots, slotBytes);
+  take({ slots, slotBytes }: Hello): ServerMemory {
+    return this.#list(slots, slotBytes).pop() ?? new ServerMemory(this.host, slots, slotBytes);
   }
 
   /** Of one that is closed. */
-  giveBack(shelf: Shelf, what: string): void {
+  giveBack(memory: ServerMemory, what: string): void {
     const timer = setTimeout(() => {
       this.#aside.delete(timer);
-      const problem = shelf.untouched();
+      const problem = memory.untouched();
       if (problem !== undefined) this.violation(`${what}: ${problem}`);
-      this.#list(shelf.slots, shelf.slotBytes).push(shelf);
+      this.#list(memory.slots, memory.slotBytes).push(memory);
     }, ASIDE_MS);
     this.#aside.add(timer);
   }
 
-  #list(slots: number, slotBytes: number): Shelf[] {
+  #list(slots: number, slotBytes: number): ServerMemory[] {
     const name = `${slots} of ${slotBytes}`;
     const list = this.#free.get(name) ?? [];
     this.#free.set(name, list);

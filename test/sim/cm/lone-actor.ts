@@ -1,18 +1,18 @@
 import { createId, PortSpace } from '../../../src/index.js';
 import { Actor } from './actor.js';
 import type { Host } from './host.js';
-import type { DabblerPlan } from './plan.js';
+import type { LoneActorPlan } from './plan.js';
 import { strayNamed } from './strays.js';
 import type { World } from './world.js';
 
 /** Whoever has an identifier and no peer, and calls whatever there is to call. */
-export class Dabbler extends Actor {
-  readonly role = 'dabbler';
+export class LoneActor extends Actor {
+  readonly role = 'lone';
 
   constructor(
     world: World,
     host: Host,
-    override readonly plan: DabblerPlan,
+    override readonly plan: LoneActorPlan,
     number: number,
   ) {
     super(world, host, createId(host.channel, PortSpace[plan.space]), plan.space, plan, number, 'idle');
