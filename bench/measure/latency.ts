@@ -11,8 +11,7 @@ export function percentile(sorted: ArrayLike<number>, share: number): number {
 }
 
 /**
- * Takes the time at the end of each round; one way is half of a round. Samples are the medians of the stretches,
- * percentiles those of all rounds together.
+ * Takes the time at the end of each round. Samples are the medians of the stretches, percentiles those of all rounds together.
  */
 export class LatencyRecorder {
   readonly #effort: Effort;
@@ -23,7 +22,11 @@ export class LatencyRecorder {
   #begun = 0;
   #last = 0;
 
-  constructor(effort: Effort) {
+  /** @param legs how many ways a round consists of: figures are of one */
+  constructor(
+    effort: Effort,
+    private readonly legs = 2,
+  ) {
     this.#effort = effort;
     // So that the kernel has given all of it before the first round.
     this.#roundsUs.fill(0);
@@ -33,6 +36,11 @@ export class LatencyRecorder {
   start(): void {
     this.#begun = performance.now();
     this.#last = this.#begun;
+  }
+
+  /** What has passed since the last round is no part of the next one. */
+  resume(): void {
+    this.#last = performance.now();
   }
 
   /** A round has ended, and the next begins. @returns whether there is to be a next */
@@ -55,7 +63,7 @@ export class LatencyRecorder {
   }
 
   measurement(): Measurement & { readonly percentiles: Percentiles } {
-    const samples = this.#stretches.map((times) => percentile(times.sort(), 0.5) / 2);
+    const samples = this.#stretches.map((times) => percentile(times.sort(), 0.5) / this.legs);
     const all = new Float64Array(this.#stretches.reduce((sum, { length }) => sum + length, 0));
     let offset = 0;
     for (const times of this.#stretches) {
@@ -63,8 +71,8 @@ export class LatencyRecorder {
       offset += times.length;
     }
     all.sort();
-    const oneWay = (share: number): number => percentile(all, share) / 2;
-    return { samples, percentiles: { p50: oneWay(0.5), p99: oneWay(0.99), p999: oneWay(0.999) } };
+    const oneLeg = (share: number): number => percentile(all, share) / this.legs;
+    return { samples, percentiles: { p50: oneLeg(0.5), p99: oneLeg(0.99), p999: oneLeg(0.999) } };
   }
 }
 

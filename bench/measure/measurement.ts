@@ -8,6 +8,14 @@ export interface Effort {
   readonly warmUpMs: number;
 }
 
+/** Messages that are sent and come back. */
+export interface EchoTask {
+  readonly bytes: number;
+  /** How long nothing is done before each. */
+  readonly restMs: number;
+  readonly effort: Effort;
+}
+
 /** How many of all measured times lie below, in µs: half of them, 99 %, 99.9 %. */
 export interface Percentiles {
   readonly p50: number;

@@ -1,6 +1,6 @@
 /** What node:net gives between two processes of this machine: the peer to compare with. */
 import type { NetOrder } from '../peers/net-peer.js';
-import type { Effort, Measurement } from './measurement.js';
+import type { EchoTask, Effort, Measurement } from './measurement.js';
 import { Peer, withProcessorTime } from './peer.js';
 
 function portOf(info: unknown): number {
@@ -18,9 +18,18 @@ async function withPair<T>(measure: (client: Peer, server: Peer) => Promise<T>):
 
 /** µs one way of a message of `bytes`. */
 export function netLatency(bytes: number, effort: Effort): Promise<Measurement> {
+  return ping({ bytes, effort, restMs: 0 }, 2);
+}
+
+/** µs of a round trip. */
+export function netRoundTrip(task: EchoTask): Promise<Measurement> {
+  return ping(task, 1);
+}
+
+function ping(task: EchoTask, legs: number): Promise<Measurement> {
   return withPair(async (client, server) => {
     await server.order({ kind: 'echo' } satisfies NetOrder);
-    return client.measurement({ kind: 'ping', bytes, effort } satisfies NetOrder);
+    return client.measurement({ kind: 'ping', legs, ...task } satisfies NetOrder);
   });
 }
 

@@ -2,12 +2,12 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { LatencyRecorder } from '../measure/latency.js';
-import type { Effort, Measurement } from '../measure/measurement.js';
+import type { EchoTask, Effort, Measurement } from '../measure/measurement.js';
 
 /** What a peer can be told to do. */
 export type NetOrder =
   | { readonly kind: 'hello' }
-  | { readonly kind: 'ping'; readonly bytes: number; readonly effort: Effort }
+  | ({ readonly kind: 'ping'; readonly legs: number } & EchoTask)
   | { readonly kind: 'echo' }
   | { readonly kind: 'drain'; readonly effort: Effort }
   | { readonly kind: 'pour'; readonly bytes: number }
@@ -15,17 +15,22 @@ export type NetOrder =
 
 const [role, port] = process.argv.slice(2);
 
-function pings(socket: Socket, bytes: number, effort: Effort): Promise<Measurement> {
+function pings(socket: Socket, { bytes, restMs, effort }: EchoTask, legs: number): Promise<Measurement> {
   const message = Buffer.alloc(bytes);
-  const recorder = new LatencyRecorder(effort);
+  const recorder = new LatencyRecorder(effort, legs);
+  const send = (): void => {
+    recorder.resume();
+    socket.write(message);
+  };
   return new Promise((resolve) => {
     let came = 0;
     socket.on('data', (chunk) => {
       came += chunk.length;
       if (came < bytes) return;
       came -= bytes;
-      if (recorder.lap()) socket.write(message);
-      else resolve(recorder.measurement());
+      if (!recorder.lap()) resolve(recorder.measurement());
+      else if (restMs > 0) setTimeout(send, restMs);
+      else socket.write(message);
     });
     recorder.start();
     socket.write(message);
@@ -86,7 +91,7 @@ async function obey(socket: Socket, order: NetOrder): Promise<void> {
     case 'hello':
       return;
     case 'ping':
-      process.send?.(await pings(socket, order.bytes, order.effort));
+      process.send?.(await pings(socket, order, order.legs));
       return;
     case 'echo':
       socket.on('data', (chunk) => socket.write(chunk));

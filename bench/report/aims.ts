@@ -1,6 +1,6 @@
 /** What the project wants to reach, as data, and what of it is reached. */
 
-/** The median of a row by its id; undefined when it was not measured. */
+/** The median of a row by its id, or by `ID@p99` what 99 % of its times do not exceed; undefined when it was not measured. */
 export type Figures = (id: string) => number | undefined;
 
 /** One aim: a number made of figures, and the bound that it is to keep. */
@@ -31,6 +31,12 @@ const SIZES = [
   ['64 KiB', 'write.65536'],
   ['1 MiB', 'write.1048576'],
 ] as const;
+
+const ECHO_BYTES = [
+  ['64 B', 'echo.64'],
+  ['4 KiB', 'echo.4096'],
+] as const;
+const WAYS = ['inline.shm', 'inline.udp', 'thread.shm', 'thread.udp'] as const;
 
 export const AIMS: readonly Aim[] = [
   {
@@ -128,6 +134,39 @@ export const AIMS: readonly Aim[] = [
     unit: '% of a processor',
     bound: { atMost: 0.2 },
   })),
+  ...ECHO_BYTES.flatMap(([size, id]): readonly Aim[] => [
+    {
+      what: `awaited echo of ${size}, inline, shared memory`,
+      of: [`${id}.inline.shm`],
+      unit: 'µs',
+      bound: { atMost: 20 },
+    },
+    { what: `awaited echo of ${size}, inline, UDP`, of: [`${id}.inline.udp`], unit: 'µs', bound: { atMost: 30 } },
+    ...(['shm', 'udp'] as const).map((link): Aim => ({
+      what: `awaited echo of ${size}, thread, ${link}: of node:net`,
+      of: [`${id}.thread.${link}`, `${id}.net`],
+      number: ratio,
+      unit: TIMES,
+      bound: { atMost: 1 },
+    })),
+    ...WAYS.map((way): Aim => ({
+      what: `awaited echo of ${size}, ${way}: 99 % of the median`,
+      of: [`${id}.${way}@p99`, `${id}.${way}`],
+      number: ratio,
+      unit: TIMES,
+      bound: { atMost: 4 },
+    })),
+  ]),
+  ...WAYS.flatMap((way): readonly Aim[] => [
+    {
+      what: `awaited echo after a rest, ${way}: of node:net`,
+      of: [`echo.rest.${way}`, 'echo.rest.net'],
+      number: ratio,
+      unit: TIMES,
+      bound: { atMost: 1 },
+    },
+    { what: `awaiting, ${way}`, of: [`echo.idle.${way}`], unit: '% of a processor', bound: { atMost: 0.5 } },
+  ]),
   {
     what: 'SEND of 64 B, C programs under one launcher',
     of: ['run.latency.64.one'],

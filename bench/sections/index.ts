@@ -2,6 +2,7 @@
 import { read, stream, write } from './bandwidth.js';
 import { connections } from './connections.js';
 import { crowd } from './crowd.js';
+import { echo, sleepyEcho } from './echo.js';
 import { idle } from './idle.js';
 import { incast } from './incast.js';
 import { latency } from './latency.js';
@@ -19,6 +20,7 @@ export const FULL: Extent = {
   times: 3,
   rounds: (perSecond) => ({ count: Math.max(16, Math.ceil(perSecond / 4)), warmUp: Math.ceil(perSecond / 20) }),
   latencyBytes: [2, 64, 4096],
+  echoBytes: [64, 4096],
   bandwidthBytes: [4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB, 8 * MIB],
   qpCounts: [1, 100, 10_000],
   qpCostCounts: [1, 10_000],
@@ -32,6 +34,7 @@ export const QUICK: Extent = {
   times: 1,
   rounds: (perSecond) => ({ count: Math.max(10, Math.ceil(perSecond / 8)), warmUp: Math.ceil(perSecond / 50) }),
   latencyBytes: [64],
+  echoBytes: [64, 4096],
   bandwidthBytes: [64 * KIB, MIB],
   qpCounts: [1, 10_000],
   qpCostCounts: [10_000],
@@ -45,6 +48,8 @@ const READ_BYTES = 64 * KIB;
 export function sectionsOf(extent: Extent): readonly Section[] {
   return [
     ...extent.latencyBytes.map((bytes) => latency(bytes, extent)),
+    ...extent.echoBytes.map((bytes) => echo(bytes, extent)),
+    sleepyEcho(extent),
     stream(extent),
     ...extent.bandwidthBytes.map((bytes) => write(bytes, extent)),
     read(READ_BYTES, extent),

@@ -33,6 +33,7 @@ export interface Extent {
   /** Rounds of such a program that take about as long as a stretch, of so many bytes, when `perSecond` are expected. */
   readonly rounds: (perSecond: number) => Rounds;
   readonly latencyBytes: readonly number[];
+  readonly echoBytes: readonly number[];
   readonly bandwidthBytes: readonly number[];
   readonly qpCounts: readonly number[];
   readonly qpCostCounts: readonly number[];
