@@ -82,9 +82,9 @@ for (const { title, rows } of sections) {
 
 /** The median of a row, or its 99th percentile. */
 function figures(id: string): number | undefined {
-  const [row, part] = id.split('@');
+  const [row] = id.split('@');
   const result = results.find((one) => one.id === row);
-  return part === undefined ? result?.median : result?.percentiles?.p99;
+  return row === id ? result?.median : result?.percentiles?.p99;
 }
 const standings = AIMS.map((aim) => standingOf(aim, figures)).filter(
   ({ met }) => options.only.length === 0 || met !== undefined,

@@ -30,7 +30,7 @@ function postAll(id: CmId, memory: Mr): void {
 /** Awaits a message, and posts the receive for another. @returns its length */
 async function receive(connection: Connection, memory: Mr): Promise<number> {
   const completion = await connection.recvComp();
-  if (completion.status !== WcStatus.SUCCESS) throw new Error(connection.qp?.context.explain(completion));
+  if (completion.status !== WcStatus.SUCCESS) throw new Error(connection.qp.context.explain(completion));
   connection.postRecv(completion.wrId, place(memory, completion.wrId));
   return completion.byteLen;
 }
@@ -82,4 +82,4 @@ async function play(): Promise<void> {
   onOrder(async (order) => (order.kind === 'ping' && memory ? ping(connection, memory, order) : {}));
 }
 
-await (host === undefined ? serve() : play());
+await (process.argv.length === 3 ? serve() : play());
