@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
@@ -113,6 +113,78 @@ describe('watchReadable', { skip }, () => {
       setTimeout(() => bell.ring(), 1);`;
     const output = execFileSync(process.execPath, ['--input-type=module', '-e', source], { encoding: 'utf8' });
     assert.equal(output, 'rang\n');
+  });
+
+  it('needs no thread of the pool in the main thread', () => {
+    const source = `
+      import { mkdtempSync, open, openSync, rmSync } from 'node:fs';
+      import { execFileSync, spawnSync } from 'node:child_process';
+      import { EventFd, watchReadable } from '${HOST}';
+      const folder = mkdtempSync('/tmp/verbena-fifo-');
+      process.on('exit', () => rmSync(folder, { recursive: true }));
+      const fifo = folder + '/fifo';
+      execFileSync('mkfifo', [fifo]);
+      // Holds the only thread until somebody opens the other end.
+      open(fifo, 'r', () => console.log('released'));
+      const bell = new EventFd();
+      watchReadable(bell.fd, () => {
+        console.log('rang');
+        openSync(fifo, 'r+');
+      }).arm();
+      bell.ring();`;
+    const env = { ...process.env, UV_THREADPOOL_SIZE: '1' };
+    const options = { encoding: 'utf8', env, timeout: 10_000 } as const;
+    const output = execFileSync(process.execPath, ['--input-type=module', '-e', source], options);
+    assert.equal(output, 'rang\nreleased\n');
+  });
+
+  for (const [how, end] of [
+    ['process.exit', 'process.exit(7)'],
+    ['an error', `process.on('uncaughtException', () => process.exit(7)); throw new Error()`],
+  ] as const)
+    it(`lets a process end by ${how} while a descriptor is readable`, () => {
+      const source = `
+        import { EventFd, watchReadable } from '${HOST}';
+        const bell = new EventFd();
+        watchReadable(bell.fd, () => console.log('rang')).arm();
+        bell.ring();
+        ${end}`;
+      const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', source], {
+        encoding: 'utf8',
+      });
+      assert.deepEqual({ status, stdout }, { status: 7, stdout: '' });
+    });
+
+  it('passes on what its callback throws, and goes on', () => {
+    const source = `
+      import { EventFd, watchReadable } from '${HOST}';
+      const bell = new EventFd();
+      let calls = 0;
+      const watch = watchReadable(bell.fd, () => {
+        if ((calls += 1) === 3) return;
+        watch.arm();
+        throw new Error('call ' + calls);
+      });
+      process.on('uncaughtException', (error) => console.log(error.message));
+      watch.arm();
+      bell.ring();`;
+    const output = execFileSync(process.execPath, ['--input-type=module', '-e', source], { encoding: 'utf8' });
+    assert.equal(output, 'call 1\ncall 2\n');
+  });
+
+  it('watches a descriptor anew whose number another had', async () => {
+    for (let i = 0; i < 3; i += 1) {
+      const bell = new EventFd();
+      await new Promise<void>((resolve) => {
+        const watch = watchReadable(bell.fd, () => {
+          watch.close();
+          resolve();
+        });
+        watch.arm();
+        bell.ring();
+      });
+      bell.close();
+    }
   });
 
   it('survives the end of its thread', async () => {

@@ -13,7 +13,8 @@ export { type LibC, type NativeHost, nativeHost, nativeHostProblem, requireNativ
 export { PacketSocket } from './sockets/packet-socket.js';
 export { PollSet } from './waiting/poll-set.js';
 export { randomU32 } from './random.js';
-export { type ReadableWatch, watchReadable } from './waiting/readiness.js';
+export type { ReadableWatch } from './waiting/readable-watch.js';
+export { watchReadable } from './waiting/readiness.js';
 export {
   allocateFile,
   isLocked,

@@ -5,6 +5,7 @@
  */
 import { createRequire } from 'node:module';
 import { endianness } from 'node:os';
+import { isMainThread } from 'node:worker_threads';
 import type koffi from 'koffi';
 import { SystemCallError } from './system-error.js';
 
@@ -62,6 +63,14 @@ export interface LibC {
   pollAsync(fds: number, count: number, timeoutMs: number, done: (error: Error | null, ready: number) => void): void;
 }
 
+/** A `uv_poll_t` of this thread's event loop. While it is started it keeps the program running. */
+export interface PollHandle {
+  start(events: { readonly readable: boolean }, callback: () => void): void;
+  stop(): void;
+  /** To be called before the descriptor is closed. */
+  close(): void;
+}
+
 /** What only native code can do. */
 export interface NativeHost {
   readonly libc: LibC;
@@ -72,6 +81,12 @@ export interface NativeHost {
   /** The address of memory that V8 has outside its heap. */
   addressOf(view: Uint8Array): number;
   viewOf(address: number, lengthBytes: number): ArrayBuffer;
+  /**
+   * Starts to watch a descriptor that has no other handle; absent in workers and where the event loop is not libuv's. The callback is
+   * called outside of all that Node calls: it must not throw.
+   */
+  readonly pollHandle:
+    ((fd: number, events: { readonly readable: boolean }, callback: () => void) => PollHandle) | undefined;
 }
 
 /** Set to `off`, it makes a program run as if koffi could not be loaded. */
@@ -159,6 +174,11 @@ function bindLibC(lib: ReturnType<typeof koffi.load>): LibC {
   };
 }
 
+/** koffi's own wording of `uv_poll`, which other runtimes than Node may lack, whatever koffi's declarations say. */
+function hasPoll(native: { readonly node?: { readonly poll?: unknown } }): boolean {
+  return typeof native.node?.poll === 'function' && process.versions['bun'] === undefined;
+}
+
 function load(): NativeHost {
   // koffi itself is a CommonJS module underneath; `require` is what loads it without a promise.
   // The cast only names what the package's own declarations say of it.
@@ -171,6 +191,7 @@ function load(): NativeHost {
     failure: (call) => new SystemCallError(call, native.errno()),
     addressOf: (view) => Number(native.address(view)),
     viewOf: (address, lengthBytes) => native.view(address, lengthBytes),
+    pollHandle: isMainThread && hasPoll(native) ? native.node.poll : undefined,
   };
 }
 

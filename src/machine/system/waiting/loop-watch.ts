@@ -1,0 +1,83 @@
+import type { NativeHost, PollHandle } from '../native.js';
+import type { ReadableWatch } from './readable-watch.js';
+
+const READABLE = { readable: true };
+
+/** Those who test programs may put other timers into the place of the real ones. */
+const { setImmediate, clearImmediate } = globalThis;
+
+/** All that are armed: what is readable while the environment is taken down would call into it. */
+const armed = new Set<LoopWatch>();
+
+process.once('exit', () => {
+  for (const watch of [...armed]) watch.close();
+});
+
+/**
+ * A watch in libuv's loop of the main thread: it needs no thread of the pool, and waking takes what it takes Node's own sockets.
+ * libuv calls between two callbacks of Node, where nothing may be thrown and no promise goes on, so the callback is called
+ * by an immediate, which comes next.
+ */
+export class LoopWatch implements ReadableWatch {
+  /** Open for as long as this is not closed; libuv watches while it is started. */
+  #handle: PollHandle | undefined;
+  #isStarted = false;
+  #isArmed = false;
+  #isClosed = false;
+  #soon: NodeJS.Immediate | undefined;
+
+  constructor(
+    private readonly native: NativeHost,
+    private readonly fd: number,
+    private readonly callback: () => void,
+  ) {}
+
+  arm(): void {
+    if (this.#isClosed || this.#isArmed) return;
+    this.#isArmed = true;
+    armed.add(this);
+    // It goes on where it is armed again before it would have been stopped.
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    if (this.#handle === undefined) this.#handle = this.native.pollHandle?.(this.fd, READABLE, this.#onReadable);
+    else this.#handle.start(READABLE, this.#onReadable);
+  }
+
+  disarm(): void {
+    this.#isArmed = false;
+    armed.delete(this);
+    clearImmediate(this.#soon);
+    this.#soon = undefined;
+    this.#stop();
+  }
+
+  close(): void {
+    this.disarm();
+    this.#isClosed = true;
+    this.#handle?.close();
+    this.#handle = undefined;
+  }
+
+  /** From libuv, and again and again while the descriptor is readable. */
+  readonly #onReadable = (): void => {
+    if (this.#isArmed) this.#soon ??= setImmediate(this.#deliver);
+  };
+
+  readonly #deliver = (): void => {
+    this.#soon = undefined;
+    this.#isArmed = false;
+    armed.delete(this);
+    try {
+      this.callback();
+    } finally {
+      this.#stop();
+    }
+  };
+
+  /** Has libuv watch no longer, unless it is to. */
+  #stop(): void {
+    if (!this.#isStarted || this.#isArmed) return;
+    this.#isStarted = false;
+    this.#handle?.stop();
+  }
+}

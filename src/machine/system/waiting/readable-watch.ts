@@ -1,0 +1,8 @@
+/** Waits for one descriptor. Keeps the process alive while it is armed, and only then. */
+export interface ReadableWatch {
+  /** Asks for one call of the callback when the descriptor is readable, now or later. Repeating it changes nothing. */
+  arm(): void;
+  disarm(): void;
+  /** Disarms for good. To be called before the descriptor is closed. */
+  close(): void;
+}
