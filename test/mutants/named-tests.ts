@@ -9,6 +9,7 @@ import { register } from 'node:module';
 export const FILES: readonly string[] = [
   'nic/raw-packet',
   'nic/xrc-domains',
+  'nic/failed-completion',
   'nic/full-ways',
   'nic/completion-counters',
   'nic/foreign-memory',

@@ -148,6 +148,8 @@ export class TestHost {
   readonly events: NicAsyncEvent[] = [];
   /** Channels of which the NIC said that an event was put into them. */
   readonly channelNotices: number[] = [];
+  /** Is called in the midst of the NIC's turn, as soon as an armed completion queue has a completion. */
+  onNotice: (() => void) | undefined;
   readonly random: SeededRandom;
   /** Every region that was registered here. */
   readonly regions: TestMr[] = [];
@@ -173,7 +175,10 @@ export class TestHost {
     this.nic = new Nic({
       sink: options.sink?.(this.link.sink) ?? this.link.sink,
       events: {
-        completionEvent: (channel) => this.channelNotices.push(channel),
+        completionEvent: (channel) => {
+          this.channelNotices.push(channel);
+          this.onNotice?.();
+        },
         asyncEvent: (event) => this.events.push(event),
       },
       crc32,

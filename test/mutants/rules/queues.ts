@@ -2,6 +2,7 @@ import type { Mutant } from '../mutant.js';
 
 const CQ = 'src/device/nic/queues/completion-queue.ts';
 const SRQ = 'src/device/nic/queues/shared-receive-queue.ts';
+const QP = 'src/device/nic/queue-pairs/queue-pair.ts';
 const BUFFER = 'src/device/nic/queue-pairs/receive-buffer.ts';
 
 /** What becomes of requests that are posted: work, shared receive and completion queues (protocol.md 2.9, 3.3, 3.4, 3.8). */
@@ -23,6 +24,32 @@ export const queues: readonly Mutant[] = [
     from: 'while (this.take()) this.#flushTaken();',
     to: 'if (this.take()) this.#flushTaken();',
     games: ['traffic', 'walk'],
+  },
+  {
+    name: 'failed-then-state',
+    rule: 'a queue pair is in ERR when the completion of the request that failed is seen',
+    source: 'protocol.md 2.10',
+    file: QP,
+    from: `    this.#stop(QpState.ERR, cause);
+    this.#stopCopies();
+    completeFailed?.();`,
+    to: `    completeFailed?.();
+    this.#stop(QpState.ERR, cause);
+    this.#stopCopies();`,
+    games: ['tests'],
+  },
+  {
+    name: 'failed-then-sqe',
+    rule: 'a send queue is in SQE when the completion of the request that failed is seen',
+    source: 'protocol.md 2.10',
+    file: QP,
+    from: `    this.#stop(QpState.SQE, cause);
+    this.copies?.sending.drop();
+    completeFailed();`,
+    to: `    completeFailed();
+    this.#stop(QpState.SQE, cause);
+    this.copies?.sending.drop();`,
+    games: ['tests'],
   },
   {
     name: 'flush-shared',

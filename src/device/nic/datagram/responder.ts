@@ -72,7 +72,8 @@ export class DatagramResponder extends SilentResponder {
   /** The receive request names memory that it may not: a local error, which ends the QP (IBTA 9.9.3, class A). */
   #fail(): void {
     const { syndrome, detail } = this.core.mover;
-    this.receive.complete(WcStatus.LOC_PROT_ERR, WcOpcode.RECV, 0, 0, 0, true, syndrome, detail);
-    this.qp.enterError(syndrome);
+    this.qp.enterError(syndrome, () =>
+      this.receive.complete(WcStatus.LOC_PROT_ERR, WcOpcode.RECV, 0, 0, 0, true, syndrome, detail),
+    );
   }
 }

@@ -47,10 +47,14 @@ export interface QpContext extends PacketOrigin, Scheduled, CopyingQp {
 
   /** Every request that was started is complete. */
   onSendIdle(): void;
-  /** Moves to ERR and completes all that is posted as flushed (protocol.md 2.9). */
-  enterError(cause: Syndrome): void;
-  /** Moves to SQE after a send request failed, and flushes those behind it; receiving goes on (protocol.md 2.10). */
-  enterSendQueueError(cause: Syndrome): void;
+  /**
+   * Moves to ERR and completes all that is posted as flushed (protocol.md 2.9).
+   *
+   * @param completeFailed completes the request whose failure leads there: behind the change of state, before what is flushed
+   */
+  enterError(cause: Syndrome, completeFailed?: () => void): void;
+  /** Moves to SQE after a send request failed, completes it, and flushes those behind it; receiving goes on (protocol.md 2.10). */
+  enterSendQueueError(cause: Syndrome, completeFailed: () => void): void;
   /** @param why of a refusal to the peer */
   raise(type: EventType, why?: Syndrome): void;
 }

@@ -355,18 +355,21 @@ export class QueuePair implements QpContext, QueuePairParts {
     this.raise(EventType.SQ_DRAINED);
   }
 
-  enterError(cause: Syndrome): void {
+  enterError(cause: Syndrome, completeFailed?: () => void): void {
     if (this.state === QpState.ERR) return;
     this.#stop(QpState.ERR, cause);
+    this.#stopCopies();
+    completeFailed?.();
     this.#flush(cause);
     // It takes nothing more from the shared queue (protocol.md 3.4).
     if (this.srq !== undefined) this.raise(EventType.QP_LAST_WQE_REACHED);
   }
 
-  enterSendQueueError(cause: Syndrome): void {
+  enterSendQueueError(cause: Syndrome, completeFailed: () => void): void {
     if (!this.maySend) return;
     this.#stop(QpState.SQE, cause);
     this.copies?.sending.drop();
+    completeFailed();
     this.sending.flush(cause);
   }
 
@@ -395,7 +398,8 @@ export class QueuePair implements QpContext, QueuePairParts {
   #stop(state: typeof QpState.ERR | typeof QpState.SQE, cause: Syndrome): void {
     this.attr = { ...this.attr, qpState: state };
     this.#errorCause = cause;
-    // Before the queues are looked at: a post that comes after sees the state and rings.
+    // Before the queues are looked at: a post that comes after sees the state and rings. And before the completion of the request
+    // that failed: who polls that may ask for the state at once.
     this.#publish(state);
   }
 

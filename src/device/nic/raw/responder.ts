@@ -32,8 +32,10 @@ export class RawResponder extends SilentResponder {
       receive.complete(WcStatus.SUCCESS, WcOpcode.RECV, lengthBytes, 0, 0, false, Syndrome.NONE, undefined, 0);
     } else if (stored === Readiness.FAILED) {
       // The request names memory that it may not: a local error, which ends the QP (IBTA 9.9.3, class A).
-      receive.complete(WcStatus.LOC_PROT_ERR, WcOpcode.RECV, 0, 0, 0, true, mover.syndrome, mover.detail, 0);
-      this.qp.enterError(mover.syndrome);
+      const { syndrome, detail } = mover;
+      this.qp.enterError(syndrome, () =>
+        receive.complete(WcStatus.LOC_PROT_ERR, WcOpcode.RECV, 0, 0, 0, true, syndrome, detail, 0),
+      );
     }
   }
 }

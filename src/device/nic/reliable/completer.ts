@@ -246,8 +246,9 @@ export class Completer {
   /** Ends the oldest request with an error, and with it the queue pair (protocol.md 2.10). */
   fail(status: WcStatus, syndrome: Syndrome, detail: Int32Array): void {
     const { qp } = this;
-    if (qp.sq.has(qp.sq.head)) this.#completeOldest(status, syndrome, detail);
-    qp.enterError(syndrome);
+    qp.enterError(syndrome, () => {
+      if (qp.sq.has(qp.sq.head)) this.#completeOldest(status, syndrome, detail);
+    });
   }
 
   /** Completes whatever the send queue holds as flushed. */
@@ -429,12 +430,11 @@ export class Completer {
   }
 
   #rewind(): void {
-    const { qp, core } = this;
-    core.counters.completerRetryErr += 1;
+    this.core.counters.completerRetryErr += 1;
     this.requester.completerRetryErr += 1;
     this.#moveBack();
     this.#rewound = true;
-    core.schedule(qp, Due.SENDING);
+    this.core.schedule(this.qp, Due.SENDING);
   }
 
   /** Whatever is unacknowledged is to be sent once more. */

@@ -470,9 +470,8 @@ export class Responder implements ReceivingHalf {
 
   /** Ends the message being received with an error on its receive request and a NAK. */
   #failReceive(status: WcStatus, syndrome: Syndrome, detail: Int32Array, nakCode: number): void {
-    this.#receive.complete(status, WcOpcode.RECV, 0, 0, 0, true, syndrome, detail);
     this.#nak(nakCode);
-    this.qp.enterError(syndrome);
+    this.qp.enterError(syndrome, () => this.#receive.complete(status, WcOpcode.RECV, 0, 0, 0, true, syndrome, detail));
   }
 
   #setDetail(a: number, b: number, c: number, d: number, e: number): Int32Array {

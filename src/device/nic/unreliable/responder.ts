@@ -111,8 +111,9 @@ export class UnreliableResponder extends SilentResponder {
     }
     if (stored === Readiness.FAILED) {
       const { syndrome, detail } = this.core.mover;
-      receive.complete(WcStatus.LOC_PROT_ERR, WcOpcode.RECV, 0, 0, 0, true, syndrome, detail);
-      this.qp.enterError(syndrome);
+      this.qp.enterError(syndrome, () =>
+        receive.complete(WcStatus.LOC_PROT_ERR, WcOpcode.RECV, 0, 0, 0, true, syndrome, detail),
+      );
       return;
     }
     this.#received += payload;

@@ -137,8 +137,7 @@ export class UnacknowledgedQueue {
 
   /** Ends the oldest request with an error, and sending with it. @returns false */
   fail(status: WcStatus, syndrome: Syndrome, detail: Int32Array): false {
-    this.#complete(status, 0, syndrome, detail);
-    this.qp.enterSendQueueError(syndrome);
+    this.qp.enterSendQueueError(syndrome, () => this.#complete(status, 0, syndrome, detail));
     return false;
   }
 
