@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { constants, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,6 +56,22 @@ describe('verbena run', { skip: cannotRun }, () => {
     child.stdin?.end('what was given\n');
     const { out, errors } = await played;
     assert.deepEqual([out, errors], ['what was given\n', 'wrong\n']);
+  });
+
+  it('leaves them as they were: who reads or writes there waits', async () => {
+    const script = 'trap "cat /proc/self/fdinfo/[012]; exit" WINCH; while :; do sleep 0.05; done';
+    const { child, played } = startRun(['sh', '-c', script]);
+    let over = false;
+    // At first there is nobody who would hand it on.
+    const ask = (): void => {
+      child.kill('SIGWINCH');
+      if (!over) setImmediate(ask);
+    };
+    ask();
+    const { out } = await played;
+    over = true;
+    const flags = [...out.matchAll(/^flags:\s*(\d+)/gm)].map(([, octal]) => parseInt(octal, 8) & constants.O_NONBLOCK);
+    assert.deepEqual(new Set(flags), new Set([0]));
   });
 
   it('serves what the program starts, and what that starts', async () => {

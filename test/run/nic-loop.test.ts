@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { NicLoop } from '../../src/apps/run/launcher/nic-loop.js';
 import { EventFd, nativeHostProblem } from '../../src/machine/system/index.js';
@@ -13,6 +17,21 @@ const RINGER = `
     EventFd.ring(fd);
   });
 `;
+
+/** A descriptor of which `poll` says that there is an error, and nothing to read: as of a listener where a signal interrupts the look. */
+function brokenFd(t: TestContext): number {
+  const folder = mkdtempSync(join(tmpdir(), 'verbena-test-'));
+  const path = join(folder, 'pipe');
+  execFileSync('mkfifo', [path]);
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const writer = openSync(path, constants.O_WRONLY);
+  closeSync(reader);
+  t.after(() => {
+    closeSync(writer);
+    rmSync(folder, { recursive: true });
+  });
+  return writer;
+}
 
 describe('NicLoop', { skip: nativeHostProblem() ?? false }, () => {
   it('has a program go on where it was unless its call has woken us', async () => {
@@ -54,6 +73,23 @@ describe('NicLoop', { skip: nativeHostProblem() ?? false }, () => {
     await ringer.terminate();
     assert.deepEqual(told, ['here', 'there', 'answer', 'here', 'answer']);
     listener.close();
+    wake.close();
+  });
+
+  it('does not wait for a call where the look at the listener failed', async (t) => {
+    const wake = new EventFd();
+    let served = 0;
+    await new Promise<void>((resolve) => {
+      const sweep = (): void => {
+        loop.stop();
+        resolve();
+      };
+      const opened = { pull: () => false, push: () => false, patienceUs: () => 1000, sweep };
+      const calls = { fd: brokenFd(t), wakeInPlace: () => true };
+      const processes = { pollFds: [], version: 0, look: () => undefined };
+      const loop = new NicLoop(calls, { serve: () => (served += 1) }, processes, opened, wake);
+    });
+    assert.equal(served, 0);
     wake.close();
   });
 });

@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { Command } from 'commander';
 import type { LaunchOptions } from './launcher/launcher.js';
 import { checkMachine, filterProblem, machineProblem } from './launcher/check.js';
@@ -22,8 +23,17 @@ const FAILED = 1;
 /** As a shell says of a command line that it does not understand. */
 const USAGE = 2;
 
+/** Writes to the program's own standard error: Node's stream would make it non-blocking. */
+function print(line: string): void {
+  try {
+    writeSync(2, `${line}\n`);
+  } catch {
+    // There is nobody who could be told, or nobody reads.
+  }
+}
+
 function say(text: string): void {
-  process.stderr.write(`verbena run: ${text}\n`);
+  print(`verbena run: ${text}`);
 }
 
 function check(): number {
@@ -65,7 +75,7 @@ function run(words: readonly string[], flags: RunFlags): void {
     const failures = flags.explain === true ? new FailureReport(say) : undefined;
     const end = (how: ProgramEnd): void => {
       failures?.end();
-      if (flags.stats === true) for (const device of devices) process.stderr.write(`${statisticsLine(device)}\n`);
+      if (flags.stats === true) for (const device of devices) print(statisticsLine(device));
       for (const { context } of devices) context.close();
       endLike(how);
     };

@@ -71,9 +71,28 @@ export interface PollHandle {
   close(): void;
 }
 
+/** What starts programs: bound when first asked for, since few do. */
+export interface SpawnCalls {
+  posixSpawnattrInit(attributes: number): number;
+  posixSpawnattrSetflags(attributes: number, flags: number): number;
+  posixSpawnattrSetsigmask(attributes: number, set: number): number;
+  posixSpawnattrSetsigdefault(attributes: number, set: number): number;
+  /** Gives an errno's number, or 0. Both lists end with null. */
+  posixSpawnp(
+    pid: number,
+    file: string,
+    actions: number,
+    attributes: number,
+    words: readonly (string | null)[],
+    environment: readonly (string | null)[],
+  ): number;
+}
+
 /** What only native code can do. */
 export interface NativeHost {
   readonly libc: LibC;
+  /** Those of them that few need. */
+  readonly spawning: SpawnCalls;
   /** errno of the last call of this thread. */
   errno(): number;
   /** The error of the call that just failed. */
@@ -179,14 +198,31 @@ function hasPoll(native: { readonly node?: { readonly poll?: unknown } }): boole
   return typeof native.node?.poll === 'function' && process.versions['bun'] === undefined;
 }
 
+function bindSpawnCalls(lib: ReturnType<typeof koffi.load>): SpawnCalls {
+  return {
+    posixSpawnattrInit: lib.func('int posix_spawnattr_init(int64_t attributes)'),
+    posixSpawnattrSetflags: lib.func('int posix_spawnattr_setflags(int64_t attributes, short flags)'),
+    posixSpawnattrSetsigmask: lib.func('int posix_spawnattr_setsigmask(int64_t attributes, int64_t set)'),
+    posixSpawnattrSetsigdefault: lib.func('int posix_spawnattr_setsigdefault(int64_t attributes, int64_t set)'),
+    posixSpawnp: lib.func(
+      'int posix_spawnp(int64_t pid, const char *file, int64_t actions, int64_t attributes, const char **words, const char **environment)',
+    ),
+  };
+}
+
 function load(): NativeHost {
   // koffi itself is a CommonJS module underneath; `require` is what loads it without a promise.
   // The cast only names what the package's own declarations say of it.
   const native = createRequire(import.meta.url)('koffi') as typeof koffi;
   // The process's own symbols: Node is linked to the C library, be it glibc or musl.
-  const libc = bindLibC(native.load(null));
+  const lib = native.load(null);
+  const libc = bindLibC(lib);
+  let spawning: SpawnCalls | undefined;
   return {
     libc,
+    get spawning() {
+      return (spawning ??= bindSpawnCalls(lib));
+    },
     errno: () => native.errno(),
     failure: (call) => new SystemCallError(call, native.errno()),
     addressOf: (view) => Number(native.address(view)),

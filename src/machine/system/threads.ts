@@ -1,4 +1,4 @@
-import { readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** The calling thread as the system knows it, to be looked for by others of the process: undefined where nobody tells. */
 export function ownThread(): string | undefined {
@@ -26,4 +26,23 @@ export function isThreadThere(thread: string | undefined): boolean {
 function startOf(number: string): string {
   const stat = readFileSync(`/proc/self/task/${number}/stat`, 'latin1');
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+}
+
+/** Filters of a thread, of which it may have some since before it was ours. */
+function filtersOf(thread: string): number {
+  const status = readFileSync(`/proc/self/task/${thread}/status`, 'latin1');
+  return Number(/^Seccomp_filters:\s*(\d+)/m.exec(status)?.[1] ?? 0);
+}
+
+/** Threads of this process that have more filters for system calls than the main thread: names with numbers. */
+export function threadsUnderFilter(): readonly string[] {
+  try {
+    const usual = filtersOf(String(process.pid));
+    return readdirSync('/proc/self/task')
+      .filter((thread) => filtersOf(thread) > usual)
+      .map((thread) => `${readFileSync(`/proc/self/task/${thread}/comm`, 'latin1').trim()} (${thread})`);
+  } catch {
+    // One has just ended.
+    return [];
+  }
 }

@@ -16,8 +16,9 @@ import { descriptorLimit } from './descriptor-limit.js';
 import { openDeviceFile, type OpenedDevice } from './device-files.js';
 import { assembleFilter, type DoorbellWay, filterRules } from './filter.js';
 import { NicLoop, type Opened } from './nic-loop.js';
-import { Program, type ProgramEnd } from './program.js';
-import { LeftBehind } from './left-behind.js';
+import { Descendants } from './descendants.js';
+import { Overdue } from './overdue.js';
+import { type ProgramEnd, startProgram } from './program.js';
 import { forwardSignals } from './signals.js';
 import type { Machine } from './system-calls.js';
 
@@ -48,8 +49,8 @@ export class Launcher {
   readonly #roots: Roots;
   readonly #standIns: StandInDirectories;
   readonly #ucma: Ucma;
-  readonly #leftBehind = new LeftBehind();
-  readonly #program: Program;
+  readonly #descendants = new Descendants();
+  readonly #overdue: Overdue;
   #calls: NotifiedCalls | undefined;
   #loop: NicLoop | undefined;
 
@@ -65,10 +66,11 @@ export class Launcher {
     this.#roots = deviceTree(devices);
     this.#standIns = new StandInDirectories(directoriesOf(this.#roots));
     const filter = assembleFilter(filterRules(this.#ranges, doorbells), machine, auditArch() ?? 0);
-    this.#program = new Program(filter, this.#wake.fd, words, {
+    this.#overdue = new Overdue(() => this.#descendants.names(), options.say);
+    startProgram(filter, this.#wake.fd, words, {
       onFiltered: (listenerFd) => this.#serve(listenerFd),
-      onStarted: () => forwardSignals(this.#program, this.#leftBehind),
-      onEnded: (end) => void this.#finish(end),
+      onStarted: (pid) => this.#begin(pid),
+      onFailed: (end) => void this.#finish(end),
     });
   }
 
@@ -137,12 +139,19 @@ export class Launcher {
     }
   }
 
+  #begin(pid: number): void {
+    forwardSignals(this.#descendants, (signal) => this.#overdue.onSignal(signal));
+    // Another thread may take the signal that tells of its end, which does not wake this one.
+    this.#processes.watch(pid, () => this.#descendants.wait());
+    this.#descendants.begin(pid, (end) => void this.#finish(end));
+  }
+
   async #finish(end: ProgramEnd): Promise<void> {
-    await this.#program.end();
     // What it has started may go on, and needs its calls answered.
-    const waiting = this.#leftBehind.speakOf(this.#options.say);
-    await this.#loop?.abandoned;
-    clearTimeout(waiting);
+    this.#overdue.onProgramEnd();
+    await Promise.race([this.#loop?.abandoned, this.#descendants.noneLeft]);
+    this.#overdue.stop();
+    this.#loop?.stop();
     this.#files.closeAll();
     this.#calls?.close();
     this.#standIns.close();

@@ -34,6 +34,7 @@ export class NicLoop {
   #lists: readonly (readonly number[])[] = [];
   #processes = -1;
   #running = true;
+  #isAbandoned = false;
   #onAbandoned: () => void = () => undefined;
   /** Settles when nobody is left who could make a call. */
   readonly abandoned = new Promise<void>((resolve) => (this.#onAbandoned = resolve));
@@ -47,7 +48,7 @@ export class NicLoop {
   ) {
     calls.wakeInPlace(true);
     setTimeSlice(SLICE_US);
-    setImmediate(() => this.#stretch());
+    this.#goOn();
   }
 
   stop(): void {
@@ -68,6 +69,12 @@ export class NicLoop {
     return pulled || turned || pushed;
   }
 
+  #goOn(): void {
+    setImmediate(() => {
+      if (this.#running) this.#stretch();
+    });
+  }
+
   #stretch(): void {
     const endUs = nowUs() + STRETCH_US;
     do {
@@ -78,7 +85,7 @@ export class NicLoop {
       else if (!busy && this.#sleep(set)) this.#answer(set, true);
     } while (this.#running && nowUs() < endUs);
     this.opened.sweep();
-    if (this.#running) setImmediate(() => this.#stretch());
+    this.#goOn();
   }
 
   /** @returns whether something has woken us */
@@ -93,11 +100,12 @@ export class NicLoop {
   /** @param onTheirs whether we run on the processor of the program that calls, which has woken us */
   #answer(set: PollSet, onTheirs: boolean): void {
     if (set.isHungUp(0)) {
-      this.stop();
+      this.#isAbandoned = true;
+      this.#polled = undefined;
       this.#onAbandoned();
-      return;
     }
-    if (set.isReady(0)) this.#serve(onTheirs);
+    // A look that a signal has interrupted says that there is an error; to receive would wait then.
+    if (set.isReadable(0)) this.#serve(onTheirs);
     if (set.isReady(1)) this.wake.drain();
     for (let i = 0; i < this.processes.pollFds.length; i += 1) {
       if (!set.isReady(2 + i)) continue;
@@ -124,7 +132,9 @@ export class NicLoop {
     if (this.#polled === undefined || !same || lists.some((fds, i) => fds !== this.#lists[i])) {
       this.#lists = lists;
       this.#processes = version;
-      this.#polled = new PollSet([this.calls.fd, this.wake.fd, ...this.processes.pollFds, ...lists.flat()]);
+      // `ppoll` passes over what is negative.
+      const listenerFd = this.#isAbandoned ? -1 : this.calls.fd;
+      this.#polled = new PollSet([listenerFd, this.wake.fd, ...this.processes.pollFds, ...lists.flat()]);
     }
     return this.#polled;
   }

@@ -9,10 +9,9 @@ export interface ProgramOrder {
   readonly go: Int32Array;
 }
 
-/** What it tells. */
+/** What it tells. After the last three it has nothing more to do, and ends. */
 export type FromWorker =
   | { readonly kind: 'filtered'; readonly listenerFd: number }
   | { readonly kind: 'refused'; readonly errno: string }
   | { readonly kind: 'started'; readonly pid: number }
-  | { readonly kind: 'failed'; readonly message: string; readonly code: number }
-  | { readonly kind: 'ended'; readonly code: number; readonly signal: NodeJS.Signals | null };
+  | { readonly kind: 'failed'; readonly errno: string };

@@ -47,6 +47,11 @@ export class PollSet {
     return this.#entries.words[2 * index + 1] >>> 16 !== 0;
   }
 
+  /** The same, and not for being broken. */
+  isReadable(index: number): boolean {
+    return ((this.#entries.words[2 * index + 1] >>> 16) & POLLIN) !== 0;
+  }
+
   /** Whether nobody is left at the other end of it. */
   isHungUp(index: number): boolean {
     return ((this.#entries.words[2 * index + 1] >>> 16) & POLLHUP) !== 0;
