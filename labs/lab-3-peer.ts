@@ -11,7 +11,7 @@ import {
   WcOpcode,
   WcStatus,
   alloc,
-} from '../src/index.js';
+} from 'verbena';
 import { MESSAGE_BYTES, type Message, decodeMessage, encodeMessage } from './lab-3-protocol.js';
 
 /** Receive requests that are posted at once: more than a right sender ever needs. */

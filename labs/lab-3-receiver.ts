@@ -5,7 +5,7 @@
 import { createHash, createHmac, randomBytes, randomFillSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { CmEventType, PortSpace, alloc, createEventChannel, createId } from '../src/index.js';
+import { CmEventType, PortSpace, alloc, createEventChannel, createId } from 'verbena';
 import { type News, Peer } from './lab-3-peer.js';
 import { LAB_PORT, MESSAGE_NAMES, type Message, MessageType } from './lab-3-protocol.js';
 import { type ItemName, ScoreSheet } from './lab-3-score.js';

@@ -16,7 +16,7 @@ import {
   createId,
   getAddrInfo,
   rejectReasonStr,
-} from '../src/index.js';
+} from 'verbena';
 import { LAB_PORT, MESSAGE_BYTES, type Message, MessageType, encodeMessage } from './lab-3-protocol.js';
 
 /** How long a look-up of the address and of the path may take. */

@@ -17,7 +17,7 @@ import {
   createId,
   getAddrInfo,
   rejectReasonStr,
-} from '../src/index.js';
+} from 'verbena';
 import {
   LAB_PORT,
   MESSAGE_BYTES,

@@ -14,7 +14,7 @@ import {
   alloc,
   formatGid,
   openDevice,
-} from '../src/index.js';
+} from 'verbena';
 
 const PORT = 1;
 const ROUNDS = 3;

@@ -18,7 +18,7 @@ import {
   alloc,
   gidFromIp,
   openDevice,
-} from '../src/index.js';
+} from 'verbena';
 
 const TCP_PORT = 18516;
 const PORT = 1;

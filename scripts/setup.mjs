@@ -3,8 +3,9 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { at, changed, isBuilt, root, SOURCE_FOLDERS, stampBuild } from './build-state.mjs';
+import { areFacesBuilt, at, changed, isBuilt, root, SOURCE_FOLDERS, stampBuild, stampFaces } from './build-state.mjs';
 import { bundle } from './bundle.mjs';
+import { writeFaces } from './faces.mjs';
 import { lock } from './lock.mjs';
 
 function fail(sentence, output = '') {
@@ -56,15 +57,20 @@ async function build() {
   });
   if (run.status !== 0) fail('verbena: the sources do not compile; the messages are above.', run.stdout + run.stderr);
   await bundle();
+  if (!areFacesBuilt()) {
+    await writeFaces();
+    stampFaces(started);
+  }
   for (const folder of SOURCE_FOLDERS) removeOrphans(at('dist', folder), at(folder));
   stampBuild(started);
 }
 
 const installOnly = process.argv.includes('--install-only');
-const isFresh = () => isInstalled() && (installOnly || isBuilt(SOURCE_FOLDERS));
+const isCompiled = () => isBuilt(SOURCE_FOLDERS) && areFacesBuilt();
+const isFresh = () => isInstalled() && (installOnly || isCompiled());
 if (!isFresh()) {
   lock(at('dist', '.building'));
   // Whoever had the lock before may have done it.
   if (!isInstalled()) install();
-  if (!installOnly && !isBuilt(SOURCE_FOLDERS)) await build();
+  if (!installOnly && !isCompiled()) await build();
 }

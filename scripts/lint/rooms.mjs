@@ -73,7 +73,9 @@ export const ROOMS = [
     packages: 'none',
   },
   { name: 'face', files: /^src\/sim\.ts$/, below: ['machine/hosting', 'api/sim'], packages: 'none' },
-  { name: 'labs', files: /^labs\//, below: ['face'], packages: 'node' },
+  // Programs as people write them: they have the package by its name.
+  { name: 'labs', files: /^labs\//, below: [], packages: 'node', faces: 'verbena' },
+  { name: 'examples', files: /^examples\//, below: [], packages: 'node', faces: 'verbena' },
 ].map((room) => ({ files: new RegExp(`^src/${room.name}/`), ...room }));
 
 const roomOf = (path) => ROOMS.find((room) => room.files.test(path));
@@ -82,6 +84,9 @@ const roomOf = (path) => ROOMS.find((room) => room.files.test(path));
 export function importProblem(fromFile, specifier) {
   const from = roomOf(fromFile);
   if (from === undefined) return undefined;
+  if (/^verbena(\/|$)/.test(specifier)) {
+    return from.faces === 'verbena' ? undefined : `${from.name} is a part of '${specifier}': import by path`;
+  }
   if (!specifier.startsWith('.')) {
     const kind = isBuiltin(specifier) ? 'node' : 'all';
     if (from.packages === 'all' || from.packages === kind) return undefined;

@@ -51,9 +51,7 @@ function inPage(page: Page): Elsewhere {
 
 describe('verbena/sim, bundled for a browser', () => {
   it('leans on nothing but the package, and there on nothing of the machine', () => {
-    const outside = bundle.modules.filter(
-      (path) => !/^dist\/(src\/(device|api)\/|src\/portable\.js$|test\/)/.test(path),
-    );
+    const outside = bundle.modules.filter((path) => !/^dist\/(package\/browser|test)\//.test(path));
     assert.deepEqual([outside, bundle.imports.filter(isBuiltin), bundle.imports], [[], [], []]);
   });
 

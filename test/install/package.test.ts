@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import ts from 'typescript';
 import { loopback } from '../support/loopback.js';
-import { Installation, installed, packedFiles } from './installation.js';
+import { Installation, installed, packedFiles, ROOT } from './installation.js';
 import { PROGRAMS } from './readme.js';
 
 /** Runs Node in the project. */
@@ -52,6 +52,9 @@ const RESOLUTIONS = [
   { name: 'bundler', module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler },
 ] as const;
 
+const CALLED = readdirSync(join(ROOT, 'examples'))
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => readFileSync(join(ROOT, 'examples', name), 'utf8'));
 const SIMULATION = "import { simulate } from 'verbena/sim';\nexport const run: unknown = simulate;\n";
 
 for (const { name, module, moduleResolution } of RESOLUTIONS)
@@ -60,7 +63,10 @@ for (const { name, module, moduleResolution } of RESOLUTIONS)
     const { folder } = installation;
     installation.link('@types/node');
     written(folder, 'package.json', '{ "type": "module" }');
-    const files = [...PROGRAMS, SIMULATION].map((source, i) => written(folder, `program-${i}.ts`, source));
+    const modules = [...PROGRAMS, SIMULATION, ...CALLED].map((source, i) => written(folder, `program-${i}.ts`, source));
+    // The same in CommonJS, which has its own declarations; bundlers know no difference.
+    const required = name === 'bundler' ? [] : CALLED.map((source, i) => written(folder, `required-${i}.cts`, source));
+    const files = [...modules, ...required];
     const program = ts.createProgram(files, {
       strict: true,
       exactOptionalPropertyTypes: true,
@@ -70,7 +76,7 @@ for (const { name, module, moduleResolution } of RESOLUTIONS)
       target: ts.ScriptTarget.ES2023,
       module,
       moduleResolution,
-      lib: ['lib.es2023.d.ts', 'lib.esnext.disposable.d.ts'],
+      lib: ['lib.es2023.d.ts'],
       types: ['node'],
       typeRoots: [join(folder, 'node_modules', '@types')],
     });
@@ -87,28 +93,60 @@ for (const { name, module, moduleResolution } of RESOLUTIONS)
 test('the package holds what runs, its types and its pages, and not what it was made of', () => {
   const files = packedFiles();
   const needless = files.filter((path) =>
-    /^(src|test|scripts|bench|dist\/(test|bench))\/|^dist\/src\/.*\.map$/.test(path),
+    /^(src|test|scripts|bench|dist\/(test|bench|examples))\/|^dist\/(src|package)\/.*\.map$|\/\.built$/.test(path),
   );
   assert.deepEqual(needless, []);
   for (const path of [
     'bin/verbena',
-    'dist/src/index.js',
-    'dist/src/index.d.ts',
-    'dist/src/api/sim/index.d.ts',
+    'dist/package/index.js',
+    'dist/package/index.cjs',
+    'dist/package/types/index.d.ts',
+    'dist/package/types/index.d.cts',
+    'examples/rpc.ts',
     'LICENSE',
   ])
     assert.ok(files.includes(path), path);
-  assert.ok(files.length < 1000, `${files.length} files`);
+  assert.ok(files.length < 400, `${files.length} files`);
+});
+
+test('whoever imports and whoever requires it has the same package', () => {
+  const { folder } = installed();
+  const source = `
+    import { createRequire } from 'node:module';
+    const require = createRequire(import.meta.url);
+    const pairs = [[await import('verbena'), require('verbena')], [await import('verbena/sim'), require('verbena/sim')]];
+    const different = pairs.flatMap(([one, other]) => Object.keys(other).filter((name) => one[name] !== other[name]));
+    const only = pairs.flatMap(([one, other]) => Object.keys(one).filter((name) => !(name in other) && name !== 'default'));
+    const { Sim } = require('verbena/sim');
+    console.log(JSON.stringify([different, only, Object.keys(pairs[0][1]).length > 100, typeof Sim]));`;
+  const { stdout, stderr } = node(folder, [written(folder, 'both.mjs', source)]);
+  assert.deepEqual({ stdout, stderr }, { stdout: '[[],[],true,"function"]\n', stderr: '' });
+});
+
+test('a bare import reads a handful of files, and loads no native code', () => {
+  const { folder } = installed();
+  const source = `
+    import 'verbena';
+    import { createRequire } from 'node:module';
+    console.log(JSON.stringify(Object.keys(createRequire(import.meta.url).cache)));
+    console.log(process.report.getReport().sharedObjects.filter((path) => path.endsWith('.node')).length);`;
+  const { stdout } = node(folder, [written(folder, 'bare.mjs', source)]);
+  const [loaded, natives] = stdout.split('\n');
+  const files = (JSON.parse(loaded) as string[]).map((path) => path.replace(/.*\/verbena\//, ''));
+  assert.deepEqual(
+    [files.filter((path) => !/^dist\/package\/[^/]+\.cjs$/.test(path)), files.length < 4, natives],
+    [[], true, '0'],
+  );
 });
 
 test('what a packed module imports is packed', () => {
   const files = new Set(packedFiles());
-  const modules = [...files].filter((path) => /^dist\/.*\.js$/.test(path));
+  const modules = [...files].filter((path) => /^dist\/.*(\.c?js|\.d\.c?ts)$/.test(path));
   const missing = modules.flatMap((path) =>
     ts
       .preProcessFile(ts.sys.readFile(join(installed().package, path)) ?? '', true, true)
       .importedFiles.filter(({ fileName }) => fileName.startsWith('.'))
-      .map(({ fileName }) => join(path, '..', fileName))
+      .map(({ fileName }) => join(path, '..', path.includes('.d.') ? fileName.replace(/\.js$/, '.d.ts') : fileName))
       .filter((wanted) => !files.has(wanted) || !existsSync(join(installed().package, wanted)))
       .map((wanted) => `${path} imports ${wanted}`),
   );

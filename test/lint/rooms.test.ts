@@ -17,7 +17,8 @@ const ALLOWED = [
   ['src/api/sim/host.ts', '../rdmacm/index.js'],
   ['src/apps/cli/dump/command.ts', '../../../device/wire/index.js'],
   ['src/apps/cli/main.ts', 'commander'],
-  ['labs/lab-a.ts', '../src/index.js'],
+  ['labs/lab-a.ts', 'verbena'],
+  ['examples/rpc.ts', 'verbena/sim'],
   ['test/nic/responder.test.ts', '../../src/device/nic/reliable/responder.js'],
 ] as const;
 for (const [file, specifier] of ALLOWED) {
@@ -41,6 +42,8 @@ const FORBIDDEN = [
   ['src/apps/cli/lab/command.ts', '../../../api/verbs/index.js', /may not lean on api\/verbs/],
   ['src/apps/cli/lab/command.ts', '../../../device/wire/index.js', /may not lean on device\/wire/],
   ['labs/lab-a.ts', '../src/api/verbs/index.js', /may not lean on api\/verbs/],
+  ['examples/rpc.ts', '../src/index.js', /may not lean on face/],
+  ['src/apps/cli/lab/command.ts', 'verbena', /import by path/],
   ['src/index.ts', './device/nic/index.js', /may not lean on device\/nic/],
   ['src/device/nic/nic.ts', '../../../test/pair.js', /belongs to no room/],
 ] as const;

@@ -6,7 +6,7 @@ import { rollup } from 'rollup';
 /** The package's own folder. */
 export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
-type Exports = Readonly<Record<string, string | Readonly<Record<'types' | 'browser' | 'default', string>>>>;
+type Exports = Readonly<Record<string, string | { readonly browser: { readonly default: string } }>>;
 
 // It is the package's own, and has that shape.
 const manifest = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as { name: string; exports: Exports };
@@ -16,7 +16,7 @@ export function inBrowser(specifier: string): string | undefined {
   if (!specifier.startsWith(manifest.name)) return undefined;
   const target = manifest.exports[`.${specifier.slice(manifest.name.length)}`];
   if (typeof target !== 'object') throw new Error(`${specifier} says nothing of browsers`);
-  return target.browser.slice('./'.length);
+  return target.browser.default.slice('./'.length);
 }
 
 /** A bundle, and what went into it. */

@@ -1,6 +1,5 @@
 import { pathToFileURL } from 'node:url';
-import { VerbsError } from '../../../index.js';
-import { systemCode } from '../shared/errors.js';
+import { systemCode } from '../shared/tool-error.js';
 import { endedCapture } from '../shared/warnings.js';
 
 // Runs a lab, started by `verbena lab`. An uncaught error is printed as a sentence with its place in the lab.
@@ -9,7 +8,8 @@ function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (process.env['VERBENA_DEBUG'] !== undefined) return error.stack ?? error.message;
   const place = /labs\/lab-[\w-]+\.ts:\d+/.exec(error.stack ?? '')?.[0];
-  const known = error instanceof VerbsError || systemCode(error) !== undefined || error.name === 'Error';
+  // The lab has the package from elsewhere; its errors have a code, as the system's have.
+  const known = systemCode(error) !== undefined || error.name === 'Error';
   return `${known ? error.message : `${error.name}: ${error.message}`}${place === undefined ? '' : `\n  at ${place}`}`;
 }
 

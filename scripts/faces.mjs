@@ -1,0 +1,141 @@
+// What people get who install the package: its faces, each in one file or a few, where the compiler's output has hundreds, of
+// which each takes Node half a millisecond. Everything lies in dist/package:
+//
+//   index.js, sim.js, ...     ES modules that only name what the CommonJS files beside them export
+//   index.cjs, sim.cjs, ...   the program, in CommonJS, with what they share in a file that both load
+//   browser/                  the same for pages: ES modules, without what is Node's
+//   types/                    declarations, as far as the faces reach; *.d.cts names them for CommonJS
+//
+// So there is one instance of everything, however a program is loaded: `instanceof` and the devices that are open are the
+// same for `import` and `require`.
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { at } from './build-state.mjs';
+
+/** By the name that comes after `verbena/`, the module below src, and the one for pages where there is one. */
+const FACES = {
+  index: { node: 'index', browser: 'portable' },
+  sim: { node: 'sim', browser: 'api/sim/index' },
+};
+
+const SRC = at('dist', 'src');
+const PACKAGE = at('dist', 'package');
+
+const external = (id) => !/^[./]|^[A-Z]:/.test(id);
+const entries = (kind) =>
+  Object.fromEntries(
+    Object.entries(FACES)
+      .filter(([, face]) => face[kind] !== undefined)
+      .map(([name, face]) => [name, join(SRC, `${face[kind]}.js`)]),
+  );
+
+/** CommonJS knows the file by another name. */
+const placesInCommonJs = {
+  name: 'places',
+  resolveImportMeta(property, { moduleId }) {
+    if (property !== 'url') return null;
+    const from = relative(PACKAGE, moduleId).replaceAll('\\', '/');
+    return `new URL(${JSON.stringify(from)}, require('node:url').pathToFileURL(__filename)).href`;
+  },
+};
+
+async function writeModules(rollup, input, output, plugins, cache) {
+  const made = await rollup({ input, external, plugins, treeshake: false, logLevel: 'silent', cache });
+  const { output: files } = await made.write(output);
+  await made.close();
+  return { files, cache: made.cache };
+}
+
+async function writePrograms(rollup) {
+  const node = await writeModules(
+    rollup,
+    entries('node'),
+    {
+      dir: PACKAGE,
+      format: 'cjs',
+      exports: 'named',
+      entryFileNames: '[name].cjs',
+      chunkFileNames: 'shared-[hash].cjs',
+      // A face names what it has; nobody needs getters for that.
+      externalLiveBindings: false,
+    },
+    [placesInCommonJs],
+  );
+  for (const { isEntry, name, exports } of node.files) {
+    if (!isEntry) continue;
+    writeFileSync(join(PACKAGE, `${name}.js`), `export { ${exports.join(', ')} } from './${name}.cjs';\n`);
+  }
+  const browser = { dir: join(PACKAGE, 'browser'), format: 'es', chunkFileNames: 'shared-[hash].js' };
+  await writeModules(rollup, entries('browser'), browser, [], node.cache);
+}
+
+/** Declarations that any TypeScript from 5.4 on reads: since 5.7 typed arrays say which buffer they lie in. */
+const readable = (text) =>
+  text
+    .replace(/\b((?:Big)?(?:Uint|Int|Float)\d+(?:Clamped)?Array|DataView)<Array[^<>]*>/g, '$1')
+    .replace(/\b(Async(?:Iterable|Iterator|IterableIterator))<([^<>,]+), [^<>]+>/g, '$1<$2>')
+    // What is imported for its effect alone declares nothing.
+    .replace(/^import '[^']+';\n/gm, '')
+    .replace(/^\/\/# sourceMappingURL=.*\n?/gm, '');
+
+/** `using` and what it asks for, which no target before ESNext brings along. */
+const NEEDED = '/// <reference lib="esnext.disposable" />\n';
+
+function writeDeclarations(ts) {
+  const done = new Set();
+  const copy = (path) => {
+    if (done.has(path)) return;
+    done.add(path);
+    const text = readable(readFileSync(path, 'utf8'));
+    const place = join(PACKAGE, 'types', relative(SRC, path));
+    mkdirSync(dirname(place), { recursive: true });
+    writeFileSync(place, text);
+    for (const { fileName } of ts.preProcessFile(text, true, true).importedFiles)
+      if (fileName.startsWith('.')) copy(join(dirname(path), fileName.replace(/\.js$/, '.d.ts')));
+  };
+  for (const path of Object.values(FACES).flatMap(({ node, browser }) => [node, browser])) {
+    copy(join(SRC, `${path}.d.ts`));
+    const place = join(PACKAGE, 'types', `${path}.d.ts`);
+    writeFileSync(place, NEEDED + readFileSync(place, 'utf8'));
+  }
+}
+
+/** For whoever says `require`: the same types and the same values, by their names, so that both worlds agree on them. */
+function writeCommonJsDeclarations(ts) {
+  const files = Object.values(FACES).map(({ node }) => join(PACKAGE, 'types', `${node}.d.ts`));
+  const options = {
+    noLib: true,
+    types: [],
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+  };
+  const program = ts.createProgram(files, options);
+  const checker = program.getTypeChecker();
+  for (const file of files) {
+    const module = checker.getSymbolAtLocation(program.getSourceFile(file));
+    const face = `./${file.slice(file.lastIndexOf('/') + 1, -'.d.ts'.length)}.js`;
+    const from = `'${face}' with { 'resolution-mode': 'import' }`;
+    const lines = [`import type * as face from ${from};`];
+    const [both, types] = [[], []];
+    for (const exported of checker.getExportsOfModule(module)) {
+      const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
+      const { name } = exported;
+      if (symbol.flags & ts.SymbolFlags.Value) lines.push(`export declare const ${name}: typeof face.${name};`);
+      if (symbol.flags & ts.SymbolFlags.Type) (symbol.flags & ts.SymbolFlags.Value ? both : types).push(name);
+    }
+    // A name that is a value as well is declared twice; an alias of the whole would be no value.
+    lines.push(...both.map((name) => `export type ${name} = face.${name};`));
+    lines.push(`export type { ${types.join(', ')} } from ${from};`);
+    writeFileSync(file.replace(/\.ts$/, '.cts'), `${lines.join('\n')}\n`);
+  }
+}
+
+/** After the compiler: writes dist/package anew. */
+export async function writeFaces() {
+  const { rollup } = await import('rollup');
+  const { default: ts } = await import('typescript');
+  rmSync(PACKAGE, { recursive: true, force: true });
+  await writePrograms(rollup);
+  writeDeclarations(ts);
+  writeCommonJsDeclarations(ts);
+}

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { SCENARIOS, starter } from './scenarios.js';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const start = starter(join(ROOT, 'dist', 'examples'), ROOT, 1);
+const SOURCES = readdirSync(join(ROOT, 'examples')).filter((name) => name.endsWith('.ts'));
+
+describe('the examples', () => {
+  for (const [name, scenario] of SCENARIOS) it(`do what they are for: ${name}`, () => scenario(start));
+
+  it('are all played', () => {
+    assert.deepEqual(SOURCES.map((name) => name.replace('.ts', '')).sort(), [...SCENARIOS.keys()].sort());
+  });
+
+  it('need nothing but Node and the package', () => {
+    for (const name of SOURCES) {
+      const imports = [...readFileSync(join(ROOT, 'examples', name), 'utf8').matchAll(/ from '([^']+)'/g)];
+      const others = imports.map(([, from]) => from).filter((from) => from !== 'verbena' && !from.startsWith('node:'));
+      assert.deepEqual(others, [], name);
+    }
+  });
+});

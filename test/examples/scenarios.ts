@@ -1,0 +1,161 @@
+/** What each example is to do, however it is started: from the tree, or in a project that has the package. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { loopback } from '../support/loopback.js';
+
+/** A program that runs. */
+export class Program implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  readonly #stdout: Readable;
+  readonly #output: Buffer[] = [];
+  #errors = '';
+
+  constructor(file: string, args: readonly string[], options: { cwd: string; address: string }) {
+    const inherited = Object.entries(process.env).filter(([name]) => !/^(VERBENA_|NODE_OPTIONS$)/.test(name));
+    const env = { ...Object.fromEntries(inherited), VERBENA_ADDR: options.address };
+    const child = spawn(process.execPath, [file, ...args], {
+      cwd: options.cwd,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#child = child;
+    child.stdout.on('data', (bytes: Buffer) => this.#output.push(bytes));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (this.#errors += text));
+    this.#stdout = child.stdout;
+  }
+
+  /** The first line that it prints. */
+  async line(): Promise<string> {
+    for (;;) {
+      const [line, ...more] = Buffer.concat(this.#output).toString().split('\n');
+      if (more.length > 0) return line;
+      assert.ok(!this.#stdout.readableEnded, `it has ended: ${this.#errors}`);
+      await Promise.race([once(this.#stdout, 'data'), once(this.#stdout, 'end')]);
+    }
+  }
+
+  /** What it has printed, when it has ended well. */
+  async end(): Promise<Buffer> {
+    if (this.#child.exitCode === null) await once(this.#child, 'close');
+    assert.deepEqual({ code: this.#child.exitCode, errors: this.#errors }, { code: 0, errors: '' });
+    return Buffer.concat(this.#output);
+  }
+
+  async text(): Promise<string> {
+    return (await this.end()).toString();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    this.#child.kill('SIGKILL');
+    await once(this.#child, 'close');
+  }
+}
+
+/** Starts an example by its name, at the nth address of this process. */
+export type Start = (name: string, n: number, ...args: readonly string[]) => Program;
+
+/** Where the compiled examples are, and from where they are started. */
+export function starter(folder: string, cwd: string, base: number): Start {
+  return (name, n, ...args) => new Program(join(folder, `${name}.js`), args, { cwd, address: loopback(base + n) });
+}
+
+const TEXTS = ['SEND operation ', 'RDMA read opera', 'RDMA write oper'] as const;
+
+export const SCENARIOS: ReadonlyMap<string, (start: Start) => Promise<void>> = new Map([
+  [
+    'manual-rc',
+    async (start: Start) => {
+      const port = String(20_000 + (process.pid % 20_000));
+      await using server = start('manual-rc', 1, '-p', port);
+      assert.equal(await server.line(), `waiting on port ${port} for TCP connection`);
+      await using client = start('manual-rc', 2, '-p', port, '127.0.0.1');
+      const [sent, read, written] = TEXTS;
+      const lines = (await client.text()).split('\n').slice(1);
+      assert.deepEqual(lines, [
+        `Message is: '${sent}'`,
+        `Contents of server's buffer: '${read}'`,
+        `Now replacing it with: '${written}'`,
+        '',
+      ]);
+      assert.match(await server.text(), new RegExp(`^Contents of server buffer: '${written}'$`, 'm'));
+    },
+  ],
+  [
+    'manual-multicast',
+    async (start: Start) => {
+      const group = `239.${(process.pid >> 8) & 255}.${process.pid & 255}.7`;
+      await using first = start('manual-multicast', 1, group);
+      await using second = start('manual-multicast', 2, group);
+      for (const member of [first, second]) assert.equal(await member.line(), `joined ${group}`);
+      await using sender = start('manual-multicast', 3, group, 'send');
+      const qpNum = /as queue pair (\d+)/.exec(await sender.text())?.[1] ?? '';
+      const messages = Array.from({ length: 10 }, (_, i) => `from queue pair ${qpNum}: message ${i + 1} of 10`);
+      for (const member of [first, second])
+        assert.deepEqual((await member.text()).trimEnd().split('\n'), [`joined ${group}`, ...messages]);
+    },
+  ],
+  [
+    'file-server',
+    async (start: Start) => {
+      const folder = mkdtempSync(join(tmpdir(), 'verbena-files-'));
+      try {
+        const bytes = randomBytes(9_000_001);
+        writeFileSync(join(folder, 'large'), bytes);
+        writeFileSync(join(folder, 'empty'), '');
+        await using server = start('file-server', 1, 'serve', folder);
+        const place = await server.line();
+        await using large = start('file-server', 2, 'get', place, 'large');
+        await using empty = start('file-server', 3, 'get', place, '../empty');
+        assert.ok((await large.end()).equals(bytes));
+        assert.equal((await empty.end()).length, 0);
+        await using none = start('file-server', 2, 'get', place, 'none');
+        await assert.rejects(none.end(), /the server has no file none/);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    },
+  ],
+  [
+    'rpc',
+    async (start: Start) => {
+      await using server = start('rpc', 1, 'serve');
+      const place = await server.line();
+      for (const n of [2, 3]) {
+        await using client = start('rpc', n, 'call', place);
+        assert.equal(await client.text(), 'add: 42\nError: Error: no procedure subtract\nlater: after 50 ms\n');
+      }
+    },
+  ],
+  [
+    'worker-pool',
+    async (start: Start) => {
+      await using threads = start('worker-pool', 1, '2');
+      assert.match(await threads.text(), /^primes below 400000: 33860$/m);
+      await using pool = start('worker-pool', 2, '0');
+      const place = (await pool.line()).replace('work is to be had at ', '');
+      await using worker = start('worker-pool', 3, 'work', place);
+      assert.match(await pool.text(), /^primes below 400000: 33860$/m);
+      await worker.end();
+    },
+  ],
+  [
+    'work-queue',
+    async (start: Start) => {
+      await using host = start('work-queue', 1, 'host', '24');
+      const place = await host.line();
+      const workers = [2, 3].map((n) => start('work-queue', n, 'work', place));
+      const done = await Promise.all(workers.map((worker) => worker.text()));
+      const counts = done.map((text) => Number(/did (\d+) jobs/.exec(text)?.[1]));
+      assert.equal(counts[0] + counts[1], 24);
+      const squares = Array.from({ length: 24 }, (_, i) => (i + 1) ** 2);
+      assert.match(await host.text(), new RegExp(`^all 24 jobs are done: ${squares.join(' ')}$`, 'm'));
+    },
+  ],
+]);
