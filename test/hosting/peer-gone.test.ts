@@ -47,7 +47,7 @@ for (const host of ['inline', 'thread'] as const)
       assertGone(side, 2);
     });
 
-    test('is noticed at once when it was seen before that it is gone', async () => {
+    test('is noticed soon when it was seen before that it is gone', async () => {
       using context = openDevice({ host, address: loopback(1) });
       const side = makeSide(context);
       const program = await echo(side, host, FOR_EVER);

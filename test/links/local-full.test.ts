@@ -45,6 +45,19 @@ describe('a ring that is full', { skip: nativeHostProblem() ?? false }, () => {
     assert.ok(fill(a, b) > 0);
   });
 
+  test('has room for acknowledgements, which may be the last word of a queue pair', () => {
+    using world = new LocalWorld();
+    const [a, b] = [world.open(1), world.open(2)];
+    const sent = fill(a, b);
+    const path = pathBetween(a, b);
+    for (let n = 0; n < 500; n += 1) {
+      assert.ok(a.sink.reserve(path, 24, false, true) >= 0, `${n} had room`);
+      a.sink.commit();
+    }
+    a.flush();
+    assert.equal(take(b, sent + 500).packets.length, sent + 500);
+  });
+
   test('is a way of its own: to others there is room', () => {
     using world = new LocalWorld();
     const [a, b, c] = [world.open(1), world.open(2), world.open(3)];

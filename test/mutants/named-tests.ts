@@ -15,6 +15,7 @@ export const FILES: readonly string[] = [
   'nic/foreign-memory',
   'nic/invariants',
   'nic/last-acknowledgement',
+  'nic/peer-gone',
   'links/local-full',
   'soft/simulated-failures',
   'clients/sharing',

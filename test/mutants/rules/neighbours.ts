@@ -61,4 +61,13 @@ export const neighbours: readonly Mutant[] = [
     to: '',
     games: ['tests'],
   },
+  {
+    name: 'ring-keeps-room',
+    rule: 'in a ring that is full of data there is room for acknowledgements',
+    source: 'src/machine/links/local/local-neighbour.ts',
+    file: 'src/machine/links/local/local-neighbour.ts',
+    from: 'packetBytes > SHORT_BYTES ? KEPT_BYTES : 0',
+    to: '0',
+    games: ['tests'],
+  },
 ];

@@ -181,4 +181,13 @@ export const requester: readonly Mutant[] = [
     to: '',
     games: ['tests'],
   },
+  {
+    name: 'peer-gone-at-once',
+    rule: 'a program whose peer is gone has the time to end before it is told',
+    source: 'docs/run.md, How it works',
+    file: 'src/device/nic/reliable/peer-absence.ts',
+    from: 'nowUs + GRACE_US);',
+    to: 'nowUs);',
+    games: ['tests'],
+  },
 ];

@@ -51,8 +51,6 @@ interface CompletedRequester extends RequesterState {
 export class Completer {
   /** Between an RNR NAK and the end of the time that it asked for. */
   rnrWaiting = false;
-  /** No answer will ever come. */
-  peerGone = false;
 
   #stalled: StalledRequest | undefined;
 
@@ -105,10 +103,6 @@ export class Completer {
   /** The retry timer, or that of an RNR NAK, ran out. */
   onTimer(lateUs: number): void {
     const { core, qp } = this;
-    if (this.peerGone) {
-      if (this.requester.window.busy) this.#giveUp(Syndrome.PEER_GONE);
-      return;
-    }
     if (this.requester.window.busy) core.builder.look(qp.path);
     if (this.rnrWaiting) {
       this.rnrWaiting = false;
@@ -413,7 +407,7 @@ export class Completer {
 
   #retry(why: Syndrome): void {
     if (this.#retriesLeft === 0) {
-      this.#giveUp(why);
+      this.giveUp(why);
       return;
     }
     this.#retriesLeft -= 1;
@@ -423,7 +417,8 @@ export class Completer {
     this.#rewind();
   }
 
-  #giveUp(why: Syndrome): void {
+  /** No answer will come. */
+  giveUp(why: Syndrome): void {
     const { sequenceErrors, window } = this.requester;
     this.core.counters.retryExceededErr += 1;
     this.fail(WcStatus.RETRY_EXC_ERR, why, this.#retryDetail(sequenceErrors.times(window.una)));

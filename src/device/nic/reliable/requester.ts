@@ -1,4 +1,4 @@
-import { ackTimeoutUs, type Syndrome } from '../../ibta/index.js';
+import { ackTimeoutUs, Syndrome } from '../../ibta/index.js';
 import { OpcodeBit, type PacketMeta } from '../../wire/index.js';
 import type { NicCore } from '../nic-core.js';
 import type { SendingHalf } from '../queue-pairs/halves.js';
@@ -9,6 +9,7 @@ import { SequenceErrors } from './sequence-errors.js';
 import { Completer } from './completer.js';
 import { CongestionWindow } from './congestion-window.js';
 import { LossProbe } from './loss-probe.js';
+import { PeerAbsence } from './peer-absence.js';
 import { RequestSender } from './request-sender.js';
 import type { RequesterState } from './requester-state.js';
 import { RoundTrip } from './round-trip.js';
@@ -43,6 +44,7 @@ export class ReliableRequester implements SendingHalf, RequesterState {
   lossProbes = 0;
   completerRetryErr = 0;
   #rpCnpHandled = 0;
+  readonly #absence = new PeerAbsence();
 
   constructor(
     private readonly qp: QpContext,
@@ -65,7 +67,7 @@ export class ReliableRequester implements SendingHalf, RequesterState {
     this.congestion = new CongestionWindow(qp.mtuBytes);
     this.roundTrip.reset();
     this.sequenceErrors.forget();
-    this.completer.peerGone = false;
+    this.#absence.end();
     this.#takeLimits();
     this.window.reset(qp.attr.sqPsn);
     this.completer.reset();
@@ -112,14 +114,23 @@ export class ReliableRequester implements SendingHalf, RequesterState {
   }
 
   onPeerGone(): void {
-    this.completer.peerGone = true;
-    this.#takeLimits();
+    this.#absence.begin(this.core.nowUs);
     // What is posted later is sent, and ends as soon.
-    if (this.window.busy) this.core.timers.arm(this.qp.timerId, this.core.nowUs);
+    this.#takeLimits();
+    this.#awaitNobody();
   }
 
   onTimer(lateUs: number): void {
-    this.completer.onTimer(lateUs);
+    if (this.#absence.isGone) this.#awaitNobody();
+    else this.completer.onTimer(lateUs);
+  }
+
+  #awaitNobody(): void {
+    const { core, qp } = this;
+    if (!this.window.busy) return;
+    const patienceUs = this.#absence.patienceUs(core.nowUs, qp.copies?.responses.waiting === true);
+    if (patienceUs > 0) core.timers.arm(qp.timerId, core.nowUs + patienceUs);
+    else this.completer.giveUp(Syndrome.PEER_GONE);
   }
 
   flush(cause: Syndrome): void {
@@ -136,7 +147,7 @@ export class ReliableRequester implements SendingHalf, RequesterState {
     const { timeout, retryCnt, rnrRetry, maxRdAtomic } = this.qp.attr;
     // 0 is for ever, and a peer that is gone is not waited for.
     const patienceUs = ackTimeoutUs(timeout === 0 ? 0 : Math.max(timeout, this.core.limits.minAckTimeout));
-    this.ackTimeoutUs = this.completer.peerGone ? 0 : patienceUs;
+    this.ackTimeoutUs = this.#absence.isGone ? 0 : patienceUs;
     this.retryCnt = retryCnt;
     this.rnrRetry = rnrRetry;
     this.readPieces = maxRdAtomic > 1 ? 2 : 1;

@@ -63,6 +63,14 @@ function nextWay(): number {
   return lastWay;
 }
 
+/** As long as an acknowledgement, or somewhat longer. */
+const SHORT_BYTES = 128;
+/**
+ * Room that only short packets take. Data waits for room and is sent then; of a queue pair that its program destroys when its last message
+ * has come, the acknowledgement of that is the last word, and cannot wait.
+ */
+const KEPT_BYTES = 32 * 1024;
+
 /** The NIC at another address of this machine. */
 export class Neighbour {
   readonly gid: Gid;
@@ -222,7 +230,8 @@ export class Neighbour {
     const place = this.#producer & (RING_BYTES - 1);
     const rest = place + size > RING_BYTES ? RING_BYTES - place : 0;
     const end = (this.#producer + rest + size) | 0;
-    if (((end - this.#consumer) | 0) > RING_BYTES && !this.#refill(end)) return -1;
+    const kept = packetBytes > SHORT_BYTES ? KEPT_BYTES : 0;
+    if (((end - this.#consumer) | 0) > RING_BYTES - kept && !this.#refill((end + kept) | 0)) return -1;
     if (rest > 0) words[(place >> 2) + Entry.LENGTH] = Entry.REST;
     const entry = rest > 0 ? 0 : place;
     const word = entry >> 2;
