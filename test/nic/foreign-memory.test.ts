@@ -237,6 +237,18 @@ describe('what is copied at once', () => {
     assert.ok(accesses(local, 'read') <= 6, `${accesses(local, 'read')} copies for 41 packets`);
   });
 
+  it('is read further ahead as long as all of that is sent', () => {
+    const { pair, a } = start();
+    const local = pair.a.mr(MESSAGE, { manner: {} });
+    const remote = pair.b.mr(MESSAGE);
+    for (let i = 0; i < 4; i += 1) {
+      a.write(local, remote);
+      pair.drive();
+    }
+    const longest = Math.max(...(local.memory?.accesses ?? []).map(({ lengthBytes }) => lengthBytes));
+    assert.ok(longest > 16 * 1024, `${longest} bytes at most are read by one copy`);
+  });
+
   it('is written by one copy for the packets of a turn', () => {
     const { pair, a } = start();
     const remote = pair.b.mr(MESSAGE, { manner: {} });

@@ -113,7 +113,9 @@ export class ReadAhead {
   drop(): void {
     this.#copy?.abandon();
     this.#copy = undefined;
-    if (this.#next > this.#from) this.#windowBytes = Math.max(FIRST_WINDOW_BYTES, this.#next - this.#from);
+    // What was made use of to its end has been taken account of.
+    const cutShort = this.#end > 0 && this.#next > this.#from;
+    if (cutShort) this.#windowBytes = Math.max(FIRST_WINDOW_BYTES, this.#next - this.#from);
     this.#release();
   }
 

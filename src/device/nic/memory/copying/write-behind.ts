@@ -5,6 +5,8 @@ import { ParkedPackets } from './parked-packets.js';
 import { Readiness } from './readiness.js';
 
 const NO_BYTES = new Uint8Array(0);
+/** Packets of that length are parts of messages that are longer. */
+const LONG_BYTES = 16 * 1024;
 
 /** Bytes that lie side by side in the buffer and in a region. */
 interface Run {
@@ -244,7 +246,8 @@ export class WriteBehind {
 
   #grow(batch: Batch, lengthBytes: number): void {
     const old = batch.buffer;
-    batch.buffer = this.engine.take(lengthBytes);
+    // What has more than one packet, or a long one, may get more still, which is not to be copied for that.
+    batch.buffer = this.engine.take(old.length > 0 || lengthBytes >= LONG_BYTES ? BUFFER_BYTES : lengthBytes);
     batch.buffer.set(old.subarray(0, batch.fill));
     if (old.length > 0) this.engine.give(old);
   }
