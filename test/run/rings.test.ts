@@ -153,6 +153,17 @@ describe("queues as rxe's provider has them", { skip: nativeHostProblem() ?? fal
     game.close();
   });
 
+  it('tell how much is to be moved for what was posted, until it is copied', () => {
+    const game = connected();
+    const { a, mr } = game;
+    assert.equal(a.sends.postedBytes, 0);
+    for (const length of [100, 1000]) post(a, { opcode: WrOpcode.RDMA_WRITE, addr: mr.addr, length, lkey: mr.lkey });
+    assert.equal(a.sends.postedBytes, 1100);
+    a.sends.pull();
+    assert.equal(a.sends.postedBytes, 0);
+    game.close();
+  });
+
   it('give an entry back before the completion that says the same is seen', () => {
     const game = connected();
     const { a, b, mr } = game;

@@ -118,6 +118,7 @@ export class CommandFuzz {
     const program: Life = this.#choices.chance(80) ? this.#choices.of(this.#uverbs) : this.#choices.of(this.#cms);
     program.step();
     this.#settle();
+    this.#calls.takeEndings();
     if (figures.commands % CHECK_INTERVAL !== 0) return;
     this.#memory.check();
     this.#bystander.live();
@@ -130,7 +131,6 @@ export class CommandFuzz {
       this.#cluster.step();
       for (const file of files) file.push();
     }
-    this.#calls.takeEndings();
   }
 
   #newPrograms(): void {
@@ -152,7 +152,14 @@ export class CommandFuzz {
     this.#uverbs = [0, 1, 0].map((index) => {
       const node: DeviceNode = { ...NODE, driver: 'uverbs', index };
       return new UverbsProgram(
-        new UverbsFile({ node, pid: process.pid, devices, failures, onPosted: () => this.#settle() }),
+        new UverbsFile({
+          node,
+          pid: process.pid,
+          devices,
+          failures,
+          onPosted: () => this.#settle(),
+          letGo: () => undefined,
+        }),
         ...parts,
       );
     });

@@ -4,11 +4,12 @@ import type { GuestFile } from '../processes/guest-files.js';
 import type { FailureReport } from '../reports/failure-report.js';
 import type { DeviceNode } from '../sysfs/tree.js';
 import { RdmaCmFile, type Ucma } from '../ucma/index.js';
+import type { Turns } from '../uverbs/doorbell.js';
 import { UverbsFile } from '../uverbs/uverbs-file.js';
 import type { DescriptorRange, DescriptorRanges } from './descriptor-ranges.js';
 
 /** What every kind of device file is opened with. */
-export interface Opening {
+export interface Opening extends Turns {
   readonly node: DeviceNode;
   /** The process that opens it. */
   readonly pid: number;
@@ -19,8 +20,6 @@ export interface Opening {
   readonly calls: Calls;
   /** What a thread of a program knows by a descriptor. */
   fileAt(tid: number, fd: number): GuestFile | undefined;
-  /** Has the NICs take turns until there is nothing more to do. */
-  onPosted(): void;
 }
 
 /** An opened device, as the loop of the NICs has it. */

@@ -129,6 +129,7 @@ export class Launcher {
         calls,
         fileAt: (tid: number, fd: number) => this.#files.find(tid, fd),
         onPosted: () => this.#loop?.settle(),
+        letGo: () => this.#loop?.letGo(),
       };
       const opened = openDeviceFile(opening, this.#ranges);
       if (this.#files.give(calls, opened.file, opened.range)) return true;

@@ -33,8 +33,11 @@ export class NicLoop {
   #polled: PollSet | undefined;
   #lists: readonly (readonly number[])[] = [];
   #processes = -1;
+  /** Where in the set those of the NICs begin. */
+  #nicsAt = 0;
   #running = true;
   #isAbandoned = false;
+  #inPlace: boolean | undefined;
   #onAbandoned: () => void = () => undefined;
   /** Settles when nobody is left who could make a call. */
   readonly abandoned = new Promise<void>((resolve) => (this.#onAbandoned = resolve));
@@ -46,13 +49,17 @@ export class NicLoop {
     private readonly opened: Opened,
     private readonly wake: Pick<EventFd, 'fd' | 'drain'>,
   ) {
-    calls.wakeInPlace(true);
     setTimeSlice(SLICE_US);
     this.#goOn();
   }
 
   stop(): void {
     this.#running = false;
+  }
+
+  /** The program whose call is answered next goes on beside us, where there is a processor for it. */
+  letGo(): void {
+    this.#wakeInPlace(false);
   }
 
   /** Has the NICs do all that there is to do now, and tells programs of it. */
@@ -92,6 +99,8 @@ export class NicLoop {
   #sleep(set: PollSet): boolean {
     let woken = false;
     sleepAll(nowUs() + this.opened.patienceUs(), (timeoutUs) => {
+      // Whoever calls now hands us his processor.
+      this.#wakeInPlace(true);
       woken = set.wait(timeoutUs) > 0;
     });
     return woken;
@@ -107,8 +116,8 @@ export class NicLoop {
     // A look that a signal has interrupted says that there is an error; to receive would wait then.
     if (set.isReadable(0)) this.#serve(onTheirs);
     if (set.isReady(1)) this.wake.drain();
-    for (let i = 0; i < this.processes.pollFds.length; i += 1) {
-      if (!set.isReady(2 + i)) continue;
+    for (let i = 2; i < this.#nicsAt; i += 1) {
+      if (!set.isReady(i)) continue;
       this.processes.look();
       return;
     }
@@ -119,9 +128,14 @@ export class NicLoop {
    * another, which may poll without pause: there it would wait until that one's time is over.
    */
   #serve(onTheirs: boolean): void {
-    if (!onTheirs) this.calls.wakeInPlace(false);
+    this.#wakeInPlace(onTheirs);
     this.dispatch.serve();
-    if (!onTheirs) this.calls.wakeInPlace(true);
+  }
+
+  #wakeInPlace(inPlace: boolean): void {
+    if (inPlace === this.#inPlace) return;
+    this.#inPlace = inPlace;
+    this.calls.wakeInPlace(inPlace);
   }
 
   /** The listener first, the event descriptor, processes, and what the NICs wait on. */
@@ -134,7 +148,9 @@ export class NicLoop {
       this.#processes = version;
       // `ppoll` passes over what is negative.
       const listenerFd = this.#isAbandoned ? -1 : this.calls.fd;
-      this.#polled = new PollSet([listenerFd, this.wake.fd, ...this.processes.pollFds, ...lists.flat()]);
+      const ofPrograms = [listenerFd, this.wake.fd, ...this.processes.pollFds];
+      this.#nicsAt = ofPrograms.length;
+      this.#polled = new PollSet([...ofPrograms, ...lists.flat()]);
     }
     return this.#polled;
   }

@@ -42,6 +42,16 @@ export class SendTranslation {
     return this.queue.producer !== this.#next;
   }
 
+  /** How long the messages are that the program has posted and that were not copied yet, as it says. */
+  get postedBytes(): number {
+    const { queue } = this;
+    const { words, producer } = queue;
+    let sum = 0;
+    for (let at = this.#next; at !== producer; at = (at + 1) & queue.mask)
+      sum += words[queue.entry(at) + RxeSendWqe.LENGTH] >>> 0;
+    return sum;
+  }
+
   /** Copies what there was no room for before. @returns as {@link pull} */
   resume(): boolean {
     return this.#blocked && this.pull();

@@ -160,6 +160,15 @@ export class GuestContext {
     for (const { completions } of this.cqs) completions.queue.release();
   }
 
+  /** How much is to be moved for what was posted and can be sent. */
+  get postedBytes(): number {
+    let sum = 0;
+    for (const { qp, sends } of this.qps) {
+      if (sends.hasPosted && !SILENT.includes(qp.state)) sum += sends.postedBytes;
+    }
+    return sum;
+  }
+
   /** A doorbell for whichever queue pairs something was posted to that can be sent. @returns whether there was any */
   ringPosted(): boolean {
     this.pullReceives();

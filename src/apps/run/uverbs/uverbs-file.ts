@@ -1,22 +1,19 @@
-import { Errno } from '../../../device/ibta/index.js';
 import type { Calls } from '../notifications/calls.js';
 import type { GuestDevice } from '../guest-device.js';
 import type { GuestFile } from '../processes/guest-files.js';
-import { readProgram } from '../processes/program-memory.js';
 import { descriptorsOf } from '../processes/processes.js';
 import type { FailureReport } from '../reports/failure-report.js';
 import type { DeviceNode, DeviceNumber } from '../sysfs/tree.js';
+import { answerDoorbell, type Turns } from './doorbell.js';
 import { GuestContext } from './guest-context.js';
 import { answerIoctl } from './ioctl.js';
-import { Structs } from './structs.js';
 
 /** What it is opened with. */
-interface UverbsOpening {
+interface UverbsOpening extends Turns {
   readonly node: DeviceNode;
   readonly pid: number;
   readonly devices: readonly GuestDevice[];
   readonly failures: FailureReport | undefined;
-  readonly onPosted: () => void;
 }
 
 /** `/dev/infiniband/uverbsN` as a program has it open: commands come by `ioctl`, doorbells by `write`. */
@@ -24,14 +21,15 @@ export class UverbsFile implements GuestFile {
   readonly device: DeviceNumber;
   readonly pid: number;
   readonly #context: GuestContext;
-  readonly #onPosted: () => void;
+  readonly #turns: Turns;
 
   /** @throws what says that there can be no more: VerbsError, SystemCallError */
-  constructor({ node, pid, devices, failures, onPosted }: UverbsOpening) {
+  constructor(opening: UverbsOpening) {
+    const { node, pid, devices, failures } = opening;
     this.device = { major: node.major, minor: node.minor };
     this.pid = pid;
     this.#context = new GuestContext(devices[node.index], pid, failures);
-    this.#onPosted = onPosted;
+    this.#turns = opening;
   }
 
   get needsLook(): boolean {
@@ -50,29 +48,8 @@ export class UverbsFile implements GuestFile {
     answerIoctl(this.#context, calls);
   }
 
-  /** A doorbell that waits for its answer: the program goes on when the NIC has done what it can. */
   write(calls: Calls): void {
-    const { request } = Structs.DOORBELL;
-    if (calls.address(2) !== request.bytes) {
-      calls.refuse(Errno.EINVAL);
-      return;
-    }
-    // Whose doorbell it is has to be read from the program's memory, which takes longer than to look who has posted.
-    const errno = this.#context.ringPosted() ? undefined : this.#ringNamed(calls);
-    if (errno !== undefined) {
-      calls.refuse(errno);
-      return;
-    }
-    this.#onPosted();
-    calls.answer(request.bytes);
-  }
-
-  /** Rings for the queue pair that the doorbell names. @returns what is wrong with it */
-  #ringNamed(calls: Calls): number | undefined {
-    const { request } = Structs.DOORBELL;
-    const bytes = readProgram(calls.tid, calls.address(1), request.bytes);
-    if (bytes === undefined) return Errno.EFAULT;
-    return this.#context.ring(request.read(bytes).handle) ? undefined : Errno.EINVAL;
+    answerDoorbell(calls, this.#context, this.#turns);
   }
 
   pull(): boolean {

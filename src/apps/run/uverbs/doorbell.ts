@@ -1,0 +1,49 @@
+import { Errno } from '../../../device/ibta/index.js';
+import type { Calls } from '../notifications/calls.js';
+import { readProgram } from '../processes/program-memory.js';
+import type { GuestContext } from './guest-context.js';
+import { Structs } from './structs.js';
+
+/** To copy so much takes as long as to have two threads change places on a processor, and back. */
+const LONG_BYTES = 16 * 1024;
+
+/** What the loop of the NICs does for who has posted something. */
+export interface Turns {
+  /** Has the NICs take turns until there is nothing more to do. */
+  onPosted(): void;
+  /** To be called before the answer to a call that NICs are to work on afterwards: the program goes on meanwhile. */
+  letGo(): void;
+}
+
+type Rung = Pick<GuestContext, 'postedBytes' | 'ringPosted' | 'ring'>;
+
+/**
+ * Answers a doorbell. The program goes on when the NIC has done what it can; but where that is to copy much, the program is not kept
+ * waiting, and posts its next request meanwhile.
+ */
+export function answerDoorbell(calls: Calls, context: Rung, turns: Turns): void {
+  const { request } = Structs.DOORBELL;
+  if (calls.address(2) !== request.bytes) {
+    calls.refuse(Errno.EINVAL);
+    return;
+  }
+  const long = context.postedBytes >= LONG_BYTES;
+  if (long) {
+    turns.letGo();
+    calls.answer(request.bytes);
+  }
+  // Whose doorbell it is has to be read from the program's memory, which takes longer than to look who has posted.
+  const errno = context.ringPosted() ? undefined : ringNamed(calls, context);
+  if (errno === undefined) turns.onPosted();
+  if (long) return;
+  if (errno === undefined) calls.answer(request.bytes);
+  else calls.refuse(errno);
+}
+
+/** Rings for the queue pair that the doorbell names. @returns what is wrong with it */
+function ringNamed(calls: Calls, context: Rung): number | undefined {
+  const { request } = Structs.DOORBELL;
+  const bytes = readProgram(calls.tid, calls.address(1), request.bytes);
+  if (bytes === undefined) return Errno.EFAULT;
+  return context.ring(request.read(bytes).handle) ? undefined : Errno.EINVAL;
+}
