@@ -8,6 +8,9 @@ import { fileURLToPath } from 'node:url';
 const dist = fileURLToPath(new URL('../dist', import.meta.url));
 const src = fileURLToPath(new URL('../src', import.meta.url));
 
+/** Of those, what makes next to no use of what its imports import: the rest is left out, and need not be read. */
+const SMALL = new Set(['apps/run/launcher/program-worker']);
+
 /** What `bin/verbena` starts. Each subcommand stays a file of its own, loaded when it is asked for. */
 const TOOLS = 'tools';
 /** The NIC's thread, and the process that receives. They are found by their places among the compiler's output, so they come there. */
@@ -54,7 +57,7 @@ export async function bundle() {
       // Packages and Node's own modules stay outside.
       external: (id) => !/^[./]|^[A-Z]:/.test(id),
       plugins: [modulesKeepTheirPlaces(folder), ...plugins(input)],
-      treeshake: false,
+      treeshake: SMALL.has(entry),
       logLevel: 'silent',
     });
     await made.write({ dir: folder, format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' });

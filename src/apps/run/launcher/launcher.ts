@@ -19,12 +19,15 @@ import { NicLoop, type Opened } from './nic-loop.js';
 import { Descendants } from './descendants.js';
 import { Overdue } from './overdue.js';
 import { type ProgramEnd, startProgram } from './program.js';
+import type { ProgramThread } from './program-thread.js';
 import { forwardSignals } from './signals.js';
 import type { Machine } from './system-calls.js';
 
 /** What is to be run, and how. */
 export interface LaunchOptions {
   readonly machine: Machine;
+  /** Who starts the program. */
+  readonly thread: ProgramThread;
   readonly devices: readonly GuestDevice[];
   readonly doorbells: DoorbellWay;
   /** Who tells of requests that failed, if anybody does. */
@@ -59,7 +62,7 @@ export class Launcher {
     options: LaunchOptions,
     private readonly onEnd: (end: ProgramEnd) => void,
   ) {
-    const { machine, devices, doorbells, words } = options;
+    const { machine, thread, devices, doorbells, words } = options;
     this.#options = options;
     this.#ranges = descriptorRanges(descriptorLimit());
     this.#ucma = new Ucma(devices.map(({ context }) => context));
@@ -67,7 +70,7 @@ export class Launcher {
     this.#standIns = new StandInDirectories(directoriesOf(this.#roots));
     const filter = assembleFilter(filterRules(this.#ranges, doorbells), machine, auditArch() ?? 0);
     this.#overdue = new Overdue(() => this.#descendants.names(), options.say);
-    startProgram(filter, this.#wake.fd, words, {
+    startProgram(thread, filter, this.#wake.fd, words, {
       onFiltered: (listenerFd) => this.#serve(listenerFd),
       onStarted: (pid) => this.#begin(pid),
       onFailed: (end) => void this.#finish(end),

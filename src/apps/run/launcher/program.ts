@@ -1,5 +1,4 @@
-import { Worker } from 'node:worker_threads';
-import type { FromWorker, ProgramOrder } from './program-messages.js';
+import type { ProgramThread } from './program-thread.js';
 
 /** What the program is told and tells, beside its calls. */
 export interface ProgramCallbacks {
@@ -27,22 +26,17 @@ function notStarted(file: string, errno: string): ProgramEnd {
   return { code: missing ? NOT_FOUND : NOT_STARTED, signal: null, sentence };
 }
 
-/** Starts a program below a filter, from a thread of its own that ends then. */
+/** Starts a program below a filter, from a thread that ends then. */
 export function startProgram(
+  thread: ProgramThread,
   filter: Uint8Array,
   wakeFd: number,
   [file = '', ...args]: readonly string[],
   callbacks: ProgramCallbacks,
 ): void {
   const go = new Int32Array(new SharedArrayBuffer(4));
-  const order: ProgramOrder = { filter, wakeFd, file, args, go };
-  const worker = new Worker(new URL('./program-worker.js', import.meta.url), {
-    name: 'verbena-run',
-    workerData: order,
-    execArgv: [],
-  });
-  worker.once('error', (error) => callbacks.onFailed({ code: 1, signal: null, sentence: error.message }));
-  worker.on('message', (message: FromWorker) => {
+  thread.onFailure((error) => callbacks.onFailed({ code: 1, signal: null, sentence: error.message }));
+  thread.order({ filter, wakeFd, file, args, go }, (message) => {
     switch (message.kind) {
       case 'filtered':
         callbacks.onFiltered(message.listenerFd);
