@@ -1,6 +1,6 @@
 /** The soft provider: the verbs API over a software NIC on a link, wherever that is hosted. */
 export type { AdapterClient, ClientLimits, ClientParts } from './adapter/client.js';
-export { Adapter, type AdapterParts, type AdapterUsers } from './adapter/adapter.js';
+export { Adapter, MAX_CLIENTS, type AdapterParts, type AdapterUsers } from './adapter/adapter.js';
 export type { AdapterChores } from './adapter/chores.js';
 export type { AdapterFacts, AdapterHost, LocatedMemory } from './adapter/adapter-host.js';
 export { createCmEventRing } from './adapter/cm-event-ring.js';

@@ -1,4 +1,4 @@
-import { MessagePort, threadId, type Worker } from 'node:worker_threads';
+import { MessagePort, receiveMessageOnPort, threadId, type Worker } from 'node:worker_threads';
 import type { SharedDevice } from '../../../api/verbs/index.js';
 import { CommandError } from '../../../device/nic/index.js';
 import { EventFd, nativeHost } from '../../system/index.js';
@@ -96,6 +96,9 @@ export function isSharedThread(device: SharedDevice): device is SharedThread {
   );
 }
 
+/** Ends of gates at which this thread has asked. */
+const used = new WeakSet<MessagePort>();
+
 /** The thread of a NIC that somebody has shared. */
 export class SharedNic implements NicHandle {
   readonly state: Int32Array;
@@ -115,7 +118,11 @@ export class SharedNic implements NicHandle {
     const { wakeFd } = this;
     if (Atomics.load(this.state, ThreadWords.STATE) !== ThreadState.RUNNING)
       throw new CommandError('EINVAL', 'nobody has the device open any more');
+    if (used.has(port) || receiveMessageOnPort(port) !== undefined)
+      throw new CommandError('EINVAL', 'what was shared is good for one context: have the device shared once more');
+    used.add(port);
     port.postMessage(start, [start.commands, start.notices]);
+    port.close();
     Atomics.add(this.state, ThreadWords.KNOCKS, 1);
     if (wakeFd !== undefined) EventFd.ring(wakeFd);
   }

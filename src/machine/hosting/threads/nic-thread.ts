@@ -1,8 +1,9 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
-import type { Adapter } from '../../../api/soft/index.js';
+import { type Adapter, MAX_CLIENTS } from '../../../api/soft/index.js';
 import { type ClientThread, ThreadClient } from './thread-client.js';
 import {
   type ClientStart,
+  GATE_CLOSED,
   type Started,
   type ThreadMessage,
   type ThreadStart,
@@ -19,7 +20,10 @@ type PortHook = (port: MessagePort, take: (message: unknown) => void, ended: () 
 /** What the thread's two ways of waiting, by system calls and in the event loop, have in common. */
 export class NicThread implements ClientThread {
   readonly #state: Int32Array;
-  readonly #gates: MessagePort[] = [];
+  /** Where nobody has asked yet. */
+  readonly #gates = new Set<MessagePort>();
+  /** Whether others than the first client's thread may have had a client, and be gone. */
+  #shared = false;
   #clients: readonly ThreadClient[];
   #adapter: Adapter | undefined;
   #started: Started | undefined;
@@ -58,14 +62,14 @@ export class NicThread implements ClientThread {
 
   /** Ends clients whose threads are gone, now and then. When that is due next: Infinity where nobody could. */
   checkLives(nowUs: number): void {
-    if (this.#gates.length === 0 || nowUs < this.#lifeCheckUs) return;
+    if (!this.#shared || nowUs < this.#lifeCheckUs) return;
     this.#lifeCheckUs = nowUs + LIFE_CHECK_US;
     for (const client of this.#clients) if (client.isDead) this.leave(client);
   }
 
   /** When to look at the lives of clients though nothing happens. */
   get lifeCheckUs(): number {
-    return this.#gates.length === 0 ? Infinity : this.#lifeCheckUs;
+    return this.#shared ? this.#lifeCheckUs : Infinity;
   }
 
   /** Has `hook` take messages, and the end, of every port in the event loop. */
@@ -80,13 +84,17 @@ export class NicThread implements ClientThread {
     for (const gate of this.#gates) gate.unref();
   }
 
+  /** Takes one client at a gate. The oldest of too many where nobody asks is closed: whoever had its other end is gone, most likely. */
   share(gate: MessagePort): void {
-    this.#gates.push(gate);
+    this.#shared = true;
+    const [oldest] = this.#gates;
+    if (this.#gates.size === MAX_CLIENTS) this.#closeGate(oldest);
+    this.#gates.add(gate);
     // As below.
     this.#hook?.(
       gate,
-      (message) => this.#admit(message as ClientStart),
-      () => undefined,
+      (message) => this.#enter(gate, message as ClientStart),
+      () => this.#gates.delete(gate),
     );
   }
 
@@ -166,10 +174,22 @@ export class NicThread implements ClientThread {
     const knocks = Atomics.load(this.#state, ThreadWords.KNOCKS);
     if (knocks === this.#knocks) return;
     this.#knocks = knocks;
-    for (const gate of this.#gates)
-      for (let got = receiveMessageOnPort(gate); got !== undefined; got = receiveMessageOnPort(gate))
-        // Gates are for those who are handed them, who send nothing else.
-        this.#admit(got.message as ClientStart);
+    for (const gate of this.#gates) {
+      const got = receiveMessageOnPort(gate);
+      // Gates are for those who are handed them, who send nothing else.
+      if (got !== undefined) this.#enter(gate, got.message as ClientStart);
+    }
+  }
+
+  #enter(gate: MessagePort, start: ClientStart): void {
+    this.#closeGate(gate);
+    this.#admit(start);
+  }
+
+  #closeGate(gate: MessagePort): void {
+    this.#gates.delete(gate);
+    gate.postMessage(GATE_CLOSED);
+    gate.close();
   }
 
   #admit(start: ClientStart): void {

@@ -3,19 +3,18 @@ import {
   type AdapterCommand,
   type AdapterHost,
   type Argument,
-  createAsyncEventRing,
-  createCmEventRing,
   type LocatedMemory,
   type Value,
   type Verb,
 } from '../../../api/soft/index.js';
 import type { Gid } from '../../../device/ibta/index.js';
-import { CommandError, DoorbellPage, doorbellPageShape, Ring } from '../../../device/nic/index.js';
+import { CommandError, DoorbellPage, Ring } from '../../../device/nic/index.js';
 import { EventFd, isThreadThere, nowUs, ownThread, wallClockNs, yieldProcessor } from '../../system/index.js';
 import { deviceClockNs } from '../device-clock.js';
 import { closeAtExit } from '../exit-hook.js';
 import { locateAcrossThreads } from '../program-memory.js';
 import { requireRoom } from '../spare-room.js';
+import { giveBackRings, takeRings } from './client-rings.js';
 import { type NicHandle, SharedNic, type SharedThread } from './nic-handle.js';
 import {
   type ClientStart,
@@ -82,12 +81,13 @@ export class ThreadHost implements AdapterHost {
   readonly address: string;
   readonly gid: Gid;
   readonly maxPacketBytes: number;
-  readonly doorbells = new SharedArrayBuffer(doorbellPageShape().bytes);
-  readonly asyncEvents = createAsyncEventRing(true);
-  readonly cmEvents = createCmEventRing(true);
+  readonly doorbells: ArrayBufferLike;
+  readonly asyncEvents: ArrayBufferLike;
+  readonly cmEvents: ArrayBufferLike;
 
+  readonly #rings = takeRings();
   readonly #clockOriginNs: bigint;
-  readonly #page = new Int32Array(this.doorbells);
+  readonly #page = new Int32Array(this.#rings.doorbells);
   readonly #state: Int32Array;
   readonly #commands: MessagePort;
   readonly #notices: MessagePort;
@@ -122,15 +122,14 @@ export class ThreadHost implements AdapterHost {
   ) {
     this.#warn = warn;
     this.#state = nic.state;
+    ({ doorbells: this.doorbells, asyncEvents: this.asyncEvents, cmEvents: this.cmEvents } = this.#rings);
     requireRoom();
     const commands = new MessageChannel();
     const notices = new MessageChannel();
     this.#commands = commands.port1;
     this.#notices = notices.port1;
     const start: ClientStart = {
-      doorbells: this.doorbells,
-      asyncEvents: this.asyncEvents,
-      cmEvents: this.cmEvents,
+      ...this.#rings,
       poller: poller.buffer,
       thread: ownThread(),
       commands: commands.port2,
@@ -263,6 +262,7 @@ export class ThreadHost implements AdapterHost {
     this.#notices.close();
     this.#commands.close();
     this.#closed = true;
+    if (left) giveBackRings(this.#rings);
     this.#forgetExit();
   }
 

@@ -14,7 +14,7 @@ import type { AdapterSpec } from '../native-adapter.js';
  * neither looks for a message that has not been sent. The first reply tells how the start went, the last that the client has ended.
  *
  * Whoever shares a NIC gives its thread a port, a gate, and hands on the other end. Who has that asks there for a client of
- * their own, and counts `ThreadWords.KNOCKS` up.
+ * their own, once, and counts `ThreadWords.KNOCKS` up. The NIC then closes the gate.
  */
 
 /** What a client brings: its memory, and the NIC's ends of its ports. */
@@ -33,6 +33,9 @@ export interface ClientStart {
   /** Takes {@link Notice}s. */
   readonly notices: MessagePort;
 }
+
+/** The last thing that comes through a gate: nobody takes clients there any more. */
+export const GATE_CLOSED = 'closed';
 
 /** `workerData` of the thread. */
 export interface ThreadStart {
