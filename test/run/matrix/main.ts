@@ -9,7 +9,7 @@ import { machineProblem } from '../../../src/apps/run/launcher/check.js';
 import { ownAddresses } from '../../../src/machine/system/index.js';
 import { type Meeting, nameOf } from './meeting.js';
 import { meetings } from './meetings.js';
-import { play, type Played, Setting, settingsOf } from './play.js';
+import { play, type Played, Setting, settingsOf, VERBENA } from './play.js';
 import { markdownTable, textTable } from './tables.js';
 
 interface Options {
@@ -41,6 +41,22 @@ function works(command: string): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** What everything is started by, so that it has no rights: nothing, with a sentence, where that cannot be. */
+function withoutRights(): readonly string[] {
+  const [setpriv, ...options] = NOBODY;
+  try {
+    execFileSync(setpriv, [...options, process.execPath, VERBENA, 'run', '--', 'true'], { stdio: 'pipe' });
+    return NOBODY;
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    const why = /^\w*Error: .*|^setpriv: .*/m.exec(text)?.[0] ?? text;
+    process.stderr.write(
+      `Played by this user, since nobody cannot be had or cannot start bin/verbena, perhaps for want of rights to a folder above: ${why}\n`,
+    );
+    return [];
   }
 }
 
@@ -94,7 +110,7 @@ function chosen({ only, setting, part: { number, of } }: Options): [Meeting, Set
 }
 
 async function run(options: Options): Promise<number> {
-  const prefix = options.unprivileged ? NOBODY : [];
+  const prefix = options.unprivileged ? withoutRights() : [];
   const folder = mkdtempSync(join(tmpdir(), 'verbena-matrix-'));
   chmodSync(folder, 0o777);
   const all: Played[] = [];
@@ -140,7 +156,7 @@ const command = new Command('npm run matrix --')
   .option('--only <word...>', 'only programs and arguments with one of these words', [])
   .option('--setting <word...>', `only these settings: ${Object.values(Setting).join(', ')}`, [])
   .option('--repeat <n>', 'how often each is played', count, 1)
-  .option('--unprivileged', 'as nobody, without any capability', false)
+  .option('--unprivileged', 'as nobody, without any capability, where that can be had', false)
   .option('--part <k/n>', 'one of n parts, each of which has all programs in turns of settings', part, {
     number: 1,
     of: 1,

@@ -25,7 +25,8 @@ export interface Played {
   readonly why: string;
 }
 
-const VERBENA = fileURLToPath(new URL('../../../../bin/verbena', import.meta.url));
+/** What launchers and tools are started by. */
+export const VERBENA = fileURLToPath(new URL('../../../../bin/verbena', import.meta.url));
 /** Until a side has said what it has to say. */
 const PATIENCE_MS = 120_000;
 /** How long a server has before its client starts, s: longer each time that this was too early. */
