@@ -78,6 +78,55 @@ describe('NicLoop', { skip: nativeHostProblem() ?? false }, () => {
     wake.close();
   });
 
+  it('has the NICs take no turn after a call that has left them nothing to do', async () => {
+    const listener = new EventFd();
+    const wake = new EventFd();
+    const told: string[] = [];
+    listener.ring();
+    await new Promise<void>((resolve) => {
+      const serve = (): void => {
+        told.push('answer');
+        loop.settle();
+        if (told.length < 4) return;
+        listener.drain();
+        loop.stop();
+        resolve();
+      };
+      const pull = (): boolean => {
+        told.push('turn');
+        return false;
+      };
+      const opened = { pull, push: () => false, patienceUs: () => 1000, sweep: () => undefined };
+      const calls = { fd: listener.fd, wakeInPlace: () => true };
+      const loop = new NicLoop(calls, { serve }, { pollFds: [], version: 0, look: () => undefined }, opened, wake);
+    });
+    assert.deepEqual(told, ['answer', 'turn', 'answer', 'turn']);
+    listener.close();
+    wake.close();
+  });
+
+  it('sees that a process has ended, though calls come without end', async () => {
+    const listener = new EventFd();
+    const wake = new EventFd();
+    const ended = new EventFd();
+    listener.ring();
+    await new Promise<void>((resolve) => {
+      let served = 0;
+      const serve = (): void => {
+        served += 1;
+        if (served === 10) ended.ring();
+      };
+      const look = (): void => {
+        loop.stop();
+        resolve();
+      };
+      const opened = { pull: () => false, push: () => false, patienceUs: () => 1000, sweep: () => undefined };
+      const calls = { fd: listener.fd, wakeInPlace: () => true };
+      const loop = new NicLoop(calls, { serve }, { pollFds: [ended.fd], version: 0, look }, opened, wake);
+    });
+    for (const fd of [listener, wake, ended]) fd.close();
+  });
+
   it('does not wait for a call where the look at the listener failed', async (t) => {
     const wake = new EventFd();
     let served = 0;
