@@ -92,6 +92,8 @@ class Gatekeeper {
       asyncEvents: createAsyncEventRing(true),
       cmEvents: createCmEventRing(true),
       poller: new SharedArrayBuffer(4),
+      loop: new SharedArrayBuffer(8),
+      loopFd: undefined,
       thread: undefined,
       commands: commands.port2,
       notices: notices.port2,

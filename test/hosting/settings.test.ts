@@ -5,7 +5,7 @@ import { connectTo, infoOf } from '../soft/support/ends.js';
 import { drainOne, makeSide } from '../soft/support/pair.js';
 import { loopback } from '../support/loopback.js';
 
-const NAMES = ['VERBENA_ADDR', 'VERBENA_PCAP', 'VERBENA_HOST', 'VERBENA_MIN_ACK_TIMEOUT'] as const;
+const NAMES = ['VERBENA_ADDR', 'VERBENA_PCAP', 'VERBENA_HOST', 'VERBENA_MIN_ACK_TIMEOUT', 'VERBENA_SPIN'] as const;
 const inherited = NAMES.map((name) => process.env[name]);
 
 afterEach(() => {
@@ -40,6 +40,17 @@ test('a way of hosting that there is not is refused by the name of the setting',
   process.env['VERBENA_HOST'] = 'cloud';
   assert.throws(() => openDevice(), { errno: 'EINVAL', message: /'cloud'.*VERBENA_HOST/ });
 });
+
+for (const host of ['inline', 'thread'] as const)
+  test(`a time to look before sleeping that is none is refused by the name of the setting, hosted ${host}`, () => {
+    const address = loopback(1);
+    for (const asked of ['-1', 'NaN', 'a while', '1e9']) {
+      process.env['VERBENA_SPIN'] = asked;
+      assert.throws(() => openDevice({ host, address }), { errno: 'EINVAL', message: /VERBENA_SPIN/ });
+    }
+    process.env['VERBENA_SPIN'] = '0';
+    openDevice({ host, address }).close();
+  });
 
 test('a shortest ACK timeout that is not an exponent is refused by the name of the setting', () => {
   for (const asked of ['32', '-1', '1.5', 'a second']) {

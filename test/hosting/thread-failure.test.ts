@@ -51,6 +51,8 @@ test('a thread that ends by itself, in the midst of whatever it does, has those 
       commands: commands.port2,
       notices: notices.port2,
       poller: new SharedArrayBuffer(4),
+      loop: new SharedArrayBuffer(8),
+      loopFd: undefined,
       thread: undefined,
       doorbells: new SharedArrayBuffer(doorbellPageShape().bytes),
       asyncEvents: new SharedArrayBuffer(4),

@@ -3,6 +3,7 @@ import type { PolledLink } from '../../../device/link/index.js';
 import { CommandError } from '../../../device/nic/index.js';
 import { nowUs } from '../../system/index.js';
 import { type AdapterSpec, openNativeAdapter } from '../native-adapter.js';
+import { LoopSpin } from '../event-loop/loop-spin.js';
 import { requireRoom } from '../spare-room.js';
 import { LinkWatch } from './link-watch.js';
 import { moveIn, moveOut, type Resident } from './residents.js';
@@ -25,7 +26,12 @@ export class InlineNic implements Resident {
   #failure: string | undefined;
   #alarm: NodeJS.Timeout | undefined;
   #alarmUs = Infinity;
-  #soon: NodeJS.Immediate | undefined;
+  /** Goes on while somebody waits. */
+  readonly #spin = new LoopSpin({
+    look: (now) => this.turn(now),
+    wakeUp: () => this.#stayAwake(),
+    fallAsleep: () => this.#fallAsleep(),
+  });
   #choreTimer: NodeJS.Timeout | undefined;
   #open = true;
 
@@ -84,13 +90,17 @@ export class InlineNic implements Resident {
   /** Sends what was posted: as `Adapter.push`. */
   push(now: number): void {
     this.#adapter.push(now);
-    if (this.#watchers > 0) this.#setAlarm();
+    if (this.#watchers === 0) return;
+    this.#spin.stir(now);
+    this.#setAlarm();
   }
 
   turn(now: number): boolean {
     if (!this.isUsable()) return false;
     const busy = this.#adapter.turn(now);
-    if (this.#watchers > 0) this.#setAlarm();
+    if (this.#watchers === 0) return busy;
+    if (busy) this.#spin.stir(now);
+    this.#setAlarm();
     return busy;
   }
 
@@ -117,16 +127,16 @@ export class InlineNic implements Resident {
   /** Somebody waits in the event loop, which from now on moves it. */
   watch(): void {
     this.#watchers += 1;
-    this.#watch.arm();
-    this.#setAlarm();
+    if (this.#watchers > 1) return;
+    this.#spin.stir(nowUs());
+    if (!this.#spin.isAwake) this.#fallAsleep();
   }
 
   unwatch(): void {
     this.#watchers -= 1;
     if (this.#watchers > 0) return;
-    this.#watch.disarm();
-    this.#clearAlarm();
-    this.#clearSoon();
+    this.#spin.end();
+    this.#stayAwake();
   }
 
   get failure(): string | undefined {
@@ -155,9 +165,9 @@ export class InlineNic implements Resident {
   #close(): void {
     this.#open = false;
     moveOut(this);
+    this.#spin.end();
     this.#watch.close();
     this.#clearAlarm();
-    this.#clearSoon();
     clearTimeout(this.#choreTimer);
     if (this.isUsable()) {
       this.#adapter.push(nowUs());
@@ -177,26 +187,34 @@ export class InlineNic implements Resident {
     if (this.isUsable()) chores.run(nowUs());
   }
 
+  /** Nothing wakes it any more, and it sleeps no more. */
+  #stayAwake(): void {
+    this.#watch.disarm();
+    this.#clearAlarm();
+  }
+
+  #fallAsleep(): void {
+    this.#watch.arm();
+    this.#setAlarm();
+  }
+
   #onReadable(): void {
+    if (this.#watchers > 0) this.#spin.woken(nowUs());
     for (let turns = 0; turns < TURNS_PER_EVENT && this.turn(nowUs()); turns += 1);
-    if (this.#watchers > 0) this.#watch.arm();
+    if (this.#watchers > 0 && !this.#spin.isAwake) this.#watch.arm();
   }
 
   /** Whoever polls has the turn soon; for who waits in the event loop there is nobody else. */
   #onDue(): void {
     if (this.#watchers === 0) return;
-    this.#soon ??= setImmediate(() => {
-      this.#soon = undefined;
-      this.turn(nowUs());
-    });
+    this.#spin.stir(nowUs());
+    // What does not look goes on as if something had become readable.
+    if (!this.#spin.isAwake) this.#watch.soon();
   }
 
-  #clearSoon(): void {
-    clearImmediate(this.#soon);
-    this.#soon = undefined;
-  }
-
+  /** While it looks by itself, it sees what the time is. */
   #setAlarm(): void {
+    if (this.#spin.isAwake) return;
     const dueUs = this.#adapter.nextWakeupUs();
     // One that rings too early sets itself anew, which is cheaper than to move it at every turn.
     if (dueUs >= this.#alarmUs) return;

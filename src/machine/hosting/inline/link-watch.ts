@@ -20,7 +20,11 @@ export class LinkWatch {
   arm(): void {
     this.#armed = true;
     for (const watch of this.#watches) watch.arm();
-    if (!this.link.setWatched(true)) return;
+    if (this.link.setWatched(true)) this.soon();
+  }
+
+  /** Has the callback called, whether packets have arrived or not. */
+  soon(): void {
     this.#soon ??= setImmediate(() => {
       this.#soon = undefined;
       this.callback();

@@ -1,10 +1,11 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import type { Adapter, AdapterClient, AdapterCommand } from '../../../api/soft/index.js';
 import { CompChannelRing, DoorbellPage, Ring } from '../../../device/nic/index.js';
-import { isThreadThere } from '../../system/index.js';
+import { EventFd, isThreadThere } from '../../system/index.js';
 import { resolveMemory } from '../program-memory.js';
 import {
   type ClientStart,
+  LoopWords,
   type Notice,
   refusal,
   type Started,
@@ -22,6 +23,7 @@ export interface ClientThread {
 export class ThreadClient {
   readonly #page: Int32Array;
   readonly #poller: Int32Array;
+  readonly #loop: Int32Array;
   #client: AdapterClient | undefined;
   /** Number of the last command that was answered. */
   #handled = 0;
@@ -32,6 +34,7 @@ export class ThreadClient {
   ) {
     this.#page = new Int32Array(start.doorbells);
     this.#poller = new Int32Array(start.poller);
+    this.#loop = new Int32Array(start.loop);
   }
 
   get port(): MessagePort {
@@ -128,8 +131,17 @@ export class ThreadClient {
   /** An event was put into a ring: wakes those who sleep on it. */
   readonly onEvent = (ring: Int32Array): void => {
     Atomics.notify(ring, Ring.PRODUCER);
-    if (Atomics.compareExchange(ring, CompChannelRing.ASYNC_WAITERS, 1, 0) === 1) this.notice({ kind: 'event' });
+    if (Atomics.compareExchange(ring, CompChannelRing.ASYNC_WAITERS, 1, 0) !== 1) return;
+    // Counted first: whoever falls asleep says so, and then looks once more.
+    Atomics.add(this.#loop, LoopWords.NEWS, 1);
+    if (Atomics.exchange(this.#loop, LoopWords.ASLEEP, 0) === 1) this.#wakeLoop();
   };
+
+  #wakeLoop(): void {
+    const { loopFd } = this.start;
+    if (loopFd === undefined) this.notice({ kind: 'event' });
+    else EventFd.ring(loopFd);
+  }
 
   /** Answers one message. @returns whether there was one */
   #take(): boolean {

@@ -11,6 +11,8 @@ import type { Gid } from '../../../device/ibta/index.js';
 import { CommandError, DoorbellPage, Ring } from '../../../device/nic/index.js';
 import { EventFd, isThreadThere, nowUs, ownThread, wallClockNs, yieldProcessor } from '../../system/index.js';
 import { deviceClockNs } from '../device-clock.js';
+import { type LoopDoorbell, loopDoorbell } from '../event-loop/loop-doorbell.js';
+import { LoopSpin } from '../event-loop/loop-spin.js';
 import { closeAtExit } from '../exit-hook.js';
 import { locateAcrossThreads } from '../program-memory.js';
 import { requireRoom } from '../spare-room.js';
@@ -18,6 +20,7 @@ import { giveBackRings, takeRings } from './client-rings.js';
 import { type NicHandle, SharedNic, type SharedThread } from './nic-handle.js';
 import {
   type ClientStart,
+  LoopWords,
   type Notice,
   type Started,
   type ThreadMessage,
@@ -55,6 +58,9 @@ interface Waiting {
 
 /** Warnings that this thread has had. */
 const told = new Set<string>();
+
+/** Those who test programs may put other timers into the place of the real ones. */
+const { setImmediate } = globalThis;
 
 /** The word on which this thread naps (`ThreadStart.poller`). */
 const poller = new Int32Array(new SharedArrayBuffer(4));
@@ -97,6 +103,17 @@ export class ThreadHost implements AdapterHost {
   readonly #wakeFd: number | undefined;
   readonly #warn: (text: string) => void;
   readonly #listeners = new Set<() => void>();
+  /** {@link LoopWords}. */
+  readonly #loop = new Int32Array(new SharedArrayBuffer(4 * LoopWords.COUNT));
+  /** `LoopWords.NEWS` that listeners were told of. */
+  #toldNews = 0;
+  readonly #doorbell: LoopDoorbell | undefined;
+  /** Goes on while somebody listens. */
+  readonly #spin = new LoopSpin({
+    look: () => this.#tellNews(),
+    wakeUp: () => this.#stayAwake(),
+    fallAsleep: () => this.#fallAsleep(),
+  });
   readonly #forgetExit: () => void;
   readonly #touched = new Set<Uint8Array>();
   /** Number of the last command. */
@@ -124,6 +141,7 @@ export class ThreadHost implements AdapterHost {
     this.#state = nic.state;
     ({ doorbells: this.doorbells, asyncEvents: this.asyncEvents, cmEvents: this.cmEvents } = this.#rings);
     requireRoom();
+    this.#doorbell = loopDoorbell();
     const commands = new MessageChannel();
     const notices = new MessageChannel();
     this.#commands = commands.port1;
@@ -131,6 +149,8 @@ export class ThreadHost implements AdapterHost {
     const start: ClientStart = {
       ...this.#rings,
       poller: poller.buffer,
+      loop: this.#loop.buffer,
+      loopFd: this.#doorbell?.fd,
       thread: ownThread(),
       commands: commands.port2,
       notices: notices.port2,
@@ -198,6 +218,7 @@ export class ThreadHost implements AdapterHost {
   }
 
   ring(): void {
+    if (this.#listeners.size > 0 && !this.#spin.isAwake) this.#spin.stir(nowUs());
     const again = this.#waking;
     // Stored by the NIC before it looks for doorbells a last time; we look at it after we rang.
     if (!again && Atomics.load(this.#page, DoorbellPage.ASLEEP) === 0) return;
@@ -242,11 +263,10 @@ export class ThreadHost implements AdapterHost {
   }
 
   listen(listener: () => void): () => void {
+    if (this.#listeners.size === 0) this.#beginListening();
     this.#listeners.add(listener);
-    this.#notices.ref();
     return () => {
-      this.#listeners.delete(listener);
-      if (this.#listeners.size === 0) this.#notices.unref();
+      if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.#endListening();
     };
   }
 
@@ -254,6 +274,8 @@ export class ThreadHost implements AdapterHost {
     if (this.#closed) return;
     const isUp = this.#open && this.failure === undefined && this.#stateIs(ThreadState.RUNNING);
     this.#open = false;
+    this.#spin.end();
+    this.#stayAwake();
     // The address must be free, and the program's memory no longer in use, when this returns.
     const left = isUp && this.#isAdmitted && this.#leave();
     if (!this.#isAdmitted) this.nic.abandon();
@@ -375,7 +397,7 @@ export class ThreadHost implements AdapterHost {
     switch (notice.kind) {
       case 'event':
         // One that was under way when the host closed: whoever heard of it would ask a thread that is gone.
-        if (this.#open) this.#callListeners();
+        if (this.#open) this.#onNews();
         break;
       case 'warning':
         // Threads do not know what others have said already.
@@ -403,6 +425,47 @@ export class ThreadHost implements AdapterHost {
     // All of it, for whoever is to find the mistake.
     this.#warn(`the NIC's thread has stopped: ${why}`);
     this.#callListeners();
+  }
+
+  #beginListening(): void {
+    this.#notices.ref();
+    this.#spin.stir(nowUs());
+    if (!this.#spin.isAwake) this.#fallAsleep();
+  }
+
+  #endListening(): void {
+    this.#notices.unref();
+    this.#spin.end();
+    this.#stayAwake();
+  }
+
+  /** Something came while nobody looked. */
+  readonly #onNews = (): void => {
+    if (this.#listeners.size > 0) this.#spin.woken(nowUs());
+    this.#tellNews();
+    if (this.#listeners.size > 0 && !this.#spin.isAwake) this.#fallAsleep();
+  };
+
+  /** @returns whether there was something to tell of */
+  #tellNews(): boolean {
+    const news = Atomics.load(this.#loop, LoopWords.NEWS);
+    if (news === this.#toldNews) return false;
+    this.#toldNews = news;
+    this.#callListeners();
+    return true;
+  }
+
+  #stayAwake(): void {
+    Atomics.store(this.#loop, LoopWords.ASLEEP, 0);
+    this.#doorbell?.remove(this.#onNews);
+  }
+
+  #fallAsleep(): void {
+    if (!this.#open) return;
+    this.#doorbell?.add(this.#onNews);
+    // Said first, then looked once more: whoever has news afterwards wakes us.
+    Atomics.store(this.#loop, LoopWords.ASLEEP, 1);
+    if (Atomics.load(this.#loop, LoopWords.NEWS) !== this.#toldNews) setImmediate(this.#onNews);
   }
 
   #callListeners(): void {

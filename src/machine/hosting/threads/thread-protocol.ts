@@ -27,6 +27,10 @@ export interface ClientStart {
    * NIC has done something puts 0 back and wakes it.
    */
   readonly poller: ArrayBufferLike;
+  /** {@link LoopWords}: how the event loop of the client's thread hears of events. */
+  readonly loop: ArrayBufferLike;
+  /** Number of the eventfd that wakes it; a {@link Notice} does where there is none. */
+  readonly loopFd: number | undefined;
   /** Whose it is (`ownThread`): when that is gone, nobody can say so. */
   readonly thread: string | undefined;
   readonly commands: MessagePort;
@@ -36,6 +40,15 @@ export interface ClientStart {
 
 /** The last thing that comes through a gate: nobody takes clients there any more. */
 export const GATE_CLOSED = 'closed';
+
+/** Words of a client and its event loop. */
+export const LoopWords = {
+  /** Counts up when a ring whose ASYNC_WAITERS was set got an event. */
+  NEWS: 0,
+  /** 1 while nobody looks at that: whoever counts up puts 0 back, and wakes the loop. */
+  ASLEEP: 1,
+  COUNT: 2,
+} as const;
 
 /** `workerData` of the thread. */
 export interface ThreadStart {

@@ -1,0 +1,135 @@
+import { nowUs, yieldProcessor } from '../../system/index.js';
+import { spinSettingUs } from './spin-setting.js';
+import { SpinTime } from './spin-time.js';
+
+/** What is done while somebody waits in the event loop. */
+export interface Waited {
+  /** Looks for what is awaited. @returns whether something was there */
+  look(nowUs: number): boolean;
+  /** It will be looked for again and again. */
+  wakeUp(): void;
+  /** Nobody looks any more: what comes has to say so from now on. */
+  fallAsleep(): void;
+}
+
+/** Time and turns, as those who spin have them. */
+export interface Rounds {
+  nowUs(): number;
+  /** Calls `round` when everybody else in the event loop has had a turn. */
+  next(round: () => void): void;
+  /** Lets others have the processor. */
+  yield(): void;
+}
+
+/** Those who test programs may put other timers into the place of the real ones. */
+const { setImmediate } = globalThis;
+
+/** Rounds in a row in which nobody found anything, after which the processor is offered to others, the peer perhaps. */
+const ROUNDS_PER_YIELD = 8;
+
+/** All that spin in one event loop take one turn of it together, so that others have every second one. */
+export class SpinRounds {
+  readonly #spins: LoopSpin[] = [];
+  #isScheduled = false;
+  #vain = 0;
+
+  constructor(readonly rounds: Rounds) {}
+
+  add(spin: LoopSpin): void {
+    this.#spins.push(spin);
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.rounds.next(this.#round);
+  }
+
+  remove(spin: LoopSpin): void {
+    const at = this.#spins.indexOf(spin);
+    if (at >= 0) this.#spins.splice(at, 1);
+  }
+
+  readonly #round = (): void => {
+    const spins = this.#spins;
+    const now = this.rounds.nowUs();
+    let found = false;
+    try {
+      // One that is removed meanwhile may have another skipped, which has its turn in the next round.
+      for (let i = 0; i < spins.length; i += 1) if (spins[i].round(now)) found = true;
+    } finally {
+      this.#isScheduled = spins.length > 0;
+      if (this.#isScheduled) this.rounds.next(this.#round);
+    }
+    this.#vain = found ? 0 : this.#vain + 1;
+    if (this.#vain < ROUNDS_PER_YIELD || !this.#isScheduled) return;
+    this.#vain = 0;
+    this.rounds.yield();
+  };
+}
+
+const thisLoop = new SpinRounds({
+  nowUs,
+  next: (round) => void setImmediate(round),
+  yield: yieldProcessor,
+});
+
+/**
+ * How one waits in the event loop: by looking again and again, a look for each turn of the loop, for as long as that pays; then
+ * by sleeping until something says that it came. Waking from sleep takes some 50 µs, a turn of an otherwise idle loop 1.
+ */
+export class LoopSpin {
+  readonly #time: SpinTime;
+  #isAwake = false;
+  /** When something has happened last. */
+  #sinceUs = 0;
+
+  /** @throws CommandError EINVAL when the time that is set makes no sense */
+  constructor(
+    private readonly waited: Waited,
+    private readonly all: SpinRounds = thisLoop,
+    time = new SpinTime(spinSettingUs()),
+  ) {
+    this.#time = time;
+  }
+
+  /** Whether it looks by itself. */
+  get isAwake(): boolean {
+    return this.#isAwake;
+  }
+
+  /** Something has happened upon which more may come soon: looks from now on, if that pays. */
+  stir(now: number): void {
+    this.#sinceUs = now;
+    if (this.#isAwake || this.#time.us === 0) return;
+    this.#isAwake = true;
+    this.waited.wakeUp();
+    this.all.add(this);
+  }
+
+  /** Something has come which had to say so. */
+  woken(now: number): void {
+    if (this.#isAwake) return;
+    this.#time.woken(now - this.#sinceUs);
+    this.stir(now);
+  }
+
+  /** Looks no more; does not fall asleep either. */
+  end(): void {
+    if (!this.#isAwake) return;
+    this.#isAwake = false;
+    this.all.remove(this);
+  }
+
+  /** One look. @returns whether something was there */
+  round(now: number): boolean {
+    if (this.waited.look(now)) {
+      this.#sinceUs = now;
+      return true;
+    }
+    // To look may have ended all waits.
+    if (!this.#isAwake) return false;
+    if (now - this.#sinceUs >= this.#time.us) {
+      this.end();
+      this.waited.fallAsleep();
+    }
+    return false;
+  }
+}
