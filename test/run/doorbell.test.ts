@@ -9,7 +9,7 @@ import { nativeHostProblem } from '../../src/machine/system/index.js';
 const { bytes } = Structs.DOORBELL.request;
 
 /** A doorbell of a program that has posted so many bytes; what is done about it, in its order. */
-function ring(posted: number | undefined, lengthBytes: number = bytes): readonly string[] {
+function ring(posted: number | undefined, { lengthBytes = bytes, goesOn = false } = {}): readonly string[] {
   const told: string[] = [];
   const tell = (what: string): true => {
     told.push(what);
@@ -32,6 +32,7 @@ function ring(posted: number | undefined, lengthBytes: number = bytes): readonly
     postedBytes: posted ?? 0,
     ringPosted: () => posted !== undefined && tell('post'),
     ring: () => tell('ring'),
+    goesOn,
   };
   answerDoorbell(calls, context, { onPosted: () => void tell('settle'), letGo: () => void tell('let go') });
   return told;
@@ -46,8 +47,12 @@ describe('a doorbell', { skip: nativeHostProblem() ?? false }, () => {
     assert.deepEqual(ring(65536), ['let go', `answer ${bytes}`, 'post', 'settle']);
   });
 
+  it('is good where what was posted has been taken before, with that of the doorbell before', () => {
+    assert.deepEqual(ring(undefined, { goesOn: true }), ['settle', `answer ${bytes}`]);
+  });
+
   it('is refused where it is none, or nobody can read whose it is', () => {
-    assert.deepEqual(ring(64, bytes - 1), [`refuse ${Errno.EINVAL}`]);
+    assert.deepEqual(ring(64, { lengthBytes: bytes - 1 }), [`refuse ${Errno.EINVAL}`]);
     assert.deepEqual(ring(undefined), [`refuse ${Errno.EFAULT}`]);
   });
 });

@@ -15,7 +15,7 @@ export interface Turns {
   letGo(): void;
 }
 
-type Rung = Pick<GuestContext, 'postedBytes' | 'ringPosted' | 'ring'>;
+type Rung = Pick<GuestContext, 'postedBytes' | 'ringPosted' | 'ring' | 'goesOn'>;
 
 /**
  * Answers a doorbell. The program goes on when the NIC has done what it can; but where that is to copy much, the program is not kept
@@ -28,12 +28,15 @@ export function answerDoorbell(calls: Calls, context: Rung, turns: Turns): void 
     return;
   }
   const long = context.postedBytes >= LONG_BYTES;
+  const wentOn = context.goesOn;
+  context.goesOn = long;
   if (long) {
     turns.letGo();
     calls.answer(request.bytes);
   }
   // Whose doorbell it is has to be read from the program's memory, which takes longer than to look who has posted.
-  const errno = context.ringPosted() ? undefined : ringNamed(calls, context);
+  // And what a program has posted while it was let go on was taken before it rang for that.
+  const errno = context.ringPosted() || wentOn ? undefined : ringNamed(calls, context);
   if (errno === undefined) turns.onPosted();
   if (long) return;
   if (errno === undefined) calls.answer(request.bytes);

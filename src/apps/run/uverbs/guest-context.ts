@@ -43,6 +43,8 @@ export class GuestContext {
   /** The last is that of the program that runs now, those before of what ran in its process before. */
   readonly #memories: AddressSpace[] = [];
   #open = true;
+  /** The program's last doorbell was answered before its requests were taken. */
+  goesOn = false;
 
   /**
    * @param pid the process that opens it, whose memory it registers
