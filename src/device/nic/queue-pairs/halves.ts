@@ -33,7 +33,7 @@ export interface SendingHalf {
   counters?(): Record<string, number>;
   /** The QP's timer ran out `lateUs` ago (`TimerOwner`). */
   onTimer(lateUs: number): void;
-  /** Completes all that is posted as flushed. */
+  /** Completes all that is posted as flushed: at most one ring full, since a driver may claim any number, and who posts more rings. */
   flush(cause: Syndrome): void;
   /** Forgets everything; nothing completes. */
   reset(): void;

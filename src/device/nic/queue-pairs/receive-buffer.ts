@@ -173,7 +173,7 @@ export class ReceiveBuffer {
     this.#cause = cause;
     if (this.#srq === undefined) {
       this.taken = false;
-      while (this.take()) this.#flushTaken();
+      for (let left = this.qp.rq.count; left > 0 && this.take(); left -= 1) this.#flushTaken();
     } else if (this.taken) {
       this.#flushTaken();
     }

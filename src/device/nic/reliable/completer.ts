@@ -254,7 +254,8 @@ export class Completer {
     timers.disarm(qp.timerId);
     detail.fill(0);
     detail.set([QpState.ERR, cause]);
-    while (qp.sq.has(qp.sq.head)) this.#completeOldest(flushStatus(cause), Syndrome.FLUSHED, detail);
+    for (let left = qp.sq.count; left > 0 && qp.sq.has(qp.sq.head); left -= 1)
+      this.#completeOldest(flushStatus(cause), Syndrome.FLUSHED, detail);
     this.requester.window.reset(this.requester.window.una);
   }
 

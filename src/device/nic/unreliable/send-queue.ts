@@ -147,7 +147,8 @@ export class UnacknowledgedQueue {
     const detail = this.#detail.fill(0);
     detail[0] = qp.state === QpState.SQE ? QpState.SQE : QpState.ERR;
     detail[1] = cause;
-    while (qp.sq.has(qp.sq.head)) this.#complete(flushStatus(cause), 0, Syndrome.FLUSHED, detail);
+    for (let left = qp.sq.count; left > 0 && qp.sq.has(qp.sq.head); left -= 1)
+      this.#complete(flushStatus(cause), 0, Syndrome.FLUSHED, detail);
   }
 
   reset(): void {
