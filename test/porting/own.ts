@@ -20,7 +20,7 @@ export const ownNames: readonly OwnNames[] = [
   {
     title: 'Why something failed',
     names:
-      list(`Context.explain explain Explainable ExplainableEvent formatMicroseconds Problem adviceFor Syndrome MwBindReason XrcSrqReason WorkCompletion.detail
+      list(`Context.explain explain Explainable ExplainableEvent formatMicroseconds Problem Syndrome MwBindReason XrcSrqReason WorkCompletion.detail
       WorkCompletion.peer AsyncEvent.vendorErr QpEvent.vendorErr Errno VerbsError.name VerbsError.code VerbsError.call VerbsError.advice`),
   },
   { title: 'Counters', names: list('Context.counters Qp.counters readStatistics PublishedStatistics PublishedQp') },
@@ -44,17 +44,17 @@ export const ownNames: readonly OwnNames[] = [
   {
     title: 'Members that C keeps to itself, or has in a call alone',
     names: list(`Qp.cap Qp.postRecvSge Srq.srqType Srq.maxWr Srq.maxSge Srq.postRecvSge XrcTargetQp.xrcd
-      XrcTargetQpQuery ParentDomain.pd ParentDomain.td Cq.workCompletion SendWr.flush defaultQpCap`),
+      XrcTargetQpQuery ParentDomain.pd ParentDomain.td Cq.workCompletion SendWr.flush`),
   },
   {
     title: 'Numbers that C has no names for',
     names: list(
-      'PhysState XrcdOpenFlags mtuBytes mtuFromBytes ackTimeoutUs rnrTimerUs portSpeed PSN_MASK psnAdd psnDiff psnNext',
+      'PhysState XrcdOpenFlags mtuBytes mtuFromBytes ackTimeoutUs rnrTimerUs portSpeed PSN_MASK psnAdd psnDiff',
     ),
   },
   {
     title: 'Names of constants and flags',
-    names: list(`nameOf flagNames describeMask attrMaskOf accessFlagsStr adviseMrAdviceStr adviseMrFlagsStr atomicCapStr
+    names: list(`nameOf flagNames accessFlagsStr adviseMrAdviceStr adviseMrFlagsStr atomicCapStr
       createCqAttrFlagsStr deviceCapFlagsStr gidTypeStr linkLayerStr migStateStr mtuStr mwTypeStr odpGeneralCapsStr
       odpTransportCapsStr physStateStr placementTypeStr qpAttrMaskStr qpCreateFlagsStr qpCreateSendOpsFlagsStr qpStateStr
       qpTypeStr rateStr rejectReasonStr rawPacketCapsStr reregMrFlagsStr selectivityLevelStr sendFlagsStr srqAttrMaskStr srqTypeStr

@@ -160,7 +160,7 @@ export interface CmId extends Messages, Disposable {
    * Makes its queue pair (`rdma_create_qp`), which the connection manager then moves through its states. A connected one
    * goes to INIT, so that receive requests can be posted; one for datagrams to RTS, with Q_Key `RDMA_UDP_QKEY`.
    *
-   * @param pd default: {@link pd}
+   * @param pd default: that of the identifier, `pd`
    * @throws VerbsError EINVAL when it has one, has no device, or for a domain of another device; otherwise as
    *   `Pd.createQp`
    */

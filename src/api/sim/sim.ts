@@ -306,7 +306,7 @@ export class Sim implements Disposable {
    * Writes the packets into a pcapng file, for Wireshark, `verbena explain` and `verbena dump`: each as it was sent, with its
    * fate in a comment, and again each time it arrived, as it came. pcapng's direction tells the two apart.
    *
-   * @param options.at only what these hosts sent and got: what a capture that was made there would show. Default: all
+   * @param options - `at`: only what these hosts sent and got: what a capture that was made there would show. Default: all
    * @returns where it was written: elsewhere, when another capture is being written into that file
    * @throws VerbsError EINVAL for hosts that there are not; LinkError when the file cannot be written
    */

@@ -4,7 +4,7 @@ export class StalledError extends Error {
   readonly #waiting: string;
   readonly #nowUs: number;
 
-  /** @param about.from was made where somebody began to wait: its stack leads there, where that of a timer leads nowhere */
+  /** @param about - `from` was made where somebody began to wait: its stack leads there, where that of a timer leads nowhere */
   constructor(
     message: string,
     { waiting, nowUs, from }: { readonly waiting: string; readonly nowUs: number; readonly from: Error },
