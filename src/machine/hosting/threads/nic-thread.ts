@@ -20,9 +20,9 @@ type PortHook = (port: MessagePort, take: (message: unknown) => void, ended: () 
 /** What the thread's two ways of waiting, by system calls and in the event loop, have in common. */
 export class NicThread implements ClientThread {
   readonly #state: Int32Array;
-  /** Where nobody has asked yet. */
+  /** Gates through which no client has come yet. */
   readonly #gates = new Set<MessagePort>();
-  /** Whether others than the first client's thread may have had a client, and be gone. */
+  /** Whether the NIC was ever shared: then a thread that has a client may end without a word. */
   #shared = false;
   #clients: readonly ThreadClient[];
   #adapter: Adapter | undefined;
@@ -84,7 +84,7 @@ export class NicThread implements ClientThread {
     for (const gate of this.#gates) gate.unref();
   }
 
-  /** Takes one client at a gate. The oldest of too many where nobody asks is closed: whoever had its other end is gone, most likely. */
+  /** Takes one client at a gate. Of too many unused gates the oldest is closed, since the thread that was to use it has most likely ended. */
   share(gate: MessagePort): void {
     this.#shared = true;
     const [oldest] = this.#gates;
