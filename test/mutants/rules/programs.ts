@@ -40,4 +40,13 @@ export const programs: readonly Mutant[] = [
     to: '',
     games: ['fuzz-run'],
   },
+  {
+    name: 'run-rights',
+    rule: 'memory is registered with the rights that were asked for, and with no more',
+    source: SOURCE,
+    file: 'src/apps/run/uverbs/program-region.ts',
+    from: '{ iova, access });',
+    to: '{ iova, access: access | 15 });',
+    games: ['fuzz-run'],
+  },
 ];

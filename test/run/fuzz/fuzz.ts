@@ -161,6 +161,7 @@ export class CommandFuzz {
           letGo: () => undefined,
         }),
         ...parts,
+        this.#known.gids[index],
       );
     });
     this.#cms = [0, 1].map(() => {

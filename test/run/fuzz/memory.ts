@@ -11,6 +11,7 @@ const MiB = 2 ** 20;
 
 const SECRET = 0x5a;
 const SECRET_RUN = 16;
+const SEALED = 0xc3;
 
 /** A piece of memory at an address. */
 export interface Zone {
@@ -31,7 +32,7 @@ function readOnlyByte(at: number): number {
 
 /**
  * The memory of a fuzzing program, in the midst of 8 GiB where nothing is: so whoever goes astray meets a fault, and not us. What is
- * private is never registered; what is read-only never for writing; everything may happen to the rest.
+ * private is never registered; what is read-only never for writing; what is sealed for nobody but its owner; everything may happen to the rest.
  */
 export class FuzzMemory {
   readonly #reserved = map(0, RESERVED_BYTES, PROT_NONE, 0);
@@ -39,11 +40,14 @@ export class FuzzMemory {
   readonly secret = this.#zone(RESERVED_BYTES / 2 - MiB, 16);
   readonly readOnly = this.#zone(RESERVED_BYTES / 2, 4);
   readonly open = this.#zone(RESERVED_BYTES / 2 + MiB, 16);
+  /** Registered without any right for peers, and named by no local request: whoever touches it had more rights than were asked for. */
+  readonly sealed = this.#zone(RESERVED_BYTES / 2 + 3 * MiB, 4);
   /** Where the program writes its commands and reads the answers. */
   readonly commands = this.#zone(RESERVED_BYTES / 2 + 2 * MiB, 8);
 
   constructor() {
     this.secret.bytes.fill(SECRET);
+    this.sealed.bytes.fill(SEALED);
     this.readOnly.bytes.forEach((_, i, bytes) => (bytes[i] = readOnlyByte(i)));
   }
 
@@ -66,8 +70,11 @@ export class FuzzMemory {
     if (this.secret.bytes.some((byte) => byte !== SECRET)) throw new Error('memory was written that nobody registered');
     if (this.readOnly.bytes.some((byte, i) => byte !== readOnlyByte(i)))
       throw new Error('memory was written that was registered for reading only');
-    if (Buffer.from(this.open.bytes).includes(Buffer.alloc(SECRET_RUN, SECRET)))
-      throw new Error('memory was read that nobody registered');
+    if (this.sealed.bytes.some((byte) => byte !== SEALED))
+      throw new Error('memory was written that peers had no right to');
+    const open = Buffer.from(this.open.bytes);
+    if (open.includes(Buffer.alloc(SECRET_RUN, SECRET))) throw new Error('memory was read that nobody registered');
+    if (open.includes(Buffer.alloc(SECRET_RUN, SEALED))) throw new Error('memory was read that peers had no right to');
   }
 
   release(): void {

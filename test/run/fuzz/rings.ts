@@ -43,6 +43,8 @@ export interface FuzzRegion {
   readonly length: bigint;
   /** Of the protection domain. */
   readonly domain: string;
+  /** Peers have no right to it, and its own program does not name it. */
+  readonly sealed: boolean;
 }
 
 /** A place and a key that go together, or do not. */

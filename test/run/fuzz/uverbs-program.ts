@@ -6,7 +6,8 @@ import type { UverbsFile } from '../../../src/apps/run/uverbs/uverbs-file.js';
 import { AccessFlags, MwType, QpAttrMask, QpState, QpType, SrqAttrMask } from '../../../src/index.js';
 import type { Choices } from '../../fuzz/random.js';
 import type { FakeCalls } from './fake-calls.js';
-import type { FuzzMemory, Zone } from './memory.js';
+import { chooseRegion } from './chosen-region.js';
+import type { FuzzMemory } from './memory.js';
 import { corruptRing, postReceive, postSend, Ring } from './rings.js';
 import type { FuzzQp, KnownObjects, Kind } from './known-objects.js';
 import { type UverbsCommand, writeFrame } from './uverbs-frame.js';
@@ -16,8 +17,7 @@ const PAGE_BYTES = 4096;
 const MOST: Record<Kind, number> = { pd: 2, mr: 12, mw: 6, ah: 6, cq: 6, qp: 8, srq: 3 };
 const MOST_CHANNELS = 6;
 const MOST_RINGS = 120;
-const { LOCAL_WRITE, REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC, MW_BIND, ZERO_BASED } = AccessFlags;
-const FULL = LOCAL_WRITE | REMOTE_READ | REMOTE_WRITE | REMOTE_ATOMIC | MW_BIND;
+const { REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC } = AccessFlags;
 const CAP = { maxSendWr: 15, maxRecvWr: 15, maxSendSge: 3, maxRecvSge: 3, maxInlineData: 64 };
 
 /** A program that has opened a device, and does with it whatever comes to its mind. */
@@ -33,6 +33,8 @@ export class UverbsProgram {
     private readonly memory: FuzzMemory,
     private readonly choices: Choices,
     private readonly known: KnownObjects,
+    /** Of the device that it has open. */
+    private readonly gid: Uint8Array,
   ) {}
 
   /** Does one thing. */
@@ -129,15 +131,15 @@ export class UverbsProgram {
       this.known.qps.push(qpn);
     };
     const regMr = (): void => {
-      const { start, length, access } = this.#region();
+      const { start, length, access, sealed = false } = chooseRegion(this.memory, this.choices);
       const elsewhere = [0n, BigInt(this.memory.secret.at), 2n ** 64n - 4096n];
-      const iova = this.choices.chance(80) ? start : this.choices.of(elsewhere);
+      const iova = sealed || this.choices.chance(80) ? start : this.choices.of(elsewhere);
       const pd = this.#handle('pd');
       const request = REG_MR.request.write({ start, length, iova, access, pd });
       const knowsKeys = (answer: Uint8Array): void => {
         const { lkey, rkey } = REG_MR.answer.read(answer);
         this.known.keys.push(lkey, rkey);
-        this.known.regions.push({ lkey, rkey, iova, length, domain: this.#domain(pd) });
+        this.known.regions.push({ lkey, rkey, iova, length, domain: this.#domain(pd), sealed });
       };
       gives('mr', () => ({ number: 9, request }), knowsKeys)();
     };
@@ -327,27 +329,6 @@ export class UverbsProgram {
     };
   }
 
-  #region(): { start: bigint; length: bigint; access: number } {
-    const { choices, memory } = this;
-    const inside = ({ at, bytes }: Zone, access: number) => {
-      const offset = choices.below(bytes.length);
-      return { start: BigInt(at + offset), length: BigInt(1 + choices.below(bytes.length - offset)), access };
-    };
-    if (choices.chance(10))
-      return inside(memory.readOnly, choices.of([0, REMOTE_READ, MW_BIND, REMOTE_READ | MW_BIND]));
-    if (choices.chance(90)) {
-      const access = choices.chance(80)
-        ? FULL
-        : choices.of([0, LOCAL_WRITE, REMOTE_WRITE, ZERO_BASED | FULL, choices.u32() >>> 0]);
-      return inside(memory.open, access);
-    }
-    const lengths = [0n, 1n, 4096n, 2n ** 31n];
-    if (choices.chance(50))
-      return { start: BigInt(memory.open.at), length: choices.of([...lengths, 2n ** 64n - 1n]), access: FULL };
-    const start = choices.of([0n, 1n, 2n ** 47n, 2n ** 53n, 2n ** 63n, 2n ** 64n - 1n]);
-    return { start, length: start < 4096n ? BigInt(1 + choices.below(4095)) : choices.of(lengths), access: FULL };
-  }
-
   /** Gives a command, and again where a signal took it back. @returns its ending, a negative errno where it was refused */
   #give(command: UverbsCommand, then?: (answer: Uint8Array, driver: Uint8Array) => void): number {
     const { choices, calls, file } = this;
@@ -421,6 +402,8 @@ export class UverbsProgram {
     const { choices } = this;
     const [a, b] = [choices.of(this.#qps), choices.of(this.#qps)];
     if (a.type !== b.type) return;
+    a.peerDomain = b.domain;
+    b.peerDomain = a.domain;
     const { STATE, PKEY_INDEX, PORT, ACCESS_FLAGS, AV, PATH_MTU, DEST_QPN, RQ_PSN, MAX_DEST_RD_ATOMIC, MIN_RNR_TIMER } =
       QpAttrMask;
     const { SQ_PSN, TIMEOUT, RETRY_CNT, RNR_RETRY, MAX_QP_RD_ATOMIC, QKEY } = QpAttrMask;
@@ -437,7 +420,7 @@ export class UverbsProgram {
         maxRdAtomic: 4,
         maxDestRdAtomic: 4,
       };
-      const dest = { dgid: this.known.gids[0], isGlobal: 1, portNum: 1, sgidIndex: 0, hopLimit: 64 };
+      const dest = { dgid: this.gid, isGlobal: 1, portNum: 1, sgidIndex: 0, hopLimit: 64 };
       const connected = qp.type === QpType.RC || qp.type === QpType.UC;
       const reliable = qp.type === QpType.RC;
       const all = { ...more, dest: { ...this.#address(), ...dest, flowLabel: 0, sl: 0 } };
@@ -448,18 +431,24 @@ export class UverbsProgram {
       const toRts = reliable ? TIMEOUT | RETRY_CNT | RNR_RETRY | MAX_QP_RD_ATOMIC : 0;
       this.#modify(qp.handle, QpState.RTS, STATE | SQ_PSN | toRts, all);
     }
+    // Before anything happens to them.
+    for (const qp of [a, b, a, b]) this.#postTo(qp);
   }
 
   #post(): void {
-    const { choices, memory, known } = this;
+    const { choices, known } = this;
     if (this.#qps.length === 0) return;
     if (choices.chance(70)) for (const ring of this.#rings) ring.consume(known.completions);
-    const qp = choices.of(this.#qps);
+    this.#postTo(choices.of(this.#qps));
+  }
+
+  #postTo(qp: FuzzQp): void {
+    const { choices, memory, known } = this;
     const of = (domain: string) => known.regions.filter((region) => region.domain === domain);
     const nameable = {
       memory,
       keys: known.keys,
-      here: of(qp.domain),
+      here: of(qp.domain).filter(({ sealed }) => !sealed),
       there: of(qp.peerDomain),
       qps: known.qps,
       ahs: this.#handles.ah,
