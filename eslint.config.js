@@ -4,7 +4,7 @@ import { circlesPlugin } from './scripts/lint/circles.mjs';
 import { roomsPlugin } from './scripts/lint/rooms.mjs';
 
 export default tseslint.config(
-  { ignores: ['dist/', 'node_modules/', '.node/'] },
+  { ignores: ['dist/', 'node_modules/', '.node/', 'docs/api/'] },
   js.configs.recommended,
   {
     files: ['**/*.ts'],

@@ -74,6 +74,9 @@ test('what docs/api.md names as a value or a helper is exported', () => {
   );
 });
 
+/** What `npm run docs` writes has a folder of its own. */
+const PAGES = readdirSync(join(ROOT, 'docs')).filter((name) => /\.\w+$/.test(name));
+
 /** Flags of others' programs that the documents name. */
 const FOREIGN = ['--omit', '--permission', '--enable-source-maps', '--dev', '--ff-only'];
 
@@ -85,7 +88,7 @@ test('documents name no option that nothing here has', () => {
       .map((file) => readFileSync(join(ROOT, folder, file), 'utf8')),
   );
   const known = sources.join('\n');
-  const documents = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)];
+  const documents = ['README.md', ...PAGES.map((name) => `docs/${name}`)];
   const unknown = documents.flatMap((name) => {
     const code = readFileSync(join(ROOT, name), 'utf8').match(/`[^`\n]+`/g) ?? [];
     const flags = code.flatMap((text) => text.match(/(?<![\w-])--[a-z][\w-]+/g) ?? []);
