@@ -75,6 +75,8 @@ function compiled(place: string, resolution: string): void {
     exactOptionalPropertyTypes: true,
     skipLibCheck: false,
     target: 'es2022',
+    // Node has no DOM, whose MessagePort is another.
+    lib: ['es2022'],
     module: resolution,
     moduleResolution: resolution,
     types: ['node'],
