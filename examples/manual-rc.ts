@@ -2,8 +2,8 @@
 // between two hosts that first tell each other over TCP where their queue pairs and their memory are. Either side may be
 // the manual's program in C (give it a GID index, -g), on an adapter or under `verbena run`.
 //
-//   node manual-rc.js [-p PORT]           server
-//   node manual-rc.js [-p PORT] HOST      client
+//   node manual-rc.js [-p PORT] [-l ADDRESS]    server, for this machine or for whoever reaches that address
+//   node manual-rc.js [-p PORT] HOST            client
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { parseArgs } from 'node:util';
@@ -49,13 +49,13 @@ function decode(bytes: Buffer): Peer {
 }
 
 /** Waits for the peer at a TCP port, or goes to it. */
-async function meet(host: string | undefined, port: number): Promise<Socket> {
+async function meet(host: string | undefined, port: number, address: string): Promise<Socket> {
   if (host !== undefined) {
     const socket = connect(port, host);
     await once(socket, 'connect');
     return socket;
   }
-  const server = createServer().listen(port);
+  const server = createServer().listen(port, address);
   await once(server, 'listening');
   console.log(`waiting on port ${port} for TCP connection`);
   const [socket] = (await once(server, 'connection')) as [Socket];
@@ -100,7 +100,10 @@ const put = (mr: Mr, text: string): void => mr.bytes.set(Buffer.from(`${text.sli
 const textIn = (mr: Mr): string => Buffer.from(mr.bytes).toString('latin1').replace(/\0.*$/s, '');
 
 async function main(): Promise<void> {
-  const options = { port: { type: 'string', short: 'p', default: '19875' } } as const;
+  const options = {
+    port: { type: 'string', short: 'p', default: '19875' },
+    listen: { type: 'string', short: 'l', default: '127.0.0.1' },
+  } as const;
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
   const server = positionals.at(0);
   const isClient = server !== undefined;
@@ -116,7 +119,7 @@ async function main(): Promise<void> {
     pollCompletion(cq);
   };
 
-  const socket = await meet(server, Number(values.port));
+  const socket = await meet(server, Number(values.port), values.listen);
   const own = { addr: mr.addr, rkey: mr.rkey, qpNum: qp.qpNum, gid: context.queryGid(IB_PORT, GID_INDEX) };
   const peer = decode(await exchange(socket, encode(own)));
   console.log(`Remote QP number = 0x${peer.qpNum.toString(16)}`);

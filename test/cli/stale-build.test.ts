@@ -23,9 +23,17 @@ for (const path of ['bin', 'scripts', 'package.json']) cpSync(join(ROOT, path), 
 symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
 // Our own rules; without Node's declarations, which take the compiler seconds.
 write('tsconfig.json', readFileSync(join(ROOT, 'tsconfig.json'), 'utf8').replace('"types": ["node"]', '"types": []'));
-write('src/machine/hosting/threads/thread-worker.ts', 'export {};\n');
-write('src/apps/cli/transfer/receiver-process.ts', 'export {};\n');
-write('src/apps/run/launcher/program-worker.ts', 'export {};\n');
+// What is bundled, and the package's faces.
+for (const path of [
+  'machine/hosting/threads/thread-worker',
+  'apps/cli/transfer/receiver-process',
+  'apps/run/launcher/program-worker',
+  'index',
+  'portable',
+  'sim',
+  'api/sim/index',
+])
+  write(`src/${path}.ts`, 'export {};\n');
 const says = (what: string): void =>
   write('src/apps/cli/main.ts', `declare const console: { log(text: string): void };\nconsole.log(${what});\n`);
 

@@ -1,7 +1,7 @@
 /**
- * What Docker's default seccomp profile denies a container without added capabilities (moby's profiles/seccomp/default.json of
- * version 28), as a filter: the calls that it leaves out, and the arguments that it refuses. It lets process_vm_readv(2) and
- * process_vm_writev(2) pass on Linux 4.8 and newer, and denies io_uring. x86-64 only.
+ * What Docker's default seccomp profile denies a container that has no capabilities (moby's profiles/seccomp/default_linux.go,
+ * and io_uring, which it denies since version 25), as a filter: the calls that it leaves out, and the arguments that it refuses.
+ * It lets process_vm_readv(2) and process_vm_writev(2) pass on Linux 4.8 and newer. x86-64 only.
  */
 import { BpfProgram } from '../../src/machine/system/seccomp/bpf.js';
 import { SeccompData, Verdict } from '../../src/machine/system/seccomp/seccomp.js';
@@ -15,7 +15,6 @@ export const DENIED: Readonly<Record<string, number>> = {
   add_key: 248,
   bpf: 321,
   chroot: 161,
-  clock_adjtime: 305,
   clock_settime: 227,
   delete_module: 176,
   fanotify_init: 300,
@@ -37,6 +36,7 @@ export const DENIED: Readonly<Record<string, number>> = {
   keyctl: 250,
   lookup_dcookie: 212,
   mbind: 237,
+  migrate_pages: 256,
   mount: 165,
   mount_setattr: 442,
   move_mount: 429,
@@ -60,6 +60,7 @@ export const DENIED: Readonly<Record<string, number>> = {
   settimeofday: 164,
   swapoff: 168,
   swapon: 167,
+  sysfs: 139,
   syslog: 103,
   umount2: 166,
   unshare: 272,
