@@ -1,5 +1,5 @@
 // Runs a command as in a container of Docker's, as far as seccomp goes: `node under-docker.js COMMAND ARGS`.
-import { spawn } from 'node:child_process';
+import koffi from 'koffi';
 import { NativeBlock } from '../../../src/machine/system/memory/memory.js';
 import { requireNativeHost } from '../../../src/machine/system/native.js';
 import { dockerProfile } from '../docker-profile.js';
@@ -8,6 +8,7 @@ const PR_SET_NO_NEW_PRIVS = 38;
 const PR_SET_SECCOMP = 22;
 const SECCOMP_MODE_FILTER = 2;
 const INSTRUCTION_BYTES = 8;
+const F_SETFD = 2;
 
 const native = requireNativeHost();
 const program = dockerProfile();
@@ -17,7 +18,12 @@ const descriptor = new NativeBlock(16);
 descriptor.words[0] = program.length / INSTRUCTION_BYTES;
 descriptor.putPointer(8, code.address);
 if (native.libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) throw native.failure('prctl');
-// It is this thread's, which is the one that starts the command; that inherits it.
+const execvp = koffi.load(null).func('int execvp(const char *file, const char **words)');
+const command = process.argv.slice(2);
+// Node keeps its standard streams from what it becomes.
+for (const fd of [0, 1, 2]) native.libc.fcntl(fd, F_SETFD, 0);
+// It is this thread's, which becomes the command. As this program it could not go on: libuv may have set up an io_uring, which a
+// container would have refused it at once.
 if (native.libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, descriptor.address, 0, 0) < 0) throw native.failure('prctl');
-const [file, ...args] = process.argv.slice(2);
-spawn(file, args, { stdio: 'inherit' }).on('exit', (exitCode) => process.exit(exitCode ?? 1));
+execvp(command[0], [...command, null]);
+throw native.failure('execvp');
