@@ -163,7 +163,7 @@ export class CPrograms {
       await sleep(LOOK_MS);
       const now = performance.now();
       if (now - beganMs > PATIENCE_MS) {
-        this.#giveUp(what);
+        this.#giveUp(what, started);
         break;
       }
       if (now - toldMs < AGAIN_MS) continue;
@@ -174,9 +174,12 @@ export class CPrograms {
       if (/^\s+at .*:\d+:\d+|^\(node:\d+\) /m.test(errors)) this.violation(`${what}: the launcher says\n${errors}`);
   }
 
-  #giveUp(what: string): void {
+  #giveUp(what: string, started: readonly Started[]): void {
     const left = this.#marked();
-    this.violation(`${what}: still there after ${PATIENCE_MS / 1000} s: ${left.map(describe).join(', ')}`);
+    const said = started.map(({ errors }) => errors.trim()).filter((text) => text !== '');
+    this.violation(
+      [`${what}: still there after ${PATIENCE_MS / 1000} s: ${left.map(describe).join(', ')}`, ...said].join('\n'),
+    );
     for (const pid of left) kill(pid, 'SIGKILL');
   }
 
