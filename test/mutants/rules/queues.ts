@@ -57,8 +57,10 @@ export const queues: readonly Mutant[] = [
     source: 'protocol.md 3.4',
     file: BUFFER,
     from: `if (this.#srq === undefined) {
-      this.taken = false;`,
-    to: 'if (true) {',
+      this.taken = false;
+      for (let left = this.qp.rq.count; left > 0 && this.take(); left -= 1)`,
+    to: `if (true) {
+      while (this.take())`,
     games: ['traffic', 'walk'],
   },
   {
