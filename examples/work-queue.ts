@@ -4,7 +4,17 @@
 //   node work-queue.js host [JOBS]           prints where it listens; ends when all jobs are done
 //   node work-queue.js work HOST:PORT        start as many as you like
 import { setTimeout } from 'node:timers/promises';
-import { AccessFlags, alloc, connect, type Connection, listen, SendFlags, WcStatus, WrOpcode } from 'verbena';
+import {
+  AccessFlags,
+  alloc,
+  connect,
+  type Connection,
+  listen,
+  SendFlags,
+  VerbsError,
+  WcStatus,
+  WrOpcode,
+} from 'verbena';
 
 // The memory, in words of 8 bytes: the next ticket, how many jobs are done, how many there are, then two words for each job:
 // its number, and the square that is to be found.
@@ -87,9 +97,20 @@ class RemoteWords {
   }
 }
 
+/** Who comes when all jobs are done finds nobody. */
+function nobody(error: unknown): undefined {
+  if (error instanceof VerbsError && (error.errno === 'ECONNREFUSED' || error.errno === 'ETIMEDOUT')) return undefined;
+  throw error;
+}
+
 async function work(place: string): Promise<void> {
   const colon = place.lastIndexOf(':');
-  await using connection = await connect({ host: place.slice(0, colon), port: Number(place.slice(colon + 1)) });
+  const [host, port] = [place.slice(0, colon), Number(place.slice(colon + 1))];
+  await using connection = await connect({ host, port }).catch(nobody);
+  if (connection === undefined) {
+    console.log(`did 0 jobs: nobody has any at ${place}`);
+    return;
+  }
   const words = new RemoteWords(connection);
   const count = await words.read(COUNT);
   let mine = 0;

@@ -14,7 +14,17 @@ export const TOOL_FOLDERS = ['src', 'labs'];
 const TICK_MS = 10;
 const BUILD_STAMP = at('dist', '.built');
 /** What the package's faces are made of. */
-const FACE_SOURCES = ['api', 'device', 'machine', 'index.ts', 'portable.ts', 'sim.ts'].map((name) => join('src', name));
+const FACE_SOURCES = [
+  'api',
+  'device',
+  'layers',
+  'machine',
+  'index.ts',
+  'messages.ts',
+  'portable.ts',
+  'portable-messages.ts',
+  'sim.ts',
+].map((name) => join('src', name));
 const FACE_STAMP = at('dist', 'package', '.built');
 
 /** Milliseconds of the last change, or -Infinity for what is not there. */

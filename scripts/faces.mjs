@@ -16,6 +16,9 @@ import { at } from './build-state.mjs';
 const FACES = {
   index: { node: 'index', browser: 'portable' },
   sim: { node: 'sim', browser: 'api/sim/index' },
+  messages: { node: 'messages', browser: 'portable-messages' },
+  rsocket: { node: 'rsocket', browser: 'portable-rsocket' },
+  net: { node: 'net' },
 };
 
 const SRC = at('dist', 'src');
@@ -93,7 +96,7 @@ function writeDeclarations(ts) {
     for (const { fileName } of ts.preProcessFile(text, true, true).importedFiles)
       if (fileName.startsWith('.')) copy(join(dirname(path), fileName.replace(/\.js$/, '.d.ts')));
   };
-  for (const path of Object.values(FACES).flatMap(({ node, browser }) => [node, browser])) {
+  for (const path of Object.values(FACES).flatMap(({ node, browser = node }) => [node, browser])) {
     copy(join(SRC, `${path}.d.ts`));
     const place = join(PACKAGE, 'types', `${path}.d.ts`);
     writeFileSync(place, NEEDED + readFileSync(place, 'utf8'));

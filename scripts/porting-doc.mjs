@@ -9,4 +9,4 @@ if (status !== 0) process.exit(status ?? 1);
 
 const { DOCUMENT, portingDocument } = await import(new URL('../dist/test/porting/document.js', import.meta.url).href);
 const { loadFace } = await import(new URL('../dist/test/porting/face.js', import.meta.url).href);
-writeFileSync(DOCUMENT, portingDocument(loadFace()));
+writeFileSync(DOCUMENT, portingDocument(loadFace(), loadFace('rsocket')));

@@ -4,19 +4,7 @@
  */
 export * from './api/rdmacm/index.js';
 export { alloc, getDeviceList, openDevice } from './api/provider/index.js';
-export {
-  administer,
-  explain,
-  type LinkConditions,
-  type PacketHeader,
-  type PortChange,
-  SimulatedCluster,
-  type SimulatedLinkOptions,
-  type SimulatedNetwork,
-  type SimulatedNetworkOptions,
-  type SimulatedPacket,
-  type Verdict,
-} from './api/soft/index.js';
+export { explain } from './api/soft/index.js';
 export {
   accessFlagsStr,
   type Address,

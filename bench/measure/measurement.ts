@@ -53,6 +53,27 @@ export function measure(
   return samples;
 }
 
+/** The same for work that is awaited. */
+export async function measureAwaited(
+  { stretches, stretchMs, warmUpMs }: Effort,
+  work: () => Promise<number>,
+  figure: (milliseconds: number, units: number) => number,
+): Promise<number[]> {
+  const samples: number[] = [];
+  for (let stretch = -1; stretch < stretches; stretch += 1) {
+    const begun = performance.now();
+    const lengthMs = stretch < 0 ? warmUpMs : stretchMs;
+    let now = begun;
+    let units = 0;
+    while (now - begun < lengthMs) {
+      units += await work();
+      now = performance.now();
+    }
+    if (stretch >= 0) samples.push(figure(now - begun, units));
+  }
+  return samples;
+}
+
 /** A measurement that several rows share: it is made when the first of them asks. */
 export function once<T>(measurement: () => Promise<T>): () => Promise<T> {
   let result: Promise<T> | undefined;

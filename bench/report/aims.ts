@@ -167,6 +167,73 @@ export const AIMS: readonly Aim[] = [
     },
     { what: `awaiting, ${way}`, of: [`echo.idle.${way}`], unit: '% of a processor', bound: { atMost: 0.5 } },
   ]),
+  ...WAYS.flatMap((way): readonly Aim[] => [
+    {
+      what: `awaited echo of 64 B by verbena/messages, ${way}: more than by the raw calls`,
+      of: [`comfort.echo.messages.${way}`, `comfort.echo.raw.${way}`],
+      number: (a, b) => a - b,
+      unit: 'µs',
+      // An echo has two messages.
+      bound: { atMost: 2 },
+    },
+    {
+      what: `rate of 8 B by verbena/messages, ${way}: of the raw calls`,
+      of: [`comfort.rate.messages.${way}`, `comfort.rate.raw.${way}`],
+      number: ratio,
+      unit: TIMES,
+      bound: { atLeast: 0.85 },
+    },
+  ]),
+  ...(['inline.shm', 'inline.udp'] as const).flatMap((way): readonly Aim[] => [
+    {
+      what: `rsocket, 64 B one way, ${way}: of node:net`,
+      of: [`rsocket.latency.${way}`, 'rsocket.latency.net'],
+      number: ratio,
+      unit: TIMES,
+      bound: { atMost: 0.5 },
+    },
+    {
+      what: `rsocket, 64 B one way, ${way}: more than SEND and recvComp`,
+      of: [`rsocket.latency.${way}`, `rsocket.latency.raw.${way}`],
+      number: (a, b) => a - b,
+      unit: 'µs',
+      bound: { atMost: 1.5 },
+    },
+  ]),
+  ...(
+    [
+      ['64 KiB', 65_536],
+      ['1 MiB', 1_048_576],
+    ] as const
+  ).flatMap(([size, bytes]) =>
+    (
+      [
+        ['inline.udp', 1],
+        ['thread.udp', 1],
+        ['inline.shm', 3],
+        ['thread.shm', 3],
+      ] as const
+    ).map(([way, times]): Aim => ({
+      what: `rsocket, stream of ${size}, ${way}: of node:net`,
+      of: [`rsocket.stream.${bytes}.${way}`, `rsocket.stream.${bytes}.net`],
+      number: ratio,
+      unit: TIMES,
+      bound: { atLeast: times },
+    })),
+  ),
+  ...WAYS.map((way): Aim => ({
+    what: `1,000 silent rsockets, ${way}`,
+    of: [`rsocket.idle.${way}`],
+    unit: '% of a processor',
+    bound: { atMost: 0.5 },
+  })),
+  ...WAYS.map((way): Aim => ({
+    what: `HTTP requests by rsockets, ${way}: of TCP`,
+    of: [`rsocket.http.${way}`, 'rsocket.http.net'],
+    number: ratio,
+    unit: TIMES,
+    bound: { atLeast: 1 },
+  })),
   {
     what: 'SEND of 64 B, C programs under one launcher',
     of: ['run.latency.64.one'],

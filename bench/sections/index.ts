@@ -1,5 +1,6 @@
 /** What `npm run bench` measures, in this order. */
 import { read, stream, write } from './bandwidth.js';
+import { comfort, comfortCrowd } from './comfort.js';
 import { connections } from './connections.js';
 import { crowd } from './crowd.js';
 import { echo, sleepyEcho } from './echo.js';
@@ -10,6 +11,7 @@ import { inTurn, queuePairs } from './queue-pairs.js';
 import { rate } from './rate.js';
 import { run } from './run.js';
 import type { Extent, Section } from './section.js';
+import { streams } from './streams.js';
 
 const KIB = 1024;
 const MIB = KIB * KIB;
@@ -44,15 +46,26 @@ export const QUICK: Extent = {
 
 const READ_BYTES = 64 * KIB;
 
+/** Two programs that look for each other's messages leave the compilers of V8 little time on few processors. */
+const AWAITED_WARM_UP_MS = 4000;
+
+/** The extent for programs that are told by the event loop. */
+const awaited = (extent: Extent): Extent => ({
+  ...extent,
+  effort: { ...extent.effort, warmUpMs: AWAITED_WARM_UP_MS },
+});
+
 /** The sections, for an extent. */
 export function sectionsOf(extent: Extent): readonly Section[] {
   return [
     ...extent.latencyBytes.map((bytes) => latency(bytes, extent)),
-    ...extent.echoBytes.map((bytes) => echo(bytes, extent)),
-    sleepyEcho(extent),
+    ...extent.echoBytes.map((bytes) => echo(bytes, awaited(extent))),
+    sleepyEcho(awaited(extent)),
     stream(extent),
     ...extent.bandwidthBytes.map((bytes) => write(bytes, extent)),
     read(READ_BYTES, extent),
-    ...[rate, inTurn, queuePairs, crowd, incast, idle, connections, run].map((make) => make(extent)),
+    ...[rate, inTurn, queuePairs, crowd, incast, idle, connections].map((make) => make(extent)),
+    ...[comfort, comfortCrowd, streams].map((make) => make(awaited(extent))),
+    run(extent),
   ];
 }

@@ -12,13 +12,12 @@ import {
   QpState,
   QpType,
   SendFlags,
-  type SimulatedCluster,
   type Srq,
   SrqType,
-  type Verdict,
   WcStatus,
   WrOpcode,
 } from '../../src/index.js';
+import { type SimulatedCluster, type Verdict } from '../../src/sim.js';
 import type { Choices } from '../fuzz/random.js';
 import { type VictimMemory, EVERY_ACCESS } from './memory.js';
 import { FRIEND, VICTIM } from './addresses.js';

@@ -27,13 +27,13 @@ import {
   QpState,
   QpType,
   SendFlags,
-  SimulatedCluster,
   type Srq,
   SrqType,
   WcOpcode,
   WcStatus,
   WrOpcode,
 } from '../../src/index.js';
+import { SimulatedCluster } from '../../src/sim.js';
 import type { Choices } from '../fuzz/random.js';
 import { Secrets } from './attacks/secrets.js';
 import { Conversations } from './conversations.js';

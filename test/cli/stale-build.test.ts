@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -23,14 +23,13 @@ for (const path of ['bin', 'scripts', 'package.json']) cpSync(join(ROOT, path), 
 symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
 // Our own rules; without Node's declarations, which take the compiler seconds.
 write('tsconfig.json', readFileSync(join(ROOT, 'tsconfig.json'), 'utf8').replace('"types": ["node"]', '"types": []'));
+const faces = readdirSync(join(ROOT, 'src')).filter((name) => name.endsWith('.ts'));
 // What is bundled, and the package's faces.
 for (const path of [
   'machine/hosting/threads/thread-worker',
   'apps/cli/transfer/receiver-process',
   'apps/run/launcher/program-worker',
-  'index',
-  'portable',
-  'sim',
+  ...faces.map((name) => name.slice(0, -'.ts'.length)),
   'api/sim/index',
 ])
   write(`src/${path}.ts`, 'export {};\n');

@@ -16,10 +16,10 @@ import {
   QpType,
   SendFlags,
   SrqType,
-  type SimulatedCluster,
   WcStatus,
   WrOpcode,
 } from '../../src/index.js';
+import { type SimulatedCluster } from '../../src/sim.js';
 import { assertErrno, next } from '../rdmacm/support.js';
 import { holdingsOf } from '../support/holdings.js';
 import { connect, drainOne, makeSide, type Side } from '../soft/support/pair.js';

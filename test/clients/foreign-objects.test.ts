@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   AccessFlags,
-  administer,
   type Cq,
   gidFromIp,
   MwType,
@@ -13,6 +12,7 @@ import {
   type WorkCompletion,
   WrOpcode,
 } from '../../src/index.js';
+import { administer } from '../../src/sim.js';
 import type { Argument, Verb } from '../../src/api/soft/adapter/command.js';
 import {
   completionQueueShape,

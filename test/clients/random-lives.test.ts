@@ -12,10 +12,10 @@ import {
   QpState,
   QpType,
   SendFlags,
-  SimulatedCluster,
   WcStatus,
   WrOpcode,
 } from '../../src/index.js';
+import { SimulatedCluster } from '../../src/sim.js';
 import type { EndVerb } from '../../src/api/soft/adapter/command.js';
 import { ALL_ACCESS, drainOne, makeSide, pattern, type Side } from '../soft/support/pair.js';
 import { holdingsOf } from '../support/holdings.js';

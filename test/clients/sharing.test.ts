@@ -1,16 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import {
-  administer,
-  EventType,
-  openDevice,
-  QpState,
-  QpType,
-  SendFlags,
-  SimulatedCluster,
-  WcStatus,
-  WrOpcode,
-} from '../../src/index.js';
+import { EventType, openDevice, QpState, QpType, SendFlags, WcStatus, WrOpcode } from '../../src/index.js';
+import { administer, SimulatedCluster } from '../../src/sim.js';
 import { Ring } from '../../src/device/nic/index.js';
 import { drainOne, makeSide, pattern } from '../soft/support/pair.js';
 import { another, hostOf, join, openTrio } from './support/clients.js';

@@ -1,6 +1,5 @@
 import { test } from 'node:test';
 import {
-  administer,
   alloc,
   CreateCqAttrFlags,
   type ErrnoName,
@@ -10,6 +9,7 @@ import {
   WcFlags,
   type WorkCompletion,
 } from '../../src/index.js';
+import { administer } from '../../src/sim.js';
 import { each, NO_OBJECT, notUnsigned, others, refusals, type Row, untyped, type World } from './bad-input.js';
 import { conformance } from './provider.js';
 import { assertErrno, useDevices } from './support.js';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  administer,
   type Context,
   type DeviceAttr,
   GidType,
@@ -11,6 +10,7 @@ import {
   portSpeed,
   PortState,
 } from '../../src/index.js';
+import { administer } from '../../src/sim.js';
 import { conformance } from './provider.js';
 import { assertErrno, pendingEvents, useDevices } from './support.js';
 

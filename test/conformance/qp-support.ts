@@ -10,11 +10,11 @@ import {
   QpState,
   QpType,
   SendFlags,
-  SimulatedCluster,
   VerbsError,
   WrOpcode,
   type XrcTargetQp,
 } from '../../src/index.js';
+import { SimulatedCluster } from '../../src/sim.js';
 import { Belongings } from './sides.js';
 import { handleTo, type End, pollOne, QKEY, toInit, toRtr, toRts, waitForState } from './support.js';
 

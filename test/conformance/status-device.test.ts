@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  administer,
-  QpState,
-  QpType,
-  SendFlags,
-  SimulatedCluster,
-  Syndrome,
-  WcStatus,
-  WrOpcode,
-} from '../../src/index.js';
+import { QpState, QpType, SendFlags, Syndrome, WcStatus, WrOpcode } from '../../src/index.js';
+import { administer, SimulatedCluster } from '../../src/sim.js';
 import { conformance } from './provider.js';
 import { assertOutcome } from './status-support.js';
 import { bringUp, End, pollUntil, targetOf } from './support.js';

@@ -134,6 +134,15 @@ export const SCENARIOS: ReadonlyMap<string, (start: Start) => Promise<void>> = n
     },
   ],
   [
+    'http-over-rdma',
+    async (start: Start) => {
+      await using server = start('http-over-rdma', 1, 'serve');
+      await using client = start('http-over-rdma', 2, 'get', await server.line());
+      const expected = ['this is /one', 'this is /two', 'over one connection', 'and this is an echo', ''];
+      assert.deepEqual((await client.text()).split('\n'), expected);
+    },
+  ],
+  [
     'worker-pool',
     async (start: Start) => {
       await using threads = start('worker-pool', 1, '2');

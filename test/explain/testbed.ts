@@ -17,7 +17,6 @@ import {
   alloc,
   type Context,
   type Cq,
-  type Verdict as Fate,
   type Mr,
   Mtu,
   type Pd,
@@ -26,12 +25,11 @@ import {
   QpType,
   SendFlags,
   type SendWr,
-  SimulatedCluster,
-  type SimulatedPacket,
   WcStatus,
   type WorkCompletion,
   WrOpcode,
 } from '../../src/index.js';
+import { type Verdict as Fate, SimulatedCluster, type SimulatedPacket } from '../../src/sim.js';
 import { adapterOf } from '../adversary/testbed.js';
 
 export const A = '10.0.0.1';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { administer, type Context, EventType, openDevice, PortState, readStatistics } from '../../src/index.js';
+import { type Context, EventType, openDevice, PortState, readStatistics } from '../../src/index.js';
+import { administer } from '../../src/sim.js';
 import { ip, isInside, namespaceProblem, runInside } from '../links/namespace.js';
 
 const PATIENCE_MS = 60_000;

@@ -11,6 +11,8 @@ const ROUND_US = 2;
 class Loop implements Rounds {
   now = 0;
   yields = 0;
+  /** What others take of the processor when it is offered to them. */
+  takenUs = 0;
   #next: (() => void)[] = [];
 
   nowUs(): number {
@@ -23,6 +25,11 @@ class Loop implements Rounds {
 
   yield(): void {
     this.yields += 1;
+    this.now += this.takenUs;
+  }
+
+  leave(): void {
+    // Others are there as well.
   }
 
   /** Rounds that are wanted. */
@@ -43,14 +50,19 @@ class Loop implements Rounds {
 
 class Someone {
   readonly log: string[] = [];
+  /** Turns of the loop in which it has looked. */
+  turns = 0;
   looks = 0;
   found = 0;
+  #lookedAtUs = -1;
   readonly spin: LoopSpin;
 
   constructor(all: SpinRounds, time = new SpinTime(MOST_US)) {
     const waited = {
-      look: () => {
+      look: (nowUs: number) => {
         this.looks += 1;
+        if (nowUs !== this.#lookedAtUs) this.turns += 1;
+        this.#lookedAtUs = nowUs;
         if (this.found === 0) return false;
         this.found -= 1;
         return true;
@@ -69,13 +81,24 @@ function begin(): { loop: Loop; all: SpinRounds; someone: Someone } {
 }
 
 describe('who waits in the event loop', () => {
-  test('looks once a turn of the loop, and falls asleep when it has looked for long enough', () => {
+  test('looks in each turn of the loop, and falls asleep when it has looked for long enough', () => {
     const { loop, someone } = begin();
     someone.spin.stir(loop.now);
     loop.settle();
     assert.deepEqual(someone.log, ['awake', 'asleep']);
-    assert.equal(someone.looks, MOST_US / ROUND_US);
+    assert.equal(someone.turns, MOST_US / ROUND_US);
     assert.equal(loop.wanted, 0);
+  });
+
+  test('looks several times in a turn, and no more in that turn once something was there', () => {
+    const { loop, someone } = begin();
+    someone.spin.stir(loop.now);
+    loop.turn();
+    assert.ok(someone.looks > 1);
+    const before = someone.looks;
+    someone.found = 2;
+    loop.turn();
+    assert.equal(someone.looks, before + 1);
   });
 
   test('goes on for as long again after what it has found', () => {
@@ -84,7 +107,7 @@ describe('who waits in the event loop', () => {
     for (let i = 0; i < 10; i += 1) loop.turn();
     someone.found = 1;
     loop.settle();
-    assert.equal(someone.looks, 11 + MOST_US / ROUND_US);
+    assert.equal(someone.turns, 11 + MOST_US / ROUND_US);
   });
 
   test('offers the processor to others while it finds nothing', () => {
@@ -105,7 +128,7 @@ describe('who waits in the event loop', () => {
     other.spin.stir(loop.now);
     assert.equal(loop.wanted, 1);
     loop.turn();
-    assert.deepEqual([someone.looks, other.looks, loop.wanted], [1, 1, 1]);
+    assert.deepEqual([someone.turns, other.turns, loop.wanted], [1, 1, 1]);
   });
 
   test('neither looks nor falls asleep once it has ended, also when it ends while it looks', () => {
@@ -170,13 +193,47 @@ describe('who waits in the event loop', () => {
     someone.spin.stir(loop.now);
     for (let i = 0; i < 20; i += 1) messageAfter(10_000);
     assert.equal(someone.spin.isAwake, false);
-    const before = someone.looks;
+    const before = someone.turns;
     messageAfter(10_000);
-    assert.equal(someone.looks, before);
+    assert.equal(someone.turns, before);
     messageAfter(50);
     assert.equal(someone.spin.isAwake, true);
     loop.settle();
-    assert.equal(someone.looks, before + 100 / ROUND_US);
+    assert.equal(someone.turns, before + 100 / ROUND_US);
+  });
+});
+
+describe('who offers the processor to others while he waits', () => {
+  /** Messages, each soon after the last one had come. */
+  function messages(loop: Loop, someone: Someone, count: number): void {
+    for (let i = 0; i < count; i += 1) {
+      loop.settle();
+      someone.spin.woken(loop.now);
+      loop.now += 100;
+      someone.spin.woken(loop.now);
+    }
+  }
+
+  test('sleeps once others have taken it, and tries again less and less often', () => {
+    const { loop, someone } = begin();
+    loop.takenUs = 3000;
+    messages(loop, someone, 1000);
+    loop.settle();
+    assert.equal(someone.spin.isAwake, false);
+    assert.ok(loop.yields > 1 && loop.yields <= 10, `${loop.yields} times`);
+  });
+
+  test('looks again when nobody takes it any more', () => {
+    const { loop, someone } = begin();
+    loop.takenUs = 3000;
+    messages(loop, someone, 20);
+    loop.settle();
+    loop.takenUs = 0;
+    loop.now += 1_000_000;
+    const before = someone.turns;
+    messages(loop, someone, 1);
+    loop.settle();
+    assert.ok(someone.looks > before);
   });
 });
 

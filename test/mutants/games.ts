@@ -1,5 +1,6 @@
+import assert from 'node:assert/strict';
 import type { GameName } from './mutant.js';
-import { FILES, loadNamedTests, playNamedTest } from './named-tests.js';
+import { FILES, KV_FILES, loadNamedTests, playNamedTest } from './named-tests.js';
 
 /** What a process plays until something is wrong. */
 export interface MutantGame {
@@ -13,6 +14,8 @@ export interface MutantGame {
 
 const FUZZ_PACKETS = 20_000;
 const FUZZ_COMMANDS = 6000;
+/** Of tests that are played as a game is, more than there are. */
+const MOST_TESTS = 300;
 
 export const games: Readonly<Record<GameName, MutantGame>> = {
   traffic: {
@@ -20,7 +23,9 @@ export const games: Readonly<Record<GameName, MutantGame>> = {
     replay: (seed) => `npm run sim -- --seeds 1 --start ${seed}`,
     load: async () => {
       const { gameOf } = await import('../sim/games.js');
-      return (seed) => void gameOf('traffic').play(seed, undefined);
+      return async (seed) => {
+        await gameOf('traffic').play(seed, undefined);
+      };
     },
   },
   walk: {
@@ -37,7 +42,9 @@ export const games: Readonly<Record<GameName, MutantGame>> = {
     replay: (seed) => `npm run sim -- --cm --seeds 1 --start ${seed}`,
     load: async () => {
       const { gameOf } = await import('../sim/games.js');
-      return (seed) => void gameOf('cm').play(seed, undefined);
+      return async (seed) => {
+        await gameOf('cm').play(seed, undefined);
+      };
     },
   },
   rxe: {
@@ -45,7 +52,39 @@ export const games: Readonly<Record<GameName, MutantGame>> = {
     replay: (seed) => `npm run sim -- --rxe --seeds 1 --start ${seed}`,
     load: async () => {
       const { gameOf } = await import('../sim/games.js');
-      return (seed) => void gameOf('rxe').play(seed, undefined);
+      return async (seed) => {
+        await gameOf('rxe').play(seed, undefined);
+      };
+    },
+  },
+  messages: {
+    seeds: 400,
+    replay: (seed) => `npm run sim -- --messages --seeds 1 --start ${seed}`,
+    load: async () => {
+      const { gameOf } = await import('../sim/games.js');
+      return async (seed) => {
+        await gameOf('messages').play(seed, undefined);
+      };
+    },
+  },
+  'kv-sim': {
+    seeds: 400,
+    replay: (seed) => `npm run sim -- --kv --seeds 1 --start ${seed}`,
+    load: async () => {
+      const { gameOf } = await import('../sim/games.js');
+      return async (seed) => {
+        await gameOf('kv').play(seed, undefined);
+      };
+    },
+  },
+  rsocket: {
+    seeds: 400,
+    replay: (seed) => `npm run sim -- --rsocket --seeds 1 --start ${seed}`,
+    load: async () => {
+      const { gameOf } = await import('../sim/games.js');
+      return async (seed) => {
+        await gameOf('rsocket').play(seed, undefined);
+      };
     },
   },
   // A seed is the number of a conversation.
@@ -88,15 +127,21 @@ export const games: Readonly<Record<GameName, MutantGame>> = {
       };
     },
   },
-  // A seed is the number of a test.
-  tests: {
-    seeds: 250,
-    replay: () => `npm test -- ${FILES.join(' ')}`,
+  tests: namedTests(FILES),
+  kv: namedTests(KV_FILES),
+};
+
+/** A seed is the number of a test, of which there are fewer than that. */
+function namedTests(files: readonly string[]): MutantGame {
+  return {
+    seeds: MOST_TESTS,
+    replay: () => `npm test -- ${files.join(' ')}`,
     load: async () => {
-      const tests = await loadNamedTests();
+      const tests = await loadNamedTests(files);
+      assert.ok(tests.length <= MOST_TESTS, `there are ${tests.length} tests, of which ${MOST_TESTS} are played`);
       return async (seed) => {
         if (seed <= tests.length) await playNamedTest(tests[seed - 1]);
       };
     },
-  },
-};
+  };
+}

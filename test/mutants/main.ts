@@ -29,11 +29,15 @@ const CONTROL_RUNS: Readonly<Record<GameName, number>> = {
   walk: 5,
   cm: 60,
   rxe: 60,
+  messages: 30,
+  'kv-sim': 30,
+  rsocket: 40,
   'cm-faults': 6,
   'cm-floods': 3,
   fuzz: 4,
   'fuzz-run': 3,
   tests: 100,
+  kv: 100,
 };
 const REPORT_LENGTH = 100;
 

@@ -4,7 +4,20 @@ import { readFileSync } from 'node:fs';
 export const ROOT = new URL('../../..', import.meta.url);
 
 /** A game that may find a mutant; see `games.ts`. */
-export type GameName = 'traffic' | 'walk' | 'cm' | 'rxe' | 'cm-faults' | 'cm-floods' | 'fuzz' | 'fuzz-run' | 'tests';
+export type GameName =
+  | 'traffic'
+  | 'walk'
+  | 'cm'
+  | 'rxe'
+  | 'messages'
+  | 'kv-sim'
+  | 'rsocket'
+  | 'cm-faults'
+  | 'cm-floods'
+  | 'fuzz'
+  | 'fuzz-run'
+  | 'tests'
+  | 'kv';
 
 /** A rule of the NIC or of its connection manager, and how it is switched off. */
 export interface Mutant {

@@ -5,13 +5,17 @@ import { counters } from './rules/counters.js';
 import { driver } from './rules/driver.js';
 import { foreignMemory } from './rules/foreign-memory.js';
 import { hosts } from './rules/hosts.js';
+import { kv } from './rules/kv.js';
+import { layers } from './rules/layers.js';
 import { memory } from './rules/memory.js';
+import { messages } from './rules/messages.js';
 import { neighbours } from './rules/neighbours.js';
 import { packets } from './rules/packets.js';
 import { programs } from './rules/programs.js';
 import { queues } from './rules/queues.js';
 import { requester } from './rules/requester.js';
 import { responder } from './rules/responder.js';
+import { rsocket } from './rules/rsocket.js';
 import { services } from './rules/services.js';
 
 /** Every rule that is switched off, one at a time. */
@@ -30,4 +34,8 @@ export const mutants: readonly Mutant[] = [
   ...neighbours,
   ...hosts,
   ...programs,
+  ...layers,
+  ...messages,
+  ...rsocket,
+  ...kv,
 ];

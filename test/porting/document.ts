@@ -1,7 +1,7 @@
 /** What docs/porting.md says: the conventions, the fragments of course notes, then the table. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { areas } from './areas/index.js';
+import { areas, rsocketAreas } from './areas/index.js';
 import type { Face } from './face.js';
 import { type Fragment, fragmentSources } from './fragments/index.js';
 import { ownNames } from './own.js';
@@ -113,9 +113,10 @@ function own(face: Face): string {
   return ['## What is here and not in C\n', '| what for | names |', '|---|---|', ...rows].join('\n');
 }
 
-/** The whole document. */
-export function portingDocument(face: Face): string {
-  const tables = ['## The table', ...areas.map((area) => table(area, face))];
+/** The whole document. @param rsocketFace that of `verbena/rsocket` */
+export function portingDocument(face: Face, rsocketFace: Face): string {
+  const sockets = rsocketAreas.map((area) => table(area, rsocketFace));
+  const tables = ['## The table', ...areas.map((area) => table(area, face)), ...sockets];
   const parts = [readFileSync(PREFACE, 'utf8').trim(), fragments(), ...tables, own(face)];
   return `${parts.join('\n\n')}\n`;
 }

@@ -2,8 +2,13 @@
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
+/** What programs import: `verbena`, `verbena/rsocket`. */
+export type Module = 'index' | 'rsocket';
+
 /** The declarations of what was compiled along with this file. */
-const FACE = fileURLToPath(new URL('../../src/index.d.ts', import.meta.url));
+function declarationsOf(module: Module): string {
+  return fileURLToPath(new URL(`../../src/${module}.d.ts`, import.meta.url));
+}
 
 const OPTIONS: ts.CompilerOptions = {
   target: ts.ScriptTarget.ES2023,
@@ -35,11 +40,11 @@ class CompiledFace implements Face {
   readonly #checker: ts.TypeChecker;
   readonly #symbols: ReadonlyMap<string, ts.Symbol>;
 
-  constructor(program: ts.Program) {
+  constructor(program: ts.Program, file: string) {
     this.#checker = program.getTypeChecker();
-    const source = program.getSourceFile(FACE);
+    const source = program.getSourceFile(file);
     const module = source === undefined ? undefined : this.#checker.getSymbolAtLocation(source);
-    if (module === undefined) throw new Error(`${FACE} is no module: compile first`);
+    if (module === undefined) throw new Error(`${file} is no module: compile first`);
     const symbols = this.#checker.getExportsOfModule(module);
     this.#symbols = new Map(symbols.map((symbol) => [symbol.name, this.#original(symbol)]));
   }
@@ -125,7 +130,10 @@ class CompiledFace implements Face {
     const names = signature.parameters.map((parameter) => {
       const node = parameter.valueDeclaration;
       const optional = node !== undefined && ts.isParameter(node) && this.#checker.isOptionalParameter(node);
-      return optional ? `${parameter.name}?` : parameter.name;
+      // One that is taken apart where it is declared has no name of its own.
+      const name =
+        node !== undefined && ts.isParameter(node) && !ts.isIdentifier(node.name) ? 'options' : parameter.name;
+      return optional ? `${name}?` : name;
     });
     return `(${names.join(', ')})`;
   }
@@ -137,12 +145,13 @@ const isPublic = (node: ts.Declaration): boolean =>
   (ts.getCombinedModifierFlags(node) & ts.ModifierFlags.NonPublicAccessibilityModifier) === 0;
 
 /** Reads the declarations; takes a second or so. */
-export function loadFace(): Face {
+export function loadFace(name: Module = 'index'): Face {
+  const file = declarationsOf(name);
   const host = ts.createCompilerHost(OPTIONS);
   // What the declarations take from Node is of no interest here, and reading it would take longer than all the rest.
   host.resolveModuleNameLiterals = (literals, containing) =>
     literals.map(({ text }) =>
       text.startsWith('.') ? ts.resolveModuleName(text, containing, OPTIONS, host) : { resolvedModule: undefined },
     );
-  return new CompiledFace(ts.createProgram([FACE], OPTIONS, host));
+  return new CompiledFace(ts.createProgram([file], OPTIONS, host), file);
 }

@@ -13,10 +13,10 @@ import {
   PortSpace,
   type Qp,
   QpType,
-  SimulatedCluster,
   WcStatus,
   type WorkCompletion,
 } from '../../src/index.js';
+import { SimulatedCluster } from '../../src/sim.js';
 import { pollCompletions, postReceives, postSends, registerMemory } from './fragments/course.js';
 import { connectQueuePair, createQueuePair, describeSelf, writeToPeer } from './fragments/labs.js';
 import {

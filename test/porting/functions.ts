@@ -62,3 +62,10 @@ export const rdmacmHeaderFunctions = list(`
   rdma_post_sendv rdma_post_ud_send rdma_post_write rdma_post_writev rdma_reg_msgs rdma_reg_read rdma_reg_write
   rdma_seterrno
 `);
+
+/** Symbols of librdmacm's that rsocket.h declares. */
+export const rsocketFunctions = list(`
+  raccept rbind rclose rconnect repoll_create repoll_ctl repoll_wait rfcntl rgetpeername rgetsockname rgetsockopt riomap
+  riounmap riowrite rlisten rpoll rread rreadv rrecv rrecvfrom rrecvmsg rselect rsend rsendmsg rsendto rsetsockopt
+  rshutdown rsocket rwrite rwritev
+`);

@@ -13,11 +13,6 @@ export const ownNames: readonly OwnNames[] = [
     names: list('OpenOptions HostKind LinkKind SharedDevice Context.share Context.address Context.host'),
   },
   {
-    title: 'Networks in memory and in virtual time; what befalls a port',
-    names: list(`SimulatedCluster SimulatedNetwork SimulatedNetworkOptions SimulatedLinkOptions SimulatedPacket
-      PacketHeader Verdict LinkConditions administer PortChange`),
-  },
-  {
     title: 'Why something failed',
     names:
       list(`Context.explain explain Explainable ExplainableEvent formatMicroseconds Problem Syndrome MwBindReason XrcSrqReason WorkCompletion.detail

@@ -2,16 +2,25 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import * as verbena from '../../src/index.js';
-import { type Context, type Qp, QpType, SimulatedCluster, VerbsError } from '../../src/index.js';
-import { areas } from './areas/index.js';
+import { type Context, type Qp, QpType, VerbsError } from '../../src/index.js';
+import { SimulatedCluster } from '../../src/sim.js';
+import * as rsocket from '../../src/rsocket.js';
+import { areas, rsocketAreas } from './areas/index.js';
 import { DOCUMENT, portingDocument } from './document.js';
 import { loadFace } from './face.js';
-import { exportedFunctions, headerFunctions, rdmacmExportedFunctions, rdmacmHeaderFunctions } from './functions.js';
+import {
+  exportedFunctions,
+  headerFunctions,
+  rdmacmExportedFunctions,
+  rdmacmHeaderFunctions,
+  rsocketFunctions,
+} from './functions.js';
 import { ownNames } from './own.js';
 import type { Answer } from './table.js';
 
 const entries = areas.flatMap((area) => area.entries);
 const face = loadFace();
+const rsocketFace = loadFace('rsocket');
 const own = ownNames.flatMap(({ names }) => names);
 
 function namesIn(answer: Answer): readonly string[] {
@@ -84,6 +93,38 @@ describe('the table of C names', () => {
   });
 });
 
+describe('the table of rsocket.h', () => {
+  const sockets = rsocketAreas.flatMap((area) => area.entries);
+  const answers = sockets.flatMap(({ answer }) => namesIn(answer));
+
+  it('has every function exactly once, and no name twice', () => {
+    const functions = sockets.filter(({ kind }) => kind === 'function').map(({ c }) => c);
+    assert.deepEqual([...functions].sort(), [...rsocketFunctions].sort());
+    assert.deepEqual(twice(sockets.map(({ c }) => c)), []);
+  });
+
+  it('answers with what verbena/rsocket has, and with every option that it has', () => {
+    assert.deepEqual(
+      answers.filter((path) => rsocketFace.find(path) === undefined),
+      [],
+    );
+    const { SocketOption, IpOption, Ipv6Option, TcpOption, RdmaOption, MsgFlags } = rsocket;
+    const options = Object.entries({ SocketOption, IpOption, Ipv6Option, TcpOption, RdmaOption, MsgFlags });
+    const all = options.flatMap(([name, values]) => Object.keys(values).map((key) => `${name}.${key}`));
+    assert.deepEqual(
+      all.filter((path) => !answers.includes(path)),
+      [],
+    );
+    const calls = Object.entries(rsocket)
+      .filter(([name, value]) => typeof value === 'function' && /^r[a-z]+$/.test(name))
+      .map(([name]) => name);
+    assert.deepEqual(
+      calls.filter((name) => !answers.includes(name)),
+      [],
+    );
+  });
+});
+
 describe('calls for what this device does not have', () => {
   const refusals: ReadonlyMap<string, (context: Context, qp: Qp) => void> = new Map([
     ['Context.allocDm', (context) => context.allocDm()],
@@ -120,6 +161,6 @@ describe('calls for what this device does not have', () => {
 
 describe('docs/porting.md', () => {
   it('is what the table says: `node scripts/porting-doc.mjs` writes it', () => {
-    assert.equal(readFileSync(DOCUMENT, 'utf8'), portingDocument(face));
+    assert.equal(readFileSync(DOCUMENT, 'utf8'), portingDocument(face, rsocketFace));
   });
 });

@@ -1,16 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  administer,
-  CmEventType,
-  CmOption,
-  createEventChannel,
-  createId,
-  gidFromIp,
-  Mtu,
-  PortSpace,
-  SimulatedCluster,
-} from '../../src/index.js';
+import { CmEventType, CmOption, createEventChannel, createId, gidFromIp, Mtu, PortSpace } from '../../src/index.js';
+import { administer, SimulatedCluster } from '../../src/sim.js';
 import { ACTIVE, assertErrno, next, Pair, PASSIVE, PORT } from './support.js';
 
 describe('binding', () => {

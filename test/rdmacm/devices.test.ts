@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import {
-  administer,
   CmEventType,
   connect,
   createEventChannel,
@@ -11,6 +10,7 @@ import {
   openDevice,
   PortSpace,
 } from '../../src/index.js';
+import { administer } from '../../src/sim.js';
 import { loopback } from '../support/loopback.js';
 import { assertErrno, assertRejects, next, Pair, PORT } from './support.js';
 

@@ -13,9 +13,9 @@ import {
   RefusedError,
   RejectReason,
   SendFlags,
-  SimulatedCluster,
   WcStatus,
 } from '../../src/index.js';
+import { SimulatedCluster } from '../../src/sim.js';
 import { ACTIVE, assertErrno, assertRejects, message, PASSIVE, PORT, textOf } from './support.js';
 
 interface Sides extends Disposable {

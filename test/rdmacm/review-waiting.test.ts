@@ -14,8 +14,8 @@ import {
   type Listener,
   PortSpace,
   SendFlags,
-  SimulatedCluster,
 } from '../../src/index.js';
+import { SimulatedCluster } from '../../src/sim.js';
 import { ACTIVE, assertErrno, assertRejects, Pair, PASSIVE, PORT } from './support.js';
 
 interface Sides extends Disposable {
@@ -144,6 +144,9 @@ describe('connect and listen without a compiler', () => {
     { signal: 5 },
     { localAddress: 5 },
     { localAddress: 'here' },
+    { localPort: -1 },
+    { localPort: 1.5 },
+    { localPort: 65_536 },
     { flowControl: 1 },
     { host: '' },
     { host: 5 },

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { connect, type Connection, type Context, listen, SendFlags, SimulatedCluster } from '../../src/index.js';
+import { connect, type Connection, type Context, listen, SendFlags } from '../../src/index.js';
+import { SimulatedCluster } from '../../src/sim.js';
 import { ACTIVE, assertRejects, message, PASSIVE, PORT } from './support.js';
 
 /** Two devices, and as many connections between them, the active ends first. */

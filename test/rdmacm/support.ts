@@ -15,9 +15,9 @@ import {
   type IdQpInitAttr,
   type Mr,
   PortSpace,
-  SimulatedCluster,
   VerbsError,
 } from '../../src/index.js';
+import { SimulatedCluster } from '../../src/sim.js';
 
 export const ACTIVE = '10.0.0.1';
 export const PASSIVE = '10.0.0.2';

@@ -110,6 +110,15 @@ describe('verbena run', { skip: cannotRun }, () => {
     assert.equal(out, 'rxe0\nrxe1\n');
   });
 
+  it('names the network interface of a device where that of an adapter is', async () => {
+    const { out } = await run([
+      'sh',
+      '-c',
+      'ls /sys/class/infiniband/rxe0/device/net; ls /sys/class/infiniband/rxe0/device',
+    ]);
+    assert.equal(out, 'lo\nnet\n');
+  });
+
   it('lets nobody write to sysfs, and says of what is not there that it is not', async () => {
     const { out } = await run([
       'sh',

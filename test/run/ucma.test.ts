@@ -1,17 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { execute, Ucma, type UcmaFile } from '../../src/apps/run/ucma/index.js';
-import {
-  CmEventType,
-  type Context,
-  Errno,
-  PortSpace,
-  type Qp,
-  QpAttrMask,
-  QpState,
-  QpType,
-  SimulatedCluster,
-} from '../../src/index.js';
+import { CmEventType, type Context, Errno, PortSpace, type Qp, QpAttrMask, QpState, QpType } from '../../src/index.js';
+import { SimulatedCluster } from '../../src/sim.js';
 
 /** Commands by their numbers in `rdma_user_cm.h`. */
 const Command = {

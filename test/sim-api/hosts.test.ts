@@ -103,6 +103,17 @@ describe('a host that crashes', () => {
       assert.deepEqual([await settled(running), server.state], [false, 'down']);
     }));
 
+  it('has them wait for ever also for events that they begin to wait for as it crashes', () =>
+    simulate(async (sim) => {
+      const host = sim.host('a');
+      const listener = host.listen({ port: 7174 });
+      host.crash();
+      const request = listener.next();
+      request.catch(() => undefined);
+      await sim.sleep(1000);
+      assert.equal(await settled(request), false);
+    }));
+
   it('says so to whoever uses it nevertheless', async () => {
     using sim = new Sim();
     const host = sim.host('a');

@@ -2,7 +2,7 @@
 export interface Game {
   /** How a failure is played again, but for the seed. */
   readonly replay: string;
-  play(seed: number, trace: ((line: string) => void) | undefined): Figures;
+  play(seed: number, trace: ((line: string) => void) | undefined): Figures | Promise<Figures>;
   /** One line for a person. */
   describe(seed: number): string;
   /** What all runs came to, in a few lines. */

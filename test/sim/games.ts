@@ -1,9 +1,16 @@
 import { WcStatus } from '../../src/device/ibta/index.js';
+import { runLiesSeed } from '../fuzz/rsocket/run.js';
 import { runWalkSeed } from '../walk/run.js';
 import { planWalk } from '../walk/steps.js';
 import { describePlan, planCm } from './cm/plan.js';
 import { runCmSeed } from './cm/run.js';
 import { type Figures, type Game, readable } from './game.js';
+import { describeKv, planKv } from './kv/plan.js';
+import { runKvSeed } from './kv/run.js';
+import { describeMessages, planMessages } from './messages/plan.js';
+import { runMessagesSeed } from './messages/run.js';
+import { describeRsocket, planRsocket } from './rsocket/plan.js';
+import { runRsocketSeed } from './rsocket/run.js';
 import { runSeed } from './run.js';
 import { describeRxe, planRxe, runRxeSeed } from './rxe-run.js';
 import { describeScenario, planScenario } from './scenario.js';
@@ -63,6 +70,56 @@ const rxeGame: Game = {
     `cut off ${readable(network, 'partitioned')}`,
 };
 
+/** Programs on the engine: connections that send messages, use each other's memory, and take back what they asked for. */
+const messagesGame: Game = {
+  replay: 'npm run sim -- --messages',
+  play: runMessagesSeed,
+  describe: (seed) => describeMessages(planMessages(seed)),
+  summarise: ({ counts, network }) =>
+    `connections ${readable(counts, 'established')} of ${readable(counts, 'connections')}, messages received ` +
+    `${readable(counts, 'messages')}, taken back ${readable(counts, 'taken back')}, failed ${readable(counts, 'failed')}, ` +
+    `accesses ${readable(counts, 'accesses')}\n` +
+    `lost ${readable(network, 'lost')}, doubled ${readable(network, 'duplicated')}, ` +
+    `reordered ${readable(network, 'reordered')}, damaged ${readable(network, 'corrupted')}, ` +
+    `cut off ${readable(network, 'partitioned', 'unroutable')}`,
+};
+
+/** Programs that use a key-value store. */
+const kvGame: Game = {
+  replay: 'npm run sim -- --kv',
+  play: runKvSeed,
+  describe: (seed) => describeKv(planKv(seed)),
+  summarise: ({ counts, network }) =>
+    `clients ${readable(counts, 'clients')}, calls ${readable(counts, 'calls')}, sessions that went on ` +
+    `${readable(counts, 'resumptions')}, requests repeated ${readable(counts, 'repeats')}, ` +
+    `lives of servers ${readable(counts, 'servers')}\n` +
+    `lost ${readable(network, 'lost')}, doubled ${readable(network, 'duplicated')}, ` +
+    `reordered ${readable(network, 'reordered')}, damaged ${readable(network, 'corrupted')}, ` +
+    `cut off ${readable(network, 'partitioned', 'unroutable')}`,
+};
+
+/** Streams of rsockets between hosts, and owners of all kinds. */
+const rsocketGame: Game = {
+  replay: 'npm run sim -- --rsocket',
+  play: runRsocketSeed,
+  describe: (seed) => describeRsocket(planRsocket(seed)),
+  summarise: ({ counts, network }) =>
+    `streams ${readable(counts, 'connected')} of ${readable(counts, 'streams')}, bytes written ${readable(counts, 'written')}, read ` +
+    `${readable(counts, 'read')}, ends that failed ${readable(counts, 'ends that failed')}\n` +
+    `lost ${readable(network, 'lost')}, doubled ${readable(network, 'duplicated')}, ` +
+    `reordered ${readable(network, 'reordered')}, damaged ${readable(network, 'corrupted')}, ` +
+    `cut off ${readable(network, 'partitioned', 'unroutable')}`,
+};
+
+/** A stream to a peer made of raw verbs, which keeps to the protocol only now and then. */
+const rsocketLiesGame: Game = {
+  replay: 'npm run sim -- --rsocket-lies',
+  play: runLiesSeed,
+  describe: (seed) => `seed ${seed}`,
+  summarise: ({ counts }) =>
+    `streams to liars ${readable(counts, 'ends')}, ended by a lie ${readable(counts, 'ends by a lie')}`,
+};
+
 /** How often each status of completions was read. */
 function statusesIn(counts: Figures['counts']): string {
   const there = Object.keys(WcStatus).filter((name) => name in counts);
@@ -90,10 +147,18 @@ function walkGame(only: readonly number[] | undefined): Game {
   };
 }
 
-export type GameName = 'traffic' | 'cm' | 'walk' | 'rxe';
+export type GameName = 'traffic' | 'cm' | 'walk' | 'rxe' | 'messages' | 'kv' | 'rsocket' | 'rsocket-lies';
 
 /** The game of a name; `only` are the steps of walks to take. */
 export function gameOf(name: GameName, only?: readonly number[]): Game {
   if (name === 'walk') return walkGame(only);
-  return { traffic: trafficGame, cm: cmGame, rxe: rxeGame }[name];
+  return {
+    traffic: trafficGame,
+    cm: cmGame,
+    rxe: rxeGame,
+    messages: messagesGame,
+    kv: kvGame,
+    rsocket: rsocketGame,
+    'rsocket-lies': rsocketLiesGame,
+  }[name];
 }

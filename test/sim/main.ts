@@ -11,7 +11,7 @@ import { clearLine, readOptions, wholeNumber } from '../support/command-line.js'
 const HELP = `Plays seeded runs of random traffic of RC, UC and UD between simulated hosts, over a network that loses, doubles,
 reorders and damages packets, and checks every byte and every completion against a model.
 
-usage: npm run sim -- [--cm | --walk | --rxe] [--seeds N] [--start S] [--jobs N] [--json] [--trace]
+usage: npm run sim -- [--cm | --walk | --rxe | --messages | --kv | --rsocket | --rsocket-lies] [--seeds N] [--start S] [--jobs N] [--json] [--trace]
        npm run sim -- --cm-faults N
 
   --cm         instead, programs connect and part by rdma_cm, on hosts that come and go; every event of every
@@ -19,6 +19,14 @@ usage: npm run sim -- [--cm | --walk | --rxe] [--seeds N] [--start S] [--jobs N]
   --walk       instead, all verbs are called at random, rightly and wrongly, on hosts that stand still, crash and come
                back; every byte of their memory, every completion and every refusal is checked against a model
   --rxe        instead, a requester meets a responder that answers as Linux's Soft-RoCE does, which is stricter than ours
+  --messages   instead, programs on the engine talk to a server: every message, every promise, every byte of memory and every
+               lease is checked against a model
+  --kv         instead, programs use a key-value store: for each key there must be an order of all that was done to it that explains
+               what they were told
+  --rsocket    instead, owners of streams of rsockets write, read, end and close in every order; every byte, every event and all
+               that a stream consists of is checked against a model
+  --rsocket-lies
+               instead, a peer made of raw verbs lies to a stream: that one ends, and nothing else
   --steps LIST with --walk, for one run: take these steps of it only, as a failure names them
   --seeds N    how many runs (default 1000)
   --start S    seed of the first one; run i has seed S + i (default 1)
@@ -76,6 +84,8 @@ function report(game: Game, { seed, message }: Failure): void {
   );
 }
 
+const OTHER_GAMES = ['walk', 'cm', 'rxe', 'messages', 'kv', 'rsocket', 'rsocket-lies'] as const;
+
 const OPTIONS = {
   seeds: { type: 'string', default: '1000' },
   start: { type: 'string', default: '1' },
@@ -85,6 +95,10 @@ const OPTIONS = {
   cm: { type: 'boolean', default: false },
   walk: { type: 'boolean', default: false },
   rxe: { type: 'boolean', default: false },
+  messages: { type: 'boolean', default: false },
+  kv: { type: 'boolean', default: false },
+  rsocket: { type: 'boolean', default: false },
+  'rsocket-lies': { type: 'boolean', default: false },
   steps: { type: 'string' },
   'cm-faults': { type: 'string' },
   help: { type: 'boolean', short: 'h', default: false },
@@ -143,7 +157,7 @@ async function main(): Promise<void> {
     return;
   }
   const only = options.steps?.split(',').map((id) => wholeNumber('steps', id, 1));
-  const name: GameName = options.walk ? 'walk' : options.cm ? 'cm' : options.rxe ? 'rxe' : 'traffic';
+  const name: GameName = OTHER_GAMES.find((other) => options[other]) ?? 'traffic';
   const game = gameOf(name, only);
   const wanted = wholeNumber('seeds', options.seeds, 1);
   const start = wholeNumber('start', options.start, 0);
@@ -158,7 +172,7 @@ async function main(): Promise<void> {
   const interruption = new AbortController();
   if (options.trace) {
     const line = (text: string): void => void process.stdout.write(`${text}\n`);
-    for (let run = 0; run < wanted; run += 1) if (!hear(playSeed({ game: name, only }, start + run, line))) break;
+    for (let run = 0; run < wanted; run += 1) if (!hear(await playSeed({ game: name, only }, start + run, line))) break;
   } else {
     process.once('SIGINT', () => interruption.abort());
     await playOnThreads({ game: name, only, start, runs: wanted }, jobs, interruption.signal, hear);

@@ -26,13 +26,13 @@ export interface Played {
 }
 
 /** Plays the run of one seed. @returns what it came to, or why it failed */
-export function playSeed(
+export async function playSeed(
   { game, only }: Pick<Play, 'game' | 'only'>,
   seed: number,
   trace?: (line: string) => void,
-): Played {
+): Promise<Played> {
   try {
-    return { runs: 1, total: gameOf(game, only).play(seed, trace), failures: [] };
+    return { runs: 1, total: await gameOf(game, only).play(seed, trace), failures: [] };
   } catch (error) {
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
     return { runs: 1, total: NOTHING_YET, failures: [{ seed, message }] };
@@ -42,14 +42,14 @@ export function playSeed(
 const TELL_MS = 200;
 
 /** Plays until no run is left, and tells now and then what came of it, of a failure at once. */
-export function playAll(play: Play, tell: (played: Played) => void): void {
+export async function playAll(play: Play, tell: (played: Played) => void): Promise<void> {
   const nothing: Played = { runs: 0, total: NOTHING_YET, failures: [] };
   let untold = nothing;
   let toldMs = performance.now();
   for (;;) {
     const run = Number(Atomics.add(play.begun, 0, 1n));
     if (run >= play.runs) break;
-    const { total, failures } = playSeed(play, play.start + run);
+    const { total, failures } = await playSeed(play, play.start + run);
     untold = { runs: untold.runs + 1, total: sumOf(untold.total, total), failures };
     if (failures.length === 0 && performance.now() - toldMs < TELL_MS) continue;
     tell(untold);

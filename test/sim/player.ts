@@ -3,4 +3,4 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { type Play, playAll } from './play.js';
 
 // Nothing else is given to it.
-playAll(workerData as Play, (played) => parentPort?.postMessage(played));
+await playAll(workerData as Play, (played) => parentPort?.postMessage(played));

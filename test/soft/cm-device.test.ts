@@ -3,7 +3,8 @@ import { afterEach, describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { cmDeviceOf } from '../../src/api/provider/index.js';
 import { CmEventType, PortSpace } from '../../src/device/ibta/index.js';
-import { QpType, SimulatedCluster } from '../../src/index.js';
+import { QpType } from '../../src/index.js';
+import { SimulatedCluster } from '../../src/sim.js';
 import { CmSide, connectSides } from '../cm/support/device.js';
 import { PARAMETERS } from '../cm/support/cm-device.js';
 

@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import {
-  AccessFlags,
-  alloc,
-  type Context,
-  openDevice,
-  SendFlags,
-  SimulatedCluster,
-  WcStatus,
-  WrOpcode,
-} from '../../src/index.js';
+import { AccessFlags, alloc, type Context, openDevice, SendFlags, WcStatus, WrOpcode } from '../../src/index.js';
+import { SimulatedCluster } from '../../src/sim.js';
 import { isShared } from '../../src/machine/system/index.js';
 import { loopback, NET } from '../support/loopback.js';
 import { collector, foreign, isTaken, type Origin, ORIGINS, THEFTS, wasmMemory } from '../support/memory.js';

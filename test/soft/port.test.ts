@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
-  administer,
   type Context,
   DeviceCapFlags,
   EventType,
@@ -15,6 +14,7 @@ import {
   WcStatus,
   WrOpcode,
 } from '../../src/index.js';
+import { administer } from '../../src/sim.js';
 import { drain, drainOne, HOSTINGS, Pair } from './support/pair.js';
 import { NET } from '../support/loopback.js';
 

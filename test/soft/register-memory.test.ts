@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { alloc, openDevice, type Pd, SimulatedCluster, VerbsError } from '../../src/index.js';
+import { alloc, openDevice, type Pd, VerbsError } from '../../src/index.js';
+import { SimulatedCluster } from '../../src/sim.js';
 import { registerMemory } from '../../src/api/soft/index.js';
 import { SlowMemory } from '../support/foreign-memory.js';
 import { NET } from '../support/loopback.js';

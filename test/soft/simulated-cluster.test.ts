@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { SendFlags, SimulatedCluster, WcStatus, WrOpcode } from '../../src/index.js';
+import { SendFlags, WcStatus, WrOpcode } from '../../src/index.js';
+import { SimulatedCluster } from '../../src/sim.js';
 import { connect, drain, drainOne, makeSide, type PairOptions, pattern, type Side } from './support/pair.js';
 
 type Options = ConstructorParameters<typeof SimulatedCluster>[0];

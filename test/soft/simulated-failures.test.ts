@@ -8,10 +8,10 @@ import {
   listen,
   type Listener,
   SendFlags,
-  SimulatedCluster,
   WcStatus,
   WrOpcode,
 } from '../../src/index.js';
+import { SimulatedCluster } from '../../src/sim.js';
 import { connect, drainOne, makeSide, type Side } from './support/pair.js';
 
 /** What there is on a device that is about to crash. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { SimulatedCluster } from '../../src/index.js';
+import { SimulatedCluster } from '../../src/sim.js';
 import { holdingsOf } from '../support/holdings.js';
 import { type Life, LIVES, PRIVILEGED_LIVES, type Room } from './support/lives.js';
 

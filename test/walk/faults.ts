@@ -1,4 +1,4 @@
-import type { LinkConditions } from '../../src/index.js';
+import type { LinkConditions } from '../../src/sim.js';
 import { someHost, upHosts } from './choices.js';
 import { makeHost } from './makers.js';
 import type { World } from './world.js';

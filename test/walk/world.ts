@@ -1,6 +1,7 @@
 import { SeededRandom } from '../../src/device/link/index.js';
 import { PERFECT_CONDITIONS } from '../../src/device/link/simulated/conditions.js';
-import { nameOf, QpState, QpType, SimulatedCluster, VerbsError, WcStatus, WrOpcode } from '../../src/index.js';
+import { nameOf, QpState, QpType, VerbsError, WcStatus, WrOpcode } from '../../src/index.js';
+import { SimulatedCluster } from '../../src/sim.js';
 import { Captured } from '../nic/packets.js';
 import { check } from '../sim/failure.js';
 import { PacketBook } from '../sim/packet-book.js';

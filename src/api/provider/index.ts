@@ -1,5 +1,7 @@
 /** Where a program's devices and memory come from, and what layers above the verbs need of a device besides the verbs. */
 export { alloc } from './alloc.js';
+export { openDatagramPort } from './datagram-port.js';
+export { after } from './timer.js';
 export { currentProvider, getDeviceList, openDevice, setProviderFinder, useProvider } from './current-provider.js';
 export {
   type CmArgument,
@@ -8,12 +10,15 @@ export {
   cmDeviceOf,
   type CmValue,
   type CmVerb,
+  datagramPort,
   followCompChannel,
   followEvents,
+  hasOwnThread,
   type OwnAddress,
   type ProvidedCompChannel,
   type ProvidedContext,
   providedContext,
   type Provider,
+  startChore,
   startTimer,
 } from './provider.js';

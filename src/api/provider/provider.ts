@@ -1,6 +1,6 @@
 import type { CmCommandTable, CmEvent } from '../../device/cm/index.js';
 import type { Gid } from '../../device/ibta/index.js';
-import type { EventFollower, Following } from '../runtime/index.js';
+import type { DatagramPort, DatagramPortOptions, EventFollower, Following } from '../runtime/index.js';
 import {
   type CompChannel,
   type Context,
@@ -51,6 +51,8 @@ export interface CmDevice {
   execute<V extends CmVerb>(call: string, verb: V, argument: CmArgument<V>): CmValue<V>;
   /** What has happened since this was last asked. @throws VerbsError EINVAL when the device was closed */
   takeEvents(): readonly CmEvent[];
+  /** @throws VerbsError EIO when the device has died: nothing comes of it any more */
+  requireWorking(): void;
   /**
    * Blocks the thread until there may be events, or for about so long.
    *
@@ -69,6 +71,9 @@ export interface CmDevice {
 /** What layers above the verbs ask of a provider's objects, under a name that no program meets by chance. */
 export const cmDevice: unique symbol = Symbol('verbena.cmDevice');
 export const startTimer: unique symbol = Symbol('verbena.startTimer');
+export const startChore: unique symbol = Symbol('verbena.startChore');
+export const datagramPort: unique symbol = Symbol('verbena.datagramPort');
+export const hasOwnThread: unique symbol = Symbol('verbena.hasOwnThread');
 export const followEvents: unique symbol = Symbol('verbena.followEvents');
 
 /** A device as its provider makes it, beside the verbs. */
@@ -77,6 +82,12 @@ export interface ProvidedContext extends Context {
   [cmDevice](call: string): CmDevice;
   /** Calls `action` after so many ms of the device's own time; undefined where that is the event loop's. */
   [startTimer](delayMs: number, action: () => void): (() => void) | undefined;
+  /** As {@link startTimer}, for what nobody waits for: where time is virtual, none passes because of it alone. */
+  [startChore](delayMs: number, action: () => void): (() => void) | undefined;
+  /** Opens a UDP port of the host that the device is in; undefined where that is the machine. @throws VerbsError EADDRINUSE */
+  [datagramPort](call: string, options: DatagramPortOptions): DatagramPort | undefined;
+  /** Whether the NIC is in a thread of its own. */
+  readonly [hasOwnThread]: boolean;
 }
 
 /** A completion channel as its provider makes it. */

@@ -85,6 +85,10 @@ export const portable: Runtime = {
   // Shared memory is for pages that are isolated from others, and simulated hosts need none.
   memory: (bytes) => new ArrayBuffer(bytes),
   addressOf: () => undefined,
+  openDatagramPort: () => {
+    const problem = new Error('there is no UDP in a page of a browser; hosts of a simulation have it');
+    throw Object.assign(problem, { code: 'EOPNOTSUPP' });
+  },
   identityOfFile: noFiles,
   openCapture: noFiles,
 };

@@ -28,6 +28,25 @@ export interface Life {
   end(): void;
 }
 
+/** A UDP port beside RDMA, and how it is opened. */
+export interface DatagramPortOptions {
+  /** An address of the machine's own. */
+  readonly host: string;
+  /** 0 is one that is free. */
+  readonly port: number;
+  /** Is called from the event loop with what has come, which is the receiver's to keep. */
+  readonly onDatagram: (bytes: Uint8Array, host: string, port: number) => void;
+}
+
+/** An open UDP port. It keeps the process running. */
+export interface DatagramPort {
+  readonly port: number;
+  /** Sends a datagram, which may get lost, here as well as on its way. */
+  send(bytes: Uint8Array, host: string, port: number): void;
+  /** Idempotent. */
+  close(): void;
+}
+
 /** What the API asks of what it runs in. */
 export interface Runtime {
   /** The version of this package. */
@@ -51,6 +70,8 @@ export interface Runtime {
   addressOf(buffer: ArrayBufferLike): number | undefined;
   /** What tells the file of a descriptor from any other. @throws Error when the descriptor is not open */
   identityOfFile(fd: number): string;
+  /** Opens a UDP port. @throws Error with the system's name of what is wrong as its `code` */
+  openDatagramPort(options: DatagramPortOptions): DatagramPort;
   /** Begins a capture. @throws Error when there can be no such file */
   openCapture(path: string): CaptureFile;
 }

@@ -1,5 +1,17 @@
 /** `verbena/sim`: hosts, links and failures on demand, for tests of programs that use RDMA. */
-export type { Happening, LinkConditions } from '../../device/link/index.js';
+export type { Happening } from '../../device/link/index.js';
+export {
+  administer,
+  type LinkConditions,
+  type PacketHeader,
+  type PortChange,
+  SimulatedCluster,
+  type SimulatedLinkOptions,
+  type SimulatedNetwork,
+  type SimulatedNetworkOptions,
+  type SimulatedPacket,
+  type Verdict,
+} from '../soft/index.js';
 export type { SimPacket } from './capture.js';
 export { SimHost, type HostState, type SimHostOptions } from './host.js';
 export type { HostRef, PacketMatch } from './match.js';

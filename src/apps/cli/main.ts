@@ -86,6 +86,26 @@ const ENTRIES: readonly Entry[] = [
     summary: 'measure how long each step of making and ending connections takes',
     load: () => import('./rdmacm/cmtime/command.js'),
   },
+  {
+    name: 'rstream',
+    summary: 'measure how fast bytes go over rsockets',
+    load: () => import('./rsocket/rstream/command.js'),
+  },
+  {
+    name: 'riostream',
+    summary: 'measure how fast bytes go into memory that the peer has mapped',
+    load: () => import('./rsocket/riostream/command.js'),
+  },
+  {
+    name: 'rcopy',
+    summary: 'copy a file to another host over rsockets',
+    load: () => import('./rsocket/rcopy/command.js'),
+  },
+  {
+    name: 'udpong',
+    summary: 'measure how fast datagrams go over rsockets',
+    load: () => import('./rsocket/udpong/command.js'),
+  },
   ...PERF_TESTS.map((test) => ({
     name: test.name,
     summary: test.summary,
@@ -115,6 +135,11 @@ const ENTRIES: readonly Entry[] = [
     name: 'run',
     summary: 'run a program that uses libibverbs, as it is, on a software NIC',
     load: () => import('../run/index.js'),
+  },
+  {
+    name: 'rproxy',
+    summary: 'carry TCP connections of any program over RDMA',
+    load: () => import('./rproxy/command.js'),
   },
   { name: 'lab', summary: 'run one of the teaching programs', load: () => import('./lab/command.js') },
 ];

@@ -13,7 +13,8 @@ export interface CmTimers {
   release(id: number): void;
   /** Sets or moves the deadline, in µs on the host's clock. */
   arm(id: number, deadlineUs: number): void;
-  disarm(id: number): void;
+  /** It does not run out, and wakes nobody. */
+  cancel(id: number): void;
 }
 
 /** What the connection manager uses of its device. It calls nothing else, so a test can stand in for the device. */

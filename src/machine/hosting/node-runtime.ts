@@ -4,6 +4,7 @@ import type { Ambient, Life, Runtime } from '../../api/runtime/index.js';
 import { crc32 } from '../../device/wire/index.js';
 import { PcapngFile } from '../links/index.js';
 import { addressOf, createCrc32, nativeHost } from '../system/index.js';
+import { NodeDatagramPort } from './node-datagram-port.js';
 
 /** The longest that a timer of Node's can wait. */
 const LONG_MS = 2 ** 31 - 1;
@@ -65,5 +66,6 @@ export const nodeRuntime: Runtime = {
     const { dev, ino } = fstatSync(fd, { bigint: true });
     return `${dev}:${ino}`;
   },
+  openDatagramPort: (options) => new NodeDatagramPort(options),
   openCapture: (path) => new PcapngFile(path, { warn: () => undefined }),
 };

@@ -36,6 +36,7 @@ export {
 export { type OwnAddress, ownAddresses, sourceToward } from './interfaces/routes.js';
 export { requireDescriptors } from './spare-descriptors.js';
 export { errnoName, SystemCallError } from './system-error.js';
+export { leaveProcessor } from './waiting/processors.js';
 export { setTimeSlice } from './waiting/time-slice.js';
 export { yieldProcessor } from './waiting/yield.js';
 export { BpfProgram, type Jumps } from './seccomp/bpf.js';

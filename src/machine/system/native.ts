@@ -43,6 +43,9 @@ export interface LibC {
   eventfdWrite(fd: number, value: number): number;
   ppoll(fds: number, count: number, timeout: number, signalMask: number): number;
   schedYield(): number;
+  schedGetcpu(): number;
+  schedGetaffinity(thread: number, length: number, processors: Uint8Array): number;
+  schedSetaffinity(thread: number, length: number, processors: Uint8Array): number;
   sigmask(how: number, set: number, before: number): number;
   /** Gives -1 when it fails. */
   mmap(address: number, length: number, protection: number, flags: number, fd: number, offset: number): number;
@@ -77,6 +80,9 @@ export interface SpawnCalls {
   posixSpawnattrSetflags(attributes: number, flags: number): number;
   posixSpawnattrSetsigmask(attributes: number, set: number): number;
   posixSpawnattrSetsigdefault(attributes: number, set: number): number;
+  posixSpawnFileActionsInit(actions: number): number;
+  posixSpawnFileActionsAddclose(actions: number, fd: number): number;
+  posixSpawnFileActionsDestroy(actions: number): number;
   /** Gives an errno's number, or 0. Both lists end with null. */
   posixSpawnp(
     pid: number,
@@ -170,6 +176,9 @@ function bindLibC(lib: ReturnType<typeof koffi.load>): LibC {
     eventfdWrite: lib.func('int eventfd_write(int fd, uint64_t value)'),
     ppoll: lib.func('int ppoll(int64_t fds, unsigned long count, int64_t timeout, int64_t signalMask)'),
     schedYield: lib.func('int sched_yield()'),
+    schedGetcpu: lib.func('int sched_getcpu()'),
+    schedGetaffinity: lib.func('int sched_getaffinity(int thread, size_t length, void *processors)'),
+    schedSetaffinity: lib.func('int sched_setaffinity(int thread, size_t length, void *processors)'),
     sigmask: lib.func('int pthread_sigmask(int how, int64_t set, int64_t before)'),
     // A pointer in C; as a number, failure is -1.
     mmap: lib.func('int64_t mmap(void *address, size_t length, int protection, int flags, int fd, int64_t offset)'),
@@ -204,6 +213,9 @@ function bindSpawnCalls(lib: ReturnType<typeof koffi.load>): SpawnCalls {
     posixSpawnattrSetflags: lib.func('int posix_spawnattr_setflags(int64_t attributes, short flags)'),
     posixSpawnattrSetsigmask: lib.func('int posix_spawnattr_setsigmask(int64_t attributes, int64_t set)'),
     posixSpawnattrSetsigdefault: lib.func('int posix_spawnattr_setsigdefault(int64_t attributes, int64_t set)'),
+    posixSpawnFileActionsInit: lib.func('int posix_spawn_file_actions_init(int64_t actions)'),
+    posixSpawnFileActionsAddclose: lib.func('int posix_spawn_file_actions_addclose(int64_t actions, int fd)'),
+    posixSpawnFileActionsDestroy: lib.func('int posix_spawn_file_actions_destroy(int64_t actions)'),
     posixSpawnp: lib.func(
       'int posix_spawnp(int64_t pid, const char *file, int64_t actions, int64_t attributes, const char **words, const char **environment)',
     ),

@@ -2,7 +2,8 @@
 import { SimulatedHost } from '../../../src/api/soft/simulated/simulated-host.js';
 import { SoftContext } from '../../../src/api/soft/driver/context.js';
 import type { Argument, Value, Verb } from '../../../src/api/soft/adapter/command.js';
-import { type Context, openDevice, SimulatedCluster } from '../../../src/index.js';
+import { type Context, openDevice } from '../../../src/index.js';
+import { SimulatedCluster } from '../../../src/sim.js';
 import { connect, type PairOptions, type Side } from '../../soft/support/pair.js';
 
 /** Two clients of one NIC, and another NIC. */

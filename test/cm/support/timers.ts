@@ -40,7 +40,7 @@ export class TestTimers implements CmTimers {
     this.#find(id).deadlineUs = deadlineUs;
   }
 
-  disarm(id: number): void {
+  cancel(id: number): void {
     this.#find(id).deadlineUs = Infinity;
   }
 

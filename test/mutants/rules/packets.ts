@@ -61,7 +61,7 @@ export const packets: readonly Mutant[] = [
   {
     name: 'peer-address',
     rule: 'a connected queue pair takes packets from the address of its peer alone',
-    source: 'protocol.md 7.3; IBTA 9.4.1.1',
+    source: 'protocol.md 8.3; IBTA 9.4.1.1',
     file: NIC,
     from: 'qp.connected && !qp.isPeer(meta.sourceWords)',
     to: 'false',

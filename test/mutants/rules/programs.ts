@@ -49,4 +49,13 @@ export const programs: readonly Mutant[] = [
     to: '{ iova, access: access | 15 });',
     games: ['fuzz-run'],
   },
+  {
+    name: 'run-rights-of-peers',
+    rule: 'what a program registers for itself to write to, its peers have no right to',
+    source: SOURCE,
+    file: 'src/apps/run/uverbs/program-region.ts',
+    from: '{ iova, access });',
+    to: '{ iova, access: access | ((access & 1) * 14) });',
+    games: ['fuzz-run'],
+  },
 ];

@@ -10,6 +10,7 @@ import { absentObjects, names, plumbing } from './elsewhere.js';
 import { memory } from './memory.js';
 import { queuePairs } from './queue-pairs.js';
 import { requests } from './requests.js';
+import { rsocketOptions, rsockets } from './rsockets.js';
 
 export const areas: readonly Area[] = [
   device,
@@ -26,3 +27,6 @@ export const areas: readonly Area[] = [
   cmConnections,
   cmMessages,
 ];
+
+/** Those of rsocket.h, which are not exports of the root. */
+export const rsocketAreas: readonly Area[] = [rsockets, rsocketOptions];

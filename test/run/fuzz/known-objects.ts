@@ -1,4 +1,5 @@
-import type { FuzzRegion, Ring } from './rings.js';
+import type { FuzzMemory } from './memory.js';
+import type { FuzzRegion, Nameable, Ring } from './rings.js';
 
 export type Kind = 'pd' | 'mr' | 'mw' | 'ah' | 'cq' | 'qp' | 'srq';
 
@@ -22,4 +23,16 @@ export interface KnownObjects {
   readonly gids: readonly Uint8Array[];
   /** How many of each status were polled. */
   readonly completions: Map<number, number>;
+}
+
+/** What a queue pair's requests can name: with memory of its own domain and, of its peer's, also what peers have no right to. */
+export function nameable(
+  { keys, qps, regions }: KnownObjects,
+  memory: FuzzMemory,
+  ahs: readonly number[],
+  domain: string,
+  peerDomain: string,
+): Nameable {
+  const of = (name: string) => regions.filter((region) => region.domain === name);
+  return { memory, keys, here: of(domain).filter(({ sealed }) => !sealed), there: of(peerDomain), qps, ahs };
 }

@@ -37,6 +37,8 @@ const OPCODES = Object.values(WrOpcode);
 
 /** A region that somebody has registered. */
 export interface FuzzRegion {
+  /** Its handle, with the program that has it. */
+  readonly name: string;
   readonly lkey: number;
   readonly rkey: number;
   readonly iova: bigint;
@@ -56,7 +58,7 @@ interface Target {
 }
 
 /** What a program can name in a request. */
-interface Nameable {
+export interface Nameable {
   readonly memory: FuzzMemory;
   readonly keys: readonly number[];
   /** Those of the queue pair's own domain, and of its peer's. */

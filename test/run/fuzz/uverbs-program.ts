@@ -9,7 +9,7 @@ import type { FakeCalls } from './fake-calls.js';
 import { chooseRegion } from './chosen-region.js';
 import type { FuzzMemory } from './memory.js';
 import { corruptRing, postReceive, postSend, Ring } from './rings.js';
-import type { FuzzQp, KnownObjects, Kind } from './known-objects.js';
+import { type FuzzQp, type KnownObjects, type Kind, nameable } from './known-objects.js';
 import { type UverbsCommand, writeFrame } from './uverbs-frame.js';
 
 const PAGE_BYTES = 4096;
@@ -17,6 +17,10 @@ const PAGE_BYTES = 4096;
 const MOST: Record<Kind, number> = { pd: 2, mr: 12, mw: 6, ah: 6, cq: 6, qp: 8, srq: 3 };
 const MOST_CHANNELS = 6;
 const MOST_RINGS = 120;
+/** Among the commands: without memory there is little to do. */
+const REGISTRATIONS = 6;
+/** Receive requests of queue pairs that were just connected. */
+const ROOM_FOR_MESSAGES = 8;
 const { REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC } = AccessFlags;
 const CAP = { maxSendWr: 15, maxRecvWr: 15, maxSendSge: 3, maxRecvSge: 3, maxInlineData: 64 };
 
@@ -137,9 +141,9 @@ export class UverbsProgram {
       const pd = this.#handle('pd');
       const request = REG_MR.request.write({ start, length, iova, access, pd });
       const knowsKeys = (answer: Uint8Array): void => {
-        const { lkey, rkey } = REG_MR.answer.read(answer);
+        const { handle, lkey, rkey } = REG_MR.answer.read(answer);
         this.known.keys.push(lkey, rkey);
-        this.known.regions.push({ lkey, rkey, iova, length, domain: this.#domain(pd), sealed });
+        this.known.regions.push({ name: this.#name(handle), lkey, rkey, iova, length, domain: this.#name(pd), sealed });
       };
       gives('mr', () => ({ number: 9, request }), knowsKeys)();
     };
@@ -176,8 +180,7 @@ export class UverbsProgram {
       () => this.#give({ number: 2, request: QUERY_PORT.request.write({ portNum: this.#number(1, [0, 2, 255]) }) }),
       gives('pd', () => ({ number: 3, request: EMPTY.write({}) })),
       ends(4, 'pd', false),
-      regMr,
-      regMr,
+      ...Array<() => void>(REGISTRATIONS).fill(regMr),
       ends(13, 'mr', false),
       gives(
         'mw',
@@ -230,7 +233,7 @@ export class UverbsProgram {
         gives(
           'qp',
           () => ({ number: 24, request: CREATE_QP.request.write(values) }),
-          knowsQp(values.qpType, values.isSrq, this.#domain(values.pd)),
+          knowsQp(values.qpType, values.isSrq, this.#name(values.pd)),
         )();
       },
       () => {
@@ -287,8 +290,9 @@ export class UverbsProgram {
     ];
   })();
 
-  #domain(pd: number): string {
-    return `${this.file.name} ${pd}`;
+  /** What no other program has by that. */
+  #name(handle: number): string {
+    return `${this.file.name} ${handle}`;
   }
 
   #number(right: number, wrong: readonly number[]): number {
@@ -352,6 +356,11 @@ export class UverbsProgram {
     const own = this.#handles[kind];
     const at = own.indexOf(handle);
     if (at >= 0) own.splice(at, 1);
+    if (kind === 'mr' && this.choices.chance(80)) {
+      const { regions } = this.known;
+      const region = regions.findIndex(({ name }) => name === this.#name(handle));
+      if (region >= 0) regions.splice(region, 1);
+    }
     if (kind !== 'qp') return;
     const index = this.#qps.findIndex((qp) => qp.handle === handle);
     if (index >= 0) this.#qps.splice(index, 1);
@@ -399,7 +408,7 @@ export class UverbsProgram {
 
   /** Connects two queue pairs, as honest programs do. */
   #marry(): void {
-    const { choices } = this;
+    const { choices, known, memory } = this;
     const [a, b] = [choices.of(this.#qps), choices.of(this.#qps)];
     if (a.type !== b.type) return;
     a.peerDomain = b.domain;
@@ -431,7 +440,12 @@ export class UverbsProgram {
       const toRts = reliable ? TIMEOUT | RETRY_CNT | RNR_RETRY | MAX_QP_RD_ATOMIC : 0;
       this.#modify(qp.handle, QpState.RTS, STATE | SQ_PSN | toRts, all);
     }
-    // Before anything happens to them.
+    // Before anything happens to them. A message for which there is no room would hold up all that comes after it.
+    for (const { receives, domain } of [a, b]) {
+      for (let i = 0; i < ROOM_FOR_MESSAGES; i += 1) {
+        if (receives !== undefined) postReceive(receives, nameable(known, memory, [], domain, domain), choices);
+      }
+    }
     for (const qp of [a, b, a, b]) this.#postTo(qp);
   }
 
@@ -444,18 +458,10 @@ export class UverbsProgram {
 
   #postTo(qp: FuzzQp): void {
     const { choices, memory, known } = this;
-    const of = (domain: string) => known.regions.filter((region) => region.domain === domain);
-    const nameable = {
-      memory,
-      keys: known.keys,
-      here: of(qp.domain).filter(({ sealed }) => !sealed),
-      there: of(qp.peerDomain),
-      qps: known.qps,
-      ahs: this.#handles.ah,
-    };
-    if (qp.receives !== undefined && choices.chance(40)) postReceive(qp.receives, nameable, choices);
+    const named = nameable(known, memory, this.#handles.ah, qp.domain, qp.peerDomain);
+    if (qp.receives !== undefined && choices.chance(40)) postReceive(qp.receives, named, choices);
     if (qp.sends === undefined) return;
-    for (let i = choices.below(4); i >= 0; i -= 1) postSend(qp.sends, nameable, choices);
+    for (let i = choices.below(4); i >= 0; i -= 1) postSend(qp.sends, named, choices);
     if (choices.chance(90)) this.#ring(qp.handle);
   }
 

@@ -1,6 +1,7 @@
 import { CmEventType, PortSpace } from '../../../src/device/ibta/index.js';
 import { CmAttribute } from '../../../src/device/wire/index.js';
-import { QpState, QpType, SimulatedCluster } from '../../../src/index.js';
+import { QpState, QpType } from '../../../src/index.js';
+import { SimulatedCluster } from '../../../src/sim.js';
 import { check } from '../failure.js';
 import { type Behaviour, End } from './end.js';
 import { attributeName, type Fault, Script, type Transmission } from './faults.js';

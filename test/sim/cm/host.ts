@@ -11,8 +11,8 @@ import {
   type Pd,
   type Qp,
   QpType,
-  type SimulatedCluster,
 } from '../../../src/index.js';
+import { type SimulatedCluster } from '../../../src/sim.js';
 import { check } from '../failure.js';
 import { acknowledgeLate } from './acknowledging.js';
 import type { Actor } from './actor.js';

@@ -6,7 +6,8 @@ import {
   type CmVerb,
 } from '../../../src/api/provider/index.js';
 import { RDMA_UDP_QKEY } from '../../../src/device/ibta/index.js';
-import { type Context, type Cq, type Pd, type Qp, QpState, QpType, type SimulatedCluster } from '../../../src/index.js';
+import { type Context, type Cq, type Pd, type Qp, QpState, QpType } from '../../../src/index.js';
+import { type SimulatedCluster } from '../../../src/sim.js';
 import { type Holdings, Inside } from './inside.js';
 
 const CQ_ENTRIES = 64;

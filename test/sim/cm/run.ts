@@ -1,7 +1,8 @@
 import { RejectReason } from '../../../src/device/ibta/index.js';
 import { PERFECT_CONDITIONS, SeededRandom } from '../../../src/device/link/index.js';
 import { CmAttribute } from '../../../src/device/wire/index.js';
-import { type CmEvent, type CmId, createId, type Pd, PortSpace, SimulatedCluster } from '../../../src/index.js';
+import { type CmEvent, type CmId, createId, type Pd, PortSpace } from '../../../src/index.js';
+import { SimulatedCluster } from '../../../src/sim.js';
 import { check } from '../failure.js';
 import type { Actor } from './actor.js';
 import { checkCounters, checkNothingLeft, checkQuiescence } from './checks.js';

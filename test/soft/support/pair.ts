@@ -14,9 +14,9 @@ import {
   type QpCap,
   QpState,
   QpType,
-  SimulatedCluster,
   type WorkCompletion,
 } from '../../../src/index.js';
+import { SimulatedCluster } from '../../../src/sim.js';
 
 export type Hosting = HostKind | 'simulated';
 

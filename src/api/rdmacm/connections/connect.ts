@@ -8,13 +8,18 @@ import { createEventChannel } from '../events/event-channel.js';
 import { expectEvent, Patience, unlessAborted } from '../events/waiting.js';
 import { pairsOf } from '../identifiers/cm-id.js';
 import { createId } from '../identifiers/create-id.js';
+import { CmOption } from '../identifiers/options.js';
 import type { ConnParam } from '../identifiers/parameters.js';
 import { RefusedError } from '../refused-error.js';
 import { Connection } from './connection.js';
-import { CONNECT_FIELDS, type ConnectionOptions, type ConnectOptions } from './options.js';
+import { CONNECT_FIELDS, type ConnectionOptions, type ConnectOptions, type ListenOptions } from './options.js';
 import type { CmId, EventChannel } from '../objects.js';
 
 const CALL = 'rdma_connect';
+/** What is set by `rdma_set_option`. */
+type IdOptions = Pick<ConnectOptions, 'tos' | 'reuseAddr'> & Pick<ListenOptions, 'ipv6Only'>;
+
+const MAX_PORT = 65_535;
 const NOTHING = new Uint8Array(0);
 /** Why an address leads nowhere. */
 const NOWHERE: readonly ErrnoName[] = ['ENODEV', 'EHOSTUNREACH', 'EADDRINUSE', 'EADDRNOTAVAIL'];
@@ -29,9 +34,11 @@ const NOWHERE: readonly ErrnoName[] = ['ENODEV', 'EHOSTUNREACH', 'EADDRINUSE', '
  */
 export async function connect(options: ConnectOptions): Promise<Connection> {
   refuse(CALL, fieldsProblem('options', options, CONNECT_FIELDS));
-  const { host, port, signal, timeoutMs, localAddress, context } = options;
-  if (!Number.isInteger(port) || port < 1 || port > 65535)
-    throw new VerbsError(CALL, invalid(`port is ${show(port)}`, 'It is a number from 1 to 65535'));
+  const { host, port, signal, timeoutMs, localAddress, localPort = 0, context } = options;
+  if (!Number.isInteger(port) || port < 1 || port > MAX_PORT)
+    throw new VerbsError(CALL, invalid(`port is ${show(port)}`, `It is a number from 1 to ${MAX_PORT}`));
+  if (!Number.isInteger(localPort) || localPort < 0 || localPort > MAX_PORT)
+    throw new VerbsError(CALL, invalid(`localPort is ${show(localPort)}`, `It is a number from 0 to ${MAX_PORT}`));
   if (localAddress !== undefined && (typeof localAddress !== 'string' || !isAddressText(localAddress)))
     throw new VerbsError(CALL, invalid(`localAddress is ${show(localAddress)}`, 'It is an IP address of this machine'));
   // Looking up a name takes real time, in which all of a simulated device's time would pass.
@@ -72,6 +79,7 @@ async function tryOne(
   const channel = createEventChannel(choice);
   const id = createId(channel, PortSpace.TCP);
   try {
+    setOptions(id, options);
     return await setUp(id, channel, destination, options, signal);
   } catch (error) {
     id[Symbol.dispose]();
@@ -87,8 +95,12 @@ async function setUp(
   options: ConnectOptions,
   signal: AbortSignal,
 ): Promise<Connection> {
-  const { localAddress } = options;
-  id.resolveAddr(destination, localAddress === undefined ? {} : { source: { host: localAddress } });
+  const { localAddress, localPort } = options;
+  const source = {
+    ...(localAddress !== undefined && { host: localAddress }),
+    ...(localPort !== undefined && { port: localPort }),
+  };
+  id.resolveAddr(destination, { source });
   await expectEvent('rdma_resolve_addr', channel, CmEventType.ADDR_RESOLVED, signal);
   id.resolveRoute();
   await expectEvent('rdma_resolve_route', channel, CmEventType.ROUTE_RESOLVED, signal);
@@ -103,23 +115,37 @@ export function choiceOf({ context, open }: Pick<ConnectOptions, 'context' | 'op
   return { ...(context && { contexts: [context] }), ...(open && { open }) };
 }
 
+/** @throws VerbsError EINVAL for values that there are not */
+export function setOptions(id: CmId, { tos, reuseAddr, ipv6Only }: IdOptions): void {
+  if (tos !== undefined) id.setOption(CmOption.TOS, tos);
+  if (reuseAddr !== undefined) id.setOption(CmOption.REUSEADDR, reuseAddr);
+  if (ipv6Only !== undefined) id.setOption(CmOption.AFONLY, ipv6Only);
+}
+
 /** Makes the queue pair of either end. @throws the signal's reason; VerbsError as `CmId.createQp`; what `prepare` throws */
 export async function prepareQueuePair(
   call: string,
   id: CmId,
-  { pd, qp, prepare }: ConnectionOptions,
+  { pd, qp, createQp, prepare }: ConnectionOptions,
   signal: AbortSignal,
 ): Promise<void> {
   if (prepare !== undefined && typeof prepare !== 'function')
     throw new VerbsError(call, invalid('prepare is not a function', 'It takes the identifier, and posts on it'));
+  if (createQp !== undefined && typeof createQp !== 'function')
+    throw new VerbsError(
+      call,
+      invalid('createQp is not a function', 'It takes the identifier, and calls its createQp'),
+    );
   pairsOf(id).sharesChannel = true;
-  id.createQp(pd, qp);
+  if (createQp === undefined) id.createQp(pd, qp);
+  else createQp(id);
   const result = prepare?.(id);
   if (result instanceof Promise) await unlessAborted(result, signal);
 }
 
 /** What either end tells the other. */
 export function connParam(options: ConnectionOptions & Partial<ConnectOptions>): ConnParam {
-  const { qp, pd, prepare, signal, timeoutMs, host, port, localAddress, context, open, ...param } = options;
+  const { qp, pd, createQp, prepare, signal, timeoutMs, ...rest } = options;
+  const { host, port, localAddress, localPort, tos, reuseAddr, context, open, ...param } = rest;
   return param;
 }

@@ -1,5 +1,5 @@
 import { CmEventType } from '../../../device/ibta/index.js';
-import { after } from '../events/timer.js';
+import { after } from '../../provider/index.js';
 import { type Cq, invalid, type Pd, type Qp, type Srq, VerbsError, type WorkCompletion } from '../../verbs/index.js';
 import type { FullAddress } from '../addresses/address.js';
 import { pairsOf } from '../identifiers/cm-id.js';

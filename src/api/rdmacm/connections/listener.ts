@@ -6,7 +6,7 @@ import { createEventChannel, queueOf } from '../events/event-channel.js';
 import { unexpectedEvent } from '../events/event-error.js';
 import { checkSignal } from '../events/waiting.js';
 import { createId } from '../identifiers/create-id.js';
-import { choiceOf } from './connect.js';
+import { choiceOf, setOptions } from './connect.js';
 import { ConnectionRequest } from './connection-request.js';
 import { keepAlive } from './keep-alive.js';
 import { LISTEN_FIELDS, type ListenOptions } from './options.js';
@@ -36,6 +36,7 @@ export function listen(options: ListenOptions = {}): Listener {
   const channel = createEventChannel(choiceOf(options));
   const id = createId(channel, PortSpace.TCP);
   try {
+    setOptions(id, options);
     id.bindAddr({ ...(host !== undefined && { host }), ...(port !== undefined && { port }) });
     id.listen(backlog);
   } catch (error) {

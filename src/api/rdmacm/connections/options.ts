@@ -5,18 +5,23 @@ import type { CmId } from '../objects.js';
 /** What both ends of a connection can be asked for. */
 export interface ConnectionOptions extends Omit<ConnParam, 'srq' | 'qpNum' | 'qpType' | 'qkey'> {
   /** How the queue pair is made. */
-  readonly qp?: Omit<IdQpInitAttr, 'qpType'>;
+  readonly qp?: Omit<IdQpInitAttr, 'qpType'> | undefined;
   /** Default: one that all identifiers on the device share. */
-  readonly pd?: Pd;
+  readonly pd?: Pd | undefined;
+  /**
+   * Makes the queue pair by `id.createQp`, where {@link pd} and {@link qp} cannot be known before the device is: it is
+   * `id.verbs`. Neither of them counts then.
+   */
+  readonly createQp?: ((id: CmId) => unknown) | undefined;
   /**
    * Called once the queue pair is there and before the peer can send: the place to post receive requests. When it returns
    * a promise, that is awaited first.
    */
-  readonly prepare?: (id: CmId) => unknown;
+  readonly prepare?: ((id: CmId) => unknown) | undefined;
   /** Gives up; the promise rejects with the signal's reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Milliseconds, default 10 000; then the promise rejects with ETIMEDOUT. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** What `connect` takes. */
@@ -26,27 +31,37 @@ export interface ConnectOptions extends ConnectionOptions {
   /** 1 to 65535. */
   readonly port: number;
   /** An address of one's own to connect from. */
-  readonly localAddress?: string;
+  readonly localAddress?: string | undefined;
+  /** A port of one's own to connect from. Default: any that is free. */
+  readonly localPort?: number | undefined;
+  /** Whether others that say the same may have the port as well, as long as none of them listens. Default false. */
+  readonly reuseAddr?: boolean | undefined;
+  /** Type of service of the packets, 8 bits, the peer's included. Default 0. */
+  readonly tos?: number | undefined;
   /** The device. Default: one that the program has through rdma_cm, opened when it has none that leads there. */
-  readonly context?: Context;
+  readonly context?: Context | undefined;
   /** How the device is opened where it is not there yet. */
-  readonly open?: Omit<OpenOptions, 'address' | 'device'>;
+  readonly open?: Omit<OpenOptions, 'address' | 'device'> | undefined;
 }
 
 /** What `listen` takes. */
 export interface ListenOptions {
   /** Default: any that is free. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** An address of one's own. Default: that of the program's default device. */
-  readonly host?: string;
+  readonly host?: string | undefined;
+  /** Whether others that say the same may have the port as well, as long as none of them listens. Default false. */
+  readonly reuseAddr?: boolean | undefined;
+  /** Whether `::` means an address of IPv6 only. Default false. */
+  readonly ipv6Only?: boolean | undefined;
   /** Requests that may wait for an answer; 0, the default, for as many as there may be. */
-  readonly backlog?: number;
+  readonly backlog?: number | undefined;
   /** Ends the listener. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** The device. Default: the one that the address says, else the program's default device. */
-  readonly context?: Context;
+  readonly context?: Context | undefined;
   /** How the device is opened where it is not there yet. */
-  readonly open?: Omit<OpenOptions, 'address' | 'device'>;
+  readonly open?: Omit<OpenOptions, 'address' | 'device'> | undefined;
 }
 
 export const CONNECTION_FIELDS: FieldsOf<ConnectionOptions> = {
@@ -58,6 +73,7 @@ export const CONNECTION_FIELDS: FieldsOf<ConnectionOptions> = {
   rnrRetryCount: true,
   qp: true,
   pd: true,
+  createQp: true,
   prepare: true,
   signal: true,
   timeoutMs: true,
@@ -68,6 +84,9 @@ export const CONNECT_FIELDS: FieldsOf<ConnectOptions> = {
   host: true,
   port: true,
   localAddress: true,
+  localPort: true,
+  tos: true,
+  reuseAddr: true,
   context: true,
   open: true,
 };
@@ -75,6 +94,8 @@ export const CONNECT_FIELDS: FieldsOf<ConnectOptions> = {
 export const LISTEN_FIELDS: FieldsOf<ListenOptions> = {
   port: true,
   host: true,
+  ipv6Only: true,
+  reuseAddr: true,
   backlog: true,
   signal: true,
   context: true,

@@ -114,8 +114,13 @@ export class Dispatcher {
   }
 
   #onAnnounced(): void {
-    // A device that has died announces nothing but itself. In a simulation none dies, and waiting lets time pass.
-    if (!this.pump() && this.context.host !== 'simulated') this.wait(0);
+    // A device that has died announces nothing but itself. A simulated one dies with its host, and the programs there hear nothing.
+    if (this.pump() || this.context.host === 'simulated') return;
+    try {
+      this.device.requireWorking();
+    } catch (error) {
+      this.#lose(error);
+    }
   }
 
   #lose(error: unknown): void {

@@ -1,7 +1,7 @@
 import type { CmEventType } from '../../../device/ibta/index.js';
 import { type Context, invalid, type Problem, show, VerbsError } from '../../verbs/index.js';
 import { queueOf } from './event-channel.js';
-import { after } from './timer.js';
+import { after } from '../../provider/index.js';
 import { unexpectedEvent } from './event-error.js';
 import type { CmEvent, EventChannel } from '../objects.js';
 

@@ -1,4 +1,5 @@
 import type { Gid } from '../../../device/ibta/index.js';
+import type { DatagramPort, DatagramPortOptions } from '../../runtime/index.js';
 import type { HostKind, SharedDevice } from '../../verbs/index.js';
 import type { ClientLimits } from './client.js';
 import type { Argument, MemoryRef, Value, Verb } from './command.js';
@@ -81,6 +82,16 @@ export interface AdapterHost extends Omit<AdapterFacts, 'clockOriginNs'> {
    * machine's own. The function returned takes it back.
    */
   after?(delayUs: number, action: () => void): () => void;
+
+  /** As {@link after}, for what nobody waits for: where time is virtual, none passes because of it alone. */
+  chore?(delayUs: number, action: () => void): () => void;
+
+  /**
+   * Opens a UDP port of the host that the adapter is in; absent where that is the machine.
+   *
+   * @throws CommandError EADDRINUSE
+   */
+  openDatagramPort?(options: DatagramPortOptions): DatagramPort;
 
   /** Why the adapter has stopped by itself, or undefined while it has not. */
   readonly failure: string | undefined;

@@ -45,8 +45,7 @@ export class SoftCmDevice implements CmDevice {
   wait(timeoutUs: number): void {
     const { context } = this;
     context.requireAlive(GET_EVENT);
-    const { failure } = context.adapter;
-    if (failure !== undefined) throw new VerbsError(GET_EVENT, { errno: 'EIO', message: failure, advice: '' });
+    this.requireWorking();
     try {
       context.adapter.wait(this.#reader.words, Ring.PRODUCER, this.#reader.position, timeoutUs);
     } catch (error) {
@@ -81,5 +80,10 @@ export class SoftCmDevice implements CmDevice {
 
   nowUs(): number {
     return this.context.adapter.nowUs();
+  }
+
+  requireWorking(): void {
+    const { failure } = this.context.adapter;
+    if (failure !== undefined) throw new VerbsError(GET_EVENT, { errno: 'EIO', message: failure, advice: '' });
   }
 }

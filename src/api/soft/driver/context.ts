@@ -8,7 +8,16 @@ import {
   isOneOf,
   type PortAttr,
 } from '../../../device/ibta/index.js';
-import { type CmDevice, cmDevice, type ProvidedContext, startTimer } from '../../provider/index.js';
+import {
+  type CmDevice,
+  cmDevice,
+  datagramPort,
+  hasOwnThread,
+  type ProvidedContext,
+  startChore,
+  startTimer,
+} from '../../provider/index.js';
+import type { DatagramPort, DatagramPortOptions } from '../../runtime/index.js';
 import {
   ahAttrFromWc,
   type AsyncEvent,
@@ -95,6 +104,19 @@ export class SoftContext extends ContextBase implements ProvidedContext {
 
   [startTimer](delayMs: number, action: () => void): (() => void) | undefined {
     return this.adapter.after?.(delayMs * 1000, action);
+  }
+
+  [startChore](delayMs: number, action: () => void): (() => void) | undefined {
+    return this.adapter.chore?.(delayMs * 1000, action);
+  }
+
+  [datagramPort](call: string, options: DatagramPortOptions): DatagramPort | undefined {
+    this.assertAlive(call);
+    return this.attempt(call, () => this.adapter.openDatagramPort?.(options));
+  }
+
+  get [hasOwnThread](): boolean {
+    return this.hasThread;
   }
 
   share(): SharedDevice {

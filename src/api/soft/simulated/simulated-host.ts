@@ -1,5 +1,6 @@
 import type { Gid } from '../../../device/ibta/index.js';
 import { CommandError, CompChannelRing, doorbellPageShape } from '../../../device/nic/index.js';
+import type { DatagramPort, DatagramPortOptions } from '../../runtime/index.js';
 import type { AdapterHost, LocatedMemory } from '../adapter/adapter-host.js';
 import type { AdapterClient, ClientLimits } from '../adapter/client.js';
 import { createCmEventRing } from '../adapter/cm-event-ring.js';
@@ -23,6 +24,7 @@ export class SimulatedHost implements AdapterHost, SimulatedClient {
   readonly #simulation: Simulation;
   readonly #listeners = new Set<() => void>();
   readonly #timers = new Set<() => void>();
+  readonly #ports = new Set<() => void>();
   #rest: (() => void) | undefined;
   /** Something was announced while the NIC stood still. */
   #missed = false;
@@ -135,6 +137,29 @@ export class SimulatedHost implements AdapterHost, SimulatedClient {
     return cancel;
   }
 
+  chore(delayUs: number, action: () => void): () => void {
+    const cancel = (): void => {
+      if (!this.#timers.delete(cancel)) return;
+      stop();
+    };
+    const stop = this.#simulation.chore(delayUs, () => {
+      this.#timers.delete(cancel);
+      action();
+    });
+    this.#timers.add(cancel);
+    return cancel;
+  }
+
+  openDatagramPort(options: DatagramPortOptions): DatagramPort {
+    const port = this.nic.ports.open(options);
+    const close = (): void => {
+      this.#ports.delete(close);
+      port.close();
+    };
+    this.#ports.add(close);
+    return { port: port.port, send: (bytes, host, to) => port.send(bytes, host, to), close };
+  }
+
   resumed(): void {
     if (this.#missed) this.#announce();
     this.#missed = false;
@@ -144,9 +169,11 @@ export class SimulatedHost implements AdapterHost, SimulatedClient {
     this.#listeners.clear();
     this.#restIfUnheard();
     for (const cancel of [...this.#timers]) cancel();
+    for (const close of [...this.#ports]) close();
   }
 
   close(): void {
+    for (const close of [...this.#ports]) close();
     this.nic.detach(this, this.client);
   }
 

@@ -4,6 +4,7 @@ import { runtime } from '../../runtime/index.js';
 import { Adapter, LAST_VERBS } from '../adapter/adapter.js';
 import type { AdapterClient, ClientParts } from '../adapter/client.js';
 import type { Argument, Value, Verb } from '../adapter/command.js';
+import { SimulatedPorts } from './simulated-ports.js';
 import type { Simulation } from './simulation.js';
 
 /** What a program that has the NIC open does when that stands still, goes on or is gone. */
@@ -15,6 +16,8 @@ export interface SimulatedClient {
 /** A NIC under virtual time, for as long as somebody has it open. */
 export class SimulatedNic {
   readonly adapter: Adapter;
+  /** UDP's, of the host that the NIC is in. */
+  readonly ports: SimulatedPorts;
 
   readonly #programs = new Set<SimulatedClient>();
   #open = true;
@@ -27,6 +30,7 @@ export class SimulatedNic {
     readonly address: string,
   ) {
     this.adapter = new Adapter({ link, crc32: runtime().crc32, random: simulation.random });
+    this.ports = new SimulatedPorts(simulation, this);
     simulation.add(this);
   }
 
@@ -90,6 +94,7 @@ export class SimulatedNic {
     if (!this.#paused) return;
     this.#paused = false;
     for (const program of this.#programs) program.resumed();
+    this.ports.resumed();
     this.simulation.stirred();
   }
 
@@ -100,6 +105,7 @@ export class SimulatedNic {
     this.#crashed = true;
     this.simulation.remove(this);
     this.link.close();
+    this.ports.crashed();
     for (const program of this.#programs) program.crashed();
   }
 

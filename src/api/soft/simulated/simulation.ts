@@ -22,6 +22,13 @@ export interface MovedHost {
   readonly adapter: Pick<Adapter, 'turn' | 'nextWakeupUs'>;
   /** Whether it stands still. */
   readonly paused: boolean;
+  readonly ports?: HostPorts;
+}
+
+/** The UDP ports of a host. */
+export interface HostPorts {
+  readonly address: string;
+  arrived(port: number, bytes: Uint8Array, fromHost: string, fromPort: number): void;
 }
 
 /** Somebody who follows a simulation. */
@@ -41,6 +48,8 @@ export class Simulation {
   #hosts: readonly MovedHost[] = [];
   /** When programs will have waited for long enough. */
   readonly #timers = new EventQueue<() => void>();
+  /** What is done now and then while time passes, but is nothing that anybody waits for. */
+  readonly #chores = new EventQueue<() => void>();
   readonly #observers = new Set<SimulationObserver>();
   #runners = 0;
   #holds = 0;
@@ -70,6 +79,11 @@ export class Simulation {
     this.#hosts = this.#hosts.filter((other) => other !== host);
   }
 
+  /** The UDP ports of the host at an address, if there is one. */
+  portsOf(address: string): HostPorts | undefined {
+    return this.#hosts.find(({ ports }) => ports?.address === address)?.ports;
+  }
+
   /** @returns ends the observation */
   observe(observer: SimulationObserver): () => void {
     this.#observers.add(observer);
@@ -82,7 +96,8 @@ export class Simulation {
     if (!this.#turn()) {
       const nextUs = Math.min(this.#nextEventUs(), this.#timers.nextUs);
       if (nextUs === Infinity && untilUs === Infinity) return false;
-      this.network.advanceTo(Math.min(nextUs, untilUs));
+      this.network.advanceTo(Math.min(nextUs, this.#chores.nextUs, untilUs));
+      for (let chore = this.#dueChore(); chore !== undefined; chore = this.#dueChore()) chore();
       for (let action = this.#dueTimer(); action !== undefined; action = this.#dueTimer()) action();
       this.#turn();
     }
@@ -113,6 +128,19 @@ export class Simulation {
     if (this.step(Infinity) || ++this.#hopelessPolls < HOPELESS_POLLS) return;
     const message = `polled ${HOPELESS_POLLS} times, and nothing is left to happen in the simulation`;
     throw new VerbsError('ibv_poll_cq', { errno: 'ETIMEDOUT', message, advice: 'What is waited for will never come' });
+  }
+
+  /** As {@link timer}, but only if that long passes for other reasons: where nothing else is left to happen, time stands still. */
+  chore(delayUs: number, action: () => void): () => void {
+    let pending = true;
+    const number = this.#chores.push(this.nowUs + delayUs, () => {
+      pending = false;
+      action();
+    });
+    return () => {
+      if (pending) this.#chores.cancel(number);
+      pending = false;
+    };
   }
 
   /** Ends it: nothing happens any more. */
@@ -196,6 +224,10 @@ export class Simulation {
 
   #dueTimer(): (() => void) | undefined {
     return this.#timers.popDue(this.nowUs);
+  }
+
+  #dueChore(): (() => void) | undefined {
+    return this.#chores.popDue(this.nowUs);
   }
 
   #turn(): boolean {

@@ -60,10 +60,10 @@ export interface CqCalls extends Disposable {
   endPoll(): void;
 
   /**
-   * Makes the queue longer or shorter (`ibv_resize_cq`); what is in it stays. `cqe` tells what was granted.
+   * Makes the queue longer or shorter (`ibv_resize_cq`); what is in it stays, and what has been read since startPoll is in it
+   * until endPoll. `cqe` tells what was granted.
    *
-   * @throws VerbsError EINVAL for a size outside 1 to `DeviceAttr.maxCqe`, or below what is in the queue; also between
-   *   startPoll and endPoll, or after destroy
+   * @throws VerbsError EINVAL for a size outside 1 to `DeviceAttr.maxCqe`, or below what is in the queue, or after destroy
    */
   resize(cqe: number): void;
 

@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { Command, Option } from 'commander';
 import { CaptureError, CaptureReader } from '../../../device/wire/index.js';
+import { Conversations, DISSECTORS } from '../../../layers/dissectors/index.js';
 import { fileFailure, tool, ToolError } from '../shared/errors.js';
 import { formatDetail } from './detail.js';
 import { examine, type Examined } from './examine.js';
+import { withMeaning } from './meaning.js';
 import { formatJson } from './json.js';
 import { formatLine } from './line.js';
 import { Summary } from './summary.js';
@@ -53,6 +55,7 @@ async function dump(file: string, options: DumpOptions): Promise<void> {
   const format = formatterFor(options);
   const reader = new CaptureReader();
   const summary = new Summary();
+  const conversations = new Conversations(DISSECTORS);
   let frames = 0;
   let startNs = 0n;
   let lines: string[] = [];
@@ -64,7 +67,7 @@ async function dump(file: string, options: DumpOptions): Promise<void> {
         frames += 1;
         const examined = examine(record, frames, startNs);
         summary.count(examined);
-        if (typeof examined !== 'string') lines.push(format(examined));
+        if (typeof examined !== 'string') lines.push(format(withMeaning(examined, conversations)));
       }
       await write(lines);
       lines = [];

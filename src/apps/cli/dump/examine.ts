@@ -39,6 +39,8 @@ export interface Examined {
   /** Why not, otherwise. */
   readonly refusal?: string;
   readonly mad?: Mad;
+  /** What a protocol of this package means by it. */
+  readonly meaning?: string;
   readonly verdict: Verdict;
   /** The ICRC that the packet should have, where it could be computed. */
   readonly expectedIcrc?: number;

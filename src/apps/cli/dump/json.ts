@@ -32,7 +32,7 @@ function headersOf(packet: Packet) {
 /** A packet as JSON. Headers that are not there are absent. */
 export function formatJson(examined: Examined): string {
   const { number, timestampNs, timeNs, datagram, addresses, packet, refusal, mad, verdict } = examined;
-  const { direction, comment, storedIcrc, expectedIcrc } = examined;
+  const { direction, comment, meaning, storedIcrc, expectedIcrc } = examined;
   const { roceVersion, sourcePort, destPort, trafficClass, hopLimit, flowLabel, ipId } = datagram;
   const ip = datagram.ipv6 ? { flowLabel } : { ipId };
   return JSON.stringify(
@@ -54,6 +54,7 @@ export function formatJson(examined: Examined): string {
       ...(packet !== undefined && headersOf(packet)),
       ...(mad !== undefined && { mad: mad.header }),
       ...(mad?.cm !== undefined && { cm: cmJson(mad.cm) }),
+      ...(meaning !== undefined && { meaning }),
       icrc: { verdict, stored: storedIcrc, expected: expectedIcrc },
     },
     replacer,

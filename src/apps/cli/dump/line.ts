@@ -29,13 +29,14 @@ const DIRECTION_WORDS = { in: 'In ', out: 'Out' } as const;
 
 /** Time, direction where it is known, addresses, opcode, QPN, PSN, flags, headers, payload length, ICRC verdict. */
 export function formatLine(examined: Examined): string {
-  const { timeNs, direction, addresses, datagram, packet, refusal, mad } = examined;
+  const { timeNs, direction, addresses, datagram, packet, refusal, mad, meaning } = examined;
   const words = [formatTime(timeNs).padStart(10)];
   if (direction !== undefined) words.push(DIRECTION_WORDS[direction]);
   words.push(`${addresses.source} > ${addresses.destination}`);
   if (datagram.roceVersion === 1) words.push('RoCEv1');
   words.push(packet === undefined ? `UNREADABLE (${refusal ?? 'no packet'})` : formatPacket(packet));
   if (mad !== undefined) words.push(formatMad(mad));
+  if (meaning !== undefined) words.push(`[${meaning}]`);
   words.push(formatVerdict(examined));
   return words.join(' ');
 }

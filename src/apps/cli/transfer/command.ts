@@ -11,7 +11,7 @@ import { ReceiverHandle } from './receiver-handle.js';
 import { Sender, type SendResult } from './sender.js';
 import { fromFile, madeOnTheFly, type Source } from './source.js';
 import { type Summary, summaryText } from './summary.js';
-import { amount, MIB } from './units.js';
+import { amount, MIB } from '../shared/units.js';
 
 interface TransferOptions {
   readonly size: number;

@@ -1,5 +1,5 @@
 import { SingleBar } from 'cli-progress';
-import { amount } from './units.js';
+import { amount } from '../shared/units.js';
 
 /** Shows how much has arrived. */
 export interface Progress {

@@ -1,4 +1,4 @@
-import { amount, rate } from './units.js';
+import { amount, rate } from '../shared/units.js';
 
 interface Side {
   readonly address: string;

@@ -7,6 +7,8 @@ export class Descendants {
   #program = 0;
   #onProgramEnd: (end: EndedChild) => void = () => undefined;
   #started = false;
+  /** Signals for the program that came before it. */
+  readonly #early: NodeJS.Signals[] = [];
   #asked = false;
   #onNoneLeft: () => void = () => undefined;
   /** Settles when the program and all that it has started have ended. */
@@ -22,6 +24,7 @@ export class Descendants {
     this.#program = program;
     this.#onProgramEnd = onEnd;
     this.#started = true;
+    for (const signal of this.#early) tell(program, signal);
     this.wait();
   }
 
@@ -44,8 +47,9 @@ export class Descendants {
     return this.#program !== 0;
   }
 
-  /** Hands a signal on to the program. @returns false when it has ended, or has not started */
+  /** Hands a signal on to the program, as soon as there is one. @returns false when it has ended */
   tellProgram(signal: NodeJS.Signals): boolean {
+    if (!this.#started) return this.#early.push(signal) > 0;
     return this.#program !== 0 && tell(this.#program, signal);
   }
 

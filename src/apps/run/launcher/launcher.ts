@@ -70,6 +70,8 @@ export class Launcher {
     this.#standIns = new StandInDirectories(directoriesOf(this.#roots));
     const filter = assembleFilter(filterRules(this.#ranges, doorbells), machine, auditArch() ?? 0);
     this.#overdue = new Overdue(() => this.#descendants.names(), options.say);
+    // Who ends from now on leaves a program behind, whose calls nobody answers.
+    forwardSignals(this.#descendants, (signal) => this.#overdue.onSignal(signal));
     startProgram(thread, filter, this.#wake.fd, words, {
       onFiltered: (listenerFd) => this.#serve(listenerFd),
       onStarted: (pid) => this.#begin(pid),
@@ -144,7 +146,6 @@ export class Launcher {
   }
 
   #begin(pid: number): void {
-    forwardSignals(this.#descendants, (signal) => this.#overdue.onSignal(signal));
     // Another thread may take the signal that tells of its end, which does not wake this one.
     this.#processes.watch(pid, () => this.#descendants.wait());
     this.#descendants.begin(pid, (end) => void this.#finish(end));

@@ -36,7 +36,8 @@ function obey({ filter, wakeFd, file, args, go }: ProgramOrder): void {
   tell({ kind: 'filtered', listenerFd });
   // From here on this thread waits for answers, too.
   Atomics.wait(go, 0, 0);
-  const pid = attempt(() => spawnProgram(file, [file, ...args], process.env), 'failed', tell);
+  // As long as somebody has the listener, calls wait for him: were it the program itself, which waits to be run, it would for ever.
+  const pid = attempt(() => spawnProgram(file, [file, ...args], process.env, listenerFd), 'failed', tell);
   if (pid !== undefined) tell({ kind: 'started', pid });
 }
 

@@ -86,6 +86,8 @@ function infinibandSketch(device: GuestDevice): Sketch {
     node_desc: `verbena ${formatGid(device.context.queryGid(1, 0))}`,
     fw_ver: fwVer,
     parent: device.interfaceName,
+    // Where an adapter has its interface: rdma_cm's users look there for the address to bind to.
+    device: { net: { [device.interfaceName]: {} } },
     ports: { 1: portSketch(device) },
   };
 }

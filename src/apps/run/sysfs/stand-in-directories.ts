@@ -1,28 +1,38 @@
-import { closeSync, constants, mkdirSync, mkdtempSync, openSync, rmdirSync } from 'node:fs';
+import { closeSync, constants, fstatSync, mkdirSync, mkdtempSync, openSync, readdirSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isLocked, lockFile } from '../../../machine/system/index.js';
 import { descriptorName } from '../processes/processes.js';
+
+const PREFIX = 'verbena-run-';
+const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+/** Between the moment that a launcher makes its place and the one that it locks it there may be so much time. */
+const YOUNG_MS = 60_000;
 
 /**
  * What programs get when they open a folder of ours: a real one, so that the kernel says of it what it says of folders. It is empty, and
  * nowhere any more: what is in it is ours to tell. Each folder of ours has its own, and is known by its name.
  */
 export class StandInDirectories {
-  readonly #place = mkdtempSync(join(tmpdir(), 'verbena-run-'));
   readonly #standIns = new Map<string, number>();
   readonly #pathOf = new Map<string, string>();
 
   constructor(paths: readonly string[]) {
+    removeLeftBehind();
+    const place = mkdtempSync(join(tmpdir(), PREFIX));
+    const lock = openSync(place, FOLDER);
+    lockFile(lock);
     for (const [index, path] of paths.entries()) {
-      const folder = join(this.#place, String(index));
+      const folder = join(place, String(index));
       mkdirSync(folder);
-      const fd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
+      const fd = openSync(folder, FOLDER);
       rmdirSync(folder);
       this.#standIns.set(path, fd);
       this.#pathOf.set(descriptorName(process.pid, fd) ?? '', path);
     }
-    // Nothing is left there, whatever ends this process.
-    rmdirSync(this.#place);
+    // From here on nothing is left there, whatever ends this process.
+    rmdirSync(place);
+    closeSync(lock);
   }
 
   /** Opens the stand-in of a folder: a descriptor of its own, which the caller closes. */
@@ -44,4 +54,32 @@ export class StandInDirectories {
     for (const fd of this.#standIns.values()) closeSync(fd);
     this.#standIns.clear();
   }
+}
+
+/** Removes the places of those who were killed while they made theirs. */
+function removeLeftBehind(): void {
+  for (const name of readdirSync(tmpdir())) {
+    if (!name.startsWith(PREFIX)) continue;
+    const place = join(tmpdir(), name);
+    try {
+      if (isLeftBehind(place)) removeEmpty(place);
+    } catch {
+      // It is another user's, or has just been removed.
+    }
+  }
+}
+
+function isLeftBehind(place: string): boolean {
+  const fd = openSync(place, FOLDER);
+  try {
+    return Date.now() - fstatSync(fd).mtimeMs > YOUNG_MS && !isLocked(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** A folder, with empty ones in it at most. */
+function removeEmpty(place: string): void {
+  for (const name of readdirSync(place)) rmdirSync(join(place, name));
+  rmdirSync(place);
 }

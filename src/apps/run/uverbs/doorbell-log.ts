@@ -18,6 +18,7 @@ const POST_SEND = 28;
 export class DoorbellLog {
   readonly #mapping: SharedMapping;
   #at = 0;
+  #isUsed = false;
 
   constructor(private readonly rings: RingFile) {
     this.#mapping = new SharedMapping(rings.file.fd, 0, LOG_BYTES);
@@ -26,8 +27,17 @@ export class DoorbellLog {
   /** Calls `ring` for each doorbell that was not taken. @returns whether there was one */
   take(ring: (qpHandle: number) => void): boolean {
     if (!this.#drain(ring)) return false;
+    this.#isUsed = true;
     if (this.#at * 4 >= REWIND_BYTES) this.#rewind(ring);
     return true;
+  }
+
+  /**
+   * Whether doorbells come this way: nobody tells of the next. Where they are to come as calls, those do not that a program rings by a copy
+   * of its descriptor (dup(2)), or in a process that was handed one, for a call is known by the number of its descriptor.
+   */
+  get isUsed(): boolean {
+    return this.#isUsed;
   }
 
   close(): void {

@@ -41,7 +41,7 @@ export class GuestContext {
 
   readonly #log: DoorbellLog;
   /** The last is that of the program that runs now, those before of what ran in its process before. */
-  readonly #memories: AddressSpace[] = [];
+  #memories: readonly AddressSpace[] = [];
   #open = true;
   /** The program's last doorbell was answered before its requests were taken. */
   goesOn = false;
@@ -67,9 +67,10 @@ export class GuestContext {
   /** That of the program as it is. */
   get memory(): AddressSpace {
     const memory = this.#memories.at(-1);
-    if (memory !== undefined && !memory.isPinned) return memory;
+    // A program that could not run another has what it had, and what may still become another's stays pinned.
+    if (memory !== undefined && (!memory.isPinned || memory.isOfProcess)) return memory;
     const fresh = new AddressSpace(this.pid);
-    this.#memories.push(fresh);
+    this.#memories = [...this.#memories.filter((old) => !old.closeIfEnded()), fresh];
     return fresh;
   }
 
@@ -117,6 +118,7 @@ export class GuestContext {
 
   /** Whether something may have to be done without anybody saying so. */
   get needsLook(): boolean {
+    if (this.#log.isUsed) return true;
     for (const { qp } of this.qps) if (qp.state === QpState.ERR) return true;
     for (const { cq } of this.cqs) {
       const ring = completionRing(cq);

@@ -54,7 +54,7 @@ export class Retransmission {
 
   stop(): void {
     this.#mad = undefined;
-    this.host.timers.disarm(this.#timer);
+    this.host.timers.cancel(this.#timer);
   }
 
   /** Gives the timer back; nothing can be sent any more. */

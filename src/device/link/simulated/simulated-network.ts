@@ -27,7 +27,7 @@ export interface SimulatedNetworkOptions {
   readonly conditions?: Partial<LinkConditions>;
   /**
    * Hides the IPv4 identification from receivers and counts it up within a burst, as UDP sockets with segmentation
-   * offload do (protocol.md 7.2). By default it is 0 and known.
+   * offload do (protocol.md 8.2). By default it is 0 and known.
    */
   readonly hideIpId?: boolean;
 }
@@ -62,6 +62,8 @@ export class SimulatedNetwork implements Medium {
 
   readonly #random: SeededRandom;
   readonly #fate = new Fate();
+  /** Of what is not RDMA's, which nobody asks about. */
+  readonly #beside = new NetworkStatistics();
   readonly #queue = new EventQueue<Event>();
   readonly #links = new Map<string, SimulatedLink>();
   readonly #directions = new Map<string, Direction>();
@@ -248,6 +250,22 @@ export class SimulatedNetwork implements Medium {
         header: undefined,
       });
     }
+  }
+
+  /**
+   * @internal A packet that is not RDMA's, of so many bytes on the wire: the conditions hold for it as well, but not scripts, and no capture has it. One that
+   * is corrupted is lost: its checksum sees to that.
+   */
+  sendBeside(from: string, to: string, ipBytes: number, arrive: () => void): void {
+    const direction = this.direction(from, to);
+    const { partitioned, mtuBytes } = direction.conditions;
+    if (partitioned || ipBytes > mtuBytes) return;
+    const departureUs = direction.serialise(this.#nowUs, ipBytes);
+    if (departureUs < 0) return;
+    this.#fate.draw(direction, departureUs, ipBytes, this.#random, this.#beside);
+    const { arrivalUs, duplicateUs, flips } = this.#fate;
+    if (duplicateUs >= 0) this.#queue.push(duplicateUs, arrive);
+    if (arrivalUs >= 0 && flips.length === 0) this.#queue.push(arrivalUs, arrive);
   }
 
   /** @internal */

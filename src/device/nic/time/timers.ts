@@ -15,7 +15,8 @@ export interface TimerOwner {
  * The timers of a NIC: numbers that owners take and release, each with at most one deadline.
  *
  * They are lazy. Moving a deadline out, or disarming, changes a number and no more; the wheel keeps the earlier time and
- * looks again when that comes. A retry timer is moved at every acknowledgement and nearly never runs out.
+ * looks again when that comes. A retry timer is moved at every acknowledgement and nearly never runs out. Whoever sleeps is
+ * woken for that look, so a timer that is not soon set again is to be cancelled.
  */
 export class Timers {
   readonly #wheel = new TimerWheel();
@@ -63,6 +64,12 @@ export class Timers {
 
   disarm(id: number): void {
     this.#deadlineUs[id] = Infinity;
+  }
+
+  /** As {@link disarm}, of a timer that is seldom set: nobody is woken because of it. */
+  cancel(id: number): void {
+    this.disarm(id);
+    this.#wheel.clear(id);
   }
 
   isArmed(id: number): boolean {

@@ -50,7 +50,7 @@ export function pathCrc(ipv6: boolean, sgid: Gid, dgid: Gid, sourcePort: number,
   } else {
     header[ip] = 0x45;
     header[ip + 1] = 0xff;
-    header[ip + 6] = 0x40; // don't fragment: every RoCEv2 sender sets it (protocol.md 7.3)
+    header[ip + 6] = 0x40; // don't fragment: every RoCEv2 sender sets it (protocol.md 8.3)
     header[ip + 8] = 0xff;
     header[ip + 9] = 17;
     header.fill(0xff, ip + 10, ip + 12);

@@ -1,4 +1,5 @@
-import { nowUs, yieldProcessor } from '../../system/index.js';
+import { leaveProcessor, nowUs, yieldProcessor } from '../../system/index.js';
+import { Crowding, type Processor } from './crowding.js';
 import { spinSettingUs } from './spin-setting.js';
 import { SpinTime } from './spin-time.js';
 
@@ -13,32 +14,40 @@ export interface Waited {
 }
 
 /** Time and turns, as those who spin have them. */
-export interface Rounds {
-  nowUs(): number;
+export interface Rounds extends Processor {
   /** Calls `round` when everybody else in the event loop has had a turn. */
   next(round: () => void): void;
-  /** Lets others have the processor. */
-  yield(): void;
 }
 
 /** Those who test programs may put other timers into the place of the real ones. */
 const { setImmediate } = globalThis;
 
+/** Looks in one turn of the loop, while nobody finds anything: a turn takes longer than a look, and what comes meanwhile waits for its end. */
+const LOOKS_PER_ROUND = 4;
 /** Rounds in a row in which nobody found anything, after which the processor is offered to others, the peer perhaps. */
-const ROUNDS_PER_YIELD = 8;
+const ROUNDS_PER_YIELD = 2;
 
 /** All that spin in one event loop take one turn of it together, so that others have every second one. */
 export class SpinRounds {
   readonly #spins: LoopSpin[] = [];
+  readonly #crowding: Crowding;
   #isScheduled = false;
   #vain = 0;
 
-  constructor(readonly rounds: Rounds) {}
+  constructor(private readonly rounds: Rounds) {
+    this.#crowding = new Crowding(rounds);
+  }
+
+  /** Whether others want the processor, so that nobody is to look. */
+  isCrowded(nowUs: number): boolean {
+    return this.#crowding.isCrowded(nowUs);
+  }
 
   add(spin: LoopSpin): void {
     this.#spins.push(spin);
     if (this.#isScheduled) return;
     this.#isScheduled = true;
+    this.#crowding.looks(this.rounds.nowUs());
     this.rounds.next(this.#round);
   }
 
@@ -49,11 +58,9 @@ export class SpinRounds {
 
   readonly #round = (): void => {
     const spins = this.#spins;
-    const now = this.rounds.nowUs();
     let found = false;
     try {
-      // One that is removed meanwhile may have another skipped, which has its turn in the next round.
-      for (let i = 0; i < spins.length; i += 1) if (spins[i].round(now)) found = true;
+      for (let looks = 0; looks < LOOKS_PER_ROUND && spins.length > 0 && !found; looks += 1) found = this.#look();
     } finally {
       this.#isScheduled = spins.length > 0;
       if (this.#isScheduled) this.rounds.next(this.#round);
@@ -61,14 +68,25 @@ export class SpinRounds {
     this.#vain = found ? 0 : this.#vain + 1;
     if (this.#vain < ROUNDS_PER_YIELD || !this.#isScheduled) return;
     this.#vain = 0;
-    this.rounds.yield();
+    this.#crowding.offer();
   };
+
+  /** One look of each. @returns whether something was there */
+  #look(): boolean {
+    const spins = this.#spins;
+    const now = this.rounds.nowUs();
+    let found = false;
+    // One that is removed meanwhile may have another skipped, which has its turn in the next look.
+    for (let i = 0; i < spins.length; i += 1) if (spins[i].round(now)) found = true;
+    return found;
+  }
 }
 
 const thisLoop = new SpinRounds({
   nowUs,
   next: (round) => void setImmediate(round),
   yield: yieldProcessor,
+  leave: leaveProcessor,
 });
 
 /**
@@ -98,7 +116,7 @@ export class LoopSpin {
   /** Something has happened upon which more may come soon: looks from now on, if that pays. */
   stir(now: number): void {
     this.#sinceUs = now;
-    if (this.#isAwake || this.#time.us === 0) return;
+    if (this.#isAwake || this.#time.us === 0 || this.all.isCrowded(now)) return;
     this.#isAwake = true;
     this.waited.wakeUp();
     this.all.add(this);
@@ -126,7 +144,7 @@ export class LoopSpin {
     }
     // To look may have ended all waits.
     if (!this.#isAwake) return false;
-    if (now - this.#sinceUs >= this.#time.us) {
+    if (now - this.#sinceUs >= this.#time.us || this.all.isCrowded(now)) {
       this.end();
       this.waited.fallAsleep();
     }

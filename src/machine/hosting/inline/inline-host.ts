@@ -9,6 +9,7 @@ import {
   type Value,
   type Verb,
 } from '../../../api/soft/index.js';
+import { Microtask } from '../../../api/runtime/index.js';
 import type { Gid } from '../../../device/ibta/index.js';
 import { CompChannelRing, doorbellPageShape } from '../../../device/nic/index.js';
 import { nowUs, wallClockNs, yieldProcessor } from '../../system/index.js';
@@ -44,6 +45,9 @@ export class InlineHost implements AdapterHost {
 
   readonly #client: AdapterClient;
   readonly #listeners = new Set<() => void>();
+  readonly #announcement = new Microtask(() => {
+    for (const listener of [...this.#listeners]) listener();
+  });
   readonly #forgetExit: () => void;
   #busyCalls = 0;
   #emptyTurns = 0;
@@ -165,9 +169,6 @@ export class InlineHost implements AdapterHost {
   }
 
   #onEvent(ring: Int32Array): void {
-    if (Atomics.compareExchange(ring, CompChannelRing.ASYNC_WAITERS, 1, 0) !== 1) return;
-    queueMicrotask(() => {
-      for (const listener of [...this.#listeners]) listener();
-    });
+    if (Atomics.compareExchange(ring, CompChannelRing.ASYNC_WAITERS, 1, 0) === 1) this.#announcement.queue();
   }
 }

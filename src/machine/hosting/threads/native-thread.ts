@@ -1,6 +1,15 @@
 import type { Adapter } from '../../../api/soft/index.js';
 import type { PolledLink } from '../../../device/link/index.js';
-import { EventFd, nowUs, ownThread, PollSet, yieldProcessor } from '../../system/index.js';
+import {
+  EventFd,
+  leaveProcessor,
+  nowUs,
+  ownThread,
+  PollSet,
+  setTimeSlice,
+  yieldProcessor,
+} from '../../system/index.js';
+import { Crowding } from '../event-loop/crowding.js';
 import { openNativeAdapter } from '../native-adapter.js';
 import type { NicThread } from './nic-thread.js';
 import type { ThreadStart } from './thread-protocol.js';
@@ -11,11 +20,17 @@ import type { ThreadStart } from './thread-protocol.js';
  * here, 1 MiB WRITEs between two processes lose a third of their rate, and with 200 they gain nothing.
  */
 const SPIN_US = 100;
+/**
+ * The thread asks for the processor for no longer than that at a time: so it goes before programs that look again and again, its own
+ * among them, as soon as something wakes it.
+ */
+const SLICE_US = 100;
 /** A thread that is inside a native call cannot be terminated from outside, so no sleep lasts longer. */
 const MAX_SLEEP_US = 1_000_000;
 
 /** Runs a NIC by system calls until its driver says stop. */
 export function runNativeThread(start: ThreadStart, thread: NicThread): void {
+  setTimeSlice(SLICE_US);
   let opened;
   let doorbell;
   try {
@@ -43,6 +58,7 @@ class NativeLoop {
   /** What the thread sleeps on: the doorbell, then these. */
   #pollFds: readonly number[] = [];
   #sleepers: PollSet | undefined;
+  readonly #crowding = new Crowding({ nowUs, yield: yieldProcessor, leave: leaveProcessor });
 
   constructor(
     private readonly thread: NicThread,
@@ -66,11 +82,12 @@ class NativeLoop {
       if (busy) {
         quietSinceUs = now;
         thread.rousePollers(adapter.nic.counters.completions);
-      } else if (now - quietSinceUs < SPIN_US) {
+      } else if (now - quietSinceUs < SPIN_US && !this.#crowding.isCrowded(now)) {
         // To the program, perhaps, which may have less than a processor of its own.
-        yieldProcessor();
-      } else if (this.#sleep()) {
-        quietSinceUs = nowUs();
+        this.#crowding.offer();
+      } else {
+        if (this.#sleep()) quietSinceUs = nowUs();
+        this.#crowding.looks(nowUs());
       }
     }
     // What was posted before the stop still leaves.

@@ -1,13 +1,28 @@
 /** The memory of another process. */
-import { closeSync, constants, openSync } from 'node:fs';
+import { closeSync, constants, openSync, readFileSync } from 'node:fs';
 import { type AtomicOperation, atomicResult, type ForeignMemory } from '../../../device/nic/index.js';
 import { type LibC, type NativeHost, requireNativeHost } from '../native.js';
+import { readProcess } from '../processes/process-bytes.js';
 import { addressOf, NativeBlock } from './memory.js';
 
 /** `struct iovec`: an address and a length, of eight bytes each. */
 const IOVEC_BYTES = 16;
 /** Where the second of two stands. */
 const REMOTE = IOVEC_BYTES;
+
+/** Each program gets so many bytes by chance from the kernel, at an address that is one of the numbers it gets (getauxval(3)). */
+const AT_RANDOM = 25;
+const RANDOM_BYTES = 16;
+
+function addressOfRandomBytes(pid: number): number | undefined {
+  try {
+    const numbers = new BigUint64Array(Uint8Array.from(readFileSync(`/proc/${pid}/auxv`)).buffer);
+    const at = numbers.findIndex((key, i) => i % 2 === 0 && key === BigInt(AT_RANDOM));
+    return at < 0 ? undefined : Number(numbers[at + 1]);
+  } catch {
+    return undefined;
+  }
+}
 
 /**
  * All memory of a process: of the program that runs in it, until it runs another (execve(2)). Whoever learns that it is about to do so
@@ -34,6 +49,26 @@ export class AddressSpace {
 
   get isPinned(): boolean {
     return this.#fd >= 0 || this.#lost;
+  }
+
+  /** Whether what was pinned is what the process has now: it could not run another program, or has not yet. */
+  get isOfProcess(): boolean {
+    const at = addressOfRandomBytes(this.pid);
+    if (this.#fd < 0 || at === undefined) return false;
+    const [pinned, present] = [new NativeBlock(RANDOM_BYTES), new NativeBlock(RANDOM_BYTES)];
+    const { libc } = requireNativeHost();
+    if (libc.pread(this.#fd, pinned.address, RANDOM_BYTES, at) !== RANDOM_BYTES) return false;
+    if (readProcess(this.pid, at, present.address, RANDOM_BYTES) !== RANDOM_BYTES) return false;
+    return Buffer.compare(pinned.bytes, present.bytes) === 0;
+  }
+
+  /** Closes what was pinned and is nobody's any more. @returns whether it is */
+  closeIfEnded(): boolean {
+    if (this.#fd < 0) return this.#lost;
+    // Where nothing is, it fails as long as there is anything elsewhere.
+    const ended = requireNativeHost().libc.pread(this.#fd, new NativeBlock(8).address, 1, 0) === 0;
+    if (ended) this.close();
+    return ended;
   }
 
   /** @internal As process_vm_readv and process_vm_writev, of one piece each. */

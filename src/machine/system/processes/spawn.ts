@@ -4,6 +4,8 @@ import { SystemCallError } from '../system-error.js';
 
 /** `posix_spawnattr_t` has 336 bytes in glibc and in musl. */
 const ATTRIBUTES_BYTES = 512;
+/** `posix_spawn_file_actions_t` has 80 bytes in both. */
+const ACTIONS_BYTES = 128;
 const SIGNAL_SET_BYTES = 128;
 const POSIX_SPAWN_SETSIGDEF = 4;
 const POSIX_SPAWN_SETSIGMASK = 8;
@@ -23,10 +25,17 @@ export function prepareToSpawn(): void {
  * leaves no thread that has to stay: whoever waits for children of this process learns of its end.
  *
  * @param words its arguments, with the name that it is to know itself by as the first
+ * @param withheld a descriptor of ours that it never has, not even between its start and the moment that it runs the program. Those that
+ * are closed on `exec` it has until then, and keeps open should we be killed meanwhile
  * @returns the number of its process
  * @throws SystemCallError ENOENT where there is no such program, EACCES where it may not be run, and others of `execve`
  */
-export function spawnProgram(file: string, words: readonly string[], environment: NodeJS.ProcessEnv): number {
+export function spawnProgram(
+  file: string,
+  words: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  withheld?: number,
+): number {
   const { spawning } = requireNativeHost();
   for (const fd of STANDARD_STREAMS) leaveToPrograms(fd);
   const attributes = new NativeBlock(ATTRIBUTES_BYTES);
@@ -37,8 +46,16 @@ export function spawnProgram(file: string, words: readonly string[], environment
   spawning.posixSpawnattrSetsigmask(attributes.address, signals.address);
   signals.words.fill(-1);
   spawning.posixSpawnattrSetsigdefault(attributes.address, signals.address);
+  const actions = new NativeBlock(ACTIONS_BYTES);
+  spawning.posixSpawnFileActionsInit(actions.address);
+  if (withheld !== undefined) spawning.posixSpawnFileActionsAddclose(actions.address, withheld);
   const variables = Object.entries(environment).map(([name, value = '']) => `${name}=${value}`);
-  const errno = spawning.posixSpawnp(pid.address, file, 0, attributes.address, [...words, null], [...variables, null]);
+  const lists = [
+    [...words, null],
+    [...variables, null],
+  ] as const;
+  const errno = spawning.posixSpawnp(pid.address, file, actions.address, attributes.address, ...lists);
+  spawning.posixSpawnFileActionsDestroy(actions.address);
   if (errno !== 0) throw new SystemCallError('posix_spawn', errno);
   return pid.words[0];
 }

@@ -6,6 +6,16 @@ function byCm(program: string, variant: string, sides: Pick<Meeting, 'server' | 
   return { program, variant, packages, ours: true, ...sides };
 }
 
+/** Both sides with the same arguments, each with its own address. @param more arguments of the server alone */
+function byRsocket(program: string, variant: string, more: readonly string[] = []): Meeting {
+  const args = variant.split(' ');
+  return byCm(program, [variant, ...more].join(' '), {
+    server: ({ server, port }) => ['-b', server, '-p', String(port), ...args, ...more],
+    client: ({ server, port }) => ['-s', server, '-p', String(port), ...args],
+    says: /Gb\/sec[\s\S]*\n\S+ .*\d/,
+  });
+}
+
 export const rdmacmUtils: readonly Meeting[] = [
   byCm('rping', '-C 10 -v -V', {
     server: ({ server, port }) => ['-s', '-a', server, '-p', String(port), '-C', '10', '-v', '-V'],
@@ -44,12 +54,10 @@ export const rdmacmUtils: readonly Meeting[] = [
     client: ({ server, port }) => ['-s', server, '-p', String(port)],
     says: /rdma_client: end 0/,
   }),
-  ...['rstream', 'riostream'].map((program) =>
-    byCm(program, '-C 100 -S all', {
-      server: ({ server, port }) => ['-b', server, '-p', String(port), '-C', '100', '-S', 'all'],
-      client: ({ server, port }) => ['-s', server, '-p', String(port), '-C', '100', '-S', 'all'],
-      ours: false,
-      says: /Gb\/sec[\s\S]*\n\S+ .*\d/,
-    }),
-  ),
+  byRsocket('rstream', '-C 100 -S all -T v'),
+  byRsocket('rstream', '-I 20 -C 10 -S 100000 -T b -T v'),
+  // The C tool's client takes an end that comes with the last bytes for a failure if it has -T a.
+  byRsocket('rstream', '-I 100 -C 1 -S 64 -T v -B 65536', ['-T', 'a']),
+  byRsocket('rstream', '-T n -T r -k 5 -I 10 -C 10 -S 5000'),
+  byRsocket('riostream', '-C 100 -S 5000 -T v'),
 ];

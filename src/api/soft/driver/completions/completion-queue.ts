@@ -153,12 +153,13 @@ export class SoftCq extends Resource implements NotifyingCq {
     const call = 'ibv_resize_cq';
     this.assertAlive(call);
     refuse(call, cqeProblem(cqe, this.context.limits.maxCqe));
-    if (this.#polling) refuse(call, invalid('a fast poll is under way', 'Call endPoll first'));
     const ring = new CompletionRing(cqe, this.context.hasThread);
     this.context.command(call, 'resizeCq', { cqn: this.cqn, memory: ring.memory, entries: cqe });
     ring.follow(this.#ring);
     this.#ring = ring;
     this.#words = ring.words;
+    // A poll that is under way has given nothing back, so all that it has passed was copied as well.
+    if (this.#at >= 0) this.#at = ring.peek();
   }
 
   modify(attr: CqModifyAttr): void {

@@ -80,7 +80,8 @@ export class CompletionRing {
   /** Goes on where a ring of another size has stopped, whose entries the NIC has copied here under the same numbers. */
   follow(predecessor: CompletionRing): void {
     this.#consumer = predecessor.#consumer;
-    this.#knownProducer = this.#consumer;
+    // A poll gives entries back without moving past them, so what it has passed is no measure of what has come.
+    this.#knownProducer = Atomics.load(this.words, Ring.PRODUCER);
   }
 
   /**

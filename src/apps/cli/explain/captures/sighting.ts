@@ -21,6 +21,8 @@ export interface Sighting {
   readonly destination: string;
   readonly packet: SeenPacket;
   readonly cm: CmMessage | undefined;
+  /** What a protocol of this package means by it. */
+  readonly meaning: string | undefined;
   /** What the capture says beside it. */
   readonly comment: string | undefined;
   /** Its ICRC is wrong: what stands in it may be anything. */

@@ -1,6 +1,8 @@
 /** What captures saw, as far as it is RoCE. */
 import type { CaptureRecord } from '../../../../device/wire/index.js';
+import { Conversations, DISSECTORS } from '../../../../layers/dissectors/index.js';
 import { examine, type Examined } from '../../dump/examine.js';
+import { withMeaning } from '../../dump/meaning.js';
 import { segmentsOf } from '../../dump/segments.js';
 import type { Sighting } from './sighting.js';
 import { placeFiles, type Placement } from './vantages.js';
@@ -15,11 +17,13 @@ export class Sightings {
   /** Addresses with a capture: it has what they sent, whether it arrived or not, and what arrived there. */
   readonly #vantages = new Set<string>();
   #startNs: bigint | undefined;
+  #conversations = new Conversations(DISSECTORS);
   readonly #files: { readonly name: string; hasFrames: boolean }[] = [];
 
   /** The records that follow are of another file. */
   beginFile(name = ''): void {
     this.#startNs = undefined;
+    this.#conversations = new Conversations(DISSECTORS);
     this.#files.push({ name, hasFrames: false });
   }
 
@@ -50,7 +54,8 @@ export class Sightings {
     }
   }
 
-  #note(examined: Examined, file: number): void {
+  #note(seen: Examined, file: number): void {
+    const examined = withMeaning(seen, this.#conversations);
     const { packet, addresses, verdict, timeNs, mad, direction, storedIcrc, comment } = examined;
     if (packet === undefined) {
       this.unreadable += 1;
@@ -67,6 +72,7 @@ export class Sightings {
       destination: addresses.destination,
       packet: { ...headers, payloadBytes: payload.length },
       cm: mad?.cm,
+      meaning: examined.meaning,
       comment,
       damaged: verdict === 'wrong',
       icrc: storedIcrc,

@@ -38,6 +38,13 @@ export function memoryOf({ packets }: Request): { readonly va: bigint; readonly 
   return reth ?? atomicEth;
 }
 
+/** `messages: DATA 64 B, credit to 16`, where a protocol means something by a request. */
+function meaningOf({ packets }: Request): string {
+  const last = packets.at(-1);
+  const meaning = last && [...last.sent, ...last.arrived].find((sighting) => sighting.meaning !== undefined)?.meaning;
+  return meaning === undefined ? '' : ` [${meaning}]`;
+}
+
 /** `WRITE of 64 bytes to 0x1000 with rkey 0x12345678 (PSN 0x4a31)`. */
 export function formatRequest(request: Request): string {
   const { packet } = request.packets[0];
@@ -47,5 +54,5 @@ export function formatRequest(request: Request): string {
   const closes = key === undefined ? '' : `, closing rkey ${hex(key, 8)}`;
   const queue = packet.xrceth === undefined ? '' : `, for shared receive queue ${hex(packet.xrceth.srqn)}`;
   const last = request.packets.at(-1)?.packet ?? packet;
-  return `${kindOf(last)} of ${count(request.lengthBytes, 'byte')}${place}${closes}${queue} (PSN ${hex(packet.bth.psn)})`;
+  return `${kindOf(last)} of ${count(request.lengthBytes, 'byte')}${place}${closes}${queue} (PSN ${hex(packet.bth.psn)})${meaningOf(request)}`;
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type Server, type Socket, connect, createServer } from 'node:net';
 import { systemCode, ToolError } from '../../shared/errors.js';
 
-// TCP between the two sides of a ping-pong (protocol.md 6.1). Some of the C programs expect each message whole in one
+// TCP between the two sides of a ping-pong (protocol.md 7.1). Some of the C programs expect each message whole in one
 // read, so each is one write, and nothing may follow it before it was answered.
 
 /** What a look-up of a host's name fails with. */

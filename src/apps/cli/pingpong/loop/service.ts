@@ -9,7 +9,7 @@ export interface Path {
   readonly sgidIndex: number;
 }
 
-/** What tells the services apart over which a ping-pong can be played: the attributes are the C tools' (protocol.md 6.1). */
+/** What tells the services apart over which a ping-pong can be played: the attributes are the C tools' (protocol.md 7.1). */
 export interface Service {
   readonly qpType: typeof QpType.RC | typeof QpType.UC | typeof QpType.UD;
   /** Bytes that the NIC puts before each message that comes in (protocol.md 1.6). */

@@ -2,7 +2,7 @@ import { type CmId, type SendSge, WcStatus, wcStatusStr, type WorkCompletion } f
 import { ToolError } from '../../shared/errors.js';
 import { patiently } from './patience.js';
 
-/** Every message has this length; what is in it means nothing (protocol.md 6.2). */
+/** Every message has this length; what is in it means nothing (protocol.md 7.2). */
 export const MESSAGE_BYTES = 16;
 
 /** A message that needs no memory region. */

@@ -1,6 +1,7 @@
-import { runtime } from '../../runtime/index.js';
-import { currentProvider, providedContext, startTimer } from '../../provider/index.js';
-import type { Context } from '../../verbs/index.js';
+import { runtime } from '../runtime/index.js';
+import type { Context } from '../verbs/index.js';
+import { currentProvider } from './current-provider.js';
+import { providedContext, startTimer } from './provider.js';
 
 /**
  * Calls `action` in so many milliseconds: of virtual time where the device is simulated, or the program runs on a simulated

@@ -1,0 +1,12 @@
+/** What every protocol above the verbs needs: progress, registered buffers, credits. */
+export { Engine, type EngineOptions, type EngineStatistics } from './progress/engine.js';
+export type { Hold } from './progress/loop-progress.js';
+export type { CompletionHandler, Requests } from './progress/requests.js';
+export { BufferPool, type Holding, type Lease, SIZE_CLASSES, type SizeClass } from './memory/buffer-pool.js';
+export { type Receiver, Receives, type ReceivesOptions } from './memory/receives.js';
+export { type Registration, RegistrationCache } from './memory/registration-cache.js';
+export type { CapturedDatagram, CapturedMessage, Dissector } from './dissectors/dissector.js';
+export { MAX_WINDOW, MIN_WINDOW, ReceiveCredits, SendCredits } from './credits/credits.js';
+export { waitUnlessLate } from './waits/late.js';
+export { Pending, type Timers } from './waits/pending.js';
+export { checkWait, timedOut, WAIT_FIELDS, type WaitOptions } from './waits/wait-options.js';

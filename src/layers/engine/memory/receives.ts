@@ -1,0 +1,157 @@
+import { WcStatus } from '../../../device/ibta/index.js';
+import type { Cq, Qp, Srq } from '../../../api/verbs/index.js';
+import type { Engine } from '../progress/engine.js';
+import type { CompletionHandler, Requests } from '../progress/requests.js';
+import type { Lease } from './buffer-pool.js';
+
+/** Is given what comes. */
+export interface Receiver {
+  /**
+   * A message has come.
+   *
+   * @param slot gives the buffer back, by {@link Receives.giveBack}, once nobody reads it any more: soon, or others find none
+   * @param bytes the buffer; the message is `cq.byteLen` bytes at its beginning
+   * @param cq stands at the completion, as in `CompletionHandler.onCompletion`
+   */
+  onMessage(slot: number, bytes: Uint8Array, cq: Cq): void;
+
+  /** A receive has failed, or was flushed with its queue pair; its buffer is free. */
+  onReceiveError(cq: Cq): void;
+}
+
+/** How {@link Receives} are made. */
+export interface ReceivesOptions {
+  /** Bytes of a buffer. */
+  readonly bytes: number;
+  /** Who is named when a buffer is not given back. */
+  readonly owner: string;
+}
+
+/**
+ * Keeps a receive queue filled from the pool: a shared one, or that of one queue pair. A buffer is posted again as soon as it is given
+ * back. Where the pool has none it is filled later, in its turn.
+ */
+export class Receives implements CompletionHandler {
+  readonly #requests: Requests;
+  readonly #leases: (Lease | undefined)[] = [];
+  readonly #free: number[] = [];
+  #depth = 0;
+  #posted = 0;
+  #stopWaiting: (() => void) | undefined;
+  #hasEnded = false;
+
+  /** @throws VerbsError EIO when the device was lost */
+  constructor(
+    private readonly engine: Engine,
+    private readonly queue: Pick<Qp | Srq, 'postRecvSge'>,
+    private readonly receiver: Receiver,
+    private readonly options: ReceivesOptions,
+  ) {
+    this.#requests = engine.requests(this, 0, options.owner);
+  }
+
+  /** Receives that are posted. */
+  get posted(): number {
+    return this.#posted;
+  }
+
+  /** Buffers that there are to be, posted or with a reader. */
+  get depth(): number {
+    return this.#depth;
+  }
+
+  /**
+   * Has so many buffers be there; fewer are there while the pool has none. The queue must have room for them.
+   *
+   * @throws VerbsError ENOMEM when the completion queue has no room; as `postRecvSge`
+   */
+  deepen(depth: number): void {
+    if (depth <= this.#depth) return;
+    this.#requests.resize(depth);
+    for (let slot = depth - 1; slot >= this.#depth; slot -= 1) this.#free.push(slot);
+    this.#depth = depth;
+    this.#fill();
+  }
+
+  /** The bytes of a message have been read: posts its buffer again. @throws VerbsError as `postRecvSge` */
+  giveBack(slot: number): void {
+    if (this.#hasEnded) {
+      this.#drop(slot);
+      return;
+    }
+    this.#post(slot);
+    if (this.#free.length > 0) this.#fill();
+  }
+
+  /** The queue was destroyed: its buffers go back to the pool, those with a reader when they are given back. Idempotent. */
+  end(): void {
+    this.#hasEnded = true;
+    this.#stopWaiting?.();
+    this.#requests.end();
+  }
+
+  onCompletion(slot: number, cq: Cq): void {
+    this.#posted -= 1;
+    const lease = this.#leases[slot];
+    if (cq.status === WcStatus.SUCCESS && lease !== undefined) {
+      this.receiver.onMessage(slot, lease.bytes, cq);
+      return;
+    }
+    this.#drop(slot);
+    // Not filled at once: the queue of a queue pair in ERR would flush that as well, and so on for ever.
+    this.#free.push(slot);
+    this.receiver.onReceiveError(cq);
+  }
+
+  onLost(slot: number): void {
+    this.#posted -= 1;
+    this.#drop(slot);
+  }
+
+  /** Fills what is empty, as far as the pool goes. */
+  #fill(): void {
+    const { pool } = this.engine;
+    const { bytes, owner } = this.options;
+    while (this.#free.length > 0 && !this.#hasEnded) {
+      const lease = pool.tryLease(bytes, owner);
+      if (lease === undefined) {
+        this.#stopWaiting ??= pool.whenFree(bytes, owner, (later) => {
+          this.#stopWaiting = undefined;
+          this.#use(later);
+          if (this.engine.failure === undefined) this.#fill();
+        });
+        return;
+      }
+      this.#use(lease);
+    }
+  }
+
+  #use(lease: Lease): void {
+    const slot = this.engine.failure === undefined ? this.#free.pop() : undefined;
+    if (slot === undefined) {
+      lease.release();
+      return;
+    }
+    this.#leases[slot] = lease;
+    this.#post(slot);
+  }
+
+  #post(slot: number): void {
+    const lease = this.#leases[slot];
+    if (lease === undefined) return;
+    const wrId = this.#requests.expect(slot);
+    try {
+      this.queue.postRecvSge(wrId, lease.lkey, lease.addr, this.options.bytes);
+      this.#posted += 1;
+    } catch (error) {
+      this.#requests.forget(wrId);
+      this.#drop(slot);
+      throw error;
+    }
+  }
+
+  #drop(slot: number): void {
+    this.#leases[slot]?.release();
+    this.#leases[slot] = undefined;
+  }
+}

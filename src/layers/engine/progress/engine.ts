@@ -1,0 +1,268 @@
+import { type CmDevice, cmDeviceOf, providedContext, startChore, startTimer } from '../../../api/provider/index.js';
+import { runtime } from '../../../api/runtime/index.js';
+import { type CompChannel, type Context, type Cq, invalid, type Pd, VerbsError } from '../../../api/verbs/index.js';
+import { BufferPool, namesOf, type SizeClass } from '../memory/buffer-pool.js';
+import { RegistrationCache } from '../memory/registration-cache.js';
+import { Ledger } from './ledger.js';
+import { BATCH, type Hold, LoopProgress } from './loop-progress.js';
+import type { CompletionHandler, Requests } from './requests.js';
+
+const CALL = 'engine';
+const ENTRIES = 256;
+const POOL_BYTES = 256 * 1024 * 1024;
+const REGISTRATION_BYTES = 64 * 1024 * 1024;
+
+/** How an {@link Engine} is made. */
+export interface EngineOptions {
+  /** In messages of leaks and refusals. Default `engine`. */
+  readonly name?: string;
+  /** Completions that the queue holds to begin with; it grows as room is asked for. Default 256. */
+  readonly entries?: number;
+  /** Completions that it may grow to. Default: as many as the device allows. */
+  readonly maxEntries?: number;
+  /** Bytes of memory that the buffer pool may take. Default 256 MiB. */
+  readonly poolBytes?: number;
+  /** Bytes of the program's memory that stay registered for the next time though nobody uses them. Default 64 MiB. */
+  readonly registrationBytes?: number;
+  /** Sizes of the pool's buffers. */
+  readonly poolClasses?: readonly SizeClass[];
+}
+
+/** What an engine has counted. */
+export interface EngineStatistics {
+  /** Completions that it took. */
+  readonly completions: number;
+  /** Those that nobody expected: of queue pairs that had ended, and of requests that were posted without it. */
+  readonly unexpected: number;
+  /** Requests that are under way, by owner. */
+  readonly outstanding: ReadonlyMap<string, number>;
+}
+
+const shared = new WeakMap<Context, Engine>();
+
+/**
+ * What every protocol above the verbs needs of a device: a protection domain, a completion queue, whose completions it hands to
+ * whoever has posted the request, and registered buffers. One for a device and a thread is enough.
+ */
+export class Engine implements Disposable {
+  /** A device's shared one, which is made on demand and ends with the device. */
+  static of(context: Context): Engine {
+    let engine = shared.get(context);
+    if (engine === undefined || engine.isClosed) {
+      engine = new Engine(context);
+      shared.set(context, engine);
+    }
+    return engine;
+  }
+
+  readonly name: string;
+  readonly pd: Pd;
+  readonly channel: CompChannel;
+  readonly cq: Cq;
+  readonly pool: BufferPool;
+  readonly registrations: RegistrationCache;
+
+  readonly #maxEntries: number;
+  readonly #device: CmDevice;
+  readonly #ledger: Ledger;
+  readonly #loop: LoopProgress;
+  readonly #afterPass: (() => void)[] = [];
+  #isPolling = false;
+  #isClosed = false;
+  #unexpected = 0;
+
+  /** @throws VerbsError as `Context.allocPd`, `createCompChannel` and `createCq` */
+  constructor(
+    readonly context: Context,
+    options: EngineOptions = {},
+  ) {
+    const { name = 'engine', entries = ENTRIES, maxEntries, poolClasses } = options;
+    const { poolBytes = POOL_BYTES, registrationBytes = REGISTRATION_BYTES } = options;
+    this.name = name;
+    this.#device = cmDeviceOf(context, CALL);
+    this.#maxEntries = Math.min(maxEntries ?? Infinity, context.queryDevice().maxCqe);
+    this.channel = context.createCompChannel();
+    try {
+      this.cq = context.createCq({ cqe: Math.min(entries, this.#maxEntries), channel: this.channel, cqContext: this });
+    } catch (error) {
+      this.channel.destroy();
+      throw error;
+    }
+    try {
+      this.pd = context.allocPd();
+    } catch (error) {
+      this.cq.destroy();
+      this.channel.destroy();
+      throw error;
+    }
+    this.pool = new BufferPool(this.pd, poolBytes, poolClasses);
+    this.registrations = new RegistrationCache(this.pd, registrationBytes);
+    const { cq } = this;
+    const grow = (needed: number): void => this.#grow(needed);
+    this.#ledger = new Ledger({
+      get entries() {
+        return cq.cqe;
+      },
+      grow,
+    });
+    this.#loop = new LoopProgress(this);
+    this.cq.reqNotify();
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Why nothing completes any more: the device was lost or closed. */
+  get failure(): VerbsError | undefined {
+    return this.#ledger.failure;
+  }
+
+  get statistics(): EngineStatistics {
+    const outstanding = new Map<string, number>();
+    for (const { owner, outstanding: count } of this.#ledger.accounts)
+      if (count > 0) outstanding.set(owner, (outstanding.get(owner) ?? 0) + count);
+    return { completions: this.#ledger.taken, unexpected: this.#unexpected, outstanding };
+  }
+
+  /**
+   * Opens an account for the requests of one queue pair, or of one shared receive queue, which is to complete into {@link cq} and
+   * to have `sqSigAll`.
+   *
+   * @param limit how many may be under way, of all its queues together; the completion queue grows as needed
+   * @param owner who is named in messages of leaks: a few words, the same for all of a kind
+   * @throws VerbsError ENOMEM beyond `maxEntries`; EIO when the device was lost
+   */
+  requests(handler: CompletionHandler, limit: number, owner: string): Requests {
+    return this.#ledger.open(handler, limit, owner);
+  }
+
+  /**
+   * Hands completions to those who expect them, at most `limit`, without waiting.
+   *
+   * @returns how many there were; 0 when it is called by a handler
+   */
+  progress(limit = BATCH): number {
+    if (this.#isPolling || this.#isLost() || !this.#startPoll()) return 0;
+    const { cq } = this;
+    const ledger = this.#ledger;
+    this.#isPolling = true;
+    let count = 0;
+    let isEmpty = false;
+    try {
+      do {
+        count += 1;
+        const account = ledger.settle(cq.wrIdNumber);
+        if (account === undefined) this.#unexpected += 1;
+        else account.handler.onCompletion(ledger.cookie, cq);
+        if (count === limit || this.#isLost()) break;
+        isEmpty = !cq.nextPoll();
+      } while (!isEmpty);
+    } finally {
+      this.#isPolling = false;
+      // The queue of a device that is closed may be another's by now.
+      if (!this.#isLost()) cq.endPoll();
+      this.#endPass();
+    }
+    ledger.tidy(isEmpty);
+    return count;
+  }
+
+  /**
+   * Calls `action` once all handlers of the {@link progress} that is going on have been called, and at once where none is. What handlers have to post can so
+   * go in one list, and ring the doorbell once.
+   */
+  afterPass(action: () => void): void {
+    if (this.#isPolling) this.#afterPass.push(action);
+    else action();
+  }
+
+  /** Has the engine progress from the event loop, and keeps the process alive, until it is released. */
+  hold(): Hold {
+    return this.#loop.hold();
+  }
+
+  /** µs on the device's clock; in a simulation those of virtual time. */
+  nowUs(): number {
+    return this.#device.nowUs();
+  }
+
+  /** Calls `action` in so many ms of the device's clock, and keeps the process alive until then. @returns takes it back */
+  timer(delayMs: number, action: () => void): () => void {
+    return providedContext(this.context, CALL)[startTimer](delayMs, action) ?? runtime().timer(delayMs, action);
+  }
+
+  /** @internal Calls `action` in the next turn of the event loop; on a device with a clock of its own no time passes before. */
+  nextTurn(action: () => void): void {
+    if (providedContext(this.context, CALL)[startTimer](0, action) === undefined) runtime().nextRound(action);
+  }
+
+  /** As {@link timer}, for what nobody waits for: in a simulation no time passes because of it alone. */
+  chore(delayMs: number, action: () => void): () => void {
+    return providedContext(this.context, CALL)[startChore](delayMs, action) ?? runtime().timer(delayMs, action);
+  }
+
+  /** Nothing completes any more: those who expect something are told. */
+  fail(failure: VerbsError): void {
+    this.#ledger.fail(failure);
+  }
+
+  /**
+   * Ends it.
+   *
+   * @throws VerbsError EBUSY while requests are under way or buffers are lent, naming whose; EINVAL when it was ended before
+   */
+  close(): void {
+    const { outstanding } = this.statistics;
+    const debts = [...outstanding].map(([owner, count]) => `${count} requests of ${owner}`);
+    if (this.pool.leased > 0) debts.push(`buffers of ${namesOf(this.pool.leases())}`);
+    if (this.registrations.used > 0) debts.push(`${this.registrations.used} registrations of memory`);
+    if (debts.length > 0) {
+      const message = `${this.name} still has ${debts.join(', and ')}`;
+      throw new VerbsError(CALL, { errno: 'EBUSY', message, advice: 'End what uses it first' });
+    }
+    this.pool.close();
+    this.registrations.clear();
+    this.cq.destroy();
+    this.channel.destroy();
+    this.pd.dealloc();
+    this.#isClosed = true;
+    this.fail(new VerbsError(CALL, invalid(`${this.name} was ended before`)));
+  }
+
+  /** {@link close}, unless it was ended. */
+  [Symbol.dispose](): void {
+    if (!this.#isClosed) this.close();
+  }
+
+  #endPass(): void {
+    const actions = this.#afterPass;
+    for (let i = 0; i < actions.length; i += 1) actions[i]();
+    actions.length = 0;
+  }
+
+  #isLost(): boolean {
+    return this.failure !== undefined;
+  }
+
+  #startPoll(): boolean {
+    try {
+      if (this.cq.startPoll()) return true;
+    } catch (error) {
+      // EINVAL: it was closed. A simulation says ETIMEDOUT to whoever polls in vain.
+      if (!(error instanceof VerbsError) || !(error.errno === 'EIO' || error.errno === 'EINVAL')) throw error;
+      this.fail(error);
+      return false;
+    }
+    this.#ledger.tidy(true);
+    return false;
+  }
+
+  #grow(needed: number): void {
+    if (needed > this.#maxEntries) {
+      const message = `${this.name} has no room for ${needed} requests under way at a time, but for ${this.#maxEntries}`;
+      throw new VerbsError(CALL, { errno: 'ENOMEM', message, advice: 'Make fewer connections, or smaller queues' });
+    }
+    this.cq.resize(Math.min(this.#maxEntries, Math.max(needed, 2 * this.cq.cqe)));
+  }
+}

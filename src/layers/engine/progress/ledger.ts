@@ -1,0 +1,173 @@
+import { assert } from '../../../device/ibta/index.js';
+import { invalid, VerbsError } from '../../../api/verbs/index.js';
+import { type NumberOwner, RequestTable } from './request-table.js';
+import type { CompletionHandler, Requests } from './requests.js';
+
+const CALL = 'engine';
+const FIRST_NUMBERS = 64;
+
+/** What the completion queue behind a ledger can do. */
+export interface CompletionRoom {
+  /** Completions that it can hold. */
+  readonly entries: number;
+  /** Has it hold so many. @throws VerbsError ENOMEM */
+  grow(entries: number): void;
+}
+
+/** What was kept from others when somebody left, since completions of it may lie in the queue. */
+interface Remains {
+  readonly numbers: readonly number[];
+  readonly room: number;
+  /** Completions that had been taken by then. */
+  readonly taken: number;
+}
+
+/**
+ * Who expects which completions, and how much of the queue each may fill. The queue cannot overrun: every request has a number,
+ * a number is free again only once its completion was taken, and there is room for all that may be in use.
+ */
+export class Ledger {
+  readonly #table = new RequestTable<Account>(FIRST_NUMBERS);
+  readonly #accounts = new Set<Account>();
+  #remains: Remains[] = [];
+  /** Room that is promised. */
+  #reserved = 0;
+  #taken = 0;
+  #failure: VerbsError | undefined;
+
+  constructor(private readonly room: CompletionRoom) {}
+
+  /** Why nothing completes any more. */
+  get failure(): VerbsError | undefined {
+    return this.#failure;
+  }
+
+  /** Completions that were taken, whosever they were. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  get accounts(): ReadonlySet<Requests> {
+    return this.#accounts;
+  }
+
+  /** @throws VerbsError ENOMEM; EIO when the device was lost */
+  open(handler: CompletionHandler, limit: number, owner: string): Requests {
+    const account = new Account(this, handler, owner);
+    this.reserve(account, limit);
+    this.#accounts.add(account);
+    return account;
+  }
+
+  /** A completion was taken. @returns whose it is, or undefined when nobody expects it; {@link cookie} tells its cookie */
+  settle(number: number): Account | undefined {
+    this.#taken += 1;
+    const account = this.#table.ownerOf(number);
+    if (account === undefined) return undefined;
+    this.cookie = this.#table.cookieOf(number);
+    this.#table.give(number, account);
+    account.outstanding -= 1;
+    return account;
+  }
+
+  /** Of the request that was settled last. */
+  cookie = 0;
+
+  /** @param isEmpty whether the queue was seen empty: then nothing lies there that was there before */
+  tidy(isEmpty: boolean): void {
+    while (this.#remains.length > 0) {
+      const [{ numbers, room, taken }] = this.#remains;
+      if (!isEmpty && this.#taken - taken < this.room.entries) return;
+      for (const number of numbers) this.#table.release(number);
+      this.#reserved -= room;
+      this.#remains.shift();
+    }
+  }
+
+  /** Nothing completes any more: tells everybody. */
+  fail(failure: VerbsError): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = failure;
+    for (const account of [...this.#accounts]) this.close(account);
+  }
+
+  take(account: Account, cookie: number): number {
+    return this.#table.take(account, cookie);
+  }
+
+  forget(account: Account, number: number): void {
+    assert(this.#table.ownerOf(number) === account, `${account.owner} forgets a request that it does not have`);
+    this.#table.give(number, account);
+  }
+
+  reserve(account: Account, limit: number): void {
+    if (account.hasEnded || this.#failure !== undefined) this.refuse(account);
+    const reserved = this.#reserved + limit - account.limit;
+    if (reserved > this.room.entries) this.room.grow(reserved);
+    this.#table.grow(this.room.entries);
+    this.#reserved = reserved;
+    account.limit = limit;
+  }
+
+  close(account: Account): void {
+    account.hasEnded = true;
+    this.#accounts.delete(account);
+    const numbers: number[] = [];
+    const cookies: number[] = [];
+    for (let number = account.newest; number >= 0; number = account.newest) {
+      cookies.push(this.#table.cookieOf(number));
+      numbers.push(this.#table.withhold(account));
+    }
+    if (numbers.length === 0) this.#reserved -= account.limit;
+    else this.#remains.push({ numbers, room: account.limit, taken: this.#taken });
+    account.limit = 0;
+    account.outstanding = 0;
+    // Oldest first, as they would have completed.
+    for (let i = cookies.length - 1; i >= 0; i -= 1) account.handler.onLost(cookies[i]);
+  }
+
+  /** Why nothing can be expected. @throws VerbsError, or a fault of ours */
+  refuse(account: Account): never {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (account.hasEnded) throw new VerbsError(CALL, invalid(`the requests of ${account.owner} have ended`));
+    throw new Error(
+      `verbena: internal error: ${account.owner} has ${account.limit} requests under way, and no room for more`,
+    );
+  }
+}
+
+/** One client of a ledger. */
+class Account implements Requests, NumberOwner {
+  newest = -1;
+  outstanding = 0;
+  limit = 0;
+  hasEnded = false;
+
+  constructor(
+    private readonly ledger: Ledger,
+    readonly handler: CompletionHandler,
+    readonly owner: string,
+  ) {}
+
+  expect(cookie: number): number {
+    if (this.outstanding >= this.limit) this.ledger.refuse(this);
+    this.outstanding += 1;
+    return this.ledger.take(this, cookie);
+  }
+
+  forget(wrId: number): void {
+    // What was lost meanwhile is told, and forgotten.
+    if (this.hasEnded) return;
+    this.ledger.forget(this, wrId);
+    this.outstanding -= 1;
+  }
+
+  resize(limit: number): void {
+    assert(limit >= this.outstanding, `${this.owner} wants room for less than it has under way`);
+    this.ledger.reserve(this, limit);
+  }
+
+  end(): void {
+    if (!this.hasEnded) this.ledger.close(this);
+  }
+}

@@ -1,0 +1,117 @@
+import { followCompChannel } from '../../../api/provider/index.js';
+import type { EventFollower, Following } from '../../../api/runtime/index.js';
+import { type CompChannel, type Cq, VerbsError } from '../../../api/verbs/index.js';
+
+/** Completions in a row after which others of the event loop have their turn. */
+export const BATCH = 64;
+
+/** Keeps an engine going from the event loop, and the process alive, until it is released. */
+export interface Hold extends Disposable {
+  /** Idempotent. */
+  release(): void;
+}
+
+/** What is moved. */
+export interface Moved {
+  readonly channel: CompChannel;
+  readonly cq: Cq;
+  /** Why nothing completes any more. */
+  readonly failure: VerbsError | undefined;
+  /** Takes at most so many completions, and returns how many. */
+  progress(limit: number): number;
+  /** Nothing completes any more. */
+  fail(failure: VerbsError): void;
+  /** Calls `action` once others of the event loop have had their turn, before any time passes on the device's clock. */
+  nextTurn(action: () => void): void;
+}
+
+/** Moves an engine from the event loop, for as long as anybody holds it. */
+export class LoopProgress implements EventFollower<Cq> {
+  #holds = 0;
+  #following: Following | undefined;
+  /** It will be looked by itself. */
+  #isDue = false;
+  /** What was announced was not looked at. */
+  #isBehind = false;
+
+  constructor(private readonly moved: Moved) {}
+
+  get holds(): number {
+    return this.#holds;
+  }
+
+  hold(): Hold {
+    this.#holds += 1;
+    if (this.#holds === 1) this.#begin();
+    let isHeld = true;
+    const release = (): void => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#holds -= 1;
+      if (this.#holds === 0) this.#rest();
+    };
+    return { release, [Symbol.dispose]: release };
+  }
+
+  onEvent(cq: Cq): void {
+    cq.ackEvents();
+    if (!this.#isDue) this.#advance();
+  }
+
+  onEnd(): void {
+    const message = 'the device was closed';
+    this.moved.fail(new VerbsError('engine', { errno: 'ECANCELED', message, advice: '' }));
+  }
+
+  onFailure(error: unknown): void {
+    if (!(error instanceof VerbsError)) throw error;
+    this.moved.fail(error);
+  }
+
+  #begin(): void {
+    if (this.moved.failure !== undefined) return;
+    this.#following = followCompChannel(this.moved.channel, this);
+    // The queue was told to announce what comes, so what has come lies there as an event, unless that was taken in vain.
+    this.#following.start();
+    if (this.#isBehind) this.#takeTurns();
+  }
+
+  #rest(): void {
+    this.#following?.stop();
+    this.#following = undefined;
+  }
+
+  #goOn(): void {
+    this.#isDue = false;
+    if (this.#holds > 0) this.#advance();
+    else this.#isBehind = true;
+  }
+
+  /**
+   * Takes what is there, a batch at most, the rest in the next turn of the loop. The next is to be announced first: what comes from
+   * then on is, so nobody need look at a queue that is empty, which in a simulation has time pass.
+   */
+  #advance(): void {
+    const { moved } = this;
+    if (moved.failure !== undefined) return;
+    this.#isBehind = false;
+    let taken = BATCH;
+    try {
+      moved.cq.reqNotify();
+      taken = moved.progress(BATCH);
+    } finally {
+      // Also when a handler has thrown: others wait, too.
+      if (taken === BATCH) this.#takeTurns();
+    }
+  }
+
+  #takeTurns(): void {
+    if (this.#isDue) return;
+    if (this.#holds === 0) {
+      this.#isBehind = true;
+      return;
+    }
+    this.#isDue = true;
+    this.moved.nextTurn(() => this.#goOn());
+  }
+}

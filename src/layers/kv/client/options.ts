@@ -1,0 +1,111 @@
+import {
+  type Context,
+  type FieldsOf,
+  fieldsProblem,
+  invalid,
+  type OpenOptions,
+  refuse,
+  show,
+  VerbsError,
+} from '../../../api/verbs/index.js';
+import type { WaitOptions } from '../../engine/index.js';
+import { MAX_KEY_BYTES } from '../store/index.js';
+import { MAX_WINDOW } from '../wire/index.js';
+import { CLIENT_TRANSPORTS, type ClientTransport, type TransportName } from './transports.js';
+
+/** What `connect` takes. */
+export interface KvConnectOptions extends WaitOptions {
+  /** A name or an address. */
+  readonly host: string;
+  /** 1 to 65535. */
+  readonly port: number;
+  /** An address of one's own to connect from. */
+  readonly localAddress?: string | undefined;
+  /** The device. Default: one that the program has, opened when it has none that leads there. */
+  readonly context?: Context | undefined;
+  /** How the device is opened where it is not there yet. */
+  readonly open?: Omit<OpenOptions, 'address' | 'device'> | undefined;
+  /** Requests that are under way at a time: 1 to 1024, and no more than the server gives; default 16. Others wait for them. */
+  readonly window?: number | undefined;
+  /**
+   * How requests and answers travel. `rc`, the default: on a reliable connection, where adapters repeat what is lost. With the others the client does; a request,
+   * and an answer, fits into one packet, and nobody acknowledges packets. `uc`: requests are written to memory of the server's and answers come as datagrams,
+   * as HERD has it. `ud`: both are datagrams.
+   */
+  readonly transport?: TransportName | undefined;
+}
+
+const CONNECT_FIELDS: FieldsOf<KvConnectOptions> = {
+  host: true,
+  port: true,
+  localAddress: true,
+  context: true,
+  open: true,
+  window: true,
+  transport: true,
+  signal: true,
+  timeoutMs: true,
+};
+const WINDOW = 16;
+/** What the wire has room for. */
+const MAX_TTL_MS = 2 ** 32 - 1;
+
+/** @returns the window. @throws VerbsError EINVAL for what makes no sense */
+export function windowOf(options: KvConnectOptions): number {
+  refuse('connect', fieldsProblem('options', options, CONNECT_FIELDS));
+  const { window = WINDOW } = options;
+  if (Number.isInteger(window) && window >= 1 && window <= MAX_WINDOW) return window;
+  throw new VerbsError('connect', invalid(`window is ${show(window)}`, `It is a number from 1 to ${MAX_WINDOW}`));
+}
+
+/** @returns how the client is to send. @throws VerbsError EINVAL for what makes no sense */
+export function transportOf({ transport = 'rc' }: KvConnectOptions): ClientTransport {
+  if (Object.hasOwn(CLIENT_TRANSPORTS, transport)) return CLIENT_TRANSPORTS[transport];
+  const advice = `It is one of ${Object.keys(CLIENT_TRANSPORTS).join(', ')}`;
+  throw new VerbsError('connect', invalid(`transport is ${show(transport)}`, advice));
+}
+
+/** Bytes, or a text that stands for its UTF-8. */
+export type Bytes = Uint8Array | string;
+
+const ENCODER = new TextEncoder();
+
+/** The client's own copy of a key. @throws VerbsError EINVAL for none, or one of no bytes, or of more than 250 */
+export function keyOf(call: string, key: Bytes): Uint8Array {
+  const bytes = bytesOf(call, 'key', key);
+  if (bytes.length >= 1 && bytes.length <= MAX_KEY_BYTES) return bytes;
+  throw new VerbsError(call, invalid(`the key has ${bytes.length} bytes`, `It has 1 to ${MAX_KEY_BYTES}`));
+}
+
+/** The client's own copy of a value. @throws VerbsError EINVAL for none, EMSGSIZE for one that is too long */
+export function valueOf(call: string, value: Bytes, most: number): Uint8Array {
+  const bytes = bytesOf(call, 'value', value);
+  if (bytes.length <= most) return bytes;
+  const message = `the value has ${bytes.length} bytes, and with this key ${most} fit into a request`;
+  throw new VerbsError(call, { errno: 'EMSGSIZE', message, advice: 'Divide it among several keys' });
+}
+
+/** @throws VerbsError EINVAL for what is none */
+export function ttlOf(call: string, ttlMs: number): number {
+  if (Number.isInteger(ttlMs) && ttlMs >= 0 && ttlMs <= MAX_TTL_MS) return ttlMs;
+  const advice = `It is a whole number of milliseconds up to ${MAX_TTL_MS}; 0 is for ever`;
+  throw new VerbsError(call, invalid(`ttlMs is ${show(ttlMs)}`, advice));
+}
+
+/** @throws VerbsError EINVAL for what is no signed number of 64 bits */
+export function amountOf(call: string, by: bigint | number): bigint {
+  if (typeof by === 'bigint' ? BigInt.asIntN(64, by) === by : Number.isSafeInteger(by)) return BigInt(by);
+  throw new VerbsError(call, invalid(`${show(by)} is added`, 'It is a whole number of 64 bits'));
+}
+
+/** @throws VerbsError EINVAL for what is no version */
+export function versionOf(call: string, version: bigint): bigint {
+  if (typeof version === 'bigint' && BigInt.asUintN(64, version) === version) return BigInt.asIntN(64, version);
+  throw new VerbsError(call, invalid(`version is ${show(version)}`, 'It is what entry, set, add and cas have given'));
+}
+
+function bytesOf(call: string, what: string, bytes: Bytes): Uint8Array {
+  if (typeof bytes === 'string') return ENCODER.encode(bytes);
+  if (bytes instanceof Uint8Array) return bytes.slice();
+  throw new VerbsError(call, invalid(`${what} is ${show(bytes)}`, 'It is a Uint8Array or a string'));
+}

@@ -1,0 +1,250 @@
+import { VerbsError } from '../../../api/verbs/index.js';
+import type { Engine } from '../../engine/index.js';
+import { EpochError, KvError, type Outcome } from '../errors.js';
+import { ClientWindow } from '../protocol/index.js';
+import { encodeRequest, isSameSession, Operation, ResponseView, Status, type Welcome } from '../wire/index.js';
+import { type AnyCall, Call, type Desk } from './call.js';
+import { establish, type Way, type Where } from './establish.js';
+import type { ClientTransport } from './transports.js';
+
+/** A client that asks nothing says every so often that it is there, and hears whether the server is. */
+const KEEP_ALIVE_MS = 10_000;
+/** How long a server that was lost is looked for, and how long each try may take. */
+const PATIENCE_MS = 10_000;
+const TRY_MS = 2000;
+const PAUSE_MS = 100;
+
+/** What a client has counted. */
+export interface KvClientStatistics {
+  /** How often a request was sent again. */
+  readonly repeats: number;
+  /** Answers that nobody waited for. */
+  readonly strays: number;
+  /** Messages that are no answers to this client. */
+  readonly foreign: number;
+  /** How often the session went on after the connection had been lost. */
+  readonly resumptions: number;
+}
+
+/**
+ * Sends the calls of a client and tells them what came of it: the window, bound to a way to the server. When that is lost it looks for another, on which
+ * the session goes on; a server that does not know the session ends it.
+ */
+export class Requester implements Desk {
+  readonly engine: Engine;
+  readonly welcome: Welcome;
+  /** Resolves when it has ended. Never rejects. */
+  readonly ended: Promise<void>;
+  readonly #window: ClientWindow<AnyCall>;
+  readonly #answer = new ResponseView();
+  readonly #scratch: Uint8Array;
+  #way: Way | undefined;
+  #failure: KvError | undefined;
+  #tellEnded: () => void = () => undefined;
+  #stopTimer: (() => void) | undefined;
+  #timerUs = Infinity;
+  #stopKeepingAlive: () => void;
+  #heardUs: number;
+  #resumptions = 0;
+  #foreign = 0;
+
+  readonly #where: Where;
+
+  constructor(
+    way: Way,
+    private readonly transport: ClientTransport,
+  ) {
+    this.engine = way.link.engine;
+    this.#where = { ...way.connection.remoteAddress, context: this.engine.context, timeoutMs: TRY_MS };
+    this.welcome = way.welcome;
+    this.#window = new ClientWindow(way.welcome.window, transport.repeats);
+    this.#scratch = new Uint8Array(way.welcome.slotBytes);
+    this.ended = new Promise((resolve) => (this.#tellEnded = resolve));
+    this.#heardUs = this.engine.nowUs();
+    this.#stopKeepingAlive = this.#keepAlive();
+    this.#use(way);
+  }
+
+  /** Why it has ended; undefined while it has not. */
+  get failure(): KvError | undefined {
+    return this.#failure;
+  }
+
+  get statistics(): KvClientStatistics {
+    const { repeats, strays } = this.#window;
+    return { repeats, strays, foreign: this.#foreign, resumptions: this.#resumptions };
+  }
+
+  /** Sends a call in its turn. */
+  post(call: AnyCall): void {
+    const failure = this.#failure;
+    if (failure !== undefined) {
+      call.reject(failureFor(call, failure, 'not sent'));
+      return;
+    }
+    this.#window.add(call);
+    this.#pump();
+  }
+
+  giveUp(call: AnyCall): void {
+    this.#window.giveUp(call);
+    this.#pump();
+  }
+
+  /** Ends it: whoever waits is told why. Idempotent. */
+  end(failure: KvError): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = failure;
+    this.#stopTimer?.();
+    this.#stopKeepingAlive();
+    const wasSent = (call: AnyCall): Outcome => (call.sentUs < 0 ? 'not sent' : 'unknown');
+    for (const call of this.#window.drain()) call.reject(failureFor(call, failure, wasSent(call)));
+    const way = this.#way;
+    this.#way = undefined;
+    if (way !== undefined) drop(way);
+    this.#tellEnded();
+  }
+
+  #use(way: Way): void {
+    this.#way = way;
+    this.#heardUs = this.engine.nowUs();
+    way.link.listen({
+      onMessage: (bytes) => this.#onMessage(bytes),
+      onRoom: () => this.#pump(),
+      onLost: (error) => this.#lose(way, error),
+    });
+    void way.connection.closed.then(() => {
+      const error = new VerbsError('kv', { errno: 'ECONNRESET', message: 'the server has gone', advice: '' });
+      this.#lose(way, error);
+    });
+  }
+
+  #onMessage(bytes: Uint8Array): void {
+    const answer = this.#answer;
+    // Anybody can send datagrams, but nobody else knows the session.
+    if (answer.look(bytes) !== undefined || !isSameSession(answer.session, this.welcome.session)) {
+      this.#foreign += 1;
+      return;
+    }
+    const nowUs = this.engine.nowUs();
+    this.#heardUs = nowUs;
+    const call = this.#window.answered(answer.slot, answer.sequence, nowUs);
+    if (call === undefined) return;
+    if (answer.status === Status.EPOCH) {
+      const failure = this.#otherEpoch(answer.epoch);
+      call.reject(failureFor(call, failure, 'not sent'));
+      this.end(failure);
+      return;
+    }
+    call.settle(answer);
+    this.#pump();
+  }
+
+  /** Sends what can be sent. */
+  #pump(): void {
+    const link = this.#way?.link;
+    if (link === undefined) return;
+    const { epoch, session } = this.welcome;
+    const nowUs = this.engine.nowUs();
+    while (link.room > 0) {
+      const call = this.#window.next(nowUs);
+      if (call === undefined) break;
+      const { slot, sequence, asked } = call;
+      const length = encodeRequest(this.#scratch, { session, epoch, slot, sequence }, asked);
+      link.send(this.#scratch.subarray(0, length), slot);
+    }
+    // Without room nothing can be repeated, whenever it is due.
+    if (link.room > 0) this.#wakeAt(this.#window.dueUs);
+  }
+
+  /** Looks again at that time, at the latest. */
+  #wakeAt(dueUs: number): void {
+    if (dueUs >= this.#timerUs || this.#failure !== undefined) return;
+    this.#stopTimer?.();
+    this.#timerUs = dueUs;
+    this.#stopTimer = this.engine.timer(Math.max(0, dueUs - this.engine.nowUs()) / 1000, () => {
+      this.#timerUs = Infinity;
+      this.#stopTimer = undefined;
+      this.#onTime();
+    });
+  }
+
+  #onTime(): void {
+    const nowUs = this.engine.nowUs();
+    const message = 'the server does not answer any more';
+    if (this.#window.lost(nowUs) !== undefined) this.end(new KvError('kv', 'ETIMEDOUT', message, 'unknown'));
+    else if (this.#way !== undefined && this.#window.isSilent(this.#heardUs, nowUs))
+      this.#lose(this.#way, new VerbsError('kv', { errno: 'ETIMEDOUT', message, advice: '' }));
+    else this.#pump();
+  }
+
+  #keepAlive(): () => void {
+    return this.engine.chore(KEEP_ALIVE_MS, () => {
+      const isSilent = this.engine.nowUs() - this.#heardUs >= KEEP_ALIVE_MS * 1000;
+      if (isSilent && this.#window.busy === 0) this.post(noop(this));
+      this.#stopKeepingAlive = this.#keepAlive();
+    });
+  }
+
+  #lose(way: Way, error: Error): void {
+    if (this.#way !== way) return;
+    this.#way = undefined;
+    void this.#resume(way, error);
+  }
+
+  /** Looks for another way to the server, on which the session goes on. */
+  async #resume(lost: Way, cause: Error): Promise<void> {
+    const untilUs = this.engine.nowUs() + PATIENCE_MS * 1000;
+    const { session, epoch, window } = this.welcome;
+    let failure = new KvError('kv', 'ECONNRESET', 'the server is gone', 'unknown', { cause });
+    // The old way is left alone until there is another: to end it would tell the server that the session is over.
+    while (this.#failure === undefined && this.engine.failure === undefined && this.engine.nowUs() < untilUs) {
+      try {
+        const way = await establish(this.#where, { session, epoch, window }, this.transport);
+        drop(lost);
+        const { window: slots, slotBytes } = way.welcome;
+        if (slots < window || slotBytes < this.welcome.slotBytes)
+          this.end(new KvError('kv', 'ECONNRESET', 'the way to the server has become too narrow', 'unknown'));
+        if (this.failure === undefined) {
+          this.#resumptions += 1;
+          this.#window.resend();
+          this.#use(way);
+          this.#pump();
+        } else drop(way);
+        return;
+      } catch (error) {
+        if (error instanceof KvError) {
+          failure = error;
+          break;
+        }
+        await new Promise<void>((resolve) => this.engine.timer(PAUSE_MS, resolve));
+      }
+    }
+    drop(lost);
+    this.end(failure);
+  }
+
+  #otherEpoch(epoch: number): EpochError {
+    return new EpochError('kv', this.welcome.epoch, epoch, 'unknown');
+  }
+}
+
+function drop({ connection, link }: Way): void {
+  connection[Symbol.dispose]();
+  link.end();
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+function noop(desk: Desk): AnyCall {
+  const asked = { operation: Operation.NOOP, key: NO_BYTES, value: NO_BYTES, remote: undefined, ttlMs: 0, operand: 0n };
+  const call = new Call('kv', asked, () => undefined, desk);
+  call.promise.catch(() => undefined);
+  return call;
+}
+
+/** The failure of a client, as that of one call. */
+function failureFor(call: AnyCall, failure: KvError, outcome: Outcome): KvError {
+  if (failure instanceof EpochError) return new EpochError(call.call, failure.before, failure.epoch, outcome);
+  return new KvError(call.call, failure.code, failure.reason, outcome, { cause: failure });
+}

@@ -1,0 +1,23 @@
+import type { CmId } from '../../../api/rdmacm/index.js';
+import type { Engine } from '../../engine/index.js';
+import { LOSSY, LOSSY_MEMORY, RELIABLE, type RepeatRules } from '../protocol/index.js';
+import type { ClientLink, LinkSizes } from '../transport/link.js';
+import { RcLink } from '../transport/rc-link.js';
+import { UcClientLink } from '../transport/uc-client-link.js';
+import { UdClientLink } from '../transport/ud-client-link.js';
+import { Transport } from '../wire/index.js';
+
+/** How requests and answers travel, as a client uses it. */
+export interface ClientTransport {
+  readonly number: Transport;
+  readonly link: new (engine: Engine, id: CmId, sizes: LinkSizes) => ClientLink;
+  readonly repeats: RepeatRules;
+}
+
+/** By the names that programs have for them. */
+export const CLIENT_TRANSPORTS = {
+  rc: { number: Transport.RC, link: RcLink, repeats: RELIABLE },
+  uc: { number: Transport.UC, link: UcClientLink, repeats: LOSSY_MEMORY },
+  ud: { number: Transport.UD, link: UdClientLink, repeats: LOSSY },
+} as const satisfies Readonly<Record<string, ClientTransport>>;
+export type TransportName = keyof typeof CLIENT_TRANSPORTS;

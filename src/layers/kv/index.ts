@@ -1,0 +1,9 @@
+/** A key-value store over RDMA: clients and servers. */
+export { connect } from './client/connect.js';
+export { KvClient, type KvEntry, type SetOptions } from './client/kv-client.js';
+export type { Bytes, KvConnectOptions } from './client/options.js';
+export type { KvClientStatistics } from './client/requester.js';
+export type { TransportName } from './client/transports.js';
+export { EpochError, KvError, type Outcome } from './errors.js';
+export { KvServer, type KvServerStatistics, serve } from './server/kv-server.js';
+export type { KvServeOptions } from './server/options.js';

@@ -1,0 +1,169 @@
+import { type RepeatRules, RoundTrips } from './repeats.js';
+
+/** A request on its way through a window. Whoever makes one leaves these fields to the window. */
+export interface Outstanding {
+  /** Which slot it has; -1 for none: it waits for one, or has ended. */
+  slot: number;
+  sequence: number;
+  /** When it was sent first. */
+  sentUs: number;
+  /** When it is to be sent again. */
+  dueUs: number;
+  repeats: number;
+}
+
+export const NOT_SENT: Readonly<Outstanding> = { slot: -1, sequence: 0, sentUs: 0, dueUs: 0, repeats: 0 };
+
+/**
+ * The requests of one client, as a machine without I/O and without a clock: says what is to be sent, and which answer is whose. A
+ * slot has one request at a time, whose number is one more than that of the request before.
+ */
+export class ClientWindow<R extends Outstanding> {
+  readonly roundTrips: RoundTrips;
+  readonly #slots: (R | undefined)[];
+  readonly #sequences: Int32Array;
+  readonly #free: number[] = [];
+  #waiting: R[] = [];
+  /** No request is to be repeated before. */
+  #dueUs = Infinity;
+  #repeats = 0;
+  #strays = 0;
+
+  /** @param before the number before the first of each slot */
+  constructor(
+    readonly size: number,
+    private readonly rules: RepeatRules,
+    before = 0,
+  ) {
+    this.roundTrips = new RoundTrips(rules);
+    this.#slots = Array.from({ length: size }, () => undefined);
+    this.#sequences = new Int32Array(size).fill(before);
+    for (let slot = size - 1; slot >= 0; slot -= 1) this.#free.push(slot);
+  }
+
+  /** Requests that have a slot. */
+  get busy(): number {
+    return this.size - this.#free.length;
+  }
+
+  /** Requests that wait for one. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** How often a request was sent again. */
+  get repeats(): number {
+    return this.#repeats;
+  }
+
+  /** Answers to requests that nobody waits for: they came twice, or too late. */
+  get strays(): number {
+    return this.#strays;
+  }
+
+  /** Until when there is nothing to do unless something comes: Infinity for ever. */
+  get dueUs(): number {
+    return this.#dueUs;
+  }
+
+  /** A request that is to be sent, in its turn. */
+  add(request: R): void {
+    this.#waiting.push(request);
+  }
+
+  /** What is to be sent now, once or again; undefined when there is nothing. */
+  next(nowUs: number): R | undefined {
+    return this.#nextRepeat(nowUs) ?? this.#nextNew(nowUs);
+  }
+
+  /** An answer has come. @returns whose it is; undefined when nobody waits for it */
+  answered(slot: number, sequence: number, nowUs: number): R | undefined {
+    const request = slot < this.size ? this.#slots[slot] : undefined;
+    if (request === undefined || ((request.sequence ^ sequence) | 0) !== 0) {
+      this.#strays += 1;
+      return undefined;
+    }
+    if (request.repeats === 0) this.roundTrips.measured(nowUs - request.sentUs);
+    this.#leave(request);
+    return request;
+  }
+
+  /**
+   * Nobody waits for a request any more. Its slot is another's at once, since the server drops it, should it come after that one; or, where slots are memory, once
+   * it is answered.
+   */
+  giveUp(request: R): void {
+    if (request.slot < 0) this.#waiting = this.#waiting.filter((other) => other !== request);
+    else if (!this.rules.slotsAreMemory) this.#leave(request);
+  }
+
+  /** A request that the server has not answered for longer than anybody would wait. */
+  lost(nowUs: number): R | undefined {
+    return this.#unanswered(nowUs - this.rules.patienceUs);
+  }
+
+  /** Whether a request is not answered, and nothing else was, for so long that the way to the server may be gone. */
+  isSilent(heardUs: number, nowUs: number): boolean {
+    const sinceUs = nowUs - this.rules.silenceUs;
+    return heardUs <= sinceUs && this.#unanswered(sinceUs) !== undefined;
+  }
+
+  /** There is a new way to the server: all that was sent is sent again, as soon as {@link next} is asked. */
+  resend(): void {
+    for (const request of this.#slots) if (request !== undefined) request.dueUs = 0;
+    this.#dueUs = 0;
+  }
+
+  /** Ends all requests. @returns those that were sent first, then those that were not */
+  drain(): R[] {
+    const sent = this.#slots.filter((request) => request !== undefined);
+    const requests = [...sent, ...this.#waiting.splice(0)];
+    for (const request of sent) this.#leave(request);
+    return requests;
+  }
+
+  /** One that was sent by then. */
+  #unanswered(sinceUs: number): R | undefined {
+    return this.#slots.find((request) => request !== undefined && request.sentUs <= sinceUs);
+  }
+
+  #nextRepeat(nowUs: number): R | undefined {
+    if (nowUs < this.#dueUs) return undefined;
+    let dueUs = Infinity;
+    for (const request of this.#slots) {
+      if (request === undefined) continue;
+      if (request.dueUs <= nowUs) {
+        request.repeats += 1;
+        this.#repeats += 1;
+        request.dueUs = nowUs + this.roundTrips.repeated(request.repeats);
+        return request;
+      }
+      dueUs = Math.min(dueUs, request.dueUs);
+    }
+    this.#dueUs = dueUs;
+    return undefined;
+  }
+
+  #nextNew(nowUs: number): R | undefined {
+    if (this.#waiting.length === 0) return undefined;
+    const slot = this.#free.pop();
+    if (slot === undefined) return undefined;
+    const request = this.#waiting.shift();
+    if (request === undefined) return undefined;
+    this.#sequences[slot] += 1;
+    this.#slots[slot] = request;
+    request.slot = slot;
+    request.sequence = this.#sequences[slot] >>> 0;
+    request.sentUs = nowUs;
+    request.dueUs = nowUs + this.roundTrips.waitUs;
+    this.#dueUs = Math.min(this.#dueUs, request.dueUs);
+    return request;
+  }
+
+  #leave(request: R): void {
+    this.#slots[request.slot] = undefined;
+    this.#free.push(request.slot);
+    request.slot = -1;
+    if (this.busy === 0) this.#dueUs = Infinity;
+  }
+}

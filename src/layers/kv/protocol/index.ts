@@ -1,0 +1,7 @@
+/** Both sides of the key-value store's protocol, as machines without I/O and without a clock. */
+export { ClientWindow, NOT_SENT, type Outstanding } from './client-window.js';
+export { LOSSY, LOSSY_MEMORY, RELIABLE, type RepeatRules, RoundTrips } from './repeats.js';
+export { Arrival, ServedSlots } from './served-slots.js';
+export { type Executor, type ServerCounters, ServerMachine } from './server-machine.js';
+export { type Session, type SessionLimits, Sessions } from './sessions.js';
+export { StoreExecutor } from './store-executor.js';

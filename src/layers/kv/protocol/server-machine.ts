@@ -1,0 +1,119 @@
+import {
+  type Answered,
+  encodeResponse,
+  RESPONSE_HEAD_BYTES,
+  type RequestView,
+  RequestView as View,
+  isSameSession,
+  rulesOf,
+  Status,
+} from '../wire/index.js';
+import { Arrival } from './served-slots.js';
+import type { Session } from './sessions.js';
+
+/** Carries requests out: the store. */
+export interface Executor {
+  /** @returns what is answered, which is read before the next call. Never throws for what a client asks */
+  execute(request: RequestView): Answered;
+}
+
+/** What came of the messages to a server. */
+export interface ServerCounters {
+  /** Requests that were carried out. */
+  requests: number;
+  /** Requests that were answered again. */
+  repeats: number;
+  /** Requests that came after a later one of their slot. */
+  old: number;
+  /** Messages that are no requests, or were written over before they were read. */
+  malformed: number;
+  /** Requests of another session than comes this way, or from that place, or of a slot that it does not have. */
+  forged: number;
+  /** Requests for another life of the server. */
+  epochs: number;
+}
+
+const NO_BYTES: Uint8Array = new Uint8Array(0);
+const answerOf = (status: Status): Answered => ({ status, version: 0n, value: NO_BYTES, valueBytes: 0 });
+const OTHER_EPOCH = answerOf(Status.EPOCH);
+const NO_REMOTE = answerOf(Status.TOO_LARGE);
+
+/**
+ * The side of the server, as a machine without I/O and without a clock: told what has come from whom, it has the store carry out what is new, and
+ * says what to answer. Whatever a client sends concerns its own session and no other.
+ */
+export class ServerMachine {
+  readonly counters: ServerCounters = { requests: 0, repeats: 0, old: 0, malformed: 0, forged: 0, epochs: 0 };
+  readonly #request = new View();
+  readonly #answer: Uint8Array;
+
+  constructor(
+    readonly epoch: number,
+    private readonly executor: Executor,
+    slotBytes: number,
+  ) {
+    this.#answer = new Uint8Array(slotBytes);
+  }
+
+  /**
+   * A message has come from the client of a session.
+   *
+   * @returns what is to be answered, true until the next message; undefined for nothing
+   */
+  onMessage(session: Session, bytes: Uint8Array, nowUs: number): Uint8Array | undefined {
+    const request = this.#request;
+    if (request.look(bytes) !== undefined) {
+      this.counters.malformed += 1;
+      return undefined;
+    }
+    if (!isSameSession(request.session, session.id) || request.slot >= session.slots.size) {
+      this.counters.forged += 1;
+      return undefined;
+    }
+    session.heardUs = nowUs;
+    if (request.epoch !== this.epoch) {
+      this.counters.epochs += 1;
+      return this.#encode(request, OTHER_EPOCH);
+    }
+    return this.#serve(session, request);
+  }
+
+  /** A message has come of which nobody is known to be the sender. */
+  onStranger(bytes: Uint8Array): void {
+    if (this.#request.look(bytes) === undefined) this.counters.forged += 1;
+    else this.counters.malformed += 1;
+  }
+
+  #serve({ slots, answerBytes }: Session, request: RequestView): Uint8Array | undefined {
+    const { slot, sequence } = request;
+    const arrival = slots.arrival(slot, sequence);
+    if (arrival === Arrival.OLD) {
+      this.counters.old += 1;
+      return undefined;
+    }
+    if (arrival === Arrival.REPEAT) {
+      this.counters.repeats += 1;
+      const before = slots.answer(slot);
+      // What changes nothing is carried out again rather than remembered: a value may be long.
+      if (before !== undefined) return before;
+    } else {
+      this.counters.requests += 1;
+    }
+    const answer = this.#encode(request, this.#execute(request, answerBytes));
+    slots.served(slot, sequence, rulesOf(request.operation)?.changes === true ? answer.slice() : undefined);
+    return answer;
+  }
+
+  #execute(request: RequestView, mostBytes: number): Answered {
+    if (request.remote !== undefined) return NO_REMOTE;
+    const answer = this.executor.execute(request);
+    if (RESPONSE_HEAD_BYTES + answer.value.length <= Math.min(mostBytes, this.#answer.length)) return answer;
+    return { ...answerOf(Status.ELSEWHERE), valueBytes: answer.value.length };
+  }
+
+  #encode(request: RequestView, answer: Answered): Uint8Array {
+    const { session, slot, sequence } = request;
+    const { epoch } = this;
+    return this.#answer.subarray(0, encodeResponse(this.#answer, { session, epoch, slot, sequence }, answer));
+  }
+}

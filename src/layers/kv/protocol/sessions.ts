@@ -1,0 +1,74 @@
+import { newSessionId, type SessionId, sessionKey } from '../wire/index.js';
+import { ServedSlots } from './served-slots.js';
+
+/** How many sessions a server has, and for how long. */
+export interface SessionLimits {
+  readonly maxSessions: number;
+  /** After so long in silence a session is forgotten. */
+  readonly maxSilenceUs: number;
+}
+
+/** What a server knows of one client. */
+export class Session {
+  heardUs: number;
+  /** Bytes of the longest answer that its client can be sent. */
+  answerBytes = Infinity;
+  /** Told when the session is forgotten. */
+  onEnd: (() => void) | undefined;
+  readonly slots: ServedSlots;
+
+  constructor(
+    readonly id: SessionId,
+    window: number,
+    nowUs: number,
+  ) {
+    this.heardUs = nowUs;
+    this.slots = new ServedSlots(window);
+  }
+}
+
+/** The clients of a server: so many at most, and none that was silent for long. */
+export class Sessions {
+  readonly #byKey = new Map<string, Session>();
+
+  /** @param random gives 32 bits that nobody can guess */
+  constructor(
+    readonly limits: SessionLimits,
+    private readonly random: () => number,
+  ) {}
+
+  get size(): number {
+    return this.#byKey.size;
+  }
+
+  /** @returns undefined when there are as many as there may be */
+  open(window: number, nowUs: number): Session | undefined {
+    if (this.size >= this.limits.maxSessions) this.sweep(nowUs);
+    if (this.size >= this.limits.maxSessions) return undefined;
+    let id = newSessionId(this.random);
+    while (this.find(id) !== undefined) id = newSessionId(this.random);
+    const session = new Session(id, window, nowUs);
+    this.#byKey.set(sessionKey(id), session);
+    return session;
+  }
+
+  find(id: SessionId): Session | undefined {
+    return this.#byKey.get(sessionKey(id));
+  }
+
+  /** Forgets a session. Idempotent. */
+  end(session: Session): void {
+    if (!this.#byKey.delete(sessionKey(session.id))) return;
+    session.onEnd?.();
+  }
+
+  /** Forgets those that were silent for too long. */
+  sweep(nowUs: number): void {
+    for (const session of [...this.#byKey.values()])
+      if (nowUs - session.heardUs >= this.limits.maxSilenceUs) this.end(session);
+  }
+
+  endAll(): void {
+    for (const session of [...this.#byKey.values()]) this.end(session);
+  }
+}

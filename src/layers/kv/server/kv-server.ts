@@ -1,0 +1,243 @@
+import { type ErrnoName } from '../../../device/ibta/index.js';
+import {
+  type CmId,
+  type ConnectionRequest,
+  type FullAddress,
+  listen,
+  type Listener,
+} from '../../../api/rdmacm/index.js';
+import { runtime } from '../../../api/runtime/index.js';
+import { VerbsError } from '../../../api/verbs/index.js';
+import { Engine } from '../../engine/index.js';
+import { type ServerCounters, ServerMachine, type Session, Sessions, StoreExecutor } from '../protocol/index.js';
+import { type ServerLink, SLOT_BYTES } from '../transport/link.js';
+import { ServerDatagrams } from '../transport/server-datagrams.js';
+import {
+  decodeOffer,
+  encodeRefusal,
+  encodeWelcome,
+  isSameSession,
+  NO_SESSION,
+  type Offer,
+  RefusalCode,
+  WELCOME_BYTES,
+} from '../wire/index.js';
+import { type KvServeOptions, type KvServerSettings, settingsOf } from './options.js';
+import { type Terms, termsFor } from './terms.js';
+
+/** With what `accept` fails when a client has gone, or says nothing. */
+const CLIENTS_DOING: readonly ErrnoName[] = ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT'];
+
+/**
+ * Serves a store to clients of this package, until it is closed.
+ *
+ * @throws VerbsError EADDRINUSE when another listens there; EINVAL for wrong arguments; otherwise as `listen` of the root
+ */
+export function serve(options: KvServeOptions): KvServer {
+  const settings = settingsOf(options);
+  return new KvServer(listen(settings.where), settings);
+}
+
+/** What a server has counted. */
+export interface KvServerStatistics extends Readonly<ServerCounters> {
+  /** Clients that there are now. */
+  readonly clients: number;
+  /** Those that were refused, because there were as many as there may be. */
+  readonly refused: number;
+}
+
+/** The way to a client. */
+interface Way {
+  /** The client has come by another. */
+  readonly leave: () => void;
+}
+
+/** A store that is served. It keeps the process alive until it is closed, a simulated one excepted. */
+export class KvServer implements AsyncDisposable, Disposable {
+  /** Names this life of the server: clients of another are told so. */
+  readonly epoch: number;
+  /** Resolves when it was closed. Rejects when the device is lost. */
+  readonly closed: Promise<void>;
+  readonly #listener: Listener;
+  readonly #settings: KvServerSettings;
+  readonly #sessions: Sessions;
+  readonly #machine: ServerMachine;
+  /** The way on which each session's client is. */
+  readonly #ways = new Map<Session, Way>();
+  #engine: Engine | undefined;
+  #datagrams: ServerDatagrams | undefined;
+  /** Of all queue pairs for datagrams, ours and our clients'. */
+  readonly #qkey: number;
+  #stopSweeping: (() => void) | undefined;
+  #refused = 0;
+  #nowMs = 1;
+
+  /** @internal {@link serve} makes servers for programs. */
+  constructor(listener: Listener, settings: KvServerSettings) {
+    const { store, maxClients, maxSilenceMs, random } = settings;
+    this.#listener = listener;
+    this.#settings = settings;
+    this.epoch = random() >>> 0;
+    // With its top bit set it would be that of the sender's own queue pair.
+    this.#qkey = random() & 0x7fffffff;
+    this.#sessions = new Sessions({ maxSessions: maxClients, maxSilenceUs: maxSilenceMs * 1000 }, random);
+    this.#machine = new ServerMachine(this.epoch, new StoreExecutor(store, () => this.#nowMs), SLOT_BYTES);
+    this.closed = listener.serve((request) => this.#answer(request), { onError: warn }).finally(() => this.#end());
+    this.closed.catch(() => undefined);
+  }
+
+  /** Where it listens: the address of its device, and the port. */
+  get address(): FullAddress {
+    return this.#listener.address;
+  }
+
+  get statistics(): KvServerStatistics {
+    return { ...this.#machine.counters, clients: this.#sessions.size, refused: this.#refused };
+  }
+
+  /** Ends it, and all connections. Idempotent. */
+  close(): void {
+    this.#listener.close();
+    this.#end();
+  }
+
+  /** {@link close}. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  /** {@link close}. */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+    return this.closed;
+  }
+
+  #end(): void {
+    this.#stopSweeping?.();
+    this.#stopSweeping = undefined;
+    this.#sessions.endAll();
+    this.#datagrams?.end();
+  }
+
+  /** Somebody wants to be a client. */
+  async #answer(request: ConnectionRequest): Promise<void> {
+    const engine = this.#engineOf(request.id);
+    const offer = decodeOffer(request.privateData);
+    const terms = typeof offer === 'string' ? undefined : termsFor(request.id, offer);
+    if (typeof offer === 'string' || terms === undefined) {
+      this.#refuse(request, RefusalCode.PROTOCOL);
+      return;
+    }
+    const session = this.#sessionFor(offer, engine.nowUs());
+    if (typeof session === 'number') this.#refuse(request, session);
+    else await this.#connect(request, engine, session, offer, terms);
+  }
+
+  /** The session that a client goes on with, or a new one; or why there is none. */
+  #sessionFor(offer: Offer, nowUs: number): Session | RefusalCode {
+    if (isSameSession(offer.session, NO_SESSION)) {
+      const window = Math.min(offer.window, this.#settings.maxWindow);
+      return this.#sessions.open(window, nowUs) ?? RefusalCode.BUSY;
+    }
+    if (offer.epoch !== this.epoch) return RefusalCode.EPOCH;
+    return this.#sessions.find(offer.session) ?? RefusalCode.SESSION;
+  }
+
+  #refuse(request: ConnectionRequest, code: RefusalCode): void {
+    if (code === RefusalCode.BUSY) this.#refused += 1;
+    request.reject(encodeRefusal({ code, epoch: this.epoch }));
+  }
+
+  async #connect(
+    request: ConnectionRequest,
+    engine: Engine,
+    session: Session,
+    offer: Offer,
+    { transport, path, slotBytes }: Terms,
+  ): Promise<void> {
+    const window = session.slots.size;
+    const sizes = { window, slotBytes };
+    const datagrams = (): ServerDatagrams => this.#datagramsOf(engine);
+    const isNew = isSameSession(offer.session, NO_SESSION);
+    let made: ServerLink | undefined;
+    let leave = (): void => undefined;
+    const isOver = new Promise<void>((resolve) => (leave = resolve));
+    const way = { leave };
+    // Filled in once there are the queue pairs that it names.
+    const privateData = new Uint8Array(WELCOME_BYTES);
+    const createQp = (id: CmId): void => {
+      made = transport.link({ id, engine, sizes, path, offer, session: session.id, datagrams });
+      const welcome = { transport: offer.transport, ...sizes, session: session.id, epoch: this.epoch, ...made.place };
+      privateData.set(encodeWelcome(welcome));
+      session.answerBytes = slotBytes;
+      this.#ways.get(session)?.leave();
+      this.#ways.set(session, way);
+      session.onEnd = leave;
+      this.#listenTo(made, session);
+    };
+    // What the callback did is not seen by the compiler.
+    const linkMade = (): ServerLink | undefined => made;
+    let isConnected = false;
+    try {
+      using connection = await request.accept({ createQp, privateData, rnrRetryCount: 7 });
+      isConnected = true;
+      await Promise.race([connection.closed, isOver]);
+    } finally {
+      linkMade()?.end();
+      this.#part(session, way, isNew || isConnected);
+    }
+  }
+
+  /** A way has ended. @param isLast whether that ends the session, unless its client has come by another */
+  #part(session: Session, way: Way, isLast: boolean): void {
+    const isCurrent = this.#ways.get(session) === way;
+    if (isCurrent) this.#ways.delete(session);
+    if (isLast && (isCurrent || !this.#ways.has(session))) this.#sessions.end(session);
+  }
+
+  #listenTo(link: ServerLink, session: Session): void {
+    link.listen({
+      onMessage: (bytes) => {
+        const nowUs = link.engine.nowUs();
+        this.#nowMs = Math.max(this.#nowMs, Math.floor(nowUs / 1000));
+        const answer = this.#machine.onMessage(session, bytes, nowUs);
+        // Where there is no room the client asks again.
+        if (answer !== undefined) link.send(answer);
+      },
+      onRoom: () => undefined,
+      // The client may come back.
+      onLost: () => undefined,
+    });
+  }
+
+  /** The device that clients come to. */
+  #engineOf({ verbs }: CmId): Engine {
+    if (verbs === undefined) throw new Error('verbena: internal error: a request without a device');
+    const engine = Engine.of(verbs);
+    if (this.#engine !== engine) {
+      this.#engine = engine;
+      this.#sweepLater(engine);
+    }
+    return engine;
+  }
+
+  /** The queue pair for datagrams on a device; another one where that has failed. */
+  #datagramsOf(engine: Engine): ServerDatagrams {
+    if (this.#datagrams?.engine === engine && !this.#datagrams.isOver) return this.#datagrams;
+    this.#datagrams?.end();
+    return (this.#datagrams = new ServerDatagrams(engine, this.#qkey, (bytes) => this.#machine.onStranger(bytes)));
+  }
+
+  #sweepLater(engine: Engine): void {
+    this.#stopSweeping = engine.chore(this.#settings.maxSilenceMs / 2, () => {
+      this.#sessions.sweep(engine.nowUs());
+      this.#sweepLater(engine);
+    });
+  }
+}
+
+/** With what a request for a connection fails. */
+function warn(error: unknown): void {
+  if (error instanceof VerbsError && CLIENTS_DOING.includes(error.errno)) return;
+  runtime().warn(error instanceof Error ? error : new Error(String(error)));
+}

@@ -1,0 +1,75 @@
+import type { ListenOptions } from '../../../api/rdmacm/index.js';
+import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
+import { Partition } from '../store/index.js';
+import { MAX_WINDOW } from '../wire/index.js';
+
+/** What `serve` takes. */
+export interface KvServeOptions extends ListenOptions {
+  /** What is served. Nobody else may change it meanwhile. */
+  readonly store: Partition;
+  /** Clients at a time; whoever comes beyond that is refused: EBUSY. Default 1024. */
+  readonly maxClients?: number | undefined;
+  /** Requests of one client that may be under way, at most: 1 to 1024; default 64. */
+  readonly maxWindow?: number | undefined;
+  /**
+   * Milliseconds after which a client of which nothing was heard is forgotten: from 15 000 on, since clients are heard of every 10 s; default 60 000.
+   */
+  readonly maxSilenceMs?: number | undefined;
+  /** Gives 32 bits that nobody can guess: of these are sessions named. Default: those of Web Crypto. */
+  readonly random?: (() => number) | undefined;
+}
+
+const FIELDS: FieldsOf<KvServeOptions> = {
+  store: true,
+  maxClients: true,
+  maxWindow: true,
+  maxSilenceMs: true,
+  random: true,
+  port: true,
+  host: true,
+  ipv6Only: true,
+  reuseAddr: true,
+  backlog: true,
+  signal: true,
+  context: true,
+  open: true,
+};
+const CALL = 'serve';
+const MAX_CLIENTS = 1024;
+const WINDOW = 64;
+const SILENCE_MS = 60_000;
+const LEAST_SILENCE_MS = 15_000;
+/** The longest that timers of Node's can wait. */
+const MOST_SILENCE_MS = 2 ** 31 - 1;
+
+/** The options, complete. */
+export interface KvServerSettings {
+  readonly store: Partition;
+  readonly maxClients: number;
+  readonly maxWindow: number;
+  readonly maxSilenceMs: number;
+  readonly random: () => number;
+  readonly where: ListenOptions;
+}
+
+/** @throws VerbsError EINVAL for what makes no sense */
+export function settingsOf(options: KvServeOptions): KvServerSettings {
+  refuse(CALL, fieldsProblem('options', options, FIELDS));
+  const { store, maxClients = MAX_CLIENTS, maxWindow = WINDOW, ...rest } = options;
+  const { maxSilenceMs = SILENCE_MS, random = secretRandom, ...where } = rest;
+  if (!(store instanceof Partition)) throw new VerbsError(CALL, invalid('store is no Partition', 'Make one'));
+  if (typeof random !== 'function') throw new VerbsError(CALL, invalid('random is no function', 'It gives 32 bits'));
+  requireInRange('maxClients', maxClients, 1, 2 ** 20);
+  requireInRange('maxWindow', maxWindow, 1, MAX_WINDOW);
+  requireInRange('maxSilenceMs', maxSilenceMs, LEAST_SILENCE_MS, MOST_SILENCE_MS);
+  return { store, maxClients, maxWindow, maxSilenceMs, random, where };
+}
+
+function requireInRange(what: string, value: unknown, least: number, most: number): void {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return;
+  throw new VerbsError(CALL, invalid(`${what} is ${show(value)}`, `It is a whole number from ${least} to ${most}`));
+}
+
+function secretRandom(): number {
+  return crypto.getRandomValues(new Uint32Array(1))[0];
+}

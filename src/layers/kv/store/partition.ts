@@ -1,0 +1,246 @@
+import { type EntryView, MAX_KEY_BYTES } from './entry.js';
+import { formatInteger, isInteger, parseInteger } from './integer-text.js';
+import { type KeyHash, SipHash } from './key-hash.js';
+import { Cause, Obituaries } from './obituaries.js';
+import { type PartitionOptions, settingsOf } from './options.js';
+import { Span } from './span.js';
+import { Stamp } from './stamp.js';
+import { Statistics } from './statistics.js';
+import { Status } from './status.js';
+import { Storage } from './storage.js';
+
+/** What became of a key; see {@link Partition.explain}. */
+export type Explanation =
+  | { readonly is: 'present'; readonly version: bigint; readonly expiresAtMs: number }
+  /** `isCertain`: false when it may have been there, so long ago that others are remembered in its place. */
+  | { readonly is: 'never'; readonly isCertain: boolean }
+  | { readonly is: 'expired' | 'deleted'; readonly whenMs: number }
+  /** `why`: it was among the oldest, and the memory was needed; or it was the oldest of its bucket, which was full. */
+  | { readonly is: 'evicted'; readonly whenMs: number; readonly why: 'memory' | 'bucket' };
+
+const GONE: Readonly<Record<Cause, (whenMs: number) => Explanation>> = {
+  [Cause.EXPIRED]: (whenMs) => ({ is: 'expired', whenMs }),
+  [Cause.DELETED]: (whenMs) => ({ is: 'deleted', whenMs }),
+  [Cause.EVICTED]: (whenMs) => ({ is: 'evicted', whenMs, why: 'memory' }),
+  [Cause.CROWDED_OUT]: (whenMs) => ({ is: 'evicted', whenMs, why: 'bucket' }),
+};
+
+const COUNTERS = {
+  [Cause.EXPIRED]: 'expirations',
+  [Cause.DELETED]: 'deletes',
+  [Cause.EVICTED]: 'evictions',
+  [Cause.CROWDED_OUT]: 'evictions',
+} as const;
+
+/** Buckets in which a full store looks for what has expired before it refuses. */
+const RESCUE_BUCKETS = 64;
+
+/**
+ * The keys that one thread owns, in memory that the caller supplies, without clock or I/O. Every method that takes `nowMs` wants milliseconds, whole and
+ * from 1 on, of a clock that does not go back.
+ *
+ * A method answers with a {@link Status} and, where it says so, with an entry in {@link entry}. What that shows, and every view made of it, holds until the
+ * next method is called. Keys and values are copied in; they may not lie in {@link memory}. GET and SET of values of less than 128 bytes allocate nothing, unless another
+ * key has to go for it, which takes a number.
+ */
+export class Partition {
+  readonly memory: Uint8Array;
+  readonly statistics = new Statistics();
+  readonly maxValueBytes: number;
+  readonly #hash: KeyHash;
+  readonly #storage: Storage;
+  readonly #obituaries: Obituaries;
+  readonly #stamp: Stamp;
+  #nowMs = 0;
+
+  /** @throws VerbsError EINVAL for options that make no sense */
+  constructor(options: PartitionOptions) {
+    const settings = settingsOf(options);
+    this.memory = options.memory;
+    this.maxValueBytes = settings.maxValueBytes;
+    this.#hash = options.hash ?? new SipHash(options.seed);
+    this.#storage = new Storage(
+      options.mode,
+      options.memory,
+      settings.buckets,
+      this.#hash,
+      this.statistics,
+      (entry, cause) => this.#onEnded(entry, cause),
+    );
+    this.#obituaries = new Obituaries(settings.remembered);
+    this.#stamp = new Stamp(settings.lastVersion);
+  }
+
+  /**
+   * The entry that the last method was about: after GET, HAS, SET, ADD, CAS, INCR and TOUCH that were OK the one that is there now, after EXISTS the one that
+   * stood in the way. Where it lies, and its version, are what a client needs to read it one-sided.
+   */
+  get entry(): EntryView {
+    return this.#storage.entry;
+  }
+
+  /** OK, NOT_FOUND, BAD_KEY. */
+  get(key: Span, nowMs: number): Status {
+    const status = this.#find(key, nowMs);
+    if (status === Status.OK) this.statistics.hits += 1;
+    else if (status === Status.NOT_FOUND) this.statistics.misses += 1;
+    return status;
+  }
+
+  /** The same as GET, for those who do not want the value. */
+  has(key: Span, nowMs: number): Status {
+    return this.get(key, nowMs);
+  }
+
+  /**
+   * Sets a value, whether the key was there or not.
+   *
+   * @param ttlMs how long it lives; 0: for ever; less: not at all
+   * @returns OK, NO_SPACE, BAD_KEY, TOO_LARGE; unless OK nothing has changed
+   */
+  set(key: Span, value: Span, nowMs: number, ttlMs = 0): Status {
+    const status = this.#find(key, nowMs);
+    if (status === Status.BAD_KEY) return status;
+    return this.#put(key, value, nowMs, ttlMs);
+  }
+
+  /** Sets a value if the key is not there. @returns what {@link set} does, or EXISTS */
+  add(key: Span, value: Span, nowMs: number, ttlMs = 0): Status {
+    const status = this.#find(key, nowMs);
+    if (status === Status.BAD_KEY) return status;
+    return status === Status.OK ? Status.EXISTS : this.#put(key, value, nowMs, ttlMs);
+  }
+
+  /**
+   * Sets a value if the key has that version, which GET and SET have shown.
+   *
+   * @returns what {@link set} does; EXISTS when it has another version, NOT_FOUND when it is not there
+   */
+  cas(key: Span, value: Span, version: bigint, nowMs: number, ttlMs = 0): Status {
+    const status = this.#find(key, nowMs);
+    if (status !== Status.OK) return status;
+    return this.entry.version === version ? this.#put(key, value, nowMs, ttlMs) : Status.EXISTS;
+  }
+
+  /** OK, NOT_FOUND, BAD_KEY. */
+  delete(key: Span, nowMs: number): Status {
+    const status = this.#find(key, nowMs);
+    if (status === Status.OK) this.#storage.remove(Cause.DELETED);
+    return status;
+  }
+
+  /**
+   * Adds to the number that a value is, by the rules of Redis: a signed integer of 64 bits in decimal text, without blanks, plus or leading zeros; a key that
+   * is not there counts as 0; it lives as long as before. The text of the sum is the value of {@link entry}.
+   *
+   * @param delta 64 bits, signed; less than 0 to take away
+   * @returns OK; NOT_A_NUMBER; OVERFLOW when the sum, or `delta`, does not fit; NO_SPACE, BAD_KEY; unless OK nothing has changed
+   */
+  incr(key: Span, delta: bigint, nowMs: number): Status {
+    const status = this.#find(key, nowMs);
+    if (status === Status.BAD_KEY) return status;
+    const { entry } = this;
+    const isThere = status === Status.OK;
+    const before = isThere ? parseInteger(new Span(entry.bytes, entry.valueAt, entry.valueLength)) : 0n;
+    if (before === undefined) return Status.NOT_A_NUMBER;
+    if (!isInteger(delta) || !isInteger(before + delta)) return Status.OVERFLOW;
+    const ttlMs = isThere && entry.expiresAtMs !== 0 ? entry.expiresAtMs - nowMs : 0;
+    return this.#put(key, new Span(formatInteger(before + delta)), nowMs, ttlMs);
+  }
+
+  /**
+   * Sets how long a key lives from now on; its version stays.
+   *
+   * @param ttlMs 0: for ever
+   * @returns OK, NOT_FOUND, BAD_KEY
+   */
+  touch(key: Span, ttlMs: number, nowMs: number): Status {
+    const status = this.#find(key, nowMs);
+    this.#stamp.expireIn(ttlMs, nowMs);
+    if (status === Status.OK) this.entry.expireAt(this.#stamp.expiresAtMs);
+    return status;
+  }
+
+  /**
+   * Shows entries, in no order: whole buckets until there are `count` or more. Whoever begins with cursor 0 and goes on with what comes back until that is 0 meets every
+   * key that was there all the time, once, whatever has been set and deleted in between.
+   *
+   * @param cursor what the last call returned; any other number from 0 on does no harm
+   * @param visit is shown an entry, and may not call the partition
+   * @returns where to go on; 0 when that was all
+   */
+  scan(cursor: number, count: number, nowMs: number, visit: (entry: EntryView) => void): number {
+    let shown = 0;
+    let at = cursor;
+    for (; at < this.#storage.buckets && shown < count; at += 1)
+      this.#storage.eachOf(at, (entry) => {
+        if (entry.isExpired(nowMs)) return;
+        shown += 1;
+        visit(entry);
+      });
+    return at < this.#storage.buckets ? at : 0;
+  }
+
+  /**
+   * Ends keys whose time has come in the next buckets, where the last sweep has stopped. Call it now and then: else keys that nobody asks for stay in memory.
+   *
+   * @param buckets how many are looked at; the work is bounded by that
+   * @returns keys that were ended
+   */
+  sweep(buckets: number, nowMs: number): number {
+    this.#nowMs = nowMs;
+    const before = this.statistics.expirations;
+    this.#storage.sweep(buckets, nowMs);
+    return this.statistics.expirations - before;
+  }
+
+  /** Whether a key is there, or why not, as far as is remembered. An empty or too long key was never there. */
+  explain(key: Span, nowMs: number): Explanation {
+    const status = this.#find(key, nowMs);
+    if (status === Status.OK) {
+      const { version, expiresAtMs } = this.entry;
+      return { is: 'present', version, expiresAtMs };
+    }
+    const obituary = status === Status.BAD_KEY ? undefined : this.#obituaries.of(this.#hash);
+    if (obituary === undefined || obituary === 'other') return { is: 'never', isCertain: obituary === undefined };
+    return GONE[obituary.cause](obituary.whenMs);
+  }
+
+  /** Finds a key that has not expired, and ends one that has. */
+  #find(key: Span, nowMs: number): Status {
+    this.#nowMs = nowMs;
+    if (key.length < 1 || key.length > MAX_KEY_BYTES) return Status.BAD_KEY;
+    if (!this.#storage.find(key)) return Status.NOT_FOUND;
+    if (!this.entry.isExpired(nowMs)) return Status.OK;
+    this.#storage.remove(Cause.EXPIRED);
+    return Status.NOT_FOUND;
+  }
+
+  /** Puts a value under the key that was looked for last. */
+  #put(key: Span, value: Span, nowMs: number, ttlMs: number): Status {
+    if (value.length > this.maxValueBytes) return Status.TOO_LARGE;
+    this.#stamp.nextVersion();
+    this.#stamp.expireIn(ttlMs, nowMs);
+    if (!this.#storage.put(key, value, this.#stamp) && !this.#rescue(key, value)) {
+      this.statistics.refusals += 1;
+      return Status.NO_SPACE;
+    }
+    this.statistics.sets += 1;
+    return Status.OK;
+  }
+
+  /** Tries once more, without what has expired nearby. */
+  #rescue(key: Span, value: Span): boolean {
+    return this.sweep(RESCUE_BUCKETS, this.#nowMs) > 0 && this.#storage.put(key, value, this.#stamp);
+  }
+
+  /** An entry ends, whose key was hashed last. What has expired has gone then, whenever that is noticed. */
+  #onEnded(entry: EntryView, why: Cause): void {
+    const cause = entry.isExpired(this.#nowMs) ? Cause.EXPIRED : why;
+    this.statistics[COUNTERS[cause]] += 1;
+    const obituaries = this.#obituaries;
+    const place = obituaries.record(this.#hash, cause);
+    if (cause === Cause.EXPIRED) obituaries.whenMs[place] = entry.expiresAtMs;
+    else obituaries.whenMs[place] = this.#nowMs;
+  }
+}

@@ -1,0 +1,212 @@
+import { assert } from '../../../device/ibta/index.js';
+import { BUCKET_SLOTS, BucketIndex, tagOf } from './bucket-index.js';
+import { CircularLog } from './circular-log.js';
+import { ALIGNMENT, entryBytes, EntryView, MIN_ENTRY_BYTES } from './entry.js';
+import type { KeyHash } from './key-hash.js';
+import { Cause } from './obituaries.js';
+import type { Mode } from './options.js';
+import { SegregatedFit } from './segregated-fit.js';
+import type { Space } from './space.js';
+import type { Span } from './span.js';
+import type { Stamp } from './stamp.js';
+import type { Statistics } from './statistics.js';
+
+/** Nothing was found. */
+const NOWHERE = -1;
+
+/** Is told of each entry that ends, while its key is what was hashed last. */
+export type Ended = (entry: EntryView, cause: Cause) => void;
+
+/** Entries in memory and the index that leads to them. It knows nothing of time. */
+export class Storage {
+  /** The entry that was found or written last. */
+  readonly entry: EntryView;
+  readonly #index: BucketIndex;
+  readonly #space: Space;
+  /** For entries that are not the one in question. */
+  readonly #other: EntryView;
+  readonly #hash: KeyHash;
+  // Of the key that was looked for last. Entries of others may end before it is put, but none changes its place.
+  #bucket = 0;
+  #tag = 0;
+  #found = NOWHERE;
+  #swept = 0;
+
+  constructor(
+    private readonly mode: Mode,
+    memory: Uint8Array,
+    buckets: number,
+    hash: KeyHash,
+    private readonly statistics: Statistics,
+    private readonly ended: Ended,
+  ) {
+    const { byteLength } = memory;
+    this.entry = new EntryView(memory);
+    this.#other = new EntryView(memory);
+    this.#hash = hash;
+    if (mode === 'cache') {
+      this.#index = new BucketIndex(buckets, 0);
+      this.#space = new CircularLog(byteLength - (byteLength % ALIGNMENT), (position) => this.#overrun(position));
+    } else {
+      // As many as there can be full buckets: the memory is full before the index is.
+      this.#index = new BucketIndex(buckets, Math.ceil(byteLength / MIN_ENTRY_BYTES / BUCKET_SLOTS));
+      this.#space = new SegregatedFit(memory, MIN_ENTRY_BYTES);
+    }
+  }
+
+  get buckets(): number {
+    return this.#index.buckets;
+  }
+
+  /** Looks for a key, and shows it in {@link entry}. */
+  find(key: Span): boolean {
+    const { entry } = this;
+    const index = this.#index;
+    this.#hash.of(key.bytes, key.at, key.length);
+    this.#bucket = index.bucketOf(this.#hash.low);
+    this.#tag = tagOf(this.#hash.high);
+    this.#found = NOWHERE;
+    let slot = index.match(index.first(this.#bucket), this.#tag);
+    while (slot >= 0) {
+      entry.at = index.positionOf(slot);
+      if (entry.hasKey(key)) {
+        this.#found = entry.at;
+        return true;
+      }
+      slot = index.match(index.after(slot), this.#tag);
+    }
+    return false;
+  }
+
+  /**
+   * Puts a value under the key that was looked for last.
+   *
+   * @returns false when there is no room; then nothing has changed
+   */
+  put(key: Span, value: Span, stamp: Stamp): boolean {
+    const byteLength = entryBytes(key.length, value.length);
+    if (!this.#replace(byteLength) && !this.#place(byteLength)) return false;
+    this.entry.write(key, value, stamp);
+    this.statistics.bytes += byteLength;
+    return true;
+  }
+
+  /** Ends the entry that was found. */
+  remove(cause: Cause): void {
+    this.ended(this.entry, cause);
+    this.#unlink(this.entry, this.#bucket);
+    this.#found = NOWHERE;
+  }
+
+  /** Shows all entries of a bucket. */
+  eachOf(bucket: number, visit: (entry: EntryView) => void): void {
+    const index = this.#index;
+    for (let slot = index.first(bucket); slot >= 0; slot = index.after(slot)) {
+      this.#other.at = index.positionOf(slot);
+      visit(this.#other);
+    }
+  }
+
+  /** Ends entries of the next buckets whose time has come. */
+  sweep(buckets: number, nowMs: number): void {
+    for (let i = Math.min(buckets, this.buckets); i > 0; i -= 1) {
+      this.#sweepBucket(this.#swept, nowMs);
+      this.#swept = (this.#swept + 1) % this.buckets;
+    }
+  }
+
+  /** Whether the entry found can be written anew where it lies. */
+  #replace(byteLength: number): boolean {
+    if (this.#found === NOWHERE) return false;
+    this.entry.at = this.#found;
+    const before = this.entry.byteLength;
+    if (!this.#space.fits(this.#found, before, byteLength)) return false;
+    this.statistics.bytes -= before;
+    return true;
+  }
+
+  /** Finds a new place for an entry, to which the index leads instead of the one found. */
+  #place(byteLength: number): boolean {
+    const position = this.#space.reserve(byteLength);
+    if (position < 0) return false;
+    if (this.#found === NOWHERE) {
+      this.#insert(position);
+      this.statistics.keys += 1;
+    } else {
+      this.#index.move(this.#bucket, this.#found, position);
+      this.#other.at = this.#found;
+      this.#release(this.#other);
+    }
+    this.entry.at = position;
+    return true;
+  }
+
+  #insert(position: number): void {
+    const index = this.#index;
+    if (index.insert(this.#bucket, this.#tag, position)) return;
+    this.#crowdOut();
+    assert(index.insert(this.#bucket, this.#tag, position), 'a bucket has no slot');
+  }
+
+  /** Ends the entry of the bucket that was written first. */
+  #crowdOut(): void {
+    const index = this.#index;
+    const other = this.#other;
+    assert(this.mode === 'cache', 'a store has more entries than its index has room for');
+    let oldest = index.first(this.#bucket);
+    for (let slot = oldest; slot >= 0; slot = index.after(slot)) {
+      other.at = index.positionOf(slot);
+      this.entry.at = index.positionOf(oldest);
+      if (other.isOlderThan(this.entry)) oldest = slot;
+    }
+    other.at = index.positionOf(oldest);
+    this.#end(other, Cause.CROWDED_OUT);
+  }
+
+  #overrun(position: number): number {
+    const other = this.#other;
+    other.at = position;
+    const { byteLength } = other;
+    if (!other.isLive) return byteLength;
+    if (position === this.#found) {
+      // It makes room for its own successor.
+      this.#unlink(other, this.#bucket);
+      this.#found = NOWHERE;
+    } else this.#end(other, Cause.EVICTED);
+    return byteLength;
+  }
+
+  #sweepBucket(bucket: number, nowMs: number): void {
+    const index = this.#index;
+    const other = this.#other;
+    let slot = index.first(bucket);
+    while (slot >= 0) {
+      other.at = index.positionOf(slot);
+      if (!other.isExpired(nowMs)) slot = index.after(slot);
+      else {
+        this.#end(other, Cause.EXPIRED);
+        // The last of the chain has taken its slot, unless it was that.
+        slot = index.inUse(slot);
+      }
+    }
+  }
+
+  /** Ends an entry that nobody has asked for. */
+  #end(entry: EntryView, cause: Cause): void {
+    this.#hash.of(entry.bytes, entry.keyAt, entry.keyLength);
+    this.ended(entry, cause);
+    this.#unlink(entry, this.#index.bucketOf(this.#hash.low));
+  }
+
+  #unlink(entry: EntryView, bucket: number): void {
+    this.#index.remove(bucket, entry.at);
+    this.#release(entry);
+    this.statistics.keys -= 1;
+  }
+
+  #release(entry: EntryView): void {
+    this.statistics.bytes -= entry.byteLength;
+    entry.kill();
+    this.#space.release(entry.at);
+  }
+}

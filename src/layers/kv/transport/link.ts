@@ -1,0 +1,67 @@
+import type { Mtu } from '../../../device/ibta/index.js';
+import type { AhAttrInit } from '../../../api/verbs/index.js';
+import type { Engine } from '../../engine/index.js';
+import type { QueuePairNames, Welcome } from '../wire/index.js';
+
+/** In messages of leaks. */
+export const OWNER = 'key-value store';
+/** The longest message that either end takes. */
+export const SLOT_BYTES = 4096;
+/** Of these no buffer is needed to send them. */
+export const INLINE_BYTES = 256;
+
+/** What a link tells whoever has made it. */
+export interface LinkListener {
+  /** A message has come: its bytes are true only until this returns. */
+  onMessage(bytes: Uint8Array): void;
+  /** There is room to send again. */
+  onRoom(): void;
+  /** Nothing goes or comes any more. */
+  onLost(error: Error): void;
+}
+
+/** How long messages may be, and how many go each way at a time. */
+export interface LinkSizes {
+  readonly window: number;
+  readonly slotBytes: number;
+}
+
+/** A request that is repeated is answered once more, and may meet the one before on its way. */
+export function depthFor({ window }: LinkSizes): number {
+  return 2 * window;
+}
+
+/** Messages between a client and a server: one end of that. */
+export interface Link {
+  readonly engine: Engine;
+  /** Messages that can be sent now. */
+  readonly room: number;
+  /** Begins to tell what comes; before, nothing is to have been lost. */
+  listen(listener: LinkListener): void;
+  /** Ends it, once the queue pair of the connection was destroyed. Idempotent. */
+  end(): void;
+}
+
+/** The way that the connection found. */
+export interface Path {
+  readonly ahAttr: AhAttrInit;
+  readonly pathMtu: Mtu;
+}
+
+/** A client's end. */
+export interface ClientLink extends Link {
+  /** Its queue pairs beside the connection's. */
+  readonly pairs: QueuePairNames;
+  /** The server has answered: from now on messages can be sent. */
+  begin(path: Path, welcome: Welcome): void;
+  /** Sends a copy of the request of a slot, if there is {@link room}. */
+  send(bytes: Uint8Array, slot: number): void;
+}
+
+/** A server's end. */
+export interface ServerLink extends Link {
+  /** What the client is to know of it. */
+  readonly place: Pick<Welcome, 'pairs' | 'addr' | 'rkey'>;
+  /** Sends a copy of an answer, if there is {@link room}. */
+  send(bytes: Uint8Array): void;
+}

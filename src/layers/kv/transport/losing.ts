@@ -1,0 +1,45 @@
+import { type Cq, VerbsError } from '../../../api/verbs/index.js';
+import type { Engine } from '../../engine/index.js';
+import type { LinkListener } from './link.js';
+
+/** Who is told of a link, until it has ended; and that it is lost, once, also where that was before anybody listened. */
+export class Losing {
+  #listener: LinkListener | undefined;
+  #lost: Error | undefined;
+  #hasEnded = false;
+
+  /** Whether nothing goes or comes any more. */
+  get isOver(): boolean {
+    return this.#lost !== undefined || this.#hasEnded;
+  }
+
+  /** Who is to be told what comes: nobody any more once it has ended. */
+  get listener(): LinkListener | undefined {
+    return this.#hasEnded ? undefined : this.#listener;
+  }
+
+  listen(listener: LinkListener): void {
+    this.#listener = listener;
+    if (this.#lost !== undefined) listener.onLost(this.#lost);
+  }
+
+  lose(error: Error): void {
+    if (this.isOver) return;
+    this.#lost = error;
+    this.#listener?.onLost(error);
+  }
+
+  /** A request has failed. @param cq stands at its completion */
+  loseBy({ context }: Engine, cq: Cq): void {
+    if (this.isOver) return;
+    const message = context.explain(cq.workCompletion());
+    this.lose(new VerbsError('kv', { errno: 'ECONNRESET', message, advice: '' }));
+  }
+
+  /** @returns whether it had not ended before */
+  end(): boolean {
+    const isFirst = !this.#hasEnded;
+    this.#hasEnded = true;
+    return isFirst;
+  }
+}

@@ -1,0 +1,10 @@
+/** What clients and servers of the key-value store say to each other, byte for byte. */
+export * from './hello.js';
+export * from './herd.js';
+export * from './immediate.js';
+export * from './operations.js';
+export * from './rdma-bench.js';
+export * from './request.js';
+export * from './response.js';
+export * from './session-id.js';
+export * from './statuses.js';

@@ -1,0 +1,130 @@
+import { MAX_KEY_BYTES } from '../store/index.js';
+import { rulesOf } from './operations.js';
+import type { SessionId } from './session-id.js';
+
+// A request (docs/protocol.md 6.2): 40 bytes, the key, then the value or where it is.
+
+export const REQUEST_HEAD_BYTES = 40;
+const REMOTE_BYTES = 16;
+/** The value is elsewhere. */
+const REMOTE = 1;
+const NO_BYTES: Uint8Array = new Uint8Array(0);
+
+/** Memory of the client's that the server is to read a value from, or to write it to. */
+export interface RemoteValue {
+  readonly addr: bigint;
+  readonly rkey: number;
+  readonly length: number;
+}
+
+/** Whose request it is, and which. */
+export interface Identity {
+  readonly session: SessionId;
+  readonly epoch: number;
+  readonly slot: number;
+  readonly sequence: number;
+}
+
+/** What is asked for. */
+export interface Asked {
+  readonly operation: number;
+  readonly key: Uint8Array;
+  readonly value: Uint8Array;
+  /** Where the value is in place of {@link value}; of GET, where it is to be written. */
+  readonly remote: RemoteValue | undefined;
+  /** Milliseconds that the entry is to live; 0 for ever. */
+  readonly ttlMs: number;
+  /** INCR: what is added, as a signed number; CAS: the version. */
+  readonly operand: bigint;
+}
+
+export function requestBytes({ key, value, remote }: Asked): number {
+  return REQUEST_HEAD_BYTES + key.length + (remote === undefined ? value.length : REMOTE_BYTES);
+}
+
+/** @param into has room for {@link requestBytes}. @returns how many bytes it took */
+export function encodeRequest(into: Uint8Array, { session, epoch, slot, sequence }: Identity, asked: Asked): number {
+  const { operation, key, value, remote, ttlMs, operand } = asked;
+  const view = new DataView(into.buffer, into.byteOffset, into.byteLength);
+  view.setUint32(0, session.high);
+  view.setUint32(4, session.low);
+  view.setUint32(8, epoch);
+  view.setUint32(12, sequence);
+  view.setUint16(16, slot);
+  view.setUint8(18, operation);
+  view.setUint8(19, key.length);
+  view.setUint32(20, remote === undefined ? value.length : REMOTE_BYTES);
+  view.setUint32(24, remote === undefined ? 0 : REMOTE);
+  view.setUint32(28, ttlMs);
+  view.setBigInt64(32, operand);
+  into.set(key, REQUEST_HEAD_BYTES);
+  const at = REQUEST_HEAD_BYTES + key.length;
+  if (remote === undefined) {
+    into.set(value, at);
+    return at + value.length;
+  }
+  view.setBigUint64(at, remote.addr);
+  view.setUint32(at + 8, remote.rkey);
+  view.setUint32(at + 12, remote.length);
+  return at + REMOTE_BYTES;
+}
+
+/** Looks at one request after the other, without an object for each. */
+export class RequestView implements Asked {
+  readonly session = { high: 0, low: 0 };
+  epoch = 0;
+  slot = 0;
+  sequence = 0;
+  operation = 0;
+  ttlMs = 0;
+  /** Bytes of the message: true only until the next one is looked at. */
+  key = NO_BYTES;
+  value = NO_BYTES;
+  remote: RemoteValue | undefined;
+  #view: DataView = new DataView(NO_BYTES.buffer);
+
+  /** Looks at a message that has come. @returns what is wrong with it; undefined when it is a request */
+  look(bytes: Uint8Array): string | undefined {
+    if (bytes.length < REQUEST_HEAD_BYTES) return `it has ${bytes.length} bytes`;
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#view = view;
+    this.session.high = view.getUint32(0);
+    this.session.low = view.getUint32(4);
+    this.epoch = view.getUint32(8);
+    this.sequence = view.getUint32(12);
+    this.slot = view.getUint16(16);
+    this.operation = view.getUint8(18);
+    this.ttlMs = view.getUint32(28);
+    return this.#lookAtKeyAndValue(bytes);
+  }
+
+  get operand(): bigint {
+    return this.#view.getBigInt64(32);
+  }
+
+  #lookAtKeyAndValue(bytes: Uint8Array): string | undefined {
+    const view = this.#view;
+    const keyBytes = view.getUint8(19);
+    const valueBytes = view.getUint32(20);
+    const flags = view.getUint32(24);
+    const rules = rulesOf(this.operation);
+    if (rules === undefined) return `there is no operation ${this.operation}`;
+    if (flags > REMOTE) return `flags 0x${flags.toString(16)}`;
+    if (keyBytes > MAX_KEY_BYTES || keyBytes > 0 !== rules.hasKey) return `a key of ${keyBytes} bytes`;
+    const at = REQUEST_HEAD_BYTES + keyBytes;
+    if (bytes.length !== at + valueBytes) return `${bytes.length} bytes, with a value of ${valueBytes}`;
+    const isRemote = flags === REMOTE;
+    if (
+      isRemote
+        ? valueBytes !== REMOTE_BYTES || rules.value === 'none'
+        : valueBytes > 0 && rules.value !== 'to the server'
+    )
+      return `${rules.name} with a value of ${valueBytes} bytes`;
+    this.key = bytes.subarray(REQUEST_HEAD_BYTES, at);
+    this.value = isRemote ? NO_BYTES : bytes.subarray(at);
+    this.remote = isRemote
+      ? { addr: view.getBigUint64(at), rkey: view.getUint32(at + 8), length: view.getUint32(at + 12) }
+      : undefined;
+    return undefined;
+  }
+}

@@ -1,0 +1,83 @@
+import { type ErrnoName, PrivateDataBytes } from '../../device/ibta/index.js';
+import type { ConnectionRequest } from '../../api/rdmacm/index.js';
+import { runtime } from '../../api/runtime/index.js';
+import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../api/verbs/index.js';
+import type { MessageConnection } from './connection/message-connection.js';
+import { isPeersDoing } from './errors.js';
+import { encodeRefusal, RefusalCode } from './protocol/hello.js';
+
+/** What `MessageListener.serve` takes. */
+export interface MessageServeOptions {
+  /**
+   * Connections at a time; whoever comes beyond that is refused, and told so: EBUSY. A client that does not complete its connection
+   * keeps nobody out. Default: no limit.
+   */
+  readonly maxConnections?: number | undefined;
+  /**
+   * Told what a handler throws, after which its connection is closed, and the client told that the program has failed. Default: a warning
+   * of the process, but not for what clients do: one goes, or breaks the protocol, or the handler loses patience by a signal
+   * or a time limit.
+   */
+  readonly onError?: ((error: unknown, connection: MessageConnection) => void) | undefined;
+}
+
+/** Does what is to be done with a connection, which is closed when it returns, or its promise settles. */
+export type ConnectionHandler = (connection: MessageConnection) => unknown;
+
+const SERVE_FIELDS: FieldsOf<MessageServeOptions> = { maxConnections: true, onError: true };
+
+/** @throws VerbsError EINVAL for wrong arguments */
+export function checkServe(handler: unknown, options: MessageServeOptions): MessageServeOptions {
+  if (typeof handler !== 'function')
+    throw new VerbsError('serve', invalid('handler is not a function', 'It takes a connection'));
+  refuse('serve', fieldsProblem('options', options, SERVE_FIELDS));
+  const { maxConnections, onError } = options;
+  if (onError !== undefined && typeof onError !== 'function')
+    throw new VerbsError(
+      'serve',
+      invalid('onError is not a function', 'It takes what a handler throws, and its connection'),
+    );
+  if (maxConnections !== undefined && !(typeof maxConnections === 'number' && maxConnections >= 1))
+    throw new VerbsError('serve', invalid(`maxConnections is ${show(maxConnections)}`, 'It is a number from 1 on'));
+  return options;
+}
+
+/** Rejects only with what `onError` throws. */
+export async function handle(
+  connection: MessageConnection,
+  handler: ConnectionHandler,
+  onError: (error: unknown, connection: MessageConnection) => void,
+): Promise<void> {
+  try {
+    await handler(connection);
+    await connection.close();
+  } catch (error) {
+    const abandoned = connection.abandon();
+    onError(error, connection);
+    await abandoned;
+  }
+}
+
+export function refuseBusy(request: ConnectionRequest, limit: number): void {
+  const text =
+    limit === Infinity ? 'too many clients come at once' : `it has ${limit} connections, as many as it takes`;
+  request.reject(encodeRefusal({ code: RefusalCode.BUSY, text }, PrivateDataBytes.REJECT));
+}
+
+const IMPATIENCE: readonly string[] = ['AbortError', 'TimeoutError'];
+/** With what `accept` fails when a client has gone, or says nothing; and for want of room. */
+const CLIENTS_DOING: readonly ErrnoName[] = ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT'];
+
+/** What a handler throws that nobody else is told of. */
+export function warn(error: unknown): void {
+  if (isPeersDoing(error)) return;
+  if (error instanceof VerbsError && error.errno === 'ETIMEDOUT') return;
+  if (error instanceof DOMException && IMPATIENCE.includes(error.name)) return;
+  runtime().warn(error instanceof Error ? error : new Error(String(error)));
+}
+
+/** With what a request for a connection fails. */
+export function warnOfRequest(error: unknown): void {
+  if (error instanceof VerbsError && CLIENTS_DOING.includes(error.errno)) return;
+  runtime().warn(error instanceof Error ? error : new Error(String(error)));
+}

@@ -1,0 +1,50 @@
+import type { StreamSocket } from '../rsocket/index.js';
+
+/** The most that is read at once, as in Node. */
+const CHUNK_BYTES = 64 * 1024;
+
+/** Reads into a program's own memory, in place of 'data' (`onread` of `node:net`). */
+export interface OnReadOptions {
+  /** The memory, or a function that gives it for each read. */
+  readonly buffer: Uint8Array | (() => Uint8Array);
+  /** Told what has come, at the beginning of the buffer; `false` pauses the socket. */
+  readonly callback: (bytesRead: number, buffer: Uint8Array) => boolean | undefined;
+}
+
+/** What takes bytes: they are its own from then on. @returns false when it wants no more for now */
+type Sink = (bytes: Uint8Array, byteLength: number) => boolean;
+
+/** The way from a stream to its reader: nothing is taken that is not asked for, and everything is copied once. */
+export class Incoming {
+  /** Whether more is asked for. */
+  isWanted = false;
+  bytesRead = 0;
+  readonly #allocate: (byteLength: number) => Uint8Array;
+  readonly #sink: Sink;
+
+  /** @param push as `Readable.push` */
+  constructor(push: (bytes: Uint8Array) => boolean, onread: OnReadOptions | undefined) {
+    if (onread === undefined) {
+      this.#allocate = (byteLength) => Buffer.allocUnsafe(Math.min(byteLength, CHUNK_BYTES));
+      this.#sink = (bytes, byteLength) => push(byteLength === bytes.length ? bytes : bytes.subarray(0, byteLength));
+    } else {
+      const { buffer, callback } = onread;
+      this.#allocate = typeof buffer === 'function' ? buffer : () => buffer;
+      this.#sink = (bytes, byteLength) => callback(byteLength, bytes) !== false;
+    }
+  }
+
+  /** Hands on what has come, as long as it is wanted. */
+  pull(stream: StreamSocket): void {
+    while (this.isWanted) {
+      const available = stream.readableBytes;
+      if (available === 0) return;
+      const bytes = this.#allocate(available);
+      const byteLength = stream.read(bytes);
+      // A program's own buffer may be of no length.
+      if (byteLength === 0) return;
+      this.bytesRead += byteLength;
+      if (!this.#sink(bytes, byteLength)) this.isWanted = false;
+    }
+  }
+}

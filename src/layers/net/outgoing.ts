@@ -1,0 +1,91 @@
+import type { StreamSocket } from '../rsocket/index.js';
+import { codeOf, systemError } from './errors.js';
+
+type Done = (error?: Error | null) => void;
+
+const NOTHING: readonly Uint8Array[] = [];
+const noOne: Done = () => {};
+
+/** The way from a writer to a stream: the one write that is under way, as `Writable` gives them, with what the stream has not taken of it. */
+export class Outgoing {
+  /** Bytes of the writes that are through. */
+  completedBytes = 0;
+  #pieces = NOTHING;
+  #index = 0;
+  #offset = 0;
+  #done = noOne;
+  #isLastWordSpent = false;
+
+  /** There is another stream from now on, and no write under way. */
+  begin(): void {
+    this.completedBytes = 0;
+    this.#isLastWordSpent = false;
+  }
+
+  get isBusy(): boolean {
+    return this.#done !== noOne;
+  }
+
+  /** @param done told when the stream has taken all, or that it never will */
+  write(pieces: readonly Uint8Array[], done: Done): void {
+    this.#pieces = pieces;
+    this.#index = 0;
+    this.#offset = 0;
+    this.#done = done;
+  }
+
+  /** Hands the stream what it takes. The write that is under way ends when that is all, and when the stream takes no more. @returns whether it took anything */
+  flush(stream: StreamSocket): boolean {
+    if (!this.isBusy) return false;
+    try {
+      return this.#flush(stream);
+    } catch (error) {
+      this.#refused(error);
+      return false;
+    }
+  }
+
+  /** @throws as `StreamSocket.write` */
+  #flush(stream: StreamSocket): boolean {
+    let isProgress = false;
+    for (; this.#index < this.#pieces.length; this.#index += 1, this.#offset = 0) {
+      const piece = this.#pieces[this.#index];
+      const rest = this.#offset === 0 ? piece : piece.subarray(this.#offset);
+      const taken = rest.length === 0 ? 0 : stream.write(rest);
+      isProgress ||= taken > 0;
+      this.#offset += taken;
+      if (taken < rest.length) return isProgress;
+    }
+    this.#drop();
+    return true;
+  }
+
+  /** The write that is under way counts as done. */
+  #drop(): void {
+    for (const piece of this.#pieces) this.completedBytes += piece.length;
+    this.#finish(null);
+  }
+
+  /** The stream has ended: the write that is under way fails. */
+  abandon(error: Error): void {
+    if (this.isBusy) this.#finish(error);
+  }
+
+  /**
+   * The peer has closed. As TCP does, one write more is taken, and lost: ends that say goodbye at the same time, as those of TLS do, are none
+   * the worse for it.
+   */
+  #refused(error: unknown): void {
+    if (codeOf(error) !== 'ECONNRESET') this.abandon(systemError('write', error));
+    else if (this.#isLastWordSpent) this.abandon(systemError('write', error, undefined, 'EPIPE'));
+    else if (this.isBusy) this.#drop();
+    this.#isLastWordSpent = true;
+  }
+
+  #finish(error: Error | null): void {
+    const done = this.#done;
+    this.#done = noOne;
+    this.#pieces = NOTHING;
+    done(error);
+  }
+}

@@ -1,0 +1,463 @@
+import { addAbortSignal, Duplex } from 'node:stream';
+import type { StreamSocket } from '../rsocket/index.js';
+import { familyOf, infoOf, type SocketAddressInfo } from './addresses.js';
+import { apart } from './apart.js';
+import {
+  checkFunction,
+  checkSignal,
+  checkTimeout,
+  normalized,
+  refuseObjectModes,
+  refuseSystemSockets,
+} from './arguments.js';
+import { connectTo } from './connecting.js';
+import { coded, failed, systemError } from './errors.js';
+import { type Chunk, gathered } from './gathering.js';
+import { IdleTimer } from './idle-timer.js';
+import { Incoming } from './incoming.js';
+import { Outgoing } from './outgoing.js';
+import {
+  type Destination,
+  destinationOf,
+  type InnerOptions,
+  onreadOf,
+  type SocketConnectOptions,
+  type SocketOptions,
+} from './socket-options.js';
+import { rsockets } from './rsockets.js';
+import type { Transport } from './transport.js';
+
+type Done = (error?: Error | null) => void;
+
+export type SocketReadyState = 'opening' | 'open' | 'readOnly' | 'writeOnly' | 'closed';
+
+/** Seconds of silence before a peer is asked, where nobody says more: what Linux has. */
+const KEEPALIVE_SECONDS = 7200;
+const MAX_KEEPALIVE_SECONDS = 32_767;
+
+/**
+ * A socket over RDMA in the shape of `net.Socket`: a Duplex with the same methods, properties, events and error codes.
+ *
+ * What is written is copied once, into registered memory, and what is read once, out of it into a buffer of its own.
+ */
+export class Socket extends Duplex {
+  /** Between `connect()` and 'connect'. */
+  connecting = false;
+  /** What {@link setTimeout} was told, in ms. */
+  timeout?: number | undefined;
+  /** The server that it came to; one of HTTP puts itself here. */
+  server: unknown;
+  /** Empty: addresses are tried in turn. It is there because `net.Socket` has it. */
+  readonly autoSelectFamilyAttemptedAddresses: string[] = [];
+
+  readonly #transport: Transport;
+  readonly #onClosed: (() => void) | undefined;
+  readonly #incoming: Incoming;
+  readonly #hasOnRead: boolean;
+  readonly #outgoing = new Outgoing();
+  readonly #idle = new IdleTimer(
+    () => this.emit('timeout'),
+    () => (this.#outgoing.isBusy ? this.#stream?.bytesWritten : undefined),
+  );
+  #stream: StreamSocket | undefined;
+  #attempt: AbortController | undefined;
+  /** What `_final` was called with before there was a stream. */
+  #ending: Done | undefined;
+  /** Told when the stream has gone, after this object is destroyed. */
+  #whenGone: (() => void) | undefined;
+  #hasStreamEnded = false;
+  #hasPeerEnded = false;
+  /** What the stream ended with, until all that came before has been read. */
+  #failure: Error | undefined;
+  #isReset = false;
+  #isReferenced = true;
+  #keepAliveSeconds = 0;
+
+  /** @throws TypeError ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE for wrong options */
+  constructor(options: SocketOptions = {}) {
+    const { allowHalfOpen, highWaterMark, signal, stream } = options;
+    refuseObjectModes({ ...options });
+    refuseSystemSockets({ ...options });
+    super({
+      allowHalfOpen: Boolean(allowHalfOpen),
+      // 'close' says whether there was an error.
+      emitClose: false,
+      autoDestroy: true,
+      ...(highWaterMark !== undefined && { highWaterMark }),
+    });
+    const { transport = rsockets, onClosed, pauseOnCreate = false }: SocketOptions & InnerOptions = options;
+    const onread = onreadOf({ ...options });
+    this.#transport = transport;
+    this.#onClosed = onClosed;
+    this.#hasOnRead = onread !== undefined;
+    this.#incoming = new Incoming((bytes) => this.push(bytes), onread);
+    if (signal !== undefined) {
+      checkSignal('options.signal', signal);
+      // One that was aborted before ends what is to come, too: connect() begins a socket anew that was destroyed.
+      if (signal.aborted) process.nextTick(() => addAbortSignal(signal, this));
+      else addAbortSignal(signal, this);
+    }
+    if (stream === undefined) return;
+    this.#attach(stream);
+    if (pauseOnCreate) this.pause();
+    else this.read(0);
+  }
+
+  /**
+   * Connects, and emits 'connect' and 'ready'; when that fails, 'error' and 'close'.
+   *
+   * @throws TypeError, RangeError for wrong arguments, with Node's codes; Error ENOTSUP for paths
+   */
+  connect(target: SocketConnectOptions | number | string, onConnect?: () => void): this;
+  connect(port: number | string, host: string, onConnect?: () => void): this;
+  connect(...args: readonly unknown[]): this {
+    const [options, callback] = normalized(args);
+    const destination = destinationOf(options);
+    if (this.destroyed) this.#begin();
+    if (callback !== undefined) this.once('connect', callback);
+    if (this.connecting || this.#stream !== undefined) {
+      this.destroy(failed('connect', this.connecting ? 'EALREADY' : 'EISCONN'));
+      return this;
+    }
+    const { keepAlive, keepAliveInitialDelay } = options;
+    if (keepAlive === true) this.setKeepAlive(true, Number(keepAliveInitialDelay ?? 0));
+    this.connecting = true;
+    const attempt = new AbortController();
+    this.#attempt = attempt;
+    void this.#connect(destination, attempt.signal);
+    return this;
+  }
+
+  get pending(): boolean {
+    return this.#stream === undefined || this.connecting;
+  }
+
+  get readyState(): SocketReadyState {
+    if (this.connecting) return 'opening';
+    if (this.readable) return this.writable ? 'open' : 'readOnly';
+    return this.writable ? 'writeOnly' : 'closed';
+  }
+
+  /** Bytes that have been read from the stream. */
+  get bytesRead(): number {
+    return this.#incoming.bytesRead;
+  }
+
+  /** Bytes that were written, those that still wait included. */
+  get bytesWritten(): number {
+    return this.#outgoing.completedBytes + this.writableLength;
+  }
+
+  /** Bytes that wait to be written. As in Node, `writableLength` is what programs should ask. */
+  get bufferSize(): number {
+    return this.writableLength;
+  }
+
+  get localAddress(): string | undefined {
+    return this.#stream?.localAddress.host;
+  }
+
+  get localPort(): number | undefined {
+    return this.#stream?.localAddress.port;
+  }
+
+  get localFamily(): 'IPv4' | 'IPv6' | undefined {
+    return this.#stream && familyOf(this.#stream.localAddress.host);
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#stream?.remoteAddress.host;
+  }
+
+  get remotePort(): number | undefined {
+    return this.#stream?.remoteAddress.port;
+  }
+
+  get remoteFamily(): 'IPv4' | 'IPv6' | undefined {
+    return this.#stream && familyOf(this.#stream.remoteAddress.host);
+  }
+
+  /** Where this end is; an object without properties before it is connected. */
+  address(): SocketAddressInfo | Record<string, never> {
+    return this.#stream === undefined ? {} : infoOf(this.#stream.localAddress);
+  }
+
+  /** What the stream waits for where it cannot send, in a sentence. */
+  explainStall(): string | undefined {
+    return this.destroyed ? undefined : this.#stream?.explainStall();
+  }
+
+  /**
+   * Has 'timeout' emitted whenever nothing has been read or written for so long; what to do then is the program's affair.
+   *
+   * @param timeoutMs 0: no more
+   * @throws TypeError ERR_INVALID_ARG_TYPE; RangeError ERR_OUT_OF_RANGE
+   */
+  setTimeout(timeoutMs: number, onTimeout?: () => void): this {
+    if (this.destroyed) return this;
+    this.timeout = timeoutMs;
+    const delayMs = checkTimeout('msecs', timeoutMs);
+    if (onTimeout !== undefined) checkFunction('callback', onTimeout);
+    this.#idle.set(delayMs);
+    if (onTimeout === undefined) return this;
+    if (delayMs === 0) this.removeListener('timeout', onTimeout);
+    else this.once('timeout', onTimeout);
+    return this;
+  }
+
+  /** There is nothing to turn off: whatever is written is sent at once. */
+  setNoDelay(noDelay?: boolean): this;
+  setNoDelay(): this {
+    return this;
+  }
+
+  /**
+   * Asks a silent peer whether it is there; when it is not, the socket ends with ETIMEDOUT.
+   *
+   * @param initialDelayMs of silence, rounded up to seconds; 0: two hours
+   */
+  setKeepAlive(enable = false, initialDelayMs = 0): this {
+    const seconds = initialDelayMs > 0 ? Math.ceil(initialDelayMs / 1000) : KEEPALIVE_SECONDS;
+    this.#keepAliveSeconds = enable ? Math.min(seconds, MAX_KEEPALIVE_SECONDS) : 0;
+    if (!this.destroyed) this.#stream?.setKeepAlive(this.#keepAliveSeconds);
+    return this;
+  }
+
+  /** Has it keep the process alive, as it does to begin with. */
+  ref(): this {
+    this.#isReferenced = true;
+    this.#stream?.ref();
+    return this;
+  }
+
+  /** Lets the process end though it is there. */
+  unref(): this {
+    this.#isReferenced = false;
+    this.#stream?.unref();
+    return this;
+  }
+
+  /** Ends it, and destroys it when all is written. */
+  destroySoon(): void {
+    if (this.writable) this.end();
+    if (this.writableFinished) this.destroy();
+    else this.once('finish', () => this.destroy());
+  }
+
+  /** Ends it without sending what still waits; the peer is told ECONNRESET. One that is not connected is destroyed with ERR_SOCKET_CLOSED. */
+  resetAndDestroy(): this {
+    if (this.destroyed) return this;
+    this.#isReset = true;
+    if (this.connecting) this.once('connect', () => this.destroy());
+    else if (this.#stream === undefined) this.destroy(closed());
+    else this.destroy();
+    return this;
+  }
+
+  // Into the program's own memory nothing is pushed, so that nothing asks for more.
+  override resume(): this {
+    this.#readOn();
+    return super.resume();
+  }
+
+  override read(size?: number): unknown {
+    this.#readOn();
+    return super.read(size);
+  }
+
+  override pause(): this {
+    if (this.#hasOnRead) this.#incoming.isWanted = false;
+    return super.pause();
+  }
+
+  override write(chunk: unknown, encodingOrDone?: BufferEncoding | Done, done?: Done): boolean {
+    if (!this.#hasPeerEnded || this.allowHalfOpen || !this.writableEnded) {
+      if (typeof encodingOrDone !== 'string') return super.write(chunk, encodingOrDone ?? done);
+      return super.write(chunk, encodingOrDone, done);
+    }
+    const error = coded(new Error('This socket has been ended by the other party'), 'EPIPE');
+    const told = typeof encodingOrDone === 'function' ? encodingOrDone : done;
+    if (told !== undefined) process.nextTick(told, error);
+    this.destroy(error);
+    return false;
+  }
+
+  /** @internal */
+  override _read(): void {
+    this.#incoming.isWanted = true;
+    this.#pull();
+  }
+
+  /** @internal */
+  override _write(chunk: Uint8Array, _encoding: BufferEncoding, done: Done): void {
+    this.#write([chunk], done);
+  }
+
+  /** @internal */
+  override _writev(chunks: readonly Chunk[], done: Done): void {
+    this.#write(gathered(chunks), done);
+  }
+
+  /** @internal */
+  override _final(done: Done): void {
+    if (this.connecting) this.#ending = done;
+    else this.#shutDown(done);
+  }
+
+  /** @internal */
+  override _destroy(error: Error | null, done: Done): void {
+    this.connecting = false;
+    this.#idle.set(0);
+    this.#attempt?.abort();
+    const isGraceful = error === null && this.writableFinished && !this.#isReset;
+    const finish = (): void => {
+      done(error);
+      const left =
+        error ?? (this.#stream === undefined ? coded(closed(), 'ERR_SOCKET_CLOSED_BEFORE_CONNECTION') : closed());
+      process.nextTick(() => {
+        this.#outgoing.abandon(left);
+        this.emit('close', error !== null);
+      });
+      this.#onClosed?.();
+    };
+    if (this.#stream === undefined || this.#hasStreamEnded) {
+      finish();
+      return;
+    }
+    // What was written well is on its way; 'close' says that it is there, or that the peer cannot be had.
+    if (isGraceful) this.#whenGone = finish;
+    this.#stream.close(this.#isReset ? 0 : undefined);
+    if (!isGraceful) finish();
+  }
+
+  async #connect(destination: Destination, signal: AbortSignal): Promise<void> {
+    let stream: StreamSocket;
+    try {
+      stream = await connectTo(this.#transport, destination, signal, (...found) => this.emit('lookup', ...found));
+    } catch (error) {
+      if (!signal.aborted) this.destroy(error instanceof Error ? error : new Error(String(error)));
+      return;
+    }
+    if (signal.aborted) {
+      stream.close();
+      return;
+    }
+    this.connecting = false;
+    this.#attach(stream);
+    apart(() => {
+      this.#flush();
+      const ending = this.#ending;
+      this.#ending = undefined;
+      if (ending !== undefined) this.#shutDown(ending);
+      this.emit('connect');
+      this.emit('ready');
+      if (!this.isPaused()) this.read(0);
+    });
+  }
+
+  #attach(stream: StreamSocket): void {
+    this.#stream = stream;
+    stream.events = {
+      readable: () => apart(() => this.#pull()),
+      writable: () => apart(() => this.#flush()),
+      drained: () => {},
+      closed: (error) => apart(() => this.#onStreamClosed(error)),
+    };
+    if (!this.#isReferenced) stream.unref();
+    if (this.#keepAliveSeconds > 0) stream.setKeepAlive(this.#keepAliveSeconds);
+    this.#idle.touch();
+  }
+
+  /** Forgets the connection that was, for another one. */
+  #begin(): void {
+    // Node's streams have it, its declarations do not.
+    (this as unknown as { _undestroy(): void })._undestroy();
+    this.#stream = undefined;
+    this.#failure = undefined;
+    this.#hasStreamEnded = false;
+    this.#hasPeerEnded = false;
+    this.#isReset = false;
+    this.#incoming.isWanted = false;
+    this.#incoming.bytesRead = 0;
+    this.#outgoing.begin();
+  }
+
+  #pull(): void {
+    const stream = this.#stream;
+    if (stream === undefined || this.#isOver()) return;
+    const before = this.#incoming.bytesRead;
+    this.#incoming.pull(stream);
+    if (this.#incoming.bytesRead !== before) this.#idle.touch();
+    // What was handed on may have led to anything.
+    if (this.#isOver() || stream.readableBytes > 0) return;
+    if (this.#failure !== undefined) {
+      this.destroy(this.#failure);
+      return;
+    }
+    // A connection that was lost reads as ended, too; what it was lost by is told within this turn.
+    if (stream.isReadEnded) queueMicrotask(() => this.#end(stream));
+  }
+
+  /** Whether nothing more is read. */
+  #isOver(): boolean {
+    return this.destroyed || this.#hasPeerEnded;
+  }
+
+  #end(stream: StreamSocket): void {
+    if (this.#isOver() || this.#failure !== undefined || this.#stream !== stream) return;
+    this.#hasPeerEnded = true;
+    apart(() => {
+      this.push(null);
+      // Has 'end' emitted though nobody reads.
+      super.read(0);
+    });
+  }
+
+  #readOn(): void {
+    if (!this.#hasOnRead || this.#incoming.isWanted) return;
+    this.#incoming.isWanted = true;
+    // Streams that resume read more than once in the ticks that follow.
+    setImmediate(() => this.#pull());
+  }
+
+  #write(pieces: readonly Uint8Array[], done: Done): void {
+    if (this.#stream === undefined && !this.connecting) {
+      done(closed());
+      return;
+    }
+    this.#idle.touch();
+    this.#outgoing.write(pieces, done);
+    this.#flush();
+  }
+
+  #flush(): void {
+    if (this.#stream === undefined || this.destroyed) return;
+    if (this.#outgoing.flush(this.#stream)) this.#idle.touch();
+  }
+
+  #shutDown(done: Done): void {
+    try {
+      this.#stream?.shutdown('write');
+      done();
+    } catch (error) {
+      done(systemError('shutdown', error));
+    }
+  }
+
+  #onStreamClosed(error: Error | undefined): void {
+    this.#hasStreamEnded = true;
+    if (this.destroyed) {
+      this.#whenGone?.();
+      return;
+    }
+    if (error !== undefined && !(this.#hasPeerEnded && this.writableFinished))
+      this.#failure = systemError(this.#outgoing.isBusy ? 'write' : 'read', error);
+    if (this.#outgoing.isBusy) this.#outgoing.abandon(this.#failure ?? failed('write', 'EPIPE'));
+    else if (this.#failure !== undefined && this.#hasPeerEnded) this.destroy(this.#failure);
+    else this.#pull();
+  }
+}
+
+function closed(): Error & { readonly code: string } {
+  return coded(new Error('Socket is closed'), 'ERR_SOCKET_CLOSED');
+}

@@ -1,0 +1,60 @@
+import type { FullAddress } from '../../api/rdmacm/index.js';
+import type { Context, OpenOptions } from '../../api/verbs/index.js';
+import type { StreamOptions, StreamSocket } from '../rsocket/index.js';
+
+/** Which device a socket is on. */
+export interface DeviceOptions {
+  /** The device. Default: one that the program has, opened when it has none that leads there; in a simulation, the host's. */
+  readonly context?: Context | undefined;
+  /** How the device is opened where it is not there yet. */
+  readonly open?: Omit<OpenOptions, 'address' | 'device'> | undefined;
+}
+
+/** Where a stream is to lead. */
+export interface ConnectTarget extends StreamOptions {
+  /** An address. */
+  readonly host: string;
+  readonly port: number;
+  readonly localAddress?: string;
+  readonly localPort?: number;
+  readonly context?: Context;
+  readonly open?: Omit<OpenOptions, 'address' | 'device'>;
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+}
+
+/** Where streams are to come. */
+export interface ListenTarget extends StreamOptions {
+  /** An address of one's own. Default: that of the program's default device. */
+  readonly host?: string;
+  /** Default: any that is free. */
+  readonly port?: number;
+  readonly backlog?: number;
+  readonly context?: Context;
+  readonly open?: Omit<OpenOptions, 'address' | 'device'>;
+}
+
+/** A method, so that what gives streams of one kind fits as well. */
+interface StreamTaker {
+  take(stream: StreamSocket): void;
+}
+
+/** What brings streams. */
+export interface StreamListener {
+  readonly address: FullAddress;
+  /** Called for each stream that has come. It is set in the turn in which the listener was made. */
+  onStream: StreamTaker['take'] | undefined;
+  close(): void;
+  ref(): void;
+  unref(): void;
+}
+
+/** What sockets are made on: rsockets, or whatever has such streams. */
+export interface Transport {
+  /** The addresses of a name, the one to be tried first in front. @throws VerbsError (the promise rejects) when there is no such name */
+  resolve(host: string, family: 4 | 6 | undefined): Promise<readonly string[]>;
+  /** @throws VerbsError (the promise rejects) ECONNREFUSED, ETIMEDOUT and so on; the signal's reason */
+  connect(target: ConnectTarget): Promise<StreamSocket>;
+  /** @throws VerbsError EADDRINUSE, EADDRNOTAVAIL and so on */
+  listen(target: ListenTarget): StreamListener;
+}

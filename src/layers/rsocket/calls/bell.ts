@@ -1,0 +1,49 @@
+/** Wakes all who wait for something to change; each then looks for itself whether it is what it waits for. */
+export class Bell {
+  #waiting: (() => void)[] = [];
+
+  ring(): void {
+    if (this.#waiting.length === 0) return;
+    const woken = this.#waiting;
+    this.#waiting = [];
+    for (const wake of woken) wake();
+  }
+
+  /** Is called once, at the next ring. @returns takes it back */
+  onRing(wake: () => void): () => void {
+    this.#waiting.push(wake);
+    return () => {
+      const at = this.#waiting.indexOf(wake);
+      if (at >= 0) this.#waiting.splice(at, 1);
+    };
+  }
+
+  /** Resolves at the next ring. @throws (the promise rejects) the signal's reason */
+  rung(signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal === undefined) {
+        this.#waiting.push(resolve);
+        return;
+      }
+      if (signal.aborted) {
+        reject(reasonOf(signal));
+        return;
+      }
+      const abort = (): void => {
+        takeBack();
+        reject(reasonOf(signal));
+      };
+      const takeBack = this.onRing(() => {
+        signal.removeEventListener('abort', abort);
+        resolve();
+      });
+      signal.addEventListener('abort', abort, { once: true });
+    });
+  }
+}
+
+/** An error, whatever the program gave as its reason. */
+export function reasonOf(signal: AbortSignal): Error {
+  const reason: unknown = signal.reason;
+  return reason instanceof Error ? reason : new Error('aborted', { cause: reason });
+}

@@ -1,0 +1,167 @@
+import type { ErrnoName } from '../../../device/ibta/index.js';
+import {
+  type ConnectionRequest,
+  type FullAddress,
+  listen as listenByCm,
+  type Listener,
+} from '../../../api/rdmacm/index.js';
+import { runtime } from '../../../api/runtime/index.js';
+import {
+  type Context,
+  type FieldsOf,
+  fieldsProblem,
+  invalid,
+  type OpenOptions,
+  refuse,
+  show,
+  VerbsError,
+} from '../../../api/verbs/index.js';
+import { RsocketError } from '../errors.js';
+import { readPeer, type Sizes } from '../protocol/index.js';
+import { establish } from './connect.js';
+import { sizesOf, STREAM_FIELDS, type StreamOptions } from './options.js';
+import type { RsocketStream } from './rsocket-stream.js';
+import type { RsocketStreamSocket } from './stream-socket.js';
+
+const CALL = 'rlisten';
+const BACKLOG = 128;
+/** With what `accept` fails when a client has gone, or says nothing. */
+const CLIENTS_DOING: readonly ErrnoName[] = ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT'];
+
+/** What {@link listenStreams} takes. */
+export interface StreamListenOptions extends StreamOptions {
+  /** Default: any that is free. */
+  readonly port?: number;
+  /** An address of one's own. Default: that of the program's default device. */
+  readonly host?: string;
+  /** Whether others that say the same may have the port as well, as long as none of them listens (`SO_REUSEADDR`). Default false. */
+  readonly reuseAddr?: boolean;
+  /** Whether `::` means an address of IPv6 only (`IPV6_V6ONLY`). Default false. */
+  readonly ipv6Only?: boolean;
+  /** Connections that may be half open, and streams that nobody has asked for yet, from 1 on; who comes beyond that is refused. Default 128. */
+  readonly backlog?: number;
+  /** The device. Default: the one that the address says, else the program's default device. */
+  readonly context?: Context;
+  /** How the device is opened where it is not there yet. */
+  readonly open?: Omit<OpenOptions, 'address' | 'device'>;
+}
+
+const LISTEN_FIELDS: FieldsOf<StreamListenOptions> = {
+  ...STREAM_FIELDS,
+  port: true,
+  host: true,
+  reuseAddr: true,
+  ipv6Only: true,
+  backlog: true,
+  context: true,
+  open: true,
+};
+
+/**
+ * Listens for rsockets: of this package, and of librdmacm.
+ *
+ * @example
+ * ```ts
+ * const listener = listenStreams({ port: 7471 });
+ * listener.onStream = (stream) => stream.close();
+ * ```
+ * @throws VerbsError EADDRINUSE when another listens there; EINVAL for wrong arguments; otherwise as `listen` of the root
+ */
+export function listenStreams(options: StreamListenOptions = {}): StreamListener {
+  refuse(CALL, fieldsProblem('options', options, LISTEN_FIELDS));
+  const { sqSize, rqSize, inlineBytes, sendBufferBytes, receiveBufferBytes, iomapSize, ...given } = options;
+  const { backlog = BACKLOG, ...where } = given;
+  if (!Number.isInteger(backlog) || backlog < 1)
+    throw new VerbsError(CALL, invalid(`backlog is ${show(backlog)}`, 'It is a number from 1 on'));
+  return new StreamListener(listenByCm(where), sizesOf(CALL, options), backlog);
+}
+
+/** Takes streams. */
+export type StreamHandler = (stream: RsocketStreamSocket) => void;
+
+/** Where streams come. It keeps the process alive until it is closed. */
+export class StreamListener implements Disposable {
+  #onStream: StreamHandler | undefined;
+  #halfOpen = 0;
+  readonly #waiting: RsocketStream[] = [];
+
+  /** @internal {@link listenStreams} makes listeners for programs. */
+  constructor(
+    private readonly listener: Listener,
+    private sizes: Sizes,
+    private readonly backlog: number,
+  ) {
+    listener
+      .serve((request) => this.#answer(request), { onError: warn })
+      .catch((error: unknown) => runtime().warn(error instanceof Error ? error : new Error(String(error))));
+  }
+
+  /** Sets how large the queues and buffers of streams are that come from now on. @throws VerbsError EINVAL for sizes that there are not */
+  resize(options: StreamOptions): void {
+    this.sizes = sizesOf(CALL, options);
+  }
+
+  /** Where it listens: the address of its device, and the port. */
+  get address(): FullAddress {
+    return this.listener.address;
+  }
+
+  /** Is given each stream, once it is connected; those that came before it was set wait for it. */
+  get onStream(): StreamHandler | undefined {
+    return this.#onStream;
+  }
+
+  set onStream(onStream: StreamHandler | undefined) {
+    this.#onStream = onStream;
+    if (this.#waiting.length > 0) queueMicrotask(() => this.#give());
+  }
+
+  /** Whether it keeps the process alive. So far it always does, and these change nothing. */
+  ref(): void {
+    this.listener.ref();
+  }
+
+  unref(): void {
+    this.listener.unref();
+  }
+
+  /** Ends it: no more streams come, those that nobody has taken end, and the others go on. Idempotent. */
+  close(): void {
+    this.listener.close();
+    for (const stream of this.#waiting.splice(0)) stream.close(0);
+  }
+
+  /** {@link close}. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  async #answer(request: ConnectionRequest): Promise<void> {
+    const peer = readPeer(request.privateData);
+    if (typeof peer === 'string' || this.#halfOpen + this.#waiting.length >= this.backlog) {
+      request.reject();
+      return;
+    }
+    this.#halfOpen += 1;
+    try {
+      this.#waiting.push(await establish(this.sizes, {}, (options) => request.accept(options)));
+    } finally {
+      this.#halfOpen -= 1;
+    }
+    this.#give();
+  }
+
+  #give(): void {
+    while (this.#onStream !== undefined) {
+      const stream = this.#waiting.shift();
+      if (stream === undefined) return;
+      this.#onStream(stream);
+    }
+  }
+}
+
+function warn(error: unknown): void {
+  if (error instanceof RsocketError) return;
+  if (error instanceof VerbsError && CLIENTS_DOING.includes(error.errno)) return;
+  runtime().warn(error instanceof Error ? error : new Error(String(error)));
+}

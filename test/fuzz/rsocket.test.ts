@@ -1,0 +1,16 @@
+import { describe, it } from 'node:test';
+import { runLiesSeed } from './rsocket/run.js';
+
+/** Runs that `npm test` plays; `npm run sim -- --rsocket-lies` plays as many as one likes. */
+const SEEDS = 60;
+
+describe('a peer that lies to a stream', () => {
+  it('ends no other stream, and leaves nothing behind', async () => {
+    for (let seed = 1; seed <= SEEDS; seed += 1)
+      try {
+        await runLiesSeed(seed);
+      } catch (error) {
+        throw new Error(`replay: npm run sim -- --rsocket-lies --seeds 1 --start ${seed}`, { cause: error });
+      }
+  });
+});

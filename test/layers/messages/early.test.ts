@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { simulate } from '../../../src/sim.js';
+import { Engine } from '../../../src/layers/engine/index.js';
+import { connect } from '../../../src/layers/messages/index.js';
+import { Endpoint } from '../../../src/layers/messages/connection/endpoint.js';
+import { ownBytes } from '../../../src/layers/messages/connection/taking.js';
+import { decodeHello, encodeHello, type Hello } from '../../../src/layers/messages/protocol/hello.js';
+import { PORT, text, words } from './support/pair.js';
+
+const HELLO: Hello = { window: 4, maxWindow: 64, bufferBytes: 4096, maxMessageBytes: 100_000 };
+
+it('what a peer says that comes, talks and goes before the program has noticed is heard nevertheless', () =>
+  simulate(async (sim) => {
+    const [server, client] = [sim.host('server'), sim.host('client')];
+    const engine = Engine.of(server.context);
+    const hold = engine.hold();
+    const request = server.listen({ port: PORT }).next();
+    const talking = client.run(async () => {
+      const connection = await connect({ host: 'server', port: PORT });
+      await connection.send(text('hello and'));
+      await connection.send(text('goodbye'));
+      await connection.close();
+    });
+    let endpoint: Endpoint | undefined;
+    const accepted = await (
+      await request
+    ).accept({
+      privateData: encodeHello(HELLO),
+      createQp: (id) => {
+        const cap = { maxSendWr: 16, maxRecvWr: 64, maxSendSge: 1, maxRecvSge: 1, maxInlineData: 256 };
+        const qp = id.createQp(engine.pd, { sendCq: engine.cq, recvCq: engine.cq, sqSigAll: true, cap });
+        endpoint = new Endpoint(engine, qp, HELLO);
+        endpoint.open();
+      },
+    });
+    await talking;
+    await accepted.closed;
+    assert.ok(endpoint !== undefined);
+    const peer = decodeHello(accepted.privateData);
+    assert.ok(typeof peer !== 'string');
+    endpoint.begin(peer);
+    for (const said of ['hello and', 'goodbye']) {
+      const received = await endpoint.inbox.next();
+      assert.equal(words(received && ownBytes(received, endpoint)), said);
+    }
+    assert.equal(await endpoint.inbox.next(), undefined);
+    assert.equal(endpoint.failure, undefined);
+    accepted[Symbol.dispose]();
+    endpoint.destroyed();
+    hold.release();
+    assert.equal(engine.pool.leased, 0);
+  }));

@@ -1,0 +1,106 @@
+import { type LinkConditions, SeededRandom } from '../../../src/device/link/index.js';
+import type { TransportName } from '../../../src/layers/kv/index.js';
+
+/** What one seed stands for: programs that use a store, and what goes wrong. */
+
+export interface CallPlan {
+  readonly kind: 'entry' | 'has' | 'set' | 'add' | 'cas' | 'delete' | 'incr';
+  readonly key: string;
+  readonly by: bigint;
+  /** Of the value; one that is longer than a number is none. */
+  readonly bytes: number;
+  /** µs after the one before was begun. */
+  readonly afterUs: number;
+  /** Whether the program waits for it before it goes on. */
+  readonly awaited: boolean;
+  /** Milliseconds that the program waits; Infinity for ever. */
+  readonly timeoutMs: number;
+}
+
+export interface ClientPlan {
+  /** Number of the host, from 1 on. */
+  readonly host: number;
+  readonly window: number;
+  readonly transport: TransportName;
+  readonly startUs: number;
+  readonly calls: readonly CallPlan[];
+}
+
+export type DisasterPlan =
+  | { readonly kind: 'crash'; readonly host: number; readonly atUs: number; readonly forUs: number }
+  | { readonly kind: 'pause'; readonly host: number; readonly atUs: number; readonly forUs: number }
+  | { readonly kind: 'partition'; readonly host: number; readonly atUs: number; readonly forUs: number }
+  /** The server's program ends, and begins anew. */
+  | { readonly kind: 'restart'; readonly host: 0; readonly atUs: number; readonly forUs: number };
+
+export interface KvPlan {
+  readonly seed: number;
+  readonly hosts: number;
+  readonly conditions: Partial<LinkConditions>;
+  readonly clients: readonly ClientPlan[];
+  readonly disasters: readonly DisasterPlan[];
+}
+
+const SECOND = 1e6;
+const TRANSPORTS: readonly TransportName[] = ['rc', 'uc', 'ud'];
+const CALLS = ['entry', 'entry', 'has', 'set', 'set', 'add', 'cas', 'delete', 'incr', 'incr'] as const;
+
+function planCall(random: SeededRandom, keys: number, impatience: number, pauseUs: number): CallPlan {
+  return {
+    kind: random.pick(CALLS),
+    key: `key ${random.below(keys)}`,
+    by: BigInt(random.between(-3, 5)),
+    bytes: random.chance(0.1) ? random.between(20, 3000) : 0,
+    afterUs: random.chance(0.5) ? 0 : random.below(pauseUs),
+    awaited: random.chance(0.5),
+    timeoutMs: random.chance(impatience) ? random.pick([0, 0.02, 1, 700]) : Infinity,
+  };
+}
+
+function planDisaster(random: SeededRandom, hosts: number, lengthUs: number): DisasterPlan {
+  const kind = random.pick(['crash', 'pause', 'partition', 'restart'] as const);
+  const atUs = random.below(lengthUs);
+  const forUs = random.pick([100, 20_000, SECOND, 5 * SECOND, 7 * SECOND, 9 * SECOND, 20 * SECOND]);
+  if (kind === 'restart') return { kind, host: 0, atUs, forUs };
+  return { kind, host: random.below(hosts + 1), atUs, forUs };
+}
+
+export function planKv(seed: number): KvPlan {
+  const random = new SeededRandom(seed);
+  const hosts = random.between(1, 3);
+  const keys = random.pick([1, 2, 6]);
+  const pauseUs = random.pick([20, 2000, 200_000, 2_000_000]);
+  const impatience = random.pick([0, 0, 0.1]);
+  const isRough = random.chance(0.6);
+  const clients = Array.from({ length: random.between(1, 5) }, () => ({
+    host: random.between(1, hosts),
+    window: random.pick([1, 2, 16]),
+    transport: random.pick(TRANSPORTS),
+    startUs: random.below(1000),
+    calls: Array.from({ length: random.between(1, 30) }, () => planCall(random, keys, impatience, pauseUs)),
+  }));
+  return {
+    seed,
+    hosts,
+    conditions: {
+      delayUs: random.pick([1, 5, 50]),
+      ...(isRough && {
+        jitterUs: random.below(20),
+        loss: random.pick([0, 0.01, 0.05]),
+        duplication: random.pick([0, 0.02]),
+        reordering: random.pick([0, 0.05]),
+        corruption: random.pick([0, 0.005]),
+      }),
+    },
+    clients,
+    disasters: random.chance(0.5)
+      ? Array.from({ length: random.between(1, 3) }, () => planDisaster(random, hosts, 20 * pauseUs))
+      : [],
+  };
+}
+
+export function describeKv({ seed, hosts, clients, disasters }: KvPlan): string {
+  const what = disasters.map(({ kind, host, atUs }) => `${kind} of host ${host} at ${atUs} µs`).join(', ');
+  const ways = clients.map(({ transport }) => transport).join(', ');
+  return `seed ${seed}: ${hosts} clients' hosts, ${clients.length} clients (${ways})${what && `, ${what}`}`;
+}

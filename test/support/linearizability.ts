@@ -1,0 +1,59 @@
+/** What somebody did to an object that others use at the same time. */
+export interface Deed<S> {
+  /** When it was begun, and when it was known to be done, in the order of all that happened; Infinity: nobody knows whether it ever was. */
+  readonly begun: number;
+  readonly done: number;
+  /** What comes of a state by it; `IMPOSSIBLE` when it cannot have had the result that it had. */
+  readonly apply: (state: S) => S | typeof IMPOSSIBLE;
+}
+
+export const IMPOSSIBLE: unique symbol = Symbol('impossible');
+
+/** What looking for an order may cost, before it is called off. */
+const MOST_STEPS = 2_000_000;
+
+/**
+ * Looks for an order in which all deeds, one at a time, have the results that they had, and in which none comes before another that was done when it was
+ * begun: that is what linearizable means (Herlihy and Wing, 1990). Deeds of which nobody knows whether they were done may be left out.
+ *
+ * The search is that of Wing and Gong (1993), which remembers what it has tried, as Lowe (2017) does.
+ *
+ * @param nameOf says the same of equal states
+ * @returns whether there is such an order
+ * @throws Error when that is too much to find out
+ */
+export function isLinearizable<S>(deeds: readonly Deed<S>[], initial: S, nameOf: (state: S) => string): boolean {
+  const sorted = [...deeds].sort((a, b) => a.begun - b.begun);
+  const required = sorted.reduce((set, { done }, i) => (done === Infinity ? set : set | (1n << BigInt(i))), 0n);
+  const tried = new Set<string>();
+  const paths: { readonly applied: bigint; readonly state: S }[] = [{ applied: 0n, state: initial }];
+  for (let step = 0; step < MOST_STEPS; step += 1) {
+    const path = paths.pop();
+    if (path === undefined) return false;
+    const { applied, state } = path;
+    if ((applied & required) === required) return true;
+    for (const i of candidates(sorted, applied)) {
+      const next = sorted[i].apply(state);
+      if (next === IMPOSSIBLE) continue;
+      const with_ = applied | (1n << BigInt(i));
+      const name = `${with_.toString(36)} ${nameOf(next)}`;
+      if (tried.has(name)) continue;
+      tried.add(name);
+      paths.push({ applied: with_, state: next });
+    }
+  }
+  throw new Error(`${deeds.length} deeds are too many at the same time to find an order`);
+}
+
+/** Those that may come next: no other that is left was done before they were begun. Most promising last. */
+function candidates<S>(sorted: readonly Deed<S>[], applied: bigint): number[] {
+  const found: number[] = [];
+  let earliest = Infinity;
+  for (let i = 0; i < sorted.length; i += 1) {
+    if ((applied >> BigInt(i)) & 1n) continue;
+    if (sorted[i].begun > earliest) break;
+    earliest = Math.min(earliest, sorted[i].done);
+    found.push(i);
+  }
+  return found.sort((a, b) => sorted[b].done - sorted[a].done);
+}
