@@ -20,9 +20,14 @@ const FACE_SOURCES = [
   'layers',
   'machine',
   'index.ts',
+  'kv.ts',
   'messages.ts',
+  'net.ts',
   'portable.ts',
+  'portable-kv.ts',
   'portable-messages.ts',
+  'portable-rsocket.ts',
+  'rsocket.ts',
   'sim.ts',
 ].map((name) => join('src', name));
 const FACE_STAMP = at('dist', 'package', '.built');

@@ -19,6 +19,7 @@ const FACES = {
   messages: { node: 'messages', browser: 'portable-messages' },
   rsocket: { node: 'rsocket', browser: 'portable-rsocket' },
   net: { node: 'net' },
+  kv: { node: 'kv', browser: 'portable-kv' },
 };
 
 const SRC = at('dist', 'src');

@@ -98,6 +98,8 @@ export const ROOMS = [
   { name: 'face', files: /^src\/portable-rsocket\.ts$/, below: ['layers/rsocket'], packages: 'none' },
   { name: 'face', files: /^src\/rsocket\.ts$/, below: ['machine/hosting'], packages: 'none' },
   { name: 'face', files: /^src\/net\.ts$/, below: ['layers/net', 'machine/hosting'], packages: 'none' },
+  { name: 'face', files: /^src\/portable-kv\.ts$/, below: ['layers/kv'], packages: 'none' },
+  { name: 'face', files: /^src\/kv\.ts$/, below: ['machine/hosting'], packages: 'none' },
   { name: 'face', files: /^src\/messages\.ts$/, below: ['machine/hosting'], packages: 'none' },
   // Programs as people write them: they have the package by its name.
   { name: 'labs', files: /^labs\//, below: [], packages: 'node', faces: 'verbena' },

@@ -143,6 +143,17 @@ export const SCENARIOS: ReadonlyMap<string, (start: Start) => Promise<void>> = n
     },
   ],
   [
+    'shared-cache',
+    async (start: Start) => {
+      await using server = start('shared-cache', 1, 'serve');
+      const place = await server.line();
+      await using first = start('shared-cache', 2, 'use', place);
+      assert.equal(await first.text(), 'visit 1\nprime 5000: 48611 (computed)\nso far: visitor 1\n');
+      await using second = start('shared-cache', 3, 'use', place);
+      assert.equal(await second.text(), 'visit 2\nprime 5000: 48611 (from the cache)\nso far: visitor 1, visitor 2\n');
+    },
+  ],
+  [
     'worker-pool',
     async (start: Start) => {
       await using threads = start('worker-pool', 1, '2');

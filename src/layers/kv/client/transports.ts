@@ -14,10 +14,12 @@ export interface ClientTransport {
   readonly repeats: RepeatRules;
 }
 
+/** How requests and answers travel: by reliable connections, unreliable ones, or datagrams. */
+export type TransportName = 'rc' | 'uc' | 'ud';
+
 /** By the names that programs have for them. */
 export const CLIENT_TRANSPORTS = {
   rc: { number: Transport.RC, link: RcLink, repeats: RELIABLE },
   uc: { number: Transport.UC, link: UcClientLink, repeats: LOSSY_MEMORY },
   ud: { number: Transport.UD, link: UdClientLink, repeats: LOSSY },
-} as const satisfies Readonly<Record<string, ClientTransport>>;
-export type TransportName = keyof typeof CLIENT_TRANSPORTS;
+} as const satisfies Readonly<Record<TransportName, ClientTransport>>;

@@ -31,9 +31,15 @@ const CLIENTS_DOING: readonly ErrnoName[] = ['ECONNREFUSED', 'ECONNRESET', 'ETIM
 /**
  * Serves a store to clients of this package, until it is closed.
  *
- * @throws VerbsError EADDRINUSE when another listens there; EINVAL for wrong arguments; otherwise as `listen` of the root
+ * @example
+ * ```ts
+ * using server = serve();
+ * using client = await connect(server.address);
+ * await client.set('greeting', 'hello');
+ * ```
+ * @throws VerbsError EADDRINUSE when another listens there; EINVAL for wrong arguments; ENOMEM; otherwise as `listen` of the root
  */
-export function serve(options: KvServeOptions): KvServer {
+export function serve(options: KvServeOptions = {}): KvServer {
   const settings = settingsOf(options);
   return new KvServer(listen(settings.where), settings);
 }

@@ -1,12 +1,14 @@
 import type { ListenOptions } from '../../../api/rdmacm/index.js';
 import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
+import { type KvStore, newPartition } from '../kv-store.js';
+import { secretRandom } from '../random.js';
 import { Partition } from '../store/index.js';
 import { MAX_WINDOW } from '../wire/index.js';
 
 /** What `serve` takes. */
 export interface KvServeOptions extends ListenOptions {
-  /** What is served. Nobody else may change it meanwhile. */
-  readonly store: Partition;
+  /** What is served: of `createStore`. Nobody else may serve it meanwhile. Default: a new one, a cache of 64 MiB. */
+  readonly store?: KvStore | undefined;
   /** Clients at a time; whoever comes beyond that is refused: EBUSY. Default 1024. */
   readonly maxClients?: number | undefined;
   /** Requests of one client that may be under way, at most: 1 to 1024; default 64. */
@@ -55,21 +57,18 @@ export interface KvServerSettings {
 /** @throws VerbsError EINVAL for what makes no sense */
 export function settingsOf(options: KvServeOptions): KvServerSettings {
   refuse(CALL, fieldsProblem('options', options, FIELDS));
-  const { store, maxClients = MAX_CLIENTS, maxWindow = WINDOW, ...rest } = options;
+  const { store: given, maxClients = MAX_CLIENTS, maxWindow = WINDOW, ...rest } = options;
   const { maxSilenceMs = SILENCE_MS, random = secretRandom, ...where } = rest;
-  if (!(store instanceof Partition)) throw new VerbsError(CALL, invalid('store is no Partition', 'Make one'));
   if (typeof random !== 'function') throw new VerbsError(CALL, invalid('random is no function', 'It gives 32 bits'));
   requireInRange('maxClients', maxClients, 1, 2 ** 20);
   requireInRange('maxWindow', maxWindow, 1, MAX_WINDOW);
   requireInRange('maxSilenceMs', maxSilenceMs, LEAST_SILENCE_MS, MOST_SILENCE_MS);
+  const store = given ?? newPartition(CALL, {}, random);
+  if (!(store instanceof Partition)) throw new VerbsError(CALL, invalid('store is none', 'Make it by createStore'));
   return { store, maxClients, maxWindow, maxSilenceMs, random, where };
 }
 
 function requireInRange(what: string, value: unknown, least: number, most: number): void {
   if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return;
   throw new VerbsError(CALL, invalid(`${what} is ${show(value)}`, `It is a whole number from ${least} to ${most}`));
-}
-
-function secretRandom(): number {
-  return crypto.getRandomValues(new Uint32Array(1))[0];
 }
