@@ -48,3 +48,33 @@ export class EpochError extends KvError {
     super(call, 'ECONNRESET', message, outcome, { advice: 'Connect again' });
   }
 }
+
+/**
+ * Of several keys some calls have failed: {@link failures} says which, and why. The others were carried out. `outcome` is the worst of theirs: `unknown`, then `refused`,
+ * then `not sent`; `code` and `cause` are those of the first.
+ */
+export class KvManyError extends KvError {
+  override readonly name = 'KvManyError';
+
+  /** @param failures why each has failed, by its place among the keys */
+  constructor(
+    call: string,
+    of: number,
+    readonly failures: ReadonlyMap<number, unknown>,
+  ) {
+    const [first] = failures.values();
+    const errno = first instanceof VerbsError ? first.errno : 'EIO';
+    const reason = first instanceof KvError ? first.reason : String(first);
+    super(call, errno, `${failures.size} of ${of} failed, the first because ${reason}`, worstOf(failures.values()), {
+      cause: first,
+    });
+  }
+}
+
+const FROM_WORST = ['unknown', 'refused', 'not sent'] as const;
+
+/** What came of a request whose failure is not the store's may be anything. */
+function worstOf(failures: Iterable<unknown>): KvError['outcome'] {
+  const outcomes = new Set(Array.from(failures, (error) => (error instanceof KvError ? error.outcome : 'unknown')));
+  return FROM_WORST.find((outcome) => outcomes.has(outcome)) ?? 'unknown';
+}

@@ -1,11 +1,12 @@
 /** A key-value store over RDMA: clients and servers. */
 export { connect } from './client/connect.js';
-export { KvClient, type KvEntry, type SetOptions } from './client/kv-client.js';
-export type { Bytes, KvConnectOptions } from './client/options.js';
+export { KvClient } from './client/kv-client.js';
+export type { KvEntry, KvExplanation, KvPage } from './client/meanings.js';
+export type { Bytes, KvConnectOptions, KvSetting, ScanOptions, SetOptions } from './client/options.js';
 export type { KvClientStatistics } from './client/requester.js';
 export type { TransportName } from './client/transports.js';
 export type { WaitOptions } from '../engine/index.js';
-export { EpochError, KvError, type Outcome } from './errors.js';
+export { EpochError, KvError, KvManyError, type Outcome } from './errors.js';
 export { createStore, type KvMode, type KvStore, type KvStoreOptions, type KvStoreStatistics } from './kv-store.js';
 export { KvServer, type KvServerStatistics, serve } from './server/kv-server.js';
 export type { KvServeOptions } from './server/options.js';

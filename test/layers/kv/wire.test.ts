@@ -99,7 +99,7 @@ describe('a request', () => {
         const rules = rulesOf(any.operation);
         const fitting = {
           ...any,
-          key: rules?.hasKey === true ? any.key : NONE,
+          key: rules?.key === 'none' ? NONE : any.key,
           remote: rules?.value === 'none' ? undefined : any.remote,
           value: rules?.value === 'to the server' && any.remote === undefined ? any.value : NONE,
         };

@@ -1,38 +1,41 @@
-import { checkWait, type WaitOptions, WAIT_FIELDS } from '../../engine/index.js';
+import { checkWait, type WaitOptions } from '../../engine/index.js';
 import { KvError } from '../errors.js';
-import { type Answered, type Asked, Operation, REQUEST_HEAD_BYTES, Status } from '../wire/index.js';
-import { Call, FAILURE, type Meaning } from './call.js';
-import { amountOf, type Bytes, keyOf, ttlOf, valueOf, versionOf } from './options.js';
+import { type Asked, Operation, REQUEST_HEAD_BYTES } from '../wire/index.js';
+import { Call, type Meaning } from './call.js';
+import { allOf } from './many.js';
+import {
+  entryFound,
+  explanation,
+  isDone,
+  type KvEntry,
+  type KvExplanation,
+  type KvPage,
+  numbers,
+  page,
+  sumOf,
+  timeLeft,
+  versionSet,
+  versionSetOrNone,
+} from './meanings.js';
+import {
+  amountOf,
+  type Bytes,
+  countOf,
+  cursorOf,
+  keyOf,
+  type KvSetting,
+  prefixOf,
+  SCAN_FIELDS,
+  type ScanOptions,
+  SET_FIELDS,
+  type SetOptions,
+  ttlOf,
+  valueOf,
+  versionOf,
+} from './options.js';
 import type { KvClientStatistics, Requester } from './requester.js';
 
-/** A value, and what tells it from all others that its key has had or will have. */
-export interface KvEntry {
-  readonly value: Uint8Array;
-  readonly version: bigint;
-}
-
-/** What calls take that set something. */
-export interface SetOptions extends WaitOptions {
-  /** Milliseconds until the entry ends: whole, up to 2^32 - 1; 0, the default, for ever. */
-  readonly ttlMs?: number | undefined;
-}
-
 const NO_BYTES = new Uint8Array(0);
-const SET_FIELDS = { ...WAIT_FIELDS, ttlMs: true } as const;
-
-const isDone: Meaning<boolean> = ({ status }) =>
-  status === Status.OK ? true : status === Status.NOT_FOUND ? false : FAILURE;
-const versionSet: Meaning<bigint> = ({ status, version }) => (status === Status.OK ? version : FAILURE);
-const versionSetOrNone: Meaning<bigint | undefined> = ({ status, version }) => {
-  if (status === Status.OK) return version;
-  return status === Status.EXISTS || status === Status.NOT_FOUND ? undefined : FAILURE;
-};
-const entryFound: Meaning<KvEntry | undefined> = ({ status, value, version }) => {
-  if (status === Status.OK) return { value: value.slice(), version };
-  return status === Status.NOT_FOUND ? undefined : FAILURE;
-};
-const sumOf: Meaning<bigint> = ({ status, value }: Answered) =>
-  status === Status.OK ? BigInt(new TextDecoder().decode(value)) : FAILURE;
 
 /**
  * A client of a key-value store. Keys and values are bytes, or texts that stand for their UTF-8; what is handed over is copied.
@@ -140,6 +143,112 @@ export class KvClient implements AsyncDisposable, Disposable {
     return this.#call('touch', isDone, asked, options);
   }
 
+  /**
+   * How long an entry has to live.
+   *
+   * @returns milliseconds; Infinity for ever; undefined when there is no entry
+   * @throws as {@link entry}
+   */
+  async ttl(key: Bytes, options: WaitOptions = {}): Promise<number | undefined> {
+    return this.#call('ttl', timeLeft, { operation: Operation.TTL, key: keyOf('ttl', key) }, options);
+  }
+
+  /**
+   * The values of several keys, in their order; undefined where there is none. They are asked for all at once, as far as the window goes, each for itself: others may
+   * change them in between.
+   *
+   * @throws (the promise rejects) KvManyError, once all are answered or have failed; the signal's reason; VerbsError EINVAL before anything is sent
+   */
+  async getMany(keys: Iterable<Bytes>, options: WaitOptions = {}): Promise<(Uint8Array | undefined)[]> {
+    const call = 'getMany';
+    const all = Array.from(keys, (key) => ({ operation: Operation.GET, key: keyOf(call, key) }));
+    const entries = await this.#callAll(call, entryFound, all, options);
+    return entries.map((entry) => entry?.value);
+  }
+
+  /**
+   * Sets several values, each for itself, all at once as far as the window goes. Of a key that is there twice the one or the other may last.
+   *
+   * @returns their versions, in their order
+   * @throws as {@link getMany}: those that the error does not name were set; VerbsError EMSGSIZE for a value that is too long, before anything is sent
+   */
+  async setMany(entries: Iterable<KvSetting>, options: SetOptions = {}): Promise<bigint[]> {
+    const call = 'setMany';
+    checkWait(call, options, SET_FIELDS);
+    const { ttlMs: forAll, ...wait } = options;
+    const all = Array.from(entries, ({ key, value, ttlMs = forAll }) =>
+      this.#setting(call, Operation.SET, key, value, 0n, ttlMs),
+    );
+    return this.#callAll(call, versionSet, all, wait);
+  }
+
+  /**
+   * Ends several entries, each for itself, all at once as far as the window goes.
+   *
+   * @returns of each whether there was one, in their order
+   * @throws as {@link getMany}: those that the error does not name were ended
+   */
+  async deleteMany(keys: Iterable<Bytes>, options: WaitOptions = {}): Promise<boolean[]> {
+    const call = 'deleteMany';
+    const all = Array.from(keys, (key) => ({ operation: Operation.DEL, key: keyOf(call, key) }));
+    return this.#callAll(call, isDone, all, options);
+  }
+
+  /**
+   * All keys of the store, or those with a prefix, in no order, page by page as they are asked for. Each key that is there all the time comes once, seldom twice; one
+   * that comes or goes meanwhile may be among them. `signal` and `timeoutMs` are for each page.
+   *
+   * @throws as {@link entry}
+   */
+  async *scan(options: ScanOptions = {}): AsyncIterable<Uint8Array> {
+    let cursor = 0n;
+    do {
+      const some = await this.scanPage(cursor, options);
+      cursor = some.cursor;
+      yield* some.keys;
+    } while (cursor !== 0n);
+  }
+
+  /**
+   * Some keys of the store, as {@link scan} lists them; there may be none though others follow.
+   *
+   * @param cursor 0 to begin, then what the page before has; that of another server, or of one that began anew, leads anywhere
+   * @throws as {@link entry}
+   */
+  async scanPage(cursor: bigint, options: ScanOptions = {}): Promise<KvPage> {
+    const call = 'scanPage';
+    checkWait(call, options, SCAN_FIELDS);
+    const { prefix = NO_BYTES, count, ...wait } = options;
+    const key = prefixOf(call, prefix);
+    const asked = { operation: Operation.SCAN, key, operand: cursorOf(call, cursor), ttlMs: countOf(call, count) };
+    return this.#call(call, page, asked, wait);
+  }
+
+  /** Whether a key is there, or why not, as far as the server remembers. @throws as {@link entry} */
+  async explain(key: Bytes, options: WaitOptions = {}): Promise<KvExplanation> {
+    const asked = { operation: Operation.EXPLAIN, key: keyOf('explain', key) };
+    return this.#call('explain', explanation, asked, options);
+  }
+
+  /**
+   * What the server has counted, since it began, for all clients together: numbers of 64 bits by their names, `server.requests` or `store.hits`. Newer servers may
+   * have more of them.
+   *
+   * @throws as {@link entry}
+   */
+  async serverStatistics(options: WaitOptions = {}): Promise<ReadonlyMap<string, bigint>> {
+    const all = new Map<string, bigint>();
+    let operand = 0n;
+    do {
+      const some = await this.#call('serverStatistics', numbers, { operation: Operation.STATS, operand }, options);
+      for (const [name, value] of some.list) all.set(name, value);
+      // A server that does not go forward has no end.
+      if (some.next <= operand) break;
+      operand = some.next;
+    } while (operand !== 0n);
+    return all;
+  }
+
   /** Ends the client: calls that are under way reject with ECANCELED. Idempotent. */
   close(): void {
     this.#requester.end(new KvError('close', 'ECANCELED', 'the client was closed', 'unknown'));
@@ -166,11 +275,36 @@ export class KvClient implements AsyncDisposable, Disposable {
     all: SetOptions,
   ): Promise<T> {
     checkWait(call, all, SET_FIELDS);
-    const { ttlMs = 0, ...options } = all;
+    const { ttlMs, ...options } = all;
+    return this.#call(call, meaning, this.#setting(call, operation, key, value, operand, ttlMs), options);
+  }
+
+  #setting(
+    call: string,
+    operation: Operation,
+    key: Bytes,
+    value: Bytes,
+    operand: bigint,
+    ttlMs = 0,
+  ): Pick<Asked, 'operation' | 'key' | 'value' | 'ttlMs' | 'operand'> {
     const keyBytes = keyOf(call, key);
     const most = this.#requester.welcome.slotBytes - REQUEST_HEAD_BYTES - keyBytes.length;
-    const asked = { operation, key: keyBytes, value: valueOf(call, value, most), ttlMs: ttlOf(call, ttlMs), operand };
-    return this.#call(call, meaning, asked, options);
+    return { operation, key: keyBytes, value: valueOf(call, value, most), ttlMs: ttlOf(call, ttlMs), operand };
+  }
+
+  async #callAll<T>(
+    call: string,
+    meaning: Meaning<T>,
+    all: readonly Partial<Asked>[],
+    options: WaitOptions,
+  ): Promise<T[]> {
+    checkWait(call, options);
+    options.signal?.throwIfAborted();
+    return allOf(
+      call,
+      all.map((asked) => this.#call(call, meaning, asked, options)),
+      options.signal,
+    );
   }
 
   async #call<T>(call: string, meaning: Meaning<T>, asked: Partial<Asked>, options: WaitOptions): Promise<T> {

@@ -8,7 +8,7 @@ import {
   show,
   VerbsError,
 } from '../../../api/verbs/index.js';
-import type { WaitOptions } from '../../engine/index.js';
+import { WAIT_FIELDS, type WaitOptions } from '../../engine/index.js';
 import { MAX_KEY_BYTES } from '../store/index.js';
 import { MAX_WINDOW } from '../wire/index.js';
 import { CLIENT_TRANSPORTS, type ClientTransport, type TransportName } from './transports.js';
@@ -35,6 +35,32 @@ export interface KvConnectOptions extends WaitOptions {
   readonly transport?: TransportName | undefined;
 }
 
+/** What calls take that set something. */
+export interface SetOptions extends WaitOptions {
+  /** Milliseconds until the entry ends: whole, up to 2^32 - 1; 0, the default, for ever. */
+  readonly ttlMs?: number | undefined;
+}
+
+/** What is set of one key by `setMany`. */
+export interface KvSetting {
+  readonly key: Bytes;
+  readonly value: Bytes;
+  /** As of {@link SetOptions}; default what that says for all. */
+  readonly ttlMs?: number | undefined;
+}
+
+/** Which keys are listed. */
+export interface ScanOptions extends WaitOptions {
+  /** Of the keys that are meant. Default: all. */
+  readonly prefix?: Bytes | undefined;
+  /** Keys of one page, at most: 1 to 2^32 - 1; default as many as fit an answer. */
+  readonly count?: number | undefined;
+}
+
+export const SET_FIELDS = { ...WAIT_FIELDS, ttlMs: true } as const;
+
+export const SCAN_FIELDS = { ...WAIT_FIELDS, prefix: true, count: true } as const;
+
 const CONNECT_FIELDS: FieldsOf<KvConnectOptions> = {
   host: true,
   port: true,
@@ -49,6 +75,7 @@ const CONNECT_FIELDS: FieldsOf<KvConnectOptions> = {
 const WINDOW = 16;
 /** What the wire has room for. */
 const MAX_TTL_MS = 2 ** 32 - 1;
+const MAX_COUNT = 2 ** 32 - 1;
 
 /** @returns the window. @throws VerbsError EINVAL for what makes no sense */
 export function windowOf(options: KvConnectOptions): number {
@@ -75,6 +102,26 @@ export function keyOf(call: string, key: Bytes): Uint8Array {
   const bytes = bytesOf(call, 'key', key);
   if (bytes.length >= 1 && bytes.length <= MAX_KEY_BYTES) return bytes;
   throw new VerbsError(call, invalid(`the key has ${bytes.length} bytes`, `It has 1 to ${MAX_KEY_BYTES}`));
+}
+
+/** The client's own copy of what keys begin with. @throws VerbsError EINVAL for none, or one of more than 250 bytes */
+export function prefixOf(call: string, prefix: Bytes): Uint8Array {
+  const bytes = bytesOf(call, 'prefix', prefix);
+  if (bytes.length <= MAX_KEY_BYTES) return bytes;
+  throw new VerbsError(call, invalid(`the prefix has ${bytes.length} bytes`, `It has up to ${MAX_KEY_BYTES}`));
+}
+
+/** @throws VerbsError EINVAL for what is no number of keys */
+export function countOf(call: string, count: number | undefined): number {
+  if (count === undefined) return 0;
+  if (Number.isInteger(count) && count >= 1 && count <= MAX_COUNT) return count;
+  throw new VerbsError(call, invalid(`count is ${show(count)}`, `It is a whole number from 1 to ${MAX_COUNT}`));
+}
+
+/** @throws VerbsError EINVAL for what is no cursor */
+export function cursorOf(call: string, cursor: bigint): bigint {
+  if (typeof cursor === 'bigint' && BigInt.asUintN(64, cursor) === cursor) return BigInt.asIntN(64, cursor);
+  throw new VerbsError(call, invalid(`cursor is ${show(cursor)}`, 'It is 0n, or what the page before has'));
 }
 
 /** The client's own copy of a value. @throws VerbsError EINVAL for none, EMSGSIZE for one that is too long */

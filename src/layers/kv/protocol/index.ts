@@ -4,4 +4,4 @@ export { LOSSY, LOSSY_MEMORY, RELIABLE, type RepeatRules, RoundTrips } from './r
 export { Arrival, ServedSlots } from './served-slots.js';
 export { type Executor, type ServerCounters, ServerMachine } from './server-machine.js';
 export { type Session, type SessionLimits, Sessions } from './sessions.js';
-export { StoreExecutor } from './store-executor.js';
+export { type ExecutorInit, StoreExecutor } from './store-executor.js';

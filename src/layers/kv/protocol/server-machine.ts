@@ -13,8 +13,11 @@ import type { Session } from './sessions.js';
 
 /** Carries requests out: the store. */
 export interface Executor {
-  /** @returns what is answered, which is read before the next call. Never throws for what a client asks */
-  execute(request: RequestView): Answered;
+  /**
+   * @param roomBytes of a value that fits the answer
+   * @returns what is answered, which is read before the next call. Never throws for what a client asks
+   */
+  execute(request: RequestView, roomBytes: number): Answered;
 }
 
 /** What came of the messages to a server. */
@@ -106,8 +109,9 @@ export class ServerMachine {
 
   #execute(request: RequestView, mostBytes: number): Answered {
     if (request.remote !== undefined) return NO_REMOTE;
-    const answer = this.executor.execute(request);
-    if (RESPONSE_HEAD_BYTES + answer.value.length <= Math.min(mostBytes, this.#answer.length)) return answer;
+    const roomBytes = Math.min(mostBytes, this.#answer.length) - RESPONSE_HEAD_BYTES;
+    const answer = this.executor.execute(request, roomBytes);
+    if (answer.value.length <= roomBytes) return answer;
     return { ...answerOf(Status.ELSEWHERE), valueBytes: answer.value.length };
   }
 

@@ -1,36 +1,119 @@
-import { Operation as StoreOperation, operationRules, type Partition, Span } from '../store/index.js';
-import { type Answered, Operation, type RequestView, Status } from '../wire/index.js';
+import { type Explanation, Operation as StoreOperation, operationRules, type Partition, Span } from '../store/index.js';
+import {
+  type Answered,
+  encodeFate,
+  encodeNumbers,
+  encodeTimeLeft,
+  Fate,
+  type NamedNumber,
+  Operation,
+  type RequestView,
+  Status,
+} from '../wire/index.js';
+import { Scanner } from './scanner.js';
 import type { Executor } from './server-machine.js';
 
 const NO_BYTES: Uint8Array = new Uint8Array(0);
+const DONE: Answered = { status: Status.OK, version: 0n, value: NO_BYTES, valueBytes: 0 };
+const NOT_FOUND: Answered = { ...DONE, status: Status.NOT_FOUND };
+
+/** Of what a partition is served. */
+export interface ExecutorInit {
+  readonly partition: Partition;
+  /** Milliseconds, whole and from 1 on, of a clock that does not go back. */
+  readonly nowMs: () => number;
+  /** 64 bits that no stranger knows. */
+  readonly seed: bigint;
+  /** What STATS answers. */
+  readonly numbers: () => readonly NamedNumber[];
+}
 
 /** Has a partition carry out what clients ask. */
 export class StoreExecutor implements Executor {
+  readonly #partition: Partition;
+  readonly #nowMs: () => number;
+  readonly #numbers: () => readonly NamedNumber[];
+  readonly #scanner: Scanner;
   readonly #key = new Span();
   readonly #value = new Span();
+  /** Operations that are none of a store's. */
+  readonly #others: Readonly<Partial<Record<number, (request: RequestView, roomBytes: number) => Answered>>> = {
+    [Operation.NOOP]: () => DONE,
+    [Operation.SCAN]: (request, roomBytes) => this.#scanner.page(request, roomBytes, this.#nowMs()),
+    [Operation.EXPLAIN]: ({ key }) => this.#explain(key),
+    [Operation.TTL]: ({ key }) => this.#timeLeft(key),
+    [Operation.STATS]: ({ operand }, roomBytes) => this.#statistics(operand, roomBytes),
+  };
 
-  /** @param nowMs milliseconds, whole and from 1 on, of a clock that does not go back */
-  constructor(
-    private readonly partition: Partition,
-    private readonly nowMs: () => number,
-  ) {}
+  constructor({ partition, nowMs, seed, numbers }: ExecutorInit) {
+    this.#partition = partition;
+    this.#nowMs = nowMs;
+    this.#numbers = numbers;
+    this.#scanner = new Scanner(partition, seed);
+  }
 
-  execute(request: RequestView): Answered {
-    const { operation, ttlMs, operand } = request;
-    if (operation === Operation.NOOP) return { status: Status.OK, version: 0n, value: NO_BYTES, valueBytes: 0 };
+  execute(request: RequestView, roomBytes: number): Answered {
+    const { operation, ttlMs } = request;
+    const other = this.#others[operation];
+    if (other !== undefined) return other(request, roomBytes);
+    const { operand } = request;
     const key = this.#key.set(request.key);
     const value = this.#value.set(request.value);
     const version = BigInt.asUintN(64, operand);
     const rules = operationRules(operation);
     const asked = { operation, key, value, ttlMs, version, delta: operand };
-    const status = rules?.run?.(this.partition, asked, this.nowMs()) ?? Status.MALFORMED;
+    const status = rules?.run?.(this.#partition, asked, this.#nowMs()) ?? Status.MALFORMED;
     return this.#answer(operation, status, rules?.answersValue === true);
   }
 
   #answer(operation: number, status: Status, answersValue: boolean): Answered {
+    const { entry } = this.#partition;
     const hasEntry = operation !== StoreOperation.DEL && (status === Status.OK || status === Status.EXISTS);
-    const value = answersValue && status === Status.OK ? this.partition.entry.value() : NO_BYTES;
-    const version = hasEntry ? this.partition.entry.version : 0n;
+    const value = answersValue && status === Status.OK ? entry.value() : NO_BYTES;
+    const version = hasEntry ? entry.version : 0n;
     return { status, version, value, valueBytes: value.length };
+  }
+
+  #explain(key: Uint8Array): Answered {
+    const nowMs = this.#nowMs();
+    const explanation = this.#partition.explain(this.#key.set(key), nowMs);
+    const version = explanation.is === 'present' ? explanation.version : 0n;
+    return answerOf(version, fateOf(explanation, nowMs));
+  }
+
+  #timeLeft(key: Uint8Array): Answered {
+    const nowMs = this.#nowMs();
+    const explanation = this.#partition.explain(this.#key.set(key), nowMs);
+    if (explanation.is !== 'present') return NOT_FOUND;
+    return answerOf(explanation.version, encodeTimeLeft(leftMs(explanation.expiresAtMs, nowMs)));
+  }
+
+  #statistics(operand: bigint, roomBytes: number): Answered {
+    const { bytes, next } = encodeNumbers(this.#numbers(), Number(BigInt.asUintN(64, operand)), roomBytes);
+    return answerOf(BigInt(next), bytes);
+  }
+}
+
+function answerOf(version: bigint, value: Uint8Array): Answered {
+  return { status: Status.OK, version, value, valueBytes: value.length };
+}
+
+/** @param expiresAtMs 0: never */
+function leftMs(expiresAtMs: number, nowMs: number): number {
+  return expiresAtMs === 0 ? 0 : expiresAtMs - nowMs;
+}
+
+function fateOf(explanation: Explanation, nowMs: number): Uint8Array {
+  switch (explanation.is) {
+    case 'present':
+      return encodeFate(Fate.PRESENT, leftMs(explanation.expiresAtMs, nowMs));
+    case 'never':
+      return encodeFate(explanation.isCertain ? Fate.NEVER : Fate.UNKNOWN, 0);
+    case 'expired':
+      return encodeFate(Fate.EXPIRED, nowMs - explanation.whenMs);
+    case 'deleted':
+      return encodeFate(Fate.DELETED, nowMs - explanation.whenMs);
+    case 'evicted':
+      return encodeFate(explanation.why === 'memory' ? Fate.EVICTED : Fate.CROWDED_OUT, nowMs - explanation.whenMs);
   }
 }

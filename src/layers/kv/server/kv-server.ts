@@ -10,6 +10,7 @@ import { runtime } from '../../../api/runtime/index.js';
 import { VerbsError } from '../../../api/verbs/index.js';
 import { Engine } from '../../engine/index.js';
 import { type ServerCounters, ServerMachine, type Session, Sessions, StoreExecutor } from '../protocol/index.js';
+import type { Partition } from '../store/index.js';
 import { type ServerLink, SLOT_BYTES } from '../transport/link.js';
 import { ServerDatagrams } from '../transport/server-datagrams.js';
 import {
@@ -17,6 +18,7 @@ import {
   encodeRefusal,
   encodeWelcome,
   isSameSession,
+  type NamedNumber,
   NO_SESSION,
   type Offer,
   RefusalCode,
@@ -87,7 +89,10 @@ export class KvServer implements AsyncDisposable, Disposable {
     // With its top bit set it would be that of the sender's own queue pair.
     this.#qkey = random() & 0x7fffffff;
     this.#sessions = new Sessions({ maxSessions: maxClients, maxSilenceUs: maxSilenceMs * 1000 }, random);
-    this.#machine = new ServerMachine(this.epoch, new StoreExecutor(store, () => this.#nowMs), SLOT_BYTES);
+    const seed = (BigInt(random() >>> 0) << 32n) | BigInt(random() >>> 0);
+    const numbers = (): NamedNumber[] => allNumbers(this.statistics, store);
+    const executor = new StoreExecutor({ partition: store, nowMs: () => this.#nowMs, seed, numbers });
+    this.#machine = new ServerMachine(this.epoch, executor, SLOT_BYTES);
     this.closed = listener.serve((request) => this.#answer(request), { onError: warn }).finally(() => this.#end());
     this.closed.catch(() => undefined);
   }
@@ -240,6 +245,19 @@ export class KvServer implements AsyncDisposable, Disposable {
       this.#sweepLater(engine);
     });
   }
+}
+
+/** Counters with what they are of before their names: `store.hits`. */
+function numbersOf(of: string, counters: object): NamedNumber[] {
+  return Object.entries(counters).flatMap(([name, count]: [string, unknown]) =>
+    typeof count === 'number' ? [[`${of}.${name}`, BigInt(count)] as const] : [],
+  );
+}
+
+/** What STATS answers. */
+function allNumbers(server: KvServerStatistics, { statistics, memory }: Partition): NamedNumber[] {
+  const memoryBytes = memory.byteLength;
+  return [...numbersOf('server', server), ...numbersOf('store', statistics), ...numbersOf('store', { memoryBytes })];
 }
 
 /** With what a request for a connection fails. */

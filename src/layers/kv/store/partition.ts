@@ -172,13 +172,24 @@ export class Partition {
   scan(cursor: number, count: number, nowMs: number, visit: (entry: EntryView) => void): number {
     let shown = 0;
     let at = cursor;
-    for (; at < this.#storage.buckets && shown < count; at += 1)
-      this.#storage.eachOf(at, (entry) => {
-        if (entry.isExpired(nowMs)) return;
+    for (; at < this.buckets && shown < count; at += 1)
+      this.eachOf(at, nowMs, (entry) => {
         shown += 1;
         visit(entry);
       });
-    return at < this.#storage.buckets ? at : 0;
+    return at < this.buckets ? at : 0;
+  }
+
+  /** In how many buckets the keys are: a key stays in the same one. */
+  get buckets(): number {
+    return this.#storage.buckets;
+  }
+
+  /** Shows the entries of one bucket, in no order. @param bucket from 0 on. @param visit as of {@link scan} */
+  eachOf(bucket: number, nowMs: number, visit: (entry: EntryView) => void): void {
+    this.#storage.eachOf(bucket, (entry) => {
+      if (!entry.isExpired(nowMs)) visit(entry);
+    });
   }
 
   /**

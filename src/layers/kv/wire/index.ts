@@ -1,7 +1,10 @@
 /** What clients and servers of the key-value store say to each other, byte for byte. */
+export * from './fate.js';
 export * from './hello.js';
 export * from './herd.js';
 export * from './immediate.js';
+export * from './key-list.js';
+export * from './named-numbers.js';
 export * from './operations.js';
 export * from './rdma-bench.js';
 export * from './request.js';

@@ -1,5 +1,5 @@
 import { MAX_KEY_BYTES } from '../store/index.js';
-import { rulesOf } from './operations.js';
+import { type OperationRules, rulesOf } from './operations.js';
 import type { SessionId } from './session-id.js';
 
 // A request (docs/protocol.md 6.2): 40 bytes, the key, then the value or where it is.
@@ -32,9 +32,9 @@ export interface Asked {
   readonly value: Uint8Array;
   /** Where the value is in place of {@link value}; of GET, where it is to be written. */
   readonly remote: RemoteValue | undefined;
-  /** Milliseconds that the entry is to live; 0 for ever. */
+  /** Milliseconds that the entry is to live; 0 for ever. SCAN: how many keys are wanted; 0: as many as fit. */
   readonly ttlMs: number;
-  /** INCR: what is added, as a signed number; CAS: the version. */
+  /** INCR: what is added, as a signed number; CAS: the version; SCAN, STATS: where to go on, 0 from the beginning. */
   readonly operand: bigint;
 }
 
@@ -110,7 +110,7 @@ export class RequestView implements Asked {
     const rules = rulesOf(this.operation);
     if (rules === undefined) return `there is no operation ${this.operation}`;
     if (flags > REMOTE) return `flags 0x${flags.toString(16)}`;
-    if (keyBytes > MAX_KEY_BYTES || keyBytes > 0 !== rules.hasKey) return `a key of ${keyBytes} bytes`;
+    if (keyBytes > MAX_KEY_BYTES || !mayHaveKey(rules, keyBytes > 0)) return `a key of ${keyBytes} bytes`;
     const at = REQUEST_HEAD_BYTES + keyBytes;
     if (bytes.length !== at + valueBytes) return `${bytes.length} bytes, with a value of ${valueBytes}`;
     const isRemote = flags === REMOTE;
@@ -127,4 +127,8 @@ export class RequestView implements Asked {
       : undefined;
     return undefined;
   }
+}
+
+function mayHaveKey({ key }: OperationRules, hasKey: boolean): boolean {
+  return key === 'prefix' || hasKey === (key === 'one');
 }

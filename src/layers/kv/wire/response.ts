@@ -9,7 +9,7 @@ const NO_BYTES: Uint8Array = new Uint8Array(0);
 /** What is answered. */
 export interface Answered {
   readonly status: Status;
-  /** Of the entry, where the operation left or found one; otherwise 0. */
+  /** Of the entry, where the operation left or found one; SCAN, STATS: where to go on, 0 when that was all; otherwise 0. */
   readonly version: bigint;
   readonly value: Uint8Array;
   /** Bytes of the value: more than {@link value} has where that is elsewhere. */

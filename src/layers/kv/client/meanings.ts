@@ -1,0 +1,90 @@
+import {
+  decodeFate,
+  decodeNumbers,
+  decodeTimeLeft,
+  Fate,
+  listedKeys,
+  type NamedNumber,
+  Status,
+} from '../wire/index.js';
+import { FAILURE, type Meaning } from './call.js';
+
+// What the answers to a client's calls mean to a program.
+
+/** A value, and what tells it from all others that its key has had or will have. */
+export interface KvEntry {
+  readonly value: Uint8Array;
+  readonly version: bigint;
+}
+
+/** Some keys of a store. */
+export interface KvPage {
+  /** Where to go on; 0 when that was all. */
+  readonly cursor: bigint;
+  readonly keys: readonly Uint8Array[];
+}
+
+/** What is known of a key. How long ago something was is told in milliseconds. */
+export type KvExplanation =
+  /** `ttlMs`: how long it has to live; Infinity for ever. */
+  | { readonly is: 'present'; readonly version: bigint; readonly ttlMs: number }
+  /** `isCertain`: false when it may have been there, so long ago that the server remembers others in its place. */
+  | { readonly is: 'never'; readonly isCertain: boolean }
+  | { readonly is: 'expired' | 'deleted'; readonly agoMs: number }
+  /** `why`: it was among the oldest, and the memory was needed; or it was the oldest of its bucket, which was full. */
+  | { readonly is: 'evicted'; readonly agoMs: number; readonly why: 'memory' | 'bucket' };
+
+export const isDone: Meaning<boolean> = ({ status }) =>
+  status === Status.OK ? true : status === Status.NOT_FOUND ? false : FAILURE;
+
+export const versionSet: Meaning<bigint> = ({ status, version }) => (status === Status.OK ? version : FAILURE);
+
+export const versionSetOrNone: Meaning<bigint | undefined> = ({ status, version }) => {
+  if (status === Status.OK) return version;
+  return status === Status.EXISTS || status === Status.NOT_FOUND ? undefined : FAILURE;
+};
+
+export const entryFound: Meaning<KvEntry | undefined> = ({ status, value, version }) => {
+  if (status === Status.OK) return { value: value.slice(), version };
+  return status === Status.NOT_FOUND ? undefined : FAILURE;
+};
+
+export const sumOf: Meaning<bigint> = ({ status, value }) =>
+  status === Status.OK ? BigInt(new TextDecoder().decode(value)) : FAILURE;
+
+export const timeLeft: Meaning<number | undefined> = ({ status, value }) => {
+  if (status === Status.NOT_FOUND) return undefined;
+  const ms = status === Status.OK ? decodeTimeLeft(value) : undefined;
+  return ms === undefined ? FAILURE : livesFor(ms);
+};
+
+export const page: Meaning<KvPage> = ({ status, value, version }) => {
+  const keys = status === Status.OK ? listedKeys(value) : undefined;
+  return keys === undefined ? FAILURE : { cursor: version, keys };
+};
+
+/** Some numbers, and where to go on. */
+export const numbers: Meaning<{ readonly next: bigint; readonly list: readonly NamedNumber[] }> = (answer) => {
+  const list = answer.status === Status.OK ? decodeNumbers(answer.value) : undefined;
+  return list === undefined ? FAILURE : { next: answer.version, list };
+};
+
+const EXPLANATIONS: Readonly<Record<Fate, (ms: number, version: bigint) => KvExplanation>> = {
+  [Fate.PRESENT]: (ms, version) => ({ is: 'present', version, ttlMs: livesFor(ms) }),
+  [Fate.NEVER]: () => ({ is: 'never', isCertain: true }),
+  [Fate.UNKNOWN]: () => ({ is: 'never', isCertain: false }),
+  [Fate.EXPIRED]: (agoMs) => ({ is: 'expired', agoMs }),
+  [Fate.DELETED]: (agoMs) => ({ is: 'deleted', agoMs }),
+  [Fate.EVICTED]: (agoMs) => ({ is: 'evicted', agoMs, why: 'memory' }),
+  [Fate.CROWDED_OUT]: (agoMs) => ({ is: 'evicted', agoMs, why: 'bucket' }),
+};
+
+export const explanation: Meaning<KvExplanation> = ({ status, value, version }) => {
+  const known = status === Status.OK ? decodeFate(value) : undefined;
+  return known === undefined ? FAILURE : EXPLANATIONS[known.fate](known.ms, version);
+};
+
+/** What the wire has for how long something lives. */
+function livesFor(ms: number): number {
+  return ms === 0 ? Infinity : ms;
+}

@@ -1,0 +1,41 @@
+// What STATS answers (docs/protocol.md 6.3): numbers of 64 bits with their names, in ASCII. Servers may have some that clients do not know.
+
+/** A number that has a name of 1 to 255 characters. */
+export type NamedNumber = readonly [name: string, value: bigint];
+
+const NUMBER_BYTES = 8;
+
+/** As many as fit, from one on. @returns their bytes, and where to go on: 0 when those were all */
+export function encodeNumbers(
+  numbers: readonly NamedNumber[],
+  from: number,
+  roomBytes: number,
+): { readonly bytes: Uint8Array; readonly next: number } {
+  const bytes = new Uint8Array(roomBytes);
+  const view = new DataView(bytes.buffer);
+  let at = 0;
+  for (let i = from; i < numbers.length; i += 1) {
+    const [name, value] = numbers[i];
+    const end = at + 1 + name.length + NUMBER_BYTES;
+    if (end > roomBytes) return { bytes: bytes.subarray(0, at), next: i };
+    bytes[at] = name.length;
+    for (let j = 0; j < name.length; j += 1) bytes[at + 1 + j] = name.charCodeAt(j);
+    view.setBigUint64(end - NUMBER_BYTES, value);
+    at = end;
+  }
+  return { bytes: bytes.subarray(0, at), next: 0 };
+}
+
+/** The numbers; undefined for what are none. */
+export function decodeNumbers(bytes: Uint8Array): NamedNumber[] | undefined {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const numbers: NamedNumber[] = [];
+  let at = 0;
+  while (at < bytes.length) {
+    const valueAt = at + 1 + bytes[at];
+    if (bytes[at] === 0 || valueAt + NUMBER_BYTES > bytes.length) return undefined;
+    numbers.push([String.fromCharCode(...bytes.subarray(at + 1, valueAt)), view.getBigUint64(valueAt)]);
+    at = valueAt + NUMBER_BYTES;
+  }
+  return numbers;
+}
