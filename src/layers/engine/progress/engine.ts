@@ -68,6 +68,7 @@ export class Engine implements Disposable {
   readonly #loop: LoopProgress;
   readonly #afterPass: (() => void)[] = [];
   #isPolling = false;
+  #isEndingPass = false;
   #isClosed = false;
   #unexpected = 0;
 
@@ -170,10 +171,10 @@ export class Engine implements Disposable {
 
   /**
    * Calls `action` once all handlers of the {@link progress} that is going on have been called, and at once where none is. What handlers have to post can so
-   * go in one list, and ring the doorbell once.
+   * go in one list, and ring the doorbell once. What such an action asks for in turn comes after those that were asked for before.
    */
   afterPass(action: () => void): void {
-    if (this.#isPolling) this.#afterPass.push(action);
+    if (this.#isPolling || this.#isEndingPass) this.#afterPass.push(action);
     else action();
   }
 
@@ -237,8 +238,13 @@ export class Engine implements Disposable {
 
   #endPass(): void {
     const actions = this.#afterPass;
-    for (let i = 0; i < actions.length; i += 1) actions[i]();
-    actions.length = 0;
+    this.#isEndingPass = true;
+    try {
+      for (let i = 0; i < actions.length; i += 1) actions[i]();
+    } finally {
+      this.#isEndingPass = false;
+      actions.length = 0;
+    }
   }
 
   #isLost(): boolean {

@@ -55,6 +55,10 @@ export class Call<T> extends Pending<T> implements AnyCall {
       const message = `the value has ${valueBytes} bytes, and does not fit an answer`;
       return new KvError(this.call, 'EMSGSIZE', message, 'refused');
     }
+    if (status === Status.DISK_FULL)
+      return new KvError(this.call, 'ENOSPC', "the server's disk is full, so nothing can be changed", 'refused');
+    if (status === Status.DISK_FAILED)
+      return new KvError(this.call, 'EIO', "the server's disk fails, so nothing can be changed", 'unknown');
     const rules = statusRules(status);
     if (rules?.errno !== undefined) return new KvError(this.call, rules.errno, rules.text, 'refused');
     return new KvError(this.call, 'EPROTO', `the server answers with status ${status}`, 'unknown');

@@ -8,6 +8,7 @@ import {
   rulesOf,
   Status,
 } from '../wire/index.js';
+import type { Journal } from './journal.js';
 import { Arrival } from './served-slots.js';
 import type { Session } from './sessions.js';
 
@@ -34,6 +35,17 @@ export interface ServerCounters {
   forged: number;
   /** Requests for another life of the server. */
   epochs: number;
+  /** Changes that were refused, or taken back, because the disk fails or is full. */
+  unlogged: number;
+}
+
+/** An answer that waits until what it tells of will last. */
+interface Held {
+  readonly session: Session;
+  readonly slot: number;
+  readonly sequence: number;
+  readonly answer: Uint8Array;
+  readonly isChange: boolean;
 }
 
 const NO_BYTES: Uint8Array = new Uint8Array(0);
@@ -46,22 +58,38 @@ const NO_REMOTE = answerOf(Status.TOO_LARGE);
  * says what to answer. Whatever a client sends concerns its own session and no other.
  */
 export class ServerMachine {
-  readonly counters: ServerCounters = { requests: 0, repeats: 0, old: 0, malformed: 0, forged: 0, epochs: 0 };
+  readonly counters: ServerCounters = {
+    requests: 0,
+    repeats: 0,
+    old: 0,
+    malformed: 0,
+    forged: 0,
+    epochs: 0,
+    unlogged: 0,
+  };
   readonly #request = new View();
   readonly #answer: Uint8Array;
+  readonly #held: Held[] = [];
 
+  /** @param journal keeps what is changed; undefined: it is in memory alone */
   constructor(
     readonly epoch: number,
     private readonly executor: Executor,
     slotBytes: number,
+    private readonly journal?: Journal,
   ) {
     this.#answer = new Uint8Array(slotBytes);
+  }
+
+  /** Whether answers are held until {@link settle}. */
+  get isHolding(): boolean {
+    return this.#held.length > 0;
   }
 
   /**
    * A message has come from the client of a session.
    *
-   * @returns what is to be answered, true until the next message; undefined for nothing
+   * @returns what is to be answered, true until the next message; undefined for nothing, or nothing yet
    */
   onMessage(session: Session, bytes: Uint8Array, nowUs: number): Uint8Array | undefined {
     const request = this.#request;
@@ -87,7 +115,8 @@ export class ServerMachine {
     else this.counters.malformed += 1;
   }
 
-  #serve({ slots, answerBytes }: Session, request: RequestView): Uint8Array | undefined {
+  #serve(session: Session, request: RequestView): Uint8Array | undefined {
+    const { slots, answerBytes } = session;
     const { slot, sequence } = request;
     const arrival = slots.arrival(slot, sequence);
     if (arrival === Arrival.OLD) {
@@ -98,12 +127,44 @@ export class ServerMachine {
       this.counters.repeats += 1;
       const before = slots.answer(slot);
       // What changes nothing is carried out again rather than remembered: a value may be long.
-      if (before !== undefined) return before;
+      if (before !== undefined) return this.#isHeld(slots, slot) ? undefined : before;
     } else {
       this.counters.requests += 1;
     }
-    const answer = this.#encode(request, this.#execute(request, answerBytes));
-    slots.served(slot, sequence, rulesOf(request.operation)?.changes === true ? answer.slice() : undefined);
+    const isChange = rulesOf(request.operation)?.changes === true;
+    const refusal = isChange ? this.journal?.refusal : undefined;
+    if (refusal !== undefined) this.counters.unlogged += 1;
+    const answered = refusal === undefined ? this.#execute(request, answerBytes) : answerOf(refusal);
+    const answer = this.#encode(request, answered);
+    const kept = isChange ? answer.slice() : undefined;
+    slots.served(slot, sequence, kept);
+    if (this.journal?.hasChanges !== true) return answer;
+    // It may tell of what is not kept yet.
+    this.#held.push({ session, slot, sequence, answer: kept ?? answer.slice(), isChange });
+    return undefined;
+  }
+
+  #isHeld(slots: Session['slots'], slot: number): boolean {
+    return this.#held.some((held) => held.session.slots === slots && held.slot === slot);
+  }
+
+  /** Has what was changed since the last time be kept, and hands over what is answered then. */
+  settle(send: (session: Session, answer: Uint8Array) => void): void {
+    const refusal = this.journal?.commit();
+    for (const held of this.#held.splice(0)) {
+      const { session, answer, isChange } = held;
+      if (refusal === undefined) send(session, answer);
+      // What was read may have been taken back: the client asks again.
+      else if (isChange) send(session, this.#takeBack(held, refusal));
+    }
+  }
+
+  #takeBack({ session: { id, slots }, slot, sequence }: Held, refusal: Status): Uint8Array {
+    const identity = { session: id, epoch: this.epoch, slot, sequence };
+    const answer = new Uint8Array(RESPONSE_HEAD_BYTES);
+    encodeResponse(answer, identity, answerOf(refusal));
+    if (slots.arrival(slot, sequence) === Arrival.REPEAT) slots.served(slot, sequence, answer);
+    this.counters.unlogged += 1;
     return answer;
   }
 

@@ -58,6 +58,7 @@ export interface KvServerStatistics extends Readonly<ServerCounters> {
 interface Way {
   /** The client has come by another. */
   readonly leave: () => void;
+  readonly send: (answer: Uint8Array) => void;
 }
 
 /** A store that is served. It keeps the process alive until it is closed, a simulated one excepted. */
@@ -77,12 +78,15 @@ export class KvServer implements AsyncDisposable, Disposable {
   /** Of all queue pairs for datagrams, ours and our clients'. */
   readonly #qkey: number;
   #stopSweeping: (() => void) | undefined;
+  #stopWorking: (() => void) | undefined;
+  #isToSettle = false;
+  #hasEnded = false;
   #refused = 0;
   #nowMs = 1;
 
   /** @internal {@link serve} makes servers for programs. */
   constructor(listener: Listener, settings: KvServerSettings) {
-    const { store, maxClients, maxSilenceMs, random } = settings;
+    const { store, persistence, maxClients, maxSilenceMs, random } = settings;
     this.#listener = listener;
     this.#settings = settings;
     this.epoch = random() >>> 0;
@@ -92,7 +96,7 @@ export class KvServer implements AsyncDisposable, Disposable {
     const seed = (BigInt(random() >>> 0) << 32n) | BigInt(random() >>> 0);
     const numbers = (): NamedNumber[] => allNumbers(this.statistics, store);
     const executor = new StoreExecutor({ partition: store, nowMs: () => this.#nowMs, seed, numbers });
-    this.#machine = new ServerMachine(this.epoch, executor, SLOT_BYTES);
+    this.#machine = new ServerMachine(this.epoch, executor, SLOT_BYTES, persistence);
     this.closed = listener.serve((request) => this.#answer(request), { onError: warn }).finally(() => this.#end());
     this.closed.catch(() => undefined);
   }
@@ -126,6 +130,8 @@ export class KvServer implements AsyncDisposable, Disposable {
   #end(): void {
     this.#stopSweeping?.();
     this.#stopSweeping = undefined;
+    this.#stopWorking?.();
+    this.#hasEnded = true;
     this.#sessions.endAll();
     this.#datagrams?.end();
   }
@@ -171,9 +177,11 @@ export class KvServer implements AsyncDisposable, Disposable {
     const datagrams = (): ServerDatagrams => this.#datagramsOf(engine);
     const isNew = isSameSession(offer.session, NO_SESSION);
     let made: ServerLink | undefined;
+    // What the callback did is not seen by the compiler.
+    const linkMade = (): ServerLink | undefined => made;
     let leave = (): void => undefined;
     const isOver = new Promise<void>((resolve) => (leave = resolve));
-    const way = { leave };
+    const way: Way = { leave, send: (answer) => linkMade()?.send(answer) };
     // Filled in once there are the queue pairs that it names.
     const privateData = new Uint8Array(WELCOME_BYTES);
     const createQp = (id: CmId): void => {
@@ -186,8 +194,6 @@ export class KvServer implements AsyncDisposable, Disposable {
       session.onEnd = leave;
       this.#listenTo(made, session);
     };
-    // What the callback did is not seen by the compiler.
-    const linkMade = (): ServerLink | undefined => made;
     let isConnected = false;
     try {
       using connection = await request.accept({ createQp, privateData, rnrRetryCount: 7 });
@@ -207,13 +213,16 @@ export class KvServer implements AsyncDisposable, Disposable {
   }
 
   #listenTo(link: ServerLink, session: Session): void {
+    const { persistence } = this.#settings;
     link.listen({
       onMessage: (bytes) => {
         const nowUs = link.engine.nowUs();
-        this.#nowMs = Math.max(this.#nowMs, Math.floor(nowUs / 1000));
+        this.#nowMs = Math.max(this.#nowMs, Math.floor(persistence?.timeMs(nowUs) ?? nowUs / 1000));
         const answer = this.#machine.onMessage(session, bytes, nowUs);
         // Where there is no room the client asks again.
         if (answer !== undefined) link.send(answer);
+        // What a pass has changed is kept by one write to the disk, and answered then.
+        if (this.#machine.isHolding) this.#settleLater(link.engine);
       },
       onRoom: () => undefined,
       // The client may come back.
@@ -228,6 +237,7 @@ export class KvServer implements AsyncDisposable, Disposable {
     if (this.#engine !== engine) {
       this.#engine = engine;
       this.#sweepLater(engine);
+      this.#workLater(engine);
     }
     return engine;
   }
@@ -237,6 +247,29 @@ export class KvServer implements AsyncDisposable, Disposable {
     if (this.#datagrams?.engine === engine && !this.#datagrams.isOver) return this.#datagrams;
     this.#datagrams?.end();
     return (this.#datagrams = new ServerDatagrams(engine, this.#qkey, (bytes) => this.#machine.onStranger(bytes)));
+  }
+
+  #settleLater(engine: Engine): void {
+    if (this.#isToSettle) return;
+    this.#isToSettle = true;
+    engine.afterPass(() => this.#settle(engine));
+  }
+
+  #settle(engine: Engine): void {
+    this.#isToSettle = false;
+    this.#machine.settle((session, answer) => this.#ways.get(session)?.send(answer));
+    this.#workLater(engine);
+  }
+
+  /** What is kept on disk takes some care now and then. */
+  #workLater(engine: Engine): void {
+    const { persistence } = this.#settings;
+    if (persistence?.waitMs === undefined || this.#stopWorking !== undefined || this.#hasEnded) return;
+    this.#stopWorking = engine.chore(persistence.waitMs, () => {
+      this.#stopWorking = undefined;
+      persistence.work();
+      this.#workLater(engine);
+    });
   }
 
   #sweepLater(engine: Engine): void {

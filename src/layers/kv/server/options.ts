@@ -2,6 +2,7 @@ import type { ListenOptions } from '../../../api/rdmacm/index.js';
 import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
 import { type KvStore, newPartition } from '../kv-store.js';
 import { secretRandom } from '../random.js';
+import type { Journal } from '../protocol/index.js';
 import { Partition } from '../store/index.js';
 import { MAX_WINDOW } from '../wire/index.js';
 
@@ -9,6 +10,8 @@ import { MAX_WINDOW } from '../wire/index.js';
 export interface KvServeOptions extends ListenOptions {
   /** What is served: of `createStore`. Nobody else may serve it meanwhile. Default: a new one, a cache of 64 MiB. */
   readonly store?: KvStore | undefined;
+  /** Keeps what is changed, from `openPersistence`, and has the store; by default what is changed is in memory alone. Whoever has opened it closes it after the server. */
+  readonly persistence?: Journal | undefined;
   /** Clients at a time; whoever comes beyond that is refused: EBUSY. Default 1024. */
   readonly maxClients?: number | undefined;
   /** Requests of one client that may be under way, at most: 1 to 1024; default 64. */
@@ -23,6 +26,7 @@ export interface KvServeOptions extends ListenOptions {
 
 const FIELDS: FieldsOf<KvServeOptions> = {
   store: true,
+  persistence: true,
   maxClients: true,
   maxWindow: true,
   maxSilenceMs: true,
@@ -47,6 +51,7 @@ const MOST_SILENCE_MS = 2 ** 31 - 1;
 /** The options, complete. */
 export interface KvServerSettings {
   readonly store: Partition;
+  readonly persistence: Journal | undefined;
   readonly maxClients: number;
   readonly maxWindow: number;
   readonly maxSilenceMs: number;
@@ -57,15 +62,20 @@ export interface KvServerSettings {
 /** @throws VerbsError EINVAL for what makes no sense */
 export function settingsOf(options: KvServeOptions): KvServerSettings {
   refuse(CALL, fieldsProblem('options', options, FIELDS));
-  const { store: given, maxClients = MAX_CLIENTS, maxWindow = WINDOW, ...rest } = options;
+  const { store: given, persistence, maxClients = MAX_CLIENTS, maxWindow = WINDOW, ...rest } = options;
   const { maxSilenceMs = SILENCE_MS, random = secretRandom, ...where } = rest;
   if (typeof random !== 'function') throw new VerbsError(CALL, invalid('random is no function', 'It gives 32 bits'));
   requireInRange('maxClients', maxClients, 1, 2 ** 20);
   requireInRange('maxWindow', maxWindow, 1, MAX_WINDOW);
   requireInRange('maxSilenceMs', maxSilenceMs, LEAST_SILENCE_MS, MOST_SILENCE_MS);
-  const store = given ?? newPartition(CALL, {}, random);
+  const store = given ?? persistence?.store ?? newPartition(CALL, {}, random);
   if (!(store instanceof Partition)) throw new VerbsError(CALL, invalid('store is none', 'Make it by createStore'));
-  return { store, maxClients, maxWindow, maxSilenceMs, random, where };
+  if (persistence !== undefined && persistence.store !== store)
+    throw new VerbsError(
+      CALL,
+      invalid('persistence keeps another store', 'Give store to openPersistence, and not to serve'),
+    );
+  return { store, persistence, maxClients, maxWindow, maxSilenceMs, random, where };
 }
 
 function requireInRange(what: string, value: unknown, least: number, most: number): void {

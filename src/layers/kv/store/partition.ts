@@ -1,8 +1,9 @@
+import type { Changes } from './changes.js';
 import { type EntryView, MAX_KEY_BYTES } from './entry.js';
 import { formatInteger, isInteger, parseInteger } from './integer-text.js';
 import { type KeyHash, SipHash } from './key-hash.js';
 import { Cause, Obituaries } from './obituaries.js';
-import { type PartitionOptions, settingsOf } from './options.js';
+import { type Mode, type PartitionOptions, settingsOf } from './options.js';
 import { Span } from './span.js';
 import { Stamp } from './stamp.js';
 import { Statistics } from './statistics.js';
@@ -47,16 +48,22 @@ export class Partition {
   readonly memory: Uint8Array;
   readonly statistics = new Statistics();
   readonly maxValueBytes: number;
+  readonly mode: Mode;
+  /** Who is told of changes. */
+  changes: Changes | undefined;
   readonly #hash: KeyHash;
   readonly #storage: Storage;
   readonly #obituaries: Obituaries;
   readonly #stamp: Stamp;
+  /** Of an entry that is put back. */
+  readonly #earlier = new Stamp(0n);
   #nowMs = 0;
 
   /** @throws VerbsError EINVAL for options that make no sense */
   constructor(options: PartitionOptions) {
     const settings = settingsOf(options);
     this.memory = options.memory;
+    this.mode = options.mode;
     this.maxValueBytes = settings.maxValueBytes;
     this.#hash = options.hash ?? new SipHash(options.seed);
     this.#storage = new Storage(
@@ -101,14 +108,14 @@ export class Partition {
   set(key: Span, value: Span, nowMs: number, ttlMs = 0): Status {
     const status = this.#find(key, nowMs);
     if (status === Status.BAD_KEY) return status;
-    return this.#put(key, value, nowMs, ttlMs);
+    return this.#put(key, value, nowMs, ttlMs, status === Status.OK);
   }
 
   /** Sets a value if the key is not there. @returns what {@link set} does, or EXISTS */
   add(key: Span, value: Span, nowMs: number, ttlMs = 0): Status {
     const status = this.#find(key, nowMs);
     if (status === Status.BAD_KEY) return status;
-    return status === Status.OK ? Status.EXISTS : this.#put(key, value, nowMs, ttlMs);
+    return status === Status.OK ? Status.EXISTS : this.#put(key, value, nowMs, ttlMs, false);
   }
 
   /**
@@ -119,13 +126,21 @@ export class Partition {
   cas(key: Span, value: Span, version: bigint, nowMs: number, ttlMs = 0): Status {
     const status = this.#find(key, nowMs);
     if (status !== Status.OK) return status;
-    return this.entry.version === version ? this.#put(key, value, nowMs, ttlMs) : Status.EXISTS;
+    return this.entry.version === version ? this.#put(key, value, nowMs, ttlMs, true) : Status.EXISTS;
   }
 
   /** OK, NOT_FOUND, BAD_KEY. */
   delete(key: Span, nowMs: number): Status {
     const status = this.#find(key, nowMs);
-    if (status === Status.OK) this.#storage.remove(Cause.DELETED);
+    if (status === Status.OK) {
+      this.changes?.changing(key, this.entry);
+      this.#storage.remove(Cause.DELETED);
+      this.changes?.deleted(key);
+    } else if (status === Status.NOT_FOUND && this.mode === 'cache') {
+      // It may have been evicted, of which nobody was told: it must not come back.
+      this.changes?.changing(key, undefined);
+      this.changes?.deleted(key);
+    }
     return status;
   }
 
@@ -145,7 +160,7 @@ export class Partition {
     if (before === undefined) return Status.NOT_A_NUMBER;
     if (!isInteger(delta) || !isInteger(before + delta)) return Status.OVERFLOW;
     const ttlMs = isThere && entry.expiresAtMs !== 0 ? entry.expiresAtMs - nowMs : 0;
-    return this.#put(key, new Span(formatInteger(before + delta)), nowMs, ttlMs);
+    return this.#put(key, new Span(formatInteger(before + delta)), nowMs, ttlMs, isThere);
   }
 
   /**
@@ -157,7 +172,10 @@ export class Partition {
   touch(key: Span, ttlMs: number, nowMs: number): Status {
     const status = this.#find(key, nowMs);
     this.#stamp.expireIn(ttlMs, nowMs);
-    if (status === Status.OK) this.entry.expireAt(this.#stamp.expiresAtMs);
+    if (status !== Status.OK) return status;
+    this.changes?.changing(key, this.entry);
+    this.entry.expireAt(this.#stamp.expiresAtMs);
+    this.changes?.touched(this.entry);
     return status;
   }
 
@@ -217,6 +235,36 @@ export class Partition {
     return GONE[obituary.cause](obituary.whenMs);
   }
 
+  /**
+   * Puts an entry back as it was, with its version, in place of what is there, and tells nobody.
+   *
+   * @param version 64 bits. @param expiresAtMs by the clock of `nowMs`; 0: never
+   * @returns false when there is no room; then nothing has changed
+   */
+  restore(key: Span, value: Span, version: bigint, expiresAtMs: number): boolean {
+    const earlier = this.#earlier;
+    earlier.continueAfter(version - 1n);
+    earlier.nextVersion();
+    earlier.expiresAtMs = expiresAtMs;
+    this.#storage.find(key);
+    return this.#storage.put(key, value, earlier);
+  }
+
+  /** Takes an entry away as if it had never been there, and tells nobody. */
+  forget(key: Span): void {
+    if (this.#storage.find(key)) this.#storage.remove(Cause.DELETED);
+  }
+
+  /** The version that was given last. */
+  get lastVersion(): bigint {
+    return this.#stamp.version;
+  }
+
+  /** From now on versions come after that one. @param version 64 bits, not less than {@link lastVersion} */
+  continueAfter(version: bigint): void {
+    this.#stamp.continueAfter(version);
+  }
+
   /** Finds a key that has not expired, and ends one that has. */
   #find(key: Span, nowMs: number): Status {
     this.#nowMs = nowMs;
@@ -227,9 +275,10 @@ export class Partition {
     return Status.NOT_FOUND;
   }
 
-  /** Puts a value under the key that was looked for last. */
-  #put(key: Span, value: Span, nowMs: number, ttlMs: number): Status {
+  /** Puts a value under the key that was looked for last. @param isThere whether it was found */
+  #put(key: Span, value: Span, nowMs: number, ttlMs: number, isThere: boolean): Status {
     if (value.length > this.maxValueBytes) return Status.TOO_LARGE;
+    this.changes?.changing(key, isThere ? this.entry : undefined);
     this.#stamp.nextVersion();
     this.#stamp.expireIn(ttlMs, nowMs);
     if (!this.#storage.put(key, value, this.#stamp) && !this.#rescue(key, value)) {
@@ -237,6 +286,7 @@ export class Partition {
       return Status.NO_SPACE;
     }
     this.statistics.sets += 1;
+    this.changes?.set(this.entry);
     return Status.OK;
   }
 

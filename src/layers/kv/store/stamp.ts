@@ -16,8 +16,19 @@ export class Stamp {
 
   /** @param lastVersion 64 bits: the first version is the one after it */
   constructor(lastVersion: bigint) {
-    this.versionLow = Number(BigInt.asIntN(32, lastVersion));
-    this.versionHigh = Number(BigInt.asIntN(32, lastVersion >> 32n));
+    this.versionLow = lowOf(lastVersion);
+    this.versionHigh = highOf(lastVersion);
+  }
+
+  /** The last one. */
+  get version(): bigint {
+    return (BigInt(this.versionHigh >>> 0) << 32n) | BigInt(this.versionLow >>> 0);
+  }
+
+  /** The next version is the one after that. */
+  continueAfter(version: bigint): void {
+    this.versionLow = lowOf(version);
+    this.versionHigh = highOf(version);
   }
 
   nextVersion(): void {
@@ -29,4 +40,12 @@ export class Stamp {
   expireIn(ttlMs: number, nowMs: number): void {
     this.expiresAtMs = ttlMs === 0 ? 0 : Math.max(EARLIEST_MS, Math.min(LATEST_MS, Math.floor(nowMs + ttlMs)));
   }
+}
+
+function lowOf(version: bigint): number {
+  return Number(BigInt.asIntN(32, version));
+}
+
+function highOf(version: bigint): number {
+  return Number(BigInt.asIntN(32, version >> 32n));
 }

@@ -11,6 +11,10 @@ export const Status = {
   EPOCH: 18,
   /** The server does not know the session any more. */
   SESSION: 19,
+  /** The server's disk is full, so nothing can be changed; nothing was. */
+  DISK_FULL: 20,
+  /** The server's disk fails, so nothing can be changed. Nothing was, but the server may find what was asked for when it begins anew. */
+  DISK_FAILED: 21,
 } as const;
 export type Status = (typeof Status)[keyof typeof Status];
 

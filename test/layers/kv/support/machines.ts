@@ -54,6 +54,17 @@ export class TestCall implements Outstanding {
   }
 }
 
+/** A request of a session. */
+export function encodeFor(session: Session, operation: Operation, slot: number, sequence: number): Uint8Array {
+  return requestOf(session, slot, sequence, new TestCall(operation).asked);
+}
+
+function requestOf(session: Session, slot: number, sequence: number, asked: Asked): Uint8Array {
+  const bytes = new Uint8Array(requestBytes(asked));
+  encodeRequest(bytes, { session: session.id, epoch: EPOCH, slot, sequence }, asked);
+  return bytes;
+}
+
 /** What a network does to messages. */
 export interface Mischief {
   readonly seed: number;
@@ -115,9 +126,7 @@ export class TwoMachines {
   }
 
   bytesOf({ slot, sequence, asked }: TestCall): Uint8Array {
-    const bytes = new Uint8Array(requestBytes(asked));
-    encodeRequest(bytes, { session: this.session.id, epoch: EPOCH, slot, sequence }, asked);
-    return bytes;
+    return requestOf(this.session, slot, sequence, asked);
   }
 
   #send(toServer: boolean, bytes: Uint8Array): void {
