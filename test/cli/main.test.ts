@@ -28,6 +28,7 @@ const SUBCOMMANDS = [
   'rdma',
   'dump',
   'explain',
+  'kv',
   'lab',
 ];
 

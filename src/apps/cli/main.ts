@@ -141,6 +141,7 @@ const ENTRIES: readonly Entry[] = [
     summary: 'carry TCP connections of any program over RDMA',
     load: () => import('./rproxy/command.js'),
   },
+  { name: 'kv', summary: 'serve a key-value store, or call one', load: () => import('./kv/command.js') },
   { name: 'lab', summary: 'run one of the teaching programs', load: () => import('./lab/command.js') },
 ];
 

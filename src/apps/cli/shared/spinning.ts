@@ -27,9 +27,13 @@ export function spinningHosts<Options extends HostingOptions>(
   peerIsHere: boolean,
   processors = availableParallelism(),
 ): readonly Options[] {
+  return processors >= THREADS_OF_A_SIDE * (peerIsHere ? 2 : 1) ? [options] : inlineFirst(options);
+}
+
+/** The same for a tool that is better off without a thread wherever it runs. */
+export function inlineFirst<Options extends HostingOptions>(options: Options): readonly Options[] {
   const isSaid = options.host !== undefined || (process.env['VERBENA_HOST'] ?? '') !== '';
-  if (isSaid || processors >= THREADS_OF_A_SIDE * (peerIsHere ? 2 : 1)) return [options];
-  return [{ ...options, host: 'inline' }, options];
+  return isSaid ? [options] : [{ ...options, host: 'inline' }, options];
 }
 
 /** Opens what needs a device by the first of these options that this machine can do: inline needs system calls. */

@@ -1,0 +1,24 @@
+import { Command } from 'commander';
+import { callCommand } from './calls/call.js';
+import { del, get, incr, set, touch } from './calls/entries.js';
+import { failingDistinctly } from './common/failure.js';
+import { serveCommand } from './serve/command.js';
+
+export function command(): Command {
+  const kv = failingDistinctly(new Command('kv')).description('A key-value store over RDMA, and calls to one.');
+  kv.addCommand(serveCommand());
+  kv.addCommand(callCommand(get));
+  kv.addCommand(callCommand(set));
+  kv.addCommand(callCommand(del));
+  kv.addCommand(callCommand(incr));
+  kv.addCommand(callCommand(touch));
+  return kv.addHelpText(
+    'after',
+    `
+Two shells, one machine:
+  verbena kv serve
+  verbena kv set greeting hello && verbena kv get greeting
+
+verbena kv get --help, and so on, has the options of each.`,
+  );
+}

@@ -1,0 +1,108 @@
+import { Command, Option } from 'commander';
+import { createStore, type KvMode, type KvServer, type KvStore, serve } from '../../../../kv.js';
+import { endOnInterrupt } from '../../shared/interrupt.js';
+import { type HostingOptions, openOptions, wholeNumber, withHosting } from '../../shared/options.js';
+import { failingDistinctly, kvTool } from '../common/failure.js';
+import { DEFAULT_HOST, DEFAULT_PORT } from '../common/server-place.js';
+import { bytesBetween } from '../common/units.js';
+import { reportJson, reportText, type ServedCounts } from './report.js';
+
+interface ServeFlags extends HostingOptions {
+  readonly port: number;
+  readonly mode: KvMode;
+  readonly memory: number;
+  readonly maxClients: number;
+  readonly maxValue?: number;
+  readonly stats: number;
+  readonly json?: true;
+}
+
+const MIN_MEMORY = 4096;
+const MAX_MEMORY = 2 ** 31;
+const memory = bytesBetween(MIN_MEMORY, MAX_MEMORY, 'Give bytes, such as 256M or 1.5G: 4K to 2G.');
+
+function countsOf(begun: number, server: KvServer, store: KvStore): ServedCounts {
+  const seconds = Math.round(performance.now() - begun) / 1000;
+  return { seconds, server: server.statistics, store: { ...store.statistics } };
+}
+
+async function serveStore(flags: ServeFlags): Promise<void> {
+  const { port, mode, memory: memoryBytes, maxClients, maxValue, stats, json } = flags;
+  const { address: host = DEFAULT_HOST, ...open } = openOptions(flags);
+  const store = createStore({ mode, memoryBytes, maxValueBytes: maxValue });
+  const server = serve({ store, host, port, open, maxClients });
+  const report = json === true ? reportJson : reportText;
+  const begun = performance.now();
+  const { epoch } = server;
+  endOnInterrupt(async () => {
+    const counts = countsOf(begun, server, store);
+    server.close();
+    await server.closed;
+    report({ event: 'end', ...counts });
+  });
+  report({
+    event: 'listening',
+    address: { host: server.address.host, port: server.address.port },
+    mode,
+    memoryBytes,
+    epoch,
+  });
+  if (stats > 0) {
+    let before = 0;
+    setInterval(() => {
+      const counts = countsOf(begun, server, store);
+      const requestsPerSecond = Math.round((counts.server.requests - before) / stats);
+      before = counts.server.requests;
+      report({ event: 'statistics', requestsPerSecond, ...counts });
+    }, stats * 1000).unref();
+  }
+  await server.closed;
+}
+
+export function serveCommand(): Command {
+  const base = failingDistinctly(new Command('serve'))
+    .description('Serve a store to this package’s clients, until Ctrl-C.')
+    .addOption(
+      new Option('-p, --port <port>', 'where it listens; 0: a port that is free')
+        .argParser(wholeNumber(0, 65_535))
+        .default(DEFAULT_PORT),
+    )
+    .addOption(
+      new Option('--mode <mode>', 'when it is full: a cache lets the oldest entries go, a store refuses what is new')
+        .choices(['cache', 'store'] satisfies readonly KvMode[])
+        .default('cache' satisfies KvMode),
+    )
+    .addOption(
+      new Option('-m, --memory <bytes>', 'for entries, such as 256M or 1.5G')
+        .argParser(memory)
+        .default(64 << 20, '64M'),
+    )
+    .addOption(
+      new Option('--max-value <bytes>', 'the longest value (default: 1M, and at most half of the memory)').argParser(
+        bytesBetween(0, MAX_MEMORY, 'Give bytes, such as 4K or 1M.'),
+      ),
+    )
+    .addOption(
+      new Option('--max-clients <n>', 'clients at a time; more are refused')
+        .argParser(wholeNumber(1, 1 << 20))
+        .default(1024),
+    )
+    .addOption(
+      new Option('--stats <seconds>', 'print what it counts that often; 0: never')
+        .argParser(wholeNumber(0, 86_400))
+        .default(0),
+    )
+    .option('--json', 'tell all that happens, a line of JSON each');
+  return withHosting(base, DEFAULT_HOST)
+    .addHelpText(
+      'after',
+      `
+Two shells, one machine:
+  verbena kv serve
+  verbena kv set greeting hello && verbena kv get greeting
+
+For other hosts, give an address that they reach: --addr 10.0.0.1, and they say --server 10.0.0.1.
+Whoever reaches a server can read and change all that it holds: RDMA authenticates nobody.`,
+    )
+    .action(kvTool(serveStore));
+}
