@@ -133,6 +133,7 @@ export {
   isObject,
   listProblem,
   objectProblem,
+  countProblem,
   show,
   unsupported,
   wrIdProblem,

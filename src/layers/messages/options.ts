@@ -1,5 +1,5 @@
 import { MAX_WINDOW } from '../engine/index.js';
-import { type FieldsOf, invalid, show, VerbsError } from '../../api/verbs/index.js';
+import { countProblem, type FieldsOf, invalid, refuse, show, VerbsError } from '../../api/verbs/index.js';
 import type { Hello } from './protocol/hello.js';
 import {
   BUFFER_BYTES,
@@ -34,8 +34,8 @@ const MAX_KEEP_ALIVE_MS = 2 ** 31 - 1;
 /** What an end says of itself. @throws VerbsError EINVAL for numbers out of range */
 export function helloOf(call: string, options: ExchangeOptions): Hello {
   const { window = DEFAULT_WINDOW, maxMessageBytes = DEFAULT_MESSAGE_BYTES } = options;
-  requireInRange(call, 'window', window, MIN_WINDOW, MAX_WINDOW);
-  requireInRange(call, 'maxMessageBytes', maxMessageBytes, 1, MAX_MESSAGE_BYTES);
+  refuse(call, countProblem('window', window, MIN_WINDOW, MAX_WINDOW));
+  refuse(call, countProblem('maxMessageBytes', maxMessageBytes, 1, MAX_MESSAGE_BYTES));
   return { window: MIN_WINDOW, maxWindow: window, bufferBytes: BUFFER_BYTES, maxMessageBytes };
 }
 
@@ -45,9 +45,4 @@ export function keepAliveOf(call: string, { keepAliveMs = KEEP_ALIVE_MS }: Excha
   if (typeof keepAliveMs === 'number' && keepAliveMs >= 1 && keepAliveMs <= MAX_KEEP_ALIVE_MS) return keepAliveMs;
   const advice = `It is a number of milliseconds from 1 to ${MAX_KEEP_ALIVE_MS}, or Infinity`;
   throw new VerbsError(call, invalid(`keepAliveMs is ${show(keepAliveMs)}`, advice));
-}
-
-function requireInRange(call: string, what: string, value: unknown, least: number, most: number): void {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return;
-  throw new VerbsError(call, invalid(`${what} is ${show(value)}`, `It is a number from ${least} to ${most}`));
 }

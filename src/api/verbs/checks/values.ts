@@ -8,6 +8,12 @@ export function isCount(value: unknown, min: number, max: number): value is numb
   return Number.isInteger(value) && typeof value === 'number' && value >= min && value <= max;
 }
 
+/** Why `value` is no whole number from `min` to `max`, or undefined when it is one. */
+export function countProblem(what: string, value: unknown, min: number, max: number): Problem | undefined {
+  if (isCount(value, min, max)) return undefined;
+  return invalid(`${what} is ${show(value)}`, `It is a whole number from ${min} to ${max}`);
+}
+
 /** Whether `value` is an unsigned number of 24 bits: a QP number, an SRQ number. */
 export function isU24(value: unknown): value is number {
   return isU32(value) && value <= U24;

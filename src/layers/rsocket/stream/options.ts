@@ -1,4 +1,4 @@
-import { type FieldsOf, invalid, show, VerbsError } from '../../../api/verbs/index.js';
+import { countProblem, type FieldsOf, refuse } from '../../../api/verbs/index.js';
 import { LOW_WATER, MAX_QUEUE, MIN_QUEUE, type Sizes } from '../protocol/index.js';
 import { MAX_IOMAP_SIZE } from '../wire/index.js';
 
@@ -39,9 +39,9 @@ const MAX_BUFFER = 2 ** 30;
 /** @throws VerbsError EINVAL for numbers out of range */
 export function sizesOf(call: string, options: StreamOptions): Sizes {
   const range = (name: keyof StreamOptions, otherwise: number, least: number, most: number): number => {
-    const value: unknown = options[name] ?? otherwise;
-    if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
-    throw new VerbsError(call, invalid(`${name} is ${show(value)}`, `It is a number from ${least} to ${most}`));
+    const value = options[name] ?? otherwise;
+    refuse(call, countProblem(name, value, least, most));
+    return value;
   };
   const receiveBufferBytes = range('receiveBufferBytes', BUFFER_BYTES, MIN_BUFFER, MAX_BUFFER);
   return {

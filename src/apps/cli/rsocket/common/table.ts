@@ -1,3 +1,4 @@
+import { headOf, lineOf } from './columns.js';
 import { countText, sizeText, type StreamTest } from './tests.js';
 
 /** A test that was played. */
@@ -5,16 +6,7 @@ export interface Measured extends StreamTest {
   readonly elapsedUs: number;
 }
 
-const HEAD = [
-  'name'.padEnd(10),
-  'bytes'.padEnd(8),
-  'xfers'.padEnd(8),
-  'iters'.padEnd(8),
-  'total'.padEnd(8),
-  `${'time'.padStart(8)} `,
-  'Gb/sec'.padStart(10),
-  'usec/xfer'.padStart(13),
-].join('');
+const HEAD = headOf('name', 'bytes', 'xfers', 'iters', 'total');
 
 /** The line above the table. */
 export function headLine(): string {
@@ -32,18 +24,10 @@ function figures({ sizeBytes, transfers, iterations, elapsedUs }: Measured) {
 
 /** A line of the table. */
 export function measuredLine(measured: Measured): string {
-  const { name, sizeBytes, transfers, iterations, elapsedUs } = measured;
-  const { totalBytes, gbPerSecond, usPerTransfer } = figures(measured);
-  return [
-    name.padEnd(10),
-    sizeText(sizeBytes).padEnd(8),
-    countText(transfers).padEnd(8),
-    countText(iterations).padEnd(8),
-    sizeText(totalBytes).padEnd(8),
-    `${(elapsedUs / 1e6).toFixed(2).padStart(8)}s`,
-    gbPerSecond.toFixed(2).padStart(10),
-    usPerTransfer.toFixed(2).padStart(11),
-  ].join('');
+  const { name, sizeBytes, transfers, iterations } = measured;
+  const rates = figures(measured);
+  const own = [name, sizeText(sizeBytes), countText(transfers), countText(iterations), sizeText(rates.totalBytes)];
+  return lineOf(own, { ...measured, ...rates });
 }
 
 /** The same for `--json`. */
