@@ -133,13 +133,13 @@ describe('listening in the event loop', () => {
   test('is told of events as they come', async () => {
     const { a, b } = sides();
     let told = 0;
-    const stop = b.cm.listen(() => (told += 1));
+    const life = b.cm.listen(() => (told += 1));
     for (let i = 1; i <= 3; i += 1) {
       a.connect(b, a.makeQp());
       await until(() => told >= i);
       assert.equal(b.await(CmEventType.CONNECT_REQUEST).type, CmEventType.CONNECT_REQUEST);
     }
-    stop();
+    life.end();
   });
 
   test('is told of what came before', async () => {
@@ -147,9 +147,9 @@ describe('listening in the event loop', () => {
     a.connect(b, a.makeQp());
     cluster.run(1000);
     let told = 0;
-    const stop = b.cm.listen(() => (told += 1));
+    const life = b.cm.listen(() => (told += 1));
     await until(() => told > 0);
-    stop();
+    life.end();
   });
 
   test('is not told of that when it has ended before', async () => {
@@ -157,8 +157,8 @@ describe('listening in the event loop', () => {
     a.connect(b, a.makeQp());
     cluster.run(1000);
     let told = 0;
-    const stop = b.cm.listen(() => (told += 1));
-    stop();
+    const life = b.cm.listen(() => (told += 1));
+    life.end();
     await setImmediate();
     assert.equal(told, 0);
   });
@@ -166,19 +166,19 @@ describe('listening in the event loop', () => {
   test('goes on for one when another stops', async () => {
     const { a, b } = sides();
     let told = 0;
-    const stop = b.cm.listen(() => (told += 1));
-    const stopOther = b.cm.listen(() => undefined);
-    stopOther();
+    const life = b.cm.listen(() => (told += 1));
+    const other = b.cm.listen(() => undefined);
+    other.end();
     a.connect(b, a.makeQp());
     await until(() => told > 0);
-    stop();
+    life.end();
   });
 
   test('ends', async () => {
     const { cluster, a, b } = sides();
     let told = 0;
-    const stop = b.cm.listen(() => (told += 1));
-    stop();
+    const life = b.cm.listen(() => (told += 1));
+    life.end();
     a.connect(b, a.makeQp());
     cluster.run(1000);
     for (let i = 0; i < 20; i += 1) await setImmediate();

@@ -15,6 +15,7 @@ export {
   followEvents,
   hasOwnThread,
   type OwnAddress,
+  type ChannelFollowing,
   type ProvidedCompChannel,
   type ProvidedContext,
   providedContext,

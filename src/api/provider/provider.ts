@@ -1,6 +1,6 @@
 import type { CmCommandTable, CmEvent } from '../../device/cm/index.js';
 import type { Gid } from '../../device/ibta/index.js';
-import type { DatagramPort, DatagramPortOptions, EventFollower, Following } from '../runtime/index.js';
+import type { DatagramPort, DatagramPortOptions, EventFollower, Following, Life } from '../runtime/index.js';
 import {
   type CompChannel,
   type Context,
@@ -61,9 +61,9 @@ export interface CmDevice {
   wait(timeoutUs: number): void;
   /**
    * Calls `listener` from the event loop when there may be events, or the device was closed. Keeps the process alive until
-   * the function returned is called.
+   * what is returned ends, or is not referenced.
    */
-  listen(listener: () => void): () => void;
+  listen(listener: () => void): Life;
   /** µs on the clock that timeouts are counted by. */
   nowUs(): number;
 }
@@ -90,10 +90,16 @@ export interface ProvidedContext extends Context {
   readonly [hasOwnThread]: boolean;
 }
 
+/** What somebody who follows a channel is in for. */
+export interface ChannelFollowing extends Following {
+  /** Has whoever waits for the channel in the event loop keep the process alive, as at first, or not. */
+  reference(isReferenced: boolean): void;
+}
+
 /** A completion channel as its provider makes it. */
 export interface ProvidedCompChannel extends CompChannel {
   /** Gives every event to a follower, from the event loop. @throws VerbsError EINVAL when the channel was destroyed */
-  [followEvents](follower: EventFollower<Cq>): Following;
+  [followEvents](follower: EventFollower<Cq>): ChannelFollowing;
 }
 
 function isProvided(context: object): context is ProvidedContext {
@@ -119,7 +125,7 @@ export function cmDeviceOf(context: Context, call: string): CmDevice {
  *
  * @throws VerbsError EINVAL when the channel was destroyed, or no provider has made it
  */
-export function followCompChannel(channel: CompChannel, follower: EventFollower<Cq>): Following {
+export function followCompChannel(channel: CompChannel, follower: EventFollower<Cq>): ChannelFollowing {
   const isOurs = (object: object): object is ProvidedCompChannel => followEvents in object;
   if (isOurs(channel)) return channel[followEvents](follower);
   throw new VerbsError(

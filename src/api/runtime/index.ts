@@ -3,4 +3,5 @@ export { runtime, useRuntime } from './current.js';
 export { Microtask } from './microtask.js';
 export { portable } from './portable.js';
 export type { Ambient, CaptureFile, DatagramPort, DatagramPortOptions, Life, Runtime } from './runtime.js';
+export { SharedLife } from './shared-life.js';
 export { type EventFollower, type Following, Waiters, type WaitSource } from './waiters.js';

@@ -79,6 +79,7 @@ export const portable: Runtime = {
     const timer = setTimeout(action, delayMs);
     return () => clearTimeout(timer);
   },
+  chore: (delayMs, action) => portable.timer(delayMs, action),
   // A page lives whatever its programs wait for.
   keepAlive: () => ({ ref: () => undefined, unref: () => undefined, end: () => undefined }),
   ambient: <T>() => new SynchronousAmbient<T>(),

@@ -21,7 +21,7 @@ export interface CaptureFile {
   close(): void;
 }
 
-/** What keeps a program running, as long as it is referenced: it is, to begin with. */
+/** What keeps a program running, as long as it is referenced: it is, to begin with. Every method is idempotent. */
 export interface Life {
   ref(): void;
   unref(): void;
@@ -61,6 +61,8 @@ export interface Runtime {
   nextRound(action: () => void): void;
   /** Calls `action` in so many real ms, and keeps the program running until then. The function returned takes it back. */
   timer(delayMs: number, action: () => void): () => void;
+  /** As {@link timer}, but the program may end before. */
+  chore(delayMs: number, action: () => void): () => void;
   /** Keeps the program running until that ends. */
   keepAlive(): Life;
   ambient<T>(): Ambient<T>;

@@ -55,6 +55,10 @@ export const nodeRuntime: Runtime = {
     const timer = setTimeout(action, delayMs);
     return () => clearTimeout(timer);
   },
+  chore: (delayMs, action) => {
+    const timer = setTimeout(action, delayMs).unref();
+    return () => clearTimeout(timer);
+  },
   keepAlive: (): Life => {
     const timer = setInterval(() => undefined, LONG_MS);
     return { ref: () => void timer.ref(), unref: () => void timer.unref(), end: () => clearInterval(timer) };

@@ -66,10 +66,12 @@ export interface LibC {
   pollAsync(fds: number, count: number, timeoutMs: number, done: (error: Error | null, ready: number) => void): void;
 }
 
-/** A `uv_poll_t` of this thread's event loop. While it is started it keeps the program running. */
+/** A `uv_poll_t` of this thread's event loop. While it is started and referenced, as it is at first, it keeps the program running. */
 export interface PollHandle {
   start(events: { readonly readable: boolean }, callback: () => void): void;
   stop(): void;
+  ref(): void;
+  unref(): void;
   /** To be called before the descriptor is closed. */
   close(): void;
 }

@@ -6,7 +6,10 @@ import { pairsOf } from '../identifiers/cm-id.js';
 import type { QueuePairs } from '../identifiers/queue-pairs.js';
 import type { Completions } from '../calls/completions.js';
 import { Messages } from '../calls/messages.js';
+import { queueOf } from '../events/event-channel.js';
 import type { CmId, EventChannel } from '../objects.js';
+
+const CALL = 'rdma_get_cm_event';
 
 /** How long `close` waits for the peer to hear of it. It repeats itself some hundred times as long (protocol.md 4.4). */
 const FAREWELL_MS = 2000;
@@ -20,7 +23,7 @@ const ENDINGS: readonly CmEventType[] = [
 
 /**
  * A connection that is there: what `connect` and `ConnectionRequest.accept` give. As a socket of Node's does, it keeps the
- * process alive until it ends. A process that ends by itself or by `process.exit` ends its connections; one that a signal
+ * process alive until it ends, or {@link unref} is called. A process that ends by itself or by `process.exit` ends its connections; one that a signal
  * ends does not, unless a handler of that signal calls `process.exit`.
  */
 export class Connection extends Messages implements AsyncDisposable, Disposable {
@@ -125,6 +128,21 @@ export class Connection extends Messages implements AsyncDisposable, Disposable 
   }
 
   /** Follows what happens to the connection until it ends. */
+  /** Has the connection keep the process alive while it lasts, as at first; one of a simulation never does. Idempotent. */
+  ref(): this {
+    return this.#refer(true);
+  }
+
+  /** Lets the process end while the connection lasts; whoever waits for a completion keeps it alive all the same. Idempotent. */
+  unref(): this {
+    return this.#refer(false);
+  }
+
+  #refer(isReferenced: boolean): this {
+    if (!this.#disposed) queueOf(this.channel, CALL).reference(isReferenced);
+    return this;
+  }
+
   async #watch(): Promise<void> {
     for await (const event of this.channel) {
       event.ack();

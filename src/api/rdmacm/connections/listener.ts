@@ -101,13 +101,19 @@ export class Listener implements AsyncIterable<ConnectionRequest>, AsyncDisposab
 
   /** Has it keep the process alive again, after {@link unref}. Idempotent. */
   ref(): this {
-    this.#life?.ref();
-    return this;
+    return this.#refer(true);
   }
 
-  /** Lets the process end while nothing waits for a request; waiting keeps it alive. Idempotent. */
+  /** Lets the process end, also while somebody waits for a request. Idempotent. */
   unref(): this {
-    this.#life?.unref();
+    return this.#refer(false);
+  }
+
+  #refer(isReferenced: boolean): this {
+    if (this.#closed) return this;
+    queueOf(this.#channel, LISTEN).reference(isReferenced);
+    if (isReferenced) this.#life?.ref();
+    else this.#life?.unref();
     return this;
   }
 

@@ -1,5 +1,6 @@
 import type { CmEvent as CmDeviceEvent } from '../../../device/cm/index.js';
 import { type CmDevice, cmDeviceOf } from '../../provider/index.js';
+import { type Life, SharedLife } from '../../runtime/index.js';
 import { type Context, VerbsError } from '../../verbs/index.js';
 
 /** Whom events of a device are about. */
@@ -30,9 +31,9 @@ export function dispatcherOf(context: Context, call: string): Dispatcher {
  */
 export class Dispatcher {
   readonly #targets = new Map<number, EventTarget>();
-  /** Channels that wait in the event loop. */
-  #listeners = 0;
-  #stopListening: (() => void) | undefined;
+  /** Shared by the channels that wait in the event loop. */
+  readonly #listening = new SharedLife(() => this.#listen());
+  #life: Life | undefined;
   #lost: VerbsError | undefined;
 
   constructor(
@@ -90,20 +91,14 @@ export class Dispatcher {
     }
   }
 
-  /** Pumps from the event loop whenever there may be events, which keeps the process alive, until {@link unlisten}. */
-  listen(): void {
-    this.#listeners += 1;
-    if (this.#lost === undefined) this.#stopListening ??= this.device.listen(() => this.#onAnnounced());
+  /** Pumps from the event loop whenever there may be events, which keeps the process alive, until what is returned ends. */
+  listen(): Life {
+    return this.#listening.share();
   }
 
-  unlisten(): void {
-    this.#listeners -= 1;
-    if (this.#listeners === 0) this.#stop();
-  }
-
-  #stop(): void {
-    this.#stopListening?.();
-    this.#stopListening = undefined;
+  #listen(): Life {
+    if (this.#lost === undefined) return (this.#life = this.device.listen(() => this.#onAnnounced()));
+    return { ref: () => undefined, unref: () => undefined, end: () => undefined };
   }
 
   #give(event: CmDeviceEvent): void {
@@ -127,7 +122,7 @@ export class Dispatcher {
     if (!(error instanceof VerbsError)) throw error;
     const message = `the device at ${this.context.address} is gone: ${error.message}`;
     this.#lost = new VerbsError(CALL, { errno: 'EIO', message, advice: '' }, { cause: error });
-    this.#stop();
+    this.#life?.end();
     const targets = [...this.#targets.values()];
     this.#targets.clear();
     for (const target of targets) target.onDeviceLost(this.#lost);

@@ -1,4 +1,4 @@
-import { Waiters } from '../../runtime/index.js';
+import { type Life, Waiters } from '../../runtime/index.js';
 import { invalid, show, VerbsError } from '../../verbs/index.js';
 import type { Dispatcher } from './dispatcher.js';
 import type { Report, Reporter } from './report.js';
@@ -13,10 +13,11 @@ export class EventQueue {
   readonly #waiters = new Waiters<Report>({
     take: () => this.tryTake(),
     listen: () => {
-      for (const dispatcher of this.#dispatchers.keys()) dispatcher.listen();
+      for (const dispatcher of this.#dispatchers.keys()) this.#listenTo(dispatcher);
     },
     rest: () => {
-      for (const dispatcher of this.#dispatchers.keys()) dispatcher.unlisten();
+      for (const life of this.#lives.values()) life.end();
+      this.#lives.clear();
     },
   });
   /** A call blocks the thread for an event: until it has one, nobody in the event loop could do anything with it. */
@@ -24,6 +25,9 @@ export class EventQueue {
   /** Devices of the identifiers that report here, and how many of those each has. */
   readonly #dispatchers = new Map<Dispatcher, number>();
   readonly #reporters = new Set<Reporter>();
+  /** Of those that are listened to. */
+  readonly #lives = new Map<Dispatcher, Life>();
+  #isReferenced = true;
 
   /** Identifiers that report here. */
   get reporters(): number {
@@ -53,7 +57,7 @@ export class EventQueue {
   attach(dispatcher: Dispatcher): void {
     const users = this.#dispatchers.get(dispatcher) ?? 0;
     this.#dispatchers.set(dispatcher, users + 1);
-    if (users === 0 && this.#waiters.isListening) dispatcher.listen();
+    if (users === 0 && this.#waiters.isListening) this.#listenTo(dispatcher);
   }
 
   /** It has it no longer. */
@@ -64,7 +68,8 @@ export class EventQueue {
       return;
     }
     this.#dispatchers.delete(dispatcher);
-    if (this.#waiters.isListening) dispatcher.unlisten();
+    this.#lives.get(dispatcher)?.end();
+    this.#lives.delete(dispatcher);
   }
 
   push(report: Report): void {
@@ -126,9 +131,21 @@ export class EventQueue {
     return this.#waiters.iterate();
   }
 
+  /** Has whoever waits in the event loop keep the process alive, as at first, or not. */
+  reference(isReferenced: boolean): void {
+    this.#isReferenced = isReferenced;
+    for (const life of this.#lives.values()) refer(life, isReferenced);
+  }
+
   /** Ends every wait in the event loop. */
   close(): void {
     this.#waiters.close();
+  }
+
+  #listenTo(dispatcher: Dispatcher): void {
+    const life = dispatcher.listen();
+    refer(life, this.#isReferenced);
+    this.#lives.set(dispatcher, life);
   }
 
   /** Waits for any of the devices. @throws VerbsError ETIMEDOUT when nothing can come from any of them */
@@ -154,4 +171,9 @@ export class EventQueue {
 
 function hopeless(message: string): VerbsError {
   return new VerbsError(CALL, { errno: 'ETIMEDOUT', message, advice: '' });
+}
+
+function refer(life: Life, isReferenced: boolean): void {
+  if (isReferenced) life.ref();
+  else life.unref();
 }

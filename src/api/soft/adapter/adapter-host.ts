@@ -1,5 +1,5 @@
 import type { Gid } from '../../../device/ibta/index.js';
-import type { DatagramPort, DatagramPortOptions } from '../../runtime/index.js';
+import type { DatagramPort, DatagramPortOptions, Life } from '../../runtime/index.js';
 import type { HostKind, SharedDevice } from '../../verbs/index.js';
 import type { ClientLimits } from './client.js';
 import type { Argument, MemoryRef, Value, Verb } from './command.js';
@@ -73,9 +73,9 @@ export interface AdapterHost extends Omit<AdapterFacts, 'clockOriginNs'> {
 
   /**
    * Calls `listener` from the event loop after a ring whose ASYNC_WAITERS is set got an event, and puts 0 back there.
-   * Keeps the process alive until the function returned is called.
+   * Keeps the process alive until what is returned ends, or is not referenced.
    */
-  listen(listener: () => void): () => void;
+  listen(listener: () => void): Life;
 
   /**
    * Calls `action` from the event loop when so much time has passed on the clock of {@link nowUs}; absent where that is the

@@ -1,6 +1,7 @@
 import type { CmEvent } from '../../../device/cm/index.js';
 import type { Gid } from '../../../device/ibta/index.js';
 import { Ring } from '../../../device/nic/index.js';
+import type { Life } from '../../runtime/index.js';
 import type { CmArgument, CmDevice, CmValue, CmVerb } from '../../provider/index.js';
 import { VerbsError } from '../../verbs/index.js';
 import { EventReader } from './completions/event-reader.js';
@@ -53,7 +54,7 @@ export class SoftCmDevice implements CmDevice {
     }
   }
 
-  listen(listener: () => void): () => void {
+  listen(listener: () => void): Life {
     const { adapter, closeListeners } = this.context;
     let listens = true;
     const heard = (): void => {
@@ -61,21 +62,22 @@ export class SoftCmDevice implements CmDevice {
       this.#reader.announce(true);
       listener();
     };
-    const stop = adapter.listen(heard);
+    const life = adapter.listen(heard);
     closeListeners.add(listener);
     this.#listeners += 1;
     this.#reader.announce(true);
     // What came before it was announced is told now.
     if (this.#reader.isBehind) queueMicrotask(heard);
-    return () => {
+    const end = (): void => {
       if (!listens) return;
       listens = false;
       this.#listeners -= 1;
       // Others may still listen.
       if (this.#listeners === 0) this.#reader.announce(false);
       closeListeners.delete(listener);
-      stop();
+      life.end();
     };
+    return { ref: () => life.ref(), unref: () => life.unref(), end };
   }
 
   nowUs(): number {

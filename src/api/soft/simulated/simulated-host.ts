@@ -1,6 +1,6 @@
 import type { Gid } from '../../../device/ibta/index.js';
 import { CommandError, CompChannelRing, doorbellPageShape } from '../../../device/nic/index.js';
-import type { DatagramPort, DatagramPortOptions } from '../../runtime/index.js';
+import type { DatagramPort, DatagramPortOptions, Life } from '../../runtime/index.js';
 import type { AdapterHost, LocatedMemory } from '../adapter/adapter-host.js';
 import type { AdapterClient, ClientLimits } from '../adapter/client.js';
 import { createCmEventRing } from '../adapter/cm-event-ring.js';
@@ -109,13 +109,15 @@ export class SimulatedHost implements AdapterHost, SimulatedClient {
     }
   }
 
-  listen(listener: () => void): () => void {
+  listen(listener: () => void): Life {
     this.#listeners.add(listener);
     this.#rest ??= this.#simulation.keepRunning();
-    return () => {
+    const end = (): void => {
       this.#listeners.delete(listener);
       this.#restIfUnheard();
     };
+    // Time passes for whoever waits, and keeps no process.
+    return { ref: () => undefined, unref: () => undefined, end };
   }
 
   after(delayUs: number, action: () => void): () => void {

@@ -198,9 +198,9 @@ export class Engine implements Disposable {
     if (providedContext(this.context, CALL)[startTimer](0, action) === undefined) runtime().nextRound(action);
   }
 
-  /** As {@link timer}, for what nobody waits for: in a simulation no time passes because of it alone. */
+  /** As {@link timer}, for what nobody waits for: it does not keep the process alive, and in a simulation no time passes because of it alone. */
   chore(delayMs: number, action: () => void): () => void {
-    return providedContext(this.context, CALL)[startChore](delayMs, action) ?? runtime().timer(delayMs, action);
+    return providedContext(this.context, CALL)[startChore](delayMs, action) ?? runtime().chore(delayMs, action);
   }
 
   /** Nothing completes any more: those who expect something are told. */

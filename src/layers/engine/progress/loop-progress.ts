@@ -1,5 +1,5 @@
-import { followCompChannel } from '../../../api/provider/index.js';
-import type { EventFollower, Following } from '../../../api/runtime/index.js';
+import { type ChannelFollowing, followCompChannel } from '../../../api/provider/index.js';
+import { type EventFollower, type Life, SharedLife } from '../../../api/runtime/index.js';
 import { type CompChannel, type Cq, VerbsError } from '../../../api/verbs/index.js';
 
 /** Completions in a row after which others of the event loop have their turn. */
@@ -9,6 +9,9 @@ export const BATCH = 64;
 export interface Hold extends Disposable {
   /** Idempotent. */
   release(): void;
+  /** Whether it keeps the process alive: it does, to begin with. Idempotent. */
+  ref(): void;
+  unref(): void;
 }
 
 /** What is moved. */
@@ -27,8 +30,8 @@ export interface Moved {
 
 /** Moves an engine from the event loop, for as long as anybody holds it. */
 export class LoopProgress implements EventFollower<Cq> {
-  #holds = 0;
-  #following: Following | undefined;
+  readonly #holds = new SharedLife(() => this.#begin());
+  #following: ChannelFollowing | undefined;
   /** It will be looked by itself. */
   #isDue = false;
   /** What was announced was not looked at. */
@@ -37,20 +40,13 @@ export class LoopProgress implements EventFollower<Cq> {
   constructor(private readonly moved: Moved) {}
 
   get holds(): number {
-    return this.#holds;
+    return this.#holds.users;
   }
 
   hold(): Hold {
-    this.#holds += 1;
-    if (this.#holds === 1) this.#begin();
-    let isHeld = true;
-    const release = (): void => {
-      if (!isHeld) return;
-      isHeld = false;
-      this.#holds -= 1;
-      if (this.#holds === 0) this.#rest();
-    };
-    return { release, [Symbol.dispose]: release };
+    const life = this.#holds.share();
+    const release = (): void => life.end();
+    return { release, ref: () => life.ref(), unref: () => life.unref(), [Symbol.dispose]: release };
   }
 
   onEvent(cq: Cq): void {
@@ -68,8 +64,16 @@ export class LoopProgress implements EventFollower<Cq> {
     this.moved.fail(error);
   }
 
-  #begin(): void {
-    if (this.moved.failure !== undefined) return;
+  #begin(): Life {
+    if (this.moved.failure === undefined) this.#follow();
+    return {
+      ref: () => this.#following?.reference(true),
+      unref: () => this.#following?.reference(false),
+      end: () => this.#rest(),
+    };
+  }
+
+  #follow(): void {
     this.#following = followCompChannel(this.moved.channel, this);
     // The queue was told to announce what comes, so what has come lies there as an event, unless that was taken in vain.
     this.#following.start();
@@ -77,13 +81,15 @@ export class LoopProgress implements EventFollower<Cq> {
   }
 
   #rest(): void {
-    this.#following?.stop();
+    const following = this.#following;
     this.#following = undefined;
+    following?.stop();
+    following?.reference(true);
   }
 
   #goOn(): void {
     this.#isDue = false;
-    if (this.#holds > 0) this.#advance();
+    if (this.#holds.users > 0) this.#advance();
     else this.#isBehind = true;
   }
 
@@ -107,7 +113,7 @@ export class LoopProgress implements EventFollower<Cq> {
 
   #takeTurns(): void {
     if (this.#isDue) return;
-    if (this.#holds === 0) {
+    if (this.#holds.users === 0) {
       this.#isBehind = true;
       return;
     }

@@ -116,7 +116,7 @@ export class StreamListener implements Disposable {
     if (this.#waiting.length > 0) queueMicrotask(() => this.#give());
   }
 
-  /** Whether it keeps the process alive. So far it always does, and these change nothing. */
+  /** Whether it keeps the process alive: it does, to begin with. */
   ref(): void {
     this.listener.ref();
   }

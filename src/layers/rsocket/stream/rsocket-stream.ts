@@ -225,11 +225,13 @@ export class RsocketStream implements RsocketStreamSocket {
   }
 
   ref(): void {
-    // It always does: nothing below can be followed without that.
+    this.#hold.ref();
+    this.connection.ref();
   }
 
   unref(): void {
-    // See above.
+    this.#hold.unref();
+    this.connection.unref();
   }
 
   explainStall(): string | undefined {
@@ -266,7 +268,7 @@ export class RsocketStream implements RsocketStreamSocket {
   /** Has a keepalive be sent after every such time in which nothing was said. */
   #watch(periodMs: number): void {
     const before = this.endpoint.messages;
-    this.#stopKeepAlive = this.#engine.timer(periodMs, () => {
+    this.#stopKeepAlive = this.#engine.chore(periodMs, () => {
       if (this.endpoint.messages === before) this.endpoint.keepAlive();
       this.#watch(periodMs);
     });

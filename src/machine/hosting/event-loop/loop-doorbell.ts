@@ -4,26 +4,45 @@ import { EventFd, nativeHost, type ReadableWatch, watchReadable } from '../../sy
 export class LoopDoorbell {
   readonly #bell = new EventFd();
   readonly #watch: ReadableWatch = watchReadable(this.#bell.fd, () => this.#onRung());
-  readonly #sleepers = new Set<() => void>();
+  readonly #sleepers = new Map<() => void, boolean>();
 
   get fd(): number {
     return this.#bell.fd;
   }
 
-  /** Calls `heard` whenever somebody rings, whomever that is for, and keeps the program running until then. */
-  add(heard: () => void): void {
-    this.#sleepers.add(heard);
+  /** Calls `heard` whenever somebody rings, whomever that is for. @param isReferenced whether that keeps the program running */
+  add(heard: () => void, isReferenced: boolean): void {
+    this.#sleepers.set(heard, isReferenced);
+    this.#refer();
     this.#watch.arm();
   }
 
+  /** One that sleeps keeps the program running, or does not, from now on. */
+  reference(heard: () => void, isReferenced: boolean): void {
+    if (!this.#sleepers.has(heard)) return;
+    this.#sleepers.set(heard, isReferenced);
+    this.#refer();
+  }
+
   remove(heard: () => void): void {
-    if (this.#sleepers.delete(heard) && this.#sleepers.size === 0) this.#watch.disarm();
+    if (!this.#sleepers.delete(heard)) return;
+    if (this.#sleepers.size === 0) this.#watch.disarm();
+    else this.#refer();
+  }
+
+  #refer(): void {
+    for (const isReferenced of this.#sleepers.values()) {
+      if (!isReferenced) continue;
+      this.#watch.ref();
+      return;
+    }
+    this.#watch.unref();
   }
 
   #onRung(): void {
     this.#bell.drain();
     try {
-      for (const heard of [...this.#sleepers]) heard();
+      for (const heard of [...this.#sleepers.keys()]) heard();
     } finally {
       if (this.#sleepers.size > 0) this.#watch.arm();
     }

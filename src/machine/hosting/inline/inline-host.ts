@@ -9,7 +9,7 @@ import {
   type Value,
   type Verb,
 } from '../../../api/soft/index.js';
-import { Microtask } from '../../../api/runtime/index.js';
+import { type Life, Microtask } from '../../../api/runtime/index.js';
 import type { Gid } from '../../../device/ibta/index.js';
 import { CompChannelRing, doorbellPageShape } from '../../../device/nic/index.js';
 import { nowUs, wallClockNs, yieldProcessor } from '../../system/index.js';
@@ -44,9 +44,9 @@ export class InlineHost implements AdapterHost {
   readonly cmEvents = createCmEventRing(false);
 
   readonly #client: AdapterClient;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Map<() => void, Life>();
   readonly #announcement = new Microtask(() => {
-    for (const listener of [...this.#listeners]) listener();
+    for (const listener of [...this.#listeners.keys()]) listener();
   });
   readonly #forgetExit: () => void;
   #busyCalls = 0;
@@ -147,19 +147,21 @@ export class InlineHost implements AdapterHost {
     }
   }
 
-  listen(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    this.nic.watch();
-    return () => {
-      if (this.#listeners.delete(listener) && this.#open) this.nic.unwatch();
+  listen(listener: () => void): Life {
+    const life = this.nic.watch();
+    this.#listeners.set(listener, life);
+    const end = (): void => {
+      this.#listeners.delete(listener);
+      life.end();
     };
+    return { ref: () => life.ref(), unref: () => life.unref(), end };
   }
 
   close(): void {
     if (!this.#open) return;
     this.#open = false;
     this.#forgetExit();
-    for (let left = this.#listeners.size; left > 0; left -= 1) this.nic.unwatch();
+    for (const life of this.#listeners.values()) life.end();
     this.nic.detach(this.#client);
   }
 

@@ -1,4 +1,5 @@
 import type { Adapter, AdapterChores, AdapterClient, AdapterFacts, ClientParts } from '../../../api/soft/index.js';
+import { type Life, SharedLife } from '../../../api/runtime/index.js';
 import type { PolledLink } from '../../../device/link/index.js';
 import { CommandError } from '../../../device/nic/index.js';
 import { nowUs } from '../../system/index.js';
@@ -21,8 +22,8 @@ export class InlineNic implements Resident {
   readonly #link: PolledLink;
   readonly #pause: () => void;
   readonly #watch: LinkWatch;
-  /** How many wait in the event loop. */
-  #watchers = 0;
+  /** Of those who wait in the event loop, which moves it meanwhile. */
+  readonly #watchers = new SharedLife(() => this.#beginWatching());
   #failure: string | undefined;
   #alarm: NodeJS.Timeout | undefined;
   #alarmUs = Infinity;
@@ -90,7 +91,7 @@ export class InlineNic implements Resident {
   /** Sends what was posted: as `Adapter.push`. */
   push(now: number): void {
     this.#adapter.push(now);
-    if (this.#watchers === 0) return;
+    if (this.#watchers.users === 0) return;
     this.#spin.stir(now);
     this.#setAlarm();
   }
@@ -98,7 +99,7 @@ export class InlineNic implements Resident {
   turn(now: number): boolean {
     if (!this.isUsable()) return false;
     const busy = this.#adapter.turn(now);
-    if (this.#watchers === 0) return busy;
+    if (this.#watchers.users === 0) return busy;
     if (busy) this.#spin.stir(now);
     this.#setAlarm();
     return busy;
@@ -124,19 +125,9 @@ export class InlineNic implements Resident {
     return this.#adapter.nextTurnUs();
   }
 
-  /** Somebody waits in the event loop, which from now on moves it. */
-  watch(): void {
-    this.#watchers += 1;
-    if (this.#watchers > 1) return;
-    this.#spin.stir(nowUs());
-    if (!this.#spin.isAwake) this.#fallAsleep();
-  }
-
-  unwatch(): void {
-    this.#watchers -= 1;
-    if (this.#watchers > 0) return;
-    this.#spin.end();
-    this.#stayAwake();
+  /** Somebody waits in the event loop, which moves it until what is returned ends, and keeps the process alive. */
+  watch(): Life {
+    return this.#watchers.share();
   }
 
   get failure(): string | undefined {
@@ -187,6 +178,26 @@ export class InlineNic implements Resident {
     if (this.isUsable()) chores.run(nowUs());
   }
 
+  #beginWatching(): Life {
+    this.#spin.stir(nowUs());
+    if (!this.#spin.isAwake) this.#fallAsleep();
+    return {
+      ref: () => {
+        this.#watch.ref();
+        this.#alarm?.ref();
+      },
+      unref: () => {
+        this.#watch.unref();
+        this.#alarm?.unref();
+      },
+      end: () => {
+        this.#spin.end();
+        this.#stayAwake();
+        this.#watch.ref();
+      },
+    };
+  }
+
   /** Nothing wakes it any more, and it sleeps no more. */
   #stayAwake(): void {
     this.#watch.disarm();
@@ -199,14 +210,14 @@ export class InlineNic implements Resident {
   }
 
   #onReadable(): void {
-    if (this.#watchers > 0) this.#spin.woken(nowUs());
+    if (this.#watchers.users > 0) this.#spin.woken(nowUs());
     for (let turns = 0; turns < TURNS_PER_EVENT && this.turn(nowUs()); turns += 1);
-    if (this.#watchers > 0 && !this.#spin.isAwake) this.#watch.arm();
+    if (this.#watchers.users > 0 && !this.#spin.isAwake) this.#watch.arm();
   }
 
   /** Whoever polls has the turn soon; for who waits in the event loop there is nobody else. */
   #onDue(): void {
-    if (this.#watchers === 0) return;
+    if (this.#watchers.users === 0) return;
     this.#spin.stir(nowUs());
     // What does not look goes on as if something had become readable.
     if (!this.#spin.isAwake) this.#watch.soon();
@@ -220,7 +231,7 @@ export class InlineNic implements Resident {
     if (dueUs >= this.#alarmUs) return;
     this.#clearAlarm();
     this.#alarmUs = dueUs;
-    // Not unref'ed: what is awaited may come of what this timer makes happen.
+    // It keeps the process alive as those who wait do: what is awaited may come of what this timer makes happen.
     this.#alarm = setTimeout(
       () => {
         this.#alarmUs = Infinity;
@@ -228,10 +239,12 @@ export class InlineNic implements Resident {
       },
       Math.min(Math.max(0, (dueUs - nowUs()) / 1000), MAX_ALARM_MS),
     );
+    if (!this.#watchers.isReferenced) this.#alarm.unref();
   }
 
   #clearAlarm(): void {
     clearTimeout(this.#alarm);
+    this.#alarm = undefined;
     this.#alarmUs = Infinity;
   }
 }

@@ -6,6 +6,7 @@ export class LinkWatch {
   #fds: readonly number[] = [];
   #watches: ReadableWatch[] = [];
   #armed = false;
+  #isReferenced = true;
   /** A call that comes without anything becoming readable. */
   #soon: NodeJS.Immediate | undefined;
 
@@ -39,6 +40,18 @@ export class LinkWatch {
     for (const watch of this.#watches) watch.disarm();
   }
 
+  /** Has it keep the process alive while it is armed, as at first. */
+  ref(): void {
+    this.#isReferenced = true;
+    for (const watch of this.#watches) watch.ref();
+  }
+
+  /** Has it not do so. */
+  unref(): void {
+    this.#isReferenced = false;
+    for (const watch of this.#watches) watch.unref();
+  }
+
   /** The link's sockets may be others now: goes on with those. */
   follow(): void {
     const fds = this.link.pollFds;
@@ -46,6 +59,7 @@ export class LinkWatch {
     this.#forget();
     this.#fds = fds;
     this.#watches = fds.map((fd) => watchReadable(fd, this.callback));
+    if (!this.#isReferenced) this.unref();
     if (this.#armed) this.arm();
   }
 

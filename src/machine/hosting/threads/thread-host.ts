@@ -7,6 +7,7 @@ import {
   type Value,
   type Verb,
 } from '../../../api/soft/index.js';
+import { type Life, SharedLife } from '../../../api/runtime/index.js';
 import type { Gid } from '../../../device/ibta/index.js';
 import { CommandError, DoorbellPage, Ring } from '../../../device/nic/index.js';
 import { EventFd, isThreadThere, nowUs, ownThread, wallClockNs, yieldProcessor } from '../../system/index.js';
@@ -103,6 +104,8 @@ export class ThreadHost implements AdapterHost {
   readonly #wakeFd: number | undefined;
   readonly #warn: (text: string) => void;
   readonly #listeners = new Set<() => void>();
+  /** Of all of them. */
+  readonly #listening = new SharedLife(() => this.#beginListening());
   /** {@link LoopWords}. */
   readonly #loop = new Int32Array(new SharedArrayBuffer(4 * LoopWords.COUNT));
   /** `LoopWords.NEWS` that listeners were told of. */
@@ -262,12 +265,14 @@ export class ThreadHost implements AdapterHost {
     if (Atomics.wait(ring, index, seen, Math.min(timeoutUs / 1000, SLEEP_MS)) === 'timed-out') this.#checkLife();
   }
 
-  listen(listener: () => void): () => void {
-    if (this.#listeners.size === 0) this.#beginListening();
+  listen(listener: () => void): Life {
+    const life = this.#listening.share();
     this.#listeners.add(listener);
-    return () => {
-      if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.#endListening();
+    const end = (): void => {
+      this.#listeners.delete(listener);
+      life.end();
     };
+    return { ref: () => life.ref(), unref: () => life.unref(), end };
   }
 
   close(): void {
@@ -427,16 +432,25 @@ export class ThreadHost implements AdapterHost {
     this.#callListeners();
   }
 
-  #beginListening(): void {
+  #beginListening(): Life {
     this.#notices.ref();
     this.#spin.stir(nowUs());
     if (!this.#spin.isAwake) this.#fallAsleep();
-  }
-
-  #endListening(): void {
-    this.#notices.unref();
-    this.#spin.end();
-    this.#stayAwake();
+    return {
+      ref: () => {
+        this.#notices.ref();
+        this.#doorbell?.reference(this.#onNews, true);
+      },
+      unref: () => {
+        this.#notices.unref();
+        this.#doorbell?.reference(this.#onNews, false);
+      },
+      end: () => {
+        this.#notices.unref();
+        this.#spin.end();
+        this.#stayAwake();
+      },
+    };
   }
 
   /** Something came while nobody looked. */
@@ -462,7 +476,7 @@ export class ThreadHost implements AdapterHost {
 
   #fallAsleep(): void {
     if (!this.#open) return;
-    this.#doorbell?.add(this.#onNews);
+    this.#doorbell?.add(this.#onNews, this.#listening.isReferenced);
     // Said first, then looked once more: whoever has news afterwards wakes us.
     Atomics.store(this.#loop, LoopWords.ASLEEP, 1);
     if (Atomics.load(this.#loop, LoopWords.NEWS) !== this.#toldNews) setImmediate(this.#onNews);

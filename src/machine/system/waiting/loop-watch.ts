@@ -23,6 +23,7 @@ export class LoopWatch implements ReadableWatch {
   #handle: PollHandle | undefined;
   #isStarted = false;
   #isArmed = false;
+  #isReferenced = true;
   #isClosed = false;
   #soon: NodeJS.Immediate | undefined;
 
@@ -39,8 +40,11 @@ export class LoopWatch implements ReadableWatch {
     // It goes on where it is armed again before it would have been stopped.
     if (this.#isStarted) return;
     this.#isStarted = true;
-    if (this.#handle === undefined) this.#handle = this.native.pollHandle?.(this.fd, READABLE, this.#onReadable);
-    else this.#handle.start(READABLE, this.#onReadable);
+    if (this.#handle !== undefined) this.#handle.start(READABLE, this.#onReadable);
+    else {
+      this.#handle = this.native.pollHandle?.(this.fd, READABLE, this.#onReadable);
+      if (!this.#isReferenced) this.#handle?.unref();
+    }
   }
 
   disarm(): void {
@@ -49,6 +53,18 @@ export class LoopWatch implements ReadableWatch {
     clearImmediate(this.#soon);
     this.#soon = undefined;
     this.#stop();
+  }
+
+  ref(): void {
+    if (this.#isReferenced) return;
+    this.#isReferenced = true;
+    this.#handle?.ref();
+  }
+
+  unref(): void {
+    if (!this.#isReferenced) return;
+    this.#isReferenced = false;
+    this.#handle?.unref();
   }
 
   close(): void {

@@ -24,6 +24,14 @@ class Watch implements ReadableWatch {
     this.watcher.disarm(this);
   }
 
+  ref(): void {
+    // A call on a thread of the pool keeps the process alive, whatever it is for.
+  }
+
+  unref(): void {
+    // See above.
+  }
+
   close(): void {
     this.#closed = true;
     this.watcher.disarm(this);

@@ -1,6 +1,6 @@
 import { CompChannelRing, compChannelShape, createRing } from '../../../../device/nic/index.js';
-import type { EventFollower, Following } from '../../../runtime/index.js';
-import { followEvents, type ProvidedCompChannel } from '../../../provider/index.js';
+import type { EventFollower } from '../../../runtime/index.js';
+import { type ChannelFollowing, followEvents, type ProvidedCompChannel } from '../../../provider/index.js';
 import { type Cq, Resource } from '../../../verbs/index.js';
 import type { NotifyingCq, OpenDevice } from '../context-base.js';
 import { EventReader } from './event-reader.js';
@@ -44,9 +44,10 @@ export class SoftCompChannel extends Resource implements ProvidedCompChannel {
     return this.#source.iterate();
   }
 
-  [followEvents](follower: EventFollower<Cq>): Following {
+  [followEvents](follower: EventFollower<Cq>): ChannelFollowing {
     this.assertAlive('ibv_get_cq_event');
-    return this.#source.follow(follower);
+    const reference = (isReferenced: boolean): void => this.#source.reference(isReferenced);
+    return { ...this.#source.follow(follower), reference };
   }
 
   destroy(): void {

@@ -1,7 +1,7 @@
 import { CommandError, Ring } from '../../../../device/nic/index.js';
 import { invalid, VerbsError } from '../../../verbs/index.js';
 import type { AdapterHost } from '../../adapter/adapter-host.js';
-import { type EventFollower, type Following, Waiters } from '../../../runtime/index.js';
+import { type EventFollower, type Following, type Life, Waiters } from '../../../runtime/index.js';
 import type { EventReader } from './event-reader.js';
 
 /**
@@ -12,11 +12,14 @@ export class EventSource<T> {
   readonly #waiters = new Waiters<T>({
     take: () => this.#takeForWaiter(),
     listen: () => {
-      this.#stopListening = this.host.listen(() => this.#waiters.serve());
+      this.#life = this.host.listen(() => this.#waiters.serve());
+      if (!this.#isReferenced) this.#life.unref();
     },
     rest: () => this.#rest(),
   });
-  #stopListening: (() => void) | undefined;
+  /** Of whatever listens, while somebody waits. */
+  #life: Life | undefined;
+  #isReferenced = true;
 
   constructor(
     private readonly host: AdapterHost,
@@ -61,6 +64,13 @@ export class EventSource<T> {
     return this.#waiters.follow(follower);
   }
 
+  /** Has whoever waits in the event loop keep the process alive, or not. */
+  reference(isReferenced: boolean): void {
+    this.#isReferenced = isReferenced;
+    if (isReferenced) this.#life?.ref();
+    else this.#life?.unref();
+  }
+
   /** Ends every wait in the event loop. Idempotent. */
   close(): void {
     this.#waiters.close();
@@ -69,7 +79,7 @@ export class EventSource<T> {
   /** @throws VerbsError EIO when there is none and the adapter has stopped */
   #takeForWaiter(): T | undefined {
     // Before looking, so that an event which comes afterwards is announced.
-    if (this.#stopListening !== undefined) this.reader.announce(true);
+    if (this.#life !== undefined) this.reader.announce(true);
     const event = this.tryTake();
     const { failure } = this.host;
     if (event === undefined && failure !== undefined) throw this.#verbsError(new CommandError('EIO', failure));
@@ -78,8 +88,8 @@ export class EventSource<T> {
 
   #rest(): void {
     this.reader.announce(false);
-    this.#stopListening?.();
-    this.#stopListening = undefined;
+    this.#life?.end();
+    this.#life = undefined;
   }
 
   #verbsError(error: unknown): Error {
