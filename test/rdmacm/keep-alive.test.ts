@@ -37,7 +37,10 @@ for (const hosting of ['thread', 'inline'])
         'ended',
       ],
       ['listen().close(); listen().ref().close();', 'ends when the second one is closed, too', 'ended'],
-      ['listen().unref().next()', 'lives while a request is awaited', 'alive'],
+      ['listen().unref().next()', 'ends though a request is awaited', 'ended'],
+      ['const waiting = listen(); waiting.next(); waiting.unref()', 'ends though one was awaited before', 'ended'],
+      ['listen().unref().ref().next()', 'lives while one is awaited by a listener that is to live', 'alive'],
+      ['void listen().unref().serve(() => {})', 'ends though requests are answered', 'ended'],
     ] as const)
       it(what, () => assert.equal(fate(program, hosting), expected));
   });
