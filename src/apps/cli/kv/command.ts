@@ -1,6 +1,8 @@
 import { Command } from 'commander';
 import { callCommand } from './calls/call.js';
 import { del, get, incr, set, touch } from './calls/entries.js';
+import { explain, stats, ttl } from './calls/questions.js';
+import { scanCommand } from './calls/scan.js';
 import { failingDistinctly } from './common/failure.js';
 import { serveCommand } from './serve/command.js';
 
@@ -12,6 +14,10 @@ export function command(): Command {
   kv.addCommand(callCommand(del));
   kv.addCommand(callCommand(incr));
   kv.addCommand(callCommand(touch));
+  kv.addCommand(callCommand(ttl));
+  kv.addCommand(scanCommand());
+  kv.addCommand(callCommand(explain));
+  kv.addCommand(callCommand(stats));
   return kv.addHelpText(
     'after',
     `
