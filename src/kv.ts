@@ -1,4 +1,11 @@
 /** A key-value store over RDMA, for programs that run in Node. */
 import './machine/hosting/index.js';
 
+export {
+  type GatewayStore,
+  type GatewayTotals,
+  RedisGateway,
+  type RedisGatewayOptions,
+  serveRedis,
+} from './layers/kv/gateway/index.js';
 export * from './portable-kv.js';

@@ -44,6 +44,8 @@ export const ROOMS = [
   { name: 'layers/rsocket/dissector', partOf: 'layers/rsocket', below: ['layers/engine'], packages: 'none' },
   { name: 'layers/rsocket', below: ['layers/engine', ...LAYER], packages: 'none' },
   { name: 'layers/kv/store', below: ['api/verbs', 'device/ibta'], packages: 'none' },
+  // Clients of Redis come by TCP.
+  { name: 'layers/kv/gateway', partOf: 'layers/kv', below: LAYER, packages: 'node' },
   { name: 'layers/kv', below: ['layers/kv/store', 'layers/engine', ...LAYER], packages: 'none' },
   // The shape of node:net is that of Node's streams.
   { name: 'layers/net', below: ['layers/rsocket', ...LAYER], packages: 'node' },
@@ -99,7 +101,7 @@ export const ROOMS = [
   { name: 'face', files: /^src\/rsocket\.ts$/, below: ['machine/hosting'], packages: 'none' },
   { name: 'face', files: /^src\/net\.ts$/, below: ['layers/net', 'machine/hosting'], packages: 'none' },
   { name: 'face', files: /^src\/portable-kv\.ts$/, below: ['layers/kv'], packages: 'none' },
-  { name: 'face', files: /^src\/kv\.ts$/, below: ['machine/hosting'], packages: 'none' },
+  { name: 'face', files: /^src\/kv\.ts$/, below: ['machine/hosting', 'layers/kv/gateway'], packages: 'none' },
   { name: 'face', files: /^src\/messages\.ts$/, below: ['machine/hosting'], packages: 'none' },
   // Programs as people write them: they have the package by its name.
   { name: 'labs', files: /^labs\//, below: [], packages: 'node', faces: 'verbena' },

@@ -66,6 +66,11 @@ export class KvClient implements AsyncDisposable, Disposable {
     return this.#requester.failure;
   }
 
+  /** Whether calls about a key are carried out in the order in which they were made, though none was awaited: by `rc` they are. */
+  get keepsOrder(): boolean {
+    return this.#requester.keepsOrder;
+  }
+
   get statistics(): KvClientStatistics {
     return this.#requester.statistics;
   }

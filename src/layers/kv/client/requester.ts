@@ -70,6 +70,11 @@ export class Requester implements Desk {
     return this.#failure;
   }
 
+  /** Whether requests about a key are carried out in the order in which they were posted. */
+  get keepsOrder(): boolean {
+    return this.transport.keepsOrder;
+  }
+
   get statistics(): KvClientStatistics {
     const { repeats, strays } = this.#window;
     return { repeats, strays, foreign: this.#foreign, resumptions: this.#resumptions };

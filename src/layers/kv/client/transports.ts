@@ -12,6 +12,8 @@ export interface ClientTransport {
   readonly number: Transport;
   readonly link: new (engine: Engine, id: CmId, sizes: LinkSizes) => ClientLink;
   readonly repeats: RepeatRules;
+  /** Whether the server has requests in the order in which they were sent. */
+  readonly keepsOrder: boolean;
 }
 
 /** How requests and answers travel: by reliable connections, unreliable ones, or datagrams. */
@@ -19,7 +21,7 @@ export type TransportName = 'rc' | 'uc' | 'ud';
 
 /** By the names that programs have for them. */
 export const CLIENT_TRANSPORTS = {
-  rc: { number: Transport.RC, link: RcLink, repeats: RELIABLE },
-  uc: { number: Transport.UC, link: UcClientLink, repeats: LOSSY_MEMORY },
-  ud: { number: Transport.UD, link: UdClientLink, repeats: LOSSY },
+  rc: { number: Transport.RC, link: RcLink, repeats: RELIABLE, keepsOrder: true },
+  uc: { number: Transport.UC, link: UcClientLink, repeats: LOSSY_MEMORY, keepsOrder: false },
+  ud: { number: Transport.UD, link: UdClientLink, repeats: LOSSY, keepsOrder: false },
 } as const satisfies Readonly<Record<TransportName, ClientTransport>>;

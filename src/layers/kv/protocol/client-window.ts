@@ -22,6 +22,9 @@ export class ClientWindow<R extends Outstanding> {
   readonly roundTrips: RoundTrips;
   readonly #slots: (R | undefined)[];
   readonly #sequences: Int32Array;
+  /** The how manieth request each slot has. */
+  readonly #turns: Float64Array;
+  #turn = 0;
   readonly #free: number[] = [];
   #waiting: R[] = [];
   /** No request is to be repeated before. */
@@ -38,6 +41,7 @@ export class ClientWindow<R extends Outstanding> {
     this.roundTrips = new RoundTrips(rules);
     this.#slots = Array.from({ length: size }, () => undefined);
     this.#sequences = new Int32Array(size).fill(before);
+    this.#turns = new Float64Array(size);
     for (let slot = size - 1; slot >= 0; slot -= 1) this.#free.push(slot);
   }
 
@@ -130,18 +134,21 @@ export class ClientWindow<R extends Outstanding> {
   #nextRepeat(nowUs: number): R | undefined {
     if (nowUs < this.#dueUs) return undefined;
     let dueUs = Infinity;
+    let first: R | undefined;
     for (const request of this.#slots) {
       if (request === undefined) continue;
-      if (request.dueUs <= nowUs) {
-        request.repeats += 1;
-        this.#repeats += 1;
-        request.dueUs = nowUs + this.roundTrips.repeated(request.repeats);
-        return request;
-      }
-      dueUs = Math.min(dueUs, request.dueUs);
+      // Where the way keeps the order, repeats keep it, too.
+      if (request.dueUs > nowUs) dueUs = Math.min(dueUs, request.dueUs);
+      else if (first === undefined || this.#turns[request.slot] < this.#turns[first.slot]) first = request;
     }
-    this.#dueUs = dueUs;
-    return undefined;
+    if (first === undefined) {
+      this.#dueUs = dueUs;
+      return undefined;
+    }
+    first.repeats += 1;
+    this.#repeats += 1;
+    first.dueUs = nowUs + this.roundTrips.repeated(first.repeats);
+    return first;
   }
 
   #nextNew(nowUs: number): R | undefined {
@@ -152,6 +159,7 @@ export class ClientWindow<R extends Outstanding> {
     if (request === undefined) return undefined;
     this.#sequences[slot] += 1;
     this.#slots[slot] = request;
+    this.#turns[slot] = this.#turn += 1;
     request.slot = slot;
     request.sequence = this.#sequences[slot] >>> 0;
     request.sentUs = nowUs;

@@ -1,0 +1,89 @@
+import type { ErrorReply, Reply, Soon } from '../resp/reply.js';
+import type { Request } from '../resp/request-reader.js';
+import type { GatewayStore } from '../store.js';
+
+/** Who is served: what commands may know and change of a connection. */
+export interface Caller {
+  readonly store: GatewayStore;
+  /** Its number: no other connection of the gateway has had it. */
+  readonly id: number;
+  /** As `CLIENT SETNAME` says. */
+  name: string;
+  /** What the gateway knows of itself. */
+  readonly gateway: GatewayFacts;
+  /** Ends the connection, once all is answered. */
+  quit(): void;
+}
+
+/** What a gateway tells of itself. */
+export interface GatewayFacts {
+  readonly port: number;
+  readonly startedMs: number;
+  readonly connections: number;
+  readonly maxConnections: number;
+  readonly totals: GatewayTotals;
+}
+
+/** What a gateway has counted. */
+export interface GatewayTotals {
+  /** Connections that have come. */
+  connections: number;
+  /** Those that were turned away, because there were as many as there may be. */
+  refused: number;
+  commands: number;
+  /** Connections that were ended for what is no request. */
+  faults: number;
+}
+
+/** What a command is, as `COMMAND` tells clients. */
+export type Flag = 'readonly' | 'write' | 'denyoom' | 'fast' | 'loading' | 'stale' | 'admin' | 'noscript';
+
+/** Which arguments are keys: from `first` to `last`, each `step`; `last` counts from the end where it is below 0. */
+export interface KeyPlaces {
+  readonly first: number;
+  readonly last: number;
+  readonly step: number;
+}
+
+export const NO_KEYS: KeyPlaces = { first: 0, last: 0, step: 0 };
+export const ONE_KEY: KeyPlaces = { first: 1, last: 1, step: 1 };
+export const ALL_KEYS: KeyPlaces = { first: 1, last: -1, step: 1 };
+export const KEYS_AND_VALUES: KeyPlaces = { first: 1, last: -1, step: 2 };
+
+/** A command: what clients are told of it, and what it does. */
+export interface Command {
+  /** In small letters. */
+  readonly name: string;
+  /** How many arguments, the name among them; at least so many where it is below 0. */
+  readonly arity: number;
+  readonly flags: readonly Flag[];
+  readonly keys: KeyPlaces;
+  /** Whether it has several steps: then nothing of its connection begins before it is answered. */
+  readonly isComposed?: (request: Request) => boolean;
+  /** @throws CommandError, KvError */
+  readonly run: (request: Request, caller: Caller) => Soon<Reply>;
+}
+
+/** Commands of a kind. */
+export type Commands = readonly Command[];
+
+/** A request that is refused; the text begins with a word in capitals. */
+export class CommandError extends Error {
+  constructor(readonly reply: ErrorReply) {
+    super(reply.text);
+  }
+}
+
+/** Whether a command takes so many arguments. */
+export function fitsArity({ arity }: Command, count: number): boolean {
+  return arity < 0 ? count >= -arity : count === arity;
+}
+
+/** The keys of a request. */
+export function keysOf({ keys: { first, last, step } }: Command, request: Request): Uint8Array[] {
+  const keys: Uint8Array[] = [];
+  if (first === 0) return keys;
+  const end = last < 0 ? request.length + last : last;
+  for (let at = first; at <= end; at += step) keys.push(request[at]);
+  return keys;
+}

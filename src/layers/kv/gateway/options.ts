@@ -1,0 +1,71 @@
+import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
+import type { SessionLimits } from './session.js';
+import type { GatewayStore } from './store.js';
+
+/** What `serveRedis` takes. */
+export interface RedisGatewayOptions {
+  /** The store: a client of one. The gateway does not close it. */
+  readonly client: GatewayStore;
+  /** Where it listens: a name or an address of one's own. Default 127.0.0.1: whoever reaches it reaches the store. */
+  readonly host?: string | undefined;
+  /** Default, and 0: any that is free. */
+  readonly port?: number | undefined;
+  /** In place of host and port: the path of a Unix socket. */
+  readonly path?: string | undefined;
+  /** Connections at a time, 1 to 100 000; whoever comes beyond that is told so and turned away. Default 1000. */
+  readonly maxConnections?: number | undefined;
+  /** Bytes of one key or value, 1 to 512 MiB; default 1 MiB. */
+  readonly maxArgumentBytes?: number | undefined;
+}
+
+const FIELDS: FieldsOf<RedisGatewayOptions> = {
+  client: true,
+  host: true,
+  port: true,
+  path: true,
+  maxConnections: true,
+  maxArgumentBytes: true,
+};
+const CALL = 'serveRedis';
+const MIB = 1 << 20;
+const LOOPBACK = '127.0.0.1';
+const MAX_CONNECTIONS = 1000;
+const MAX_ARGUMENTS = 65_536;
+/** A request has values of so many bytes, or one of the longest. */
+const REQUEST_BYTES = 16 * MIB;
+const UNDER_WAY = 128;
+
+/** The options, complete. */
+export interface GatewaySettings {
+  readonly store: GatewayStore;
+  readonly where: { readonly path: string } | { readonly host: string; readonly port: number };
+  readonly maxConnections: number;
+  readonly limits: SessionLimits;
+}
+
+/** @throws VerbsError EINVAL for what makes no sense */
+export function settingsOf(options: RedisGatewayOptions): GatewaySettings {
+  refuse(CALL, fieldsProblem('options', options, FIELDS));
+  const { client, host = LOOPBACK, port = 0, path } = options;
+  const { maxConnections = MAX_CONNECTIONS, maxArgumentBytes = MIB } = options;
+  if (typeof client !== 'object' || typeof client.get !== 'function')
+    throw new VerbsError(CALL, invalid(`client is ${show(client)}`, 'It is what connect has given'));
+  requireInRange('port', port, 0, 65_535);
+  requireInRange('maxConnections', maxConnections, 1, 100_000);
+  requireInRange('maxArgumentBytes', maxArgumentBytes, 1, 512 * MIB);
+  const maxRequestBytes = Math.max(REQUEST_BYTES, 2 * maxArgumentBytes);
+  const limits = {
+    maxArguments: MAX_ARGUMENTS,
+    maxArgumentBytes,
+    maxRequestBytes,
+    maxUnderWay: UNDER_WAY,
+    maxUnsentBytes: MIB,
+  };
+  const where = path === undefined ? { host, port } : { path };
+  return { store: client, where, maxConnections, limits };
+}
+
+function requireInRange(what: string, value: unknown, least: number, most: number): void {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return;
+  throw new VerbsError(CALL, invalid(`${what} is ${show(value)}`, `It is a whole number from ${least} to ${most}`));
+}

@@ -1,0 +1,213 @@
+import { type Caller, type Command, COMMANDS, fitsArity, keysOf, shown, wordOf } from './commands/index.js';
+import { replyOf } from './failures.js';
+import { KeyOrder } from './key-order.js';
+import { ErrorReply, type Reply } from './resp/reply.js';
+import type { ReplyWriter } from './resp/reply-writer.js';
+import { ProtocolFault, type Request, type RequestLimits, RequestReader } from './resp/request-reader.js';
+
+/** The connection of a session. */
+export interface Wire {
+  /** Bytes that were written and the client has not taken yet. */
+  readonly unsentBytes: number;
+  write(bytes: Uint8Array): void;
+  /** Whether more is to be read. */
+  setReading(isReading: boolean): void;
+  /** Ends it, once all that was written is sent. */
+  end(): void;
+  /** Ends it at once. */
+  destroy(): void;
+}
+
+/** What one client may have of a gateway. */
+export interface SessionLimits extends RequestLimits {
+  /** Commands that are under way or whose answers wait for those before. */
+  readonly maxUnderWay: number;
+  /** Nothing is begun while as many bytes of answers are not sent. */
+  readonly maxUnsentBytes: number;
+}
+
+/** A command whose answer is to be sent in its turn. */
+interface Turn {
+  reply: Reply;
+  isAnswered: boolean;
+}
+
+/** With what pages of a browser begin, whose programs could otherwise send commands to whatever listens on this machine. */
+const FOREIGN = new Set(['POST', 'HOST:']);
+
+/** One connection: its requests are begun in their order, and answered in that order. */
+export class Session {
+  readonly #reader: RequestReader;
+  /** Commands that are not answered: from `#first` on. */
+  #turns: Turn[] = [];
+  #first = 0;
+  /** A command of several steps is under way. */
+  #isAlone = false;
+  /** The client sends no more. */
+  #isLast = false;
+  /** No more is begun. */
+  #isEnding = false;
+  #isClosed = false;
+  #isFlushing = false;
+  #isReading = true;
+  readonly #caller: Caller;
+  readonly #order: KeyOrder | undefined;
+
+  /** @param writer may be that of others: it is empty between calls */
+  constructor(
+    caller: Omit<Caller, 'quit'>,
+    private readonly wire: Wire,
+    private readonly limits: SessionLimits,
+    private readonly writer: ReplyWriter,
+  ) {
+    this.#reader = new RequestReader(limits);
+    this.#caller = { ...caller, quit: () => (this.#isEnding = true) };
+    this.#order = caller.store.keepsOrder ? undefined : new KeyOrder();
+  }
+
+  /** The client has sent something. */
+  onBytes(bytes: Uint8Array): void {
+    if (this.#isEnding) return;
+    this.#reader.push(bytes);
+    this.#goOn();
+  }
+
+  /** The client has taken answers. */
+  onSent(): void {
+    this.#goOn();
+  }
+
+  /** The client sends no more: it is answered what it has asked. */
+  onEnd(): void {
+    this.#isLast = true;
+    this.#goOn();
+  }
+
+  /** The connection has gone. */
+  onClosed(): void {
+    this.#isEnding = true;
+    this.#isClosed = true;
+    this.#turns = [];
+    this.#first = 0;
+  }
+
+  #goOn(): void {
+    do {
+      this.#beginAll();
+      this.#flush();
+    } while (this.#hasRoom && this.#reader.hasMore && !this.#isEnding);
+    this.#setReading(this.#hasRoom || !this.#reader.hasMore);
+  }
+
+  get #hasRoom(): boolean {
+    const { maxUnderWay, maxUnsentBytes } = this.limits;
+    return !this.#isAlone && this.#turns.length - this.#first < maxUnderWay && this.wire.unsentBytes < maxUnsentBytes;
+  }
+
+  #setReading(isReading: boolean): void {
+    if (this.#isReading === isReading || this.#isClosed) return;
+    this.#isReading = isReading;
+    this.wire.setReading(isReading);
+  }
+
+  #beginAll(): void {
+    while (this.#hasRoom && !this.#isEnding) {
+      const request = this.#reader.next();
+      if (request === undefined) return;
+      if (request instanceof ProtocolFault) this.#onFault(request);
+      else this.#begin(request);
+    }
+  }
+
+  #onFault({ text }: ProtocolFault): void {
+    this.#caller.gateway.totals.faults += 1;
+    this.#isEnding = true;
+    this.#turns.push({ reply: new ErrorReply(`ERR Protocol error: ${text}`), isAnswered: true });
+  }
+
+  #begin(request: Request): void {
+    this.#caller.gateway.totals.commands += 1;
+    const turn: Turn = { reply: undefined, isAnswered: false };
+    this.#turns.push(turn);
+    const name = wordOf(request[0]);
+    const command = COMMANDS.get(name);
+    if (command !== undefined && fitsArity(command, request.length)) this.#run(command, request, turn);
+    else if (FOREIGN.has(name)) {
+      this.onClosed();
+      this.wire.destroy();
+    } else this.#answer(turn, command === undefined ? unknown(request) : misfit(command));
+  }
+
+  #run(command: Command, request: Request, turn: Turn): void {
+    try {
+      const reply = this.#replyTo(command, request);
+      if (!(reply instanceof Promise)) {
+        this.#answer(turn, reply);
+        return;
+      }
+      const isAlone = command.isComposed?.(request) === true;
+      if (isAlone) this.#isAlone = true;
+      const answer = (given: Reply): void => {
+        this.#answer(turn, given);
+        if (isAlone) this.#isAlone = false;
+        this.#flushSoon();
+      };
+      reply.then(answer, (error: unknown) => answer(replyOf(error)));
+    } catch (error) {
+      this.#answer(turn, replyOf(error));
+    }
+  }
+
+  #replyTo(command: Command, request: Request): Reply | Promise<Reply> {
+    const order = this.#order;
+    const keys = order === undefined ? [] : keysOf(command, request);
+    if (order === undefined || keys.length === 0) return command.run(request, this.#caller);
+    return order.run(keys, async () => command.run(request, this.#caller));
+  }
+
+  #answer(turn: Turn, reply: Reply): void {
+    turn.reply = reply;
+    turn.isAnswered = true;
+  }
+
+  /** Others that are answered at the same time are written together with it. */
+  #flushSoon(): void {
+    if (this.#isFlushing) return;
+    this.#isFlushing = true;
+    queueMicrotask(() => {
+      this.#isFlushing = false;
+      if (this.#isClosed) return;
+      this.#goOn();
+    });
+  }
+
+  /** Writes what is answered and whose turn it is. */
+  #flush(): void {
+    if (this.#isClosed) return;
+    const { writer } = this;
+    let first = this.#first;
+    for (; first < this.#turns.length && this.#turns[first].isAnswered; first += 1)
+      writer.write(this.#turns[first].reply);
+    if (first === this.#turns.length) {
+      this.#turns.length = first = 0;
+    } else if (first > this.limits.maxUnderWay) {
+      this.#turns.splice(0, first);
+      first = 0;
+    }
+    this.#first = first;
+    if (writer.length > 0) this.wire.write(writer.take());
+    const isOver = this.#isEnding || (this.#isLast && !this.#reader.hasMore);
+    if (isOver && this.#turns.length === 0) {
+      this.onClosed();
+      this.wire.end();
+    }
+  }
+}
+
+function unknown([name]: Request): ErrorReply {
+  return new ErrorReply(`ERR unknown command '${shown(name)}'`);
+}
+
+function misfit({ name }: Command): ErrorReply {
+  return new ErrorReply(`ERR wrong number of arguments for '${name}' command`);
+}

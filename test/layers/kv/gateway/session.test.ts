@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Played, SlowStore, written } from './support/play.js';
+
+const get = (key: string): Uint8Array => written('GET', key);
+const set = (key: string): Uint8Array => written('SET', key, 'value');
+
+describe('a connection of the gateway', () => {
+  it('is answered in the order of its requests, whatever is ready first', async () => {
+    const store = new SlowStore(true);
+    const played = new Played(store.store);
+    played.say(get('a'), get('b'), written('PING'));
+    await store.answer(1);
+    assert.equal(played.sent, '');
+    await store.answer(0);
+    assert.equal(played.sent, '$1\r\na\r\n$1\r\nb\r\n+PONG\r\n');
+  });
+
+  it('has requests carried out side by side', () => {
+    const store = new SlowStore(true);
+    new Played(store.store).say(get('a'), set('a'), get('b'));
+    assert.deepEqual(store.open, ['get a', 'set a', 'get b']);
+  });
+
+  it('has requests about one key carried out in turn where the store does not keep the order', async () => {
+    const store = new SlowStore(false);
+    new Played(store.store).say(set('a'), get('a'), get('b'), get('a'));
+    assert.deepEqual(store.open, ['set a', 'get b']);
+    await store.answer(0);
+    assert.deepEqual(store.open, ['get b', 'get a']);
+    await store.answer(1);
+    assert.deepEqual(store.open, ['get b', 'get a']);
+  });
+
+  it('begins nothing while a command of several steps is under way', async () => {
+    const store = new SlowStore(true);
+    const played = new Played(store.store);
+    played.say(written('SET', 'a', 'new', 'XX', 'GET'), get('a'));
+    assert.deepEqual(store.open, ['entry a']);
+    await store.answer();
+    assert.deepEqual(store.open, ['cas a']);
+    await store.answer();
+    assert.deepEqual(store.open, ['get a']);
+    assert.equal(played.sent, '$3\r\nold\r\n');
+  });
+
+  it('has only so many requests under way, and is read no further meanwhile', async () => {
+    const store = new SlowStore(true);
+    const played = new Played(store.store, { maxUnderWay: 2 });
+    played.say(get('a'), get('b'), get('c'), get('d'));
+    assert.deepEqual(store.open, ['get a', 'get b']);
+    assert.equal(played.isReading, false);
+    await store.answer();
+    assert.deepEqual(store.open, ['get b', 'get c']);
+    await store.answer();
+    assert.equal(played.isReading, true);
+  });
+
+  it('of a client that does not read its answers has no more of them than the bound', () => {
+    const played = new Played(new SlowStore(true).store);
+    played.reads = false;
+    const request = written('ECHO', 'x'.repeat(100));
+    for (let i = 0; i < 1000; i += 1) if (played.isReading) played.say(request);
+    assert.equal(played.isReading, false);
+    // Those that were begun when there was room are answered, too.
+    assert.ok(played.unsentBytes <= 1000 + 16 * 110, `${played.unsentBytes} bytes are kept`);
+    played.reads = true;
+    played.drain();
+    assert.equal(played.isReading, true);
+  });
+
+  it('answers what was asked before what is no request, says what is wrong, and ends', async () => {
+    const store = new SlowStore(true);
+    const played = new Played(store.store);
+    played.say(get('a'), Buffer.from('*1\r\n+OK\r\n'), get('b'));
+    assert.equal(played.end, undefined);
+    await store.answer();
+    assert.equal(played.sent, "$1\r\na\r\n-ERR Protocol error: expected '$', got '+'\r\n");
+    assert.equal(played.end, 'ended');
+    assert.equal(played.totals.faults, 1);
+    assert.deepEqual(store.open, []);
+  });
+
+  it('is answered all that it has asked when it sends no more, and ends', async () => {
+    const store = new SlowStore(true);
+    const played = new Played(store.store, { maxUnderWay: 1 });
+    played.say(get('a'), get('b'));
+    played.session.onEnd();
+    assert.equal(played.end, undefined);
+    await store.answer();
+    await store.answer();
+    assert.equal(played.sent, '$1\r\na\r\n$1\r\nb\r\n');
+    assert.equal(played.end, 'ended');
+  });
+
+  it('ends after QUIT, and heeds nothing behind it', () => {
+    const played = new Played(new SlowStore(true).store);
+    assert.equal(played.say(written('QUIT'), written('PING')), '+OK\r\n');
+    assert.equal(played.end, 'ended');
+  });
+
+  it('has nothing to do with answers that come after it has gone', async () => {
+    const store = new SlowStore(true);
+    const played = new Played(store.store);
+    played.say(get('a'));
+    played.session.onClosed();
+    await store.answer();
+    assert.equal(played.sent, '');
+  });
+
+  for (const line of ['POST / HTTP/1.1\r\nHost: 127.0.0.1:6379\r\n', 'Host: 127.0.0.1:6379\r\n'])
+    it(`ends at once what a page of a browser has sent: ${line.split(' ')[0]}`, () => {
+      const played = new Played(new SlowStore(true).store);
+      played.say(Buffer.from(`${line}\r\nPING\r\n`));
+      assert.equal(played.end, 'destroyed');
+      assert.equal(played.sent, '');
+    });
+});

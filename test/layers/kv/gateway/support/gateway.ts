@@ -1,0 +1,36 @@
+import { spawnSync } from 'node:child_process';
+import { connect, createStore, type KvServeOptions, serve, serveRedis } from '../../../../../src/kv.js';
+import type { RedisGateway, RedisGatewayOptions } from '../../../../../src/kv.js';
+import { loopback } from '../../../../support/loopback.js';
+
+/** A gateway with the store behind it. */
+export interface Running extends AsyncDisposable {
+  readonly gateway: RedisGateway;
+  readonly port: number;
+}
+
+/** A store of this process, which is reached by RDMA, and a gateway in front of it. */
+export async function runGateway(
+  options: Partial<RedisGatewayOptions> = {},
+  { store = createStore({ mode: 'store', memoryBytes: 1 << 22 }) }: Partial<KvServeOptions> = {},
+): Promise<Running> {
+  const host = loopback(1);
+  const server = serve({ store, host, port: 0 });
+  const client = await connect({ host, port: server.address.port, localAddress: host, window: 64 });
+  const gateway = await serveRedis({ client, ...options });
+  return {
+    gateway,
+    port: gateway.port,
+    [Symbol.asyncDispose]: async () => {
+      await gateway[Symbol.asyncDispose]();
+      await client[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Why tests of a program have to be left out, or false. */
+export function without(program: string, debian: string): string | false {
+  const isThere = spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
+  return isThere ? false : `there is no ${program} here (Debian: ${debian})`;
+}
