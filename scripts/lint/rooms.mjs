@@ -45,7 +45,7 @@ export const ROOMS = [
   { name: 'layers/rsocket', below: ['layers/engine', ...LAYER], packages: 'none' },
   { name: 'layers/kv/store', below: ['api/verbs', 'device/ibta'], packages: 'none' },
   // Clients of Redis come by TCP.
-  { name: 'layers/kv/gateway', partOf: 'layers/kv', below: LAYER, packages: 'node' },
+  { name: 'layers/kv/gateway', partOf: 'layers/kv', below: ['layers/kv/store', ...LAYER], packages: 'node' },
   { name: 'layers/kv', below: ['layers/kv/store', 'layers/engine', ...LAYER], packages: 'none' },
   // The shape of node:net is that of Node's streams.
   { name: 'layers/net', below: ['layers/rsocket', ...LAYER], packages: 'node' },

@@ -87,7 +87,13 @@ describe('redis-cli at the gateway', { skip: without('redis-cli', 'redis-tools')
       'ends keys',
       [
         ['SET key value', 'OK'],
+        ['TTL key', '-1'],
+        ['TTL nokey', '-2'],
+        ['PERSIST key', '0'],
         ['EXPIRE key 100', '1'],
+        ['TTL key', '100'],
+        ['PERSIST key', '1'],
+        ['PTTL key', '-1'],
         ['EXPIRE nokey 100', '0'],
         ['EXPIRE key 0', '1'],
         ['GET key', ''],
@@ -124,6 +130,19 @@ describe('redis-cli at the gateway', { skip: without('redis-cli', 'redis-tools')
         else assert.equal(said, answer, command);
       }
     });
+
+  it('finds all keys by SCAN, and those of a pattern', async () => {
+    await using gateway = await runGateway();
+    const keys = Array.from({ length: 300 }, (_, n) => `key:${n}`);
+    await redisCli(gateway.port, 'MSET', ...keys.flatMap((key) => [key, 'value']));
+    assert.equal(await redisCli(gateway.port, 'DBSIZE'), '300');
+    assert.match(await redisCli(gateway.port, 'INFO', 'keyspace'), /db0:keys=300/);
+    const found = (await redisCli(gateway.port, '--scan')).split('\n');
+    assert.deepEqual(found.sort(), keys.toSorted());
+    const some = (await redisCli(gateway.port, '--scan', '--pattern', 'key:*[57]')).split('\n');
+    assert.deepEqual(some.sort(), keys.filter((key) => /[57]$/.test(key)).sort());
+    assert.equal(await redisCli(gateway.port, 'SCAN', 'x'), 'ERR invalid cursor');
+  });
 
   it('is told that the store is full, and that a key is too long', async () => {
     await using gateway = await runGateway();

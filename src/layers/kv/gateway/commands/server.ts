@@ -28,7 +28,10 @@ function config([, subcommand, ...patterns]: Request, caller: Caller): Reply {
 
 type Facts = Readonly<Record<string, string | number | bigint>>;
 
-const SECTIONS: Readonly<Record<string, (caller: Caller) => Facts>> = {
+const ofStore = (statistics: ReadonlyMap<string, bigint>, name: string): bigint =>
+  statistics.get(`store.${name}`) ?? 0n;
+
+const SECTIONS: Readonly<Record<string, (caller: Caller, statistics: ReadonlyMap<string, bigint>) => Facts>> = {
   Server: ({ gateway: { port, startedMs } }) => ({
     redis_version: PRODUCT.imitated,
     server_name: PRODUCT.name,
@@ -40,24 +43,34 @@ const SECTIONS: Readonly<Record<string, (caller: Caller) => Facts>> = {
     connected_clients: connections,
     maxclients: maxConnections,
   }),
+  Memory: (_, statistics) => ({
+    used_memory: ofStore(statistics, 'bytes'),
+    maxmemory: ofStore(statistics, 'memoryBytes'),
+  }),
   Persistence: () => ({ loading: 0 }),
-  Stats: ({ gateway: { totals } }) => ({
+  Stats: ({ gateway: { totals } }, statistics) => ({
     total_connections_received: totals.connections,
     total_commands_processed: totals.commands,
     rejected_connections: totals.refused,
     protocol_errors: totals.faults,
+    expired_keys: ofStore(statistics, 'expirations'),
+    evicted_keys: ofStore(statistics, 'evictions'),
+    keyspace_hits: ofStore(statistics, 'hits'),
+    keyspace_misses: ofStore(statistics, 'misses'),
   }),
   Replication: () => ({ role: 'master', connected_slaves: 0 }),
+  Keyspace: (_, statistics) => ({ db0: `keys=${ofStore(statistics, 'keys')}` }),
 };
 const ALL_SECTIONS = ['DEFAULT', 'ALL', 'EVERYTHING'];
 
-function info([, ...asked]: Request, caller: Caller): Reply {
+async function info([, ...asked]: Request, caller: Caller): Promise<Reply> {
+  const statistics = await caller.store.serverStatistics();
   const words = asked.map(wordOf);
   const hasAll = words.length === 0 || words.some((word) => ALL_SECTIONS.includes(word));
   return Object.entries(SECTIONS)
     .filter(([name]) => hasAll || words.includes(name.toUpperCase()))
     .map(([name, facts]) => {
-      const lines = Object.entries(facts(caller)).map(([fact, value]) => `${fact}:${value}\r\n`);
+      const lines = Object.entries(facts(caller, statistics)).map(([fact, value]) => `${fact}:${value}\r\n`);
       return `# ${name}\r\n${lines.join('')}`;
     })
     .join('\r\n');

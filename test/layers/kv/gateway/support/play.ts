@@ -66,6 +66,9 @@ export class SlowStore {
       delete: wrong,
       incr: wrong,
       touch: wrong,
+      ttl: wrong,
+      scanPage: wrong,
+      serverStatistics: wrong,
     };
   }
 }
