@@ -58,6 +58,35 @@ describe('a client that lies', () => {
       liar[Symbol.dispose]();
     }));
 
+  it('about memory loses its connection, and disturbs nobody', () =>
+    simulate(async (sim) => {
+      const { server, client: connected } = served(sim);
+      using honest = await connected('honest');
+      await honest.set('a', 'v'.repeat(9000));
+      const lies = [
+        { operation: Operation.SET, remote: { addr: 0x1000n, rkey: 0x1234, length: 5000 } },
+        { operation: Operation.GET, remote: { addr: 2n ** 64n - 1n, rkey: 0xffff_ffff, length: 2 ** 32 - 1 } },
+      ];
+      for (const [i, lie] of lies.entries()) {
+        const liar = await sim
+          .host(`liar ${i}`)
+          .run(() => connectByCm({ host: 'server', port: PORT, privateData: encodeOffer(OFFER) }));
+        const welcome = decodeWelcome(liar.privateData);
+        assert.ok(typeof welcome !== 'string');
+        const asked = { ...lie, key: Uint8Array.of(97), value: NO_BYTES, ttlMs: 0, operand: 0n };
+        const request = new Uint8Array(requestBytes(asked));
+        const { session, epoch } = welcome;
+        encodeRequest(request, { session, epoch, slot: 0, sequence: 1 }, asked);
+        const region = liar.pd.regMr(request, 0);
+        liar.postSend(1, region.sge(0, request.length), SendFlags.SIGNALED);
+        await liar.sendComp();
+        await liar.closed;
+        liar[Symbol.dispose]();
+      }
+      assert.deepEqual([server.statistics.brokenTransfers, server.statistics.transfers], [2, 1]);
+      assert.equal((await honest.get('a'))?.length, 9000);
+    }));
+
   it('about what it wants is refused', () =>
     simulate(async (sim) => {
       const { server } = served(sim);

@@ -226,7 +226,7 @@ describe('a server', () => {
   it('says how long a value is that does not fit the answer', () => {
     const long = { status: Status.OK, version: 3n, value: new Uint8Array(SLOT_BYTES), valueBytes: SLOT_BYTES };
     const machines = new TwoMachines(CALM);
-    const server = new ServerMachine(EPOCH, { execute: () => long }, SLOT_BYTES);
+    const server = new ServerMachine(EPOCH, { execute: () => long, maxValueBytes: 0 }, SLOT_BYTES);
     const answer = server.onMessage(machines.session, messageOf(machines), 1);
     const view = new ResponseView();
     assert.equal(answer && view.look(answer), undefined);

@@ -50,7 +50,7 @@ function planCall(random: SeededRandom, keys: number, impatience: number, pauseU
     kind: random.pick(CALLS),
     key: `key ${random.below(keys)}`,
     by: BigInt(random.between(-3, 5)),
-    bytes: random.chance(0.1) ? random.between(20, 3000) : 0,
+    bytes: random.chance(0.1) ? random.between(20, random.pick([3000, 20_000])) : 0,
     afterUs: random.chance(0.5) ? 0 : random.below(pauseUs),
     awaited: random.chance(0.5),
     timeoutMs: random.chance(impatience) ? random.pick([0, 0.02, 1, 700]) : Infinity,

@@ -3,6 +3,9 @@ import type { Outstanding } from '../protocol/index.js';
 import { statusRules } from '../store/index.js';
 import { type Answered, type Asked, Status } from '../wire/index.js';
 import { KvError } from '../errors.js';
+import type { SharedBuffer } from '../transport/value-memory.js';
+
+const NO_BYTES: Uint8Array = new Uint8Array(0);
 
 /** What an answer means to a program; where it means nothing the call fails with what the status says. */
 export type Meaning<T> = (answer: Answered) => T | typeof FAILURE;
@@ -12,6 +15,11 @@ export const FAILURE: unique symbol = Symbol('failure');
 export interface AnyCall extends Outstanding {
   readonly call: string;
   readonly asked: Asked;
+  readonly isSettled: boolean;
+  /** Has the request name memory: with its value, or where the value is to be written to. It is the call's until {@link takeBack}. */
+  name(memory: SharedBuffer, length: number): void;
+  /** No request names memory any more. Idempotent. */
+  takeBack(): void;
   settle(answer: Answered): void;
   reject(error: unknown): void;
 }
@@ -29,32 +37,56 @@ export class Call<T> extends Pending<T> implements AnyCall {
   sentUs = -1;
   dueUs = 0;
   repeats = 0;
+  #memory: SharedBuffer | undefined;
 
   constructor(
     call: string,
-    readonly asked: Asked,
+    public asked: Asked,
     private readonly meaning: Meaning<T>,
     private readonly desk: Desk,
   ) {
     super(call);
   }
 
+  get namesMemory(): boolean {
+    return this.#memory !== undefined;
+  }
+
+  name(memory: SharedBuffer, length: number): void {
+    this.takeBack();
+    this.#memory = memory;
+    this.asked = { ...this.asked, value: NO_BYTES, remote: { addr: memory.iova, rkey: memory.rkey, length } };
+  }
+
+  takeBack(): void {
+    if (this.#memory === undefined) return;
+    this.#memory.release();
+    this.#memory = undefined;
+    this.asked = { ...this.asked, remote: undefined };
+  }
+
   /** The answer has come: what of it is kept has to be copied. */
   settle(answer: Answered): void {
-    const result = this.meaning(answer);
+    const whole = this.#whole(answer);
+    const result = whole === undefined ? FAILURE : this.meaning(whole);
     if (result !== FAILURE) this.resolve(result);
     else this.reject(this.#refusal(answer));
+  }
+
+  /** The answer with the value that was written elsewhere; undefined where it cannot have been. */
+  #whole(answer: Answered): Answered | undefined {
+    const { value, valueBytes, status } = answer;
+    if (value.length === valueBytes || status !== Status.OK) return answer;
+    if (valueBytes > (this.asked.remote?.length ?? 0) || this.#memory === undefined) return undefined;
+    const { version } = answer;
+    return { status, version, value: this.#memory.bytes.subarray(0, valueBytes), valueBytes };
   }
 
   protected onGivenUp(): void {
     this.desk.giveUp(this);
   }
 
-  #refusal({ status, valueBytes }: Answered): KvError {
-    if (status === Status.ELSEWHERE) {
-      const message = `the value has ${valueBytes} bytes, and does not fit an answer`;
-      return new KvError(this.call, 'EMSGSIZE', message, 'refused');
-    }
+  #refusal({ status }: Answered): KvError {
     if (status === Status.DISK_FULL)
       return new KvError(this.call, 'ENOSPC', "the server's disk is full, so nothing can be changed", 'refused');
     if (status === Status.DISK_FAILED)

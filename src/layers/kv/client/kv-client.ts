@@ -293,8 +293,9 @@ export class KvClient implements AsyncDisposable, Disposable {
     ttlMs = 0,
   ): Pick<Asked, 'operation' | 'key' | 'value' | 'ttlMs' | 'operand'> {
     const keyBytes = keyOf(call, key);
-    const most = this.#requester.welcome.slotBytes - REQUEST_HEAD_BYTES - keyBytes.length;
-    return { operation, key: keyBytes, value: valueOf(call, value, most), ttlMs: ttlOf(call, ttlMs), operand };
+    const inMessage = this.#requester.welcome.slotBytes - REQUEST_HEAD_BYTES - keyBytes.length;
+    const bytes = valueOf(call, value, (length) => length > inMessage);
+    return { operation, key: keyBytes, value: bytes, ttlMs: ttlOf(call, ttlMs), operand };
   }
 
   async #callAll<T>(

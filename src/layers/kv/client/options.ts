@@ -29,7 +29,7 @@ export interface KvConnectOptions extends WaitOptions {
   readonly window?: number | undefined;
   /**
    * How requests and answers travel. `rc`, the default: on a reliable connection, where adapters repeat what is lost. With the others the client does; a request,
-   * and an answer, fits into one packet, and nobody acknowledges packets. `uc`: requests are written to memory of the server's and answers come as datagrams,
+   * and an answer, fits into one packet, and nobody acknowledges packets; values that do not fit go by a reliable connection beside it. `uc`: requests are written to memory of the server's and answers come as datagrams,
    * as HERD has it. `ud`: both are datagrams.
    */
   readonly transport?: TransportName | undefined;
@@ -76,6 +76,8 @@ const WINDOW = 16;
 /** What the wire has room for. */
 const MAX_TTL_MS = 2 ** 32 - 1;
 const MAX_COUNT = 2 ** 32 - 1;
+/** The longest value that any store has: half of the memory of the largest. */
+export const MAX_VALUE_BYTES = 2 ** 30;
 
 /** @returns the window. @throws VerbsError EINVAL for what makes no sense */
 export function windowOf(options: KvConnectOptions): number {
@@ -124,11 +126,16 @@ export function cursorOf(call: string, cursor: bigint): bigint {
   throw new VerbsError(call, invalid(`cursor is ${show(cursor)}`, 'It is 0n, or what the page before has'));
 }
 
-/** The client's own copy of a value. @throws VerbsError EINVAL for none, EMSGSIZE for one that is too long */
-export function valueOf(call: string, value: Bytes, most: number): Uint8Array {
-  const bytes = bytesOf(call, 'value', value);
-  if (bytes.length <= most) return bytes;
-  const message = `the value has ${bytes.length} bytes, and with this key ${most} fit into a request`;
+/**
+ * A value: the client's own copy, unless that is made of it anyway.
+ *
+ * @param isCopied whether one of so many bytes is copied before the call returns
+ * @throws VerbsError EINVAL for none, EMSGSIZE for one that is too long for any store
+ */
+export function valueOf(call: string, value: Bytes, isCopied: (bytes: number) => boolean): Uint8Array {
+  const bytes = value instanceof Uint8Array && isCopied(value.length) ? value : bytesOf(call, 'value', value);
+  if (bytes.length <= MAX_VALUE_BYTES) return bytes;
+  const message = `the value has ${bytes.length} bytes, and no store takes more than ${MAX_VALUE_BYTES}`;
   throw new VerbsError(call, { errno: 'EMSGSIZE', message, advice: 'Divide it among several keys' });
 }
 

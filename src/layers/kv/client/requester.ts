@@ -1,9 +1,20 @@
+import { AccessFlags } from '../../../device/ibta/index.js';
 import { VerbsError } from '../../../api/verbs/index.js';
 import type { Engine } from '../../engine/index.js';
 import { EpochError, KvError, type Outcome } from '../errors.js';
 import { ClientWindow } from '../protocol/index.js';
-import { encodeRequest, isSameSession, Operation, ResponseView, Status, type Welcome } from '../wire/index.js';
+import { ValueMemory } from '../transport/value-memory.js';
+import {
+  encodeRequest,
+  isSameSession,
+  Operation,
+  requestBytes,
+  ResponseView,
+  Status,
+  type Welcome,
+} from '../wire/index.js';
 import { type AnyCall, Call, type Desk } from './call.js';
+import { MAX_VALUE_BYTES } from './options.js';
 import { establish, type Way, type Where } from './establish.js';
 import type { ClientTransport } from './transports.js';
 
@@ -13,6 +24,7 @@ const KEEP_ALIVE_MS = 10_000;
 const PATIENCE_MS = 10_000;
 const TRY_MS = 2000;
 const PAUSE_MS = 100;
+const VALUE_ACCESS = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_WRITE;
 
 /** What a client has counted. */
 export interface KvClientStatistics {
@@ -49,6 +61,8 @@ export class Requester implements Desk {
   #foreign = 0;
 
   readonly #where: Where;
+  /** Where the server reads long values from, and writes them to. */
+  readonly #memory: ValueMemory;
 
   constructor(
     way: Way,
@@ -57,6 +71,7 @@ export class Requester implements Desk {
     this.engine = way.link.engine;
     this.#where = { ...way.connection.remoteAddress, context: this.engine.context, timeoutMs: TRY_MS };
     this.welcome = way.welcome;
+    this.#memory = new ValueMemory(this.engine.pd, VALUE_ACCESS);
     this.#window = new ClientWindow(way.welcome.window, transport.repeats);
     this.#scratch = new Uint8Array(way.welcome.slotBytes);
     this.ended = new Promise((resolve) => (this.#tellEnded = resolve));
@@ -87,13 +102,43 @@ export class Requester implements Desk {
       call.reject(failureFor(call, failure, 'not sent'));
       return;
     }
+    if (!this.#nameValue(call)) return;
     this.#window.add(call);
     this.#pump();
   }
 
   giveUp(call: AnyCall): void {
     this.#window.giveUp(call);
+    if (call.slot < 0) call.takeBack();
     this.#pump();
+  }
+
+  /** A value that does not fit a request is copied to where the server reads it. @returns whether that could be done */
+  #nameValue(call: AnyCall): boolean {
+    const { asked } = call;
+    if (requestBytes(asked) <= this.welcome.slotBytes) return true;
+    return this.#name(call, asked.value.length, asked.value);
+  }
+
+  /** A value does not fit the answer: the server is asked again, and told where to write it. */
+  #askElsewhere(call: AnyCall, valueBytes: number): void {
+    if (call.isSettled) call.takeBack();
+    else if (valueBytes > MAX_VALUE_BYTES) call.reject(tooLong(call, valueBytes));
+    else if (this.#name(call, valueBytes)) this.#window.add(call);
+  }
+
+  #name(call: AnyCall, length: number, value?: Uint8Array): boolean {
+    try {
+      const memory = this.#memory.lease(length);
+      if (value !== undefined) memory.bytes.set(value);
+      call.name(memory, length);
+      return true;
+    } catch (error) {
+      if (!(error instanceof VerbsError)) throw error;
+      call.takeBack();
+      call.reject(error);
+      return false;
+    }
   }
 
   /** Ends it: whoever waits is told why. Idempotent. */
@@ -103,10 +148,14 @@ export class Requester implements Desk {
     this.#stopTimer?.();
     this.#stopKeepingAlive();
     const wasSent = (call: AnyCall): Outcome => (call.sentUs < 0 ? 'not sent' : 'unknown');
-    for (const call of this.#window.drain()) call.reject(failureFor(call, failure, wasSent(call)));
+    const calls = this.#window.drain();
+    for (const call of calls) call.reject(failureFor(call, failure, wasSent(call)));
     const way = this.#way;
     this.#way = undefined;
     if (way !== undefined) drop(way);
+    // The server cannot use it any more.
+    for (const call of calls) call.takeBack();
+    this.#memory.end();
     this.#tellEnded();
   }
 
@@ -133,6 +182,10 @@ export class Requester implements Desk {
     }
     const nowUs = this.engine.nowUs();
     this.#heardUs = nowUs;
+    if (answer.status === Status.UNDER_WAY) {
+      this.#window.isUnderWay(answer.slot, answer.sequence, nowUs);
+      return;
+    }
     const call = this.#window.answered(answer.slot, answer.sequence, nowUs);
     if (call === undefined) return;
     if (answer.status === Status.EPOCH) {
@@ -141,7 +194,12 @@ export class Requester implements Desk {
       this.end(failure);
       return;
     }
-    call.settle(answer);
+    if (answer.status === Status.ELSEWHERE && call.asked.operation === Operation.GET)
+      this.#askElsewhere(call, answer.valueBytes);
+    else {
+      call.settle(answer);
+      call.takeBack();
+    }
     this.#pump();
   }
 
@@ -184,9 +242,10 @@ export class Requester implements Desk {
   }
 
   #keepAlive(): () => void {
-    return this.engine.chore(KEEP_ALIVE_MS, () => {
-      const isSilent = this.engine.nowUs() - this.#heardUs >= KEEP_ALIVE_MS * 1000;
-      if (isSilent && this.#window.busy === 0) this.post(noop(this));
+    const silentMs = (this.engine.nowUs() - this.#heardUs) / 1000;
+    const isSilent = silentMs >= KEEP_ALIVE_MS;
+    if (isSilent && this.#window.busy === 0) this.post(noop(this));
+    return this.engine.chore(isSilent ? KEEP_ALIVE_MS : KEEP_ALIVE_MS - silentMs, () => {
       this.#stopKeepingAlive = this.#keepAlive();
     });
   }
@@ -252,4 +311,8 @@ function noop(desk: Desk): AnyCall {
 function failureFor(call: AnyCall, failure: KvError, outcome: Outcome): KvError {
   if (failure instanceof EpochError) return new EpochError(call.call, failure.before, failure.epoch, outcome);
   return new KvError(call.call, failure.code, failure.reason, outcome, { cause: failure });
+}
+
+function tooLong(call: AnyCall, valueBytes: number): KvError {
+  return new KvError(call.call, 'EMSGSIZE', `the value has ${valueBytes} bytes, which no client takes`, 'refused');
 }

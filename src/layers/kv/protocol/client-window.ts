@@ -10,9 +10,18 @@ export interface Outstanding {
   /** When it is to be sent again. */
   dueUs: number;
   repeats: number;
+  /** The server may use memory that it names, until it is answered. */
+  readonly namesMemory: boolean;
 }
 
-export const NOT_SENT: Readonly<Outstanding> = { slot: -1, sequence: 0, sentUs: 0, dueUs: 0, repeats: 0 };
+export const NOT_SENT: Readonly<Outstanding> = {
+  slot: -1,
+  sequence: 0,
+  sentUs: 0,
+  dueUs: 0,
+  repeats: 0,
+  namesMemory: false,
+};
 
 /**
  * The requests of one client, as a machine without I/O and without a clock: says what is to be sent, and which answer is whose. A
@@ -92,13 +101,22 @@ export class ClientWindow<R extends Outstanding> {
     return request;
   }
 
+  /** The server has said that it is about a request: it is waited for as if it had just been sent. */
+  isUnderWay(slot: number, sequence: number, nowUs: number): void {
+    const request = slot < this.size ? this.#slots[slot] : undefined;
+    if (request === undefined || ((request.sequence ^ sequence) | 0) !== 0) return;
+    request.sentUs = nowUs;
+    // No time is learned from it.
+    request.repeats = Math.max(1, request.repeats);
+  }
+
   /**
-   * Nobody waits for a request any more. Its slot is another's at once, since the server drops it, should it come after that one; or, where slots are memory, once
-   * it is answered.
+   * Nobody waits for a request any more. Its slot is another's at once, since the server drops it, should it come after that one; or, where slots are memory, or it names
+   * some, once it is answered.
    */
   giveUp(request: R): void {
     if (request.slot < 0) this.#waiting = this.#waiting.filter((other) => other !== request);
-    else if (!this.rules.slotsAreMemory) this.#leave(request);
+    else if (!this.rules.slotsAreMemory && !request.namesMemory) this.#leave(request);
   }
 
   /** A request that the server has not answered for longer than anybody would wait. */

@@ -4,5 +4,6 @@ export type { Journal } from './journal.js';
 export { LOSSY, LOSSY_MEMORY, RELIABLE, type RepeatRules, RoundTrips } from './repeats.js';
 export { Arrival, ServedSlots } from './served-slots.js';
 export { type Executor, type ServerCounters, ServerMachine } from './server-machine.js';
-export { type Session, type SessionLimits, Sessions } from './sessions.js';
+export { type ClientWay, type Session, type SessionLimits, Sessions } from './sessions.js';
 export { type ExecutorInit, StoreExecutor } from './store-executor.js';
+export { type Grant, type Transfer, type TransferLimits, Transfers, type ValueBuffer } from './transfers.js';

@@ -11,6 +11,8 @@ import {
 import type { Journal } from './journal.js';
 import { Arrival } from './served-slots.js';
 import type { Session } from './sessions.js';
+import { type TransferLimits, Transfers } from './transfers.js';
+import { type ValueHost, ValueRequests } from './value-requests.js';
 
 /** Carries requests out: the store. */
 export interface Executor {
@@ -19,6 +21,8 @@ export interface Executor {
    * @returns what is answered, which is read before the next call. Never throws for what a client asks
    */
   execute(request: RequestView, roomBytes: number): Answered;
+  /** The longest value that it takes. */
+  readonly maxValueBytes: number;
 }
 
 /** What came of the messages to a server. */
@@ -37,6 +41,10 @@ export interface ServerCounters {
   epochs: number;
   /** Changes that were refused, or taken back, because the disk fails or is full. */
   unlogged: number;
+  /** Values that were read from a client's memory, or written there. */
+  transfers: number;
+  /** Those that could not be: the client has gone, or there was no such memory. */
+  brokenTransfers: number;
 }
 
 /** An answer that waits until what it tells of will last. */
@@ -48,16 +56,21 @@ interface Held {
   readonly isChange: boolean;
 }
 
+/** Something else that waits for that. */
+type Waiting = (isKept: boolean) => void;
+
 const NO_BYTES: Uint8Array = new Uint8Array(0);
 const answerOf = (status: Status): Answered => ({ status, version: 0n, value: NO_BYTES, valueBytes: 0 });
 const OTHER_EPOCH = answerOf(Status.EPOCH);
-const NO_REMOTE = answerOf(Status.TOO_LARGE);
+const ON_ITS_WAY = answerOf(Status.UNDER_WAY);
+/** Of a server that moves no values. */
+const NO_TRANSFERS: TransferLimits = { maxBytes: 0, maxClientBytes: 0 };
 
 /**
  * The side of the server, as a machine without I/O and without a clock: told what has come from whom, it has the store carry out what is new, and
  * says what to answer. Whatever a client sends concerns its own session and no other.
  */
-export class ServerMachine {
+export class ServerMachine implements ValueHost {
   readonly counters: ServerCounters = {
     requests: 0,
     repeats: 0,
@@ -66,19 +79,27 @@ export class ServerMachine {
     forged: 0,
     epochs: 0,
     unlogged: 0,
+    transfers: 0,
+    brokenTransfers: 0,
   };
   readonly #request = new View();
   readonly #answer: Uint8Array;
-  readonly #held: Held[] = [];
+  readonly #held: (Held | Waiting)[] = [];
+  readonly #values: ValueRequests;
 
-  /** @param journal keeps what is changed; undefined: it is in memory alone */
+  /**
+   * @param journal keeps what is changed; undefined: it is in memory alone
+   * @param transfers of values that do not fit a message; by default there is no memory for any
+   */
   constructor(
     readonly epoch: number,
-    private readonly executor: Executor,
+    readonly executor: Executor,
     slotBytes: number,
     private readonly journal?: Journal,
+    transfers: Transfers = new Transfers(NO_TRANSFERS, () => undefined),
   ) {
     this.#answer = new Uint8Array(slotBytes);
+    this.#values = new ValueRequests(this, transfers);
   }
 
   /** Whether answers are held until {@link settle}. */
@@ -106,7 +127,7 @@ export class ServerMachine {
       this.counters.epochs += 1;
       return this.#encode(request, OTHER_EPOCH);
     }
-    return this.#serve(session, request);
+    return this.#serve(session, request, bytes);
   }
 
   /** A message has come of which nobody is known to be the sender. */
@@ -115,47 +136,84 @@ export class ServerMachine {
     else this.counters.malformed += 1;
   }
 
-  #serve(session: Session, request: RequestView): Uint8Array | undefined {
-    const { slots, answerBytes } = session;
+  fetched(session: Session, request: RequestView): void {
+    this.#send(session, this.#carryOut(session, request));
+  }
+
+  delivered(session: Session, request: RequestView, answer: Answered): void {
+    this.#send(session, this.#conclude(session, request, answer, false));
+  }
+
+  whenKept(then: Waiting): void {
+    if (this.journal?.hasChanges === true) this.#held.push(then);
+    else then(true);
+  }
+
+  #serve(session: Session, request: RequestView, message: Uint8Array): Uint8Array | undefined {
+    const { slots } = session;
     const { slot, sequence } = request;
     const arrival = slots.arrival(slot, sequence);
     if (arrival === Arrival.OLD) {
       this.counters.old += 1;
       return undefined;
     }
-    if (arrival === Arrival.REPEAT) {
+    if (arrival === Arrival.NEW) this.counters.requests += 1;
+    else {
       this.counters.repeats += 1;
+      if (arrival === Arrival.UNDER_WAY) return this.#encode(request, ON_ITS_WAY);
       const before = slots.answer(slot);
       // What changes nothing is carried out again rather than remembered: a value may be long.
       if (before !== undefined) return this.#isHeld(slots, slot) ? undefined : before;
-    } else {
-      this.counters.requests += 1;
     }
+    return this.#carryOut(session, request, message);
+  }
+
+  /** @param message that the request is in */
+  #carryOut(session: Session, request: RequestView, message?: Uint8Array): Uint8Array | undefined {
     const isChange = rulesOf(request.operation)?.changes === true;
     const refusal = isChange ? this.journal?.refusal : undefined;
-    if (refusal !== undefined) this.counters.unlogged += 1;
-    const answered = refusal === undefined ? this.#execute(request, answerBytes) : answerOf(refusal);
+    if (refusal !== undefined) {
+      this.counters.unlogged += 1;
+      return this.#conclude(session, request, answerOf(refusal), isChange);
+    }
+    const roomBytes = Math.min(session.answerBytes, this.#answer.length) - RESPONSE_HEAD_BYTES;
+    const isElsewhere = request.remote !== undefined && message !== undefined;
+    const answered = isElsewhere
+      ? this.#values.begin(session, request, message, roomBytes)
+      : this.#execute(request, roomBytes);
+    return answered && this.#conclude(session, request, answered, isChange);
+  }
+
+  /** A request was carried out. @returns its answer; undefined while that is held */
+  #conclude(session: Session, request: RequestView, answered: Answered, isChange: boolean): Uint8Array | undefined {
+    const { slot, sequence, remote } = request;
     const answer = this.#encode(request, answered);
-    const kept = isChange ? answer.slice() : undefined;
-    slots.served(slot, sequence, kept);
+    // The memory that a request has named is another's as soon as it is answered.
+    const kept = isChange || remote !== undefined ? answer.slice() : undefined;
+    session.slots.served(slot, sequence, kept);
     if (this.journal?.hasChanges !== true) return answer;
     // It may tell of what is not kept yet.
     this.#held.push({ session, slot, sequence, answer: kept ?? answer.slice(), isChange });
     return undefined;
   }
 
+  #send({ way }: Session, answer: Uint8Array | undefined): void {
+    if (answer !== undefined) way?.send(answer);
+  }
+
   #isHeld(slots: Session['slots'], slot: number): boolean {
-    return this.#held.some((held) => held.session.slots === slots && held.slot === slot);
+    return this.#held.some((held) => typeof held === 'object' && held.session.slots === slots && held.slot === slot);
   }
 
   /** Has what was changed since the last time be kept, and hands over what is answered then. */
   settle(send: (session: Session, answer: Uint8Array) => void): void {
     const refusal = this.journal?.commit();
     for (const held of this.#held.splice(0)) {
-      const { session, answer, isChange } = held;
-      if (refusal === undefined) send(session, answer);
+      if (typeof held === 'function') held(refusal === undefined);
+      else if (refusal === undefined) send(held.session, held.answer);
+      else if (held.isChange) send(held.session, this.#takeBack(held, refusal));
       // What was read may have been taken back: the client asks again.
-      else if (isChange) send(session, this.#takeBack(held, refusal));
+      else this.#forget(held);
     }
   }
 
@@ -168,9 +226,11 @@ export class ServerMachine {
     return answer;
   }
 
-  #execute(request: RequestView, mostBytes: number): Answered {
-    if (request.remote !== undefined) return NO_REMOTE;
-    const roomBytes = Math.min(mostBytes, this.#answer.length) - RESPONSE_HEAD_BYTES;
+  #forget({ session: { slots }, slot, sequence }: Held): void {
+    if (slots.arrival(slot, sequence) === Arrival.REPEAT) slots.served(slot, sequence, undefined);
+  }
+
+  #execute(request: RequestView, roomBytes: number): Answered {
     const answer = this.executor.execute(request, roomBytes);
     if (answer.value.length <= roomBytes) return answer;
     return { ...answerOf(Status.ELSEWHERE), valueBytes: answer.value.length };

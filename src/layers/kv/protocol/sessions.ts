@@ -1,5 +1,6 @@
 import { newSessionId, type SessionId, sessionKey } from '../wire/index.js';
 import { ServedSlots } from './served-slots.js';
+import type { Transfer } from './transfers.js';
 
 /** How many sessions a server has, and for how long. */
 export interface SessionLimits {
@@ -8,11 +9,25 @@ export interface SessionLimits {
   readonly maxSilenceUs: number;
 }
 
+/** How a client is reached. */
+export interface ClientWay {
+  /** Sends a copy of an answer, if there is room. */
+  send(answer: Uint8Array): void;
+  /** @returns false when there is no way to its memory; then the transfer is not told any more */
+  move(transfer: Transfer): boolean;
+}
+
 /** What a server knows of one client. */
 export class Session {
   heardUs: number;
   /** Bytes of the longest answer that its client can be sent. */
   answerBytes = Infinity;
+  /** The way to its client; undefined while there is none. */
+  way: ClientWay | undefined;
+  /** Values that are on their way between its client's memory and the server's, or wait for room; and the bytes of the first. */
+  transfers = 0;
+  transferBytes = 0;
+  hasEnded = false;
   /** Told when the session is forgotten. */
   onEnd: (() => void) | undefined;
   readonly slots: ServedSlots;
@@ -59,6 +74,8 @@ export class Sessions {
   /** Forgets a session. Idempotent. */
   end(session: Session): void {
     if (!this.#byKey.delete(sessionKey(session.id))) return;
+    session.hasEnded = true;
+    session.way = undefined;
     session.onEnd?.();
   }
 

@@ -52,6 +52,10 @@ export class StoreExecutor implements Executor {
     this.#scanner = new Scanner(partition, seed);
   }
 
+  get maxValueBytes(): number {
+    return this.#partition.maxValueBytes;
+  }
+
   execute(request: RequestView, roomBytes: number): Answered {
     const { operation, ttlMs } = request;
     const other = this.#others[operation];

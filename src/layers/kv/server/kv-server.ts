@@ -1,4 +1,4 @@
-import { type ErrnoName } from '../../../device/ibta/index.js';
+import { AccessFlags, type ErrnoName } from '../../../device/ibta/index.js';
 import {
   type CmId,
   type ConnectionRequest,
@@ -9,10 +9,21 @@ import {
 import { runtime } from '../../../api/runtime/index.js';
 import { VerbsError } from '../../../api/verbs/index.js';
 import { Engine } from '../../engine/index.js';
-import { type ServerCounters, ServerMachine, type Session, Sessions, StoreExecutor } from '../protocol/index.js';
+import {
+  type ClientWay,
+  type ServerCounters,
+  ServerMachine,
+  type Session,
+  Sessions,
+  StoreExecutor,
+  type Transfer,
+  type TransferLimits,
+  Transfers,
+} from '../protocol/index.js';
 import type { Partition } from '../store/index.js';
 import { type ServerLink, SLOT_BYTES } from '../transport/link.js';
 import { ServerDatagrams } from '../transport/server-datagrams.js';
+import { ValueMemory } from '../transport/value-memory.js';
 import {
   decodeOffer,
   encodeRefusal,
@@ -26,6 +37,9 @@ import {
 } from '../wire/index.js';
 import { type KvServeOptions, type KvServerSettings, settingsOf } from './options.js';
 import { type Terms, termsFor } from './terms.js';
+
+/** Bytes of long values that are on their way at a time. */
+const TRANSFER_LIMITS: TransferLimits = { maxBytes: 256 << 20, maxClientBytes: 32 << 20 };
 
 /** With what `accept` fails when a client has gone, or says nothing. */
 const CLIENTS_DOING: readonly ErrnoName[] = ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT'];
@@ -55,11 +69,12 @@ export interface KvServerStatistics extends Readonly<ServerCounters> {
 }
 
 /** The way to a client. */
-interface Way {
-  /** The client has come by another. */
-  readonly leave: () => void;
-  readonly send: (answer: Uint8Array) => void;
+interface Way extends ClientWay {
+  readonly leave: (why: Departure) => void;
 }
+
+/** Why a way to a client ends before its connection does. `lost`: nothing goes or comes any more, and the client may come by another. */
+type Departure = 'replaced' | 'over' | 'lost';
 
 /** A store that is served. It keeps the process alive until it is closed, a simulated one excepted. */
 export class KvServer implements AsyncDisposable, Disposable {
@@ -74,6 +89,8 @@ export class KvServer implements AsyncDisposable, Disposable {
   /** The way on which each session's client is. */
   readonly #ways = new Map<Session, Way>();
   #engine: Engine | undefined;
+  /** Holds values on their way. */
+  #memory: ValueMemory | undefined;
   #datagrams: ServerDatagrams | undefined;
   /** Of all queue pairs for datagrams, ours and our clients'. */
   readonly #qkey: number;
@@ -96,7 +113,8 @@ export class KvServer implements AsyncDisposable, Disposable {
     const seed = (BigInt(random() >>> 0) << 32n) | BigInt(random() >>> 0);
     const numbers = (): NamedNumber[] => allNumbers(this.statistics, store);
     const executor = new StoreExecutor({ partition: store, nowMs: () => this.#nowMs, seed, numbers });
-    this.#machine = new ServerMachine(this.epoch, executor, SLOT_BYTES, persistence);
+    const transfers = new Transfers(TRANSFER_LIMITS, (bytes) => this.#memory?.tryLease(bytes));
+    this.#machine = new ServerMachine(this.epoch, executor, SLOT_BYTES, persistence, transfers);
     this.closed = listener.serve((request) => this.#answer(request), { onError: warn }).finally(() => this.#end());
     this.closed.catch(() => undefined);
   }
@@ -134,6 +152,7 @@ export class KvServer implements AsyncDisposable, Disposable {
     this.#hasEnded = true;
     this.#sessions.endAll();
     this.#datagrams?.end();
+    this.#memory?.end();
   }
 
   /** Somebody wants to be a client. */
@@ -179,9 +198,13 @@ export class KvServer implements AsyncDisposable, Disposable {
     let made: ServerLink | undefined;
     // What the callback did is not seen by the compiler.
     const linkMade = (): ServerLink | undefined => made;
-    let leave = (): void => undefined;
-    const isOver = new Promise<void>((resolve) => (leave = resolve));
-    const way: Way = { leave, send: (answer) => linkMade()?.send(answer) };
+    let leave: Way['leave'] = () => undefined;
+    const isOver = new Promise<Departure>((resolve) => (leave = resolve));
+    const way: Way = {
+      leave,
+      send: (answer) => linkMade()?.send(answer),
+      move: (transfer) => linkMade()?.move(this.#minded(transfer, engine)) === true,
+    };
     // Filled in once there are the queue pairs that it names.
     const privateData = new Uint8Array(WELCOME_BYTES);
     const createQp = (id: CmId): void => {
@@ -189,45 +212,66 @@ export class KvServer implements AsyncDisposable, Disposable {
       const welcome = { transport: offer.transport, ...sizes, session: session.id, epoch: this.epoch, ...made.place };
       privateData.set(encodeWelcome(welcome));
       session.answerBytes = slotBytes;
-      this.#ways.get(session)?.leave();
+      this.#ways.get(session)?.leave('replaced');
       this.#ways.set(session, way);
-      session.onEnd = leave;
-      this.#listenTo(made, session);
+      session.way = way;
+      session.onEnd = () => leave('over');
+      this.#listenTo(made, session, way);
     };
     let isConnected = false;
+    let departure: Departure = 'over';
     try {
       using connection = await request.accept({ createQp, privateData, rnrRetryCount: 7 });
       isConnected = true;
-      await Promise.race([connection.closed, isOver]);
+      departure = await Promise.race([connection.closed.then((): Departure => 'over'), isOver]);
     } finally {
       linkMade()?.end();
-      this.#part(session, way, isNew || isConnected);
+      this.#part(session, way, departure !== 'lost' && (isNew || isConnected));
     }
   }
 
   /** A way has ended. @param isLast whether that ends the session, unless its client has come by another */
   #part(session: Session, way: Way, isLast: boolean): void {
     const isCurrent = this.#ways.get(session) === way;
-    if (isCurrent) this.#ways.delete(session);
+    if (isCurrent) {
+      this.#ways.delete(session);
+      session.way = undefined;
+    }
     if (isLast && (isCurrent || !this.#ways.has(session))) this.#sessions.end(session);
   }
 
-  #listenTo(link: ServerLink, session: Session): void {
-    const { persistence } = this.#settings;
+  #listenTo(link: ServerLink, session: Session, way: Way): void {
     link.listen({
       onMessage: (bytes) => {
-        const nowUs = link.engine.nowUs();
-        this.#nowMs = Math.max(this.#nowMs, Math.floor(persistence?.timeMs(nowUs) ?? nowUs / 1000));
+        const nowUs = this.#tick(link.engine);
         const answer = this.#machine.onMessage(session, bytes, nowUs);
         // Where there is no room the client asks again.
         if (answer !== undefined) link.send(answer);
-        // What a pass has changed is kept by one write to the disk, and answered then.
-        if (this.#machine.isHolding) this.#settleLater(link.engine);
+        this.#settleLater(link.engine);
       },
       onRoom: () => undefined,
-      // The client may come back.
-      onLost: () => undefined,
+      onLost: (_, isEnded) => {
+        if (!isEnded) way.leave('lost');
+      },
     });
+  }
+
+  /** A transfer that may end with a request carried out. */
+  #minded(transfer: Transfer, engine: Engine): Transfer {
+    const done = (isThere: boolean): void => {
+      this.#tick(engine);
+      transfer.done(isThere);
+      this.#settleLater(engine);
+    };
+    return { ...transfer, done };
+  }
+
+  /** Looks at the clock. @returns µs */
+  #tick(engine: Engine): number {
+    const nowUs = engine.nowUs();
+    const { persistence } = this.#settings;
+    this.#nowMs = Math.max(this.#nowMs, Math.floor(persistence?.timeMs(nowUs) ?? nowUs / 1000));
+    return nowUs;
   }
 
   /** The device that clients come to. */
@@ -236,6 +280,8 @@ export class KvServer implements AsyncDisposable, Disposable {
     const engine = Engine.of(verbs);
     if (this.#engine !== engine) {
       this.#engine = engine;
+      this.#memory?.end();
+      this.#memory = new ValueMemory(engine.pd, AccessFlags.LOCAL_WRITE);
       this.#sweepLater(engine);
       this.#workLater(engine);
     }
@@ -249,8 +295,9 @@ export class KvServer implements AsyncDisposable, Disposable {
     return (this.#datagrams = new ServerDatagrams(engine, this.#qkey, (bytes) => this.#machine.onStranger(bytes)));
   }
 
+  /** What a pass has changed is kept by one write to the disk, and answered then. */
   #settleLater(engine: Engine): void {
-    if (this.#isToSettle) return;
+    if (this.#isToSettle || !this.#machine.isHolding) return;
     this.#isToSettle = true;
     engine.afterPass(() => this.#settle(engine));
   }

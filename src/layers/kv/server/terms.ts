@@ -41,8 +41,8 @@ const TRANSPORTS: Readonly<Record<Transport, ServerTransport>> = {
   },
   [Transport.UD]: {
     isOnePacket: true,
-    link: ({ engine, id, path, offer, session, datagrams }) =>
-      new UdServerLink(engine, id, path, offer, session, datagrams()),
+    link: ({ engine, id, sizes, path, offer, session, datagrams }) =>
+      new UdServerLink(engine, id, sizes, path, offer, session, datagrams()),
   },
 };
 

@@ -1,6 +1,7 @@
 import type { Mtu } from '../../../device/ibta/index.js';
 import type { AhAttrInit } from '../../../api/verbs/index.js';
 import type { Engine } from '../../engine/index.js';
+import type { Transfer } from '../protocol/index.js';
 import type { QueuePairNames, Welcome } from '../wire/index.js';
 
 /** In messages of leaks. */
@@ -16,8 +17,8 @@ export interface LinkListener {
   onMessage(bytes: Uint8Array): void;
   /** There is room to send again. */
   onRoom(): void;
-  /** Nothing goes or comes any more. */
-  onLost(error: Error): void;
+  /** Nothing goes or comes any more. @param isEnded because the connection was ended, of which one hears otherwise too */
+  onLost(error: Error, isEnded: boolean): void;
 }
 
 /** How long messages may be, and how many go each way at a time. */
@@ -64,4 +65,6 @@ export interface ServerLink extends Link {
   readonly place: Pick<Welcome, 'pairs' | 'addr' | 'rkey'>;
   /** Sends a copy of an answer, if there is {@link room}. */
   send(bytes: Uint8Array): void;
+  /** Begins to move a value that does not fit a message. @returns false when there is no way; then it is not told any more */
+  move(transfer: Transfer): boolean;
 }

@@ -1,3 +1,4 @@
+import { WcStatus } from '../../../device/ibta/index.js';
 import { type Cq, VerbsError } from '../../../api/verbs/index.js';
 import type { Engine } from '../../engine/index.js';
 import type { LinkListener } from './link.js';
@@ -6,6 +7,7 @@ import type { LinkListener } from './link.js';
 export class Losing {
   #listener: LinkListener | undefined;
   #lost: Error | undefined;
+  #isEnded = false;
   #hasEnded = false;
 
   /** Whether nothing goes or comes any more. */
@@ -20,20 +22,21 @@ export class Losing {
 
   listen(listener: LinkListener): void {
     this.#listener = listener;
-    if (this.#lost !== undefined) listener.onLost(this.#lost);
+    if (this.#lost !== undefined) listener.onLost(this.#lost, this.#isEnded);
   }
 
-  lose(error: Error): void {
+  /** @param isEnded as of `LinkListener.onLost` */
+  lose(error: Error, isEnded = false): void {
     if (this.isOver) return;
     this.#lost = error;
-    this.#listener?.onLost(error);
+    this.#isEnded = isEnded;
+    this.#listener?.onLost(error, isEnded);
   }
 
   /** A request has failed. @param cq stands at its completion */
-  loseBy({ context }: Engine, cq: Cq): void {
+  loseBy(engine: Engine, cq: Cq): void {
     if (this.isOver) return;
-    const message = context.explain(cq.workCompletion());
-    this.lose(new VerbsError('kv', { errno: 'ECONNRESET', message, advice: '' }));
+    this.lose(explained(engine, cq), cq.status === WcStatus.WR_FLUSH_ERR);
   }
 
   /** @returns whether it had not ended before */
@@ -42,4 +45,10 @@ export class Losing {
     this.#hasEnded = true;
     return isFirst;
   }
+}
+
+/** Why a request has failed. @param cq stands at its completion */
+export function explained({ context }: Engine, cq: Cq): VerbsError {
+  const message = context.explain(cq.workCompletion());
+  return new VerbsError('kv', { errno: 'ECONNRESET', message, advice: '' });
 }

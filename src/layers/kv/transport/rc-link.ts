@@ -2,6 +2,7 @@ import { WcStatus } from '../../../device/ibta/index.js';
 import type { CmId } from '../../../api/rdmacm/index.js';
 import { type Cq, type Qp, VerbsError } from '../../../api/verbs/index.js';
 import { type Engine, type Hold, type Receiver, Receives } from '../../engine/index.js';
+import type { Transfer } from '../protocol/index.js';
 import { NO_QUEUE_PAIRS } from '../wire/index.js';
 import {
   type ClientLink,
@@ -14,12 +15,17 @@ import {
 } from './link.js';
 import { Losing } from './losing.js';
 import { SendList, type SendListener } from './send-list.js';
+import { describeTransfer } from './value-mover.js';
+
+/** What goes by the queue pair: a message, or a value. */
+type Sent = Transfer | typeof MESSAGE;
+const MESSAGE = 'message';
 
 /** Messages on a reliable connection: one end of it. A message is lost only with the connection. */
-export class RcLink implements ClientLink, ServerLink, Receiver, SendListener<true> {
+export class RcLink implements ClientLink, ServerLink, Receiver, SendListener<Sent> {
   readonly pairs = NO_QUEUE_PAIRS;
   readonly place = { pairs: NO_QUEUE_PAIRS, addr: 0n, rkey: 0 };
-  readonly #sends: SendList<true>;
+  readonly #sends: SendList<Sent>;
   readonly #receives: Receives;
   readonly #hold: Hold;
   readonly #fate = new Losing();
@@ -35,9 +41,11 @@ export class RcLink implements ClientLink, ServerLink, Receiver, SendListener<tr
     sizes: LinkSizes,
   ) {
     const depth = depthFor(sizes);
-    const cap = { maxSendWr: depth, maxRecvWr: depth, maxSendSge: 1, maxRecvSge: 1, maxInlineData: INLINE_BYTES };
+    // Of each slot a value may be on its way.
+    const sends = depth + sizes.window;
+    const cap = { maxSendWr: sends, maxRecvWr: depth, maxSendSge: 1, maxRecvSge: 1, maxInlineData: INLINE_BYTES };
     const qp = id.createQp(engine.pd, { sendCq: engine.cq, recvCq: engine.cq, sqSigAll: true, cap });
-    this.#sends = new SendList(engine, qp, depth, describe, this);
+    this.#sends = new SendList(engine, qp, sends, describe, this);
     this.#receives = new Receives(engine, qp, this, { bytes: sizes.slotBytes, owner: OWNER });
     try {
       this.#receives.deepen(depth);
@@ -62,7 +70,11 @@ export class RcLink implements ClientLink, ServerLink, Receiver, SendListener<tr
   }
 
   send(bytes: Uint8Array): void {
-    if (!this.#fate.isOver) this.#sends.send(bytes, true);
+    if (!this.#fate.isOver) this.#sends.send(bytes, MESSAGE);
+  }
+
+  move(transfer: Transfer): boolean {
+    return !this.#fate.isOver && this.#sends.post(transfer.buffer, transfer.length, transfer);
   }
 
   end(): void {
@@ -72,8 +84,8 @@ export class RcLink implements ClientLink, ServerLink, Receiver, SendListener<tr
     this.#hold.release();
   }
 
-  onLeft(): void {
-    // Nobody counts.
+  onLeft(sent: Sent, isDone: boolean): void {
+    if (sent !== MESSAGE) sent.done(isDone);
   }
 
   onSent(cq: Cq): void {
@@ -112,6 +124,7 @@ export class RcLink implements ClientLink, ServerLink, Receiver, SendListener<tr
   }
 }
 
-function describe(qp: Qp): void {
-  qp.wrSend();
+function describe(qp: Qp, sent: Sent): void {
+  if (sent === MESSAGE) qp.wrSend();
+  else describeTransfer(qp, sent);
 }

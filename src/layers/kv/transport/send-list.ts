@@ -1,11 +1,15 @@
+import { WcStatus } from '../../../device/ibta/index.js';
 import { type Cq, type Qp, VerbsError } from '../../../api/verbs/index.js';
 import type { CompletionHandler, Engine, Lease, Requests } from '../../engine/index.js';
 import { INLINE_BYTES, OWNER } from './link.js';
 
+/** Memory that a request names. */
+type Place = Pick<Lease, 'bytes' | 'addr' | 'lkey'>;
+
 /** Is told what became of what was sent. */
 export interface SendListener<T> {
-  /** A message is under way no more, whatever became of it. */
-  onLeft(to: T): void;
+  /** A message is under way no more, whatever became of it. @param isDone whether it did what it was to do */
+  onLeft(to: T, isDone: boolean): void;
   /** One has completed. @param cq stands at the completion */
   onSent(cq: Cq): void;
   /** Nothing could be posted. */
@@ -54,20 +58,18 @@ export class SendList<T> implements CompletionHandler {
     const lease = bytes.length > INLINE_BYTES ? this.engine.pool.tryLease(bytes.length, OWNER) : undefined;
     if (bytes.length > INLINE_BYTES && lease === undefined) return false;
     lease?.bytes.set(bytes);
-    try {
-      this.#add(index, bytes, to, lease);
-    } catch (error) {
-      lease?.release();
-      if (!(error instanceof VerbsError)) throw error;
-      this.listener.onRefused(error);
-      return false;
+    if (this.#isAdded(index, bytes, to, lease)) {
+      this.#leases[index] = lease;
+      return true;
     }
-    this.#free.pop();
-    this.#leases[index] = lease;
-    this.#to[index] = to;
-    this.#open.push(index);
-    if (this.#open.length === 1) this.engine.afterPass(this.#post);
-    return true;
+    lease?.release();
+    return false;
+  }
+
+  /** Posts a request for memory where it lies, which is the caller's. @returns false without {@link room} */
+  post(place: Place, length: number, to: T): boolean {
+    const index = this.#hasEnded ? undefined : this.#free[this.#free.length - 1];
+    return index !== undefined && this.#isAdded(index, place.bytes.subarray(0, length), to, place);
   }
 
   /** The queue pair was destroyed. Idempotent. */
@@ -78,15 +80,30 @@ export class SendList<T> implements CompletionHandler {
   }
 
   onCompletion(index: number, cq: Cq): void {
-    this.#leave(index);
+    this.#leave(index, cq.status === WcStatus.SUCCESS);
     this.listener.onSent(cq);
   }
 
   onLost(index: number): void {
-    this.#leave(index);
+    this.#leave(index, false);
   }
 
-  #add(index: number, bytes: Uint8Array, to: T, lease: Lease | undefined): void {
+  #isAdded(index: number, bytes: Uint8Array, to: T, place: Place | undefined): boolean {
+    try {
+      this.#add(index, bytes, to, place);
+    } catch (error) {
+      if (!(error instanceof VerbsError)) throw error;
+      this.listener.onRefused(error);
+      return false;
+    }
+    this.#free.pop();
+    this.#to[index] = to;
+    this.#open.push(index);
+    if (this.#open.length === 1) this.engine.afterPass(this.#post);
+    return true;
+  }
+
+  #add(index: number, bytes: Uint8Array, to: T, place: Place | undefined): void {
     const { qp } = this;
     const wrId = this.#requests.expect(index);
     try {
@@ -98,8 +115,8 @@ export class SendList<T> implements CompletionHandler {
     this.#wrIds[index] = wrId;
     qp.wrId = wrId;
     this.describe(qp, to, bytes);
-    if (lease === undefined) qp.wrSetInlineData(bytes);
-    else qp.wrSetSge(lease.lkey, lease.addr, bytes.length);
+    if (place === undefined) qp.wrSetInlineData(bytes);
+    else qp.wrSetSge(place.lkey, place.addr, bytes.length);
   }
 
   #complete(): void {
@@ -111,19 +128,19 @@ export class SendList<T> implements CompletionHandler {
     } catch (error) {
       for (const index of this.#open.splice(0)) {
         this.#requests.forget(this.#wrIds[index]);
-        this.#leave(index);
+        this.#leave(index, false);
       }
       if (!(error instanceof VerbsError)) throw error;
       this.listener.onRefused(error);
     }
   }
 
-  #leave(index: number): void {
+  #leave(index: number, isDone: boolean): void {
     this.#leases[index]?.release();
     this.#leases[index] = undefined;
     const to = this.#to[index];
     this.#to[index] = undefined;
     this.#free.push(index);
-    if (to !== undefined) this.listener.onLeft(to);
+    if (to !== undefined) this.listener.onLeft(to, isDone);
   }
 }

@@ -3,12 +3,14 @@ import { alloc } from '../../../api/provider/index.js';
 import type { CmId } from '../../../api/rdmacm/index.js';
 import { type Cq, type Mr, type Pd, type Qp, VerbsError } from '../../../api/verbs/index.js';
 import type { CompletionHandler, Engine, Hold, Requests } from '../../engine/index.js';
+import type { Transfer } from '../protocol/index.js';
 import { isAnnounced, type Offer, slotIn, type Welcome } from '../wire/index.js';
 import type { Addressee } from './datagrams.js';
 import { depthFor, type LinkListener, type LinkSizes, OWNER, type Path, type ServerLink } from './link.js';
 import { Losing } from './losing.js';
 import type { ServerDatagrams } from './server-datagrams.js';
-import { connectUc, createSilentQp } from './unreliable.js';
+import { connectUc } from './unreliable.js';
+import { ValueMover } from './value-mover.js';
 
 const NO_REQUEST: Uint8Array = new Uint8Array(0);
 
@@ -25,6 +27,7 @@ export class UcServerLink implements ServerLink, CompletionHandler {
   readonly #client: Addressee;
   readonly #request: Uint8Array;
   readonly #hold: Hold;
+  readonly #values: ValueMover;
   readonly #fate = new Losing();
   readonly #undo: (() => void)[] = [];
 
@@ -38,7 +41,8 @@ export class UcServerLink implements ServerLink, CompletionHandler {
     private readonly datagrams: ServerDatagrams,
   ) {
     const depth = depthFor(sizes);
-    createSilentQp(engine, id);
+    this.#values = new ValueMover(engine, id, sizes.window, this.#fate);
+    this.#undo.push(() => this.#values.end());
     try {
       this.#pd = engine.context.allocPd();
       this.#undo.push(() => this.#pd.dealloc());
@@ -74,6 +78,10 @@ export class UcServerLink implements ServerLink, CompletionHandler {
 
   send(bytes: Uint8Array): void {
     if (!this.#fate.isOver) this.datagrams.send(bytes, this.#client);
+  }
+
+  move(transfer: Transfer): boolean {
+    return !this.#fate.isOver && this.#values.move(transfer);
   }
 
   end(): void {

@@ -15,6 +15,8 @@ export const Status = {
   DISK_FULL: 20,
   /** The server's disk fails, so nothing can be changed. Nothing was, but the server may find what was asked for when it begins anew. */
   DISK_FAILED: 21,
+  /** No answer yet: the value of the request is on its way. */
+  UNDER_WAY: 22,
 } as const;
 export type Status = (typeof Status)[keyof typeof Status];
 

@@ -29,6 +29,7 @@ const NO_BYTES: Uint8Array = new Uint8Array(0);
 export class Counting implements Executor {
   sum = 0n;
   executed = 0;
+  readonly maxValueBytes = 1 << 20;
 
   execute({ operation, operand }: RequestView): Answered {
     this.executed += 1;
@@ -45,6 +46,7 @@ export class TestCall implements Outstanding {
   sentUs = 0;
   dueUs = 0;
   repeats = 0;
+  readonly namesMemory = false;
   answers: bigint[] = [];
   readonly asked: Asked;
 
