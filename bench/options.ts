@@ -4,11 +4,11 @@ import { parseArgs } from 'node:util';
 const USAGE = `Usage: npm run bench -- [--quick] [--only WORD]... [--json FILE] [--markdown FILE] [--svg FOLDER]
 
 Measures the software NIC beside its peers, in one run: the bare UDP socket, node:net, node:dgram, and, where they are
-installed, UCX, libfabric and qperf. Says at the end where it stands against its aims.
+installed, UCX, libfabric, qperf, Redis and memcached. Says at the end where it stands against its aims.
 
   --quick          fewer sizes and shorter samples: some two minutes in place of eight
   --only WORD      only sections and rows with this word in their title or id, in any case; may be repeated.
-                   Such as: latency.64, write.65536, ucx, incast, run.
+                   Such as: latency.64, write.65536, ucx, incast, kv, run.
   --json FILE      writes the figures there as well
   --markdown FILE  writes the tables there as well
   --svg FOLDER     draws there: latency.svg and bandwidth.svg, over size; flame-latency.svg and flame-bandwidth.svg, where the

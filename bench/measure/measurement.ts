@@ -1,5 +1,7 @@
 /** What a measurement gives, and how much time it may take. */
 
+const LOOK_MS = 10;
+
 /** How long to measure. */
 export interface Effort {
   readonly stretches: number;
@@ -71,6 +73,31 @@ export async function measureAwaited(
     }
     if (stretch >= 0) samples.push(figure(now - begun, units));
   }
+  return samples;
+}
+
+/** How often a second all of several loops are done, each of which goes on until it is told that it is over. */
+export async function measureLoops(
+  effort: Effort,
+  workers: number,
+  /** Does some units of work, and says how many. */
+  work: (worker: number) => Promise<number>,
+): Promise<readonly number[]> {
+  let isOver = false;
+  let done = 0;
+  const loops = Array.from({ length: workers }, async (_, worker) => {
+    while (!isOver) done += await work(worker);
+  });
+  let before = 0;
+  const since = async (): Promise<number> => {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    const some = done - before;
+    before = done;
+    return some;
+  };
+  const samples = await measureAwaited(effort, since, (milliseconds, units) => (units * 1000) / milliseconds);
+  isOver = true;
+  await Promise.all(loops);
   return samples;
 }
 

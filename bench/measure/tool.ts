@@ -89,24 +89,59 @@ export interface ToolRun {
   readonly serverEnds: boolean;
 }
 
+/** A server of somebody else's, while it listens. */
+export class ToolServer implements AsyncDisposable {
+  readonly #child: ChildProcess;
+
+  private constructor(
+    child: ChildProcess,
+    readonly port: number,
+  ) {
+    this.#child = child;
+  }
+
+  /** Starts it, and waits until it listens at the port. */
+  static async start(
+    program: string,
+    args: readonly string[],
+    port: number,
+    env: NodeJS.ProcessEnv = process.env,
+  ): Promise<ToolServer> {
+    const child = spawn(program, args, { env, stdio: 'ignore' });
+    adopt(child);
+    const server = new ToolServer(child, port);
+    try {
+      const deadline = performance.now() + START_MS;
+      while (!isListening(port)) {
+        if (child.exitCode !== null || performance.now() > deadline) throw new Error(`${program} does not listen`);
+        await sleep(LOOK_MS);
+      }
+      return server;
+    } catch (error) {
+      await server[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** Waits until it has ended by itself, but not for long. */
+  async ended(): Promise<void> {
+    if (this.#child.exitCode === null)
+      await Promise.race([once(this.#child, 'exit'), sleep(START_MS, undefined, { ref: false })]);
+  }
+
+  /** Ends it. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return end(this.#child);
+  }
+}
+
 /** Runs both. @returns what the client printed */
 export async function runTool({ tool, server, client, env = {}, serverEnds }: ToolRun): Promise<string> {
   const { program } = tool;
   const port = await freePort();
-  const options = { env: { ...process.env, ...env, LC_ALL: 'C' } };
-  const serving = spawn(program, server(port), { ...options, stdio: 'ignore' });
-  adopt(serving);
-  try {
-    const deadline = performance.now() + START_MS;
-    while (!isListening(port)) {
-      if (serving.exitCode !== null || performance.now() > deadline) throw new Error(`${program} does not listen`);
-      await sleep(LOOK_MS);
-    }
-    const output = await outputOf(program, client(port), options.env);
-    if (serverEnds && serving.exitCode === null)
-      await Promise.race([once(serving, 'exit'), sleep(START_MS, undefined, { ref: false })]);
-    return output;
-  } finally {
-    await end(serving);
-  }
+  const all = { ...process.env, ...env, LC_ALL: 'C' };
+  await using serving = await ToolServer.start(program, server(port), port, all);
+  const output = await outputOf(program, client(port), all);
+  if (serverEnds) await serving.ended();
+  return output;
 }

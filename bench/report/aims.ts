@@ -38,6 +38,17 @@ const ECHO_BYTES = [
 ] as const;
 const WAYS = ['inline.shm', 'inline.udp', 'thread.shm', 'thread.udp'] as const;
 
+/** Of the key-value store: how it is asked, for what, and how often as much as Redis it is to answer. */
+const KV_RATES = [
+  ['alone', 'get', 'one client, GET', 5],
+  ['alone', 'set', 'one client, SET', 5],
+  ['crowd', 'get', '50 clients, GET', 3],
+  ['crowd', 'set', '50 clients, SET', 3],
+  ['pipelined', 'get', '50 clients x 16, GET', 1],
+  ['pipelined', 'set', '50 clients x 16, SET', 1.5],
+] as const;
+const REDIS = ['redis.tcp', 'redis.unix'] as const;
+
 export const AIMS: readonly Aim[] = [
   {
     what: 'SEND of 64 B, inline, UDP: of the bare UDP spin',
@@ -234,6 +245,22 @@ export const AIMS: readonly Aim[] = [
     unit: TIMES,
     bound: { atLeast: 1 },
   })),
+  ...WAYS.flatMap((way): readonly Aim[] => [
+    ...KV_RATES.map(([load, operation, what, times]): Aim => ({
+      what: `kv, ${what}, ${way}: of Redis at its best`,
+      of: [`kv.${load}.${operation}.${way}`, ...REDIS.map((redis) => `kv.${load}.${operation}.${redis}`)],
+      number: (ours, ...others) => ours / Math.max(...others),
+      unit: TIMES,
+      bound: { atLeast: times },
+    })),
+    ...(['get', 'set'] as const).map((operation): Aim => ({
+      what: `kv, time of a ${operation.toUpperCase()}, ${way}: of Redis at its best`,
+      of: [`kv.latency.${operation}.${way}`, ...REDIS.map((redis) => `kv.latency.${operation}.${redis}`)],
+      number: (ours, ...others) => ours / Math.min(...others),
+      unit: TIMES,
+      bound: { atMost: 0.2 },
+    })),
+  ]),
   {
     what: 'SEND of 64 B, C programs under one launcher',
     of: ['run.latency.64.one'],

@@ -6,6 +6,7 @@ import { crowd } from './crowd.js';
 import { echo, sleepyEcho } from './echo.js';
 import { idle } from './idle.js';
 import { incast } from './incast.js';
+import { kv } from './kv.js';
 import { latency } from './latency.js';
 import { inTurn, queuePairs } from './queue-pairs.js';
 import { rate } from './rate.js';
@@ -65,7 +66,7 @@ export function sectionsOf(extent: Extent): readonly Section[] {
     ...extent.bandwidthBytes.map((bytes) => write(bytes, extent)),
     read(READ_BYTES, extent),
     ...[rate, inTurn, queuePairs, crowd, incast, idle, connections].map((make) => make(extent)),
-    ...[comfort, comfortCrowd, streams].map((make) => make(awaited(extent))),
+    ...[comfort, comfortCrowd, streams, kv].map((make) => make(awaited(extent))),
     run(extent),
   ];
 }

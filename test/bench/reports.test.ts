@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseRedisBenchmark } from '../../bench/measure/kv.js';
 import { percentile } from '../../bench/measure/latency.js';
 import { parseFabric } from '../../bench/measure/libfabric.js';
 import { parseQperf } from '../../bench/measure/qperf.js';
@@ -68,6 +69,15 @@ test('qperf chooses its units, and all are understood', () => {
     ].map((value) => Number(value.toPrecision(6))),
     [8.11e-6, 1.2e-3, 4.26e9, 870e6],
   );
+});
+
+test('redis-benchmark tells its figures by their names', () => {
+  const names = '"test","rps","avg_latency_ms","min_latency_ms","p50_latency_ms"';
+  assert.deepEqual(parseRedisBenchmark(`${names}\n"GET","13505.24","0.051","0.008","0.023"\n`), {
+    perSecond: 13_505.24,
+    p50Ms: 0.023,
+  });
+  assert.throws(() => parseRedisBenchmark('Could not connect'), /no figures/);
 });
 
 test('a percentile is the time that this share does not exceed', () => {
