@@ -1,5 +1,5 @@
 /** The bench's results as curves: one for each thing that was measured at several sizes. */
-import type { Curve, Plot } from './plot.js';
+import { type Curve, MESSAGE_SIZES, type Plot } from '../../src/apps/cli/shared/plot.js';
 
 /** What of a result is drawn. */
 export interface Drawable {
@@ -11,8 +11,18 @@ export interface Drawable {
 
 /** The plots there are, by the first part of ids. */
 export const PLOTS: Readonly<Record<string, Omit<Plot, 'curves'> & { readonly file: string }>> = {
-  latency: { file: 'latency.svg', title: 'Latency over size, one way between two processes', unit: 'µs' },
-  write: { file: 'bandwidth.svg', title: 'Bandwidth over size, one way between two processes', unit: 'GB/s' },
+  latency: {
+    file: 'latency.svg',
+    title: 'Latency over size, one way between two processes',
+    unit: 'µs',
+    x: MESSAGE_SIZES,
+  },
+  write: {
+    file: 'bandwidth.svg',
+    title: 'Bandwidth over size, one way between two processes',
+    unit: 'GB/s',
+    x: MESSAGE_SIZES,
+  },
 };
 
 /** The curves of one kind, in the order of the results. */

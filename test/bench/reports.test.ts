@@ -9,7 +9,7 @@ import { evaluateShares } from '../../bench/measure/shares.js';
 import { parseUcx } from '../../bench/measure/ucx.js';
 import { type Aim, AIMS, standingOf } from '../../bench/report/aims.js';
 import { curvesOf } from '../../bench/report/curves.js';
-import { plotSvg, ticksFor } from '../../bench/report/plot.js';
+import { MESSAGE_SIZES, plotSvg, ticksFor } from '../../src/apps/cli/shared/plot.js';
 import { FULL, QUICK, sectionsOf } from '../../bench/sections/index.js';
 import { LINKS } from '../../bench/sections/section.js';
 
@@ -144,6 +144,7 @@ test('a plot escapes names, and leaves out what has no logarithm', () => {
   const svg = plotSvg({
     title: 'a < b',
     unit: 'µs',
+    x: MESSAGE_SIZES,
     curves: [
       {
         name: '"x" & y',
@@ -159,7 +160,7 @@ test('a plot escapes names, and leaves out what has no logarithm', () => {
 });
 
 test('without a point there is no plot', () => {
-  assert.equal(plotSvg({ title: '', unit: '', curves: [{ name: '', points: [] }] }), undefined);
+  assert.equal(plotSvg({ title: '', unit: '', x: MESSAGE_SIZES, curves: [{ name: '', points: [] }] }), undefined);
 });
 
 test('the figures of perftest are those of its last line of numbers, latency or bandwidth', () => {

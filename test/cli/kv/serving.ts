@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { loopback } from '../../support/loopback.js';
 import { type Ended, run, Tool } from '../tool.js';
 
@@ -25,6 +26,14 @@ export class Serving implements AsyncDisposable {
     const tool = new Tool(['kv', 'serve', '--addr', host, '--json', ...options]);
     await tool.printed('"listening"');
     return new Serving(tool, host);
+  }
+
+  /** Waits until it has printed that. */
+  async printed(pattern: RegExp): Promise<void> {
+    for (let text = ''; !pattern.test(text);) {
+      const [more] = (await once(this.tool.child.stdout, 'data')) as [string];
+      text += more;
+    }
   }
 
   /** Runs a call against it. */

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { benchCommand } from './bench/command.js';
 import { callCommand } from './calls/call.js';
 import { del, get, incr, set, touch } from './calls/entries.js';
 import { explain, stats, ttl } from './calls/questions.js';
@@ -18,6 +19,7 @@ export function command(): Command {
   kv.addCommand(scanCommand());
   kv.addCommand(callCommand(explain));
   kv.addCommand(callCommand(stats));
+  kv.addCommand(benchCommand());
   return kv.addHelpText(
     'after',
     `

@@ -36,12 +36,20 @@ export function withServer(command: Command): Command {
   return withHosting(command, 'the one that --server calls for, else VERBENA_ADDR, or a free loopback address');
 }
 
-/** @throws ToolError which says where nobody was */
-export async function reach(flags: ReachFlags, options: Partial<KvConnectOptions> = {}): Promise<KvClient> {
-  const { server, transport } = flags;
+/** For a tool that is done in a moment. @throws ToolError which says where nobody was */
+export function reach(flags: ReachFlags, options: Partial<KvConnectOptions> = {}): Promise<KvClient> {
+  // One that opens no thread begins sooner.
+  return reachBy(inlineFirst(flags), options);
+}
+
+/** By the first device of these that this machine can have. @throws as {@link reach} */
+export async function reachBy(
+  candidates: readonly ReachFlags[],
+  options: Partial<KvConnectOptions> = {},
+): Promise<KvClient> {
+  const { server, transport } = candidates[0];
   try {
-    // One that opens no thread begins sooner.
-    return await openFirst(inlineFirst(flags), (asked) =>
+    return await openFirst(candidates, (asked) =>
       connect({ ...server, transport, ...streamDevice(asked), ...options }),
     );
   } catch (error) {

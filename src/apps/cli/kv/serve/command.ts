@@ -5,6 +5,7 @@ import { type HostingOptions, openOptions, wholeNumber, withHosting } from '../.
 import { failingDistinctly, kvTool } from '../common/failure.js';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../common/server-place.js';
 import { bytesBetween } from '../common/units.js';
+import { FREE_ADDRESS, hostFor } from './address.js';
 import { reportJson, reportText, type ServedCounts } from './report.js';
 
 interface ServeFlags extends HostingOptions {
@@ -12,6 +13,7 @@ interface ServeFlags extends HostingOptions {
   readonly mode: KvMode;
   readonly memory: number;
   readonly maxClients: number;
+  readonly maxWindow: number;
   readonly maxValue?: number;
   readonly stats: number;
   readonly json?: true;
@@ -27,10 +29,10 @@ function countsOf(begun: number, server: KvServer, store: KvStore): ServedCounts
 }
 
 async function serveStore(flags: ServeFlags): Promise<void> {
-  const { port, mode, memory: memoryBytes, maxClients, maxValue, stats, json } = flags;
-  const { address: host = DEFAULT_HOST, ...open } = openOptions(flags);
+  const { port, mode, memory: memoryBytes, maxClients, maxWindow, maxValue, stats, json } = flags;
+  const { address, ...open } = openOptions(flags);
   const store = createStore({ mode, memoryBytes, maxValueBytes: maxValue });
-  const server = serve({ store, host, port, open, maxClients });
+  const server = serve({ store, ...hostFor(address), port, open, maxClients, maxWindow });
   const report = json === true ? reportJson : reportText;
   const begun = performance.now();
   const { epoch } = server;
@@ -40,6 +42,8 @@ async function serveStore(flags: ServeFlags): Promise<void> {
     await server.closed;
     report({ event: 'end', ...counts });
   });
+  // Whoever has begun this one by `fork` has gone.
+  process.once('disconnect', () => process.exit(0));
   report({
     event: 'listening',
     address: { host: server.address.host, port: server.address.port },
@@ -88,12 +92,17 @@ export function serveCommand(): Command {
         .default(1024),
     )
     .addOption(
+      new Option('--max-window <n>', 'requests of one client that are under way at a time')
+        .argParser(wholeNumber(1, 1024))
+        .default(64),
+    )
+    .addOption(
       new Option('--stats <seconds>', 'print what it counts that often; 0: never')
         .argParser(wholeNumber(0, 86_400))
         .default(0),
     )
     .option('--json', 'tell all that happens, a line of JSON each');
-  return withHosting(base, DEFAULT_HOST)
+  return withHosting(base, `${DEFAULT_HOST}; ${FREE_ADDRESS}: a loopback address that nobody has`)
     .addHelpText(
       'after',
       `

@@ -1,15 +1,24 @@
-/** Curves over the size of a message, on logarithmic axes, as SVG: plain text, read by every browser. */
+/** Curves on logarithmic axes, as SVG: plain text, read by every browser. */
 
 /** One curve. */
 export interface Curve {
   readonly name: string;
-  /** Sizes in bytes, rising, each with its figure. */
-  readonly points: readonly (readonly [bytes: number, value: number])[];
+  /** In the order in which they are joined; what has a label has it written beside it. */
+  readonly points: readonly (readonly [x: number, value: number, label?: string])[];
+}
+
+/** What stands below a plot. */
+export interface Axis {
+  readonly label: string;
+  /** Where lines are drawn, rising, from the first that is not above all values to the last that is not below. */
+  readonly ticks: (values: readonly number[]) => readonly number[];
+  readonly text: (tick: number) => string;
 }
 
 export interface Plot {
   readonly title: string;
   readonly unit: string;
+  readonly x: Axis;
   readonly curves: readonly Curve[];
 }
 
@@ -35,6 +44,13 @@ function sizeName(bytes: number): string {
   const [scale, unit] = UNITS.find(([least]) => bytes >= least) ?? UNITS[2];
   return `${bytes / scale} ${unit}`;
 }
+
+/** The sizes that were measured, each by its name. */
+export const MESSAGE_SIZES: Axis = {
+  label: 'bytes in a message, logarithmic',
+  ticks: (values) => [...new Set(values)].sort((a, b) => a - b),
+  text: sizeName,
+};
 
 function escape(text: string): string {
   return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
@@ -63,33 +79,37 @@ export function ticksFor(values: readonly number[]): readonly number[] {
 const round = (value: number): string => value.toFixed(1);
 
 /** @returns the whole SVG document, or undefined when no curve has a point */
-export function plotSvg({ title, unit, curves: all }: Plot): string | undefined {
+export function plotSvg({ title, unit, x: axis, curves: all }: Plot): string | undefined {
   // Nothing has no place on a logarithmic axis.
   const curves = all
-    .map(({ name, points }) => ({ name, points: points.filter(([, value]) => value > 0) }))
+    .map(({ name, points }) => ({ name, points: points.filter(([x, value]) => x > 0 && value > 0) }))
     .filter(({ points }) => points.length > 0);
   if (curves.length === 0) return undefined;
   const points = curves.flatMap((curve) => curve.points);
-  const sizes = [...new Set(points.map(([bytes]) => bytes))].sort((a, b) => a - b);
+  const marks = axis.ticks(points.map(([at]) => at));
   const ticks = ticksFor(points.map(([, value]) => value));
-  const x = logScale(sizes[0], sizes[sizes.length - 1], LEFT + 20, RIGHT - 20);
+  const x = logScale(marks[0], marks[marks.length - 1], LEFT + 20, RIGHT - 20);
   const y = logScale(ticks[0], ticks[ticks.length - 1], BOTTOM, TOP);
   const text = (atX: number, atY: number, anchor: string, words: string): string =>
     `<text x="${round(atX)}" y="${round(atY)}" text-anchor="${anchor}">${escape(words)}</text>`;
   const grid = [
     ...ticks.map((tick) => `<path class="grid" d="M${LEFT} ${round(y(tick))}H${RIGHT}"/>`),
     ...ticks.map((tick) => text(LEFT - 8, y(tick) + 4, 'end', `${tick}`)),
-    ...sizes.map((bytes) => `<path class="grid" d="M${round(x(bytes))} ${TOP}V${BOTTOM}"/>`),
-    ...sizes.map((bytes) => text(x(bytes), BOTTOM + 20, 'middle', sizeName(bytes))),
+    ...marks.map((mark) => `<path class="grid" d="M${round(x(mark))} ${TOP}V${BOTTOM}"/>`),
+    ...marks.map((mark) => text(x(mark), BOTTOM + 20, 'middle', axis.text(mark))),
   ];
   const drawn = curves.map(({ name, points: own }, i) => {
     const dash = DASHES[Math.floor(i / COLOURS.length) % DASHES.length];
     const stroke = `stroke="${COLOURS[i % COLOURS.length]}"${dash === '' ? '' : ` stroke-dasharray="${dash}"`}`;
-    const places = own.map(([bytes, value]) => [round(x(bytes)), round(y(value))] as const);
+    const places = own.map(([at, value]) => [round(x(at)), round(y(value))] as const);
+    const labels = own.flatMap(([at, value, label]) =>
+      label === undefined ? [] : [text(x(at) + 6, y(value) - 6, 'start', label)],
+    );
     const legendY = TOP + 10 + i * LEGEND_STEP;
     return [
       `<polyline class="curve" ${stroke} points="${places.map(([px, py]) => `${px},${py}`).join(' ')}"/>`,
       ...places.map(([px, py]) => `<circle cx="${px}" cy="${py}" r="3" fill="${COLOURS[i % COLOURS.length]}"/>`),
+      ...labels,
       `<path class="curve" ${stroke} d="M${RIGHT + 20} ${legendY}h28"/>`,
       text(RIGHT + 56, legendY + 4, 'start', name),
     ].join('\n');
@@ -101,7 +121,7 @@ export function plotSvg({ title, unit, curves: all }: Plot): string | undefined 
 <text class="title" x="${LEFT}" y="28">${escape(title)}</text>
 ${grid.join('\n')}
 ${text(LEFT - 8, TOP - 8, 'end', unit)}
-${text((LEFT + RIGHT) / 2, BOTTOM + 46, 'middle', 'bytes in a message, logarithmic')}
+${text((LEFT + RIGHT) / 2, BOTTOM + 46, 'middle', axis.label)}
 ${drawn.join('\n')}
 </svg>
 `;

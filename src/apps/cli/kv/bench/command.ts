@@ -1,0 +1,110 @@
+import { randomInt } from 'node:crypto';
+import { Command } from 'commander';
+import { connect, type KvClient } from '../../../../kv.js';
+import { endOnInterrupt } from '../../shared/interrupt.js';
+import { writeWhole } from '../../shared/new-file.js';
+import { isHere, spinningHosts } from '../../shared/spinning.js';
+import { printed } from '../common/bytes.js';
+import { failingDistinctly, kvTool } from '../common/failure.js';
+import { reachBy } from '../common/reach.js';
+import type { ServerPlace } from '../common/server-place.js';
+import { Bench } from './bench.js';
+import { uniform, zipf } from './distributions.js';
+import { type BenchFlags, sizesText, withBenchOptions } from './options.js';
+import { type OwnServer, startServer } from './own-server.js';
+import { benchProgress } from './progress.js';
+import { seededRandom } from './random.js';
+import { benchFacts, benchPlot, type BenchSetup, headText, resultText, setupText } from './report.js';
+import { Workload } from './workload.js';
+
+/** The server that was named, or one of our own. */
+async function serverFor({ server, mode, memory, window, host }: BenchFlags): Promise<OwnServer> {
+  if (server !== undefined) return { place: server, stop: () => undefined };
+  const args = ['--mode', mode, '--memory', memory, '--max-window', String(Math.max(...window))];
+  return startServer(host === undefined ? args : [...args, '--host', host]);
+}
+
+async function clientsFor(flags: BenchFlags, server: ServerPlace): Promise<readonly KvClient[]> {
+  const { transport, addr: localAddress } = flags;
+  const window = Math.max(...flags.window);
+  const clients = [await reachBy(spinningHosts({ ...flags, server }, isHere(server.host)), { window })];
+  // They have the device of the first.
+  while (clients.length < flags.clients) clients.push(await connect({ ...server, transport, window, localAddress }));
+  return clients;
+}
+
+function workloadFor({ keys, zipf: theta, put: putPercent, valueSize }: BenchFlags, seed: number): Workload {
+  const random = seededRandom(seed);
+  const chooser = theta === undefined ? uniform(keys, random) : zipf(keys, theta, random);
+  const { least: leastValueBytes, most: mostValueBytes } = valueSize;
+  return new Workload({ keys, chooser, putPercent, leastValueBytes, mostValueBytes, random });
+}
+
+function setupOf(flags: BenchFlags, server: ServerPlace, seed: number): BenchSetup {
+  const { transport, clients, keys, zipf: theta = 0, put: putPercent, valueSize } = flags;
+  const distribution = flags.zipf === undefined ? 'uniform' : 'zipf';
+  const valueBytes = sizesText(valueSize);
+  return { server, transport, clients, keys, distribution, theta, putPercent, valueBytes, seed };
+}
+
+async function bench(flags: BenchFlags): Promise<void> {
+  const { seed = randomInt(2 ** 32), json, plot } = flags;
+  const workload = workloadFor(flags, seed);
+  const server = await serverFor(flags);
+  const setup = setupOf(flags, server.place, seed);
+  const say = async (text: string): Promise<void> => {
+    if (json !== true) await printed(text);
+  };
+  await say(setupText(setup));
+  const clients = await clientsFor(flags, server.place);
+  const runs = new Bench(clients, workload, benchProgress());
+  const conclude = async (isInterrupted: boolean): Promise<void> => {
+    if (json === true) await printed(`${JSON.stringify(benchFacts(setup, runs.results, isInterrupted))}\n`);
+    const svg = plot === undefined ? undefined : benchPlot(setup, runs.results);
+    if (plot !== undefined && svg !== undefined) writeWhole(plot, svg);
+    for (const client of clients) client.close();
+    server.stop();
+  };
+  const sayCut = async (): Promise<void> => {
+    const { cut } = runs;
+    if (cut !== undefined) await say(`${resultText(cut)}(interrupted after ${cut.seconds.toFixed(1)} s)\n`);
+  };
+  endOnInterrupt(async () => {
+    runs.stop();
+    await sayCut();
+    await conclude(true);
+  });
+  let isWhole = false;
+  try {
+    if (flags.fill) await runs.fill();
+    await say(headText());
+    for (const window of flags.window) {
+      const result = await runs.run(window, flags.warmUp * 1000, flags.seconds * 1000);
+      if (runs.isStopped) return;
+      await say(resultText(result));
+    }
+    isWhole = true;
+  } catch (error) {
+    if (runs.isStopped) return;
+    await sayCut();
+    throw error;
+  } finally {
+    if (!runs.isStopped) await conclude(!isWhole);
+  }
+}
+
+export function benchCommand(): Command {
+  const base = failingDistinctly(new Command('bench')).description(
+    'Measure how many requests a store answers, and how long each takes: one that runs, or one that is begun for it.',
+  );
+  return withBenchOptions(base)
+    .addHelpText(
+      'after',
+      `
+Ctrl-C prints what there is so far. Latency is from the call until its promise is resolved, in this one process.
+
+HERD's workload, on a store of its own:
+  verbena kv bench --zipf --put 5 --window 1,2,4,8,16,32,64 --plot herd.svg`,
+    )
+    .action(kvTool(bench));
+}

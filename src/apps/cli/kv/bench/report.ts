@@ -1,0 +1,88 @@
+import type { TransportName } from '../../../../kv.js';
+import { type Curve, plotSvg, ticksFor } from '../../shared/plot.js';
+import { serverText, type ServerPlace } from '../common/server-place.js';
+import { countText } from '../common/units.js';
+import type { Latencies, LoadResult } from './load.js';
+
+/** What was measured, as `--json` has it. */
+export interface BenchSetup {
+  readonly server: ServerPlace;
+  readonly transport: TransportName;
+  readonly clients: number;
+  readonly keys: number;
+  readonly distribution: 'uniform' | 'zipf';
+  readonly theta: number;
+  readonly putPercent: number;
+  readonly valueBytes: string;
+  readonly seed: number;
+}
+
+const perSecond = ({ operations, seconds }: LoadResult): number => (seconds === 0 ? 0 : operations / seconds);
+
+/** What is measured, in two lines. */
+export function setupText(setup: BenchSetup): string {
+  const { server, transport, clients, keys, distribution, theta, putPercent, valueBytes, seed } = setup;
+  const chosen = distribution === 'zipf' ? `by Zipf ${theta}` : 'uniformly';
+  return `${countText(clients)} client${clients === 1 ? '' : 's'} of ${serverText(server)} over ${transport}
+${countText(keys)} keys of 16 bytes chosen ${chosen}, values of ${valueBytes} bytes, ${putPercent} % PUT, seed ${seed}
+`;
+}
+
+interface Column {
+  readonly head: string;
+  readonly width: number;
+  readonly text: (result: LoadResult) => string;
+}
+
+/** Microseconds, by three digits or four. */
+const usText = (us: number): string => us.toFixed(us < 100 ? 1 : 0);
+
+const latency = (head: string, of: keyof Latencies): Column => ({
+  head,
+  width: 9,
+  text: ({ latencyUs }) => usText(latencyUs[of]),
+});
+
+const COLUMNS: readonly Column[] = [
+  { head: 'window', width: 6, text: ({ window }) => String(window) },
+  { head: 'requests/s', width: 11, text: (result) => countText(perSecond(result)) },
+  latency('p50 µs', 'p50'),
+  latency('p90', 'p90'),
+  latency('p99', 'p99'),
+  latency('p99.9', 'p999'),
+  latency('max', 'max'),
+  { head: 'found %', width: 8, text: ({ gets, found }) => (gets === 0 ? '-' : ((100 * found) / gets).toFixed(1)) },
+  { head: 'repeats', width: 8, text: ({ repeats }) => countText(repeats) },
+];
+
+const lineOf = (text: (column: Column) => string): string =>
+  `${COLUMNS.map((column) => text(column).padStart(column.width)).join('  ')}\n`;
+
+export const headText = (): string => lineOf(({ head }) => head);
+export const resultText = (result: LoadResult): string => lineOf(({ text }) => text(result));
+
+/** The whole as JSON. @param isInterrupted whether the last result, or all that would follow, is cut off */
+export function benchFacts(setup: BenchSetup, results: readonly LoadResult[], isInterrupted: boolean): object {
+  const facts = results.map((result) => ({ ...result, operationsPerSecond: Math.round(perSecond(result)) }));
+  return { tool: 'kv bench', ...setup, interrupted: isInterrupted, results: facts };
+}
+
+const CURVES = [
+  ['median', 'p50'],
+  ['99th percentile', 'p99'],
+] as const;
+
+/** Latency over throughput, a point for each window; undefined when nothing was measured. */
+export function benchPlot(setup: BenchSetup, results: readonly LoadResult[]): string | undefined {
+  const curves = CURVES.map(([name, of]): Curve => ({
+    name,
+    points: results.map((result) => [perSecond(result), result.latencyUs[of], String(result.window)] as const),
+  }));
+  const { clients, putPercent, transport } = setup;
+  return plotSvg({
+    title: `Latency over throughput: ${countText(clients)} client${clients === 1 ? '' : 's'}, ${transport}, ${putPercent} % PUT`,
+    unit: 'µs',
+    x: { label: 'requests a second, logarithmic; the points are windows', ticks: ticksFor, text: countText },
+    curves,
+  });
+}
