@@ -160,6 +160,15 @@ export function versionOf(call: string, version: bigint): bigint {
 
 function bytesOf(call: string, what: string, bytes: Bytes): Uint8Array {
   if (typeof bytes === 'string') return ENCODER.encode(bytes);
-  if (bytes instanceof Uint8Array) return bytes.slice();
-  throw new VerbsError(call, invalid(`${what} is ${show(bytes)}`, 'It is a Uint8Array or a string'));
+  if (!(bytes instanceof Uint8Array))
+    throw new VerbsError(call, invalid(`${what} is ${show(bytes)}`, 'It is a Uint8Array or a string'));
+  try {
+    // Not by slice(): that of a Buffer copies nothing.
+    return new Uint8Array(bytes);
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause;
+    throw new VerbsError(call, invalid(`the memory of ${what} is gone`, 'It was transferred, or made shorter'), {
+      cause,
+    });
+  }
 }
