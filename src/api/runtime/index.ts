@@ -5,3 +5,4 @@ export { portable } from './portable.js';
 export type { Ambient, CaptureFile, DatagramPort, DatagramPortOptions, Life, Runtime } from './runtime.js';
 export { SharedLife } from './shared-life.js';
 export { type EventFollower, type Following, Waiters, type WaitSource } from './waiters.js';
+export { inPieces, LONGEST_MS } from './long-timer.js';

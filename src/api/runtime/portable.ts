@@ -1,4 +1,5 @@
 import { crc32 } from '../../device/wire/index.js';
+import { inPieces } from './long-timer.js';
 import type { Ambient, Runtime } from './runtime.js';
 
 /** Those who test programs may put other timers into the place of the real ones. */
@@ -75,10 +76,10 @@ export const portable: Runtime = {
   environment: () => undefined,
   warn: (problem) => console.warn(problem),
   nextRound: (action) => rounds.next(action),
-  timer: (delayMs, action) => {
+  timer: inPieces((delayMs, action) => {
     const timer = setTimeout(action, delayMs);
     return () => clearTimeout(timer);
-  },
+  }),
   chore: (delayMs, action) => portable.timer(delayMs, action),
   // A page lives whatever its programs wait for.
   keepAlive: () => ({ ref: () => undefined, unref: () => undefined, end: () => undefined }),

@@ -1,13 +1,10 @@
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 import { fstatSync, readFileSync } from 'node:fs';
-import type { Ambient, Life, Runtime } from '../../api/runtime/index.js';
+import { type Ambient, inPieces, type Life, LONGEST_MS, type Runtime } from '../../api/runtime/index.js';
 import { crc32 } from '../../device/wire/index.js';
 import { PcapngFile } from '../links/index.js';
 import { addressOf, createCrc32, nativeHost } from '../system/index.js';
 import { NodeDatagramPort } from './node-datagram-port.js';
-
-/** The longest that a timer of Node's can wait. */
-const LONG_MS = 2 ** 31 - 1;
 
 class NodeAmbient<T> implements Ambient<T> {
   readonly #storage = new AsyncLocalStorage<T>();
@@ -51,16 +48,16 @@ export const nodeRuntime: Runtime = {
   environment: (name) => process.env[name],
   warn: (problem) => process.emitWarning(problem),
   nextRound: (action) => void nextRound(action),
-  timer: (delayMs, action) => {
+  timer: inPieces((delayMs, action) => {
     const timer = setTimeout(action, delayMs);
     return () => clearTimeout(timer);
-  },
-  chore: (delayMs, action) => {
+  }),
+  chore: inPieces((delayMs, action) => {
     const timer = setTimeout(action, delayMs).unref();
     return () => clearTimeout(timer);
-  },
+  }),
   keepAlive: (): Life => {
-    const timer = setInterval(() => undefined, LONG_MS);
+    const timer = setInterval(() => undefined, LONGEST_MS);
     return { ref: () => void timer.ref(), unref: () => void timer.unref(), end: () => clearInterval(timer) };
   },
   ambient: <T>() => new NodeAmbient<T>(),
