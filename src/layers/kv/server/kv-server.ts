@@ -176,7 +176,9 @@ export class KvServer implements AsyncDisposable, Disposable {
       return this.#sessions.open(window, nowUs) ?? RefusalCode.BUSY;
     }
     if (offer.epoch !== this.epoch) return RefusalCode.EPOCH;
-    return this.#sessions.find(offer.session) ?? RefusalCode.SESSION;
+    const session = this.#sessions.find(offer.session);
+    if (session !== undefined) session.heardUs = nowUs;
+    return session ?? RefusalCode.SESSION;
   }
 
   #refuse(request: ConnectionRequest, code: RefusalCode): void {
