@@ -93,6 +93,7 @@ export class Call<T> extends Pending<T> implements AnyCall {
       return new KvError(this.call, 'EIO', "the server's disk fails, so nothing can be changed", 'unknown');
     const rules = statusRules(status);
     if (rules?.errno !== undefined) return new KvError(this.call, rules.errno, rules.text, 'refused');
-    return new KvError(this.call, 'EPROTO', `the server answers with status ${status}`, 'unknown');
+    const what = status === Status.OK ? 'what makes no sense' : `with status ${status}`;
+    return new KvError(this.call, 'EPROTO', `the server answers ${what}`, 'unknown');
   }
 }

@@ -11,7 +11,7 @@ import {
   type KvExplanation,
   type KvPage,
   numbers,
-  page,
+  pageFrom,
   sumOf,
   timeLeft,
   versionSet,
@@ -226,7 +226,7 @@ export class KvClient implements AsyncDisposable, Disposable {
     const { prefix = NO_BYTES, count, ...wait } = options;
     const key = prefixOf(call, prefix);
     const asked = { operation: Operation.SCAN, key, operand: cursorOf(call, cursor), ttlMs: countOf(call, count) };
-    return this.#call(call, page, asked, wait);
+    return this.#call(call, pageFrom(cursor), asked, wait);
   }
 
   /** Whether a key is there, or why not, as far as the server remembers. @throws as {@link entry} */

@@ -1,3 +1,4 @@
+import { parseInteger, Span } from '../store/index.js';
 import {
   decodeFate,
   decodeNumbers,
@@ -50,7 +51,7 @@ export const entryFound: Meaning<KvEntry | undefined> = ({ status, value, versio
 };
 
 export const sumOf: Meaning<bigint> = ({ status, value }) =>
-  status === Status.OK ? BigInt(new TextDecoder().decode(value)) : FAILURE;
+  (status === Status.OK ? parseInteger(new Span(value)) : undefined) ?? FAILURE;
 
 export const timeLeft: Meaning<number | undefined> = ({ status, value }) => {
   if (status === Status.NOT_FOUND) return undefined;
@@ -58,10 +59,13 @@ export const timeLeft: Meaning<number | undefined> = ({ status, value }) => {
   return ms === undefined ? FAILURE : livesFor(ms);
 };
 
-export const page: Meaning<KvPage> = ({ status, value, version }) => {
-  const keys = status === Status.OK ? listedKeys(value) : undefined;
-  return keys === undefined ? FAILURE : { cursor: version, keys };
-};
+/** @param cursor where the page begins: a server that does not go forward has no end */
+export function pageFrom(cursor: bigint): Meaning<KvPage> {
+  return ({ status, value, version }) => {
+    const keys = status === Status.OK ? listedKeys(value) : undefined;
+    return keys === undefined || (version !== 0n && version <= cursor) ? FAILURE : { cursor: version, keys };
+  };
+}
 
 /** Some numbers, and where to go on. */
 export const numbers: Meaning<{ readonly next: bigint; readonly list: readonly NamedNumber[] }> = (answer) => {

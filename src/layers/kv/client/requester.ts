@@ -216,8 +216,8 @@ export class Requester implements Desk {
       const length = encodeRequest(this.#scratch, { session, epoch, slot, sequence }, asked);
       link.send(this.#scratch.subarray(0, length), slot);
     }
-    // Without room nothing can be repeated, whenever it is due.
-    if (link.room > 0) this.#wakeAt(this.#window.dueUs);
+    // Without room nothing can be repeated, whenever it is due; but it may be that there is never any again.
+    this.#wakeAt(Math.max(this.#window.dueUs, link.room > 0 ? 0 : nowUs + PAUSE_MS * 1000));
   }
 
   /** Looks again at that time, at the latest. */
