@@ -46,7 +46,16 @@ export const ROOMS = [
   { name: 'layers/kv/store', below: ['api/verbs', 'device/ibta'], packages: 'none' },
   // Clients of Redis come by TCP.
   { name: 'layers/kv/gateway', partOf: 'layers/kv', below: ['layers/kv/store', ...LAYER], packages: 'node' },
-  { name: 'layers/kv', below: ['layers/kv/store', 'layers/engine', ...LAYER], packages: 'none' },
+  {
+    name: 'layers/kv/persistence',
+    below: ['layers/kv/store', 'api/runtime', 'api/verbs', 'device/ibta'],
+    packages: 'none',
+  },
+  {
+    name: 'layers/kv',
+    below: ['layers/kv/persistence', 'layers/kv/store', 'layers/engine', ...LAYER],
+    packages: 'none',
+  },
   // The shape of node:net is that of Node's streams.
   { name: 'layers/net', below: ['layers/rsocket', ...LAYER], packages: 'node' },
   {

@@ -1,5 +1,6 @@
 /** What the API asks of what it runs in, Node or a page of a browser, and how programs wait in its event loop. */
 export { runtime, useRuntime } from './current.js';
+export type { Folder, FolderFile } from './folder.js';
 export { Microtask } from './microtask.js';
 export { portable } from './portable.js';
 export type { Ambient, CaptureFile, DatagramPort, DatagramPortOptions, Life, Runtime } from './runtime.js';

@@ -92,5 +92,8 @@ export const portable: Runtime = {
     throw Object.assign(problem, { code: 'EOPNOTSUPP' });
   },
   identityOfFile: noFiles,
+  openFolder: () => {
+    throw Object.assign(new Error('there are no files in a page of a browser'), { code: 'EOPNOTSUPP' });
+  },
   openCapture: noFiles,
 };

@@ -1,4 +1,5 @@
 import type { Crc32 } from '../../device/wire/index.js';
+import type { Folder } from './folder.js';
 
 /** A value that goes with a program through all that it awaits. */
 export interface Ambient<T> {
@@ -74,6 +75,8 @@ export interface Runtime {
   identityOfFile(fd: number): string;
   /** Opens a UDP port. @throws Error with the system's name of what is wrong as its `code` */
   openDatagramPort(options: DatagramPortOptions): DatagramPort;
+  /** Opens a folder for this program alone, and makes it where there is none. @throws Error with a `code`: EBUSY while another has it open */
+  openFolder(path: string): Folder;
   /** Begins a capture. @throws Error when there can be no such file */
   openCapture(path: string): CaptureFile;
 }

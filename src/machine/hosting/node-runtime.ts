@@ -5,6 +5,7 @@ import { crc32 } from '../../device/wire/index.js';
 import { PcapngFile } from '../links/index.js';
 import { addressOf, createCrc32, nativeHost } from '../system/index.js';
 import { NodeDatagramPort } from './node-datagram-port.js';
+import { NodeFolder } from './node-folder.js';
 
 class NodeAmbient<T> implements Ambient<T> {
   readonly #storage = new AsyncLocalStorage<T>();
@@ -68,5 +69,6 @@ export const nodeRuntime: Runtime = {
     return `${dev}:${ino}`;
   },
   openDatagramPort: (options) => new NodeDatagramPort(options),
+  openFolder: (path) => new NodeFolder(path),
   openCapture: (path) => new PcapngFile(path, { warn: () => undefined }),
 };

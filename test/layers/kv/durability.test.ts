@@ -1,6 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Journal, ServerMachine, type Session, Sessions } from '../../../src/layers/kv/protocol/index.js';
+import type { Journal, Refusal } from '../../../src/layers/kv/persistence/index.js';
+import { ServerMachine, type Session, Sessions } from '../../../src/layers/kv/protocol/index.js';
 import { Operation, ResponseView, Status } from '../../../src/layers/kv/wire/index.js';
 import { newStore } from './support/served.js';
 import { Counting, EPOCH, encodeFor, SLOT_BYTES } from './support/machines.js';
@@ -9,12 +10,12 @@ import { Counting, EPOCH, encodeFor, SLOT_BYTES } from './support/machines.js';
 class Scripted implements Journal {
   readonly store = newStore();
   hasChanges = false;
-  refusal: Status | undefined;
+  refusal: Refusal | undefined;
   readonly waitMs = undefined;
-  fate: Status | undefined;
+  fate: Refusal | undefined;
   commits = 0;
 
-  commit(): Status | undefined {
+  commit(): Refusal | undefined {
     this.hasChanges = false;
     this.commits += 1;
     return this.fate;
@@ -84,7 +85,7 @@ describe('a server whose changes are kept', () => {
     const server = new Server();
     server.ask(Operation.INCR, 0);
     server.ask(Operation.GET, 1);
-    server.journal.fate = Status.DISK_FULL;
+    server.journal.fate = 'full';
     deepEqual(server.settle(), [Status.DISK_FULL]);
     equal(server.machine.counters.unlogged, 1);
   });
@@ -92,7 +93,7 @@ describe('a server whose changes are kept', () => {
   it('answers the repeat of a change that failed with that, and does not carry it out', () => {
     const server = new Server();
     server.ask(Operation.INCR, 0);
-    server.journal.fate = Status.DISK_FAILED;
+    server.journal.fate = 'failed';
     server.settle();
     const { executed } = server.store;
     server.journal.hasChanges = false;
@@ -115,13 +116,13 @@ describe('a server whose changes are kept', () => {
     server.settle();
     server.ask(Operation.INCR, 1);
     equal(server.ask(Operation.INCR, 0), Status.OK);
-    server.journal.fate = Status.DISK_FULL;
+    server.journal.fate = 'full';
     deepEqual(server.settle(), [Status.DISK_FULL]);
   });
 
   it('refuses changes while the disk fails, before they are carried out, and goes on reading', () => {
     const server = new Server();
-    server.journal.refusal = Status.DISK_FULL;
+    server.journal.refusal = 'full';
     equal(server.ask(Operation.INCR, 0), Status.DISK_FULL);
     equal(server.ask(Operation.GET, 1), Status.OK);
     equal(server.store.executed, 1);

@@ -1,6 +1,5 @@
 /** Both sides of the key-value store's protocol, as machines without I/O and without a clock. */
 export { ClientWindow, NOT_SENT, type Outstanding } from './client-window.js';
-export type { Journal } from './journal.js';
 export { LOSSY, LOSSY_MEMORY, RELIABLE, type RepeatRules, RoundTrips } from './repeats.js';
 export { Arrival, ServedSlots } from './served-slots.js';
 export { type Executor, type ServerCounters, ServerMachine } from './server-machine.js';

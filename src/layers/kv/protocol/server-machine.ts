@@ -1,3 +1,4 @@
+import type { Journal, Refusal } from '../persistence/index.js';
 import {
   type Answered,
   encodeResponse,
@@ -8,7 +9,6 @@ import {
   rulesOf,
   Status,
 } from '../wire/index.js';
-import type { Journal } from './journal.js';
 import { Arrival } from './served-slots.js';
 import type { Session } from './sessions.js';
 import { type TransferLimits, Transfers } from './transfers.js';
@@ -56,9 +56,13 @@ interface Held {
   readonly isChange: boolean;
 }
 
+<<<<<<< HEAD
 /** Something else that waits for that. */
 type Waiting = (isKept: boolean) => void;
 
+=======
+const DISK: Readonly<Record<Refusal, Status>> = { full: Status.DISK_FULL, failed: Status.DISK_FAILED };
+>>>>>>> b28bb77 (Keep a key-value store on disk, in a log and snapshots, checked by machines that end at any moment)
 const NO_BYTES: Uint8Array = new Uint8Array(0);
 const answerOf = (status: Status): Answered => ({ status, version: 0n, value: NO_BYTES, valueBytes: 0 });
 const OTHER_EPOCH = answerOf(Status.EPOCH);
@@ -172,6 +176,7 @@ export class ServerMachine implements ValueHost {
   #carryOut(session: Session, request: RequestView, message?: Uint8Array): Uint8Array | undefined {
     const isChange = rulesOf(request.operation)?.changes === true;
     const refusal = isChange ? this.journal?.refusal : undefined;
+<<<<<<< HEAD
     if (refusal !== undefined) {
       this.counters.unlogged += 1;
       return this.#conclude(session, request, answerOf(refusal), isChange);
@@ -187,6 +192,10 @@ export class ServerMachine implements ValueHost {
   /** A request was carried out. @returns its answer; undefined while that is held */
   #conclude(session: Session, request: RequestView, answered: Answered, isChange: boolean): Uint8Array | undefined {
     const { slot, sequence, remote } = request;
+=======
+    if (refusal !== undefined) this.counters.unlogged += 1;
+    const answered = refusal === undefined ? this.#execute(request, answerBytes) : answerOf(DISK[refusal]);
+>>>>>>> b28bb77 (Keep a key-value store on disk, in a log and snapshots, checked by machines that end at any moment)
     const answer = this.#encode(request, answered);
     // The memory that a request has named is another's as soon as it is answered.
     const kept = isChange || remote !== undefined ? answer.slice() : undefined;
@@ -217,10 +226,10 @@ export class ServerMachine implements ValueHost {
     }
   }
 
-  #takeBack({ session: { id, slots }, slot, sequence }: Held, refusal: Status): Uint8Array {
+  #takeBack({ session: { id, slots }, slot, sequence }: Held, refusal: Refusal): Uint8Array {
     const identity = { session: id, epoch: this.epoch, slot, sequence };
     const answer = new Uint8Array(RESPONSE_HEAD_BYTES);
-    encodeResponse(answer, identity, answerOf(refusal));
+    encodeResponse(answer, identity, answerOf(DISK[refusal]));
     if (slots.arrival(slot, sequence) === Arrival.REPEAT) slots.served(slot, sequence, answer);
     this.counters.unlogged += 1;
     return answer;

@@ -111,7 +111,10 @@ export class KvServer implements AsyncDisposable, Disposable {
     this.#qkey = random() & 0x7fffffff;
     this.#sessions = new Sessions({ maxSessions: maxClients, maxSilenceUs: maxSilenceMs * 1000 }, random);
     const seed = (BigInt(random() >>> 0) << 32n) | BigInt(random() >>> 0);
-    const numbers = (): NamedNumber[] => allNumbers(this.statistics, store);
+    const numbers = (): NamedNumber[] => [
+      ...allNumbers(this.statistics, store),
+      ...numbersOf('log', persistence?.statistics ?? {}),
+    ];
     const executor = new StoreExecutor({ partition: store, nowMs: () => this.#nowMs, seed, numbers });
     const transfers = new Transfers(TRANSFER_LIMITS, (bytes) => this.#memory?.tryLease(bytes));
     this.#machine = new ServerMachine(this.epoch, executor, SLOT_BYTES, persistence, transfers);
@@ -316,7 +319,7 @@ export class KvServer implements AsyncDisposable, Disposable {
     if (persistence?.waitMs === undefined || this.#stopWorking !== undefined || this.#hasEnded) return;
     this.#stopWorking = engine.chore(persistence.waitMs, () => {
       this.#stopWorking = undefined;
-      persistence.work();
+      persistence.work(engine.nowUs());
       this.#workLater(engine);
     });
   }

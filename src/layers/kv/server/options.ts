@@ -2,7 +2,8 @@ import type { ListenOptions } from '../../../api/rdmacm/index.js';
 import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
 import { type KvStore, newPartition } from '../kv-store.js';
 import { secretRandom } from '../random.js';
-import type { Journal } from '../protocol/index.js';
+import type { KvPersistence } from '../kv-persistence.js';
+import { Persistence } from '../persistence/index.js';
 import { Partition } from '../store/index.js';
 import { MAX_WINDOW } from '../wire/index.js';
 
@@ -11,7 +12,7 @@ export interface KvServeOptions extends ListenOptions {
   /** What is served: of `createStore`. Nobody else may serve it meanwhile. Default: a new one, a cache of 64 MiB. */
   readonly store?: KvStore | undefined;
   /** Keeps what is changed, from `openPersistence`, and has the store; by default what is changed is in memory alone. Whoever has opened it closes it after the server. */
-  readonly persistence?: Journal | undefined;
+  readonly persistence?: KvPersistence | undefined;
   /** Clients at a time; whoever comes beyond that is refused: EBUSY. Default 1024. */
   readonly maxClients?: number | undefined;
   /** Requests of one client that may be under way, at most: 1 to 1024; default 64. */
@@ -51,7 +52,7 @@ const MOST_SILENCE_MS = 2 ** 31 - 1;
 /** The options, complete. */
 export interface KvServerSettings {
   readonly store: Partition;
-  readonly persistence: Journal | undefined;
+  readonly persistence: Persistence | undefined;
   readonly maxClients: number;
   readonly maxWindow: number;
   readonly maxSilenceMs: number;
@@ -68,6 +69,8 @@ export function settingsOf(options: KvServeOptions): KvServerSettings {
   requireInRange('maxClients', maxClients, 1, 2 ** 20);
   requireInRange('maxWindow', maxWindow, 1, MAX_WINDOW);
   requireInRange('maxSilenceMs', maxSilenceMs, LEAST_SILENCE_MS, MOST_SILENCE_MS);
+  if (persistence !== undefined && !(persistence instanceof Persistence))
+    throw new VerbsError(CALL, invalid('persistence is none', 'Open it by openPersistence'));
   const store = given ?? persistence?.store ?? newPartition(CALL, {}, random);
   if (!(store instanceof Partition)) throw new VerbsError(CALL, invalid('store is none', 'Make it by createStore'));
   if (persistence !== undefined && persistence.store !== store)

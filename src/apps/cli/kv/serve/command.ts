@@ -1,5 +1,13 @@
 import { Command, Option } from 'commander';
-import { createStore, type KvMode, type KvServer, type KvStore, serve } from '../../../../kv.js';
+import {
+  createStore,
+  type KvMode,
+  type KvServer,
+  type KvStore,
+  type KvSyncPolicy,
+  openPersistence,
+  serve,
+} from '../../../../kv.js';
 import { endOnInterrupt } from '../../shared/interrupt.js';
 import { type HostingOptions, openOptions, wholeNumber, withHosting } from '../../shared/options.js';
 import { failingDistinctly, kvTool } from '../common/failure.js';
@@ -16,12 +24,20 @@ interface ServeFlags extends HostingOptions {
   readonly maxWindow: number;
   readonly maxValue?: number;
   readonly stats: number;
+  readonly data?: string;
+  readonly sync: KvSyncPolicy;
+  readonly repair?: true;
   readonly json?: true;
 }
 
 const MIN_MEMORY = 4096;
 const MAX_MEMORY = 2 ** 31;
 const memory = bytesBetween(MIN_MEMORY, MAX_MEMORY, 'Give bytes, such as 256M or 1.5G: 4K to 2G.');
+
+function syncPolicy(text: string): KvSyncPolicy {
+  if (text === 'always' || text === 'never') return text;
+  return { everyMs: wholeNumber(1, 3_600_000)(text) };
+}
 
 function countsOf(begun: number, server: KvServer, store: KvStore): ServedCounts {
   const seconds = Math.round(performance.now() - begun) / 1000;
@@ -30,9 +46,12 @@ function countsOf(begun: number, server: KvServer, store: KvStore): ServedCounts
 
 async function serveStore(flags: ServeFlags): Promise<void> {
   const { port, mode, memory: memoryBytes, maxClients, maxWindow, maxValue, stats, json } = flags;
+  const { data: directory, sync, repair } = flags;
   const { address, ...open } = openOptions(flags);
   const store = createStore({ mode, memoryBytes, maxValueBytes: maxValue });
-  const server = serve({ store, ...hostFor(address), port, open, maxClients, maxWindow });
+  const persistence =
+    directory === undefined ? undefined : await openPersistence({ directory, store, sync, repair: repair === true });
+  const server = serve({ store, persistence, ...hostFor(address), port, open, maxClients, maxWindow });
   const report = json === true ? reportJson : reportText;
   const begun = performance.now();
   const { epoch } = server;
@@ -40,6 +59,7 @@ async function serveStore(flags: ServeFlags): Promise<void> {
     const counts = countsOf(begun, server, store);
     server.close();
     await server.closed;
+    persistence?.close();
     report({ event: 'end', ...counts });
   });
   // Whoever has begun this one by `fork` has gone.
@@ -50,6 +70,7 @@ async function serveStore(flags: ServeFlags): Promise<void> {
     mode,
     memoryBytes,
     epoch,
+    ...(persistence === undefined ? {} : { directory: persistence.directory, log: persistence.statistics }),
   });
   if (stats > 0) {
     let before = 0;
@@ -101,6 +122,16 @@ export function serveCommand(): Command {
         .argParser(wholeNumber(0, 86_400))
         .default(0),
     )
+    .option('--data <folder>', 'keep the store there, in a log and snapshots (default: in memory alone)')
+    .addOption(
+      new Option(
+        '--sync <when>',
+        'with --data, when what was changed is on the disk: always, before it is answered; never, when the system likes; or so many ms later',
+      )
+        .argParser(syncPolicy)
+        .default('always' satisfies KvSyncPolicy),
+    )
+    .option('--repair', 'with --data, read a damaged log up to the damage, and lose what comes after')
     .option('--json', 'tell all that happens, a line of JSON each');
   return withHosting(base, `${DEFAULT_HOST}; ${FREE_ADDRESS}: a loopback address that nobody has`)
     .addHelpText(

@@ -1,4 +1,4 @@
-import type { KvMode, KvServerStatistics, KvStoreStatistics } from '../../../../kv.js';
+import type { KvMode, KvPersistenceStatistics, KvServerStatistics, KvStoreStatistics } from '../../../../kv.js';
 import { amount } from '../../shared/units.js';
 import { serverText, type ServerPlace } from '../common/server-place.js';
 import { countText, timeText } from '../common/units.js';
@@ -18,6 +18,9 @@ export type ServeEvent =
       readonly mode: KvMode;
       readonly memoryBytes: number;
       readonly epoch: number;
+      /** Where it is kept, and what was found there. */
+      readonly directory?: string;
+      readonly log?: KvPersistenceStatistics;
     }
   | ({ readonly event: 'statistics'; readonly requestsPerSecond: number } & ServedCounts)
   | ({ readonly event: 'end' } & ServedCounts);
@@ -54,12 +57,17 @@ function losses({ evictions, expirations, refusals }: KvStoreStatistics): string
     .join('');
 }
 
+function keptIn({ directory, log }: { readonly directory?: string; readonly log?: KvPersistenceStatistics }): string {
+  if (directory === undefined || log === undefined) return '';
+  return `, kept in ${directory} (${plural(log.recoveredKeys, 'entry', 'entries')} found)`;
+}
+
 /** The event for people. */
 export function serveText(event: ServeEvent): string {
   switch (event.event) {
     case 'listening': {
       const { address, mode, memoryBytes } = event;
-      return `serving ${MODES[mode]} of ${amount(memoryBytes)} at ${serverText(address)}, until Ctrl-C`;
+      return `serving ${MODES[mode]} of ${amount(memoryBytes)} at ${serverText(address)}${keptIn(event)}, until Ctrl-C`;
     }
     case 'statistics': {
       const { seconds, server, store, requestsPerSecond } = event;
