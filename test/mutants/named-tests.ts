@@ -49,6 +49,9 @@ export const KV_FILES: readonly string[] = [
   'layers/kv/store/full',
   'layers/kv/store/hash',
   'layers/kv/store/model',
+  'layers/kv/durability',
+  'layers/kv/persistence/folder',
+  'layers/kv/persistence/crashes',
 ];
 
 export interface NamedTest {

@@ -56,13 +56,10 @@ interface Held {
   readonly isChange: boolean;
 }
 
-<<<<<<< HEAD
 /** Something else that waits for that. */
 type Waiting = (isKept: boolean) => void;
 
-=======
 const DISK: Readonly<Record<Refusal, Status>> = { full: Status.DISK_FULL, failed: Status.DISK_FAILED };
->>>>>>> b28bb77 (Keep a key-value store on disk, in a log and snapshots, checked by machines that end at any moment)
 const NO_BYTES: Uint8Array = new Uint8Array(0);
 const answerOf = (status: Status): Answered => ({ status, version: 0n, value: NO_BYTES, valueBytes: 0 });
 const OTHER_EPOCH = answerOf(Status.EPOCH);
@@ -176,10 +173,9 @@ export class ServerMachine implements ValueHost {
   #carryOut(session: Session, request: RequestView, message?: Uint8Array): Uint8Array | undefined {
     const isChange = rulesOf(request.operation)?.changes === true;
     const refusal = isChange ? this.journal?.refusal : undefined;
-<<<<<<< HEAD
     if (refusal !== undefined) {
       this.counters.unlogged += 1;
-      return this.#conclude(session, request, answerOf(refusal), isChange);
+      return this.#conclude(session, request, answerOf(DISK[refusal]), isChange);
     }
     const roomBytes = Math.min(session.answerBytes, this.#answer.length) - RESPONSE_HEAD_BYTES;
     const isElsewhere = request.remote !== undefined && message !== undefined;
@@ -192,10 +188,6 @@ export class ServerMachine implements ValueHost {
   /** A request was carried out. @returns its answer; undefined while that is held */
   #conclude(session: Session, request: RequestView, answered: Answered, isChange: boolean): Uint8Array | undefined {
     const { slot, sequence, remote } = request;
-=======
-    if (refusal !== undefined) this.counters.unlogged += 1;
-    const answered = refusal === undefined ? this.#execute(request, answerBytes) : answerOf(DISK[refusal]);
->>>>>>> b28bb77 (Keep a key-value store on disk, in a log and snapshots, checked by machines that end at any moment)
     const answer = this.#encode(request, answered);
     // The memory that a request has named is another's as soon as it is answered.
     const kept = isChange || remote !== undefined ? answer.slice() : undefined;
