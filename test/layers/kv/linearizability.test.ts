@@ -96,3 +96,88 @@ describe('the search for an order', () => {
   };
   for (const [name, rows] of Object.entries(wrong)) it(`finds none for ${name}`, () => assert.ok(!verified(rows)));
 });
+
+/** What was done, in which ms of the server's clock, one after the other, and what came of it. */
+type Timed = readonly [fromMs: number, toMs: number, deed: KeyDeed];
+
+function verifiedInTime(rows: readonly Timed[]): boolean {
+  const histories = new KeyHistories();
+  for (const [fromMs, toMs, deed] of rows) {
+    const moment = { fromUs: fromMs * 1000, toUs: toMs * 1000 };
+    histories.record(1, 'key', histories.tick(), histories.tick(), deed, moment);
+  }
+  try {
+    histories.verify();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('the search for an order in time', () => {
+  const brief: KeyDeed = { kind: 'set', value: 'a', ttlMs: 10, result: 1n };
+  const left = (result: number | undefined): KeyDeed => ({ kind: 'ttl', result });
+
+  const fine: Record<string, readonly Timed[]> = {
+    'an entry that is there until its time has come': [
+      [1, 2, brief],
+      [3, 10, entry('a', 1n)],
+      [12, 12, nothing],
+    ],
+    'an entry that may have gone or not': [
+      [1, 3, brief],
+      [11, 13, entry('a', 1n)],
+      [12, 13, nothing],
+    ],
+    'an entry whose time was set anew': [
+      [1, 2, brief],
+      [5, 6, { kind: 'touch', ttlMs: 0, result: true }],
+      [50, 60, entry('a', 1n)],
+      [61, 61, left(Infinity)],
+    ],
+    'an entry whose time was said': [
+      [1, 3, brief],
+      [5, 5, left(7)],
+      [11, 11, entry('a', 1n)],
+      [12, 12, { kind: 'add', value: 'b', result: 2n }],
+    ],
+    'a time that nobody knows was set': [
+      [1, 1, { kind: 'set', value: 'a', result: 1n }],
+      [2, Infinity, { kind: 'touch', ttlMs: 10, result: 'unknown' }],
+      [12, 12, nothing],
+    ],
+  };
+  for (const [name, rows] of Object.entries(fine)) it(`finds that of ${name}`, () => assert.ok(verifiedInTime(rows)));
+
+  const wrong: Record<string, readonly Timed[]> = {
+    'an entry that has gone before its time': [
+      [1, 2, brief],
+      [3, 10, nothing],
+    ],
+    'an entry that outlives its time': [
+      [1, 2, brief],
+      [12, 13, entry('a', 1n)],
+    ],
+    'an entry that is there again': [
+      [1, 3, brief],
+      [11, 12, nothing],
+      [11, 12, entry('a', 1n)],
+    ],
+    'an entry that has another time to live than it was given': [
+      [1, 1, brief],
+      [5, 5, left(7)],
+    ],
+    'an entry that ends though it was set for ever': [
+      [1, 2, brief],
+      [3, 4, { kind: 'set', value: 'b', result: 2n }],
+      [50, 60, nothing],
+    ],
+    'an entry that ends by a time that was said to be later': [
+      [1, 3, brief],
+      [5, 5, left(8)],
+      [11, 12, nothing],
+    ],
+  };
+  for (const [name, rows] of Object.entries(wrong))
+    it(`finds none for ${name}`, () => assert.ok(!verifiedInTime(rows)));
+});

@@ -153,7 +153,7 @@ export const kv: readonly Mutant[] = [
     file: ENTRY,
     from: 'return at !== 0 && at <= nowMs;',
     to: 'return at !== 0 && at < nowMs;',
-    games: ['kv'],
+    games: ['kv', 'kv-sim'],
   },
   {
     name: 'kv-sum-beyond-64-bits',
@@ -478,5 +478,23 @@ export const kv: readonly Mutant[] = [
     from: 'isSilent ? KEEP_ALIVE_MS : KEEP_ALIVE_MS - silentMs',
     to: 'KEEP_ALIVE_MS',
     games: ['kv'],
+  },
+  {
+    name: 'kv-sum-lives-for-ever',
+    rule: 'a number that is added to lives as long as before',
+    source: SOURCE,
+    file: PARTITION,
+    from: 'const ttlMs = isThere && entry.expiresAtMs !== 0 ? entry.expiresAtMs - nowMs : 0;',
+    to: 'const ttlMs = 0;',
+    games: ['kv-sim'],
+  },
+  {
+    name: 'kv-time-left-too-long',
+    rule: 'how long an entry has to live is told to the millisecond',
+    source: 'docs/protocol.md 6.3',
+    file: `${PROTOCOL}/store-executor.ts`,
+    from: 'return expiresAtMs === 0 ? 0 : expiresAtMs - nowMs;',
+    to: 'return expiresAtMs === 0 ? 0 : expiresAtMs - nowMs + 1;',
+    games: ['kv-sim'],
   },
 ];

@@ -1,67 +1,163 @@
 import { type Deed, IMPOSSIBLE, isLinearizable } from '../../support/linearizability.js';
 import { check } from '../failure.js';
 
-/** What a key has; undefined for nothing. A version that nobody was told yet is undefined. */
-type KeyState = { readonly value: string; readonly version: bigint | undefined } | undefined;
+/** An entry. A version that nobody was told yet is undefined. */
+interface Present {
+  readonly value: string;
+  readonly version: bigint | undefined;
+  /** Between when and when it ends, in µs: as far as is known of a server that has set it at some time while it was asked. Infinity: never. */
+  readonly endsFromUs: number;
+  readonly endsToUs: number;
+}
+
+/** What a key has, or since when at the earliest it has nothing, in µs. */
+type KeyState = Present | { readonly goneUs: number };
+const NEVER: KeyState = { goneUs: 0 };
+
+/** When a deed was done, at the earliest and at the latest, in µs. */
+export interface Moment {
+  readonly fromUs: number;
+  readonly toUs: number;
+}
+const WHENEVER: Moment = { fromUs: 0, toUs: Infinity };
 
 /** What was asked about a key, and what came of it; `unknown` where nobody knows whether it was done. */
 export type KeyDeed =
   | { readonly kind: 'entry'; readonly result: { readonly value: string; readonly version: bigint } | undefined }
   | { readonly kind: 'has'; readonly result: boolean }
-  | { readonly kind: 'set'; readonly value: string; readonly result: bigint | 'unknown' }
-  | { readonly kind: 'add'; readonly value: string; readonly result: bigint | undefined | 'unknown' }
+  /** Milliseconds; Infinity for ever. */
+  | { readonly kind: 'ttl'; readonly result: number | undefined }
+  | { readonly kind: 'touch'; readonly ttlMs: number; readonly result: boolean | 'unknown' }
+  | { readonly kind: 'set'; readonly value: string; readonly ttlMs?: number; readonly result: bigint | 'unknown' }
+  | {
+      readonly kind: 'add';
+      readonly value: string;
+      readonly ttlMs?: number;
+      readonly result: bigint | undefined | 'unknown';
+    }
   | {
       readonly kind: 'cas';
       readonly value: string;
       readonly before: bigint;
+      readonly ttlMs?: number;
       readonly result: bigint | undefined | 'unknown';
     }
   | { readonly kind: 'delete'; readonly result: boolean | 'unknown' }
   | { readonly kind: 'incr'; readonly by: bigint; readonly result: bigint | 'not a number' | 'unknown' };
 
-/** What comes of a state when a set may have been done, and its result is known or not. */
-function put(mayBe: boolean, value: string, result: bigint | undefined | 'unknown', state: KeyState) {
-  if (result === 'unknown') return mayBe ? { value, version: undefined } : state;
-  if ((result !== undefined) !== mayBe) return IMPOSSIBLE;
-  return mayBe ? { value, version: result } : state;
+/** The server's clock, in whole milliseconds from 1 on. */
+function serverMs(us: number): number {
+  return Math.max(1, Math.floor(us / 1000));
 }
 
-function after(deed: KeyDeed, state: KeyState): KeyState | typeof IMPOSSIBLE {
+/** When something ends that is to live for so long from some moment on; 0 for ever. */
+function ends(ttlMs: number, { fromUs, toUs }: Moment): Pick<Present, 'endsFromUs' | 'endsToUs'> {
+  if (ttlMs === 0) return { endsFromUs: Infinity, endsToUs: Infinity };
+  return { endsFromUs: (serverMs(fromUs) + ttlMs) * 1000, endsToUs: (serverMs(toUs) + ttlMs) * 1000 };
+}
+
+/** What comes of a state when a set may have been done, and its result is known or not. */
+function put(
+  mayBe: boolean,
+  { value, ttlMs = 0, result }: Pick<Extract<KeyDeed, { kind: 'add' }>, 'value' | 'ttlMs' | 'result'>,
+  state: KeyState,
+  moment: Moment,
+): KeyState | typeof IMPOSSIBLE {
+  const set = { value, ...ends(ttlMs, moment) };
+  if (result === 'unknown') return mayBe ? { ...set, version: undefined } : state;
+  if ((result !== undefined) !== mayBe) return IMPOSSIBLE;
+  return result === undefined ? state : { ...set, version: result };
+}
+
+function isPresent(state: KeyState): state is Present {
+  return 'value' in state;
+}
+
+function after(deed: KeyDeed, before: KeyState, moment: Moment): KeyState | typeof IMPOSSIBLE {
+  const state = at(before, deed, moment);
+  if (state === IMPOSSIBLE) return IMPOSSIBLE;
+  const entry = isPresent(state) ? state : undefined;
   switch (deed.kind) {
     case 'entry':
       return seen(deed.result, state);
     case 'has':
-      return deed.result === (state !== undefined) ? state : IMPOSSIBLE;
+      return deed.result === (entry !== undefined) ? state : IMPOSSIBLE;
+    case 'ttl':
+      return timed(deed.result, state, moment);
+    case 'touch':
+      if (deed.result !== 'unknown' && deed.result !== (entry !== undefined)) return IMPOSSIBLE;
+      return entry === undefined ? state : { ...entry, ...ends(deed.ttlMs, moment) };
     case 'set':
-      return put(true, deed.value, deed.result, state);
+      return put(true, deed, state, moment);
     case 'add':
-      return put(state === undefined, deed.value, deed.result, state);
+      return put(entry === undefined, deed, state, moment);
     case 'cas':
       // A version that was asked for was seen before, so nobody has the one that nobody was told yet.
-      return put(state?.version === deed.before, deed.value, deed.result, state);
+      return put(entry?.version === deed.before, deed, state, moment);
     case 'delete':
-      if (deed.result === 'unknown') return undefined;
-      return deed.result === (state !== undefined) ? undefined : IMPOSSIBLE;
+      if (deed.result === 'unknown') return entry === undefined ? state : NEVER;
+      return deed.result === (entry !== undefined) ? (entry === undefined ? state : NEVER) : IMPOSSIBLE;
     case 'incr':
       return added(deed.by, deed.result, state);
   }
 }
 
+/** What a key has at some moment at which it has not ended by itself, or has: that is a deed of its own. */
+function at(state: KeyState, { kind }: KeyDeed, { fromUs, toUs }: Moment): KeyState | typeof IMPOSSIBLE {
+  if (!isPresent(state)) return toUs < state.goneUs ? IMPOSSIBLE : state;
+  // Who sets a value does not care what was there.
+  if (kind === 'set' || state.endsToUs === Infinity) return state;
+  if (fromUs >= state.endsToUs) return IMPOSSIBLE;
+  return { ...state, endsFromUs: Math.max(state.endsFromUs, fromUs) };
+}
+
+/** An entry ends whose time has come. */
+function expired(state: KeyState): KeyState | typeof IMPOSSIBLE {
+  return isPresent(state) && state.endsFromUs < Infinity ? { goneUs: state.endsFromUs } : IMPOSSIBLE;
+}
+
+/** Somebody was told how long an entry has to live. */
+function timed(result: number | undefined, state: KeyState, moment: Moment): KeyState | typeof IMPOSSIBLE {
+  if (result === undefined || !isPresent(state))
+    return (result === undefined) === !isPresent(state) ? state : IMPOSSIBLE;
+  if (result === Infinity) return state.endsFromUs === Infinity ? state : IMPOSSIBLE;
+  const told = ends(result, moment);
+  const endsFromUs = Math.max(state.endsFromUs, told.endsFromUs);
+  const endsToUs = Math.min(state.endsToUs, told.endsToUs);
+  return endsFromUs <= endsToUs ? { ...state, endsFromUs, endsToUs } : IMPOSSIBLE;
+}
+
 function added(by: bigint, result: bigint | 'not a number' | 'unknown', state: KeyState): KeyState | typeof IMPOSSIBLE {
-  const before = state?.value ?? '0';
+  const before = isPresent(state) ? state.value : '0';
   const sum = isNumber(before) ? BigInt(before) + by : 'not a number';
   if (result !== 'unknown' && result !== sum) return IMPOSSIBLE;
-  return sum === 'not a number' ? state : { value: String(sum), version: undefined };
+  if (sum === 'not a number') return state;
+  const lives = isPresent(state) ? state : ends(0, WHENEVER);
+  return { ...lives, value: String(sum), version: undefined };
 }
 
 function isNumber(text: string): boolean {
   return /^-?\d+$/.test(text);
 }
 
-function seen(result: Exclude<KeyState, undefined> | undefined, state: KeyState): KeyState | typeof IMPOSSIBLE {
-  if (result === undefined || state === undefined) return result === state ? state : IMPOSSIBLE;
+function seen(
+  result: { readonly value: string; readonly version: bigint } | undefined,
+  state: KeyState,
+): KeyState | typeof IMPOSSIBLE {
+  if (result === undefined || !isPresent(state))
+    return (result === undefined) === !isPresent(state) ? state : IMPOSSIBLE;
   const fits = result.value === state.value && (state.version ?? result.version) === result.version;
-  return fits ? result : IMPOSSIBLE;
+  return fits ? { ...state, ...result } : IMPOSSIBLE;
+}
+
+/** Whether it may end an entry, later. */
+function givesTime(deed: KeyDeed): boolean {
+  return 'ttlMs' in deed && deed.ttlMs > 0;
+}
+
+function nameOf(state: KeyState): string {
+  if (!isPresent(state)) return `gone ${state.goneUs}`;
+  return `${state.value} ${state.version} ${state.endsFromUs} ${state.endsToUs}`;
 }
 
 /** What all clients did to the keys of one life of a server. */
@@ -78,18 +174,19 @@ export class KeyHistories {
   }
 
   /** Something is begun that changes a key, if it is ever carried out. @returns what is called when it has ended */
-  begins(epoch: number, key: string, begun: number, deed: KeyDeed): () => void {
-    const record = (): void => this.record(epoch, key, begun, Infinity, deed);
+  begins(epoch: number, key: string, begun: number, deed: KeyDeed, fromUs: number): () => void {
+    const record = (): void => this.record(epoch, key, begun, Infinity, deed, { fromUs, toUs: Infinity });
     this.#underWay.add(record);
     return () => this.#underWay.delete(record);
   }
 
   /** @param epoch of the server that was asked. @param done Infinity when nobody knows whether it was */
-  record(epoch: number, key: string, begun: number, done: number, deed: KeyDeed): void {
+  record(epoch: number, key: string, begun: number, done: number, deed: KeyDeed, moment = WHENEVER): void {
     const name = `${key} of epoch ${epoch}`;
-    const text = `${begun}-${done} ${JSON.stringify(deed, (_, v: unknown) => (typeof v === 'bigint' ? `${v}n` : v))}`;
+    const text = `${begun}-${done} (${moment.fromUs}-${moment.toUs} µs) ${JSON.stringify(deed, (_, v: unknown) => (typeof v === 'bigint' ? `${v}n` : v))}`;
     const deeds = this.#byKey.get(name) ?? [];
-    deeds.push({ begun, done, text, apply: (state) => after(deed, state) });
+    deeds.push({ begun, done, text, apply: (state) => after(deed, state, moment) });
+    if (givesTime(deed)) deeds.push({ begun, done: Infinity, text: '', apply: expired });
     this.#byKey.set(name, deeds);
   }
 
@@ -101,11 +198,14 @@ export class KeyHistories {
   verify(): void {
     for (const record of this.#underWay) record();
     this.#underWay.clear();
-    const nameOf = (state: KeyState): string => (state === undefined ? '' : `${state.value} ${state.version}`);
     for (const [name, deeds] of this.#byKey)
       check(
-        isLinearizable(deeds, undefined, nameOf),
-        () => `no order explains what was done to ${name}:\n${deeds.map(({ text }) => text).join('\n')}`,
+        isLinearizable(deeds, NEVER, nameOf),
+        () =>
+          `no order explains what was done to ${name}:\n${deeds
+            .map(({ text }) => text)
+            .filter(Boolean)
+            .join('\n')}`,
       );
   }
 }

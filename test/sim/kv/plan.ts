@@ -4,11 +4,13 @@ import type { TransportName } from '../../../src/layers/kv/index.js';
 /** What one seed stands for: programs that use a store, and what goes wrong. */
 
 export interface CallPlan {
-  readonly kind: 'entry' | 'has' | 'set' | 'add' | 'cas' | 'delete' | 'incr';
+  readonly kind: 'entry' | 'has' | 'ttl' | 'touch' | 'set' | 'add' | 'cas' | 'delete' | 'incr';
   readonly key: string;
   readonly by: bigint;
   /** Of the value; one that is longer than a number is none. */
   readonly bytes: number;
+  /** How long what is set, or touched, is to live; 0 for ever. */
+  readonly ttlMs: number;
   /** µs after the one before was begun. */
   readonly afterUs: number;
   /** Whether the program waits for it before it goes on. */
@@ -43,14 +45,24 @@ export interface KvPlan {
 
 const SECOND = 1e6;
 const TRANSPORTS: readonly TransportName[] = ['rc', 'uc', 'ud'];
-const CALLS = ['entry', 'entry', 'has', 'set', 'set', 'add', 'cas', 'delete', 'incr', 'incr'] as const;
+const CALLS = ['entry', 'entry', 'has', 'set', 'set', 'add', 'cas', 'delete', 'incr', 'incr', 'ttl', 'touch'] as const;
 
-function planCall(random: SeededRandom, keys: number, impatience: number, pauseUs: number): CallPlan {
+/** What the calls of a run have in common. */
+interface Habits {
+  readonly keys: number;
+  /** How many of them give up after some time, or give what they set a time to live. */
+  readonly impatience: number;
+  readonly mortality: number;
+  readonly pauseUs: number;
+}
+
+function planCall(random: SeededRandom, { keys, impatience, mortality, pauseUs }: Habits): CallPlan {
   return {
     kind: random.pick(CALLS),
     key: `key ${random.below(keys)}`,
     by: BigInt(random.between(-3, 5)),
     bytes: random.chance(0.1) ? random.between(20, random.pick([3000, 20_000])) : 0,
+    ttlMs: random.chance(mortality) ? random.pick([1, 2, 20, 1000, 5000]) : 0,
     afterUs: random.chance(0.5) ? 0 : random.below(pauseUs),
     awaited: random.chance(0.5),
     timeoutMs: random.chance(impatience) ? random.pick([0, 0.02, 1, 700]) : Infinity,
@@ -71,13 +83,14 @@ export function planKv(seed: number): KvPlan {
   const keys = random.pick([1, 2, 6]);
   const pauseUs = random.pick([20, 2000, 200_000, 2_000_000]);
   const impatience = random.pick([0, 0, 0.1]);
+  const habits = { keys, impatience, mortality: random.pick([0, 0.2, 0.5]), pauseUs };
   const isRough = random.chance(0.6);
   const clients = Array.from({ length: random.between(1, 5) }, () => ({
     host: random.between(1, hosts),
     window: random.pick([1, 2, 16]),
     transport: random.pick(TRANSPORTS),
     startUs: random.below(1000),
-    calls: Array.from({ length: random.between(1, 30) }, () => planCall(random, keys, impatience, pauseUs)),
+    calls: Array.from({ length: random.between(1, 30) }, () => planCall(random, habits)),
   }));
   return {
     seed,

@@ -46,24 +46,27 @@ export class Program {
     const { key } = plan;
     const value = newValue(plan.bytes);
     const begun = histories.tick();
+    const fromUs = this.shared.sim.nowUs;
     const before = this.#versions.get(key) ?? 0n;
     const unknown = unknownDeed(plan, value, before);
     // Its host may crash, and then it neither succeeds nor fails.
-    const ends = unknown && histories.begins(this.client.epoch, key, begun, unknown);
+    const ends = unknown && histories.begins(this.client.epoch, key, begun, unknown, fromUs);
     try {
       const deed = await this.#do(plan, value, before);
-      histories.record(this.client.epoch, key, begun, histories.tick(), deed);
+      const moment = { fromUs, toUs: this.shared.sim.nowUs };
+      histories.record(this.client.epoch, key, begun, histories.tick(), deed, moment);
     } catch (error) {
       this.#failed(plan, error);
       if (unknown !== undefined && mayHaveBeenDone(error))
-        histories.record(this.client.epoch, key, begun, Infinity, unknown);
+        histories.record(this.client.epoch, key, begun, Infinity, unknown, { fromUs, toUs: Infinity });
     } finally {
       ends?.();
     }
   }
 
-  async #do({ kind, key, by, timeoutMs }: CallPlan, value: string, before: bigint): Promise<KeyDeed> {
+  async #do({ kind, key, by, ttlMs, timeoutMs }: CallPlan, value: string, before: bigint): Promise<KeyDeed> {
     const options = { timeoutMs };
+    const timed = { timeoutMs, ttlMs };
     switch (kind) {
       case 'entry': {
         const entry = await this.client.entry(key, options);
@@ -72,12 +75,16 @@ export class Program {
       }
       case 'has':
         return { kind, result: await this.client.has(key, options) };
+      case 'ttl':
+        return { kind, result: await this.client.ttl(key, options) };
+      case 'touch':
+        return { kind, ttlMs, result: await this.client.touch(key, ttlMs, options) };
       case 'set':
-        return { kind, value, result: await this.client.set(key, value, options) };
+        return { kind, value, ttlMs, result: await this.client.set(key, value, timed) };
       case 'add':
-        return { kind, value, result: await this.client.add(key, value, options) };
+        return { kind, value, ttlMs, result: await this.client.add(key, value, timed) };
       case 'cas':
-        return { kind, value, before, result: await this.client.cas(key, value, before, options) };
+        return { kind, value, before, ttlMs, result: await this.client.cas(key, value, before, timed) };
       case 'delete':
         return { kind, result: await this.client.delete(key, options) };
       case 'incr':
@@ -101,17 +108,20 @@ function mayHaveBeenDone(error: unknown): boolean {
 }
 
 /** What may have been done; undefined where that makes no difference. */
-function unknownDeed({ kind, by }: CallPlan, value: string, before: bigint): KeyDeed | undefined {
+function unknownDeed({ kind, by, ttlMs }: CallPlan, value: string, before: bigint): KeyDeed | undefined {
   const result = 'unknown';
   switch (kind) {
     case 'entry':
     case 'has':
+    case 'ttl':
       return undefined;
+    case 'touch':
+      return { kind, ttlMs, result };
     case 'set':
     case 'add':
-      return { kind, value, result };
+      return { kind, value, ttlMs, result };
     case 'cas':
-      return { kind, value, before, result };
+      return { kind, value, before, ttlMs, result };
     case 'delete':
       return { kind, result };
     case 'incr':

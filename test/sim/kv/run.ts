@@ -141,9 +141,11 @@ class KvRun {
     const keys = new Set(this.#plan.clients.flatMap(({ calls }) => calls.map(({ key }) => key)));
     for (const key of keys) {
       const begun = this.#histories.tick();
+      const fromUs = this.#sim.nowUs;
       const entry = await client.entry(key);
       const result = entry && { value: new TextDecoder().decode(entry.value), version: entry.version };
-      this.#histories.record(client.epoch, key, begun, this.#histories.tick(), { kind: 'entry', result });
+      const moment = { fromUs, toUs: this.#sim.nowUs };
+      this.#histories.record(client.epoch, key, begun, this.#histories.tick(), { kind: 'entry', result }, moment);
     }
     client.close();
   }

@@ -99,7 +99,8 @@ export class KvClient implements AsyncDisposable, Disposable {
    * Sets a value, whether there was one or not.
    *
    * @returns its version
-   * @throws (the promise rejects) as {@link entry}; KvError ENOSPC when the store is full, EMSGSIZE for a value that is too long
+   * @throws (the promise rejects) as {@link entry}; KvError ENOSPC when the store is full, EMSGSIZE for a value that is too long,
+   *   ENOMEM when this program has no memory left for one that does not fit a message
    */
   async set(key: Bytes, value: Bytes, options: SetOptions = {}): Promise<bigint> {
     return this.#put('set', Operation.SET, versionSet, key, value, 0n, options);

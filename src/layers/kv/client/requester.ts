@@ -136,7 +136,8 @@ export class Requester implements Desk {
     } catch (error) {
       if (!(error instanceof VerbsError)) throw error;
       call.takeBack();
-      call.reject(error);
+      const reason = `there is no memory for a value of ${length} bytes`;
+      call.reject(new KvError(call.call, error.errno, reason, 'not sent', { cause: error }));
       return false;
     }
   }

@@ -55,7 +55,7 @@ export class SendList<T> implements CompletionHandler {
   send(bytes: Uint8Array, to: T): boolean {
     const index = this.#hasEnded ? undefined : this.#free[this.#free.length - 1];
     if (index === undefined) return false;
-    const lease = bytes.length > INLINE_BYTES ? this.engine.pool.tryLease(bytes.length, OWNER) : undefined;
+    const lease = bytes.length > INLINE_BYTES ? this.#lease(bytes.length) : undefined;
     if (bytes.length > INLINE_BYTES && lease === undefined) return false;
     lease?.bytes.set(bytes);
     if (this.#isAdded(index, bytes, to, lease)) {
@@ -86,6 +86,17 @@ export class SendList<T> implements CompletionHandler {
 
   onLost(index: number): void {
     this.#leave(index, false);
+  }
+
+  #lease(bytes: number): Lease | undefined {
+    try {
+      return this.engine.pool.tryLease(bytes, OWNER);
+    } catch (error) {
+      // The device was lost.
+      if (!(error instanceof VerbsError)) throw error;
+      this.listener.onRefused(error);
+      return undefined;
+    }
   }
 
   #isAdded(index: number, bytes: Uint8Array, to: T, place: Place | undefined): boolean {
