@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { loopback } from '../../support/loopback.js';
 import { run, Tool } from '../tool.js';
@@ -30,6 +33,22 @@ describe('kv serve', () => {
     const [listening, end] = stdout.split('\n');
     assert.match(listening, /^serving a store of 1\.5 MiB at 127\.[\d.]+:\d+, until Ctrl-C$/);
     assert.match(end, /^served 0 requests in [\d.]+ m?s: nothing asked for, 0 entries in 0 bytes$/);
+  });
+
+  it('keeps a store in a folder, and has what it had answered when it was killed', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'verbena-kv-'));
+    {
+      await using serving = await Serving.start(1, '--data', folder);
+      await serving.kv('set', 'key', 'value');
+    }
+    {
+      await using serving = await Serving.start(1, '--data', folder, '--sync', '500');
+      const { stdout } = await serving.kv('get', 'key');
+      assert.equal(stdout, 'value');
+      const { lines } = await serving.interrupt();
+      assert.equal(lines[0].log?.['recoveredKeys'], 1);
+    }
+    rmSync(folder, { recursive: true });
   });
 
   it('refuses what is new when a store is full, and keeps what it has', async () => {

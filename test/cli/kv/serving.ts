@@ -8,6 +8,7 @@ export interface ServeLine {
   readonly address?: { readonly host: string; readonly port: number };
   readonly server?: Readonly<Record<string, number>>;
   readonly store?: Readonly<Record<string, number>>;
+  readonly log?: Readonly<Record<string, number>>;
 }
 
 /** `bin/verbena kv serve` in a process of its own. */
