@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { Redis } from 'ioredis';
 import { loopback } from '../../support/loopback.js';
-import { run, Tool } from '../tool.js';
+import { freePort, run, Tool } from '../tool.js';
 import { Serving } from './serving.js';
 
 describe('kv serve', () => {
@@ -58,6 +59,19 @@ describe('kv serve', () => {
     const { code, stderr } = await serving.kv('set', 'third', 'x'.repeat(1500));
     assert.deepEqual({ code, stderr }, { code: 2, stderr: 'set: the store is full (ENOSPC)\n' });
     assert.equal((await serving.kv('get', 'first')).stdout.length, 1500);
+  });
+
+  it('serves clients of Redis what it serves its own', async () => {
+    const port = await freePort();
+    await using serving = await Serving.start(1, '--redis', String(port));
+    await serving.kv('set', 'key', 'value');
+    const redis = new Redis({ port });
+    assert.equal(await redis.get('key'), 'value');
+    assert.equal(await redis.incr('visits'), 1);
+    assert.equal((await serving.kv('get', 'visits')).stdout, '1');
+    await redis.quit();
+    const { code, stderr, lines } = await serving.interrupt();
+    assert.deepEqual({ code, stderr, redisPort: lines[0].redisPort }, { code: 130, stderr: '', redisPort: port });
   });
 
   it('says who is where it wants to be', async () => {

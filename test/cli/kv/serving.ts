@@ -6,6 +6,7 @@ import { type Ended, run, Tool } from '../tool.js';
 export interface ServeLine {
   readonly event: string;
   readonly address?: { readonly host: string; readonly port: number };
+  readonly redisPort?: number;
   readonly server?: Readonly<Record<string, number>>;
   readonly store?: Readonly<Record<string, number>>;
   readonly log?: Readonly<Record<string, number>>;

@@ -66,7 +66,10 @@ export class KvClient implements AsyncDisposable, Disposable {
     return this.#requester.failure;
   }
 
-  /** Whether calls about a key are carried out in the order in which they were made, though none was awaited: by `rc` they are. */
+  /**
+   * Whether calls about a key are carried out in the order in which they were made, though none was awaited: by `rc` they are, but for values that do not fit a
+   * message, which take a step more.
+   */
   get keepsOrder(): boolean {
     return this.#requester.keepsOrder;
   }

@@ -30,6 +30,8 @@ export interface SessionLimits extends RequestLimits {
 interface Turn {
   reply: Reply;
   isAnswered: boolean;
+  /** The keys that it reads. */
+  readonly reads: Request;
 }
 
 /** With what pages of a browser begin, whose programs could otherwise send commands to whatever listens on this machine. */
@@ -43,6 +45,8 @@ export class Session {
   #first = 0;
   /** A command of several steps is under way. */
   #isAlone = false;
+  /** The next command, which waits for those before it. */
+  #stalled: Request | undefined;
   /** The client sends no more. */
   #isLast = false;
   /** No more is begun. */
@@ -101,7 +105,8 @@ export class Session {
 
   get #hasRoom(): boolean {
     const { maxUnderWay, maxUnsentBytes } = this.limits;
-    return !this.#isAlone && this.#turns.length - this.#first < maxUnderWay && this.wire.unsentBytes < maxUnsentBytes;
+    if (this.#isAlone || this.#stalled !== undefined) return false;
+    return this.#turns.length - this.#first < maxUnderWay && this.wire.unsentBytes < maxUnsentBytes;
   }
 
   #setReading(isReading: boolean): void {
@@ -111,31 +116,49 @@ export class Session {
   }
 
   #beginAll(): void {
+    const stalled = this.#stalled;
+    if (stalled !== undefined && !this.#begin(stalled)) return;
+    this.#stalled = undefined;
     while (this.#hasRoom && !this.#isEnding) {
       const request = this.#reader.next();
       if (request === undefined) return;
       if (request instanceof ProtocolFault) this.#onFault(request);
-      else this.#begin(request);
+      else if (!this.#begin(request)) this.#stalled = request;
     }
   }
 
   #onFault({ text }: ProtocolFault): void {
     this.#caller.gateway.totals.faults += 1;
     this.#isEnding = true;
-    this.#turns.push({ reply: new ErrorReply(`ERR Protocol error: ${text}`), isAnswered: true });
+    this.#turns.push({ reply: new ErrorReply(`ERR Protocol error: ${text}`), isAnswered: true, reads: NO_KEYS });
   }
 
-  #begin(request: Request): void {
-    this.#caller.gateway.totals.commands += 1;
-    const turn: Turn = { reply: undefined, isAnswered: false };
-    this.#turns.push(turn);
+  /** @returns whether it was begun: it may have to wait for those before it */
+  #begin(request: Request): boolean {
     const name = wordOf(request[0]);
     const command = COMMANDS.get(name);
-    if (command !== undefined && fitsArity(command, request.length)) this.#run(command, request, turn);
-    else if (FOREIGN.has(name)) {
+    if (command === undefined && FOREIGN.has(name)) {
       this.onClosed();
       this.wire.destroy();
-    } else this.#answer(turn, command === undefined ? unknown(request) : misfit(command));
+      return true;
+    }
+    const isFit = command !== undefined && fitsArity(command, request.length);
+    if (isFit && this.#mustWait(command, request)) return false;
+    this.#caller.gateway.totals.commands += 1;
+    const reads = isFit && command.flags.includes('readonly') ? keysOf(command, request) : NO_KEYS;
+    const turn: Turn = { reply: undefined, isAnswered: false, reads };
+    this.#turns.push(turn);
+    if (isFit) this.#run(command, request, turn);
+    else this.#answer(turn, command === undefined ? unknown(request) : misfit(command));
+    return true;
+  }
+
+  /** A long value is read in two steps: what changes it meanwhile would be seen by a command that was asked before. */
+  #mustWait(command: Command, request: Request): boolean {
+    if (this.#first === this.#turns.length || !command.flags.includes('write')) return false;
+    return keysOf(command, request).some((key) =>
+      this.#turns.some(({ isAnswered, reads }) => !isAnswered && reads.some((other) => isSame(key, other))),
+    );
   }
 
   #run(command: Command, request: Request, turn: Turn): void {
@@ -145,7 +168,7 @@ export class Session {
         this.#answer(turn, reply);
         return;
       }
-      const isAlone = command.isComposed?.(request) === true;
+      const isAlone = command.isComposed?.(request) === true || request.some(isLong);
       if (isAlone) this.#isAlone = true;
       const answer = (given: Reply): void => {
         this.#answer(turn, given);
@@ -202,6 +225,18 @@ export class Session {
       this.wire.end();
     }
   }
+}
+
+/** Longer values are fetched by the store in a step of their own. */
+const LONG_BYTES = 1024;
+const NO_KEYS: Request = [];
+
+function isLong({ length }: Uint8Array): boolean {
+  return length >= LONG_BYTES;
+}
+
+function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && one.every((byte, i) => byte === other[i]);
 }
 
 function unknown([name]: Request): ErrorReply {

@@ -18,8 +18,8 @@ describe('a connection of the gateway', () => {
 
   it('has requests carried out side by side', () => {
     const store = new SlowStore(true);
-    new Played(store.store).say(get('a'), set('a'), get('b'));
-    assert.deepEqual(store.open, ['get a', 'set a', 'get b']);
+    new Played(store.store).say(set('a'), get('a'), get('b'), set('c'));
+    assert.deepEqual(store.open, ['set a', 'get a', 'get b', 'set c']);
   });
 
   it('has requests about one key carried out in turn where the store does not keep the order', async () => {
@@ -30,6 +30,25 @@ describe('a connection of the gateway', () => {
     assert.deepEqual(store.open, ['get b', 'get a']);
     await store.answer(1);
     assert.deepEqual(store.open, ['get b', 'get a']);
+  });
+
+  it('changes nothing that a command before is about to read: a long value is read in two steps', async () => {
+    const store = new SlowStore(true);
+    const played = new Played(store.store);
+    played.say(get('a'), get('b'), set('a'), get('c'));
+    assert.deepEqual(store.open, ['get a', 'get b']);
+    await store.answer(1);
+    assert.deepEqual(store.open, ['get a']);
+    await store.answer();
+    assert.deepEqual(store.open, ['set a', 'get c']);
+  });
+
+  it('begins nothing while a long value is on its way', async () => {
+    const store = new SlowStore(true);
+    new Played(store.store).say(written('SET', 'a', 'x'.repeat(4000)), get('a'));
+    assert.deepEqual(store.open, ['set a']);
+    await store.answer();
+    assert.deepEqual(store.open, ['get a']);
   });
 
   it('begins nothing while a command of several steps is under way', async () => {

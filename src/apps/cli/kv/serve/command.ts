@@ -1,12 +1,15 @@
 import { Command, Option } from 'commander';
 import {
+  connect,
   createStore,
   type KvMode,
   type KvServer,
   type KvStore,
   type KvSyncPolicy,
   openPersistence,
+  type RedisGateway,
   serve,
+  serveRedis,
 } from '../../../../kv.js';
 import { endOnInterrupt } from '../../shared/interrupt.js';
 import { type HostingOptions, openOptions, wholeNumber, withHosting } from '../../shared/options.js';
@@ -23,6 +26,7 @@ interface ServeFlags extends HostingOptions {
   readonly maxClients: number;
   readonly maxWindow: number;
   readonly maxValue?: number;
+  readonly redis?: number;
   readonly stats: number;
   readonly data?: string;
   readonly sync: KvSyncPolicy;
@@ -31,6 +35,8 @@ interface ServeFlags extends HostingOptions {
 }
 
 const MIN_MEMORY = 4096;
+/** Requests of the gateway that are under way. */
+const GATEWAY_WINDOW = 64;
 const MAX_MEMORY = 2 ** 31;
 const memory = bytesBetween(MIN_MEMORY, MAX_MEMORY, 'Give bytes, such as 256M or 1.5G: 4K to 2G.');
 
@@ -45,7 +51,7 @@ function countsOf(begun: number, server: KvServer, store: KvStore): ServedCounts
 }
 
 async function serveStore(flags: ServeFlags): Promise<void> {
-  const { port, mode, memory: memoryBytes, maxClients, maxWindow, maxValue, stats, json } = flags;
+  const { port, mode, memory: memoryBytes, maxClients, maxWindow, maxValue, redis, stats, json } = flags;
   const { data: directory, sync, repair } = flags;
   const { address, ...open } = openOptions(flags);
   const store = createStore({ mode, memoryBytes, maxValueBytes: maxValue });
@@ -53,10 +59,12 @@ async function serveStore(flags: ServeFlags): Promise<void> {
     directory === undefined ? undefined : await openPersistence({ directory, store, sync, repair: repair === true });
   const server = serve({ store, persistence, ...hostFor(address), port, open, maxClients, maxWindow });
   const report = json === true ? reportJson : reportText;
+  const gateway = redis === undefined ? undefined : await openGateway(server, redis);
   const begun = performance.now();
   const { epoch } = server;
   endOnInterrupt(async () => {
     const counts = countsOf(begun, server, store);
+    gateway?.close();
     server.close();
     await server.closed;
     persistence?.close();
@@ -71,6 +79,7 @@ async function serveStore(flags: ServeFlags): Promise<void> {
     memoryBytes,
     epoch,
     ...(persistence === undefined ? {} : { directory: persistence.directory, log: persistence.statistics }),
+    ...(gateway === undefined ? {} : { redisPort: gateway.port }),
   });
   if (stats > 0) {
     let before = 0;
@@ -82,6 +91,14 @@ async function serveStore(flags: ServeFlags): Promise<void> {
     }, stats * 1000).unref();
   }
   await server.closed;
+}
+
+/** Clients of Redis come by TCP, and from this machine alone. */
+async function openGateway(server: KvServer, port: number): Promise<RedisGateway> {
+  const { host } = server.address;
+  const client = await connect({ ...server.address, localAddress: host, window: GATEWAY_WINDOW });
+  // It counts as a client of the server, and goes with it.
+  return serveRedis({ client, port });
 }
 
 export function serveCommand(): Command {
@@ -116,6 +133,12 @@ export function serveCommand(): Command {
       new Option('--max-window <n>', 'requests of one client that are under way at a time')
         .argParser(wholeNumber(1, 1024))
         .default(64),
+    )
+    .addOption(
+      new Option(
+        '--redis <port>',
+        'serve clients of Redis as well, by TCP at 127.0.0.1 and that port; 0: a port that is free',
+      ).argParser(wholeNumber(0, 65_535)),
     )
     .addOption(
       new Option('--stats <seconds>', 'print what it counts that often; 0: never')

@@ -21,6 +21,8 @@ export type ServeEvent =
       /** Where it is kept, and what was found there. */
       readonly directory?: string;
       readonly log?: KvPersistenceStatistics;
+      /** Of the gateway for clients of Redis. */
+      readonly redisPort?: number;
     }
   | ({ readonly event: 'statistics'; readonly requestsPerSecond: number } & ServedCounts)
   | ({ readonly event: 'end' } & ServedCounts);
@@ -66,8 +68,9 @@ function keptIn({ directory, log }: { readonly directory?: string; readonly log?
 export function serveText(event: ServeEvent): string {
   switch (event.event) {
     case 'listening': {
-      const { address, mode, memoryBytes } = event;
-      return `serving ${MODES[mode]} of ${amount(memoryBytes)} at ${serverText(address)}${keptIn(event)}, until Ctrl-C`;
+      const { address, mode, memoryBytes, redisPort } = event;
+      const redis = redisPort === undefined ? '' : `, to clients of Redis at 127.0.0.1:${redisPort}`;
+      return `serving ${MODES[mode]} of ${amount(memoryBytes)} at ${serverText(address)}${keptIn(event)}${redis}, until Ctrl-C`;
     }
     case 'statistics': {
       const { seconds, server, store, requestsPerSecond } = event;
