@@ -16,6 +16,8 @@ export interface AnyCall extends Outstanding {
   readonly call: string;
   readonly asked: Asked;
   readonly isSettled: boolean;
+  /** How often {@link name} was called. */
+  readonly timesNamed: number;
   /** Has the request name memory: with its value, or where the value is to be written to. It is the call's until {@link takeBack}. */
   name(memory: SharedBuffer, length: number): void;
   /** No request names memory any more. Idempotent. */
@@ -37,6 +39,7 @@ export class Call<T> extends Pending<T> implements AnyCall {
   sentUs = -1;
   dueUs = 0;
   repeats = 0;
+  timesNamed = 0;
   #memory: SharedBuffer | undefined;
 
   constructor(
@@ -54,6 +57,7 @@ export class Call<T> extends Pending<T> implements AnyCall {
 
   name(memory: SharedBuffer, length: number): void {
     this.takeBack();
+    this.timesNamed += 1;
     this.#memory = memory;
     this.asked = { ...this.asked, value: NO_BYTES, remote: { addr: memory.iova, rkey: memory.rkey, length } };
   }

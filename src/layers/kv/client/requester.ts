@@ -24,6 +24,8 @@ const KEEP_ALIVE_MS = 10_000;
 const PATIENCE_MS = 10_000;
 const TRY_MS = 2000;
 const PAUSE_MS = 100;
+/** How often a value is asked for that each time has become longer: a server that says so for ever lies. */
+const MOST_ASKS = 16;
 const VALUE_ACCESS = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_WRITE;
 
 /** What a client has counted. */
@@ -124,6 +126,7 @@ export class Requester implements Desk {
   #askElsewhere(call: AnyCall, valueBytes: number): void {
     if (call.isSettled) call.takeBack();
     else if (valueBytes > MAX_VALUE_BYTES) call.reject(tooLong(call, valueBytes));
+    else if (call.timesNamed >= MOST_ASKS) call.reject(elusive(call));
     else if (this.#name(call, valueBytes)) this.#window.add(call);
   }
 
@@ -316,4 +319,8 @@ function failureFor(call: AnyCall, failure: KvError, outcome: Outcome): KvError 
 
 function tooLong(call: AnyCall, valueBytes: number): KvError {
   return new KvError(call.call, 'EMSGSIZE', `the value has ${valueBytes} bytes, which no client takes`, 'refused');
+}
+
+function elusive(call: AnyCall): KvError {
+  return new KvError(call.call, 'EPROTO', 'the server has a longer value whenever it is asked', 'refused');
 }

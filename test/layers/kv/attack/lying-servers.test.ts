@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { connect, type KvClient } from '../../../../src/layers/kv/index.js';
+import { Status } from '../../../../src/layers/kv/wire/index.js';
 import { simulate, type Sim } from '../../../../src/sim.js';
 import { lyingServer } from '../support/lying-server.js';
 import { hostOf, PORT } from '../support/served.js';
@@ -32,6 +33,13 @@ describe('a server that lies', () => {
         for await (const key of client.scan({ signal: isOver.signal })) assert.fail(`there is the key ${String(key)}`);
       };
       await assert.rejects(all(), { code: 'EPROTO' });
+    }));
+
+  it('about where a value is does not keep a client for ever', () =>
+    simulate(async (sim) => {
+      await lyingServer(sim, () => ({ status: Status.ELSEWHERE, valueBytes: 5000 }));
+      using client = await connected(sim);
+      await assert.rejects(client.get('a', { timeoutMs: 1000 }), { name: 'KvError', code: 'EPROTO' });
     }));
 
   it('by silence is given up', () =>
