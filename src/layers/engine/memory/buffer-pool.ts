@@ -15,7 +15,8 @@ export interface SizeClass {
 /** Smallest first. A slab, which is what is registered at a time, grows more slowly than its buffers. */
 export const SIZE_CLASSES: readonly SizeClass[] = [
   { bytes: 256, count: 256 },
-  { bytes: 4096, count: 64 },
+  // A page, and what stands before it in a datagram.
+  { bytes: 4160, count: 64 },
   { bytes: 65_536, count: 16 },
   { bytes: 524_288, count: 4 },
 ];

@@ -41,8 +41,8 @@ import { type Terms, termsFor } from './terms.js';
 /** Bytes of long values that are on their way at a time. */
 const TRANSFER_LIMITS: TransferLimits = { maxBytes: 256 << 20, maxClientBytes: 32 << 20 };
 
-/** With what `accept` fails when a client has gone, or says nothing. */
-const CLIENTS_DOING: readonly ErrnoName[] = ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT'];
+/** With what `accept` fails when a client has gone, or says nothing, or there is no room for another, which is counted. */
+const CLIENTS_DOING: readonly ErrnoName[] = ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'ENOMEM'];
 
 /**
  * Serves a store to clients of this package, until it is closed.
@@ -64,7 +64,7 @@ export function serve(options: KvServeOptions = {}): KvServer {
 export interface KvServerStatistics extends Readonly<ServerCounters> {
   /** Clients that there are now. */
   readonly clients: number;
-  /** Those that were refused, because there were as many as there may be. */
+  /** Those that were refused, because there were as many as there may be, or no memory for more. */
   readonly refused: number;
 }
 
@@ -229,6 +229,9 @@ export class KvServer implements AsyncDisposable, Disposable {
       using connection = await request.accept({ createQp, privateData, rnrRetryCount: 7 });
       isConnected = true;
       departure = await Promise.race([connection.closed.then((): Departure => 'over'), isOver]);
+    } catch (error) {
+      if (error instanceof VerbsError && error.errno === 'ENOMEM') this.#refused += 1;
+      throw error;
     } finally {
       linkMade()?.end();
       this.#part(session, way, departure !== 'lost' && (isNew || isConnected));

@@ -1,7 +1,7 @@
 import { QpState, QpType, WcStatus } from '../../../device/ibta/index.js';
 import { type Ah, type Cq, type Qp, VerbsError } from '../../../api/verbs/index.js';
 import { type Engine, type Receiver, Receives } from '../../engine/index.js';
-import { INLINE_BYTES, OWNER, type Path } from './link.js';
+import { deepen, INLINE_BYTES, OWNER, type Path } from './link.js';
 import { SendList, type SendListener } from './send-list.js';
 
 /** What the adapter puts before each datagram. */
@@ -111,7 +111,7 @@ export class Datagrams implements Receiver, SendListener<Addressee> {
 
   /** Has buffers lie ready for what comes. Idempotent. @throws VerbsError ENOMEM when there is no room */
   take(): void {
-    this.#receives.deepen(this.sizes.receives);
+    deepen(this.#receives, this.sizes.receives);
   }
 
   /** From now on datagrams with that Q_Key are sent, and come. */

@@ -1,6 +1,6 @@
 import type { Mtu } from '../../../device/ibta/index.js';
-import type { AhAttrInit } from '../../../api/verbs/index.js';
-import type { Engine } from '../../engine/index.js';
+import { type AhAttrInit, VerbsError } from '../../../api/verbs/index.js';
+import type { Engine, Receives } from '../../engine/index.js';
 import type { Transfer } from '../protocol/index.js';
 import type { QueuePairNames, Welcome } from '../wire/index.js';
 
@@ -30,6 +30,18 @@ export interface LinkSizes {
 /** A request that is repeated is answered once more, and may meet the one before on its way. */
 export function depthFor({ window }: LinkSizes): number {
   return 2 * window;
+}
+
+/**
+ * Has so many receives be there; fewer where the pool has no more buffers, but not none: nobody would hear anything, and not know why.
+ *
+ * @throws VerbsError ENOMEM
+ */
+export function deepen(receives: Receives, depth: number): void {
+  receives.deepen(depth);
+  if (receives.posted > 0 || depth === 0) return;
+  const message = 'there is no buffer left for what comes';
+  throw new VerbsError('kv', { errno: 'ENOMEM', message, advice: 'Make fewer connections, or with smaller windows' });
 }
 
 /** Messages between a client and a server: one end of that. */

@@ -6,6 +6,7 @@ import type { Transfer } from '../protocol/index.js';
 import { NO_QUEUE_PAIRS } from '../wire/index.js';
 import {
   type ClientLink,
+  deepen,
   depthFor,
   INLINE_BYTES,
   type LinkListener,
@@ -48,7 +49,7 @@ export class RcLink implements ClientLink, ServerLink, Receiver, SendListener<Se
     this.#sends = new SendList(engine, qp, sends, describe, this);
     this.#receives = new Receives(engine, qp, this, { bytes: sizes.slotBytes, owner: OWNER });
     try {
-      this.#receives.deepen(depth);
+      deepen(this.#receives, depth);
     } catch (error) {
       this.#receives.end();
       this.#sends.end();
