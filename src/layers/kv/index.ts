@@ -7,13 +7,11 @@ export type { KvClientStatistics } from './client/requester.js';
 export type { TransportName } from './client/transports.js';
 export type { WaitOptions } from '../engine/index.js';
 export { EpochError, KvError, KvManyError, type Outcome } from './errors.js';
-export {
-  type KvPersistence,
-  type KvPersistenceOptions,
-  type KvPersistenceStatistics,
-  type KvSyncPolicy,
-  openPersistence,
-} from './kv-persistence.js';
+export { type KvPersistence, type KvPersistenceOptions, openPersistence } from './kv-persistence.js';
+export type {
+  PersistenceStatistics as KvPersistenceStatistics,
+  SyncPolicy as KvSyncPolicy,
+} from './persistence/index.js';
 export { createStore, type KvMode, type KvStore, type KvStoreOptions, type KvStoreStatistics } from './kv-store.js';
 export { KvServer, type KvServerStatistics, serve } from './server/kv-server.js';
 export type { KvServeOptions } from './server/options.js';

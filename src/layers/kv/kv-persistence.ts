@@ -4,12 +4,6 @@ import { checkPolicy, persist, type PersistenceStatistics, type SyncPolicy } fro
 import { secretRandom } from './random.js';
 import { Partition } from './store/index.js';
 
-/**
- * When what was changed is on the disk. `always`: before the call that changes it is answered. `{ everyMs }`: that many milliseconds later, 1 to 3,600,000; a machine that
- * fails loses what was changed meanwhile. `never`: when the system chooses. A server that is killed on a machine that goes on loses nothing that it has answered, under any of them.
- */
-export type KvSyncPolicy = SyncPolicy;
-
 /** What `openPersistence` takes. */
 export interface KvPersistenceOptions {
   /** Of files for this store alone. It is made where there is none. */
@@ -17,19 +11,16 @@ export interface KvPersistenceOptions {
   /** What is kept there: of `createStore`, with nothing in it. Default: a new one, a cache of 64 MiB. */
   readonly store?: KvStore | undefined;
   /** Default `always`. */
-  readonly sync?: KvSyncPolicy | undefined;
+  readonly sync?: SyncPolicy | undefined;
   /** Whether a log that is damaged is read up to the damage, and what comes after is lost for good. Default: no, it is refused. */
   readonly repair?: boolean | undefined;
 }
-
-/** What a log has counted since it was opened. */
-export type KvPersistenceStatistics = PersistenceStatistics;
 
 /** A store that is kept on disk: give it to `serve`, and close it after the server. */
 export interface KvPersistence extends Disposable {
   readonly store: KvStore;
   readonly directory: string;
-  readonly statistics: KvPersistenceStatistics;
+  readonly statistics: PersistenceStatistics;
   /** What was changed is on the disk then, unless that fails, and another program may open the folder. Idempotent. */
   close(): void;
 }

@@ -98,7 +98,9 @@ describe('a server whose changes are kept', () => {
     const { executed } = server.store;
     server.journal.hasChanges = false;
     const bytes = encodeFor(server.session, Operation.INCR, 0, 1);
-    equal(new ResponseView().look(server.machine.onMessage(server.session, bytes, 1) ?? new Uint8Array()), undefined);
+    const view = new ResponseView();
+    equal(view.look(server.machine.onMessage(server.session, bytes, 1) ?? new Uint8Array()), undefined);
+    equal(view.status, Status.DISK_FAILED);
     equal(server.store.executed, executed);
   });
 
