@@ -111,7 +111,7 @@ export class Datagrams implements Receiver, SendListener<Addressee> {
 
   /** Has buffers lie ready for what comes. Idempotent. @throws VerbsError ENOMEM when there is no room */
   take(): void {
-    deepen(this.#receives, this.sizes.receives);
+    deepen(this.engine, this.#receives, this.sizes.receives);
   }
 
   /** From now on datagrams with that Q_Key are sent, and come. */

@@ -1,6 +1,6 @@
 import type { Mtu } from '../../../device/ibta/index.js';
 import { type AhAttrInit, VerbsError } from '../../../api/verbs/index.js';
-import type { Engine, Receives } from '../../engine/index.js';
+import type { Engine, Lease, Receives } from '../../engine/index.js';
 import type { Transfer } from '../protocol/index.js';
 import type { QueuePairNames, Welcome } from '../wire/index.js';
 
@@ -10,6 +10,9 @@ export const OWNER = 'key-value store';
 export const SLOT_BYTES = 4096;
 /** Of these no buffer is needed to send them. */
 export const INLINE_BYTES = 256;
+
+/** Buffers that receives leave to those who send. */
+const SPARE_BUFFERS = 64;
 
 /** What a link tells whoever has made it. */
 export interface LinkListener {
@@ -33,14 +36,22 @@ export function depthFor({ window }: LinkSizes): number {
 }
 
 /**
- * Has so many receives be there; fewer where the pool has no more buffers, but not none: nobody would hear anything, and not know why.
+ * Has so many receives be there, and leaves buffers for messages that are sent, of all who use the device: without them nobody would hear
+ * anything, and not know why.
  *
  * @throws VerbsError ENOMEM
  */
-export function deepen(receives: Receives, depth: number): void {
+export function deepen({ pool }: Engine, receives: Receives, depth: number): void {
   receives.deepen(depth);
-  if (receives.posted > 0 || depth === 0) return;
-  const message = 'there is no buffer left for what comes';
+  const spare: Lease[] = [];
+  while (spare.length < SPARE_BUFFERS) {
+    const lease = pool.tryLease(SLOT_BYTES, OWNER);
+    if (lease === undefined) break;
+    spare.push(lease);
+  }
+  for (const lease of spare) lease.release();
+  if (spare.length === SPARE_BUFFERS) return;
+  const message = 'there are no buffers left for messages';
   throw new VerbsError('kv', { errno: 'ENOMEM', message, advice: 'Make fewer connections, or with smaller windows' });
 }
 

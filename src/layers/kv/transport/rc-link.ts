@@ -49,7 +49,7 @@ export class RcLink implements ClientLink, ServerLink, Receiver, SendListener<Se
     this.#sends = new SendList(engine, qp, sends, describe, this);
     this.#receives = new Receives(engine, qp, this, { bytes: sizes.slotBytes, owner: OWNER });
     try {
-      deepen(this.#receives, depth);
+      deepen(engine, this.#receives, depth);
     } catch (error) {
       this.#receives.end();
       this.#sends.end();

@@ -7,13 +7,14 @@ import { hostOf, served, text } from '../support/served.js';
 
 const MIB = 2 ** 20;
 
-/** Takes all buffers that a host has for messages. @returns gives them back */
-function exhaust({ context }: SimHost): () => void {
+/** Takes all buffers that a host has for messages, but some. @returns gives them back */
+function exhaust({ context }: SimHost, left = 0): () => void {
   const { pool } = Engine.of(context);
   const leases: Lease[] = [];
-  for (const bytes of [pool.largest, 4096, 1])
+  for (const bytes of [pool.largest, 1, 4096])
     for (let lease = pool.tryLease(bytes, 'test'); lease !== undefined; lease = pool.tryLease(bytes, 'test'))
       leases.push(lease);
+  for (const lease of leases.splice(leases.length - left)) lease.release();
   return () => {
     for (const lease of leases) lease.release();
   };
@@ -52,5 +53,16 @@ describe('buffers of clients and servers', () => {
       giveBack();
       using late = await connected('late');
       assert.equal(text(await late.get('a')), '1');
+    }));
+
+  it('of a server are left to answers, however many clients come', () =>
+    simulate(async (sim) => {
+      const { host, client: connected } = served(sim);
+      using early = await connected('early');
+      const giveBack = exhaust(host, 40);
+      await assert.rejects(connected('late'), { code: 'ECONNREFUSED' });
+      await early.set('a', 'long'.repeat(100));
+      assert.equal(text(await early.get('a')), 'long'.repeat(100));
+      giveBack();
     }));
 });
