@@ -178,7 +178,7 @@ class Recovery {
     }
     const { lastVersion } = this.#survivors;
     // A version that was given before the end, and not kept, must not be given to another value.
-    const beyond = ((lastVersion >> 32n) + 1n) << 32n;
+    const beyond = lastVersion + (1n << 32n);
     if (all.length > 0 && beyond > store.lastVersion) store.continueAfter(beyond);
     return keys;
   }
