@@ -1,4 +1,5 @@
 /** The key-value store beside Redis and memcached, on this machine. */
+import { rmSync } from 'node:fs';
 import type { KvOperation, KvOrder } from '../peers/kv-peer.js';
 import { KV_KEYS, VALUE_BYTES } from '../peers/kv-keys.js';
 import type { MemcachedOrder } from '../peers/memcached-peer.js';
@@ -84,7 +85,12 @@ export async function redisLoad(kind: RedisKind, load: Load, effort: Effort): Pr
     [...listening, '--save', '', '--appendonly', 'no', '--dir', '/tmp'],
     port,
   );
-  return await benchmarkRedis(kind === 'unix' ? ['-s', path] : ['-p', `${server.port}`], load, effort);
+  try {
+    return await benchmarkRedis(kind === 'unix' ? ['-s', path] : ['-p', `${server.port}`], load, effort);
+  } finally {
+    // A server that is killed leaves it.
+    rmSync(path, { force: true });
+  }
 }
 
 /** What redis-benchmark says of a run, in its table of commas. */
