@@ -475,7 +475,7 @@ export const kv: readonly Mutant[] = [
     rule: 'a client that asks nothing is heard of every 10 s',
     source: SESSIONS,
     file: 'src/layers/kv/client/requester.ts',
-    from: 'isSilent ? KEEP_ALIVE_MS : KEEP_ALIVE_MS - silentMs',
+    from: 'isSilent ? KEEP_ALIVE_MS : Math.max(1, KEEP_ALIVE_MS - silentMs)',
     to: 'KEEP_ALIVE_MS',
     games: ['kv'],
   },

@@ -249,7 +249,8 @@ export class Requester implements Desk {
     const silentMs = (this.engine.nowUs() - this.#heardUs) / 1000;
     const isSilent = silentMs >= KEEP_ALIVE_MS;
     if (isSilent && this.#window.busy === 0) this.post(noop(this));
-    return this.engine.chore(isSilent ? KEEP_ALIVE_MS : KEEP_ALIVE_MS - silentMs, () => {
+    // A remainder that is too short to be added to the time would never pass.
+    return this.engine.chore(isSilent ? KEEP_ALIVE_MS : Math.max(1, KEEP_ALIVE_MS - silentMs), () => {
       this.#stopKeepingAlive = this.#keepAlive();
     });
   }
