@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { BufferPool, type CompletionHandler } from '../../../src/layers/engine/index.js';
 import { Ledger } from '../../../src/layers/engine/progress/ledger.js';
 import { simulate } from '../../../src/sim.js';
-import { bytesPerRound } from '../../support/allocation.js';
+import { bytesPerRound, NO_OBJECT_BYTES } from '../../support/allocation.js';
 
 it('an engine that is warm makes no object to expect a completion and hand it on, nor to lend a buffer', () =>
   simulate((sim) => {
@@ -17,5 +17,5 @@ it('an engine that is warm makes no object to expect a completion and hand it on
       for (let i = 0; i < 8; i += 1) ledger.settle(numbers[i]);
       pool.tryLease(100, 'the test')?.release();
     });
-    assert.ok(bytes < 1, `${bytes} bytes each time`);
+    assert.ok(bytes < NO_OBJECT_BYTES, `${bytes} bytes each time`);
   }));
