@@ -12,6 +12,8 @@ const SOURCE = fileURLToPath(new URL('../../../src', import.meta.url));
 
 /** Who reads it, and why that is not a timer. */
 const READERS: Readonly<Record<string, string>> = {
+  'layers/kv/kv-persistence.ts':
+    'when entries on disk end, which another process has written: read when a store is opened, and no more',
   'machine/system/clock.ts': 'the time at which the thread began, for captures: it goes on by the monotonic clock',
   'machine/links/local/local-directory.ts':
     'how old a file is that nobody holds: one that looks younger is left for another time',
