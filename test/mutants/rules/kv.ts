@@ -457,7 +457,7 @@ export const kv: readonly Mutant[] = [
     rule: 'the session stays for a client whose connection fails',
     source: VALUES,
     file: 'src/layers/kv/server/kv-server.ts',
-    from: "departure !== 'lost' && ",
+    from: "departure === 'over' && ",
     to: '',
     games: ['kv'],
   },

@@ -234,7 +234,7 @@ export class KvServer implements AsyncDisposable, Disposable {
       throw error;
     } finally {
       linkMade()?.end();
-      this.#part(session, way, departure !== 'lost' && (isNew || isConnected));
+      this.#part(session, way, departure === 'over' && (isNew || isConnected));
     }
   }
 
