@@ -56,6 +56,7 @@ export const ROOMS = [
     below: ['layers/kv/persistence', 'layers/kv/store', 'layers/engine', ...LAYER],
     packages: 'none',
   },
+  { name: 'layers/ucp/wire', below: ['device/ibta'], packages: 'none' },
   // The shape of node:net is that of Node's streams.
   { name: 'layers/net', below: ['layers/rsocket', ...LAYER], packages: 'node' },
   {

@@ -1,0 +1,89 @@
+import { AtomicOp, isAtomicOp } from './am-id.js';
+import { i8, layout, only, u16, u32, u53, u64, u8 } from './layout.js';
+import { isUcsStatus } from './statuses.js';
+
+// What UCP packs before and behind the data of its messages (ucp/tag/eager.h, ucp/core/ucp_am.h, ucp/rndv/rndv.h, ucp/rma/rma.h of UCX 1.13), byte for byte.
+
+/** UCX numbers kinds of memory; here there is that of hosts, 0. */
+const memoryType = only(u32, (type) => type === 0, 'and there is no such memory here');
+const status = only(i8, isUcsStatus, 'which is no status');
+const atomicOp = only(u8, isAtomicOp, 'which is no atomic');
+const atomicLength = only(u8, (length) => length === 4 || length === 8, 'which is neither 4 nor 8');
+
+/** Bits of the flags of an active message, as its sender gave them. */
+export const AmFlags = {
+  REPLY: 0x1,
+  EAGER: 0x2,
+  RNDV: 0x4,
+} as const;
+
+const KNOWN_AM_FLAGS: number = AmFlags.REPLY | AmFlags.EAGER | AmFlags.RNDV;
+
+/** Which of its receivers a rendezvous is for. */
+export const RtsOpcode = {
+  TAG: 0,
+  AM: 1,
+} as const;
+
+/** Who asks, so that it can be answered: its endpoint and its request, by its own numbers. A request of 0 wants no answer. */
+const asker = { epId: u53, requestId: u53 };
+const reply = { requestId: u53, status };
+const eager = { tag: u64 };
+const eagerFirst = { tag: u64, total: u53, messageId: u53 };
+const amHeader = {
+  amId: u16,
+  flags: only(u16, (flags) => (flags & ~KNOWN_AM_FLAGS) === 0, 'with flags that nobody knows'),
+  /** Bytes of the header that the sender's program gave. */
+  headerBytes: u32,
+};
+
+/** The fields at the beginning of each message. */
+export const Heads = {
+  EAGER_ONLY: layout(eager),
+  EAGER_FIRST: layout(eagerFirst),
+  EAGER_MIDDLE: layout({ messageId: u53, offset: u53 }),
+  EAGER_SYNC_ONLY: layout({ ...eager, ...asker }),
+  EAGER_SYNC_FIRST: layout({ ...eagerFirst, ...asker }),
+  EAGER_SYNC_ACK: layout(reply),
+  /** `header` is a tag, or for AM what {@link AM_HEADER} says. */
+  RNDV_RTS: layout({
+    header: u64,
+    ...asker,
+    address: u64,
+    size: u53,
+    opcode: only(u8, (opcode) => opcode === RtsOpcode.TAG || opcode === RtsOpcode.AM, 'which is no receiver'),
+  }),
+  RNDV_ATS: layout(reply),
+  RNDV_RTR: layout({ sendRequestId: u53, receiveRequestId: u53, address: u64, size: u53, offset: u53 }),
+  RNDV_DATA: layout({ requestId: u53, offset: u53 }),
+  RNDV_ATP: layout(reply),
+  STREAM_DATA: layout({ epId: u53 }),
+  PUT: layout({ address: u64, epId: u53, memoryType }),
+  CMPL: layout({ epId: u53 }),
+  GET_REQ: layout({ address: u64, length: u53, ...asker, memoryType }),
+  GET_REP: layout({ requestId: u53 }),
+  ATOMIC_REQ: layout({ address: u64, ...asker, length: atomicLength, opcode: atomicOp }),
+  ATOMIC_REP: layout({ requestId: u53 }),
+  AM_SINGLE: layout(amHeader),
+  AM_FIRST: layout(amHeader),
+  AM_MIDDLE: layout({ offset: u53 }),
+  AM_SINGLE_REPLY: layout(amHeader),
+} as const;
+
+/** What an AM says of itself in the `header` of a rendezvous. */
+export const AM_HEADER = Heads.AM_SINGLE;
+
+/** The fields at the end of those that have any: alignment of the data is that of its buffer so. */
+export const Feet = {
+  AM_FIRST: layout({ messageId: u53, epId: u53, total: u53 }),
+  AM_MIDDLE: layout({ messageId: u53, epId: u53 }),
+  AM_SINGLE_REPLY: layout({ epId: u53 }),
+} as const;
+
+/** Behind ATS and ATP: how many bytes that is about, where it is not all. */
+export const ACK_SIZE = layout({ size: u53 });
+
+/** How many operands an atomic has. */
+export function operandsOf(opcode: number): number {
+  return opcode === AtomicOp.CSWAP ? 2 : 1;
+}

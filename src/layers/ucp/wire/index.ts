@@ -1,0 +1,22 @@
+/** What UCP's ends say to each other, byte for byte: pure functions. */
+export { AM_IDS, AmId, type AmIdName, AtomicOp, type AtomicOpName, isAtomicOp } from './am-id.js';
+export type { Bare, Format, WithPayload, WithRkey, WithSize, WithUserHeader } from './format.js';
+export { AM_HEADER, AmFlags, Feet, Heads, operandsOf, RtsOpcode } from './headers.js';
+export type { Layout, Said } from './layout.js';
+export { amHeaderOf, messageName, type MessageName, type MessageOf, Messages } from './messages.js';
+export { PACKED_RKEY_BYTES, type PackedRkey, packRkey, RkeyAccess, unpackRkey } from './rkey.js';
+export {
+  isUcsStatus,
+  type StatusRules,
+  statusRules,
+  UcsStatus,
+  ucsStatusName,
+  type UcsStatusName,
+} from './statuses.js';
+export {
+  MAX_NAME_BYTES,
+  MAX_WORKER_ADDRESS_BYTES,
+  packWorkerAddress,
+  unpackWorkerAddress,
+  type WorkerAddress,
+} from './worker-address.js';

@@ -1,0 +1,56 @@
+import { layout, only, u16, u32, u53, u64, u8, viewOf } from './layout.js';
+
+// A key to memory, in a form that its owner can send to others by whatever way it likes. The form is ours: UCX's names memory domains, of which there is one here.
+
+const VERSION = 1;
+const LAST_ADDRESS = 2n ** 64n;
+
+/** What the holder of a key may do. */
+export const RkeyAccess = {
+  READ: 0x1,
+  WRITE: 0x2,
+  ATOMIC: 0x4,
+} as const;
+
+const KNOWN = RkeyAccess.READ | RkeyAccess.WRITE | RkeyAccess.ATOMIC;
+
+const RKEY = layout({
+  version: only(u8, (version) => version === VERSION, `and this end knows version ${VERSION}`),
+  access: only(u8, (access) => access !== 0 && (access & ~KNOWN) === 0, 'which names no rights, or unknown ones'),
+  reserved: only(u16, (reserved) => reserved === 0, 'and must be 0'),
+  rkey: u32,
+  address: u64,
+  length: u53,
+});
+
+/** Bytes of a key. */
+export const PACKED_RKEY_BYTES = RKEY.bytes;
+
+/** Memory of another's, and the right to use it. */
+export interface PackedRkey {
+  /** Bits of {@link RkeyAccess}. */
+  readonly access: number;
+  readonly rkey: number;
+  /** Where it begins, 64 bits. */
+  readonly address: bigint;
+  /** Bytes of it, at least 1. */
+  readonly length: number;
+}
+
+/** The bytes of a key. */
+export function packRkey(key: PackedRkey): Uint8Array {
+  const bytes = new Uint8Array(RKEY.bytes);
+  RKEY.encode(viewOf(bytes), 0, { ...key, version: VERSION, reserved: 0 });
+  return bytes;
+}
+
+/** The key that bytes are, or a sentence that says what is wrong with them. */
+export function unpackRkey(bytes: Uint8Array): PackedRkey | string {
+  if (bytes.length !== RKEY.bytes) return `a key has ${RKEY.bytes} bytes, and these are ${bytes.length}`;
+  const said = RKEY.decode(viewOf(bytes), 0);
+  if (typeof said === 'string') return said;
+  const { access, rkey, address, length } = said;
+  if (length === 0) return 'length is 0';
+  if (address + BigInt(length) > LAST_ADDRESS) return 'the memory ends beyond the last address';
+  return { access, rkey, address, length };
+}
