@@ -1,9 +1,9 @@
 /** A key-value store over RDMA: clients and servers. */
 export { connect } from './client/connect.js';
-export { KvClient } from './client/kv-client.js';
+export { KvClient, type KvClientStatistics } from './client/kv-client.js';
 export type { KvEntry, KvExplanation, KvPage } from './client/meanings.js';
 export type { Bytes, KvConnectOptions, KvSetting, ScanOptions, SetOptions } from './client/options.js';
-export type { KvClientStatistics } from './client/requester.js';
+export type { KvOneSidedStatistics } from './client/one-sided/one-sided-reader.js';
 export type { TransportName } from './client/transports.js';
 export type { WaitOptions } from '../engine/index.js';
 export { EpochError, KvError, KvManyError, type Outcome } from './errors.js';

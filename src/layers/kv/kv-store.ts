@@ -70,6 +70,7 @@ export function newPartition(call: string, options: KvStoreOptions, random: () =
   return new Partition({
     mode,
     memory: alloc(memoryBytes),
+    allocate: (bytes) => alloc(bytes),
     seed: (BigInt(random() >>> 0) << 32n) | BigInt(random() >>> 0),
     // Whoever holds a version of a store that is gone shall not hit one of its successor.
     lastVersion: BigInt(random() >>> 0) << 31n,

@@ -25,7 +25,7 @@ export interface Way {
 }
 
 /** Where a server is, and how long it is waited for. */
-export type Where = Omit<KvConnectOptions, 'window' | 'transport'>;
+export type Where = Omit<KvConnectOptions, 'window' | 'transport' | 'oneSided'>;
 
 /** What a client asks for; its transport says the rest. */
 export type Wish = Omit<Offer, 'transport' | 'pairs'>;

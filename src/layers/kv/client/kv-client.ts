@@ -33,9 +33,16 @@ import {
   valueOf,
   versionOf,
 } from './options.js';
-import type { KvClientStatistics, Requester } from './requester.js';
+import type { KvOneSidedStatistics, OneSidedReader } from './one-sided/one-sided-reader.js';
+import type { Requester, RequesterStatistics } from './requester.js';
 
 const NO_BYTES = new Uint8Array(0);
+
+/** What a client has counted. */
+export interface KvClientStatistics extends RequesterStatistics {
+  /** Of a client that was connected with `oneSided`; undefined for others. */
+  readonly oneSided: KvOneSidedStatistics | undefined;
+}
 
 /**
  * A client of a key-value store. Keys and values are bytes, or texts that stand for their UTF-8; what is handed over is copied.
@@ -45,10 +52,13 @@ const NO_BYTES = new Uint8Array(0);
  */
 export class KvClient implements AsyncDisposable, Disposable {
   readonly #requester: Requester;
+  /** Serves GETs; undefined where the requester does. */
+  readonly #reader: OneSidedReader | undefined;
 
   /** @internal `connect` makes clients for programs. */
-  constructor(requester: Requester) {
+  constructor(requester: Requester, reader?: OneSidedReader) {
     this.#requester = requester;
+    this.#reader = reader;
   }
 
   /** Which life of the server that is. */
@@ -68,14 +78,14 @@ export class KvClient implements AsyncDisposable, Disposable {
 
   /**
    * Whether calls about a key are carried out in the order in which they were made, though none was awaited: by `rc` they are, but for values that do not fit a
-   * message, which take a step more.
+   * message, which take a step more, and with `oneSided`.
    */
   get keepsOrder(): boolean {
-    return this.#requester.keepsOrder;
+    return this.#requester.keepsOrder && this.#reader === undefined;
   }
 
   get statistics(): KvClientStatistics {
-    return this.#requester.statistics;
+    return { ...this.#requester.statistics, oneSided: this.#reader?.statistics };
   }
 
   /** The value of a key; undefined when there is none. @throws as {@link entry} */
@@ -323,7 +333,8 @@ export class KvClient implements AsyncDisposable, Disposable {
     const request: Asked = { ...NOTHING, ...asked };
     const pending = new Call(call, request, meaning, this.#requester);
     pending.heed(options, this.#requester.engine);
-    this.#requester.post(pending);
+    if (this.#reader !== undefined && request.operation === Operation.GET) this.#reader.get(pending);
+    else this.#requester.post(pending);
     return pending.promise;
   }
 }

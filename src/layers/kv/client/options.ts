@@ -33,6 +33,11 @@ export interface KvConnectOptions extends WaitOptions {
    * as HERD has it. `ud`: both are datagrams.
    */
   readonly transport?: TransportName | undefined;
+  /**
+   * Whether values are read in the server's memory, by RDMA READ, without its doing anything; all else is asked, and so is what is not found that way. The server must allow it:
+   * `serve({ oneSided: true })`. Default: no.
+   */
+  readonly oneSided?: boolean | undefined;
 }
 
 /** What calls take that set something. */
@@ -69,6 +74,7 @@ const CONNECT_FIELDS: FieldsOf<KvConnectOptions> = {
   open: true,
   window: true,
   transport: true,
+  oneSided: true,
   signal: true,
   timeoutMs: true,
 };
@@ -85,6 +91,12 @@ export function windowOf(options: KvConnectOptions): number {
   const { window = WINDOW } = options;
   if (Number.isInteger(window) && window >= 1 && window <= MAX_WINDOW) return window;
   throw new VerbsError('connect', invalid(`window is ${show(window)}`, `It is a number from 1 to ${MAX_WINDOW}`));
+}
+
+/** @returns whether the client is to read by itself. @throws VerbsError EINVAL for what makes no sense */
+export function oneSidedOf({ oneSided = false }: KvConnectOptions): boolean {
+  if (typeof oneSided === 'boolean') return oneSided;
+  throw new VerbsError('connect', invalid(`oneSided is ${show(oneSided)}`, 'It is true or false'));
 }
 
 /** @returns how the client is to send. @throws VerbsError EINVAL for what makes no sense */

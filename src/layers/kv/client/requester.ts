@@ -29,7 +29,7 @@ const MOST_ASKS = 16;
 const VALUE_ACCESS = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_WRITE;
 
 /** What a client has counted. */
-export interface KvClientStatistics {
+export interface RequesterStatistics {
   /** How often a request was sent again. */
   readonly repeats: number;
   /** Answers that nobody waited for. */
@@ -92,7 +92,7 @@ export class Requester implements Desk {
     return this.transport.keepsOrder;
   }
 
-  get statistics(): KvClientStatistics {
+  get statistics(): RequesterStatistics {
     const { repeats, strays } = this.#window;
     return { repeats, strays, foreign: this.#foreign, resumptions: this.#resumptions };
   }

@@ -30,6 +30,8 @@ export class Session {
   hasEnded = false;
   /** Told when the session is forgotten. */
   onEnd: (() => void) | undefined;
+  /** Ends the connection by which its client reads the store; undefined while there is none. */
+  endReader: (() => void) | undefined;
   readonly slots: ServedSlots;
 
   constructor(
@@ -77,6 +79,7 @@ export class Sessions {
     session.hasEnded = true;
     session.way = undefined;
     session.onEnd?.();
+    session.endReader?.();
   }
 
   /** Forgets those that were silent for too long. */

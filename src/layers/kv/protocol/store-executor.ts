@@ -2,9 +2,11 @@ import { type Explanation, Operation as StoreOperation, operationRules, type Par
 import {
   type Answered,
   encodeFate,
+  encodeLayout,
   encodeNumbers,
   encodeTimeLeft,
   Fate,
+  type Layout,
   type NamedNumber,
   Operation,
   type RequestView,
@@ -26,6 +28,8 @@ export interface ExecutorInit {
   readonly seed: bigint;
   /** What STATS answers. */
   readonly numbers: () => readonly NamedNumber[];
+  /** What LAYOUT answers; undefined where clients may not read the store by themselves. */
+  readonly layout?: (() => Layout | undefined) | undefined;
 }
 
 /** Has a partition carry out what clients ask. */
@@ -33,6 +37,7 @@ export class StoreExecutor implements Executor {
   readonly #partition: Partition;
   readonly #nowMs: () => number;
   readonly #numbers: () => readonly NamedNumber[];
+  readonly #layoutNow: ExecutorInit['layout'];
   readonly #scanner: Scanner;
   readonly #key = new Span();
   readonly #value = new Span();
@@ -43,12 +48,14 @@ export class StoreExecutor implements Executor {
     [Operation.EXPLAIN]: ({ key }) => this.#explain(key),
     [Operation.TTL]: ({ key }) => this.#timeLeft(key),
     [Operation.STATS]: ({ operand }, roomBytes) => this.#statistics(operand, roomBytes),
+    [Operation.LAYOUT]: () => this.#layout(),
   };
 
-  constructor({ partition, nowMs, seed, numbers }: ExecutorInit) {
+  constructor({ partition, nowMs, seed, numbers, layout }: ExecutorInit) {
     this.#partition = partition;
     this.#nowMs = nowMs;
     this.#numbers = numbers;
+    this.#layoutNow = layout;
     this.#scanner = new Scanner(partition, seed);
   }
 
@@ -90,6 +97,11 @@ export class StoreExecutor implements Executor {
     const explanation = this.#partition.explain(this.#key.set(key), nowMs);
     if (explanation.is !== 'present') return NOT_FOUND;
     return answerOf(explanation.version, encodeTimeLeft(leftMs(explanation.expiresAtMs, nowMs)));
+  }
+
+  #layout(): Answered {
+    const layout = this.#layoutNow?.();
+    return layout === undefined ? NOT_FOUND : answerOf(0n, encodeLayout(layout));
   }
 
   #statistics(operand: bigint, roomBytes: number): Answered {

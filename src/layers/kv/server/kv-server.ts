@@ -26,15 +26,18 @@ import { ServerDatagrams } from '../transport/server-datagrams.js';
 import { ValueMemory } from '../transport/value-memory.js';
 import {
   decodeOffer,
+  decodeReaderOffer,
   encodeRefusal,
   encodeWelcome,
   isSameSession,
   type NamedNumber,
   NO_SESSION,
   type Offer,
+  type ReaderOffer,
   RefusalCode,
   WELCOME_BYTES,
 } from '../wire/index.js';
+import { Door } from './door.js';
 import { type KvServeOptions, type KvServerSettings, settingsOf } from './options.js';
 import { type Terms, termsFor } from './terms.js';
 
@@ -66,6 +69,8 @@ export interface KvServerStatistics extends Readonly<ServerCounters> {
   readonly clients: number;
   /** Those that were refused, because there were as many as there may be, or no memory for more. */
   readonly refused: number;
+  /** Clients that read the store's memory by themselves, now. */
+  readonly readers: number;
 }
 
 /** The way to a client. */
@@ -92,6 +97,8 @@ export class KvServer implements AsyncDisposable, Disposable {
   /** Holds values on their way. */
   #memory: ValueMemory | undefined;
   #datagrams: ServerDatagrams | undefined;
+  /** For clients that read; undefined where there is none. */
+  #door: Door | undefined;
   /** Of all queue pairs for datagrams, ours and our clients'. */
   readonly #qkey: number;
   #stopSweeping: (() => void) | undefined;
@@ -115,7 +122,13 @@ export class KvServer implements AsyncDisposable, Disposable {
       ...allNumbers(this.statistics, store),
       ...numbersOf('log', persistence?.statistics ?? {}),
     ];
-    const executor = new StoreExecutor({ partition: store, nowMs: () => this.#nowMs, seed, numbers });
+    const executor = new StoreExecutor({
+      partition: store,
+      nowMs: () => this.#nowMs,
+      seed,
+      numbers,
+      layout: () => this.#door?.layout(this.#nowMs),
+    });
     const transfers = new Transfers(TRANSFER_LIMITS, (bytes) => this.#memory?.tryLease(bytes));
     this.#machine = new ServerMachine(this.epoch, executor, SLOT_BYTES, persistence, transfers);
     this.closed = listener.serve((request) => this.#answer(request), { onError: warn }).finally(() => this.#end());
@@ -128,7 +141,12 @@ export class KvServer implements AsyncDisposable, Disposable {
   }
 
   get statistics(): KvServerStatistics {
-    return { ...this.#machine.counters, clients: this.#sessions.size, refused: this.#refused };
+    return {
+      ...this.#machine.counters,
+      clients: this.#sessions.size,
+      refused: this.#refused,
+      readers: this.#door?.readers ?? 0,
+    };
   }
 
   /** Ends it, and all connections. Idempotent. */
@@ -156,11 +174,17 @@ export class KvServer implements AsyncDisposable, Disposable {
     this.#sessions.endAll();
     this.#datagrams?.end();
     this.#memory?.end();
+    this.#door?.end();
   }
 
   /** Somebody wants to be a client. */
   async #answer(request: ConnectionRequest): Promise<void> {
     const engine = this.#engineOf(request.id);
+    const reader = decodeReaderOffer(request.privateData);
+    if (reader !== undefined) {
+      await this.#admit(request, reader);
+      return;
+    }
     const offer = decodeOffer(request.privateData);
     const terms = typeof offer === 'string' ? undefined : termsFor(request.id, offer);
     if (typeof offer === 'string' || terms === undefined) {
@@ -170,6 +194,15 @@ export class KvServer implements AsyncDisposable, Disposable {
     const session = this.#sessionFor(offer, engine.nowUs());
     if (typeof session === 'number') this.#refuse(request, session);
     else await this.#connect(request, engine, session, offer, terms);
+  }
+
+  /** A client wants to read the store by itself. */
+  async #admit(request: ConnectionRequest, { epoch, session: id }: ReaderOffer): Promise<void> {
+    const session = this.#sessions.find(id);
+    if (this.#door === undefined) this.#refuse(request, RefusalCode.ONE_SIDED);
+    else if (epoch !== this.epoch) this.#refuse(request, RefusalCode.EPOCH);
+    else if (session === undefined) this.#refuse(request, RefusalCode.SESSION);
+    else await this.#door.admit(request, session);
   }
 
   /** The session that a client goes on with, or a new one; or why there is none. */
@@ -292,6 +325,8 @@ export class KvServer implements AsyncDisposable, Disposable {
       this.#memory = new ValueMemory(engine.pd, AccessFlags.LOCAL_WRITE);
       this.#sweepLater(engine);
       this.#workLater(engine);
+      this.#door?.end();
+      this.#door = this.#settings.oneSided ? new Door(engine, this.#settings.store) : undefined;
     }
     return engine;
   }

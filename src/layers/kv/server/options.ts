@@ -13,6 +13,11 @@ export interface KvServeOptions extends ListenOptions {
   readonly store?: KvStore | undefined;
   /** Keeps what is changed, from `openPersistence`, and has the store; by default what is changed is in memory alone. Whoever has opened it closes it after the server. */
   readonly persistence?: KvPersistence | undefined;
+  /**
+   * Whether clients may read keys and values in the server's memory by themselves, by RDMA READ. Those who do can read all of it, also what was deleted and is not
+   * written over yet, and know how keys are hashed. Not together with `persistence`: they would read what is not kept yet. Default: no.
+   */
+  readonly oneSided?: boolean | undefined;
   /** Clients at a time; whoever comes beyond that is refused: EBUSY. Default 1024. */
   readonly maxClients?: number | undefined;
   /** Requests of one client that may be under way, at most: 1 to 1024; default 64. */
@@ -28,6 +33,7 @@ export interface KvServeOptions extends ListenOptions {
 const FIELDS: FieldsOf<KvServeOptions> = {
   store: true,
   persistence: true,
+  oneSided: true,
   maxClients: true,
   maxWindow: true,
   maxSilenceMs: true,
@@ -53,6 +59,7 @@ const MOST_SILENCE_MS = 2 ** 31 - 1;
 export interface KvServerSettings {
   readonly store: Partition;
   readonly persistence: Persistence | undefined;
+  readonly oneSided: boolean;
   readonly maxClients: number;
   readonly maxWindow: number;
   readonly maxSilenceMs: number;
@@ -64,7 +71,7 @@ export interface KvServerSettings {
 export function settingsOf(options: KvServeOptions): KvServerSettings {
   refuse(CALL, fieldsProblem('options', options, FIELDS));
   const { store: given, persistence, maxClients = MAX_CLIENTS, maxWindow = WINDOW, ...rest } = options;
-  const { maxSilenceMs = SILENCE_MS, random = secretRandom, ...where } = rest;
+  const { maxSilenceMs = SILENCE_MS, random = secretRandom, oneSided = false, ...where } = rest;
   if (typeof random !== 'function') throw new VerbsError(CALL, invalid('random is no function', 'It gives 32 bits'));
   requireInRange('maxClients', maxClients, 1, 2 ** 20);
   requireInRange('maxWindow', maxWindow, 1, MAX_WINDOW);
@@ -78,7 +85,21 @@ export function settingsOf(options: KvServeOptions): KvServerSettings {
       CALL,
       invalid('persistence keeps another store', 'Give store to openPersistence, and not to serve'),
     );
-  return { store, persistence, maxClients, maxWindow, maxSilenceMs, random, where };
+  requireOneSided(oneSided, store, persistence);
+  return { store, persistence, oneSided, maxClients, maxWindow, maxSilenceMs, random, where };
+}
+
+function requireOneSided(oneSided: unknown, { seed }: Partition, persistence: Persistence | undefined): void {
+  if (typeof oneSided !== 'boolean')
+    throw new VerbsError(CALL, invalid(`oneSided is ${show(oneSided)}`, 'It is true or false'));
+  if (!oneSided) return;
+  if (persistence !== undefined)
+    throw new VerbsError(
+      CALL,
+      invalid('oneSided has clients read what is not kept yet', 'Leave out persistence, or oneSided'),
+    );
+  if (seed === undefined)
+    throw new VerbsError(CALL, invalid('the keys of the store are hashed otherwise', 'Make it by createStore'));
 }
 
 function requireInRange(what: string, value: unknown, least: number, most: number): void {

@@ -2,6 +2,8 @@ import { assert } from '../../../device/ibta/index.js';
 
 /** Slots of a bucket: 64 bytes, a line of the processor's cache. */
 export const BUCKET_SLOTS = 8;
+const SLOT_BYTES = 8;
+export const BUCKET_BYTES: number = BUCKET_SLOTS * SLOT_BYTES;
 /** Marks a slot in use, beside 31 bits of tag. */
 const IN_USE = 1 << 31;
 const FREE = 0;
@@ -17,9 +19,11 @@ export function tagOf(high: number): number {
  * MICA's index: where the entry of a key may lie. A slot has 8 bytes: in use, a tag of 31 bits, and a position; so a search looks at few entries that are of other keys.
  * A bucket that is full goes on in an overflow bucket, while there are any. Within such a chain the slots in use come first, in no order.
  *
- * It lies in memory of its own: whoever could read it by RDMA would see which keys share buckets.
+ * It lies in memory of its own, which nobody reads by RDMA who may not read the entries: it shows which keys share buckets.
  */
 export class BucketIndex {
+  /** The buckets that hashes lead to, without those behind them. */
+  readonly memory: Uint8Array;
   readonly #words: Int32Array;
   /** Which bucket goes on where another ends. */
   readonly #next: Int32Array;
@@ -31,12 +35,16 @@ export class BucketIndex {
   /**
    * @param buckets a power of two
    * @param overflow buckets beside them
+   * @param allocate gives memory that is all zeros
    */
   constructor(
     readonly buckets: number,
     overflow: number,
+    allocate: (bytes: number) => Uint8Array,
   ) {
-    this.#words = new Int32Array((buckets + overflow) * BUCKET_SLOTS * 2);
+    const { buffer, byteOffset, byteLength } = allocate((buckets + overflow) * BUCKET_BYTES);
+    this.memory = new Uint8Array(buffer, byteOffset, buckets * BUCKET_BYTES);
+    this.#words = new Int32Array(buffer, byteOffset, byteLength >> 2);
     this.#next = new Int32Array(buckets + overflow);
     this.#fresh = buckets;
   }

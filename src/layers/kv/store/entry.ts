@@ -11,7 +11,8 @@
 //
 // A reader by RDMA READ sees memory while it is written. The version stands at both ends, and is written at the end first and at the
 // beginning last; so whoever reads upwards finds two versions when it has read a mixture. Adapters copy as they like, also downwards, so the
-// check covers the rest.
+// check covers the rest: it begins with a number that only the partition and those who may read it know, and with the entry's position, so that
+// what a value holds passes for no entry, nor does an entry where another lies.
 import type { Span } from './span.js';
 import type { Stamp } from './stamp.js';
 
@@ -66,8 +67,14 @@ export class EntryView {
   at = 0;
   readonly #words: Int32Array;
 
-  /** @param bytes at an address that is a multiple of 8 in its buffer */
-  constructor(readonly bytes: Uint8Array) {
+  /**
+   * @param bytes at an address that is a multiple of 8 in its buffer
+   * @param salt 32 bits with which checks begin
+   */
+  constructor(
+    readonly bytes: Uint8Array,
+    private readonly salt = 0,
+  ) {
     this.#words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 2);
   }
 
@@ -175,7 +182,7 @@ export class EntryView {
     this.#words[(at + VALUE_LENGTH) >> 2] = value.length;
     this.#words[words] = versionLow;
     this.#words[words + 1] = versionHigh;
-    this.#words[(at + CHECK) >> 2] = this.#checkOfHeader() ^ this.#checkOfBody(tail);
+    this.#words[(at + CHECK) >> 2] = this.#checkOfHeader(at) ^ this.#checkOfBody(tail);
   }
 
   /** Says that it is no more, to those who read it one-sided, too. */
@@ -186,33 +193,35 @@ export class EntryView {
   /** Sets when it expires, and nothing else. */
   expireAt(expiresAtMs: number): void {
     const words = this.at >> 2;
-    const before = this.#checkOfHeader();
+    const before = this.#checkOfHeader(this.at);
     this.#words[words + 2] = expiresAtMs | 0;
     this.#words[words + 3] = (this.#words[words + 3] & ~0xffff) | Math.floor(expiresAtMs / 2 ** 32);
-    this.#words[(this.at + CHECK) >> 2] ^= before ^ this.#checkOfHeader();
+    this.#words[(this.at + CHECK) >> 2] ^= before ^ this.#checkOfHeader(this.at);
   }
 
   /**
    * What was read here, once all has been copied: for memory that others write. Whatever it holds, nothing outside of it is looked at.
    *
    * @param nowMs by the partition's clock
+   * @param position where it lay in the partition's memory
+   * @param room bytes that were read
    */
-  verify(key: Span, nowMs: number): Reading {
+  verify(key: Span, nowMs: number, position = this.at, room = this.bytes.length - this.at): Reading {
     const { at } = this;
-    if (at + MIN_ENTRY_BYTES > this.bytes.length || !this.isLive) return Reading.GONE;
+    if (room < MIN_ENTRY_BYTES || !this.isLive) return Reading.GONE;
     // Of another length: it is another entry, or a part of one.
-    const room = this.bytes.length - at;
     if (this.valueLength > room || this.byteLength > room || !this.hasKey(key)) return Reading.GONE;
     const tail = at + this.byteLength - TAIL;
     if (!this.hasVersion(this.#words[tail >> 2], this.#words[(tail >> 2) + 1])) return Reading.TORN;
-    if (this.#words[(at + CHECK) >> 2] !== (this.#checkOfHeader() ^ this.#checkOfBody(tail))) return Reading.TORN;
+    if (this.#words[(at + CHECK) >> 2] !== (this.#checkOfHeader(position) ^ this.#checkOfBody(tail)))
+      return Reading.TORN;
     return this.isExpired(nowMs) ? Reading.EXPIRED : Reading.OK;
   }
 
-  /** Of version, expiry and lengths. */
-  #checkOfHeader(): number {
+  /** Of version, expiry and lengths, and of the position. */
+  #checkOfHeader(position: number): number {
     const words = this.at >> 2;
-    let check = 0;
+    let check = this.salt ^ position;
     for (let i = words; i < words + 5; i += 1) check = mix(check, this.#words[i]);
     return check;
   }

@@ -7,6 +7,7 @@ export interface KeyHash {
   of(bytes: Uint8Array, at: number, length: number): void;
 }
 
+const NO_KEY = new Uint8Array(0);
 /** Rounds at the end, before each half of the result. */
 const FINAL = 3;
 
@@ -75,4 +76,10 @@ function lastWord(bytes: Uint8Array, at: number, length: number): number {
  */
 export function partitionOf(hash: KeyHash, partitions: number): number {
   return Math.floor(((hash.low >>> 0) * partitions) / 2 ** 32);
+}
+
+/** The number with which the checks of entries begin: that of no key. Whoever knows the seed knows it. */
+export function saltOf(hash: KeyHash): number {
+  hash.of(NO_KEY, 0, 0);
+  return hash.low;
 }

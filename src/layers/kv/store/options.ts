@@ -22,6 +22,8 @@ export interface PartitionOptions {
   readonly lastVersion?: bigint | undefined;
   /** How many keys that have gone are remembered for `explain`: a power of two up to 2^24; default 4096. */
   readonly remembered?: number | undefined;
+  /** Gives memory for the index, all zeros, at a multiple of 4 in its buffer: `alloc`, to register it for RDMA READ. Default: ordinary memory. */
+  readonly allocate?: ((bytes: number) => Uint8Array) | undefined;
   /** In place of the one that `seed` makes: for tests. */
   readonly hash?: KeyHash | undefined;
 }
@@ -34,13 +36,15 @@ const FIELDS: FieldsOf<PartitionOptions> = {
   maxValueBytes: true,
   lastVersion: true,
   remembered: true,
+  allocate: true,
   hash: true,
 };
 
 const MIN_MEMORY = 4096;
 /** Positions are numbers of 31 bits. */
-const MAX_MEMORY = 2 ** 31;
-const MAX_COUNT = 2 ** 24;
+export const MAX_MEMORY: number = 2 ** 31;
+/** Of buckets. */
+export const MAX_COUNT: number = 2 ** 24;
 const DEFAULT_VALUE_BYTES = 1 << 20;
 const DEFAULT_REMEMBERED = 4096;
 const TYPICAL_ENTRY_BYTES = entryBytes(16, 64);

@@ -49,6 +49,8 @@ export class Partition {
   readonly statistics = new Statistics();
   readonly maxValueBytes: number;
   readonly mode: Mode;
+  /** Of the hash of keys; undefined where that is another. Whoever knows it can find keys that all fall into one bucket. */
+  readonly seed: bigint | undefined;
   /** Who is told of changes. */
   changes: Changes | undefined;
   readonly #hash: KeyHash;
@@ -73,7 +75,9 @@ export class Partition {
       this.#hash,
       this.statistics,
       (entry, cause) => this.#onEnded(entry, cause),
+      options.allocate ?? ((bytes) => new Uint8Array(bytes)),
     );
+    this.seed = options.hash === undefined ? options.seed : undefined;
     this.#obituaries = new Obituaries(settings.remembered);
     this.#stamp = new Stamp(settings.lastVersion);
   }
@@ -201,6 +205,11 @@ export class Partition {
   /** In how many buckets the keys are: a key stays in the same one. */
   get buckets(): number {
     return this.#storage.buckets;
+  }
+
+  /** The buckets, 64 bytes each, as one-sided READs may read them. */
+  get bucketMemory(): Uint8Array {
+    return this.#storage.bucketMemory;
   }
 
   /** Shows the entries of one bucket, in no order. @param bucket from 0 on. @param visit as of {@link scan} */

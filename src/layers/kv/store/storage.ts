@@ -2,7 +2,7 @@ import { assert } from '../../../device/ibta/index.js';
 import { BUCKET_SLOTS, BucketIndex, tagOf } from './bucket-index.js';
 import { CircularLog } from './circular-log.js';
 import { ALIGNMENT, entryBytes, EntryView, MIN_ENTRY_BYTES } from './entry.js';
-import type { KeyHash } from './key-hash.js';
+import { type KeyHash, saltOf } from './key-hash.js';
 import { Cause } from './obituaries.js';
 import type { Mode } from './options.js';
 import { SegregatedFit } from './segregated-fit.js';
@@ -39,23 +39,30 @@ export class Storage {
     hash: KeyHash,
     private readonly statistics: Statistics,
     private readonly ended: Ended,
+    allocate: (bytes: number) => Uint8Array,
   ) {
     const { byteLength } = memory;
-    this.entry = new EntryView(memory);
-    this.#other = new EntryView(memory);
+    const salt = saltOf(hash);
+    this.entry = new EntryView(memory, salt);
+    this.#other = new EntryView(memory, salt);
     this.#hash = hash;
     if (mode === 'cache') {
-      this.#index = new BucketIndex(buckets, 0);
+      this.#index = new BucketIndex(buckets, 0, allocate);
       this.#space = new CircularLog(byteLength - (byteLength % ALIGNMENT), (position) => this.#overrun(position));
     } else {
       // As many as there can be full buckets: the memory is full before the index is.
-      this.#index = new BucketIndex(buckets, Math.ceil(byteLength / MIN_ENTRY_BYTES / BUCKET_SLOTS));
+      this.#index = new BucketIndex(buckets, Math.ceil(byteLength / MIN_ENTRY_BYTES / BUCKET_SLOTS), allocate);
       this.#space = new SegregatedFit(memory, MIN_ENTRY_BYTES);
     }
   }
 
   get buckets(): number {
     return this.#index.buckets;
+  }
+
+  /** The buckets, as one-sided READs may read them. */
+  get bucketMemory(): Uint8Array {
+    return this.#index.memory;
   }
 
   /** Looks for a key, and shows it in {@link entry}. */

@@ -7,6 +7,7 @@ const MAGIC = 0x56424b56;
 const VERSION = 1;
 export const OFFER_BYTES = 40;
 export const WELCOME_BYTES = 56;
+export const READER_OFFER_BYTES = 24;
 const REFUSAL_BYTES = 12;
 export const MAX_WINDOW = 1024;
 
@@ -20,6 +21,9 @@ export const Transport = {
   UD: 2,
 } as const;
 export type Transport = (typeof Transport)[keyof typeof Transport];
+
+/** Where other offers have a transport. */
+const READER = 3;
 
 /** Queue pairs beside the reliable connection; what a transport has no use for is 0. */
 export interface QueuePairNames {
@@ -41,6 +45,12 @@ export interface Offer {
   readonly session: SessionId;
   readonly epoch: number;
   readonly pairs: QueuePairNames;
+}
+
+/** The client of a session asks for a connection by which it reads the server's memory, and does nothing else. */
+export interface ReaderOffer {
+  readonly session: SessionId;
+  readonly epoch: number;
 }
 
 /** What the server answers. */
@@ -68,6 +78,8 @@ export const RefusalCode = {
   EPOCH: 3,
   /** The server does not know the session any more. */
   SESSION: 4,
+  /** The server's memory is not for clients to read. */
+  ONE_SIDED: 5,
 } as const;
 export type RefusalCode = (typeof RefusalCode)[keyof typeof RefusalCode];
 
@@ -145,6 +157,21 @@ export function decodeOffer(bytes: Uint8Array): Offer | string {
   if (!isTransport(transport)) return `there is no transport ${transport}`;
   if (!isWindow(window)) return `a window of ${window} requests, which is not 1 to ${MAX_WINDOW}`;
   return { transport, window, session: readSession(view, 8), epoch: view.getUint32(16), pairs: readPairs(view, 24) };
+}
+
+export function encodeReaderOffer({ session, epoch }: ReaderOffer): Uint8Array {
+  const { bytes, view } = begin(READER_OFFER_BYTES, READER);
+  view.setUint32(8, session.high);
+  view.setUint32(12, session.low);
+  view.setUint32(16, epoch);
+  return bytes;
+}
+
+/** @returns undefined for what is no such offer */
+export function decodeReaderOffer(bytes: Uint8Array): ReaderOffer | undefined {
+  if (headProblem(bytes, READER_OFFER_BYTES) !== undefined || bytes[5] !== READER) return undefined;
+  const view = viewOf(bytes);
+  return { session: readSession(view, 8), epoch: view.getUint32(16) };
 }
 
 export function encodeWelcome(welcome: Welcome): Uint8Array {

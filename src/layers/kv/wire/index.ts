@@ -4,6 +4,7 @@ export * from './hello.js';
 export * from './herd.js';
 export * from './immediate.js';
 export * from './key-list.js';
+export * from './layout.js';
 export * from './named-numbers.js';
 export * from './operations.js';
 export * from './rdma-bench.js';

@@ -19,6 +19,8 @@ export const Operation = {
   TTL: 11,
   /** What the server and the store have counted. */
   STATS: 12,
+  /** Where the store lies, for clients that read it by themselves. */
+  LAYOUT: 13,
 } as const;
 export type Operation = (typeof Operation)[keyof typeof Operation];
 
@@ -41,6 +43,7 @@ const OWN: Readonly<Partial<Record<number, OperationRules>>> = {
   [Operation.EXPLAIN]: { ...ASKS, name: 'EXPLAIN', key: 'one' },
   [Operation.TTL]: { ...ASKS, name: 'TTL', key: 'one' },
   [Operation.STATS]: { ...ASKS, name: 'STATS' },
+  [Operation.LAYOUT]: { ...ASKS, name: 'LAYOUT' },
 };
 const BY_NUMBER: readonly (OperationRules | undefined)[] = Array.from(
   { length: 1 + Math.max(...Object.values(Operation)) },

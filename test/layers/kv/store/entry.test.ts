@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { EntryView, Partition, Reading, Span, Status } from '../../../../src/layers/kv/store/index.js';
+import { EntryView, Partition, Reading, saltOf, SipHash, Span, Status } from '../../../../src/layers/kv/store/index.js';
 
 const span = (text: string | Uint8Array): Span => new Span(Buffer.from(text));
 const NOW = 1;
+const SALT = saltOf(new SipHash(1n));
 
 function partition(mode: 'cache' | 'store' = 'cache'): Partition {
   return new Partition({ mode, memory: new Uint8Array(1 << 16), seed: 1n, lastVersion: 0x0102030405060707n });
@@ -27,7 +28,7 @@ describe('an entry in memory', () => {
         '01', // live
         '03', // bytes of the key
         '0a000000', // bytes of the value
-        '169c4505', // check
+        '46887e20', // check
         '6b6579', // key
         '736f6d652076616c7565', // value
         '000000', // up to a multiple of 8
@@ -40,7 +41,7 @@ describe('an entry in memory', () => {
     const kv = partition('store');
     kv.set(span('key'), span('value'), NOW, 10);
     const { at } = kv.entry;
-    const view = new EntryView(kv.memory);
+    const view = new EntryView(kv.memory, SALT);
     view.at = at;
     assert.deepEqual([view.verify(span('key'), NOW), view.verify(span('kez'), NOW)], [Reading.OK, Reading.GONE]);
     assert.equal(view.verify(span('key'), NOW + 10), Reading.EXPIRED);
@@ -74,13 +75,25 @@ describe('an entry in memory', () => {
           const words = new Uint32Array(mixture.buffer);
           const others = new Uint32Array(second.buffer);
           for (let i = 0; i < words.length; i += 1) if (picks.next().value === true) words[i] = others[i];
-          const view = new EntryView(mixture);
+          const view = new EntryView(mixture, SALT);
           const isWhole = [first, second].some((whole) => Buffer.compare(whole, mixture) === 0);
-          assert.equal(view.verify(span('key'), 0), isWhole ? Reading.OK : Reading.TORN);
+          assert.equal(view.verify(span('key'), 0, kv.entry.at), isWhole ? Reading.OK : Reading.TORN);
         },
       ),
       { numRuns: 500 },
     );
+  });
+
+  it('is none elsewhere than where it was written, nor in another store', () => {
+    const kv = partition();
+    kv.set(span('key'), span('value'), NOW);
+    const { at } = kv.entry;
+    const copy = new EntryView(read(kv.entry), SALT);
+    assert.equal(copy.verify(span('key'), NOW, at), Reading.OK);
+    assert.equal(copy.verify(span('key'), NOW, at + 8), Reading.TORN);
+    assert.equal(new EntryView(copy.bytes, SALT ^ 1).verify(span('key'), NOW, at), Reading.TORN);
+    for (let room = 0; room < copy.bytes.length; room += 1)
+      assert.equal(copy.verify(span('key'), NOW, at, room), Reading.GONE);
   });
 
   it('is none where anything else lies', () => {

@@ -18,18 +18,20 @@ import { benchFacts, benchPlot, type BenchSetup, headText, resultText, setupText
 import { Workload } from './workload.js';
 
 /** The server that was named, or one of our own. */
-async function serverFor({ server, mode, memory, window, host }: BenchFlags): Promise<OwnServer> {
+async function serverFor({ server, mode, memory, window, host, oneSided }: BenchFlags): Promise<OwnServer> {
   if (server !== undefined) return { place: server, stop: () => undefined };
   const args = ['--mode', mode, '--memory', memory, '--max-window', String(Math.max(...window))];
+  if (oneSided === true) args.push('--one-sided');
   return startServer(host === undefined ? args : [...args, '--host', host]);
 }
 
 async function clientsFor(flags: BenchFlags, server: ServerPlace): Promise<readonly KvClient[]> {
-  const { transport, addr: localAddress } = flags;
+  const { transport, oneSided, addr: localAddress } = flags;
   const window = Math.max(...flags.window);
   const clients = [await reachBy(spinningHosts({ ...flags, server }, isHere(server.host)), { window })];
   // They have the device of the first.
-  while (clients.length < flags.clients) clients.push(await connect({ ...server, transport, window, localAddress }));
+  while (clients.length < flags.clients)
+    clients.push(await connect({ ...server, transport, oneSided, window, localAddress }));
   return clients;
 }
 
@@ -41,10 +43,10 @@ function workloadFor({ keys, zipf: theta, put: putPercent, valueSize }: BenchFla
 }
 
 function setupOf(flags: BenchFlags, server: ServerPlace, seed: number): BenchSetup {
-  const { transport, clients, keys, zipf: theta = 0, put: putPercent, valueSize } = flags;
+  const { transport, oneSided = false, clients, keys, zipf: theta = 0, put: putPercent, valueSize } = flags;
   const distribution = flags.zipf === undefined ? 'uniform' : 'zipf';
   const valueBytes = sizesText(valueSize);
-  return { server, transport, clients, keys, distribution, theta, putPercent, valueBytes, seed };
+  return { server, transport, oneSided, clients, keys, distribution, theta, putPercent, valueBytes, seed };
 }
 
 async function bench(flags: BenchFlags): Promise<void> {
@@ -67,7 +69,7 @@ async function bench(flags: BenchFlags): Promise<void> {
   };
   const sayCut = async (): Promise<void> => {
     const { cut } = runs;
-    if (cut !== undefined) await say(`${resultText(cut)}(interrupted after ${cut.seconds.toFixed(1)} s)\n`);
+    if (cut !== undefined) await say(`${resultText(setup, cut)}(interrupted after ${cut.seconds.toFixed(1)} s)\n`);
   };
   endOnInterrupt(async () => {
     runs.stop();
@@ -77,11 +79,11 @@ async function bench(flags: BenchFlags): Promise<void> {
   let isWhole = false;
   try {
     if (flags.fill) await runs.fill();
-    await say(headText());
+    await say(headText(setup));
     for (const window of flags.window) {
       const result = await runs.run(window, flags.warmUp * 1000, flags.seconds * 1000);
       if (runs.isStopped) return;
-      await say(resultText(result));
+      await say(resultText(setup, result));
     }
     isWhole = true;
   } catch (error) {

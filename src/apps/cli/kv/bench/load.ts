@@ -11,6 +11,8 @@ export interface LoadResult {
   /** Of the gets. */
   readonly found: number;
   readonly puts: number;
+  /** Of the gets: those that READs alone served. */
+  readonly oneSided: number;
   /** Of the requests that clients sent: those that they sent again. */
   readonly repeats: number;
   readonly latencyUs: Latencies;
@@ -55,6 +57,7 @@ export class Load {
   #begunMs = 0;
   #endedMs = 0;
   #repeatsBefore = 0;
+  #hitsBefore = 0;
   #gets = 0;
   #found = 0;
   #puts = 0;
@@ -96,6 +99,7 @@ export class Load {
       gets: this.#gets,
       found: this.#found,
       puts: this.#puts,
+      oneSided: this.#isMeasured ? this.#hits() - this.#hitsBefore : 0,
       repeats: this.#isMeasured ? this.#repeats() - this.#repeatsBefore : 0,
       latencyUs: latenciesOf(this.#histogram),
     };
@@ -104,12 +108,17 @@ export class Load {
   #measure(): void {
     if (this.#isOver) return;
     this.#repeatsBefore = this.#repeats();
+    this.#hitsBefore = this.#hits();
     this.#begunMs = performance.now();
     this.#isMeasured = true;
   }
 
   #repeats(): number {
     return this.#clients.reduce((sum, { statistics }) => sum + statistics.repeats, 0);
+  }
+
+  #hits(): number {
+    return this.#clients.reduce((sum, { statistics }) => sum + (statistics.oneSided?.hits ?? 0), 0);
   }
 
   /** One request after the other. */

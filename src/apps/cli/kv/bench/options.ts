@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { KvMode } from '../../../../kv.js';
 import { type HostingOptions, wholeNumber, withHosting } from '../../shared/options.js';
-import { type ReachFlags, transportOption } from '../common/reach.js';
+import { oneSidedOption, type ReachFlags, transportOption } from '../common/reach.js';
 import { parseServer, type ServerPlace } from '../common/server-place.js';
 
 export interface ValueSizes {
@@ -13,6 +13,7 @@ export interface ValueSizes {
 export interface BenchFlags extends HostingOptions {
   readonly server?: ServerPlace;
   readonly transport: ReachFlags['transport'];
+  readonly oneSided?: true;
   readonly mode: KvMode;
   readonly memory: string;
   readonly keys: number;
@@ -71,6 +72,7 @@ export function withBenchOptions(command: Command): Command {
       ),
     )
     .addOption(transportOption())
+    .addOption(oneSidedOption())
     .addOption(number('-c, --clients <n>', 'clients, each with a connection of its own', 1, 10_000, 1))
     .addOption(
       new Option('-w, --window <n,...>', 'requests of each client that are under way; of several, one run each')

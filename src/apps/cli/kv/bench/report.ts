@@ -8,6 +8,8 @@ import type { Latencies, LoadResult } from './load.js';
 export interface BenchSetup {
   readonly server: ServerPlace;
   readonly transport: TransportName;
+  /** Whether gets are READs of the server's memory. */
+  readonly oneSided: boolean;
   readonly clients: number;
   readonly keys: number;
   readonly distribution: 'uniform' | 'zipf';
@@ -21,11 +23,16 @@ const perSecond = ({ operations, seconds }: LoadResult): number => (seconds === 
 
 /** What is measured, in two lines. */
 export function setupText(setup: BenchSetup): string {
-  const { server, transport, clients, keys, distribution, theta, putPercent, valueBytes, seed } = setup;
+  const { server, clients, keys, distribution, theta, putPercent, valueBytes, seed } = setup;
   const chosen = distribution === 'zipf' ? `by Zipf ${theta}` : 'uniformly';
-  return `${countText(clients)} client${clients === 1 ? '' : 's'} of ${serverText(server)} over ${transport}
+  return `${countText(clients)} client${clients === 1 ? '' : 's'} of ${serverText(server)} over ${wayText(setup)}
 ${countText(keys)} keys of 16 bytes chosen ${chosen}, values of ${valueBytes} bytes, ${putPercent} % PUT, seed ${seed}
 `;
+}
+
+/** How requests travel, and values. */
+function wayText({ transport, oneSided }: BenchSetup): string {
+  return oneSided ? `${transport}, GET by one-sided READ` : transport;
 }
 
 interface Column {
@@ -43,6 +50,13 @@ const latency = (head: string, of: keyof Latencies): Column => ({
   text: ({ latencyUs }) => usText(latencyUs[of]),
 });
 
+/** Of gets, how many were READs alone. */
+const ONE_SIDED: Column = {
+  head: 'read %',
+  width: 8,
+  text: ({ gets, oneSided }) => (gets === 0 ? '-' : ((100 * oneSided) / gets).toFixed(1)),
+};
+
 const COLUMNS: readonly Column[] = [
   { head: 'window', width: 6, text: ({ window }) => String(window) },
   { head: 'requests/s', width: 11, text: (result) => countText(perSecond(result)) },
@@ -55,11 +69,11 @@ const COLUMNS: readonly Column[] = [
   { head: 'repeats', width: 8, text: ({ repeats }) => countText(repeats) },
 ];
 
-const lineOf = (text: (column: Column) => string): string =>
-  `${COLUMNS.map((column) => text(column).padStart(column.width)).join('  ')}\n`;
+const lineOf = ({ oneSided }: BenchSetup, text: (column: Column) => string): string =>
+  `${(oneSided ? [...COLUMNS, ONE_SIDED] : COLUMNS).map((column) => text(column).padStart(column.width)).join('  ')}\n`;
 
-export const headText = (): string => lineOf(({ head }) => head);
-export const resultText = (result: LoadResult): string => lineOf(({ text }) => text(result));
+export const headText = (setup: BenchSetup): string => lineOf(setup, ({ head }) => head);
+export const resultText = (setup: BenchSetup, result: LoadResult): string => lineOf(setup, ({ text }) => text(result));
 
 /** The whole as JSON. @param isInterrupted whether the last result, or all that would follow, is cut off */
 export function benchFacts(setup: BenchSetup, results: readonly LoadResult[], isInterrupted: boolean): object {
@@ -78,9 +92,9 @@ export function benchPlot(setup: BenchSetup, results: readonly LoadResult[]): st
     name,
     points: results.map((result) => [perSecond(result), result.latencyUs[of], String(result.window)] as const),
   }));
-  const { clients, putPercent, transport } = setup;
+  const { clients, putPercent } = setup;
   return plotSvg({
-    title: `Latency over throughput: ${countText(clients)} client${clients === 1 ? '' : 's'}, ${transport}, ${putPercent} % PUT`,
+    title: `Latency over throughput: ${countText(clients)} client${clients === 1 ? '' : 's'}, ${wayText(setup)}, ${putPercent} % PUT`,
     unit: 'µs',
     x: { label: 'requests a second, logarithmic; the points are windows', ticks: ticksFor, text: countText },
     curves,

@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ToolError } from '../../shared/errors.js';
 import { bytesFact, standardInput } from '../common/bytes.js';
 import { EXIT_FAILED } from '../common/failure.js';
+import { oneSidedOption } from '../common/reach.js';
 import { milliseconds } from '../common/units.js';
 import type { CallSpec } from './call.js';
 
@@ -17,7 +18,7 @@ function shown(value: Uint8Array): Uint8Array {
 export const get: CallSpec = {
   name: 'get',
   description: 'Print the value of a key, as it is.',
-  prepare: withKey,
+  prepare: (command) => withKey(command).addOption(oneSidedOption()),
   make:
     ([key]) =>
     async (client) => {

@@ -12,6 +12,7 @@ import { DEFAULT_HOST, DEFAULT_PORT, parseServer, type ServerPlace, serverText }
 export interface ReachFlags extends HostingOptions {
   readonly server: ServerPlace;
   readonly transport: TransportName;
+  readonly oneSided?: true;
 }
 
 /** The ways that requests travel, as `--transport` has them. */
@@ -22,6 +23,14 @@ export function transportOption(): Option {
   )
     .choices(['rc', 'uc', 'ud'] satisfies readonly TransportName[])
     .default('rc' satisfies TransportName);
+}
+
+/** Of clients that get values. */
+export function oneSidedOption(): Option {
+  return new Option(
+    '--one-sided',
+    'read values in the server’s memory, by RDMA READ, without its doing anything: one that was served with --one-sided',
+  );
 }
 
 /** Adds the options of those who are clients. */
@@ -47,10 +56,10 @@ export async function reachBy(
   candidates: readonly ReachFlags[],
   options: Partial<KvConnectOptions> = {},
 ): Promise<KvClient> {
-  const { server, transport } = candidates[0];
+  const { server, transport, oneSided } = candidates[0];
   try {
     return await openFirst(candidates, (asked) =>
-      connect({ ...server, transport, ...streamDevice(asked), ...options }),
+      connect({ ...server, transport, oneSided, ...streamDevice(asked), ...options }),
     );
   } catch (error) {
     if (!(error instanceof VerbsError)) throw error;

@@ -26,6 +26,7 @@ interface ServeFlags extends HostingOptions {
   readonly maxClients: number;
   readonly maxWindow: number;
   readonly maxValue?: number;
+  readonly oneSided?: true;
   readonly redis?: number;
   readonly stats: number;
   readonly data?: string;
@@ -52,12 +53,12 @@ function countsOf(begun: number, server: KvServer, store: KvStore): ServedCounts
 
 async function serveStore(flags: ServeFlags): Promise<void> {
   const { port, mode, memory: memoryBytes, maxClients, maxWindow, maxValue, redis, stats, json } = flags;
-  const { data: directory, sync, repair } = flags;
+  const { data: directory, sync, repair, oneSided } = flags;
   const { address, ...open } = openOptions(flags);
   const store = createStore({ mode, memoryBytes, maxValueBytes: maxValue });
   const persistence =
     directory === undefined ? undefined : await openPersistence({ directory, store, sync, repair: repair === true });
-  const server = serve({ store, persistence, ...hostFor(address), port, open, maxClients, maxWindow });
+  const server = serve({ store, persistence, oneSided, ...hostFor(address), port, open, maxClients, maxWindow });
   const report = json === true ? reportJson : reportText;
   const gateway = redis === undefined ? undefined : await openGateway(server, redis);
   const begun = performance.now();
@@ -133,6 +134,10 @@ export function serveCommand(): Command {
       new Option('--max-window <n>', 'requests of one client that are under way at a time')
         .argParser(wholeNumber(1, 1024))
         .default(64),
+    )
+    .option(
+      '--one-sided',
+      'let clients read values in its memory by themselves, and all that is there; not with --data',
     )
     .addOption(
       new Option(
