@@ -287,6 +287,28 @@ describe('waking', { skip: nativeHostProblem() ?? false }, () => {
     assert.equal(isReadable(b), false);
   });
 
+  test('what comes while an event loop looks at what came before wakes it as well', () => {
+    using world = new LocalWorld();
+    const [a, b] = [world.open(1), world.open(2)];
+    assertWay(a, b, true);
+    b.setWatched(true);
+    let packets = 0;
+    const receiver = {
+      receive: () => {
+        packets += 1;
+        if (packets === 2) send(a, b, [64]);
+      },
+    };
+    for (const sofar of [1, 2]) {
+      send(a, b, [64]);
+      b.receive(receiver, 64);
+      assert.equal(packets, sofar);
+    }
+    assert.equal(isReadable(b), true);
+    b.receive(receiver, 64);
+    assert.equal(packets, 3);
+  });
+
   test('an event loop is told at once of what came before it waited', () => {
     using world = new LocalWorld();
     const [a, b] = [world.open(1), world.open(2)];

@@ -106,20 +106,36 @@ export class LocalLink implements PolledLink, Ways {
 
   receive(receiver: PacketReceiver, maxPackets: number): number {
     if (!this.#open) return 0;
-    const { inbox } = this;
-    // Waking the event loop cleared the word, so it is set again before the rings are looked at.
-    if (this.#watched && !inbox.asleep) inbox.asleep = true;
-    if (inbox.changed) this.#change(() => this.#accept());
-    let packets = 0;
-    const arrivals = this.#arrivals;
-    for (let i = 0; i < arrivals.length; i += 1) packets += arrivals[i].receive(receiver, maxPackets);
-    if (this.#gone.length > 0) packets += this.#change(() => this.#tellGone(receiver));
+    if (this.#watched) return this.#receiveWatched(receiver, maxPackets);
+    const packets = this.#receiveByMemory(receiver, maxPackets);
     this.#untilSocket -= 1;
-    if (this.#untilSocket > 0 && arrivals.length > 0 && !this.#watched) return packets;
+    if (this.#untilSocket > 0 && this.#arrivals.length > 0) return packets;
     const received = this.udp.receive(receiver, maxPackets);
     this.#eager = received > 0 ? EAGER_LOOKS : this.#eager - 1;
     this.#untilSocket = this.#eager > 0 ? 0 : LOOKS_PER_SOCKET_LOOK;
     return packets + received;
+  }
+
+  /**
+   * The socket first: with what came there the datagrams that were to wake us are taken, and of whatever they tell a ring has it by now. Then to be woken again,
+   * since that cleared the word, and the rings last: for what is put in from now on a datagram comes that is still there when this returns.
+   */
+  #receiveWatched(receiver: PacketReceiver, maxPackets: number): number {
+    const received = this.udp.receive(receiver, maxPackets);
+    // A receiver may have closed the link.
+    if (!this.#open) return received;
+    const { inbox } = this;
+    if (!inbox.asleep) inbox.asleep = true;
+    return received + this.#receiveByMemory(receiver, maxPackets);
+  }
+
+  #receiveByMemory(receiver: PacketReceiver, maxPackets: number): number {
+    if (this.inbox.changed) this.#change(() => this.#accept());
+    let packets = 0;
+    const arrivals = this.#arrivals;
+    for (let i = 0; i < arrivals.length; i += 1) packets += arrivals[i].receive(receiver, maxPackets);
+    if (this.#gone.length > 0) packets += this.#change(() => this.#tellGone(receiver));
+    return packets;
   }
 
   flush(): void {
