@@ -1,7 +1,7 @@
 import { alloc } from '../../api/provider/index.js';
 import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../api/verbs/index.js';
 import { secretRandom } from './random.js';
-import { Partition } from './store/index.js';
+import { Partition, type PartitionOptions } from './store/index.js';
 
 /** What a store does when it is full. `cache`: the oldest entries go. `store`: what is new is refused with ENOSPC, and nothing is lost. */
 export type KvMode = 'cache' | 'store';
@@ -67,7 +67,7 @@ export function newPartition(call: string, options: KvStoreOptions, random: () =
   refuse(call, fieldsProblem('options', options, FIELDS));
   const { mode = 'cache', memoryBytes = MEMORY_BYTES, maxValueBytes } = options;
   requireMemory(call, memoryBytes);
-  return new Partition({
+  const partition: PartitionOptions = {
     mode,
     memory: alloc(memoryBytes),
     allocate: (bytes) => alloc(bytes),
@@ -75,7 +75,8 @@ export function newPartition(call: string, options: KvStoreOptions, random: () =
     // Whoever holds a version of a store that is gone shall not hit one of its successor.
     lastVersion: BigInt(random() >>> 0) << 31n,
     ...(maxValueBytes === undefined ? {} : { maxValueBytes }),
-  });
+  };
+  return new Partition(partition, call);
 }
 
 function requireMemory(call: string, bytes: unknown): void {

@@ -24,7 +24,11 @@ const WHENEVER: Moment = { fromUs: 0, toUs: Infinity };
 /** What was asked about a key, and what came of it; `unknown` where nobody knows whether it was done. */
 export type KeyDeed =
   | { readonly kind: 'entry'; readonly result: { readonly value: string; readonly version: bigint } | undefined }
+  /** The same, of which the version was not told. */
+  | { readonly kind: 'value'; readonly result: string | undefined }
   | { readonly kind: 'has'; readonly result: boolean }
+  /** Of an entry that was there: its version, and the milliseconds that it has to live. */
+  | { readonly kind: 'explain'; readonly result: { readonly version: bigint; readonly ttlMs: number } | undefined }
   /** Milliseconds; Infinity for ever. */
   | { readonly kind: 'ttl'; readonly result: number | undefined }
   | { readonly kind: 'touch'; readonly ttlMs: number; readonly result: boolean | 'unknown' }
@@ -80,8 +84,12 @@ function after(deed: KeyDeed, before: KeyState, moment: Moment): KeyState | type
   switch (deed.kind) {
     case 'entry':
       return seen(deed.result, state);
+    case 'value':
+      return deed.result === entry?.value ? state : IMPOSSIBLE;
     case 'has':
       return deed.result === (entry !== undefined) ? state : IMPOSSIBLE;
+    case 'explain':
+      return explained(deed.result, state, moment);
     case 'ttl':
       return timed(deed.result, state, moment);
     case 'touch':
@@ -127,6 +135,16 @@ function timed(result: number | undefined, state: KeyState, moment: Moment): Key
   return endsFromUs <= endsToUs ? { ...state, endsFromUs, endsToUs } : IMPOSSIBLE;
 }
 
+function explained(
+  result: { readonly version: bigint; readonly ttlMs: number } | undefined,
+  state: KeyState,
+  moment: Moment,
+): KeyState | typeof IMPOSSIBLE {
+  const after = timed(result?.ttlMs, state, moment);
+  if (after === IMPOSSIBLE || result === undefined || !isPresent(after)) return after;
+  return (after.version ?? result.version) === result.version ? { ...after, version: result.version } : IMPOSSIBLE;
+}
+
 function added(by: bigint, result: bigint | 'not a number' | 'unknown', state: KeyState): KeyState | typeof IMPOSSIBLE {
   const before = isPresent(state) ? state.value : '0';
   const sum = isNumber(before) ? BigInt(before) + by : 'not a number';
@@ -150,6 +168,22 @@ function seen(
   return fits ? { ...state, ...result } : IMPOSSIBLE;
 }
 
+/** The same in a cache: the key may have been evicted just before. */
+function afterInCache(deed: KeyDeed, before: KeyState, moment: Moment): KeyState | typeof IMPOSSIBLE {
+  const state = after(deed, before, moment);
+  return state === IMPOSSIBLE && isPresent(before) ? after(deed, NEVER, moment) : state;
+}
+
+/** An entry is evicted. */
+function evicted(state: KeyState): KeyState | typeof IMPOSSIBLE {
+  return isPresent(state) ? NEVER : IMPOSSIBLE;
+}
+
+/** Whether it makes a difference to what it did, of which nobody was told, whether the key was evicted before. */
+function dependsOnEviction({ kind, result }: KeyDeed): boolean {
+  return (kind === 'add' || kind === 'incr') && result === 'unknown';
+}
+
 /** Whether it may end an entry, later. */
 function givesTime(deed: KeyDeed): boolean {
   return 'ttlMs' in deed && deed.ttlMs > 0;
@@ -166,6 +200,9 @@ export class KeyHistories {
   /** Records those that are under way, of which nobody may ever hear. */
   readonly #underWay = new Set<() => void>();
   #clock = 0;
+
+  /** @param evicts whether entries may go at any time, as those of a cache do */
+  constructor(private readonly evicts = false) {}
 
   /** The next moment. */
   tick(): number {
@@ -185,7 +222,9 @@ export class KeyHistories {
     const name = `${key} of epoch ${epoch}`;
     const text = `${begun}-${done} (${moment.fromUs}-${moment.toUs} µs) ${JSON.stringify(deed, (_, v: unknown) => (typeof v === 'bigint' ? `${v}n` : v))}`;
     const deeds = this.#byKey.get(name) ?? [];
-    deeds.push({ begun, done, text, apply: (state) => after(deed, state, moment) });
+    const outcome = this.evicts ? afterInCache : after;
+    deeds.push({ begun, done, text, apply: (state) => outcome(deed, state, moment) });
+    if (this.evicts && dependsOnEviction(deed)) deeds.push({ begun, done: Infinity, text: '', apply: evicted });
     if (givesTime(deed)) deeds.push({ begun, done: Infinity, text: '', apply: expired });
     this.#byKey.set(name, deeds);
   }

@@ -3,7 +3,7 @@ import { Sim } from '../../../src/api/sim/index.js';
 import { alloc } from '../../../src/index.js';
 import { Engine } from '../../../src/layers/engine/index.js';
 import { connect, type KvClient, type KvServer, serve } from '../../../src/layers/kv/index.js';
-import { Partition } from '../../../src/layers/kv/store/index.js';
+import { type KeyHash, Partition, SipHash } from '../../../src/layers/kv/store/index.js';
 import { check } from '../failure.js';
 import type { Figures } from '../game.js';
 import { KeyHistories } from './key-model.js';
@@ -11,7 +11,6 @@ import { type ClientPlan, type DisasterPlan, type KvPlan, planKv } from './plan.
 import { Program } from './program.js';
 
 const PORT = 7175;
-const STORE_BYTES = 1 << 20;
 /** How long after the end late packets, timers and sessions without a client may still be there. */
 const AFTERMATH_US = 120e6;
 /** As often a program connects anew that has lost its client. */
@@ -24,11 +23,13 @@ class KvRun {
   readonly #plan: KvPlan;
   readonly #sim: Sim;
   readonly #random: SeededRandom;
-  readonly #histories = new KeyHistories();
+  readonly #histories: KeyHistories;
   #onFault: (error: Error) => void = () => undefined;
   readonly #fault = new Promise<never>((_, reject) => (this.#onFault = reject));
   #server: KvServer | undefined;
   readonly #gone: (() => void)[] = [];
+  /** All that any program uses. */
+  readonly #keys: readonly string[];
   #values = 0;
   #clients = 0;
   #calls = 0;
@@ -38,7 +39,11 @@ class KvRun {
 
   constructor(seed: number) {
     this.#plan = planKv(seed);
-    const { conditions, hosts } = this.#plan;
+    const { conditions, hosts, store } = this.#plan;
+    this.#keys = [
+      ...new Set(this.#plan.clients.flatMap(({ calls }) => calls.flatMap(({ key, keys }) => [key, ...keys]))),
+    ];
+    this.#histories = new KeyHistories(store.mode === 'cache');
     this.#random = new SeededRandom(~seed);
     this.#sim = new Sim({ seed, conditions });
     this.#sim.host('server');
@@ -73,7 +78,10 @@ class KvRun {
     this.#server?.close();
     this.#servers += 1;
     const host = this.#sim.hosts[0];
-    const store = new Partition({ mode: 'store', memory: alloc(STORE_BYTES), seed: BigInt(this.#random.u32()) });
+    const { mode, memoryBytes, buckets, lastVersion, hashes } = this.#plan.store;
+    const seed = BigInt(this.#random.u32());
+    const hash = hashes === 0 ? undefined : new FewHashes(seed, hashes);
+    const store = new Partition({ mode, memory: alloc(memoryBytes), seed, buckets, lastVersion, hash });
     this.#server = serve({ store, port: PORT, context: host.context, random: () => this.#random.u32() });
   }
 
@@ -103,6 +111,8 @@ class KvRun {
       histories: this.#histories,
       newValue: (bytes: number) => `${(this.#values += 1)}000`.padEnd(bytes, '.'),
       onFault: this.#onFault,
+      store: this.#plan.store,
+      keys: this.#keys,
     };
     const made = await new Program(shared, client).run(calls);
     const isCalm = this.#plan.disasters.length === 0;
@@ -138,8 +148,7 @@ class KvRun {
     let client = await this.#connect(1, PROBE);
     for (let tries = 1; client === undefined && tries < 5; tries += 1) client = await this.#connect(1, PROBE);
     check(client !== undefined, () => 'in the end the server serves no more');
-    const keys = new Set(this.#plan.clients.flatMap(({ calls }) => calls.map(({ key }) => key)));
-    for (const key of keys) {
+    for (const key of this.#keys) {
       const begun = this.#histories.tick();
       const fromUs = this.#sim.nowUs;
       const entry = await client.entry(key);
@@ -204,6 +213,25 @@ function chained(before: (() => void) | undefined, action: () => void): () => vo
     before?.();
     action();
   };
+}
+
+/** Gives different keys the same hash, and so the same tag in the same bucket. */
+class FewHashes implements KeyHash {
+  low = 0;
+  high = 0;
+  readonly #hash: SipHash;
+
+  constructor(
+    seed: bigint,
+    private readonly many: number,
+  ) {
+    this.#hash = new SipHash(seed);
+  }
+
+  of(bytes: Uint8Array, at: number, length: number): void {
+    this.#hash.of(bytes, at, length);
+    this.low = this.high = (this.#hash.low >>> 0) % this.many;
+  }
 }
 
 /** Plays the run of one seed. @throws what proves the package wrong */

@@ -1,3 +1,4 @@
+import { fieldsProblem, refuse } from '../../../api/verbs/index.js';
 import { checkWait, type WaitOptions } from '../../engine/index.js';
 import { KvError } from '../errors.js';
 import { type Asked, Operation, REQUEST_HEAD_BYTES } from '../wire/index.js';
@@ -24,11 +25,13 @@ import {
   cursorOf,
   keyOf,
   type KvSetting,
+  listOf,
   prefixOf,
   SCAN_FIELDS,
   type ScanOptions,
   SET_FIELDS,
   type SetOptions,
+  SETTING_FIELDS,
   ttlOf,
   valueOf,
   versionOf,
@@ -180,7 +183,7 @@ export class KvClient implements AsyncDisposable, Disposable {
    */
   async getMany(keys: Iterable<Bytes>, options: WaitOptions = {}): Promise<(Uint8Array | undefined)[]> {
     const call = 'getMany';
-    const all = Array.from(keys, (key) => ({ operation: Operation.GET, key: keyOf(call, key) }));
+    const all = listOf(call, 'keys', keys).map((key) => ({ operation: Operation.GET, key: keyOf(call, key) }));
     const entries = await this.#callAll(call, entryFound, all, options);
     return entries.map((entry) => entry?.value);
   }
@@ -195,9 +198,11 @@ export class KvClient implements AsyncDisposable, Disposable {
     const call = 'setMany';
     checkWait(call, options, SET_FIELDS);
     const { ttlMs: forAll, ...wait } = options;
-    const all = Array.from(entries, ({ key, value, ttlMs = forAll }) =>
-      this.#setting(call, Operation.SET, key, value, 0n, ttlMs),
-    );
+    const all = listOf(call, 'entries', entries).map((entry) => {
+      refuse(call, fieldsProblem('an entry', entry, SETTING_FIELDS));
+      const { key, value, ttlMs = forAll } = entry;
+      return this.#setting(call, Operation.SET, key, value, 0n, ttlMs);
+    });
     return this.#callAll(call, versionSet, all, wait);
   }
 
@@ -209,7 +214,7 @@ export class KvClient implements AsyncDisposable, Disposable {
    */
   async deleteMany(keys: Iterable<Bytes>, options: WaitOptions = {}): Promise<boolean[]> {
     const call = 'deleteMany';
-    const all = Array.from(keys, (key) => ({ operation: Operation.DEL, key: keyOf(call, key) }));
+    const all = listOf(call, 'keys', keys).map((key) => ({ operation: Operation.DEL, key: keyOf(call, key) }));
     return this.#callAll(call, isDone, all, options);
   }
 

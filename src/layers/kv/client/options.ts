@@ -64,6 +64,8 @@ export interface ScanOptions extends WaitOptions {
 
 export const SET_FIELDS = { ...WAIT_FIELDS, ttlMs: true } as const;
 
+export const SETTING_FIELDS: FieldsOf<KvSetting> = { key: true, value: true, ttlMs: true };
+
 export const SCAN_FIELDS = { ...WAIT_FIELDS, prefix: true, count: true } as const;
 
 const CONNECT_FIELDS: FieldsOf<KvConnectOptions> = {
@@ -170,8 +172,29 @@ export function versionOf(call: string, version: bigint): bigint {
   throw new VerbsError(call, invalid(`version is ${show(version)}`, 'It is what entry, set, add and cas have given'));
 }
 
+/** Half of a pair of code units, without the other: there is no UTF-8 for it. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/**
+ * What a call is about, in a list of its own.
+ *
+ * @throws VerbsError EINVAL for what cannot be gone through, and for a text, which would be keys of one letter each
+ */
+export function listOf<T>(call: string, what: string, items: Iterable<T>): T[] {
+  // Programs in JavaScript hand over anything.
+  const given: unknown = items;
+  if (typeof given === 'object' && given !== null && Symbol.iterator in given) return Array.from(items);
+  throw new VerbsError(call, invalid(`${what} is ${show(given)}`, 'It is a list, or something else to go through'));
+}
+
 function bytesOf(call: string, what: string, bytes: Bytes): Uint8Array {
-  if (typeof bytes === 'string') return ENCODER.encode(bytes);
+  if (typeof bytes === 'string') {
+    const encoded = ENCODER.encode(bytes);
+    // A text of ASCII has none. Each would become U+FFFD, as all others do: different texts, one key.
+    if (encoded.length !== bytes.length && LONE_SURROGATE.test(bytes))
+      throw new VerbsError(call, invalid(`${what} has half of a surrogate pair`, 'Give bytes where it is no text'));
+    return encoded;
+  }
   if (!(bytes instanceof Uint8Array))
     throw new VerbsError(call, invalid(`${what} is ${show(bytes)}`, 'It is a Uint8Array or a string'));
   try {

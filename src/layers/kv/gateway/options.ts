@@ -48,8 +48,14 @@ export function settingsOf(options: RedisGatewayOptions): GatewaySettings {
   refuse(CALL, fieldsProblem('options', options, FIELDS));
   const { client, host = LOOPBACK, port = 0, path } = options;
   const { maxConnections = MAX_CONNECTIONS, maxArgumentBytes = MIB } = options;
-  if (typeof client !== 'object' || typeof client.get !== 'function')
+  // Programs in JavaScript hand over anything.
+  const given: unknown = client;
+  if (typeof given !== 'object' || given === null || typeof client.get !== 'function')
     throw new VerbsError(CALL, invalid(`client is ${show(client)}`, 'It is what connect has given'));
+  if (typeof host !== 'string' || host === '')
+    throw new VerbsError(CALL, invalid(`host is ${show(host)}`, "It is a name or an address of one's own"));
+  if (path !== undefined && (typeof path !== 'string' || path === ''))
+    throw new VerbsError(CALL, invalid(`path is ${show(path)}`, 'It is the path of a Unix socket'));
   requireInRange('port', port, 0, 65_535);
   requireInRange('maxConnections', maxConnections, 1, 100_000);
   requireInRange('maxArgumentBytes', maxArgumentBytes, 1, 512 * MIB);

@@ -62,6 +62,8 @@ export class RedisGateway implements AsyncDisposable, GatewayFacts {
   async listen(where: GatewaySettings['where']): Promise<void> {
     this.#server.listen(where);
     await once(this.#server, 'listening');
+    // A connection that could not be taken, where the process may open no more files: the others go on.
+    this.#server.on('error', () => (this.totals.refused += 1));
   }
 
   /** Ends it, and all connections. The store's client is left as it is. Idempotent. */

@@ -1,5 +1,6 @@
 import type { Folder, FolderFile } from '../../../api/runtime/index.js';
 import { runtime } from '../../../api/runtime/index.js';
+import { VerbsError } from '../../../api/verbs/index.js';
 
 // What the files of a folder are called, and how each begins (docs/protocol.md 6.8): 32 bytes, little-endian.
 //
@@ -37,6 +38,9 @@ export interface FileName {
   readonly generation: number;
   readonly isUnfinished: boolean;
 }
+
+/** The last that a name has room for. */
+const LAST_GENERATION = 99_999_999;
 
 export function fileName(kind: FileKind, generation: number): string {
   return `${PREFIX[kind]}${String(generation).padStart(8, '0')}`;
@@ -77,8 +81,18 @@ export function readHeader(file: FolderFile, { kind, generation }: FileName): Fi
   return { kind, generation, salt: view.getInt32(12, true), sequence: Number(view.getBigUint64(16, true)) };
 }
 
-/** Begins a file, under a name that says that it is not complete. */
+/**
+ * Begins a file, under a name that says that it is not complete.
+ *
+ * @throws VerbsError EOVERFLOW when there is no name left; what the folder throws
+ */
 export function beginFile(folder: Folder, header: FileHeader): FolderFile {
+  if (header.generation > LAST_GENERATION)
+    throw new VerbsError('openPersistence', {
+      errno: 'EOVERFLOW',
+      message: `${folder.path} has a file with the last number that names have room for, ${LAST_GENERATION}`,
+      advice: 'Read all keys by a client, and set them in a store with a new folder',
+    });
   const name = fileName(header.kind, header.generation) + UNFINISHED;
   // Left over from when the disk failed.
   if (folder.names().includes(name)) folder.remove(name);

@@ -10,7 +10,7 @@
 //   39  bytes of the key, 1 byte
 //   40  key, value, zeros up to a multiple of 8
 import { runtime } from '../../../api/runtime/index.js';
-import type { EntryView } from '../store/index.js';
+import { type EntryView, MAX_KEY_BYTES } from '../store/index.js';
 
 export const RECORD_HEAD_BYTES = 40;
 /** Records begin at multiples of it. */
@@ -173,8 +173,16 @@ export class RecordView implements RecordContent {
   /** How long the record is that begins at `at`, by what it says; undefined when there is none. Its head is there. */
   lengthAt(bytes: Uint8Array, at: number): number | undefined {
     const view = new DataView(bytes.buffer, bytes.byteOffset + at, RECORD_HEAD_BYTES);
-    if (!KINDS.includes(view.getUint8(38))) return undefined;
-    return recordBytes(view.getUint8(39), view.getUint32(4, true));
+    const kind = view.getUint8(38);
+    const keyLength = view.getUint8(39);
+    if (!KINDS.includes(kind) || keyLength > MAX_KEY_BYTES) return undefined;
+    if ((keyLength === 0) !== (kind === RecordKind.END)) return undefined;
+    return recordBytes(keyLength, view.getUint32(4, true));
+  }
+
+  /** The sequence that the record says it has, whether its check fits or not. Its head is there. */
+  sequenceAt(bytes: Uint8Array, at: number): number {
+    return safeInteger(new DataView(bytes.buffer, bytes.byteOffset + at, RECORD_HEAD_BYTES), 8);
   }
 
   /** Looks at the record of {@link lengthAt} bytes. @returns whether its check fits */

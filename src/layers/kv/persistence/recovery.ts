@@ -65,6 +65,8 @@ class Recovery {
       const logs = names.filter(
         ({ kind, generation }) => kind === FileKind.LOG && generation >= (base?.generation ?? 0),
       );
+      if (base !== undefined && logs[0]?.generation !== base.generation)
+        this.#damaged(base, 0, 'the log of its generation, which was there before it, is gone', true);
       for (const log of logs) if (!this.#isRepaired) this.#open(log);
       // One without records may have begun while it was not known what of those before it is on the disk.
       this.#readLogs(
@@ -179,7 +181,7 @@ class Recovery {
     const { lastVersion } = this.#survivors;
     // A version that was given before the end, and not kept, must not be given to another value.
     const beyond = lastVersion + (1n << 32n);
-    if (all.length > 0 && beyond > store.lastVersion) store.continueAfter(beyond);
+    if (lastVersion > 0n && beyond > store.lastVersion) store.continueAfter(beyond);
     return keys;
   }
 

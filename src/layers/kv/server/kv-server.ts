@@ -44,6 +44,10 @@ import { type Terms, termsFor } from './terms.js';
 /** Bytes of long values that are on their way at a time. */
 const TRANSFER_LIMITS: TransferLimits = { maxBytes: 256 << 20, maxClientBytes: 32 << 20 };
 
+/** While there are keys that will expire, so many buckets are looked through so often: nobody is kept waiting for as much as a millisecond. */
+const SWEEP_MS = 100;
+const SWEEP_BUCKETS = 1024;
+
 /** With what `accept` fails when a client has gone, or says nothing, or there is no room for another, which is counted. */
 const CLIENTS_DOING: readonly ErrnoName[] = ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'ENOMEM'];
 
@@ -56,12 +60,26 @@ const CLIENTS_DOING: readonly ErrnoName[] = ['ECONNREFUSED', 'ECONNRESET', 'ETIM
  * using client = await connect(server.address);
  * await client.set('greeting', 'hello');
  * ```
- * @throws VerbsError EADDRINUSE when another listens there; EINVAL for wrong arguments; ENOMEM; otherwise as `listen` of the root
+ * @throws VerbsError EADDRINUSE when another listens there; EBUSY while another server serves the store; EINVAL for wrong arguments; ENOMEM; otherwise as `listen` of the
+ *   root
  */
 export function serve(options: KvServeOptions = {}): KvServer {
   const settings = settingsOf(options);
-  return new KvServer(listen(settings.where), settings);
+  const { store, where } = settings;
+  // Each has a clock and clients of its own, and one would not know what the other has changed.
+  if (SERVED.has(store))
+    throw new VerbsError('serve', {
+      errno: 'EBUSY',
+      message: 'another server serves the store',
+      advice: 'Close it first, or give each a store of its own; one server may have any number of clients',
+    });
+  const server = new KvServer(listen(where), settings);
+  SERVED.add(store);
+  return server;
 }
+
+/** Stores that are being served. */
+const SERVED = new WeakSet<Partition>();
 
 /** What a server has counted. */
 export interface KvServerStatistics extends Readonly<ServerCounters> {
@@ -171,6 +189,7 @@ export class KvServer implements AsyncDisposable, Disposable {
     this.#stopSweeping = undefined;
     this.#stopWorking?.();
     this.#hasEnded = true;
+    SERVED.delete(this.#settings.store);
     this.#sessions.endAll();
     this.#datagrams?.end();
     this.#memory?.end();
@@ -362,9 +381,12 @@ export class KvServer implements AsyncDisposable, Disposable {
     });
   }
 
+  /** Clients that are silent are forgotten, and keys that nobody asks for when their time has come. */
   #sweepLater(engine: Engine): void {
-    this.#stopSweeping = engine.chore(this.#settings.maxSilenceMs / 2, () => {
-      this.#sessions.sweep(engine.nowUs());
+    const { store, maxSilenceMs } = this.#settings;
+    this.#stopSweeping = engine.chore(store.mayExpire ? SWEEP_MS : maxSilenceMs / 2, () => {
+      this.#sessions.sweep(this.#tick(engine));
+      store.sweep(SWEEP_BUCKETS, this.#nowMs);
       this.#sweepLater(engine);
     });
   }

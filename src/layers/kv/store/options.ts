@@ -59,9 +59,9 @@ export interface PartitionSettings {
 }
 
 /** @throws VerbsError EINVAL for options that make no sense */
-export function settingsOf(options: PartitionOptions): PartitionSettings {
+export function settingsOf(options: PartitionOptions, call: string): PartitionSettings {
   const problem = fieldsProblem('options', options, FIELDS) ?? memoryProblem(options);
-  if (problem !== undefined) throw new VerbsError('Partition', problem);
+  if (problem !== undefined) throw new VerbsError(call, problem);
   const {
     memory,
     seed,
@@ -76,7 +76,7 @@ export function settingsOf(options: PartitionOptions): PartitionSettings {
     wordProblem('seed', seed) ??
     wordProblem('lastVersion', lastVersion) ??
     valueProblem(maxValueBytes);
-  if (wrong !== undefined) throw new VerbsError('Partition', wrong);
+  if (wrong !== undefined) throw new VerbsError(call, wrong);
   // In cache mode an entry that fills all memory would be the only one.
   const most = Math.floor(memory.byteLength / 2) - entryBytes(MAX_KEY_BYTES, 0);
   return { buckets, maxValueBytes: Math.min(maxValueBytes, most), lastVersion, remembered };

@@ -60,10 +60,15 @@ export class Partition {
   /** Of an entry that is put back. */
   readonly #earlier = new Stamp(0n);
   #nowMs = 0;
+  /** Buckets that a sweep has to look at before it is known that nothing will expire. */
+  #unswept = 0;
 
-  /** @throws VerbsError EINVAL for options that make no sense */
-  constructor(options: PartitionOptions) {
-    const settings = settingsOf(options);
+  /**
+   * @param call what errors name
+   * @throws VerbsError EINVAL for options that make no sense
+   */
+  constructor(options: PartitionOptions, call = 'Partition') {
+    const settings = settingsOf(options, call);
     this.memory = options.memory;
     this.mode = options.mode;
     this.maxValueBytes = settings.maxValueBytes;
@@ -179,6 +184,7 @@ export class Partition {
     if (status !== Status.OK) return status;
     this.changes?.changing(key, this.entry);
     this.entry.expireAt(this.#stamp.expiresAtMs);
+    if (this.#stamp.expiresAtMs !== 0) this.#unswept = this.buckets;
     this.changes?.touched(this.entry);
     return status;
   }
@@ -228,8 +234,14 @@ export class Partition {
   sweep(buckets: number, nowMs: number): number {
     this.#nowMs = nowMs;
     const before = this.statistics.expirations;
-    this.#storage.sweep(buckets, nowMs);
+    const mortals = this.#storage.sweep(buckets, nowMs);
+    this.#unswept = mortals > 0 ? this.buckets : Math.max(0, this.#unswept - buckets);
     return this.statistics.expirations - before;
+  }
+
+  /** Whether there may be keys that will expire; false is for sure. */
+  get mayExpire(): boolean {
+    return this.#unswept > 0;
   }
 
   /** Whether a key is there, or why not, as far as is remembered. An empty or too long key was never there. */
@@ -255,6 +267,7 @@ export class Partition {
     earlier.continueAfter(version - 1n);
     earlier.nextVersion();
     earlier.expiresAtMs = expiresAtMs;
+    if (expiresAtMs !== 0) this.#unswept = this.buckets;
     this.#storage.find(key);
     return this.#storage.put(key, value, earlier);
   }
@@ -295,6 +308,7 @@ export class Partition {
       return Status.NO_SPACE;
     }
     this.statistics.sets += 1;
+    if (this.#stamp.expiresAtMs !== 0) this.#unswept = this.buckets;
     this.changes?.set(this.entry);
     return Status.OK;
   }

@@ -114,12 +114,14 @@ export class Storage {
     }
   }
 
-  /** Ends entries of the next buckets whose time has come. */
-  sweep(buckets: number, nowMs: number): void {
+  /** Ends entries of the next buckets whose time has come. @returns those there whose time will come */
+  sweep(buckets: number, nowMs: number): number {
+    let mortals = 0;
     for (let i = Math.min(buckets, this.buckets); i > 0; i -= 1) {
-      this.#sweepBucket(this.#swept, nowMs);
+      mortals += this.#sweepBucket(this.#swept, nowMs);
       this.#swept = (this.#swept + 1) % this.buckets;
     }
+    return mortals;
   }
 
   /** Whether the entry found can be written anew where it lies. */
@@ -183,19 +185,23 @@ export class Storage {
     return byteLength;
   }
 
-  #sweepBucket(bucket: number, nowMs: number): void {
+  #sweepBucket(bucket: number, nowMs: number): number {
     const index = this.#index;
     const other = this.#other;
+    let mortals = 0;
     let slot = index.first(bucket);
     while (slot >= 0) {
       other.at = index.positionOf(slot);
-      if (!other.isExpired(nowMs)) slot = index.after(slot);
-      else {
+      if (!other.isExpired(nowMs)) {
+        if (other.expiresAtMs !== 0) mortals += 1;
+        slot = index.after(slot);
+      } else {
         this.#end(other, Cause.EXPIRED);
         // The last of the chain has taken its slot, unless it was that.
         slot = index.inUse(slot);
       }
     }
+    return mortals;
   }
 
   /** Ends an entry that nobody has asked for. */

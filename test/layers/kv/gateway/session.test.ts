@@ -43,6 +43,17 @@ describe('a connection of the gateway', () => {
     assert.deepEqual(store.open, ['set a', 'get c']);
   });
 
+  it('changes several keys when all is read that was asked for before', async () => {
+    const store = new SlowStore(true);
+    const played = new Played(store.store);
+    played.say(get('a'), get('b'), written('MSET', 'c', '1', 'd', '2'), get('e'));
+    assert.deepEqual(store.open, ['get a', 'get b']);
+    await store.answer();
+    assert.deepEqual(store.open, ['get b']);
+    await store.answer();
+    assert.deepEqual(store.open, ['set c', 'set d', 'get e']);
+  });
+
   it('begins nothing while a long value is on its way', async () => {
     const store = new SlowStore(true);
     new Played(store.store).say(written('SET', 'a', 'x'.repeat(4000)), get('a'));

@@ -5,16 +5,23 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { VerbsError } from '../../../../src/index.js';
 import { createStore, type KvPersistence, openPersistence } from '../../../../src/layers/kv/index.js';
+import { runtime } from '../../../../src/api/runtime/index.js';
 import { Persistence } from '../../../../src/layers/kv/persistence/index.js';
 import { Partition } from '../../../../src/layers/kv/store/index.js';
-import { bytesOf } from './life.js';
+import { bytesOf, newStore } from './life.js';
 
 let directory = '';
 const open: KvPersistence[] = [];
 
-async function begin(options: { readonly repair?: boolean; readonly memoryBytes?: number } = {}): Promise<Partition> {
+interface Beginning {
+  readonly repair?: boolean;
+  readonly memoryBytes?: number;
+  readonly store?: Partition;
+}
+
+async function begin(options: Beginning = {}): Promise<Partition> {
   const { repair, memoryBytes = 1 << 20 } = options;
-  const store = createStore({ mode: 'store', memoryBytes });
+  const { store = createStore({ mode: 'store', memoryBytes }) } = options;
   const persistence = await openPersistence({ directory, store, repair });
   open.push(persistence);
   ok(store instanceof Partition);
@@ -71,7 +78,8 @@ describe('a folder that keeps a store', () => {
       set(store, 'greeting', 'hello');
       const { version } = store.entry;
       end();
-      const again = await begin();
+      // One that begins with the least version: another may be beyond by chance.
+      const again = await begin({ store: newStore() });
       equal(again.get(bytesOf('greeting'), 1), 0);
       equal(Buffer.from(again.entry.value()).toString(), 'hello');
       equal(again.entry.version, version);
@@ -151,6 +159,51 @@ describe('a folder that keeps a store', () => {
       end();
       rmSync(join(directory, 'log-00000001'));
       await rejects(begin(), isError('EIO', /log-00000002 is damaged at byte 0: it begins with record 2/));
+    }),
+  );
+
+  it(
+    'that has a snapshot, and lacks the log that goes with it, is refused',
+    inFolder(async () => {
+      for (const key of ['a', 'b', 'c']) {
+        set(await begin(), key, '1');
+        end();
+      }
+      damage('log-00000002', 32);
+      await begin({ repair: true });
+      end();
+      deepEqual(readdirSync(directory).sort(), ['lock', 'log-00000004', 'snapshot-00000004']);
+      rmSync(join(directory, 'log-00000004'));
+      await rejects(begin(), isError('EIO', /snapshot-00000004 is damaged at byte 0: the log of its generation/));
+      deepEqual(keysOf(await begin({ repair: true })), ['a']);
+    }),
+  );
+
+  it(
+    'goes on with later versions though all of it was deleted',
+    inFolder(async () => {
+      const store = await begin();
+      set(store, 'a', '1');
+      const { version } = store.entry;
+      equal(store.delete(bytesOf('a'), 1), 0);
+      commit();
+      end();
+      const again = await begin({ store: newStore() });
+      set(again, 'a', '1');
+      ok(again.entry.version > version);
+    }),
+  );
+
+  it(
+    'whose files have the last number is refused, rather than continued in files that nobody would find',
+    inFolder(async () => {
+      await begin();
+      end();
+      const log = readFileSync(join(directory, 'log-00000001'));
+      log.writeUInt32LE(99_999_999, 8);
+      log.writeInt32LE(runtime().crc32(log, 0, 28, 0), 28);
+      writeFileSync(join(directory, 'log-99999999'), log);
+      await rejects(begin(), isError('EOVERFLOW', /last number .* 99999999.* new folder/));
     }),
   );
 
