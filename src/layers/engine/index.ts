@@ -7,6 +7,6 @@ export { type Receiver, Receives, type ReceivesOptions } from './memory/receives
 export { type Registration, RegistrationCache } from './memory/registration-cache.js';
 export type { CapturedDatagram, CapturedMessage, Dissector } from './dissectors/dissector.js';
 export { MAX_WINDOW, MIN_WINDOW, ReceiveCredits, SendCredits } from './credits/credits.js';
-export { waitUnlessLate } from './waits/late.js';
+export { unlessAborted, waitUnlessLate } from './waits/late.js';
 export { Pending, type Timers } from './waits/pending.js';
 export { checkWait, timedOut, WAIT_FIELDS, type WaitOptions } from './waits/wait-options.js';

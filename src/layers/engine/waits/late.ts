@@ -20,3 +20,15 @@ export async function waitUnlessLate<T>(
     signal?.removeEventListener('abort', abort);
   }
 }
+
+/** What a promise gives, unless the signal comes first: then its reason. */
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    const settled = (): void => signal.removeEventListener('abort', abort);
+    promise.then(resolve, reject).then(settled, settled);
+  });
+}

@@ -275,7 +275,12 @@ export class KvClient implements AsyncDisposable, Disposable {
 
   /** Ends the client: calls that are under way reject with ECANCELED. Idempotent. */
   close(): void {
-    this.#requester.end(new KvError('close', 'ECANCELED', 'the client was closed', 'unknown'));
+    this.endFor(new KvError('close', 'ECANCELED', 'the client was closed', 'unknown'));
+  }
+
+  /** @internal Ends the client: calls that are under way reject for that reason. Idempotent. */
+  endFor(reason: KvError): void {
+    this.#requester.end(reason);
   }
 
   /** {@link close}. */
