@@ -2,7 +2,7 @@
 export { AM_IDS, AmId, type AmIdName, AtomicOp, type AtomicOpName, isAtomicOp } from './am-id.js';
 export type { Bare, Format, WithPayload, WithRkey, WithSize, WithUserHeader } from './format.js';
 export { AM_HEADER, AmFlags, Feet, Heads, operandsOf, RtsOpcode } from './headers.js';
-export type { Layout, Said } from './layout.js';
+export { layout, type Layout, only, type Said, u16, u32, u8, viewOf } from './layout.js';
 export { amHeaderOf, messageName, type MessageName, type MessageOf, Messages } from './messages.js';
 export { PACKED_RKEY_BYTES, type PackedRkey, packRkey, RkeyAccess, unpackRkey } from './rkey.js';
 export {

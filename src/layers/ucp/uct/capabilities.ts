@@ -1,0 +1,19 @@
+import type { AtomicOp } from '../wire/index.js';
+
+/** What a transport does, and how much of it at a time: bytes of the longest, 0 for what it does not do at all. */
+export interface Capabilities {
+  readonly am: {
+    /** Header and data together. */
+    readonly short: number;
+    /** What is packed. */
+    readonly bcopy: number;
+    /** Header and data together. */
+    readonly zcopy: number;
+    /** The header before data that is not copied. */
+    readonly header: number;
+  };
+  readonly put: { readonly short: number; readonly bcopy: number; readonly zcopy: number };
+  readonly get: { readonly bcopy: number; readonly zcopy: number };
+  /** By the bytes of the word. */
+  readonly atomics: { readonly 4: readonly AtomicOp[]; readonly 8: readonly AtomicOp[] };
+}

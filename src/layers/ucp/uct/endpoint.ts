@@ -1,0 +1,92 @@
+import type { AtomicOp, UcsStatus } from '../wire/index.js';
+import type { Capabilities } from './capabilities.js';
+import type { Memory } from './memory-domain.js';
+
+/** Is told, once, what became of something that was under way. */
+export interface Completion {
+  /** @param status UCS_OK, or why not. Nobody touches the memory any more that it was about */
+  onComplete(status: UcsStatus): void;
+}
+
+/** Packs a message into a buffer of the transport's. */
+export interface Packer {
+  /** @param into as long as the longest message. @returns how many bytes it is */
+  pack(into: Uint8Array): number;
+}
+
+/** What waits for room. */
+export interface Waiting {
+  /** Tries again. @returns UCS_ERR_NO_RESOURCE to go on waiting, in its place; all else ends the wait */
+  retry(): UcsStatus;
+}
+
+/** Memory of the peer's. */
+export interface RemotePlace {
+  readonly address: bigint;
+  readonly rkey: number;
+}
+
+/** A part of memory that was registered. */
+export interface LocalPlace {
+  readonly memory: Memory;
+  /** From the beginning of the memory. */
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** What an atomic is to do with a word of the peer's, whose address is a multiple of its length. */
+export interface AtomicRequest extends RemotePlace {
+  readonly op: AtomicOp;
+  /** Of the word. */
+  readonly bytes: 4 | 8;
+  /** What is added, set and the like. */
+  readonly value: bigint;
+  /** CSWAP: what must be there. */
+  readonly compare?: bigint;
+  /** Is told what was there, before it is told that this has completed. */
+  readonly onValue?: (before: bigint) => void;
+}
+
+/**
+ * One end of a way to a peer, whatever the way: the seam between the protocols of UCP and its transports, as UCT is in UCX.
+ *
+ * What is sent goes in one of three ways. *Short*: it is copied at once, and no buffer is needed. *Bcopy*: it is packed into a buffer of the
+ * transport's. *Zcopy*: it goes from where it lies.
+ *
+ * Calls do not throw. They return UCS_OK when the caller is done with it, UCS_INPROGRESS when the completion will be told,
+ * UCS_ERR_NO_RESOURCE when there is no room now, so that it is to be tried again by {@link pendingAdd}, UCS_ERR_INVALID_PARAM for more than
+ * {@link capabilities} allow, UCS_ERR_UNSUPPORTED for what they lack, or why the endpoint has failed. Only UCS_INPROGRESS is followed
+ * by a call of the completion. Neither completions nor handlers are called before the call returns.
+ *
+ * Active messages arrive in the order of the calls, each once. Nobody overtakes those who wait: while there are any, calls find no
+ * room.
+ */
+export interface Endpoint {
+  readonly capabilities: Capabilities;
+  /** Why nothing goes any more; undefined while it does. */
+  readonly failure: UcsStatus | undefined;
+
+  /** @param id 0 to 31. @param header 0 bytes or more, which come before the data */
+  amShort(id: number, header: Uint8Array, payload: Uint8Array): UcsStatus;
+  amBcopy(id: number, packer: Packer): UcsStatus;
+  /** @param header is copied at once */
+  amZcopy(id: number, header: Uint8Array, payload: LocalPlace, completion: Completion): UcsStatus;
+
+  putShort(payload: Uint8Array, to: RemotePlace): UcsStatus;
+  putBcopy(packer: Packer, to: RemotePlace): UcsStatus;
+  putZcopy(payload: LocalPlace, to: RemotePlace, completion: Completion): UcsStatus;
+
+  /** @param unpack is given what was read, true until it returns, before the completion is told */
+  getBcopy(length: number, from: RemotePlace, unpack: (bytes: Uint8Array) => void, completion: Completion): UcsStatus;
+  getZcopy(into: LocalPlace, from: RemotePlace, completion: Completion): UcsStatus;
+
+  atomic(request: AtomicRequest, completion: Completion): UcsStatus;
+
+  /** Has something tried again once there is room, after all that wait already. */
+  pendingAdd(waiting: Waiting): void;
+  /** Takes back what waits, in its order. */
+  pendingPurge(): Waiting[];
+
+  /** UCS_OK when all that was begun has been done, at the peer; otherwise the completion is told once it has. What waits for room was not begun. */
+  flush(completion: Completion): UcsStatus;
+}

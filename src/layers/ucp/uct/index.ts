@@ -1,0 +1,8 @@
+/** The seam between the protocols of UCP and its transports, as UCT is in UCX. */
+export { AmHandlers, type AmHandler } from './am-handlers.js';
+export type { Capabilities } from './capabilities.js';
+export type { AtomicRequest, Completion, Endpoint, LocalPlace, Packer, RemotePlace, Waiting } from './endpoint.js';
+export { Memory, MemoryDomain } from './memory-domain.js';
+export { acceptRc, connectRc, type RcInterface, type RcWhere } from './rc/connecting.js';
+export { RcEndpoint } from './rc/rc-endpoint.js';
+export { SelfEndpoint } from './self/self-endpoint.js';

@@ -1,0 +1,81 @@
+import { connect, type CmId, type ConnectionRequest, type ConnectOptions } from '../../../../api/rdmacm/index.js';
+import { VerbsError } from '../../../../api/verbs/index.js';
+import type { AmHandlers } from '../am-handlers.js';
+import type { MemoryDomain } from '../memory-domain.js';
+import { decodeHello, encodeHello, type Hello } from './hello.js';
+import { RcEndpoint, SEGMENT_BYTES } from './rc-endpoint.js';
+
+/** Messages that each peer may send before any is received. */
+const WINDOW = 32;
+
+/** What all endpoints of a worker share. */
+export interface RcInterface {
+  readonly domain: MemoryDomain;
+  readonly handlers: AmHandlers;
+  /** Active messages that a peer may send before any is received, 1 to 1024. Default 32. */
+  readonly window?: number;
+}
+
+export type RcWhere = Pick<ConnectOptions, 'host' | 'port' | 'signal' | 'timeoutMs'>;
+
+/**
+ * Connects to a worker.
+ *
+ * @throws VerbsError (the promise rejects) EPROTO where the peer speaks something else, otherwise as `connect` of the root
+ */
+export function connectRc(own: RcInterface, where: RcWhere): Promise<RcEndpoint> {
+  const { context } = own.domain.engine;
+  return establish(own, undefined, (param) => connect({ ...where, ...param, context }));
+}
+
+/**
+ * Accepts a worker that connects; one that speaks something else is refused.
+ *
+ * @throws VerbsError (the promise rejects) EPROTO likewise, otherwise as `ConnectionRequest.accept`
+ */
+export function acceptRc(own: RcInterface, request: ConnectionRequest): Promise<RcEndpoint> {
+  const peer = decodeHello(request.privateData);
+  if (typeof peer !== 'string') return establish(own, peer, (param) => request.accept(param));
+  request.reject();
+  return Promise.reject(foreign(peer));
+}
+
+type Param = Required<Pick<ConnectOptions, 'createQp' | 'privateData' | 'rnrRetryCount'>>;
+type Connected = Awaited<ReturnType<typeof connect>>;
+
+/** @param peer what it has said, where that is known before the connection is there */
+async function establish(
+  { domain, handlers, window = WINDOW }: RcInterface,
+  peer: Hello | undefined,
+  connected: (param: Param) => Promise<Connected>,
+): Promise<RcEndpoint> {
+  const own = { window, segmentBytes: SEGMENT_BYTES };
+  let made: RcEndpoint | undefined;
+  const createQp = (id: CmId): void => {
+    // Of a name with several addresses, the one before led to nobody.
+    made?.end();
+    made = undefined;
+    made = new RcEndpoint(domain, handlers, id, own);
+  };
+  // What the callback did is not seen by the compiler.
+  const endpointMade = (): RcEndpoint | undefined => made;
+  let connection: Connected | undefined;
+  try {
+    connection = await connected({ createQp, privateData: encodeHello(own), rnrRetryCount: 7 });
+    const endpoint = endpointMade();
+    if (endpoint === undefined) throw new Error('verbena: internal error: a connection without an endpoint');
+    const said = peer ?? decodeHello(connection.privateData);
+    if (typeof said === 'string') throw foreign(said);
+    endpoint.begin(connection, said);
+    return endpoint;
+  } catch (error) {
+    connection?.[Symbol.dispose]();
+    endpointMade()?.end();
+    throw error;
+  }
+}
+
+function foreign(problem: string): VerbsError {
+  const message = `what the peer says of itself is wrong: ${problem}`;
+  return new VerbsError('ucp', { errno: 'EPROTO', message, advice: 'Is that a worker of this package?' });
+}
