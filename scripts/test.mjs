@@ -50,17 +50,31 @@ function testFiles(folder) {
  * The tests of these rooms leave nothing behind, neither in the process nor in the machine: those of a room share one
  * process, where one for each file would spend most of its time on starting.
  */
-const SHARED = ['cm', 'ibta', 'nic', 'sim-api', 'sim-guide', 'verbs', 'wire'];
+const SHARED = [
+  'cm',
+  'conformance',
+  'ibta',
+  'layers/kv',
+  'layers/messages',
+  'layers/rsocket',
+  'nic',
+  'rdmacm',
+  'sim-api',
+  'sim-guide',
+  'soft',
+  'verbs',
+  'wire',
+];
 
 function withSharedProcesses(files) {
   const folder = join(root, 'dist', 'test-rooms');
   mkdirSync(folder, { recursive: true });
   const rest = new Set(files);
   const shared = SHARED.flatMap((room) => {
-    const own = files.filter((file) => file.startsWith(join('dist', 'test', room, '/')));
+    const own = files.filter((file) => file.startsWith(join('dist', 'test', ...room.split('/'), '/')));
     if (own.length === 0) return [];
     for (const file of own) rest.delete(file);
-    const path = join(folder, `${room}.test.js`);
+    const path = join(folder, `${room.replaceAll('/', '-')}.test.js`);
     const lines = own.map(
       (file) => `import ${JSON.stringify(relative(folder, join(root, file)).replaceAll('\\', '/'))};\n`,
     );
@@ -83,7 +97,8 @@ async function tests() {
     ...(all ? [] : ['--enable-source-maps']),
     '--test',
     '--test-reporter=spec',
-    `--test-concurrency=${String(Math.max(2, availableParallelism()))}`,
+    // One more than there are processors: many tests wait for other processes, or for a network.
+    `--test-concurrency=${String(availableParallelism() + 1)}`,
     ...(all ? withSharedProcesses(files) : files),
   ]);
 }

@@ -32,17 +32,44 @@ export function isLinearizable<S>(deeds: readonly Deed<S>[], initial: S, nameOf:
     if (path === undefined) return false;
     const { applied, state } = path;
     if ((applied & required) === required) return true;
-    for (const i of candidates(sorted, applied)) {
-      const next = sorted[i].apply(state);
-      if (next === IMPOSSIBLE) continue;
+    for (const { i, next, stateName } of moves(sorted, applied, state, nameOf)) {
       const with_ = applied | (1n << BigInt(i));
-      const name = `${with_.toString(36)} ${nameOf(next)}`;
+      const name = `${with_.toString(36)} ${stateName}`;
       if (tried.has(name)) continue;
       tried.add(name);
       paths.push({ applied: with_, state: next });
     }
   }
   throw new Error(`${deeds.length} deeds are too many at the same time to find an order`);
+}
+
+/** A deed that may come next, and what comes of it. */
+interface Move<S> {
+  readonly i: number;
+  readonly next: S;
+  readonly stateName: string;
+}
+
+/**
+ * What has to be tried next. A deed that must be there and changes nothing, as most readers do, may as well come now as at any later time: then it is the only one. One that may be
+ * left out, and would change nothing, is.
+ */
+function moves<S>(
+  sorted: readonly Deed<S>[],
+  applied: bigint,
+  state: S,
+  nameOf: (state: S) => string,
+): readonly Move<S>[] {
+  const before = nameOf(state);
+  const found: Move<S>[] = [];
+  for (const i of candidates(sorted, applied)) {
+    const next = sorted[i].apply(state);
+    if (next === IMPOSSIBLE) continue;
+    const stateName = nameOf(next);
+    if (stateName !== before) found.push({ i, next, stateName });
+    else if (sorted[i].done < Infinity) return [{ i, next, stateName }];
+  }
+  return found;
 }
 
 /** Those that may come next: no other that is left was done before they were begun. Most promising last. */

@@ -114,6 +114,23 @@ function verifiedInTime(rows: readonly Timed[]): boolean {
   }
 }
 
+describe('the search for an order among many', () => {
+  it('finds that of a crowd of readers, whenever each of them has read', () => {
+    const readers = Array.from({ length: 60 }, (_, i): Row => [2 + i, 1000 - i, entry('a', 1n)]);
+    const writers: readonly Row[] = [
+      [1, 500, set('a', 1n)],
+      [1, 1000, set('b', 2n)],
+      [1001, 1002, entry('b', 2n)],
+    ];
+    assert.ok(verified([...writers, ...readers]));
+  });
+
+  it('finds none where one of them has read what nobody had set', () => {
+    const readers = Array.from({ length: 60 }, (_, i): Row => [2 + i, 1000 - i, entry('a', 1n)]);
+    assert.ok(!verified([[1, 500, set('a', 1n)], ...readers, [70, 80, entry('b', 2n)]]));
+  });
+});
+
 describe('the search for an order in time', () => {
   const brief: KeyDeed = { kind: 'set', value: 'a', ttlMs: 10, result: 1n };
   const left = (result: number | undefined): KeyDeed => ({ kind: 'ttl', result });
