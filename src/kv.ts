@@ -2,6 +2,13 @@
 import './machine/hosting/index.js';
 
 export {
+  etcdMembership,
+  type EtcdOptions,
+  type EtcdRegistration,
+  type EtcdRegistrationOptions,
+  registerInEtcd,
+} from './layers/kv/etcd/index.js';
+export {
   type GatewayStore,
   type GatewayTotals,
   RedisGateway,

@@ -11,7 +11,6 @@ export {
   KvCluster,
   type KvClusterMember,
   type KvClusterOptions,
-  type KvClusterStatistics,
   type KvConnectOptions,
   type KvEntry,
   KvError,

@@ -46,6 +46,8 @@ export const ROOMS = [
   { name: 'layers/kv/store', below: ['api/verbs', 'device/ibta'], packages: 'none' },
   // Clients of Redis come by TCP.
   { name: 'layers/kv/gateway', partOf: 'layers/kv', below: ['layers/kv/store', ...LAYER], packages: 'node' },
+  // It asks etcd by fetch.
+  { name: 'layers/kv/etcd', partOf: 'layers/kv', below: LAYER, packages: 'none' },
   {
     name: 'layers/kv/persistence',
     below: ['layers/kv/store', 'api/runtime', 'api/verbs', 'device/ibta'],
@@ -113,7 +115,12 @@ export const ROOMS = [
   { name: 'face', files: /^src\/rsocket\.ts$/, below: ['machine/hosting'], packages: 'none' },
   { name: 'face', files: /^src\/net\.ts$/, below: ['layers/net', 'machine/hosting'], packages: 'none' },
   { name: 'face', files: /^src\/portable-kv\.ts$/, below: ['layers/kv'], packages: 'none' },
-  { name: 'face', files: /^src\/kv\.ts$/, below: ['machine/hosting', 'layers/kv/gateway'], packages: 'none' },
+  {
+    name: 'face',
+    files: /^src\/kv\.ts$/,
+    below: ['machine/hosting', 'layers/kv/etcd', 'layers/kv/gateway'],
+    packages: 'none',
+  },
   { name: 'face', files: /^src\/messages\.ts$/, below: ['machine/hosting'], packages: 'none' },
   // Programs as people write them: they have the package by its name.
   { name: 'labs', files: /^labs\//, below: [], packages: 'node', faces: 'verbena' },

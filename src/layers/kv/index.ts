@@ -1,6 +1,6 @@
 /** A key-value store over RDMA: clients and servers. */
 export { connectCluster, type KvClusterOptions } from './cluster/connect-cluster.js';
-export { type KvCalls, KvCluster, type KvClusterMember, type KvClusterStatistics } from './cluster/kv-cluster.js';
+export { type KvCalls, KvCluster, type KvClusterMember } from './cluster/kv-cluster.js';
 export type { KvMember, KvMembership } from './cluster/member.js';
 export { connect } from './client/connect.js';
 export { KvClient, type KvClientStatistics } from './client/kv-client.js';

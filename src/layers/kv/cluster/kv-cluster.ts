@@ -6,10 +6,8 @@ import { type Bytes, keyOf, type KvSetting, type ScanOptions, type SetOptions, v
 import { KvError, KvManyError } from '../errors.js';
 import { type NamedMember } from './member.js';
 import { Rendezvous } from './rendezvous.js';
+import { NO_COUNTS, sumOf } from './counts.js';
 import { type Repetition, Seat, type SeatTerms, type Use } from './seat.js';
-
-/** What a client of several servers has counted, for all of them together. */
-export type KvClusterStatistics = Omit<KvClientStatistics, 'oneSided'>;
 
 /** The calls that a client of one server and a client of several have in common. */
 export type KvCalls = Pick<
@@ -17,6 +15,7 @@ export type KvCalls = Pick<
   | 'closed'
   | 'failure'
   | 'keepsOrder'
+  | 'statistics'
   | 'get'
   | 'entry'
   | 'has'
@@ -37,7 +36,7 @@ export type KvCalls = Pick<
   | 'close'
   | typeof Symbol.dispose
   | typeof Symbol.asyncDispose
-> & { readonly statistics: KvClusterStatistics };
+>;
 
 /** A server of several, as a client knows it. */
 export interface KvClusterMember {
@@ -97,15 +96,8 @@ export class KvCluster implements KvCalls {
   readonly keepsOrder: boolean = false;
 
   /** Of all servers together, those that have gone excepted. */
-  get statistics(): KvClusterStatistics {
-    const all = Array.from(this.#seats.values(), ({ statistics }) => statistics);
-    const sumOf = (name: keyof KvClusterStatistics): number => all.reduce((sum, each) => sum + each[name], 0);
-    return {
-      repeats: sumOf('repeats'),
-      strays: sumOf('strays'),
-      foreign: sumOf('foreign'),
-      resumptions: sumOf('resumptions'),
-    };
+  get statistics(): KvClientStatistics {
+    return Array.from(this.#seats.values(), ({ statistics }) => statistics).reduce(sumOf, NO_COUNTS);
   }
 
   /** The server that has a key, whether it is up or not. @throws VerbsError EINVAL for what is no key */

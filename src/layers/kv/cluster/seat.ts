@@ -1,7 +1,8 @@
 import { VerbsError } from '../../../api/verbs/index.js';
 import { checkWait, type Timers, unlessAborted, waitUnlessLate, type WaitOptions } from '../../engine/index.js';
-import type { KvClient } from '../client/kv-client.js';
+import type { KvClient, KvClientStatistics } from '../client/kv-client.js';
 import { KvError, KvManyError } from '../errors.js';
+import { NO_COUNTS, sumOf } from './counts.js';
 import type { NamedMember } from './member.js';
 
 /** What seats have in common. */
@@ -19,8 +20,6 @@ export type Repetition = 'harmless' | 'unwise';
 /** Nobody is asked again sooner after he was not there: calls fail meanwhile. */
 const REST_MS = 100;
 
-const NO_COUNTS = { repeats: 0, strays: 0, foreign: 0, resumptions: 0 };
-
 /**
  * A server of several, and the way to it: a client, which is made when it is needed, and anew when it has ended.
  */
@@ -32,7 +31,7 @@ export class Seat {
   #refusal: KvError | undefined;
   #trying = new AbortController();
   /** Of clients that have ended. */
-  #counted = NO_COUNTS;
+  #counted: KvClientStatistics = NO_COUNTS;
 
   constructor(
     member: NamedMember,
@@ -59,8 +58,8 @@ export class Seat {
     return this.#client !== undefined && this.#client.failure === undefined;
   }
 
-  get statistics(): typeof NO_COUNTS {
-    return sum(this.#counted, this.#client?.statistics ?? NO_COUNTS);
+  get statistics(): KvClientStatistics {
+    return sumOf(this.#counted, this.#client?.statistics ?? NO_COUNTS);
   }
 
   /** What is known of the server is that from now on. */
@@ -151,7 +150,7 @@ export class Seat {
     if (client === undefined) return;
     this.#client = undefined;
     client.endFor(reason ?? new KvError('kv', 'ECONNRESET', 'the server is gone', 'unknown'));
-    this.#counted = sum(this.#counted, client.statistics);
+    this.#counted = sumOf(this.#counted, client.statistics);
   }
 
   /** Why a call was not sent. */
@@ -168,13 +167,4 @@ function mayRepeat(error: unknown, repetition: Repetition): boolean {
   if (!(error instanceof KvError) || error.outcome === 'refused') return false;
   // Of several some were carried out.
   return repetition === 'harmless' || (error.outcome === 'not sent' && !(error instanceof KvManyError));
-}
-
-function sum(a: typeof NO_COUNTS, b: typeof NO_COUNTS): typeof NO_COUNTS {
-  return {
-    repeats: a.repeats + b.repeats,
-    strays: a.strays + b.strays,
-    foreign: a.foreign + b.foreign,
-    resumptions: a.resumptions + b.resumptions,
-  };
 }

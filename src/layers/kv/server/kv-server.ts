@@ -38,6 +38,7 @@ import {
   WELCOME_BYTES,
 } from '../wire/index.js';
 import { Door } from './door.js';
+import type { KvMode } from '../kv-store.js';
 import { type KvServeOptions, type KvServerSettings, settingsOf } from './options.js';
 import { type Terms, termsFor } from './terms.js';
 
@@ -156,6 +157,11 @@ export class KvServer implements AsyncDisposable, Disposable {
   /** Where it listens: the address of its device, and the port. */
   get address(): FullAddress {
     return this.#listener.address;
+  }
+
+  /** What its store does when it is full. */
+  get mode(): KvMode {
+    return this.#settings.store.mode;
   }
 
   get statistics(): KvServerStatistics {

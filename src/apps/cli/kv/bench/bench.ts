@@ -1,4 +1,4 @@
-import type { KvClient } from '../../../../kv.js';
+import type { KvCalls } from '../../../../kv.js';
 import { Load, type LoadResult } from './load.js';
 import type { BenchProgress } from './progress.js';
 import type { Workload } from './workload.js';
@@ -9,14 +9,14 @@ const FILLED_AT_A_TIME = 512;
 
 /** Runs, one for each window, and what came of them. */
 export class Bench {
-  readonly #clients: readonly KvClient[];
+  readonly #clients: readonly KvCalls[];
   readonly #workload: Workload;
   readonly #progress: BenchProgress;
   readonly #done: LoadResult[] = [];
   #running: Load | undefined;
   #isStopped = false;
 
-  constructor(clients: readonly KvClient[], workload: Workload, progress: BenchProgress) {
+  constructor(clients: readonly KvCalls[], workload: Workload, progress: BenchProgress) {
     this.#clients = clients;
     this.#workload = workload;
     this.#progress = progress;

@@ -1,37 +1,44 @@
 import { randomInt } from 'node:crypto';
 import { Command } from 'commander';
-import { connect, type KvClient } from '../../../../kv.js';
+import type { KvCalls } from '../../../../kv.js';
 import { endOnInterrupt } from '../../shared/interrupt.js';
 import { writeWhole } from '../../shared/new-file.js';
 import { isHere, spinningHosts } from '../../shared/spinning.js';
 import { printed } from '../common/bytes.js';
 import { failingDistinctly, kvTool } from '../common/failure.js';
-import { reachBy } from '../common/reach.js';
-import type { ServerPlace } from '../common/server-place.js';
+import { connectTo, reachBy } from '../common/reach.js';
+import { type StorePlace, storeText } from '../common/server-place.js';
 import { Bench } from './bench.js';
 import { uniform, zipf } from './distributions.js';
 import { type BenchFlags, sizesText, withBenchOptions } from './options.js';
-import { type OwnServer, startServer } from './own-server.js';
+import { startServer } from './own-server.js';
 import { benchProgress } from './progress.js';
 import { seededRandom } from './random.js';
 import { benchFacts, benchPlot, type BenchSetup, headText, resultText, setupText } from './report.js';
 import { Workload } from './workload.js';
 
-/** The server that was named, or one of our own. */
-async function serverFor({ server, mode, memory, window, host, oneSided }: BenchFlags): Promise<OwnServer> {
-  if (server !== undefined) return { place: server, stop: () => undefined };
-  const args = ['--mode', mode, '--memory', memory, '--max-window', String(Math.max(...window))];
-  if (oneSided === true) args.push('--one-sided');
-  return startServer(host === undefined ? args : [...args, '--host', host]);
+/** Where the store is that is measured. */
+interface BenchedStore extends StorePlace {
+  stop(): void;
 }
 
-async function clientsFor(flags: BenchFlags, server: ServerPlace): Promise<readonly KvClient[]> {
-  const { transport, oneSided, addr: localAddress } = flags;
+/** The servers that were named, or one of our own. */
+async function storeFor({ server, etcd, mode, memory, window, host, oneSided }: BenchFlags): Promise<BenchedStore> {
+  if (server !== undefined || etcd !== undefined) return { server: server ?? [], etcd, stop: () => undefined };
+  const args = ['--mode', mode, '--memory', memory, '--max-window', String(Math.max(...window))];
+  if (oneSided === true) args.push('--one-sided');
+  const own = await startServer(host === undefined ? args : [...args, '--host', host]);
+  return { server: [own.place], stop: () => own.stop() };
+}
+
+async function clientsFor(flags: BenchFlags, { server, etcd }: StorePlace): Promise<readonly KvCalls[]> {
+  const { addr: localAddress } = flags;
   const window = Math.max(...flags.window);
-  const clients = [await reachBy(spinningHosts({ ...flags, server }, isHere(server.host)), { window })];
+  const where = { ...flags, server, etcd };
+  const isAnyHere = etcd !== undefined || server.some(({ host }) => isHere(host));
+  const clients = [await reachBy(spinningHosts(where, isAnyHere), { window })];
   // They have the device of the first.
-  while (clients.length < flags.clients)
-    clients.push(await connect({ ...server, transport, oneSided, window, localAddress }));
+  while (clients.length < flags.clients) clients.push(await connectTo(where, { window, localAddress }));
   return clients;
 }
 
@@ -42,30 +49,32 @@ function workloadFor({ keys, zipf: theta, put: putPercent, valueSize }: BenchFla
   return new Workload({ keys, chooser, putPercent, leastValueBytes, mostValueBytes, random });
 }
 
-function setupOf(flags: BenchFlags, server: ServerPlace, seed: number): BenchSetup {
+function setupOf(flags: BenchFlags, { server: servers, etcd }: StorePlace, seed: number): BenchSetup {
   const { transport, oneSided = false, clients, keys, zipf: theta = 0, put: putPercent, valueSize } = flags;
   const distribution = flags.zipf === undefined ? 'uniform' : 'zipf';
   const valueBytes = sizesText(valueSize);
-  return { server, transport, oneSided, clients, keys, distribution, theta, putPercent, valueBytes, seed };
+  const [server, ...others] = servers;
+  const store = etcd === undefined ? (others.length === 0 ? { server } : { servers }) : { etcd };
+  return { ...store, transport, oneSided, clients, keys, distribution, theta, putPercent, valueBytes, seed };
 }
 
 async function bench(flags: BenchFlags): Promise<void> {
   const { seed = randomInt(2 ** 32), json, plot } = flags;
   const workload = workloadFor(flags, seed);
-  const server = await serverFor(flags);
-  const setup = setupOf(flags, server.place, seed);
+  const store = await storeFor(flags);
+  const setup = setupOf(flags, store, seed);
   const say = async (text: string): Promise<void> => {
     if (json !== true) await printed(text);
   };
-  await say(setupText(setup));
-  const clients = await clientsFor(flags, server.place);
+  await say(setupText(setup, storeText(store)));
+  const clients = await clientsFor(flags, store);
   const runs = new Bench(clients, workload, benchProgress());
   const conclude = async (isInterrupted: boolean): Promise<void> => {
     if (json === true) await printed(`${JSON.stringify(benchFacts(setup, runs.results, isInterrupted))}\n`);
     const svg = plot === undefined ? undefined : benchPlot(setup, runs.results);
     if (plot !== undefined && svg !== undefined) writeWhole(plot, svg);
     for (const client of clients) client.close();
-    server.stop();
+    store.stop();
   };
   const sayCut = async (): Promise<void> => {
     const { cut } = runs;

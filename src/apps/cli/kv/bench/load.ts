@@ -1,5 +1,5 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
-import type { KvClient } from '../../../../kv.js';
+import type { KvCalls } from '../../../../kv.js';
 import type { Workload } from './workload.js';
 
 /** What was counted while it was measured. */
@@ -48,7 +48,7 @@ function latenciesOf(histogram: RecordableHistogram): Latencies {
 
 /** Clients that each keep so many requests under way: whichever is answered makes room for the next. */
 export class Load {
-  readonly #clients: readonly KvClient[];
+  readonly #clients: readonly KvCalls[];
   readonly #workload: Workload;
   readonly #window: number;
   readonly #histogram = createHistogram(HISTOGRAM);
@@ -62,7 +62,7 @@ export class Load {
   #found = 0;
   #puts = 0;
 
-  constructor(clients: readonly KvClient[], workload: Workload, window: number) {
+  constructor(clients: readonly KvCalls[], workload: Workload, window: number) {
     this.#clients = clients;
     this.#workload = workload;
     this.#window = window;
@@ -122,7 +122,7 @@ export class Load {
   }
 
   /** One request after the other. */
-  async #ask(client: KvClient): Promise<void> {
+  async #ask(client: KvCalls): Promise<void> {
     const workload = this.#workload;
     while (!this.#isOver) {
       const isPut = workload.isPut();

@@ -1,8 +1,15 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { KvMode } from '../../../../kv.js';
 import { type HostingOptions, wholeNumber, withHosting } from '../../shared/options.js';
-import { oneSidedOption, type ReachFlags, transportOption } from '../common/reach.js';
-import { parseServer, type ServerPlace } from '../common/server-place.js';
+import {
+  clusterOption,
+  etcdOfClients,
+  oneSidedOption,
+  type ReachFlags,
+  serverOption,
+  transportOption,
+} from '../common/reach.js';
+import type { ServerPlace } from '../common/server-place.js';
 
 export interface ValueSizes {
   readonly least: number;
@@ -11,7 +18,9 @@ export interface ValueSizes {
 
 /** The options of `kv bench`. */
 export interface BenchFlags extends HostingOptions {
-  readonly server?: ServerPlace;
+  readonly server?: readonly ServerPlace[];
+  readonly etcd?: readonly string[];
+  readonly cluster: string;
   readonly transport: ReachFlags['transport'];
   readonly oneSided?: true;
   readonly mode: KvMode;
@@ -66,11 +75,9 @@ const number = (flags: string, what: string, min: number, max: number, preset: n
 /** Adds them. */
 export function withBenchOptions(command: Command): Command {
   command
-    .addOption(
-      new Option('-s, --server <host:port>', 'where the store is served (default: one of its own)').argParser(
-        parseServer,
-      ),
-    )
+    .addOption(serverOption('one of its own'))
+    .addOption(etcdOfClients())
+    .addOption(clusterOption())
     .addOption(transportOption())
     .addOption(oneSidedOption())
     .addOption(number('-c, --clients <n>', 'clients, each with a connection of its own', 1, 10_000, 1))

@@ -1,12 +1,15 @@
 import type { TransportName } from '../../../../kv.js';
 import { type Curve, plotSvg, ticksFor } from '../../shared/plot.js';
-import { serverText, type ServerPlace } from '../common/server-place.js';
+import type { ServerPlace } from '../common/server-place.js';
 import { countText } from '../common/units.js';
 import type { Latencies, LoadResult } from './load.js';
 
 /** What was measured, as `--json` has it. */
 export interface BenchSetup {
-  readonly server: ServerPlace;
+  /** One, several, or those that etcd has. */
+  readonly server?: ServerPlace;
+  readonly servers?: readonly ServerPlace[];
+  readonly etcd?: readonly string[];
   readonly transport: TransportName;
   /** Whether gets are READs of the server's memory. */
   readonly oneSided: boolean;
@@ -21,11 +24,11 @@ export interface BenchSetup {
 
 const perSecond = ({ operations, seconds }: LoadResult): number => (seconds === 0 ? 0 : operations / seconds);
 
-/** What is measured, in two lines. */
-export function setupText(setup: BenchSetup): string {
-  const { server, clients, keys, distribution, theta, putPercent, valueBytes, seed } = setup;
+/** What is measured, in two lines. @param store where it is */
+export function setupText(setup: BenchSetup, store: string): string {
+  const { clients, keys, distribution, theta, putPercent, valueBytes, seed } = setup;
   const chosen = distribution === 'zipf' ? `by Zipf ${theta}` : 'uniformly';
-  return `${countText(clients)} client${clients === 1 ? '' : 's'} of ${serverText(server)} over ${wayText(setup)}
+  return `${countText(clients)} client${clients === 1 ? '' : 's'} of ${store} over ${wayText(setup)}
 ${countText(keys)} keys of 16 bytes chosen ${chosen}, values of ${valueBytes} bytes, ${putPercent} % PUT, seed ${seed}
 `;
 }

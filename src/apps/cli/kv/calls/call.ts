@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { KvClient } from '../../../../kv.js';
+import type { KvCalls } from '../../../../kv.js';
 import { printed } from '../common/bytes.js';
 import { EXIT_ABSENT, EXIT_CODES_HELP, failingDistinctly, kvTool } from '../common/failure.js';
 import { reach, type ReachFlags, withServer } from '../common/reach.js';
@@ -18,7 +18,7 @@ export interface CallResult {
 export type Words = readonly [first: string, second?: string | undefined, ...rest: string[]];
 
 /** A client's call. */
-export type MadeCall = (client: KvClient) => Promise<CallResult>;
+export type MadeCall = (client: KvCalls) => Promise<CallResult>;
 
 /** A subcommand that makes one call and ends. */
 export interface CallSpec<Flags = object> {

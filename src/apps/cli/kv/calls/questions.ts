@@ -1,5 +1,5 @@
 // What a server knows of a key, or of itself.
-import type { KvExplanation } from '../../../../kv.js';
+import { KvCluster, type KvExplanation } from '../../../../kv.js';
 import { countText, timeText } from '../common/units.js';
 import type { CallSpec } from './call.js';
 
@@ -60,10 +60,12 @@ export const explain: CallSpec = {
     ([key]) =>
     async (client) => {
       const explanation = await client.explain(key);
+      // Of several servers, that which has the key.
+      const server = client instanceof KvCluster ? client.homeOf(key).name : undefined;
       return {
         isDone: explanation.is === 'present',
-        output: `${key}: ${explanationText(explanation)}\n`,
-        facts: { key, ...factsOf(explanation) },
+        output: `${key}${server === undefined ? '' : ` (${server})`}: ${explanationText(explanation)}\n`,
+        facts: { key, server, ...factsOf(explanation) },
       };
     },
 };
@@ -80,7 +82,8 @@ export function tableText(numbers: ReadonlyMap<string, bigint>): string {
 
 export const stats: CallSpec = {
   name: 'stats',
-  description: 'Print what the server has counted since it began, for all its clients together.',
+  description:
+    'Print what the server has counted since it began, for all its clients together; of several servers, the sums.',
   prepare: (command) => command,
   make: () => async (client) => {
     const numbers = await client.serverStatistics();

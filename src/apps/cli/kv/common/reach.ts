@@ -1,16 +1,27 @@
 import { type Command, Option } from 'commander';
 import { VerbsError } from '../../../../index.js';
-import { connect, type KvClient, type KvConnectOptions, type TransportName } from '../../../../kv.js';
+import {
+  connect,
+  connectCluster,
+  etcdMembership,
+  type KvCalls,
+  type KvConnectOptions,
+  type TransportName,
+} from '../../../../kv.js';
 import { ToolError } from '../../shared/errors.js';
 import { type HostingOptions, withHosting } from '../../shared/options.js';
 import { inlineFirst, openFirst } from '../../shared/spinning.js';
 import { streamDevice } from '../../shared/stream-device.js';
 import { EXIT_FAILED } from './failure.js';
-import { DEFAULT_HOST, DEFAULT_PORT, parseServer, type ServerPlace, serverText } from './server-place.js';
+import { warn } from '../../shared/warnings.js';
+import { DEFAULT_HOST, DEFAULT_PORT, parseServers, serverText, type StorePlace, storeText } from './server-place.js';
+
+/** How long somebody is waited for whom etcd knows, or is to know. */
+const PATIENCE_MS = 5000;
 
 /** How a tool gets to its server. */
-export interface ReachFlags extends HostingOptions {
-  readonly server: ServerPlace;
+export interface ReachFlags extends HostingOptions, StorePlace {
+  readonly cluster: string;
   readonly transport: TransportName;
   readonly oneSided?: true;
 }
@@ -33,20 +44,41 @@ export function oneSidedOption(): Option {
   );
 }
 
+/** Where etcd is, as servers and clients are told. */
+export function etcdOption(what: string): Option {
+  return new Option('--etcd <url,...>', what).argParser((text) => text.split(','));
+}
+
+/** Of several stores in one etcd, which one is meant. */
+export function clusterOption(): Option {
+  return new Option('--cluster <name>', 'with --etcd, servers of that name').default('default');
+}
+
+/** The servers that a client has. */
+export function serverOption(preset: string): Option {
+  return new Option(
+    '-s, --server <host:port,...>',
+    `where the store is served; of several, each has its share of the keys (default: ${preset})`,
+  ).argParser(parseServers);
+}
+
+export function etcdOfClients(): Option {
+  return etcdOption('where etcd is that has the servers, such as http://127.0.0.1:2379').conflicts('server');
+}
+
 /** Adds the options of those who are clients. */
 export function withServer(command: Command): Command {
+  const preset = { host: DEFAULT_HOST, port: DEFAULT_PORT };
   command
-    .addOption(
-      new Option('-s, --server <host:port>', 'where the store is served')
-        .argParser(parseServer)
-        .default({ host: DEFAULT_HOST, port: DEFAULT_PORT }, serverText({ host: DEFAULT_HOST, port: DEFAULT_PORT })),
-    )
+    .addOption(serverOption(serverText(preset)).default([preset], serverText(preset)))
+    .addOption(etcdOfClients())
+    .addOption(clusterOption())
     .addOption(transportOption());
   return withHosting(command, 'the one that --server calls for, else VERBENA_ADDR, or a free loopback address');
 }
 
 /** For a tool that is done in a moment. @throws ToolError which says where nobody was */
-export function reach(flags: ReachFlags, options: Partial<KvConnectOptions> = {}): Promise<KvClient> {
+export function reach(flags: ReachFlags, options: Partial<KvConnectOptions> = {}): Promise<KvCalls> {
   // One that opens no thread begins sooner.
   return reachBy(inlineFirst(flags), options);
 }
@@ -55,16 +87,32 @@ export function reach(flags: ReachFlags, options: Partial<KvConnectOptions> = {}
 export async function reachBy(
   candidates: readonly ReachFlags[],
   options: Partial<KvConnectOptions> = {},
-): Promise<KvClient> {
-  const { server, transport, oneSided } = candidates[0];
+): Promise<KvCalls> {
   try {
-    return await openFirst(candidates, (asked) =>
-      connect({ ...server, transport, oneSided, ...streamDevice(asked), ...options }),
-    );
+    return await openFirst(candidates, (asked) => connectTo(asked, { ...streamDevice(asked), ...options }));
   } catch (error) {
     if (!(error instanceof VerbsError)) throw error;
-    const hint = error.errno === 'ECONNREFUSED' ? '; `verbena kv serve` serves one' : '';
-    const message = `no store at ${serverText(server)}${hint}: ${error.message}`;
+    const message = `no store at ${storeText(candidates[0])}${hintFor(error, candidates[0])}: ${error.message}`;
     throw new ToolError(message, EXIT_FAILED, { cause: error });
   }
+}
+
+/** A client of the servers that were named. */
+export function connectTo(
+  { server, etcd, cluster, transport, oneSided }: Omit<ReachFlags, keyof HostingOptions>,
+  options: Partial<KvConnectOptions>,
+): Promise<KvCalls> {
+  const how = { transport, oneSided, ...options };
+  if (etcd !== undefined)
+    return connectCluster({
+      members: etcdMembership({ endpoints: etcd, cluster, onProblem: (problem) => warn(problem.message) }),
+      ...how,
+      timeoutMs: PATIENCE_MS,
+    });
+  return server.length === 1 ? connect({ ...server[0], ...how }) : connectCluster({ members: server, ...how });
+}
+
+function hintFor({ errno }: VerbsError, { etcd }: StorePlace): string {
+  if (etcd !== undefined) return errno === 'ETIMEDOUT' ? '; `verbena kv serve --etcd` has etcd know one' : '';
+  return errno === 'ECONNREFUSED' ? '; `verbena kv serve` serves one' : '';
 }

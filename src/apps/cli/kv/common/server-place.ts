@@ -26,6 +26,21 @@ export function parseServer(text: string): ServerPlace {
   return { host, port };
 }
 
+/** Reads several, with commas between them. */
+export function parseServers(text: string): readonly ServerPlace[] {
+  return text.split(',').map(parseServer);
+}
+
+/** Where a store is served: at one place, at several, or where etcd says. */
+export interface StorePlace {
+  readonly server: readonly ServerPlace[];
+  readonly etcd?: readonly string[] | undefined;
+}
+
+export function storeText({ server, etcd }: StorePlace): string {
+  return etcd === undefined ? server.map(serverText).join(', ') : `the servers that etcd at ${etcd.join(', ')} has`;
+}
+
 /** A place as {@link parseServer} reads it. */
 export function serverText({ host, port }: ServerPlace): string {
   return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;

@@ -2,20 +2,24 @@ import { Command, Option } from 'commander';
 import {
   connect,
   createStore,
+  type EtcdRegistration,
   type KvMode,
   type KvServer,
   type KvStore,
   type KvSyncPolicy,
   openPersistence,
   type RedisGateway,
+  registerInEtcd,
   serve,
   serveRedis,
 } from '../../../../kv.js';
 import { endOnInterrupt } from '../../shared/interrupt.js';
 import { type HostingOptions, openOptions, wholeNumber, withHosting } from '../../shared/options.js';
+import { warn } from '../../shared/warnings.js';
 import { failingDistinctly, kvTool } from '../common/failure.js';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../common/server-place.js';
-import { bytesBetween } from '../common/units.js';
+import { clusterOption, etcdOption } from '../common/reach.js';
+import { bytesBetween, milliseconds } from '../common/units.js';
 import { FREE_ADDRESS, hostFor } from './address.js';
 import { reportJson, reportText, type ServedCounts } from './report.js';
 
@@ -32,6 +36,11 @@ interface ServeFlags extends HostingOptions {
   readonly data?: string;
   readonly sync: KvSyncPolicy;
   readonly repair?: true;
+  readonly etcd?: readonly string[];
+  readonly name?: string;
+  readonly cluster: string;
+  readonly keys?: 'move' | 'stay';
+  readonly lease: number;
   readonly json?: true;
 }
 
@@ -61,10 +70,13 @@ async function serveStore(flags: ServeFlags): Promise<void> {
   const server = serve({ store, persistence, oneSided, ...hostFor(address), port, open, maxClients, maxWindow });
   const report = json === true ? reportJson : reportText;
   const gateway = redis === undefined ? undefined : await openGateway(server, redis);
+  const registration = await register(server, flags);
   const begun = performance.now();
   const { epoch } = server;
   endOnInterrupt(async () => {
     const counts = countsOf(begun, server, store);
+    // Clients go elsewhere before they miss it.
+    await registration?.close();
     gateway?.close();
     server.close();
     await server.closed;
@@ -81,6 +93,7 @@ async function serveStore(flags: ServeFlags): Promise<void> {
     epoch,
     ...(persistence === undefined ? {} : { directory: persistence.directory, log: persistence.statistics }),
     ...(gateway === undefined ? {} : { redisPort: gateway.port }),
+    ...(registration === undefined ? {} : { name: registration.name, keys: registration.keys }),
   });
   if (stats > 0) {
     let before = 0;
@@ -92,6 +105,27 @@ async function serveStore(flags: ServeFlags): Promise<void> {
     }, stats * 1000).unref();
   }
   await server.closed;
+}
+
+/** Has clients find it by etcd. */
+async function register(
+  server: KvServer,
+  { etcd: endpoints, name, cluster, keys, lease: ttlMs }: ServeFlags,
+): Promise<EtcdRegistration | undefined> {
+  if (endpoints === undefined) return undefined;
+  try {
+    return await registerInEtcd(server, {
+      endpoints,
+      name,
+      cluster,
+      keys,
+      ttlMs,
+      onProblem: (problem) => warn(problem.message),
+    });
+  } catch (error) {
+    server.close();
+    throw error;
+  }
 }
 
 /** Clients of Redis come by TCP, and from this machine alone. */
@@ -160,6 +194,23 @@ export function serveCommand(): Command {
         .default('always' satisfies KvSyncPolicy),
     )
     .option('--repair', 'with --data, read a damaged log up to the damage, and lose what comes after')
+    .addOption(etcdOption('be found by clients through etcd, such as the one at http://127.0.0.1:2379'))
+    .option('--name <name>', 'with --etcd, of this server: keys are divided by it (default: address and port)')
+    .addOption(clusterOption())
+    .addOption(
+      new Option(
+        '--keys <what>',
+        'with --etcd, what becomes of its keys when it is lost: others have them, or they stay (default: those of a cache move, those of a store stay)',
+      ).choices(['move', 'stay']),
+    )
+    .addOption(
+      new Option(
+        '--lease <time>',
+        'with --etcd, it is taken for lost when nothing was heard of it for so long: 2s to 1h',
+      )
+        .argParser(milliseconds)
+        .default(5000, '5s'),
+    )
     .option('--json', 'tell all that happens, a line of JSON each');
   return withHosting(base, `${DEFAULT_HOST}; ${FREE_ADDRESS}: a loopback address that nobody has`)
     .addHelpText(
@@ -168,6 +219,11 @@ export function serveCommand(): Command {
 Two shells, one machine:
   verbena kv serve
   verbena kv set greeting hello && verbena kv get greeting
+
+Several servers, which clients find by etcd, each with its share of the keys:
+  verbena kv serve --addr 127.0.0.2 --etcd http://127.0.0.1:2379 --name red
+  verbena kv serve --addr 127.0.0.3 --etcd http://127.0.0.1:2379 --name green
+  verbena kv get greeting --etcd http://127.0.0.1:2379
 
 For other hosts, give an address that they reach: --addr 10.0.0.1, and they say --server 10.0.0.1.
 Whoever reaches a server can read and change all that it holds: RDMA authenticates nobody.`,

@@ -23,6 +23,9 @@ export type ServeEvent =
       readonly log?: KvPersistenceStatistics;
       /** Of the gateway for clients of Redis. */
       readonly redisPort?: number;
+      /** By which etcd has it, and what becomes of its keys when it is lost. */
+      readonly name?: string;
+      readonly keys?: 'move' | 'stay';
     }
   | ({ readonly event: 'statistics'; readonly requestsPerSecond: number } & ServedCounts)
   | ({ readonly event: 'end' } & ServedCounts);
@@ -68,9 +71,10 @@ function keptIn({ directory, log }: { readonly directory?: string; readonly log?
 export function serveText(event: ServeEvent): string {
   switch (event.event) {
     case 'listening': {
-      const { address, mode, memoryBytes, redisPort } = event;
+      const { address, mode, memoryBytes, redisPort, name } = event;
+      const known = name === undefined ? '' : `, known to etcd as ${name}`;
       const redis = redisPort === undefined ? '' : `, to clients of Redis at 127.0.0.1:${redisPort}`;
-      return `serving ${MODES[mode]} of ${amount(memoryBytes)} at ${serverText(address)}${keptIn(event)}${redis}, until Ctrl-C`;
+      return `serving ${MODES[mode]} of ${amount(memoryBytes)} at ${serverText(address)}${keptIn(event)}${redis}${known}, until Ctrl-C`;
     }
     case 'statistics': {
       const { seconds, server, store, requestsPerSecond } = event;

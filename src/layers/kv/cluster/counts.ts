@@ -1,0 +1,33 @@
+import type { KvClientStatistics } from '../client/kv-client.js';
+
+/** Of nobody. */
+export const NO_COUNTS: KvClientStatistics = {
+  repeats: 0,
+  strays: 0,
+  foreign: 0,
+  resumptions: 0,
+  oneSided: undefined,
+};
+
+/** What two have counted. */
+export function sumOf(a: KvClientStatistics, b: KvClientStatistics): KvClientStatistics {
+  return {
+    repeats: a.repeats + b.repeats,
+    strays: a.strays + b.strays,
+    foreign: a.foreign + b.foreign,
+    resumptions: a.resumptions + b.resumptions,
+    oneSided: ofReads(a.oneSided, b.oneSided),
+  };
+}
+
+type Reads = KvClientStatistics['oneSided'];
+
+function ofReads(a: Reads, b: Reads): Reads {
+  if (a === undefined || b === undefined) return a ?? b;
+  return {
+    reads: a.reads + b.reads,
+    torn: a.torn + b.torn,
+    hits: a.hits + b.hits,
+    fallbacks: a.fallbacks + b.fallbacks,
+  };
+}

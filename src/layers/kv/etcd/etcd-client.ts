@@ -1,0 +1,129 @@
+import { VerbsError } from '../../../api/verbs/index.js';
+
+/** How long etcd may take for an answer. */
+const ANSWER_MS = 2000;
+/** An answer, or a line of one that goes on, that is longer is none of what we have asked for. */
+const MOST_BYTES = 4 << 20;
+
+/** What etcd has answered: objects of its JSON gateway, in which numbers of 64 bits are texts, and what is zero is left out. */
+export type Answer = Readonly<Record<string, unknown>>;
+
+/**
+ * Asks etcd by its JSON gateway (etcd's documentation, "gRPC gateway"): each call is a POST. Of several members of one etcd it asks the one that has answered last, and
+ * another when that does not.
+ */
+export class EtcdClient {
+  #current = 0;
+
+  constructor(
+    private readonly call: string,
+    private readonly endpoints: readonly string[],
+  ) {}
+
+  /**
+   * @param path below `/v3/`
+   * @throws (the promise rejects) VerbsError ECONNREFUSED when nobody answers, EPROTO when that is not etcd, EIO with what etcd says; the signal's reason
+   */
+  async ask(path: string, body: object, signal: AbortSignal): Promise<Answer> {
+    let failure: unknown;
+    for (let turn = 0; turn < this.endpoints.length; turn += 1) {
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
+      try {
+        let text = '';
+        for await (const piece of this.#post(path, body, limit)) text += piece;
+        return this.#objectIn(text);
+      } catch (error) {
+        signal.throwIfAborted();
+        failure ??= error;
+        this.#current += 1;
+      }
+    }
+    throw this.#failureOf(failure);
+  }
+
+  /** An answer that goes on: an object a line. @throws as {@link ask} */
+  async *follow(path: string, body: object, signal: AbortSignal): AsyncGenerator<Answer> {
+    let rest = '';
+    try {
+      for await (const piece of this.#post(path, body, signal)) {
+        const lines = (rest + piece).split('\n');
+        rest = lines.pop() ?? '';
+        for (const line of lines) if (line !== '') yield this.#objectIn(line);
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      this.#current += 1;
+      throw this.#failureOf(error);
+    }
+  }
+
+  get #endpoint(): string {
+    return this.endpoints[this.#current % this.endpoints.length];
+  }
+
+  async *#post(path: string, body: object, signal: AbortSignal): AsyncGenerator<string> {
+    const response = await fetch(`${this.#endpoint}/v3/${path}`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      signal,
+    });
+    if (response.body === null) throw this.#foreign();
+    const decoder = new TextDecoder();
+    let bytes = 0;
+    // The types of Node's streams do not say what they carry; of a response it is bytes.
+    for await (const piece of response.body as AsyncIterable<Uint8Array>) {
+      bytes += piece.length;
+      if (bytes > MOST_BYTES) throw this.#foreign();
+      yield decoder.decode(piece, { stream: true });
+    }
+  }
+
+  #objectIn(text: string): Answer {
+    const answer = objectIn(text);
+    if (answer === undefined) throw this.#foreign();
+    const { error } = answer;
+    if (error === undefined) return answer;
+    const told = isObject(error) ? error['message'] : error;
+    const message = typeof told === 'string' ? told : 'something went wrong';
+    throw new VerbsError(this.call, { errno: 'EIO', message: `etcd says: ${message.slice(0, 200)}`, advice: '' });
+  }
+
+  #foreign(): VerbsError {
+    const message = `what answers at ${this.#endpoint} is not etcd`;
+    return new VerbsError(this.call, {
+      errno: 'EPROTO',
+      message,
+      advice: 'Give the client URL of an etcd 3.4 or newer',
+    });
+  }
+
+  #failureOf(error: unknown): VerbsError {
+    if (error instanceof VerbsError) return error;
+    const message = `no etcd answers at ${this.endpoints.join(', ')}: ${reasonOf(error)}`;
+    return new VerbsError(
+      this.call,
+      { errno: 'ECONNREFUSED', message, advice: 'Is it running there?' },
+      { cause: error },
+    );
+  }
+}
+
+/** `fetch` says that it has failed, and its cause why. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  return cause instanceof Error ? cause.message || cause.name : String(cause);
+}
+
+export function isObject(value: unknown): value is Answer {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The object that a text of JSON has; undefined when it has none. */
+export function objectIn(text: string): Answer | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,61 @@
+import { invalid, isList, type Problem, show, VerbsError } from '../../../api/verbs/index.js';
+import { runtime } from '../../../api/runtime/index.js';
+import { nameProblem } from '../cluster/member.js';
+
+/** Where etcd is, and under which name servers are there. */
+export interface EtcdOptions {
+  /** etcd's client URL, `http://127.0.0.1:2379`, or those of several members of one etcd, which are tried in turn. etcd 3.4 or newer. */
+  readonly endpoints: string | readonly string[];
+  /** Servers of one name belong together: 1 to 100 visible characters of ASCII, without a slash. Default: `default`. */
+  readonly cluster?: string | undefined;
+  /** Is told what goes wrong and is tried again: that etcd cannot be reached, or has what is no server. Default: a warning of the process. */
+  readonly onProblem?: ((problem: Error) => void) | undefined;
+}
+
+export const ETCD_FIELDS = { endpoints: true, cluster: true, onProblem: true } as const;
+
+/** The options, complete. */
+export interface EtcdSettings {
+  /** At least one; without a slash at the end. */
+  readonly endpoints: readonly string[];
+  readonly cluster: string;
+  readonly onProblem: (problem: Error) => void;
+}
+
+const MOST_ENDPOINTS = 32;
+
+/** @throws VerbsError EINVAL for what makes no sense */
+export function settingsOf(call: string, { endpoints, cluster = 'default', onProblem }: EtcdOptions): EtcdSettings {
+  const problem = nameProblem(cluster);
+  if (problem !== undefined) throw new VerbsError(call, { ...problem, message: `cluster is ${show(cluster)}` });
+  if (onProblem !== undefined && typeof onProblem !== 'function')
+    throw new VerbsError(call, invalid(`onProblem is ${show(onProblem)}`, 'It is a function'));
+  const urls = isList(endpoints) ? endpoints : [endpoints];
+  if (urls.length === 0 || urls.length > MOST_ENDPOINTS)
+    throw new VerbsError(
+      call,
+      invalid('endpoints are none', `It is a URL of etcd, or up to ${MOST_ENDPOINTS} of them`),
+    );
+  return {
+    endpoints: urls.map((url) => urlOf(call, url)),
+    cluster,
+    onProblem: onProblem ?? ((error) => runtime().warn(error)),
+  };
+}
+
+function urlOf(call: string, text: unknown): string {
+  const url = typeof text === 'string' ? parsed(text) : undefined;
+  if (url !== undefined) return url;
+  const problem: Problem = invalid(`an endpoint is ${show(text)}`, 'It is a URL such as http://127.0.0.1:2379');
+  throw new VerbsError(call, problem);
+}
+
+/** `127.0.0.1:2379` is understood as well. */
+function parsed(text: string): string | undefined {
+  try {
+    const { protocol, origin, pathname } = new URL(/^[a-z]+:\/\//i.test(text) ? text : `http://${text}`);
+    return protocol === 'http:' || protocol === 'https:' ? `${origin}${pathname}`.replace(/\/+$/, '') : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { connectCluster, etcdMembership, type KvCluster, KvError } from '../../../src/kv.js';
+import { Etcd, WITHOUT_ETCD } from '../../support/etcd.js';
+import { loopback } from '../../support/loopback.js';
+import { type Ended, IMPATIENT, run, Tool } from '../tool.js';
+
+const NAMES = ['red', 'green', 'blue'];
+const KEYS = Array.from({ length: 60 }, (_, n) => `key ${n}`);
+/** Within which clients go on. */
+const SECOND = { timeoutMs: 1000 };
+
+/** Servers in processes of their own, which etcd knows. */
+class Servers implements AsyncDisposable {
+  readonly #tools = new Map<string, Tool>();
+
+  constructor(
+    private readonly etcd: Etcd,
+    private readonly cluster: string,
+    private readonly options: readonly string[] = [],
+  ) {}
+
+  async begin(...names: readonly string[]): Promise<this> {
+    for (const name of names) {
+      const address = ['--addr', loopback(1 + NAMES.indexOf(name)), '--json'];
+      const known = ['--etcd', this.etcd.url, '--cluster', this.cluster, '--name', name, '--lease', '2s'];
+      this.#tools.set(name, new Tool(['kv', 'serve', ...address, ...known, ...this.options], IMPATIENT));
+    }
+    for (const name of names) await this.#tools.get(name)?.printed('"listening"');
+    return this;
+  }
+
+  async end(name: string, signal: NodeJS.Signals): Promise<Ended | undefined> {
+    const tool = this.#tools.get(name);
+    tool?.child.kill(signal);
+    return tool?.ended;
+  }
+
+  client(): Promise<KvCluster> {
+    const members = etcdMembership({ endpoints: this.etcd.url, cluster: this.cluster });
+    return connectCluster({ members, localAddress: loopback(9), open: { host: 'inline' } });
+  }
+
+  kv(...args: readonly string[]): Promise<Ended> {
+    return run(['kv', ...args, '--etcd', this.etcd.url, '--cluster', this.cluster, '--addr', loopback(10)]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const name of this.#tools.keys()) await this.end(name, 'SIGKILL');
+  }
+}
+
+/** Waits until that holds of a client. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+const epochOf = (cluster: KvCluster, name: string): number | undefined =>
+  cluster.members.find((member) => member.name === name)?.epoch;
+
+describe('three servers that etcd knows', { skip: WITHOUT_ETCD }, () => {
+  let etcd: Etcd;
+  before(async () => {
+    etcd = await Etcd.start();
+  });
+  after(() => etcd[Symbol.asyncDispose]());
+
+  for (const keys of ['move', 'stay'] as const)
+    it(`go on with their keys within a second when one of them is killed, whose keys ${keys}, and it returns as a new epoch`, async () => {
+      await using servers = await new Servers(etcd, `killed-${keys}`, ['--keys', keys]).begin(...NAMES);
+      await using cluster = await servers.client();
+      await until(() => cluster.members.length === 3);
+      await cluster.setMany(KEYS.map((key) => ({ key, value: `value of ${key}` })));
+      const [lost, others] = [[], []] as [string[], string[]];
+      for (const key of KEYS) (cluster.homeOf(key).name === 'green' ? lost : others).push(key);
+      assert.ok(lost.length > 5 && others.length > 5);
+      const epoch = epochOf(cluster, 'green');
+
+      await servers.end('green', 'SIGKILL');
+      const underWay = cluster.incr('under way', 1, { timeoutMs: 30_000 }).catch((error: unknown) => error);
+      const values = await cluster.getMany(others, SECOND);
+      assert.deepEqual(
+        values.map((value) => Buffer.from(value ?? '').toString()),
+        others.map((key) => `value of ${key}`),
+      );
+      for (const key of others) await cluster.set(key, 'again', SECOND);
+      await underWay;
+
+      if (keys === 'move') {
+        await until(() => cluster.members.length === 2);
+        assert.deepEqual(
+          await cluster.getMany(lost, SECOND),
+          lost.map(() => undefined),
+        );
+        await cluster.set(lost[0], 'at another', SECOND);
+      } else {
+        await until(() => !cluster.homeOf(lost[0]).isUp);
+        const failure: unknown = await cluster.get(lost[0], SECOND).catch((error: unknown) => error);
+        assert.ok(failure instanceof KvError, String(failure));
+        assert.deepEqual([failure.errno, failure.outcome], ['ECONNRESET', 'not sent']);
+      }
+
+      await servers.begin('green');
+      await until(() => epochOf(cluster, 'green') !== epoch && cluster.homeOf(lost[0]).isUp);
+      assert.equal(cluster.homeOf(lost[0]).name, 'green');
+      assert.equal(await cluster.get(lost[0]), undefined);
+      await cluster.set(lost[0], 'new');
+      assert.equal((await cluster.serverStatisticsOf('green')).get('store.keys'), 1n);
+    });
+
+  it('are called by the tools, which find all keys', async () => {
+    await using servers = await new Servers(etcd, 'tools').begin(...NAMES);
+    for (const key of ['a', 'b', 'c', 'd'])
+      assert.deepEqual(await servers.kv('set', key, `value of ${key}`), {
+        code: 0,
+        signal: null,
+        stdout: '',
+        stderr: '',
+      });
+    assert.equal((await servers.kv('get', 'b')).stdout, 'value of b');
+    assert.equal((await servers.kv('incr', 'n')).stdout, '1\n');
+    const { stdout } = await servers.kv('scan');
+    assert.deepEqual(stdout.trim().split('\n').sort(), ['a', 'b', 'c', 'd', 'n']);
+    assert.match((await servers.kv('explain', 'a')).stdout, /^a \((red|green|blue)\): is there/);
+    assert.equal((JSON.parse((await servers.kv('stats', '--json')).stdout) as Record<string, number>)['store.keys'], 5);
+    assert.equal((await servers.kv('del', 'a', 'b', 'c', 'd')).code, 0);
+    // The same by a list: other names, so keys are elsewhere, but all calls go.
+    const places = NAMES.map((_, n) => loopback(1 + n)).join(',');
+    const bench = ['kv', 'bench', '--window', '4', '--keys', '100', '--seconds', '1', '--warm-up', '0', '--json'];
+    const ended = await run([...bench, '--server', places, '--addr', loopback(10)]);
+    assert.equal(ended.code, 0, ended.stderr);
+    const { servers: asked, results } = JSON.parse(ended.stdout) as { servers: unknown[]; results: object[] };
+    assert.deepEqual([asked.length, results.length], [3, 1]);
+  });
+
+  it('leave at Ctrl-C, and their keys move at once', async () => {
+    await using servers = await new Servers(etcd, 'leaving').begin(...NAMES);
+    await using cluster = await servers.client();
+    await until(() => cluster.members.length === 3);
+    const ended = await servers.end('red', 'SIGINT');
+    assert.equal(ended?.stderr, '');
+    await until(() => cluster.members.length === 2);
+    await cluster.setMany(KEYS.map((key) => ({ key, value: '' })));
+  });
+
+  it('say what is wrong with a name that is taken, and where nobody is', async () => {
+    await using servers = await new Servers(etcd, 'taken').begin('red');
+    assert.equal((await servers.kv('set', 'a', '1')).code, 0);
+    const known = ['--etcd', etcd.url, '--cluster', 'taken', '--name', 'red', '--lease', '2s'];
+    const other = await run(['kv', 'serve', '--addr', loopback(5), ...known]);
+    assert.equal(other.code, 2);
+    assert.match(other.stderr, /another server has the name red, at 127\.[\d.]+, port 7175 \(EBUSY\)/);
+    const nobody = await run(['kv', 'get', 'a', '--etcd', etcd.url, '--cluster', 'nobody']);
+    assert.equal(nobody.code, 2);
+    assert.match(nobody.stderr, /^no store at the servers that etcd at .* has; `verbena kv serve --etcd`/);
+    const nowhere = await run(['kv', 'get', 'a', '--etcd', 'http://127.0.0.1:1']);
+    assert.equal(nowhere.code, 2);
+    assert.match(nowhere.stderr, /no etcd answers at http:\/\/127\.0\.0\.1:1/);
+    const both = await run(['kv', 'get', 'a', '--etcd', etcd.url, '--server', '127.0.0.1']);
+    assert.equal(both.code, 2);
+    assert.match(both.stderr, /cannot be used with/);
+  });
+});
