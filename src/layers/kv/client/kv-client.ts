@@ -47,6 +47,9 @@ export interface KvClientStatistics extends RequesterStatistics {
   readonly oneSided: KvOneSidedStatistics | undefined;
 }
 
+/** Ends a client for a reason, and not because the program has closed it. */
+export const endFor: unique symbol = Symbol('endFor');
+
 /**
  * A client of a key-value store. Keys and values are bytes, or texts that stand for their UTF-8; what is handed over is copied.
  *
@@ -275,11 +278,11 @@ export class KvClient implements AsyncDisposable, Disposable {
 
   /** Ends the client: calls that are under way reject with ECANCELED. Idempotent. */
   close(): void {
-    this.endFor(new KvError('close', 'ECANCELED', 'the client was closed', 'unknown'));
+    this[endFor](new KvError('close', 'ECANCELED', 'the client was closed', 'unknown'));
   }
 
   /** @internal Ends the client: calls that are under way reject for that reason. Idempotent. */
-  endFor(reason: KvError): void {
+  [endFor](reason: KvError): void {
     this.#requester.end(reason);
   }
 

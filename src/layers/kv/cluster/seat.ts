@@ -1,6 +1,6 @@
 import { VerbsError } from '../../../api/verbs/index.js';
 import { checkWait, type Timers, unlessAborted, waitUnlessLate, type WaitOptions } from '../../engine/index.js';
-import type { KvClient, KvClientStatistics } from '../client/kv-client.js';
+import { endFor, type KvClient, type KvClientStatistics } from '../client/kv-client.js';
 import { KvError, KvManyError } from '../errors.js';
 import { NO_COUNTS, sumOf } from './counts.js';
 import type { NamedMember } from './member.js';
@@ -149,7 +149,7 @@ export class Seat {
     const client = this.#client;
     if (client === undefined) return;
     this.#client = undefined;
-    client.endFor(reason ?? new KvError('kv', 'ECONNRESET', 'the server is gone', 'unknown'));
+    client[endFor](reason ?? new KvError('kv', 'ECONNRESET', 'the server is gone', 'unknown'));
     this.#counted = sumOf(this.#counted, client.statistics);
   }
 
