@@ -105,6 +105,7 @@ for (const transport of TRANSPORTS) {
         const { client: connected, server } = served(sim, {}, { transport });
         const client = await connected('client', { window: 1 });
         const [sent, waiting] = [client.incr('a'), client.incr('a')];
+        await Promise.resolve();
         client.close();
         await assert.rejects(sent, { code: 'ECANCELED', outcome: 'unknown' });
         await assert.rejects(waiting, { code: 'ECANCELED', outcome: 'not sent' });

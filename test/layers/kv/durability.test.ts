@@ -4,7 +4,7 @@ import type { Journal, Refusal } from '../../../src/layers/kv/persistence/index.
 import { ServerMachine, type Session, Sessions } from '../../../src/layers/kv/protocol/index.js';
 import { Operation, ResponseView, Status } from '../../../src/layers/kv/wire/index.js';
 import { newStore } from './support/served.js';
-import { Counting, EPOCH, encodeFor, SLOT_BYTES } from './support/machines.js';
+import { answersTo, Counting, EPOCH, encodeFor, SLOT_BYTES } from './support/machines.js';
 
 /** A journal that keeps, or does not, as a test says. */
 class Scripted implements Journal {
@@ -49,8 +49,9 @@ class Server {
     const bytes = encodeFor(this.session, operation, slot, sequence);
     const isChange = operation === Operation.INCR;
     if (isChange && this.journal.refusal === undefined) this.journal.hasChanges = true;
-    const answer = this.machine.onMessage(this.session, bytes, 1);
-    return answer && this.#statusOf(answer);
+    return answersTo(this.machine, this.session, bytes)
+      .map((answer) => this.#statusOf(answer))
+      .at(0);
   }
 
   settle(): readonly Status[] {
@@ -99,7 +100,7 @@ describe('a server whose changes are kept', () => {
     server.journal.hasChanges = false;
     const bytes = encodeFor(server.session, Operation.INCR, 0, 1);
     const view = new ResponseView();
-    equal(view.look(server.machine.onMessage(server.session, bytes, 1) ?? new Uint8Array()), undefined);
+    equal(view.look(answersTo(server.machine, server.session, bytes)[0]), undefined);
     equal(view.status, Status.DISK_FAILED);
     equal(server.store.executed, executed);
   });

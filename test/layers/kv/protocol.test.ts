@@ -9,8 +9,16 @@ import {
   ServerMachine,
   Sessions,
 } from '../../../src/layers/kv/protocol/index.js';
-import { Operation, ResponseView, Status } from '../../../src/layers/kv/wire/index.js';
-import { Counting, EPOCH, type Mischief, SLOT_BYTES, TestCall, TwoMachines } from './support/machines.js';
+import {
+  nextPart,
+  Operation,
+  Packer,
+  partEnd,
+  responseLength,
+  ResponseView,
+  Status,
+} from '../../../src/layers/kv/wire/index.js';
+import { answersTo, Counting, EPOCH, type Mischief, SLOT_BYTES, TestCall, TwoMachines } from './support/machines.js';
 
 const CALM: Mischief = { seed: 1, loss: 0, duplication: 0, delayUs: 10 };
 const ROUGH: Mischief = { seed: 1, loss: 0.2, duplication: 0.2, delayUs: 3000 };
@@ -57,7 +65,7 @@ describe('requests that change something', () => {
     machines.window.giveUp(first);
     machines.window.add(second);
     machines.run();
-    assert.equal(machines.server.onMessage(machines.session, late, 1), undefined);
+    assert.deepEqual(answersTo(machines.server, machines.session, late), []);
     assert.equal(machines.store.sum, 1n);
     assert.equal(machines.server.counters.old, 1);
   });
@@ -70,7 +78,7 @@ describe('requests that change nothing', () => {
     machines.window.add(get);
     machines.window.next(1);
     for (let i = 0; i < 2; i += 1)
-      assert.notEqual(machines.server.onMessage(machines.session, machines.bytesOf(get), 1), undefined);
+      assert.equal(answersTo(machines.server, machines.session, machines.bytesOf(get)).length, 1);
     assert.equal(machines.store.executed, 2);
     assert.equal(machines.session.slots.answer(0), undefined);
   });
@@ -198,6 +206,19 @@ describe('times of round trips', () => {
   });
 });
 
+/** The slots of the answers of a message. */
+function slotsOf(message: Uint8Array): number[] {
+  const view = new ResponseView();
+  const slots: number[] = [];
+  for (let at = 0; at < message.length;) {
+    const end = partEnd(at, responseLength(message, at), message.length);
+    assert.equal(view.look(message, at, end), undefined);
+    slots.push(view.slot);
+    at = nextPart(end);
+  }
+  return slots;
+}
+
 describe('a server', () => {
   const messageOf = (machines: TwoMachines): Uint8Array => {
     machines.window.add(new TestCall());
@@ -211,15 +232,52 @@ describe('a server', () => {
     const { server, session } = machines;
     const message = messageOf(machines);
     const forms = [message.subarray(0, 20), message.with(18, 99), message.with(0, message[0] ^ 1), message.with(17, 4)];
-    for (const form of forms) assert.equal(server.onMessage(session, form, 1), undefined);
+    for (const form of forms) assert.deepEqual(answersTo(server, session, form), []);
     assert.deepEqual([server.counters.malformed, server.counters.forged, machines.store.executed], [2, 2, 0]);
+  });
+
+  it('carries out all requests of a message, in their order, and answers them by one, as far as they fit', () => {
+    const machines = new TwoMachines(CALM, { window: 64 });
+    const { server, session, window } = machines;
+    const packer = new Packer(4096);
+    const calls = Array.from({ length: 20 }, () => new TestCall());
+    for (const call of calls) window.add(call);
+    for (const call of calls) {
+      window.next(1);
+      const bytes = machines.bytesOf(call);
+      packer.append(bytes.length).set(bytes);
+    }
+    const message = packer.take().slice();
+    const answers = answersTo(server, session, message);
+    assert.ok(answers.length < 20 && answers.every(({ length }) => length <= SLOT_BYTES));
+    assert.deepEqual(
+      answers.flatMap(slotsOf),
+      calls.map(({ slot }) => slot),
+    );
+    assert.equal(machines.store.executed, 20);
+    session.answerBytes = 100;
+    const narrow = answersTo(server, session, message);
+    assert.deepEqual(
+      narrow.map((answer) => slotsOf(answer).length),
+      Array.from({ length: 10 }, () => 2),
+    );
+  });
+
+  it('carries out what comes before a part of a message that makes no sense, and counts the rest once', () => {
+    const machines = new TwoMachines(CALM, { window: 64 });
+    const packer = new Packer(SLOT_BYTES);
+    const bytes = messageOf(machines);
+    packer.append(bytes.length).set(bytes);
+    packer.append(20).fill(255);
+    assert.equal(answersTo(machines.server, machines.session, packer.take()).length, 1);
+    assert.deepEqual([machines.store.executed, machines.server.counters.malformed], [1, 1]);
   });
 
   it('answers a request for another epoch with its own, and carries it out never', () => {
     const machines = new TwoMachines(CALM);
-    const answer = machines.server.onMessage(machines.session, messageOf(machines).with(11, 1), 1);
+    const [answer] = answersTo(machines.server, machines.session, messageOf(machines).with(11, 1));
     const view = new ResponseView();
-    assert.equal(answer && view.look(answer), undefined);
+    assert.equal(view.look(answer), undefined);
     assert.deepEqual([view.status, view.epoch, machines.store.executed], [Status.EPOCH, EPOCH, 0]);
   });
 
@@ -227,9 +285,9 @@ describe('a server', () => {
     const long = { status: Status.OK, version: 3n, value: new Uint8Array(SLOT_BYTES), valueBytes: SLOT_BYTES };
     const machines = new TwoMachines(CALM);
     const server = new ServerMachine(EPOCH, { execute: () => long, maxValueBytes: 0 }, SLOT_BYTES);
-    const answer = server.onMessage(machines.session, messageOf(machines), 1);
+    const [answer] = answersTo(server, machines.session, messageOf(machines));
     const view = new ResponseView();
-    assert.equal(answer && view.look(answer), undefined);
+    assert.equal(view.look(answer), undefined);
     assert.deepEqual([view.status, view.valueBytes, view.value.length], [Status.ELSEWHERE, SLOT_BYTES, 0]);
   });
 

@@ -19,7 +19,7 @@ import {
   ResponseView,
   Status,
 } from '../../../src/layers/kv/wire/index.js';
-import { Counting, EPOCH, SLOT_BYTES } from './support/machines.js';
+import { answersTo, Counting, EPOCH, SLOT_BYTES } from './support/machines.js';
 
 const NO_BYTES = new Uint8Array(0);
 
@@ -144,7 +144,7 @@ class Bench {
     const asked: Asked = { operation, key: Uint8Array.of(1), value: NO_BYTES, remote, ttlMs: 0, operand: 0n };
     const bytes = new Uint8Array(requestBytes(asked));
     encodeRequest(bytes, { session: this.session.id, epoch: EPOCH, slot: 0, sequence }, asked);
-    return this.statusOf(this.machine.onMessage(this.session, bytes, 1));
+    return this.statusOf(answersTo(this.machine, this.session, bytes).at(0));
   }
 
   statusOf(answer: Uint8Array | undefined): Status | undefined {

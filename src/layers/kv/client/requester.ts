@@ -1,4 +1,5 @@
 import { AccessFlags } from '../../../device/ibta/index.js';
+import { Microtask } from '../../../api/runtime/index.js';
 import { VerbsError } from '../../../api/verbs/index.js';
 import type { Engine } from '../../engine/index.js';
 import { EpochError, KvError, type Outcome } from '../errors.js';
@@ -7,8 +8,12 @@ import { ValueMemory } from '../transport/value-memory.js';
 import {
   encodeRequest,
   isSameSession,
+  nextPart,
   Operation,
+  Packer,
+  partEnd,
   requestBytes,
+  responseLength,
   ResponseView,
   Status,
   type Welcome,
@@ -51,7 +56,10 @@ export class Requester implements Desk {
   readonly ended: Promise<void>;
   readonly #window: ClientWindow<AnyCall>;
   readonly #answer = new ResponseView();
-  readonly #scratch: Uint8Array;
+  /** The message that requests are put into. */
+  readonly #requests: Packer;
+  /** What a program asks for in one go leaves in as few messages as can be. */
+  readonly #soon = new Microtask(() => this.#pump());
   #way: Way | undefined;
   #failure: KvError | undefined;
   #tellEnded: () => void = () => undefined;
@@ -75,7 +83,7 @@ export class Requester implements Desk {
     this.welcome = way.welcome;
     this.#memory = new ValueMemory(this.engine.pd, VALUE_ACCESS);
     this.#window = new ClientWindow(way.welcome.window, transport.repeats);
-    this.#scratch = new Uint8Array(way.welcome.slotBytes);
+    this.#requests = new Packer(way.welcome.slotBytes);
     this.ended = new Promise((resolve) => (this.#tellEnded = resolve));
     this.#heardUs = this.engine.nowUs();
     this.#stopKeepingAlive = this.#keepAlive();
@@ -106,7 +114,7 @@ export class Requester implements Desk {
     }
     if (!this.#nameValue(call)) return;
     this.#window.add(call);
-    this.#pump();
+    this.#soon.queue();
   }
 
   giveUp(call: AnyCall): void {
@@ -178,13 +186,23 @@ export class Requester implements Desk {
   }
 
   #onMessage(bytes: Uint8Array): void {
+    const nowUs = this.engine.nowUs();
+    let at = 0;
+    do {
+      const end = partEnd(at, responseLength(bytes, at), bytes.length);
+      this.#onAnswer(bytes, at, end, nowUs);
+      at = nextPart(end);
+    } while (at < bytes.length && this.#failure === undefined);
+    this.#pump();
+  }
+
+  #onAnswer(bytes: Uint8Array, at: number, end: number, nowUs: number): void {
     const answer = this.#answer;
     // Anybody can send datagrams, but nobody else knows the session.
-    if (answer.look(bytes) !== undefined || !isSameSession(answer.session, this.welcome.session)) {
+    if (answer.look(bytes, at, end) !== undefined || !isSameSession(answer.session, this.welcome.session)) {
       this.#foreign += 1;
       return;
     }
-    const nowUs = this.engine.nowUs();
     this.#heardUs = nowUs;
     if (answer.status === Status.UNDER_WAY) {
       this.#window.isUnderWay(answer.slot, answer.sequence, nowUs);
@@ -196,30 +214,39 @@ export class Requester implements Desk {
       const failure = this.#otherEpoch(answer.epoch);
       call.reject(failureFor(call, failure, 'not sent'));
       this.end(failure);
-      return;
-    }
-    if (answer.status === Status.ELSEWHERE && call.asked.operation === Operation.GET)
+    } else if (answer.status === Status.ELSEWHERE && call.asked.operation === Operation.GET)
       this.#askElsewhere(call, answer.valueBytes);
     else {
       call.settle(answer);
       call.takeBack();
     }
-    this.#pump();
   }
 
-  /** Sends what can be sent. */
+  /** Sends what can be sent, in as few messages as can be. */
   #pump(): void {
     const link = this.#way?.link;
     if (link === undefined) return;
-    const { epoch, session } = this.welcome;
+    const { epoch, session, slotBytes } = this.welcome;
+    const requests = this.#requests;
     const nowUs = this.engine.nowUs();
-    while (link.room > 0) {
+    const { mostRequests } = this.transport;
+    // Of the message: the slot of its first request, and how many it has.
+    let firstSlot = 0;
+    let count = 0;
+    while (link.room > (count > 0 ? 1 : 0)) {
       const call = this.#window.next(nowUs);
       if (call === undefined) break;
       const { slot, sequence, asked } = call;
-      const length = encodeRequest(this.#scratch, { session, epoch, slot, sequence }, asked);
-      link.send(this.#scratch.subarray(0, length), slot);
+      const length = requestBytes(asked);
+      if (count === mostRequests || !requests.fits(length, slotBytes)) {
+        link.send(requests.take(), firstSlot);
+        count = 0;
+      }
+      if (count === 0) firstSlot = slot;
+      count += 1;
+      encodeRequest(requests.append(length), { session, epoch, slot, sequence }, asked);
     }
+    if (count > 0) link.send(requests.take(), firstSlot);
     // Without room nothing can be repeated, whenever it is due; but it may be that there is never any again.
     this.#wakeAt(Math.max(this.#window.dueUs, link.room > 0 ? 0 : nowUs + PAUSE_MS * 1000));
   }
@@ -248,7 +275,10 @@ export class Requester implements Desk {
   #keepAlive(): () => void {
     const silentMs = (this.engine.nowUs() - this.#heardUs) / 1000;
     const isSilent = silentMs >= KEEP_ALIVE_MS;
-    if (isSilent && this.#window.busy === 0) this.post(noop(this));
+    if (isSilent && this.#window.busy === 0) {
+      this.#window.add(noop(this));
+      this.#pump();
+    }
     // A remainder that is too short to be added to the time would never pass.
     return this.engine.chore(isSilent ? KEEP_ALIVE_MS : Math.max(1, KEEP_ALIVE_MS - silentMs), () => {
       this.#stopKeepingAlive = this.#keepAlive();

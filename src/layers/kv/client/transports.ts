@@ -14,6 +14,8 @@ export interface ClientTransport {
   readonly repeats: RepeatRules;
   /** Whether the server has requests in the order in which they were sent. */
   readonly keepsOrder: boolean;
+  /** Requests that one message may have: with HERD each slot has its own. */
+  readonly mostRequests: number;
 }
 
 /** How requests and answers travel: by reliable connections, unreliable ones, or datagrams. */
@@ -21,7 +23,7 @@ export type TransportName = 'rc' | 'uc' | 'ud';
 
 /** By the names that programs have for them. */
 export const CLIENT_TRANSPORTS = {
-  rc: { number: Transport.RC, link: RcLink, repeats: RELIABLE, keepsOrder: true },
-  uc: { number: Transport.UC, link: UcClientLink, repeats: LOSSY_MEMORY, keepsOrder: false },
-  ud: { number: Transport.UD, link: UdClientLink, repeats: LOSSY, keepsOrder: false },
+  rc: { number: Transport.RC, link: RcLink, repeats: RELIABLE, keepsOrder: true, mostRequests: Infinity },
+  uc: { number: Transport.UC, link: UcClientLink, repeats: LOSSY_MEMORY, keepsOrder: false, mostRequests: 1 },
+  ud: { number: Transport.UD, link: UdClientLink, repeats: LOSSY, keepsOrder: false, mostRequests: Infinity },
 } as const satisfies Readonly<Record<TransportName, ClientTransport>>;

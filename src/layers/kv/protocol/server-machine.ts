@@ -2,6 +2,10 @@ import type { Journal, Refusal } from '../persistence/index.js';
 import {
   type Answered,
   encodeResponse,
+  nextPart,
+  Packer,
+  partEnd,
+  requestLength,
   RESPONSE_HEAD_BYTES,
   type RequestView,
   RequestView as View,
@@ -85,6 +89,8 @@ export class ServerMachine implements ValueHost {
   };
   readonly #request = new View();
   readonly #answer: Uint8Array;
+  /** What is answered to the message that is looked at. */
+  readonly #answers: Packer;
   readonly #held: (Held | Waiting)[] = [];
   readonly #values: ValueRequests;
 
@@ -100,6 +106,7 @@ export class ServerMachine implements ValueHost {
     transfers: Transfers = new Transfers(NO_TRANSFERS, () => undefined),
   ) {
     this.#answer = new Uint8Array(slotBytes);
+    this.#answers = new Packer(slotBytes);
     this.#values = new ValueRequests(this, transfers);
   }
 
@@ -108,14 +115,32 @@ export class ServerMachine implements ValueHost {
     return this.#held.length > 0;
   }
 
-  /**
-   * A message has come from the client of a session.
-   *
-   * @returns what is to be answered, true until the next message; undefined for nothing, or nothing yet
-   */
-  onMessage(session: Session, bytes: Uint8Array, nowUs: number): Uint8Array | undefined {
+  /** A message has come from the client of a session, with one request or several. What is answered at once goes in as few messages as can be. */
+  onMessage(session: Session, bytes: Uint8Array, nowUs: number): void {
+    let at = 0;
+    do {
+      const end = partEnd(at, requestLength(bytes, at), bytes.length);
+      const answer = this.#onRequest(session, bytes, at, end, nowUs);
+      if (answer !== undefined) this.#add(session, answer);
+      at = nextPart(end);
+    } while (at < bytes.length);
+    this.#flush(session);
+  }
+
+  #add(session: Session, answer: Uint8Array): void {
+    const most = Math.min(session.answerBytes, this.#answer.length);
+    if (!this.#answers.fits(answer.length, most)) this.#flush(session);
+    this.#answers.append(answer.length).set(answer);
+  }
+
+  #flush(session: Session): void {
+    if (!this.#answers.isEmpty) this.#send(session, this.#answers.take());
+  }
+
+  /** @returns what is to be answered, true until the next request; undefined for nothing, or nothing yet */
+  #onRequest(session: Session, bytes: Uint8Array, at: number, end: number, nowUs: number): Uint8Array | undefined {
     const request = this.#request;
-    if (request.look(bytes) !== undefined) {
+    if (request.look(bytes, at, end) !== undefined) {
       this.counters.malformed += 1;
       return undefined;
     }
@@ -128,7 +153,7 @@ export class ServerMachine implements ValueHost {
       this.counters.epochs += 1;
       return this.#encode(request, OTHER_EPOCH);
     }
-    return this.#serve(session, request, bytes);
+    return this.#serve(session, request, request.remote === undefined ? undefined : bytes.subarray(at, end));
   }
 
   /** A message has come of which nobody is known to be the sender. */
@@ -150,7 +175,8 @@ export class ServerMachine implements ValueHost {
     else then(true);
   }
 
-  #serve(session: Session, request: RequestView, message: Uint8Array): Uint8Array | undefined {
+  /** @param named the request's bytes, where it names memory */
+  #serve(session: Session, request: RequestView, named: Uint8Array | undefined): Uint8Array | undefined {
     const { slots } = session;
     const { slot, sequence } = request;
     const arrival = slots.arrival(slot, sequence);
@@ -166,11 +192,10 @@ export class ServerMachine implements ValueHost {
       // What changes nothing is carried out again rather than remembered: a value may be long.
       if (before !== undefined) return this.#isHeld(slots, slot) ? undefined : before;
     }
-    return this.#carryOut(session, request, message);
+    return this.#carryOut(session, request, named);
   }
 
-  /** @param message that the request is in */
-  #carryOut(session: Session, request: RequestView, message?: Uint8Array): Uint8Array | undefined {
+  #carryOut(session: Session, request: RequestView, named?: Uint8Array): Uint8Array | undefined {
     const isChange = rulesOf(request.operation)?.changes === true;
     const refusal = isChange ? this.journal?.refusal : undefined;
     if (refusal !== undefined) {
@@ -178,10 +203,8 @@ export class ServerMachine implements ValueHost {
       return this.#conclude(session, request, answerOf(DISK[refusal]), isChange);
     }
     const roomBytes = Math.min(session.answerBytes, this.#answer.length) - RESPONSE_HEAD_BYTES;
-    const isElsewhere = request.remote !== undefined && message !== undefined;
-    const answered = isElsewhere
-      ? this.#values.begin(session, request, message, roomBytes)
-      : this.#execute(request, roomBytes);
+    const answered =
+      named === undefined ? this.#execute(request, roomBytes) : this.#values.begin(session, request, named, roomBytes);
     return answered && this.#conclude(session, request, answered, isChange);
   }
 

@@ -310,9 +310,8 @@ export class KvServer implements AsyncDisposable, Disposable {
     link.listen({
       onMessage: (bytes) => {
         const nowUs = this.#tick(link.engine);
-        const answer = this.#machine.onMessage(session, bytes, nowUs);
-        // Where there is no room the client asks again.
-        if (answer !== undefined) link.send(answer);
+        // Where there is no room for what is answered the client asks again.
+        this.#machine.onMessage(session, bytes, nowUs);
         this.#settleLater(link.engine);
       },
       onRoom: () => undefined,

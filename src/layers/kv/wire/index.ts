@@ -7,6 +7,7 @@ export * from './key-list.js';
 export * from './layout.js';
 export * from './named-numbers.js';
 export * from './operations.js';
+export * from './packing.js';
 export * from './rdma-bench.js';
 export * from './request.js';
 export * from './response.js';

@@ -1,10 +1,13 @@
 import { MAX_KEY_BYTES } from '../store/index.js';
 import { type OperationRules, rulesOf } from './operations.js';
+import { u32At } from './packing.js';
 import type { SessionId } from './session-id.js';
 
 // A request (docs/protocol.md 6.2): 40 bytes, the key, then the value or where it is.
 
 export const REQUEST_HEAD_BYTES = 40;
+const KEY_LENGTH = 19;
+const VALUE_LENGTH = 20;
 const REMOTE_BYTES = 16;
 /** The value is elsewhere. */
 const REMOTE = 1;
@@ -52,8 +55,8 @@ export function encodeRequest(into: Uint8Array, { session, epoch, slot, sequence
   view.setUint32(12, sequence);
   view.setUint16(16, slot);
   view.setUint8(18, operation);
-  view.setUint8(19, key.length);
-  view.setUint32(20, remote === undefined ? value.length : REMOTE_BYTES);
+  view.setUint8(KEY_LENGTH, key.length);
+  view.setUint32(VALUE_LENGTH, remote === undefined ? value.length : REMOTE_BYTES);
   view.setUint32(24, remote === undefined ? 0 : REMOTE);
   view.setUint32(28, ttlMs);
   view.setBigInt64(32, operand);
@@ -69,6 +72,12 @@ export function encodeRequest(into: Uint8Array, { session, epoch, slot, sequence
   return at + REMOTE_BYTES;
 }
 
+/** How long the request says to be that begins there; Infinity where its head is cut. */
+export function requestLength(bytes: Uint8Array, at: number): number {
+  if (bytes.length - at < REQUEST_HEAD_BYTES) return Infinity;
+  return REQUEST_HEAD_BYTES + bytes[at + KEY_LENGTH] + u32At(bytes, at + VALUE_LENGTH);
+}
+
 /** Looks at one request after the other, without an object for each. */
 export class RequestView implements Asked {
   readonly session = { high: 0, low: 0 };
@@ -82,31 +91,37 @@ export class RequestView implements Asked {
   value = NO_BYTES;
   remote: RemoteValue | undefined;
   #view: DataView = new DataView(NO_BYTES.buffer);
+  /** Where the request begins in {@link #view}. */
+  #at = 0;
 
-  /** Looks at a message that has come. @returns what is wrong with it; undefined when it is a request */
-  look(bytes: Uint8Array): string | undefined {
-    if (bytes.length < REQUEST_HEAD_BYTES) return `it has ${bytes.length} bytes`;
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    this.#view = view;
-    this.session.high = view.getUint32(0);
-    this.session.low = view.getUint32(4);
-    this.epoch = view.getUint32(8);
-    this.sequence = view.getUint32(12);
-    this.slot = view.getUint16(16);
-    this.operation = view.getUint8(18);
-    this.ttlMs = view.getUint32(28);
-    return this.#lookAtKeyAndValue(bytes);
+  /** Looks at a part of a message that has come. @returns what is wrong with it; undefined when it is a request */
+  look(bytes: Uint8Array, at = 0, end = bytes.length): string | undefined {
+    if (end - at < REQUEST_HEAD_BYTES) return `it has ${end - at} bytes`;
+    // Messages come in the same memory again and again.
+    if (this.#view.buffer !== bytes.buffer) this.#view = new DataView(bytes.buffer);
+    const view = this.#view;
+    const head = bytes.byteOffset + at;
+    this.#at = head;
+    this.session.high = view.getUint32(head);
+    this.session.low = view.getUint32(head + 4);
+    this.epoch = view.getUint32(head + 8);
+    this.sequence = view.getUint32(head + 12);
+    this.slot = view.getUint16(head + 16);
+    this.operation = view.getUint8(head + 18);
+    this.ttlMs = view.getUint32(head + 28);
+    return this.#lookAtKeyAndValue(bytes.subarray(at, end));
   }
 
   get operand(): bigint {
-    return this.#view.getBigInt64(32);
+    return this.#view.getBigInt64(this.#at + 32);
   }
 
   #lookAtKeyAndValue(bytes: Uint8Array): string | undefined {
     const view = this.#view;
-    const keyBytes = view.getUint8(19);
-    const valueBytes = view.getUint32(20);
-    const flags = view.getUint32(24);
+    const head = this.#at;
+    const keyBytes = view.getUint8(head + KEY_LENGTH);
+    const valueBytes = view.getUint32(head + VALUE_LENGTH);
+    const flags = view.getUint32(head + 24);
     const rules = rulesOf(this.operation);
     if (rules === undefined) return `there is no operation ${this.operation}`;
     if (flags > REMOTE) return `flags 0x${flags.toString(16)}`;
@@ -123,7 +138,11 @@ export class RequestView implements Asked {
     this.key = bytes.subarray(REQUEST_HEAD_BYTES, at);
     this.value = isRemote ? NO_BYTES : bytes.subarray(at);
     this.remote = isRemote
-      ? { addr: view.getBigUint64(at), rkey: view.getUint32(at + 8), length: view.getUint32(at + 12) }
+      ? {
+          addr: view.getBigUint64(head + at),
+          rkey: view.getUint32(head + at + 8),
+          length: view.getUint32(head + at + 12),
+        }
       : undefined;
     return undefined;
   }

@@ -1,9 +1,14 @@
+import { u32At } from './packing.js';
 import type { Identity } from './request.js';
 import { isStatus, Status } from './statuses.js';
 
-// An answer (docs/protocol.md 6.3): 32 bytes, then the value.
+// An answer (docs/protocol.md 6.3): 32 bytes, then the value, unless it is elsewhere.
 
 export const RESPONSE_HEAD_BYTES = 32;
+const FLAGS = 19;
+const VALUE_LENGTH = 20;
+/** The value is not in the message. */
+const ELSEWHERE = 1;
 const NO_BYTES: Uint8Array = new Uint8Array(0);
 
 /** What is answered. */
@@ -14,6 +19,12 @@ export interface Answered {
   readonly value: Uint8Array;
   /** Bytes of the value: more than {@link value} has where that is elsewhere. */
   readonly valueBytes: number;
+}
+
+/** How long the answer says to be that begins there; Infinity where its head is cut. */
+export function responseLength(bytes: Uint8Array, at: number): number {
+  if (bytes.length - at < RESPONSE_HEAD_BYTES) return Infinity;
+  return RESPONSE_HEAD_BYTES + (bytes[at + FLAGS] === ELSEWHERE ? 0 : u32At(bytes, at + VALUE_LENGTH));
 }
 
 /** @param into has room for {@link RESPONSE_HEAD_BYTES} and the value. @returns how many bytes it took */
@@ -29,8 +40,8 @@ export function encodeResponse(
   view.setUint32(12, sequence);
   view.setUint16(16, slot);
   view.setUint8(18, answer.status);
-  view.setUint8(19, 0);
-  view.setUint32(20, answer.valueBytes);
+  view.setUint8(FLAGS, answer.value.length === answer.valueBytes ? 0 : ELSEWHERE);
+  view.setUint32(VALUE_LENGTH, answer.valueBytes);
   view.setBigUint64(24, answer.version);
   into.set(answer.value, RESPONSE_HEAD_BYTES);
   return RESPONSE_HEAD_BYTES + answer.value.length;
@@ -47,23 +58,30 @@ export class ResponseView implements Answered {
   /** Bytes of the message: true only until the next one is looked at. */
   value = NO_BYTES;
   #view: DataView = new DataView(NO_BYTES.buffer);
+  /** Where the answer begins in {@link #view}. */
+  #at = 0;
 
-  /** Looks at a message that has come. @returns what is wrong with it; undefined when it is an answer */
-  look(bytes: Uint8Array): string | undefined {
-    if (bytes.length < RESPONSE_HEAD_BYTES) return `it has ${bytes.length} bytes`;
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const status = view.getUint8(18);
-    if (!isStatus(status)) return `there is no status ${status}`;
-    const valueBytes = view.getUint32(20);
-    const value = bytes.subarray(RESPONSE_HEAD_BYTES);
-    if (value.length !== valueBytes && !(value.length === 0 && mayBeElsewhere(status)))
-      return `${bytes.length} bytes, with a value of ${valueBytes}`;
-    this.#view = view;
-    this.session.high = view.getUint32(0);
-    this.session.low = view.getUint32(4);
-    this.epoch = view.getUint32(8);
-    this.sequence = view.getUint32(12);
-    this.slot = view.getUint16(16);
+  /** Looks at a part of a message that has come. @returns what is wrong with it; undefined when it is an answer */
+  look(bytes: Uint8Array, at = 0, end = bytes.length): string | undefined {
+    if (end - at < RESPONSE_HEAD_BYTES) return `it has ${end - at} bytes`;
+    const flags = bytes[at + FLAGS];
+    const status = bytes[at + 18];
+    if (flags > ELSEWHERE) return `flags 0x${flags.toString(16)}`;
+    if (!isStatus(status) || (flags === ELSEWHERE && !mayBeElsewhere(status))) return `status ${status}`;
+    const valueBytes = u32At(bytes, at + VALUE_LENGTH);
+    const value = bytes.subarray(at + RESPONSE_HEAD_BYTES, end);
+    if (value.length !== (flags === ELSEWHERE ? 0 : valueBytes))
+      return `${end - at} bytes, with a value of ${valueBytes}`;
+    // Messages come in the same memory again and again.
+    if (this.#view.buffer !== bytes.buffer) this.#view = new DataView(bytes.buffer);
+    const view = this.#view;
+    const head = bytes.byteOffset + at;
+    this.#at = head;
+    this.session.high = view.getUint32(head);
+    this.session.low = view.getUint32(head + 4);
+    this.epoch = view.getUint32(head + 8);
+    this.sequence = view.getUint32(head + 12);
+    this.slot = view.getUint16(head + 16);
     this.status = status;
     this.valueBytes = valueBytes;
     this.value = value;
@@ -71,7 +89,7 @@ export class ResponseView implements Answered {
   }
 
   get version(): bigint {
-    return this.#view.getBigUint64(24);
+    return this.#view.getBigUint64(this.#at + 24);
   }
 }
 

@@ -61,6 +61,19 @@ export function encodeFor(session: Session, operation: Operation, slot: number, 
   return requestOf(session, slot, sequence, new TestCall(operation).asked);
 }
 
+/** What a server answers to a message at once: each message of it. */
+export function answersTo(server: ServerMachine, session: Session, message: Uint8Array): Uint8Array[] {
+  const answers: Uint8Array[] = [];
+  const { way } = session;
+  session.way = {
+    send: (answer) => void answers.push(answer.slice()),
+    move: (transfer) => way?.move(transfer) === true,
+  };
+  server.onMessage(session, message, 1);
+  session.way = way;
+  return answers;
+}
+
 function requestOf(session: Session, slot: number, sequence: number, asked: Asked): Uint8Array {
   const bytes = new Uint8Array(requestBytes(asked));
   encodeRequest(bytes, { session: session.id, epoch: EPOCH, slot, sequence }, asked);
@@ -104,6 +117,7 @@ export class TwoMachines {
     const session = this.sessions.open(window, this.nowUs);
     if (session === undefined) throw new Error('no room for the first session');
     this.session = session;
+    session.way = { send: (answer) => this.#send(false, answer), move: () => false };
     this.window = new ClientWindow(window, LOSSY, before);
   }
 
@@ -150,10 +164,8 @@ export class TwoMachines {
     }
     this.#flying.pop();
     this.nowUs = next.atUs;
-    if (next.toServer) {
-      const answer = this.server.onMessage(this.session, next.bytes, this.nowUs);
-      if (answer !== undefined) this.#send(false, answer);
-    } else this.#onAnswer(next.bytes);
+    if (next.toServer) this.server.onMessage(this.session, next.bytes, this.nowUs);
+    else this.#onAnswer(next.bytes);
   }
 
   #onAnswer(bytes: Uint8Array): void {
