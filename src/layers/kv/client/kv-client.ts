@@ -335,7 +335,7 @@ export class KvClient implements AsyncDisposable, Disposable {
     options.signal?.throwIfAborted();
     return allOf(
       call,
-      all.map((asked) => this.#call(call, meaning, asked, options)),
+      all.map((asked) => this.#begin(call, meaning, asked, options)),
       options.signal,
     );
   }
@@ -343,6 +343,10 @@ export class KvClient implements AsyncDisposable, Disposable {
   async #call<T>(call: string, meaning: Meaning<T>, asked: Partial<Asked>, options: WaitOptions): Promise<T> {
     checkWait(call, options);
     options.signal?.throwIfAborted();
+    return this.#begin(call, meaning, asked, options);
+  }
+
+  #begin<T>(call: string, meaning: Meaning<T>, asked: Partial<Asked>, options: WaitOptions): Promise<T> {
     const request: Asked = { ...NOTHING, ...asked };
     const pending = new Call(call, request, meaning, this.#requester);
     pending.heed(options, this.#requester.engine);
