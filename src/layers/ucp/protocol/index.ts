@@ -1,0 +1,22 @@
+/** What UCP decides, without a clock and without transports: pure machines and functions. */
+export {
+  explainProtocol,
+  type HeaderBytes,
+  Protocol,
+  type RndvScheme,
+  selectProtocol,
+  type SizeRange,
+  sizeRanges,
+  type Thresholds,
+  type TransportLimits,
+} from './selection.js';
+export { FULL_MASK, type Tag, tagOf, tagValue } from './tag.js';
+export {
+  MESSAGE_COST,
+  type TagInfo,
+  TagMatching,
+  TagMessage,
+  TagPeer,
+  type TagProblem,
+  type TagReceive,
+} from './tag-matching.js';

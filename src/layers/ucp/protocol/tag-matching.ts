@@ -1,0 +1,242 @@
+import { UcsStatus } from '../wire/index.js';
+import type { Tag } from './tag.js';
+import { type Expected, ExpectedQueue, UnexpectedQueue } from './tag-queues.js';
+
+/** Where a message is to go, and who is told. */
+export interface TagReceive extends Expected {
+  readonly buffer: Uint8Array;
+  /**
+   * It has ended. The buffer is not touched any more.
+   *
+   * @param status UCS_OK; UCS_ERR_MESSAGE_TRUNCATED for a message longer than the buffer, which is as it was; UCS_ERR_CANCELED; why the peer has gone
+   * @param message what has come for it, if anything has
+   */
+  onDone(status: UcsStatus, message: TagInfo | undefined): void;
+}
+
+/** What is known of a message. */
+export interface TagInfo {
+  /** The sender's. */
+  readonly tag: Tag;
+  /** Bytes of all of it. */
+  readonly length: number;
+}
+
+/** What a message costs beside its bytes, so that messages of no bytes have a limit as well. */
+export const MESSAGE_COST = 64;
+
+/** A message that has come, or has begun to. */
+export class TagMessage implements TagInfo {
+  /** Its bytes, where no receive was there for them. */
+  kept: Uint8Array | undefined;
+  receive: TagReceive | undefined;
+  receivedBytes = 0;
+  /** Why the rest of it will not come. */
+  failure: UcsStatus | undefined;
+
+  /** @param onMatched is told when a receive was found for it: of a synchronous send */
+  constructor(
+    readonly tag: Tag,
+    readonly length: number,
+    readonly onMatched: (() => void) | undefined,
+  ) {}
+
+  get isComplete(): boolean {
+    return this.receivedBytes === this.length;
+  }
+}
+
+/**
+ * Which message goes to which receive, and how it gets there: a machine without a clock and without transport. Messages of a peer match in the order in which they were sent,
+ * receives in the order in which they were posted.
+ */
+export class TagMatching {
+  readonly #expected = new ExpectedQueue<TagReceive>();
+  readonly #unexpected = new UnexpectedQueue<TagMessage>();
+  /** Receives whose message has come in part. */
+  readonly #underWay = new Map<TagReceive, TagMessage>();
+  #keptBytes = 0;
+
+  /** @param limitBytes for messages that nobody has asked for, of all peers together; each costs {@link MESSAGE_COST} more */
+  constructor(readonly limitBytes: number) {}
+
+  /** What those messages take that nobody has asked for. */
+  get keptBytes(): number {
+    return this.#keptBytes;
+  }
+
+  /** A peer, whose messages come in the order in which it sends them. */
+  peer(): TagPeer {
+    return new TagPeer(this);
+  }
+
+  /** Posts a receive. It may end before this returns. */
+  post(receive: TagReceive): void {
+    const message = this.take(receive);
+    if (message === undefined) this.#expected.add(receive);
+    else this.receive(message, receive);
+  }
+
+  /** Gives a receive up. @returns false where it has ended */
+  cancel(receive: TagReceive): boolean {
+    const message = this.#underWay.get(receive);
+    if (message === undefined && !this.#expected.remove(receive)) return false;
+    this.#end(receive, UcsStatus.UCS_ERR_CANCELED, message);
+    return true;
+  }
+
+  /** What a receive would get now. */
+  probe(wanted: Expected): TagInfo | undefined {
+    return this.#unexpected.find(wanted);
+  }
+
+  /** The same, which then is for {@link receive} alone. */
+  take(wanted: Expected): TagMessage | undefined {
+    const message = this.#unexpected.find(wanted);
+    if (message !== undefined) this.#unexpected.remove(message);
+    return message;
+  }
+
+  /** Gives a message that was taken to a receive. It may end before this returns. To be called once for a message. */
+  receive(message: TagMessage, receive: TagReceive): void {
+    const { kept, receivedBytes, failure } = message;
+    if (failure !== undefined) {
+      receive.onDone(failure, message);
+      return;
+    }
+    this.#match(message, receive);
+    if (kept === undefined) return;
+    this.#release(message);
+    if (message.receive !== undefined) this.#fill(message, 0, kept.subarray(0, receivedBytes));
+  }
+
+  /** @internal A message has begun to come. @returns false where it cannot be kept */
+  begin(message: TagMessage): boolean {
+    const receive = this.#expected.take(message.tag);
+    if (receive !== undefined) {
+      this.#match(message, receive);
+      return true;
+    }
+    const cost = MESSAGE_COST + message.length;
+    if (this.#keptBytes + cost > this.limitBytes) return false;
+    this.#keptBytes += cost;
+    message.kept = new Uint8Array(message.length);
+    this.#unexpected.add(message);
+    return true;
+  }
+
+  /** @internal The next bytes of a message have come. */
+  continue(message: TagMessage, payload: Uint8Array): void {
+    const at = message.receivedBytes;
+    message.receivedBytes += payload.length;
+    if (message.kept !== undefined) message.kept.set(payload, at);
+    else if (message.receive !== undefined) this.#fill(message, at, payload);
+  }
+
+  /** @internal The rest of a message will not come. */
+  abandon(message: TagMessage, status: UcsStatus): void {
+    message.failure = status;
+    this.#unexpected.remove(message);
+    this.#release(message);
+    if (message.receive !== undefined) this.#end(message.receive, status, message);
+  }
+
+  #match(message: TagMessage, receive: TagReceive): void {
+    message.onMatched?.();
+    if (message.length > receive.buffer.length) {
+      receive.onDone(UcsStatus.UCS_ERR_MESSAGE_TRUNCATED, message);
+      return;
+    }
+    message.receive = receive;
+    this.#underWay.set(receive, message);
+  }
+
+  #fill(message: TagMessage, at: number, payload: Uint8Array): void {
+    const { receive } = message;
+    if (receive === undefined) return;
+    receive.buffer.set(payload, at);
+    if (message.isComplete) this.#end(receive, UcsStatus.UCS_OK, message);
+  }
+
+  #end(receive: TagReceive, status: UcsStatus, message: TagMessage | undefined): void {
+    this.#underWay.delete(receive);
+    // What is still to come goes nowhere.
+    if (message !== undefined) message.receive = undefined;
+    receive.onDone(status, message);
+  }
+
+  #release(message: TagMessage): void {
+    if (message.kept === undefined) return;
+    message.kept = undefined;
+    this.#keptBytes -= MESSAGE_COST + message.length;
+  }
+}
+
+/** Why nothing that comes from a peer can be trusted, or kept, any more. */
+export interface TagProblem {
+  /** UCS_ERR_IO_ERROR for what makes no sense, UCS_ERR_EXCEEDS_LIMIT for more than can be kept. */
+  readonly status: UcsStatus;
+  readonly text: string;
+}
+
+function lie(text: string): TagProblem {
+  return { status: UcsStatus.UCS_ERR_IO_ERROR, text };
+}
+
+/** What comes from one peer. */
+export class TagPeer {
+  /** Messages that have come in part, by the peer's numbers. */
+  readonly #open = new Map<number, TagMessage>();
+
+  constructor(private readonly matching: TagMatching) {}
+
+  /** A message has come. @param onMatched as of {@link TagMessage} */
+  only(tag: Tag, payload: Uint8Array, onMatched?: () => void): TagProblem | undefined {
+    const message = new TagMessage(tag, payload.length, onMatched);
+    if (!this.matching.begin(message)) return this.#tooMuch(message);
+    this.matching.continue(message, payload);
+    return undefined;
+  }
+
+  /** The first bytes of a message have come, of `total`. */
+  first(
+    tag: Tag,
+    total: number,
+    messageId: number,
+    payload: Uint8Array,
+    onMatched?: () => void,
+  ): TagProblem | undefined {
+    if (this.#open.has(messageId)) return lie(`message ${messageId} begins twice`);
+    if (payload.length >= total) return lie(`the first ${payload.length} bytes are of a message of ${total}`);
+    const message = new TagMessage(tag, total, onMatched);
+    if (!this.matching.begin(message)) return this.#tooMuch(message);
+    this.#open.set(messageId, message);
+    this.matching.continue(message, payload);
+    return undefined;
+  }
+
+  /** The next bytes of one have come. */
+  middle(messageId: number, offset: number, payload: Uint8Array): TagProblem | undefined {
+    const message = this.#open.get(messageId);
+    if (message === undefined) return lie(`message ${messageId} goes on, and has not begun`);
+    const { receivedBytes, length } = message;
+    if (offset !== receivedBytes) return lie(`message ${messageId} goes on at ${offset}, and not at ${receivedBytes}`);
+    if (offset + payload.length > length)
+      return lie(`message ${messageId} is longer than the ${length} bytes that it was to have`);
+    if (offset + payload.length === length) this.#open.delete(messageId);
+    this.matching.continue(message, payload);
+    return undefined;
+  }
+
+  /** Nothing comes any more: messages that have come in part never will. */
+  end(status: UcsStatus): void {
+    for (const message of this.#open.values()) this.matching.abandon(message, status);
+    this.#open.clear();
+  }
+
+  #tooMuch({ length }: TagMessage): TagProblem {
+    const { keptBytes, limitBytes } = this.matching;
+    const text = `nobody has asked for a message of ${length} bytes, and ${keptBytes} of ${limitBytes} bytes for such are in use`;
+    return { status: UcsStatus.UCS_ERR_EXCEEDS_LIMIT, text };
+  }
+}
