@@ -50,6 +50,9 @@ export const KV_FILES: readonly string[] = [
   'layers/kv/store/hash',
   'layers/kv/store/model',
   'layers/kv/durability',
+  'layers/kv/one-sided/lookup',
+  'layers/kv/one-sided/reads',
+  'layers/kv/one-sided/door',
   'layers/kv/persistence/folder',
   'layers/kv/persistence/crashes',
 ];

@@ -6,6 +6,7 @@ import { driver } from './rules/driver.js';
 import { foreignMemory } from './rules/foreign-memory.js';
 import { hosts } from './rules/hosts.js';
 import { kv } from './rules/kv.js';
+import { kvOneSided } from './rules/kv-one-sided.js';
 import { kvPersistence } from './rules/kv-persistence.js';
 import { layers } from './rules/layers.js';
 import { memory } from './rules/memory.js';
@@ -39,5 +40,6 @@ export const mutants: readonly Mutant[] = [
   ...messages,
   ...rsocket,
   ...kv,
+  ...kvOneSided,
   ...kvPersistence,
 ];

@@ -142,8 +142,8 @@ export const kv: readonly Mutant[] = [
     rule: 'an entry that was read while it was written is torn, in whatever order it was read',
     source: ENTRY,
     file: ENTRY,
-    from: 'if (this.#words[(at + CHECK) >> 2] !== (this.#checkOfHeader() ^ this.#checkOfBody(tail))) return Reading.TORN;',
-    to: '',
+    from: 'if (this.#words[(at + CHECK) >> 2] !== (this.#checkOfHeader(position) ^ this.#checkOfBody(tail)))',
+    to: 'if (tail < 0)',
     games: ['kv'],
   },
   {

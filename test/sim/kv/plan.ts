@@ -42,6 +42,8 @@ export interface ClientPlan {
   readonly host: number;
   readonly window: number;
   readonly transport: TransportName;
+  /** Whether it reads values in the server's memory. */
+  readonly oneSided: boolean;
   readonly startUs: number;
   readonly calls: readonly CallPlan[];
 }
@@ -139,10 +141,14 @@ export function planKv(seed: number): KvPlan {
   const longer = isTight ? { chance: 0.6, bytes: [100, 700, 2000] } : { chance: 0.1, bytes: [3000, 20_000] };
   const habits = { keys, impatience, mortality: random.pick([0, 0.2, 0.5]), pauseUs, longer };
   const isRough = random.chance(0.6);
+  // By chance of its own: what else a seed stands for stays.
+  const reading = new SeededRandom(seed ^ 0x0ead);
   const clients = Array.from({ length: random.between(1, 5) }, () => ({
     host: random.between(1, hosts),
     window: random.pick([1, 2, 16]),
     transport: random.pick(TRANSPORTS),
+    // Of other hashes readers know nothing.
+    oneSided: store.hashes === 0 && reading.chance(0.5),
     startUs: random.below(1000),
     calls: Array.from({ length: random.between(1, 30) }, () => planCall(random, habits)),
   }));
@@ -169,7 +175,7 @@ export function planKv(seed: number): KvPlan {
 
 export function describeKv({ seed, hosts, clients, disasters, store }: KvPlan): string {
   const what = disasters.map(({ kind, host, atUs }) => `${kind} of host ${host} at ${atUs} µs`).join(', ');
-  const ways = clients.map(({ transport }) => transport).join(', ');
+  const ways = clients.map(({ transport, oneSided }) => (oneSided ? `${transport} and reads` : transport)).join(', ');
   const where = `a ${store.mode} of ${store.memoryBytes} bytes`;
   return `seed ${seed}: ${where}, ${hosts} clients' hosts, ${clients.length} clients (${ways})${what && `, ${what}`}`;
 }

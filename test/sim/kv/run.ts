@@ -16,7 +16,7 @@ const AFTERMATH_US = 120e6;
 /** As often a program connects anew that has lost its client. */
 const MOST_CLIENTS = 4;
 const PAUSE_US = 500_000;
-const PROBE = { window: 16, transport: 'rc' } as const;
+const PROBE = { window: 16, transport: 'rc', oneSided: false } as const;
 
 /** One seeded run: programs that use a store, a rough network, disasters, and a search for an order that explains it all. */
 class KvRun {
@@ -35,6 +35,8 @@ class KvRun {
   #calls = 0;
   #resumptions = 0;
   #repeats = 0;
+  #hits = 0;
+  #torn = 0;
   #servers = 0;
 
   constructor(seed: number) {
@@ -82,7 +84,8 @@ class KvRun {
     const seed = BigInt(this.#random.u32());
     const hash = hashes === 0 ? undefined : new FewHashes(seed, hashes);
     const store = new Partition({ mode, memory: alloc(memoryBytes), seed, buckets, lastVersion, hash });
-    this.#server = serve({ store, port: PORT, context: host.context, random: () => this.#random.u32() });
+    const oneSided = hash === undefined;
+    this.#server = serve({ store, oneSided, port: PORT, context: host.context, random: () => this.#random.u32() });
   }
 
   /** A program that ends with its host. */
@@ -102,8 +105,8 @@ class KvRun {
   }
 
   /** Connects, and makes calls until the client fails. @returns how many it made */
-  async #client({ host, window, transport }: ClientPlan, calls: ClientPlan['calls']): Promise<number> {
-    const client = await this.#connect(host, { window, transport });
+  async #client({ host, window, transport, oneSided }: ClientPlan, calls: ClientPlan['calls']): Promise<number> {
+    const client = await this.#connect(host, { window, transport, oneSided });
     if (client === undefined) return 0;
     this.#clients += 1;
     const shared = {
@@ -120,12 +123,17 @@ class KvRun {
     this.#calls += made;
     this.#resumptions += client.statistics.resumptions;
     this.#repeats += client.statistics.repeats;
+    this.#hits += client.statistics.oneSided?.hits ?? 0;
+    this.#torn += client.statistics.oneSided?.torn ?? 0;
     client.close();
     return made;
   }
 
   /** @returns undefined when it failed, and had a reason to: a server gives up a client whose answers are lost one after the other */
-  async #connect(host: number, how: Pick<ClientPlan, 'window' | 'transport'>): Promise<KvClient | undefined> {
+  async #connect(
+    host: number,
+    how: Pick<ClientPlan, 'window' | 'transport' | 'oneSided'>,
+  ): Promise<KvClient | undefined> {
     const { disasters, conditions } = this.#plan;
     const mayFail = disasters.length > 0 || (conditions.loss ?? 0) > 0 || (conditions.corruption ?? 0) > 0;
     try {
@@ -203,6 +211,8 @@ class KvRun {
       deeds: this.#histories.size,
       resumptions: this.#resumptions,
       repeats: this.#repeats,
+      oneSidedHits: this.#hits,
+      torn: this.#torn,
       servers: this.#servers,
     };
   }
