@@ -17,6 +17,14 @@ describe('kv set and get', () => {
     }
   });
 
+  it('tell an entry that is not there from one that could not be printed', async () => {
+    await using serving = await Serving.start(1);
+    await serving.kv('set', 'key', 'value');
+    const full = ['sh', '-c', 'exec "$@" > /dev/full', 'sh'];
+    const { code, stderr } = await run(['kv', 'get', 'key', '--server', serving.host], {}, full);
+    assert.deepEqual({ code, stderr }, { code: 2, stderr: 'standard output: cannot be written: the disk is full\n' });
+  });
+
   it('take a value from standard input', async () => {
     await using serving = await Serving.start(1);
     assert.deepEqual(await serving.kvFed('one\ntwo\n', 'set', 'lines'), done);

@@ -54,6 +54,8 @@ export class Session {
   #isClosed = false;
   #isFlushing = false;
   #isReading = true;
+  /** Between MULTI, which was refused, and what would end it. */
+  #isInTransaction = false;
   readonly #caller: Caller;
   readonly #order: KeyOrder | undefined;
 
@@ -136,6 +138,11 @@ export class Session {
   /** @returns whether it was begun: it may have to wait for those before it */
   #begin(request: Request): boolean {
     const name = wordOf(request[0]);
+    const refusal = this.#transactionRefusal(name);
+    if (refusal !== undefined) {
+      this.#turns.push({ reply: refusal, isAnswered: true, reads: NO_KEYS });
+      return true;
+    }
     const command = COMMANDS.get(name);
     if (command === undefined && FOREIGN.has(name)) {
       this.onClosed();
@@ -151,6 +158,17 @@ export class Session {
     if (isFit) this.#run(command, request, turn);
     else this.#answer(turn, command === undefined ? unknown(request) : misfit(command));
     return true;
+  }
+
+  /** There are no transactions. Who begins one all the same means what follows, up to its end, to be done all together or not at all: so it is not. */
+  #transactionRefusal(name: string): ErrorReply | undefined {
+    if (!this.#isInTransaction) {
+      this.#isInTransaction = name === 'MULTI';
+      return this.#isInTransaction ? NO_TRANSACTIONS : undefined;
+    }
+    if (name === 'QUIT') return undefined;
+    this.#isInTransaction = name !== 'EXEC' && name !== 'DISCARD';
+    return this.#isInTransaction ? NOT_DONE : DISCARDED;
   }
 
   /** A long value is read in two steps: what changes it meanwhile would be seen by a command that was asked before. */
@@ -232,6 +250,9 @@ export class Session {
 /** Longer values are fetched by the store in a step of their own. */
 const LONG_BYTES = 1024;
 const NO_KEYS: Request = [];
+const NO_TRANSACTIONS = new ErrorReply('ERR there are no transactions here; nothing is done up to EXEC or DISCARD');
+const NOT_DONE = new ErrorReply('ERR not done: it is part of a transaction, which was refused, up to EXEC or DISCARD');
+const DISCARDED = new ErrorReply('EXECABORT Transaction discarded because of previous errors.');
 
 function isLong({ length }: Uint8Array): boolean {
   return length >= LONG_BYTES;

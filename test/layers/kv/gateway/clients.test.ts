@@ -31,6 +31,15 @@ async function readAll(socket: Socket): Promise<string> {
 }
 
 describe('redis-cli at the gateway', { skip: without('redis-cli', 'redis-tools') }, () => {
+  it('loads much by --pipe', async () => {
+    await using gateway = await runGateway();
+    const loading = run('redis-cli', ['-p', String(gateway.port), '--pipe']);
+    const keys = Array.from({ length: 5000 }, (_, i) => `key:${i}`);
+    loading.child.stdin?.end(keys.map((key) => `SET ${key} value\r\n`).join(''));
+    assert.match((await loading).stdout, /errors: 0, replies: 5000/);
+    assert.equal(await redisCli(gateway.port, 'DBSIZE'), '5000');
+  });
+
   const TALKS: readonly (readonly [string, readonly (readonly [string, string])[]])[] = [
     [
       'sets and gets',
@@ -172,6 +181,8 @@ describe('ioredis at the gateway', () => {
       Array.from({ length: 500 }, (_, i) => i + 1),
     );
     await assert.rejects(redis.incr('bytes'), /ERR value is not an integer/);
+    await assert.rejects(redis.multi().set('together', 'value').exec(), /EXECABORT/);
+    assert.equal(await redis.get('together'), null);
     await redis.quit();
   });
 });

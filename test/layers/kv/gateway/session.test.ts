@@ -54,6 +54,16 @@ describe('a connection of the gateway', () => {
     assert.deepEqual(store.open, ['set c', 'set d', 'get e']);
   });
 
+  for (const end of ['EXEC', 'discard'])
+    it(`does nothing of a transaction, which it cannot do as one step, up to ${end}`, () => {
+      const store = new SlowStore(true);
+      const played = new Played(store.store);
+      played.say(written('multi'), set('a'), written('MULTI'), written(end), get('b'));
+      assert.deepEqual(store.open, ['get b']);
+      const lines = played.sent.split('\r\n').map((line) => line.split(' ', 2).join(' '));
+      assert.deepEqual(lines, ['-ERR there', '-ERR not', '-ERR not', '-EXECABORT Transaction', '']);
+    });
+
   it('begins nothing while a long value is on its way', async () => {
     const store = new SlowStore(true);
     new Played(store.store).say(written('SET', 'a', 'x'.repeat(4000)), get('a'));

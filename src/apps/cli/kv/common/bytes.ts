@@ -1,3 +1,6 @@
+import { fileFailure, systemCode } from '../../shared/errors.js';
+import { EXIT_FAILED } from './failure.js';
+
 const STRICT = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** The text that bytes stand for; undefined when they stand for none. */
@@ -41,5 +44,14 @@ export async function standardInput(): Promise<Uint8Array> {
 
 /** Resolves when it has left the process: what ends by `process.exit` must not cut off what a pipe has no room for. */
 export function printed(bytes: Uint8Array | string): Promise<void> {
-  return new Promise((resolve) => process.stdout.write(bytes, () => resolve()));
+  return new Promise((resolve) =>
+    process.stdout.write(bytes, (error) => {
+      // A reader that left early is no failure.
+      if (error && systemCode(error) !== 'EPIPE') {
+        process.stderr.write(`${fileFailure('standard output', 'written', error).message}\n`);
+        process.exit(EXIT_FAILED);
+      }
+      resolve();
+    }),
+  );
 }
