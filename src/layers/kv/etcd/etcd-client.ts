@@ -1,4 +1,5 @@
 import { VerbsError } from '../../../api/verbs/index.js';
+import { Limit } from './limit.js';
 
 /** How long etcd may take for an answer. */
 const ANSWER_MS = 2000;
@@ -27,10 +28,10 @@ export class EtcdClient {
   async ask(path: string, body: object, signal: AbortSignal): Promise<Answer> {
     let failure: unknown;
     for (let turn = 0; turn < this.endpoints.length; turn += 1) {
-      const limit = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
+      using limit = new Limit(signal, ANSWER_MS);
       try {
         let text = '';
-        for await (const piece of this.#post(path, body, limit)) text += piece;
+        for await (const piece of this.#post(path, body, limit.signal)) text += piece;
         return this.#objectIn(text);
       } catch (error) {
         signal.throwIfAborted();

@@ -2,6 +2,7 @@ import { fieldsProblem, refuse, VerbsError } from '../../../api/verbs/index.js';
 import type { KvMembership, NamedMember } from '../cluster/member.js';
 import { behind, entriesIn, keysOf, type EtcdKeys, membersIn, MOST_ENTRIES, toBase64 } from './entries.js';
 import { type Answer, EtcdClient, isObject } from './etcd-client.js';
+import { Limit } from './limit.js';
 import { ETCD_FIELDS, type EtcdOptions, settingsOf } from './options.js';
 import { sleep } from './sleep.js';
 
@@ -71,17 +72,14 @@ class Watcher {
 
   /** Resolves when something may have changed since a revision. */
   async #changed(revision: bigint, signal: AbortSignal): Promise<void> {
-    const over = new AbortController();
-    const late = AbortSignal.any([signal, over.signal, AbortSignal.timeout(LOOK_AGAIN_MS)]);
+    using limit = new Limit(signal, LOOK_AGAIN_MS);
     const request = { create_request: { ...this.#range, start_revision: String(revision + 1n) } };
     try {
-      for await (const { result } of this.etcd.follow('watch', request, late))
+      for await (const { result } of this.etcd.follow('watch', request, limit.signal))
         // It says first that it watches; what it cancels is to be looked at anew.
         if (!isObject(result) || result['events'] !== undefined || result['canceled'] === true) return;
     } catch (error) {
-      if (signal.aborted || !late.aborted) throw error;
-    } finally {
-      over.abort();
+      if (signal.aborted || !limit.signal.aborted) throw error;
     }
   }
 

@@ -31,9 +31,6 @@ export interface EtcdRegistration extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** What is registered of a server. */
-type Registered = Pick<KvServer, 'address' | 'epoch' | 'mode'>;
-
 const CALL = 'registerInEtcd';
 const FIELDS = { ...ETCD_FIELDS, name: true, keys: true, ttlMs: true, signal: true } as const;
 const TTL_MS = 5000;
@@ -57,7 +54,10 @@ const GRACE_MS = 1500;
  * ```
  * @throws VerbsError (the promise rejects) EBUSY when another server has that name; ECONNREFUSED when no etcd answers, EPROTO when that is not etcd; the signal's reason; EINVAL for wrong arguments
  */
-export async function registerInEtcd(server: Registered, options: EtcdRegistrationOptions): Promise<EtcdRegistration> {
+export async function registerInEtcd(
+  server: Pick<KvServer, 'address' | 'epoch' | 'mode'>,
+  options: EtcdRegistrationOptions,
+): Promise<EtcdRegistration> {
   refuse(CALL, fieldsProblem('options', options, FIELDS));
   const { endpoints, cluster, onProblem } = settingsOf(CALL, options);
   const { host, port } = server.address;
