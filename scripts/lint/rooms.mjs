@@ -61,6 +61,11 @@ export const ROOMS = [
   { name: 'layers/ucp/wire', below: ['device/ibta'], packages: 'none' },
   { name: 'layers/ucp/protocol', below: ['layers/ucp/wire'], packages: 'none' },
   { name: 'layers/ucp/uct', below: ['layers/ucp/wire', 'layers/engine', ...LAYER], packages: 'none' },
+  {
+    name: 'layers/ucp',
+    below: ['layers/ucp/uct', 'layers/ucp/protocol', 'layers/ucp/wire', 'layers/engine', ...LAYER],
+    packages: 'none',
+  },
   // The shape of node:net is that of Node's streams.
   { name: 'layers/net', below: ['layers/rsocket', ...LAYER], packages: 'node' },
   {

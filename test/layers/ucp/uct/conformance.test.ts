@@ -148,6 +148,17 @@ for (const [name, made] of Object.entries(TRANSPORTS))
       );
     });
 
+    test('packs what it sends, and nothing for which there is no room', async (ends, sim) => {
+      const { endpoint } = ends.here;
+      const got = collecting(ends, 1);
+      let packed = 0;
+      const packer: Packer = { pack: () => (packed += 1) * 0 };
+      let sent = 0;
+      while (endpoint.amBcopy(1, packer) === UCS_OK) sent += 1;
+      assert.equal(packed, sent);
+      await until(sim, () => got.length === sent);
+    });
+
     test('gives back what waits, and tells it nothing more', async (ends, sim) => {
       const { endpoint } = ends.here;
       while (endpoint.amShort(1, NONE, NONE) === UCS_OK);

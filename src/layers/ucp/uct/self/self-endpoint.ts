@@ -49,19 +49,19 @@ export class SelfEndpoint implements Endpoint {
   }
 
   amShort(id: number, header: Uint8Array, payload: Uint8Array): UcsStatus {
-    const refusal = this.#refusal(isAm(id, header.length + payload.length, SEGMENT_BYTES));
+    const refusal = this.#amRefusal(isAm(id, header.length + payload.length, SEGMENT_BYTES));
     return refusal ?? this.#send(id, header, payload);
   }
 
   amBcopy(id: number, packer: Packer): UcsStatus {
-    const refusal = this.#refusal(isAm(id, 0, SEGMENT_BYTES));
+    const refusal = this.#amRefusal(isAm(id, 0, SEGMENT_BYTES));
     if (refusal !== undefined) return refusal;
     return this.#send(id, this.#scratch.subarray(0, packer.pack(this.#scratch)), NOTHING);
   }
 
   amZcopy(id: number, header: Uint8Array, payload: LocalPlace): UcsStatus {
     const most = SEGMENT_BYTES - header.length;
-    const refusal = this.#refusal(isAm(id, header.length, SEGMENT_BYTES) && isPlace(payload, most));
+    const refusal = this.#amRefusal(isAm(id, header.length, SEGMENT_BYTES) && isPlace(payload, most));
     return refusal ?? this.#send(id, header, bytesOf(payload));
   }
 
@@ -135,8 +135,12 @@ export class SelfEndpoint implements Endpoint {
     return this.#pending.isBehind ? UcsStatus.UCS_ERR_NO_RESOURCE : undefined;
   }
 
+  #amRefusal(isGood: boolean): UcsStatus | undefined {
+    const isFull = this.#messages.length === DEPTH;
+    return this.#refusal(isGood) ?? (isFull ? UcsStatus.UCS_ERR_NO_RESOURCE : undefined);
+  }
+
   #send(id: number, header: Uint8Array, payload: Uint8Array): UcsStatus {
-    if (this.#messages.length === DEPTH) return UcsStatus.UCS_ERR_NO_RESOURCE;
     const bytes = new Uint8Array(header.length + payload.length);
     bytes.set(header);
     bytes.set(payload, header.length);

@@ -1,0 +1,60 @@
+import { Pending } from '../../engine/index.js';
+import {
+  FULL_MASK,
+  type Tag,
+  type TagInfo,
+  type TagMatching,
+  tagOf,
+  type TagReceive,
+  tagValue,
+} from '../protocol/index.js';
+import { UcsStatus } from '../wire/index.js';
+import type { TagValue } from './arguments.js';
+import { UcpError } from './errors.js';
+
+/** What was received. */
+export interface TagReceived {
+  /** The sender's. */
+  readonly tag: bigint;
+  /** Bytes of the message. */
+  readonly length: number;
+}
+
+/** A receive that a program waits for. */
+export class PostedReceive extends Pending<TagReceived> implements TagReceive {
+  readonly tag: Tag;
+  readonly mask: Tag;
+  #isGivenUp = false;
+
+  constructor(
+    private readonly matching: TagMatching,
+    readonly buffer: Uint8Array,
+    tag: TagValue,
+    mask: TagValue | undefined,
+  ) {
+    super('tagReceive');
+    this.tag = tagOf(tag);
+    this.mask = mask === undefined ? FULL_MASK : tagOf(mask);
+  }
+
+  onDone(status: UcsStatus, message: TagInfo | undefined): void {
+    // The program has given up, and is told its own reason.
+    if (status === UcsStatus.UCS_ERR_CANCELED && this.#isGivenUp) return;
+    if (status === UcsStatus.UCS_OK && message !== undefined) this.resolve(describeTag(message));
+    else this.reject(new UcpError(this.call, status, this.#why(status, message)));
+  }
+
+  protected onGivenUp(): void {
+    this.#isGivenUp = true;
+    this.matching.cancel(this);
+  }
+
+  #why(status: UcsStatus, message: TagInfo | undefined): string | undefined {
+    if (status !== UcsStatus.UCS_ERR_MESSAGE_TRUNCATED || message === undefined) return undefined;
+    return `the message has ${message.length} bytes, and the buffer ${this.buffer.length}`;
+  }
+}
+
+export function describeTag({ tag, length }: TagInfo): TagReceived {
+  return { tag: tagValue(tag), length };
+}
