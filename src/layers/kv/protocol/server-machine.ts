@@ -128,9 +128,13 @@ export class ServerMachine implements ValueHost {
   }
 
   #add(session: Session, answer: Uint8Array): void {
-    const most = Math.min(session.answerBytes, this.#answer.length);
-    if (!this.#answers.fits(answer.length, most)) this.#flush(session);
+    if (!this.#answers.fits(answer.length, this.#roomFor(session))) this.#flush(session);
     this.#answers.append(answer.length).set(answer);
+  }
+
+  /** Bytes of the longest message that the client can be sent. */
+  #roomFor(session: Session): number {
+    return Math.min(session.answerBytes, this.#answer.length);
   }
 
   #flush(session: Session): void {
@@ -202,7 +206,7 @@ export class ServerMachine implements ValueHost {
       this.counters.unlogged += 1;
       return this.#conclude(session, request, answerOf(DISK[refusal]), isChange);
     }
-    const roomBytes = Math.min(session.answerBytes, this.#answer.length) - RESPONSE_HEAD_BYTES;
+    const roomBytes = this.#roomFor(session) - RESPONSE_HEAD_BYTES;
     const answered =
       named === undefined ? this.#execute(request, roomBytes) : this.#values.begin(session, request, named, roomBytes);
     return answered && this.#conclude(session, request, answered, isChange);
