@@ -127,6 +127,7 @@ describe('a client of several servers', () => {
       told.say(servers.members);
       const cluster = await servers.client({ members: told });
       const sent = cluster.incr('a');
+      await sim.sleep(1);
       cluster.close();
       await assert.rejects(sent, { code: 'ECANCELED', outcome: 'unknown' });
       await assert.rejects(cluster.get('a'), { code: 'ECANCELED', outcome: 'not sent' });
