@@ -8,11 +8,11 @@ installed, UCX, libfabric, qperf, Redis and memcached. Says at the end where it 
 
   --quick          fewer sizes and shorter samples: some two minutes in place of eight
   --only WORD      only sections and rows with this word in their title or id, in any case; may be repeated.
-                   Such as: latency.64, write.65536, ucx, incast, kv, run.
+                   Such as: latency.64, write.65536, ucx, incast, kv, run, herd.
   --json FILE      writes the figures there as well
   --markdown FILE  writes the tables there as well
-  --svg FOLDER     draws there: latency.svg and bandwidth.svg, over size; flame-latency.svg and flame-bandwidth.svg, where the
-                   time goes
+  --svg FOLDER     draws there: latency.svg and bandwidth.svg, over size; herd-*.svg, HERD's figures; flame-latency.svg and
+                   flame-bandwidth.svg, where the time goes
   --list           prints what would be measured
   --help           prints this text`;
 

@@ -4,6 +4,7 @@ import { comfort, comfortCrowd } from './comfort.js';
 import { connections } from './connections.js';
 import { crowd } from './crowd.js';
 import { echo, sleepyEcho } from './echo.js';
+import { herd } from './herd.js';
 import { idle } from './idle.js';
 import { incast } from './incast.js';
 import { kv } from './kv.js';
@@ -29,6 +30,10 @@ export const FULL: Extent = {
   qpCostCounts: [1, 10_000],
   senders: [1, 4, 16, 64],
   idleSeconds: 3,
+  verbBytes: [16, 64, 256, 1024],
+  herdWindows: [1, 4, 16],
+  putPercents: [5, 50, 100],
+  storeBytes: [128, 512, 1024],
 };
 
 /** Enough to see where one stands: what the aims are about. */
@@ -43,6 +48,10 @@ export const QUICK: Extent = {
   qpCostCounts: [10_000],
   senders: [1, 16],
   idleSeconds: 2,
+  verbBytes: [32],
+  herdWindows: [16],
+  putPercents: [5],
+  storeBytes: [],
 };
 
 const READ_BYTES = 64 * KIB;
@@ -68,5 +77,6 @@ export function sectionsOf(extent: Extent): readonly Section[] {
     ...[rate, inTurn, queuePairs, crowd, incast, idle, connections].map((make) => make(extent)),
     ...[comfort, comfortCrowd, streams, kv].map((make) => make(awaited(extent))),
     run(extent),
+    ...herd(extent),
   ];
 }

@@ -39,6 +39,11 @@ export interface Extent {
   readonly qpCostCounts: readonly number[];
   readonly senders: readonly number[];
   readonly idleSeconds: number;
+  /** Of HERD's figures. */
+  readonly verbBytes: readonly number[];
+  readonly herdWindows: readonly number[];
+  readonly putPercents: readonly number[];
+  readonly storeBytes: readonly number[];
 }
 
 /** Makes a section for an extent. */

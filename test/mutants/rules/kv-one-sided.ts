@@ -110,15 +110,6 @@ export const kvOneSided: readonly Mutant[] = [
     games: ['kv'],
   },
   {
-    name: 'kv-old-outlives-new',
-    rule: 'the old entry of a key has gone before the new one is written',
-    source: SOURCE,
-    file: 'src/layers/kv/store/entry.ts',
-    from: 'this.bytes[this.at + STATE] = State.DEAD;',
-    to: '',
-    games: ['kv-sim', 'kv'],
-  },
-  {
     name: 'kv-reader-lane-lost',
     rule: 'a call whose READ has failed is asked of the server',
     source: SOURCE,
