@@ -148,6 +148,16 @@ for (const [name, made] of Object.entries(TRANSPORTS))
       );
     });
 
+    test('lets nobody overtake those who wait, also where there is room', async (ends, sim) => {
+      const { endpoint } = ends.here;
+      const got = collecting(ends, 1);
+      endpoint.pendingAdd({ retry: () => endpoint.amShort(1, NONE, NONE) });
+      assert.equal(endpoint.amShort(1, NONE, NONE), UCS_ERR_NO_RESOURCE);
+      await until(sim, () => got.length === 1);
+      assert.equal(endpoint.amShort(1, NONE, NONE), UCS_OK);
+      await flushed(sim, endpoint);
+    });
+
     test('packs what it sends, and nothing for which there is no room', async (ends, sim) => {
       const { endpoint } = ends.here;
       const got = collecting(ends, 1);
