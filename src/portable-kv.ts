@@ -19,6 +19,7 @@ export {
   type KvMember,
   type KvMembership,
   type KvMode,
+  type KvOneSidedStatistics,
   type KvPage,
   type KvPersistence,
   type KvPersistenceOptions,
