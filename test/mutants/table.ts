@@ -8,6 +8,7 @@ import { hosts } from './rules/hosts.js';
 import { kv } from './rules/kv.js';
 import { kvOneSided } from './rules/kv-one-sided.js';
 import { kvPersistence } from './rules/kv-persistence.js';
+import { kvProtocol } from './rules/kv-protocol.js';
 import { layers } from './rules/layers.js';
 import { memory } from './rules/memory.js';
 import { messages } from './rules/messages.js';
@@ -42,4 +43,5 @@ export const mutants: readonly Mutant[] = [
   ...kv,
   ...kvOneSided,
   ...kvPersistence,
+  ...kvProtocol,
 ];
