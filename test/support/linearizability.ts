@@ -5,6 +5,8 @@ export interface Deed<S> {
   readonly done: number;
   /** What comes of a state by it; `IMPOSSIBLE` when it cannot have had the result that it had. */
   readonly apply: (state: S) => S | typeof IMPOSSIBLE;
+  /** Whether it never changes anything, whatever the state. */
+  readonly reads: boolean;
 }
 
 export const IMPOSSIBLE: unique symbol = Symbol('impossible');
@@ -67,6 +69,7 @@ function moves<S>(
     if (next === IMPOSSIBLE) continue;
     const stateName = nameOf(next);
     if (stateName !== before) found.push({ i, next, stateName });
+    else if (!sorted[i].reads && sorted[i].done < Infinity) found.push({ i, next, stateName });
     else if (sorted[i].done < Infinity) return [{ i, next, stateName }];
   }
   return found;

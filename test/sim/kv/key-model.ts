@@ -194,6 +194,8 @@ function nameOf(state: KeyState): string {
   return `${state.value} ${state.version} ${state.endsFromUs} ${state.endsToUs}`;
 }
 
+const READS: readonly KeyDeed['kind'][] = ['entry', 'value', 'has', 'explain', 'ttl'];
+
 /** What all clients did to the keys of one life of a server. */
 export class KeyHistories {
   readonly #byKey = new Map<string, (Deed<KeyState> & { readonly text: string })[]>();
@@ -223,9 +225,10 @@ export class KeyHistories {
     const text = `${begun}-${done} (${moment.fromUs}-${moment.toUs} µs) ${JSON.stringify(deed, (_, v: unknown) => (typeof v === 'bigint' ? `${v}n` : v))}`;
     const deeds = this.#byKey.get(name) ?? [];
     const outcome = this.evicts ? afterInCache : after;
-    deeds.push({ begun, done, text, apply: (state) => outcome(deed, state, moment) });
-    if (this.evicts && dependsOnEviction(deed)) deeds.push({ begun, done: Infinity, text: '', apply: evicted });
-    if (givesTime(deed)) deeds.push({ begun, done: Infinity, text: '', apply: expired });
+    deeds.push({ begun, done, text, apply: (state) => outcome(deed, state, moment), reads: READS.includes(deed.kind) });
+    if (this.evicts && dependsOnEviction(deed))
+      deeds.push({ begun, done: Infinity, text: '', apply: evicted, reads: false });
+    if (givesTime(deed)) deeds.push({ begun, done: Infinity, text: '', apply: expired, reads: false });
     this.#byKey.set(name, deeds);
   }
 
