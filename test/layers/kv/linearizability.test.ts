@@ -34,6 +34,12 @@ describe('the search for an order', () => {
       [2, 3, set('b', 2n)],
       [5, 6, entry('a', 1n)],
     ],
+    'of an addition of nothing between two who looked, for which there is another version': [
+      [1, 2, incr(1n)],
+      [3, 10, { kind: 'incr', by: 0n, result: 1n }],
+      [4, 5, entry('1', 1n)],
+      [6, 7, entry('1', 2n)],
+    ],
     'of one that nobody knows of, and that was done': [
       [1, never, set('a', 'unknown')],
       [2, 3, entry('a', 9n)],
