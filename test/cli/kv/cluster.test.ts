@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { connectCluster, etcdMembership, type KvCluster, KvError } from '../../../src/kv.js';
+import { connectCluster, etcdMembership, type KvCluster, type KvClusterMember, KvError } from '../../../src/kv.js';
 import { Etcd, WITHOUT_ETCD } from '../../support/etcd.js';
 import { loopback } from '../../support/loopback.js';
 import { type Ended, IMPATIENT, run, Tool } from '../tool.js';
@@ -55,8 +55,13 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-const epochOf = (cluster: KvCluster, name: string): number | undefined =>
-  cluster.members.find((member) => member.name === name)?.epoch;
+const memberOf = (cluster: KvCluster, name: string): KvClusterMember | undefined =>
+  cluster.members.find((member) => member.name === name);
+
+/** Whether it is there, as another life of the server than that. */
+function hasReturned(member: KvClusterMember | undefined, epoch: number | undefined): boolean {
+  return member?.isUp === true && member.epoch !== undefined && member.epoch !== epoch;
+}
 
 describe('three servers that etcd knows', { skip: WITHOUT_ETCD }, () => {
   let etcd: Etcd;
@@ -74,7 +79,7 @@ describe('three servers that etcd knows', { skip: WITHOUT_ETCD }, () => {
       const [lost, others] = [[], []] as [string[], string[]];
       for (const key of KEYS) (cluster.homeOf(key).name === 'green' ? lost : others).push(key);
       assert.ok(lost.length > 5 && others.length > 5);
-      const epoch = epochOf(cluster, 'green');
+      const epoch = memberOf(cluster, 'green')?.epoch;
 
       await servers.end('green', 'SIGKILL');
       const underWay = cluster.incr('under way', 1, { timeoutMs: 30_000 }).catch((error: unknown) => error);
@@ -101,7 +106,7 @@ describe('three servers that etcd knows', { skip: WITHOUT_ETCD }, () => {
       }
 
       await servers.begin('green');
-      await until(() => epochOf(cluster, 'green') !== epoch && cluster.homeOf(lost[0]).isUp);
+      await until(() => hasReturned(memberOf(cluster, 'green'), epoch));
       assert.equal(cluster.homeOf(lost[0]).name, 'green');
       assert.equal(await cluster.get(lost[0]), undefined);
       await cluster.set(lost[0], 'new');
