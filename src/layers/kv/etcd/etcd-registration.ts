@@ -209,8 +209,8 @@ class Registrar implements EtcdRegistration {
     if (other === undefined) return;
     const { lease } = other;
     const { TTL: seconds } = lease === '0' ? {} : await this.#ask('lease/timetolive', { ID: lease });
-    const untilMs = Date.now() + Math.min(Math.max(0, Number(seconds ?? 0)) * 1000 + GRACE_MS, MOST_TTL_MS);
-    while (other?.lease === lease && Date.now() < untilMs) {
+    const untilMs = performance.now() + Math.min(Math.max(0, Number(seconds ?? 0)) * 1000 + GRACE_MS, MOST_TTL_MS);
+    while (other?.lease === lease && performance.now() < untilMs) {
       await sleep(LOOK_MS, this.#stop.signal);
       if (!(await this.#isAlive())) await this.#grant();
       other = await this.#enter();
