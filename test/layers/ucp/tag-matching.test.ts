@@ -8,7 +8,7 @@ import {
   TagMatching,
   tagOf,
   type TagPeer,
-  type TagProblem,
+  type PeerProblem,
   type TagReceive,
   tagValue,
 } from '../../../src/layers/ucp/protocol/index.js';
@@ -211,7 +211,7 @@ describe('tag matching', () => {
     assert.equal(matching.keptBytes, 0);
   });
 
-  const lies: Record<string, readonly [(peer: TagPeer) => TagProblem | undefined, RegExp]> = {
+  const lies: Record<string, readonly [(peer: TagPeer) => PeerProblem | undefined, RegExp]> = {
     'goes on with what has not begun': [(peer) => peer.middle(9, 0, pattern(1)), /has not begun/],
     'begins twice': [(peer) => peer.first(tagOf(1n), 20, 1, pattern(4)), /begins twice/],
     'goes on too early': [(peer) => peer.middle(1, 3, pattern(4)), /goes on at 3, and not at 4/],

@@ -17,6 +17,6 @@ export {
   TagMatching,
   TagMessage,
   TagPeer,
-  type TagProblem,
+  type PeerProblem,
   type TagReceive,
 } from './tag-matching.js';

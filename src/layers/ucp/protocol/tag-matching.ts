@@ -173,13 +173,13 @@ export class TagMatching {
 }
 
 /** Why nothing that comes from a peer can be trusted, or kept, any more. */
-export interface TagProblem {
+export interface PeerProblem {
   /** UCS_ERR_IO_ERROR for what makes no sense, UCS_ERR_EXCEEDS_LIMIT for more than can be kept. */
   readonly status: UcsStatus;
   readonly text: string;
 }
 
-function lie(text: string): TagProblem {
+function lie(text: string): PeerProblem {
   return { status: UcsStatus.UCS_ERR_IO_ERROR, text };
 }
 
@@ -191,7 +191,7 @@ export class TagPeer {
   constructor(private readonly matching: TagMatching) {}
 
   /** A message has come. @param onMatched as of {@link TagMessage} */
-  only(tag: Tag, payload: Uint8Array, onMatched?: () => void): TagProblem | undefined {
+  only(tag: Tag, payload: Uint8Array, onMatched?: () => void): PeerProblem | undefined {
     const message = new TagMessage(tag, payload.length, onMatched);
     if (!this.matching.begin(message)) return this.#tooMuch(message);
     this.matching.continue(message, payload);
@@ -205,7 +205,7 @@ export class TagPeer {
     messageId: number,
     payload: Uint8Array,
     onMatched?: () => void,
-  ): TagProblem | undefined {
+  ): PeerProblem | undefined {
     if (this.#open.has(messageId)) return lie(`message ${messageId} begins twice`);
     if (payload.length >= total) return lie(`the first ${payload.length} bytes are of a message of ${total}`);
     const message = new TagMessage(tag, total, onMatched);
@@ -216,7 +216,7 @@ export class TagPeer {
   }
 
   /** The next bytes of one have come. */
-  middle(messageId: number, offset: number, payload: Uint8Array): TagProblem | undefined {
+  middle(messageId: number, offset: number, payload: Uint8Array): PeerProblem | undefined {
     const message = this.#open.get(messageId);
     if (message === undefined) return lie(`message ${messageId} goes on, and has not begun`);
     const { receivedBytes, length } = message;
@@ -234,7 +234,7 @@ export class TagPeer {
     this.#open.clear();
   }
 
-  #tooMuch({ length }: TagMessage): TagProblem {
+  #tooMuch({ length }: TagMessage): PeerProblem {
     const { keptBytes, limitBytes } = this.matching;
     const text = `nobody has asked for a message of ${length} bytes, and ${keptBytes} of ${limitBytes} bytes for such are in use`;
     return { status: UcsStatus.UCS_ERR_EXCEEDS_LIMIT, text };

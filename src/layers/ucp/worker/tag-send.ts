@@ -14,9 +14,9 @@ export class TagSend implements Waiting, Packer {
     private readonly data: Uint8Array,
     private readonly tag: bigint,
     private readonly protocol: Protocol,
-    numbers: { nextMessageId(): number },
+    numbers: { nextNumber(): number },
   ) {
-    this.#messageId = protocol === Protocol.BCOPY_MULTI ? numbers.nextMessageId() : 0;
+    this.#messageId = protocol === Protocol.BCOPY_MULTI ? numbers.nextNumber() : 0;
   }
 
   /** Hands it over, as there is room. Resolves with why that was not possible, or UCS_OK. */

@@ -1,12 +1,12 @@
 import { listen, type Listener } from '../../../api/rdmacm/index.js';
 import type { Context } from '../../../api/verbs/index.js';
-import { checkWait, Engine, type WaitOptions } from '../../engine/index.js';
-import { FULL_MASK, TagMatching, tagOf, type TagProblem } from '../protocol/index.js';
+import { Engine } from '../../engine/index.js';
 import { acceptRc, AmHandlers, connectRc, MemoryDomain, RcEndpoint, type RcWhere, SelfEndpoint } from '../uct/index.js';
-import type { UcsStatus } from '../wire/index.js';
-import { checkTag, checkView, type TagValue } from './arguments.js';
-import { takeTags, UcpEndpoint } from './endpoint.js';
-import { describeTag, PostedReceive, type TagReceived } from './tag-receive.js';
+import type { TagValue } from './arguments.js';
+import { EndpointParts, type WorkerParts } from './endpoint-parts.js';
+import { UcpEndpoint } from './endpoint.js';
+import type { TagReceived } from './tag-receive.js';
+import { type TagReceiveOptions, Tags } from './tags.js';
 
 /** Bytes of messages that nobody has asked for. */
 const UNEXPECTED_BYTES = 16 << 20;
@@ -19,35 +19,29 @@ export interface UcpWorkerOptions {
   readonly window?: number;
 }
 
-/** What {@link UcpWorker.tagReceive} takes. */
-export interface TagReceiveOptions extends WaitOptions {
-  /** Which bits of the tag count. Default: all. */
-  readonly mask?: TagValue | undefined;
-}
-
-const RECEIVE_FIELDS = { signal: true, timeoutMs: true, mask: true } as const;
-
 /** One end of UCP: its endpoints lead to other workers, and what comes by any of them is matched here. It progresses by itself. */
 export class UcpWorker implements Disposable {
   readonly #engine: Engine;
   readonly #domain: MemoryDomain;
-  readonly #matching: TagMatching;
+  readonly #tags: Tags;
+  readonly #parts: WorkerParts;
   readonly #options: UcpWorkerOptions;
   readonly #endpoints = new Set<UcpEndpoint>();
   readonly #listeners = new Set<Listener>();
-  #messages = 0;
 
   /** @param context the device that it goes by */
   constructor(context: Context, options: UcpWorkerOptions = {}) {
     this.#engine = Engine.of(context);
     this.#domain = new MemoryDomain(this.#engine);
-    this.#matching = new TagMatching(options.unexpectedBytes ?? UNEXPECTED_BYTES);
+    this.#tags = new Tags(this.#engine, options.unexpectedBytes ?? UNEXPECTED_BYTES);
+    let numbers = 0;
+    this.#parts = { engine: this.#engine, domain: this.#domain, nextNumber: () => (numbers += 1) };
     this.#options = options;
   }
 
   /** Bytes that messages take which nobody has asked for. */
   get unexpectedBytes(): number {
-    return this.#matching.keptBytes;
+    return this.#tags.unexpectedBytes;
   }
 
   /**
@@ -92,24 +86,13 @@ export class UcpWorker implements Disposable {
    * @throws UcpError (the promise rejects) UCS_ERR_MESSAGE_TRUNCATED for a message that is longer, which is lost, and the buffer is as it was; why the
    *   peer has gone that had sent a part; the signal's reason; ETIMEDOUT; VerbsError EINVAL for wrong arguments
    */
-  async tagReceive(buffer: Uint8Array, tag: TagValue, options: TagReceiveOptions = {}): Promise<TagReceived> {
-    checkView('tagReceive', 'buffer', buffer);
-    checkTag('tagReceive', 'tag', tag);
-    checkWait('tagReceive', options, RECEIVE_FIELDS);
-    if (options.mask !== undefined) checkTag('tagReceive', 'mask', options.mask);
-    options.signal?.throwIfAborted();
-    const receive = new PostedReceive(this.#matching, buffer, tag, options.mask);
-    this.#matching.post(receive);
-    if (!receive.isSettled) receive.heed(options, this.#engine);
-    return receive.promise;
+  tagReceive(buffer: Uint8Array, tag: TagValue, options: TagReceiveOptions = {}): Promise<TagReceived> {
+    return this.#tags.receive(buffer, tag, options);
   }
 
   /** What {@link tagReceive} would give now; undefined for nothing. @throws VerbsError EINVAL for wrong arguments */
   tagProbe(tag: TagValue, mask?: TagValue): TagReceived | undefined {
-    checkTag('tagProbe', 'tag', tag);
-    if (mask !== undefined) checkTag('tagProbe', 'mask', mask);
-    const found = this.#matching.probe({ tag: tagOf(tag), mask: mask === undefined ? FULL_MASK : tagOf(mask) });
-    return found && describeTag(found);
+    return this.#tags.probe(tag, mask);
   }
 
   /** Ends its endpoints, and listens no more. Idempotent. */
@@ -134,27 +117,16 @@ export class UcpWorker implements Disposable {
     return made.finish(await connected(handlers));
   }
 
-  /** Messages may come before the endpoint is there. */
+  /** Messages may come before the transport is there. */
   #begin(handlers: AmHandlers) {
-    const tags = this.#matching.peer();
-    let endpoint: UcpEndpoint | undefined;
-    let early: TagProblem | undefined;
-    takeTags(handlers, tags, (problem) => {
-      early ??= problem;
-      endpoint?.distrust(problem);
-    });
-    const nextMessageId = (): number => (this.#messages += 1);
-    const later = (action: () => void): void => this.#engine.nextTurn(action);
-    const onClosed = (closed: UcpEndpoint): void => void this.#endpoints.delete(closed);
+    // Only what has begun can be closed.
+    const parts: EndpointParts = new EndpointParts(this.#parts, handlers, () => this.#endpoints.delete(endpoint));
+    const endpoint = new UcpEndpoint(parts, { tags: this.#tags.attach(parts) });
     const finish = (transport: RcEndpoint | SelfEndpoint): UcpEndpoint => {
-      const made = new UcpEndpoint({ transport, tags, nextMessageId, later, onClosed });
-      endpoint = made;
-      this.#endpoints.add(made);
-      const onFailure = (status: UcsStatus): void => made.ended(status);
-      if (transport instanceof RcEndpoint) transport.onFailure = onFailure;
-      if (transport.failure !== undefined) onFailure(transport.failure);
-      if (early !== undefined) made.distrust(early);
-      return made;
+      this.#endpoints.add(endpoint);
+      if (transport instanceof RcEndpoint) transport.onFailure = (status) => parts.ended(status);
+      parts.begin(transport);
+      return endpoint;
     };
     return { finish };
   }

@@ -1,0 +1,109 @@
+import type { Engine } from '../../engine/index.js';
+import type { PeerProblem } from '../protocol/index.js';
+import type { AmHandlers, Endpoint as Transport, MemoryDomain, Waiting } from '../uct/index.js';
+import { type AmId, type Format, UcsStatus } from '../wire/index.js';
+import { UcpError } from './errors.js';
+
+/** What all endpoints of a worker share. */
+export interface WorkerParts {
+  readonly engine: Engine;
+  readonly domain: MemoryDomain;
+  /** Numbers of messages and requests, of which each endpoint uses some. The first is 1. */
+  nextNumber(): number;
+}
+
+/** A family of calls at one endpoint: those of tags, of active messages, of memory. */
+export interface Family {
+  /** Nothing goes or comes any more: whatever is under way ends with the status, and touches no memory from now on. Called once. */
+  onEnded(status: UcsStatus): void;
+}
+
+/** What the families of calls at one endpoint share. Its transport may come later: messages may come before. */
+export class EndpointParts {
+  readonly #families: Family[] = [];
+  /** Who has something to send before the transport is there. */
+  #early: Waiting[] = [];
+  #transport: (Transport & { close(): void }) | undefined;
+  #problem: PeerProblem | undefined;
+  #hasEnded = false;
+  #isClosed = false;
+
+  /** @param onClosed is told when it was closed */
+  constructor(
+    readonly worker: WorkerParts,
+    private readonly handlers: AmHandlers,
+    private readonly onClosed: () => void,
+  ) {}
+
+  /** Why nothing goes or comes any more; undefined while it does. */
+  get failure(): UcsStatus | undefined {
+    return this.#problem?.status ?? this.#transport?.failure;
+  }
+
+  /** The same as an error of a call. */
+  failureOf(call: string): UcpError | undefined {
+    if (this.#problem !== undefined) return new UcpError(call, this.#problem.status, this.#problem.text);
+    return this.failure === undefined ? undefined : new UcpError(call, this.failure);
+  }
+
+  /** To be asked for by those that {@link go} calls, and by calls of the program: not by a handler. */
+  get transport(): Transport {
+    if (this.#transport === undefined) throw new Error('verbena: internal error: an endpoint has no transport yet');
+    return this.#transport;
+  }
+
+  /** @returns the same */
+  add<F extends Family>(family: F): F {
+    this.#families.push(family);
+    return family;
+  }
+
+  /** Says who takes a message. @param on returns what is wrong with it, which ends the endpoint */
+  take<M>(id: AmId, format: Format<M>, on: (message: M) => PeerProblem | undefined): void {
+    this.handlers.set(id, (bytes) => {
+      if (this.#problem !== undefined) return;
+      const message = format.decode(bytes);
+      const problem = typeof message === 'string' ? { status: UcsStatus.UCS_ERR_IO_ERROR, text: message } : on(message);
+      if (problem !== undefined) this.distrust(problem);
+    });
+  }
+
+  /** Has something sent, now or as soon as there is room, in the order of the calls. */
+  go(waiting: Waiting): void {
+    if (this.#transport === undefined) this.#early.push(waiting);
+    else if (waiting.retry() === UcsStatus.UCS_ERR_NO_RESOURCE) this.#transport.pendingAdd(waiting);
+  }
+
+  /** The transport is there. */
+  begin(transport: Transport & { close(): void }): void {
+    this.#transport = transport;
+    const early = this.#early;
+    this.#early = [];
+    for (const waiting of early) this.go(waiting);
+    if (transport.failure !== undefined) this.ended(transport.failure);
+    if (this.#problem !== undefined) this.worker.engine.nextTurn(() => this.close());
+  }
+
+  /** What came from the peer is wrong: nothing of it counts any more. */
+  distrust(problem: PeerProblem): void {
+    if (this.#problem !== undefined) return;
+    this.#problem = problem;
+    this.worker.engine.nextTurn(() => this.close());
+  }
+
+  /** The transport has failed. */
+  ended(status: UcsStatus): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    for (const family of this.#families) family.onEnded(this.#problem?.status ?? status);
+  }
+
+  /** Idempotent; and before the transport is there, in vain. */
+  close(): void {
+    if (this.#isClosed || this.#transport === undefined) return;
+    this.#isClosed = true;
+    this.#transport.close();
+    this.ended(UcsStatus.UCS_ERR_CANCELED);
+    this.onClosed();
+  }
+}
