@@ -7,6 +7,8 @@ export interface Deed<S> {
   readonly apply: (state: S) => S | typeof IMPOSSIBLE;
   /** Whether it never changes anything, whatever the state. */
   readonly reads: boolean;
+  /** Deeds that have one, and were done, come in the order of these numbers. */
+  readonly rank?: bigint | undefined;
 }
 
 export const IMPOSSIBLE: unique symbol = Symbol('impossible');
@@ -21,10 +23,16 @@ const MOST_STEPS = 2_000_000;
  * The search is that of Wing and Gong (1993), which remembers what it has tried, as Lowe (2017) does.
  *
  * @param nameOf says the same of equal states
+ * @param byItself what comes of a state at any time without anybody's doing; `IMPOSSIBLE` for nothing
  * @returns whether there is such an order
  * @throws Error when that is too much to find out
  */
-export function isLinearizable<S>(deeds: readonly Deed<S>[], initial: S, nameOf: (state: S) => string): boolean {
+export function isLinearizable<S>(
+  deeds: readonly Deed<S>[],
+  initial: S,
+  nameOf: (state: S) => string,
+  byItself: (state: S) => S | typeof IMPOSSIBLE = () => IMPOSSIBLE,
+): boolean {
   const sorted = [...deeds].sort((a, b) => a.begun - b.begun);
   const required = sorted.reduce((set, { done }, i) => (done === Infinity ? set : set | (1n << BigInt(i))), 0n);
   const tried = new Set<string>();
@@ -34,12 +42,11 @@ export function isLinearizable<S>(deeds: readonly Deed<S>[], initial: S, nameOf:
     if (path === undefined) return false;
     const { applied, state } = path;
     if ((applied & required) === required) return true;
-    for (const { i, next, stateName } of moves(sorted, applied, state, nameOf)) {
-      const with_ = applied | (1n << BigInt(i));
-      const name = `${with_.toString(36)} ${stateName}`;
+    for (const { bit, next, stateName } of moves(sorted, applied, state, { nameOf, byItself })) {
+      const name = `${(applied | bit).toString(36)} ${stateName}`;
       if (tried.has(name)) continue;
       tried.add(name);
-      paths.push({ applied: with_, state: next });
+      paths.push({ applied: applied | bit, state: next });
     }
   }
   throw new Error(`${deeds.length} deeds are too many at the same time to find an order`);
@@ -47,9 +54,16 @@ export function isLinearizable<S>(deeds: readonly Deed<S>[], initial: S, nameOf:
 
 /** A deed that may come next, and what comes of it. */
 interface Move<S> {
-  readonly i: number;
+  /** Of the deed; 0n for what happens by itself. */
+  readonly bit: bigint;
   readonly next: S;
   readonly stateName: string;
+}
+
+/** Of the object. */
+interface Rules<S> {
+  readonly nameOf: (state: S) => string;
+  readonly byItself: (state: S) => S | typeof IMPOSSIBLE;
 }
 
 /**
@@ -60,30 +74,39 @@ function moves<S>(
   sorted: readonly Deed<S>[],
   applied: bigint,
   state: S,
-  nameOf: (state: S) => string,
+  { nameOf, byItself }: Rules<S>,
 ): readonly Move<S>[] {
   const before = nameOf(state);
   const found: Move<S>[] = [];
+  const alone = byItself(state);
+  if (alone !== IMPOSSIBLE) found.push({ bit: 0n, next: alone, stateName: nameOf(alone) });
   for (const i of candidates(sorted, applied)) {
-    const next = sorted[i].apply(state);
+    const { apply, reads, done } = sorted[i];
+    const next = apply(state);
     if (next === IMPOSSIBLE) continue;
-    const stateName = nameOf(next);
-    if (stateName !== before) found.push({ i, next, stateName });
-    else if (!sorted[i].reads && sorted[i].done < Infinity) found.push({ i, next, stateName });
-    else if (sorted[i].done < Infinity) return [{ i, next, stateName }];
+    const move = { bit: 1n << BigInt(i), next, stateName: nameOf(next) };
+    if (move.stateName !== before || (!reads && done < Infinity)) found.push(move);
+    else if (done < Infinity) return [move];
   }
   return found;
 }
 
-/** Those that may come next: no other that is left was done before they were begun. Most promising last. */
+/** Those that may come next: no other that is left was done before they were begun, or has a lower rank. Most promising last. */
 function candidates<S>(sorted: readonly Deed<S>[], applied: bigint): number[] {
+  const left = [...sorted.keys()].filter((i) => ((applied >> BigInt(i)) & 1n) === 0n);
+  const firstRank = left.reduce<bigint | undefined>((least, i) => lesser(least, sorted[i].rank), undefined);
   const found: number[] = [];
   let earliest = Infinity;
-  for (let i = 0; i < sorted.length; i += 1) {
-    if ((applied >> BigInt(i)) & 1n) continue;
-    if (sorted[i].begun > earliest) break;
-    earliest = Math.min(earliest, sorted[i].done);
-    found.push(i);
+  for (const i of left) {
+    const { begun, done, rank } = sorted[i];
+    if (begun > earliest) break;
+    earliest = Math.min(earliest, done);
+    if (rank === undefined || rank === firstRank) found.push(i);
   }
   return found.sort((a, b) => sorted[b].done - sorted[a].done);
+}
+
+function lesser(one: bigint | undefined, other: bigint | undefined): bigint | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return one < other ? one : other;
 }

@@ -30,9 +30,9 @@ describe('the search for an order', () => {
       [5, 6, entry('a', 1n)],
     ],
     'of two at the same time, whichever was first': [
-      [1, 4, set('a', 1n)],
-      [2, 3, set('b', 2n)],
-      [5, 6, entry('a', 1n)],
+      [1, 4, set('a', 2n)],
+      [2, 3, set('b', 1n)],
+      [5, 6, entry('a', 2n)],
     ],
     'of an addition of nothing between two who looked, for which there is another version': [
       [1, 2, incr(1n)],
@@ -89,6 +89,12 @@ describe('the search for an order', () => {
       [1, 2, set('a', 1n)],
       [3, 4, entry('a', 2n)],
     ],
+    'a version that is not greater than one before': [
+      [1, 2, set('a', 2n)],
+      [3, 4, incr('unknown')],
+      [5, 6, { kind: 'delete', result: true }],
+      [7, 8, set('b', 1n)],
+    ],
     'two that swap the same version': [
       [1, 2, set('a', 1n)],
       [3, 6, { kind: 'cas', value: 'b', before: 1n, result: 2n }],
@@ -129,6 +135,15 @@ describe('the search for an order among many', () => {
       [1001, 1002, entry('b', 2n)],
     ];
     assert.ok(verified([...writers, ...readers]));
+  });
+
+  it('finds that of a crowd of writers whose values end, each of which has a version', () => {
+    const writers = Array.from({ length: 60 }, (_, i): Row => {
+      const result = BigInt(1 + ((i * 7) % 60));
+      return [1, 1000, { kind: 'set', value: String(i), ttlMs: 5, result }];
+    });
+    assert.ok(verified([...writers, [1001, 1002, nothing]]));
+    assert.ok(!verified([...writers, [1001, 1002, entry('0', 60n)]]));
   });
 
   it('finds none where one of them has read what nobody had set', () => {

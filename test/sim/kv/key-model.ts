@@ -1,8 +1,13 @@
 import { type Deed, IMPOSSIBLE, isLinearizable } from '../../support/linearizability.js';
 import { check } from '../failure.js';
 
+/** The newest version of a key that anybody was told of by then. A server gives each a greater one. */
+interface Told {
+  readonly newest: bigint;
+}
+
 /** An entry. A version that nobody was told yet is undefined. */
-interface Present {
+interface Present extends Told {
   readonly value: string;
   readonly version: bigint | undefined;
   /** Between when and when it ends, in µs: as far as is known of a server that has set it at some time while it was asked. Infinity: never. */
@@ -11,8 +16,13 @@ interface Present {
 }
 
 /** What a key has, or since when at the earliest it has nothing, in µs. */
-type KeyState = Present | { readonly goneUs: number };
-const NEVER: KeyState = { goneUs: 0 };
+type KeyState = Present | (Told & { readonly goneUs: number });
+const NEVER: KeyState = { goneUs: 0, newest: 0n };
+
+/** A key that has nothing any more, which may be so from any time on. */
+function gone({ newest }: KeyState): KeyState {
+  return { goneUs: 0, newest };
+}
 
 /** When a deed was done, at the earliest and at the latest, in µs. */
 export interface Moment {
@@ -67,10 +77,17 @@ function put(
   state: KeyState,
   moment: Moment,
 ): KeyState | typeof IMPOSSIBLE {
-  const set = { value, ...ends(ttlMs, moment) };
-  if (result === 'unknown') return mayBe ? { ...set, version: undefined } : state;
+  const { newest } = state;
+  const set = { value, newest, ...ends(ttlMs, moment), version: undefined };
+  if (result === 'unknown') return mayBe ? set : state;
   if ((result !== undefined) !== mayBe) return IMPOSSIBLE;
-  return result === undefined ? state : { ...set, version: result };
+  return result === undefined ? state : told(set, result);
+}
+
+/** Somebody was told the version of an entry. */
+function told(entry: Present, version: bigint): Present | typeof IMPOSSIBLE {
+  const fits = entry.version === undefined ? version > entry.newest : version === entry.version;
+  return fits ? { ...entry, version, newest: version } : IMPOSSIBLE;
 }
 
 function isPresent(state: KeyState): state is Present {
@@ -103,8 +120,8 @@ function after(deed: KeyDeed, before: KeyState, moment: Moment): KeyState | type
       // A version that was asked for was seen before, so nobody has the one that nobody was told yet.
       return put(entry?.version === deed.before, deed, state, moment);
     case 'delete':
-      if (deed.result === 'unknown') return entry === undefined ? state : NEVER;
-      return deed.result === (entry !== undefined) ? (entry === undefined ? state : NEVER) : IMPOSSIBLE;
+      if (deed.result === 'unknown') return entry === undefined ? state : gone(state);
+      return deed.result === (entry !== undefined) ? (entry === undefined ? state : gone(state)) : IMPOSSIBLE;
     case 'incr':
       return added(deed.by, deed.result, state);
   }
@@ -121,7 +138,9 @@ function at(state: KeyState, { kind }: KeyDeed, { fromUs, toUs }: Moment): KeySt
 
 /** An entry ends whose time has come. */
 function expired(state: KeyState): KeyState | typeof IMPOSSIBLE {
-  return isPresent(state) && state.endsFromUs < Infinity ? { goneUs: state.endsFromUs } : IMPOSSIBLE;
+  return isPresent(state) && state.endsFromUs < Infinity
+    ? { goneUs: state.endsFromUs, newest: state.newest }
+    : IMPOSSIBLE;
 }
 
 /** Somebody was told how long an entry has to live. */
@@ -129,9 +148,9 @@ function timed(result: number | undefined, state: KeyState, moment: Moment): Key
   if (result === undefined || !isPresent(state))
     return (result === undefined) === !isPresent(state) ? state : IMPOSSIBLE;
   if (result === Infinity) return state.endsFromUs === Infinity ? state : IMPOSSIBLE;
-  const told = ends(result, moment);
-  const endsFromUs = Math.max(state.endsFromUs, told.endsFromUs);
-  const endsToUs = Math.min(state.endsToUs, told.endsToUs);
+  const end = ends(result, moment);
+  const endsFromUs = Math.max(state.endsFromUs, end.endsFromUs);
+  const endsToUs = Math.min(state.endsToUs, end.endsToUs);
   return endsFromUs <= endsToUs ? { ...state, endsFromUs, endsToUs } : IMPOSSIBLE;
 }
 
@@ -142,7 +161,7 @@ function explained(
 ): KeyState | typeof IMPOSSIBLE {
   const after = timed(result?.ttlMs, state, moment);
   if (after === IMPOSSIBLE || result === undefined || !isPresent(after)) return after;
-  return (after.version ?? result.version) === result.version ? { ...after, version: result.version } : IMPOSSIBLE;
+  return told(after, result.version);
 }
 
 function added(by: bigint, result: bigint | 'not a number' | 'unknown', state: KeyState): KeyState | typeof IMPOSSIBLE {
@@ -151,7 +170,7 @@ function added(by: bigint, result: bigint | 'not a number' | 'unknown', state: K
   if (result !== 'unknown' && result !== sum) return IMPOSSIBLE;
   if (sum === 'not a number') return state;
   const lives = isPresent(state) ? state : ends(0, WHENEVER);
-  return { ...lives, value: String(sum), version: undefined };
+  return { ...lives, value: String(sum), version: undefined, newest: state.newest };
 }
 
 function isNumber(text: string): boolean {
@@ -164,19 +183,18 @@ function seen(
 ): KeyState | typeof IMPOSSIBLE {
   if (result === undefined || !isPresent(state))
     return (result === undefined) === !isPresent(state) ? state : IMPOSSIBLE;
-  const fits = result.value === state.value && (state.version ?? result.version) === result.version;
-  return fits ? { ...state, ...result } : IMPOSSIBLE;
+  return result.value === state.value ? told(state, result.version) : IMPOSSIBLE;
 }
 
 /** The same in a cache: the key may have been evicted just before. */
 function afterInCache(deed: KeyDeed, before: KeyState, moment: Moment): KeyState | typeof IMPOSSIBLE {
   const state = after(deed, before, moment);
-  return state === IMPOSSIBLE && isPresent(before) ? after(deed, NEVER, moment) : state;
+  return state === IMPOSSIBLE && isPresent(before) ? after(deed, gone(before), moment) : state;
 }
 
 /** An entry is evicted. */
 function evicted(state: KeyState): KeyState | typeof IMPOSSIBLE {
-  return isPresent(state) ? NEVER : IMPOSSIBLE;
+  return isPresent(state) ? gone(state) : IMPOSSIBLE;
 }
 
 /** Whether it makes a difference to what it did, of which nobody was told, whether the key was evicted before. */
@@ -184,14 +202,14 @@ function dependsOnEviction({ kind, result }: KeyDeed): boolean {
   return (kind === 'add' || kind === 'incr') && result === 'unknown';
 }
 
-/** Whether it may end an entry, later. */
-function givesTime(deed: KeyDeed): boolean {
-  return 'ttlMs' in deed && deed.ttlMs > 0;
+/** The version that it was told to have given. */
+function versionGiven({ kind, result }: KeyDeed): bigint | undefined {
+  return kind !== 'incr' && typeof result === 'bigint' ? result : undefined;
 }
 
 function nameOf(state: KeyState): string {
-  if (!isPresent(state)) return `gone ${state.goneUs}`;
-  return `${state.value} ${state.version} ${state.endsFromUs} ${state.endsToUs}`;
+  if (!isPresent(state)) return `gone ${state.goneUs} ${state.newest}`;
+  return `${state.value} ${state.version} ${state.newest} ${state.endsFromUs} ${state.endsToUs}`;
 }
 
 const READS: readonly KeyDeed['kind'][] = ['entry', 'value', 'has', 'explain', 'ttl'];
@@ -225,10 +243,10 @@ export class KeyHistories {
     const text = `${begun}-${done} (${moment.fromUs}-${moment.toUs} µs) ${JSON.stringify(deed, (_, v: unknown) => (typeof v === 'bigint' ? `${v}n` : v))}`;
     const deeds = this.#byKey.get(name) ?? [];
     const outcome = this.evicts ? afterInCache : after;
-    deeds.push({ begun, done, text, apply: (state) => outcome(deed, state, moment), reads: READS.includes(deed.kind) });
+    const apply: Deed<KeyState>['apply'] = (state) => outcome(deed, state, moment);
+    deeds.push({ begun, done, text, apply, reads: READS.includes(deed.kind), rank: versionGiven(deed) });
     if (this.evicts && dependsOnEviction(deed))
       deeds.push({ begun, done: Infinity, text: '', apply: evicted, reads: false });
-    if (givesTime(deed)) deeds.push({ begun, done: Infinity, text: '', apply: expired, reads: false });
     this.#byKey.set(name, deeds);
   }
 
@@ -242,7 +260,7 @@ export class KeyHistories {
     this.#underWay.clear();
     for (const [name, deeds] of this.#byKey)
       check(
-        isLinearizable(deeds, NEVER, nameOf),
+        isLinearizable(deeds, NEVER, nameOf, expired),
         () =>
           `no order explains what was done to ${name}:\n${deeds
             .map(({ text }) => text)
