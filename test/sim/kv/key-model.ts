@@ -1,9 +1,9 @@
 import { type Deed, IMPOSSIBLE, isLinearizable } from '../../support/linearizability.js';
 import { check } from '../failure.js';
 
-/** The newest version of a key that anybody was told of by then. A server gives each a greater one. */
+/** The newest version of a key that anybody was told of by then; undefined where others need not be greater. */
 interface Told {
-  readonly newest: bigint;
+  readonly newest: bigint | undefined;
 }
 
 /** An entry. A version that nobody was told yet is undefined. */
@@ -17,7 +17,6 @@ interface Present extends Told {
 
 /** What a key has, or since when at the earliest it has nothing, in µs. */
 type KeyState = Present | (Told & { readonly goneUs: number });
-const NEVER: KeyState = { goneUs: 0, newest: 0n };
 
 /** A key that has nothing any more, which may be so from any time on. */
 function gone({ newest }: KeyState): KeyState {
@@ -86,8 +85,10 @@ function put(
 
 /** Somebody was told the version of an entry. */
 function told(entry: Present, version: bigint): Present | typeof IMPOSSIBLE {
-  const fits = entry.version === undefined ? version > entry.newest : version === entry.version;
-  return fits ? { ...entry, version, newest: version } : IMPOSSIBLE;
+  const { newest } = entry;
+  if (entry.version !== undefined) return version === entry.version ? entry : IMPOSSIBLE;
+  if (newest === undefined) return { ...entry, version };
+  return version > newest ? { ...entry, version, newest: version } : IMPOSSIBLE;
 }
 
 function isPresent(state: KeyState): state is Present {
@@ -214,6 +215,14 @@ function nameOf(state: KeyState): string {
 
 const READS: readonly KeyDeed['kind'][] = ['entry', 'value', 'has', 'explain', 'ttl'];
 
+/** What holds for the keys of a store. */
+interface KeyRules {
+  /** Whether entries may go at any time, as those of a cache do. Default: false. */
+  readonly evicts?: boolean;
+  /** Whether each version of a key is greater than those before: not where several servers give them. Default: true. */
+  readonly versionsGrow?: boolean;
+}
+
 /** What all clients did to the keys of one life of a server. */
 export class KeyHistories {
   readonly #byKey = new Map<string, (Deed<KeyState> & { readonly text: string })[]>();
@@ -221,8 +230,7 @@ export class KeyHistories {
   readonly #underWay = new Set<() => void>();
   #clock = 0;
 
-  /** @param evicts whether entries may go at any time, as those of a cache do */
-  constructor(private readonly evicts = false) {}
+  constructor(private readonly rules: KeyRules = {}) {}
 
   /** The next moment. */
   tick(): number {
@@ -242,10 +250,12 @@ export class KeyHistories {
     const name = `${key} of epoch ${epoch}`;
     const text = `${begun}-${done} (${moment.fromUs}-${moment.toUs} µs) ${JSON.stringify(deed, (_, v: unknown) => (typeof v === 'bigint' ? `${v}n` : v))}`;
     const deeds = this.#byKey.get(name) ?? [];
-    const outcome = this.evicts ? afterInCache : after;
+    const { evicts = false, versionsGrow = true } = this.rules;
+    const outcome = evicts ? afterInCache : after;
     const apply: Deed<KeyState>['apply'] = (state) => outcome(deed, state, moment);
-    deeds.push({ begun, done, text, apply, reads: READS.includes(deed.kind), rank: versionGiven(deed) });
-    if (this.evicts && dependsOnEviction(deed))
+    const rank = versionsGrow ? versionGiven(deed) : undefined;
+    deeds.push({ begun, done, text, apply, reads: READS.includes(deed.kind), rank });
+    if (evicts && dependsOnEviction(deed))
       deeds.push({ begun, done: Infinity, text: '', apply: evicted, reads: false });
     this.#byKey.set(name, deeds);
   }
@@ -258,9 +268,10 @@ export class KeyHistories {
   verify(): void {
     for (const record of this.#underWay) record();
     this.#underWay.clear();
+    const never: KeyState = { goneUs: 0, newest: this.rules.versionsGrow === false ? undefined : 0n };
     for (const [name, deeds] of this.#byKey)
       check(
-        isLinearizable(deeds, NEVER, nameOf, expired),
+        isLinearizable(deeds, never, nameOf, expired),
         () =>
           `no order explains what was done to ${name}:\n${deeds
             .map(({ text }) => text)

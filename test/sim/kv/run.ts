@@ -45,7 +45,7 @@ class KvRun {
     this.#keys = [
       ...new Set(this.#plan.clients.flatMap(({ calls }) => calls.flatMap(({ key, keys }) => [key, ...keys]))),
     ];
-    this.#histories = new KeyHistories(store.mode === 'cache');
+    this.#histories = new KeyHistories({ evicts: store.mode === 'cache' });
     this.#random = new SeededRandom(~seed);
     this.#sim = new Sim({ seed, conditions });
     this.#sim.host('server');

@@ -19,7 +19,7 @@ const SECOND_US = 1e6;
 
 /** Clients that call three servers, of which now and then one ends and begins anew with nothing. */
 class Play {
-  readonly histories = new KeyHistories();
+  readonly histories = new KeyHistories({ versionsGrow: false });
   readonly #random: SeededRandom;
   readonly #servers: Servers;
   longestElsewhereUs = 0;
