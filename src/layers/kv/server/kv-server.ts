@@ -265,7 +265,10 @@ export class KvServer implements AsyncDisposable, Disposable {
     const isOver = new Promise<Departure>((resolve) => (leave = resolve));
     const way: Way = {
       leave,
-      send: (answer) => linkMade()?.send(answer),
+      send: (answer) => {
+        // What was remembered for a wider way would break the queue pair of all who come by datagrams.
+        if (answer.length <= slotBytes) linkMade()?.send(answer);
+      },
       move: (transfer) => linkMade()?.move(this.#minded(transfer, engine)) === true,
     };
     // Filled in once there are the queue pairs that it names.

@@ -16,7 +16,7 @@ export function newStore(bytes = 1 << 20): Partition {
   return new Partition({ mode: 'store', memory: alloc(bytes), seed: 1n });
 }
 
-/** A server on a host of its own. */
+/** A server on the host `server`, which is a new one unless a test has made it. */
 export interface Served {
   readonly host: SimHost;
   readonly server: KvServer;
@@ -26,7 +26,7 @@ export interface Served {
 
 /** @param how clients connect unless a test says otherwise */
 export function served(sim: Sim, options: Partial<KvServeOptions> = {}, how: Partial<KvConnectOptions> = {}): Served {
-  const host = sim.host('server');
+  const host = hostOf(sim, 'server');
   const server = serve({ store: newStore(), port: PORT, context: host.context, ...options });
   const client = (name = 'client', more: Partial<KvConnectOptions> = {}): Promise<KvClient> =>
     hostOf(sim, name).run(() => connect({ host: 'server', port: PORT, ...how, ...more }));
