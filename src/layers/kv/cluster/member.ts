@@ -36,6 +36,8 @@ export interface NamedMember extends KvMember {
 
 /** Clients have a connection to each. */
 export const MAX_MEMBERS = 1024;
+/** What names and addresses are made of, those of other alphabets as well; nothing that moves the cursor of who reads it. */
+const HOST = /^[^\p{C}\p{Z}]{1,255}$/u;
 const NAME = /^[\x21-\x2e\x30-\x7e]{1,100}$/;
 
 /** What is wrong with a name of a server; undefined when nothing is. */
@@ -46,7 +48,7 @@ export function nameProblem(name: unknown): Problem | undefined {
 
 /** What is wrong with where a server is; undefined when nothing is. */
 export function placeProblem({ host, port }: { readonly host: unknown; readonly port: unknown }): Problem | undefined {
-  if (typeof host !== 'string' || host === '' || host.length > 255)
+  if (typeof host !== 'string' || !HOST.test(host))
     return invalid(`host is ${show(host)}`, 'It is a name or an address');
   if (typeof port !== 'number' || !Number.isInteger(port) || port < 1 || port > 65_535)
     return invalid(`port is ${show(port)}`, 'It is a number from 1 to 65535');

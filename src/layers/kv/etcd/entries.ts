@@ -79,11 +79,11 @@ export function serverText({ host, port, epoch }: KvMember): string {
   return JSON.stringify({ host, port, epoch });
 }
 
-/** The servers of a cluster, by their names, and the keys of what is none. */
+/** The servers of a cluster, by their names, as many as clients can have; how many there are; and the keys of what is none. */
 export function membersIn(
   entries: readonly EtcdEntry[],
   { all }: EtcdKeys,
-): { readonly members: readonly NamedMember[]; readonly foreign: readonly string[] } {
+): { readonly members: readonly NamedMember[]; readonly count: number; readonly foreign: readonly string[] } {
   const members = new Map<string, NamedMember>();
   const foreign: string[] = [];
   for (const { key, server } of entries) {
@@ -94,5 +94,5 @@ export function membersIn(
     else if (!members.has(name)) members.set(name, { ...server, name, isUp: false });
   }
   const byName = [...members.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-  return { members: byName.slice(0, MAX_MEMBERS), foreign };
+  return { members: byName.slice(0, MAX_MEMBERS), count: byName.length, foreign };
 }

@@ -1,9 +1,10 @@
 import { VerbsError } from '../../../api/verbs/index.js';
 import { Limit } from './limit.js';
+import { visible } from './visible.js';
 
 /** How long etcd may take for an answer. */
-const ANSWER_MS = 2000;
-/** An answer, or a line of one that goes on, that is longer is none of what we have asked for. */
+export const ANSWER_MS = 2000;
+/** Of an answer: 2048 entries of servers have less than a quarter. */
 const MOST_BYTES = 4 << 20;
 
 /** What etcd has answered: objects of its JSON gateway, in which numbers of 64 bits are texts, and what is zero is left out. */
@@ -23,16 +24,19 @@ export class EtcdClient {
 
   /**
    * @param path below `/v3/`
-   * @throws (the promise rejects) VerbsError ECONNREFUSED when nobody answers, EPROTO when that is not etcd, EIO with what etcd says; the signal's reason
+   * @param answerMs how long each member may take
+   * @throws (the promise rejects) VerbsError ECONNREFUSED when nobody answers, EPROTO when that is not etcd, EMSGSIZE for an answer that is too long, EIO with what etcd says;
+   *   the signal's reason
    */
-  async ask(path: string, body: object, signal: AbortSignal): Promise<Answer> {
+  async ask(path: string, body: object, signal: AbortSignal, answerMs = ANSWER_MS): Promise<Answer> {
     let failure: unknown;
     for (let turn = 0; turn < this.endpoints.length; turn += 1) {
-      using limit = new Limit(signal, ANSWER_MS);
+      using limit = new Limit(signal, answerMs);
       try {
+        const response = await this.#post(path, body, limit.signal);
         let text = '';
-        for await (const piece of this.#post(path, body, limit.signal)) text += piece;
-        return this.#objectIn(text);
+        for await (const piece of this.#textOf(response)) text += piece;
+        return this.#answerIn(text, response.ok ? '' : `: it answers with HTTP status ${response.status}`);
       } catch (error) {
         signal.throwIfAborted();
         failure ??= error;
@@ -46,10 +50,11 @@ export class EtcdClient {
   async *follow(path: string, body: object, signal: AbortSignal): AsyncGenerator<Answer> {
     let rest = '';
     try {
-      for await (const piece of this.#post(path, body, signal)) {
+      const response = await this.#post(path, body, signal);
+      for await (const piece of this.#textOf(response)) {
         const lines = (rest + piece).split('\n');
         rest = lines.pop() ?? '';
-        for (const line of lines) if (line !== '') yield this.#objectIn(line);
+        for (const line of lines) if (line !== '') yield this.#answerIn(line);
       }
     } catch (error) {
       signal.throwIfAborted();
@@ -62,40 +67,48 @@ export class EtcdClient {
     return this.endpoints[this.#current % this.endpoints.length];
   }
 
-  async *#post(path: string, body: object, signal: AbortSignal): AsyncGenerator<string> {
-    const response = await fetch(`${this.#endpoint}/v3/${path}`, {
-      method: 'POST',
-      body: JSON.stringify(body),
-      signal,
-    });
-    if (response.body === null) throw this.#foreign();
+  #post(path: string, body: object, signal: AbortSignal): Promise<Response> {
+    // etcd sends nobody elsewhere: what is written to it would be told to strangers.
+    const redirect = 'manual';
+    return fetch(`${this.#endpoint}/v3/${path}`, { method: 'POST', body: JSON.stringify(body), signal, redirect });
+  }
+
+  async *#textOf({ body }: Response): AsyncGenerator<string> {
+    if (body === null) return;
     const decoder = new TextDecoder();
     let bytes = 0;
     // The types of Node's streams do not say what they carry; of a response it is bytes.
-    for await (const piece of response.body as AsyncIterable<Uint8Array>) {
+    for await (const piece of body as AsyncIterable<Uint8Array>) {
       bytes += piece.length;
-      if (bytes > MOST_BYTES) throw this.#foreign();
+      if (bytes > MOST_BYTES) throw this.#tooLong();
       yield decoder.decode(piece, { stream: true });
     }
   }
 
-  #objectIn(text: string): Answer {
+  /** @param problem what is wrong with the answer, unless it says so itself */
+  #answerIn(text: string, problem = ''): Answer {
     const answer = objectIn(text);
-    if (answer === undefined) throw this.#foreign();
-    const { error } = answer;
+    const error = answer?.['error'];
+    if (answer === undefined || (error === undefined && problem !== '')) throw this.#foreign(problem);
     if (error === undefined) return answer;
     const told = isObject(error) ? error['message'] : error;
-    const message = typeof told === 'string' ? told : 'something went wrong';
-    throw new VerbsError(this.call, { errno: 'EIO', message: `etcd says: ${message.slice(0, 200)}`, advice: '' });
+    const message = typeof told === 'string' ? visible(told) : 'something went wrong';
+    throw new VerbsError(this.call, { errno: 'EIO', message: `etcd says: ${message}`, advice: '' });
   }
 
-  #foreign(): VerbsError {
-    const message = `what answers at ${this.#endpoint} is not etcd`;
+  #foreign(problem: string): VerbsError {
+    const message = `what answers at ${this.#endpoint} is not etcd${problem}`;
     return new VerbsError(this.call, {
       errno: 'EPROTO',
       message,
       advice: 'Give the client URL of an etcd 3.4 or newer',
     });
+  }
+
+  #tooLong(): VerbsError {
+    const message = `what answers at ${this.#endpoint} says more than ${MOST_BYTES} bytes`;
+    const advice = 'Is that etcd, and are there only servers below the key of the cluster?';
+    return new VerbsError(this.call, { errno: 'EMSGSIZE', message, advice });
   }
 
   #failureOf(error: unknown): VerbsError {

@@ -2,7 +2,7 @@ import { fieldsProblem, invalid, refuse, show, VerbsError } from '../../../api/v
 import { type KvMember, nameProblem } from '../cluster/member.js';
 import type { KvServer } from '../server/kv-server.js';
 import { type EtcdEntry, type EtcdKeys, entriesIn, keysOf, serverText, toBase64 } from './entries.js';
-import { type Answer, EtcdClient, isObject } from './etcd-client.js';
+import { type Answer, ANSWER_MS, EtcdClient, isObject } from './etcd-client.js';
 import { ETCD_FIELDS, type EtcdOptions, settingsOf } from './options.js';
 import { sleep } from './sleep.js';
 
@@ -36,8 +36,13 @@ const FIELDS = { ...ETCD_FIELDS, name: true, keys: true, ttlMs: true, signal: tr
 const TTL_MS = 5000;
 const LEAST_TTL_MS = 2000;
 const MOST_TTL_MS = 3_600_000;
-/** A lease is renewed so often in its time. */
+/** A lease is renewed so often in its time; an answer may take as long as lies between. */
 const RENEWALS = 3;
+/** So often in its time it is tried when that has failed: once at least before it has run out. */
+const RETRIES = 12;
+/** Others may change our entry at the same moment, but not each time. */
+const MOST_CHANGES = 16;
+const LEASE = /^\d{1,20}$/;
 /** How often it is looked whether another server of that name has gone. */
 const LOOK_MS = 250;
 /** How much longer than it says a server may live that is lost. */
@@ -55,7 +60,7 @@ const GRACE_MS = 1500;
  * @throws VerbsError (the promise rejects) EBUSY when another server has that name; ECONNREFUSED when no etcd answers, EPROTO when that is not etcd; the signal's reason; EINVAL for wrong arguments
  */
 export async function registerInEtcd(
-  server: Pick<KvServer, 'address' | 'epoch' | 'mode'>,
+  server: Pick<KvServer, 'address' | 'epoch' | 'mode'> & Partial<Pick<KvServer, 'closed'>>,
   options: EtcdRegistrationOptions,
 ): Promise<EtcdRegistration> {
   refuse(CALL, fieldsProblem('options', options, FIELDS));
@@ -76,6 +81,9 @@ export async function registerInEtcd(
     onProblem,
   );
   await registrar.begin(signal);
+  // Nobody is to look for a server that has ended.
+  const close = (): void => void registrar.close();
+  server.closed?.then(close, close);
   return registrar;
 }
 
@@ -90,6 +98,8 @@ class Registrar implements EtcdRegistration {
   problem: Error | undefined;
   readonly #stop = new AbortController();
   #lease = '0';
+  #answerMs = ANSWER_MS;
+  #closing: Promise<void> | undefined;
   #renewing: Promise<void> = Promise.resolve();
 
   constructor(
@@ -122,11 +132,14 @@ class Registrar implements EtcdRegistration {
     this.#renewing = this.#renew();
   }
 
-  async close(): Promise<void> {
-    const lease = this.#lease;
-    this.#lease = '0';
+  close(): Promise<void> {
+    return (this.#closing ??= this.#leave());
+  }
+
+  async #leave(): Promise<void> {
     this.#stop.abort(new VerbsError(CALL, { errno: 'ECANCELED', message: 'the registration was closed', advice: '' }));
     await this.#renewing;
+    const lease = this.#lease;
     if (lease === '0') return;
     // With the lease all ends that is under it.
     await this.etcd.ask('lease/revoke', { ID: lease }, AbortSignal.timeout(LEAST_TTL_MS)).catch(() => undefined);
@@ -139,12 +152,14 @@ class Registrar implements EtcdRegistration {
   async #renew(): Promise<void> {
     const { signal } = this.#stop;
     const isOver = (): boolean => signal.aborted;
+    const ttlMs = this.wish.ttlSeconds * 1000;
+    this.#answerMs = Math.min(ANSWER_MS, ttlMs / RENEWALS);
     for (;;) {
-      await sleep((this.wish.ttlSeconds * 1000) / RENEWALS, signal);
+      await sleep(ttlMs / (this.problem === undefined ? RENEWALS : RETRIES), signal);
       if (isOver()) return;
       try {
         if (!(await this.#isAlive())) await this.#grant();
-        const other = await this.#enter();
+        const other = await this.#enter(false);
         if (other !== undefined) throw this.#taken(other);
         this.problem = undefined;
       } catch (error) {
@@ -162,8 +177,7 @@ class Registrar implements EtcdRegistration {
 
   async #grant(): Promise<void> {
     const { ID: lease } = await this.#ask('lease/grant', { TTL: String(this.wish.ttlSeconds) });
-    if (typeof lease !== 'string')
-      throw new VerbsError(CALL, { errno: 'EPROTO', message: 'etcd grants no lease', advice: '' });
+    if (typeof lease !== 'string' || !LEASE.test(lease)) throw foreign('grants no lease');
     this.#lease = lease;
   }
 
@@ -173,22 +187,28 @@ class Registrar implements EtcdRegistration {
     return isObject(result) && Number(result['TTL'] ?? 0) > 0;
   }
 
-  /** Writes down where the server is, unless that is written, or another server of its name is. @returns the other one */
-  async #enter(): Promise<EtcdEntry | undefined> {
-    for (;;) {
+  /**
+   * Writes down where the server is, unless that is written, or another server of its name is.
+   *
+   * @param isNew whether what is at our own address, where nobody else can be, is of a life before
+   * @returns the other one
+   */
+  async #enter(isNew: boolean): Promise<EtcdEntry | undefined> {
+    for (let turn = 0; turn < MOST_CHANGES; turn += 1) {
       const entries = entriesIn(await this.#ask('kv/range', { key: toBase64(this.at.server(this.wish.name)) }));
       const present = entries.at(0);
       if (present?.lease === this.#lease) return undefined;
-      if (present !== undefined && !this.#mayReplace(present)) return present;
+      if (present?.server !== undefined && !(isNew && this.#isBefore(present.server))) return present;
       const { succeeded } = await this.#ask('kv/txn', this.#entry(present?.revision));
       if (succeeded === true) return undefined;
     }
+    throw foreign('refuses each change');
   }
 
-  /** What is no server, or was at our own address, where it cannot be any more. */
-  #mayReplace({ server }: EtcdEntry): boolean {
-    const { host, port } = this.wish.place;
-    return server === undefined || (server.host === host && server.port === port);
+  /** Whether that was this server, in a life that has ended. */
+  #isBefore(server: KvMember): boolean {
+    const { host, port, epoch } = this.wish.place;
+    return server.host === host && server.port === port && server.epoch !== epoch;
   }
 
   /** The change that enters the server where nobody has changed its entry since that revision. */
@@ -205,20 +225,41 @@ class Registrar implements EtcdRegistration {
 
   /** The same, and waits for another one of that name to be taken for lost. @throws VerbsError EBUSY when it lives */
   async #enterInTime(): Promise<void> {
-    let other = await this.#enter();
+    let other = await this.#enter(true);
     if (other === undefined) return;
     const { lease } = other;
-    const { TTL: seconds } = lease === '0' ? {} : await this.#ask('lease/timetolive', { ID: lease });
-    const untilMs = performance.now() + Math.min(Math.max(0, Number(seconds ?? 0)) * 1000 + GRACE_MS, MOST_TTL_MS);
-    while (other?.lease === lease && performance.now() < untilMs) {
+    let leftMs = await this.#leftMs(lease);
+    let renewals = 0;
+    const patienceMs = leftMs + GRACE_MS;
+    // Once it may be etcd that has prolonged it, when another of its members took the lead.
+    for (let ms = 0; other?.lease === lease && renewals < 2 && ms < patienceMs; ms += LOOK_MS) {
       await sleep(LOOK_MS, this.#stop.signal);
+      const before = leftMs;
+      leftMs = await this.#leftMs(lease);
+      if (leftMs > before) renewals += 1;
       if (!(await this.#isAlive())) await this.#grant();
-      other = await this.#enter();
+      other = await this.#enter(true);
     }
     if (other !== undefined) throw this.#taken(other);
   }
 
+  /** What a lease has to live, in ms; 0 where there is none. */
+  async #leftMs(lease: string): Promise<number> {
+    const { TTL: seconds } = lease === '0' ? {} : await this.#ask('lease/timetolive', { ID: lease });
+    const leftMs = Number(seconds) * 1000;
+    return leftMs > 0 ? Math.min(leftMs, MOST_TTL_MS) : 0;
+  }
+
   #taken({ server, key }: EtcdEntry): VerbsError {
+    const { epoch } = this.wish.place;
+    if (server?.epoch === epoch) {
+      const advice = 'Close that registration first';
+      return new VerbsError(CALL, {
+        errno: 'EBUSY',
+        message: `the server is registered as ${this.name} already`,
+        advice,
+      });
+    }
     const where = server === undefined ? '' : `, at ${server.host}, port ${server.port}`;
     const message = `another server has the name ${this.wish.name}${where}`;
     const advice = `Give this one another, or end that; etcd has it at ${key}`;
@@ -226,6 +267,11 @@ class Registrar implements EtcdRegistration {
   }
 
   #ask(path: string, body: object): Promise<Answer> {
-    return this.etcd.ask(path, body, this.#stop.signal);
+    return this.etcd.ask(path, body, this.#stop.signal, this.#answerMs);
   }
+}
+
+function foreign(what: string): VerbsError {
+  const message = `what answers as etcd ${what}`;
+  return new VerbsError(CALL, { errno: 'EPROTO', message, advice: 'Give the client URL of an etcd 3.4 or newer' });
 }

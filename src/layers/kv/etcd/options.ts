@@ -39,7 +39,22 @@ export function settingsOf(call: string, { endpoints, cluster = 'default', onPro
   return {
     endpoints: urls.map((url) => urlOf(call, url)),
     cluster,
-    onProblem: onProblem ?? ((error) => runtime().warn(error)),
+    onProblem: onProblem === undefined ? warn : guarded(onProblem),
+  };
+}
+
+function warn(error: unknown): void {
+  runtime().warn(error instanceof Error ? error : String(error));
+}
+
+/** What a program throws when it is told is no reason to hear, or to say, nothing of servers any more. */
+function guarded(onProblem: (problem: Error) => void): (problem: Error) => void {
+  return (problem) => {
+    try {
+      onProblem(problem);
+    } catch (error) {
+      warn(error);
+    }
   };
 }
 
