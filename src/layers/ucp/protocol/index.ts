@@ -12,7 +12,9 @@ export {
 } from './selection.js';
 export { FULL_MASK, type Tag, tagOf, tagValue } from './tag.js';
 export {
+  ANNOUNCEMENT_COST,
   MESSAGE_COST,
+  type MessageSource,
   type TagInfo,
   TagMatching,
   TagMessage,

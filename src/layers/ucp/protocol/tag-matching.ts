@@ -22,6 +22,24 @@ export interface TagInfo {
   readonly length: number;
 }
 
+/** Brings a message of which its sender has said only that it is there. Each ends in one of these ways, or is {@link TagPeer.withdraw withdrawn}. */
+export interface MessageSource {
+  /**
+   * A receive was found for it.
+   *
+   * @param into as long as the message; nobody touches it once it has ended
+   * @param onEnded is called once, before this returns perhaps, unless it is canceled
+   */
+  fetch(into: Uint8Array, onEnded: (status: UcsStatus) => void): void;
+  /** After {@link fetch}: the memory is not to be touched any more, from now on. */
+  cancel(): void;
+  /** A receive was found, whose buffer is too short. */
+  discard(): void;
+}
+
+/** What a message costs that is only announced: more than its bytes on the wire. */
+export const ANNOUNCEMENT_COST = 512;
+
 /** What a message costs beside its bytes, so that messages of no bytes have a limit as well. */
 export const MESSAGE_COST = 64;
 
@@ -33,12 +51,18 @@ export class TagMessage implements TagInfo {
   receivedBytes = 0;
   /** Why the rest of it will not come. */
   failure: UcsStatus | undefined;
+  /** What it takes of what there is for messages that nobody has asked for. */
+  cost = 0;
 
-  /** @param onMatched is told when a receive was found for it: of a synchronous send */
+  /**
+   * @param onMatched is told when a receive was found for it: of a synchronous send
+   * @param source of one that is only announced
+   */
   constructor(
     readonly tag: Tag,
     readonly length: number,
-    readonly onMatched: (() => void) | undefined,
+    readonly onMatched?: (() => void) | undefined,
+    readonly source?: MessageSource,
   ) {}
 
   get isComplete(): boolean {
@@ -81,6 +105,7 @@ export class TagMatching {
   cancel(receive: TagReceive): boolean {
     const message = this.#underWay.get(receive);
     if (message === undefined && !this.#expected.remove(receive)) return false;
+    message?.source?.cancel();
     this.#end(receive, UcsStatus.UCS_ERR_CANCELED, message);
     return true;
   }
@@ -104,9 +129,9 @@ export class TagMatching {
       receive.onDone(failure, message);
       return;
     }
+    this.#release(message);
     this.#match(message, receive);
     if (kept === undefined) return;
-    this.#release(message);
     if (message.receive !== undefined) this.#fill(message, 0, kept.subarray(0, receivedBytes));
   }
 
@@ -117,10 +142,12 @@ export class TagMatching {
       this.#match(message, receive);
       return true;
     }
-    const cost = MESSAGE_COST + message.length;
+    const isAnnounced = message.source !== undefined;
+    const cost = isAnnounced ? ANNOUNCEMENT_COST : MESSAGE_COST + message.length;
     if (this.#keptBytes + cost > this.limitBytes) return false;
     this.#keptBytes += cost;
-    message.kept = new Uint8Array(message.length);
+    message.cost = cost;
+    if (!isAnnounced) message.kept = new Uint8Array(message.length);
     this.#unexpected.add(message);
     return true;
   }
@@ -143,12 +170,17 @@ export class TagMatching {
 
   #match(message: TagMessage, receive: TagReceive): void {
     message.onMatched?.();
-    if (message.length > receive.buffer.length) {
+    const { source, length } = message;
+    if (length > receive.buffer.length) {
+      source?.discard();
       receive.onDone(UcsStatus.UCS_ERR_MESSAGE_TRUNCATED, message);
       return;
     }
     message.receive = receive;
     this.#underWay.set(receive, message);
+    source?.fetch(receive.buffer.subarray(0, length), (status) => {
+      if (message.receive !== undefined) this.#end(message.receive, status, message);
+    });
   }
 
   #fill(message: TagMessage, at: number, payload: Uint8Array): void {
@@ -166,9 +198,9 @@ export class TagMatching {
   }
 
   #release(message: TagMessage): void {
-    if (message.kept === undefined) return;
     message.kept = undefined;
-    this.#keptBytes -= MESSAGE_COST + message.length;
+    this.#keptBytes -= message.cost;
+    message.cost = 0;
   }
 }
 
@@ -226,6 +258,17 @@ export class TagPeer {
     if (offset + payload.length === length) this.#open.delete(messageId);
     this.matching.continue(message, payload);
     return undefined;
+  }
+
+  /** A message was announced. */
+  announced(tag: Tag, length: number, source: MessageSource): TagMessage | PeerProblem {
+    const message = new TagMessage(tag, length, undefined, source);
+    return this.matching.begin(message) ? message : this.#tooMuch(message);
+  }
+
+  /** A message that was announced, and for which no receive was found, will not come. */
+  withdraw(message: TagMessage, status: UcsStatus): void {
+    this.matching.abandon(message, status);
   }
 
   /** Nothing comes any more: messages that have come in part never will. */

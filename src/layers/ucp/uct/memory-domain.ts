@@ -1,6 +1,7 @@
 import { AccessFlags } from '../../../device/ibta/index.js';
+import { VerbsError } from '../../../api/verbs/index.js';
 import type { Engine, Registration } from '../../engine/index.js';
-import { packRkey, RkeyAccess } from '../wire/index.js';
+import { type PackedRkey, packRkey, RkeyAccess } from '../wire/index.js';
 
 /** What a right of a key is to the adapter. */
 const FLAGS: readonly (readonly [right: number, flag: number])[] = [
@@ -11,29 +12,52 @@ const FLAGS: readonly (readonly [right: number, flag: number])[] = [
 
 const ALL = RkeyAccess.READ | RkeyAccess.WRITE | RkeyAccess.ATOMIC;
 
-/** Memory of this end that peers may use. All transports know it by the same key. */
+/** Memory of this end that transports use. All of them know it by the same key. */
 export class Memory implements Disposable {
   readonly address: bigint;
   readonly lkey: number;
   readonly rkey: number;
+  #bytes: Uint8Array;
 
   constructor(
     private readonly domain: MemoryDomain,
     private readonly registration: Registration,
-    readonly bytes: Uint8Array,
-    /** Bits of `RkeyAccess`. */
+    bytes: Uint8Array,
+    /** Bits of `RkeyAccess`: what peers may do. */
     readonly access: number,
   ) {
-    const { mr } = registration;
-    this.address = mr.iova;
-    this.lkey = mr.lkey;
+    const { mr, addr, lkey } = registration;
+    this.address = BigInt(addr);
+    this.lkey = lkey;
     this.rkey = mr.rkey;
+    this.#bytes = bytes;
+  }
+
+  get bytes(): Uint8Array {
+    return this.#bytes;
   }
 
   /** The key, to be sent to whoever may use it. */
   pack(): Uint8Array {
+    return packRkey(this.key);
+  }
+
+  /** The same, for a message. */
+  get key(): PackedRkey {
     const { access, rkey, address, bytes } = this;
-    return packRkey({ access, rkey, address, length: bytes.length });
+    return { access, rkey, address, length: bytes.length };
+  }
+
+  /**
+   * The program has its memory back from now on, though requests are under way that use it, of this end's or of peers': they go on in other memory, which holds the
+   * same, and what they write is lost.
+   */
+  redirect(): void {
+    const before = this.#bytes;
+    this.registration.redirect(0, before.length);
+    const { bytes } = this.registration.mr;
+    // A device that is gone has nothing redirected.
+    this.#bytes = bytes.buffer === before.buffer ? before.slice() : bytes.subarray(bytes.length - before.length);
   }
 
   /** Peers may use it no more. To be called once, when nothing of this end's uses it either. */
@@ -67,6 +91,27 @@ export class MemoryDomain {
     return memory;
   }
 
+  /** The same where that is possible: some memory has to be copied. */
+  tryRegister(bytes: Uint8Array, access: number): Memory | undefined {
+    try {
+      return this.register(bytes, access);
+    } catch (error) {
+      if (!(error instanceof VerbsError)) throw error;
+      return undefined;
+    }
+  }
+
+  /** Memory that only this end uses, and that may be known to the adapter already; undefined where it has to be copied. */
+  borrow(bytes: Uint8Array): Memory | undefined {
+    try {
+      const registration = this.engine.registrations.local(bytes);
+      return registration && new Memory(this, registration, bytes, 0);
+    } catch (error) {
+      if (!(error instanceof VerbsError)) throw error;
+      return undefined;
+    }
+  }
+
   /** The bytes that a peer asks for; undefined where it has no right to all of them. @param right a bit of `RkeyAccess` */
   find(rkey: number, address: bigint, length: number, right: number): Uint8Array | undefined {
     const memory = this.#byRkey.get(rkey);
@@ -77,6 +122,6 @@ export class MemoryDomain {
   }
 
   forget(memory: Memory): void {
-    this.#byRkey.delete(memory.rkey);
+    if (this.#byRkey.get(memory.rkey) === memory) this.#byRkey.delete(memory.rkey);
   }
 }

@@ -24,6 +24,8 @@ export const AmId = {
   AM_FIRST: 24,
   AM_MIDDLE: 25,
   AM_SINGLE_REPLY: 26,
+  /** Ours: UCX cannot cancel a send. */
+  RNDV_CANCEL: 31,
 } as const;
 export type AmIdName = keyof typeof AmId;
 export type AmId = (typeof AmId)[AmIdName];

@@ -24,6 +24,7 @@ export const RtsOpcode = {
   TAG: 0,
   AM: 1,
 } as const;
+export type RtsOpcode = (typeof RtsOpcode)[keyof typeof RtsOpcode];
 
 /** Who asks, so that it can be answered: its endpoint and its request, by its own numbers. A request of 0 wants no answer. */
 const asker = { epId: u53, requestId: u53 };
@@ -68,6 +69,7 @@ export const Heads = {
   AM_FIRST: layout(amHeader),
   AM_MIDDLE: layout({ offset: u53 }),
   AM_SINGLE_REPLY: layout(amHeader),
+  RNDV_CANCEL: layout({ requestId: u53 }),
 } as const;
 
 /** What an AM says of itself in the `header` of a rendezvous. */

@@ -66,6 +66,7 @@ export const Messages = {
   ),
   AM_MIDDLE: withUserHeader(Heads.AM_MIDDLE, Feet.AM_MIDDLE, () => 0, isPart),
   AM_SINGLE_REPLY: withUserHeader(Heads.AM_SINGLE_REPLY, Feet.AM_SINGLE_REPLY, userHeaderBytes),
+  RNDV_CANCEL: bare(Heads.RNDV_CANCEL),
 } as const satisfies Partial<Record<AmIdName, Format<object>>>;
 
 export type MessageName = keyof typeof Messages;

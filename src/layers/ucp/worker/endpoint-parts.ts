@@ -2,7 +2,11 @@ import type { Engine } from '../../engine/index.js';
 import type { PeerProblem } from '../protocol/index.js';
 import type { AmHandlers, Endpoint as Transport, MemoryDomain, Waiting } from '../uct/index.js';
 import { type AmId, type Format, UcsStatus } from '../wire/index.js';
+import { ControlMessage } from './control-message.js';
 import { UcpError } from './errors.js';
+
+/** Answers that a peer may cause while it takes none. */
+const MAX_ANSWERS = 65_536;
 
 /** What all endpoints of a worker share. */
 export interface WorkerParts {
@@ -25,15 +29,22 @@ export class EndpointParts {
   #early: Waiting[] = [];
   #transport: (Transport & { close(): void }) | undefined;
   #problem: PeerProblem | undefined;
+  #answers = 0;
+  readonly #onAnswered = (): void => void (this.#answers -= 1);
   #hasEnded = false;
   #isClosed = false;
+
+  /** How this end names the endpoint. */
+  readonly epId: number;
 
   /** @param onClosed is told when it was closed */
   constructor(
     readonly worker: WorkerParts,
     private readonly handlers: AmHandlers,
     private readonly onClosed: () => void,
-  ) {}
+  ) {
+    this.epId = worker.nextNumber();
+  }
 
   /** Why nothing goes or comes any more; undefined while it does. */
   get failure(): UcsStatus | undefined {
@@ -72,6 +83,16 @@ export class EndpointParts {
   go(waiting: Waiting): void {
     if (this.#transport === undefined) this.#early.push(waiting);
     else if (waiting.retry() === UcsStatus.UCS_ERR_NO_RESOURCE) this.#transport.pendingAdd(waiting);
+  }
+
+  /** Sends a message without data of programs. A peer for which too many wait loses its endpoint. */
+  say<M>(id: AmId, format: Format<M>, message: M): void {
+    if (this.failure !== undefined) return;
+    this.#answers += 1;
+    if (this.#answers > MAX_ANSWERS) {
+      const text = `${MAX_ANSWERS} answers wait for the peer, which takes none`;
+      this.distrust({ status: UcsStatus.UCS_ERR_EXCEEDS_LIMIT, text });
+    } else this.go(new ControlMessage(this, id, format, message, this.#onAnswered));
   }
 
   /** The transport is there. */

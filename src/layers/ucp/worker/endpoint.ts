@@ -1,3 +1,4 @@
+import type { WaitOptions } from '../../engine/index.js';
 import { UcsStatus } from '../wire/index.js';
 import type { TagValue } from './arguments.js';
 import type { EndpointParts } from './endpoint-parts.js';
@@ -28,12 +29,19 @@ export class UcpEndpoint implements Disposable {
   /**
    * Sends a message to whoever receives its tag. Messages match in the order of the calls.
    *
-   * @param data must not change before the promise resolves: then it was handed over, and may not have arrived
+   * @param data must not change before the promise settles; then nobody reads it any more. A message that was handed over may not have arrived, unless it goes by
+   *   rendezvous ({@link explain})
    * @param tag 0 to 2^64 - 1
-   * @throws UcpError (the promise rejects) UCS_ERR_CONNECTION_RESET and the like when the endpoint has failed; VerbsError EINVAL for wrong arguments
+   * @throws UcpError (the promise rejects) UCS_ERR_CONNECTION_RESET and the like when the endpoint has failed, UCS_ERR_CANCELED when the receiver has given up in the
+   *   midst of it; the signal's reason; ETIMEDOUT; VerbsError EINVAL for wrong arguments. A message that was given up may still arrive, and as a whole then
    */
-  tagSend(data: Uint8Array, tag: TagValue): Promise<void> {
-    return this.#tags.send(data, tag);
+  tagSend(data: Uint8Array, tag: TagValue, options?: WaitOptions): Promise<void> {
+    return this.#tags.send('tagSend', data, tag, options);
+  }
+
+  /** The same, and resolves once a receive was found for it. */
+  tagSendSync(data: Uint8Array, tag: TagValue, options?: WaitOptions): Promise<void> {
+    return this.#tags.send('tagSendSync', data, tag, options);
   }
 
   /** Resolves once all has arrived that was handed over before. @throws UcpError (the promise rejects) when the endpoint has failed */

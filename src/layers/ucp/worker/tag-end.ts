@@ -1,20 +1,38 @@
-import { explainProtocol, selectProtocol, type SizeRange, sizeRanges, type TagPeer, tagOf } from '../protocol/index.js';
-import { AmId, Heads, Messages, UcsStatus } from '../wire/index.js';
+import { checkWait, type WaitOptions } from '../../engine/index.js';
+import {
+  explainProtocol,
+  type PeerProblem,
+  Protocol,
+  selectProtocol,
+  type SizeRange,
+  sizeRanges,
+  type TagPeer,
+  tagOf,
+  type Thresholds,
+} from '../protocol/index.js';
+import { AmId, Messages, RtsOpcode, UcsStatus } from '../wire/index.js';
 import { checkTag, checkView, type TagValue } from './arguments.js';
+import { EagerSend, onlyHeadBytes } from './eager-send.js';
 import type { EndpointParts, Family } from './endpoint-parts.js';
-import { UcpError } from './errors.js';
-import { TagSend } from './tag-send.js';
+import { lie } from './lie.js';
+import { PostedSend, sendError } from './posted-send.js';
+import type { Rendezvous } from './rendezvous.js';
+import type { RendezvousReceive } from './rendezvous-receive.js';
 
-/** All goes before it is asked for: a rendezvous needs what is not built yet. */
-const EAGER_ONLY = { bcopy: Infinity, zcopy: Infinity, rndv: Infinity, rndvScheme: 'auto' } as const;
+const NOTHING = new Uint8Array(0);
+const RENDEZVOUS: readonly Protocol[] = [Protocol.RNDV_GET, Protocol.RNDV_PUT, Protocol.RNDV_AM];
 
 /** The family of tags at an endpoint: what is sent, and what comes. */
 export class TagEnd implements Family {
-  #ranges: readonly SizeRange[] | undefined;
+  /** Those who wait for the receiver to have matched, by their numbers. */
+  readonly #unmatched = new Map<number, PostedSend>();
+  #ranges: Readonly<Record<SendCall, readonly SizeRange[]>> | undefined;
 
   constructor(
     private readonly parts: EndpointParts,
+    private readonly rendezvous: Rendezvous,
     private readonly peer: TagPeer,
+    private readonly thresholds: Thresholds,
   ) {
     parts.take(AmId.EAGER_ONLY, Messages.EAGER_ONLY, ({ head, payload }) => peer.only(tagOf(head.tag), payload));
     parts.take(AmId.EAGER_FIRST, Messages.EAGER_FIRST, ({ head: { tag, total, messageId }, payload }) =>
@@ -23,30 +41,126 @@ export class TagEnd implements Family {
     parts.take(AmId.EAGER_MIDDLE, Messages.EAGER_MIDDLE, ({ head: { messageId, offset }, payload }) =>
       peer.middle(messageId, offset, payload),
     );
+    parts.take(AmId.EAGER_SYNC_ONLY, Messages.EAGER_SYNC_ONLY, ({ head: { tag, requestId }, payload }) =>
+      peer.only(tagOf(tag), payload, this.#toTell(requestId)),
+    );
+    parts.take(
+      AmId.EAGER_SYNC_FIRST,
+      Messages.EAGER_SYNC_FIRST,
+      ({ head: { tag, total, messageId, requestId }, payload }) =>
+        peer.first(tagOf(tag), total, messageId, payload, this.#toTell(requestId)),
+    );
+    parts.take(AmId.EAGER_SYNC_ACK, Messages.EAGER_SYNC_ACK, ({ head: { requestId, status } }) =>
+      this.#onMatched(requestId, status),
+    );
+    rendezvous.take(RtsOpcode.TAG, (receive) => this.#onAnnounced(receive));
   }
 
-  /** As `UcpEndpoint.tagSend`. */
-  async send(data: Uint8Array, tag: TagValue): Promise<void> {
-    checkView('tagSend', 'data', data);
-    checkTag('tagSend', 'tag', tag);
-    const { protocol } = selectProtocol(this.#sizeRanges(), data.length);
-    const { transport, worker } = this.parts;
-    const status = await new TagSend(transport, data, BigInt(tag), protocol, worker).done();
-    if (status !== UcsStatus.UCS_OK) throw this.parts.failureOf('tagSend') ?? new UcpError('tagSend', status);
+  /** As `UcpEndpoint.tagSend` and `UcpEndpoint.tagSendSync`. */
+  async send(call: SendCall, data: Uint8Array, tag: TagValue, options: WaitOptions | undefined): Promise<void> {
+    checkView(call, 'data', data);
+    checkTag(call, 'tag', tag);
+    if (options !== undefined) {
+      checkWait(call, options);
+      options.signal?.throwIfAborted();
+    }
+    const { parts } = this;
+    if (parts.failure !== undefined) throw sendError(parts, call, parts.failure);
+    const { protocol } = selectProtocol(this.#rangesOf(call), data.length);
+    const posted = this.#post(call, data, BigInt(tag), protocol);
+    if (posted === undefined) return;
+    if (!posted.isSettled && options !== undefined) posted.heed(options, parts.worker.engine);
+    await posted.promise;
   }
 
   /** As `UcpEndpoint.explain`. */
   explain(size: number): string {
-    return explainProtocol(this.#sizeRanges(), size);
+    return explainProtocol(this.#rangesOf('tagSend'), size);
   }
 
   onEnded(status: UcsStatus): void {
     this.peer.end(status);
+    for (const posted of this.#unmatched.values()) posted.onDone(status);
+    this.#unmatched.clear();
   }
 
-  #sizeRanges(): readonly SizeRange[] {
+  /** @returns undefined for one that is done */
+  #post(call: SendCall, data: Uint8Array, tag: bigint, protocol: Protocol): PostedSend | undefined {
+    const { parts } = this;
+    if (RENDEZVOUS.includes(protocol)) {
+      const posted = new PostedSend(call, parts);
+      const head = { header: tag, opcode: RtsOpcode.TAG, userHeader: NOTHING };
+      const send = this.rendezvous.send(data, head, protocol, posted.onDone);
+      posted.giveUp = () => send.giveUp();
+      return posted;
+    }
+    return call === 'tagSend' ? this.#postEager(data, tag, protocol) : this.#postSync(data, tag, protocol);
+  }
+
+  #postEager(data: Uint8Array, tag: bigint, protocol: Protocol): PostedSend | undefined {
+    const { parts } = this;
+    const send = new EagerSend(parts, data, tag, protocol, 0);
+    const status = send.begin();
+    if (status === UcsStatus.UCS_OK) return undefined;
+    const posted = new PostedSend('tagSend', parts);
+    send.onSent = posted.onDone;
+    posted.giveUp = () => void send.giveUp();
+    if (status !== UcsStatus.UCS_INPROGRESS) posted.onDone(status);
+    return posted;
+  }
+
+  #postSync(data: Uint8Array, tag: bigint, protocol: Protocol): PostedSend {
+    const { parts } = this;
+    const posted = new PostedSend('tagSendSync', parts);
+    const requestId = parts.worker.nextNumber();
+    this.#unmatched.set(requestId, posted);
+    const onSent = (status: UcsStatus): void => {
+      if (status === UcsStatus.UCS_OK) return;
+      this.#unmatched.delete(requestId);
+      posted.onDone(status);
+    };
+    const send = new EagerSend(parts, data, tag, protocol, requestId);
+    send.onSent = onSent;
+    // What was sent may still be matched, and the answer comes then.
+    posted.giveUp = () => {
+      if (send.giveUp()) this.#unmatched.delete(requestId);
+    };
+    const status = send.begin();
+    if (status !== UcsStatus.UCS_INPROGRESS) onSent(status);
+    return posted;
+  }
+
+  #onMatched(requestId: number, status: UcsStatus): PeerProblem | undefined {
+    const posted = this.#unmatched.get(requestId);
+    if (posted === undefined) return lie(`request ${requestId} has matched, and there is none`);
+    if (status > 0) return lie(`status ${status} is no answer`);
+    this.#unmatched.delete(requestId);
+    posted.onDone(status);
+    return undefined;
+  }
+
+  #toTell(requestId: number): () => void {
+    const message = { head: { requestId, status: UcsStatus.UCS_OK } };
+    return () => this.parts.say(AmId.EAGER_SYNC_ACK, Messages.EAGER_SYNC_ACK, message);
+  }
+
+  #onAnnounced(receive: RendezvousReceive): PeerProblem | undefined {
+    const { header, size } = receive.rts.head;
+    const announced = this.peer.announced(tagOf(header), size, receive);
+    if ('status' in announced) return announced;
+    receive.onWithdrawn = (status) => this.peer.withdraw(announced, status);
+    return undefined;
+  }
+
+  #rangesOf(call: SendCall): readonly SizeRange[] {
+    this.#ranges ??= { tagSend: this.#sizeRanges(false), tagSendSync: this.#sizeRanges(true) };
+    return this.#ranges[call];
+  }
+
+  #sizeRanges(isSync: boolean): readonly SizeRange[] {
     const { capabilities } = this.parts.transport;
-    this.#ranges ??= sizeRanges(capabilities, { only: Heads.EAGER_ONLY.bytes }, EAGER_ONLY);
-    return this.#ranges;
+    return sizeRanges(capabilities, { only: onlyHeadBytes(isSync) }, this.thresholds);
   }
 }
+
+export type SendCall = 'tagSend' | 'tagSendSync';

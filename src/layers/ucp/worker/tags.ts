@@ -1,7 +1,8 @@
 import { checkWait, type Engine, type WaitOptions } from '../../engine/index.js';
-import { FULL_MASK, TagMatching, tagOf } from '../protocol/index.js';
+import { FULL_MASK, TagMatching, tagOf, type Thresholds } from '../protocol/index.js';
 import { checkTag, checkView, type TagValue } from './arguments.js';
 import type { EndpointParts } from './endpoint-parts.js';
+import type { Rendezvous } from './rendezvous.js';
 import { TagEnd } from './tag-end.js';
 import { describeTag, PostedReceive, type TagReceived } from './tag-receive.js';
 
@@ -21,6 +22,7 @@ export class Tags {
   constructor(
     private readonly engine: Engine,
     unexpectedBytes: number,
+    private readonly thresholds: Thresholds,
   ) {
     this.#matching = new TagMatching(unexpectedBytes);
   }
@@ -30,8 +32,8 @@ export class Tags {
   }
 
   /** The same family at an endpoint. */
-  attach(parts: EndpointParts): TagEnd {
-    return parts.add(new TagEnd(parts, this.#matching.peer()));
+  attach(parts: EndpointParts, rendezvous: Rendezvous): TagEnd {
+    return parts.add(new TagEnd(parts, rendezvous, this.#matching.peer(), this.thresholds));
   }
 
   /** As `UcpWorker.tagReceive`. */

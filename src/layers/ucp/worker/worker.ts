@@ -1,12 +1,17 @@
 import { listen, type Listener } from '../../../api/rdmacm/index.js';
 import type { Context } from '../../../api/verbs/index.js';
 import { Engine } from '../../engine/index.js';
+import type { Thresholds } from '../protocol/index.js';
 import { acceptRc, AmHandlers, connectRc, MemoryDomain, RcEndpoint, type RcWhere, SelfEndpoint } from '../uct/index.js';
+import { UcsStatus } from '../wire/index.js';
 import type { TagValue } from './arguments.js';
 import { EndpointParts, type WorkerParts } from './endpoint-parts.js';
 import { UcpEndpoint } from './endpoint.js';
+import { Rendezvous } from './rendezvous.js';
 import type { TagReceived } from './tag-receive.js';
 import { type TagReceiveOptions, Tags } from './tags.js';
+
+const THRESHOLDS: Thresholds = { bcopy: Infinity, zcopy: Infinity, rndv: 8192, rndvScheme: 'auto' };
 
 /** Bytes of messages that nobody has asked for. */
 const UNEXPECTED_BYTES = 16 << 20;
@@ -17,6 +22,8 @@ export interface UcpWorkerOptions {
   readonly unexpectedBytes?: number;
   /** Messages that each peer may send before any is taken, 1 to 1024. Default 32. */
   readonly window?: number;
+  /** From which lengths on messages go in other ways. Default: by rendezvous from 8 KiB on, and otherwise whatever is possible. */
+  readonly thresholds?: Partial<Thresholds>;
 }
 
 /** One end of UCP: its endpoints lead to other workers, and what comes by any of them is matched here. It progresses by itself. */
@@ -24,6 +31,7 @@ export class UcpWorker implements Disposable {
   readonly #engine: Engine;
   readonly #domain: MemoryDomain;
   readonly #tags: Tags;
+  readonly #thresholds: Thresholds;
   readonly #parts: WorkerParts;
   readonly #options: UcpWorkerOptions;
   readonly #endpoints = new Set<UcpEndpoint>();
@@ -33,7 +41,8 @@ export class UcpWorker implements Disposable {
   constructor(context: Context, options: UcpWorkerOptions = {}) {
     this.#engine = Engine.of(context);
     this.#domain = new MemoryDomain(this.#engine);
-    this.#tags = new Tags(this.#engine, options.unexpectedBytes ?? UNEXPECTED_BYTES);
+    this.#thresholds = { ...THRESHOLDS, ...options.thresholds };
+    this.#tags = new Tags(this.#engine, options.unexpectedBytes ?? UNEXPECTED_BYTES, this.#thresholds);
     let numbers = 0;
     this.#parts = { engine: this.#engine, domain: this.#domain, nextNumber: () => (numbers += 1) };
     this.#options = options;
@@ -114,20 +123,27 @@ export class UcpWorker implements Disposable {
   async #establish(connected: (handlers: AmHandlers) => Promise<RcEndpoint>): Promise<UcpEndpoint> {
     const handlers = new AmHandlers();
     const made = this.#begin(handlers);
-    return made.finish(await connected(handlers));
+    try {
+      return made.finish(await connected(handlers));
+    } catch (error) {
+      // What came of it before goes no further.
+      made.parts.ended(UcsStatus.UCS_ERR_CONNECTION_RESET);
+      throw error;
+    }
   }
 
   /** Messages may come before the transport is there. */
   #begin(handlers: AmHandlers) {
     // Only what has begun can be closed.
     const parts: EndpointParts = new EndpointParts(this.#parts, handlers, () => this.#endpoints.delete(endpoint));
-    const endpoint = new UcpEndpoint(parts, { tags: this.#tags.attach(parts) });
+    const rendezvous = parts.add(new Rendezvous(parts, this.#thresholds.rndvScheme));
+    const endpoint = new UcpEndpoint(parts, { tags: this.#tags.attach(parts, rendezvous) });
     const finish = (transport: RcEndpoint | SelfEndpoint): UcpEndpoint => {
       this.#endpoints.add(endpoint);
       if (transport instanceof RcEndpoint) transport.onFailure = (status) => parts.ended(status);
       parts.begin(transport);
       return endpoint;
     };
-    return { finish };
+    return { parts, finish };
   }
 }

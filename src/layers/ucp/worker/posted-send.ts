@@ -1,0 +1,32 @@
+import { Pending } from '../../engine/index.js';
+import { UcsStatus } from '../wire/index.js';
+import type { EndpointParts } from './endpoint-parts.js';
+import { UcpError } from './errors.js';
+
+/** A send that a program waits for. */
+export class PostedSend extends Pending<void> {
+  /** Has it given up by whoever sends it. */
+  giveUp: () => void = () => undefined;
+
+  constructor(
+    call: string,
+    private readonly parts: EndpointParts,
+  ) {
+    super(call);
+  }
+
+  readonly onDone = (status: UcsStatus): void => {
+    if (this.isSettled) return;
+    if (status === UcsStatus.UCS_OK) this.resolve();
+    else this.reject(sendError(this.parts, this.call, status));
+  };
+
+  protected onGivenUp(): void {
+    this.giveUp();
+  }
+}
+
+/** Why a send has failed. */
+export function sendError(parts: EndpointParts, call: string, status: UcsStatus): UcpError {
+  return parts.failureOf(call) ?? new UcpError(call, status);
+}

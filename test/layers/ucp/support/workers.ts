@@ -1,0 +1,49 @@
+import type { Sim, SimHost } from '../../../../src/sim.js';
+import { Engine } from '../../../../src/layers/engine/index.js';
+import type { UcpEndpoint } from '../../../../src/layers/ucp/worker/endpoint.js';
+import { UcpWorker, type UcpWorkerOptions } from '../../../../src/layers/ucp/worker/worker.js';
+import { PORT } from './transports.js';
+
+/** Two workers that have an endpoint to each other; those of one that talks to itself are the same. */
+export interface Workers {
+  readonly hosts: readonly SimHost[];
+  readonly client: UcpWorker;
+  readonly server: UcpWorker;
+  readonly there: UcpEndpoint;
+  readonly back: UcpEndpoint;
+  /** Ends both, and looks whether anything was left behind. */
+  readonly close: () => void;
+}
+
+/** Two workers, with an endpoint of each to the other. */
+export async function connected(sim: Sim, options?: UcpWorkerOptions): Promise<Workers> {
+  const hosts = [sim.host('client'), sim.host('server')] as const;
+  const [client, server] = hosts.map(({ context }) => new UcpWorker(context, options));
+  const accepted = new Promise<UcpEndpoint>((resolve) => server.listen({ port: PORT }, resolve));
+  const there = await hosts[0].run(() => client.connect({ host: 'server', port: PORT }));
+  const back = await accepted;
+  const close = (): void => {
+    client.close();
+    server.close();
+    for (const { context } of hosts) Engine.of(context).close();
+  };
+  return { hosts, client, server, there, back, close };
+}
+
+/** One worker, with an endpoint to itself. */
+export function onSelf(sim: Sim, options?: UcpWorkerOptions): Workers {
+  const host = sim.host('alone');
+  const worker = new UcpWorker(host.context, options);
+  const endpoint = worker.connectToSelf();
+  const close = (): void => {
+    worker.close();
+    Engine.of(host.context).close();
+  };
+  return { hosts: [host], client: worker, server: worker, there: endpoint, back: endpoint, close };
+}
+
+/** Workers by every transport. */
+export const WAYS: Readonly<Record<string, (sim: Sim, options?: UcpWorkerOptions) => Promise<Workers>>> = {
+  rc: connected,
+  self: (sim, options) => Promise.resolve(onSelf(sim, options)),
+};
