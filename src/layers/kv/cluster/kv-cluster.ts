@@ -1,13 +1,23 @@
-import { invalid, VerbsError } from '../../../api/verbs/index.js';
-import { checkWait, type WaitOptions } from '../../engine/index.js';
+import { fieldsProblem, invalid, refuse, VerbsError } from '../../../api/verbs/index.js';
+import { checkWait, waitUnlessLate, type WaitOptions } from '../../engine/index.js';
 import type { KvClient, KvClientStatistics } from '../client/kv-client.js';
 import type { KvEntry, KvExplanation, KvPage } from '../client/meanings.js';
-import { type Bytes, keyOf, type KvSetting, type ScanOptions, type SetOptions, valueOf } from '../client/options.js';
+import {
+  type Bytes,
+  keyOf,
+  type KvSetting,
+  listOf,
+  type ScanOptions,
+  SET_FIELDS,
+  type SetOptions,
+  SETTING_FIELDS,
+  valueOf,
+} from '../client/options.js';
 import { KvError, KvManyError } from '../errors.js';
 import { type NamedMember } from './member.js';
 import { Rendezvous } from './rendezvous.js';
 import { NO_COUNTS, sumOf } from './counts.js';
-import { type Repetition, Seat, type SeatTerms, type Use } from './seat.js';
+import { mayRepeat, type Repetition, Seat, type SeatTerms } from './seat.js';
 
 /** The calls that a client of one server and a client of several have in common. */
 export type KvCalls = Pick<
@@ -176,18 +186,19 @@ export class KvCluster implements KvCalls {
    */
   async getMany(keys: Iterable<Bytes>, options: WaitOptions = {}): Promise<(Uint8Array | undefined)[]> {
     const call = 'getMany';
-    const all = Array.from(keys, (key) => keyOf(call, key));
+    const all = listOf(call, 'keys', keys).map((key) => keyOf(call, key));
+    checkWait(call, options);
     return this.#each(call, all, keyItself, options, 'harmless', (client, some, wait) => client.getMany(some, wait));
   }
 
   /** Sets several values, each for itself, at all servers at once. @returns their versions, in their order. @throws as `KvClient.setMany`, and as {@link getMany} */
   async setMany(entries: Iterable<KvSetting>, options: SetOptions = {}): Promise<bigint[]> {
     const call = 'setMany';
-    const all = Array.from(entries, (entry) => ({
-      ...entry,
-      key: keyOf(call, entry.key),
-      value: copied(call, entry.value),
-    }));
+    checkWait(call, options, SET_FIELDS);
+    const all = listOf(call, 'entries', entries).map((entry) => {
+      refuse(call, fieldsProblem('an entry', entry, SETTING_FIELDS));
+      return { ...entry, key: keyOf(call, entry.key), value: copied(call, entry.value) };
+    });
     return this.#each(call, all, keyInside, options, 'unwise', (client, some, wait) =>
       client.setMany(some, { ...options, ...wait }),
     );
@@ -196,7 +207,8 @@ export class KvCluster implements KvCalls {
   /** Ends several entries, each for itself, at all servers at once. @returns of each whether there was one. @throws as {@link getMany} */
   async deleteMany(keys: Iterable<Bytes>, options: WaitOptions = {}): Promise<boolean[]> {
     const call = 'deleteMany';
-    const all = Array.from(keys, (key) => keyOf(call, key));
+    const all = listOf(call, 'keys', keys).map((key) => keyOf(call, key));
+    checkWait(call, options);
     return this.#each(call, all, keyItself, options, 'unwise', (client, some, wait) => client.deleteMany(some, wait));
   }
 
@@ -225,14 +237,23 @@ export class KvCluster implements KvCalls {
     const call = 'scanPage';
     if (typeof cursor !== 'bigint' || cursor < 0n)
       throw new VerbsError(call, invalid('cursor is none', 'It is 0n, or what the page before has'));
+    return this.#inTime(call, options, (rest) => this.#page(call, cursor, rest));
+  }
+
+  async #page(call: string, cursor: bigint, options: ScanOptions): Promise<KvPage> {
     const place = cursor >> CURSOR_BITS;
     const at = this.#homes.from(place);
     if (at === undefined) return { cursor: 0n, keys: [] };
     const { who: seat } = at;
     // Of a server that has gone meanwhile, the next one has another place, and is listed from its beginning.
     const from = at.place === place ? BigInt.asUintN(64, cursor) : 0n;
-    const use: Use<KvPage> = (client, wait) => client.scanPage(from, { ...options, ...wait });
-    const page = await this.#run(seat, call, use, options, 'harmless');
+    let page: KvPage;
+    try {
+      page = await seat.run(call, (client) => client.scanPage(from, options), options.signal, 'harmless');
+    } catch (error) {
+      if (this.#seats.get(seat.name) === seat || !mayRepeat(error, 'harmless')) throw error;
+      return this.#page(call, cursor, options);
+    }
     const homes = this.#homes;
     const keys = page.keys.filter((key) => homes.homeOf(key).name === seat.name);
     if (page.cursor !== 0n) return { keys, cursor: (at.place << CURSOR_BITS) | page.cursor };
@@ -335,17 +356,34 @@ export class KvCluster implements KvCalls {
     use: (client: KvClient, key: Uint8Array, wait: WaitOptions) => Promise<T>,
   ): Promise<T> {
     const own = keyOf(call, key);
-    return this.#run(this.#homes.homeOf(own), call, (client, wait) => use(client, own, wait), options, repetition);
+    return this.#inTime(call, options, async (rest) => {
+      for (;;) {
+        const home = this.#homes.homeOf(own);
+        try {
+          return await home.run(call, (client) => use(client, own, rest), rest.signal, repetition);
+        } catch (error) {
+          // It may have moved meanwhile.
+          if (this.#homes.homeOf(own) === home || !mayRepeat(error, repetition)) throw error;
+        }
+      }
+    });
   }
 
-  #run<T>(seat: Seat, call: string, use: Use<T>, options: WaitOptions, repetition: Repetition): Promise<T> {
-    const { signal, timeoutMs, ...others } = options;
+  /** Does something that may take several tries, with the same options for each, in the time that all may take together. */
+  #inTime<T>(call: string, options: WaitOptions, action: (rest: WaitOptions) => Promise<T>): Promise<T> {
+    const { signal, timeoutMs } = options;
     // What is no option is refused by the client, which knows those of each call.
-    return seat.run(call, (client, wait) => use(client, { ...others, ...wait }), { signal, timeoutMs }, repetition);
+    checkWait(call, { signal, timeoutMs });
+    if (timeoutMs === undefined) return action(options);
+    const together = (limit?: AbortSignal): Promise<T> => action({ ...options, signal: limit, timeoutMs: undefined });
+    return waitUnlessLate(call, { signal, timeoutMs }, this.#terms, together);
   }
 
   #statisticsOf(seat: Seat, options: WaitOptions): Promise<ReadonlyMap<string, bigint>> {
-    return this.#run(seat, 'serverStatistics', (client, wait) => client.serverStatistics(wait), options, 'harmless');
+    const call = 'serverStatistics';
+    return this.#inTime(call, options, (rest) =>
+      seat.run(call, (client) => client.serverStatistics(rest), rest.signal, 'harmless'),
+    );
   }
 
   /** What each server gives for those of several items that are its own, in the order of the items. */
@@ -371,7 +409,15 @@ export class KvCluster implements KvCalls {
       options,
       async ([seat, places]) => {
         const some = places.map((at) => items[at]);
-        const given = await this.#run(seat, call, (client, wait) => use(client, some, wait), options, repetition);
+        const isElsewhere = (item: Item): boolean => this.#homes.homeOf(keyIn(item)) !== seat;
+        const given = await this.#inTime(call, options, async (rest) => {
+          try {
+            return await seat.run(call, (client) => use(client, some, rest), rest.signal, repetition);
+          } catch (error) {
+            if (!some.some(isElsewhere) || !mayRepeat(error, repetition)) throw error;
+            return this.#each(call, some, keyIn, rest, repetition, use);
+          }
+        });
         for (const [at, result] of given.entries()) results.set(places[at], result);
       },
       ([, places]) => places,

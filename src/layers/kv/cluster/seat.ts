@@ -1,5 +1,5 @@
 import { VerbsError } from '../../../api/verbs/index.js';
-import { checkWait, type Timers, unlessAborted, waitUnlessLate, type WaitOptions } from '../../engine/index.js';
+import { type Timers, unlessAborted } from '../../engine/index.js';
 import { endFor, type KvClient, type KvClientStatistics } from '../client/kv-client.js';
 import { KvError, KvManyError } from '../errors.js';
 import { NO_COUNTS, sumOf } from './counts.js';
@@ -11,8 +11,8 @@ export interface SeatTerms extends Timers {
   readonly connect: (member: NamedMember, signal: AbortSignal) => Promise<KvClient>;
 }
 
-/** What a call does with its client. `wait` is what the program said of waiting, or what is left of it. */
-export type Use<T> = (client: KvClient, wait: WaitOptions) => Promise<T>;
+/** What a call does with its client. */
+export type Use<T> = (client: KvClient) => Promise<T>;
 
 /** Whether a call may be made once more when nobody knows whether it was carried out. */
 export type Repetition = 'harmless' | 'unwise';
@@ -95,29 +95,27 @@ export class Seat {
   /**
    * Makes a call, at once where there is a client. One that was not carried out, or may be repeated, is made once more when its client has ended.
    *
-   * @throws (the promise rejects) as the call; KvError `not sent` where nobody is there
+   * @param signal of the program: it has given up
+   * @throws (the promise rejects) as the call; KvError `not sent` where nobody is there; the signal's reason
    */
-  async run<T>(call: string, use: Use<T>, wait: WaitOptions, repetition: Repetition): Promise<T> {
+  async run<T>(call: string, use: Use<T>, signal: AbortSignal | undefined, repetition: Repetition): Promise<T> {
     const client = this.#client;
-    if (client === undefined || !this.isConnected) return this.#runAnew(call, use, wait);
+    if (client === undefined || !this.isConnected) return this.#runAnew(call, use, signal);
     try {
-      return await use(client, wait);
+      return await use(client);
     } catch (error) {
-      const isOver = client.failure !== undefined && this.#refusal === undefined && wait.signal?.aborted !== true;
+      const isOver = client.failure !== undefined && this.#refusal === undefined && signal?.aborted !== true;
       if (!isOver || !mayRepeat(error, repetition)) throw error;
     }
-    return this.#runAnew(call, use, wait);
+    return this.#runAnew(call, use, signal);
   }
 
-  #runAnew<T>(call: string, use: Use<T>, wait: WaitOptions): Promise<T> {
-    checkWait(call, wait);
-    wait.signal?.throwIfAborted();
-    return waitUnlessLate(call, wait, this.terms, async (signal) => {
-      const client = await unlessAborted(this.connected(), signal).catch((error: unknown) => {
-        throw signal?.aborted === true ? error : this.#absence(call, error);
-      });
-      return use(client, { signal });
+  async #runAnew<T>(call: string, use: Use<T>, signal: AbortSignal | undefined): Promise<T> {
+    signal?.throwIfAborted();
+    const client = await unlessAborted(this.connected(), signal).catch((error: unknown) => {
+      throw signal?.aborted === true ? error : this.#absence(call, error);
     });
+    return use(client);
   }
 
   async #connect(signal: AbortSignal): Promise<KvClient> {
@@ -131,6 +129,8 @@ export class Seat {
       return (this.#client = client);
     } catch (error) {
       if (!signal.aborted) this.#rest(error);
+      // Meanwhile it was heard that the server is elsewhere, or another: whoever waits for it waits for that.
+      else if (this.#refusal === undefined) return await this.connected();
       throw error;
     } finally {
       if (!signal.aborted) this.#connecting = undefined;
@@ -163,7 +163,8 @@ export class Seat {
   }
 }
 
-function mayRepeat(error: unknown, repetition: Repetition): boolean {
+/** Whether a call may be made again that has failed. */
+export function mayRepeat(error: unknown, repetition: Repetition): boolean {
   if (!(error instanceof KvError) || error.outcome === 'refused') return false;
   // Of several some were carried out.
   return repetition === 'harmless' || (error.outcome === 'not sent' && !(error instanceof KvManyError));
