@@ -5,4 +5,5 @@ export type { AtomicRequest, Completion, Endpoint, LocalPlace, Packer, RemotePla
 export { Memory, MemoryDomain } from './memory-domain.js';
 export { acceptRc, connectRc, type RcInterface, type RcWhere } from './rc/connecting.js';
 export { RcEndpoint } from './rc/rc-endpoint.js';
+export { operate } from './self/operate.js';
 export { SelfEndpoint } from './self/self-endpoint.js';

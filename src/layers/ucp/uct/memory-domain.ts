@@ -115,10 +115,22 @@ export class MemoryDomain {
   /** The bytes that a peer asks for; undefined where it has no right to all of them. @param right a bit of `RkeyAccess` */
   find(rkey: number, address: bigint, length: number, right: number): Uint8Array | undefined {
     const memory = this.#byRkey.get(rkey);
-    if (memory === undefined || (memory.access & right) === 0) return undefined;
+    if (memory === undefined) return undefined;
     const offset = address - memory.address;
-    if (offset < 0n || offset + BigInt(length) > BigInt(memory.bytes.length)) return undefined;
-    return memory.bytes.subarray(Number(offset), Number(offset) + length);
+    if (offset < 0n || offset > BigInt(memory.bytes.length)) return undefined;
+    return this.at(rkey, Number(offset), length, right);
+  }
+
+  /** The same, by the place within the memory. @param offset 0 or more. @param length 0 or more */
+  at(rkey: number, offset: number, length: number, right: number): Uint8Array | undefined {
+    const memory = this.#byRkey.get(rkey);
+    if (memory === undefined || (memory.access & right) === 0) return undefined;
+    return offset + length <= memory.bytes.length ? memory.bytes.subarray(offset, offset + length) : undefined;
+  }
+
+  /** Where the memory of a key begins; undefined when there is no such key. */
+  addressOf(rkey: number): bigint | undefined {
+    return this.#byRkey.get(rkey)?.address;
   }
 
   forget(memory: Memory): void {

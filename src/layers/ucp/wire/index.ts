@@ -5,6 +5,7 @@ export { AM_HEADER, AmFlags, Feet, Heads, operandsOf, RtsOpcode } from './header
 export { layout, type Layout, only, type Said, u16, u32, u8, viewOf } from './layout.js';
 export { amHeaderOf, messageName, type MessageName, type MessageOf, Messages } from './messages.js';
 export { PACKED_RKEY_BYTES, type PackedRkey, packRkey, RkeyAccess, unpackRkey } from './rkey.js';
+export { MAX_RMA_OFFSET, rmaAddress, type RmaPlace, rmaPlace } from './rma-address.js';
 export {
   isUcsStatus,
   type StatusRules,

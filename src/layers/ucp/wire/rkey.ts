@@ -9,14 +9,22 @@ const LAST_ADDRESS = 2n ** 64n;
 export const RkeyAccess = {
   READ: 0x1,
   WRITE: 0x2,
+  /** Atomics, by the adapter. */
   ATOMIC: 0x4,
+  /** Atomics, by messages to the owner. Nobody has both: the one would not see that the other is at a word. */
+  ATOMIC_MESSAGES: 0x8,
 } as const;
 
-const KNOWN = RkeyAccess.READ | RkeyAccess.WRITE | RkeyAccess.ATOMIC;
+const BOTH_ATOMICS = RkeyAccess.ATOMIC | RkeyAccess.ATOMIC_MESSAGES;
+const KNOWN = RkeyAccess.READ | RkeyAccess.WRITE | BOTH_ATOMICS;
+
+function isAccess(access: number): boolean {
+  return access !== 0 && (access & ~KNOWN) === 0 && (access & BOTH_ATOMICS) !== BOTH_ATOMICS;
+}
 
 const RKEY = layout({
   version: only(u8, (version) => version === VERSION, `and this end knows version ${VERSION}`),
-  access: only(u8, (access) => access !== 0 && (access & ~KNOWN) === 0, 'which names no rights, or unknown ones'),
+  access: only(u8, isAccess, 'which names no rights, or unknown ones, or two kinds of atomics'),
   reserved: only(u16, (reserved) => reserved === 0, 'and must be 0'),
   rkey: u32,
   address: u64,

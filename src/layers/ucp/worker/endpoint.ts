@@ -1,4 +1,5 @@
 import type { WaitOptions } from '../../engine/index.js';
+import type { AtomicName, AtomicOptions, RmaEnd, UcpRkey } from '../rma/index.js';
 import { UcsStatus } from '../wire/index.js';
 import type { TagValue } from './arguments.js';
 import type { EndpointParts } from './endpoint-parts.js';
@@ -8,17 +9,20 @@ import type { TagEnd } from './tag-end.js';
 /** The families of calls that an endpoint has. */
 export interface EndpointFamilies {
   readonly tags: TagEnd;
+  readonly rma: RmaEnd;
 }
 
 /** A way to another worker, or to oneself. */
 export class UcpEndpoint implements Disposable {
   readonly #parts: EndpointParts;
   readonly #tags: TagEnd;
+  readonly #rma: RmaEnd;
 
   /** @internal {@link UcpWorker} makes endpoints for programs. */
-  constructor(parts: EndpointParts, { tags }: EndpointFamilies) {
+  constructor(parts: EndpointParts, { tags, rma }: EndpointFamilies) {
     this.#parts = parts;
     this.#tags = tags;
+    this.#rma = rma;
   }
 
   /** Why nothing goes or comes any more; undefined while it does. */
@@ -44,14 +48,71 @@ export class UcpEndpoint implements Disposable {
     return this.#tags.send('tagSendSync', data, tag, options);
   }
 
-  /** Resolves once all has arrived that was handed over before. @throws UcpError (the promise rejects) when the endpoint has failed */
+  /** A key of the peer's, to be used by this endpoint. @param bytes what its `packRkey` gave. @throws VerbsError EINVAL for bytes that are no key */
+  unpackRkey(bytes: Uint8Array): UcpRkey {
+    return this.#rma.unpackRkey(bytes);
+  }
+
+  /**
+   * Writes into the peer's memory. Puts, gets and atomics are in no order, but as {@link UcpWorker.fence} and flushes put them.
+   *
+   * @param data must not change before the promise settles. Then it was handed over, and after a {@link flush} it is there; one that was aborted may be
+   *   there in part, or as it was when it was aborted
+   * @param address at the peer, from `rkey.address` on
+   * @throws UcpError (the promise rejects) when the endpoint has failed, as it does where the memory is no longer mapped; the signal's reason; ETIMEDOUT;
+   *   VerbsError EINVAL for wrong arguments and for what is not within the key's memory, EACCES for a key without that right
+   */
+  put(data: Uint8Array, address: bigint, rkey: UcpRkey, options: WaitOptions = {}): Promise<void> {
+    return this.#rma.put(data, address, rkey, options);
+  }
+
+  /**
+   * Reads out of the peer's memory.
+   *
+   * @param buffer is written to until the promise settles, and never after: then all of it was read
+   * @param address at the peer, from `rkey.address` on
+   * @throws as {@link put}
+   */
+  get(buffer: Uint8Array, address: bigint, rkey: UcpRkey, options: WaitOptions = {}): Promise<void> {
+    return this.#rma.get(buffer, address, rkey, options);
+  }
+
+  /**
+   * Changes a word of the peer's at once. Resolves when it was handed over; after a {@link flush} it is done.
+   *
+   * @param value its low bits are used, so that negative ones can be added
+   * @param address at the peer, a multiple of the word's bytes
+   * @throws as {@link put}; VerbsError EOPNOTSUPP for what the adapter cannot do, with a key for its atomics. One that was aborted may be done
+   */
+  async atomic(
+    name: AtomicName,
+    value: bigint,
+    address: bigint,
+    rkey: UcpRkey,
+    options: AtomicOptions = {},
+  ): Promise<void> {
+    await this.#rma.atomic(name, value, address, rkey, options, false);
+  }
+
+  /** The same, which resolves when it is done, with what was there before. @throws as {@link atomic} */
+  atomicFetch(
+    name: AtomicName,
+    value: bigint,
+    address: bigint,
+    rkey: UcpRkey,
+    options: AtomicOptions = {},
+  ): Promise<bigint> {
+    return this.#rma.atomic(name, value, address, rkey, options, true);
+  }
+
+  /**
+   * Resolves once all has arrived that was handed over before, and all is done at the peer that was asked of its memory before.
+   *
+   * @throws UcpError (the promise rejects) when the endpoint has failed
+   */
   async flush(): Promise<void> {
-    const { transport } = this.#parts;
-    const status = await new Promise<UcsStatus>((resolve) => {
-      const now = transport.flush({ onComplete: resolve });
-      if (now !== UcsStatus.UCS_INPROGRESS) resolve(now);
-    });
-    if (status !== UcsStatus.UCS_OK) throw this.failure ?? new UcpError('flush', status);
+    const status = await this.#rma.flush();
+    if (status !== UcsStatus.UCS_OK) throw this.#parts.failureOf('flush') ?? new UcpError('flush', status);
   }
 
   /** By which protocol a message of that length goes, and why: a sentence. @param size bytes, 0 or more */

@@ -2,6 +2,7 @@ import { listen, type Listener } from '../../../api/rdmacm/index.js';
 import type { Context } from '../../../api/verbs/index.js';
 import { Engine } from '../../engine/index.js';
 import type { Thresholds } from '../protocol/index.js';
+import { type MemMapOptions, Memories, type UcpMemory } from '../rma/index.js';
 import { acceptRc, AmHandlers, connectRc, MemoryDomain, RcEndpoint, type RcWhere, SelfEndpoint } from '../uct/index.js';
 import { UcsStatus } from '../wire/index.js';
 import type { TagValue } from './arguments.js';
@@ -32,6 +33,7 @@ export class UcpWorker implements Disposable {
   readonly #domain: MemoryDomain;
   readonly #tags: Tags;
   readonly #thresholds: Thresholds;
+  readonly #memories: Memories;
   readonly #parts: WorkerParts;
   readonly #options: UcpWorkerOptions;
   readonly #endpoints = new Set<UcpEndpoint>();
@@ -43,6 +45,7 @@ export class UcpWorker implements Disposable {
     this.#domain = new MemoryDomain(this.#engine);
     this.#thresholds = { ...THRESHOLDS, ...options.thresholds };
     this.#tags = new Tags(this.#engine, options.unexpectedBytes ?? UNEXPECTED_BYTES, this.#thresholds);
+    this.#memories = new Memories(this.#domain);
     let numbers = 0;
     this.#parts = { engine: this.#engine, domain: this.#domain, nextNumber: () => (numbers += 1) };
     this.#options = options;
@@ -104,6 +107,26 @@ export class UcpWorker implements Disposable {
     return this.#tags.probe(tag, mask);
   }
 
+  /**
+   * Lets peers use memory, as far as they have its key.
+   *
+   * @param memory or how many bytes of new memory
+   * @throws VerbsError EINVAL for wrong arguments, otherwise as `Pd.regMr`
+   */
+  memMap(memory: Uint8Array | number, options: MemMapOptions = {}): UcpMemory {
+    return this.#memories.map(memory, options);
+  }
+
+  /** Resolves when all endpoints were flushed ({@link UcpEndpoint.flush}). @throws UcpError (the promise rejects) when one of them has failed meanwhile */
+  async flush(): Promise<void> {
+    await Promise.all([...this.#endpoints].map((endpoint) => endpoint.flush()));
+  }
+
+  /** Puts, gets and atomics that are asked for from now on, of any endpoint, begin when all are done that were asked for before, of any. */
+  fence(): void {
+    this.#memories.fence();
+  }
+
   /** Ends its endpoints, and listens no more. Idempotent. */
   close(): void {
     for (const listener of this.#listeners) listener.close();
@@ -137,7 +160,10 @@ export class UcpWorker implements Disposable {
     // Only what has begun can be closed.
     const parts: EndpointParts = new EndpointParts(this.#parts, handlers, () => this.#endpoints.delete(endpoint));
     const rendezvous = parts.add(new Rendezvous(parts, this.#thresholds.rndvScheme));
-    const endpoint = new UcpEndpoint(parts, { tags: this.#tags.attach(parts, rendezvous) });
+    const endpoint = new UcpEndpoint(parts, {
+      tags: this.#tags.attach(parts, rendezvous),
+      rma: this.#memories.attach(parts),
+    });
     const finish = (transport: RcEndpoint | SelfEndpoint): UcpEndpoint => {
       this.#endpoints.add(endpoint);
       if (transport instanceof RcEndpoint) transport.onFailure = (status) => parts.ended(status);

@@ -1,3 +1,4 @@
+import { hasOwnThread, providedContext } from '../../../../api/provider/index.js';
 import { AtomicOp, RkeyAccess, UcsStatus } from '../../wire/index.js';
 import type { AmHandlers } from '../am-handlers.js';
 import type { Capabilities } from '../capabilities.js';
@@ -31,7 +32,7 @@ interface Message {
  * reached at once, by the keys that peers have as well, so that what has no right elsewhere has none here.
  */
 export class SelfEndpoint implements Endpoint {
-  readonly capabilities = CAPABILITIES;
+  readonly capabilities: Capabilities;
   readonly #messages: Message[] = [];
   readonly #pending = new PendingQueue();
   readonly #flushes = new FlushQueue();
@@ -42,7 +43,11 @@ export class SelfEndpoint implements Endpoint {
   constructor(
     private readonly domain: MemoryDomain,
     private readonly handlers: AmHandlers,
-  ) {}
+  ) {
+    // An adapter in a thread of its own may be at the same word, and neither would see the other.
+    const isAlone = !providedContext(domain.engine.context, 'ucp')[hasOwnThread];
+    this.capabilities = isAlone ? CAPABILITIES : { ...CAPABILITIES, atomics: { 4: [], 8: [] } };
+  }
 
   get failure(): UcsStatus | undefined {
     return this.#failure;
@@ -97,7 +102,7 @@ export class SelfEndpoint implements Endpoint {
   }
 
   atomic(request: AtomicRequest): UcsStatus {
-    const refusal = this.#refusal(true) ?? atomicProblem(request, CAPABILITIES);
+    const refusal = this.#refusal(true) ?? atomicProblem(request, this.capabilities);
     if (refusal !== undefined) return refusal;
     const word = this.domain.find(request.rkey, request.address, request.bytes, RkeyAccess.ATOMIC);
     if (word === undefined) return UcsStatus.UCS_ERR_IO_ERROR;

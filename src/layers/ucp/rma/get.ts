@@ -1,0 +1,107 @@
+import type { Memory } from '../uct/index.js';
+import { AmId, Heads, UcsStatus } from '../wire/index.js';
+import type { Answered, Answers } from './answers.js';
+import { encoded, sendMessage } from './messages.js';
+import { RmaOperation, type RmaWay } from './operation.js';
+import type { RemoteBytes } from './remote.js';
+
+const NOTHING = new Uint8Array(0);
+
+/** Bytes that come out of a peer's memory, by the transport's own means: by buffers, or to where they are to lie. */
+export class DeviceGet extends RmaOperation<void> {
+  #askedBytes = 0;
+
+  /** @param lent undefined to have it copied */
+  constructor(
+    way: RmaWay,
+    private readonly buffer: Uint8Array,
+    private readonly from: RemoteBytes,
+    private readonly lent: Memory | undefined,
+  ) {
+    super('get', way);
+  }
+
+  protected override send(): UcsStatus {
+    while (this.#askedBytes < this.buffer.length) {
+      const status = this.#next();
+      const now = this.began(status);
+      if (now !== UcsStatus.UCS_OK) return now;
+    }
+    return UcsStatus.UCS_OK;
+  }
+
+  protected override onDone(): void {
+    this.resolve();
+  }
+
+  protected override onNothingUnderWay(): void {
+    this.lent?.deregister();
+  }
+
+  protected override onGivenUp(): void {
+    super.onGivenUp();
+    this.lent?.redirect();
+  }
+
+  #next(): UcsStatus {
+    const { transport } = this.way.parts;
+    const { get } = transport.capabilities;
+    const { lent, from } = this;
+    const offset = this.#askedBytes;
+    const at = { address: from.address + BigInt(offset), rkey: from.rkey };
+    const length = Math.min(this.buffer.length - offset, lent === undefined ? get.bcopy : get.zcopy);
+    const status =
+      lent === undefined
+        ? transport.getBcopy(length, at, (bytes) => this.#fill(offset, bytes), this)
+        : transport.getZcopy({ memory: lent, offset: offset, length: length }, at, this);
+    if (status === UcsStatus.UCS_OK || status === UcsStatus.UCS_INPROGRESS) this.#askedBytes += length;
+    return status;
+  }
+
+  #fill(offset: number, bytes: Uint8Array): void {
+    if (!this.isSettled) this.buffer.set(bytes, offset);
+  }
+}
+
+/** The same by messages. */
+export class MessageGet extends RmaOperation<void> implements Answered {
+  #receivedBytes = 0;
+
+  constructor(
+    way: RmaWay,
+    private readonly buffer: Uint8Array,
+    private readonly from: RemoteBytes,
+    private readonly answers: Answers,
+  ) {
+    super('get', way);
+  }
+
+  onData(payload: Uint8Array): string | undefined {
+    const { buffer } = this;
+    const left = buffer.length - this.#receivedBytes;
+    if (payload.length === 0 || payload.length > left)
+      return `${payload.length} bytes come of a get, of which ${left} are left`;
+    if (!this.isSettled) buffer.set(payload, this.#receivedBytes);
+    this.#receivedBytes += payload.length;
+    return undefined;
+  }
+
+  get isAnswered(): boolean {
+    return this.#receivedBytes === this.buffer.length;
+  }
+
+  protected override send(): UcsStatus {
+    const { from, buffer, answers } = this;
+    if (answers.isFull) return UcsStatus.UCS_ERR_BUSY;
+    const { epId, nextRequestId: requestId } = answers;
+    const head = { address: from.messageAddress(0), length: buffer.length, epId, requestId, memoryType: 0 };
+    const status = sendMessage(this.way.parts.transport, AmId.GET_REQ, encoded(Heads.GET_REQ, head), NOTHING);
+    if (status !== UcsStatus.UCS_OK) return status;
+    answers.expect(requestId, this);
+    return this.began(UcsStatus.UCS_INPROGRESS);
+  }
+
+  protected override onDone(): void {
+    this.resolve();
+  }
+}

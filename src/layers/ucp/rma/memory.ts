@@ -1,0 +1,39 @@
+import type { Memory } from '../uct/index.js';
+
+/** Memory of this end that peers may use: `ucp_mem_h`. */
+export class UcpMemory implements Disposable {
+  readonly #memory: Memory;
+  #isMapped = true;
+
+  /** @internal {@link UcpWorker.memMap} makes them. */
+  constructor(memory: Memory) {
+    this.#memory = memory;
+  }
+
+  /** What was mapped: the program's to read and write, as peers do. */
+  get bytes(): Uint8Array {
+    return this.#memory.bytes;
+  }
+
+  /** Where peers say that it begins. */
+  get address(): bigint {
+    return this.#memory.address;
+  }
+
+  /** The key, to be sent to whoever may use it: each who has it may. */
+  packRkey(): Uint8Array {
+    return this.#memory.pack();
+  }
+
+  /** Peers may use it no more: the key is void from now on, and who uses it nevertheless loses its endpoint. Idempotent. */
+  unmap(): void {
+    if (!this.#isMapped) return;
+    this.#isMapped = false;
+    this.#memory.deregister();
+  }
+
+  /** {@link unmap}. */
+  [Symbol.dispose](): void {
+    this.unmap();
+  }
+}

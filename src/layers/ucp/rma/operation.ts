@@ -1,0 +1,78 @@
+import { Pending } from '../../engine/index.js';
+import type { Completion } from '../uct/index.js';
+import { UcsStatus } from '../wire/index.js';
+import { UcpError } from '../worker/errors.js';
+import type { EndpointParts } from '../worker/endpoint-parts.js';
+import type { Epoch, Ledger } from './ledger.js';
+import type { Operation } from './operation-queue.js';
+
+/** What operations at one endpoint share. */
+export interface RmaWay {
+  readonly parts: EndpointParts;
+  readonly ledger: Ledger;
+}
+
+/**
+ * An operation on memory of the peer's: some requests of a transport, or messages. It ends when all that it has begun has ended; only then is it
+ * done for those who wait for a flush. Its program may have been told before.
+ */
+export abstract class RmaOperation<T> extends Pending<T> implements Operation, Completion {
+  protected readonly epoch: Epoch;
+  /** What has not ended of it, its being handed over included. */
+  #underWay = 1;
+  #isGivenUp = false;
+  #failure: UcsStatus | undefined;
+
+  constructor(
+    call: string,
+    protected readonly way: RmaWay,
+  ) {
+    super(call);
+    this.epoch = way.ledger.begin();
+  }
+
+  step(): UcsStatus {
+    const status = this.#isGivenUp ? UcsStatus.UCS_ERR_CANCELED : this.send();
+    if (status === UcsStatus.UCS_ERR_NO_RESOURCE || status === UcsStatus.UCS_ERR_BUSY) return status;
+    if (status === UcsStatus.UCS_OK) this.onHandedOver();
+    this.onComplete(status);
+    return status;
+  }
+
+  onComplete(status: UcsStatus): void {
+    if (status !== UcsStatus.UCS_OK) this.#failure ??= status;
+    this.#underWay -= 1;
+    if (this.#underWay > 0) return;
+    this.onNothingUnderWay();
+    if (this.#failure === undefined) this.onDone();
+    else this.reject(this.way.parts.failureOf(this.call) ?? new UcpError(this.call, this.#failure));
+    this.way.ledger.end(this.epoch);
+  }
+
+  /** Hands over as much as there is room for. @returns as a step; UCS_OK when that was all */
+  protected abstract send(): UcsStatus;
+
+  /** All was handed over. */
+  protected onHandedOver(): void {
+    // Most are done only when they have ended.
+  }
+
+  /** All has ended well. */
+  protected abstract onDone(): void;
+
+  /** Nobody uses the program's memory any more. */
+  protected onNothingUnderWay(): void {
+    // Most use none.
+  }
+
+  protected override onGivenUp(): void {
+    this.#isGivenUp = true;
+  }
+
+  /** What a call to the transport returned: {@link onComplete} will be told of what is under way. @returns UCS_OK for that */
+  protected began(status: UcsStatus): UcsStatus {
+    if (status !== UcsStatus.UCS_INPROGRESS) return status;
+    this.#underWay += 1;
+    return UcsStatus.UCS_OK;
+  }
+}

@@ -1,0 +1,100 @@
+import type { Memory, Packer } from '../uct/index.js';
+import { AmId, Heads, UcsStatus } from '../wire/index.js';
+import type { Answers } from './answers.js';
+import { encoded, roomBehind, sendMessage } from './messages.js';
+import { RmaOperation, type RmaWay } from './operation.js';
+import type { RemoteBytes } from './remote.js';
+
+/** Bytes that go into a peer's memory, by the transport's own means: in the request itself, by buffers, or from where they lie. */
+export class DevicePut extends RmaOperation<void> implements Packer {
+  #sentBytes = 0;
+
+  /** @param lent undefined to have it copied */
+  constructor(
+    way: RmaWay,
+    private readonly data: Uint8Array,
+    private readonly to: RemoteBytes,
+    private readonly lent: Memory | undefined,
+  ) {
+    super('put', way);
+  }
+
+  pack(into: Uint8Array): number {
+    const part = this.data.subarray(this.#sentBytes, this.#sentBytes + into.length);
+    into.set(part);
+    this.#sentBytes += part.length;
+    return part.length;
+  }
+
+  protected override send(): UcsStatus {
+    while (this.#sentBytes < this.data.length) {
+      const status = this.began(this.#next());
+      if (status !== UcsStatus.UCS_OK) return status;
+    }
+    return UcsStatus.UCS_OK;
+  }
+
+  protected override onDone(): void {
+    this.resolve();
+  }
+
+  protected override onNothingUnderWay(): void {
+    this.lent?.deregister();
+  }
+
+  protected override onGivenUp(): void {
+    super.onGivenUp();
+    this.lent?.redirect();
+  }
+
+  #next(): UcsStatus {
+    const { transport } = this.way.parts;
+    const { put } = transport.capabilities;
+    const { data, lent } = this;
+    const at = { address: this.to.address + BigInt(this.#sentBytes), rkey: this.to.rkey };
+    if (lent !== undefined) {
+      const length = Math.min(data.length - this.#sentBytes, put.zcopy);
+      const status = transport.putZcopy({ memory: lent, offset: this.#sentBytes, length: length }, at, this);
+      if (status === UcsStatus.UCS_OK || status === UcsStatus.UCS_INPROGRESS) this.#sentBytes += length;
+      return status;
+    }
+    if (data.length > put.short) return transport.putBcopy(this, at);
+    const status = transport.putShort(data, at);
+    if (status === UcsStatus.UCS_OK) this.#sentBytes = data.length;
+    return status;
+  }
+}
+
+/** The same by messages, each of which the peer confirms. */
+export class MessagePut extends RmaOperation<void> {
+  #sentBytes = 0;
+
+  constructor(
+    way: RmaWay,
+    private readonly data: Uint8Array,
+    private readonly to: RemoteBytes,
+    private readonly answers: Answers,
+  ) {
+    super('put', way);
+  }
+
+  protected override send(): UcsStatus {
+    const { transport } = this.way.parts;
+    const { data, to, answers } = this;
+    const room = roomBehind(transport, Heads.PUT);
+    while (this.#sentBytes < data.length) {
+      if (answers.isFull) return UcsStatus.UCS_ERR_BUSY;
+      const head = { address: to.messageAddress(this.#sentBytes), epId: answers.epId, memoryType: 0 };
+      const part = data.subarray(this.#sentBytes, this.#sentBytes + room);
+      const status = sendMessage(transport, AmId.PUT, encoded(Heads.PUT, head), part);
+      if (status !== UcsStatus.UCS_OK) return status;
+      this.#sentBytes += part.length;
+      answers.expectCompletion(this.epoch);
+    }
+    return UcsStatus.UCS_OK;
+  }
+
+  protected override onDone(): void {
+    this.resolve();
+  }
+}
