@@ -4,7 +4,7 @@ import { type Sim, simulate } from '../../../src/sim.js';
 import type { Thresholds } from '../../../src/layers/ucp/protocol/index.js';
 import { UcsStatus } from '../../../src/layers/ucp/wire/index.js';
 import { pattern, until } from './support/transports.js';
-import { WAYS } from './support/workers.js';
+import { connected, WAYS } from './support/workers.js';
 
 const SCHEMES: Readonly<Record<string, Partial<Thresholds>>> = {
   'by READ': { rndv: 0 },
@@ -175,3 +175,26 @@ for (const [way, made] of Object.entries(WAYS))
             });
         });
     });
+
+describe('a rendezvous whose peer vanishes', () => {
+  for (const [scheme, thresholds] of Object.entries(SCHEMES))
+    for (const victim of [0, 1] as const)
+      it(`ends at the other end, ${scheme}, when the host of the ${victim === 0 ? 'sender' : 'receiver'} crashes at any moment`, async () => {
+        for (let delayUs = 0; delayUs < 150; delayUs += 11)
+          await simulate(async (sim) => {
+            const { hosts, server, there } = await connected(sim, { thresholds, keepAliveMs: 10 });
+            const sending = there.tagSend(pattern(LONG), 7);
+            await until(sim, () => server.tagProbe(7) !== undefined);
+            const receiving = server.tagReceive(new Uint8Array(LONG), 7);
+            const other = (victim === 0 ? receiving : sending).then(
+              () => true,
+              () => true,
+            );
+            // Those of a host that has crashed never settle, or fail.
+            for (const lost of [receiving, sending]) lost.catch(() => undefined);
+            await sim.sleep(delayUs);
+            hosts[victim].crash();
+            assert.ok(await Promise.race([other, sim.sleep(60_000_000)]), 'it has ended');
+          });
+      });
+});

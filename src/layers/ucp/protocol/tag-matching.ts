@@ -222,6 +222,11 @@ export class TagPeer {
 
   constructor(private readonly matching: TagMatching) {}
 
+  /** Whether the rest of a message is expected. */
+  get isWaiting(): boolean {
+    return this.#open.size > 0;
+  }
+
   /** A message has come. @param onMatched as of {@link TagMessage} */
   only(tag: Tag, payload: Uint8Array, onMatched?: () => void): PeerProblem | undefined {
     const message = new TagMessage(tag, payload.length, onMatched);

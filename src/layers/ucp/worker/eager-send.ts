@@ -82,6 +82,7 @@ export class EagerSend implements Waiting, Packer, Completion {
   retry(): UcsStatus {
     if (this.#isGivenUp && !this.#hasBegun) {
       this.#release();
+      this.onSent(UcsStatus.UCS_ERR_CANCELED);
       return UcsStatus.UCS_OK;
     }
     const status = this.#handOver();

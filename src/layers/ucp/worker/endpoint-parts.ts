@@ -8,16 +8,24 @@ import { UcpError } from './errors.js';
 /** Answers that a peer may cause while it takes none. */
 const MAX_ANSWERS = 65_536;
 
+const NOTHING = new Uint8Array(0);
+/** No key is looked at where nothing is written (protocol.md 2.8). */
+const NOWHERE = { rkey: 0, address: 0n };
+
 /** What all endpoints of a worker share. */
 export interface WorkerParts {
   readonly engine: Engine;
   readonly domain: MemoryDomain;
   /** Numbers of messages and requests, of which each endpoint uses some. The first is 1. */
   nextNumber(): number;
+  /** How long a peer may be silent of which something is expected; Infinity for ever. */
+  readonly keepAliveMs: number;
 }
 
 /** A family of calls at one endpoint: those of tags, of active messages, of memory. */
 export interface Family {
+  /** Whether something is expected of the peer, so that it has to be seen whether it is still there. */
+  readonly isWaiting: boolean;
   /** Nothing goes or comes any more: whatever is under way ends with the status, and touches no memory from now on. Called once. */
   onEnded(status: UcsStatus): void;
 }
@@ -31,6 +39,7 @@ export class EndpointParts {
   #problem: PeerProblem | undefined;
   #answers = 0;
   readonly #onAnswered = (): void => void (this.#answers -= 1);
+  #stopWatching: (() => void) | undefined;
   #hasEnded = false;
   #isClosed = false;
 
@@ -92,7 +101,22 @@ export class EndpointParts {
     if (this.#answers > MAX_ANSWERS) {
       const text = `${MAX_ANSWERS} answers wait for the peer, which takes none`;
       this.distrust({ status: UcsStatus.UCS_ERR_EXCEEDS_LIMIT, text });
-    } else this.go(new ControlMessage(this, id, format, message, this.#onAnswered));
+    } else {
+      this.go(new ControlMessage(this, id, format, message, this.#onAnswered));
+      if (this.#answers > 0) this.watch();
+    }
+  }
+
+  /** Something is expected of the peer: from now on it is seen whether it is still there. */
+  watch(): void {
+    const { engine, keepAliveMs } = this.worker;
+    if (this.#stopWatching !== undefined || keepAliveMs === Infinity || this.#hasEnded) return;
+    this.#stopWatching = engine.timer(keepAliveMs, () => {
+      this.#stopWatching = undefined;
+      if (this.#answers === 0 && !this.#families.some(({ isWaiting }) => isWaiting)) return;
+      this.#ask();
+      this.watch();
+    });
   }
 
   /** The transport is there. */
@@ -116,6 +140,7 @@ export class EndpointParts {
   ended(status: UcsStatus): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
+    this.#stopWatching?.();
     for (const family of this.#families) family.onEnded(this.#problem?.status ?? status);
   }
 
@@ -126,5 +151,11 @@ export class EndpointParts {
     this.#transport.close();
     this.ended(UcsStatus.UCS_ERR_CANCELED);
     this.onClosed();
+  }
+
+  /** A peer that is gone does not answer even to nothing, and the transport fails. One that cannot write looks after its peer itself. */
+  #ask(): void {
+    const transport = this.#transport;
+    if (transport !== undefined && transport.capabilities.put.short > 0) transport.putShort(NOTHING, NOWHERE);
   }
 }

@@ -53,6 +53,10 @@ export class Rendezvous implements Family {
     });
   }
 
+  get isWaiting(): boolean {
+    return this.#sends.size > 0 || this.#receives.size > 0;
+  }
+
   /** Says who takes what is announced for a receiver. @param opcode of `RtsOpcode` */
   take(opcode: number, taker: RtsTaker): void {
     this.#takers.set(opcode, taker);
@@ -67,6 +71,7 @@ export class Rendezvous implements Family {
   ): RendezvousSend {
     const send = new RendezvousSend(this.parts, data, head, protocol, onDone, this.#onSendEnded);
     this.#sends.set(send.requestId, send);
+    this.parts.watch();
     send.begin();
     return send;
   }
@@ -86,6 +91,7 @@ export class Rendezvous implements Family {
     const receive = new RendezvousReceive(this.parts, kept, this.scheme !== 'am', this.#onReceiveEnded);
     this.#announced.set(requestId, receive);
     this.#receives.set(receive.receiveId, receive);
+    this.parts.watch();
     return taker(receive);
   }
 }

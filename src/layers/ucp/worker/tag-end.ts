@@ -20,12 +20,15 @@ import type { Rendezvous } from './rendezvous.js';
 import type { RendezvousReceive } from './rendezvous-receive.js';
 
 const NOTHING = new Uint8Array(0);
+const NOBODY = lie('a synchronous message has no number to answer');
 const RENDEZVOUS: readonly Protocol[] = [Protocol.RNDV_GET, Protocol.RNDV_PUT, Protocol.RNDV_AM];
 
 /** The family of tags at an endpoint: what is sent, and what comes. */
 export class TagEnd implements Family {
   /** Those who wait for the receiver to have matched, by their numbers. */
   readonly #unmatched = new Map<number, PostedSend>();
+  /** Messages that wait for room, or that the transport still reads. */
+  #leaving = 0;
   #ranges: Readonly<Record<SendCall, readonly SizeRange[]>> | undefined;
 
   constructor(
@@ -36,24 +39,28 @@ export class TagEnd implements Family {
   ) {
     parts.take(AmId.EAGER_ONLY, Messages.EAGER_ONLY, ({ head, payload }) => peer.only(tagOf(head.tag), payload));
     parts.take(AmId.EAGER_FIRST, Messages.EAGER_FIRST, ({ head: { tag, total, messageId }, payload }) =>
-      peer.first(tagOf(tag), total, messageId, payload),
+      this.#first(tagOf(tag), total, messageId, payload),
     );
     parts.take(AmId.EAGER_MIDDLE, Messages.EAGER_MIDDLE, ({ head: { messageId, offset }, payload }) =>
       peer.middle(messageId, offset, payload),
     );
     parts.take(AmId.EAGER_SYNC_ONLY, Messages.EAGER_SYNC_ONLY, ({ head: { tag, requestId }, payload }) =>
-      peer.only(tagOf(tag), payload, this.#toTell(requestId)),
+      requestId === 0 ? NOBODY : peer.only(tagOf(tag), payload, this.#toTell(requestId)),
     );
     parts.take(
       AmId.EAGER_SYNC_FIRST,
       Messages.EAGER_SYNC_FIRST,
       ({ head: { tag, total, messageId, requestId }, payload }) =>
-        peer.first(tagOf(tag), total, messageId, payload, this.#toTell(requestId)),
+        requestId === 0 ? NOBODY : this.#first(tagOf(tag), total, messageId, payload, this.#toTell(requestId)),
     );
     parts.take(AmId.EAGER_SYNC_ACK, Messages.EAGER_SYNC_ACK, ({ head: { requestId, status } }) =>
       this.#onMatched(requestId, status),
     );
     rendezvous.take(RtsOpcode.TAG, (receive) => this.#onAnnounced(receive));
+  }
+
+  get isWaiting(): boolean {
+    return this.#leaving > 0 || this.#unmatched.size > 0 || this.peer.isWaiting;
   }
 
   /** As `UcpEndpoint.tagSend` and `UcpEndpoint.tagSendSync`. */
@@ -103,9 +110,9 @@ export class TagEnd implements Family {
     const status = send.begin();
     if (status === UcsStatus.UCS_OK) return undefined;
     const posted = new PostedSend('tagSend', parts);
-    send.onSent = posted.onDone;
     posted.giveUp = () => void send.giveUp();
-    if (status !== UcsStatus.UCS_INPROGRESS) posted.onDone(status);
+    if (status === UcsStatus.UCS_INPROGRESS) this.#leaves(send, posted.onDone);
+    else posted.onDone(status);
     return posted;
   }
 
@@ -120,14 +127,24 @@ export class TagEnd implements Family {
       posted.onDone(status);
     };
     const send = new EagerSend(parts, data, tag, protocol, requestId);
-    send.onSent = onSent;
     // What was sent may still be matched, and the answer comes then.
     posted.giveUp = () => {
       if (send.giveUp()) this.#unmatched.delete(requestId);
     };
     const status = send.begin();
-    if (status !== UcsStatus.UCS_INPROGRESS) onSent(status);
+    if (status === UcsStatus.UCS_INPROGRESS) this.#leaves(send, onSent);
+    else onSent(status);
+    parts.watch();
     return posted;
+  }
+
+  #leaves(send: EagerSend, onSent: (status: UcsStatus) => void): void {
+    this.#leaving += 1;
+    this.parts.watch();
+    send.onSent = (status) => {
+      this.#leaving -= 1;
+      onSent(status);
+    };
   }
 
   #onMatched(requestId: number, status: UcsStatus): PeerProblem | undefined {
@@ -137,6 +154,11 @@ export class TagEnd implements Family {
     this.#unmatched.delete(requestId);
     posted.onDone(status);
     return undefined;
+  }
+
+  #first(...message: Parameters<TagPeer['first']>): PeerProblem | undefined {
+    this.parts.watch();
+    return this.peer.first(...message);
   }
 
   #toTell(requestId: number): () => void {

@@ -12,6 +12,7 @@ import { Rendezvous } from './rendezvous.js';
 import type { TagReceived } from './tag-receive.js';
 import { type TagReceiveOptions, Tags } from './tags.js';
 
+const KEEP_ALIVE_MS = 20_000;
 const THRESHOLDS: Thresholds = { bcopy: Infinity, zcopy: Infinity, rndv: 8192, rndvScheme: 'auto' };
 
 /** Bytes of messages that nobody has asked for. */
@@ -23,6 +24,8 @@ export interface UcpWorkerOptions {
   readonly unexpectedBytes?: number;
   /** Messages that each peer may send before any is taken, 1 to 1024. Default 32. */
   readonly window?: number;
+  /** How long a peer may be silent of which something is expected, before it is asked whether it is there: milliseconds. Default 20 seconds, as in UCX. */
+  readonly keepAliveMs?: number;
   /** From which lengths on messages go in other ways. Default: by rendezvous from 8 KiB on, and otherwise whatever is possible. */
   readonly thresholds?: Partial<Thresholds>;
 }
@@ -47,7 +50,8 @@ export class UcpWorker implements Disposable {
     this.#tags = new Tags(this.#engine, options.unexpectedBytes ?? UNEXPECTED_BYTES, this.#thresholds);
     this.#memories = new Memories(this.#domain);
     let numbers = 0;
-    this.#parts = { engine: this.#engine, domain: this.#domain, nextNumber: () => (numbers += 1) };
+    const { keepAliveMs = KEEP_ALIVE_MS } = options;
+    this.#parts = { engine: this.#engine, domain: this.#domain, nextNumber: () => (numbers += 1), keepAliveMs };
     this.#options = options;
   }
 
