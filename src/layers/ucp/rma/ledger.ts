@@ -13,6 +13,11 @@ function epoch(): Epoch {
 export class Ledger {
   readonly #epochs: Epoch[] = [epoch()];
 
+  /** Whether all has ended that was begun. */
+  get isEmpty(): boolean {
+    return this.#epochs.every(({ outstanding }) => outstanding === 0);
+  }
+
   /** Something begins. */
   begin(): Epoch {
     const now = this.#epochs[this.#epochs.length - 1];

@@ -62,6 +62,10 @@ export class RmaEnd implements Family, Fenced, RmaWay {
     parts.take(AmId.ATOMIC_REP, Messages.ATOMIC_REP, ({ head, payload }) => answers.onAnswer(head.requestId, payload));
   }
 
+  get isWaiting(): boolean {
+    return !this.ledger.isEmpty;
+  }
+
   /** As `UcpEndpoint.unpackRkey`. */
   unpackRkey(bytes: Uint8Array): UcpRkey {
     checkView('unpackRkey', 'bytes', bytes);
@@ -171,6 +175,7 @@ export class RmaEnd implements Family, Fenced, RmaWay {
       this.fences.add(this);
     }
     this.operations.add(operation);
+    this.parts.watch();
     if (!operation.isSettled) operation.heed(options, this.parts.worker.engine);
     return operation.promise;
   }

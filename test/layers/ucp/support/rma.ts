@@ -44,7 +44,7 @@ export function byMessagesOnly<E extends Endpoint>(transport: E): E {
 export function sideOf(end: End, memories = new Memories(end.domain), shown = (e: Closable) => e): RmaSide {
   let numbers = 0;
   const { domain, handlers } = end;
-  const worker = { engine: domain.engine, domain, nextNumber: () => (numbers += 1) };
+  const worker = { engine: domain.engine, domain, nextNumber: () => (numbers += 1), keepAliveMs: Infinity };
   const parts = new EndpointParts(worker, handlers, () => undefined);
   const rma = memories.attach(parts);
   // All transports of the tests can be closed.
