@@ -39,6 +39,21 @@ describe('kv set and get', () => {
     assert.match(stderr, /^no store at 127\.[\d.]+:1; `verbena kv serve` serves one: .*\(ECONNREFUSED\)/);
   });
 
+  it('give up soon where there is nobody to refuse them, and say how to have a server', async () => {
+    const { code, stderr } = await run(['kv', 'get', 'nothing', '--server', loopback(2)]);
+    assert.equal(code, 2);
+    assert.match(stderr, /^no store at 127\.[\d.]+:7175; `verbena kv serve` serves one: .* within 5000 ms/);
+  });
+
+  it('say what is wrong under the name that was called', async () => {
+    await using serving = await Serving.start(1);
+    const stderr = 'the key has 300 bytes (EINVAL). It has 1 to 250\n';
+    for (const call of ['get', 'del', 'ttl']) {
+      const failed = { code: 2, signal: null, stdout: '', stderr: `${call}: ${stderr}` };
+      assert.deepEqual(await serving.kv(call, 'k'.repeat(300)), failed);
+    }
+  });
+
   it('set with --add what is not there, and with --cas what has that version', async () => {
     await using serving = await Serving.start(1);
     assert.deepEqual(await serving.kv('set', 'key', 'one', '--add'), done);

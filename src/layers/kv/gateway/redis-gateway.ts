@@ -3,6 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import type { GatewayFacts, GatewayTotals } from './commands/index.js';
 import { type GatewaySettings, type RedisGatewayOptions, settingsOf } from './options.js';
 import { ReplyWriter } from './resp/reply-writer.js';
+import { ScanCursors } from './scan-cursors.js';
 import { Session, type Wire } from './session.js';
 
 /** A client that has gone without a word is noticed after so long. */
@@ -33,6 +34,7 @@ export class RedisGateway implements AsyncDisposable, GatewayFacts {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #writer = new ReplyWriter();
+  readonly #cursors = new ScanCursors();
 
   /** @internal {@link serveRedis} makes gateways for programs. */
   constructor(settings: GatewaySettings) {
@@ -90,7 +92,7 @@ export class RedisGateway implements AsyncDisposable, GatewayFacts {
     this.totals.connections += 1;
     this.#sockets.add(socket);
     const { store, limits } = this.#settings;
-    const caller = { store, id: this.totals.connections, name: '', gateway: this };
+    const caller = { store, id: this.totals.connections, name: '', gateway: this, cursors: this.#cursors };
     const session = new Session(caller, wireOf(socket), limits, this.#writer);
     socket.on('data', (bytes: Buffer) => session.onBytes(bytes));
     socket.on('drain', () => session.onSent());

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { serveRedis } from '../../../../src/kv.js';
-import { runGateway, without } from './support/gateway.js';
+import { runGateway, runGatewayOfSeveral, without } from './support/gateway.js';
 import { SlowStore } from './support/play.js';
 
 const run = promisify(execFile);
@@ -151,6 +151,15 @@ describe('redis-cli at the gateway', { skip: without('redis-cli', 'redis-tools')
     const some = (await redisCli(gateway.port, '--scan', '--pattern', 'key:*[57]')).split('\n');
     assert.deepEqual(some.sort(), keys.filter((key) => /[57]$/.test(key)).sort());
     assert.equal(await redisCli(gateway.port, 'SCAN', 'x'), 'ERR invalid cursor');
+  });
+
+  it('finds all keys of several servers by SCAN', async () => {
+    await using gateway = await runGatewayOfSeveral();
+    const keys = Array.from({ length: 300 }, (_, n) => `key:${n}`);
+    await redisCli(gateway.port, 'MSET', ...keys.flatMap((key) => [key, 'value']));
+    assert.equal(await redisCli(gateway.port, 'DBSIZE'), '300');
+    const found = (await redisCli(gateway.port, '--scan')).split('\n');
+    assert.deepEqual(found.sort(), keys.toSorted());
   });
 
   it('is told that the store is full, and that a key is too long', async () => {

@@ -1,7 +1,9 @@
 import { Command } from 'commander';
+import { VerbsError } from '../../../../index.js';
 import type { KvCalls } from '../../../../kv.js';
+import { ToolError } from '../../shared/errors.js';
 import { printed } from '../common/bytes.js';
-import { EXIT_ABSENT, EXIT_CODES_HELP, failingDistinctly, kvTool } from '../common/failure.js';
+import { EXIT_ABSENT, EXIT_CODES_HELP, EXIT_FAILED, failingDistinctly, kvTool } from '../common/failure.js';
 import { reach, type ReachFlags, withServer } from '../common/reach.js';
 
 /** What came of a call. */
@@ -36,8 +38,16 @@ interface CallFlags extends ReachFlags {
   readonly json?: true;
 }
 
-/** How long a call may take: a script must not hang. */
-const PATIENCE_MS = 30_000;
+/** What a call gives. @throws ToolError which says what has failed under the name that the user knows */
+async function namedBy(name: string, made: Promise<CallResult>): Promise<CallResult> {
+  try {
+    return await made;
+  } catch (error) {
+    const prefix = error instanceof VerbsError ? `${error.call}: ` : '';
+    if (!(error instanceof VerbsError) || !error.message.startsWith(prefix)) throw error;
+    throw new ToolError(`${name}: ${error.message.slice(prefix.length)}`, EXIT_FAILED, { cause: error });
+  }
+}
 
 /** The subcommand of a call. */
 export function callCommand<Flags>({ name, description, notes, prepare, make }: CallSpec<Flags>): Command {
@@ -48,9 +58,8 @@ export function callCommand<Flags>({ name, description, notes, prepare, make }: 
       const flags = command.opts<CallFlags & Flags>();
       const [first = '', second, ...rest] = command.args;
       const call = await make([first, second, ...rest], flags);
-      const timeoutMs = PATIENCE_MS;
-      await using client = await reach(flags, { timeoutMs });
-      const { isDone, output, facts } = await call(client);
+      await using client = await reach(flags);
+      const { isDone, output, facts } = await namedBy(name, call(client));
       await printed(flags.json === true ? `${JSON.stringify(facts)}\n` : (output ?? ''));
       if (!isDone) process.exitCode = EXIT_ABSENT;
     }),

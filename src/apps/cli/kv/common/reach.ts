@@ -16,7 +16,7 @@ import { EXIT_FAILED } from './failure.js';
 import { warn } from '../../shared/warnings.js';
 import { DEFAULT_HOST, DEFAULT_PORT, parseServers, serverText, type StorePlace, storeText } from './server-place.js';
 
-/** How long somebody is waited for whom etcd knows, or is to know. */
+/** How long servers are waited for: those that are there answer in a moment, but etcd may have to hear of one. */
 const PATIENCE_MS = 5000;
 
 /** How a tool gets to its server. */
@@ -102,17 +102,16 @@ export function connectTo(
   { server, etcd, cluster, transport, oneSided }: Omit<ReachFlags, keyof HostingOptions>,
   options: Partial<KvConnectOptions>,
 ): Promise<KvCalls> {
-  const how = { transport, oneSided, ...options };
+  const how = { transport, oneSided, timeoutMs: PATIENCE_MS, ...options };
   if (etcd !== undefined)
     return connectCluster({
       members: etcdMembership({ endpoints: etcd, cluster, onProblem: (problem) => warn(problem.message) }),
       ...how,
-      timeoutMs: PATIENCE_MS,
     });
   return server.length === 1 ? connect({ ...server[0], ...how }) : connectCluster({ members: server, ...how });
 }
 
 function hintFor({ errno }: VerbsError, { etcd }: StorePlace): string {
   if (etcd !== undefined) return errno === 'ETIMEDOUT' ? '; `verbena kv serve --etcd` has etcd know one' : '';
-  return errno === 'ECONNREFUSED' ? '; `verbena kv serve` serves one' : '';
+  return errno === 'ECONNREFUSED' || errno === 'ETIMEDOUT' ? '; `verbena kv serve` serves one' : '';
 }

@@ -1,5 +1,6 @@
 import type { ErrorReply, Reply, Soon } from '../resp/reply.js';
 import type { Request } from '../resp/request-reader.js';
+import type { ScanCursors } from '../scan-cursors.js';
 import type { GatewayStore } from '../store.js';
 
 /** Who is served: what commands may know and change of a connection. */
@@ -11,6 +12,8 @@ export interface Caller {
   name: string;
   /** What the gateway knows of itself. */
   readonly gateway: GatewayFacts;
+  /** Of all connections: a client may go on by another. */
+  readonly cursors: ScanCursors;
   /** Ends the connection, once all is answered. */
   quit(): void;
 }

@@ -1,7 +1,6 @@
 import { ErrorReply, type Reply, SimpleReply } from '../resp/reply.js';
 import { MAX_KEY_BYTES } from '../../store/index.js';
 import type { Request } from '../resp/request-reader.js';
-import type { GatewayStore } from '../store.js';
 import { countOf, lifetimeOrOver, SYNTAX_ERROR, textOf, wordOf } from './arguments.js';
 import { ALL_KEYS, type Caller, type Command, CommandError, type Commands, NO_KEYS, ONE_KEY } from './command.js';
 import { isGlobMatch } from './glob.js';
@@ -94,12 +93,12 @@ function prefixOf(glob: string): Uint8Array {
 }
 
 /** The longest prefix that the store looks for is as long as a key; nothing begins with a longer one. */
-async function scan(store: GatewayStore, cursor: bigint, { glob, count, isOurType }: ScanTerms): Promise<Reply> {
+async function scan({ store, cursors }: Caller, cursor: bigint, { glob, count, isOurType }: ScanTerms): Promise<Reply> {
   const prefix = prefixOf(glob ?? '');
   if (prefix.length > MAX_KEY_BYTES) return ['0', []];
-  const { cursor: next, keys } = await store.scanPage(cursor, { prefix, count });
+  const { cursor: next, keys } = await store.scanPage(cursors.taken(cursor), { prefix, count });
   const isMeant = (key: Uint8Array): boolean => isOurType && (glob === undefined || isGlobMatch(glob, textOf(key)));
-  return [String(next), keys.filter(isMeant)];
+  return [String(cursors.given(next)), keys.filter(isMeant)];
 }
 
 /** Commands about keys. */
@@ -123,7 +122,7 @@ export const KEYS: Commands = [
     arity: -2,
     flags: ['readonly'],
     keys: NO_KEYS,
-    run: ([, cursor, ...options], { store }) => scan(store, cursorOf(cursor), scanTermsOf(options)),
+    run: ([, cursor, ...options], caller) => scan(caller, cursorOf(cursor), scanTermsOf(options)),
   },
   {
     name: 'dbsize',

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { connect, createStore, type KvServeOptions, serve, serveRedis } from '../../../../../src/kv.js';
+import { connect, connectCluster, createStore, type KvServeOptions, serve, serveRedis } from '../../../../../src/kv.js';
 import type { RedisGateway, RedisGatewayOptions } from '../../../../../src/kv.js';
 import { loopback } from '../../../../support/loopback.js';
 
@@ -25,6 +25,25 @@ export async function runGateway(
       await gateway[Symbol.asyncDispose]();
       await client[Symbol.asyncDispose]();
       await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Three stores, of which each has a share of the keys, and a gateway in front of them. */
+export async function runGatewayOfSeveral(): Promise<Running> {
+  const servers = [1, 2, 3].map((n) =>
+    serve({ store: createStore({ memoryBytes: 1 << 20 }), host: loopback(n), port: 0 }),
+  );
+  const members = servers.map(({ address }) => address);
+  const client = await connectCluster({ members, localAddress: loopback(1) });
+  const gateway = await serveRedis({ client });
+  return {
+    gateway,
+    port: gateway.port,
+    [Symbol.asyncDispose]: async () => {
+      await gateway[Symbol.asyncDispose]();
+      await client[Symbol.asyncDispose]();
+      for (const server of servers) await server[Symbol.asyncDispose]();
     },
   };
 }

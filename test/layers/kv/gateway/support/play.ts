@@ -1,5 +1,6 @@
 import type { GatewayStore } from '../../../../../src/layers/kv/gateway/index.js';
 import { ReplyWriter } from '../../../../../src/layers/kv/gateway/resp/reply-writer.js';
+import { ScanCursors } from '../../../../../src/layers/kv/gateway/scan-cursors.js';
 import { Session, type SessionLimits } from '../../../../../src/layers/kv/gateway/session.js';
 
 export const LIMITS: SessionLimits = {
@@ -105,7 +106,12 @@ export class Played {
       end: isEnding('ended'),
       destroy: isEnding('destroyed'),
     };
-    this.session = new Session({ store, id: 7, name: '', gateway }, wire, { ...LIMITS, ...limits }, new ReplyWriter());
+    this.session = new Session(
+      { store, id: 7, name: '', gateway, cursors: new ScanCursors() },
+      wire,
+      { ...LIMITS, ...limits },
+      new ReplyWriter(),
+    );
   }
 
   /** The client sends that. @returns what has been answered by now, all in all */
