@@ -44,7 +44,15 @@ function isMistake(error: unknown): boolean {
   return error instanceof ReferenceError || error instanceof SyntaxError;
 }
 
+/** Rejects with what nobody catches: the NIC throws it in a turn of its own, and a program would end by it. */
+function uncaught(): Promise<never> {
+  const thrown = new Promise<never>((_, reject) => process.on('uncaughtException', reject));
+  thrown.catch(() => undefined);
+  return thrown;
+}
+
 async function play({ substitute, attempts }: Task): Promise<Outcome> {
+  const thrown = uncaught();
   if (substitute !== undefined) register('./hooks.js', import.meta.url, { data: substitute });
   let runs = 0;
   for (const { game, seeds } of attempts) {
@@ -57,7 +65,7 @@ async function play({ substitute, attempts }: Task): Promise<Outcome> {
       await turn();
       runs += 1;
       try {
-        await playSeed(seed);
+        await Promise.race([playSeed(seed), thrown]);
       } catch (error) {
         const report = error instanceof Error ? error.message : String(error);
         if (isMistake(error)) return { kind: 'broken', why: report };
