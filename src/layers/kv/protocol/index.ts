@@ -1,8 +1,10 @@
 /** Both sides of the key-value store's protocol, as machines without I/O and without a clock. */
 export { ClientWindow, NOT_SENT, type Outstanding } from './client-window.js';
 export { LOSSY, LOSSY_MEMORY, RELIABLE, type RepeatRules, RoundTrips } from './repeats.js';
+export type { Executor, ServerCounters } from './executor.js';
 export { Arrival, ServedSlots } from './served-slots.js';
-export { type Executor, type ServerCounters, ServerMachine } from './server-machine.js';
+export { ServerMachine } from './server-machine.js';
 export { type ClientWay, type Session, type SessionLimits, Sessions } from './sessions.js';
 export { type ExecutorInit, StoreExecutor } from './store-executor.js';
-export { type Grant, type Transfer, type TransferLimits, Transfers, type ValueBuffer } from './transfers.js';
+export type { Transfer, ValueBuffer } from './transfer.js';
+export { type Grant, type TransferLimits, Transfers } from './transfers.js';

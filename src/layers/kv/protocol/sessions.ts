@@ -1,6 +1,6 @@
 import { newSessionId, type SessionId, sessionKey } from '../wire/index.js';
 import { ServedSlots } from './served-slots.js';
-import type { Transfer } from './transfers.js';
+import type { Transfer } from './transfer.js';
 
 /** How many sessions a server has, and for how long. */
 export interface SessionLimits {

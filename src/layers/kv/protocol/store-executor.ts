@@ -13,7 +13,7 @@ import {
   Status,
 } from '../wire/index.js';
 import { Scanner } from './scanner.js';
-import type { Executor } from './server-machine.js';
+import type { Executor } from './executor.js';
 
 const NO_BYTES: Uint8Array = new Uint8Array(0);
 const DONE: Answered = { status: Status.OK, version: 0n, value: NO_BYTES, valueBytes: 0 };

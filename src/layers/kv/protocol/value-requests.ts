@@ -1,5 +1,5 @@
 import { type Answered, type RemoteValue, RequestView, rulesOf, Status } from '../wire/index.js';
-import type { Executor, ServerCounters } from './server-machine.js';
+import type { Executor, ServerCounters } from './executor.js';
 import type { Session } from './sessions.js';
 import type { Grant, Transfers } from './transfers.js';
 
