@@ -2,7 +2,7 @@
 export { AM_IDS, AmId, type AmIdName, AtomicOp, type AtomicOpName, isAtomicOp } from './am-id.js';
 export type { Bare, Format, WithPayload, WithRkey, WithSize, WithUserHeader } from './format.js';
 export { AM_HEADER, AmFlags, Feet, Heads, operandsOf, RtsOpcode } from './headers.js';
-export { layout, type Layout, only, type Said, u16, u32, u8, viewOf } from './layout.js';
+export { layout, type Layout, only, type Said, u16, u24, u32, u8, viewOf } from './layout.js';
 export { amHeaderOf, messageName, type MessageName, type MessageOf, Messages } from './messages.js';
 export { PACKED_RKEY_BYTES, type PackedRkey, packRkey, RkeyAccess, unpackRkey } from './rkey.js';
 export { MAX_RMA_OFFSET, rmaAddress, type RmaPlace, rmaPlace } from './rma-address.js';
@@ -14,6 +14,33 @@ export {
   ucsStatusName,
   type UcsStatusName,
 } from './statuses.js';
+export {
+  decodeUdControl,
+  encodeUdControl,
+  MAX_UD_CONTROL_BYTES,
+  MAX_UD_SEGMENT_BYTES,
+  MIN_UD_SEGMENT_BYTES,
+  type UdConnectReply,
+  type UdConnectRequest,
+  type UdControl,
+  UdControlType,
+  type UdGone,
+  type UdSelf,
+} from './ud-control.js';
+export {
+  amIdOfWord,
+  amWord,
+  endpointOfWord,
+  kindOfWord,
+  NO_UD_ENDPOINT,
+  UD_HEADER_BYTES,
+  udAckPsnAt,
+  UdFlags,
+  UdKind,
+  udPsnAt,
+  udWordAt,
+  writeUdHeader,
+} from './ud-header.js';
 export {
   MAX_NAME_BYTES,
   MAX_WORKER_ADDRESS_BYTES,

@@ -29,6 +29,15 @@ export const u16: FieldType<number> = {
   write: (view, at, value) => view.setUint16(at, value, true),
 };
 
+export const u24: FieldType<number> = {
+  bytes: 3,
+  read: (view, at) => view.getUint16(at, true) | (view.getUint8(at + 2) << 16),
+  write: (view, at, value) => {
+    view.setUint16(at, value, true);
+    view.setUint8(at + 2, value >>> 16);
+  },
+};
+
 export const u32: FieldType<number> = {
   bytes: 4,
   read: (view, at) => view.getUint32(at, true),

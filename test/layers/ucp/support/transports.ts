@@ -9,6 +9,9 @@ import {
   type Endpoint,
   MemoryDomain,
   SelfEndpoint,
+  type UdEndpoint,
+  UdInterface,
+  type UdOptions,
   type Waiting,
 } from '../../../../src/layers/ucp/uct/index.js';
 import { UcsStatus } from '../../../../src/layers/ucp/wire/index.js';
@@ -27,7 +30,7 @@ export interface Ends<E extends Endpoint = Endpoint> {
   readonly here: End<E>;
   readonly there: End<E>;
   /** Ends both, and looks whether anything was left behind. */
-  close(): void;
+  close(): void | Promise<void>;
 }
 
 function domainOf({ context }: SimHost): MemoryDomain {
@@ -69,10 +72,39 @@ function onSelf(sim: Sim): Ends {
   return { here: end, there: end, close };
 }
 
+/** Two hosts with an interface each, and an endpoint between them. */
+export async function connectedByUd(sim: Sim, options: UdOptions = {}) {
+  const hosts = [sim.host('here'), sim.host('there')] as const;
+  let next = sim.seed;
+  // Any numbers that differ: nobody guesses here.
+  const random = (): number => (next = (Math.imul(next, 1_664_525) + 1_013_904_223) >>> 0);
+  const domains = [domainOf(hosts[0]), domainOf(hosts[1])] as const;
+  const [from, to] = [
+    new UdInterface(domains[0], { random, ...options }),
+    new UdInterface(domains[1], { random, ...options }),
+  ] as const;
+  const accepted = new Promise<UdEndpoint>((resolve) => (to.onEndpoint = resolve));
+  const endpoint = await hosts[0].run(() => from.connect(to.address));
+  // What the other end says first makes it known there.
+  const other = await accepted;
+  const here = { endpoint, domain: domains[0], handlers: endpoint.handlers, interface: from };
+  const there = { endpoint: other, domain: domains[1], handlers: other.handlers, interface: to };
+  const close = async (): Promise<void> => {
+    for (const [i, end] of [here, there].entries()) {
+      // What has crashed has left nothing.
+      if (hosts[i].state === 'down') continue;
+      await end.interface.close();
+      end.domain.engine.close();
+    }
+  };
+  return { here, there, close, hosts };
+}
+
 /** Ways of all kinds that there are. */
 export const TRANSPORTS: Readonly<Record<string, (sim: Sim) => Promise<Ends>>> = {
   self: (sim) => Promise.resolve(onSelf(sim)),
   rc: (sim) => connectedByRc(sim),
+  ud: (sim) => connectedByUd(sim),
 };
 
 /** What a completion was told. */
@@ -86,7 +118,7 @@ export class Told implements Completion {
 
 /** Lets time pass until something is so. */
 export async function until(sim: Sim, isSo: () => boolean): Promise<void> {
-  for (let i = 0; i < 10_000 && !isSo(); i += 1) await sim.sleep(10);
+  for (let i = 0; i < 20_000 && !isSo(); i += 1) await sim.sleep(i < 10_000 ? 10 : 1000);
   assert.ok(isSo(), 'it comes to be');
 }
 

@@ -11,7 +11,7 @@ import type { MemoryDomain } from '../memory-domain.js';
 import { FlushQueue, PendingQueue } from '../waits.js';
 import { FlowControl, idOf, PURE_GRANT } from './flow-control.js';
 import type { Hello } from './hello.js';
-import { type Afterwards, SendQueue, statusOf } from './send-queue.js';
+import { type Afterwards, SendQueue, statusOf } from '../send-queue.js';
 
 /** In messages of leaks. */
 const OWNER = 'ucp rc';

@@ -1,8 +1,8 @@
-import { WcStatus } from '../../../../device/ibta/index.js';
-import { type Cq, type Qp, VerbsError } from '../../../../api/verbs/index.js';
-import type { CompletionHandler, Engine, Lease, Requests } from '../../../engine/index.js';
-import { UcsStatus } from '../../wire/index.js';
-import type { Completion } from '../endpoint.js';
+import { WcStatus } from '../../../device/ibta/index.js';
+import { type Cq, type Qp, VerbsError } from '../../../api/verbs/index.js';
+import type { CompletionHandler, Engine, Lease, Requests } from '../../engine/index.js';
+import { UcsStatus } from '../wire/index.js';
+import type { Completion } from './endpoint.js';
 
 /** Is told what becomes of the requests of a queue pair. */
 export interface SendListener {
@@ -56,6 +56,16 @@ export class SendQueue implements CompletionHandler {
   /** Whether a request can be begun. */
   get hasRoom(): boolean {
     return this.#free.length > 0;
+  }
+
+  /** Whether nothing is under way. */
+  get isEmpty(): boolean {
+    return this.#free.length === this.#slots.length;
+  }
+
+  /** How many can be. */
+  get room(): number {
+    return this.#free.length;
   }
 
   /**

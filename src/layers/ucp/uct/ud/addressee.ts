@@ -1,0 +1,44 @@
+import type { Ah } from '../../../../api/verbs/index.js';
+import type { Completion } from '../endpoint.js';
+import type { Afterwards } from '../send-queue.js';
+
+/** A queue pair to send to. */
+export class Addressee implements Completion {
+  /** Of a datagram that nobody waits for. */
+  readonly afterwards: Afterwards = { completion: this };
+  #underWay = 0;
+  #hasEnded = false;
+
+  constructor(
+    readonly ah: Ah,
+    readonly qpn: number,
+    readonly qkey: number,
+  ) {}
+
+  /** A datagram goes to it. */
+  sent(): void {
+    this.#underWay += 1;
+  }
+
+  /** The adapter has one less. */
+  left(): void {
+    this.#underWay -= 1;
+    this.#tidy();
+  }
+
+  /** {@link left}. */
+  onComplete(): void {
+    this.left();
+  }
+
+  /** Nothing more is sent to it. Idempotent. */
+  end(): void {
+    this.#hasEnded = true;
+    this.#tidy();
+  }
+
+  /** An address handle that ended under a datagram would take the queue pair with it. */
+  #tidy(): void {
+    if (this.#hasEnded && this.#underWay === 0) this.ah[Symbol.dispose]();
+  }
+}

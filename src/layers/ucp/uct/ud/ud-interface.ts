@@ -1,0 +1,315 @@
+import { VerbsError } from '../../../../api/verbs/index.js';
+import { Pending, type WaitOptions } from '../../../engine/index.js';
+import {
+  decodeUdControl,
+  endpointOfWord,
+  kindOfWord,
+  MIN_UD_SEGMENT_BYTES,
+  NO_UD_ENDPOINT,
+  UcsStatus,
+  UD_HEADER_BYTES,
+  type UdConnectRequest,
+  UdControlType,
+  UdKind,
+  udPsnAt,
+  udWordAt,
+} from '../../wire/index.js';
+import type { AmHandlers } from '../am-handlers.js';
+import type { MemoryDomain } from '../memory-domain.js';
+import { GRH_BYTES, isFromGid, peerKey, type UdAddress } from './addresses.js';
+import { Carrier } from './carrier.js';
+import { UdCounters, type UdStatistics } from './counters.js';
+import { secretRandom } from './random.js';
+import { UdEndpoint, type UdOwner, type UdPeer } from './ud-endpoint.js';
+import { FIRST_PSN } from './windows.js';
+
+const WINDOW = 256;
+const RECEIVES = 512;
+const TIMEOUT_MS = 30_000;
+const CONNECT_MS = 10_000;
+const HALF_OPEN_MS = 3000;
+const KEEP_ALIVE_MS = 20_000;
+const MAX_ENDPOINTS = 4096;
+const MAX_HALF_OPEN = 64;
+/** Datagrams of all endpoints that came early, and are kept. */
+const MAX_EARLY = 1024;
+/** The highest bit says that it is not this but the queue pair's own. */
+const QKEY_MASK = 0x7fff_ffff;
+
+/** How an interface of ud is made. */
+export interface UdOptions {
+  /** Datagrams that may be under way to a peer, 2 to 1025. Default 256. */
+  readonly window?: number;
+  /** Datagrams that may come before any is looked at. Default 512. */
+  readonly receives?: number;
+  /** ms that a peer may be silent while something is waited for: then its endpoint fails with UCS_ERR_ENDPOINT_TIMEOUT. Default 30 s. */
+  readonly timeoutMs?: number;
+  /** ms without anything of a peer's after which it is to show that it lives. Default 20 s. */
+  readonly keepAliveMs?: number;
+  /** Endpoints that there may be. Default 4096. */
+  readonly maxEndpoints?: number;
+  /** Those of them that peers have asked for, and whose answers they have not acknowledged: the oldest gives way. Default 64. */
+  readonly maxHalfOpen?: number;
+  /** 32 bits, for tests that are to run the same again. */
+  readonly random?: () => number;
+}
+
+/** How {@link UdInterface.connect} goes. */
+export interface UdConnectOptions extends WaitOptions {
+  /** Take what comes. */
+  readonly handlers?: AmHandlers;
+}
+
+/** Somebody waits for an endpoint. */
+class Connecting extends Pending<UdEndpoint> {
+  /** @param giveUp ends the attempt */
+  constructor(private readonly giveUp: () => void) {
+    super('ucp');
+  }
+
+  protected onGivenUp(): void {
+    this.giveUp();
+  }
+}
+
+/** One queue pair for datagrams, by which endpoints lead to any number of peers. */
+export class UdInterface implements AsyncDisposable {
+  /** Is given each endpoint that a peer has asked for, before anything comes by it. While there is nobody, nobody can connect. */
+  onEndpoint: ((endpoint: UdEndpoint) => void) | undefined;
+
+  readonly #carrier: Carrier;
+  readonly #counters = new UdCounters();
+  readonly #owner: UdOwner;
+  readonly #random: () => number;
+  readonly #maxEndpoints: number;
+  readonly #maxHalfOpen: number;
+  readonly #endpoints = new Map<number, UdEndpoint>();
+  /** Those that peers have asked for. */
+  readonly #asked = new Map<string, UdEndpoint>();
+  /** Of these, those whose answers were not acknowledged, the oldest first. */
+  readonly #halfOpen = new Set<UdEndpoint>();
+  readonly #connecting = new Map<UdEndpoint, Connecting>();
+  #withoutRoom = new Set<UdEndpoint>();
+  #early = 0;
+  #connections = 0;
+  #isClosed = false;
+  #stopKeepAlive: () => void = () => undefined;
+
+  /** @throws VerbsError ENOMEM when there is no room, EIO when the device was lost */
+  constructor(domain: MemoryDomain, options: UdOptions = {}) {
+    const { window = WINDOW, receives = RECEIVES, timeoutMs = TIMEOUT_MS, keepAliveMs = KEEP_ALIVE_MS } = options;
+    const { maxEndpoints = MAX_ENDPOINTS, maxHalfOpen = MAX_HALF_OPEN, random = secretRandom } = options;
+    const { engine } = domain;
+    this.#random = random;
+    this.#maxEndpoints = maxEndpoints;
+    this.#maxHalfOpen = maxHalfOpen;
+    this.#carrier = new Carrier(engine, receives, random() & QKEY_MASK, {
+      onDatagram: (bytes, fromQpn) => this.#onDatagram(bytes, fromQpn),
+      onRoom: () => this.#onRoom(),
+      onLost: (status) => this.#failAll(status),
+    });
+    this.#owner = {
+      carrier: this.#carrier,
+      counters: this.#counters,
+      window,
+      timeoutMs,
+      mayKeep: () => this.#early < MAX_EARLY,
+      kept: (count) => void (this.#early += count),
+      lacksRoom: (endpoint) => void this.#withoutRoom.add(endpoint),
+      onOpen: (endpoint) => this.#onOpen(endpoint),
+      onFailed: (endpoint, status) => this.#onFailed(endpoint, status),
+      onForgotten: (endpoint) => this.#onForgotten(endpoint),
+    };
+    const keepAlive = (): void => {
+      for (const endpoint of [...this.#endpoints.values()]) endpoint.keepAlive();
+      this.#stopKeepAlive = engine.chore(keepAliveMs, keepAlive);
+    };
+    this.#stopKeepAlive = engine.chore(keepAliveMs, keepAlive);
+  }
+
+  /** Where it is found. */
+  get address(): UdAddress {
+    return this.#carrier.address;
+  }
+
+  get statistics(): UdStatistics {
+    return this.#counters;
+  }
+
+  /** Endpoints that there are, those included that only tell their peers that they have ended. */
+  get endpoints(): number {
+    return this.#endpoints.size;
+  }
+
+  /** Datagrams that came early, and are kept. */
+  get early(): number {
+    return this.#early;
+  }
+
+  /**
+   * Connects to another interface, or to this one.
+   *
+   * @throws VerbsError (the promise rejects) ETIMEDOUT when it does not answer; ENOMEM when there are too many endpoints; the signal's reason
+   */
+  async connect(address: UdAddress, options: UdConnectOptions = {}): Promise<UdEndpoint> {
+    options.signal?.throwIfAborted();
+    if (this.#isClosed || this.#carrier.failure !== undefined) throw unavailable();
+    if (this.#endpoints.size >= this.#maxEndpoints) throw tooMany(this.#maxEndpoints);
+    const peer = { ...address, endpoint: NO_UD_ENDPOINT, segmentBytes: MIN_UD_SEGMENT_BYTES };
+    this.#connections += 1;
+    const endpoint = this.#make(peer, this.#connections, options.handlers);
+    const connecting = new Connecting(() => {
+      this.#connecting.delete(endpoint);
+      endpoint.close();
+    });
+    this.#connecting.set(endpoint, connecting);
+    const { timeoutMs = CONNECT_MS } = options;
+    connecting.heed({ signal: options.signal, timeoutMs }, this.#carrier.engine);
+    endpoint.ask(Infinity);
+    return connecting.promise;
+  }
+
+  /** Ends all endpoints; peers are told once. Idempotent. @returns resolves when the adapter touches nothing any more */
+  close(): Promise<void> {
+    if (this.#isClosed) return this.#carrier.ended;
+    this.#isClosed = true;
+    this.#stopKeepAlive();
+    this.onEndpoint = undefined;
+    this.#failAll(UcsStatus.UCS_ERR_CANCELED);
+    this.#carrier.end();
+    for (const endpoint of [...this.#endpoints.values()]) endpoint.forget();
+    return this.#carrier.ended;
+  }
+
+  /** {@link close}. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #make(peer: UdPeer, connection: number, handlers?: AmHandlers): UdEndpoint {
+    const to = this.#carrier.addressee(peer);
+    const endpoint = new UdEndpoint(this.#owner, this.#freeId(), peer, to, connection, handlers);
+    this.#endpoints.set(endpoint.id, endpoint);
+    return endpoint;
+  }
+
+  /** Nobody can guess it. */
+  #freeId(): number {
+    for (;;) {
+      const id = this.#random() & NO_UD_ENDPOINT;
+      if (id !== NO_UD_ENDPOINT && !this.#endpoints.has(id)) return id;
+    }
+  }
+
+  #onDatagram(bytes: Uint8Array, fromQpn: number): void {
+    if (bytes.length < GRH_BYTES + UD_HEADER_BYTES) {
+      this.#counters.drop('malformed');
+      return;
+    }
+    const id = endpointOfWord(udWordAt(bytes, GRH_BYTES));
+    if (id === NO_UD_ENDPOINT) {
+      this.#onAsked(bytes, fromQpn);
+      return;
+    }
+    const endpoint = this.#endpoints.get(id);
+    if (endpoint === undefined) this.#counters.drop('unknownEndpoint');
+    else if (!endpoint.isFrom(bytes, fromQpn)) this.#counters.drop('foreignSender');
+    else endpoint.take(bytes);
+  }
+
+  /** Somebody asks for a connection. */
+  #onAsked(bytes: Uint8Array, fromQpn: number): void {
+    const request = decodeUdControl(bytes.subarray(GRH_BYTES + UD_HEADER_BYTES));
+    const isHandshake =
+      kindOfWord(udWordAt(bytes, GRH_BYTES)) === UdKind.CTL && udPsnAt(bytes, GRH_BYTES) === FIRST_PSN;
+    if (!isHandshake || typeof request === 'string' || request.type !== UdControlType.CREQ) {
+      this.#counters.drop('malformed');
+      return;
+    }
+    // Who answers whoever is named could be used against others.
+    if (request.qpn !== fromQpn || !isFromGid(bytes, request.gid)) {
+      this.#counters.drop('foreignSender');
+      return;
+    }
+    const key = peerKey(request.gid, request.qpn, request.endpoint);
+    const known = this.#asked.get(key);
+    if (known === undefined) this.#answer(key, request);
+    else if (known.connection !== request.connection) this.#counters.drop('refused');
+    else {
+      this.#counters.drop('repeated');
+      known.askedAgain();
+    }
+  }
+
+  #answer(key: string, { gid, qpn, qkey, endpoint: number, segmentBytes, connection }: UdConnectRequest): void {
+    const [oldest] = this.#halfOpen;
+    if (this.#halfOpen.size >= this.#maxHalfOpen) oldest.fail(UcsStatus.UCS_ERR_CONNECTION_RESET);
+    if (this.onEndpoint === undefined || this.#endpoints.size >= this.#maxEndpoints) {
+      this.#counters.drop('refused');
+      return;
+    }
+    let endpoint: UdEndpoint;
+    try {
+      endpoint = this.#make({ gid, qpn, qkey, endpoint: number, segmentBytes }, connection);
+    } catch (error) {
+      // The device is full.
+      if (!(error instanceof VerbsError)) throw error;
+      this.#counters.drop('refused');
+      return;
+    }
+    this.#asked.set(key, endpoint);
+    this.#halfOpen.add(endpoint);
+    endpoint.answer(HALF_OPEN_MS);
+  }
+
+  #onOpen(endpoint: UdEndpoint): void {
+    const connecting = this.#connecting.get(endpoint);
+    if (connecting === undefined) {
+      this.#halfOpen.delete(endpoint);
+      this.onEndpoint?.(endpoint);
+      return;
+    }
+    this.#connecting.delete(endpoint);
+    connecting.resolve(endpoint);
+  }
+
+  #onFailed(endpoint: UdEndpoint, status: UcsStatus): void {
+    this.#withoutRoom.delete(endpoint);
+    if (this.#halfOpen.delete(endpoint)) this.#counters.halfOpenLost += 1;
+    this.#connecting.get(endpoint)?.reject(status === UcsStatus.UCS_ERR_NO_RESOURCE ? noBuffers() : unavailable());
+    this.#connecting.delete(endpoint);
+  }
+
+  #onForgotten(endpoint: UdEndpoint): void {
+    const { gid, qpn, endpoint: number } = endpoint.peer;
+    this.#endpoints.delete(endpoint.id);
+    const key = peerKey(gid, qpn, number);
+    if (this.#asked.get(key) === endpoint) this.#asked.delete(key);
+  }
+
+  #onRoom(): void {
+    if (this.#withoutRoom.size === 0 || !this.#carrier.hasRoom) return;
+    const waiting = this.#withoutRoom;
+    this.#withoutRoom = new Set();
+    for (const endpoint of waiting) endpoint.progress();
+  }
+
+  #failAll(status: UcsStatus): void {
+    for (const endpoint of [...this.#endpoints.values()]) endpoint.fail(status);
+  }
+}
+
+function unavailable(): VerbsError {
+  const message = 'the interface has ended, or its device is gone';
+  return new VerbsError('ucp', { errno: 'EIO', message, advice: '' });
+}
+
+function tooMany(most: number): VerbsError {
+  const message = `there are ${most} endpoints, which are as many as there may be`;
+  return new VerbsError('ucp', { errno: 'ENOMEM', message, advice: 'End some, or allow more by maxEndpoints' });
+}
+
+function noBuffers(): VerbsError {
+  const message = 'there are no buffers left for messages';
+  return new VerbsError('ucp', { errno: 'ENOMEM', message, advice: 'Try again when others have ended' });
+}
