@@ -31,8 +31,9 @@ export class PostedReceive extends Pending<TagReceived> implements TagReceive {
     readonly buffer: Uint8Array,
     tag: TagValue,
     mask: TagValue | undefined,
+    call = 'tagReceive',
   ) {
-    super('tagReceive');
+    super(call);
     this.tag = tagOf(tag);
     this.mask = mask === undefined ? FULL_MASK : tagOf(mask);
   }

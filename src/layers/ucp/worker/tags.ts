@@ -1,9 +1,11 @@
+import { invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
 import { checkWait, type Engine, type WaitOptions } from '../../engine/index.js';
 import { FULL_MASK, TagMatching, tagOf, type Thresholds } from '../protocol/index.js';
 import { checkTag, checkView, type TagValue } from './arguments.js';
 import type { EndpointParts } from './endpoint-parts.js';
 import type { Rendezvous } from './rendezvous.js';
 import { TagEnd } from './tag-end.js';
+import { TakenMessage } from './taken-message.js';
 import { describeTag, PostedReceive, type TagReceived } from './tag-receive.js';
 
 /** What {@link Tags.receive} takes. */
@@ -51,9 +53,36 @@ export class Tags {
 
   /** As `UcpWorker.tagProbe`. */
   probe(tag: TagValue, mask: TagValue | undefined): TagReceived | undefined {
-    checkTag('tagProbe', 'tag', tag);
-    if (mask !== undefined) checkTag('tagProbe', 'mask', mask);
-    const found = this.#matching.probe({ tag: tagOf(tag), mask: mask === undefined ? FULL_MASK : tagOf(mask) });
+    const found = this.#matching.probe(wanted('tagProbe', tag, mask));
     return found && describeTag(found);
   }
+
+  /** As `UcpWorker.tagProbeRemove`. */
+  probeRemove(tag: TagValue, mask: TagValue | undefined): TakenMessage | undefined {
+    const found = this.#matching.take(wanted('tagProbeRemove', tag, mask));
+    return found && new TakenMessage(found);
+  }
+
+  /** As `UcpWorker.tagMessageReceive`. */
+  async receiveMessage(taken: TakenMessage, buffer: Uint8Array, options: WaitOptions): Promise<TagReceived> {
+    const call = 'tagMessageReceive';
+    if (!(taken instanceof TakenMessage))
+      refuse(call, invalid(`message is ${show(taken)}`, 'It comes from tagProbeRemove'));
+    checkView(call, 'buffer', buffer);
+    checkWait(call, options);
+    options.signal?.throwIfAborted();
+    const message = taken.take();
+    if (message === undefined)
+      throw new VerbsError(call, invalid('the message was received before', 'A message is received once'));
+    const receive = new PostedReceive(this.#matching, buffer, taken.tag, undefined, call);
+    this.#matching.receive(message, receive);
+    if (!receive.isSettled) receive.heed(options, this.engine);
+    return receive.promise;
+  }
+}
+
+function wanted(call: string, tag: TagValue, mask: TagValue | undefined) {
+  checkTag(call, 'tag', tag);
+  if (mask !== undefined) checkTag(call, 'mask', mask);
+  return { tag: tagOf(tag), mask: mask === undefined ? FULL_MASK : tagOf(mask) };
 }

@@ -1,6 +1,6 @@
 import { listen, type Listener } from '../../../api/rdmacm/index.js';
 import type { Context } from '../../../api/verbs/index.js';
-import { Engine } from '../../engine/index.js';
+import { Engine, type WaitOptions } from '../../engine/index.js';
 import type { Thresholds } from '../protocol/index.js';
 import { type MemMapOptions, Memories, type UcpMemory } from '../rma/index.js';
 import { acceptRc, AmHandlers, connectRc, MemoryDomain, RcEndpoint, type RcWhere, SelfEndpoint } from '../uct/index.js';
@@ -10,6 +10,7 @@ import { EndpointParts, type WorkerParts } from './endpoint-parts.js';
 import { UcpEndpoint } from './endpoint.js';
 import { Rendezvous } from './rendezvous.js';
 import type { TagReceived } from './tag-receive.js';
+import type { TakenMessage } from './taken-message.js';
 import { type TagReceiveOptions, Tags } from './tags.js';
 
 const KEEP_ALIVE_MS = 20_000;
@@ -109,6 +110,16 @@ export class UcpWorker implements Disposable {
   /** What {@link tagReceive} would give now; undefined for nothing. @throws VerbsError EINVAL for wrong arguments */
   tagProbe(tag: TagValue, mask?: TagValue): TagReceived | undefined {
     return this.#tags.probe(tag, mask);
+  }
+
+  /** The same, and no other receive gets that message (`ucp_tag_probe_nb` with `remove`). @throws VerbsError EINVAL for wrong arguments */
+  tagProbeRemove(tag: TagValue, mask?: TagValue): TakenMessage | undefined {
+    return this.#tags.probeRemove(tag, mask);
+  }
+
+  /** Receives a message that {@link tagProbeRemove} gave, once. @throws as {@link tagReceive}; VerbsError EINVAL for one that was received before */
+  tagMessageReceive(message: TakenMessage, buffer: Uint8Array, options: WaitOptions = {}): Promise<TagReceived> {
+    return this.#tags.receiveMessage(message, buffer, options);
   }
 
   /**
