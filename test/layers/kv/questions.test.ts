@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { describe, it } from 'node:test';
 import { simulate } from '../../../src/sim.js';
 import { alloc } from '../../../src/index.js';
@@ -218,6 +219,16 @@ describe('several keys at once', () => {
         message: 'before',
       });
       assert.equal(server.statistics.requests, before);
+    }));
+
+  it('hear of a signal by one listener, and leave none', () =>
+    simulate(async (sim) => {
+      using client = await served(sim).client();
+      const { signal } = new AbortController();
+      const getting = client.getMany(names(30), { signal });
+      assert.equal(getEventListeners(signal, 'abort').length, 1);
+      await getting;
+      assert.equal(getEventListeners(signal, 'abort').length, 0);
     }));
 
   it('are given up with the reason of the signal', () =>

@@ -86,6 +86,13 @@ export class Call<T> extends Pending<T> implements AnyCall {
     return { status, version, value: this.#memory.bytes.subarray(0, valueBytes), valueBytes };
   }
 
+  /** The program has given up, of which the call was not told to hear by itself. Idempotent. */
+  giveUp(reason: unknown): void {
+    if (this.isSettled) return;
+    this.onGivenUp();
+    this.reject(reason);
+  }
+
   protected onGivenUp(): void {
     this.desk.giveUp(this);
   }

@@ -332,27 +332,35 @@ export class KvClient implements AsyncDisposable, Disposable {
     options: WaitOptions,
   ): Promise<T[]> {
     checkWait(call, options);
-    options.signal?.throwIfAborted();
-    return allOf(
-      call,
-      all.map((asked) => this.#begin(call, meaning, asked, options)),
-      options.signal,
-    );
+    const { signal, timeoutMs } = options;
+    signal?.throwIfAborted();
+    const calls = all.map((asked) => this.#begin(call, meaning, asked, { timeoutMs }));
+    // The signal has one listener, however many there are: Node warns of many.
+    const giveUp = (): void => {
+      for (const each of calls) each.giveUp(signal?.reason);
+    };
+    signal?.addEventListener('abort', giveUp, { once: true });
+    try {
+      const promises = calls.map(({ promise }) => promise);
+      return await allOf(call, promises, signal);
+    } finally {
+      signal?.removeEventListener('abort', giveUp);
+    }
   }
 
   async #call<T>(call: string, meaning: Meaning<T>, asked: Partial<Asked>, options: WaitOptions): Promise<T> {
     checkWait(call, options);
     options.signal?.throwIfAborted();
-    return this.#begin(call, meaning, asked, options);
+    return this.#begin(call, meaning, asked, options).promise;
   }
 
-  #begin<T>(call: string, meaning: Meaning<T>, asked: Partial<Asked>, options: WaitOptions): Promise<T> {
+  #begin<T>(call: string, meaning: Meaning<T>, asked: Partial<Asked>, options: WaitOptions): Call<T> {
     const request: Asked = { ...NOTHING, ...asked };
     const pending = new Call(call, request, meaning, this.#requester);
     pending.heed(options, this.#requester.engine);
     if (this.#reader !== undefined && request.operation === Operation.GET) this.#reader.get(pending);
     else this.#requester.post(pending);
-    return pending.promise;
+    return pending;
   }
 }
 

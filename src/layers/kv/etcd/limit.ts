@@ -10,7 +10,7 @@ export class Limit implements Disposable {
 
   constructor(other: AbortSignal, delayMs: number) {
     const abort = (): void => this.#controller.abort(other.reason);
-    const late = (): void => this.#controller.abort(new Error(`no answer within ${delayMs} ms`));
+    const late = (): void => this.#controller.abort(new Error(`no answer within ${Math.round(delayMs)} ms`));
     const stopTimer = runtime().chore(delayMs, late);
     other.addEventListener('abort', abort, { once: true });
     this.#end = () => {
