@@ -1,4 +1,5 @@
 import type { WaitOptions } from '../../engine/index.js';
+import type { AmEnd, AmSendOptions } from '../am/index.js';
 import type { AtomicName, AtomicOptions, RmaEnd, UcpRkey } from '../rma/index.js';
 import { UcsStatus } from '../wire/index.js';
 import type { TagValue } from './arguments.js';
@@ -10,6 +11,7 @@ import type { TagEnd } from './tag-end.js';
 export interface EndpointFamilies {
   readonly tags: TagEnd;
   readonly rma: RmaEnd;
+  readonly ams: AmEnd<UcpEndpoint>;
 }
 
 /** A way to another worker, or to oneself. */
@@ -17,12 +19,14 @@ export class UcpEndpoint implements Disposable {
   readonly #parts: EndpointParts;
   readonly #tags: TagEnd;
   readonly #rma: RmaEnd;
+  readonly #ams: AmEnd<UcpEndpoint>;
 
   /** @internal {@link UcpWorker} makes endpoints for programs. */
-  constructor(parts: EndpointParts, { tags, rma }: EndpointFamilies) {
+  constructor(parts: EndpointParts, { tags, rma, ams }: EndpointFamilies) {
     this.#parts = parts;
     this.#tags = tags;
     this.#rma = rma;
+    this.#ams = ams;
   }
 
   /** Why nothing goes or comes any more; undefined while it does. */
@@ -46,6 +50,25 @@ export class UcpEndpoint implements Disposable {
   /** The same, and resolves once a receive was found for it. */
   tagSendSync(data: Uint8Array, tag: TagValue, options?: WaitOptions): Promise<void> {
     return this.#tags.send('tagSendSync', data, tag, options);
+  }
+
+  /** Bytes that the longest header of {@link amSend} may have. */
+  get maxAmHeader(): number {
+    return this.#ams.maxHeader;
+  }
+
+  /**
+   * Sends an active message to whoever handles its id ({@link UcpWorker.setAmHandler}). Those of an endpoint are handled in the order of the calls.
+   *
+   * @param id 0 to 65535
+   * @param header up to {@link maxAmHeader} bytes, which the handler is given with the message, whatever way the data goes
+   * @param data must not change before the promise settles, nor the header; then nobody reads them any more. A message that was handed over may not have arrived; one whose data
+   *   is fetched was received, or was not wanted
+   * @throws UcpError (the promise rejects) when the endpoint has failed; the signal's reason; ETIMEDOUT; VerbsError EINVAL for wrong arguments. A message that was given
+   *   up may still arrive, and as a whole then
+   */
+  amSend(id: number, header: Uint8Array, data: Uint8Array, options: AmSendOptions = {}): Promise<void> {
+    return this.#ams.send(id, header, data, options);
   }
 
   /** A key of the peer's, to be used by this endpoint. @param bytes what its `packRkey` gave. @throws VerbsError EINVAL for bytes that are no key */

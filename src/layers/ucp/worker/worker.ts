@@ -2,6 +2,7 @@ import { listen, type Listener } from '../../../api/rdmacm/index.js';
 import type { Context } from '../../../api/verbs/index.js';
 import { Engine, type WaitOptions } from '../../engine/index.js';
 import type { Thresholds } from '../protocol/index.js';
+import { type AmHandler, Ams } from '../am/index.js';
 import { type MemMapOptions, Memories, type UcpMemory } from '../rma/index.js';
 import { acceptRc, AmHandlers, connectRc, MemoryDomain, RcEndpoint, type RcWhere, SelfEndpoint } from '../uct/index.js';
 import { UcsStatus } from '../wire/index.js';
@@ -23,6 +24,11 @@ const UNEXPECTED_BYTES = 16 << 20;
 export interface UcpWorkerOptions {
   /** Bytes of messages that may lie here before they are asked for, of all peers together. A peer that sends more loses its endpoint. Default 16 MiB. */
   readonly unexpectedBytes?: number;
+  /**
+   * Bytes of active messages that have come in part, or that programs keep, of all peers together; each costs 256 more. A peer whose message finds no room loses its
+   * endpoint. Default 16 MiB.
+   */
+  readonly amBytes?: number;
   /** Messages that each peer may send before any is taken, 1 to 1024. Default 32. */
   readonly window?: number;
   /** How long a peer may be silent of which something is expected, before it is asked whether it is there: milliseconds. Default 20 seconds, as in UCX. */
@@ -38,6 +44,7 @@ export class UcpWorker implements Disposable {
   readonly #tags: Tags;
   readonly #thresholds: Thresholds;
   readonly #memories: Memories;
+  readonly #ams: Ams<UcpEndpoint>;
   readonly #parts: WorkerParts;
   readonly #options: UcpWorkerOptions;
   readonly #endpoints = new Set<UcpEndpoint>();
@@ -50,6 +57,7 @@ export class UcpWorker implements Disposable {
     this.#thresholds = { ...THRESHOLDS, ...options.thresholds };
     this.#tags = new Tags(this.#engine, options.unexpectedBytes ?? UNEXPECTED_BYTES, this.#thresholds);
     this.#memories = new Memories(this.#domain);
+    this.#ams = new Ams(this.#engine, options.amBytes ?? UNEXPECTED_BYTES, this.#thresholds);
     let numbers = 0;
     const { keepAliveMs = KEEP_ALIVE_MS } = options;
     this.#parts = { engine: this.#engine, domain: this.#domain, nextNumber: () => (numbers += 1), keepAliveMs };
@@ -123,6 +131,28 @@ export class UcpWorker implements Disposable {
   }
 
   /**
+   * Has active messages to an id handled; those to an id without handler are dropped, and counted ({@link amsDropped}). The handler must not wait: what it wants to
+   * last it keeps ({@link AmMessage.keep}).
+   *
+   * @param id 0 to 65535
+   * @param handler undefined for none
+   * @throws VerbsError EINVAL for wrong arguments
+   */
+  setAmHandler(id: number, handler: AmHandler<UcpEndpoint> | undefined): void {
+    this.#ams.set(id, handler);
+  }
+
+  /** Active messages that came to ids without handler. */
+  get amsDropped(): number {
+    return this.#ams.dropped;
+  }
+
+  /** Bytes that active messages take: {@link UcpWorkerOptions.amBytes}. */
+  get amBytes(): number {
+    return this.#ams.kept.used;
+  }
+
+  /**
    * Lets peers use memory, as far as they have its key.
    *
    * @param memory or how many bytes of new memory
@@ -175,9 +205,10 @@ export class UcpWorker implements Disposable {
     // Only what has begun can be closed.
     const parts: EndpointParts = new EndpointParts(this.#parts, handlers, () => this.#endpoints.delete(endpoint));
     const rendezvous = parts.add(new Rendezvous(parts, this.#thresholds.rndvScheme));
-    const endpoint = new UcpEndpoint(parts, {
+    const endpoint: UcpEndpoint = new UcpEndpoint(parts, {
       tags: this.#tags.attach(parts, rendezvous),
       rma: this.#memories.attach(parts),
+      ams: this.#ams.attach(parts, rendezvous, () => endpoint),
     });
     const finish = (transport: RcEndpoint | SelfEndpoint): UcpEndpoint => {
       this.#endpoints.add(endpoint);

@@ -36,7 +36,7 @@ for (const [name, made] of Object.entries(RMA_WAYS))
         simulate(async (sim) => {
           const sides = await made(sim);
           await body(sides, sim);
-          sides.close();
+          await sides.close();
         }),
       );
     };

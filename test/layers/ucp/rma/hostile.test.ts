@@ -211,7 +211,7 @@ for (const [name, made] of Object.entries(RMA_WAYS).filter(([way]) => way.starts
           assert.notEqual(await ended, UcsStatus.UCS_OK);
           assert.notEqual(here.parts.failure, undefined);
           assert.deepEqual([bytes, data], [pattern(100, 1), new Uint8Array(100)]);
-          close();
+          await close();
         }));
 
     it('a peer that vanishes ends every put, get and atomic, each once', () =>
@@ -231,6 +231,6 @@ for (const [name, made] of Object.entries(RMA_WAYS).filter(([way]) => way.starts
         assert.ok(settled.some(({ status }) => status === 'rejected'));
         assert.notEqual(await here.rma.flush(), UcsStatus.UCS_OK);
         memory.unmap();
-        close();
+        await close();
       }));
   });

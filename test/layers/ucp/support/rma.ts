@@ -19,7 +19,7 @@ export interface RmaSide {
 export interface RmaSides {
   readonly here: RmaSide;
   readonly there: RmaSide;
-  readonly close: () => void;
+  readonly close: () => void | Promise<void>;
 }
 
 /** The same transport, but for some of its properties. */

@@ -1,0 +1,248 @@
+import { invalid, refuse, show } from '../../../api/verbs/index.js';
+import { checkWait, type WaitOptions } from '../../engine/index.js';
+import {
+  type PeerProblem,
+  Protocol,
+  selectProtocol,
+  type SizeRange,
+  sizeRanges,
+  type Thresholds,
+} from '../protocol/index.js';
+import {
+  AM_HEADER,
+  AmFlags,
+  amHeaderOf,
+  AmId,
+  Messages,
+  RtsOpcode,
+  type Said,
+  UcsStatus,
+  viewOf,
+} from '../wire/index.js';
+import { checkView } from '../worker/arguments.js';
+import type { EndpointParts, Family } from '../worker/endpoint-parts.js';
+import { PostedSend, sendError } from '../worker/posted-send.js';
+import type { Rendezvous } from '../worker/rendezvous.js';
+import type { RendezvousReceive } from '../worker/rendezvous-receive.js';
+import { AmAssembly, type AmHead } from './am-assembly.js';
+import { amBeside, amHeadOf, AmSend, maxAmHeader } from './am-send.js';
+import { AmMessage } from './am-message.js';
+import { type KeptBytes, MESSAGE_COST } from './kept-bytes.js';
+
+/** Who takes the messages of a worker. */
+export interface AmTakers<Endpoint> {
+  readonly kept: KeptBytes;
+  /** Whether somebody takes messages to an id; one to any other is counted as dropped. */
+  isWanted(id: number): boolean;
+  /** Has whoever takes them take a message. */
+  hand(id: number, message: AmMessage<Endpoint>): void;
+}
+
+/** The last id that a message may be sent to. */
+export const MAX_AM_ID = 0xffff;
+
+/** How {@link UcpEndpoint.amSend} sends. */
+export interface AmSendOptions extends WaitOptions {
+  /** Whether the receiver is given an endpoint to answer by. Default: no. */
+  readonly reply?: boolean | undefined;
+  /** Whether the data goes at once, or when the receiver fetches it. Default: by its length. */
+  readonly protocol?: 'eager' | 'rendezvous' | undefined;
+}
+
+const SEND_FIELDS = { signal: true, timeoutMs: true, reply: true, protocol: true } as const;
+const RENDEZVOUS: readonly Protocol[] = [Protocol.RNDV_GET, Protocol.RNDV_PUT, Protocol.RNDV_AM];
+/** From how many bytes on data is announced. */
+const RNDV_FROM = { eager: Infinity, rendezvous: 0 } as const;
+
+/** What has come, or is announced. */
+interface Arrival extends AmHead {
+  readonly header: Uint8Array;
+  readonly data: Uint8Array | undefined;
+  readonly announced: RendezvousReceive | undefined;
+  readonly isOwned: boolean;
+  /** What is counted for it. */
+  readonly cost: number;
+}
+
+/** The family of active messages at an endpoint: what is sent, and what comes. */
+export class AmEnd<Endpoint> implements Family {
+  readonly #assembly: AmAssembly;
+  /** For the last message, since the next is often alike. */
+  #selection: { header: number; wish: AmSendOptions['protocol']; ranges: readonly SizeRange[] } | undefined;
+  /** What came before the transport is there: its handler could not answer. */
+  #early: Arrival[] | undefined = [];
+
+  constructor(
+    private readonly parts: EndpointParts,
+    private readonly rendezvous: Rendezvous,
+    private readonly takers: AmTakers<Endpoint>,
+    private readonly thresholds: Thresholds,
+    private readonly endpoint: () => Endpoint,
+  ) {
+    this.#assembly = new AmAssembly(takers.kept);
+    parts.take(AmId.AM_SINGLE, Messages.AM_SINGLE, ({ head, userHeader, payload }) =>
+      this.#onWhole(headOf(head), userHeader, payload),
+    );
+    parts.take(AmId.AM_SINGLE_REPLY, Messages.AM_SINGLE_REPLY, ({ head, userHeader, payload }) =>
+      this.#onWhole({ amId: head.amId, canReply: true }, userHeader, payload),
+    );
+    parts.take(AmId.AM_FIRST, Messages.AM_FIRST, (message) => {
+      const head = headOf(message.head);
+      return this.#assembly.first(message, head, this.#isWanted(head));
+    });
+    parts.take(AmId.AM_MIDDLE, Messages.AM_MIDDLE, (message) => {
+      const whole = this.#assembly.middle(message);
+      if (whole === undefined || 'status' in whole) return whole;
+      this.#deliver({ ...whole, announced: undefined, isOwned: true });
+      return undefined;
+    });
+    rendezvous.take(RtsOpcode.AM, (receive) => this.#onAnnounced(receive));
+    parts.go({ retry: () => this.#begin() });
+  }
+
+  get isWaiting(): boolean {
+    return this.#assembly.isOpen;
+  }
+
+  /** As `UcpEndpoint.maxAmHeader`. */
+  get maxHeader(): number {
+    return maxAmHeader(this.parts.transport.capabilities.am.bcopy);
+  }
+
+  /** As `UcpEndpoint.amSend`. */
+  async send(id: number, header: Uint8Array, data: Uint8Array, options: AmSendOptions): Promise<void> {
+    checkId('amSend', id);
+    checkView('amSend', 'header', header);
+    checkView('amSend', 'data', data);
+    checkOptions(options);
+    const { parts, maxHeader } = this;
+    if (header.length > maxHeader)
+      refuse('amSend', invalid(`the header has ${header.length} bytes`, `It may have ${maxHeader}`));
+    options.signal?.throwIfAborted();
+    if (parts.failure !== undefined) throw sendError(parts, 'amSend', parts.failure);
+    const protocol = this.#protocolFor(header.length, data.length, options.protocol);
+    const posted = new PostedSend('amSend', parts);
+    if (RENDEZVOUS.includes(protocol)) this.#announce(posted, id, header, data, options, protocol);
+    else this.#sendNow(posted, id, header, data, options, protocol);
+    if (!posted.isSettled) posted.heed(options, parts.worker.engine);
+    await posted.promise;
+  }
+
+  onEnded(): void {
+    for (const { cost } of this.#early ?? []) this.takers.kept.give(cost);
+    this.#early = undefined;
+    this.#assembly.end();
+  }
+
+  #sendNow(
+    posted: PostedSend,
+    id: number,
+    header: Uint8Array,
+    data: Uint8Array,
+    { reply = false }: AmSendOptions,
+    protocol: Protocol,
+  ): void {
+    const send = new AmSend(this.parts, id, header, data, reply, protocol);
+    send.onSent = posted.onDone;
+    posted.giveUp = () => send.giveUp();
+    const status = send.begin();
+    if (status !== UcsStatus.UCS_INPROGRESS) posted.onDone(status);
+  }
+
+  #announce(
+    posted: PostedSend,
+    id: number,
+    header: Uint8Array,
+    data: Uint8Array,
+    { reply = false }: AmSendOptions,
+    protocol: Protocol,
+  ): void {
+    const said = new Uint8Array(AM_HEADER.bytes);
+    AM_HEADER.encode(viewOf(said), 0, amHeadOf(id, header, reply));
+    const head = { header: viewOf(said).getBigUint64(0, true), opcode: RtsOpcode.AM, userHeader: header.slice() };
+    const send = this.rendezvous.send(data, head, protocol, posted.onDone);
+    posted.giveUp = () => send.giveUp();
+  }
+
+  #protocolFor(header: number, data: number, wish: AmSendOptions['protocol']): Protocol {
+    const last = this.#selection;
+    if (last?.header === header && last.wish === wish) return selectProtocol(last.ranges, data).protocol;
+    const thresholds = { ...this.thresholds, zcopy: Infinity, ...(wish !== undefined && { rndv: RNDV_FROM[wish] }) };
+    const ranges = sizeRanges(this.parts.transport.capabilities, { only: amBeside(header) }, thresholds);
+    this.#selection = { header, wish, ranges };
+    return selectProtocol(ranges, data).protocol;
+  }
+
+  #onWhole(head: AmHead, header: Uint8Array, data: Uint8Array): PeerProblem | undefined {
+    if (!this.#isWanted(head)) return undefined;
+    const cost = MESSAGE_COST + header.length + data.length;
+    const problem = this.takers.kept.take(cost);
+    if (problem === undefined) this.#deliver({ ...head, header, data, announced: undefined, isOwned: false, cost });
+    return problem;
+  }
+
+  #onAnnounced(announced: RendezvousReceive): PeerProblem | undefined {
+    const said = amHeaderOf(announced.rts.head.header);
+    // What makes no sense was not decoded.
+    if (typeof said === 'string') return { status: UcsStatus.UCS_ERR_IO_ERROR, text: said };
+    const head = headOf(said);
+    if (!this.#isWanted(head)) {
+      announced.discard();
+      return undefined;
+    }
+    const header = announced.rts.userHeader;
+    const cost = MESSAGE_COST + header.length;
+    const problem = this.takers.kept.take(cost);
+    if (problem === undefined) this.#deliver({ ...head, header, data: undefined, announced, isOwned: true, cost });
+    return problem;
+  }
+
+  /** The transport is there. */
+  #begin(): UcsStatus {
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const arrival of early) this.#hand(arrival);
+    return UcsStatus.UCS_OK;
+  }
+
+  #deliver(arrival: Arrival): void {
+    if (this.#early === undefined) {
+      this.#hand(arrival);
+      return;
+    }
+    const { header, data } = arrival;
+    this.#early.push({ ...arrival, header: header.slice(), data: data?.slice(), isOwned: true });
+  }
+
+  #hand({ amId: id, canReply, header, data, announced, isOwned, cost }: Arrival): void {
+    const { takers } = this;
+    const { engine } = this.parts.worker;
+    const replyEndpoint = canReply ? this.endpoint() : undefined;
+    const onReleased = (): void => takers.kept.give(cost);
+    takers.hand(id, new AmMessage({ id, header, data, announced, isOwned, replyEndpoint, engine, onReleased }));
+  }
+
+  #isWanted({ amId }: AmHead): boolean {
+    return this.takers.isWanted(amId);
+  }
+}
+
+function headOf({ amId, flags }: Said<typeof AM_HEADER>): AmHead {
+  return { amId, canReply: (flags & AmFlags.REPLY) !== 0 };
+}
+
+/** @throws VerbsError EINVAL */
+export function checkId(call: string, id: number): void {
+  const isId = Number.isInteger(id) && id >= 0 && id <= MAX_AM_ID;
+  if (!isId) refuse(call, invalid(`the id is ${show(id)}`, `It is 0 to ${MAX_AM_ID}`));
+}
+
+/** @throws VerbsError EINVAL */
+function checkOptions(options: AmSendOptions): void {
+  checkWait('amSend', options, SEND_FIELDS);
+  const { reply, protocol } = options;
+  if (reply !== undefined && typeof reply !== 'boolean')
+    refuse('amSend', invalid(`reply is ${show(reply)}`, 'It is a boolean'));
+  if (![undefined, 'eager', 'rendezvous'].includes(protocol))
+    refuse('amSend', invalid(`protocol is ${show(protocol)}`, "It is 'eager' or 'rendezvous'"));
+}

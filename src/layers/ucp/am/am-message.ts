@@ -1,0 +1,181 @@
+import { invalid, refuse, VerbsError } from '../../../api/verbs/index.js';
+import { checkWait, Pending, type Timers, type WaitOptions } from '../../engine/index.js';
+import { UcsStatus } from '../wire/index.js';
+import { checkView } from '../worker/arguments.js';
+import { UcpError } from '../worker/errors.js';
+import type { RendezvousReceive } from '../worker/rendezvous-receive.js';
+
+/** What an {@link AmMessage} is made of. */
+export interface AmMessageParts<Endpoint> {
+  readonly id: number;
+  readonly header: Uint8Array;
+  /** What has come; undefined for what is only announced. */
+  readonly data: Uint8Array | undefined;
+  readonly announced: RendezvousReceive | undefined;
+  /** Whether header and data are its own: others lie in a buffer of the transport's. */
+  readonly isOwned: boolean;
+  readonly replyEndpoint: Endpoint | undefined;
+  readonly engine: Timers;
+  /** It takes no memory any more. */
+  readonly onReleased: () => void;
+}
+
+type Phase =
+  /** Its handler is being called. */
+  | 'handled'
+  /** Its handler wants it to last. */
+  | 'kept'
+  /** Its data is being fetched. */
+  | 'fetching'
+  | 'released';
+
+/** An active message, as its handler is given it. It lasts until the handler returns, unless that says {@link keep}. */
+export class AmMessage<Endpoint> implements Disposable {
+  readonly #parts: AmMessageParts<Endpoint>;
+  #header: Uint8Array;
+  #data: Uint8Array | undefined;
+  #phase: Phase = 'handled';
+  /** Why the data of one that was only announced will not come. */
+  #failure: UcsStatus | undefined;
+
+  /** @internal {@link UcpWorker.setAmHandler} has them. */
+  constructor(parts: AmMessageParts<Endpoint>) {
+    this.#parts = parts;
+    this.#header = parts.header;
+    this.#data = parts.data;
+    if (parts.announced !== undefined) parts.announced.onWithdrawn = (status) => void (this.#failure = status);
+  }
+
+  /** The one that it was sent to. */
+  get id(): number {
+    return this.#parts.id;
+  }
+
+  /** Bytes of the data. */
+  get length(): number {
+    return this.#parts.announced?.size ?? this.#parts.data?.length ?? 0;
+  }
+
+  /** Whether the data has not come, and is to be fetched by {@link receive}: the sender waits for that. */
+  get isRendezvous(): boolean {
+    return this.#parts.announced !== undefined;
+  }
+
+  /** Where to answer, if the sender wants to be answered. */
+  get replyEndpoint(): Endpoint | undefined {
+    return this.#parts.replyEndpoint;
+  }
+
+  /** What the sender gave as header. @throws VerbsError EINVAL when the message lasts no more */
+  get header(): Uint8Array {
+    this.#checkLasts('header');
+    return this.#header;
+  }
+
+  /** What the sender gave as data, where it has come. @throws VerbsError EINVAL when the message lasts no more, or its data is to be fetched */
+  get data(): Uint8Array {
+    this.#checkLasts('data');
+    if (this.#data !== undefined) return this.#data;
+    throw new VerbsError('data', invalid('the data has not come', 'Fetch it by receive'));
+  }
+
+  /** Has it last until {@link release}, or until {@link receive} has ended. Its bytes count against the worker's `amBytes`. @returns itself. @throws VerbsError EINVAL when it lasts no more */
+  keep(): this {
+    this.#checkLasts('keep');
+    if (this.#phase !== 'handled') return this;
+    this.#phase = 'kept';
+    if (this.#parts.isOwned) return this;
+    this.#header = this.#header.slice();
+    this.#data = this.#data?.slice();
+    return this;
+  }
+
+  /**
+   * Has the data in a buffer of the program's, and releases the message. To be called once.
+   *
+   * @param buffer is written to until the promise settles, and never after
+   * @returns how many bytes it is
+   * @throws UcpError (the promise rejects) UCS_ERR_MESSAGE_TRUNCATED for a buffer that is too short, and then the data is lost; why the peer has gone, or does not send it
+   *   after all; the signal's reason; ETIMEDOUT; VerbsError EINVAL when the message lasts no more
+   */
+  async receive(buffer: Uint8Array, options: WaitOptions = {}): Promise<number> {
+    checkView('receive', 'buffer', buffer);
+    checkWait('receive', options);
+    this.#checkLasts('receive');
+    options.signal?.throwIfAborted();
+    const { length } = this;
+    if (this.#failure !== undefined) {
+      const status = this.#failure;
+      this.release();
+      throw new UcpError('receive', status);
+    }
+    if (buffer.length < length) {
+      this.release();
+      const text = `the message has ${length} bytes, and the buffer ${buffer.length}`;
+      throw new UcpError('receive', UcsStatus.UCS_ERR_MESSAGE_TRUNCATED, text);
+    }
+    const { announced, engine } = this.#parts;
+    if (announced !== undefined) return this.#fetch(announced, buffer.subarray(0, length), options, engine);
+    buffer.set(this.data);
+    this.release();
+    return length;
+  }
+
+  /** It is needed no more; what is only announced is told to its sender as received. Idempotent. */
+  release(): void {
+    if (this.#phase === 'released' || this.#phase === 'fetching') return;
+    if (this.#failure === undefined) this.#parts.announced?.discard();
+    this.#end();
+  }
+
+  /** {@link release}. */
+  [Symbol.dispose](): void {
+    this.release();
+  }
+
+  /** @internal Its handler has returned. */
+  handled(): void {
+    if (this.#phase === 'handled') this.release();
+  }
+
+  #fetch(announced: RendezvousReceive, into: Uint8Array, options: WaitOptions, engine: Timers): Promise<number> {
+    this.#phase = 'fetching';
+    const fetching = new Fetching('receive', announced, () => this.#end());
+    announced.fetch(into, (status) => fetching.onEnded(status, into.length));
+    if (!fetching.isSettled) fetching.heed(options, engine);
+    return fetching.promise;
+  }
+
+  #end(): void {
+    this.#phase = 'released';
+    this.#data = undefined;
+    this.#parts.onReleased();
+  }
+
+  #checkLasts(call: string): void {
+    if (this.#phase === 'released' || this.#phase === 'fetching')
+      refuse(call, invalid('the message lasts no more', 'Call keep in the handler'));
+  }
+}
+
+/** Data that a program waits for. */
+class Fetching extends Pending<number> {
+  constructor(
+    call: string,
+    private readonly announced: RendezvousReceive,
+    private readonly onDone: () => void,
+  ) {
+    super(call);
+  }
+
+  onEnded(status: UcsStatus, length: number): void {
+    this.onDone();
+    if (status === UcsStatus.UCS_OK) this.resolve(length);
+    else this.reject(new UcpError(this.call, status));
+  }
+
+  protected override onGivenUp(): void {
+    this.announced.cancel();
+    this.onDone();
+  }
+}

@@ -1,0 +1,140 @@
+import { Protocol } from '../protocol/index.js';
+import type { Packer, Waiting } from '../uct/index.js';
+import { AmFlags, AmId, Feet, Heads, PACKED_RKEY_BYTES, type Said, UcsStatus, viewOf } from '../wire/index.js';
+import type { EndpointParts } from '../worker/endpoint-parts.js';
+
+const WHOLE_BYTES = Heads.AM_SINGLE_REPLY.bytes + Feet.AM_SINGLE_REPLY.bytes;
+const FIRST_BYTES = Heads.AM_FIRST.bytes + Feet.AM_FIRST.bytes;
+const ANNOUNCEMENT_BYTES = Heads.RNDV_RTS.bytes + PACKED_RKEY_BYTES;
+
+/** Bytes that a message which goes as one has beside its data. @param header bytes of the program's */
+export function amBeside(header: number): number {
+  return WHOLE_BYTES + header;
+}
+
+/** Bytes that the longest header of a program's may have, so that it fits whichever message it goes with. */
+export function maxAmHeader(mostBytes: number): number {
+  return mostBytes - Math.max(WHOLE_BYTES, FIRST_BYTES, ANNOUNCEMENT_BYTES);
+}
+
+/** What messages say at their beginning. */
+export function amHeadOf(amId: number, header: Uint8Array, isReply: boolean): Said<typeof Heads.AM_SINGLE> {
+  return { amId, flags: isReply ? AmFlags.REPLY : 0, headerBytes: header.length };
+}
+
+/** An active message on its way to the transport, before the receiver has asked for it. Header and data lie as UCX has them: the header behind the data. */
+export class AmSend implements Waiting, Packer {
+  /** Is told once it was handed over, or cannot be, unless {@link begin} says so. */
+  onSent: (status: UcsStatus) => void = () => undefined;
+  readonly #head: Said<typeof Heads.AM_SINGLE>;
+  readonly #messageId: number;
+  readonly #total: number;
+  /** What of it is left to send, or all of it. */
+  #data: Uint8Array;
+  /** Where that begins in the message. */
+  #from = 0;
+  #sentBytes = 0;
+  #hasBegun = false;
+  #isGivenUp = false;
+
+  /** @param protocol an eager one */
+  constructor(
+    private readonly parts: EndpointParts,
+    amId: number,
+    private readonly header: Uint8Array,
+    data: Uint8Array,
+    private readonly isReply: boolean,
+    private readonly protocol: Protocol,
+  ) {
+    this.#head = amHeadOf(amId, header, isReply);
+    this.#data = data;
+    this.#total = data.length;
+    this.#messageId = protocol === Protocol.BCOPY_MULTI ? parts.worker.nextNumber() : 0;
+  }
+
+  /** @returns UCS_INPROGRESS when {@link onSent} will be told */
+  begin(): UcsStatus {
+    const status = this.#send();
+    if (status !== UcsStatus.UCS_ERR_NO_RESOURCE) return status;
+    this.parts.transport.pendingAdd(this);
+    return UcsStatus.UCS_INPROGRESS;
+  }
+
+  /** The program has its data back. What was begun goes on with a copy of the rest. */
+  giveUp(): void {
+    this.#isGivenUp = true;
+    if (!this.#hasBegun) return;
+    this.#data = this.#data.slice(this.#sentBytes - this.#from);
+    this.#from = this.#sentBytes;
+  }
+
+  retry(): UcsStatus {
+    if (this.#isGivenUp && !this.#hasBegun) return UcsStatus.UCS_OK;
+    const status = this.#send();
+    if (status !== UcsStatus.UCS_ERR_NO_RESOURCE) this.onSent(status);
+    return status;
+  }
+
+  /** Packs what goes next of it. */
+  pack(into: Uint8Array): number {
+    if (this.protocol !== Protocol.BCOPY_MULTI) return this.#packWhole(into);
+    return this.#hasBegun ? this.#packMiddle(into) : this.#packFirst(into);
+  }
+
+  #send(): UcsStatus {
+    const { transport } = this.parts;
+    const whole = this.isReply ? AmId.AM_SINGLE_REPLY : AmId.AM_SINGLE;
+    if (this.protocol === Protocol.SHORT) {
+      const bytes = new Uint8Array(transport.capabilities.am.short);
+      return transport.amShort(whole, NOTHING, bytes.subarray(0, this.#packWhole(bytes)));
+    }
+    if (this.protocol !== Protocol.BCOPY_MULTI) return transport.amBcopy(whole, this);
+    while (!this.#hasBegun || this.#sentBytes < this.#total) {
+      const status = transport.amBcopy(this.#hasBegun ? AmId.AM_MIDDLE : AmId.AM_FIRST, this);
+      if (status !== UcsStatus.UCS_OK) return status;
+    }
+    return UcsStatus.UCS_OK;
+  }
+
+  #packWhole(into: Uint8Array): number {
+    const view = viewOf(into);
+    let at = Heads.AM_SINGLE.encode(view, 0, this.#head);
+    into.set(this.#data, at);
+    at += this.#data.length;
+    into.set(this.header, at);
+    at += this.header.length;
+    return this.isReply ? Feet.AM_SINGLE_REPLY.encode(view, at, { epId: this.parts.epId }) : at;
+  }
+
+  #packFirst(into: Uint8Array): number {
+    const view = viewOf(into);
+    let at = Heads.AM_FIRST.encode(view, 0, this.#head);
+    at += this.#packPart(into, at, this.header.length + Feet.AM_FIRST.bytes);
+    into.set(this.header, at);
+    at += this.header.length;
+    this.#hasBegun = true;
+    return Feet.AM_FIRST.encode(view, at, {
+      messageId: this.#messageId,
+      epId: this.parts.epId,
+      total: this.#total,
+    });
+  }
+
+  #packMiddle(into: Uint8Array): number {
+    const view = viewOf(into);
+    let at = Heads.AM_MIDDLE.encode(view, 0, { offset: this.#sentBytes });
+    at += this.#packPart(into, at, Feet.AM_MIDDLE.bytes);
+    return Feet.AM_MIDDLE.encode(view, at, { messageId: this.#messageId, epId: this.parts.epId });
+  }
+
+  /** As much data as there is room for. @param behind bytes that come behind it. @returns its bytes */
+  #packPart(into: Uint8Array, at: number, behind: number): number {
+    const begin = this.#sentBytes - this.#from;
+    const part = this.#data.subarray(begin, begin + into.length - at - behind);
+    into.set(part, at);
+    this.#sentBytes += part.length;
+    return part.length;
+  }
+}
+
+const NOTHING = new Uint8Array(0);
