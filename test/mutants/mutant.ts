@@ -17,7 +17,8 @@ export type GameName =
   | 'fuzz'
   | 'fuzz-run'
   | 'tests'
-  | 'kv';
+  | 'kv'
+  | 'ucp';
 
 /** A rule of the NIC or of its connection manager, and how it is switched off. */
 export interface Mutant {

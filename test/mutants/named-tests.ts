@@ -57,6 +57,13 @@ export const KV_FILES: readonly string[] = [
   'layers/kv/persistence/crashes',
 ];
 
+/** Those of UCP. */
+export const UCP_FILES: readonly string[] = [
+  'layers/ucp/uct/ud/protocol',
+  'layers/ucp/uct/ud/hostile',
+  'layers/ucp/uct/ud/ud',
+];
+
 export interface NamedTest {
   readonly name: string;
   readonly play: () => unknown;

@@ -8,6 +8,7 @@ export { RcEndpoint } from './rc/rc-endpoint.js';
 export { operate } from './self/operate.js';
 export { SelfEndpoint } from './self/self-endpoint.js';
 export type { UdAddress } from './ud/addresses.js';
+export { connectUd, introduceUd } from './ud/connecting.js';
 export type { UdDrop, UdStatistics } from './ud/counters.js';
 export { UdEndpoint } from './ud/ud-endpoint.js';
 export { type UdConnectOptions, UdInterface, type UdOptions } from './ud/ud-interface.js';

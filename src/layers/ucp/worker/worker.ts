@@ -4,7 +4,19 @@ import { Engine, type WaitOptions } from '../../engine/index.js';
 import type { Thresholds } from '../protocol/index.js';
 import { type AmHandler, Ams } from '../am/index.js';
 import { type MemMapOptions, Memories, type UcpMemory } from '../rma/index.js';
-import { acceptRc, AmHandlers, connectRc, MemoryDomain, RcEndpoint, type RcWhere, SelfEndpoint } from '../uct/index.js';
+import {
+  acceptRc,
+  AmHandlers,
+  connectRc,
+  connectUd,
+  introduceUd,
+  MemoryDomain,
+  type RcEndpoint,
+  type RcWhere,
+  SelfEndpoint,
+  type UdEndpoint,
+  UdInterface,
+} from '../uct/index.js';
 import { UcsStatus } from '../wire/index.js';
 import type { TagValue } from './arguments.js';
 import { EndpointParts, type WorkerParts } from './endpoint-parts.js';
@@ -22,6 +34,11 @@ const UNEXPECTED_BYTES = 16 << 20;
 
 /** How a worker is made. */
 export interface UcpWorkerOptions {
+  /**
+   * How messages go to other workers, which have to say the same: `rc` by a reliable connection to each, `ud` by datagrams of one queue pair to all. Those of `ud` reach no memory, so
+   * that puts, gets and rendezvous go as messages as well. Default `rc`.
+   */
+  readonly transport?: 'rc' | 'ud';
   /** Bytes of messages that may lie here before they are asked for, of all peers together. A peer that sends more loses its endpoint. Default 16 MiB. */
   readonly unexpectedBytes?: number;
   /**
@@ -49,6 +66,7 @@ export class UcpWorker implements Disposable {
   readonly #options: UcpWorkerOptions;
   readonly #endpoints = new Set<UcpEndpoint>();
   readonly #listeners = new Set<Listener>();
+  #ud: UdInterface | undefined;
 
   /** @param context the device that it goes by */
   constructor(context: Context, options: UcpWorkerOptions = {}) {
@@ -75,6 +93,8 @@ export class UcpWorker implements Disposable {
    * @throws VerbsError (the promise rejects) EPROTO where that speaks something else, otherwise as `connect` of the root
    */
   connect(where: RcWhere): Promise<UcpEndpoint> {
+    if (this.#options.transport === 'ud')
+      return this.#establish((handlers) => connectUd(this.#udInterface(), where, handlers));
     return this.#establish((handlers) => connectRc(this.#interface(handlers), where));
   }
 
@@ -94,9 +114,16 @@ export class UcpWorker implements Disposable {
   listen(where: { readonly port: number; readonly host?: string }, onEndpoint: (endpoint: UcpEndpoint) => void): void {
     const listener = listen({ ...where, context: this.#engine.context });
     this.#listeners.add(listener);
+    const ud = this.#options.transport === 'ud' ? this.#udInterface() : undefined;
+    if (ud !== undefined)
+      ud.onEndpoint = (transport) => {
+        const endpoint = this.#begin(transport.handlers).finish(transport);
+        this.#engine.nextTurn(() => onEndpoint(endpoint));
+      };
     const serving = listener.serve(
       async (request) => {
-        onEndpoint(await this.#establish((handlers) => acceptRc(this.#interface(handlers), request)));
+        if (ud !== undefined) await introduceUd(ud, request);
+        else onEndpoint(await this.#establish((handlers) => acceptRc(this.#interface(handlers), request)));
       },
       // Who cannot connect has been told, and nobody else need know.
       { onError: () => undefined },
@@ -176,6 +203,7 @@ export class UcpWorker implements Disposable {
   close(): void {
     for (const listener of this.#listeners) listener.close();
     for (const endpoint of [...this.#endpoints]) endpoint.close();
+    void this.#ud?.close();
   }
 
   /** {@link close}. */
@@ -188,7 +216,13 @@ export class UcpWorker implements Disposable {
     return { domain: this.#domain, handlers, ...(window !== undefined && { window }) };
   }
 
-  async #establish(connected: (handlers: AmHandlers) => Promise<RcEndpoint>): Promise<UcpEndpoint> {
+  /** The one for all endpoints, which is made when it is needed. */
+  #udInterface(): UdInterface {
+    this.#ud ??= new UdInterface(this.#domain);
+    return this.#ud;
+  }
+
+  async #establish(connected: (handlers: AmHandlers) => Promise<RcEndpoint | UdEndpoint>): Promise<UcpEndpoint> {
     const handlers = new AmHandlers();
     const made = this.#begin(handlers);
     try {
@@ -210,9 +244,9 @@ export class UcpWorker implements Disposable {
       rma: this.#memories.attach(parts),
       ams: this.#ams.attach(parts, rendezvous, () => endpoint),
     });
-    const finish = (transport: RcEndpoint | SelfEndpoint): UcpEndpoint => {
+    const finish = (transport: RcEndpoint | UdEndpoint | SelfEndpoint): UcpEndpoint => {
       this.#endpoints.add(endpoint);
-      if (transport instanceof RcEndpoint) transport.onFailure = (status) => parts.ended(status);
+      if (!(transport instanceof SelfEndpoint)) transport.onFailure = (status) => parts.ended(status);
       parts.begin(transport);
       return endpoint;
     };

@@ -1,7 +1,7 @@
 import type { Sim } from '../../../../src/sim.js';
 import { Memories, type RmaEnd } from '../../../../src/layers/ucp/rma/index.js';
 import { EndpointParts } from '../../../../src/layers/ucp/worker/endpoint-parts.js';
-import { type Endpoint, RcEndpoint } from '../../../../src/layers/ucp/uct/index.js';
+import { type Endpoint, RcEndpoint, UdEndpoint } from '../../../../src/layers/ucp/uct/index.js';
 import { type AmId, UcsStatus } from '../../../../src/layers/ucp/wire/index.js';
 import { type End, TRANSPORTS } from './transports.js';
 
@@ -49,7 +49,8 @@ export function sideOf(end: End, memories = new Memories(end.domain), shown = (e
   const rma = memories.attach(parts);
   // All transports of the tests can be closed.
   const endpoint = end.endpoint as Closable;
-  if (endpoint instanceof RcEndpoint) endpoint.onFailure = (status) => parts.ended(status);
+  if (endpoint instanceof RcEndpoint || endpoint instanceof UdEndpoint)
+    endpoint.onFailure = (status) => parts.ended(status);
   parts.begin(shown(endpoint));
   return { rma, parts, memories, end };
 }
@@ -58,7 +59,7 @@ async function sides(sim: Sim, name: string, shown?: (endpoint: Closable) => Clo
   const ends = await TRANSPORTS[name](sim);
   const { here, there } = ends;
   const one = sideOf(here, undefined, shown);
-  return { here: one, there: here === there ? one : sideOf(there, undefined, shown), close: () => ends.close() };
+  return { here: one, there: here === there ? one : sideOf(there, undefined, shown), close: () => void ends.close() };
 }
 
 /** Each transport as it is, and as one that reaches no memory. */

@@ -1,5 +1,5 @@
 import { VerbsError } from '../../../../api/verbs/index.js';
-import { Pending, type WaitOptions } from '../../../engine/index.js';
+import { type Engine, Pending, type WaitOptions } from '../../../engine/index.js';
 import {
   decodeUdControl,
   endpointOfWord,
@@ -130,6 +130,10 @@ export class UdInterface implements AsyncDisposable {
   /** Where it is found. */
   get address(): UdAddress {
     return this.#carrier.address;
+  }
+
+  get engine(): Engine {
+    return this.#carrier.engine;
   }
 
   get statistics(): UdStatistics {

@@ -1,0 +1,158 @@
+import type { Mutant } from '../mutant.js';
+
+/** Rules of UCP's datagrams. */
+const wire = 'docs/protocol.md 9.3';
+
+const windows = 'src/layers/ucp/uct/ud/windows.ts';
+const protocol = 'src/layers/ucp/uct/ud/protocol.ts';
+const endpoint = 'src/layers/ucp/uct/ud/ud-endpoint.ts';
+const ways = 'src/layers/ucp/uct/ud/ud-interface.ts';
+const datagram = 'src/layers/ucp/uct/ud/datagram.ts';
+const farewell = 'src/layers/ucp/uct/ud/farewell.ts';
+
+export const ucpUd: readonly Mutant[] = [
+  {
+    name: 'ud-acknowledged-unsent',
+    rule: 'nobody acknowledges what was never sent',
+    source: wire,
+    file: windows,
+    from: 'if (count > this.underWay) return -1;',
+    to: '',
+    games: ['ucp'],
+  },
+  {
+    name: 'ud-window-stays',
+    rule: 'the window is halved by a loss',
+    source: wire,
+    file: windows,
+    from: 'this.#size = Math.max(MIN_WINDOW, this.#size >> 1);',
+    to: '',
+    games: ['ucp'],
+  },
+  {
+    name: 'ud-window-without-end',
+    rule: 'the window grows up to its limit',
+    source: wire,
+    file: windows,
+    from: 'if (this.#size < this.most) this.#size += 1;',
+    to: 'this.#size += 1;',
+    games: ['ucp'],
+  },
+  {
+    name: 'ud-early-again',
+    rule: 'a datagram that came early, and comes again, is not kept twice',
+    source: wire,
+    file: windows,
+    from: 'if (ahead < 0 || this.#early.has(psn)) return Arrival.AGAIN;',
+    to: 'if (ahead < 0) return Arrival.AGAIN;',
+    games: ['ucp'],
+  },
+  {
+    name: 'ud-again-unanswered',
+    rule: 'what comes again is acknowledged again',
+    source: wire,
+    file: protocol,
+    from: '// What told the peer so was lost.\n        this.#mustAcknowledge = true;',
+    to: '',
+    games: ['ucp'],
+  },
+  {
+    name: 'ud-missing-again-and-again',
+    rule: 'what is missing is sent again once, however often the peer says so',
+    source: wire,
+    file: protocol,
+    from: 'if (this.sends.underWay === 0 || this.#missed === first) return;',
+    to: 'if (this.sends.underWay === 0) return;',
+    games: ['ucp'],
+  },
+  {
+    name: 'ud-heard-without-wrap',
+    rule: 'PSNs wrap around',
+    source: wire,
+    file: protocol,
+    from: '// PSNs wrap around: what is behind is to stay a little behind.\n        this.#hearOf(psn);',
+    to: '',
+    games: ['ucp'],
+  },
+  {
+    name: 'ud-patience-without-end',
+    rule: 'a peer that acknowledges nothing for so long is dead',
+    source: wire,
+    file: protocol,
+    from: 'if (this.#silentMs >= this.timeoutMs) return DEAD;',
+    to: '',
+    games: ['ucp'],
+  },
+  {
+    name: 'ud-done-unsent',
+    rule: 'whoever sends from where it lies is told only when the peer has it',
+    source: 'src/layers/ucp/uct/endpoint.ts, Completion',
+    file: datagram,
+    from: 'const outcome = this.#outcome;',
+    to: 'const outcome = this.#outcome ?? (this.isPosted ? undefined : 0);',
+    games: ['ucp'],
+  },
+  {
+    name: 'ud-early-without-limit',
+    rule: 'of those that come early some are kept',
+    source: wire,
+    file: endpoint,
+    from: 'receives.kept >= MOST_EARLY || ',
+    to: '',
+    games: ['ucp'],
+  },
+  {
+    name: 'ud-keep-alive',
+    rule: 'an endpoint of which nothing was heard is asked whether it is there',
+    source: wire,
+    file: endpoint,
+    from: 'if (!this.#hasHeard && this.isOpen) {',
+    to: 'if (this.#failure !== undefined) {',
+    games: ['ucp'],
+  },
+  {
+    name: 'ud-gone-another',
+    rule: 'an endpoint ends by the end of its own peer',
+    source: wire,
+    file: endpoint,
+    from: 'if (endpoint !== this.#peer.endpoint) {',
+    to: 'if (endpoint < 0) {',
+    games: ['ucp'],
+  },
+  {
+    name: 'ud-gone-once',
+    rule: 'the end of an endpoint is said until the peer says that it knows',
+    source: wire,
+    file: farewell,
+    from: 'const TIMES = 6;',
+    to: 'const TIMES = 1;',
+    games: ['ucp'],
+  },
+  {
+    name: 'ud-foreign-sender',
+    rule: 'a datagram counts only from the peer of its endpoint',
+    source: wire,
+    file: ways,
+    from: "else if (!endpoint.isFrom(bytes, fromQpn)) this.#counters.drop('foreignSender');",
+    to: '',
+    games: ['ucp'],
+  },
+  {
+    name: 'ud-foreign-request',
+    rule: 'who asks for a connection names its own address',
+    source: wire,
+    file: ways,
+    from: 'if (request.qpn !== fromQpn || !isFromGid(bytes, request.gid)) {',
+    to: 'if (request.qpn !== fromQpn) {',
+    games: ['ucp'],
+  },
+  {
+    name: 'ud-half-open-without-limit',
+    rule: 'of those that have asked, and were not seen to be there, the oldest gives way',
+    source: wire,
+    file: ways,
+    from: 'if (this.#halfOpen.size >= this.#maxHalfOpen) oldest.fail(UcsStatus.UCS_ERR_CONNECTION_RESET);',
+    to: '',
+    games: ['ucp'],
+  },
+];
