@@ -155,6 +155,9 @@ describe('three servers that etcd knows', { skip: WITHOUT_ETCD }, () => {
     const other = await run(['kv', 'serve', '--addr', loopback(5), ...known]);
     assert.equal(other.code, 2);
     assert.match(other.stderr, /another server has the name red, at 127\.[\d.]+, port 7175 \(EBUSY\)/);
+    const unknown = await run(['kv', 'serve', '--addr', loopback(5), '--name', 'red']);
+    assert.equal(unknown.code, 2);
+    assert.match(unknown.stderr, /--name is of servers that etcd knows; give --etcd as well/);
     const nobody = await run(['kv', 'get', 'a', '--etcd', etcd.url, '--cluster', 'nobody']);
     assert.equal(nobody.code, 2);
     assert.match(nobody.stderr, /^no store at the servers that etcd at .* has; `verbena kv serve --etcd`/);

@@ -73,7 +73,7 @@ export async function connectCluster(options: KvClusterOptions): Promise<KvClust
 
 /** @throws VerbsError EINVAL for what is none */
 function membershipOf(members: KvClusterOptions['members']): KvMembership {
-  if (typeof members === 'object' && 'watch' in members && typeof members.watch === 'function') return members;
+  if (isMembership(members)) return members;
   if (!isList(members))
     throw new VerbsError(CALL, invalid(`members is ${show(members)}`, 'It is a list of servers, or has watch'));
   const named = namedMembers(members);
@@ -85,6 +85,10 @@ function membershipOf(members: KvClusterOptions['members']): KvMembership {
       yield named;
     },
   };
+}
+
+function isMembership(members: unknown): members is KvMembership {
+  return typeof members === 'object' && members !== null && 'watch' in members && typeof members.watch === 'function';
 }
 
 type How = Omit<KvClusterOptions, 'members' | 'signal' | 'timeoutMs'>;

@@ -61,14 +61,29 @@ export function namedMembers(members: readonly KvMember[]): readonly NamedMember
     return invalid('members are none', `It is a list of up to ${MAX_MEMBERS} servers`);
   const byName = new Map<string, NamedMember>();
   for (const member of members) {
-    if (typeof member !== 'object') return invalid(`a member is ${show(member)}`, 'It has host and port');
+    if (!isObject(member)) return invalid(`a member is ${show(member)}`, 'It has host and port');
+    const misplaced = placeProblem(member) ?? stateProblem(member);
+    if (misplaced !== undefined) return misplaced;
     const { host, port, name = nameOf(member), isUp = true } = member;
-    const problem = placeProblem(member) ?? nameProblem(name);
+    const problem = nameProblem(name);
     if (problem !== undefined) return problem;
     if (byName.has(name)) return invalid(`two members have the name ${name}`, 'Give each another one');
     byName.set(name, { ...member, host, port, name, isUp });
   }
   return [...byName.values()];
+}
+
+/** Of programs in JavaScript. */
+function isObject(member: unknown): boolean {
+  return typeof member === 'object' && member !== null;
+}
+
+/** What is wrong with what is said of a server's state; undefined when nothing is. */
+function stateProblem({ epoch, isUp }: { readonly epoch?: unknown; readonly isUp?: unknown }): Problem | undefined {
+  if (epoch !== undefined && !(typeof epoch === 'number' && epoch >= 0 && epoch < 2 ** 32 && Number.isInteger(epoch)))
+    return invalid(`epoch is ${show(epoch)}`, 'It is a number of 32 bits, that of KvServer');
+  if (isUp !== undefined && typeof isUp !== 'boolean') return invalid(`isUp is ${show(isUp)}`, 'It is true or false');
+  return undefined;
 }
 
 function nameOf({ host, port }: KvMember): string {

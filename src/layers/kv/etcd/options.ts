@@ -1,4 +1,4 @@
-import { invalid, isList, type Problem, show, VerbsError } from '../../../api/verbs/index.js';
+import { invalid, isList, show, VerbsError } from '../../../api/verbs/index.js';
 import { runtime } from '../../../api/runtime/index.js';
 import { nameProblem } from '../cluster/member.js';
 
@@ -58,18 +58,24 @@ function guarded(onProblem: (problem: Error) => void): (problem: Error) => void 
   };
 }
 
+const FORM = 'It is a URL such as http://127.0.0.1:2379';
+
 function urlOf(call: string, text: unknown): string {
   const url = typeof text === 'string' ? parsed(text) : undefined;
-  if (url !== undefined) return url;
-  const problem: Problem = invalid(`an endpoint is ${show(text)}`, 'It is a URL such as http://127.0.0.1:2379');
-  throw new VerbsError(call, problem);
+  if (url === undefined) throw new VerbsError(call, invalid(`an endpoint is ${show(text)}`, FORM));
+  const { protocol, username, password, search, hash, origin, pathname } = url;
+  if (protocol !== 'http:' && protocol !== 'https:')
+    throw new VerbsError(call, invalid(`an endpoint is ${show(text)}`, FORM));
+  // It would be left out without a word. A password is not repeated.
+  if (username + password + search + hash !== '')
+    throw new VerbsError(call, invalid('an endpoint has more than a scheme, a host, a port and a path', FORM));
+  return `${origin}${pathname}`.replace(/\/+$/, '');
 }
 
 /** `127.0.0.1:2379` is understood as well. */
-function parsed(text: string): string | undefined {
+function parsed(text: string): URL | undefined {
   try {
-    const { protocol, origin, pathname } = new URL(/^[a-z]+:\/\//i.test(text) ? text : `http://${text}`);
-    return protocol === 'http:' || protocol === 'https:' ? `${origin}${pathname}`.replace(/\/+$/, '') : undefined;
+    return new URL(/^[a-z]+:\/\//i.test(text) ? text : `http://${text}`);
   } catch {
     return undefined;
   }

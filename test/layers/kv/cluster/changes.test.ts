@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Sim, simulate } from '../../../../src/sim.js';
-import type { KvCluster } from '../../../../src/layers/kv/index.js';
+import { type KvCluster, KvManyError } from '../../../../src/layers/kv/index.js';
 import { PORT, text } from '../support/served.js';
 import { keysAt, Servers, Told } from './support.js';
 
@@ -90,6 +90,26 @@ describe('a call during which servers change', () => {
         await sim.sleep(200_000);
         const others = servers.members.filter(({ name }) => name !== 'b');
         assert.equal(await meanwhile(sim, cluster.incr(key), () => told.say(others)), 1n);
+      }),
+    ));
+
+  it('that sets several keys says which of them may be set when a server is lost, and has set all others', () =>
+    simulate((sim) =>
+      withoutB(sim, async (servers, told, cluster) => {
+        const homes = KEYS.map((key) => cluster.homeOf(key).name);
+        const others = servers.members.filter(({ name }) => name !== 'b');
+        const setting = cluster.setMany(KEYS.map((key) => ({ key, value: 'again' })));
+        const error: unknown = await meanwhile(sim, setting, () => told.say(others)).catch((reason: unknown) => reason);
+        assert.ok(error instanceof KvManyError);
+        assert.equal(error.outcome, 'unknown');
+        assert.deepEqual(
+          [...error.failures.keys()],
+          [...homes.keys()].filter((at) => homes[at] === 'b'),
+        );
+        assert.deepEqual(
+          (await cluster.getMany(KEYS)).map(text),
+          homes.map((home) => (home === 'b' ? undefined : 'again')),
+        );
       }),
     ));
 

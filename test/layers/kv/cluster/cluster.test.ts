@@ -174,6 +174,11 @@ describe('connecting to several servers', () => {
   const WRONG: readonly (readonly [string, object, RegExp])[] = [
     ['no member', { members: [] }, /there is no member/],
     ['members that are none', { members: 5 }, /members is 5/],
+    ['members that are null', { members: null }, /members is null/],
+    ['a member that is none', { members: [null] }, /a member is null/],
+    ['an epoch that is none', { members: [{ host: 'a', port: 1, epoch: 'x' }] }, /epoch is 'x'/],
+    ['a member that is neither up nor away', { members: [{ host: 'a', port: 1, isUp: 'no' }] }, /isUp is 'no'/],
+    ['a member without a host', { members: [{ port: 1 }] }, /host is missing/],
     ['a member without a port', { members: [{ host: 'a' }] }, /port is missing/],
     [
       'two members of one name',

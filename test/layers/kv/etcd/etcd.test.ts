@@ -143,6 +143,24 @@ describe('servers that register themselves in etcd', { skip: WITHOUT_ETCD }, () 
     assert.equal(red.problem, undefined);
   });
 
+  it('are found though etcd has forgotten what was before', async () => {
+    using watching = new Watching(etcd.url, cluster);
+    await watching.next();
+    await using red = await register(7001, 'red');
+    await watching.next();
+    const green = watching.until((members) => members.length === 2);
+    const range = await fetch(`${etcd.url}/v3/kv/range`, { method: 'POST', body: '{"key":"AA=="}' });
+    const { header } = (await range.json()) as { header: { revision: string } };
+    const body = JSON.stringify({ revision: header.revision, physical: true });
+    await fetch(`${etcd.url}/v3/kv/compaction`, { method: 'POST', body });
+    await using other = await register(7002, 'green');
+    assert.deepEqual(namesIn(await green), [
+      ['green', true],
+      ['red', true],
+    ]);
+    assert.deepEqual([red.problem, other.problem, watching.problems], [undefined, undefined, []]);
+  });
+
   it('are told apart from what is no server, which is passed over', async () => {
     const root = `/verbena/kv/${cluster}`;
     await using red = await register(7001, 'red');
@@ -166,6 +184,7 @@ describe('servers that register themselves in etcd', { skip: WITHOUT_ETCD }, () 
   const WRONG: readonly (readonly [string, object, RegExp])[] = [
     ['no endpoint', { endpoints: [] }, /endpoints are none/],
     ['an endpoint that is none', { endpoints: 'ftp://127.0.0.1' }, /an endpoint is/],
+    ['an endpoint with a password', { endpoints: 'http://root:secret@127.0.0.1:2379' }, /an endpoint has/],
     ['a cluster that is none', { endpoints: 'a:1', cluster: 'a/b' }, /cluster is/],
     ['a field that there is not', { endpoints: 'a:1', url: 'a' }, /url/],
   ];

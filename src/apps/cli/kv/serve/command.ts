@@ -13,10 +13,11 @@ import {
   serve,
   serveRedis,
 } from '../../../../kv.js';
+import { ToolError } from '../../shared/errors.js';
 import { endOnInterrupt } from '../../shared/interrupt.js';
 import { type HostingOptions, openOptions, wholeNumber, withHosting } from '../../shared/options.js';
 import { warn } from '../../shared/warnings.js';
-import { failingDistinctly, kvTool } from '../common/failure.js';
+import { EXIT_FAILED, failingDistinctly, kvTool } from '../common/failure.js';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../common/server-place.js';
 import { clusterOption, etcdOption } from '../common/reach.js';
 import { bytesBetween, milliseconds } from '../common/units.js';
@@ -60,7 +61,15 @@ function countsOf(begun: number, server: KvServer, store: KvStore): ServedCounts
   return { seconds, server: server.statistics, store: { ...store.statistics } };
 }
 
+/** @throws ToolError for what would be left undone without a word */
+function checkEtcdFlags({ etcd, name, keys }: ServeFlags): void {
+  const flag = name !== undefined ? '--name' : '--keys';
+  if (etcd !== undefined || (name === undefined && keys === undefined)) return;
+  throw new ToolError(`${flag} is of servers that etcd knows; give --etcd as well`, EXIT_FAILED);
+}
+
 async function serveStore(flags: ServeFlags): Promise<void> {
+  checkEtcdFlags(flags);
   const { port, mode, memory: memoryBytes, maxClients, maxWindow, maxValue, redis, stats, json } = flags;
   const { data: directory, sync, repair, oneSided } = flags;
   const { address, ...open } = openOptions(flags);
