@@ -27,7 +27,7 @@ import type { RendezvousReceive } from '../worker/rendezvous-receive.js';
 import { AmAssembly, type AmHead } from './am-assembly.js';
 import { amBeside, amHeadOf, AmSend, maxAmHeader } from './am-send.js';
 import { AmMessage } from './am-message.js';
-import { type KeptBytes, MESSAGE_COST } from './kept-bytes.js';
+import { type KeptBytes, MESSAGE_COST } from '../worker/kept-bytes.js';
 
 /** Who takes the messages of a worker. */
 export interface AmTakers<Endpoint> {

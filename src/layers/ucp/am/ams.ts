@@ -5,7 +5,7 @@ import type { EndpointParts } from '../worker/endpoint-parts.js';
 import type { Rendezvous } from '../worker/rendezvous.js';
 import { AmEnd, type AmTakers, checkId } from './am-end.js';
 import type { AmMessage } from './am-message.js';
-import { KeptBytes } from './kept-bytes.js';
+import { KeptBytes } from '../worker/kept-bytes.js';
 
 /** Takes active messages. What it throws is thrown again where nobody of this package is in the midst of anything. */
 export type AmHandler<Endpoint> = (message: AmMessage<Endpoint>) => void;

@@ -2,4 +2,3 @@
 export { AmEnd, type AmSendOptions } from './am-end.js';
 export { AmMessage } from './am-message.js';
 export { type AmHandler, Ams } from './ams.js';
-export { KeptBytes } from './kept-bytes.js';

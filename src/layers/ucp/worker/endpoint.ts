@@ -1,6 +1,7 @@
 import type { WaitOptions } from '../../engine/index.js';
 import type { AmEnd, AmSendOptions } from '../am/index.js';
 import type { AtomicName, AtomicOptions, RmaEnd, UcpRkey } from '../rma/index.js';
+import type { StreamEnd, StreamReceiveOptions } from '../stream/index.js';
 import { UcsStatus } from '../wire/index.js';
 import type { TagValue } from './arguments.js';
 import type { EndpointParts } from './endpoint-parts.js';
@@ -12,6 +13,7 @@ export interface EndpointFamilies {
   readonly tags: TagEnd;
   readonly rma: RmaEnd;
   readonly ams: AmEnd<UcpEndpoint>;
+  readonly stream: StreamEnd;
 }
 
 /** A way to another worker, or to oneself. */
@@ -20,13 +22,15 @@ export class UcpEndpoint implements Disposable {
   readonly #tags: TagEnd;
   readonly #rma: RmaEnd;
   readonly #ams: AmEnd<UcpEndpoint>;
+  readonly #stream: StreamEnd;
 
   /** @internal {@link UcpWorker} makes endpoints for programs. */
-  constructor(parts: EndpointParts, { tags, rma, ams }: EndpointFamilies) {
+  constructor(parts: EndpointParts, { tags, rma, ams, stream }: EndpointFamilies) {
     this.#parts = parts;
     this.#tags = tags;
     this.#rma = rma;
     this.#ams = ams;
+    this.#stream = stream;
   }
 
   /** Why nothing goes or comes any more; undefined while it does. */
@@ -69,6 +73,29 @@ export class UcpEndpoint implements Disposable {
    */
   amSend(id: number, header: Uint8Array, data: Uint8Array, options: AmSendOptions = {}): Promise<void> {
     return this.#ams.send(id, header, data, options);
+  }
+
+  /**
+   * Sends bytes of the stream to the peer, behind those of the calls before.
+   *
+   * @param data must not change before the promise settles; then nobody reads it any more. What was handed over may not have arrived
+   * @throws UcpError (the promise rejects) when the endpoint has failed; the signal's reason; ETIMEDOUT; VerbsError EINVAL for wrong arguments. Data that was given up
+   *   arrives as a whole, or not at all
+   */
+  streamSend(data: Uint8Array, options: WaitOptions = {}): Promise<void> {
+    return this.#stream.send(data, options);
+  }
+
+  /**
+   * Receives bytes of the peer's stream, behind those of the calls before. Nothing slows the peer down: when more lies here than is kept
+   * ({@link UcpWorkerOptions.streamBytes}), the endpoint fails.
+   *
+   * @param buffer is written to until the promise settles, and never after; what has come for one that was given up is for the next
+   * @returns how many bytes were received: whole elements, 1 or more; 0 for a buffer of no bytes
+   * @throws UcpError (the promise rejects) why the endpoint has failed, once what has come is too little; the signal's reason; ETIMEDOUT; VerbsError EINVAL for wrong arguments
+   */
+  streamReceive(buffer: Uint8Array, options: StreamReceiveOptions = {}): Promise<number> {
+    return this.#stream.receive(buffer, options);
   }
 
   /** A key of the peer's, to be used by this endpoint. @param bytes what its `packRkey` gave. @throws VerbsError EINVAL for bytes that are no key */

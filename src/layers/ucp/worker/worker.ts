@@ -18,9 +18,11 @@ import {
   UdInterface,
 } from '../uct/index.js';
 import { UcsStatus } from '../wire/index.js';
+import { StreamEnd } from '../stream/index.js';
 import type { TagValue } from './arguments.js';
 import { EndpointParts, type WorkerParts } from './endpoint-parts.js';
 import { UcpEndpoint } from './endpoint.js';
+import { KeptBytes } from './kept-bytes.js';
 import { Rendezvous } from './rendezvous.js';
 import type { TagReceived } from './tag-receive.js';
 import type { TakenMessage } from './taken-message.js';
@@ -46,6 +48,8 @@ export interface UcpWorkerOptions {
    * endpoint. Default 16 MiB.
    */
   readonly amBytes?: number;
+  /** Bytes of streams that may lie here before they are received, of all peers together. A peer that sends more loses its endpoint. Default 16 MiB. */
+  readonly streamBytes?: number;
   /** Messages that each peer may send before any is taken, 1 to 1024. Default 32. */
   readonly window?: number;
   /** How long a peer may be silent of which something is expected, before it is asked whether it is there: milliseconds. Default 20 seconds, as in UCX. */
@@ -62,6 +66,7 @@ export class UcpWorker implements Disposable {
   readonly #thresholds: Thresholds;
   readonly #memories: Memories;
   readonly #ams: Ams<UcpEndpoint>;
+  readonly #streamBytes: KeptBytes;
   readonly #parts: WorkerParts;
   readonly #options: UcpWorkerOptions;
   readonly #endpoints = new Set<UcpEndpoint>();
@@ -75,6 +80,7 @@ export class UcpWorker implements Disposable {
     this.#thresholds = { ...THRESHOLDS, ...options.thresholds };
     this.#tags = new Tags(this.#engine, options.unexpectedBytes ?? UNEXPECTED_BYTES, this.#thresholds);
     this.#memories = new Memories(this.#domain);
+    this.#streamBytes = new KeptBytes(options.streamBytes ?? UNEXPECTED_BYTES, 'streams');
     this.#ams = new Ams(this.#engine, options.amBytes ?? UNEXPECTED_BYTES, this.#thresholds);
     let numbers = 0;
     const { keepAliveMs = KEEP_ALIVE_MS } = options;
@@ -179,6 +185,11 @@ export class UcpWorker implements Disposable {
     return this.#ams.kept.used;
   }
 
+  /** Bytes that streams take which nobody has received. */
+  get streamBytes(): number {
+    return this.#streamBytes.used;
+  }
+
   /**
    * Lets peers use memory, as far as they have its key.
    *
@@ -243,6 +254,7 @@ export class UcpWorker implements Disposable {
       tags: this.#tags.attach(parts, rendezvous),
       rma: this.#memories.attach(parts),
       ams: this.#ams.attach(parts, rendezvous, () => endpoint),
+      stream: parts.add(new StreamEnd(parts, this.#streamBytes)),
     });
     const finish = (transport: RcEndpoint | UdEndpoint | SelfEndpoint): UcpEndpoint => {
       this.#endpoints.add(endpoint);

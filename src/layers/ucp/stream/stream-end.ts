@@ -1,0 +1,115 @@
+import { invalid, refuse, show } from '../../../api/verbs/index.js';
+import { checkWait, Pending, type WaitOptions } from '../../engine/index.js';
+import { AmId, Messages, UcsStatus } from '../wire/index.js';
+import { checkView } from '../worker/arguments.js';
+import type { EndpointParts, Family } from '../worker/endpoint-parts.js';
+import type { KeptBytes } from '../worker/kept-bytes.js';
+import { PostedSend, sendError } from '../worker/posted-send.js';
+import { StreamQueue, type StreamWanted } from './stream-queue.js';
+import { StreamSend } from './stream-send.js';
+
+/** What {@link UcpEndpoint.streamReceive} takes. */
+export interface StreamReceiveOptions extends WaitOptions {
+  /** Bytes of an element, of which whole ones are received. Default 1. */
+  readonly elementBytes?: number | undefined;
+  /** Whether to wait until the buffer is full, but for a part of an element at its end. Default: until there is an element. */
+  readonly waitAll?: boolean | undefined;
+}
+
+const RECEIVE_FIELDS = { signal: true, timeoutMs: true, elementBytes: true, waitAll: true } as const;
+
+/** The stream of bytes at an endpoint, in both directions. */
+export class StreamEnd implements Family {
+  readonly #queue: StreamQueue;
+  #hasEnded = false;
+
+  constructor(
+    private readonly parts: EndpointParts,
+    kept: KeptBytes,
+  ) {
+    const queue = new StreamQueue(kept);
+    this.#queue = queue;
+    parts.take(AmId.STREAM_DATA, Messages.STREAM_DATA, ({ payload }) => queue.push(payload));
+  }
+
+  get isWaiting(): boolean {
+    return this.#queue.isWanted;
+  }
+
+  /** As `UcpEndpoint.streamSend`. */
+  async send(data: Uint8Array, options: WaitOptions): Promise<void> {
+    checkView('streamSend', 'data', data);
+    checkWait('streamSend', options);
+    options.signal?.throwIfAborted();
+    const { parts } = this;
+    if (parts.failure !== undefined) throw sendError(parts, 'streamSend', parts.failure);
+    const posted = new PostedSend('streamSend', parts);
+    const send = new StreamSend(parts, data);
+    send.onSent = posted.onDone;
+    posted.giveUp = () => send.giveUp();
+    const status = send.begin();
+    if (status !== UcsStatus.UCS_INPROGRESS) posted.onDone(status);
+    else posted.heed(options, parts.worker.engine);
+    await posted.promise;
+  }
+
+  /** As `UcpEndpoint.streamReceive`. */
+  async receive(buffer: Uint8Array, options: StreamReceiveOptions): Promise<number> {
+    checkView('streamReceive', 'buffer', buffer);
+    const elementBytes = elementsOf(buffer, options);
+    options.signal?.throwIfAborted();
+    if (buffer.length === 0) return 0;
+    const whole = buffer.subarray(0, buffer.length - (buffer.length % elementBytes));
+    const receive = new StreamReceive(this.#queue, whole, elementBytes, options.waitAll ?? false);
+    this.#queue.want(receive);
+    if (!receive.isSettled && this.#hasEnded) this.#fail(this.#queue.end());
+    if (!receive.isSettled) receive.heed(options, this.parts.worker.engine);
+    return receive.promise;
+  }
+
+  onEnded(): void {
+    this.#hasEnded = true;
+    this.#fail(this.#queue.end());
+  }
+
+  #fail(receives: readonly StreamWanted[]): void {
+    const { parts } = this;
+    const status = parts.failure ?? UcsStatus.UCS_ERR_CONNECTION_RESET;
+    for (const receive of receives)
+      if (receive instanceof StreamReceive) receive.reject(sendError(parts, receive.call, status));
+  }
+}
+
+/** A receive that a program waits for. */
+class StreamReceive extends Pending<number> implements StreamWanted {
+  filledBytes = 0;
+
+  constructor(
+    private readonly queue: StreamQueue,
+    readonly buffer: Uint8Array,
+    readonly elementBytes: number,
+    readonly isAll: boolean,
+  ) {
+    super('streamReceive');
+  }
+
+  onFilled(length: number): void {
+    this.resolve(length);
+  }
+
+  protected override onGivenUp(): void {
+    this.queue.leave(this);
+  }
+}
+
+/** @throws VerbsError EINVAL */
+function elementsOf(buffer: Uint8Array, options: StreamReceiveOptions): number {
+  checkWait('streamReceive', options, RECEIVE_FIELDS);
+  const { elementBytes = 1, waitAll = false } = options;
+  if (!Number.isInteger(elementBytes) || elementBytes < 1)
+    refuse('streamReceive', invalid(`elementBytes is ${show(elementBytes)}`, 'It is 1 or more'));
+  if (typeof waitAll !== 'boolean') refuse('streamReceive', invalid(`waitAll is ${show(waitAll)}`, 'It is a boolean'));
+  if (buffer.length > 0 && buffer.length < elementBytes)
+    refuse('streamReceive', invalid(`a buffer of ${buffer.length} bytes has no room for an element`));
+  return elementBytes;
+}
