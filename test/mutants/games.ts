@@ -129,6 +129,16 @@ export const games: Readonly<Record<GameName, MutantGame>> = {
   },
   tests: namedTests(FILES),
   kv: namedTests(KV_FILES),
+  'ucp-sim': {
+    seeds: 400,
+    replay: (seed) => `npm run sim -- --ucp --seeds 1 --start ${seed}`,
+    load: async () => {
+      const { gameOf } = await import('../sim/games.js');
+      return async (seed) => {
+        await gameOf('ucp').play(seed, undefined);
+      };
+    },
+  },
   ucp: namedTests(UCP_FILES),
 };
 

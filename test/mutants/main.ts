@@ -38,6 +38,7 @@ const CONTROL_RUNS: Readonly<Record<GameName, number>> = {
   'fuzz-run': 3,
   tests: 100,
   kv: 100,
+  'ucp-sim': 30,
   ucp: 100,
 };
 const REPORT_LENGTH = 100;

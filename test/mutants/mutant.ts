@@ -18,6 +18,7 @@ export type GameName =
   | 'fuzz-run'
   | 'tests'
   | 'kv'
+  | 'ucp-sim'
   | 'ucp';
 
 /** A rule of the NIC or of its connection manager, and how it is switched off. */

@@ -62,6 +62,10 @@ export const UCP_FILES: readonly string[] = [
   'layers/ucp/uct/ud/protocol',
   'layers/ucp/uct/ud/hostile',
   'layers/ucp/uct/ud/ud',
+  'layers/ucp/tag-sync',
+  'layers/ucp/tag-probe',
+  'layers/ucp/tag-lies',
+  'layers/ucp/taking-back',
 ];
 
 export interface NamedTest {

@@ -20,6 +20,7 @@ import { requester } from './rules/requester.js';
 import { responder } from './rules/responder.js';
 import { rsocket } from './rules/rsocket.js';
 import { services } from './rules/services.js';
+import { ucpTags } from './rules/ucp-tags.js';
 import { ucpUd } from './rules/ucp-ud.js';
 
 /** Every rule that is switched off, one at a time. */
@@ -46,4 +47,5 @@ export const mutants: readonly Mutant[] = [
   ...kvPersistence,
   ...kvProtocol,
   ...ucpUd,
+  ...ucpTags,
 ];

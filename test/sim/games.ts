@@ -15,6 +15,8 @@ import { runSeed } from './run.js';
 import { describeRxe, planRxe, runRxeSeed } from './rxe-run.js';
 import { describeScenario, planScenario } from './scenario.js';
 import { transports } from './transport.js';
+import { describeUcp, planUcp } from './ucp/plan.js';
+import { runUcpSeed } from './ucp/run.js';
 
 /** A line for each transport that there was. */
 function transportLines(counts: Figures['counts']): string {
@@ -98,6 +100,19 @@ const kvGame: Game = {
     `cut off ${readable(network, 'partitioned', 'unroutable')}`,
 };
 
+/** Workers of UCP that send to each other and to themselves. */
+const ucpGame: Game = {
+  replay: 'npm run sim -- --ucp',
+  play: runUcpSeed,
+  describe: (seed) => describeUcp(planUcp(seed)),
+  summarise: ({ counts, network }) =>
+    `workers ${readable(counts, 'workers')}, messages sent ${readable(counts, 'sent')}, received ${readable(counts, 'received')}, ` +
+    `too long ${readable(counts, 'truncated')}, given up ${readable(counts, 'canceled')}, failed ${readable(counts, 'failed')}\n` +
+    `lost ${readable(network, 'lost')}, doubled ${readable(network, 'duplicated')}, ` +
+    `reordered ${readable(network, 'reordered')}, damaged ${readable(network, 'corrupted')}, ` +
+    `cut off ${readable(network, 'partitioned', 'unroutable')}`,
+};
+
 /** Streams of rsockets between hosts, and owners of all kinds. */
 const rsocketGame: Game = {
   replay: 'npm run sim -- --rsocket',
@@ -147,7 +162,7 @@ function walkGame(only: readonly number[] | undefined): Game {
   };
 }
 
-export type GameName = 'traffic' | 'cm' | 'walk' | 'rxe' | 'messages' | 'kv' | 'rsocket' | 'rsocket-lies';
+export type GameName = 'traffic' | 'cm' | 'walk' | 'rxe' | 'messages' | 'kv' | 'ucp' | 'rsocket' | 'rsocket-lies';
 
 /** The game of a name; `only` are the steps of walks to take. */
 export function gameOf(name: GameName, only?: readonly number[]): Game {
@@ -158,6 +173,7 @@ export function gameOf(name: GameName, only?: readonly number[]): Game {
     rxe: rxeGame,
     messages: messagesGame,
     kv: kvGame,
+    ucp: ucpGame,
     rsocket: rsocketGame,
     'rsocket-lies': rsocketLiesGame,
   }[name];

@@ -11,7 +11,7 @@ import { clearLine, readOptions, wholeNumber } from '../support/command-line.js'
 const HELP = `Plays seeded runs of random traffic of RC, UC and UD between simulated hosts, over a network that loses, doubles,
 reorders and damages packets, and checks every byte and every completion against a model.
 
-usage: npm run sim -- [--cm | --walk | --rxe | --messages | --kv | --rsocket | --rsocket-lies] [--seeds N] [--start S] [--jobs N] [--json] [--trace]
+usage: npm run sim -- [--cm | --walk | --rxe | --messages | --kv | --ucp | --rsocket | --rsocket-lies] [--seeds N] [--start S] [--jobs N] [--json] [--trace]
        npm run sim -- --cm-faults N
 
   --cm         instead, programs connect and part by rdma_cm, on hosts that come and go; every event of every
@@ -23,6 +23,8 @@ usage: npm run sim -- [--cm | --walk | --rxe | --messages | --kv | --rsocket | -
                lease is checked against a model
   --kv         instead, programs use a key-value store: for each key there must be an order of all that was done to it that explains
                what they were told
+  --ucp        instead, workers of UCP send by tags and receive, and give up some of it: every message, every promise and every
+               buffer is checked
   --rsocket    instead, owners of streams of rsockets write, read, end and close in every order; every byte, every event and all
                that a stream consists of is checked against a model
   --rsocket-lies
@@ -84,7 +86,7 @@ function report(game: Game, { seed, message }: Failure): void {
   );
 }
 
-const OTHER_GAMES = ['walk', 'cm', 'rxe', 'messages', 'kv', 'rsocket', 'rsocket-lies'] as const;
+const OTHER_GAMES = ['walk', 'cm', 'rxe', 'messages', 'kv', 'ucp', 'rsocket', 'rsocket-lies'] as const;
 
 const OPTIONS = {
   seeds: { type: 'string', default: '1000' },
@@ -97,6 +99,7 @@ const OPTIONS = {
   rxe: { type: 'boolean', default: false },
   messages: { type: 'boolean', default: false },
   kv: { type: 'boolean', default: false },
+  ucp: { type: 'boolean', default: false },
   rsocket: { type: 'boolean', default: false },
   'rsocket-lies': { type: 'boolean', default: false },
   steps: { type: 'string' },

@@ -62,6 +62,19 @@ for (const [way, made] of Object.entries(WAYS))
         close();
       }));
 
+    it('ends no sooner than all of it was handed over, though it matches before', () =>
+      simulate(async (sim) => {
+        const { server, there, close } = await made(sim, { ...EAGER, window: 1 });
+        const buffer = new Uint8Array(50_000);
+        const receiving = server.tagReceive(buffer, 7);
+        const data = pattern(50_000);
+        await there.tagSendSync(data, 7);
+        data.fill(0xdd);
+        await receiving;
+        assert.deepEqual(buffer, pattern(50_000));
+        close();
+      }));
+
     it('fails when its endpoint is closed', () =>
       simulate(async (sim) => {
         const { there, close } = await made(sim, EAGER);

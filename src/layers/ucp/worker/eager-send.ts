@@ -61,8 +61,8 @@ export class EagerSend implements Waiting, Packer, Completion {
     this.#data = data;
     if (protocol === Protocol.ZCOPY) {
       this.#memory = worker.domain.borrow(data);
-      // It is as if it were packed.
-      if (this.#memory === undefined) this.protocol = Protocol.BCOPY_MULTI;
+      const isOne = data.length + onlyHeadBytes(requestId !== 0) <= parts.transport.capabilities.am.bcopy;
+      if (this.#memory === undefined) this.protocol = isOne ? Protocol.BCOPY : Protocol.BCOPY_MULTI;
     }
     const isMulti = this.protocol === Protocol.BCOPY_MULTI;
     const messageId = isMulti ? worker.nextNumber() : 0;

@@ -26,6 +26,17 @@ export class PostedSend extends Pending<void> {
   }
 }
 
+/** A send that has ended once all of it was handed over, and a receive was found for it, which may be before. */
+export class PostedSyncSend extends PostedSend {
+  #left = 2;
+
+  /** One of both. */
+  readonly onHalf = (status: UcsStatus): void => {
+    this.#left -= 1;
+    if (status !== UcsStatus.UCS_OK || this.#left === 0) this.onDone(status);
+  };
+}
+
 /** Why a send has failed. */
 export function sendError(parts: EndpointParts, call: string, status: UcsStatus): UcpError {
   return parts.failureOf(call) ?? new UcpError(call, status);

@@ -15,7 +15,7 @@ import { checkTag, checkView, type TagValue } from './arguments.js';
 import { EagerSend, onlyHeadBytes } from './eager-send.js';
 import type { EndpointParts, Family } from './endpoint-parts.js';
 import { lie } from './lie.js';
-import { PostedSend, sendError } from './posted-send.js';
+import { PostedSend, PostedSyncSend, sendError } from './posted-send.js';
 import type { Rendezvous } from './rendezvous.js';
 import type { RendezvousReceive } from './rendezvous-receive.js';
 
@@ -26,7 +26,7 @@ const RENDEZVOUS: readonly Protocol[] = [Protocol.RNDV_GET, Protocol.RNDV_PUT, P
 /** The family of tags at an endpoint: what is sent, and what comes. */
 export class TagEnd implements Family {
   /** Those who wait for the receiver to have matched, by their numbers. */
-  readonly #unmatched = new Map<number, PostedSend>();
+  readonly #unmatched = new Map<number, PostedSyncSend>();
   /** Messages that wait for room, or that the transport still reads. */
   #leaving = 0;
   #ranges: Readonly<Record<SendCall, readonly SizeRange[]>> | undefined;
@@ -118,13 +118,12 @@ export class TagEnd implements Family {
 
   #postSync(data: Uint8Array, tag: bigint, protocol: Protocol): PostedSend {
     const { parts } = this;
-    const posted = new PostedSend('tagSendSync', parts);
+    const posted = new PostedSyncSend('tagSendSync', parts);
     const requestId = parts.worker.nextNumber();
     this.#unmatched.set(requestId, posted);
     const onSent = (status: UcsStatus): void => {
-      if (status === UcsStatus.UCS_OK) return;
-      this.#unmatched.delete(requestId);
-      posted.onDone(status);
+      if (status !== UcsStatus.UCS_OK) this.#unmatched.delete(requestId);
+      posted.onHalf(status);
     };
     const send = new EagerSend(parts, data, tag, protocol, requestId);
     // What was sent may still be matched, and the answer comes then.
@@ -152,7 +151,7 @@ export class TagEnd implements Family {
     if (posted === undefined) return lie(`request ${requestId} has matched, and there is none`);
     if (status > 0) return lie(`status ${status} is no answer`);
     this.#unmatched.delete(requestId);
-    posted.onDone(status);
+    posted.onHalf(status);
     return undefined;
   }
 

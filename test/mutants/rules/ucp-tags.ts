@@ -1,0 +1,118 @@
+import type { Mutant } from '../mutant.js';
+
+/** Rules of messages by tags in UCP. */
+const RENDEZVOUS = 'docs/protocol.md 9.1';
+const GIVEN_UP = 'docs/protocol.md 9.2';
+const PROTOCOL = 'src/layers/ucp/protocol';
+const WORKER = 'src/layers/ucp/worker';
+
+export const ucpTags: readonly Mutant[] = [
+  {
+    name: 'ucp-younger-receive-first',
+    rule: 'of receives that want a message, the one that was posted first gets it',
+    source: 'UCX, ucp/tag/tag_match.c',
+    file: `${PROTOCOL}/tag-queues.ts`,
+    from: 'wild.number < exact.number',
+    to: 'wild.number > exact.number',
+    games: ['ucp-sim', 'ucp'],
+  },
+  {
+    name: 'ucp-sync-ends-when-matched',
+    rule: 'a synchronous send ends once all of it was handed over, though it has matched before',
+    source: 'UCX, ucp/tag/eager_snd.c',
+    file: `${WORKER}/posted-send.ts`,
+    from: 'if (status !== UcsStatus.UCS_OK || this.#left === 0) this.onDone(status);',
+    to: 'this.onDone(status);',
+    games: ['ucp', 'ucp-sim'],
+  },
+  {
+    name: 'ucp-rest-not-copied',
+    rule: 'an eager message that was given up in the midst goes on from a copy',
+    source: GIVEN_UP,
+    file: `${WORKER}/eager-send.ts`,
+    from: 'this.#data = this.#data.slice(this.#sentBytes - this.#from);',
+    to: 'this.#data = this.#data.subarray(this.#sentBytes - this.#from);',
+    games: ['ucp-sim'],
+  },
+  {
+    name: 'ucp-read-after-given-up',
+    rule: 'the key of a message that was given up opens a copy',
+    source: GIVEN_UP,
+    file: `${WORKER}/rendezvous-send.ts`,
+    from: 'this.#exposed?.redirect();',
+    to: '',
+    games: ['ucp-sim'],
+  },
+  {
+    name: 'ucp-written-from-after-given-up',
+    rule: 'a WRITE that is under way goes on from a copy when its message is given up',
+    source: GIVEN_UP,
+    file: `${WORKER}/rendezvous-send.ts`,
+    from: '} else if (this.#isWriting) {\n      this.#borrowed?.redirect();',
+    to: '} else if (this.#isWriting) {',
+    games: ['ucp-sim'],
+  },
+  {
+    name: 'ucp-key-left-open',
+    rule: 'a key opens nothing any more once its message was read',
+    source: RENDEZVOUS,
+    file: `${WORKER}/rendezvous-send.ts`,
+    from: 'this.#exposed?.deregister();',
+    to: '',
+    games: ['ucp-sim'],
+  },
+  {
+    name: 'ucp-late-write',
+    rule: 'what comes for a receive that was given up goes to other memory',
+    source: GIVEN_UP,
+    file: `${WORKER}/rendezvous-receive.ts`,
+    from: "if (this.#isReading || this.#phase === 'asked') this.#memory?.redirect();",
+    to: "if (this.#isReading || this.#phase === 'asked') this.#isCanceled = true;",
+    games: ['ucp-sim'],
+  },
+  {
+    name: 'ucp-source-not-told',
+    rule: 'a message is fetched no further for a receive that was given up',
+    source: GIVEN_UP,
+    file: `${PROTOCOL}/tag-matching.ts`,
+    from: 'message?.source?.cancel();',
+    to: '',
+    games: ['ucp-sim'],
+  },
+  {
+    name: 'ucp-too-long-not-answered',
+    rule: 'the sender of a message that is too long is answered',
+    source: RENDEZVOUS,
+    file: `${WORKER}/rendezvous-receive.ts`,
+    from: 'learns nothing: as in UCX.\n    this.#refuse(UcsStatus.UCS_OK);',
+    to: 'learns nothing: as in UCX.',
+    games: ['ucp-sim'],
+  },
+  {
+    name: 'ucp-withdrawal-ignored',
+    rule: 'a message that was given up before anybody wanted it is dropped',
+    source: GIVEN_UP,
+    file: `${WORKER}/rendezvous-receive.ts`,
+    from: "if (this.#phase === 'announced') this.#refuse(UcsStatus.UCS_ERR_CANCELED);",
+    to: '',
+    games: ['ucp'],
+  },
+  {
+    name: 'ucp-announced-twice',
+    rule: 'a message that is announced twice ends the endpoint',
+    source: RENDEZVOUS,
+    file: `${WORKER}/rendezvous.ts`,
+    from: 'if (requestId === 0 || this.#announced.has(requestId))',
+    to: 'if (requestId === 0)',
+    games: ['ucp'],
+  },
+  {
+    name: 'ucp-peer-not-looked-after',
+    rule: 'a peer of which something is expected is asked now and then whether it is there',
+    source: 'UCX, UCX_KEEPALIVE_INTERVAL',
+    file: `${WORKER}/endpoint-parts.ts`,
+    from: 'if (transport !== undefined && transport.capabilities.put.short > 0)',
+    to: 'if (transport !== undefined && transport.capabilities.put.short < 0)',
+    games: ['ucp-sim'],
+  },
+];
