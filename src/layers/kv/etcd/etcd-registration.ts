@@ -124,7 +124,7 @@ class Registrar implements EtcdRegistration {
       await this.#grant();
       await this.#enterInTime();
     } catch (error) {
-      void this.close();
+      await this.close();
       throw error;
     } finally {
       signal?.removeEventListener('abort', abort);
@@ -170,7 +170,7 @@ class Registrar implements EtcdRegistration {
   }
 
   #tell(problem: Error): void {
-    const isNews = this.problem?.message !== problem.message;
+    const isNews = kindOf(this.problem) !== kindOf(problem);
     this.problem = problem;
     if (isNews) this.onProblem(problem);
   }
@@ -269,6 +269,11 @@ class Registrar implements EtcdRegistration {
   #ask(path: string, body: object): Promise<Answer> {
     return this.etcd.ask(path, body, this.#stop.signal, this.#answerMs);
   }
+}
+
+/** What etcd says may be in other words each time. */
+function kindOf(problem: Error | undefined): string | undefined {
+  return problem instanceof VerbsError ? problem.errno : problem?.message;
 }
 
 function foreign(what: string): VerbsError {

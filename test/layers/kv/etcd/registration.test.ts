@@ -18,6 +18,12 @@ describe('a server that enters itself in what is not etcd', () => {
     assert.ok(impostor.times('kv/txn') <= 100, `${impostor.times('kv/txn')} times`);
   });
 
+  it('has left nothing behind when it is refused', async () => {
+    await using impostor = await Impostor.begin({ 'kv/txn': json({ error: 'no space' }, 500) });
+    await assert.rejects(registerInEtcd(SERVER, { endpoints: impostor.url }), { errno: 'EIO', message: /no space/ });
+    assert.equal(impostor.times('lease/revoke'), 1);
+  });
+
   it('is told when it is granted a lease that is no number', async () => {
     await using impostor = await Impostor.begin({ 'lease/grant': json({ ID: 'x'.repeat(100) }) });
     await assert.rejects(registerInEtcd(SERVER, { endpoints: impostor.url }), { errno: 'EPROTO' });
@@ -100,6 +106,25 @@ describe('a registration', () => {
     await time.until(impostor, () => impostor.times('lease/keepalive') === 2);
     assert.ok(time.nowMs < 3000, `${time.nowMs} ms`);
     await time.until(impostor, () => red.problem === undefined);
+  });
+
+  it('tells of a problem once, however often that is met', async () => {
+    using time = new TestTime();
+    let fails = false;
+    const keepAlive: Answers[string] = (response) =>
+      (fails ? json({ error: `trouble ${impostor.times('lease/keepalive')}` }) : ORDINARY['lease/keepalive'])(response);
+    await using impostor = await Impostor.begin({ 'lease/keepalive': keepAlive });
+    const problems: string[] = [];
+    const onProblem = ({ message }: Error): void => void problems.push(message);
+    await using red = await registerInEtcd(SERVER, { endpoints: impostor.url, onProblem });
+    for (const outages of [1, 2]) {
+      fails = true;
+      const asked = impostor.times('lease/keepalive');
+      await time.until(impostor, () => impostor.times('lease/keepalive') > asked + 3 && red.problem !== undefined);
+      assert.equal(problems.length, outages);
+      fails = false;
+      await time.until(impostor, () => red.problem === undefined);
+    }
   });
 
   it('goes on though the program throws when it is told of a problem', async () => {
