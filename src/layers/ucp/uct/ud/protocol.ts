@@ -124,10 +124,8 @@ export class UdProtocol<Kept> {
         if (!this.#isMissing) this.#mustAcknowledge = true;
         this.#hearOf(psn);
         break;
+      // What told the peer so was lost: it asks, when it sends again.
       case Arrival.AGAIN:
-        // What told the peer so was lost.
-        this.#mustAcknowledge = true;
-        break;
       case Arrival.BEYOND:
     }
     return arrival;

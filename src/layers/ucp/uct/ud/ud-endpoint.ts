@@ -159,12 +159,6 @@ export class UdEndpoint implements Endpoint {
     this.#handshake({ type: UdControlType.CREP, endpoint: this.id, ...this.#self() });
   }
 
-  /** The peer asks again: it does not know that it was answered. */
-  askedAgain(): void {
-    this.#line.protocol.arrived(FIRST_PSN);
-    this.#line.progressSoon();
-  }
-
   amShort(id: number, header: Uint8Array, payload: Uint8Array): UcsStatus {
     const bytes = header.length + payload.length;
     const refusal = this.#refusal(isAm(id, bytes, this.#capabilities.am.short));
@@ -405,7 +399,6 @@ export class UdEndpoint implements Endpoint {
     const { counters } = this.owner;
     const isAnswer = control.type === UdControlType.CREP;
     if (isAnswer && this.#stage !== Stage.ASKING && this.#line.protocol.receives.classify(psn) === Arrival.AGAIN) {
-      this.#line.protocol.arrived(psn);
       counters.drop('repeated');
       return;
     }

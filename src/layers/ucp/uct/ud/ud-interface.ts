@@ -238,11 +238,8 @@ export class UdInterface implements AsyncDisposable {
     const key = peerKey(request.gid, request.qpn, request.endpoint);
     const known = this.#asked.get(key);
     if (known === undefined) this.#answer(key, request);
-    else if (known.connection !== request.connection) this.#counters.drop('refused');
-    else {
-      this.#counters.drop('repeated');
-      known.askedAgain();
-    }
+    // The answer is sent again when it is time.
+    else this.#counters.drop(known.connection === request.connection ? 'repeated' : 'refused');
   }
 
   #answer(key: string, { gid, qpn, qkey, endpoint: number, segmentBytes, connection }: UdConnectRequest): void {
