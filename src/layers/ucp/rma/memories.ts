@@ -21,6 +21,7 @@ const ALL: RkeyRights = { read: true, write: true, atomics: 'messages' };
 /** The family of remote memory at a worker. */
 export class Memories {
   readonly #fences = new Fences();
+  readonly #mapped = new Set<UcpMemory>();
 
   constructor(private readonly domain: MemoryDomain) {}
 
@@ -36,7 +37,15 @@ export class Memories {
       refuse('memMap', invalid(`the memory is ${show(memory)}`, 'It is a Uint8Array of a byte or more, or a length'));
     const rights = { ...ALL, ...options };
     checkRights(rights);
-    return new UcpMemory(this.domain.register(bytes, accessOf(rights)));
+    const registered = this.domain.register(bytes, accessOf(rights));
+    const mapped = new UcpMemory(registered, (unmapped) => this.#mapped.delete(unmapped));
+    this.#mapped.add(mapped);
+    return mapped;
+  }
+
+  /** Unmaps all. */
+  close(): void {
+    for (const mapped of [...this.#mapped]) mapped.unmap();
   }
 
   /** As `UcpWorker.fence`. */

@@ -6,7 +6,10 @@ export class UcpMemory implements Disposable {
   #isMapped = true;
 
   /** @internal {@link UcpWorker.memMap} makes them. */
-  constructor(memory: Memory) {
+  constructor(
+    memory: Memory,
+    private readonly onUnmapped: (memory: UcpMemory) => void,
+  ) {
     this.#memory = memory;
   }
 
@@ -30,6 +33,7 @@ export class UcpMemory implements Disposable {
     if (!this.#isMapped) return;
     this.#isMapped = false;
     this.#memory.deregister();
+    this.onUnmapped(this);
   }
 
   /** {@link unmap}. */

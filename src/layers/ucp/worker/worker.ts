@@ -210,11 +210,12 @@ export class UcpWorker implements Disposable {
     this.#memories.fence();
   }
 
-  /** Ends its endpoints, and listens no more. Idempotent. */
+  /** Ends its endpoints, unmaps its memory, and listens no more. Idempotent. */
   close(): void {
     for (const listener of this.#listeners) listener.close();
     for (const endpoint of [...this.#endpoints]) endpoint.close();
     void this.#ud?.close();
+    this.#memories.close();
   }
 
   /** {@link close}. */

@@ -6,7 +6,7 @@ import type { UcpEndpoint } from '../../../../src/layers/ucp/worker/endpoint.js'
 import type { UcpWorkerOptions } from '../../../../src/layers/ucp/worker/worker.js';
 import { UcsStatus } from '../../../../src/layers/ucp/wire/index.js';
 import { pattern, until } from '../support/transports.js';
-import { connected, WAYS, type Workers } from '../support/workers.js';
+import { ALL_WAYS, type AnyWorkers, connected, type Workers } from '../support/workers.js';
 
 type Message = AmMessage<UcpEndpoint>;
 
@@ -16,7 +16,7 @@ const PROTOCOLS = ['eager', 'rendezvous'] as const;
 const LENGTHS = [0, 1, 231, 232, 239, 240, 4100, 4127, 4128, 4143, 4144, 4151, 4152, 8191, 8192, 8193, 50_000];
 
 /** Takes messages to an id, and keeps them all. */
-function keeping({ server }: Workers, id: number): Message[] {
+function keeping({ server }: Pick<Workers, 'server'>, id: number): Message[] {
   const got: Message[] = [];
   server.setAmHandler(id, (message) => got.push(message.keep()));
   return got;
@@ -28,11 +28,11 @@ async function bytesOf(message: Message): Promise<Uint8Array> {
   return buffer;
 }
 
-for (const [name, made] of Object.entries(WAYS))
+for (const [name, made] of Object.entries(ALL_WAYS))
   describe(`active messages by ${name}`, () => {
     const test = (
       what: string,
-      body: (workers: Workers, sim: Sim) => Promise<void>,
+      body: (workers: AnyWorkers, sim: Sim) => Promise<void>,
       options?: UcpWorkerOptions,
     ): void => {
       it(what, () =>
@@ -40,7 +40,7 @@ for (const [name, made] of Object.entries(WAYS))
           const workers = await made(sim, options);
           await body(workers, sim);
           assert.equal(workers.server.amBytes, 0);
-          workers.close();
+          await workers.close();
         }),
       );
     };

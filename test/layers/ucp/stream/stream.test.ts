@@ -7,7 +7,7 @@ import { StreamQueue, type StreamWanted } from '../../../../src/layers/ucp/strea
 import { KeptBytes } from '../../../../src/layers/ucp/worker/kept-bytes.js';
 import { UcsStatus } from '../../../../src/layers/ucp/wire/index.js';
 import { pattern, until } from '../support/transports.js';
-import { connected, WAYS, type Workers } from '../support/workers.js';
+import { ALL_WAYS, type AnyWorkers, connected } from '../support/workers.js';
 
 const LENGTHS = [1, 246, 247, 248, 4151, 4152, 8184, 8185, 50_000];
 const ALL = { waitAll: true };
@@ -20,18 +20,18 @@ async function received(endpoint: UcpEndpoint, length: number): Promise<Uint8Arr
   return buffer;
 }
 
-for (const [name, made] of Object.entries(WAYS))
+for (const [name, made] of Object.entries(ALL_WAYS))
   describe(`a stream by ${name}`, () => {
     const test = (
       what: string,
-      body: (workers: Workers, sim: Sim) => Promise<void>,
+      body: (workers: AnyWorkers, sim: Sim) => Promise<void>,
       options?: UcpWorkerOptions,
     ): void => {
       it(what, () =>
         simulate(async (sim) => {
           const workers = await made(sim, options);
           await body(workers, sim);
-          workers.close();
+          await workers.close();
           assert.equal(workers.server.streamBytes, 0);
         }),
       );

@@ -47,3 +47,26 @@ export const WAYS: Readonly<Record<string, (sim: Sim, options?: UcpWorkerOptions
   rc: connected,
   self: (sim, options) => Promise.resolve(onSelf(sim, options)),
 };
+
+/** The same, and those by datagrams, which take some time to part. */
+export type AnyWorkers = Omit<Workers, 'close'> & { readonly close: () => void | Promise<void> };
+
+/** Two workers that go by datagrams. */
+export async function connectedByUd(sim: Sim, options?: UcpWorkerOptions): Promise<AnyWorkers> {
+  const workers = await connected(sim, { ...options, transport: 'ud' });
+  const { client, server, hosts } = workers;
+  const close = async (): Promise<void> => {
+    client.close();
+    server.close();
+    // The last that is said goes first.
+    await sim.sleep(1000);
+    for (const { context } of hosts) Engine.of(context).close();
+  };
+  return { ...workers, close };
+}
+
+/** Workers by every transport, datagrams included. */
+export const ALL_WAYS: Readonly<Record<string, (sim: Sim, options?: UcpWorkerOptions) => Promise<AnyWorkers>>> = {
+  ...WAYS,
+  ud: connectedByUd,
+};
