@@ -1,3 +1,4 @@
+import { VerbsError } from '../../../api/verbs/index.js';
 import { KvManyError } from '../errors.js';
 
 /**
@@ -17,6 +18,17 @@ export async function allOf<T>(
     if (outcome.status === 'fulfilled') results.push(outcome.value);
     else failures.set(index, outcome.reason);
   if (failures.size === 0) return results;
-  if (signal?.aborted === true && [...failures.values()].includes(signal.reason)) throw signal.reason;
+  throwIfGivenUp(signal, [...failures.values()]);
   throw new KvManyError(call, promises.length, failures);
+}
+
+/**
+ * Where the program has given up, that is all it is told. What a limit of time has ended is told of each, since the others were done.
+ *
+ * @throws the signal's reason when calls have failed for that
+ */
+export function throwIfGivenUp(signal: AbortSignal | undefined, failures: readonly unknown[]): void {
+  if (signal?.aborted !== true || !failures.includes(signal.reason)) return;
+  const isLate = signal.reason instanceof VerbsError && signal.reason.errno === 'ETIMEDOUT';
+  if (!isLate) throw signal.reason;
 }

@@ -1,6 +1,7 @@
 import { fieldsProblem, invalid, refuse, VerbsError } from '../../../api/verbs/index.js';
 import { checkWait, waitUnlessLate, type WaitOptions } from '../../engine/index.js';
 import type { KvClient, KvClientStatistics } from '../client/kv-client.js';
+import { throwIfGivenUp } from '../client/many.js';
 import type { KvEntry, KvExplanation, KvPage } from '../client/meanings.js';
 import {
   type Bytes,
@@ -450,7 +451,10 @@ export class KvCluster implements KvCalls {
       if (outcome.status === 'fulfilled') results.push(outcome.value);
       else failures.push(...failuresOf(outcome.reason, placesOf(all[at], at)));
     if (failures.length === 0) return results;
-    if (signal?.aborted === true && failures.some(([, error]) => error === signal.reason)) throw signal.reason;
+    throwIfGivenUp(
+      signal,
+      failures.map(([, error]) => error),
+    );
     // What the program has done wrong was refused before anything was sent.
     const wrong = failures.find(([, error]) => error instanceof VerbsError && !(error instanceof KvError));
     if (wrong !== undefined && failures.every(([, error]) => isInvalid(error))) throw wrong[1];

@@ -113,6 +113,26 @@ describe('a call during which servers change', () => {
       }),
     ));
 
+  it('that sets several keys in a limited time has set all that it does not name', () =>
+    simulate(async (sim) => {
+      const servers = new Servers(sim);
+      using cluster = await servers.client({ window: 1 });
+      await cluster.getMany(KEYS);
+      const atB = KEYS.filter((key) => cluster.homeOf(key).name === 'b');
+      const setting = cluster.setMany(
+        KEYS.map((key) => ({ key, value: 'value' })),
+        { timeoutMs: 500 },
+      );
+      await sim.sleep(35);
+      servers.host('b').pause();
+      const error: unknown = await setting.catch((reason: unknown) => reason);
+      assert.ok(error instanceof KvManyError);
+      assert.ok(error.failures.size > 0 && error.failures.size < atB.length, `${error.failures.size} failed`);
+      servers.host('b').resume();
+      const values = await cluster.getMany(KEYS);
+      for (const [at, value] of values.entries()) assert.ok(error.failures.has(at) || text(value) === 'value');
+    }));
+
   it('takes no longer than it may, though it is made again', () =>
     simulate((sim) =>
       withoutB(sim, async (_, __, cluster) => {
