@@ -76,8 +76,6 @@ const LIES: Readonly<Record<string, (sim: Sim, made: Lied) => Promise<void>>> = 
     await say('RNDV_RTS', { head: rts, ...bare });
   },
   'a message without a number': (_, { say }) => say('RNDV_RTS', { head: { ...rts, requestId: 0 }, ...bare }),
-  'a message for active messages, of which there are none': (_, { say }) =>
-    say('RNDV_RTS', { head: { ...rts, header: 0n, opcode: 1 }, ...bare }),
   'an answer to nothing': (_, { say }) => say('RNDV_ATS', { head: { requestId: 5, status: ok }, size: undefined }),
   'an answer that is none': async (sim, made) => {
     const requestId = await announced(sim, made);

@@ -6,6 +6,7 @@ import { UcsStatus } from '../wire/index.js';
 import type { TagValue } from './arguments.js';
 import type { EndpointParts } from './endpoint-parts.js';
 import { UcpError } from './errors.js';
+import type { Pieces } from './pieces.js';
 import type { TagEnd } from './tag-end.js';
 
 /** The families of calls that an endpoint has. */
@@ -41,18 +42,18 @@ export class UcpEndpoint implements Disposable {
   /**
    * Sends a message to whoever receives its tag. Messages match in the order of the calls.
    *
-   * @param data must not change before the promise settles; then nobody reads it any more. A message that was handed over may not have arrived, unless it goes by
+   * @param data several pieces are copied into one. It must not change before the promise settles; then nobody reads it any more. A message that was handed over may not have arrived, unless it goes by
    *   rendezvous ({@link explain})
    * @param tag 0 to 2^64 - 1
    * @throws UcpError (the promise rejects) UCS_ERR_CONNECTION_RESET and the like when the endpoint has failed, UCS_ERR_CANCELED when the receiver has given up in the
    *   midst of it; the signal's reason; ETIMEDOUT; VerbsError EINVAL for wrong arguments. A message that was given up may still arrive, and as a whole then
    */
-  tagSend(data: Uint8Array, tag: TagValue, options?: WaitOptions): Promise<void> {
+  tagSend(data: Pieces, tag: TagValue, options?: WaitOptions): Promise<void> {
     return this.#tags.send('tagSend', data, tag, options);
   }
 
   /** The same, and resolves once a receive was found for it. */
-  tagSendSync(data: Uint8Array, tag: TagValue, options?: WaitOptions): Promise<void> {
+  tagSendSync(data: Pieces, tag: TagValue, options?: WaitOptions): Promise<void> {
     return this.#tags.send('tagSendSync', data, tag, options);
   }
 
@@ -66,7 +67,7 @@ export class UcpEndpoint implements Disposable {
    *
    * @param id 0 to 65535
    * @param header up to {@link maxAmHeader} bytes, which the handler is given with the message, whatever way the data goes
-   * @param data must not change before the promise settles, nor the header; then nobody reads them any more. A message that was handed over may not have arrived; one whose data
+   * @param data several pieces are copied into one. It must not change before the promise settles, nor the header; then nobody reads them any more. A message that was handed over may not have arrived; one whose data
    *   is fetched was received, or was not wanted
    * @throws UcpError (the promise rejects) when the endpoint has failed; the signal's reason; ETIMEDOUT; VerbsError EINVAL for wrong arguments. A message that was given
    *   up may still arrive, and as a whole then
@@ -78,7 +79,7 @@ export class UcpEndpoint implements Disposable {
   /**
    * Sends bytes of the stream to the peer, behind those of the calls before.
    *
-   * @param data must not change before the promise settles; then nobody reads it any more. What was handed over may not have arrived
+   * @param data several pieces are copied into one. It must not change before the promise settles; then nobody reads it any more. What was handed over may not have arrived
    * @throws UcpError (the promise rejects) when the endpoint has failed; the signal's reason; ETIMEDOUT; VerbsError EINVAL for wrong arguments. Data that was given up
    *   arrives as a whole, or not at all
    */
@@ -106,7 +107,7 @@ export class UcpEndpoint implements Disposable {
   /**
    * Writes into the peer's memory. Puts, gets and atomics are in no order, but as {@link UcpWorker.fence} and flushes put them.
    *
-   * @param data must not change before the promise settles. Then it was handed over, and after a {@link flush} it is there; one that was aborted may be
+   * @param data several pieces are copied into one. It must not change before the promise settles. Then it was handed over, and after a {@link flush} it is there; one that was aborted may be
    *   there in part, or as it was when it was aborted
    * @param address at the peer, from `rkey.address` on
    * @throws UcpError (the promise rejects) when the endpoint has failed, as it does where the memory is no longer mapped; the signal's reason; ETIMEDOUT;

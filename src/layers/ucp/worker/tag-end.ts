@@ -11,10 +11,11 @@ import {
   type Thresholds,
 } from '../protocol/index.js';
 import { AmId, Messages, RtsOpcode, UcsStatus } from '../wire/index.js';
-import { checkTag, checkView, type TagValue } from './arguments.js';
+import { checkTag, type TagValue } from './arguments.js';
 import { EagerSend, onlyHeadBytes } from './eager-send.js';
 import type { EndpointParts, Family } from './endpoint-parts.js';
 import { lie } from './lie.js';
+import { checkPieces, gathered, type Pieces } from './pieces.js';
 import { PostedSend, PostedSyncSend, sendError } from './posted-send.js';
 import type { Rendezvous } from './rendezvous.js';
 import type { RendezvousReceive } from './rendezvous-receive.js';
@@ -64,8 +65,8 @@ export class TagEnd implements Family {
   }
 
   /** As `UcpEndpoint.tagSend` and `UcpEndpoint.tagSendSync`. */
-  async send(call: SendCall, data: Uint8Array, tag: TagValue, options: WaitOptions | undefined): Promise<void> {
-    checkView(call, 'data', data);
+  async send(call: SendCall, pieces: Pieces, tag: TagValue, options: WaitOptions | undefined): Promise<void> {
+    checkPieces(call, 'data', pieces);
     checkTag(call, 'tag', tag);
     if (options !== undefined) {
       checkWait(call, options);
@@ -73,6 +74,7 @@ export class TagEnd implements Family {
     }
     const { parts } = this;
     if (parts.failure !== undefined) throw sendError(parts, call, parts.failure);
+    const data = gathered(pieces);
     const { protocol } = selectProtocol(this.#rangesOf(call), data.length);
     const posted = this.#post(call, data, BigInt(tag), protocol);
     if (posted === undefined) return;

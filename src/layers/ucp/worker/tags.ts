@@ -1,8 +1,9 @@
 import { invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
 import { checkWait, type Engine, type WaitOptions } from '../../engine/index.js';
 import { FULL_MASK, TagMatching, tagOf, type Thresholds } from '../protocol/index.js';
-import { checkTag, checkView, type TagValue } from './arguments.js';
+import { checkTag, type TagValue } from './arguments.js';
 import type { EndpointParts } from './endpoint-parts.js';
+import { checkPieces, inOne, type Pieces, scatter } from './pieces.js';
 import type { Rendezvous } from './rendezvous.js';
 import { TagEnd } from './tag-end.js';
 import { TakenMessage } from './taken-message.js';
@@ -39,16 +40,17 @@ export class Tags {
   }
 
   /** As `UcpWorker.tagReceive`. */
-  async receive(buffer: Uint8Array, tag: TagValue, options: TagReceiveOptions): Promise<TagReceived> {
-    checkView('tagReceive', 'buffer', buffer);
+  async receive(into: Pieces, tag: TagValue, options: TagReceiveOptions): Promise<TagReceived> {
+    checkPieces('tagReceive', 'buffer', into);
     checkTag('tagReceive', 'tag', tag);
     checkWait('tagReceive', options, RECEIVE_FIELDS);
     if (options.mask !== undefined) checkTag('tagReceive', 'mask', options.mask);
     options.signal?.throwIfAborted();
+    const buffer = inOne(into);
     const receive = new PostedReceive(this.#matching, buffer, tag, options.mask);
     this.#matching.post(receive);
     if (!receive.isSettled) receive.heed(options, this.engine);
-    return receive.promise;
+    return into instanceof Uint8Array ? receive.promise : scattered(receive.promise, buffer, into);
   }
 
   /** As `UcpWorker.tagProbe`. */
@@ -64,21 +66,32 @@ export class Tags {
   }
 
   /** As `UcpWorker.tagMessageReceive`. */
-  async receiveMessage(taken: TakenMessage, buffer: Uint8Array, options: WaitOptions): Promise<TagReceived> {
+  async receiveMessage(taken: TakenMessage, into: Pieces, options: WaitOptions): Promise<TagReceived> {
     const call = 'tagMessageReceive';
     if (!(taken instanceof TakenMessage))
       refuse(call, invalid(`message is ${show(taken)}`, 'It comes from tagProbeRemove'));
-    checkView(call, 'buffer', buffer);
+    checkPieces(call, 'buffer', into);
     checkWait(call, options);
     options.signal?.throwIfAborted();
     const message = taken.take();
     if (message === undefined)
       throw new VerbsError(call, invalid('the message was received before', 'A message is received once'));
+    const buffer = inOne(into);
     const receive = new PostedReceive(this.#matching, buffer, taken.tag, undefined, call);
     this.#matching.receive(message, receive);
     if (!receive.isSettled) receive.heed(options, this.engine);
-    return receive.promise;
+    return into instanceof Uint8Array ? receive.promise : scattered(receive.promise, buffer, into);
   }
+}
+
+async function scattered(
+  receiving: Promise<TagReceived>,
+  buffer: Uint8Array,
+  into: readonly Uint8Array[],
+): Promise<TagReceived> {
+  const received = await receiving;
+  scatter(buffer.subarray(0, received.length), into);
+  return received;
 }
 
 function wanted(call: string, tag: TagValue, mask: TagValue | undefined) {

@@ -23,6 +23,7 @@ import type { TagValue } from './arguments.js';
 import { EndpointParts, type WorkerParts } from './endpoint-parts.js';
 import { UcpEndpoint } from './endpoint.js';
 import { KeptBytes } from './kept-bytes.js';
+import type { Pieces } from './pieces.js';
 import { Rendezvous } from './rendezvous.js';
 import type { TagReceived } from './tag-receive.js';
 import type { TakenMessage } from './taken-message.js';
@@ -140,11 +141,11 @@ export class UcpWorker implements Disposable {
   /**
    * Receives a message whose tag is `tag` in the bits of the mask: the one that came first, or comes next.
    *
-   * @param buffer is written to until the promise settles, and never after
+   * @param buffer several pieces are written to once all has come. It is written to until the promise settles, and never after
    * @throws UcpError (the promise rejects) UCS_ERR_MESSAGE_TRUNCATED for a message that is longer, which is lost, and the buffer is as it was; why the
    *   peer has gone that had sent a part; the signal's reason; ETIMEDOUT; VerbsError EINVAL for wrong arguments
    */
-  tagReceive(buffer: Uint8Array, tag: TagValue, options: TagReceiveOptions = {}): Promise<TagReceived> {
+  tagReceive(buffer: Pieces, tag: TagValue, options: TagReceiveOptions = {}): Promise<TagReceived> {
     return this.#tags.receive(buffer, tag, options);
   }
 
@@ -159,7 +160,7 @@ export class UcpWorker implements Disposable {
   }
 
   /** Receives a message that {@link tagProbeRemove} gave, once. @throws as {@link tagReceive}; VerbsError EINVAL for one that was received before */
-  tagMessageReceive(message: TakenMessage, buffer: Uint8Array, options: WaitOptions = {}): Promise<TagReceived> {
+  tagMessageReceive(message: TakenMessage, buffer: Pieces, options: WaitOptions = {}): Promise<TagReceived> {
     return this.#tags.receiveMessage(message, buffer, options);
   }
 

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { simulate } from '../../../src/sim.js';
+import { UcsStatus } from '../../../src/layers/ucp/wire/index.js';
+import { pattern } from './support/transports.js';
+import { onSelf, WAYS } from './support/workers.js';
+
+/** Pieces of different lengths, which come to so many bytes. */
+function cut(bytes: Uint8Array): Uint8Array[] {
+  const [first, second] = [Math.floor(bytes.length / 3), Math.floor(bytes.length / 2)];
+  const [none, end] = [0, bytes.length];
+  return [
+    [none, first],
+    [first, first],
+    [first, second],
+    [second, end],
+  ].map(([from, to]) => bytes.slice(from, to));
+}
+
+for (const [way, made] of Object.entries(WAYS))
+  describe(`a message in several pieces, on ${way}`, () => {
+    it('is the same as one in one piece, at either end', () =>
+      simulate(async (sim) => {
+        const { server, there, close } = await made(sim);
+        for (const length of [0, 1, 100, 4000, 8100, 50_000]) {
+          const whole = pattern(length);
+          const pieces = cut(new Uint8Array(length + 5));
+          const receiving = server.tagReceive(pieces, 7);
+          await there.tagSend(cut(whole), 7);
+          assert.deepEqual(await receiving, { tag: 7n, length });
+          assert.deepEqual(Buffer.concat(pieces).subarray(0, length), Buffer.from(whole));
+          const one = new Uint8Array(length);
+          const again = server.tagReceive(one, 7);
+          await there.tagSendSync(cut(whole), 7);
+          await again;
+          assert.deepEqual(one, whole);
+        }
+        close();
+      }));
+
+    it('leaves the pieces as they were when it is too long for them, or when they were given up', () =>
+      simulate(async (sim) => {
+        const { server, there, close } = await made(sim);
+        const pieces = cut(new Uint8Array(99));
+        const receiving = server.tagReceive(pieces, 7);
+        const truncated = assert.rejects(receiving, { status: UcsStatus.UCS_ERR_MESSAGE_TRUNCATED });
+        await there.tagSend(pattern(100, 1), 7);
+        await truncated;
+        await assert.rejects(server.tagReceive(pieces, 7, { timeoutMs: 1 }), { errno: 'ETIMEDOUT' });
+        assert.ok(Buffer.concat(pieces).every((byte) => byte === 0));
+        close();
+      }));
+  });
+
+describe('pieces of a message', () => {
+  it('are refused where one is no memory', () =>
+    simulate(async (sim) => {
+      const { server, there, close } = onSelf(sim);
+      // @ts-expect-error what JavaScript allows
+      await assert.rejects(there.tagSend([new Uint8Array(1), 'text'], 1), { errno: 'EINVAL', message: /data\[1\]/ });
+      // @ts-expect-error what JavaScript allows
+      await assert.rejects(server.tagReceive([5], 1), { errno: 'EINVAL', message: /buffer\[0\]/ });
+      close();
+    }));
+});
