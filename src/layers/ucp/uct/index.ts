@@ -11,4 +11,5 @@ export type { UdAddress } from './ud/addresses.js';
 export { connectUd, introduceUd } from './ud/connecting.js';
 export type { UdDrop, UdStatistics } from './ud/counters.js';
 export { UdEndpoint } from './ud/ud-endpoint.js';
-export { type UdConnectOptions, UdInterface, type UdOptions } from './ud/ud-interface.js';
+export type { UdOptions } from './ud/options.js';
+export { type UdConnectOptions, UdInterface } from './ud/ud-interface.js';

@@ -231,7 +231,7 @@ export class UcpWorker implements Disposable {
 
   /** The one for all endpoints, which is made when it is needed. */
   #udInterface(): UdInterface {
-    this.#ud ??= new UdInterface(this.#domain);
+    this.#ud ??= new UdInterface(this.#domain, { keepAliveMs: this.#parts.keepAliveMs });
     return this.#ud;
   }
 

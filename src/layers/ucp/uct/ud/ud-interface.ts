@@ -19,40 +19,16 @@ import type { MemoryDomain } from '../memory-domain.js';
 import { GRH_BYTES, isFromGid, peerKey, type UdAddress } from './addresses.js';
 import { Carrier } from './carrier.js';
 import { UdCounters, type UdStatistics } from './counters.js';
-import { secretRandom } from './random.js';
+import { udOptions, type UdOptions } from './options.js';
 import { UdEndpoint, type UdOwner, type UdPeer } from './ud-endpoint.js';
 import { FIRST_PSN } from './windows.js';
 
-const WINDOW = 256;
-const RECEIVES = 512;
-const TIMEOUT_MS = 30_000;
 const CONNECT_MS = 10_000;
 const HALF_OPEN_MS = 3000;
-const KEEP_ALIVE_MS = 20_000;
-const MAX_ENDPOINTS = 4096;
-const MAX_HALF_OPEN = 64;
 /** Datagrams of all endpoints that came early, and are kept. */
 const MAX_EARLY = 1024;
 /** The highest bit says that it is not this but the queue pair's own. */
 const QKEY_MASK = 0x7fff_ffff;
-
-/** How an interface of ud is made. */
-export interface UdOptions {
-  /** Datagrams that may be under way to a peer, 2 to 1025. Default 256. */
-  readonly window?: number;
-  /** Datagrams that may come before any is looked at. Default 512. */
-  readonly receives?: number;
-  /** ms that a peer may be silent while something is waited for: then its endpoint fails with UCS_ERR_ENDPOINT_TIMEOUT. Default 30 s. */
-  readonly timeoutMs?: number;
-  /** ms without anything of a peer's after which it is to show that it lives. Default 20 s. */
-  readonly keepAliveMs?: number;
-  /** Endpoints that there may be. Default 4096. */
-  readonly maxEndpoints?: number;
-  /** Those of them that peers have asked for, and whose answers they have not acknowledged: the oldest gives way. Default 64. */
-  readonly maxHalfOpen?: number;
-  /** 32 bits, for tests that are to run the same again. */
-  readonly random?: () => number;
-}
 
 /** How {@link UdInterface.connect} goes. */
 export interface UdConnectOptions extends WaitOptions {
@@ -95,10 +71,9 @@ export class UdInterface implements AsyncDisposable {
   #isClosed = false;
   #stopKeepAlive: () => void = () => undefined;
 
-  /** @throws VerbsError ENOMEM when there is no room, EIO when the device was lost */
+  /** @throws VerbsError EINVAL for options that make no sense, ENOMEM when there is no room, EIO when the device was lost */
   constructor(domain: MemoryDomain, options: UdOptions = {}) {
-    const { window = WINDOW, receives = RECEIVES, timeoutMs = TIMEOUT_MS, keepAliveMs = KEEP_ALIVE_MS } = options;
-    const { maxEndpoints = MAX_ENDPOINTS, maxHalfOpen = MAX_HALF_OPEN, random = secretRandom } = options;
+    const { window, receives, timeoutMs, keepAliveMs, maxEndpoints, maxHalfOpen, random } = udOptions(options);
     const { engine } = domain;
     this.#random = random;
     this.#maxEndpoints = maxEndpoints;
@@ -120,11 +95,7 @@ export class UdInterface implements AsyncDisposable {
       onFailed: (endpoint, status) => this.#onFailed(endpoint, status),
       onForgotten: (endpoint) => this.#onForgotten(endpoint),
     };
-    const keepAlive = (): void => {
-      for (const endpoint of [...this.#endpoints.values()]) endpoint.keepAlive();
-      this.#stopKeepAlive = engine.chore(keepAliveMs, keepAlive);
-    };
-    this.#stopKeepAlive = engine.chore(keepAliveMs, keepAlive);
+    if (keepAliveMs !== Infinity) this.#keepAlive(keepAliveMs);
   }
 
   /** Where it is found. */
@@ -188,6 +159,13 @@ export class UdInterface implements AsyncDisposable {
   /** {@link close}. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  #keepAlive(ms: number): void {
+    this.#stopKeepAlive = this.#carrier.engine.chore(ms, () => {
+      for (const endpoint of [...this.#endpoints.values()]) endpoint.keepAlive();
+      this.#keepAlive(ms);
+    });
   }
 
   #make(peer: UdPeer, connection: number, handlers?: AmHandlers): UdEndpoint {

@@ -267,6 +267,15 @@ describe('the transport ud', () => {
       await two.close();
     }));
 
+  it('takes no numbers that make no sense', () =>
+    simulate((sim) => {
+      const domain = new MemoryDomain(new Engine(sim.host('one').context, { name: 'a test' }));
+      const wrong = [{ window: 1 }, { window: 1026 }, { receives: 0 }, { timeoutMs: 0 }, { maxHalfOpen: 1.5 }] as const;
+      for (const options of wrong) assert.throws(() => new UdInterface(domain, options), { errno: 'EINVAL' });
+      domain.engine.close();
+      return Promise.resolve();
+    }));
+
   it('sends to each peer no more than that can take', () =>
     simulate(async (sim) => {
       const one = interfaceOn(sim, 'one');
