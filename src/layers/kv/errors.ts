@@ -19,7 +19,7 @@ export class KvError extends VerbsError {
     /** What has happened: the message without the rest. */
     readonly reason: string,
     outcome: Outcome | 'refused',
-    { advice = '', ...options }: ErrorOptions & { readonly advice?: string } = {},
+    { advice = '', ...options }: ErrorOptions & { readonly advice?: string | undefined } = {},
   ) {
     super(
       call,
@@ -28,6 +28,11 @@ export class KvError extends VerbsError {
     );
     this.outcome = outcome;
   }
+}
+
+/** A call whose `timeoutMs` are over. */
+export function tooLate(call: string, timeoutMs: number, outcome: Outcome): KvError {
+  return new KvError(call, 'ETIMEDOUT', `not done within ${timeoutMs} ms`, outcome);
 }
 
 /**

@@ -45,6 +45,13 @@ describe('kv set and get', () => {
     assert.match(stderr, /^no store at 127\.[\d.]+:7175; `verbena kv serve` serves one: .* within 5000 ms/);
   });
 
+  it('say of a store that is there, and is not read by clients, what would have it read', async () => {
+    await using serving = await Serving.start(1);
+    const { code, stderr } = await serving.kv('get', 'key', '--one-sided');
+    assert.equal(code, 2);
+    assert.match(stderr, /^cannot use the store at 127\.[\d.]+:\d+: .*\(EOPNOTSUPP\)\. .*--one-sided/);
+  });
+
   it('say what is wrong under the name that was called', async () => {
     await using serving = await Serving.start(1);
     const stderr = 'the key has 300 bytes (EINVAL). It has 1 to 250\n';

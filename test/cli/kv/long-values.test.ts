@@ -26,7 +26,12 @@ describe('long values', () => {
     const { code, stderr } = await run(['kv', 'set', 'long', '--server', serving.host], {}, fed);
     assert.deepEqual(
       { code, stderr },
-      { code: 2, stderr: 'set: the value is longer than the store takes (EMSGSIZE)\n' },
+      {
+        code: 2,
+        stderr:
+          'set: the value is longer than the store takes (EMSGSIZE). ' +
+          'Divide it among several keys, or serve a store with a greater maxValueBytes (--max-value)\n',
+      },
     );
   });
 });

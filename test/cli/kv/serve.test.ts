@@ -57,7 +57,14 @@ describe('kv serve', () => {
     await serving.kv('set', 'first', 'x'.repeat(1500));
     await serving.kv('set', 'second', 'x'.repeat(1500));
     const { code, stderr } = await serving.kv('set', 'third', 'x'.repeat(1500));
-    assert.deepEqual({ code, stderr }, { code: 2, stderr: 'set: the store is full (ENOSPC)\n' });
+    assert.deepEqual(
+      { code, stderr },
+      {
+        code: 2,
+        stderr:
+          'set: the store is full (ENOSPC). End some entries, or serve a store with more memoryBytes (--memory)\n',
+      },
+    );
     assert.equal((await serving.kv('get', 'first')).stdout.length, 1500);
   });
 

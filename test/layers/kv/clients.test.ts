@@ -92,7 +92,10 @@ for (const transport of TRANSPORTS) {
         const last = client.get('a');
         controller.abort(new Error('enough'));
         await assert.rejects(waiting[0], { message: 'enough' });
-        await assert.rejects(waiting[1], { code: 'ETIMEDOUT' });
+        await assert.rejects(waiting[1], { name: 'KvError', code: 'ETIMEDOUT', outcome: 'unknown' });
+        // The slot is that of the last.
+        const unsent = client.get('a', { timeoutMs: 3 });
+        await assert.rejects(unsent, { name: 'KvError', code: 'ETIMEDOUT', outcome: 'not sent' });
         await assert.rejects(client.get('a', { signal: AbortSignal.abort(new Error('before')) }), {
           message: 'before',
         });

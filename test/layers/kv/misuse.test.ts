@@ -47,6 +47,20 @@ describe('a program that calls a client of a store wrongly', () => {
     }));
 });
 
+describe('a program that gives an entry the time that another has', () => {
+  it('may hand on what ttl said, also of one that lives for ever', () =>
+    simulate(async (sim) => {
+      using client = await served(sim).client();
+      await client.set('one', '1');
+      const ttlMs = await client.ttl('one');
+      await client.set('two', '2', { ttlMs });
+      assert.equal(await client.ttl('two'), Infinity);
+      await client.touch('two', 5000);
+      assert.equal(await client.touch('two', Infinity), true);
+      assert.equal(await client.ttl('two'), Infinity);
+    }));
+});
+
 describe('a program that makes a store wrongly', () => {
   it('is told so of the call that it made', () => {
     const wrong = [{ mode: 'chace' }, { maxValueBytes: -1 }, { memoryBytes: 1 }, { size: 5 }, null];

@@ -1,3 +1,4 @@
+import type { VerbsError } from '../../../api/verbs/index.js';
 import { timedOut, type WaitOptions } from './wait-options.js';
 
 /** A clock that calls back: the engine is one. */
@@ -24,6 +25,11 @@ export abstract class Pending<T> {
   /** The program has given up: what it named is not to be touched from now on. Called before the promise rejects. */
   protected abstract onGivenUp(): void;
 
+  /** Why it rejects when its time is over. */
+  protected lateness(timeoutMs: number): VerbsError {
+    return timedOut(this.call, timeoutMs);
+  }
+
   get isSettled(): boolean {
     return this.#settle === undefined;
   }
@@ -35,7 +41,7 @@ export abstract class Pending<T> {
     const stopTimer =
       timeoutMs === undefined || timeoutMs === Infinity
         ? undefined
-        : timers.timer(timeoutMs, () => this.#giveUp(timedOut(this.call, timeoutMs)));
+        : timers.timer(timeoutMs, () => this.#giveUp(this.lateness(timeoutMs)));
     signal?.addEventListener('abort', abort, { once: true });
     this.#stopWaiting = () => {
       stopTimer?.();

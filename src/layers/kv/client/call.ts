@@ -2,7 +2,7 @@ import { Pending } from '../../engine/index.js';
 import type { Outstanding } from '../protocol/index.js';
 import { statusRules } from '../store/index.js';
 import { type Answered, type Asked, Status } from '../wire/index.js';
-import { KvError } from '../errors.js';
+import { KvError, tooLate } from '../errors.js';
 import type { SharedBuffer } from '../transport/value-memory.js';
 
 const NO_BYTES: Uint8Array = new Uint8Array(0);
@@ -97,13 +97,18 @@ export class Call<T> extends Pending<T> implements AnyCall {
     this.desk.giveUp(this);
   }
 
+  protected override lateness(timeoutMs: number): KvError {
+    return tooLate(this.call, timeoutMs, this.sentUs < 0 ? 'not sent' : 'unknown');
+  }
+
   #refusal({ status }: Answered): KvError {
     if (status === Status.DISK_FULL)
       return new KvError(this.call, 'ENOSPC', "the server's disk is full, so nothing can be changed", 'refused');
     if (status === Status.DISK_FAILED)
       return new KvError(this.call, 'EIO', "the server's disk fails, so nothing can be changed", 'unknown');
     const rules = statusRules(status);
-    if (rules?.errno !== undefined) return new KvError(this.call, rules.errno, rules.text, 'refused');
+    if (rules?.errno !== undefined)
+      return new KvError(this.call, rules.errno, rules.text, 'refused', { advice: rules.advice });
     const what = status === Status.OK ? 'what makes no sense' : `with status ${status}`;
     return new KvError(this.call, 'EPROTO', `the server answers ${what}`, 'unknown');
   }

@@ -103,7 +103,7 @@ export class KvClient implements AsyncDisposable, Disposable {
   /**
    * The value of a key with its version; undefined when there is none.
    *
-   * @throws (the promise rejects) KvError when the server is gone; the signal's reason; VerbsError ETIMEDOUT, EINVAL
+   * @throws (the promise rejects) KvError when the server is gone, and ETIMEDOUT; the signal's reason; VerbsError EINVAL
    */
   async entry(key: Bytes, options: WaitOptions = {}): Promise<KvEntry | undefined> {
     return this.#call('entry', entryFound, { operation: Operation.GET, key: keyOf('entry', key) }, options);
@@ -159,7 +159,7 @@ export class KvClient implements AsyncDisposable, Disposable {
   /**
    * Gives an entry another time to live, and leaves its version as it is.
    *
-   * @param ttlMs milliseconds from now on; 0 for ever
+   * @param ttlMs milliseconds from now on; 0 or Infinity for ever
    * @returns whether there was one
    * @throws as {@link entry}
    */

@@ -42,7 +42,7 @@ export interface KvConnectOptions extends WaitOptions {
 
 /** What calls take that set something. */
 export interface SetOptions extends WaitOptions {
-  /** Milliseconds until the entry ends: whole, up to 2^32 - 1; 0, the default, for ever. */
+  /** Milliseconds until the entry ends: whole, up to 2^32 - 1; 0, the default, or Infinity for ever. */
   readonly ttlMs?: number | undefined;
 }
 
@@ -155,8 +155,10 @@ export function valueOf(call: string, value: Bytes, isCopied: (bytes: number) =>
 
 /** @throws VerbsError EINVAL for what is none */
 export function ttlOf(call: string, ttlMs: number): number {
+  // As ttl() says it of an entry without an end.
+  if (ttlMs === Infinity) return 0;
   if (Number.isInteger(ttlMs) && ttlMs >= 0 && ttlMs <= MAX_TTL_MS) return ttlMs;
-  const advice = `It is a whole number of milliseconds up to ${MAX_TTL_MS}; 0 is for ever`;
+  const advice = `It is a whole number of milliseconds up to ${MAX_TTL_MS}; 0 and Infinity are for ever`;
   throw new VerbsError(call, invalid(`ttlMs is ${show(ttlMs)}`, advice));
 }
 

@@ -14,7 +14,7 @@ import {
   SETTING_FIELDS,
   valueOf,
 } from '../client/options.js';
-import { KvError, KvManyError } from '../errors.js';
+import { KvError, KvManyError, tooLate } from '../errors.js';
 import { type NamedMember } from './member.js';
 import { Rendezvous } from './rendezvous.js';
 import { NO_COUNTS, sumOf } from './counts.js';
@@ -124,7 +124,7 @@ export class KvCluster implements KvCalls {
   /**
    * The value of a key with its version; undefined when there is none.
    *
-   * @throws (the promise rejects) KvError when the key's server is gone, away or cannot be reached; the signal's reason; VerbsError ETIMEDOUT, EINVAL
+   * @throws (the promise rejects) KvError when the key's server is gone, away or cannot be reached, and ETIMEDOUT; the signal's reason; VerbsError EINVAL
    */
   async entry(key: Bytes, options: WaitOptions = {}): Promise<KvEntry | undefined> {
     return this.#ask('entry', key, options, (client, own, wait) => client.entry(own, wait));
@@ -165,7 +165,7 @@ export class KvCluster implements KvCalls {
     return this.#change('incr', key, options, (client, own, wait) => client.incr(own, by, wait));
   }
 
-  /** Gives an entry another time to live. @param ttlMs milliseconds from now on; 0 for ever. @returns whether there was one. @throws as {@link entry} */
+  /** Gives an entry another time to live. @param ttlMs milliseconds from now on; 0 or Infinity for ever. @returns whether there was one. @throws as {@link entry} */
   async touch(key: Bytes, ttlMs: number, options: WaitOptions = {}): Promise<boolean> {
     return this.#change('touch', key, options, (client, own, wait) => client.touch(own, ttlMs, wait));
   }
@@ -377,7 +377,10 @@ export class KvCluster implements KvCalls {
     checkWait(call, { signal, timeoutMs });
     if (timeoutMs === undefined) return action(options);
     const together = (limit?: AbortSignal): Promise<T> => action({ ...options, signal: limit, timeoutMs: undefined });
-    return waitUnlessLate(call, { signal, timeoutMs }, this.#terms, together);
+    return waitUnlessLate(call, { signal, timeoutMs }, this.#terms, together, (name, limitMs) =>
+      // Of several tries one may have been carried out.
+      tooLate(name, limitMs, 'unknown'),
+    );
   }
 
   #statisticsOf(seat: Seat, options: WaitOptions): Promise<ReadonlyMap<string, bigint>> {

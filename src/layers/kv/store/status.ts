@@ -28,6 +28,8 @@ export interface StatusRules {
   readonly errno: ErrnoName | undefined;
   /** A sentence without its full stop. */
   readonly text: string;
+  /** What the program can do; a sentence without its full stop. */
+  readonly advice?: string;
 }
 
 const RULES: Readonly<Record<Status, StatusRules>> = {
@@ -36,9 +38,19 @@ const RULES: Readonly<Record<Status, StatusRules>> = {
   [Status.EXISTS]: { name: 'EXISTS', errno: undefined, text: 'the key is there, or has another version' },
   [Status.NOT_A_NUMBER]: { name: 'NOT_A_NUMBER', errno: 'EINVAL', text: 'the value is not an integer of 64 bits' },
   [Status.OVERFLOW]: { name: 'OVERFLOW', errno: 'EOVERFLOW', text: 'the sum does not fit into 64 bits' },
-  [Status.NO_SPACE]: { name: 'NO_SPACE', errno: 'ENOSPC', text: 'the store is full' },
+  [Status.NO_SPACE]: {
+    name: 'NO_SPACE',
+    errno: 'ENOSPC',
+    text: 'the store is full',
+    advice: 'End some entries, or serve a store with more memoryBytes (--memory)',
+  },
   [Status.BAD_KEY]: { name: 'BAD_KEY', errno: 'EINVAL', text: 'a key has 1 to 250 bytes' },
-  [Status.TOO_LARGE]: { name: 'TOO_LARGE', errno: 'EMSGSIZE', text: 'the value is longer than the store takes' },
+  [Status.TOO_LARGE]: {
+    name: 'TOO_LARGE',
+    errno: 'EMSGSIZE',
+    text: 'the value is longer than the store takes',
+    advice: 'Divide it among several keys, or serve a store with a greater maxValueBytes (--max-value)',
+  },
 };
 
 const byNumber: readonly (StatusRules | undefined)[] = Object.values(RULES);

@@ -92,7 +92,10 @@ export async function reachBy(
     return await openFirst(candidates, (asked) => connectTo(asked, { ...streamDevice(asked), ...options }));
   } catch (error) {
     if (!(error instanceof VerbsError)) throw error;
-    const message = `no store at ${storeText(candidates[0])}${hintFor(error, candidates[0])}: ${error.message}`;
+    // One that refuses this client is there.
+    const [what, hint] =
+      error.errno === 'EOPNOTSUPP' ? ['cannot use the store', ''] : ['no store', hintFor(error, candidates[0])];
+    const message = `${what} at ${storeText(candidates[0])}${hint}: ${error.message}`;
     throw new ToolError(message, EXIT_FAILED, { cause: error });
   }
 }

@@ -110,7 +110,7 @@ function refusalOf(error: unknown): unknown {
   const message = 'the server does not have its memory read by clients';
   return new VerbsError(
     'connect',
-    { errno: 'EOPNOTSUPP', message, advice: 'Serve it with oneSided, or leave that out here' },
+    { errno: 'EOPNOTSUPP', message, advice: 'Serve it with oneSided (--one-sided), or leave that out here' },
     { cause: error },
   );
 }
