@@ -8,6 +8,11 @@ import { Session, type Wire } from './session.js';
 
 /** A client that has gone without a word is noticed after so long. */
 const KEEP_ALIVE_MS = 60_000;
+/**
+ * A client whose connection ends is read on for so long once it has its last answer: the system resets a connection that is closed with bytes unread, and the
+ * client would not see that answer.
+ */
+const LINGER_MS = 1000;
 const TURNED_AWAY = '-ERR max number of clients reached\r\n';
 
 /**
@@ -111,7 +116,10 @@ function wireOf(socket: Socket): Wire {
     },
     write: (bytes) => socket.write(bytes),
     setReading: (isReading) => (isReading ? socket.resume() : socket.pause()),
-    end: () => socket.destroySoon(),
+    end: () => {
+      socket.end(() => setTimeout(() => socket.destroy(), LINGER_MS).unref());
+      socket.resume();
+    },
     destroy: () => socket.destroy(),
   };
 }

@@ -40,6 +40,13 @@ describe('redis-cli at the gateway', { skip: without('redis-cli', 'redis-tools')
     assert.equal(await redisCli(gateway.port, 'DBSIZE'), '5000');
   });
 
+  it('says why a value that is too long is refused, though the gateway does not read it', async () => {
+    await using gateway = await runGateway();
+    const setting = run('redis-cli', ['-p', String(gateway.port), '-x', 'SET', 'key']);
+    setting.child.stdin?.end(Buffer.alloc(5 * 1024 * 1024, 'x'));
+    assert.match((await setting).stdout, /^ERR Protocol error: invalid bulk length/);
+  });
+
   const TALKS: readonly (readonly [string, readonly (readonly [string, string])[]])[] = [
     [
       'sets and gets',
