@@ -5,7 +5,7 @@ import { connectRc, AmHandlers, MemoryDomain } from '../../../../src/layers/ucp/
 import { UcpWorker } from '../../../../src/layers/ucp/worker/worker.js';
 import type { UcpEndpoint } from '../../../../src/layers/ucp/worker/endpoint.js';
 import { Engine } from '../../../../src/layers/engine/index.js';
-import { AmFlags, AmId, Messages, UcsStatus } from '../../../../src/layers/ucp/wire/index.js';
+import { AmFlags, AmId, Messages, RtsOpcode, UcsStatus } from '../../../../src/layers/ucp/wire/index.js';
 import { pattern, PORT, until } from '../support/transports.js';
 
 const NONE = new Uint8Array(0);
@@ -17,6 +17,8 @@ async function besieged(sim: Sim) {
   const accepted = new Promise<UcpEndpoint>((resolve) => server.listen({ port: PORT }, resolve));
   const domain = new MemoryDomain(Engine.of(hosts[0].context));
   const handlers = new AmHandlers();
+  const answers: unknown[] = [];
+  handlers.set(AmId.RNDV_ATS, (bytes) => answers.push(Messages.RNDV_ATS.decode(bytes)));
   const liar = await hosts[0].run(() => connectRc({ domain, handlers }, { host: 'server', port: PORT }));
   const endpoint = await accepted;
   const says = (id: AmId, bytes: Uint8Array): void => {
@@ -31,7 +33,7 @@ async function besieged(sim: Sim) {
     server.close();
     for (const { context } of hosts) Engine.of(context).close();
   };
-  return { server, endpoint, says, close };
+  return { server, endpoint, says, answers, close };
 }
 
 function packed<M>(format: { encode(into: Uint8Array, message: M): number }, message: M): Uint8Array {
@@ -58,10 +60,17 @@ function single(flags: number, headerBytes: number): [AmId, Uint8Array] {
   return [AmId.AM_SINGLE, bytes];
 }
 
+function announced(header: bigint, userHeader: Uint8Array = NONE): [AmId, Uint8Array] {
+  const head = { header, epId: 1, requestId: 9, address: 0n, size: 100, opcode: RtsOpcode.AM };
+  return [AmId.RNDV_RTS, packed(Messages.RNDV_RTS, { head, rkey: undefined, userHeader })];
+}
+
 const LIES: Readonly<Record<string, readonly (readonly [AmId, Uint8Array])[]>> = {
   'has flags that nobody knows': [single(0x8, 0)],
   'has a header longer than itself': [single(0, 13)],
   'has a header longer than anything': [single(0, 0xffff_ffff)],
+  'is announced with flags that nobody knows': [announced(0x8_0001n)],
+  'is announced with a header longer than itself': [announced((5n << 32n) | 1n, pattern(4))],
   'is cut': [[AmId.AM_SINGLE, new Uint8Array(7)]],
   'wants an answer, and is cut before it says by which endpoint': [[AmId.AM_SINGLE_REPLY, new Uint8Array(15)]],
   'begins twice': [first(100), first(100)],
@@ -89,6 +98,16 @@ describe('an active message', () => {
         assert.equal(server.amBytes, 0);
         close();
       }));
+
+  it('that is announced to an id that nobody handles is answered, and its sender keeps the endpoint', () =>
+    simulate(async (sim) => {
+      const { server, endpoint, says, answers, close } = await besieged(sim);
+      says(...announced(77n));
+      await until(sim, () => answers.length === 1);
+      assert.deepEqual(answers, [{ head: { requestId: 9, status: UcsStatus.UCS_OK }, size: undefined }]);
+      assert.deepEqual([server.amsDropped, server.amBytes, endpoint.failure], [1, 0, undefined]);
+      close();
+    }));
 
   it('in parts to an id that nobody handles takes no memory for its data, however long it is said to be', () =>
     simulate(async (sim) => {
