@@ -27,8 +27,10 @@ const FACE_SOURCES = [
   'portable-kv.ts',
   'portable-messages.ts',
   'portable-rsocket.ts',
+  'portable-ucp.ts',
   'rsocket.ts',
   'sim.ts',
+  'ucp.ts',
 ].map((name) => join('src', name));
 const FACE_STAMP = at('dist', 'package', '.built');
 

@@ -20,6 +20,7 @@ const FACES = {
   rsocket: { node: 'rsocket', browser: 'portable-rsocket' },
   net: { node: 'net' },
   kv: { node: 'kv', browser: 'portable-kv' },
+  ucp: { node: 'ucp', browser: 'portable-ucp' },
 };
 
 const SRC = at('dist', 'src');

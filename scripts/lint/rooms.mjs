@@ -126,6 +126,8 @@ export const ROOMS = [
     below: ['machine/hosting', 'layers/kv/etcd', 'layers/kv/gateway'],
     packages: 'none',
   },
+  { name: 'face', files: /^src\/portable-ucp\.ts$/, below: ['layers/ucp'], packages: 'none' },
+  { name: 'face', files: /^src\/ucp\.ts$/, below: ['machine/hosting'], packages: 'none' },
   { name: 'face', files: /^src\/messages\.ts$/, below: ['machine/hosting'], packages: 'none' },
   // Programs as people write them: they have the package by its name.
   { name: 'labs', files: /^labs\//, below: [], packages: 'node', faces: 'verbena' },

@@ -110,11 +110,13 @@ test('the package holds what runs, its types and its pages, and not what it was 
     'dist/package/types/net.d.cts',
     'dist/package/kv.js',
     'dist/package/types/kv.d.cts',
+    'dist/package/ucp.js',
+    'dist/package/types/ucp.d.cts',
     'examples/rpc.ts',
     'LICENSE',
   ])
     assert.ok(files.includes(path), path);
-  assert.ok(files.length < 620, `${files.length} files`);
+  assert.ok(files.length < 720, `${files.length} files`);
 });
 
 test('whoever imports and whoever requires it has the same package', () => {
@@ -123,7 +125,7 @@ test('whoever imports and whoever requires it has the same package', () => {
     import { createRequire } from 'node:module';
     const require = createRequire(import.meta.url);
     const pairs = [];
-    for (const face of ['verbena', 'verbena/sim', 'verbena/messages', 'verbena/rsocket', 'verbena/net', 'verbena/kv']) pairs.push([await import(face), require(face)]);
+    for (const face of ['verbena', 'verbena/sim', 'verbena/messages', 'verbena/rsocket', 'verbena/net', 'verbena/kv', 'verbena/ucp']) pairs.push([await import(face), require(face)]);
     const different = pairs.flatMap(([one, other]) => Object.keys(other).filter((name) => one[name] !== other[name]));
     const only = pairs.flatMap(([one, other]) => Object.keys(one).filter((name) => !(name in other) && name !== 'default'));
     const { Sim } = require('verbena/sim');

@@ -9,7 +9,7 @@ import { TagEnd } from './tag-end.js';
 import { TakenMessage } from './taken-message.js';
 import { describeTag, PostedReceive, type TagReceived } from './tag-receive.js';
 
-/** What {@link Tags.receive} takes. */
+/** What {@link UcpWorker.tagReceive} takes. */
 export interface TagReceiveOptions extends WaitOptions {
   /** Which bits of the tag count. Default: all. */
   readonly mask?: TagValue | undefined;

@@ -12,7 +12,6 @@ import {
   introduceUd,
   MemoryDomain,
   type RcEndpoint,
-  type RcWhere,
   SelfEndpoint,
   type UdEndpoint,
   UdInterface,
@@ -59,6 +58,16 @@ export interface UcpWorkerOptions {
   readonly thresholds?: Partial<Thresholds>;
 }
 
+/** Where a worker connects to. */
+export interface UcpConnectOptions extends WaitOptions {
+  /** A name or an address. Of a name all addresses are tried, until somebody listens at one. */
+  readonly host: string;
+  /** 1 to 65535. */
+  readonly port: number;
+  /** Milliseconds until the promise rejects with ETIMEDOUT. Default 10 000. */
+  readonly timeoutMs?: number | undefined;
+}
+
 /** One end of UCP: its endpoints lead to other workers, and what comes by any of them is matched here. It progresses by itself. */
 export class UcpWorker implements Disposable {
   readonly #engine: Engine;
@@ -99,7 +108,7 @@ export class UcpWorker implements Disposable {
    *
    * @throws VerbsError (the promise rejects) EPROTO where that speaks something else, otherwise as `connect` of the root
    */
-  connect(where: RcWhere): Promise<UcpEndpoint> {
+  connect(where: UcpConnectOptions): Promise<UcpEndpoint> {
     if (this.#options.transport === 'ud')
       return this.#establish((handlers) => connectUd(this.#udInterface(), where, handlers));
     return this.#establish((handlers) => connectRc(this.#interface(handlers), where));

@@ -1,0 +1,23 @@
+/** What UCX's UCP is to programs: `verbena/ucp`. */
+export { type AmHandler, AmMessage, type AmSendOptions } from './am/index.js';
+export type { RndvScheme, Thresholds } from './protocol/index.js';
+export {
+  type AtomicName,
+  type AtomicOptions,
+  type AtomicsBy,
+  type MemMapOptions,
+  type RkeyRights,
+  UcpMemory,
+  UcpRkey,
+} from './rma/index.js';
+export type { StreamReceiveOptions } from './stream/index.js';
+export { UcsStatus, type UcsStatusName, ucsStatusName } from './wire/index.js';
+export type { TagValue } from './worker/arguments.js';
+export { UcpEndpoint } from './worker/endpoint.js';
+export { UcpError } from './worker/errors.js';
+export type { Pieces } from './worker/pieces.js';
+export type { TagReceived } from './worker/tag-receive.js';
+export type { TagReceiveOptions } from './worker/tags.js';
+export { TakenMessage } from './worker/taken-message.js';
+export { type UcpConnectOptions, UcpWorker, type UcpWorkerOptions } from './worker/worker.js';
+export type { WaitOptions } from '../engine/index.js';
