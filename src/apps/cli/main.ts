@@ -115,6 +115,11 @@ const ENTRIES: readonly Entry[] = [
     },
   })),
   {
+    name: 'ucx_perftest',
+    summary: 'measure how fast UCP is: tags, puts, gets, atomics, streams, active messages',
+    load: () => import('./ucx/perftest/command.js'),
+  },
+  {
     name: 'ibv_asyncwatch',
     summary: "print what happens to a device's port, as it happens",
     load: () => import('./devices/ibv-asyncwatch.js'),

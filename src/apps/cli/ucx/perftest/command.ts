@@ -1,0 +1,199 @@
+import { Command } from 'commander';
+import type { Socket } from 'node:net';
+import type { Context } from '../../../../index.js';
+import { findDevice } from '../../devices/devices.js';
+import { connectToServer, Listener } from '../../pingpong/exchange/bootstrap.js';
+import { openFor } from '../../pingpong/local-address.js';
+import { tool, ToolError } from '../../shared/errors.js';
+import { endOnInterrupt } from '../../shared/interrupt.js';
+import { Control } from './control.js';
+import { planOf, type UcxPerfFlags, withUcxFlags } from './flags.js';
+import { Meter } from './meter.js';
+import { bytesOf, type Plan, planFrom, planFacts } from './plan.js';
+import type { Play, Side } from './plays/play.js';
+import { playOf } from './plays/plays.js';
+import { Report } from './report.js';
+import { playAll } from './run.js';
+import { clientSide, loopbackSides, serverSide } from './sides.js';
+import { UCX_TESTS } from './tests.js';
+
+function open(socket: Socket | undefined, flags: UcxPerfFlags): Promise<Context> {
+  const device = findDevice(undefined, (name) => new ToolError(`IB device ${name} not found`));
+  return openFor(device, socket, flags, true);
+}
+
+function reportFor({ R: rank, v, f, N, I, json }: UcxPerfFlags): Report {
+  const [csv, finalOnly, numeric, explains] = [v, f, N, I].map((flag) => flag === true);
+  return new Report({ rank, csv, finalOnly, numeric, explains, json: json === true });
+}
+
+/** How messages of a test go. */
+function explanationOf({ plan, out, into }: Side): string {
+  const way = `by ${out === into ? plan.transport : 'self'}`;
+  if (plan.test.family === 'atomic') return `${way}, atomics by ${plan.atomics}`;
+  return plan.test.family === 'rma' ? way : `${way}: ${out.explain(bytesOf(plan))}`;
+}
+
+/** Messages that are measured. */
+function measuredOf({ iterations }: Plan): number {
+  return iterations === 0 ? Infinity : iterations;
+}
+
+/** What the client does, and what it prints: the same with a server elsewhere and with one in this process. */
+class Client {
+  readonly #meter: Meter;
+  readonly #play: Play;
+  #isMeasuring = false;
+
+  constructor(
+    private readonly side: Side,
+    private readonly report: Report,
+    { R: rank }: UcxPerfFlags,
+  ) {
+    const { plan } = side;
+    this.#meter = new Meter(bytesOf(plan), rank, plan.test.isPingPong);
+    const play = playOf(side);
+    if (play === undefined) throw new Error(`verbena: internal error: ${plan.test.name} has nothing to do`);
+    this.#play = play;
+  }
+
+  /** @param meet waits for the other side */
+  async run(meet: () => Promise<void>): Promise<void> {
+    const { plan, out } = this.side;
+    await playAll(this.#play, plan.warmUp, plan.outstanding);
+    await out.flush();
+    await meet();
+    this.report.head(plan);
+    this.#isMeasuring = true;
+    const onStage = (): void => this.report.stage(this.#meter.figures());
+    await playAll(this.#play, measuredOf(plan), plan.outstanding, { meter: this.#meter, onStage });
+    // What was handed over is not yet there.
+    if (!plan.test.isPingPong) await out.flush();
+    this.tell(false, performance.now());
+  }
+
+  /** Prints what there is. @param endMs when the last was done */
+  tell(isInterrupted: boolean, endMs = this.#meter.nowMs): void {
+    if (!this.#isMeasuring) return;
+    this.report.final(this.side.plan, this.#meter.figures(endMs), explanationOf(this.side), isInterrupted);
+  }
+}
+
+async function beClient(host: string, flags: UcxPerfFlags): Promise<void> {
+  const plan = planOf(flags);
+  const report = reportFor(flags);
+  const socket = await connectToServer(host, flags.p);
+  const control = new Control(socket, 'server');
+  const context = await open(socket, flags);
+  control.say(planFacts(plan));
+  const side = await clientSide(context, plan, control);
+  const client = new Client(side, report, flags);
+  const leave = (): void => {
+    control.say({ done: true });
+    control.close();
+    side.worker.close();
+    context.close();
+  };
+  endOnInterrupt(() => {
+    client.tell(true);
+    leave();
+  });
+  await control.meet();
+  try {
+    await Promise.race([client.run(() => control.meet()), control.left]);
+  } catch (error) {
+    // What was measured before is worth having.
+    client.tell(true);
+    throw error;
+  }
+  leave();
+}
+
+async function beServer(flags: UcxPerfFlags): Promise<void> {
+  const report = reportFor(flags);
+  const listener = await Listener.open(flags.p);
+  const context = await open(undefined, flags);
+  endOnInterrupt(() => context.close());
+  report.waiting();
+  const socket = await listener.accept();
+  listener.close();
+  report.accepted(`${(socket.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '')}:${socket.remotePort}`);
+  const control = new Control(socket, 'client');
+  const plan = planFrom(await control.hear());
+  report.box(plan);
+  const side = await serverSide(context, plan, control);
+  await control.meet();
+  const done = serve(side, control);
+  await Promise.race([done, control.left]);
+  report.served(plan);
+  control.close();
+  side.worker.close();
+  context.close();
+}
+
+/** Plays the server's side until the client says that it has what it wants. */
+async function serve(side: Side, control: Control): Promise<void> {
+  const { plan } = side;
+  const play = playOf(side);
+  const run = async (): Promise<void> => {
+    if (play !== undefined) await playAll(play, plan.warmUp, plan.outstanding);
+    control.say({ here: true });
+    if (play !== undefined) await playAll(play, measuredOf(plan), plan.outstanding);
+  };
+  const told = async (): Promise<void> => {
+    while ((await control.hear())['done'] !== true);
+  };
+  const playing = run();
+  playing.catch(() => undefined);
+  await Promise.race([told(), playing.then(() => new Promise<never>(() => undefined))]);
+}
+
+/** Both sides in this process. */
+async function beBoth(flags: UcxPerfFlags): Promise<void> {
+  const plan = planOf(flags);
+  const report = reportFor(flags);
+  const context = await open(undefined, flags);
+  const [clientHalf, serverHalf] = loopbackSides(context, plan);
+  report.box(plan);
+  const client = new Client(clientHalf, report, flags);
+  endOnInterrupt(() => {
+    client.tell(true);
+    context.close();
+  });
+  const play = playOf(serverHalf);
+  const serving = async (): Promise<void> => {
+    if (play === undefined) return;
+    await playAll(play, plan.warmUp, plan.outstanding);
+    await playAll(play, measuredOf(plan), plan.outstanding);
+  };
+  await Promise.all([serving(), client.run(() => Promise.resolve())]);
+  clientHalf.worker.close();
+  context.close();
+}
+
+const EXAMPLES = `
+Tests:
+${UCX_TESTS.map(({ name, title }) => `  ${name.padEnd(14)}UCP ${title}`).join('\n')}
+
+Two shells, one machine:
+  verbena ucx_perftest                                     the server; it does what the client says
+  verbena ucx_perftest -t tag_lat 127.0.0.1                the client
+  UCX_TLS=ud verbena ucx_perftest -t ucp_put_bw -s 65536 -n 10000 127.0.0.1`;
+
+export function command(): Command {
+  return withUcxFlags(
+    new Command('ucx_perftest').description(
+      'Measure how fast UCP is: tags, puts, gets, atomics, streams and active messages.\n' +
+        "Prints what UCX's tool of that name prints; both sides are Verbena's.\n" +
+        'Without a server: be one. With one: connect to it, and run a test.',
+    ),
+  )
+    .addHelpText('after', EXAMPLES)
+    .action(
+      tool((server: string | undefined, flags: UcxPerfFlags) => {
+        if (flags.l !== true) return server === undefined ? beServer(flags) : beClient(server, flags);
+        if (server !== undefined) throw new ToolError('With -l the process communicates with itself: give no server.');
+        return beBoth(flags);
+      }),
+    );
+}

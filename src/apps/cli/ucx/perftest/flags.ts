@@ -1,0 +1,138 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { ToolError } from '../../shared/errors.js';
+import { type HostingOptions, wholeNumber, withHosting } from '../../shared/options.js';
+import {
+  ATOMICS,
+  type AtomicsName,
+  checkPlan,
+  type Layout,
+  LAYOUTS,
+  MAX_BYTES,
+  MAX_HEADER_BYTES,
+  MAX_ITERATIONS,
+  MAX_OUTSTANDING,
+  type Plan,
+  type TransportName,
+  TRANSPORTS,
+} from './plan.js';
+import { testOf, UCX_TESTS } from './tests.js';
+
+/** The options, by their letters as in UCX's tool. */
+export interface UcxPerfFlags extends HostingOptions {
+  readonly t?: string;
+  readonly s: readonly number[];
+  readonly n: number;
+  readonly w: number;
+  readonly O: number;
+  readonly p: number;
+  readonly D: readonly [Layout, Layout];
+  readonly R: number;
+  readonly H: number;
+  readonly C?: true;
+  readonly U?: true;
+  readonly l?: true;
+  readonly N?: true;
+  readonly f?: true;
+  readonly v?: true;
+  readonly I?: true;
+  readonly transport?: TransportName;
+  readonly atomics: AtomicsName;
+  readonly json?: true;
+}
+
+const PORT = 13337;
+const ITERATIONS = 1_000_000;
+const WARM_UP = 10_000;
+const MEDIAN = 50;
+
+function sizes(text: string): readonly number[] {
+  return text.split(',').map(wholeNumber(0, MAX_BYTES));
+}
+
+function layouts(text: string): readonly [Layout, Layout] {
+  const [send, receive = send, ...more] = text.split(',').map((word) => LAYOUTS.find((layout) => layout === word));
+  if (send === undefined || receive === undefined || more.length > 0)
+    throw new InvalidArgumentError(`Give ${LAYOUTS.join(' or ')}, or two of them: of the sender, and of the receiver.`);
+  return [send, receive];
+}
+
+function percentileRank(text: string): number {
+  const rank = Number(text);
+  if (text === '' || !(rank >= 0 && rank <= 100)) throw new InvalidArgumentError('Give a number from 0 to 100.');
+  return rank;
+}
+
+function number(flags: string, what: string, min: number, max: number, preset: number): Option {
+  return new Option(flags, what).argParser(wholeNumber(min, max)).default(preset);
+}
+
+export function withUcxFlags(command: Command): Command {
+  const options = [
+    new Option('-t <test>', 'test to run').choices(UCX_TESTS.map(({ name }) => name)),
+    new Option('-s <size>', 'size of a message, or list of sizes of its pieces, as in 16,48')
+      .argParser(sizes)
+      .default([8], '8'),
+    number('-n <iters>', 'number of iterations to run; 0: until Ctrl-C', 0, MAX_ITERATIONS, ITERATIONS),
+    number('-w <iters>', 'number of warm-up iterations', 0, MAX_ITERATIONS, WARM_UP),
+    number(
+      '-O <count>',
+      'maximal number of uncompleted outstanding sends; 0: what the test has',
+      0,
+      MAX_OUTSTANDING,
+      0,
+    ),
+    new Option('-R <rank>', 'percentile rank of the percentile data').argParser(percentileRank).default(MEDIAN),
+    number('-p <port>', 'TCP port to use for data exchange', 1, 65535, PORT),
+    new Option('-D <layout>', 'data layout for sender and receiver side of tags: contig, iov, or two of them')
+      .argParser(layouts)
+      .default(['contig', 'contig'], 'contig'),
+    new Option('-C', 'use wild-card tag for tag tests'),
+    new Option('-U', 'force unexpected flow by using tag probe'),
+    number('-H <size>', 'active message header size, not included in message size', 0, MAX_HEADER_BYTES, 0),
+    new Option('-l', 'use loopback connection: the process communicates with itself'),
+    new Option('-N', 'use numeric formatting (thousands separator)'),
+    new Option('-f', 'print only final numbers'),
+    new Option('-v', 'print CSV-formatted output'),
+    new Option('-I', 'print by which protocol messages go'),
+    new Option('--transport <name>', 'how messages go; both sides follow the client (default: UCX_TLS, or rc)').choices(
+      TRANSPORTS,
+    ),
+    new Option('--atomics <how>', "who does atomics: the server's worker, by messages, or its adapter")
+      .choices(ATOMICS)
+      .default('messages'),
+    new Option('--json', 'print one JSON object'),
+  ];
+  for (const option of options) command.addOption(option);
+  return withHosting(command.argument('[server]', 'name or address of the server; without, be one'));
+}
+
+/** What a client is to do. @throws ToolError for what cannot be together */
+export function planOf(flags: UcxPerfFlags): Plan {
+  const test = flags.t === undefined ? undefined : testOf(flags.t);
+  if (test === undefined) throw new ToolError('Give the test by -t; --help lists them.');
+  const [sendLayout, receiveLayout] = flags.D;
+  return checkPlan({
+    test,
+    sizes: flags.s,
+    sendLayout,
+    receiveLayout,
+    iterations: flags.n,
+    warmUp: flags.w,
+    outstanding: flags.O === 0 ? test.outstanding : flags.O,
+    headerBytes: flags.H,
+    wildcard: flags.C === true,
+    unexpected: flags.U === true,
+    transport: flags.transport ?? transportFrom(process.env['UCX_TLS'] ?? ''),
+    atomics: flags.atomics,
+  });
+}
+
+/** By what UCX itself, too, calls them: `rc_v,self`, say. Between two processes `self` is no way. */
+function transportFrom(words: string): TransportName {
+  if (words === '') return 'rc';
+  const wanted = words.split(',').map((word) => word.trim().replace(/_(?:v|verbs)$/, ''));
+  const transport = TRANSPORTS.find((name) => wanted.includes(name) || wanted.includes('all') || wanted.includes('ib'));
+  if (transport === undefined)
+    throw new ToolError(`UCX_TLS is ${words}; the transports are ${TRANSPORTS.join(' and ')}.`);
+  return transport;
+}

@@ -1,0 +1,106 @@
+import { ToolError } from '../../shared/errors.js';
+import { testOf, type UcxTest } from './tests.js';
+
+/** How memory is handed over: in one piece, or in several. */
+export const LAYOUTS = ['contig', 'iov'] as const;
+export type Layout = (typeof LAYOUTS)[number];
+
+/** Ways between two processes, by UCX's names. */
+export const TRANSPORTS = ['rc', 'ud'] as const;
+export type TransportName = (typeof TRANSPORTS)[number];
+
+/** Who does atomics. */
+export const ATOMICS = ['messages', 'device'] as const;
+export type AtomicsName = (typeof ATOMICS)[number];
+
+/** What the two sides do together: the client says it, and the server follows. */
+export interface Plan {
+  readonly test: UcxTest;
+  /** Bytes of the pieces of a message. */
+  readonly sizes: readonly number[];
+  readonly sendLayout: Layout;
+  readonly receiveLayout: Layout;
+  /** Messages that are measured; 0 for as many as there is time for. */
+  readonly iterations: number;
+  readonly warmUp: number;
+  /** Messages that may be under way at a time. */
+  readonly outstanding: number;
+  /** Bytes of an active message's header. */
+  readonly headerBytes: number;
+  readonly wildcard: boolean;
+  readonly unexpected: boolean;
+  readonly transport: TransportName;
+  readonly atomics: AtomicsName;
+}
+
+export const MAX_BYTES = 2 ** 30;
+export const MAX_PIECES = 64;
+export const MAX_ITERATIONS = 2 ** 48;
+export const MAX_OUTSTANDING = 4096;
+export const MAX_HEADER_BYTES = 3072;
+
+/** Bytes of a message. */
+export function bytesOf({ sizes }: Pick<Plan, 'sizes'>): number {
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** @throws ToolError for what cannot be together */
+export function checkPlan(plan: Plan): Plan {
+  const { test, sizes, sendLayout, receiveLayout, headerBytes, wildcard, unexpected } = plan;
+  const bytes = bytesOf(plan);
+  if (bytes > MAX_BYTES) throw new ToolError(`A message may have ${MAX_BYTES} bytes, not ${bytes}.`);
+  if (sizes.length > MAX_PIECES) throw new ToolError(`A message may have ${MAX_PIECES} pieces, not ${sizes.length}.`);
+  const isTag = test.family === 'tag';
+  if (!isTag && (sendLayout === 'iov' || receiveLayout === 'iov'))
+    throw new ToolError(`-D iov is for tags; ${test.name} has one piece.`);
+  if (!isTag && (wildcard || unexpected)) throw new ToolError(`-C and -U are for tags, not for ${test.name}.`);
+  if (test.family !== 'am' && headerBytes > 0) throw new ToolError(`-H is for active messages, not for ${test.name}.`);
+  if (test.family === 'atomic' && bytes !== 4 && bytes !== 8)
+    throw new ToolError(`${test.name} works on words of 4 or 8 bytes, not ${bytes}; choose by -s.`);
+  if (test.byMemory && bytes === 0) throw new ToolError(`${test.name} needs a byte at least; choose by -s.`);
+  return plan;
+}
+
+/** As the client says it. */
+export function planFacts(plan: Plan): object {
+  return { ...plan, test: plan.test.name };
+}
+
+/** @param said by the other side. @throws ToolError where it makes no sense */
+export function planFrom(said: Readonly<Record<string, unknown>>): Plan {
+  const { sizes } = said;
+  if (!Array.isArray(sizes)) throw nonsense('sizes');
+  const number = (name: string, max: number): number => wholeFrom(name, said[name], max);
+  const flag = (name: string): boolean => oneOf(name, said[name], [true, false]);
+  const test = typeof said['test'] === 'string' ? testOf(said['test']) : undefined;
+  if (test === undefined) throw nonsense('test');
+  return checkPlan({
+    test,
+    sizes: sizes.map((size) => wholeFrom('sizes', size, MAX_BYTES)),
+    sendLayout: oneOf('sendLayout', said['sendLayout'], LAYOUTS),
+    receiveLayout: oneOf('receiveLayout', said['receiveLayout'], LAYOUTS),
+    iterations: number('iterations', MAX_ITERATIONS),
+    warmUp: number('warmUp', MAX_ITERATIONS),
+    outstanding: Math.max(1, number('outstanding', MAX_OUTSTANDING)),
+    headerBytes: number('headerBytes', MAX_HEADER_BYTES),
+    wildcard: flag('wildcard'),
+    unexpected: flag('unexpected'),
+    transport: oneOf('transport', said['transport'], TRANSPORTS),
+    atomics: oneOf('atomics', said['atomics'], ATOMICS),
+  });
+}
+
+function wholeFrom(name: string, value: unknown, max: number): number {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0 || value > max) throw nonsense(name);
+  return value;
+}
+
+function oneOf<const Value>(name: string, value: unknown, values: readonly Value[]): Value {
+  const found = values.find((one) => one === value);
+  if (found === undefined) throw nonsense(name);
+  return found;
+}
+
+function nonsense(name: string): ToolError {
+  return new ToolError(`The client's ${name} makes no sense; is it a ucx_perftest of the same version of Verbena?`);
+}

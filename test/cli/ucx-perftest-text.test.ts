@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Meter } from '../../src/apps/cli/ucx/perftest/meter.js';
+import type { Plan } from '../../src/apps/cli/ucx/perftest/plan.js';
+import { boxText, headText, rowText, type TableStyle } from '../../src/apps/cli/ucx/perftest/table.js';
+import { UCX_TESTS } from '../../src/apps/cli/ucx/perftest/tests.js';
+
+const [tagLat] = UCX_TESTS;
+const STYLE: TableStyle = { rank: 50, csv: false, finalOnly: false, numeric: false };
+const PLAN: Plan = {
+  test: tagLat,
+  sizes: [8],
+  sendLayout: 'contig',
+  receiveLayout: 'contig',
+  iterations: 1000,
+  warmUp: 10,
+  outstanding: 1,
+  headerBytes: 0,
+  wildcard: false,
+  unexpected: false,
+  transport: 'rc',
+  atomics: 'messages',
+};
+
+/** What UCX 1.13.1 prints. */
+const BOX = `
++----------------------------------------------------------------------------------------------------------+
+| API:          protocol layer                                                                             |
+| Test:         tag match latency                                                                          |
+| Data layout:  (automatic)                                                                                |
+| Send memory:  host                                                                                       |
+| Recv memory:  host                                                                                       |
+| Message size: 8                                                                                          |
++----------------------------------------------------------------------------------------------------------+
+`.slice(1);
+const HEAD = `
++--------------+--------------+------------------------------+---------------------+-----------------------+
+|              |              |        latency (usec)        |   bandwidth (MB/s)  |  message rate (msg/s) |
++--------------+--------------+----------+---------+---------+----------+----------+-----------+-----------+
+|    Stage     | # iterations | 50.0%ile | average | overall |  average |  overall |  average  |  overall  |
++--------------+--------------+----------+---------+---------+----------+----------+-----------+-----------+
+`.slice(1);
+const ROWS = `
+[thread 0]               679      7.533   787.598  1492.375        0.01       0.01        1270         670
+Final:                  1000      7.423   509.282  1176.802        0.01       0.01        1964         850
+`.slice(1);
+const HEAD_OF_FINAL = `
++--------------+--------------+------------------------------+---------------------+-----------------------+
+|              |              |       overhead (usec)        |   bandwidth (MB/s)  |  message rate (msg/s) |
++--------------+--------------+----------+---------+---------+----------+----------+-----------+-----------+
+|     Test     | # iterations | 50.0%ile | average | overall |  average |  overall |  average  |  overall  |
++--------------+--------------+----------+---------+---------+----------+----------+-----------+-----------+
+`.slice(1);
+
+describe("ucx_perftest's table", () => {
+  it("has UCX's box", () => assert.equal(boxText(PLAN), BOX));
+
+  it("has UCX's head", () => {
+    assert.equal(headText('latency', STYLE), HEAD);
+    assert.equal(headText('overhead', { ...STYLE, finalOnly: true }), HEAD_OF_FINAL);
+  });
+
+  it("has UCX's rows", () => {
+    const first = {
+      iterations: 679,
+      latencyUs: { percentile: 7.533, average: 787.598, overall: 1492.375 },
+      bandwidthMiBs: { average: 0.01, overall: 0.01 },
+      messageRate: { average: 1270, overall: 670 },
+    };
+    const last = {
+      iterations: 1000,
+      latencyUs: { percentile: 7.423, average: 509.282, overall: 1176.802 },
+      bandwidthMiBs: { average: 0.01, overall: 0.01 },
+      messageRate: { average: 1964, overall: 850 },
+    };
+    assert.equal(rowText(first, false, STYLE) + rowText(last, true, STYLE), ROWS);
+  });
+
+  it('separates thousands by -N', () => {
+    const meter = new Meter(1 << 20, 50, false);
+    meter.begin(0);
+    for (let i = 1; i <= 2000; i += 1) meter.tick(i / 10);
+    const row = rowText(meter.figures(), true, { ...STYLE, numeric: true });
+    assert.match(row, /^Final: +2,000 +100\.000 +100\.000 +100\.000 +10,000\.00 +10,000\.00 +10,000 +10,000\n$/);
+  });
+});
+
+describe("ucx_perftest's meter", () => {
+  it('counts half of what there and back takes', () => {
+    const meter = new Meter(8, 50, true);
+    meter.begin(100);
+    meter.tick(100.01);
+    meter.tick(100.02);
+    const { latencyUs, messageRate } = meter.figures();
+    assert.equal(latencyUs.overall.toFixed(3), '5.000');
+    assert.equal(latencyUs.percentile.toFixed(3), '5.000');
+    assert.equal(messageRate.overall.toFixed(0), '200000');
+  });
+
+  it('gives averages since the figures before, and of all', () => {
+    const meter = new Meter(8, 50, false);
+    meter.begin(0);
+    meter.tick(1);
+    meter.figures();
+    meter.tick(4);
+    const { latencyUs } = meter.figures();
+    assert.deepEqual([latencyUs.average, latencyUs.overall], [3000, 2000]);
+  });
+
+  it('takes the percentile that it is asked for, and 0 of nothing', () => {
+    const meter = new Meter(8, 90, false);
+    meter.begin(0);
+    assert.equal(meter.figures().latencyUs.percentile, 0);
+    for (let i = 1, at = 0; i <= 10; i += 1) meter.tick((at += i));
+    assert.equal(meter.figures().latencyUs.percentile, 10_000);
+  });
+
+  it('says once a second that it is time for figures', () => {
+    const meter = new Meter(8, 50, false);
+    meter.begin(0);
+    const due = [500, 999, 1000].map((at) => meter.tick(at));
+    assert.deepEqual(due, [false, false, true]);
+    meter.figures();
+    assert.equal(meter.tick(1500), false);
+  });
+});

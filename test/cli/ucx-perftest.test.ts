@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { describe, it } from 'node:test';
+import { UCX_TESTS } from '../../src/apps/cli/ucx/perftest/tests.js';
+import { finalRow, playUcx, served } from './ucx-perftest-play.js';
+import { run, Tool } from './tool.js';
+
+function assertRow(row: readonly number[], iterations: number): void {
+  assert.equal(row.length, 8);
+  assert.equal(row[0], iterations);
+  assert.ok(row.every((figure) => figure >= 0));
+}
+
+describe('ucx_perftest', () => {
+  let game = 0;
+  for (const { name, title } of UCX_TESTS)
+    it(`plays ${name}, and the server says what it does`, async () => {
+      const { server, client } = await playUcx(game++, ['-t', name]);
+      assertRow(finalRow(client), 40);
+      assert.deepEqual({ code: server.code, stderr: server.stderr }, { code: 0, stderr: '' });
+      assert.match(server.stdout, new RegExp(`^\\| Test: +${title} +\\|$`, 'm'));
+      assert.match(server.stdout, /^\| Message size: 8 +\|$/m);
+    });
+
+  for (const name of ['tag_lat', 'ucp_put_lat', 'ucp_fadd', 'stream_bw', 'ucp_am_bw'])
+    it(`plays ${name} by ud, when UCX_TLS says so, in more than one datagram`, async () => {
+      const size = name === 'ucp_fadd' ? '4' : '20000';
+      const { client } = await playUcx(game++, ['-t', name, '-s', size, '-I'], { UCX_TLS: 'ud_v,self' });
+      assert.match(client.stdout, /^Final: .* {2}by ud/m);
+    });
+
+  it('sends pieces, to receives of any tag that look for messages first', async () => {
+    const flags = ['-t', 'tag_bw', '-s', '16,48', '-D', 'iov,contig', '-C', '-U'];
+    const { server, client } = await playUcx(game++, flags);
+    assertRow(finalRow(client), 40);
+    assert.match(server.stdout, /^\| Data layout: {2}iov, \(automatic\) +\|$/m);
+    assert.match(server.stdout, /^\| Message size: 64 +\|$/m);
+  });
+
+  it('prints CSV by -v, and by -f no rows but the last', async () => {
+    const { client } = await playUcx(game++, ['-t', 'ucp_get', '-v', '-f', '-R', '99']);
+    const [head, row, ...more] = client.stdout.split('\n');
+    assert.equal(head, 'iterations,99.0_percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr');
+    assert.match(row, /^40(,\d+\.\d{3}){3}(,\d+\.\d\d){2}(,\d+){2}$/);
+    assert.deepEqual(more, ['']);
+  });
+
+  it('prints one JSON object by --json', async () => {
+    const { client } = await playUcx(game++, ['-t', 'ucp_am_lat', '-s', '100', '-H', '12', '--json']);
+    const said = JSON.parse(client.stdout) as Record<string, unknown>;
+    const { tool, test, messageBytes, headerBytes, interrupted } = said;
+    const expected = {
+      tool: 'ucx_perftest',
+      test: 'ucp_am_lat',
+      messageBytes: 100,
+      headerBytes: 12,
+      interrupted: false,
+    };
+    assert.deepEqual({ tool, test, messageBytes, headerBytes, interrupted }, expected);
+    assert.equal((said['final'] as Record<string, unknown>)['iterations'], 40);
+  });
+
+  for (const name of ['tag_sync_lat', 'stream_lat', 'ucp_put_lat', 'ucp_am_bw'])
+    it(`plays ${name} with itself by -l`, async () => {
+      const ended = await run(['ucx_perftest', '-l', '-t', name, '-n', '40', '-w', '4', '-I']);
+      assert.match(ended.stdout, /^\| API: /m);
+      assert.match(ended.stdout, /^Final: .* {2}by self/m);
+      assert.equal(ended.code, 0);
+    });
+
+  it('prints what it has at Ctrl-C, and the server ends well', async () => {
+    const { server, client } = await served(game++);
+    const tool = new Tool([...client, '-t', 'tag_lat', '-n', '0', '-w', '4']);
+    await tool.printed('[thread 0]');
+    tool.child.kill('SIGINT');
+    const ended = await tool.ended;
+    assert.equal(ended.code, 130);
+    assert.match(ended.stdout, /^Final: +\d+ /m);
+    const { code, stderr } = await server.ended;
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  });
+
+  it('tells a client whose server ends, which prints what it has', async () => {
+    const { server, client } = await served(game++);
+    const tool = new Tool([...client, '-t', 'tag_bw', '-n', '0', '-w', '4']);
+    await tool.printed('[thread 0]');
+    server.child.kill('SIGKILL');
+    const ended = await tool.ended;
+    assert.equal(ended.code, 1);
+    assert.match(ended.stdout, /^Final: /m);
+    assert.notEqual(ended.stderr, '');
+  });
+
+  for (const [what, words] of [
+    ['something that is no JSON', 'hello\n'],
+    ['a plan of no sense', `${JSON.stringify({ test: 'tag_lat', sizes: [-1] })}\n`],
+    ['a test that there is not', `${JSON.stringify({ test: 'constructor', sizes: [8] })}\n`],
+    ['a line without end', 'x'.repeat(1 << 17)],
+  ] as const)
+    it(`ends with a sentence when a client says ${what}`, async () => {
+      const { server, client } = await served(game++);
+      const socket = connect(Number(client[2]), '127.0.0.1');
+      socket.on('error', () => undefined).end(words);
+      await once(socket, 'close');
+      const { code, stderr } = await server.ended;
+      assert.equal(code, 1);
+      assert.match(stderr, /^The client.*\.\n$|^The client.*\?\n$/);
+    });
+
+  for (const [flags, sentence] of [
+    [['127.0.0.1'], 'Give the test by -t; --help lists them.'],
+    [['-t', 'ucp_add', '-s', '16', '127.0.0.1'], 'ucp_add works on words of 4 or 8 bytes, not 16; choose by -s.'],
+    [['-t', 'ucp_get', '-D', 'iov', '127.0.0.1'], '-D iov is for tags; ucp_get has one piece.'],
+    [['-t', 'stream_bw', '-U', '127.0.0.1'], '-C and -U are for tags, not for stream_bw.'],
+    [['-t', 'tag_bw', '-H', '8', '127.0.0.1'], '-H is for active messages, not for tag_bw.'],
+    [['-t', 'tag_bw', '-l', '127.0.0.1'], 'With -l the process communicates with itself: give no server.'],
+  ] as const)
+    it(`refuses ${flags.join(' ')}`, async () => {
+      const { code, stderr } = await run(['ucx_perftest', ...flags]);
+      assert.deepEqual({ code, stderr }, { code: 1, stderr: `${sentence}\n` });
+    });
+
+  it('refuses a UCX_TLS by which it cannot go', async () => {
+    const { code, stderr } = await run(['ucx_perftest', '-t', 'tag_lat', '127.0.0.1'], { UCX_TLS: 'tcp' });
+    assert.deepEqual({ code, stderr }, { code: 1, stderr: 'UCX_TLS is tcp; the transports are rc and ud.\n' });
+  });
+});
