@@ -11,6 +11,7 @@ export {
   UcpRkey,
 } from './rma/index.js';
 export type { StreamReceiveOptions } from './stream/index.js';
+export type { EndAddress, Way as UcpEndpointAttributes } from './uct/index.js';
 export { UcsStatus, type UcsStatusName, ucsStatusName } from './wire/index.js';
 export type { TagValue } from './worker/arguments.js';
 export { UcpEndpoint } from './worker/endpoint.js';
@@ -18,6 +19,7 @@ export { UcpError } from './worker/errors.js';
 export type { Pieces } from './worker/pieces.js';
 export type { TagReceived } from './worker/tag-receive.js';
 export type { TagReceiveOptions } from './worker/tags.js';
+export { UcpListener, type UcpListenOptions } from './worker/listener.js';
 export { TakenMessage } from './worker/taken-message.js';
-export { type UcpConnectOptions, UcpWorker, type UcpWorkerOptions } from './worker/worker.js';
+export { type UcpConnectOptions, UcpWorker, type UcpWorkerAttributes, type UcpWorkerOptions } from './worker/worker.js';
 export type { WaitOptions } from '../engine/index.js';

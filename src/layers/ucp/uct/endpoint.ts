@@ -1,5 +1,6 @@
 import type { AtomicOp, UcsStatus } from '../wire/index.js';
 import type { Capabilities } from './capabilities.js';
+import type { Way } from './way.js';
 import type { Memory } from './memory-domain.js';
 
 /** Is told, once, what became of something that was under way. */
@@ -63,6 +64,8 @@ export interface AtomicRequest extends RemotePlace {
  */
 export interface Endpoint {
   readonly capabilities: Capabilities;
+  /** By what it leads where. */
+  readonly way: Way;
   /** Why nothing goes any more; undefined while it does. */
   readonly failure: UcsStatus | undefined;
 

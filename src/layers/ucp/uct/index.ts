@@ -10,6 +10,7 @@ export { SelfEndpoint } from './self/self-endpoint.js';
 export type { UdAddress } from './ud/addresses.js';
 export { connectUd, introduceUd } from './ud/connecting.js';
 export type { UdDrop, UdStatistics } from './ud/counters.js';
+export type { EndAddress, Way } from './way.js';
 export { UdEndpoint } from './ud/ud-endpoint.js';
 export type { UdOptions } from './ud/options.js';
 export { type UdConnectOptions, UdInterface } from './ud/ud-interface.js';

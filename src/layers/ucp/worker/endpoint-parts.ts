@@ -42,6 +42,8 @@ export class EndpointParts {
   #stopWatching: (() => void) | undefined;
   #hasEnded = false;
   #isClosed = false;
+  #onError: ((error: UcpError) => void) | undefined;
+  #isErrorTold = false;
 
   /** How this end names the endpoint. */
   readonly epId: number;
@@ -64,6 +66,16 @@ export class EndpointParts {
   failureOf(call: string): UcpError | undefined {
     if (this.#problem !== undefined) return new UcpError(call, this.#problem.status, this.#problem.text);
     return this.failure === undefined ? undefined : new UcpError(call, this.failure);
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** As `UcpEndpoint.setErrorHandler`. */
+  setErrorHandler(handler: ((error: UcpError) => void) | undefined): void {
+    this.#onError = handler;
+    if (this.#hasEnded) this.#tellError();
   }
 
   /** To be asked for by those that {@link go} calls, and by calls of the program: not by a handler. */
@@ -142,6 +154,7 @@ export class EndpointParts {
     this.#hasEnded = true;
     this.#stopWatching?.();
     for (const family of this.#families) family.onEnded(this.#problem?.status ?? status);
+    this.#tellError();
   }
 
   /** Idempotent; and before the transport is there, in vain. */
@@ -151,6 +164,17 @@ export class EndpointParts {
     this.#transport.close();
     this.ended(UcsStatus.UCS_ERR_CANCELED);
     this.onClosed();
+  }
+
+  /** Once, unless this end has closed it. */
+  #tellError(): void {
+    this.worker.engine.nextTurn(() => {
+      const error = this.failureOf('endpoint');
+      if (this.#isErrorTold || this.#onError === undefined) return;
+      if (error === undefined || error.status === UcsStatus.UCS_ERR_CANCELED) return;
+      this.#isErrorTold = true;
+      this.#onError(error);
+    });
   }
 
   /** A peer that is gone does not answer even to nothing, and the transport fails. One that cannot write looks after its peer itself. */

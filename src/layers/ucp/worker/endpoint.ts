@@ -1,11 +1,14 @@
-import type { WaitOptions } from '../../engine/index.js';
+import { invalid, refuse, show } from '../../../api/verbs/index.js';
+import { checkWait, type WaitOptions } from '../../engine/index.js';
 import type { AmEnd, AmSendOptions } from '../am/index.js';
 import type { AtomicName, AtomicOptions, RmaEnd, UcpRkey } from '../rma/index.js';
 import type { StreamEnd, StreamReceiveOptions } from '../stream/index.js';
+import type { Way } from '../uct/index.js';
 import { UcsStatus } from '../wire/index.js';
 import type { TagValue } from './arguments.js';
 import type { EndpointParts } from './endpoint-parts.js';
 import { UcpError } from './errors.js';
+import { patiently } from './flushing.js';
 import type { Pieces } from './pieces.js';
 import type { TagEnd } from './tag-end.js';
 
@@ -18,7 +21,7 @@ export interface EndpointFamilies {
 }
 
 /** A way to another worker, or to oneself. */
-export class UcpEndpoint implements Disposable {
+export class UcpEndpoint implements AsyncDisposable, Disposable {
   readonly #parts: EndpointParts;
   readonly #tags: TagEnd;
   readonly #rma: RmaEnd;
@@ -169,6 +172,49 @@ export class UcpEndpoint implements Disposable {
   /** By which protocol a message of that length goes, and why: a sentence. @param size bytes, 0 or more */
   explain(size: number): string {
     return this.#tags.explain(size);
+  }
+
+  /**
+   * Has somebody told why the endpoint has failed: once, after every call that was under way has ended, and also where it has failed before this call. Nobody is told that this end
+   * has closed it. The handler may close it.
+   *
+   * @param handler undefined for nobody
+   * @throws VerbsError EINVAL for what is no function
+   */
+  setErrorHandler(handler: ((error: UcpError) => void) | undefined): void {
+    if (handler !== undefined && typeof handler !== 'function')
+      refuse(
+        'setErrorHandler',
+        invalid(`the handler is ${show(handler)}`, 'It is a function, or undefined for nobody'),
+      );
+    this.#parts.setErrorHandler(handler);
+  }
+
+  /** By what it leads where: `ucp_ep_query`. */
+  query(): Way {
+    return this.#parts.transport.way;
+  }
+
+  /**
+   * {@link flush}, then {@link close}. Await your sends before: a message that goes by rendezvous, and that nobody has received, fails with UCS_ERR_CANCELED.
+   *
+   * @throws UcpError (the promise rejects) when the endpoint has failed; the signal's reason; ETIMEDOUT; VerbsError EINVAL for wrong arguments. It is closed then as well
+   */
+  async flushAndClose(options: WaitOptions = {}): Promise<void> {
+    checkWait('flushAndClose', options);
+    if (this.#parts.isClosed) return;
+    try {
+      options.signal?.throwIfAborted();
+      await patiently('flushAndClose', this.flush(), options, this.#parts.worker.engine);
+    } finally {
+      this.close();
+    }
+  }
+
+  /** {@link flushAndClose}; of one that has failed, {@link close}. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.failure === undefined) await this.flushAndClose();
+    else this.close();
   }
 
   /** Ends it. What was not handed over fails with UCS_ERR_CANCELED; what has come can still be received. Idempotent. */

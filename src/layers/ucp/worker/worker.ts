@@ -1,4 +1,5 @@
-import { listen, type Listener } from '../../../api/rdmacm/index.js';
+import { RejectReason } from '../../../device/ibta/index.js';
+import { listen, type Listener, RefusedError } from '../../../api/rdmacm/index.js';
 import type { Context } from '../../../api/verbs/index.js';
 import { Engine, type WaitOptions } from '../../engine/index.js';
 import type { Thresholds } from '../protocol/index.js';
@@ -21,7 +22,9 @@ import { StreamEnd } from '../stream/index.js';
 import type { TagValue } from './arguments.js';
 import { EndpointParts, type WorkerParts } from './endpoint-parts.js';
 import { UcpEndpoint } from './endpoint.js';
+import { UcpError } from './errors.js';
 import { KeptBytes } from './kept-bytes.js';
+import { checkListen, isAccepted, type UcpListenOptions, UcpListener } from './listener.js';
 import type { Pieces } from './pieces.js';
 import { Rendezvous } from './rendezvous.js';
 import type { TagReceived } from './tag-receive.js';
@@ -68,6 +71,18 @@ export interface UcpConnectOptions extends WaitOptions {
   readonly timeoutMs?: number | undefined;
 }
 
+/** What a worker is. */
+export interface UcpWorkerAttributes {
+  /** How messages go to other workers. */
+  readonly transport: 'rc' | 'ud';
+  /** Name of the device that it goes by. */
+  readonly device: string;
+  /** Endpoints that were made, and not closed. */
+  readonly endpoints: number;
+  /** From which lengths on messages go in other ways. */
+  readonly thresholds: Thresholds;
+}
+
 /** One end of UCP: its endpoints lead to other workers, and what comes by any of them is matched here. It progresses by itself. */
 export class UcpWorker implements Disposable {
   readonly #engine: Engine;
@@ -82,6 +97,7 @@ export class UcpWorker implements Disposable {
   readonly #endpoints = new Set<UcpEndpoint>();
   readonly #listeners = new Set<Listener>();
   #ud: UdInterface | undefined;
+  #isClosed = false;
 
   /** @param context the device that it goes by */
   constructor(context: Context, options: UcpWorkerOptions = {}) {
@@ -106,12 +122,27 @@ export class UcpWorker implements Disposable {
   /**
    * Connects to a worker that listens.
    *
-   * @throws VerbsError (the promise rejects) EPROTO where that speaks something else, otherwise as `connect` of the root
+   * @throws UcpError (the promise rejects) UCS_ERR_REJECTED where that does not want it; VerbsError EPROTO where it speaks something else, otherwise as `connect` of the root
    */
-  connect(where: UcpConnectOptions): Promise<UcpEndpoint> {
-    if (this.#options.transport === 'ud')
-      return this.#establish((handlers) => connectUd(this.#udInterface(), where, handlers));
-    return this.#establish((handlers) => connectRc(this.#interface(handlers), where));
+  async connect(where: UcpConnectOptions): Promise<UcpEndpoint> {
+    try {
+      if (this.#options.transport === 'ud')
+        return await this.#establish((handlers) => connectUd(this.#udInterface(), where, handlers));
+      return await this.#establish((handlers) => connectRc(this.#interface(handlers), where));
+    } catch (error) {
+      if (!(error instanceof RefusedError) || error.reason !== RejectReason.CONSUMER_DEFINED) throw error;
+      throw new UcpError('connect', UcsStatus.UCS_ERR_REJECTED);
+    }
+  }
+
+  /** What it is: `ucp_worker_query`. */
+  query(): UcpWorkerAttributes {
+    return {
+      transport: this.#options.transport ?? 'rc',
+      device: this.#engine.context.device.name,
+      endpoints: this.#endpoints.size,
+      thresholds: this.#thresholds,
+    };
   }
 
   /** An endpoint that leads back here. */
@@ -122,29 +153,31 @@ export class UcpWorker implements Disposable {
   }
 
   /**
-   * Has other workers connect, until the worker is closed.
+   * Has other workers connect, until the listener or the worker is closed.
    *
    * @param onEndpoint is given each endpoint that was made
-   * @throws VerbsError EADDRINUSE when another listens there, otherwise as `listen` of the root
+   * @throws VerbsError EADDRINUSE when another listens there, EINVAL for wrong arguments, otherwise as `listen` of the root
    */
-  listen(where: { readonly port: number; readonly host?: string }, onEndpoint: (endpoint: UcpEndpoint) => void): void {
-    const listener = listen({ ...where, context: this.#engine.context });
+  listen(options: UcpListenOptions, onEndpoint: (endpoint: UcpEndpoint) => void): UcpListener {
+    checkListen(options, onEndpoint);
+    const { port, host } = options;
+    const { engine } = this.#parts;
+    const listener = listen({ port, host, context: engine.context });
     this.#listeners.add(listener);
+    const hand = (endpoint: UcpEndpoint): void => engine.nextTurn(() => onEndpoint(endpoint));
     const ud = this.#options.transport === 'ud' ? this.#udInterface() : undefined;
-    if (ud !== undefined)
-      ud.onEndpoint = (transport) => {
-        const endpoint = this.#begin(transport.handlers).finish(transport);
-        this.#engine.nextTurn(() => onEndpoint(endpoint));
-      };
+    if (ud !== undefined) ud.onEndpoint = (transport) => hand(this.#begin(transport.handlers).finish(transport));
     const serving = listener.serve(
       async (request) => {
+        if (!(await isAccepted(options, request, engine))) return;
         if (ud !== undefined) await introduceUd(ud, request);
-        else onEndpoint(await this.#establish((handlers) => acceptRc(this.#interface(handlers), request)));
+        else hand(await this.#establish((handlers) => acceptRc(this.#interface(handlers), request)));
       },
       // Who cannot connect has been told, and nobody else need know.
       { onError: () => undefined },
     );
     void serving.finally(() => this.#listeners.delete(listener));
+    return new UcpListener(listener);
   }
 
   /**
@@ -222,6 +255,7 @@ export class UcpWorker implements Disposable {
 
   /** Ends its endpoints, unmaps its memory, and listens no more. Idempotent. */
   close(): void {
+    this.#isClosed = true;
     for (const listener of this.#listeners) listener.close();
     for (const endpoint of [...this.#endpoints]) endpoint.close();
     void this.#ud?.close();
@@ -248,7 +282,10 @@ export class UcpWorker implements Disposable {
     const handlers = new AmHandlers();
     const made = this.#begin(handlers);
     try {
-      return made.finish(await connected(handlers));
+      const transport = await connected(handlers);
+      if (!this.#isClosed) return made.finish(transport);
+      transport.close();
+      throw new UcpError('connect', UcsStatus.UCS_ERR_CANCELED, 'the worker was closed meanwhile');
     } catch (error) {
       // What came of it before goes no further.
       made.parts.ended(UcsStatus.UCS_ERR_CONNECTION_RESET);

@@ -9,6 +9,7 @@ import { atomicProblem, isAm, isPlace } from '../checks.js';
 import type { AtomicRequest, Completion, Endpoint, LocalPlace, Packer, RemotePlace, Waiting } from '../endpoint.js';
 import type { MemoryDomain } from '../memory-domain.js';
 import { FlushQueue, PendingQueue } from '../waits.js';
+import type { Way } from '../way.js';
 import { FlowControl, idOf, PURE_GRANT } from './flow-control.js';
 import type { Hello } from './hello.js';
 import { type Afterwards, SendQueue, statusOf } from '../send-queue.js';
@@ -97,6 +98,11 @@ export class RcEndpoint implements Endpoint, Receiver {
 
   get capabilities(): Capabilities {
     return this.#capabilities;
+  }
+
+  get way(): Way {
+    const { localAddress, remoteAddress } = this.#connection ?? {};
+    return { transport: 'rc', localAddress, remoteAddress };
   }
 
   get failure(): UcsStatus | undefined {

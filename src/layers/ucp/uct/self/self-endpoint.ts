@@ -6,6 +6,7 @@ import { atomicProblem, isAm, isPlace } from '../checks.js';
 import type { AtomicRequest, Completion, Endpoint, LocalPlace, Packer, RemotePlace, Waiting } from '../endpoint.js';
 import type { MemoryDomain } from '../memory-domain.js';
 import { FlushQueue, PendingQueue } from '../waits.js';
+import type { Way } from '../way.js';
 import { operate } from './operate.js';
 
 const SEGMENT_BYTES = 8192;
@@ -32,6 +33,7 @@ interface Message {
  * reached at once, by the keys that peers have as well, so that what has no right elsewhere has none here.
  */
 export class SelfEndpoint implements Endpoint {
+  readonly way: Way = { transport: 'self' };
   readonly capabilities: Capabilities;
   readonly #messages: Message[] = [];
   readonly #pending = new PendingQueue();

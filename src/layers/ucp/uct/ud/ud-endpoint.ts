@@ -1,3 +1,4 @@
+import { ipFromGid } from '../../../../device/ibta/index.js';
 import type { Lease } from '../../../engine/index.js';
 import {
   amIdOfWord,
@@ -22,6 +23,7 @@ import type { Capabilities } from '../capabilities.js';
 import { isAm, isPlace } from '../checks.js';
 import type { Completion, Endpoint, LocalPlace, Packer, Waiting } from '../endpoint.js';
 import { FlushQueue, PendingQueue } from '../waits.js';
+import type { Way } from '../way.js';
 import { GRH_BYTES, isFromGid, type UdAddress } from './addresses.js';
 import type { Addressee } from './addressee.js';
 import { OWNER } from './carrier.js';
@@ -122,6 +124,13 @@ export class UdEndpoint implements Endpoint {
 
   get capabilities(): Capabilities {
     return this.#capabilities;
+  }
+
+  get way(): Way {
+    const [localAddress, remoteAddress] = [this.owner.carrier.address, this.#peer].map(({ gid }) => ({
+      host: ipFromGid(gid),
+    }));
+    return { transport: 'ud', localAddress, remoteAddress };
   }
 
   get failure(): UcsStatus | undefined {
