@@ -66,6 +66,11 @@ export const UCP_FILES: readonly string[] = [
   'layers/ucp/tag-probe',
   'layers/ucp/tag-lies',
   'layers/ucp/taking-back',
+  'layers/ucp/rma/hostile',
+  'layers/ucp/rma/rma',
+  'layers/ucp/stream/stream',
+  'layers/ucp/am/am',
+  'layers/ucp/rendezvous',
 ];
 
 export interface NamedTest {

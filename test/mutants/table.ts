@@ -20,6 +20,7 @@ import { requester } from './rules/requester.js';
 import { responder } from './rules/responder.js';
 import { rsocket } from './rules/rsocket.js';
 import { services } from './rules/services.js';
+import { ucpCalls } from './rules/ucp-calls.js';
 import { ucpTags } from './rules/ucp-tags.js';
 import { ucpUd } from './rules/ucp-ud.js';
 
@@ -48,4 +49,5 @@ export const mutants: readonly Mutant[] = [
   ...kvProtocol,
   ...ucpUd,
   ...ucpTags,
+  ...ucpCalls,
 ];

@@ -50,7 +50,7 @@ export const ucpTags: readonly Mutant[] = [
     file: `${WORKER}/rendezvous-send.ts`,
     from: '} else if (this.#isWriting) {\n      this.#borrowed?.redirect();',
     to: '} else if (this.#isWriting) {',
-    games: ['ucp-sim'],
+    games: ['ucp'],
   },
   {
     name: 'ucp-key-left-open',
@@ -86,7 +86,7 @@ export const ucpTags: readonly Mutant[] = [
     file: `${WORKER}/rendezvous-receive.ts`,
     from: 'learns nothing: as in UCX.\n    this.#refuse(UcsStatus.UCS_OK);',
     to: 'learns nothing: as in UCX.',
-    games: ['ucp-sim'],
+    games: ['ucp', 'ucp-sim'],
   },
   {
     name: 'ucp-withdrawal-ignored',
@@ -113,6 +113,6 @@ export const ucpTags: readonly Mutant[] = [
     file: `${WORKER}/endpoint-parts.ts`,
     from: 'if (transport !== undefined && transport.capabilities.put.short > 0)',
     to: 'if (transport !== undefined && transport.capabilities.put.short < 0)',
-    games: ['ucp-sim'],
+    games: ['ucp', 'ucp-sim'],
   },
 ];
