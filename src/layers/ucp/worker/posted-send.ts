@@ -7,6 +7,7 @@ import { UcpError } from './errors.js';
 export class PostedSend extends Pending<void> {
   /** Has it given up by whoever sends it. */
   giveUp: () => void = () => undefined;
+  #isGivenUp = false;
 
   constructor(
     call: string,
@@ -16,12 +17,14 @@ export class PostedSend extends Pending<void> {
   }
 
   readonly onDone = (status: UcsStatus): void => {
-    if (this.isSettled) return;
+    if (this.isSettled || this.#isGivenUp) return;
     if (status === UcsStatus.UCS_OK) this.resolve();
     else this.reject(sendError(this.parts, this.call, status));
   };
 
   protected onGivenUp(): void {
+    // Who sends it may end it by that: the program is told its own reason nevertheless.
+    this.#isGivenUp = true;
     this.giveUp();
   }
 }
