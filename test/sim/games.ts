@@ -100,14 +100,20 @@ const kvGame: Game = {
     `cut off ${readable(network, 'partitioned', 'unroutable')}`,
 };
 
-/** Workers of UCP that send to each other and to themselves. */
+/** Workers of UCP, whose programs use all families of its calls, with each other and with themselves. */
 const ucpGame: Game = {
   replay: 'npm run sim -- --ucp',
   play: runUcpSeed,
   describe: (seed) => describeUcp(planUcp(seed)),
   summarise: ({ counts, network }) =>
-    `workers ${readable(counts, 'workers')}, messages sent ${readable(counts, 'sent')}, received ${readable(counts, 'received')}, ` +
-    `too long ${readable(counts, 'truncated')}, given up ${readable(counts, 'canceled')}, failed ${readable(counts, 'failed')}\n` +
+    `runs by rc ${readable(counts, 'runs by rc')}, by ud ${readable(counts, 'runs by ud')}, workers ${readable(counts, 'workers')}, ` +
+    `requests given up ${readable(counts, 'canceled')}, failed ${readable(counts, 'failed')}\n` +
+    `tags: messages sent ${readable(counts, 'sent')}, received ${readable(counts, 'received')}, too long ${readable(counts, 'truncated')}\n` +
+    `memory: puts ${readable(counts, 'puts')}, gets ${readable(counts, 'gets')}, atomics ${readable(counts, 'atomics')}, ` +
+    `flushes ${readable(counts, 'flushes')}, fences ${readable(counts, 'fences')}\n` +
+    `active messages: sent ${readable(counts, 'ams sent')}, handled ${readable(counts, 'ams handled')}, fetched ` +
+    `${readable(counts, 'ams fetched')}, too long ${readable(counts, 'ams too long')}, replies ${readable(counts, 'ams replied')}\n` +
+    `streams: sends ${readable(counts, 'stream sends')}, bytes received ${readable(counts, 'stream bytes')}\n` +
     `lost ${readable(network, 'lost')}, doubled ${readable(network, 'duplicated')}, ` +
     `reordered ${readable(network, 'reordered')}, damaged ${readable(network, 'corrupted')}, ` +
     `cut off ${readable(network, 'partitioned', 'unroutable')}`,

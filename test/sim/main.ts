@@ -23,8 +23,8 @@ usage: npm run sim -- [--cm | --walk | --rxe | --messages | --kv | --ucp | --rso
                lease is checked against a model
   --kv         instead, programs use a key-value store: for each key there must be an order of all that was done to it that explains
                what they were told
-  --ucp        instead, workers of UCP send by tags and receive, and give up some of it: every message, every promise and every
-               buffer is checked
+  --ucp        instead, workers of UCP send by tags, active messages and streams, use each other's memory, and give up some of it:
+               every message, every promise and every buffer is checked against a model
   --rsocket    instead, owners of streams of rsockets write, read, end and close in every order; every byte, every event and all
                that a stream consists of is checked against a model
   --rsocket-lies

@@ -12,7 +12,7 @@ export const ucpCalls: readonly Mutant[] = [
     file: `${UCP}/rma/fences.ts`,
     from: 'return this.waiting === 0;',
     to: 'return true;',
-    games: ['ucp'],
+    games: ['ucp-sim'],
   },
   {
     name: 'ucp-get-copied-after-abort',

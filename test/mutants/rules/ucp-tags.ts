@@ -86,7 +86,7 @@ export const ucpTags: readonly Mutant[] = [
     file: `${WORKER}/rendezvous-receive.ts`,
     from: 'learns nothing: as in UCX.\n    this.#refuse(UcsStatus.UCS_OK);',
     to: 'learns nothing: as in UCX.',
-    games: ['ucp', 'ucp-sim'],
+    games: ['ucp-sim'],
   },
   {
     name: 'ucp-withdrawal-ignored',

@@ -59,7 +59,7 @@ function interfaceOn(sim: Sim, name: string, options: ConstructorParameters<type
 
 describe('the transport ud', () => {
   it('brings all messages of both ends in their order on a bad network', () =>
-    simulate({ seeds: 20 }, async (sim) => {
+    simulate({ seeds: 6 }, async (sim) => {
       sim.setConditions({ loss: 0.05, duplication: 0.05, reordering: 0.1, jitterUs: 20 });
       const { here, there, close } = await connectedByUd(sim);
       const got = [here, there].map(({ endpoint }) => numbersAt(endpoint));
@@ -75,7 +75,7 @@ describe('the transport ud', () => {
     }));
 
   it('sends memory from where it lies as often as it takes, and tells that it is done when the peer has it', () =>
-    simulate({ seeds: 10 }, async (sim) => {
+    simulate({ seeds: 4 }, async (sim) => {
       sim.setConditions({ loss: 0.1 });
       const { here, there, close } = await connectedByUd(sim);
       const got: Uint8Array[] = [];
@@ -112,7 +112,7 @@ describe('the transport ud', () => {
     }));
 
   it('connects in spite of losses, once', () =>
-    simulate({ seeds: 30 }, async (sim) => {
+    simulate({ seeds: 12 }, async (sim) => {
       sim.setConditions({ loss: 0.3, duplication: 0.2, reordering: 0.2 });
       const { here, there, close } = await connectedByUd(sim);
       await until(sim, () => there.endpoint.isOpen);

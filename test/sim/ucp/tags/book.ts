@@ -1,4 +1,4 @@
-import { check } from '../failure.js';
+import { check } from '../../failure.js';
 import type { SendStep } from './plan.js';
 
 /** A message as its sender knows it. */

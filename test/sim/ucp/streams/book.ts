@@ -1,0 +1,62 @@
+import { check } from '../../failure.js';
+
+interface Sent {
+  readonly bytes: Uint8Array;
+  isCertain: boolean;
+}
+
+/** How far the stream may have come: to a byte of a part. */
+interface Place {
+  readonly part: number;
+  readonly offset: number;
+}
+
+/** One direction between two endpoints: the bytes that were sent, and those that have come, in the order of the calls. */
+export class StreamBook {
+  readonly #sent: Sent[] = [];
+  readonly #received: Uint8Array[] = [];
+
+  constructor(private readonly name: string) {}
+
+  /** @returns its bytes, and what is told when it has ended well */
+  send(length: number): { readonly bytes: Uint8Array; readonly done: () => void } {
+    const number = this.#sent.length + 1;
+    const bytes = Uint8Array.from({ length }, (_, i) => (number * 151 + i * 7 + (i >> 8) * 13) & 0xff);
+    const sent = { bytes, isCertain: false };
+    this.#sent.push(sent);
+    return { bytes, done: () => void (sent.isCertain = true) };
+  }
+
+  /** A receive begins. @returns what is told what it has got */
+  receive(): (bytes: Uint8Array) => void {
+    const turn = this.#received.push(new Uint8Array(0)) - 1;
+    return (bytes) => void (this.#received[turn] = bytes);
+  }
+
+  get receivedBytes(): number {
+    return this.#received.reduce((sum, { length }) => sum + length, 0);
+  }
+
+  /** @param isBroken it may have ended anywhere */
+  verify(isBroken: boolean): void {
+    let places: readonly Place[] = this.#from({ part: 0, offset: 0 });
+    let at = 0;
+    for (const byte of Buffer.concat(this.#received)) {
+      const fitting = places.filter(({ part, offset }) => this.#sent.at(part)?.bytes[offset] === byte);
+      check(fitting.length > 0, () => `${this.name}: byte ${at} of the stream is ${byte}, which nobody sent there`);
+      places = fitting.flatMap(({ part, offset }) => this.#from({ part, offset: offset + 1 }));
+      at += 1;
+    }
+    const isWhole = places.some(({ part }) => part === this.#sent.length);
+    check(isBroken || isWhole, () => `${this.name}: after ${at} bytes the rest never came`);
+  }
+
+  /** Where the next byte may be: behind whole parts, and behind those that were given up and may be missing. */
+  #from({ part, offset }: Place): Place[] {
+    const sent = this.#sent.at(part);
+    if (sent === undefined) return [{ part, offset }];
+    if (offset === sent.bytes.length) return this.#from({ part: part + 1, offset: 0 });
+    if (offset > 0 || sent.isCertain) return [{ part, offset }];
+    return [{ part, offset }, ...this.#from({ part: part + 1, offset: 0 })];
+  }
+}
