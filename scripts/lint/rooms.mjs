@@ -60,6 +60,12 @@ export const ROOMS = [
   },
   { name: 'layers/ucp/wire', below: ['device/ibta'], packages: 'none' },
   { name: 'layers/ucp/protocol', below: ['layers/ucp/wire'], packages: 'none' },
+  {
+    name: 'layers/ucp/dissector',
+    partOf: 'layers/ucp',
+    below: ['layers/ucp/wire', 'layers/ucp/uct', 'layers/engine', 'device/ibta'],
+    packages: 'none',
+  },
   { name: 'layers/ucp/uct', below: ['layers/ucp/wire', 'layers/engine', ...LAYER], packages: 'none' },
   {
     name: 'layers/ucp',
@@ -70,7 +76,14 @@ export const ROOMS = [
   { name: 'layers/net', below: ['layers/rsocket', ...LAYER], packages: 'node' },
   {
     name: 'layers/dissectors',
-    below: ['layers/engine', 'layers/messages/dissector', 'layers/rsocket/dissector', 'device/wire', 'device/ibta'],
+    below: [
+      'layers/engine',
+      'layers/messages/dissector',
+      'layers/rsocket/dissector',
+      'layers/ucp/dissector',
+      'device/wire',
+      'device/ibta',
+    ],
     packages: 'none',
   },
   // machine: all that is Node's or the system's.

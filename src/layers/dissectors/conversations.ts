@@ -5,18 +5,21 @@ import {
   type CmMessage,
   type CmRep,
   type CmReq,
+  hex,
   OpcodeBit,
   opcodeBits,
   type Packet,
   readCmaHeader,
 } from '../../device/wire/index.js';
-import type { Dissector } from '../engine/index.js';
+import type { CapturedExchange, CaptureWay, Dissector } from '../engine/index.js';
 
 /** A packet of a capture. */
 export interface CapturedPacket {
   /** Addresses. */
   readonly source: string;
   readonly destination: string;
+  /** Microseconds since the capture began. */
+  readonly timeUs: number;
   readonly packet: Packet;
   /** What the connection manager says in it, if anything. */
   readonly cm: CmMessage | undefined;
@@ -25,6 +28,8 @@ export interface CapturedPacket {
 /** What goes to one end of a connection. */
 interface Stream {
   readonly dissector: Dissector;
+  /** The other end. */
+  readonly from: string;
   /** The first packet of the last message of several. */
   begun: Begun | undefined;
 }
@@ -35,6 +40,8 @@ interface Begun {
   readonly payloadBytes: number;
   /** The last packet that was seen to end it. */
   endPsn: number | undefined;
+  /** The payloads of its packets, by how far they are from the first. */
+  readonly parts: Map<number, Uint8Array>;
 }
 
 /** One that was asked for. */
@@ -44,6 +51,9 @@ interface Asked {
 }
 
 const NOTHING = new Uint8Array(0);
+
+/** Longer messages are not put together. */
+const MAX_MESSAGE_BYTES = 65_536;
 
 /** Whoever floods a capture with requests for connections is forgotten beyond that. */
 const MAX_ASKED = 4096;
@@ -67,6 +77,21 @@ export class Conversations {
     return cm.attribute === CmAttribute.REP ? this.#agree(captured, cm) : undefined;
   }
 
+  /** What took several messages, in the order in which it began. */
+  get exchanges(): readonly CapturedExchange[] {
+    return this.dissectors
+      .flatMap(({ name, exchanges = [] }) =>
+        exchanges.map(({ timeUs, tookUs, from, to, words }) => ({
+          timeUs,
+          tookUs,
+          from,
+          to,
+          words: `${name}: ${words}`,
+        })),
+      )
+      .sort((a, b) => a.timeUs - b.timeUs);
+  }
+
   #ask(source: string, { localCommId, localQpn, privateData }: CmReq): string | undefined {
     const said = readCmaHeader(privateData) === undefined ? privateData : privateData.subarray(CMA_HEADER_BYTES);
     for (const dissector of this.dissectors) {
@@ -86,42 +111,96 @@ export class Conversations {
     if (asked === undefined || words === undefined) return undefined;
     const { dissector, qpn } = asked;
     // A REP may be there twice.
-    if (!this.#streams.has(`${source} ${localQpn}`)) {
-      this.#streams.set(`${source} ${localQpn}`, { dissector, begun: undefined });
-      this.#streams.set(`${destination} ${qpn}`, { dissector, begun: undefined });
+    const [answering, asking] = [nameOf(source, localQpn), nameOf(destination, qpn)];
+    if (!this.#streams.has(answering)) {
+      this.#streams.set(answering, { dissector, from: asking, begun: undefined });
+      this.#streams.set(asking, { dissector, from: answering, begun: undefined });
     }
     return `${dissector.name}: ${words}`;
   }
 
-  #datagram({ source, packet: { bth, payload } }: CapturedPacket): string | undefined {
-    if ((opcodeBits[bth.opcode] & OpcodeBit.SEND) === 0) return undefined;
+  #datagram({ source, destination, timeUs, packet: { bth, deth, payload } }: CapturedPacket): string | undefined {
+    if (deth === undefined || (opcodeBits[bth.opcode] & OpcodeBit.SEND) === 0) return undefined;
+    const way = {
+      timeUs,
+      from: nameOf(source, deth.sourceQp),
+      to: nameOf(destination, bth.destQp),
+      psn: bth.psn,
+    };
     for (const dissector of this.dissectors) {
-      const words = dissector.datagram?.({ source, payload });
+      const words = dissector.datagram?.({ source, payload, way });
       if (words !== undefined) return `${dissector.name}: ${words}`;
     }
     return undefined;
   }
 
-  #ofStream({ destination, packet }: CapturedPacket): string | undefined {
+  #ofStream({ destination, timeUs, packet }: CapturedPacket): string | undefined {
     const { bth, payload, immData } = packet;
     const bits = opcodeBits[bth.opcode];
-    if ((bits & (OpcodeBit.SEND | OpcodeBit.WRITE)) === 0) return undefined;
-    const stream = this.#streams.get(`${destination} ${bth.destQp}`);
+    if ((bits & (OpcodeBit.SEND | OpcodeBit.WRITE | OpcodeBit.READ_REQUEST)) === 0) return undefined;
+    const to = nameOf(destination, bth.destQp);
+    const stream = this.#streams.get(to);
     if (stream === undefined) return undefined;
+    const { dissector, from } = stream;
+    const way = { timeUs, from, to, psn: bth.psn };
+    const used = accessOf(packet, way);
+    const use = used && dissector.access?.(used);
+    if ((bits & OpcodeBit.READ_REQUEST) !== 0) return use && `${dissector.name}: ${use}`;
     const isOnly = (bits & OpcodeBit.ONLY) !== 0;
-    if ((bits & OpcodeBit.FIRST) !== 0)
-      stream.begun = { psn: bth.psn, payloadBytes: payload.length, endPsn: undefined };
-    if (!isOnly && (bits & OpcodeBit.LAST) === 0) return undefined;
-    const { dissector } = stream;
+    if ((bits & OpcodeBit.FIRST) !== 0) begin(stream, bth.psn, payload.length);
+    if (!isOnly) keep(stream.begun, bth.psn, payload);
+    if (!isOnly && (bits & OpcodeBit.LAST) === 0) return use && `${dissector.name}: ${use}`;
     const before = isOnly ? 0 : bytesBefore(stream.begun, bth.psn);
-    const words = dissector.message({
-      operation: (bits & OpcodeBit.SEND) === 0 ? 'WRITE' : 'SEND',
-      immediate: immData,
-      byteLength: before === undefined ? undefined : before + payload.length,
-      payload: isOnly ? payload : NOTHING,
-    });
+    const byteLength = before === undefined ? undefined : before + payload.length;
+    const words =
+      use ??
+      dissector.message({
+        operation: (bits & OpcodeBit.SEND) === 0 ? 'WRITE' : 'SEND',
+        immediate: immData,
+        byteLength,
+        payload: isOnly ? payload : whole(stream.begun, bth.psn, byteLength),
+        way,
+      });
     return words && `${dissector.name}: ${words}`;
   }
+}
+
+/** A queue pair. */
+function nameOf(address: string, qpn: number): string {
+  return `${address} ${hex(qpn)}`;
+}
+
+/** What a packet does with memory. */
+function accessOf({ bth, reth }: Packet, way: CaptureWay) {
+  if (reth === undefined) return undefined;
+  const operation = (opcodeBits[bth.opcode] & OpcodeBit.READ_REQUEST) === 0 ? ('WRITE' as const) : ('READ' as const);
+  return { operation, address: reth.va, length: reth.length, rkey: reth.rkey, way };
+}
+
+/** The first packet of several. Where both sides were captured it is there twice, and others in between. */
+function begin(stream: Stream, psn: number, payloadBytes: number): void {
+  const { begun } = stream;
+  if (begun?.psn === psn && begun.payloadBytes === payloadBytes) begun.endPsn = undefined;
+  else stream.begun = { psn, payloadBytes, endPsn: undefined, parts: new Map() };
+}
+
+function keep(begun: Begun | undefined, psn: number, payload: Uint8Array): void {
+  if (begun === undefined) return;
+  const at = psnDiff(psn, begun.psn);
+  if (at >= 0 && at * begun.payloadBytes + payload.length <= MAX_MESSAGE_BYTES) begun.parts.set(at, payload);
+}
+
+/** A message of several packets, if all of them are there. */
+function whole(begun: Begun | undefined, endPsn: number, byteLength: number | undefined): Uint8Array {
+  if (begun === undefined || byteLength === undefined || byteLength > MAX_MESSAGE_BYTES) return NOTHING;
+  const bytes = new Uint8Array(byteLength);
+  const last = psnDiff(endPsn, begun.psn);
+  for (let at = 0; at <= last; at += 1) {
+    const part = begun.parts.get(at);
+    if (part === undefined || (at < last && part.length !== begun.payloadBytes)) return NOTHING;
+    bytes.set(part, at * begun.payloadBytes);
+  }
+  return bytes;
 }
 
 /** Bytes of a message before the packet that ends it; undefined when its beginning was not seen. */

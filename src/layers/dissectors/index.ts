@@ -2,8 +2,12 @@
 import type { Dissector } from '../engine/index.js';
 import { messagesDissector } from '../messages/dissector/index.js';
 import { rsocketDissector } from '../rsocket/dissector/index.js';
+import { UcpDissector } from '../ucp/dissector/index.js';
 
+export type { CapturedExchange } from '../engine/index.js';
 export { type CapturedPacket, Conversations } from './conversations.js';
 
-/** One for each protocol. */
-export const DISSECTORS: readonly Dissector[] = [messagesDissector, rsocketDissector];
+/** Those of each protocol, for a capture. */
+export function dissectors(): readonly Dissector[] {
+  return [messagesDissector, new UcpDissector(), rsocketDissector];
+}

@@ -5,7 +5,14 @@ export type { CompletionHandler, Requests } from './progress/requests.js';
 export { BufferPool, type Holding, type Lease, SIZE_CLASSES, type SizeClass } from './memory/buffer-pool.js';
 export { type Receiver, Receives, type ReceivesOptions } from './memory/receives.js';
 export { type Registration, RegistrationCache } from './memory/registration-cache.js';
-export type { CapturedDatagram, CapturedMessage, Dissector } from './dissectors/dissector.js';
+export type {
+  CapturedAccess,
+  CapturedDatagram,
+  CapturedExchange,
+  CapturedMessage,
+  CaptureWay,
+  Dissector,
+} from './dissectors/dissector.js';
 export { MAX_WINDOW, MIN_WINDOW, ReceiveCredits, SendCredits } from './credits/credits.js';
 export { unlessAborted, waitUnlessLate } from './waits/late.js';
 export { Pending, type Timers } from './waits/pending.js';

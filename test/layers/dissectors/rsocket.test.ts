@@ -27,6 +27,7 @@ import { connected, nextStream, Owner, pattern, PORT } from '../rsocket/support/
 import { goldenPath } from '../../wire/golden.js';
 
 const main = fileURLToPath(new URL('../../../src/apps/cli/main.js', import.meta.url));
+const WAY = { timeUs: 0, from: '10.0.0.1 0x11', to: '10.0.0.2 0x12', psn: 0 };
 const folder = mkdtempSync(join(tmpdir(), 'verbena-dissectors-'));
 after(() => rmSync(folder, { recursive: true }));
 
@@ -129,7 +130,7 @@ describe('the dissector of rsockets', () => {
   it('says nothing of what is none, and never throws', () => {
     assert.equal(rsocketDissector.hello(new Uint8Array(196)), undefined);
     assert.equal(rsocketDissector.hello(new Uint8Array(10)), undefined);
-    const message = { operation: 'WRITE', payload: new Uint8Array(0), byteLength: 16 } as const;
+    const message = { operation: 'WRITE', payload: new Uint8Array(0), byteLength: 16, way: WAY } as const;
     assert.equal(rsocketDissector.message({ ...message, operation: 'SEND', immediate: 16 }), undefined);
     assert.equal(rsocketDissector.message({ ...message, immediate: 0x2000_0000 }), undefined);
     assert.equal(rsocketDissector.message({ ...message, immediate: 16 }), 'DATA 16 B');
@@ -146,7 +147,7 @@ describe('the dissector of rsockets', () => {
   it("takes for a datagram only what is its sender's", () => {
     const payload = Uint8Array.of(4, 8, 0x1c, 0x06, 10, 0, 0, 1, 0, 0);
     const says = (bytes: Uint8Array, source = '10.0.0.1'): string | undefined =>
-      rsocketDissector.datagram?.({ source, payload: bytes });
+      rsocketDissector.datagram?.({ source, payload: bytes, way: WAY });
     assert.equal(says(payload), 'datagram of 2 B from port 7174');
     assert.equal(says(payload.subarray(0, 8)), 'datagram of 0 B from port 7174');
     assert.equal(says(payload.subarray(0, 7)), undefined);
@@ -175,7 +176,7 @@ describe('the dissector of rsockets', () => {
       view.setBigUint64(0, span.addr, isLittle);
       view.setUint32(12, span.length, isLittle);
       const immediate = immediateOf(Operation.SGL, 384);
-      const words = rsocketDissector.message({ operation: 'WRITE', immediate, byteLength: 16, payload });
+      const words = rsocketDissector.message({ operation: 'WRITE', immediate, byteLength: 16, payload, way: WAY });
       assert.equal(words, 'SGL, credit to 384, buffer of 65536 B');
     }
   });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { Command, Option } from 'commander';
 import { CaptureError, CaptureReader } from '../../../device/wire/index.js';
-import { Conversations, DISSECTORS } from '../../../layers/dissectors/index.js';
+import { Conversations, dissectors } from '../../../layers/dissectors/index.js';
 import { fileFailure, tool, ToolError } from '../shared/errors.js';
 import { formatDetail } from './detail.js';
 import { examine, type Examined } from './examine.js';
@@ -55,7 +55,7 @@ async function dump(file: string, options: DumpOptions): Promise<void> {
   const format = formatterFor(options);
   const reader = new CaptureReader();
   const summary = new Summary();
-  const conversations = new Conversations(DISSECTORS);
+  const conversations = new Conversations(dissectors());
   let frames = 0;
   let startNs = 0n;
   let lines: string[] = [];

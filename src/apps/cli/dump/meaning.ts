@@ -3,8 +3,8 @@ import type { Examined } from './examine.js';
 
 /** The same packet with what its protocol means by it. A damaged one may say anything, and so says nothing. */
 export function withMeaning(examined: Examined, conversations: Conversations): Examined {
-  const { packet, addresses, mad, verdict } = examined;
+  const { packet, addresses, mad, verdict, timeNs } = examined;
   if (packet === undefined || verdict === 'wrong') return examined;
-  const meaning = conversations.next({ ...addresses, packet, cm: mad?.cm });
+  const meaning = conversations.next({ ...addresses, timeUs: Number(timeNs) / 1000, packet, cm: mad?.cm });
   return meaning === undefined ? examined : { ...examined, meaning };
 }

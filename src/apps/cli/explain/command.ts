@@ -2,7 +2,16 @@
 import { Command } from 'commander';
 import { tool } from '../shared/errors.js';
 import { Cause } from './verdicts/cause.js';
-import { conversationJson, conversationLines, failed, placementLines, storyJson, storyLines } from './print.js';
+import {
+  conversationJson,
+  conversationLines,
+  exchangeJson,
+  exchangeLines,
+  failed,
+  placementLines,
+  storyJson,
+  storyLines,
+} from './print.js';
 import { readCaptures, storiesOf } from './read.js';
 
 interface ExplainOptions {
@@ -30,11 +39,13 @@ async function explain(files: readonly string[], options: ExplainOptions): Promi
   const notConnected = failed(sightings);
   if (options.json) {
     for (const each of notConnected) process.stdout.write(`${JSON.stringify(conversationJson(each))}\n`);
+    for (const each of sightings.exchanges) process.stdout.write(`${JSON.stringify(exchangeJson(each))}\n`);
     for (const story of stories) process.stdout.write(`${JSON.stringify(storyJson(story))}\n`);
   } else {
     const parts = [
       placementLines(sightings),
       conversationLines(sightings),
+      exchangeLines(sightings, options.verbose === true),
       ...stories.map((story) => storyLines(story, options.verbose === true)),
     ];
     const shown = parts.filter((lines) => lines.length > 0).map((lines) => lines.join('\n'));

@@ -1,5 +1,7 @@
 /** Stories for people and for programs. */
 import { hex } from '../../../device/wire/index.js';
+import { formatMicroseconds } from '../../../index.js';
+import type { CapturedExchange } from '../../../layers/dissectors/index.js';
 import { formatCmMessage } from '../dump/cm-line.js';
 import type { Verdict } from './verdicts/cause.js';
 import { type Conversation, conversationsOf } from './verdicts/conversation.js';
@@ -62,6 +64,21 @@ export function conversationLines(sightings: Sightings): string[] {
         `  ${cause.toUpperCase()}: ${requester} asked ${responder} for ${service}; ${text}`,
     ),
   ];
+}
+
+/** What took several messages of a protocol. */
+export function exchangeLines({ exchanges }: Sightings, all: boolean): string[] {
+  if (exchanges.length === 0) return [];
+  const happenings = exchanges.map(({ timeUs, tookUs, from, to, words }) => {
+    const took = tookUs === undefined ? 'the capture has no end of it' : formatMicroseconds(tookUs);
+    return { timeUs, text: `${from} > ${to} ${words}: ${took}` };
+  });
+  return ['exchanges of messages', ...shortened(happenings, all)];
+}
+
+/** One of those for programs. */
+export function exchangeJson({ words, ...exchange }: CapturedExchange) {
+  return { exchange: words, ...exchange };
 }
 
 type Failed = Conversation & { readonly verdict: Verdict };

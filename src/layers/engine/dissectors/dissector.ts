@@ -1,3 +1,14 @@
+/** When something was captured, and between whom. */
+export interface CaptureWay {
+  /** Microseconds since the capture began. */
+  readonly timeUs: number;
+  /** The queue pairs, each by a text of its own. */
+  readonly from: string;
+  readonly to: string;
+  /** Of the packet that ends it: what was sent again has the same. */
+  readonly psn: number;
+}
+
 /** A message of a reliable connection, as its last packet shows it. */
 export interface CapturedMessage {
   /** What carries it. A WRITE is a message where it has immediate data. */
@@ -6,8 +17,9 @@ export interface CapturedMessage {
   readonly immediate: number | undefined;
   /** Of all of its packets; undefined where the capture lacks its beginning. */
   readonly byteLength: number | undefined;
-  /** Of a message of one packet its bytes, as far as they were captured; of a longer one nothing. */
+  /** Its bytes, as far as they were captured; of one of several packets nothing, if it is longer than 64 KiB or the capture lacks any. */
   readonly payload: Uint8Array;
+  readonly way: CaptureWay;
 }
 
 /** A datagram, a SEND of one packet. */
@@ -16,11 +28,35 @@ export interface CapturedDatagram {
   readonly source: string;
   /** As far as it was captured. */
   readonly payload: Uint8Array;
+  readonly way: CaptureWay;
+}
+
+/** What an end of a reliable connection does with the other's memory, as the first packet shows it. */
+export interface CapturedAccess {
+  readonly operation: 'READ' | 'WRITE';
+  /** 64 bits. */
+  readonly address: bigint;
+  readonly length: number;
+  readonly rkey: number;
+  readonly way: CaptureWay;
+}
+
+/** Several messages that make one thing. */
+export interface CapturedExchange {
+  /** When it began, in microseconds since the capture did. */
+  readonly timeUs: number;
+  /** How long it took; undefined where the capture does not have its end. */
+  readonly tookUs: number | undefined;
+  /** The queue pair that began it, and the other one, as in {@link CaptureWay}. */
+  readonly from: string;
+  readonly to: string;
+  /** What it was, in a few words: `RTS 1 MiB tag 7, READ, ATS`. */
+  readonly words: string;
 }
 
 /**
  * Says what a protocol's messages mean, for those who read captures: `verbena dump` and `explain` ask it. What it is given was sent by
- * anybody, so it never throws and never trusts a length.
+ * anybody, so it never throws and never trusts a length. One is for one capture, and may remember what came before.
  */
 export interface Dissector {
   /** Of the protocol, in a word. */
@@ -43,4 +79,10 @@ export interface Dissector {
    * @returns undefined where it may be another protocol's
    */
   datagram?(datagram: CapturedDatagram): string | undefined;
+
+  /** What it means that an end uses the other's memory; undefined where that is not known. */
+  access?(access: CapturedAccess): string | undefined;
+
+  /** What has been seen until now of that which takes several messages, in the order in which it began. */
+  readonly exchanges?: readonly CapturedExchange[];
 }

@@ -14,3 +14,7 @@ export type { EndAddress, Way } from './way.js';
 export { UdEndpoint } from './ud/ud-endpoint.js';
 export type { UdOptions } from './ud/options.js';
 export { type UdConnectOptions, UdInterface } from './ud/ud-interface.js';
+// For those who read captures.
+export { FlowBits, idOf, PURE_GRANT } from './rc/flow-control.js';
+export { decodeHello } from './rc/hello.js';
+export { decodeUdHello } from './ud/hello.js';

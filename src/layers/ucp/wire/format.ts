@@ -33,6 +33,12 @@ export interface WithRkey<Head> extends Bare<Head> {
   readonly userHeader: Uint8Array;
 }
 
+/** Fields, keys in the form of whoever made them, and a header of the program's. */
+export interface WithForeignKeys<Head> extends Bare<Head> {
+  readonly keys: Uint8Array;
+  readonly userHeader: Uint8Array;
+}
+
 /** Fields, and how much that is about where it is not all. */
 export interface WithSize<Head> extends Bare<Head> {
   readonly size: number | undefined;
@@ -144,6 +150,24 @@ export function withRkey<Head>(
       const rkey = unpackRkey(bytes.subarray(layout.bytes, headerAt));
       if (typeof rkey === 'string') return rkey;
       return covers(rkey, memory(head)) ? { head, rkey, userHeader } : 'the key is for other memory';
+    },
+  };
+}
+
+/** Keys whose form is not known are only passed over. For those who look on, so nothing is written. */
+export function withForeignKeys<Head>(
+  layout: Layout<Head>,
+  headerBytes: (head: Head) => number | string,
+): Pick<Format<WithForeignKeys<Head>>, 'decode'> {
+  return {
+    decode: (bytes) => {
+      const head = layout.decode(viewOf(bytes), 0);
+      if (typeof head === 'string') return head;
+      const expected = headerBytes(head);
+      if (typeof expected === 'string') return expected;
+      const headerAt = bytes.length - expected;
+      if (headerAt < layout.bytes) return `its headers alone are longer than its ${bytes.length} bytes`;
+      return { head, keys: bytes.subarray(layout.bytes, headerAt), userHeader: bytes.subarray(headerAt) };
     },
   };
 }

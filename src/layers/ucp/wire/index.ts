@@ -1,6 +1,6 @@
 /** What UCP's ends say to each other, byte for byte: pure functions. */
 export { AM_IDS, AmId, type AmIdName, AtomicOp, type AtomicOpName, isAtomicOp } from './am-id.js';
-export type { Bare, Format, WithPayload, WithRkey, WithSize, WithUserHeader } from './format.js';
+export type { Bare, Format, WithForeignKeys, WithPayload, WithRkey, WithSize, WithUserHeader } from './format.js';
 export { AM_HEADER, AmFlags, Feet, Heads, operandsOf, RtsOpcode } from './headers.js';
 export { layout, type Layout, only, type Said, u16, u24, u32, u8, viewOf } from './layout.js';
 export { amHeaderOf, messageName, type MessageName, type MessageOf, Messages } from './messages.js';
@@ -27,6 +27,8 @@ export {
   type UdGone,
   type UdSelf,
 } from './ud-control.js';
+export { decodeUcxControl, decodeUcxPut, type UcxConnectReply, type UcxConnectRequest } from './ucx-control.js';
+export { UcxMessages, WireupType } from './ucx-messages.js';
 export {
   amIdOfWord,
   amWord,

@@ -7,16 +7,16 @@ import { layout, type Said, u64, viewOf } from './layout.js';
 
 const NO_FIELDS = layout({});
 
-function isPart({ payload }: WithPayload<unknown>): string | undefined {
+export function isPart({ payload }: WithPayload<unknown>): string | undefined {
   return payload.length === 0 ? 'a part of a message has no data' : undefined;
 }
 
 /** What comes first of several is not all of it. */
-function isFirst(payloadBytes: number, total: number): string | undefined {
+export function isFirst(payloadBytes: number, total: number): string | undefined {
   return payloadBytes < total ? undefined : `the first ${payloadBytes} bytes are of a message of ${total}`;
 }
 
-const userHeaderBytes = ({ headerBytes }: Said<typeof AM_HEADER>): number => headerBytes;
+export const userHeaderBytes = ({ headerBytes }: Said<typeof AM_HEADER>): number => headerBytes;
 
 /** What an AM says in the `header` of its rendezvous, or a sentence that says what is wrong with it. */
 export function amHeaderOf(header: bigint): Said<typeof AM_HEADER> | string {
@@ -25,7 +25,7 @@ export function amHeaderOf(header: bigint): Said<typeof AM_HEADER> | string {
   return AM_HEADER.decode(view, 0);
 }
 
-function rtsUserHeaderBytes({ opcode, header }: Said<typeof Heads.RNDV_RTS>): number | string {
+export function rtsUserHeaderBytes({ opcode, header }: Said<typeof Heads.RNDV_RTS>): number | string {
   if (opcode === RtsOpcode.TAG) return 0;
   const said = amHeaderOf(header);
   return typeof said === 'string' ? said : said.headerBytes;

@@ -33,12 +33,15 @@ const ROCE_V2 = 2 << 5;
 const isEndpoint = (number: number): boolean => number < NO_UD_ENDPOINT;
 const NO_ENDPOINT = 'which is no endpoint';
 
-const ASKER = layout({
+/** Who asks for a connection. */
+export const ASKER = layout({
   qpn: only(u24, (qpn) => qpn >= MIN_QPN && qpn <= MAX_QPN, 'which is nobody’s'),
   endpoint: only(u24, isEndpoint, NO_ENDPOINT),
 });
-const CONNECTION = layout({ connection: u32, path: only(u8, (path) => path === 0, 'and there is one path') });
-const ANSWER = layout({ endpoint: only(u32, isEndpoint, NO_ENDPOINT) });
+/** Which connection is asked for. */
+export const CONNECTION = layout({ connection: u32, path: only(u8, (path) => path === 0, 'and there is one path') });
+/** Who answers. */
+export const ANSWER = layout({ endpoint: only(u32, isEndpoint, NO_ENDPOINT) });
 
 const OURS = layout({
   magic: only(u32, (magic) => magic === MAGIC, 'so the peer speaks something else'),
@@ -52,10 +55,10 @@ const OURS = layout({
   qkey: u32,
 });
 
-const BODY_AT = 4;
-const CONNECTION_AT = 12;
+export const BODY_AT = 4;
+export const CONNECTION_AT = 12;
 /** With the name of the host and the process, which are for people: here 0, and not looked at. */
-const CONTROL_BYTES = 40;
+export const CONTROL_BYTES = 40;
 const ADDRESS_BYTES = 1 + GID_BYTES;
 const CREQ_BYTES = CONTROL_BYTES + ADDRESS_BYTES + OURS.bytes;
 const CREP_BYTES = CONTROL_BYTES + OURS.bytes;

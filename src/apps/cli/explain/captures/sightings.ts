@@ -1,6 +1,6 @@
 /** What captures saw, as far as it is RoCE. */
 import type { CaptureRecord } from '../../../../device/wire/index.js';
-import { Conversations, DISSECTORS } from '../../../../layers/dissectors/index.js';
+import { type CapturedExchange, Conversations, dissectors } from '../../../../layers/dissectors/index.js';
 import { examine, type Examined } from '../../dump/examine.js';
 import { withMeaning } from '../../dump/meaning.js';
 import { segmentsOf } from '../../dump/segments.js';
@@ -17,13 +17,14 @@ export class Sightings {
   /** Addresses with a capture: it has what they sent, whether it arrived or not, and what arrived there. */
   readonly #vantages = new Set<string>();
   #startNs: bigint | undefined;
-  #conversations = new Conversations(DISSECTORS);
+  /** One for each file. */
+  readonly #conversations: Conversations[] = [];
   readonly #files: { readonly name: string; hasFrames: boolean }[] = [];
 
   /** The records that follow are of another file. */
   beginFile(name = ''): void {
     this.#startNs = undefined;
-    this.#conversations = new Conversations(DISSECTORS);
+    this.#conversations.push(new Conversations(dissectors()));
     this.#files.push({ name, hasFrames: false });
   }
 
@@ -55,7 +56,7 @@ export class Sightings {
   }
 
   #note(seen: Examined, file: number): void {
-    const examined = withMeaning(seen, this.#conversations);
+    const examined = withMeaning(seen, this.#conversations[file]);
     const { packet, addresses, verdict, timeNs, mad, direction, storedIcrc, comment } = examined;
     if (packet === undefined) {
       this.unreadable += 1;
@@ -77,6 +78,11 @@ export class Sightings {
       damaged: verdict === 'wrong',
       icrc: storedIcrc,
     });
+  }
+
+  /** What took several messages of a protocol. Files of both sides have the same, so it is told from the first that has any. */
+  get exchanges(): readonly CapturedExchange[] {
+    return this.#conversations.map(({ exchanges }) => exchanges).find((all) => all.length > 0) ?? [];
   }
 
   /** Whether there is a capture of an address. */

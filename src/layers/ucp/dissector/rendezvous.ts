@@ -1,0 +1,171 @@
+import type { CapturedAccess, CapturedExchange, CaptureWay } from '../../engine/index.js';
+import { amount, statusText } from './words.js';
+
+// Messages that are announced, each with all that follows from that (9.1 of docs/protocol.md), put together by what both ends have numbered.
+
+/** Of those that may still go on. Whoever announces more is followed no further back. */
+const MAX_OPEN = 1024;
+/** Of those that are told. */
+const MAX_EXCHANGES = 65_536;
+
+/** A message that is announced. */
+export interface Announced {
+  readonly requestId: number;
+  readonly size: number;
+  /** Where it lies, 64 bits; of use to the receiver only if it has a key. */
+  readonly address: bigint;
+  /** `tag 7`, `AM 3`. */
+  readonly what: string;
+}
+
+/** A buffer that somebody asks a message into. */
+export interface Asked {
+  readonly sendRequestId: number;
+  readonly receiveRequestId: number;
+  readonly address: bigint;
+  readonly size: number;
+}
+
+interface Memory {
+  readonly address: bigint;
+  readonly end: bigint;
+}
+
+/** One of them. */
+class Rendezvous implements CapturedExchange {
+  readonly timeUs: number;
+  readonly from: string;
+  readonly to: string;
+  tookUs: number | undefined;
+  buffer: Memory | undefined;
+  readonly psn: number;
+  readonly #steps: string[] = [];
+  #dataBytes = 0;
+
+  constructor(
+    { timeUs, from, to, psn }: CaptureWay,
+    private readonly announced: Announced,
+  ) {
+    this.timeUs = timeUs;
+    this.from = from;
+    this.to = to;
+    this.psn = psn;
+  }
+
+  /** Where the message lies. */
+  get memory(): Memory {
+    return memoryAt(this.announced);
+  }
+
+  get what(): string {
+    return `RTS ${amount(this.announced.size)} ${this.announced.what}`;
+  }
+
+  get words(): string {
+    const data = this.#dataBytes === 0 ? '' : ` of ${amount(this.#dataBytes)}`;
+    const steps = this.#steps.map((step) => (step === 'DATA' ? `${step}${data}` : step));
+    return [this.what, ...steps].join(', ');
+  }
+
+  /** What happens next. A packet that was sent again, or seen on both sides, is no step. */
+  step(name: string): void {
+    if (this.tookUs === undefined && !this.#steps.includes(name)) this.#steps.push(name);
+  }
+
+  /** @param end where in the message they end */
+  data({ timeUs }: CaptureWay, end: number): void {
+    this.step('DATA');
+    if (this.tookUs !== undefined) return;
+    this.#dataBytes = Math.max(this.#dataBytes, end);
+    if (this.#dataBytes >= this.announced.size) this.tookUs = timeUs - this.timeUs;
+  }
+
+  end({ timeUs }: CaptureWay, name: string): void {
+    this.step(name);
+    this.tookUs ??= timeUs - this.timeUs;
+  }
+}
+
+/** Follows all of a capture. */
+export class RendezvousFollower {
+  readonly exchanges: CapturedExchange[] = [];
+  /** By the sender's end and its number, and by the receiver's end and its own. */
+  readonly #announced = new Map<string, Rendezvous>();
+  readonly #asked = new Map<string, Rendezvous>();
+
+  announce(way: CaptureWay, announced: Announced): string {
+    const key = `${way.from} ${announced.requestId}`;
+    const known = this.#announced.get(key);
+    if (known?.psn === way.psn && known.to === way.to) return known.what;
+    const rendezvous = new Rendezvous(way, announced);
+    remember(this.#announced, key, rendezvous);
+    if (this.exchanges.length < MAX_EXCHANGES) this.exchanges.push(rendezvous);
+    return rendezvous.what;
+  }
+
+  ask(way: CaptureWay, asked: Asked): string {
+    const rendezvous = this.#announced.get(`${way.to} ${asked.sendRequestId}`);
+    const words = `RTR ${amount(asked.size)}`;
+    if (rendezvous === undefined) return words;
+    rendezvous.step('RTR');
+    rendezvous.buffer = memoryAt(asked);
+    remember(this.#asked, `${way.from} ${asked.receiveRequestId}`, rendezvous);
+    return `${words} for ${rendezvous.what}`;
+  }
+
+  /** The receiver has it, or does without. */
+  fetched(way: CaptureWay, requestId: number, status: number): string {
+    return ended(this.#announced.get(`${way.to} ${requestId}`), way, `ATS ${statusText(status)}`);
+  }
+
+  /** The sender has brought it, or has not. */
+  put(way: CaptureWay, requestId: number, status: number): string {
+    return ended(this.#asked.get(`${way.to} ${requestId}`), way, `ATP ${statusText(status)}`);
+  }
+
+  data(way: CaptureWay, requestId: number, offset: number, bytes: number): string {
+    const words = `DATA ${amount(bytes)} at ${offset}`;
+    const rendezvous = this.#asked.get(`${way.to} ${requestId}`);
+    if (rendezvous === undefined) return words;
+    rendezvous.data(way, offset + bytes);
+    return `${words} of ${rendezvous.what}`;
+  }
+
+  cancel(way: CaptureWay, requestId: number): string {
+    const rendezvous = this.#announced.get(`${way.from} ${requestId}`);
+    if (rendezvous === undefined) return 'CANCEL';
+    rendezvous.step('CANCEL');
+    return `CANCEL ${rendezvous.what}`;
+  }
+
+  /** What a READ or a WRITE is for, if it is for one of these. */
+  access({ operation, address, length, way }: CapturedAccess): string | undefined {
+    for (const rendezvous of this.#announced.values()) {
+      const isRead = operation === 'READ';
+      const memory = isRead ? rendezvous.memory : rendezvous.buffer;
+      const [from, to] = isRead ? [rendezvous.to, rendezvous.from] : [rendezvous.from, rendezvous.to];
+      if (rendezvous.tookUs !== undefined || memory === undefined || from !== way.from || to !== way.to) continue;
+      if (address < memory.address || address + BigInt(length) > memory.end) continue;
+      rendezvous.step(operation);
+      return `${operation} ${amount(length)} of ${rendezvous.what}`;
+    }
+    return undefined;
+  }
+}
+
+function ended(rendezvous: Rendezvous | undefined, way: CaptureWay, words: string): string {
+  if (rendezvous === undefined) return words;
+  rendezvous.end(way, words.replace(/ ok$/, ''));
+  return `${words}: ${rendezvous.words}`;
+}
+
+function memoryAt({ address, size }: { readonly address: bigint; readonly size: number }): Memory {
+  return { address, end: address + BigInt(size) };
+}
+
+function remember(map: Map<string, Rendezvous>, key: string, rendezvous: Rendezvous): void {
+  const [oldest] = map.keys();
+  map.delete(key);
+  if (map.size >= MAX_OPEN) map.delete(oldest);
+  map.set(key, rendezvous);
+}

@@ -1,0 +1,59 @@
+import type {
+  CapturedAccess,
+  CapturedDatagram,
+  CapturedExchange,
+  CapturedMessage,
+  CaptureWay,
+  Dissector,
+} from '../../engine/index.js';
+import { decodeHello, decodeUdHello, FlowBits, idOf, PURE_GRANT } from '../uct/index.js';
+import { DatagramFollower } from './datagrams.js';
+import { RendezvousFollower } from './rendezvous.js';
+import { sentenceOf, type Speaker } from './sentences.js';
+import { amount, hex } from './words.js';
+
+/** What UCP says on the wire: one for each capture. */
+export class UcpDissector implements Dissector {
+  readonly name = 'ucp';
+  readonly #rendezvous = new RendezvousFollower();
+  readonly #datagrams = new DatagramFollower((speaker, id, bytes, way) => this.#sentence(speaker, id, bytes, way));
+
+  get exchanges(): readonly CapturedExchange[] {
+    return this.#rendezvous.exchanges;
+  }
+
+  hello(privateData: Uint8Array): string | undefined {
+    const reliable = decodeHello(privateData);
+    if (typeof reliable !== 'string') return `rc, window ${reliable.window}, buffers of ${reliable.segmentBytes} B`;
+    const datagrams = decodeUdHello(privateData);
+    if (typeof datagrams === 'string') return undefined;
+    return datagrams.qpn === 0 ? 'ud, which queue pair?' : `ud, queue pair ${hex(datagrams.qpn)}`;
+  }
+
+  message({ operation, payload, byteLength, way }: CapturedMessage): string | undefined {
+    if (operation !== 'SEND') return undefined;
+    if (payload.length === 0) return byteLength === undefined || byteLength === 0 ? undefined : amount(byteLength);
+    const [first] = payload;
+    if (first === PURE_GRANT && payload.length === 1) return 'grant';
+    return `${this.#sentence('ours', idOf(first), payload.subarray(1), way)}${flowText(first)}`;
+  }
+
+  datagram(datagram: CapturedDatagram): string | undefined {
+    return this.#datagrams.words(datagram);
+  }
+
+  access(access: CapturedAccess): string | undefined {
+    return this.#rendezvous.access(access);
+  }
+
+  #sentence(speaker: Speaker, id: number, bytes: Uint8Array, way: CaptureWay): string {
+    return sentenceOf(speaker, id, bytes, { way, rendezvous: this.#rendezvous });
+  }
+}
+
+/** What the bits beside an id say. */
+function flowText(first: number): string {
+  const granted = (first & FlowBits.GRANT) === 0 ? '' : ', grant';
+  if ((first & FlowBits.HARD_REQUEST) !== 0) return `${granted}, asks for a grant at once`;
+  return (first & FlowBits.SOFT_REQUEST) === 0 ? granted : `${granted}, asks for a grant`;
+}

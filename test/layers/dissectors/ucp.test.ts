@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { type Sim, simulate } from '../../../src/sim.js';
+import { UcpDissector } from '../../../src/layers/ucp/dissector/index.js';
+import type { UcpWorkerOptions } from '../../../src/layers/ucp/worker/worker.js';
+import { Choices } from '../../fuzz/random.js';
+import { pattern } from '../ucp/support/transports.js';
+import { type AnyWorkers, connected, connectedByUd } from '../ucp/support/workers.js';
+
+const main = fileURLToPath(new URL('../../../src/apps/cli/main.js', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'verbena-dissectors-'));
+after(() => rmSync(folder, { recursive: true }));
+
+function tool(...args: readonly string[]): string {
+  return spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' }).stdout;
+}
+
+/** What each packet means; where both sides were captured, each is there twice, and told once. */
+function meanings(capture: string): string[] {
+  const all = tool('dump', capture)
+    .split('\n')
+    .flatMap((line) => /\[ucp: (.*)\]/.exec(line)?.[1] ?? []);
+  return [...new Set(all)];
+}
+
+/** The same without the numbers of datagrams. */
+function messages(capture: string): string[] {
+  const words = meanings(capture).map((said) => said.replace(/ \(psn .*\)$/, ''));
+  return [...new Set(words)];
+}
+
+type Ways = Readonly<Record<string, (sim: Sim, options?: UcpWorkerOptions) => Promise<AnyWorkers>>>;
+const WAYS: Ways = { rc: connected, ud: connectedByUd };
+
+/** Writes down what two workers do. */
+async function captured(
+  name: string,
+  made: (sim: Sim) => Promise<AnyWorkers>,
+  act: (workers: AnyWorkers) => Promise<void>,
+): Promise<string> {
+  const file = join(folder, `${name}.pcapng`);
+  await simulate(async (sim) => {
+    const workers = await made(sim);
+    await act(workers);
+    await workers.close();
+    sim.writeCapture(file);
+  });
+  return file;
+}
+
+function includes(said: readonly string[], wanted: readonly string[]): void {
+  for (const words of wanted) assert.ok(said.includes(words), `${words} is not among\n${said.join('\n')}`);
+}
+
+async function send({ server, there }: AnyWorkers, length: number): Promise<void> {
+  const receiving = server.tagReceive(new Uint8Array(length), 7);
+  await there.tagSend(pattern(length), 7);
+  await receiving;
+}
+
+for (const [way, made] of Object.entries(WAYS))
+  describe(`messages of UCP in a capture of ${way}`, () => {
+    it('are told by what they mean', async () => {
+      const file = await captured(way, made, async (workers) => {
+        await send(workers, 20);
+        const receiving = workers.server.tagReceive(new Uint8Array(5), 9);
+        await workers.there.tagSendSync(pattern(5), 9);
+        await receiving;
+      });
+      const said = messages(file);
+      includes(said, ['eager tag 7, 20 B', 'eager sync tag 9, 5 B', 'sync ACK ok']);
+      assert.deepEqual(
+        said.filter((words) => words.includes('unknown')),
+        [],
+      );
+    });
+
+    it('that come in parts are told with what they are parts of', async () => {
+      const file = await captured(
+        `${way}-parts`,
+        (sim) => made(sim, { thresholds: { rndv: 100_000 } }),
+        (workers) => send(workers, 10_000),
+      );
+      const said = messages(file).join('\n');
+      assert.match(said, /^eager tag 7, first \d+ B of 10000 B/m);
+      assert.match(said, /^eager, \d+ B at \d+/m);
+    });
+  });
+
+describe('what ends of UCP tell each other when they connect', () => {
+  it('is told on rc', async () => {
+    const file = await captured('rc-hello', connected, (workers) => send(workers, 20));
+    assert.match(meanings(file)[0], /^rc, window \d+, buffers of 4160 B$/);
+  });
+
+  it('is told on ud, with the numbers of each datagram', async () => {
+    const file = await captured('ud-hello', connectedByUd, (workers) => send(workers, 20));
+    const said = meanings(file);
+    assert.equal(said[0], 'ud, which queue pair?');
+    assert.match(said[1], /^ud, queue pair 0x[0-9a-f]+$/);
+    assert.match(said[2], /^CREQ \d+ of [\d.]+, endpoint \d+, datagrams up to 4096 B \(psn 1, ack 0.*\)$/);
+    assert.match(said[3], /^CREP, endpoint \d+, datagrams up to 4096 B \(psn 1, ack 1.*\)$/);
+    assert.ok(said.some((words) => /^eager tag 7, 20 B \(psn \d+, ack \d+.*\)$/.test(words)));
+    assert.ok(said.some((words) => words.startsWith('GONE')));
+  });
+});
+
+describe('a rendezvous in a capture', () => {
+  const LONG = 1 << 20;
+  const SCHEMES = {
+    get_zcopy: 'RTS 1 MiB tag 7, READ, ATS',
+    put_zcopy: 'RTS 1 MiB tag 7, RTR, WRITE, ATP',
+    am: 'RTS 1 MiB tag 7, RTR, DATA of 1 MiB',
+  } as const;
+
+  for (const [rndvScheme, words] of Object.entries(SCHEMES))
+    it(`is one thing: ${words}`, async () => {
+      const scheme = rndvScheme as keyof typeof SCHEMES;
+      const file = await captured(
+        scheme,
+        (sim) => connected(sim, { thresholds: { rndvScheme: scheme } }),
+        (workers) => send(workers, LONG),
+      );
+      const [first, line] = tool('explain', file).split('exchanges of messages\n')[1].split('\n');
+      assert.match(first, new RegExp(`ucp: ${words}: [\\d.]+ .?s$`));
+      assert.equal(line, '');
+      const json = tool('explain', '--json', file)
+        .trim()
+        .split('\n')
+        .map((text) => JSON.parse(text) as { exchange?: string; tookUs?: number });
+      const exchange = json.find((one) => one.exchange !== undefined);
+      assert.equal(exchange?.exchange, `ucp: ${words}`);
+      assert.ok((exchange.tookUs ?? 0) > 0);
+    });
+
+  it('is named at each step', async () => {
+    const options = { thresholds: { rndvScheme: 'get_zcopy' } } as const;
+    const file = await captured(
+      'steps',
+      (sim) => connected(sim, options),
+      (workers) => send(workers, LONG),
+    );
+    const said = messages(file).join('\n');
+    assert.match(said, /^RTS 1 MiB tag 7$/m);
+    assert.match(said, /^READ .* of RTS 1 MiB tag 7$/m);
+    assert.match(said, /^ATS ok: RTS 1 MiB tag 7, READ, ATS$/m);
+  });
+});
+
+describe('the dissector of UCP', () => {
+  const way = { timeUs: 0, from: '10.0.0.1 0x11', to: '10.0.0.2 0x12', psn: 0 };
+  const nothing = { operation: 'SEND', immediate: undefined, byteLength: undefined, way } as const;
+
+  it('tells a grant', () => {
+    const said = new UcpDissector().message({ ...nothing, byteLength: 1, payload: Uint8Array.of(0xe0) });
+    assert.equal(said, 'grant');
+  });
+
+  it('calls unknown what nobody sends', () => {
+    const said = new UcpDissector().message({ ...nothing, byteLength: 3, payload: Uint8Array.of(30, 0, 0) });
+    assert.equal(said, 'unknown message 30, 2 B');
+  });
+
+  it('says nothing of datagrams of whom it has seen no handshake', () => {
+    const payload = Uint8Array.of(1, 0, 0, 0x11, 1, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0);
+    assert.equal(new UcpDissector().datagram({ source: '10.0.0.1', payload, way }), undefined);
+  });
+
+  it('never throws, whatever a capture holds', () => {
+    const choices = new Choices(19);
+    const dissector = new UcpDissector();
+    const request = new Uint8Array(65);
+    request.set([0xff, 0xff, 0xff, 0x20, 1, 0, 0, 0, 1, 0, 0, 0, 0x11]);
+    dissector.datagram({ source: '10.0.0.1', payload: request, way });
+    for (let i = 0; i < 20_000; i += 1) {
+      const payload = new Uint8Array(choices.below(120));
+      for (let at = 0; at < payload.length; at += 1) payload[at] = choices.chance(60) ? 0 : choices.u32();
+      const seen = { ...way, psn: choices.below(4) };
+      assert.equal(
+        typeof dissector.message({ ...nothing, byteLength: payload.length, payload, way: seen }),
+        payload.length === 0 ? 'undefined' : 'string',
+      );
+      assert.equal(
+        typeof dissector.datagram({ source: '10.0.0.1', payload, way: seen }),
+        payload.length < 8 ? 'undefined' : 'string',
+      );
+      dissector.hello(payload);
+      const operation = choices.of(['READ', 'WRITE'] as const);
+      dissector.access({
+        operation,
+        address: BigInt(choices.below(1 << 20)),
+        length: choices.below(99),
+        rkey: 1,
+        way: seen,
+      });
+    }
+    for (const { words } of dissector.exchanges) assert.match(words, /^RTS /);
+  });
+});

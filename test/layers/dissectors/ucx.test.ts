@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+// Captures of Debian's ucx_perftest (UCX 1.13.1) on our NIC; test/golden/ucx/README.md says how they were made.
+
+const main = fileURLToPath(new URL('../../../src/apps/cli/main.js', import.meta.url));
+// Tests run compiled, from dist/test/layers/dissectors.
+const golden = fileURLToPath(new URL('../../../../test/golden/ucx/', import.meta.url));
+
+function tool(...args: readonly string[]): string {
+  return spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' }).stdout;
+}
+
+/** What each packet means, each once: both sides were captured. */
+function meanings(name: string): (string | undefined)[] {
+  const packets = tool('dump', '--json', `${golden}${name}.pcapng`).trim().split('\n');
+  return [...new Set(packets.map((line) => (JSON.parse(line) as { meaning?: string }).meaning))];
+}
+
+const TAG = 'tag 0x1337a880';
+
+/** What comes behind the handshake, in its order. */
+const SAID: Readonly<Record<string, readonly RegExp[]>> = {
+  stream_bw: [/^stream 8 B$/],
+  stream_bw_20000: [/^stream 4080 B$/, /^stream 3680 B$/],
+  tag_bw_1048576: [
+    new RegExp(`^RTS 1 MiB ${TAG}$`),
+    new RegExp(`^RTR 1 MiB for RTS 1 MiB ${TAG}$`),
+    new RegExp(`^DATA 4072 B at 0 of RTS 1 MiB ${TAG}$`),
+    new RegExp(`^DATA 4072 B at 4072 of RTS 1 MiB ${TAG}$`),
+  ],
+  tag_bw_20000: [
+    new RegExp(`^eager ${TAG}, first 4064 B of 20000 B$`),
+    /^eager, 4072 B at 4064$/,
+    /^eager, 4072 B at 8136$/,
+    /^eager, 4072 B at 12208$/,
+    /^eager, 3720 B at 16280$/,
+  ],
+  tag_lat: [new RegExp(`^eager ${TAG}, 8 B$`)],
+  tag_sync_bw_20000: [new RegExp(`^eager sync ${TAG}, first 4048 B of 20000 B$`), /^eager, 4072 B at 4048$/],
+  tag_sync_lat: [new RegExp(`^eager sync ${TAG}, 8 B$`), /^sync ACK ok$/],
+  ucp_am_bw_1048576: [/^RTS 1 MiB AM 1$/, /^RTR 1 MiB for RTS 1 MiB AM 1$/, /^DATA 4072 B at 0 of RTS 1 MiB AM 1$/],
+  ucp_am_bw_20000: [/^AM 1, 4056 B, first of 20000 B$/, /^AM, 4064 B at 4056$/],
+  ucp_am_lat: [/^AM 1, 8 B$/],
+  ucp_cswap: [/^CSWAP 4 B at 0x[0-9a-f]+$/, /^atomic answer 4 B$/],
+  ucp_fadd: [/^ADD 8 B at 0x[0-9a-f]+$/, /^atomic answer 8 B$/],
+  ucp_get: [/^GET 8 B at 0x[0-9a-f]+$/, /^GET answer 8 B at 0$/],
+  ucp_put_bw: [/^PUT 8 B at 0x[0-9a-f]+$/, /^CMPL$/],
+};
+
+describe("UCX's ud_v in a capture", () => {
+  it('is there with all that is told of here', () => {
+    const there = readdirSync(golden).filter((name) => name.endsWith('.pcapng'));
+    assert.deepEqual(
+      there.sort(),
+      Object.keys(SAID)
+        .sort()
+        .map((name) => `${name}.pcapng`),
+    );
+  });
+
+  for (const [name, wanted] of Object.entries(SAID))
+    it(`is known from its first datagram on, and each is told: ${name}`, () => {
+      const said = meanings(name);
+      const unknown = said.filter((words) => words === undefined || words.includes('unknown'));
+      assert.deepEqual(unknown, []);
+      const words = said.map((one) => one?.replace(/^ucp: /, '') ?? '');
+      assert.match(words[0], /^CREQ 0 of 127\.0\.0\.77, endpoint 0 of process \d+ at "vm" \(psn 1, ack 0\)$/);
+      assert.match(
+        words.find((one) => one.startsWith('CREP')) ?? '',
+        /^CREP, endpoint 0 of process \d+ at "vm" \(psn 2, /,
+      );
+      const behind = [
+        ...new Set(
+          words
+            .map((one) => one.replace(/ \(psn .*\)$/, ''))
+            .filter((one) => !/^(C?ACK|CRE[QP]|NACK|WIREUP)/.test(one)),
+        ),
+      ];
+      for (const [at, pattern] of wanted.entries()) assert.match(behind[at], pattern);
+    });
+
+  it('is explained as one thing where a message is announced', () => {
+    const text = tool('explain', `${golden}tag_bw_1048576.pcapng`);
+    assert.match(text, /ucp: RTS 1 MiB tag 0x1337a880, RTR, DATA of \d+ B: the capture has no end of it/);
+  });
+});
