@@ -177,7 +177,10 @@ export class AmEnd<Endpoint> implements Family {
     if (!this.#isWanted(head)) return undefined;
     const cost = MESSAGE_COST + header.length + data.length;
     const problem = this.takers.kept.take(cost);
-    if (problem === undefined) this.#deliver({ ...head, header, data, announced: undefined, isOwned: false, cost });
+    // Named one by one: to spread what a layout has decoded takes longer than all the rest.
+    const { amId, canReply } = head;
+    if (problem === undefined)
+      this.#deliver({ amId, canReply, header, data, announced: undefined, isOwned: false, cost });
     return problem;
   }
 

@@ -5,6 +5,8 @@ import type { EndpointParts } from '../worker/endpoint-parts.js';
 
 const WHOLE_BYTES = Heads.AM_SINGLE_REPLY.bytes + Feet.AM_SINGLE_REPLY.bytes;
 const FIRST_BYTES = Heads.AM_FIRST.bytes + Feet.AM_FIRST.bytes;
+/** Short messages are packed here: the transport has copied them when it returns. */
+let scratch = new Uint8Array(256);
 const ANNOUNCEMENT_BYTES = Heads.RNDV_RTS.bytes + PACKED_RKEY_BYTES;
 
 /** Bytes that a message which goes as one has beside its data. @param header bytes of the program's */
@@ -85,8 +87,8 @@ export class AmSend implements Waiting, Packer {
     const { transport } = this.parts;
     const whole = this.isReply ? AmId.AM_SINGLE_REPLY : AmId.AM_SINGLE;
     if (this.protocol === Protocol.SHORT) {
-      const bytes = new Uint8Array(transport.capabilities.am.short);
-      return transport.amShort(whole, NOTHING, bytes.subarray(0, this.#packWhole(bytes)));
+      if (scratch.length < transport.capabilities.am.short) scratch = new Uint8Array(transport.capabilities.am.short);
+      return transport.amShort(whole, NOTHING, scratch.subarray(0, this.#packWhole(scratch)));
     }
     if (this.protocol !== Protocol.BCOPY_MULTI) return transport.amBcopy(whole, this);
     while (!this.#hasBegun || this.#sentBytes < this.#total) {
