@@ -2,36 +2,50 @@ import { LOCALHOST, type Meeting, type Places } from '../meeting.js';
 
 /** What programs stand on that do not call verbs themselves. */
 
-const UCX_TESTS = ['tag_lat', 'tag_bw', 'ucp_put_bw', 'ucp_get', 'ucp_am_lat', 'stream_bw'] as const;
+const UCP_TESTS = [
+  ...['tag_lat', 'tag_bw', 'tag_sync_lat', 'tag_sync_bw', 'stream_lat', 'stream_bw', 'ucp_am_lat', 'ucp_am_bw'],
+  ...['ucp_put_lat', 'ucp_put_bw', 'ucp_get', 'ucp_add', 'ucp_fadd', 'ucp_swap', 'ucp_cswap'],
+];
+/** Lengths beyond the shortest: in parts, and announced. */
+const LONGER = [20_000, 1_048_576];
+const LONGER_TESTS = ['tag_bw', 'ucp_am_bw'];
 const UCX_TRANSPORTS = ['rc_v', 'ud_v'] as const;
+/** By a transport alone. UCX's own refuse all else: ud has active messages, and adapters of RoCE have no swap. */
+const UCT_TESTS = {
+  rc_verbs: ['am_lat', 'am_bw', 'put_lat', 'put_bw', 'get', 'add_lat', 'add_mr', 'fadd', 'cswap'],
+  ud_verbs: ['am_lat', 'am_bw'],
+} as const;
+/** Their gets are never short. */
+const UCT_LAYOUT: Readonly<Record<string, string>> = { get: 'bcopy' };
 
 function ucxEnvironment(transport: string): string[] {
   return [`UCX_TLS=${transport},self`, 'UCX_NET_DEVICES=rxe0:1', 'UCX_WARN_UNUSED_ENV_VARS=n'];
 }
 
-function ucx(transport: string, test: string, size: number): Meeting {
+function perftest(test: string, size: number, more: readonly string[]): Meeting {
   const args = ({ port }: Places): string[] => [
-    '-t',
-    test,
-    '-n',
-    '20',
-    '-w',
-    '2',
-    '-s',
-    String(size),
-    '-p',
-    String(port),
+    ...['-t', test, '-n', '20', '-w', '2', '-s', String(size), '-p', String(port)],
+    ...more,
   ];
   return {
     program: 'ucx_perftest',
-    variant: `-t ${test} -s ${size}, UCX_TLS=${transport},self`,
+    variant: [`-t ${test} -s ${size}`, ...more].join(' '),
     packages: ['ucx-utils'],
-    environment: ucxEnvironment(transport),
     server: args,
     client: (places) => [...args(places), LOCALHOST],
     ours: false,
     says: /Final:\s+20/,
   };
+}
+
+function ucp(transport: string, test: string, size: number): Meeting {
+  const meeting = perftest(test, size, []);
+  const variant = `${meeting.variant}, UCX_TLS=${transport},self`;
+  return { ...meeting, variant, environment: ucxEnvironment(transport) };
+}
+
+function uct(transport: string, test: string): Meeting {
+  return perftest(test, 8, ['-d', 'rxe0:1', '-x', transport, '-D', UCT_LAYOUT[test] ?? 'short']);
 }
 
 function fabric(provider: string, endpoint: string): Meeting {
@@ -99,8 +113,11 @@ const rsockets: Meeting = {
 };
 
 export const layers: readonly Meeting[] = [
-  ...UCX_TRANSPORTS.flatMap((transport) => UCX_TESTS.map((test) => ucx(transport, test, 8))),
-  ...UCX_TRANSPORTS.map((transport) => ucx(transport, 'tag_bw', 1_048_576)),
+  ...UCX_TRANSPORTS.flatMap((transport) => UCP_TESTS.map((test) => ucp(transport, test, 8))),
+  ...UCX_TRANSPORTS.flatMap((transport) =>
+    LONGER_TESTS.flatMap((test) => LONGER.map((size) => ucp(transport, test, size))),
+  ),
+  ...Object.entries(UCT_TESTS).flatMap(([transport, tests]) => tests.map((test) => uct(transport, test))),
   ...UCX_TRANSPORTS.map(mpi),
   fabric('verbs', 'msg'),
   fabric('verbs', 'dgram'),
