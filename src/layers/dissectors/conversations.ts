@@ -23,6 +23,8 @@ export interface CapturedPacket {
   readonly packet: Packet;
   /** What the connection manager says in it, if anything. */
   readonly cm: CmMessage | undefined;
+  /** Of its payload only the beginning was captured; the others of its bytes are 0. */
+  readonly isCut: boolean;
 }
 
 /** What goes to one end of a connection. */
@@ -42,6 +44,8 @@ interface Begun {
   endPsn: number | undefined;
   /** The payloads of its packets, by how far they are from the first. */
   readonly parts: Map<number, Uint8Array>;
+  /** Any of them was cut. */
+  isCut: boolean;
 }
 
 /** One that was asked for. */
@@ -119,13 +123,20 @@ export class Conversations {
     return `${dissector.name}: ${words}`;
   }
 
-  #datagram({ source, destination, timeUs, packet: { bth, deth, payload } }: CapturedPacket): string | undefined {
+  #datagram({
+    source,
+    destination,
+    timeUs,
+    isCut,
+    packet: { bth, deth, payload },
+  }: CapturedPacket): string | undefined {
     if (deth === undefined || (opcodeBits[bth.opcode] & OpcodeBit.SEND) === 0) return undefined;
     const way = {
       timeUs,
       from: nameOf(source, deth.sourceQp),
       to: nameOf(destination, bth.destQp),
       psn: bth.psn,
+      isCut,
     };
     for (const dissector of this.dissectors) {
       const words = dissector.datagram?.({ source, payload, way });
@@ -134,21 +145,33 @@ export class Conversations {
     return undefined;
   }
 
-  #ofStream({ destination, timeUs, packet }: CapturedPacket): string | undefined {
+  /** A stream whose protocol has told of it by itself. */
+  #toldOf(to: string): Stream | undefined {
+    for (const dissector of this.dissectors) {
+      const from = dissector.peerOf?.(to);
+      if (from === undefined) continue;
+      const stream = { dissector, from, begun: undefined };
+      this.#streams.set(to, stream);
+      return stream;
+    }
+    return undefined;
+  }
+
+  #ofStream({ destination, timeUs, isCut, packet }: CapturedPacket): string | undefined {
     const { bth, payload, immData } = packet;
     const bits = opcodeBits[bth.opcode];
     if ((bits & (OpcodeBit.SEND | OpcodeBit.WRITE | OpcodeBit.READ_REQUEST)) === 0) return undefined;
     const to = nameOf(destination, bth.destQp);
-    const stream = this.#streams.get(to);
+    const stream = this.#streams.get(to) ?? this.#toldOf(to);
     if (stream === undefined) return undefined;
     const { dissector, from } = stream;
-    const way = { timeUs, from, to, psn: bth.psn };
+    const way = { timeUs, from, to, psn: bth.psn, isCut };
     const used = accessOf(packet, way);
     const use = used && dissector.access?.(used);
     if ((bits & OpcodeBit.READ_REQUEST) !== 0) return use && `${dissector.name}: ${use}`;
     const isOnly = (bits & OpcodeBit.ONLY) !== 0;
     if ((bits & OpcodeBit.FIRST) !== 0) begin(stream, bth.psn, payload.length);
-    if (!isOnly) keep(stream.begun, bth.psn, payload);
+    if (!isOnly) keep(stream.begun, way, payload);
     if (!isOnly && (bits & OpcodeBit.LAST) === 0) return use && `${dissector.name}: ${use}`;
     const before = isOnly ? 0 : bytesBefore(stream.begun, bth.psn);
     const byteLength = before === undefined ? undefined : before + payload.length;
@@ -159,7 +182,7 @@ export class Conversations {
         immediate: immData,
         byteLength,
         payload: isOnly ? payload : whole(stream.begun, bth.psn, byteLength),
-        way,
+        way: isOnly ? way : { ...way, isCut: stream.begun?.isCut ?? isCut },
       });
     return words && `${dissector.name}: ${words}`;
   }
@@ -181,11 +204,12 @@ function accessOf({ bth, reth }: Packet, way: CaptureWay) {
 function begin(stream: Stream, psn: number, payloadBytes: number): void {
   const { begun } = stream;
   if (begun?.psn === psn && begun.payloadBytes === payloadBytes) begun.endPsn = undefined;
-  else stream.begun = { psn, payloadBytes, endPsn: undefined, parts: new Map() };
+  else stream.begun = { psn, payloadBytes, endPsn: undefined, parts: new Map(), isCut: false };
 }
 
-function keep(begun: Begun | undefined, psn: number, payload: Uint8Array): void {
+function keep(begun: Begun | undefined, { psn, isCut }: CaptureWay, payload: Uint8Array): void {
   if (begun === undefined) return;
+  begun.isCut ||= isCut;
   const at = psnDiff(psn, begun.psn);
   if (at >= 0 && at * begun.payloadBytes + payload.length <= MAX_MESSAGE_BYTES) begun.parts.set(at, payload);
 }

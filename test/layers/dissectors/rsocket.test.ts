@@ -27,7 +27,7 @@ import { connected, nextStream, Owner, pattern, PORT } from '../rsocket/support/
 import { goldenPath } from '../../wire/golden.js';
 
 const main = fileURLToPath(new URL('../../../src/apps/cli/main.js', import.meta.url));
-const WAY = { timeUs: 0, from: '10.0.0.1 0x11', to: '10.0.0.2 0x12', psn: 0 };
+const WAY = { timeUs: 0, from: '10.0.0.1 0x11', to: '10.0.0.2 0x12', psn: 0, isCut: false };
 const folder = mkdtempSync(join(tmpdir(), 'verbena-dissectors-'));
 after(() => rmSync(folder, { recursive: true }));
 

@@ -7,6 +7,7 @@ import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type Sim, simulate } from '../../../src/sim.js';
 import { UcpDissector } from '../../../src/layers/ucp/dissector/index.js';
+import { AmId, Messages, RtsOpcode } from '../../../src/layers/ucp/wire/index.js';
 import type { UcpWorkerOptions } from '../../../src/layers/ucp/worker/worker.js';
 import { Choices } from '../../fuzz/random.js';
 import { pattern } from '../ucp/support/transports.js';
@@ -153,7 +154,7 @@ describe('a rendezvous in a capture', () => {
 });
 
 describe('the dissector of UCP', () => {
-  const way = { timeUs: 0, from: '10.0.0.1 0x11', to: '10.0.0.2 0x12', psn: 0 };
+  const way = { timeUs: 0, from: '10.0.0.1 0x11', to: '10.0.0.2 0x12', psn: 0, isCut: false };
   const nothing = { operation: 'SEND', immediate: undefined, byteLength: undefined, way } as const;
 
   it('tells a grant', () => {
@@ -169,6 +170,52 @@ describe('the dissector of UCP', () => {
   it('says nothing of datagrams of whom it has seen no handshake', () => {
     const payload = Uint8Array.of(1, 0, 0, 0x11, 1, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0);
     assert.equal(new UcpDissector().datagram({ source: '10.0.0.1', payload, way }), undefined);
+  });
+
+  it('tells what senders ask for beside their messages', () => {
+    const says = (first: number): string | undefined =>
+      new UcpDissector().message({ ...nothing, byteLength: 17, payload: new Uint8Array(17).with(0, first) });
+    assert.equal(says(0x02), 'eager tag 0, 8 B');
+    assert.equal(says(0x22), 'eager tag 0, 8 B, asks for a grant');
+    assert.equal(says(0xc2), 'eager tag 0, 8 B, grant, asks for a grant at once');
+  });
+
+  it('says what is wrong with a message, unless the capture has cut it', () => {
+    // The first of several, whose length lies at its end.
+    const payload = new Uint8Array(60).with(0, 24);
+    const says = (isCut: boolean): string | undefined =>
+      new UcpDissector().message({ ...nothing, byteLength: 60, payload, way: { ...way, isCut } });
+    assert.equal(says(false), 'unknown AM_FIRST: the first 27 bytes are of a message of 0');
+    assert.equal(says(true), 'AM_FIRST, cut by the capture');
+  });
+
+  it('tells announced messages from the same memory apart', () => {
+    const dissector = new UcpDissector();
+    const bytes = new Uint8Array(256);
+    const rts = (requestId: number, psn: number): string | undefined => {
+      const head = { header: 7n, epId: 1, requestId, address: 4096n, size: 100, opcode: RtsOpcode.TAG };
+      const length = Messages.RNDV_RTS.encode(bytes.subarray(1), {
+        head,
+        rkey: undefined,
+        userHeader: bytes.subarray(0, 0),
+      });
+      bytes[0] = AmId.RNDV_RTS;
+      return dissector.message({
+        ...nothing,
+        payload: bytes.slice(0, 1 + length),
+        byteLength: 1 + length,
+        way: { ...way, psn },
+      });
+    };
+    const back = { ...way, from: way.to, to: way.from };
+    const read = (psn: number): string | undefined =>
+      dissector.access({ operation: 'READ', address: 4096n, length: 100, rkey: 1, way: { ...back, psn } });
+    for (const id of [1, 2]) assert.equal(rts(id, id), 'RTS 100 B tag 7');
+    for (const psn of [5, 6, 5, 6]) read(psn);
+    assert.deepEqual(
+      dissector.exchanges.map(({ words }) => words),
+      ['RTS 100 B tag 7, READ', 'RTS 100 B tag 7, READ'],
+    );
   });
 
   it('never throws, whatever a capture holds', () => {

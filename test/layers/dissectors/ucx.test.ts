@@ -3,6 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { ucxQueuePairs } from '../../../src/layers/ucp/wire/index.js';
+import { Choices } from '../../fuzz/random.js';
 
 // Captures of Debian's ucx_perftest (UCX 1.13.1) on our NIC; test/golden/ucx/README.md says how they were made.
 
@@ -22,7 +24,7 @@ function meanings(name: string): (string | undefined)[] {
 
 const TAG = 'tag 0x1337a880';
 
-/** What comes behind the handshake, in its order. */
+/** What comes behind the handshake of ud, in its order. */
 const SAID: Readonly<Record<string, readonly RegExp[]>> = {
   stream_bw: [/^stream 8 B$/],
   stream_bw_20000: [/^stream 4080 B$/, /^stream 3680 B$/],
@@ -55,7 +57,7 @@ describe("UCX's ud_v in a capture", () => {
   it('is there with all that is told of here', () => {
     const there = readdirSync(golden).filter((name) => name.endsWith('.pcapng'));
     assert.deepEqual(
-      there.sort(),
+      there.filter((name) => !name.startsWith('rc_')).sort(),
       Object.keys(SAID)
         .sort()
         .map((name) => `${name}.pcapng`),
@@ -86,5 +88,43 @@ describe("UCX's ud_v in a capture", () => {
   it('is explained as one thing where a message is announced', () => {
     const text = tool('explain', `${golden}tag_bw_1048576.pcapng`);
     assert.match(text, /ucp: RTS 1 MiB tag 0x1337a880, RTR, DATA of \d+ B: the capture has no end of it/);
+  });
+});
+
+describe("UCX's rc_v in a capture", () => {
+  /** What the messages of its reliable connections mean, each once. */
+  function reliable(name: string): string[] {
+    const lines = tool('dump', `${golden}${name}.pcapng`).split('\n');
+    const said = lines.filter((line) => / RC_(SEND|WRITE|READ_REQUEST)/.test(line));
+    return [...new Set(said.map((line) => /\[ucp: (.*)\]/.exec(line)?.[1] ?? `untold: ${line}`))];
+  }
+
+  it('is known by what its ends tell each other in datagrams', () => {
+    const said = meanings('rc_tag_lat').join('\n');
+    assert.match(said, /WIREUP REQUEST, rc_verbs queue pair 0x1b6add, ud_verbs queue pair 0x9cf98c/);
+    assert.doesNotMatch(said, /unknown/);
+    assert.deepEqual(reliable('rc_tag_lat'), ['WIREUP ACK', 'WRITE of nothing', `eager ${TAG}, 8 B`]);
+  });
+
+  it('is told with what READs are for', () => {
+    assert.deepEqual(reliable('rc_tag_bw_1048576'), [
+      'WIREUP ACK',
+      'WRITE of nothing',
+      `RTS 1 MiB ${TAG}`,
+      `READ 256 KiB of RTS 1 MiB ${TAG}`,
+    ]);
+    assert.match(tool('explain', `${golden}rc_tag_bw_1048576.pcapng`), /ucp: RTS 1 MiB tag 0x1337a880, READ: /);
+  });
+});
+
+describe("the address of UCX's workers", () => {
+  it('is passed over where it has another form, whatever that is', () => {
+    const choices = new Choices(25);
+    for (let i = 0; i < 20_000; i += 1) {
+      const address = new Uint8Array(choices.below(120));
+      for (let at = 0; at < address.length; at += 1) address[at] = choices.u32();
+      if (choices.chance(50)) address[0] = 0x20;
+      for (const { qpn } of ucxQueuePairs(address) ?? []) assert.ok(qpn >= 0 && qpn <= 0xff_ffff);
+    }
   });
 });

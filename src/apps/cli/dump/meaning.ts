@@ -5,6 +5,12 @@ import type { Examined } from './examine.js';
 export function withMeaning(examined: Examined, conversations: Conversations): Examined {
   const { packet, addresses, mad, verdict, timeNs } = examined;
   if (packet === undefined || verdict === 'wrong') return examined;
-  const meaning = conversations.next({ ...addresses, timeUs: Number(timeNs) / 1000, packet, cm: mad?.cm });
+  const meaning = conversations.next({
+    ...addresses,
+    timeUs: Number(timeNs) / 1000,
+    packet,
+    cm: mad?.cm,
+    isCut: verdict === 'cut',
+  });
   return meaning === undefined ? examined : { ...examined, meaning };
 }

@@ -7,6 +7,8 @@ export interface CaptureWay {
   readonly to: string;
   /** Of the packet that ends it: what was sent again has the same. */
   readonly psn: number;
+  /** The capture has only the beginning of its bytes; the others are 0 here. */
+  readonly isCut: boolean;
 }
 
 /** A message of a reliable connection, as its last packet shows it. */
@@ -82,6 +84,9 @@ export interface Dissector {
 
   /** What it means that an end uses the other's memory; undefined where that is not known. */
   access?(access: CapturedAccess): string | undefined;
+
+  /** The other end of a reliable connection of which no REQ told, but the protocol's own messages; undefined of all others. */
+  peerOf?(end: string): string | undefined;
 
   /** What has been seen until now of that which takes several messages, in the order in which it began. */
   readonly exchanges?: readonly CapturedExchange[];

@@ -59,7 +59,10 @@ export class DatagramFollower {
       case UdKind.AM:
         return this.read(speaker, amIdOfWord(word), body, way);
       case UdKind.CTL:
-        return handshake?.words ?? `unknown handshake of ${amount(body.length)}`;
+        return (
+          handshake?.words ??
+          (way.isCut ? 'handshake, cut by the capture' : `unknown handshake of ${amount(body.length)}`)
+        );
       case UdKind.BARE:
         if (body.length > 0) return `unknown datagram with ${amount(body.length)} behind an acknowledgement`;
         return (word & UdFlags.NACK) === 0 ? 'ACK' : 'NACK';

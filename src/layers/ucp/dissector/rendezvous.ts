@@ -1,4 +1,5 @@
 import type { CapturedAccess, CapturedExchange, CaptureWay } from '../../engine/index.js';
+import { UcsStatus } from '../wire/index.js';
 import { amount, statusText } from './words.js';
 
 // Messages that are announced, each with all that follows from that (9.1 of docs/protocol.md), put together by what both ends have numbered.
@@ -7,6 +8,9 @@ import { amount, statusText } from './words.js';
 const MAX_OPEN = 1024;
 /** Of those that are told. */
 const MAX_EXCHANGES = 65_536;
+
+/** READs and WRITEs of one that are told apart. */
+const MAX_PIECES = 4096;
 
 /** A message that is announced. */
 export interface Announced {
@@ -41,6 +45,8 @@ class Rendezvous implements CapturedExchange {
   readonly psn: number;
   readonly #steps: string[] = [];
   #dataBytes = 0;
+  /** READs and WRITEs, by where they begin: their PSNs. */
+  readonly #pieces = new Map<bigint, number>();
 
   constructor(
     { timeUs, from, to, psn }: CaptureWay,
@@ -80,6 +86,16 @@ class Rendezvous implements CapturedExchange {
     if (this.#dataBytes >= this.announced.size) this.tookUs = timeUs - this.timeUs;
   }
 
+  /** The packet that fetched or brought what lies there. */
+  pieceAt(address: bigint): number | undefined {
+    return this.#pieces.get(address);
+  }
+
+  piece(name: string, address: bigint, psn: number): void {
+    this.step(name);
+    if (this.#pieces.size < MAX_PIECES) this.#pieces.set(address, psn);
+  }
+
   end({ timeUs }: CaptureWay, name: string): void {
     this.step(name);
     this.tookUs ??= timeUs - this.timeUs;
@@ -115,12 +131,12 @@ export class RendezvousFollower {
 
   /** The receiver has it, or does without. */
   fetched(way: CaptureWay, requestId: number, status: number): string {
-    return ended(this.#announced.get(`${way.to} ${requestId}`), way, `ATS ${statusText(status)}`);
+    return ended(this.#announced.get(`${way.to} ${requestId}`), way, 'ATS', status);
   }
 
   /** The sender has brought it, or has not. */
   put(way: CaptureWay, requestId: number, status: number): string {
-    return ended(this.#asked.get(`${way.to} ${requestId}`), way, `ATP ${statusText(status)}`);
+    return ended(this.#asked.get(`${way.to} ${requestId}`), way, 'ATP', status);
   }
 
   data(way: CaptureWay, requestId: number, offset: number, bytes: number): string {
@@ -138,24 +154,32 @@ export class RendezvousFollower {
     return `CANCEL ${rendezvous.what}`;
   }
 
-  /** What a READ or a WRITE is for, if it is for one of these. */
-  access({ operation, address, length, way }: CapturedAccess): string | undefined {
-    for (const rendezvous of this.#announced.values()) {
-      const isRead = operation === 'READ';
-      const memory = isRead ? rendezvous.memory : rendezvous.buffer;
-      const [from, to] = isRead ? [rendezvous.to, rendezvous.from] : [rendezvous.from, rendezvous.to];
-      if (rendezvous.tookUs !== undefined || memory === undefined || from !== way.from || to !== way.to) continue;
-      if (address < memory.address || address + BigInt(length) > memory.end) continue;
-      rendezvous.step(operation);
-      return `${operation} ${amount(length)} of ${rendezvous.what}`;
-    }
-    return undefined;
+  /** What a READ or a WRITE is for, if it is for one of these. Of several in the same memory it is for the oldest that lacks it. */
+  access(access: CapturedAccess): string | undefined {
+    const { operation, address, length, way } = access;
+    const open = [...this.#announced.values()].filter((rendezvous) => isFor(access, rendezvous));
+    const rendezvous =
+      open.find((one) => one.pieceAt(address) === way.psn) ??
+      open.find((one) => one.pieceAt(address) === undefined) ??
+      open.at(0);
+    if (rendezvous === undefined) return undefined;
+    rendezvous.piece(operation, address, way.psn);
+    return `${operation} ${amount(length)} of ${rendezvous.what}`;
   }
 }
 
-function ended(rendezvous: Rendezvous | undefined, way: CaptureWay, words: string): string {
+function isFor({ operation, address, length, way }: CapturedAccess, rendezvous: Rendezvous): boolean {
+  const isRead = operation === 'READ';
+  const memory = isRead ? rendezvous.memory : rendezvous.buffer;
+  const [from, to] = isRead ? [rendezvous.to, rendezvous.from] : [rendezvous.from, rendezvous.to];
+  if (rendezvous.tookUs !== undefined || memory === undefined || from !== way.from || to !== way.to) return false;
+  return address >= memory.address && address + BigInt(length) <= memory.end;
+}
+
+function ended(rendezvous: Rendezvous | undefined, way: CaptureWay, name: string, status: number): string {
+  const words = `${name} ${statusText(status)}`;
   if (rendezvous === undefined) return words;
-  rendezvous.end(way, words.replace(/ ok$/, ''));
+  rendezvous.end(way, status === UcsStatus.UCS_OK ? name : words);
   return `${words}: ${rendezvous.words}`;
 }
 

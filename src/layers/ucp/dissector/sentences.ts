@@ -1,14 +1,16 @@
 import type { CaptureWay } from '../../engine/index.js';
 import {
   AmId,
+  type AmIdName,
   AtomicOp,
   type Format,
-  messageName,
   type MessageName,
   Messages,
   UcxMessages,
+  ucxQueuePairs,
   WireupType,
 } from '../wire/index.js';
+import type { LaneFollower } from './lanes.js';
 import type { RendezvousFollower } from './rendezvous.js';
 import { amount, amText, hex, statusText, tagText } from './words.js';
 
@@ -17,8 +19,12 @@ import { amount, amText, hex, statusText, tagText } from './words.js';
 /** Where a message was seen. */
 interface Seen {
   readonly way: CaptureWay;
+  readonly lanes: LaneFollower;
   readonly rendezvous: RendezvousFollower;
 }
+
+/** Whose messages they are: the forms differ. */
+export type Speaker = 'ours' | 'UCX';
 
 /** @returns words, or what is wrong with the bytes */
 type Sentence = (bytes: Uint8Array, seen: Seen) => { readonly words: string } | { readonly problem: string };
@@ -94,6 +100,20 @@ interface Rtr {
 
 const rtr = ({ head }: Rtr, { way, rendezvous }: Seen): string => rendezvous.ask(way, head);
 
+interface WireupMessage {
+  readonly head: { readonly type: number; readonly sourceEpId: bigint; readonly destinationEpId: bigint };
+  readonly payload: Uint8Array;
+}
+
+/** `WIREUP REQUEST, rc_verbs queue pair 0x1b6add, ud_verbs queue pair 0x9cf98c`. */
+function wireup({ head, payload }: WireupMessage, { way, lanes }: Seen): string {
+  const kind = `WIREUP ${nameIn(WireupType, head.type)}`;
+  const queuePairs = ucxQueuePairs(payload);
+  if (queuePairs === undefined) return `${kind}, address of ${amount(payload.length)}`;
+  lanes.told(way, head, queuePairs);
+  return [kind, ...queuePairs.map(({ transport, qpn }) => `${transport} queue pair ${hex(qpn)}`)].join(', ');
+}
+
 function nameIn(names: Readonly<Record<string, number>>, value: number): string {
   return Object.entries(names).find(([, number]) => number === value)?.[0] ?? String(value);
 }
@@ -134,33 +154,36 @@ const OURS: Readonly<Record<MessageName, Sentence>> = {
   RNDV_CANCEL: says(Messages.RNDV_CANCEL, ({ head }, { way, rendezvous }) => rendezvous.cancel(way, head.requestId)),
 };
 
-/** What UCX's workers say. */
-const OF_UCX: Readonly<Record<string, Sentence>> = {
-  ...OURS,
-  WIREUP: says(
-    UcxMessages.WIREUP,
-    ({ head, payload }) => `WIREUP ${nameIn(WireupType, head.type)}, address of ${amount(payload.length)}`,
-  ),
-  EAGER_FIRST: says(UcxMessages.EAGER_FIRST, taggedFirst('eager')),
-  EAGER_MIDDLE: says(UcxMessages.EAGER_MIDDLE, middle),
-  EAGER_SYNC_FIRST: says(UcxMessages.EAGER_SYNC_FIRST, taggedFirst('eager sync')),
-  GET_REP: says(UcxMessages.GET_REP, ({ head, payload }) => `GET answer ${amount(payload.length)} at ${head.offset}`),
-  RNDV_RTS: says(UcxMessages.RNDV_RTS, rts),
-  RNDV_RTR: says(UcxMessages.RNDV_RTR, rtr),
-  AM_FIRST: says(UcxMessages.AM_FIRST, programFirst),
-  AM_MIDDLE: says(UcxMessages.AM_MIDDLE, programMiddle),
+const { RNDV_CANCEL: _, ...COMMON } = OURS;
+
+/** By whose they are. */
+const SENTENCES: Readonly<Record<Speaker, Readonly<Partial<Record<AmIdName, Sentence>>>>> = {
+  ours: OURS,
+  UCX: {
+    ...COMMON,
+    WIREUP: says(UcxMessages.WIREUP, wireup),
+    EAGER_FIRST: says(UcxMessages.EAGER_FIRST, taggedFirst('eager')),
+    EAGER_MIDDLE: says(UcxMessages.EAGER_MIDDLE, middle),
+    EAGER_SYNC_FIRST: says(UcxMessages.EAGER_SYNC_FIRST, taggedFirst('eager sync')),
+    GET_REP: says(UcxMessages.GET_REP, ({ head, payload }) => `GET answer ${amount(payload.length)} at ${head.offset}`),
+    RNDV_RTS: says(UcxMessages.RNDV_RTS, rts),
+    RNDV_RTR: says(UcxMessages.RNDV_RTR, rtr),
+    AM_FIRST: says(UcxMessages.AM_FIRST, programFirst),
+    AM_MIDDLE: says(UcxMessages.AM_MIDDLE, programMiddle),
+  },
 };
 
-/** Whose messages they are: the forms differ. */
-export type Speaker = 'ours' | 'UCX';
+// The keys of an object of ours are those that its type names.
+const NAME_OF: ReadonlyMap<number, AmIdName> = new Map(
+  (Object.keys(AmId) as AmIdName[]).map((name) => [AmId[name], name]),
+);
 
-/**
- * What an active message says. One that nobody sends, or that is not as it must be, is called unknown, with what is wrong.
- */
+/** What an active message says. One that nobody sends, or that is not as it must be, is called unknown, with what is wrong. */
 export function sentenceOf(speaker: Speaker, id: number, bytes: Uint8Array, seen: Seen): string {
-  const name = speaker === 'UCX' && id === AmId.WIREUP ? 'WIREUP' : messageName(id);
-  if (name === undefined) return `unknown message ${id}, ${amount(bytes.length)}`;
-  const sentence = speaker === 'UCX' ? OF_UCX[name] : name === 'WIREUP' ? undefined : OURS[name];
-  const said = sentence?.(bytes, seen) ?? { problem: 'nobody says that' };
+  const name = NAME_OF.get(id);
+  const sentence = name && SENTENCES[speaker][name];
+  if (sentence === undefined) return `unknown message ${id}, ${amount(bytes.length)}`;
+  const said = sentence(bytes, seen);
+  if ('problem' in said && seen.way.isCut) return `${name}, cut by the capture`;
   return 'words' in said ? said.words : `unknown ${name}: ${said.problem}`;
 }

@@ -8,6 +8,7 @@ import type {
 } from '../../engine/index.js';
 import { decodeHello, decodeUdHello, FlowBits, idOf, PURE_GRANT } from '../uct/index.js';
 import { DatagramFollower } from './datagrams.js';
+import { LaneFollower } from './lanes.js';
 import { RendezvousFollower } from './rendezvous.js';
 import { sentenceOf, type Speaker } from './sentences.js';
 import { amount, hex } from './words.js';
@@ -16,6 +17,7 @@ import { amount, hex } from './words.js';
 export class UcpDissector implements Dissector {
   readonly name = 'ucp';
   readonly #rendezvous = new RendezvousFollower();
+  readonly #lanes = new LaneFollower();
   readonly #datagrams = new DatagramFollower((speaker, id, bytes, way) => this.#sentence(speaker, id, bytes, way));
 
   get exchanges(): readonly CapturedExchange[] {
@@ -31,15 +33,21 @@ export class UcpDissector implements Dissector {
   }
 
   message({ operation, payload, byteLength, way }: CapturedMessage): string | undefined {
-    if (operation !== 'SEND') return undefined;
+    // UCX writes nothing where it wants to know that all before has arrived.
+    if (operation === 'WRITE') return byteLength === 0 ? 'WRITE of nothing' : undefined;
     if (payload.length === 0) return byteLength === undefined || byteLength === 0 ? undefined : amount(byteLength);
     const [first] = payload;
+    const speaker = this.#lanes.peerOf(way.to) === undefined ? 'ours' : 'UCX';
     if (first === PURE_GRANT && payload.length === 1) return 'grant';
-    return `${this.#sentence('ours', idOf(first), payload.subarray(1), way)}${flowText(first)}`;
+    return `${this.#sentence(speaker, idOf(first), payload.subarray(1), way)}${flowText(first)}`;
   }
 
   datagram(datagram: CapturedDatagram): string | undefined {
     return this.#datagrams.words(datagram);
+  }
+
+  peerOf(end: string): string | undefined {
+    return this.#lanes.peerOf(end);
   }
 
   access(access: CapturedAccess): string | undefined {
@@ -47,7 +55,7 @@ export class UcpDissector implements Dissector {
   }
 
   #sentence(speaker: Speaker, id: number, bytes: Uint8Array, way: CaptureWay): string {
-    return sentenceOf(speaker, id, bytes, { way, rendezvous: this.#rendezvous });
+    return sentenceOf(speaker, id, bytes, { way, rendezvous: this.#rendezvous, lanes: this.#lanes });
   }
 }
 

@@ -27,6 +27,7 @@ export {
   type UdGone,
   type UdSelf,
 } from './ud-control.js';
+export { type UcxQueuePair, ucxQueuePairs } from './ucx-address.js';
 export { decodeUcxControl, decodeUcxPut, type UcxConnectReply, type UcxConnectRequest } from './ucx-control.js';
 export { UcxMessages, WireupType } from './ucx-messages.js';
 export {
