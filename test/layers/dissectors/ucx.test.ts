@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { decodePacket, parseFrame, readCapture } from '../../../src/device/wire/index.js';
+import { Conversations, dissectors } from '../../../src/layers/dissectors/index.js';
 import { ucxQueuePairs } from '../../../src/layers/ucp/wire/index.js';
 import { Choices } from '../../fuzz/random.js';
 
@@ -114,6 +116,33 @@ describe("UCX's rc_v in a capture", () => {
       `READ 256 KiB of RTS 1 MiB ${TAG}`,
     ]);
     assert.match(tool('explain', `${golden}rc_tag_bw_1048576.pcapng`), /ucp: RTS 1 MiB tag 0x1337a880, READ: /);
+  });
+});
+
+describe('what is damaged in a capture of UCX', () => {
+  it('makes nothing throw', () => {
+    const choices = new Choices(26);
+    for (const name of readdirSync(golden).filter((file) => file.endsWith('.pcapng'))) {
+      const records = [...readCapture(new Uint8Array(readFileSync(`${golden}${name}`)))];
+      for (let round = 0; round < 20; round += 1) {
+        const conversations = new Conversations(dissectors());
+        for (const { linkType, data } of records) {
+          const frame = data.slice();
+          const datagram = parseFrame(linkType, frame);
+          if (typeof datagram === 'string' || datagram.capturedLength < datagram.length) continue;
+          const { offset, length } = datagram;
+          // The headers stay as they are, so that a part of the messages are still known.
+          for (let flips = choices.below(4); flips > 0; flips -= 1)
+            frame[offset + 20 + choices.below(length - 20)] = choices.u32();
+          const packet = decodePacket(frame, offset, length);
+          if ('refusal' in packet) continue;
+          const payload = choices.chance(80) ? packet.payload : packet.payload.subarray(0, choices.below(80));
+          const addresses = { source: '127.0.0.77', destination: '127.0.0.77', timeUs: 0, cm: undefined };
+          conversations.next({ ...addresses, packet: { ...packet, payload }, isCut: choices.chance(10) });
+        }
+        for (const { words } of conversations.exchanges) assert.match(words, /^ucp: RTS /);
+      }
+    }
   });
 });
 
