@@ -7,7 +7,7 @@ import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type Sim, simulate } from '../../../src/sim.js';
 import { UcpDissector } from '../../../src/layers/ucp/dissector/index.js';
-import { AmId, Messages, RtsOpcode } from '../../../src/layers/ucp/wire/index.js';
+import { AmId, Messages, RtsOpcode, UcsStatus } from '../../../src/layers/ucp/wire/index.js';
 import type { UcpWorkerOptions } from '../../../src/layers/ucp/worker/worker.js';
 import { Choices } from '../../fuzz/random.js';
 import { pattern } from '../ucp/support/transports.js';
@@ -215,6 +215,37 @@ describe('the dissector of UCP', () => {
     assert.deepEqual(
       dissector.exchanges.map(({ words }) => words),
       ['RTS 100 B tag 7, READ', 'RTS 100 B tag 7, READ'],
+    );
+  });
+
+  it('takes for the first of a conversation only who names its own queue pair, and none of the peer', () => {
+    const request = new Uint8Array(65);
+    request.set([0xff, 0xff, 0xff, 0x20, 1, 0, 0, 0, 1, 0, 0, 0, 0x11]);
+    const says = (payload: Uint8Array): string | undefined =>
+      new UcpDissector().datagram({ source: '10.0.0.1', payload, way });
+    assert.match(says(request) ?? '', /^CREQ 0 of /);
+    assert.equal(says(request.with(12, 0x10)), undefined);
+    assert.equal(says(request.with(0, 5)), undefined);
+  });
+
+  it('tells how long something took until its end was seen first', () => {
+    const dissector = new UcpDissector();
+    const bytes = new Uint8Array(256).fill(0, 1);
+    const noBytes = bytes.subarray(0, 0);
+    const head = { header: 7n, epId: 1, requestId: 5, address: 4096n, size: 100, opcode: RtsOpcode.TAG };
+    const rts = Messages.RNDV_RTS.encode(bytes.subarray(1), { head, rkey: undefined, userHeader: noBytes });
+    bytes[0] = AmId.RNDV_RTS;
+    dissector.message({ ...nothing, payload: bytes.slice(0, 1 + rts), byteLength: 1 + rts });
+    const reply = { head: { requestId: 5, status: UcsStatus.UCS_OK }, size: undefined };
+    const ats = Messages.RNDV_ATS.encode(bytes.subarray(1), reply);
+    bytes[0] = AmId.RNDV_ATS;
+    for (const timeUs of [30, 40]) {
+      const back = { timeUs, from: way.to, to: way.from, psn: 0, isCut: false };
+      dissector.message({ ...nothing, payload: bytes.slice(0, 1 + ats), byteLength: 1 + ats, way: back });
+    }
+    assert.deepEqual(
+      dissector.exchanges.map(({ tookUs }) => tookUs),
+      [30],
     );
   });
 

@@ -147,6 +147,21 @@ describe('what is damaged in a capture of UCX', () => {
 });
 
 describe("the address of UCX's workers", () => {
+  it('names queue pairs, and the lanes of connections', () => {
+    // As UCX has packed it, but for the lane.
+    const address = Buffer.from(
+      '20139ac7fbfbbb293f2191480000000000000000' +
+        '0000ffff7f00004d278ab00fa1338142364f95bf563500df220001400400dd6a1b82' +
+        '31d15c7ce1338142364f2acd5e350003270002838cf99c',
+      'hex',
+    );
+    assert.deepEqual(ucxQueuePairs(address), [
+      { transport: 'rc_verbs', qpn: 0x1b6add, lane: 2 },
+      { transport: 'ud_verbs', qpn: 0x9cf98c, lane: undefined },
+    ]);
+    assert.equal(ucxQueuePairs(address.subarray(0, -1)), undefined);
+  });
+
   it('is passed over where it has another form, whatever that is', () => {
     const choices = new Choices(25);
     for (let i = 0; i < 20_000; i += 1) {
