@@ -63,6 +63,10 @@ export function planUcp(seed: number): UcpPlan {
     lengthUs: random.pick([10, 500, 20_000]),
     aborts: random.pick([0, 0, 0.1, 0.4]),
   };
+  // To ask every millisecond whether a peer lives that is silent for half a minute costs much and shows little.
+  const disasters = random.chance(0.35)
+    ? Array.from({ length: random.between(1, 2) }, () => planDisaster(random, workers))
+    : [];
   const chancesOf = (family: (typeof FAMILIES)[number]): Chances => ({
     ...common,
     count: cast.includes(family) ? Math.ceil(count / cast.length) : 0,
@@ -87,14 +91,12 @@ export function planUcp(seed: number): UcpPlan {
       zcopy: random.pick([Infinity, 0, 1000]),
       rndvScheme: random.pick(['auto', 'auto', 'put_zcopy', 'am'] as const),
     },
-    keepAliveMs: random.pick([1, 50, 20_000]),
+    keepAliveMs: random.pick(disasters.length > 0 ? [50, 50, 20_000] : [1, 50, 20_000]),
     tags: planTags(random, chancesOf('tags')),
     memory: planMemory(random, chancesOf('memory')),
     ams: planAms(random, chancesOf('ams')),
     streams: planStreams(random, chancesOf('streams')),
-    disasters: random.chance(0.35)
-      ? Array.from({ length: random.between(1, 2) }, () => planDisaster(random, workers))
-      : [],
+    disasters,
   };
 }
 

@@ -5,6 +5,8 @@ interface Sent {
   isCertain: boolean;
 }
 
+const NOTHING = new Uint8Array(0);
+
 /** How far the stream may have come: to a byte of a part. */
 interface Place {
   readonly part: number;
@@ -39,16 +41,32 @@ export class StreamBook {
 
   /** @param isBroken it may have ended anywhere */
   verify(isBroken: boolean): void {
+    const received = Buffer.concat(this.#received);
     let places: readonly Place[] = this.#from({ part: 0, offset: 0 });
     let at = 0;
-    for (const byte of Buffer.concat(this.#received)) {
-      const fitting = places.filter(({ part, offset }) => this.#sent.at(part)?.bytes[offset] === byte);
-      check(fitting.length > 0, () => `${this.name}: byte ${at} of the stream is ${byte}, which nobody sent there`);
-      places = fitting.flatMap(({ part, offset }) => this.#from({ part, offset: offset + 1 }));
-      at += 1;
+    while (at < received.length) {
+      const length = this.#plainLength(places, received.subarray(at));
+      const step = Math.max(1, length);
+      const fitting = places.filter(
+        ({ part, offset }) => length > 0 || this.#sent.at(part)?.bytes[offset] === received[at],
+      );
+      check(
+        fitting.length > 0,
+        () => `${this.name}: byte ${at} of the stream is ${received[at]}, which nobody sent there`,
+      );
+      places = fitting.flatMap(({ part, offset }) => this.#from({ part, offset: offset + step }));
+      at += step;
     }
     const isWhole = places.some(({ part }) => part === this.#sent.length);
     check(isBroken || isWhole, () => `${this.name}: after ${at} bytes the rest never came`);
+  }
+
+  /** How many bytes are those of the only place where the stream may be, up to the end of its part. */
+  #plainLength(places: readonly Place[], received: Uint8Array): number {
+    if (places.length !== 1) return 0;
+    const [{ part, offset }] = places;
+    const rest = this.#sent.at(part)?.bytes.subarray(offset, offset + received.length) ?? NOTHING;
+    return Buffer.compare(rest, received.subarray(0, rest.length)) === 0 ? rest.length : 0;
   }
 
   /** Where the next byte may be: behind whole parts, and behind those that were given up and may be missing. */
