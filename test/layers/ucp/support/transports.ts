@@ -152,5 +152,5 @@ export async function flushed(sim: Sim, endpoint: Endpoint): Promise<void> {
 
 /** Bytes that differ from those of another number at every place. */
 export function pattern(length: number, number = 0): Uint8Array {
-  return Uint8Array.from({ length }, (_, i) => (i * 7 + number * 13) & 0xff);
+  return new Uint8Array(length).map((_, i) => (i * 7 + number * 13) & 0xff);
 }

@@ -11,13 +11,13 @@ export interface SentAm {
 
 /** The bytes of a message: the number comes first in its header. */
 export function headerOf(number: number, length: number): Uint8Array {
-  const header = Uint8Array.from({ length }, (_, i) => (number * 31 + i * 5) & 0xff);
+  const header = new Uint8Array(length).map((_, i) => (number * 31 + i * 5) & 0xff);
   new DataView(header.buffer).setUint32(0, number, true);
   return header;
 }
 
 export function dataOf(number: number, length: number): Uint8Array {
-  return Uint8Array.from({ length }, (_, i) => (number * 151 + i * 7 + (i >> 8) * 13) & 0xff);
+  return new Uint8Array(length).map((_, i) => (number * 151 + i * 7 + (i >> 8) * 13) & 0xff);
 }
 
 /** Active messages that were sent, and how often and in which order they were handled. */

@@ -29,7 +29,7 @@ interface Look extends Moment {
 
 /** The bytes of a put: each place has another for each put. 0, of which there is one everywhere, is what was there in the beginning. */
 export function bytesOfPut(number: number, offset: number, length: number): Uint8Array {
-  return Uint8Array.from({ length }, (_, i) => byteOf(number, offset + i));
+  return new Uint8Array(length).map((_, i) => byteOf(number, offset + i));
 }
 
 function byteOf(number: number, at: number): number {

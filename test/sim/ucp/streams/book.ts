@@ -23,7 +23,7 @@ export class StreamBook {
   /** @returns its bytes, and what is told when it has ended well */
   send(length: number): { readonly bytes: Uint8Array; readonly done: () => void } {
     const number = this.#sent.length + 1;
-    const bytes = Uint8Array.from({ length }, (_, i) => (number * 151 + i * 7 + (i >> 8) * 13) & 0xff);
+    const bytes = new Uint8Array(length).map((_, i) => (number * 151 + i * 7 + (i >> 8) * 13) & 0xff);
     const sent = { bytes, isCertain: false };
     this.#sent.push(sent);
     return { bytes, done: () => void (sent.isCertain = true) };

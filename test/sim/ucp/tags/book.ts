@@ -24,7 +24,7 @@ interface Received {
 
 /** The bytes of a message: its number, and others that only it has there. */
 export function contentOf(number: number, length: number): Uint8Array {
-  const bytes = Uint8Array.from({ length }, (_, i) => (number * 37 + i * 7 + (i >> 8) * 13) & 0xff);
+  const bytes = new Uint8Array(length).map((_, i) => (number * 37 + i * 7 + (i >> 8) * 13) & 0xff);
   if (length >= 4) new DataView(bytes.buffer).setUint32(0, number, true);
   return bytes;
 }
