@@ -74,6 +74,7 @@ export const portable: Runtime = {
   packageVersion: 'unknown',
   crc32,
   environment: () => undefined,
+  environmentNames: () => [],
   warn: (problem) => console.warn(problem),
   nextRound: (action) => rounds.next(action),
   timer: inPieces((delayMs, action) => {

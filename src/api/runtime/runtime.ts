@@ -56,6 +56,8 @@ export interface Runtime {
   readonly crc32: Crc32;
   /** A setting by its name; undefined when it is not set. */
   environment(name: string): string | undefined;
+  /** The names of all settings. */
+  environmentNames(): readonly string[];
   /** Says what does not work as it should, where programs look for such. */
   warn(problem: string | Error): void;
   /** Calls `action` when everybody else in the event loop has had a turn. */

@@ -1,5 +1,6 @@
 /** What UCX's UCP is to programs: `verbena/ucp`. */
 export { type AmHandler, AmMessage, type AmSendOptions } from './am/index.js';
+export { readUcpConfig, type UcpConfig, type UcpConfigValue, type UcpEnvironment } from './config/index.js';
 export type { RndvScheme, Thresholds } from './protocol/index.js';
 export {
   type AtomicName,
@@ -21,5 +22,6 @@ export type { TagReceived } from './worker/tag-receive.js';
 export type { TagReceiveOptions } from './worker/tags.js';
 export { UcpListener, type UcpListenOptions } from './worker/listener.js';
 export { TakenMessage } from './worker/taken-message.js';
-export { type UcpConnectOptions, UcpWorker, type UcpWorkerAttributes, type UcpWorkerOptions } from './worker/worker.js';
+export { type UcpConnectOptions, UcpWorker, type UcpWorkerAttributes } from './worker/worker.js';
+export type { UcpWorkerOptions } from './worker/worker-options.js';
 export type { WaitOptions } from '../engine/index.js';

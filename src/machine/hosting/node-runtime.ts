@@ -47,6 +47,7 @@ export const nodeRuntime: Runtime = {
     return quickest;
   },
   environment: (name) => process.env[name],
+  environmentNames: () => Object.keys(process.env),
   warn: (problem) => process.emitWarning(problem),
   nextRound: (action) => void nextRound(action),
   timer: inPieces((delayMs, action) => {

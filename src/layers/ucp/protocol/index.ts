@@ -3,6 +3,7 @@ export {
   explainProtocol,
   type HeaderBytes,
   Protocol,
+  RNDV_SCHEMES,
   type RndvScheme,
   selectProtocol,
   type SizeRange,

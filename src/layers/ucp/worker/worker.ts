@@ -30,36 +30,7 @@ import { Rendezvous } from './rendezvous.js';
 import type { TagReceived } from './tag-receive.js';
 import type { TakenMessage } from './taken-message.js';
 import { type TagReceiveOptions, Tags } from './tags.js';
-
-const KEEP_ALIVE_MS = 20_000;
-const THRESHOLDS: Thresholds = { bcopy: Infinity, zcopy: Infinity, rndv: 8192, rndvScheme: 'auto' };
-
-/** Bytes of messages that nobody has asked for. */
-const UNEXPECTED_BYTES = 16 << 20;
-
-/** How a worker is made. */
-export interface UcpWorkerOptions {
-  /**
-   * How messages go to other workers, which have to say the same: `rc` by a reliable connection to each, `ud` by datagrams of one queue pair to all. Those of `ud` reach no memory, so
-   * that puts, gets and rendezvous go as messages as well. Default `rc`.
-   */
-  readonly transport?: 'rc' | 'ud';
-  /** Bytes of messages that may lie here before they are asked for, of all peers together. A peer that sends more loses its endpoint. Default 16 MiB. */
-  readonly unexpectedBytes?: number;
-  /**
-   * Bytes of active messages that have come in part, or that programs keep, of all peers together; each costs 256 more. A peer whose message finds no room loses its
-   * endpoint. Default 16 MiB.
-   */
-  readonly amBytes?: number;
-  /** Bytes of streams that may lie here before they are received, of all peers together. A peer that sends more loses its endpoint. Default 16 MiB. */
-  readonly streamBytes?: number;
-  /** Messages that each peer may send before any is taken, 1 to 1024. Default 32. */
-  readonly window?: number;
-  /** How long a peer may be silent of which something is expected, before it is asked whether it is there: milliseconds. Default 20 seconds, as in UCX. */
-  readonly keepAliveMs?: number;
-  /** From which lengths on messages go in other ways. Default: by rendezvous from 8 KiB on, and otherwise whatever is possible. */
-  readonly thresholds?: Partial<Thresholds>;
-}
+import { type UcpWorkerOptions, type WorkerSettings, workerSettings } from './worker-options.js';
 
 /** Where a worker connects to. */
 export interface UcpConnectOptions extends WaitOptions {
@@ -88,30 +59,32 @@ export class UcpWorker implements Disposable {
   readonly #engine: Engine;
   readonly #domain: MemoryDomain;
   readonly #tags: Tags;
-  readonly #thresholds: Thresholds;
   readonly #memories: Memories;
   readonly #ams: Ams<UcpEndpoint>;
   readonly #streamBytes: KeptBytes;
   readonly #parts: WorkerParts;
-  readonly #options: UcpWorkerOptions;
+  readonly #settings: WorkerSettings;
   readonly #endpoints = new Set<UcpEndpoint>();
   readonly #listeners = new Set<Listener>();
   #ud: UdInterface | undefined;
   #isClosed = false;
 
-  /** @param context the device that it goes by */
+  /**
+   * @param context the device that it goes by
+   * @throws VerbsError EINVAL for wrong options, and for values of the environment that make no sense
+   */
   constructor(context: Context, options: UcpWorkerOptions = {}) {
+    const settings = workerSettings(options);
+    this.#settings = settings;
     this.#engine = Engine.of(context);
     this.#domain = new MemoryDomain(this.#engine);
-    this.#thresholds = { ...THRESHOLDS, ...options.thresholds };
-    this.#tags = new Tags(this.#engine, options.unexpectedBytes ?? UNEXPECTED_BYTES, this.#thresholds);
+    this.#tags = new Tags(this.#engine, settings.unexpectedBytes, settings.thresholds);
     this.#memories = new Memories(this.#domain);
-    this.#streamBytes = new KeptBytes(options.streamBytes ?? UNEXPECTED_BYTES, 'streams');
-    this.#ams = new Ams(this.#engine, options.amBytes ?? UNEXPECTED_BYTES, this.#thresholds);
+    this.#streamBytes = new KeptBytes(settings.streamBytes, 'streams');
+    this.#ams = new Ams(this.#engine, settings.amBytes, settings.thresholds);
     let numbers = 0;
-    const { keepAliveMs = KEEP_ALIVE_MS } = options;
+    const { keepAliveMs } = settings;
     this.#parts = { engine: this.#engine, domain: this.#domain, nextNumber: () => (numbers += 1), keepAliveMs };
-    this.#options = options;
   }
 
   /** Bytes that messages take which nobody has asked for. */
@@ -126,7 +99,7 @@ export class UcpWorker implements Disposable {
    */
   async connect(where: UcpConnectOptions): Promise<UcpEndpoint> {
     try {
-      if (this.#options.transport === 'ud')
+      if (this.#settings.transport === 'ud')
         return await this.#establish((handlers) => connectUd(this.#udInterface(), where, handlers));
       return await this.#establish((handlers) => connectRc(this.#interface(handlers), where));
     } catch (error) {
@@ -138,10 +111,10 @@ export class UcpWorker implements Disposable {
   /** What it is: `ucp_worker_query`. */
   query(): UcpWorkerAttributes {
     return {
-      transport: this.#options.transport ?? 'rc',
+      transport: this.#settings.transport,
       device: this.#engine.context.device.name,
       endpoints: this.#endpoints.size,
-      thresholds: this.#thresholds,
+      thresholds: this.#settings.thresholds,
     };
   }
 
@@ -165,7 +138,7 @@ export class UcpWorker implements Disposable {
     const listener = listen({ port, host, context: engine.context });
     this.#listeners.add(listener);
     const hand = (endpoint: UcpEndpoint): void => engine.nextTurn(() => onEndpoint(endpoint));
-    const ud = this.#options.transport === 'ud' ? this.#udInterface() : undefined;
+    const ud = this.#settings.transport === 'ud' ? this.#udInterface() : undefined;
     if (ud !== undefined) ud.onEndpoint = (transport) => hand(this.#begin(transport.handlers).finish(transport));
     const serving = listener.serve(
       async (request) => {
@@ -268,13 +241,12 @@ export class UcpWorker implements Disposable {
   }
 
   #interface(handlers: AmHandlers) {
-    const { window } = this.#options;
-    return { domain: this.#domain, handlers, ...(window !== undefined && { window }) };
+    return { domain: this.#domain, handlers, window: this.#settings.window };
   }
 
   /** The one for all endpoints, which is made when it is needed. */
   #udInterface(): UdInterface {
-    this.#ud ??= new UdInterface(this.#domain, { keepAliveMs: this.#parts.keepAliveMs });
+    this.#ud ??= new UdInterface(this.#domain, this.#settings.ud);
     return this.#ud;
   }
 
@@ -297,7 +269,7 @@ export class UcpWorker implements Disposable {
   #begin(handlers: AmHandlers) {
     // Only what has begun can be closed.
     const parts: EndpointParts = new EndpointParts(this.#parts, handlers, () => this.#endpoints.delete(endpoint));
-    const rendezvous = parts.add(new Rendezvous(parts, this.#thresholds.rndvScheme));
+    const rendezvous = parts.add(new Rendezvous(parts, this.#settings.thresholds.rndvScheme));
     const endpoint: UcpEndpoint = new UcpEndpoint(parts, {
       tags: this.#tags.attach(parts, rendezvous),
       rma: this.#memories.attach(parts),

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { type Sim, simulate } from '../../../../src/sim.js';
 import { AmMessage, Ams } from '../../../../src/layers/ucp/am/index.js';
 import type { UcpEndpoint } from '../../../../src/layers/ucp/worker/endpoint.js';
-import type { UcpWorkerOptions } from '../../../../src/layers/ucp/worker/worker.js';
+import type { UcpWorkerOptions } from '../../../../src/layers/ucp/worker/worker-options.js';
 import { UcsStatus } from '../../../../src/layers/ucp/wire/index.js';
 import { pattern, until } from '../support/transports.js';
 import { ALL_WAYS, type AnyWorkers, connected, type Workers } from '../support/workers.js';

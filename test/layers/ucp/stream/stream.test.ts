@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Sim, simulate } from '../../../../src/sim.js';
 import type { UcpEndpoint } from '../../../../src/layers/ucp/worker/endpoint.js';
-import type { UcpWorkerOptions } from '../../../../src/layers/ucp/worker/worker.js';
+import type { UcpWorkerOptions } from '../../../../src/layers/ucp/worker/worker-options.js';
 import { StreamQueue, type StreamWanted } from '../../../../src/layers/ucp/stream/stream-queue.js';
 import { KeptBytes } from '../../../../src/layers/ucp/worker/kept-bytes.js';
 import { UcsStatus } from '../../../../src/layers/ucp/wire/index.js';

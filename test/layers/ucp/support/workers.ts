@@ -1,7 +1,8 @@
 import type { Sim, SimHost } from '../../../../src/sim.js';
 import { Engine } from '../../../../src/layers/engine/index.js';
 import type { UcpEndpoint } from '../../../../src/layers/ucp/worker/endpoint.js';
-import { UcpWorker, type UcpWorkerOptions } from '../../../../src/layers/ucp/worker/worker.js';
+import { UcpWorker } from '../../../../src/layers/ucp/worker/worker.js';
+import type { UcpWorkerOptions } from '../../../../src/layers/ucp/worker/worker-options.js';
 import { PORT } from './transports.js';
 
 /** Two workers that have an endpoint to each other; those of one that talks to itself are the same. */

@@ -1,0 +1,90 @@
+import { nameAdvice } from '../../../api/verbs/index.js';
+import { runtime } from '../../../api/runtime/index.js';
+import { NAMES, PREFIX, settingsOf, type UcpConfig } from './settings.js';
+
+/** Settings of a program's environment, by their names. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What an environment says. */
+export interface UcpEnvironment {
+  /** Its settings that workers heed. */
+  readonly config: UcpConfig;
+  /** What it says in vain: a sentence for each. */
+  readonly warnings: readonly string[];
+}
+
+/** Whether to warn of what is said in vain. */
+const WARN = 'WARN_UNUSED_ENV_VARS';
+const NO: readonly string[] = ['n', 'no', 'off', '0'];
+
+/** What UCX knows, and changes nothing here, with the reason. The list is of what people set. */
+const WITHOUT_EFFECT: Readonly<Record<string, string | undefined>> = {
+  ADDRESS_VERSION: 'workers have no packed addresses here',
+  ERROR_SIGNALS: 'there are no handlers of signals',
+  HANDLE_ERRORS: 'there are no handlers of signals',
+  IB_GID_INDEX: 'a worker goes by the device that it is given',
+  LOG_FILE: 'there is no log',
+  LOG_LEVEL: 'there is no log',
+  MAX_EAGER_LANES: 'an endpoint has one lane',
+  MAX_RNDV_RAILS: 'an endpoint has one lane',
+  MEMTYPE_CACHE: 'there is no memory but the host’s',
+  NET_DEVICES: 'a worker goes by the device that it is given',
+  PROTO_INFO: 'ask endpoint.explain(size)',
+  RC_FC_ENABLE: 'flow control is always on',
+  SOCKADDR_TLS_PRIORITY: 'connections are made by rdma_cm',
+};
+
+/** What the environment of the process says. */
+function ownEnvironment(): Environment {
+  const own = runtime();
+  const names = own.environmentNames().filter((name) => name.startsWith(PREFIX));
+  return Object.fromEntries(names.map((name) => [name, own.environment(name)]));
+}
+
+/**
+ * Reads what an environment says to UCP: `ucp_config_read`. Workers read that of their process when they are made, so that a program need not call this, and warn by
+ * `process.emitWarning`, once of each. `UCX_WARN_UNUSED_ENV_VARS=n` has them not warn.
+ *
+ * @param environment default: that of the process, which a page of a browser does not have
+ * @throws VerbsError EINVAL for values that make no sense
+ */
+export function readUcpConfig(environment: Environment = ownEnvironment()): UcpEnvironment {
+  const config = configIn(environment);
+  settingsOf('readUcpConfig', config, PREFIX);
+  return { config, warnings: warningsOf(environment) };
+}
+
+function configIn(environment: Environment): UcpConfig {
+  const said = new Map<string, string>();
+  for (const name of NAMES) {
+    const value = environment[PREFIX + name];
+    if (value !== undefined) said.set(name, value);
+  }
+  return Object.fromEntries(said);
+}
+
+function warningsOf(environment: Environment): string[] {
+  if (NO.includes(environment[PREFIX + WARN]?.toLowerCase() ?? '')) return [];
+  const known = [...NAMES, WARN, ...Object.keys(WITHOUT_EFFECT)].map((name) => PREFIX + name);
+  return Object.keys(environment)
+    .filter((name) => name.startsWith(PREFIX) && environment[name] !== undefined)
+    .flatMap((name) => {
+      const why = WITHOUT_EFFECT[name.slice(PREFIX.length)];
+      if (why !== undefined) return [`${name} changes nothing here: ${why}`];
+      return known.includes(name) ? [] : [`${name} is not known here. ${nameAdvice(name, known)}`];
+    });
+}
+
+/** What was warned of. */
+const told = new Set<string>();
+
+/** What the environment of the process says to a worker, which warns of what it says in vain. */
+export function environmentConfig(): UcpConfig {
+  const environment = ownEnvironment();
+  for (const warning of warningsOf(environment)) {
+    if (told.has(warning)) continue;
+    told.add(warning);
+    runtime().warn(`verbena/ucp: ${warning}`);
+  }
+  return configIn(environment);
+}

@@ -1,0 +1,117 @@
+import { type FieldsOf, fieldsProblem, invalid, refuse, show } from '../../../api/verbs/index.js';
+import { environmentConfig, PREFIX, settingsOf, type TransportName, type UcpConfig } from '../config/index.js';
+import { RNDV_SCHEMES, type Thresholds } from '../protocol/index.js';
+import type { UdOptions } from '../uct/index.js';
+
+const CALL = 'UcpWorker';
+const KEPT_BYTES = 16 << 20;
+const MAX_WINDOW = 1024;
+
+/** How a worker is made. What is not said here is as `config` says, then as the environment does, then the default. */
+export interface UcpWorkerOptions {
+  /**
+   * How messages go to other workers, which have to say the same: `rc` by a reliable connection to each, `ud` by datagrams of one queue pair to all. Those of `ud` reach no memory, so
+   * that puts, gets and rendezvous go as messages as well. Default `rc`.
+   */
+  readonly transport?: TransportName | undefined;
+  /** Bytes of messages that may lie here before they are asked for, of all peers together. A peer that sends more loses its endpoint. Default 16 MiB. */
+  readonly unexpectedBytes?: number | undefined;
+  /**
+   * Bytes of active messages that have come in part, or that programs keep, of all peers together; each costs 256 more. A peer whose message finds no room loses its
+   * endpoint. Default 16 MiB.
+   */
+  readonly amBytes?: number | undefined;
+  /** Bytes of streams that may lie here before they are received, of all peers together. A peer that sends more loses its endpoint. Default 16 MiB. */
+  readonly streamBytes?: number | undefined;
+  /** Messages that each peer may send before any is taken, 1 to 1024. Default 32. */
+  readonly window?: number | undefined;
+  /** How long a peer may be silent of which something is expected, before it is asked whether it is there: milliseconds. Default 20 seconds, as in UCX. */
+  readonly keepAliveMs?: number | undefined;
+  /** From which lengths on messages go in other ways. Default: by rendezvous from 8 KiB on, and otherwise whatever is possible. */
+  readonly thresholds?: Partial<Thresholds> | undefined;
+  /** The same and more by UCX's names: `{ RNDV_THRESH: '64k', TLS: 'ud' }`. Default: what the environment says, as `UCX_RNDV_THRESH`. */
+  readonly config?: UcpConfig | undefined;
+}
+
+const FIELDS: FieldsOf<UcpWorkerOptions> = {
+  transport: true,
+  unexpectedBytes: true,
+  amBytes: true,
+  streamBytes: true,
+  window: true,
+  keepAliveMs: true,
+  thresholds: true,
+  config: true,
+};
+
+const THRESHOLD_FIELDS: FieldsOf<Thresholds> = { bcopy: true, zcopy: true, rndv: true, rndvScheme: true };
+
+const THRESHOLDS: Thresholds = { bcopy: Infinity, zcopy: Infinity, rndv: 8192, rndvScheme: 'auto' };
+
+/** What a worker does. */
+export interface WorkerSettings {
+  readonly transport: TransportName;
+  readonly unexpectedBytes: number;
+  readonly amBytes: number;
+  readonly streamBytes: number;
+  readonly window: number;
+  readonly keepAliveMs: number;
+  readonly thresholds: Thresholds;
+  readonly ud: UdOptions;
+}
+
+/** @throws VerbsError EINVAL for what makes no sense, in the environment as well */
+export function workerSettings(options: UcpWorkerOptions): WorkerSettings {
+  check(options);
+  const { thresholds = {}, config = {} } = options;
+  const said = settingsOf(CALL, config, 'config.');
+  const around = settingsOf(CALL, without(environmentConfig(), config), PREFIX);
+  const of = <K extends keyof typeof said>(name: K): (typeof said)[K] => said[name] ?? around[name];
+  const keepAliveMs = options.keepAliveMs ?? of('keepAliveMs') ?? 20_000;
+  const [window, timeoutMs] = [of('udWindow'), of('udTimeoutMs')];
+  return {
+    transport: options.transport ?? of('transport') ?? 'rc',
+    unexpectedBytes: options.unexpectedBytes ?? KEPT_BYTES,
+    amBytes: options.amBytes ?? KEPT_BYTES,
+    streamBytes: options.streamBytes ?? KEPT_BYTES,
+    window: options.window ?? of('window') ?? 32,
+    keepAliveMs,
+    thresholds: {
+      bcopy: thresholds.bcopy ?? of('bcopy') ?? THRESHOLDS.bcopy,
+      zcopy: thresholds.zcopy ?? of('zcopy') ?? THRESHOLDS.zcopy,
+      rndv: thresholds.rndv ?? of('rndv') ?? THRESHOLDS.rndv,
+      rndvScheme: thresholds.rndvScheme ?? of('rndvScheme') ?? THRESHOLDS.rndvScheme,
+    },
+    ud: { keepAliveMs, ...(window !== undefined && { window }), ...(timeoutMs !== undefined && { timeoutMs }) },
+  };
+}
+
+/** What the environment says of what the program says nothing of. */
+function without(environment: UcpConfig, config: UcpConfig): UcpConfig {
+  const said = new Map<string, unknown>(Object.entries(config));
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => said.get(name) === undefined));
+}
+
+function check(options: UcpWorkerOptions): void {
+  refuse(CALL, fieldsProblem('options', options, FIELDS));
+  const { transport, window, keepAliveMs, thresholds = {} } = options;
+  if (transport !== undefined && !['rc', 'ud'].includes(transport))
+    refuse(CALL, invalid(`options.transport is ${show(transport)}`, 'It is rc or ud'));
+  for (const name of ['unexpectedBytes', 'amBytes', 'streamBytes'] as const)
+    checkLeast(`options.${name}`, options[name], 0);
+  checkLeast('options.window', window, 1, MAX_WINDOW);
+  checkLeast('options.keepAliveMs', keepAliveMs, 1);
+  refuse(CALL, fieldsProblem('options.thresholds', thresholds, THRESHOLD_FIELDS));
+  for (const name of ['bcopy', 'zcopy', 'rndv'] as const) checkLeast(`options.thresholds.${name}`, thresholds[name], 0);
+  const { rndvScheme } = thresholds;
+  if (rndvScheme !== undefined && !RNDV_SCHEMES.includes(rndvScheme))
+    refuse(CALL, invalid(`options.thresholds.rndvScheme is ${show(rndvScheme)}`, `It is ${RNDV_SCHEMES.join(', ')}`));
+}
+
+/** A whole number of a range, or without an end Infinity as well. */
+function checkLeast(name: string, value: number | undefined, least: number, most = Infinity): void {
+  if (value === undefined || (value === Infinity && most === Infinity)) return;
+  if (Number.isInteger(value) && value >= least && value <= most) return;
+  const advice = most === Infinity ? `It is a number from ${least} on, or Infinity` : `It is ${least} to ${most}`;
+  refuse(CALL, invalid(`${name} is ${show(value)}`, advice));
+}
