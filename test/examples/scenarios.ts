@@ -178,4 +178,20 @@ export const SCENARIOS: ReadonlyMap<string, (start: Start) => Promise<void>> = n
       assert.match(await host.text(), new RegExp(`^all 24 jobs are done: ${squares.join(' ')}$`, 'm'));
     },
   ],
+  [
+    'allreduce',
+    async (start: Start) => {
+      const small = ['--ranks', '4', '--sizes', '40,40000', '--rounds', '2', '--cells', '9', '--steps', '3'];
+      for (const [n, transport] of ['rc', 'ud'].entries()) {
+        await using run = start('allreduce', 1 + n, ...small, '--transport', transport);
+        assert.match(
+          await run.text(),
+          /^ +40 .*\n +40000 .*\nhalo exchange: 2 x 2 .*\nevery sum and every cell was right$/m,
+        );
+      }
+      await using json = start('allreduce', 1, ...small, '--json');
+      const { ranks, allreduce } = JSON.parse(await json.text()) as { ranks: number; allreduce: { bytes: number }[] };
+      assert.deepEqual([ranks, ...allreduce.map(({ bytes }) => bytes)], [4, 40, 40_000]);
+    },
+  ],
 ]);

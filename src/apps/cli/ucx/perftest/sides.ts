@@ -1,4 +1,4 @@
-import { alloc, type Context, listen } from '../../../../index.js';
+import { alloc, type Context } from '../../../../index.js';
 import { type UcpEndpoint, type UcpMemory, UcpWorker } from '../../../../ucp.js';
 import { ToolError } from '../../shared/errors.js';
 import type { Control, Said } from './control.js';
@@ -50,9 +50,10 @@ function sideOf(
 export async function serverSide(context: Context, plan: Plan, control: Control): Promise<Side> {
   const worker = workerFor(context, plan);
   const memory = memoryFor(worker, plan);
-  const place = freePlace(context);
-  const connected = new Promise<UcpEndpoint>((resolve) => worker.listen({ port: place.port }, resolve));
-  control.say({ ...place, rkey: keyText(memory) });
+  const connected = new Promise<UcpEndpoint>((resolve) => {
+    const { address } = worker.listen({}, resolve);
+    control.say({ host: address.host, port: address.port, rkey: keyText(memory) });
+  });
   const out = await Promise.race([connected, control.left]);
   return sideOf(plan, false, worker, out, memory, textOf(await control.hear(), 'rkey'));
 }
@@ -76,12 +77,4 @@ export function loopbackSides(context: Context, plan: Plan): readonly [client: S
     into: ways[1 - i],
   }));
   return [client, server];
-}
-
-/** Where the worker may listen: a port that is free, and the address of the device. */
-function freePlace(context: Context): { readonly host: string; readonly port: number } {
-  const listener = listen({ context });
-  const { host, port } = listener.address;
-  listener.close();
-  return { host, port };
 }
