@@ -105,6 +105,14 @@ function writeDeclarations(ts) {
   }
 }
 
+/** What follows the name of a type that stands for one of the face, with the types that it takes. */
+function aliased({ declarations = [] }, name) {
+  const parameters = declarations.flatMap(({ typeParameters = [] }) => typeParameters);
+  if (parameters.length === 0) return ` = face.${name}`;
+  const given = parameters.map((parameter) => parameter.name.getText()).join(', ');
+  return `<${parameters.map((parameter) => parameter.getText()).join(', ')}> = face.${name}<${given}>`;
+}
+
 /** For whoever says `require`: the same types and the same values, by their names, so that both worlds agree on them. */
 function writeCommonJsDeclarations(ts) {
   const files = Object.values(FACES).map(({ node }) => join(PACKAGE, 'types', `${node}.d.ts`));
@@ -126,10 +134,12 @@ function writeCommonJsDeclarations(ts) {
       const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
       const { name } = exported;
       if (symbol.flags & ts.SymbolFlags.Value) lines.push(`export declare const ${name}: typeof face.${name};`);
-      if (symbol.flags & ts.SymbolFlags.Type) (symbol.flags & ts.SymbolFlags.Value ? both : types).push(name);
+      if ((symbol.flags & ts.SymbolFlags.Type) === 0) continue;
+      if (symbol.flags & ts.SymbolFlags.Value) both.push(`export type ${name}${aliased(symbol, name)};`);
+      else types.push(name);
     }
     // A name that is a value as well is declared twice; an alias of the whole would be no value.
-    lines.push(...both.map((name) => `export type ${name} = face.${name};`));
+    lines.push(...both);
     lines.push(`export type { ${types.join(', ')} } from ${from};`);
     writeFileSync(file.replace(/\.ts$/, '.cts'), `${lines.join('\n')}\n`);
   }
