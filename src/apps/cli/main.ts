@@ -120,6 +120,11 @@ const ENTRIES: readonly Entry[] = [
     load: () => import('./ucx/perftest/command.js'),
   },
   {
+    name: 'ucx_info',
+    summary: 'print what UCP is here: transports and what they do, settings, sizes',
+    load: () => import('./ucx/info/command.js'),
+  },
+  {
     name: 'ibv_asyncwatch',
     summary: "print what happens to a device's port, as it happens",
     load: () => import('./devices/ibv-asyncwatch.js'),

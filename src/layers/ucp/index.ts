@@ -1,7 +1,12 @@
 /** What UCX's UCP is to programs: `verbena/ucp`. */
 export { type AmHandler, AmMessage, type AmSendOptions } from './am/index.js';
 export { readUcpConfig, type UcpConfig, type UcpConfigValue, type UcpEnvironment } from './config/index.js';
-export type { RndvScheme, Thresholds } from './protocol/index.js';
+export type {
+  Protocol as UcpProtocol,
+  RndvScheme,
+  SizeRange as UcpProtocolRange,
+  Thresholds,
+} from './protocol/index.js';
 export {
   type AtomicName,
   type AtomicOptions,
@@ -12,10 +17,11 @@ export {
   UcpRkey,
 } from './rma/index.js';
 export type { StreamReceiveOptions } from './stream/index.js';
-export type { EndAddress, Way as UcpEndpointAttributes } from './uct/index.js';
+export type { EndAddress } from './uct/index.js';
 export { UcsStatus, type UcsStatusName, ucsStatusName } from './wire/index.js';
 export type { TagValue } from './worker/arguments.js';
 export { UcpEndpoint } from './worker/endpoint.js';
+export type { UcpCapabilities, UcpEndpointAttributes } from './worker/endpoint-attributes.js';
 export { UcpError } from './worker/errors.js';
 export type { Pieces } from './worker/pieces.js';
 export type { TagReceived } from './worker/tag-receive.js';

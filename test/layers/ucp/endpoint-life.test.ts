@@ -8,7 +8,7 @@ import { UcsStatus } from '../../../src/layers/ucp/wire/index.js';
 import { pattern, PORT, until } from './support/transports.js';
 import { ALL_WAYS, connected, connectedByUd, onSelf } from './support/workers.js';
 
-for (const [name, made] of Object.entries({ rc: connected, ud: connectedByUd }))
+for (const [name, made] of Object.entries<typeof connectedByUd>({ rc: connected, ud: connectedByUd }))
   describe(`an endpoint by ${name}`, () => {
     it('tells once why it has failed, after all that was under way has ended', () =>
       simulate(async (sim) => {
@@ -100,7 +100,10 @@ describe('an endpoint to itself', () => {
   it('has no addresses', () =>
     simulate((sim) => {
       const { there, close } = onSelf(sim);
-      assert.deepEqual(there.query(), { transport: 'self' });
+      const { transport, capabilities, tagProtocols, ...others } = there.query();
+      assert.deepEqual({ transport, others }, { transport: 'self', others: {} });
+      assert.ok(capabilities.atomics[4].includes('xor'));
+      assert.deepEqual([tagProtocols[0].from, tagProtocols.at(-1)?.to], [0, Infinity]);
       close();
     }));
 });

@@ -35,6 +35,12 @@ const OPS: Readonly<Record<AtomicName, AtomicOp>> = {
   compareSwap: AtomicOp.CSWAP,
 };
 
+/** The same, of what a transport does. */
+export function atomicNames(ops: readonly AtomicOp[]): AtomicName[] {
+  // The keys of an object of ours are those that its type names.
+  return (Object.keys(OPS) as AtomicName[]).filter((name) => ops.includes(OPS[name]));
+}
+
 const ATOMIC_FIELDS = { signal: true, timeoutMs: true, bytes: true, compare: true } as const;
 
 /** The family of remote memory at an endpoint: what is asked of the peer's, and what the peer asks of this end's by messages. */

@@ -3,9 +3,9 @@ import { checkWait, type WaitOptions } from '../../engine/index.js';
 import type { AmEnd, AmSendOptions } from '../am/index.js';
 import type { AtomicName, AtomicOptions, RmaEnd, UcpRkey } from '../rma/index.js';
 import type { StreamEnd, StreamReceiveOptions } from '../stream/index.js';
-import type { Way } from '../uct/index.js';
 import { UcsStatus } from '../wire/index.js';
 import type { TagValue } from './arguments.js';
+import { attributesOf, type UcpEndpointAttributes } from './endpoint-attributes.js';
 import type { EndpointParts } from './endpoint-parts.js';
 import { UcpError } from './errors.js';
 import { patiently } from './flushing.js';
@@ -190,9 +190,10 @@ export class UcpEndpoint implements AsyncDisposable, Disposable {
     this.#parts.setErrorHandler(handler);
   }
 
-  /** By what it leads where: `ucp_ep_query`. */
-  query(): Way {
-    return this.#parts.transport.way;
+  /** By what it leads where, and what goes there how: `ucp_ep_query`. */
+  query(): UcpEndpointAttributes {
+    const { transport } = this.#parts;
+    return attributesOf(transport.way, transport.capabilities, this.#tags.protocols);
   }
 
   /**

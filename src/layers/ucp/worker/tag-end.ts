@@ -87,6 +87,11 @@ export class TagEnd implements Family {
     return explainProtocol(this.#rangesOf('tagSend'), size);
   }
 
+  /** By which protocols messages go that are sent by `UcpEndpoint.tagSend`. */
+  get protocols(): readonly SizeRange[] {
+    return this.#rangesOf('tagSend');
+  }
+
   onEnded(status: UcsStatus): void {
     this.peer.end(status);
     for (const posted of this.#unmatched.values()) posted.onDone(status);

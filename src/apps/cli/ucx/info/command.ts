@@ -1,0 +1,80 @@
+import { Command, Option } from 'commander';
+import type { Context } from '../../../../index.js';
+import { findDevice, openToAsk } from '../../devices/devices.js';
+import { tool, ToolError } from '../../shared/errors.js';
+import { type HostingOptions, withHosting } from '../../shared/options.js';
+import { packageVersion } from '../../shared/package-version.js';
+import { deviceFacts, devicesText } from './devices.js';
+import { TRANSPORTS, type TransportName } from './endpoints.js';
+import { objectSizes, objectsText } from './objects.js';
+
+interface InfoFlags extends HostingOptions {
+  readonly v?: true;
+  readonly d?: true;
+  readonly u?: true;
+  readonly t?: TransportName;
+  readonly json?: true;
+}
+
+/** Whose calls `verbena/ucp` has. */
+const API = '1.13';
+
+/** A part of what is to be printed: as facts, and as text. */
+interface Part {
+  readonly name: string;
+  readonly facts: unknown;
+  readonly text: string;
+}
+
+function version(): Part {
+  const facts = {
+    version: packageVersion(),
+    api: API,
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+  };
+  const { node, platform } = facts;
+  const text = `# Version ${facts.version}\n# Calls of UCX ${API}, by verbena/ucp\n# Node ${node}, ${platform}\n`;
+  return { name: 'version', facts, text };
+}
+
+async function devices(context: Context, { t }: InfoFlags): Promise<Part> {
+  const facts = await deviceFacts(context, t === undefined ? TRANSPORTS : [t]);
+  return { name: 'transports', facts, text: devicesText(facts) };
+}
+
+async function objects(context: Context): Promise<Part> {
+  const facts = await objectSizes(context);
+  return { name: 'objects', facts, text: objectsText(facts) };
+}
+
+async function info(flags: InfoFlags): Promise<void> {
+  const { v, d, u, t, json } = flags;
+  if (v !== true && d !== true && u !== true)
+    throw new ToolError('Say what to print: -v, -d or -u; --help says what they are.');
+  if (t !== undefined && d !== true) throw new ToolError('-t needs -d.');
+  const parts = v === true ? [version()] : [];
+  if (d === true || u === true) {
+    const device = findDevice(undefined, (name) => new ToolError(`IB device ${name} not found`));
+    const context = openToAsk(device, flags);
+    if (d === true) parts.push(await devices(context, flags));
+    if (u === true) parts.push(await objects(context));
+    context.close();
+  }
+  // JSON has no infinity.
+  const plain = (_: string, value: unknown): unknown => (value === Infinity ? 'inf' : value);
+  const all = Object.fromEntries(parts.map(({ name, facts }) => [name, facts]));
+  process.stdout.write(json === true ? `${JSON.stringify(all, plain)}\n` : parts.map(({ text }) => text).join(''));
+}
+
+export function command(): Command {
+  return withHosting(
+    new Command('ucx_info')
+      .description('Print what UCP is here: its version, its transports and what they do, what its objects take.')
+      .option('-v', 'show version information')
+      .option('-d', 'show devices and transports')
+      .addOption(new Option('-t <name>', 'with -d: of this transport alone').choices(TRANSPORTS))
+      .option('-u', 'show UCP workers and endpoints: which protocols by which lengths, and what memory they take')
+      .option('--json', 'print one JSON object'),
+  ).action(tool(info));
+}
