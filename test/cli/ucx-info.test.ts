@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { udOptions } from '../../src/layers/ucp/uct/ud/options.js';
+import { workerSettings } from '../../src/layers/ucp/worker/worker-options.js';
 import { sizeText } from '../../src/apps/cli/ucx/info/text.js';
 import { loopback } from '../support/loopback.js';
 import { run } from './tool.js';
@@ -43,9 +45,34 @@ describe('ucx_info', () => {
     assert.equal(text.match(/^# memory: \d+\.\dKB, buffers: \d+\.\dKB$/gm)?.length, 4);
   });
 
+  it('prints settings as they are, each in a line that a shell takes', async () => {
+    const { code, stdout, stderr } = await run(['ucx_info', '-c'], { UCX_RNDV_THRESH: '64k', UCX_LOG_LEVEL: 'debug' });
+    assert.equal(code, 0);
+    const lines = stdout.trimEnd().split('\n');
+    assert.ok(lines.every((line) => /^UCX_[A-Z_]+=\w+$/.test(line)));
+    assert.ok(lines.includes('UCX_RNDV_THRESH=64k') && lines.includes('UCX_TLS=rc'));
+    assert.match(stderr, /^UCX_LOG_LEVEL changes nothing here: .*\n$/);
+  });
+
+  it('says by -f what each setting is for', async () => {
+    assert.match(await printed('-c', '-f'), /^# How messages go .*\n#\n# default: rc\n#\nUCX_TLS=rc$/m);
+  });
+
+  it('prints defaults that workers have', async () => {
+    const said = JSON.parse(await printed('-c', '--json')) as { settings: { name: string; preset: string }[] };
+    const config = Object.fromEntries(said.settings.map(({ name, preset }) => [name.slice('UCX_'.length), preset]));
+    const { ud: saidUd, ...saidOthers } = workerSettings({ config });
+    const { ud, ...others } = workerSettings({});
+    assert.deepEqual(
+      [udOptions(saidUd).window, udOptions(saidUd).timeoutMs],
+      [udOptions(ud).window, udOptions(ud).timeoutMs],
+    );
+    assert.deepEqual(saidOthers, others);
+  });
+
   it('prints all as one JSON object', async () => {
-    const said = JSON.parse(await printed('-v', '-d', '-u', '--json')) as Record<string, unknown>;
-    assert.deepEqual(Object.keys(said), ['version', 'transports', 'objects']);
+    const said = JSON.parse(await printed('-v', '-d', '-c', '-u', '--json')) as Record<string, unknown>;
+    assert.deepEqual(Object.keys(said), ['version', 'transports', 'objects', 'settings']);
     const [{ transport, tagProtocols }] = said['transports'] as {
       transport: string;
       tagProtocols: { to: unknown }[];
@@ -54,7 +81,7 @@ describe('ucx_info', () => {
   });
 
   for (const [flags, sentence] of [
-    [[], 'Say what to print: -v, -d or -u; --help says what they are.'],
+    [[], 'Say what to print: -v, -d, -c or -u; --help says what they are.'],
     [['-v', '-t', 'rc'], '-t needs -d.'],
   ] as const)
     it(`refuses ${flags.length === 0 ? 'to print nothing' : flags.join(' ')}`, async () => {

@@ -7,10 +7,13 @@ import { packageVersion } from '../../shared/package-version.js';
 import { deviceFacts, devicesText } from './devices.js';
 import { TRANSPORTS, type TransportName } from './endpoints.js';
 import { objectSizes, objectsText } from './objects.js';
+import { settingsFacts, settingsText } from './settings.js';
 
 interface InfoFlags extends HostingOptions {
   readonly v?: true;
   readonly d?: true;
+  readonly c?: true;
+  readonly f?: true;
   readonly u?: true;
   readonly t?: TransportName;
   readonly json?: true;
@@ -43,15 +46,20 @@ async function devices(context: Context, { t }: InfoFlags): Promise<Part> {
   return { name: 'transports', facts, text: devicesText(facts) };
 }
 
+function settings({ f }: InfoFlags): Part {
+  const facts = settingsFacts();
+  return { name: 'settings', facts, text: settingsText(facts, f === true) };
+}
+
 async function objects(context: Context): Promise<Part> {
   const facts = await objectSizes(context);
   return { name: 'objects', facts, text: objectsText(facts) };
 }
 
 async function info(flags: InfoFlags): Promise<void> {
-  const { v, d, u, t, json } = flags;
-  if (v !== true && d !== true && u !== true)
-    throw new ToolError('Say what to print: -v, -d or -u; --help says what they are.');
+  const { v, d, c, u, t, json } = flags;
+  if ([v, d, c, u].every((flag) => flag !== true))
+    throw new ToolError('Say what to print: -v, -d, -c or -u; --help says what they are.');
   if (t !== undefined && d !== true) throw new ToolError('-t needs -d.');
   const parts = v === true ? [version()] : [];
   if (d === true || u === true) {
@@ -61,6 +69,7 @@ async function info(flags: InfoFlags): Promise<void> {
     if (u === true) parts.push(await objects(context));
     context.close();
   }
+  if (c === true) parts.push(settings(flags));
   // JSON has no infinity.
   const plain = (_: string, value: unknown): unknown => (value === Infinity ? 'inf' : value);
   const all = Object.fromEntries(parts.map(({ name, facts }) => [name, facts]));
@@ -70,10 +79,14 @@ async function info(flags: InfoFlags): Promise<void> {
 export function command(): Command {
   return withHosting(
     new Command('ucx_info')
-      .description('Print what UCP is here: its version, its transports and what they do, what its objects take.')
+      .description(
+        'Print what UCP is here: its version, its transports and what they do, its settings, what its objects take.',
+      )
       .option('-v', 'show version information')
       .option('-d', 'show devices and transports')
       .addOption(new Option('-t <name>', 'with -d: of this transport alone').choices(TRANSPORTS))
+      .option('-c', 'show settings, and what they are: those of the environment, otherwise the defaults')
+      .option('-f', 'with -c: also what each is for')
       .option('-u', 'show UCP workers and endpoints: which protocols by which lengths, and what memory they take')
       .option('--json', 'print one JSON object'),
   ).action(tool(info));

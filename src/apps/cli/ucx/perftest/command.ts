@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import type { Socket } from 'node:net';
 import type { Context } from '../../../../index.js';
+import { UcpWorker } from '../../../../ucp.js';
 import { findDevice } from '../../devices/devices.js';
 import { connectToServer, Listener } from '../../pingpong/exchange/bootstrap.js';
 import { openFor } from '../../pingpong/local-address.js';
@@ -9,7 +10,7 @@ import { endOnInterrupt } from '../../shared/interrupt.js';
 import { Control } from './control.js';
 import { planOf, type UcxPerfFlags, withUcxFlags } from './flags.js';
 import { Meter } from './meter.js';
-import { bytesOf, type Plan, planFrom, planFacts } from './plan.js';
+import { bytesOf, type Plan, planFacts, planFrom, type TransportName } from './plan.js';
 import type { Play, Side } from './plays/play.js';
 import { playOf } from './plays/plays.js';
 import { Report } from './report.js';
@@ -20,6 +21,13 @@ import { UCX_TESTS } from './tests.js';
 function open(socket: Socket | undefined, flags: UcxPerfFlags): Promise<Context> {
   const device = findDevice(undefined, (name) => new ToolError(`IB device ${name} not found`));
   return openFor(device, socket, flags, true);
+}
+
+/** By what messages go where nothing is said: as the environment says. */
+function transportOf(context: Context, flags: UcxPerfFlags): TransportName {
+  if (flags.transport !== undefined) return flags.transport;
+  using worker = new UcpWorker(context);
+  return worker.query().transport;
 }
 
 function reportFor({ R: rank, v, f, N, I, json }: UcxPerfFlags): Report {
@@ -80,11 +88,12 @@ class Client {
 }
 
 async function beClient(host: string, flags: UcxPerfFlags): Promise<void> {
-  const plan = planOf(flags);
+  const wanted = planOf(flags);
   const report = reportFor(flags);
   const socket = await connectToServer(host, flags.p);
   const control = new Control(socket, 'server');
   const context = await open(socket, flags);
+  const plan = { ...wanted, transport: transportOf(context, flags) };
   control.say(planFacts(plan));
   const side = await clientSide(context, plan, control);
   const client = new Client(side, report, flags);
@@ -150,9 +159,10 @@ async function serve(side: Side, control: Control): Promise<void> {
 
 /** Both sides in this process. */
 async function beBoth(flags: UcxPerfFlags): Promise<void> {
-  const plan = planOf(flags);
+  const wanted = planOf(flags);
   const report = reportFor(flags);
   const context = await open(undefined, flags);
+  const plan = { ...wanted, transport: transportOf(context, flags) };
   const [clientHalf, serverHalf] = loopbackSides(context, plan);
   report.box(plan);
   const client = new Client(clientHalf, report, flags);

@@ -106,8 +106,8 @@ export function withUcxFlags(command: Command): Command {
   return withHosting(command.argument('[server]', 'name or address of the server; without, be one'));
 }
 
-/** What a client is to do. @throws ToolError for what cannot be together */
-export function planOf(flags: UcxPerfFlags): Plan {
+/** What a client is to do. By which transport, may only be known when there is a device. @throws ToolError for what cannot be together */
+export function planOf(flags: UcxPerfFlags): Omit<Plan, 'transport'> {
   const test = flags.t === undefined ? undefined : testOf(flags.t);
   if (test === undefined) throw new ToolError('Give the test by -t; --help lists them.');
   const [sendLayout, receiveLayout] = flags.D;
@@ -122,17 +122,6 @@ export function planOf(flags: UcxPerfFlags): Plan {
     headerBytes: flags.H,
     wildcard: flags.C === true,
     unexpected: flags.U === true,
-    transport: flags.transport ?? transportFrom(process.env['UCX_TLS'] ?? ''),
     atomics: flags.atomics,
   });
-}
-
-/** By what UCX itself, too, calls them: `rc_v,self`, say. Between two processes `self` is no way. */
-function transportFrom(words: string): TransportName {
-  if (words === '') return 'rc';
-  const wanted = words.split(',').map((word) => word.trim().replace(/_(?:v|verbs)$/, ''));
-  const transport = TRANSPORTS.find((name) => wanted.includes(name) || wanted.includes('all') || wanted.includes('ib'));
-  if (transport === undefined)
-    throw new ToolError(`UCX_TLS is ${words}; the transports are ${TRANSPORTS.join(' and ')}.`);
-  return transport;
 }

@@ -45,7 +45,7 @@ export function bytesOf({ sizes }: Pick<Plan, 'sizes'>): number {
 }
 
 /** @throws ToolError for what cannot be together */
-export function checkPlan(plan: Plan): Plan {
+export function checkPlan<P extends Omit<Plan, 'transport'>>(plan: P): P {
   const { test, sizes, sendLayout, receiveLayout, headerBytes, wildcard, unexpected } = plan;
   const bytes = bytesOf(plan);
   if (bytes > MAX_BYTES) throw new ToolError(`A message may have ${MAX_BYTES} bytes, not ${bytes}.`);
