@@ -24,6 +24,11 @@ export interface Standing {
 }
 
 const ratio = (a: number, b: number): number => a / b;
+const difference = (a: number, b: number): number => a - b;
+const UCP_SIZES = [
+  ['64 KiB', 65_536],
+  ['1 MiB', 1_048_576],
+] as const;
 const TIMES = 'times';
 const SEND = 'latency.64.inline.udp';
 const WRITE_64K = 'write.65536.inline.udp';
@@ -110,6 +115,45 @@ export const AIMS: readonly Aim[] = [
     unit: TIMES,
     bound: { atLeast: 2 },
   },
+  ...(['tag', 'am'] as const).flatMap((name): readonly Aim[] => [
+    {
+      what: `UCP ${name} of 8 B, inline, UDP: above our SEND`,
+      of: [`ucp.${name}.8.rc.inline.udp`, 'ucp.send.8.inline.udp'],
+      number: difference,
+      unit: 'µs',
+      bound: { atMost: 1 },
+    },
+    {
+      what: `UCP ${name} of 8 B, inline, UDP: of UCX over TCP`,
+      of: [`ucp.${name}.8.rc.inline.udp`, `ucp.${name}.8.ucx.tcp`],
+      number: ratio,
+      unit: TIMES,
+      bound: { atMost: 1 },
+    },
+  ]),
+  ...(['put', 'get'] as const).flatMap((name) =>
+    UCP_SIZES.map(([size, bytes]): Aim => ({
+      what: `UCP ${name} of ${size}, inline, UDP: of UCX over TCP`,
+      of: [`ucp.${name}.${bytes}.rc.inline.udp`, `ucp.${name}.${bytes}.ucx.tcp`],
+      number: ratio,
+      unit: TIMES,
+      bound: { atLeast: 2 },
+    })),
+  ),
+  {
+    what: 'UCP active messages of 8 B, inline, UDP: of UCX over TCP',
+    of: ['ucp.am-rate.8.rc.inline.udp', 'ucp.am-rate.8.ucx.tcp'],
+    number: ratio,
+    unit: TIMES,
+    bound: { atLeast: 1 },
+  },
+  ...UCP_SIZES.map(([size, bytes]): Aim => ({
+    what: `UCP allreduce of ${size} by 8 processes, UDP: of OpenMPI over TCP`,
+    of: [`ucp.allreduce.${bytes}.udp`, `ucp.allreduce.${bytes}.mpi`],
+    number: ratio,
+    unit: TIMES,
+    bound: { atLeast: 1 },
+  })),
   { what: 'SEND of 64 B, inline, shared memory', of: ['latency.64.inline.shm'], unit: 'µs', bound: { atMost: 1 } },
   {
     what: 'WRITE of 64 KiB, inline, shared memory',

@@ -14,6 +14,7 @@ import { rate } from './rate.js';
 import { run } from './run.js';
 import type { Extent, Section } from './section.js';
 import { streams } from './streams.js';
+import { ucp } from './ucp.js';
 
 const KIB = 1024;
 const MIB = KIB * KIB;
@@ -77,6 +78,7 @@ export function sectionsOf(extent: Extent): readonly Section[] {
     ...[rate, inTurn, queuePairs, crowd, incast, idle, connections].map((make) => make(extent)),
     ...[comfort, comfortCrowd, streams, kv].map((make) => make(awaited(extent))),
     run(extent),
+    ucp(extent),
     ...herd(extent),
   ];
 }

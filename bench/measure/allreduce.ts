@@ -1,0 +1,61 @@
+/** A ring allreduce by processes on UCP, which is an example, and what OpenMPI makes of the same. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Measurement, repeat } from './measurement.js';
+import type { LinkKind } from './rdma.js';
+import { outputOf, type Tool } from './tool.js';
+
+export const MPI: Tool = { program: 'mpicc', advice: 'apt-get install libopenmpi-dev openmpi-bin' };
+
+/** What is reduced. */
+export interface Reduction {
+  readonly ranks: number;
+  readonly bytes: number;
+  readonly rounds: number;
+}
+
+const EXAMPLE = fileURLToPath(new URL('../../examples/allreduce.js', import.meta.url));
+const SOURCE = fileURLToPath(new URL('../../../bench/peers/mpi-allreduce.c', import.meta.url));
+
+/** What each process sends of its array, in 10^9 bytes a second. */
+function busRate({ ranks, bytes }: Reduction, us: number): number {
+  return (2 * bytes * (ranks - 1)) / ranks / us / 1000;
+}
+
+/** Bus bandwidth of ours. */
+export async function ownAllreduce(reduction: Reduction, link: LinkKind, times: number): Promise<Measurement> {
+  const { ranks, bytes, rounds } = reduction;
+  const words = ['--ranks', `${ranks}`, '--sizes', `${bytes}`, '--rounds', `${rounds}`, '--cells', '8', '--steps', '1'];
+  const samples = await repeat(times, async () => {
+    const output = await outputOf(process.execPath, [EXAMPLE, ...words, '--json'], {
+      ...process.env,
+      VERBENA_LINK: link,
+    });
+    // It is a program of ours that says so.
+    const { allreduce } = JSON.parse(output) as { readonly allreduce: readonly { readonly us: number }[] };
+    return busRate(reduction, allreduce[0].us);
+  });
+  return { samples };
+}
+
+/** Bus bandwidth of OpenMPI over TCP, by whatever algorithm it chooses. */
+export async function mpiAllreduce(reduction: Reduction, times: number): Promise<Measurement> {
+  const { ranks, bytes, rounds } = reduction;
+  const folder = mkdtempSync(join(tmpdir(), 'verbena-mpi-'));
+  try {
+    const program = join(folder, 'allreduce');
+    await outputOf(MPI.program, ['-O2', '-o', program, SOURCE]);
+    // Also where root runs the bench, and with fewer processors than processes.
+    const how = ['--allow-run-as-root', '--oversubscribe', '-np', `${ranks}`];
+    const tcp = ['pml', 'ob1', 'btl', 'tcp,self', 'btl_tcp_if_include', 'lo'];
+    const over = tcp.flatMap((word, i) => (i % 2 === 0 ? ['--mca', word] : [word]));
+    const samples = await repeat(times, async () =>
+      busRate(reduction, Number(await outputOf('mpirun', [...how, ...over, program, `${bytes}`, `${rounds}`]))),
+    );
+    return { samples };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
