@@ -1,7 +1,7 @@
 // What programs of MPI do all day, on UCP: processes, each with a NIC of its own, add up their arrays by a ring allreduce, and exchange
 // the edges of a grid with their neighbours. Messages find their receives by tags, which say who sends. Every result is checked.
 //
-//   node allreduce.js [--ranks 8] [--sizes 8192,1048576] [--rounds 20] [--cells 128] [--steps 50] [--transport rc|ud] [--json] [--svg FILE]
+//   node allreduce.js [--ranks 8] [--sizes 8192,1048576] [--rounds 20] [--warm-up 100] [--cells 128] [--steps 50] [--transport rc|ud] [--json] [--svg FILE]
 //
 // Prints the bus bandwidth by size: what each process sends, 2 (n - 1) / n of its array, in the time of an allreduce.
 import { type ChildProcess, fork } from 'node:child_process';
@@ -11,7 +11,9 @@ import { parseArgs } from 'node:util';
 import { alloc, openDevice } from 'verbena';
 import { type UcpEndpoint, UcpWorker } from 'verbena/ucp';
 
+/** Rounds before those of each size. */
 const WARM_UP = 3;
+const WARM_UP_BYTES = 1024;
 const FLOAT_BYTES = 4;
 
 // ---- Between processes: who, what, and when all are there.
@@ -374,6 +376,7 @@ async function main(): Promise<void> {
       ranks: { type: 'string', default: '8' },
       sizes: { type: 'string', default: '1024,8192,65536,524288,4194304' },
       rounds: { type: 'string', default: '20' },
+      'warm-up': { type: 'string', default: '100' },
       cells: { type: 'string', default: '128' },
       steps: { type: 'string', default: '50' },
       transport: { type: 'string', default: 'rc' },
@@ -387,6 +390,9 @@ async function main(): Promise<void> {
   const launcher = new Launcher(ranks, transport);
   progress(`${ranks} processes connect`);
   await launcher.connect();
+  // Until V8 has compiled what is measured.
+  progress('warming up');
+  await launcher.order({ what: 'allreduce', bytes: WARM_UP_BYTES, rounds: Number(values['warm-up']) });
   const results: Result[] = [];
   const title = `ring allreduce of float32 by ${ranks} processes over ${transport}`;
   if (!values.json) console.log(`${title}\n${'bytes'.padStart(10)}${'µs'.padStart(12)}${'bus MB/s'.padStart(12)}`);

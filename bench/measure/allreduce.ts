@@ -1,13 +1,27 @@
 /** A ring allreduce by processes on UCP, which is an example, and what OpenMPI makes of the same. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Measurement, repeat } from './measurement.js';
 import type { LinkKind } from './rdma.js';
-import { outputOf, type Tool } from './tool.js';
+import { isInstalled, outputOf, type Tool } from './tool.js';
 
-export const MPI: Tool = { program: 'mpicc', advice: 'apt-get install libopenmpi-dev openmpi-bin' };
+const ADVICE = 'apt-get install libopenmpi-dev openmpi-bin';
+export const MPI: Tool = { program: 'mpicc', advice: ADVICE };
+
+/** Why programs of MPI cannot be compiled, though there is mpicc: it comes without the headers. undefined where they can. */
+export const mpiProblem: string | undefined =
+  isInstalled(MPI) && !hasHeaders() ? `there is no mpi.h; ${ADVICE}` : undefined;
+
+function hasHeaders(): boolean {
+  const { stdout } = spawnSync(MPI.program, ['--showme:incdirs'], { encoding: 'utf8' });
+  return stdout
+    .trim()
+    .split(' ')
+    .some((folder) => folder !== '' && existsSync(join(folder, 'mpi.h')));
+}
 
 /** What is reduced. */
 export interface Reduction {

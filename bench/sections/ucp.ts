@@ -1,4 +1,4 @@
-import { mpiAllreduce, MPI, ownAllreduce, type Reduction } from '../measure/allreduce.js';
+import { MPI, mpiAllreduce, mpiProblem, ownAllreduce, type Reduction } from '../measure/allreduce.js';
 import { sendLatency } from '../measure/rdma.js';
 import { type OwnUcp, type Rounds, UCX, ucxBandwidth, ucxLatency, type UcxPlayer, ucxRate } from '../measure/ucx.js';
 import { bytesName, type Extent, LINKS, type NamedWay, type Row, type Section, type Unit, WAYS } from './section.js';
@@ -61,7 +61,7 @@ export const ucp = ({ effort, times, rounds }: Extent): Section => {
   const reduction = (bytes: number): Reduction => ({
     ranks: RANKS,
     bytes,
-    rounds: Math.ceil((16 * KIB * KIB) / bytes),
+    rounds: Math.max(8, (2 * KIB * KIB) / bytes),
   });
   return {
     title: 'UCP',
@@ -120,6 +120,7 @@ export const ucp = ({ effort, times, rounds }: Extent): Section => {
           unit: 'GB/s',
           measure: () => mpiAllreduce(reduction(bytes), times),
           needs: MPI,
+          ...(mpiProblem !== undefined && { problem: mpiProblem }),
         },
       ]),
     ],

@@ -51,6 +51,14 @@ export class Program implements AsyncDisposable {
     return (await this.end()).toString();
   }
 
+  /** What it ends with at Ctrl-C, when nobody holds its output any more. */
+  async interrupted(): Promise<number | null> {
+    const closed = once(this.#child, 'close');
+    this.#child.kill('SIGINT');
+    await closed;
+    return this.#child.exitCode;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     this.#child.kill('SIGKILL');
@@ -181,7 +189,20 @@ export const SCENARIOS: ReadonlyMap<string, (start: Start) => Promise<void>> = n
   [
     'allreduce',
     async (start: Start) => {
-      const small = ['--ranks', '4', '--sizes', '40,40000', '--rounds', '2', '--cells', '9', '--steps', '3'];
+      const small = [
+        '--ranks',
+        '4',
+        '--sizes',
+        '40,40000',
+        '--rounds',
+        '2',
+        '--warm-up',
+        '1',
+        '--cells',
+        '9',
+        '--steps',
+        '3',
+      ];
       for (const [n, transport] of ['rc', 'ud'].entries()) {
         await using run = start('allreduce', 1 + n, ...small, '--transport', transport);
         assert.match(
@@ -189,6 +210,10 @@ export const SCENARIOS: ReadonlyMap<string, (start: Start) => Promise<void>> = n
           /^ +40 .*\n +40000 .*\nhalo exchange: 2 x 2 .*\nevery sum and every cell was right$/m,
         );
       }
+      // It ends when its processes have, which hold its output as well.
+      await using endless = start('allreduce', 1, '--ranks', '3', '--rounds', '1000000');
+      assert.match(await endless.line(), /^ring allreduce .* by 3 processes over rc$/);
+      assert.equal(await endless.interrupted(), 130);
       await using json = start('allreduce', 1, ...small, '--json');
       const { ranks, allreduce } = JSON.parse(await json.text()) as { ranks: number; allreduce: { bytes: number }[] };
       assert.deepEqual([ranks, ...allreduce.map(({ bytes }) => bytes)], [4, 40, 40_000]);
