@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { UCX_TESTS } from '../../src/apps/cli/ucx/perftest/tests.js';
 import { finalRow, playUcx, served } from './ucx-perftest-play.js';
@@ -107,6 +107,20 @@ describe('ucx_perftest', () => {
       assert.equal(code, 1);
       assert.match(stderr, /^The client.*\.\n$|^The client.*\?\n$/);
     });
+
+  it('says what it may be when a server is silent', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const accepted = once(silent, 'connection');
+    const tool = new Tool(['ucx_perftest', '-p', String(port), '-t', 'tag_lat', '127.0.0.1']);
+    const [socket] = (await accepted) as [Socket];
+    const [said] = (await once(tool.child.stderr, 'data')) as [string];
+    assert.match(said, /^Nothing has come from the peer for 5 s; if UCX's own ucx_perftest listens there/);
+    socket.destroy();
+    assert.equal((await tool.ended).code, 1);
+    silent.close();
+  });
 
   for (const [flags, sentence] of [
     [['127.0.0.1'], 'Give the test by -t; --help lists them.'],

@@ -1,9 +1,13 @@
 import { alloc, type Context } from '../../../../index.js';
 import { type UcpEndpoint, type UcpMemory, UcpWorker } from '../../../../ucp.js';
+import { toldIfSilent } from '../../rdmacm/common/silence.js';
 import { ToolError } from '../../shared/errors.js';
 import type { Control, Said } from './control.js';
 import { bytesOf, type Plan } from './plan.js';
 import type { Side } from './plays/play.js';
+
+/** It waits for more of what it understands. */
+const OTHER_TOOL = "if UCX's own ucx_perftest listens there, end this side by Ctrl-C: it is no peer of this one";
 
 function workerFor(context: Context, { transport }: Plan): UcpWorker {
   return new UcpWorker(context, { transport });
@@ -61,7 +65,7 @@ export async function serverSide(context: Context, plan: Plan, control: Control)
 export async function clientSide(context: Context, plan: Plan, control: Control): Promise<Side> {
   const worker = workerFor(context, plan);
   const memory = memoryFor(worker, plan);
-  const said = await control.hear();
+  const said = await toldIfSilent(control.hear(), OTHER_TOOL);
   const out = await worker.connect({ host: textOf(said, 'host'), port: Number(said['port']) });
   control.say({ rkey: keyText(memory) });
   return sideOf(plan, true, worker, out, memory, textOf(said, 'rkey'));
