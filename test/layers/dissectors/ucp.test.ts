@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { type Sim, simulate } from '../../../src/sim.js';
 import { UcpDissector } from '../../../src/layers/ucp/dissector/index.js';
 import { AmId, Messages, RtsOpcode, UcsStatus } from '../../../src/layers/ucp/wire/index.js';
-import type { UcpWorkerOptions } from '../../../src/layers/ucp/worker/worker.js';
+import type { UcpWorkerOptions } from '../../../src/layers/ucp/worker/worker-options.js';
 import { Choices } from '../../fuzz/random.js';
 import { pattern } from '../ucp/support/transports.js';
 import { type AnyWorkers, connected, connectedByUd } from '../ucp/support/workers.js';
