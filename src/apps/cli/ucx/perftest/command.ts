@@ -131,8 +131,10 @@ async function beServer(flags: UcxPerfFlags): Promise<void> {
   const plan = planFrom(await control.hear());
   report.box(plan);
   const side = await serverSide(context, plan, control);
+  // Before the client may send: an active message that nobody handles is dropped.
+  const play = playOf(side);
   await control.meet();
-  const done = serve(side, control);
+  const done = serve(side, play, control);
   await Promise.race([done, control.left]);
   report.served(plan);
   control.close();
@@ -141,9 +143,7 @@ async function beServer(flags: UcxPerfFlags): Promise<void> {
 }
 
 /** Plays the server's side until the client says that it has what it wants. */
-async function serve(side: Side, control: Control): Promise<void> {
-  const { plan } = side;
-  const play = playOf(side);
+async function serve({ plan }: Side, play: Play | undefined, control: Control): Promise<void> {
   const run = async (): Promise<void> => {
     if (play !== undefined) await playAll(play, plan.warmUp, plan.outstanding);
     control.say({ here: true });
