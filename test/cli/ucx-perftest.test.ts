@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
 import { describe, it } from 'node:test';
+import { openDevice } from '../../src/index.js';
+import { UcpWorker } from '../../src/ucp.js';
 import { UCX_TESTS } from '../../src/apps/cli/ucx/perftest/tests.js';
 import { finalRow, playUcx, served } from './ucx-perftest-play.js';
 import { run, Tool } from './tool.js';
@@ -107,6 +110,34 @@ describe('ucx_perftest', () => {
       assert.equal(code, 1);
       assert.match(stderr, /^The client.*\.\n$|^The client.*\?\n$/);
     });
+
+  it('answers an active message that comes as soon as the server says that it is there', async () => {
+    const own = game++;
+    const { server, client } = await served(own);
+    const socket = connect(Number(client[2]), '127.0.0.1').setEncoding('utf8');
+    const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
+    const heard = async (): Promise<Record<string, unknown>> =>
+      JSON.parse(String((await lines.next()).value)) as Record<string, unknown>;
+    const say = (said: object): void => void socket.write(`${JSON.stringify(said)}\n`);
+    const counts = { sizes: [8], iterations: 0, warmUp: 1, outstanding: 1, headerBytes: 0 };
+    const ways = { sendLayout: 'contig', receiveLayout: 'contig', transport: 'rc', atomics: 'messages' };
+    say({ test: 'ucp_am_lat', ...counts, ...ways, wildcard: false, unexpected: false });
+    const { host, port } = await heard();
+    using context = openDevice({ address: client[4] });
+    using worker = new UcpWorker(context);
+    const endpoint = await worker.connect({ host: String(host), port: Number(port) });
+    const answered = new Promise<string>((resolve) => worker.setAmHandler(2, () => resolve('answered')));
+    say({ rkey: Buffer.from(worker.memMap(8).packRkey()).toString('hex') });
+    assert.deepEqual(await heard(), { here: true });
+    await endpoint.amSend(1, new Uint8Array(0), new Uint8Array(8));
+    await endpoint.flush();
+    say({ here: true });
+    const ended = server.ended.then(() => 'ended');
+    assert.equal(await Promise.race([answered, ended]), 'answered');
+    say({ done: true });
+    socket.end();
+    assert.equal((await server.ended).code, 0);
+  });
 
   it('says what it may be when a server is silent', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
