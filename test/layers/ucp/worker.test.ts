@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Sim, simulate } from '../../../src/sim.js';
+import type { UcpEndpoint } from '../../../src/layers/ucp/worker/endpoint.js';
 import { UcsStatus } from '../../../src/layers/ucp/wire/index.js';
 import { pattern, until } from './support/transports.js';
 
@@ -141,4 +142,23 @@ describe('a worker', () => {
       await assert.rejects(there.tagSend('text', 1), { errno: 'EINVAL' });
       close();
     }));
+});
+
+describe('a worker whose peer vanishes', () => {
+  const sends = {
+    tags: (endpoint: UcpEndpoint) => endpoint.tagSend(pattern(10), 7),
+    'active messages': (endpoint: UcpEndpoint) => endpoint.amSend(1, pattern(4), pattern(10)),
+    streams: (endpoint: UcpEndpoint) => endpoint.streamSend(pattern(10)),
+  };
+  for (const [what, send] of Object.entries(sends))
+    it(`ends all ${what} that wait for room there, when its host crashes at any moment`, async () => {
+      for (let delayUs = 0; delayUs < 60; delayUs += 2)
+        await simulate(async (sim) => {
+          const { hosts, there } = await connected(sim, { window: 1, keepAliveMs: 10 });
+          const ended = Promise.allSettled(Array.from({ length: 30 }, () => send(there))).then(() => true);
+          await sim.sleep(delayUs);
+          hosts[1].crash();
+          assert.ok(await Promise.race([ended, sim.sleep(60_000_000)]), `a crash after ${delayUs} µs`);
+        });
+    });
 });

@@ -111,8 +111,8 @@ export const ucpTags: readonly Mutant[] = [
     rule: 'a peer of which something is expected is asked now and then whether it is there',
     source: 'UCX, UCX_KEEPALIVE_INTERVAL',
     file: `${WORKER}/endpoint-parts.ts`,
-    from: 'if (transport !== undefined && transport.capabilities.put.short > 0)',
-    to: 'if (transport !== undefined && transport.capabilities.put.short < 0)',
+    from: 'this.#transport?.check();',
+    to: '',
     games: ['ucp', 'ucp-sim'],
   },
 ];

@@ -58,7 +58,7 @@ export class AmSend implements Waiting, Packer {
   begin(): UcsStatus {
     const status = this.#send();
     if (status !== UcsStatus.UCS_ERR_NO_RESOURCE) return status;
-    this.parts.transport.pendingAdd(this);
+    this.parts.awaitRoom(this);
     return UcsStatus.UCS_INPROGRESS;
   }
 

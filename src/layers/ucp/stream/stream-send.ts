@@ -22,7 +22,7 @@ export class StreamSend implements Waiting, Packer {
   begin(): UcsStatus {
     const status = this.#send();
     if (status !== UcsStatus.UCS_ERR_NO_RESOURCE) return status;
-    this.parts.transport.pendingAdd(this);
+    this.parts.awaitRoom(this);
     return UcsStatus.UCS_INPROGRESS;
   }
 

@@ -85,6 +85,9 @@ export interface Endpoint {
 
   atomic(request: AtomicRequest, completion: Completion): UcsStatus;
 
+  /** Asks the peer for a sign of life, whoever waits for room: the endpoint of one that gives none fails (`uct_ep_check`). */
+  check(): void;
+
   /** Has something tried again once there is room, after all that wait already. */
   pendingAdd(waiting: Waiting): void;
   /** Takes back what waits, in its order. */

@@ -8,10 +8,6 @@ import { UcpError } from './errors.js';
 /** Answers that a peer may cause while it takes none. */
 const MAX_ANSWERS = 65_536;
 
-const NOTHING = new Uint8Array(0);
-/** No key is looked at where nothing is written (protocol.md 2.8). */
-const NOWHERE = { rkey: 0, address: 0n };
-
 /** What all endpoints of a worker share. */
 export interface WorkerParts {
   readonly engine: Engine;
@@ -38,6 +34,7 @@ export class EndpointParts {
   #transport: (Transport & { close(): void }) | undefined;
   #problem: PeerProblem | undefined;
   #answers = 0;
+  #awaitingRoom = 0;
   readonly #onAnswered = (): void => void (this.#answers -= 1);
   #stopWatching: (() => void) | undefined;
   #hasEnded = false;
@@ -103,7 +100,20 @@ export class EndpointParts {
   /** Has something sent, now or as soon as there is room, in the order of the calls. */
   go(waiting: Waiting): void {
     if (this.#transport === undefined) this.#early.push(waiting);
-    else if (waiting.retry() === UcsStatus.UCS_ERR_NO_RESOURCE) this.#transport.pendingAdd(waiting);
+    else if (waiting.retry() === UcsStatus.UCS_ERR_NO_RESOURCE) this.awaitRoom(waiting);
+  }
+
+  /** Has something tried again once there is room, which a peer that is gone never makes. */
+  awaitRoom(waiting: Waiting): void {
+    this.#awaitingRoom += 1;
+    this.transport.pendingAdd({
+      retry: () => {
+        const status = waiting.retry();
+        if (status !== UcsStatus.UCS_ERR_NO_RESOURCE) this.#awaitingRoom -= 1;
+        return status;
+      },
+    });
+    this.watch();
   }
 
   /** Sends a message without data of programs. A peer for which too many wait loses its endpoint. */
@@ -125,8 +135,8 @@ export class EndpointParts {
     if (this.#stopWatching !== undefined || keepAliveMs === Infinity || this.#hasEnded) return;
     this.#stopWatching = engine.timer(keepAliveMs, () => {
       this.#stopWatching = undefined;
-      if (this.#answers === 0 && !this.#families.some(({ isWaiting }) => isWaiting)) return;
-      this.#ask();
+      if (!this.#isWaiting) return;
+      this.#transport?.check();
       this.watch();
     });
   }
@@ -177,9 +187,8 @@ export class EndpointParts {
     });
   }
 
-  /** A peer that is gone does not answer even to nothing, and the transport fails. One that cannot write looks after its peer itself. */
-  #ask(): void {
-    const transport = this.#transport;
-    if (transport !== undefined && transport.capabilities.put.short > 0) transport.putShort(NOTHING, NOWHERE);
+  /** Whether something is expected of the peer. */
+  get #isWaiting(): boolean {
+    return this.#answers > 0 || this.#awaitingRoom > 0 || this.#families.some(({ isWaiting }) => isWaiting);
   }
 }

@@ -16,6 +16,7 @@ import { type Afterwards, SendQueue, statusOf } from '../send-queue.js';
 
 /** In messages of leaks. */
 const OWNER = 'ucp rc';
+const NOTHING = new Uint8Array(0);
 const DEPTH = 64;
 const INLINE_BYTES = 256;
 /** What the engine's pool has a size for. */
@@ -240,6 +241,17 @@ export class RcEndpoint implements Endpoint, Receiver {
     else qp.wrAtomicCmpSwp(rkey, address, BigInt.asUintN(64, compare), BigInt.asUintN(64, value));
     qp.wrSetSge(lease.lkey, lease.addr, ATOMIC_BYTES);
     return this.#end(UcsStatus.UCS_INPROGRESS);
+  }
+
+  check(): void {
+    // Where there is no room something is under way, which fails by itself.
+    if (this.#failure !== undefined || this.#connection === undefined || !this.#sends.hasRoom) return;
+    const qp = this.#begin(undefined);
+    if (qp === undefined) return;
+    // A peer that is gone does not answer even to nothing; no key is looked at where nothing is written (protocol.md 2.8).
+    qp.wrRdmaWrite(0, 0n);
+    qp.wrSetInlineData(NOTHING);
+    this.#end(UcsStatus.UCS_OK);
   }
 
   pendingAdd(waiting: Waiting): void {

@@ -123,6 +123,10 @@ export class SelfEndpoint implements Endpoint {
     return this.#pending.purge();
   }
 
+  check(): void {
+    // It lives as long as who asks.
+  }
+
   flush(completion: Completion): UcsStatus {
     return this.#failure ?? this.#flushes.flush(completion);
   }

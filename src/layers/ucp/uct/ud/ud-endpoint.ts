@@ -241,6 +241,10 @@ export class UdEndpoint implements Endpoint {
     return this.#pending.purge();
   }
 
+  check(): void {
+    // Its line asks by itself, as often as its interface says.
+  }
+
   flush(completion: Completion): UcsStatus {
     if (this.#failure !== undefined) return this.#failure;
     const status = this.#flushes.flush(completion);
