@@ -11,6 +11,7 @@ import { kv } from './kv.js';
 import { latency } from './latency.js';
 import { inTurn, queuePairs } from './queue-pairs.js';
 import { rate } from './rate.js';
+import { rendezvous } from './rendezvous.js';
 import { run } from './run.js';
 import type { Extent, Section } from './section.js';
 import { streams } from './streams.js';
@@ -76,7 +77,7 @@ export function sectionsOf(extent: Extent): readonly Section[] {
     ...extent.bandwidthBytes.map((bytes) => write(bytes, extent)),
     read(READ_BYTES, extent),
     ...[rate, inTurn, queuePairs, crowd, incast, idle, connections].map((make) => make(extent)),
-    ...[comfort, comfortCrowd, streams, kv].map((make) => make(awaited(extent))),
+    ...[comfort, comfortCrowd, rendezvous, streams, kv].map((make) => make(awaited(extent))),
     run(extent),
     ucp(extent),
     ...herd(extent),

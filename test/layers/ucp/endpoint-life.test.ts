@@ -16,7 +16,7 @@ for (const [name, made] of Object.entries<typeof connectedByUd>({ rc: connected,
         const told: string[] = [];
         there.setErrorHandler(({ status }) => told.push(`handler ${status}`));
         const sends = [1, 2].map((tag) =>
-          there.tagSendSync(pattern(20_000), tag).catch((error: unknown) => {
+          there.tagSendSync(pattern(40_000), tag).catch((error: unknown) => {
             if (error instanceof UcpError) told.push(`send ${error.status}`);
           }),
         );

@@ -11,7 +11,7 @@ describe('a message that nobody has asked for', () => {
     for (const rndvScheme of ['auto', 'put_zcopy', 'am'] as const)
       it(`is gone at the receiver when its sender takes it back, on ${way} by ${rndvScheme}`, () =>
         simulate(async (sim) => {
-          const { server, there, close } = await made(sim, { thresholds: { rndvScheme } });
+          const { server, there, close } = await made(sim, { thresholds: { rndv: 0, rndvScheme } });
           const abort = new AbortController();
           const sending = there.tagSend(pattern(9000), 7, { signal: abort.signal });
           await until(sim, () => server.tagProbe(7) !== undefined);
@@ -34,7 +34,7 @@ describe('a message that is taken back before it could be announced', () => {
     for (const [what, send] of Object.entries(ways))
       it(`ends with the reason of its program, ${what} on ${way}`, () =>
         simulate(async (sim) => {
-          const { there, close } = await made(sim, { window: 1 });
+          const { there, close } = await made(sim, { window: 1, thresholds: { rndv: 0 } });
           const before = Array.from({ length: 300 }, () => there.streamSend(pattern(10)));
           const abort = new AbortController();
           const sending = send(there, { signal: abort.signal });

@@ -13,7 +13,7 @@ export interface UcpConfig {
   readonly BCOPY_THRESH?: UcpConfigValue | undefined;
   /** From which length on messages go from where they lie. Default `auto`: never. */
   readonly ZCOPY_THRESH?: UcpConfigValue | undefined;
-  /** From which length on messages go by rendezvous. Default `auto`: 8 KiB. */
+  /** From which length on messages go by rendezvous. Default `auto`: 32 KiB. */
   readonly RNDV_THRESH?: UcpConfigValue | undefined;
   /** Who moves the data of a rendezvous: `get_zcopy`, `put_zcopy`, `am`. Default `auto`. */
   readonly RNDV_SCHEME?: UcpConfigValue | undefined;

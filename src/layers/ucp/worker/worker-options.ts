@@ -27,7 +27,7 @@ export interface UcpWorkerOptions {
   readonly window?: number | undefined;
   /** How long a peer may be silent of which something is expected, before it is asked whether it is there: milliseconds. Default 20 seconds, as in UCX. */
   readonly keepAliveMs?: number | undefined;
-  /** From which lengths on messages go in other ways. Default: by rendezvous from 8 KiB on, and otherwise whatever is possible. */
+  /** From which lengths on messages go in other ways. Default: by rendezvous from 32 KiB on, and otherwise whatever is possible. */
   readonly thresholds?: Partial<Thresholds> | undefined;
   /** The same and more by UCX's names: `{ RNDV_THRESH: '64k', TLS: 'ud' }`. Default: what the environment says, as `UCX_RNDV_THRESH`. */
   readonly config?: UcpConfig | undefined;
@@ -46,7 +46,8 @@ const FIELDS: FieldsOf<UcpWorkerOptions> = {
 
 const THRESHOLD_FIELDS: FieldsOf<Thresholds> = { bcopy: true, zcopy: true, rndv: true, rndvScheme: true };
 
-const THRESHOLDS: Thresholds = { bcopy: Infinity, zcopy: Infinity, rndv: 8192, rndvScheme: 'auto' };
+/** From 32 KiB on a rendezvous is quicker, by every link (ARCHITECTURE.md, decisions). */
+const THRESHOLDS: Thresholds = { bcopy: Infinity, zcopy: Infinity, rndv: 32_768, rndvScheme: 'auto' };
 
 /** What a worker does. */
 export interface WorkerSettings {

@@ -13,7 +13,9 @@ type Message = AmMessage<UcpEndpoint>;
 const NONE = new Uint8Array(0);
 const PROTOCOLS = ['eager', 'rendezvous'] as const;
 /** On both sides of what is short, of what is packed in one piece, of several pieces, and of the usual rendezvous. */
-const LENGTHS = [0, 1, 231, 232, 239, 240, 4100, 4127, 4128, 4143, 4144, 4151, 4152, 8191, 8192, 8193, 50_000];
+const LENGTHS = [
+  0, 1, 231, 232, 239, 240, 4100, 4127, 4128, 4143, 4144, 4151, 4152, 8191, 8192, 8193, 32_767, 32_768, 50_000,
+];
 
 /** Takes messages to an id, and keeps them all. */
 function keeping({ server }: Pick<Workers, 'server'>, id: number): Message[] {
@@ -86,7 +88,7 @@ for (const [name, made] of Object.entries(ALL_WAYS))
     test('are handled in the order in which they were sent, whatever way they go', async (workers, sim) => {
       const { there } = workers;
       const got = keeping(workers, 1);
-      const lengths = Array.from({ length: 60 }, (_, i) => [10 + i, 300 + i, 5000 + i, 20_000 + i][i % 4]);
+      const lengths = Array.from({ length: 60 }, (_, i) => [10 + i, 300 + i, 5000 + i, 40_000 + i][i % 4]);
       const sends = lengths.map((length, i) => there.amSend(1, Uint8Array.of(i), pattern(length, i)));
       await until(sim, () => got.length === lengths.length);
       for (const [i, message] of got.entries()) {
@@ -175,7 +177,7 @@ for (const [name, made] of Object.entries(ALL_WAYS))
       server.setAmHandler(2, () => assert.fail('it was taken back'));
       server.setAmHandler(2, undefined);
       for (const protocol of PROTOCOLS)
-        for (const length of [0, 10, 300, 20_000]) await there.amSend(2, NONE, pattern(length), { protocol });
+        for (const length of [0, 10, 300, 40_000]) await there.amSend(2, NONE, pattern(length), { protocol });
       await there.amSend(1, NONE, NONE);
       await until(sim, () => got.length === 1);
       assert.equal(server.amsDropped, 8);

@@ -160,7 +160,7 @@ describe('a worker', () => {
       assert.equal(other.transport, 'rc');
       assert.deepEqual(other.thresholds, { rndv: 5, zcopy: 20_480, bcopy: 3072, rndvScheme: 'am' });
       // The default again, whatever the environment says.
-      assert.equal(worker({ config: { RNDV_THRESH: 'auto' } }).thresholds.rndv, 8192);
+      assert.equal(worker({ config: { RNDV_THRESH: 'auto' } }).thresholds.rndv, 32_768);
       assert.equal(worker({ transport: 'rc' }).transport, 'rc');
     });
   });
