@@ -17,6 +17,7 @@ export {
   type TagValue,
   TakenMessage,
   type Thresholds,
+  type TransportName,
   type EndAddress,
   type UcpConfig,
   type UcpConfigValue,

@@ -1,6 +1,12 @@
 /** What UCX's UCP is to programs: `verbena/ucp`. */
 export { type AmHandler, AmMessage, type AmSendOptions } from './am/index.js';
-export { readUcpConfig, type UcpConfig, type UcpConfigValue, type UcpEnvironment } from './config/index.js';
+export {
+  readUcpConfig,
+  type TransportName,
+  type UcpConfig,
+  type UcpConfigValue,
+  type UcpEnvironment,
+} from './config/index.js';
 export type {
   Protocol as UcpProtocol,
   RndvScheme,

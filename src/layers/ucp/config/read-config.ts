@@ -2,9 +2,6 @@ import { nameAdvice } from '../../../api/verbs/index.js';
 import { runtime } from '../../../api/runtime/index.js';
 import { NAMES, PREFIX, settingsOf, type UcpConfig } from './settings.js';
 
-/** Settings of a program's environment, by their names. */
-export type Environment = Readonly<Record<string, string | undefined>>;
-
 /** What an environment says. */
 export interface UcpEnvironment {
   /** Its settings that workers heed. */
@@ -34,8 +31,10 @@ const WITHOUT_EFFECT: Readonly<Record<string, string | undefined>> = {
   SOCKADDR_TLS_PRIORITY: 'connections are made by rdma_cm',
 };
 
+type Settings = Readonly<Record<string, string | undefined>>;
+
 /** What the environment of the process says. */
-function ownEnvironment(): Environment {
+function ownEnvironment(): Settings {
   const own = runtime();
   const names = own.environmentNames().filter((name) => name.startsWith(PREFIX));
   return Object.fromEntries(names.map((name) => [name, own.environment(name)]));
@@ -48,13 +47,15 @@ function ownEnvironment(): Environment {
  * @param environment default: that of the process, which a page of a browser does not have
  * @throws VerbsError EINVAL for values that make no sense
  */
-export function readUcpConfig(environment: Environment = ownEnvironment()): UcpEnvironment {
+export function readUcpConfig(
+  environment: Readonly<Record<string, string | undefined>> = ownEnvironment(),
+): UcpEnvironment {
   const config = configIn(environment);
   settingsOf('readUcpConfig', config, PREFIX);
   return { config, warnings: warningsOf(environment) };
 }
 
-function configIn(environment: Environment): UcpConfig {
+function configIn(environment: Settings): UcpConfig {
   const said = new Map<string, string>();
   for (const name of NAMES) {
     const value = environment[PREFIX + name];
@@ -63,7 +64,7 @@ function configIn(environment: Environment): UcpConfig {
   return Object.fromEntries(said);
 }
 
-function warningsOf(environment: Environment): string[] {
+function warningsOf(environment: Settings): string[] {
   if (NO.includes(environment[PREFIX + WARN]?.toLowerCase() ?? '')) return [];
   const known = [...NAMES, WARN, ...Object.keys(WITHOUT_EFFECT)].map((name) => PREFIX + name);
   return Object.keys(environment)

@@ -17,9 +17,9 @@ export interface TransportLimits {
   readonly get: { readonly zcopy: number };
 }
 
-export const RNDV_SCHEMES = ['auto', 'get_zcopy', 'put_zcopy', 'am'] as const;
 /** Who moves the data of a rendezvous: `UCX_RNDV_SCHEME`. */
-export type RndvScheme = (typeof RNDV_SCHEMES)[number];
+export type RndvScheme = 'auto' | 'get_zcopy' | 'put_zcopy' | 'am';
+export const RNDV_SCHEMES: readonly RndvScheme[] = ['auto', 'get_zcopy', 'put_zcopy', 'am'];
 
 /** From how many bytes on another way is taken, though this one would do; Infinity for never. */
 export interface Thresholds {

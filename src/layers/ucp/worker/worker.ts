@@ -2,6 +2,7 @@ import { RejectReason } from '../../../device/ibta/index.js';
 import { listen, type Listener, RefusedError } from '../../../api/rdmacm/index.js';
 import type { Context } from '../../../api/verbs/index.js';
 import { Engine, type WaitOptions } from '../../engine/index.js';
+import type { TransportName } from '../config/index.js';
 import type { Thresholds } from '../protocol/index.js';
 import { type AmHandler, Ams } from '../am/index.js';
 import { type MemMapOptions, Memories, type UcpMemory } from '../rma/index.js';
@@ -45,7 +46,7 @@ export interface UcpConnectOptions extends WaitOptions {
 /** What a worker is. */
 export interface UcpWorkerAttributes {
   /** How messages go to other workers. */
-  readonly transport: 'rc' | 'ud';
+  readonly transport: TransportName;
   /** Name of the device that it goes by. */
   readonly device: string;
   /** Endpoints that were made, and not closed. */
