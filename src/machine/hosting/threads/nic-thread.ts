@@ -161,11 +161,14 @@ export class NicThread implements ClientThread {
   /** Something of ours is broken: tells all who wait, instead of leaving them waiting. */
   failed(error: unknown): void {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    for (const client of this.#clients) client.notice({ kind: 'failure', text });
-    Atomics.store(this.#state, ThreadWords.STATE, ThreadState.FAILED);
-    // Before anybody is woken who then looks for it.
-    this.#adapter?.broken();
-    Atomics.notify(this.#state, ThreadWords.STATE);
+    try {
+      // Before anybody hears of it, who then looks for the event that tells it.
+      this.#adapter?.broken();
+    } finally {
+      for (const client of this.#clients) client.notice({ kind: 'failure', text });
+      Atomics.store(this.#state, ThreadWords.STATE, ThreadState.FAILED);
+      Atomics.notify(this.#state, ThreadWords.STATE);
+    }
     for (const client of this.#clients) client.fail();
   }
 

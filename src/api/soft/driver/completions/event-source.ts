@@ -22,7 +22,7 @@ export class EventSource<T> {
   #isReferenced = true;
 
   constructor(
-    private readonly host: AdapterHost,
+    private readonly host: Pick<AdapterHost, 'failure' | 'listen' | 'nowUs' | 'wait'>,
     private readonly reader: EventReader,
     /** Takes the oldest event out of the ring; undefined when there is none. */
     readonly tryTake: () => T | undefined,
@@ -49,6 +49,9 @@ export class EventSource<T> {
       try {
         host.wait(reader.words, Ring.PRODUCER, reader.position, leftUs);
       } catch (error) {
+        // What has stopped the adapter may have been announced since.
+        const last = this.tryTake();
+        if (last !== undefined) return last;
         throw this.#verbsError(error);
       }
     }
