@@ -41,7 +41,7 @@ describe('ucx_info', () => {
     assert.match(text, /^# UCP worker$/m);
     for (const transport of ['rc', 'ud', 'self'])
       assert.match(text, new RegExp(`^# UCP endpoint by ${transport}$`, 'm'));
-    assert.match(text, /^# tag_send: 0\.\.<eager short>\.\..*\.\.8K\.\.<rendezvous get zcopy>\.\.\(inf\)$/m);
+    assert.match(text, /^# tag_send: 0\.\.<eager short>\.\..*\.\.32K\.\.<rendezvous get zcopy>\.\.\(inf\)$/m);
     assert.equal(text.match(/^# memory: \d+\.\dKB, buffers: \d+\.\dKB$/gm)?.length, 4);
   });
 

@@ -13,7 +13,7 @@ const SETTINGS: Readonly<Record<keyof UcpConfig, Setting>> = {
     what: 'From which length on messages are packed, though they would go into a request.',
   },
   ZCOPY_THRESH: { preset: 'auto', what: 'From which length on messages go from where they lie.' },
-  RNDV_THRESH: { preset: '8K', what: 'From which length on messages go by rendezvous.' },
+  RNDV_THRESH: { preset: '32K', what: 'From which length on messages go by rendezvous.' },
   RNDV_SCHEME: { preset: 'auto', what: 'Who moves the data of a rendezvous: get_zcopy, put_zcopy or am.' },
   KEEPALIVE_INTERVAL: { preset: '20s', what: 'How long a peer may be silent before it is asked whether it is there.' },
   RC_FC_WND_SIZE: { preset: '32', what: 'Messages that each peer may send by rc before any is taken: 1 to 1024.' },
