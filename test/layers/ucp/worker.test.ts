@@ -161,4 +161,20 @@ describe('a worker whose peer vanishes', () => {
           assert.ok(await Promise.race([ended, sim.sleep(60_000_000)]), `a crash after ${delayUs} µs`);
         });
     });
+
+  for (const [what, send] of Object.entries(sends))
+    it(`ends ${what} that wait for room there, though all has been acknowledged that was sent, and nobody grants more`, () =>
+      simulate(async (sim) => {
+        const { hosts, server, there } = await connected(sim, { window: 1, keepAliveMs: 10 });
+        // It has come, and is acknowledged; the grant goes behind the handler.
+        server.setAmHandler(2, () => hosts[1].crash());
+        await there.amSend(2, pattern(4), pattern(0));
+        const ended = send(there).then(
+          () => assert.fail('there was no room'),
+          () => true,
+        );
+        await there.flush();
+        assert.deepEqual([hosts[1].state, there.failure], ['down', undefined]);
+        assert.ok(await Promise.race([ended, sim.sleep(60_000_000)]), 'somebody looks whether the peer is there');
+      }));
 });
