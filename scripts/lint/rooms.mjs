@@ -72,6 +72,20 @@ export const ROOMS = [
     below: ['layers/ucp/uct', 'layers/ucp/protocol', 'layers/ucp/wire', 'layers/engine', ...LAYER],
     packages: 'none',
   },
+  { name: 'layers/xio/wire', below: ['device/ibta'], packages: 'none' },
+  { name: 'layers/xio/protocol', below: ['layers/xio/wire', 'device/ibta'], packages: 'none' },
+  // Where there is no RDMA.
+  {
+    name: 'layers/xio/transport/tcp',
+    below: ['layers/xio/transport', 'layers/xio/wire', ...LAYER],
+    packages: 'node',
+  },
+  { name: 'layers/xio/transport', below: ['layers/xio/wire', 'layers/engine', ...LAYER], packages: 'none' },
+  {
+    name: 'layers/xio',
+    below: ['layers/xio/transport', 'layers/xio/protocol', 'layers/xio/wire', 'layers/engine', ...LAYER],
+    packages: 'none',
+  },
   // The shape of node:net is that of Node's streams.
   { name: 'layers/net', below: ['layers/rsocket', ...LAYER], packages: 'node' },
   {
@@ -141,6 +155,13 @@ export const ROOMS = [
   },
   { name: 'face', files: /^src\/portable-ucp\.ts$/, below: ['layers/ucp'], packages: 'none' },
   { name: 'face', files: /^src\/ucp\.ts$/, below: ['machine/hosting'], packages: 'none' },
+  { name: 'face', files: /^src\/portable-xio\.ts$/, below: ['layers/xio'], packages: 'none' },
+  {
+    name: 'face',
+    files: /^src\/xio\.ts$/,
+    below: ['machine/hosting', 'layers/xio/transport', 'layers/xio/transport/tcp'],
+    packages: 'none',
+  },
   { name: 'face', files: /^src\/messages\.ts$/, below: ['machine/hosting'], packages: 'none' },
   // Programs as people write them: they have the package by its name.
   { name: 'labs', files: /^labs\//, below: [], packages: 'node', faces: 'verbena' },

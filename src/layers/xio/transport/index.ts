@@ -1,0 +1,21 @@
+/** The seam to transports: links, by which ends of sessions talk. */
+export {
+  type Clock,
+  type Exposure,
+  type Held,
+  type Link,
+  type LinkReceiver,
+  type Scheme,
+  TOKEN_BYTES,
+} from './link.js';
+export {
+  type DeviceOptions,
+  type LinkListener,
+  type LinkOptions,
+  type LinkPlace,
+  type LinkTarget,
+  type Transport,
+  transportOf,
+  useTransport,
+} from './transport.js';
+export { XioError, type XioErrorOptions } from './error.js';

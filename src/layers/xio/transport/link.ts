@@ -1,0 +1,120 @@
+import type { SocketAddress } from '../../../api/rdmacm/index.js';
+
+/** The transports that there are, as URLs name them: `rdma://host:port`. */
+export type Scheme = 'rdma' | 'tcp';
+
+/** What keeps memory of this end within reach of the peer. */
+export interface Held {
+  /** The peer is done with it. Idempotent. */
+  release(): void;
+  /**
+   * The program has its memory back from now on, though the peer may still use it: it then reads what was there before, and what it writes is
+   * lost. To be followed by {@link release} as before. Idempotent.
+   */
+  takeBack(): void;
+}
+
+/** Memory that the peer may write the body of a response into. */
+export interface Exposure extends Held {
+  /** What is told to the peer, {@link TOKEN_BYTES} long. */
+  readonly token: Uint8Array;
+}
+
+/** Bytes of {@link Exposure.token}. */
+export const TOKEN_BYTES = 16;
+
+/** Whoever a link belongs to. */
+export interface LinkReceiver {
+  /**
+   * A body is on its way that does not come with its head.
+   *
+   * @param head valid until this returns
+   * @param bodyBytes as the link's peer says; 1 or more
+   * @returns where it is to lie: exactly so long. Undefined: anywhere; also when the link was closed meanwhile
+   */
+  landing(head: Uint8Array, bodyBytes: number): Uint8Array | undefined;
+
+  /**
+   * A message is here, in the order of sending.
+   *
+   * @param head valid until this returns
+   * @param body what {@link landing} gave, or memory of its own, which nobody else uses any more, where `isLanded`; else valid until this returns.
+   *   The body of a response that the peer has written into an {@link Exposure} is empty, and `writtenBytes` its length
+   */
+  onMessage(head: Uint8Array, body: Uint8Array, isLanded: boolean, writtenBytes: number): void;
+
+  /** {@link Link.canSend} has become true. */
+  onRoom(): void;
+
+  /**
+   * Nothing is sent or received any more; called once, also after `close`, though never before that returns. Bodies that were on their way do not come, and nobody
+   * touches the memory of this end any more.
+   *
+   * @param failure why, where that is known; undefined when an end has closed it
+   */
+  onEnd(failure: Error | undefined): void;
+}
+
+/** A clock that calls back. */
+export interface Clock {
+  /** µs that never go back. */
+  nowUs(): number;
+  /** Calls `action` in so many ms, and keeps the process alive until then. @returns takes it back */
+  timer(delayMs: number, action: () => void): () => void;
+  /** The same for what nobody waits for: the process may end before. */
+  chore(delayMs: number, action: () => void): () => void;
+}
+
+/**
+ * A reliable connection of a transport: messages of a head and a body, in order, until it breaks. What was sent by then may have come or not.
+ * How bodies get to the other side is its own affair.
+ */
+export interface Link {
+  readonly scheme: Scheme;
+  readonly localAddress: SocketAddress | undefined;
+  readonly remoteAddress: SocketAddress | undefined;
+  /** Whether bodies can be written straight into memory of the peer: whether {@link expose} gives anything. */
+  readonly hasRemoteMemory: boolean;
+  /** The longest head. */
+  readonly maxHeadBytes: number;
+  readonly clock: Clock;
+  /** How often anything was heard of the peer, or of what carries it. */
+  readonly heard: number;
+
+  /** Begins to deliver. Until then what comes waits. To be called once. */
+  open(receiver: LinkReceiver): void;
+
+  /** Whether {@link send} may be called; false also once the link has ended. {@link LinkReceiver.onRoom} is called when it becomes true. */
+  readonly canSend: boolean;
+
+  /**
+   * Sends a message. {@link canSend} must be true.
+   *
+   * @param head copied before this returns
+   * @param body where it is longer than what goes along with heads it is not copied: it has to stay as it is until the {@link Held} that this gives is released or
+   *   taken back
+   * @param target a token of the peer's, if the body may be written there: the peer gets it as `writtenBytes`, where the body is longer than what goes along
+   *   with heads. Wrong tokens end the link
+   * @returns undefined when the body was copied
+   */
+  send(head: Uint8Array, body: Uint8Array, target: Uint8Array | undefined): Held | undefined;
+
+  /** Lets the peer write into memory. @returns undefined where this link cannot, or this memory not */
+  expose(bytes: Uint8Array): Exposure | undefined;
+
+  /** Memory that {@link LinkReceiver.landing} gave is the program's from now on: what still comes for it goes elsewhere. */
+  redirect(landing: Uint8Array): void;
+
+  /** Has the peer's end looked at, so that it is noticed when it is gone. */
+  probe(): void;
+
+  /** Whether it keeps the process alive: it does, to begin with. Idempotent. */
+  ref(): void;
+  unref(): void;
+
+  /** Ends it: what was sent is still delivered where the peer is there. Idempotent. */
+  close(): void;
+
+  /** Ends it at once. Idempotent. */
+  abort(): void;
+}
