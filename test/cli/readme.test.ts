@@ -78,7 +78,15 @@ test('what docs/api.md names as a value or a helper is exported', () => {
 const PAGES = readdirSync(join(ROOT, 'docs')).filter((name) => /\.\w+$/.test(name));
 
 /** Flags of others' programs that the documents name. */
-const FOREIGN = ['--trace-warnings', '--omit', '--permission', '--enable-source-maps', '--dev', '--ff-only', '--cpu-prof'];
+const FOREIGN = [
+  '--trace-warnings',
+  '--omit',
+  '--permission',
+  '--enable-source-maps',
+  '--dev',
+  '--ff-only',
+  '--cpu-prof',
+];
 
 test('documents name no option that nothing here has', () => {
   const folders = ['src', 'test', 'labs', 'scripts', 'bench'];
