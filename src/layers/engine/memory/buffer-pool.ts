@@ -17,6 +17,8 @@ export const SIZE_CLASSES: readonly SizeClass[] = [
   { bytes: 256, count: 256 },
   // A page, and what stands before it in a datagram.
   { bytes: 4160, count: 64 },
+  // Two pages, and what stands before them in a message of Accelio's kind.
+  { bytes: 9216, count: 64 },
   { bytes: 65_536, count: 16 },
   { bytes: 524_288, count: 4 },
 ];

@@ -19,3 +19,4 @@ export {
   useTransport,
 } from './transport.js';
 export { XioError, type XioErrorOptions } from './error.js';
+export { rdmaTransport } from './rdma/rdma-transport.js';

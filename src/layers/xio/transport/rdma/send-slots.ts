@@ -1,0 +1,120 @@
+import { SendFlags, WcStatus } from '../../../../device/ibta/index.js';
+import { type Cq, type Qp, VerbsError } from '../../../../api/verbs/index.js';
+import type { CompletionHandler, Engine, Requests } from '../../../engine/index.js';
+
+/** Is told what becomes of the requests of a queue pair. */
+export interface SendListener {
+  /** Some have been done, or have failed: there is room again. */
+  onRoom(): void;
+  /** One has failed, and so all after it do. */
+  onFailed(status: WcStatus | undefined): void;
+}
+
+/** What is to happen once a request is done, or will never be. */
+export type Afterwards = (isDone: boolean) => void;
+
+/** The send queue of a queue pair. What one pass over the completion queue begins is posted as one list. */
+export class SendSlots implements CompletionHandler {
+  readonly #requests: Requests;
+  readonly #afterwards: (Afterwards | undefined)[];
+  readonly #free: number[];
+  readonly #post = (): void => this.#complete();
+  readonly #tellRoom = (): void => {
+    this.#mustTell = false;
+    this.listener.onRoom();
+  };
+  #isOpen = false;
+  #mustTell = false;
+  #hasEnded = false;
+
+  constructor(
+    private readonly engine: Engine,
+    private readonly qp: Qp,
+    private readonly depth: number,
+    private readonly listener: SendListener,
+    owner: string,
+  ) {
+    this.#requests = engine.requests(this, depth, owner);
+    this.#afterwards = new Array<Afterwards | undefined>(depth).fill(undefined);
+    this.#free = Array.from({ length: depth }, (_, index) => depth - 1 - index);
+  }
+
+  /** Requests that can be begun. */
+  get room(): number {
+    return this.#free.length;
+  }
+
+  get isEmpty(): boolean {
+    return this.#free.length === this.depth;
+  }
+
+  /**
+   * Begins a request: what it does is then said to the queue pair that this returns, and {@link end} ends it. There must be room.
+   *
+   * @returns undefined when the device is gone, of which the listener is told; `afterwards` was called then
+   */
+  begin(afterwards: Afterwards | undefined): Qp | undefined {
+    const { qp } = this;
+    try {
+      if (!this.#isOpen) qp.wrStart();
+      this.#isOpen = true;
+      qp.wrId = this.#requests.expect(this.#free[this.#free.length - 1]);
+      qp.wrFlags = SendFlags.SIGNALED;
+    } catch (error) {
+      afterwards?.(false);
+      this.#refused(error);
+      return undefined;
+    }
+    const index = this.#free.pop();
+    if (index !== undefined) this.#afterwards[index] = afterwards;
+    return qp;
+  }
+
+  /** Posts what was begun, now or at the end of the pass that is going on. */
+  end(): void {
+    this.engine.afterPass(this.#post);
+  }
+
+  /** The queue pair was destroyed: nobody works on its requests any more. Idempotent. */
+  destroyed(): void {
+    this.#hasEnded = true;
+    this.#requests.end();
+  }
+
+  onCompletion(index: number, cq: Cq): void {
+    const isDone = cq.status === WcStatus.SUCCESS;
+    if (!isDone) this.listener.onFailed(cq.status);
+    this.#leave(index, isDone);
+    if (this.#mustTell) return;
+    this.#mustTell = true;
+    this.engine.afterPass(this.#tellRoom);
+  }
+
+  onLost(index: number): void {
+    this.listener.onFailed(undefined);
+    this.#leave(index, false);
+  }
+
+  #leave(index: number, isDone: boolean): void {
+    const afterwards = this.#afterwards[index];
+    this.#afterwards[index] = undefined;
+    this.#free.push(index);
+    afterwards?.(isDone);
+  }
+
+  #complete(): void {
+    if (!this.#isOpen || this.#hasEnded) return;
+    this.#isOpen = false;
+    try {
+      this.qp.wrComplete();
+    } catch (error) {
+      // The engine tells of all that was begun when the device is lost, or the queue pair has ended.
+      this.#refused(error);
+    }
+  }
+
+  #refused(error: unknown): void {
+    if (!(error instanceof VerbsError)) throw error;
+    this.listener.onFailed(undefined);
+  }
+}
