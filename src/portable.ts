@@ -34,6 +34,7 @@ export {
   type Device,
   deviceCapFlagsStr,
   type DeviceEvent,
+  type DeviceMemory,
   eventTypeStr,
   type Explainable,
   type ExplainableEvent,

@@ -102,11 +102,16 @@ export const ROOMS = [
   },
   // machine: all that is Node's or the system's.
   { name: 'machine/system', below: ['device/nic', 'device/wire', 'device/ibta'], packages: 'all' },
+  {
+    name: 'machine/gpu',
+    below: ['machine/system', 'api/verbs', 'device/nic', 'device/ibta'],
+    packages: 'all',
+  },
   { name: 'machine/links', below: ['machine/system', ...DEVICE], packages: 'all' },
   { name: 'machine/statistics', below: ['machine/system', 'api/soft', 'api/verbs', ...DEVICE], packages: 'node' },
   {
     name: 'machine/hosting',
-    below: ['machine/system', 'machine/links', 'machine/statistics', ...API, ...DEVICE],
+    below: ['machine/system', 'machine/links', 'machine/gpu', 'machine/statistics', ...API, ...DEVICE],
     packages: 'node',
   },
   // apps: what people start. They use what every program has.
@@ -145,6 +150,7 @@ export const ROOMS = [
   { name: 'face', files: /^src\/portable-messages\.ts$/, below: ['layers/messages'], packages: 'none' },
   { name: 'face', files: /^src\/portable-rsocket\.ts$/, below: ['layers/rsocket'], packages: 'none' },
   { name: 'face', files: /^src\/rsocket\.ts$/, below: ['machine/hosting'], packages: 'none' },
+  { name: 'face', files: /^src\/gpu\.ts$/, below: ['machine/gpu', 'machine/hosting'], packages: 'none' },
   { name: 'face', files: /^src\/net\.ts$/, below: ['layers/net', 'machine/hosting'], packages: 'none' },
   { name: 'face', files: /^src\/portable-kv\.ts$/, below: ['layers/kv'], packages: 'none' },
   {

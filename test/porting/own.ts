@@ -22,7 +22,7 @@ export const ownNames: readonly OwnNames[] = [
   {
     title: 'Memory and addresses',
     names:
-      list(`CompCntr.type CompCntr.counts CompCntr.words RegistrableMemory Mr.iova Mr.access Mr.bytes Mr.sge AllocOptions Address WrId gidFromIp ipFromGid formatGid
+      list(`CompCntr.type CompCntr.counts CompCntr.words RegistrableMemory DeviceMemory Mr.iova Mr.access Mr.bytes Mr.sge AllocOptions Address WrId gidFromIp ipFromGid formatGid
       gidsEqual isIpv4Gid Ah.attr`),
   },
   {

@@ -13,7 +13,7 @@ import {
 } from '../verbs/index.js';
 import { SUPPORTED_ACCESS } from './driver/device-facts.js';
 import { PdBase } from './driver/domains/pd-base.js';
-import { ForeignMr } from './driver/memory/foreign-region.js';
+import { elsewhere, ForeignMr } from './driver/memory/foreign-region.js';
 
 const CALL = 'registerMemory';
 
@@ -39,5 +39,5 @@ export function registerMemory(pd: Pd, memory: ForeignMemory, { iova, access }: 
     refuse(CALL, unsupported('the NIC, in its thread, cannot reach it', "Open the device with host: 'inline'"));
   const named = isAddress(iova) ? BigInt(iova) : 0n;
   refuse(CALL, accessProblem(access, SUPPORTED_ACCESS) ?? iovaProblem(iova, named, memory.lengthBytes, access));
-  return new ForeignMr(pd, memory, access, iova);
+  return new ForeignMr(pd, elsewhere(memory), access, iova);
 }

@@ -10,6 +10,7 @@ export {
   lowWord,
   type WrId,
 } from './address.js';
+export { DeviceMemoryBase } from './device-memory-base.js';
 export { invalid, PostError, type Problem, refuse, VerbsError } from './errors.js';
 export { ahAttrFromWc, type GrhHeader, parseGrh, type ReverseAddress } from './grh.js';
 export { Resource } from './resource.js';
@@ -18,6 +19,7 @@ export type { AhAttrInit } from './objects/address-handle.js';
 export type { CqModeration, CqModifyAttr } from './objects/completion.js';
 export type { CompCntrInitAttr, QpAttachCompCntrAttr } from './objects/completion-counter.js';
 export type { GidEntry, RtValues } from './objects/context.js';
+export type { DeviceMemory, DeviceMemoryPlace } from './objects/device-memory.js';
 export { type AllocOptions, incRkey, type RegistrableMemory, type RegMrOptions } from './objects/memory.js';
 export type {
   Ah,

@@ -1,6 +1,7 @@
 import { CmClient, type CmClientHost, type Refusal } from '../../../device/cm/index.js';
 import type { EventType, QpAttr, Syndrome } from '../../../device/ibta/index.js';
-import { CommandError, type Doorbells, Ring } from '../../../device/nic/index.js';
+import { CommandError, type Doorbells, type ForeignMemory, Ring } from '../../../device/nic/index.js';
+import type { DeviceMemoryPlace } from '../../verbs/index.js';
 import { countCmEvent } from './cm-event-ring.js';
 import { type CommandDevice, commandHandlers, type CommandTarget, type Handlers } from './command-handlers.js';
 import type { AdapterCommand, AdapterReply, Argument, BytesRef, Value, Verb } from './command.js';
@@ -17,6 +18,8 @@ export interface ClientParts {
   readonly cmEvents: ArrayBufferLike;
   /** Finds the memory of a registration. @throws CommandError when it cannot be had here */
   readonly resolve: (memory: BytesRef) => Uint8Array;
+  /** Reaches memory of a device; absent where there are none. @throws CommandError when it cannot be reached from here */
+  readonly reach?: (place: DeviceMemoryPlace) => ForeignMemory;
   /** An event was put into the ring with these words; called from inside the NIC, so it may only note that. */
   readonly onEvent: (ring: Int32Array) => void;
   /** How many objects of each kind it may have; default: as many as the device. */
@@ -131,6 +134,12 @@ export class AdapterClient implements CommandTarget, CmClientHost {
 
   resolve(memory: BytesRef): Uint8Array {
     return this.parts.resolve(memory);
+  }
+
+  reach(place: DeviceMemoryPlace): ForeignMemory {
+    const { reach } = this.parts;
+    if (reach === undefined) throw new CommandError('EOPNOTSUPP', 'this adapter reaches no memory of other devices');
+    return reach(place);
   }
 
   setChannel(handle: number, memory: ArrayBufferLike | undefined): void {

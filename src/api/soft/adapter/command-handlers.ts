@@ -1,7 +1,14 @@
 import { CmError, type Commands as CmCommands, type ConnectionManager } from '../../../device/cm/index.js';
 import { QpType } from '../../../device/ibta/index.js';
 import { LinkError } from '../../../device/link/index.js';
-import { CommandError, type Doorbells, type MrAttributes, type Nic } from '../../../device/nic/index.js';
+import {
+  CommandError,
+  type Doorbells,
+  type ForeignMemory,
+  type MrAttributes,
+  type Nic,
+} from '../../../device/nic/index.js';
+import type { DeviceMemoryPlace } from '../../verbs/index.js';
 import type { BytesRef, CommandTable, MemoryRef, Verb } from './command.js';
 
 export type Handlers = { readonly [V in Verb]: (argument: CommandTable[V][0]) => CommandTable[V][1] };
@@ -15,6 +22,8 @@ export interface CommandTarget {
   readonly cm: CmCommands;
   /** Finds the memory of a registration. @throws CommandError when it cannot be had here */
   resolve(memory: BytesRef): Uint8Array;
+  /** Reaches memory of a device. @throws CommandError when it cannot be reached from here */
+  reach(place: DeviceMemoryPlace): ForeignMemory;
   /** Notes that a completion channel has this ring, or with undefined that it has none any more. */
   setChannel(handle: number, memory: ArrayBufferLike | undefined): void;
 }
@@ -57,8 +66,11 @@ export function commandHandlers(target: CommandTarget): Handlers {
   const { device, cm, doorbells } = target;
   const { nic } = device;
   const { control } = nic;
-  const placeOf = (memory: MemoryRef): Pick<MrAttributes, 'bytes' | 'foreign'> =>
-    memory.kind === 'foreign' ? { bytes: NO_BYTES, foreign: memory.memory } : { bytes: target.resolve(memory) };
+  const placeOf = (memory: MemoryRef): Pick<MrAttributes, 'bytes' | 'foreign'> => {
+    if (memory.kind === 'foreign') return { bytes: NO_BYTES, foreign: memory.memory };
+    if (memory.kind === 'device') return { bytes: NO_BYTES, foreign: target.reach(memory.place) };
+    return { bytes: target.resolve(memory) };
+  };
   return {
     allocPd: () => control.allocPd(),
     deallocPd: (pd) => {

@@ -9,9 +9,13 @@ import type {
   MrKeys,
   PortStatus,
 } from '../../../device/nic/index.js';
+import type { DeviceMemoryPlace } from '../../verbs/index.js';
 
-/** Where the memory of a region is; `foreign` is for a NIC in the same thread. */
-export type MemoryRef = BytesRef | { readonly kind: 'foreign'; readonly memory: ForeignMemory };
+/** Where the memory of a region is; `foreign` is for a NIC in the same thread, `device` is what a device has that is none of ours. */
+export type MemoryRef =
+  | BytesRef
+  | { readonly kind: 'foreign'; readonly memory: ForeignMemory }
+  | { readonly kind: 'device'; readonly place: DeviceMemoryPlace };
 
 /**
  * Where bytes of this program are, said so that whoever hosts the NIC finds them: `view` for a NIC in the same thread,

@@ -17,6 +17,7 @@ import type { AhAttrInit } from './address-handle.js';
 import type { CompCntrCalls, CompCntrInitAttr, QpAttachCompCntrAttr } from './completion-counter.js';
 import type { CqCalls } from './completion.js';
 import type { ContextCalls } from './context.js';
+import type { DeviceMemory } from './device-memory.js';
 import type { MrCalls, RegistrableMemory, RegMrOptions } from './memory.js';
 import type { OpenOptions } from './open-options.js';
 import type { QpBaseCalls, QpCalls } from './queue-pair.js';
@@ -139,15 +140,17 @@ export interface Pd extends Disposable {
    * @param memory at least one byte; best from `alloc()`. Shared memory does everywhere. Ordinary memory can be detached
    *   (by a transfer, or a stream that reads into it). An inline or simulated NIC notices that: requests that use it end
    *   with LOC_PROT_ERR, or NAK remote access error for a peer. A NIC in a thread of its own could not, so it takes
-   *   ordinary memory from Node 24 on alone, where registering it makes it impossible to detach, for good
+   *   ordinary memory from Node 24 on alone, where registering it makes it impossible to detach, for good. Memory of a GPU
+   *   (`verbena/gpu`) stays there: its device copies what goes in and out
    * @param access bits of `AccessFlags`. Reading locally needs none; REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE
    *   (protocol.md 3.6). Default 0
    * @throws VerbsError EINVAL for a flag that does not exist, a combination that is not allowed, an iova that does not
    *   fit, or for empty, detached or resizable memory; EOPNOTSUPP for flags that the device lacks, and for memory that
    *   could be taken away under a NIC in a thread of its own (ordinary memory before Node 24; that of WebAssembly,
-   *   unless it is shared); ENOMEM when the device has no key left
+   *   unless it is shared), and for REMOTE_ATOMIC on memory of a GPU that has no atomics of 64 bits; ENOMEM when the device
+   *   has no key left
    */
-  regMr(memory: RegistrableMemory, access?: number, options?: RegMrOptions): Mr;
+  regMr(memory: RegistrableMemory | DeviceMemory, access?: number, options?: RegMrOptions): Mr;
 
   /**
    * Makes a region of memory that is not there (`ibv_alloc_null_mr`): what is written to it is lost, what is read from
@@ -254,8 +257,8 @@ export interface ParentDomain extends Pd {
  * CHANGE_TRANSLATION, `pd` is CHANGE_PD, `access` is CHANGE_ACCESS.
  */
 export interface MrChange {
-  /** At least one byte. */
-  readonly memory?: RegistrableMemory;
+  /** At least one byte; of the kind that the region has, the program's own or a device's. */
+  readonly memory?: RegistrableMemory | DeviceMemory;
   /** As in `RegMrOptions`. */
   readonly iova?: Address;
   /** A domain of the same context. */

@@ -4,8 +4,12 @@ import {
   adviseProblem,
   type Ah,
   type AhAttrInit,
+  defaultIova,
+  type DeviceMemory,
+  DeviceMemoryBase,
   type FieldsOf,
   fieldsProblem,
+  iovaProblem,
   type Mr,
   type Mw,
   mwTypeProblem,
@@ -24,6 +28,7 @@ import {
 import { SoftAh } from '../address-handle.js';
 import type { OpenDevice } from '../context-base.js';
 import { PORT_NUM, SUPPORTED_ACCESS } from '../device-facts.js';
+import { ForeignMr, onDevice } from '../memory/foreign-region.js';
 import { SoftMr } from '../memory/memory-region.js';
 import { SoftMw } from '../memory/memory-window.js';
 import { SoftNullMr } from '../memory/null-region.js';
@@ -41,9 +46,10 @@ export class SoftPd extends PdBase implements Pd {
     return new SoftPd(context, handle, [context], `PD ${handle}`);
   }
 
-  regMr(memory: RegistrableMemory, access = 0, options: RegMrOptions = {}): Mr {
+  regMr(memory: RegistrableMemory | DeviceMemory, access = 0, options: RegMrOptions = {}): Mr {
     this.assertAlive('ibv_reg_mr');
     refuse('ibv_reg_mr', accessProblem(access, SUPPORTED_ACCESS) ?? fieldsProblem('options', options, REG_MR_FIELDS));
+    if (memory instanceof DeviceMemoryBase) return this.#regDeviceMr(memory, access, options);
     return new SoftMr(this, bytesOf('ibv_reg_mr', memory), access, options);
   }
 
@@ -91,6 +97,13 @@ export class SoftPd extends PdBase implements Pd {
 
   protected release(): void {
     this.context.endCommand('ibv_dealloc_pd', 'deallocPd', this.handle);
+  }
+
+  #regDeviceMr(memory: DeviceMemoryBase, access: number, { iova }: RegMrOptions): Mr {
+    const place = onDevice('ibv_reg_mr', memory);
+    const named = iova ?? defaultIova(memory.address, access);
+    refuse('ibv_reg_mr', iovaProblem(named, memory.address, memory.length, access));
+    return new ForeignMr(this, place, access, named);
   }
 
   #pieceProblem({ lkey, addr, length }: Sge, index: number): Problem | undefined {

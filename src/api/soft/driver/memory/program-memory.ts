@@ -1,17 +1,26 @@
-import { invalid, refuse, type RegistrableMemory, VerbsError } from '../../../verbs/index.js';
+import {
+  type DeviceMemory,
+  DeviceMemoryBase,
+  invalid,
+  refuse,
+  type RegistrableMemory,
+  unsupported,
+  VerbsError,
+} from '../../../verbs/index.js';
 
-/** Bytes of a buffer of either kind and of whichever realm, or undefined for anything else. */
-function lengthOfBuffer(memory: unknown): number | undefined {
+/** Whether it is a buffer of either kind and of whichever realm. */
+function isBuffer(memory: object): memory is ArrayBufferLike {
   // eslint-disable-next-line no-restricted-globals -- where nobody knows it, nothing is of that kind
   for (const prototype of [() => ArrayBuffer.prototype, () => SharedArrayBuffer.prototype]) {
     try {
       // The language says that this throws for anything but such a buffer.
-      return Reflect.get(prototype(), 'byteLength', memory);
+      Reflect.get(prototype(), 'byteLength', memory);
+      return true;
     } catch {
       // Not of this kind.
     }
   }
-  return undefined;
+  return false;
 }
 
 /**
@@ -19,16 +28,21 @@ function lengthOfBuffer(memory: unknown): number | undefined {
  *
  * @throws VerbsError EINVAL when it is no memory, detached, or without a byte
  */
-export function bytesOf(call: string, memory: RegistrableMemory): Uint8Array {
-  const length = ArrayBuffer.isView(memory) ? memory.byteLength : lengthOfBuffer(memory);
-  if (length === undefined)
-    refuse(call, invalid('that is not memory', 'Give an ArrayBuffer, a SharedArrayBuffer or a view of one'));
+export function bytesOf(call: string, memory: RegistrableMemory | DeviceMemory): Uint8Array {
+  if (memory instanceof DeviceMemoryBase)
+    refuse(call, unsupported('memory of a device cannot take the place of memory of the program', 'Register it anew'));
+  if (!ArrayBuffer.isView(memory) && !isBuffer(memory))
+    throw new VerbsError(
+      call,
+      invalid('that is not memory', 'Give an ArrayBuffer, a SharedArrayBuffer or a view of one'),
+    );
+  const { byteLength } = memory;
   let bytes;
   try {
     // Of that length whatever becomes of the buffer: a growable one would otherwise take the region with it.
     bytes = ArrayBuffer.isView(memory)
-      ? new Uint8Array(memory.buffer, memory.byteOffset, length)
-      : new Uint8Array(memory, 0, length);
+      ? new Uint8Array(memory.buffer, memory.byteOffset, byteLength)
+      : new Uint8Array(memory, 0, byteLength);
   } catch (error) {
     const problem = invalid('the memory is detached: it was transferred away', 'Register it before, or use alloc()');
     throw new VerbsError(call, problem, { cause: error });

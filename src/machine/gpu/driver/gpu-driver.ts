@@ -1,0 +1,160 @@
+import type { AtomicOperation } from '../../../device/nic/index.js';
+
+/** What a library calls one of its objects: a pointer or a number, good in all threads of the process. */
+export type GpuHandle = number;
+
+/** A device, as its library describes it. */
+export interface GpuDeviceFacts {
+  /** Which of the devices of its kind. */
+  readonly index: number;
+  readonly name: string;
+  readonly vendor: string;
+  /** Bytes of its memory. */
+  readonly memoryBytes: number;
+  /** Whether it changes words of 64 bits in one step, which RDMA's atomics need. */
+  readonly hasAtomics: boolean;
+}
+
+/** Where a buffer is, as another thread of the process finds it: plain data. It is there as long as the buffer is. */
+export interface GpuPlace {
+  readonly kind: string;
+  readonly device: number;
+  readonly context: GpuHandle;
+  readonly buffer: GpuHandle;
+  readonly lengthBytes: number;
+}
+
+/** A kind of GPU: a library that is loaded. */
+export interface GpuDriver {
+  readonly kind: string;
+
+  /** @throws GpuFailure */
+  devices(): readonly GpuDeviceFacts[];
+
+  /** Opens a device. @throws GpuFailure */
+  open(index: number): GpuSession;
+
+  /** Joins what another thread has opened, which outlives what is returned. @throws GpuFailure */
+  join(device: number, context: GpuHandle): GpuSession;
+}
+
+/** A device that is open, in one thread. */
+export interface GpuSession {
+  readonly facts: GpuDeviceFacts;
+  readonly context: GpuHandle;
+
+  /** @throws GpuFailure */
+  alloc(lengthBytes: number): GpuHandle;
+
+  /** Nothing is under way from or to it. @throws GpuFailure */
+  free(buffer: GpuHandle): void;
+
+  /** Where the device has the buffer; undefined where it does not tell. */
+  addressOf(buffer: GpuHandle): number | undefined;
+
+  /** Memory of the processor that the device reaches by itself, and which stays in place. @throws GpuFailure */
+  allocStaging(lengthBytes: number): GpuStaging;
+
+  /** No command names it any more. */
+  freeStaging(staging: GpuStaging): void;
+
+  /** @throws GpuFailure */
+  openQueue(): GpuQueue;
+
+  /** Its queues and staging are closed; buffers of one that was opened are freed. */
+  close(): void;
+}
+
+/** Memory that both the processor and the device reach. */
+export interface GpuStaging {
+  readonly bytes: Uint8Array;
+  readonly handle: GpuHandle;
+}
+
+/**
+ * Commands that a device carries out in their order, while the processor does other things. Each call adds one, and throws
+ * GpuFailure when it cannot; {@link submit} has the device begin with all that were added.
+ */
+export interface GpuQueue {
+  /** From staging to a buffer. */
+  write(buffer: GpuHandle, offset: number, staging: GpuStaging, stagingOffset: number, lengthBytes: number): void;
+
+  /** From a buffer to staging. */
+  read(buffer: GpuHandle, offset: number, staging: GpuStaging, stagingOffset: number, lengthBytes: number): void;
+
+  /** Changes a word of 64 bits in one step, as seen by whatever the device does; what it was goes to staging. */
+  atomic(
+    buffer: GpuHandle,
+    offset: number,
+    operation: AtomicOperation,
+    staging: GpuStaging,
+    stagingOffset: number,
+  ): void;
+
+  /** Sets bytes of a buffer to a value. */
+  fill(buffer: GpuHandle, offset: number, lengthBytes: number, value: number): void;
+
+  /** Puts into staging, in 64 bits, where the first difference of two ranges is, or `lengthBytes` where there is none. */
+  compare(
+    a: GpuHandle,
+    aOffset: number,
+    b: GpuHandle,
+    bOffset: number,
+    lengthBytes: number,
+    staging: GpuStaging,
+    stagingOffset: number,
+  ): void;
+
+  /** Has the device carry out what was added since. @throws GpuFailure when that cannot be; nothing may have been done then */
+  submit(): GpuBatch;
+
+  /**
+   * Waits until nothing is under way any more.
+   *
+   * @returns whether that is certain: otherwise nobody knows what the device still does
+   */
+  drain(): boolean;
+
+  /**
+   * Has `ended` called, from outside of everything, when a batch may have ended. A kind without it is asked again and again.
+   */
+  listen?(ended: () => void): void;
+
+  /** Nothing is under way. */
+  close(): void;
+}
+
+/** Commands that were submitted together. */
+export interface GpuBatch {
+  /** How it stands now; a failure is of one of its commands, and of those behind it. */
+  state(): BatchState;
+  /** Why it has failed. */
+  readonly failure: GpuFailure | undefined;
+  /** Blocks until it has ended. */
+  wait(): void;
+  /** It has ended, or is of no interest any more. */
+  release(): void;
+}
+
+export const BatchState = { RUNNING: 0, DONE: 1, FAILED: 2 } as const;
+export type BatchState = (typeof BatchState)[keyof typeof BatchState];
+
+/** A call of a library, or what it had begun, has failed. */
+export class GpuFailure extends Error {
+  override readonly name = 'GpuFailure';
+
+  /**
+   * @param call as the library names it
+   * @param status its number of what is wrong
+   * @param statusName its name of that
+   * @param isOutOfMemory whether there is too little memory of the device
+   */
+  constructor(
+    readonly call: string,
+    readonly status: number,
+    readonly statusName: string,
+    readonly isOutOfMemory = false,
+  ) {
+    super(`${call} gave ${statusName} (${status})`);
+  }
+}
