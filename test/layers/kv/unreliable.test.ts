@@ -130,6 +130,18 @@ describe('a client by ud', () => {
         ['client', 'server', 'client', 'server'].map((name) => `UD_SEND_ONLY from ${name}`),
       );
     }));
+
+  it('goes on in its session where the server never hears that its connection is there', () =>
+    simulate(async (sim) => {
+      const { client: connected } = served(sim, {}, { transport: 'ud' });
+      sim.drop({ cm: 'RTU' });
+      using client = await connected();
+      assert.equal(await client.incr('n'), 1n);
+      await sim.sleep(15e6);
+      assert.equal(client.failure, undefined);
+      assert.equal(await client.incr('n'), 2n);
+      assert.ok(client.statistics.resumptions > 0);
+    }));
 });
 
 describe('a transport', () => {

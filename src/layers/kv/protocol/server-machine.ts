@@ -121,6 +121,7 @@ export class ServerMachine implements ValueHost {
       return undefined;
     }
     session.heardUs = nowUs;
+    session.hasAsked = true;
     if (request.epoch !== this.epoch) {
       this.counters.epochs += 1;
       return this.#encode(request, OTHER_EPOCH);

@@ -20,6 +20,8 @@ export interface ClientWay {
 /** What a server knows of one client. */
 export class Session {
   heardUs: number;
+  /** Whether a request of its client's has come. */
+  hasAsked = false;
   /** Bytes of the longest answer that its client can be sent. */
   answerBytes = Infinity;
   /** The way to its client; undefined while there is none. */

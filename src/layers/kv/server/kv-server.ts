@@ -295,7 +295,9 @@ export class KvServer implements AsyncDisposable, Disposable {
       throw error;
     } finally {
       linkMade()?.end();
-      this.#part(session, way, departure === 'over' && (isNew || isConnected));
+      // Where no RTU comes through, the client takes the connection for made, and its datagrams come all the same.
+      const isToReturn = !isConnected && (!isNew || session.hasAsked);
+      this.#part(session, way, departure === 'over' && !isToReturn);
     }
   }
 
