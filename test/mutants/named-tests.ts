@@ -55,6 +55,7 @@ export const KV_FILES: readonly string[] = [
   'layers/kv/one-sided/door',
   'layers/kv/persistence/folder',
   'layers/kv/persistence/crashes',
+  'layers/kv/gateway/session',
 ];
 
 /** Those of UCP. */

@@ -6,6 +6,7 @@ import { driver } from './rules/driver.js';
 import { foreignMemory } from './rules/foreign-memory.js';
 import { hosts } from './rules/hosts.js';
 import { kv } from './rules/kv.js';
+import { kvGateway } from './rules/kv-gateway.js';
 import { kvOneSided } from './rules/kv-one-sided.js';
 import { kvPersistence } from './rules/kv-persistence.js';
 import { kvProtocol } from './rules/kv-protocol.js';
@@ -44,6 +45,7 @@ export const mutants: readonly Mutant[] = [
   ...messages,
   ...rsocket,
   ...kv,
+  ...kvGateway,
   ...kvOneSided,
   ...kvPersistence,
   ...kvProtocol,

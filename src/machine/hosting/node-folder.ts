@@ -10,6 +10,7 @@ import {
   readFileSync,
   readSync,
   renameSync,
+  statSync,
   unlinkSync,
   writeSync,
 } from 'node:fs';
@@ -68,7 +69,7 @@ export class NodeFolder implements Folder {
 
   /** @throws Error EBUSY while another program has it open, and what the system says */
   constructor(readonly path: string) {
-    if (mkdirSync(path, { recursive: true, mode: FOLDER_MODE }) !== undefined) syncNames(dirname(resolve(path)));
+    makeFolder(resolve(path));
     this.#lock = lock(path);
   }
 
@@ -104,6 +105,27 @@ export class NodeFolder implements Folder {
   }
 }
 
+/**
+ * Makes a folder where there is none, and those above it: all of them are on the disk then. Not by mkdirSync's `recursive`, which says only of the first that it has made
+ * it, and tries for ever where the system makes none, as in /proc.
+ */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, FOLDER_MODE);
+  } catch (error) {
+    if (isCode(error, 'EEXIST') && statSync(path).isDirectory()) return;
+    const above = dirname(path);
+    if (!isCode(error, 'ENOENT') || above === path) throw error;
+    makeFolder(above);
+    mkdirSync(path, FOLDER_MODE);
+  }
+  syncNames(dirname(path));
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
+
 function syncNames(path: string): void {
   const fd = openSync(path, 'r');
   try {
@@ -136,6 +158,6 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return isCode(error, 'EPERM');
   }
 }

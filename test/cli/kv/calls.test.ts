@@ -21,8 +21,10 @@ describe('kv set and get', () => {
     await using serving = await Serving.start(1);
     await serving.kv('set', 'key', 'value');
     const full = ['sh', '-c', 'exec "$@" > /dev/full', 'sh'];
-    const { code, stderr } = await run(['kv', 'get', 'key', '--server', serving.host], {}, full);
-    assert.deepEqual({ code, stderr }, { code: 2, stderr: 'standard output: cannot be written: the disk is full\n' });
+    for (const call of [['get', 'key'], ['scan']]) {
+      const { code, stderr } = await run(['kv', ...call, '--server', serving.host], {}, full);
+      assert.deepEqual({ code, stderr }, { code: 2, stderr: 'standard output: cannot be written: the disk is full\n' });
+    }
   });
 
   it('take a value from standard input', async () => {

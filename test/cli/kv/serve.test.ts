@@ -52,6 +52,15 @@ describe('kv serve', () => {
     rmSync(folder, { recursive: true });
   });
 
+  for (const [flag, ...words] of [['--sync', '500'], ['--repair']])
+    it(`refuses ${flag} without a folder, rather than keep nothing without a word`, async () => {
+      const { code, stderr } = await run(['kv', 'serve', '--addr', loopback(1), flag, ...words]);
+      assert.deepEqual(
+        { code, stderr },
+        { code: 2, stderr: `${flag} is of stores that are kept on disk; give --data as well\n` },
+      );
+    });
+
   it('refuses what is new when a store is full, and keeps what it has', async () => {
     await using serving = await Serving.start(1, '--mode', 'store', '--memory', '4K');
     await serving.kv('set', 'first', 'x'.repeat(1500));

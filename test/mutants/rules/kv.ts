@@ -58,6 +58,15 @@ export const kv: readonly Mutant[] = [
     games: ['kv'],
   },
   {
+    name: 'kv-set-again-stays-old',
+    rule: 'an entry that is set again does not go as if it had not been',
+    source: 'docs/kv.md',
+    file: LOG,
+    from: 'before === after && this.#newerBytes(position) <= this.capacity / 2',
+    to: 'before === after',
+    games: ['kv'],
+  },
+  {
     name: 'kv-own-eviction',
     rule: 'an entry that makes room for its own successor has not gone',
     source: SOURCE,

@@ -34,6 +34,8 @@ const MAX_ARGUMENTS = 65_536;
 /** A request has values of so many bytes, or one of the longest. */
 const REQUEST_BYTES = 16 * MIB;
 const UNDER_WAY = 128;
+/** Of all clients together, or a few of the longest requests. */
+const CLIENT_BYTES = 512 * MIB;
 
 /** The options, complete. */
 export interface GatewaySettings {
@@ -41,6 +43,8 @@ export interface GatewaySettings {
   readonly where: { readonly path: string } | { readonly host: string; readonly port: number };
   readonly maxConnections: number;
   readonly limits: SessionLimits;
+  /** Bytes that are kept for all clients together. */
+  readonly maxClientBytes: number;
 }
 
 /** @throws VerbsError EINVAL for what makes no sense */
@@ -68,7 +72,8 @@ export function settingsOf(options: RedisGatewayOptions): GatewaySettings {
     maxUnsentBytes: MIB,
   };
   const where = path === undefined ? { host, port } : { path };
-  return { store: client, where, maxConnections, limits };
+  const maxClientBytes = Math.max(CLIENT_BYTES, 4 * maxRequestBytes);
+  return { store: client, where, maxConnections, limits, maxClientBytes };
 }
 
 function requireInRange(what: string, value: unknown, least: number, most: number): void {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
+import { ClientMemory } from './client-memory.js';
 import type { GatewayFacts, GatewayTotals } from './commands/index.js';
 import { type GatewaySettings, type RedisGatewayOptions, settingsOf } from './options.js';
 import { ReplyWriter } from './resp/reply-writer.js';
@@ -34,17 +35,19 @@ export async function serveRedis(options: RedisGatewayOptions): Promise<RedisGat
 export class RedisGateway implements AsyncDisposable, GatewayFacts {
   readonly startedMs = performance.now();
   readonly maxConnections: number;
-  readonly totals: GatewayTotals = { connections: 0, refused: 0, commands: 0, faults: 0 };
+  readonly totals: GatewayTotals = { connections: 0, refused: 0, commands: 0, faults: 0, evicted: 0 };
   readonly #settings: GatewaySettings;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #writer = new ReplyWriter();
   readonly #cursors = new ScanCursors();
+  readonly #memory: ClientMemory;
 
   /** @internal {@link serveRedis} makes gateways for programs. */
   constructor(settings: GatewaySettings) {
     this.#settings = settings;
     this.maxConnections = settings.maxConnections;
+    this.#memory = new ClientMemory(settings.maxClientBytes);
     this.#server = createServer({
       allowHalfOpen: true,
       noDelay: true,
@@ -98,13 +101,14 @@ export class RedisGateway implements AsyncDisposable, GatewayFacts {
     this.#sockets.add(socket);
     const { store, limits } = this.#settings;
     const caller = { store, id: this.totals.connections, name: '', gateway: this, cursors: this.#cursors };
-    const session = new Session(caller, wireOf(socket), limits, this.#writer);
+    const session = new Session(caller, wireOf(socket), limits, this.#writer, this.#memory);
     socket.on('data', (bytes: Buffer) => session.onBytes(bytes));
     socket.on('drain', () => session.onSent());
     socket.on('end', () => session.onEnd());
     socket.on('close', () => {
       this.#sockets.delete(socket);
       session.onClosed();
+      this.#memory.leave(session);
     });
   }
 }

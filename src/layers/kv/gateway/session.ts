@@ -1,7 +1,8 @@
 import { type Caller, type Command, COMMANDS, fitsArity, keysOf, shown, wordOf } from './commands/index.js';
+import type { ClientMemory, Keeper } from './client-memory.js';
 import { replyOf } from './failures.js';
 import { KeyOrder } from './key-order.js';
-import { ErrorReply, type Reply } from './resp/reply.js';
+import { ErrorReply, type Reply, replyBytes } from './resp/reply.js';
 import type { ReplyWriter } from './resp/reply-writer.js';
 import { ProtocolFault, type Request, type RequestLimits, RequestReader } from './resp/request-reader.js';
 
@@ -20,7 +21,7 @@ export interface Wire {
 
 /** What one client may have of a gateway. */
 export interface SessionLimits extends RequestLimits {
-  /** Commands that are under way or whose answers wait for those before. */
+  /** Commands that are under way or whose answers wait for those before: keys, where a command has several. */
   readonly maxUnderWay: number;
   /** Nothing is begun while as many bytes of answers are not sent. */
   readonly maxUnsentBytes: number;
@@ -32,17 +33,23 @@ interface Turn {
   isAnswered: boolean;
   /** The keys that it reads. */
   readonly reads: Request;
+  /** For how many commands it counts. */
+  readonly weight: number;
 }
 
 /** With what pages of a browser begin, whose programs could otherwise send commands to whatever listens on this machine. */
 const FOREIGN = new Set(['POST', 'HOST:']);
 
 /** One connection: its requests are begun in their order, and answered in that order. */
-export class Session {
+export class Session implements Keeper {
   readonly #reader: RequestReader;
   /** Commands that are not answered: from `#first` on. */
   #turns: Turn[] = [];
   #first = 0;
+  /** What these count for, all together. */
+  #underWay = 0;
+  /** Of answers that wait for those before. */
+  #answeredBytes = 0;
   /** A command of several steps is under way. */
   #isAlone = false;
   /** The next command, which waits for those before it. */
@@ -65,6 +72,7 @@ export class Session {
     private readonly wire: Wire,
     private readonly limits: SessionLimits,
     private readonly writer: ReplyWriter,
+    private readonly memory: ClientMemory,
   ) {
     this.#reader = new RequestReader(limits);
     this.#caller = { ...caller, quit: () => (this.#isEnding = true) };
@@ -95,6 +103,14 @@ export class Session {
     this.#isClosed = true;
     this.#turns = [];
     this.#first = 0;
+    this.#answeredBytes = 0;
+  }
+
+  /** There is no room for what is kept for this client, which is more than for any other. */
+  evict(): void {
+    this.#caller.gateway.totals.evicted += 1;
+    this.onClosed();
+    this.wire.destroy();
   }
 
   #goOn(): void {
@@ -103,12 +119,13 @@ export class Session {
       this.#flush();
     } while (this.#hasRoom && this.#reader.hasMore && !this.#isEnding);
     this.#setReading(this.#hasRoom || !this.#reader.hasMore);
+    this.memory.keeps(this, this.#reader.buffered + this.#answeredBytes + this.wire.unsentBytes);
   }
 
   get #hasRoom(): boolean {
     const { maxUnderWay, maxUnsentBytes } = this.limits;
     if (this.#isAlone || this.#stalled !== undefined) return false;
-    return this.#turns.length - this.#first < maxUnderWay && this.wire.unsentBytes < maxUnsentBytes;
+    return this.#underWay < maxUnderWay && this.wire.unsentBytes < maxUnsentBytes;
   }
 
   #setReading(isReading: boolean): void {
@@ -132,7 +149,7 @@ export class Session {
   #onFault({ text }: ProtocolFault): void {
     this.#caller.gateway.totals.faults += 1;
     this.#isEnding = true;
-    this.#turns.push({ reply: new ErrorReply(`ERR Protocol error: ${text}`), isAnswered: true, reads: NO_KEYS });
+    this.#answerAtOnce(new ErrorReply(`ERR Protocol error: ${text}`));
   }
 
   /** @returns whether it was begun: it may have to wait for those before it */
@@ -140,7 +157,7 @@ export class Session {
     const name = wordOf(request[0]);
     const refusal = this.#transactionRefusal(name);
     if (refusal !== undefined) {
-      this.#turns.push({ reply: refusal, isAnswered: true, reads: NO_KEYS });
+      this.#answerAtOnce(refusal);
       return true;
     }
     const command = COMMANDS.get(name);
@@ -152,9 +169,10 @@ export class Session {
     const isFit = command !== undefined && fitsArity(command, request.length);
     if (isFit && this.#mustWait(command, request)) return false;
     this.#caller.gateway.totals.commands += 1;
-    const reads = isFit && command.flags.includes('readonly') ? keysOf(command, request) : NO_KEYS;
-    const turn: Turn = { reply: undefined, isAnswered: false, reads };
-    this.#turns.push(turn);
+    const keys = isFit ? keysOf(command, request) : NO_KEYS;
+    const reads = isFit && command.flags.includes('readonly') ? keys : NO_KEYS;
+    const turn: Turn = { reply: undefined, isAnswered: false, reads, weight: Math.max(1, keys.length) };
+    this.#add(turn);
     if (isFit) this.#run(command, request, turn);
     else this.#answer(turn, command === undefined ? unknown(request) : misfit(command));
     return true;
@@ -208,9 +226,21 @@ export class Session {
     return order.run(keys, async () => command.run(request, this.#caller));
   }
 
+  #answerAtOnce(reply: Reply): void {
+    const turn: Turn = { reply: undefined, isAnswered: false, reads: NO_KEYS, weight: 1 };
+    this.#add(turn);
+    this.#answer(turn, reply);
+  }
+
+  #add(turn: Turn): void {
+    this.#turns.push(turn);
+    this.#underWay += turn.weight;
+  }
+
   #answer(turn: Turn, reply: Reply): void {
     turn.reply = reply;
     turn.isAnswered = true;
+    if (!this.#isClosed) this.#answeredBytes += replyBytes(reply);
   }
 
   /** Others that are answered at the same time are written together with it. */
@@ -229,8 +259,12 @@ export class Session {
     if (this.#isClosed) return;
     const { writer } = this;
     let first = this.#first;
-    for (; first < this.#turns.length && this.#turns[first].isAnswered; first += 1)
-      writer.write(this.#turns[first].reply);
+    for (; first < this.#turns.length && this.#turns[first].isAnswered; first += 1) {
+      const { reply, weight } = this.#turns[first];
+      this.#underWay -= weight;
+      this.#answeredBytes -= replyBytes(reply);
+      writer.write(reply);
+    }
     if (first === this.#turns.length) {
       this.#turns.length = first = 0;
     } else if (first > this.limits.maxUnderWay) {

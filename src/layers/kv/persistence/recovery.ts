@@ -47,6 +47,8 @@ export function recover(folder: Folder, store: Partition, nowMs: number, repair:
 class Recovery {
   readonly #survivors = new Survivors();
   readonly #files: OpenFile[] = [];
+  /** Names of logs of which at least the beginning was read. */
+  readonly #read = new Set<string>();
   #sequence = 1;
   #logBytes = 0;
   #lostBytes = 0;
@@ -67,11 +69,13 @@ class Recovery {
       );
       if (base !== undefined && logs[0]?.generation !== base.generation)
         this.#damaged(base, 0, 'the log of its generation, which was there before it, is gone', true);
+      // Behind one that cannot be opened nothing is read, and all that is before it.
       for (const log of logs) if (!this.#isRepaired) this.#open(log);
       // One without records may have begun while it was not known what of those before it is on the disk.
       this.#readLogs(
         this.#files.filter(({ name, reader }) => name.kind === FileKind.LOG && reader.byteLength > HEADER_BYTES),
       );
+      if (this.#isRepaired) this.#countLost(logs);
       const keys = this.#fill(store, nowMs);
       return {
         generation: Math.max(0, ...names.map(({ generation }) => generation)),
@@ -122,24 +126,28 @@ class Recovery {
 
   #readLogs(logs: readonly OpenFile[]): void {
     for (const [i, log] of logs.entries()) {
-      if (this.#isRepaired) return;
       if (log.header.sequence !== this.#sequence) {
         const reason = `it begins with record ${log.header.sequence}, and the files before it end before ${this.#sequence}`;
         this.#damaged(log.name, 0, reason, true);
         return;
       }
-      this.#readLog(log, logs[i + 1]);
+      if (!this.#isRead(log, logs[i + 1])) return;
     }
   }
 
-  /** Reads up to where the next log begins: behind that is what could not be kept. */
-  #readLog({ name, reader }: OpenFile, next: OpenFile | undefined): void {
+  /**
+   * Reads up to where the next log begins: behind that is what could not be kept.
+   *
+   * @returns whether that could be: not where there is damage that is to be put up with
+   */
+  #isRead({ name, reader }: OpenFile, next: OpenFile | undefined): boolean {
     const file = this.#files.findIndex((open) => open.reader === reader);
+    this.#read.add(name.name);
     const end = next?.header.sequence ?? Infinity;
     while (this.#sequence < end && reader.next()) {
       if (reader.record.sequence !== this.#sequence) {
         this.#damaged(name, reader.at, `it is record ${reader.record.sequence}, and not ${this.#sequence}`, true);
-        return;
+        return false;
       }
       this.#survivors.add(reader.record, file, reader.at);
       this.#sequence += 1;
@@ -148,10 +156,21 @@ class Recovery {
     this.#files[file].file.sync();
     this.#logBytes += reader.nextAt;
     this.#lostBytes += reader.byteLength - reader.nextAt;
-    if (this.#sequence >= end) return;
+    if (this.#sequence >= end) return true;
     // What was being written when the server ended is no damage. What was on the disk before something else was written is.
-    if (reader.keptBehind(this.#sequence) >= this.#sequence || next !== undefined)
-      this.#damaged(name, reader.nextAt, `record ${this.#sequence} does not begin there, and was on the disk`, true);
+    if (reader.keptBehind(this.#sequence) < this.#sequence && next === undefined) return true;
+    this.#damaged(name, reader.nextAt, `record ${this.#sequence} does not begin there, and was on the disk`, true);
+    return false;
+  }
+
+  /** Of logs that were damaged at their beginning, and of those behind the damage, nothing was read. */
+  #countLost(logs: readonly FileName[]): void {
+    for (const { name } of logs) {
+      if (this.#read.has(name)) continue;
+      const file = this.folder.open(name);
+      this.#lostBytes += Math.max(0, file.byteLength - HEADER_BYTES);
+      file.close();
+    }
   }
 
   #damaged({ name }: FileName, at: number, reason: string, mayRepair: boolean): void {

@@ -5,7 +5,8 @@ import type { Space } from './space.js';
 export type Overrun = (position: number) => number;
 
 /**
- * The whole memory as a ring: each entry goes behind the newest, and the oldest make room. None goes over the end of the memory; what is left there stays empty
+ * The whole memory as a ring: each entry goes behind the newest, and the oldest make room. One that is set again in the same length stays in its place while that is among the newer
+ * half, so that a few that are set all the time do not drive out all others; so none goes before half of the memory was written since it was set. None goes over the end of the memory; what is left there stays empty
  * for that lap. The oldest is ended before anything is written over it, so that no slot ever leads to what is no entry.
  */
 export class CircularLog implements Space {
@@ -38,8 +39,14 @@ export class CircularLog implements Space {
     // Nothing is known of entries that have gone but their lengths, which stay in them.
   }
 
-  fits(_position: number, before: number, after: number): boolean {
-    return before === after;
+  /** Not among the older half: what is set again and again would go as if it had been set once. */
+  fits(position: number, before: number, after: number): boolean {
+    return before === after && this.#newerBytes(position) <= this.capacity / 2;
+  }
+
+  /** From there to the newest. */
+  #newerBytes(position: number): number {
+    return position < this.#head ? this.#head - position : this.#lapEnd - position + this.#head;
   }
 
   #hasRoom(byteLength: number): boolean {

@@ -203,6 +203,16 @@ describe('ioredis at the gateway', () => {
   });
 });
 
+describe('MSET at the gateway', () => {
+  it('leaves the last value of a key that it names twice, though the first is long', async () => {
+    await using gateway = await runGateway();
+    const redis = new Redis({ port: gateway.port });
+    await redis.mset('key', 'x'.repeat(9000), 'other', '1', 'key', 'last');
+    assert.deepEqual(await redis.mget('key', 'other'), ['last', '1']);
+    await redis.quit();
+  });
+});
+
 describe('redis-benchmark at the gateway', { skip: without('redis-benchmark', 'redis-tools') }, () => {
   it('runs its tests', async () => {
     await using gateway = await runGateway();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ClientMemory } from '../../../../src/layers/kv/gateway/client-memory.js';
 import { Played, SlowStore, written } from './support/play.js';
 
 const get = (key: string): Uint8Array => written('GET', key);
@@ -94,6 +95,56 @@ describe('a connection of the gateway', () => {
     assert.deepEqual(store.open, ['get b', 'get c']);
     await store.answer();
     assert.equal(played.isReading, true);
+  });
+
+  it('has of a key that MSET names twice the last value set, and no other', () => {
+    const store = new SlowStore(true);
+    new Played(store.store).say(written('MSET', 'a', '1', 'b', '2', 'a', '3'));
+    assert.deepEqual(store.open, ['set a', 'set b']);
+  });
+
+  it('has only so many keys under way, however many a command has', async () => {
+    const store = new SlowStore(true);
+    const played = new Played(store.store, { maxUnderWay: 4 });
+    played.say(written('MGET', 'a', 'b', 'c'), written('MGET', 'd', 'e', 'f'), get('g'));
+    assert.deepEqual(
+      store.open,
+      ['a', 'b', 'c', 'd', 'e', 'f'].map((key) => `get ${key}`),
+    );
+    for (let i = 0; i < 3; i += 1) await store.answer();
+    assert.deepEqual(
+      store.open,
+      ['d', 'e', 'f', 'g'].map((key) => `get ${key}`),
+    );
+  });
+
+  it('is ended when more is kept for its client than for any other, and there is no room for all', () => {
+    const memory = new ClientMemory(10_500);
+    const limits = { maxUnsentBytes: 1e6 };
+    const [modest, greedy] = [1, 2].map(() => new Played(new SlowStore(true).store, limits, memory));
+    for (const played of [greedy, modest]) played.reads = false;
+    const echo = (bytes: number): Uint8Array => written('ECHO', 'x'.repeat(bytes));
+    modest.say(echo(1000));
+    for (let i = 0; i < 3; i += 1) greedy.say(echo(3000));
+    assert.equal(greedy.end, undefined);
+    modest.say(echo(1000));
+    assert.deepEqual([greedy.end, modest.end], ['destroyed', undefined]);
+    assert.equal(greedy.totals.evicted, 1);
+    assert.equal(memory.total, modest.unsentBytes);
+  });
+
+  it('counts what waits for answers before it, and parts of requests', async () => {
+    const memory = new ClientMemory(1e6);
+    const store = new SlowStore(true);
+    const played = new Played(store.store, {}, memory);
+    played.say(get('a'), written('ECHO', 'x'.repeat(3000)));
+    const kept = [memory.total];
+    await store.answer();
+    kept.push(memory.total);
+    played.say(written('ECHO', 'x'.repeat(2000)).subarray(0, 1000));
+    kept.push(memory.total);
+    // Of the part of a request all but its head.
+    assert.deepEqual(kept, [3000, 0, 1000 - '*2\r\n$4\r\nECHO\r\n$2000\r\n'.length]);
   });
 
   it('of a client that does not read its answers has no more of them than the bound', () => {

@@ -1,5 +1,14 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -147,6 +156,41 @@ describe('a folder that keeps a store', () => {
       end();
       damage('log-00000001', 9);
       await rejects(begin(), isError('EIO', /log-00000001 is damaged at byte 0: its first 32 bytes/));
+    }),
+  );
+
+  for (const [what, harm] of [
+    ['whose last log has a damaged beginning', () => damage('log-00000003', 9)],
+    ['whose last log has nothing in it', () => writeFileSync(join(directory, 'log-00000003'), '')],
+    [
+      'with another file in the place of a log',
+      () => copyFileSync(join(directory, 'log-00000001'), join(directory, 'log-00000003')),
+    ],
+  ] as const)
+    it(
+      `${what} has what is before that if it is told to repair it, and says how much it has lost`,
+      inFolder(async () => {
+        for (const key of ['a', 'b', 'c']) {
+          set(await begin(), key, '1');
+          end();
+        }
+        harm();
+        const left = statSync(join(directory, 'log-00000003')).size;
+        deepEqual(keysOf(await begin({ repair: true })), ['a', 'b']);
+        equal(open[0].statistics.lostBytes, Math.max(0, left - 32));
+      }),
+    );
+
+  it(
+    'whose first log of several has a damaged beginning has nothing if it is told to repair it, and says so',
+    inFolder(async () => {
+      for (const key of ['a', 'b', 'c']) {
+        set(await begin(), key, '1');
+        end();
+      }
+      damage('log-00000001', 9);
+      deepEqual(keysOf(await begin({ repair: true })), []);
+      equal(open[0].statistics.lostBytes, 3 * 48);
     }),
   );
 

@@ -43,6 +43,19 @@ describe('a partition in cache mode', () => {
     assert.equal(kv.statistics.evictions, 0);
   });
 
+  it('gives up none that was set again, in the same length, before half of its memory was written since', () => {
+    const bytes = 1 << 16;
+    const kv = partition('cache', bytes, 4096);
+    const often = key(-1);
+    kv.set(often, value(0, 32), NOW);
+    for (let i = 0; i < 200; i += 1) {
+      kv.set(often, value(i, 32), NOW);
+      // With entries of 80 bytes that is a third of the memory.
+      for (let other = 0; other < 256; other += 1) kv.set(key(256 * i + other), value(1, 32), NOW);
+      assert.equal(kv.has(often, NOW), Status.OK, `it has gone in round ${i}`);
+    }
+  });
+
   it('gives up what was written first when a bucket is full', () => {
     const kv = partition('cache', 1 << 16, 1);
     for (let i = 0; i < 8; i += 1) kv.set(key(i), value(i, 10), NOW);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Command, Option } from 'commander';
 import { wholeNumber } from '../../shared/options.js';
-import { bytesFact, lineText } from '../common/bytes.js';
+import { bytesFact, endUnlessPrinted, lineText } from '../common/bytes.js';
 import { failingDistinctly, kvTool } from '../common/failure.js';
 import { reach, type ReachFlags, withServer } from '../common/reach.js';
 
@@ -25,7 +25,7 @@ async function scan(flags: ScanFlags): Promise<void> {
   await using client = await reach(flags);
   let left = limit;
   for await (const key of client.scan({ prefix })) {
-    if (!process.stdout.write(form(key))) await once(process.stdout, 'drain');
+    if (!process.stdout.write(form(key), endUnlessPrinted)) await once(process.stdout, 'drain');
     left -= 1;
     if (left === 0) break;
   }

@@ -46,12 +46,15 @@ export async function standardInput(): Promise<Uint8Array> {
 export function printed(bytes: Uint8Array | string): Promise<void> {
   return new Promise((resolve) =>
     process.stdout.write(bytes, (error) => {
-      // A reader that left early is no failure.
-      if (error && systemCode(error) !== 'EPIPE') {
-        process.stderr.write(`${fileFailure('standard output', 'written', error).message}\n`);
-        process.exit(EXIT_FAILED);
-      }
+      endUnlessPrinted(error);
       resolve();
     }),
   );
+}
+
+/** What becomes of a write to standard output: one that has failed ends the process. A reader that left early is no failure. */
+export function endUnlessPrinted(error: Error | null | undefined): void {
+  if (!error || systemCode(error) === 'EPIPE') return;
+  process.stderr.write(`${fileFailure('standard output', 'written', error).message}\n`);
+  process.exit(EXIT_FAILED);
 }

@@ -35,7 +35,7 @@ interface ServeFlags extends HostingOptions {
   readonly redis?: number;
   readonly stats: number;
   readonly data?: string;
-  readonly sync: KvSyncPolicy;
+  readonly sync?: KvSyncPolicy;
   readonly repair?: true;
   readonly etcd?: readonly string[];
   readonly name?: string;
@@ -61,7 +61,14 @@ function countsOf(begun: number, server: KvServer, store: KvStore): ServedCounts
   return { seconds, server: server.statistics, store: { ...store.statistics } };
 }
 
-/** @throws ToolError for what would be left undone without a word */
+/** @throws ToolError for what would be left undone without a word: somebody relies on it */
+function checkDataFlags({ data, sync, repair }: ServeFlags): void {
+  if (data !== undefined || (sync === undefined && repair === undefined)) return;
+  const flag = sync === undefined ? '--repair' : '--sync';
+  throw new ToolError(`${flag} is of stores that are kept on disk; give --data as well`, EXIT_FAILED);
+}
+
+/** @throws ToolError likewise */
 function checkEtcdFlags({ etcd, name, keys }: ServeFlags): void {
   const flag = name !== undefined ? '--name' : '--keys';
   if (etcd !== undefined || (name === undefined && keys === undefined)) return;
@@ -69,6 +76,7 @@ function checkEtcdFlags({ etcd, name, keys }: ServeFlags): void {
 }
 
 async function serveStore(flags: ServeFlags): Promise<void> {
+  checkDataFlags(flags);
   checkEtcdFlags(flags);
   const { port, mode, memory: memoryBytes, maxClients, maxWindow, maxValue, redis, stats, json } = flags;
   const { data: directory, sync, repair, oneSided } = flags;
@@ -197,10 +205,8 @@ export function serveCommand(): Command {
     .addOption(
       new Option(
         '--sync <when>',
-        'with --data, when what was changed is on the disk: always, before it is answered; never, when the system likes; or so many ms later',
-      )
-        .argParser(syncPolicy)
-        .default('always' satisfies KvSyncPolicy),
+        'with --data, when what was changed is on the disk: always, before it is answered; never, when the system likes; or so many ms later (default: always)',
+      ).argParser(syncPolicy),
     )
     .option('--repair', 'with --data, read a damaged log up to the damage, and lose what comes after')
     .addOption(etcdOption('be found by clients through etcd, such as the one at http://127.0.0.1:2379'))

@@ -36,6 +36,8 @@ export interface GatewayTotals {
   commands: number;
   /** Connections that were ended for what is no request. */
   faults: number;
+  /** Those that were ended because more was kept for them than for any other, and there was no room for all. */
+  evicted: number;
 }
 
 /** What a command is, as `COMMAND` tells clients. */

@@ -53,6 +53,7 @@ const SECTIONS: Readonly<Record<string, (caller: Caller, statistics: ReadonlyMap
     total_commands_processed: totals.commands,
     rejected_connections: totals.refused,
     protocol_errors: totals.faults,
+    evicted_clients: totals.evicted,
     expired_keys: ofStore(statistics, 'expirations'),
     evicted_keys: ofStore(statistics, 'evictions'),
     keyspace_hits: ofStore(statistics, 'hits'),

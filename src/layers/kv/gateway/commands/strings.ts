@@ -1,7 +1,7 @@
 import { ErrorReply, OK, type Reply, type Soon } from '../resp/reply.js';
 import type { Request } from '../resp/request-reader.js';
 import type { GatewayStore } from '../store.js';
-import { integerOf, lifetimeOf, SYNTAX_ERROR, wordOf } from './arguments.js';
+import { integerOf, lifetimeOf, SYNTAX_ERROR, textOf, wordOf } from './arguments.js';
 import { ALL_KEYS, CommandError, type Commands, KEYS_AND_VALUES, ONE_KEY } from './command.js';
 
 /** Others may change a key between the steps of a command that has several, so often before it gives up. */
@@ -100,8 +100,10 @@ async function getAll(store: GatewayStore, keys: readonly Uint8Array[]): Promise
 
 async function setAll(store: GatewayStore, pairs: Request): Promise<Reply> {
   if (pairs.length % 2 !== 0) throw new CommandError(PAIRS_WANTED);
-  const keys = Array.from({ length: pairs.length / 2 }, (_, pair) => 2 * pair);
-  await forEach(keys, (at) => store.set(pairs[at], pairs[at + 1]));
+  // Of a key that is there twice the last value lasts: side by side, a long one would come after a short one that is behind it.
+  const last = new Map<string, number>();
+  for (let at = 0; at < pairs.length; at += 2) last.set(textOf(pairs[at]), at);
+  await forEach([...last.values()], (at) => store.set(pairs[at], pairs[at + 1]));
   return OK;
 }
 

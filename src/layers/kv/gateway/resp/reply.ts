@@ -15,5 +15,11 @@ export type Reply = SimpleReply | ErrorReply | number | bigint | Uint8Array | st
 export const OK = new SimpleReply('OK');
 export const PONG = new SimpleReply('PONG');
 
+/** Bytes of a reply, but for those around its values. */
+export function replyBytes(reply: Reply): number {
+  if (reply instanceof Uint8Array || typeof reply === 'string') return reply.length;
+  return Array.isArray(reply) ? reply.reduce<number>((sum, one: Reply) => sum + replyBytes(one), 0) : 0;
+}
+
 /** What comes at once, or later. */
 export type Soon<T> = T | Promise<T>;

@@ -1,4 +1,5 @@
 import type { GatewayStore } from '../../../../../src/layers/kv/gateway/index.js';
+import { ClientMemory } from '../../../../../src/layers/kv/gateway/client-memory.js';
 import { ReplyWriter } from '../../../../../src/layers/kv/gateway/resp/reply-writer.js';
 import { ScanCursors } from '../../../../../src/layers/kv/gateway/scan-cursors.js';
 import { Session, type SessionLimits } from '../../../../../src/layers/kv/gateway/session.js';
@@ -87,9 +88,9 @@ export class Played {
   end: 'ended' | 'destroyed' | undefined;
   /** Whether the client reads what it is sent. */
   reads = true;
-  readonly totals = { connections: 1, refused: 0, commands: 0, faults: 0 };
+  readonly totals = { connections: 1, refused: 0, commands: 0, faults: 0, evicted: 0 };
 
-  constructor(store: GatewayStore, limits: Partial<SessionLimits> = {}) {
+  constructor(store: GatewayStore, limits: Partial<SessionLimits> = {}, memory = new ClientMemory(1 << 20)) {
     const gateway = { port: 6379, startedMs: 0, connections: 1, maxConnections: 10, totals: this.totals };
     const isEnding = (how: 'ended' | 'destroyed') => (): void => void (this.end ??= how);
     const write = (bytes: Uint8Array): void => {
@@ -111,6 +112,7 @@ export class Played {
       wire,
       { ...LIMITS, ...limits },
       new ReplyWriter(),
+      memory,
     );
   }
 

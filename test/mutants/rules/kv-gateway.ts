@@ -1,0 +1,55 @@
+import type { Mutant } from '../mutant.js';
+
+/** Rules of the gateway for clients of Redis. */
+const SOURCE = 'docs/kv.md, clients of Redis';
+const ROOM = 'src/layers/kv/gateway';
+const SESSION = `${ROOM}/session.ts`;
+const MEMORY = `${ROOM}/client-memory.ts`;
+
+export const kvGateway: readonly Mutant[] = [
+  {
+    name: 'kv-gateway-keys-for-nothing',
+    rule: 'a command with many keys counts for as many commands',
+    source: SOURCE,
+    file: SESSION,
+    from: 'weight: Math.max(1, keys.length)',
+    to: 'weight: 1',
+    games: ['kv'],
+  },
+  {
+    name: 'kv-gateway-endless-memory',
+    rule: 'what is kept for all clients together has a bound',
+    source: SOURCE,
+    file: MEMORY,
+    from: 'while (this.#total > this.mostBytes) {',
+    to: 'while (this.#total > Infinity) {',
+    games: ['kv'],
+  },
+  {
+    name: 'kv-gateway-any-client-goes',
+    rule: 'the client for which most is kept has to go',
+    source: SOURCE,
+    file: MEMORY,
+    from: 'if (bytes > most) {',
+    to: 'if (found === undefined) {',
+    games: ['kv'],
+  },
+  {
+    name: 'kv-gateway-answers-uncounted',
+    rule: 'answers that wait for those before them are counted',
+    source: SOURCE,
+    file: SESSION,
+    from: 'if (!this.#isClosed) this.#answeredBytes += replyBytes(reply);',
+    to: 'if (this.#isClosed) this.#answeredBytes += replyBytes(reply);',
+    games: ['kv'],
+  },
+  {
+    name: 'kv-gateway-first-value',
+    rule: 'of a key that MSET names twice the last value is set, and no other',
+    source: 'Redis, MSET',
+    file: `${ROOM}/commands/strings.ts`,
+    from: 'last.set(textOf(pairs[at]), at);',
+    to: 'last.set(`${textOf(pairs[at])}${at}`, at);',
+    games: ['kv'],
+  },
+];
