@@ -61,6 +61,7 @@ const SHARED = [
   'layers/messages',
   'layers/rsocket',
   'layers/ucp',
+  'layers/xio',
   'link',
   'nic',
   'rdmacm',

@@ -112,7 +112,7 @@ export interface Link {
   ref(): void;
   unref(): void;
 
-  /** Ends it: what was sent is still delivered where the peer is there. Idempotent. */
+  /** Ends it: what was sent is still delivered where the peer is there, bodies that went along with their heads included; longer ones may be lost. Idempotent. */
   close(): void;
 
   /** Ends it at once. Idempotent. */

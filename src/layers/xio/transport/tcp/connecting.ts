@@ -1,0 +1,88 @@
+import { connect as connectSocket, type Socket } from 'node:net';
+import { type Link, type LinkTarget, XioError } from '../index.js';
+import type { XioStatusName } from '../../wire/index.js';
+import { requireHost, requireInRange, requireLinkOptions } from './checks.js';
+import { realClock } from './clock.js';
+import { Greeting } from './greeting.js';
+import { SocketStream } from './socket-stream.js';
+
+const CALL = 'connect';
+const MAX_PORT = 65_535;
+const REFUSED = 'nobody listens there';
+
+/** What the system's errors mean. */
+const STATUSES: Readonly<Partial<Record<string, XioStatusName>>> = {
+  ECONNREFUSED: 'XIO_E_SESSION_REFUSED',
+  ETIMEDOUT: 'XIO_E_TIMEOUT',
+  EHOSTUNREACH: 'XIO_E_UNREACHABLE',
+  ENETUNREACH: 'XIO_E_UNREACHABLE',
+  EHOSTDOWN: 'XIO_E_UNREACHABLE',
+  ENETDOWN: 'XIO_E_UNREACHABLE',
+  ENOTFOUND: 'XIO_E_ADDR_ERROR',
+  EAI_AGAIN: 'XIO_E_ADDR_ERROR',
+  EADDRNOTAVAIL: 'XIO_E_ADDR_ERROR',
+};
+
+/** Makes a link to whoever listens there. */
+export async function connect(target: LinkTarget): Promise<Link> {
+  const { host, port, localAddress, signal, timeoutMs } = target;
+  requireHost(CALL, 'host', host);
+  requireInRange(CALL, 'port', port, 1, MAX_PORT);
+  if (localAddress !== undefined) requireHost(CALL, 'localAddress', localAddress);
+  requireLinkOptions(CALL, target);
+  signal?.throwIfAborted();
+  return new Promise<Link>((resolve, reject) => {
+    const socket = connectSocket({
+      host,
+      port,
+      ...(localAddress === undefined ? {} : { localAddress }),
+      allowHalfOpen: true,
+      noDelay: true,
+    });
+    const over = (): void => {
+      forgetTimer();
+      signal?.removeEventListener('abort', onAbort);
+    };
+    const fail = (reason: unknown): void => {
+      over();
+      // What it says by then is of no interest.
+      socket.on('error', () => undefined);
+      socket.destroy();
+      // A signal's reason is whatever the program has given.
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+      reject(reason);
+    };
+    const onAbort = (): void => fail(signal?.reason);
+    const forgetTimer = realClock.timer(timeoutMs, () =>
+      fail(new XioError('XIO_E_TIMEOUT', `no link within ${timeoutMs} ms`)),
+    );
+    signal?.addEventListener('abort', onAbort);
+    const onError = (error: Error): void => fail(failureOf(error));
+    socket.on('error', onError);
+    socket.on('connect', () => {
+      if (isItself(socket)) {
+        fail(new XioError('XIO_E_SESSION_REFUSED', REFUSED));
+        return;
+      }
+      socket.off('error', onError);
+      const onLink = (link: Link): void => {
+        over();
+        resolve(link);
+      };
+      new Greeting(new SocketStream(socket), target, realClock, { onLink, onFailure: fail });
+    });
+  });
+}
+
+/** The system may choose the very port that is connected to, where nobody listens: that connection leads to itself (RFC 9293 3.5, simultaneous open). */
+function isItself({ localPort, remotePort, localAddress, remoteAddress }: Socket): boolean {
+  return localPort === remotePort && localAddress === remoteAddress;
+}
+
+function failureOf(error: Error): XioError {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const status = STATUSES[code] ?? 'XIO_E_CONNECT_ERROR';
+  // A name of several addresses fails by several errors, without a sentence.
+  const text = code === 'ECONNREFUSED' ? REFUSED : error.message || code;
+  return new XioError(status, text, { cause: error });
+}
