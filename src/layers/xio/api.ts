@@ -141,8 +141,8 @@ export interface XioRequest {
 }
 
 /**
- * Deals with requests. {@link XioParts} that it returns, or a promise gives, are the answer, unless it has answered by itself; what it throws is told to the
- * requester as XIO_E_UNSUCCESSFUL.
+ * Deals with requests. {@link XioParts} that it returns, or a promise gives, are the answer. Where it gives undefined, it answers by itself, then or later. What it throws
+ * is told to the requester as XIO_E_UNSUCCESSFUL.
  */
 export type XioRequestHandler = (request: XioRequest) => unknown;
 

@@ -1,4 +1,8 @@
 /** Sessions with requests, responses and messages that survive their connections: `verbena/xio`. */
+import { rdmaTransport, useTransport } from './transport/index.js';
+
+useTransport(rdmaTransport);
+
 export type {
   Bytes,
   XioAcceptOptions,
@@ -19,3 +23,5 @@ export type {
 } from './api.js';
 export { type DeviceOptions, type Scheme, useTransport, XioError, type XioErrorOptions } from './transport/index.js';
 export { XioStatus, type XioStatusName } from './wire/index.js';
+export { connect } from './client/connect.js';
+export { listen } from './server/xio-server.js';

@@ -1,4 +1,3 @@
-import type { VerbsError } from '../../../api/verbs/index.js';
 import { timedOut, type WaitOptions } from './wait-options.js';
 
 /** A clock that calls back: the engine is one. */
@@ -26,7 +25,7 @@ export abstract class Pending<T> {
   protected abstract onGivenUp(): void;
 
   /** Why it rejects when its time is over. */
-  protected lateness(timeoutMs: number): VerbsError {
+  protected lateness(timeoutMs: number): Error {
     return timedOut(this.call, timeoutMs);
   }
 

@@ -1,2 +1,20 @@
 /** What is said between ends of a session: pure functions over bytes. */
+export { decodeHead, emptyHead, encodeHead, type Head, HEAD_BYTES, headerOf, TLV_BYTES, tokenOf } from './head.js';
+export { Flag, Kind, type KindRules, rulesOf } from './kinds.js';
+export {
+  Action,
+  decodeSetupAnswer,
+  decodeSetupRequest,
+  encodeSetupAnswer,
+  encodeSetupRequest,
+  EPOCH_BYTES,
+  type Limits,
+  limitsProblem,
+  MAX_ADDRESSES,
+  MAX_PRIVATE_BYTES,
+  NO_LIMITS,
+  SESSION_ID_BYTES,
+  type SetupAnswer,
+  type SetupRequest,
+} from './setup.js';
 export { statusName, XIO_BASE_STATUS, XioStatus, type XioStatusName } from './status.js';

@@ -1,0 +1,151 @@
+import { ClientMachine } from '../protocol/index.js';
+import { XioError } from '../transport/index.js';
+import { decodeSetupAnswer, type Head, Kind, type SetupAnswer, statusName, XioStatus } from '../wire/index.js';
+import type { Settings } from '../options.js';
+import { Lane } from '../session/lane.js';
+import type { Outgoing } from '../session/outgoing.js';
+import { Session } from '../session/session.js';
+import { Connector, type ConnectorSettings } from './connector.js';
+
+/** What a client's session is made with. */
+export interface ClientSettings extends Settings, ConnectorSettings {
+  readonly addresses: readonly string[];
+  readonly resource: string;
+  readonly ownPrivateData: Uint8Array;
+  readonly connections: number;
+  readonly maxRedirects: number;
+}
+
+/** A client's end of a session. */
+export class ClientSession extends Session {
+  readonly resource: string;
+  readonly #machines = new Map<Lane, ClientMachine<Outgoing>>();
+  readonly #connectors = new Map<Lane, Connector>();
+  #privateData = new Uint8Array(0);
+  #isOpen = false;
+  #settle: { readonly resolve: () => void; readonly reject: (error: unknown) => void } | undefined;
+
+  constructor(private readonly client: ClientSettings) {
+    super(client);
+    this.resource = client.resource;
+  }
+
+  /** @throws XioError (the promise rejects) when there will be no session; the signal's reason */
+  async open(signal: AbortSignal | undefined): Promise<void> {
+    const abort = (): void => this.#settle?.reject(signal?.reason);
+    signal?.addEventListener('abort', abort, { once: true });
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.#settle = { resolve, reject };
+        this.#begin(0, this.client.addresses);
+      });
+    } catch (error) {
+      this.abort();
+      throw error;
+    } finally {
+      this.#settle = undefined;
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  get privateData(): Uint8Array {
+    return this.#privateData;
+  }
+
+  /** Where it is connected to, or tries to. */
+  get url(): string {
+    const [machine] = this.#machines.values();
+    return machine.address;
+  }
+
+  accept(): this {
+    throw new XioError('XIO_E_STATE', 'a session is accepted by its server');
+  }
+
+  redirect(): void {
+    throw new XioError('XIO_E_STATE', 'a session is sent on by its server');
+  }
+
+  reject(): void {
+    throw new XioError('XIO_E_STATE', 'a session is rejected by its server');
+  }
+
+  onSetup(lane: Lane, head: Head, header: Uint8Array): string | undefined {
+    if (head.kind !== Kind.SESSION_ANSWER) return 'a server asks for a session';
+    const answer = decodeSetupAnswer(header);
+    if (typeof answer === 'string') return answer;
+    return this.#machines.get(lane)?.onAnswer(answer, head.ackSn);
+  }
+
+  onLinkLost(lane: Lane, reason: string): void {
+    const machine = this.#machines.get(lane);
+    const wasOpen = machine?.state === 'open';
+    machine?.onLinkLost(reason);
+    if (wasOpen && !this.hasEnded) this.disconnected(reason);
+  }
+
+  protected get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  protected take(): void {
+    // Its program has it when it is open.
+  }
+
+  protected onEnded(): void {
+    for (const connector of this.#connectors.values()) connector.end();
+    for (const machine of this.#machines.values()) machine.over(XioStatus.XIO_E_SUCCESS, 'the session has ended');
+    this.#settle?.reject(this.failure ?? new XioError('XIO_E_SESSION_CLOSED', 'the session was closed'));
+  }
+
+  #begin(connection: number, addresses: readonly string[]): void {
+    const lane = new Lane(this.client, this);
+    const { resource, maxRedirects, reconnectMs, ownPrivateData: privateData } = this.client;
+    const connector = new Connector(this.client, lane, {
+      onOpen: (how, answer) => this.#opened(lane, how, answer),
+      onRedirected: (address) => this.events.tell(({ redirected }) => redirected?.(address)),
+      onOver: (status, reason, answer) => this.#ended(status, reason, answer),
+    });
+    const manners = { addresses, resource, privateData, connection, maxRedirects, reconnectMs };
+    const machine = new ClientMachine(lane.channel, manners, connector);
+    connector.machine = machine;
+    this.lanes.push(lane);
+    this.#connectors.set(lane, connector);
+    this.#machines.set(lane, machine);
+    machine.start();
+  }
+
+  #opened(lane: Lane, how: 'begun' | 'resumed' | 'restarted', answer: SetupAnswer): void {
+    if (how !== 'begun') {
+      this.resumed(lane);
+      return;
+    }
+    if (this.#isOpen) {
+      lane.pump();
+      return;
+    }
+    this.#isOpen = true;
+    this.#privateData = answer.privateData.slice();
+    this.#settle?.resolve();
+    const { connections } = this.client;
+    for (let i = 1; i < connections; i += 1) this.#begin(i, this.#portal(i, answer.addresses));
+    lane.pump();
+  }
+
+  /** Where a further connection goes: to one portal after the other. */
+  #portal(connection: number, portals: readonly string[]): readonly string[] {
+    if (portals.length === 0) return this.client.addresses;
+    const first = (connection - 1) % portals.length;
+    return [...portals.slice(first), ...portals.slice(0, first)];
+  }
+
+  #ended(status: XioStatus, reason: string, answer: SetupAnswer | undefined): void {
+    if (status === XioStatus.XIO_E_SUCCESS) {
+      this.over(status);
+      return;
+    }
+    const said = answer === undefined ? '' : new TextDecoder().decode(answer.privateData);
+    const text = said === '' ? reason : `${reason}: ${said}`;
+    this.over(status, new XioError(statusName(status) ?? 'XIO_E_SESSION_ABORTED', text));
+  }
+}

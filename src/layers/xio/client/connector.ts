@@ -1,0 +1,118 @@
+import { after } from '../../../api/provider/index.js';
+import type { Context } from '../../../api/verbs/index.js';
+import type { ClientHost, ClientMachine } from '../protocol/index.js';
+import { type DeviceOptions, type LinkOptions, XioError } from '../transport/index.js';
+import {
+  encodeSetupRequest,
+  Kind,
+  type Limits,
+  SESSION_ID_BYTES,
+  type SetupRequest,
+  XioStatus,
+} from '../wire/index.js';
+import { secretBytes } from '../random.js';
+import type { Lane } from '../session/lane.js';
+import type { Outgoing } from '../session/outgoing.js';
+import { targetOfPeer } from '../url.js';
+
+/** How links are made. */
+export interface ConnectorSettings extends DeviceOptions, Pick<LinkOptions, 'inlineBytes'> {
+  readonly localAddress: string | undefined;
+  readonly connectTimeoutMs: number;
+  readonly limits: Limits;
+}
+
+/** Whoever is told how a connection fares. */
+export type ConnectorListener = Pick<ClientHost, 'onOpen' | 'onRedirected' | 'onOver'>;
+
+/** Does what the machine of a client's connection says: makes links, and waits. */
+export class Connector implements ClientHost {
+  machine: ClientMachine<Outgoing> | undefined;
+  readonly onOpen: ClientHost['onOpen'];
+  readonly onRedirected: ClientHost['onRedirected'];
+  readonly onOver: ClientHost['onOver'];
+  #attempt: AbortController | undefined;
+  #stopPause: (() => void) | undefined;
+  #stopLimit: (() => void) | undefined;
+  #hasEnded = false;
+
+  constructor(
+    private readonly settings: ConnectorSettings,
+    private readonly lane: Lane,
+    listener: ConnectorListener,
+  ) {
+    this.onOpen = (how, answer) => listener.onOpen(how, answer);
+    this.onRedirected = (address) => listener.onRedirected(address);
+    this.onOver = (status, reason, answer) => listener.onOver(status, reason, answer);
+  }
+
+  connect(address: string): void {
+    const attempt = new AbortController();
+    this.#attempt = attempt;
+    void this.#connect(address, attempt.signal);
+  }
+
+  ask(request: SetupRequest): void {
+    this.lane.sendAside(Kind.SESSION, encodeSetupRequest(request));
+  }
+
+  pause(delayMs: number): void {
+    this.#stopPause?.();
+    this.#stopPause = this.#after(delayMs, () => this.machine?.onPause());
+  }
+
+  limit(delayMs: number): void {
+    this.#stopLimit?.();
+    this.#stopLimit = delayMs === Infinity ? undefined : this.#after(delayMs, () => this.machine?.onLate());
+  }
+
+  dropLink(): void {
+    this.lane.leave('close');
+  }
+
+  newSessionId(): Uint8Array {
+    return secretBytes(SESSION_ID_BYTES);
+  }
+
+  /** Nothing is waited for any more. Idempotent. */
+  end(): void {
+    this.#hasEnded = true;
+    this.#stopPause?.();
+    this.#stopLimit?.();
+    this.#attempt?.abort(new XioError('XIO_E_SESSION_CLOSED', 'the session has ended'));
+  }
+
+  async #connect(address: string, signal: AbortSignal): Promise<void> {
+    const { context, open, localAddress, connectTimeoutMs: timeoutMs, inlineBytes, limits } = this.settings;
+    try {
+      const { transport, host, port } = targetOfPeer(address);
+      const { maxBodyBytes } = limits;
+      const link = await transport.connect({
+        host,
+        port,
+        context,
+        open,
+        localAddress,
+        timeoutMs,
+        signal,
+        inlineBytes,
+        maxBodyBytes,
+      });
+      if (this.#hasEnded) {
+        link.abort();
+        return;
+      }
+      this.lane.use(link);
+      this.machine?.onLink();
+    } catch (error) {
+      if (this.#hasEnded) return;
+      const status = error instanceof XioError ? error.status : XioStatus.XIO_E_CONNECT_ERROR;
+      this.machine?.onConnectFailed(status, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #after(delayMs: number, action: () => void): () => void {
+    const context: Context | undefined = this.settings.context;
+    return this.lane.lastLink?.clock.timer(delayMs, action) ?? after(context, delayMs, action);
+  }
+}

@@ -1,0 +1,52 @@
+import { type Kind, XioStatus } from '../wire/index.js';
+
+const NOTHING = new Uint8Array(0);
+
+/** What is said of an {@link Item} beside its kind. */
+export interface ItemFields {
+  readonly header?: Uint8Array | undefined;
+  readonly body?: Uint8Array | undefined;
+  readonly about?: number | undefined;
+  readonly status?: XioStatus | undefined;
+  readonly flags?: number | undefined;
+  readonly maxResponseBytes?: number | undefined;
+  /** Whether a server that has begun anew may execute it. */
+  readonly isIdempotent?: boolean | undefined;
+}
+
+/** Something on its way to the peer that has a number in the order of its connection: kept until the peer has it. */
+export class Item {
+  /** Becomes VOID when it was given up before the peer had it. */
+  kind: Kind;
+  header: Uint8Array;
+  body: Uint8Array;
+  readonly about: number;
+  readonly status: XioStatus;
+  readonly flags: number;
+  readonly maxResponseBytes: number;
+  readonly isIdempotent: boolean;
+  /** 0 before it was sent for the first time. */
+  sn = 0;
+  isGivenUp = false;
+  /** Bytes of its body when it was begun. */
+  readonly bodyBytes: number;
+
+  constructor(kind: Kind, fields: ItemFields = {}) {
+    this.kind = kind;
+    this.header = fields.header ?? NOTHING;
+    this.body = fields.body ?? NOTHING;
+    this.bodyBytes = this.body.length;
+    this.about = fields.about ?? 0;
+    this.status = fields.status ?? XioStatus.XIO_E_SUCCESS;
+    this.flags = fields.flags ?? 0;
+    this.maxResponseBytes = fields.maxResponseBytes ?? 0;
+    this.isIdempotent = fields.isIdempotent ?? false;
+  }
+
+  /** Nobody wants it any more: its memory is the program's again. */
+  giveUp(): void {
+    this.isGivenUp = true;
+    this.header = NOTHING;
+    this.body = NOTHING;
+  }
+}

@@ -1,0 +1,65 @@
+import { Action, type SetupRequest } from '../wire/index.js';
+
+/** One connection of a session at its server. */
+export interface ServedEnd {
+  /** The last number of the client's up to which all has come. */
+  readonly received: number;
+}
+
+/** What is to become of a client that begins a session, or goes on with one. */
+export type Verdict<E> =
+  | { readonly action: 'begin' }
+  | { readonly action: 'resume'; readonly end: E }
+  | { readonly action: typeof Action.UNKNOWN }
+  | { readonly action: 'distrust'; readonly lie: string };
+
+/** The sessions of one life of a server, by their names. */
+export class ServedSessions<E extends ServedEnd> {
+  readonly #ends = new Map<string, E>();
+
+  /** @param epoch what tells this life of the server from others, at random */
+  constructor(readonly epoch: Uint8Array) {}
+
+  /** Connections that there are. */
+  get size(): number {
+    return this.#ends.size;
+  }
+
+  /** Decides about SESSION. @param received what the client says that it has received */
+  decide(request: SetupRequest, received: number): Verdict<E> {
+    const end = this.#ends.get(keyOf(request));
+    if (request.isKnown) {
+      // Another server, or another life of this one, knows it, or knew.
+      if (end === undefined || !equal(request.epoch, this.epoch)) return { action: Action.UNKNOWN };
+      return { action: 'resume', end };
+    }
+    if (end === undefined) return { action: 'begin' };
+    // It has not heard the answer.
+    if (end.received === 0 && received === 0) return { action: 'resume', end };
+    return { action: 'distrust', lie: 'a session begins that there is already' };
+  }
+
+  add(request: SetupRequest, end: E): void {
+    this.#ends.set(keyOf(request), end);
+  }
+
+  /** Forgets a connection, where it is the one that is meant. */
+  removeIf(request: SetupRequest, isMeant: (end: E) => boolean): void {
+    const key = keyOf(request);
+    const end = this.#ends.get(key);
+    if (end !== undefined && isMeant(end)) this.#ends.delete(key);
+  }
+}
+
+function keyOf({ sessionId, connection }: SetupRequest): string {
+  return `${hex(sessionId)}/${connection}`;
+}
+
+/** A session's name as text. */
+export function hex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+function equal(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index]);
+}

@@ -1,0 +1,71 @@
+import { Waiters } from '../../../api/runtime/index.js';
+import type { XioError } from '../transport/index.js';
+import type { XioMessage } from '../api.js';
+import type { Arrived, Lane } from './lane.js';
+
+/** A message of the peer's. */
+class Message implements XioMessage {
+  readonly header: Uint8Array;
+  readonly body: Uint8Array;
+  #isHeld = true;
+
+  constructor(
+    private readonly lane: Lane,
+    private readonly arrived: Arrived,
+  ) {
+    this.header = arrived.header;
+    this.body = arrived.body;
+  }
+
+  release(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    this.lane.channel.release(this.arrived.sn);
+    this.lane.pump();
+  }
+
+  [Symbol.dispose](): void {
+    this.release();
+  }
+}
+
+/** The peer's messages that the program has not taken. */
+export class Inbox {
+  readonly #ready: Message[] = [];
+  readonly #waiters: Waiters<XioMessage>;
+  #end: { readonly failure: XioError | undefined } | undefined;
+
+  constructor() {
+    this.#waiters = new Waiters<XioMessage>({ take: () => this.#take(), listen: () => {}, rest: () => {} });
+  }
+
+  add(lane: Lane, arrived: Arrived): void {
+    this.#ready.push(new Message(lane, arrived));
+    this.#waiters.serve();
+  }
+
+  /** No more come. */
+  end(failure: XioError | undefined): void {
+    this.#end ??= { failure };
+    this.#waiters.serve();
+  }
+
+  /** Until they end, or the loop is left. */
+  async *messages(): AsyncGenerator<XioMessage, void, undefined> {
+    for await (const message of this.#waiters.iterate()) {
+      try {
+        yield message;
+      } finally {
+        message.release();
+      }
+    }
+  }
+
+  #take(): Message | undefined {
+    const message = this.#ready.shift();
+    if (message !== undefined || this.#end === undefined) return message;
+    if (this.#end.failure !== undefined) throw this.#end.failure;
+    this.#waiters.close();
+    return undefined;
+  }
+}

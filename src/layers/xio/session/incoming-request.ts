@@ -1,0 +1,122 @@
+import { type XioStatusName, statusName, Flag, Kind, XioStatus } from '../wire/index.js';
+import { XioError } from '../transport/index.js';
+import type { Bytes, XioRequest, XioSession } from '../api.js';
+import { bytesOf } from '../options.js';
+import type { Arrived, Lane } from './lane.js';
+import { Outgoing, type Sender } from './outgoing.js';
+
+const CALL = 'reply';
+
+/** What it takes to answer. */
+export interface Answering {
+  readonly session: XioSession;
+  /** Bodies up to so long are copied. */
+  readonly inlineBytes: number;
+  /** It was answered. */
+  readonly forget: () => void;
+}
+
+/** A request of the peer's. */
+export class IncomingRequest implements XioRequest {
+  readonly header: Uint8Array;
+  readonly body: Uint8Array;
+  readonly maxResponseBytes: number;
+  #isAnswered = false;
+  #controller: AbortController | undefined;
+  #reason: XioError | undefined;
+
+  constructor(
+    private readonly lane: Lane,
+    private readonly arrived: Arrived,
+    private readonly answering: Answering,
+  ) {
+    this.header = arrived.header;
+    this.body = arrived.body;
+    this.maxResponseBytes = arrived.maxResponseBytes;
+  }
+
+  get session(): XioSession {
+    return this.answering.session;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+    return this.#controller.signal;
+  }
+
+  get isAnswered(): boolean {
+    return this.#isAnswered;
+  }
+
+  /** Nobody waits for the answer any more. */
+  abandon(reason: XioError): void {
+    this.#reason ??= reason;
+    this.#controller?.abort(reason);
+  }
+
+  reply(header?: Bytes, body?: Bytes): Promise<void> {
+    this.#requireUnanswered();
+    const headerBytes = bytesOf(CALL, 'header', header);
+    const bodyBytes = bytesOf(CALL, 'body', body);
+    this.#requireRoom(headerBytes, bodyBytes);
+    return this.#respond(XioStatus.XIO_E_SUCCESS, headerBytes, bodyBytes);
+  }
+
+  fail(text: string, code: XioStatusName = 'XIO_E_UNSUCCESSFUL'): void {
+    this.#requireUnanswered();
+    const most = this.lane.channel.peer?.maxHeaderBytes ?? 0;
+    const words = bytesOf('fail', 'text', text).subarray(0, most);
+    const status = XioStatus[code] === XioStatus.XIO_E_SUCCESS ? XioStatus.XIO_E_UNSUCCESSFUL : XioStatus[code];
+    void this.#respond(status, words, new Uint8Array(0));
+  }
+
+  #respond(status: XioStatus, header: Uint8Array, body: Uint8Array): Promise<void> {
+    this.#isAnswered = true;
+    this.answering.forget();
+    const { sn, target } = this.arrived;
+    const isCopied = body.length <= this.answering.inlineBytes;
+    const fields = { about: sn, status, header: header.slice(), body: isCopied ? body.slice() : body };
+    if (isCopied) {
+      this.#send(new Outgoing(Kind.RESPONSE, fields));
+      return Promise.resolve();
+    }
+    return new Promise((resolve) => {
+      const sender: Sender = { onResponse: () => resolve(), onDone: resolve, onFailed: () => resolve() };
+      const response = new Outgoing(Kind.RESPONSE, { ...fields, flags: Flag.ACKNOWLEDGE }, sender);
+      response.target = target;
+      if (!this.#send(response)) resolve();
+    });
+  }
+
+  #send(response: Outgoing): boolean {
+    const { lane } = this;
+    const isAwaited = lane.channel.respond(response);
+    lane.pump();
+    return isAwaited;
+  }
+
+  #requireUnanswered(): void {
+    if (this.#isAnswered) throw new XioError('XIO_E_STATE', 'the request was answered before');
+  }
+
+  #requireRoom(header: Uint8Array, body: Uint8Array): void {
+    const { peer } = this.lane.channel;
+    if (peer !== undefined && header.length > peer.maxHeaderBytes)
+      throw new XioError(
+        'XIO_E_MSG_SIZE',
+        `the header has ${header.length} bytes, and the requester takes ${peer.maxHeaderBytes}`,
+      );
+    if (body.length > this.maxResponseBytes) {
+      const message = `the body has ${body.length} bytes, and the requester takes ${this.maxResponseBytes}`;
+      throw new XioError('XIO_E_RSP_BUF_SIZE_MISMATCH', message);
+    }
+  }
+}
+
+/** What an answer that tells of a failure means to the requester. */
+export function failureOf(status: XioStatus, header: Uint8Array): XioError {
+  const code = statusName(status) ?? 'XIO_E_UNSUCCESSFUL';
+  const text = new TextDecoder().decode(header);
+  return new XioError(code, text === '' ? 'the request has failed' : text, { mayHaveRun: true });
+}

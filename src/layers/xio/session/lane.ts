@@ -1,0 +1,337 @@
+import { alloc } from '../../../api/provider/index.js';
+import { Channel, type ChannelListener, type Item } from '../protocol/index.js';
+import type { Link } from '../transport/index.js';
+import {
+  decodeHead,
+  emptyHead,
+  encodeHead,
+  Flag,
+  type Head,
+  HEAD_BYTES,
+  headerOf,
+  Kind,
+  rulesOf,
+  tokenOf,
+  XioStatus,
+} from '../wire/index.js';
+import type { Settings } from '../options.js';
+import { KeepAlive } from './keep-alive.js';
+import { LinkEnd, type LinkUser } from './link-end.js';
+import { Outgoing } from './outgoing.js';
+
+/** As long as the header of SESSION and of its answer can be, with links whose heads are as long as those of RDMA. */
+const MOST_HEADER_BYTES = 9192 - HEAD_BYTES;
+const NOTHING = new Uint8Array(0);
+
+/** A request or a message of the peer's. Header and body are the receiver's. */
+export interface Arrived {
+  readonly sn: number;
+  readonly header: Uint8Array;
+  readonly body: Uint8Array;
+  readonly maxResponseBytes: number;
+  /** Where the response's body may be written. */
+  readonly target: Outgoing['target'];
+}
+
+/** Whoever has a lane. */
+export interface LaneOwner {
+  /** Where a body is to lie. */
+  landing(bodyBytes: number, header: Uint8Array): Uint8Array;
+  onRequest(lane: Lane, arrived: Arrived): void;
+  onMessage(lane: Lane, arrived: Arrived): void;
+  onCancel(lane: Lane, sn: number): void;
+  /** What has come under that number is not to be answered any more. */
+  onForgotten(lane: Lane, sn: number): void;
+  onFin(lane: Lane): void;
+  /** Both ends are done. */
+  onDone(lane: Lane): void;
+  /** A SESSION or its answer has come. @returns what cannot be true of it */
+  onSetup(lane: Lane, head: Head, header: Uint8Array): string | undefined;
+  onLinkLost(lane: Lane, reason: string): void;
+  /** The peer has ended the session. */
+  onAborted(lane: Lane, status: XioStatus): void;
+  /** The peer broke the protocol. */
+  onLie(lane: Lane, lie: string): void;
+}
+
+/** How the body of what comes has come. */
+interface Coming {
+  headBytes: Uint8Array;
+  isLanded: boolean;
+  writtenBytes: number;
+}
+
+/** A message without a number. */
+interface Aside {
+  readonly kind: Kind;
+  readonly header: Uint8Array;
+  readonly status: XioStatus;
+}
+
+/** One connection of a session: its channel, bound to whichever link there is. */
+export class Lane implements LinkUser, ChannelListener<Outgoing> {
+  readonly channel: Channel<Outgoing>;
+  readonly #outHead = emptyHead(Kind.NOP);
+  readonly #inHead = emptyHead(Kind.NOP);
+  readonly #scratch = new Uint8Array(HEAD_BYTES + MOST_HEADER_BYTES);
+  readonly #coming: Coming = { headBytes: NOTHING, isLanded: false, writtenBytes: 0 };
+  /** What goes beside the channel, as soon as there is room. */
+  readonly #asides: Aside[] = [];
+  #link: Link | undefined;
+  #lastLink: Link | undefined;
+  #keepAlive: KeepAlive | undefined;
+  #isPumping = false;
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly owner: LaneOwner,
+  ) {
+    const own = ({ kind, about, flags }: Item): Outgoing => new Outgoing(kind, { about, flags });
+    this.channel = new Channel<Outgoing>(settings.limits, this, own);
+  }
+
+  get link(): Link | undefined {
+    return this.#link;
+  }
+
+  /** The link, or the last that there was. */
+  get lastLink(): Link | undefined {
+    return this.#link ?? this.#lastLink;
+  }
+
+  /** Talks by that link from now on. What is sent by the channel waits until that is attached. */
+  use(link: Link): void {
+    const end = new LinkEnd(this, link);
+    this.adopt(end);
+    link.open(end);
+  }
+
+  /** The same, of a link that somebody else has used before. */
+  adopt(end: LinkEnd): void {
+    const { link } = end;
+    end.user = this;
+    this.#link = link;
+    this.#lastLink = link;
+    this.#asides.length = 0;
+    this.#keepAlive = new KeepAlive(link, this.settings, () => {
+      link.probe();
+      this.sendAside(Kind.KEEP_ALIVE);
+    });
+  }
+
+  /** Talks by it no more: what still comes of it is nobody's. */
+  leave(how: 'close' | 'abort'): void {
+    const link = this.#link;
+    this.#link = undefined;
+    this.#keepAlive?.end();
+    if (how === 'close') link?.close();
+    else link?.abort();
+  }
+
+  /** Sends something that has no number. */
+  sendAside(kind: Kind, header: Uint8Array = NOTHING, status: XioStatus = XioStatus.XIO_E_SUCCESS): void {
+    this.#asides.push({ kind, header, status });
+    this.pump();
+  }
+
+  /** Sends what there is to be sent. */
+  pump(): void {
+    if (this.#isPumping) return;
+    this.#isPumping = true;
+    try {
+      while (this.#link?.canSend === true && this.#sendNext(this.#link));
+    } finally {
+      this.#isPumping = false;
+    }
+    // All is said when there is room and nothing goes.
+    if (this.#link?.canSend === true && this.channel.isDone) this.owner.onDone(this);
+  }
+
+  /**
+   * Nobody waits for a request or a message any more: its memory is the program's from now on.
+   *
+   * @returns whether the peer may have seen it
+   */
+  giveUp(item: Outgoing): boolean {
+    item.takeBack(this.#link);
+    const mayHaveRun = this.channel.giveUp(item);
+    this.pump();
+    return mayHaveRun;
+  }
+
+  landing(headBytes: Uint8Array, bodyBytes: number): Uint8Array | undefined {
+    const head = this.#inHead;
+    const item = decodeHead(headBytes, head) ?? lengthLie(head, bodyBytes) ?? this.channel.announce(head);
+    if (typeof item === 'string') {
+      this.owner.onLie(this, item);
+      return undefined;
+    }
+    if (item === undefined) return this.owner.landing(bodyBytes, headerOf(headBytes).slice());
+    const { into } = item;
+    item.landing = into !== undefined && bodyBytes <= into.length ? into.subarray(0, bodyBytes) : alloc(bodyBytes);
+    return item.landing;
+  }
+
+  onFrame(headBytes: Uint8Array, body: Uint8Array, isLanded: boolean, writtenBytes: number): void {
+    const head = this.#inHead;
+    const lie =
+      decodeHead(headBytes, head) ??
+      lengthLie(head, writtenBytes + body.length) ??
+      this.#writtenLie(head, writtenBytes) ??
+      this.#take(head, headBytes, body, isLanded, writtenBytes);
+    if (lie !== undefined) this.owner.onLie(this, lie);
+    else this.pump();
+  }
+
+  onLinkEnd(failure: Error | undefined): void {
+    this.#link = undefined;
+    this.#keepAlive?.end();
+    this.owner.onLinkLost(this, failure?.message ?? 'the peer has gone');
+  }
+
+  onRequest(head: Head, header: Uint8Array, body: Uint8Array): void {
+    this.owner.onRequest(this, this.#arrived(head, header, body));
+  }
+
+  onMessage(head: Head, header: Uint8Array, body: Uint8Array): void {
+    this.owner.onMessage(this, this.#arrived(head, header, body));
+  }
+
+  onResponse(request: Outgoing, head: Head, header: Uint8Array, body: Uint8Array): void {
+    const { into, sender } = request;
+    const { isLanded, writtenBytes } = this.#coming;
+    request.letGo();
+    if (writtenBytes > 0) {
+      sender?.onResponse(head, header.slice(), into?.subarray(0, writtenBytes) ?? NOTHING);
+      return;
+    }
+    const hasRoom = into !== undefined && body.length <= into.length;
+    if (!isLanded && hasRoom) into.set(body);
+    sender?.onResponse(head, header.slice(), hasRoom ? into.subarray(0, body.length) : isLanded ? body : body.slice());
+  }
+
+  onReceipt({ sender }: Outgoing): void {
+    sender?.onDone();
+  }
+
+  onAcknowledged(item: Outgoing): void {
+    // A request's memory for the response is still needed.
+    if (item.kind === Kind.REQUEST) return;
+    item.letGo();
+    if ((item.flags & Flag.RECEIPT) === 0) item.sender?.onDone();
+  }
+
+  onGone(item: Outgoing): void {
+    item.letGo();
+  }
+
+  onFailed(item: Outgoing, status: XioStatus): void {
+    item.takeBack(this.#link);
+    item.sender?.onFailed(status);
+  }
+
+  onCancel(sn: number): void {
+    this.owner.onCancel(this, sn);
+  }
+
+  onForgotten(sn: number): void {
+    this.owner.onForgotten(this, sn);
+  }
+
+  onFin(): void {
+    this.owner.onFin(this);
+  }
+
+  #take(
+    head: Head,
+    headBytes: Uint8Array,
+    body: Uint8Array,
+    isLanded: boolean,
+    writtenBytes: number,
+  ): string | undefined {
+    const header = headerOf(headBytes);
+    switch (head.kind) {
+      case Kind.SESSION:
+      case Kind.SESSION_ANSWER:
+        return this.owner.onSetup(this, head, header);
+      case Kind.KEEP_ALIVE:
+        this.sendAside(Kind.ALIVE);
+        return undefined;
+      case Kind.ALIVE:
+        return undefined;
+      case Kind.ABORT:
+        this.owner.onAborted(this, head.status);
+        return undefined;
+      default: {
+        if (!this.channel.isAttached) return 'something is said before there is a session';
+        const coming = this.#coming;
+        coming.headBytes = headBytes;
+        coming.isLanded = isLanded;
+        coming.writtenBytes = writtenBytes;
+        const isCall = rulesOf(head.kind)?.isCall === true;
+        return this.channel.onMessage(head, header, body, isLanded && isCall);
+      }
+    }
+  }
+
+  /** A body can be written only where the peer was told that it can. */
+  #writtenLie(head: Head, writtenBytes: number): string | undefined {
+    if (writtenBytes === 0) return undefined;
+    const request = head.kind === Kind.RESPONSE ? this.channel.find(head.about) : undefined;
+    if (request === undefined) return 'a body was written that is no response';
+    const isRight = request.isGivenUp || (request.isExposed && writtenBytes <= (request.into?.length ?? 0));
+    return isRight ? undefined : 'a body was written where there is no memory for it';
+  }
+
+  #arrived({ sn, maxResponseBytes, flags }: Head, header: Uint8Array, body: Uint8Array): Arrived {
+    const { headBytes, isLanded } = this.#coming;
+    const token = (flags & Flag.TOKEN) === 0 ? undefined : tokenOf(headBytes, this.#inHead)?.slice();
+    const target = token === undefined || this.#link === undefined ? undefined : { link: this.#link, token };
+    return { sn, header: header.slice(), body: isLanded ? body : body.slice(), maxResponseBytes, target };
+  }
+
+  /** @returns false when there is nothing to be sent */
+  #sendNext(link: Link): boolean {
+    const head = this.#outHead;
+    const aside = this.#asides.shift();
+    if (aside !== undefined) {
+      Object.assign(head, emptyHead(aside.kind), { status: aside.status });
+      head.headerBytes = aside.header.length;
+      if (this.channel.isAttached || aside.kind === Kind.SESSION) this.channel.fillState(head);
+      link.send(this.#encode(head, aside.header, undefined), NOTHING, undefined);
+      return true;
+    }
+    const item = this.channel.next(head);
+    if (item === 'nothing') return false;
+    if (item === undefined) link.send(this.#encode(head, NOTHING, undefined), NOTHING, undefined);
+    else this.#send(link, head, item);
+    return true;
+  }
+
+  #send(link: Link, head: Head, item: Outgoing): void {
+    const exposure = this.#expose(link, item);
+    if (exposure !== undefined) head.flags |= Flag.TOKEN;
+    const { target } = item;
+    const token = target?.link === link ? target.token : undefined;
+    item.holds(link.send(this.#encode(head, item.header, exposure), item.body, token));
+    if (item.kind === Kind.ONE_WAY) item.sender?.onSent?.();
+  }
+
+  /** Memory for a response that may be too long to come along with its header. */
+  #expose(link: Link, item: Outgoing): Uint8Array | undefined {
+    const { into, kind, isGivenUp } = item;
+    const isWorth = kind === Kind.REQUEST && into !== undefined && into.length > this.settings.inlineBytes;
+    if (!isWorth || isGivenUp || !link.hasRemoteMemory) return undefined;
+    const exposure = link.expose(into);
+    item.exposes(exposure);
+    return exposure?.token;
+  }
+
+  #encode(head: Head, header: Uint8Array, token: Uint8Array | undefined): Uint8Array {
+    return this.#scratch.subarray(0, encodeHead(this.#scratch, head, header, token));
+  }
+}
+
+function lengthLie({ bodyBytes }: Head, length: number): string | undefined {
+  return bodyBytes === length ? undefined : `a body has ${length} bytes, where its head says ${bodyBytes}`;
+}

@@ -1,0 +1,66 @@
+import { Item, type ItemFields } from '../protocol/index.js';
+import type { Exposure, Held, Link } from '../transport/index.js';
+import type { Head, Kind, XioStatus } from '../wire/index.js';
+
+/** Whoever has sent something, and is told what becomes of it. */
+export interface Sender {
+  /** It was answered. @param body in the memory that was named for it, where one was */
+  onResponse(head: Head, header: Uint8Array, body: Uint8Array): void;
+  /** A message was sent, for the first time or again. */
+  onSent?(): void;
+  /** The peer has it, or has let go of it where that was asked for. */
+  onDone(): void;
+  /** Neither will be. */
+  onFailed(status: XioStatus): void;
+}
+
+/** Something on its way to the peer, with what keeps its memory in reach. */
+export class Outgoing extends Item {
+  sender: Sender | undefined;
+  /** Where the body of its response is to lie. */
+  into: Uint8Array | undefined;
+  /** Of a response: where the requester has said that it may be written, and on which link. */
+  target: { readonly link: Link; readonly token: Uint8Array } | undefined;
+  /** Where a response is coming to. */
+  landing: Uint8Array | undefined;
+  #held: Held | undefined;
+  #exposure: Exposure | undefined;
+
+  constructor(kind: Kind, fields: ItemFields = {}, sender?: Sender) {
+    super(kind, fields);
+    this.sender = sender;
+  }
+
+  /** It was sent, or its memory was named. What the link before it held is held no more. */
+  holds(held: Held | undefined): void {
+    this.#held?.release();
+    this.#held = held;
+  }
+
+  exposes(exposure: Exposure | undefined): void {
+    this.#exposure?.release();
+    this.#exposure = exposure;
+  }
+
+  /** Whether the peer may write to {@link into}. */
+  get isExposed(): boolean {
+    return this.#exposure !== undefined;
+  }
+
+  /** The program has its memory back, though the peer may not be done with it. */
+  takeBack(link: Link | undefined): void {
+    this.#held?.takeBack();
+    this.#exposure?.takeBack();
+    if (this.landing !== undefined) link?.redirect(this.landing);
+    this.into = undefined;
+    this.sender = undefined;
+  }
+
+  /** Nobody needs its memory any more. */
+  letGo(): void {
+    this.#held?.release();
+    this.#exposure?.release();
+    this.#held = undefined;
+    this.#exposure = undefined;
+  }
+}

@@ -1,0 +1,377 @@
+import { alloc } from '../../../api/provider/index.js';
+import { runtime } from '../../../api/runtime/index.js';
+import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
+import { checkWait } from '../../engine/index.js';
+import { type Link, type Scheme, XioError } from '../transport/index.js';
+import { type Head, Kind, statusName, XioStatus } from '../wire/index.js';
+import type {
+  Bytes,
+  XioAcceptOptions,
+  XioMessage,
+  XioParts,
+  XioRequestOptions,
+  XioResponse,
+  XioSendOptions,
+  XioSession,
+  XioSessionEvents,
+  XioStatistics,
+} from '../api.js';
+import { bytesOf, checkMs, type Settings } from '../options.js';
+import { sendMessage, sendRequest } from './calls.js';
+import { Events } from './events.js';
+import { Inbox } from './inbox.js';
+import { IncomingRequest } from './incoming-request.js';
+import type { Arrived, Lane, LaneOwner } from './lane.js';
+
+const REQUEST_FIELDS: FieldsOf<XioRequestOptions> = {
+  signal: true,
+  into: true,
+  deadlineMs: true,
+  maxResponseBytes: true,
+  idempotent: true,
+};
+const SEND_FIELDS: FieldsOf<XioSendOptions> = { receipt: true, signal: true, deadlineMs: true };
+const PARTS_FIELDS: FieldsOf<XioParts> = { header: true, body: true };
+const CLOSE_MS = 10_000;
+
+/** One end of a session: what both ends share. */
+export abstract class Session implements XioSession, LaneOwner {
+  abstract readonly resource: string;
+  readonly closed: Promise<void>;
+  protected readonly lanes: Lane[] = [];
+  protected readonly events = new Events();
+  readonly #inbox = new Inbox();
+  /** Requests that have come, and are not answered. */
+  readonly #requests = new Map<Lane, Map<number, IncomingRequest>>();
+  /** Those that nobody has taken. */
+  readonly #untaken: IncomingRequest[] = [];
+  readonly #counts = { requestsSent: 0, responsesReceived: 0, requestsReceived: 0, messagesSent: 0 };
+  readonly #traffic = { messagesReceived: 0, bytesSent: 0, bytesReceived: 0 };
+  #reconnects = 0;
+  #turn = 0;
+  #isReferenced = true;
+  #failure: XioError | undefined;
+  #hasEnded = false;
+  #settleClosed: () => void = () => undefined;
+
+  constructor(protected readonly settings: Settings) {
+    this.closed = new Promise((resolve) => {
+      this.#settleClosed = resolve;
+    });
+  }
+
+  abstract get privateData(): Uint8Array;
+  abstract accept(options?: XioAcceptOptions): this;
+  abstract redirect(urls: readonly string[]): void;
+  abstract reject(reason?: string, privateData?: Bytes): void;
+  abstract onSetup(lane: Lane, head: Head, header: Uint8Array): string | undefined;
+  abstract onLinkLost(lane: Lane, reason: string): void;
+  /** The program does something with the session: so it takes it. @throws XioError XIO_E_STATE when it has refused it */
+  protected abstract take(): void;
+  /** Whether it was accepted. */
+  protected abstract readonly isOpen: boolean;
+  /** It has ended. */
+  protected abstract onEnded(): void;
+
+  get state(): XioSession['state'] {
+    if (this.#hasEnded) return 'closed';
+    if (!this.isOpen) return 'asked';
+    if (this.lanes.some(({ channel }) => channel.isFinishing)) return 'closing';
+    return this.lanes.some(({ channel }) => channel.isAttached) ? 'connected' : 'reconnecting';
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  get scheme(): Scheme {
+    return this.#lastLink?.scheme ?? 'rdma';
+  }
+
+  get localAddress() {
+    return this.#lastLink?.localAddress;
+  }
+
+  get remoteAddress() {
+    return this.#lastLink?.remoteAddress;
+  }
+
+  get failure(): XioError | undefined {
+    return this.#failure;
+  }
+
+  get statistics(): XioStatistics {
+    const sum = (count: (lane: Lane) => number): number => this.lanes.reduce((total, lane) => total + count(lane), 0);
+    return {
+      ...this.#counts,
+      ...this.#traffic,
+      reconnects: this.#reconnects,
+      replayed: sum(({ channel }) => channel.replayed),
+      kept: sum(({ channel }) => channel.kept),
+    };
+  }
+
+  async request(header?: Bytes, body?: Bytes, options: XioRequestOptions = {}): Promise<XioResponse> {
+    const call = 'request';
+    refuse(call, fieldsProblem('options', options, REQUEST_FIELDS));
+    const { into, maxResponseBytes } = options;
+    checkWaits(call, options);
+    if (into !== undefined && !(into instanceof Uint8Array))
+      throw new VerbsError(call, invalid(`into is ${show(into)}`, 'It is a Uint8Array'));
+    if (
+      maxResponseBytes !== undefined &&
+      !(Number.isInteger(maxResponseBytes) && maxResponseBytes >= 0 && maxResponseBytes <= 2 ** 30)
+    )
+      throw new VerbsError(call, invalid(`maxResponseBytes is ${show(maxResponseBytes)}`, 'It is 0 to 2^30'));
+    const [headerBytes, bodyBytes] = [bytesOf(call, 'header', header), bytesOf(call, 'body', body)];
+    const lane = this.#laneFor(call, headerBytes, bodyBytes);
+    this.#counts.requestsSent += 1;
+    this.#traffic.bytesSent += bodyBytes.length;
+    const response = await sendRequest(lane, headerBytes, bodyBytes, options);
+    this.#counts.responsesReceived += 1;
+    this.#traffic.bytesReceived += response.body.length;
+    return response;
+  }
+
+  async send(message: Bytes | XioParts, options: XioSendOptions = {}): Promise<void> {
+    const call = 'send';
+    refuse(call, fieldsProblem('options', options, SEND_FIELDS));
+    checkWaits(call, options);
+    const parts = typeof message === 'string' || message instanceof Uint8Array ? { body: message } : message;
+    refuse(call, fieldsProblem('message', parts, PARTS_FIELDS));
+    const [header, body] = [bytesOf(call, 'header', parts.header), bytesOf(call, 'body', parts.body)];
+    const lane = this.#laneFor(call, header, body);
+    this.#counts.messagesSent += 1;
+    this.#traffic.bytesSent += body.length;
+    await sendMessage(lane, header, body, options, this.settings.inlineBytes);
+  }
+
+  messages(): AsyncGenerator<XioMessage, void, undefined> {
+    this.take();
+    return this.#inbox.messages();
+  }
+
+  on<E extends keyof XioSessionEvents>(event: E, handler: XioSessionEvents[E]): this {
+    this.events.set(event, handler);
+    if (event !== 'request') return this;
+    this.take();
+    for (const request of this.#untaken.splice(0)) this.#handle(request);
+    return this;
+  }
+
+  off(event: keyof XioSessionEvents): this {
+    this.events.set(event, undefined);
+    return this;
+  }
+
+  ref(): this {
+    this.#isReferenced = true;
+    for (const { link } of this.lanes) link?.ref();
+    return this;
+  }
+
+  unref(): this {
+    this.#isReferenced = false;
+    for (const { link } of this.lanes) link?.unref();
+    return this;
+  }
+
+  async close(options: { readonly timeoutMs?: number | undefined } = {}): Promise<void> {
+    checkWait('close', options, { timeoutMs: true });
+    if (!this.#hasEnded && !this.isOpen) this.abort();
+    if (this.#hasEnded) {
+      this.#report();
+      return;
+    }
+    const { timeoutMs = CLOSE_MS } = options;
+    const { clock } = this.#lastLink ?? {};
+    const stop = clock?.timer(Math.min(timeoutMs, 2 ** 31 - 1), () =>
+      this.abort(new XioError('XIO_E_TIMEOUT', `the session was not closed within ${timeoutMs} ms`)),
+    );
+    for (const lane of this.lanes) this.#finish(lane);
+    await this.closed;
+    stop?.();
+    this.#report();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  abort(reason?: XioError): void {
+    if (this.#hasEnded) return;
+    const status = reason?.status ?? XioStatus.XIO_E_SESSION_ABORTED;
+    for (const lane of this.lanes) if (lane.channel.isAttached) lane.sendAside(Kind.ABORT, undefined, status);
+    this.over(reason?.status ?? XioStatus.XIO_E_SUCCESS, reason);
+  }
+
+  landing(bodyBytes: number, header: Uint8Array): Uint8Array {
+    let given: Uint8Array | undefined;
+    try {
+      given = this.settings.onBody?.(bodyBytes, header);
+    } catch (error) {
+      runtime().warn(error instanceof Error ? error : new Error(String(error)));
+    }
+    if (given === undefined) return alloc(bodyBytes);
+    if (given instanceof Uint8Array && given.length === bodyBytes) return given;
+    runtime().warn(
+      `verbena/xio: onBody gave ${show(given)} for a body of ${bodyBytes} bytes, where it has to be exactly so long`,
+    );
+    return alloc(bodyBytes);
+  }
+
+  onRequest(lane: Lane, arrived: Arrived): void {
+    this.#counts.requestsReceived += 1;
+    this.#traffic.bytesReceived += arrived.body.length;
+    const { inlineBytes } = this.settings;
+    const forget = (): void => void this.#requests.get(lane)?.delete(arrived.sn);
+    const request = new IncomingRequest(lane, arrived, { session: this, inlineBytes, forget });
+    let requests = this.#requests.get(lane);
+    if (requests === undefined) {
+      requests = new Map<number, IncomingRequest>();
+      this.#requests.set(lane, requests);
+    }
+    requests.set(arrived.sn, request);
+    if (this.events.request === undefined) this.#untaken.push(request);
+    else this.#handle(request);
+  }
+
+  onMessage(lane: Lane, arrived: Arrived): void {
+    this.#traffic.messagesReceived += 1;
+    this.#traffic.bytesReceived += arrived.body.length;
+    this.#inbox.add(lane, arrived);
+  }
+
+  onCancel(lane: Lane, sn: number): void {
+    this.#requests.get(lane)?.get(sn)?.abandon(new XioError('XIO_E_MSG_CANCELED', 'the requester has given up'));
+  }
+
+  onForgotten(lane: Lane, sn: number): void {
+    const reason = this.#failure ?? new XioError('XIO_E_SESSION_CLOSED', 'the session has ended');
+    this.#requests.get(lane)?.get(sn)?.abandon(reason);
+  }
+
+  onFin(lane: Lane): void {
+    this.#finish(lane);
+  }
+
+  onDone(lane: Lane): void {
+    lane.leave('close');
+    if (this.lanes.every(({ channel }) => channel.isDone)) this.over(XioStatus.XIO_E_SUCCESS);
+  }
+
+  onAborted(lane: Lane, status: XioStatus): void {
+    lane.leave('close');
+    const code = statusName(status) ?? 'XIO_E_SESSION_ABORTED';
+    this.over(status, new XioError(code, 'the peer has ended the session'));
+  }
+
+  onLie(lane: Lane, lie: string): void {
+    const failure = new XioError('XIO_E_MSG_INVALID', `the peer broke the protocol: ${lie}`);
+    lane.sendAside(Kind.ABORT, undefined, failure.status);
+    this.over(failure.status, failure);
+  }
+
+  /** A lane has a link, and goes on with the session. */
+  protected resumed(lane: Lane): void {
+    this.#reconnects += 1;
+    if (!this.#isReferenced) lane.link?.unref();
+    this.events.tell(({ reconnected }) => reconnected?.());
+    lane.pump();
+  }
+
+  protected disconnected(reason: string): void {
+    const error = new XioError('XIO_E_SESSION_DISCONNECTED', reason);
+    this.events.tell(({ reconnecting }) => reconnecting?.(error));
+  }
+
+  /** The session has ended. @param failure what by, unless an end has closed it */
+  protected over(status: XioStatus, failure?: XioError): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#failure = failure;
+    for (const lane of this.lanes) {
+      lane.channel.end(status);
+      lane.leave('close');
+    }
+    this.#untaken.length = 0;
+    this.#requests.clear();
+    this.#inbox.end(failure);
+    this.onEnded();
+    this.#settleClosed();
+    this.events.tell(({ close }) => close?.(failure));
+  }
+
+  get #lastLink(): Link | undefined {
+    return this.lanes.find(({ lastLink }) => lastLink !== undefined)?.lastLink;
+  }
+
+  /** What has ended it, unless this end was the one. */
+  #report(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  #finish(lane: Lane): void {
+    lane.channel.finish();
+    lane.pump();
+  }
+
+  /** The connection whose turn it is; one that has a link, if any has. @throws XioError as `request` */
+  #laneFor(call: string, header: Uint8Array, body: Uint8Array): Lane {
+    this.take();
+    const lanes = this.lanes.filter(({ channel }) => channel.isAttached);
+    const among = lanes.length > 0 ? lanes : this.lanes;
+    this.#turn = (this.#turn + 1) % Math.max(1, among.length);
+    const lane = among.at(this.#turn);
+    if (this.#hasEnded || lane === undefined || lane.channel.isFinishing)
+      throw this.#failure ?? new XioError('XIO_E_SESSION_CLOSED', `${call}: the session is closed`);
+    const { peer, waiting, own } = lane.channel;
+    if (peer !== undefined && header.length > peer.maxHeaderBytes)
+      throw new XioError(
+        'XIO_E_MSG_SIZE',
+        `${call}: the header has ${header.length} bytes, and the peer takes ${peer.maxHeaderBytes}`,
+      );
+    if (peer !== undefined && body.length > peer.maxBodyBytes)
+      throw new XioError(
+        'XIO_E_MSG_SIZE',
+        `${call}: the body has ${body.length} bytes, and the peer takes ${peer.maxBodyBytes}`,
+      );
+    if (waiting >= own.queueMessages)
+      throw new XioError('XIO_E_TX_QUEUE_OVERFLOW', `${call}: ${waiting} wait to be sent already`);
+    return lane;
+  }
+
+  #handle(request: IncomingRequest): void {
+    const handler = this.events.request;
+    if (handler === undefined) return;
+    const failed = (error: unknown): void => {
+      if (!request.isAnswered) request.fail(error instanceof Error ? error.message : String(error));
+    };
+    const done = (answer: unknown): void => {
+      // It answers by itself, now or later.
+      if (request.isAnswered || answer === undefined) return;
+      try {
+        refuse('reply', fieldsProblem('what the handler of requests gives', answer, PARTS_FIELDS));
+        // It has those fields and no others; what is in them is looked at by reply.
+        const { header, body } = answer as XioParts;
+        void request.reply(header, body);
+      } catch (error) {
+        failed(error);
+      }
+    };
+    try {
+      const answer = handler(request);
+      if (answer instanceof Promise) answer.then(done, failed);
+      else done(answer);
+    } catch (error) {
+      failed(error);
+    }
+  }
+}
+
+function checkWaits(call: string, { signal, deadlineMs }: Pick<XioSendOptions, 'signal' | 'deadlineMs'>): void {
+  if (signal !== undefined && !(signal instanceof AbortSignal))
+    throw new VerbsError(call, invalid(`signal is ${show(signal)}`, 'It is an AbortSignal'));
+  signal?.throwIfAborted();
+  if (deadlineMs !== undefined) checkMs(call, 'deadlineMs', deadlineMs, 0, true);
+}

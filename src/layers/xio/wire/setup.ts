@@ -1,0 +1,213 @@
+import { setU64, u64, viewOf } from './fields.js';
+import { statusName, type XioStatus } from './status.js';
+
+// What the headers of SESSION and SESSION_ANSWER carry. Ours: Accelio's have 32 bits of session, and nothing to go on by.
+//
+// SESSION: 0 session 16 | 16 epoch 8 | 24 connection 2 | 26 flags 2 | 28 limits 20 | 48 resource length 2 | 50 private data length 2 | 52 resource, private data
+// SESSION_ANSWER: 0 epoch 8 | 8 action 2 | 10 addresses 2 | 12 status 4 | 16 limits 20 | 36 private data length 2 | 38 zero 2 | 40 {length 2, address}..., private data
+// limits: messages 4 | bytes 8 | longest body 4 | longest header 4
+
+/** Bytes of a session's name, at random: whoever knows it is one of its ends. */
+export const SESSION_ID_BYTES = 16;
+/** Bytes of what tells one life of a server from the next. */
+export const EPOCH_BYTES = 8;
+export const MAX_ADDRESSES = 64;
+const MAX_TEXT_BYTES = 1024;
+export const MAX_PRIVATE_BYTES = 2048;
+const REQUEST_BYTES = 52;
+const ANSWER_BYTES = 40;
+
+/** What an end takes. */
+export interface Limits {
+  /** Requests and messages that the peer may have here before the program lets go of them. */
+  readonly queueMessages: number;
+  /** Bytes of their bodies. */
+  readonly queueBytes: number;
+  readonly maxBodyBytes: number;
+  readonly maxHeaderBytes: number;
+}
+
+/** A client begins a session, or another connection of it, or goes on. */
+export interface SetupRequest {
+  readonly sessionId: Uint8Array;
+  /** Of the server that has accepted it; zeros before one has. */
+  readonly epoch: Uint8Array;
+  /** Which connection of the session. */
+  readonly connection: number;
+  /** Whether a server has accepted it before: one that does not know of it must not begin it anew. */
+  readonly isKnown: boolean;
+  readonly limits: Limits;
+  readonly resource: string;
+  readonly privateData: Uint8Array;
+}
+
+/** What becomes of it. */
+export const Action = {
+  ACCEPT: 1,
+  /** The session is to begin at one of the addresses. */
+  REDIRECT: 2,
+  REJECT: 3,
+  /** The server does not know of it any more. */
+  UNKNOWN: 4,
+} as const;
+export type Action = (typeof Action)[keyof typeof Action];
+
+/** What the server says. */
+export interface SetupAnswer {
+  readonly epoch: Uint8Array;
+  readonly action: Action;
+  /** Why, of a refusal. */
+  readonly status: XioStatus;
+  readonly limits: Limits;
+  /** Where to, of REDIRECT; where further connections go, of ACCEPT. */
+  readonly addresses: readonly string[];
+  readonly privateData: Uint8Array;
+}
+
+export const NO_LIMITS: Limits = { queueMessages: 0, queueBytes: 0, maxBodyBytes: 0, maxHeaderBytes: 0 };
+const KNOWN = 1;
+const LEAST_MESSAGES = 4;
+const MOST_MESSAGES = 65_535;
+const MOST_BYTES = 2 ** 40;
+const MOST_BODY_BYTES = 2 ** 30;
+const MOST_HEADER_BYTES = 4096;
+
+/** What is wrong with limits, or undefined. */
+export function limitsProblem({ queueMessages, queueBytes, maxBodyBytes, maxHeaderBytes }: Limits): string | undefined {
+  if (queueMessages < LEAST_MESSAGES || queueMessages > MOST_MESSAGES) return `a queue of ${queueMessages} messages`;
+  if (queueBytes < maxBodyBytes || queueBytes > MOST_BYTES) return `a queue of ${queueBytes} bytes`;
+  if (maxBodyBytes > MOST_BODY_BYTES) return `bodies of ${maxBodyBytes} bytes`;
+  if (maxHeaderBytes > MOST_HEADER_BYTES) return `headers of ${maxHeaderBytes} bytes`;
+  return undefined;
+}
+
+export function encodeSetupRequest(request: SetupRequest): Uint8Array {
+  const resource = new TextEncoder().encode(request.resource);
+  const bytes = new Uint8Array(REQUEST_BYTES + resource.length + request.privateData.length);
+  const view = viewOf(bytes);
+  bytes.set(request.sessionId, 0);
+  bytes.set(request.epoch, 16);
+  view.setUint16(24, request.connection);
+  view.setUint16(26, request.isKnown ? KNOWN : 0);
+  setLimits(view, 28, request.limits);
+  view.setUint16(48, resource.length);
+  view.setUint16(50, request.privateData.length);
+  bytes.set(resource, REQUEST_BYTES);
+  bytes.set(request.privateData, REQUEST_BYTES + resource.length);
+  return bytes;
+}
+
+/** @returns a sentence that says what is wrong with it */
+export function decodeSetupRequest(bytes: Uint8Array): SetupRequest | string {
+  if (bytes.length < REQUEST_BYTES) return `SESSION has ${bytes.length} bytes, where ${REQUEST_BYTES} are the least`;
+  const view = viewOf(bytes);
+  const limits = limitsAt(view, 28);
+  const problem = limitsProblem(limits);
+  if (problem !== undefined) return `SESSION says that the client has ${problem}`;
+  const flags = view.getUint16(26);
+  if ((flags & ~KNOWN) !== 0) return `SESSION has flags 0x${flags.toString(16)}, which do not all exist`;
+  const end = REQUEST_BYTES + view.getUint16(48);
+  if (view.getUint16(48) > MAX_TEXT_BYTES || view.getUint16(50) > MAX_PRIVATE_BYTES)
+    return 'SESSION has a longer resource, or more private data, than there can be';
+  if (end + view.getUint16(50) !== bytes.length) return 'SESSION is not as long as its parts';
+  return {
+    sessionId: bytes.slice(0, SESSION_ID_BYTES),
+    epoch: bytes.slice(16, 16 + EPOCH_BYTES),
+    connection: view.getUint16(24),
+    isKnown: flags === KNOWN,
+    limits,
+    resource: textIn(bytes.subarray(REQUEST_BYTES, end)),
+    privateData: bytes.slice(end),
+  };
+}
+
+export function encodeSetupAnswer(answer: SetupAnswer): Uint8Array {
+  const addresses = answer.addresses.map((address) => new TextEncoder().encode(address));
+  const textBytes = addresses.reduce((sum, { length }) => sum + 2 + length, 0);
+  const bytes = new Uint8Array(ANSWER_BYTES + textBytes + answer.privateData.length);
+  const view = viewOf(bytes);
+  bytes.set(answer.epoch, 0);
+  view.setUint16(8, answer.action);
+  view.setUint16(10, addresses.length);
+  view.setUint32(12, answer.status);
+  setLimits(view, 16, answer.limits);
+  view.setUint16(36, answer.privateData.length);
+  let at = ANSWER_BYTES;
+  for (const address of addresses) {
+    view.setUint16(at, address.length);
+    bytes.set(address, at + 2);
+    at += 2 + address.length;
+  }
+  bytes.set(answer.privateData, at);
+  return bytes;
+}
+
+/** @returns a sentence that says what is wrong with it */
+export function decodeSetupAnswer(bytes: Uint8Array): SetupAnswer | string {
+  if (bytes.length < ANSWER_BYTES)
+    return `SESSION_ANSWER has ${bytes.length} bytes, where ${ANSWER_BYTES} are the least`;
+  const view = viewOf(bytes);
+  const action = view.getUint16(8);
+  if (!isAction(action)) return `SESSION_ANSWER has action ${action}, which does not exist`;
+  const limits = limitsAt(view, 16);
+  const problem = action === Action.ACCEPT ? limitsProblem(limits) : undefined;
+  if (problem !== undefined) return `SESSION_ANSWER says that the server has ${problem}`;
+  const status = view.getUint32(12);
+  if (statusName(status) === undefined) return `SESSION_ANSWER has status ${status}, which does not exist`;
+  const count = view.getUint16(10);
+  if (count > MAX_ADDRESSES) return `SESSION_ANSWER has ${count} addresses, where ${MAX_ADDRESSES} are the most`;
+  if (action === Action.REDIRECT && count === 0) return 'SESSION_ANSWER sends the session on to nobody';
+  const texts = addressesIn(bytes, count);
+  const privateBytes = view.getUint16(36);
+  if (texts === undefined || texts.end + privateBytes !== bytes.length || privateBytes > MAX_PRIVATE_BYTES)
+    return 'SESSION_ANSWER is not as long as its parts';
+  return {
+    epoch: bytes.slice(0, EPOCH_BYTES),
+    action,
+    status,
+    limits,
+    addresses: texts.addresses,
+    privateData: bytes.slice(texts.end),
+  };
+}
+
+function addressesIn(bytes: Uint8Array, count: number) {
+  const addresses: string[] = [];
+  const view = viewOf(bytes);
+  let end = ANSWER_BYTES;
+  for (let i = 0; i < count; i += 1) {
+    if (end + 2 > bytes.length) return undefined;
+    const length = view.getUint16(end);
+    const begin = end + 2;
+    end = begin + length;
+    if (end > bytes.length || length > MAX_TEXT_BYTES) return undefined;
+    addresses.push(textIn(bytes.subarray(begin, end)));
+  }
+  return { addresses, end };
+}
+
+function isAction(value: number): value is Action {
+  return value >= Action.ACCEPT && value <= Action.UNKNOWN;
+}
+
+function setLimits(view: DataView, offset: number, limits: Limits): void {
+  view.setUint32(offset, limits.queueMessages);
+  setU64(view, offset + 4, limits.queueBytes);
+  view.setUint32(offset + 12, limits.maxBodyBytes);
+  view.setUint32(offset + 16, limits.maxHeaderBytes);
+}
+
+function limitsAt(view: DataView, offset: number): Limits {
+  return {
+    queueMessages: view.getUint32(offset),
+    queueBytes: u64(view, offset + 4),
+    maxBodyBytes: view.getUint32(offset + 12),
+    maxHeaderBytes: view.getUint32(offset + 16),
+  };
+}
+
+/** Text of a peer's, without what could not be printed. */
+function textIn(bytes: Uint8Array): string {
+  // eslint-disable-next-line no-control-regex -- Those are what a terminal must not be told by a peer.
+  return new TextDecoder().decode(bytes).replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');
+}
