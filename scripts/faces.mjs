@@ -20,6 +20,7 @@ const FACES = {
   rsocket: { node: 'rsocket', browser: 'portable-rsocket' },
   net: { node: 'net' },
   kv: { node: 'kv', browser: 'portable-kv' },
+  gpu: { node: 'gpu' },
   ucp: { node: 'ucp', browser: 'portable-ucp' },
 };
 

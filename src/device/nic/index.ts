@@ -5,6 +5,7 @@ export {
   atomicResult,
   type AtomicOperation,
   type Copy,
+  type CopyProgress,
   type ForeignMemory,
   LATER,
 } from './memory/copying/foreign-memory.js';

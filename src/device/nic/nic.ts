@@ -471,9 +471,10 @@ export class Nic implements ControlCore {
     return srq?.xrcd === xrcd ? srq : undefined;
   }
 
-  /** Gives up all copies from and to foreign memory: nobody drives this NIC any more. */
+  /** Gives up all copies from and to foreign memory, and that memory: nobody drives this NIC any more. */
   abandonCopies(): void {
     for (const qp of this.objects.qps.values()) qp.copies?.abandon();
+    this.memory.closeForeign();
   }
 
   /** The device is lost: nothing passes any more, and what was posted ends in FATAL_ERR. */

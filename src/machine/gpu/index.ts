@@ -1,14 +1,19 @@
 /** Memory of GPUs: devices and buffers for programs, and the way of a NIC into them. */
+export { CopyMachine } from './copies/copy-machine.js';
+export { GpuMemory } from './copies/gpu-memory.js';
+export { isGpuPlace, reachGpuMemory } from './copies/reach.js';
 export {
   BatchState,
   type GpuBatch,
   type GpuDeviceFacts,
   type GpuDriver,
-  GpuFailure,
   type GpuHandle,
   type GpuPlace,
   type GpuQueue,
   type GpuSession,
   type GpuStaging,
 } from './driver/gpu-driver.js';
-export { type GpuBuffer, type GpuContext, type GpuDevice, GpuKind, type GpuOptions } from './program/gpu.js';
+export { GpuFailure } from './driver/gpu-failure.js';
+export { GpuKind } from './driver/gpu-kind.js';
+export { gpuDevices, gpuProblem, openGpu } from './program/devices.js';
+export type { GpuBuffer, GpuContext, GpuDevice, GpuOptions } from './program/gpu.js';

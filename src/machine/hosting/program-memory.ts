@@ -6,8 +6,13 @@ import {
   refuseResizable,
   SyntheticAddresses,
 } from '../../api/soft/index.js';
-import { CommandError } from '../../device/nic/index.js';
+import type { DeviceMemoryPlace } from '../../api/verbs/index.js';
+import { CommandError, type ForeignMemory } from '../../device/nic/index.js';
+import { isGpuPlace, reachGpuMemory } from '../gpu/index.js';
 import { addressOf, canNailDown, isShared, nailDown, nativeHost, viewOf } from '../system/index.js';
+
+/** Takes sentences about what does not work as it should. */
+type Warn = (text: string) => void;
 
 const synthetic = new SyntheticAddresses();
 
@@ -48,6 +53,17 @@ export function locateAcrossThreads(bytes: Uint8Array, isKept: boolean): Located
   if (problem !== undefined) throw new CommandError('EOPNOTSUPP', `${problem}: ${MEMORY_REMEDY}`);
   const address = publicAddress(bytes);
   return { address, memory: { kind: 'address', address, lengthBytes } };
+}
+
+/**
+ * Reaches memory of a device for an adapter of this thread.
+ *
+ * @param warn told of what goes wrong there, for people
+ * @throws CommandError EOPNOTSUPP when it cannot be reached; EIO when its driver fails
+ */
+export function reachMemory(place: DeviceMemoryPlace, warn: Warn): ForeignMemory {
+  if (isGpuPlace(place)) return reachGpuMemory(place, warn);
+  throw new CommandError('EOPNOTSUPP', `nobody here knows memory of the kind '${place.kind}'`);
 }
 
 /** Keeps shared memory alive for as long as what {@link unshared} made of it is, or any view of that. */

@@ -45,6 +45,9 @@ export interface CommandDevice {
   linkStatistics(): Record<string, number>;
 }
 
+/** Where memory is, as the NIC takes it. */
+type Place = Pick<MrAttributes, 'bytes' | 'foreign'>;
+
 const NO_BYTES = new Uint8Array(0);
 
 const lowWord = (address: bigint): number => Number(address & 0xffffffffn) | 0;
@@ -66,27 +69,38 @@ export function commandHandlers(target: CommandTarget): Handlers {
   const { device, cm, doorbells } = target;
   const { nic } = device;
   const { control } = nic;
-  const placeOf = (memory: MemoryRef): Pick<MrAttributes, 'bytes' | 'foreign'> => {
-    if (memory.kind === 'foreign') return { bytes: NO_BYTES, foreign: memory.memory };
-    if (memory.kind === 'device') return { bytes: NO_BYTES, foreign: target.reach(memory.place) };
-    return { bytes: target.resolve(memory) };
+  /** Carries out what is asked for memory, and lets go of what was reached for it when that is refused. */
+  const placed = <T>(memory: MemoryRef, act: (place: Place) => T): T => {
+    if (memory.kind === 'foreign') return act({ bytes: NO_BYTES, foreign: memory.memory });
+    if (memory.kind !== 'device') return act({ bytes: target.resolve(memory) });
+    const foreign = target.reach(memory.place);
+    try {
+      return act({ bytes: NO_BYTES, foreign });
+    } catch (error) {
+      foreign.close?.();
+      throw error;
+    }
   };
+  const placedIfAny = <T>(memory: MemoryRef | undefined, act: (place: Partial<Place>) => T): T =>
+    memory === undefined ? act({}) : placed(memory, act);
   return {
     allocPd: () => control.allocPd(),
     deallocPd: (pd) => {
       control.deallocPd(pd);
     },
     regMr: ({ pd, memory, iova, access }) =>
-      control.regMr({ pd, ...placeOf(memory), iovaHi: highWord(iova), iovaLo: lowWord(iova), access }),
+      placed(memory, (place) => control.regMr({ pd, ...place, iovaHi: highWord(iova), iovaLo: lowWord(iova), access })),
     allocNullMr: (pd) => control.allocNullMr(pd),
     reregMr: ({ handle, pd, access, memory, iova }) =>
-      control.reregMr({
-        handle,
-        ...(pd === undefined ? {} : { pd }),
-        ...(access === undefined ? {} : { access }),
-        ...(memory === undefined ? {} : placeOf(memory)),
-        ...(iova === undefined ? {} : { iovaHi: highWord(iova), iovaLo: lowWord(iova) }),
-      }),
+      placedIfAny(memory, (place) =>
+        control.reregMr({
+          handle,
+          ...(pd === undefined ? {} : { pd }),
+          ...(access === undefined ? {} : { access }),
+          ...place,
+          ...(iova === undefined ? {} : { iovaHi: highWord(iova), iovaLo: lowWord(iova) }),
+        }),
+      ),
     deregMr: (handle) => {
       control.deregMr(handle);
     },

@@ -92,13 +92,14 @@ export class MemoryRegion implements RegionMemory {
     this.access = attributes.access;
     this.iovaHi = attributes.iovaHi;
     this.iovaLo = attributes.iovaLo;
+    this.#forgetViews();
+    this.closeToPeers();
+    this.#endCopies();
+    if (attributes.foreign !== this.foreign) this.foreign?.close?.();
     this.bytes = attributes.bytes;
     this.foreign = attributes.foreign;
     this.lengthBytes = lengthOf(attributes);
     this.isPlain = attributes.foreign === undefined;
-    this.#forgetViews();
-    this.closeToPeers();
-    this.#endCopies();
     this.#open();
   }
 
@@ -117,10 +118,11 @@ export class MemoryRegion implements RegionMemory {
   /** Ends it. Work that is in flight may hold it on, but not its memory. */
   close(): void {
     this.closeToPeers();
+    this.#endCopies();
+    this.foreign?.close?.();
     this.bytes = NO_BYTES;
     this.foreign = undefined;
     this.#forgetViews();
-    this.#endCopies();
   }
 
   #endCopies(): void {

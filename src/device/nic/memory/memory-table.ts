@@ -132,6 +132,11 @@ export class MemoryTable {
     this.releasePd(region.pd);
   }
 
+  /** Lets go of foreign memory, from and to which no copy is under way: nobody drives this NIC any more. */
+  closeForeign(): void {
+    for (const region of this.#regions.values()) region.foreign?.close?.();
+  }
+
   allocMw({ pd, type }: AllocMw): MwKeys {
     if (!isOneOf(MwType, type)) throw new CommandError('EINVAL', `there are no memory windows of type ${type}`);
     if (this.#windows.size >= this.limits.maxMw)

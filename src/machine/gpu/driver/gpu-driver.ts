@@ -1,4 +1,9 @@
 import type { AtomicOperation } from '../../../device/nic/index.js';
+import type { GpuFailure } from './gpu-failure.js';
+import type { GpuKind } from './gpu-kind.js';
+
+/** Into how many parts the device divides a comparison. */
+export const COMPARE_PARTS = 1024;
 
 /** What a library calls one of its objects: a pointer or a number, good in all threads of the process. */
 export type GpuHandle = number;
@@ -17,16 +22,18 @@ export interface GpuDeviceFacts {
 
 /** Where a buffer is, as another thread of the process finds it: plain data. It is there as long as the buffer is. */
 export interface GpuPlace {
-  readonly kind: string;
+  readonly kind: GpuKind;
   readonly device: number;
   readonly context: GpuHandle;
   readonly buffer: GpuHandle;
+  /** By which its words are changed ({@link GpuSession.prepareAtomics}); 0 where they are not. */
+  readonly atomics: GpuHandle;
   readonly lengthBytes: number;
 }
 
 /** A kind of GPU: a library that is loaded. */
 export interface GpuDriver {
-  readonly kind: string;
+  readonly kind: GpuKind;
 
   /** @throws GpuFailure */
   devices(): readonly GpuDeviceFacts[];
@@ -58,6 +65,14 @@ export interface GpuSession {
   /** No command names it any more. */
   freeStaging(staging: GpuStaging): void;
 
+  /**
+   * Gets ready what changes words of 64 bits in one step, which may take a second the first time: it is done by whoever has
+   * opened the device, so that no NIC stands still meanwhile. It ends with the session.
+   *
+   * @throws GpuFailure
+   */
+  prepareAtomics(): GpuHandle;
+
   /** @throws GpuFailure */
   openQueue(): GpuQueue;
 
@@ -84,6 +99,7 @@ export interface GpuQueue {
 
   /** Changes a word of 64 bits in one step, as seen by whatever the device does; what it was goes to staging. */
   atomic(
+    atomics: GpuHandle,
     buffer: GpuHandle,
     offset: number,
     operation: AtomicOperation,
@@ -94,7 +110,10 @@ export interface GpuQueue {
   /** Sets bytes of a buffer to a value. */
   fill(buffer: GpuHandle, offset: number, lengthBytes: number, value: number): void;
 
-  /** Puts into staging, in 64 bits, where the first difference of two ranges is, or `lengthBytes` where there is none. */
+  /**
+   * Puts {@link COMPARE_PARTS} numbers of 64 bits into staging: where the first difference is that each part of the device's work has
+   * found, or `lengthBytes` where it has found none.
+   */
   compare(
     a: GpuHandle,
     aOffset: number,
@@ -138,23 +157,3 @@ export interface GpuBatch {
 
 export const BatchState = { RUNNING: 0, DONE: 1, FAILED: 2 } as const;
 export type BatchState = (typeof BatchState)[keyof typeof BatchState];
-
-/** A call of a library, or what it had begun, has failed. */
-export class GpuFailure extends Error {
-  override readonly name = 'GpuFailure';
-
-  /**
-   * @param call as the library names it
-   * @param status its number of what is wrong
-   * @param statusName its name of that
-   * @param isOutOfMemory whether there is too little memory of the device
-   */
-  constructor(
-    readonly call: string,
-    readonly status: number,
-    readonly statusName: string,
-    readonly isOutOfMemory = false,
-  ) {
-    super(`${call} gave ${statusName} (${status})`);
-  }
-}

@@ -15,7 +15,7 @@ import { CompChannelRing, doorbellPageShape } from '../../../device/nic/index.js
 import { nowUs, wallClockNs, yieldProcessor } from '../../system/index.js';
 import { deviceClockNs } from '../device-clock.js';
 import { closeAtExit } from '../exit-hook.js';
-import { locateHere, resolveMemory } from '../program-memory.js';
+import { locateHere, reachMemory, resolveMemory } from '../program-memory.js';
 import type { InlineNic } from './inline-nic.js';
 import { sleepUntil, turnAll } from './residents.js';
 
@@ -70,7 +70,16 @@ export class InlineHost implements AdapterHost {
     this.maxPacketBytes = maxPacketBytes;
     const { doorbells, asyncEvents, cmEvents } = this;
     const onEvent = (ring: Int32Array): void => this.#onEvent(ring);
-    this.#client = nic.attach({ doorbells, asyncEvents, cmEvents, resolve: resolveMemory, onEvent, most: limits, pid });
+    this.#client = nic.attach({
+      doorbells,
+      asyncEvents,
+      cmEvents,
+      resolve: resolveMemory,
+      reach: (place) => reachMemory(place, nic.warn),
+      onEvent,
+      most: limits,
+      pid,
+    });
     this.#forgetExit = closeAtExit(() => this.close());
   }
 

@@ -37,7 +37,10 @@ export class InlineNic implements Resident {
   #open = true;
 
   /** @throws CommandError as `openNativeAdapter` */
-  constructor(spec: AdapterSpec, warn: (text: string) => void) {
+  constructor(
+    spec: AdapterSpec,
+    readonly warn: (text: string) => void,
+  ) {
     requireRoom();
     const { adapter, facts, link, pause } = openNativeAdapter(spec, warn);
     this.facts = facts;
@@ -100,7 +103,8 @@ export class InlineNic implements Resident {
     if (!this.isUsable()) return false;
     const busy = this.#adapter.turn(now);
     if (this.#watchers.users === 0) return busy;
-    if (busy) this.#spin.stir(now);
+    // What is copied without anybody telling of its end is looked at until then.
+    if (busy || this.#adapter.nic.copyEngine.isPolling) this.#spin.stir(now);
     this.#setAlarm();
     return busy;
   }

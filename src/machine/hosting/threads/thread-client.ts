@@ -2,7 +2,7 @@ import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import type { Adapter, AdapterClient, AdapterCommand } from '../../../api/soft/index.js';
 import { CompChannelRing, DoorbellPage, Ring } from '../../../device/nic/index.js';
 import { EventFd, isThreadThere } from '../../system/index.js';
-import { resolveMemory } from '../program-memory.js';
+import { reachMemory, resolveMemory } from '../program-memory.js';
 import {
   type ClientStart,
   LoopWords,
@@ -58,7 +58,14 @@ export class ThreadClient {
   /** @throws CommandError as `Adapter.attach` */
   attach(adapter: Adapter, started: Started): void {
     const { doorbells, asyncEvents, cmEvents } = this.start;
-    this.#client = adapter.attach({ doorbells, asyncEvents, cmEvents, resolve: resolveMemory, onEvent: this.onEvent });
+    this.#client = adapter.attach({
+      doorbells,
+      asyncEvents,
+      cmEvents,
+      resolve: resolveMemory,
+      reach: (place) => reachMemory(place, (text) => this.notice({ kind: 'warning', text })),
+      onEvent: this.onEvent,
+    });
     this.reply({ started });
   }
 

@@ -100,10 +100,9 @@ export class SoftPd extends PdBase implements Pd {
   }
 
   #regDeviceMr(memory: DeviceMemoryBase, access: number, { iova }: RegMrOptions): Mr {
-    const place = onDevice('ibv_reg_mr', memory);
     const named = iova ?? defaultIova(memory.address, access);
     refuse('ibv_reg_mr', iovaProblem(named, memory.address, memory.length, access));
-    return new ForeignMr(this, place, access, named);
+    return new ForeignMr(this, onDevice('ibv_reg_mr', memory, access), access, named);
   }
 
   #pieceProblem({ lkey, addr, length }: Sge, index: number): Problem | undefined {

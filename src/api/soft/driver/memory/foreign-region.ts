@@ -7,6 +7,7 @@ import {
   DeviceMemoryBase,
   invalid,
   iovaProblem,
+  isAddress,
   type Mr,
   type MrChange,
   pieceOfRegionProblem,
@@ -34,17 +35,19 @@ export interface Elsewhere {
   /** Where it begins; undefined where only whoever registers it knows. */
   readonly address?: bigint;
   /** What has it, and cannot be ended meanwhile. */
-  readonly owner?: Resource;
+  readonly owner?: DeviceMemoryBase;
 }
 
 /**
  * As the driver registers memory of a device.
  *
- * @throws VerbsError EINVAL when that was given back
+ * @throws VerbsError EINVAL when that was given back; EOPNOTSUPP for access that its device cannot give; EIO when that fails
  */
-export function onDevice(call: string, memory: DeviceMemoryBase): Elsewhere {
+export function onDevice(call: string, memory: DeviceMemoryBase, access: number): Elsewhere {
   if (memory.destroyed) refuse(call, invalid('the memory was given back to its device', 'Register it before'));
-  const { place, length, address } = memory;
+  refuse(call, memory.accessProblem(access));
+  const { length, address } = memory;
+  const place = memory.placeFor(call, access);
   return { memory: { kind: 'device', place }, lengthBytes: length, address, owner: memory };
 }
 
@@ -90,6 +93,11 @@ export class ForeignMr extends Resource implements Mr {
     return this.#pd;
   }
 
+  /** What has the memory, where that is a device's. */
+  get #owner(): DeviceMemoryBase | undefined {
+    return this.#place.owner;
+  }
+
   get length(): number {
     return this.#place.lengthBytes;
   }
@@ -111,12 +119,14 @@ export class ForeignMr extends Resource implements Mr {
     const { context } = this;
     const pd = change.pd === undefined ? this.#pd : domainOf(REREG, context, change.pd);
     const access = change.access ?? this.access;
-    const place = change.memory === undefined ? this.#place : this.#placeOf(change.memory);
+    const memory = change.memory ?? (change.access === undefined ? undefined : this.#owner);
+    const place = memory === undefined ? this.#place : this.#placeOf(memory, access);
     const named = change.iova ?? this.#keptIova(place, access);
-    refuse(REREG, iovaProblem(named, place.address ?? BigInt(named), place.lengthBytes, access));
+    const { address = isAddress(named) ? BigInt(named) : 0n } = place;
+    refuse(REREG, iovaProblem(named, address, place.lengthBytes, access));
     const iova = BigInt(named);
-    const memory = place === this.#place ? {} : { memory: place.memory };
-    context.command(REREG, 'reregMr', { handle: this.#handle, pd: pd.handle, access, iova, ...memory });
+    const moved = place === this.#place ? {} : { memory: place.memory };
+    context.command(REREG, 'reregMr', { handle: this.#handle, pd: pd.handle, access, iova, ...moved });
     this.access = access;
     this.iova = iova;
     if (place !== this.#place) {
@@ -144,8 +154,8 @@ export class ForeignMr extends Resource implements Mr {
   }
 
   /** Where other memory is that it can have: a device's, if it has such. */
-  #placeOf(memory: RegistrableMemory | DeviceMemory): Elsewhere {
-    if (this.#place.owner !== undefined && memory instanceof DeviceMemoryBase) return onDevice(REREG, memory);
+  #placeOf(memory: RegistrableMemory | DeviceMemory, access: number): Elsewhere {
+    if (this.#owner !== undefined && memory instanceof DeviceMemoryBase) return onDevice(REREG, memory, access);
     const advice = 'Register that as a region of its own';
     throw new VerbsError(REREG, unsupported(`${this.label} cannot get such memory in place of its own`, advice));
   }

@@ -1,6 +1,6 @@
 import { assert } from '../../../ibta/index.js';
 import type { CopyUnderWay, Permission, RegionMemory } from '../region-memory.js';
-import type { Copy, ForeignMemory } from './foreign-memory.js';
+import type { Copy, CopyProgress, ForeignMemory } from './foreign-memory.js';
 
 /** What a buffer holds at least and at most: more than any packet has. */
 const SMALLEST_SHIFT = 12;
@@ -39,14 +39,14 @@ export class PendingCopy implements Copy, CopyUnderWay {
     this.#region = region;
     this.#memory = memory;
     region.copies.add(this);
+    this.engine.began(memory.progress);
   }
 
   finish(copiedBytes: number): void {
     assert(this.#memory !== undefined, 'a copy finishes that is not under way');
     this.#end();
     this.copiedBytes = copiedBytes;
-    this.engine.finished.push(this);
-    this.engine.onFinished?.();
+    this.engine.finish(this);
   }
 
   /** Its owner does not want it any more, and is not told of it. */
@@ -67,6 +67,7 @@ export class PendingCopy implements Copy, CopyUnderWay {
   }
 
   #end(): void {
+    this.engine.ended(this.#memory?.progress);
     this.#region?.copies.delete(this);
     this.#region = undefined;
     this.#memory = undefined;
@@ -81,11 +82,22 @@ export class CopyEngine {
   /** Called when a copy has ended: there is something to take note of. */
   onFinished: (() => void) | undefined;
   readonly #staging = new Set<Staging>();
+  /** Who carries out copies, and how many. */
+  readonly #progress = new Map<CopyProgress, number>();
+  /** Those of them who were asked for copies and not told to begin. */
+  readonly #begun = new Set<CopyProgress>();
+  #polls = false;
   readonly #spare: Uint8Array[][] = Array.from({ length: LARGEST_SHIFT + 1 }, () => []);
 
   /** Whether the NIC has to take note of something in its next turn. */
   get busy(): boolean {
-    return this.finished.length > 0 || this.#staging.size > 0;
+    return this.finished.length > 0 || this.#staging.size > 0 || this.#begun.size > 0 || this.isPolling;
+  }
+
+  /** Whether copies are under way of whose ends nobody tells: somebody has to look again and again. */
+  get isPolling(): boolean {
+    for (const progress of this.#progress.keys()) if (progress.needsPolling) return true;
+    return false;
   }
 
   get mayPark(): boolean {
@@ -113,21 +125,54 @@ export class CopyEngine {
     this.#staging.delete(staging);
   }
 
+  /** A copy is under way. */
+  began(progress: CopyProgress | undefined): void {
+    if (progress === undefined) return;
+    this.#progress.set(progress, (this.#progress.get(progress) ?? 0) + 1);
+    this.#begun.add(progress);
+  }
+
+  /** One is no more. */
+  ended(progress: CopyProgress | undefined): void {
+    if (progress === undefined) return;
+    const left = (this.#progress.get(progress) ?? 0) - 1;
+    assert(left >= 0, 'a copy ends that is not under way');
+    if (left > 0) this.#progress.set(progress, left);
+    else this.#progress.delete(progress);
+  }
+
+  finish(copy: PendingCopy): void {
+    this.finished.push(copy);
+    // Whoever polls takes note of it at once.
+    if (!this.#polls) this.onFinished?.();
+  }
+
   forget(copy: PendingCopy): void {
     if (this.finished.length > 0) this.finished = this.finished.filter((other) => other !== copy);
   }
 
   /** Tells the owners of copies that have ended, and has written what has arrived in this turn. */
   takeNotice(): void {
+    this.#poll();
     for (let copy = this.finished.shift(); copy !== undefined; copy = this.finished.shift()) copy.deliver();
     this.endTurn();
   }
 
-  /** Has written what was gathered, and forgotten what was read ahead: a byte is never older than the turn. */
+  /** Has written what was gathered, and forgotten what was read ahead: a byte is never older than the turn. Then copies begin. */
   endTurn(): void {
     for (const staging of this.#staging) {
       this.#staging.delete(staging);
       staging.onTurnEnd();
     }
+    for (const progress of this.#begun) {
+      this.#begun.delete(progress);
+      progress.submit();
+    }
+  }
+
+  #poll(): void {
+    this.#polls = true;
+    for (const progress of this.#progress.keys()) if (progress.needsPolling) progress.poll();
+    this.#polls = false;
   }
 }

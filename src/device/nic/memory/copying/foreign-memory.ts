@@ -13,6 +13,9 @@ export const LATER = -1;
 export interface ForeignMemory {
   readonly lengthBytes: number;
 
+  /** Who is given time for copies that finish later; absent where they need none. */
+  readonly progress?: CopyProgress | undefined;
+
   /** Copies `lengthBytes` at `offset` into `target`, from `targetOffset` on. */
   read(offset: number, target: Uint8Array, targetOffset: number, lengthBytes: number, copy: Copy): number;
 
@@ -29,6 +32,21 @@ export interface ForeignMemory {
 
   /** Gives up a copy that is to finish later: neither the memory nor the buffer is touched after this returns, nor `copy` told. */
   cancel(copy: Copy): void;
+
+  /** It is the memory of this region no more, and no copy is under way: nothing is asked of it after that. */
+  close?(): void;
+}
+
+/** Whoever carries out copies of one or several memories, as long as one is under way. */
+export interface CopyProgress {
+  /** Whether nobody tells when a copy has ended but {@link poll}, which is called in each turn then. */
+  readonly needsPolling: boolean;
+
+  /** Calls `finish` for the copies that have ended. */
+  poll(): void;
+
+  /** Has what was asked for in this turn begin, if it did not at once. */
+  submit(): void;
 }
 
 /** A copy, as whoever carries it out knows it. */

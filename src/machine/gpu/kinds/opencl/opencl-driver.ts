@@ -1,0 +1,68 @@
+import { GpuKind } from '../../driver/gpu-kind.js';
+import type { GpuDeviceFacts, GpuDriver, GpuHandle, GpuSession } from '../../driver/gpu-driver.js';
+import { NativeBlock } from '../../../system/index.js';
+import { OpenCl } from './opencl-calls.js';
+import { Cl, loadOpenCl } from './opencl-library.js';
+import { OpenClSession } from './opencl-session.js';
+
+/** Devices of all OpenCL drivers of the machine. */
+class OpenClDriver implements GpuDriver {
+  readonly kind = GpuKind.OPENCL;
+  readonly #cl = new OpenCl(loadOpenCl());
+
+  devices(): readonly GpuDeviceFacts[] {
+    return this.#handles().map((device, index) => this.#facts(device, index));
+  }
+
+  open(index: number): GpuSession {
+    const device = this.#handles()[index];
+    const devices = new NativeBlock(8);
+    devices.putPointer(0, device);
+    const { calls } = this.#cl;
+    const context = this.#cl.make('clCreateContext', (error) =>
+      calls.createContext(0, 1, devices.address, 0, 0, error),
+    );
+    return new OpenClSession(this.#cl, this.#facts(device, index), device, context);
+  }
+
+  join(index: number, context: GpuHandle): GpuSession {
+    const device = this.#handles()[index];
+    this.#cl.calls.retainContext(context);
+    return new OpenClSession(this.#cl, this.#facts(device, index), device, context);
+  }
+
+  /** Those that can be used: what lies in memory is read as the processor reads it. */
+  #handles(): readonly number[] {
+    const cl = this.#cl;
+    const { calls } = cl;
+    const platforms = cl.list('clGetPlatformIDs', (entries, found, count) =>
+      calls.getPlatformIDs(entries, found, count),
+    );
+    return platforms
+      .flatMap((platform) =>
+        cl.list('clGetDeviceIDs', (entries, found, count) =>
+          calls.getDeviceIDs(platform, Cl.DEVICE_TYPE_ALL, entries, found, count),
+        ),
+      )
+      .filter(
+        (device) =>
+          cl.deviceNumber(device, Cl.DEVICE_AVAILABLE) !== 0 && cl.deviceNumber(device, Cl.DEVICE_ENDIAN_LITTLE) !== 0,
+      );
+  }
+
+  #facts(device: number, index: number): GpuDeviceFacts {
+    const cl = this.#cl;
+    return {
+      index,
+      name: cl.deviceText(device, Cl.DEVICE_NAME),
+      vendor: cl.deviceText(device, Cl.DEVICE_VENDOR),
+      memoryBytes: cl.deviceNumber(device, Cl.DEVICE_GLOBAL_MEM_SIZE),
+      hasAtomics: cl.deviceText(device, Cl.DEVICE_EXTENSIONS).split(' ').includes('cl_khr_int64_base_atomics'),
+    };
+  }
+}
+
+/** @throws LibraryProblem */
+export function loadOpenClDriver(): GpuDriver {
+  return new OpenClDriver();
+}
