@@ -19,6 +19,8 @@ export {
   type Thresholds,
   type TransportName,
   type EndAddress,
+  type UcpAddressOptions,
+  type UcpClient,
   type UcpConfig,
   type UcpConfigValue,
   type UcpConnectOptions,

@@ -72,6 +72,9 @@ export const UCP_FILES: readonly string[] = [
   'layers/ucp/stream/stream',
   'layers/ucp/am/am',
   'layers/ucp/rendezvous',
+  'layers/ucp/wireup/neighbours',
+  'layers/ucp/wireup/by-address',
+  'layers/ucp/wireup/hostile',
 ];
 
 export interface NamedTest {

@@ -24,6 +24,7 @@ import { services } from './rules/services.js';
 import { ucpCalls } from './rules/ucp-calls.js';
 import { ucpTags } from './rules/ucp-tags.js';
 import { ucpUd } from './rules/ucp-ud.js';
+import { ucpWireup } from './rules/ucp-wireup.js';
 
 /** Every rule that is switched off, one at a time. */
 export const mutants: readonly Mutant[] = [
@@ -52,4 +53,5 @@ export const mutants: readonly Mutant[] = [
   ...ucpUd,
   ...ucpTags,
   ...ucpCalls,
+  ...ucpWireup,
 ];

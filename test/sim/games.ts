@@ -111,6 +111,7 @@ const ucpGame: Game = {
     `tags: messages sent ${readable(counts, 'sent')}, received ${readable(counts, 'received')}, too long ${readable(counts, 'truncated')}\n` +
     `memory: puts ${readable(counts, 'puts')}, gets ${readable(counts, 'gets')}, atomics ${readable(counts, 'atomics')}, ` +
     `flushes ${readable(counts, 'flushes')}, fences ${readable(counts, 'fences')}\n` +
+    `by address: asked ${readable(counts, 'asked by address')}, met ${readable(counts, 'met by address')}\n` +
     `active messages: sent ${readable(counts, 'ams sent')}, handled ${readable(counts, 'ams handled')}, fetched ` +
     `${readable(counts, 'ams fetched')}, too long ${readable(counts, 'ams too long')}, replies ${readable(counts, 'ams replied')}\n` +
     `streams: sends ${readable(counts, 'stream sends')}, bytes received ${readable(counts, 'stream bytes')}\n` +

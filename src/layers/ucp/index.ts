@@ -32,8 +32,13 @@ export { UcpError } from './worker/errors.js';
 export type { Pieces } from './worker/pieces.js';
 export type { TagReceived } from './worker/tag-receive.js';
 export type { TagReceiveOptions } from './worker/tags.js';
-export { UcpListener, type UcpListenOptions } from './worker/listener.js';
+export { type UcpClient, UcpListener, type UcpListenOptions } from './worker/listener.js';
 export { TakenMessage } from './worker/taken-message.js';
-export { type UcpConnectOptions, UcpWorker, type UcpWorkerAttributes } from './worker/worker.js';
+export {
+  type UcpAddressOptions,
+  type UcpConnectOptions,
+  UcpWorker,
+  type UcpWorkerAttributes,
+} from './worker/worker.js';
 export type { UcpWorkerOptions } from './worker/worker-options.js';
 export type { WaitOptions } from '../engine/index.js';

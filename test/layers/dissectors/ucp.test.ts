@@ -11,7 +11,7 @@ import { AmId, Messages, RtsOpcode, UcsStatus } from '../../../src/layers/ucp/wi
 import type { UcpWorkerOptions } from '../../../src/layers/ucp/worker/worker-options.js';
 import { Choices } from '../../fuzz/random.js';
 import { pattern } from '../ucp/support/transports.js';
-import { type AnyWorkers, connected, connectedByUd } from '../ucp/support/workers.js';
+import { type AnyWorkers, connected, connectedByUd, metByAddress } from '../ucp/support/workers.js';
 
 const main = fileURLToPath(new URL('../../../src/apps/cli/main.js', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'verbena-dissectors-'));
@@ -98,6 +98,17 @@ describe('what ends of UCP tell each other when they connect', () => {
     const file = await captured('rc-hello', connected, (workers) => send(workers, 20));
     assert.match(meanings(file)[0], /^rc, window \d+, buffers of 4160 B$/);
   });
+
+  for (const transport of ['rc', 'ud'] as const)
+    it(`is told on ${transport} with whom a worker is asked for by its address`, async () => {
+      const file = await captured(
+        `${transport}-meeting`,
+        (sim) => metByAddress(sim, transport),
+        (workers) => send(workers, 20),
+      );
+      const words = { rc: 'rc, window 32, buffers of 4160 B', ud: 'ud, which queue pair\\?' };
+      assert.match(meanings(file)[0], new RegExp(`^${words[transport]}, for worker 0x[0-9a-f]+$`));
+    });
 
   it('is told on ud, with the numbers of each datagram', async () => {
     const file = await captured('ud-hello', connectedByUd, (workers) => send(workers, 20));

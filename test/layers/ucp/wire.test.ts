@@ -252,13 +252,19 @@ describe('a packed key', () => {
 });
 
 describe('a worker’s address', () => {
-  const worker: WorkerAddress = { uuid: 0x1122334455667788n, host: '192.0.2.7', port: 13337, name: 'rank 3' };
+  const worker: WorkerAddress = {
+    uuid: 0x1122334455667788n,
+    host: '192.0.2.7',
+    port: 13337,
+    transport: 'rc',
+    name: 'rank 3',
+  };
   const HOST = '00000000000000000000ffffc0000207';
 
   it('has these bytes, and is what was packed', () => {
     assert.equal(hex(packWorkerAddress(worker)), '01' + '00' + '1934' + TAG + HOST + '72616e6b2033');
     assert.deepEqual(unpackWorkerAddress(packWorkerAddress(worker)), worker);
-    const other = { ...worker, host: '2001:db8::7', name: '' };
+    const other: WorkerAddress = { ...worker, host: '2001:db8::7', transport: 'ud', name: '' };
     assert.deepEqual(unpackWorkerAddress(packWorkerAddress(other)), other);
   });
 
@@ -269,7 +275,7 @@ describe('a worker’s address', () => {
       /59 bytes at most, and these are 60/,
     ],
     'is of another version': [withBytes(0, 2), /version is 2/],
-    'has unknown flags': [withBytes(1, 1), /flags is 1/],
+    'goes by an unknown transport': [withBytes(1, 2), /transport is 2/],
     'has no port': [withBytes(2, 0, 0), /port is 0/],
     'is that of no host': [withBytes(24, 0, 0, 0, 0), /the host is none/],
     'is that of no host of IPv6': [withBytes(12, ...new Uint8Array(16)), /the host is none/],

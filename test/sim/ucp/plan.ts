@@ -5,6 +5,7 @@ import type { Chances } from './chance.js';
 import { type MemoryPlan, planMemory } from './memory/plan.js';
 import { planStreams, type StreamStep } from './streams/plan.js';
 import { planTags, type TagStep } from './tags/plan.js';
+import { planWireup, type WireupStep } from './wireup/plan.js';
 
 /** What one seed stands for: workers that all have endpoints to each other, what their programs ask for, and what goes wrong. */
 
@@ -27,6 +28,9 @@ export interface UcpPlan {
   readonly ams: readonly AmStep[];
   readonly streams: readonly StreamStep[];
   readonly disasters: readonly DisasterPlan[];
+  /** How workers ask for each other at first: by a listener's address, or each pair of them by the worker's, both within so many µs. */
+  readonly byAddressWithinUs: number | undefined;
+  readonly wireup: readonly WireupStep[];
 }
 
 const SECOND = 1e6;
@@ -97,14 +101,17 @@ export function planUcp(seed: number): UcpPlan {
     ams: planAms(random, chancesOf('ams')),
     streams: planStreams(random, chancesOf('streams')),
     disasters,
+    byAddressWithinUs: random.chance(0.4) ? random.pick([1, 30, 500]) : undefined,
+    wireup: planWireup(random, { ...common, count: random.chance(0.3) ? random.below(20) : 0 }),
   };
 }
 
 export function describeUcp(plan: UcpPlan): string {
-  const { seed, workers, transport, tags, memory, ams, streams, disasters } = plan;
+  const { seed, workers, transport, tags, memory, ams, streams, disasters, byAddressWithinUs, wireup } = plan;
   const { rndv, rndvScheme } = plan.thresholds;
   const what = disasters.map(({ kind, host, atUs }) => `${kind} of host ${host} at ${atUs} µs`).join(', ');
   const how = `rendezvous from ${String(rndv)} bytes on by ${String(rndvScheme)}`;
-  const steps = `steps: ${tags.length} by tags, ${memory.steps.length} on memory, ${ams.length} active messages, ${streams.length} on streams`;
-  return `seed ${seed}: ${workers} workers by ${transport}, ${steps}, ${how}${what && `, ${what}`}`;
+  const steps = `steps: ${tags.length} by tags, ${memory.steps.length} on memory, ${ams.length} active messages, ${streams.length} on streams, ${wireup.length} by address`;
+  const met = byAddressWithinUs === undefined ? '' : ` that met by address within ${byAddressWithinUs} µs`;
+  return `seed ${seed}: ${workers} workers by ${transport}${met}, ${steps}, ${how}${what && `, ${what}`}`;
 }

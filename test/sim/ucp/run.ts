@@ -7,6 +7,7 @@ import { MemoryCalls } from './memory/calls.js';
 import { planUcp, type UcpPlan } from './plan.js';
 import { StreamCalls } from './streams/calls.js';
 import { TagCalls } from './tags/calls.js';
+import { WireupCalls } from './wireup/calls.js';
 import { UcpWorld } from './world.js';
 
 /** How long all may take once nothing more is asked for, in virtual time: more than all repeats of any message. */
@@ -31,6 +32,7 @@ class UcpRun {
       new MemoryCalls(world, plan.memory),
       new AmCalls(world, plan.ams),
       new StreamCalls(world, plan.streams),
+      new WireupCalls(world, plan.wireup),
     ];
   }
 
@@ -48,12 +50,12 @@ class UcpRun {
 
   async #all(): Promise<void> {
     const world = this.#world;
-    const { tags, memory, ams, streams, disasters } = this.#plan;
+    const { tags, memory, ams, streams, disasters, wireup } = this.#plan;
     await world.connect();
     for (const family of this.#families) family.begin();
     for (const family of this.#families) family.schedule();
     for (const disaster of disasters) world.at(disaster.atUs, () => world.befall(disaster));
-    const steps = [...tags, ...memory.steps, ...ams, ...streams];
+    const steps = [...tags, ...memory.steps, ...ams, ...streams, ...wireup];
     const ends = [...steps.map(({ atUs }) => atUs), ...disasters.map(({ atUs, forUs }) => atUs + forUs)];
     await world.sim.sleep(Math.max(0, ...ends) + 1);
     await this.#settle();
@@ -88,9 +90,9 @@ class UcpRun {
   }
 
   #check(): void {
-    const { tags, memory, ams, streams, disasters } = this.#plan;
+    const { tags, memory, ams, streams, disasters, wireup } = this.#plan;
     const world = this.#world;
-    const aborts = [...tags, ...memory.steps, ...ams, ...ams.map(({ handling }) => handling), ...streams];
+    const aborts = [...tags, ...memory.steps, ...ams, ...ams.map(({ handling }) => handling), ...streams, ...wireup];
     const isCalm = disasters.length === 0 && aborts.every(({ abortAfterUs }) => abortAfterUs === Infinity);
     for (const family of this.#families) family.verify(isCalm);
     world.verify();

@@ -14,7 +14,7 @@ const OWN = 0xdd;
 const OWNED = new Uint8Array(2 * MOST_BYTES).fill(OWN);
 
 /** What a request may end with when its peer is gone, or one of both has closed. */
-const STATUSES_OF_THE_LOST: readonly UcsStatus[] = [
+export const STATUSES_OF_THE_LOST: readonly UcsStatus[] = [
   UcsStatus.UCS_ERR_CONNECTION_RESET,
   UcsStatus.UCS_ERR_ENDPOINT_TIMEOUT,
   UcsStatus.UCS_ERR_CANCELED,
@@ -46,6 +46,8 @@ export class UcpWorld {
   readonly hosts: readonly SimHost[];
   readonly workers: readonly UcpWorker[];
   readonly endpoints: UcpEndpoint[][];
+  /** Of workers, where any is asked for by it. */
+  readonly addresses: readonly Uint8Array[];
   /** Hosts that have crashed. */
   readonly down = new Set<number>();
   /** Rejects with what proves the package wrong. */
@@ -60,12 +62,15 @@ export class UcpWorld {
   readonly #endings = new AbortController();
   #fromUs = 0;
 
-  constructor({ seed, conditions, workers, window, thresholds, keepAliveMs, transport, disasters }: UcpPlan) {
+  constructor(private readonly plan: UcpPlan) {
+    const { seed, conditions, workers, window, thresholds, keepAliveMs, transport, disasters } = plan;
     this.sim = new Sim({ seed, conditions });
     this.hosts = Array.from({ length: workers }, (_, i) => this.sim.host(`worker ${i}`));
     const options = { window, thresholds, keepAliveMs, transport };
     this.workers = this.hosts.map(({ context }) => new UcpWorker(context, options));
     this.endpoints = this.workers.map(() => []);
+    const isByAddress = plan.byAddressWithinUs !== undefined || plan.wireup.length > 0;
+    this.addresses = isByAddress ? this.workers.map(({ address }) => address) : [];
     this.fault = new Promise<never>((_, reject) => (this.#onFault = reject));
     this.fault.catch(() => undefined);
     for (const disaster of disasters)
@@ -73,6 +78,13 @@ export class UcpWorld {
   }
 
   async connect(): Promise<void> {
+    const { byAddressWithinUs } = this.plan;
+    if (byAddressWithinUs === undefined) await this.#connectToListeners();
+    else await this.#meet(byAddressWithinUs);
+    this.#fromUs = this.sim.nowUs;
+  }
+
+  async #connectToListeners(): Promise<void> {
     let accepted: (endpoint: UcpEndpoint) => void = () => undefined;
     for (const [i, worker] of this.workers.entries()) {
       worker.listen({ port: PORT }, (endpoint) => accepted(endpoint));
@@ -85,7 +97,18 @@ export class UcpWorld {
       this.endpoints[one][other] = await this.hosts[one].run(() => this.workers[one].connect(where));
       this.endpoints[other][one] = await accepting;
     }
-    this.#fromUs = this.sim.nowUs;
+  }
+
+  /** All ask for each other by their addresses. */
+  async #meet(withinUs: number): Promise<void> {
+    const { sim } = this;
+    await Promise.all(
+      this.pairs().map(async ({ one, other }) => {
+        await sim.sleep((one * 7 + other * 13) % withinUs);
+        const asking = (): Promise<UcpEndpoint> => this.workers[one].connectByAddress(this.addresses[other]);
+        this.endpoints[one][other] = await this.hosts[one].run(asking);
+      }),
+    );
   }
 
   /** Each worker with each, itself included. */
@@ -119,6 +142,16 @@ export class UcpWorld {
     } finally {
       this.#underWay.delete(question);
     }
+  }
+
+  /** Whether nothing befalls anybody. */
+  get isSafe(): boolean {
+    return this.plan.disasters.length === 0;
+  }
+
+  /** Whether programs ask for workers by their addresses, and close what they get. */
+  get isMeeting(): boolean {
+    return this.plan.wireup.length > 0;
   }
 
   /** Whether something may befall either of them, or the way between them. */

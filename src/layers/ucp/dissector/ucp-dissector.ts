@@ -6,7 +6,8 @@ import type {
   CaptureWay,
   Dissector,
 } from '../../engine/index.js';
-import { decodeHello, decodeUdHello, FlowBits, idOf, PURE_GRANT } from '../uct/index.js';
+import { decodeHello, decodeUdHello, FlowBits, HELLO_BYTES, idOf, PURE_GRANT, UD_HELLO_BYTES } from '../uct/index.js';
+import { decodeIntroduction } from '../wire/index.js';
 import { DatagramFollower } from './datagrams.js';
 import { LaneFollower } from './lanes.js';
 import { RendezvousFollower } from './rendezvous.js';
@@ -26,10 +27,14 @@ export class UcpDissector implements Dissector {
 
   hello(privateData: Uint8Array): string | undefined {
     const reliable = decodeHello(privateData);
-    if (typeof reliable !== 'string') return `rc, window ${reliable.window}, buffers of ${reliable.segmentBytes} B`;
+    if (typeof reliable !== 'string')
+      return `rc, window ${reliable.window}, buffers of ${reliable.segmentBytes} B${asked(privateData.subarray(HELLO_BYTES))}`;
     const datagrams = decodeUdHello(privateData);
     if (typeof datagrams === 'string') return undefined;
-    return datagrams.qpn === 0 ? 'ud, which queue pair?' : `ud, queue pair ${hex(datagrams.qpn)}`;
+    const { qpn, qkey } = datagrams;
+    // Whoever answers has a key, which is random.
+    if (qkey !== 0) return `ud, queue pair ${hex(qpn)}`;
+    return `ud, which queue pair?${asked(privateData.subarray(UD_HELLO_BYTES))}`;
   }
 
   message({ operation, payload, byteLength, way }: CapturedMessage): string | undefined {
@@ -64,4 +69,11 @@ function flowText(first: number): string {
   const granted = (first & FlowBits.GRANT) === 0 ? '' : ', grant';
   if ((first & FlowBits.HARD_REQUEST) !== 0) return `${granted}, asks for a grant at once`;
   return (first & FlowBits.SOFT_REQUEST) === 0 ? granted : `${granted}, asks for a grant`;
+}
+
+/** For whom somebody asks that has the address of a worker. */
+function asked(words: Uint8Array): string {
+  const said = decodeIntroduction(words);
+  if (typeof said === 'string' || said.meeting === undefined) return '';
+  return `, for worker ${hex(said.meeting.toUuid)}`;
 }

@@ -2,6 +2,17 @@
 export { AM_IDS, AmId, type AmIdName, AtomicOp, type AtomicOpName, isAtomicOp } from './am-id.js';
 export type { Bare, Format, WithForeignKeys, WithPayload, WithRkey, WithSize, WithUserHeader } from './format.js';
 export { AM_HEADER, AmFlags, Feet, Heads, operandsOf, RtsOpcode } from './headers.js';
+export {
+  decodeAcceptance,
+  decodeIntroduction,
+  decodeNoMeeting,
+  encodeAcceptance,
+  encodeIntroduction,
+  encodeNoMeeting,
+  type Introduction,
+  type Meeting,
+  NoMeeting,
+} from './introduction.js';
 export { layout, type Layout, only, type Said, u16, u24, u32, u8, viewOf } from './layout.js';
 export { amHeaderOf, messageName, type MessageName, type MessageOf, Messages } from './messages.js';
 export { PACKED_RKEY_BYTES, type PackedRkey, packRkey, RkeyAccess, unpackRkey } from './rkey.js';

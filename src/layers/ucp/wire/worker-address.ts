@@ -4,13 +4,16 @@ import { layout, only, u16, u64, u8, viewOf } from './layout.js';
 // Where a worker can be reached, in a form that it can send to others by whatever way it likes. The form is ours: UCX's describes devices and their
 // transports, of which there is one here, and where to meet by rdma_cm is all that it takes.
 
+/** By what a worker goes. */
+const TRANSPORTS = ['rc', 'ud'] as const;
+
 const VERSION = 1;
 const GID_BYTES = 16;
 const FIRST_OF_GROUPS = { 4: 224, 6: 0xff } as const;
 
 const HEAD = layout({
   version: only(u8, (version) => version === VERSION, `and this end knows version ${VERSION}`),
-  flags: only(u8, (flags) => flags === 0, 'and none are known'),
+  transport: only(u8, (transport) => transport < TRANSPORTS.length, 'and 0 is rc, 1 is ud'),
   port: only(u16, (port) => port !== 0, 'which is no port'),
   uuid: u64,
 });
@@ -29,15 +32,16 @@ export interface WorkerAddress {
   /** Its address as text, IPv4 or IPv6. */
   readonly host: string;
   readonly port: number;
+  readonly transport: (typeof TRANSPORTS)[number];
   /** What its program calls it, for people; up to {@link MAX_NAME_BYTES}. */
   readonly name: string;
 }
 
 /** The bytes of an address. */
-export function packWorkerAddress({ uuid, host, port, name }: WorkerAddress): Uint8Array {
+export function packWorkerAddress({ uuid, host, port, transport, name }: WorkerAddress): Uint8Array {
   const text = new TextEncoder().encode(name);
   const bytes = new Uint8Array(NAME_AT + text.length);
-  HEAD.encode(viewOf(bytes), 0, { version: VERSION, flags: 0, port, uuid });
+  HEAD.encode(viewOf(bytes), 0, { version: VERSION, transport: TRANSPORTS.indexOf(transport), port, uuid });
   bytes.set(gidFromIp(host), GID_AT);
   bytes.set(text, NAME_AT);
   return bytes;
@@ -55,7 +59,7 @@ export function unpackWorkerAddress(bytes: Uint8Array): WorkerAddress | string {
   if (problem !== undefined) return problem;
   const name = textOf(bytes.subarray(NAME_AT));
   if (name === undefined) return 'the name is no UTF-8';
-  return { uuid: head.uuid, host: ipFromGid(gid), port: head.port, name };
+  return { uuid: head.uuid, host: ipFromGid(gid), port: head.port, transport: TRANSPORTS[head.transport], name };
 }
 
 /** What keeps an address from being that of one host. */

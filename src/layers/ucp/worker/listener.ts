@@ -7,6 +7,12 @@ import {
 import { invalid, refuse, show } from '../../../api/verbs/index.js';
 import type { Engine } from '../../engine/index.js';
 
+/** A worker that connects: what `ucp_conn_request_query` tells. */
+export interface UcpClient extends FullAddress {
+  /** What its program calls itself ({@link UcpWorkerOptions.clientId}), where it wants that to be known. It may lie. */
+  readonly clientId?: bigint;
+}
+
 /** What {@link UcpWorker.listen} takes. */
 export interface UcpListenOptions {
   /** 0 to 65535. Default: one that is free. */
@@ -14,10 +20,10 @@ export interface UcpListenOptions {
   /** An address of the worker's device, which is the default. */
   readonly host?: ListenOptions['host'];
   /**
-   * Whether a worker may connect that asks from that address. One that may not is told so, and its `connect` rejects with UCS_ERR_REJECTED. Default: everybody may. It protects
-   * nothing from who lies about its address.
+   * Whether a worker may connect that asks from that address, and says to be that client. One that may not is told so, and its `connect` rejects with UCS_ERR_REJECTED. Default: everybody may. It protects
+   * nothing from who lies about either.
    */
-  readonly accept?: ((from: FullAddress) => boolean | Promise<boolean>) | undefined;
+  readonly accept?: ((from: UcpClient) => boolean | Promise<boolean>) | undefined;
 }
 
 /** @throws VerbsError EINVAL */
@@ -76,13 +82,14 @@ export function throwLater(engine: Pick<Engine, 'nextTurn'>, error: unknown): vo
 /** Whether the program lets somebody connect, who is told otherwise. */
 export async function isAccepted(
   { accept }: UcpListenOptions,
+  client: UcpClient,
   request: ConnectionRequest,
   engine: Pick<Engine, 'nextTurn'>,
 ): Promise<boolean> {
   if (accept === undefined) return true;
   let isWanted = false;
   try {
-    isWanted = await accept(request.remoteAddress);
+    isWanted = await accept(client);
   } catch (error) {
     throwLater(engine, error);
   }

@@ -2,6 +2,7 @@ import { type FieldsOf, fieldsProblem, invalid, refuse, show } from '../../../ap
 import { environmentConfig, PREFIX, settingsOf, type TransportName, type UcpConfig } from '../config/index.js';
 import { RNDV_SCHEMES, type Thresholds } from '../protocol/index.js';
 import type { UdOptions } from '../uct/index.js';
+import { MAX_NAME_BYTES } from '../wire/index.js';
 
 const CALL = 'UcpWorker';
 const KEPT_BYTES = 16 << 20;
@@ -25,6 +26,12 @@ export interface UcpWorkerOptions {
   readonly streamBytes?: number | undefined;
   /** Messages that each peer may send before any is taken, 1 to 1024. Default 32. */
   readonly window?: number | undefined;
+  /** Endpoints that others have made by the {@link UcpWorker.address address}, and that were not asked for here; others are refused. Default 1024. */
+  readonly unclaimedEndpoints?: number | undefined;
+  /** For people: it is in the {@link UcpWorker.address address}. Up to 31 bytes of UTF-8. Default: none. */
+  readonly name?: string | undefined;
+  /** What the program calls itself, 0 to 2^64 - 1, for workers that it {@link UcpConnectOptions.sendClientId tells}. Default 0. */
+  readonly clientId?: bigint | undefined;
   /** How long a peer may be silent of which something is expected, before it is asked whether it is there: milliseconds. Default 20 seconds, as in UCX. */
   readonly keepAliveMs?: number | undefined;
   /** From which lengths on messages go in other ways. Default: by rendezvous from 32 KiB on, and otherwise whatever is possible. */
@@ -39,6 +46,9 @@ const FIELDS: FieldsOf<UcpWorkerOptions> = {
   amBytes: true,
   streamBytes: true,
   window: true,
+  unclaimedEndpoints: true,
+  name: true,
+  clientId: true,
   keepAliveMs: true,
   thresholds: true,
   config: true,
@@ -56,6 +66,9 @@ export interface WorkerSettings {
   readonly amBytes: number;
   readonly streamBytes: number;
   readonly window: number;
+  readonly unclaimedEndpoints: number;
+  readonly name: string;
+  readonly clientId: bigint;
   readonly keepAliveMs: number;
   readonly thresholds: Thresholds;
   readonly ud: UdOptions;
@@ -76,6 +89,9 @@ export function workerSettings(options: UcpWorkerOptions): WorkerSettings {
     amBytes: options.amBytes ?? KEPT_BYTES,
     streamBytes: options.streamBytes ?? KEPT_BYTES,
     window: options.window ?? of('window') ?? 32,
+    unclaimedEndpoints: options.unclaimedEndpoints ?? 1024,
+    name: options.name ?? '',
+    clientId: options.clientId ?? 0n,
     keepAliveMs,
     thresholds: {
       bcopy: thresholds.bcopy ?? of('bcopy') ?? THRESHOLDS.bcopy,
@@ -98,8 +114,10 @@ function check(options: UcpWorkerOptions): void {
   const { transport, window, keepAliveMs, thresholds = {} } = options;
   if (transport !== undefined && !['rc', 'ud'].includes(transport))
     refuse(CALL, invalid(`options.transport is ${show(transport)}`, 'It is rc or ud'));
-  for (const name of ['unexpectedBytes', 'amBytes', 'streamBytes'] as const)
+  for (const name of ['unexpectedBytes', 'amBytes', 'streamBytes', 'unclaimedEndpoints'] as const)
     checkLeast(`options.${name}`, options[name], 0);
+  checkName(options.name);
+  checkClientId(options.clientId);
   checkLeast('options.window', window, 1, MAX_WINDOW);
   checkLeast('options.keepAliveMs', keepAliveMs, 1);
   refuse(CALL, fieldsProblem('options.thresholds', thresholds, THRESHOLD_FIELDS));
@@ -107,6 +125,19 @@ function check(options: UcpWorkerOptions): void {
   const { rndvScheme } = thresholds;
   if (rndvScheme !== undefined && !RNDV_SCHEMES.includes(rndvScheme))
     refuse(CALL, invalid(`options.thresholds.rndvScheme is ${show(rndvScheme)}`, `It is ${RNDV_SCHEMES.join(', ')}`));
+}
+
+function checkName(name: string | undefined): void {
+  if (name === undefined) return;
+  const isText = typeof name === 'string' && new TextEncoder().encode(name).length <= MAX_NAME_BYTES;
+  if (!isText)
+    refuse(CALL, invalid(`options.name is ${show(name)}`, `It is a text of up to ${MAX_NAME_BYTES} bytes in UTF-8`));
+}
+
+function checkClientId(clientId: bigint | undefined): void {
+  if (clientId === undefined) return;
+  const isId = typeof clientId === 'bigint' && BigInt.asUintN(64, clientId) === clientId;
+  if (!isId) refuse(CALL, invalid(`options.clientId is ${show(clientId)}`, 'It is a bigint, 0 to 2^64 - 1'));
 }
 
 /** A whole number of a range, or without an end Infinity as well. */

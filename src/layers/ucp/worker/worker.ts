@@ -1,33 +1,20 @@
-import { RejectReason } from '../../../device/ibta/index.js';
-import { listen, type Listener, RefusedError } from '../../../api/rdmacm/index.js';
-import type { Context } from '../../../api/verbs/index.js';
+import { type Context, invalid, refuse, show } from '../../../api/verbs/index.js';
 import { Engine, type WaitOptions } from '../../engine/index.js';
 import type { TransportName } from '../config/index.js';
 import type { Thresholds } from '../protocol/index.js';
 import { type AmHandler, Ams } from '../am/index.js';
 import { type MemMapOptions, Memories, type UcpMemory } from '../rma/index.js';
-import {
-  acceptRc,
-  AmHandlers,
-  connectRc,
-  connectUd,
-  introduceUd,
-  MemoryDomain,
-  type RcEndpoint,
-  SelfEndpoint,
-  type UdEndpoint,
-  UdInterface,
-} from '../uct/index.js';
+import { AmHandlers, MemoryDomain, SelfEndpoint } from '../uct/index.js';
 import { UcsStatus } from '../wire/index.js';
 import { StreamEnd } from '../stream/index.js';
 import type { TagValue } from './arguments.js';
 import { EndpointParts, type WorkerParts } from './endpoint-parts.js';
 import { UcpEndpoint } from './endpoint.js';
-import { UcpError } from './errors.js';
 import { KeptBytes } from './kept-bytes.js';
-import { checkListen, isAccepted, type UcpListenOptions, UcpListener } from './listener.js';
+import type { UcpClient, UcpListener, UcpListenOptions } from './listener.js';
 import type { Pieces } from './pieces.js';
 import { Rendezvous } from './rendezvous.js';
+import { type Connector, connectorOf, type Making, Wireup } from '../wireup/index.js';
 import type { TagReceived } from './tag-receive.js';
 import type { TakenMessage } from './taken-message.js';
 import { type TagReceiveOptions, Tags } from './tags.js';
@@ -41,6 +28,14 @@ export interface UcpConnectOptions extends WaitOptions {
   readonly port: number;
   /** Milliseconds until the promise rejects with ETIMEDOUT. Default 10 000. */
   readonly timeoutMs?: number | undefined;
+  /** Whether the other worker is told this one's {@link UcpWorkerOptions.clientId} (`UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID`). Default: no. */
+  readonly sendClientId?: boolean | undefined;
+}
+
+/** What {@link UcpWorker.connectByAddress} takes. */
+export interface UcpAddressOptions extends WaitOptions {
+  /** Milliseconds until the promise rejects with ETIMEDOUT. Default 10 000. */
+  readonly timeoutMs?: number | undefined;
 }
 
 /** What a worker is. */
@@ -51,6 +46,10 @@ export interface UcpWorkerAttributes {
   readonly device: string;
   /** Endpoints that were made, and not closed. */
   readonly endpoints: number;
+  /** Those of them that others have made by this worker's {@link UcpWorker.address address}, and that were not asked for here. */
+  readonly unclaimedEndpoints: number;
+  /** {@link UcpWorkerOptions.name}. */
+  readonly name: string;
   /** From which lengths on messages go in other ways. */
   readonly thresholds: Thresholds;
 }
@@ -66,9 +65,8 @@ export class UcpWorker implements Disposable {
   readonly #parts: WorkerParts;
   readonly #settings: WorkerSettings;
   readonly #endpoints = new Set<UcpEndpoint>();
-  readonly #listeners = new Set<Listener>();
-  #ud: UdInterface | undefined;
-  #isClosed = false;
+  readonly #connector: Connector;
+  readonly #wireup: Wireup;
 
   /**
    * @param context the device that it goes by
@@ -86,6 +84,17 @@ export class UcpWorker implements Disposable {
     let numbers = 0;
     const { keepAliveMs } = settings;
     this.#parts = { engine: this.#engine, domain: this.#domain, nextNumber: () => (numbers += 1), keepAliveMs };
+    this.#connector = connectorOf(this.#domain, settings);
+    const { transport, name, clientId, unclaimedEndpoints } = settings;
+    this.#wireup = new Wireup({
+      engine: this.#engine,
+      connector: this.#connector,
+      transport,
+      name,
+      clientId,
+      unclaimedEndpoints,
+      begin: (handlers) => this.#begin(handlers),
+    });
   }
 
   /** Bytes that messages take which nobody has asked for. */
@@ -98,15 +107,34 @@ export class UcpWorker implements Disposable {
    *
    * @throws UcpError (the promise rejects) UCS_ERR_REJECTED where that does not want it; VerbsError EPROTO where it speaks something else, otherwise as `connect` of the root
    */
-  async connect(where: UcpConnectOptions): Promise<UcpEndpoint> {
-    try {
-      if (this.#settings.transport === 'ud')
-        return await this.#establish((handlers) => connectUd(this.#udInterface(), where, handlers));
-      return await this.#establish((handlers) => connectRc(this.#interface(handlers), where));
-    } catch (error) {
-      if (!(error instanceof RefusedError) || error.reason !== RejectReason.CONSUMER_DEFINED) throw error;
-      throw new UcpError('connect', UcsStatus.UCS_ERR_REJECTED);
-    }
+  async connect({ sendClientId = false, ...where }: UcpConnectOptions): Promise<UcpEndpoint> {
+    if (typeof sendClientId !== 'boolean')
+      refuse('connect', invalid(`sendClientId is ${show(sendClientId)}`, 'It is a boolean'));
+    return this.#wireup.connect(where, sendClientId ? this.#settings.clientId : undefined);
+  }
+
+  /**
+   * Bytes by which other workers, of the same transport, connect here ({@link connectByAddress}), however they get them: `ucp_worker_get_address`. From the first time on that it is asked for
+   * the worker listens on a port of its own, which keeps the process alive until the worker is closed. Nobody who lacks the bytes can connect there.
+   *
+   * @throws UcpError UCS_ERR_CANCELED when the worker is closed; otherwise as `listen` of the root
+   */
+  get address(): Uint8Array {
+    return this.#wireup.address;
+  }
+
+  /**
+   * Connects to the worker that has an {@link address}, of which it need not know. Both may do so, before, after or at the same time as the other: for each call of one and a call of the other there is one
+   * connection. Messages may be sent before the other end asks for it, and are received there; what they come by is the endpoint that its next call gives, and to which
+   * it may reply before. The address of this worker itself gives an endpoint that leads back here.
+   *
+   * @param address what the other's `address` gave
+   * @throws UcpError (the promise rejects) UCS_ERR_INVALID_ADDR for bytes that are no address; UCS_ERR_UNREACHABLE where the worker is not there, or goes by another transport;
+   *   UCS_ERR_EXCEEDS_LIMIT where it has too many endpoints ({@link UcpWorkerOptions.unclaimedEndpoints}); UCS_ERR_CANCELED when this worker is closed; the signal's reason; ETIMEDOUT;
+   *   VerbsError EINVAL for wrong arguments
+   */
+  connectByAddress(address: Uint8Array, options: UcpAddressOptions = {}): Promise<UcpEndpoint> {
+    return this.#wireup.connectByAddress(address, options, () => this.connectToSelf());
   }
 
   /** What it is: `ucp_worker_query`. */
@@ -115,6 +143,8 @@ export class UcpWorker implements Disposable {
       transport: this.#settings.transport,
       device: this.#engine.context.device.name,
       endpoints: this.#endpoints.size,
+      unclaimedEndpoints: this.#wireup.unclaimed,
+      name: this.#settings.name,
       thresholds: this.#settings.thresholds,
     };
   }
@@ -129,29 +159,11 @@ export class UcpWorker implements Disposable {
   /**
    * Has other workers connect, until the listener or the worker is closed.
    *
-   * @param onEndpoint is given each endpoint that was made
+   * @param onEndpoint is given each endpoint that was made, and who has asked for it
    * @throws VerbsError EADDRINUSE when another listens there, EINVAL for wrong arguments, otherwise as `listen` of the root
    */
-  listen(options: UcpListenOptions, onEndpoint: (endpoint: UcpEndpoint) => void): UcpListener {
-    checkListen(options, onEndpoint);
-    const { port, host } = options;
-    const { engine } = this.#parts;
-    const listener = listen({ port, host, context: engine.context });
-    this.#listeners.add(listener);
-    const hand = (endpoint: UcpEndpoint): void => engine.nextTurn(() => onEndpoint(endpoint));
-    const ud = this.#settings.transport === 'ud' ? this.#udInterface() : undefined;
-    if (ud !== undefined) ud.onEndpoint = (transport) => hand(this.#begin(transport.handlers).finish(transport));
-    const serving = listener.serve(
-      async (request) => {
-        if (!(await isAccepted(options, request, engine))) return;
-        if (ud !== undefined) await introduceUd(ud, request);
-        else hand(await this.#establish((handlers) => acceptRc(this.#interface(handlers), request)));
-      },
-      // Who cannot connect has been told, and nobody else need know.
-      { onError: () => undefined },
-    );
-    void serving.finally(() => this.#listeners.delete(listener));
-    return new UcpListener(listener);
+  listen(options: UcpListenOptions, onEndpoint: (endpoint: UcpEndpoint, client: UcpClient) => void): UcpListener {
+    return this.#wireup.listen(options, onEndpoint);
   }
 
   /**
@@ -217,9 +229,18 @@ export class UcpWorker implements Disposable {
     return this.#memories.map(memory, options);
   }
 
-  /** Resolves when all endpoints were flushed ({@link UcpEndpoint.flush}). @throws UcpError (the promise rejects) when one of them has failed meanwhile */
+  /**
+   * Resolves when all endpoints were flushed ({@link UcpEndpoint.flush}).
+   *
+   * @throws UcpError (the promise rejects) when one of them has failed meanwhile, unless others have made it, and it was not asked for here
+   */
   async flush(): Promise<void> {
-    await Promise.all([...this.#endpoints].map((endpoint) => endpoint.flush()));
+    await Promise.all(
+      [...this.#endpoints].map((endpoint) => {
+        const flushed = endpoint.flush();
+        return this.#wireup.isUnclaimed(endpoint) ? flushed.catch(() => undefined) : flushed;
+      }),
+    );
   }
 
   /** Puts, gets and atomics that are asked for from now on, of any endpoint, begin when all are done that were asked for before, of any. */
@@ -229,10 +250,9 @@ export class UcpWorker implements Disposable {
 
   /** Ends its endpoints, unmaps its memory, and listens no more. Idempotent. */
   close(): void {
-    this.#isClosed = true;
-    for (const listener of this.#listeners) listener.close();
+    this.#wireup.stop();
     for (const endpoint of [...this.#endpoints]) endpoint.close();
-    void this.#ud?.close();
+    this.#connector.close();
     this.#memories.close();
   }
 
@@ -241,35 +261,13 @@ export class UcpWorker implements Disposable {
     this.close();
   }
 
-  #interface(handlers: AmHandlers) {
-    return { domain: this.#domain, handlers, window: this.#settings.window };
-  }
-
-  /** The one for all endpoints, which is made when it is needed. */
-  #udInterface(): UdInterface {
-    this.#ud ??= new UdInterface(this.#domain, this.#settings.ud);
-    return this.#ud;
-  }
-
-  async #establish(connected: (handlers: AmHandlers) => Promise<RcEndpoint | UdEndpoint>): Promise<UcpEndpoint> {
-    const handlers = new AmHandlers();
-    const made = this.#begin(handlers);
-    try {
-      const transport = await connected(handlers);
-      if (!this.#isClosed) return made.finish(transport);
-      transport.close();
-      throw new UcpError('connect', UcsStatus.UCS_ERR_CANCELED, 'the worker was closed meanwhile');
-    } catch (error) {
-      // What came of it before goes no further.
-      made.parts.ended(UcsStatus.UCS_ERR_CONNECTION_RESET);
-      throw error;
-    }
-  }
-
   /** Messages may come before the transport is there. */
-  #begin(handlers: AmHandlers) {
+  #begin(handlers: AmHandlers): Making {
     // Only what has begun can be closed.
-    const parts: EndpointParts = new EndpointParts(this.#parts, handlers, () => this.#endpoints.delete(endpoint));
+    const parts: EndpointParts = new EndpointParts(this.#parts, handlers, () => {
+      this.#endpoints.delete(endpoint);
+      this.#wireup.forget(endpoint);
+    });
     const rendezvous = parts.add(new Rendezvous(parts, this.#settings.thresholds.rndvScheme));
     const endpoint: UcpEndpoint = new UcpEndpoint(parts, {
       tags: this.#tags.attach(parts, rendezvous),
@@ -277,12 +275,12 @@ export class UcpWorker implements Disposable {
       ams: this.#ams.attach(parts, rendezvous, () => endpoint),
       stream: parts.add(new StreamEnd(parts, this.#streamBytes)),
     });
-    const finish = (transport: RcEndpoint | UdEndpoint | SelfEndpoint): UcpEndpoint => {
+    const finish: Making['finish'] = (transport) => {
       this.#endpoints.add(endpoint);
       if (!(transport instanceof SelfEndpoint)) transport.onFailure = (status) => parts.ended(status);
       parts.begin(transport);
       return endpoint;
     };
-    return { parts, finish };
+    return { finish, fail: () => parts.ended(UcsStatus.UCS_ERR_CONNECTION_RESET) };
   }
 }

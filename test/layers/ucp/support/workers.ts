@@ -3,6 +3,7 @@ import { Engine } from '../../../../src/layers/engine/index.js';
 import type { UcpEndpoint } from '../../../../src/layers/ucp/worker/endpoint.js';
 import { UcpWorker } from '../../../../src/layers/ucp/worker/worker.js';
 import type { UcpWorkerOptions } from '../../../../src/layers/ucp/worker/worker-options.js';
+import { members } from './by-address.js';
 import { PORT } from './transports.js';
 
 /** Two workers that have an endpoint to each other; those of one that talks to itself are the same. */
@@ -64,6 +65,18 @@ export async function connectedByUd(sim: Sim, options?: UcpWorkerOptions): Promi
     for (const { context } of hosts) Engine.of(context).close();
   };
   return { ...workers, close };
+}
+
+/** Two workers of which one has asked for the other by its address, and the other then for the one. */
+export async function metByAddress(sim: Sim, transport: 'rc' | 'ud'): Promise<AnyWorkers> {
+  const { all, close } = members(sim, 2, { transport });
+  const [one, other] = all;
+  const there = await one.ask(other);
+  const back = await other.ask(one);
+  const ends = async (): Promise<void> => {
+    await close();
+  };
+  return { hosts: all.map(({ host }) => host), client: one.worker, server: other.worker, there, back, close: ends };
 }
 
 /** Workers by every transport, datagrams included. */

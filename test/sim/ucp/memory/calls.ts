@@ -1,6 +1,7 @@
 import type { UcpMemory, UcpRkey } from '../../../../src/layers/ucp/rma/index.js';
+import type { UcsStatus } from '../../../../src/layers/ucp/wire/index.js';
 import { Family } from '../family.js';
-import { memoryFor, type Question, type UcpWorld } from '../world.js';
+import { memoryFor, type Question, STATUSES_OF_THE_LOST, type UcpWorld } from '../world.js';
 import {
   type AccessStep,
   type AddStep,
@@ -198,7 +199,10 @@ export class MemoryCalls extends Family<MemoryStep> {
     const { from, to, kind } = step;
     const { world } = this;
     const then = this.#moment(from);
-    const question = { ...this.#question(step, kind), peers: owners, abortAfterUs: Infinity };
+    // Endpoints of calls by address come and go meanwhile.
+    const explains = (status: UcsStatus): boolean =>
+      kind === 'flush all' && world.isMeeting && STATUSES_OF_THE_LOST.includes(status);
+    const question = { ...this.#question(step, kind), peers: owners, abortAfterUs: Infinity, explains };
     const end = await world.ask(question, () =>
       kind === 'flush' ? world.endpoints[from][to].flush() : world.workers[from].flush(),
     );

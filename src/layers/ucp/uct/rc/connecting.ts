@@ -2,7 +2,8 @@ import { connect, type CmId, type ConnectionRequest, type ConnectOptions } from 
 import { VerbsError } from '../../../../api/verbs/index.js';
 import type { AmHandlers } from '../am-handlers.js';
 import type { MemoryDomain } from '../memory-domain.js';
-import { decodeHello, encodeHello, type Hello } from './hello.js';
+import { behind, type Words } from '../words.js';
+import { decodeHello, encodeHello, type Hello, HELLO_BYTES } from './hello.js';
 import { RcEndpoint, SEGMENT_BYTES } from './rc-endpoint.js';
 
 /** Messages that each peer may send before any is received. */
@@ -14,6 +15,7 @@ export interface RcInterface {
   readonly handlers: AmHandlers;
   /** Active messages that a peer may send before any is received, 1 to 1024. Default 32. */
   readonly window?: number;
+  readonly words?: Words | undefined;
 }
 
 export type RcWhere = Pick<ConnectOptions, 'host' | 'port' | 'signal' | 'timeoutMs'>;
@@ -31,11 +33,12 @@ export function connectRc(own: RcInterface, where: RcWhere): Promise<RcEndpoint>
 /**
  * Accepts a worker that connects; one that speaks something else is refused.
  *
+ * @param signal ends the attempt
  * @throws VerbsError (the promise rejects) EPROTO likewise, otherwise as `ConnectionRequest.accept`
  */
-export function acceptRc(own: RcInterface, request: ConnectionRequest): Promise<RcEndpoint> {
+export function acceptRc(own: RcInterface, request: ConnectionRequest, signal?: AbortSignal): Promise<RcEndpoint> {
   const peer = decodeHello(request.privateData);
-  if (typeof peer !== 'string') return establish(own, peer, (param) => request.accept(param));
+  if (typeof peer !== 'string') return establish(own, peer, (param) => request.accept({ ...param, signal }));
   request.reject();
   return Promise.reject(foreign(peer));
 }
@@ -43,9 +46,15 @@ export function acceptRc(own: RcInterface, request: ConnectionRequest): Promise<
 type Param = Required<Pick<ConnectOptions, 'createQp' | 'privateData' | 'rnrRetryCount'>>;
 type Connected = Awaited<ReturnType<typeof connect>>;
 
+/** What the program of a worker that connects says; or what is wrong with what it says of itself. */
+export function rcWordsOf({ privateData }: ConnectionRequest): Uint8Array | string {
+  const hello = decodeHello(privateData);
+  return typeof hello === 'string' ? hello : privateData.subarray(HELLO_BYTES);
+}
+
 /** @param peer what it has said, where that is known before the connection is there */
 async function establish(
-  { domain, handlers, window = WINDOW }: RcInterface,
+  { domain, handlers, window = WINDOW, words = {} }: RcInterface,
   peer: Hello | undefined,
   connected: (param: Param) => Promise<Connected>,
 ): Promise<RcEndpoint> {
@@ -61,11 +70,13 @@ async function establish(
   const endpointMade = (): RcEndpoint | undefined => made;
   let connection: Connected | undefined;
   try {
-    connection = await connected({ createQp, privateData: encodeHello(own), rnrRetryCount: 7 });
+    const privateData = behind(encodeHello(own), words);
+    connection = await connected({ createQp, privateData, rnrRetryCount: 7 });
     const endpoint = endpointMade();
     if (endpoint === undefined) throw new Error('verbena: internal error: a connection without an endpoint');
     const said = peer ?? decodeHello(connection.privateData);
     if (typeof said === 'string') throw foreign(said);
+    words.onSaid?.(connection.privateData.subarray(HELLO_BYTES));
     endpoint.begin(connection, said);
     return endpoint;
   } catch (error) {

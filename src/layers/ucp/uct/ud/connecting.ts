@@ -3,7 +3,8 @@ import { connect, type ConnectionRequest, type ConnectOptions } from '../../../.
 import { VerbsError } from '../../../../api/verbs/index.js';
 import type { Engine } from '../../../engine/index.js';
 import type { AmHandlers } from '../am-handlers.js';
-import { ASKING, decodeUdHello, encodeUdHello } from './hello.js';
+import { behind, type Words } from '../words.js';
+import { decodeUdHello, encodeUdHello, UD_HELLO_BYTES } from './hello.js';
 import type { UdEndpoint } from './ud-endpoint.js';
 import type { UdInterface } from './ud-interface.js';
 
@@ -20,32 +21,66 @@ function silentQp({ pd, cq }: Engine) {
  *
  * @throws VerbsError (the promise rejects) EPROTO where the peer speaks something else, otherwise as `connect` of the root and `UdInterface.connect`
  */
-export async function connectUd(own: UdInterface, where: UdWhere, handlers: AmHandlers): Promise<UdEndpoint> {
+export async function connectUd(
+  own: UdInterface,
+  where: UdWhere,
+  handlers: AmHandlers,
+  words: Words = {},
+): Promise<UdEndpoint> {
   const { engine } = own;
-  const privateData = encodeUdHello(ASKING);
+  const number = own.nextConnection();
+  const privateData = behind(encodeUdHello({ qpn: own.address.qpn, qkey: 0, connection: number }), words);
   const connection = await connect({ ...where, ...silentQp(engine), context: engine.context, privateData });
   const said = decodeUdHello(connection.privateData);
   const { host } = connection.remoteAddress;
+  const others = connection.privateData.subarray(UD_HELLO_BYTES);
   connection[Symbol.dispose]();
   if (typeof said === 'string') throw foreign(said);
+  words.onSaid?.(others);
   const { signal, timeoutMs } = where;
-  return own.connect({ ...said, gid: gidFromIp(host) }, { handlers, signal, timeoutMs });
+  const { qpn, qkey } = said;
+  return own.connect({ qpn, qkey, gid: gidFromIp(host) }, { handlers, signal, timeoutMs, connection: number });
 }
 
 /**
- * Tells whoever asks where the interface is.
+ * Tells whoever asks where the interface is, and waits until it has connected there.
  *
- * @throws VerbsError (the promise rejects) EPROTO where the peer speaks something else, otherwise as `ConnectionRequest.accept`
+ * @param signal ends what is done by rdma_cm; the rest ends with the interface
+ * @throws VerbsError (the promise rejects) EPROTO where the peer speaks something else, ETIMEDOUT where it says nothing more, otherwise as `ConnectionRequest.accept`
  */
-export async function introduceUd(own: UdInterface, request: ConnectionRequest): Promise<void> {
+export async function acceptUd(
+  own: UdInterface,
+  request: ConnectionRequest,
+  handlers: AmHandlers,
+  words: Words = {},
+  signal?: AbortSignal,
+): Promise<UdEndpoint> {
   const said = decodeUdHello(request.privateData);
   if (typeof said === 'string') {
     request.reject();
     throw foreign(said);
   }
-  const privateData = encodeUdHello(own.address);
-  const connection = await request.accept({ ...silentQp(own.engine), privateData });
-  connection[Symbol.dispose]();
+  // What it sends by datagrams may overtake what makes the connection.
+  const expectation = own.expect(said.qpn, said.connection, handlers);
+  // It may be abandoned before anybody waits.
+  expectation.promise.catch(() => undefined);
+  try {
+    const { qpn, qkey } = own.address;
+    const privateData = behind(encodeUdHello({ qpn, qkey, connection: 0 }), words);
+    const connection = await request.accept({ ...silentQp(own.engine), privateData, signal });
+    connection[Symbol.dispose]();
+  } catch (error) {
+    // That it has ended the connection, which has told it all, may come before it says that it has heard.
+    const hasHeard = expectation.isSettled || (error instanceof VerbsError && error.errno === 'ECONNRESET');
+    if (!hasHeard) expectation.abandon(error);
+  }
+  return expectation.promise;
+}
+
+/** What the program of a worker that connects says; or what is wrong with what it says of itself. */
+export function udWordsOf({ privateData }: ConnectionRequest): Uint8Array | string {
+  const hello = decodeUdHello(privateData);
+  return typeof hello === 'string' ? hello : privateData.subarray(UD_HELLO_BYTES);
 }
 
 function foreign(problem: string): VerbsError {

@@ -13,16 +13,17 @@ const HELLO = layout({
   version: only(u8, (version) => version === VERSION, `and this end knows version ${VERSION}`),
   reserved: only(u8, (reserved) => reserved === 0, 'and must be 0'),
   reservedToo: only(u16, (reserved) => reserved === 0, 'and must be 0'),
-  /** Of whoever answers; 0 of whoever asks. */
   qpn: only(u32, (qpn) => qpn <= MAX_QPN, 'which is no queue pair'),
+  /** Of whoever answers; 0 of whoever asks. */
   qkey: u32,
+  /** Of whoever asks: which connection it will ask that queue pair for; 0 of whoever answers. */
+  connection: u32,
 });
 
-/** Where the interface is found, at the address of the connection. */
-export type UdHello = Pick<Said<typeof HELLO>, 'qpn' | 'qkey'>;
+export const UD_HELLO_BYTES = HELLO.bytes;
 
-/** What one says who asks. */
-export const ASKING: UdHello = { qpn: 0, qkey: 0 };
+/** Where the interface is found, at the address of the connection. */
+export type UdHello = Pick<Said<typeof HELLO>, 'qpn' | 'qkey' | 'connection'>;
 
 export function encodeUdHello(hello: UdHello): Uint8Array {
   const bytes = new Uint8Array(HELLO.bytes);
@@ -33,5 +34,7 @@ export function encodeUdHello(hello: UdHello): Uint8Array {
 /** What the peer said, or a sentence that says what is wrong with it. Zeros may follow. */
 export function decodeUdHello(bytes: Uint8Array): UdHello | string {
   const said = HELLO.decode(viewOf(bytes), 0);
-  return typeof said === 'string' ? said : { qpn: said.qpn, qkey: said.qkey };
+  if (typeof said === 'string') return said;
+  const { qpn, qkey, connection } = said;
+  return { qpn, qkey, connection };
 }

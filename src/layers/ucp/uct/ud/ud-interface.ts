@@ -25,6 +25,8 @@ import { FIRST_PSN } from './windows.js';
 
 const CONNECT_MS = 10_000;
 const HALF_OPEN_MS = 3000;
+/** Peers that were told where the interface is, and have not asked it yet. */
+const MAX_EXPECTED = 1024;
 /** Datagrams of all endpoints that came early, and are kept. */
 const MAX_EARLY = 1024;
 /** The highest bit says that it is not this but the queue pair's own. */
@@ -34,6 +36,29 @@ const QKEY_MASK = 0x7fff_ffff;
 export interface UdConnectOptions extends WaitOptions {
   /** Take what comes. */
   readonly handlers?: AmHandlers;
+  /** What {@link UdInterface.nextConnection} gave, where the peer knows it already. */
+  readonly connection?: number;
+}
+
+/** A peer that knows where the interface is will ask it for an endpoint. */
+class Expectation extends Pending<UdEndpoint> {
+  /** @param onOver nobody waits any more */
+  constructor(
+    readonly handlers: AmHandlers,
+    private readonly onOver: () => void,
+  ) {
+    super('ucp');
+  }
+
+  /** It will not ask, as somebody knows. */
+  abandon(error: unknown): void {
+    this.onOver();
+    this.reject(error);
+  }
+
+  protected onGivenUp(): void {
+    this.onOver();
+  }
 }
 
 /** Somebody waits for an endpoint. */
@@ -50,7 +75,7 @@ class Connecting extends Pending<UdEndpoint> {
 
 /** One queue pair for datagrams, by which endpoints lead to any number of peers. */
 export class UdInterface implements AsyncDisposable {
-  /** Is given each endpoint that a peer has asked for, before anything comes by it. While there is nobody, nobody can connect. */
+  /** Is given each endpoint that a peer has asked for, before anything comes by it. While there is nobody, only those can connect that are {@link expect expected}. */
   onEndpoint: ((endpoint: UdEndpoint) => void) | undefined;
 
   readonly #carrier: Carrier;
@@ -65,9 +90,9 @@ export class UdInterface implements AsyncDisposable {
   /** Of these, those whose answers were not acknowledged, the oldest first. */
   readonly #halfOpen = new Set<UdEndpoint>();
   readonly #connecting = new Map<UdEndpoint, Connecting>();
+  readonly #expected = new Map<string, Expectation>();
   #withoutRoom = new Set<UdEndpoint>();
   #early = 0;
-  #connections = 0;
   #isClosed = false;
   #stopKeepAlive: () => void = () => undefined;
 
@@ -121,6 +146,30 @@ export class UdInterface implements AsyncDisposable {
     return this.#early;
   }
 
+  /** The number of a connection that this interface will ask for, which nobody can guess. */
+  nextConnection(): number {
+    return this.#random() >>> 0;
+  }
+
+  /**
+   * Has an endpoint made for a peer that was told where the interface is.
+   *
+   * @param qpn the peer's
+   * @param connection as the peer numbers it
+   * @param handlers take what comes
+   * @throws VerbsError EBUSY for one that is expected already, ENOMEM when there are too many; (the promise rejects) ETIMEDOUT where the peer does not ask
+   */
+  expect(qpn: number, connection: number, handlers: AmHandlers): Expectation {
+    const key = expectationKey(qpn, connection);
+    if (this.#isClosed || this.#carrier.failure !== undefined) throw unavailable();
+    if (this.#expected.has(key)) throw known();
+    if (this.#expected.size >= MAX_EXPECTED) throw tooMany(MAX_EXPECTED);
+    const expectation = new Expectation(handlers, () => this.#expected.delete(key));
+    this.#expected.set(key, expectation);
+    expectation.heed({ timeoutMs: CONNECT_MS }, this.#carrier.engine);
+    return expectation;
+  }
+
   /**
    * Connects to another interface, or to this one.
    *
@@ -131,8 +180,7 @@ export class UdInterface implements AsyncDisposable {
     if (this.#isClosed || this.#carrier.failure !== undefined) throw unavailable();
     if (this.#endpoints.size >= this.#maxEndpoints) throw tooMany(this.#maxEndpoints);
     const peer = { ...address, endpoint: NO_UD_ENDPOINT, segmentBytes: MIN_UD_SEGMENT_BYTES };
-    this.#connections += 1;
-    const endpoint = this.#make(peer, this.#connections, options.handlers);
+    const endpoint = this.#make(peer, options.connection ?? this.nextConnection(), options.handlers);
     const connecting = new Connecting(() => {
       this.#connecting.delete(endpoint);
       endpoint.close();
@@ -140,7 +188,7 @@ export class UdInterface implements AsyncDisposable {
     this.#connecting.set(endpoint, connecting);
     const { timeoutMs = CONNECT_MS } = options;
     connecting.heed({ signal: options.signal, timeoutMs }, this.#carrier.engine);
-    endpoint.ask(Infinity);
+    endpoint.ask(this.#owner.timeoutMs);
     return connecting.promise;
   }
 
@@ -150,6 +198,7 @@ export class UdInterface implements AsyncDisposable {
     this.#isClosed = true;
     this.#stopKeepAlive();
     this.onEndpoint = undefined;
+    for (const expectation of [...this.#expected.values()]) expectation.abandon(unavailable());
     this.#failAll(UcsStatus.UCS_ERR_CANCELED);
     this.#carrier.end();
     for (const endpoint of [...this.#endpoints.values()]) endpoint.forget();
@@ -223,13 +272,15 @@ export class UdInterface implements AsyncDisposable {
   #answer(key: string, { gid, qpn, qkey, endpoint: number, segmentBytes, connection }: UdConnectRequest): void {
     const [oldest] = this.#halfOpen;
     if (this.#halfOpen.size >= this.#maxHalfOpen) oldest.fail(UcsStatus.UCS_ERR_CONNECTION_RESET);
-    if (this.onEndpoint === undefined || this.#endpoints.size >= this.#maxEndpoints) {
+    const expectation = this.#expected.get(expectationKey(qpn, connection));
+    const isWelcome = this.onEndpoint !== undefined || expectation !== undefined;
+    if (!isWelcome || this.#endpoints.size >= this.#maxEndpoints) {
       this.#counters.drop('refused');
       return;
     }
     let endpoint: UdEndpoint;
     try {
-      endpoint = this.#make({ gid, qpn, qkey, endpoint: number, segmentBytes }, connection);
+      endpoint = this.#make({ gid, qpn, qkey, endpoint: number, segmentBytes }, connection, expectation?.handlers);
     } catch (error) {
       // The device is full.
       if (!(error instanceof VerbsError)) throw error;
@@ -245,17 +296,28 @@ export class UdInterface implements AsyncDisposable {
     const connecting = this.#connecting.get(endpoint);
     if (connecting === undefined) {
       this.#halfOpen.delete(endpoint);
-      this.onEndpoint?.(endpoint);
+      this.#onAccepted(endpoint);
       return;
     }
     this.#connecting.delete(endpoint);
     connecting.resolve(endpoint);
   }
 
+  /** A peer that has asked knows the answer. */
+  #onAccepted(endpoint: UdEndpoint): void {
+    const key = expectationKey(endpoint.peer.qpn, endpoint.connection);
+    const expectation = this.#expected.get(key);
+    if (expectation !== undefined) {
+      this.#expected.delete(key);
+      expectation.resolve(endpoint);
+    } else if (this.onEndpoint !== undefined) this.onEndpoint(endpoint);
+    else endpoint.close();
+  }
+
   #onFailed(endpoint: UdEndpoint, status: UcsStatus): void {
     this.#withoutRoom.delete(endpoint);
     if (this.#halfOpen.delete(endpoint)) this.#counters.halfOpenLost += 1;
-    this.#connecting.get(endpoint)?.reject(status === UcsStatus.UCS_ERR_NO_RESOURCE ? noBuffers() : unavailable());
+    this.#connecting.get(endpoint)?.reject(whyNot(status));
     this.#connecting.delete(endpoint);
   }
 
@@ -276,6 +338,21 @@ export class UdInterface implements AsyncDisposable {
   #failAll(status: UcsStatus): void {
     for (const endpoint of [...this.#endpoints.values()]) endpoint.fail(status);
   }
+}
+
+function expectationKey(qpn: number, connection: number): string {
+  return `${qpn} ${connection}`;
+}
+
+function known(): VerbsError {
+  return new VerbsError('ucp', { errno: 'EBUSY', message: 'the peer has asked for that already', advice: '' });
+}
+
+/** Why there is no connection. */
+function whyNot(status: UcsStatus): VerbsError {
+  if (status === UcsStatus.UCS_ERR_NO_RESOURCE) return noBuffers();
+  if (status !== UcsStatus.UCS_ERR_ENDPOINT_TIMEOUT) return unavailable();
+  return new VerbsError('ucp', { errno: 'ETIMEDOUT', message: 'the peer does not answer', advice: '' });
 }
 
 function unavailable(): VerbsError {

@@ -1,0 +1,52 @@
+import { RejectReason } from '../../../device/ibta/index.js';
+import { RefusedError } from '../../../api/rdmacm/index.js';
+import { VerbsError } from '../../../api/verbs/index.js';
+import { decodeNoMeeting, NoMeeting, UcsStatus } from '../wire/index.js';
+import { UcpError } from '../worker/errors.js';
+
+/** With what it fails to find a worker where it is said to be. */
+const NOWHERE: readonly string[] = [
+  'EADDRNOTAVAIL',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENODEV',
+  'EPROTO',
+  'ETIMEDOUT',
+];
+
+/** Whether the peer has refused since it asks itself. */
+export function isCrossed(error: unknown): boolean {
+  return noMeetingOf(error) === NoMeeting.CROSSED;
+}
+
+/** What `UcpWorker.connect` rejects with. */
+export function connectError(error: unknown): unknown {
+  return isRefusal(error) ? new UcpError('connect', UcsStatus.UCS_ERR_REJECTED) : error;
+}
+
+/** What `UcpWorker.connectByAddress` rejects with. */
+export function meetingError(error: unknown): unknown {
+  const call = 'connectByAddress';
+  switch (noMeetingOf(error)) {
+    case NoMeeting.GONE:
+      return new UcpError(call, UcsStatus.UCS_ERR_UNREACHABLE, 'the worker is no longer there');
+    case NoMeeting.FULL:
+      return new UcpError(call, UcsStatus.UCS_ERR_EXCEEDS_LIMIT, 'the worker has too many endpoints of others');
+    default:
+  }
+  if (isRefusal(error)) return new UcpError(call, UcsStatus.UCS_ERR_REJECTED);
+  if (!(error instanceof VerbsError) || error instanceof UcpError || !NOWHERE.includes(error.errno)) return error;
+  return new UcpError(call, UcsStatus.UCS_ERR_UNREACHABLE, `nobody answers there (${error.message})`);
+}
+
+function noMeetingOf(error: unknown): NoMeeting | undefined {
+  if (!isRefusal(error)) return undefined;
+  const why = decodeNoMeeting(error.privateData);
+  return typeof why === 'string' ? undefined : why;
+}
+
+function isRefusal(error: unknown): error is RefusedError {
+  return error instanceof RefusedError && error.reason === RejectReason.CONSUMER_DEFINED;
+}
