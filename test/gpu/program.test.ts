@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { type GpuContext, gpuDevices, GpuKind, gpuProblem, openGpu } from '../../src/gpu.js';
 import { VerbsError } from '../../src/index.js';
 import { pattern } from '../soft/support/pair.js';
-import { openOpenCl, withoutOpenCl } from './support.js';
+import { KIND, openGpuDevice, withoutGpu } from './support.js';
 
 /** Several copies, the last of them short. */
 const BYTES = 400_003;
@@ -39,9 +39,9 @@ describe('GPUs of this machine', () => {
   });
 });
 
-describe('buffers of a GPU, by OpenCL', { skip: withoutOpenCl }, () => {
+describe(`buffers of a GPU, by ${KIND}`, { skip: withoutGpu }, () => {
   async function withGpu(body: (gpu: GpuContext) => Promise<void> | void): Promise<void> {
-    using gpu = openOpenCl();
+    using gpu = openGpuDevice();
     await body(gpu);
   }
 

@@ -1,16 +1,28 @@
 /** GPUs for tests, and what lies in them. */
 import { type GpuBuffer, type GpuContext, GpuKind, gpuProblem, openGpu } from '../../src/gpu.js';
-import { type HostKind, type Mr, type SendWr, SendFlags, type WorkCompletion } from '../../src/index.js';
-import { ALL_ACCESS, drainOne, Pair, type PairOptions, pattern, type Side } from '../soft/support/pair.js';
+import { type Context, type HostKind, type Mr, type SendWr, SendFlags, type WorkCompletion } from '../../src/index.js';
+import {
+  ALL_ACCESS,
+  connect,
+  drainOne,
+  makeSide,
+  openContexts,
+  type PairOptions,
+  pattern,
+  type Side,
+} from '../soft/support/pair.js';
 
-/** Why tests that need an OpenCL device cannot run here, or false. */
-export const withoutOpenCl: string | false = gpuProblem(GpuKind.OPENCL) ?? false;
+/** Which of the kinds tests are about: OpenCL's, which needs no GPU, unless somebody asks for another. */
+export const KIND: GpuKind = process.env['VERBENA_TEST_GPU'] === 'cuda' ? GpuKind.CUDA : GpuKind.OPENCL;
+
+/** Why tests that need a device cannot run here, or false. */
+export const withoutGpu: string | false = gpuProblem(KIND) ?? false;
 
 /** Every way of hosting a NIC that reaches a GPU. */
 export const GPU_HOSTINGS: readonly HostKind[] = ['inline', 'thread'];
 
-export function openOpenCl(): GpuContext {
-  return openGpu({ kind: GpuKind.OPENCL });
+export function openGpuDevice(): GpuContext {
+  return openGpu({ kind: KIND });
 }
 
 /** Where each side of a transfer lies. */
@@ -33,10 +45,10 @@ export class Memory {
     readonly buffer: GpuBuffer | undefined,
   ) {}
 
-  static on(gpu: GpuContext | undefined, side: Side, bytes: number, access = ALL_ACCESS): Memory {
+  static on(gpu: GpuContext | undefined, side: Side, bytes: number): Memory {
     if (gpu === undefined) return new Memory(side.mr, undefined);
     const buffer = gpu.alloc(bytes);
-    return new Memory(side.pd.regMr(buffer, access), buffer);
+    return new Memory(side.pd.regMr(buffer, ALL_ACCESS), buffer);
   }
 
   get content(): Uint8Array {
@@ -58,23 +70,66 @@ export class Memory {
   }
 }
 
-/** Two connected ends with memory on a device. */
-export class GpuPair extends Pair {
-  readonly gpu: GpuContext = openOpenCl();
+/** What the tests of a suite share: to start NICs and to open a device takes longer than most of them. */
+export class Devices implements Disposable {
+  readonly gpu = openGpuDevice();
+  readonly #contexts: readonly [Context, Context];
+
+  constructor(host: HostKind, net: string) {
+    this.#contexts = openContexts(host, net);
+  }
+
+  /** Two connected ends. */
+  connect(options: PairOptions = {}): Ends {
+    return new Ends(this.#contexts, options);
+  }
+
+  /** Two connected ends, with memory of so many bytes. */
+  connectWith(bytes: number, options: PairOptions = {}): GpuPair {
+    return new GpuPair(this.gpu, this.#contexts, bytes, options);
+  }
+
+  /** The device refuses that as long as anything of it is left. */
+  [Symbol.dispose](): void {
+    for (const context of this.#contexts) context[Symbol.dispose]();
+    this.gpu[Symbol.dispose]();
+  }
+}
+
+/** Two connected ends, on devices that outlive them. */
+class Ends implements Disposable {
+  readonly a: Side;
+  readonly b: Side;
+
+  constructor([first, second]: readonly [Context, Context], options: PairOptions) {
+    this.a = makeSide(first, options);
+    this.b = makeSide(second, options);
+    connect(this.a.qp, { qpNum: this.b.qp.qpNum, dgid: second.queryGid(1, 0) }, options);
+    connect(this.b.qp, { qpNum: this.a.qp.qpNum, dgid: first.queryGid(1, 0) }, options);
+  }
+
+  [Symbol.dispose](): void {
+    for (const { qp, cq, channel, mr, pd } of [this.a, this.b])
+      for (const made of [qp, cq, channel, mr, pd]) made[Symbol.dispose]();
+  }
+}
+
+/** The same with memory on a device. */
+class GpuPair extends Ends {
   readonly #made: Memory[] = [];
 
   constructor(
-    host: HostKind,
-    net: string,
+    private readonly gpu: GpuContext,
+    contexts: readonly [Context, Context],
     readonly bytes: number,
-    options: PairOptions = {},
+    options: PairOptions,
   ) {
-    super(host, net, { bytes, ...options });
+    super(contexts, { bytes, ...options });
   }
 
   /** Memory of one end, which holds a pattern. */
-  memory(side: Side, onDevice: boolean, salt = 0, access = ALL_ACCESS): Memory {
-    const memory = Memory.on(onDevice ? this.gpu : undefined, side, this.bytes, access);
+  memory(side: Side, onDevice: boolean, salt = 0): Memory {
+    const memory = Memory.on(onDevice ? this.gpu : undefined, side, this.bytes);
     memory.content = pattern(this.bytes, salt);
     this.#made.push(memory);
     return memory;
@@ -89,6 +144,5 @@ export class GpuPair extends Pair {
   override [Symbol.dispose](): void {
     for (const memory of this.#made) memory.end();
     super[Symbol.dispose]();
-    this.gpu[Symbol.dispose]();
   }
 }

@@ -65,9 +65,9 @@ export const Syndrome = {
   DISCONNECTED: 29,
   PEER_DISCONNECTED: 30,
   NOT_CONNECTED: 31,
-  /** A byte of a region was not there, of memory that the NIC reaches by copies: lkey, addrHi, addrLo (of that byte). */
+  /** A byte of a region was not there, of memory that the NIC reaches by copies: lkey, addrHi, addrLo (of that byte), failure (of its device). */
   LOCAL_MEMORY_FAULT: 32,
-  /** The same where the peer named the memory: psn, rkey, addrHi, addrLo (of that byte), 0, nakCode. */
+  /** The same where the peer named the memory: psn, rkey, addrHi, addrLo (of that byte), failure, nakCode. */
   RESPONDER_MEMORY_FAULT: 33,
 } as const;
 export type Syndrome = (typeof Syndrome)[keyof typeof Syndrome];

@@ -452,8 +452,8 @@ export class Responder implements ReceivingHalf {
 
   /** The key opens what the peer wants, but the memory is not there, as the mover has found. */
   refuseFault(psn: number, rkey: number): void {
-    const [, hi, lo] = this.core.mover.detail;
-    this.#refuseMemory(psn, Syndrome.RESPONDER_MEMORY_FAULT, this.#setDetail(psn, rkey, hi, lo, 0));
+    const [, hi, lo, failure] = this.core.mover.detail;
+    this.#refuseMemory(psn, Syndrome.RESPONDER_MEMORY_FAULT, this.#setDetail(psn, rkey, hi, lo, failure));
   }
 
   #refuseMemory(psn: number, syndrome: Syndrome, detail: Int32Array): void {

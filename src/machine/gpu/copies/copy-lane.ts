@@ -32,11 +32,11 @@ export class CopyLane {
   #added: Placed[] = [];
   readonly #bursts: Burst[] = [];
 
-  /** @param failed told of what goes wrong */
+  /** @param failed told of what goes wrong, and with undefined that something has gone well */
   constructor(
     private readonly queue: GpuQueue,
     private readonly pool: StagingPool,
-    private readonly failed: (failure: GpuFailure) => void,
+    private readonly failed: (failure: GpuFailure | undefined) => void,
   ) {}
 
   /** Whether something was submitted, of whose end nobody tells. */
@@ -122,7 +122,7 @@ export class CopyLane {
   #conclude({ batch, placed }: Burst, state: BatchState): void {
     const isDone = state === BatchState.DONE;
     const { failure } = batch;
-    if (!isDone && failure !== undefined) this.failed(failure);
+    this.failed(isDone ? undefined : failure);
     const isKnown = isDone || this.#settle();
     batch.release();
     this.#end(placed, isKnown, isDone);

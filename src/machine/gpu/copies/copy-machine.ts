@@ -20,7 +20,7 @@ interface Waiting {
  * What goes into the device is carried out in the order in which it was asked for, atomics included; so is what comes out of it.
  */
 export class CopyMachine implements CopyProgress {
-  /** Why something could not be done, most recently. */
+  /** Why what ended last could not be done, if it could not. */
   failure: GpuFailure | undefined;
   readonly #pool: StagingPool;
   readonly #lanes = new Map<Direction, CopyLane>();
@@ -212,8 +212,8 @@ export class CopyMachine implements CopyProgress {
     return lane;
   }
 
-  #fail(failure: GpuFailure): void {
+  #fail(failure: GpuFailure | undefined): void {
     this.failure = failure;
-    this.failed(failure);
+    if (failure !== undefined) this.failed(failure);
   }
 }

@@ -27,6 +27,11 @@ export class GpuMemory implements ForeignMemory {
     return this.machine;
   }
 
+  /** The library's number of what is wrong. */
+  get failure(): number {
+    return this.machine.failure?.status ?? 0;
+  }
+
   read(offset: number, target: Uint8Array, targetOffset: number, lengthBytes: number, copy: Copy): number {
     return this.machine.read(this.place.buffer, offset, target, targetOffset, lengthBytes, copy) ? LATER : 0;
   }

@@ -327,7 +327,7 @@ export class DataMover {
   #fault(region: RegionMemory | undefined, offset: number): Readiness {
     const lo = (region === undefined ? 0 : region.iovaLo >>> 0) + offset;
     const hi = (region === undefined ? 0 : region.iovaHi) + Math.floor(lo / 2 ** 32);
-    return this.#fail(Syndrome.LOCAL_MEMORY_FAULT, region?.lkey ?? 0, hi | 0, lo | 0, 0, 0);
+    return this.#fail(Syndrome.LOCAL_MEMORY_FAULT, region?.lkey ?? 0, hi | 0, lo | 0, region?.foreign?.failure ?? 0, 0);
   }
 
   /** The entries have too few bytes for a message that reaches up to `endOffset`: `missing` fewer. */

@@ -16,6 +16,9 @@ export interface ForeignMemory {
   /** Who is given time for copies that finish later; absent where they need none. */
   readonly progress?: CopyProgress | undefined;
 
+  /** Why a copy has ended early where that is no missing byte: a number that means something to people who know the device; else 0. */
+  readonly failure?: number;
+
   /** Copies `lengthBytes` at `offset` into `target`, from `targetOffset` on. */
   read(offset: number, target: Uint8Array, targetOffset: number, lengthBytes: number, copy: Copy): number;
 
