@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { simulate } from '../../../src/sim.js';
 import { UcsStatus } from '../../../src/layers/ucp/wire/index.js';
 import { pattern } from './support/transports.js';
-import { onSelf, WAYS } from './support/workers.js';
+import { ALL_WAYS, onSelf, WAYS } from './support/workers.js';
 
 /** Pieces of different lengths, which come to so many bytes. */
 function cut(bytes: Uint8Array): Uint8Array[] {
@@ -62,4 +62,38 @@ describe('pieces of a message', () => {
       await assert.rejects(server.tagReceive([5], 1), { errno: 'EINVAL', message: /buffer\[0\]/ });
       close();
     }));
+
+  it('are those of the call, though the program uses their array again', () =>
+    simulate(async (sim) => {
+      const made = await ALL_WAYS['rc'](sim);
+      const [first, other] = [new Uint8Array(4), new Uint8Array(4)];
+      const pieces = [first];
+      const receiving = made.server.tagReceive(pieces, 1);
+      pieces[0] = other;
+      await made.there.tagSend(Uint8Array.of(1, 2, 3, 4), 1);
+      await receiving;
+      assert.deepEqual([...first, ...other], [1, 2, 3, 4, 0, 0, 0, 0]);
+      await made.close();
+    }));
+
+  for (const [name, connect] of Object.entries(ALL_WAYS))
+    it(`may overlap, be empty, or be none, by ${name}`, () =>
+      simulate(async (sim) => {
+        const made = await connect(sim);
+        const memory = Uint8Array.of(1, 2, 3, 4);
+        const into = new Uint8Array(6);
+        const receiving = made.server.tagReceive([into, new Uint8Array(0)], 1);
+        await made.there.tagSend([memory.subarray(0, 3), new Uint8Array(0), memory.subarray(1, 4)], 1);
+        assert.equal((await receiving).length, 6);
+        assert.deepEqual([...into], [1, 2, 3, 2, 3, 4]);
+        // What overlaps is written in the order of the pieces.
+        const twice = made.server.tagReceive([into.subarray(0, 4), into.subarray(2, 6)], 1);
+        await made.there.tagSend(Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8), 1);
+        assert.equal((await twice).length, 8);
+        assert.deepEqual([...into], [1, 2, 5, 6, 7, 8]);
+        const none = made.server.tagReceive([], 1);
+        await made.there.tagSend([], 1);
+        assert.equal((await none).length, 0);
+        await made.close();
+      }));
 });

@@ -30,8 +30,8 @@ export const ucpTags: readonly Mutant[] = [
     rule: 'an eager message that was given up in the midst goes on from a copy',
     source: GIVEN_UP,
     file: `${WORKER}/eager-send.ts`,
-    from: 'this.#data = this.#data.slice(this.#sentBytes - this.#from);',
-    to: 'this.#data = this.#data.subarray(this.#sentBytes - this.#from);',
+    from: 'partOf(this.#data, this.#sentBytes - this.#from, this.#head.total - this.#from).slice();',
+    to: 'partOf(this.#data, this.#sentBytes - this.#from, this.#head.total - this.#from);',
     games: ['ucp-sim'],
   },
   {

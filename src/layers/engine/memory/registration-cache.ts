@@ -205,7 +205,8 @@ class Region implements Registration {
     const skip = Number(iova % BigInt(PAGE));
     try {
       const elsewhere = alloc(skip + byteLength, { align: PAGE });
-      elsewhere.set(mr.bytes.subarray(begin, begin + byteLength), skip);
+      // What the program has taken away meanwhile has no bytes.
+      if (mr.bytes.byteLength > 0) elsewhere.set(mr.bytes.subarray(begin, begin + byteLength), skip);
       mr.rereg({ memory: elsewhere, iova: iova - BigInt(skip) });
     } catch (error) {
       if (!(error instanceof VerbsError)) throw error;

@@ -6,6 +6,7 @@ import {
   selectProtocol,
   type SizeRange,
   sizeRanges,
+  steady,
   type Thresholds,
 } from '../protocol/index.js';
 import {
@@ -123,7 +124,7 @@ export class AmEnd<Endpoint> implements Family {
     const protocol = this.#protocolFor(header.length, data.length, options.protocol);
     const posted = new PostedSend('amSend', parts);
     if (RENDEZVOUS.includes(protocol)) this.#announce(posted, id, header, data, options, protocol);
-    else this.#sendNow(posted, id, header, data, options, protocol);
+    else this.#sendNow(posted, id, steady(header), steady(data), options, protocol);
     if (!posted.isSettled) posted.heed(options, parts.worker.engine);
     await posted.promise;
   }
@@ -160,7 +161,7 @@ export class AmEnd<Endpoint> implements Family {
     const said = new Uint8Array(AM_HEADER.bytes);
     AM_HEADER.encode(viewOf(said), 0, amHeadOf(id, header, reply));
     const head = { header: viewOf(said).getBigUint64(0, true), opcode: RtsOpcode.AM, userHeader: header.slice() };
-    const send = this.rendezvous.send(data, head, protocol, posted.onDone);
+    const send = this.rendezvous.send(steady(data), head, protocol, posted.onDone);
     posted.giveUp = () => send.giveUp();
   }
 

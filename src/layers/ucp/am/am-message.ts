@@ -1,4 +1,5 @@
 import { invalid, refuse, VerbsError } from '../../../api/verbs/index.js';
+import { steady } from '../protocol/index.js';
 import { checkWait, Pending, type Timers, type WaitOptions } from '../../engine/index.js';
 import { UcsStatus } from '../wire/index.js';
 import { checkView } from '../worker/arguments.js';
@@ -109,13 +110,13 @@ export class AmMessage<Endpoint> implements Disposable {
       this.release();
       throw new UcpError('receive', status);
     }
-    if (buffer.length < length) {
+    if (buffer.byteLength < length) {
       this.release();
-      const text = `the message has ${length} bytes, and the buffer ${buffer.length}`;
+      const text = `the message has ${length} bytes, and the buffer ${buffer.byteLength}`;
       throw new UcpError('receive', UcsStatus.UCS_ERR_MESSAGE_TRUNCATED, text);
     }
     const { announced, engine } = this.#parts;
-    if (announced !== undefined) return this.#fetch(announced, buffer.subarray(0, length), options, engine);
+    if (announced !== undefined) return this.#fetch(announced, steady(buffer).subarray(0, length), options, engine);
     buffer.set(this.data);
     this.release();
     return length;
@@ -141,7 +142,8 @@ export class AmMessage<Endpoint> implements Disposable {
   #fetch(announced: RendezvousReceive, into: Uint8Array, options: WaitOptions, engine: Timers): Promise<number> {
     this.#phase = 'fetching';
     const fetching = new Fetching('receive', announced, () => this.#end());
-    announced.fetch(into, (status) => fetching.onEnded(status, into.length));
+    const { length } = into;
+    announced.fetch(into, (status) => fetching.onEnded(status, length));
     if (!fetching.isSettled) fetching.heed(options, engine);
     return fetching.promise;
   }

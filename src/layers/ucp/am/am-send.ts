@@ -1,4 +1,4 @@
-import { Protocol } from '../protocol/index.js';
+import { partOf, Protocol } from '../protocol/index.js';
 import type { Packer, Waiting } from '../uct/index.js';
 import { AmFlags, AmId, Feet, Heads, PACKED_RKEY_BYTES, type Said, UcsStatus, viewOf } from '../wire/index.js';
 import type { EndpointParts } from '../worker/endpoint-parts.js';
@@ -66,7 +66,7 @@ export class AmSend implements Waiting, Packer {
   giveUp(): void {
     this.#isGivenUp = true;
     if (!this.#hasBegun) return;
-    this.#data = this.#data.slice(this.#sentBytes - this.#from);
+    this.#data = partOf(this.#data, this.#sentBytes - this.#from, this.#total - this.#from).slice();
     this.#from = this.#sentBytes;
   }
 
@@ -101,19 +101,16 @@ export class AmSend implements Waiting, Packer {
   #packWhole(into: Uint8Array): number {
     const view = viewOf(into);
     let at = Heads.AM_SINGLE.encode(view, 0, this.#head);
-    into.set(this.#data, at);
-    at += this.#data.length;
-    into.set(this.header, at);
-    at += this.header.length;
+    into.set(partOf(this.#data, 0, this.#total), at);
+    at = this.#packHeader(into, at + this.#total);
     return this.isReply ? Feet.AM_SINGLE_REPLY.encode(view, at, { epId: this.parts.epId }) : at;
   }
 
   #packFirst(into: Uint8Array): number {
     const view = viewOf(into);
     let at = Heads.AM_FIRST.encode(view, 0, this.#head);
-    at += this.#packPart(into, at, this.header.length + Feet.AM_FIRST.bytes);
-    into.set(this.header, at);
-    at += this.header.length;
+    at += this.#packPart(into, at, this.#head.headerBytes + Feet.AM_FIRST.bytes);
+    at = this.#packHeader(into, at);
     this.#hasBegun = true;
     return Feet.AM_FIRST.encode(view, at, {
       messageId: this.#messageId,
@@ -129,10 +126,17 @@ export class AmSend implements Waiting, Packer {
     return Feet.AM_MIDDLE.encode(view, at, { messageId: this.#messageId, epId: this.parts.epId });
   }
 
+  /** @returns where it ends */
+  #packHeader(into: Uint8Array, at: number): number {
+    const { headerBytes } = this.#head;
+    into.set(partOf(this.header, 0, headerBytes), at);
+    return at + headerBytes;
+  }
+
   /** As much data as there is room for. @param behind bytes that come behind it. @returns its bytes */
   #packPart(into: Uint8Array, at: number, behind: number): number {
     const begin = this.#sentBytes - this.#from;
-    const part = this.#data.subarray(begin, begin + into.length - at - behind);
+    const part = partOf(this.#data, begin, Math.min(begin + into.length - at - behind, this.#total - this.#from));
     into.set(part, at);
     this.#sentBytes += part.length;
     return part.length;

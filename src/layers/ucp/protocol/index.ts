@@ -11,6 +11,7 @@ export {
   type Thresholds,
   type TransportLimits,
 } from './selection.js';
+export { partOf, putInto, steady } from './program-bytes.js';
 export { FULL_MASK, type Tag, tagOf, tagValue } from './tag.js';
 export {
   ANNOUNCEMENT_COST,

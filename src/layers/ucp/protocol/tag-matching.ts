@@ -1,4 +1,5 @@
 import { UcsStatus } from '../wire/index.js';
+import { partOf, putInto } from './program-bytes.js';
 import type { Tag } from './tag.js';
 import { type Expected, ExpectedQueue, UnexpectedQueue } from './tag-queues.js';
 
@@ -80,6 +81,7 @@ export class TagMatching {
   /** Receives whose message has come in part. */
   readonly #underWay = new Map<TagReceive, TagMessage>();
   #keptBytes = 0;
+  #isClosed = false;
 
   /** @param limitBytes for messages that nobody has asked for, of all peers together; each costs {@link MESSAGE_COST} more */
   constructor(readonly limitBytes: number) {}
@@ -97,8 +99,15 @@ export class TagMatching {
   /** Posts a receive. It may end before this returns. */
   post(receive: TagReceive): void {
     const message = this.take(receive);
-    if (message === undefined) this.#expected.add(receive);
-    else this.receive(message, receive);
+    if (message !== undefined) this.receive(message, receive);
+    else if (this.#isClosed) receive.onDone(UcsStatus.UCS_ERR_CANCELED, undefined);
+    else this.#expected.add(receive);
+  }
+
+  /** No message comes any more: receives that wait for one end with UCS_ERR_CANCELED, now and from now on. */
+  close(): void {
+    this.#isClosed = true;
+    for (const receive of this.#expected.takeAll()) receive.onDone(UcsStatus.UCS_ERR_CANCELED, undefined);
   }
 
   /** Gives a receive up. @returns false where it has ended */
@@ -171,14 +180,14 @@ export class TagMatching {
   #match(message: TagMessage, receive: TagReceive): void {
     message.onMatched?.();
     const { source, length } = message;
-    if (length > receive.buffer.length) {
+    if (length > receive.buffer.byteLength) {
       source?.discard();
       receive.onDone(UcsStatus.UCS_ERR_MESSAGE_TRUNCATED, message);
       return;
     }
     message.receive = receive;
     this.#underWay.set(receive, message);
-    source?.fetch(receive.buffer.subarray(0, length), (status) => {
+    source?.fetch(partOf(receive.buffer, 0, length), (status) => {
       if (message.receive !== undefined) this.#end(message.receive, status, message);
     });
   }
@@ -186,7 +195,7 @@ export class TagMatching {
   #fill(message: TagMessage, at: number, payload: Uint8Array): void {
     const { receive } = message;
     if (receive === undefined) return;
-    receive.buffer.set(payload, at);
+    putInto(receive.buffer, payload, at);
     if (message.isComplete) this.#end(receive, UcsStatus.UCS_OK, message);
   }
 

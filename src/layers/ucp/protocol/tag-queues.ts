@@ -57,6 +57,13 @@ export class ExpectedQueue<R extends Expected> {
     return remove(this.#queueOf(receive), entry);
   }
 
+  /** Takes all of them, in the order in which they were posted. */
+  takeAll(): R[] {
+    const all = [...this.#entries.keys()];
+    for (const receive of all) this.remove(receive);
+    return all;
+  }
+
   /** Takes the receive that a message is for. */
   take(tag: Tag): R | undefined {
     const matches = ({ receive }: Numbered<R>): boolean => tagsMatch(receive.tag, tag, receive.mask);

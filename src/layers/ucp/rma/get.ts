@@ -1,3 +1,4 @@
+import { putInto } from '../protocol/index.js';
 import type { Memory } from '../uct/index.js';
 import { AmId, Heads, UcsStatus } from '../wire/index.js';
 import type { Answered, Answers } from './answers.js';
@@ -9,6 +10,7 @@ const NOTHING = new Uint8Array(0);
 
 /** Bytes that come out of a peer's memory, by the transport's own means: by buffers, or to where they are to lie. */
 export class DeviceGet extends RmaOperation<void> {
+  readonly #size: number;
   #askedBytes = 0;
 
   /** @param lent undefined to have it copied */
@@ -19,10 +21,11 @@ export class DeviceGet extends RmaOperation<void> {
     private readonly lent: Memory | undefined,
   ) {
     super('get', way);
+    this.#size = buffer.length;
   }
 
   protected override send(): UcsStatus {
-    while (this.#askedBytes < this.buffer.length) {
+    while (this.#askedBytes < this.#size) {
       const status = this.#next();
       const now = this.began(status);
       if (now !== UcsStatus.UCS_OK) return now;
@@ -49,7 +52,7 @@ export class DeviceGet extends RmaOperation<void> {
     const { lent, from } = this;
     const offset = this.#askedBytes;
     const at = { address: from.address + BigInt(offset), rkey: from.rkey };
-    const length = Math.min(this.buffer.length - offset, lent === undefined ? get.bcopy : get.zcopy);
+    const length = Math.min(this.#size - offset, lent === undefined ? get.bcopy : get.zcopy);
     const status =
       lent === undefined
         ? transport.getBcopy(length, at, (bytes) => this.#fill(offset, bytes), this)
@@ -59,12 +62,13 @@ export class DeviceGet extends RmaOperation<void> {
   }
 
   #fill(offset: number, bytes: Uint8Array): void {
-    if (!this.isSettled) this.buffer.set(bytes, offset);
+    if (!this.isSettled) putInto(this.buffer, bytes, offset);
   }
 }
 
 /** The same by messages. */
 export class MessageGet extends RmaOperation<void> implements Answered {
+  readonly #size: number;
   #receivedBytes = 0;
 
   constructor(
@@ -74,27 +78,27 @@ export class MessageGet extends RmaOperation<void> implements Answered {
     private readonly answers: Answers,
   ) {
     super('get', way);
+    this.#size = buffer.length;
   }
 
   onData(payload: Uint8Array): string | undefined {
-    const { buffer } = this;
-    const left = buffer.length - this.#receivedBytes;
+    const left = this.#size - this.#receivedBytes;
     if (payload.length === 0 || payload.length > left)
       return `${payload.length} bytes come of a get, of which ${left} are left`;
-    if (!this.isSettled) buffer.set(payload, this.#receivedBytes);
+    if (!this.isSettled) putInto(this.buffer, payload, this.#receivedBytes);
     this.#receivedBytes += payload.length;
     return undefined;
   }
 
   get isAnswered(): boolean {
-    return this.#receivedBytes === this.buffer.length;
+    return this.#receivedBytes === this.#size;
   }
 
   protected override send(): UcsStatus {
-    const { from, buffer, answers } = this;
+    const { from, answers } = this;
     if (answers.isFull) return UcsStatus.UCS_ERR_BUSY;
     const { epId, nextRequestId: requestId } = answers;
-    const head = { address: from.messageAddress(0), length: buffer.length, epId, requestId, memoryType: 0 };
+    const head = { address: from.messageAddress(0), length: this.#size, epId, requestId, memoryType: 0 };
     const status = sendMessage(this.way.parts.transport, AmId.GET_REQ, encoded(Heads.GET_REQ, head), NOTHING);
     if (status !== UcsStatus.UCS_OK) return status;
     answers.expect(requestId, this);

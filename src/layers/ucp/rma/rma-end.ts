@@ -3,6 +3,7 @@ import { invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
 import { checkWait, type WaitOptions } from '../../engine/index.js';
 import { checkView } from '../worker/arguments.js';
 import type { EndpointParts, Family } from '../worker/endpoint-parts.js';
+import { steady } from '../protocol/index.js';
 import { Answers } from './answers.js';
 import { type AtomicOrder, DeviceAtomic, MessageAtomic } from './atomic.js';
 import type { Fenced, Fences } from './fences.js';
@@ -91,10 +92,10 @@ export class RmaEnd implements Family, Fenced, RmaWay {
     const { put } = this.parts.transport.capabilities;
     if (put.bcopy > 0) {
       const lent = data.length > put.bcopy && put.zcopy > 0 ? this.parts.worker.domain.borrow(data) : undefined;
-      return this.#begin(new DevicePut(this, data, to, lent), options);
+      return this.#begin(new DevicePut(this, steady(data), to, lent), options);
     }
     this.#checkNamed('put', to, data.length);
-    return this.#begin(new MessagePut(this, data, to, this.#answers), options);
+    return this.#begin(new MessagePut(this, steady(data), to, this.#answers), options);
   }
 
   /** As `UcpEndpoint.get`. */
@@ -110,10 +111,10 @@ export class RmaEnd implements Family, Fenced, RmaWay {
     const { get } = this.parts.transport.capabilities;
     if (get.bcopy > 0) {
       const lent = buffer.length > get.bcopy && get.zcopy > 0 ? this.parts.worker.domain.borrow(buffer) : undefined;
-      return this.#begin(new DeviceGet(this, buffer, from, lent), options);
+      return this.#begin(new DeviceGet(this, steady(buffer), from, lent), options);
     }
     this.#checkNamed('get', from, buffer.length);
-    return this.#begin(new MessageGet(this, buffer, from, this.#answers), options);
+    return this.#begin(new MessageGet(this, steady(buffer), from, this.#answers), options);
   }
 
   /** As `UcpEndpoint.atomic`, and with `isFetching` as `UcpEndpoint.atomicFetch`. */

@@ -1,5 +1,6 @@
 import { invalid, refuse, show } from '../../../api/verbs/index.js';
 import { checkWait, Pending, type WaitOptions } from '../../engine/index.js';
+import { steady } from '../protocol/index.js';
 import { AmId, Messages, UcsStatus } from '../wire/index.js';
 import { checkView } from '../worker/arguments.js';
 import type { EndpointParts, Family } from '../worker/endpoint-parts.js';
@@ -44,7 +45,7 @@ export class StreamEnd implements Family {
     const { parts } = this;
     if (parts.failure !== undefined) throw sendError(parts, 'streamSend', parts.failure);
     const posted = new PostedSend('streamSend', parts);
-    const send = new StreamSend(parts, data);
+    const send = new StreamSend(parts, steady(data));
     send.onSent = posted.onDone;
     posted.giveUp = () => send.giveUp();
     const status = send.begin();
@@ -59,7 +60,7 @@ export class StreamEnd implements Family {
     const elementBytes = elementsOf(buffer, options);
     options.signal?.throwIfAborted();
     if (buffer.length === 0) return 0;
-    const whole = buffer.subarray(0, buffer.length - (buffer.length % elementBytes));
+    const whole = steady(buffer).subarray(0, buffer.length - (buffer.length % elementBytes));
     const receive = new StreamReceive(this.#queue, whole, elementBytes, options.waitAll ?? false);
     this.#queue.want(receive);
     if (!receive.isSettled && this.#hasEnded) this.#fail(this.#queue.end());
@@ -83,6 +84,7 @@ export class StreamEnd implements Family {
 /** A receive that a program waits for. */
 class StreamReceive extends Pending<number> implements StreamWanted {
   filledBytes = 0;
+  readonly wantedBytes: number;
 
   constructor(
     private readonly queue: StreamQueue,
@@ -91,6 +93,7 @@ class StreamReceive extends Pending<number> implements StreamWanted {
     readonly isAll: boolean,
   ) {
     super('streamReceive');
+    this.wantedBytes = buffer.length;
   }
 
   onFilled(length: number): void {

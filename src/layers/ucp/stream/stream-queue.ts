@@ -1,4 +1,4 @@
-import type { PeerProblem } from '../protocol/index.js';
+import { partOf, type PeerProblem, putInto } from '../protocol/index.js';
 import type { KeptBytes } from '../worker/kept-bytes.js';
 
 /** What a part of a stream costs beside its bytes, so that there is a limit to small ones as well. */
@@ -6,8 +6,9 @@ const PART_COST = 64;
 
 /** Who wants bytes of a stream. */
 export interface StreamWanted {
-  /** Whole elements long. */
   readonly buffer: Uint8Array;
+  /** Bytes of it: whole elements. */
+  readonly wantedBytes: number;
   /** Bytes of an element: it gets whole ones only. */
   readonly elementBytes: number;
   /** Whether it wants as many as the buffer has room for, and no fewer. */
@@ -77,37 +78,36 @@ export class StreamQueue {
   #serve(): void {
     while (this.#wanted.length > 0) {
       const [first] = this.#wanted;
-      const { buffer, elementBytes, isAll } = first;
-      const most = Math.min(this.#bytes, buffer.length - first.filledBytes);
+      const { wantedBytes, elementBytes, isAll } = first;
+      const most = Math.min(this.#bytes, wantedBytes - first.filledBytes);
       const taken = isAll ? most : most - (most % elementBytes);
-      this.#take(buffer.subarray(first.filledBytes, first.filledBytes + taken));
-      first.filledBytes += taken;
-      const isDone = isAll ? first.filledBytes === buffer.length : taken > 0;
+      this.#take(first, taken);
+      const isDone = isAll ? first.filledBytes === wantedBytes : taken > 0;
       if (!isDone) return;
       this.#wanted.shift();
       first.onFilled(first.filledBytes);
     }
   }
 
-  #take(into: Uint8Array): void {
-    let at = 0;
-    while (at < into.length) {
+  #take(into: StreamWanted, bytes: number): void {
+    const end = into.filledBytes + bytes;
+    while (into.filledBytes < end) {
       const [first] = this.#parts;
-      const part = first.subarray(0, into.length - at);
-      into.set(part, at);
-      at += part.length;
+      const part = first.subarray(0, end - into.filledBytes);
+      putInto(into.buffer, part, into.filledBytes);
+      into.filledBytes += part.length;
       if (part.length === first.length) {
         this.#parts.shift();
         this.#uncount(PART_COST);
       } else this.#parts[0] = first.subarray(part.length);
     }
-    this.#bytes -= into.length;
-    this.#uncount(into.length);
+    this.#bytes -= bytes;
+    this.#uncount(bytes);
   }
 
   #giveBack({ buffer, filledBytes }: StreamWanted): void {
     if (filledBytes === 0) return;
-    this.#parts.unshift(buffer.slice(0, filledBytes));
+    this.#parts.unshift(partOf(buffer, 0, filledBytes).slice());
     this.#bytes += filledBytes;
     // It was there before, so that there is room for it, or nobody counts any more.
     const cost = PART_COST + filledBytes;

@@ -1,3 +1,4 @@
+import { partOf } from '../protocol/index.js';
 import type { Packer, Waiting } from '../uct/index.js';
 import { AmId, Heads, UcsStatus, viewOf } from '../wire/index.js';
 import type { EndpointParts } from '../worker/endpoint-parts.js';
@@ -6,8 +7,12 @@ import type { EndpointParts } from '../worker/endpoint-parts.js';
 export class StreamSend implements Waiting, Packer {
   /** Is told once all was handed over, or cannot be, unless {@link begin} says so. */
   onSent: (status: UcsStatus) => void = () => undefined;
-  /** What is left to send. */
-  #left: Uint8Array;
+  /** What is left to send, or all of it. */
+  #data: Uint8Array;
+  /** Where that begins in it. */
+  #from = 0;
+  /** Bytes that are left. */
+  #leftBytes: number;
   #hasBegun = false;
   #isGivenUp = false;
 
@@ -15,7 +20,8 @@ export class StreamSend implements Waiting, Packer {
     private readonly parts: EndpointParts,
     data: Uint8Array,
   ) {
-    this.#left = data;
+    this.#data = data;
+    this.#leftBytes = data.length;
   }
 
   /** @returns UCS_INPROGRESS when {@link onSent} will be told */
@@ -29,7 +35,9 @@ export class StreamSend implements Waiting, Packer {
   /** The program has its data back. What was begun goes on with a copy of the rest: a stream without it would make no sense. */
   giveUp(): void {
     this.#isGivenUp = true;
-    if (this.#hasBegun) this.#left = this.#left.slice();
+    if (!this.#hasBegun) return;
+    this.#data = this.#part(this.#leftBytes).slice();
+    this.#from = 0;
   }
 
   retry(): UcsStatus {
@@ -41,7 +49,7 @@ export class StreamSend implements Waiting, Packer {
 
   pack(into: Uint8Array): number {
     const at = Heads.STREAM_DATA.encode(viewOf(into), 0, { epId: this.parts.epId });
-    const part = this.#left.subarray(0, into.length - at);
+    const part = this.#part(into.length - at);
     into.set(part, at);
     this.#sent(part.length);
     return at + part.length;
@@ -50,8 +58,8 @@ export class StreamSend implements Waiting, Packer {
   #send(): UcsStatus {
     const { transport, epId } = this.parts;
     const { short } = transport.capabilities.am;
-    while (this.#left.length > 0) {
-      const isShort = Heads.STREAM_DATA.bytes + this.#left.length <= short;
+    while (this.#leftBytes > 0) {
+      const isShort = Heads.STREAM_DATA.bytes + this.#leftBytes <= short;
       const status = isShort ? this.#sendShort(epId) : transport.amBcopy(AmId.STREAM_DATA, this);
       if (status !== UcsStatus.UCS_OK) return status;
     }
@@ -61,13 +69,19 @@ export class StreamSend implements Waiting, Packer {
   #sendShort(epId: number): UcsStatus {
     const head = new Uint8Array(Heads.STREAM_DATA.bytes);
     Heads.STREAM_DATA.encode(viewOf(head), 0, { epId });
-    const status = this.parts.transport.amShort(AmId.STREAM_DATA, head, this.#left);
-    if (status === UcsStatus.UCS_OK) this.#sent(this.#left.length);
+    const status = this.parts.transport.amShort(AmId.STREAM_DATA, head, this.#part(this.#leftBytes));
+    if (status === UcsStatus.UCS_OK) this.#sent(this.#leftBytes);
     return status;
   }
 
   #sent(bytes: number): void {
     this.#hasBegun = true;
-    this.#left = this.#left.subarray(bytes);
+    this.#from += bytes;
+    this.#leftBytes -= bytes;
+  }
+
+  /** What goes next. */
+  #part(mostBytes: number): Uint8Array {
+    return partOf(this.#data, this.#from, this.#from + Math.min(mostBytes, this.#leftBytes));
   }
 }

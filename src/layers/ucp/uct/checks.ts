@@ -14,7 +14,7 @@ export function isPlace({ memory, offset, length }: LocalPlace, most: number): b
     Number.isInteger(length) &&
     offset >= 0 &&
     length >= 0 &&
-    offset + length <= memory.bytes.length &&
+    offset + length <= memory.bytes.byteLength &&
     length <= most
   );
 }

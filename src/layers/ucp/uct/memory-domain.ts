@@ -18,6 +18,7 @@ export class Memory implements Disposable {
   readonly lkey: number;
   readonly rkey: number;
   #bytes: Uint8Array;
+  readonly #length: number;
 
   constructor(
     private readonly domain: MemoryDomain,
@@ -31,6 +32,7 @@ export class Memory implements Disposable {
     this.lkey = lkey;
     this.rkey = mr.rkey;
     this.#bytes = bytes;
+    this.#length = bytes.length;
   }
 
   get bytes(): Uint8Array {
@@ -54,10 +56,12 @@ export class Memory implements Disposable {
    */
   redirect(): void {
     const before = this.#bytes;
-    this.registration.redirect(0, before.length);
+    const length = this.#length;
+    this.registration.redirect(0, length);
     const { bytes } = this.registration.mr;
-    // A device that is gone has nothing redirected.
-    this.#bytes = bytes.buffer === before.buffer ? before.slice() : bytes.subarray(bytes.length - before.length);
+    if (bytes.buffer !== before.buffer) this.#bytes = bytes.subarray(bytes.length - length);
+    // A device that is gone has nothing redirected. What the program has taken away has no bytes.
+    else this.#bytes = before.byteLength === length ? before.slice() : new Uint8Array(length);
   }
 
   /** Peers may use it no more. To be called once, when nothing of this end's uses it either. */
@@ -125,7 +129,7 @@ export class MemoryDomain {
   at(rkey: number, offset: number, length: number, right: number): Uint8Array | undefined {
     const memory = this.#byRkey.get(rkey);
     if (memory === undefined || (memory.access & right) === 0) return undefined;
-    return offset + length <= memory.bytes.length ? memory.bytes.subarray(offset, offset + length) : undefined;
+    return offset + length <= memory.bytes.byteLength ? memory.bytes.subarray(offset, offset + length) : undefined;
   }
 
   /** Where the memory of a key begins; undefined when there is no such key. */

@@ -1,4 +1,4 @@
-import { Protocol } from '../protocol/index.js';
+import { partOf, Protocol } from '../protocol/index.js';
 import type { Completion, Memory, Packer, Waiting } from '../uct/index.js';
 import { AmId, Heads, type Layout, UcsStatus, viewOf } from '../wire/index.js';
 import type { EndpointParts } from './endpoint-parts.js';
@@ -95,7 +95,7 @@ export class EagerSend implements Waiting, Packer, Completion {
     this.#isGivenUp = true;
     if (!this.#hasBegun) return true;
     if (this.#memory === undefined) {
-      this.#data = this.#data.slice(this.#sentBytes - this.#from);
+      this.#data = partOf(this.#data, this.#sentBytes - this.#from, this.#head.total - this.#from).slice();
       this.#from = this.#sentBytes;
     } else this.#memory.redirect();
     return false;
@@ -110,13 +110,13 @@ export class EagerSend implements Waiting, Packer, Completion {
   pack(into: Uint8Array): number {
     const view = viewOf(into);
     const offset = this.#sentBytes;
-    const { messageId } = this.#head;
+    const { messageId, total } = this.#head;
     const at =
       offset === 0
         ? this.#form.head.encode(view, 0, this.#head)
         : Heads.EAGER_MIDDLE.encode(view, 0, { messageId, offset });
     const begin = offset - this.#from;
-    const part = this.#data.subarray(begin, begin + into.length - at);
+    const part = partOf(this.#data, begin, Math.min(begin + into.length - at, total - this.#from));
     into.set(part, at);
     this.#sentBytes += part.length;
     return at + part.length;
@@ -132,18 +132,19 @@ export class EagerSend implements Waiting, Packer, Completion {
     const { protocol } = this;
     const { transport } = this.parts;
     const { id } = this.#form;
-    if (protocol === Protocol.SHORT) return transport.amShort(id, this.#header(), this.#data);
+    const { total } = this.#head;
+    if (protocol === Protocol.SHORT) return transport.amShort(id, this.#header(), partOf(this.#data, 0, total));
     if (protocol === Protocol.BCOPY) return transport.amBcopy(id, this);
     if (this.#memory !== undefined) return this.#sendMemory(this.#memory);
     do {
       const status = transport.amBcopy(this.#sentBytes === 0 ? id : AmId.EAGER_MIDDLE, this);
       if (status !== UcsStatus.UCS_OK) return status;
-    } while (this.#sentBytes < this.#head.total);
+    } while (this.#sentBytes < total);
     return UcsStatus.UCS_OK;
   }
 
   #sendMemory(memory: Memory): UcsStatus {
-    const { length } = this.#data;
+    const { total: length } = this.#head;
     const place = { memory, offset: 0, length };
     const status = this.parts.transport.amZcopy(this.#form.id, this.#header(), place, this);
     if (status === UcsStatus.UCS_INPROGRESS) this.#sentBytes = length;

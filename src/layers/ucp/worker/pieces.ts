@@ -1,4 +1,5 @@
 import { invalid, refuse, show } from '../../../api/verbs/index.js';
+import { partOf, putInto, steady } from '../protocol/index.js';
 import { checkView } from './arguments.js';
 
 /** Memory of a message: in one piece, or in several that follow each other (`UCP_DATATYPE_IOV`). */
@@ -14,29 +15,40 @@ export function checkPieces(call: string, name: string, pieces: Pieces): void {
   for (const [i, piece] of pieces.entries()) checkView(call, `${name}[${i}]`, piece as Uint8Array);
 }
 
-/** As many bytes in one piece; what is one already is the same. */
-export function inOne(pieces: Pieces): Uint8Array {
-  if (pieces instanceof Uint8Array) return pieces;
-  return new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+/** Memory of a program's that a message is to go to. */
+export interface Destination {
+  /** As many bytes in one piece: the memory itself, where it is in one. */
+  readonly whole: Uint8Array;
+  /** All has come: puts it where it is to be. */
+  spread(length: number): void;
+}
+
+/** @param pieces the array is the program's to use again when this returns */
+export function destinationOf(pieces: Pieces): Destination {
+  if (pieces instanceof Uint8Array) return { whole: steady(pieces), spread: () => undefined };
+  const parts = pieces.map((piece) => ({ bytes: steady(piece), length: piece.byteLength }));
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  return { whole, spread: (length) => scatter(whole.subarray(0, length), parts) };
 }
 
 /** The bytes of all in one piece: a copy, unless they are in one already. */
 export function gathered(pieces: Pieces): Uint8Array {
-  const whole = inOne(pieces);
-  if (pieces instanceof Uint8Array) return whole;
+  if (pieces instanceof Uint8Array) return steady(pieces);
+  const whole = new Uint8Array(pieces.reduce((sum, { byteLength }) => sum + byteLength, 0));
   let at = 0;
   for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
+    const { byteLength } = piece;
+    whole.set(partOf(piece, 0, byteLength), at);
+    at += byteLength;
   }
   return whole;
 }
 
 /** Puts bytes where the pieces are, as far as they go. */
-export function scatter(bytes: Uint8Array, pieces: readonly Uint8Array[]): void {
+function scatter(from: Uint8Array, pieces: readonly { readonly bytes: Uint8Array; readonly length: number }[]): void {
   let at = 0;
-  for (const piece of pieces) {
-    piece.set(bytes.subarray(at, at + piece.length));
-    at += piece.length;
+  for (const { bytes, length } of pieces) {
+    putInto(bytes, from.subarray(at, at + length), 0);
+    at += length;
   }
 }

@@ -1,4 +1,4 @@
-import type { MessageSource, PeerProblem } from '../protocol/index.js';
+import { type MessageSource, type PeerProblem, putInto } from '../protocol/index.js';
 import type { Completion, Memory, Packer, Waiting } from '../uct/index.js';
 import { AmId, type MessageOf, Messages, RkeyAccess, UcsStatus } from '../wire/index.js';
 import type { EndpointParts } from './endpoint-parts.js';
@@ -88,7 +88,7 @@ export class RendezvousReceive implements MessageSource, Waiting, Packer, Comple
     if (this.#phase !== 'asked') return lie(`data comes of message ${this.sendId}, which was not asked for`);
     if (offset !== this.#movedBytes) return lie(`data comes from ${offset} on, and not from ${this.#movedBytes}`);
     if (offset + payload.length > size) return lie(`data comes beyond the ${size} bytes of message ${this.sendId}`);
-    if (!this.#isCanceled) this.#into.set(payload, offset);
+    if (!this.#isCanceled) putInto(this.#into, payload, offset);
     this.#movedBytes += payload.length;
     if (this.#movedBytes === size) this.#end(UcsStatus.UCS_OK);
     return undefined;

@@ -1,5 +1,4 @@
-import { Protocol } from '../protocol/index.js';
-import type { PeerProblem } from '../protocol/index.js';
+import { partOf, type PeerProblem, Protocol } from '../protocol/index.js';
 import type { Completion, Memory, Packer, Waiting } from '../uct/index.js';
 import { AmId, Heads, type MessageOf, Messages, RkeyAccess, type RtsOpcode, UcsStatus, viewOf } from '../wire/index.js';
 import type { EndpointParts } from './endpoint-parts.js';
@@ -28,6 +27,8 @@ type Phase =
 /** A message that goes when its receiver wants it: sent by `RNDV_RTS`, and then read by the receiver, or written to where that says, or sent in parts. */
 export class RendezvousSend implements Waiting, Packer, Completion {
   readonly requestId: number;
+  /** Bytes of the message. */
+  readonly #size: number;
   #phase: Phase = 'announcing';
   /** What the receiver may read. */
   #exposed: Memory | undefined;
@@ -52,11 +53,12 @@ export class RendezvousSend implements Waiting, Packer, Completion {
     private readonly onForgotten: (send: RendezvousSend) => void,
   ) {
     this.requestId = parts.worker.nextNumber();
+    this.#size = data.length;
   }
 
   begin(): void {
     const { data, protocol } = this;
-    if (protocol === Protocol.RNDV_GET && data.length > 0)
+    if (protocol === Protocol.RNDV_GET && this.#size > 0)
       this.#exposed = this.parts.worker.domain.tryRegister(data, RkeyAccess.READ);
     this.parts.go(this);
   }
@@ -89,8 +91,8 @@ export class RendezvousSend implements Waiting, Packer, Completion {
   onRtr(asked: MessageOf<'RNDV_RTR'>): PeerProblem | undefined {
     const { size, offset } = asked.head;
     if (this.#phase !== 'announced') return lie(`the data of request ${this.requestId} is asked for twice`);
-    if (offset !== 0 || size !== this.data.length)
-      return lie(`${size} bytes from ${offset} on are asked for, of a message of ${this.data.length}`);
+    if (offset !== 0 || size !== this.#size)
+      return lie(`${size} bytes from ${offset} on are asked for, of a message of ${this.#size}`);
     this.#asked = asked;
     if (this.#isGivenUp) {
       this.#withdraw();
@@ -128,22 +130,22 @@ export class RendezvousSend implements Waiting, Packer, Completion {
     this.#isWriting = false;
     if (this.#phase === 'ended') this.#release();
     else if (status !== UcsStatus.UCS_OK) this.#end(status);
-    else if (this.#isGivenUp && this.#movedBytes < this.data.length) this.#withdraw();
+    else if (this.#isGivenUp && this.#movedBytes < this.#size) this.#withdraw();
     else this.parts.go(this);
   }
 
   pack(into: Uint8Array): number {
-    const { requestId, data } = this;
+    const { requestId } = this;
     if (this.#phase === 'announcing') {
       const { header, opcode, userHeader } = this.head;
       const { epId } = this.parts;
-      const [address, size] = [this.#exposed?.address ?? 0n, data.length];
+      const [address, size] = [this.#exposed?.address ?? 0n, this.#size];
       const head = { header, epId, requestId, address, size, opcode };
       return Messages.RNDV_RTS.encode(into, { head, rkey: this.#exposed?.key, userHeader });
     }
     const offset = this.#movedBytes;
     const at = Heads.RNDV_DATA.encode(viewOf(into), 0, { requestId: this.#receiveId, offset });
-    const part = data.subarray(offset, offset + into.length - at);
+    const part = partOf(this.data, offset, Math.min(offset + into.length - at, this.#size));
     into.set(part, at);
     this.#movedBytes += part.length;
     return at + part.length;
@@ -154,7 +156,7 @@ export class RendezvousSend implements Waiting, Packer, Completion {
   }
 
   #write(): UcsStatus {
-    const { length } = this.data;
+    const length = this.#size;
     const { transport } = this.parts;
     const [memory, asked] = [this.#borrowed, this.#asked];
     while (this.#movedBytes < length && memory !== undefined && asked?.rkey !== undefined) {
@@ -172,8 +174,7 @@ export class RendezvousSend implements Waiting, Packer, Completion {
   }
 
   #send(): UcsStatus {
-    const { length } = this.data;
-    while (this.#movedBytes < length) {
+    while (this.#movedBytes < this.#size) {
       const status = this.parts.transport.amBcopy(AmId.RNDV_DATA, this);
       if (status !== UcsStatus.UCS_OK) return status;
     }

@@ -52,7 +52,7 @@ export class PostedReceive extends Pending<TagReceived> implements TagReceive {
 
   #why(status: UcsStatus, message: TagInfo | undefined): string | undefined {
     if (status !== UcsStatus.UCS_ERR_MESSAGE_TRUNCATED || message === undefined) return undefined;
-    return `the message has ${message.length} bytes, and the buffer ${this.buffer.length}`;
+    return `the message has ${message.length} bytes, and the buffer ${this.buffer.byteLength}`;
   }
 }
 

@@ -3,7 +3,7 @@ import { checkWait, type Engine, type WaitOptions } from '../../engine/index.js'
 import { FULL_MASK, TagMatching, tagOf, type Thresholds } from '../protocol/index.js';
 import { checkTag, type TagValue } from './arguments.js';
 import type { EndpointParts } from './endpoint-parts.js';
-import { checkPieces, inOne, type Pieces, scatter } from './pieces.js';
+import { checkPieces, type Destination, destinationOf, type Pieces } from './pieces.js';
 import type { Rendezvous } from './rendezvous.js';
 import { TagEnd } from './tag-end.js';
 import { TakenMessage } from './taken-message.js';
@@ -39,6 +39,11 @@ export class Tags {
     return parts.add(new TagEnd(parts, rendezvous, this.#matching.peer(), this.thresholds));
   }
 
+  /** No message comes any more. */
+  close(): void {
+    this.#matching.close();
+  }
+
   /** As `UcpWorker.tagReceive`. */
   async receive(into: Pieces, tag: TagValue, options: TagReceiveOptions): Promise<TagReceived> {
     checkPieces('tagReceive', 'buffer', into);
@@ -46,11 +51,11 @@ export class Tags {
     checkWait('tagReceive', options, RECEIVE_FIELDS);
     if (options.mask !== undefined) checkTag('tagReceive', 'mask', options.mask);
     options.signal?.throwIfAborted();
-    const buffer = inOne(into);
-    const receive = new PostedReceive(this.#matching, buffer, tag, options.mask);
+    const destination = destinationOf(into);
+    const receive = new PostedReceive(this.#matching, destination.whole, tag, options.mask);
     this.#matching.post(receive);
     if (!receive.isSettled) receive.heed(options, this.engine);
-    return into instanceof Uint8Array ? receive.promise : scattered(receive.promise, buffer, into);
+    return into instanceof Uint8Array ? receive.promise : scattered(receive.promise, destination);
   }
 
   /** As `UcpWorker.tagProbe`. */
@@ -76,21 +81,17 @@ export class Tags {
     const message = taken.take();
     if (message === undefined)
       throw new VerbsError(call, invalid('the message was received before', 'A message is received once'));
-    const buffer = inOne(into);
-    const receive = new PostedReceive(this.#matching, buffer, taken.tag, undefined, call);
+    const destination = destinationOf(into);
+    const receive = new PostedReceive(this.#matching, destination.whole, taken.tag, undefined, call);
     this.#matching.receive(message, receive);
     if (!receive.isSettled) receive.heed(options, this.engine);
-    return into instanceof Uint8Array ? receive.promise : scattered(receive.promise, buffer, into);
+    return into instanceof Uint8Array ? receive.promise : scattered(receive.promise, destination);
   }
 }
 
-async function scattered(
-  receiving: Promise<TagReceived>,
-  buffer: Uint8Array,
-  into: readonly Uint8Array[],
-): Promise<TagReceived> {
+async function scattered(receiving: Promise<TagReceived>, destination: Destination): Promise<TagReceived> {
   const received = await receiving;
-  scatter(buffer.subarray(0, received.length), into);
+  destination.spread(received.length);
   return received;
 }
 

@@ -10,6 +10,7 @@ import { StreamEnd } from '../stream/index.js';
 import type { TagValue } from './arguments.js';
 import { EndpointParts, type WorkerParts } from './endpoint-parts.js';
 import { UcpEndpoint } from './endpoint.js';
+import { UcpError } from './errors.js';
 import { KeptBytes } from './kept-bytes.js';
 import type { UcpClient, UcpListener, UcpListenOptions } from './listener.js';
 import type { Pieces } from './pieces.js';
@@ -67,6 +68,7 @@ export class UcpWorker implements Disposable {
   readonly #endpoints = new Set<UcpEndpoint>();
   readonly #connector: Connector;
   readonly #wireup: Wireup;
+  #isClosed = false;
 
   /**
    * @param context the device that it goes by
@@ -151,6 +153,7 @@ export class UcpWorker implements Disposable {
 
   /** An endpoint that leads back here. */
   connectToSelf(): UcpEndpoint {
+    this.#checkOpen('connectToSelf');
     const handlers = new AmHandlers();
     const made = this.#begin(handlers);
     return made.finish(new SelfEndpoint(this.#domain, handlers));
@@ -163,6 +166,7 @@ export class UcpWorker implements Disposable {
    * @throws VerbsError EADDRINUSE when another listens there, EINVAL for wrong arguments, otherwise as `listen` of the root
    */
   listen(options: UcpListenOptions, onEndpoint: (endpoint: UcpEndpoint, client: UcpClient) => void): UcpListener {
+    this.#checkOpen('listen');
     return this.#wireup.listen(options, onEndpoint);
   }
 
@@ -226,6 +230,7 @@ export class UcpWorker implements Disposable {
    * @throws VerbsError EINVAL for wrong arguments, otherwise as `Pd.regMr`
    */
   memMap(memory: Uint8Array | number, options: MemMapOptions = {}): UcpMemory {
+    this.#checkOpen('memMap');
     return this.#memories.map(memory, options);
   }
 
@@ -248,17 +253,27 @@ export class UcpWorker implements Disposable {
     this.#memories.fence();
   }
 
-  /** Ends its endpoints, unmaps its memory, and listens no more. Idempotent. */
+  /**
+   * Ends its endpoints, unmaps its memory, and listens no more. Receives for which nothing has come end with UCS_ERR_CANCELED, now and from now on; nothing new can be made. What
+   * has come can still be received. Idempotent.
+   */
   close(): void {
+    this.#isClosed = true;
     this.#wireup.stop();
     for (const endpoint of [...this.#endpoints]) endpoint.close();
     this.#connector.close();
+    this.#tags.close();
     this.#memories.close();
   }
 
   /** {@link close}. */
   [Symbol.dispose](): void {
     this.close();
+  }
+
+  /** @throws UcpError UCS_ERR_CANCELED */
+  #checkOpen(call: string): void {
+    if (this.#isClosed) throw new UcpError(call, UcsStatus.UCS_ERR_CANCELED, 'the worker was closed');
   }
 
   /** Messages may come before the transport is there. */

@@ -190,7 +190,8 @@ describe('a stream', () => {
     const got: number[] = [];
     const want = (length: number, isAll: boolean): StreamWanted => {
       const onFilled = (bytes: number): void => void got.push(bytes);
-      return { buffer: new Uint8Array(length), elementBytes: 1, isAll, filledBytes: 0, onFilled };
+      const buffer = new Uint8Array(length);
+      return { buffer, wantedBytes: length, elementBytes: 1, isAll, filledBytes: 0, onFilled };
     };
     const first = want(100, true);
     queue.want(first);

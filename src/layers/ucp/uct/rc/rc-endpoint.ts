@@ -7,6 +7,7 @@ import type { AmHandlers } from '../am-handlers.js';
 import type { Capabilities } from '../capabilities.js';
 import { atomicProblem, isAm, isPlace } from '../checks.js';
 import type { AtomicRequest, Completion, Endpoint, LocalPlace, Packer, RemotePlace, Waiting } from '../endpoint.js';
+import { Leases } from '../leases.js';
 import type { MemoryDomain } from '../memory-domain.js';
 import { FlushQueue, PendingQueue } from '../waits.js';
 import type { Way } from '../way.js';
@@ -63,7 +64,7 @@ export class RcEndpoint implements Endpoint, Receiver {
   #connection: Connection | undefined;
   #failure: UcsStatus | undefined;
   #hasEnded = false;
-  #stopAwaiting: (() => void) | undefined;
+  readonly #leases: Leases;
 
   /**
    * Makes the queue pair of an identifier, with a buffer for every message that the peer may send.
@@ -78,6 +79,7 @@ export class RcEndpoint implements Endpoint, Receiver {
   ) {
     const { engine } = domain;
     this.#engine = engine;
+    this.#leases = new Leases(engine.pool, OWNER, () => this.#pending.dispatch());
     // One grant may come beside the messages that are counted.
     const receives = own.window + 1;
     const cap = { maxSendWr: DEPTH, maxRecvWr: receives, maxSendSge: 2, maxRecvSge: 1, maxInlineData: INLINE_BYTES };
@@ -138,7 +140,7 @@ export class RcEndpoint implements Endpoint, Receiver {
     const { bcopy } = this.#capabilities.am;
     const refusal = this.#amRefusal(isAm(id, 0, bcopy));
     if (refusal !== undefined) return refusal;
-    const lease = this.#lease(SEGMENT_BYTES);
+    const lease = this.#leases.take(SEGMENT_BYTES);
     if (lease === undefined) return UcsStatus.UCS_ERR_NO_RESOURCE;
     const length = packed(packer, lease, FIRST, bcopy);
     const qp = this.#begin(lease);
@@ -154,7 +156,7 @@ export class RcEndpoint implements Endpoint, Receiver {
     const isGood = isAm(id, header.length, am.header) && isPlace(payload, am.zcopy - header.length);
     const refusal = this.#amRefusal(isGood);
     if (refusal !== undefined) return refusal;
-    const lease = this.#lease(FIRST + header.length);
+    const lease = this.#leases.take(FIRST + header.length);
     if (lease === undefined) return UcsStatus.UCS_ERR_NO_RESOURCE;
     const qp = this.#begin(lease, { completion });
     if (qp === undefined) return this.#failed();
@@ -178,7 +180,7 @@ export class RcEndpoint implements Endpoint, Receiver {
   putBcopy(packer: Packer, { rkey, address }: RemotePlace): UcsStatus {
     const refusal = this.#refusal(true);
     if (refusal !== undefined) return refusal;
-    const lease = this.#lease(SEGMENT_BYTES);
+    const lease = this.#leases.take(SEGMENT_BYTES);
     if (lease === undefined) return UcsStatus.UCS_ERR_NO_RESOURCE;
     const length = packed(packer, lease, 0, SEGMENT_BYTES);
     const qp = this.#begin(lease);
@@ -207,7 +209,7 @@ export class RcEndpoint implements Endpoint, Receiver {
   ): UcsStatus {
     const refusal = this.#refusal(length <= this.#capabilities.get.bcopy);
     if (refusal !== undefined) return refusal;
-    const lease = this.#lease(length);
+    const lease = this.#leases.take(length);
     if (lease === undefined) return UcsStatus.UCS_ERR_NO_RESOURCE;
     const onRead = (bytes: Uint8Array): void => unpack(bytes.subarray(0, length));
     const qp = this.#begin(lease, { completion, onRead });
@@ -231,7 +233,7 @@ export class RcEndpoint implements Endpoint, Receiver {
   atomic(request: AtomicRequest, completion: Completion): UcsStatus {
     const refusal = atomicProblem(request, this.#capabilities) ?? this.#refusal(true);
     if (refusal !== undefined) return refusal;
-    const lease = this.#lease(ATOMIC_BYTES);
+    const lease = this.#leases.take(ATOMIC_BYTES);
     if (lease === undefined) return UcsStatus.UCS_ERR_NO_RESOURCE;
     const { op, rkey, address, value, compare = 0n, onValue } = request;
     const onRead = (bytes: Uint8Array): void => onValue?.(wordIn(bytes));
@@ -347,19 +349,6 @@ export class RcEndpoint implements Endpoint, Receiver {
     return this.#failure ?? UcsStatus.UCS_ERR_CONNECTION_RESET;
   }
 
-  /** @returns undefined when there is none now: those who wait are told when there is */
-  #lease(bytes: number): Lease | undefined {
-    const { pool } = this.#engine;
-    const lease = pool.tryLease(bytes, OWNER);
-    if (lease === undefined)
-      this.#stopAwaiting ??= pool.whenFree(bytes, OWNER, (later) => {
-        this.#stopAwaiting = undefined;
-        later.release();
-        this.#pending.dispatch();
-      });
-    return lease;
-  }
-
   /** There may be room. A grant goes first, since the peer may have none before it comes. */
   #onRoom(): void {
     if (this.#flow.owesGrant && this.#sends.hasRoom) {
@@ -399,7 +388,7 @@ export class RcEndpoint implements Endpoint, Receiver {
   #fail(status: UcsStatus): void {
     if (this.#failure !== undefined) return;
     this.#failure = status;
-    this.#stopAwaiting?.();
+    this.#leases.end();
     this.#flushes.fail(status);
     this.#pending.dispatch();
     this.onFailure?.(status);

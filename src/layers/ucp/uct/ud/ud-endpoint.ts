@@ -22,6 +22,7 @@ import { AmHandlers } from '../am-handlers.js';
 import type { Capabilities } from '../capabilities.js';
 import { isAm, isPlace } from '../checks.js';
 import type { Completion, Endpoint, LocalPlace, Packer, Waiting } from '../endpoint.js';
+import { Leases } from '../leases.js';
 import { FlushQueue, PendingQueue } from '../waits.js';
 import type { Way } from '../way.js';
 import { GRH_BYTES, isFromGid, type UdAddress } from './addresses.js';
@@ -98,7 +99,7 @@ export class UdEndpoint implements Endpoint {
   #failure: UcsStatus | undefined;
   #farewell: Farewell | undefined;
   #hasHeard = true;
-  #stopAwaiting: (() => void) | undefined;
+  readonly #leases: Leases;
 
   /**
    * @param id by which the peer knows it
@@ -114,6 +115,7 @@ export class UdEndpoint implements Endpoint {
     readonly handlers: AmHandlers = new AmHandlers(),
   ) {
     this.#peer = peer;
+    this.#leases = new Leases(owner.carrier.engine.pool, OWNER, () => this.#pending.dispatch());
     this.#capabilities = this.#capabilitiesWith(peer);
     this.#line = new Line(owner, to, {
       onDead: () => this.fail(UcsStatus.UCS_ERR_ENDPOINT_TIMEOUT),
@@ -172,7 +174,7 @@ export class UdEndpoint implements Endpoint {
     const bytes = header.length + payload.length;
     const refusal = this.#refusal(isAm(id, bytes, this.#capabilities.am.short));
     if (refusal !== undefined) return refusal;
-    const lease = this.#lease(SHORT_BYTES);
+    const lease = this.#leases.take(SHORT_BYTES);
     if (lease === undefined) return UcsStatus.UCS_ERR_NO_RESOURCE;
     lease.bytes.set(header, UD_HEADER_BYTES);
     lease.bytes.set(payload, UD_HEADER_BYTES + header.length);
@@ -183,7 +185,7 @@ export class UdEndpoint implements Endpoint {
     const { bcopy } = this.#capabilities.am;
     const refusal = this.#refusal(isAm(id, 0, bcopy));
     if (refusal !== undefined) return refusal;
-    const lease = this.#lease(UD_HEADER_BYTES + bcopy);
+    const lease = this.#leases.take(UD_HEADER_BYTES + bcopy);
     if (lease === undefined) return UcsStatus.UCS_ERR_NO_RESOURCE;
     let bytes: number;
     try {
@@ -200,7 +202,7 @@ export class UdEndpoint implements Endpoint {
     const isGood = isAm(id, header.length, am.header) && isPlace(payload, am.zcopy - header.length);
     const refusal = this.#refusal(isGood);
     if (refusal !== undefined) return refusal;
-    const lease = this.#lease(SHORT_BYTES);
+    const lease = this.#leases.take(SHORT_BYTES);
     if (lease === undefined) return UcsStatus.UCS_ERR_NO_RESOURCE;
     lease.bytes.set(header, UD_HEADER_BYTES);
     const status = this.#send(id, lease, header.length, payload, completion);
@@ -266,7 +268,7 @@ export class UdEndpoint implements Endpoint {
     const wasOpen = this.isOpen;
     this.#failure = status;
     this.#stage = Stage.OVER;
-    this.#stopAwaiting?.();
+    this.#leases.end();
     this.owner.kept(-this.#line.protocol.receives.clear());
     this.#line.end(status);
     this.#flushes.fail(status);
@@ -339,19 +341,6 @@ export class UdEndpoint implements Endpoint {
     return UcsStatus.UCS_ERR_NO_RESOURCE;
   }
 
-  /** @returns undefined when there is none now: those who wait are told when there is */
-  #lease(bytes: number): Lease | undefined {
-    const { pool } = this.owner.carrier.engine;
-    const lease = pool.tryLease(bytes, OWNER);
-    if (lease === undefined)
-      this.#stopAwaiting ??= pool.whenFree(bytes, OWNER, (later) => {
-        this.#stopAwaiting = undefined;
-        later.release();
-        this.#pending.dispatch();
-      });
-    return lease;
-  }
-
   #send(id: number, lease: Lease, bytes: number, payload?: LocalPlace, completion?: Completion): UcsStatus {
     const isBegun = this.#line.begin(amWord(this.#peer.endpoint, id, 0), lease, bytes, payload, completion);
     if (!isBegun) return this.#failure ?? UcsStatus.UCS_ERR_CONNECTION_RESET;
@@ -360,7 +349,7 @@ export class UdEndpoint implements Endpoint {
   }
 
   #handshake(control: UdConnectRequest | UdConnectReply): void {
-    const lease = this.#lease(SHORT_BYTES);
+    const lease = this.#leases.take(SHORT_BYTES);
     const { carrier } = this.owner;
     // The peer asks again.
     if (lease === undefined || !carrier.hasReserve) {

@@ -1,0 +1,27 @@
+// Memory of a program's that a call uses is the program's all the same: it can transfer its buffer, or change its length, in the midst of the call. JavaScript throws
+// at whoever uses a view of it then. What is gone reads as zeros here, and what would be written to it is lost.
+//
+// They ask for `byteLength`: in code that V8 11.3 (Node 20) has compiled, `length` of a view stays what it was when its buffer was transferred.
+
+const NONE = new Uint8Array(0);
+
+/** The same bytes, in a view that has its length for good: one of a buffer that can grow may follow it. Only what takes the bytes away makes it shorter: it has none then. */
+export function steady(view: Uint8Array): Uint8Array {
+  const { buffer, byteLength } = view;
+  const canChange = Reflect.get(buffer, 'resizable') === true || Reflect.get(buffer, 'growable') === true;
+  // One that is gone already cannot be cut.
+  return canChange && byteLength > 0 ? view.subarray(0, byteLength) : view;
+}
+
+/** What is there of them. @param view was as long as `end` at least */
+export function partOf(view: Uint8Array, begin: number, end: number): Uint8Array {
+  if (begin >= end) return NONE;
+  const { byteLength } = view;
+  if (begin === 0 && end === byteLength) return view;
+  return end <= byteLength ? view.subarray(begin, end) : new Uint8Array(end - begin);
+}
+
+/** Writes where they are. @param view was long enough for them */
+export function putInto(view: Uint8Array, bytes: Uint8Array, at: number): void {
+  if (at + bytes.length <= view.byteLength) view.set(bytes, at);
+}
