@@ -28,9 +28,11 @@ const FACE_SOURCES = [
   'portable-messages.ts',
   'portable-rsocket.ts',
   'portable-ucp.ts',
+  'portable-xio.ts',
   'rsocket.ts',
   'sim.ts',
   'ucp.ts',
+  'xio.ts',
 ].map((name) => join('src', name));
 const FACE_STAMP = at('dist', 'package', '.built');
 

@@ -22,6 +22,7 @@ const FACES = {
   kv: { node: 'kv', browser: 'portable-kv' },
   gpu: { node: 'gpu' },
   ucp: { node: 'ucp', browser: 'portable-ucp' },
+  xio: { node: 'xio', browser: 'portable-xio' },
 };
 
 const SRC = at('dist', 'src');

@@ -21,7 +21,7 @@ describe('the examples', () => {
       const imports = [...readFileSync(join(ROOT, 'examples', name), 'utf8').matchAll(/ from '([^']+)'/g)];
       const others = imports
         .map(([, from]) => from)
-        .filter((from) => !/^verbena(\/(kv|messages|net|ucp))?$/.test(from) && !from.startsWith('node:'));
+        .filter((from) => !/^verbena(\/(kv|messages|net|ucp|xio))?$/.test(from) && !from.startsWith('node:'));
       assert.deepEqual(others, [], name);
     }
   });

@@ -140,6 +140,16 @@ export const games: Readonly<Record<GameName, MutantGame>> = {
     },
   },
   ucp: namedTests(UCP_FILES),
+  'xio-sim': {
+    seeds: 10_000,
+    replay: (seed) => `npm run sim -- --xio --seeds 1 --start ${seed}`,
+    load: async () => {
+      const { gameOf } = await import('../sim/games.js');
+      return async (seed) => {
+        await gameOf('xio').play(seed, undefined);
+      };
+    },
+  },
 };
 
 /** A seed is the number of a test, of which there are fewer than that. */

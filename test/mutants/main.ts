@@ -40,6 +40,7 @@ const CONTROL_RUNS: Readonly<Record<GameName, number>> = {
   kv: 100,
   'ucp-sim': 30,
   ucp: 100,
+  'xio-sim': 60,
 };
 const REPORT_LENGTH = 100;
 

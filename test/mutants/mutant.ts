@@ -19,7 +19,8 @@ export type GameName =
   | 'tests'
   | 'kv'
   | 'ucp-sim'
-  | 'ucp';
+  | 'ucp'
+  | 'xio-sim';
 
 /** A rule of the NIC or of its connection manager, and how it is switched off. */
 export interface Mutant {

@@ -24,6 +24,7 @@ import { services } from './rules/services.js';
 import { ucpCalls } from './rules/ucp-calls.js';
 import { ucpTags } from './rules/ucp-tags.js';
 import { ucpUd } from './rules/ucp-ud.js';
+import { xio } from './rules/xio.js';
 import { ucpWireup } from './rules/ucp-wireup.js';
 
 /** Every rule that is switched off, one at a time. */
@@ -53,5 +54,6 @@ export const mutants: readonly Mutant[] = [
   ...ucpUd,
   ...ucpTags,
   ...ucpCalls,
+  ...xio,
   ...ucpWireup,
 ];

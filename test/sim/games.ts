@@ -17,6 +17,8 @@ import { describeScenario, planScenario } from './scenario.js';
 import { transports } from './transport.js';
 import { describeUcp, planUcp } from './ucp/plan.js';
 import { runUcpSeed } from './ucp/run.js';
+import { describeXio, planXio } from './xio/plan.js';
+import { runXioSeed } from './xio/run.js';
 
 /** A line for each transport that there was. */
 function transportLines(counts: Figures['counts']): string {
@@ -142,6 +144,18 @@ const rsocketLiesGame: Game = {
     `streams to liars ${readable(counts, 'ends')}, ended by a lie ${readable(counts, 'ends by a lie')}`,
 };
 
+/** Sessions of xio: its machines, on links that are cut, with servers that go and come. */
+const xioGame: Game = {
+  replay: 'npm run sim -- --xio',
+  play: runXioSeed,
+  describe: (seed) => describeXio(planXio(seed)),
+  summarise: ({ counts }) =>
+    `clients ${readable(counts, 'clients')}, calls answered ${readable(counts, 'answered')}, given up ` +
+    `${readable(counts, 'given up')}, failed ${readable(counts, 'failed')}\n` +
+    `links cut ${readable(counts, 'cuts')}, sessions that went on ${readable(counts, 'reconnects')}, of which anew ` +
+    `${readable(counts, 'restarts')}, sent again ${readable(counts, 'replayed')}`,
+};
+
 /** How often each status of completions was read. */
 function statusesIn(counts: Figures['counts']): string {
   const there = Object.keys(WcStatus).filter((name) => name in counts);
@@ -169,7 +183,8 @@ function walkGame(only: readonly number[] | undefined): Game {
   };
 }
 
-export type GameName = 'traffic' | 'cm' | 'walk' | 'rxe' | 'messages' | 'kv' | 'ucp' | 'rsocket' | 'rsocket-lies';
+export type GameName =
+  'traffic' | 'cm' | 'walk' | 'rxe' | 'messages' | 'kv' | 'ucp' | 'rsocket' | 'rsocket-lies' | 'xio';
 
 /** The game of a name; `only` are the steps of walks to take. */
 export function gameOf(name: GameName, only?: readonly number[]): Game {
@@ -183,5 +198,6 @@ export function gameOf(name: GameName, only?: readonly number[]): Game {
     ucp: ucpGame,
     rsocket: rsocketGame,
     'rsocket-lies': rsocketLiesGame,
+    xio: xioGame,
   }[name];
 }

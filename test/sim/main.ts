@@ -11,7 +11,7 @@ import { clearLine, readOptions, wholeNumber } from '../support/command-line.js'
 const HELP = `Plays seeded runs of random traffic of RC, UC and UD between simulated hosts, over a network that loses, doubles,
 reorders and damages packets, and checks every byte and every completion against a model.
 
-usage: npm run sim -- [--cm | --walk | --rxe | --messages | --kv | --ucp | --rsocket | --rsocket-lies] [--seeds N] [--start S] [--jobs N] [--json] [--trace]
+usage: npm run sim -- [--cm | --walk | --rxe | --messages | --kv | --ucp | --rsocket | --rsocket-lies | --xio] [--seeds N] [--start S] [--jobs N] [--json] [--trace]
        npm run sim -- --cm-faults N
 
   --cm         instead, programs connect and part by rdma_cm, on hosts that come and go; every event of every
@@ -29,6 +29,8 @@ usage: npm run sim -- [--cm | --walk | --rxe | --messages | --kv | --ucp | --rso
                that a stream consists of is checked against a model
   --rsocket-lies
                instead, a peer made of raw verbs lies to a stream: that one ends, and nothing else
+  --xio        instead, the machines of xio's sessions talk over links that are cut at any moment, to servers that die, return and hand over:
+               each request is executed at most once, and each is answered or fails
   --steps LIST with --walk, for one run: take these steps of it only, as a failure names them
   --seeds N    how many runs (default 1000)
   --start S    seed of the first one; run i has seed S + i (default 1)
@@ -86,7 +88,7 @@ function report(game: Game, { seed, message }: Failure): void {
   );
 }
 
-const OTHER_GAMES = ['walk', 'cm', 'rxe', 'messages', 'kv', 'ucp', 'rsocket', 'rsocket-lies'] as const;
+const OTHER_GAMES = ['walk', 'cm', 'rxe', 'messages', 'kv', 'ucp', 'rsocket', 'rsocket-lies', 'xio'] as const;
 
 const OPTIONS = {
   seeds: { type: 'string', default: '1000' },
@@ -102,6 +104,7 @@ const OPTIONS = {
   ucp: { type: 'boolean', default: false },
   rsocket: { type: 'boolean', default: false },
   'rsocket-lies': { type: 'boolean', default: false },
+  xio: { type: 'boolean', default: false },
   steps: { type: 'string' },
   'cm-faults': { type: 'string' },
   help: { type: 'boolean', short: 'h', default: false },

@@ -178,12 +178,12 @@ export class Channel<I extends Item> {
     if (index >= 0) {
       this.#calls.splice(index, 1);
       this.#finish();
-      return false;
+      return item.isRetried;
     }
     item.giveUp();
     if (this.#isAttached && item.sn >= this.#nextSn) {
       this.#void(item);
-      return false;
+      return item.isRetried;
     }
     if (this.#asked.get(item.sn) === item && item.kind === Kind.REQUEST)
       this.#controls.push(this.make(new Item(Kind.CANCEL, { about: item.sn })));
@@ -248,18 +248,8 @@ export class Channel<I extends Item> {
     head.bodyBytes = item?.body.length ?? 0;
     head.maxResponseBytes = item?.maxResponseBytes ?? 0;
     head.flags = item?.kind === Kind.VOID ? 0 : (item?.flags ?? 0);
-    this.fillState(head);
+    this.#tellState(head);
     return item;
-  }
-
-  /** What every message carries beside what it is. */
-  fillState(head: Head): void {
-    head.ackSn = this.#received;
-    head.grantedMessages = this.#granting.messages;
-    head.grantedBytes = this.#granting.bytes;
-    this.#toldReceived = this.#received;
-    this.#mustTell = false;
-    this.#granting.tell();
   }
 
   /**
@@ -314,7 +304,10 @@ export class Channel<I extends Item> {
       else if (!item.isGivenUp) lost.push(item);
     }
     again.sort((a, b) => a.sn - b.sn);
-    for (const item of again) item.sn = 0;
+    for (const item of again) {
+      item.sn = 0;
+      item.isRetried = true;
+    }
     this.#calls.unshift(...again);
     this.#granting = new ReceiveCredits(this.own);
     this.#peer = undefined;
@@ -350,6 +343,16 @@ export class Channel<I extends Item> {
   /** Credit for requests comes back when their answers are acknowledged, which must not wait for the last quarter of it. */
   get #ackEvery(): number {
     return Math.max(1, Math.min(MOST_UNACKNOWLEDGED, (this.#peer?.queueMessages ?? 0) >> 2));
+  }
+
+  /** What every message carries beside what it is. */
+  #tellState(head: Head): void {
+    head.ackSn = this.#received;
+    head.grantedMessages = this.#granting.messages;
+    head.grantedBytes = this.#granting.bytes;
+    this.#toldReceived = this.#received;
+    this.#mustTell = false;
+    this.#granting.tell();
   }
 
   #nextItem(): I | undefined {

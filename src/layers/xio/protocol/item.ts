@@ -28,6 +28,8 @@ export class Item {
   /** 0 before it was sent for the first time. */
   sn = 0;
   isGivenUp = false;
+  /** A server that has begun anew since may have seen it. */
+  isRetried = false;
   /** Bytes of its body when it was begun. */
   readonly bodyBytes: number;
 
@@ -41,6 +43,11 @@ export class Item {
     this.flags = fields.flags ?? 0;
     this.maxResponseBytes = fields.maxResponseBytes ?? 0;
     this.isIdempotent = fields.isIdempotent ?? false;
+  }
+
+  /** Whether the peer may have seen it. */
+  get mayHaveRun(): boolean {
+    return this.sn > 0 || this.isRetried;
   }
 
   /** Nobody wants it any more: its memory is the program's again. */

@@ -38,7 +38,7 @@ abstract class Call<T> extends Pending<T> {
   }
 
   onFailed(status: XioStatus): void {
-    this.reject(lost(status, (this.#item?.sn ?? 0) > 0));
+    this.reject(lost(status, this.#item?.mayHaveRun === true));
   }
 
   #mayHaveRun = false;
@@ -49,7 +49,7 @@ abstract class Call<T> extends Pending<T> {
 
   protected override lateness(timeoutMs: number): Error {
     // It is asked for before the call is given up.
-    const mayHaveRun = this.#mayHaveRun || (this.#item?.sn ?? 0) > 0;
+    const mayHaveRun = this.#mayHaveRun || this.#item?.mayHaveRun === true;
     return new XioError('XIO_E_TIMEOUT', `not done within ${timeoutMs} ms`, { mayHaveRun });
   }
 }

@@ -297,7 +297,8 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
     if (aside !== undefined) {
       Object.assign(head, emptyHead(aside.kind), { status: aside.status });
       head.headerBytes = aside.header.length;
-      if (this.channel.isAttached || aside.kind === Kind.SESSION) this.channel.fillState(head);
+      // The peer looks at nothing else of it, so it is not taken for told.
+      head.ackSn = this.channel.received;
       link.send(this.#encode(head, aside.header, undefined), NOTHING, undefined);
       return true;
     }

@@ -1,0 +1,131 @@
+import { SeededRandom } from '../../../src/device/link/index.js';
+import type { Limits } from '../../../src/layers/xio/wire/index.js';
+
+/** What a program of a client's does. */
+export interface CallPlan {
+  readonly kind: 'request' | 'message';
+  readonly atUs: number;
+  readonly bytes: number;
+  /** µs after which it is given up; Infinity for never. */
+  readonly deadlineUs: number;
+  readonly isIdempotent: boolean;
+  readonly receipt: boolean;
+}
+
+/** One client of a run. */
+export interface ClientPlan {
+  readonly limits: Limits;
+  readonly calls: readonly CallPlan[];
+  readonly reconnectMs: number;
+  /** The servers that its addresses lead to, in its order; several may lead to the same. */
+  readonly servers: readonly number[];
+}
+
+/** Something that goes wrong. */
+export interface FaultPlan {
+  readonly kind: 'cut' | 'down' | 'restart';
+  /** Of cut: whose link; else which server. */
+  readonly who: number;
+  readonly atUs: number;
+  readonly forUs: number;
+}
+
+/** What one seed stands for. */
+export interface XioPlan {
+  readonly seed: number;
+  readonly clients: readonly ClientPlan[];
+  readonly servers: readonly { readonly limits: Limits; readonly redirectsTo: number | undefined }[];
+  readonly faults: readonly FaultPlan[];
+  /** Frames that a link takes at a time. */
+  readonly room: number;
+  readonly delayUs: number;
+  readonly serviceUs: number;
+  readonly serverReconnectMs: number;
+  /** Requests that the server asks of its clients as well. */
+  readonly bothWays: boolean;
+}
+
+const SPAN_US = 100_000;
+const CALM_MS = 60_000;
+
+function limitsOf(random: SeededRandom): Limits {
+  const maxBodyBytes = random.pick([16, 64, 256]);
+  return {
+    queueMessages: random.pick([4, 5, 8, 32]),
+    queueBytes: maxBodyBytes * random.pick([1, 1.5, 2, 8]),
+    maxBodyBytes,
+    maxHeaderBytes: 16,
+  };
+}
+
+export function planXio(seed: number): XioPlan {
+  const random = new SeededRandom(seed);
+  const serverCount = random.chance(0.5) ? 1 : 2;
+  const servers = Array.from({ length: serverCount }, (_, index) => ({
+    limits: limitsOf(random),
+    redirectsTo: index === 1 && random.chance(0.3) ? 0 : undefined,
+  }));
+  const mostBytes = Math.min(...servers.map(({ limits }) => limits.maxBodyBytes));
+  // Most of what goes wrong goes wrong while something is said.
+  const spanUs = random.pick([1000, 5000, 20_000, SPAN_US]);
+  const clients = Array.from({ length: random.between(1, 2) }, () =>
+    planClient(random, serverCount, mostBytes, spanUs),
+  );
+  const faults = Array.from({ length: random.between(0, 8) }, () =>
+    planFault(random, clients.length, serverCount, spanUs),
+  );
+  return {
+    seed,
+    clients,
+    servers,
+    faults,
+    room: random.pick([1, 2, 4, 100]),
+    delayUs: random.pick([10, 100, 1000]),
+    serviceUs: random.pick([0, 50, 2000]),
+    serverReconnectMs: random.chance(0.85) ? CALM_MS : 5,
+    bothWays: random.chance(0.3),
+  };
+}
+
+function planClient(random: SeededRandom, servers: number, mostBytes: number, spanUs: number): ClientPlan {
+  const first = random.between(0, servers - 1);
+  const count = random.between(1, 40);
+  const calls = Array.from({ length: count }, () => planCall(random, spanUs, mostBytes));
+  calls.sort((a, b) => a.atUs - b.atUs);
+  const order = Array.from({ length: 2 }, (_, index) => (first + index) % servers);
+  return {
+    limits: limitsOf(random),
+    calls,
+    reconnectMs: random.chance(0.9) ? CALM_MS : 10,
+    servers: random.chance(0.7) ? order : order.slice(0, 1),
+  };
+}
+
+function planCall(random: SeededRandom, spanUs: number, mostBytes: number): CallPlan {
+  const isRequest = random.chance(0.7);
+  return {
+    kind: isRequest ? 'request' : 'message',
+    atUs: random.between(0, spanUs),
+    bytes: random.chance(0.2) ? mostBytes : random.between(0, mostBytes),
+    deadlineUs: random.chance(0.3) ? random.between(1, 20_000) : Infinity,
+    isIdempotent: isRequest && random.chance(0.2),
+    receipt: !isRequest && random.chance(0.6),
+  };
+}
+
+function planFault(random: SeededRandom, clients: number, servers: number, spanUs: number): FaultPlan {
+  const kind = random.chance(0.7) ? 'cut' : random.chance(0.5) ? 'down' : 'restart';
+  return {
+    kind,
+    who: random.between(0, (kind === 'cut' ? clients : servers) - 1),
+    atUs: random.between(0, 2 * spanUs),
+    forUs: kind === 'cut' ? 0 : random.between(100, 30_000),
+  };
+}
+
+/** One line for a person. */
+export function describeXio({ seed, clients, servers, faults, room, delayUs, bothWays }: XioPlan): string {
+  const calls = clients.map((client) => `${client.calls.length} calls`).join(', ');
+  const what = faults.map(({ kind, who, atUs }) => `${kind} ${who} at ${atUs} µs`).join(', ');
+  return `seed ${seed}: ${servers.length} servers, clients with ${calls}, room ${room}, delay ${delayUs} µs${bothWays ? ', both ways' : ''}; ${what}`;
+}

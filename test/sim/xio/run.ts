@@ -1,0 +1,79 @@
+import { SeededRandom } from '../../../src/device/link/index.js';
+import { check } from '../failure.js';
+import type { Figures } from '../game.js';
+import { Clock } from './clock.js';
+import { Ledger } from './ledger.js';
+import { type FaultPlan, planXio, type XioPlan } from './plan.js';
+import { SimClient } from './sim-client.js';
+import { SimServer } from './sim-server.js';
+import type { World } from './world.js';
+
+/** By then nothing goes wrong any more, and all was asked. */
+const CALM_US = 250_000;
+/** And by then all of it has its answer: sessions are given up after a minute. */
+const END_US = 200e6;
+
+/** One seeded run: clients and servers whose links are cut, servers that go and come, and a ledger beside them. */
+class XioRun {
+  readonly #world: World;
+  readonly #servers: readonly SimServer[];
+  readonly #clients: readonly SimClient[];
+  #cuts = 0;
+
+  constructor(private readonly plan: XioPlan) {
+    const random = new SeededRandom(~plan.seed);
+    this.#world = { plan, clock: new Clock(), random, ledger: new Ledger() };
+    this.#servers = plan.servers.map((_, index) => new SimServer(this.#world, index));
+    this.#clients = plan.clients.map((client) => new SimClient(this.#world, client, this.#servers));
+  }
+
+  play(): Figures {
+    const { clock, ledger } = this.#world;
+    for (const client of this.#clients) client.start();
+    for (const fault of this.plan.faults) clock.after(fault.atUs, () => this.#fault(fault));
+    clock.run(CALM_US);
+    clock.after(0, () => this.#finish());
+    const isStill = clock.run(END_US);
+    check(isStill, () => 'the world does not come to rest');
+    check(
+      this.#clients.every(({ isOver }) => isOver),
+      () => 'a session does not end',
+    );
+    for (const server of this.#servers)
+      check(server.sessions === 0, () => `a server is left with ${server.sessions} sessions`);
+    const outcomes = ledger.close();
+    const sum = (count: (client: SimClient) => number): number =>
+      this.#clients.reduce((total, client) => total + count(client), 0);
+    const counts = {
+      clients: this.#clients.length,
+      ...outcomes,
+      cuts: this.#cuts,
+      reconnects: sum(({ reconnects }) => reconnects),
+      restarts: sum(({ restarts }) => restarts),
+      replayed: sum(({ speaker }) => speaker.channel.replayed),
+    };
+    return { counts, network: {}, virtualUs: clock.nowUs };
+  }
+
+  #finish(): void {
+    for (const client of this.#clients) client.finish();
+  }
+
+  #fault({ kind, who, forUs }: FaultPlan): void {
+    const { clock } = this.#world;
+    if (kind === 'cut') {
+      this.#cuts += 1;
+      this.#clients[who].speaker.link?.cut();
+      return;
+    }
+    const server = this.#servers[who];
+    if (kind === 'restart') server.crash();
+    else server.isUp = false;
+    clock.after(forUs, () => (server.isUp = true));
+  }
+}
+
+/** Plays a seed. @throws SimulationFailure for what the model does not allow */
+export function runXioSeed(seed: number): Figures {
+  return new XioRun(planXio(seed)).play();
+}

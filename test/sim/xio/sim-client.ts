@@ -1,0 +1,197 @@
+import { type ClientHost, ClientMachine, type Item } from '../../../src/layers/xio/protocol/index.js';
+import {
+  decodeSetupAnswer,
+  encodeSetupRequest,
+  type Head,
+  Kind,
+  SESSION_ID_BYTES,
+  type SetupRequest,
+  XioStatus,
+} from '../../../src/layers/xio/wire/index.js';
+import { check, SimulationFailure } from '../failure.js';
+import { Answerer } from './answerer.js';
+import { Caller } from './caller.js';
+import type { ClientPlan } from './plan.js';
+import type { SimServer } from './sim-server.js';
+import { Speaker, type SpeakerOwner } from './speaker.js';
+import { makeLink } from './wire-link.js';
+import type { World } from './world.js';
+
+const INLINE_BYTES = 20;
+const MAX_REDIRECTS = 3;
+
+/** A client of the simulation, with its program. */
+export class SimClient implements SpeakerOwner, ClientHost {
+  readonly speaker: Speaker;
+  readonly #machine: ClientMachine<Item>;
+  readonly #caller: Caller;
+  readonly #answerer: Answerer;
+  #stopLimit: (() => void) | undefined;
+  #begun = 0;
+  #isOver = false;
+  reconnects = 0;
+  restarts = 0;
+
+  constructor(
+    private readonly world: World,
+    private readonly plan: ClientPlan,
+    private readonly servers: readonly SimServer[],
+  ) {
+    const { ledger, clock, random } = world;
+    this.speaker = new Speaker(plan.limits, this);
+    const speaker = (): Speaker => this.speaker;
+    this.#caller = new Caller(ledger, clock, speaker);
+    this.#answerer = new Answerer(ledger, clock, random, world.plan.serviceUs, speaker);
+    const manners = {
+      addresses: plan.servers.map(String),
+      resource: '',
+      privateData: new Uint8Array(0),
+      connection: 0,
+      maxRedirects: MAX_REDIRECTS,
+      reconnectMs: plan.reconnectMs,
+    };
+    this.#machine = new ClientMachine(this.speaker.channel, manners, this);
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  start(): void {
+    for (const call of this.plan.calls) this.world.clock.after(call.atUs, () => this.#begin(call));
+    this.#machine.start();
+  }
+
+  /** The program has asked all, and closes the session. */
+  finish(): void {
+    if (this.#isOver) return;
+    check(this.#begun === this.plan.calls.length, () => 'a program closes its session before it has begun all');
+    this.speaker.channel.finish();
+    this.speaker.pump();
+  }
+
+  connect(address: string): void {
+    const { clock, random, plan, ledger } = this.world;
+    // Another server knows nothing of what was asked of the first.
+    if (new Set(this.plan.servers).size > 1) ledger.mayForget = true;
+    clock.after(random.between(1, 2 * plan.delayUs), () => this.#connected(this.servers[Number(address)]));
+  }
+
+  ask(request: SetupRequest): void {
+    this.speaker.say(Kind.SESSION, encodeSetupRequest(request));
+  }
+
+  pause(delayMs: number): void {
+    this.world.clock.after(delayMs * 1000, () => this.#machine.onPause());
+  }
+
+  limit(delayMs: number): void {
+    this.#stopLimit?.();
+    this.#stopLimit =
+      delayMs === Infinity ? undefined : this.world.clock.after(delayMs * 1000, () => this.#machine.onLate());
+  }
+
+  dropLink(): void {
+    this.speaker.leave();
+  }
+
+  newSessionId(): Uint8Array {
+    return Uint8Array.from({ length: SESSION_ID_BYTES }, () => this.world.random.below(256));
+  }
+
+  onOpen(how: 'begun' | 'resumed' | 'restarted'): void {
+    if (how !== 'begun') this.reconnects += 1;
+    if (how !== 'restarted') return;
+    this.restarts += 1;
+    this.#answerer.restarted();
+  }
+
+  onRedirected(): void {
+    // It goes where it was told to.
+  }
+
+  onOver(status: XioStatus): void {
+    this.#isOver = true;
+    this.#answerer.end();
+    this.speaker.channel.end(status);
+    this.speaker.leave();
+  }
+
+  onRequest(head: Head, header: Uint8Array, body: Uint8Array): void {
+    this.#answerer.onRequest(head, header, body);
+  }
+
+  onMessage(head: Head, header: Uint8Array, body: Uint8Array): void {
+    this.#answerer.onMessage(head, header, body);
+  }
+
+  onResponse(item: Item, _head: Head, _header: Uint8Array, body: Uint8Array): void {
+    this.#caller.answered(item, body);
+  }
+
+  onReceipt(item: Item): void {
+    this.#caller.received(item);
+  }
+
+  onCancel(sn: number): void {
+    this.#answerer.onCancel(sn);
+  }
+
+  onAcknowledged(item: Item): void {
+    this.#caller.acknowledged(item);
+  }
+
+  onGone(): void {
+    // Its memory is looked after by sessions.
+  }
+
+  onFailed(item: Item, status: XioStatus): void {
+    this.#caller.failed(item, status);
+  }
+
+  onForgotten(sn: number): void {
+    this.#answerer.onForgotten(sn);
+  }
+
+  onFin(): void {
+    this.speaker.channel.finish();
+  }
+
+  onSetup(head: Head, header: Uint8Array): void {
+    const answer = decodeSetupAnswer(header);
+    if (typeof answer === 'string') throw new SimulationFailure(`an honest server's answer is refused: ${answer}`);
+    const lie = this.#machine.onAnswer(answer, head.ackSn);
+    check(lie === undefined, () => `an honest server is taken for a liar: ${lie}`);
+  }
+
+  onLinkLost(): void {
+    this.#machine.onLinkLost('the link was cut');
+  }
+
+  onDone(): void {
+    const { served, kept, asked, waiting } = this.speaker.channel;
+    check(served + kept + asked + waiting === 0, () => `a client is done with ${served} ${kept} ${asked} ${waiting}`);
+    this.speaker.leave();
+    this.#machine.over(XioStatus.XIO_E_SUCCESS, 'both ends are done');
+  }
+
+  #begin(call: ClientPlan['calls'][number]): void {
+    this.#begun += 1;
+    if (this.#isOver || this.speaker.channel.isFinishing) this.#caller.refuse();
+    else this.#caller.call(call);
+  }
+
+  #connected(server: SimServer): void {
+    if (this.#isOver) return;
+    if (!server.isUp) {
+      this.#machine.onConnectFailed(XioStatus.XIO_E_SESSION_REFUSED, 'nobody listens there');
+      return;
+    }
+    const { clock, random, plan } = this.world;
+    const manners = { delayUs: plan.delayUs, room: plan.room, inlineBytes: INLINE_BYTES };
+    const [own, servers] = makeLink(clock, random, manners);
+    server.onLink(servers);
+    this.speaker.use(own);
+    this.#machine.onLink();
+  }
+}

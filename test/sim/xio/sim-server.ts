@@ -1,0 +1,313 @@
+import { type Item, ServedSessions } from '../../../src/layers/xio/protocol/index.js';
+import {
+  Action,
+  decodeSetupRequest,
+  encodeSetupAnswer,
+  type Head,
+  Kind,
+  NO_LIMITS,
+  type SetupAnswer,
+  type SetupRequest,
+  XioStatus,
+} from '../../../src/layers/xio/wire/index.js';
+import { check, SimulationFailure } from '../failure.js';
+import { Answerer } from './answerer.js';
+import { Caller } from './caller.js';
+import { Speaker, type SpeakerOwner } from './speaker.js';
+import type { LinkEnd, LinkUser } from './wire-link.js';
+import type { World } from './world.js';
+
+/** A server of the simulation, through all its lives. */
+export class SimServer {
+  isUp = true;
+  lives = 0;
+  #sessions: ServedSessions<ServedEnd>;
+  readonly #ends = new Set<ServedEnd>();
+
+  constructor(
+    readonly world: World,
+    readonly index: number,
+  ) {
+    this.#sessions = new ServedSessions(this.#epoch());
+  }
+
+  get sessions(): number {
+    return this.#sessions.size;
+  }
+
+  get epoch(): Uint8Array {
+    return this.#sessions.epoch;
+  }
+
+  /** Its process ends; whoever was connected finds that out. */
+  crash(): void {
+    this.isUp = false;
+    this.world.ledger.mayForget = true;
+    for (const end of this.#ends) end.crash();
+    this.#ends.clear();
+    this.lives += 1;
+    this.#sessions = new ServedSessions(this.#epoch());
+  }
+
+  onLink(link: LinkEnd): void {
+    link.user = new Guest(link, (request, received) => this.#onAsked(link, request, received));
+  }
+
+  forget(end: ServedEnd): void {
+    this.#ends.delete(end);
+    this.#sessions.removeIf(end.request, (other) => other === end);
+  }
+
+  #onAsked(link: LinkEnd, request: SetupRequest, received: number): void {
+    const verdict = this.#sessions.decide(request, received);
+    switch (verdict.action) {
+      case 'begin':
+        this.#begin(link, request);
+        return;
+      case 'resume':
+        verdict.end.resume(link, received);
+        return;
+      case Action.UNKNOWN:
+        new Guest(link, () => undefined).say(answer(this.epoch, { action: Action.UNKNOWN }));
+        this.onLink(link);
+        return;
+      case 'distrust':
+        check(false, () => `an honest client is taken for a liar: ${verdict.lie}`);
+    }
+  }
+
+  #begin(link: LinkEnd, request: SetupRequest): void {
+    const { redirectsTo } = this.world.plan.servers[this.index];
+    if (redirectsTo !== undefined) {
+      const guest = new Guest(link, () => undefined);
+      guest.say(answer(this.epoch, { action: Action.REDIRECT, addresses: [String(redirectsTo)] }));
+      link.close();
+      return;
+    }
+    const end = new ServedEnd(this, request);
+    this.#ends.add(end);
+    this.#sessions.add(request, end);
+    end.begin(link);
+  }
+
+  #epoch(): Uint8Array {
+    return Uint8Array.from([this.index, this.lives, 1, 1, 1, 1, 1, 1]);
+  }
+}
+
+/** Whoever has connected, until it says what it wants. */
+class Guest implements LinkUser {
+  readonly #speaker: Speaker;
+
+  constructor(
+    private readonly link: LinkEnd,
+    private readonly onAsked: (request: SetupRequest, received: number) => void,
+  ) {
+    const owner: SpeakerOwner = {
+      ...nobody,
+      onSetup: (head, header) => {
+        const request = decodeSetupRequest(header);
+        if (typeof request === 'string')
+          throw new SimulationFailure(`an honest client's SESSION is refused: ${request}`);
+        this.onAsked(request, head.ackSn);
+      },
+    };
+    this.#speaker = new Speaker(NO_LIMITS, owner);
+  }
+
+  say(header: Uint8Array): void {
+    this.#speaker.use(this.link);
+    this.#speaker.say(Kind.SESSION_ANSWER, header);
+  }
+
+  onAnnounced(head: Uint8Array): void {
+    this.#speaker.onAnnounced(head);
+  }
+
+  onFrame(head: Uint8Array, body: Uint8Array, wasAnnounced: boolean): void {
+    this.#speaker.onFrame(head, body, wasAnnounced);
+  }
+
+  onRoom(): void {
+    this.#speaker.pump();
+  }
+
+  onLost(): void {
+    // It was nobody yet.
+  }
+}
+
+const nothing = (): void => undefined;
+const nobody: SpeakerOwner = {
+  onRequest: nothing,
+  onMessage: nothing,
+  onResponse: nothing,
+  onReceipt: nothing,
+  onCancel: nothing,
+  onAcknowledged: nothing,
+  onGone: nothing,
+  onFailed: nothing,
+  onForgotten: nothing,
+  onFin: nothing,
+  onSetup: nothing,
+  onLinkLost: nothing,
+  onDone: nothing,
+};
+
+/** A server's end of a session. */
+export class ServedEnd implements SpeakerOwner {
+  readonly speaker: Speaker;
+  readonly #caller: Caller;
+  readonly #answerer: Answerer;
+  #stopTimer: (() => void) | undefined;
+  #isOver = false;
+
+  constructor(
+    private readonly server: SimServer,
+    readonly request: SetupRequest,
+  ) {
+    const { ledger, clock, random, plan } = server.world;
+    this.speaker = new Speaker(plan.servers[server.index].limits, this);
+    const speaker = (): Speaker => this.speaker;
+    this.#caller = new Caller(ledger, clock, speaker);
+    this.#answerer = new Answerer(ledger, clock, random, plan.serviceUs, speaker);
+  }
+
+  get received(): number {
+    return this.speaker.channel.received;
+  }
+
+  begin(link: LinkEnd): void {
+    this.speaker.use(link);
+    this.speaker.channel.begin(this.request.limits);
+    this.#attach(0);
+    const { plan, random, clock } = this.server.world;
+    if (!plan.bothWays) return;
+    for (let i = 0; i < 4; i += 1) clock.after(random.between(0, 20_000), () => this.#ask());
+  }
+
+  resume(link: LinkEnd, received: number): void {
+    this.#stopTimer?.();
+    this.speaker.leave();
+    if (this.speaker.channel.isAttached) this.speaker.channel.detach();
+    this.speaker.use(link);
+    this.#attach(received);
+  }
+
+  /** The process is gone. */
+  crash(): void {
+    this.#isOver = true;
+    this.#stopTimer?.();
+    this.#answerer.end();
+    this.speaker.link?.cut();
+    // Nobody is left to be told of what it has asked.
+    this.speaker.channel.end(XioStatus.XIO_E_SESSION_ABORTED);
+  }
+
+  onRequest(head: Head, header: Uint8Array, body: Uint8Array): void {
+    this.#answerer.onRequest(head, header, body);
+  }
+
+  onMessage(head: Head, header: Uint8Array, body: Uint8Array): void {
+    this.#answerer.onMessage(head, header, body);
+  }
+
+  onResponse(item: Item, _head: Head, _header: Uint8Array, body: Uint8Array): void {
+    this.#caller.answered(item, body);
+  }
+
+  onReceipt(item: Item): void {
+    this.#caller.received(item);
+  }
+
+  onCancel(sn: number): void {
+    this.#answerer.onCancel(sn);
+  }
+
+  onAcknowledged(item: Item): void {
+    this.#caller.acknowledged(item);
+  }
+
+  onGone(): void {
+    // Its memory is looked after by sessions.
+  }
+
+  onFailed(item: Item, status: XioStatus): void {
+    this.#caller.failed(item, status);
+  }
+
+  onForgotten(sn: number): void {
+    this.#answerer.onForgotten(sn);
+  }
+
+  onFin(): void {
+    this.speaker.channel.finish();
+  }
+
+  onSetup(): void {
+    check(false, () => 'a client asks twice on one link');
+  }
+
+  onLinkLost(): void {
+    if (this.#isOver) return;
+    const { channel } = this.speaker;
+    channel.detach();
+    if (channel.isParting) this.#end(XioStatus.XIO_E_SUCCESS);
+    else {
+      const { clock, plan } = this.server.world;
+      this.#stopTimer = clock.after(plan.serverReconnectMs * 1000, () => this.#late());
+    }
+  }
+
+  onDone(): void {
+    this.#checkEmpty();
+    this.speaker.leave();
+    this.#end(XioStatus.XIO_E_SUCCESS);
+  }
+
+  #ask(): void {
+    const { channel } = this.speaker;
+    if (this.#isOver || channel.isFinishing || channel.peer === undefined) return;
+    const { random } = this.server.world;
+    const bytes = random.between(0, channel.peer.maxBodyBytes);
+    const deadlineUs = random.chance(0.2) ? random.between(1, 5000) : Infinity;
+    this.#caller.call({ kind: 'request', bytes, deadlineUs, isIdempotent: false, receipt: false });
+  }
+
+  #attach(received: number): void {
+    const { channel } = this.speaker;
+    const lie = channel.attach(received);
+    check(lie === undefined, () => `an honest client is taken for a liar: ${lie}`);
+    this.speaker.say(Kind.SESSION_ANSWER, answer(this.server.epoch, { action: Action.ACCEPT, limits: channel.own }));
+  }
+
+  #late(): void {
+    this.server.world.ledger.mayForget = true;
+    this.#end(XioStatus.XIO_E_SESSION_DISCONNECTED);
+  }
+
+  #end(status: XioStatus): void {
+    this.#isOver = true;
+    this.#answerer.end();
+    this.speaker.channel.end(status);
+    this.server.forget(this);
+  }
+
+  #checkEmpty(): void {
+    const { served, kept, asked, waiting } = this.speaker.channel;
+    check(
+      served + kept + asked + waiting === 0,
+      () => `a server's end is done with ${served} ${kept} ${asked} ${waiting}`,
+    );
+  }
+}
+
+function answer(epoch: Uint8Array, said: Partial<SetupAnswer> & Pick<SetupAnswer, 'action'>): Uint8Array {
+  const nothingElse = {
+    status: XioStatus.XIO_E_SUCCESS,
+    limits: NO_LIMITS,
+    addresses: [],
+    privateData: new Uint8Array(0),
+  };
+  return encodeSetupAnswer({ epoch, ...nothingElse, ...said });
+}

@@ -1,0 +1,12 @@
+import type { SeededRandom } from '../../../src/device/link/index.js';
+import type { Clock } from './clock.js';
+import type { Ledger } from './ledger.js';
+import type { XioPlan } from './plan.js';
+
+/** What all of a run share. */
+export interface World {
+  readonly plan: XioPlan;
+  readonly clock: Clock;
+  readonly random: SeededRandom;
+  readonly ledger: Ledger;
+}
