@@ -14,7 +14,10 @@ const LICENCES = new Set(['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 
 const TOOL_LICENCES = new Set([...LICENCES, 'Python-2.0']);
 
 /** Packages with a script that npm would run at their installation, and why that may be: here it never is (.npmrc). */
-const SCRIPTS = new Map([['koffi', 'finds its prebuilt part, a package of its own, or compiles where there is none']]);
+const SCRIPTS = new Map([
+  ['koffi', 'finds its prebuilt part, a package of its own, or compiles where there is none'],
+  ['protobufjs', 'warns of versions that do not go together; gRPC has it, which is measured beside xio'],
+]);
 
 /**
  * What the lock file and the settings of npm say.

@@ -305,6 +305,29 @@ export const AIMS: readonly Aim[] = [
       bound: { atMost: 0.2 },
     })),
   ]),
+  ...WAYS.flatMap((way): readonly Aim[] => [
+    {
+      what: `xio, request of 32 B, ${way}: time of gRPC's`,
+      of: [`xio.latency.32.1.${way}`, 'xio.latency.32.1.grpc'],
+      number: ratio,
+      unit: TIMES,
+      bound: { atMost: 0.25 },
+    },
+    {
+      what: `xio, requests of 32 B, 64 at a time, ${way}: of gRPC`,
+      of: [`xio.rate.32.64.${way}`, 'xio.rate.32.64.grpc'],
+      number: ratio,
+      unit: TIMES,
+      bound: { atLeast: 5 },
+    },
+    {
+      what: `xio, requests of 1 MiB, 64 at a time, ${way}: of gRPC`,
+      of: [`xio.rate.1048576.64.${way}`, 'xio.rate.1048576.64.grpc'],
+      number: ratio,
+      unit: TIMES,
+      bound: { atLeast: 2 },
+    },
+  ]),
   {
     what: 'SEND of 64 B, C programs under one launcher',
     of: ['run.latency.64.one'],

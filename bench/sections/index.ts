@@ -16,6 +16,7 @@ import { run } from './run.js';
 import type { Extent, Section } from './section.js';
 import { streams } from './streams.js';
 import { ucp } from './ucp.js';
+import { xio } from './xio.js';
 
 const KIB = 1024;
 const MIB = KIB * KIB;
@@ -36,6 +37,7 @@ export const FULL: Extent = {
   herdWindows: [1, 4, 16],
   putPercents: [5, 50, 100],
   storeBytes: [128, 512, 1024],
+  requestBytes: [32, 4 * KIB, 64 * KIB, MIB],
 };
 
 /** Enough to see where one stands: what the aims are about. */
@@ -54,6 +56,7 @@ export const QUICK: Extent = {
   herdWindows: [16],
   putPercents: [5],
   storeBytes: [],
+  requestBytes: [32, MIB],
 };
 
 const READ_BYTES = 64 * KIB;
@@ -77,7 +80,7 @@ export function sectionsOf(extent: Extent): readonly Section[] {
     ...extent.bandwidthBytes.map((bytes) => write(bytes, extent)),
     read(READ_BYTES, extent),
     ...[rate, inTurn, queuePairs, crowd, incast, idle, connections].map((make) => make(extent)),
-    ...[comfort, comfortCrowd, rendezvous, streams, kv].map((make) => make(awaited(extent))),
+    ...[comfort, comfortCrowd, rendezvous, streams, kv, xio].map((make) => make(awaited(extent))),
     run(extent),
     ucp(extent),
     ...herd(extent),

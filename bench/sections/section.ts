@@ -44,6 +44,8 @@ export interface Extent {
   readonly herdWindows: readonly number[];
   readonly putPercents: readonly number[];
   readonly storeBytes: readonly number[];
+  /** Of requests, and of their answers. */
+  readonly requestBytes: readonly number[];
 }
 
 /** Makes a section for an extent. */

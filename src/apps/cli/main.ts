@@ -125,6 +125,11 @@ const ENTRIES: readonly Entry[] = [
     load: () => import('./ucx/info/command.js'),
   },
   {
+    name: 'xio_perftest',
+    summary: 'measure requests and responses of verbena/xio',
+    load: () => import('./xio/perftest/command.js'),
+  },
+  {
     name: 'ibv_asyncwatch',
     summary: "print what happens to a device's port, as it happens",
     load: () => import('./devices/ibv-asyncwatch.js'),

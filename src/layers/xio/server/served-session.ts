@@ -81,6 +81,8 @@ export class ServedSession extends Session {
     if (!Array.isArray(portals) || portals.length > MAX_ADDRESSES)
       throw new VerbsError(call, invalid(`portals is ${show(portals)}`, `It is up to ${MAX_ADDRESSES} URLs`));
     for (const portal of portals) targetOf(call, portal);
+    // Whoever handles its requests has taken it so already.
+    if (this.#answer === 'accepted' && privateData === undefined && portals.length === 0) return this;
     this.#acceptance = { addresses: portals.slice(), privateData: privateDataOf(call, privateData) };
     this.#requireUnanswered();
     this.#answer = 'accepted';

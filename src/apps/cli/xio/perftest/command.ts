@@ -1,0 +1,56 @@
+import { spawnSync } from 'node:child_process';
+import { Command } from 'commander';
+import { tool, ToolError } from '../../shared/errors.js';
+import { beClient } from './client.js';
+import { requestOf, withXioFlags, type XioPerfFlags } from './flags.js';
+import { beServer } from './serve.js';
+import { XIO_TESTS } from './tests.js';
+import { beThread } from './thread.js';
+import { ownTask } from './threads.js';
+
+/** Of all threads; those that begin later have what their parents have. */
+function pinTo(processors: string): void {
+  const { error, status, stderr } = spawnSync('taskset', ['-a', '-c', '-p', processors, String(process.pid)], {
+    encoding: 'utf8',
+  });
+  if (error !== undefined) throw new ToolError('-c needs the program taskset, of util-linux.', 1, { cause: error });
+  if (status !== 0) throw new ToolError(`-c ${processors}: ${stderr.trim()}`);
+}
+
+async function perftest(words: readonly string[], flags: XioPerfFlags): Promise<void> {
+  const task = ownTask();
+  if (task !== undefined) return beThread(task);
+  const request = requestOf(words, flags);
+  if (flags.c !== undefined) pinTo(flags.c);
+  if (flags.t !== undefined) process.env['VERBENA_SPIN'] = String(flags.t);
+  await (request.server === undefined ? beServer(flags) : beClient(request.server, request, flags));
+}
+
+const EXAMPLES = `
+Tests:
+${XIO_TESTS.map(({ name, title }) => `  ${name.padEnd(10)}${title}`).join('\n')}
+
+Two shells, one machine:
+  verbena xio_perftest                                     the server, until Ctrl-C
+  verbena xio_perftest read_lat 127.0.0.1                  the client
+  verbena xio_perftest read_bw 127.0.0.1 -n 2 -s 4096      two threads, 4 KiB`;
+
+export function command(): Command {
+  return withXioFlags(
+    new Command('xio_perftest').description(
+      'Measure requests and responses of verbena/xio, as Accelio’s xio_read_lat and xio_read_bw do.\n' +
+        'Without a server: be one, for all tests. With one: connect to it, and run a test.',
+    ),
+  )
+    .argument('[test]', 'what to measure: read_lat (the default), read_bw, write_lat, write_bw')
+    .argument('[server]', 'name or address of the server; without, be one')
+    .addHelpText('after', EXAMPLES)
+    .action(
+      tool((test: string | undefined, server: string | undefined, flags: XioPerfFlags) =>
+        perftest(
+          [test, server].filter((word) => word !== undefined),
+          flags,
+        ),
+      ),
+    );
+}
