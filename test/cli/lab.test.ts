@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { gpuProblem, GpuKind } from '../../src/gpu.js';
 import { Tool, run } from './tool.js';
 import { loopback } from '../support/loopback.js';
 
@@ -11,10 +12,10 @@ test('lab a plays three rounds', async () => {
   }
 });
 
-/** A server of lab c that listens. Its TCP port is the lab's own, so it may be another's for a moment. */
-async function labServer(address: string): Promise<Tool> {
+/** A server of lab c or d that listens. Its TCP port is the lab's own, so it may be another's for a moment. */
+async function labServer(lab: string, address: string, ...more: readonly string[]): Promise<Tool> {
   for (;;) {
-    const server = new Tool(['lab', 'c', 'server', address]);
+    const server = new Tool(['lab', lab, 'server', address, ...more]);
     const refused = server.ended.then(({ stderr }) => stderr.includes('EADDRINUSE'));
     const listening = server.printed('waiting on TCP port').then(() => false);
     if (!(await Promise.race([listening.catch(() => refused), refused]))) return server;
@@ -22,13 +23,33 @@ async function labServer(address: string): Promise<Tool> {
 }
 
 test('lab c sends, writes and reads between two processes', async () => {
-  const server = await labServer(loopback(2));
+  const server = await labServer('c', loopback(2));
   const client = await run(['lab', 'c', '127.0.0.1', loopback(3)]);
   const { code, stdout } = await server.ended;
   assert.deepEqual([code, client.code], [0, 0], client.stderr);
   assert.match(stdout, /^received by SEND: hello from the client$/m);
   assert.match(stdout, /^found in memory, put there by RDMA WRITE: written straight into your memory$/m);
   assert.match(client.stdout, /^RDMA READ completed: the server put this here, and never sent it$/m);
+});
+
+const skip = gpuProblem(GpuKind.OPENCL) ?? false;
+
+test('lab d does the same between the GPUs of two processes, and compares there', { skip }, async () => {
+  const gpu = ['--gpu', 'opencl'];
+  const server = await labServer('d', loopback(6), ...gpu);
+  const client = await run(['lab', 'd', '127.0.0.1', loopback(7), ...gpu]);
+  const { code, stdout, stderr } = await server.ended;
+  assert.deepEqual([code, client.code, stderr], [0, 0, ''], client.stderr);
+  assert.match(stdout, /^received by SEND, on the GPU: hello from the GPU of the client$/m);
+  assert.match(stdout, /^found on the GPU, put there by RDMA WRITE: [0-9a-f]{16}\.\.\.$/m);
+  assert.match(client.stdout, /^RDMA READ completed: the server put this on its GPU, and never sent it$/m);
+  assert.match(client.stdout, /^RDMA READ of the same completed: compared on the GPU, every byte is as it was$/m);
+});
+
+test('lab d refuses a kind of GPU that there is not', async () => {
+  const { code, stderr } = await run(['lab', 'd', 'server', loopback(8), '--gpu', 'metal']);
+  assert.equal(code, 1);
+  assert.match(stderr, /^--gpu metal: that is neither cuda nor opencl\n/);
 });
 
 test('a lab that fails says why and where, in two lines', async () => {
@@ -45,7 +66,7 @@ test('a client of lab c without a server is told to start one', async () => {
 
 test('a lab that does not exist is refused', async () => {
   const { code, stderr } = await run(['lab', 'z']);
-  assert.deepEqual({ code, stderr }, { code: 1, stderr: "There is no lab 'z'; there are: a, b, c, 3.\n" });
+  assert.deepEqual({ code, stderr }, { code: 1, stderr: "There is no lab 'z'; there are: a, b, c, d, 3.\n" });
 });
 
 test('lab b, which has no program, names its page', async () => {

@@ -45,10 +45,10 @@ describe('CUDA, with a library in its place that has no GPU', { skip }, () => {
   });
 
   for (const [host, side, expected, why] of [
-    ['inline', 'local', 'LOC_PROT_ERR', /did not copy what is at .*: its driver gave error 700;/],
-    ['thread', 'local', 'LOC_PROT_ERR', /did not copy what is at .*: its driver gave error 700;/],
-    ['inline', 'remote', 'REM_ACCESS_ERR', /in ERR after memory that the peer named could not be copied/],
-    ['thread', 'remote', 'REM_ACCESS_ERR', /in ERR after memory that the peer named could not be copied/],
+    ['inline', 'local', 'LOC_PROT_ERR', /did not copy what is at .*: its driver gave error 700\./],
+    ['thread', 'local', 'LOC_PROT_ERR', /did not copy what is at .*: its driver gave error 700\./],
+    ['inline', 'remote', 'REM_OP_ERR', /in ERR after the device that has memory that the peer named failed to copy it/],
+    ['thread', 'remote', 'REM_OP_ERR', /in ERR after the device that has memory that the peer named failed to copy it/],
   ] as const)
     it(`ends requests in ${expected} when the ${side} device fails, with a NIC hosted ${host}, and says why`, () => {
       const { status, text } = run([beside('cuda-program.js'), 'failure', host, side], { FAKE_CUDA_FAILS_AT: '12' });

@@ -28,6 +28,16 @@ export const games: Readonly<Record<GameName, MutantGame>> = {
       };
     },
   },
+  'device-memory': {
+    seeds: 400,
+    replay: (seed) => `npm run sim -- --device-memory --seeds 1 --start ${seed}`,
+    load: async () => {
+      const { gameOf } = await import('../sim/games.js');
+      return async (seed) => {
+        await gameOf('device-memory').play(seed, undefined);
+      };
+    },
+  },
   walk: {
     seeds: 60,
     replay: (seed) => `npm run sim -- --walk --seeds 1 --start ${seed}`,

@@ -6,6 +6,7 @@ export const ROOT = new URL('../../..', import.meta.url);
 /** A game that may find a mutant; see `games.ts`. */
 export type GameName =
   | 'traffic'
+  | 'device-memory'
   | 'walk'
   | 'cm'
   | 'rxe'

@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.js';
 import { clients } from './rules/clients.js';
 import { connections } from './rules/connections.js';
 import { counters } from './rules/counters.js';
+import { deviceMemory } from './rules/device-memory.js';
 import { driver } from './rules/driver.js';
 import { foreignMemory } from './rules/foreign-memory.js';
 import { hosts } from './rules/hosts.js';
@@ -34,6 +35,7 @@ export const mutants: readonly Mutant[] = [
   ...requester,
   ...memory,
   ...foreignMemory,
+  ...deviceMemory,
   ...queues,
   ...services,
   ...clients,

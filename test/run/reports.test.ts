@@ -106,7 +106,7 @@ describe('verbena run --explain', { skip: noPyverbs }, () => {
     assert.equal(out, '0\n10\n', errors);
     assert.match(
       errors,
-      /python3 \(pid \d+\), QP 0x\w+: .*the QP is in ERR after memory that the peer named could not be copied/,
+      /python3 \(pid \d+\), QP 0x\w+: .*the QP is in ERR after memory that the peer named turned out to be unmapped/,
     );
     assert.match(
       errors,
@@ -133,7 +133,7 @@ describe('verbena run --explain', { skip: noPyverbs }, () => {
   for (const [what, reason] of [
     [
       'remote',
-      /REMOTE-ACCESS: .*NAK remote access error, refused after memory that the peer named could not be copied/,
+      /REMOTE-ACCESS: .*NAK remote access error, refused after memory that the peer named turned out to be unmapped/,
     ],
     ['key', /REMOTE-ACCESS: .*NAK remote access error, refused after the peer named memory that it may not use/],
   ] as const)

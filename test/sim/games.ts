@@ -4,6 +4,8 @@ import { runWalkSeed } from '../walk/run.js';
 import { planWalk } from '../walk/steps.js';
 import { describePlan, planCm } from './cm/plan.js';
 import { runCmSeed } from './cm/run.js';
+import { describeDeviceMemory, planDeviceMemory } from './device-memory/plan.js';
+import { runDeviceMemorySeed } from './device-memory/run.js';
 import { type Figures, type Game, readable } from './game.js';
 import { describeKv, planKv } from './kv/plan.js';
 import { runKvSeed } from './kv/run.js';
@@ -156,6 +158,23 @@ const xioGame: Game = {
     `${readable(counts, 'restarts')}, sent again ${readable(counts, 'replayed')}`,
 };
 
+/** Programs whose memory is that of devices, which are late and fail. */
+const deviceMemoryGame: Game = {
+  replay: 'npm run sim -- --device-memory',
+  play: runDeviceMemorySeed,
+  describe: (seed) => describeDeviceMemory(planDeviceMemory(seed)),
+  summarise: ({ counts, network }) =>
+    `queue pairs ${readable(counts, 'lives')}, requests ${readable(counts, 'requests')}; ended by a device in LOC_PROT_ERR ` +
+    `${readable(counts, 'LOC_PROT_ERR')}, in REM_OP_ERR ${readable(counts, 'REM_OP_ERR')}\n` +
+    `misfortunes of devices: ${Object.keys(counts)
+      .filter((name) => name.startsWith('misfortunes at '))
+      .map((name) => `${name.slice('misfortunes at '.length)} ${readable(counts, name)}`)
+      .join(', ')}\n` +
+    `regions and queue pairs that ended with copies under way ${readable(counts, 'interventions over copies')}, others ` +
+    `${readable(counts, 'other interventions')}\n` +
+    `lost ${readable(network, 'lost')}, doubled ${readable(network, 'duplicated')}, reordered ${readable(network, 'reordered')}`,
+};
+
 /** How often each status of completions was read. */
 function statusesIn(counts: Figures['counts']): string {
   const there = Object.keys(WcStatus).filter((name) => name in counts);
@@ -184,13 +203,24 @@ function walkGame(only: readonly number[] | undefined): Game {
 }
 
 export type GameName =
-  'traffic' | 'cm' | 'walk' | 'rxe' | 'messages' | 'kv' | 'ucp' | 'rsocket' | 'rsocket-lies' | 'xio';
+  | 'traffic'
+  | 'device-memory'
+  | 'cm'
+  | 'walk'
+  | 'rxe'
+  | 'messages'
+  | 'kv'
+  | 'ucp'
+  | 'rsocket'
+  | 'rsocket-lies'
+  | 'xio';
 
 /** The game of a name; `only` are the steps of walks to take. */
 export function gameOf(name: GameName, only?: readonly number[]): Game {
   if (name === 'walk') return walkGame(only);
   return {
     traffic: trafficGame,
+    'device-memory': deviceMemoryGame,
     cm: cmGame,
     rxe: rxeGame,
     messages: messagesGame,

@@ -11,11 +11,14 @@ import { clearLine, readOptions, wholeNumber } from '../support/command-line.js'
 const HELP = `Plays seeded runs of random traffic of RC, UC and UD between simulated hosts, over a network that loses, doubles,
 reorders and damages packets, and checks every byte and every completion against a model.
 
-usage: npm run sim -- [--cm | --walk | --rxe | --messages | --kv | --ucp | --rsocket | --rsocket-lies | --xio] [--seeds N] [--start S] [--jobs N] [--json] [--trace]
+usage: npm run sim -- [--cm | --device-memory | --walk | --rxe | --messages | --kv | --ucp | --rsocket | --rsocket-lies | --xio] [--seeds N] [--start S] [--jobs N] [--json] [--trace]
        npm run sim -- --cm-faults N
 
   --cm         instead, programs connect and part by rdma_cm, on hosts that come and go; every event of every
                identifier is checked against a model
+  --device-memory
+               instead, memory is that of a device whose copies end late and out of order, and which fails; every byte, and
+               which request ends for a failure, is checked against a model
   --walk       instead, all verbs are called at random, rightly and wrongly, on hosts that stand still, crash and come
                back; every byte of their memory, every completion and every refusal is checked against a model
   --rxe        instead, a requester meets a responder that answers as Linux's Soft-RoCE does, which is stricter than ours
@@ -88,7 +91,18 @@ function report(game: Game, { seed, message }: Failure): void {
   );
 }
 
-const OTHER_GAMES = ['walk', 'cm', 'rxe', 'messages', 'kv', 'ucp', 'rsocket', 'rsocket-lies', 'xio'] as const;
+const OTHER_GAMES = [
+  'walk',
+  'device-memory',
+  'cm',
+  'rxe',
+  'messages',
+  'kv',
+  'ucp',
+  'rsocket',
+  'rsocket-lies',
+  'xio',
+] as const;
 
 const OPTIONS = {
   seeds: { type: 'string', default: '1000' },
@@ -98,6 +112,7 @@ const OPTIONS = {
   trace: { type: 'boolean', default: false },
   cm: { type: 'boolean', default: false },
   walk: { type: 'boolean', default: false },
+  'device-memory': { type: 'boolean', default: false },
   rxe: { type: 'boolean', default: false },
   messages: { type: 'boolean', default: false },
   kv: { type: 'boolean', default: false },

@@ -10,6 +10,8 @@ import {
 export interface Manner {
   /** µs until a copy has finished, asked for at each; 0 finishes it within the call. */
   readonly delayUs?: () => number;
+  /** What its device says of what went wrong; undefined where a byte that cannot be copied is not there. */
+  readonly failure?: number;
   /** The first byte of the range of a copy that is not there, counted from where the copy begins; asked for at each. */
   readonly faultAt?: (kind: 'read' | 'write' | 'atomic', offset: number, lengthBytes: number) => number;
 }
@@ -33,6 +35,8 @@ export interface Access {
  */
 export class SlowMemory implements ForeignMemory {
   readonly lengthBytes: number;
+  readonly isOfDevice: boolean;
+  readonly failure: number;
   readonly accesses: Access[] = [];
   #nowUs = 0;
   readonly #late = new Map<Copy, Late>();
@@ -44,6 +48,8 @@ export class SlowMemory implements ForeignMemory {
     private readonly onLate: (dueUs: number) => void = () => undefined,
   ) {
     this.lengthBytes = bytes.length;
+    this.isOfDevice = manner.failure !== undefined;
+    this.failure = manner.failure ?? 0;
   }
 
   /** Copies under way. */

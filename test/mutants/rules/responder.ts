@@ -208,12 +208,12 @@ export const responder: readonly Mutant[] = [
     rule: 'a responder that refuses a request goes to ERR',
     source: 'protocol.md 2.3',
     file: RESPONDER,
-    from: `    this.qp.raise(EventType.QP_ACCESS_ERR, syndrome);
+    from: `    this.qp.raise(eventOf(nakCode), syndrome);
     this.qp.enterError(syndrome);
   }
 
   /** Ends the message`,
-    to: `    this.qp.raise(EventType.QP_ACCESS_ERR, syndrome);
+    to: `    this.qp.raise(eventOf(nakCode), syndrome);
   }
 
   /** Ends the message`,

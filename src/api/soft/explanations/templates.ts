@@ -244,19 +244,20 @@ export const explanations: Readonly<Record<Exclude<Syndrome, typeof Syndrome.NON
   [Syndrome.DISCONNECTED]: () => 'flushed: the program ended the connection before the request was carried out',
   [Syndrome.PEER_DISCONNECTED]: () => 'flushed: the peer ended the connection before the request was carried out',
   [Syndrome.NOT_CONNECTED]: () => 'flushed: the connection of the request did not come to be',
-  [Syndrome.LOCAL_MEMORY_FAULT]: ({ detail: [lkey, high, low, failure] }) =>
-    failure !== 0
-      ? `local protection error: the device that has the region of lkey ${hex(lkey)} did not copy what is at ${address(high, low)}: ` +
-        `its driver gave error ${failure}; whatever else is asked of that device may fail as well`
-      : `local protection error: the byte at ${address(high, low)}, in the region of lkey ${hex(lkey)}, is not there; ` +
-        'the key is good, but the program that registered the memory has unmapped or protected it since, or has ended',
-  [Syndrome.RESPONDER_MEMORY_FAULT]: ({ detail: [psn, rkey, high, low, failure] }) =>
-    failure !== 0
-      ? `local access error: the peer named memory by rkey ${hex(rkey)} (PSN ${hex(psn)}), and the device that has it did not copy ` +
-        `what is at ${address(high, low)}: its driver gave error ${failure}; whatever else is asked of that device may fail as well`
-      : `local access error: the peer named memory by rkey ${hex(rkey)} (PSN ${hex(psn)}), of which the byte at ` +
-        `${address(high, low)} is not there; the key is good, but the program that registered the memory has unmapped or ` +
-        'protected it since, or has ended',
+  [Syndrome.LOCAL_MEMORY_FAULT]: ({ detail: [lkey, high, low] }) =>
+    `local protection error: the byte at ${address(high, low)}, in the region of lkey ${hex(lkey)}, is not there; ` +
+    'the key is good, but the program that registered the memory has unmapped or protected it since, or has ended',
+  [Syndrome.RESPONDER_MEMORY_FAULT]: ({ detail: [psn, rkey, high, low] }) =>
+    `local access error: the peer named memory by rkey ${hex(rkey)} (PSN ${hex(psn)}), of which the byte at ` +
+    `${address(high, low)} is not there; the key is good, but the program that registered the memory has unmapped or ` +
+    'protected it since, or has ended',
+  [Syndrome.LOCAL_MEMORY_DEVICE]: ({ detail: [lkey, high, low, failure] }) =>
+    `local protection error: the device that has the memory of lkey ${hex(lkey)} did not copy what is at ${address(high, low)}: ` +
+    `its driver gave error ${failure | 0}. The key is good; whatever else is asked of that device may fail as well`,
+  [Syndrome.RESPONDER_MEMORY_DEVICE]: ({ detail: [psn, rkey, high, low, failure] }) =>
+    `local operation error: the peer named memory by rkey ${hex(rkey)} (PSN ${hex(psn)}), and the device that has it did not copy ` +
+    `what is at ${address(high, low)}: its driver gave error ${failure | 0}. The key is good; whatever else is asked of that device ` +
+    'may fail as well',
 };
 
 /** What led to a flush, for people: the failures that a QP can die of. */
@@ -293,8 +294,10 @@ const deaths: Readonly<Record<Syndrome, string>> = {
   [Syndrome.DISCONNECTED]: 'after the connection was ended here (disconnect)',
   [Syndrome.PEER_DISCONNECTED]: 'after the peer ended the connection (DREQ)',
   [Syndrome.NOT_CONNECTED]: 'after the connection did not come to be',
-  [Syndrome.LOCAL_MEMORY_FAULT]: 'after memory of a request could not be copied',
-  [Syndrome.RESPONDER_MEMORY_FAULT]: 'after memory that the peer named could not be copied',
+  [Syndrome.LOCAL_MEMORY_FAULT]: 'after memory of a request turned out to be unmapped',
+  [Syndrome.RESPONDER_MEMORY_FAULT]: 'after memory that the peer named turned out to be unmapped',
+  [Syndrome.LOCAL_MEMORY_DEVICE]: 'after the device that has memory of a request failed to copy it',
+  [Syndrome.RESPONDER_MEMORY_DEVICE]: 'after the device that has memory that the peer named failed to copy it',
 };
 
 /** Causes that are no failure of a request, so that no completion says more of them. */

@@ -34,6 +34,13 @@ const LABS: ReadonlyMap<string, Lab> = new Map([
     },
   ],
   [
+    'd',
+    {
+      what: 'as c, with the memory of both hosts on GPUs',
+      programs: new Map([[ONLY, { file: 'lab-d', usage: 'server | HOST [ADDRESS] [--gpu cuda|opencl]' }]]),
+    },
+  ],
+  [
     '3',
     {
       what: 'two hosts that connect by rdma_cm and move a file: an exercise with a grader',
@@ -50,6 +57,8 @@ const EXAMPLES = [
   'verbena lab a',
   'verbena lab c server',
   'verbena lab c 127.0.0.1',
+  'verbena lab d server',
+  'verbena lab d 127.0.0.1',
   'verbena lab 3 receiver',
   'verbena lab 3 sender 127.0.0.1 FILE',
 ];

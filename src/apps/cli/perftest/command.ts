@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { openGpu } from '../../../gpu.js';
 import type { Context, Mtu } from '../../../index.js';
 import { addressOf } from '../rdmacm/common/addresses.js';
 import { findDevice } from '../devices/devices.js';
@@ -15,7 +16,7 @@ import type { Exchange } from './exchange/exchange.js';
 import { runTest } from './run-test.js';
 import { warmUp } from './warm-up.js';
 import { Report } from './report/report.js';
-import { fitToMtu, type Settings, settle } from './settings.js';
+import { fitToMtu, gpuOf, type Settings, settle } from './settings.js';
 import { TcpExchange } from './exchange/tcp-exchange.js';
 import type { PerfTest } from './tests.js';
 
@@ -26,6 +27,15 @@ function note(text: string): void {
 /** Whether a test polls without a pause, and suffers when another thread takes its processor. */
 function spins({ test, events }: Settings): boolean {
   return test.measure === 'lat' && !events;
+}
+
+/** The device whose memory is to be used, open. */
+function openGpuFor(flags: PerfFlags): Pick<Settings, 'gpu'> {
+  const wanted = gpuOf(flags);
+  if (wanted === undefined) return {};
+  const gpu = attempt(`Couldn't open device ${wanted.index} of ${wanted.kind}`, () => openGpu(wanted));
+  note(`Memory of ${wanted.kind} device ${wanted.index}: ${gpu.device.name}`);
+  return { gpu };
 }
 
 /** The MTU that was asked for, or the port's; never above the port's. */
@@ -117,7 +127,7 @@ export function perftestCommand(test: PerfTest): Command {
     .addHelpText('after', examples(test))
     .action(
       tool(async (host: string | undefined, flags: PerfFlags) => {
-        const settings = settle(test, flags, host !== undefined);
+        const settings = { ...settle(test, flags, host !== undefined), ...openGpuFor(flags) };
         await (settings.talkByCm ? overCm : overTcp)(settings, flags, host);
       }),
     );

@@ -60,6 +60,8 @@ export interface PerfFlags extends HostingOptions {
   readonly source_ip?: string;
   readonly tclass: number;
   readonly useSrq?: true;
+  readonly use_cuda?: number;
+  readonly use_opencl?: number;
   readonly json?: true;
   readonly warmUp?: boolean;
 }
@@ -74,6 +76,7 @@ const MAX_QPS = 16_384;
 const MAX_CQ_MOD = 1024;
 const MAX_INLINE = 912;
 const MAX_GID_INDEX = 64;
+const MAX_GPUS = 1024;
 export const DEFAULT_TX_DEPTH = 128;
 export const DEFAULT_RX_DEPTH = 512;
 export const DEFAULT_CQ_MOD = 100;
@@ -240,6 +243,13 @@ const ROWS: readonly Row[] = [
   { option: () => number('--retry_count <value>', 'set retry count value in rdma_cm mode', 0, 7, DEFAULT_RETRIES) },
   { option: () => flag('--source_ip <address>', 'with -R or -z: address to connect from, or to listen at') },
   { option: () => number('--tclass <value>', 'set the Traffic Class in GRH', 0, 255, 0) },
+  {
+    option: () => number('--use_cuda <cuda device id>', 'use memory of a CUDA device, by its number', 0, MAX_GPUS - 1),
+  },
+  {
+    option: () =>
+      number('--use_opencl <opencl device id>', 'use memory of an OpenCL device, by its number', 0, MAX_GPUS - 1),
+  },
   { has: isSend, option: () => flag('--use-srq', 'use a Shared Receive Queue of <rx-depth> requests') },
 ];
 

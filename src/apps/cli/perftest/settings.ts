@@ -1,4 +1,5 @@
 import { type Mtu, mtuBytes } from '../../../index.js';
+import { type GpuContext, GpuKind, type GpuOptions } from '../../../gpu.js';
 import { ToolError } from '../shared/errors.js';
 import {
   type AtomicType,
@@ -49,6 +50,8 @@ export interface Settings {
   /** Talk to the other side by rdma_cm: -R or -z. */
   readonly talkByCm: boolean;
   readonly output?: Output;
+  /** In whose memory the messages lie; absent where that is the program's. */
+  readonly gpu?: GpuContext;
 }
 
 const MAX_SIZE_OF_ALL = 1 << 23;
@@ -73,6 +76,12 @@ const WORKING_OUTPUTS: Readonly<Record<PerfTest['measure'], readonly Output[]>> 
   bw: ['bandwidth', 'message_rate'],
   lat: ['latency'],
 };
+
+/** The device whose memory is to be used, if one is. */
+export function gpuOf({ use_cuda, use_opencl }: PerfFlags): Required<GpuOptions> | undefined {
+  if (use_cuda !== undefined) return { kind: GpuKind.CUDA, index: use_cuda };
+  return use_opencl === undefined ? undefined : { kind: GpuKind.OPENCL, index: use_opencl };
+}
 
 interface Rule {
   readonly breaks: (flags: PerfFlags, test: PerfTest) => boolean;
@@ -112,6 +121,22 @@ const RULES: readonly Rule[] = [
   {
     breaks: ({ useSrq, qp = 1, rxDepth = DEFAULT_RX_DEPTH }) => useSrq === true && qp > rxDepth,
     says: 'Using SRQ depth should be greater than number of QPs.',
+  },
+  {
+    breaks: ({ use_cuda, use_opencl }) => use_cuda !== undefined && use_opencl !== undefined,
+    says: 'The memory of one device can be used: give --use_cuda or --use_opencl',
+  },
+  {
+    breaks: (flags, { measure, verb }) => gpuOf(flags) !== undefined && measure === 'lat' && verb === Verb.WRITE,
+    says: 'The latency of WRITEs is measured by looking at memory, which a program cannot do with that of a device',
+  },
+  {
+    breaks: (flags) => gpuOf(flags) !== undefined && (flags.odp === true || (flags.inline_size ?? 0) > 0),
+    says: 'Memory of a device is not sent inline, nor registered for on-demand paging',
+  },
+  {
+    breaks: (flags) => gpuOf(flags) !== undefined && flags.rdma_cm === true && flags.connection === 'UD',
+    says: 'Memory of a device is not supported with -R -c UD',
   },
   {
     breaks: ({ output }, { measure }) => output !== undefined && !WORKING_OUTPUTS[measure].includes(output),
@@ -193,7 +218,7 @@ export function settle(test: PerfTest, flags: PerfFlags, client: boolean): Setti
     cqMod: cqModOf(flags, sizeBytes, txDepth),
     postList: flags.post_list ?? 1,
     peak: test.measure === 'bw' && flags.noPeak !== true && !onlyReceives && iterations <= MAX_PEAK_ITERATIONS,
-    inlineBytes: flags.inline_size ?? inlineDefault(test, connection),
+    inlineBytes: gpuOf(flags) === undefined ? (flags.inline_size ?? inlineDefault(test, connection)) : 0,
     sharedReceives: flags.useSrq === true || connection === 'XRC',
     events: events === true,
     atomicType: flags.atomic_type ?? 'FETCH_AND_ADD',

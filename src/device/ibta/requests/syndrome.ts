@@ -65,9 +65,13 @@ export const Syndrome = {
   DISCONNECTED: 29,
   PEER_DISCONNECTED: 30,
   NOT_CONNECTED: 31,
-  /** A byte of a region was not there, of memory that the NIC reaches by copies: lkey, addrHi, addrLo (of that byte), failure (of its device). */
+  /** A byte of a region was not there, of memory that the NIC reaches by copies: lkey, addrHi, addrLo (of that byte). */
   LOCAL_MEMORY_FAULT: 32,
-  /** The same where the peer named the memory: psn, rkey, addrHi, addrLo (of that byte), failure, nakCode. */
+  /** The same where the peer named the memory: psn, rkey, addrHi, addrLo (of that byte), 0, nakCode. */
   RESPONDER_MEMORY_FAULT: 33,
+  /** A device that has memory of a region has failed to copy it, or to say how far it got: lkey, addrHi, addrLo (of the copy), failure (its driver's number). */
+  LOCAL_MEMORY_DEVICE: 34,
+  /** The same where the peer named the memory: psn, rkey, addrHi, addrLo (of the copy), failure, nakCode. */
+  RESPONDER_MEMORY_DEVICE: 35,
 } as const;
 export type Syndrome = (typeof Syndrome)[keyof typeof Syndrome];

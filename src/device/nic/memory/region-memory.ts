@@ -5,6 +5,11 @@ export interface Permission {
   readonly open: boolean;
 }
 
+/** Whether a copy that fell short has failed by its device: nothing else of what it was made for has changed since. */
+export function isOfDevice(region: RegionMemory, epoch: number, permission: Permission | undefined): boolean {
+  return region.epoch === epoch && permission?.open !== false && region.foreign?.isOfDevice === true;
+}
+
 /** A copy under way that finishes later. */
 export interface CopyUnderWay {
   /** By which key a peer has it made, if a peer has. */

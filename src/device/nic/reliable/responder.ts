@@ -41,6 +41,7 @@ import { ReceiveBuffer } from '../queue-pairs/receive-buffer.js';
 import { type Served } from '../queue-pairs/turns.js';
 import type { CompletionQueue } from '../queues/completion-queue.js';
 import { ANSWERED, AnsweredRequests, MAX_DMA_BYTES } from './answered-requests.js';
+import { eventOf, nakOf, refusalOf } from './memory-refusals.js';
 import { ACK_SYNDROME, ResponseSender } from './response-sender.js';
 
 /** The NAK that was sent for the expected PSN (protocol.md 2.3, rows 1 and 4). */
@@ -186,11 +187,12 @@ export class Responder implements ReceivingHalf {
    * peer may have had its answer long ago.
    */
   refuseRead(psn: number, again: boolean, syndrome: Syndrome): void {
-    this.sender.acknowledge(psn, Aeth.NAK | NakCode.REMOTE_ACCESS_ERROR, this.#msn);
+    const nakCode = nakOf(syndrome);
+    this.sender.acknowledge(psn, Aeth.NAK | nakCode, this.#msn);
     // What stands behind it may have ended the queue pair already.
     if (again || !this.qp.mayReceive) return;
     // A receive request that is being filled belongs to a message behind this one, and is flushed.
-    this.qp.raise(EventType.QP_ACCESS_ERR, syndrome);
+    this.qp.raise(eventOf(nakCode), syndrome);
     this.qp.enterError(syndrome);
   }
 
@@ -450,21 +452,23 @@ export class Responder implements ReceivingHalf {
     this.#refuseMemory(psn, Syndrome.RESPONDER_ACCESS, this.#setDetail(psn, rkey, hi, lo, length));
   }
 
-  /** The key opens what the peer wants, but the memory is not there, as the mover has found. */
+  /** The key opens what the peer wants, but the memory is not there, or its device has failed, as the mover has found. */
   refuseFault(psn: number, rkey: number): void {
-    const [, hi, lo, failure] = this.core.mover.detail;
-    this.#refuseMemory(psn, Syndrome.RESPONDER_MEMORY_FAULT, this.#setDetail(psn, rkey, hi, lo, failure));
+    const { syndrome, detail } = this.core.mover;
+    const [, hi, lo, failure] = detail;
+    this.#refuseMemory(psn, refusalOf(syndrome), this.#setDetail(psn, rkey, hi, lo, failure));
   }
 
   #refuseMemory(psn: number, syndrome: Syndrome, detail: Int32Array): void {
-    const { REMOTE_ACCESS_ERROR } = NakCode;
-    detail[5] = REMOTE_ACCESS_ERROR;
+    const nakCode = nakOf(syndrome);
+    detail[5] = nakCode;
     if (this.#receive.taken) {
-      this.#failReceive(WcStatus.LOC_ACCESS_ERR, syndrome, detail, REMOTE_ACCESS_ERROR);
+      const status = nakCode === NakCode.REMOTE_ACCESS_ERROR ? WcStatus.LOC_ACCESS_ERR : WcStatus.LOC_PROT_ERR;
+      this.#failReceive(status, syndrome, detail, nakCode);
       return;
     }
-    this.sender.acknowledge(psn, Aeth.NAK | REMOTE_ACCESS_ERROR, this.#msn);
-    this.qp.raise(EventType.QP_ACCESS_ERR, syndrome);
+    this.sender.acknowledge(psn, Aeth.NAK | nakCode, this.#msn);
+    this.qp.raise(eventOf(nakCode), syndrome);
     this.qp.enterError(syndrome);
   }
 

@@ -5,6 +5,7 @@ import type { RemoteGrant } from '../memory/remote-grant.js';
 import type { NicCore } from '../nic-core.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
 import { Due, packetCost, Served } from '../queue-pairs/turns.js';
+import { refusalOf } from './memory-refusals.js';
 import type { ResponderResource } from './responder-resources.js';
 
 /** A credit code that says "no end-to-end flow control" (protocol.md 1.4). */
@@ -289,7 +290,7 @@ export class ResponseSender {
         const loaded = mover.loadForeign(qp, grant, serial, begin, lengthBytes, offset, bytes, payload, length);
         if (loaded === Readiness.LATER) return Served.IDLE;
         if (loaded === Readiness.FAILED) {
-          this.#giveUp(job, psn, Syndrome.RESPONDER_MEMORY_FAULT);
+          this.#giveUp(job, psn, refusalOf(mover.syndrome));
           return undefined;
         }
       }

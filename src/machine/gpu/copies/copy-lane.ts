@@ -8,6 +8,8 @@ export interface Job {
   /** Whom its end concerns; undefined when that is nobody any more. */
   copy: Copy | undefined;
   readonly lengthBytes: number;
+  /** Whether it must not be carried out twice. */
+  readonly isOnce: boolean;
   /** Adds it to a queue. @throws GpuFailure */
   readonly add: (queue: GpuQueue, slot: Slot) => void;
   /** It has been done: takes from the slot what it has brought. */
@@ -20,17 +22,23 @@ interface Placed {
   readonly slot: Slot;
 }
 
+/** What was submitted together. */
 interface Burst {
-  readonly batch: GpuBatch;
+  /** Undefined where submitting it has failed: then some of it may have begun. */
+  readonly batch: GpuBatch | undefined;
   readonly placed: readonly Placed[];
 }
 
-/** What is under way in one queue of a device. */
+/**
+ * What is under way in one queue of a device. A device says of a burst that it has failed, and not at which of its commands; so that
+ * nobody has to suffer for somebody else, each job of such a burst is carried out again, by itself. That changes nothing for those
+ * that were done, of which nobody knows yet. What must not be done twice is a burst of its own from the beginning.
+ */
 export class CopyLane {
   /** Nobody knows what the device does: nothing more is asked of it. */
   isBroken = false;
   #added: Placed[] = [];
-  readonly #bursts: Burst[] = [];
+  #bursts: Burst[] = [];
 
   /** @param failed told of what goes wrong, and with undefined that something has gone well */
   constructor(
@@ -44,41 +52,24 @@ export class CopyLane {
     return this.#bursts.length > 0 && this.queue.listen === undefined;
   }
 
-  /** @returns whether it has been added; the slot is this lane's in any case */
-  add(job: Job, slot: Slot): boolean {
-    try {
-      job.add(this.queue, slot);
-    } catch (error) {
-      this.failed(asFailure(error));
-      // A library may refuse one command for what became of another, and a part of this one may go on.
-      this.#giveBack(slot, this.#settle());
-      return false;
-    }
+  /** @throws GpuFailure when it cannot be begun; the slot is the caller's still */
+  add(job: Job, slot: Slot): void {
+    if (job.isOnce || this.#added.at(-1)?.job.isOnce === true) this.#begin();
+    job.add(this.queue, slot);
     this.#added.push({ job, slot });
-    return true;
   }
 
   /** Has the device begin with what was added. */
   submit(): void {
-    if (this.#added.length === 0) return;
-    const placed = this.#added;
-    this.#added = [];
-    let batch;
-    try {
-      batch = this.queue.submit();
-    } catch (error) {
-      this.failed(asFailure(error));
-      // Some of it may have begun.
-      this.#end(placed, this.#settle(), false);
-      return;
-    }
-    this.#bursts.push({ batch, placed });
+    this.#begin();
+    // Nobody else tells of what could not be submitted.
+    if (this.#bursts.some(({ batch }) => batch === undefined)) this.poll();
   }
 
   /** Tells of what has ended. */
   poll(): void {
     for (let first = this.#bursts.at(0); first !== undefined; first = this.#bursts.at(0)) {
-      const state = first.batch.state();
+      const state = this.isBroken ? BatchState.FAILED : (first.batch?.state() ?? BatchState.FAILED);
       if (state === BatchState.RUNNING) return;
       this.#bursts.shift();
       this.#conclude(first, state);
@@ -87,31 +78,27 @@ export class CopyLane {
 
   /** Blocks until all that was submitted has ended. */
   wait(): void {
-    for (const { batch } of this.#bursts) batch.wait();
+    for (const { batch } of this.#bursts) batch?.wait();
   }
 
   /** Blocks until a copy that was added has ended; nobody is told of it. */
   giveUp(copy: Copy): void {
-    const added = this.#added.find(({ job }) => job.copy === copy);
-    if (added !== undefined) {
-      added.job.copy = undefined;
-      // It may have begun, whether it was submitted or not.
-      this.submit();
-      this.#bursts.at(-1)?.batch.wait();
-      return;
-    }
+    // It may have begun, whether it was submitted or not.
+    if (this.#added.some(({ job }) => job.copy === copy)) this.#begin();
     for (const { batch, placed } of this.#bursts) {
       const found = placed.find(({ job }) => job.copy === copy);
       if (found === undefined) continue;
       found.job.copy = undefined;
-      batch.wait();
+      batch?.wait();
+      // Of what stands behind a command that has failed nobody knows.
+      if (batch?.state() !== BatchState.DONE) this.#settle();
       return;
     }
   }
 
-  /** Blocks until all has ended. */
+  /** Blocks until all has ended, which nobody wants any more. */
   close(): void {
-    this.submit();
+    this.#begin();
     this.wait();
     this.poll();
     // What does not end after it was waited for has failed in a way that nobody foresaw.
@@ -119,13 +106,48 @@ export class CopyLane {
     if (!this.isBroken) this.queue.close();
   }
 
+  #begin(): void {
+    if (this.#added.length === 0) return;
+    const placed = this.#added;
+    this.#added = [];
+    this.#bursts.push({ batch: this.#submitted(), placed });
+  }
+
+  #submitted(): GpuBatch | undefined {
+    try {
+      return this.queue.submit();
+    } catch (error) {
+      this.failed(asFailure(error));
+      return undefined;
+    }
+  }
+
   #conclude({ batch, placed }: Burst, state: BatchState): void {
     const isDone = state === BatchState.DONE;
-    const { failure } = batch;
-    this.failed(isDone ? undefined : failure);
+    if (batch !== undefined) this.failed(isDone ? undefined : batch.failure);
     const isKnown = isDone || this.#settle();
-    batch.release();
-    this.#end(placed, isKnown, isDone);
+    batch?.release();
+    if (!isDone && isKnown && placed.length > 1) this.#redo(placed);
+    else this.#end(placed, isKnown, isDone);
+  }
+
+  /** Carries out jobs again, each by itself. */
+  #redo(placed: readonly Placed[]): void {
+    this.#begin();
+    for (const one of placed) {
+      // Nobody wants it any more.
+      if (one.job.copy === undefined) {
+        this.#end([one], true, false);
+        continue;
+      }
+      try {
+        one.job.add(this.queue, one.slot);
+        this.#bursts.push({ batch: this.#submitted(), placed: [one] });
+      } catch (error) {
+        this.failed(asFailure(error));
+        this.#end([one], true, false);
+      }
+    }
   }
 
   /** After a failure: whether nothing is under way any more. */
@@ -134,17 +156,12 @@ export class CopyLane {
     return !this.isBroken;
   }
 
-  /** @param isKnown whether the device is known to have done with it */
-  #giveBack(slot: Slot, isKnown: boolean): void {
-    if (isKnown) this.pool.give(slot);
-    else this.pool.lose();
-  }
-
   #end(placed: readonly Placed[], isKnown: boolean, isDone: boolean): void {
     for (const { job, slot } of placed) {
       const { copy } = job;
       if (isDone && copy !== undefined) job.done?.(slot);
-      this.#giveBack(slot, isKnown);
+      if (isKnown) this.pool.give(slot);
+      else this.pool.lose();
     }
     for (const { job } of placed) {
       const { copy } = job;

@@ -22,17 +22,23 @@ interface Waiting {
 export class CopyMachine implements CopyProgress {
   /** Why what ended last could not be done, if it could not. */
   failure: GpuFailure | undefined;
+  /** Why something could not be done, most recently. */
+  lastFailure: GpuFailure | undefined;
   readonly #pool: StagingPool;
   readonly #lanes = new Map<Direction, CopyLane>();
   /** What waits for staging. */
   #waiting: Waiting[] = [];
 
-  /** @param failed told of what goes wrong */
+  /**
+   * @param failed told of what goes wrong
+   * @param maxSlots pieces of staging memory at most; default 64
+   */
   constructor(
     private readonly session: GpuSession,
     private readonly failed: (failure: GpuFailure) => void = () => undefined,
+    maxSlots?: number,
   ) {
-    this.#pool = new StagingPool(session);
+    this.#pool = new StagingPool(session, maxSlots);
   }
 
   get needsPolling(): boolean {
@@ -61,6 +67,7 @@ export class CopyMachine implements CopyProgress {
     return this.#begin('into', {
       copy,
       lengthBytes,
+      isOnce: false,
       add: (queue, { staging, at }) => {
         staging.bytes.set(source.subarray(sourceOffset, sourceOffset + lengthBytes), at);
         queue.write(buffer, offset, staging, at, lengthBytes);
@@ -81,6 +88,7 @@ export class CopyMachine implements CopyProgress {
     return this.#begin('outOf', {
       copy,
       lengthBytes,
+      isOnce: false,
       add: (queue, { staging, at }) => queue.read(buffer, offset, staging, at, lengthBytes),
       done: ({ staging, at }) => {
         // A program may have lost its memory meanwhile.
@@ -102,6 +110,7 @@ export class CopyMachine implements CopyProgress {
     return this.#begin('into', {
       copy,
       lengthBytes: 8,
+      isOnce: true,
       add: (queue, { staging, at }) => queue.atomic(atomics, buffer, offset, operation, staging, at),
       done: ({ staging, at }) => found.set(staging.bytes.subarray(at, at + 8)),
     });
@@ -112,6 +121,7 @@ export class CopyMachine implements CopyProgress {
     return this.#begin('into', {
       copy,
       lengthBytes,
+      isOnce: false,
       add: (queue) => queue.fill(buffer, offset, lengthBytes, value),
       done: undefined,
     });
@@ -122,6 +132,7 @@ export class CopyMachine implements CopyProgress {
     return this.#begin('outOf', {
       copy,
       lengthBytes,
+      isOnce: false,
       add: (queue, { staging, at }) => queue.compare(a, 0, b, 0, lengthBytes, staging, at),
       done: ({ staging, at }) => {
         const { buffer, byteOffset } = staging.bytes;
@@ -176,12 +187,16 @@ export class CopyMachine implements CopyProgress {
 
   /** @returns whether it has begun, or undefined while there is no staging for it */
   #try(direction: Direction, job: Job): boolean | undefined {
+    let slot;
     try {
       const lane = this.#lane(direction);
       if (lane.isBroken || this.#pool.isExhausted) return false;
-      const slot = this.#pool.take();
-      return slot === undefined ? undefined : lane.add(job, slot);
+      slot = this.#pool.take();
+      if (slot === undefined) return undefined;
+      lane.add(job, slot);
+      return true;
     } catch (error) {
+      if (slot !== undefined) this.#pool.give(slot);
       this.#fail(asFailure(error));
       return false;
     }
@@ -214,6 +229,8 @@ export class CopyMachine implements CopyProgress {
 
   #fail(failure: GpuFailure | undefined): void {
     this.failure = failure;
-    if (failure !== undefined) this.failed(failure);
+    if (failure === undefined) return;
+    this.lastFailure = failure;
+    this.failed(failure);
   }
 }

@@ -10,6 +10,7 @@ import type { CopyMachine } from './copy-machine.js';
  * of the NIC do not come between either: they follow each other in one queue.
  */
 export class GpuMemory implements ForeignMemory {
+  readonly isOfDevice = true;
   #open = true;
 
   /** @param closed called once when it is no memory of a region any more */
@@ -27,9 +28,8 @@ export class GpuMemory implements ForeignMemory {
     return this.machine;
   }
 
-  /** The library's number of what is wrong. */
   get failure(): number {
-    return this.machine.failure?.status ?? 0;
+    return this.machine.lastFailure?.status ?? 0;
   }
 
   read(offset: number, target: Uint8Array, targetOffset: number, lengthBytes: number, copy: Copy): number {

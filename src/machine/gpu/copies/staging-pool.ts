@@ -22,7 +22,11 @@ export class StagingPool {
   #slots = 0;
   #lost = 0;
 
-  constructor(private readonly session: GpuSession) {}
+  /** @param maxSlots a multiple of what is taken at once */
+  constructor(
+    private readonly session: GpuSession,
+    private readonly maxSlots: number = MAX_SLOTS,
+  ) {}
 
   /** Slots that were taken and not given back. */
   get inUse(): number {
@@ -31,13 +35,13 @@ export class StagingPool {
 
   /** Whether no slot will ever be free again. */
   get isExhausted(): boolean {
-    return this.#lost >= MAX_SLOTS;
+    return this.#lost >= this.maxSlots;
   }
 
   /** Undefined when as many are in use as there may be. @throws GpuFailure */
   take(): Slot | undefined {
     const slot = this.#free.pop();
-    if (slot !== undefined || this.#slots >= MAX_SLOTS) return slot;
+    if (slot !== undefined || this.#slots >= this.maxSlots) return slot;
     const staging = this.session.allocStaging(SLOTS_PER_BLOCK * SLOT_BYTES);
     this.#blocks.push(staging);
     this.#slots += SLOTS_PER_BLOCK;

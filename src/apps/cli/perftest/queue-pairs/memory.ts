@@ -1,5 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import { AccessFlags, alloc, type Mr, type Pd } from '../../../../index.js';
+import type { GpuBuffer } from '../../../../gpu.js';
 import { attempt } from '../../shared/errors.js';
 import type { Agreement } from '../exchange/agreement.js';
 import type { Settings } from '../settings.js';
@@ -39,20 +40,28 @@ export class Memory {
   readonly #agreement: Agreement;
   readonly #slotBytes: number;
   readonly #slots: number;
+  readonly #buffer: GpuBuffer | undefined;
 
   /** @param slots how many queue pairs there are */
   constructor(pd: Pd, settings: Settings, agreement: Agreement, slots: number, odp: boolean) {
-    const { test, connection, sizeBytes } = settings;
+    const { test, connection, sizeBytes, gpu } = settings;
     this.headerBytes = connection === 'UD' ? GRH_BYTES : 0;
     this.#agreement = agreement;
     this.#slots = slots;
     const bytes = Math.max(sizeBytes + this.headerBytes, agreement.cycleBytes);
     this.#slotBytes = roundUp(bytes, agreement.cacheLineBytes);
-    const memory = attempt("Couldn't allocate work buf", () => alloc(2 * slots * this.#slotBytes));
+    const allBytes = 2 * slots * this.#slotBytes;
+    this.#buffer = gpu && attempt("Couldn't allocate memory of the device", () => gpu.alloc(allBytes));
+    const memory = this.#buffer ?? attempt("Couldn't allocate work buf", () => alloc(allBytes));
     // A side that waits for a WRITE waits for a value to appear, so it must not be there before.
     if (!(test.verb === Verb.WRITE && test.measure === 'lat')) fillWithNoise(memory);
     const access = accessOf(test.verb) | (odp ? AccessFlags.ON_DEMAND : 0);
     this.mr = attempt("Couldn't allocate MR", () => pd.regMr(memory, access));
+  }
+
+  close(): void {
+    this.mr.dereg();
+    this.#buffer?.free();
   }
 
   places(sizeBytes: number): Places {
@@ -79,9 +88,11 @@ export class Memory {
   }
 }
 
-function fillWithNoise(memory: Uint8Array): void {
+function fillWithNoise(memory: Uint8Array | GpuBuffer): void {
   const noise = randomFillSync(new Uint8Array(Math.min(NOISE_BYTES, memory.length)));
   for (let at = 0; at < memory.length; at += noise.length) {
-    memory.set(noise.subarray(0, Math.min(noise.length, memory.length - at)), at);
+    const part = noise.subarray(0, Math.min(noise.length, memory.length - at));
+    if ('set' in memory) memory.set(part, at);
+    else memory.writeSync(part, at);
   }
 }

@@ -183,7 +183,7 @@ export class QueuePairs {
     this.#xrcd?.close();
     for (const cq of new Set([this.sendCq, this.recvCq])) cq.destroy();
     this.channel?.destroy();
-    this.memory.mr.dereg();
+    this.memory.close();
     this.pd.dealloc();
   }
 

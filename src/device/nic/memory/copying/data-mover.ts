@@ -197,7 +197,7 @@ export class DataMover {
     const { requests } = qp.openCopies();
     const state = requests.atomic(grant.region, grant, offset, operation);
     for (let i = 0; i < 8; i += 1) answer[i] = requests.found[7 - i];
-    return state === Readiness.FAILED ? this.#fault(grant.region, offset) : state;
+    return state === Readiness.FAILED ? this.#fault(grant.region, offset, requests.faultIsOfDevice) : state;
   }
 
   /** {@link gather} of a message that lies, in part at least, in foreign memory: what comes next of it is read at once. */
@@ -296,7 +296,7 @@ export class DataMover {
   }
 
   #concluded(state: Readiness, buffer: ReadAhead | WriteBehind): Readiness {
-    if (state === Readiness.FAILED) this.#fault(buffer.faultRegion, buffer.faultOffset);
+    if (state === Readiness.FAILED) this.#fault(buffer.faultRegion, buffer.faultOffset, buffer.faultIsOfDevice);
     return state;
   }
 
@@ -323,11 +323,13 @@ export class DataMover {
     return region;
   }
 
-  /** The byte at `offset` of a region is not there. */
-  #fault(region: RegionMemory | undefined, offset: number): Readiness {
+  /** The byte at `offset` of a region is not there, or its device has failed. */
+  #fault(region: RegionMemory | undefined, offset: number, isOfDevice: boolean): Readiness {
     const lo = (region === undefined ? 0 : region.iovaLo >>> 0) + offset;
     const hi = (region === undefined ? 0 : region.iovaHi) + Math.floor(lo / 2 ** 32);
-    return this.#fail(Syndrome.LOCAL_MEMORY_FAULT, region?.lkey ?? 0, hi | 0, lo | 0, region?.foreign?.failure ?? 0, 0);
+    const syndrome = isOfDevice ? Syndrome.LOCAL_MEMORY_DEVICE : Syndrome.LOCAL_MEMORY_FAULT;
+    const failure = isOfDevice ? (region?.foreign?.failure ?? 0) : 0;
+    return this.#fail(syndrome, region?.lkey ?? 0, hi | 0, lo | 0, failure, 0);
   }
 
   /** The entries have too few bytes for a message that reaches up to `endOffset`: `missing` fewer. */

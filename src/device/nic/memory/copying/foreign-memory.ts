@@ -13,11 +13,14 @@ export const LATER = -1;
 export interface ForeignMemory {
   readonly lengthBytes: number;
 
+  /** Whether a copy that falls short is the failure of a device, and not a byte that is not there. */
+  readonly isOfDevice?: boolean;
+
+  /** What the driver of that device has said last of what went wrong: its number of it. */
+  readonly failure?: number;
+
   /** Who is given time for copies that finish later; absent where they need none. */
   readonly progress?: CopyProgress | undefined;
-
-  /** Why a copy has ended early where that is no missing byte: a number that means something to people who know the device; else 0. */
-  readonly failure?: number;
 
   /** Copies `lengthBytes` at `offset` into `target`, from `targetOffset` on. */
   read(offset: number, target: Uint8Array, targetOffset: number, lengthBytes: number, copy: Copy): number;

@@ -1,5 +1,5 @@
 import { assert } from '../../../ibta/index.js';
-import type { Permission, RegionMemory } from '../region-memory.js';
+import { isOfDevice, type Permission, type RegionMemory } from '../region-memory.js';
 import { BUFFER_BYTES, type CopyEngine, PendingCopy } from './copy-engine.js';
 import { LATER } from './foreign-memory.js';
 import { Readiness } from './readiness.js';
@@ -53,6 +53,12 @@ export class ReadAhead {
   get faultOffset(): number {
     const before = this.#pieces.slice(0, this.#piece).reduce((sum, { lengthBytes }) => sum + lengthBytes, 0);
     return this.#pieces[this.#piece].offset + this.#filled - before;
+  }
+
+  /** As that of what is written behind. */
+  get faultIsOfDevice(): boolean {
+    const { region, epoch, permission } = this.#pieces[this.#piece];
+    return isOfDevice(region, epoch, permission);
   }
 
   /** Whether somebody steps aside until a copy has ended. */

@@ -1,4 +1,4 @@
-import type { Permission, RegionMemory } from '../region-memory.js';
+import { isOfDevice, type Permission, type RegionMemory } from '../region-memory.js';
 import { BUFFER_BYTES, type CopyEngine, PendingCopy } from './copy-engine.js';
 import { type AtomicOperation, LATER } from './foreign-memory.js';
 import { ParkedPackets } from './parked-packets.js';
@@ -43,6 +43,7 @@ export class WriteBehind {
   #failed = false;
   #faultRegion: RegionMemory | undefined;
   #faultOffset = 0;
+  #faultIsOfDevice = false;
   #gathered = new Batch();
   /** What is being written, and which run of it. */
   #flight = new Batch();
@@ -52,6 +53,7 @@ export class WriteBehind {
   #orphaned = false;
   /** An atomic that is under way or has ended. */
   #atomic: Readiness | undefined;
+  #ofAtomic: () => boolean = () => false;
 
   /** @param resume called when what {@link waiting} stands for is over */
   constructor(
@@ -68,6 +70,11 @@ export class WriteBehind {
 
   get faultOffset(): number {
     return this.#faultOffset;
+  }
+
+  /** Whether a device has failed there, rather than that a byte is not there or may not be touched any more. */
+  get faultIsOfDevice(): boolean {
+    return this.#faultIsOfDevice;
   }
 
   /** Whether the next `lengthBytes` of a packet can be gathered. */
@@ -122,7 +129,7 @@ export class WriteBehind {
 
   /** Executes an atomic; once that is done, it is {@link Readiness.READY} for the packet that comes again, and {@link found} is. */
   atomic(region: RegionMemory, permission: Permission, offset: number, operation: AtomicOperation): Readiness {
-    const { foreign } = region;
+    const { foreign, epoch } = region;
     let state = this.#atomic;
     this.#atomic = undefined;
     if (state === undefined && foreign !== undefined) {
@@ -132,10 +139,12 @@ export class WriteBehind {
         copy.started(region, foreign);
         this.#copy = copy;
         this.#atomic = Readiness.LATER;
+        this.#ofAtomic = () => isOfDevice(region, epoch, permission);
         this.waiting = true;
         return Readiness.LATER;
       }
       state = copied === 8 ? Readiness.READY : Readiness.FAILED;
+      this.#faultIsOfDevice = isOfDevice(region, epoch, permission);
     }
     return state ?? Readiness.FAILED;
   }
@@ -168,6 +177,7 @@ export class WriteBehind {
     this.#copy = undefined;
     if (this.#atomic === Readiness.LATER) {
       this.#atomic = copiedBytes === 8 ? Readiness.READY : Readiness.FAILED;
+      this.#faultIsOfDevice = this.#ofAtomic();
     } else {
       if (this.#account(copiedBytes)) this.#go();
       this.#write();
@@ -221,7 +231,7 @@ export class WriteBehind {
    * @returns false when not all of it was written: nothing behind it is, for the message has failed
    */
   #account(copiedBytes: number): boolean {
-    const { region, offset, lengthBytes } = this.#flight.runs[this.#run];
+    const { region, epoch, permission, offset, lengthBytes } = this.#flight.runs[this.#run];
     if (copiedBytes === lengthBytes) {
       this.#run += 1;
       return true;
@@ -231,6 +241,7 @@ export class WriteBehind {
       this.#failed = true;
       this.#faultRegion = region;
       this.#faultOffset = offset + copiedBytes;
+      this.#faultIsOfDevice = isOfDevice(region, epoch, permission);
       this.#empty(this.#gathered);
       this.engine.unstage(this);
     }
