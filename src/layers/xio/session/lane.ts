@@ -226,8 +226,9 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
   }
 
   onFailed(item: Outgoing, status: XioStatus): void {
+    const { sender } = item;
     item.takeBack(this.#link);
-    item.sender?.onFailed(status);
+    sender?.onFailed(status);
   }
 
   onCancel(sn: number): void {

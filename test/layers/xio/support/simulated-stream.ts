@@ -125,11 +125,11 @@ export class SimulatedStream implements ByteStream {
     this.#isOver = true;
     this.#writes = [];
     this.#arrived = [];
-    this.clock.chore(SOON_MS, () => this.#follower?.onClose(error));
+    this.clock.timer(SOON_MS, () => this.#follower?.onClose(error));
   }
 
   #later(action: (peer: SimulatedStream) => void): void {
-    this.clock.chore((this.conditions.delayUs ?? DELAY_US) / 1000, () => {
+    this.clock.timer((this.conditions.delayUs ?? DELAY_US) / 1000, () => {
       if (this.peer !== undefined) action(this.peer);
     });
   }
@@ -156,7 +156,7 @@ export class SimulatedStream implements ByteStream {
       else this.#writes.shift();
     }
     if (this.#writes.length > 0) return;
-    this.clock.chore(SOON_MS, () => {
+    this.clock.timer(SOON_MS, () => {
       if (!this.#isOver) this.#follower?.onSent();
     });
     if (!this.#isEndDue || this.#isEndTold) return;
@@ -182,7 +182,7 @@ export class SimulatedStream implements ByteStream {
   #tellSoon(): void {
     if (this.#isTelling) return;
     this.#isTelling = true;
-    this.clock.chore(SOON_MS, () => {
+    this.clock.timer(SOON_MS, () => {
       this.#isTelling = false;
       this.#tell();
     });
