@@ -114,11 +114,13 @@ test('the package holds what runs, its types and its pages, and not what it was 
     'dist/package/types/ucp.d.cts',
     'dist/package/xio.js',
     'dist/package/types/xio.d.cts',
+    'dist/package/gpu.js',
+    'dist/package/types/gpu.d.cts',
     'examples/rpc.ts',
     'LICENSE',
   ])
     assert.ok(files.includes(path), path);
-  assert.ok(files.length < 720, `${files.length} files`);
+  assert.ok(files.length < 760, `${files.length} files`);
 });
 
 test('whoever imports and whoever requires it has the same package', () => {
@@ -127,7 +129,7 @@ test('whoever imports and whoever requires it has the same package', () => {
     import { createRequire } from 'node:module';
     const require = createRequire(import.meta.url);
     const pairs = [];
-    for (const face of ['verbena', 'verbena/sim', 'verbena/messages', 'verbena/rsocket', 'verbena/net', 'verbena/kv', 'verbena/ucp', 'verbena/xio']) pairs.push([await import(face), require(face)]);
+    for (const face of ['verbena', 'verbena/sim', 'verbena/messages', 'verbena/rsocket', 'verbena/net', 'verbena/kv', 'verbena/ucp', 'verbena/xio', 'verbena/gpu']) pairs.push([await import(face), require(face)]);
     const different = pairs.flatMap(([one, other]) => Object.keys(other).filter((name) => one[name] !== other[name]));
     const only = pairs.flatMap(([one, other]) => Object.keys(one).filter((name) => !(name in other) && name !== 'default'));
     const { Sim } = require('verbena/sim');

@@ -12,7 +12,7 @@ const EX = 'What ibv_reg_mr_ex adds to ibv_reg_mr and this device has is the add
 const NO_DM =
   'The device has no memory of its own: the query says maxDmSize 0, and allocDm throws EOPNOTSUPP (mr-absent checks both).';
 const NO_DMABUF =
-  'A region is memory of the process. There is no DMA-buf to register, nor hardware whose memory could be one: regMr takes no descriptor.';
+  'A region is memory of the process, or a buffer of a GPU (verbena/gpu). There is no DMA-buf to register: regMr takes no descriptor.';
 
 export const mapping: Mapping = {
   'MRTest.test_mr_rereg_addr': {

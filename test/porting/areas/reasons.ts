@@ -6,7 +6,9 @@ export const HANDLE: Answer = absent("The kernel's number of the object; there i
 export const LOCKS: Answer = absent('The library has it for its own waiting, which is not needed here.');
 export const DESCRIPTOR: Answer = absent('Events come by calls and by async iteration, not by a descriptor to poll.');
 export const IMPORT: Answer = absent('A NIC belongs to one process: there are no objects of another to import.');
-export const DMABUF: Answer = absent('Memory of a GPU or another device is out of reach of a NIC in software.');
+export const DMABUF: Answer = absent(
+  'Memory of a GPU is registered by its buffer, not by a descriptor: `pd.regMr(gpuBuffer)` (`verbena/gpu`).',
+);
 export const TPH: Answer = absent('Hints for a PCI bus; a NIC in software is on none.');
 export const PLUMBING: Answer = absent('Between the C library and its drivers; programs have nothing to do with it.');
 export const COUNTER_FLAGS: Answer = absent('The memory of a counter is made with it: there are no flags.');

@@ -234,7 +234,7 @@ export const fragmentSources: readonly FragmentSource[] = [
         c: ['ibv_reg_mr'],
         file: 'labs.ts',
         ours: [],
-        note: 'No counterpart: memory of a GPU is out of reach of a NIC in software.',
+        note: 'The same call, for a buffer of `verbena/gpu`: `pd.regMr(gpuBuffer, access)`.',
       },
     ],
   },
