@@ -18,8 +18,6 @@ const STATUSES: Readonly<Partial<Record<string, XioStatusName>>> = {
   ENETUNREACH: 'XIO_E_UNREACHABLE',
   EHOSTDOWN: 'XIO_E_UNREACHABLE',
   ENETDOWN: 'XIO_E_UNREACHABLE',
-  ENOTFOUND: 'XIO_E_ADDR_ERROR',
-  EAI_AGAIN: 'XIO_E_ADDR_ERROR',
   EADDRNOTAVAIL: 'XIO_E_ADDR_ERROR',
 };
 
@@ -81,7 +79,9 @@ function isItself({ localPort, remotePort, localAddress, remoteAddress }: Socket
 
 function failureOf(error: Error): XioError {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  const status = STATUSES[code] ?? 'XIO_E_CONNECT_ERROR';
+  // Whatever the resolver says of a name, it has no address for it.
+  const isName = 'syscall' in error && error.syscall === 'getaddrinfo';
+  const status = isName ? 'XIO_E_ADDR_ERROR' : (STATUSES[code] ?? 'XIO_E_CONNECT_ERROR');
   // A name of several addresses fails by several errors, without a sentence.
   const text = code === 'ECONNREFUSED' ? REFUSED : error.message || code;
   return new XioError(status, text, { cause: error });
