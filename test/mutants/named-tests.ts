@@ -56,6 +56,7 @@ export const KV_FILES: readonly string[] = [
   'layers/kv/persistence/folder',
   'layers/kv/persistence/crashes',
   'layers/kv/gateway/session',
+  'layers/kv/waiting-line',
 ];
 
 /** Those of UCP. */

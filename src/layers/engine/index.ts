@@ -15,5 +15,5 @@ export type {
 } from './dissectors/dissector.js';
 export { MAX_WINDOW, MIN_WINDOW, ReceiveCredits, SendCredits } from './credits/credits.js';
 export { unlessAborted, waitUnlessLate } from './waits/late.js';
-export { Pending, type Timers } from './waits/pending.js';
+export { type Outcome, Pending, type Timers, Unsettled } from './waits/pending.js';
 export { checkWait, timedOut, WAIT_FIELDS, type WaitOptions } from './waits/wait-options.js';

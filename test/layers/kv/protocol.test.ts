@@ -245,7 +245,7 @@ describe('a server', () => {
     for (const call of calls) {
       window.next(1);
       const bytes = machines.bytesOf(call);
-      packer.append(bytes.length).set(bytes);
+      packer.bytes.set(bytes, packer.add(bytes.length));
     }
     const message = packer.take().slice();
     const answers = answersTo(server, session, message);
@@ -267,8 +267,9 @@ describe('a server', () => {
     const machines = new TwoMachines(CALM, { window: 64 });
     const packer = new Packer(SLOT_BYTES);
     const bytes = messageOf(machines);
-    packer.append(bytes.length).set(bytes);
-    packer.append(20).fill(255);
+    packer.bytes.set(bytes, packer.add(bytes.length));
+    const gap = packer.add(20);
+    packer.bytes.fill(255, gap, gap + 20);
     assert.equal(answersTo(machines.server, machines.session, packer.take()).length, 1);
     assert.deepEqual([machines.store.executed, machines.server.counters.malformed], [1, 1]);
   });

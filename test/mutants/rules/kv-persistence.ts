@@ -15,8 +15,8 @@ export const kvPersistence: readonly Mutant[] = [
     rule: 'a change is answered once it is kept',
     source: SESSIONS,
     file: MACHINE,
-    from: 'if (this.journal?.hasChanges !== true) return answer;',
-    to: 'if (this.journal !== undefined) return answer;',
+    from: 'if (this.journal?.hasChanges !== true) {',
+    to: 'if (this.journal !== undefined) {',
     games: ['kv'],
   },
   {

@@ -6,31 +6,36 @@ export interface Timers {
   timer(delayMs: number, action: () => void): () => void;
 }
 
+/** Is told what became of something, once. */
+export interface Outcome<T> {
+  resolve(value: T): void;
+  reject(error: unknown): void;
+}
+
 /**
- * What a program waits for, until it is done, has failed, or the program gives up: whichever comes first settles the promise, and
- * nothing that comes later does.
+ * What somebody waits for, until it is done, has failed, or the program gives up: whichever comes first is told, and nothing that comes later is.
  */
-export abstract class Pending<T> {
-  readonly promise: Promise<T>;
-  #settle: { readonly resolve: (value: T) => void; readonly reject: (error: unknown) => void } | undefined;
+export abstract class Unsettled<T> {
+  #outcome: Outcome<T> | undefined;
   #stopWaiting: (() => void) | undefined;
 
-  constructor(readonly call: string) {
-    this.promise = new Promise((resolve, reject) => {
-      this.#settle = { resolve, reject };
-    });
+  constructor(
+    readonly call: string,
+    outcome: Outcome<T>,
+  ) {
+    this.#outcome = outcome;
   }
 
-  /** The program has given up: what it named is not to be touched from now on. Called before the promise rejects. */
+  /** The program has given up: what it named is not to be touched from now on. Called before it is told. */
   protected abstract onGivenUp(): void;
 
-  /** Why it rejects when its time is over. */
+  /** Why it fails when its time is over. */
   protected lateness(timeoutMs: number): Error {
     return timedOut(this.call, timeoutMs);
   }
 
   get isSettled(): boolean {
-    return this.#settle === undefined;
+    return this.#outcome === undefined;
   }
 
   /** Begins to heed a signal and a time limit. */
@@ -62,11 +67,27 @@ export abstract class Pending<T> {
     this.reject(reason);
   }
 
-  #end() {
-    const settle = this.#settle;
-    this.#settle = undefined;
+  #end(): Outcome<T> | undefined {
+    const outcome = this.#outcome;
+    this.#outcome = undefined;
     this.#stopWaiting?.();
     this.#stopWaiting = undefined;
-    return settle;
+    return outcome;
+  }
+}
+
+const NOBODY: Outcome<unknown> = { resolve: () => undefined, reject: () => undefined };
+
+/** The same with a promise, which is told. */
+export abstract class Pending<T> extends Unsettled<T> {
+  readonly promise: Promise<T>;
+
+  constructor(call: string) {
+    let outcome: Outcome<T> = NOBODY;
+    const promise = new Promise<T>((resolve, reject) => {
+      outcome = { resolve, reject };
+    });
+    super(call, outcome);
+    this.promise = promise;
   }
 }

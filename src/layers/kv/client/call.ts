@@ -1,4 +1,4 @@
-import { Pending } from '../../engine/index.js';
+import { type Outcome, Unsettled } from '../../engine/index.js';
 import type { Outstanding } from '../protocol/index.js';
 import { statusRules } from '../store/index.js';
 import { type Answered, type Asked, Status } from '../wire/index.js';
@@ -32,8 +32,9 @@ export interface Desk {
 }
 
 /** One call of a program: a request, until it is answered or given up. */
-export class Call<T> extends Pending<T> implements AnyCall {
+export class Call<T> extends Unsettled<T> implements AnyCall {
   slot = -1;
+  place = 0;
   sequence = 0;
   /** -1 until it is sent. */
   sentUs = -1;
@@ -47,8 +48,9 @@ export class Call<T> extends Pending<T> implements AnyCall {
     public asked: Asked,
     private readonly meaning: Meaning<T>,
     private readonly desk: Desk,
+    outcome: Outcome<T>,
   ) {
-    super(call);
+    super(call, outcome);
   }
 
   get namesMemory(): boolean {

@@ -1,9 +1,9 @@
 import { fieldsProblem, refuse } from '../../../api/verbs/index.js';
-import { checkWait, type WaitOptions } from '../../engine/index.js';
+import { checkWait, type Outcome, type WaitOptions } from '../../engine/index.js';
 import { KvError } from '../errors.js';
 import { type Asked, Operation, REQUEST_HEAD_BYTES } from '../wire/index.js';
 import { Call, type Meaning } from './call.js';
-import { allOf } from './many.js';
+import { Gathering } from './many.js';
 import {
   entryFound,
   explanation,
@@ -15,6 +15,7 @@ import {
   pageFrom,
   sumOf,
   timeLeft,
+  valueFound,
   versionSet,
   versionSetOrNone,
 } from './meanings.js';
@@ -39,7 +40,9 @@ import {
 import type { KvOneSidedStatistics, OneSidedReader } from './one-sided/one-sided-reader.js';
 import type { Requester, RequesterStatistics } from './requester.js';
 
-const NO_BYTES = new Uint8Array(0);
+const NO_BYTES: Uint8Array = new Uint8Array(0);
+/** Of calls for which the program says nothing more: there is nothing to check. */
+const NOTHING_MORE: WaitOptions & SetOptions = {};
 
 /** What a client has counted. */
 export interface KvClientStatistics extends RequesterStatistics {
@@ -95,9 +98,8 @@ export class KvClient implements AsyncDisposable, Disposable {
   }
 
   /** The value of a key; undefined when there is none. @throws as {@link entry} */
-  async get(key: Bytes, options: WaitOptions = {}): Promise<Uint8Array | undefined> {
-    const entry = await this.#call('get', entryFound, { operation: Operation.GET, key: keyOf('get', key) }, options);
-    return entry?.value;
+  get(key: Bytes, options: WaitOptions = NOTHING_MORE): Promise<Uint8Array | undefined> {
+    return this.#about('get', Operation.GET, valueFound, key, options);
   }
 
   /**
@@ -105,13 +107,13 @@ export class KvClient implements AsyncDisposable, Disposable {
    *
    * @throws (the promise rejects) KvError when the server is gone, and ETIMEDOUT; the signal's reason; VerbsError EINVAL
    */
-  async entry(key: Bytes, options: WaitOptions = {}): Promise<KvEntry | undefined> {
-    return this.#call('entry', entryFound, { operation: Operation.GET, key: keyOf('entry', key) }, options);
+  entry(key: Bytes, options: WaitOptions = NOTHING_MORE): Promise<KvEntry | undefined> {
+    return this.#about('entry', Operation.GET, entryFound, key, options);
   }
 
   /** Whether there is a value. @throws as {@link entry} */
-  async has(key: Bytes, options: WaitOptions = {}): Promise<boolean> {
-    return this.#call('has', isDone, { operation: Operation.HAS, key: keyOf('has', key) }, options);
+  has(key: Bytes, options: WaitOptions = NOTHING_MORE): Promise<boolean> {
+    return this.#about('has', Operation.HAS, isDone, key, options);
   }
 
   /**
@@ -121,12 +123,12 @@ export class KvClient implements AsyncDisposable, Disposable {
    * @throws (the promise rejects) as {@link entry}; KvError ENOSPC when the store is full, EMSGSIZE for a value that is too long,
    *   ENOMEM when this program has no memory left for one that does not fit a message
    */
-  async set(key: Bytes, value: Bytes, options: SetOptions = {}): Promise<bigint> {
+  set(key: Bytes, value: Bytes, options: SetOptions = NOTHING_MORE): Promise<bigint> {
     return this.#put('set', Operation.SET, versionSet, key, value, 0n, options);
   }
 
   /** Sets a value if there is none. @returns its version; undefined when there was one. @throws as {@link set} */
-  async add(key: Bytes, value: Bytes, options: SetOptions = {}): Promise<bigint | undefined> {
+  add(key: Bytes, value: Bytes, options: SetOptions = NOTHING_MORE): Promise<bigint | undefined> {
     return this.#put('add', Operation.ADD, versionSetOrNone, key, value, 0n, options);
   }
 
@@ -137,12 +139,12 @@ export class KvClient implements AsyncDisposable, Disposable {
    * @throws as {@link set}
    */
   async cas(key: Bytes, value: Bytes, version: bigint, options: SetOptions = {}): Promise<bigint | undefined> {
-    return this.#put('cas', Operation.CAS, versionSetOrNone, key, value, versionOf('cas', version), options);
+    return await this.#put('cas', Operation.CAS, versionSetOrNone, key, value, versionOf('cas', version), options);
   }
 
   /** Ends an entry. @returns whether there was one. @throws as {@link entry} */
-  async delete(key: Bytes, options: WaitOptions = {}): Promise<boolean> {
-    return this.#call('delete', isDone, { operation: Operation.DEL, key: keyOf('delete', key) }, options);
+  delete(key: Bytes, options: WaitOptions = NOTHING_MORE): Promise<boolean> {
+    return this.#about('delete', Operation.DEL, isDone, key, options);
   }
 
   /**
@@ -151,9 +153,9 @@ export class KvClient implements AsyncDisposable, Disposable {
    * @returns the sum
    * @throws (the promise rejects) as {@link set}; KvError EINVAL when the value is no such number, EOVERFLOW when the sum would be none
    */
-  async incr(key: Bytes, by: bigint | number = 1n, options: WaitOptions = {}): Promise<bigint> {
-    const asked = { operation: Operation.INCR, key: keyOf('incr', key), operand: amountOf('incr', by) };
-    return this.#call('incr', sumOf, asked, options);
+  async incr(key: Bytes, by: bigint | number = 1n, options: WaitOptions = NOTHING_MORE): Promise<bigint> {
+    const asked = asking(Operation.INCR, keyOf('incr', key), NO_BYTES, 0, amountOf('incr', by));
+    return await this.#call('incr', sumOf, asked, options);
   }
 
   /**
@@ -163,9 +165,9 @@ export class KvClient implements AsyncDisposable, Disposable {
    * @returns whether there was one
    * @throws as {@link entry}
    */
-  async touch(key: Bytes, ttlMs: number, options: WaitOptions = {}): Promise<boolean> {
-    const asked = { operation: Operation.TOUCH, key: keyOf('touch', key), ttlMs: ttlOf('touch', ttlMs) };
-    return this.#call('touch', isDone, asked, options);
+  async touch(key: Bytes, ttlMs: number, options: WaitOptions = NOTHING_MORE): Promise<boolean> {
+    const asked = asking(Operation.TOUCH, keyOf('touch', key), NO_BYTES, ttlOf('touch', ttlMs));
+    return await this.#call('touch', isDone, asked, options);
   }
 
   /**
@@ -174,8 +176,8 @@ export class KvClient implements AsyncDisposable, Disposable {
    * @returns milliseconds; Infinity for ever; undefined when there is no entry
    * @throws as {@link entry}
    */
-  async ttl(key: Bytes, options: WaitOptions = {}): Promise<number | undefined> {
-    return this.#call('ttl', timeLeft, { operation: Operation.TTL, key: keyOf('ttl', key) }, options);
+  ttl(key: Bytes, options: WaitOptions = NOTHING_MORE): Promise<number | undefined> {
+    return this.#about('ttl', Operation.TTL, timeLeft, key, options);
   }
 
   /**
@@ -184,11 +186,10 @@ export class KvClient implements AsyncDisposable, Disposable {
    *
    * @throws (the promise rejects) KvManyError, once all are answered or have failed; the signal's reason; VerbsError EINVAL before anything is sent
    */
-  async getMany(keys: Iterable<Bytes>, options: WaitOptions = {}): Promise<(Uint8Array | undefined)[]> {
+  async getMany(keys: Iterable<Bytes>, options: WaitOptions = NOTHING_MORE): Promise<(Uint8Array | undefined)[]> {
     const call = 'getMany';
-    const all = listOf(call, 'keys', keys).map((key) => ({ operation: Operation.GET, key: keyOf(call, key) }));
-    const entries = await this.#callAll(call, entryFound, all, options);
-    return entries.map((entry) => entry?.value);
+    const all = listOf(call, 'keys', keys).map((key) => asking(Operation.GET, keyOf(call, key)));
+    return await this.#callAll(call, valueFound, all, options);
   }
 
   /**
@@ -197,7 +198,7 @@ export class KvClient implements AsyncDisposable, Disposable {
    * @returns their versions, in their order
    * @throws as {@link getMany}: those that the error does not name were set; VerbsError EMSGSIZE for a value that is too long, before anything is sent
    */
-  async setMany(entries: Iterable<KvSetting>, options: SetOptions = {}): Promise<bigint[]> {
+  async setMany(entries: Iterable<KvSetting>, options: SetOptions = NOTHING_MORE): Promise<bigint[]> {
     const call = 'setMany';
     checkWait(call, options, SET_FIELDS);
     const { ttlMs: forAll, ...wait } = options;
@@ -206,7 +207,7 @@ export class KvClient implements AsyncDisposable, Disposable {
       const { key, value, ttlMs = forAll } = entry;
       return this.#setting(call, Operation.SET, key, value, 0n, ttlMs);
     });
-    return this.#callAll(call, versionSet, all, wait);
+    return await this.#callAll(call, versionSet, all, wait);
   }
 
   /**
@@ -215,10 +216,10 @@ export class KvClient implements AsyncDisposable, Disposable {
    * @returns of each whether there was one, in their order
    * @throws as {@link getMany}: those that the error does not name were ended
    */
-  async deleteMany(keys: Iterable<Bytes>, options: WaitOptions = {}): Promise<boolean[]> {
+  async deleteMany(keys: Iterable<Bytes>, options: WaitOptions = NOTHING_MORE): Promise<boolean[]> {
     const call = 'deleteMany';
-    const all = listOf(call, 'keys', keys).map((key) => ({ operation: Operation.DEL, key: keyOf(call, key) }));
-    return this.#callAll(call, isDone, all, options);
+    const all = listOf(call, 'keys', keys).map((key) => asking(Operation.DEL, keyOf(call, key)));
+    return await this.#callAll(call, isDone, all, options);
   }
 
   /**
@@ -247,14 +248,13 @@ export class KvClient implements AsyncDisposable, Disposable {
     checkWait(call, options, SCAN_FIELDS);
     const { prefix = NO_BYTES, count, ...wait } = options;
     const key = prefixOf(call, prefix);
-    const asked = { operation: Operation.SCAN, key, operand: cursorOf(call, cursor), ttlMs: countOf(call, count) };
-    return this.#call(call, pageFrom(cursor), asked, wait);
+    const asked = asking(Operation.SCAN, key, NO_BYTES, countOf(call, count), cursorOf(call, cursor));
+    return await this.#call(call, pageFrom(cursor), asked, wait);
   }
 
   /** Whether a key is there, or why not, as far as the server remembers. @throws as {@link entry} */
-  async explain(key: Bytes, options: WaitOptions = {}): Promise<KvExplanation> {
-    const asked = { operation: Operation.EXPLAIN, key: keyOf('explain', key) };
-    return this.#call('explain', explanation, asked, options);
+  explain(key: Bytes, options: WaitOptions = NOTHING_MORE): Promise<KvExplanation> {
+    return this.#about('explain', Operation.EXPLAIN, explanation, key, options);
   }
 
   /**
@@ -263,11 +263,12 @@ export class KvClient implements AsyncDisposable, Disposable {
    *
    * @throws as {@link entry}
    */
-  async serverStatistics(options: WaitOptions = {}): Promise<ReadonlyMap<string, bigint>> {
+  async serverStatistics(options: WaitOptions = NOTHING_MORE): Promise<ReadonlyMap<string, bigint>> {
     const all = new Map<string, bigint>();
     let operand = 0n;
     do {
-      const some = await this.#call('serverStatistics', numbers, { operation: Operation.STATS, operand }, options);
+      const asked = asking(Operation.STATS, NO_BYTES, NO_BYTES, 0, operand);
+      const some = await this.#call('serverStatistics', numbers, asked, options);
       for (const [name, value] of some.list) all.set(name, value);
       // A server that does not go forward has no end.
       if (some.next <= operand) break;
@@ -297,6 +298,16 @@ export class KvClient implements AsyncDisposable, Disposable {
     return this.closed;
   }
 
+  /** A call about a key, and nothing else. */
+  #about<T>(call: string, operation: Operation, meaning: Meaning<T>, key: Bytes, options: WaitOptions): Promise<T> {
+    // What is thrown there rejects it: no other promise is needed.
+    return new Promise((resolve, reject) => {
+      const asked = asking(operation, keyOf(call, key));
+      checkMore(call, options);
+      this.#begin(call, meaning, asked, options, { resolve, reject });
+    });
+  }
+
   #put<T>(
     call: string,
     operation: Operation,
@@ -306,69 +317,64 @@ export class KvClient implements AsyncDisposable, Disposable {
     operand: bigint,
     all: SetOptions,
   ): Promise<T> {
-    checkWait(call, all, SET_FIELDS);
-    const { ttlMs, ...options } = all;
-    return this.#call(call, meaning, this.#setting(call, operation, key, value, operand, ttlMs), options);
+    return new Promise((resolve, reject) => {
+      if (all !== NOTHING_MORE) checkWait(call, all, SET_FIELDS);
+      const asked = this.#setting(call, operation, key, value, operand, all.ttlMs);
+      all.signal?.throwIfAborted();
+      this.#begin(call, meaning, asked, all, { resolve, reject });
+    });
   }
 
-  #setting(
-    call: string,
-    operation: Operation,
-    key: Bytes,
-    value: Bytes,
-    operand: bigint,
-    ttlMs = 0,
-  ): Pick<Asked, 'operation' | 'key' | 'value' | 'ttlMs' | 'operand'> {
+  #setting(call: string, operation: Operation, key: Bytes, value: Bytes, operand: bigint, ttlMs = 0): Asked {
     const keyBytes = keyOf(call, key);
     const inMessage = this.#requester.welcome.slotBytes - REQUEST_HEAD_BYTES - keyBytes.length;
     const bytes = valueOf(call, value, (length) => length > inMessage);
-    return { operation, key: keyBytes, value: bytes, ttlMs: ttlOf(call, ttlMs), operand };
+    return asking(operation, keyBytes, bytes, ttlOf(call, ttlMs), operand);
   }
 
-  async #callAll<T>(
-    call: string,
-    meaning: Meaning<T>,
-    all: readonly Partial<Asked>[],
-    options: WaitOptions,
-  ): Promise<T[]> {
-    checkWait(call, options);
+  async #callAll<T>(call: string, meaning: Meaning<T>, all: readonly Asked[], options: WaitOptions): Promise<T[]> {
+    checkMore(call, options);
     const { signal, timeoutMs } = options;
-    signal?.throwIfAborted();
-    const calls = all.map((asked) => this.#begin(call, meaning, asked, { timeoutMs }));
+    const gathering = new Gathering<T>(call, all.length);
+    const wait = timeoutMs === undefined ? NOTHING_MORE : { timeoutMs };
+    const calls = all.map((asked, index) => this.#begin(call, meaning, asked, wait, gathering.place(index)));
+    if (signal === undefined) return await gathering.all(signal);
     // The signal has one listener, however many there are: Node warns of many.
     const giveUp = (): void => {
-      for (const each of calls) each.giveUp(signal?.reason);
+      for (const each of calls) each.giveUp(signal.reason);
     };
-    signal?.addEventListener('abort', giveUp, { once: true });
+    signal.addEventListener('abort', giveUp, { once: true });
     try {
-      const promises = calls.map(({ promise }) => promise);
-      return await allOf(call, promises, signal);
+      return await gathering.all(signal);
     } finally {
-      signal?.removeEventListener('abort', giveUp);
+      signal.removeEventListener('abort', giveUp);
     }
   }
 
-  async #call<T>(call: string, meaning: Meaning<T>, asked: Partial<Asked>, options: WaitOptions): Promise<T> {
-    checkWait(call, options);
-    options.signal?.throwIfAborted();
-    return this.#begin(call, meaning, asked, options).promise;
+  #call<T>(call: string, meaning: Meaning<T>, asked: Asked, options: WaitOptions): Promise<T> {
+    return new Promise((resolve, reject) => {
+      checkMore(call, options);
+      this.#begin(call, meaning, asked, options, { resolve, reject });
+    });
   }
 
-  #begin<T>(call: string, meaning: Meaning<T>, asked: Partial<Asked>, options: WaitOptions): Call<T> {
-    const request: Asked = { ...NOTHING, ...asked };
-    const pending = new Call(call, request, meaning, this.#requester);
-    pending.heed(options, this.#requester.engine);
-    if (this.#reader !== undefined && request.operation === Operation.GET) this.#reader.get(pending);
-    else this.#requester.post(pending);
-    return pending;
+  #begin<T>(call: string, meaning: Meaning<T>, asked: Asked, options: WaitOptions, outcome: Outcome<T>): Call<T> {
+    const begun = new Call(call, asked, meaning, this.#requester, outcome);
+    begun.heed(options, this.#requester.engine);
+    if (this.#reader !== undefined && asked.operation === Operation.GET) this.#reader.get(begun);
+    else this.#requester.post(begun);
+    return begun;
   }
 }
 
-const NOTHING: Asked = {
-  operation: Operation.NOOP,
-  key: NO_BYTES,
-  value: NO_BYTES,
-  remote: undefined,
-  ttlMs: 0,
-  operand: 0n,
-};
+/** @throws VerbsError EINVAL for options that are none; the signal's reason */
+function checkMore(call: string, options: WaitOptions): void {
+  if (options === NOTHING_MORE) return;
+  checkWait(call, options);
+  options.signal?.throwIfAborted();
+}
+
+/** A request; always with the same fields, so that V8 knows where they are. */
+function asking(operation: Operation, key: Uint8Array, value = NO_BYTES, ttlMs = 0, operand = 0n): Asked {
+  return { operation, key, value, remote: undefined, ttlMs, operand };
+}

@@ -50,6 +50,11 @@ export const entryFound: Meaning<KvEntry | undefined> = ({ status, value, versio
   return status === Status.NOT_FOUND ? undefined : FAILURE;
 };
 
+export const valueFound: Meaning<Uint8Array | undefined> = ({ status, value }) => {
+  if (status === Status.OK) return value.slice();
+  return status === Status.NOT_FOUND ? undefined : FAILURE;
+};
+
 export const sumOf: Meaning<bigint> = ({ status, value }) =>
   (status === Status.OK ? parseInteger(new Span(value)) : undefined) ?? FAILURE;
 

@@ -244,7 +244,7 @@ export class Requester implements Desk {
       }
       if (count === 0) firstSlot = slot;
       count += 1;
-      encodeRequest(requests.append(length), { session, epoch, slot, sequence }, asked);
+      encodeRequest(requests.bytes, { session, epoch, slot, sequence }, asked, requests.add(length));
     }
     if (count > 0) link.send(requests.take(), firstSlot);
     // Without room nothing can be repeated, whenever it is due; but it may be that there is never any again.
@@ -337,9 +337,7 @@ const NO_BYTES = new Uint8Array(0);
 
 function noop(desk: Desk): AnyCall {
   const asked = { operation: Operation.NOOP, key: NO_BYTES, value: NO_BYTES, remote: undefined, ttlMs: 0, operand: 0n };
-  const call = new Call('kv', asked, () => undefined, desk);
-  call.promise.catch(() => undefined);
-  return call;
+  return new Call('kv', asked, () => undefined, desk, { resolve: () => undefined, reject: () => undefined });
 }
 
 /** The failure of a client, as that of one call. */

@@ -1,7 +1,8 @@
 import { type RepeatRules, RoundTrips } from './repeats.js';
+import { type Placed, WaitingLine } from './waiting-line.js';
 
 /** A request on its way through a window. Whoever makes one leaves these fields to the window. */
-export interface Outstanding {
+export interface Outstanding extends Placed {
   /** Which slot it has; -1 for none: it waits for one, or has ended. */
   slot: number;
   sequence: number;
@@ -21,6 +22,7 @@ export const NOT_SENT: Readonly<Outstanding> = {
   dueUs: 0,
   repeats: 0,
   namesMemory: false,
+  place: 0,
 };
 
 /**
@@ -35,7 +37,7 @@ export class ClientWindow<R extends Outstanding> {
   readonly #turns: Float64Array;
   #turn = 0;
   readonly #free: number[] = [];
-  #waiting: R[] = [];
+  readonly #waiting = new WaitingLine<R>();
   /** No request is to be repeated before. */
   #dueUs = Infinity;
   #repeats = 0;
@@ -81,7 +83,7 @@ export class ClientWindow<R extends Outstanding> {
 
   /** A request that is to be sent, in its turn. */
   add(request: R): void {
-    this.#waiting.push(request);
+    this.#waiting.add(request);
   }
 
   /** What is to be sent now, once or again; undefined when there is nothing. */
@@ -115,7 +117,7 @@ export class ClientWindow<R extends Outstanding> {
    * some, once it is answered.
    */
   giveUp(request: R): void {
-    if (request.slot < 0) this.#waiting = this.#waiting.filter((other) => other !== request);
+    if (request.slot < 0) this.#waiting.remove(request);
     else if (!this.rules.slotsAreMemory && !request.namesMemory) this.#leave(request);
   }
 
@@ -139,7 +141,7 @@ export class ClientWindow<R extends Outstanding> {
   /** Ends all requests. @returns those that were sent first, then those that were not */
   drain(): R[] {
     const sent = this.#slots.filter((request) => request !== undefined);
-    const requests = [...sent, ...this.#waiting.splice(0)];
+    const requests = [...sent, ...this.#waiting.drain()];
     for (const request of sent) this.#leave(request);
     return requests;
   }

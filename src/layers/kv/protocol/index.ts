@@ -7,4 +7,5 @@ export { ServerMachine } from './server-machine.js';
 export { type ClientWay, type Session, type SessionLimits, Sessions } from './sessions.js';
 export { type ExecutorInit, StoreExecutor } from './store-executor.js';
 export type { Transfer, ValueBuffer } from './transfer.js';
+export { WaitingLine } from './waiting-line.js';
 export { type Grant, type TransferLimits, Transfers } from './transfers.js';

@@ -2,9 +2,11 @@ import type { Journal, Refusal } from '../persistence/index.js';
 import {
   type Answered,
   encodeResponse,
+  type Identity,
   nextPart,
   Packer,
   partEnd,
+  copyInto,
   requestLength,
   RESPONSE_HEAD_BYTES,
   type RequestView,
@@ -96,8 +98,13 @@ export class ServerMachine implements ValueHost {
   }
 
   #add(session: Session, answer: Uint8Array): void {
-    if (!this.#answers.fits(answer.length, this.#roomFor(session))) this.#flush(session);
-    this.#answers.append(answer.length).set(answer);
+    copyInto(answer, this.#answers.bytes, this.#placeFor(session, answer.length));
+  }
+
+  /** Where the next answer goes, of so many bytes. */
+  #placeFor(session: Session, bytes: number): number {
+    if (!this.#answers.fits(bytes, this.#roomFor(session))) this.#flush(session);
+    return this.#answers.add(bytes);
   }
 
   /** Bytes of the longest message that the client can be sent. */
@@ -181,17 +188,25 @@ export class ServerMachine implements ValueHost {
     return answered && this.#conclude(session, request, answered, isChange);
   }
 
-  /** A request was carried out. @returns its answer; undefined while that is held */
+  /** A request was carried out. @returns its answer; undefined while that is held, or where it is among those to the message already */
   #conclude(session: Session, request: RequestView, answered: Answered, isChange: boolean): Uint8Array | undefined {
     const { slot, sequence, remote } = request;
-    const answer = this.#encode(request, answered);
     // The memory that a request has named is another's as soon as it is answered.
-    const kept = isChange || remote !== undefined ? answer.slice() : undefined;
+    const kept = isChange || remote !== undefined ? this.#encode(request, answered).slice() : undefined;
     session.slots.served(slot, sequence, kept);
-    if (this.journal?.hasChanges !== true) return answer;
+    if (this.journal?.hasChanges !== true) {
+      if (kept === undefined) this.#pack(session, request, answered);
+      return kept;
+    }
     // It may tell of what is not kept yet.
-    this.#held.push({ session, slot, sequence, answer: kept ?? answer.slice(), isChange });
+    this.#held.push({ session, slot, sequence, answer: kept ?? this.#encode(request, answered).slice(), isChange });
     return undefined;
+  }
+
+  /** Puts an answer among those to the message that is looked at. Of a request whose value was on its way the answer is kept, so that it never comes here. */
+  #pack(session: Session, request: RequestView, answered: Answered): void {
+    const at = this.#placeFor(session, RESPONSE_HEAD_BYTES + answered.value.length);
+    encodeResponse(this.#answers.bytes, this.#identityOf(request), answered, at);
   }
 
   #send({ way }: Session, answer: Uint8Array | undefined): void {
@@ -234,8 +249,10 @@ export class ServerMachine implements ValueHost {
   }
 
   #encode(request: RequestView, answer: Answered): Uint8Array {
-    const { session, slot, sequence } = request;
-    const { epoch } = this;
-    return this.#answer.subarray(0, encodeResponse(this.#answer, { session, epoch, slot, sequence }, answer));
+    return this.#answer.subarray(0, encodeResponse(this.#answer, this.#identityOf(request), answer));
+  }
+
+  #identityOf({ session, slot, sequence }: RequestView): Identity {
+    return { session, epoch: this.epoch, slot, sequence };
   }
 }

@@ -1,4 +1,11 @@
-import { type Explanation, Operation as StoreOperation, operationRules, type Partition, Span } from '../store/index.js';
+import {
+  type Explanation,
+  type KeyRequest,
+  Operation as StoreOperation,
+  operationRules,
+  type Partition,
+  Span,
+} from '../store/index.js';
 import {
   type Answered,
   encodeFate,
@@ -32,6 +39,32 @@ export interface ExecutorInit {
   readonly layout?: (() => Layout | undefined) | undefined;
 }
 
+/** What a client asks, as the store takes it: one after the other, without an object for each, or numbers that nobody looks at. */
+class AskedOfStore implements KeyRequest {
+  operation = 0;
+  key = new Span();
+  value = this.key;
+  ttlMs = 0;
+  #request: RequestView | undefined;
+
+  by(request: RequestView): this {
+    this.#request = request;
+    this.operation = request.operation;
+    this.key = request.keySpan;
+    this.value = request.valueSpan;
+    this.ttlMs = request.ttlMs;
+    return this;
+  }
+
+  get delta(): bigint {
+    return this.#request?.operand ?? 0n;
+  }
+
+  get version(): bigint {
+    return BigInt.asUintN(64, this.delta);
+  }
+}
+
 /** Has a partition carry out what clients ask. */
 export class StoreExecutor implements Executor {
   readonly #partition: Partition;
@@ -40,7 +73,7 @@ export class StoreExecutor implements Executor {
   readonly #layoutNow: ExecutorInit['layout'];
   readonly #scanner: Scanner;
   readonly #key = new Span();
-  readonly #value = new Span();
+  readonly #asked = new AskedOfStore();
   /** Operations that are none of a store's. */
   readonly #others: Readonly<Partial<Record<number, (request: RequestView, roomBytes: number) => Answered>>> = {
     [Operation.NOOP]: () => DONE,
@@ -64,16 +97,11 @@ export class StoreExecutor implements Executor {
   }
 
   execute(request: RequestView, roomBytes: number): Answered {
-    const { operation, ttlMs } = request;
+    const { operation } = request;
     const other = this.#others[operation];
     if (other !== undefined) return other(request, roomBytes);
-    const { operand } = request;
-    const key = this.#key.set(request.key);
-    const value = this.#value.set(request.value);
-    const version = BigInt.asUintN(64, operand);
     const rules = operationRules(operation);
-    const asked = { operation, key, value, ttlMs, version, delta: operand };
-    const status = rules?.run?.(this.#partition, asked, this.#nowMs()) ?? Status.MALFORMED;
+    const status = rules?.run?.(this.#partition, this.#asked.by(request), this.#nowMs()) ?? Status.MALFORMED;
     return this.#answer(operation, status, rules?.answersValue === true);
   }
 

@@ -59,8 +59,7 @@ export class ValueRequests {
         length,
         grant,
         (late) => {
-          late.value = grant.buffer.bytes.subarray(0, length);
-          late.remote = undefined;
+          late.setValue(grant.buffer.bytes.subarray(0, length));
           this.host.fetched(session, late);
         },
         copy,

@@ -2,6 +2,25 @@
 
 const ALIGNMENT = 8;
 
+/** A view of the memory of bytes: the last one, where that is of the same memory, since messages are written and read in the same again and again. */
+export class MemoryView {
+  #view: DataView = new DataView(new ArrayBuffer(0));
+
+  of({ buffer }: Uint8Array): DataView {
+    if (this.#view.buffer !== buffer) this.#view = new DataView(buffer);
+    return this.#view;
+  }
+}
+
+/** Fewer are copied sooner one by one than by the runtime. */
+const MANY_BYTES = 64;
+
+/** Copies bytes to a place in others. */
+export function copyInto(bytes: Uint8Array, into: Uint8Array, at: number): void {
+  if (bytes.length > MANY_BYTES) into.set(bytes, at);
+  else for (let i = 0; i < bytes.length; i += 1) into[at + i] = bytes[i];
+}
+
 /** Where the next part may begin. */
 function aligned(at: number): number {
   return (at + ALIGNMENT - 1) & -ALIGNMENT;
@@ -29,12 +48,13 @@ export function nextPart(end: number): number {
 
 /** Puts parts into a message, one behind the other. */
 export class Packer {
-  readonly #bytes: Uint8Array;
+  /** The message so far, and room behind it. */
+  readonly bytes: Uint8Array;
   #length = 0;
 
   /** @param mostBytes of a message */
   constructor(mostBytes: number) {
-    this.#bytes = new Uint8Array(mostBytes);
+    this.bytes = new Uint8Array(mostBytes);
   }
 
   get isEmpty(): boolean {
@@ -46,18 +66,19 @@ export class Packer {
     return aligned(this.#length) + partBytes <= mostBytes;
   }
 
-  /** Room for a part that fits: its bytes, to be written at once. */
-  append(partBytes: number): Uint8Array {
+  /** Adds a part that fits, to be written at once. @returns where in {@link bytes} */
+  add(partBytes: number): number {
+    const { bytes } = this;
     const at = aligned(this.#length);
     // What was there before is somebody else's.
-    this.#bytes.fill(0, this.#length, at);
+    for (let gap = this.#length; gap < at; gap += 1) bytes[gap] = 0;
     this.#length = at + partBytes;
-    return this.#bytes.subarray(at, this.#length);
+    return at;
   }
 
   /** The message, which is true until the next part is added. Another begins. */
   take(): Uint8Array {
-    const message = this.#bytes.subarray(0, this.#length);
+    const message = this.bytes.subarray(0, this.#length);
     this.#length = 0;
     return message;
   }

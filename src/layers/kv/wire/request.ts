@@ -1,6 +1,6 @@
-import { MAX_KEY_BYTES } from '../store/index.js';
+import { MAX_KEY_BYTES, Span } from '../store/index.js';
 import { type OperationRules, rulesOf } from './operations.js';
-import { u32At } from './packing.js';
+import { copyInto, MemoryView, u32At } from './packing.js';
 import type { SessionId } from './session-id.js';
 
 // A request (docs/protocol.md 6.2): 40 bytes, the key, then the value or where it is.
@@ -45,30 +45,38 @@ export function requestBytes({ key, value, remote }: Asked): number {
   return REQUEST_HEAD_BYTES + key.length + (remote === undefined ? value.length : REMOTE_BYTES);
 }
 
-/** @param into has room for {@link requestBytes}. @returns how many bytes it took */
-export function encodeRequest(into: Uint8Array, { session, epoch, slot, sequence }: Identity, asked: Asked): number {
+const written = new MemoryView();
+
+/** @param into has room for {@link requestBytes} from `begin` on. @returns how many bytes it took */
+export function encodeRequest(
+  into: Uint8Array,
+  { session, epoch, slot, sequence }: Identity,
+  asked: Asked,
+  begin = 0,
+): number {
   const { operation, key, value, remote, ttlMs, operand } = asked;
-  const view = new DataView(into.buffer, into.byteOffset, into.byteLength);
-  view.setUint32(0, session.high);
-  view.setUint32(4, session.low);
-  view.setUint32(8, epoch);
-  view.setUint32(12, sequence);
-  view.setUint16(16, slot);
-  view.setUint8(18, operation);
-  view.setUint8(KEY_LENGTH, key.length);
-  view.setUint32(VALUE_LENGTH, remote === undefined ? value.length : REMOTE_BYTES);
-  view.setUint32(24, remote === undefined ? 0 : REMOTE);
-  view.setUint32(28, ttlMs);
-  view.setBigInt64(32, operand);
-  into.set(key, REQUEST_HEAD_BYTES);
+  const view = written.of(into);
+  const head = into.byteOffset + begin;
+  view.setUint32(head, session.high);
+  view.setUint32(head + 4, session.low);
+  view.setUint32(head + 8, epoch);
+  view.setUint32(head + 12, sequence);
+  view.setUint16(head + 16, slot);
+  view.setUint8(head + 18, operation);
+  view.setUint8(head + KEY_LENGTH, key.length);
+  view.setUint32(head + VALUE_LENGTH, remote === undefined ? value.length : REMOTE_BYTES);
+  view.setUint32(head + 24, remote === undefined ? 0 : REMOTE);
+  view.setUint32(head + 28, ttlMs);
+  view.setBigInt64(head + 32, operand);
+  copyInto(key, into, begin + REQUEST_HEAD_BYTES);
   const at = REQUEST_HEAD_BYTES + key.length;
   if (remote === undefined) {
-    into.set(value, at);
+    copyInto(value, into, begin + at);
     return at + value.length;
   }
-  view.setBigUint64(at, remote.addr);
-  view.setUint32(at + 8, remote.rkey);
-  view.setUint32(at + 12, remote.length);
+  view.setBigUint64(head + at, remote.addr);
+  view.setUint32(head + at + 8, remote.rkey);
+  view.setUint32(head + at + 12, remote.length);
   return at + REMOTE_BYTES;
 }
 
@@ -86,20 +94,20 @@ export class RequestView implements Asked {
   sequence = 0;
   operation = 0;
   ttlMs = 0;
-  /** Bytes of the message: true only until the next one is looked at. */
-  key = NO_BYTES;
-  value = NO_BYTES;
+  /** Where key and value are: true only until the next message is looked at. */
+  readonly keySpan = new Span();
+  readonly valueSpan = new Span();
   remote: RemoteValue | undefined;
-  #view: DataView = new DataView(NO_BYTES.buffer);
+  readonly #memory = new MemoryView();
+  #view: DataView = this.#memory.of(NO_BYTES);
   /** Where the request begins in {@link #view}. */
   #at = 0;
 
   /** Looks at a part of a message that has come. @returns what is wrong with it; undefined when it is a request */
   look(bytes: Uint8Array, at = 0, end = bytes.length): string | undefined {
     if (end - at < REQUEST_HEAD_BYTES) return `it has ${end - at} bytes`;
-    // Messages come in the same memory again and again.
-    if (this.#view.buffer !== bytes.buffer) this.#view = new DataView(bytes.buffer);
-    const view = this.#view;
+    const view = this.#memory.of(bytes);
+    this.#view = view;
     const head = bytes.byteOffset + at;
     this.#at = head;
     this.session.high = view.getUint32(head);
@@ -109,14 +117,28 @@ export class RequestView implements Asked {
     this.slot = view.getUint16(head + 16);
     this.operation = view.getUint8(head + 18);
     this.ttlMs = view.getUint32(head + 28);
-    return this.#lookAtKeyAndValue(bytes.subarray(at, end));
+    return this.#lookAtKeyAndValue(bytes, at, end);
+  }
+
+  get key(): Uint8Array {
+    return bytesIn(this.keySpan);
+  }
+
+  get value(): Uint8Array {
+    return bytesIn(this.valueSpan);
+  }
+
+  /** The value is elsewhere: there. */
+  setValue(value: Uint8Array): void {
+    this.valueSpan.set(value);
+    this.remote = undefined;
   }
 
   get operand(): bigint {
     return this.#view.getBigInt64(this.#at + 32);
   }
 
-  #lookAtKeyAndValue(bytes: Uint8Array): string | undefined {
+  #lookAtKeyAndValue(bytes: Uint8Array, begin: number, end: number): string | undefined {
     const view = this.#view;
     const head = this.#at;
     const keyBytes = view.getUint8(head + KEY_LENGTH);
@@ -127,7 +149,7 @@ export class RequestView implements Asked {
     if (flags > REMOTE) return `flags 0x${flags.toString(16)}`;
     if (keyBytes > MAX_KEY_BYTES || !mayHaveKey(rules, keyBytes > 0)) return `a key of ${keyBytes} bytes`;
     const at = REQUEST_HEAD_BYTES + keyBytes;
-    if (bytes.length !== at + valueBytes) return `${bytes.length} bytes, with a value of ${valueBytes}`;
+    if (end - begin !== at + valueBytes) return `${end - begin} bytes, with a value of ${valueBytes}`;
     const isRemote = flags === REMOTE;
     if (
       isRemote
@@ -135,8 +157,8 @@ export class RequestView implements Asked {
         : valueBytes > 0 && rules.value !== 'to the server'
     )
       return `${rules.name} with a value of ${valueBytes} bytes`;
-    this.key = bytes.subarray(REQUEST_HEAD_BYTES, at);
-    this.value = isRemote ? NO_BYTES : bytes.subarray(at);
+    this.keySpan.set(bytes, begin + REQUEST_HEAD_BYTES, keyBytes);
+    this.valueSpan.set(bytes, begin + at, isRemote ? 0 : valueBytes);
     this.remote = isRemote
       ? {
           addr: view.getBigUint64(head + at),
@@ -146,6 +168,10 @@ export class RequestView implements Asked {
       : undefined;
     return undefined;
   }
+}
+
+function bytesIn({ bytes, at, length }: Span): Uint8Array {
+  return bytes.subarray(at, at + length);
 }
 
 function mayHaveKey({ key }: OperationRules, hasKey: boolean): boolean {

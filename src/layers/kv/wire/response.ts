@@ -1,4 +1,4 @@
-import { u32At } from './packing.js';
+import { copyInto, MemoryView, u32At } from './packing.js';
 import type { Identity } from './request.js';
 import { isStatus, Status } from './statuses.js';
 
@@ -27,24 +27,29 @@ export function responseLength(bytes: Uint8Array, at: number): number {
   return RESPONSE_HEAD_BYTES + (bytes[at + FLAGS] === ELSEWHERE ? 0 : u32At(bytes, at + VALUE_LENGTH));
 }
 
-/** @param into has room for {@link RESPONSE_HEAD_BYTES} and the value. @returns how many bytes it took */
+const written = new MemoryView();
+
+/** @param into has room for {@link RESPONSE_HEAD_BYTES} and the value from `begin` on. @returns how many bytes it took */
 export function encodeResponse(
   into: Uint8Array,
   { session, epoch, slot, sequence }: Identity,
   answer: Answered,
+  begin = 0,
 ): number {
-  const view = new DataView(into.buffer, into.byteOffset, into.byteLength);
-  view.setUint32(0, session.high);
-  view.setUint32(4, session.low);
-  view.setUint32(8, epoch);
-  view.setUint32(12, sequence);
-  view.setUint16(16, slot);
-  view.setUint8(18, answer.status);
-  view.setUint8(FLAGS, answer.value.length === answer.valueBytes ? 0 : ELSEWHERE);
-  view.setUint32(VALUE_LENGTH, answer.valueBytes);
-  view.setBigUint64(24, answer.version);
-  into.set(answer.value, RESPONSE_HEAD_BYTES);
-  return RESPONSE_HEAD_BYTES + answer.value.length;
+  const { status, version, value, valueBytes } = answer;
+  const view = written.of(into);
+  const head = into.byteOffset + begin;
+  view.setUint32(head, session.high);
+  view.setUint32(head + 4, session.low);
+  view.setUint32(head + 8, epoch);
+  view.setUint32(head + 12, sequence);
+  view.setUint16(head + 16, slot);
+  view.setUint8(head + 18, status);
+  view.setUint8(head + FLAGS, value.length === valueBytes ? 0 : ELSEWHERE);
+  view.setUint32(head + VALUE_LENGTH, valueBytes);
+  view.setBigUint64(head + 24, version);
+  copyInto(value, into, begin + RESPONSE_HEAD_BYTES);
+  return RESPONSE_HEAD_BYTES + value.length;
 }
 
 /** Looks at one answer after the other, without an object for each. */
@@ -57,7 +62,8 @@ export class ResponseView implements Answered {
   valueBytes = 0;
   /** Bytes of the message: true only until the next one is looked at. */
   value = NO_BYTES;
-  #view: DataView = new DataView(NO_BYTES.buffer);
+  readonly #memory = new MemoryView();
+  #view: DataView = this.#memory.of(NO_BYTES);
   /** Where the answer begins in {@link #view}. */
   #at = 0;
 
@@ -72,9 +78,8 @@ export class ResponseView implements Answered {
     const value = bytes.subarray(at + RESPONSE_HEAD_BYTES, end);
     if (value.length !== (flags === ELSEWHERE ? 0 : valueBytes))
       return `${end - at} bytes, with a value of ${valueBytes}`;
-    // Messages come in the same memory again and again.
-    if (this.#view.buffer !== bytes.buffer) this.#view = new DataView(bytes.buffer);
-    const view = this.#view;
+    const view = this.#memory.of(bytes);
+    this.#view = view;
     const head = bytes.byteOffset + at;
     this.#at = head;
     this.session.high = view.getUint32(head);

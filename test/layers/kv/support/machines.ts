@@ -42,6 +42,7 @@ export class Counting implements Executor {
 /** A request, as tests make them. */
 export class TestCall implements Outstanding {
   slot = NOT_SENT.slot;
+  place = 0;
   sequence = 0;
   sentUs = 0;
   dueUs = 0;

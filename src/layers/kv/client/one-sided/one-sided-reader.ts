@@ -1,5 +1,6 @@
 import { VerbsError } from '../../../../api/verbs/index.js';
 import type { Hold, Lease, WaitOptions } from '../../../engine/index.js';
+import { WaitingLine } from '../../protocol/index.js';
 import { saltOf, SipHash } from '../../store/index.js';
 import { OWNER } from '../../transport/link.js';
 import { decodeLayout, type Layout, Operation, Status } from '../../wire/index.js';
@@ -52,7 +53,7 @@ interface ReadWay {
 export class OneSidedReader {
   readonly #clock = new ServerClock();
   readonly #hold: Hold;
-  readonly #waiting: AnyCall[] = [];
+  readonly #waiting = new WaitingLine<AnyCall>();
   readonly #counters = { reads: 0, torn: 0, hits: 0, fallbacks: 0 };
   #way: ReadWay | undefined;
   #likelyBytes = LEAST_LIKELY_BYTES;
@@ -143,10 +144,11 @@ export class OneSidedReader {
     const { engine } = requester;
     const askedUs = engine.nowUs();
     const asked = { ...NOTHING, operation: Operation.LAYOUT };
-    const call = new Call('connect', asked, layoutToldBy, requester);
-    call.heed({ signal, timeoutMs }, engine);
-    requester.post(call);
-    const layout = await call.promise;
+    const layout = await new Promise<Layout>((resolve, reject) => {
+      const call = new Call('connect', asked, layoutToldBy, requester, { resolve, reject });
+      call.heed({ signal, timeoutMs }, engine);
+      requester.post(call);
+    });
     this.#clock.told(layout.nowMs, askedUs);
     return layout;
   }
@@ -154,7 +156,7 @@ export class OneSidedReader {
   #begin(way: ReadWay, call: AnyCall): void {
     const lane = way.free.pop() ?? this.#newLane(way);
     if (lane === undefined) {
-      if (way.lanes > 0) this.#waiting.push(call);
+      if (way.lanes > 0) this.#waiting.add(call);
       else this.#ask(call);
       return;
     }
@@ -245,7 +247,7 @@ export class OneSidedReader {
     this.#way = undefined;
     this.#retryUs = Math.max(this.#retryUs, this.requester.engine.nowUs() + PAUSE_US);
     way.connection.end();
-    for (const call of this.#waiting.splice(0)) this.#ask(call);
+    for (const call of this.#waiting.drain()) this.#ask(call);
   }
 
   #end(): void {
