@@ -171,6 +171,7 @@ export const ROOMS = [
   { name: 'face', files: /^src\/messages\.ts$/, below: ['machine/hosting'], packages: 'none' },
   // Programs as people write them: they have the package by its name.
   { name: 'labs', files: /^labs\//, below: [], packages: 'node', faces: 'verbena' },
+  { name: 'examples', files: /^examples\/typed-rpc\.ts$/, below: [], packages: 'all', faces: 'verbena' },
   { name: 'examples', files: /^examples\//, below: [], packages: 'node', faces: 'verbena' },
 ].map((room) => ({ files: new RegExp(`^src/${room.name}/`), ...room }));
 

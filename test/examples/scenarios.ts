@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -74,6 +74,9 @@ export function starter(folder: string, cwd: string, base: number): Start {
   return (name, n, ...args) => new Program(join(folder, `${name}.js`), args, { cwd, address: loopback(base + n) });
 }
 
+/** What examples need beside Node and the package. */
+export const PACKAGES: ReadonlyMap<string, readonly string[]> = new Map([['typed-rpc', ['zod']]]);
+
 const TEXTS = ['SEND operation ', 'RDMA read opera', 'RDMA write oper'] as const;
 
 export const SCENARIOS: ReadonlyMap<string, (start: Start) => Promise<void>> = new Map([
@@ -138,6 +141,59 @@ export const SCENARIOS: ReadonlyMap<string, (start: Start) => Promise<void>> = n
       for (const n of [2, 3]) {
         await using client = start('rpc', n, 'call', place);
         assert.equal(await client.text(), 'add: 42\nError: Error: no procedure subtract\nlater: after 50 ms\n');
+      }
+    },
+  ],
+  [
+    'hello-world',
+    async (start: Start) => {
+      for (const transport of ['rdma', 'tcp']) {
+        await using server = start('hello-world', 1, 'serve', transport);
+        const url = await server.line();
+        assert.ok(url.startsWith(`${transport}://`), url);
+        await using asking = start('hello-world', 2, 'ask', url, '200');
+        assert.equal(await asking.text(), 'hello world: hello, number 200\nasked 200 times\n');
+        await using telling = start('hello-world', 3, 'tell', url, '20');
+        assert.equal(await telling.text(), '20 messages were read\n');
+        await using many = start('hello-world', 2, 'many', url, '3');
+        assert.equal(await many.text(), 'hello world: hello, number 1000\nasked 1000 times\n');
+      }
+    },
+  ],
+  [
+    'typed-rpc',
+    async (start: Start) => {
+      await using server = start('typed-rpc', 1, 'serve');
+      await using client = start('typed-rpc', 2, 'call', await server.line());
+      const [sum, price, invalid, missing, ...more] = (await client.text()).split('\n');
+      assert.deepEqual([sum, price, ...more], ['add: 42', 'price: 2 x tea, 1 x cake: 10.5', '']);
+      assert.match(invalid, /^XIO_E_MSG_INVALID: .*Too small/);
+      assert.match(missing, /^XIO_E_UNSUCCESSFUL: there is no gold/);
+    },
+  ],
+  [
+    'block-device',
+    async (start: Start) => {
+      const folder = mkdtempSync(join(tmpdir(), 'verbena-blocks-'));
+      try {
+        const bytes = randomBytes(3_000_001);
+        const part = randomBytes(600_000);
+        writeFileSync(join(folder, 'disk'), bytes);
+        writeFileSync(join(folder, 'part'), part);
+        await using server = start('block-device', 1, 'serve', join(folder, 'disk'));
+        const url = await server.line();
+        await using before = start('block-device', 2, 'read', url);
+        assert.ok((await before.end()).equals(bytes));
+        await using writing = start('block-device', 3, 'write', url, join(folder, 'part'), '1000');
+        assert.equal(await writing.text(), 'wrote 600000 bytes at 1000\n');
+        bytes.set(part, 1000);
+        await using after = start('block-device', 2, 'read', url);
+        assert.ok((await after.end()).equals(bytes));
+        assert.ok(readFileSync(join(folder, 'disk')).equals(bytes));
+        await using beyond = start('block-device', 3, 'write', url, join(folder, 'part'), '2900000');
+        await assert.rejects(beyond.end(), /are not on this device/);
+      } finally {
+        rmSync(folder, { recursive: true });
       }
     },
   ],

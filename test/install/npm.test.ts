@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import ts from 'typescript';
-import { SCENARIOS, starter } from '../examples/scenarios.js';
+import { PACKAGES, SCENARIOS, starter } from '../examples/scenarios.js';
 import { npm, ROOT } from './installation.js';
 
 /** It takes a minute, and needs the registry. */
@@ -54,6 +54,12 @@ function archive(): string {
   archivePath = join(folder, name);
   return archivePath;
 }
+
+const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  devDependencies: Readonly<Record<string, string>>;
+};
+/** What examples need beside it, of the versions that are tested here. */
+const BESIDE = [...PACKAGES.values()].flat().map((name) => `${name}@${devDependencies[name]}`);
 
 const EXAMPLES = join(ROOT, 'examples');
 const SOURCES = readdirSync(EXAMPLES).filter((name) => name.endsWith('.ts'));
@@ -117,13 +123,13 @@ describe('the package', { skip }, () => {
   });
 
   it('runs every example in a project of ES modules', async () => {
-    const place = project('modules', archive());
+    const place = project('modules', archive(), ...BESIDE);
     transpiled(place, ts.ModuleKind.ESNext);
     await assertExamplesWork(place);
   });
 
   it('runs every example in a project of CommonJS', async () => {
-    const place = projectOf('commonjs', 'commonjs', archive());
+    const place = projectOf('commonjs', 'commonjs', archive(), ...BESIDE);
     transpiled(place, ts.ModuleKind.CommonJS);
     await assertExamplesWork(place);
   });
@@ -132,7 +138,7 @@ describe('the package', { skip }, () => {
     for (const type of ['module', 'commonjs'] as const)
       for (const resolution of ['node16', 'nodenext'])
         it(`compiles and runs every example under TypeScript ${version}, ${type}, ${resolution}`, async () => {
-          const packages = [`typescript@${version}`, '@types/node@20', archive()];
+          const packages = [`typescript@${version}`, '@types/node@20', archive(), ...BESIDE];
           const place = projectOf(type, `typescript-${version}-${type}-${resolution}`, ...packages);
           compiled(place, resolution);
           await assertExamplesWork(place);
