@@ -8,7 +8,7 @@ import {
   VerbsError,
 } from '../../api/verbs/index.js';
 import type { Bytes, XioConnectOptions, XioListenOptions, XioOptions } from './api.js';
-import { type Limits, MAX_PRIVATE_BYTES } from './wire/index.js';
+import { copyOf, type Limits, MAX_PRIVATE_BYTES } from './wire/index.js';
 
 const MIB = 1 << 20;
 
@@ -123,7 +123,7 @@ export function bytesOf(call: string, name: string, value: Bytes | undefined): U
 /** Private data. @throws VerbsError EINVAL likewise, and for too much of it */
 export function privateDataOf(call: string, value: Bytes | undefined): Uint8Array {
   const bytes = bytesOf(call, 'privateData', value);
-  if (bytes.length <= MAX_PRIVATE_BYTES) return bytes.slice();
+  if (bytes.length <= MAX_PRIVATE_BYTES) return copyOf(bytes);
   const message = `privateData has ${bytes.length} bytes`;
   throw new VerbsError(call, invalid(message, `It has ${MAX_PRIVATE_BYTES} at most`));
 }

@@ -21,7 +21,7 @@ export class ClientSession extends Session {
   readonly resource: string;
   readonly #machines = new Map<Lane, ClientMachine<Outgoing>>();
   readonly #connectors = new Map<Lane, Connector>();
-  #privateData = new Uint8Array(0);
+  #privateData: Uint8Array = new Uint8Array(0);
   #isOpen = false;
   #settle: { readonly resolve: () => void; readonly reject: (error: unknown) => void } | undefined;
 
@@ -100,11 +100,15 @@ export class ClientSession extends Session {
 
   #begin(connection: number, addresses: readonly string[]): void {
     const lane = new Lane(this.client, this);
+    const context = this.client.context ?? this.lanes.at(0)?.lastLink?.context;
     const { resource, maxRedirects, reconnectMs, ownPrivateData: privateData } = this.client;
-    const connector = new Connector(this.client, lane, {
+    const connector = new Connector({ ...this.client, context }, lane, {
       onOpen: (how, answer) => this.#opened(lane, how, answer),
       onRedirected: (address) => this.events.tell(({ redirected }) => redirected?.(address)),
-      onOver: (status, reason, answer) => this.#ended(status, reason, answer),
+      onOver: (status, reason, answer) => {
+        if (connection === 0 || lane.channel.peer !== undefined) this.#ended(status, reason, answer);
+        else this.#doWithout(lane);
+      },
     });
     const manners = { addresses, resource, privateData, connection, maxRedirects, reconnectMs };
     const machine = new ClientMachine(lane.channel, manners, connector);
@@ -113,6 +117,15 @@ export class ClientSession extends Session {
     this.#connectors.set(lane, connector);
     this.#machines.set(lane, machine);
     machine.start();
+  }
+
+  /** A further connection was not to be made: the session goes on with those that it has. */
+  #doWithout(lane: Lane): void {
+    lane.leave('abort');
+    this.#machines.delete(lane);
+    this.#connectors.delete(lane);
+    const index = this.lanes.indexOf(lane);
+    if (index >= 0) this.lanes.splice(index, 1);
   }
 
   #opened(lane: Lane, how: 'begun' | 'resumed' | 'restarted', answer: SetupAnswer): void {
@@ -125,7 +138,7 @@ export class ClientSession extends Session {
       return;
     }
     this.#isOpen = true;
-    this.#privateData = answer.privateData.slice();
+    this.#privateData = answer.privateData;
     this.#settle?.resolve();
     const { connections } = this.client;
     for (let i = 1; i < connections; i += 1) this.#begin(i, this.#portal(i, answer.addresses));

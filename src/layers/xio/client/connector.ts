@@ -82,15 +82,20 @@ export class Connector implements ClientHost {
     this.#attempt?.abort(new XioError('XIO_E_SESSION_CLOSED', 'the session has ended'));
   }
 
+  /** The device that links have gone by: who calls back for one is on no host in particular. */
+  get #context(): Context | undefined {
+    return this.settings.context ?? this.lane.lastLink?.context;
+  }
+
   async #connect(address: string, signal: AbortSignal): Promise<void> {
-    const { context, open, localAddress, connectTimeoutMs: timeoutMs, inlineBytes, limits } = this.settings;
+    const { open, localAddress, connectTimeoutMs: timeoutMs, inlineBytes, limits } = this.settings;
     try {
       const { transport, host, port } = targetOfPeer(address);
       const { maxBodyBytes } = limits;
       const link = await transport.connect({
         host,
         port,
-        context,
+        context: this.#context,
         open,
         localAddress,
         timeoutMs,
@@ -112,7 +117,6 @@ export class Connector implements ClientHost {
   }
 
   #after(delayMs: number, action: () => void): () => void {
-    const context: Context | undefined = this.settings.context;
-    return this.lane.lastLink?.clock.timer(delayMs, action) ?? after(context, delayMs, action);
+    return this.lane.lastLink?.clock.timer(delayMs, action) ?? after(this.settings.context, delayMs, action);
   }
 }

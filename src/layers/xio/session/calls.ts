@@ -1,6 +1,6 @@
 import { Pending } from '../../engine/index.js';
 import { XioError } from '../transport/index.js';
-import { Flag, type Head, Kind, statusName, XioStatus } from '../wire/index.js';
+import { copyOf, Flag, type Head, Kind, statusName, XioStatus } from '../wire/index.js';
 import type { XioRequestOptions, XioResponse, XioSendOptions } from '../api.js';
 import { failureOf } from './incoming-request.js';
 import type { Lane } from './lane.js';
@@ -116,7 +116,7 @@ export function sendMessage(
   const isCopied = body.length <= inlineBytes && !receipt;
   const call = new MessageCall(lane, isCopied ? 'sent' : 'done');
   const flags = receipt ? Flag.RECEIPT : isCopied ? 0 : Flag.ACKNOWLEDGE;
-  const fields = { header: header.slice(), body: isCopied ? body.slice() : body, flags };
+  const fields = { header: copyOf(header), body: isCopied ? copyOf(body) : body, flags };
   call.begin(new Outgoing(Kind.ONE_WAY, fields, call), options);
   return call.promise;
 }

@@ -1,4 +1,4 @@
-import { type XioStatusName, statusName, Flag, Kind, XioStatus } from '../wire/index.js';
+import { copyOf, type XioStatusName, statusName, Flag, Kind, XioStatus } from '../wire/index.js';
 import { XioError } from '../transport/index.js';
 import type { Bytes, XioRequest, XioSession } from '../api.js';
 import { bytesOf } from '../options.js';
@@ -76,7 +76,7 @@ export class IncomingRequest implements XioRequest {
     this.answering.forget();
     const { sn, target } = this.arrived;
     const isCopied = body.length <= this.answering.inlineBytes;
-    const fields = { about: sn, status, header: header.slice(), body: isCopied ? body.slice() : body };
+    const fields = { about: sn, status, header: copyOf(header), body: isCopied ? copyOf(body) : body };
     if (isCopied) {
       this.#send(new Outgoing(Kind.RESPONSE, fields));
       return Promise.resolve();

@@ -2,6 +2,7 @@ import { alloc } from '../../../api/provider/index.js';
 import { Channel, type ChannelListener, type Item } from '../protocol/index.js';
 import type { Link } from '../transport/index.js';
 import {
+  copyOf,
   decodeHead,
   emptyHead,
   encodeHead,
@@ -166,7 +167,7 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
       this.owner.onLie(this, item);
       return undefined;
     }
-    if (item === undefined) return this.owner.landing(bodyBytes, headerOf(headBytes).slice());
+    if (item === undefined) return this.owner.landing(bodyBytes, copyOf(headerOf(headBytes)));
     const { into } = item;
     item.landing = into !== undefined && bodyBytes <= into.length ? into.subarray(0, bodyBytes) : alloc(bodyBytes);
     return item.landing;
@@ -202,12 +203,12 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
     const { isLanded, writtenBytes } = this.#coming;
     request.letGo();
     if (writtenBytes > 0) {
-      sender?.onResponse(head, header.slice(), into?.subarray(0, writtenBytes) ?? NOTHING);
+      sender?.onResponse(head, copyOf(header), into?.subarray(0, writtenBytes) ?? NOTHING);
       return;
     }
     const hasRoom = into !== undefined && body.length <= into.length;
     if (!isLanded && hasRoom) into.set(body);
-    sender?.onResponse(head, header.slice(), hasRoom ? into.subarray(0, body.length) : isLanded ? body : body.slice());
+    sender?.onResponse(head, copyOf(header), hasRoom ? into.subarray(0, body.length) : isLanded ? body : copyOf(body));
   }
 
   onReceipt({ sender }: Outgoing): void {
@@ -286,9 +287,10 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
 
   #arrived({ sn, maxResponseBytes, flags }: Head, header: Uint8Array, body: Uint8Array): Arrived {
     const { headBytes, isLanded } = this.#coming;
-    const token = (flags & Flag.TOKEN) === 0 ? undefined : tokenOf(headBytes, this.#inHead)?.slice();
-    const target = token === undefined || this.#link === undefined ? undefined : { link: this.#link, token };
-    return { sn, header: header.slice(), body: isLanded ? body : body.slice(), maxResponseBytes, target };
+    const token = (flags & Flag.TOKEN) === 0 ? undefined : tokenOf(headBytes, this.#inHead);
+    const link = this.#link;
+    const target = token === undefined || link === undefined ? undefined : { link, token: copyOf(token) };
+    return { sn, header: copyOf(header), body: isLanded ? body : copyOf(body), maxResponseBytes, target };
   }
 
   /** @returns false when there is nothing to be sent */

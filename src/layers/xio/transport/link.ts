@@ -1,4 +1,5 @@
 import type { SocketAddress } from '../../../api/rdmacm/index.js';
+import type { Context } from '../../../api/verbs/index.js';
 
 /** The transports that there are, as URLs name them: `rdma://host:port`. */
 export type Scheme = 'rdma' | 'tcp';
@@ -73,6 +74,8 @@ export interface Link {
   readonly scheme: Scheme;
   readonly localAddress: SocketAddress | undefined;
   readonly remoteAddress: SocketAddress | undefined;
+  /** The device that it goes by, where it goes by one. */
+  readonly context?: Context | undefined;
   /** Whether bodies can be written straight into memory of the peer: whether {@link expose} gives anything. */
   readonly hasRemoteMemory: boolean;
   /** The longest head. */

@@ -2,6 +2,11 @@
 
 const HIGH = 2 ** 32;
 
+/** A copy of bytes, in memory of its own: those of a Buffer of Node's share theirs when they are sliced. */
+export function copyOf(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bytes);
+}
+
 export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength);
 }

@@ -1,4 +1,4 @@
-import { setU64, u64, viewOf } from './fields.js';
+import { copyOf, setU64, u64, viewOf } from './fields.js';
 import { statusName, type XioStatus } from './status.js';
 
 // What the headers of SESSION and SESSION_ANSWER carry. Ours: Accelio's have 32 bits of session, and nothing to go on by.
@@ -111,13 +111,13 @@ export function decodeSetupRequest(bytes: Uint8Array): SetupRequest | string {
     return 'SESSION has a longer resource, or more private data, than there can be';
   if (end + view.getUint16(50) !== bytes.length) return 'SESSION is not as long as its parts';
   return {
-    sessionId: bytes.slice(0, SESSION_ID_BYTES),
-    epoch: bytes.slice(16, 16 + EPOCH_BYTES),
+    sessionId: copyOf(bytes.subarray(0, SESSION_ID_BYTES)),
+    epoch: copyOf(bytes.subarray(16, 16 + EPOCH_BYTES)),
     connection: view.getUint16(24),
     isKnown: flags === KNOWN,
     limits,
     resource: textIn(bytes.subarray(REQUEST_BYTES, end)),
-    privateData: bytes.slice(end),
+    privateData: copyOf(bytes.subarray(end)),
   };
 }
 
@@ -162,12 +162,12 @@ export function decodeSetupAnswer(bytes: Uint8Array): SetupAnswer | string {
   if (texts === undefined || texts.end + privateBytes !== bytes.length || privateBytes > MAX_PRIVATE_BYTES)
     return 'SESSION_ANSWER is not as long as its parts';
   return {
-    epoch: bytes.slice(0, EPOCH_BYTES),
+    epoch: copyOf(bytes.subarray(0, EPOCH_BYTES)),
     action,
     status,
     limits,
     addresses: texts.addresses,
-    privateData: bytes.slice(texts.end),
+    privateData: copyOf(bytes.subarray(texts.end)),
   };
 }
 

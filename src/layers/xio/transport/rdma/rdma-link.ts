@@ -1,6 +1,6 @@
 import { assert, QpState, WcOpcode, WcStatus } from '../../../../device/ibta/index.js';
 import type { CmId, Connection } from '../../../../api/rdmacm/index.js';
-import { type Cq, type Qp, VerbsError } from '../../../../api/verbs/index.js';
+import { type Context, type Cq, type Qp, VerbsError } from '../../../../api/verbs/index.js';
 import { type Engine, type Hold, ReceiveCredits, type Receiver, Receives, SendCredits } from '../../../engine/index.js';
 import { XioError } from '../error.js';
 import type { Clock, Exposure, Held, Link, LinkReceiver } from '../link.js';
@@ -105,6 +105,10 @@ export class RdmaLink implements Link, Receiver {
   discard(): void {
     this.#state = 'ending';
     this.#tearDown();
+  }
+
+  get context(): Context {
+    return this.#engine.context;
   }
 
   get localAddress() {
