@@ -32,7 +32,7 @@ describe('CUDA, with a library in its place that has no GPU', { skip }, () => {
   }
 
   it('passes the tests that OpenCL passes, and leaves nothing', () => {
-    const files = ['program', 'regions', 'traffic'].map((name) => beside(`${name}.test.js`));
+    const files = ['program', 'regions', 'traffic', 'waiting'].map((name) => beside(`${name}.test.js`));
     const { status, text } = run(['--test', '--test-reporter=tap', ...files]);
     assert.equal(status, 0, text);
     assert.match(text, /by cuda/);
@@ -42,6 +42,11 @@ describe('CUDA, with a library in its place that has no GPU', { skip }, () => {
   it('says that there is no device where the library finds none', () => {
     const { status, text } = run([beside('cuda-program.js'), 'problem'], { FAKE_CUDA_DEVICES: '0' });
     assert.deepEqual([status, text.trim()], [0, 'cuda: the library is there, and finds no device']);
+  });
+
+  it('says that it needs native calls where there are none', () => {
+    const { status, text } = run([beside('cuda-program.js'), 'problem'], { VERBENA_NATIVE: 'off' });
+    assert.deepEqual([status, text.trim()], [0, 'CUDA needs native calls: VERBENA_NATIVE=off']);
   });
 
   for (const [host, side, expected, why] of [

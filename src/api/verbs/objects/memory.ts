@@ -15,7 +15,7 @@ export interface RegMrOptions {
 
 /** Where a memory region is and how it is named, and its calls that name no other object. */
 export interface MrCalls extends Disposable {
-  /** Where the memory begins: its real address wherever the host tells it. */
+  /** Where the memory begins: its real address wherever the host, or the device that has it, tells it. */
   readonly addr: bigint;
   /** How work requests and peers name its first byte: {@link addr} unless it was registered otherwise. */
   readonly iova: bigint;
@@ -27,7 +27,7 @@ export interface MrCalls extends Disposable {
   readonly rkey: number;
   /** Bits of `AccessFlags`. */
   readonly access: number;
-  /** The registered memory itself. */
+  /** The registered memory itself; empty where that is a device's (`DeviceMemory`). */
   readonly bytes: Uint8Array;
 
   /**

@@ -96,6 +96,8 @@ export class CopyEngine {
 
   /** Whether copies are under way of whose ends nobody tells: somebody has to look again and again. */
   get isPolling(): boolean {
+    // Asked in every turn.
+    if (this.#progress.size === 0) return false;
     for (const progress of this.#progress.keys()) if (progress.needsPolling) return true;
     return false;
   }
@@ -171,6 +173,7 @@ export class CopyEngine {
   }
 
   #poll(): void {
+    if (this.#progress.size === 0) return;
     this.#polls = true;
     for (const progress of this.#progress.keys()) if (progress.needsPolling) progress.poll();
     this.#polls = false;
