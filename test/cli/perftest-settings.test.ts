@@ -47,6 +47,11 @@ const CASES: readonly Case[] = [
     expected: { inlineBytes: 188 },
   },
   { name: 'a WRITE takes 220 bytes along', is: settled('ib_write_lat'), expected: { inlineBytes: 220 } },
+  {
+    name: 'memory of a device does not go along in the request',
+    is: settled('ib_send_lat', { use_opencl: 0 }),
+    expected: { inlineBytes: 0 },
+  },
   { name: 'atomics have 8 bytes', is: settled('ib_atomic_bw'), expected: { sizeBytes: 8 } },
   {
     name: 'depths are no more than the messages',
@@ -148,6 +153,22 @@ const REFUSALS: readonly (readonly [string, string, Partial<PerfFlags>])[] = [
     'ib_send_lat',
     { output: 'bandwidth' },
   ],
+  [
+    'The memory of one device can be used: give --use_cuda or --use_opencl',
+    'ib_send_bw',
+    { use_cuda: 0, use_opencl: 0 },
+  ],
+  [
+    'The latency of WRITEs is measured by looking at memory, which a program cannot do with that of a device',
+    'ib_write_lat',
+    { use_opencl: 0 },
+  ],
+  [
+    'Memory of a device is not sent inline, nor registered for on-demand paging',
+    'ib_send_bw',
+    { use_cuda: 0, odp: true },
+  ],
+  ['Memory of a device is not supported with -R -c UD', 'ib_send_bw', { use_cuda: 1, rdma_cm: true, connection: 'UD' }],
 ];
 for (const [says, name, flags] of REFUSALS) {
   test(`${Object.keys(flags).join(' and ')} may be refused: ${says}`, () => {
