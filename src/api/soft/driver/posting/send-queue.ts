@@ -184,8 +184,8 @@ export class SendQueue {
       const data = isInline(piece) ? piece.bytes : this.context.memoryAt(piece.addr, piece.length, piece.lkey);
       if (data === undefined)
         return invalid(
-          `sgList[${i}] names memory that is not registered`,
-          'Give inline data that is not in a memory region as { bytes }',
+          `sgList[${i}] names no registered memory of the program`,
+          'Memory of a device is not sent inline; give data that is in no memory region as { bytes }',
         );
       writeInline(words, this.bytes, at, written, data);
       written += data.length;
