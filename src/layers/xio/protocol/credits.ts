@@ -53,6 +53,7 @@ export class ReceiveCredits {
   #grantedBytes: number;
   #toldMessages: number;
   #toldBytes: number;
+  readonly #maxBodyBytes: number;
   /** From how much on the peer is told, if need be by a message of its own: it must never be without room for the longest body for want of word. */
   readonly #dueMessages: number;
   readonly #dueBytes: number;
@@ -60,6 +61,7 @@ export class ReceiveCredits {
   constructor({ queueMessages, queueBytes, maxBodyBytes }: Limits) {
     this.#grantedMessages = this.#toldMessages = queueMessages;
     this.#grantedBytes = this.#toldBytes = queueBytes;
+    this.#maxBodyBytes = maxBodyBytes;
     this.#dueMessages = queueMessages >> 1;
     this.#dueBytes = Math.max(1, Math.min(queueBytes / 2, queueBytes - maxBodyBytes));
   }
@@ -74,10 +76,13 @@ export class ReceiveCredits {
   }
 
   get isDue(): boolean {
-    return (
-      this.#grantedMessages - this.#toldMessages >= this.#dueMessages ||
-      this.#grantedBytes - this.#toldBytes >= this.#dueBytes
-    );
+    const messages = this.#grantedMessages - this.#toldMessages;
+    const bytes = this.#grantedBytes - this.#toldBytes;
+    if (messages >= this.#dueMessages || bytes >= this.#dueBytes) return true;
+    // The peer may wait for no more than that: what is held meanwhile may be held for ever.
+    const isDry = this.#receivedMessages >= this.#toldMessages;
+    const isShort = this.#receivedBytes + this.#maxBodyBytes > this.#toldBytes;
+    return (messages > 0 && isDry) || (bytes > 0 && isShort);
   }
 
   tell(): void {

@@ -45,7 +45,7 @@ export class SimulatedTcp implements Transport {
       signal?.addEventListener('abort', () => fail(new Error('given up', { cause: signal.reason })));
       if (this.sim.hosts.find(({ address }) => address === target.host)?.state !== 'up') return;
       clock.timer(ROUND_TRIP_MS, () => {
-        if (there === undefined || there.host.state !== 'up' || !this.#listens(there.halfOpen)) {
+        if (there?.host.state !== 'up' || !this.#listens(there.halfOpen)) {
           fail(new XioError('XIO_E_SESSION_REFUSED', 'nobody listens there'));
           return;
         }
