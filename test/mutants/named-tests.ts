@@ -76,6 +76,7 @@ export const UCP_FILES: readonly string[] = [
   'layers/ucp/wireup/neighbours',
   'layers/ucp/wireup/by-address',
   'layers/ucp/wireup/hostile',
+  'layers/ucp/closing',
   'layers/ucp/memory-taken-away',
   'layers/ucp/uct/little-room',
 ];

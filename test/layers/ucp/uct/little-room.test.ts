@@ -37,3 +37,22 @@ it('endpoints that share few buffers all get their turn', () =>
     few.engine.close();
     many.engine.close();
   }));
+
+it('an endpoint that would leave no buffer for what is sent is not made', () =>
+  simulate(async (sim) => {
+    const [one, other] = [sim.host('one'), sim.host('other')];
+    const classes = [{ bytes: 4160, count: 1 }];
+    const few = new MemoryDomain(new Engine(one.context, { poolBytes: 5 * 4160, poolClasses: classes }));
+    const many = new MemoryDomain(new Engine(other.context));
+    const listener = other.listen({ port: PORT });
+    const accepting = listener
+      .next()
+      .then((request) => acceptRc({ domain: many, handlers: new AmHandlers() }, request));
+    const own = { domain: few, handlers: new AmHandlers(), window: 4 };
+    const connecting = one.run(() => connectRc(own, { host: 'other', port: PORT }));
+    await assert.rejects(connecting, { errno: 'ENOMEM' });
+    accepting.catch(() => undefined);
+    listener.close();
+    few.engine.close();
+    many.engine.close();
+  }));

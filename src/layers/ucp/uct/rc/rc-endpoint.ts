@@ -90,7 +90,10 @@ export class RcEndpoint implements Endpoint, Receiver {
     this.#inline = Array.from({ length: INLINE_BYTES + 1 }, (_, length) => scratch.subarray(0, length));
     try {
       this.#receives.deepen(receives);
-      if (this.#receives.posted < receives) throw noBuffers();
+      // Where none is left for what is to be sent, nothing would ever go.
+      const left = engine.pool.tryLease(SEGMENT_BYTES, OWNER);
+      left?.release();
+      if (left === undefined || this.#receives.posted < receives) throw noBuffers();
     } catch (error) {
       this.#receives.end();
       this.#sends.destroyed();
