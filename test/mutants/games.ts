@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { GameName } from './mutant.js';
-import { FILES, KV_FILES, UCP_FILES, loadNamedTests, playNamedTest } from './named-tests.js';
+import { FILES, KV_FILES, UCP_FILES, XIO_FILES, loadNamedTests, playNamedTest } from './named-tests.js';
 
 /** What a process plays until something is wrong. */
 export interface MutantGame {
@@ -160,6 +160,7 @@ export const games: Readonly<Record<GameName, MutantGame>> = {
       };
     },
   },
+  xio: namedTests(XIO_FILES),
 };
 
 /** A seed is the number of a test, of which there are fewer than that. */

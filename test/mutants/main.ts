@@ -42,6 +42,7 @@ const CONTROL_RUNS: Readonly<Record<GameName, number>> = {
   'ucp-sim': 30,
   ucp: 100,
   'xio-sim': 60,
+  xio: 100,
 };
 const REPORT_LENGTH = 100;
 

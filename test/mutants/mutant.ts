@@ -21,7 +21,8 @@ export type GameName =
   | 'kv'
   | 'ucp-sim'
   | 'ucp'
-  | 'xio-sim';
+  | 'xio-sim'
+  | 'xio';
 
 /** A rule of the NIC or of its connection manager, and how it is switched off. */
 export interface Mutant {

@@ -81,6 +81,14 @@ export const UCP_FILES: readonly string[] = [
   'layers/ucp/uct/little-room',
 ];
 
+/** Those of links of xio, and of sessions over them. */
+export const XIO_FILES: readonly string[] = [
+  'layers/xio/transport/tcp/hostile',
+  'layers/xio/transport/conformance',
+  'layers/xio/sessions/calls',
+  'layers/xio/sessions/surviving',
+];
+
 export interface NamedTest {
   readonly name: string;
   readonly play: () => unknown;

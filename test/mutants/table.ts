@@ -26,6 +26,7 @@ import { ucpCalls } from './rules/ucp-calls.js';
 import { ucpTags } from './rules/ucp-tags.js';
 import { ucpUd } from './rules/ucp-ud.js';
 import { xio } from './rules/xio.js';
+import { xioTcp } from './rules/xio-tcp.js';
 import { ucpWireup } from './rules/ucp-wireup.js';
 
 /** Every rule that is switched off, one at a time. */
@@ -57,5 +58,6 @@ export const mutants: readonly Mutant[] = [
   ...ucpTags,
   ...ucpCalls,
   ...xio,
+  ...xioTcp,
   ...ucpWireup,
 ];

@@ -104,13 +104,4 @@ export const xioTcp: readonly Mutant[] = [
     to: 'this.stream.setReading(false);\n    this.#limitClosing',
     games: ['xio'],
   },
-  {
-    name: 'xio-tcp-closed-delivers',
-    rule: 'a link that was closed delivers nothing',
-    source: SEAM,
-    file: `${TCP}/tcp-link.ts`,
-    from: "if (this.#state === 'open') this.#reader.push(bytes);",
-    to: 'this.#reader.push(bytes);',
-    games: ['xio'],
-  },
 ];

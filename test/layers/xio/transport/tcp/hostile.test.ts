@@ -254,9 +254,13 @@ describe('a peer of a TCP link', () => {
       await untilIn(sim, () => peer.ends.length === 1);
       assert.equal(peer.heardBytes.length, 50_018);
       assert.deepEqual([peer.ends, end.ends], [['end'], []]);
-      peer.stream.close();
+      const begunUs = sim.nowUs;
+      peer.say(GOOD);
+      peer.stream.end();
       await untilIn(sim, () => end.ends.length === 1);
-      assert.deepEqual(end.ends, [undefined]);
+      assert.deepEqual([end.ends, end.got], [[undefined], []]);
+      // It knows by what has come, and not by the time.
+      assert.ok(sim.nowUs - begunUs < 1e6);
     }));
 
   it('that never ends its side is given up in time, and keeps what it has been sent', () =>
