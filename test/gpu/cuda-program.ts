@@ -1,4 +1,4 @@
-/** A program that the tests of CUDA run with a library of their own. */
+/** A program that tests run with libraries of their own. */
 import { GpuKind, gpuProblem, openGpu } from '../../src/gpu.js';
 import { nameOf, SendFlags, WcStatus, WrOpcode } from '../../src/index.js';
 import { ALL_ACCESS, drainOne, Pair } from '../soft/support/pair.js';
@@ -30,5 +30,5 @@ async function untilFailure(host: 'inline' | 'thread', side: string): Promise<vo
 }
 
 const [what, host, side = ''] = process.argv.slice(2);
-if (what === 'problem') console.log(gpuProblem(GpuKind.CUDA));
+if (what === 'problem') console.log(gpuProblem(host === 'opencl' ? GpuKind.OPENCL : GpuKind.CUDA));
 else await untilFailure(host === 'thread' ? 'thread' : 'inline', side);

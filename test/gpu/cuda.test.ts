@@ -41,7 +41,10 @@ describe('CUDA, with a library in its place that has no GPU', { skip }, () => {
 
   it('says that there is no device where the library finds none', () => {
     const { status, text } = run([beside('cuda-program.js'), 'problem'], { FAKE_CUDA_DEVICES: '0' });
-    assert.deepEqual([status, text.trim()], [0, 'cuda: the library is there, and finds no device']);
+    assert.deepEqual(
+      [status, text.trim()],
+      [0, "cuda: the library is there, and finds no device; it needs one of NVIDIA's GPUs"],
+    );
   });
 
   it('says that it needs native calls where there are none', () => {

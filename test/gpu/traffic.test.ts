@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type HostKind, SendFlags, WcStatus, WrOpcode } from '../../src/index.js';
+import { type HostKind, QpState, QpType, SendFlags, WcStatus, WrOpcode } from '../../src/index.js';
 import { NET } from '../support/loopback.js';
 import { drainOne, pattern } from '../soft/support/pair.js';
 import { Devices, GPU_HOSTINGS, KIND, PLACEMENTS, withoutGpu } from './support.js';
@@ -8,6 +8,7 @@ import { Devices, GPU_HOSTINGS, KIND, PLACEMENTS, withoutGpu } from './support.j
 /** More than one copy has, and no whole number of packets. */
 const BYTES = 140_001;
 const WORD_AT = 16;
+const QKEY = 0x1234;
 
 const { RDMA_WRITE, RDMA_WRITE_WITH_IMM, RDMA_READ, SEND, ATOMIC_FETCH_AND_ADD, ATOMIC_CMP_AND_SWP } = WrOpcode;
 
@@ -112,6 +113,25 @@ function suite(host: HostKind): void {
     }
     for (let at = 0; at < BYTES; at += piece) assert.equal(drainOne(pair.a.cq).status, WcStatus.SUCCESS);
     assert.equal(await from.buffer?.firstDifference(to.buffer ?? from.buffer), undefined);
+  });
+
+  it('datagrams come into the device, header and all', () => {
+    using pair = devices.connectWith(4096);
+    const [from, to] = [pair.memory(pair.a, true, 1), pair.memory(pair.b, true, 2)];
+    const [a, b] = [pair.a, pair.b].map(({ context, pd, cq }) => {
+      const qp = pd.createQp({ qpType: QpType.UD, sendCq: cq, recvCq: cq, cap: { maxSendWr: 4, maxRecvWr: 4 } });
+      qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qkey: QKEY });
+      qp.modify({ qpState: QpState.RTR });
+      qp.modify({ qpState: QpState.RTS, sqPsn: 0 });
+      return { qp, pd, cq, gid: context.queryGid(1, 0) };
+    });
+    using ah = a.pd.createAh({ grh: { dgid: b.gid } });
+    b.qp.postRecv({ sgList: [to.mr.sge(0, 1040)] });
+    const ud = { ah, remoteQpn: b.qp.qpNum, remoteQkey: QKEY };
+    a.qp.postSend({ opcode: SEND, sgList: [from.mr.sge(7, 1000)], ud, sendFlags: SendFlags.SIGNALED });
+    assert.deepEqual([drainOne(a.cq).status, drainOne(b.cq).status], [WcStatus.SUCCESS, WcStatus.SUCCESS]);
+    assert.deepEqual(to.content.subarray(40, 1040), pattern(4096, 1).subarray(7, 1007));
+    for (const { qp } of [a, b]) qp.destroy();
   });
 
   it('sums of many atomics are right, since none comes between the halves of another', () => {

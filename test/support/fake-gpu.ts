@@ -29,6 +29,7 @@ import {
 export class FakeGpu implements GpuDriver, FakeDevice {
   /** A name that there is; nobody asks for it by that. */
   readonly kind = GpuKind.OPENCL;
+  readonly remedy = '';
   readonly faults: string[] = [];
   readonly failed: Touch[] = [];
   readonly buffers = new Map<GpuHandle, Uint8Array>();

@@ -34,6 +34,8 @@ export interface GpuPlace {
 /** A kind of GPU: a library that is loaded. */
 export interface GpuDriver {
   readonly kind: GpuKind;
+  /** What to install where the library is there and finds no device. */
+  readonly remedy: string;
 
   /** @throws GpuFailure */
   devices(): readonly GpuDeviceFacts[];

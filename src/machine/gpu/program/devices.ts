@@ -43,7 +43,9 @@ export function gpuProblem(kind: GpuKind): string | undefined {
   const driver = driverOf(kind);
   if (typeof driver === 'string') return driver;
   try {
-    return driver.devices().length > 0 ? undefined : `${kind}: the library is there, and finds no device`;
+    return driver.devices().length > 0
+      ? undefined
+      : `${kind}: the library is there, and finds no device; ${driver.remedy}`;
   } catch (error) {
     return `${kind}: the library is there, and finds no device: ${error instanceof Error ? error.message : String(error)}`;
   }

@@ -10,6 +10,7 @@ const NAME_BYTES = 256;
 /** NVIDIA's GPUs. Written from the documentation of the driver API; it has not been run on a GPU. */
 class CudaDriver implements GpuDriver {
   readonly kind = GpuKind.CUDA;
+  readonly remedy = "it needs one of NVIDIA's GPUs";
   readonly #cuda = new Cuda(loadCuda());
   #initialised = false;
 

@@ -8,6 +8,7 @@ import { OpenClSession } from './opencl-session.js';
 /** Devices of all OpenCL drivers of the machine. */
 class OpenClDriver implements GpuDriver {
   readonly kind = GpuKind.OPENCL;
+  readonly remedy = 'install the OpenCL driver of a device (Debian: pocl-opencl-icd, for the processor)';
   readonly #cl = new OpenCl(loadOpenCl());
 
   devices(): readonly GpuDeviceFacts[] {
