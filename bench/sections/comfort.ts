@@ -2,7 +2,7 @@ import { messengerCrowd, messengerEcho, messengerRate } from '../measure/comfort
 import { once } from '../measure/measurement.js';
 import type { MessengerName } from '../peers/messengers/index.js';
 import type { Way } from '../measure/rdma.js';
-import { type Row, type SectionMaker, type Unit, WAYS } from './section.js';
+import { type NamedWay, type Row, type SectionMaker, type Unit, WAYS } from './section.js';
 
 const ECHO_BYTES = 64;
 const RATE_BYTES = 8;
@@ -15,17 +15,34 @@ const OURS: readonly (readonly [MessengerName, string])[] = [
   ['raw', 'the raw calls'],
   ['messages', 'verbena/messages'],
 ];
+/** Other layers, over UDP alone. */
+const LAYERS: readonly (readonly [MessengerName, string])[] = [
+  ['rsocket', 'verbena/net over rsockets'],
+  ['ucp', 'verbena/ucp, tags'],
+  ['xio', 'verbena/xio, messages one way'],
+];
 const OTHERS: readonly (readonly [MessengerName, string])[] = [
   ['net', 'node:net'],
   ['ws', 'ws'],
 ];
 
+const rowOf = (id: string, name: MessengerName, what: string, way: NamedWay): Pick<Row, 'id' | 'what'> => ({
+  id: `${id}.${name}.${way.id}`,
+  what: `${what}, ${way.name}`,
+});
+
 function rows(id: string, unit: Unit, measure: (name: MessengerName, way: Way) => Row['measure']): Row[] {
   return [
     ...WAYS.flatMap((way) =>
       OURS.map(([name, what]): Row => ({
-        id: `${id}.${name}.${way.id}`,
-        what: `${what}, ${way.name}`,
+        ...rowOf(id, name, what, way),
+        unit,
+        measure: measure(name, way),
+      })),
+    ),
+    ...WAYS.filter(({ link }) => link === 'udp').flatMap((way) =>
+      LAYERS.map(([name, what]): Row => ({
+        ...rowOf(id, name, what, way),
         unit,
         measure: measure(name, way),
       })),

@@ -33,6 +33,8 @@ const REQUEST_FIELDS: FieldsOf<XioRequestOptions> = {
 const SEND_FIELDS: FieldsOf<XioSendOptions> = { receipt: true, signal: true, deadlineMs: true };
 const PARTS_FIELDS: FieldsOf<XioParts> = { header: true, body: true };
 const CLOSE_MS = 10_000;
+/** Of an answer, what its requester has to know. */
+const TOO_LONG: readonly string[] = ['XIO_E_RSP_BUF_SIZE_MISMATCH', 'XIO_E_MSG_SIZE'];
 
 /** One end of a session: what both ends share. */
 export abstract class Session implements XioSession, LaneOwner {
@@ -345,7 +347,9 @@ export abstract class Session implements XioSession, LaneOwner {
     const handler = this.events.request;
     if (handler === undefined) return;
     const failed = (error: unknown): void => {
-      if (!request.isAnswered) request.fail(error instanceof Error ? error.message : String(error));
+      if (request.isAnswered) return;
+      const code = error instanceof XioError && TOO_LONG.includes(error.code) ? error.code : undefined;
+      request.fail(error instanceof Error ? error.message : String(error), code);
     };
     const done = (answer: unknown): void => {
       // It answers by itself, now or later.
