@@ -67,6 +67,7 @@ export const UCP_FILES: readonly string[] = [
   'layers/ucp/tag-sync',
   'layers/ucp/tag-probe',
   'layers/ucp/tag-lies',
+  'layers/ucp/datatype',
   'layers/ucp/taking-back',
   'layers/ucp/rma/hostile',
   'layers/ucp/rma/rma',

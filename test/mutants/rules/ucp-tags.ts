@@ -115,4 +115,13 @@ export const ucpTags: readonly Mutant[] = [
     to: '',
     games: ['ucp', 'ucp-sim'],
   },
+  {
+    name: 'ucp-unpacked-whole-buffer',
+    rule: 'a datatype is given the bytes of the message, and no others',
+    source: 'UCX, ucp_generic_dt_ops_t',
+    file: 'src/layers/ucp/worker/datatype.ts',
+    from: 'unpack(this.buffer.subarray(0, received.length))',
+    to: 'unpack(this.buffer)',
+    games: ['ucp'],
+  },
 ];

@@ -22,15 +22,31 @@ const RECEIVE_FIELDS = { signal: true, timeoutMs: true, elementBytes: true, wait
 /** The stream of bytes at an endpoint, in both directions. */
 export class StreamEnd implements Family {
   readonly #queue: StreamQueue;
+  readonly #look = (): void => {
+    const { isReady } = this.#queue;
+    if (isReady === this.#isReady || !this.#isOpen) return;
+    this.#isReady = isReady;
+    this.onReady(isReady);
+  };
+  #isReady = false;
+  /** Whether the transport is there: nobody is told of the endpoint before. */
+  #isOpen = false;
   #hasEnded = false;
 
+  /** @param onReady is told whether there are bytes now that nobody has asked for */
   constructor(
     private readonly parts: EndpointParts,
     kept: KeptBytes,
+    private readonly onReady: (isReady: boolean) => void,
   ) {
     const queue = new StreamQueue(kept);
     this.#queue = queue;
-    parts.take(AmId.STREAM_DATA, Messages.STREAM_DATA, ({ payload }) => queue.push(payload));
+    parts.take(AmId.STREAM_DATA, Messages.STREAM_DATA, ({ payload }) => {
+      const problem = queue.push(payload);
+      this.#look();
+      return problem;
+    });
+    parts.go({ retry: () => this.#begin() });
   }
 
   get isWaiting(): boolean {
@@ -61,9 +77,13 @@ export class StreamEnd implements Family {
     options.signal?.throwIfAborted();
     if (buffer.length === 0) return 0;
     const whole = steady(buffer).subarray(0, buffer.length - (buffer.length % elementBytes));
-    const receive = new StreamReceive(this.#queue, whole, elementBytes, options.waitAll ?? false);
+    const receive = new StreamReceive(this.#queue, whole, elementBytes, options.waitAll ?? false, this.#look);
     this.#queue.want(receive);
-    if (!receive.isSettled && this.#hasEnded) this.#fail(this.#queue.end());
+    this.#look();
+    if (!receive.isSettled && this.#hasEnded) {
+      this.#fail(this.#queue.end());
+      this.#look();
+    }
     if (!receive.isSettled) receive.heed(options, this.parts.worker.engine);
     return receive.promise;
   }
@@ -71,6 +91,13 @@ export class StreamEnd implements Family {
   onEnded(): void {
     this.#hasEnded = true;
     this.#fail(this.#queue.end());
+    this.#look();
+  }
+
+  #begin(): UcsStatus {
+    this.#isOpen = true;
+    this.#look();
+    return UcsStatus.UCS_OK;
   }
 
   #fail(receives: readonly StreamWanted[]): void {
@@ -91,6 +118,7 @@ class StreamReceive extends Pending<number> implements StreamWanted {
     readonly buffer: Uint8Array,
     readonly elementBytes: number,
     readonly isAll: boolean,
+    private readonly onLeft: () => void,
   ) {
     super('streamReceive');
     this.wantedBytes = buffer.length;
@@ -102,6 +130,7 @@ class StreamReceive extends Pending<number> implements StreamWanted {
 
   protected override onGivenUp(): void {
     this.queue.leave(this);
+    this.onLeft();
   }
 }
 

@@ -34,6 +34,11 @@ export class StreamQueue {
     return this.#wanted.length > 0;
   }
 
+  /** Whether there are bytes that nobody wants. */
+  get isReady(): boolean {
+    return this.#bytes > 0 && this.#wanted.length === 0;
+  }
+
   /** Bytes have come. @param payload true until this returns */
   push(payload: Uint8Array): PeerProblem | undefined {
     if (payload.length === 0 || this.#hasEnded) return undefined;

@@ -9,7 +9,7 @@ import { attributesOf, type UcpEndpointAttributes } from './endpoint-attributes.
 import type { EndpointParts } from './endpoint-parts.js';
 import { UcpError } from './errors.js';
 import { patiently } from './flushing.js';
-import type { Pieces } from './pieces.js';
+import type { TagData } from './pieces.js';
 import type { TagEnd } from './tag-end.js';
 
 /** The families of calls that an endpoint has. */
@@ -45,18 +45,18 @@ export class UcpEndpoint implements AsyncDisposable, Disposable {
   /**
    * Sends a message to whoever receives its tag. Messages match in the order of the calls.
    *
-   * @param data several pieces are copied into one. It must not change before the promise settles; then nobody reads it any more. A message that was handed over may not have arrived, unless it goes by
+   * @param data several pieces are copied into one, and what is of a {@link UcpDatatype} is packed now. It must not change before the promise settles; then nobody reads it any more. A message that was handed over may not have arrived, unless it goes by
    *   rendezvous ({@link explain})
    * @param tag 0 to 2^64 - 1
    * @throws UcpError (the promise rejects) UCS_ERR_CONNECTION_RESET and the like when the endpoint has failed, UCS_ERR_CANCELED when the receiver has given up in the
-   *   midst of it; the signal's reason; ETIMEDOUT; VerbsError EINVAL for wrong arguments. A message that was given up may still arrive, and as a whole then
+   *   midst of it; what packing it throws; the signal's reason; ETIMEDOUT; VerbsError EINVAL for wrong arguments. A message that was given up may still arrive, and as a whole then
    */
-  tagSend(data: Pieces, tag: TagValue, options?: WaitOptions): Promise<void> {
+  tagSend(data: TagData, tag: TagValue, options?: WaitOptions): Promise<void> {
     return this.#tags.send('tagSend', data, tag, options);
   }
 
   /** The same, and resolves once a receive was found for it. */
-  tagSendSync(data: Pieces, tag: TagValue, options?: WaitOptions): Promise<void> {
+  tagSendSync(data: TagData, tag: TagValue, options?: WaitOptions): Promise<void> {
     return this.#tags.send('tagSendSync', data, tag, options);
   }
 

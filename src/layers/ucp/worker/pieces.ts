@@ -1,15 +1,20 @@
 import { invalid, refuse, show } from '../../../api/verbs/index.js';
 import { partOf, putInto, steady } from '../protocol/index.js';
 import { checkView } from './arguments.js';
+import { UcpTyped } from './datatype.js';
 
 /** Memory of a message: in one piece, or in several that follow each other (`UCP_DATATYPE_IOV`). */
 export type Pieces = Uint8Array | readonly Uint8Array[];
 
+/** Data of a message by tags: bytes, or what the program packs and unpacks by itself. */
+export type TagData = Pieces | UcpTyped;
+
 /** @throws VerbsError EINVAL */
-export function checkPieces(call: string, name: string, pieces: Pieces): void {
+export function checkPieces(call: string, name: string, pieces: TagData): void {
+  if (pieces instanceof UcpTyped) return;
   if (!Array.isArray(pieces)) {
     if (!(pieces instanceof Uint8Array))
-      refuse(call, invalid(`${name} is ${show(pieces)}`, 'It is a Uint8Array, or an array of such'));
+      refuse(call, invalid(`${name} is ${show(pieces)}`, 'It is a Uint8Array, an array of such, or of a UcpDatatype'));
     return;
   }
   for (const [i, piece] of pieces.entries()) checkView(call, `${name}[${i}]`, piece as Uint8Array);

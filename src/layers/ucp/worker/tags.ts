@@ -3,7 +3,8 @@ import { checkWait, type Engine, type WaitOptions } from '../../engine/index.js'
 import { FULL_MASK, TagMatching, tagOf, type Thresholds } from '../protocol/index.js';
 import { checkTag, type TagValue } from './arguments.js';
 import type { EndpointParts } from './endpoint-parts.js';
-import { checkPieces, type Destination, destinationOf, type Pieces } from './pieces.js';
+import { Unpacking, UcpTyped } from './datatype.js';
+import { checkPieces, type Destination, destinationOf, type TagData } from './pieces.js';
 import type { Rendezvous } from './rendezvous.js';
 import { TagEnd } from './tag-end.js';
 import { TakenMessage } from './taken-message.js';
@@ -45,17 +46,21 @@ export class Tags {
   }
 
   /** As `UcpWorker.tagReceive`. */
-  async receive(into: Pieces, tag: TagValue, options: TagReceiveOptions): Promise<TagReceived> {
+  async receive(into: TagData, tag: TagValue, options: TagReceiveOptions): Promise<TagReceived> {
     checkPieces('tagReceive', 'buffer', into);
     checkTag('tagReceive', 'tag', tag);
     checkWait('tagReceive', options, RECEIVE_FIELDS);
     if (options.mask !== undefined) checkTag('tagReceive', 'mask', options.mask);
     options.signal?.throwIfAborted();
-    const destination = destinationOf(into);
-    const receive = new PostedReceive(this.#matching, destination.whole, tag, options.mask);
-    this.#matching.post(receive);
-    if (!receive.isSettled) receive.heed(options, this.engine);
-    return into instanceof Uint8Array ? receive.promise : scattered(receive.promise, destination);
+    const landing = landingOf('tagReceive', into);
+    return landing.landed(() => {
+      // The program may have given up while it made ready to unpack.
+      options.signal?.throwIfAborted();
+      const receive = new PostedReceive(this.#matching, landing.buffer, tag, options.mask);
+      this.#matching.post(receive);
+      if (!receive.isSettled) receive.heed(options, this.engine);
+      return receive.promise;
+    });
   }
 
   /** As `UcpWorker.tagProbe`. */
@@ -71,22 +76,40 @@ export class Tags {
   }
 
   /** As `UcpWorker.tagMessageReceive`. */
-  async receiveMessage(taken: TakenMessage, into: Pieces, options: WaitOptions): Promise<TagReceived> {
+  async receiveMessage(taken: TakenMessage, into: TagData, options: WaitOptions): Promise<TagReceived> {
     const call = 'tagMessageReceive';
     if (!(taken instanceof TakenMessage))
       refuse(call, invalid(`message is ${show(taken)}`, 'It comes from tagProbeRemove'));
     checkPieces(call, 'buffer', into);
     checkWait(call, options);
     options.signal?.throwIfAborted();
-    const message = taken.take();
-    if (message === undefined)
-      throw new VerbsError(call, invalid('the message was received before', 'A message is received once'));
-    const destination = destinationOf(into);
-    const receive = new PostedReceive(this.#matching, destination.whole, taken.tag, undefined, call);
-    this.#matching.receive(message, receive);
-    if (!receive.isSettled) receive.heed(options, this.engine);
-    return into instanceof Uint8Array ? receive.promise : scattered(receive.promise, destination);
+    const landing = landingOf(call, into);
+    return landing.landed(() => {
+      options.signal?.throwIfAborted();
+      const message = taken.take();
+      if (message === undefined)
+        throw new VerbsError(call, invalid('the message was received before', 'A message is received once'));
+      const receive = new PostedReceive(this.#matching, landing.buffer, taken.tag, undefined, call);
+      this.#matching.receive(message, receive);
+      if (!receive.isSettled) receive.heed(options, this.engine);
+      return receive.promise;
+    });
   }
+}
+
+/** Where a message goes. */
+interface Landing {
+  readonly buffer: Uint8Array;
+  /** What a receive gives, once the message is where the program wants it. @param begin begins it */
+  landed(begin: () => Promise<TagReceived>): Promise<TagReceived>;
+}
+
+function landingOf(call: string, into: TagData): Landing {
+  if (into instanceof UcpTyped) return new Unpacking(call, into);
+  const destination = destinationOf(into);
+  const buffer = destination.whole;
+  if (into instanceof Uint8Array) return { buffer, landed: (begin) => begin() };
+  return { buffer, landed: (begin) => scattered(begin(), destination) };
 }
 
 async function scattered(receiving: Promise<TagReceived>, destination: Destination): Promise<TagReceived> {

@@ -6,14 +6,13 @@ import { type AmHandler, Ams } from '../am/index.js';
 import { type MemMapOptions, Memories, type UcpMemory } from '../rma/index.js';
 import { AmHandlers, MemoryDomain, SelfEndpoint } from '../uct/index.js';
 import { UcsStatus } from '../wire/index.js';
-import { StreamEnd } from '../stream/index.js';
+import { Streams } from '../stream/index.js';
 import type { TagValue } from './arguments.js';
 import { EndpointParts, type WorkerParts } from './endpoint-parts.js';
 import { UcpEndpoint } from './endpoint.js';
 import { UcpError } from './errors.js';
-import { KeptBytes } from './kept-bytes.js';
 import type { UcpClient, UcpListener, UcpListenOptions } from './listener.js';
-import type { Pieces } from './pieces.js';
+import type { TagData } from './pieces.js';
 import { Rendezvous } from './rendezvous.js';
 import { type Connector, connectorOf, type Making, Wireup } from '../wireup/index.js';
 import type { TagReceived } from './tag-receive.js';
@@ -62,7 +61,7 @@ export class UcpWorker implements Disposable {
   readonly #tags: Tags;
   readonly #memories: Memories;
   readonly #ams: Ams<UcpEndpoint>;
-  readonly #streamBytes: KeptBytes;
+  readonly #streams: Streams<UcpEndpoint>;
   readonly #parts: WorkerParts;
   readonly #settings: WorkerSettings;
   readonly #endpoints = new Set<UcpEndpoint>();
@@ -81,7 +80,7 @@ export class UcpWorker implements Disposable {
     this.#domain = new MemoryDomain(this.#engine);
     this.#tags = new Tags(this.#engine, settings.unexpectedBytes, settings.thresholds);
     this.#memories = new Memories(this.#domain);
-    this.#streamBytes = new KeptBytes(settings.streamBytes, 'streams');
+    this.#streams = new Streams(this.#engine, settings.streamBytes);
     this.#ams = new Ams(this.#engine, settings.amBytes, settings.thresholds);
     let numbers = 0;
     const { keepAliveMs } = settings;
@@ -173,11 +172,11 @@ export class UcpWorker implements Disposable {
   /**
    * Receives a message whose tag is `tag` in the bits of the mask: the one that came first, or comes next.
    *
-   * @param buffer several pieces are written to once all has come. It is written to until the promise settles, and never after
+   * @param buffer several pieces are written to once all has come, and what is of a {@link UcpDatatype} is unpacked then. It is written to until the promise settles, and never after
    * @throws UcpError (the promise rejects) UCS_ERR_MESSAGE_TRUNCATED for a message that is longer, which is lost, and the buffer is as it was; why the
-   *   peer has gone that had sent a part; the signal's reason; ETIMEDOUT; VerbsError EINVAL for wrong arguments
+   *   peer has gone that had sent a part; the signal's reason; ETIMEDOUT; what unpacking it throws; VerbsError EINVAL for wrong arguments
    */
-  tagReceive(buffer: Pieces, tag: TagValue, options: TagReceiveOptions = {}): Promise<TagReceived> {
+  tagReceive(buffer: TagData, tag: TagValue, options: TagReceiveOptions = {}): Promise<TagReceived> {
     return this.#tags.receive(buffer, tag, options);
   }
 
@@ -192,7 +191,7 @@ export class UcpWorker implements Disposable {
   }
 
   /** Receives a message that {@link tagProbeRemove} gave, once. @throws as {@link tagReceive}; VerbsError EINVAL for one that was received before */
-  tagMessageReceive(message: TakenMessage, buffer: Pieces, options: WaitOptions = {}): Promise<TagReceived> {
+  tagMessageReceive(message: TakenMessage, buffer: TagData, options: WaitOptions = {}): Promise<TagReceived> {
     return this.#tags.receiveMessage(message, buffer, options);
   }
 
@@ -220,7 +219,26 @@ export class UcpWorker implements Disposable {
 
   /** Bytes that streams take which nobody has received. */
   get streamBytes(): number {
-    return this.#streamBytes.used;
+    return this.#streams.kept.used;
+  }
+
+  /**
+   * Endpoints whose streams have brought bytes that nobody has asked for: `ucp_stream_worker_poll`. Those of other workers that have connected by the {@link address} are among them.
+   *
+   * @param most how many at most; the others come first the next time. Default: all
+   * @throws VerbsError EINVAL for what is no number from 1 on
+   */
+  streamPoll(most = Infinity): UcpEndpoint[] {
+    return this.#streams.poll(most);
+  }
+
+  /**
+   * Resolves with what {@link streamPoll} gives, once that is at least one endpoint.
+   *
+   * @throws UcpError (the promise rejects) UCS_ERR_CANCELED when the worker is closed; the signal's reason; ETIMEDOUT; VerbsError EINVAL for wrong arguments
+   */
+  streamReady(options: WaitOptions = {}): Promise<UcpEndpoint[]> {
+    return this.#streams.wait(options);
   }
 
   /**
@@ -263,6 +281,7 @@ export class UcpWorker implements Disposable {
     for (const endpoint of [...this.#endpoints]) endpoint.close();
     this.#connector.close();
     this.#tags.close();
+    this.#streams.close();
     this.#memories.close();
   }
 
@@ -282,13 +301,14 @@ export class UcpWorker implements Disposable {
     const parts: EndpointParts = new EndpointParts(this.#parts, handlers, () => {
       this.#endpoints.delete(endpoint);
       this.#wireup.forget(endpoint);
+      this.#streams.forget(endpoint);
     });
     const rendezvous = parts.add(new Rendezvous(parts, this.#settings.thresholds.rndvScheme));
     const endpoint: UcpEndpoint = new UcpEndpoint(parts, {
       tags: this.#tags.attach(parts, rendezvous),
       rma: this.#memories.attach(parts),
       ams: this.#ams.attach(parts, rendezvous, () => endpoint),
-      stream: parts.add(new StreamEnd(parts, this.#streamBytes)),
+      stream: this.#streams.attach(parts, () => endpoint),
     });
     const finish: Making['finish'] = (transport) => {
       this.#endpoints.add(endpoint);

@@ -1,4 +1,6 @@
 import { UcsStatus } from '../../../../src/layers/ucp/wire/index.js';
+import { UcpDatatype } from '../../../../src/layers/ucp/worker/datatype.js';
+import type { TagData } from '../../../../src/layers/ucp/worker/pieces.js';
 import { check } from '../../failure.js';
 import { MOST_BYTES } from '../chance.js';
 import { Family } from '../family.js';
@@ -7,6 +9,23 @@ import { type BookedReceive, contentOf, TagBook } from './book.js';
 import type { ReceiveStep, SendStep, TagStep } from './plan.js';
 
 const FULL_MASK = 2n ** 64n - 1n;
+
+/** Bytes that the program packs and unpacks by itself, some at a time. */
+const BY_ITSELF = new UcpDatatype<Uint8Array>({
+  startPack: (from) => ({
+    packedSize: from.length,
+    pack: (offset, into) => {
+      const part = from.subarray(offset, offset + Math.min(into.length, 1000));
+      into.set(part);
+      return part.length;
+    },
+  }),
+  startUnpack: (into) => ({ packedSize: into.length, unpack: (bytes) => into.set(bytes) }),
+});
+
+function formOf(memory: Uint8Array, isTyped: boolean): TagData {
+  return isTyped ? BY_ITSELF.of(memory) : memory;
+}
 
 /** Programs that send and receive by tags. */
 export class TagCalls extends Family<TagStep> {
@@ -53,7 +72,7 @@ export class TagCalls extends Family<TagStep> {
   }
 
   async #send(step: SendStep): Promise<void> {
-    const { from, to, tag, bytes, isSync, registers, abortAfterUs } = step;
+    const { from, to, tag, bytes, isSync, registers, isTyped, abortAfterUs } = step;
     const { world } = this;
     if (world.down.has(from)) return;
     const endpoint = world.endpoints[from][to];
@@ -63,13 +82,15 @@ export class TagCalls extends Family<TagStep> {
     const what = `message ${number}`;
     const question = { at: from, peers: [to], what, abortAfterUs, mayBeCanceled: this.#givenUp.has('receive') };
     await world.ask(question, (signal) =>
-      isSync ? endpoint.tagSendSync(data, tag, { signal }) : endpoint.tagSend(data, tag, { signal }),
+      isSync
+        ? endpoint.tagSendSync(formOf(data, isTyped), tag, { signal })
+        : endpoint.tagSend(formOf(data, isTyped), tag, { signal }),
     );
     world.own(data, what);
   }
 
   async #receive(step: ReceiveStep): Promise<void> {
-    const { at, tag, mask, bytes, takesForUs, registers, abortAfterUs } = step;
+    const { at, tag, mask, bytes, takesForUs, registers, isTyped, abortAfterUs } = step;
     const { world } = this;
     if (world.down.has(at)) return;
     const worker = world.workers[at];
@@ -78,7 +99,9 @@ export class TagCalls extends Family<TagStep> {
     const buffer = memoryFor(registers, bytes);
     if (takesForUs === undefined) {
       const ways = { abortAfterUs, waits: true };
-      await this.#end(booked, buffer, ways, (signal) => worker.tagReceive(buffer, tag, { mask: wide, signal }));
+      await this.#end(booked, buffer, ways, (signal) =>
+        worker.tagReceive(formOf(buffer, isTyped), tag, { mask: wide, signal }),
+      );
       return;
     }
     const taken = worker.tagProbeRemove(tag, wide);
@@ -87,7 +110,7 @@ export class TagCalls extends Family<TagStep> {
     if (world.down.has(at)) return;
     // It has to be received, lest it stay there.
     const ways = { abortAfterUs: Infinity, waits: false };
-    await this.#end(booked, buffer, ways, () => worker.tagMessageReceive(taken, buffer));
+    await this.#end(booked, buffer, ways, () => worker.tagMessageReceive(taken, formOf(buffer, isTyped)));
   }
 
   #drain(at: number): Promise<void> {

@@ -12,6 +12,8 @@ export interface SendStep {
   readonly isSync: boolean;
   /** Whether the memory can be registered. */
   readonly registers: boolean;
+  /** Whether the program packs or unpacks by itself. */
+  readonly isTyped: boolean;
   readonly abortAfterUs: number;
 }
 
@@ -25,6 +27,8 @@ export interface ReceiveStep {
   /** It takes what is there, if anything is, and receives that later by so many µs; undefined for an ordinary receive. */
   readonly takesForUs: number | undefined;
   readonly registers: boolean;
+  /** Whether the program packs or unpacks by itself. */
+  readonly isTyped: boolean;
   readonly abortAfterUs: number;
 }
 
@@ -39,10 +43,22 @@ export function planTags(random: SeededRandom, { workers, count, lengthUs, abort
     const atUs = random.below(lengthUs);
     const registers = random.chance(0.8);
     const abortAfterUs = abortTime(random, aborts);
+    const isTyped = atUs % 5 === 0;
     if (random.chance(0.5)) {
       const [from, to] = [random.below(workers), random.below(workers)];
       const isSync = random.chance(0.2);
-      return { kind: 'send', atUs, from, to, tag: tag(), bytes: anyLength(random), isSync, registers, abortAfterUs };
+      return {
+        kind: 'send',
+        atUs,
+        from,
+        to,
+        tag: tag(),
+        bytes: anyLength(random),
+        isSync,
+        registers,
+        isTyped,
+        abortAfterUs,
+      };
     }
     const isShort = random.chance(0.2);
     return {
@@ -54,6 +70,7 @@ export function planTags(random: SeededRandom, { workers, count, lengthUs, abort
       bytes: isShort ? anyLength(random) : MOST_BYTES,
       takesForUs: random.chance(0.15) ? random.below(500) : undefined,
       registers,
+      isTyped,
       abortAfterUs,
     };
   });
