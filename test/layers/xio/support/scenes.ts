@@ -15,8 +15,8 @@ import { untilHere, untilIn } from './worlds.js';
 /** Where sessions are made for a test, and their links looked at. */
 export interface Scene {
   readonly scheme: Transport['scheme'];
-  listen(options?: Omit<XioListenOptions, 'transport'>): Promise<XioServer>;
-  connect(url: string | readonly string[], options?: Omit<XioConnectOptions, 'url'>): Promise<XioSession>;
+  readonly listen: (options?: Omit<XioListenOptions, 'transport'>) => Promise<XioServer>;
+  readonly connect: (url: string | readonly string[], options?: Omit<XioConnectOptions, 'url'>) => Promise<XioSession>;
   /** Links of clients, in the order in which they were made. */
   readonly made: Link[];
   /** Links that servers were given. */
