@@ -26,7 +26,7 @@ mutant survives or is none, or when a game fails without one. Ctrl-C ends it wit
 /** Runs of each game on the NIC as it is, before anything else. */
 const CONTROL_RUNS: Readonly<Record<GameName, number>> = {
   traffic: 60,
-  'device-memory': 400,
+  'device-memory': 40,
   walk: 5,
   cm: 60,
   rxe: 60,
