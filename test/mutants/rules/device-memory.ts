@@ -33,7 +33,7 @@ export const deviceMemory: readonly Mutant[] = [
     file: MACHINE,
     from: 'if (left.length < this.#waiting.length) this.#waiting = left;\n    else for',
     to: 'for',
-    games: ['device-memory'],
+    games: ['tests'],
   },
   {
     name: 'device-admitted',
