@@ -13,7 +13,6 @@ export const FILES: readonly string[] = [
   'nic/full-ways',
   'nic/completion-counters',
   'nic/foreign-memory',
-  'gpu/copy-machine',
   'nic/invariants',
   'nic/last-acknowledgement',
   'nic/peer-gone',

@@ -27,15 +27,6 @@ export const deviceMemory: readonly Mutant[] = [
     games: ['device-memory'],
   },
   {
-    name: 'device-waiting',
-    rule: 'a copy that waits for staging memory can be given up',
-    source: SOURCE,
-    file: MACHINE,
-    from: 'if (left.length < this.#waiting.length) this.#waiting = left;\n    else for',
-    to: 'for',
-    games: ['tests'],
-  },
-  {
     name: 'device-admitted',
     rule: 'who waits for staging memory has it as soon as there is some',
     source: SOURCE,
