@@ -20,7 +20,8 @@ export class XioError extends Error {
   readonly mayHaveRun: boolean;
 
   constructor(code: XioStatusName, message: string, { mayHaveRun = false, ...options }: XioErrorOptions = {}) {
-    super(`${message} (${code})`, options);
+    // What tells of another failure may end with its code already.
+    super(message.endsWith(`(${code})`) ? message : `${message} (${code})`, options);
     this.code = code;
     this.status = XioStatus[code];
     this.mayHaveRun = mayHaveRun;
