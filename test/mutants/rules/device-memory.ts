@@ -66,15 +66,6 @@ export const deviceMemory: readonly Mutant[] = [
     games: ['device-memory'],
   },
   {
-    name: 'device-lost',
-    rule: 'staging memory of which nobody knows what the device still does with it is never used again',
-    source: ERRORS,
-    file: LANE,
-    from: 'else this.pool.lose();',
-    to: 'else this.pool.give(slot);',
-    games: ['device-memory'],
-  },
-  {
     name: 'device-submitted',
     rule: 'what was asked for in a turn begins at its end',
     source: SOURCE,
