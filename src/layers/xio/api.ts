@@ -270,6 +270,9 @@ export interface XioServer extends AsyncIterable<XioSession>, AsyncDisposable {
   /** Sessions that there are. */
   readonly sessions: number;
 
+  /** Sessions, until the server is closed. Leaving the loop closes it. */
+  [Symbol.asyncIterator](): AsyncGenerator<XioSession, void, undefined>;
+
   /** No more sessions come; those that are there go on. Idempotent. */
   close(): void;
 

@@ -1,9 +1,9 @@
 import type { Mutant } from '../mutant.js';
 
 /** Rules of sessions that survive their connections. */
-const SESSIONS = 'docs/protocol.md 9.4';
-const CREDITS = 'docs/protocol.md 9.5';
-const RESUMING = 'docs/protocol.md 9.6';
+const SESSIONS = 'docs/protocol.md 10.4';
+const CREDITS = 'docs/protocol.md 10.5';
+const RESUMING = 'docs/protocol.md 10.6';
 const PROTOCOL = 'src/layers/xio/protocol';
 const CHANNEL = `${PROTOCOL}/channel.ts`;
 

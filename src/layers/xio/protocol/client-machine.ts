@@ -5,6 +5,8 @@ import type { Item } from './item.js';
 /** Times between rounds of attempts to connect, in ms: the first is made at once. */
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 250;
+/** How often links may be lost before a session is there. */
+const MOST_IN_VAIN = 4;
 
 /** What a client does as its machine says. */
 export interface ClientHost {
@@ -48,6 +50,8 @@ export class ClientMachine<I extends Item> {
   #tried = 0;
   #pauseMs = 0;
   #redirects = 0;
+  /** Links that were lost before there was a session. */
+  #vain = 0;
   #state: 'connecting' | 'asking' | 'open' | 'pausing' | 'over' = 'connecting';
   #wasOpen = false;
   #hasRestarted = false;
@@ -101,6 +105,12 @@ export class ClientMachine<I extends Item> {
   onLinkLost(reason: string): void {
     switch (this.#state) {
       case 'asking':
+        // The server may have taken the session, and is told by its name that it is the same.
+        if (!this.#wasOpen && this.#vain < MOST_IN_VAIN) {
+          this.#vain += 1;
+          this.#pause();
+          return;
+        }
         this.onConnectFailed(XioStatus.XIO_E_SESSION_DISCONNECTED, reason);
         return;
       case 'open':

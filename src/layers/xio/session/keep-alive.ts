@@ -16,6 +16,8 @@ export class KeepAlive {
   constructor(
     private readonly link: Link,
     private readonly settings: KeepAliveSettings,
+    /** How often the peer's program was heard. Its adapter may answer though it does not. */
+    private readonly heard: () => number,
     private readonly ask: () => void,
   ) {
     if (settings.keepAliveMs !== Infinity) this.#wait(settings.keepAliveMs);
@@ -32,7 +34,7 @@ export class KeepAlive {
 
   #look(): void {
     const { keepAliveMs, keepAliveIntervalMs, keepAliveProbes } = this.settings;
-    const { heard } = this.link;
+    const heard = this.heard();
     if (heard !== this.#heard) {
       this.#heard = heard;
       this.#asked = 0;

@@ -82,6 +82,8 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
   #lastLink: Link | undefined;
   #keepAlive: KeepAlive | undefined;
   #isPumping = false;
+  /** Messages that have come. */
+  #heard = 0;
 
   constructor(
     private readonly settings: Settings,
@@ -114,10 +116,15 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
     this.#link = link;
     this.#lastLink = link;
     this.#asides.length = 0;
-    this.#keepAlive = new KeepAlive(link, this.settings, () => {
-      link.probe();
-      this.sendAside(Kind.KEEP_ALIVE);
-    });
+    this.#keepAlive = new KeepAlive(
+      link,
+      this.settings,
+      () => this.#heard,
+      () => {
+        link.probe();
+        this.sendAside(Kind.KEEP_ALIVE);
+      },
+    );
   }
 
   /** Talks by it no more: what still comes of it is nobody's. */
@@ -174,6 +181,7 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
   }
 
   onFrame(headBytes: Uint8Array, body: Uint8Array, isLanded: boolean, writtenBytes: number): void {
+    this.#heard += 1;
     const head = this.#inHead;
     const lie =
       decodeHead(headBytes, head) ??

@@ -17,6 +17,11 @@ export interface Scene {
   readonly scheme: Transport['scheme'];
   readonly listen: (options?: Omit<XioListenOptions, 'transport'>) => Promise<XioServer>;
   readonly connect: (url: string | readonly string[], options?: Omit<XioConnectOptions, 'url'>) => Promise<XioSession>;
+<<<<<<< HEAD
+=======
+  /** Does something where clients are. */
+  readonly inClient: <T>(action: () => Promise<T>) => Promise<T>;
+>>>>>>> 458fc7e (Test sessions of xio that go on at each step, lie and give up; ask the peer's program whether it is there; describe what sessions say)
   /** Links of clients, in the order in which they were made. */
   readonly made: Link[];
   /** Links that servers were given. */
@@ -87,6 +92,7 @@ function inSimulation(play: Play): Promise<void> {
         return host.run(() => listen({ port: 2061, ...options }));
       },
       connect: (url, options = {}) => client.run(() => connect({ url, ...options })),
+      inClient: (action) => client.run(action),
     };
     return playIn(rdmaTransport, scene, play);
   });
@@ -101,6 +107,7 @@ function onSockets(play: Play): Promise<void> {
     until: untilHere,
     listen: (options = {}) => listen({ ...options, transport: 'tcp' }),
     connect: (url, options = {}) => connect({ url, ...options }),
+    inClient: (action) => action(),
   };
   return playIn(tcp, scene, play);
 }

@@ -1,4 +1,4 @@
-// What stands before the head of a message that goes by RDMA: 24 bytes, big-endian. docs/protocol.md, section 9.
+// What stands before the head of a message that goes by RDMA: 24 bytes, big-endian. docs/protocol.md, section 10.
 //
 //   0 credits 2 | 2 operation 1 | 3 zero 1 | 4 head 2 | 6 zero 2 | 8 body 4 | 12 R_Key 4 | 16 address 8 | 24 head, body
 

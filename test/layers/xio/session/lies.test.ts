@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Link, Transport } from '../../../../src/layers/xio/transport/index.js';
+import { transportOf } from '../../../../src/layers/xio/transport/index.js';
+import {
+  decodeHead,
+  emptyHead,
+  encodeHead,
+  encodeSetupRequest,
+  type Head,
+  HEAD_BYTES,
+  Kind,
+  XioStatus,
+} from '../../../../src/layers/xio/wire/index.js';
+import { echo, type Scene, SCENES } from '../support/scenes.js';
+import { LinkEnd } from '../support/link-end.js';
+
+const NOTHING = new Uint8Array(0);
+const LIMITS = { queueMessages: 8, queueBytes: 1000, maxBodyBytes: 1000, maxHeaderBytes: 100 };
+
+/** A peer that says what it likes. */
+class Liar {
+  readonly end: LinkEnd;
+
+  constructor(private readonly link: Link) {
+    this.end = new LinkEnd(link);
+    link.open(this.end);
+  }
+
+  /** The kinds of what it was told, and the status of the last. */
+  get heard(): readonly Head[] {
+    return this.end.got.map(({ head }) => {
+      const fields = emptyHead(Kind.NOP);
+      assert.equal(decodeHead(head, fields), undefined);
+      return fields;
+    });
+  }
+
+  say(fields: Partial<Head>, header = NOTHING, body = NOTHING, change?: (view: DataView) => void): void {
+    const head: Head = { ...emptyHead(Kind.NOP), bodyBytes: body.length, ...this.granted, ...fields };
+    const bytes = new Uint8Array(HEAD_BYTES + header.length);
+    encodeHead(bytes, head, header, undefined);
+    change?.(new DataView(bytes.buffer));
+    this.link.send(bytes, body, undefined);
+  }
+
+  ask(change: Partial<Parameters<typeof encodeSetupRequest>[0]> = {}): void {
+    const request = {
+      sessionId: crypto.getRandomValues(new Uint8Array(16)),
+      epoch: new Uint8Array(8),
+      connection: 0,
+      isKnown: false,
+      limits: LIMITS,
+      resource: '',
+      privateData: NOTHING,
+      ...change,
+    };
+    this.say({ kind: Kind.SESSION }, encodeSetupRequest(request));
+  }
+
+  readonly granted = { grantedMessages: LIMITS.queueMessages, grantedBytes: LIMITS.queueBytes };
+}
+
+type Lie = (liar: Liar) => void;
+
+const request = { kind: Kind.REQUEST, sn: 1 } as const;
+
+/** What cannot be true, said in a session that is there. */
+const LIES: Readonly<Record<string, Lie>> = {
+  'a TLV of another kind of message': (liar) => liar.say(request, NOTHING, NOTHING, (view) => view.setUint32(0, 7)),
+  'a TLV that is longer than its message': (liar) =>
+    liar.say(request, NOTHING, NOTHING, (view) => view.setUint32(12, 500)),
+  'a TLV of 2^32 bytes': (liar) => liar.say(request, NOTHING, NOTHING, (view) => view.setUint32(8, 1)),
+  'a kind that does not exist': (liar) => liar.say({}, NOTHING, NOTHING, (view) => view.setUint32(4, 0x77)),
+  'a header that is longer than the head': (liar) =>
+    liar.say(request, NOTHING, NOTHING, (view) => view.setUint16(70, 5)),
+  'a number beyond 2^53': (liar) => liar.say(request, NOTHING, NOTHING, (view) => view.setUint32(16, 0xffff_ffff)),
+  'a status that does not exist': (liar) => liar.say(request, NOTHING, NOTHING, (view) => view.setUint32(56, 12)),
+  'flags that do not exist': (liar) => liar.say({ ...request, flags: 0x100 }),
+  'no number where there is one': (liar) => liar.say({ kind: Kind.REQUEST, sn: 0 }),
+  'a number where there is none': (liar) => liar.say({ kind: Kind.NOP, sn: 1 }),
+  'a body where there is none': (liar) => liar.say({ kind: Kind.CANCEL, sn: 2, about: 1 }, NOTHING, new Uint8Array(4)),
+  'a body of another length than its head says': (liar) =>
+    liar.say({ ...request, bodyBytes: 9 }, NOTHING, new Uint8Array(4)),
+  'a number that leaves one out': (liar) => liar.say({ ...request, sn: 2 }),
+  'an old number again': (liar) => {
+    liar.say(request);
+    liar.say(request);
+  },
+  'that more has come than was sent': (liar) => liar.say({ ackSn: 5 }),
+  'credit beyond its room': (liar) => liar.say({ grantedMessages: 9, grantedBytes: 1000 }),
+  'less credit than before': (liar) => liar.say({ grantedMessages: 7, grantedBytes: 1000 }),
+  'bytes of credit beyond its room': (liar) => liar.say({ grantedMessages: 8, grantedBytes: 2 ** 52 }),
+  'an answer to what nobody has asked': (liar) => liar.say({ kind: Kind.RESPONSE, sn: 1, about: 1 }),
+  'a receipt for what was not sent': (liar) => liar.say({ kind: Kind.RECEIPT, sn: 1, about: 3 }),
+  'the end of what has not come': (liar) => liar.say({ kind: Kind.CANCEL, sn: 1, about: 1 }),
+  'a header that is too long': (liar) => liar.say(request, new Uint8Array(257)),
+  'a body that is too long': (liar) => liar.say(request, NOTHING, new Uint8Array(2001)),
+  'more than it has credit for': (liar) => {
+    for (let sn = 1; sn <= 5; sn += 1) liar.say({ kind: Kind.ONE_WAY, sn });
+  },
+  'more bytes than it has credit for': (liar) => {
+    for (let sn = 1; sn <= 3; sn += 1) liar.say({ kind: Kind.ONE_WAY, sn }, NOTHING, new Uint8Array(1500));
+  },
+  'something after FIN': (liar) => {
+    liar.say({ kind: Kind.FIN, sn: 1 });
+    liar.say({ ...request, sn: 2 });
+  },
+  'an answer for a server': (liar) => liar.say({ kind: Kind.SESSION_ANSWER }, new Uint8Array(60)),
+  'a session within a session': (liar) => liar.ask(),
+};
+
+async function connected({ scheme, taken, until }: Scene, url: string): Promise<Liar> {
+  const transport: Transport | undefined = transportOf(scheme);
+  assert.ok(transport !== undefined);
+  const [, host, port] = /\/\/(.*):(\d+)$/.exec(url) ?? [];
+  const before = taken.length;
+  const link = await transport.connect({
+    host,
+    port: Number(port),
+    inlineBytes: 8192,
+    maxBodyBytes: 2000,
+    timeoutMs: 5000,
+  });
+  const liar = new Liar(link);
+  await until(() => taken.length > before);
+  return liar;
+}
+
+for (const [name, play] of Object.entries(SCENES))
+  describe(`a server by ${name}`, () => {
+    for (const [what, lie] of Object.entries(LIES))
+      it(`ends the session of a client that says ${what}, and no other`, () =>
+        play(async (scene) => {
+          const { listen, connect, until } = scene;
+          const server = await listen({ queueMessages: 4, queueBytes: 2000, maxBodyBytes: 2000 });
+          echo(server);
+          const honest = await connect(server.url);
+          await honest.request('', 'before');
+          const liar = await scene.inClient(() => connected(scene, server.url));
+          liar.ask();
+          await until(() => liar.heard.some(({ kind }) => kind === Kind.SESSION_ANSWER));
+          assert.equal(server.sessions, 2);
+          lie(liar);
+          await until(() => server.sessions === 1);
+          await until(() => liar.end.ends.length === 1);
+          const last = liar.heard.at(-1);
+          assert.deepEqual([last?.kind, last?.status], [Kind.ABORT, XioStatus.XIO_E_MSG_INVALID]);
+          assert.equal((await honest.request('', 'after')).body.length, 5);
+        }));
+
+    it('hears nobody who does not begin with a session, or who names one that it does not know', () =>
+      play(async (scene) => {
+        const { listen, until } = scene;
+        const server = await listen();
+        echo(server);
+        const first = await scene.inClient(() => connected(scene, server.url));
+        first.say(request);
+        await until(() => first.end.ends.length === 1);
+        const second = await scene.inClient(() => connected(scene, server.url));
+        second.ask({ isKnown: true });
+        await until(() => second.heard.length === 1);
+        assert.equal(server.sessions, 0);
+        // It may begin one now.
+        second.ask();
+        await until(() => server.sessions === 1);
+      }));
+  });
