@@ -83,8 +83,9 @@ export class ServedSession extends Session {
     for (const portal of portals) targetOf(call, portal);
     // Whoever handles its requests has taken it so already.
     if (this.#answer === 'accepted' && privateData === undefined && portals.length === 0) return this;
-    this.#acceptance = { addresses: portals.slice(), privateData: privateDataOf(call, privateData) };
-    this.#requireUnanswered();
+    const acceptance = { addresses: portals.slice(), privateData: privateDataOf(call, privateData) };
+    if (!this.#isToBeAnswered()) return this;
+    this.#acceptance = acceptance;
     this.#answer = 'accepted';
     for (const { lane, request } of this.#asked.values()) this.#begin(lane, request);
     return this;
@@ -95,14 +96,14 @@ export class ServedSession extends Session {
     if (!Array.isArray(urls) || urls.length === 0 || urls.length > MAX_ADDRESSES)
       throw new VerbsError(call, invalid(`urls is ${show(urls)}`, `It is 1 to ${MAX_ADDRESSES} URLs`));
     for (const url of urls) targetOf(call, url);
-    this.#requireUnanswered();
+    if (!this.#isToBeAnswered()) return;
     this.#refuse({ action: Action.REDIRECT, addresses: urls.slice(), status: XioStatus.XIO_E_SESSION_REDIRECTED });
   }
 
   reject(reason = '', privateData?: Bytes): void {
     const said = privateData ?? bytesOf('reject', 'reason', reason);
     const bytes = privateDataOf('reject', said);
-    this.#requireUnanswered();
+    if (!this.#isToBeAnswered()) return;
     this.#refuse({ action: Action.REJECT, status: XioStatus.XIO_E_SESSION_REJECTED, privateData: bytes });
   }
 
@@ -133,6 +134,7 @@ export class ServedSession extends Session {
   }
 
   protected take(): void {
+    if (this.hasEnded) return;
     if (this.#answer === 'none') this.accept();
     else if (this.#answer === 'refused') throw new XioError('XIO_E_STATE', 'the session was refused');
   }
@@ -164,9 +166,11 @@ export class ServedSession extends Session {
     lane.sendAside(Kind.SESSION_ANSWER, answerOf(this.host.epoch, answer));
   }
 
-  #requireUnanswered(): void {
-    if (this.hasEnded) throw this.failure ?? new XioError('XIO_E_SESSION_CLOSED', 'the session is closed');
+  /** @returns false when it has ended: a client that comes and goes is no fault of the program's */
+  #isToBeAnswered(): boolean {
+    if (this.hasEnded) return false;
     if (this.#answer !== 'none') throw new XioError('XIO_E_STATE', 'the session was answered before');
+    return true;
   }
 
   #lose(reason: string): void {

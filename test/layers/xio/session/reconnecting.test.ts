@@ -131,7 +131,9 @@ for (const [name, play] of Object.entries(SCENES))
         const server = await listen();
         echo(server);
         const session = await connect(server.url, { keepAliveMs: 5, keepAliveIntervalMs: 5, keepAliveProbes: 2 });
-        const answers = await Promise.all(['a', 'b', 'c'].map((text) => session.request('', text)));
+        const answers = await Promise.all(
+          ['a', 'b', 'c'].map((text) => session.request('', text, { deadlineMs: 60_000 })),
+        );
         assert.deepEqual(
           answers.map(({ body }) => new TextDecoder().decode(body)),
           ['a', 'b', 'c'],
