@@ -137,15 +137,6 @@ export const xio: readonly Mutant[] = [
     games: ['xio-sim'],
   },
   {
-    name: 'xio-bytes-told-too-late',
-    rule: 'credit for bytes is told before the longest body could wait for it',
-    source: CREDITS,
-    file: `${PROTOCOL}/credits.ts`,
-    from: 'Math.max(1, Math.min(queueBytes / 2, queueBytes - maxBodyBytes))',
-    to: 'queueBytes / 2 + 1',
-    games: ['xio-sim'],
-  },
-  {
     name: 'xio-announced-not-forgotten',
     rule: 'a body that was on its way on a link that is lost takes no credit',
     source: CREDITS,
