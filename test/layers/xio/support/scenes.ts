@@ -17,11 +17,8 @@ export interface Scene {
   readonly scheme: Transport['scheme'];
   readonly listen: (options?: Omit<XioListenOptions, 'transport'>) => Promise<XioServer>;
   readonly connect: (url: string | readonly string[], options?: Omit<XioConnectOptions, 'url'>) => Promise<XioSession>;
-<<<<<<< HEAD
-=======
   /** Does something where clients are. */
   readonly inClient: <T>(action: () => Promise<T>) => Promise<T>;
->>>>>>> 458fc7e (Test sessions of xio that go on at each step, lie and give up; ask the peer's program whether it is there; describe what sessions say)
   /** Links of clients, in the order in which they were made. */
   readonly made: Link[];
   /** Links that servers were given. */
