@@ -1,4 +1,5 @@
 /** What the API asks of what it runs in, Node or a page of a browser, and how programs wait in its event loop. */
+export { whenAborted } from './aborts.js';
 export { runtime, useRuntime } from './current.js';
 export type { Folder, FolderFile } from './folder.js';
 export { Microtask } from './microtask.js';

@@ -1,3 +1,4 @@
+import { whenAborted } from './aborts.js';
 import { runtime } from './current.js';
 
 /** One wait in so many lets the event loop have a turn, however much there is: a loop of microtasks would starve all others. */
@@ -167,8 +168,7 @@ export class Waiters<T> {
             () => reject(signal.reason as Error),
           );
         };
-        signal.addEventListener('abort', abort, { once: true });
-        stopListening = () => signal.removeEventListener('abort', abort);
+        stopListening = whenAborted(signal, abort);
       }
       if (isPatient) this.#rest();
       this.#add(waiter);

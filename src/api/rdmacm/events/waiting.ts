@@ -1,4 +1,5 @@
 import type { CmEventType } from '../../../device/ibta/index.js';
+import { whenAborted } from '../../runtime/index.js';
 import { type Context, invalid, type Problem, show, VerbsError } from '../../verbs/index.js';
 import { queueOf } from './event-channel.js';
 import { after } from '../../provider/index.js';
@@ -36,8 +37,7 @@ export class Patience implements Disposable {
     if (typeof timeoutMs !== 'number' || !(timeoutMs >= 0))
       throw new VerbsError(call, invalid(`timeoutMs is ${show(timeoutMs)}`, 'It is a number of milliseconds'));
     const abort = (): void => this.#controller.abort(signal?.reason);
-    this.#stop = () => signal?.removeEventListener('abort', abort);
-    signal?.addEventListener('abort', abort, { once: true });
+    this.#stop = signal === undefined ? () => undefined : whenAborted(signal, abort);
     if (timeoutMs > MAX_TIMEOUT_MS) return;
     const problem: Problem = {
       errno: 'ETIMEDOUT',
@@ -89,12 +89,11 @@ export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal)
   let stop: (() => void) | undefined;
   const aborted = new Promise<never>((_, reject) => {
     // A signal's reason is whatever the program makes of it.
-    stop = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', stop, { once: true });
+    stop = whenAborted(signal, () => reject(signal.reason as Error));
   });
   try {
     return await Promise.race([promise, aborted]);
   } finally {
-    if (stop !== undefined) signal.removeEventListener('abort', stop);
+    stop?.();
   }
 }

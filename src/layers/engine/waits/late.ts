@@ -1,3 +1,4 @@
+import { whenAborted } from '../../../api/runtime/index.js';
 import type { Timers } from './pending.js';
 import { timedOut, type WaitOptions } from './wait-options.js';
 
@@ -16,13 +17,13 @@ export async function waitUnlessLate<T>(
   if (timeoutMs === Infinity) return wait(signal);
   const controller = new AbortController();
   const abort = (): void => controller.abort(signal?.reason);
-  signal?.addEventListener('abort', abort, { once: true });
+  const stopListening = signal === undefined ? undefined : whenAborted(signal, abort);
   const stopTimer = timers.timer(timeoutMs, () => controller.abort(reasonOf(call, timeoutMs)));
   try {
     return await wait(controller.signal);
   } finally {
     stopTimer();
-    signal?.removeEventListener('abort', abort);
+    stopListening?.();
   }
 }
 
@@ -32,8 +33,7 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | unde
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason as Error);
     if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    const settled = (): void => signal.removeEventListener('abort', abort);
+    const settled = whenAborted(signal, abort);
     promise.then(resolve, reject).then(settled, settled);
   });
 }

@@ -1,3 +1,4 @@
+import { whenAborted } from '../../../api/runtime/index.js';
 import { timedOut, type WaitOptions } from './wait-options.js';
 
 /** A clock that calls back: the engine is one. */
@@ -46,10 +47,10 @@ export abstract class Unsettled<T> {
       timeoutMs === undefined || timeoutMs === Infinity
         ? undefined
         : timers.timer(timeoutMs, () => this.#giveUp(this.lateness(timeoutMs)));
-    signal?.addEventListener('abort', abort, { once: true });
+    const stopListening = signal === undefined ? undefined : whenAborted(signal, abort);
     this.#stopWaiting = () => {
       stopTimer?.();
-      signal?.removeEventListener('abort', abort);
+      stopListening?.();
     };
   }
 
