@@ -32,7 +32,9 @@ describe('CUDA, with a library in its place that has no GPU', { skip }, () => {
   }
 
   it('passes the tests that OpenCL passes, and leaves nothing', () => {
-    const files = ['program', 'regions', 'traffic', 'waiting'].map((name) => beside(`${name}.test.js`));
+    const files = ['program', 'refused-result', 'regions', 'traffic', 'waiting'].map((name) =>
+      beside(`${name}.test.js`),
+    );
     const { status, text } = run(['--test', '--test-reporter=tap', ...files]);
     assert.equal(status, 0, text);
     assert.match(text, /by cuda/);

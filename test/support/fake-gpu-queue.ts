@@ -7,6 +7,7 @@ import {
   type GpuQueue,
   type GpuStaging,
 } from '../../src/machine/gpu/index.js';
+import { asFailure } from '../../src/machine/gpu/driver/gpu-failure.js';
 import { COMPARE_PARTS } from '../../src/machine/gpu/driver/gpu-driver.js';
 
 /** Virtual time, as a device has it. */
@@ -16,7 +17,7 @@ export interface FakeClock {
 }
 
 /** Where a device can fail. */
-export type Misfortune = 'call' | 'submit' | 'command' | 'staging' | 'queue' | 'drain';
+export type Misfortune = 'call' | 'result' | 'submit' | 'command' | 'staging' | 'queue' | 'drain';
 
 /** How a device behaves. What is absent does not happen. */
 export interface GpuManner {
@@ -94,6 +95,8 @@ interface Owner {
 }
 
 const GARBAGE = 0xee;
+/** How much later than it would have a queue does things of which nobody knows what it does. */
+const LOST_US = 10_000;
 const FAILURE = -9999;
 
 /** What a call of the device throws that fails, and what a batch has failed for. */
@@ -138,7 +141,11 @@ export class FakeQueue implements GpuQueue {
   #added: FakeCommand[] = [];
   /** Batches that have not ended, in their order. */
   readonly #running: FakeBatch[] = [];
+  /** Batches of which nobody knows whether they have ended: they have not. */
+  readonly #lost = new Set<FakeBatch>();
   #busyUntilUs = 0;
+  /** Why what an atomic finds is not fetched: that was refused when the atomic had been added. */
+  #unfetched: GpuFailure | undefined;
   #ended: (() => void) | undefined;
   #isClosed = false;
   /** Nobody knows what it still does. */
@@ -170,13 +177,20 @@ export class FakeQueue implements GpuQueue {
   ): void {
     if (atomics !== this.owner.atomics) this.owner.device.fault('an atomic is none that this device has got ready');
     const use = this.#use(staging, at, 8, true);
+    let isFetched = true;
     this.#add('atomic', { buffer, offset, lengthBytes: 8 }, use, (whole) => {
       if (whole < 8) return;
       const bytes = this.#bytes(buffer);
       const view = new DataView(bytes.buffer, bytes.byteOffset + offset, 8);
-      staging.bytes.set(bytes.subarray(offset, offset + 8), at);
+      if (isFetched) staging.bytes.set(bytes.subarray(offset, offset + 8), at);
       view.setBigUint64(0, atomicResult(operation, view.getBigUint64(0, true)), true);
     });
+    try {
+      this.#maybeFail('result', 'read');
+    } catch (error) {
+      this.#unfetched = asFailure(error);
+      isFetched = false;
+    }
   }
 
   fill(buffer: GpuHandle, offset: number, lengthBytes: number, value: number): void {
@@ -209,12 +223,9 @@ export class FakeQueue implements GpuQueue {
     const commands = this.#added;
     this.#added = [];
     if (this.#isClosed) device.fault('commands are submitted to a queue that is closed');
-    try {
-      this.#maybeFail('submit');
-    } catch (error) {
-      for (const { touch } of commands) device.failed.push(touch);
-      throw error;
-    }
+    const refusal = this.#refusal();
+    if (refusal !== undefined) for (const { touch } of commands) device.failed.push(touch);
+    if (refusal !== undefined && this.#isLost) throw refusal;
     for (const command of commands) {
       const { use } = command;
       if (use?.isWritten === false) command.given = use.staging.bytes.slice(use.at, use.at + use.lengthBytes);
@@ -222,9 +233,11 @@ export class FakeQueue implements GpuQueue {
     }
     const failsAt = commands.findIndex(() => device.manner.fails?.('command') === true);
     const batch = new FakeBatch(this, commands, failsAt < 0 ? commands.length : failsAt);
-    batches.add(batch);
     this.#running.push(batch);
     this.#plan(batch);
+    // What was added has begun, although nobody will tell when it ends.
+    if (refusal !== undefined) throw refusal;
+    batches.add(batch);
     return batch;
   }
 
@@ -251,7 +264,8 @@ export class FakeQueue implements GpuQueue {
 
   *unfinished(): Iterable<FakeCommand> {
     yield* this.#added;
-    for (const { commands, done, failsAt } of this.#running) yield* commands.slice(done, failsAt + 1);
+    for (const { commands, done, failsAt } of [...this.#running, ...this.#lost])
+      yield* commands.slice(done, failsAt + 1);
   }
 
   /** Carries out a batch, and those before it; of a device that is lost nobody knows whether. */
@@ -272,6 +286,7 @@ export class FakeQueue implements GpuQueue {
     batch.failure = misfortune('device');
     const at = this.#running.indexOf(batch);
     if (at >= 0) this.#running.splice(at, 1);
+    this.#lost.add(batch);
   }
 
   /** When a batch takes effect: half of it while whoever looks finds it running. */
@@ -284,10 +299,13 @@ export class FakeQueue implements GpuQueue {
       if (this.#running[0] === batch) this.#advance(batch, batch.commands.length >> 1);
     });
     clock.at(this.#busyUntilUs, () => {
-      // What a lost queue does in the end, it does without a word.
-      if (this.#isLost) this.#advance(batch, batch.commands.length);
-      else this.finish(batch);
+      if (!this.#isLost) this.finish(batch);
       this.#ended?.();
+    });
+    // What a lost queue does in the end, it does late and without a word.
+    clock.at(this.#busyUntilUs + LOST_US, () => {
+      this.noticeLoss(batch);
+      if (this.#lost.delete(batch)) this.#advance(batch, batch.commands.length);
     });
   }
 
@@ -313,6 +331,18 @@ export class FakeQueue implements GpuQueue {
       if (!isAsBefore) device.fault('staging memory was used again before the command that names it had ended');
     }
     if (device.touched(touch)) act(whole);
+  }
+
+  /** Why what was added cannot be submitted as it has to be. */
+  #refusal(): GpuFailure | undefined {
+    const unfetched = this.#unfetched;
+    this.#unfetched = undefined;
+    try {
+      this.#maybeFail('submit');
+    } catch (error) {
+      return asFailure(error);
+    }
+    return unfetched;
   }
 
   #maybeFail(where: Misfortune, call: string = where): void {

@@ -42,6 +42,8 @@ export class Life {
   readonly #toReceive: Request[] = [];
   readonly #requester: TestQp;
   readonly #responder: TestQp;
+  /** By which the keys of the remote memory are closed, in the midst of what goes on by the others; absent where nobody does that. */
+  readonly #aside: readonly [TestQp, TestQp] | undefined;
   readonly #destroyed = new Set<TestQp>();
 
   constructor(
@@ -66,12 +68,16 @@ export class Life {
       maxRecvSge: MAX_PIECES,
       maxInlineData: 0,
     };
-    this.#requester = from.host.qp({ cap });
-    this.#responder = to.host.qp({ cap });
-    const [psn, otherPsn] = [random.below(2 ** 24), random.below(2 ** 24)];
-    const both = { pathMtu, timeout: TIMEOUT };
-    this.#requester.toRts(this.#responder.peer, { ...both, sqPsn: psn, rqPsn: otherPsn });
-    this.#responder.toRts(this.#requester.peer, { ...both, sqPsn: otherPsn, rqPsn: psn });
+    const pair = (): readonly [TestQp, TestQp] => {
+      const [one, other] = [from.host.qp({ cap }), to.host.qp({ cap })];
+      const [psn, otherPsn] = [random.below(2 ** 24), random.below(2 ** 24)];
+      const both = { pathMtu, timeout: TIMEOUT };
+      one.toRts(other.peer, { ...both, sqPsn: psn, rqPsn: otherPsn });
+      other.toRts(one.peer, { ...both, sqPsn: otherPsn, rqPsn: psn });
+      return [one, other];
+    };
+    [this.#requester, this.#responder] = pair();
+    if (plan.intervention === 'invalidate') this.#aside = pair();
   }
 
   /** Requests that are under way. */
@@ -107,7 +113,12 @@ export class Life {
       : ([this.remote, this.to, this.#responder] as const);
     this.hasIntervened = true;
     owner.isDirty = true;
-    if (intervention === 'deregister') {
+    if (intervention === 'invalidate') {
+      const [requester, responder] = this.#aside ?? [];
+      responder?.postRecv({ wrId: 0n, sgList: [] });
+      requester?.post({ wrId: 0n, sgList: [], ...this.remote.invalidation });
+      this.from.isDirty = true;
+    } else if (intervention === 'deregister') {
       area.deregister();
       if (this.random.chance(0.5)) area.free();
     } else if (intervention === 'reregister') {
@@ -263,6 +274,7 @@ export class Life {
     const ends = [
       () => this.#destroy(this.#requester),
       () => this.#destroy(this.#responder),
+      ...(this.#aside ?? []).map((qp) => () => this.#destroy(qp)),
       () => this.local.deregister(),
       () => this.remote.deregister(),
     ];

@@ -9,7 +9,7 @@ export const KINDS = ['WRITE', 'WRITE_IMM', 'READ', 'SEND', 'FETCH_ADD', 'COMPAR
 export type Kind = (typeof KINDS)[number];
 
 /** What a program does in the midst of it. */
-export const INTERVENTIONS = ['deregister', 'reregister', 'error', 'reset', 'destroy'] as const;
+export const INTERVENTIONS = ['deregister', 'reregister', 'invalidate', 'error', 'reset', 'destroy'] as const;
 export type Intervention = (typeof INTERVENTIONS)[number];
 
 /** One queue pair of each host and their memory, from when they are made to when they are gone. */
@@ -70,14 +70,17 @@ function planDevice(random: SeededRandom): DevicePlan {
   return {
     delayUs: random.pick([0, 1, 10, 10, 100, 1000]),
     tells: random.chance(0.6),
-    maxSlots: random.pick([8, 8, 64]),
+    // Few, or nobody would ever wait for one.
+    maxSlots: random.pick([1, 2, 3, 8, 64]),
     chances: {
       call: chance(0.02),
+      result: chance(0.2),
       submit: chance(0.03),
       command: chance(0.05),
       staging: chance(0.1),
       queue: chance(0.1),
-      drain: ill && random.chance(0.1) ? 0.3 * random.fraction() : 0,
+      // Only what has failed is drained.
+      drain: ill && random.chance(0.4) ? random.fraction() : 0,
     },
   };
 }

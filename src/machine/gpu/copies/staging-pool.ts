@@ -22,7 +22,6 @@ export class StagingPool {
   #slots = 0;
   #lost = 0;
 
-  /** @param maxSlots a multiple of what is taken at once */
   constructor(
     private readonly session: GpuSession,
     private readonly maxSlots: number = MAX_SLOTS,
@@ -42,10 +41,11 @@ export class StagingPool {
   take(): Slot | undefined {
     const slot = this.#free.pop();
     if (slot !== undefined || this.#slots >= this.maxSlots) return slot;
-    const staging = this.session.allocStaging(SLOTS_PER_BLOCK * SLOT_BYTES);
+    const count = Math.min(SLOTS_PER_BLOCK, this.maxSlots - this.#slots);
+    const staging = this.session.allocStaging(count * SLOT_BYTES);
     this.#blocks.push(staging);
-    this.#slots += SLOTS_PER_BLOCK;
-    for (let i = SLOTS_PER_BLOCK - 1; i >= 0; i -= 1) this.#free.push({ staging, at: i * SLOT_BYTES });
+    this.#slots += count;
+    for (let i = count - 1; i >= 0; i -= 1) this.#free.push({ staging, at: i * SLOT_BYTES });
     return this.#free.pop();
   }
 

@@ -90,7 +90,8 @@ export interface GpuStaging {
 
 /**
  * Commands that a device carries out in their order, while the processor does other things. Each call adds one, and throws
- * GpuFailure when it cannot; {@link submit} has the device begin with all that were added.
+ * GpuFailure when it cannot: then nothing of it is carried out. What takes several commands of the library, of which the first was
+ * added and another refused, fails in {@link submit}, for it is carried out. {@link submit} has the device begin with all that were added.
  */
 export interface GpuQueue {
   /** From staging to a buffer. */
@@ -126,7 +127,11 @@ export interface GpuQueue {
     stagingOffset: number,
   ): void;
 
-  /** Has the device carry out what was added since. @throws GpuFailure when that cannot be; nothing may have been done then */
+  /**
+   * Has the device carry out what was added since.
+   *
+   * @throws GpuFailure when that cannot be, or nobody would hear of its end: some of it may be carried out, until {@link drain} returns
+   */
   submit(): GpuBatch;
 
   /**

@@ -2,7 +2,7 @@ import { NativeBlock } from '../../../system/index.js';
 import type { GpuDeviceFacts, GpuDriver, GpuHandle, GpuSession } from '../../driver/gpu-driver.js';
 import { GpuKind } from '../../driver/gpu-kind.js';
 import { Cuda } from './cuda-calls.js';
-import { Cu, loadCuda } from './cuda-library.js';
+import { Cu, type CuCalls, loadCuda } from './cuda-library.js';
 import { CudaSession } from './cuda-session.js';
 
 const NAME_BYTES = 256;
@@ -11,8 +11,12 @@ const NAME_BYTES = 256;
 class CudaDriver implements GpuDriver {
   readonly kind = GpuKind.CUDA;
   readonly remedy = "it needs one of NVIDIA's GPUs";
-  readonly #cuda = new Cuda(loadCuda());
+  readonly #cuda: Cuda;
   #initialised = false;
+
+  constructor(calls: CuCalls) {
+    this.#cuda = new Cuda(calls);
+  }
 
   devices(): readonly GpuDeviceFacts[] {
     const cuda = this.#cuda;
@@ -61,6 +65,6 @@ class CudaDriver implements GpuDriver {
 }
 
 /** @throws LibraryProblem */
-export function loadCudaDriver(): GpuDriver {
-  return new CudaDriver();
+export function loadCudaDriver(calls = loadCuda()): GpuDriver {
+  return new CudaDriver(calls);
 }

@@ -8,7 +8,7 @@ import {
   type GpuQueue,
   type GpuStaging,
 } from '../../driver/gpu-driver.js';
-import type { GpuFailure } from '../../driver/gpu-failure.js';
+import { asFailure, type GpuFailure } from '../../driver/gpu-failure.js';
 import type { Cuda } from './cuda-calls.js';
 import { Cu } from './cuda-library.js';
 
@@ -27,6 +27,8 @@ export class CudaQueue implements GpuQueue {
   readonly #values = new BigUint64Array(this.#parameters.bytes.buffer, 0, MAX_PARAMETERS);
   /** Memory of the device for what kernels find. */
   #found: GpuHandle | undefined;
+  /** Why what a kernel finds is not fetched: that was refused when the kernel had been added. */
+  #unfetched: GpuFailure | undefined;
 
   /** @param comparison loads the module that compares */
   constructor(
@@ -65,7 +67,7 @@ export class CudaQueue implements GpuQueue {
     const found = this.#foundMemory();
     const operands = compare === undefined ? [operand] : [compare, operand];
     this.#launch(kernel, 1, 1, [BigInt(buffer + offset), ...operands, BigInt(found)]);
-    this.read(found, 0, staging, stagingOffset, 8);
+    this.#fetch(found, staging, stagingOffset, 8);
   }
 
   fill(buffer: GpuHandle, offset: number, lengthBytes: number, value: number): void {
@@ -85,11 +87,13 @@ export class CudaQueue implements GpuQueue {
     const found = this.#foundMemory();
     const ranges = [a + aOffset, b + bOffset, lengthBytes, found].map(BigInt);
     this.#launch(kernel, COMPARE_PARTS / BLOCK_THREADS, BLOCK_THREADS, ranges);
-    this.read(found, 0, staging, stagingOffset, FOUND_BYTES);
+    this.#fetch(found, staging, stagingOffset, FOUND_BYTES);
   }
 
   submit(): GpuBatch {
     const { cuda, context, stream } = this;
+    const unfetched = this.#takeUnfetched();
+    if (unfetched !== undefined) throw unfetched;
     return cuda.within(context, () => {
       const event =
         this.#spareEvents.pop() ??
@@ -118,6 +122,22 @@ export class CudaQueue implements GpuQueue {
   #drained(status: number): boolean {
     this.cuda.calls.ctxPopCurrent(this.cuda.out.address);
     return status === Cu.SUCCESS;
+  }
+
+  /** Has what a kernel finds come to staging. The kernel touches memory by now, so that it can be refused no more. */
+  #fetch(found: GpuHandle, staging: GpuStaging, stagingOffset: number, lengthBytes: number): void {
+    try {
+      this.read(found, 0, staging, stagingOffset, lengthBytes);
+    } catch (error) {
+      this.#unfetched ??= asFailure(error);
+    }
+  }
+
+  /** Why what was added would end without what it was added for. */
+  #takeUnfetched(): GpuFailure | undefined {
+    const unfetched = this.#unfetched;
+    this.#unfetched = undefined;
+    return unfetched;
   }
 
   #add(call: string, add: () => number): void {

@@ -2,14 +2,18 @@ import { GpuKind } from '../../driver/gpu-kind.js';
 import type { GpuDeviceFacts, GpuDriver, GpuHandle, GpuSession } from '../../driver/gpu-driver.js';
 import { NativeBlock } from '../../../system/index.js';
 import { OpenCl } from './opencl-calls.js';
-import { Cl, loadOpenCl } from './opencl-library.js';
+import { Cl, type ClCalls, loadOpenCl } from './opencl-library.js';
 import { OpenClSession } from './opencl-session.js';
 
 /** Devices of all OpenCL drivers of the machine. */
 class OpenClDriver implements GpuDriver {
   readonly kind = GpuKind.OPENCL;
   readonly remedy = 'install the OpenCL driver of a device (Debian: pocl-opencl-icd, for the processor)';
-  readonly #cl = new OpenCl(loadOpenCl());
+  readonly #cl: OpenCl;
+
+  constructor(calls: ClCalls) {
+    this.#cl = new OpenCl(calls);
+  }
 
   devices(): readonly GpuDeviceFacts[] {
     return this.#handles().map((device, index) => this.#facts(device, index));
@@ -64,6 +68,6 @@ class OpenClDriver implements GpuDriver {
 }
 
 /** @throws LibraryProblem */
-export function loadOpenClDriver(): GpuDriver {
-  return new OpenClDriver();
+export function loadOpenClDriver(calls = loadOpenCl()): GpuDriver {
+  return new OpenClDriver(calls);
 }

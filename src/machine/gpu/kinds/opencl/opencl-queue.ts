@@ -8,7 +8,7 @@ import {
   type GpuQueue,
   type GpuStaging,
 } from '../../driver/gpu-driver.js';
-import type { GpuFailure } from '../../driver/gpu-failure.js';
+import { asFailure, type GpuFailure } from '../../driver/gpu-failure.js';
 import { check, clFailure, type OpenCl } from './opencl-calls.js';
 import { COMPARE_SOURCE } from './kernels.js';
 import { type ClCalls, Cl } from './opencl-library.js';
@@ -29,6 +29,8 @@ export class OpenClQueue implements GpuQueue {
   #comparison: GpuHandle | undefined;
   /** Memory of the device for what kernels find. */
   #found: GpuHandle | undefined;
+  /** Why what a kernel finds is not fetched: that was refused when the kernel had been added. */
+  #unfetched: GpuFailure | undefined;
 
   constructor(
     private readonly cl: OpenCl,
@@ -67,7 +69,7 @@ export class OpenClQueue implements GpuQueue {
     const kernel = this.#kernel(atomics, compare === undefined ? 'fetch_add' : 'compare_swap');
     const found = this.#foundMemory();
     this.#runKernel(kernel, 1, [buffer, BigInt(offset / 8), ...operands, found]);
-    this.read(found, 0, staging, stagingOffset, 8);
+    this.#fetch(found, staging, stagingOffset, 8);
   }
 
   fill(buffer: GpuHandle, offset: number, lengthBytes: number, value: number): void {
@@ -92,7 +94,7 @@ export class OpenClQueue implements GpuQueue {
     const kernel = this.#kernel(this.#comparison, 'first_difference');
     const found = this.#foundMemory();
     this.#runKernel(kernel, COMPARE_PARTS, [a, BigInt(aOffset), b, BigInt(bOffset), BigInt(lengthBytes), found]);
-    this.read(found, 0, staging, stagingOffset, FOUND_BYTES);
+    this.#fetch(found, staging, stagingOffset, FOUND_BYTES);
   }
 
   submit(): GpuBatch {
@@ -100,9 +102,11 @@ export class OpenClQueue implements GpuQueue {
     this.#events = [];
     const batch = new OpenClBatch(this.cl, events);
     const status = this.#calls.flush(this.queue);
-    if (status === Cl.SUCCESS) return batch;
+    const unfetched = this.#takeUnfetched();
+    const failure = status === Cl.SUCCESS ? unfetched : clFailure('clFlush', status);
+    if (failure === undefined) return batch;
     batch.release();
-    throw clFailure('clFlush', status);
+    throw failure;
   }
 
   drain(): boolean {
@@ -115,6 +119,22 @@ export class OpenClQueue implements GpuQueue {
     if (this.#comparison !== undefined) this.#calls.releaseProgram(this.#comparison);
     if (this.#found !== undefined) this.#calls.releaseMemObject(this.#found);
     this.#calls.releaseCommandQueue(this.queue);
+  }
+
+  /** Has what a kernel finds come to staging. The kernel touches memory by now, so that it can be refused no more. */
+  #fetch(found: GpuHandle, staging: GpuStaging, stagingOffset: number, lengthBytes: number): void {
+    try {
+      this.read(found, 0, staging, stagingOffset, lengthBytes);
+    } catch (error) {
+      this.#unfetched ??= asFailure(error);
+    }
+  }
+
+  /** Why what was added would end without what it was added for. */
+  #takeUnfetched(): GpuFailure | undefined {
+    const unfetched = this.#unfetched;
+    this.#unfetched = undefined;
+    return unfetched;
   }
 
   #add(call: string, enqueue: (event: number) => number): void {
