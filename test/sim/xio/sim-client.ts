@@ -29,6 +29,8 @@ export class SimClient implements SpeakerOwner, ClientHost {
   #stopLimit: (() => void) | undefined;
   #begun = 0;
   #isOver = false;
+  /** The server that knows of its session. */
+  #home: string | undefined;
   reconnects = 0;
   restarts = 0;
 
@@ -73,7 +75,7 @@ export class SimClient implements SpeakerOwner, ClientHost {
   connect(address: string): void {
     const { clock, random, plan, ledger } = this.world;
     // Another server knows nothing of what was asked of the first.
-    if (new Set(this.plan.servers).size > 1) ledger.mayForget = true;
+    if (this.#home !== undefined && address !== this.#home) ledger.mayForget = true;
     clock.after(random.between(1, 2 * plan.delayUs), () => this.#connected(this.servers[Number(address)]));
   }
 
@@ -100,6 +102,7 @@ export class SimClient implements SpeakerOwner, ClientHost {
   }
 
   onOpen(how: 'begun' | 'resumed' | 'restarted'): void {
+    this.#home = this.#machine.address;
     if (how !== 'begun') this.reconnects += 1;
     if (how !== 'restarted') return;
     this.restarts += 1;
