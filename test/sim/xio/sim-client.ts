@@ -110,7 +110,8 @@ export class SimClient implements SpeakerOwner, ClientHost {
   }
 
   onRedirected(): void {
-    // It goes where it was told to.
+    // It has two addresses from now on, of which the other knows nothing either.
+    this.world.ledger.mayForget = true;
   }
 
   onOver(status: XioStatus): void {
