@@ -88,6 +88,10 @@ export class ClientSession extends Session {
     return this.#isOpen;
   }
 
+  protected hasParted(lane: Lane): boolean {
+    return this.#machines.get(lane)?.state === 'over';
+  }
+
   protected take(): void {
     // Its program has it when it is open.
   }
@@ -106,8 +110,11 @@ export class ClientSession extends Session {
       onOpen: (how, answer) => this.#opened(lane, how, answer),
       onRedirected: (address) => this.events.tell(({ redirected }) => redirected?.(address)),
       onOver: (status, reason, answer) => {
-        if (connection === 0 || lane.channel.peer !== undefined) this.#ended(status, reason, answer);
-        else this.#doWithout(lane);
+        if (status === XioStatus.XIO_E_SUCCESS) {
+          lane.leave('close');
+          this.endIfDone();
+        } else if (connection === 0 || lane.channel.peer !== undefined) this.#ended(status, reason, answer);
+        else this.#doWithout(lane, status);
       },
     });
     const manners = { addresses, resource, privateData, connection, maxRedirects, reconnectMs };
@@ -120,12 +127,15 @@ export class ClientSession extends Session {
   }
 
   /** A further connection was not to be made: the session goes on with those that it has. */
-  #doWithout(lane: Lane): void {
+  #doWithout(lane: Lane, status: XioStatus): void {
     lane.leave('abort');
+    // One that was begun before may have been asked for something.
+    lane.channel.end(status);
     this.#machines.delete(lane);
     this.#connectors.delete(lane);
     const index = this.lanes.indexOf(lane);
     if (index >= 0) this.lanes.splice(index, 1);
+    this.endIfDone();
   }
 
   #opened(lane: Lane, how: 'begun' | 'resumed' | 'restarted', answer: SetupAnswer): void {
@@ -153,10 +163,6 @@ export class ClientSession extends Session {
   }
 
   #ended(status: XioStatus, reason: string, answer: SetupAnswer | undefined): void {
-    if (status === XioStatus.XIO_E_SUCCESS) {
-      this.over(status);
-      return;
-    }
     const said = answer === undefined ? '' : new TextDecoder().decode(answer.privateData);
     const text = said === '' ? reason : `${reason}: ${said}`;
     this.over(status, new XioError(statusName(status) ?? 'XIO_E_SESSION_ABORTED', text));

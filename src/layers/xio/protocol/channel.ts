@@ -52,6 +52,8 @@ export class Channel<I extends Item> {
   readonly #asked = new Map<number, I>();
   readonly #served = new Map<number, Served>();
   #peer: Limits | undefined;
+  #life = 1;
+  #wasBegun = false;
   #credits: SendCredits | undefined;
   #granting: ReceiveCredits;
   #isAttached = false;
@@ -76,6 +78,16 @@ export class Channel<I extends Item> {
   /** What the peer takes; undefined before it has said so. */
   get peer(): Limits | undefined {
     return this.#peer;
+  }
+
+  /** Whether there ever was a peer. */
+  get wasBegun(): boolean {
+    return this.#wasBegun;
+  }
+
+  /** Counts the servers that the session has begun with. What numbers mean holds for one life. */
+  get life(): number {
+    return this.#life;
   }
 
   /** The last number of the peer's up to which all has come. */
@@ -136,7 +148,16 @@ export class Channel<I extends Item> {
   begin(peer: Limits): void {
     assert(this.#peer === undefined, 'the peer says once what it takes');
     this.#peer = peer;
+    this.#wasBegun = true;
     this.#credits = new SendCredits(peer);
+    // What waits may have been begun when another server was there, that takes more.
+    const isTooLong = ({ header, bodyBytes }: I): boolean =>
+      header.length > peer.maxHeaderBytes || bodyBytes > peer.maxBodyBytes;
+    const tooLong = this.#calls.filter(isTooLong);
+    if (tooLong.length === 0) return;
+    this.#calls.splice(0, Infinity, ...this.#calls.filter((item) => !isTooLong(item)));
+    for (const item of tooLong) this.listener.onFailed(item, XioStatus.XIO_E_MSG_SIZE);
+    this.#finish();
   }
 
   /**
@@ -289,10 +310,9 @@ export class Channel<I extends Item> {
    * next, and so does what does no harm when it is executed twice.
    */
   restart(): void {
-    const sent = this.#kept.clear();
+    const sent = [...this.#kept.clear(), ...this.#controls.splice(0)];
     const asked = [...this.#asked.values()];
     this.#asked.clear();
-    this.#controls.length = 0;
     const served = [...this.#served.keys()];
     this.#served.clear();
     const again: I[] = [];
@@ -309,6 +329,7 @@ export class Channel<I extends Item> {
       item.isRetried = true;
     }
     this.#calls.unshift(...again);
+    this.#life += 1;
     this.#granting = new ReceiveCredits(this.own);
     this.#peer = undefined;
     this.#credits = undefined;
@@ -399,6 +420,7 @@ export class Channel<I extends Item> {
     // It took a credit of the peer's until the peer had its answer.
     if (item.kind === Kind.RESPONSE || item.kind === Kind.RECEIPT) this.#granting.release(1, 0);
     if (item.kind === Kind.FIN) this.#fin = 'acknowledged';
+    if (rulesOf(item.kind)?.isCall === true) this.#credits?.come(item.bodyBytes, item.kind === Kind.ONE_WAY);
     if (!item.isGivenUp) this.listener.onAcknowledged(item);
     else if (item.kind === Kind.ONE_WAY) this.listener.onGone(item);
   }
@@ -449,6 +471,7 @@ export class Channel<I extends Item> {
       case Kind.RECEIPT: {
         const item = this.#asked.get(about);
         this.#asked.delete(about);
+        if (kind === Kind.RESPONSE) this.#credits?.answered();
         if (item?.isGivenUp === true) this.listener.onGone(item);
         else if (item !== undefined && kind === Kind.RECEIPT) this.listener.onReceipt(item);
         else if (item !== undefined) this.listener.onResponse(item, head, header, body);

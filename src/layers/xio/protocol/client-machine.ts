@@ -1,4 +1,4 @@
-import { Action, type Limits, type SetupAnswer, type SetupRequest, EPOCH_BYTES, XioStatus } from '../wire/index.js';
+import { Action, type SetupAnswer, type SetupRequest, EPOCH_BYTES, XioStatus } from '../wire/index.js';
 import type { Channel } from './channel.js';
 import type { Item } from './item.js';
 
@@ -243,9 +243,4 @@ export class ClientMachine<I extends Item> {
     this.#connect();
     return undefined;
   }
-}
-
-/** Whether limits let a body and a header through. */
-export function takes({ maxBodyBytes, maxHeaderBytes }: Limits, headerBytes: number, bodyBytes: number): boolean {
-  return headerBytes <= maxHeaderBytes && bodyBytes <= maxBodyBytes;
 }

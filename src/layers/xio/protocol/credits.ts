@@ -6,6 +6,9 @@ import type { Limits } from '../wire/index.js';
 export class SendCredits {
   #sentMessages = 0;
   #sentBytes = 0;
+  /** What the peer can be done with: messages that it has, and requests that it has answered. */
+  #doneMessages = 0;
+  #comeBytes = 0;
   #grantedMessages: number;
   #grantedBytes: number;
 
@@ -31,11 +34,23 @@ export class SendCredits {
     this.#sentBytes -= bodyBytes;
   }
 
+  /** The peer has one. @param isDone whether it may be done with it: a request it has to answer before */
+  come(bodyBytes: number, isDone: boolean): void {
+    this.#comeBytes += bodyBytes;
+    if (isDone) this.#doneMessages += 1;
+  }
+
+  /** It has answered a request. */
+  answered(): void {
+    this.#doneMessages += 1;
+  }
+
   /** The peer says how much may have been sent in all. @returns what cannot be true of it */
   grant(messages: number, bytes: number): string | undefined {
     if (messages < this.#grantedMessages || bytes < this.#grantedBytes)
       return `it grants ${messages} messages and ${bytes} bytes, where it has granted ${this.#grantedMessages} and ${this.#grantedBytes} before`;
-    if (messages > this.#sentMessages + this.peer.queueMessages || bytes > this.#sentBytes + this.peer.queueBytes)
+    // Who grants more than this has what is kept for it, or waits for its answers, grow without end.
+    if (messages > this.#doneMessages + this.peer.queueMessages || bytes > this.#comeBytes + this.peer.queueBytes)
       return `it grants ${messages} messages and ${bytes} bytes, which is more than it has room for`;
     this.#grantedMessages = messages;
     this.#grantedBytes = bytes;

@@ -1,5 +1,5 @@
 /** What ends of a session do, as machines that know neither links nor time. */
 export { Channel, type ChannelListener } from './channel.js';
-export { type ClientHost, ClientMachine, type ClientManners, takes } from './client-machine.js';
+export { type ClientHost, ClientMachine, type ClientManners } from './client-machine.js';
 export { Item, type ItemFields } from './item.js';
 export { hex, type ServedEnd, ServedSessions, type Verdict } from './served-sessions.js';

@@ -56,7 +56,10 @@ export class ServedSession extends Session {
     this.lanes.push(lane);
     this.#asked.set(lane, { lane, request, stopTimer: undefined });
     lane.adopt(end);
-    if (this.#answer === 'accepted') this.#begin(lane, request);
+    if (this.#answer === 'accepted') {
+      this.#begin(lane, request);
+      this.joined(lane);
+    }
     return lane;
   }
 
@@ -117,7 +120,7 @@ export class ServedSession extends Session {
     const clock = lane.lastLink?.clock;
     const { reconnectMs } = this.settings;
     if (lane.channel.isParting) {
-      this.over(XioStatus.XIO_E_SUCCESS);
+      this.endIfDone();
       return;
     }
     const late = (): void => this.#lose(reason);
@@ -131,6 +134,10 @@ export class ServedSession extends Session {
 
   protected get isOpen(): boolean {
     return this.#answer === 'accepted';
+  }
+
+  protected hasParted({ channel }: Lane): boolean {
+    return channel.isParting && !channel.isAttached;
   }
 
   protected take(): void {

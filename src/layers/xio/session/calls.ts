@@ -12,6 +12,10 @@ function lost(status: XioStatus, mayHaveRun: boolean): XioError {
     const message = 'the server has begun anew: what it was sent may have been executed, or not';
     return new XioError('XIO_E_PEER_RESTARTED', message, { mayHaveRun });
   }
+  if (status === XioStatus.XIO_E_MSG_SIZE)
+    return new XioError('XIO_E_MSG_SIZE', 'it is longer than the server takes that the session goes on with', {
+      mayHaveRun,
+    });
   const code = status === XioStatus.XIO_E_SUCCESS ? 'XIO_E_SESSION_CLOSED' : statusName(status);
   return new XioError(code ?? 'XIO_E_SESSION_ABORTED', 'the session has ended', { mayHaveRun });
 }
@@ -127,9 +131,12 @@ export function sendRequest(
   body: Uint8Array,
   options: XioRequestOptions,
 ): Promise<XioResponse> {
-  const { into, maxResponseBytes = into?.length ?? lane.channel.own.maxBodyBytes, idempotent } = options;
+  const { maxBodyBytes } = lane.channel.own;
+  const { into, idempotent } = options;
+  // No body is longer than what this end takes, wherever it is to lie.
+  const maxResponseBytes = Math.min(options.maxResponseBytes ?? into?.length ?? maxBodyBytes, maxBodyBytes);
   const call = new RequestCall(lane);
-  const fields = { header, body, maxResponseBytes, isIdempotent: idempotent };
+  const fields = { header: copyOf(header), body, maxResponseBytes, isIdempotent: idempotent };
   const request = new Outgoing(Kind.REQUEST, fields, call);
   request.into = into;
   call.begin(request, options);

@@ -20,6 +20,8 @@ class Message implements XioMessage {
   release(): void {
     if (!this.#isHeld) return;
     this.#isHeld = false;
+    // Another life of the session counts from 1 again: its messages are others.
+    if (this.lane.channel.life !== this.arrived.life) return;
     this.lane.channel.release(this.arrived.sn);
     this.lane.pump();
   }

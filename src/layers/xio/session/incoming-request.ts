@@ -1,4 +1,5 @@
 import { copyOf, type XioStatusName, statusName, Flag, Kind, XioStatus } from '../wire/index.js';
+import { invalid, show, VerbsError } from '../../../api/verbs/index.js';
 import { XioError } from '../transport/index.js';
 import type { Bytes, XioRequest, XioSession } from '../api.js';
 import { bytesOf } from '../options.js';
@@ -67,6 +68,8 @@ export class IncomingRequest implements XioRequest {
     this.#requireUnanswered();
     const most = this.lane.channel.peer?.maxHeaderBytes ?? 0;
     const words = bytesOf('fail', 'text', text).subarray(0, most);
+    if (!Object.hasOwn(XioStatus, code))
+      throw new VerbsError('fail', invalid(`code is ${show(code)}`, 'It is one of XioStatus'));
     const status = XioStatus[code] === XioStatus.XIO_E_SUCCESS ? XioStatus.XIO_E_UNSUCCESSFUL : XioStatus[code];
     void this.#respond(status, words, new Uint8Array(0));
   }
@@ -91,7 +94,8 @@ export class IncomingRequest implements XioRequest {
 
   #send(response: Outgoing): boolean {
     const { lane } = this;
-    const isAwaited = lane.channel.respond(response);
+    // Another life of the session counts from 1 again: its requests are others.
+    const isAwaited = lane.channel.life === this.arrived.life && lane.channel.respond(response);
     lane.pump();
     return isAwaited;
   }

@@ -27,6 +27,8 @@ const NOTHING = new Uint8Array(0);
 /** A request or a message of the peer's. Header and body are the receiver's. */
 export interface Arrived {
   readonly sn: number;
+  /** Of the channel, in which it has come. */
+  readonly life: number;
   readonly header: Uint8Array;
   readonly body: Uint8Array;
   readonly maxResponseBytes: number;
@@ -175,7 +177,12 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
       return undefined;
     }
     if (item === undefined) return this.owner.landing(bodyBytes, copyOf(headerOf(headBytes)));
+    if (item.landingLink === this.#link) {
+      this.owner.onLie(this, `message ${item.sn} is answered twice`);
+      return undefined;
+    }
     const { into } = item;
+    item.landingLink = this.#link;
     item.landing = into !== undefined && bodyBytes <= into.length ? into.subarray(0, bodyBytes) : alloc(bodyBytes);
     return item.landing;
   }
@@ -265,7 +272,8 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
       case Kind.SESSION_ANSWER:
         return this.owner.onSetup(this, head, header);
       case Kind.KEEP_ALIVE:
-        this.sendAside(Kind.ALIVE);
+        // One answer is enough for all who ask before there is room for it.
+        if (!this.#asides.some(({ kind }) => kind === Kind.ALIVE)) this.sendAside(Kind.ALIVE);
         return undefined;
       case Kind.ALIVE:
         return undefined;
@@ -298,7 +306,8 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
     const token = (flags & Flag.TOKEN) === 0 ? undefined : tokenOf(headBytes, this.#inHead);
     const link = this.#link;
     const target = token === undefined || link === undefined ? undefined : { link, token: copyOf(token) };
-    return { sn, header: copyOf(header), body: isLanded ? body : copyOf(body), maxResponseBytes, target };
+    const { life } = this.channel;
+    return { sn, life, header: copyOf(header), body: isLanded ? body : copyOf(body), maxResponseBytes, target };
   }
 
   /** @returns false when there is nothing to be sent */

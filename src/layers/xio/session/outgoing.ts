@@ -23,6 +23,8 @@ export class Outgoing extends Item {
   target: { readonly link: Link; readonly token: Uint8Array } | undefined;
   /** Where a response is coming to. */
   landing: Uint8Array | undefined;
+  /** By which link. */
+  landingLink: Link | undefined;
   #held: Held | undefined;
   #exposure: Exposure | undefined;
 

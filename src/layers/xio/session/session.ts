@@ -54,6 +54,7 @@ export abstract class Session implements XioSession, LaneOwner {
   #isReferenced = true;
   #failure: XioError | undefined;
   #hasEnded = false;
+  #isClosing = false;
   #settleClosed: () => void = () => undefined;
 
   constructor(protected readonly settings: Settings) {
@@ -70,6 +71,8 @@ export abstract class Session implements XioSession, LaneOwner {
   abstract onLinkLost(lane: Lane, reason: string): void;
   /** The program does something with the session: so it takes it. @throws XioError XIO_E_STATE when it has refused it */
   protected abstract take(): void;
+  /** Whether both ends of a connection were done, and it was lost before they knew. */
+  protected abstract hasParted(lane: Lane): boolean;
   /** Whether it was accepted. */
   protected abstract readonly isOpen: boolean;
   /** It has ended. */
@@ -190,7 +193,7 @@ export abstract class Session implements XioSession, LaneOwner {
     const stop = clock?.timer(Math.min(timeoutMs, 2 ** 31 - 1), () =>
       this.abort(new XioError('XIO_E_TIMEOUT', `the session was not closed within ${timeoutMs} ms`)),
     );
-    for (const lane of this.lanes) this.#finish(lane);
+    this.#finishAll();
     await this.closed;
     stop?.();
     this.#report();
@@ -212,7 +215,7 @@ export abstract class Session implements XioSession, LaneOwner {
     try {
       given = this.settings.onBody?.(bodyBytes, header);
     } catch (error) {
-      runtime().warn(error instanceof Error ? error : new Error(String(error)));
+      runtime().warn(error instanceof Error ? error : new Error(textOf(error)));
     }
     if (given === undefined) return alloc(bodyBytes);
     if (given instanceof Uint8Array && given.length === bodyBytes) return given;
@@ -226,8 +229,8 @@ export abstract class Session implements XioSession, LaneOwner {
     this.#counts.requestsReceived += 1;
     this.#traffic.bytesReceived += arrived.body.length;
     const { inlineBytes } = this.settings;
-    const forget = (): void => void this.#requests.get(lane)?.delete(arrived.sn);
-    const request = new IncomingRequest(lane, arrived, { session: this, inlineBytes, forget });
+    const forget = (): void => this.#forget(lane, arrived.sn, request);
+    const request: IncomingRequest = new IncomingRequest(lane, arrived, { session: this, inlineBytes, forget });
     let requests = this.#requests.get(lane);
     if (requests === undefined) {
       requests = new Map<number, IncomingRequest>();
@@ -250,16 +253,21 @@ export abstract class Session implements XioSession, LaneOwner {
 
   onForgotten(lane: Lane, sn: number): void {
     const reason = this.#failure ?? new XioError('XIO_E_SESSION_CLOSED', 'the session has ended');
-    this.#requests.get(lane)?.get(sn)?.abandon(reason);
+    const request = this.#requests.get(lane)?.get(sn);
+    if (request === undefined) return;
+    this.#forget(lane, sn, request);
+    const index = this.#untaken.indexOf(request);
+    if (index >= 0) this.#untaken.splice(index, 1);
+    request.abandon(reason);
   }
 
-  onFin(lane: Lane): void {
-    this.#finish(lane);
+  onFin(): void {
+    this.#finishAll();
   }
 
   onDone(lane: Lane): void {
     lane.leave('close');
-    if (this.lanes.every(({ channel }) => channel.isDone)) this.over(XioStatus.XIO_E_SUCCESS);
+    this.endIfDone();
   }
 
   onAborted(lane: Lane, status: XioStatus): void {
@@ -272,6 +280,16 @@ export abstract class Session implements XioSession, LaneOwner {
     const failure = new XioError('XIO_E_MSG_INVALID', `the peer broke the protocol: ${lie}`);
     lane.sendAside(Kind.ABORT, undefined, failure.status);
     this.over(failure.status, failure);
+  }
+
+  /** Nothing is to be said any more by any connection. */
+  protected endIfDone(): void {
+    if (this.lanes.every((lane) => lane.channel.isDone || this.hasParted(lane))) this.over(XioStatus.XIO_E_SUCCESS);
+  }
+
+  /** A connection of a session that is being closed. */
+  protected joined(lane: Lane): void {
+    if (this.#isClosing) this.#finish(lane);
   }
 
   /** A lane has a link, and goes on with the session. */
@@ -313,6 +331,18 @@ export abstract class Session implements XioSession, LaneOwner {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
+  /** Another request may have that number meanwhile. */
+  #forget(lane: Lane, sn: number, request: IncomingRequest): void {
+    const requests = this.#requests.get(lane);
+    if (requests?.get(sn) === request) requests.delete(sn);
+  }
+
+  /** The end of one connection is that of the session. */
+  #finishAll(): void {
+    this.#isClosing = true;
+    for (const lane of this.lanes.slice()) this.#finish(lane);
+  }
+
   #finish(lane: Lane): void {
     lane.channel.finish();
     lane.pump();
@@ -322,7 +352,8 @@ export abstract class Session implements XioSession, LaneOwner {
   #laneFor(call: string, header: Uint8Array, body: Uint8Array): Lane {
     this.take();
     const lanes = this.lanes.filter(({ channel }) => channel.isAttached);
-    const among = lanes.length > 0 ? lanes : this.lanes;
+    // Of a connection that never was, nobody knows whether it will be.
+    const among = lanes.length > 0 ? lanes : this.lanes.filter(({ channel }) => channel.wasBegun);
     this.#turn = (this.#turn + 1) % Math.max(1, among.length);
     const lane = among.at(this.#turn);
     if (this.#hasEnded || lane === undefined || lane.channel.isFinishing)
@@ -349,7 +380,7 @@ export abstract class Session implements XioSession, LaneOwner {
     const failed = (error: unknown): void => {
       if (request.isAnswered) return;
       const code = error instanceof XioError && TOO_LONG.includes(error.code) ? error.code : undefined;
-      request.fail(error instanceof Error ? error.message : String(error), code);
+      request.fail(textOf(error), code);
     };
     const done = (answer: unknown): void => {
       // It answers by itself, now or later.
@@ -370,6 +401,16 @@ export abstract class Session implements XioSession, LaneOwner {
     } catch (error) {
       failed(error);
     }
+  }
+}
+
+/** What a program has thrown, which may be anything. */
+function textOf(error: unknown): string {
+  try {
+    const text: unknown = error instanceof Error ? error.message : error;
+    return String(text);
+  } catch {
+    return 'something was thrown that has no text';
   }
 }
 

@@ -12,6 +12,8 @@ export const SESSION_ID_BYTES = 16;
 /** Bytes of what tells one life of a server from the next. */
 export const EPOCH_BYTES = 8;
 export const MAX_ADDRESSES = 64;
+/** Of a session, at a server. */
+export const MAX_CONNECTIONS = 64;
 const MAX_TEXT_BYTES = 1024;
 export const MAX_PRIVATE_BYTES = 2048;
 const REQUEST_BYTES = 52;
@@ -106,6 +108,9 @@ export function decodeSetupRequest(bytes: Uint8Array): SetupRequest | string {
   if (problem !== undefined) return `SESSION says that the client has ${problem}`;
   const flags = view.getUint16(26);
   if ((flags & ~KNOWN) !== 0) return `SESSION has flags 0x${flags.toString(16)}, which do not all exist`;
+  const connection = view.getUint16(24);
+  if (connection >= MAX_CONNECTIONS)
+    return `SESSION is of connection ${connection}, where ${MAX_CONNECTIONS} are the most`;
   const end = REQUEST_BYTES + view.getUint16(48);
   if (view.getUint16(48) > MAX_TEXT_BYTES || view.getUint16(50) > MAX_PRIVATE_BYTES)
     return 'SESSION has a longer resource, or more private data, than there can be';
@@ -113,7 +118,7 @@ export function decodeSetupRequest(bytes: Uint8Array): SetupRequest | string {
   return {
     sessionId: copyOf(bytes.subarray(0, SESSION_ID_BYTES)),
     epoch: copyOf(bytes.subarray(16, 16 + EPOCH_BYTES)),
-    connection: view.getUint16(24),
+    connection,
     isKnown: flags === KNOWN,
     limits,
     resource: textIn(bytes.subarray(REQUEST_BYTES, end)),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Link, Transport } from '../../../../src/layers/xio/transport/index.js';
+import type { Link, LinkReceiver, Transport } from '../../../../src/layers/xio/transport/index.js';
 import { transportOf } from '../../../../src/layers/xio/transport/index.js';
 import {
   decodeHead,
@@ -169,5 +169,55 @@ for (const [name, play] of Object.entries(SCENES))
         // It may begin one now.
         second.ask();
         await until(() => server.sessions === 1);
+        const third = await scene.inClient(() => connected(scene, server.url));
+        third.ask({ connection: 64 });
+        await until(() => third.end.ends.length === 1);
+        assert.equal(server.sessions, 1);
+      }));
+
+    it('answers once to a peer that asks for signs of life and has no room for them', () =>
+      play(async (scene) => {
+        const { listen, until } = scene;
+        let hasRoom = true;
+        let asked = 0;
+        scene.around = (link, end) => {
+          if (end === 'client') return link;
+          return new Proxy(link, {
+            get: (of, key) => {
+              if (key === 'canSend') return hasRoom && of.canSend;
+              if (key === 'open')
+                return (receiver: LinkReceiver) => {
+                  const told: LinkReceiver = Object.create(receiver, {
+                    onMessage: {
+                      value: (...message: Parameters<LinkReceiver['onMessage']>) => {
+                        asked += 1;
+                        receiver.onMessage(...message);
+                      },
+                    },
+                    landing: { value: receiver.landing.bind(receiver) },
+                    onRoom: { value: () => receiver.onRoom() },
+                    onEnd: { value: receiver.onEnd.bind(receiver) },
+                  }) as LinkReceiver;
+                  of.open(told);
+                };
+              const value: unknown = Reflect.get(of, key, of);
+              return typeof value === 'function' ? (value.bind(of) as unknown) : value;
+            },
+          });
+        };
+        const server = await listen();
+        echo(server);
+        const liar = await scene.inClient(() => connected(scene, server.url));
+        liar.ask();
+        await until(() => liar.heard.length > 0);
+        hasRoom = false;
+        asked = 0;
+        for (let i = 0; i < 20; i += 1) liar.say({ kind: Kind.KEEP_ALIVE });
+        await until(() => asked === 20);
+        hasRoom = true;
+        liar.say({ kind: Kind.REQUEST, sn: 1 });
+        await until(() => liar.heard.some(({ kind }) => kind === Kind.RESPONSE));
+        const alive = liar.heard.filter(({ kind }) => kind === Kind.ALIVE).length;
+        assert.equal(alive, 1);
       }));
   });
