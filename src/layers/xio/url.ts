@@ -13,22 +13,22 @@ export interface Target {
 }
 
 /** Takes a URL apart: `rdma://host:port/resource`. @returns a sentence that says what is wrong with it */
-export function parseUrl(url: unknown): Target | string {
+export function parseUrl(url: unknown, leastPort: 0 | 1 = 1): Target | string {
   const advice = 'it is rdma://host:port/resource, or tcp://...';
   if (typeof url !== 'string' || url.length > MAX_URL) return `url is ${show(url)}, and ${advice}`;
   const parts = FORM.exec(url);
   if (parts === null) return `url is ${show(url)}, and ${advice}`;
   const [, scheme = 'rdma', host, portText, resource = ''] = parts;
   const port = Number(portText);
-  if (port < 1 || port > 65_535) return `url has port ${portText}, and one is 1 to 65535`;
+  if (port < leastPort || port > 65_535) return `url has port ${portText}, and one is ${leastPort} to 65535`;
   const transport = transportOf(scheme);
   if (transport === undefined) return `nothing is known of ${scheme}://, and ${advice}`;
   return { transport, host: host.replace(/^\[|\]$/g, ''), port, resource };
 }
 
-/** The same for what a program has given. @throws VerbsError EINVAL */
-export function targetOf(call: string, url: unknown): Target {
-  const target = parseUrl(url);
+/** The same for what a program has given. @param leastPort 0 where that means any that is free @throws VerbsError EINVAL */
+export function targetOf(call: string, url: unknown, leastPort: 0 | 1 = 1): Target {
+  const target = parseUrl(url, leastPort);
   if (typeof target === 'string') throw new VerbsError(call, invalid(target));
   return target;
 }

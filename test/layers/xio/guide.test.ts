@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
-import { XioStatus } from '../../../src/xio.js';
+import * as xio from '../../../src/xio.js';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const guide = readFileSync(join(ROOT, 'docs/xio.md'), 'utf8');
 const programs = [...guide.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, source]) => source);
-const OUTPUTS = ['hello world\n', '300000 bytes came\n1048576 7\n', 'log 10\nlast 20000\nread\n'];
+const OUTPUTS = ['hello world\n', '300000 bytes came\n1048576 7\n', 'log 10\nlast 20000\nread\n', 'hello world\n'];
 
 test('the guide has as many programs as are known', () => assert.equal(programs.length, OUTPUTS.length));
 
@@ -58,7 +58,7 @@ test('the guide names no status that there is not', () => {
   const named = [...guide.matchAll(/XIO_E_\w+/g)].map(([name]) => name);
   assert.ok(named.length > 15);
   assert.deepEqual(
-    named.filter((name) => !(name in XioStatus)),
+    named.filter((name) => !(name in xio.XioStatus)),
     [],
   );
 });
@@ -73,4 +73,25 @@ test('the guide has every option, call and property of the API', () => {
     (name) => !new RegExp(`\\b${name}\\b`).test(guide) && !new RegExp(`\\b${name}:`).test(statistics),
   );
   assert.deepEqual([...new Set(missing)], []);
+});
+
+test('the guide has every call in the names of libxio.h, beside its name in C', () => {
+  const calls = Object.keys(xio).filter((name) => /^xio[A-Z]/.test(name));
+  assert.ok(calls.length > 20);
+  const inC = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const rows = guide.split('\n').filter((line) => line.startsWith('| `xio_'));
+  const missing = calls.filter(
+    (name) => !rows.some((row) => row.includes(`\`${name}\``) && row.includes(`\`${inC(name)}\``)),
+  );
+  assert.deepEqual(missing, []);
+});
+
+test('the guide names no event or flag of libxio.h that there is not', () => {
+  const known = { ...xio.XioSessionEvent, ...xio.XioMsgFlag };
+  const named = [...guide.matchAll(/XIO_(?:SESSION|MSG)_\w+/g)].map(([name]) => name);
+  assert.ok(named.length > 15);
+  assert.deepEqual(
+    named.filter((name) => !(name in known)),
+    [],
+  );
 });

@@ -1,0 +1,43 @@
+/** What happens to sessions and their connections, with the numbers of libxio.h. */
+export const XioSessionEvent = {
+  XIO_SESSION_REJECT_EVENT: 0,
+  XIO_SESSION_TEARDOWN_EVENT: 1,
+  XIO_SESSION_NEW_CONNECTION_EVENT: 2,
+  XIO_SESSION_CONNECTION_ESTABLISHED_EVENT: 3,
+  XIO_SESSION_CONNECTION_TEARDOWN_EVENT: 4,
+  XIO_SESSION_CONNECTION_CLOSED_EVENT: 5,
+  XIO_SESSION_CONNECTION_DISCONNECTED_EVENT: 6,
+  XIO_SESSION_CONNECTION_REFUSED_EVENT: 7,
+  XIO_SESSION_CONNECTION_ERROR_EVENT: 8,
+  /** Never told: what ends a session is told of its connection. */
+  XIO_SESSION_ERROR_EVENT: 9,
+  XIO_SESSION_CONNECTION_RECONNECTING_EVENT: 10,
+  XIO_SESSION_CONNECTION_RECONNECTED_EVENT: 11,
+} as const;
+export type XioSessionEvent = (typeof XioSessionEvent)[keyof typeof XioSessionEvent];
+
+/** What a message is. */
+export const XioMsgType = {
+  XIO_MSG_TYPE_REQ: 0x12,
+  XIO_MSG_TYPE_RSP: 0x14,
+  XIO_MSG_TYPE_ONE_WAY: 0x22,
+} as const;
+export type XioMsgType = (typeof XioMsgType)[keyof typeof XioMsgType];
+
+/** Bits of a message's `flags`. */
+export const XioMsgFlag = {
+  /** The sender is told when the peer's program has let go of a one-way message, or has answered a request: `onMsgDelivered`. */
+  XIO_MSG_FLAG_REQUEST_READ_RECEIPT: 0x1,
+  /** Refused with XIO_E_NOT_SUPPORTED: `inlineBytes: 0` of the responder has all bodies go by RDMA. */
+  XIO_MSG_FLAG_PEER_WRITE_RSP: 0x2,
+  /** Refused likewise. */
+  XIO_MSG_FLAG_PEER_READ_REQ: 0x4,
+  /** Means nothing here: completions are told at once. */
+  XIO_MSG_FLAG_IMM_SEND_COMP: 0x8,
+  /** Means nothing here. */
+  XIO_MSG_FLAG_LAST_IN_BATCH: 0x10,
+} as const;
+
+/** Whose message it is that has failed. */
+export const XioMsgDirection = { XIO_MSG_DIRECTION_OUT: 0, XIO_MSG_DIRECTION_IN: 1 } as const;
+export type XioMsgDirection = (typeof XioMsgDirection)[keyof typeof XioMsgDirection];

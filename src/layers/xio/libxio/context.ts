@@ -1,0 +1,84 @@
+import { after } from '../../../api/provider/index.js';
+import { type FieldsOf, invalid, show, VerbsError } from '../../../api/verbs/index.js';
+import type { XioOptions } from '../api.js';
+import { checkMs, settingsOf } from '../options.js';
+import type { LibxioContext } from './handles.js';
+import { wrongState } from './problems.js';
+
+/** What `xioContextCreate` takes: what `xio_set_opt` sets in C, and the device. */
+export type XioContextParams = Omit<XioOptions, 'onBody'>;
+
+const PARAMS: FieldsOf<XioContextParams> = {
+  queueMessages: true,
+  queueBytes: true,
+  maxBodyBytes: true,
+  maxHeaderBytes: true,
+  inlineBytes: true,
+  keepAliveMs: true,
+  keepAliveIntervalMs: true,
+  keepAliveProbes: true,
+  reconnectMs: true,
+  context: true,
+  open: true,
+};
+
+/** What a context is inside. */
+export class ContextCore implements LibxioContext {
+  readonly handle = 'context';
+  /** Servers, sessions of servers, and connections that there are. */
+  readonly users = new Set<object>();
+  isDestroyed = false;
+  stopLoop: (() => void) | undefined;
+
+  constructor(readonly params: XioContextParams) {}
+}
+
+/** @throws VerbsError EINVAL for what is no context; XioError XIO_E_STATE for one that was destroyed */
+export function contextOf(call: string, context: LibxioContext): ContextCore {
+  const given: unknown = context;
+  if (!(given instanceof ContextCore)) throw new VerbsError(call, invalid(`the context is ${show(given)}`));
+  if (given.isDestroyed) throw wrongState(call, 'the context was destroyed');
+  return given;
+}
+
+/** `xio_context_create`. @throws VerbsError EINVAL for what is no such parameters */
+export function xioContextCreate(params: XioContextParams = {}): LibxioContext {
+  settingsOf('xioContextCreate', params, PARAMS, 'client');
+  return new ContextCore({ ...params });
+}
+
+/**
+ * `xio_context_run_loop`. Node's event loop runs whether or not this was called; here a program waits for `xioContextStopLoop`.
+ *
+ * @param timeoutMs or Infinity
+ * @returns when the loop was stopped, or the time is over
+ * @throws (the promise rejects) XioError XIO_E_STATE where it runs already, or the context was destroyed; VerbsError EINVAL
+ */
+export async function xioContextRunLoop(context: LibxioContext, timeoutMs = Infinity): Promise<void> {
+  const call = 'xioContextRunLoop';
+  const core = contextOf(call, context);
+  checkMs(call, 'timeoutMs', timeoutMs, 0, true);
+  if (core.stopLoop !== undefined) throw wrongState(call, 'the loop of the context runs already');
+  let stopTimer: (() => void) | undefined;
+  await new Promise<void>((resolve) => {
+    core.stopLoop = resolve;
+    if (timeoutMs !== Infinity) stopTimer = after(core.params.context, timeoutMs, resolve);
+  });
+  core.stopLoop = undefined;
+  stopTimer?.();
+}
+
+/** `xio_context_stop_loop`: `xioContextRunLoop` is done. Nothing where the loop does not run. @throws XioError XIO_E_STATE where the context was destroyed */
+export function xioContextStopLoop(context: LibxioContext): void {
+  contextOf('xioContextStopLoop', context).stopLoop?.();
+}
+
+/** `xio_context_destroy`. @throws XioError XIO_E_STATE while its loop runs, or it has servers or connections; and where it was destroyed before */
+export function xioContextDestroy(context: LibxioContext): void {
+  const call = 'xioContextDestroy';
+  const core = contextOf(call, context);
+  if (core.stopLoop !== undefined) throw wrongState(call, 'the loop of the context runs');
+  if (core.users.size > 0)
+    throw wrongState(call, `the context has ${core.users.size} servers, sessions or connections`);
+  core.isDestroyed = true;
+}

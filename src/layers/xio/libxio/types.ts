@@ -1,0 +1,111 @@
+import type { Bytes } from '../api.js';
+import type { XioStatus } from '../wire/index.js';
+import type { XioMsgDirection, XioMsgType, XioSessionEvent } from './constants.js';
+import type { LibxioConnection, LibxioSession } from './handles.js';
+
+/** What is sent: `struct xio_vmsg`. */
+export interface XioOutVmsg {
+  readonly header?: Bytes | undefined;
+  /** The body. Several pieces are copied into one, of which the peer knows nothing. */
+  readonly dataIov?: readonly Bytes[] | undefined;
+}
+
+/** What has come. */
+export interface XioInVmsg {
+  readonly header?: Uint8Array | undefined;
+  /** The body, in one piece; no piece where it is empty. */
+  readonly dataIov?: readonly Uint8Array[] | undefined;
+}
+
+/** A message: `struct xio_msg`. A program makes those that it sends, as plain objects, and is given those that come. */
+export interface XioMsg {
+  /** What is sent. The body stays as it is until the message is the program's again. */
+  out?: XioOutVmsg | undefined;
+  /**
+   * What has come. Of a request that is to be sent: one piece of memory, where the body of its response is to lie; without it, wherever the session has room. `in` is written
+   * when the response is there.
+   */
+  in?: XioInVmsg | undefined;
+  /** Set by whatever sends it or gives it to the program. */
+  type?: XioMsgType | undefined;
+  /** Of a response that is to be sent: the request, as `onMsg` was given it. */
+  request?: XioMsg | undefined;
+  /** Set likewise: counts what goes one way on its connection, from 1 on. */
+  sn?: number | undefined;
+  /** Bits of {@link XioMsgFlag}. */
+  flags?: number | undefined;
+  /** The program's. */
+  userContext?: unknown;
+}
+
+/** A body that is about to come: `assignDataInBuf` may name where it is to lie. */
+export interface XioAssignment {
+  readonly header: Uint8Array;
+  readonly dataBytes: number;
+  /** To be set to one piece of exactly `dataBytes` bytes. */
+  dataIov?: readonly Uint8Array[] | undefined;
+}
+
+/** What `onSessionEvent` is told: `struct xio_session_event_data`. */
+export interface XioSessionEventData {
+  readonly event: XioSessionEvent;
+  /** Why; XIO_E_SUCCESS where nothing is wrong. */
+  readonly reason: XioStatus;
+  /** The same in a sentence; empty likewise. */
+  readonly message: string;
+  /** Undefined where the event is about the session. */
+  readonly conn: LibxioConnection | undefined;
+  readonly connUserContext: unknown;
+}
+
+/** What `onNewSession` is told: `struct xio_new_session_req`. */
+export interface XioNewSessionReq {
+  /** Of the URI that the client has: what comes after the port. */
+  readonly resource: string;
+  readonly privateData: Uint8Array;
+}
+
+/** What `onSessionEstablished` is told: `struct xio_new_session_rsp`. */
+export interface XioNewSessionRsp {
+  /** What the server has accepted with. */
+  readonly privateData: Uint8Array;
+}
+
+/**
+ * What a program does with what happens: `struct xio_session_ops`. None is called while a call of the program's runs, except `assignDataInBuf`. What they throw is a warning, and ends nothing.
+ * `userContext` is that of the connection where there is one, of the session otherwise; of `onNewSession` and of a server's `assignDataInBuf` that of the server.
+ */
+export interface XioSessionOps {
+  readonly onSessionEvent?:
+    ((session: LibxioSession, data: XioSessionEventData, userContext: unknown) => void) | undefined;
+  /** A client has come. Now or later the program calls `xioAccept`, `xioRedirect` or `xioReject`. A server has to have it. */
+  readonly onNewSession?: ((session: LibxioSession, req: XioNewSessionReq, userContext: unknown) => void) | undefined;
+  /** A client's session was accepted. XIO_SESSION_CONNECTION_ESTABLISHED_EVENT follows. */
+  readonly onSessionEstablished?:
+    ((session: LibxioSession, rsp: XioNewSessionRsp, userContext: unknown) => void) | undefined;
+  /** A request, a one-way message, or the response to a request of one's own: then it is the message that the request was sent with. */
+  readonly onMsg?: ((session: LibxioSession, msg: XioMsg, userContext: unknown) => void) | undefined;
+  /** A response was sent: it is the program's again. */
+  readonly onMsgSendComplete?: ((session: LibxioSession, rsp: XioMsg, userContext: unknown) => void) | undefined;
+  /** A one-way message without a receipt was sent: it is the program's again. */
+  readonly onOwMsgSendComplete?: ((session: LibxioSession, msg: XioMsg, userContext: unknown) => void) | undefined;
+  /** The receipt has come. The one-way message is the program's again. Of a request its response follows. */
+  readonly onMsgDelivered?: ((session: LibxioSession, msg: XioMsg, userContext: unknown) => void) | undefined;
+  /** A message has failed, and is the program's again. */
+  readonly onMsgError?:
+    | ((
+        session: LibxioSession,
+        error: XioStatus,
+        direction: XioMsgDirection,
+        msg: XioMsg,
+        userContext: unknown,
+      ) => void)
+    | undefined;
+  /** What became of `xioCancelRequest`: XIO_E_MSG_CANCELED. The request is the program's again. */
+  readonly onCancel?:
+    ((session: LibxioSession, result: XioStatus, msg: XioMsg, userContext: unknown) => void) | undefined;
+  /** The requester has given up. The program still lets go of the request: by `xioCancel`, or by an answer that nobody gets. */
+  readonly onCancelRequest?: ((session: LibxioSession, msg: XioMsg, userContext: unknown) => void) | undefined;
+  /** A body is about to come that is too long to come along with its header. It may be given memory. */
+  readonly assignDataInBuf?: ((assignment: XioAssignment, userContext: unknown) => void) | undefined;
+}
