@@ -67,6 +67,12 @@ export const ROOMS = [
     packages: 'none',
   },
   { name: 'layers/ucp/uct', below: ['layers/ucp/wire', 'layers/engine', ...LAYER], packages: 'none' },
+  // For tools that measure transports: the seam is no program's.
+  {
+    name: 'layers/ucp/bare',
+    below: ['layers/ucp/uct', 'layers/ucp/wire', 'layers/engine', ...LAYER],
+    packages: 'none',
+  },
   {
     name: 'layers/ucp',
     below: ['layers/ucp/uct', 'layers/ucp/protocol', 'layers/ucp/wire', 'layers/engine', ...LAYER],
@@ -136,6 +142,12 @@ export const ROOMS = [
     name: 'apps/cli',
     files: /^src\/apps\/cli\/(dump|explain)\//,
     below: ['face', 'layers/dissectors', 'device/wire'],
+    packages: 'all',
+  },
+  {
+    name: 'apps/cli',
+    files: /^src\/apps\/cli\/ucx\/perftest\/uct\//,
+    below: ['face', 'layers/ucp/bare'],
     packages: 'all',
   },
   { name: 'apps/cli', below: ['face'], packages: 'all' },

@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Meter } from '../../src/apps/cli/ucx/perftest/meter.js';
-import type { Plan } from '../../src/apps/cli/ucx/perftest/plan.js';
+import { type Plan, planFacts, planFrom } from '../../src/apps/cli/ucx/perftest/plan.js';
 import { boxText, headText, rowText, type TableStyle } from '../../src/apps/cli/ucx/perftest/table.js';
-import { UCX_TESTS } from '../../src/apps/cli/ucx/perftest/tests.js';
+import { testOf } from '../../src/apps/cli/ucx/perftest/tests.js';
 
-const [tagLat] = UCX_TESTS;
+function known(name: string) {
+  const test = testOf(name);
+  assert.ok(test !== undefined);
+  return test;
+}
+
 const STYLE: TableStyle = { rank: 50, csv: false, finalOnly: false, numeric: false };
 const PLAN: Plan = {
-  test: tagLat,
+  test: known('tag_lat'),
   sizes: [8],
   sendLayout: 'contig',
   receiveLayout: 'contig',
@@ -33,6 +38,16 @@ const BOX = `
 | Message size: 8                                                                                          |
 +----------------------------------------------------------------------------------------------------------+
 `.slice(1);
+const UCT_BOX = `
++----------------------------------------------------------------------------------------------------------+
+| API:          transport layer                                                                            |
+| Test:         active message bandwidth / message rate                                                    |
+| Data layout:  zcopy                                                                                      |
+| Send memory:  host                                                                                       |
+| Recv memory:  host                                                                                       |
+| Message size: 100                                                                                        |
++----------------------------------------------------------------------------------------------------------+
+`.slice(1);
 const HEAD = `
 +--------------+--------------+------------------------------+---------------------+-----------------------+
 |              |              |        latency (usec)        |   bandwidth (MB/s)  |  message rate (msg/s) |
@@ -54,6 +69,11 @@ const HEAD_OF_FINAL = `
 
 describe("ucx_perftest's table", () => {
   it("has UCX's box", () => assert.equal(boxText(PLAN), BOX));
+
+  it("has UCX's box of a transport", () => {
+    const zcopy = { sendLayout: 'zcopy', receiveLayout: 'zcopy', sizes: [100], headerBytes: 16 } as const;
+    assert.equal(boxText({ ...PLAN, ...zcopy, test: known('am_bw') }), UCT_BOX);
+  });
 
   it("has UCX's head", () => {
     assert.equal(headText('latency', STYLE), HEAD);
@@ -123,4 +143,21 @@ describe("ucx_perftest's meter", () => {
     meter.figures();
     assert.equal(meter.tick(1500), false);
   });
+});
+
+describe("ucx_perftest's plan", () => {
+  const uct = { ...PLAN, test: known('am_bw'), sendLayout: 'zcopy', receiveLayout: 'zcopy', headerBytes: 8 } as const;
+  const said = { ...planFacts(uct) };
+
+  it('is what the client has said', () => assert.deepEqual(planFrom(said), uct));
+
+  for (const [name, value] of [
+    ['transport', 'self'],
+    ['sendLayout', 'iov'],
+    ['receiveLayout', 'short'],
+    ['headerBytes', 9],
+    ['wildcard', true],
+  ] as const)
+    it(`is refused where ${name} is ${value}`, () =>
+      assert.throws(() => planFrom({ ...said, [name]: value }), { name: 'ToolError' }));
 });

@@ -17,7 +17,7 @@ function assertRow(row: readonly number[], iterations: number): void {
 
 describe('ucx_perftest', () => {
   let game = 0;
-  for (const { name, title } of UCX_TESTS)
+  for (const { name, title } of UCX_TESTS.filter(({ api }) => api === 'UCP'))
     it(`plays ${name}, and the server says what it does`, async () => {
       const { server, client } = await playUcx(game++, ['-t', name]);
       assertRow(finalRow(client), 40);
@@ -159,6 +159,8 @@ describe('ucx_perftest', () => {
     [['-t', 'ucp_get', '-D', 'iov', '127.0.0.1'], '-D iov is for tags; ucp_get has one piece.'],
     [['-t', 'stream_bw', '-U', '127.0.0.1'], '-C and -U are for tags, not for stream_bw.'],
     [['-t', 'tag_bw', '-H', '8', '127.0.0.1'], '-H is for active messages, not for tag_bw.'],
+    [['-t', 'tag_bw', '-x', 'rc', '127.0.0.1'], '-x is for the tests of UCT; of tag_bw choose by --transport.'],
+    [['-t', 'tag_bw', '-D', 'zcopy', '127.0.0.1'], '-D zcopy is for the tests of UCT, not for tag_bw.'],
     [['-t', 'tag_bw', '-l', '127.0.0.1'], 'With -l the process communicates with itself: give no server.'],
   ] as const)
     it(`refuses ${flags.join(' ')}`, async () => {

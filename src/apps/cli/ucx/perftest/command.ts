@@ -9,23 +9,26 @@ import { tool, ToolError } from '../../shared/errors.js';
 import { endOnInterrupt } from '../../shared/interrupt.js';
 import { Control } from './control.js';
 import { planOf, type UcxPerfFlags, withUcxFlags } from './flags.js';
+import type { Half } from './half.js';
+import { clientHalf, loopbackHalves, serverHalf } from './halves.js';
 import { Meter } from './meter.js';
 import { bytesOf, type Plan, planFacts, planFrom, type TransportName } from './plan.js';
-import type { Play, Side } from './plays/play.js';
-import { playOf } from './plays/plays.js';
+import type { Play } from './plays/play.js';
 import { Report } from './report.js';
 import { playAll } from './run.js';
-import { clientSide, loopbackSides, serverSide } from './sides.js';
 import { UCX_TESTS } from './tests.js';
 
 function open(socket: Socket | undefined, flags: UcxPerfFlags): Promise<Context> {
-  const device = findDevice(undefined, (name) => new ToolError(`IB device ${name} not found`));
+  // A port may be named behind it, as UCX has it; of `self` it is memory.
+  const name = flags.d === 'memory' && flags.x === 'self' ? undefined : flags.d?.replace(/:1$/, '');
+  const device = findDevice(name, (unknown) => new ToolError(`IB device ${unknown} not found`));
   return openFor(device, socket, flags, true);
 }
 
 /** By what messages go where nothing is said: as the environment says. */
 function transportOf(context: Context, flags: UcxPerfFlags): TransportName {
-  if (flags.transport !== undefined) return flags.transport;
+  const said = flags.x ?? flags.transport;
+  if (said !== undefined) return said;
   using worker = new UcpWorker(context);
   return worker.query().transport;
 }
@@ -33,13 +36,6 @@ function transportOf(context: Context, flags: UcxPerfFlags): TransportName {
 function reportFor({ R: rank, v, f, N, I, json }: UcxPerfFlags): Report {
   const [csv, finalOnly, numeric, explains] = [v, f, N, I].map((flag) => flag === true);
   return new Report({ rank, csv, finalOnly, numeric, explains, json: json === true });
-}
-
-/** How messages of a test go. */
-function explanationOf({ plan, out, into }: Side): string {
-  const way = `by ${out === into ? plan.transport : 'self'}`;
-  if (plan.test.family === 'atomic') return `${way}, atomics by ${plan.atomics}`;
-  return plan.test.family === 'rma' ? way : `${way}: ${out.explain(bytesOf(plan))}`;
 }
 
 /** Messages that are measured. */
@@ -54,36 +50,36 @@ class Client {
   #isMeasuring = false;
 
   constructor(
-    private readonly side: Side,
+    private readonly half: Half,
     private readonly report: Report,
     { R: rank }: UcxPerfFlags,
   ) {
-    const { plan } = side;
+    const { plan, play } = half;
     this.#meter = new Meter(bytesOf(plan), rank, plan.test.isPingPong);
-    const play = playOf(side);
     if (play === undefined) throw new Error(`verbena: internal error: ${plan.test.name} has nothing to do`);
     this.#play = play;
   }
 
   /** @param meet waits for the other side */
   async run(meet: () => Promise<void>): Promise<void> {
-    const { plan, out } = this.side;
+    const { plan } = this.half;
     await playAll(this.#play, plan.warmUp, plan.outstanding);
-    await out.flush();
+    await this.half.flush();
     await meet();
     this.report.head(plan);
     this.#isMeasuring = true;
     const onStage = (): void => this.report.stage(this.#meter.figures());
     await playAll(this.#play, measuredOf(plan), plan.outstanding, { meter: this.#meter, onStage });
     // What was handed over is not yet there.
-    if (!plan.test.isPingPong) await out.flush();
+    if (!plan.test.isPingPong) await this.half.flush();
     this.tell(false, performance.now());
   }
 
   /** Prints what there is. @param endMs when the last was done */
   tell(isInterrupted: boolean, endMs = this.#meter.nowMs): void {
     if (!this.#isMeasuring) return;
-    this.report.final(this.side.plan, this.#meter.figures(endMs), explanationOf(this.side), isInterrupted);
+    const { half } = this;
+    this.report.final(half.plan, this.#meter.figures(endMs), half.explain(), isInterrupted);
   }
 }
 
@@ -95,12 +91,12 @@ async function beClient(host: string, flags: UcxPerfFlags): Promise<void> {
   const context = await open(socket, flags);
   const plan = { ...wanted, transport: transportOf(context, flags) };
   control.say(planFacts(plan));
-  const side = await clientSide(context, plan, control);
-  const client = new Client(side, report, flags);
+  const half = await clientHalf(context, plan, control);
+  const client = new Client(half, report, flags);
   const leave = (): void => {
     control.say({ done: true });
     control.close();
-    side.worker.close();
+    half.close();
     context.close();
   };
   endOnInterrupt(() => {
@@ -130,20 +126,19 @@ async function beServer(flags: UcxPerfFlags): Promise<void> {
   const control = new Control(socket, 'client');
   const plan = planFrom(await control.hear());
   report.box(plan);
-  const side = await serverSide(context, plan, control);
-  // Before the client may send: an active message that nobody handles is dropped.
-  const play = playOf(side);
+  // Who handles messages is known before the client may send: one that nobody handles is dropped.
+  const half = await serverHalf(context, plan, control);
   await control.meet();
-  const done = serve(side, play, control);
+  const done = serve(half, control);
   await Promise.race([done, control.left]);
   report.served(plan);
   control.close();
-  side.worker.close();
+  half.close();
   context.close();
 }
 
 /** Plays the server's side until the client says that it has what it wants. */
-async function serve({ plan }: Side, play: Play | undefined, control: Control): Promise<void> {
+async function serve({ plan, play }: Half, control: Control): Promise<void> {
   const run = async (): Promise<void> => {
     if (play !== undefined) await playAll(play, plan.warmUp, plan.outstanding);
     control.say({ here: true });
@@ -163,37 +158,38 @@ async function beBoth(flags: UcxPerfFlags): Promise<void> {
   const report = reportFor(flags);
   const context = await open(undefined, flags);
   const plan = { ...wanted, transport: transportOf(context, flags) };
-  const [clientHalf, serverHalf] = loopbackSides(context, plan);
+  const [own, other] = await loopbackHalves(context, plan);
   report.box(plan);
-  const client = new Client(clientHalf, report, flags);
+  const client = new Client(own, report, flags);
   endOnInterrupt(() => {
     client.tell(true);
     context.close();
   });
-  const play = playOf(serverHalf);
+  const { play } = other;
   const serving = async (): Promise<void> => {
     if (play === undefined) return;
     await playAll(play, plan.warmUp, plan.outstanding);
     await playAll(play, measuredOf(plan), plan.outstanding);
   };
   await Promise.all([serving(), client.run(() => Promise.resolve())]);
-  clientHalf.worker.close();
+  own.close();
   context.close();
 }
 
 const EXAMPLES = `
 Tests:
-${UCX_TESTS.map(({ name, title }) => `  ${name.padEnd(14)}UCP ${title}`).join('\n')}
+${UCX_TESTS.map(({ name, api, title }) => `  ${name.padEnd(14)}${api} ${title}`).join('\n')}
 
 Two shells, one machine:
   verbena ucx_perftest                                     the server; it does what the client says
   verbena ucx_perftest -t tag_lat 127.0.0.1                the client
-  UCX_TLS=ud verbena ucx_perftest -t ucp_put_bw -s 65536 -n 10000 127.0.0.1`;
+  UCX_TLS=ud verbena ucx_perftest -t ucp_put_bw -s 65536 -n 10000 127.0.0.1
+  verbena ucx_perftest -t put_lat -x rc -D zcopy 127.0.0.1 a transport by itself`;
 
 export function command(): Command {
   return withUcxFlags(
     new Command('ucx_perftest').description(
-      'Measure how fast UCP is: tags, puts, gets, atomics, streams and active messages.\n' +
+      'Measure how fast UCP is, or a transport of it by itself (UCT): tags, puts, gets, atomics, streams and active messages.\n' +
         "Prints what UCX's tool of that name prints; both sides are Verbena's.\n" +
         'Without a server: be one. With one: connect to it, and run a test.',
     ),

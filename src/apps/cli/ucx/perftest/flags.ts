@@ -15,7 +15,7 @@ import {
   type TransportName,
   TRANSPORTS,
 } from './plan.js';
-import { testOf, UCX_TESTS } from './tests.js';
+import { testOf, UCX_TESTS, type UctTest } from './tests.js';
 
 /** The options, by their letters as in UCX's tool. */
 export interface UcxPerfFlags extends HostingOptions {
@@ -25,9 +25,11 @@ export interface UcxPerfFlags extends HostingOptions {
   readonly w: number;
   readonly O: number;
   readonly p: number;
-  readonly D: readonly [Layout, Layout];
+  readonly D?: readonly [Layout, Layout];
+  readonly d?: string;
+  readonly x?: TransportName;
   readonly R: number;
-  readonly H: number;
+  readonly H?: number;
   readonly C?: true;
   readonly U?: true;
   readonly l?: true;
@@ -36,7 +38,7 @@ export interface UcxPerfFlags extends HostingOptions {
   readonly v?: true;
   readonly I?: true;
   readonly transport?: TransportName;
-  readonly atomics: AtomicsName;
+  readonly atomics?: AtomicsName;
   readonly json?: true;
 }
 
@@ -44,16 +46,37 @@ const PORT = 13337;
 const ITERATIONS = 1_000_000;
 const WARM_UP = 10_000;
 const MEDIAN = 50;
+/** Bytes of the header of an active message of UCT, which is a part of it. */
+const UCT_HEADER_BYTES = 8;
+const ALL_LAYOUTS = [...LAYOUTS.UCP, ...LAYOUTS.UCT];
+/** UCX's names of transports of UCT, and what they are here. */
+const UCT_TRANSPORTS: ReadonlyMap<string, TransportName> = new Map([
+  ['rc', 'rc'],
+  ['rc_v', 'rc'],
+  ['rc_verbs', 'rc'],
+  ['ud', 'ud'],
+  ['ud_v', 'ud'],
+  ['ud_verbs', 'ud'],
+  ['self', 'self'],
+]);
 
 function sizes(text: string): readonly number[] {
   return text.split(',').map(wholeNumber(0, MAX_BYTES));
 }
 
 function layouts(text: string): readonly [Layout, Layout] {
-  const [send, receive = send, ...more] = text.split(',').map((word) => LAYOUTS.find((layout) => layout === word));
+  const [send, receive = send, ...more] = text.split(',').map((word) => ALL_LAYOUTS.find((layout) => layout === word));
   if (send === undefined || receive === undefined || more.length > 0)
-    throw new InvalidArgumentError(`Give ${LAYOUTS.join(' or ')}, or two of them: of the sender, and of the receiver.`);
+    throw new InvalidArgumentError(
+      `Give ${ALL_LAYOUTS.join(', ')}; or two of contig and iov: of the sender, and of the receiver.`,
+    );
   return [send, receive];
+}
+
+function uctTransport(text: string): TransportName {
+  const transport = UCT_TRANSPORTS.get(text);
+  if (transport === undefined) throw new InvalidArgumentError(`Give ${[...UCT_TRANSPORTS.keys()].join(', ')}.`);
+  return transport;
 }
 
 function percentileRank(text: string): number {
@@ -83,12 +106,18 @@ export function withUcxFlags(command: Command): Command {
     ),
     new Option('-R <rank>', 'percentile rank of the percentile data').argParser(percentileRank).default(MEDIAN),
     number('-p <port>', 'TCP port to use for data exchange', 1, 65535, PORT),
-    new Option('-D <layout>', 'data layout for sender and receiver side of tags: contig, iov, or two of them')
-      .argParser(layouts)
-      .default(['contig', 'contig'], 'contig'),
+    new Option(
+      '-D <layout>',
+      'data layout: of tags contig (default) or iov, or two of them, for sender and receiver side; of UCT short (default), bcopy or zcopy',
+    ).argParser(layouts),
+    new Option('-d <device>', 'device to use (default: the first)'),
+    new Option('-x <tl>', 'transport of a test of UCT: rc, ud or, with -l, self').argParser(uctTransport),
     new Option('-C', 'use wild-card tag for tag tests'),
     new Option('-U', 'force unexpected flow by using tag probe'),
-    number('-H <size>', 'active message header size, not included in message size', 0, MAX_HEADER_BYTES, 0),
+    new Option(
+      '-H <size>',
+      'active message header size: of UCP not included in message size (default: 0), of UCT included (default: 8)',
+    ).argParser(wholeNumber(0, MAX_HEADER_BYTES)),
     new Option('-l', 'use loopback connection: the process communicates with itself'),
     new Option('-N', 'use numeric formatting (thousands separator)'),
     new Option('-f', 'print only final numbers'),
@@ -97,9 +126,10 @@ export function withUcxFlags(command: Command): Command {
     new Option('--transport <name>', 'how messages go; both sides follow the client (default: UCX_TLS, or rc)').choices(
       TRANSPORTS,
     ),
-    new Option('--atomics <how>', "who does atomics: the server's worker, by messages, or its adapter")
-      .choices(ATOMICS)
-      .default('messages'),
+    new Option(
+      '--atomics <how>',
+      "who does atomics of UCP: the server's worker, by messages, or its adapter (default: messages)",
+    ).choices(ATOMICS),
     new Option('--json', 'print one JSON object'),
   ];
   for (const option of options) command.addOption(option);
@@ -110,7 +140,14 @@ export function withUcxFlags(command: Command): Command {
 export function planOf(flags: UcxPerfFlags): Omit<Plan, 'transport'> {
   const test = flags.t === undefined ? undefined : testOf(flags.t);
   if (test === undefined) throw new ToolError('Give the test by -t; --help lists them.');
-  const [sendLayout, receiveLayout] = flags.D;
+  if (test.api === 'UCT') checkUctFlags(test, flags);
+  else if (flags.x !== undefined)
+    throw new ToolError(`-x is for the tests of UCT; of ${test.name} choose by --transport.`);
+  const isUct = test.api === 'UCT';
+  const [preset, atomics] = isUct ? (['short', 'device'] as const) : (['contig', 'messages'] as const);
+  const [sendLayout, receiveLayout] = flags.D ?? [preset, preset];
+  const bytes = flags.s.reduce((sum, size) => sum + size, 0);
+  const headerBytes = isUct && test.family === 'am' ? Math.min(UCT_HEADER_BYTES, bytes) : 0;
   return checkPlan({
     test,
     sizes: flags.s,
@@ -119,9 +156,16 @@ export function planOf(flags: UcxPerfFlags): Omit<Plan, 'transport'> {
     iterations: flags.n,
     warmUp: flags.w,
     outstanding: flags.O === 0 ? test.outstanding : flags.O,
-    headerBytes: flags.H,
+    headerBytes: flags.H ?? headerBytes,
     wildcard: flags.C === true,
     unexpected: flags.U === true,
-    atomics: flags.atomics,
+    atomics: flags.atomics ?? atomics,
   });
+}
+
+function checkUctFlags({ name }: UctTest, { x, l, transport, atomics }: UcxPerfFlags): void {
+  if (x === undefined) throw new ToolError(`${name} is of UCT: give its transport by -x, rc, ud or self.`);
+  if (x === 'self' && l !== true) throw new ToolError('self leads to this process alone: give -l.');
+  if (transport !== undefined) throw new ToolError(`--transport is for the tests of UCP; of ${name} choose by -x.`);
+  if (atomics !== undefined) throw new ToolError(`--atomics is for the tests of UCP; those of UCT are the adapter's.`);
 }

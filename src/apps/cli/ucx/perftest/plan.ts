@@ -1,13 +1,14 @@
 import { ToolError } from '../../shared/errors.js';
 import { testOf, type UcxTest } from './tests.js';
 
-/** How memory is handed over: in one piece, or in several. */
-export const LAYOUTS = ['contig', 'iov'] as const;
-export type Layout = (typeof LAYOUTS)[number];
+/** How memory is handed over: to UCP in one piece, or in several; to UCT to be copied at once, to be packed, or where it lies. */
+export const LAYOUTS = { UCP: ['contig', 'iov'], UCT: ['short', 'bcopy', 'zcopy'] } as const;
+export type Layout = (typeof LAYOUTS)['UCP' | 'UCT'][number];
 
 /** Ways between two processes, by UCX's names. */
 export const TRANSPORTS = ['rc', 'ud'] as const;
-export type TransportName = (typeof TRANSPORTS)[number];
+/** Within one process there is one more, of UCT. */
+export type TransportName = (typeof TRANSPORTS)[number] | 'self';
 
 /** Who does atomics. */
 export const ATOMICS = ['messages', 'device'] as const;
@@ -51,6 +52,9 @@ export function checkPlan<P extends Omit<Plan, 'transport'>>(plan: P): P {
   if (bytes > MAX_BYTES) throw new ToolError(`A message may have ${MAX_BYTES} bytes, not ${bytes}.`);
   if (sizes.length > MAX_PIECES) throw new ToolError(`A message may have ${MAX_PIECES} pieces, not ${sizes.length}.`);
   const isTag = test.family === 'tag';
+  if (test.api === 'UCT') checkUct(plan, bytes);
+  else if (!isOf('UCP', sendLayout) || !isOf('UCP', receiveLayout))
+    throw new ToolError(`-D ${sendLayout} is for the tests of UCT, not for ${test.name}.`);
   if (!isTag && (sendLayout === 'iov' || receiveLayout === 'iov'))
     throw new ToolError(`-D iov is for tags; ${test.name} has one piece.`);
   if (!isTag && (wildcard || unexpected)) throw new ToolError(`-C and -U are for tags, not for ${test.name}.`);
@@ -59,6 +63,21 @@ export function checkPlan<P extends Omit<Plan, 'transport'>>(plan: P): P {
     throw new ToolError(`${test.name} works on words of 4 or 8 bytes, not ${bytes}; choose by -s.`);
   if (test.byMemory && bytes === 0) throw new ToolError(`${test.name} needs a byte at least; choose by -s.`);
   return plan;
+}
+
+function isOf(api: UcxTest['api'], layout: Layout): boolean {
+  return LAYOUTS[api].some((one) => one === layout);
+}
+
+function checkUct({ test, sendLayout, receiveLayout, headerBytes }: Omit<Plan, 'transport'>, bytes: number): void {
+  if (!isOf('UCT', sendLayout) || sendLayout !== receiveLayout)
+    throw new ToolError(`${test.name} is of UCT: choose short, bcopy or zcopy by -D.`);
+  if (test.name === 'get' && sendLayout === 'short')
+    throw new ToolError('What is read is never short: choose -D bcopy or -D zcopy.');
+  if (test.family === 'atomic' && sendLayout !== 'short')
+    throw new ToolError(`-D ${sendLayout} is not for atomics: they are short.`);
+  if (headerBytes > bytes)
+    throw new ToolError(`The header (-H ${headerBytes}) is a part of the message, which has ${bytes} bytes.`);
 }
 
 /** As the client says it. */
@@ -77,8 +96,8 @@ export function planFrom(said: Readonly<Record<string, unknown>>): Plan {
   return checkPlan({
     test,
     sizes: sizes.map((size) => wholeFrom('sizes', size, MAX_BYTES)),
-    sendLayout: oneOf('sendLayout', said['sendLayout'], LAYOUTS),
-    receiveLayout: oneOf('receiveLayout', said['receiveLayout'], LAYOUTS),
+    sendLayout: oneOf('sendLayout', said['sendLayout'], LAYOUTS[test.api]),
+    receiveLayout: oneOf('receiveLayout', said['receiveLayout'], LAYOUTS[test.api]),
     iterations: number('iterations', MAX_ITERATIONS),
     warmUp: number('warmUp', MAX_ITERATIONS),
     outstanding: Math.max(1, number('outstanding', MAX_OUTSTANDING)),

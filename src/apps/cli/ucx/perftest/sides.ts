@@ -1,15 +1,22 @@
 import { alloc, type Context } from '../../../../index.js';
 import { type UcpEndpoint, type UcpMemory, UcpWorker } from '../../../../ucp.js';
-import { toldIfSilent } from '../../rdmacm/common/silence.js';
 import { ToolError } from '../../shared/errors.js';
-import type { Control, Said } from './control.js';
+import type { Control } from './control.js';
+import { heardFirst, textOf } from './exchange.js';
+import type { Half } from './half.js';
 import { bytesOf, type Plan } from './plan.js';
 import type { Side } from './plays/play.js';
+import { playOf } from './plays/plays.js';
+import type { UcpTest } from './tests.js';
 
-/** It waits for more of what it understands. */
-const OTHER_TOOL = "if UCX's own ucx_perftest listens there, end this side by Ctrl-C: it is no peer of this one";
+/** What is played. */
+interface UcpGame {
+  readonly test: UcpTest;
+  readonly plan: Plan;
+}
 
 function workerFor(context: Context, { transport }: Plan): UcpWorker {
+  if (transport === 'self') throw new ToolError('self is of UCT: UCP goes by rc or ud.');
   return new UcpWorker(context, { transport });
 }
 
@@ -22,14 +29,8 @@ function keyText(memory: UcpMemory): string {
   return Buffer.from(memory.packRkey()).toString('hex');
 }
 
-function textOf(said: Said, name: string): string {
-  const value = said[name];
-  if (typeof value !== 'string') throw new ToolError(`The other side has not said its ${name}.`);
-  return value;
-}
-
 function sideOf(
-  plan: Plan,
+  { plan, test }: UcpGame,
   isClient: boolean,
   worker: UcpWorker,
   out: UcpEndpoint,
@@ -40,6 +41,7 @@ function sideOf(
   if (theirs.length < bytesOf(plan)) throw new ToolError("The other side's memory is too short for a message.");
   return {
     plan,
+    test,
     isClient,
     worker,
     out,
@@ -50,35 +52,55 @@ function sideOf(
   };
 }
 
+/** How messages of a test go. */
+function explanationOf({ plan, out, into }: Side): string {
+  const way = `by ${out === into ? plan.transport : 'self'}`;
+  if (plan.test.family === 'atomic') return `${way}, atomics by ${plan.atomics}`;
+  return plan.test.family === 'rma' ? way : `${way}: ${out.explain(bytesOf(plan))}`;
+}
+
+function halfOf(side: Side): Half {
+  const { plan, out, worker } = side;
+  return {
+    plan,
+    play: playOf(side),
+    flush: () => out.flush(),
+    explain: () => explanationOf(side),
+    close: () => worker.close(),
+  };
+}
+
 /** Has the client's worker connect, and the sides tell each other of their memory. */
-export async function serverSide(context: Context, plan: Plan, control: Control): Promise<Side> {
-  const worker = workerFor(context, plan);
-  const memory = memoryFor(worker, plan);
+export async function serverSide(context: Context, game: UcpGame, control: Control): Promise<Half> {
+  const worker = workerFor(context, game.plan);
+  const memory = memoryFor(worker, game.plan);
   const connected = new Promise<UcpEndpoint>((resolve) => {
     const { address } = worker.listen({}, resolve);
     control.say({ host: address.host, port: address.port, rkey: keyText(memory) });
   });
   const out = await Promise.race([connected, control.left]);
-  return sideOf(plan, false, worker, out, memory, textOf(await control.hear(), 'rkey'));
+  return halfOf(sideOf(game, false, worker, out, memory, textOf(await control.hear(), 'rkey')));
 }
 
-export async function clientSide(context: Context, plan: Plan, control: Control): Promise<Side> {
-  const worker = workerFor(context, plan);
-  const memory = memoryFor(worker, plan);
-  const said = await toldIfSilent(control.hear(), OTHER_TOOL);
+export async function clientSide(context: Context, game: UcpGame, control: Control): Promise<Half> {
+  const worker = workerFor(context, game.plan);
+  const memory = memoryFor(worker, game.plan);
+  const said = await heardFirst(control);
   const out = await worker.connect({ host: textOf(said, 'host'), port: Number(said['port']) });
   control.say({ rkey: keyText(memory) });
-  return sideOf(plan, true, worker, out, memory, textOf(said, 'rkey'));
+  return halfOf(sideOf(game, true, worker, out, memory, textOf(said, 'rkey')));
 }
 
 /** Both sides in one process, on a worker that talks to itself. */
-export function loopbackSides(context: Context, plan: Plan): readonly [client: Side, server: Side] {
-  const worker = workerFor(context, plan);
-  const memories = [memoryFor(worker, plan), memoryFor(worker, plan)] as const;
+export function loopbackSides(context: Context, game: UcpGame): readonly [client: Half, server: Half] {
+  const worker = workerFor(context, game.plan);
+  const memories = [memoryFor(worker, game.plan), memoryFor(worker, game.plan)] as const;
   const ways = [worker.connectToSelf(), worker.connectToSelf()] as const;
-  const [client, server] = [0, 1].map((i) => ({
-    ...sideOf(plan, i === 0, worker, ways[i], memories[i], keyText(memories[1 - i])),
-    into: ways[1 - i],
-  }));
+  const [client, server] = [0, 1].map((i) =>
+    halfOf({
+      ...sideOf(game, i === 0, worker, ways[i], memories[i], keyText(memories[1 - i])),
+      into: ways[1 - i],
+    }),
+  );
   return [client, server];
 }

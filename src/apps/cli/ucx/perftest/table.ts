@@ -14,7 +14,7 @@ function boxLine(label: string, value: string): string {
 }
 
 function layoutText(layout: Layout): string {
-  return layout === 'iov' ? 'iov' : '(automatic)';
+  return layout === 'contig' ? '(automatic)' : layout;
 }
 
 /** What is to be done, in the server's words. */
@@ -24,13 +24,15 @@ export function boxText(plan: Plan): string {
   const layout = isOne ? layoutText(sendLayout) : `${layoutText(sendLayout)}, ${layoutText(receiveLayout)}`;
   return [
     BOX_RULE,
-    boxLine('API:', 'protocol layer'),
+    boxLine('API:', test.api === 'UCP' ? 'protocol layer' : 'transport layer'),
     boxLine('Test:', test.title),
     boxLine('Data layout:', layout),
     boxLine('Send memory:', 'host'),
     boxLine('Recv memory:', 'host'),
     boxLine('Message size:', String(bytesOf(plan))),
-    ...(test.family === 'am' && headerBytes > 0 ? [boxLine('AM header size:', String(headerBytes))] : []),
+    ...(test.api === 'UCP' && test.family === 'am' && headerBytes > 0
+      ? [boxLine('AM header size:', String(headerBytes))]
+      : []),
     BOX_RULE,
   ].join('');
 }

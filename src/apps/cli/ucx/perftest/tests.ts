@@ -1,5 +1,5 @@
-/** The names that UCX has for them. */
-export type UcxTestName =
+/** The names that UCX has for those of UCP. */
+export type UcpTestName =
   | 'tag_lat'
   | 'tag_bw'
   | 'tag_sync_lat'
@@ -16,12 +16,28 @@ export type UcxTestName =
   | 'ucp_am_lat'
   | 'ucp_am_bw';
 
+/** The names that it has for those of UCT: of transports by themselves. */
+export type UctTestName =
+  'am_lat' | 'put_lat' | 'add_lat' | 'get' | 'fadd' | 'swap' | 'cswap' | 'am_bw' | 'put_bw' | 'add_mr';
+
 /** What tells the tests apart. */
-export interface UcxTest {
-  readonly name: UcxTestName;
+export type UcxTest = UcpTest | UctTest;
+
+export interface UcpTest extends TestFacts {
+  readonly api: 'UCP';
+  readonly name: UcpTestName;
+  readonly family: 'tag' | 'stream' | 'am' | 'rma' | 'atomic';
+}
+
+export interface UctTest extends TestFacts {
+  readonly api: 'UCT';
+  readonly name: UctTestName;
+  readonly family: 'am' | 'rma' | 'atomic';
+}
+
+interface TestFacts {
   /** As in the box that the server prints. */
   readonly title: string;
-  readonly family: 'tag' | 'stream' | 'am' | 'rma' | 'atomic';
   /** What the first figures of the table are called. */
   readonly figure: 'latency' | 'overhead';
   /** Whether each message is answered by one, so that its time is half of what it takes. */
@@ -36,8 +52,7 @@ const PING_PONG = { figure: 'latency', isPingPong: true, byMemory: false, outsta
 const STREAMING = { figure: 'overhead', isPingPong: false, byMemory: false, outstanding: 32 } as const;
 const ASKING = { figure: 'latency', isPingPong: false, byMemory: true, outstanding: 1 } as const;
 
-/** The tests of UCP, by the names that UCX has for them. */
-export const UCX_TESTS: readonly UcxTest[] = [
+const UCP_TESTS: readonly Omit<UcpTest, 'api'>[] = [
   { name: 'tag_lat', title: 'tag match latency', family: 'tag', ...PING_PONG },
   { name: 'tag_bw', title: 'tag match bandwidth', family: 'tag', ...STREAMING },
   { name: 'tag_sync_lat', title: 'tag sync match latency', family: 'tag', ...PING_PONG },
@@ -74,6 +89,25 @@ export const UCX_TESTS: readonly UcxTest[] = [
   { name: 'stream_lat', title: 'stream latency', family: 'stream', ...PING_PONG },
   { name: 'ucp_am_lat', title: 'am latency', family: 'am', ...PING_PONG },
   { name: 'ucp_am_bw', title: 'am bandwidth / message rate', family: 'am', ...STREAMING },
+];
+
+const UCT_TESTS: readonly Omit<UctTest, 'api'>[] = [
+  { name: 'am_lat', title: 'active message latency', family: 'am', ...PING_PONG },
+  { name: 'put_lat', title: 'put latency', family: 'rma', ...PING_PONG, byMemory: true },
+  { name: 'add_lat', title: 'atomic add latency', family: 'atomic', ...PING_PONG, byMemory: true },
+  { name: 'get', title: 'get latency / bandwidth / message rate', family: 'rma', ...ASKING },
+  { name: 'fadd', title: 'atomic fetch-and-add latency / rate', family: 'atomic', ...ASKING },
+  { name: 'swap', title: 'atomic swap latency / rate', family: 'atomic', ...ASKING },
+  { name: 'cswap', title: 'atomic compare-and-swap latency / rate', family: 'atomic', ...ASKING },
+  { name: 'am_bw', title: 'active message bandwidth / message rate', family: 'am', ...STREAMING },
+  { name: 'put_bw', title: 'put bandwidth / message rate', family: 'rma', ...STREAMING, byMemory: true },
+  { name: 'add_mr', title: 'atomic add message rate', family: 'atomic', ...STREAMING, byMemory: true },
+];
+
+/** All tests, in the order in which UCX's tool lists them: those of UCT come first. */
+export const UCX_TESTS: readonly UcxTest[] = [
+  ...UCT_TESTS.map((test) => ({ api: 'UCT', ...test }) as const),
+  ...UCP_TESTS.map((test) => ({ api: 'UCP', ...test }) as const),
 ];
 
 /** The test of that name, if there is one. */

@@ -1,9 +1,11 @@
 import type { UcpEndpoint, UcpMemory, UcpRkey, UcpWorker } from '../../../../../ucp.js';
 import type { Plan } from '../plan.js';
+import type { UcpTest } from '../tests.js';
 
 /** What a side has to play with. */
 export interface Side {
   readonly plan: Plan;
+  readonly test: UcpTest;
   readonly isClient: boolean;
   readonly worker: UcpWorker;
   /** What is sent by goes to the other side. */
@@ -33,7 +35,7 @@ export function turn(): Promise<void> {
 }
 
 /** A message that goes there and back: the client's side begins. */
-export function pingPong(side: Side, send: Play, receive: Play): Play {
+export function pingPong(side: Pick<Side, 'isClient'>, send: Play, receive: Play): Play {
   if (side.isClient)
     return async () => {
       const answered = receive();

@@ -1,4 +1,4 @@
-import type { UcxTestName } from '../tests.js';
+import type { UcpTestName } from '../tests.js';
 import { amBw, amLat } from './am.js';
 import { atomicPlay } from './atomic.js';
 import type { Play, PlayOf, Side } from './play.js';
@@ -6,7 +6,7 @@ import { get, putBw, putLat } from './rma.js';
 import { streamBw, streamLat } from './stream.js';
 import { tagBw, tagLat } from './tag.js';
 
-const PLAYS: Readonly<Record<UcxTestName, PlayOf>> = {
+const PLAYS: Readonly<Record<UcpTestName, PlayOf>> = {
   tag_lat: tagLat('tagSend'),
   tag_bw: tagBw('tagSend'),
   tag_sync_lat: tagLat('tagSendSync'),
@@ -26,5 +26,5 @@ const PLAYS: Readonly<Record<UcxTestName, PlayOf>> = {
 
 /** What a side does in its test; undefined where it only holds out its memory. */
 export function playOf(side: Side): Play | undefined {
-  return PLAYS[side.plan.test.name](side);
+  return PLAYS[side.test.name](side);
 }
