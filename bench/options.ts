@@ -8,7 +8,7 @@ installed, UCX, libfabric, qperf, Redis and memcached. Says at the end where it 
 
   --quick          fewer sizes and shorter samples: some two minutes in place of eight
   --only WORD      only sections and rows with this word in their title or id, in any case; may be repeated.
-                   Such as: latency.64, write.65536, ucx, incast, kv, run, ucp, herd.
+                   Such as: latency.64, write.65536, ucx, incast, kv, gpu, run, ucp, herd.
   --json FILE      writes the figures there as well
   --markdown FILE  writes the tables there as well
   --svg FOLDER     draws there: latency.svg and bandwidth.svg, over size; herd-*.svg, HERD's figures; flame-latency.svg and

@@ -9,6 +9,7 @@ import {
   type Mr,
   Mtu,
   openDevice,
+  type Pd,
   type Qp,
   QpState,
   QpType,
@@ -55,10 +56,17 @@ export class Endpoint implements Disposable {
   /** Signalled requests that are not complete. */
   #under = 0;
 
-  constructor(host: HostKind, address: string, qpCount = 1, largestBytes = LARGEST_BYTES) {
+  /** @param memory takes the memory of the region */
+  constructor(
+    host: HostKind,
+    address: string,
+    qpCount = 1,
+    largestBytes = LARGEST_BYTES,
+    memory: (lengthBytes: number) => Parameters<Pd['regMr']>[0] = alloc,
+  ) {
     this.context = openDevice({ host, address });
     const pd = this.context.allocPd();
-    this.mr = pd.regMr(alloc(largestBytes + MESSAGE_BYTES), ALL_ACCESS);
+    this.mr = pd.regMr(memory(largestBytes + MESSAGE_BYTES), ALL_ACCESS);
     this.#addr = Number(this.mr.addr);
     this.#inbox = this.#addr + largestBytes;
     this.cq = this.context.createCq({ cqe: 2 * DEPTH });

@@ -4,6 +4,7 @@ import { comfort, comfortCrowd } from './comfort.js';
 import { connections } from './connections.js';
 import { crowd } from './crowd.js';
 import { echo, sleepyEcho } from './echo.js';
+import { gpu } from './gpu.js';
 import { herd } from './herd.js';
 import { idle } from './idle.js';
 import { incast } from './incast.js';
@@ -81,6 +82,7 @@ export function sectionsOf(extent: Extent): readonly Section[] {
     read(READ_BYTES, extent),
     ...[rate, inTurn, queuePairs, crowd, incast, idle, connections].map((make) => make(extent)),
     ...[comfort, comfortCrowd, rendezvous, streams, kv, xio].map((make) => make(awaited(extent))),
+    gpu(extent),
     run(extent),
     ucp(extent),
     ...herd(extent),

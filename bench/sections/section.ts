@@ -16,7 +16,7 @@ export interface Row {
   /** What must be installed. */
   readonly needs?: Tool;
   /** Why this machine cannot measure it. */
-  readonly problem?: string;
+  readonly problem?: string | undefined;
 }
 
 /** Figures that belong together. */

@@ -87,6 +87,20 @@ describe('copies of a GPU', () => {
     assert.equal(copies[STAGED].copiedBytes, 1);
   });
 
+  it('for which there is no staging begin when those before them could not be submitted', () => {
+    const session = new HandSession(new Uint8Array(BYTES));
+    const machine = new CopyMachine(session, undefined, 1);
+    const copies = [write(machine, 1), write(machine, 2)];
+    const [queue] = session.queues;
+    queue.refusesSubmission = true;
+    machine.submit();
+    assert.ok(machine.needsPolling);
+    machine.poll();
+    queue.batches[0].done();
+    machine.poll();
+    assert.deepEqual([copies.map(({ copiedBytes }) => copiedBytes), session.memory[0]], [[0, 1], 2]);
+  });
+
   it('that are given up touch neither memory afterwards, and nobody is told', () => {
     const { session, machine } = open();
     const target = new Uint8Array(1);

@@ -84,7 +84,7 @@ describe(`what a kernel finds, when ${KIND} refuses to fetch it`, { skip: withou
     refusesRead = true;
     // It is under way: nobody may take the memory for its own yet.
     assert.deepEqual([begin(copy), copy.copiedBytes], [true, undefined]);
-    machine.submit();
+    machine.finish();
     assert.deepEqual([copy.copiedBytes, machine.slotsInUse, word()], [0, 0, 8n]);
   });
 

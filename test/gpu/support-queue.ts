@@ -47,6 +47,8 @@ export class HandQueue implements GpuQueue {
   readonly batches: HandBatch[] = [];
   /** Set to have the next command refused. */
   refuses = false;
+  /** Set to have what is submitted next refused. */
+  refusesSubmission = false;
   /** What {@link drain} says. */
   drains = true;
   isClosed = false;
@@ -77,6 +79,10 @@ export class HandQueue implements GpuQueue {
   submit(): GpuBatch {
     const batch = new HandBatch(this.#commands);
     this.#commands = [];
+    if (this.refusesSubmission) {
+      this.refusesSubmission = false;
+      throw DEVICE_LOST;
+    }
     this.batches.push(batch);
     return batch;
   }

@@ -234,7 +234,7 @@ export class FakeQueue implements GpuQueue {
     const failsAt = commands.findIndex(() => device.manner.fails?.('command') === true);
     const batch = new FakeBatch(this, commands, failsAt < 0 ? commands.length : failsAt);
     this.#running.push(batch);
-    this.#plan(batch);
+    this.#plan(batch, refusal === undefined);
     // What was added has begun, although nobody will tell when it ends.
     if (refusal !== undefined) throw refusal;
     batches.add(batch);
@@ -290,7 +290,7 @@ export class FakeQueue implements GpuQueue {
   }
 
   /** When a batch takes effect: half of it while whoever looks finds it running. */
-  #plan(batch: FakeBatch): void {
+  #plan(batch: FakeBatch, isTold: boolean): void {
     const { clock, manner } = this.owner.device;
     const delayUs = manner.delayUs?.() ?? 0;
     const beginUs = Math.max(clock.nowUs, this.#busyUntilUs);
@@ -300,7 +300,7 @@ export class FakeQueue implements GpuQueue {
     });
     clock.at(this.#busyUntilUs, () => {
       if (!this.#isLost) this.finish(batch);
-      this.#ended?.();
+      if (isTold) this.#ended?.();
     });
     // What a lost queue does in the end, it does late and without a word.
     clock.at(this.#busyUntilUs + LOST_US, () => {

@@ -111,6 +111,15 @@ export const deviceMemory: readonly Mutant[] = [
     games: ['device-memory'],
   },
   {
+    name: 'device-unsubmitted',
+    rule: 'a device that tells when copies have ended tells nothing of what it was not submitted',
+    source: SOURCE,
+    file: LANE,
+    from: ' || this.#bursts[0].batch === undefined;',
+    to: ';',
+    games: ['device-memory'],
+  },
+  {
     name: 'device-closed',
     rule: 'a region that ends lets go of its buffer',
     source: SOURCE,

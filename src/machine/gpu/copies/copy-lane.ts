@@ -47,9 +47,10 @@ export class CopyLane {
     private readonly failed: (failure: GpuFailure | undefined) => void,
   ) {}
 
-  /** Whether something was submitted, of whose end nobody tells. */
+  /** Whether something was submitted, of whose end nobody tells: nor does a device of what could not be submitted, or when it is lost. */
   get needsPolling(): boolean {
-    return this.#bursts.length > 0 && this.queue.listen === undefined;
+    if (this.#bursts.length === 0) return false;
+    return this.queue.listen === undefined || this.isBroken || this.#bursts[0].batch === undefined;
   }
 
   /** @throws GpuFailure when it cannot be begun; the slot is the caller's still */
@@ -62,8 +63,6 @@ export class CopyLane {
   /** Has the device begin with what was added. */
   submit(): void {
     this.#begin();
-    // Nobody else tells of what could not be submitted.
-    if (this.#bursts.some(({ batch }) => batch === undefined)) this.poll();
   }
 
   /** Tells of what has ended. */
