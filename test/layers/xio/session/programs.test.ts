@@ -53,6 +53,19 @@ for (const [name, play] of Object.entries(SCENES))
         for (const answer of await Promise.all(asked)) assert.deepEqual(answer.header, pattern(8));
       }));
 
+    it('find short answers in their memory that come behind long ones which are fetched', () =>
+      play(async ({ listen, connect }) => {
+        const server = await listen();
+        echo(server);
+        const session = await connect(server.url);
+        const long = session.request('', pattern(100_000));
+        const into = new Uint8Array(20_000);
+        const short = session.request('', pattern(10, 1), { into });
+        assert.deepEqual((await long).body, pattern(100_000));
+        assert.deepEqual((await short).body, pattern(10, 1));
+        assert.deepEqual(into.subarray(0, 10), pattern(10, 1));
+      }));
+
     it('may give more memory for an answer than what they take: the answer is no longer than that', () =>
       play(async ({ listen, connect }) => {
         const server = await listen();

@@ -257,7 +257,8 @@ export class RdmaLink implements Link, Receiver {
       this.#arrivals.add({
         head: head.slice(),
         body: body.slice(),
-        isLanded: !isWritten,
+        // Nobody was asked where it is to lie.
+        isLanded: false,
         writtenBytes,
         reading: undefined,
       });
