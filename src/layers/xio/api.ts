@@ -78,7 +78,7 @@ export interface XioRequestOptions {
   readonly into?: Uint8Array | undefined;
   /** Milliseconds until the promise rejects with XIO_E_TIMEOUT. Default: for as long as the session lasts. */
   readonly deadlineMs?: number | undefined;
-  /** The longest body that the response may have. Default: that of `into`, or else `maxBodyBytes` of the session. */
+  /** The longest body that the response may have. Default: that of `into`, or else `maxBodyBytes` of the session, which is the most in any case. */
   readonly maxResponseBytes?: number | undefined;
   /** Executing it twice does no harm: where the server has begun anew, it is sent again instead of failing. Default false. */
   readonly idempotent?: boolean | undefined;
