@@ -1,5 +1,6 @@
 import { invalid, show, VerbsError } from '../../../api/verbs/index.js';
 import type { XioMessage, XioRequest, XioSession } from '../api.js';
+import { Session } from '../session/session.js';
 import { XioError } from '../transport/index.js';
 import { XioStatus } from '../wire/index.js';
 import { XioMsgDirection, XioMsgType, XioSessionEvent } from './constants.js';
@@ -86,6 +87,8 @@ export class ConnectionCore implements LibxioConnection, MessageSource {
       this.tellEvent(XioSessionEvent.XIO_SESSION_CONNECTION_RECONNECTING_EVENT, status, message),
     );
     inner.on('reconnected', () => this.tellEvent(XioSessionEvent.XIO_SESSION_CONNECTION_RECONNECTED_EVENT));
+    if (!(inner instanceof Session)) throw new Error('verbena: internal error: a session of another kind');
+    inner.giveMessagesTo((message) => this.#onMessage(message));
     inner.on('request', (request) => this.#onRequest(request));
     void this.#live(inner);
     for (const sending of this.#waiting.splice(0)) this.#begin(inner, sending);
@@ -174,14 +177,7 @@ export class ConnectionCore implements LibxioConnection, MessageSource {
     this.#tearDown();
   }
 
-  /** Takes the peer's messages until there are no more, and waits for the end. */
   async #live(inner: XioSession): Promise<void> {
-    try {
-      for (let message = await next(inner); message !== undefined; message = await next(inner))
-        this.#onMessage(message);
-    } catch {
-      // The end says why.
-    }
     await inner.closed;
     const { failure } = inner;
     if (failure === undefined) {
@@ -217,10 +213,10 @@ export class ConnectionCore implements LibxioConnection, MessageSource {
     this.tellEvent(XioSessionEvent.XIO_SESSION_CONNECTION_TEARDOWN_EVENT, this.#end.reason, this.#end.message);
   }
 
-  #onMessage({ message, letGo }: Taken): void {
+  #onMessage(message: XioMessage): void {
     const { header, body } = message;
     const msg = this.#arrived(XioMsgType.XIO_MSG_TYPE_ONE_WAY, header, body);
-    setState(msg, { kind: 'message', release: letGo });
+    setState(msg, { kind: 'message', release: () => message.release() });
     this.#tellMessage(msg);
   }
 
@@ -246,20 +242,6 @@ export class ConnectionCore implements LibxioConnection, MessageSource {
   #tellMessage(msg: XioMsg): void {
     this.tell(({ onMsg }, session) => onMsg?.(session, msg, this.userContext));
   }
-}
-
-/** A message of the peer's, and what lets go of it. */
-interface Taken {
-  readonly message: XioMessage;
-  readonly letGo: () => void;
-}
-
-/** The next message of the peer's, which is held until it is let go of, whatever becomes of those after it. */
-async function next(inner: XioSession): Promise<Taken | undefined> {
-  const messages = inner.messages();
-  const { value: message } = await messages.next();
-  if (message === undefined) return undefined;
-  return { message, letGo: () => void messages.return() };
 }
 
 /** @throws VerbsError EINVAL for what is no connection */

@@ -35,6 +35,7 @@ class Message implements XioMessage {
 export class Inbox {
   readonly #ready: Message[] = [];
   readonly #waiters: Waiters<XioMessage>;
+  #taker: ((message: XioMessage) => void) | undefined;
   #end: { readonly failure: XioError | undefined } | undefined;
 
   constructor() {
@@ -42,8 +43,19 @@ export class Inbox {
   }
 
   add(lane: Lane, arrived: Arrived): void {
-    this.#ready.push(new Message(lane, arrived));
+    const message = new Message(lane, arrived);
+    if (this.#taker !== undefined) {
+      this.#taker(message);
+      return;
+    }
+    this.#ready.push(message);
     this.#waiters.serve();
+  }
+
+  /** Each message is given to somebody as it comes, and held until it is let go of. */
+  giveTo(taker: (message: XioMessage) => void): void {
+    this.#taker = taker;
+    for (const message of this.#ready.splice(0)) taker(message);
   }
 
   /** No more come. */

@@ -156,6 +156,12 @@ export abstract class Session implements XioSession, LaneOwner {
     return this.#inbox.messages();
   }
 
+  /** In place of {@link messages}: each is given to a taker as it comes, in one order with requests. */
+  giveMessagesTo(taker: (message: XioMessage) => void): void {
+    this.take();
+    this.#inbox.giveTo(taker);
+  }
+
   on<E extends keyof XioSessionEvents>(event: E, handler: XioSessionEvents[E]): this {
     this.events.set(event, handler);
     if (event !== 'request') return this;

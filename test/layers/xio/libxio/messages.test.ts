@@ -141,6 +141,17 @@ for (const [name, play] of Object.entries(NETS)) {
       assert.throws(() => xioReleaseMsg(server.got[0]), { code: 'XIO_E_STATE' });
     });
 
+    test('and requests come in the order in which they were sent', async (net) => {
+      const [client, server] = await connected(net);
+      for (let i = 0; i < 8; i += 1) {
+        const message: XioMsg = { out: { header: String(i), dataIov: i % 3 === 0 ? [pattern(9000)] : [] } };
+        if (i % 2 === 0) xioSendMsg(connOf(client), message);
+        else xioSendRequest(connOf(client), message);
+      }
+      await net.until(() => server.got.length === 8);
+      assert.deepEqual(server.got.map(headerOf), ['0', '1', '2', '3', '4', '5', '6', '7']);
+    });
+
     test('with a receipt have it when they are released, in whatever order', async (net) => {
       const [client, server] = await connected(net);
       for (const userContext of ['one', 'two']) xioSendMsg(connOf(client), { flags: RECEIPT, userContext });
@@ -198,6 +209,20 @@ describe('messages in the names of libxio.h', () => {
     xioReleaseResponse(request);
     assert.throws(() => xioReleaseResponse(request), { code: 'XIO_E_STATE' });
     xioSendRequest(connOf(client), request);
+  });
+
+  test('that wait for a connection are canceled once there is one, and never go', async (net) => {
+    const server = new End(net, net.server, { onNewSession: (session) => xioAccept(session) });
+    await server.bind();
+    const client = new End(net, net.client);
+    const { conn } = client.connect();
+    const request: XioMsg = { userContext: 'it' };
+    xioSendRequest(conn, request);
+    xioCancelRequest(request);
+    xioSendRequest(conn, { out: { header: 'after' } });
+    await net.until(client.has(`cancel ${XioStatus.XIO_E_MSG_CANCELED} it`));
+    await net.until(() => server.got.length === 1);
+    assert.equal(headerOf(server.got[0]), 'after');
   });
 
   test('that are not on their way are not canceled', async (net) => {

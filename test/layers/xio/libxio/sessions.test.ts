@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, mock } from 'node:test';
 import {
   xioAccept,
   xioBind,
@@ -13,18 +13,22 @@ import {
   type XioMsg,
   xioRedirect,
   xioReject,
+  xioReleaseMsg,
+  xioReleaseResponse,
   xioSendMsg,
   xioSendRequest,
   xioSendResponse,
   xioSessionCreate,
   xioSessionDestroy,
   xioSessionEventStr,
+  type XioSessionOps,
   XioStatus,
   xioStrerror,
   xioUnbind,
 } from '../../../../src/xio.js';
+import { runtime } from '../../../../src/api/runtime/index.js';
 import { type Net, NETS } from '../support/nets.js';
-import { End } from './support.js';
+import { End, text } from './support.js';
 
 const STATE = { code: 'XIO_E_STATE' };
 
@@ -121,6 +125,32 @@ for (const [name, play] of Object.entries(NETS)) {
       assert.ok(client.told.indexOf(failed) < client.told.indexOf('CONNECTION_TEARDOWN'));
       assert.ok([disconnected, client.told[2]].includes('CONNECTION_DISCONNECTED'), client.told.join());
       assert.deepEqual(rest, ['CONNECTION_TEARDOWN', 'TEARDOWN']);
+    });
+
+    test('have further links, that go to portals', async (net) => {
+      const portal = net.sim.host('portal');
+      const asked: string[] = [];
+      const serve = async (end: End, host: Net['server'], portals: string[]): Promise<void> => {
+        const onNewSession: XioSessionOps['onNewSession'] = (session) => xioAccept(session, portals);
+        const onMsg: XioSessionOps['onMsg'] = (_, request) => {
+          asked.push(host.name);
+          xioSendResponse({ request });
+        };
+        await xioBind(end.ctx, { ...end.ops, onNewSession, onMsg }, net.urlOf(host));
+      };
+      const further = new End(net, portal);
+      await serve(further, portal, []);
+      await serve(new End(net, net.server), net.server, [net.urlOf(portal)]);
+      const client = new End(net, net.client);
+      const { conn } = client.connect(undefined, { connections: 2 });
+      await net.until(further.has('CONNECTION_ESTABLISHED'));
+      await net.sim.sleep(10_000);
+      for (let i = 0; i < 4; i += 1) xioSendRequest(conn, {});
+      await net.until(() => client.got.length === 4);
+      assert.deepEqual(asked.sort(), ['portal', 'portal', 'server', 'server']);
+      xioDisconnect(conn);
+      await net.until(client.has('TEARDOWN'));
+      await net.until(further.has('TEARDOWN'));
     });
 
     test('are disconnected before there is a connection, with what waits for it', async (net) => {
@@ -226,6 +256,49 @@ describe('sessions in the names of libxio.h', () => {
     await net.until(server.has('TEARDOWN'));
     assert.equal(answered, 1, server.told.join());
     assert.throws(() => xioSendResponse({ request: server.got[0] }), STATE);
+  });
+
+  test('that have ended leave what was not released to the program, who may release it', async (net) => {
+    const server = new End(net, net.server, { onNewSession: (session) => xioAccept(session) });
+    await server.bind();
+    const client = new End(net, net.client, { onMsg: (_, message) => void client.got.push(message) });
+    const { conn } = client.connect();
+    const request: XioMsg = {};
+    xioSendMsg(conn, { out: { dataIov: ['kept'] } });
+    xioSendRequest(conn, request);
+    await net.until(() => server.got.length === 2);
+    xioSendResponse({ request: server.got[1], out: { dataIov: ['kept too'] } });
+    await net.until(() => client.got.length === 1);
+    xioDisconnect(conn);
+    await net.until(client.has('TEARDOWN'));
+    await net.until(server.has('TEARDOWN'));
+    assert.equal(text(server.got[0].in?.dataIov?.[0]), 'kept');
+    assert.equal(text(request.in?.dataIov?.[0]), 'kept too');
+    xioReleaseMsg(server.got[0]);
+    xioReleaseResponse(request);
+  });
+
+  test('whose callbacks throw go on, with a warning', async (net) => {
+    const warnings = mock.method(runtime(), 'warn', () => undefined);
+    try {
+      const server = new End(net, net.server, {
+        onNewSession: (session) => xioAccept(session),
+        onMsg: (_, request) => {
+          xioSendResponse({ request });
+          throw new Error('of the program');
+        },
+      });
+      await server.bind();
+      const client = new End(net, net.client);
+      const { conn } = client.connect();
+      for (let i = 1; i <= 2; i += 1) {
+        xioSendRequest(conn, {});
+        await net.until(() => client.got.length === i);
+      }
+      assert.equal(warnings.mock.callCount(), 2);
+    } finally {
+      warnings.mock.restore();
+    }
   });
 
   test('take callbacks and parameters that there are', async (net) => {
