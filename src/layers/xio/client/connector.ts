@@ -46,10 +46,10 @@ export class Connector implements ClientHost {
     this.onOver = (status, reason, answer) => listener.onOver(status, reason, answer);
   }
 
-  connect(address: string): void {
+  connect(address: string, withinMs: number): void {
     const attempt = new AbortController();
     this.#attempt = attempt;
-    void this.#connect(address, attempt.signal);
+    void this.#connect(address, Math.min(withinMs, this.settings.connectTimeoutMs), attempt.signal);
   }
 
   ask(request: SetupRequest): void {
@@ -87,8 +87,8 @@ export class Connector implements ClientHost {
     return this.settings.context ?? this.lane.lastLink?.context;
   }
 
-  async #connect(address: string, signal: AbortSignal): Promise<void> {
-    const { open, localAddress, connectTimeoutMs: timeoutMs, inlineBytes, limits } = this.settings;
+  async #connect(address: string, timeoutMs: number, signal: AbortSignal): Promise<void> {
+    const { open, localAddress, inlineBytes, limits } = this.settings;
     try {
       const { transport, host, port } = targetOfPeer(address);
       const { maxBodyBytes } = limits;

@@ -5,13 +5,22 @@ import type { Item } from './item.js';
 /** Times between rounds of attempts to connect, in ms: the first is made at once. */
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 250;
+/**
+ * How long an attempt to connect again may take, at first; twice as long in each round. The connection manager repeats what was lost after 4 s only, so whoever
+ * begins anew finds a server that has returned long before.
+ */
+const FIRST_ATTEMPT_MS = 100;
 /** How often links may be lost before a session is there. */
 const MOST_IN_VAIN = 4;
 
 /** What a client does as its machine says. */
 export interface ClientHost {
-  /** Makes a link: to be answered by {@link ClientMachine.onLink} or {@link ClientMachine.onConnectFailed}, not before this returns. */
-  connect(address: string): void;
+  /**
+   * Makes a link: to be answered by {@link ClientMachine.onLink} or {@link ClientMachine.onConnectFailed}, not before this returns.
+   *
+   * @param withinMs gives up after so many ms, if it would not have done so before
+   */
+  connect(address: string, withinMs: number): void;
   /** Sends SESSION on the link. */
   ask(request: SetupRequest): void;
   /** Has {@link ClientMachine.onPause} called after so many ms. */
@@ -49,6 +58,7 @@ export class ClientMachine<I extends Item> {
   #index = 0;
   #tried = 0;
   #pauseMs = 0;
+  #attemptMs = Infinity;
   #redirects = 0;
   /** Links that were lost before there was a session. */
   #vain = 0;
@@ -82,7 +92,7 @@ export class ClientMachine<I extends Item> {
   }
 
   start(): void {
-    this.host.connect(this.address);
+    this.host.connect(this.address, this.#attemptMs);
   }
 
   onLink(): void {
@@ -125,6 +135,7 @@ export class ClientMachine<I extends Item> {
         }
         this.#tried = 0;
         this.#pauseMs = 0;
+        this.#attemptMs = FIRST_ATTEMPT_MS;
         this.host.limit(this.manners.reconnectMs);
         this.#connect();
         return;
@@ -173,11 +184,12 @@ export class ClientMachine<I extends Item> {
 
   #connect(): void {
     this.#state = 'connecting';
-    this.host.connect(this.address);
+    this.host.connect(this.address, this.#attemptMs);
   }
 
   #pause(): void {
     this.#state = 'pausing';
+    this.#attemptMs *= 2;
     this.#pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, 2 * this.#pauseMs));
     this.host.pause(this.#pauseMs);
   }

@@ -161,6 +161,21 @@ for (const [name, play] of Object.entries(NETS)) {
       assert.deepEqual(executed, [2]);
     });
 
+    test('finds its server no later than that was away, when it returns', async (net) => {
+      await echoing(net);
+      const session = await net.connect({ keepAliveMs: 100, keepAliveIntervalMs: 50 });
+      await session.request(HEADER);
+      net.crash(net.server);
+      const asked = session.request(HEADER, '', { idempotent: true });
+      await net.sim.sleep(1e6);
+      net.server.restart();
+      await echoing(net);
+      const backUs = net.sim.nowUs;
+      await net.settled(asked);
+      const tookUs = net.sim.nowUs - backUs;
+      assert.ok(tookUs <= 1e6, `${tookUs} µs after it was back`);
+    });
+
     test('ends when nobody is to be reached again in time', async (net) => {
       await echoing(net);
       const session = await net.connect({
