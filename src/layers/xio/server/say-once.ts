@@ -2,7 +2,10 @@ import type { Link } from '../transport/index.js';
 import { emptyHead, encodeHead, HEAD_BYTES, Kind } from '../wire/index.js';
 import type { LinkEnd, LinkUser } from '../session/link-end.js';
 
-/** Says one thing on a link that belongs to no session. */
+/** How long a client that gives no room is kept. */
+const PATIENCE_MS = 10_000;
+
+/** Says one thing on a link that belongs to no session. A client that does not let it be said is gone after a while. */
 export function sayOnce(end: LinkEnd, answer: Uint8Array, then: () => void): void {
   const speaker = new Speaker(end.link, answer, then);
   end.user = speaker;
@@ -11,12 +14,15 @@ export function sayOnce(end: LinkEnd, answer: Uint8Array, then: () => void): voi
 
 class Speaker implements LinkUser {
   #hasSpoken = false;
+  readonly #stopTimer: () => void;
 
   constructor(
     readonly link: Link,
     private readonly answer: Uint8Array,
     private readonly then: () => void,
-  ) {}
+  ) {
+    this.#stopTimer = link.clock.chore(PATIENCE_MS, () => link.abort());
+  }
 
   landing(): undefined {
     this.link.abort();
@@ -30,6 +36,7 @@ class Speaker implements LinkUser {
   pump(): void {
     if (this.#hasSpoken || !this.link.canSend) return;
     this.#hasSpoken = true;
+    this.#stopTimer();
     const bytes = new Uint8Array(HEAD_BYTES + this.answer.length);
     encodeHead(bytes, emptyHead(Kind.SESSION_ANSWER), this.answer, undefined);
     this.link.send(bytes, new Uint8Array(0), undefined);
@@ -37,6 +44,6 @@ class Speaker implements LinkUser {
   }
 
   onLinkEnd(): void {
-    // There is nobody to tell.
+    this.#stopTimer();
   }
 }
