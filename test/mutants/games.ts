@@ -15,7 +15,7 @@ export interface MutantGame {
 const FUZZ_PACKETS = 20_000;
 const FUZZ_COMMANDS = 6000;
 /** Of tests that are played as a game is, more than there are. */
-const MOST_TESTS = 600;
+const MOST_TESTS = 1000;
 
 export const games: Readonly<Record<GameName, MutantGame>> = {
   traffic: {

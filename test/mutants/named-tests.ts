@@ -68,6 +68,8 @@ export const UCP_FILES: readonly string[] = [
   'layers/ucp/tag-probe',
   'layers/ucp/tag-lies',
   'layers/ucp/datatype',
+  'layers/ucp/am/datatype',
+  'layers/ucp/stream/datatype',
   'layers/ucp/taking-back',
   'layers/ucp/rma/hostile',
   'layers/ucp/rma/rma',

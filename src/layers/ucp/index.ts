@@ -29,7 +29,7 @@ export type { TagValue } from './worker/arguments.js';
 export { UcpEndpoint } from './worker/endpoint.js';
 export type { UcpCapabilities, UcpEndpointAttributes } from './worker/endpoint-attributes.js';
 export { UcpError } from './worker/errors.js';
-export type { Pieces, TagData } from './worker/pieces.js';
+export type { Pieces, UcpData } from './worker/pieces.js';
 export { UcpDatatype, type UcpDatatypeOps, type UcpPacking, UcpTyped, type UcpUnpacking } from './worker/datatype.js';
 export type { TagReceived } from './worker/tag-receive.js';
 export type { TagReceiveOptions } from './worker/tags.js';

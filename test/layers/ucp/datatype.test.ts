@@ -1,52 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { simulate } from '../../../src/sim.js';
-import { UcpDatatype, type UcpDatatypeOps } from '../../../src/layers/ucp/worker/datatype.js';
+import { UcpDatatype } from '../../../src/layers/ucp/worker/datatype.js';
 import { UcsStatus } from '../../../src/layers/ucp/wire/index.js';
+import { BAD_RECEIVES, BAD_SENDS, filled, memoryOf, MOST, NO, one, strided, typed } from './support/datatypes.js';
 import { pattern, until } from './support/transports.js';
 import { ALL_WAYS } from './support/workers.js';
-
-/** What callbacks were called, and with what. */
-interface Told {
-  readonly calls: string[];
-}
-
-/** Every other byte of some memory: the program packs as many at a time as it likes. */
-interface Strided extends Told {
-  readonly memory: Uint8Array;
-}
-
-const MOST = 1000;
-
-const OPS: UcpDatatypeOps<Strided> = {
-  startPack: ({ memory, calls }) => ({
-    packedSize: memory.length >> 1,
-    pack: (offset, into) => {
-      const count = Math.min(into.length, MOST);
-      for (let i = 0; i < count; i += 1) into[i] = memory[2 * (offset + i)];
-      calls.push('pack');
-      return count;
-    },
-    finish: () => calls.push('finish'),
-  }),
-  startUnpack: ({ memory, calls }) => ({
-    packedSize: memory.length >> 1,
-    unpack: (bytes) => {
-      for (const [i, byte] of bytes.entries()) memory[2 * i] = byte;
-      calls.push(`unpack ${bytes.length}`);
-    },
-    finish: () => calls.push('finish'),
-  }),
-};
-
-const strided = new UcpDatatype(OPS);
-const memoryOf = (length: number): Strided => ({ memory: new Uint8Array(2 * length), calls: [] });
-
-function filled(bytes: Uint8Array): Strided {
-  const made = memoryOf(bytes.length);
-  for (const [i, byte] of bytes.entries()) made.memory[2 * i] = byte;
-  return made;
-}
 
 for (const [way, made] of Object.entries(ALL_WAYS))
   for (const rndvScheme of ['get_zcopy', 'put_zcopy', 'am'] as const)
@@ -143,30 +102,8 @@ for (const [way, made] of Object.entries(ALL_WAYS))
       }));
   });
 
-const NO = new Error('no');
-const no = (): never => {
-  throw NO;
-};
-
 describe('callbacks of a datatype', () => {
-  const one = (changes: object) => ({ packedSize: 1, pack: () => 1, unpack: () => undefined, ...changes });
-  const typed = (what: () => object | undefined) =>
-    // What JavaScript allows, and types do not.
-    new UcpDatatype<undefined>({ startPack: what, startUnpack: what } as UcpDatatypeOps<undefined>).of(undefined);
-
-  const sends: Readonly<Record<string, readonly [() => object | undefined, object]>> = {
-    'throw at first': [no, NO],
-    'give nothing': [() => undefined, { errno: 'EINVAL' }],
-    'throw when they pack': [() => one({ pack: no }), NO],
-    'throw at the end': [() => one({ finish: no }), NO],
-    'say no number of bytes': [() => one({ packedSize: '1' }), { errno: 'EINVAL' }],
-    'say fewer than no bytes': [() => one({ packedSize: -1 }), { errno: 'EINVAL' }],
-    'say more bytes than there are anywhere': [() => one({ packedSize: 2 ** 52 }), { errno: 'ENOMEM' }],
-    'pack nothing': [() => one({ pack: () => 0 }), { errno: 'EINVAL' }],
-    'pack more than there is': [() => one({ pack: () => 2 }), { errno: 'EINVAL' }],
-    'pack no number': [() => one({ pack: () => undefined }), { errno: 'EINVAL' }],
-  };
-  for (const [what, [made, error]] of Object.entries(sends))
+  for (const [what, [made, error]] of Object.entries(BAD_SENDS))
     it(`that ${what} end the send, and nothing was sent`, () =>
       simulate(async (sim) => {
         const { server, there, close } = await ALL_WAYS['rc'](sim);
@@ -184,16 +121,7 @@ describe('callbacks of a datatype', () => {
         await close();
       }));
 
-  const receives: Readonly<Record<string, readonly [() => object | undefined, object]>> = {
-    'throw at first': [no, NO],
-    'give nothing': [() => undefined, { errno: 'EINVAL' }],
-    'throw when they unpack': [() => one({ unpack: no }), NO],
-    'throw later when they unpack': [() => one({ unpack: () => Promise.reject(NO) }), NO],
-    'throw at the end': [() => one({ finish: no }), NO],
-    'say no number of bytes': [() => one({ packedSize: NaN }), { errno: 'EINVAL' }],
-    'say more bytes than there are anywhere': [() => one({ packedSize: 2 ** 52 }), { errno: 'ENOMEM' }],
-  };
-  for (const [what, [made, error]] of Object.entries(receives))
+  for (const [what, [made, error]] of Object.entries(BAD_RECEIVES))
     it(`that ${what} end the receive, and no other`, () =>
       simulate(async (sim) => {
         const { server, there, close } = await ALL_WAYS['rc'](sim);
@@ -233,6 +161,6 @@ describe('callbacks of a datatype', () => {
     // @ts-expect-error what JavaScript allows
     assert.throws(() => new UcpDatatype(undefined), { errno: 'EINVAL' });
     // @ts-expect-error what JavaScript allows
-    assert.throws(() => new UcpDatatype({ startPack: no }), { errno: 'EINVAL' });
+    assert.throws(() => new UcpDatatype({ startPack: () => undefined }), { errno: 'EINVAL' });
   });
 });

@@ -2,20 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { simulate } from '../../../src/sim.js';
 import { UcsStatus } from '../../../src/layers/ucp/wire/index.js';
-import { pattern } from './support/transports.js';
+import { cut, pattern } from './support/transports.js';
 import { ALL_WAYS, onSelf, WAYS } from './support/workers.js';
-
-/** Pieces of different lengths, which come to so many bytes. */
-function cut(bytes: Uint8Array): Uint8Array[] {
-  const [first, second] = [Math.floor(bytes.length / 3), Math.floor(bytes.length / 2)];
-  const [none, end] = [0, bytes.length];
-  return [
-    [none, first],
-    [first, first],
-    [first, second],
-    [second, end],
-  ].map(([from, to]) => bytes.slice(from, to));
-}
 
 for (const [way, made] of Object.entries(WAYS))
   describe(`a message in several pieces, on ${way}`, () => {

@@ -60,6 +60,15 @@ export const ucpCalls: readonly Mutant[] = [
     games: ['ucp'],
   },
   {
+    name: 'ucp-received-though-let-go',
+    rule: 'nothing is received of a message that the program has let go while it made ready to unpack',
+    source: 'docs/ucp.md, Active messages',
+    file: `${UCP}/am/am-message.ts`,
+    from: "while it made ready to unpack.\n    this.#checkLasts('receive');",
+    to: 'while it made ready to unpack.',
+    games: ['ucp'],
+  },
+  {
     name: 'ucp-answers-without-limit',
     rule: 'a peer is owed no more answers than were agreed on',
     source: 'docs/protocol.md 9.4',

@@ -120,8 +120,17 @@ export const ucpTags: readonly Mutant[] = [
     rule: 'a datatype is given the bytes of the message, and no others',
     source: 'UCX, ucp_generic_dt_ops_t',
     file: 'src/layers/ucp/worker/datatype.ts',
-    from: 'unpack(this.buffer.subarray(0, received.length))',
+    from: 'unpack(this.buffer.subarray(0, landedBytes(received)))',
     to: 'unpack(this.buffer)',
+    games: ['ucp'],
+  },
+  {
+    name: 'ucp-sent-though-given-up',
+    rule: 'nothing is sent of what was given up while it was packed',
+    source: 'docs/ucp.md, Giving up',
+    file: `${WORKER}/send-data.ts`,
+    from: 'options?.signal?.throwIfAborted();',
+    to: '',
     games: ['ucp'],
   },
 ];

@@ -22,9 +22,11 @@ import {
 } from '../wire/index.js';
 import { checkView } from '../worker/arguments.js';
 import type { EndpointParts, Family } from '../worker/endpoint-parts.js';
+import { checkPieces, type UcpData } from '../worker/pieces.js';
 import { PostedSend, sendError } from '../worker/posted-send.js';
 import type { Rendezvous } from '../worker/rendezvous.js';
 import type { RendezvousReceive } from '../worker/rendezvous-receive.js';
+import { bytesToSend } from '../worker/send-data.js';
 import { AmAssembly, type AmHead } from './am-assembly.js';
 import { amBeside, amHeadOf, AmSend, maxAmHeader } from './am-send.js';
 import { AmMessage } from './am-message.js';
@@ -111,20 +113,21 @@ export class AmEnd<Endpoint> implements Family {
   }
 
   /** As `UcpEndpoint.amSend`. */
-  async send(id: number, header: Uint8Array, data: Uint8Array, options: AmSendOptions): Promise<void> {
+  async send(id: number, header: Uint8Array, what: UcpData, options: AmSendOptions): Promise<void> {
     checkId('amSend', id);
     checkView('amSend', 'header', header);
-    checkView('amSend', 'data', data);
+    checkPieces('amSend', 'data', what);
     checkOptions(options);
     const { parts, maxHeader } = this;
     if (header.length > maxHeader)
       refuse('amSend', invalid(`the header has ${header.length} bytes`, `It may have ${maxHeader}`));
     options.signal?.throwIfAborted();
     if (parts.failure !== undefined) throw sendError(parts, 'amSend', parts.failure);
+    const data = bytesToSend('amSend', parts, what, options);
     const protocol = this.#protocolFor(header.length, data.length, options.protocol);
     const posted = new PostedSend('amSend', parts);
     if (RENDEZVOUS.includes(protocol)) this.#announce(posted, id, header, data, options, protocol);
-    else this.#sendNow(posted, id, steady(header), steady(data), options, protocol);
+    else this.#sendNow(posted, id, steady(header), data, options, protocol);
     if (!posted.isSettled) posted.heed(options, parts.worker.engine);
     await posted.promise;
   }
@@ -161,7 +164,7 @@ export class AmEnd<Endpoint> implements Family {
     const said = new Uint8Array(AM_HEADER.bytes);
     AM_HEADER.encode(viewOf(said), 0, amHeadOf(id, header, reply));
     const head = { header: viewOf(said).getBigUint64(0, true), opcode: RtsOpcode.AM, userHeader: header.slice() };
-    const send = this.rendezvous.send(steady(data), head, protocol, posted.onDone);
+    const send = this.rendezvous.send(data, head, protocol, posted.onDone);
     posted.giveUp = () => send.giveUp();
   }
 

@@ -1,9 +1,9 @@
 import { invalid, refuse, VerbsError } from '../../../api/verbs/index.js';
-import { steady } from '../protocol/index.js';
 import { checkWait, Pending, type Timers, type WaitOptions } from '../../engine/index.js';
 import { UcsStatus } from '../wire/index.js';
-import { checkView } from '../worker/arguments.js';
 import { UcpError } from '../worker/errors.js';
+import { landingOf } from '../worker/landing.js';
+import { checkPieces, type UcpData } from '../worker/pieces.js';
 import type { RendezvousReceive } from '../worker/rendezvous-receive.js';
 
 /** What an {@link AmMessage} is made of. */
@@ -94,32 +94,18 @@ export class AmMessage<Endpoint> implements Disposable {
   /**
    * Has the data in a buffer of the program's, and releases the message. To be called once.
    *
-   * @param buffer is written to until the promise settles, and never after
+   * @param buffer several pieces are written to once all has come, and what is of a {@link UcpDatatype} is unpacked then. It is written to until the promise settles, and never after
    * @returns how many bytes it is
    * @throws UcpError (the promise rejects) UCS_ERR_MESSAGE_TRUNCATED for a buffer that is too short, and then the data is lost; why the peer has gone, or does not send it
-   *   after all; the signal's reason; ETIMEDOUT; VerbsError EINVAL when the message lasts no more
+   *   after all; the signal's reason; ETIMEDOUT; what unpacking it throws; VerbsError EINVAL when the message lasts no more
    */
-  async receive(buffer: Uint8Array, options: WaitOptions = {}): Promise<number> {
-    checkView('receive', 'buffer', buffer);
+  async receive(buffer: UcpData, options: WaitOptions = {}): Promise<number> {
+    checkPieces('receive', 'buffer', buffer);
     checkWait('receive', options);
     this.#checkLasts('receive');
     options.signal?.throwIfAborted();
-    const { length } = this;
-    if (this.#failure !== undefined) {
-      const status = this.#failure;
-      this.release();
-      throw new UcpError('receive', status);
-    }
-    if (buffer.byteLength < length) {
-      this.release();
-      const text = `the message has ${length} bytes, and the buffer ${buffer.byteLength}`;
-      throw new UcpError('receive', UcsStatus.UCS_ERR_MESSAGE_TRUNCATED, text);
-    }
-    const { announced, engine } = this.#parts;
-    if (announced !== undefined) return this.#fetch(announced, steady(buffer).subarray(0, length), options, engine);
-    buffer.set(this.data);
-    this.release();
-    return length;
+    const landing = landingOf('receive', buffer);
+    return landing.landed(() => this.#receive(landing.buffer, options));
   }
 
   /** It is needed no more; what is only announced is told to its sender as received. Idempotent. */
@@ -137,6 +123,28 @@ export class AmMessage<Endpoint> implements Disposable {
   /** @internal Its handler has returned. */
   handled(): void {
     if (this.#phase === 'handled') this.release();
+  }
+
+  async #receive(buffer: Uint8Array, options: WaitOptions): Promise<number> {
+    // The program may have let it go, or given up, while it made ready to unpack.
+    this.#checkLasts('receive');
+    options.signal?.throwIfAborted();
+    const { length } = this;
+    if (this.#failure !== undefined) {
+      const status = this.#failure;
+      this.release();
+      throw new UcpError('receive', status);
+    }
+    if (buffer.byteLength < length) {
+      this.release();
+      const text = `the message has ${length} bytes, and the buffer ${buffer.byteLength}`;
+      throw new UcpError('receive', UcsStatus.UCS_ERR_MESSAGE_TRUNCATED, text);
+    }
+    const { announced, engine } = this.#parts;
+    if (announced !== undefined) return this.#fetch(announced, buffer.subarray(0, length), options, engine);
+    buffer.set(this.data);
+    this.release();
+    return length;
   }
 
   #fetch(announced: RendezvousReceive, into: Uint8Array, options: WaitOptions, engine: Timers): Promise<number> {

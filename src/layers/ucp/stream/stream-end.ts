@@ -1,11 +1,12 @@
 import { invalid, refuse, show } from '../../../api/verbs/index.js';
 import { checkWait, Pending, type WaitOptions } from '../../engine/index.js';
-import { steady } from '../protocol/index.js';
 import { AmId, Messages, UcsStatus } from '../wire/index.js';
-import { checkView } from '../worker/arguments.js';
 import type { EndpointParts, Family } from '../worker/endpoint-parts.js';
 import type { KeptBytes } from '../worker/kept-bytes.js';
+import { landingOf } from '../worker/landing.js';
+import { checkPieces, type UcpData } from '../worker/pieces.js';
 import { PostedSend, sendError } from '../worker/posted-send.js';
+import { bytesToSend } from '../worker/send-data.js';
 import { StreamQueue, type StreamWanted } from './stream-queue.js';
 import { StreamSend } from './stream-send.js';
 
@@ -54,14 +55,15 @@ export class StreamEnd implements Family {
   }
 
   /** As `UcpEndpoint.streamSend`. */
-  async send(data: Uint8Array, options: WaitOptions): Promise<void> {
-    checkView('streamSend', 'data', data);
+  async send(what: UcpData, options: WaitOptions): Promise<void> {
+    checkPieces('streamSend', 'data', what);
     checkWait('streamSend', options);
     options.signal?.throwIfAborted();
     const { parts } = this;
     if (parts.failure !== undefined) throw sendError(parts, 'streamSend', parts.failure);
+    const data = bytesToSend('streamSend', parts, what, options);
     const posted = new PostedSend('streamSend', parts);
-    const send = new StreamSend(parts, steady(data));
+    const send = new StreamSend(parts, data);
     send.onSent = posted.onDone;
     posted.giveUp = () => send.giveUp();
     const status = send.begin();
@@ -71,13 +73,29 @@ export class StreamEnd implements Family {
   }
 
   /** As `UcpEndpoint.streamReceive`. */
-  async receive(buffer: Uint8Array, options: StreamReceiveOptions): Promise<number> {
-    checkView('streamReceive', 'buffer', buffer);
-    const elementBytes = elementsOf(buffer, options);
+  async receive(into: UcpData, options: StreamReceiveOptions): Promise<number> {
+    checkPieces('streamReceive', 'buffer', into);
+    checkReceive(options);
     options.signal?.throwIfAborted();
+    const landing = landingOf('streamReceive', into);
+    return landing.landed(() => this.#receive(landing.buffer, options));
+  }
+
+  onEnded(): void {
+    this.#hasEnded = true;
+    this.#fail(this.#queue.end());
+    this.#look();
+  }
+
+  async #receive(buffer: Uint8Array, options: StreamReceiveOptions): Promise<number> {
+    const { signal, elementBytes = 1, waitAll = false } = options;
+    // The program may have given up while it made ready to unpack.
+    signal?.throwIfAborted();
     if (buffer.length === 0) return 0;
-    const whole = steady(buffer).subarray(0, buffer.length - (buffer.length % elementBytes));
-    const receive = new StreamReceive(this.#queue, whole, elementBytes, options.waitAll ?? false, this.#look);
+    if (buffer.length < elementBytes)
+      refuse('streamReceive', invalid(`a buffer of ${buffer.length} bytes has no room for an element`));
+    const whole = buffer.subarray(0, buffer.length - (buffer.length % elementBytes));
+    const receive = new StreamReceive(this.#queue, whole, elementBytes, waitAll, this.#look);
     this.#queue.want(receive);
     this.#look();
     if (!receive.isSettled && this.#hasEnded) {
@@ -86,12 +104,6 @@ export class StreamEnd implements Family {
     }
     if (!receive.isSettled) receive.heed(options, this.parts.worker.engine);
     return receive.promise;
-  }
-
-  onEnded(): void {
-    this.#hasEnded = true;
-    this.#fail(this.#queue.end());
-    this.#look();
   }
 
   #begin(): UcsStatus {
@@ -135,13 +147,10 @@ class StreamReceive extends Pending<number> implements StreamWanted {
 }
 
 /** @throws VerbsError EINVAL */
-function elementsOf(buffer: Uint8Array, options: StreamReceiveOptions): number {
+function checkReceive(options: StreamReceiveOptions): void {
   checkWait('streamReceive', options, RECEIVE_FIELDS);
   const { elementBytes = 1, waitAll = false } = options;
   if (!Number.isInteger(elementBytes) || elementBytes < 1)
     refuse('streamReceive', invalid(`elementBytes is ${show(elementBytes)}`, 'It is 1 or more'));
   if (typeof waitAll !== 'boolean') refuse('streamReceive', invalid(`waitAll is ${show(waitAll)}`, 'It is a boolean'));
-  if (buffer.length > 0 && buffer.length < elementBytes)
-    refuse('streamReceive', invalid(`a buffer of ${buffer.length} bytes has no room for an element`));
-  return elementBytes;
 }

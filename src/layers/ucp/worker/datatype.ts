@@ -18,9 +18,9 @@ export interface UcpPacking {
 
 /** Something of the program's into which a message is to be unpacked. */
 export interface UcpUnpacking {
-  /** Bytes of the longest message for which there is room: a longer one fails the receive with UCS_ERR_MESSAGE_TRUNCATED. */
+  /** Bytes of the longest message for which there is room: a longer one fails the receive with UCS_ERR_MESSAGE_TRUNCATED. Of a stream no more are received. */
   readonly packedSize: number;
-  /** Takes all of the message, which is the program's from now on. Called once, or never where none comes. The receive ends when it has returned, or its promise has resolved. */
+  /** Takes all of the message, or what the stream has brought, which is the program's from now on. Called once, or never where none comes. The receive ends when it has returned, or its promise has resolved. */
   unpack(bytes: Uint8Array): void | Promise<void>;
   /** It is over, well or not. Called once. */
   finish?(): void;
@@ -44,7 +44,7 @@ export class UcpDatatype<T> {
     this.#ops = ops;
   }
 
-  /** Data of this form: what sends and receives by tags take in place of bytes. */
+  /** Data of this form: what sends and receives take in place of bytes, but for puts and gets. */
   of(object: T): UcpTyped {
     const ops = this.#ops;
     return new UcpTyped(
@@ -89,6 +89,13 @@ export function packed(call: string, typed: UcpTyped): Uint8Array {
   return bytes;
 }
 
+/** What a receive gives: how many bytes have come, or something that says so. */
+export type Landed = number | { readonly length: number };
+
+export function landedBytes(landed: Landed): number {
+  return typeof landed === 'number' ? landed : landed.length;
+}
+
 /** Where a message goes that the program unpacks. */
 export class Unpacking {
   readonly buffer: Uint8Array;
@@ -103,11 +110,11 @@ export class Unpacking {
   }
 
   /** What a receive gives, once all was unpacked. @param begin begins it */
-  async landed<R extends { readonly length: number }>(begin: () => Promise<R>): Promise<R> {
+  async landed<R extends Landed>(begin: () => Promise<R>): Promise<R> {
     let received: R;
     try {
       received = await begin();
-      await this.#unpacking.unpack(this.buffer.subarray(0, received.length));
+      await this.#unpacking.unpack(this.buffer.subarray(0, landedBytes(received)));
     } catch (error) {
       // What has failed first says more than what fails of it.
       finishAnyhow(this.#unpacking);

@@ -9,7 +9,7 @@ import { attributesOf, type UcpEndpointAttributes } from './endpoint-attributes.
 import type { EndpointParts } from './endpoint-parts.js';
 import { UcpError } from './errors.js';
 import { patiently } from './flushing.js';
-import type { TagData } from './pieces.js';
+import type { UcpData } from './pieces.js';
 import type { TagEnd } from './tag-end.js';
 
 /** The families of calls that an endpoint has. */
@@ -51,12 +51,12 @@ export class UcpEndpoint implements AsyncDisposable, Disposable {
    * @throws UcpError (the promise rejects) UCS_ERR_CONNECTION_RESET and the like when the endpoint has failed, UCS_ERR_CANCELED when the receiver has given up in the
    *   midst of it; what packing it throws; the signal's reason; ETIMEDOUT; VerbsError EINVAL for wrong arguments. A message that was given up may still arrive, and as a whole then
    */
-  tagSend(data: TagData, tag: TagValue, options?: WaitOptions): Promise<void> {
+  tagSend(data: UcpData, tag: TagValue, options?: WaitOptions): Promise<void> {
     return this.#tags.send('tagSend', data, tag, options);
   }
 
   /** The same, and resolves once a receive was found for it. */
-  tagSendSync(data: TagData, tag: TagValue, options?: WaitOptions): Promise<void> {
+  tagSendSync(data: UcpData, tag: TagValue, options?: WaitOptions): Promise<void> {
     return this.#tags.send('tagSendSync', data, tag, options);
   }
 
@@ -70,23 +70,23 @@ export class UcpEndpoint implements AsyncDisposable, Disposable {
    *
    * @param id 0 to 65535
    * @param header up to {@link maxAmHeader} bytes, which the handler is given with the message, whatever way the data goes
-   * @param data several pieces are copied into one. It must not change before the promise settles, nor the header; then nobody reads them any more. A message that was handed over may not have arrived; one whose data
-   *   is fetched was received, or was not wanted
-   * @throws UcpError (the promise rejects) when the endpoint has failed; the signal's reason; ETIMEDOUT; VerbsError EINVAL for wrong arguments. A message that was given
+   * @param data several pieces are copied into one, and what is of a {@link UcpDatatype} is packed now. It must not change before the promise settles, nor the header; then nobody reads them any more. A message that was
+   *   handed over may not have arrived; one whose data is fetched was received, or was not wanted
+   * @throws UcpError (the promise rejects) when the endpoint has failed; what packing it throws; the signal's reason; ETIMEDOUT; VerbsError EINVAL for wrong arguments. A message that was given
    *   up may still arrive, and as a whole then
    */
-  amSend(id: number, header: Uint8Array, data: Uint8Array, options: AmSendOptions = {}): Promise<void> {
+  amSend(id: number, header: Uint8Array, data: UcpData, options: AmSendOptions = {}): Promise<void> {
     return this.#ams.send(id, header, data, options);
   }
 
   /**
    * Sends bytes of the stream to the peer, behind those of the calls before.
    *
-   * @param data several pieces are copied into one. It must not change before the promise settles; then nobody reads it any more. What was handed over may not have arrived
-   * @throws UcpError (the promise rejects) when the endpoint has failed; the signal's reason; ETIMEDOUT; VerbsError EINVAL for wrong arguments. Data that was given up
+   * @param data several pieces are copied into one, and what is of a {@link UcpDatatype} is packed now. It must not change before the promise settles; then nobody reads it any more. What was handed over may not have arrived
+   * @throws UcpError (the promise rejects) when the endpoint has failed; what packing it throws; the signal's reason; ETIMEDOUT; VerbsError EINVAL for wrong arguments. Data that was given up
    *   arrives as a whole, or not at all
    */
-  streamSend(data: Uint8Array, options: WaitOptions = {}): Promise<void> {
+  streamSend(data: UcpData, options: WaitOptions = {}): Promise<void> {
     return this.#stream.send(data, options);
   }
 
@@ -94,11 +94,12 @@ export class UcpEndpoint implements AsyncDisposable, Disposable {
    * Receives bytes of the peer's stream, behind those of the calls before. Nothing slows the peer down: when more lies here than is kept
    * ({@link UcpWorkerOptions.streamBytes}), the endpoint fails.
    *
-   * @param buffer is written to until the promise settles, and never after; what has come for one that was given up is for the next
+   * @param buffer several pieces are written to once all has come, and what is of a {@link UcpDatatype} is unpacked then, as much as there is. It is written to until the promise settles, and never after; what has come for one
+   *   that was given up is for the next, but not what unpacking has failed of
    * @returns how many bytes were received: whole elements, 1 or more; 0 for a buffer of no bytes
-   * @throws UcpError (the promise rejects) why the endpoint has failed, once what has come is too little; the signal's reason; ETIMEDOUT; VerbsError EINVAL for wrong arguments
+   * @throws UcpError (the promise rejects) why the endpoint has failed, once what has come is too little; what unpacking it throws; the signal's reason; ETIMEDOUT; VerbsError EINVAL for wrong arguments
    */
-  streamReceive(buffer: Uint8Array, options: StreamReceiveOptions = {}): Promise<number> {
+  streamReceive(buffer: UcpData, options: StreamReceiveOptions = {}): Promise<number> {
     return this.#stream.receive(buffer, options);
   }
 
@@ -110,7 +111,7 @@ export class UcpEndpoint implements AsyncDisposable, Disposable {
   /**
    * Writes into the peer's memory. Puts, gets and atomics are in no order, but as {@link UcpWorker.fence} and flushes put them.
    *
-   * @param data several pieces are copied into one. It must not change before the promise settles. Then it was handed over, and after a {@link flush} it is there; one that was aborted may be
+   * @param data must not change before the promise settles. Then it was handed over, and after a {@link flush} it is there; one that was aborted may be
    *   there in part, or as it was when it was aborted
    * @param address at the peer, from `rkey.address` on
    * @throws UcpError (the promise rejects) when the endpoint has failed, as it does where the memory is no longer mapped; the signal's reason; ETIMEDOUT;

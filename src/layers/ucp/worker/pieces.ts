@@ -6,11 +6,11 @@ import { UcpTyped } from './datatype.js';
 /** Memory of a message: in one piece, or in several that follow each other (`UCP_DATATYPE_IOV`). */
 export type Pieces = Uint8Array | readonly Uint8Array[];
 
-/** Data of a message by tags: bytes, or what the program packs and unpacks by itself. */
-export type TagData = Pieces | UcpTyped;
+/** Data of a message or of a stream: bytes, or what the program packs and unpacks by itself. */
+export type UcpData = Pieces | UcpTyped;
 
 /** @throws VerbsError EINVAL */
-export function checkPieces(call: string, name: string, pieces: TagData): void {
+export function checkPieces(call: string, name: string, pieces: UcpData): void {
   if (pieces instanceof UcpTyped) return;
   if (!Array.isArray(pieces)) {
     if (!(pieces instanceof Uint8Array))

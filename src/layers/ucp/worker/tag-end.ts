@@ -15,11 +15,11 @@ import { checkTag, type TagValue } from './arguments.js';
 import { EagerSend, onlyHeadBytes } from './eager-send.js';
 import type { EndpointParts, Family } from './endpoint-parts.js';
 import { lie } from './lie.js';
-import { packed, UcpTyped } from './datatype.js';
-import { checkPieces, gathered, type TagData } from './pieces.js';
+import { checkPieces, type UcpData } from './pieces.js';
 import { PostedSend, PostedSyncSend, sendError } from './posted-send.js';
 import type { Rendezvous } from './rendezvous.js';
 import type { RendezvousReceive } from './rendezvous-receive.js';
+import { bytesToSend } from './send-data.js';
 
 const NOTHING = new Uint8Array(0);
 const NOBODY = lie('a synchronous message has no number to answer');
@@ -66,7 +66,7 @@ export class TagEnd implements Family {
   }
 
   /** As `UcpEndpoint.tagSend` and `UcpEndpoint.tagSendSync`. */
-  async send(call: SendCall, what: TagData, tag: TagValue, options: WaitOptions | undefined): Promise<void> {
+  async send(call: SendCall, what: UcpData, tag: TagValue, options: WaitOptions | undefined): Promise<void> {
     checkPieces(call, 'data', what);
     checkTag(call, 'tag', tag);
     if (options !== undefined) {
@@ -75,7 +75,7 @@ export class TagEnd implements Family {
     }
     const { parts } = this;
     if (parts.failure !== undefined) throw sendError(parts, call, parts.failure);
-    const data = what instanceof UcpTyped ? this.#packed(call, what, options) : gathered(what);
+    const data = bytesToSend(call, parts, what, options);
     const { protocol } = selectProtocol(this.#rangesOf(call), data.length);
     const posted = this.#post(call, data, BigInt(tag), protocol);
     if (posted === undefined) return;
@@ -97,15 +97,6 @@ export class TagEnd implements Family {
     this.peer.end(status);
     for (const posted of this.#unmatched.values()) posted.onDone(status);
     this.#unmatched.clear();
-  }
-
-  #packed(call: SendCall, typed: UcpTyped, options: WaitOptions | undefined): Uint8Array {
-    const data = packed(call, typed);
-    // The program may have ended anything while it packed.
-    options?.signal?.throwIfAborted();
-    const { parts } = this;
-    if (parts.failure !== undefined) throw sendError(parts, call, parts.failure);
-    return data;
   }
 
   /** @returns undefined for one that is done */

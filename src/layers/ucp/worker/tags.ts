@@ -3,8 +3,8 @@ import { checkWait, type Engine, type WaitOptions } from '../../engine/index.js'
 import { FULL_MASK, TagMatching, tagOf, type Thresholds } from '../protocol/index.js';
 import { checkTag, type TagValue } from './arguments.js';
 import type { EndpointParts } from './endpoint-parts.js';
-import { Unpacking, UcpTyped } from './datatype.js';
-import { checkPieces, type Destination, destinationOf, type TagData } from './pieces.js';
+import { landingOf } from './landing.js';
+import { checkPieces, type UcpData } from './pieces.js';
 import type { Rendezvous } from './rendezvous.js';
 import { TagEnd } from './tag-end.js';
 import { TakenMessage } from './taken-message.js';
@@ -46,7 +46,7 @@ export class Tags {
   }
 
   /** As `UcpWorker.tagReceive`. */
-  async receive(into: TagData, tag: TagValue, options: TagReceiveOptions): Promise<TagReceived> {
+  async receive(into: UcpData, tag: TagValue, options: TagReceiveOptions): Promise<TagReceived> {
     checkPieces('tagReceive', 'buffer', into);
     checkTag('tagReceive', 'tag', tag);
     checkWait('tagReceive', options, RECEIVE_FIELDS);
@@ -76,7 +76,7 @@ export class Tags {
   }
 
   /** As `UcpWorker.tagMessageReceive`. */
-  async receiveMessage(taken: TakenMessage, into: TagData, options: WaitOptions): Promise<TagReceived> {
+  async receiveMessage(taken: TakenMessage, into: UcpData, options: WaitOptions): Promise<TagReceived> {
     const call = 'tagMessageReceive';
     if (!(taken instanceof TakenMessage))
       refuse(call, invalid(`message is ${show(taken)}`, 'It comes from tagProbeRemove'));
@@ -95,27 +95,6 @@ export class Tags {
       return receive.promise;
     });
   }
-}
-
-/** Where a message goes. */
-interface Landing {
-  readonly buffer: Uint8Array;
-  /** What a receive gives, once the message is where the program wants it. @param begin begins it */
-  landed(begin: () => Promise<TagReceived>): Promise<TagReceived>;
-}
-
-function landingOf(call: string, into: TagData): Landing {
-  if (into instanceof UcpTyped) return new Unpacking(call, into);
-  const destination = destinationOf(into);
-  const buffer = destination.whole;
-  if (into instanceof Uint8Array) return { buffer, landed: (begin) => begin() };
-  return { buffer, landed: (begin) => scattered(begin(), destination) };
-}
-
-async function scattered(receiving: Promise<TagReceived>, destination: Destination): Promise<TagReceived> {
-  const received = await receiving;
-  destination.spread(received.length);
-  return received;
 }
 
 function wanted(call: string, tag: TagValue, mask: TagValue | undefined) {

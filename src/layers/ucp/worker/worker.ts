@@ -12,7 +12,7 @@ import { EndpointParts, type WorkerParts } from './endpoint-parts.js';
 import { UcpEndpoint } from './endpoint.js';
 import { UcpError } from './errors.js';
 import type { UcpClient, UcpListener, UcpListenOptions } from './listener.js';
-import type { TagData } from './pieces.js';
+import type { UcpData } from './pieces.js';
 import { Rendezvous } from './rendezvous.js';
 import { type Connector, connectorOf, type Making, Wireup } from '../wireup/index.js';
 import type { TagReceived } from './tag-receive.js';
@@ -176,7 +176,7 @@ export class UcpWorker implements Disposable {
    * @throws UcpError (the promise rejects) UCS_ERR_MESSAGE_TRUNCATED for a message that is longer, which is lost, and the buffer is as it was; why the
    *   peer has gone that had sent a part; the signal's reason; ETIMEDOUT; what unpacking it throws; VerbsError EINVAL for wrong arguments
    */
-  tagReceive(buffer: TagData, tag: TagValue, options: TagReceiveOptions = {}): Promise<TagReceived> {
+  tagReceive(buffer: UcpData, tag: TagValue, options: TagReceiveOptions = {}): Promise<TagReceived> {
     return this.#tags.receive(buffer, tag, options);
   }
 
@@ -191,7 +191,7 @@ export class UcpWorker implements Disposable {
   }
 
   /** Receives a message that {@link tagProbeRemove} gave, once. @throws as {@link tagReceive}; VerbsError EINVAL for one that was received before */
-  tagMessageReceive(message: TakenMessage, buffer: TagData, options: WaitOptions = {}): Promise<TagReceived> {
+  tagMessageReceive(message: TakenMessage, buffer: UcpData, options: WaitOptions = {}): Promise<TagReceived> {
     return this.#tags.receiveMessage(message, buffer, options);
   }
 

@@ -154,3 +154,15 @@ export async function flushed(sim: Sim, endpoint: Endpoint): Promise<void> {
 export function pattern(length: number, number = 0): Uint8Array {
   return new Uint8Array(length).map((_, i) => (i * 7 + number * 13) & 0xff);
 }
+
+/** Pieces of different lengths, which come to so many bytes. */
+export function cut(bytes: Uint8Array): Uint8Array[] {
+  const [first, second] = [Math.floor(bytes.length / 3), Math.floor(bytes.length / 2)];
+  const [none, end] = [0, bytes.length];
+  return [
+    [none, first],
+    [first, first],
+    [first, second],
+    [second, end],
+  ].map(([from, to]) => bytes.slice(from, to));
+}

@@ -2,6 +2,7 @@ import type { AmMessage } from '../../../../src/layers/ucp/am/index.js';
 import type { UcpEndpoint } from '../../../../src/layers/ucp/worker/endpoint.js';
 import { UcsStatus } from '../../../../src/layers/ucp/wire/index.js';
 import { check } from '../../failure.js';
+import { formOf } from '../datatype.js';
 import { Family } from '../family.js';
 import { memoryFor } from '../world.js';
 import { AmBook, dataOf, headerOf, type SentAm } from './book.js';
@@ -50,7 +51,7 @@ export class AmCalls extends Family<AmStep> {
   }
 
   protected override async take(step: AmStep): Promise<void> {
-    const { from, to, isHandled, bytes, reply, protocol, registers, abortAfterUs, handling } = step;
+    const { from, to, isHandled, bytes, reply, protocol, registers, isTyped, abortAfterUs, handling } = step;
     const { world } = this;
     if (world.down.has(from)) return;
     const endpoint = world.endpoints[from][to];
@@ -63,7 +64,7 @@ export class AmCalls extends Family<AmStep> {
     const mayBeCanceled = handling.abortAfterUs !== Infinity;
     const question = { at: from, peers: [to], what, abortAfterUs, mayBeCanceled };
     const end = await world.ask(question, (signal) =>
-      endpoint.amSend(isHandled ? HANDLED : UNHANDLED, header, data, { reply, protocol, signal }),
+      endpoint.amSend(isHandled ? HANDLED : UNHANDLED, header, formOf(data, isTyped), { reply, protocol, signal }),
     );
     if (end !== undefined) sent.isCertain = true;
     world.own(header, what);
@@ -113,7 +114,7 @@ export class AmCalls extends Family<AmStep> {
   async #fetch(at: number, sent: SentAm, message: Message): Promise<void> {
     const { world } = this;
     const { number, step } = sent;
-    const { bytes, registers, abortAfterUs } = step.handling;
+    const { bytes, registers, isTyped, abortAfterUs } = step.handling;
     const buffer = memoryFor(registers, bytes);
     const what = `worker ${at} fetches message ${number}`;
     const mayBeCanceled = step.abortAfterUs !== Infinity;
@@ -125,7 +126,7 @@ export class AmCalls extends Family<AmStep> {
       return true;
     };
     const question = { at, peers: [step.from], what, abortAfterUs, mayBeCanceled, explains };
-    const end = await world.ask(question, (signal) => message.receive(buffer, { signal }));
+    const end = await world.ask(question, (signal) => message.receive(formOf(buffer, isTyped), { signal }));
     if (end !== undefined) {
       this.#fetched += 1;
       this.#read(sent, buffer.subarray(0, end.value));

@@ -1,4 +1,5 @@
 import { check } from '../../failure.js';
+import { formOf } from '../datatype.js';
 import { Family } from '../family.js';
 import type { UcpWorld } from '../world.js';
 import { StreamBook } from './book.js';
@@ -49,13 +50,15 @@ export class StreamCalls extends Family<StreamStep> {
     await (step.kind === 'send' ? this.#send(step) : this.#receive(step));
   }
 
-  async #send({ at, peer, bytes: length, abortAfterUs }: StreamStep): Promise<void> {
+  async #send({ at, peer, bytes: length, isTyped, abortAfterUs }: StreamStep): Promise<void> {
     const { world } = this;
     const what = `send of ${length} bytes of a stream from ${at} to ${peer}`;
     const { bytes, done } = this.#books[at][peer].send(length);
     const data = bytes.slice();
     const question = { at, peers: [peer], what, abortAfterUs };
-    const end = await world.ask(question, (signal) => world.endpoints[at][peer].streamSend(data, { signal }));
+    const end = await world.ask(question, (signal) =>
+      world.endpoints[at][peer].streamSend(formOf(data, isTyped), { signal }),
+    );
     if (end !== undefined) {
       this.#sends += 1;
       done();
@@ -63,7 +66,7 @@ export class StreamCalls extends Family<StreamStep> {
     world.own(data, what);
   }
 
-  async #receive({ at, peer, bytes, elementBytes, waitAll, abortAfterUs }: StreamStep): Promise<void> {
+  async #receive({ at, peer, bytes, elementBytes, waitAll, isTyped, abortAfterUs }: StreamStep): Promise<void> {
     const { world } = this;
     const what = `receive of ${bytes} bytes of the stream from ${peer} to ${at}`;
     const told = this.#books[peer][at].receive();
@@ -71,7 +74,7 @@ export class StreamCalls extends Family<StreamStep> {
     const options = { elementBytes, waitAll };
     const question = { at, peers: [peer], what, abortAfterUs, waits: true };
     const end = await world.ask(question, (signal) =>
-      world.endpoints[at][peer].streamReceive(buffer, { ...options, signal }),
+      world.endpoints[at][peer].streamReceive(formOf(buffer, isTyped), { ...options, signal }),
     );
     if (end !== undefined) {
       const length = end.value;

@@ -12,6 +12,8 @@ export interface StreamStep {
   /** Of a receive. */
   readonly elementBytes: number;
   readonly waitAll: boolean;
+  /** Whether the program packs or unpacks by itself. */
+  readonly isTyped: boolean;
   readonly abortAfterUs: number;
 }
 
@@ -19,14 +21,16 @@ export function planStreams(random: SeededRandom, { workers, count, lengthUs, ab
   return Array.from({ length: count }, () => {
     const elementBytes = random.pick([1, 1, 4, 8, 24]);
     const kind = random.pick(['send', 'receive'] as const);
+    const atUs = random.below(lengthUs);
     return {
       kind,
-      atUs: random.below(lengthUs),
+      atUs,
       at: random.below(workers),
       peer: random.below(workers),
       bytes: kind === 'send' ? anyLength(random) : anyLength(random) + elementBytes,
       elementBytes,
       waitAll: random.chance(0.3),
+      isTyped: atUs % 5 === 0,
       abortAfterUs: abortTime(random, aborts),
     };
   });

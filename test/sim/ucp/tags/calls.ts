@@ -1,31 +1,13 @@
 import { UcsStatus } from '../../../../src/layers/ucp/wire/index.js';
-import { UcpDatatype } from '../../../../src/layers/ucp/worker/datatype.js';
-import type { TagData } from '../../../../src/layers/ucp/worker/pieces.js';
 import { check } from '../../failure.js';
 import { MOST_BYTES } from '../chance.js';
+import { formOf } from '../datatype.js';
 import { Family } from '../family.js';
 import { memoryFor, type Question, type UcpWorld } from '../world.js';
 import { type BookedReceive, contentOf, TagBook } from './book.js';
 import type { ReceiveStep, SendStep, TagStep } from './plan.js';
 
 const FULL_MASK = 2n ** 64n - 1n;
-
-/** Bytes that the program packs and unpacks by itself, some at a time. */
-const BY_ITSELF = new UcpDatatype<Uint8Array>({
-  startPack: (from) => ({
-    packedSize: from.length,
-    pack: (offset, into) => {
-      const part = from.subarray(offset, offset + Math.min(into.length, 1000));
-      into.set(part);
-      return part.length;
-    },
-  }),
-  startUnpack: (into) => ({ packedSize: into.length, unpack: (bytes) => into.set(bytes) }),
-});
-
-function formOf(memory: Uint8Array, isTyped: boolean): TagData {
-  return isTyped ? BY_ITSELF.of(memory) : memory;
-}
 
 /** Programs that send and receive by tags. */
 export class TagCalls extends Family<TagStep> {
