@@ -5,6 +5,18 @@ import type { XioStatusName } from './wire/index.js';
 /** What headers and bodies are given as; text stands for its UTF-8. */
 export type Bytes = Uint8Array | string;
 
+/** What bodies are given as: several pieces, up to 256, are one body, in their order. */
+export type XioBody = Bytes | readonly Bytes[];
+
+/** Where a body is to lie: its first bytes, or one piece after the other. */
+export type XioLanding = Uint8Array | readonly Uint8Array[];
+
+/**
+ * How a body travels: `auto` along with its header where it is short, by RDMA where it is longer than `inlineBytes`; `rdma` by RDMA, however short it is. By TCP `rdma` has it
+ * lie at once where its receiver says.
+ */
+export type XioPlacement = 'auto' | 'rdma';
+
 /** What an end of a session takes, and how it talks. Each end chooses for itself. */
 export interface XioOptions extends DeviceOptions {
   /** Requests and messages that the peer may have here before this program lets go of them, 4 to 65535. Default 1024. */
@@ -29,10 +41,10 @@ export interface XioOptions extends DeviceOptions {
    */
   readonly reconnectMs?: number | undefined;
   /**
-   * Where the body of a request or a message is to lie that does not come along with its header: memory of exactly so many bytes, that is the program's again once it has
-   * let go of the request. Undefined: in memory of the session's.
+   * Where the body of a request or a message is to lie that does not come along with its header: memory of exactly so many bytes, in one piece or several, that is the program's again
+   * once it has let go of the request. Undefined: in memory of the session's.
    */
-  readonly onBody?: ((bodyBytes: number, header: Uint8Array) => Uint8Array | undefined) | undefined;
+  readonly onBody?: ((bodyBytes: number, header: Uint8Array) => XioLanding | undefined) | undefined;
 }
 
 /** What `connect` takes. */
@@ -74,14 +86,18 @@ export interface XioListenOptions extends XioOptions {
 export interface XioRequestOptions {
   /** Gives up; the promise rejects with the signal's reason, and the server is asked to cancel. */
   readonly signal?: AbortSignal | undefined;
-  /** Where the response's body is to lie: its first bytes. The server writes it there by RDMA where it can. */
-  readonly into?: Uint8Array | undefined;
+  /** Where the response's body is to lie: its first bytes, or one piece after the other. It comes there by RDMA where it can. */
+  readonly into?: XioLanding | undefined;
   /** Milliseconds until the promise rejects with XIO_E_TIMEOUT. Default: for as long as the session lasts. */
   readonly deadlineMs?: number | undefined;
   /** The longest body that the response may have. Default: that of `into`, or else `maxBodyBytes` of the session, which is the most in any case. */
   readonly maxResponseBytes?: number | undefined;
   /** Executing it twice does no harm: where the server has begun anew, it is sent again instead of failing. Default false. */
   readonly idempotent?: boolean | undefined;
+  /** How the request's body travels. Default `auto`. */
+  readonly placement?: XioPlacement | undefined;
+  /** How the response's body does. With `into` in one piece the server writes it there. Default `auto`. */
+  readonly responsePlacement?: XioPlacement | undefined;
 }
 
 /** What `send` takes. */
@@ -92,26 +108,32 @@ export interface XioSendOptions {
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds until the promise rejects with XIO_E_TIMEOUT. */
   readonly deadlineMs?: number | undefined;
+  /** How the message's body travels. Default `auto`. */
+  readonly placement?: XioPlacement | undefined;
 }
 
 /** A message's two parts. */
 export interface XioParts {
   readonly header?: Bytes | undefined;
-  readonly body?: Bytes | undefined;
+  readonly body?: XioBody | undefined;
 }
 
 /** An answer to a request. It is the caller's; disposing of it gives the memory of its body back, where that is the session's. */
 export interface XioResponse extends Disposable {
   readonly header: Uint8Array;
-  /** In `into`, where that was given. */
+  /** In `into`, where that was given. Where that has several pieces of which more than one is filled, a copy of all of them. */
   readonly body: Uint8Array;
+  /** The body where it lies: one piece after the other, none where it is empty. */
+  readonly pieces: readonly Uint8Array[];
 }
 
 /** A one-way message of the peer's. The peer may send another one for it once the program has let go. */
 export interface XioMessage extends Disposable {
   readonly header: Uint8Array;
-  /** Is not to be used once it was let go of. */
+  /** Is not to be used once it was let go of. A copy where `onBody` gave several pieces. */
   readonly body: Uint8Array;
+  /** The body where it lies. */
+  readonly pieces: readonly Uint8Array[];
   /** Lets go of it. Idempotent. */
   release(): void;
 }
@@ -119,8 +141,10 @@ export interface XioMessage extends Disposable {
 /** A request of the peer's. It is let go of when it is answered. */
 export interface XioRequest {
   readonly header: Uint8Array;
-  /** Is not to be used once the request is answered. */
+  /** Is not to be used once the request is answered. A copy where `onBody` gave several pieces. */
   readonly body: Uint8Array;
+  /** The body where it lies. */
+  readonly pieces: readonly Uint8Array[];
   readonly session: XioSession;
   /** Aborted when the requester gives up, or the session ends. */
   readonly signal: AbortSignal;
@@ -134,7 +158,7 @@ export interface XioRequest {
    *
    * @throws XioError XIO_E_STATE when it was answered before; XIO_E_MSG_SIZE for a header, XIO_E_RSP_BUF_SIZE_MISMATCH for a body that is longer than the requester takes
    */
-  reply(header?: Bytes, body?: Bytes): Promise<void>;
+  reply(header?: Bytes, body?: XioBody): Promise<void>;
 
   /** Answers that it failed. @param text is given to the requester. @throws XioError XIO_E_STATE when it was answered before */
   fail(text: string, code?: XioStatusName): void;
@@ -203,7 +227,7 @@ export interface XioSession extends AsyncDisposable {
    *   XIO_E_RSP_BUF_SIZE_MISMATCH for an answer that is too long, XIO_E_TX_QUEUE_OVERFLOW when more waits than `queueMessages`, XIO_E_PEER_RESTARTED when the server has begun
    *   anew and may have executed it; XIO_E_SESSION_… when the session has ended; the signal's reason; VerbsError EINVAL for wrong arguments
    */
-  request(header?: Bytes, body?: Bytes, options?: XioRequestOptions): Promise<XioResponse>;
+  request(header?: Bytes, body?: XioBody, options?: XioRequestOptions): Promise<XioResponse>;
 
   /**
    * Sends a message that is not answered. Resolves when its memory is the caller's again; with `receipt` when the peer's program has let go of it.
@@ -211,7 +235,7 @@ export interface XioSession extends AsyncDisposable {
    * @param message its body, or both parts
    * @throws XioError (the promise rejects) as {@link request}
    */
-  send(message: Bytes | XioParts, options?: XioSendOptions): Promise<void>;
+  send(message: XioBody | XioParts, options?: XioSendOptions): Promise<void>;
 
   /**
    * The peer's messages, until the session ends or the loop is left. The end of the loop's body lets go of each.

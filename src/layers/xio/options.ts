@@ -7,8 +7,16 @@ import {
   show,
   VerbsError,
 } from '../../api/verbs/index.js';
-import type { Bytes, XioConnectOptions, XioListenOptions, XioOptions } from './api.js';
-import { copyOf, type Limits, MAX_PRIVATE_BYTES } from './wire/index.js';
+import type {
+  Bytes,
+  XioBody,
+  XioConnectOptions,
+  XioLanding,
+  XioListenOptions,
+  XioOptions,
+  XioPlacement,
+} from './api.js';
+import { type Body, bodyOf, copyOf, type Limits, MAX_PIECES, MAX_PRIVATE_BYTES } from './wire/index.js';
 
 const MIB = 1 << 20;
 
@@ -118,6 +126,41 @@ export function bytesOf(call: string, name: string, value: Bytes | undefined): U
   if (typeof value === 'string') return encoder.encode(value);
   if (value instanceof Uint8Array) return value;
   throw new VerbsError(call, invalid(`${name} is ${show(value)}`, 'It is a Uint8Array, or text'));
+}
+
+/** A body, in one piece or several. @throws VerbsError EINVAL likewise, and for too many pieces */
+export function bodyFrom(call: string, name: string, value: XioBody | undefined): Body {
+  if (!isList(value)) return bytesOf(call, name, value);
+  checkPieces(call, name, value);
+  return bodyOf(value.map((piece) => bytesOf(call, `a piece of ${name}`, piece)));
+}
+
+/** Where a body is to lie. @throws VerbsError EINVAL for what is no memory */
+export function landingFrom(call: string, name: string, value: XioLanding): Body {
+  const pieces: readonly unknown[] = isList(value) ? value : [value];
+  checkPieces(call, name, pieces);
+  const memory = pieces.map((piece) => {
+    if (piece instanceof Uint8Array) return piece;
+    throw new VerbsError(call, invalid(`${name} has ${show(piece)}`, 'It is a Uint8Array, or several'));
+  });
+  return memory.length === 1 ? memory[0] : bodyOf(memory);
+}
+
+/** @throws VerbsError EINVAL for what is no placement */
+export function isApart(call: string, name: string, placement: XioPlacement | undefined): boolean {
+  if (placement === undefined || placement === 'auto') return false;
+  const given: unknown = placement;
+  if (given === 'rdma') return true;
+  throw new VerbsError(call, invalid(`${name} is ${show(given)}`, 'It is auto or rdma'));
+}
+
+function isList<T>(value: T | readonly T[] | undefined): value is readonly T[] {
+  return Array.isArray(value);
+}
+
+function checkPieces(call: string, name: string, pieces: readonly unknown[]): void {
+  if (pieces.length <= MAX_PIECES) return;
+  throw new VerbsError(call, invalid(`${name} has ${pieces.length} pieces`, `It has ${MAX_PIECES} at most`));
 }
 
 /** Private data. @throws VerbsError EINVAL likewise, and for too much of it */

@@ -111,7 +111,7 @@ describe("heads of xio's messages", () => {
     ['of a request about something', changed(REQUEST_BYTES, 48, '0000000000000001'), /about message 1/],
     ['of a response about nothing', changed(RESPONSE_BYTES, 48, '0000000000000000'), /about message 0/],
     ['with an unknown status', changed(RESPONSE_BYTES, 56, '00000001'), /status 1,/],
-    ['with unknown flags', changed(REQUEST_BYTES, 68, '0008'), /flags 0x8/],
+    ['with unknown flags', changed(REQUEST_BYTES, 68, '0020'), /flags 0x20/],
     ['with a header of another length', changed(REQUEST_BYTES, 70, '0002'), /header of 2 bytes, where 3/],
     ['of a NOP with a body', changed(changed(changed(RESPONSE_BYTES, 4, '00000001'), 16, '0000000000000000'), 48, `${'00'.repeat(12)}00000001`), /NOP has a body/], // prettier-ignore
   ] as const)

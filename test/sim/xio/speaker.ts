@@ -3,6 +3,7 @@ import {
   decodeHead,
   emptyHead,
   encodeHead,
+  gather,
   type Head,
   HEAD_BYTES,
   headerOf,
@@ -106,7 +107,7 @@ export class Speaker implements LinkUser {
     }
     const item = this.channel.next(head);
     if (item === 'nothing') return false;
-    link.send(this.#encode(head, item?.header ?? NOTHING), item?.body ?? NOTHING);
+    link.send(this.#encode(head, item?.header ?? NOTHING), gather(item?.body ?? NOTHING));
     return true;
   }
 

@@ -214,14 +214,14 @@ export class ConnectionCore implements LibxioConnection, MessageSource {
   }
 
   #onMessage(message: XioMessage): void {
-    const { header, body } = message;
-    const msg = this.#arrived(XioMsgType.XIO_MSG_TYPE_ONE_WAY, header, body);
+    const { header, pieces } = message;
+    const msg = this.#arrived(XioMsgType.XIO_MSG_TYPE_ONE_WAY, header, pieces);
     setState(msg, { kind: 'message', release: () => message.release() });
     this.#tellMessage(msg);
   }
 
   #onRequest(request: XioRequest): void {
-    const msg = this.#arrived(XioMsgType.XIO_MSG_TYPE_REQ, request.header, request.body);
+    const msg = this.#arrived(XioMsgType.XIO_MSG_TYPE_REQ, request.header, request.pieces);
     setState(msg, { kind: 'request', source: this, request });
     if (this.session.ops.onCancelRequest !== undefined)
       request.signal.addEventListener('abort', () => this.#onCancelRequest(request, msg));
@@ -234,9 +234,9 @@ export class ConnectionCore implements LibxioConnection, MessageSource {
     this.tell(({ onCancelRequest }, session) => onCancelRequest?.(session, msg, this.userContext));
   }
 
-  #arrived(type: XioMsgType, header: Uint8Array, body: Uint8Array): XioMsg {
+  #arrived(type: XioMsgType, header: Uint8Array, dataIov: readonly Uint8Array[]): XioMsg {
     this.#received += 1;
-    return { type, sn: this.#received, in: { header, dataIov: body.length === 0 ? [] : [body] } };
+    return { type, sn: this.#received, in: { header, dataIov } };
   }
 
   #tellMessage(msg: XioMsg): void {

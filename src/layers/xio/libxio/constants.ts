@@ -28,9 +28,9 @@ export type XioMsgType = (typeof XioMsgType)[keyof typeof XioMsgType];
 export const XioMsgFlag = {
   /** The sender is told when the peer's program has let go of a one-way message, or has answered a request: `onMsgDelivered`. */
   XIO_MSG_FLAG_REQUEST_READ_RECEIPT: 0x1,
-  /** Refused with XIO_E_NOT_SUPPORTED: `inlineBytes: 0` of the responder has all bodies go by RDMA. */
+  /** Of a request: the peer writes the body of the response into `in.dataIov` by RDMA, however short it is. What has several pieces is READ. */
   XIO_MSG_FLAG_PEER_WRITE_RSP: 0x2,
-  /** Refused likewise. */
+  /** The peer READs the body, however short it is. */
   XIO_MSG_FLAG_PEER_READ_REQ: 0x4,
   /** Means nothing here: completions are told at once. */
   XIO_MSG_FLAG_IMM_SEND_COMP: 0x8,

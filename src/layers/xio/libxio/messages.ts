@@ -1,6 +1,6 @@
 import { invalid, show, VerbsError } from '../../../api/verbs/index.js';
-import type { Bytes } from '../api.js';
-import { bytesOf } from '../options.js';
+import type { Bytes, XioPlacement } from '../api.js';
+import { bodyFrom, bytesOf, landingFrom } from '../options.js';
 import { XioError } from '../transport/index.js';
 import { statusName, XioStatus } from '../wire/index.js';
 import { type ConnectionCore, connectionOf } from './connection.js';
@@ -11,50 +11,45 @@ import { wrongState } from './problems.js';
 import type { XioMsg } from './types.js';
 
 const RECEIPT = XioMsgFlag.XIO_MSG_FLAG_REQUEST_READ_RECEIPT;
-const FORCES = XioMsgFlag.XIO_MSG_FLAG_PEER_WRITE_RSP | XioMsgFlag.XIO_MSG_FLAG_PEER_READ_REQ;
+const { XIO_MSG_FLAG_PEER_WRITE_RSP: WRITE_RESPONSE, XIO_MSG_FLAG_PEER_READ_REQ: READ_REQUEST } = XioMsgFlag;
 const FLAGS = Object.values(XioMsgFlag).reduce<number>((bits, bit) => bits | bit, 0);
 /** What waits for a connection that is not there yet; afterwards the session counts. */
 const MOST_WAITING = 1024;
 
-/** What is sent, in one piece each. */
+/** What is sent. */
 interface Parts {
   readonly header: Uint8Array;
-  readonly body: Uint8Array;
+  readonly body: readonly Bytes[];
 }
 
 function partsOf(call: string, { out = {} }: XioMsg): Parts {
   const { header, dataIov = [] } = out;
   if (!Array.isArray(dataIov)) throw new VerbsError(call, invalid(`dataIov is ${show(dataIov)}`, 'It is an array'));
-  const pieces = dataIov.map((piece: Bytes) => bytesOf(call, 'a piece of dataIov', piece));
-  return { header: bytesOf(call, 'header', header), body: gathered(pieces) };
-}
-
-function gathered(pieces: readonly Uint8Array[]): Uint8Array {
-  if (pieces.length === 1) return pieces[0];
-  const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
+  const body: readonly Bytes[] = dataIov;
+  bodyFrom(call, 'dataIov', body);
+  return { header: bytesOf(call, 'header', header), body };
 }
 
 /** Where a response's body is to lie. */
-function intoOf(call: string, message: XioMsg): Uint8Array | undefined {
-  const { dataIov = [] } = message.in ?? {};
-  if (!Array.isArray(dataIov) || dataIov.length > 1)
-    throw new VerbsError(call, invalid(`in.dataIov is ${show(dataIov)}`, 'It is one piece of memory, or none'));
-  const into: unknown = dataIov.at(0);
-  if (into === undefined || into instanceof Uint8Array) return into;
-  throw new VerbsError(call, invalid(`in.dataIov has ${show(into)}`, 'It is a Uint8Array'));
+function intoOf(call: string, message: XioMsg): readonly Uint8Array[] | undefined {
+  const dataIov: readonly Uint8Array[] = message.in?.dataIov ?? [];
+  if (!isArray(dataIov)) throw new VerbsError(call, invalid(`in.dataIov is ${show(dataIov)}`, 'It is an array'));
+  if (dataIov.length === 0) return undefined;
+  landingFrom(call, 'in.dataIov', dataIov);
+  return dataIov;
+}
+
+function isArray(given: unknown): boolean {
+  return Array.isArray(given);
 }
 
 function flagsOf(call: string, { flags = 0 }: XioMsg): number {
-  if (!Number.isInteger(flags) || (flags & ~FLAGS) !== 0)
-    throw new VerbsError(call, invalid(`flags are ${show(flags)}`));
-  if ((flags & FORCES) === 0) return flags;
-  throw new XioError('XIO_E_NOT_SUPPORTED', `${call}: who moves a body is decided by its length, and by inlineBytes`);
+  if (Number.isInteger(flags) && (flags & ~FLAGS) === 0) return flags;
+  throw new VerbsError(call, invalid(`flags are ${show(flags)}`));
+}
+
+function placementOf(flags: number, flag: number): XioPlacement {
+  return (flags & flag) === 0 ? 'auto' : 'rdma';
 }
 
 /** @throws VerbsError EINVAL for what is no message */
@@ -76,7 +71,7 @@ function openOf(call: string, connection: LibxioConnection): ConnectionCore {
  * `xio_send_request`. `onMsg` is given the same message when it is answered, with the response in `in`; or else `onMsgError`, or `onCancel`. Until then it is xio's.
  *
  * @throws XioError XIO_E_STATE for a message that is on its way, was not released, or is the peer's, and where the connection was destroyed; XIO_E_SESSION_CLOSED where it has ended;
- *   XIO_E_TX_QUEUE_OVERFLOW where too many wait until there is one; XIO_E_NOT_SUPPORTED for flags that are not there; VerbsError EINVAL for wrong arguments
+ *   XIO_E_TX_QUEUE_OVERFLOW where too many wait until there is one; VerbsError EINVAL for wrong arguments
  */
 export function xioSendRequest(connection: LibxioConnection, req: XioMsg): void {
   const call = 'xioSendRequest';
@@ -85,7 +80,10 @@ export function xioSendRequest(connection: LibxioConnection, req: XioMsg): void 
   requireFree(call, req);
   const { header, body } = partsOf(call, req);
   const into = intoOf(call, req);
-  const isReceiptDue = (flagsOf(call, req) & RECEIPT) !== 0;
+  const flags = flagsOf(call, req);
+  const isReceiptDue = (flags & RECEIPT) !== 0;
+  const placement = placementOf(flags, READ_REQUEST);
+  const responsePlacement = placementOf(flags, WRITE_RESPONSE);
   const controller = new AbortController();
   setState(req, { kind: 'sent', controller });
   req.type = XioMsgType.XIO_MSG_TYPE_REQ;
@@ -94,12 +92,17 @@ export function xioSendRequest(connection: LibxioConnection, req: XioMsg): void 
     message: req,
     begin: async (session) => {
       try {
-        const response = await session.request(header, body, { into, signal: controller.signal });
+        const response = await session.request(header, body, {
+          into,
+          placement,
+          responsePlacement,
+          signal: controller.signal,
+        });
         if (isReceiptDue) core.tell(({ onMsgDelivered }, of, context) => onMsgDelivered?.(of, req, context));
         core.tell(({ onMsg }, of, context) => {
           setState(req, { kind: 'answered' });
           req.type = XioMsgType.XIO_MSG_TYPE_RSP;
-          req.in = { header: response.header, dataIov: response.body.length === 0 ? [] : [response.body] };
+          req.in = { header: response.header, dataIov: response.pieces };
           onMsg?.(of, req, context);
         });
       } catch (error) {
@@ -165,14 +168,16 @@ export function xioSendMsg(connection: LibxioConnection, msg: XioMsg): void {
   checkMessage(call, msg);
   requireFree(call, msg);
   const parts = partsOf(call, msg);
-  const receipt = (flagsOf(call, msg) & RECEIPT) !== 0;
+  const flags = flagsOf(call, msg);
+  const receipt = (flags & RECEIPT) !== 0;
+  const placement = placementOf(flags, READ_REQUEST);
   setState(msg, { kind: 'sent', controller: undefined });
   msg.type = XioMsgType.XIO_MSG_TYPE_ONE_WAY;
   msg.sn = core.nextSn();
   core.send({
     message: msg,
     begin: async (session) => {
-      await session.send(parts, { receipt });
+      await session.send(parts, { receipt, placement });
       core.tell(({ onMsgDelivered, onOwMsgSendComplete }, of, context) => {
         setState(msg, undefined);
         (receipt ? onMsgDelivered : onOwMsgSendComplete)?.(of, msg, context);

@@ -34,9 +34,9 @@ export function checkOps(call: string, ops: XioSessionOps): void {
 /** `assign_data_in_buf`, as sessions ask for memory. */
 export function landingOf({ assignDataInBuf }: XioSessionOps, userContext: () => unknown) {
   if (assignDataInBuf === undefined) return undefined;
-  return (dataBytes: number, header: Uint8Array): Uint8Array | undefined => {
+  return (dataBytes: number, header: Uint8Array): readonly Uint8Array[] | undefined => {
     const assignment: XioAssignment = { header, dataBytes };
     assignDataInBuf(assignment, userContext());
-    return assignment.dataIov?.at(0);
+    return assignment.dataIov;
   };
 }

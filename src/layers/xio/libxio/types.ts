@@ -6,14 +6,14 @@ import type { LibxioConnection, LibxioSession } from './handles.js';
 /** What is sent: `struct xio_vmsg`. */
 export interface XioOutVmsg {
   readonly header?: Bytes | undefined;
-  /** The body. Several pieces are copied into one, of which the peer knows nothing. */
+  /** The body, in up to 256 pieces, which go from where they lie. The peer gets them as one body. */
   readonly dataIov?: readonly Bytes[] | undefined;
 }
 
 /** What has come. */
 export interface XioInVmsg {
   readonly header?: Uint8Array | undefined;
-  /** The body, in one piece; no piece where it is empty. */
+  /** The body: in one piece, or in those that were named for it; no piece where it is empty. */
   readonly dataIov?: readonly Uint8Array[] | undefined;
 }
 
@@ -22,8 +22,8 @@ export interface XioMsg {
   /** What is sent. The body stays as it is until the message is the program's again. */
   out?: XioOutVmsg | undefined;
   /**
-   * What has come. Of a request that is to be sent: one piece of memory, where the body of its response is to lie; without it, wherever the session has room. `in` is written
-   * when the response is there.
+   * What has come. Of a request that is to be sent: memory, in up to 256 pieces, where the body of its response is to lie; without it, wherever the session has room. `in` is
+   * written when the response is there.
    */
   in?: XioInVmsg | undefined;
   /** Set by whatever sends it or gives it to the program. */
@@ -42,7 +42,7 @@ export interface XioMsg {
 export interface XioAssignment {
   readonly header: Uint8Array;
   readonly dataBytes: number;
-  /** To be set to one piece of exactly `dataBytes` bytes. */
+  /** To be set to memory of exactly `dataBytes` bytes, in up to 256 pieces. */
   dataIov?: readonly Uint8Array[] | undefined;
 }
 

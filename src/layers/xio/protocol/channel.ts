@@ -1,5 +1,5 @@
 import { assert } from '../../../device/ibta/index.js';
-import { Flag, type Head, Kind, type Limits, rulesOf, XioStatus } from '../wire/index.js';
+import { type Body, Flag, type Head, Kind, lengthOf, type Limits, rulesOf, XioStatus } from '../wire/index.js';
 import { ReceiveCredits, SendCredits } from './credits.js';
 import { Item } from './item.js';
 import { KeptItems } from './kept-items.js';
@@ -10,11 +10,11 @@ const MOST_UNACKNOWLEDGED = 16;
 /** What a channel tells whoever has it. It may be asked for anything within these calls. */
 export interface ChannelListener<I extends Item> {
   /** A request has come, once and for all. It is to be answered by {@link Channel.respond}, whatever happens. */
-  onRequest(head: Head, header: Uint8Array, body: Uint8Array): void;
+  onRequest(head: Head, header: Uint8Array, body: Body): void;
   /** A message has come, which is to be let go of by {@link Channel.release}. */
-  onMessage(head: Head, header: Uint8Array, body: Uint8Array): void;
+  onMessage(head: Head, header: Uint8Array, body: Body): void;
   /** A request was answered that was not given up. */
-  onResponse(request: I, head: Head, header: Uint8Array, body: Uint8Array): void;
+  onResponse(request: I, head: Head, header: Uint8Array, body: Body): void;
   /** The peer's program has let go of a message that has asked for word of that. */
   onReceipt(message: I): void;
   /** The requester has given up what it has asked for under that number. */
@@ -266,7 +266,7 @@ export class Channel<I extends Item> {
     head.sn = item?.sn ?? 0;
     head.about = item === undefined || item.kind === Kind.VOID ? 0 : item.about;
     head.status = item?.status ?? XioStatus.XIO_E_SUCCESS;
-    head.bodyBytes = item?.body.length ?? 0;
+    head.bodyBytes = item === undefined ? 0 : lengthOf(item.body);
     head.maxResponseBytes = item?.maxResponseBytes ?? 0;
     head.flags = item?.kind === Kind.VOID ? 0 : (item?.flags ?? 0);
     this.#tellState(head);
@@ -292,7 +292,7 @@ export class Channel<I extends Item> {
    * @param wasAnnounced whether its body was
    * @returns what cannot be true of it: the session is to end
    */
-  onMessage(head: Head, header: Uint8Array, body: Uint8Array, wasAnnounced: boolean): string | undefined {
+  onMessage(head: Head, header: Uint8Array, body: Body, wasAnnounced: boolean): string | undefined {
     const lie = this.#acknowledge(head.ackSn) ?? this.#credits?.grant(head.grantedMessages, head.grantedBytes);
     if (lie !== undefined) return lie;
     if (head.sn === 0) return undefined;
@@ -456,7 +456,7 @@ export class Channel<I extends Item> {
     return `a body has ${bodyBytes} bytes, where ${this.own.maxBodyBytes} are the most`;
   }
 
-  #deliver(head: Head, header: Uint8Array, body: Uint8Array): void {
+  #deliver(head: Head, header: Uint8Array, body: Body): void {
     const { kind, sn, about, flags, maxResponseBytes } = head;
     switch (kind) {
       case Kind.REQUEST:

@@ -1,15 +1,17 @@
-import { type Kind, XioStatus } from '../wire/index.js';
+import { type Body, type Kind, lengthOf, XioStatus } from '../wire/index.js';
 
 const NOTHING = new Uint8Array(0);
 
 /** What is said of an {@link Item} beside its kind. */
 export interface ItemFields {
   readonly header?: Uint8Array | undefined;
-  readonly body?: Uint8Array | undefined;
+  readonly body?: Body | undefined;
   readonly about?: number | undefined;
   readonly status?: XioStatus | undefined;
   readonly flags?: number | undefined;
   readonly maxResponseBytes?: number | undefined;
+  /** Whether the body does not go along with its head, however short it is. */
+  readonly isApart?: boolean | undefined;
   /** Whether a server that has begun anew may execute it. */
   readonly isIdempotent?: boolean | undefined;
 }
@@ -19,11 +21,12 @@ export class Item {
   /** Becomes VOID when it was given up before the peer had it. */
   kind: Kind;
   header: Uint8Array;
-  body: Uint8Array;
+  body: Body;
   readonly about: number;
   readonly status: XioStatus;
   readonly flags: number;
   readonly maxResponseBytes: number;
+  readonly isApart: boolean;
   readonly isIdempotent: boolean;
   /** 0 before it was sent for the first time. */
   sn = 0;
@@ -37,11 +40,12 @@ export class Item {
     this.kind = kind;
     this.header = fields.header ?? NOTHING;
     this.body = fields.body ?? NOTHING;
-    this.bodyBytes = this.body.length;
+    this.bodyBytes = lengthOf(this.body);
     this.about = fields.about ?? 0;
     this.status = fields.status ?? XioStatus.XIO_E_SUCCESS;
     this.flags = fields.flags ?? 0;
     this.maxResponseBytes = fields.maxResponseBytes ?? 0;
+    this.isApart = fields.isApart ?? false;
     this.isIdempotent = fields.isIdempotent ?? false;
   }
 

@@ -1,6 +1,18 @@
 import { Pending } from '../../engine/index.js';
 import { XioError } from '../transport/index.js';
-import { copyOf, Flag, type Head, Kind, statusName, XioStatus } from '../wire/index.js';
+import {
+  type Body,
+  copyOf,
+  Flag,
+  gather,
+  type Head,
+  isOnePiece,
+  Kind,
+  lengthOf,
+  piecesOf,
+  statusName,
+  XioStatus,
+} from '../wire/index.js';
 import type { XioRequestOptions, XioResponse, XioSendOptions } from '../api.js';
 import { failureOf } from './incoming-request.js';
 import type { Lane } from './lane.js';
@@ -58,11 +70,27 @@ abstract class Call<T> extends Pending<T> {
   }
 }
 
-class Response implements XioResponse {
+export class Response implements XioResponse {
+  #body: Body;
+
   constructor(
     readonly header: Uint8Array,
-    readonly body: Uint8Array,
-  ) {}
+    body: Body,
+  ) {
+    this.#body = body;
+  }
+
+  get body(): Uint8Array {
+    return isOnePiece(this.#body) ? this.#body : gather(this.#body);
+  }
+
+  get bodyBytes(): number {
+    return lengthOf(this.#body);
+  }
+
+  get pieces(): readonly Uint8Array[] {
+    return piecesOf(this.#body);
+  }
 
   [Symbol.dispose](): void {
     // Its body is memory of its own, or the program's.
@@ -70,12 +98,12 @@ class Response implements XioResponse {
 }
 
 /** A request, until it is answered. */
-export class RequestCall extends Call<XioResponse> implements Sender {
+export class RequestCall extends Call<Response> implements Sender {
   constructor(lane: Lane) {
     super('request', lane);
   }
 
-  onResponse({ status }: Head, header: Uint8Array, body: Uint8Array): void {
+  onResponse({ status }: Head, header: Uint8Array, body: Body): void {
     if (status === XioStatus.XIO_E_SUCCESS) this.resolve(new Response(header, body));
     else this.reject(failureOf(status, header));
   }
@@ -112,31 +140,38 @@ export class MessageCall extends Call<void> implements Sender {
 export function sendMessage(
   lane: Lane,
   header: Uint8Array,
-  body: Uint8Array,
-  options: XioSendOptions,
+  body: Body,
+  options: XioSendOptions & { readonly isApart: boolean },
   inlineBytes: number,
 ): Promise<void> {
-  const { receipt = false } = options;
-  const isCopied = body.length <= inlineBytes && !receipt;
+  const { receipt = false, isApart } = options;
+  const isCopied = lengthOf(body) <= inlineBytes && !receipt && !isApart;
   const call = new MessageCall(lane, isCopied ? 'sent' : 'done');
   const flags = receipt ? Flag.RECEIPT : isCopied ? 0 : Flag.ACKNOWLEDGE;
-  const fields = { header: copyOf(header), body: isCopied ? copyOf(body) : body, flags };
+  const fields = { header: copyOf(header), body: isCopied ? gather(body) : body, flags, isApart };
   call.begin(new Outgoing(Kind.ONE_WAY, fields, call), options);
   return call.promise;
 }
 
-export function sendRequest(
-  lane: Lane,
-  header: Uint8Array,
-  body: Uint8Array,
-  options: XioRequestOptions,
-): Promise<XioResponse> {
+/** What a request is sent with beside its parts. */
+export interface RequestSettings extends Pick<
+  XioRequestOptions,
+  'signal' | 'deadlineMs' | 'maxResponseBytes' | 'idempotent'
+> {
+  readonly into: Body | undefined;
+  readonly isApart: boolean;
+  readonly isResponseApart: boolean;
+}
+
+export function sendRequest(lane: Lane, header: Uint8Array, body: Body, options: RequestSettings): Promise<Response> {
   const { maxBodyBytes } = lane.channel.own;
-  const { into, idempotent } = options;
+  const { into, idempotent, isApart, isResponseApart } = options;
+  const room = into === undefined ? maxBodyBytes : lengthOf(into);
   // No body is longer than what this end takes, wherever it is to lie.
-  const maxResponseBytes = Math.min(options.maxResponseBytes ?? into?.length ?? maxBodyBytes, maxBodyBytes);
+  const maxResponseBytes = Math.min(options.maxResponseBytes ?? room, maxBodyBytes);
   const call = new RequestCall(lane);
-  const fields = { header: copyOf(header), body, maxResponseBytes, isIdempotent: idempotent };
+  const flags = isResponseApart ? Flag.APART_RESPONSE : 0;
+  const fields = { header: copyOf(header), body, maxResponseBytes, flags, isApart, isIdempotent: idempotent };
   const request = new Outgoing(Kind.REQUEST, fields, call);
   request.into = into;
   call.begin(request, options);

@@ -1,12 +1,12 @@
 import { Waiters } from '../../../api/runtime/index.js';
 import type { XioError } from '../transport/index.js';
+import { gather, isOnePiece, piecesOf } from '../wire/index.js';
 import type { XioMessage } from '../api.js';
 import type { Arrived, Lane } from './lane.js';
 
 /** A message of the peer's. */
 class Message implements XioMessage {
   readonly header: Uint8Array;
-  readonly body: Uint8Array;
   #isHeld = true;
 
   constructor(
@@ -14,7 +14,15 @@ class Message implements XioMessage {
     private readonly arrived: Arrived,
   ) {
     this.header = arrived.header;
-    this.body = arrived.body;
+  }
+
+  get body(): Uint8Array {
+    const { body } = this.arrived;
+    return isOnePiece(body) ? body : gather(body);
+  }
+
+  get pieces(): readonly Uint8Array[] {
+    return piecesOf(this.arrived.body);
   }
 
   release(): void {

@@ -1,8 +1,20 @@
-import { copyOf, type XioStatusName, statusName, Flag, Kind, XioStatus } from '../wire/index.js';
+import {
+  type Body,
+  copyOf,
+  Flag,
+  gather,
+  isOnePiece,
+  Kind,
+  lengthOf,
+  piecesOf,
+  statusName,
+  XioStatus,
+  type XioStatusName,
+} from '../wire/index.js';
 import { invalid, show, VerbsError } from '../../../api/verbs/index.js';
 import { XioError } from '../transport/index.js';
-import type { Bytes, XioRequest, XioSession } from '../api.js';
-import { bytesOf } from '../options.js';
+import type { Bytes, XioBody, XioRequest, XioSession } from '../api.js';
+import { bodyFrom, bytesOf } from '../options.js';
 import type { Arrived, Lane } from './lane.js';
 import { Outgoing, type Sender } from './outgoing.js';
 
@@ -20,7 +32,6 @@ export interface Answering {
 /** A request of the peer's. */
 export class IncomingRequest implements XioRequest {
   readonly header: Uint8Array;
-  readonly body: Uint8Array;
   readonly maxResponseBytes: number;
   #isAnswered = false;
   #controller: AbortController | undefined;
@@ -32,8 +43,16 @@ export class IncomingRequest implements XioRequest {
     private readonly answering: Answering,
   ) {
     this.header = arrived.header;
-    this.body = arrived.body;
     this.maxResponseBytes = arrived.maxResponseBytes;
+  }
+
+  get body(): Uint8Array {
+    const { body } = this.arrived;
+    return isOnePiece(body) ? body : gather(body);
+  }
+
+  get pieces(): readonly Uint8Array[] {
+    return piecesOf(this.arrived.body);
   }
 
   get session(): XioSession {
@@ -56,10 +75,10 @@ export class IncomingRequest implements XioRequest {
     this.#controller?.abort(reason);
   }
 
-  reply(header?: Bytes, body?: Bytes): Promise<void> {
+  reply(header?: Bytes, body?: XioBody): Promise<void> {
     this.#requireUnanswered();
     const headerBytes = bytesOf(CALL, 'header', header);
-    const bodyBytes = bytesOf(CALL, 'body', body);
+    const bodyBytes = bodyFrom(CALL, 'body', body);
     this.#requireRoom(headerBytes, bodyBytes);
     return this.#respond(XioStatus.XIO_E_SUCCESS, headerBytes, bodyBytes);
   }
@@ -74,12 +93,13 @@ export class IncomingRequest implements XioRequest {
     void this.#respond(status, words, new Uint8Array(0));
   }
 
-  #respond(status: XioStatus, header: Uint8Array, body: Uint8Array): Promise<void> {
+  #respond(status: XioStatus, header: Uint8Array, body: Body): Promise<void> {
     this.#isAnswered = true;
     this.answering.forget();
-    const { sn, target } = this.arrived;
-    const isCopied = body.length <= this.answering.inlineBytes;
-    const fields = { about: sn, status, header: copyOf(header), body: isCopied ? copyOf(body) : body };
+    const { sn, target, isApart } = this.arrived;
+    const bodyBytes = lengthOf(body);
+    const isCopied = bodyBytes <= this.answering.inlineBytes && !(isApart && bodyBytes > 0);
+    const fields = { about: sn, status, header: copyOf(header), body: isCopied ? gather(body) : body, isApart };
     if (isCopied) {
       this.#send(new Outgoing(Kind.RESPONSE, fields));
       return Promise.resolve();
@@ -104,15 +124,15 @@ export class IncomingRequest implements XioRequest {
     if (this.#isAnswered) throw new XioError('XIO_E_STATE', 'the request was answered before');
   }
 
-  #requireRoom(header: Uint8Array, body: Uint8Array): void {
+  #requireRoom(header: Uint8Array, body: Body): void {
     const { peer } = this.lane.channel;
     if (peer !== undefined && header.length > peer.maxHeaderBytes)
       throw new XioError(
         'XIO_E_MSG_SIZE',
         `the header has ${header.length} bytes, and the requester takes ${peer.maxHeaderBytes}`,
       );
-    if (body.length > this.maxResponseBytes) {
-      const message = `the body has ${body.length} bytes, and the requester takes ${this.maxResponseBytes}`;
+    if (lengthOf(body) > this.maxResponseBytes) {
+      const message = `the body has ${lengthOf(body)} bytes, and the requester takes ${this.maxResponseBytes}`;
       throw new XioError('XIO_E_RSP_BUF_SIZE_MISMATCH', message);
     }
   }

@@ -2,16 +2,22 @@ import { alloc } from '../../../api/provider/index.js';
 import { Channel, type ChannelListener, type Item } from '../protocol/index.js';
 import type { Link } from '../transport/index.js';
 import {
+  type Body,
   copyOf,
   decodeHead,
   emptyHead,
   encodeHead,
   Flag,
+  gather,
   type Head,
   HEAD_BYTES,
   headerOf,
+  isOnePiece,
   Kind,
+  lengthOf,
+  part,
   rulesOf,
+  scatter,
   tokenOf,
   XioStatus,
 } from '../wire/index.js';
@@ -30,8 +36,10 @@ export interface Arrived {
   /** Of the channel, in which it has come. */
   readonly life: number;
   readonly header: Uint8Array;
-  readonly body: Uint8Array;
+  readonly body: Body;
   readonly maxResponseBytes: number;
+  /** Whether the body of the response is not to go along with its head. */
+  readonly isApart: boolean;
   /** Where the response's body may be written. */
   readonly target: Outgoing['target'];
 }
@@ -39,7 +47,7 @@ export interface Arrived {
 /** Whoever has a lane. */
 export interface LaneOwner {
   /** Where a body is to lie. */
-  landing(bodyBytes: number, header: Uint8Array): Uint8Array;
+  landing(bodyBytes: number, header: Uint8Array): Body;
   onRequest(lane: Lane, arrived: Arrived): void;
   onMessage(lane: Lane, arrived: Arrived): void;
   onCancel(lane: Lane, sn: number): void;
@@ -169,7 +177,7 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
     return mayHaveRun;
   }
 
-  landing(headBytes: Uint8Array, bodyBytes: number): Uint8Array | undefined {
+  landing(headBytes: Uint8Array, bodyBytes: number): Body | undefined {
     const head = this.#inHead;
     const item = decodeHead(headBytes, head) ?? lengthLie(head, bodyBytes) ?? this.channel.announce(head);
     if (typeof item === 'string') {
@@ -183,16 +191,17 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
     }
     const { into } = item;
     item.landingLink = this.#link;
-    item.landing = into !== undefined && bodyBytes <= into.length ? into.subarray(0, bodyBytes) : alloc(bodyBytes);
+    const hasRoom = into !== undefined && bodyBytes <= lengthOf(into);
+    item.landing = hasRoom ? part(into, 0, bodyBytes) : alloc(bodyBytes);
     return item.landing;
   }
 
-  onFrame(headBytes: Uint8Array, body: Uint8Array, isLanded: boolean, writtenBytes: number): void {
+  onFrame(headBytes: Uint8Array, body: Body, isLanded: boolean, writtenBytes: number): void {
     this.#heard += 1;
     const head = this.#inHead;
     const lie =
       decodeHead(headBytes, head) ??
-      lengthLie(head, writtenBytes + body.length) ??
+      lengthLie(head, writtenBytes + lengthOf(body)) ??
       this.#writtenLie(head, writtenBytes) ??
       this.#take(head, headBytes, body, isLanded, writtenBytes);
     if (lie !== undefined) this.owner.onLie(this, lie);
@@ -205,25 +214,27 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
     this.owner.onLinkLost(this, failure?.message ?? 'the peer has gone');
   }
 
-  onRequest(head: Head, header: Uint8Array, body: Uint8Array): void {
+  onRequest(head: Head, header: Uint8Array, body: Body): void {
     this.owner.onRequest(this, this.#arrived(head, header, body));
   }
 
-  onMessage(head: Head, header: Uint8Array, body: Uint8Array): void {
+  onMessage(head: Head, header: Uint8Array, body: Body): void {
     this.owner.onMessage(this, this.#arrived(head, header, body));
   }
 
-  onResponse(request: Outgoing, head: Head, header: Uint8Array, body: Uint8Array): void {
+  onResponse(request: Outgoing, head: Head, header: Uint8Array, body: Body): void {
     const { into, sender } = request;
     const { isLanded, writtenBytes } = this.#coming;
     request.letGo();
     if (writtenBytes > 0) {
-      sender?.onResponse(head, copyOf(header), into?.subarray(0, writtenBytes) ?? NOTHING);
+      sender?.onResponse(head, copyOf(header), into === undefined ? NOTHING : part(into, 0, writtenBytes));
       return;
     }
-    const hasRoom = into !== undefined && body.length <= into.length;
-    if (!isLanded && hasRoom) into.set(body);
-    sender?.onResponse(head, copyOf(header), hasRoom ? into.subarray(0, body.length) : isLanded ? body : copyOf(body));
+    const bytes = lengthOf(body);
+    const hasRoom = into !== undefined && bytes <= lengthOf(into);
+    // What comes along with its head is in one piece.
+    if (!isLanded && hasRoom && isOnePiece(body)) scatter(body, into);
+    sender?.onResponse(head, copyOf(header), hasRoom ? part(into, 0, bytes) : isLanded ? body : gather(body));
   }
 
   onReceipt({ sender }: Outgoing): void {
@@ -259,13 +270,7 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
     this.owner.onFin(this);
   }
 
-  #take(
-    head: Head,
-    headBytes: Uint8Array,
-    body: Uint8Array,
-    isLanded: boolean,
-    writtenBytes: number,
-  ): string | undefined {
+  #take(head: Head, headBytes: Uint8Array, body: Body, isLanded: boolean, writtenBytes: number): string | undefined {
     const header = headerOf(headBytes);
     switch (head.kind) {
       case Kind.SESSION:
@@ -297,17 +302,19 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
     if (writtenBytes === 0) return undefined;
     const request = head.kind === Kind.RESPONSE ? this.channel.find(head.about) : undefined;
     if (request === undefined) return 'a body was written that is no response';
-    const isRight = request.isGivenUp || (request.isExposed && writtenBytes <= (request.into?.length ?? 0));
+    const isRight = request.isGivenUp || (request.isExposed && writtenBytes <= lengthOf(request.into ?? NOTHING));
     return isRight ? undefined : 'a body was written where there is no memory for it';
   }
 
-  #arrived({ sn, maxResponseBytes, flags }: Head, header: Uint8Array, body: Uint8Array): Arrived {
+  #arrived({ sn, maxResponseBytes, flags }: Head, header: Uint8Array, body: Body): Arrived {
     const { headBytes, isLanded } = this.#coming;
     const token = (flags & Flag.TOKEN) === 0 ? undefined : tokenOf(headBytes, this.#inHead);
     const link = this.#link;
     const target = token === undefined || link === undefined ? undefined : { link, token: copyOf(token) };
     const { life } = this.channel;
-    return { sn, life, header: copyOf(header), body: isLanded ? body : copyOf(body), maxResponseBytes, target };
+    const isApart = (flags & Flag.APART_RESPONSE) !== 0;
+    const own = { header: copyOf(header), body: isLanded ? body : gather(body) };
+    return { sn, life, ...own, maxResponseBytes, isApart, target };
   }
 
   /** @returns false when there is nothing to be sent */
@@ -334,15 +341,18 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
     if (exposure !== undefined) head.flags |= Flag.TOKEN;
     const { target } = item;
     const token = target?.link === link ? target.token : undefined;
-    item.holds(link.send(this.#encode(head, item.header, exposure), item.body, token));
+    item.holds(link.send(this.#encode(head, item.header, exposure), item.body, token, item.isApart));
     if (item.kind === Kind.ONE_WAY) item.sender?.onSent?.();
   }
 
   /** Memory for a response that may be too long to come along with its header. */
   #expose(link: Link, item: Outgoing): Uint8Array | undefined {
     const { into, kind, isGivenUp } = item;
-    const isWorth = kind === Kind.REQUEST && into !== undefined && into.length > this.settings.inlineBytes;
-    if (!isWorth || isGivenUp || !link.hasRemoteMemory) return undefined;
+    if (kind !== Kind.REQUEST || into === undefined || isGivenUp || !link.hasRemoteMemory) return undefined;
+    // What is to lie in several pieces the requester READs: only one can be named in a head.
+    const isForced = (item.flags & Flag.APART_RESPONSE) !== 0;
+    if (!isOnePiece(into) || into.length === 0 || (!isForced && into.length <= this.settings.inlineBytes))
+      return undefined;
     const exposure = link.expose(into);
     item.exposes(exposure);
     return exposure?.token;

@@ -1,10 +1,11 @@
 import type { Link, LinkReceiver } from '../transport/index.js';
+import type { Body } from '../wire/index.js';
 
 /** Whoever uses links, one after the other. */
 export interface LinkUser {
   readonly link: Link | undefined;
-  landing(head: Uint8Array, bodyBytes: number): Uint8Array | undefined;
-  onFrame(head: Uint8Array, body: Uint8Array, isLanded: boolean, writtenBytes: number): void;
+  landing(head: Uint8Array, bodyBytes: number): Body | undefined;
+  onFrame(head: Uint8Array, body: Body, isLanded: boolean, writtenBytes: number): void;
   pump(): void;
   onLinkEnd(failure: Error | undefined): void;
 }
@@ -17,11 +18,11 @@ export class LinkEnd implements LinkReceiver {
     readonly link: Link,
   ) {}
 
-  landing(head: Uint8Array, bodyBytes: number): Uint8Array | undefined {
+  landing(head: Uint8Array, bodyBytes: number): Body | undefined {
     return this.#isInUse ? this.user.landing(head, bodyBytes) : undefined;
   }
 
-  onMessage(head: Uint8Array, body: Uint8Array, isLanded: boolean, writtenBytes: number): void {
+  onMessage(head: Uint8Array, body: Body, isLanded: boolean, writtenBytes: number): void {
     if (this.#isInUse) this.user.onFrame(head, body, isLanded, writtenBytes);
   }
 

@@ -1,11 +1,11 @@
 import { Item, type ItemFields } from '../protocol/index.js';
 import type { Exposure, Held, Link } from '../transport/index.js';
-import type { Head, Kind, XioStatus } from '../wire/index.js';
+import type { Body, Head, Kind, XioStatus } from '../wire/index.js';
 
 /** Whoever has sent something, and is told what becomes of it. */
 export interface Sender {
   /** It was answered. @param body in the memory that was named for it, where one was */
-  onResponse(head: Head, header: Uint8Array, body: Uint8Array): void;
+  onResponse(head: Head, header: Uint8Array, body: Body): void;
   /** A message was sent, for the first time or again. */
   onSent?(): void;
   /** The peer has it, or has let go of it where that was asked for. */
@@ -18,11 +18,11 @@ export interface Sender {
 export class Outgoing extends Item {
   sender: Sender | undefined;
   /** Where the body of its response is to lie. */
-  into: Uint8Array | undefined;
+  into: Body | undefined;
   /** Of a response: where the requester has said that it may be written, and on which link. */
   target: { readonly link: Link; readonly token: Uint8Array } | undefined;
   /** Where a response is coming to. */
-  landing: Uint8Array | undefined;
+  landing: Body | undefined;
   /** By which link. */
   landingLink: Link | undefined;
   #held: Held | undefined;

@@ -3,10 +3,11 @@ import { runtime } from '../../../api/runtime/index.js';
 import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
 import { checkWait } from '../../engine/index.js';
 import { type Link, type Scheme, XioError } from '../transport/index.js';
-import { type Head, Kind, statusName, XioStatus } from '../wire/index.js';
+import { type Body, type Head, Kind, lengthOf, statusName, XioStatus } from '../wire/index.js';
 import type {
   Bytes,
   XioAcceptOptions,
+  XioBody,
   XioMessage,
   XioParts,
   XioRequestOptions,
@@ -16,7 +17,7 @@ import type {
   XioSessionEvents,
   XioStatistics,
 } from '../api.js';
-import { bytesOf, checkMs, type Settings } from '../options.js';
+import { bodyFrom, bytesOf, checkMs, isApart, landingFrom, type Settings } from '../options.js';
 import { sendMessage, sendRequest } from './calls.js';
 import { Events } from './events.js';
 import { Inbox } from './inbox.js';
@@ -29,8 +30,10 @@ const REQUEST_FIELDS: FieldsOf<XioRequestOptions> = {
   deadlineMs: true,
   maxResponseBytes: true,
   idempotent: true,
+  placement: true,
+  responsePlacement: true,
 };
-const SEND_FIELDS: FieldsOf<XioSendOptions> = { receipt: true, signal: true, deadlineMs: true };
+const SEND_FIELDS: FieldsOf<XioSendOptions> = { receipt: true, signal: true, deadlineMs: true, placement: true };
 const PARTS_FIELDS: FieldsOf<XioParts> = { header: true, body: true };
 const CLOSE_MS = 10_000;
 /** Of an answer, what its requester has to know. */
@@ -116,39 +119,46 @@ export abstract class Session implements XioSession, LaneOwner {
     };
   }
 
-  async request(header?: Bytes, body?: Bytes, options: XioRequestOptions = {}): Promise<XioResponse> {
+  async request(header?: Bytes, body?: XioBody, options: XioRequestOptions = {}): Promise<XioResponse> {
     const call = 'request';
     refuse(call, fieldsProblem('options', options, REQUEST_FIELDS));
-    const { into, maxResponseBytes } = options;
+    const { maxResponseBytes, placement, responsePlacement } = options;
     checkWaits(call, options);
-    if (into !== undefined && !(into instanceof Uint8Array))
-      throw new VerbsError(call, invalid(`into is ${show(into)}`, 'It is a Uint8Array'));
+    const into = options.into === undefined ? undefined : landingFrom(call, 'into', options.into);
     if (
       maxResponseBytes !== undefined &&
       !(Number.isInteger(maxResponseBytes) && maxResponseBytes >= 0 && maxResponseBytes <= 2 ** 30)
     )
       throw new VerbsError(call, invalid(`maxResponseBytes is ${show(maxResponseBytes)}`, 'It is 0 to 2^30'));
-    const [headerBytes, bodyBytes] = [bytesOf(call, 'header', header), bytesOf(call, 'body', body)];
+    const [headerBytes, wholeBody] = [bytesOf(call, 'header', header), bodyFrom(call, 'body', body)];
+    const settings = {
+      ...options,
+      into,
+      isApart: isApart(call, 'placement', placement),
+      isResponseApart: isApart(call, 'responsePlacement', responsePlacement),
+    };
+    const bodyBytes = lengthOf(wholeBody);
     const lane = this.#laneFor(call, headerBytes, bodyBytes);
     this.#counts.requestsSent += 1;
-    this.#traffic.bytesSent += bodyBytes.length;
-    const response = await sendRequest(lane, headerBytes, bodyBytes, options);
+    this.#traffic.bytesSent += bodyBytes;
+    const response = await sendRequest(lane, headerBytes, wholeBody, settings);
     this.#counts.responsesReceived += 1;
-    this.#traffic.bytesReceived += response.body.length;
+    this.#traffic.bytesReceived += response.bodyBytes;
     return response;
   }
 
-  async send(message: Bytes | XioParts, options: XioSendOptions = {}): Promise<void> {
+  async send(message: XioBody | XioParts, options: XioSendOptions = {}): Promise<void> {
     const call = 'send';
     refuse(call, fieldsProblem('options', options, SEND_FIELDS));
     checkWaits(call, options);
-    const parts = typeof message === 'string' || message instanceof Uint8Array ? { body: message } : message;
+    const parts = isBody(message) ? { body: message } : message;
     refuse(call, fieldsProblem('message', parts, PARTS_FIELDS));
-    const [header, body] = [bytesOf(call, 'header', parts.header), bytesOf(call, 'body', parts.body)];
-    const lane = this.#laneFor(call, header, body);
+    const [header, body] = [bytesOf(call, 'header', parts.header), bodyFrom(call, 'body', parts.body)];
+    const settings = { ...options, isApart: isApart(call, 'placement', options.placement) };
+    const lane = this.#laneFor(call, header, lengthOf(body));
     this.#counts.messagesSent += 1;
-    this.#traffic.bytesSent += body.length;
-    await sendMessage(lane, header, body, options, this.settings.inlineBytes);
+    this.#traffic.bytesSent += lengthOf(body);
+    await sendMessage(lane, header, body, settings, this.settings.inlineBytes);
   }
 
   messages(): AsyncGenerator<XioMessage, void, undefined> {
@@ -216,24 +226,25 @@ export abstract class Session implements XioSession, LaneOwner {
     this.over(reason?.status ?? XioStatus.XIO_E_SUCCESS, reason);
   }
 
-  landing(bodyBytes: number, header: Uint8Array): Uint8Array {
-    let given: Uint8Array | undefined;
+  landing(bodyBytes: number, header: Uint8Array): Body {
+    let given: Body | undefined;
     try {
-      given = this.settings.onBody?.(bodyBytes, header);
+      const landing = this.settings.onBody?.(bodyBytes, header);
+      given = landing === undefined ? undefined : landingFrom('onBody', 'what it gave', landing);
     } catch (error) {
       runtime().warn(error instanceof Error ? error : new Error(textOf(error)));
     }
     if (given === undefined) return alloc(bodyBytes);
-    if (given instanceof Uint8Array && given.length === bodyBytes) return given;
+    if (lengthOf(given) === bodyBytes) return given;
     runtime().warn(
-      `verbena/xio: onBody gave ${show(given)} for a body of ${bodyBytes} bytes, where it has to be exactly so long`,
+      `verbena/xio: onBody gave ${lengthOf(given)} bytes for a body of ${bodyBytes} bytes, where it has to be exactly so long`,
     );
     return alloc(bodyBytes);
   }
 
   onRequest(lane: Lane, arrived: Arrived): void {
     this.#counts.requestsReceived += 1;
-    this.#traffic.bytesReceived += arrived.body.length;
+    this.#traffic.bytesReceived += lengthOf(arrived.body);
     const { inlineBytes } = this.settings;
     const forget = (): void => this.#forget(lane, arrived.sn, request);
     const request: IncomingRequest = new IncomingRequest(lane, arrived, { session: this, inlineBytes, forget });
@@ -249,7 +260,7 @@ export abstract class Session implements XioSession, LaneOwner {
 
   onMessage(lane: Lane, arrived: Arrived): void {
     this.#traffic.messagesReceived += 1;
-    this.#traffic.bytesReceived += arrived.body.length;
+    this.#traffic.bytesReceived += lengthOf(arrived.body);
     this.#inbox.add(lane, arrived);
   }
 
@@ -355,7 +366,7 @@ export abstract class Session implements XioSession, LaneOwner {
   }
 
   /** The connection whose turn it is; one that has a link, if any has. @throws XioError as `request` */
-  #laneFor(call: string, header: Uint8Array, body: Uint8Array): Lane {
+  #laneFor(call: string, header: Uint8Array, bodyBytes: number): Lane {
     this.take();
     const lanes = this.lanes.filter(({ channel }) => channel.isAttached);
     // Of a connection that never was, nobody knows whether it will be.
@@ -370,10 +381,10 @@ export abstract class Session implements XioSession, LaneOwner {
         'XIO_E_MSG_SIZE',
         `${call}: the header has ${header.length} bytes, and the peer takes ${peer.maxHeaderBytes}`,
       );
-    if (peer !== undefined && body.length > peer.maxBodyBytes)
+    if (peer !== undefined && bodyBytes > peer.maxBodyBytes)
       throw new XioError(
         'XIO_E_MSG_SIZE',
-        `${call}: the body has ${body.length} bytes, and the peer takes ${peer.maxBodyBytes}`,
+        `${call}: the body has ${bodyBytes} bytes, and the peer takes ${peer.maxBodyBytes}`,
       );
     if (waiting >= own.queueMessages)
       throw new XioError('XIO_E_TX_QUEUE_OVERFLOW', `${call}: ${waiting} wait to be sent already`);
@@ -408,6 +419,10 @@ export abstract class Session implements XioSession, LaneOwner {
       failed(error);
     }
   }
+}
+
+function isBody(message: XioBody | XioParts): message is XioBody {
+  return typeof message === 'string' || message instanceof Uint8Array || Array.isArray(message);
 }
 
 /** What a program has thrown, which may be anything. */

@@ -1,10 +1,16 @@
 /** The seam to transports: links, by which ends of sessions talk. */
 export {
+  type Access,
   type Clock,
   type Exposure,
   type Held,
+  type InUse,
   type Link,
+  type LinkGrant,
   type LinkReceiver,
+  type Move,
+  type MoveOutcome,
+  PLACE_BYTES,
   type Scheme,
   TOKEN_BYTES,
 } from './link.js';

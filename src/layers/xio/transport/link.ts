@@ -1,18 +1,23 @@
 import type { SocketAddress } from '../../../api/rdmacm/index.js';
 import type { Context } from '../../../api/verbs/index.js';
+import type { Body } from '../wire/index.js';
 
 /** The transports that there are, as URLs name them: `rdma://host:port`. */
 export type Scheme = 'rdma' | 'tcp';
 
-/** What keeps memory of this end within reach of the peer. */
-export interface Held {
-  /** The peer is done with it. Idempotent. */
-  release(): void;
+/** Memory of the program's that something is done with. */
+export interface InUse {
   /**
-   * The program has its memory back from now on, though the peer may still use it: it then reads what was there before, and what it writes is
-   * lost. To be followed by {@link release} as before. Idempotent.
+   * The program has its memory back from now on, though it may still be used: what reads it gets what was there before, and what is written to it is
+   * lost. Idempotent.
    */
   takeBack(): void;
+}
+
+/** What keeps memory of this end within reach of the peer. */
+export interface Held extends InUse {
+  /** The peer is done with it. To be called after {@link takeBack} as well. Idempotent. */
+  release(): void;
 }
 
 /** Memory that the peer may write the body of a response into. */
@@ -24,6 +29,46 @@ export interface Exposure extends Held {
 /** Bytes of {@link Exposure.token}. */
 export const TOKEN_BYTES = 16;
 
+/** Memory that the peer reads or writes when it likes, until that is revoked. */
+export interface LinkGrant {
+  /** What is told to the peer, for {@link Link.move}. */
+  readonly place: Uint8Array;
+  /** From now on nothing that the peer does reaches the memory, and it is told so. Nothing fails of it as long as {@link release} was not called. Idempotent. */
+  revoke(): void;
+  /** The peer has nothing under way there. The link ends where it has. Idempotent. */
+  release(): void;
+}
+
+/** Bytes of {@link LinkGrant.place}. */
+export const PLACE_BYTES = 48;
+
+/** What became of a {@link Link.move}. */
+export type MoveOutcome =
+  | 'done'
+  /** The peer has revoked it: what was read is worth nothing, what was written is nowhere, or was there before. */
+  | 'revoked'
+  /** The peer's end does not allow it, and so the link ends. */
+  | 'refused'
+  /** The link has ended before that was known. */
+  | 'lost';
+
+/** What a {@link Link.move} is to do. */
+export interface Move {
+  readonly isRead: boolean;
+  /** {@link LinkGrant.place} of the peer's. */
+  readonly place: Uint8Array;
+  /** From which byte of the memory there. */
+  readonly offset: number;
+  /** Memory here: at least a byte, and no more than there is from there on. */
+  readonly memory: Body;
+}
+
+/** What a peer may do with memory. */
+export interface Access {
+  readonly read: boolean;
+  readonly write: boolean;
+}
+
 /** Whoever a link belongs to. */
 export interface LinkReceiver {
   /**
@@ -31,9 +76,9 @@ export interface LinkReceiver {
    *
    * @param head valid until this returns
    * @param bodyBytes as the link's peer says; 1 or more
-   * @returns where it is to lie: exactly so long. Undefined: anywhere; also when the link was closed meanwhile
+   * @returns where it is to lie: exactly so long, in one piece or several. Undefined: anywhere; also when the link was closed meanwhile
    */
-  landing(head: Uint8Array, bodyBytes: number): Uint8Array | undefined;
+  landing(head: Uint8Array, bodyBytes: number): Body | undefined;
 
   /**
    * A message is here, in the order of sending.
@@ -42,7 +87,7 @@ export interface LinkReceiver {
    * @param body what {@link landing} gave, or memory of its own, which nobody else uses any more, where `isLanded`; else valid until this returns.
    *   The body of a response that the peer has written into an {@link Exposure} is empty, and `writtenBytes` its length
    */
-  onMessage(head: Uint8Array, body: Uint8Array, isLanded: boolean, writtenBytes: number): void;
+  onMessage(head: Uint8Array, body: Body, isLanded: boolean, writtenBytes: number): void;
 
   /** {@link Link.canSend} has become true. */
   onRoom(): void;
@@ -98,15 +143,27 @@ export interface Link {
    *   taken back
    * @param target a token of the peer's, if the body may be written there: the peer gets it as `writtenBytes`, where the body is longer than what goes along
    *   with heads. Wrong tokens end the link
+   * @param isApart has the body not go along with its head, however short it is
    * @returns undefined when the body was copied
    */
-  send(head: Uint8Array, body: Uint8Array, target: Uint8Array | undefined): Held | undefined;
+  send(head: Uint8Array, body: Body, target: Uint8Array | undefined, isApart?: boolean): Held | undefined;
 
   /** Lets the peer write into memory. @returns undefined where this link cannot, or this memory not */
   expose(bytes: Uint8Array): Exposure | undefined;
 
+  /** Lets the peer use memory when it likes. @returns undefined where this link cannot, or this memory not */
+  grant(bytes: Uint8Array, access: Access): LinkGrant | undefined;
+
+  /**
+   * Reads memory that the peer has granted on this link, or writes to it.
+   *
+   * @param onMoved is told what became of it, once, and not before this returns
+   * @returns undefined where this link cannot, or not any more: nothing is told then
+   */
+  move(move: Move, onMoved: (outcome: MoveOutcome) => void): InUse | undefined;
+
   /** Memory that {@link LinkReceiver.landing} gave is the program's from now on: what still comes for it goes elsewhere. */
-  redirect(landing: Uint8Array): void;
+  redirect(landing: Body): void;
 
   /** Has the peer's end looked at, so that it is noticed when it is gone. */
   probe(): void;

@@ -1,4 +1,16 @@
 /** What is said between ends of a session: pure functions over bytes. */
+export {
+  type Body,
+  bodyOf,
+  gather,
+  isOnePiece,
+  lengthOf,
+  MAX_PIECES,
+  part,
+  piecesOf,
+  putBody,
+  scatter,
+} from './body.js';
 export { copyOf } from './fields.js';
 export { decodeHead, emptyHead, encodeHead, type Head, HEAD_BYTES, headerOf, TLV_BYTES, tokenOf } from './head.js';
 export { Flag, Kind, type KindRules, rulesOf } from './kinds.js';

@@ -82,5 +82,7 @@ export const Flag = {
   RECEIPT: 0x0002,
   /** Of REQUEST: the token names memory for the response's body. */
   TOKEN: 0x0004,
+  /** Of REQUEST: the body of the response is not to come along with its head, however short it is. */
+  APART_RESPONSE: 0x0008,
 } as const;
-export const KNOWN_FLAGS: number = Flag.ACKNOWLEDGE | Flag.RECEIPT | Flag.TOKEN;
+export const KNOWN_FLAGS: number = Flag.ACKNOWLEDGE | Flag.RECEIPT | Flag.TOKEN | Flag.APART_RESPONSE;

@@ -63,6 +63,14 @@ class Narrow implements Link {
   expose(): undefined {
     return undefined;
   }
+
+  grant(): undefined {
+    return undefined;
+  }
+
+  move(): undefined {
+    return undefined;
+  }
 }
 
 function said() {

@@ -1,4 +1,5 @@
 import type { Held, Link, LinkReceiver } from '../../../../src/layers/xio/transport/index.js';
+import { type Body, gather } from '../../../../src/layers/xio/wire/index.js';
 
 /** A message as an end got it. */
 export interface Got {
@@ -6,7 +7,7 @@ export interface Got {
   /** A copy of it, made at once. */
   readonly body: Uint8Array;
   /** What was given. */
-  readonly given: Uint8Array;
+  readonly given: Body;
   readonly isLanded: boolean;
   readonly writtenBytes: number;
 }
@@ -19,7 +20,7 @@ export class LinkEnd implements LinkReceiver {
   readonly ends: (Error | undefined)[] = [];
   rooms = 0;
   /** Where bodies land. */
-  onLanding: ((head: Uint8Array, bodyBytes: number) => Uint8Array | undefined) | undefined;
+  onLanding: ((head: Uint8Array, bodyBytes: number) => Body | undefined) | undefined;
   onGot: ((got: Got) => void) | undefined;
   /** What was told at a wrong moment. */
   readonly wrongs: string[] = [];
@@ -47,30 +48,31 @@ export class LinkEnd implements LinkReceiver {
   async send(
     until: (isSo: () => boolean) => Promise<void>,
     head: Uint8Array,
-    body: Uint8Array,
+    body: Body,
     target?: Uint8Array,
+    isApart?: boolean,
   ): Promise<Held | undefined> {
     await until(() => this.link.canSend);
-    return this.call((link) => link.send(head, body, target));
+    return this.call((link) => link.send(head, body, target, isApart));
   }
 
   /** Sends several messages, each once there is room. */
   async sendAll(
     until: (isSo: () => boolean) => Promise<void>,
-    messages: readonly (readonly [Uint8Array, Uint8Array])[],
+    messages: readonly (readonly [Uint8Array, Body])[],
   ): Promise<void> {
     for (const [head, body] of messages) await this.send(until, head, body);
   }
 
-  landing(head: Uint8Array, bodyBytes: number): Uint8Array | undefined {
+  landing(head: Uint8Array, bodyBytes: number): Body | undefined {
     this.#note('landing');
     this.announced.push(bodyBytes);
     return this.onLanding?.(head, bodyBytes);
   }
 
-  onMessage(head: Uint8Array, body: Uint8Array, isLanded: boolean, writtenBytes: number): void {
+  onMessage(head: Uint8Array, body: Body, isLanded: boolean, writtenBytes: number): void {
     this.#note('onMessage');
-    const got = { head: Uint8Array.from(head), body: Uint8Array.from(body), given: body, isLanded, writtenBytes };
+    const got = { head: Uint8Array.from(head), body: gather(body), given: body, isLanded, writtenBytes };
     this.got.push(got);
     this.onGot?.(got);
   }

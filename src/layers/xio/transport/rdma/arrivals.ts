@@ -1,9 +1,10 @@
+import type { Body } from '../../wire/index.js';
 import type { Borrowed } from './body-memory.js';
 
 /** A message that has come, and waits for its body, or for those before it. */
 export interface Arrival {
   readonly head: Uint8Array;
-  readonly body: Uint8Array;
+  readonly body: Body;
   readonly isLanded: boolean;
   readonly writtenBytes: number;
   /** What its body is READ into, until it is there. */
@@ -30,7 +31,7 @@ export class Arrivals {
   }
 
   /** What is being READ into that memory. */
-  find(landing: Uint8Array): Arrival | undefined {
+  find(landing: Body): Arrival | undefined {
     return this.#waiting.find(({ body }) => body === landing);
   }
 

@@ -2,13 +2,15 @@ import { AccessFlags } from '../../../../device/ibta/index.js';
 import { alloc } from '../../../../api/provider/index.js';
 import { VerbsError } from '../../../../api/verbs/index.js';
 import type { Engine, Registration } from '../../../engine/index.js';
-import type { Exposure, Held } from '../link.js';
+import { type Body, lengthOf, piecesOf, putBody } from '../../wire/index.js';
+import type { Access, Exposure, InUse } from '../link.js';
 import { encodeToken, type RemotePlace } from './frame.js';
 
 /** A piece of registered memory, as requests of this end name it. */
 export interface LocalPiece {
   readonly addr: number;
   readonly lkey: number;
+  readonly length: number;
 }
 
 /** Memory within the peer's reach. */
@@ -46,9 +48,29 @@ export class Shared implements Exposure {
 }
 
 /** Memory that this end's requests read or write. */
-export interface Borrowed extends LocalPiece, Held {
+export interface Borrowed extends InUse {
+  readonly pieces: readonly LocalPiece[];
   /** Puts what was READ where it belongs, where that is elsewhere. */
   land(): void;
+  /** No request uses it any more. Idempotent. */
+  release(): void;
+}
+
+/** Pieces of a body that the peer READs. */
+export class Offer implements InUse {
+  constructor(private readonly shared: readonly Shared[]) {}
+
+  get places(): readonly RemotePlace[] {
+    return this.shared.map(({ place }) => place);
+  }
+
+  takeBack(): void {
+    for (const shared of this.shared) shared.takeBack();
+  }
+
+  release(): void {
+    for (const shared of this.shared) shared.release();
+  }
 }
 
 /** The memory of bodies that go by RDMA. All of it that peers may reach ends with the link, and not before a peer is done with it. */
@@ -61,12 +83,22 @@ export class BodyMemory {
   constructor(private readonly engine: Engine) {}
 
   /** Lets the peer READ a body: where it lies, or else a copy of it. @throws VerbsError ENOMEM, or when the device is gone */
-  offer(body: Uint8Array): Shared {
-    const shared = this.#share(body, AccessFlags.REMOTE_READ);
-    if (shared !== undefined) return shared;
-    const copy = alloc(body.length);
-    copy.set(body);
-    return this.#require(this.#share(copy, AccessFlags.REMOTE_READ));
+  offer(body: Body): Offer {
+    const shared: Shared[] = [];
+    for (const piece of piecesOf(body)) {
+      const place = this.#share(piece, AccessFlags.REMOTE_READ);
+      if (place === undefined) break;
+      shared.push(place);
+    }
+    if (shared.length === piecesOf(body).length) return new Offer(shared);
+    for (const place of shared) place.release();
+    return new Offer([this.#require(this.#share(copyFor(body), AccessFlags.REMOTE_READ))]);
+  }
+
+  /** Lets the peer use memory as it likes; undefined where this memory cannot be registered. */
+  grant(bytes: Uint8Array, { read, write }: Access): Shared | undefined {
+    const writing = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE;
+    return this.#share(bytes, (read ? AccessFlags.REMOTE_READ : 0) | (write ? writing : 0));
   }
 
   /** Lets the peer write; undefined where this memory cannot be registered. */
@@ -75,22 +107,29 @@ export class BodyMemory {
   }
 
   /** A body that this end WRITEs to the peer. @throws VerbsError as {@link offer} */
-  source(body: Uint8Array): Borrowed {
-    const own = this.#borrow(body, undefined);
-    if (own !== undefined) return own;
-    const copy = alloc(body.length);
-    copy.set(body);
-    return this.#require(this.#borrow(copy, undefined, false));
+  source(body: Body): Borrowed {
+    return new Loans(this.#loans(body, (piece) => this.#borrow(copyFor(piece), undefined, false)));
   }
 
   /** Memory that this end READs into. @throws VerbsError as {@link offer} */
-  destination(landing: Uint8Array): Borrowed {
-    return this.#borrow(landing, undefined) ?? this.#require(this.#borrow(alloc(landing.length), landing, false));
+  destination(landing: Body): Borrowed {
+    return new Loans(this.#loans(landing, (piece) => this.#borrow(alloc(piece.length), piece, false)));
   }
 
   /** The link has ended: peers reach nothing any more. */
   end(): void {
     for (const shared of this.#shared) shared.release();
+  }
+
+  #loans(body: Body, instead: (piece: Uint8Array) => Loan | undefined): readonly Loan[] {
+    const loans: Loan[] = [];
+    try {
+      for (const piece of piecesOf(body)) loans.push(this.#borrow(piece, undefined) ?? this.#require(instead(piece)));
+    } catch (error) {
+      for (const loan of loans) loan.release();
+      throw error;
+    }
+    return loans;
   }
 
   #require<T>(memory: T | undefined): T {
@@ -111,15 +150,39 @@ export class BodyMemory {
     }
   }
 
-  #borrow(bytes: Uint8Array, landing: Uint8Array | undefined, isKept = true): Borrowed | undefined {
+  #borrow(bytes: Uint8Array, landing: Uint8Array | undefined, isKept = true): Loan | undefined {
     const registration = this.engine.registrations.local(bytes, isKept);
     return registration && new Loan(registration, bytes, landing);
   }
 }
 
-class Loan implements Borrowed {
+/** A copy where adapters reach it. */
+function copyFor(body: Body): Uint8Array {
+  const copy = alloc(lengthOf(body));
+  putBody(body, copy, 0);
+  return copy;
+}
+
+class Loans implements Borrowed {
+  constructor(readonly pieces: readonly Loan[]) {}
+
+  land(): void {
+    for (const loan of this.pieces) loan.land();
+  }
+
+  takeBack(): void {
+    for (const loan of this.pieces) loan.takeBack();
+  }
+
+  release(): void {
+    for (const loan of this.pieces) loan.release();
+  }
+}
+
+class Loan implements LocalPiece {
   readonly addr: number;
   readonly lkey: number;
+  readonly length: number;
   #isReleased = false;
   #isTaken = false;
 
@@ -130,6 +193,7 @@ class Loan implements Borrowed {
   ) {
     this.addr = registration.addr;
     this.lkey = registration.lkey;
+    this.length = bytes.length;
   }
 
   land(): void {

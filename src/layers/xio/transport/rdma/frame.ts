@@ -1,6 +1,9 @@
+import { type Body, MAX_PIECES, putBody } from '../../wire/index.js';
+import { TOKEN_BYTES } from '../link.js';
+
 // What stands before the head of a message that goes by RDMA: 24 bytes, big-endian. docs/protocol.md, section 10.
 //
-//   0 credits 2 | 2 operation 1 | 3 zero 1 | 4 head 2 | 6 zero 2 | 8 body 4 | 12 R_Key 4 | 16 address 8 | 24 head, body
+//   0 credits 2 | 2 operation 1 | 3 zero 1 | 4 head 2 | 6 further places 2 | 8 body 4 | 12 R_Key 4 | 16 address 8 | 24 head, then body or further places
 
 /** Bytes before the head. */
 export const PREFIX_BYTES = 24;
@@ -26,22 +29,39 @@ export interface Frame {
   bodyBytes: number;
   rkey: number;
   address: bigint;
+  /** Of READ: places that follow the head, beside the one in the frame. */
+  furtherPlaces: number;
 }
 
 /** A frame that says nothing yet. */
 export function emptyFrame(): Frame {
-  return { credits: 0, operation: Operation.CREDIT, headBytes: 0, bodyBytes: 0, rkey: 0, address: 0n };
+  return {
+    credits: 0,
+    operation: Operation.CREDIT,
+    headBytes: 0,
+    bodyBytes: 0,
+    rkey: 0,
+    address: 0n,
+    furtherPlaces: 0,
+  };
 }
 
-export function encodeFrame(bytes: Uint8Array, frame: Frame): void {
+function encodeFrame(bytes: Uint8Array, frame: Frame): void {
   const view = viewOf(bytes);
   view.setUint16(0, frame.credits);
   view.setUint16(2, frame.operation << 8);
   view.setUint16(4, frame.headBytes);
-  view.setUint16(6, 0);
+  view.setUint16(6, frame.furtherPlaces);
   view.setUint32(8, frame.bodyBytes);
   view.setUint32(12, frame.rkey);
   view.setBigUint64(16, frame.address);
+}
+
+/** Writes a frame, its head, and what follows that. @param bytes has room for them */
+export function fillFrame(bytes: Uint8Array, frame: Frame, head: Uint8Array, body: Body): void {
+  encodeFrame(bytes, frame);
+  bytes.set(head, PREFIX_BYTES);
+  putBody(body, bytes, PREFIX_BYTES + head.length);
 }
 
 /**
@@ -66,12 +86,16 @@ export function decodeFrame(
   frame.bodyBytes = view.getUint32(8);
   frame.rkey = view.getUint32(12);
   frame.address = operation === Operation.READ ? view.getBigUint64(16) : 0n;
-  if (view.getUint8(3) !== 0 || view.getUint16(6) !== 0) return 'a frame has something where there must be zeros';
+  frame.furtherPlaces = view.getUint16(6);
+  if (view.getUint8(3) !== 0) return 'a frame has something where there must be zeros';
+  if (frame.furtherPlaces > (operation === Operation.READ ? MAX_PIECES - 1 : 0))
+    return `a frame has ${frame.furtherPlaces} further places`;
   if (frame.headBytes > limits.maxHeadBytes)
     return `a head has ${frame.headBytes} bytes, where ${limits.maxHeadBytes} are the most`;
   if (frame.bodyBytes > limits.maxBodyBytes)
     return `a body has ${frame.bodyBytes} bytes, where ${limits.maxBodyBytes} are the most`;
-  const follows = PREFIX_BYTES + frame.headBytes + (operation === Operation.INLINE ? frame.bodyBytes : 0);
+  const alongBytes = operation === Operation.INLINE ? frame.bodyBytes : frame.furtherPlaces * TOKEN_BYTES;
+  const follows = PREFIX_BYTES + frame.headBytes + alongBytes;
   if (follows !== byteLength) return `a frame has ${byteLength} bytes, where it says ${follows}`;
   if (operation === Operation.CREDIT && frame.headBytes + frame.bodyBytes > 0)
     return 'a frame of credit has more than that';
@@ -92,7 +116,7 @@ export interface RemotePlace {
 
 /** {@link RemotePlace} as a token: address 8, R_Key 4, length 4. */
 export function encodeToken({ address, rkey, length }: RemotePlace): Uint8Array {
-  const bytes = new Uint8Array(16);
+  const bytes = new Uint8Array(TOKEN_BYTES);
   const view = viewOf(bytes);
   view.setBigUint64(0, address);
   view.setUint32(8, rkey);
@@ -103,6 +127,34 @@ export function encodeToken({ address, rkey, length }: RemotePlace): Uint8Array 
 export function decodeToken(bytes: Uint8Array): RemotePlace {
   const view = viewOf(bytes);
   return { address: view.getBigUint64(0), rkey: view.getUint32(8), length: view.getUint32(12) };
+}
+
+/** Places as they follow a head. */
+export function encodePlaces(places: readonly RemotePlace[]): Uint8Array {
+  const bytes = new Uint8Array(places.length * TOKEN_BYTES);
+  places.forEach((place, i) => bytes.set(encodeToken(place), i * TOKEN_BYTES));
+  return bytes;
+}
+
+/**
+ * All places of a body that is to be READ.
+ *
+ * @param bytes the frame
+ * @returns what cannot be true of them
+ */
+export function decodePlaces(bytes: Uint8Array, frame: Frame): readonly RemotePlace[] | string {
+  const { address, rkey, bodyBytes, headBytes, furtherPlaces } = frame;
+  if (furtherPlaces === 0) return [{ address, rkey, length: bodyBytes }];
+  const places: RemotePlace[] = [];
+  let rest = bodyBytes;
+  for (let i = 0; i < furtherPlaces; i += 1) {
+    const place = decodeToken(bytes.subarray(PREFIX_BYTES + headBytes + i * TOKEN_BYTES));
+    if (place.length === 0) return 'a piece of a body has no bytes';
+    rest -= place.length;
+    places.push(place);
+  }
+  if (rest <= 0) return 'the pieces of a body are longer than it is';
+  return [{ address, rkey, length: rest }, ...places];
 }
 
 function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {

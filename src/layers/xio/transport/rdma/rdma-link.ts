@@ -3,11 +3,36 @@ import type { CmId, Connection } from '../../../../api/rdmacm/index.js';
 import { type Context, type Cq, type Qp, VerbsError } from '../../../../api/verbs/index.js';
 import { type Engine, type Hold, ReceiveCredits, type Receiver, Receives, SendCredits } from '../../../engine/index.js';
 import { XioError } from '../error.js';
-import type { Clock, Exposure, Held, Link, LinkReceiver } from '../link.js';
+import { type Body, lengthOf, piecesOf } from '../../wire/index.js';
+import type {
+  Access,
+  Clock,
+  Exposure,
+  Held,
+  InUse,
+  Link,
+  LinkGrant,
+  LinkReceiver,
+  Move,
+  MoveOutcome,
+} from '../link.js';
 import type { LinkOptions } from '../transport.js';
 import { Arrivals } from './arrivals.js';
 import { BodyMemory } from './body-memory.js';
-import { decodeFrame, decodeToken, emptyFrame, encodeFrame, Operation, PREFIX_BYTES } from './frame.js';
+import {
+  decodeFrame,
+  decodePlaces,
+  decodeToken,
+  emptyFrame,
+  encodePlaces,
+  fillFrame,
+  Operation,
+  PREFIX_BYTES,
+  type RemotePlace,
+} from './frame.js';
+import { LinkGrants } from './grants.js';
+import { Moves } from './moves.js';
+import { SEND_SGES, Transfers } from './transfers.js';
 import { BUFFER_BYTES, type Hello, INLINE_BYTES, WINDOW } from './hello.js';
 import { FrameBuffers } from './frame-buffers.js';
 import { SendSlots } from './send-slots.js';
@@ -18,9 +43,6 @@ const SEND_DEPTH = 128;
 /** A body that is written, and the frame that tells of it. */
 const MOST_REQUESTS_A_MESSAGE = 2;
 const NOTHING = new Uint8Array(0);
-
-/** A READ that waits for room in the send queue. */
-type Waiting = () => void;
 
 /** A link by a reliable connection of rdma_cm. */
 export class RdmaLink implements Link, Receiver {
@@ -39,7 +61,9 @@ export class RdmaLink implements Link, Receiver {
   readonly #granting = new ReceiveCredits(WINDOW);
   readonly #outgoing = emptyFrame();
   readonly #incoming = emptyFrame();
-  readonly #waitingReads: Waiting[] = [];
+  readonly #transfers: Transfers;
+  readonly #grants: LinkGrants;
+  readonly #moves: Moves;
   #limits: { maxHeadBytes: number; readonly maxBodyBytes: number };
   #credits: SendCredits | undefined;
   #connection: Connection | undefined;
@@ -67,7 +91,7 @@ export class RdmaLink implements Link, Receiver {
     const cap = {
       maxSendWr: SEND_DEPTH,
       maxRecvWr: WINDOW,
-      maxSendSge: 1,
+      maxSendSge: SEND_SGES,
       maxRecvSge: 1,
       maxInlineData: INLINE_BYTES,
     };
@@ -82,6 +106,9 @@ export class RdmaLink implements Link, Receiver {
     this.#receives = new Receives(engine, this.#qp, this, { bytes: BUFFER_BYTES, owner: OWNER });
     this.#buffers = new FrameBuffers(engine.pool, BUFFER_BYTES, OWNER, () => this.#onRoom());
     this.#memory = new BodyMemory(engine);
+    this.#transfers = new Transfers(this.#slots);
+    this.#grants = new LinkGrants(engine, this.#memory);
+    this.#moves = new Moves(engine, this.#memory, this.#transfers);
     try {
       this.#receives.deepen(WINDOW);
       if (this.#receives.posted < WINDOW) throw noBuffers();
@@ -144,38 +171,50 @@ export class RdmaLink implements Link, Receiver {
     return can;
   }
 
-  send(head: Uint8Array, body: Uint8Array, target: Uint8Array | undefined): Held | undefined {
+  send(head: Uint8Array, body: Body, target: Uint8Array | undefined, isApart = false): Held | undefined {
     const frame = this.#outgoing;
+    const bodyBytes = lengthOf(body);
     frame.headBytes = head.length;
-    frame.bodyBytes = body.length;
+    frame.bodyBytes = bodyBytes;
     frame.rkey = 0;
     frame.address = 0n;
-    const isShort = body.length <= this.options.inlineBytes && head.length + body.length <= this.maxHeadBytes;
-    if (isShort || body.length === 0) {
+    frame.furtherPlaces = 0;
+    const isShort = !isApart && bodyBytes <= this.options.inlineBytes && head.length + bodyBytes <= this.maxHeadBytes;
+    if (isShort || bodyBytes === 0) {
       frame.operation = Operation.INLINE;
       this.#sendFrame(head, body);
       return undefined;
     }
-    if (target !== undefined && this.#write(body, target)) {
+    const written = target === undefined ? undefined : this.#write(body, bodyBytes, target);
+    if (written !== undefined) {
       frame.operation = Operation.WRITTEN;
       this.#sendFrame(head, NOTHING);
-      return undefined;
+      return written;
     }
-    const offered = this.#offer(body);
+    const offered = this.#attempt(() => this.#memory.offer(body));
     if (offered === undefined) return undefined;
-    const { address, rkey } = offered.place;
+    const [{ address, rkey }, ...further] = offered.places;
     frame.operation = Operation.READ;
     frame.address = address;
     frame.rkey = rkey;
-    this.#sendFrame(head, NOTHING);
+    frame.furtherPlaces = further.length;
+    this.#sendFrame(head, further.length === 0 ? NOTHING : encodePlaces(further));
     return offered;
+  }
+
+  grant(bytes: Uint8Array, access: Access): LinkGrant | undefined {
+    return this.#isAtWork ? this.#attempt(() => this.#grants.grant(bytes, access)) : undefined;
+  }
+
+  move(move: Move, onMoved: (outcome: MoveOutcome) => void): InUse | undefined {
+    return this.#isAtWork ? this.#attempt(() => this.#moves.start(move, onMoved)) : undefined;
   }
 
   expose(bytes: Uint8Array): Exposure | undefined {
     return this.#isAtWork ? this.#memory.expose(bytes) : undefined;
   }
 
-  redirect(landing: Uint8Array): void {
+  redirect(landing: Body): void {
     this.#arrivals.find(landing)?.reading?.takeBack();
   }
 
@@ -246,7 +285,9 @@ export class RdmaLink implements Link, Receiver {
     }
     const head = bytes.subarray(PREFIX_BYTES, PREFIX_BYTES + frame.headBytes);
     if (frame.operation === Operation.READ) {
-      this.#read(head.slice(), frame.bodyBytes, frame.rkey, frame.address);
+      const places = decodePlaces(bytes, frame);
+      if (typeof places === 'string') this.#distrust(places);
+      else this.#read(head.slice(), frame.bodyBytes, places);
       return;
     }
     const isWritten = frame.operation === Operation.WRITTEN;
@@ -273,36 +314,27 @@ export class RdmaLink implements Link, Receiver {
     return undefined;
   }
 
-  #deliver(head: Uint8Array, body: Uint8Array, isLanded: boolean, writtenBytes: number): void {
+  #deliver(head: Uint8Array, body: Body, isLanded: boolean, writtenBytes: number): void {
     this.#granting.replenish();
     this.#receiver?.onMessage(head, body, isLanded, writtenBytes);
   }
 
   /** Fetches a body that lies at the peer. */
-  #read(head: Uint8Array, bodyBytes: number, rkey: number, address: bigint): void {
+  #read(head: Uint8Array, bodyBytes: number, places: readonly RemotePlace[]): void {
     const landing = this.#receiver?.landing(head, bodyBytes) ?? new Uint8Array(bodyBytes);
     if (!this.#isAtWork) return;
-    assert(landing.length === bodyBytes, 'a landing is as long as its body');
+    assert(lengthOf(landing) === bodyBytes, 'a landing is as long as its body');
     const into = this.#attempt(() => this.#memory.destination(landing));
     if (into === undefined) return;
     const arrival = { head, body: landing, isLanded: true, writtenBytes: 0, reading: into };
     this.#arrivals.add(arrival);
-    const done = (isDone: boolean): void => {
+    this.#transfers.start(true, places, into.pieces, (isDone) => {
       if (isDone) into.land();
       into.release();
       if (!isDone) return;
       Object.assign(arrival, { reading: undefined });
       this.#deliverWaiting();
-    };
-    const start = (): void => {
-      const qp = this.#slots.begin(done);
-      if (qp === undefined) return;
-      qp.wrRdmaRead(rkey, address);
-      qp.wrSetSge(into.lkey, into.addr, bodyBytes);
-      this.#slots.end();
-    };
-    if (this.#slots.room > 0 && this.#waitingReads.length === 0) start();
-    else this.#waitingReads.push(start);
+    });
   }
 
   #deliverWaiting(): void {
@@ -312,39 +344,34 @@ export class RdmaLink implements Link, Receiver {
     this.#tellCredit();
   }
 
-  /** @returns false where the body cannot be written there */
-  #write(body: Uint8Array, target: Uint8Array): boolean {
-    const { address, rkey, length } = decodeToken(target);
-    if (body.length > length) return false;
+  /** @returns undefined where the body cannot be written there */
+  #write(body: Body, bodyBytes: number, target: Uint8Array): Held | undefined {
+    const place = decodeToken(target);
+    const pieces = piecesOf(body).length;
+    // The frame that tells of it has to follow at once.
+    if (bodyBytes > place.length || Transfers.count(pieces) >= this.#slots.room) return undefined;
     const from = this.#attempt(() => this.#memory.source(body));
-    if (from === undefined) return false;
-    const qp = this.#slots.begin(() => from.release());
-    if (qp === undefined) return false;
-    qp.wrRdmaWrite(rkey, address);
-    qp.wrSetSge(from.lkey, from.addr, body.length);
-    this.#slots.end();
-    return true;
+    if (from === undefined) return undefined;
+    this.#transfers.startNow(false, [{ ...place, length: bodyBytes }], from.pieces, () => from.release());
+    // The peer may say that it has it as early as it likes: the adapter needs it until the WRITE is done.
+    return { takeBack: () => from.takeBack(), release: () => undefined };
   }
 
-  #offer(body: Uint8Array) {
-    return this.#attempt(() => this.#memory.offer(body));
-  }
-
-  #sendFrame(head: Uint8Array, body: Uint8Array): void {
+  #sendFrame(head: Uint8Array, body: Body): void {
     if (this.#credits === undefined) return;
     const frame = this.#outgoing;
     frame.credits = this.#granting.limit;
-    const length = PREFIX_BYTES + head.length + body.length;
+    const length = PREFIX_BYTES + head.length + lengthOf(body);
     if (length <= INLINE_BYTES) {
       const bytes = this.#buffers.inline(length);
-      fill(bytes, frame, head, body);
+      fillFrame(bytes, frame, head, body);
       const qp = this.#slots.begin(undefined);
       if (qp === undefined) return;
       qp.wrSend();
       qp.wrSetInlineData(bytes);
     } else {
       const lease = this.#buffers.take();
-      fill(lease.bytes, frame, head, body);
+      fillFrame(lease.bytes, frame, head, body);
       const qp = this.#slots.begin(() => lease.release());
       if (qp === undefined) return;
       qp.wrSend();
@@ -359,13 +386,13 @@ export class RdmaLink implements Link, Receiver {
   #tellCredit(): void {
     if (!this.#isAtWork || !this.#granting.isDue || this.#slots.room === 0) return;
     if (this.#credits === undefined || this.#credits.availableForControl === 0) return;
-    Object.assign(this.#outgoing, { operation: Operation.CREDIT, headBytes: 0, bodyBytes: 0, rkey: 0, address: 0n });
+    Object.assign(this.#outgoing, emptyFrame());
     this.#sendFrame(NOTHING, NOTHING);
   }
 
   #onRoom(): void {
     this.#heard += 1;
-    while (this.#isAtWork && this.#slots.room > 0 && this.#waitingReads.length > 0) this.#waitingReads.shift()?.();
+    if (this.#isAtWork) this.#transfers.pump();
     this.#tellCredit();
     this.#offerRoom();
     this.#closeIfSent();
@@ -454,17 +481,13 @@ export class RdmaLink implements Link, Receiver {
     this.#receives.end();
     this.#buffers.end();
     this.#arrivals.clear();
-    this.#waitingReads.length = 0;
+    this.#transfers.end();
+    this.#grants.end();
+    this.#moves.end();
     this.#memory.end();
     this.#hold.release();
     this.#receiver?.onEnd(this.#failure);
   }
-}
-
-function fill(bytes: Uint8Array, frame: Parameters<typeof encodeFrame>[1], head: Uint8Array, body: Uint8Array): void {
-  encodeFrame(bytes, frame);
-  bytes.set(head, PREFIX_BYTES);
-  bytes.set(body, PREFIX_BYTES + head.length);
 }
 
 function noBuffers(): VerbsError {

@@ -10,8 +10,8 @@ export interface SendListener {
   onFailed(status: WcStatus | undefined): void;
 }
 
-/** What is to happen once a request is done, or will never be. */
-export type Afterwards = (isDone: boolean) => void;
+/** What is to happen once a request is done, or will never be. @param status of the request itself, where it has failed by one */
+export type Afterwards = (isDone: boolean, status: WcStatus | undefined) => void;
 
 /** The send queue of a queue pair. What one pass over the completion queue begins is posted as one list. */
 export class SendSlots implements CompletionHandler {
@@ -61,7 +61,7 @@ export class SendSlots implements CompletionHandler {
       qp.wrId = this.#requests.expect(this.#free[this.#free.length - 1]);
       qp.wrFlags = SendFlags.SIGNALED;
     } catch (error) {
-      afterwards?.(false);
+      afterwards?.(false, undefined);
       this.#refused(error);
       return undefined;
     }
@@ -82,9 +82,10 @@ export class SendSlots implements CompletionHandler {
   }
 
   onCompletion(index: number, cq: Cq): void {
-    const isDone = cq.status === WcStatus.SUCCESS;
-    if (!isDone) this.listener.onFailed(cq.status);
-    this.#leave(index, isDone);
+    const { status } = cq;
+    const isDone = status === WcStatus.SUCCESS;
+    if (!isDone) this.listener.onFailed(status);
+    this.#leave(index, isDone, status);
     if (this.#mustTell) return;
     this.#mustTell = true;
     this.engine.afterPass(this.#tellRoom);
@@ -92,14 +93,14 @@ export class SendSlots implements CompletionHandler {
 
   onLost(index: number): void {
     this.listener.onFailed(undefined);
-    this.#leave(index, false);
+    this.#leave(index, false, undefined);
   }
 
-  #leave(index: number, isDone: boolean): void {
+  #leave(index: number, isDone: boolean, status: WcStatus | undefined): void {
     const afterwards = this.#afterwards[index];
     this.#afterwards[index] = undefined;
     this.#free.push(index);
-    afterwards?.(isDone);
+    afterwards?.(isDone, status);
   }
 
   #complete(): void {

@@ -1,3 +1,4 @@
+import { type Body, lengthOf, piecesOf } from '../../wire/index.js';
 import { assert } from '../../../../device/ibta/index.js';
 import { FrameKind, MAX_ALONG_BYTES, MAX_HEAD_BYTES, Prefix, PREFIX_BYTES } from './wire.js';
 
@@ -6,9 +7,9 @@ export interface FrameSink {
   /** Whether more is to be read. */
   readonly isReading: boolean;
   /** Where the body of a message is to lie. Undefined: anywhere. */
-  landing(head: Uint8Array, bodyBytes: number): Uint8Array | undefined;
+  landing(head: Uint8Array, bodyBytes: number): Body | undefined;
   /** Both are valid until this returns, but for a body that has landed. */
-  onFrame(head: Uint8Array, body: Uint8Array, isLanded: boolean): void;
+  onFrame(head: Uint8Array, body: Body, isLanded: boolean): void;
   /** The peer asks whether anybody is there. */
   onProbe(): void;
   /** The peer breaks the rules, or there is no memory for what it sends. */
@@ -28,8 +29,13 @@ export class FrameReader {
   /** Bytes of the frame that are to be together before anything is done: 0 while even its prefix is incomplete. */
   #wantedBytes = 0;
   /** Where the body lies, while it comes. */
-  #landing: Uint8Array | undefined;
+  #landing: Body | undefined;
   #landedBytes = 0;
+  /** The pieces of that, and where each ends. */
+  #pieces: readonly Uint8Array[] = [];
+  #ends: readonly number[] = [];
+  /** The piece that comes. */
+  #piece = 0;
   /** The program has it back. */
   #isRedirected = false;
 
@@ -44,13 +50,14 @@ export class FrameReader {
   }
 
   /** What still comes of the body that lies there goes nowhere. */
-  redirect(landing: Uint8Array): void {
+  redirect(landing: Body): void {
     if (landing === this.#landing) this.#isRedirected = true;
   }
 
   /** Nothing is written to anybody's memory any more. */
   stop(): void {
     this.#landing = undefined;
+    this.#pieces = [];
     this.#begun = NOTHING;
   }
 
@@ -158,23 +165,33 @@ export class FrameReader {
       this.#lack();
       return;
     }
-    assert(landing.length === bodyBytes, `a body of ${bodyBytes} bytes cannot land in ${landing.length}`);
+    assert(lengthOf(landing) === bodyBytes, `a body of ${bodyBytes} bytes cannot land in ${lengthOf(landing)}`);
     if (from !== this.#begun) this.#keep(from, at, PREFIX_BYTES + head.length);
     this.#landing = landing;
+    this.#pieces = piecesOf(landing);
+    let end = 0;
+    this.#ends = this.#pieces.map(({ length }) => (end += length));
+    this.#piece = 0;
     this.#landedBytes = 0;
     this.#isRedirected = false;
   }
 
-  #land(bytes: Uint8Array, at: number, landing: Uint8Array): number {
+  #land(bytes: Uint8Array, at: number, landing: Body): number {
     const { headBytes, bodyBytes } = this.#prefix;
-    const end = Math.min(bytes.length, at + bodyBytes - this.#landedBytes);
+    const piece = this.#pieces[this.#piece];
+    const pieceEnd = this.#ends[this.#piece];
+    const pieceBegin = this.#piece === 0 ? 0 : this.#ends[this.#piece - 1];
+    const end = Math.min(bytes.length, at + pieceEnd - this.#landedBytes);
     // A program may have transferred its memory to another thread.
-    const isThere = landing.length === bodyBytes;
-    if (isThere && !this.#isRedirected) landing.set(bytes.subarray(at, end), this.#landedBytes);
+    const isThere = piece.length === pieceEnd - pieceBegin;
+    if (isThere && !this.#isRedirected) piece.set(bytes.subarray(at, end), this.#landedBytes - pieceBegin);
     this.#landedBytes += end - at;
+    if (this.#landedBytes < pieceEnd) return end;
+    this.#piece += 1;
     if (this.#landedBytes < bodyBytes) return end;
     this.#landing = undefined;
-    const body = isThere ? landing : memoryFor(bodyBytes);
+    this.#pieces = [];
+    const body = lengthOf(landing) === bodyBytes ? landing : memoryFor(bodyBytes);
     if (body === undefined) this.#lack();
     else this.sink.onFrame(this.#begun.subarray(PREFIX_BYTES, PREFIX_BYTES + headBytes), body, true);
     this.#over();

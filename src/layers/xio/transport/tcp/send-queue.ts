@@ -1,3 +1,4 @@
+import { type Body, lengthOf, piecesOf, putBody } from '../../wire/index.js';
 import type { Held } from '../index.js';
 import type { ByteStream } from './byte-stream.js';
 import { giveSlab, type Slab, SLAB_BYTES, takeSlab } from './slabs.js';
@@ -5,7 +6,7 @@ import { type FrameKind, MAX_ALONG_BYTES, PREFIX_BYTES, writePrefix } from './wi
 
 const NOTHING = new Uint8Array(0);
 
-/** A body that waits to be written, in memory of the program's. */
+/** A piece of a body that waits to be written, in memory of the program's. */
 class WaitingBody implements Held {
   /** How much of it is not written. */
   restBytes: number;
@@ -53,6 +54,19 @@ class WaitingBody implements Held {
   }
 }
 
+/** Pieces of one body. */
+class WaitingPieces implements Held {
+  constructor(private readonly pieces: readonly WaitingBody[]) {}
+
+  release(): void {
+    for (const piece of this.pieces) piece.release();
+  }
+
+  takeBack(): void {
+    for (const piece of this.pieces) piece.takeBack();
+  }
+}
+
 /**
  * Frames that wait to be written, of which several go together. All of it is copied just before: the system keeps what a write has not sent at once, and would read
  * memory that the program may have back by then.
@@ -71,21 +85,22 @@ export class SendQueue {
   }
 
   /** Adds a message. @returns undefined when all of it was copied */
-  add(kind: FrameKind, head: Uint8Array, body: Uint8Array): Held | undefined {
-    const isCopied = body.length <= MAX_ALONG_BYTES;
-    const frameBytes = PREFIX_BYTES + head.length + (isCopied ? body.length : 0);
+  add(kind: FrameKind, head: Uint8Array, body: Body): Held | undefined {
+    const bodyBytes = lengthOf(body);
+    const isCopied = bodyBytes <= MAX_ALONG_BYTES;
+    const frameBytes = PREFIX_BYTES + head.length + (isCopied ? bodyBytes : 0);
     const slab = this.#slabFor(frameBytes);
     const { bytes, filledBytes } = slab;
-    writePrefix(bytes, filledBytes, kind, head.length, body.length);
+    writePrefix(bytes, filledBytes, kind, head.length, bodyBytes);
     bytes.set(head, filledBytes + PREFIX_BYTES);
-    if (isCopied) bytes.set(body, filledBytes + PREFIX_BYTES + head.length);
+    if (isCopied) putBody(body, bytes, filledBytes + PREFIX_BYTES + head.length);
     slab.filledBytes += frameBytes;
     this.#waitingBytes += frameBytes;
     if (isCopied) return undefined;
-    const waiting = new WaitingBody(body);
-    this.#waiting.push(waiting);
-    this.#waitingBytes += body.length;
-    return waiting;
+    const waiting = piecesOf(body).map((piece) => new WaitingBody(piece));
+    this.#waiting.push(...waiting);
+    this.#waitingBytes += bodyBytes;
+    return waiting.length === 1 ? waiting[0] : new WaitingPieces(waiting);
   }
 
   /** Adds a frame that is nothing but its kind. */

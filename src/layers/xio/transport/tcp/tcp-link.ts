@@ -1,11 +1,14 @@
 import type { SocketAddress } from '../../../../api/rdmacm/index.js';
 import { Microtask } from '../../../../api/runtime/index.js';
 import { assert } from '../../../../device/ibta/index.js';
+import { type Body, lengthOf } from '../../wire/index.js';
 import {
   type Clock,
   type Exposure,
   type Held,
+  type InUse,
   type Link,
+  type LinkGrant,
   type LinkOptions,
   type LinkReceiver,
   XioError,
@@ -92,12 +95,14 @@ export class TcpLink implements Link, StreamFollower, FrameSink {
     this.#beginning.queue();
   }
 
-  send(head: Uint8Array, body: Uint8Array, target: Uint8Array | undefined): Held | undefined {
+  send(head: Uint8Array, body: Body, target: Uint8Array | undefined, isApart = false): Held | undefined {
     assert(this.canSend, 'a link is given a message that it cannot send');
     assert(head.length <= this.maxHeadBytes, `a head of ${head.length} bytes is too long for a link`);
-    const isAlong = body.length <= Math.min(this.options.inlineBytes, MAX_ALONG_BYTES);
-    if (body.length > this.peerMaxBodyBytes) {
-      this.#fail(new XioError('XIO_E_MSG_SIZE', `the peer takes no body of ${body.length} bytes`));
+    const bodyBytes = lengthOf(body);
+    const mostAlong = isApart ? 0 : Math.min(this.options.inlineBytes, MAX_ALONG_BYTES);
+    const isAlong = bodyBytes <= mostAlong;
+    if (bodyBytes > this.peerMaxBodyBytes) {
+      this.#fail(new XioError('XIO_E_MSG_SIZE', `the peer takes no body of ${bodyBytes} bytes`));
       return undefined;
     }
     if (target !== undefined && !isAlong) {
@@ -114,7 +119,15 @@ export class TcpLink implements Link, StreamFollower, FrameSink {
     return undefined;
   }
 
-  redirect(landing: Uint8Array): void {
+  grant(): LinkGrant | undefined {
+    return undefined;
+  }
+
+  move(): InUse | undefined {
+    return undefined;
+  }
+
+  redirect(landing: Body): void {
     this.#reader.redirect(landing);
   }
 
@@ -181,12 +194,12 @@ export class TcpLink implements Link, StreamFollower, FrameSink {
   }
 
   /** @internal */
-  landing(head: Uint8Array, bodyBytes: number): Uint8Array | undefined {
+  landing(head: Uint8Array, bodyBytes: number): Body | undefined {
     return this.#receiver?.landing(head, bodyBytes);
   }
 
   /** @internal */
-  onFrame(head: Uint8Array, body: Uint8Array, isLanded: boolean): void {
+  onFrame(head: Uint8Array, body: Body, isLanded: boolean): void {
     this.#receiver?.onMessage(head, body, isLanded, 0);
   }
 

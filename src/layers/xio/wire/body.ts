@@ -1,0 +1,74 @@
+/** A body: in one piece, or in several of which none is empty. */
+export type Body = Uint8Array | readonly Uint8Array[];
+
+/** As many pieces can a body have: what Accelio allows. */
+export const MAX_PIECES = 256;
+
+const NOTHING = new Uint8Array(0);
+
+export function isOnePiece(body: Body): body is Uint8Array {
+  return body instanceof Uint8Array;
+}
+
+/** A body of these pieces. */
+export function bodyOf(pieces: readonly Uint8Array[]): Body {
+  const filled = pieces.filter(({ length }) => length > 0);
+  return filled.length > 1 ? filled : (filled.at(0) ?? NOTHING);
+}
+
+/** Bytes of a body. */
+export function lengthOf(body: Body): number {
+  if (isOnePiece(body)) return body.length;
+  let length = 0;
+  for (const piece of body) length += piece.length;
+  return length;
+}
+
+export function piecesOf(body: Body): readonly Uint8Array[] {
+  if (!isOnePiece(body)) return body;
+  return body.length === 0 ? [] : [body];
+}
+
+/** Puts a body there, from that byte on. */
+export function putBody(body: Body, bytes: Uint8Array, offset: number): void {
+  if (isOnePiece(body)) {
+    bytes.set(body, offset);
+    return;
+  }
+  let at = offset;
+  for (const piece of body) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+}
+
+/** A copy of a body, in one piece of memory of its own. */
+export function gather(body: Body): Uint8Array {
+  const bytes = new Uint8Array(lengthOf(body));
+  putBody(body, bytes, 0);
+  return bytes;
+}
+
+/** Puts bytes into a body, which is at least as long. */
+export function scatter(bytes: Uint8Array, body: Body): void {
+  let at = 0;
+  for (const piece of piecesOf(body)) {
+    if (at >= bytes.length) return;
+    piece.set(bytes.subarray(at, at + piece.length));
+    at += piece.length;
+  }
+}
+
+/** Some bytes of a body, where they lie. It has them. */
+export function part(body: Body, offset: number, length: number): Body {
+  if (isOnePiece(body)) return offset === 0 && length === body.length ? body : body.subarray(offset, offset + length);
+  const pieces: Uint8Array[] = [];
+  let begin = 0;
+  for (const piece of body) {
+    const from = Math.max(0, offset - begin);
+    const to = Math.min(piece.length, offset + length - begin);
+    if (from < to) pieces.push(piece.subarray(from, to));
+    begin += piece.length;
+  }
+  return bodyOf(pieces);
+}
