@@ -14,6 +14,15 @@ export const layers: readonly Mutant[] = [
     games: ['tests'],
   },
   {
+    name: 'engine-forgets-unsignaled',
+    rule: 'unsignaled requests before one that has completed are done, and their owner is told',
+    source: 'IBTA 9.9.1',
+    file: 'src/layers/engine/progress/ledger.ts',
+    from: 'handler.onDone(cookie);',
+    to: '',
+    games: ['tests', 'ucp-sim'],
+  },
+  {
     name: 'engine-sleeps-unarmed',
     rule: 'whoever sleeps has asked for an event before',
     source,

@@ -6,6 +6,15 @@ const UCP = 'src/layers/ucp';
 
 export const ucpCalls: readonly Mutant[] = [
   {
+    name: 'ucp-flush-not-asked',
+    rule: 'a flush has the peer answer to what nobody waits for',
+    source: 'UCX, uct_ep_flush',
+    file: `${UCP}/uct/rc/rc-endpoint.ts`,
+    from: 'if (this.#failure === undefined && this.#sends.endsUnsignaled && this.#sends.hasRoom) this.#ask();',
+    to: '',
+    games: ['ucp', 'ucp-sim'],
+  },
+  {
     name: 'ucp-no-fence',
     rule: 'nothing behind a fence begins before all is done that is before it',
     source: 'UCX, ucp_worker_fence',

@@ -5,7 +5,7 @@ import { BufferPool, namesOf, type SizeClass } from '../memory/buffer-pool.js';
 import { RegistrationCache } from '../memory/registration-cache.js';
 import { Ledger } from './ledger.js';
 import { BATCH, type Hold, LoopProgress } from './loop-progress.js';
-import type { CompletionHandler, Requests } from './requests.js';
+import type { CompletionHandler, Requests, SendHandler } from './requests.js';
 
 const CALL = 'engine';
 const ENTRIES = 256;
@@ -136,6 +136,16 @@ export class Engine implements Disposable {
    */
   requests(handler: CompletionHandler, limit: number, owner: string): Requests {
     return this.#ledger.open(handler, limit, owner);
+  }
+
+  /**
+   * As {@link requests}, for the send queue of one queue pair alone, without `sqSigAll`: requests may be unsignaled, and are done once a later one has completed.
+   * At least the last that its queue has room for is to be signaled.
+   *
+   * @throws VerbsError as {@link requests}
+   */
+  sends(handler: SendHandler, limit: number, owner: string): Requests {
+    return this.#ledger.openSends(handler, limit, owner);
   }
 
   /**

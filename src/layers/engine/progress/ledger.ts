@@ -1,7 +1,7 @@
 import { assert } from '../../../device/ibta/index.js';
 import { invalid, VerbsError } from '../../../api/verbs/index.js';
 import { type NumberOwner, RequestTable } from './request-table.js';
-import type { CompletionHandler, Requests } from './requests.js';
+import type { CompletionHandler, Requests, SendHandler } from './requests.js';
 
 const CALL = 'engine';
 const FIRST_NUMBERS = 64;
@@ -53,10 +53,12 @@ export class Ledger {
 
   /** @throws VerbsError ENOMEM; EIO when the device was lost */
   open(handler: CompletionHandler, limit: number, owner: string): Requests {
-    const account = new Account(this, handler, owner);
-    this.reserve(account, limit);
-    this.#accounts.add(account);
-    return account;
+    return this.#open(new Account(this, handler, owner, undefined), limit);
+  }
+
+  /** As {@link open}, for one send queue, some of whose requests are unsignaled. @throws VerbsError ENOMEM; EIO when the device was lost */
+  openSends(handler: SendHandler, limit: number, owner: string): Requests {
+    return this.#open(new Account(this, handler, owner, handler), limit);
   }
 
   /** A completion was taken. @returns whose it is, or undefined when nobody expects it; {@link cookie} tells its cookie */
@@ -64,6 +66,7 @@ export class Ledger {
     this.#taken += 1;
     const account = this.#table.ownerOf(number);
     if (account === undefined) return undefined;
+    if (account.sends !== undefined && !this.#settleEarlier(account, account.sends, number)) return undefined;
     this.cookie = this.#table.cookieOf(number);
     this.#table.give(number, account);
     account.outstanding -= 1;
@@ -126,6 +129,27 @@ export class Ledger {
     for (let i = cookies.length - 1; i >= 0; i -= 1) account.handler.onLost(cookies[i]);
   }
 
+  #open(account: Account, limit: number): Requests {
+    this.reserve(account, limit);
+    this.#accounts.add(account);
+    return account;
+  }
+
+  /** What was posted before a request that has completed is done as well. @returns false when the account was closed meanwhile */
+  #settleEarlier(account: Account, handler: SendHandler, number: number): boolean {
+    const table = this.#table;
+    for (let earlier = table.oldestWith(number); earlier !== number;) {
+      const next = table.nextAfter(earlier);
+      const cookie = table.cookieOf(earlier);
+      table.give(earlier, account);
+      account.outstanding -= 1;
+      handler.onDone(cookie);
+      if (account.hasEnded) return false;
+      earlier = next;
+    }
+    return true;
+  }
+
   /** Why nothing can be expected. @throws VerbsError, or a fault of ours */
   refuse(account: Account): never {
     if (this.#failure !== undefined) throw this.#failure;
@@ -147,6 +171,8 @@ class Account implements Requests, NumberOwner {
     private readonly ledger: Ledger,
     readonly handler: CompletionHandler,
     readonly owner: string,
+    /** The same, where it is one send queue, with unsignaled requests. */
+    readonly sends: SendHandler | undefined,
   ) {}
 
   expect(cookie: number): number {

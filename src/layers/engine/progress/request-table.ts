@@ -73,6 +73,18 @@ export class RequestTable<Owner extends NumberOwner> {
     return this.#cookies[number];
   }
 
+  /** The oldest number of the same owner as this one, which may be this one. */
+  oldestWith(number: number): number {
+    let oldest = number;
+    for (let older = this.#older[oldest]; older !== NONE; older = this.#older[oldest]) oldest = older;
+    return oldest;
+  }
+
+  /** The number that the owner of this one was given next; -1 for none. */
+  nextAfter(number: number): number {
+    return this.#newer[number];
+  }
+
   /** Takes a number from its owner, and makes it anybody's. */
   give(number: number, owner: Owner): void {
     const older = this.#older[number];

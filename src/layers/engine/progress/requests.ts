@@ -19,13 +19,23 @@ export interface CompletionHandler {
   onLost(cookie: number): void;
 }
 
+/** Is told what became of the requests of one send queue, which may be unsignaled. */
+export interface SendHandler extends CompletionHandler {
+  /**
+   * A request has been done of which no completion tells: one after it has completed, and a send queue is worked off in order (IBTA 9.9.1). As `onCompletion` it may
+   * post, but not poll.
+   *
+   * @param cookie what {@link Requests.expect} was given
+   */
+  onDone(cookie: number): void;
+}
+
 /**
  * The requests of one queue pair, or of one shared receive queue: their numbers, and room for their completions. Each
- * {@link expect} is followed by one of {@link forget}, `onCompletion` and `onLost`, once.
+ * {@link expect} is followed by one of {@link forget}, `onCompletion`, `onDone` and `onLost`, once.
  *
- * Every request must be SIGNALED (`sqSigAll` sees to that). An unsignaled one completes all the same when its queue pair fails,
- * so its number and its room would have to be kept until a later one has completed; in a software NIC a completion costs
- * less than that bookkeeping.
+ * Every request must be SIGNALED (`sqSigAll` sees to that), but those of `Engine.sends`. An unsignaled one completes all the same when its queue pair fails,
+ * so its number and its room are kept until a later one has completed.
  */
 export interface Requests {
   /** Whose they are, in messages of leaks. */

@@ -1,6 +1,6 @@
-import { WcStatus } from '../../../device/ibta/index.js';
+import { SendFlags, WcStatus } from '../../../device/ibta/index.js';
 import { type Cq, type Qp, VerbsError } from '../../../api/verbs/index.js';
-import type { CompletionHandler, Engine, Lease, Requests } from '../../engine/index.js';
+import type { Engine, Lease, Requests, SendHandler } from '../../engine/index.js';
 import { UcsStatus } from '../wire/index.js';
 import type { Completion } from './endpoint.js';
 
@@ -23,6 +23,8 @@ export interface Afterwards {
 
 const NOTHING: Afterwards = {};
 
+const UNSIGNALED = 0;
+
 /** A place in the send queue: one object for life. */
 class Slot {
   lease: Lease | undefined;
@@ -31,12 +33,21 @@ class Slot {
   constructor(readonly index: number) {}
 }
 
-/** The send queue of one queue pair. What handlers of one pass over the completion queue begin is posted as one list. */
-export class SendQueue implements CompletionHandler {
+/**
+ * The send queue of one queue pair. What handlers of one pass over the completion queue begin is posted as one list.
+ *
+ * Only the last of several requests that nobody waits for, and that hold nothing, is signaled: whoever is told of a request asks the peer for an acknowledgement
+ * of it, which costs both ends a system call.
+ */
+export class SendQueue implements SendHandler {
   readonly #requests: Requests;
   readonly #slots: readonly Slot[];
   readonly #free: Slot[];
   readonly #post = (): void => this.#complete();
+  /** Requests after which one is signaled in any case, and places that only signaled ones take. */
+  readonly #most: number;
+  /** Unsignaled ones since the last that is signaled. */
+  #unsignaled = 0;
   /** Whether a list is begun, and not posted yet. */
   #isOpen = false;
   #hasEnded = false;
@@ -48,7 +59,8 @@ export class SendQueue implements CompletionHandler {
     private readonly listener: SendListener,
     owner: string,
   ) {
-    this.#requests = engine.requests(this, depth, owner);
+    this.#requests = engine.sends(this, depth, owner);
+    this.#most = depth >> 2;
     this.#slots = Array.from({ length: depth }, (_, index) => new Slot(index));
     this.#free = [...this.#slots].reverse();
   }
@@ -63,6 +75,11 @@ export class SendQueue implements CompletionHandler {
     return this.#free.length === this.#slots.length;
   }
 
+  /** Whether nothing tells of the end of what was begun last. */
+  get endsUnsignaled(): boolean {
+    return this.#unsignaled > 0;
+  }
+
   /** How many can be. */
   get room(): number {
     return this.#free.length;
@@ -72,9 +89,14 @@ export class SendQueue implements CompletionHandler {
    * Begins a request: what it does is then said to the queue pair that this returns, and {@link end} ends it. There must be {@link hasRoom room}.
    *
    * @param lease goes back when the request has been done, or has failed, or now when it cannot be begun
+   * @param isAwaited whether somebody waits for its end, be it without `afterwards`
    * @returns undefined when the device is gone, which the listener was told
    */
-  begin(lease: Lease | undefined, afterwards: Afterwards = NOTHING): Qp | undefined {
+  begin(
+    lease: Lease | undefined,
+    afterwards = NOTHING,
+    isAwaited = lease !== undefined || afterwards !== NOTHING,
+  ): Qp | undefined {
     const slot = this.#free[this.#free.length - 1];
     const { qp } = this;
     try {
@@ -86,6 +108,9 @@ export class SendQueue implements CompletionHandler {
       this.#refused(error);
       return undefined;
     }
+    const isSignaled = isAwaited || this.#unsignaled >= this.#most || this.#free.length <= this.#most;
+    qp.wrFlags = isSignaled ? SendFlags.SIGNALED : UNSIGNALED;
+    this.#unsignaled = isSignaled ? 0 : this.#unsignaled + 1;
     this.#free.pop();
     slot.lease = lease;
     slot.afterwards = afterwards;
@@ -103,11 +128,15 @@ export class SendQueue implements CompletionHandler {
     this.#requests.end();
   }
 
+  onDone(index: number): void {
+    this.#leave(this.#slots[index], UcsStatus.UCS_OK);
+    this.listener.onDone();
+  }
+
   onCompletion(index: number, cq: Cq): void {
     const { status } = cq;
     if (status === WcStatus.SUCCESS) {
-      this.#leave(this.#slots[index], UcsStatus.UCS_OK);
-      this.listener.onDone();
+      this.onDone(index);
       return;
     }
     this.listener.onFailed(statusOf(status));

@@ -90,6 +90,7 @@ export async function connectEndpoints(
   port: number,
   prepare: (qp: Qp) => void = () => undefined,
   srq?: Srq,
+  sqSigAll = true,
 ): Promise<Pair> {
   const listener = to.listen({ port });
   const accepting = listener.next().then((request) =>
@@ -101,7 +102,8 @@ export async function connectEndpoints(
       },
     }),
   );
-  const atClient = await from.connect({ host: to.name, port, pd: client.engine.pd, qp: client.qp, rnrRetryCount: 7 });
+  const qp = { ...client.qp, sqSigAll };
+  const atClient = await from.connect({ host: to.name, port, pd: client.engine.pd, qp, rnrRetryCount: 7 });
   const atServer = await accepting;
   listener.close();
   return { client, server, atClient, atServer };

@@ -64,6 +64,52 @@ describe('the transport rc', () => {
       close();
     }));
 
+  it('asks for an acknowledgement of few short messages, which nobody waits for', () =>
+    simulate(async (sim) => {
+      const { here, there, close, hosts } = await connectedByRc(sim);
+      let got = 0;
+      there.handlers.set(1, () => (got += 1));
+      const before = hosts[1].counters()['sent_pkts'];
+      sendMany(here.endpoint, 200);
+      await until(sim, () => got === 200);
+      // One message in seventeen, and grants of room.
+      const sent = hosts[1].counters()['sent_pkts'] - before;
+      assert.ok(sent < 50, `${sent} packets`);
+      close();
+    }));
+
+  it('flushes what nobody waits for, also where the peer has gone', () =>
+    simulate(async (sim) => {
+      const { here, there, close, hosts } = await connectedByRc(sim);
+      const bytes = new Uint8Array(8);
+      const target = there.domain.register(bytes);
+      assert.equal(here.endpoint.putShort(pattern(8), target), UCS_OK);
+      const [told, failed] = [new Told(), new Told()];
+      assert.equal(here.endpoint.flush(told), UCS_INPROGRESS);
+      await until(sim, () => told.statuses.length > 0);
+      assert.deepEqual([told.statuses, bytes], [[UCS_OK], pattern(8)]);
+      hosts[1].crash();
+      assert.equal(here.endpoint.putShort(pattern(8), target), UCS_OK);
+      assert.equal(here.endpoint.flush(failed), UCS_INPROGRESS);
+      await sim.sleep(60_000_000);
+      assert.deepEqual(failed.statuses, [UcsStatus.UCS_ERR_ENDPOINT_TIMEOUT]);
+      target.deregister();
+      close();
+    }));
+
+  it('finds out that the peer has gone by what nobody waits for', () =>
+    simulate(async (sim) => {
+      const { here, hosts } = await connectedByRc(sim);
+      const failures: UcsStatus[] = [];
+      here.endpoint.onFailure = (status) => failures.push(status);
+      hosts[1].crash();
+      assert.equal(here.endpoint.amShort(1, NONE, NONE), UCS_OK);
+      await sim.sleep(60_000_000);
+      assert.deepEqual(failures, [UcsStatus.UCS_ERR_ENDPOINT_TIMEOUT]);
+      here.endpoint.close();
+      here.domain.engine.close();
+    }));
+
   it('tells all that is under way, and all who wait, when the peer has gone', () =>
     simulate(async (sim) => {
       const { here, hosts, there } = await connectedByRc(sim);

@@ -83,7 +83,7 @@ export class RcEndpoint implements Endpoint, Receiver {
     // One grant may come beside the messages that are counted.
     const receives = own.window + 1;
     const cap = { maxSendWr: DEPTH, maxRecvWr: receives, maxSendSge: 2, maxRecvSge: 1, maxInlineData: INLINE_BYTES };
-    this.#qp = id.createQp(engine.pd, { sendCq: engine.cq, recvCq: engine.cq, sqSigAll: true, cap });
+    this.#qp = id.createQp(engine.pd, { sendCq: engine.cq, recvCq: engine.cq, cap });
     this.#sends = new SendQueue(engine, this.#qp, DEPTH, this.#sendListener(), OWNER);
     this.#receives = new Receives(engine, this.#qp, this, { bytes: own.segmentBytes, owner: OWNER });
     const scratch = new Uint8Array(INLINE_BYTES);
@@ -251,12 +251,7 @@ export class RcEndpoint implements Endpoint, Receiver {
   check(): void {
     // Where there is no room something is under way, which fails by itself.
     if (this.#failure !== undefined || this.#connection === undefined || !this.#sends.hasRoom) return;
-    const qp = this.#begin(undefined);
-    if (qp === undefined) return;
-    // A peer that is gone does not answer even to nothing; no key is looked at where nothing is written (protocol.md 2.8).
-    qp.wrRdmaWrite(0, 0n);
-    qp.wrSetInlineData(NOTHING);
-    this.#end(UcsStatus.UCS_OK);
+    this.#ask();
   }
 
   pendingAdd(waiting: Waiting): void {
@@ -270,6 +265,8 @@ export class RcEndpoint implements Endpoint, Receiver {
   }
 
   flush(completion: Completion): UcsStatus {
+    // Without room, the last is signaled.
+    if (this.#failure === undefined && this.#sends.endsUnsignaled && this.#sends.hasRoom) this.#ask();
     return this.#failure ?? this.#flushes.flush(completion);
   }
 
@@ -336,6 +333,16 @@ export class RcEndpoint implements Endpoint, Receiver {
 
   #amRefusal(isGood: boolean): UcsStatus | undefined {
     return this.#refusal(isGood) ?? (this.#flow.room > 0 ? undefined : UcsStatus.UCS_ERR_NO_RESOURCE);
+  }
+
+  /** Has the peer answer to nothing, and so to all before it. */
+  #ask(): void {
+    const qp = this.#sends.begin(undefined, undefined, true);
+    if (qp === undefined) return;
+    // A peer that is gone does not answer even to nothing; no key is looked at where nothing is written (protocol.md 2.8).
+    qp.wrRdmaWrite(0, 0n);
+    qp.wrSetInlineData(NOTHING);
+    this.#end(UcsStatus.UCS_OK);
   }
 
   #begin(lease: Lease | undefined, afterwards?: Afterwards): Qp | undefined {

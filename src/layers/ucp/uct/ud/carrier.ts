@@ -65,7 +65,6 @@ export class Carrier implements Receiver {
       qpType: QpType.UD,
       sendCq: engine.cq,
       recvCq: engine.cq,
-      sqSigAll: true,
       cap: { maxSendWr: SENDS, maxRecvWr: receives, maxSendSge: 2, maxRecvSge: 1, maxInlineData: INLINE_BYTES },
     });
     this.address = { gid, qpn: this.#qp.qpNum, qkey };
