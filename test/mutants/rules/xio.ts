@@ -9,6 +9,15 @@ const CHANNEL = `${PROTOCOL}/channel.ts`;
 
 export const xio: readonly Mutant[] = [
   {
+    name: 'xio-close-not-asked',
+    rule: 'an end that closes has the peer answer to what nobody waits for',
+    source: 'docs/protocol.md 10',
+    file: 'src/layers/xio/transport/rdma/rdma-link.ts',
+    from: 'if (this.#slots.endsUnsignaled) this.#slots.ask();',
+    to: '',
+    games: ['xio'],
+  },
+  {
     name: 'xio-goes-on-too-early',
     rule: 'what the peer has is not sent again',
     source: RESUMING,

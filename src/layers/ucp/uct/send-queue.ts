@@ -1,6 +1,6 @@
-import { SendFlags, WcStatus } from '../../../device/ibta/index.js';
+import { WcStatus } from '../../../device/ibta/index.js';
 import { type Cq, type Qp, VerbsError } from '../../../api/verbs/index.js';
-import type { Engine, Lease, Requests, SendHandler } from '../../engine/index.js';
+import { type Engine, type Lease, type Requests, type SendHandler, Signaling } from '../../engine/index.js';
 import { UcsStatus } from '../wire/index.js';
 import type { Completion } from './endpoint.js';
 
@@ -23,8 +23,6 @@ export interface Afterwards {
 
 const NOTHING: Afterwards = {};
 
-const UNSIGNALED = 0;
-
 /** A place in the send queue: one object for life. */
 class Slot {
   lease: Lease | undefined;
@@ -35,19 +33,14 @@ class Slot {
 
 /**
  * The send queue of one queue pair. What handlers of one pass over the completion queue begin is posted as one list.
- *
- * Only the last of several requests that nobody waits for, and that hold nothing, is signaled: whoever is told of a request asks the peer for an acknowledgement
- * of it, which costs both ends a system call.
+ * Requests that nobody waits for, and that hold nothing, may be unsignaled.
  */
 export class SendQueue implements SendHandler {
   readonly #requests: Requests;
   readonly #slots: readonly Slot[];
   readonly #free: Slot[];
   readonly #post = (): void => this.#complete();
-  /** Requests after which one is signaled in any case, and places that only signaled ones take. */
-  readonly #most: number;
-  /** Unsignaled ones since the last that is signaled. */
-  #unsignaled = 0;
+  readonly #signaling: Signaling;
   /** Whether a list is begun, and not posted yet. */
   #isOpen = false;
   #hasEnded = false;
@@ -60,7 +53,7 @@ export class SendQueue implements SendHandler {
     owner: string,
   ) {
     this.#requests = engine.sends(this, depth, owner);
-    this.#most = depth >> 2;
+    this.#signaling = new Signaling(depth);
     this.#slots = Array.from({ length: depth }, (_, index) => new Slot(index));
     this.#free = [...this.#slots].reverse();
   }
@@ -77,7 +70,7 @@ export class SendQueue implements SendHandler {
 
   /** Whether nothing tells of the end of what was begun last. */
   get endsUnsignaled(): boolean {
-    return this.#unsignaled > 0;
+    return this.#signaling.endsUnsignaled;
   }
 
   /** How many can be. */
@@ -108,9 +101,7 @@ export class SendQueue implements SendHandler {
       this.#refused(error);
       return undefined;
     }
-    const isSignaled = isAwaited || this.#unsignaled >= this.#most || this.#free.length <= this.#most;
-    qp.wrFlags = isSignaled ? SendFlags.SIGNALED : UNSIGNALED;
-    this.#unsignaled = isSignaled ? 0 : this.#unsignaled + 1;
+    qp.wrFlags = this.#signaling.next(isAwaited, this.#free.length);
     this.#free.pop();
     slot.lease = lease;
     slot.afterwards = afterwards;

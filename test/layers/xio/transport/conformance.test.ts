@@ -289,7 +289,7 @@ for (const [name, play] of Object.entries(WORLDS))
     });
 
     test('deliver what was sent before they are closed', async ({ here, there }, world) => {
-      const messages = [100, 8192, 5000].map((length, i) => [headOf(i), pattern(length, i)] as const);
+      const messages = [100, 8192, 5000, 20].map((length, i) => [headOf(i), pattern(length, i)] as const);
       await here.sendAll(world.until, messages);
       here.call((link) => link.close());
       here.call((link) => link.close());

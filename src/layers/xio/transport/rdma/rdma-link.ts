@@ -95,7 +95,7 @@ export class RdmaLink implements Link, Receiver {
       maxRecvSge: 1,
       maxInlineData: INLINE_BYTES,
     };
-    this.#qp = id.createQp(engine.pd, { sendCq: engine.cq, recvCq: engine.cq, sqSigAll: true, cap });
+    this.#qp = id.createQp(engine.pd, { sendCq: engine.cq, recvCq: engine.cq, cap });
     this.#slots = new SendSlots(
       engine,
       this.#qp,
@@ -220,13 +220,7 @@ export class RdmaLink implements Link, Receiver {
 
   probe(): void {
     // Where there is no room something is under way, which fails by itself.
-    if (!this.#isAtWork || this.#slots.room === 0) return;
-    const qp = this.#slots.begin(undefined);
-    if (qp === undefined) return;
-    // A peer that is gone does not answer even to nothing; no key is looked at where nothing is written (protocol.md 2.8).
-    qp.wrRdmaWrite(0, 0n);
-    qp.wrSetInlineData(NOTHING);
-    this.#slots.end();
+    if (this.#isAtWork && this.#slots.room > 0) this.#slots.ask();
   }
 
   ref(): void {
@@ -453,7 +447,9 @@ export class RdmaLink implements Link, Receiver {
   }
 
   #closeIfSent(): void {
-    if (this.#state !== 'closing' || !this.#slots.isEmpty) return;
+    if (this.#state !== 'closing') return;
+    if (this.#slots.endsUnsignaled) this.#slots.ask();
+    if (!this.#slots.isEmpty) return;
     this.#state = 'ending';
     void this.#connection?.close().then(() => this.#tearDown());
   }

@@ -1,6 +1,8 @@
-import { SendFlags, WcStatus } from '../../../../device/ibta/index.js';
+import { WcStatus } from '../../../../device/ibta/index.js';
 import { type Cq, type Qp, VerbsError } from '../../../../api/verbs/index.js';
-import type { CompletionHandler, Engine, Requests } from '../../../engine/index.js';
+import { type Engine, type Requests, type SendHandler, Signaling } from '../../../engine/index.js';
+
+const NOTHING = new Uint8Array(0);
 
 /** Is told what becomes of the requests of a queue pair. */
 export interface SendListener {
@@ -13,9 +15,10 @@ export interface SendListener {
 /** What is to happen once a request is done, or will never be. @param status of the request itself, where it has failed by one */
 export type Afterwards = (isDone: boolean, status: WcStatus | undefined) => void;
 
-/** The send queue of a queue pair. What one pass over the completion queue begins is posted as one list. */
-export class SendSlots implements CompletionHandler {
+/** The send queue of a queue pair. What one pass over the completion queue begins is posted as one list; what nobody waits for may be unsignaled. */
+export class SendSlots implements SendHandler {
   readonly #requests: Requests;
+  readonly #signaling: Signaling;
   readonly #afterwards: (Afterwards | undefined)[];
   readonly #free: number[];
   readonly #post = (): void => this.#complete();
@@ -34,7 +37,8 @@ export class SendSlots implements CompletionHandler {
     private readonly listener: SendListener,
     owner: string,
   ) {
-    this.#requests = engine.requests(this, depth, owner);
+    this.#requests = engine.sends(this, depth, owner);
+    this.#signaling = new Signaling(depth);
     this.#afterwards = new Array<Afterwards | undefined>(depth).fill(undefined);
     this.#free = Array.from({ length: depth }, (_, index) => depth - 1 - index);
   }
@@ -48,26 +52,42 @@ export class SendSlots implements CompletionHandler {
     return this.#free.length === this.depth;
   }
 
+  /** Whether nothing tells of the end of what was begun last. */
+  get endsUnsignaled(): boolean {
+    return this.#signaling.endsUnsignaled;
+  }
+
   /**
    * Begins a request: what it does is then said to the queue pair that this returns, and {@link end} ends it. There must be room.
    *
+   * @param isAwaited whether somebody waits for its end, be it without `afterwards`
    * @returns undefined when the device is gone, of which the listener is told; `afterwards` was called then
    */
-  begin(afterwards: Afterwards | undefined): Qp | undefined {
+  begin(afterwards: Afterwards | undefined, isAwaited = afterwards !== undefined): Qp | undefined {
     const { qp } = this;
     try {
       if (!this.#isOpen) qp.wrStart();
       this.#isOpen = true;
       qp.wrId = this.#requests.expect(this.#free[this.#free.length - 1]);
-      qp.wrFlags = SendFlags.SIGNALED;
     } catch (error) {
       afterwards?.(false, undefined);
       this.#refused(error);
       return undefined;
     }
+    qp.wrFlags = this.#signaling.next(isAwaited, this.#free.length);
     const index = this.#free.pop();
     if (index !== undefined) this.#afterwards[index] = afterwards;
     return qp;
+  }
+
+  /** Has the peer answer to nothing, and so to all before it. There must be room. */
+  ask(): void {
+    const qp = this.begin(undefined, true);
+    if (qp === undefined) return;
+    // A peer that is gone does not answer even to nothing; no key is looked at where nothing is written (protocol.md 2.8).
+    qp.wrRdmaWrite(0, 0n);
+    qp.wrSetInlineData(NOTHING);
+    this.end();
   }
 
   /** Posts what was begun, now or at the end of the pass that is going on. */
@@ -79,6 +99,10 @@ export class SendSlots implements CompletionHandler {
   destroyed(): void {
     this.#hasEnded = true;
     this.#requests.end();
+  }
+
+  onDone(index: number): void {
+    this.#leave(index, true, WcStatus.SUCCESS);
   }
 
   onCompletion(index: number, cq: Cq): void {
