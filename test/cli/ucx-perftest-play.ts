@@ -27,8 +27,9 @@ export async function playUcx(
   game: number,
   flags: readonly string[],
   settings?: Readonly<Record<string, string>>,
+  serverFlags: readonly string[] = [],
 ): Promise<Played> {
-  const { server, client } = await served(game);
+  const { server, client } = await served(game, ...serverFlags);
   const ended = await run([...client, '-n', '40', '-w', '4', ...flags], settings);
   return { server: await server.ended, client: ended };
 }

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Meter } from '../../src/apps/cli/ucx/perftest/meter.js';
-import { type Plan, planFacts, planFrom } from '../../src/apps/cli/ucx/perftest/plan.js';
+import {
+  checkOneSided,
+  memoryBytesOf,
+  type Plan,
+  placesOf,
+  planFacts,
+  planFrom,
+} from '../../src/apps/cli/ucx/perftest/plan.js';
 import { boxText, headText, rowText, type TableStyle } from '../../src/apps/cli/ucx/perftest/table.js';
 import { testOf } from '../../src/apps/cli/ucx/perftest/tests.js';
 
@@ -15,6 +22,7 @@ const STYLE: TableStyle = { rank: 50, csv: false, finalOnly: false, numeric: fal
 const PLAN: Plan = {
   test: known('tag_lat'),
   sizes: [8],
+  stride: 0,
   sendLayout: 'contig',
   receiveLayout: 'contig',
   iterations: 1000,
@@ -25,6 +33,7 @@ const PLAN: Plan = {
   unexpected: false,
   transport: 'rc',
   atomics: 'messages',
+  oneSided: false,
 };
 
 /** What UCX 1.13.1 prints. */
@@ -157,7 +166,45 @@ describe("ucx_perftest's plan", () => {
     ['receiveLayout', 'short'],
     ['headerBytes', 9],
     ['wildcard', true],
+    ['stride', 7],
+    ['oneSided', true],
   ] as const)
     it(`is refused where ${name} is ${value}`, () =>
       assert.throws(() => planFrom({ ...said, [name]: value }), { name: 'ToolError' }));
+});
+
+describe("ucx_perftest's pieces", () => {
+  it('follow each other, or begin so many bytes apart', () => {
+    const sizes = [16, 48];
+    assert.deepEqual(placesOf({ sizes, stride: 0 }).places, [
+      { from: 0, to: 16 },
+      { from: 16, to: 64 },
+    ]);
+    assert.deepEqual(placesOf({ sizes, stride: 64 }).places, [
+      { from: 0, to: 16 },
+      { from: 64, to: 112 },
+    ]);
+  });
+
+  it('need memory for what lies between them, where they are several', () => {
+    const pieces = { sizes: [16, 48], stride: 64 };
+    assert.deepEqual([memoryBytesOf(pieces, 'iov'), memoryBytesOf(pieces, 'contig')], [112, 64]);
+  });
+});
+
+describe("ucx_perftest's server that sleeps", () => {
+  const plan = { ...PLAN, test: known('ucp_put_bw'), oneSided: true };
+
+  it('may do so where the adapter does all', () => {
+    checkOneSided(plan);
+    checkOneSided({ ...plan, test: known('ucp_fadd'), atomics: 'device' });
+    checkOneSided({ ...PLAN, transport: 'ud' });
+  });
+
+  for (const [what, changes] of Object.entries({
+    'all goes by messages': { transport: 'ud' },
+    'atomics go by messages': { test: known('ucp_fadd') },
+  } as const))
+    it(`is refused where ${what}`, () =>
+      assert.throws(() => checkOneSided({ ...plan, ...changes }), { name: 'ToolError', message: /-o/ }));
 });

@@ -41,6 +41,28 @@ describe('ucx_perftest', () => {
     assert.match(server.stdout, /^\| Message size: 64 +\|$/m);
   });
 
+  it('sends pieces that lie apart, to others, and registers memory with a flag that says nothing', async () => {
+    const flags = ['-t', 'tag_lat', '-s', '16,48,1', '-D', 'iov', '-i', '100', '-B'];
+    const { server, client } = await playUcx(game++, flags);
+    assertRow(finalRow(client), 40);
+    assert.match(server.stdout, /^\| Message size: 65 +\|$/m);
+  });
+
+  for (const flags of [['ucp_put_bw'], ['ucp_get', '-s', '10000'], ['ucp_fadd', '--atomics', 'device']])
+    it(`plays ${flags.join(' ')} with the memory of a server that sleeps`, async () => {
+      const { client } = await playUcx(game++, ['-o', '--host', 'thread', '-t', ...flags], {}, ['-o']);
+      assertRow(finalRow(client), 40);
+    });
+
+  it('tells a server that cannot sleep what it needs', async () => {
+    const own = game++;
+    const { server, client } = await served(own, '--host', 'inline');
+    const { code } = await run([...client, '-t', 'ucp_put_bw', '-o']);
+    const ended = await server.ended;
+    assert.deepEqual([code, ended.code], [1, 1]);
+    assert.match(ended.stderr, /^The NIC runs in the thread that is to sleep: give -o, or --host thread/);
+  });
+
   it('prints CSV by -v, and by -f no rows but the last', async () => {
     const { client } = await playUcx(game++, ['-t', 'ucp_get', '-v', '-f', '-R', '99']);
     const [head, row, ...more] = client.stdout.split('\n');
@@ -119,9 +141,9 @@ describe('ucx_perftest', () => {
     const heard = async (): Promise<Record<string, unknown>> =>
       JSON.parse(String((await lines.next()).value)) as Record<string, unknown>;
     const say = (said: object): void => void socket.write(`${JSON.stringify(said)}\n`);
-    const counts = { sizes: [8], iterations: 0, warmUp: 1, outstanding: 1, headerBytes: 0 };
+    const counts = { sizes: [8], stride: 0, iterations: 0, warmUp: 1, outstanding: 1, headerBytes: 0 };
     const ways = { sendLayout: 'contig', receiveLayout: 'contig', transport: 'rc', atomics: 'messages' };
-    say({ test: 'ucp_am_lat', ...counts, ...ways, wildcard: false, unexpected: false });
+    say({ test: 'ucp_am_lat', ...counts, ...ways, wildcard: false, unexpected: false, oneSided: false });
     const { host, port } = await heard();
     using context = openDevice({ address: client[4] });
     using worker = new UcpWorker(context);
@@ -161,6 +183,19 @@ describe('ucx_perftest', () => {
     [['-t', 'tag_bw', '-H', '8', '127.0.0.1'], '-H is for active messages, not for tag_bw.'],
     [['-t', 'tag_bw', '-x', 'rc', '127.0.0.1'], '-x is for the tests of UCT; of tag_bw choose by --transport.'],
     [['-t', 'tag_bw', '-D', 'zcopy', '127.0.0.1'], '-D zcopy is for the tests of UCT, not for tag_bw.'],
+    [
+      ['-t', 'tag_bw', '-s', '16,48', '-i', '32', '127.0.0.1'],
+      'A piece of 48 bytes does not fit between pieces that begin 32 apart (-i).',
+    ],
+    [
+      ['-t', 'tag_bw', '-o', '127.0.0.1'],
+      '-o is for what is done to memory; the server of tag_bw has something to do.',
+    ],
+    [
+      ['-6', '-t', 'tag_bw', '127.0.0.1'],
+      '127.0.0.1 is an address of IPv4, and the server is to be reached by IPv6.',
+    ],
+    [['-t', 'ucp_get', '-o', '-l'], 'With -l there is no other program that could sleep: no -o.'],
     [['-t', 'tag_bw', '-l', '127.0.0.1'], 'With -l the process communicates with itself: give no server.'],
   ] as const)
     it(`refuses ${flags.join(' ')}`, async () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type Server, type Socket, connect, createServer } from 'node:net';
+import { type Server, type Socket, connect, createServer, isIP } from 'node:net';
 import { systemCode, ToolError } from '../../shared/errors.js';
 
 // TCP between the two sides of a ping-pong (protocol.md 7.1). Some of the C programs expect each message whole in one
@@ -37,9 +37,12 @@ export async function readExactly(socket: Socket, length: number, what: string):
   }
 }
 
-/** Connects to a server by name or address, trying all that the name stands for. */
-export async function connectToServer(host: string, port: number): Promise<Socket> {
-  const socket = connect({ host, port, noDelay: true });
+/** Connects to a server by name or address, trying all that the name stands for. @param family of addresses; undefined for either */
+export async function connectToServer(host: string, port: number, family?: 4 | 6): Promise<Socket> {
+  const own = isIP(host);
+  if (family !== undefined && own !== 0 && own !== family)
+    throw new ToolError(`${host} is an address of IPv${own}, and the server is to be reached by IPv${family}.`);
+  const socket = connect({ host, port, noDelay: true, ...(family !== undefined && { family }) });
   try {
     await once(socket, 'connect');
   } catch (error) {

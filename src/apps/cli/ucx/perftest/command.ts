@@ -12,8 +12,8 @@ import { planOf, type UcxPerfFlags, withUcxFlags } from './flags.js';
 import type { Half } from './half.js';
 import { clientHalf, loopbackHalves, serverHalf } from './halves.js';
 import { Meter } from './meter.js';
-import { bytesOf, type Plan, planFacts, planFrom, type TransportName } from './plan.js';
-import type { Play } from './plays/play.js';
+import { bytesOf, checkOneSided, type Plan, planFacts, planFrom, type TransportName } from './plan.js';
+import { type Play, turn } from './plays/play.js';
 import { Report } from './report.js';
 import { playAll } from './run.js';
 import { UCX_TESTS } from './tests.js';
@@ -86,10 +86,11 @@ class Client {
 async function beClient(host: string, flags: UcxPerfFlags): Promise<void> {
   const wanted = planOf(flags);
   const report = reportFor(flags);
-  const socket = await connectToServer(host, flags.p);
+  const socket = await connectToServer(host, flags.p, flags[6] === true ? 6 : undefined);
   const control = new Control(socket, 'server');
   const context = await open(socket, flags);
   const plan = { ...wanted, transport: transportOf(context, flags) };
+  checkOneSided(plan);
   control.say(planFacts(plan));
   const half = await clientHalf(context, plan, control);
   const client = new Client(half, report, flags);
@@ -117,7 +118,7 @@ async function beClient(host: string, flags: UcxPerfFlags): Promise<void> {
 async function beServer(flags: UcxPerfFlags): Promise<void> {
   const report = reportFor(flags);
   const listener = await Listener.open(flags.p);
-  const context = await open(undefined, flags);
+  const context = await open(undefined, serverHosting(flags));
   endOnInterrupt(() => context.close());
   report.waiting();
   const socket = await listener.accept();
@@ -126,15 +127,47 @@ async function beServer(flags: UcxPerfFlags): Promise<void> {
   const control = new Control(socket, 'client');
   const plan = planFrom(await control.hear());
   report.box(plan);
+  if (plan.oneSided && context.host === 'inline')
+    throw new ToolError(
+      'The NIC runs in the thread that is to sleep: give -o, or --host thread, to the server as well.',
+    );
   // Who handles messages is known before the client may send: one that nobody handles is dropped.
   const half = await serverHalf(context, plan, control);
   await control.meet();
-  const done = serve(half, control);
+  const done = plan.oneSided ? sleep(control) : serve(half, control);
   await Promise.race([done, control.left]);
   report.served(plan);
   control.close();
   half.close();
   context.close();
+}
+
+/** What a server's own letters say of its NIC: at which address of this machine, and that it is to go on while the program sleeps. */
+function serverHosting(flags: UcxPerfFlags): UcxPerfFlags {
+  const { addr = process.env['VERBENA_ADDR'] ?? (flags[6] === true ? '::1' : undefined), host, o } = flags;
+  return {
+    ...flags,
+    ...(addr !== undefined && { addr }),
+    ...(host === undefined && o === true && { host: 'thread' as const }),
+  };
+}
+
+const NAP_MS = 20;
+
+/** Holds out the memory until the client says that it has what it wants: the thread sleeps, and looks for that now and then. */
+async function sleep(control: Control): Promise<void> {
+  const nobody = new Int32Array(new SharedArrayBuffer(4));
+  let isDone = false;
+  const told = async (): Promise<void> => {
+    while ((await control.hear())['done'] !== true);
+    isDone = true;
+  };
+  control.say({ here: true });
+  const telling = told();
+  while (!isDone) {
+    Atomics.wait(nobody, 0, 0, NAP_MS);
+    await Promise.race([telling, turn()]);
+  }
 }
 
 /** Plays the server's side until the client says that it has what it wants. */
@@ -155,6 +188,7 @@ async function serve({ plan, play }: Half, control: Control): Promise<void> {
 /** Both sides in this process. */
 async function beBoth(flags: UcxPerfFlags): Promise<void> {
   const wanted = planOf(flags);
+  if (wanted.oneSided) throw new ToolError('With -l there is no other program that could sleep: no -o.');
   const report = reportFor(flags);
   const context = await open(undefined, flags);
   const plan = { ...wanted, transport: transportOf(context, flags) };

@@ -24,6 +24,7 @@ export interface UcxPerfFlags extends HostingOptions {
   readonly n: number;
   readonly w: number;
   readonly O: number;
+  readonly i: number;
   readonly p: number;
   readonly D?: readonly [Layout, Layout];
   readonly d?: string;
@@ -33,6 +34,9 @@ export interface UcxPerfFlags extends HostingOptions {
   readonly C?: true;
   readonly U?: true;
   readonly l?: true;
+  readonly o?: true;
+  readonly B?: true;
+  readonly 6?: true;
   readonly N?: true;
   readonly f?: true;
   readonly v?: true;
@@ -118,6 +122,10 @@ export function withUcxFlags(command: Command): Command {
       '-H <size>',
       'active message header size: of UCP not included in message size (default: 0), of UCT included (default: 8)',
     ).argParser(wholeNumber(0, MAX_HEADER_BYTES)),
+    number('-i <offset>', 'distance between consecutive pieces of -D iov; 0: none lies between', 0, MAX_BYTES, 0),
+    new Option('-o', 'do not progress the responder in one-sided tests: its program sleeps'),
+    new Option('-B', 'register memory with NONBLOCK flag, which says nothing here'),
+    new Option('-6', 'use IPv6'),
     new Option('-l', 'use loopback connection: the process communicates with itself'),
     new Option('-N', 'use numeric formatting (thousands separator)'),
     new Option('-f', 'print only final numbers'),
@@ -151,6 +159,7 @@ export function planOf(flags: UcxPerfFlags): Omit<Plan, 'transport'> {
   return checkPlan({
     test,
     sizes: flags.s,
+    stride: flags.i,
     sendLayout,
     receiveLayout,
     iterations: flags.n,
@@ -160,6 +169,7 @@ export function planOf(flags: UcxPerfFlags): Omit<Plan, 'transport'> {
     wildcard: flags.C === true,
     unexpected: flags.U === true,
     atomics: flags.atomics ?? atomics,
+    oneSided: flags.o === true,
   });
 }
 

@@ -19,6 +19,8 @@ export interface Plan {
   readonly test: UcxTest;
   /** Bytes of the pieces of a message. */
   readonly sizes: readonly number[];
+  /** Bytes from where a piece begins to where the next does; 0 where they follow each other. */
+  readonly stride: number;
   readonly sendLayout: Layout;
   readonly receiveLayout: Layout;
   /** Messages that are measured; 0 for as many as there is time for. */
@@ -32,6 +34,8 @@ export interface Plan {
   readonly unexpected: boolean;
   readonly transport: TransportName;
   readonly atomics: AtomicsName;
+  /** Whether the server's program sleeps while its memory is used. */
+  readonly oneSided: boolean;
 }
 
 export const MAX_BYTES = 2 ** 30;
@@ -45,12 +49,38 @@ export function bytesOf({ sizes }: Pick<Plan, 'sizes'>): number {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
+/** Where each piece lies in the memory of a side, and how much of that there is. */
+export function placesOf({ sizes, stride }: Pick<Plan, 'sizes' | 'stride'>): {
+  readonly places: readonly { readonly from: number; readonly to: number }[];
+  readonly bytes: number;
+} {
+  let next = 0;
+  const places = sizes.map((size) => {
+    const from = next;
+    next = from + (stride === 0 ? size : stride);
+    return { from, to: from + size };
+  });
+  return { places, bytes: places.at(-1)?.to ?? 0 };
+}
+
+/** Bytes of memory that a side needs for a message of that layout. */
+export function memoryBytesOf(plan: Pick<Plan, 'sizes' | 'stride'>, layout: Layout): number {
+  return layout === 'iov' ? placesOf(plan).bytes : bytesOf(plan);
+}
+
 /** @throws ToolError for what cannot be together */
 export function checkPlan<P extends Omit<Plan, 'transport'>>(plan: P): P {
-  const { test, sizes, sendLayout, receiveLayout, headerBytes, wildcard, unexpected } = plan;
+  const { test, sizes, stride, sendLayout, receiveLayout, headerBytes, wildcard, unexpected, oneSided } = plan;
   const bytes = bytesOf(plan);
   if (bytes > MAX_BYTES) throw new ToolError(`A message may have ${MAX_BYTES} bytes, not ${bytes}.`);
   if (sizes.length > MAX_PIECES) throw new ToolError(`A message may have ${MAX_PIECES} pieces, not ${sizes.length}.`);
+  const longest = Math.max(...sizes);
+  if (stride > 0 && longest > stride)
+    throw new ToolError(`A piece of ${longest} bytes does not fit between pieces that begin ${stride} apart (-i).`);
+  const memoryBytes = placesOf(plan).bytes;
+  if (memoryBytes > MAX_BYTES) throw new ToolError(`Pieces may lie in ${MAX_BYTES} bytes, not in ${memoryBytes}.`);
+  if (oneSided && !isOneSided(test))
+    throw new ToolError(`-o is for what is done to memory; the server of ${test.name} has something to do.`);
   const isTag = test.family === 'tag';
   if (test.api === 'UCT') checkUct(plan, bytes);
   else if (!isOf('UCP', sendLayout) || !isOf('UCP', receiveLayout))
@@ -63,6 +93,19 @@ export function checkPlan<P extends Omit<Plan, 'transport'>>(plan: P): P {
     throw new ToolError(`${test.name} works on words of 4 or 8 bytes, not ${bytes}; choose by -s.`);
   if (test.byMemory && bytes === 0) throw new ToolError(`${test.name} needs a byte at least; choose by -s.`);
   return plan;
+}
+
+/** Whether the server only holds out its memory. */
+function isOneSided({ family, isPingPong }: UcxTest): boolean {
+  return (family === 'rma' || family === 'atomic') && !isPingPong;
+}
+
+/** @throws ToolError where a server that sleeps would never answer */
+export function checkOneSided({ test, transport, atomics, oneSided }: Plan): void {
+  if (!oneSided) return;
+  if (transport === 'ud') throw new ToolError("By ud all goes by messages, which the server's program answers: no -o.");
+  if (test.family === 'atomic' && atomics === 'messages')
+    throw new ToolError("The server's program does atomics that go by messages: for -o, give --atomics device.");
 }
 
 function isOf(api: UcxTest['api'], layout: Layout): boolean {
@@ -93,9 +136,10 @@ export function planFrom(said: Readonly<Record<string, unknown>>): Plan {
   const flag = (name: string): boolean => oneOf(name, said[name], [true, false]);
   const test = typeof said['test'] === 'string' ? testOf(said['test']) : undefined;
   if (test === undefined) throw nonsense('test');
-  return checkPlan({
+  const plan = checkPlan({
     test,
     sizes: sizes.map((size) => wholeFrom('sizes', size, MAX_BYTES)),
+    stride: number('stride', MAX_BYTES),
     sendLayout: oneOf('sendLayout', said['sendLayout'], LAYOUTS[test.api]),
     receiveLayout: oneOf('receiveLayout', said['receiveLayout'], LAYOUTS[test.api]),
     iterations: number('iterations', MAX_ITERATIONS),
@@ -106,7 +150,10 @@ export function planFrom(said: Readonly<Record<string, unknown>>): Plan {
     unexpected: flag('unexpected'),
     transport: oneOf('transport', said['transport'], TRANSPORTS),
     atomics: oneOf('atomics', said['atomics'], ATOMICS),
+    oneSided: flag('oneSided'),
   });
+  checkOneSided(plan);
+  return plan;
 }
 
 function wholeFrom(name: string, value: unknown, max: number): number {

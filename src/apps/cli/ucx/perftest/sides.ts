@@ -4,7 +4,7 @@ import { ToolError } from '../../shared/errors.js';
 import type { Control } from './control.js';
 import { heardFirst, textOf } from './exchange.js';
 import type { Half } from './half.js';
-import { bytesOf, type Plan } from './plan.js';
+import { bytesOf, memoryBytesOf, type Plan } from './plan.js';
 import type { Side } from './plays/play.js';
 import { playOf } from './plays/plays.js';
 import type { UcpTest } from './tests.js';
@@ -22,7 +22,7 @@ function workerFor(context: Context, { transport }: Plan): UcpWorker {
 
 /** What has something to hold, also where messages are empty. */
 function memoryFor(worker: UcpWorker, plan: Plan): UcpMemory {
-  return worker.memMap(Math.max(1, bytesOf(plan)), { atomics: plan.atomics });
+  return worker.memMap(Math.max(1, memoryBytesOf(plan, plan.receiveLayout)), { atomics: plan.atomics });
 }
 
 function keyText(memory: UcpMemory): string {
@@ -38,6 +38,7 @@ function sideOf(
   key: string,
 ): Side {
   const theirs = out.unpackRkey(Buffer.from(key, 'hex'));
+  const bytes = memoryBytesOf(plan, plan.sendLayout);
   if (theirs.length < bytesOf(plan)) throw new ToolError("The other side's memory is too short for a message.");
   return {
     plan,
@@ -46,7 +47,7 @@ function sideOf(
     worker,
     out,
     into: out,
-    data: alloc(Math.max(1, bytesOf(plan))).subarray(0, bytesOf(plan)),
+    data: alloc(Math.max(1, bytes)).subarray(0, bytes),
     memory,
     theirs,
   };

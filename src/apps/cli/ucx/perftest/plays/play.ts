@@ -12,7 +12,7 @@ export interface Side {
   readonly out: UcpEndpoint;
   /** Streams come in here: the same, but where both sides are one process. */
   readonly into: UcpEndpoint;
-  /** What is sent: as many bytes as a message has. */
+  /** What is sent: as many bytes as a message has, and those between its pieces. */
   readonly data: Uint8Array;
   /** What is received into, and what the other side reaches. */
   readonly memory: UcpMemory;

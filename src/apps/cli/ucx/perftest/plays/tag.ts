@@ -1,5 +1,5 @@
 import type { Pieces } from '../../../../../ucp.js';
-import { bytesOf, type Layout, type Plan } from '../plan.js';
+import { bytesOf, type Layout, placesOf, type Plan } from '../plan.js';
 import { type Play, type PlayOf, pingPong, type Side, turn } from './play.js';
 
 /** Of messages to the server, and to the client. */
@@ -7,10 +7,9 @@ const TAGS = { toServer: 0x1337n, toClient: 0x1338n } as const;
 const NO_BITS = 0n;
 
 /** The bytes of a message, cut as its layout says. */
-function pieces(bytes: Uint8Array, layout: Layout, { sizes }: Plan): Pieces {
-  if (layout === 'contig') return bytes;
-  let at = 0;
-  return sizes.map((size) => bytes.subarray(at, (at += size)));
+function pieces(bytes: Uint8Array, layout: Layout, plan: Plan): Pieces {
+  if (layout !== 'iov') return bytes.subarray(0, bytesOf(plan));
+  return placesOf(plan).places.map(({ from, to }) => bytes.subarray(from, to));
 }
 
 function sending({ plan, out, data, isClient }: Side, call: 'tagSend' | 'tagSendSync'): Play {
@@ -20,7 +19,7 @@ function sending({ plan, out, data, isClient }: Side, call: 'tagSend' | 'tagSend
 }
 
 function receiving({ plan, worker, memory, isClient }: Side): Play {
-  const buffer = pieces(memory.bytes.subarray(0, bytesOf(plan)), plan.receiveLayout, plan);
+  const buffer = pieces(memory.bytes, plan.receiveLayout, plan);
   const tag = isClient ? TAGS.toClient : TAGS.toServer;
   const options = plan.wildcard ? { mask: NO_BITS } : {};
   if (!plan.unexpected) return () => worker.tagReceive(buffer, tag, options);
