@@ -112,6 +112,30 @@ export interface XioSendOptions {
   readonly placement?: XioPlacement | undefined;
 }
 
+/** What `share` takes. */
+export interface XioShareOptions {
+  /** What the peer may do. Default `read`. */
+  readonly access?: 'read' | 'write' | 'read-write' | undefined;
+}
+
+/** Memory that the peer reads or writes when it likes, until that is revoked, or the session ends. */
+export interface XioShare extends Disposable {
+  /** Tells the peer's program of it, in a message: 32 bytes, which nobody can guess. They are good in this session alone, as long as it lasts. */
+  readonly token: Uint8Array;
+  readonly bytes: Uint8Array;
+  readonly isRevoked: boolean;
+  /** From now on the peer reaches nothing of it, whatever is under way; that fails with XIO_E_USER_OBJ_NOT_FOUND. Idempotent; what `Symbol.dispose` does. */
+  revoke(): void;
+}
+
+/** What `read` and `write` take. */
+export interface XioDirectOptions {
+  /** Gives up; the promise rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds until the promise rejects with XIO_E_TIMEOUT. Default: for as long as the session lasts. */
+  readonly deadlineMs?: number | undefined;
+}
+
 /** A message's two parts. */
 export interface XioParts {
   readonly header?: Bytes | undefined;
@@ -236,6 +260,33 @@ export interface XioSession extends AsyncDisposable {
    * @throws XioError (the promise rejects) as {@link request}
    */
   send(message: XioBody | XioParts, options?: XioSendOptions): Promise<void>;
+
+  /**
+   * Lets the peer read this memory, or write to it, without this program. The memory stays the program's: who reads and writes when is a matter between both programs.
+   *
+   * @param bytes 1 byte or more; from `alloc()` the peer's NIC reaches it, other memory may be used by messages
+   * @throws XioError XIO_E_NO_BUFS where the session has granted 4096 already; XIO_E_SESSION_… when it has ended; VerbsError EINVAL for wrong arguments
+   */
+  share(bytes: Uint8Array, options?: XioShareOptions): XioShare;
+
+  /**
+   * Reads memory that the peer has shared: by RDMA where both ends have that, and without its program. On the next connection again where one is lost.
+   *
+   * @param token of the peer's share
+   * @param offset from which byte on
+   * @param into as many bytes as this has. What is in there means nothing where the promise rejects
+   * @throws XioError (the promise rejects): XIO_E_USER_OBJ_NOT_FOUND for what the peer has not shared in this session, or has revoked; XIO_E_READ_FAILED where it does not let it be read;
+   *   XIO_E_REM_USER_BUF_OVERFLOW beyond its end; XIO_E_TX_QUEUE_OVERFLOW, XIO_E_PEER_RESTARTED, XIO_E_TIMEOUT, XIO_E_SESSION_… as {@link request}; VerbsError EINVAL for wrong arguments
+   */
+  read(token: Uint8Array, offset: number, into: XioLanding, options?: XioDirectOptions): Promise<void>;
+
+  /**
+   * Writes to memory that the peer has shared, as {@link read} reads. What is written may be written again until the promise settles; then it is there. The peer's program hears nothing of it.
+   *
+   * @param from stays as it is until the promise settles
+   * @throws XioError as {@link read}, with XIO_E_WRITE_FAILED; `mayHaveRun` says whether some of it may have been written
+   */
+  write(token: Uint8Array, offset: number, from: XioLanding, options?: XioDirectOptions): Promise<void>;
 
   /**
    * The peer's messages, until the session ends or the loop is left. The end of the loop's body lets go of each.

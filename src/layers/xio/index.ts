@@ -8,6 +8,7 @@ export type {
   XioAcceptOptions,
   XioBody,
   XioConnectOptions,
+  XioDirectOptions,
   XioLanding,
   XioListenOptions,
   XioMessage,
@@ -22,6 +23,8 @@ export type {
   XioServer,
   XioSession,
   XioSessionEvents,
+  XioShare,
+  XioShareOptions,
   XioStatistics,
 } from './api.js';
 export { type DeviceOptions, type Scheme, useTransport, XioError, type XioErrorOptions } from './transport/index.js';

@@ -48,6 +48,10 @@ export class ClientSession extends Session {
     }
   }
 
+  protected get homeConnection(): undefined {
+    return undefined;
+  }
+
   get privateData(): Uint8Array {
     return this.#privateData;
   }
@@ -103,7 +107,7 @@ export class ClientSession extends Session {
   }
 
   #begin(connection: number, addresses: readonly string[]): void {
-    const lane = new Lane(this.client, this);
+    const lane = new Lane(this.client, this, connection);
     const context = this.client.context ?? this.lanes.at(0)?.lastLink?.context;
     const { resource, maxRedirects, reconnectMs, ownPrivateData: privateData } = this.client;
     const connector = new Connector({ ...this.client, context }, lane, {

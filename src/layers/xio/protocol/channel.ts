@@ -1,5 +1,15 @@
 import { assert } from '../../../device/ibta/index.js';
-import { type Body, Flag, type Head, Kind, lengthOf, type Limits, rulesOf, XioStatus } from '../wire/index.js';
+import {
+  type Body,
+  Flag,
+  type Head,
+  Kind,
+  lengthOf,
+  type Limits,
+  MOST_DIRECT_BYTES,
+  rulesOf,
+  XioStatus,
+} from '../wire/index.js';
 import { ReceiveCredits, SendCredits } from './credits.js';
 import { Item } from './item.js';
 import { KeptItems } from './kept-items.js';
@@ -151,8 +161,8 @@ export class Channel<I extends Item> {
     this.#wasBegun = true;
     this.#credits = new SendCredits(peer);
     // What waits may have been begun when another server was there, that takes more.
-    const isTooLong = ({ header, bodyBytes }: I): boolean =>
-      header.length > peer.maxHeaderBytes || bodyBytes > peer.maxBodyBytes;
+    const isTooLong = ({ header, bodyBytes, flags }: I): boolean =>
+      header.length > mostHeader(peer, flags) || bodyBytes > peer.maxBodyBytes;
     const tooLong = this.#calls.filter(isTooLong);
     if (tooLong.length === 0) return;
     this.#calls.splice(0, Infinity, ...this.#calls.filter((item) => !isTooLong(item)));
@@ -427,8 +437,9 @@ export class Channel<I extends Item> {
 
   #check(head: Head, header: Uint8Array, wasAnnounced: boolean): string | undefined {
     const { kind, bodyBytes } = head;
-    if (header.length > this.own.maxHeaderBytes)
-      return `a header has ${header.length} bytes, where ${this.own.maxHeaderBytes} are the most`;
+    const request = kind === Kind.RESPONSE ? this.#asked.get(head.about) : head;
+    const most = mostHeader(this.own, request?.flags ?? 0);
+    if (header.length > most) return `a header has ${header.length} bytes, where ${most} are the most`;
     if (rulesOf(kind)?.isCall === true) {
       if (this.#hasFin) return 'something is begun after FIN';
       if (bodyBytes > this.own.maxBodyBytes) return this.#tooLong(head);
@@ -496,4 +507,9 @@ export class Channel<I extends Item> {
     if (this.#controls.some(({ kind }) => kind === Kind.FIN)) return;
     this.#controls.push(this.make(new Item(Kind.FIN, { flags: Flag.ACKNOWLEDGE })));
   }
+}
+
+/** The longest header of a request with such flags, or of its answer. */
+function mostHeader({ maxHeaderBytes }: Limits, flags: number): number {
+  return (flags & Flag.DIRECT) === 0 ? maxHeaderBytes : MOST_DIRECT_BYTES;
 }

@@ -23,7 +23,7 @@ export class Item {
   header: Uint8Array;
   body: Body;
   readonly about: number;
-  readonly status: XioStatus;
+  status: XioStatus;
   readonly flags: number;
   readonly maxResponseBytes: number;
   readonly isApart: boolean;
@@ -52,6 +52,12 @@ export class Item {
   /** Whether the peer may have seen it. */
   get mayHaveRun(): boolean {
     return this.sn > 0 || this.isRetried;
+  }
+
+  /** Of a response: what it was to bring is not there any more. Where it was not sent, it says that. */
+  spoil(status: XioStatus): void {
+    this.status = status;
+    this.body = NOTHING;
   }
 
   /** Nobody wants it any more: its memory is the program's again. */

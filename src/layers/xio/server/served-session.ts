@@ -50,9 +50,13 @@ export class ServedSession extends Session {
     this.privateData = privateData;
   }
 
+  protected get homeConnection(): number | undefined {
+    return this.lanes.at(0)?.connection;
+  }
+
   /** A client begins a connection of it. */
   join({ end, request }: Greeted): Lane {
-    const lane = new Lane(this.settings, this);
+    const lane = new Lane(this.settings, this, request.connection);
     this.lanes.push(lane);
     this.#asked.set(lane, { lane, request, stopTimer: undefined });
     lane.adopt(end);

@@ -40,6 +40,8 @@ export interface Arrived {
   readonly maxResponseBytes: number;
   /** Whether the body of the response is not to go along with its head. */
   readonly isApart: boolean;
+  /** Whether it is the session's own, about memory that is granted. */
+  readonly isDirect: boolean;
   /** Where the response's body may be written. */
   readonly target: Outgoing['target'];
 }
@@ -48,6 +50,8 @@ export interface Arrived {
 export interface LaneOwner {
   /** Where a body is to lie. */
   landing(bodyBytes: number, header: Uint8Array): Body;
+  /** Where the body of a request of the session's own is to lie. Undefined: anywhere. */
+  directLanding(lane: Lane, bodyBytes: number, header: Uint8Array): Body | undefined;
   onRequest(lane: Lane, arrived: Arrived): void;
   onMessage(lane: Lane, arrived: Arrived): void;
   onCancel(lane: Lane, sn: number): void;
@@ -82,6 +86,8 @@ interface Aside {
 /** One connection of a session: its channel, bound to whichever link there is. */
 export class Lane implements LinkUser, ChannelListener<Outgoing> {
   readonly channel: Channel<Outgoing>;
+  /** Which connection of the session it is. */
+  readonly connection: number;
   readonly #outHead = emptyHead(Kind.NOP);
   readonly #inHead = emptyHead(Kind.NOP);
   readonly #scratch = new Uint8Array(HEAD_BYTES + MOST_HEADER_BYTES);
@@ -98,7 +104,9 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
   constructor(
     private readonly settings: Settings,
     private readonly owner: LaneOwner,
+    connection = 0,
   ) {
+    this.connection = connection;
     const own = ({ kind, about, flags }: Item): Outgoing => new Outgoing(kind, { about, flags });
     this.channel = new Channel<Outgoing>(settings.limits, this, own);
   }
@@ -184,7 +192,11 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
       this.owner.onLie(this, item);
       return undefined;
     }
-    if (item === undefined) return this.owner.landing(bodyBytes, copyOf(headerOf(headBytes)));
+    if (item === undefined) {
+      const header = copyOf(headerOf(headBytes));
+      const isDirect = (head.flags & Flag.DIRECT) !== 0;
+      return isDirect ? this.owner.directLanding(this, bodyBytes, header) : this.owner.landing(bodyBytes, header);
+    }
     if (item.landingLink === this.#link) {
       this.owner.onLie(this, `message ${item.sn} is answered twice`);
       return undefined;
@@ -313,8 +325,9 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
     const target = token === undefined || link === undefined ? undefined : { link, token: copyOf(token) };
     const { life } = this.channel;
     const isApart = (flags & Flag.APART_RESPONSE) !== 0;
+    const isDirect = (flags & Flag.DIRECT) !== 0;
     const own = { header: copyOf(header), body: isLanded ? body : gather(body) };
-    return { sn, life, ...own, maxResponseBytes, isApart, target };
+    return { sn, life, ...own, maxResponseBytes, isApart, isDirect, target };
   }
 
   /** @returns false when there is nothing to be sent */
@@ -341,7 +354,8 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
     if (exposure !== undefined) head.flags |= Flag.TOKEN;
     const { target } = item;
     const token = target?.link === link ? target.token : undefined;
-    item.holds(link.send(this.#encode(head, item.header, exposure), item.body, token, item.isApart));
+    const header = item.headerFor?.() ?? item.header;
+    item.holds(link.send(this.#encode(head, header, exposure), item.body, token, item.isApart));
     if (item.kind === Kind.ONE_WAY) item.sender?.onSent?.();
   }
 

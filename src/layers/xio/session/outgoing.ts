@@ -25,6 +25,8 @@ export class Outgoing extends Item {
   landing: Body | undefined;
   /** By which link. */
   landingLink: Link | undefined;
+  /** The header, where it says something of the link that it goes by. */
+  headerFor: (() => Uint8Array) | undefined;
   #held: Held | undefined;
   #exposure: Exposure | undefined;
 

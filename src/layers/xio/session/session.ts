@@ -3,11 +3,13 @@ import { runtime } from '../../../api/runtime/index.js';
 import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
 import { checkWait } from '../../engine/index.js';
 import { type Link, type Scheme, XioError } from '../transport/index.js';
-import { type Body, type Head, Kind, lengthOf, statusName, XioStatus } from '../wire/index.js';
+import { type Body, decodeGrantToken, type Head, Kind, lengthOf, statusName, XioStatus } from '../wire/index.js';
 import type {
   Bytes,
   XioAcceptOptions,
   XioBody,
+  XioDirectOptions,
+  XioLanding,
   XioMessage,
   XioParts,
   XioRequestOptions,
@@ -15,10 +17,13 @@ import type {
   XioSendOptions,
   XioSession,
   XioSessionEvents,
+  XioShare,
+  XioShareOptions,
   XioStatistics,
 } from '../api.js';
 import { bodyFrom, bytesOf, checkMs, isApart, landingFrom, type Settings } from '../options.js';
 import { sendMessage, sendRequest } from './calls.js';
+import { DirectMemory } from './direct-memory.js';
 import { Events } from './events.js';
 import { Inbox } from './inbox.js';
 import { IncomingRequest } from './incoming-request.js';
@@ -34,8 +39,10 @@ const REQUEST_FIELDS: FieldsOf<XioRequestOptions> = {
   responsePlacement: true,
 };
 const SEND_FIELDS: FieldsOf<XioSendOptions> = { receipt: true, signal: true, deadlineMs: true, placement: true };
+const DIRECT_FIELDS: FieldsOf<XioDirectOptions> = { signal: true, deadlineMs: true };
 const PARTS_FIELDS: FieldsOf<XioParts> = { header: true, body: true };
 const CLOSE_MS = 10_000;
+const NOTHING = new Uint8Array(0);
 /** Of an answer, what its requester has to know. */
 const TOO_LONG: readonly string[] = ['XIO_E_RSP_BUF_SIZE_MISMATCH', 'XIO_E_MSG_SIZE'];
 
@@ -46,6 +53,7 @@ export abstract class Session implements XioSession, LaneOwner {
   protected readonly lanes: Lane[] = [];
   protected readonly events = new Events();
   readonly #inbox = new Inbox();
+  readonly #direct: DirectMemory;
   /** Requests that have come, and are not answered. */
   readonly #requests = new Map<Lane, Map<number, IncomingRequest>>();
   /** Those that nobody has taken. */
@@ -61,11 +69,21 @@ export abstract class Session implements XioSession, LaneOwner {
   #settleClosed: () => void = () => undefined;
 
   constructor(protected readonly settings: Settings) {
+    this.#direct = new DirectMemory({
+      lanes: this.lanes,
+      inlineBytes: settings.inlineBytes,
+      onLie: (lane, lie) => this.onLie(lane, lie),
+      onIdle: () => {
+        if (this.#isClosing) this.#finishAll();
+      },
+    });
     this.closed = new Promise((resolve) => {
       this.#settleClosed = resolve;
     });
   }
 
+  /** Which connection of the peer's leads to this end; undefined where all do. */
+  protected abstract readonly homeConnection: number | undefined;
   abstract get privateData(): Uint8Array;
   abstract accept(options?: XioAcceptOptions): this;
   abstract redirect(urls: readonly string[]): void;
@@ -84,7 +102,7 @@ export abstract class Session implements XioSession, LaneOwner {
   get state(): XioSession['state'] {
     if (this.#hasEnded) return 'closed';
     if (!this.isOpen) return 'asked';
-    if (this.lanes.some(({ channel }) => channel.isFinishing)) return 'closing';
+    if (this.#isClosing) return 'closing';
     return this.lanes.some(({ channel }) => channel.isAttached) ? 'connected' : 'reconnecting';
   }
 
@@ -159,6 +177,20 @@ export abstract class Session implements XioSession, LaneOwner {
     this.#counts.messagesSent += 1;
     this.#traffic.bytesSent += lengthOf(body);
     await sendMessage(lane, header, body, settings, this.settings.inlineBytes);
+  }
+
+  share(bytes: Uint8Array, options: XioShareOptions = {}): XioShare {
+    this.take();
+    if (this.#hasEnded) throw this.#failure ?? new XioError('XIO_E_SESSION_CLOSED', 'share: the session is closed');
+    return this.#direct.share(bytes, options, this.homeConnection);
+  }
+
+  async read(token: Uint8Array, offset: number, into: XioLanding, options: XioDirectOptions = {}): Promise<void> {
+    await this.#access('read', token, offset, into, options);
+  }
+
+  async write(token: Uint8Array, offset: number, from: XioLanding, options: XioDirectOptions = {}): Promise<void> {
+    await this.#access('write', token, offset, from, options);
   }
 
   messages(): AsyncGenerator<XioMessage, void, undefined> {
@@ -242,7 +274,15 @@ export abstract class Session implements XioSession, LaneOwner {
     return alloc(bodyBytes);
   }
 
+  directLanding(lane: Lane, bodyBytes: number, header: Uint8Array): Body | undefined {
+    return this.#direct.landing(lane, bodyBytes, header);
+  }
+
   onRequest(lane: Lane, arrived: Arrived): void {
+    if (arrived.isDirect) {
+      this.#direct.onRequest(lane, arrived);
+      return;
+    }
     this.#counts.requestsReceived += 1;
     this.#traffic.bytesReceived += lengthOf(arrived.body);
     const { inlineBytes } = this.settings;
@@ -327,6 +367,7 @@ export abstract class Session implements XioSession, LaneOwner {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#failure = failure;
+    this.#direct.end(status);
     for (const lane of this.lanes) {
       lane.channel.end(status);
       lane.leave('close');
@@ -361,8 +402,28 @@ export abstract class Session implements XioSession, LaneOwner {
   }
 
   #finish(lane: Lane): void {
+    // What is read and written may have to ask again for where.
+    if (this.#direct.size > 0) return;
     lane.channel.finish();
     lane.pump();
+  }
+
+  async #access(
+    call: 'read' | 'write',
+    token: Uint8Array,
+    offset: number,
+    memory: XioLanding,
+    options: XioDirectOptions,
+  ): Promise<void> {
+    refuse(call, fieldsProblem('options', options, DIRECT_FIELDS));
+    checkWaits(call, options);
+    const isRead = call === 'read';
+    const place = directPlace(call, token, offset, landingFrom(call, isRead ? 'into' : 'from', memory));
+    if (this.#direct.size >= this.settings.limits.queueMessages)
+      throw new XioError('XIO_E_TX_QUEUE_OVERFLOW', `${call}: ${this.#direct.size} are under way already`);
+    const any = this.#laneFor(call, NOTHING, 0);
+    const lane = this.lanes.find(({ connection }) => connection === place.connection) ?? any;
+    await this.#direct.access(lane, { ...options, ...place, isRead });
   }
 
   /** The connection whose turn it is; one that has a link, if any has. @throws XioError as `request` */
@@ -373,7 +434,7 @@ export abstract class Session implements XioSession, LaneOwner {
     const among = lanes.length > 0 ? lanes : this.lanes.filter(({ channel }) => channel.wasBegun);
     this.#turn = (this.#turn + 1) % Math.max(1, among.length);
     const lane = among.at(this.#turn);
-    if (this.#hasEnded || lane === undefined || lane.channel.isFinishing)
+    if (this.#hasEnded || lane === undefined || lane.channel.isFinishing || this.#isClosing)
       throw this.#failure ?? new XioError('XIO_E_SESSION_CLOSED', `${call}: the session is closed`);
     const { peer, waiting, own } = lane.channel;
     if (peer !== undefined && header.length > peer.maxHeaderBytes)
@@ -419,6 +480,19 @@ export abstract class Session implements XioSession, LaneOwner {
       failed(error);
     }
   }
+}
+
+function directPlace(call: string, token: Uint8Array, offset: number, memory: Body) {
+  const given: unknown = token;
+  const grant = given instanceof Uint8Array ? decodeGrantToken(given) : undefined;
+  if (grant === undefined)
+    throw new VerbsError(call, invalid(`token is ${show(given)}`, 'It is the token of a share of the peer'));
+  if (!Number.isSafeInteger(offset) || offset < 0)
+    throw new VerbsError(call, invalid(`offset is ${show(offset)}`, 'It is a number of bytes from 0 on'));
+  const { id, length, connection } = grant;
+  if (offset + lengthOf(memory) > length)
+    throw new VerbsError(call, invalid(`${lengthOf(memory)} bytes at ${offset} are not within ${length}`));
+  return { id, offset, memory, connection };
 }
 
 function isBody(message: XioBody | XioParts): message is XioBody {

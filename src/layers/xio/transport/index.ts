@@ -1,6 +1,5 @@
 /** The seam to transports: links, by which ends of sessions talk. */
 export {
-  type Access,
   type Clock,
   type Exposure,
   type Held,
@@ -9,8 +8,6 @@ export {
   type LinkGrant,
   type LinkReceiver,
   type Move,
-  type MoveOutcome,
-  PLACE_BYTES,
   type Scheme,
   TOKEN_BYTES,
 } from './link.js';

@@ -1,6 +1,6 @@
 import type { SocketAddress } from '../../../api/rdmacm/index.js';
 import type { Context } from '../../../api/verbs/index.js';
-import type { Body } from '../wire/index.js';
+import type { Access, Body, MoveOutcome } from '../wire/index.js';
 
 /** The transports that there are, as URLs name them: `rdma://host:port`. */
 export type Scheme = 'rdma' | 'tcp';
@@ -31,26 +31,13 @@ export const TOKEN_BYTES = 16;
 
 /** Memory that the peer reads or writes when it likes, until that is revoked. */
 export interface LinkGrant {
-  /** What is told to the peer, for {@link Link.move}. */
+  /** What is told to the peer, for {@link Link.move}: PLACE_BYTES of the wire's. */
   readonly place: Uint8Array;
   /** From now on nothing that the peer does reaches the memory, and it is told so. Nothing fails of it as long as {@link release} was not called. Idempotent. */
   revoke(): void;
   /** The peer has nothing under way there. The link ends where it has. Idempotent. */
   release(): void;
 }
-
-/** Bytes of {@link LinkGrant.place}. */
-export const PLACE_BYTES = 48;
-
-/** What became of a {@link Link.move}. */
-export type MoveOutcome =
-  | 'done'
-  /** The peer has revoked it: what was read is worth nothing, what was written is nowhere, or was there before. */
-  | 'revoked'
-  /** The peer's end does not allow it, and so the link ends. */
-  | 'refused'
-  /** The link has ended before that was known. */
-  | 'lost';
 
 /** What a {@link Link.move} is to do. */
 export interface Move {
@@ -61,12 +48,6 @@ export interface Move {
   readonly offset: number;
   /** Memory here: at least a byte, and no more than there is from there on. */
   readonly memory: Body;
-}
-
-/** What a peer may do with memory. */
-export interface Access {
-  readonly read: boolean;
-  readonly write: boolean;
 }
 
 /** Whoever a link belongs to. */

@@ -11,6 +11,24 @@ export {
   putBody,
   scatter,
 } from './body.js';
+export {
+  type Access,
+  ANY_CONNECTION,
+  decodeDirectRequest,
+  decodeGrantToken,
+  decodeMapped,
+  DirectOperation,
+  type DirectRequest,
+  encodeDirectRequest,
+  encodeGrantToken,
+  encodeMapped,
+  GRANT_ID_BYTES,
+  GRANT_TOKEN_BYTES,
+  type GrantToken,
+  MOST_DIRECT_BYTES,
+  type MoveOutcome,
+  PLACE_BYTES,
+} from './direct.js';
 export { copyOf } from './fields.js';
 export { decodeHead, emptyHead, encodeHead, type Head, HEAD_BYTES, headerOf, TLV_BYTES, tokenOf } from './head.js';
 export { Flag, Kind, type KindRules, rulesOf } from './kinds.js';

@@ -84,5 +84,7 @@ export const Flag = {
   TOKEN: 0x0004,
   /** Of REQUEST: the body of the response is not to come along with its head, however short it is. */
   APART_RESPONSE: 0x0008,
+  /** Of REQUEST: it is the session's own, about memory that is granted. */
+  DIRECT: 0x0010,
 } as const;
-export const KNOWN_FLAGS: number = Flag.ACKNOWLEDGE | Flag.RECEIPT | Flag.TOKEN | Flag.APART_RESPONSE;
+export const KNOWN_FLAGS: number = Flag.ACKNOWLEDGE | Flag.RECEIPT | Flag.TOKEN | Flag.APART_RESPONSE | Flag.DIRECT;

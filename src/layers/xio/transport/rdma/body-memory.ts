@@ -2,8 +2,8 @@ import { AccessFlags } from '../../../../device/ibta/index.js';
 import { alloc } from '../../../../api/provider/index.js';
 import { VerbsError } from '../../../../api/verbs/index.js';
 import type { Engine, Registration } from '../../../engine/index.js';
-import { type Body, lengthOf, piecesOf, putBody } from '../../wire/index.js';
-import type { Access, Exposure, InUse } from '../link.js';
+import { type Access, type Body, lengthOf, piecesOf, putBody } from '../../wire/index.js';
+import type { Exposure, InUse } from '../link.js';
 import { encodeToken, type RemotePlace } from './frame.js';
 
 /** A piece of registered memory, as requests of this end name it. */

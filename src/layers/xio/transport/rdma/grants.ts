@@ -2,7 +2,8 @@ import { AccessFlags } from '../../../../device/ibta/index.js';
 import { alloc } from '../../../../api/provider/index.js';
 import { VerbsError } from '../../../../api/verbs/index.js';
 import type { Engine, Registration } from '../../../engine/index.js';
-import { type Access, type LinkGrant, PLACE_BYTES } from '../link.js';
+import { type Access, PLACE_BYTES } from '../../wire/index.js';
+import type { LinkGrant } from '../link.js';
 import type { BodyMemory, Shared } from './body-memory.js';
 
 /** Bytes of a seal: whoever reads these behind what it has done knows that it was still allowed. */
@@ -124,8 +125,9 @@ class Granted implements LinkGrant {
 
   release(): void {
     if (this.#isReleased) return;
-    this.revoke();
     this.#isReleased = true;
+    this.#isRevoked = true;
+    this.seal.fill(0);
     this.shared.release();
     this.onReleased();
   }
