@@ -9,7 +9,8 @@ export {
   type Moving,
 } from './accesses.js';
 export { type GrantAnswer, type GrantedPlace, type GrantHost, Grants, MOST_GRANTS, spoilable } from './grants.js';
-export { Channel, type ChannelListener } from './channel.js';
+export { Channel } from './channel.js';
+export type { ChannelListener } from './channel-listener.js';
 export { type ClientHost, ClientMachine, type ClientManners } from './client-machine.js';
 export { Item, type ItemFields } from './item.js';
 export { hex, type ServedEnd, ServedSessions, type Verdict } from './served-sessions.js';

@@ -43,7 +43,6 @@ const ACCESS: Readonly<Record<NonNullable<XioShareOptions['access']>, Access>> =
   'read-write': { read: true, write: true },
 };
 const SHARE_FIELDS: FieldsOf<XioShareOptions> = { access: true };
-const NOTHING = new Uint8Array(0);
 
 /** Whoever has direct memory: a session. */
 export interface DirectOwner {

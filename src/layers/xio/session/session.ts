@@ -3,7 +3,7 @@ import { runtime } from '../../../api/runtime/index.js';
 import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
 import { checkWait } from '../../engine/index.js';
 import { type Link, type Scheme, XioError } from '../transport/index.js';
-import { type Body, decodeGrantToken, type Head, Kind, lengthOf, statusName, XioStatus } from '../wire/index.js';
+import { type Body, type Head, Kind, lengthOf, statusName, XioStatus } from '../wire/index.js';
 import type {
   Bytes,
   XioAcceptOptions,
@@ -21,7 +21,8 @@ import type {
   XioShareOptions,
   XioStatistics,
 } from '../api.js';
-import { bodyFrom, bytesOf, checkMs, isApart, landingFrom, type Settings } from '../options.js';
+import { bodyFrom, bytesOf, isApart, landingFrom, type Settings } from '../options.js';
+import { checkWaits, directPlace, isBody, textOf } from './arguments.js';
 import { sendMessage, sendRequest } from './calls.js';
 import { DirectMemory } from './direct-memory.js';
 import { Events } from './events.js';
@@ -480,38 +481,4 @@ export abstract class Session implements XioSession, LaneOwner {
       failed(error);
     }
   }
-}
-
-function directPlace(call: string, token: Uint8Array, offset: number, memory: Body) {
-  const given: unknown = token;
-  const grant = given instanceof Uint8Array ? decodeGrantToken(given) : undefined;
-  if (grant === undefined)
-    throw new VerbsError(call, invalid(`token is ${show(given)}`, 'It is the token of a share of the peer'));
-  if (!Number.isSafeInteger(offset) || offset < 0)
-    throw new VerbsError(call, invalid(`offset is ${show(offset)}`, 'It is a number of bytes from 0 on'));
-  const { id, length, connection } = grant;
-  if (offset + lengthOf(memory) > length)
-    throw new VerbsError(call, invalid(`${lengthOf(memory)} bytes at ${offset} are not within ${length}`));
-  return { id, offset, memory, connection };
-}
-
-function isBody(message: XioBody | XioParts): message is XioBody {
-  return typeof message === 'string' || message instanceof Uint8Array || Array.isArray(message);
-}
-
-/** What a program has thrown, which may be anything. */
-function textOf(error: unknown): string {
-  try {
-    const text: unknown = error instanceof Error ? error.message : error;
-    return String(text);
-  } catch {
-    return 'something was thrown that has no text';
-  }
-}
-
-function checkWaits(call: string, { signal, deadlineMs }: Pick<XioSendOptions, 'signal' | 'deadlineMs'>): void {
-  if (signal !== undefined && !(signal instanceof AbortSignal))
-    throw new VerbsError(call, invalid(`signal is ${show(signal)}`, 'It is an AbortSignal'));
-  signal?.throwIfAborted();
-  if (deadlineMs !== undefined) checkMs(call, 'deadlineMs', deadlineMs, 0, true);
 }

@@ -7,6 +7,7 @@ import {
   emptyHead,
   encodeHead,
   encodeSetupRequest,
+  Flag,
   type Head,
   HEAD_BYTES,
   Kind,
@@ -71,6 +72,17 @@ type Lie = (liar: Liar) => void;
 
 const request = { kind: Kind.REQUEST, sn: 1 } as const;
 
+const direct = { ...request, flags: Flag.DIRECT };
+
+function directHeader({ operation = 1, offset = 0n, length = 0n }): Uint8Array {
+  const bytes = new Uint8Array(40);
+  const view = new DataView(bytes.buffer);
+  view.setUint8(0, operation);
+  view.setBigUint64(24, offset);
+  view.setBigUint64(32, length);
+  return bytes;
+}
+
 /** What cannot be true, said in a session that is there. */
 const LIES: Readonly<Record<string, Lie>> = {
   'a TLV of another kind of message': (liar) => liar.say(request, NOTHING, NOTHING, (view) => view.setUint32(0, 7)),
@@ -111,6 +123,15 @@ const LIES: Readonly<Record<string, Lie>> = {
     liar.say({ kind: Kind.FIN, sn: 1 });
     liar.say({ ...request, sn: 2 });
   },
+  'a direct request that is cut off': (liar) => liar.say(direct, new Uint8Array(39)),
+  'a direct request that is too long': (liar) => liar.say(direct, new Uint8Array(65)),
+  'a direct request of no operation': (liar) => liar.say(direct, directHeader({ operation: 0 })),
+  'a direct request of an operation that does not exist': (liar) => liar.say(direct, directHeader({ operation: 5 })),
+  'a direct request for bytes beyond 2^53': (liar) =>
+    liar.say(direct, directHeader({ operation: 2, offset: 2n ** 53n })),
+  'a WRITE of another length than its body': (liar) =>
+    liar.say(direct, directHeader({ operation: 3, length: 5n }), new Uint8Array(4)),
+  'a READ with a body': (liar) => liar.say(direct, directHeader({ operation: 2, length: 4n }), new Uint8Array(4)),
   'an answer for a server': (liar) => liar.say({ kind: Kind.SESSION_ANSWER }, new Uint8Array(60)),
   'a session within a session': (liar) => liar.ask(),
 };
