@@ -191,10 +191,7 @@ describe('ucx_perftest', () => {
       ['-t', 'tag_bw', '-o', '127.0.0.1'],
       '-o is for what is done to memory; the server of tag_bw has something to do.',
     ],
-    [
-      ['-6', '-t', 'tag_bw', '127.0.0.1'],
-      '127.0.0.1 is an address of IPv4, and the server is to be reached by IPv6.',
-    ],
+    [['-6', '-t', 'tag_bw', '127.0.0.1'], '127.0.0.1 is an address of IPv4, and the server is to be reached by IPv6.'],
     [['-t', 'ucp_get', '-o', '-l'], 'With -l there is no other program that could sleep: no -o.'],
     [['-t', 'tag_bw', '-l', '127.0.0.1'], 'With -l the process communicates with itself: give no server.'],
   ] as const)

@@ -157,17 +157,14 @@ const NAP_MS = 20;
 /** Holds out the memory until the client says that it has what it wants: the thread sleeps, and looks for that now and then. */
 async function sleep(control: Control): Promise<void> {
   const nobody = new Int32Array(new SharedArrayBuffer(4));
-  let isDone = false;
-  const told = async (): Promise<void> => {
+  const told = async (): Promise<boolean> => {
     while ((await control.hear())['done'] !== true);
-    isDone = true;
+    return true;
   };
   control.say({ here: true });
   const telling = told();
-  while (!isDone) {
-    Atomics.wait(nobody, 0, 0, NAP_MS);
-    await Promise.race([telling, turn()]);
-  }
+  do Atomics.wait(nobody, 0, 0, NAP_MS);
+  while (!(await Promise.race([telling, turn().then(() => false)])));
 }
 
 /** Plays the server's side until the client says that it has what it wants. */
