@@ -69,6 +69,7 @@ export const UCP_FILES: readonly string[] = [
   'layers/ucp/tag-lies',
   'layers/ucp/datatype',
   'layers/ucp/am/datatype',
+  'layers/ucp/am/early',
   'layers/ucp/stream/datatype',
   'layers/ucp/taking-back',
   'layers/ucp/rma/hostile',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Sim, simulate } from '../../../src/sim.js';
 import { Engine } from '../../../src/layers/engine/index.js';
+import { UcpDatatype } from '../../../src/layers/ucp/worker/datatype.js';
 import { UcpError } from '../../../src/layers/ucp/worker/errors.js';
 import { UcpWorker } from '../../../src/layers/ucp/worker/worker.js';
 import { UcsStatus } from '../../../src/layers/ucp/wire/index.js';
@@ -82,6 +83,66 @@ describe('with everything under way', () => {
           await made.close();
         }));
 
+    for (const protocol of ['eager', 'rendezvous'] as const)
+      it(`the endpoint that a message is to be answered by can be closed in its handler, ${protocol}, by ${name}`, () =>
+        simulate(async (sim) => {
+          const made = await connect(sim);
+          const { there, server } = made;
+          const came: Promise<PromiseSettledResult<unknown>[]>[] = [];
+          server.setAmHandler(1, (message) => {
+            message.replyEndpoint?.close();
+            const answering = message.replyEndpoint?.amSend(1, NOTHING, NOTHING);
+            came.push(Promise.allSettled([message.keep().receive(new Uint8Array(20_000)), answering]));
+          });
+          const sends = [0, 100, 20_000].map((length) =>
+            there.amSend(1, NOTHING, new Uint8Array(length), { protocol, reply: true }),
+          );
+          const sent = endings(sim, sends);
+          await sim.sleep(10_000);
+          assert.equal(came.length, 1, 'nothing more comes to a handler that has closed');
+          const [received, answered] = await came[0];
+          assert.equal(answered.status, 'rejected');
+          // What has come can be read; what was only announced will not come.
+          assert.equal(received.status, protocol === 'eager' ? 'fulfilled' : 'rejected');
+          assertStatuses(await sent);
+          assert.equal(server.amBytes, 0);
+          await made.close();
+        }));
+
+    for (const when of ['packs', 'makes ready to unpack', 'unpacks'] as const)
+      it(`a worker can be closed by a program that ${when}, by ${name}`, () =>
+        simulate(async (sim) => {
+          const made = await connect(sim);
+          const { client, server, there, back } = made;
+          const both = (): void => {
+            client.close();
+            server.close();
+          };
+          const at = (now: typeof when): void => {
+            if (now === when) both();
+          };
+          const closing = new UcpDatatype<undefined>({
+            startPack: () => ({ packedSize: 9, pack: () => (at('packs'), 9) }),
+            startUnpack: () => {
+              at('makes ready to unpack');
+              return { packedSize: 9, unpack: () => at('unpacks') };
+            },
+          }).of(undefined);
+          server.setAmHandler(1, (message) => void all.push(message.keep().receive(closing)));
+          const all: Promise<unknown>[] = [
+            server.tagReceive(closing, 1),
+            back.streamReceive(closing, { waitAll: true }),
+            there.tagSend(closing, 1),
+            there.amSend(1, NOTHING, closing),
+            there.streamSend(closing),
+          ];
+          const ended = endings(sim, all);
+          await sim.sleep(10_000);
+          both();
+          assertStatuses(await ended);
+          await made.close();
+        }));
+
     it(`a worker can be closed where it is told why its endpoint has failed, by ${name}`, () =>
       simulate(async (sim) => {
         const made = await connect(sim);
@@ -110,6 +171,28 @@ describe('a worker that was closed', () => {
       await assert.rejects(made.server.tagReceive(new Uint8Array(1), 1), CANCELED);
       await made.close();
     }));
+
+  for (const transport of ['rc', 'ud'] as const)
+    for (const where of ['accept', 'onEndpoint'] as const)
+      it(`where it was asked by another, in ${where}, by ${transport}, leaves nothing behind`, () =>
+        simulate(async (sim) => {
+          const [here, there] = [sim.host('here'), sim.host('there')];
+          const [client, server] = [here, there].map(({ context }) => new UcpWorker(context, { transport }));
+          const accept = (): boolean => {
+            if (where === 'accept') server.close();
+            return true;
+          };
+          server.listen({ port: PORT, accept }, () => server.close());
+          const connecting = here.run(() => client.connect({ host: 'there', port: PORT, timeoutMs: 1000 }));
+          const [outcome] = await endings(sim, [
+            connecting.then((endpoint) => endpoint.tagSendSync(new Uint8Array(1), 1)),
+          ]);
+          assert.ok(outcome instanceof Error);
+          client.close();
+          assert.equal(server.query().endpoints, 0);
+          await sim.sleep(10_000);
+          for (const { context } of [here, there]) Engine.of(context).close();
+        }));
 
   for (const transport of ['rc', 'ud'] as const)
     it(`makes nothing new, by ${transport}`, () =>

@@ -69,6 +69,15 @@ export const ucpCalls: readonly Mutant[] = [
     games: ['ucp'],
   },
   {
+    name: 'ucp-handed-though-closed',
+    rule: 'nothing comes to a handler from an endpoint that it has closed',
+    source: 'docs/ucp.md, When something fails',
+    file: `${UCP}/am/am-end.ts`,
+    from: 'if (this.parts.isClosed) this.takers.kept.give(arrival.cost);\n      else this.#hand(arrival);',
+    to: 'this.#hand(arrival);',
+    games: ['ucp'],
+  },
+  {
     name: 'ucp-received-though-let-go',
     rule: 'nothing is received of a message that the program has let go while it made ready to unpack',
     source: 'docs/ucp.md, Active messages',

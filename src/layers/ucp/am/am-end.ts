@@ -208,7 +208,11 @@ export class AmEnd<Endpoint> implements Family {
   #begin(): UcsStatus {
     const early = this.#early ?? [];
     this.#early = undefined;
-    for (const arrival of early) this.#hand(arrival);
+    for (const arrival of early) {
+      // A handler may have closed the endpoint: nothing more comes to it.
+      if (this.parts.isClosed) this.takers.kept.give(arrival.cost);
+      else this.#hand(arrival);
+    }
     return UcsStatus.UCS_OK;
   }
 

@@ -33,6 +33,72 @@ for (const [name, made] of Object.entries(ALL_WAYS))
       }));
   });
 
+for (const [name, made] of Object.entries(ALL_WAYS))
+  describe(`fences of a worker by ${name}`, () => {
+    it('are nothing where nothing is under way, however many there are', () =>
+      simulate(async (sim) => {
+        const { server, client, there, close } = await made(sim);
+        client.fence();
+        using memory = server.memMap(8);
+        const rkey = there.unpackRkey(memory.packRkey());
+        for (let i = 0; i < 1000; i += 1) client.fence();
+        await there.atomic('add', 1n, rkey.address, rkey);
+        await there.flush();
+        for (let i = 0; i < 1000; i += 1) client.fence();
+        assert.equal(await there.atomicFetch('add', 1n, rkey.address, rkey), 1n);
+        client.fence();
+        await client.flush();
+        assert.equal(memory.bytes[0], 2);
+        there.close();
+        client.fence();
+        await close();
+      }));
+
+    it('do not keep an endpoint from others that are closed while they wait for it', () =>
+      simulate(async (sim) => {
+        const { server, client, there, close } = await made(sim);
+        using memory = server.memMap(100_000);
+        const rkey = there.unpackRkey(memory.packRkey());
+        const before = there.get(new Uint8Array(100_000), rkey.address, rkey).catch(() => undefined);
+        client.fence();
+        const own = client.connectToSelf();
+        using mine = client.memMap(8);
+        const key = own.unpackRkey(mine.packRkey());
+        const behind = own.atomicFetch('add', 1n, key.address, key);
+        there.close();
+        assert.equal(await behind, 0n);
+        await before;
+        await close();
+      }));
+  });
+
+for (const [name, made] of Object.entries(ALL_WAYS))
+  describe(`a key of another worker by ${name}`, () => {
+    for (const what of ['put', 'get', 'atomic'] as const)
+      it(`gives no ${what}`, () =>
+        simulate(async (sim) => {
+          const { server, there, close } = await made(sim);
+          const host = sim.host('other');
+          const other = new UcpWorker(host.context);
+          // So that the numbers that they may have been given first are not those of one only.
+          using own = server.memMap(64);
+          using foreign = other.memMap(64);
+          const rkey = there.unpackRkey(foreign.packRkey());
+          const { address } = rkey;
+          const asking = async (): Promise<void> => {
+            if (what === 'put') await there.put(pattern(64, 1), address, rkey);
+            else if (what === 'get') await there.get(new Uint8Array(64), address, rkey);
+            else await there.atomicFetch('add', 1n, address, rkey);
+            await there.flush();
+          };
+          await assert.rejects(asking(), { name: 'UcpError' });
+          assert.ok([...own.bytes, ...foreign.bytes].every((byte) => byte === 0));
+          other.close();
+          await close();
+          Engine.of(host.context).close();
+        }));
+  });
+
 describe('a worker', () => {
   it('that sets a fence between what it asks of two others begins the second when the first is done', () =>
     simulate(async (sim) => {
