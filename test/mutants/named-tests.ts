@@ -91,6 +91,9 @@ export const XIO_FILES: readonly string[] = [
   'layers/xio/transport/conformance',
   'layers/xio/sessions/calls',
   'layers/xio/sessions/surviving',
+  'layers/xio/sessions/direct',
+  'layers/xio/sessions/pieces',
+  'layers/xio/transport/pieces',
 ];
 
 export interface NamedTest {

@@ -26,6 +26,7 @@ import { ucpCalls } from './rules/ucp-calls.js';
 import { ucpTags } from './rules/ucp-tags.js';
 import { ucpUd } from './rules/ucp-ud.js';
 import { xio } from './rules/xio.js';
+import { xioDirect } from './rules/xio-direct.js';
 import { xioTcp } from './rules/xio-tcp.js';
 import { ucpWireup } from './rules/ucp-wireup.js';
 
@@ -58,6 +59,7 @@ export const mutants: readonly Mutant[] = [
   ...ucpTags,
   ...ucpCalls,
   ...xio,
+  ...xioDirect,
   ...xioTcp,
   ...ucpWireup,
 ];

@@ -21,11 +21,12 @@ export class Answerer {
     private readonly speaker: () => Speaker,
   ) {}
 
-  onRequest({ sn, maxResponseBytes }: Head, header: Uint8Array, body: Uint8Array): void {
+  onRequest({ sn, maxResponseBytes, flags }: Head, header: Uint8Array, body: Uint8Array): void {
     const id = idIn(header);
     this.ledger.executed(id, body);
+    const isApart = (flags & Flag.APART_RESPONSE) !== 0;
     this.#soon(sn, () => {
-      const fields = { about: sn, body: bodyOf(id, maxResponseBytes, 1), flags: Flag.ACKNOWLEDGE };
+      const fields = { isApart, about: sn, body: bodyOf(id, maxResponseBytes, 1), flags: Flag.ACKNOWLEDGE };
       this.speaker().channel.respond(new Item(Kind.RESPONSE, fields));
     });
   }

@@ -20,6 +20,7 @@ export interface CallFields {
   readonly deadlineUs: number;
   readonly isIdempotent: boolean;
   readonly receipt: boolean;
+  readonly isApart: boolean;
 }
 
 /** An end's own requests and messages, and what it is told of them. */
@@ -33,13 +34,13 @@ export class Caller {
   ) {}
 
   /** Begins a call. */
-  call({ kind, bytes, deadlineUs, isIdempotent, receipt }: CallFields): void {
+  call({ kind, bytes, deadlineUs, isIdempotent, receipt, isApart }: CallFields): void {
     const id = this.ledger.begin(bytes, isIdempotent);
     const flags = receipt ? Flag.RECEIPT : Flag.ACKNOWLEDGE;
-    const fields = { header: headerOfId(id), body: bodyOf(id, bytes, 0), isIdempotent };
+    const fields = { header: headerOfId(id), body: bodyOf(id, bytes, 0), isIdempotent, isApart };
     const isRequest = kind === 'request';
     const item = isRequest
-      ? new Item(Kind.REQUEST, { ...fields, maxResponseBytes: bytes })
+      ? new Item(Kind.REQUEST, { ...fields, maxResponseBytes: bytes, flags: isApart ? Flag.APART_RESPONSE : 0 })
       : new Item(Kind.ONE_WAY, { ...fields, flags });
     this.#ids.set(item, id);
     const { channel } = this.speaker();

@@ -10,6 +10,18 @@ export interface CallPlan {
   readonly deadlineUs: number;
   readonly isIdempotent: boolean;
   readonly receipt: boolean;
+  /** Whether it has its body, and the body of its answer, go apart from their heads. */
+  readonly isApart: boolean;
+}
+
+/** Memory that one end of a client's session grants, and what the other does with it. */
+export interface SharePlan {
+  readonly by: 'client' | 'server';
+  readonly client: number;
+  readonly atUs: number;
+  readonly revokedUs: number;
+  readonly cells: number;
+  readonly accesses: readonly { readonly isRead: boolean; readonly atUs: number; readonly deadlineUs: number }[];
 }
 
 /** One client of a run. */
@@ -43,8 +55,13 @@ export interface XioPlan {
   readonly serverReconnectMs: number;
   /** Requests that the server asks of its clients as well. */
   readonly bothWays: boolean;
+  readonly shares: readonly SharePlan[];
+  /** How many of the links can use memory of the peer's directly. */
+  readonly directLinks: number;
 }
 
+/** Bodies of more bytes come apart from their heads. */
+export const INLINE_BYTES = 20;
 const SPAN_US = 100_000;
 const CALM_MS = 60_000;
 
@@ -84,6 +101,8 @@ export function planXio(seed: number): XioPlan {
     serviceUs: random.pick([0, 50, 2000]),
     serverReconnectMs: random.chance(0.85) ? CALM_MS : 5,
     bothWays: random.chance(0.3),
+    shares: planShares(random, clients.length, spanUs),
+    directLinks: random.pick([0, 0.5, 1, 1]),
   };
 }
 
@@ -110,7 +129,28 @@ function planCall(random: SeededRandom, spanUs: number, mostBytes: number): Call
     deadlineUs: random.chance(0.3) ? random.between(1, 20_000) : Infinity,
     isIdempotent: isRequest && random.chance(0.2),
     receipt: !isRequest && random.chance(0.6),
+    isApart: random.chance(0.2),
   };
+}
+
+function planShares(random: SeededRandom, clients: number, spanUs: number): readonly SharePlan[] {
+  return Array.from({ length: random.between(0, 3) }, (): SharePlan => {
+    const atUs = random.between(0, spanUs);
+    const cells = random.between(1, 12);
+    const count = random.between(1, 12);
+    return {
+      by: random.chance(0.5) ? 'client' : 'server',
+      client: random.between(0, clients - 1),
+      atUs,
+      revokedUs: random.chance(0.7) ? atUs + random.between(0, spanUs) : Infinity,
+      cells,
+      accesses: Array.from({ length: count }, () => ({
+        isRead: random.chance(0.5),
+        atUs: atUs + random.between(0, spanUs),
+        deadlineUs: random.chance(0.2) ? random.between(1, 5000) : Infinity,
+      })),
+    };
+  });
 }
 
 function planFault(random: SeededRandom, clients: number, servers: number, spanUs: number): FaultPlan {

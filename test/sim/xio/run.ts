@@ -3,9 +3,10 @@ import { check } from '../failure.js';
 import type { Figures } from '../game.js';
 import { Clock } from './clock.js';
 import { Ledger } from './ledger.js';
-import { type FaultPlan, planXio, type XioPlan } from './plan.js';
+import { type FaultPlan, planXio, type SharePlan, type XioPlan } from './plan.js';
 import { SimClient } from './sim-client.js';
-import { SimServer } from './sim-server.js';
+import { type ServedEnd, SimServer } from './sim-server.js';
+import { Vault } from './vault.js';
 import type { World } from './world.js';
 
 /** By then nothing goes wrong any more, and all was asked. */
@@ -18,11 +19,13 @@ class XioRun {
   readonly #world: World;
   readonly #servers: readonly SimServer[];
   readonly #clients: readonly SimClient[];
+  readonly #vaults: Vault[] = [];
   #cuts = 0;
+  #accesses = 0;
 
   constructor(private readonly plan: XioPlan) {
     const random = new SeededRandom(~plan.seed);
-    this.#world = { plan, clock: new Clock(), random, ledger: new Ledger() };
+    this.#world = { plan, clock: new Clock(), random, ledger: new Ledger(), accesses: [], ends: new Map() };
     this.#servers = plan.servers.map((_, index) => new SimServer(this.#world, index));
     this.#clients = plan.clients.map((client) => new SimClient(this.#world, client, this.#servers));
   }
@@ -30,6 +33,7 @@ class XioRun {
   play(): Figures {
     const { clock, ledger } = this.#world;
     for (const client of this.#clients) client.start();
+    for (const share of this.plan.shares) clock.after(share.atUs, () => this.#share(share));
     for (const fault of this.plan.faults) clock.after(fault.atUs, () => this.#fault(fault));
     clock.run(CALM_US);
     clock.after(0, () => this.#finish());
@@ -41,18 +45,44 @@ class XioRun {
     );
     for (const server of this.#servers)
       check(server.sessions === 0, () => `a server is left with ${server.sessions} sessions`);
+    for (const look of this.#world.accesses) look();
+    for (const vault of this.#vaults) vault.close();
     const outcomes = ledger.close();
     const sum = (count: (client: SimClient) => number): number =>
       this.#clients.reduce((total, client) => total + count(client), 0);
     const counts = {
       clients: this.#clients.length,
       ...outcomes,
+      accesses: this.#accesses,
       cuts: this.#cuts,
       reconnects: sum(({ reconnects }) => reconnects),
       restarts: sum(({ restarts }) => restarts),
       replayed: sum(({ speaker }) => speaker.channel.replayed),
     };
     return { counts, network: {}, virtualUs: clock.nowUs };
+  }
+
+  #share({ by, client: index, atUs, revokedUs, cells, accesses }: SharePlan): void {
+    const client = this.#clients[index];
+    const served = client.servedEnd;
+    if (client.isOver || served === undefined || served.isOver) return;
+    const owner = by === 'client' ? client : served;
+    const { clock } = this.#world;
+    const vault = new Vault(cells);
+    this.#vaults.push(vault);
+    const id = owner.direct.share(vault);
+    if (revokedUs !== Infinity) clock.after(revokedUs - atUs, () => this.#revoke(owner, id, vault));
+    for (const { isRead, atUs: beginsUs, deadlineUs } of accesses)
+      clock.after(beginsUs - atUs, () => {
+        const user = by === 'client' ? client.servedEnd : client;
+        if (user === undefined || user.isOver) return;
+        this.#accesses += 1;
+        user.direct.access(id, vault, isRead, deadlineUs, () => !owner.isOver);
+      });
+  }
+
+  #revoke(owner: SimClient | ServedEnd, id: Uint8Array, vault: Vault): void {
+    if (!owner.isOver) owner.direct.unshare(id, vault);
   }
 
   #finish(): void {

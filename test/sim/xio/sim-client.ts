@@ -1,7 +1,8 @@
-import { type ClientHost, ClientMachine, type Item } from '../../../src/layers/xio/protocol/index.js';
+import { type ClientHost, ClientMachine, hex, type Item } from '../../../src/layers/xio/protocol/index.js';
 import {
   decodeSetupAnswer,
   encodeSetupRequest,
+  Flag,
   type Head,
   Kind,
   SESSION_ID_BYTES,
@@ -11,13 +12,13 @@ import {
 import { check, SimulationFailure } from '../failure.js';
 import { Answerer } from './answerer.js';
 import { Caller } from './caller.js';
-import type { ClientPlan } from './plan.js';
-import type { SimServer } from './sim-server.js';
+import { Direct } from './direct.js';
+import { type ClientPlan, INLINE_BYTES } from './plan.js';
+import type { ServedEnd, SimServer } from './sim-server.js';
 import { Speaker, type SpeakerOwner } from './speaker.js';
 import { makeLink } from './wire-link.js';
 import type { World } from './world.js';
 
-const INLINE_BYTES = 20;
 const MAX_REDIRECTS = 3;
 
 /** A client of the simulation, with its program. */
@@ -26,6 +27,8 @@ export class SimClient implements SpeakerOwner, ClientHost {
   readonly #machine: ClientMachine<Item>;
   readonly #caller: Caller;
   readonly #answerer: Answerer;
+  readonly direct: Direct;
+  #name = '';
   #stopLimit: (() => void) | undefined;
   #begun = 0;
   #isOver = false;
@@ -44,6 +47,7 @@ export class SimClient implements SpeakerOwner, ClientHost {
     const speaker = (): Speaker => this.speaker;
     this.#caller = new Caller(ledger, clock, speaker);
     this.#answerer = new Answerer(ledger, clock, random, world.plan.serviceUs, speaker);
+    this.direct = new Direct(world, speaker);
     const manners = {
       addresses: plan.servers.map(String),
       resource: '',
@@ -68,8 +72,7 @@ export class SimClient implements SpeakerOwner, ClientHost {
   finish(): void {
     if (this.#isOver) return;
     check(this.#begun === this.plan.calls.length, () => 'a program closes its session before it has begun all');
-    this.speaker.channel.finish();
-    this.speaker.pump();
+    this.#finishSoon();
   }
 
   connect(address: string): void {
@@ -98,7 +101,9 @@ export class SimClient implements SpeakerOwner, ClientHost {
   }
 
   newSessionId(): Uint8Array {
-    return Uint8Array.from({ length: SESSION_ID_BYTES }, () => this.world.random.below(256));
+    const id = Uint8Array.from({ length: SESSION_ID_BYTES }, () => this.world.random.below(256));
+    this.#name = hex(id);
+    return id;
   }
 
   onOpen(how: 'begun' | 'resumed' | 'restarted'): void {
@@ -117,20 +122,31 @@ export class SimClient implements SpeakerOwner, ClientHost {
   onOver(status: XioStatus): void {
     this.#isOver = true;
     this.#answerer.end();
+    this.direct.end(status);
     this.speaker.channel.end(status);
     this.speaker.leave();
   }
 
+  /** The server's end of its session, where there is one. */
+  get servedEnd(): ServedEnd | undefined {
+    return this.world.ends.get(this.#name);
+  }
+
+  directLanding(header: Uint8Array, bodyBytes: number): Uint8Array | undefined {
+    return this.direct.landing(header, bodyBytes);
+  }
+
   onRequest(head: Head, header: Uint8Array, body: Uint8Array): void {
-    this.#answerer.onRequest(head, header, body);
+    if ((head.flags & Flag.DIRECT) !== 0) this.direct.onRequest(head, header, body);
+    else this.#answerer.onRequest(head, header, body);
   }
 
   onMessage(head: Head, header: Uint8Array, body: Uint8Array): void {
     this.#answerer.onMessage(head, header, body);
   }
 
-  onResponse(item: Item, _head: Head, _header: Uint8Array, body: Uint8Array): void {
-    this.#caller.answered(item, body);
+  onResponse(item: Item, head: Head, header: Uint8Array, body: Uint8Array): void {
+    if (!this.direct.onResponse(item, head, header, body)) this.#caller.answered(item, body);
   }
 
   onReceipt(item: Item): void {
@@ -150,7 +166,7 @@ export class SimClient implements SpeakerOwner, ClientHost {
   }
 
   onFailed(item: Item, status: XioStatus): void {
-    this.#caller.failed(item, status);
+    if (!this.direct.onFailed(item, status)) this.#caller.failed(item, status);
   }
 
   onForgotten(sn: number): void {
@@ -158,7 +174,7 @@ export class SimClient implements SpeakerOwner, ClientHost {
   }
 
   onFin(): void {
-    this.speaker.channel.finish();
+    this.#finishSoon();
   }
 
   onSetup(head: Head, header: Uint8Array): void {
@@ -179,6 +195,13 @@ export class SimClient implements SpeakerOwner, ClientHost {
     this.#machine.over(XioStatus.XIO_E_SUCCESS, 'both ends are done');
   }
 
+  #finishSoon(): void {
+    this.direct.whenIdle(() => {
+      this.speaker.channel.finish();
+      this.speaker.pump();
+    });
+  }
+
   #begin(call: ClientPlan['calls'][number]): void {
     this.#begun += 1;
     if (this.#isOver || this.speaker.channel.isFinishing) this.#caller.refuse();
@@ -192,7 +215,8 @@ export class SimClient implements SpeakerOwner, ClientHost {
       return;
     }
     const { clock, random, plan } = this.world;
-    const manners = { delayUs: plan.delayUs, room: plan.room, inlineBytes: INLINE_BYTES };
+    const isDirect = random.chance(plan.directLinks);
+    const manners = { delayUs: plan.delayUs, room: plan.room, inlineBytes: INLINE_BYTES, isDirect };
     const [own, servers] = makeLink(clock, random, manners);
     server.onLink(servers);
     this.speaker.use(own);

@@ -1,8 +1,9 @@
-import { type Item, ServedSessions } from '../../../src/layers/xio/protocol/index.js';
+import { hex, type Item, ServedSessions } from '../../../src/layers/xio/protocol/index.js';
 import {
   Action,
   decodeSetupRequest,
   encodeSetupAnswer,
+  Flag,
   type Head,
   Kind,
   NO_LIMITS,
@@ -13,6 +14,7 @@ import {
 import { check, SimulationFailure } from '../failure.js';
 import { Answerer } from './answerer.js';
 import { Caller } from './caller.js';
+import { Direct } from './direct.js';
 import { Speaker, type SpeakerOwner } from './speaker.js';
 import type { LinkEnd, LinkUser } from './wire-link.js';
 import type { World } from './world.js';
@@ -120,8 +122,8 @@ class Guest implements LinkUser {
     this.#speaker.say(Kind.SESSION_ANSWER, header);
   }
 
-  onAnnounced(head: Uint8Array): void {
-    this.#speaker.onAnnounced(head);
+  onAnnounced(head: Uint8Array): Uint8Array | undefined {
+    return this.#speaker.onAnnounced(head);
   }
 
   onFrame(head: Uint8Array, body: Uint8Array, wasAnnounced: boolean): void {
@@ -139,6 +141,7 @@ class Guest implements LinkUser {
 
 const nothing = (): void => undefined;
 const nobody: SpeakerOwner = {
+  directLanding: () => undefined,
   onRequest: nothing,
   onMessage: nothing,
   onResponse: nothing,
@@ -159,6 +162,7 @@ export class ServedEnd implements SpeakerOwner {
   readonly speaker: Speaker;
   readonly #caller: Caller;
   readonly #answerer: Answerer;
+  readonly direct: Direct;
   #stopTimer: (() => void) | undefined;
   #isOver = false;
 
@@ -171,6 +175,16 @@ export class ServedEnd implements SpeakerOwner {
     const speaker = (): Speaker => this.speaker;
     this.#caller = new Caller(ledger, clock, speaker);
     this.#answerer = new Answerer(ledger, clock, random, plan.serviceUs, speaker);
+    this.direct = new Direct(server.world, speaker);
+    server.world.ends.set(hex(request.sessionId), this);
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  directLanding(header: Uint8Array, bodyBytes: number): Uint8Array | undefined {
+    return this.direct.landing(header, bodyBytes);
   }
 
   get received(): number {
@@ -199,21 +213,23 @@ export class ServedEnd implements SpeakerOwner {
     this.#isOver = true;
     this.#stopTimer?.();
     this.#answerer.end();
+    this.direct.end(XioStatus.XIO_E_SESSION_ABORTED);
     this.speaker.link?.cut();
     // Nobody is left to be told of what it has asked.
     this.speaker.channel.end(XioStatus.XIO_E_SESSION_ABORTED);
   }
 
   onRequest(head: Head, header: Uint8Array, body: Uint8Array): void {
-    this.#answerer.onRequest(head, header, body);
+    if ((head.flags & Flag.DIRECT) !== 0) this.direct.onRequest(head, header, body);
+    else this.#answerer.onRequest(head, header, body);
   }
 
   onMessage(head: Head, header: Uint8Array, body: Uint8Array): void {
     this.#answerer.onMessage(head, header, body);
   }
 
-  onResponse(item: Item, _head: Head, _header: Uint8Array, body: Uint8Array): void {
-    this.#caller.answered(item, body);
+  onResponse(item: Item, head: Head, header: Uint8Array, body: Uint8Array): void {
+    if (!this.direct.onResponse(item, head, header, body)) this.#caller.answered(item, body);
   }
 
   onReceipt(item: Item): void {
@@ -233,7 +249,7 @@ export class ServedEnd implements SpeakerOwner {
   }
 
   onFailed(item: Item, status: XioStatus): void {
-    this.#caller.failed(item, status);
+    if (!this.direct.onFailed(item, status)) this.#caller.failed(item, status);
   }
 
   onForgotten(sn: number): void {
@@ -241,7 +257,10 @@ export class ServedEnd implements SpeakerOwner {
   }
 
   onFin(): void {
-    this.speaker.channel.finish();
+    this.direct.whenIdle(() => {
+      this.speaker.channel.finish();
+      this.speaker.pump();
+    });
   }
 
   onSetup(): void {
@@ -271,7 +290,7 @@ export class ServedEnd implements SpeakerOwner {
     const { random } = this.server.world;
     const bytes = random.between(0, channel.peer.maxBodyBytes);
     const deadlineUs = random.chance(0.2) ? random.between(1, 5000) : Infinity;
-    this.#caller.call({ kind: 'request', bytes, deadlineUs, isIdempotent: false, receipt: false });
+    this.#caller.call({ kind: 'request', bytes, deadlineUs, isIdempotent: false, receipt: false, isApart: false });
   }
 
   #attach(received: number): void {
@@ -289,6 +308,7 @@ export class ServedEnd implements SpeakerOwner {
   #end(status: XioStatus): void {
     this.#isOver = true;
     this.#answerer.end();
+    this.direct.end(status);
     this.speaker.channel.end(status);
     this.server.forget(this);
   }

@@ -3,7 +3,7 @@ import {
   decodeHead,
   emptyHead,
   encodeHead,
-  gather,
+  Flag,
   type Head,
   HEAD_BYTES,
   headerOf,
@@ -19,6 +19,8 @@ const MOST_HEADER_BYTES = 4096;
 
 /** Whoever talks through a {@link Speaker}. */
 export interface SpeakerOwner extends ChannelListener<Item> {
+  /** Where the body of a request of the session's own is to lie. */
+  directLanding(header: Uint8Array, bodyBytes: number): Uint8Array | undefined;
   onSetup(head: Head, header: Uint8Array): void;
   onLinkLost(): void;
   onDone(): void;
@@ -33,6 +35,10 @@ export class Speaker implements LinkUser {
   readonly #in = emptyHead(Kind.NOP);
   readonly #bytes = new Uint8Array(HEAD_BYTES + MOST_HEADER_BYTES);
   #isPumping = false;
+  /** Headers that say something of the link. */
+  readonly headers = new WeakMap<Item, () => Uint8Array>();
+  /** Takes back what was sent last of an item. */
+  readonly #held = new WeakMap<Item, () => void>();
 
   constructor(
     limits: Limits,
@@ -69,9 +75,17 @@ export class Speaker implements LinkUser {
     if (this.#link?.canSend === true && this.channel.isDone) this.owner.onDone();
   }
 
-  onAnnounced(bytes: Uint8Array): void {
-    const lie = decodeHead(bytes, this.#in) ?? this.channel.announce(this.#in);
+  /** What is on its way of an item is what it was. */
+  takeBack(item: Item): void {
+    this.#held.get(item)?.();
+  }
+
+  onAnnounced(bytes: Uint8Array): Uint8Array | undefined {
+    const head = this.#in;
+    const lie = decodeHead(bytes, head) ?? this.channel.announce(head);
     if (typeof lie === 'string') check(false, () => `an honest peer is taken for a liar: ${lie}`);
+    const isDirect = head.kind === Kind.REQUEST && (head.flags & Flag.DIRECT) !== 0;
+    return isDirect ? this.owner.directLanding(headerOf(bytes), head.bodyBytes) : undefined;
   }
 
   onFrame(bytes: Uint8Array, body: Uint8Array, wasAnnounced: boolean): void {
@@ -102,12 +116,14 @@ export class Speaker implements LinkUser {
     if (aside !== undefined) {
       Object.assign(head, emptyHead(aside.kind));
       head.ackSn = this.channel.received;
-      link.send(this.#encode(head, aside.header), NOTHING);
+      link.send(this.#encode(head, aside.header), NOTHING, false);
       return true;
     }
     const item = this.channel.next(head);
     if (item === 'nothing') return false;
-    link.send(this.#encode(head, item?.header ?? NOTHING), gather(item?.body ?? NOTHING));
+    const header = item === undefined ? NOTHING : (this.headers.get(item)?.() ?? item.header);
+    const takeBack = link.send(this.#encode(head, header), item?.body ?? NOTHING, item?.isApart === true);
+    if (item !== undefined) this.#held.set(item, takeBack);
     return true;
   }
 

@@ -2,6 +2,7 @@ import type { SeededRandom } from '../../../src/device/link/index.js';
 import type { Clock } from './clock.js';
 import type { Ledger } from './ledger.js';
 import type { XioPlan } from './plan.js';
+import type { ServedEnd } from './sim-server.js';
 
 /** What all of a run share. */
 export interface World {
@@ -9,4 +10,8 @@ export interface World {
   readonly clock: Clock;
   readonly random: SeededRandom;
   readonly ledger: Ledger;
+  /** What is to be looked at when all is over. */
+  readonly accesses: (() => void)[];
+  /** Servers' ends, by the names of their sessions. */
+  readonly ends: Map<string, ServedEnd>;
 }
