@@ -88,6 +88,12 @@ export const ROOMS = [
   },
   { name: 'layers/xio/transport', below: ['layers/xio/wire', 'layers/engine', ...LAYER], packages: 'none' },
   {
+    name: 'layers/xio/dissector',
+    partOf: 'layers/xio',
+    below: ['layers/xio/transport', 'layers/xio/wire', 'layers/engine', 'device/ibta'],
+    packages: 'none',
+  },
+  {
     name: 'layers/xio',
     below: ['layers/xio/transport', 'layers/xio/protocol', 'layers/xio/wire', 'layers/engine', ...LAYER],
     packages: 'none',
@@ -101,6 +107,7 @@ export const ROOMS = [
       'layers/messages/dissector',
       'layers/rsocket/dissector',
       'layers/ucp/dissector',
+      'layers/xio/dissector',
       'device/wire',
       'device/ibta',
     ],

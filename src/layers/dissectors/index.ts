@@ -3,11 +3,12 @@ import type { Dissector } from '../engine/index.js';
 import { messagesDissector } from '../messages/dissector/index.js';
 import { rsocketDissector } from '../rsocket/dissector/index.js';
 import { UcpDissector } from '../ucp/dissector/index.js';
+import { XioDissector } from '../xio/dissector/index.js';
 
 export type { CapturedExchange } from '../engine/index.js';
 export { type CapturedPacket, Conversations } from './conversations.js';
 
 /** Those of each protocol, for a capture. */
 export function dissectors(): readonly Dissector[] {
-  return [messagesDissector, new UcpDissector(), rsocketDissector];
+  return [messagesDissector, new UcpDissector(), new XioDissector(), rsocketDissector];
 }

@@ -18,3 +18,4 @@ export { MAX_WINDOW, MIN_WINDOW, ReceiveCredits, SendCredits } from './credits/c
 export { unlessAborted, waitUnlessLate } from './waits/late.js';
 export { type Outcome, Pending, type Timers, Unsettled } from './waits/pending.js';
 export { checkWait, timedOut, WAIT_FIELDS, type WaitOptions } from './waits/wait-options.js';
+export { amount, FollowedExchange, hex, MAX_EXCHANGES, remember } from './dissectors/followed.js';

@@ -1,5 +1,5 @@
 import { ipFromGid } from '../../../device/ibta/index.js';
-import type { CapturedDatagram, CaptureWay } from '../../engine/index.js';
+import { amount, hex, type CapturedDatagram, type CaptureWay } from '../../engine/index.js';
 import {
   amIdOfWord,
   decodeUcxControl,
@@ -17,7 +17,6 @@ import {
   udWordAt,
 } from '../wire/index.js';
 import { type Speaker } from './sentences.js';
-import { amount, hex } from './words.js';
 
 // Datagrams of ud (9.3 of docs/protocol.md). Whose they are is known from the first one on, which asks for a connection and names its sender's queue pair.
 

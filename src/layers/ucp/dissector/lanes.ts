@@ -1,6 +1,5 @@
-import type { CaptureWay } from '../../engine/index.js';
+import { hex, type CaptureWay } from '../../engine/index.js';
 import type { UcxQueuePair } from '../wire/index.js';
-import { hex } from './words.js';
 
 // The reliable connections of UCX, of which its ends tell each other in messages.
 

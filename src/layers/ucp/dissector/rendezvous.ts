@@ -1,13 +1,16 @@
-import type { CapturedAccess, CapturedExchange, CaptureWay } from '../../engine/index.js';
+import {
+  amount,
+  type CapturedAccess,
+  type CapturedExchange,
+  type CaptureWay,
+  FollowedExchange,
+  MAX_EXCHANGES,
+  remember,
+} from '../../engine/index.js';
 import { UcsStatus } from '../wire/index.js';
-import { amount, statusText } from './words.js';
+import { statusText } from './words.js';
 
 // Messages that are announced, each with all that follows from that (9.1 of docs/protocol.md), put together by what both ends have numbered.
-
-/** Of those that may still go on. Whoever announces more is followed no further back. */
-const MAX_OPEN = 1024;
-/** Of those that are told. */
-const MAX_EXCHANGES = 65_536;
 
 /** READs and WRITEs of one that are told apart. */
 const MAX_PIECES = 4096;
@@ -36,26 +39,17 @@ interface Memory {
 }
 
 /** One of them. */
-class Rendezvous implements CapturedExchange {
-  readonly timeUs: number;
-  readonly from: string;
-  readonly to: string;
-  tookUs: number | undefined;
+class Rendezvous extends FollowedExchange {
   buffer: Memory | undefined;
-  readonly psn: number;
-  readonly #steps: string[] = [];
   #dataBytes = 0;
   /** READs and WRITEs, by where they begin: their PSNs. */
   readonly #pieces = new Map<bigint, number>();
 
   constructor(
-    { timeUs, from, to, psn }: CaptureWay,
+    way: CaptureWay,
     private readonly announced: Announced,
   ) {
-    this.timeUs = timeUs;
-    this.from = from;
-    this.to = to;
-    this.psn = psn;
+    super(way, `RTS ${amount(announced.size)} ${announced.what}`);
   }
 
   /** Where the message lies. */
@@ -63,19 +57,8 @@ class Rendezvous implements CapturedExchange {
     return memoryAt(this.announced);
   }
 
-  get what(): string {
-    return `RTS ${amount(this.announced.size)} ${this.announced.what}`;
-  }
-
-  get words(): string {
-    const data = this.#dataBytes === 0 ? '' : ` of ${amount(this.#dataBytes)}`;
-    const steps = this.#steps.map((step) => (step === 'DATA' ? `${step}${data}` : step));
-    return [this.what, ...steps].join(', ');
-  }
-
-  /** What happens next. A packet that was sent again, or seen on both sides, is no step. */
-  step(name: string): void {
-    if (this.tookUs === undefined && !this.#steps.includes(name)) this.#steps.push(name);
+  protected override stepText(step: string): string {
+    return step === 'DATA' && this.#dataBytes > 0 ? `${step} of ${amount(this.#dataBytes)}` : step;
   }
 
   /** @param end where in the message they end */
@@ -94,11 +77,6 @@ class Rendezvous implements CapturedExchange {
   piece(name: string, address: bigint, psn: number): void {
     this.step(name);
     if (this.#pieces.size < MAX_PIECES) this.#pieces.set(address, psn);
-  }
-
-  end({ timeUs }: CaptureWay, name: string): void {
-    this.step(name);
-    this.tookUs ??= timeUs - this.timeUs;
   }
 }
 
@@ -185,11 +163,4 @@ function ended(rendezvous: Rendezvous | undefined, way: CaptureWay, name: string
 
 function memoryAt({ address, size }: { readonly address: bigint; readonly size: number }): Memory {
   return { address, end: address + BigInt(size) };
-}
-
-function remember(map: Map<string, Rendezvous>, key: string, rendezvous: Rendezvous): void {
-  const [oldest] = map.keys();
-  map.delete(key);
-  if (map.size >= MAX_OPEN) map.delete(oldest);
-  map.set(key, rendezvous);
 }

@@ -1,4 +1,4 @@
-import type { CaptureWay } from '../../engine/index.js';
+import { amount, hex, type CaptureWay } from '../../engine/index.js';
 import {
   AmId,
   type AmIdName,
@@ -12,7 +12,7 @@ import {
 } from '../wire/index.js';
 import type { LaneFollower } from './lanes.js';
 import type { RendezvousFollower } from './rendezvous.js';
-import { amount, amText, hex, statusText, tagText } from './words.js';
+import { amText, statusText, tagText } from './words.js';
 
 // What each active message says, in a few words, by its name.
 

@@ -1,10 +1,12 @@
-import type {
-  CapturedAccess,
-  CapturedDatagram,
-  CapturedExchange,
-  CapturedMessage,
-  CaptureWay,
-  Dissector,
+import {
+  amount,
+  hex,
+  type CapturedAccess,
+  type CapturedDatagram,
+  type CapturedExchange,
+  type CapturedMessage,
+  type CaptureWay,
+  type Dissector,
 } from '../../engine/index.js';
 import { decodeHello, decodeUdHello, FlowBits, HELLO_BYTES, idOf, PURE_GRANT, UD_HELLO_BYTES } from '../uct/index.js';
 import { decodeIntroduction } from '../wire/index.js';
@@ -12,7 +14,6 @@ import { DatagramFollower } from './datagrams.js';
 import { LaneFollower } from './lanes.js';
 import { RendezvousFollower } from './rendezvous.js';
 import { sentenceOf, type Speaker } from './sentences.js';
-import { amount, hex } from './words.js';
 
 /** What UCP says on the wire: one for each capture. */
 export class UcpDissector implements Dissector {
