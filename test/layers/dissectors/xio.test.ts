@@ -51,7 +51,7 @@ async function captured(
     const session = await net.connect({ url: net.urlOf(net.server, undefined, '/files') });
     await act(session, net);
     await session.close();
-    for (const server of net.servers) await server.close();
+    for (const server of net.servers) server.close();
     net.sim.writeCapture(file);
   });
   return file;
