@@ -150,8 +150,12 @@ export abstract class Session implements XioSession, LaneOwner {
     )
       throw new VerbsError(call, invalid(`maxResponseBytes is ${show(maxResponseBytes)}`, 'It is 0 to 2^30'));
     const [headerBytes, wholeBody] = [bytesOf(call, 'header', header), bodyFrom(call, 'body', body)];
+    // Field by field: a copy of what a program has made costs as much as all else here.
     const settings = {
-      ...options,
+      signal: options.signal,
+      deadlineMs: options.deadlineMs,
+      maxResponseBytes,
+      idempotent: options.idempotent,
       into,
       isApart: isApart(call, 'placement', placement),
       isResponseApart: isApart(call, 'responsePlacement', responsePlacement),
@@ -173,7 +177,8 @@ export abstract class Session implements XioSession, LaneOwner {
     const parts = isBody(message) ? { body: message } : message;
     refuse(call, fieldsProblem('message', parts, PARTS_FIELDS));
     const [header, body] = [bytesOf(call, 'header', parts.header), bodyFrom(call, 'body', parts.body)];
-    const settings = { ...options, isApart: isApart(call, 'placement', options.placement) };
+    const { receipt, signal, deadlineMs } = options;
+    const settings = { receipt, signal, deadlineMs, isApart: isApart(call, 'placement', options.placement) };
     const lane = this.#laneFor(call, header, lengthOf(body));
     this.#counts.messagesSent += 1;
     this.#traffic.bytesSent += lengthOf(body);

@@ -51,8 +51,12 @@ export function gather(body: Body): Uint8Array {
 
 /** Puts bytes into a body, which is at least as long. */
 export function scatter(bytes: Uint8Array, body: Body): void {
+  if (isOnePiece(body)) {
+    body.set(bytes);
+    return;
+  }
   let at = 0;
-  for (const piece of piecesOf(body)) {
+  for (const piece of body) {
     if (at >= bytes.length) return;
     piece.set(bytes.subarray(at, at + piece.length));
     at += piece.length;
