@@ -326,8 +326,16 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
     const { life } = this.channel;
     const isApart = (flags & Flag.APART_RESPONSE) !== 0;
     const isDirect = (flags & Flag.DIRECT) !== 0;
-    const own = { header: copyOf(header), body: isLanded ? body : gather(body) };
-    return { sn, life, ...own, maxResponseBytes, isApart, isDirect, target };
+    return {
+      sn,
+      life,
+      header: copyOf(header),
+      body: isLanded ? body : gather(body),
+      maxResponseBytes,
+      isApart,
+      isDirect,
+      target,
+    };
   }
 
   /** @returns false when there is nothing to be sent */

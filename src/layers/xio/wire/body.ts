@@ -1,3 +1,5 @@
+import { copyOf } from './fields.js';
+
 /** A body: in one piece, or in several of which none is empty. */
 export type Body = Uint8Array | readonly Uint8Array[];
 
@@ -44,6 +46,7 @@ export function putBody(body: Body, bytes: Uint8Array, offset: number): void {
 
 /** A copy of a body, in one piece of memory of its own. */
 export function gather(body: Body): Uint8Array {
+  if (isOnePiece(body)) return copyOf(body);
   const bytes = new Uint8Array(lengthOf(body));
   putBody(body, bytes, 0);
   return bytes;
