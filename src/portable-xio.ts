@@ -42,6 +42,8 @@ export {
   type XioParts,
   xioRedirect,
   xioReject,
+  XioRejectedError,
+  type XioRejectOptions,
   xioReleaseMsg,
   xioReleaseResponse,
   type XioRequest,

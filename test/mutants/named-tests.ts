@@ -94,6 +94,9 @@ export const XIO_FILES: readonly string[] = [
   'layers/xio/sessions/direct',
   'layers/xio/sessions/pieces',
   'layers/xio/transport/pieces',
+  'layers/xio/sessions/moves',
+  'layers/xio/sessions/rejections',
+  'layers/xio/session/say-once',
 ];
 
 export interface NamedTest {

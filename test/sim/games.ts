@@ -155,7 +155,8 @@ const xioGame: Game = {
     `clients ${readable(counts, 'clients')}, calls answered ${readable(counts, 'answered')}, given up ` +
     `${readable(counts, 'given up')}, failed ${readable(counts, 'failed')}\n` +
     `links cut ${readable(counts, 'cuts')}, sessions that went on ${readable(counts, 'reconnects')}, of which anew ` +
-    `${readable(counts, 'restarts')}, sent again ${readable(counts, 'replayed')}`,
+    `${readable(counts, 'restarts')}, sent again ${readable(counts, 'replayed')}\n` +
+    `sent on ${readable(counts, 'moves')}, rejected ${readable(counts, 'rejections')}`,
 };
 
 /** Programs whose memory is that of devices, which are late and fail. */

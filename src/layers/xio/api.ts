@@ -64,6 +64,11 @@ export interface XioConnectOptions extends XioOptions {
   readonly maxRedirects?: number | undefined;
   /** Milliseconds that an attempt to connect may take. Default 5000. */
   readonly connectTimeoutMs?: number | undefined;
+  /**
+   * Milliseconds that a server may take to answer once it is connected, its program's time to take the session included; then the next address is tried, or the promise
+   * rejects with XIO_E_TIMEOUT. Infinity: however long. Default 30 000.
+   */
+  readonly answerTimeoutMs?: number | undefined;
   /** Gives up; the promise rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -78,6 +83,10 @@ export interface XioListenOptions extends XioOptions {
   readonly port?: number | undefined;
   /** Sessions at a time; a client beyond that is refused. Default 65536. */
   readonly maxSessions?: number | undefined;
+  /** Of these, sessions that wait until the program takes them; a client beyond that is refused. Default 1024. */
+  readonly backlog?: number | undefined;
+  /** Milliseconds that the program may take to take a session; then it is rejected with XIO_E_TIMEOUT. Infinity: however long. Default 60 000. */
+  readonly answerTimeoutMs?: number | undefined;
   /** Ends the server. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -304,15 +313,27 @@ export interface XioSession extends AsyncDisposable {
   /**
    * A server's program takes the session; so does whatever else it does with it.
    *
-   * @throws XioError XIO_E_STATE on a client's session, and when it was answered before in another way
+   * @throws XioError XIO_E_STATE on a client's session, and when it was answered before in another way; VerbsError EINVAL
    */
   accept(options?: XioAcceptOptions): this;
 
-  /** Sends the client to other servers, of which it tries one after the other. @throws XioError XIO_E_STATE as {@link accept} */
+  /**
+   * Sends the client to other servers, of which it tries one after the other. Before the session was taken it is not; afterwards it moves: nothing is begun here any more,
+   * what the client has asked is answered here, what it asks from then on goes to the other server, and this end of the session ends when that is done. {@link close} with a
+   * time limit says how long that may take.
+   *
+   * @param urls 1 to 64, which have 6144 bytes in all
+   * @throws XioError XIO_E_STATE on a client's session, when it was rejected, and when it was sent on before; VerbsError EINVAL
+   */
   redirect(urls: readonly string[]): void;
 
-  /** Does not take it. @param reason told to the client. @throws XioError XIO_E_STATE as {@link accept} */
-  reject(reason?: string, privateData?: Bytes): void;
+  /**
+   * Does not take it. The client is told by an `XioRejectedError`.
+   *
+   * @param reason in words, up to 1024 bytes
+   * @throws XioError XIO_E_STATE as {@link accept}; VerbsError EINVAL
+   */
+  reject(reason?: string, options?: XioRejectOptions): void;
 
   /** Whether it keeps the process alive: it does, to begin with. Idempotent. */
   ref(): this;
@@ -335,6 +356,14 @@ export interface XioAcceptOptions {
   readonly privateData?: Bytes | undefined;
   /** URLs that the further connections of the session are to go to, 0 to 64. Default: to the server itself. */
   readonly portals?: readonly string[] | undefined;
+}
+
+/** What a client is told beside words when its session is rejected. */
+export interface XioRejectOptions {
+  /** Of the client's error. Default XIO_E_SESSION_REJECTED. */
+  readonly code?: XioStatusName | undefined;
+  /** Given to the client's program, 0 to 2048 bytes. */
+  readonly privateData?: Bytes | undefined;
 }
 
 /** Where sessions come. */

@@ -15,6 +15,7 @@ export type {
   XioOptions,
   XioParts,
   XioPlacement,
+  XioRejectOptions,
   XioRequest,
   XioRequestHandler,
   XioRequestOptions,
@@ -29,6 +30,7 @@ export type {
 } from './api.js';
 export { type DeviceOptions, type Scheme, useTransport, XioError, type XioErrorOptions } from './transport/index.js';
 export { XioStatus, type XioStatusName } from './wire/index.js';
+export { XioRejectedError } from './rejected-error.js';
 export { connect } from './client/connect.js';
 export { listen } from './server/xio-server.js';
 export {

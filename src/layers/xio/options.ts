@@ -68,6 +68,7 @@ export const CONNECT_FIELDS: FieldsOf<XioConnectOptions> = {
   connections: true,
   maxRedirects: true,
   connectTimeoutMs: true,
+  answerTimeoutMs: true,
   signal: true,
 };
 
@@ -77,6 +78,8 @@ export const LISTEN_FIELDS: FieldsOf<XioListenOptions> = {
   host: true,
   port: true,
   maxSessions: true,
+  backlog: true,
+  answerTimeoutMs: true,
   signal: true,
 };
 

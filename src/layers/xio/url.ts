@@ -2,6 +2,7 @@ import { invalid, show, VerbsError } from '../../api/verbs/index.js';
 import { type Scheme, type Transport, transportOf, XioError } from './transport/index.js';
 
 const MAX_URL = 1024;
+const encoder = new TextEncoder();
 const FORM = /^(?:([a-z]+):\/\/)?(\[[0-9a-fA-F:.%a-z]+\]|[^:/[\]\s]+):(\d{1,5})(?:\/(.*))?$/;
 
 /** Where a session leads. */
@@ -15,7 +16,7 @@ export interface Target {
 /** Takes a URL apart: `rdma://host:port/resource`. @returns a sentence that says what is wrong with it */
 export function parseUrl(url: unknown, leastPort: 0 | 1 = 1): Target | string {
   const advice = 'it is rdma://host:port/resource, or tcp://...';
-  if (typeof url !== 'string' || url.length > MAX_URL) return `url is ${show(url)}, and ${advice}`;
+  if (typeof url !== 'string' || encoder.encode(url).length > MAX_URL) return `url is ${show(url)}, and ${advice}`;
   const parts = FORM.exec(url);
   if (parts === null) return `url is ${show(url)}, and ${advice}`;
   const [, scheme = 'rdma', host, portText, resource = ''] = parts;

@@ -3,10 +3,12 @@ import { describe, it } from 'node:test';
 import {
   Action,
   decodeHead,
+  decodeMove,
   decodeSetupAnswer,
   decodeSetupRequest,
   emptyHead,
   encodeHead,
+  encodeMove,
   encodeSetupAnswer,
   encodeSetupRequest,
   Flag,
@@ -141,6 +143,7 @@ const ANSWER: SetupAnswer = {
   limits: LIMITS,
   addresses: ['tcp://a:1', ''],
   privateData: bytesOf('aabb'),
+  words: '',
 };
 const ANSWER_BYTES = bytesOf(
   EPOCH,
@@ -201,8 +204,32 @@ describe("the set-up of xio's sessions", () => {
     ['with an address that is not there', changed(ANSWER_BYTES, 10, '0003'), /not as long as its parts/],
     ['that sends on to nobody', changed(ANSWER_BYTES, 8, '0002 0000'), /sends the session on to nobody/],
     ['with less private data than it says', ANSWER_BYTES.subarray(0, -1), /not as long as its parts/],
+    ['with words that are not there', changed(ANSWER_BYTES, 38, '0001'), /not as long as its parts/],
+    ['that says why, and accepts', changed(changed(ANSWER_BYTES, 36, '0001'), 38, '0001'), /refuses nothing/],
+    ['that refuses with success', changed(ANSWER_BYTES, 8, '0003'), /with success/],
+    ['that refuses with addresses', changed(changed(ANSWER_BYTES, 8, '0003'), 12, '4a5e3a61'), /has addresses/],
   ] as const)
     it(`is not answered ${what}`, () => assert.match(lieOf(decodeSetupAnswer(bytes)), lie));
+});
+
+const MOVE_BYTES = bytesOf('0002', '0009 7463703a2f2f613a31', '0000');
+
+describe('MOVE of xio', () => {
+  it('is these bytes', () => {
+    assert.deepEqual(encodeMove(['tcp://a:1', '']), MOVE_BYTES);
+    assert.deepEqual(decodeMove(MOVE_BYTES), ['tcp://a:1', '']);
+  });
+
+  for (const [what, bytes, lie] of [
+    ['too short', MOVE_BYTES.subarray(0, 1), /MOVE has 1 bytes/],
+    ['to nobody', bytesOf('0000'), /to nobody/],
+    ['to too many', changed(MOVE_BYTES, 0, '0041'), /65 addresses, where 64 are the most/],
+    ['with an address that is cut off', MOVE_BYTES.subarray(0, 9), /not as long as its parts/],
+    ['with an address that is not there', changed(MOVE_BYTES, 0, '0003'), /not as long as its parts/],
+    ['with more than its addresses', bytesOf('0001', '0000', '00'), /not as long as its parts/],
+    ['with a longer address than there is', bytesOf('0001', '0401', '61'.repeat(1025)), /not as long as its parts/],
+  ] as const)
+    it(`is not taken ${what}`, () => assert.match(lieOf(decodeMove(bytes)), lie));
 });
 
 describe('statuses of xio', () => {

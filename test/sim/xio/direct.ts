@@ -220,7 +220,7 @@ export class Direct implements GrantHost<Speaker>, AccessHost<Speaker> {
         check(!wasRevoked, () => 'memory is read that was revoked before');
         vault.checkRead(offset, gather(memory));
       },
-      failed: (status) => checkStatus(status, vault, isOwnerThere(), this.world.ledger.mayForget),
+      failed: (status) => checkStatus(status, vault, isOwnerThere(), this.world.ledger.mayLeave),
     });
   }
 
@@ -235,7 +235,7 @@ export class Direct implements GrantHost<Speaker>, AccessHost<Speaker> {
         write.done();
       },
       failed: (status, mayHaveRun) => {
-        checkStatus(status, vault, isOwnerThere(), this.world.ledger.mayForget);
+        checkStatus(status, vault, isOwnerThere(), this.world.ledger.mayLeave);
         write.failed(mayHaveRun);
       },
       givenUp: (mayHaveRun) => write.failed(mayHaveRun),

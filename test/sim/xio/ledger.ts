@@ -23,7 +23,14 @@ export class Ledger {
   readonly #entries: Entry[] = [];
   /** Whether a server has begun anew, or forgotten anybody. */
   mayForget = false;
+  /** Whether a session has gone where it was sent: the memory that it uses stays where it is. */
+  hasMoved = false;
   replays = 0;
+
+  /** Whether memory may be at a server that is another now. */
+  get mayLeave(): boolean {
+    return this.mayForget || this.hasMoved;
+  }
 
   /** Something is begun. @returns its number */
   begin(bytes: number, isIdempotent: boolean): number {

@@ -29,24 +29,36 @@ export interface ClientPlan {
   readonly limits: Limits;
   readonly calls: readonly CallPlan[];
   readonly reconnectMs: number;
+  readonly answerTimeoutMs: number;
   /** The servers that its addresses lead to, in its order; several may lead to the same. */
   readonly servers: readonly number[];
 }
 
-/** Something that goes wrong. */
+/** Something that goes wrong, or is done with sessions that are under way. */
 export interface FaultPlan {
-  readonly kind: 'cut' | 'down' | 'restart';
+  readonly kind: 'cut' | 'down' | 'restart' | 'move';
   /** Of cut: whose link; else which server. */
   readonly who: number;
   readonly atUs: number;
+  /** Of move: after how long links are cut besides, or 0. */
   readonly forUs: number;
+  /** Of move: the server that its sessions are sent on to. */
+  readonly to: number;
+}
+
+/** One server of a run. */
+export interface ServerPlan {
+  readonly limits: Limits;
+  readonly redirectsTo: number | undefined;
+  /** Which of the sessions that come it rejects: the first is 0. */
+  readonly rejects: number | undefined;
 }
 
 /** What one seed stands for. */
 export interface XioPlan {
   readonly seed: number;
   readonly clients: readonly ClientPlan[];
-  readonly servers: readonly { readonly limits: Limits; readonly redirectsTo: number | undefined }[];
+  readonly servers: readonly ServerPlan[];
   readonly faults: readonly FaultPlan[];
   /** Frames that a link takes at a time. */
   readonly room: number;
@@ -81,6 +93,7 @@ export function planXio(seed: number): XioPlan {
   const servers = Array.from({ length: serverCount }, (_, index) => ({
     limits: limitsOf(random),
     redirectsTo: index === 1 && random.chance(0.3) ? 0 : undefined,
+    rejects: random.chance(0.1) ? random.between(0, 2) : undefined,
   }));
   const mostBytes = Math.min(...servers.map(({ limits }) => limits.maxBodyBytes));
   // Most of what goes wrong goes wrong while something is said.
@@ -116,6 +129,7 @@ function planClient(random: SeededRandom, servers: number, mostBytes: number, sp
     limits: limitsOf(random),
     calls,
     reconnectMs: random.chance(0.9) ? CALM_MS : 10,
+    answerTimeoutMs: random.chance(0.7) ? Infinity : random.pick([0.02, 0.2, 2]),
     servers: random.chance(0.7) ? order : order.slice(0, 1),
   };
 }
@@ -154,12 +168,13 @@ function planShares(random: SeededRandom, clients: number, spanUs: number): read
 }
 
 function planFault(random: SeededRandom, clients: number, servers: number, spanUs: number): FaultPlan {
-  const kind = random.chance(0.7) ? 'cut' : random.chance(0.5) ? 'down' : 'restart';
+  const kind = random.chance(0.6) ? 'cut' : random.pick(['down', 'restart', 'move'] as const);
   return {
     kind,
     who: random.between(0, (kind === 'cut' ? clients : servers) - 1),
     atUs: random.between(0, 2 * spanUs),
-    forUs: kind === 'cut' ? 0 : random.between(100, 30_000),
+    forUs: kind === 'cut' ? 0 : kind === 'move' ? random.pick([0, 30, 300, 3000]) : random.between(100, 30_000),
+    to: random.between(0, servers - 1),
   };
 }
 

@@ -57,6 +57,8 @@ class XioRun {
       cuts: this.#cuts,
       reconnects: sum(({ reconnects }) => reconnects),
       restarts: sum(({ restarts }) => restarts),
+      moves: sum(({ moves }) => moves),
+      rejections: sum(({ rejections }) => rejections),
       replayed: sum(({ speaker }) => speaker.channel.replayed),
     };
     return { counts, network: {}, virtualUs: clock.nowUs };
@@ -89,7 +91,11 @@ class XioRun {
     for (const client of this.#clients) client.finish();
   }
 
-  #fault({ kind, who, forUs }: FaultPlan): void {
+  #cutAll(): void {
+    for (const { speaker } of this.#clients) speaker.link?.cut();
+  }
+
+  #fault({ kind, who, forUs, to }: FaultPlan): void {
     const { clock } = this.#world;
     if (kind === 'cut') {
       this.#cuts += 1;
@@ -97,6 +103,11 @@ class XioRun {
       return;
     }
     const server = this.#servers[who];
+    if (kind === 'move') {
+      server.move(to);
+      if (forUs > 0) clock.after(forUs, () => this.#cutAll());
+      return;
+    }
     if (kind === 'restart') server.crash();
     else server.isUp = false;
     clock.after(forUs, () => (server.isUp = true));

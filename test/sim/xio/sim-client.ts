@@ -6,6 +6,7 @@ import {
   type Head,
   Kind,
   SESSION_ID_BYTES,
+  type SetupAnswer,
   type SetupRequest,
   XioStatus,
 } from '../../../src/layers/xio/wire/index.js';
@@ -14,7 +15,7 @@ import { Answerer } from './answerer.js';
 import { Caller } from './caller.js';
 import { Direct } from './direct.js';
 import { type ClientPlan, INLINE_BYTES } from './plan.js';
-import type { ServedEnd, SimServer } from './sim-server.js';
+import { rejectionBy, type ServedEnd, type SimServer } from './sim-server.js';
 import { Speaker, type SpeakerOwner } from './speaker.js';
 import { makeLink } from './wire-link.js';
 import type { World } from './world.js';
@@ -30,12 +31,17 @@ export class SimClient implements SpeakerOwner, ClientHost {
   readonly direct: Direct;
   #name = '';
   #stopLimit: (() => void) | undefined;
+  #stopWaiting: (() => void) | undefined;
   #begun = 0;
+  readonly #names: Uint8Array[] = [];
   #isOver = false;
   /** The server that knows of its session. */
   #home: string | undefined;
   reconnects = 0;
   restarts = 0;
+  /** How often it was sent on. */
+  moves = 0;
+  rejections = 0;
 
   constructor(
     private readonly world: World,
@@ -54,6 +60,7 @@ export class SimClient implements SpeakerOwner, ClientHost {
       privateData: new Uint8Array(0),
       connection: 0,
       maxRedirects: MAX_REDIRECTS,
+      answerTimeoutMs: plan.answerTimeoutMs,
       reconnectMs: plan.reconnectMs,
     };
     this.#machine = new ClientMachine(this.speaker.channel, manners, this);
@@ -82,7 +89,10 @@ export class SimClient implements SpeakerOwner, ClientHost {
     clock.after(random.between(1, 2 * plan.delayUs), () => this.#connected(this.servers[Number(address)]));
   }
 
-  ask(request: SetupRequest): void {
+  ask(request: SetupRequest, withinMs: number): void {
+    this.#stopWaiting?.();
+    if (withinMs !== Infinity)
+      this.#stopWaiting = this.world.clock.after(withinMs * 1000, () => this.#machine.onUnanswered());
     this.speaker.say(Kind.SESSION, encodeSetupRequest(request));
   }
 
@@ -96,14 +106,24 @@ export class SimClient implements SpeakerOwner, ClientHost {
       delayMs === Infinity ? undefined : this.world.clock.after(delayMs * 1000, () => this.#machine.onLate());
   }
 
-  dropLink(): void {
+  dropLink(how: 'close' | 'abort'): void {
+    if (how === 'abort') this.speaker.link?.cut();
     this.speaker.leave();
   }
 
-  newSessionId(): Uint8Array {
-    const id = Uint8Array.from({ length: SESSION_ID_BYTES }, () => this.world.random.below(256));
-    this.#name = hex(id);
-    return id;
+  nowMs(): number {
+    return this.world.clock.nowUs / 1000;
+  }
+
+  sessionId(life: number): Uint8Array {
+    while (this.#names.length < life)
+      this.#names.push(Uint8Array.from({ length: SESSION_ID_BYTES }, () => this.world.random.below(256)));
+    this.#name = hex(this.#names[life - 1]);
+    return this.#names[life - 1];
+  }
+
+  roomProblem(): undefined {
+    return undefined;
   }
 
   onOpen(how: 'begun' | 'resumed' | 'restarted'): void {
@@ -115,11 +135,14 @@ export class SimClient implements SpeakerOwner, ClientHost {
   }
 
   onRedirected(): void {
-    // It has two addresses from now on, of which the other knows nothing either.
-    this.world.ledger.mayForget = true;
+    this.moves += 1;
+    check(this.moves <= MAX_REDIRECTS, () => `a session is sent on ${this.moves} times`);
+    // What was asked of that server has its answers, so that nothing is forgotten by going.
+    this.#home = undefined;
   }
 
-  onOver(status: XioStatus): void {
+  onOver(status: XioStatus, _reason: string, answer?: SetupAnswer): void {
+    if (answer !== undefined) this.#rejected(status, answer);
     this.#isOver = true;
     this.#answerer.end();
     this.direct.end(status);
@@ -174,7 +197,12 @@ export class SimClient implements SpeakerOwner, ClientHost {
   }
 
   onFin(): void {
-    this.#finishSoon();
+    if (!this.speaker.channel.isMoving) this.#finishSoon();
+  }
+
+  onMove(addresses: readonly string[]): undefined {
+    this.world.ledger.hasMoved = true;
+    this.#machine.onMove(addresses);
   }
 
   onSetup(head: Head, header: Uint8Array): void {
@@ -189,7 +217,12 @@ export class SimClient implements SpeakerOwner, ClientHost {
   }
 
   onDone(): void {
-    const { served, kept, asked, waiting } = this.speaker.channel;
+    const { served, kept, asked, waiting, isMoving, hasNothingLeft } = this.speaker.channel;
+    if (isMoving && !hasNothingLeft) {
+      check(kept + asked === 0, () => `a client goes where it was sent with ${kept} ${asked}`);
+      this.#machine.onDone();
+      return;
+    }
     check(served + kept + asked + waiting === 0, () => `a client is done with ${served} ${kept} ${asked} ${waiting}`);
     this.speaker.leave();
     this.#machine.over(XioStatus.XIO_E_SUCCESS, 'both ends are done');
@@ -200,6 +233,13 @@ export class SimClient implements SpeakerOwner, ClientHost {
       this.speaker.channel.finish();
       this.speaker.pump();
     });
+  }
+
+  #rejected(status: XioStatus, { words, privateData }: SetupAnswer): void {
+    this.rejections += 1;
+    const said = rejectionBy(Number(this.#machine.address));
+    const isSame = status === said.status && words === said.words && same(privateData, said.privateData);
+    check(isSame, () => `a client hears ${status}, "${words}", ${privateData.join()} of the server that rejects it`);
   }
 
   #begin(call: ClientPlan['calls'][number]): void {
@@ -222,4 +262,8 @@ export class SimClient implements SpeakerOwner, ClientHost {
     this.speaker.use(own);
     this.#machine.onLink();
   }
+}
+
+function same(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index]);
 }

@@ -2,6 +2,7 @@ import { hex, type Item, ServedSessions } from '../../../src/layers/xio/protocol
 import {
   Action,
   decodeSetupRequest,
+  encodeMove,
   encodeSetupAnswer,
   Flag,
   type Head,
@@ -25,6 +26,8 @@ export class SimServer {
   lives = 0;
   #sessions: ServedSessions<ServedEnd>;
   readonly #ends = new Set<ServedEnd>();
+  /** Sessions that have come. */
+  #asked = 0;
 
   constructor(
     readonly world: World,
@@ -51,12 +54,19 @@ export class SimServer {
     this.#sessions = new ServedSessions(this.#epoch());
   }
 
+  /** Sends the sessions on that it has. */
+  move(to: number): void {
+    if (this.isUp) for (const end of this.#ends) end.move(to);
+  }
+
   onLink(link: LinkEnd): void {
     link.user = new Guest(link, (request, received) => this.#onAsked(link, request, received));
   }
 
   forget(end: ServedEnd): void {
     this.#ends.delete(end);
+    const { isParting, received } = end.speaker.channel;
+    if (end.isMoved && isParting) this.#sessions.part(end.request, received);
     this.#sessions.removeIf(end.request, (other) => other === end);
   }
 
@@ -70,7 +80,7 @@ export class SimServer {
         verdict.end.resume(link, received);
         return;
       case Action.UNKNOWN:
-        new Guest(link, () => undefined).say(answer(this.epoch, { action: Action.UNKNOWN }));
+        new Guest(link, () => undefined).say(answer(this.epoch, { action: Action.UNKNOWN }), verdict.received);
         this.onLink(link);
         return;
       case 'distrust':
@@ -79,11 +89,15 @@ export class SimServer {
   }
 
   #begin(link: LinkEnd, request: SetupRequest): void {
-    const { redirectsTo } = this.world.plan.servers[this.index];
+    const { redirectsTo, rejects } = this.world.plan.servers[this.index];
     if (redirectsTo !== undefined) {
-      const guest = new Guest(link, () => undefined);
-      guest.say(answer(this.epoch, { action: Action.REDIRECT, addresses: [String(redirectsTo)] }));
-      link.close();
+      this.#refuse(link, { action: Action.REDIRECT, addresses: [String(redirectsTo)] });
+      return;
+    }
+    const number = this.#asked;
+    this.#asked += 1;
+    if (number === rejects) {
+      this.#refuse(link, { action: Action.REJECT, ...rejectionBy(this.index) });
       return;
     }
     const end = new ServedEnd(this, request);
@@ -92,9 +106,19 @@ export class SimServer {
     end.begin(link);
   }
 
+  #refuse(link: LinkEnd, said: Partial<SetupAnswer> & Pick<SetupAnswer, 'action'>): void {
+    new Guest(link, () => undefined).say(answer(this.epoch, said));
+    link.close();
+  }
+
   #epoch(): Uint8Array {
     return Uint8Array.from([this.index, this.lives, 1, 1, 1, 1, 1, 1]);
   }
+}
+
+/** What a server tells a client that it rejects. */
+export function rejectionBy(server: number): Pick<SetupAnswer, 'status' | 'words' | 'privateData'> {
+  return { status: XioStatus.XIO_E_NO_BUFS, words: `server ${server}`, privateData: Uint8Array.of(0xff, server) };
 }
 
 /** Whoever has connected, until it says what it wants. */
@@ -117,9 +141,9 @@ class Guest implements LinkUser {
     this.#speaker = new Speaker(NO_LIMITS, owner);
   }
 
-  say(header: Uint8Array): void {
+  say(header: Uint8Array, received = 0): void {
     this.#speaker.use(this.link);
-    this.#speaker.say(Kind.SESSION_ANSWER, header);
+    this.#speaker.say(Kind.SESSION_ANSWER, header, received);
   }
 
   onAnnounced(head: Uint8Array): Uint8Array | undefined {
@@ -152,6 +176,7 @@ const nobody: SpeakerOwner = {
   onFailed: nothing,
   onForgotten: nothing,
   onFin: nothing,
+  onMove: () => undefined,
   onSetup: nothing,
   onLinkLost: nothing,
   onDone: nothing,
@@ -165,6 +190,7 @@ export class ServedEnd implements SpeakerOwner {
   readonly direct: Direct;
   #stopTimer: (() => void) | undefined;
   #isOver = false;
+  isMoved = false;
 
   constructor(
     private readonly server: SimServer,
@@ -206,6 +232,16 @@ export class ServedEnd implements SpeakerOwner {
     if (this.speaker.channel.isAttached) this.speaker.channel.detach();
     this.speaker.use(link);
     this.#attach(received);
+  }
+
+  /** Sends the client on, who has its answers here all the same. */
+  move(to: number): void {
+    const { channel } = this.speaker;
+    if (this.isMoved || channel.isFinishing) return;
+    this.isMoved = true;
+    channel.move(encodeMove([String(to)]));
+    this.speaker.pump();
+    this.onFin();
   }
 
   /** The process is gone. */
@@ -263,6 +299,10 @@ export class ServedEnd implements SpeakerOwner {
     });
   }
 
+  onMove(): string {
+    return 'a client sends its server on';
+  }
+
   onSetup(): void {
     check(false, () => 'a client asks twice on one link');
   }
@@ -314,11 +354,9 @@ export class ServedEnd implements SpeakerOwner {
   }
 
   #checkEmpty(): void {
-    const { served, kept, asked, waiting } = this.speaker.channel;
-    check(
-      served + kept + asked + waiting === 0,
-      () => `a server's end is done with ${served} ${kept} ${asked} ${waiting}`,
-    );
+    // A client does not wait until its messages are let go of.
+    const { kept, asked, waiting } = this.speaker.channel;
+    check(kept + asked + waiting === 0, () => `a server's end is done with ${kept} ${asked} ${waiting}`);
   }
 }
 
@@ -328,6 +366,7 @@ function answer(epoch: Uint8Array, said: Partial<SetupAnswer> & Pick<SetupAnswer
     limits: NO_LIMITS,
     addresses: [],
     privateData: new Uint8Array(0),
+    words: '',
   };
   return encodeSetupAnswer({ epoch, ...nothingElse, ...said });
 }

@@ -30,7 +30,7 @@ export interface SpeakerOwner extends ChannelListener<Item> {
 export class Speaker implements LinkUser {
   readonly channel: Channel<Item>;
   #link: LinkEnd | undefined;
-  readonly #asides: { readonly kind: Kind; readonly header: Uint8Array }[] = [];
+  readonly #asides: { readonly kind: Kind; readonly header: Uint8Array; readonly received: number }[] = [];
   readonly #out = emptyHead(Kind.NOP);
   readonly #in = emptyHead(Kind.NOP);
   readonly #bytes = new Uint8Array(HEAD_BYTES + MOST_HEADER_BYTES);
@@ -62,8 +62,8 @@ export class Speaker implements LinkUser {
     this.#link = undefined;
   }
 
-  say(kind: Kind, header: Uint8Array): void {
-    this.#asides.push({ kind, header });
+  say(kind: Kind, header: Uint8Array, received = this.channel.received): void {
+    this.#asides.push({ kind, header, received });
     this.pump();
   }
 
@@ -115,7 +115,7 @@ export class Speaker implements LinkUser {
     const aside = this.#asides.shift();
     if (aside !== undefined) {
       Object.assign(head, emptyHead(aside.kind));
-      head.ackSn = this.channel.received;
+      head.ackSn = aside.received;
       link.send(this.#encode(head, aside.header), NOTHING, false);
       return true;
     }

@@ -16,6 +16,8 @@ const ENDINGS: readonly XioStatus[] = [
   XioStatus.XIO_E_SESSION_DISCONNECTED,
   XioStatus.XIO_E_SESSION_REDIRECTED,
   XioStatus.XIO_E_SESSION_REFUSED,
+  // The status of a rejection.
+  XioStatus.XIO_E_NO_BUFS,
 ];
 
 /** What the cell of a write holds, or what lies at a byte that is read. */

@@ -1,7 +1,18 @@
 import { ClientMachine } from '../protocol/index.js';
 import { XioError } from '../transport/index.js';
-import { decodeSetupAnswer, type Head, Kind, type SetupAnswer, statusName, XioStatus } from '../wire/index.js';
+import {
+  Action,
+  decodeSetupAnswer,
+  type Head,
+  Kind,
+  SESSION_ID_BYTES,
+  type SetupAnswer,
+  statusName,
+  XioStatus,
+} from '../wire/index.js';
 import type { Settings } from '../options.js';
+import { secretBytes } from '../random.js';
+import { XioRejectedError } from '../rejected-error.js';
 import { Lane } from '../session/lane.js';
 import type { Outgoing } from '../session/outgoing.js';
 import { Session } from '../session/session.js';
@@ -14,7 +25,11 @@ export interface ClientSettings extends Settings, ConnectorSettings {
   readonly ownPrivateData: Uint8Array;
   readonly connections: number;
   readonly maxRedirects: number;
+  readonly answerTimeoutMs: number;
 }
+
+/** Names of sessions that are remembered: those of connections that began anew less often. */
+const MOST_NAMES = 64;
 
 /** A client's end of a session. */
 export class ClientSession extends Session {
@@ -22,6 +37,8 @@ export class ClientSession extends Session {
   readonly #machines = new Map<Lane, ClientMachine<Outgoing>>();
   readonly #connectors = new Map<Lane, Connector>();
   #privateData: Uint8Array = new Uint8Array(0);
+  /** By how often a connection has begun anew: all of them have the same, so that they are one session wherever they meet. */
+  readonly #names = new Map<number, Uint8Array>();
   #isOpen = false;
   #settle: { readonly resolve: () => void; readonly reject: (error: unknown) => void } | undefined;
 
@@ -81,11 +98,30 @@ export class ClientSession extends Session {
     return this.#machines.get(lane)?.onAnswer(answer, head.ackSn);
   }
 
+  onMove(lane: Lane, addresses: readonly string[]): undefined {
+    this.#machines.get(lane)?.onMove(addresses);
+  }
+
+  override onDone(lane: Lane): void {
+    const machine = this.#machines.get(lane);
+    if (machine !== undefined && isMovedOn(lane)) machine.onDone();
+    else super.onDone(lane);
+  }
+
+  override onAborted(lane: Lane, status: XioStatus): void {
+    const machine = this.#machines.get(lane);
+    // A server that has sent the session on does not wait for ever until it has gone.
+    if (machine !== undefined && isMovedOn(lane)) machine.onDone();
+    else super.onAborted(lane, status);
+  }
+
   onLinkLost(lane: Lane, reason: string): void {
     const machine = this.#machines.get(lane);
     const wasOpen = machine?.state === 'open';
+    const { life } = lane.channel;
     machine?.onLinkLost(reason);
-    if (wasOpen && !this.hasEnded) this.disconnected(reason);
+    // One that has gone where it was sent has lost nothing.
+    if (wasOpen && !this.hasEnded && lane.channel.life === life) this.disconnected(reason);
   }
 
   protected get isOpen(): boolean {
@@ -109,8 +145,10 @@ export class ClientSession extends Session {
   #begin(connection: number, addresses: readonly string[]): void {
     const lane = new Lane(this.client, this, connection);
     const context = this.client.context ?? this.lanes.at(0)?.lastLink?.context;
-    const { resource, maxRedirects, reconnectMs, ownPrivateData: privateData } = this.client;
+    const { resource, maxRedirects, reconnectMs, answerTimeoutMs, ownPrivateData: privateData } = this.client;
     const connector = new Connector({ ...this.client, context }, lane, {
+      sessionId: (life) => this.#nameOf(life),
+      roomProblem: () => this.roomProblem(lane),
       onOpen: (how, answer) => this.#opened(lane, how, answer),
       onRedirected: (address) => this.events.tell(({ redirected }) => redirected?.(address)),
       onOver: (status, reason, answer) => {
@@ -121,7 +159,7 @@ export class ClientSession extends Session {
         else this.#doWithout(lane, status);
       },
     });
-    const manners = { addresses, resource, privateData, connection, maxRedirects, reconnectMs };
+    const manners = { addresses, resource, privateData, connection, maxRedirects, reconnectMs, answerTimeoutMs };
     const machine = new ClientMachine(lane.channel, manners, connector);
     connector.machine = machine;
     this.lanes.push(lane);
@@ -144,6 +182,7 @@ export class ClientSession extends Session {
 
   #opened(lane: Lane, how: 'begun' | 'resumed' | 'restarted', answer: SetupAnswer): void {
     if (how !== 'begun') {
+      if (how === 'restarted') this.#privateData = answer.privateData;
       this.resumed(lane);
       return;
     }
@@ -167,8 +206,26 @@ export class ClientSession extends Session {
   }
 
   #ended(status: XioStatus, reason: string, answer: SetupAnswer | undefined): void {
-    const said = answer === undefined ? '' : new TextDecoder().decode(answer.privateData);
-    const text = said === '' ? reason : `${reason}: ${said}`;
-    this.over(status, new XioError(statusName(status) ?? 'XIO_E_SESSION_ABORTED', text));
+    const code = statusName(status) ?? 'XIO_E_SESSION_ABORTED';
+    if (answer?.action !== Action.REJECT) {
+      this.over(status, new XioError(code, reason));
+      return;
+    }
+    const { words, privateData } = answer;
+    this.over(status, new XioRejectedError(code, words === '' ? reason : `${reason}: ${words}`, privateData));
   }
+
+  #nameOf(life: number): Uint8Array {
+    const known = this.#names.get(life);
+    if (known !== undefined) return known;
+    const name = secretBytes(SESSION_ID_BYTES);
+    this.#names.set(life, name);
+    for (const old of this.#names.keys()) if (this.#names.size > MOST_NAMES) this.#names.delete(old);
+    return name;
+  }
+}
+
+/** Whether the session goes on elsewhere when this server is done with it. */
+function isMovedOn({ channel }: Lane): boolean {
+  return channel.isMoving && !channel.hasNothingLeft;
 }

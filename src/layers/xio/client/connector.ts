@@ -2,15 +2,7 @@ import { after } from '../../../api/provider/index.js';
 import type { Context } from '../../../api/verbs/index.js';
 import type { ClientHost, ClientMachine } from '../protocol/index.js';
 import { type DeviceOptions, type LinkOptions, XioError } from '../transport/index.js';
-import {
-  encodeSetupRequest,
-  Kind,
-  type Limits,
-  SESSION_ID_BYTES,
-  type SetupRequest,
-  XioStatus,
-} from '../wire/index.js';
-import { secretBytes } from '../random.js';
+import { encodeSetupRequest, Kind, type Limits, type SetupRequest, XioStatus } from '../wire/index.js';
 import type { Lane } from '../session/lane.js';
 import type { Outgoing } from '../session/outgoing.js';
 import { targetOfPeer } from '../url.js';
@@ -23,40 +15,42 @@ export interface ConnectorSettings extends DeviceOptions, Pick<LinkOptions, 'inl
 }
 
 /** Whoever is told how a connection fares. */
-export type ConnectorListener = Pick<ClientHost, 'onOpen' | 'onRedirected' | 'onOver'>;
+export type ConnectorListener = Pick<ClientHost, 'onOpen' | 'onRedirected' | 'onOver' | 'sessionId' | 'roomProblem'>;
 
 /** Does what the machine of a client's connection says: makes links, and waits. */
 export class Connector implements ClientHost {
   machine: ClientMachine<Outgoing> | undefined;
-  readonly onOpen: ClientHost['onOpen'];
-  readonly onRedirected: ClientHost['onRedirected'];
-  readonly onOver: ClientHost['onOver'];
   #attempt: AbortController | undefined;
   #stopPause: (() => void) | undefined;
   #stopLimit: (() => void) | undefined;
+  #stopWaiting: (() => void) | undefined;
   #hasEnded = false;
 
   constructor(
     private readonly settings: ConnectorSettings,
     private readonly lane: Lane,
-    listener: ConnectorListener,
-  ) {
-    this.onOpen = (how, answer) => listener.onOpen(how, answer);
-    this.onRedirected = (address) => listener.onRedirected(address);
-    this.onOver = (status, reason, answer) => listener.onOver(status, reason, answer);
+    private readonly listener: ConnectorListener,
+  ) {}
+
+  nowMs(): number {
+    return (this.lane.lastLink?.clock.nowUs() ?? 0) / 1000;
   }
 
   connect(address: string, withinMs: number): void {
+    this.#stopWaiting?.();
     const attempt = new AbortController();
     this.#attempt = attempt;
     void this.#connect(address, Math.min(withinMs, this.settings.connectTimeoutMs), attempt.signal);
   }
 
-  ask(request: SetupRequest): void {
+  ask(request: SetupRequest, withinMs: number): void {
+    this.#stopWaiting?.();
+    this.#stopWaiting = withinMs === Infinity ? undefined : this.#after(withinMs, () => this.machine?.onUnanswered());
     this.lane.sendAside(Kind.SESSION, encodeSetupRequest(request));
   }
 
   pause(delayMs: number): void {
+    this.#stopWaiting?.();
     this.#stopPause?.();
     this.#stopPause = this.#after(delayMs, () => this.machine?.onPause());
   }
@@ -66,12 +60,29 @@ export class Connector implements ClientHost {
     this.#stopLimit = delayMs === Infinity ? undefined : this.#after(delayMs, () => this.machine?.onLate());
   }
 
-  dropLink(): void {
-    this.lane.leave('close');
+  dropLink(how: 'close' | 'abort'): void {
+    this.lane.leave(how);
   }
 
-  newSessionId(): Uint8Array {
-    return secretBytes(SESSION_ID_BYTES);
+  sessionId(life: number): Uint8Array {
+    return this.listener.sessionId(life);
+  }
+
+  roomProblem(): string | undefined {
+    return this.listener.roomProblem();
+  }
+
+  onOpen(...told: Parameters<ClientHost['onOpen']>): void {
+    this.#stopWaiting?.();
+    this.listener.onOpen(...told);
+  }
+
+  onRedirected(...told: Parameters<ClientHost['onRedirected']>): void {
+    this.listener.onRedirected(...told);
+  }
+
+  onOver(...told: Parameters<ClientHost['onOver']>): void {
+    this.listener.onOver(...told);
   }
 
   /** Nothing is waited for any more. Idempotent. */
@@ -79,6 +90,7 @@ export class Connector implements ClientHost {
     this.#hasEnded = true;
     this.#stopPause?.();
     this.#stopLimit?.();
+    this.#stopWaiting?.();
     this.#attempt?.abort(new XioError('XIO_E_SESSION_CLOSED', 'the session has ended'));
   }
 

@@ -2,6 +2,7 @@ import { countProblem, type FieldsOf, fieldsProblem, refuse } from '../../../api
 import { connect } from '../client/connect.js';
 import type { Bytes, XioSession } from '../api.js';
 import { checkMs, privateDataOf } from '../options.js';
+import { XioRejectedError } from '../rejected-error.js';
 import { XioError } from '../transport/index.js';
 import { XioStatus } from '../wire/index.js';
 import { targetOf } from '../url.js';
@@ -46,10 +47,6 @@ const CONNECTION_FIELDS: FieldsOf<XioConnectionParams> = {
   ctx: true,
   outAddr: true,
   connUserContext: true,
-};
-const REFUSALS: Readonly<Record<string, XioSessionEvent>> = {
-  XIO_E_SESSION_REJECTED: XioSessionEvent.XIO_SESSION_REJECT_EVENT,
-  XIO_E_SESSION_REFUSED: XioSessionEvent.XIO_SESSION_CONNECTION_REFUSED_EVENT,
 };
 
 /** `xio_session_create`: a client's session, which `xioConnect` connects. @throws VerbsError EINVAL for what is no such parameters */
@@ -124,8 +121,14 @@ function refused(connection: ConnectionCore, error: unknown): void {
     connection.refuse(event, XioStatus.XIO_E_CONNECT_ERROR, message);
     return;
   }
-  const event = REFUSALS[error.code] ?? XioSessionEvent.XIO_SESSION_CONNECTION_ERROR_EVENT;
-  connection.refuse(event, error.status, message);
+  const privateData = error instanceof XioRejectedError ? error.privateData : undefined;
+  connection.refuse(eventOf(error), error.status, message, privateData);
+}
+
+function eventOf(error: XioError): XioSessionEvent {
+  if (error.code === 'XIO_E_SESSION_REFUSED') return XioSessionEvent.XIO_SESSION_CONNECTION_REFUSED_EVENT;
+  if (error instanceof XioRejectedError) return XioSessionEvent.XIO_SESSION_REJECT_EVENT;
+  return XioSessionEvent.XIO_SESSION_CONNECTION_ERROR_EVENT;
 }
 
 /**

@@ -31,8 +31,10 @@ interface End {
   readonly event: XioSessionEvent;
   readonly reason: XioStatus;
   readonly message: string;
+  readonly privateData?: Uint8Array | undefined;
 }
 
+const NOTHING = new Uint8Array(0);
 const CLOSED: End = {
   event: XioSessionEvent.XIO_SESSION_CONNECTION_CLOSED_EVENT,
   reason: XioStatus.XIO_E_SESSION_CLOSED,
@@ -86,6 +88,14 @@ export class ConnectionCore implements LibxioConnection, MessageSource {
     inner.on('reconnecting', ({ status, message }) =>
       this.tellEvent(XioSessionEvent.XIO_SESSION_CONNECTION_RECONNECTING_EVENT, status, message),
     );
+    inner.on('redirected', (url) => {
+      const reason = XioStatus.XIO_E_SESSION_REDIRECTED;
+      this.tellEvent(
+        XioSessionEvent.XIO_SESSION_CONNECTION_RECONNECTING_EVENT,
+        reason,
+        `the session is sent on to ${url}`,
+      );
+    });
     inner.on('reconnected', () => this.tellEvent(XioSessionEvent.XIO_SESSION_CONNECTION_RECONNECTED_EVENT));
     if (!(inner instanceof Session)) throw new Error('verbena: internal error: a session of another kind');
     inner.giveMessagesTo((message) => this.#onMessage(message));
@@ -95,8 +105,8 @@ export class ConnectionCore implements LibxioConnection, MessageSource {
   }
 
   /** There will be no session. */
-  refuse(event: XioSessionEvent, reason: XioStatus, message: string): void {
-    this.#finish({ event, reason, message });
+  refuse(event: XioSessionEvent, reason: XioStatus, message: string, privateData?: Uint8Array): void {
+    this.#finish({ event, reason, message, privateData });
   }
 
   /** An end has closed it before it was there. */
@@ -136,9 +146,14 @@ export class ConnectionCore implements LibxioConnection, MessageSource {
     session.teller.tell(() => action(session.ops, session, this.userContext));
   }
 
-  tellEvent(event: XioSessionEvent, reason: XioStatus = XioStatus.XIO_E_SUCCESS, message = ''): void {
+  tellEvent(
+    event: XioSessionEvent,
+    reason: XioStatus = XioStatus.XIO_E_SUCCESS,
+    message = '',
+    privateData: Uint8Array = NOTHING,
+  ): void {
     this.tell(({ onSessionEvent }, session) => {
-      const data = { event, reason, message, conn: this, connUserContext: this.userContext };
+      const data = { event, reason, message, privateData, conn: this, connUserContext: this.userContext };
       onSessionEvent?.(session, data, this.userContext);
     });
   }
@@ -195,7 +210,7 @@ export class ConnectionCore implements LibxioConnection, MessageSource {
     this.#hasEnded = true;
     this.phase = 'ended';
     this.#end = end;
-    this.tellEvent(end.event, end.reason, end.message);
+    this.tellEvent(end.event, end.reason, end.message, end.privateData);
     for (const { message } of this.#waiting.splice(0)) {
       this.#under -= 1;
       this.fail(message, new XioError('XIO_E_MSG_FLUSHED', 'there was no connection'));

@@ -143,19 +143,30 @@ export function xioAccept(session: LibxioSession, portals: readonly string[] = [
   connection.establish(inner, true);
 }
 
-/** `xio_redirect`: sends the client to other servers. XIO_SESSION_TEARDOWN_EVENT follows. @throws as {@link xioAccept} */
+/**
+ * `xio_redirect`: sends the client to other servers. XIO_SESSION_TEARDOWN_EVENT follows. A session that was accepted is sent on as well: what the client has asked is to be
+ * answered here, what it asks from then on goes there; then the connection is closed, and torn down.
+ *
+ * @throws XioError XIO_E_STATE when it was rejected, or sent on before, was destroyed, or is a client's; VerbsError EINVAL for wrong arguments
+ */
 export function xioRedirect(session: LibxioSession, portals: readonly string[]): void {
-  const asked = toAnswer('xioRedirect', session);
+  const call = 'xioRedirect';
+  const core = sessionOf(call, session);
+  if (core.connection?.inner !== undefined && 'offered' in core.of) {
+    core.connection.inner.redirect(portals);
+    return;
+  }
+  const asked = toAnswer(call, session);
   if (asked === undefined) return;
   asked.inner.redirect(portals);
   asked.session.phase = 'begun';
 }
 
 /**
- * `xio_reject`: does not take a session. XIO_SESSION_TEARDOWN_EVENT follows. The client hears XIO_SESSION_REJECT_EVENT, with reason XIO_E_SESSION_REJECTED.
+ * `xio_reject`: does not take a session. XIO_SESSION_TEARDOWN_EVENT follows. The client hears XIO_SESSION_REJECT_EVENT.
  *
- * @param reason told in the event's `message`
- * @param privateData text that is told there instead
+ * @param reason that of the event, whose `message` says the same in words
+ * @param privateData that of the event, 0 to 2048 bytes
  * @throws as {@link xioAccept}
  */
 export function xioReject(
@@ -164,10 +175,11 @@ export function xioReject(
   privateData?: Bytes,
 ): void {
   const call = 'xioReject';
-  if (statusName(reason) === undefined)
-    throw new VerbsError(call, invalid(`reason is ${show(reason)}`, 'It is an XioStatus'));
+  const code = statusName(reason);
+  if (code === undefined || reason === XioStatus.XIO_E_SUCCESS)
+    throw new VerbsError(call, invalid(`reason is ${show(reason)}`, 'It is the XioStatus of a failure'));
   const asked = toAnswer(call, session);
   if (asked === undefined) return;
-  asked.inner.reject(xioStrerror(reason), privateData);
+  asked.inner.reject(xioStrerror(reason), { code, privateData });
   asked.session.phase = 'begun';
 }

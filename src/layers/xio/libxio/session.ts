@@ -48,7 +48,8 @@ export class SessionCore implements ConnectionOwner {
     this.teller.tell(() => {
       this.phase = 'torn down';
       const event = XioSessionEvent.XIO_SESSION_TEARDOWN_EVENT;
-      const data = { event, reason, message, conn: undefined, connUserContext: undefined };
+      const privateData = new Uint8Array(0);
+      const data = { event, reason, message, privateData, conn: undefined, connUserContext: undefined };
       this.ops.onSessionEvent?.(this, data, this.userContext);
     });
   }

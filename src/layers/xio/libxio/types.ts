@@ -53,6 +53,8 @@ export interface XioSessionEventData {
   readonly reason: XioStatus;
   /** The same in a sentence; empty likewise. */
   readonly message: string;
+  /** Of XIO_SESSION_REJECT_EVENT what the server's program has given; else empty. */
+  readonly privateData: Uint8Array;
   /** Undefined where the event is about the session. */
   readonly conn: LibxioConnection | undefined;
   readonly connUserContext: unknown;

@@ -23,4 +23,6 @@ export interface ChannelListener<I extends Item> {
   onForgotten(sn: number): void;
   /** The peer begins nothing any more, and waits for nothing. */
   onFin(): void;
+  /** The server sends the session on. @returns what cannot be true of that */
+  onMove(addresses: readonly string[]): string | undefined;
 }

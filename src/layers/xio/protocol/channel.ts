@@ -1,31 +1,13 @@
 import { assert } from '../../../device/ibta/index.js';
-import {
-  type Body,
-  Flag,
-  type Head,
-  Kind,
-  lengthOf,
-  type Limits,
-  MOST_DIRECT_BYTES,
-  rulesOf,
-  XioStatus,
-} from '../wire/index.js';
+import { type Body, decodeMove, Flag, type Head, Kind, type Limits, rulesOf, XioStatus } from '../wire/index.js';
 import type { ChannelListener } from './channel-listener.js';
-import { ReceiveCredits, SendCredits } from './credits.js';
-import { Item } from './item.js';
+import { ackEvery, ReceiveCredits, SendCredits } from './credits.js';
+import { fillHead, Item } from './item.js';
 import { KeptItems } from './kept-items.js';
-
-/** The most that is received without a word to the peer, who keeps it until then. */
-const MOST_UNACKNOWLEDGED = 16;
-
-/** What has come of the peer's, and is to be answered or let go of. */
-interface Served {
-  readonly kind: Kind;
-  readonly bytes: number;
-  readonly wantsReceipt: boolean;
-  readonly maxResponseBytes: number;
-  hasReleased: boolean;
-}
+import { mostHeader } from './most-header.js';
+import { Parting } from './parting.js';
+import type { Served } from './served.js';
+import { sortOut } from './sort-out.js';
 
 /**
  * One connection of a session, whatever it goes by: what is said has numbers, is kept until the peer has it, and is said again on the next
@@ -49,9 +31,10 @@ export class Channel<I extends Item> {
   #received = 0;
   #toldReceived = 0;
   #mustTell = false;
-  #fin: 'none' | 'wanted' | 'sent' | 'acknowledged' = 'none';
-  #hasFin = false;
+  readonly #parting = new Parting();
   #replayed = 0;
+  /** What has come on this link that has a number, and what the peer has acknowledged. */
+  #progress = 0;
 
   constructor(
     readonly own: Limits,
@@ -118,17 +101,37 @@ export class Channel<I extends Item> {
 
   /** Whether both ends have said that they are done, and know it. */
   get isDone(): boolean {
-    return this.#fin === 'acknowledged' && this.#hasFin && this.#kept.size === 0;
+    return this.#parting.isKnown && this.#kept.size === 0;
   }
 
   /** Whether both ends have said that they are done, though this one may not know that the peer has heard it. */
   get isParting(): boolean {
-    return (this.#fin === 'sent' || this.#fin === 'acknowledged') && this.#hasFin;
+    return this.#parting.areBothDone;
   }
 
   /** Whether this end has said, or will say, that it is done. */
   get isFinishing(): boolean {
-    return this.#fin !== 'none';
+    return this.#parting.isFinishing;
+  }
+
+  /** Whether the server has sent the session on, and it is not there yet. */
+  get isMoving(): boolean {
+    return this.#parting.isMoving;
+  }
+
+  /** Whether any request or message was sent of which the peer has not said that it has it. */
+  get keepsCalls(): boolean {
+    return this.#kept.hasCalls;
+  }
+
+  /** Whether this end wants nothing of any server any more. */
+  get hasNothingLeft(): boolean {
+    return this.#parting.isFinishing && this.#asked.size + this.#calls.length === 0;
+  }
+
+  /** Counts what has been of use on the link that there is. */
+  get progress(): number {
+    return this.#progress;
   }
 
   /** The peer has said what it takes, for the first time. */
@@ -138,8 +141,8 @@ export class Channel<I extends Item> {
     this.#wasBegun = true;
     this.#credits = new SendCredits(peer);
     // What waits may have been begun when another server was there, that takes more.
-    const isTooLong = ({ header, bodyBytes, flags }: I): boolean =>
-      header.length > mostHeader(peer, flags) || bodyBytes > peer.maxBodyBytes;
+    const isTooLong = ({ kind, header, bodyBytes, flags }: I): boolean =>
+      header.length > mostHeader(peer, kind, flags) || bodyBytes > peer.maxBodyBytes;
     const tooLong = this.#calls.filter(isTooLong);
     if (tooLong.length === 0) return;
     this.#calls.splice(0, Infinity, ...this.#calls.filter((item) => !isTooLong(item)));
@@ -157,11 +160,17 @@ export class Channel<I extends Item> {
     const lie = this.#acknowledge(peerReceived);
     if (lie !== undefined) return lie;
     this.#isAttached = true;
+    this.#progress = 0;
     this.#nextSn = peerReceived + 1;
     // What the peer was told on the link before may have been lost with it.
     this.#mustTell = true;
     for (const item of this.#kept) if (item.isGivenUp) this.#void(item);
     return undefined;
+  }
+
+  /** A server says up to which number it had received, which has forgotten the connection. @returns what cannot be true of that */
+  settle(peerReceived: number): string | undefined {
+    return peerReceived === 0 ? undefined : this.#acknowledge(peerReceived);
   }
 
   /** The link is gone. */
@@ -172,7 +181,7 @@ export class Channel<I extends Item> {
 
   /** A request, or a message, behind those that wait already. It must be no longer than the peer takes. */
   call(item: I): void {
-    assert(this.#fin === 'none', 'nothing is begun after FIN');
+    assert(!this.#parting.isFinishing, 'nothing is begun after FIN');
     this.#calls.push(item);
   }
 
@@ -230,8 +239,13 @@ export class Channel<I extends Item> {
 
   /** Says that it is done, once all that was begun is answered. */
   finish(): void {
-    if (this.#fin === 'none') this.#fin = 'wanted';
+    this.#parting.isFinishing = true;
     this.#finish();
+  }
+
+  /** A server sends the session on, and is to say {@link finish} then. @param header of MOVE */
+  move(header: Uint8Array): void {
+    this.#controls.push(this.make(new Item(Kind.MOVE, { header, flags: Flag.ACKNOWLEDGE })));
   }
 
   /** The peer asked for a word: that it has been heard. */
@@ -249,13 +263,7 @@ export class Channel<I extends Item> {
     if (!this.#isAttached) return 'nothing';
     const item = this.#nextItem();
     if (item === undefined && !this.#isDue) return 'nothing';
-    head.kind = item?.kind ?? Kind.NOP;
-    head.sn = item?.sn ?? 0;
-    head.about = item === undefined || item.kind === Kind.VOID ? 0 : item.about;
-    head.status = item?.status ?? XioStatus.XIO_E_SUCCESS;
-    head.bodyBytes = item === undefined ? 0 : lengthOf(item.body);
-    head.maxResponseBytes = item?.maxResponseBytes ?? 0;
-    head.flags = item?.kind === Kind.VOID ? 0 : (item?.flags ?? 0);
+    fillHead(head, item);
     this.#tellState(head);
     return item;
   }
@@ -288,8 +296,8 @@ export class Channel<I extends Item> {
     if (wrong !== undefined) return wrong;
     this.#received = head.sn;
     if ((head.flags & Flag.ACKNOWLEDGE) !== 0) this.#mustTell = true;
-    this.#deliver(head, header, body);
-    return undefined;
+    this.#progress += 1;
+    return this.#deliver(head, header, body);
   }
 
   /**
@@ -302,19 +310,7 @@ export class Channel<I extends Item> {
     this.#asked.clear();
     const served = [...this.#served.keys()];
     this.#served.clear();
-    const again: I[] = [];
-    const lost: I[] = [];
-    // What was asked may have been acknowledged, and is no longer kept.
-    for (const item of new Set([...asked, ...sent])) {
-      const isCall = item.kind === Kind.REQUEST || item.kind === Kind.ONE_WAY;
-      if (isCall && item.isIdempotent && !item.isGivenUp) again.push(item);
-      else if (!item.isGivenUp) lost.push(item);
-    }
-    again.sort((a, b) => a.sn - b.sn);
-    for (const item of again) {
-      item.sn = 0;
-      item.isRetried = true;
-    }
+    const { again, lost } = sortOut(asked, sent);
     this.#calls.unshift(...again);
     this.#life += 1;
     this.#granting = new ReceiveCredits(this.own);
@@ -324,8 +320,7 @@ export class Channel<I extends Item> {
     this.#nextSn = 1;
     this.#received = 0;
     this.#toldReceived = 0;
-    this.#hasFin = false;
-    if (this.#fin !== 'none') this.#fin = 'wanted';
+    this.#parting.restart();
     for (const sn of served) this.listener.onForgotten(sn);
     for (const item of lost) this.listener.onFailed(item, XioStatus.XIO_E_PEER_RESTARTED);
     this.#finish();
@@ -345,12 +340,7 @@ export class Channel<I extends Item> {
   }
 
   get #isDue(): boolean {
-    return this.#mustTell || this.#granting.isDue || this.#received - this.#toldReceived >= this.#ackEvery;
-  }
-
-  /** Credit for requests comes back when their answers are acknowledged, which must not wait for the last quarter of it. */
-  get #ackEvery(): number {
-    return Math.max(1, Math.min(MOST_UNACKNOWLEDGED, (this.#peer?.queueMessages ?? 0) >> 2));
+    return this.#mustTell || this.#granting.isDue || this.#received - this.#toldReceived >= ackEvery(this.#peer);
   }
 
   /** What every message carries beside what it is. */
@@ -373,13 +363,16 @@ export class Channel<I extends Item> {
     if (item === undefined) return undefined;
     this.#kept.add(item);
     this.#nextSn = item.sn + 1;
-    if (item.kind === Kind.FIN) this.#fin = 'sent';
+    if (item.kind === Kind.FIN) this.#parting.sent();
     if (item.kind === Kind.REQUEST || (item.flags & Flag.RECEIPT) !== 0) this.#asked.set(item.sn, item);
+    // It may have been the last that was waited for.
+    this.#finish();
     return item;
   }
 
   #nextCall(): I | undefined {
-    const item = this.#calls.at(0);
+    // What the server that there is has not seen, the next can be asked for without a doubt.
+    const item = this.#parting.isMoving ? undefined : this.#calls.at(0);
     if (item === undefined || this.#credits?.allow(item.bodyBytes) !== true) return undefined;
     this.#credits.take(item.bodyBytes);
     return this.#calls.shift();
@@ -400,13 +393,14 @@ export class Channel<I extends Item> {
     if (ackSn < ackedSn || ackSn > lastSn)
       return `it has received up to number ${ackSn}, where it had up to ${ackedSn} before, and ${lastSn} was sent last`;
     for (let sn = ackedSn; sn < ackSn; sn += 1) this.#acknowledged(this.#kept.shift());
+    this.#progress += ackSn - ackedSn;
     return undefined;
   }
 
   #acknowledged(item: I): void {
     // It took a credit of the peer's until the peer had its answer.
     if (item.kind === Kind.RESPONSE || item.kind === Kind.RECEIPT) this.#granting.release(1, 0);
-    if (item.kind === Kind.FIN) this.#fin = 'acknowledged';
+    if (item.kind === Kind.FIN) this.#parting.acknowledged();
     if (rulesOf(item.kind)?.isCall === true) this.#credits?.come(item.bodyBytes, item.kind === Kind.ONE_WAY);
     if (!item.isGivenUp) this.listener.onAcknowledged(item);
     else if (item.kind === Kind.ONE_WAY) this.listener.onGone(item);
@@ -415,10 +409,10 @@ export class Channel<I extends Item> {
   #check(head: Head, header: Uint8Array, wasAnnounced: boolean): string | undefined {
     const { kind, bodyBytes } = head;
     const request = kind === Kind.RESPONSE ? this.#asked.get(head.about) : head;
-    const most = mostHeader(this.own, request?.flags ?? 0);
+    const most = mostHeader(this.own, kind, request?.flags ?? 0);
     if (header.length > most) return `a header has ${header.length} bytes, where ${most} are the most`;
     if (rulesOf(kind)?.isCall === true) {
-      if (this.#hasFin) return 'something is begun after FIN';
+      if (this.#parting.hasHeard) return 'something is begun after FIN';
       if (bodyBytes > this.own.maxBodyBytes) return this.#tooLong(head);
       if (!this.#granting.arrive(bodyBytes, wasAnnounced)) return 'a message comes without credit';
     }
@@ -428,7 +422,9 @@ export class Channel<I extends Item> {
     }
     if (kind === Kind.RECEIPT && head.about > this.#kept.lastSn) return `a receipt is about message ${head.about}`;
     if (kind === Kind.CANCEL && head.about >= head.sn) return `message ${head.about} is cancelled, which has not come`;
-    if (kind === Kind.FIN && this.#hasFin) return 'FIN comes twice';
+    if (kind === Kind.FIN && this.#parting.hasHeard) return 'FIN comes twice';
+    if (kind === Kind.MOVE && (this.#parting.hasHeard || this.#parting.isMoving))
+      return 'a session is sent on that was before, or has ended';
     return undefined;
   }
 
@@ -444,7 +440,8 @@ export class Channel<I extends Item> {
     return `a body has ${bodyBytes} bytes, where ${this.own.maxBodyBytes} are the most`;
   }
 
-  #deliver(head: Head, header: Uint8Array, body: Body): void {
+  /** @returns what cannot be true of it */
+  #deliver(head: Head, header: Uint8Array, body: Body): string | undefined {
     const { kind, sn, about, flags, maxResponseBytes } = head;
     switch (kind) {
       case Kind.REQUEST:
@@ -453,7 +450,7 @@ export class Channel<I extends Item> {
         this.#served.set(sn, { kind, bytes: head.bodyBytes, wantsReceipt, maxResponseBytes, hasReleased: false });
         if (kind === Kind.REQUEST) this.listener.onRequest(head, header, body);
         else this.listener.onMessage(head, header, body);
-        return;
+        return undefined;
       }
       case Kind.RESPONSE:
       case Kind.RECEIPT: {
@@ -464,29 +461,33 @@ export class Channel<I extends Item> {
         else if (item !== undefined && kind === Kind.RECEIPT) this.listener.onReceipt(item);
         else if (item !== undefined) this.listener.onResponse(item, head, header, body);
         this.#finish();
-        return;
+        return undefined;
       }
       case Kind.CANCEL:
         if (this.#served.get(about)?.kind === Kind.REQUEST) this.listener.onCancel(about);
-        return;
+        return undefined;
       case Kind.FIN:
-        this.#hasFin = true;
+        this.#parting.hasHeard = true;
         this.listener.onFin();
-        return;
+        return undefined;
+      case Kind.MOVE: {
+        const addresses = decodeMove(header);
+        if (typeof addresses === 'string') return addresses;
+        this.#parting.isMoving = true;
+        const lie = this.listener.onMove(addresses);
+        this.#finish();
+        return lie;
+      }
       default:
-      // What has no number was dealt with, and VOID says nothing.
+        // What has no number was dealt with, and VOID says nothing.
+        return undefined;
     }
   }
 
   /** FIN goes when nothing is waited for. */
   #finish(): void {
-    if (this.#fin !== 'wanted' || this.#calls.length > 0 || this.#asked.size > 0) return;
-    if (this.#controls.some(({ kind }) => kind === Kind.FIN)) return;
+    if (this.#asked.size > 0 || !this.#parting.isWanted(this.#calls.length)) return;
+    this.#parting.due();
     this.#controls.push(this.make(new Item(Kind.FIN, { flags: Flag.ACKNOWLEDGE })));
   }
-}
-
-/** The longest header of a request with such flags, or of its answer. */
-function mostHeader({ maxHeaderBytes }: Limits, flags: number): number {
-  return (flags & Flag.DIRECT) === 0 ? maxHeaderBytes : MOST_DIRECT_BYTES;
 }

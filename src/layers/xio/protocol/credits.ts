@@ -1,5 +1,13 @@
 import type { Limits } from '../wire/index.js';
 
+/** The most that is received without a word to the peer, who keeps it until then. */
+const MOST_UNACKNOWLEDGED = 16;
+
+/** Credit for requests comes back when their answers are acknowledged, which must not wait for the last quarter of it. */
+export function ackEvery(peer: Limits | undefined): number {
+  return Math.max(1, Math.min(MOST_UNACKNOWLEDGED, (peer?.queueMessages ?? 0) >> 2));
+}
+
 /**
  * What this end may send: requests and messages, and bytes of their bodies. All counts are of the life of the session, so that they outlive connections.
  */

@@ -11,6 +11,7 @@ export {
 export { type GrantAnswer, type GrantedPlace, type GrantHost, Grants, MOST_GRANTS, spoilable } from './grants.js';
 export { Channel } from './channel.js';
 export type { ChannelListener } from './channel-listener.js';
-export { type ClientHost, ClientMachine, type ClientManners } from './client-machine.js';
+export type { ClientHost, ClientManners } from './client-host.js';
+export { ClientMachine } from './client-machine.js';
 export { Item, type ItemFields } from './item.js';
 export { hex, type ServedEnd, ServedSessions, type Verdict } from './served-sessions.js';

@@ -1,4 +1,4 @@
-import { type Body, type Kind, lengthOf, XioStatus } from '../wire/index.js';
+import { type Body, type Head, Kind, lengthOf, XioStatus } from '../wire/index.js';
 
 const NOTHING = new Uint8Array(0);
 
@@ -66,4 +66,16 @@ export class Item {
     this.header = NOTHING;
     this.body = NOTHING;
   }
+}
+
+/** Says in a head what an item is. @param item undefined for a NOP */
+export function fillHead(head: Head, item: Item | undefined): void {
+  const isVoid = item === undefined || item.kind === Kind.VOID;
+  head.kind = item?.kind ?? Kind.NOP;
+  head.sn = item?.sn ?? 0;
+  head.about = isVoid ? 0 : item.about;
+  head.status = item?.status ?? XioStatus.XIO_E_SUCCESS;
+  head.bodyBytes = item === undefined ? 0 : lengthOf(item.body);
+  head.maxResponseBytes = item?.maxResponseBytes ?? 0;
+  head.flags = isVoid ? 0 : item.flags;
 }

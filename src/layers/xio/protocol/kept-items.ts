@@ -1,4 +1,5 @@
 import { assert } from '../../../device/ibta/index.js';
+import { rulesOf } from '../wire/index.js';
 import type { Item } from './item.js';
 
 /** From how many that are done with on the list is made shorter. */
@@ -23,6 +24,12 @@ export class KeptItems<I extends Item> {
 
   get size(): number {
     return this.#items.length - this.#gone;
+  }
+
+  /** Whether any of it is a request or a message. */
+  get hasCalls(): boolean {
+    for (const { kind } of this) if (rulesOf(kind)?.isCall === true) return true;
+    return false;
   }
 
   /** Gives an item the next number, and keeps it. */

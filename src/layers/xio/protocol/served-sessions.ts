@@ -1,5 +1,8 @@
 import { Action, type SetupRequest } from '../wire/index.js';
 
+/** Connections that were sent on, of which it is remembered what has come. */
+const MOST_PARTED = 4096;
+
 /** One connection of a session at its server. */
 export interface ServedEnd {
   /** The last number of the client's up to which all has come. */
@@ -10,12 +13,14 @@ export interface ServedEnd {
 export type Verdict<E> =
   | { readonly action: 'begin' }
   | { readonly action: 'resume'; readonly end: E }
-  | { readonly action: typeof Action.UNKNOWN }
+  | { readonly action: typeof Action.UNKNOWN; readonly received: number }
   | { readonly action: 'distrust'; readonly lie: string };
 
 /** The sessions of one life of a server, by their names. */
 export class ServedSessions<E extends ServedEnd> {
   readonly #ends = new Map<string, E>();
+  /** Up to which number all has come of clients that were sent on, and may not have heard it. */
+  readonly #parted = new Map<string, number>();
 
   /** @param epoch what tells this life of the server from others, at random */
   constructor(readonly epoch: Uint8Array) {}
@@ -30,7 +35,8 @@ export class ServedSessions<E extends ServedEnd> {
     const end = this.#ends.get(keyOf(request));
     if (request.isKnown) {
       // Another server, or another life of this one, knows it, or knew.
-      if (end === undefined || !equal(request.epoch, this.epoch)) return { action: Action.UNKNOWN };
+      if (!equal(request.epoch, this.epoch)) return { action: Action.UNKNOWN, received: 0 };
+      if (end === undefined) return { action: Action.UNKNOWN, received: this.#parted.get(keyOf(request)) ?? 0 };
       return { action: 'resume', end };
     }
     if (end === undefined) return { action: 'begin' };
@@ -41,6 +47,13 @@ export class ServedSessions<E extends ServedEnd> {
 
   add(request: SetupRequest, end: E): void {
     this.#ends.set(keyOf(request), end);
+  }
+
+  /** A connection has ended that was sent on: its client may ask once more what has come. */
+  part(request: SetupRequest, received: number): void {
+    this.#parted.set(keyOf(request), received);
+    const [oldest] = this.#parted.keys();
+    if (this.#parted.size > MOST_PARTED) this.#parted.delete(oldest);
   }
 
   /** Forgets a connection, where it is the one that is meant. */

@@ -5,9 +5,17 @@ import type { LinkEnd, LinkUser } from '../session/link-end.js';
 /** How long a client that gives no room is kept. */
 const PATIENCE_MS = 10_000;
 
+/** What is said. */
+interface Saying {
+  /** The header of SESSION_ANSWER. */
+  readonly answer: Uint8Array;
+  /** Up to which number all has come. */
+  readonly received: number;
+}
+
 /** Says one thing on a link that belongs to no session. A client that does not let it be said is gone after a while. */
-export function sayOnce(end: LinkEnd, answer: Uint8Array, then: () => void): void {
-  const speaker = new Speaker(end.link, answer, then);
+export function sayOnce(end: LinkEnd, answer: Uint8Array, then: () => void, received = 0): void {
+  const speaker = new Speaker(end.link, { answer, received }, then);
   end.user = speaker;
   speaker.pump();
 }
@@ -18,7 +26,7 @@ class Speaker implements LinkUser {
 
   constructor(
     readonly link: Link,
-    private readonly answer: Uint8Array,
+    private readonly saying: Saying,
     private readonly then: () => void,
   ) {
     this.#stopTimer = link.clock.chore(PATIENCE_MS, () => link.abort());
@@ -37,8 +45,9 @@ class Speaker implements LinkUser {
     if (this.#hasSpoken || !this.link.canSend) return;
     this.#hasSpoken = true;
     this.#stopTimer();
-    const bytes = new Uint8Array(HEAD_BYTES + this.answer.length);
-    encodeHead(bytes, emptyHead(Kind.SESSION_ANSWER), this.answer, undefined);
+    const { answer, received } = this.saying;
+    const bytes = new Uint8Array(HEAD_BYTES + answer.length);
+    encodeHead(bytes, { ...emptyHead(Kind.SESSION_ANSWER), ackSn: received }, answer, undefined);
     this.link.send(bytes, new Uint8Array(0), undefined);
     this.then();
   }

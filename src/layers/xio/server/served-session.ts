@@ -1,26 +1,31 @@
 import { XioError } from '../transport/index.js';
 import {
   Action,
-  encodeSetupAnswer,
+  addressBytesOf,
+  encodeMove,
   type Head,
   Kind,
+  MAX_ADDRESS_BYTES,
   MAX_ADDRESSES,
-  NO_LIMITS,
   type SetupAnswer,
   type SetupRequest,
   XioStatus,
 } from '../wire/index.js';
 import { invalid, show, VerbsError } from '../../../api/verbs/index.js';
-import type { Bytes, XioAcceptOptions } from '../api.js';
-import { bytesOf, privateDataOf, type Settings } from '../options.js';
+import type { XioAcceptOptions, XioRejectOptions } from '../api.js';
+import { privateDataOf, type Settings } from '../options.js';
 import { Lane } from '../session/lane.js';
 import { Session } from '../session/session.js';
 import { targetOf } from '../url.js';
+import { answerOf } from './answer.js';
 import type { Greeted } from './greeter.js';
+import { rejectionOf } from './rejection.js';
 
 /** Whoever has accepted sessions. */
 export interface SessionHost {
   readonly epoch: Uint8Array;
+  /** The program has answered it, or it has ended before. */
+  onAnswered(session: ServedSession): void;
   onLaneEnded(session: ServedSession, request: SetupRequest, lane: Lane): void;
   onSessionEnded(session: ServedSession): void;
 }
@@ -38,6 +43,9 @@ export class ServedSession extends Session {
   readonly privateData: Uint8Array;
   readonly #asked = new Map<Lane, Asked>();
   #answer: 'none' | 'accepted' | 'refused' = 'none';
+  /** MOVE's header, once the session is sent on that was taken. */
+  #move: Uint8Array | undefined;
+  #stopAsking: (() => void) | undefined;
   #acceptance: Pick<SetupAnswer, 'addresses' | 'privateData'> = { addresses: [], privateData: new Uint8Array(0) };
 
   constructor(
@@ -85,13 +93,12 @@ export class ServedSession extends Session {
   accept(options: XioAcceptOptions = {}): this {
     const call = 'accept';
     const { privateData, portals = [] } = options;
-    if (!Array.isArray(portals) || portals.length > MAX_ADDRESSES)
-      throw new VerbsError(call, invalid(`portals is ${show(portals)}`, `It is up to ${MAX_ADDRESSES} URLs`));
-    for (const portal of portals) targetOf(call, portal);
+    checkUrls(call, 'portals', portals, 0);
     // Whoever handles its requests has taken it so already.
     if (this.#answer === 'accepted' && privateData === undefined && portals.length === 0) return this;
     const acceptance = { addresses: portals.slice(), privateData: privateDataOf(call, privateData) };
     if (!this.#isToBeAnswered()) return this;
+    this.#answered();
     this.#acceptance = acceptance;
     this.#answer = 'accepted';
     for (const { lane, request } of this.#asked.values()) this.#begin(lane, request);
@@ -99,19 +106,19 @@ export class ServedSession extends Session {
   }
 
   redirect(urls: readonly string[]): void {
-    const call = 'redirect';
-    if (!Array.isArray(urls) || urls.length === 0 || urls.length > MAX_ADDRESSES)
-      throw new VerbsError(call, invalid(`urls is ${show(urls)}`, `It is 1 to ${MAX_ADDRESSES} URLs`));
-    for (const url of urls) targetOf(call, url);
-    if (!this.#isToBeAnswered()) return;
-    this.#refuse({ action: Action.REDIRECT, addresses: urls.slice(), status: XioStatus.XIO_E_SESSION_REDIRECTED });
+    checkUrls('redirect', 'urls', urls, 1);
+    if (this.#answer === 'accepted') this.#moveTo(urls);
+    else if (this.#isToBeAnswered())
+      this.#refuse({ action: Action.REDIRECT, addresses: urls.slice(), status: XioStatus.XIO_E_SESSION_REDIRECTED });
   }
 
-  reject(reason = '', privateData?: Bytes): void {
-    const said = privateData ?? bytesOf('reject', 'reason', reason);
-    const bytes = privateDataOf('reject', said);
-    if (!this.#isToBeAnswered()) return;
-    this.#refuse({ action: Action.REJECT, status: XioStatus.XIO_E_SESSION_REJECTED, privateData: bytes });
+  reject(reason = '', options: XioRejectOptions = {}): void {
+    const rejection = rejectionOf('reject', reason, options);
+    if (this.#isToBeAnswered()) this.#refuse(rejection);
+  }
+
+  onMove(): string {
+    return 'a client sends its server on';
   }
 
   onSetup(_lane: Lane, head: Head): string {
@@ -144,6 +151,12 @@ export class ServedSession extends Session {
     return channel.isParting && !channel.isAttached;
   }
 
+  protected override joined(lane: Lane): void {
+    if (this.#move !== undefined) lane.channel.move(this.#move);
+    super.joined(lane);
+    lane.pump();
+  }
+
   protected take(): void {
     if (this.hasEnded) return;
     if (this.#answer === 'none') this.accept();
@@ -151,12 +164,44 @@ export class ServedSession extends Session {
   }
 
   protected onEnded(): void {
+    this.#answered();
     for (const { lane, request, stopTimer } of this.#asked.values()) {
       stopTimer?.();
       this.host.onLaneEnded(this, request, lane);
     }
     this.#asked.clear();
     this.host.onSessionEnded(this);
+  }
+
+  /** Whether it was sent on after it was taken. */
+  get wasMoved(): boolean {
+    return this.#move !== undefined;
+  }
+
+  /** A client that is told nothing for so long is rejected: nobody knows whether it is still there. */
+  waitFor(answerTimeoutMs: number): void {
+    const clock = this.lanes.at(0)?.lastLink?.clock;
+    if (answerTimeoutMs === Infinity) return;
+    this.#stopAsking = clock?.chore(answerTimeoutMs, () => {
+      this.reject(`the server's program did not take the session within ${answerTimeoutMs} ms`, {
+        code: 'XIO_E_TIMEOUT',
+      });
+    });
+  }
+
+  #answered(): void {
+    this.#stopAsking?.();
+    this.host.onAnswered(this);
+  }
+
+  #moveTo(urls: readonly string[]): void {
+    if (this.hasEnded) return;
+    if (this.#move !== undefined) throw new XioError('XIO_E_STATE', 'the session was sent on before');
+    this.#move = encodeMove(urls);
+    for (const { channel } of this.lanes) channel.move(this.#move);
+    this.finishAll();
+    // What it reads and writes itself may take a while, of which clients need not wait to hear.
+    for (const lane of this.lanes.slice()) lane.pump();
   }
 
   #begin(lane: Lane, { limits }: SetupRequest): void {
@@ -190,14 +235,15 @@ export class ServedSession extends Session {
   }
 }
 
-/** SESSION_ANSWER of a server's, with what is not said left empty. */
-export function answerOf(epoch: Uint8Array, answer: Partial<SetupAnswer> & Pick<SetupAnswer, 'action'>): Uint8Array {
-  return encodeSetupAnswer({
-    epoch,
-    status: XioStatus.XIO_E_SUCCESS,
-    limits: NO_LIMITS,
-    addresses: [],
-    privateData: new Uint8Array(0),
-    ...answer,
-  });
+/** @throws VerbsError EINVAL for what is not so many URLs, or too many bytes of them */
+function checkUrls(call: string, name: string, urls: readonly string[], least: 0 | 1): void {
+  if (!Array.isArray(urls) || urls.length < least || urls.length > MAX_ADDRESSES)
+    throw new VerbsError(call, invalid(`${name} is ${show(urls)}`, `It is ${least} to ${MAX_ADDRESSES} URLs`));
+  for (const url of urls) targetOf(call, url);
+  const bytes = addressBytesOf(urls);
+  if (bytes <= MAX_ADDRESS_BYTES) return;
+  throw new VerbsError(
+    call,
+    invalid(`${name} has ${bytes} bytes`, `It has ${MAX_ADDRESS_BYTES} at most, of which each URL takes 2`),
+  );
 }

@@ -5,16 +5,19 @@ import { hex, ServedSessions } from '../protocol/index.js';
 import { type LinkListener, transportOf } from '../transport/index.js';
 import { Action, EPOCH_BYTES, type SetupAnswer, type SetupRequest, XioStatus } from '../wire/index.js';
 import type { XioListenOptions, XioServer, XioSession } from '../api.js';
-import { LISTEN_FIELDS, type Settings, settingsOf } from '../options.js';
+import { checkMs, LISTEN_FIELDS, type Settings, settingsOf } from '../options.js';
 import { secretBytes } from '../random.js';
 import type { Lane } from '../session/lane.js';
 import { urlOf } from '../url.js';
+import { answerOf } from './answer.js';
 import { type Greeted, Greeter } from './greeter.js';
 import { sayOnce } from './say-once.js';
-import { answerOf, ServedSession, type SessionHost } from './served-session.js';
+import { ServedSession, type SessionHost } from './served-session.js';
 
 const CALL = 'listen';
 const MAX_SESSIONS = 65_536;
+const BACKLOG = 1024;
+const ANSWER_MS = 60_000;
 const STOP_MS = 10_000;
 
 /**
@@ -30,11 +33,14 @@ const STOP_MS = 10_000;
 export async function listen(options: XioListenOptions = {}): Promise<XioServer> {
   const settings = settingsOf(CALL, options, LISTEN_FIELDS, 'server');
   const { transport: scheme = 'rdma', maxSessions = MAX_SESSIONS, host, port, context, open, signal } = options;
+  const { backlog = BACKLOG, answerTimeoutMs = ANSWER_MS } = options;
   refuse(CALL, countProblem('maxSessions', maxSessions, 1, 2 ** 24));
+  refuse(CALL, countProblem('backlog', backlog, 1, 2 ** 24));
+  checkMs(CALL, 'answerTimeoutMs', answerTimeoutMs, 1, true);
   const transport = transportOf(scheme);
   if (transport === undefined) throw new VerbsError(CALL, invalid(`nothing is known of transport ${show(scheme)}`));
   signal?.throwIfAborted();
-  const server = new Server(settings, maxSessions);
+  const server = new Server(settings, { maxSessions, backlog, answerTimeoutMs });
   const { inlineBytes, limits } = settings;
   const { maxBodyBytes } = limits;
   const place = { host, port, context, open, inlineBytes, maxBodyBytes };
@@ -44,6 +50,13 @@ export async function listen(options: XioListenOptions = {}): Promise<XioServer>
   return server;
 }
 
+/** How many sessions a server has, and how long they wait to be taken. */
+interface Bounds {
+  readonly maxSessions: number;
+  readonly backlog: number;
+  readonly answerTimeoutMs: number;
+}
+
 /** Where sessions come. */
 class Server implements XioServer, SessionHost {
   readonly epoch = secretBytes(EPOCH_BYTES);
@@ -51,6 +64,8 @@ class Server implements XioServer, SessionHost {
   /** By the names of sessions, since those have several connections. */
   readonly #byId = new Map<string, ServedSession>();
   readonly #sessions = new Set<ServedSession>();
+  /** Those that wait until the program takes them. */
+  readonly #asking = new Set<ServedSession>();
   readonly #greeter = new Greeter((greeted) => this.#onGreeted(greeted));
   readonly #ready: XioSession[] = [];
   readonly #waiters: Waiters<XioSession>;
@@ -60,7 +75,7 @@ class Server implements XioServer, SessionHost {
 
   constructor(
     private readonly settings: Settings,
-    private readonly maxSessions: number,
+    private readonly bounds: Bounds,
   ) {
     this.#waiters = new Waiters<XioSession>({ take: () => this.#ready.shift(), listen: () => {}, rest: () => {} });
   }
@@ -135,8 +150,13 @@ class Server implements XioServer, SessionHost {
     return this;
   }
 
+  onAnswered(session: ServedSession): void {
+    this.#asking.delete(session);
+  }
+
   onLaneEnded(session: ServedSession, request: SetupRequest, lane: Lane): void {
     this.#served.removeIf(request, (end) => end.lane === lane);
+    if (session.wasMoved && lane.channel.isParting) this.#served.part(request, lane.channel.received);
     const key = hex(request.sessionId);
     if (this.#byId.get(key) === session) this.#byId.delete(key);
   }
@@ -161,7 +181,12 @@ class Server implements XioServer, SessionHost {
         return;
       }
       case Action.UNKNOWN:
-        sayOnce(end, answerOf(this.epoch, { action: Action.UNKNOWN }), () => this.#greeter.again(end));
+        sayOnce(
+          end,
+          answerOf(this.epoch, { action: Action.UNKNOWN }),
+          () => this.#greeter.again(end),
+          verdict.received,
+        );
         return;
       case 'distrust':
         end.link.abort();
@@ -171,23 +196,31 @@ class Server implements XioServer, SessionHost {
   #begin(greeted: Greeted): void {
     const { request, end } = greeted;
     const key = hex(request.sessionId);
-    const known = request.connection > 0 ? this.#byId.get(key) : undefined;
+    // Connections that go on elsewhere come in any order.
+    const known = this.#byId.get(key);
     if (known !== undefined) {
       this.#served.add(request, new ServedLane(known, known.join(greeted)));
       return;
     }
-    if (this.#isClosed || this.#sessions.size >= this.maxSessions) {
+    if (this.#isClosed || !this.#hasRoom) {
       const status = XioStatus.XIO_E_SESSION_REFUSED;
-      const answer: Partial<SetupAnswer> = { status, privateData: new TextEncoder().encode('the server has no room') };
+      const answer: Partial<SetupAnswer> = { status, words: 'the server has no room' };
       sayOnce(end, answerOf(this.epoch, { action: Action.REJECT, ...answer }), () => end.link.close());
       return;
     }
     const session = new ServedSession(this.settings, this, request);
     this.#sessions.add(session);
+    this.#asking.add(session);
     this.#byId.set(key, session);
     this.#served.add(request, new ServedLane(session, session.join(greeted)));
     this.#ready.push(session);
     this.#waiters.serve();
+    if (this.#asking.has(session)) session.waitFor(this.bounds.answerTimeoutMs);
+  }
+
+  get #hasRoom(): boolean {
+    const { maxSessions, backlog } = this.bounds;
+    return this.#sessions.size < maxSessions && this.#asking.size < backlog;
   }
 }
 

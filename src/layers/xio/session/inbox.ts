@@ -1,6 +1,6 @@
 import { Waiters } from '../../../api/runtime/index.js';
 import type { XioError } from '../transport/index.js';
-import { gather, isOnePiece, piecesOf } from '../wire/index.js';
+import { gather, isOnePiece, lengthOf, piecesOf } from '../wire/index.js';
 import type { XioMessage } from '../api.js';
 import type { Arrived, Lane } from './lane.js';
 
@@ -12,6 +12,7 @@ class Message implements XioMessage {
   constructor(
     private readonly lane: Lane,
     private readonly arrived: Arrived,
+    private readonly onReleased: () => void,
   ) {
     this.header = arrived.header;
   }
@@ -28,6 +29,7 @@ class Message implements XioMessage {
   release(): void {
     if (!this.#isHeld) return;
     this.#isHeld = false;
+    this.onReleased();
     // Another life of the session counts from 1 again: its messages are others.
     if (this.lane.channel.life !== this.arrived.life) return;
     this.lane.channel.release(this.arrived.sn);
@@ -39,9 +41,16 @@ class Message implements XioMessage {
   }
 }
 
+/** What a connection has brought, and the program has not let go of. */
+interface Holding {
+  messages: number;
+  bytes: number;
+}
+
 /** The peer's messages that the program has not taken. */
 export class Inbox {
   readonly #ready: Message[] = [];
+  readonly #held = new Map<Lane, Holding>();
   readonly #waiters: Waiters<XioMessage>;
   #taker: ((message: XioMessage) => void) | undefined;
   #end: { readonly failure: XioError | undefined } | undefined;
@@ -51,13 +60,25 @@ export class Inbox {
   }
 
   add(lane: Lane, arrived: Arrived): void {
-    const message = new Message(lane, arrived);
+    const held = this.#holdingOf(lane);
+    const length = lengthOf(arrived.body);
+    held.messages += 1;
+    held.bytes += length;
+    const message = new Message(lane, arrived, () => {
+      held.messages -= 1;
+      held.bytes -= length;
+    });
     if (this.#taker !== undefined) {
       this.#taker(message);
       return;
     }
     this.#ready.push(message);
     this.#waiters.serve();
+  }
+
+  /** What of a connection's messages the program has not let go of, from whichever server they came. */
+  heldOf(lane: Lane): Readonly<Holding> {
+    return this.#holdingOf(lane);
   }
 
   /** Each message is given to somebody as it comes, and held until it is let go of. */
@@ -81,6 +102,12 @@ export class Inbox {
         message.release();
       }
     }
+  }
+
+  #holdingOf(lane: Lane): Holding {
+    let held = this.#held.get(lane);
+    if (held === undefined) this.#held.set(lane, (held = { messages: 0, bytes: 0 }));
+    return held;
   }
 
   #take(): Message | undefined {

@@ -62,6 +62,8 @@ export interface LaneOwner {
   onDone(lane: Lane): void;
   /** A SESSION or its answer has come. @returns what cannot be true of it */
   onSetup(lane: Lane, head: Head, header: Uint8Array): string | undefined;
+  /** The server sends this connection on. @returns what cannot be true of that */
+  onMove(lane: Lane, addresses: readonly string[]): string | undefined;
   onLinkLost(lane: Lane, reason: string): void;
   /** The peer has ended the session. */
   onAborted(lane: Lane, status: XioStatus): void;
@@ -107,7 +109,7 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
     connection = 0,
   ) {
     this.connection = connection;
-    const own = ({ kind, about, flags }: Item): Outgoing => new Outgoing(kind, { about, flags });
+    const own = ({ kind, about, flags, header }: Item): Outgoing => new Outgoing(kind, { about, flags, header });
     this.channel = new Channel<Outgoing>(settings.limits, this, own);
   }
 
@@ -280,6 +282,10 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
 
   onFin(): void {
     this.owner.onFin(this);
+  }
+
+  onMove(addresses: readonly string[]): string | undefined {
+    return this.owner.onMove(this, addresses);
   }
 
   #take(head: Head, headBytes: Uint8Array, body: Body, isLanded: boolean, writtenBytes: number): string | undefined {

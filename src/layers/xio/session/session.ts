@@ -12,6 +12,7 @@ import type {
   XioLanding,
   XioMessage,
   XioParts,
+  XioRejectOptions,
   XioRequestOptions,
   XioResponse,
   XioSendOptions,
@@ -75,7 +76,7 @@ export abstract class Session implements XioSession, LaneOwner {
       inlineBytes: settings.inlineBytes,
       onLie: (lane, lie) => this.onLie(lane, lie),
       onIdle: () => {
-        if (this.#isClosing) this.#finishAll();
+        if (this.#isClosing) this.finishAll();
       },
     });
     this.closed = new Promise((resolve) => {
@@ -88,8 +89,9 @@ export abstract class Session implements XioSession, LaneOwner {
   abstract get privateData(): Uint8Array;
   abstract accept(options?: XioAcceptOptions): this;
   abstract redirect(urls: readonly string[]): void;
-  abstract reject(reason?: string, privateData?: Bytes): void;
+  abstract reject(reason?: string, options?: XioRejectOptions): void;
   abstract onSetup(lane: Lane, head: Head, header: Uint8Array): string | undefined;
+  abstract onMove(lane: Lane, addresses: readonly string[]): string | undefined;
   abstract onLinkLost(lane: Lane, reason: string): void;
   /** The program does something with the session: so it takes it. @throws XioError XIO_E_STATE when it has refused it */
   protected abstract take(): void;
@@ -247,7 +249,7 @@ export abstract class Session implements XioSession, LaneOwner {
     const stop = clock?.timer(Math.min(timeoutMs, 2 ** 31 - 1), () =>
       this.abort(new XioError('XIO_E_TIMEOUT', `the session was not closed within ${timeoutMs} ms`)),
     );
-    this.#finishAll();
+    this.finishAll();
     await this.closed;
     stop?.();
     this.#report();
@@ -324,8 +326,9 @@ export abstract class Session implements XioSession, LaneOwner {
     request.abandon(reason);
   }
 
-  onFin(): void {
-    this.#finishAll();
+  onFin(lane: Lane): void {
+    // The end of what a server has begun is not that of a session which it sends on.
+    if (!lane.channel.isMoving) this.finishAll();
   }
 
   onDone(lane: Lane): void {
@@ -350,6 +353,12 @@ export abstract class Session implements XioSession, LaneOwner {
     if (this.lanes.every((lane) => lane.channel.isDone || this.hasParted(lane))) this.over(XioStatus.XIO_E_SUCCESS);
   }
 
+  /** This end begins nothing any more. The end of one connection is that of the session. */
+  protected finishAll(): void {
+    this.#isClosing = true;
+    for (const lane of this.lanes.slice()) this.#finish(lane);
+  }
+
   /** A connection of a session that is being closed. */
   protected joined(lane: Lane): void {
     if (this.#isClosing) this.#finish(lane);
@@ -361,6 +370,14 @@ export abstract class Session implements XioSession, LaneOwner {
     if (!this.#isReferenced) lane.link?.unref();
     this.events.tell(({ reconnected }) => reconnected?.());
     lane.pump();
+  }
+
+  /** Whether there is room for what another server may send by this connection, beside what the program has not let go of. @returns why not */
+  protected roomProblem(lane: Lane): string | undefined {
+    const { messages, bytes } = this.#inbox.heldOf(lane);
+    const { queueMessages, queueBytes } = this.settings.limits;
+    if (messages <= queueMessages && bytes <= queueBytes) return undefined;
+    return `the program has not let go of ${messages} messages of ${bytes} bytes, which servers have sent that are gone`;
   }
 
   protected disconnected(reason: string): void {
@@ -399,12 +416,6 @@ export abstract class Session implements XioSession, LaneOwner {
   #forget(lane: Lane, sn: number, request: IncomingRequest): void {
     const requests = this.#requests.get(lane);
     if (requests?.get(sn) === request) requests.delete(sn);
-  }
-
-  /** The end of one connection is that of the session. */
-  #finishAll(): void {
-    this.#isClosing = true;
-    for (const lane of this.lanes.slice()) this.#finish(lane);
   }
 
   #finish(lane: Lane): void {

@@ -1,4 +1,5 @@
 /** What is said between ends of a session: pure functions over bytes. */
+export { addressBytesOf, MAX_ADDRESS_BYTES, MAX_ADDRESSES, MAX_TEXT_BYTES } from './addresses.js';
 export {
   type Body,
   bodyOf,
@@ -32,6 +33,7 @@ export {
 export { copyOf } from './fields.js';
 export { decodeHead, emptyHead, encodeHead, type Head, HEAD_BYTES, headerOf, TLV_BYTES, tokenOf } from './head.js';
 export { Flag, Kind, type KindRules, rulesOf } from './kinds.js';
+export { decodeMove, encodeMove, MOST_MOVE_BYTES } from './move.js';
 export {
   Action,
   decodeSetupAnswer,
@@ -41,7 +43,6 @@ export {
   EPOCH_BYTES,
   type Limits,
   limitsProblem,
-  MAX_ADDRESSES,
   MAX_PRIVATE_BYTES,
   NO_LIMITS,
   SESSION_ID_BYTES,

@@ -25,6 +25,8 @@ export const Kind = {
   CANCEL: 0x802,
   /** Stands in its order for something that was given up before the peer had it. */
   VOID: 0x1004,
+  /** The server sends the session on: what was not sent yet is for another. */
+  MOVE: 0x1008,
   /** Asks for a sign of life. */
   KEEP_ALIVE: 0x4002,
   /** Gives it. */
@@ -65,6 +67,7 @@ const RULES: ReadonlyMap<number, KindRules> = new Map<number, KindRules>([
   [Kind.ABORT, rules('ABORT', 'nothing')],
   [Kind.CANCEL, rules('CANCEL', 'nothing', { isSequenced: true, isAbout: true })],
   [Kind.VOID, rules('VOID', 'nothing', { isSequenced: true })],
+  [Kind.MOVE, rules('MOVE', 'header', { isSequenced: true })],
   [Kind.KEEP_ALIVE, rules('KEEP_ALIVE', 'nothing')],
   [Kind.ALIVE, rules('ALIVE', 'nothing')],
 ]);

@@ -1,20 +1,19 @@
+import { addressesIn, encodeAddresses, MAX_ADDRESSES, MAX_TEXT_BYTES, textIn } from './addresses.js';
 import { copyOf, setU64, u64, viewOf } from './fields.js';
-import { statusName, type XioStatus } from './status.js';
+import { statusName, XioStatus } from './status.js';
 
 // What the headers of SESSION and SESSION_ANSWER carry. Ours: Accelio's have 32 bits of session, and nothing to go on by.
 //
 // SESSION: 0 session 16 | 16 epoch 8 | 24 connection 2 | 26 flags 2 | 28 limits 20 | 48 resource length 2 | 50 private data length 2 | 52 resource, private data
-// SESSION_ANSWER: 0 epoch 8 | 8 action 2 | 10 addresses 2 | 12 status 4 | 16 limits 20 | 36 private data length 2 | 38 zero 2 | 40 {length 2, address}..., private data
+// SESSION_ANSWER: 0 epoch 8 | 8 action 2 | 10 addresses 2 | 12 status 4 | 16 limits 20 | 36 private data length 2 | 38 words length 2 | 40 {length 2, address}..., private data, words
 // limits: messages 4 | bytes 8 | longest body 4 | longest header 4
 
 /** Bytes of a session's name, at random: whoever knows it is one of its ends. */
 export const SESSION_ID_BYTES = 16;
 /** Bytes of what tells one life of a server from the next. */
 export const EPOCH_BYTES = 8;
-export const MAX_ADDRESSES = 64;
 /** Of a session, at a server. */
 export const MAX_CONNECTIONS = 64;
-const MAX_TEXT_BYTES = 1024;
 export const MAX_PRIVATE_BYTES = 2048;
 const REQUEST_BYTES = 52;
 const ANSWER_BYTES = 40;
@@ -64,6 +63,8 @@ export interface SetupAnswer {
   /** Where to, of REDIRECT; where further connections go, of ACCEPT. */
   readonly addresses: readonly string[];
   readonly privateData: Uint8Array;
+  /** Why, in words, of REJECT; else empty. */
+  readonly words: string;
 }
 
 export const NO_LIMITS: Limits = { queueMessages: 0, queueBytes: 0, maxBodyBytes: 0, maxHeaderBytes: 0 };
@@ -127,23 +128,21 @@ export function decodeSetupRequest(bytes: Uint8Array): SetupRequest | string {
 }
 
 export function encodeSetupAnswer(answer: SetupAnswer): Uint8Array {
-  const addresses = answer.addresses.map((address) => new TextEncoder().encode(address));
-  const textBytes = addresses.reduce((sum, { length }) => sum + 2 + length, 0);
-  const bytes = new Uint8Array(ANSWER_BYTES + textBytes + answer.privateData.length);
+  const { privateData } = answer;
+  const addresses = encodeAddresses(answer.addresses);
+  const words = new TextEncoder().encode(answer.words);
+  const bytes = new Uint8Array(ANSWER_BYTES + addresses.length + privateData.length + words.length);
   const view = viewOf(bytes);
   bytes.set(answer.epoch, 0);
   view.setUint16(8, answer.action);
-  view.setUint16(10, addresses.length);
+  view.setUint16(10, answer.addresses.length);
   view.setUint32(12, answer.status);
   setLimits(view, 16, answer.limits);
-  view.setUint16(36, answer.privateData.length);
-  let at = ANSWER_BYTES;
-  for (const address of addresses) {
-    view.setUint16(at, address.length);
-    bytes.set(address, at + 2);
-    at += 2 + address.length;
-  }
-  bytes.set(answer.privateData, at);
+  view.setUint16(36, privateData.length);
+  view.setUint16(38, words.length);
+  bytes.set(addresses, ANSWER_BYTES);
+  bytes.set(privateData, ANSWER_BYTES + addresses.length);
+  bytes.set(words, ANSWER_BYTES + addresses.length + privateData.length);
   return bytes;
 }
 
@@ -162,33 +161,32 @@ export function decodeSetupAnswer(bytes: Uint8Array): SetupAnswer | string {
   const count = view.getUint16(10);
   if (count > MAX_ADDRESSES) return `SESSION_ANSWER has ${count} addresses, where ${MAX_ADDRESSES} are the most`;
   if (action === Action.REDIRECT && count === 0) return 'SESSION_ANSWER sends the session on to nobody';
-  const texts = addressesIn(bytes, count);
-  const privateBytes = view.getUint16(36);
-  if (texts === undefined || texts.end + privateBytes !== bytes.length || privateBytes > MAX_PRIVATE_BYTES)
+  const texts = addressesIn(bytes, ANSWER_BYTES, count);
+  const [privateBytes, wordBytes] = [view.getUint16(36), view.getUint16(38)];
+  if (texts === undefined || texts.end + privateBytes + wordBytes !== bytes.length || privateBytes > MAX_PRIVATE_BYTES)
     return 'SESSION_ANSWER is not as long as its parts';
+  const misplaced = misplacedIn(action, status, count, wordBytes);
+  if (misplaced !== undefined) return misplaced;
+  const wordsAt = texts.end + privateBytes;
   return {
     epoch: copyOf(bytes.subarray(0, EPOCH_BYTES)),
     action,
     status,
     limits,
     addresses: texts.addresses,
-    privateData: copyOf(bytes.subarray(texts.end)),
+    privateData: copyOf(bytes.subarray(texts.end, wordsAt)),
+    words: textIn(bytes.subarray(wordsAt)),
   };
 }
 
-function addressesIn(bytes: Uint8Array, count: number) {
-  const addresses: string[] = [];
-  const view = viewOf(bytes);
-  let end = ANSWER_BYTES;
-  for (let i = 0; i < count; i += 1) {
-    if (end + 2 > bytes.length) return undefined;
-    const length = view.getUint16(end);
-    const begin = end + 2;
-    end = begin + length;
-    if (end > bytes.length || length > MAX_TEXT_BYTES) return undefined;
-    addresses.push(textIn(bytes.subarray(begin, end)));
-  }
-  return { addresses, end };
+/** What an answer of that action does not have. */
+function misplacedIn(action: Action, status: number, addresses: number, wordBytes: number): string | undefined {
+  if (action === Action.REJECT && status === XioStatus.XIO_E_SUCCESS)
+    return 'SESSION_ANSWER refuses the session with success';
+  if (action !== Action.REJECT && wordBytes > 0) return 'SESSION_ANSWER says why, and refuses nothing';
+  if (wordBytes > MAX_TEXT_BYTES) return `SESSION_ANSWER has ${wordBytes} bytes of words`;
+  const hasAddresses = action === Action.ACCEPT || action === Action.REDIRECT;
+  return addresses > 0 && !hasAddresses ? 'SESSION_ANSWER has addresses, and sends nobody there' : undefined;
 }
 
 function isAction(value: number): value is Action {
@@ -209,10 +207,4 @@ function limitsAt(view: DataView, offset: number): Limits {
     maxBodyBytes: view.getUint32(offset + 12),
     maxHeaderBytes: view.getUint32(offset + 16),
   };
-}
-
-/** Text of a peer's, without what could not be printed. */
-function textIn(bytes: Uint8Array): string {
-  // eslint-disable-next-line no-control-regex -- Those are what a terminal must not be told by a peer.
-  return new TextDecoder().decode(bytes).replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');
 }

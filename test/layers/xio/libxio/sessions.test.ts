@@ -28,7 +28,7 @@ import {
 } from '../../../../src/xio.js';
 import { runtime } from '../../../../src/api/runtime/index.js';
 import { type Net, NETS } from '../support/nets.js';
-import { End, text } from './support.js';
+import { End, headerOf, text } from './support.js';
 
 const STATE = { code: 'XIO_E_STATE' };
 
@@ -64,7 +64,7 @@ for (const [name, play] of Object.entries(NETS)) {
     test('are rejected with words, redirected, or refused where nobody listens', async (net) => {
       const third = net.sim.host('third');
       const rejecting = new End(net, net.server, {
-        onNewSession: (session) => xioReject(session, XioStatus.XIO_E_NO_USER_BUFS),
+        onNewSession: (session) => xioReject(session, XioStatus.XIO_E_NO_USER_BUFS, Uint8Array.of(0, 255)),
       });
       const server = await rejecting.bind();
       const client = new End(net, net.client);
@@ -73,7 +73,8 @@ for (const [name, play] of Object.entries(NETS)) {
       await net.until(rejecting.has('TEARDOWN'));
       assert.deepEqual(client.told.splice(0), ['REJECT', 'CONNECTION_TEARDOWN', 'TEARDOWN']);
       const [rejection] = client.events;
-      assert.equal(rejection.reason, XioStatus.XIO_E_SESSION_REJECTED);
+      assert.equal(rejection.reason, XioStatus.XIO_E_NO_USER_BUFS);
+      assert.deepEqual(rejection.privateData, Uint8Array.of(0, 255));
       assert.match(rejection.message, /no user bufs/);
       assert.deepEqual(rejecting.told, ['TEARDOWN']);
       xioUnbind(server);
@@ -91,6 +92,38 @@ for (const [name, play] of Object.entries(NETS)) {
       await net.until(client.has('CONNECTION_ESTABLISHED'));
       await net.until(taking.has('CONNECTION_ESTABLISHED'));
       assert.deepEqual(sending.told, ['TEARDOWN']);
+    });
+
+    test('are sent on by servers that have accepted them, with requests under way', async (net) => {
+      const third = net.sim.host('third');
+      const first = new End(net, net.server, { onNewSession: (session) => xioAccept(session) });
+      await first.bind();
+      const second = new End(net, third, {
+        onNewSession: (session) => xioAccept(session),
+        onMsg: (_, request) => xioSendResponse({ request, out: { header: 'second' } }),
+      });
+      await xioBind(second.ctx, second.ops, net.urlOf(third));
+      const client = new End(net, net.client);
+      const { conn } = client.connect();
+      xioSendRequest(conn, { userContext: 'before' });
+      await net.until(() => first.got.length === 1);
+      const session = first.conn?.session;
+      assert.ok(session !== undefined);
+      xioRedirect(session, [net.urlOf(third)]);
+      assert.throws(() => xioRedirect(session, [net.urlOf(third)]), STATE);
+      assert.throws(() => xioAccept(session), STATE);
+      await net.sim.sleep(1000);
+      xioSendRequest(conn, { userContext: 'after' });
+      await net.sim.sleep(1000);
+      assert.equal(client.got.length, 0);
+      xioSendResponse({ request: first.got[0], out: { header: 'first' } });
+      await net.until(() => client.got.length === 2);
+      assert.deepEqual(client.got.map(headerOf), ['first', 'second']);
+      await net.until(first.has('TEARDOWN'));
+      const closed = ['CONNECTION_CLOSED', 'CONNECTION_TEARDOWN', 'TEARDOWN'];
+      assert.deepEqual(first.told.slice(-3), closed);
+      assert.deepEqual(client.told, ['CONNECTION_ESTABLISHED', 'CONNECTION_RECONNECTING', 'CONNECTION_RECONNECTED']);
+      assert.equal(client.events[1].reason, XioStatus.XIO_E_SESSION_REDIRECTED);
     });
 
     test('go on when their connection is lost, and say so', async (net) => {
@@ -205,7 +238,6 @@ describe('sessions in the names of libxio.h', () => {
         assert.throws(() => xioConnect({ session, ctx: server.ctx }), STATE);
         xioAccept(session);
         for (const call of [xioAccept, xioReject]) assert.throws(() => call(session), STATE);
-        assert.throws(() => xioRedirect(session, [net.urlOf(net.client)]), STATE);
         server.told.push('asked');
       },
     });

@@ -18,6 +18,7 @@ class Told implements ChannelListener<Item> {
   readonly onGone = ignore;
   readonly onForgotten = ignore;
   readonly onFin = ignore;
+  readonly onMove = (): undefined => undefined;
   readonly requests: number[] = [];
   readonly failed: (readonly [Item, XioStatus])[] = [];
 
@@ -67,6 +68,19 @@ describe('a channel', () => {
     channel.call(new Item(Kind.ONE_WAY, { body: new Uint8Array(1000) }));
     sent();
     assert.match(hear({ grantedBytes: 2000 }) ?? '', /more than it has room for/);
+  });
+
+  it('says that it is done once the last message is sent that had to wait for credit', () => {
+    const { channel, sent, hear } = begun();
+    for (let i = 0; i < 5; i += 1) channel.call(new Item(Kind.ONE_WAY));
+    channel.finish();
+    assert.equal(sent(), 4);
+    assert.equal(hear({ ackSn: 4, grantedMessages: 8 }), undefined);
+    const head = emptyHead(Kind.NOP);
+    assert.deepEqual(
+      [channel.next(head), channel.next(head)].map((item) => item !== 'nothing' && item?.kind),
+      [Kind.ONE_WAY, Kind.FIN],
+    );
   });
 
   it('fails answers that wait to be sent when the peer has begun anew', () => {

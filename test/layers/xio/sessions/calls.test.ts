@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { XioMessage, XioRequest } from '../../../../src/xio.js';
+import type { XioMessage, XioRequest, XioSession } from '../../../../src/xio.js';
 import { type Net, NETS } from '../support/nets.js';
 import { pattern } from '../support/worlds.js';
 
@@ -278,6 +278,22 @@ for (const [name, play] of Object.entries(NETS)) {
         assert.deepEqual((await call).body, pattern(LONG, 1));
         assert.deepEqual([session.failure, net.served[0].failure], [undefined, undefined]);
       }
+    });
+
+    test('ends when the last messages are sent that had to wait for a slow reader', async (net) => {
+      let read = 0;
+      const onSession = async (session: XioSession): Promise<void> => {
+        for await (const message of session.messages()) {
+          await net.sim.sleep(1000);
+          read += message.body.length;
+        }
+      };
+      await net.listen((session) => void onSession(session), { queueMessages: 4 });
+      const session = await net.connect();
+      const sent = Array.from({ length: 20 }, () => session.send('x'));
+      await net.settled(session.close({ timeoutMs: 1000 }));
+      await Promise.all(sent);
+      await net.until(() => read === 20);
     });
 
     test('ends in time where the peer never answers', async (net) => {
