@@ -13,6 +13,7 @@ const programs = [...guide.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, source]) =
 const OUTPUTS = [
   'hello world\n',
   '300000 bytes came\n1048576 7\n',
+  '5000 1\n0\n',
   '9 7\n',
   'log 10\nlast 20000\nread\n',
   'hello world\n',

@@ -53,7 +53,7 @@ export class Direct implements GrantHost<Speaker>, AccessHost<Speaker> {
     private readonly world: World,
     private readonly speaker: () => Speaker,
   ) {
-    this.#random = world.random;
+    this.#random = world.directRandom;
   }
 
   /** Grants memory. @returns its name */

@@ -98,9 +98,14 @@ export function planXio(seed: number): XioPlan {
   const mostBytes = Math.min(...servers.map(({ limits }) => limits.maxBodyBytes));
   // Most of what goes wrong goes wrong while something is said.
   const spanUs = random.pick([1000, 5000, 20_000, SPAN_US]);
-  const clients = Array.from({ length: random.between(1, 2) }, () =>
-    planClient(random, serverCount, mostBytes, spanUs),
-  );
+  const plain = Array.from({ length: random.between(1, 2) }, () => planClient(random, serverCount, mostBytes, spanUs));
+  // Half of the runs have nothing but what sessions have to have, so that chance plays more of that.
+  const extra = new SeededRandom(Math.imul(seed, 0x9e37_79b1));
+  const isPlain = extra.chance(0.5);
+  const clients = plain.map((client) => ({
+    ...client,
+    calls: client.calls.map((call) => ({ ...call, isApart: !isPlain && extra.chance(0.2) })),
+  }));
   const faults = Array.from({ length: random.between(0, 8) }, () =>
     planFault(random, clients.length, serverCount, spanUs),
   );
@@ -114,8 +119,8 @@ export function planXio(seed: number): XioPlan {
     serviceUs: random.pick([0, 50, 2000]),
     serverReconnectMs: random.chance(0.85) ? CALM_MS : 5,
     bothWays: random.chance(0.3),
-    shares: planShares(random, clients.length, spanUs),
-    directLinks: random.pick([0, 0.5, 1, 1]),
+    shares: isPlain ? [] : planShares(extra, clients.length, spanUs),
+    directLinks: extra.pick([0, 0.5, 1, 1]),
   };
 }
 
@@ -143,12 +148,12 @@ function planCall(random: SeededRandom, spanUs: number, mostBytes: number): Call
     deadlineUs: random.chance(0.3) ? random.between(1, 20_000) : Infinity,
     isIdempotent: isRequest && random.chance(0.2),
     receipt: !isRequest && random.chance(0.6),
-    isApart: random.chance(0.2),
+    isApart: false,
   };
 }
 
 function planShares(random: SeededRandom, clients: number, spanUs: number): readonly SharePlan[] {
-  return Array.from({ length: random.between(0, 3) }, (): SharePlan => {
+  return Array.from({ length: random.between(1, 4) }, (): SharePlan => {
     const atUs = random.between(0, spanUs);
     const cells = random.between(1, 12);
     const count = random.between(1, 12);

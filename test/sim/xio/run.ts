@@ -25,7 +25,16 @@ class XioRun {
 
   constructor(private readonly plan: XioPlan) {
     const random = new SeededRandom(~plan.seed);
-    this.#world = { plan, clock: new Clock(), random, ledger: new Ledger(), accesses: [], ends: new Map() };
+    const directRandom = new SeededRandom(~Math.imul(plan.seed, 0x85eb_ca6b));
+    this.#world = {
+      plan,
+      clock: new Clock(),
+      random,
+      directRandom,
+      ledger: new Ledger(),
+      accesses: [],
+      ends: new Map(),
+    };
     this.#servers = plan.servers.map((_, index) => new SimServer(this.#world, index));
     this.#clients = plan.clients.map((client) => new SimClient(this.#world, client, this.#servers));
   }

@@ -254,10 +254,10 @@ export class SimClient implements SpeakerOwner, ClientHost {
       this.#machine.onConnectFailed(XioStatus.XIO_E_SESSION_REFUSED, 'nobody listens there');
       return;
     }
-    const { clock, random, plan } = this.world;
-    const isDirect = random.chance(plan.directLinks);
+    const { clock, random, directRandom, plan } = this.world;
+    const isDirect = directRandom.chance(plan.directLinks);
     const manners = { delayUs: plan.delayUs, room: plan.room, inlineBytes: INLINE_BYTES, isDirect };
-    const [own, servers] = makeLink(clock, random, manners);
+    const [own, servers] = makeLink(clock, [random, directRandom], manners);
     server.onLink(servers);
     this.speaker.use(own);
     this.#machine.onLink();

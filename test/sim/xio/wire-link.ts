@@ -45,9 +45,10 @@ export class LinkEnd {
   constructor(
     private readonly clock: Clock,
     private readonly random: SeededRandom,
+    directRandom: SeededRandom,
     private readonly manners: LinkManners,
   ) {
-    this.memory = new RemoteMemory(clock, random, manners.delayUs);
+    this.memory = new RemoteMemory(clock, directRandom, manners.delayUs);
   }
 
   get canSend(): boolean {
@@ -151,9 +152,14 @@ function halfOf(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, bytes.length >> 1);
 }
 
-/** A link, as its two ends. */
-export function makeLink(clock: Clock, random: SeededRandom, manners: LinkManners): readonly [LinkEnd, LinkEnd] {
-  const ends = [new LinkEnd(clock, random, manners), new LinkEnd(clock, random, manners)] as const;
+/** A link, as its two ends. @param randoms of its messages, and of memory that is used without */
+export function makeLink(
+  clock: Clock,
+  [random, directRandom]: readonly [SeededRandom, SeededRandom],
+  manners: LinkManners,
+): readonly [LinkEnd, LinkEnd] {
+  const made = (): LinkEnd => new LinkEnd(clock, random, directRandom, manners);
+  const ends = [made(), made()] as const;
   [ends[0].peer, ends[1].peer] = [ends[1], ends[0]];
   return ends;
 }

@@ -9,6 +9,8 @@ export interface World {
   readonly plan: XioPlan;
   readonly clock: Clock;
   readonly random: SeededRandom;
+  /** For memory that is shared, so that runs without such are what they would be. */
+  readonly directRandom: SeededRandom;
   readonly ledger: Ledger;
   /** What is to be looked at when all is over. */
   readonly accesses: (() => void)[];

@@ -21,6 +21,7 @@ export const XioMsgType = {
   XIO_MSG_TYPE_REQ: 0x12,
   XIO_MSG_TYPE_RSP: 0x14,
   XIO_MSG_TYPE_ONE_WAY: 0x22,
+  XIO_MSG_TYPE_RDMA: 0x8,
 } as const;
 export type XioMsgType = (typeof XioMsgType)[keyof typeof XioMsgType];
 
@@ -36,6 +37,19 @@ export const XioMsgFlag = {
   XIO_MSG_FLAG_IMM_SEND_COMP: 0x8,
   /** Means nothing here. */
   XIO_MSG_FLAG_LAST_IN_BATCH: 0x10,
+} as const;
+
+/** Bits of what a memory pool is created with, with the numbers of libxio.h. */
+export const XioMempoolFlag = {
+  XIO_MEMPOOL_FLAG_NONE: 0,
+  /** Means nothing here: memory is registered when it is used. */
+  XIO_MEMPOOL_FLAG_REG_MR: 0x1,
+  /** Means nothing here, as the next two. */
+  XIO_MEMPOOL_FLAG_HUGE_PAGES_ALLOC: 0x2,
+  XIO_MEMPOOL_FLAG_NUMA_ALLOC: 0x4,
+  XIO_MEMPOOL_FLAG_REGULAR_PAGES_ALLOC: 0x8,
+  /** No buffer of a larger slab is given where the fitting one has none. It has three bits in libxio.h. */
+  XIO_MEMPOOL_FLAG_USE_SMALLEST_SLAB: 0x16,
 } as const;
 
 /** Whose message it is that has failed. */

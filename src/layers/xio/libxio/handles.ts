@@ -19,6 +19,23 @@ export interface LibxioSession {
   userContext: unknown;
 }
 
+/** Memory that requests and peers use: `struct xio_reg_mem`. Made by `xioMemAlloc`, `xioMemRegister` and `xioMempoolAlloc`. */
+export interface XioRegMem {
+  readonly handle: 'registered memory';
+  readonly addr: Uint8Array;
+  readonly length: number;
+}
+
+/** Buffers of a few sizes: `struct xio_mempool`. Made by `xioMempoolCreate`. */
+export interface LibxioMempool {
+  readonly handle: 'mempool';
+}
+
+/** A key of the peer's memory: `struct xio_managed_rkey`. Made by `xioRegisterRemoteRkey`. */
+export interface LibxioManagedRkey {
+  readonly handle: 'managed rkey';
+}
+
 /** The connection of a session: `struct xio_connection`. Made by `xioConnect`, or given by XIO_SESSION_NEW_CONNECTION_EVENT. */
 export interface LibxioConnection {
   readonly handle: 'connection';

@@ -6,7 +6,7 @@ export {
   xioSessionCreate,
   type XioSessionParams,
 } from './client.js';
-export { XioMsgDirection, XioMsgFlag, XioMsgType, XioSessionEvent } from './constants.js';
+export { XioMempoolFlag, XioMsgDirection, XioMsgFlag, XioMsgType, XioSessionEvent } from './constants.js';
 export {
   xioContextCreate,
   xioContextDestroy,
@@ -14,7 +14,26 @@ export {
   xioContextRunLoop,
   xioContextStopLoop,
 } from './context.js';
-export type { LibxioConnection, LibxioContext, LibxioServer, LibxioSession } from './handles.js';
+export type {
+  LibxioConnection,
+  LibxioContext,
+  LibxioManagedRkey,
+  LibxioMempool,
+  LibxioServer,
+  LibxioSession,
+  XioRegMem,
+} from './handles.js';
+export {
+  xioMemAlloc,
+  xioMemDereg,
+  xioMemFree,
+  xioMempoolAddSlab,
+  xioMempoolAlloc,
+  xioMempoolCreate,
+  xioMempoolDestroy,
+  xioMempoolFree,
+  xioMemRegister,
+} from './memory.js';
 export {
   xioCancel,
   xioCancelRequest,
@@ -24,6 +43,14 @@ export {
   xioSendRequest,
   xioSendResponse,
 } from './messages.js';
+export {
+  xioLookupRkeyByRequest,
+  xioLookupRkeyByResponse,
+  xioManagedRkeyUnwrap,
+  xioRegisterRemoteRkey,
+  xioSendRdma,
+  xioUnregisterRemoteKey,
+} from './rdma.js';
 export { xioAccept, xioBind, type XioBindOptions, xioRedirect, xioReject, xioUnbind } from './server.js';
 export { xioConnectionDestroy, xioSessionDestroy } from './session.js';
 export { xioSessionEventStr, xioStrerror } from './strerror.js';
@@ -34,6 +61,8 @@ export type {
   XioNewSessionReq,
   XioNewSessionRsp,
   XioOutVmsg,
+  XioRdmaMsg,
+  XioRdmaSge,
   XioSessionEventData,
   XioSessionOps,
 } from './types.js';

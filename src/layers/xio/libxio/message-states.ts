@@ -1,4 +1,4 @@
-import type { XioRequest } from '../api.js';
+import type { XioRequest, XioSession } from '../api.js';
 import { XioError } from '../transport/index.js';
 import type { LibxioSession } from './handles.js';
 import { wrongState } from './problems.js';
@@ -7,6 +7,8 @@ import type { XioMsg, XioSessionOps } from './types.js';
 /** Where a message came. */
 export interface MessageSource {
   readonly phase: 'connecting' | 'established' | 'ended' | 'torn down' | 'destroyed';
+  /** The session, once there is one. */
+  readonly inner: XioSession | undefined;
   /** Whatever the program has begun with the message is done. */
   follow(done: Promise<void>): void;
   /** Tells the program of a message, in its turn. */
@@ -18,7 +20,7 @@ export type MessageState =
   /** It is on its way, and is xio's. */
   | { readonly kind: 'sent'; readonly controller: AbortController | undefined }
   /** A request whose response the program has not released. */
-  | { readonly kind: 'answered' }
+  | { readonly kind: 'answered'; readonly source: MessageSource }
   /** A request of the peer's. */
   | { readonly kind: 'request'; readonly source: MessageSource; readonly request: XioRequest }
   /** A one-way message of the peer's. */
@@ -55,6 +57,12 @@ export function stateOf<K extends MessageState['kind']>(
   const state = states.get(message);
   if (state !== undefined && isOf(state, kind)) return state;
   throw wrongState(call, state === undefined ? 'the message is the program’s' : SAYING[state.kind]);
+}
+
+/** Where a request came, or was answered. */
+export function sourceOf(message: XioMsg): MessageSource | undefined {
+  const state = states.get(message);
+  return state?.kind === 'request' || state?.kind === 'answered' ? state.source : undefined;
 }
 
 /** A request that is on its way. @throws XioError XIO_E_MSG_NOT_FOUND where it is not */

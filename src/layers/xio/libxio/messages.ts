@@ -53,13 +53,13 @@ function placementOf(flags: number, flag: number): XioPlacement {
 }
 
 /** @throws VerbsError EINVAL for what is no message */
-function checkMessage(call: string, message: XioMsg): void {
+export function checkMessage(call: string, message: XioMsg): void {
   const given: unknown = message;
   if (typeof given !== 'object' || given === null) throw new VerbsError(call, invalid(`the message is ${show(given)}`));
 }
 
 /** A connection that may be sent on. @throws XioError XIO_E_SESSION_CLOSED, XIO_E_STATE, XIO_E_TX_QUEUE_OVERFLOW */
-function openOf(call: string, connection: LibxioConnection): ConnectionCore {
+export function openOf(call: string, connection: LibxioConnection): ConnectionCore {
   const core = connectionOf(call, connection);
   core.requireOpen(call);
   if (core.waiting >= (core.context.params.queueMessages ?? MOST_WAITING))
@@ -100,7 +100,7 @@ export function xioSendRequest(connection: LibxioConnection, req: XioMsg): void 
         });
         if (isReceiptDue) core.tell(({ onMsgDelivered }, of, context) => onMsgDelivered?.(of, req, context));
         core.tell(({ onMsg }, of, context) => {
-          setState(req, { kind: 'answered' });
+          setState(req, { kind: 'answered', source: core });
           req.type = XioMsgType.XIO_MSG_TYPE_RSP;
           req.in = { header: response.header, dataIov: response.pieces };
           onMsg?.(of, req, context);

@@ -10,6 +10,7 @@ const OPS: FieldsOf<XioSessionOps> = {
   onMsgSendComplete: true,
   onOwMsgSendComplete: true,
   onMsgDelivered: true,
+  onRdmaDirectComplete: true,
   onMsgError: true,
   onCancel: true,
   onCancelRequest: true,

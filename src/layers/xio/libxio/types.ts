@@ -17,6 +17,25 @@ export interface XioInVmsg {
   readonly dataIov?: readonly Uint8Array[] | undefined;
 }
 
+/** A place in memory of the peer's: `struct xio_sge`. */
+export interface XioRdmaSge {
+  /** From which byte of the memory on that the key is of. */
+  readonly addr: number;
+  readonly length: number;
+  /** The key, that the peer has told: `xioLookupRkeyByRequest` gives it there. */
+  readonly stag: Uint8Array;
+}
+
+/** What `xioSendRdma` is to do: `struct xio_rdma_msg`. */
+export interface XioRdmaMsg {
+  /** Reads from there, or else writes there. */
+  readonly isRead: boolean;
+  /** Bytes in all. */
+  readonly length: number;
+  /** 1 to 256 places, one after the other. */
+  readonly rsgList: readonly XioRdmaSge[];
+}
+
 /** A message: `struct xio_msg`. A program makes those that it sends, as plain objects, and is given those that come. */
 export interface XioMsg {
   /** What is sent. The body stays as it is until the message is the program's again. */
@@ -30,6 +49,8 @@ export interface XioMsg {
   type?: XioMsgType | undefined;
   /** Of a response that is to be sent: the request, as `onMsg` was given it. */
   request?: XioMsg | undefined;
+  /** For `xioSendRdma`: memory of the peer's. That of this end is `out.dataIov`. */
+  rdma?: XioRdmaMsg | undefined;
   /** Set likewise: counts what goes one way on its connection, from 1 on. */
   sn?: number | undefined;
   /** Bits of {@link XioMsgFlag}. */
@@ -93,6 +114,8 @@ export interface XioSessionOps {
   readonly onOwMsgSendComplete?: ((session: LibxioSession, msg: XioMsg, userContext: unknown) => void) | undefined;
   /** The receipt has come. The one-way message is the program's again. Of a request its response follows. */
   readonly onMsgDelivered?: ((session: LibxioSession, msg: XioMsg, userContext: unknown) => void) | undefined;
+  /** What `xioSendRdma` was asked for is done. The message is the program's again. */
+  readonly onRdmaDirectComplete?: ((session: LibxioSession, msg: XioMsg, userContext: unknown) => void) | undefined;
   /** A message has failed, and is the program's again. */
   readonly onMsgError?:
     | ((
