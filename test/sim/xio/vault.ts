@@ -16,6 +16,8 @@ const ENDINGS: readonly XioStatus[] = [
   XioStatus.XIO_E_SESSION_DISCONNECTED,
   XioStatus.XIO_E_SESSION_REDIRECTED,
   XioStatus.XIO_E_SESSION_REFUSED,
+  XioStatus.XIO_E_SESSION_REJECTED,
+  XioStatus.XIO_E_TIMEOUT,
   // The status of a rejection.
   XioStatus.XIO_E_NO_BUFS,
 ];
