@@ -1,19 +1,21 @@
-// What programs of MPI do all day, on UCP: processes, each with a NIC of its own, add up their arrays by a ring allreduce, and exchange
-// the edges of a grid with their neighbours. Messages find their receives by tags, which say who sends. Every result is checked.
+// What programs of MPI do all day, on UCP: processes, each with a NIC of its own, add up their arrays by an allreduce, which is a ring where they
+// are long, and exchange the edges of a grid with their neighbours. Messages find their receives by tags, which say who sends. Every result is checked.
 //
-//   node allreduce.js [--ranks 8] [--sizes 8192,1048576] [--rounds 20] [--warm-up 100] [--cells 128] [--steps 50] [--transport rc|ud] [--json] [--svg FILE]
+//   node allreduce.js [--ranks 8] [--sizes 8192,1048576] [--ring-from 32768] [--rounds 20] [--warm-up 100] [--cells 128] [--steps 50]
+//                     [--transport rc|ud] [--json] [--svg FILE]
 //
 // Prints the bus bandwidth by size: what each process sends, 2 (n - 1) / n of its array, in the time of an allreduce.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { alloc, openDevice } from 'verbena';
+import { alloc, type Context, openDevice, VerbsError } from 'verbena';
 import { type UcpEndpoint, UcpWorker } from 'verbena/ucp';
 
-/** Rounds before those of each size. */
-const WARM_UP = 3;
-const WARM_UP_BYTES = 1024;
+/** Until V8 has compiled what is measured: for each size so many rounds at least, and otherwise no more bytes than those. */
+const LEAST_WARM_UP = 3;
+const WARM_UP_BYTES = 1 << 25;
 const FLOAT_BYTES = 4;
 
 // ---- Between processes: who, what, and when all are there.
@@ -72,10 +74,22 @@ function bytesOf(values: Float32Array): Uint8Array {
   return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 }
 
+// ---- Short arrays go whole: each round, everyone has the sums of twice as many.
+
+/** @param scratch as long as the values */
+async function allreduceWhole(all: Communicator, values: Float32Array, scratch: Float32Array): Promise<void> {
+  for (let distance = 1; distance < all.size; distance *= 2) {
+    const other = all.rank ^ distance;
+    const sent = all.send(other, Kind.CHUNK, bytesOf(values));
+    await Promise.all([sent, all.receive(other, Kind.CHUNK, bytesOf(scratch))]);
+    for (let i = 0; i < values.length; i += 1) values[i] += scratch[i];
+  }
+}
+
 // ---- The ring: each array has a chunk for each process.
 
 /** Leaves the sums of all processes' values in each of them. */
-async function allreduce(all: Communicator, values: Float32Array, scratch: Float32Array): Promise<void> {
+async function allreduceRing(all: Communicator, values: Float32Array, scratch: Float32Array): Promise<void> {
   const { size, rank } = all;
   const chunk = (i: number): Float32Array => {
     const n = (i + 2 * size) % size;
@@ -98,11 +112,15 @@ async function allreduce(all: Communicator, values: Float32Array, scratch: Float
 }
 
 /** @returns how long one took, in microseconds, when all sums were right */
-async function timeAllreduce(all: Communicator, bytes: number, rounds: number): Promise<number> {
+async function timeAllreduce(
+  all: Communicator,
+  { bytes, rounds, warmUp, isRing }: Extract<Order, { what: 'allreduce' }>,
+): Promise<number> {
   const values = floats(bytes / FLOAT_BYTES);
-  const scratch = floats(Math.ceil(values.length / all.size));
+  const scratch = floats(isRing ? Math.ceil(values.length / all.size) : values.length);
+  const allreduce = isRing ? allreduceRing : allreduceWhole;
   let elapsedMs = 0;
-  for (let round = -WARM_UP; round < rounds; round += 1) {
+  for (let round = -warmUp; round < rounds; round += 1) {
     for (let i = 0; i < values.length; i += 1) values[i] = all.rank + (i % 7);
     await all.barrier();
     const begun = performance.now();
@@ -245,14 +263,33 @@ async function checkGrid(all: Communicator, own: Block, across: number, steps: n
 // ---- A process of the run: does what the launcher says.
 
 type Order =
-  | { readonly what: 'allreduce'; readonly bytes: number; readonly rounds: number }
+  | {
+      readonly what: 'allreduce';
+      readonly bytes: number;
+      readonly rounds: number;
+      readonly warmUp: number;
+      readonly isRing: boolean;
+    }
   | { readonly what: 'halo'; readonly cells: number; readonly steps: number };
 
-async function beRank(rank: number, transport: 'rc' | 'ud'): Promise<void> {
+/** A NIC has a thread of its own, unless all of them and the programs are more threads than there are processors: then they would stand in each other's way. */
+function openFor(ranks: number): Context {
+  const isSaid = (process.env['VERBENA_HOST'] ?? '') !== '';
+  if (isSaid || 2 * ranks <= availableParallelism()) return openDevice();
+  try {
+    return openDevice({ host: 'inline' });
+  } catch (error) {
+    // It takes system calls that not every machine lets Node make.
+    if (error instanceof VerbsError && error.errno === 'ENOSYS') return openDevice();
+    throw error;
+  }
+}
+
+async function beRank(rank: number, ranks: number, transport: 'rc' | 'ud'): Promise<void> {
   // Whoever has started it, and the others, may be gone.
   process.once('disconnect', () => process.exit(1));
   const tell = (message: object): void => void process.send?.(message);
-  using context = openDevice();
+  using context = openFor(ranks);
   using worker = new UcpWorker(context, { transport });
   const listener = worker.listen({}, () => undefined);
   tell({ address: listener.address });
@@ -265,9 +302,7 @@ async function beRank(rank: number, transport: 'rc' | 'ud'): Promise<void> {
   for (;;) {
     const [order] = (await once(process, 'message')) as [Order];
     const us =
-      order.what === 'allreduce'
-        ? await timeAllreduce(all, order.bytes, order.rounds)
-        : await timeHalo(all, order.cells, order.steps);
+      order.what === 'allreduce' ? await timeAllreduce(all, order) : await timeHalo(all, order.cells, order.steps);
     tell({ us });
   }
 }
@@ -287,7 +322,7 @@ class Launcher {
     // Each has an address of its own.
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => name !== 'VERBENA_ADDR'));
     this.#ranks = Array.from({ length: size }, (_, rank) => {
-      const child = fork(process.argv[1], ['rank', String(rank), transport], { env });
+      const child = fork(process.argv[1], ['rank', String(rank), String(size), transport], { env });
       child.once('exit', () => this.#fail(`rank ${rank} has ended`));
       return child;
     });
@@ -375,6 +410,7 @@ async function main(): Promise<void> {
     options: {
       ranks: { type: 'string', default: '8' },
       sizes: { type: 'string', default: '1024,8192,65536,524288,4194304' },
+      'ring-from': { type: 'string', default: '32768' },
       rounds: { type: 'string', default: '20' },
       'warm-up': { type: 'string', default: '100' },
       cells: { type: 'string', default: '128' },
@@ -390,15 +426,15 @@ async function main(): Promise<void> {
   const launcher = new Launcher(ranks, transport);
   progress(`${ranks} processes connect`);
   await launcher.connect();
-  // Until V8 has compiled what is measured.
-  progress('warming up');
-  await launcher.order({ what: 'allreduce', bytes: WARM_UP_BYTES, rounds: Number(values['warm-up']) });
   const results: Result[] = [];
-  const title = `ring allreduce of float32 by ${ranks} processes over ${transport}`;
+  // Whole arrays go to and fro between pairs.
+  const ringFrom = Number.isInteger(Math.log2(ranks)) ? Number(values['ring-from']) : 0;
+  const title = `allreduce of float32 by ${ranks} processes over ${transport}, a ring from ${ringFrom} bytes on`;
   if (!values.json) console.log(`${title}\n${'bytes'.padStart(10)}${'µs'.padStart(12)}${'bus MB/s'.padStart(12)}`);
   for (const bytes of sizes) {
     progress(`allreduce of ${sizeText(bytes)}`);
-    const us = await launcher.order({ what: 'allreduce', bytes, rounds });
+    const warmUp = Math.max(LEAST_WARM_UP, Math.min(Number(values['warm-up']), Math.ceil(WARM_UP_BYTES / bytes)));
+    const us = await launcher.order({ what: 'allreduce', bytes, rounds, warmUp, isRing: bytes >= ringFrom });
     const busMBs = (2 * bytes * (ranks - 1)) / ranks / us;
     results.push({ bytes, us, busMBs });
     progress('');
@@ -421,8 +457,8 @@ async function main(): Promise<void> {
   if (values.svg !== undefined) writeFileSync(values.svg, plot(results, title));
 }
 
-const [role, rank, transport] = process.argv.slice(2);
-const running = role === 'rank' ? beRank(Number(rank), transport === 'ud' ? 'ud' : 'rc') : main();
+const [role, rank, ranks, transport] = process.argv.slice(2);
+const running = role === 'rank' ? beRank(Number(rank), Number(ranks), transport === 'ud' ? 'ud' : 'rc') : main();
 running.catch((error: unknown) => {
   console.error(error);
   process.exit(1);

@@ -1,4 +1,4 @@
-/** A ring allreduce by processes on UCP, which is an example, and what OpenMPI makes of the same. */
+/** An allreduce by processes on UCP, which is an example, and what OpenMPI makes of the same. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,10 +38,26 @@ function busRate({ ranks, bytes }: Reduction, us: number): number {
   return (2 * bytes * (ranks - 1)) / ranks / us / 1000;
 }
 
-/** Bus bandwidth of ours. */
-export async function ownAllreduce(reduction: Reduction, link: LinkKind, times: number): Promise<Measurement> {
+/** What comes of it: how long one takes, in µs, or bus bandwidth, in 10^9 bytes a second. */
+export type ReductionUnit = 'µs' | 'GB/s';
+
+function figureOf(reduction: Reduction, unit: ReductionUnit, us: number): number {
+  return unit === 'µs' ? us : busRate(reduction, us);
+}
+
+/** Until V8 has compiled what is measured, as far as the bytes of an array allow. */
+const WARM_UP_ROUNDS = 1000;
+
+/** What ours makes of it. */
+export async function ownAllreduce(
+  reduction: Reduction,
+  unit: ReductionUnit,
+  link: LinkKind,
+  times: number,
+): Promise<Measurement> {
   const { ranks, bytes, rounds } = reduction;
-  const words = ['--ranks', `${ranks}`, '--sizes', `${bytes}`, '--rounds', `${rounds}`, '--cells', '8', '--steps', '1'];
+  const size = ['--ranks', `${ranks}`, '--sizes', `${bytes}`, '--rounds', `${rounds}`];
+  const words = [...size, '--warm-up', `${WARM_UP_ROUNDS}`, '--cells', '8', '--steps', '1'];
   const samples = await repeat(times, async () => {
     const output = await outputOf(process.execPath, [EXAMPLE, ...words, '--json'], {
       ...process.env,
@@ -49,13 +65,13 @@ export async function ownAllreduce(reduction: Reduction, link: LinkKind, times: 
     });
     // It is a program of ours that says so.
     const { allreduce } = JSON.parse(output) as { readonly allreduce: readonly { readonly us: number }[] };
-    return busRate(reduction, allreduce[0].us);
+    return figureOf(reduction, unit, allreduce[0].us);
   });
   return { samples };
 }
 
-/** Bus bandwidth of OpenMPI over TCP, by whatever algorithm it chooses. */
-export async function mpiAllreduce(reduction: Reduction, times: number): Promise<Measurement> {
+/** What OpenMPI makes of it over TCP, by whatever algorithm it chooses. */
+export async function mpiAllreduce(reduction: Reduction, unit: ReductionUnit, times: number): Promise<Measurement> {
   const { ranks, bytes, rounds } = reduction;
   const folder = mkdtempSync(join(tmpdir(), 'verbena-mpi-'));
   try {
@@ -66,7 +82,7 @@ export async function mpiAllreduce(reduction: Reduction, times: number): Promise
     const tcp = ['pml', 'ob1', 'btl', 'tcp,self', 'btl_tcp_if_include', 'lo'];
     const over = tcp.flatMap((word, i) => (i % 2 === 0 ? ['--mca', word] : [word]));
     const samples = await repeat(times, async () =>
-      busRate(reduction, Number(await outputOf('mpirun', [...how, ...over, program, `${bytes}`, `${rounds}`]))),
+      figureOf(reduction, unit, Number(await outputOf('mpirun', [...how, ...over, program, `${bytes}`, `${rounds}`]))),
     );
     return { samples };
   } finally {

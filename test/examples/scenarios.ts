@@ -268,7 +268,7 @@ export const SCENARIOS: ReadonlyMap<string, (start: Start) => Promise<void>> = n
       }
       // It ends when its processes have, which hold its output as well.
       await using endless = start('allreduce', 1, '--ranks', '3', '--rounds', '1000000');
-      assert.match(await endless.line(), /^ring allreduce .* by 3 processes over rc$/);
+      assert.match(await endless.line(), /^allreduce .* by 3 processes over rc, a ring from 0 bytes on$/);
       assert.equal(await endless.interrupted(), 130);
       await using json = start('allreduce', 1, ...small, '--json');
       const { ranks, allreduce } = JSON.parse(await json.text()) as { ranks: number; allreduce: { bytes: number }[] };
