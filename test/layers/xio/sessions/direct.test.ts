@@ -287,6 +287,29 @@ for (const [name, play] of Object.entries(NETS)) {
       );
     });
 
+    test('is reached by the connection that leads to it, where a session has several to several servers', async (net) => {
+      const portal = net.sim.host('portal');
+      await net.listen((session) => session.accept(), {}, portal);
+      await net.listen((session) => session.accept({ portals: [net.urlOf(portal)] }));
+      const client = await net.connect({ connections: 3 });
+      await net.until(() => net.served.length === 2);
+      for (let i = 0; i < 8; i += 1)
+        for (const [number, session] of net.served.entries()) {
+          const memory = shared(pattern(9000, number));
+          const share = session.share(memory, { access: 'read-write' });
+          const into = new Uint8Array(9000);
+          await client.read(share.token, 0, into);
+          assert.deepEqual(into, pattern(9000, number));
+          await client.write(share.token, 0, pattern(9000, 7));
+          assert.deepEqual(Uint8Array.from(memory), pattern(9000, 7));
+          const own = client.share(shared(pattern(100, i)));
+          await session.read(own.token, 0, into.subarray(0, 100));
+          assert.deepEqual(into.subarray(0, 100), pattern(100, i));
+          share.revoke();
+          assert.equal(await outcomeOf(client.read(share.token, 0, into)), 'XIO_E_USER_OBJ_NOT_FOUND');
+        }
+    });
+
     test('has bounds: 4096 at a time, and as many accesses as messages', async (net) => {
       const { client, server } = await pair(net, { queueMessages: 4 });
       const memory = shared(pattern(100));

@@ -39,9 +39,11 @@ export class Moves {
 
   /** @throws VerbsError ENOMEM, or when the device is gone */
   start({ isRead, place, offset, memory }: Move, onMoved: (outcome: MoveOutcome) => void): InUse {
-    const { address, rkey, length, sealAddress, sealRkey, seal } = decodePlace(place);
+    const { address, rkey, sealAddress, sealRkey, seal } = decodePlace(place);
     const bytes = lengthOf(memory);
-    assert(bytes > 0 && offset + bytes <= length, 'a move is within what was granted');
+    assert(bytes > 0, 'a move has bytes');
+    // What the peer says of its memory may be anything: its adapter knows.
+    const begin = BigInt.asUintN(64, address + BigInt(offset));
     const slot = this.#slot();
     const local = isRead ? this.memory.destination(memory) : this.memory.source(memory);
     let hasReturned = false;
@@ -51,17 +53,12 @@ export class Moves {
     };
     let isMoved = false;
     let refusal: WcStatus | undefined;
-    this.transfers.start(
-      isRead,
-      [{ address: address + BigInt(offset), rkey, length: bytes }],
-      local.pieces,
-      (isDone, status) => {
-        isMoved = isDone;
-        refusal = status;
-        if (isDone && isRead) local.land();
-        local.release();
-      },
-    );
+    this.transfers.start(isRead, [{ address: begin, rkey, length: bytes }], local.pieces, (isDone, status) => {
+      isMoved = isDone;
+      refusal = status;
+      if (isDone && isRead) local.land();
+      local.release();
+    });
     // Behind it, in the order of the queue pair: a seal that is whole then was whole while it was done.
     this.transfers.start(true, [{ address: sealAddress, rkey: sealRkey, length: SEAL_BYTES }], [slot], (isDone) => {
       const isWhole = slot.bytes.every((byte, i) => byte === seal[i]);
