@@ -142,7 +142,7 @@ describe('xio_perftest', () => {
     });
 
   for (const [words, sentence] of [
-    [['read', '127.0.0.1'], "There is no test 'read'; there are read_lat, read_bw, write_lat, write_bw."],
+    [['read', '127.0.0.1'], `There is no test 'read'; there are ${XIO_TESTS.map(({ name }) => name).join(', ')}.`],
     [
       ['read_bw', '127.0.0.1', '-q', '8192', '-s', '1048576'],
       '1 x 8192 requests of 1048576 bytes take too much memory.',

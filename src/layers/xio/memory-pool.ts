@@ -58,8 +58,8 @@ const POOL_FIELDS: FieldsOf<XioMemoryPoolOptions> = { slabs: true, smallestOnly:
 const SLAB_FIELDS: FieldsOf<XioSlab> = { bytes: true, min: true, max: true, quantum: true, align: true };
 
 /**
- * Buffers of a few sizes that NICs reach where they lie. Several are one piece of memory, which is registered as a whole when a request first uses one of them, and stays so: a
- * buffer that is used again is not registered again. They are made as they are needed, and kept.
+ * Buffers of a few sizes that NICs reach where they lie. Several are one piece of memory, which is registered as a whole, as often as requests use it at a time, and stays so for
+ * those that come later. They are made as they are needed, and kept.
  */
 export class XioMemoryPool implements Disposable {
   readonly #slabs: Slab[] = [];

@@ -28,7 +28,7 @@ async function perftest(words: readonly string[], flags: XioPerfFlags): Promise<
 
 const EXAMPLES = `
 Tests:
-${XIO_TESTS.map(({ name, title }) => `  ${name.padEnd(10)}${title}`).join('\n')}
+${XIO_TESTS.map(({ name, title }) => `  ${name.padEnd(18)}${title}`).join('\n')}
 
 Two shells, one machine:
   verbena xio_perftest                                     the server, until Ctrl-C

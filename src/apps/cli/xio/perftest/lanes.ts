@@ -67,7 +67,8 @@ async function threadLanes(url: string, setup: LoadSetup, count: number, context
 /** As many as the command line asks for. */
 export async function lanesTo(host: string, { test, sizes, depth }: Request, flags: XioPerfFlags): Promise<Lanes> {
   const url = urlOf(flags, host);
-  const setup: LoadSetup = { direction: test.direction, depth, maxBytes: Math.max(...sizes) };
+  const { direction, isDirect } = test;
+  const setup: LoadSetup = { direction, isDirect, depth, maxBytes: Math.max(...sizes) };
   if (flags.n > 1)
     return threadLanes(url, setup, flags.n, flags.r === 'rdma' ? await deviceToward(host, flags) : undefined);
   if (flags.r === 'tcp') return ownLane(url, setup, flags.addr === undefined ? {} : { localAddress: flags.addr });

@@ -8,6 +8,7 @@ import type { XioTest } from './tests.js';
 /** What a load is, whatever the bytes are. */
 export interface LoadSetup {
   readonly direction: XioTest['direction'];
+  readonly isDirect: boolean;
   /** Requests under way at a time. */
   readonly depth: number;
   /** The most bytes that there will be. */
@@ -39,8 +40,10 @@ export const emptyHistogram = (): RecordableHistogram => createHistogram(HISTOGR
 export class Load {
   readonly #session: XioSession;
   readonly #setup: LoadSetup;
-  /** Each request that is under way has its part of it. */
-  readonly #memory: Uint8Array;
+  /** Each request that is under way has its own, which stays registered. */
+  readonly #memory: readonly Uint8Array[];
+  /** What the server's memory is used by. */
+  #token: Uint8Array | undefined;
   #histogram = emptyHistogram();
   #isOver = true;
   #isMeasured = false;
@@ -51,7 +54,7 @@ export class Load {
   constructor(session: XioSession, setup: LoadSetup) {
     this.#session = session;
     this.#setup = setup;
-    this.#memory = alloc(Math.max(1, setup.depth * setup.maxBytes));
+    this.#memory = Array.from({ length: setup.depth }, () => alloc(Math.max(1, setup.maxBytes)));
   }
 
   /** @throws XioError (the promise rejects) of the first request that fails; that ends all others as well */
@@ -61,7 +64,12 @@ export class Load {
     const warm = setTimeout(() => this.#measure(), round.warmUpMs);
     const over = setTimeout(() => this.#timeIsUp(), round.warmUpMs + round.measuredMs);
     try {
-      const lanes = Array.from({ length: this.#setup.depth }, (_, lane) => this.#ask(lane, round.bytes));
+      const { isDirect, depth } = this.#setup;
+      if (isDirect) this.#token ??= Uint8Array.from((await this.#session.request(questionOf('share', 0))).body);
+      const token = this.#token;
+      const lanes = Array.from({ length: depth }, (_, lane) =>
+        token === undefined ? this.#ask(lane, round.bytes) : this.#move(lane, round.bytes, token),
+      );
       await Promise.all(lanes);
     } finally {
       clearTimeout(warm);
@@ -93,8 +101,8 @@ export class Load {
 
   /** One request after the other. */
   async #ask(lane: number, bytes: number): Promise<void> {
-    const { direction, maxBytes } = this.#setup;
-    const place = this.#memory.subarray(lane * maxBytes, lane * maxBytes + bytes);
+    const { direction } = this.#setup;
+    const place = this.#memory[lane].subarray(0, bytes);
     const question = questionOf(direction, bytes);
     const [body, options]: [Uint8Array | undefined, XioRequestOptions] =
       direction === 'read' ? [undefined, bytes === 0 ? {} : { into: place }] : [place, {}];
@@ -105,6 +113,18 @@ export class Load {
       if (response.body.length !== expected)
         throw new ToolError(`The server has answered with ${response.body.length} bytes in place of ${expected}.`);
       response[Symbol.dispose]();
+      this.#count(sentMs);
+    }
+  }
+
+  /** One access after the other. */
+  async #move(lane: number, bytes: number, token: Uint8Array): Promise<void> {
+    const { direction } = this.#setup;
+    const place = this.#memory[lane].subarray(0, bytes);
+    while (!this.#isOver) {
+      const sentMs = performance.now();
+      if (direction === 'read') await this.#session.read(token, 0, place);
+      else await this.#session.write(token, 0, place);
       this.#count(sentMs);
     }
   }

@@ -2,14 +2,19 @@
 export const MAX_BYTES = 1 << 24;
 
 const HEADER_BYTES = 5;
-const KINDS = { read: 1, write: 2 } as const;
+const KINDS = { read: 1, write: 2, share: 3 } as const;
 
-/** What a client's header says: that the server is to answer with so many bytes, or that the request has so many. */
+/** What a client's header says: that the server is to answer with so many bytes, that the request has so many, or that it is to share memory. */
 export function questionOf(direction: keyof typeof KINDS, bytes: number): Uint8Array {
   const header = new DataView(new ArrayBuffer(HEADER_BYTES));
   header.setUint8(0, KINDS[direction]);
   header.setUint32(1, bytes);
   return new Uint8Array(header.buffer);
+}
+
+/** Whether a header asks for memory that is shared. */
+export function isForMemory(header: Uint8Array): boolean {
+  return header.length === HEADER_BYTES && header[0] === KINDS.share;
 }
 
 /** How many bytes a header asks for; undefined where it makes no sense. @param bodyBytes of the request that it comes with */

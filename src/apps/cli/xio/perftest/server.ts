@@ -7,7 +7,7 @@ import {
   type XioServer,
   type XioSession,
 } from '../../../../xio.js';
-import { MAX_BYTES, wantedBytes } from './question.js';
+import { isForMemory, MAX_BYTES, wantedBytes } from './question.js';
 
 /** More than any client has under way. */
 const QUEUE_MESSAGES = 1 << 14;
@@ -25,11 +25,14 @@ export const QUEUES = { queueMessages: QUEUE_MESSAGES, queueBytes: QUEUE_BYTES, 
 /** Answers with as many bytes as it is asked for; all answers are the same memory. */
 class Answers {
   readonly #memory = alloc(MAX_BYTES);
+  /** What clients that ask for memory use it by, once for each. */
+  readonly #tokens = new WeakMap<XioSession, Uint8Array>();
   #last: XioParts = { body: this.#memory.subarray(0, 0) };
   #lastBytes = 0;
 
   /** @throws Error for what is no question of this tool's */
-  readonly answer = ({ header, body }: XioRequest): XioParts => {
+  readonly answer = ({ header, body, session }: XioRequest): XioParts => {
+    if (isForMemory(header)) return { body: this.#tokenFor(session) };
     const bytes = wantedBytes(header, body.length);
     if (bytes === undefined) throw new Error('this is the server of an xio_perftest of Verbena, which asks otherwise');
     if (bytes !== this.#lastBytes) {
@@ -38,6 +41,14 @@ class Answers {
     }
     return this.#last;
   };
+
+  #tokenFor(session: XioSession): Uint8Array {
+    const known = this.#tokens.get(session);
+    if (known !== undefined) return known;
+    const { token } = session.share(this.#memory, { access: 'read-write' });
+    this.#tokens.set(session, token);
+    return token;
+  }
 }
 
 function fromOf({ remoteAddress }: XioSession): string {
