@@ -130,6 +130,36 @@ describe('messages of xio in a capture', () => {
     includes(exchanges(file), ['ONE_WAY 1 7 B, RECEIPT', 'REQUEST 2 0 B, CANCEL, RESPONSE 0 B']);
   });
 
+  it('are told with why a session was refused, and where one was sent on to', async () => {
+    const refused = join(folder, 'refused.pcapng');
+    await NETS.rdma(async (net) => {
+      await net.listen((session) => session.reject('no room', { code: 'XIO_E_SESSION_REFUSED' }));
+      await assert.rejects(net.connect());
+      for (const server of net.servers) server.close();
+      net.sim.writeCapture(refused);
+    });
+    includes(meanings(refused), ['SESSION_ANSWER refused XIO_E_SESSION_REFUSED "no room", has up to 0']);
+    const moved = join(folder, 'moved.pcapng');
+    await NETS.rdma(async (net) => {
+      const other = net.sim.host('other');
+      await net.listen(echo, {}, other);
+      await net.listen((session) => {
+        session.accept();
+        session.on('request', () => {
+          session.redirect([net.urlOf(other)]);
+          return {};
+        });
+      });
+      const session = await net.connect();
+      await session.request(HEADER);
+      await net.settled(session.request(HEADER));
+      await session.close();
+      for (const server of net.servers) server.close();
+      net.sim.writeCapture(moved);
+    });
+    includes(meanings(moved), [/^MOVE \d+ to rdma:\/\/[\d.]+:2061$/]);
+  });
+
   it('that are sent again on the next link are the same', async () => {
     const served: XioSession[] = [];
     let cut: () => void = () => undefined;

@@ -22,6 +22,7 @@ import {
   decodeDirectRequest,
   decodeHead,
   decodeMapped,
+  decodeMove,
   decodeSetupAnswer,
   decodeSetupRequest,
   type DirectRequest,
@@ -114,6 +115,10 @@ export class XioDissector implements Dissector {
         call?.step('CANCEL');
         return `CANCEL ${head.sn} of ${call?.what ?? `request ${head.about}`}`;
       }
+      case Kind.MOVE: {
+        const addresses = decodeMove(headerOf(said.headBytes));
+        return typeof addresses === 'string' ? unknown(addresses, way) : `MOVE ${head.sn} to ${addresses.join(', ')}`;
+      }
       case Kind.NOP:
         return `NOP, has up to ${head.ackSn}, grants ${head.grantedMessages} messages and ${amount(head.grantedBytes)}`;
       default:
@@ -137,12 +142,12 @@ export class XioDissector implements Dissector {
   #sessionAnswer({ way, head, headBytes }: Said): string {
     const answer = decodeSetupAnswer(headerOf(headBytes));
     if (typeof answer === 'string') return unknown(answer, way);
-    const { action, addresses, status } = answer;
+    const { action, addresses, status, words: reason } = answer;
     const call = this.#calls.find(`${way.to} > ${way.from}`, SESSION);
     const words = {
       [Action.ACCEPT]: 'accepted',
       [Action.REDIRECT]: `sent on to ${addresses.join(', ')}`,
-      [Action.REJECT]: `refused${failureText(status)}`,
+      [Action.REJECT]: `refused${failureText(status)}${reason === '' ? '' : ` "${reason}"`}`,
       [Action.UNKNOWN]: 'unknown here',
     }[action];
     call?.end(way, words);
