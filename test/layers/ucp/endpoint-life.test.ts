@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { describe, it } from 'node:test';
 import { simulate } from '../../../src/sim.js';
 import { Engine } from '../../../src/layers/engine/index.js';
@@ -169,6 +170,20 @@ for (const transport of ['rc', 'ud'] as const)
         const refused = assert.rejects(connecting);
         client.close();
         await refused;
+        await close();
+      }));
+
+    it('listens to a signal once, however many are connecting by it, and no longer than they do', () =>
+      simulate(async (sim) => {
+        const { hosts, client, server, close } = workers(sim);
+        server.listen({ port: PORT }, () => undefined);
+        const { signal } = new AbortController();
+        const connecting = hosts[0].run(() =>
+          Promise.all(Array.from({ length: 12 }, () => client.connect({ host: 'server', port: PORT, signal }))),
+        );
+        assert.equal(getEventListeners(signal, 'abort').length, 1);
+        assert.equal((await connecting).length, 12);
+        assert.equal(getEventListeners(signal, 'abort').length, 0);
         await close();
       }));
 

@@ -1,5 +1,6 @@
 import { gidFromIp, ipFromGid } from '../../../device/ibta/index.js';
 import { type ConnectionRequest, listen, type Listener } from '../../../api/rdmacm/index.js';
+import { whenAborted } from '../../../api/runtime/index.js';
 import { checkWait, type Engine, type WaitOptions } from '../../engine/index.js';
 import type { TransportName } from '../config/index.js';
 import { AmHandlers, type RcWhere, type SelfEndpoint, type Words } from '../uct/index.js';
@@ -186,9 +187,10 @@ export class Wireup {
   /** The neighbour's own connection is to come. Where it does not, this end asks again. */
   #later(call: Call, crossedMs: number): void {
     const stop = this.parts.engine.timer(crossedMs, () => {
+      takeBack();
       if (!call.isSettled) void this.#attempt(call, Math.min(2 * crossedMs, MOST_CROSSED_MS));
     });
-    call.signal.addEventListener('abort', stop, { once: true });
+    const takeBack = whenAborted(call.signal, stop);
   }
 
   async #reach(where: RcWhere, said: Introduction, onSaid?: (bytes: Uint8Array) => void): Promise<UcpEndpoint> {
@@ -271,13 +273,13 @@ export class Wireup {
     if (this.#isClosed) throw closed('connect');
     const controller = new AbortController();
     const abort = (): void => controller.abort(signal?.reason);
-    signal?.addEventListener('abort', abort, { once: true });
+    const takeBack = signal === undefined ? undefined : whenAborted(signal, abort);
     this.#attempts.add(controller);
     try {
       return await attempt(controller.signal);
     } finally {
       this.#attempts.delete(controller);
-      signal?.removeEventListener('abort', abort);
+      takeBack?.();
     }
   }
 
