@@ -97,6 +97,10 @@ export const XIO_FILES: readonly string[] = [
   'layers/xio/sessions/moves',
   'layers/xio/sessions/rejections',
   'layers/xio/session/say-once',
+  'layers/xio/protocol/moving',
+  'layers/xio/sessions/unanswered',
+  'layers/xio/sessions/hostile-servers',
+  'runtime/aborts',
 ];
 
 export interface NamedTest {

@@ -217,6 +217,21 @@ export interface XioSessionEvents {
   close: (failure: XioError | undefined) => void;
 }
 
+/** One connection of a session, as it stood when it was asked for. */
+export interface XioConnection {
+  /** Whether it is the one that the session has begun with; a portal has others alone. */
+  readonly isLeading: boolean;
+  /** Whether it has a link. */
+  readonly isConnected: boolean;
+  readonly scheme: Scheme;
+  readonly localAddress: SocketAddress | undefined;
+  readonly remoteAddress: SocketAddress | undefined;
+  /** Requests and messages that were not sent yet, for want of a link or of the peer's room. */
+  readonly queuedMessages: number;
+  /** Bytes of their bodies. */
+  readonly queuedBytes: number;
+}
+
 /** What a session has counted. */
 export interface XioStatistics {
   readonly requestsSent: number;
@@ -249,6 +264,8 @@ export interface XioSession extends AsyncDisposable {
   /** Why it has ended; undefined while it has not, and when an end has closed it. */
   readonly failure: XioError | undefined;
   readonly statistics: XioStatistics;
+  /** Its connections that there are, as they stand now. */
+  readonly connections: readonly XioConnection[];
   /** Resolves when it has ended, however it did. */
   readonly closed: Promise<void>;
 

@@ -220,7 +220,7 @@ export class Direct implements GrantHost<Speaker>, AccessHost<Speaker> {
         check(!wasRevoked, () => 'memory is read that was revoked before');
         vault.checkRead(offset, gather(memory));
       },
-      failed: (status) => checkStatus(status, vault, isOwnerThere(), this.world.ledger.mayLeave),
+      failed: (status) => checkStatus(status, vault, isOwnerThere(), this.world.ledger),
     });
   }
 
@@ -235,7 +235,7 @@ export class Direct implements GrantHost<Speaker>, AccessHost<Speaker> {
         write.done();
       },
       failed: (status, mayHaveRun) => {
-        checkStatus(status, vault, isOwnerThere(), this.world.ledger.mayLeave);
+        checkStatus(status, vault, isOwnerThere(), this.world.ledger);
         write.failed(mayHaveRun);
       },
       givenUp: (mayHaveRun) => write.failed(mayHaveRun),

@@ -1,5 +1,6 @@
 import { XioStatus } from '../../../src/layers/xio/wire/index.js';
 import { check } from '../failure.js';
+import type { Ledger } from './ledger.js';
 
 /** Bytes that one write has for itself. */
 export const CELL_BYTES = 24;
@@ -20,6 +21,8 @@ const ENDINGS: readonly XioStatus[] = [
   XioStatus.XIO_E_TIMEOUT,
   // The status of a rejection.
   XioStatus.XIO_E_NO_BUFS,
+  // Nobody has answered SESSION.
+  XioStatus.XIO_E_TIMEOUT,
 ];
 
 /** What the cell of a write holds, or what lies at a byte that is read. */
@@ -128,13 +131,20 @@ export class Write {
 }
 
 /** Looks whether an access can have failed so. */
-export function checkStatus(status: XioStatus, vault: Vault, isOwnerThere: boolean, mayForget: boolean): void {
+export function checkStatus(
+  status: XioStatus,
+  vault: Vault,
+  isOwnerThere: boolean,
+  { mayLeave, hasMoved }: Pick<Ledger, 'mayLeave' | 'hasMoved'>,
+): void {
   if (ENDINGS.includes(status)) return;
+  // A server that has sent the session on may be done with it before what is under way has come.
+  if (hasMoved && (status === XioStatus.XIO_E_READ_FAILED || status === XioStatus.XIO_E_WRITE_FAILED)) return;
   // Another server may take shorter bodies.
   if (status === XioStatus.XIO_E_PEER_RESTARTED || status === XioStatus.XIO_E_MSG_SIZE)
-    check(mayForget, () => 'an access fails by a server that is new, and none is');
+    check(mayLeave, () => 'an access fails by a server that is new, and none is');
   else {
     check(status === XioStatus.XIO_E_USER_OBJ_NOT_FOUND, () => `an access fails with status ${status}`);
-    check(vault.isRevoked || !isOwnerThere || mayForget, () => 'memory is not found that is granted');
+    check(vault.isRevoked || !isOwnerThere || mayLeave, () => 'memory is not found that is granted');
   }
 }

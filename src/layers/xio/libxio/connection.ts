@@ -22,6 +22,7 @@ export interface ConnectionOwner extends LibxioSession {
 /** Something that the program has begun to send. */
 export interface Sending {
   readonly message: XioMsg;
+  readonly bodyBytes: number;
   /** Sends it. The promise settles when that is done. */
   readonly begin: (session: XioSession) => Promise<void>;
 }
@@ -57,6 +58,8 @@ export class ConnectionCore implements LibxioConnection, MessageSource {
   /** Messages of the program's that are not its own again. */
   #under = 0;
   #sent = 0;
+  /** Messages that have come, of which the program was not told. */
+  #untold = 0;
   #received = 0;
   #end = CLOSED;
   #hasEnded = false;
@@ -69,6 +72,7 @@ export class ConnectionCore implements LibxioConnection, MessageSource {
   ) {
     this.session = owner;
     context.users.add(this);
+    owner.teller.onTold = () => context.told();
   }
 
   get inner(): XioSession | undefined {
@@ -77,6 +81,11 @@ export class ConnectionCore implements LibxioConnection, MessageSource {
 
   get waiting(): number {
     return this.#waiting.length;
+  }
+
+  /** Bytes of bodies that wait for the connection. */
+  get waitingBytes(): number {
+    return this.#waiting.reduce((sum, { bodyBytes }) => sum + bodyBytes, 0);
   }
 
   /** There is a session, which has been taken. @param isNew whether a server's program has not heard of the connection */
@@ -144,6 +153,16 @@ export class ConnectionCore implements LibxioConnection, MessageSource {
   tell(action: (ops: XioSessionOps, session: LibxioSession, userContext: unknown) => void): void {
     const { session } = this;
     session.teller.tell(() => action(session.ops, session, this.userContext));
+  }
+
+  /** Tells the program of a message that has come. @param before is done just before */
+  tellMsg(msg: XioMsg, before: () => void): void {
+    this.#untold += 1;
+    this.tell(({ onMsg }, session) => {
+      this.#untold -= 1;
+      before();
+      onMsg?.(session, msg, this.userContext, this.#untold === 0);
+    });
   }
 
   tellEvent(
@@ -255,7 +274,7 @@ export class ConnectionCore implements LibxioConnection, MessageSource {
   }
 
   #tellMessage(msg: XioMsg): void {
-    this.tell(({ onMsg }, session) => onMsg?.(session, msg, this.userContext));
+    this.tellMsg(msg, () => undefined);
   }
 }
 

@@ -55,3 +55,14 @@ export const XioMempoolFlag = {
 /** Whose message it is that has failed. */
 export const XioMsgDirection = { XIO_MSG_DIRECTION_OUT: 0, XIO_MSG_DIRECTION_IN: 1 } as const;
 export type XioMsgDirection = (typeof XioMsgDirection)[keyof typeof XioMsgDirection];
+
+/** What `xioConnectionIoctl` tells. */
+export const XioConnectionOptname = {
+  /** Bytes of bodies that wait to be sent, for want of a connection or of the peer's room. */
+  XIO_CONNECTION_FIONWRITE_BYTES: 0,
+  /** Requests and one-way messages likewise. */
+  XIO_CONNECTION_FIONWRITE_MSGS: 1,
+  /** 1 where it has the first link of its session, 0 where it has further ones alone, that a portal is given. */
+  XIO_CONNECTION_LEADING_CONN: 2,
+} as const;
+export type XioConnectionOptname = (typeof XioConnectionOptname)[keyof typeof XioConnectionOptname];

@@ -29,8 +29,32 @@ export class ContextCore implements LibxioContext {
   readonly users = new Set<object>();
   isDestroyed = false;
   stopLoop: (() => void) | undefined;
+  readonly #waiting = new Set<() => void>();
 
   constructor(readonly params: XioContextParams) {}
+
+  /** A program was told something. */
+  told(): void {
+    for (const wake of this.#waiting) wake();
+  }
+
+  /** Resolves when a program is told something, or the time is over. @returns how often it was told something by then */
+  async poll(timeoutMs: number): Promise<number> {
+    let count = 0;
+    let stopTimer: (() => void) | undefined;
+    let wake = (): void => undefined;
+    await new Promise<void>((resolve) => {
+      wake = () => {
+        count += 1;
+        resolve();
+      };
+      this.#waiting.add(wake);
+      if (timeoutMs !== Infinity) stopTimer = after(this.params.context, timeoutMs, resolve);
+    });
+    this.#waiting.delete(wake);
+    stopTimer?.();
+    return count;
+  }
 }
 
 /** @throws VerbsError EINVAL for what is no context; XioError XIO_E_STATE for one that was destroyed */
@@ -66,6 +90,20 @@ export async function xioContextRunLoop(context: LibxioContext, timeoutMs = Infi
   });
   core.stopLoop = undefined;
   stopTimer?.();
+}
+
+/**
+ * `xio_context_poll_wait`: waits until something happens of which the program is told by a callback of a session that belongs to the context. What it waits for happens also where nobody waits.
+ *
+ * @param timeoutMs or Infinity
+ * @returns how many callbacks were called by then; 0 when the time is over
+ * @throws (the promise rejects) XioError XIO_E_STATE where the context was destroyed; VerbsError EINVAL
+ */
+export async function xioContextPollWait(context: LibxioContext, timeoutMs = Infinity): Promise<number> {
+  const call = 'xioContextPollWait';
+  const core = contextOf(call, context);
+  checkMs(call, 'timeoutMs', timeoutMs, 0, true);
+  return core.poll(timeoutMs);
 }
 
 /** `xio_context_stop_loop`: `xioContextRunLoop` is done. Nothing where the loop does not run. @throws XioError XIO_E_STATE where the context was destroyed */

@@ -6,11 +6,28 @@ export {
   xioSessionCreate,
   type XioSessionParams,
 } from './client.js';
-export { XioMempoolFlag, XioMsgDirection, XioMsgFlag, XioMsgType, XioSessionEvent } from './constants.js';
+export {
+  type XioConnectionAttr,
+  xioConnectionIoctl,
+  xioModifyConnection,
+  xioModifySession,
+  xioQueryConnection,
+  xioQuerySession,
+  type XioSessionAttr,
+} from './attributes.js';
+export {
+  XioConnectionOptname,
+  XioMempoolFlag,
+  XioMsgDirection,
+  XioMsgFlag,
+  XioMsgType,
+  XioSessionEvent,
+} from './constants.js';
 export {
   xioContextCreate,
   xioContextDestroy,
   type XioContextParams,
+  xioContextPollWait,
   xioContextRunLoop,
   xioContextStopLoop,
 } from './context.js';

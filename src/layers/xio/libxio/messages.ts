@@ -2,7 +2,8 @@ import { invalid, show, VerbsError } from '../../../api/verbs/index.js';
 import type { Bytes, XioPlacement } from '../api.js';
 import { bodyFrom, bytesOf, landingFrom } from '../options.js';
 import { XioError } from '../transport/index.js';
-import { statusName, XioStatus } from '../wire/index.js';
+import { lengthOf, statusName, XioStatus } from '../wire/index.js';
+import { chainOf } from './chain.js';
 import { type ConnectionCore, connectionOf } from './connection.js';
 import { XioMsgFlag, XioMsgType } from './constants.js';
 import type { LibxioConnection } from './handles.js';
@@ -22,12 +23,12 @@ interface Parts {
   readonly body: readonly Bytes[];
 }
 
-function partsOf(call: string, { out = {} }: XioMsg): Parts {
+function partsOf(call: string, { out = {} }: XioMsg): Parts & { readonly bodyBytes: number } {
   const { header, dataIov = [] } = out;
   if (!Array.isArray(dataIov)) throw new VerbsError(call, invalid(`dataIov is ${show(dataIov)}`, 'It is an array'));
   const body: readonly Bytes[] = dataIov;
-  bodyFrom(call, 'dataIov', body);
-  return { header: bytesOf(call, 'header', header), body };
+  const bodyBytes = lengthOf(bodyFrom(call, 'dataIov', body));
+  return { header: bytesOf(call, 'header', header), body, bodyBytes };
 }
 
 /** Where a response's body is to lie. */
@@ -70,60 +71,71 @@ export function openOf(call: string, connection: LibxioConnection): ConnectionCo
 /**
  * `xio_send_request`. `onMsg` is given the same message when it is answered, with the response in `in`; or else `onMsgError`, or `onCancel`. Until then it is xio's.
  *
+ * @param req and what is behind it by `next`: all are looked at before any is sent
  * @throws XioError XIO_E_STATE for a message that is on its way, was not released, or is the peer's, and where the connection was destroyed; XIO_E_SESSION_CLOSED where it has ended;
  *   XIO_E_TX_QUEUE_OVERFLOW where too many wait until there is one; VerbsError EINVAL for wrong arguments
  */
 export function xioSendRequest(connection: LibxioConnection, req: XioMsg): void {
   const call = 'xioSendRequest';
   const core = openOf(call, connection);
-  checkMessage(call, req);
+  const sends = chainOf(call, req).map((each) => preparedRequest(call, core, each));
+  for (const send of sends) send();
+}
+
+/** Looks whether a request can be sent. @returns sends it */
+function preparedRequest(call: string, core: ConnectionCore, req: XioMsg): () => void {
   requireFree(call, req);
-  const { header, body } = partsOf(call, req);
+  const { header, body, bodyBytes } = partsOf(call, req);
   const into = intoOf(call, req);
   const flags = flagsOf(call, req);
   const isReceiptDue = (flags & RECEIPT) !== 0;
   const placement = placementOf(flags, READ_REQUEST);
   const responsePlacement = placementOf(flags, WRITE_RESPONSE);
-  const controller = new AbortController();
-  setState(req, { kind: 'sent', controller });
-  req.type = XioMsgType.XIO_MSG_TYPE_REQ;
-  req.sn = core.nextSn();
-  core.send({
-    message: req,
-    begin: async (session) => {
-      try {
-        const response = await session.request(header, body, {
-          into,
-          placement,
-          responsePlacement,
-          signal: controller.signal,
-        });
-        if (isReceiptDue) core.tell(({ onMsgDelivered }, of, context) => onMsgDelivered?.(of, req, context));
-        core.tell(({ onMsg }, of, context) => {
-          setState(req, { kind: 'answered', source: core });
-          req.type = XioMsgType.XIO_MSG_TYPE_RSP;
-          req.in = { header: response.header, dataIov: response.pieces };
-          onMsg?.(of, req, context);
-        });
-      } catch (error) {
-        if (!controller.signal.aborted) throw error;
-        setState(req, undefined);
-        core.tell(({ onCancel }, of, context) => onCancel?.(of, XioStatus.XIO_E_MSG_CANCELED, req, context));
-      }
-    },
-  });
+  return () => {
+    const controller = new AbortController();
+    setState(req, { kind: 'sent', controller });
+    req.type = XioMsgType.XIO_MSG_TYPE_REQ;
+    req.sn = core.nextSn();
+    core.send({
+      message: req,
+      bodyBytes,
+      begin: async (session) => {
+        try {
+          const response = await session.request(header, body, {
+            into,
+            placement,
+            responsePlacement,
+            signal: controller.signal,
+          });
+          if (isReceiptDue) core.tell(({ onMsgDelivered }, of, context) => onMsgDelivered?.(of, req, context));
+          core.tellMsg(req, () => {
+            setState(req, { kind: 'answered', source: core });
+            req.type = XioMsgType.XIO_MSG_TYPE_RSP;
+            req.in = { header: response.header, dataIov: response.pieces };
+          });
+        } catch (error) {
+          if (!controller.signal.aborted) throw error;
+          setState(req, undefined);
+          core.tell(({ onCancel }, of, context) => onCancel?.(of, XioStatus.XIO_E_MSG_CANCELED, req, context));
+        }
+      },
+    });
+  };
 }
 
 /**
  * `xio_send_response`. The request is let go of: its memory is not to be used any more. `onMsgSendComplete` says when the response is the program's again. Where nobody waits for it, it goes nowhere.
  *
- * @param rsp has the request in `request`
+ * @param rsp has the request in `request`. What is behind it by `next` is sent as well, one after the other until one throws
  * @throws XioError XIO_E_STATE where the request was answered before, or is none, where the response is on its way, and where the connection was torn down; XIO_E_MSG_SIZE for a header,
  *   XIO_E_RSP_BUF_SIZE_MISMATCH for a body that is longer than the requester takes: the request can be answered otherwise; VerbsError EINVAL
  */
 export function xioSendResponse(rsp: XioMsg): void {
   const call = 'xioSendResponse';
-  checkMessage(call, rsp);
+  for (const each of chainOf(call, rsp)) sendResponse(call, each);
+}
+
+function sendResponse(call: string, rsp: XioMsg): void {
   const { request: req } = rsp;
   if (req === undefined) throw new VerbsError(call, invalid('the response has no request', 'onMsg was given one'));
   checkMessage(call, req);
@@ -165,25 +177,33 @@ export function xioReleaseResponse(rsp: XioMsg): void {
 export function xioSendMsg(connection: LibxioConnection, msg: XioMsg): void {
   const call = 'xioSendMsg';
   const core = openOf(call, connection);
-  checkMessage(call, msg);
+  const sends = chainOf(call, msg).map((each) => preparedMessage(call, core, each));
+  for (const send of sends) send();
+}
+
+/** Looks whether a message can be sent. @returns sends it */
+function preparedMessage(call: string, core: ConnectionCore, msg: XioMsg): () => void {
   requireFree(call, msg);
-  const parts = partsOf(call, msg);
+  const { bodyBytes, ...parts } = partsOf(call, msg);
   const flags = flagsOf(call, msg);
   const receipt = (flags & RECEIPT) !== 0;
   const placement = placementOf(flags, READ_REQUEST);
-  setState(msg, { kind: 'sent', controller: undefined });
-  msg.type = XioMsgType.XIO_MSG_TYPE_ONE_WAY;
-  msg.sn = core.nextSn();
-  core.send({
-    message: msg,
-    begin: async (session) => {
-      await session.send(parts, { receipt, placement });
-      core.tell(({ onMsgDelivered, onOwMsgSendComplete }, of, context) => {
-        setState(msg, undefined);
-        (receipt ? onMsgDelivered : onOwMsgSendComplete)?.(of, msg, context);
-      });
-    },
-  });
+  return () => {
+    setState(msg, { kind: 'sent', controller: undefined });
+    msg.type = XioMsgType.XIO_MSG_TYPE_ONE_WAY;
+    msg.sn = core.nextSn();
+    core.send({
+      message: msg,
+      bodyBytes,
+      begin: async (session) => {
+        await session.send(parts, { receipt, placement });
+        core.tell(({ onMsgDelivered, onOwMsgSendComplete }, of, context) => {
+          setState(msg, undefined);
+          (receipt ? onMsgDelivered : onOwMsgSendComplete)?.(of, msg, context);
+        });
+      },
+    });
+  };
 }
 
 /** `xio_release_msg`: lets go of a one-way message of the peer's, who may send another for it. @throws XioError XIO_E_STATE for what is none, or was released before */

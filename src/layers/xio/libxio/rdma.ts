@@ -148,6 +148,7 @@ export function xioSendRdma(connection: LibxioConnection, msg: XioMsg): void {
   msg.type = XioMsgType.XIO_MSG_TYPE_RDMA;
   core.send({
     message: msg,
+    bodyBytes: moves.places.reduce((sum, { length }) => sum + length, 0),
     begin: async (session) => {
       await moveAll(session, moves);
       core.tell(({ onRdmaDirectComplete }, of, context) => {

@@ -104,6 +104,7 @@ function offer(inner: XioSession, context: ContextCore, ops: XioSessionOps, user
   if (inner.state === 'closed') return;
   const session = new SessionCore(ops, userContext, { offered: { inner, context } });
   context.users.add(session);
+  session.teller.onTold = () => context.told();
   const { resource, privateData } = inner;
   session.teller.tell(() => ops.onNewSession?.(session, { resource, privateData }, userContext));
   void inner.closed.then(() => {

@@ -32,7 +32,7 @@ export class SessionCore implements ConnectionOwner {
   connection: ConnectionCore | undefined;
 
   constructor(
-    readonly ops: XioSessionOps,
+    public ops: XioSessionOps,
     public userContext: unknown,
     readonly of: { readonly wanted: Wanted } | { readonly offered: Offered },
   ) {

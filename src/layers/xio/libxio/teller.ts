@@ -4,6 +4,8 @@ import { runtime } from '../../../api/runtime/index.js';
 export class Teller {
   readonly #waiting: (() => void)[] = [];
   #isDue = false;
+  /** Something was told. */
+  onTold: (() => void) | undefined;
 
   tell(action: () => void): void {
     this.#waiting.push(action);
@@ -19,6 +21,7 @@ export class Teller {
       } catch (error) {
         runtime().warn(error instanceof Error ? error : new Error(String(error)));
       }
+      this.onTold?.();
     }
     this.#isDue = false;
   }

@@ -55,6 +55,8 @@ export interface XioMsg {
   sn?: number | undefined;
   /** Bits of {@link XioMsgFlag}. */
   flags?: number | undefined;
+  /** Sent behind it by the same call; its own `next` behind that. Each is xio's, and the program's again, by itself. */
+  next?: XioMsg | undefined;
   /** The program's. */
   userContext?: unknown;
 }
@@ -106,8 +108,9 @@ export interface XioSessionOps {
   /** A client's session was accepted. XIO_SESSION_CONNECTION_ESTABLISHED_EVENT follows. */
   readonly onSessionEstablished?:
     ((session: LibxioSession, rsp: XioNewSessionRsp, userContext: unknown) => void) | undefined;
-  /** A request, a one-way message, or the response to a request of one's own: then it is the message that the request was sent with. */
-  readonly onMsg?: ((session: LibxioSession, msg: XioMsg, userContext: unknown) => void) | undefined;
+  /** A request, a one-way message, or the response to a request of one's own: then it is the message that the request was sent with. `lastInRxq`: no other has come that it was not called with. */
+  readonly onMsg?:
+    ((session: LibxioSession, msg: XioMsg, userContext: unknown, lastInRxq: boolean) => void) | undefined;
   /** A response was sent: it is the program's again. */
   readonly onMsgSendComplete?: ((session: LibxioSession, rsp: XioMsg, userContext: unknown) => void) | undefined;
   /** A one-way message without a receipt was sent: it is the program's again. */

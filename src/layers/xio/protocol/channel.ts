@@ -70,6 +70,11 @@ export class Channel<I extends Item> {
     return this.#calls.length;
   }
 
+  /** Bytes of their bodies. */
+  get waitingBytes(): number {
+    return this.#calls.reduce((sum, { bodyBytes }) => sum + bodyBytes, 0);
+  }
+
   /** What the peer has not acknowledged. */
   get kept(): number {
     return this.#kept.size;

@@ -21,6 +21,7 @@ import {
   tokenOf,
   XioStatus,
 } from '../wire/index.js';
+import type { XioConnection } from '../api.js';
 import type { Settings } from '../options.js';
 import { KeepAlive } from './keep-alive.js';
 import { LinkEnd, type LinkUser } from './link-end.js';
@@ -120,6 +121,13 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
   /** The link, or the last that there was. */
   get lastLink(): Link | undefined {
     return this.#link ?? this.#lastLink;
+  }
+
+  get asItStands(): XioConnection {
+    const { isAttached: isConnected, waiting: queuedMessages, waitingBytes: queuedBytes } = this.channel;
+    const { scheme = 'rdma', localAddress, remoteAddress } = this.lastLink ?? {};
+    const isLeading = this.connection === 0;
+    return { isLeading, isConnected, scheme, localAddress, remoteAddress, queuedMessages, queuedBytes };
   }
 
   /** Talks by that link from now on. What is sent by the channel waits until that is attached. */

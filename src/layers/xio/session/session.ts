@@ -7,6 +7,7 @@ import { type Body, type Head, Kind, lengthOf, statusName, XioStatus } from '../
 import type {
   Bytes,
   XioAcceptOptions,
+  XioConnection,
   XioBody,
   XioDirectOptions,
   XioLanding,
@@ -24,6 +25,7 @@ import type {
 } from '../api.js';
 import { bodyFrom, bytesOf, isApart, landingFrom, type Settings } from '../options.js';
 import { checkWaits, directPlace, isBody, textOf } from './arguments.js';
+import { answerBy } from './answer-by.js';
 import { sendMessage, sendRequest } from './calls.js';
 import { DirectMemory } from './direct-memory.js';
 import { Events } from './events.js';
@@ -45,8 +47,6 @@ const DIRECT_FIELDS: FieldsOf<XioDirectOptions> = { signal: true, deadlineMs: tr
 const PARTS_FIELDS: FieldsOf<XioParts> = { header: true, body: true };
 const CLOSE_MS = 10_000;
 const NOTHING = new Uint8Array(0);
-/** Of an answer, what its requester has to know. */
-const TOO_LONG: readonly string[] = ['XIO_E_RSP_BUF_SIZE_MISMATCH', 'XIO_E_MSG_SIZE'];
 
 /** One end of a session: what both ends share. */
 export abstract class Session implements XioSession, LaneOwner {
@@ -138,6 +138,10 @@ export abstract class Session implements XioSession, LaneOwner {
       replayed: sum(({ channel }) => channel.replayed),
       kept: sum(({ channel }) => channel.kept),
     };
+  }
+
+  get connections(): readonly XioConnection[] {
+    return this.lanes.map((lane) => lane.asItStands);
   }
 
   async request(header?: Bytes, body?: XioBody, options: XioRequestOptions = {}): Promise<XioResponse> {
@@ -470,31 +474,6 @@ export abstract class Session implements XioSession, LaneOwner {
   }
 
   #handle(request: IncomingRequest): void {
-    const handler = this.events.request;
-    if (handler === undefined) return;
-    const failed = (error: unknown): void => {
-      if (request.isAnswered) return;
-      const code = error instanceof XioError && TOO_LONG.includes(error.code) ? error.code : undefined;
-      request.fail(textOf(error), code);
-    };
-    const done = (answer: unknown): void => {
-      // It answers by itself, now or later.
-      if (request.isAnswered || answer === undefined) return;
-      try {
-        refuse('reply', fieldsProblem('what the handler of requests gives', answer, PARTS_FIELDS));
-        // It has those fields and no others; what is in them is looked at by reply.
-        const { header, body } = answer as XioParts;
-        void request.reply(header, body);
-      } catch (error) {
-        failed(error);
-      }
-    };
-    try {
-      const answer = handler(request);
-      if (answer instanceof Promise) answer.then(done, failed);
-      else done(answer);
-    } catch (error) {
-      failed(error);
-    }
+    if (this.events.request !== undefined) answerBy(this.events.request, request);
   }
 }

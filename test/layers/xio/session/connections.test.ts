@@ -8,6 +8,30 @@ const echo = (session: XioSession): void => void session.on('request', ({ body }
 
 for (const [name, play] of Object.entries(NETS))
   describe(`connections of a session by ${name}`, () => {
+    it('to one server are one session there, and say how they stand', () =>
+      play(async (net) => {
+        await net.listen((session) => session.accept(), { queueMessages: 4 });
+        const session = await net.connect({ connections: 3 });
+        await net.until(() => session.connections.filter(({ isConnected }) => isConnected).length === 3);
+        await net.sim.sleep(1000);
+        assert.equal(net.served.length, 1);
+        const [served] = net.served;
+        assert.deepEqual(
+          served.connections.map(({ isLeading, isConnected }) => [isLeading, isConnected]),
+          [true, false, false].map((isLeading) => [isLeading, true]),
+        );
+        for (let i = 0; i < 18; i += 1) session.send('12345').catch(() => undefined);
+        assert.deepEqual(
+          session.connections.map(({ queuedMessages, queuedBytes }) => [queuedMessages, queuedBytes]),
+          [2, 2, 2].map((messages) => [messages, 5 * messages]),
+        );
+        const [{ scheme, remoteAddress }] = session.connections;
+        assert.deepEqual([scheme, remoteAddress?.host], [name, net.server.address]);
+        net.cut();
+        await net.until(() => !session.connections[0].isConnected);
+        session.abort();
+      }));
+
     it('that never were get no requests, though the others are lost', () =>
       play(async (net) => {
         const gone = net.sim.host('gone');

@@ -100,6 +100,39 @@ for (const [name, play] of Object.entries(NETS)) {
       }
     });
 
+    for (const when of ['before', 'after'] as const)
+      test(`knows that its last message has come, wherever the link is lost ${when} a message has`, async (net) => {
+        const other = net.sim.host('other');
+        let read = 0;
+        const take = async (session: XioSession): Promise<void> => {
+          for await (const { body } of session.messages()) read += body.length;
+        };
+        await net.listen((session) => void rejection(take(session)), { reconnectMs: 1000 });
+        await named(net, other, 1000);
+        for (let cutAt = 1; ; cutAt += 1) {
+          const begun = read;
+          const session = await net.connect();
+          await net.until(() => net.served.length > 0);
+          const [served] = net.served.splice(0);
+          const first = net.watched.sent;
+          net.watched.onSent = (sent, link) => {
+            if (sent !== first + cutAt) return;
+            if (when === 'before') queueMicrotask(() => link.abort());
+            else link.clock.chore(0.1, () => link.abort());
+          };
+          const message = session.send(pattern(LONG, 3));
+          served.redirect([net.urlOf(other)]);
+          await net.settled(message);
+          await net.settled(served.closed);
+          await net.until(() => read === begun + LONG);
+          net.watched.onSent = undefined;
+          session.abort();
+          await net.until(() => net.servers.every(({ sessions }) => sessions === 0));
+          net.served.length = 0;
+          if (net.watched.sent < first + cutAt) return;
+        }
+      });
+
     test('brings the answers that its server waits for', async (net) => {
       const other = net.sim.host('other');
       await named(net, other);
