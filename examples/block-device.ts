@@ -6,7 +6,7 @@
 //   node block-device.js write URL FILE [AT]     puts a file's bytes there, from byte AT on
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { alloc } from 'verbena';
-import { connect, listen, type XioRequest, type XioSession } from 'verbena/xio';
+import { connect, listen, XioMemoryPool, type XioRequest, type XioSession } from 'verbena/xio';
 
 const BLOCK_BYTES = 1 << 18;
 /** Blocks that are under way at a time. */
@@ -41,8 +41,8 @@ function decode(header: Uint8Array): Command {
 class BlockServer {
   readonly #file: FileHandle;
   readonly #sizeBytes: number;
-  /** Memory that is read into, to be used again. */
-  readonly #free: Uint8Array[] = [];
+  /** Memory that is read into, and used again. */
+  readonly #pool = new XioMemoryPool({ slabs: [{ bytes: BLOCK_BYTES }] });
 
   constructor(file: FileHandle, sizeBytes: number) {
     this.#file = file;
@@ -61,11 +61,10 @@ class BlockServer {
   };
 
   async #read(request: XioRequest, at: number, length: number): Promise<void> {
-    const block = this.#free.pop() ?? alloc(BLOCK_BYTES);
-    const { bytesRead } = await this.#file.read(block, 0, length, at);
-    // The memory is free when the client has what is in it.
-    await request.reply(undefined, block.subarray(0, bytesRead));
-    this.#free.push(block);
+    using block = this.#pool.lease(length);
+    const { bytesRead } = await this.#file.read(block.bytes, 0, length, at);
+    // The memory is given back when the client has what is in it.
+    await request.reply(undefined, block.bytes.subarray(0, bytesRead));
   }
 }
 
