@@ -156,7 +156,8 @@ const xioGame: Game = {
     `${readable(counts, 'given up')}, failed ${readable(counts, 'failed')}\n` +
     `links cut ${readable(counts, 'cuts')}, sessions that went on ${readable(counts, 'reconnects')}, of which anew ` +
     `${readable(counts, 'restarts')}, sent again ${readable(counts, 'replayed')}\n` +
-    `sent on ${readable(counts, 'moves')}, rejected ${readable(counts, 'rejections')}`,
+    `sent on ${readable(counts, 'moves')}, rejected ${readable(counts, 'rejections')}, reads and writes of shared memory ` +
+    readable(counts, 'accesses'),
 };
 
 /** Programs whose memory is that of devices, which are late and fail. */
