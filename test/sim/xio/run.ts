@@ -88,7 +88,8 @@ class XioRun {
         const user = by === 'client' ? client.servedEnd : client;
         if (user === undefined || user.isOver) return;
         this.#accesses += 1;
-        user.direct.access(id, vault, isRead, deadlineUs, () => !owner.isOver);
+        // A client may have left the end that had taken its session for another server.
+        user.direct.access(id, vault, isRead, deadlineUs, () => !owner.isOver && client.servedEnd === served);
       });
   }
 

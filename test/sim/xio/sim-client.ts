@@ -152,7 +152,8 @@ export class SimClient implements SpeakerOwner, ClientHost {
 
   /** The server's end of its session, where there is one. */
   get servedEnd(): ServedEnd | undefined {
-    return this.world.ends.get(this.#name);
+    // A server that has taken it may have been left for another before it could say so.
+    return this.world.ends.get(`${this.#name} ${this.#machine.address}`);
   }
 
   directLanding(header: Uint8Array, bodyBytes: number): Uint8Array | undefined {

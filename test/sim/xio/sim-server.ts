@@ -202,7 +202,7 @@ export class ServedEnd implements SpeakerOwner {
     this.#caller = new Caller(ledger, clock, speaker);
     this.#answerer = new Answerer(ledger, clock, random, plan.serviceUs, speaker);
     this.direct = new Direct(server.world, speaker);
-    server.world.ends.set(hex(request.sessionId), this);
+    server.world.ends.set(`${hex(request.sessionId)} ${server.index}`, this);
   }
 
   get isOver(): boolean {

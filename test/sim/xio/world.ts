@@ -14,6 +14,6 @@ export interface World {
   readonly ledger: Ledger;
   /** What is to be looked at when all is over. */
   readonly accesses: (() => void)[];
-  /** Servers' ends, by the names of their sessions. */
+  /** Servers' ends, by the names of their sessions and which server it is. */
   readonly ends: Map<string, ServedEnd>;
 }
