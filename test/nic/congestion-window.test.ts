@@ -27,6 +27,23 @@ describe('a congestion window', () => {
     assert.deepEqual(seen, [4, 8, 16, 32, 64, 64]);
   });
 
+  it('grows on beyond that where the receiver is known to take more, but doubles no more', () => {
+    const window = new CongestionWindow(MTU, 1 << 20);
+    rounds(window, 4);
+    assert.equal(window.packets, CEILING);
+    rounds(window, 1);
+    assert.ok(window.packets <= CEILING + 2, `${window.packets} packets`);
+    rounds(window, 100);
+    assert.equal(window.bytes, 1 << 20);
+    assert.equal(window.maxBytes, 1 << 20);
+  });
+
+  it('is as for any receiver where that is known to take less', () => {
+    const window = new CongestionWindow(MTU, 100_000);
+    rounds(window, 100);
+    assert.equal(window.packets, CEILING);
+  });
+
   it('does not grow while it is not used', () => {
     const window = new CongestionWindow(MTU);
     for (let i = 0; i < 100; i += 1) window.onAcknowledged(1, 1, i);

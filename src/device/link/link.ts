@@ -38,6 +38,10 @@ export interface PacketSink {
    * path MTU; else 0. Default: 0.
    */
   segmentBytes?(path: Path): number;
+  /**
+   * Bytes that may be under way along `path`, unacknowledged, where that is known to be more than any receiver takes; else 0. Default: 0.
+   */
+  windowBytes?(path: Path): number;
   /** Notes beside the packet last reserved why it refuses a request, a value of `Syndrome`: nothing of it leaves. */
   remark?(why: number): void;
   /** Hands over the packet last reserved. */

@@ -168,6 +168,10 @@ class TappedSink implements PacketSink {
     return this.inner.segmentBytes?.(path) ?? 0;
   }
 
+  windowBytes(path: Path): number {
+    return this.inner.windowBytes?.(path) ?? 0;
+  }
+
   remark(why: number): void {
     this.#why = why;
   }

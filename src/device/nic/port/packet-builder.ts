@@ -59,6 +59,11 @@ export class PacketBuilder {
     return this.sink.segmentBytes?.(path) ?? 0;
   }
 
+  /** Bytes that may be under way along `path` where that is known to be more than any receiver takes; else 0. */
+  windowBytes(path: Path): number {
+    return this.sink.windowBytes?.(path) ?? 0;
+  }
+
   /**
    * Starts a packet; false when the sink has no room for it before its next flush, or on its way ({@link fullWay}).
    *

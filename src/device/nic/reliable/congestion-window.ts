@@ -11,11 +11,14 @@ import { assert } from '../../ibta/index.js';
  *
  * The ceiling keeps one sender from overrunning the socket buffer of a receiver that marks nothing: Linux grants an ordinary
  * process 416 KiB (`rmem_max` doubled), bookkeeping included, and rxe never has more than 128 packets in flight
- * (protocol.md 2.6).
+ * (protocol.md 2.6). Where the link knows of a larger buffer, the window grows on beyond that, but by the steps of additive and hyper increase alone: senders
+ * that double theirs would overrun it together before the first of them hears of a mark.
  */
 
 const MAX_PACKETS = 128;
 const MAX_BYTES = 256 * 1024;
+/** The same where the receiver is known to take more. */
+const MAX_KNOWN_PACKETS = 512;
 /** About what TCP begins with (RFC 6928): senders that begin at the same time do not know of each other. */
 const FIRST_BYTES = 16 * 1024;
 /** After the retry timer ran out; two, so that a gap shows. */
@@ -52,11 +55,16 @@ export class CongestionWindow {
   #held = 0;
   #lastUs = 0;
 
-  constructor(private readonly mtuBytes: number) {
-    this.#ceiling = Math.min(MAX_PACKETS, MAX_BYTES / mtuBytes);
-    this.#first = Math.min(this.#ceiling, FIRST_BYTES / mtuBytes);
-    this.#threshold = this.#ceiling;
-    this.#target = this.#ceiling;
+  /** @param knownBytes what the receiver is known to take; 0 where that is not known */
+  constructor(
+    private readonly mtuBytes: number,
+    knownBytes = 0,
+  ) {
+    const ofAny = Math.min(MAX_PACKETS, MAX_BYTES / mtuBytes);
+    this.#ceiling = Math.max(ofAny, Math.min(MAX_KNOWN_PACKETS, Math.floor(knownBytes / mtuBytes)));
+    this.#first = Math.min(ofAny, FIRST_BYTES / mtuBytes);
+    this.#threshold = ofAny;
+    this.#target = ofAny;
     this.packets = this.#first;
   }
 

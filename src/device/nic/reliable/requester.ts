@@ -64,7 +64,7 @@ export class ReliableRequester implements SendingHalf, RequesterState {
 
   start(): void {
     const { qp } = this;
-    this.congestion = new CongestionWindow(qp.mtuBytes);
+    this.congestion = new CongestionWindow(qp.mtuBytes, this.core.builder.windowBytes(qp.path));
     this.roundTrip.reset();
     this.sequenceErrors.forget();
     this.#absence.end();

@@ -123,6 +123,11 @@ export class LocalSink implements PacketSink {
     return both && neighbour?.isOpen === true ? LARGE_SEGMENT_BYTES : 0;
   }
 
+  /** As {@link PacketSink.windowBytes}. */
+  windowBytes(path: Path): number {
+    return this.udp.windowBytes(path);
+  }
+
   commit(): void {
     const to = this.#to;
     if (to === undefined) return;

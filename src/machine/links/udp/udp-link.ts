@@ -106,7 +106,7 @@ export class UdpLink implements PolledLink {
     this.#pollFds = [socket.fd];
     this.receiveBufferBytes = receiveBufferBytes(socket);
     const { send, receive } = segmentation ? probeSegmentation(address) : NO_SEGMENTATION;
-    this.sink = new UdpSink(socket, address, this.maxPacketBytes, send);
+    this.sink = new UdpSink(socket, address, this.maxPacketBytes, send, this.receiveBufferBytes);
     this.#arrivals = new UdpArrivals(address.ipv6, wakeable);
     this.#receiver = new UdpReceiver(socket, this.#arrivals, address.gid, receive);
     this.#groups = new GroupTable(

@@ -1,6 +1,7 @@
 /** Sending: packets are built in one arena, and those that one system call can send leave by one call. */
+import { ipFromGid } from '../../../device/ibta/index.js';
 import type { PacketSink } from '../../../device/link/index.js';
-import { Ecn, type Path, putU32, ROCE_PORT } from '../../../device/wire/index.js';
+import { Ecn, isLoopback, type Path, putU32, ROCE_PORT } from '../../../device/wire/index.js';
 import {
   ANCILLARY_BYTES,
   MessageBlock,
@@ -27,6 +28,11 @@ const MAX_RUNS = 64;
 const MAX_SEGMENTS = 64;
 /** Bytes of one send: a UDP datagram's 65507, with something to spare for whatever headers come. */
 const MAX_RUN_BYTES = 65000;
+
+/** What a peer of this machine is sent before it has to acknowledge something. */
+const MOST_LOCAL_BYTES = 1024 * 1024;
+/** Of a receive buffer one sender fills so much at most: packets take up to twice their size there. */
+const SHARE_OF_BUFFER = 1 / 4;
 
 const IPPROTO_IP = 0;
 const IP_TOS = 1;
@@ -88,6 +94,8 @@ export class UdpSink implements PacketSink {
     address: LocalAddress,
     private readonly maxPacketBytes: number,
     segmentation: boolean,
+    /** What the own socket holds of packets that have arrived. */
+    private readonly receiveBufferBytes: number,
   ) {
     this.bytes = this.#arena.bytes;
     this.#ipv6 = address.ipv6;
@@ -127,6 +135,12 @@ export class UdpSink implements PacketSink {
     this.#reservedPath = path;
     this.#reservedBytes = lengthBytes;
     return this.#end;
+  }
+
+  /** As {@link PacketSink.windowBytes}: what the own socket holds, those of peers on this machine most likely do as well. */
+  windowBytes({ dgid }: Path): number {
+    if (!isLoopback(ipFromGid(dgid))) return 0;
+    return Math.min(MOST_LOCAL_BYTES, this.receiveBufferBytes * SHARE_OF_BUFFER);
   }
 
   commit(): void {
