@@ -86,8 +86,9 @@ for (const hosting of HOSTINGS) {
         collectGarbage();
         const usedBefore = memoryInUse();
         for (let i = 0; i < times; i += 1) live(room, nobody);
-        // Threads of earlier tests may be coming to their end.
-        assert.ok(openFiles() <= files);
+        // Threads of earlier tests may be coming to their end, and the NIC's may be looking something up just now.
+        const left = openFiles() - files;
+        assert.ok(left <= KEPT_FILES, `${String(left)} descriptors are left of ${String(times)} lives`);
         // What another thread holds it gives back in its own time.
         if (hosting === 'thread') return;
         assert.ok(await settlesAt(usedBefore + MOST_BYTES), `${memoryInUse() - usedBefore} bytes are left`);
