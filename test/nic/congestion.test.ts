@@ -1,9 +1,35 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gidFromIp, QpState } from '../../src/device/ibta/index.js';
-import { Ecn, Opcode } from '../../src/device/wire/index.js';
+import type { PacketSink } from '../../src/device/nic/nic-config.js';
+import { Ecn, Opcode, type Path } from '../../src/device/wire/index.js';
 import { Crowd, KIB, port, RATE, sum } from './crowd.js';
 import { Pair, Puppet } from './pair.js';
+
+/** A sink that takes every receiver for one that holds 1 MiB. */
+class Trusting implements PacketSink {
+  constructor(private readonly inner: PacketSink) {}
+
+  get bytes(): Uint8Array {
+    return this.inner.bytes;
+  }
+
+  get ipId(): number {
+    return this.inner.ipId;
+  }
+
+  reserve(path: Path, lengthBytes: number): number {
+    return this.inner.reserve(path, lengthBytes);
+  }
+
+  windowBytes(): number {
+    return 1024 * KIB;
+  }
+
+  commit(): void {
+    this.inner.commit();
+  }
+}
 
 describe('many senders to one receiver', () => {
   it('share its bandwidth within 20 %, lose nothing, and leave none of it unused', () => {
@@ -80,6 +106,24 @@ describe('one sender', () => {
     assert.ok(npEcnMarkedRocePackets > 1000, String(npEcnMarkedRocePackets));
     assert.ok(npCnpSent > 10 && npCnpSent <= 10_000 / 50, String(npCnpSent));
     assert.equal(crowd.flows[0].host.nic.counters.rpCnpHandled, npCnpSent);
+  });
+});
+
+describe('senders that take the receiver for one with a large buffer', () => {
+  // What a socket of an ordinary process holds, and when its link marks.
+  const small = { port: { ...port, queueLimitBytes: 416 * KIB, markAboveBytes: 312 * KIB } };
+  const trusting = (inner: PacketSink): PacketSink => new Trusting(inner);
+
+  it('have all of its bandwidth, share it, and lose nothing once they have found out', () => {
+    for (const senders of [1, 2, 4]) {
+      const crowd = new Crowd(senders, small, {}, 'writeLarge', trusting);
+      crowd.flow(60_000);
+      const dropped = crowd.dropped;
+      const bytes = crowd.flow(60_000);
+      assert.ok(sum(bytes) > 0.9 * RATE * 60_000, `${senders}: ${sum(bytes)} bytes`);
+      assert.ok(Math.min(...bytes) >= 0.5 * Math.max(...bytes), `${senders}: ${bytes.join()}`);
+      assert.equal(crowd.dropped, dropped);
+    }
   });
 });
 

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { Mtu, WcStatus } from '../../src/device/ibta/index.js';
 import type { LinkConditions, SimulatedLinkOptions } from '../../src/device/link/simulated/index.js';
-import type { TestHost } from './host.js';
+import type { HostOptions, TestHost } from './host.js';
 import type { TestQp } from './qp.js';
 import { World } from './world.js';
 
 /** Bytes in a us of the way that all share. */
 export const RATE = 200;
-/** Bytes of a message: READs are long, so that what limits them is the window. */
-const MESSAGE = { write: 16 * 1024, read: 128 * 1024 };
+/** Bytes of a message: READs and large WRITEs are long, so that what limits them is the window. */
+const MESSAGE = { write: 16 * 1024, writeLarge: 512 * 1024, read: 128 * 1024 };
 const OUTSTANDING = 4;
 export const KIB = 1024;
 
@@ -28,27 +28,29 @@ export class Crowd extends World {
   readonly flows: Flow[];
   readonly #messageBytes: number;
 
+  /** @param sink what senders send into, around their links' own */
   constructor(
     senders: number,
     link: SimulatedLinkOptions,
     conditions: Partial<LinkConditions> = {},
     operation: keyof typeof MESSAGE = 'write',
+    sink?: HostOptions['sink'],
   ) {
     super({ capture: false, conditions });
     this.receiver = this.host('10.0.0.1', { link });
     this.#messageBytes = MESSAGE[operation];
     const target = this.receiver.mr(this.#messageBytes);
     this.flows = Array.from({ length: senders }, (_, i) => {
-      const host = this.host(`10.0.1.${i + 1}`);
+      const host = this.host(`10.0.1.${i + 1}`, sink && { sink });
       const qp = host.qp();
       const peer = this.receiver.qp();
       qp.toRts(peer.peer, { pathMtu: Mtu.MTU_1024 });
       peer.toRts(qp.peer, { pathMtu: Mtu.MTU_1024 });
       const source = host.mr(this.#messageBytes);
       const moved =
-        operation === 'write'
-          ? { qp, post: () => qp.write(source, target) }
-          : { qp: peer, post: () => peer.read(target, source) };
+        operation === 'read'
+          ? { qp: peer, post: () => peer.read(target, source) }
+          : { qp, post: () => qp.write(source, target) };
       return { host, ...moved, under: 0, done: 0 };
     });
   }

@@ -2,7 +2,7 @@
 export { Engine, type EngineOptions, type EngineStatistics } from './progress/engine.js';
 export type { Hold } from './progress/loop-progress.js';
 export type { CompletionHandler, Requests, SendHandler } from './progress/requests.js';
-export { Signaling } from './progress/signaling.js';
+export { SendList, type SendListHandler } from './progress/send-list.js';
 export { BufferPool, type Holding, type Lease, SIZE_CLASSES, type SizeClass } from './memory/buffer-pool.js';
 export { type Receiver, Receives, type ReceivesOptions } from './memory/receives.js';
 export { type Registration, RegistrationCache } from './memory/registration-cache.js';

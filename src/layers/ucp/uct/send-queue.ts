@@ -1,6 +1,6 @@
 import { WcStatus } from '../../../device/ibta/index.js';
-import { type Cq, type Qp, VerbsError } from '../../../api/verbs/index.js';
-import { type Engine, type Lease, type Requests, type SendHandler, Signaling } from '../../engine/index.js';
+import type { Cq, Qp } from '../../../api/verbs/index.js';
+import { type Engine, type Lease, SendList, type SendListHandler } from '../../engine/index.js';
 import { UcsStatus } from '../wire/index.js';
 import type { Completion } from './endpoint.js';
 
@@ -23,59 +23,43 @@ export interface Afterwards {
 
 const NOTHING: Afterwards = {};
 
-/** A place in the send queue: one object for life. */
-class Slot {
-  lease: Lease | undefined;
-  afterwards = NOTHING;
-
-  constructor(readonly index: number) {}
-}
-
-/**
- * The send queue of one queue pair. What handlers of one pass over the completion queue begin is posted as one list.
- * Requests that nobody waits for, and that hold nothing, may be unsignaled.
- */
-export class SendQueue implements SendHandler {
-  readonly #requests: Requests;
-  readonly #slots: readonly Slot[];
-  readonly #free: Slot[];
-  readonly #post = (): void => this.#complete();
-  readonly #signaling: Signaling;
-  /** Whether a list is begun, and not posted yet. */
-  #isOpen = false;
-  #hasEnded = false;
+/** The send queue of one queue pair. Requests that nobody waits for, and that hold nothing, may be unsignaled. */
+export class SendQueue implements SendListHandler {
+  readonly #list: SendList;
+  /** By place of the list. */
+  readonly #leases: (Lease | undefined)[];
+  readonly #afterwards: Afterwards[];
 
   constructor(
-    private readonly engine: Engine,
+    engine: Engine,
     private readonly qp: Qp,
     depth: number,
     private readonly listener: SendListener,
     owner: string,
   ) {
-    this.#requests = engine.sends(this, depth, owner);
-    this.#signaling = new Signaling(depth);
-    this.#slots = Array.from({ length: depth }, (_, index) => new Slot(index));
-    this.#free = [...this.#slots].reverse();
+    this.#list = new SendList(engine, qp, depth, this, owner);
+    this.#leases = new Array<Lease | undefined>(depth).fill(undefined);
+    this.#afterwards = new Array<Afterwards>(depth).fill(NOTHING);
   }
 
   /** Whether a request can be begun. */
   get hasRoom(): boolean {
-    return this.#free.length > 0;
+    return this.#list.room > 0;
   }
 
   /** Whether nothing is under way. */
   get isEmpty(): boolean {
-    return this.#free.length === this.#slots.length;
+    return this.#list.isEmpty;
   }
 
   /** Whether nothing tells of the end of what was begun last. */
   get endsUnsignaled(): boolean {
-    return this.#signaling.endsUnsignaled;
+    return this.#list.endsUnsignaled;
   }
 
   /** How many can be. */
   get room(): number {
-    return this.#free.length;
+    return this.#list.room;
   }
 
   /**
@@ -90,79 +74,59 @@ export class SendQueue implements SendHandler {
     afterwards = NOTHING,
     isAwaited = lease !== undefined || afterwards !== NOTHING,
   ): Qp | undefined {
-    const slot = this.#free[this.#free.length - 1];
-    const { qp } = this;
-    try {
-      if (!this.#isOpen) qp.wrStart();
-      this.#isOpen = true;
-      qp.wrId = this.#requests.expect(slot.index);
-    } catch (error) {
+    const place = this.#list.begin(isAwaited);
+    if (place === undefined) {
       lease?.release();
-      this.#refused(error);
       return undefined;
     }
-    qp.wrFlags = this.#signaling.next(isAwaited, this.#free.length);
-    this.#free.pop();
-    slot.lease = lease;
-    slot.afterwards = afterwards;
-    return qp;
+    this.#leases[place] = lease;
+    this.#afterwards[place] = afterwards;
+    return this.qp;
   }
 
   /** Posts what was begun, now or at the end of the pass that is going on. */
   end(): void {
-    this.engine.afterPass(this.#post);
+    this.#list.end();
   }
 
   /** The queue pair was destroyed: all that is under way has failed. Idempotent. */
   destroyed(): void {
-    this.#hasEnded = true;
-    this.#requests.end();
+    this.#list.destroyed();
   }
 
-  onDone(index: number): void {
-    this.#leave(this.#slots[index], UcsStatus.UCS_OK);
+  onDone(place: number): void {
+    this.#leave(place, UcsStatus.UCS_OK);
     this.listener.onDone();
   }
 
-  onCompletion(index: number, cq: Cq): void {
+  onCompletion(place: number, cq: Cq): void {
     const { status } = cq;
     if (status === WcStatus.SUCCESS) {
-      this.onDone(index);
+      this.onDone(place);
       return;
     }
     this.listener.onFailed(statusOf(status));
-    this.#leave(this.#slots[index], this.listener.failure ?? statusOf(status));
+    this.#leave(place, this.listener.failure ?? statusOf(status));
   }
 
-  onLost(index: number): void {
-    this.listener.onFailed(UcsStatus.UCS_ERR_CONNECTION_RESET);
-    this.#leave(this.#slots[index], this.listener.failure ?? UcsStatus.UCS_ERR_CONNECTION_RESET);
+  onLost(place: number): void {
+    this.onRefused();
+    this.#leave(place, this.listener.failure ?? UcsStatus.UCS_ERR_CONNECTION_RESET);
   }
 
-  #complete(): void {
-    if (!this.#isOpen || this.#hasEnded) return;
-    this.#isOpen = false;
-    try {
-      this.qp.wrComplete();
-    } catch (error) {
-      // The engine tells of all that was begun when the device is lost, or the queue pair has ended.
-      this.#refused(error);
-    }
-  }
-
-  #refused(error: unknown): void {
-    if (!(error instanceof VerbsError)) throw error;
+  onRefused(): void {
     this.listener.onFailed(UcsStatus.UCS_ERR_CONNECTION_RESET);
   }
 
-  #leave(slot: Slot, status: UcsStatus): void {
-    const { lease, afterwards } = slot;
-    slot.lease = undefined;
-    slot.afterwards = NOTHING;
-    if (status === UcsStatus.UCS_OK && lease !== undefined) afterwards.onRead?.(lease.bytes);
+  #leave(place: number, status: UcsStatus): void {
+    const lease = this.#leases[place];
+    const { completion, onRead } = this.#afterwards[place];
+    this.#leases[place] = undefined;
+    this.#afterwards[place] = NOTHING;
+    if (status === UcsStatus.UCS_OK && lease !== undefined) onRead?.(lease.bytes);
     lease?.release();
-    this.#free.push(slot);
-    afterwards.completion?.onComplete(status);
+    this.#list.leave(place);
+    completion?.onComplete(status);
   }
 }
 
