@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { WcStatus } from '../../../src/device/ibta/index.js';
+import type { Cq, Qp, VerbsError } from '../../../src/index.js';
+import { type Engine, SendList, type SendListHandler } from '../../../src/layers/engine/index.js';
+import { type Sim, simulate } from '../../../src/sim.js';
+import { connectEndpoints, Endpoint, SLOTS, twoEngines } from './support/endpoints.js';
+
+const DEPTH = SLOTS;
+const NOTHING = new Uint8Array(0);
+
+/** Messages without bytes, whose places are free again as soon as it is told of them. */
+class Messages implements SendListHandler {
+  readonly list: SendList;
+  readonly told: string[] = [];
+  readonly refusals: string[] = [];
+  onLeft: () => void = () => undefined;
+
+  constructor(
+    engine: Engine,
+    private readonly qp: Qp,
+  ) {
+    this.list = new SendList(engine, qp, DEPTH, this, 'messages');
+  }
+
+  /** @returns whether it was begun */
+  send(isAwaited: boolean): boolean {
+    if (this.list.begin(isAwaited) === undefined) return false;
+    this.qp.wrSend();
+    this.qp.wrSetInlineData(NOTHING);
+    this.list.end();
+    return true;
+  }
+
+  onDone(place: number): void {
+    this.#leave(place, 'done');
+  }
+
+  onCompletion(place: number, { status }: Cq): void {
+    this.#leave(place, status === WcStatus.SUCCESS ? 'completed' : 'failed');
+  }
+
+  onLost(place: number): void {
+    this.#leave(place, 'lost');
+  }
+
+  onRefused({ code }: VerbsError): void {
+    this.refusals.push(code);
+  }
+
+  #leave(place: number, what: string): void {
+    this.list.leave(place);
+    this.told.push(what);
+    this.onLeft();
+  }
+}
+
+async function messages(sim: Sim) {
+  const { hosts, engines } = twoEngines(sim);
+  const [client, server] = engines.map((engine) => new Endpoint(engine));
+  const receive = (qp: Qp): void => {
+    for (let i = 0; i < SLOTS; i += 1) server.receive(qp, i);
+  };
+  const { atClient } = await connectEndpoints(hosts, [client, server], 1, receive, undefined, false);
+  const { qp } = atClient;
+  return { engine: engines[0], qp, atClient, said: new Messages(engines[0], qp) };
+}
+
+describe('a list of sends', () => {
+  it('tells of each once, has every place again, and signals the last that fits', () =>
+    simulate(async (sim) => {
+      const { engine, said } = await messages(sim);
+      for (let i = 0; i < DEPTH; i += 1) assert.ok(said.send(false));
+      assert.equal(said.list.room, 0);
+      assert.equal(said.list.endsUnsignaled, false);
+      while (!said.list.isEmpty) engine.progress();
+      assert.equal(said.told.length, DEPTH);
+      assert.ok(!said.told.includes('failed'));
+      assert.equal(said.list.room, DEPTH);
+    }));
+
+  it('posts what one pass begins as one list', () =>
+    simulate(async (sim) => {
+      const { engine, qp, said } = await messages(sim);
+      const complete = qp.wrComplete.bind(qp);
+      let lists = 0;
+      qp.wrComplete = () => {
+        lists += 1;
+        complete();
+      };
+      said.onLeft = () => {
+        said.onLeft = () => undefined;
+        for (let i = 0; i < 3; i += 1) said.send(true);
+      };
+      said.send(true);
+      while (said.told.length < 4) engine.progress();
+      assert.equal(lists, 2);
+    }));
+
+  it('refuses what is begun once the queue pair was destroyed, and loses what was', () =>
+    simulate(async (sim) => {
+      const { atClient, said } = await messages(sim);
+      assert.ok(said.send(false));
+      atClient[Symbol.dispose]();
+      said.list.destroyed();
+      assert.deepEqual(said.told, ['lost']);
+      assert.equal(said.send(true), false);
+      assert.equal(said.refusals.length, 1);
+      assert.ok(said.list.isEmpty);
+    }));
+});
