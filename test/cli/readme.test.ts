@@ -1,56 +1,22 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import ts from 'typescript';
 import * as face from '../../src/index.js';
-import { ROOT } from './tool.js';
+import { Page, ROOT } from '../support/page.js';
 
-const programs = [...readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)];
+const page = new Page('README.md');
 
-for (const [index, [, source]] of programs.entries())
+for (const index of page.programs.keys())
   test(`README's program ${index + 1} runs as it stands`, () => {
-    const { outputText } = ts.transpileModule(source, {
-      compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext },
-    });
-    // Inside the package, so that its name resolves to it.
-    const file = join(ROOT, 'dist', `readme-${process.pid}-${index}.mjs`);
-    writeFileSync(file, outputText);
-    try {
-      const { stdout, stderr } = spawnSync(process.execPath, [file], { encoding: 'utf8' });
-      assert.deepEqual({ stdout, stderr }, { stdout: 'hello\n', stderr: '' });
-    } finally {
-      rmSync(file);
-    }
+    assert.deepEqual(page.run(index), { stdout: 'hello\n', stderr: '' });
   });
 
 test("README's programs have right types, by the strictest rules", () => {
-  const files = programs.map(([, source], index) => {
-    const file = join(ROOT, 'dist', `readme-types-${process.pid}-${index}.mts`);
-    writeFileSync(file, source);
-    return file;
-  });
-  try {
-    const program = ts.createProgram(files, {
-      strict: true,
-      noEmit: true,
-      skipLibCheck: true,
-      target: ts.ScriptTarget.ES2023,
-      lib: ['lib.esnext.d.ts'],
-      module: ts.ModuleKind.NodeNext,
-      moduleResolution: ts.ModuleResolutionKind.NodeNext,
-      types: ['node'],
-    });
-    const problems = ts.getPreEmitDiagnostics(program).map(({ messageText }) => messageText);
-    assert.deepEqual(problems, []);
-  } finally {
-    for (const file of files) rmSync(file);
-  }
+  assert.deepEqual(page.typeProblems(), []);
 });
 
 test('README has every setting that the code reads', () => {
-  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
   const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
   const settings = files
     .filter((file) => file.endsWith('.ts'))
@@ -58,7 +24,7 @@ test('README has every setting that the code reads', () => {
     .map((quoted) => quoted.slice(1, -1))
     // The code of a Node warning, not a setting.
     .filter((name) => name !== 'VERBENA_DGRAM');
-  const missing = [...new Set(settings)].filter((name) => !readme.includes(`| \`${name}\` |`));
+  const missing = [...new Set(settings)].filter((name) => !page.text.includes(`| \`${name}\` |`));
   assert.ok(settings.length > 0);
   assert.deepEqual(missing, []);
 });

@@ -6,13 +6,15 @@ import { test } from 'node:test';
 import ts from 'typescript';
 import { loopback } from '../support/loopback.js';
 import { Installation, installed, packedFiles, ROOT } from './installation.js';
-import { PROGRAMS } from './readme.js';
+import { Page } from '../support/page.js';
 
 /** Runs Node in the project. */
 function node(folder: string, args: readonly string[]): { status: number | null; stdout: string; stderr: string } {
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
   return { status, stdout, stderr };
 }
+
+const PROGRAMS = new Page('README.md').programs;
 
 /** A file of the project. */
 function written(folder: string, name: string, source: string): string {

@@ -1,29 +1,15 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
 import * as ucp from '../../../src/ucp.js';
+import { Page, ROOT } from '../../support/page.js';
 
-const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
-const guide = readFileSync(join(ROOT, 'docs/ucp.md'), 'utf8');
+const page = new Page('docs/ucp.md');
+const guide = page.text;
 
 test("the guide's program runs as it stands", () => {
-  const source = /^```ts\n(.*?)^```$/ms.exec(guide)?.[1] ?? '';
-  const { outputText } = ts.transpileModule(source, {
-    compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext },
-  });
-  // Inside the package, so that its name resolves to it.
-  const file = join(ROOT, 'dist', `ucp-guide-${process.pid}.mjs`);
-  writeFileSync(file, outputText);
-  try {
-    const { stdout, stderr } = spawnSync(process.execPath, [file], { encoding: 'utf8' });
-    assert.deepEqual({ stdout, stderr }, { stdout: '7n hello\n', stderr: '' });
-  } finally {
-    rmSync(file);
-  }
+  assert.deepEqual(page.run(0), { stdout: '7n hello\n', stderr: '' });
 });
 
 test('the guide has every call of workers and endpoints', () => {

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
 import * as xio from '../../../src/xio.js';
+import { Page, ROOT } from '../../support/page.js';
 
-const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
-const guide = readFileSync(join(ROOT, 'docs/xio.md'), 'utf8');
-const programs = [...guide.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, source]) => source);
+const page = new Page('docs/xio.md');
+const guide = page.text;
 const OUTPUTS = [
   'hello world\n',
   '300000 bytes came\n1048576 7\n',
@@ -19,46 +16,15 @@ const OUTPUTS = [
   'hello world\n',
 ];
 
-test('the guide has as many programs as are known', () => assert.equal(programs.length, OUTPUTS.length));
+test('the guide has as many programs as are known', () => assert.equal(page.programs.length, OUTPUTS.length));
 
-for (const [index, output] of OUTPUTS.entries())
+for (const [index, stdout] of OUTPUTS.entries())
   test(`the guide's program ${index + 1} runs as it stands`, () => {
-    const { outputText } = ts.transpileModule(programs[index], {
-      compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext },
-    });
-    // Inside the package, so that its name resolves to it.
-    const file = join(ROOT, 'dist', `xio-guide-${process.pid}-${index}.mjs`);
-    writeFileSync(file, outputText);
-    try {
-      const { stdout, stderr } = spawnSync(process.execPath, [file], { encoding: 'utf8' });
-      assert.deepEqual({ stdout, stderr }, { stdout: output, stderr: '' });
-    } finally {
-      rmSync(file);
-    }
+    assert.deepEqual(page.run(index), { stdout, stderr: '' });
   });
 
 test("the guide's programs have right types, by the strictest rules", () => {
-  const files = programs.map((source, index) => {
-    const file = join(ROOT, 'dist', `xio-guide-types-${process.pid}-${index}.mts`);
-    writeFileSync(file, source);
-    return file;
-  });
-  try {
-    const program = ts.createProgram(files, {
-      strict: true,
-      noEmit: true,
-      skipLibCheck: true,
-      target: ts.ScriptTarget.ES2023,
-      lib: ['lib.esnext.d.ts'],
-      module: ts.ModuleKind.NodeNext,
-      moduleResolution: ts.ModuleResolutionKind.NodeNext,
-      types: ['node'],
-    });
-    const problems = ts.getPreEmitDiagnostics(program).map(({ messageText }) => messageText);
-    assert.deepEqual(problems, []);
-  } finally {
-    for (const file of files) rmSync(file);
-  }
+  assert.deepEqual(page.typeProblems(), []);
 });
 
 test('the guide names no status that there is not', () => {
