@@ -8,27 +8,28 @@ import {
   type GpuQueue,
   type GpuStaging,
 } from '../../driver/gpu-driver.js';
-import { asFailure, type GpuFailure } from '../../driver/gpu-failure.js';
+import type { GpuFailure } from '../../driver/gpu-failure.js';
+import { FOUND_BYTES, QueueKernels } from '../queue-kernels.js';
 import type { Cuda } from './cuda-calls.js';
 import { Cu } from './cuda-library.js';
 
-const FOUND_BYTES = 8 * COMPARE_PARTS;
 const BLOCK_THREADS = 256;
 /** As many as any kernel here takes. */
 const MAX_PARAMETERS = 4;
 
 /** A stream. What is added begins at once; an event tells when all of it up to there has ended. */
 export class CudaQueue implements GpuQueue {
-  readonly #kernels = new Map<string, GpuHandle>();
+  readonly #kernels = new QueueKernels({
+    kernel: (module, name) =>
+      this.#make('cuModuleGetFunction', (out) => this.cuda.calls.moduleGetFunction(out, module, name)),
+    foundMemory: () => this.#make('cuMemAlloc', (out) => this.cuda.calls.memAlloc(out, FOUND_BYTES)),
+    releaseMemory: (memory) => void this.cuda.calls.memFree(memory),
+  });
   /** Events that nobody uses: to make one takes longer than to use it. */
   readonly #spareEvents: GpuHandle[] = [];
   /** Parameters of a kernel, and the addresses of these. */
   readonly #parameters = new NativeBlock(16 * MAX_PARAMETERS);
   readonly #values = new BigUint64Array(this.#parameters.bytes.buffer, 0, MAX_PARAMETERS);
-  /** Memory of the device for what kernels find. */
-  #found: GpuHandle | undefined;
-  /** Why what a kernel finds is not fetched: that was refused when the kernel had been added. */
-  #unfetched: GpuFailure | undefined;
 
   /** @param comparison loads the module that compares */
   constructor(
@@ -63,11 +64,11 @@ export class CudaQueue implements GpuQueue {
     staging: GpuStaging,
     stagingOffset: number,
   ): void {
-    const kernel = this.#kernel(atomics, compare === undefined ? 'fetch_add' : 'compare_swap');
-    const found = this.#foundMemory();
+    const kernel = this.#kernels.kernel(atomics, compare === undefined ? 'fetch_add' : 'compare_swap');
+    const { found } = this.#kernels;
     const operands = compare === undefined ? [operand] : [compare, operand];
     this.#launch(kernel, 1, 1, [BigInt(buffer + offset), ...operands, BigInt(found)]);
-    this.#fetch(found, staging, stagingOffset, 8);
+    this.#kernels.fetch(() => this.read(found, 0, staging, stagingOffset, 8));
   }
 
   fill(buffer: GpuHandle, offset: number, lengthBytes: number, value: number): void {
@@ -83,16 +84,16 @@ export class CudaQueue implements GpuQueue {
     staging: GpuStaging,
     stagingOffset: number,
   ): void {
-    const kernel = this.#kernel(this.comparison(), 'first_difference');
-    const found = this.#foundMemory();
+    const kernel = this.#kernels.kernel(this.comparison(), 'first_difference');
+    const { found } = this.#kernels;
     const ranges = [a + aOffset, b + bOffset, lengthBytes, found].map(BigInt);
     this.#launch(kernel, COMPARE_PARTS / BLOCK_THREADS, BLOCK_THREADS, ranges);
-    this.#fetch(found, staging, stagingOffset, FOUND_BYTES);
+    this.#kernels.fetch(() => this.read(found, 0, staging, stagingOffset, FOUND_BYTES));
   }
 
   submit(): GpuBatch {
     const { cuda, context, stream } = this;
-    const unfetched = this.#takeUnfetched();
+    const unfetched = this.#kernels.takeUnfetched();
     if (unfetched !== undefined) throw unfetched;
     return cuda.within(context, () => {
       const event =
@@ -114,7 +115,7 @@ export class CudaQueue implements GpuQueue {
     const { cuda, context, stream } = this;
     cuda.within(context, () => {
       for (const event of this.#spareEvents) cuda.calls.eventDestroy(event);
-      if (this.#found !== undefined) cuda.calls.memFree(this.#found);
+      this.#kernels.close();
       cuda.calls.streamDestroy(stream);
     });
   }
@@ -122,22 +123,6 @@ export class CudaQueue implements GpuQueue {
   #drained(status: number): boolean {
     this.cuda.calls.ctxPopCurrent(this.cuda.out.address);
     return status === Cu.SUCCESS;
-  }
-
-  /** Has what a kernel finds come to staging. The kernel touches memory by now, so that it can be refused no more. */
-  #fetch(found: GpuHandle, staging: GpuStaging, stagingOffset: number, lengthBytes: number): void {
-    try {
-      this.read(found, 0, staging, stagingOffset, lengthBytes);
-    } catch (error) {
-      this.#unfetched ??= asFailure(error);
-    }
-  }
-
-  /** Why what was added would end without what it was added for. */
-  #takeUnfetched(): GpuFailure | undefined {
-    const unfetched = this.#unfetched;
-    this.#unfetched = undefined;
-    return unfetched;
   }
 
   #add(call: string, add: () => number): void {
@@ -150,21 +135,6 @@ export class CudaQueue implements GpuQueue {
     this.#add('cuLaunchKernel', () =>
       this.cuda.calls.launchKernel(kernel, blocks, 1, 1, threads, 1, 1, 0, this.stream, addresses, 0),
     );
-  }
-
-  #kernel(module: GpuHandle, name: string): GpuHandle {
-    const key = `${module} ${name}`;
-    let kernel = this.#kernels.get(key);
-    if (kernel === undefined) {
-      kernel = this.#make('cuModuleGetFunction', (out) => this.cuda.calls.moduleGetFunction(out, module, name));
-      this.#kernels.set(key, kernel);
-    }
-    return kernel;
-  }
-
-  #foundMemory(): GpuHandle {
-    this.#found ??= this.#make('cuMemAlloc', (out) => this.cuda.calls.memAlloc(out, FOUND_BYTES));
-    return this.#found;
   }
 
   #make(call: string, make: (out: number) => number): GpuHandle {

@@ -8,12 +8,11 @@ import {
   type GpuQueue,
   type GpuStaging,
 } from '../../driver/gpu-driver.js';
-import { asFailure, type GpuFailure } from '../../driver/gpu-failure.js';
+import type { GpuFailure } from '../../driver/gpu-failure.js';
+import { FOUND_BYTES, QueueKernels } from '../queue-kernels.js';
 import { check, clFailure, type OpenCl } from './opencl-calls.js';
 import { COMPARE_SOURCE } from './kernels.js';
 import { type ClCalls, Cl } from './opencl-library.js';
-
-const FOUND_BYTES = 8 * COMPARE_PARTS;
 
 /** A command queue that carries out its commands in their order. */
 export class OpenClQueue implements GpuQueue {
@@ -24,13 +23,18 @@ export class OpenClQueue implements GpuQueue {
   readonly #longArgument = new BigUint64Array(this.#argument.bytes.buffer, 0, 1);
   readonly #size = new NativeBlock(8);
   /** Kernels of programs, by both: setting arguments of one is what no two threads may do at once, so each queue has its own. */
-  readonly #kernels = new Map<string, GpuHandle>();
+  readonly #kernels = new QueueKernels({
+    kernel: (program, name) =>
+      this.cl.make('clCreateKernel', (error) => this.#calls.createKernel(program, name, error)),
+    releaseKernel: (kernel) => void this.#calls.releaseKernel(kernel),
+    foundMemory: () =>
+      this.cl.make('clCreateBuffer', (error) =>
+        this.#calls.createBuffer(this.context, Cl.MEM_READ_WRITE, FOUND_BYTES, 0, error),
+      ),
+    releaseMemory: (memory) => void this.#calls.releaseMemObject(memory),
+  });
   /** Compares two buffers; built when it is asked for. */
   #comparison: GpuHandle | undefined;
-  /** Memory of the device for what kernels find. */
-  #found: GpuHandle | undefined;
-  /** Why what a kernel finds is not fetched: that was refused when the kernel had been added. */
-  #unfetched: GpuFailure | undefined;
 
   constructor(
     private readonly cl: OpenCl,
@@ -66,10 +70,10 @@ export class OpenClQueue implements GpuQueue {
     stagingOffset: number,
   ): void {
     const operands = compare === undefined ? [operand] : [compare, operand];
-    const kernel = this.#kernel(atomics, compare === undefined ? 'fetch_add' : 'compare_swap');
-    const found = this.#foundMemory();
+    const kernel = this.#kernels.kernel(atomics, compare === undefined ? 'fetch_add' : 'compare_swap');
+    const { found } = this.#kernels;
     this.#runKernel(kernel, 1, [buffer, BigInt(offset / 8), ...operands, found]);
-    this.#fetch(found, staging, stagingOffset, 8);
+    this.#kernels.fetch(() => this.read(found, 0, staging, stagingOffset, 8));
   }
 
   fill(buffer: GpuHandle, offset: number, lengthBytes: number, value: number): void {
@@ -91,10 +95,10 @@ export class OpenClQueue implements GpuQueue {
     stagingOffset: number,
   ): void {
     this.#comparison ??= this.cl.build(this.context, this.device, COMPARE_SOURCE);
-    const kernel = this.#kernel(this.#comparison, 'first_difference');
-    const found = this.#foundMemory();
+    const kernel = this.#kernels.kernel(this.#comparison, 'first_difference');
+    const { found } = this.#kernels;
     this.#runKernel(kernel, COMPARE_PARTS, [a, BigInt(aOffset), b, BigInt(bOffset), BigInt(lengthBytes), found]);
-    this.#fetch(found, staging, stagingOffset, FOUND_BYTES);
+    this.#kernels.fetch(() => this.read(found, 0, staging, stagingOffset, FOUND_BYTES));
   }
 
   submit(): GpuBatch {
@@ -102,7 +106,7 @@ export class OpenClQueue implements GpuQueue {
     this.#events = [];
     const batch = new OpenClBatch(this.cl, events);
     const status = this.#calls.flush(this.queue);
-    const unfetched = this.#takeUnfetched();
+    const unfetched = this.#kernels.takeUnfetched();
     const failure = status === Cl.SUCCESS ? unfetched : clFailure('clFlush', status);
     if (failure === undefined) return batch;
     batch.release();
@@ -115,26 +119,9 @@ export class OpenClQueue implements GpuQueue {
 
   close(): void {
     for (const event of this.#events) this.#calls.releaseEvent(event);
-    for (const kernel of this.#kernels.values()) this.#calls.releaseKernel(kernel);
+    this.#kernels.close();
     if (this.#comparison !== undefined) this.#calls.releaseProgram(this.#comparison);
-    if (this.#found !== undefined) this.#calls.releaseMemObject(this.#found);
     this.#calls.releaseCommandQueue(this.queue);
-  }
-
-  /** Has what a kernel finds come to staging. The kernel touches memory by now, so that it can be refused no more. */
-  #fetch(found: GpuHandle, staging: GpuStaging, stagingOffset: number, lengthBytes: number): void {
-    try {
-      this.read(found, 0, staging, stagingOffset, lengthBytes);
-    } catch (error) {
-      this.#unfetched ??= asFailure(error);
-    }
-  }
-
-  /** Why what was added would end without what it was added for. */
-  #takeUnfetched(): GpuFailure | undefined {
-    const unfetched = this.#unfetched;
-    this.#unfetched = undefined;
-    return unfetched;
   }
 
   #add(call: string, enqueue: (event: number) => number): void {
@@ -154,23 +141,6 @@ export class OpenClQueue implements GpuQueue {
     this.#add('clEnqueueNDRangeKernel', (event) =>
       this.#calls.enqueueNDRangeKernel(queue, kernel, 1, 0, address, 0, 0, 0, event),
     );
-  }
-
-  #kernel(program: GpuHandle, name: string): GpuHandle {
-    const key = `${program} ${name}`;
-    let kernel = this.#kernels.get(key);
-    if (kernel === undefined) {
-      kernel = this.cl.make('clCreateKernel', (error) => this.#calls.createKernel(program, name, error));
-      this.#kernels.set(key, kernel);
-    }
-    return kernel;
-  }
-
-  #foundMemory(): GpuHandle {
-    this.#found ??= this.cl.make('clCreateBuffer', (error) =>
-      this.#calls.createBuffer(this.context, Cl.MEM_READ_WRITE, FOUND_BYTES, 0, error),
-    );
-    return this.#found;
   }
 }
 
