@@ -14,6 +14,7 @@ import {
   AmFlags,
   amHeaderOf,
   AmId,
+  amSingleIn,
   Messages,
   RtsOpcode,
   type Said,
@@ -22,13 +23,15 @@ import {
 } from '../wire/index.js';
 import { checkView } from '../worker/arguments.js';
 import type { EndpointParts, Family } from '../worker/endpoint-parts.js';
+import { lie } from '../worker/lie.js';
 import { checkPieces, type UcpData } from '../worker/pieces.js';
 import { PostedSend, sendError } from '../worker/posted-send.js';
+import { rejected } from '../worker/rejected.js';
 import type { Rendezvous } from '../worker/rendezvous.js';
 import type { RendezvousReceive } from '../worker/rendezvous-receive.js';
 import { bytesToSend } from '../worker/send-data.js';
 import { AmAssembly, type AmHead } from './am-assembly.js';
-import { amBeside, amHeadOf, AmSend, maxAmHeader } from './am-send.js';
+import { amBeside, amHeadOf, AmSend, maxAmHeader, sendShort } from './am-send.js';
 import { AmMessage } from './am-message.js';
 import { type KeptBytes, MESSAGE_COST } from '../worker/kept-bytes.js';
 
@@ -54,6 +57,8 @@ export interface AmSendOptions extends WaitOptions {
 
 const SEND_FIELDS = { signal: true, timeoutMs: true, reply: true, protocol: true } as const;
 const RENDEZVOUS: readonly Protocol[] = [Protocol.RNDV_GET, Protocol.RNDV_PUT, Protocol.RNDV_AM];
+const NOTHING = new Uint8Array(0);
+const WISHES: readonly unknown[] = ['eager', 'rendezvous'];
 /** From how many bytes on data is announced. */
 const RNDV_FROM = { eager: Infinity, rendezvous: 0 } as const;
 
@@ -83,11 +88,9 @@ export class AmEnd<Endpoint> implements Family {
     private readonly endpoint: () => Endpoint,
   ) {
     this.#assembly = new AmAssembly(takers.kept);
-    parts.take(AmId.AM_SINGLE, Messages.AM_SINGLE, ({ head, userHeader, payload }) =>
-      this.#onWhole(headOf(head), userHeader, payload),
-    );
+    parts.takeBytes(AmId.AM_SINGLE, (bytes) => this.#onSingle(bytes));
     parts.take(AmId.AM_SINGLE_REPLY, Messages.AM_SINGLE_REPLY, ({ head, userHeader, payload }) =>
-      this.#onWhole({ amId: head.amId, canReply: true }, userHeader, payload),
+      this.#onWhole(head.amId, true, userHeader, payload),
     );
     parts.take(AmId.AM_FIRST, Messages.AM_FIRST, (message) => {
       const head = headOf(message.head);
@@ -113,7 +116,17 @@ export class AmEnd<Endpoint> implements Family {
   }
 
   /** As `UcpEndpoint.amSend`. */
-  async send(id: number, header: Uint8Array, what: UcpData, options: AmSendOptions): Promise<void> {
+  send(id: number, header: Uint8Array, what: UcpData, options: AmSendOptions): Promise<void> {
+    // Not async: nearly all are done by now, and what V8 makes for one that may wait costs as much as to send it.
+    try {
+      return this.#send(id, header, what, options)?.promise ?? Promise.resolve();
+    } catch (error) {
+      return rejected(error);
+    }
+  }
+
+  /** @returns undefined for one that is done. @throws what its promise rejects with */
+  #send(id: number, header: Uint8Array, what: UcpData, options: AmSendOptions): PostedSend | undefined {
     checkId('amSend', id);
     checkView('amSend', 'header', header);
     checkPieces('amSend', 'data', what);
@@ -125,11 +138,13 @@ export class AmEnd<Endpoint> implements Family {
     if (parts.failure !== undefined) throw sendError(parts, 'amSend', parts.failure);
     const data = bytesToSend('amSend', parts, what, options);
     const protocol = this.#protocolFor(header.length, data.length, options.protocol);
+    if (protocol === Protocol.SHORT && sendShort(parts, id, steady(header), data, options.reply === true))
+      return undefined;
     const posted = new PostedSend('amSend', parts);
     if (RENDEZVOUS.includes(protocol)) this.#announce(posted, id, header, data, options, protocol);
     else this.#sendNow(posted, id, steady(header), data, options, protocol);
     if (!posted.isSettled) posted.heed(options, parts.worker.engine);
-    await posted.promise;
+    return posted;
   }
 
   onEnded(): void {
@@ -177,12 +192,19 @@ export class AmEnd<Endpoint> implements Family {
     return selectProtocol(ranges, data).protocol;
   }
 
-  #onWhole(head: AmHead, header: Uint8Array, data: Uint8Array): PeerProblem | undefined {
-    if (!this.#isWanted(head)) return undefined;
+  #onSingle(bytes: Uint8Array): PeerProblem | undefined {
+    const said = amSingleIn(bytes);
+    if (typeof said === 'string') return lie(said);
+    const { amId, flags, headerBytes } = said;
+    const headerAt = bytes.length - headerBytes;
+    const header = headerBytes === 0 ? NOTHING : bytes.subarray(headerAt);
+    return this.#onWhole(amId, (flags & AmFlags.REPLY) !== 0, header, bytes.subarray(AM_HEADER.bytes, headerAt));
+  }
+
+  #onWhole(amId: number, canReply: boolean, header: Uint8Array, data: Uint8Array): PeerProblem | undefined {
+    if (!this.takers.isWanted(amId)) return undefined;
     const cost = MESSAGE_COST + header.length + data.length;
     const problem = this.takers.kept.take(cost);
-    // Named one by one: to spread what a layout has decoded takes longer than all the rest.
-    const { amId, canReply } = head;
     if (problem === undefined)
       this.#deliver({ amId, canReply, header, data, announced: undefined, isOwned: false, cost });
     return problem;
@@ -227,10 +249,10 @@ export class AmEnd<Endpoint> implements Family {
 
   #hand({ amId: id, canReply, header, data, announced, isOwned, cost }: Arrival): void {
     const { takers } = this;
+    const { kept } = takers;
     const { engine } = this.parts.worker;
     const replyEndpoint = canReply ? this.endpoint() : undefined;
-    const onReleased = (): void => takers.kept.give(cost);
-    takers.hand(id, new AmMessage({ id, header, data, announced, isOwned, replyEndpoint, engine, onReleased }));
+    takers.hand(id, new AmMessage({ id, header, data, announced, isOwned, replyEndpoint, engine, kept, cost }));
   }
 
   #isWanted({ amId }: AmHead): boolean {
@@ -254,6 +276,6 @@ function checkOptions(options: AmSendOptions): void {
   const { reply, protocol } = options;
   if (reply !== undefined && typeof reply !== 'boolean')
     refuse('amSend', invalid(`reply is ${show(reply)}`, 'It is a boolean'));
-  if (![undefined, 'eager', 'rendezvous'].includes(protocol))
+  if (protocol !== undefined && !WISHES.includes(protocol))
     refuse('amSend', invalid(`protocol is ${show(protocol)}`, "It is 'eager' or 'rendezvous'"));
 }

@@ -3,6 +3,7 @@ import { checkWait, Pending, type Timers, type WaitOptions } from '../../engine/
 import { UcsStatus } from '../wire/index.js';
 import { UcpError } from '../worker/errors.js';
 import { landingOf } from '../worker/landing.js';
+import type { KeptBytes } from '../worker/kept-bytes.js';
 import { checkPieces, type UcpData } from '../worker/pieces.js';
 import type { RendezvousReceive } from '../worker/rendezvous-receive.js';
 
@@ -17,8 +18,10 @@ export interface AmMessageParts<Endpoint> {
   readonly isOwned: boolean;
   readonly replyEndpoint: Endpoint | undefined;
   readonly engine: Timers;
-  /** It takes no memory any more. */
-  readonly onReleased: () => void;
+  /** Where it is counted until it is released. */
+  readonly kept: KeptBytes;
+  /** What is counted for it. */
+  readonly cost: number;
 }
 
 type Phase =
@@ -159,7 +162,7 @@ export class AmMessage<Endpoint> implements Disposable {
   #end(): void {
     this.#phase = 'released';
     this.#data = undefined;
-    this.#parts.onReleased();
+    this.#parts.kept.give(this.#parts.cost);
   }
 
   #checkLasts(call: string): void {

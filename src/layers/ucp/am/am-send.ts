@@ -5,8 +5,11 @@ import type { EndpointParts } from '../worker/endpoint-parts.js';
 
 const WHOLE_BYTES = Heads.AM_SINGLE_REPLY.bytes + Feet.AM_SINGLE_REPLY.bytes;
 const FIRST_BYTES = Heads.AM_FIRST.bytes + Feet.AM_FIRST.bytes;
-/** Short messages are packed here: the transport has copied them when it returns. */
-let scratch = new Uint8Array(256);
+/** Short messages are packed here, unless they are longer: the transport has copied them when it returns. */
+const scratch = new Uint8Array(256);
+const scratchView = viewOf(scratch);
+/** Its beginning, by its length. */
+const packed = Array.from({ length: scratch.length + 1 }, (_, length) => scratch.subarray(0, length));
 const ANNOUNCEMENT_BYTES = Heads.RNDV_RTS.bytes + PACKED_RKEY_BYTES;
 
 /** Bytes that a message which goes as one has beside its data. @param header bytes of the program's */
@@ -22,6 +25,53 @@ export function maxAmHeader(mostBytes: number): number {
 /** What messages say at their beginning. */
 export function amHeadOf(amId: number, header: Uint8Array, isReply: boolean): Said<typeof Heads.AM_SINGLE> {
   return { amId, flags: isReply ? AmFlags.REPLY : 0, headerBytes: header.length };
+}
+
+/** A message that goes as one. */
+interface Whole {
+  readonly head: Said<typeof Heads.AM_SINGLE>;
+  readonly header: Uint8Array;
+  readonly data: Uint8Array;
+  /** Bytes of the data, be it there or not. */
+  readonly total: number;
+  readonly isReply: boolean;
+}
+
+/** @returns its bytes */
+function packWhole(into: Uint8Array, view: DataView, epId: number, whole: Whole): number {
+  const { head, header, data, total, isReply } = whole;
+  let at = Heads.AM_SINGLE.encode(view, 0, head);
+  into.set(partOf(data, 0, total), at);
+  at += total;
+  if (head.headerBytes > 0) into.set(partOf(header, 0, head.headerBytes), at);
+  at += head.headerBytes;
+  return isReply ? Feet.AM_SINGLE_REPLY.encode(view, at, { epId }) : at;
+}
+
+/** @param whole of no more bytes than fit the request itself. @returns the transport's status */
+function handOver({ transport, epId }: EndpointParts, whole: Whole): UcsStatus {
+  const id = whole.isReply ? AmId.AM_SINGLE_REPLY : AmId.AM_SINGLE;
+  const bytes = amBeside(whole.head.headerBytes) + whole.total;
+  if (bytes <= scratch.length)
+    return transport.amShort(id, NOTHING, packed[packWhole(scratch, scratchView, epId, whole)]);
+  const into = new Uint8Array(bytes);
+  return transport.amShort(id, NOTHING, into.subarray(0, packWhole(into, viewOf(into), epId, whole)));
+}
+
+/**
+ * Sends a message that fits the request itself, without a note of it.
+ *
+ * @returns false where it cannot go now: an {@link AmSend} waits, or says why
+ */
+export function sendShort(
+  parts: EndpointParts,
+  amId: number,
+  header: Uint8Array,
+  data: Uint8Array,
+  isReply: boolean,
+): boolean {
+  const whole = { head: amHeadOf(amId, header, isReply), header, data, total: data.length, isReply };
+  return handOver(parts, whole) === UcsStatus.UCS_OK;
 }
 
 /** An active message on its way to the transport, before the receiver has asked for it. Header and data lie as UCX has them: the header behind the data. */
@@ -79,17 +129,14 @@ export class AmSend implements Waiting, Packer {
 
   /** Packs what goes next of it. */
   pack(into: Uint8Array): number {
-    if (this.protocol !== Protocol.BCOPY_MULTI) return this.#packWhole(into);
+    if (this.protocol !== Protocol.BCOPY_MULTI) return packWhole(into, viewOf(into), this.parts.epId, this.#whole);
     return this.#hasBegun ? this.#packMiddle(into) : this.#packFirst(into);
   }
 
   #send(): UcsStatus {
     const { transport } = this.parts;
+    if (this.protocol === Protocol.SHORT) return handOver(this.parts, this.#whole);
     const whole = this.isReply ? AmId.AM_SINGLE_REPLY : AmId.AM_SINGLE;
-    if (this.protocol === Protocol.SHORT) {
-      if (scratch.length < transport.capabilities.am.short) scratch = new Uint8Array(transport.capabilities.am.short);
-      return transport.amShort(whole, NOTHING, scratch.subarray(0, this.#packWhole(scratch)));
-    }
     if (this.protocol !== Protocol.BCOPY_MULTI) return transport.amBcopy(whole, this);
     while (!this.#hasBegun || this.#sentBytes < this.#total) {
       const status = transport.amBcopy(this.#hasBegun ? AmId.AM_MIDDLE : AmId.AM_FIRST, this);
@@ -98,12 +145,8 @@ export class AmSend implements Waiting, Packer {
     return UcsStatus.UCS_OK;
   }
 
-  #packWhole(into: Uint8Array): number {
-    const view = viewOf(into);
-    let at = Heads.AM_SINGLE.encode(view, 0, this.#head);
-    into.set(partOf(this.#data, 0, this.#total), at);
-    at = this.#packHeader(into, at + this.#total);
-    return this.isReply ? Feet.AM_SINGLE_REPLY.encode(view, at, { epId: this.parts.epId }) : at;
+  get #whole(): Whole {
+    return { head: this.#head, header: this.header, data: this.#data, total: this.#total, isReply: this.isReply };
   }
 
   #packFirst(into: Uint8Array): number {

@@ -11,8 +11,8 @@ export {
   type Thresholds,
   type TransportLimits,
 } from './selection.js';
-export { partOf, putInto, steady } from './program-bytes.js';
-export { FULL_MASK, type Tag, tagOf, tagValue } from './tag.js';
+export { partOf, putInto, putRest, steady } from './program-bytes.js';
+export { FULL_MASK, type Tag, tagIn, tagOf, tagValue } from './tag.js';
 export {
   ANNOUNCEMENT_COST,
   MESSAGE_COST,

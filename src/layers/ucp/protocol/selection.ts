@@ -84,9 +84,8 @@ export function sizeRanges(limits: TransportLimits, { only }: HeaderBytes, thres
 
 /** The protocol for a length. @param ranges of {@link sizeRanges}. @param size 0 or more */
 export function selectProtocol(ranges: readonly SizeRange[], size: number): SizeRange {
-  const range = ranges.find(({ to }) => size <= to);
-  if (range === undefined) throw new RangeError(`verbena: internal error: there is no protocol for ${size} bytes`);
-  return range;
+  for (const range of ranges) if (size <= range.to) return range;
+  throw new RangeError(`verbena: internal error: there is no protocol for ${size} bytes`);
 }
 
 /** The same as a sentence. */

@@ -1,5 +1,5 @@
 import { UcsStatus } from '../wire/index.js';
-import { partOf, putInto } from './program-bytes.js';
+import { partOf, putInto, putRest } from './program-bytes.js';
 import type { Tag } from './tag.js';
 import { type Expected, ExpectedQueue, UnexpectedQueue } from './tag-queues.js';
 
@@ -144,6 +144,24 @@ export class TagMatching {
     if (message.receive !== undefined) this.#fill(message, 0, kept.subarray(0, receivedBytes));
   }
 
+  /**
+   * @internal A message has come as a whole, for which a receive may be there: then it need not be known any longer.
+   *
+   * @param bytes its data is what lies from `at` on
+   * @returns false where there is none
+   */
+  whole(tag: Tag, bytes: Uint8Array, at: number, onMatched: (() => void) | undefined): boolean {
+    const receive = this.#expected.take(tag);
+    if (receive === undefined) return false;
+    onMatched?.();
+    const length = bytes.length - at;
+    const { buffer } = receive;
+    const isTooLong = length > buffer.byteLength;
+    if (!isTooLong) putRest(buffer, bytes, at);
+    receive.onDone(isTooLong ? UcsStatus.UCS_ERR_MESSAGE_TRUNCATED : UcsStatus.UCS_OK, { tag, length });
+    return true;
+  }
+
   /** @internal A message has begun to come. @returns false where it cannot be kept */
   begin(message: TagMessage): boolean {
     const receive = this.#expected.take(message.tag);
@@ -236,8 +254,10 @@ export class TagPeer {
     return this.#open.size > 0;
   }
 
-  /** A message has come. @param onMatched as of {@link TagMessage} */
-  only(tag: Tag, payload: Uint8Array, onMatched?: () => void): PeerProblem | undefined {
+  /** A message has come. @param onMatched as of {@link TagMessage}. @param at where in the bytes its data begins, which goes to their end */
+  only(tag: Tag, bytes: Uint8Array, onMatched?: () => void, at = 0): PeerProblem | undefined {
+    if (this.matching.whole(tag, bytes, at, onMatched)) return undefined;
+    const payload = bytes.subarray(at);
     const message = new TagMessage(tag, payload.length, onMatched);
     if (!this.matching.begin(message)) return this.#tooMuch(message);
     this.matching.continue(message, payload);

@@ -24,8 +24,14 @@ function buckets<T>(): T[][] {
 
 function remove<T>(from: T[], what: T): boolean {
   const at = from.indexOf(what);
-  if (at >= 0) from.splice(at, 1);
+  if (at >= 0) removeAt(from, at);
   return at >= 0;
+}
+
+/** Mostly the only one: `splice` makes an array of what it removes. */
+function removeAt(from: unknown[], at: number): void {
+  if (at === from.length - 1) from.pop();
+  else from.splice(at, 1);
 }
 
 /**
@@ -35,43 +41,53 @@ function remove<T>(from: T[], what: T): boolean {
 export class ExpectedQueue<R extends Expected> {
   readonly #exact = buckets<Numbered<R>>();
   readonly #wild: Numbered<R>[] = [];
-  readonly #entries = new Map<R, Numbered<R>>();
+  #length = 0;
   #posted = 0;
 
   get length(): number {
-    return this.#entries.size;
+    return this.#length;
   }
 
   add(receive: R): void {
-    const entry = { receive, number: this.#posted };
+    this.#queueOf(receive).push({ receive, number: this.#posted });
     this.#posted += 1;
-    this.#entries.set(receive, entry);
-    this.#queueOf(receive).push(entry);
+    this.#length += 1;
   }
 
   /** @returns false for one that is not there */
   remove(receive: R): boolean {
-    const entry = this.#entries.get(receive);
-    if (entry === undefined) return false;
-    this.#entries.delete(receive);
-    return remove(this.#queueOf(receive), entry);
+    const queue = this.#queueOf(receive);
+    const at = queue.findIndex((entry) => entry.receive === receive);
+    if (at < 0) return false;
+    this.#removeAt(queue, at);
+    return true;
   }
 
   /** Takes all of them, in the order in which they were posted. */
   takeAll(): R[] {
-    const all = [...this.#entries.keys()];
-    for (const receive of all) this.remove(receive);
-    return all;
+    const queues = [...this.#exact, this.#wild];
+    const all = queues.flat().sort((one, other) => one.number - other.number);
+    for (const queue of queues) queue.length = 0;
+    this.#length = 0;
+    return all.map(({ receive }) => receive);
   }
 
   /** Takes the receive that a message is for. */
   take(tag: Tag): R | undefined {
-    const matches = ({ receive }: Numbered<R>): boolean => tagsMatch(receive.tag, tag, receive.mask);
-    const exact = this.#exact[bucketOf(tag)].find(matches);
-    const wild = this.#wild.find(matches);
-    const first = exact === undefined || (wild !== undefined && wild.number < exact.number) ? wild : exact;
-    if (first !== undefined) this.remove(first.receive);
-    return first?.receive;
+    const bucket = this.#exact[bucketOf(tag)];
+    const exactAt = firstFor(bucket, tag);
+    const wildAt = firstFor(this.#wild, tag);
+    if (exactAt < 0 && wildAt < 0) return undefined;
+    if (exactAt < 0 || (wildAt >= 0 && isYounger(bucket[exactAt], this.#wild[wildAt])))
+      return this.#removeAt(this.#wild, wildAt);
+    return this.#removeAt(bucket, exactAt);
+  }
+
+  #removeAt(queue: Numbered<R>[], at: number): R {
+    const { receive } = queue[at];
+    removeAt(queue, at);
+    this.#length -= 1;
+    return receive;
   }
 
   #queueOf({ tag, mask }: R): Numbered<R>[] {
@@ -83,6 +99,19 @@ interface Numbered<R> {
   readonly receive: R;
   /** How many were posted before. */
   readonly number: number;
+}
+
+/** Where the first is that wants a message; -1 for nowhere. */
+function firstFor(queue: readonly Numbered<Expected>[], tag: Tag): number {
+  for (let at = 0; at < queue.length; at += 1) {
+    const { receive } = queue[at];
+    if (tagsMatch(receive.tag, tag, receive.mask)) return at;
+  }
+  return -1;
+}
+
+function isYounger(exact: Numbered<unknown>, wild: Numbered<unknown>): boolean {
+  return wild.number < exact.number;
 }
 
 /** Messages that no receive was posted for, in the order in which they came. */
@@ -107,6 +136,7 @@ export class UnexpectedQueue<M extends Arrived> {
 
   /** The message that a receive would get, which stays. */
   find({ tag, mask }: Expected): M | undefined {
+    if (this.#all.size === 0) return undefined;
     const among = isFull(mask) ? this.#byTag[bucketOf(tag)] : this.#all;
     for (const message of among) if (tagsMatch(message.tag, tag, mask)) return message;
     return undefined;

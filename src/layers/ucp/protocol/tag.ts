@@ -15,7 +15,18 @@ export function tagOf(value: bigint | number): Tag {
   return { high: Number(BigInt.asIntN(32, value >> 32n)), low: Number(BigInt.asIntN(32, value)) };
 }
 
+/** The tag that lies in a message, little-endian. It has 8 bytes from `at` on. */
+export function tagIn(bytes: Uint8Array, at: number): Tag {
+  return { low: wordIn(bytes, at), high: wordIn(bytes, at + 4) };
+}
+
+/** Byte by byte: to make a view of them costs more. */
+function wordIn(bytes: Uint8Array, at: number): number {
+  return bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24);
+}
+
 export function tagValue({ high, low }: Tag): bigint {
+  if (high === 0) return BigInt(low >>> 0);
   return (BigInt(high >>> 0) << 32n) | BigInt(low >>> 0);
 }
 

@@ -1,5 +1,5 @@
 import { AtomicOp, isAtomicOp } from './am-id.js';
-import { i8, layout, only, u16, u32, u53, u64, u8 } from './layout.js';
+import { i8, layout, only, type Said, u16, u32, u53, u64, u8, viewOf } from './layout.js';
 import { isUcsStatus } from './statuses.js';
 
 // What UCP packs before and behind the data of its messages (ucp/tag/eager.h, ucp/core/ucp_am.h, ucp/rndv/rndv.h, ucp/rma/rma.h of UCX 1.13), byte for byte.
@@ -71,6 +71,21 @@ export const Heads = {
   AM_SINGLE_REPLY: layout(amHeader),
   RNDV_CANCEL: layout({ requestId: u53 }),
 } as const;
+
+/**
+ * The fields of an active message that has come as a whole, or a sentence that says what is wrong with them. It comes so often that its fields are read
+ * without a view of them.
+ */
+export function amSingleIn(bytes: Uint8Array): Said<typeof Heads.AM_SINGLE> | string {
+  const fields = Heads.AM_SINGLE;
+  if (bytes.length < fields.bytes) return fields.decode(viewOf(bytes), 0);
+  const amId = bytes[0] | (bytes[1] << 8);
+  const flags = bytes[2] | (bytes[3] << 8);
+  const headerBytes = (bytes[4] | (bytes[5] << 8) | (bytes[6] << 16) | (bytes[7] << 24)) >>> 0;
+  if ((flags & ~KNOWN_AM_FLAGS) !== 0) return fields.decode(viewOf(bytes), 0);
+  if (headerBytes > bytes.length - fields.bytes) return `its headers alone are longer than its ${bytes.length} bytes`;
+  return { amId, flags, headerBytes };
+}
 
 /** What an AM says of itself in the `header` of a rendezvous. */
 export const AM_HEADER = Heads.AM_SINGLE;

@@ -1,7 +1,7 @@
 /** What UCP's ends say to each other, byte for byte: pure functions. */
 export { AM_IDS, AmId, type AmIdName, AtomicOp, type AtomicOpName, isAtomicOp } from './am-id.js';
 export type { Bare, Format, WithForeignKeys, WithPayload, WithRkey, WithSize, WithUserHeader } from './format.js';
-export { AM_HEADER, AmFlags, Feet, Heads, operandsOf, RtsOpcode } from './headers.js';
+export { AM_HEADER, AmFlags, amSingleIn, Feet, Heads, operandsOf, RtsOpcode } from './headers.js';
 export {
   decodeAcceptance,
   decodeIntroduction,

@@ -97,23 +97,28 @@ export type Said<L> = L extends Layout<infer V> ? V : never;
 
 /** @param fields in the order of the wire */
 export function layout<F extends Fields>(fields: F): Layout<ValuesOf<F>> {
-  const inOrder: readonly (readonly [name: string, type: FieldType<number | bigint>])[] = Object.entries(fields);
-  const bytes = inOrder.reduce((sum, [, type]) => sum + type.bytes, 0);
+  const names = Object.keys(fields);
+  const types: readonly FieldType<number | bigint>[] = Object.values(fields);
+  const bytes = types.reduce((sum, type) => sum + type.bytes, 0);
+  // A copy of what has its fields already is quicker than one to which they are added.
+  const blank: Readonly<Record<string, number | bigint>> = Object.fromEntries(names.map((name) => [name, 0]));
   return {
     bytes,
     encode: (view, at, values) => {
       let end = at;
-      for (const [name, type] of inOrder) {
-        type.write(view, end, values[name]);
+      for (let i = 0; i < types.length; i += 1) {
+        const type = types[i];
+        type.write(view, end, values[names[i]]);
         end += type.bytes;
       }
       return end;
     },
     decode: (view, at) => {
       if (view.byteLength - at < bytes) return `it has ${view.byteLength - at} bytes, and ${bytes} are needed`;
-      const values: Record<string, number | bigint> = {};
+      const values: Record<string, number | bigint> = { ...blank };
       let end = at;
-      for (const [name, type] of inOrder) {
+      for (let i = 0; i < types.length; i += 1) {
+        const [name, type] = [names[i], types[i]];
         const value = type.read(view, end);
         const problem = type.problem?.(value);
         if (problem !== undefined) return `${name} ${problem}`;

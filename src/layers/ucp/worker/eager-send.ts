@@ -30,6 +30,19 @@ export function onlyHeadBytes(isSync: boolean): number {
 /** A header, as long as it takes to hand it over. */
 const scratch = new Uint8Array(SYNC_FIRST.head.bytes);
 const scratchView = viewOf(scratch);
+/** The same of a message that has no other fields. */
+const tagBytes = new Uint8Array(ONLY.head.bytes);
+const tagView = viewOf(tagBytes);
+
+/**
+ * Sends a message that fits the request itself, without a note of it.
+ *
+ * @returns false where it cannot go now: an {@link EagerSend} waits, or says why
+ */
+export function sendShort({ transport }: EndpointParts, data: Uint8Array, tag: bigint | number): boolean {
+  tagView.setBigUint64(0, BigInt(tag), true);
+  return transport.amShort(ONLY.id, tagBytes, partOf(data, 0, data.length)) === UcsStatus.UCS_OK;
+}
 
 /** A message on its way to the transport, before the receiver has asked for it. */
 export class EagerSend implements Waiting, Packer, Completion {

@@ -89,10 +89,17 @@ export class EndpointParts {
 
   /** Says who takes a message. @param on returns what is wrong with it, which ends the endpoint */
   take<M>(id: AmId, format: Format<M>, on: (message: M) => PeerProblem | undefined): void {
+    this.takeBytes(id, (bytes) => {
+      const message = format.decode(bytes);
+      return typeof message === 'string' ? { status: UcsStatus.UCS_ERR_IO_ERROR, text: message } : on(message);
+    });
+  }
+
+  /** The same of a message that its taker decodes: of one that comes often. */
+  takeBytes(id: AmId, on: (bytes: Uint8Array) => PeerProblem | undefined): void {
     this.handlers.set(id, (bytes) => {
       if (this.#problem !== undefined) return;
-      const message = format.decode(bytes);
-      const problem = typeof message === 'string' ? { status: UcsStatus.UCS_ERR_IO_ERROR, text: message } : on(message);
+      const problem = on(bytes);
       if (problem !== undefined) this.distrust(problem);
     });
   }

@@ -7,17 +7,19 @@ import {
   type SizeRange,
   sizeRanges,
   type TagPeer,
+  tagIn,
   tagOf,
   type Thresholds,
 } from '../protocol/index.js';
 import { AmId, Messages, RtsOpcode, UcsStatus } from '../wire/index.js';
 import { checkTag, type TagValue } from './arguments.js';
-import { EagerSend, onlyHeadBytes } from './eager-send.js';
+import { EagerSend, onlyHeadBytes, sendShort } from './eager-send.js';
 import type { EndpointParts, Family } from './endpoint-parts.js';
 import { lie } from './lie.js';
 import { checkPieces, type UcpData } from './pieces.js';
 import { PostedSend, PostedSyncSend, sendError } from './posted-send.js';
 import type { Rendezvous } from './rendezvous.js';
+import { rejected } from './rejected.js';
 import type { RendezvousReceive } from './rendezvous-receive.js';
 import { bytesToSend } from './send-data.js';
 
@@ -39,7 +41,7 @@ export class TagEnd implements Family {
     private readonly peer: TagPeer,
     private readonly thresholds: Thresholds,
   ) {
-    parts.take(AmId.EAGER_ONLY, Messages.EAGER_ONLY, ({ head, payload }) => peer.only(tagOf(head.tag), payload));
+    parts.takeBytes(AmId.EAGER_ONLY, (bytes) => this.#only(bytes));
     parts.take(AmId.EAGER_FIRST, Messages.EAGER_FIRST, ({ head: { tag, total, messageId }, payload }) =>
       this.#first(tagOf(tag), total, messageId, payload),
     );
@@ -66,7 +68,17 @@ export class TagEnd implements Family {
   }
 
   /** As `UcpEndpoint.tagSend` and `UcpEndpoint.tagSendSync`. */
-  async send(call: SendCall, what: UcpData, tag: TagValue, options: WaitOptions | undefined): Promise<void> {
+  send(call: SendCall, what: UcpData, tag: TagValue, options: WaitOptions | undefined): Promise<void> {
+    // Not async: nearly all are done by now, and what V8 makes for one that may wait costs as much as to send it.
+    try {
+      return this.#begin(call, what, tag, options)?.promise ?? Promise.resolve();
+    } catch (error) {
+      return rejected(error);
+    }
+  }
+
+  /** @returns undefined for one that is done. @throws what its promise rejects with */
+  #begin(call: SendCall, what: UcpData, tag: TagValue, options: WaitOptions | undefined): PostedSend | undefined {
     checkPieces(call, 'data', what);
     checkTag(call, 'tag', tag);
     if (options !== undefined) {
@@ -77,10 +89,10 @@ export class TagEnd implements Family {
     if (parts.failure !== undefined) throw sendError(parts, call, parts.failure);
     const data = bytesToSend(call, parts, what, options);
     const { protocol } = selectProtocol(this.#rangesOf(call), data.length);
+    if (protocol === Protocol.SHORT && call === 'tagSend' && sendShort(parts, data, tag)) return undefined;
     const posted = this.#post(call, data, BigInt(tag), protocol);
-    if (posted === undefined) return;
-    if (!posted.isSettled && options !== undefined) posted.heed(options, parts.worker.engine);
-    await posted.promise;
+    if (posted !== undefined && !posted.isSettled && options !== undefined) posted.heed(options, parts.worker.engine);
+    return posted;
   }
 
   /** As `UcpEndpoint.explain`. */
@@ -161,6 +173,12 @@ export class TagEnd implements Family {
     this.#unmatched.delete(requestId);
     posted.onHalf(status);
     return undefined;
+  }
+
+  #only(bytes: Uint8Array): PeerProblem | undefined {
+    const at = onlyHeadBytes(false);
+    if (bytes.length < at) return lie(`it has ${bytes.length} bytes, and ${at} are needed`);
+    return this.peer.only(tagIn(bytes, 0), bytes, undefined, at);
   }
 
   #first(...message: Parameters<TagPeer['first']>): PeerProblem | undefined {

@@ -1,10 +1,11 @@
 import { invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
 import { checkWait, type Engine, type WaitOptions } from '../../engine/index.js';
-import { FULL_MASK, TagMatching, tagOf, type Thresholds } from '../protocol/index.js';
+import { FULL_MASK, steady, TagMatching, tagOf, type Thresholds } from '../protocol/index.js';
 import { checkTag, type TagValue } from './arguments.js';
 import type { EndpointParts } from './endpoint-parts.js';
 import { landingOf } from './landing.js';
 import { checkPieces, type UcpData } from './pieces.js';
+import { rejected } from './rejected.js';
 import type { Rendezvous } from './rendezvous.js';
 import { TagEnd } from './tag-end.js';
 import { TakenMessage } from './taken-message.js';
@@ -46,21 +47,35 @@ export class Tags {
   }
 
   /** As `UcpWorker.tagReceive`. */
-  async receive(into: UcpData, tag: TagValue, options: TagReceiveOptions): Promise<TagReceived> {
+  receive(into: UcpData, tag: TagValue, options: TagReceiveOptions): Promise<TagReceived> {
+    try {
+      return this.#receive(into, tag, options);
+    } catch (error) {
+      return rejected(error);
+    }
+  }
+
+  /** @throws what its promise rejects with */
+  #receive(into: UcpData, tag: TagValue, options: TagReceiveOptions): Promise<TagReceived> {
     checkPieces('tagReceive', 'buffer', into);
     checkTag('tagReceive', 'tag', tag);
     checkWait('tagReceive', options, RECEIVE_FIELDS);
     if (options.mask !== undefined) checkTag('tagReceive', 'mask', options.mask);
     options.signal?.throwIfAborted();
+    if (into instanceof Uint8Array) return this.#post(steady(into), tag, options);
     const landing = landingOf('tagReceive', into);
     return landing.landed(() => {
       // The program may have given up while it made ready to unpack.
       options.signal?.throwIfAborted();
-      const receive = new PostedReceive(this.#matching, landing.buffer, tag, options.mask);
-      this.#matching.post(receive);
-      if (!receive.isSettled) receive.heed(options, this.engine);
-      return receive.promise;
+      return this.#post(landing.buffer, tag, options);
     });
+  }
+
+  #post(buffer: Uint8Array, tag: TagValue, options: TagReceiveOptions): Promise<TagReceived> {
+    const receive = new PostedReceive(this.#matching, buffer, tag, options.mask);
+    this.#matching.post(receive);
+    if (!receive.isSettled) receive.heed(options, this.engine);
+    return receive.promise;
   }
 
   /** As `UcpWorker.tagProbe`. */

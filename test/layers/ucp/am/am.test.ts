@@ -257,7 +257,8 @@ describe('active messages', () => {
     const turns: (() => void)[] = [];
     const thresholds = { bcopy: Infinity, zcopy: Infinity, rndv: Infinity, rndvScheme: 'auto' } as const;
     const ams = new Ams<undefined>({ nextTurn: (action) => turns.push(action) }, 1000, thresholds);
-    let released = 0;
+    const { kept } = ams;
+    kept.take(100);
     const message = new AmMessage<undefined>({
       id: 1,
       header: NONE,
@@ -266,13 +267,14 @@ describe('active messages', () => {
       isOwned: false,
       replyEndpoint: undefined,
       engine: { timer: () => () => undefined },
-      onReleased: () => (released += 1),
+      kept,
+      cost: 100,
     });
     ams.set(1, () => {
       throw new Error('a mistake of the program');
     });
     ams.hand(1, message);
-    assert.equal(released, 1);
+    assert.equal(kept.used, 0);
     assert.equal(turns.length, 1);
     assert.throws(turns[0], /a mistake of the program/);
   });

@@ -27,6 +27,7 @@ const MAX_HEADER = 255;
 const FIRST = 1;
 const ATOMIC_BYTES = 8;
 const MOST = 2 ** 30;
+const FEW_BYTES = 32;
 
 /** What the peer's buffers allow. */
 function capabilitiesFor({ segmentBytes }: Pick<Hello, 'segmentBytes'>): Capabilities {
@@ -132,8 +133,8 @@ export class RcEndpoint implements Endpoint, Receiver {
     if (qp === undefined) return this.#failed();
     const message = this.#inline[FIRST + bytes];
     message[0] = this.#flow.next(id);
-    message.set(header, FIRST);
-    message.set(payload, FIRST + header.length);
+    put(message, header, FIRST);
+    put(message, payload, FIRST + header.length);
     qp.wrSend();
     qp.wrSetInlineData(message);
     return this.#end(UcsStatus.UCS_OK);
@@ -403,6 +404,13 @@ export class RcEndpoint implements Endpoint, Receiver {
     this.#pending.dispatch();
     this.onFailure?.(status);
   }
+}
+
+/** Byte by byte where that is quicker than a call. */
+function put(into: Uint8Array, bytes: Uint8Array, at: number): void {
+  const { length } = bytes;
+  if (length > FEW_BYTES) into.set(bytes, at);
+  else for (let i = 0; i < length; i += 1) into[at + i] = bytes[i];
 }
 
 function packed(packer: Packer, lease: Lease, at: number, most: number): number {
