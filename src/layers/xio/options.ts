@@ -16,6 +16,7 @@ import type {
   XioOptions,
   XioPlacement,
 } from './api.js';
+import { Landings } from './session/landings.js';
 import { type Body, bodyOf, copyOf, type Limits, MAX_PIECES, MAX_PRIVATE_BYTES } from './wire/index.js';
 
 const MIB = 1 << 20;
@@ -43,6 +44,8 @@ export interface Settings {
   readonly keepAliveProbes: number;
   readonly reconnectMs: number;
   readonly onBody: XioOptions['onBody'];
+  /** Where long bodies lie otherwise. */
+  readonly landings: Landings;
 }
 
 const FIELDS: FieldsOf<XioOptions> = {
@@ -109,7 +112,8 @@ export function settingsOf(
   if (onBody !== undefined && typeof onBody !== 'function')
     throw new VerbsError(call, invalid('onBody is not a function', 'It takes a length, and gives memory'));
   const limits = { queueMessages, queueBytes, maxBodyBytes, maxHeaderBytes };
-  return { limits, inlineBytes, keepAliveMs, keepAliveIntervalMs, keepAliveProbes, reconnectMs, onBody };
+  const keepAlive = { keepAliveMs, keepAliveIntervalMs, keepAliveProbes };
+  return { limits, inlineBytes, ...keepAlive, reconnectMs, onBody, landings: new Landings() };
 }
 
 /** @throws VerbsError EINVAL for what is no number of ms */

@@ -133,6 +133,15 @@ export const xioDirect: readonly Mutant[] = [
     games: ['xio'],
   },
   {
+    name: 'xio-landed-late',
+    rule: 'nothing comes into memory that the program has back',
+    source: LINKS,
+    file: `${RDMA}/body-memory.ts`,
+    from: 'if (!this.#isTaken && !this.#isReleased) this.into',
+    to: 'this.into',
+    games: ['xio'],
+  },
+  {
     name: 'xio-piece-not-redirected',
     rule: 'nothing is written to any of the pieces that were redirected',
     source: LINKS,

@@ -59,7 +59,8 @@ export class Inbox {
     this.#waiters = new Waiters<XioMessage>({ take: () => this.#take(), listen: () => {}, rest: () => {} });
   }
 
-  add(lane: Lane, arrived: Arrived): void {
+  /** @param onReleased the program has let go of it */
+  add(lane: Lane, arrived: Arrived, onReleased: () => void): void {
     const held = this.#holdingOf(lane);
     const length = lengthOf(arrived.body);
     held.messages += 1;
@@ -67,6 +68,7 @@ export class Inbox {
     const message = new Message(lane, arrived, () => {
       held.messages -= 1;
       held.bytes -= length;
+      onReleased();
     });
     if (this.#taker !== undefined) {
       this.#taker(message);

@@ -27,6 +27,8 @@ export interface Answering {
   readonly inlineBytes: number;
   /** It was answered. */
   readonly forget: () => void;
+  /** The program is done with its body. */
+  readonly letGo: () => void;
 }
 
 /** A request of the peer's. */
@@ -101,10 +103,16 @@ export class IncomingRequest implements XioRequest {
     const isCopied = bodyBytes <= this.answering.inlineBytes && !(isApart && bodyBytes > 0);
     const fields = { about: sn, status, header: copyOf(header), body: isCopied ? gather(body) : body, isApart };
     if (isCopied) {
+      this.answering.letGo();
       this.#send(new Outgoing(Kind.RESPONSE, fields));
       return Promise.resolve();
     }
-    return new Promise((resolve) => {
+    return new Promise((settle) => {
+      const resolve = (): void => {
+        // The answer's body may be the request's.
+        this.answering.letGo();
+        settle();
+      };
       const sender: Sender = { onResponse: () => resolve(), onDone: resolve, onFailed: () => resolve() };
       const response = new Outgoing(Kind.RESPONSE, { ...fields, flags: Flag.ACKNOWLEDGE }, sender);
       response.target = target;

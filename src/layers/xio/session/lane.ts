@@ -247,6 +247,7 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
   onResponse(request: Outgoing, head: Head, header: Uint8Array, body: Body): void {
     const { into, sender } = request;
     const { isLanded, writtenBytes } = this.#coming;
+    if (writtenBytes > 0) request.land(writtenBytes);
     request.letGo();
     if (writtenBytes > 0) {
       sender?.onResponse(head, copyOf(header), into === undefined ? NOTHING : part(into, 0, writtenBytes));

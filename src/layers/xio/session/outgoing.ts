@@ -51,6 +51,11 @@ export class Outgoing extends Item {
     return this.#exposure !== undefined;
   }
 
+  /** A response was written, so long. */
+  land(byteLength: number): void {
+    this.#exposure?.land(byteLength);
+  }
+
   /** The program has its memory back, though the peer may not be done with it. */
   takeBack(link: Link | undefined): void {
     this.#held?.takeBack();

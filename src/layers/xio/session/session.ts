@@ -1,4 +1,3 @@
-import { alloc } from '../../../api/provider/index.js';
 import { runtime } from '../../../api/runtime/index.js';
 import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
 import { checkWait } from '../../engine/index.js';
@@ -278,12 +277,13 @@ export abstract class Session implements XioSession, LaneOwner {
     } catch (error) {
       runtime().warn(error instanceof Error ? error : new Error(textOf(error)));
     }
-    if (given === undefined) return alloc(bodyBytes);
+    const { landings } = this.settings;
+    if (given === undefined) return landings.lend(bodyBytes);
     if (lengthOf(given) === bodyBytes) return given;
     runtime().warn(
       `verbena/xio: onBody gave ${lengthOf(given)} bytes for a body of ${bodyBytes} bytes, where it has to be exactly so long`,
     );
-    return alloc(bodyBytes);
+    return landings.lend(bodyBytes);
   }
 
   directLanding(lane: Lane, bodyBytes: number, header: Uint8Array): Body | undefined {
@@ -297,9 +297,10 @@ export abstract class Session implements XioSession, LaneOwner {
     }
     this.#counts.requestsReceived += 1;
     this.#traffic.bytesReceived += lengthOf(arrived.body);
-    const { inlineBytes } = this.settings;
+    const { inlineBytes, landings } = this.settings;
     const forget = (): void => this.#forget(lane, arrived.sn, request);
-    const request: IncomingRequest = new IncomingRequest(lane, arrived, { session: this, inlineBytes, forget });
+    const letGo = (): void => landings.giveBack(arrived.body);
+    const request: IncomingRequest = new IncomingRequest(lane, arrived, { session: this, inlineBytes, forget, letGo });
     let requests = this.#requests.get(lane);
     if (requests === undefined) {
       requests = new Map<number, IncomingRequest>();
@@ -313,7 +314,7 @@ export abstract class Session implements XioSession, LaneOwner {
   onMessage(lane: Lane, arrived: Arrived): void {
     this.#traffic.messagesReceived += 1;
     this.#traffic.bytesReceived += lengthOf(arrived.body);
-    this.#inbox.add(lane, arrived);
+    this.#inbox.add(lane, arrived, () => this.settings.landings.giveBack(arrived.body));
   }
 
   onCancel(lane: Lane, sn: number): void {

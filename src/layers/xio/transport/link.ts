@@ -24,6 +24,8 @@ export interface Held extends InUse {
 export interface Exposure extends Held {
   /** What is told to the peer, {@link TOKEN_BYTES} long. */
   readonly token: Uint8Array;
+  /** The peer has written so many bytes: they lie in the memory when this returns, unless that was taken back. */
+  land(byteLength: number): void;
 }
 
 /** Bytes of {@link Exposure.token}. */

@@ -35,6 +35,44 @@ for (const [name, play] of Object.entries(NETS)) {
       }
     });
 
+    test('lie in memory that serves the next request once they are answered, and not before', async (net) => {
+      const buffers: ArrayBufferLike[] = [];
+      const answers: (() => void)[] = [];
+      await net.listen((session) =>
+        session.on('request', ({ body }) => {
+          buffers.push(body.buffer);
+          return new Promise((resolve) => answers.push(() => resolve({ body })));
+        }),
+      );
+      const session = await net.connect();
+      const ask = async (number: number): Promise<void> => {
+        const { body } = await session.request(HEADER, pattern(20_000, number));
+        assert.deepEqual(body, pattern(20_000, number));
+      };
+      const both = [ask(1), ask(2)];
+      await net.until(() => answers.length === 2);
+      for (const answer of answers.splice(0)) answer();
+      await Promise.all(both);
+      const next = ask(3);
+      await net.until(() => answers.length === 1);
+      answers[0]();
+      await next;
+      assert.notEqual(buffers[0], buffers[1]);
+      assert.ok(buffers.slice(0, 2).includes(buffers[2]));
+    });
+
+    test('lie in memory that serves the next message once they are let go of', async (net) => {
+      const buffers: ArrayBufferLike[] = [];
+      await net.listen((session) => {
+        void (async () => {
+          for await (const { body } of session.messages()) buffers.push(body.buffer);
+        })();
+      });
+      const session = await net.connect();
+      for (let i = 0; i < 3; i += 1) await session.send(pattern(20_000, i), { receipt: true });
+      assert.equal(new Set(buffers).size, 1);
+    });
+
     test('of every length land where the receiver says', async (net) => {
       const asked: number[] = [];
       const given: Uint8Array[] = [];

@@ -417,26 +417,30 @@ for (const [name, play] of Object.entries(WORLDS))
       await world.until(() => there.got.length === 1);
     });
 
-    test('write bodies into memory of the peer, if they can', async ({ here, there }, world) => {
-      const memory = new Uint8Array(20_000);
-      const exposed = there.link.expose(memory);
-      assert.equal(exposed !== undefined, there.link.hasRemoteMemory);
-      assert.equal(there.link.hasRemoteMemory, world.scheme === 'rdma');
-      if (exposed === undefined) return;
-      assert.equal(exposed.token.length, TOKEN_BYTES);
-      await world.until(() => here.link.canSend);
-      await here.send(world.until, headOf(1), pattern(10_000, 1), exposed.token);
-      await world.until(() => there.got.length === 1);
-      assert.deepEqual([there.only.body.length, there.only.writtenBytes], [0, 10_000]);
-      assert.deepEqual(memory.subarray(0, 10_000), pattern(10_000, 1));
-      assert.ok(untouched(memory.subarray(10_000)));
-      exposed.takeBack();
-      await here.send(world.until, headOf(2), pattern(10_000, 2), exposed.token);
-      await world.until(() => there.got.length === 2);
-      assert.deepEqual(memory.subarray(0, 10_000), pattern(10_000, 1));
-      exposed.release();
-      exposed.release();
-    });
+    // Short ones by memory of the link's, long ones where they lie.
+    for (const memoryBytes of [20_000, 200_000])
+      test(`write bodies into ${memoryBytes} bytes of the peer, if they can`, async ({ here, there }, world) => {
+        const memory = new Uint8Array(memoryBytes);
+        const exposed = there.link.expose(memory);
+        assert.equal(exposed !== undefined, there.link.hasRemoteMemory);
+        assert.equal(there.link.hasRemoteMemory, world.scheme === 'rdma');
+        if (exposed === undefined) return;
+        assert.equal(exposed.token.length, TOKEN_BYTES);
+        await world.until(() => here.link.canSend);
+        await here.send(world.until, headOf(1), pattern(10_000, 1), exposed.token);
+        await world.until(() => there.got.length === 1);
+        assert.deepEqual([there.only.body.length, there.only.writtenBytes], [0, 10_000]);
+        exposed.land(10_000);
+        assert.deepEqual(memory.subarray(0, 10_000), pattern(10_000, 1));
+        assert.ok(untouched(memory.subarray(10_000)));
+        exposed.takeBack();
+        await here.send(world.until, headOf(2), pattern(10_000, 2), exposed.token);
+        await world.until(() => there.got.length === 2);
+        exposed.land(10_000);
+        assert.deepEqual(memory.subarray(0, 10_000), pattern(10_000, 1));
+        exposed.release();
+        exposed.release();
+      });
 
     test('end where a body is to be written into memory that the peer has not exposed', async (pair, world) => {
       const { here, there } = pair;

@@ -4,6 +4,7 @@ import { VerbsError } from '../../../../api/verbs/index.js';
 import type { Engine, Registration } from '../../../engine/index.js';
 import { type Access, type Body, lengthOf, piecesOf, putBody } from '../../wire/index.js';
 import type { Exposure, InUse } from '../link.js';
+import { BodySlots, type Slot } from './body-slots.js';
 import { encodeToken, type RemotePlace } from './frame.js';
 
 /** A piece of registered memory, as requests of this end name it. */
@@ -33,6 +34,11 @@ export class Shared implements Exposure {
     return encodeToken(this.place);
   }
 
+  /** It lies where the peer has written it. */
+  land(): void {
+    // There is nothing to be done.
+  }
+
   takeBack(): void {
     if (this.#isReleased || this.#isTaken) return;
     this.#isTaken = true;
@@ -47,6 +53,42 @@ export class Shared implements Exposure {
   }
 }
 
+/** Memory of the program's, as the peer sees it: by a slot. */
+class InSlot implements Exposure {
+  #isReleased = false;
+  #isTaken = false;
+
+  constructor(
+    private readonly slots: BodySlots,
+    private readonly slot: Slot,
+    private readonly byteLength: number,
+    /** Where what is written to it belongs. */
+    private readonly into: Uint8Array | undefined,
+  ) {}
+
+  get place(): RemotePlace {
+    return this.slot.place(this.byteLength);
+  }
+
+  get token(): Uint8Array {
+    return encodeToken(this.place);
+  }
+
+  land(byteLength: number): void {
+    if (!this.#isTaken && !this.#isReleased) this.into?.set(this.slot.bytes(byteLength));
+  }
+
+  takeBack(): void {
+    this.#isTaken = true;
+  }
+
+  release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    this.slots.giveBack(this.slot);
+  }
+}
+
 /** Memory that this end's requests read or write. */
 export interface Borrowed extends InUse {
   readonly pieces: readonly LocalPiece[];
@@ -58,7 +100,7 @@ export interface Borrowed extends InUse {
 
 /** Pieces of a body that the peer READs. */
 export class Offer implements InUse {
-  constructor(private readonly shared: readonly Shared[]) {}
+  constructor(private readonly shared: readonly (Shared | InSlot)[]) {}
 
   get places(): readonly RemotePlace[] {
     return this.shared.map(({ place }) => place);
@@ -76,14 +118,23 @@ export class Offer implements InUse {
 /** The memory of bodies that go by RDMA. All of it that peers may reach ends with the link, and not before a peer is done with it. */
 export class BodyMemory {
   readonly #shared = new Set<Shared>();
+  readonly #slots: BodySlots;
   readonly #forget = (shared: Shared): void => {
     this.#shared.delete(shared);
   };
 
-  constructor(private readonly engine: Engine) {}
+  constructor(private readonly engine: Engine) {
+    this.#slots = new BodySlots(engine);
+  }
 
-  /** Lets the peer READ a body: where it lies, or else a copy of it. @throws VerbsError ENOMEM, or when the device is gone */
+  /** Lets the peer READ a body: a copy of it where it is short, and otherwise where it lies, or else a copy. @throws VerbsError ENOMEM, or when the device is gone */
   offer(body: Body): Offer {
+    const bodyBytes = lengthOf(body);
+    const slot = this.#slots.lend(bodyBytes);
+    if (slot !== undefined) {
+      putBody(body, slot.bytes(bodyBytes), 0);
+      return new Offer([new InSlot(this.#slots, slot, bodyBytes, undefined)]);
+    }
     const shared: Shared[] = [];
     for (const piece of piecesOf(body)) {
       const place = this.#share(piece, AccessFlags.REMOTE_READ);
@@ -102,7 +153,9 @@ export class BodyMemory {
   }
 
   /** Lets the peer write; undefined where this memory cannot be registered. */
-  expose(bytes: Uint8Array): Shared | undefined {
+  expose(bytes: Uint8Array): Exposure | undefined {
+    const slot = this.#slots.lend(bytes.length);
+    if (slot !== undefined) return new InSlot(this.#slots, slot, bytes.length, bytes);
     return this.#share(bytes, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
   }
 
@@ -119,6 +172,7 @@ export class BodyMemory {
   /** The link has ended: peers reach nothing any more. */
   end(): void {
     for (const shared of this.#shared) shared.release();
+    this.#slots.end();
   }
 
   #loans(body: Body, instead: (piece: Uint8Array) => Loan | undefined): readonly Loan[] {
