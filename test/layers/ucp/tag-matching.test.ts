@@ -5,6 +5,7 @@ import {
   FULL_MASK,
   MESSAGE_COST,
   type TagInfo,
+  tagIn,
   TagMatching,
   tagOf,
   type TagPeer,
@@ -61,6 +62,16 @@ describe('tags', () => {
     }
     assert.equal(tagValue(tagOf(2n ** 64n - 1n)), 2n ** 64n - 1n);
   });
+
+  it('are the same where they lie in messages', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), fc.nat(9), (value, at) => {
+        const bytes = new Uint8Array(at + 8);
+        new DataView(bytes.buffer).setBigUint64(at, value, true);
+        assert.deepEqual(tagIn(bytes, at), tagOf(value));
+      }),
+    );
+  });
 });
 
 describe('tag matching', () => {
@@ -87,6 +98,19 @@ describe('tag matching', () => {
     assert.deepEqual(posted(matching, 7n).ends, [[UCS_OK, 7n, 1]]);
     assert.deepEqual(posted(matching, 7n).ends, []);
     assert.equal(matching.keptBytes, 0);
+  });
+
+  it('takes the data behind the fields of a message, be it short or long, and writes nothing behind it', () => {
+    for (const length of [0, 1, 8, 31, 32, 33, 100])
+      for (const isLate of [false, true]) {
+        const { matching, peer } = start();
+        const message = Uint8Array.of(...new Uint8Array(8), ...pattern(length));
+        if (isLate) peer.only(tagOf(1n), message, undefined, 8);
+        const receive = posted(matching, 1n, FULL, length + 1);
+        if (!isLate) peer.only(tagOf(1n), message, undefined, 8);
+        assert.deepEqual(receive.ends, [[UCS_OK, 1n, length]]);
+        assert.deepEqual(receive.buffer, Uint8Array.of(...pattern(length), 0xee));
+      }
   });
 
   it('heeds all 64 bits', () => {

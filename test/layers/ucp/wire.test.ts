@@ -7,6 +7,7 @@ import {
   AmFlags,
   AmId,
   amHeaderOf,
+  amSingleIn,
   AtomicOp,
   type Format,
   isUcsStatus,
@@ -191,6 +192,20 @@ describe('a message of UCP', () => {
   ];
   for (const [name, what, change, problem] of lies)
     it(`${name} with ${what} is said to be none`, () => assert.match(problemOf(said(name, change)), problem));
+
+  it('AM_SINGLE is the same where its fields are read without a view', () => {
+    const few = fc.uint8Array({ minLength: 0, maxLength: 12 });
+    const fields = fc.tuple(fc.nat(9), fc.nat(1), fc.nat(10), fc.nat(1));
+    fc.assert(
+      fc.property(few, fields, (any, [flags, high, headerBytes, more]) => {
+        const message = Uint8Array.of(1, 2, flags, high, headerBytes, 0, 0, more << 7, ...any);
+        for (const bytes of [message, any]) {
+          const decoded = Messages.AM_SINGLE.decode(bytes);
+          assert.deepEqual(amSingleIn(bytes), typeof decoded === 'string' ? decoded : decoded.head);
+        }
+      }),
+    );
+  });
 
   it('of an AM by rendezvous has its header behind the key', () => {
     const header = Buffer.from(AM, 'hex').readBigUInt64LE();

@@ -248,12 +248,14 @@ export class Engine implements Disposable {
 
   #endPass(): void {
     const actions = this.#afterPass;
+    if (actions.length === 0) return;
     this.#isEndingPass = true;
     try {
       for (let i = 0; i < actions.length; i += 1) actions[i]();
     } finally {
       this.#isEndingPass = false;
-      actions.length = 0;
+      // To set the length is a call into V8, and has the next pass make room anew.
+      while (actions.length > 0) actions.pop();
     }
   }
 

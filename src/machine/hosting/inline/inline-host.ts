@@ -45,8 +45,11 @@ export class InlineHost implements AdapterHost {
 
   readonly #client: AdapterClient;
   readonly #listeners = new Map<() => void, Life>();
+  /** The same in a list that is another one each time that it changes: they are told of every packet. */
+  #told: readonly (() => void)[] = [];
   readonly #announcement = new Microtask(() => {
-    for (const listener of [...this.#listeners.keys()]) listener();
+    const listeners = this.#told;
+    for (let i = 0; i < listeners.length; i += 1) listeners[i]();
   });
   readonly #forgetExit: () => void;
   #busyCalls = 0;
@@ -159,8 +162,10 @@ export class InlineHost implements AdapterHost {
   listen(listener: () => void): Life {
     const life = this.nic.watch();
     this.#listeners.set(listener, life);
+    this.#told = [...this.#listeners.keys()];
     const end = (): void => {
       this.#listeners.delete(listener);
+      this.#told = [...this.#listeners.keys()];
       life.end();
     };
     return { ref: () => life.ref(), unref: () => life.unref(), end };

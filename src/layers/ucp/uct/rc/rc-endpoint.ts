@@ -291,7 +291,7 @@ export class RcEndpoint implements Endpoint, Receiver {
 
   onMessage(receive: number, bytes: Uint8Array, cq: Cq): void {
     const { byteLen, opcode } = cq;
-    const [first] = bytes;
+    const first = bytes[0];
     const isMessage = byteLen > 0 && opcode === WcOpcode.RECV && this.#failure === undefined;
     try {
       if (isMessage && first !== PURE_GRANT) this.handlers.deliver(idOf(first), bytes.subarray(FIRST, byteLen));
