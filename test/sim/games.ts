@@ -152,7 +152,7 @@ const xioGame: Game = {
   play: runXioSeed,
   describe: (seed) => describeXio(planXio(seed)),
   summarise: ({ counts }) =>
-    `clients ${readable(counts, 'clients')}, calls answered ${readable(counts, 'answered')}, given up ` +
+    `clients ${readable(counts, 'clients')}, their connections ${readable(counts, 'connections')}, calls answered ${readable(counts, 'answered')}, given up ` +
     `${readable(counts, 'given up')}, failed ${readable(counts, 'failed')}\n` +
     `links cut ${readable(counts, 'cuts')}, sessions that went on ${readable(counts, 'reconnects')}, of which anew ` +
     `${readable(counts, 'restarts')}, sent again ${readable(counts, 'replayed')}\n` +

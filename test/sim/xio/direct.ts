@@ -83,6 +83,10 @@ export class Direct implements GrantHost<Speaker>, AccessHost<Speaker> {
     else this.#write(id, vault, deadlineUs, isOwnerThere);
   }
 
+  get isIdle(): boolean {
+    return this.#accesses.size === 0;
+  }
+
   /** Calls `action` when nothing is read or written any more; nothing is begun from now on. */
   whenIdle(action: () => void): void {
     if (this.#accesses.size === 0) action();
@@ -287,4 +291,18 @@ export class Direct implements GrantHost<Speaker>, AccessHost<Speaker> {
       check(lengthOf(memory) === before.length, () => 'memory is as long as it was');
     });
   }
+}
+
+/** Ends of the connections of a session. */
+interface Finishing {
+  readonly direct: Direct;
+  finish(): void;
+}
+
+/** Has all connections begin nothing any more, once nothing is read or written by any of them. */
+export function finishWhenIdle(ends: readonly Finishing[]): void {
+  const attempt = (): void => {
+    if (ends.every(({ direct }) => direct.isIdle)) for (const end of ends.slice()) end.finish();
+  };
+  for (const { direct } of ends.slice()) direct.whenIdle(attempt);
 }

@@ -32,6 +32,8 @@ export interface ClientPlan {
   readonly answerTimeoutMs: number;
   /** The servers that its addresses lead to, in its order; several may lead to the same. */
   readonly servers: readonly number[];
+  /** The same for each further connection of its session: where it is sent, as to portals. */
+  readonly further: readonly (readonly number[])[];
 }
 
 /** Something that goes wrong, or is done with sessions that are under way. */
@@ -42,6 +44,8 @@ export interface FaultPlan {
   readonly atUs: number;
   /** Of move: after how long links are cut besides, or 0. */
   readonly forUs: number;
+  /** Of cut: which of the connections. */
+  readonly connection: number;
   /** Of move: the server that its sessions are sent on to. */
   readonly to: number;
 }
@@ -76,6 +80,8 @@ export interface XioPlan {
 export const INLINE_BYTES = 20;
 const SPAN_US = 100_000;
 const CALM_MS = 60_000;
+/** Connections of a session beside the first. */
+const MOST_FURTHER = 3;
 
 function limitsOf(random: SeededRandom): Limits {
   const maxBodyBytes = random.pick([16, 64, 256]);
@@ -109,18 +115,25 @@ export function planXio(seed: number): XioPlan {
   const faults = Array.from({ length: random.between(0, 8) }, () =>
     planFault(random, clients.length, serverCount, spanUs),
   );
+  const shares = isPlain ? [] : planShares(extra, clients.length, spanUs);
+  const directLinks = extra.pick([0, 0.5, 1, 1]);
+  const hasMany = extra.chance(0.4);
+  const isRestless = extra.chance(0.2);
+  const room = random.pick([1, 2, 4, 100]);
+  const delayUs = random.pick([10, 100, 1000]);
+  const faulty = isRestless ? planMoves(extra, serverCount, plain, delayUs) : faults;
   return {
     seed,
-    clients,
+    clients: clients.map((client) => ({ ...client, further: hasMany ? planFurther(extra, serverCount) : [] })),
     servers,
-    faults,
-    room: random.pick([1, 2, 4, 100]),
-    delayUs: random.pick([10, 100, 1000]),
+    faults: faulty.map((fault) => ({ ...fault, connection: hasMany ? extra.between(0, MOST_FURTHER) : 0 })),
+    room,
+    delayUs,
     serviceUs: random.pick([0, 50, 2000]),
     serverReconnectMs: random.chance(0.85) ? CALM_MS : 5,
     bothWays: random.chance(0.3),
-    shares: isPlain ? [] : planShares(extra, clients.length, spanUs),
-    directLinks: extra.pick([0, 0.5, 1, 1]),
+    shares,
+    directLinks,
   };
 }
 
@@ -136,7 +149,41 @@ function planClient(random: SeededRandom, servers: number, mostBytes: number, sp
     reconnectMs: random.chance(0.9) ? CALM_MS : 10,
     answerTimeoutMs: random.chance(0.7) ? Infinity : random.pick([0.02, 0.2, 2]),
     servers: random.chance(0.7) ? order : order.slice(0, 1),
+    further: [],
   };
+}
+
+/**
+ * Sessions that are sent on just when something is asked, and lose their links while they are about to go. Nothing else goes wrong, so that nobody may say that
+ * something was forgotten.
+ */
+function planMoves(
+  random: SeededRandom,
+  servers: number,
+  clients: readonly ClientPlan[],
+  delayUs: number,
+): readonly FaultPlan[] {
+  return Array.from({ length: random.between(1, 4) }, (): FaultPlan => {
+    const who = random.between(0, servers - 1);
+    const to = random.between(0, servers - 1);
+    const { atUs } = random.pick(random.pick(clients).calls);
+    const forUs = random.between(delayUs >> 1, 2 * delayUs);
+    return {
+      kind: 'move',
+      who,
+      atUs: Math.max(0, atUs + random.between(-delayUs, delayUs >> 1)),
+      forUs,
+      connection: 0,
+      to,
+    };
+  });
+}
+
+function planFurther(random: SeededRandom, servers: number): ClientPlan['further'] {
+  return Array.from({ length: random.between(1, MOST_FURTHER) }, () => {
+    const first = random.between(0, servers - 1);
+    return Array.from({ length: random.between(1, 2) }, (_, index) => (first + index) % servers);
+  });
 }
 
 function planCall(random: SeededRandom, spanUs: number, mostBytes: number): CallPlan {
@@ -179,6 +226,7 @@ function planFault(random: SeededRandom, clients: number, servers: number, spanU
     who: random.between(0, (kind === 'cut' ? clients : servers) - 1),
     atUs: random.between(0, 2 * spanUs),
     forUs: kind === 'cut' ? 0 : kind === 'move' ? random.pick([0, 30, 300, 3000]) : random.between(100, 30_000),
+    connection: 0,
     to: random.between(0, servers - 1),
   };
 }

@@ -4,8 +4,9 @@ import type { Figures } from '../game.js';
 import { Clock } from './clock.js';
 import { Ledger } from './ledger.js';
 import { type FaultPlan, planXio, type SharePlan, type XioPlan } from './plan.js';
-import { SimClient } from './sim-client.js';
+import type { SimClient } from './sim-client.js';
 import { type ServedEnd, SimServer } from './sim-server.js';
+import { SimSession } from './sim-session.js';
 import { Vault } from './vault.js';
 import type { World } from './world.js';
 
@@ -18,7 +19,7 @@ const END_US = 200e6;
 class XioRun {
   readonly #world: World;
   readonly #servers: readonly SimServer[];
-  readonly #clients: readonly SimClient[];
+  readonly #sessions: readonly SimSession[];
   readonly #vaults: Vault[] = [];
   #cuts = 0;
   #accesses = 0;
@@ -36,12 +37,12 @@ class XioRun {
       ends: new Map(),
     };
     this.#servers = plan.servers.map((_, index) => new SimServer(this.#world, index));
-    this.#clients = plan.clients.map((client) => new SimClient(this.#world, client, this.#servers));
+    this.#sessions = plan.clients.map((client) => new SimSession(this.#world, client, this.#servers));
   }
 
   play(): Figures {
     const { clock, ledger } = this.#world;
-    for (const client of this.#clients) client.start();
+    for (const session of this.#sessions) session.start();
     for (const share of this.plan.shares) clock.after(share.atUs, () => this.#share(share));
     for (const fault of this.plan.faults) clock.after(fault.atUs, () => this.#fault(fault));
     clock.run(CALM_US);
@@ -49,7 +50,7 @@ class XioRun {
     const isStill = clock.run(END_US);
     check(isStill, () => 'the world does not come to rest');
     check(
-      this.#clients.every(({ isOver }) => isOver),
+      this.#sessions.every(({ all }) => all.every(({ isOver }) => isOver)),
       () => 'a session does not end',
     );
     for (const server of this.#servers)
@@ -58,9 +59,10 @@ class XioRun {
     for (const vault of this.#vaults) vault.close();
     const outcomes = ledger.close();
     const sum = (count: (client: SimClient) => number): number =>
-      this.#clients.reduce((total, client) => total + count(client), 0);
+      this.#sessions.flatMap(({ all }) => all).reduce((total, client) => total + count(client), 0);
     const counts = {
-      clients: this.#clients.length,
+      clients: this.#sessions.length,
+      connections: sum(() => 1),
       ...outcomes,
       accesses: this.#accesses,
       cuts: this.#cuts,
@@ -74,7 +76,7 @@ class XioRun {
   }
 
   #share({ by, client: index, atUs, revokedUs, cells, accesses }: SharePlan): void {
-    const client = this.#clients[index];
+    const client = this.#sessions[index].leading;
     const served = client.servedEnd;
     if (client.isOver || served === undefined || served.isOver) return;
     const owner = by === 'client' ? client : served;
@@ -98,18 +100,18 @@ class XioRun {
   }
 
   #finish(): void {
-    for (const client of this.#clients) client.finish();
+    for (const session of this.#sessions) session.finish();
   }
 
   #cutAll(): void {
-    for (const { speaker } of this.#clients) speaker.link?.cut();
+    for (const session of this.#sessions) session.cutAll();
   }
 
-  #fault({ kind, who, forUs, to }: FaultPlan): void {
+  #fault({ kind, who, forUs, to, connection }: FaultPlan): void {
     const { clock } = this.#world;
     if (kind === 'cut') {
       this.#cuts += 1;
-      this.#clients[who].speaker.link?.cut();
+      this.#sessions[who].cut(connection);
       return;
     }
     const server = this.#servers[who];

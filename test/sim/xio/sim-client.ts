@@ -5,16 +5,16 @@ import {
   Flag,
   type Head,
   Kind,
-  SESSION_ID_BYTES,
   type SetupAnswer,
   type SetupRequest,
   XioStatus,
 } from '../../../src/layers/xio/wire/index.js';
 import { check, SimulationFailure } from '../failure.js';
 import { Answerer } from './answerer.js';
-import { Caller } from './caller.js';
+import { type CallFields, Caller } from './caller.js';
 import { Direct } from './direct.js';
 import { type ClientPlan, INLINE_BYTES } from './plan.js';
+import type { SimSession } from './sim-session.js';
 import { rejectionBy, type ServedEnd, type SimServer } from './sim-server.js';
 import { Speaker, type SpeakerOwner } from './speaker.js';
 import { makeLink } from './wire-link.js';
@@ -22,7 +22,7 @@ import type { World } from './world.js';
 
 const MAX_REDIRECTS = 3;
 
-/** A client of the simulation, with its program. */
+/** A connection of a client's session, with what its program does by it. */
 export class SimClient implements SpeakerOwner, ClientHost {
   readonly speaker: Speaker;
   readonly #machine: ClientMachine<Item>;
@@ -32,8 +32,6 @@ export class SimClient implements SpeakerOwner, ClientHost {
   #name = '';
   #stopLimit: (() => void) | undefined;
   #stopWaiting: (() => void) | undefined;
-  #begun = 0;
-  readonly #names: Uint8Array[] = [];
   #isOver = false;
   /** The server that knows of its session. */
   #home: string | undefined;
@@ -45,8 +43,13 @@ export class SimClient implements SpeakerOwner, ClientHost {
 
   constructor(
     private readonly world: World,
-    private readonly plan: ClientPlan,
+    plan: ClientPlan,
     private readonly servers: readonly SimServer[],
+    private readonly session: SimSession,
+    /** Which connection of the session it is. */
+    readonly connection: number,
+    /** The servers that it goes to, in their order. */
+    addresses: readonly number[],
   ) {
     const { ledger, clock, random } = world;
     this.speaker = new Speaker(plan.limits, this);
@@ -55,10 +58,10 @@ export class SimClient implements SpeakerOwner, ClientHost {
     this.#answerer = new Answerer(ledger, clock, random, world.plan.serviceUs, speaker);
     this.direct = new Direct(world, speaker);
     const manners = {
-      addresses: plan.servers.map(String),
+      addresses: addresses.map(String),
       resource: '',
       privateData: new Uint8Array(0),
-      connection: 0,
+      connection,
       maxRedirects: MAX_REDIRECTS,
       answerTimeoutMs: plan.answerTimeoutMs,
       reconnectMs: plan.reconnectMs,
@@ -71,15 +74,26 @@ export class SimClient implements SpeakerOwner, ClientHost {
   }
 
   start(): void {
-    for (const call of this.plan.calls) this.world.clock.after(call.atUs, () => this.#begin(call));
     this.#machine.start();
   }
 
-  /** The program has asked all, and closes the session. */
+  /** Whether its end was told to its program, be it that of a connection which both ends have done with. */
+  get hasParted(): boolean {
+    return this.speaker.channel.isDone || this.#machine.state === 'over';
+  }
+
+  call(call: CallFields): void {
+    this.#caller.call(call);
+  }
+
+  refuse(): void {
+    this.#caller.refuse();
+  }
+
+  /** It begins nothing any more. */
   finish(): void {
-    if (this.#isOver) return;
-    check(this.#begun === this.plan.calls.length, () => 'a program closes its session before it has begun all');
-    this.#finishSoon();
+    this.speaker.channel.finish();
+    this.speaker.pump();
   }
 
   connect(address: string): void {
@@ -116,10 +130,9 @@ export class SimClient implements SpeakerOwner, ClientHost {
   }
 
   sessionId(life: number): Uint8Array {
-    while (this.#names.length < life)
-      this.#names.push(Uint8Array.from({ length: SESSION_ID_BYTES }, () => this.world.random.below(256)));
-    this.#name = hex(this.#names[life - 1]);
-    return this.#names[life - 1];
+    const name = this.session.nameOf(life);
+    this.#name = hex(name);
+    return name;
   }
 
   roomProblem(): undefined {
@@ -128,6 +141,7 @@ export class SimClient implements SpeakerOwner, ClientHost {
 
   onOpen(how: 'begun' | 'resumed' | 'restarted'): void {
     this.#home = this.#machine.address;
+    if (how === 'begun') this.session.opened();
     if (how !== 'begun') this.reconnects += 1;
     if (how !== 'restarted') return;
     this.restarts += 1;
@@ -143,17 +157,33 @@ export class SimClient implements SpeakerOwner, ClientHost {
 
   onOver(status: XioStatus, _reason: string, answer?: SetupAnswer): void {
     if (answer !== undefined) this.#rejected(status, answer);
+    if (this.#isOver) return;
+    if (status === XioStatus.XIO_E_SUCCESS) {
+      this.speaker.leave();
+      this.session.endIfDone();
+    } else if (this.connection === 0 || this.speaker.channel.peer !== undefined) this.session.over(status);
+    else {
+      // A further connection was not to be made: the session goes on without.
+      this.end(status);
+      this.session.doWithout(this);
+    }
+  }
+
+  /** Nothing is done by it any more. */
+  end(status: XioStatus): void {
+    if (this.#isOver) return;
     this.#isOver = true;
     this.#answerer.end();
     this.direct.end(status);
     this.speaker.channel.end(status);
     this.speaker.leave();
+    this.#machine.over(XioStatus.XIO_E_SUCCESS, 'the session has ended');
   }
 
   /** The server's end of its session, where there is one. */
   get servedEnd(): ServedEnd | undefined {
     // A server that has taken it may have been left for another before it could say so.
-    return this.world.ends.get(`${this.#name} ${this.#machine.address}`);
+    return this.world.ends.get(`${this.#name}/${this.connection} ${this.#machine.address}`);
   }
 
   directLanding(header: Uint8Array, bodyBytes: number): Uint8Array | undefined {
@@ -198,7 +228,7 @@ export class SimClient implements SpeakerOwner, ClientHost {
   }
 
   onFin(): void {
-    if (!this.speaker.channel.isMoving) this.#finishSoon();
+    if (!this.speaker.channel.isMoving) this.session.finishAll();
   }
 
   onMove(addresses: readonly string[]): undefined {
@@ -226,14 +256,7 @@ export class SimClient implements SpeakerOwner, ClientHost {
     }
     check(served + kept + asked + waiting === 0, () => `a client is done with ${served} ${kept} ${asked} ${waiting}`);
     this.speaker.leave();
-    this.#machine.over(XioStatus.XIO_E_SUCCESS, 'both ends are done');
-  }
-
-  #finishSoon(): void {
-    this.direct.whenIdle(() => {
-      this.speaker.channel.finish();
-      this.speaker.pump();
-    });
+    this.session.endIfDone();
   }
 
   #rejected(status: XioStatus, { words, privateData }: SetupAnswer): void {
@@ -241,12 +264,6 @@ export class SimClient implements SpeakerOwner, ClientHost {
     const said = rejectionBy(Number(this.#machine.address));
     const isSame = status === said.status && words === said.words && same(privateData, said.privateData);
     check(isSame, () => `a client hears ${status}, "${words}", ${privateData.join()} of the server that rejects it`);
-  }
-
-  #begin(call: ClientPlan['calls'][number]): void {
-    this.#begun += 1;
-    if (this.#isOver || this.speaker.channel.isFinishing) this.#caller.refuse();
-    else this.#caller.call(call);
   }
 
   #connected(server: SimServer): void {

@@ -15,7 +15,7 @@ import {
 import { check, SimulationFailure } from '../failure.js';
 import { Answerer } from './answerer.js';
 import { Caller } from './caller.js';
-import { Direct } from './direct.js';
+import { Direct, finishWhenIdle } from './direct.js';
 import { Speaker, type SpeakerOwner } from './speaker.js';
 import type { LinkEnd, LinkUser } from './wire-link.js';
 import type { World } from './world.js';
@@ -26,6 +26,8 @@ export class SimServer {
   lives = 0;
   #sessions: ServedSessions<ServedEnd>;
   readonly #ends = new Set<ServedEnd>();
+  /** Its sessions, by their names. */
+  readonly #groups = new Map<string, ServedGroup>();
   /** Sessions that have come. */
   #asked = 0;
 
@@ -50,13 +52,14 @@ export class SimServer {
     this.world.ledger.mayForget = true;
     for (const end of this.#ends) end.crash();
     this.#ends.clear();
+    this.#groups.clear();
     this.lives += 1;
     this.#sessions = new ServedSessions(this.#epoch());
   }
 
   /** Sends the sessions on that it has. */
   move(to: number): void {
-    if (this.isUp) for (const end of this.#ends) end.move(to);
+    if (this.isUp) for (const group of this.#groups.values()) group.move(to);
   }
 
   onLink(link: LinkEnd): void {
@@ -66,8 +69,10 @@ export class SimServer {
   forget(end: ServedEnd): void {
     this.#ends.delete(end);
     const { isParting, received } = end.speaker.channel;
-    if (end.isMoved && isParting) this.#sessions.part(end.request, received);
+    if (end.group.isMoved && isParting) this.#sessions.part(end.request, received);
     this.#sessions.removeIf(end.request, (other) => other === end);
+    const name = hex(end.request.sessionId);
+    if (this.#groups.get(name) === end.group) this.#groups.delete(name);
   }
 
   #onAsked(link: LinkEnd, request: SetupRequest, received: number): void {
@@ -94,16 +99,22 @@ export class SimServer {
       this.#refuse(link, { action: Action.REDIRECT, addresses: [String(redirectsTo)] });
       return;
     }
-    const number = this.#asked;
-    this.#asked += 1;
-    if (number === rejects) {
-      this.#refuse(link, { action: Action.REJECT, ...rejectionBy(this.index) });
-      return;
+    const name = hex(request.sessionId);
+    let group = this.#groups.get(name);
+    if (group === undefined) {
+      const number = this.#asked;
+      this.#asked += 1;
+      if (number === rejects) {
+        this.#refuse(link, { action: Action.REJECT, ...rejectionBy(this.index) });
+        return;
+      }
+      group = new ServedGroup(this.world);
+      this.#groups.set(name, group);
     }
-    const end = new ServedEnd(this, request);
+    const end = new ServedEnd(this, request, group);
     this.#ends.add(end);
     this.#sessions.add(request, end);
-    end.begin(link);
+    group.join(end, link);
   }
 
   #refuse(link: LinkEnd, said: Partial<SetupAnswer> & Pick<SetupAnswer, 'action'>): void {
@@ -182,7 +193,62 @@ const nobody: SpeakerOwner = {
   onDone: nothing,
 };
 
-/** A server's end of a session. */
+/** A server's end of a session: of those of its connections that have come there. */
+class ServedGroup {
+  readonly #ends: ServedEnd[] = [];
+  #isClosing = false;
+  #isOver = false;
+  #move: Uint8Array | undefined;
+
+  constructor(private readonly world: World) {}
+
+  get isMoved(): boolean {
+    return this.#move !== undefined;
+  }
+
+  join(end: ServedEnd, link: LinkEnd): void {
+    this.#ends.push(end);
+    end.begin(link);
+    if (this.#move !== undefined) end.speaker.channel.move(this.#move);
+    if (this.#isClosing) this.finishAll();
+    end.speaker.pump();
+  }
+
+  /** Sends the client on, who has its answers here all the same. */
+  move(to: number): void {
+    if (this.isMoved || this.#isClosing) return;
+    this.#move = encodeMove([String(to)]);
+    for (const { speaker } of this.#ends) speaker.channel.move(this.#move);
+    this.finishAll();
+    for (const { speaker } of this.#ends.slice()) speaker.pump();
+  }
+
+  finishAll(): void {
+    this.#isClosing = true;
+    finishWhenIdle(this.#ends);
+  }
+
+  endIfDone(): void {
+    const isDone = this.#ends.every(
+      ({ speaker: { channel } }) => channel.isDone || (channel.isParting && !channel.isAttached),
+    );
+    if (isDone) this.#over(XioStatus.XIO_E_SUCCESS);
+  }
+
+  /** One of its connections has not come back. */
+  lose(): void {
+    this.world.ledger.mayForget = true;
+    this.#over(XioStatus.XIO_E_SESSION_DISCONNECTED);
+  }
+
+  #over(status: XioStatus): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    for (const end of this.#ends) end.end(status);
+  }
+}
+
+/** A server's end of a connection. */
 export class ServedEnd implements SpeakerOwner {
   readonly speaker: Speaker;
   readonly #caller: Caller;
@@ -190,11 +256,11 @@ export class ServedEnd implements SpeakerOwner {
   readonly direct: Direct;
   #stopTimer: (() => void) | undefined;
   #isOver = false;
-  isMoved = false;
 
   constructor(
     private readonly server: SimServer,
     readonly request: SetupRequest,
+    readonly group: ServedGroup,
   ) {
     const { ledger, clock, random, plan } = server.world;
     this.speaker = new Speaker(plan.servers[server.index].limits, this);
@@ -202,7 +268,7 @@ export class ServedEnd implements SpeakerOwner {
     this.#caller = new Caller(ledger, clock, speaker);
     this.#answerer = new Answerer(ledger, clock, random, plan.serviceUs, speaker);
     this.direct = new Direct(server.world, speaker);
-    server.world.ends.set(`${hex(request.sessionId)} ${server.index}`, this);
+    server.world.ends.set(`${hex(request.sessionId)}/${request.connection} ${server.index}`, this);
   }
 
   get isOver(): boolean {
@@ -232,16 +298,6 @@ export class ServedEnd implements SpeakerOwner {
     if (this.speaker.channel.isAttached) this.speaker.channel.detach();
     this.speaker.use(link);
     this.#attach(received);
-  }
-
-  /** Sends the client on, who has its answers here all the same. */
-  move(to: number): void {
-    const { channel } = this.speaker;
-    if (this.isMoved || channel.isFinishing) return;
-    this.isMoved = true;
-    channel.move(encodeMove([String(to)]));
-    this.speaker.pump();
-    this.onFin();
   }
 
   /** The process is gone. */
@@ -293,10 +349,13 @@ export class ServedEnd implements SpeakerOwner {
   }
 
   onFin(): void {
-    this.direct.whenIdle(() => {
-      this.speaker.channel.finish();
-      this.speaker.pump();
-    });
+    this.group.finishAll();
+  }
+
+  /** It begins nothing any more. */
+  finish(): void {
+    this.speaker.channel.finish();
+    this.speaker.pump();
   }
 
   onMove(): string {
@@ -311,17 +370,17 @@ export class ServedEnd implements SpeakerOwner {
     if (this.#isOver) return;
     const { channel } = this.speaker;
     channel.detach();
-    if (channel.isParting) this.#end(XioStatus.XIO_E_SUCCESS);
+    if (channel.isParting) this.group.endIfDone();
     else {
       const { clock, plan } = this.server.world;
-      this.#stopTimer = clock.after(plan.serverReconnectMs * 1000, () => this.#late());
+      this.#stopTimer = clock.after(plan.serverReconnectMs * 1000, () => this.group.lose());
     }
   }
 
   onDone(): void {
     this.#checkEmpty();
     this.speaker.leave();
-    this.#end(XioStatus.XIO_E_SUCCESS);
+    this.group.endIfDone();
   }
 
   #ask(): void {
@@ -340,16 +399,15 @@ export class ServedEnd implements SpeakerOwner {
     this.speaker.say(Kind.SESSION_ANSWER, answer(this.server.epoch, { action: Action.ACCEPT, limits: channel.own }));
   }
 
-  #late(): void {
-    this.server.world.ledger.mayForget = true;
-    this.#end(XioStatus.XIO_E_SESSION_DISCONNECTED);
-  }
-
-  #end(status: XioStatus): void {
+  /** Nothing is done by it any more. */
+  end(status: XioStatus): void {
+    if (this.#isOver) return;
     this.#isOver = true;
+    this.#stopTimer?.();
     this.#answerer.end();
     this.direct.end(status);
     this.speaker.channel.end(status);
+    this.speaker.leave();
     this.server.forget(this);
   }
 
