@@ -10,6 +10,7 @@ import {
   part,
   XioStatus,
 } from '../wire/index.js';
+import { MOST_GRANTS } from './grants.js';
 import type { ItemFields } from './item.js';
 import { hex } from './served-sessions.js';
 
@@ -87,6 +88,8 @@ interface Running<L> {
   readonly request: AccessRequest;
   readonly lane: L;
   readonly life: number;
+  /** Of its memory, which the program may transfer. */
+  readonly bytes: number;
   refusals: number;
   mayHaveRun: boolean;
   isOver: boolean;
@@ -124,6 +127,7 @@ export class Accesses<L> {
       request,
       lane,
       life: this.host.lifeOf(lane),
+      bytes: lengthOf(request.memory),
       refusals: 0,
       mayHaveRun: false,
       isOver: false,
@@ -166,8 +170,12 @@ export class Accesses<L> {
       this.#fail(running, XioStatus.XIO_E_PEER_RESTARTED);
       return;
     }
+    if (isGone(running)) {
+      this.#fail(running, XioStatus.XIO_E_NO_USER_BUFS);
+      return;
+    }
     const link = this.host.linkOf(lane);
-    const bytes = lengthOf(request.memory);
+    const { bytes } = running;
     if (bytes === 0 || running.doneBytes > 0 || (link !== undefined && !this.host.isDirect(lane))) {
       this.#message(running);
       return;
@@ -245,8 +253,10 @@ export class Accesses<L> {
         waiting.delete(key);
         const mapped = status === XioStatus.XIO_E_SUCCESS ? decodeMapped(header) : undefined;
         const link = this.host.linkOf(lane);
-        if (mapped !== undefined && link !== undefined)
+        if (mapped !== undefined && link !== undefined) {
+          forgetOld(mappings, link);
           mappings.set(key, { ...mapped, link, users: new Set(), onIdle: undefined });
+        }
         const failure = status === XioStatus.XIO_E_SUCCESS ? XioStatus.XIO_E_USER_OBJ_NOT_FOUND : status;
         for (const one of all) {
           if (mapped === undefined) this.#fail(one, failure);
@@ -266,7 +276,7 @@ export class Accesses<L> {
     const { lane, request, doneBytes } = running;
     const { isRead, id, memory } = request;
     const most = this.host.mostBytes(lane);
-    const left = lengthOf(memory) - doneBytes;
+    const left = running.bytes - doneBytes;
     const length = Math.min(left, MOST_CHUNK_BYTES, isRead ? most.response : most.request);
     if (length === 0 && left > 0) {
       this.#fail(running, XioStatus.XIO_E_MSG_SIZE);
@@ -296,7 +306,7 @@ export class Accesses<L> {
 
   #onPiece(running: Running<L>, bytes: number): void {
     running.doneBytes += bytes;
-    if (running.doneBytes === lengthOf(running.request.memory)) this.#done(running);
+    if (running.doneBytes === running.bytes) this.#done(running);
     else this.#go(running);
   }
 
@@ -330,10 +340,25 @@ export class Accesses<L> {
   }
 
   #done(running: Running<L>): void {
-    if (this.#end(running)) running.request.onDone();
+    // What was to be read is nowhere, where its memory is gone.
+    if (running.request.isRead && isGone(running)) this.#fail(running, XioStatus.XIO_E_NO_USER_BUFS);
+    else if (this.#end(running)) running.request.onDone();
   }
 
   #fail(running: Running<L>, status: XioStatus): void {
     if (this.#end(running)) running.request.onFailed(status, this.#mayHaveRun(running));
   }
+}
+
+/** Forgets what links before have named, and the oldest of more than an owner can have granted. */
+function forgetOld<L>(mappings: Map<string, Mapping<L>>, link: object): void {
+  for (const [key, mapping] of mappings) {
+    if (mapping.link === link && mappings.size < MOST_GRANTS) return;
+    mappings.delete(key);
+  }
+}
+
+/** Whether the memory is not there any more that a program has named. */
+function isGone({ request, bytes }: { readonly request: AccessRequest; readonly bytes: number }): boolean {
+  return lengthOf(request.memory) !== bytes;
 }

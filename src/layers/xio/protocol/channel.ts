@@ -4,7 +4,7 @@ import type { ChannelListener } from './channel-listener.js';
 import { ackEvery, ReceiveCredits, SendCredits } from './credits.js';
 import { fillHead, Item } from './item.js';
 import { KeptItems } from './kept-items.js';
-import { mostHeader } from './most-header.js';
+import { isTooLong, mostHeader } from './most-header.js';
 import { Parting } from './parting.js';
 import type { Served } from './served.js';
 import { sortOut } from './sort-out.js';
@@ -146,11 +146,9 @@ export class Channel<I extends Item> {
     this.#wasBegun = true;
     this.#credits = new SendCredits(peer);
     // What waits may have been begun when another server was there, that takes more.
-    const isTooLong = ({ kind, header, bodyBytes, flags }: I): boolean =>
-      header.length > mostHeader(peer, kind, flags) || bodyBytes > peer.maxBodyBytes;
-    const tooLong = this.#calls.filter(isTooLong);
+    const tooLong = this.#calls.filter((item) => isTooLong(item, peer));
     if (tooLong.length === 0) return;
-    this.#calls.splice(0, Infinity, ...this.#calls.filter((item) => !isTooLong(item)));
+    this.#calls.splice(0, Infinity, ...this.#calls.filter((item) => !isTooLong(item, peer)));
     for (const item of tooLong) this.listener.onFailed(item, XioStatus.XIO_E_MSG_SIZE);
     this.#finish();
   }
@@ -268,6 +266,10 @@ export class Channel<I extends Item> {
     if (!this.#isAttached) return 'nothing';
     const item = this.#nextItem();
     if (item === undefined && !this.#isDue) return 'nothing';
+    if (item?.loseBody() === true) {
+      this.#void(item);
+      this.listener.onFailed(item, XioStatus.XIO_E_NO_USER_BUFS);
+    }
     fillHead(head, item);
     this.#tellState(head);
     return item;

@@ -54,6 +54,15 @@ export class Item {
     return this.sn > 0 || this.isRetried;
   }
 
+  /** Gives it up where its body is not there any more, since the program has transferred the memory, say. A response says so. @returns whether that is so */
+  loseBody(): boolean {
+    if (this.isGivenUp || this.status !== XioStatus.XIO_E_SUCCESS || lengthOf(this.body) === this.bodyBytes)
+      return false;
+    if (this.kind === Kind.RESPONSE) this.spoil(XioStatus.XIO_E_NO_USER_BUFS);
+    else this.giveUp();
+    return true;
+  }
+
   /** Of a response: what it was to bring is not there any more. Where it was not sent, it says that. */
   spoil(status: XioStatus): void {
     this.status = status;

@@ -28,6 +28,8 @@ function lost(status: XioStatus, mayHaveRun: boolean): XioError {
     return new XioError('XIO_E_MSG_SIZE', 'it is longer than the server takes that the session goes on with', {
       mayHaveRun,
     });
+  if (status === XioStatus.XIO_E_NO_USER_BUFS)
+    return new XioError('XIO_E_NO_USER_BUFS', 'the memory of its body is gone', { mayHaveRun });
   const code = status === XioStatus.XIO_E_SUCCESS ? 'XIO_E_SESSION_CLOSED' : statusName(status);
   return new XioError(code ?? 'XIO_E_SESSION_ABORTED', 'the session has ended', { mayHaveRun });
 }

@@ -15,6 +15,7 @@ const WHY: Readonly<Record<number, string>> = {
   [XioStatus.XIO_E_WRITE_FAILED]: 'the peer does not let that memory be written',
   [XioStatus.XIO_E_REM_USER_BUF_OVERFLOW]: 'the memory that the peer has shared is shorter',
   [XioStatus.XIO_E_PEER_RESTARTED]: 'the server has begun anew, and has shared nothing',
+  [XioStatus.XIO_E_NO_USER_BUFS]: 'the memory of this end is gone',
   [XioStatus.XIO_E_MSG_SIZE]: 'the memory is used by messages, and an end takes no bodies',
 };
 

@@ -93,7 +93,9 @@ export class DirectMemory implements GrantHost<Lane>, AccessHost<Lane> {
   /** Reads or writes memory of the peer's. */
   access(lane: Lane, fields: DirectFields): Promise<void> {
     const call = new DirectCall(fields, () => this.#onOver());
-    call.begin((request) => this.#accesses.begin(lane, request), lane.lastLink?.clock);
+    // A connection that is being made has no link yet.
+    const timed = lane.lastLink === undefined ? this.owner.lanes.find(({ lastLink }) => lastLink !== undefined) : lane;
+    call.begin((request) => this.#accesses.begin(lane, request), timed?.lastLink?.clock);
     return call.promise;
   }
 

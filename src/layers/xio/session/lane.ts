@@ -221,11 +221,18 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
   onFrame(headBytes: Uint8Array, body: Body, isLanded: boolean, writtenBytes: number): void {
     this.#heard += 1;
     const head = this.#inHead;
+    const problem = decodeHead(headBytes, head) ?? this.#writtenLie(head, writtenBytes);
+    const there = problem === undefined ? this.#whatIsThere(head, body, isLanded, writtenBytes) : body;
+    if (there === undefined) {
+      // The peer has it still, and says it again.
+      this.leave('abort');
+      this.owner.onLinkLost(this, 'the memory is gone in which a body has come');
+      return;
+    }
     const lie =
-      decodeHead(headBytes, head) ??
-      lengthLie(head, writtenBytes + lengthOf(body)) ??
-      this.#writtenLie(head, writtenBytes) ??
-      this.#take(head, headBytes, body, isLanded, writtenBytes);
+      problem ??
+      lengthLie(head, writtenBytes + lengthOf(there)) ??
+      this.#take(head, headBytes, there, isLanded, writtenBytes);
     if (lie !== undefined) this.owner.onLie(this, lie);
     else this.pump();
   }
@@ -329,8 +336,20 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
     if (writtenBytes === 0) return undefined;
     const request = head.kind === Kind.RESPONSE ? this.channel.find(head.about) : undefined;
     if (request === undefined) return 'a body was written that is no response';
-    const isRight = request.isGivenUp || (request.isExposed && writtenBytes <= lengthOf(request.into ?? NOTHING));
+    const isRight = request.isGivenUp || writtenBytes <= request.exposedBytes;
     return isRight ? undefined : 'a body was written where there is no memory for it';
+  }
+
+  /** The body that has come; undefined where a program has transferred the memory in which it lay. Of what was given up it does not matter. */
+  #whatIsThere(head: Head, body: Body, isLanded: boolean, writtenBytes: number): Body | undefined {
+    const request = head.kind === Kind.RESPONSE ? this.channel.find(head.about) : undefined;
+    const isThere =
+      writtenBytes > 0
+        ? request === undefined || lengthOf(request.into ?? NOTHING) >= writtenBytes
+        : !isLanded || lengthOf(body) === head.bodyBytes;
+    if (isThere) return body;
+    if (request?.isGivenUp !== true) return undefined;
+    return writtenBytes > 0 ? body : new Uint8Array(head.bodyBytes);
   }
 
   #arrived({ sn, maxResponseBytes, flags }: Head, header: Uint8Array, body: Body): Arrived {

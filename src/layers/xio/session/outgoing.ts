@@ -1,6 +1,8 @@
 import { Item, type ItemFields } from '../protocol/index.js';
 import type { Exposure, Held, Link } from '../transport/index.js';
-import type { Body, Head, Kind, XioStatus } from '../wire/index.js';
+import { type Body, type Head, type Kind, lengthOf, type XioStatus } from '../wire/index.js';
+
+const NOTHING = new Uint8Array(0);
 
 /** Whoever has sent something, and is told what becomes of it. */
 export interface Sender {
@@ -29,6 +31,7 @@ export class Outgoing extends Item {
   headerFor: (() => Uint8Array) | undefined;
   #held: Held | undefined;
   #exposure: Exposure | undefined;
+  #exposedBytes = 0;
 
   constructor(kind: Kind, fields: ItemFields = {}, sender?: Sender) {
     super(kind, fields);
@@ -44,11 +47,12 @@ export class Outgoing extends Item {
   exposes(exposure: Exposure | undefined): void {
     this.#exposure?.release();
     this.#exposure = exposure;
+    this.#exposedBytes = exposure === undefined ? 0 : lengthOf(this.into ?? NOTHING);
   }
 
-  /** Whether the peer may write to {@link into}. */
-  get isExposed(): boolean {
-    return this.#exposure !== undefined;
+  /** How many bytes of {@link into} the peer may write, or could before the program has transferred it. */
+  get exposedBytes(): number {
+    return this.#exposedBytes;
   }
 
   /** A response was written, so long. */
@@ -71,5 +75,6 @@ export class Outgoing extends Item {
     this.#exposure?.release();
     this.#held = undefined;
     this.#exposure = undefined;
+    this.#exposedBytes = 0;
   }
 }

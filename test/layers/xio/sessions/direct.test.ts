@@ -310,6 +310,20 @@ for (const [name, play] of Object.entries(NETS)) {
         }
     });
 
+    test('is given up in time where the connection that leads to it is still being made', async (net) => {
+      const portal = net.sim.host('portal');
+      net.crash(portal);
+      await net.listen((session) => session.accept({ portals: [net.urlOf(portal)] }));
+      const client = await net.connect({ connections: 2 });
+      const { token } = net.served[0].share(shared(pattern(100)));
+      // The second connection.
+      const beyond = Uint8Array.from(token).fill(0, 30).fill(1, 31);
+      const begunUs = net.sim.nowUs;
+      const read = client.read(beyond, 0, new Uint8Array(1), { deadlineMs: 50 });
+      assert.equal(await net.settled(outcomeOf(read)), 'XIO_E_TIMEOUT');
+      assert.ok(net.sim.nowUs - begunUs < 1e6);
+    });
+
     test('has bounds: 4096 at a time, and as many accesses as messages', async (net) => {
       const { client, server } = await pair(net, { queueMessages: 4 });
       const memory = shared(pattern(100));

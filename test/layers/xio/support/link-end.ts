@@ -1,5 +1,5 @@
 import type { Held, Link, LinkReceiver } from '../../../../src/layers/xio/transport/index.js';
-import { type Body, gather } from '../../../../src/layers/xio/wire/index.js';
+import { type Body, gather, lengthOf } from '../../../../src/layers/xio/wire/index.js';
 
 /** A message as an end got it. */
 export interface Got {
@@ -72,7 +72,9 @@ export class LinkEnd implements LinkReceiver {
 
   onMessage(head: Uint8Array, body: Body, isLanded: boolean, writtenBytes: number): void {
     this.#note('onMessage');
-    const got = { head: Uint8Array.from(head), body: gather(body), given: body, isLanded, writtenBytes };
+    // What was transferred has no bytes, and cannot be copied.
+    const copy = lengthOf(body) === 0 ? new Uint8Array(0) : gather(body);
+    const got = { head: Uint8Array.from(head), body: copy, given: body, isLanded, writtenBytes };
     this.got.push(got);
     this.onGot?.(got);
   }

@@ -251,7 +251,9 @@ class Loan implements LocalPiece {
   }
 
   land(): void {
-    if (!this.#isTaken) this.landing?.set(this.bytes);
+    const { landing, length } = this;
+    // A program may have transferred its memory to another thread.
+    if (!this.#isTaken && landing?.length === length) landing.set(this.bytes);
   }
 
   takeBack(): void {

@@ -8,7 +8,7 @@ export interface FrameSink {
   readonly isReading: boolean;
   /** Where the body of a message is to lie. Undefined: anywhere. */
   landing(head: Uint8Array, bodyBytes: number): Body | undefined;
-  /** Both are valid until this returns, but for a body that has landed. */
+  /** Both are valid until this returns, but for a body that has landed. That is as it is now: its program may have transferred it. */
   onFrame(head: Uint8Array, body: Body, isLanded: boolean): void;
   /** The peer asks whether anybody is there. */
   onProbe(): void;
@@ -191,9 +191,7 @@ export class FrameReader {
     if (this.#landedBytes < bodyBytes) return end;
     this.#landing = undefined;
     this.#pieces = [];
-    const body = lengthOf(landing) === bodyBytes ? landing : memoryFor(bodyBytes);
-    if (body === undefined) this.#lack();
-    else this.sink.onFrame(this.#begun.subarray(PREFIX_BYTES, PREFIX_BYTES + headBytes), body, true);
+    this.sink.onFrame(this.#begun.subarray(PREFIX_BYTES, PREFIX_BYTES + headBytes), landing, true);
     this.#over();
     return end;
   }
