@@ -118,6 +118,35 @@ for (const hosting of HOSTINGS) {
         }
       });
 
+    test('that is shared is reached where it lies, also in what it has grown by', () => {
+      using pair = new Pair(hosting, NET);
+      const { a, b } = pair;
+      const growable = foreign('new SharedArrayBuffer(4096, { maxByteLength: 1 << 20 })');
+      const write = (offset: number, length: number, seed: number): void => {
+        using mr = b.pd.regMr(new Uint8Array(growable, offset, length), ALL_ACCESS);
+        const content = pattern(length).map((byte) => byte ^ seed);
+        a.mr.bytes.set(content);
+        const rdma = { remoteAddr: mr.addr, rkey: mr.rkey };
+        a.qp.postSend({ opcode: WrOpcode.RDMA_WRITE, sendFlags: SIGNALED, sgList: [a.mr.sge(0, length)], rdma });
+        assert.equal(drainOne(a.cq).status, WcStatus.SUCCESS);
+        assert.deepEqual(new Uint8Array(growable, offset, length), content);
+      };
+      write(0, 4096, 1);
+      write(1001, 95, 2);
+      Reflect.apply(Reflect.get(growable, 'grow') as () => unknown, growable, [1 << 20]);
+      write((1 << 20) - 3001, 3001, 3);
+      write(1001, 95, 4);
+    });
+
+    // Made-up addresses are by what memory says of its length, and it cannot say both.
+    if (hosting !== 'simulated')
+      test('that can shrink is refused, also where it says that it is shared', () => {
+        using pair = new Pair(hosting, NET);
+        const memory = new Uint8Array(foreign('new ArrayBuffer(4096, { maxByteLength: 8192 })'));
+        Reflect.setPrototypeOf(memory.buffer, SharedArrayBuffer.prototype);
+        assert.throws(() => pair.b.pd.regMr(memory, ALL_ACCESS), { errno: 'EINVAL', message: /shrinks/ });
+      });
+
     test('stays as long as the device, though the program has forgotten both', () => {
       const [near, far] = forgettableContexts(hosting);
       const a = makeSide(near);

@@ -22,7 +22,9 @@ function publicAddress(bytes: Uint8Array): bigint {
 
 /** Memory for an adapter in this thread. @throws CommandError EINVAL for memory that can shrink */
 export function locateHere(bytes: Uint8Array): LocatedMemory {
-  return locateInThread(bytes, publicAddress(bytes));
+  const address = publicAddress(bytes);
+  // Shared memory never shrinks, and to ask the language whether it may is an exception there, which takes longer than all else of a registration.
+  return isShared(bytes.buffer) ? { address, memory: { kind: 'view', bytes } } : locateInThread(bytes, address);
 }
 
 /** Why a NIC in another thread cannot use ordinary memory, or undefined when it can. */
@@ -68,17 +70,24 @@ export function reachMemory(place: DeviceMemoryPlace, warn: Warn): ForeignMemory
 
 /** Keeps shared memory alive for as long as what {@link unshared} made of it is, or any view of that. */
 const owners = new WeakMap<ArrayBufferLike, SharedArrayBuffer>();
+/** What it made of all of a shared buffer. */
+const ordinary = new WeakMap<SharedArrayBuffer, ArrayBufferLike>();
 
 /**
  * The same memory as an ordinary buffer, where it can be had: V8 copies to and from shared ones word by word, at a third
- * of the speed.
+ * of the speed. One ordinary buffer serves all registrations of a shared one: to make it, and to collect it, takes longer than all else of a registration.
  */
 function unshared(bytes: Uint8Array): Uint8Array {
-  const { buffer } = bytes;
+  const { buffer, byteOffset, length } = bytes;
   if (!isShared(buffer) || nativeHost() === undefined) return bytes;
-  const view = viewOf(addressOf(bytes), bytes.length);
-  owners.set(view.buffer, buffer);
-  return view;
+  let whole = ordinary.get(buffer);
+  // Shared memory may have grown since.
+  if (whole === undefined || whole.byteLength < byteOffset + length) {
+    whole = viewOf(addressOf(buffer), buffer.byteLength).buffer;
+    owners.set(whole, buffer);
+    ordinary.set(buffer, whole);
+  }
+  return new Uint8Array(whole, byteOffset, length);
 }
 
 /** The adapter's side: the bytes that a reference stands for. */
