@@ -66,6 +66,17 @@ async function messages(sim: Sim) {
   return { engine: engines[0], qp, atClient, said: new Messages(engines[0], qp) };
 }
 
+/** @returns how many lists were posted since */
+function countLists(qp: Qp): { lists: number } {
+  const posted = { lists: 0 };
+  const complete = qp.wrComplete.bind(qp);
+  qp.wrComplete = () => {
+    posted.lists += 1;
+    complete();
+  };
+  return posted;
+}
+
 describe('a list of sends', () => {
   it('tells of each once, has every place again, and signals the last that fits', () =>
     simulate(async (sim) => {
@@ -82,19 +93,37 @@ describe('a list of sends', () => {
   it('posts what one pass begins as one list', () =>
     simulate(async (sim) => {
       const { engine, qp, said } = await messages(sim);
-      const complete = qp.wrComplete.bind(qp);
-      let lists = 0;
-      qp.wrComplete = () => {
-        lists += 1;
-        complete();
-      };
+      const posted = countLists(qp);
       said.onLeft = () => {
         said.onLeft = () => undefined;
         for (let i = 0; i < 3; i += 1) said.send(true);
       };
       said.send(true);
       while (said.told.length < 4) engine.progress();
-      assert.equal(lists, 2);
+      assert.equal(posted.lists, 2);
+    }));
+
+  it('posts as one list what is begun as in a pass, also where that ends by an error', () =>
+    simulate(async (sim) => {
+      const { engine, qp, said } = await messages(sim);
+      const posted = countLists(qp);
+      const begin = (): number => {
+        for (let i = 0; i < 2; i += 1) said.send(true);
+        assert.equal(posted.lists, 0);
+        return engine.inPass(() => Number(said.send(true)));
+      };
+      assert.equal(engine.inPass(begin), 1);
+      assert.equal(posted.lists, 1);
+      const failing = (): never => {
+        said.send(true);
+        throw new RangeError('in the midst of it');
+      };
+      assert.throws(() => engine.inPass(failing), RangeError);
+      assert.equal(posted.lists, 2);
+      while (said.told.length < 4) engine.progress();
+      said.send(true);
+      assert.equal(posted.lists, 3);
+      while (!said.list.isEmpty) engine.progress();
     }));
 
   it('refuses what is begun once the queue pair was destroyed, and loses what was', () =>

@@ -69,6 +69,7 @@ export class Engine implements Disposable {
   readonly #afterPass: (() => void)[] = [];
   #isPolling = false;
   #isEndingPass = false;
+  #isGathering = false;
   #isClosed = false;
   #unexpected = 0;
 
@@ -184,8 +185,20 @@ export class Engine implements Disposable {
    * go in one list, and ring the doorbell once. What such an action asks for in turn comes after those that were asked for before.
    */
   afterPass(action: () => void): void {
-    if (this.#isPolling || this.#isEndingPass) this.#afterPass.push(action);
+    if (this.#isInPass) this.#afterPass.push(action);
     else action();
+  }
+
+  /** Calls `action` as handlers of a pass are called: what it has to post goes in one list at its end ({@link afterPass}), or at that of the pass that is going on. */
+  inPass<T>(action: () => T): T {
+    if (this.#isInPass) return action();
+    this.#isGathering = true;
+    try {
+      return action();
+    } finally {
+      this.#isGathering = false;
+      this.#endPass();
+    }
   }
 
   /** Has the engine progress from the event loop, and keeps the process alive, until it is released. */
@@ -244,6 +257,10 @@ export class Engine implements Disposable {
   /** {@link close}, unless it was ended. */
   [Symbol.dispose](): void {
     if (!this.#isClosed) this.close();
+  }
+
+  get #isInPass(): boolean {
+    return this.#isPolling || this.#isEndingPass || this.#isGathering;
   }
 
   #endPass(): void {

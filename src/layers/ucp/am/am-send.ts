@@ -138,6 +138,11 @@ export class AmSend implements Waiting, Packer {
     if (this.protocol === Protocol.SHORT) return handOver(this.parts, this.#whole);
     const whole = this.isReply ? AmId.AM_SINGLE_REPLY : AmId.AM_SINGLE;
     if (this.protocol !== Protocol.BCOPY_MULTI) return transport.amBcopy(whole, this);
+    return this.parts.worker.engine.inPass(() => this.#sendParts());
+  }
+
+  #sendParts(): UcsStatus {
+    const { transport } = this.parts;
     while (!this.#hasBegun || this.#sentBytes < this.#total) {
       const status = transport.amBcopy(this.#hasBegun ? AmId.AM_MIDDLE : AmId.AM_FIRST, this);
       if (status !== UcsStatus.UCS_OK) return status;

@@ -56,6 +56,12 @@ export class StreamSend implements Waiting, Packer {
   }
 
   #send(): UcsStatus {
+    const { transport, worker } = this.parts;
+    const isOne = Heads.STREAM_DATA.bytes + this.#leftBytes <= transport.capabilities.am.short;
+    return isOne ? this.#sendParts() : worker.engine.inPass(() => this.#sendParts());
+  }
+
+  #sendParts(): UcsStatus {
     const { transport, epId } = this.parts;
     const { short } = transport.capabilities.am;
     while (this.#leftBytes > 0) {

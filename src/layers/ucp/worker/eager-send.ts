@@ -149,10 +149,16 @@ export class EagerSend implements Waiting, Packer, Completion {
     if (protocol === Protocol.SHORT) return transport.amShort(id, this.#header(), partOf(this.#data, 0, total));
     if (protocol === Protocol.BCOPY) return transport.amBcopy(id, this);
     if (this.#memory !== undefined) return this.#sendMemory(this.#memory);
+    // One system call sends all parts, and the receiver wakes up once for them.
+    return this.parts.worker.engine.inPass(() => this.#sendParts());
+  }
+
+  #sendParts(): UcsStatus {
+    const { transport } = this.parts;
     do {
-      const status = transport.amBcopy(this.#sentBytes === 0 ? id : AmId.EAGER_MIDDLE, this);
+      const status = transport.amBcopy(this.#sentBytes === 0 ? this.#form.id : AmId.EAGER_MIDDLE, this);
       if (status !== UcsStatus.UCS_OK) return status;
-    } while (this.#sentBytes < total);
+    } while (this.#sentBytes < this.#head.total);
     return UcsStatus.UCS_OK;
   }
 
