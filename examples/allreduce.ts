@@ -15,7 +15,7 @@ import { type UcpEndpoint, UcpWorker } from 'verbena/ucp';
 
 /** Until V8 has compiled what is measured: for each size so many rounds at least, and otherwise no more bytes than those. */
 const LEAST_WARM_UP = 3;
-const WARM_UP_BYTES = 1 << 27;
+const WARM_UP_BYTES = 1 << 25;
 const FLOAT_BYTES = 4;
 
 // ---- Between processes: who, what, and when all are there.
