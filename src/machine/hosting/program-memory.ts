@@ -70,24 +70,35 @@ export function reachMemory(place: DeviceMemoryPlace, warn: Warn): ForeignMemory
 
 /** Keeps shared memory alive for as long as what {@link unshared} made of it is, or any view of that. */
 const owners = new WeakMap<ArrayBufferLike, SharedArrayBuffer>();
-/** What it made of all of a shared buffer. */
-const ordinary = new WeakMap<SharedArrayBuffer, ArrayBufferLike>();
+/** What it made of all of a shared buffer; undefined for one that was registered once. */
+const wholes = new WeakMap<SharedArrayBuffer, ArrayBufferLike | undefined>();
 
 /**
  * The same memory as an ordinary buffer, where it can be had: V8 copies to and from shared ones word by word, at a third
- * of the speed. One ordinary buffer serves all registrations of a shared one: to make it, and to collect it, takes longer than all else of a registration.
+ * of the speed. From the second registration of a buffer on, one ordinary buffer serves all of them: to make it, and to collect it, takes longer than all else of
+ * a registration. A NIC's thread gets a shared buffer as another object each time, and V8 collects garbage as often as buffers that are made there are large: it
+ * gets what is registered alone.
  */
 function unshared(bytes: Uint8Array): Uint8Array {
   const { buffer, byteOffset, length } = bytes;
   if (!isShared(buffer) || nativeHost() === undefined) return bytes;
-  let whole = ordinary.get(buffer);
+  let whole = wholes.get(buffer);
+  if (!wholes.has(buffer)) {
+    wholes.set(buffer, undefined);
+    return new Uint8Array(ordinary(buffer, addressOf(bytes), length));
+  }
   // Shared memory may have grown since.
   if (whole === undefined || whole.byteLength < byteOffset + length) {
-    whole = viewOf(addressOf(buffer), buffer.byteLength).buffer;
-    owners.set(whole, buffer);
-    ordinary.set(buffer, whole);
+    whole = ordinary(buffer, addressOf(buffer), buffer.byteLength);
+    wholes.set(buffer, whole);
   }
   return new Uint8Array(whole, byteOffset, length);
+}
+
+function ordinary(owner: SharedArrayBuffer, address: number, length: number): ArrayBufferLike {
+  const { buffer } = viewOf(address, length);
+  owners.set(buffer, owner);
+  return buffer;
 }
 
 /** The adapter's side: the bytes that a reference stands for. */
