@@ -2,7 +2,6 @@ import { type ClientHost, ClientMachine, hex, type Item } from '../../../src/lay
 import {
   decodeSetupAnswer,
   encodeSetupRequest,
-  Flag,
   type Head,
   Kind,
   type SetupAnswer,
@@ -10,29 +9,23 @@ import {
   XioStatus,
 } from '../../../src/layers/xio/wire/index.js';
 import { check, SimulationFailure } from '../failure.js';
-import { Answerer } from './answerer.js';
-import { type CallFields, Caller } from './caller.js';
-import { Direct } from './direct.js';
+import type { CallFields } from './caller.js';
 import { type ClientPlan, INLINE_BYTES } from './plan.js';
 import type { SimSession } from './sim-session.js';
-import { rejectionBy, type ServedEnd, type SimServer } from './sim-server.js';
-import { Speaker, type SpeakerOwner } from './speaker.js';
+import type { ServedEnd } from './served-end.js';
+import { SimEnd } from './sim-end.js';
+import { rejectionBy, type SimServer } from './sim-server.js';
 import { makeLink } from './wire-link.js';
 import type { World } from './world.js';
 
 const MAX_REDIRECTS = 3;
 
 /** A connection of a client's session, with what its program does by it. */
-export class SimClient implements SpeakerOwner, ClientHost {
-  readonly speaker: Speaker;
+export class SimClient extends SimEnd implements ClientHost {
   readonly #machine: ClientMachine<Item>;
-  readonly #caller: Caller;
-  readonly #answerer: Answerer;
-  readonly direct: Direct;
   #name = '';
   #stopLimit: (() => void) | undefined;
   #stopWaiting: (() => void) | undefined;
-  #isOver = false;
   /** The server that knows of its session. */
   #home: string | undefined;
   reconnects = 0;
@@ -42,7 +35,7 @@ export class SimClient implements SpeakerOwner, ClientHost {
   rejections = 0;
 
   constructor(
-    private readonly world: World,
+    world: World,
     plan: ClientPlan,
     private readonly servers: readonly SimServer[],
     private readonly session: SimSession,
@@ -51,12 +44,7 @@ export class SimClient implements SpeakerOwner, ClientHost {
     /** The servers that it goes to, in their order. */
     addresses: readonly number[],
   ) {
-    const { ledger, clock, random } = world;
-    this.speaker = new Speaker(plan.limits, this);
-    const speaker = (): Speaker => this.speaker;
-    this.#caller = new Caller(ledger, clock, speaker);
-    this.#answerer = new Answerer(ledger, clock, random, world.plan.serviceUs, speaker);
-    this.direct = new Direct(world, speaker);
+    super(world, plan.limits);
     const manners = {
       addresses: addresses.map(String),
       resource: '',
@@ -69,10 +57,6 @@ export class SimClient implements SpeakerOwner, ClientHost {
     this.#machine = new ClientMachine(this.speaker.channel, manners, this);
   }
 
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
   start(): void {
     this.#machine.start();
   }
@@ -83,17 +67,11 @@ export class SimClient implements SpeakerOwner, ClientHost {
   }
 
   call(call: CallFields): void {
-    this.#caller.call(call);
+    this.caller.call(call);
   }
 
   refuse(): void {
-    this.#caller.refuse();
-  }
-
-  /** It begins nothing any more. */
-  finish(): void {
-    this.speaker.channel.finish();
-    this.speaker.pump();
+    this.caller.refuse();
   }
 
   connect(address: string): void {
@@ -145,7 +123,7 @@ export class SimClient implements SpeakerOwner, ClientHost {
     if (how !== 'begun') this.reconnects += 1;
     if (how !== 'restarted') return;
     this.restarts += 1;
-    this.#answerer.restarted();
+    this.answerer.restarted();
   }
 
   onRedirected(): void {
@@ -157,7 +135,7 @@ export class SimClient implements SpeakerOwner, ClientHost {
 
   onOver(status: XioStatus, _reason: string, answer?: SetupAnswer): void {
     if (answer !== undefined) this.#rejected(status, answer);
-    if (this.#isOver) return;
+    if (this.isOver) return;
     if (status === XioStatus.XIO_E_SUCCESS) {
       this.speaker.leave();
       this.session.endIfDone();
@@ -171,10 +149,7 @@ export class SimClient implements SpeakerOwner, ClientHost {
 
   /** Nothing is done by it any more. */
   end(status: XioStatus): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#answerer.end();
-    this.direct.end(status);
+    if (!this.endsNow(status)) return;
     this.speaker.channel.end(status);
     this.speaker.leave();
     this.#machine.over(XioStatus.XIO_E_SUCCESS, 'the session has ended');
@@ -184,47 +159,6 @@ export class SimClient implements SpeakerOwner, ClientHost {
   get servedEnd(): ServedEnd | undefined {
     // A server that has taken it may have been left for another before it could say so.
     return this.world.ends.get(`${this.#name}/${this.connection} ${this.#machine.address}`);
-  }
-
-  directLanding(header: Uint8Array, bodyBytes: number): Uint8Array | undefined {
-    return this.direct.landing(header, bodyBytes);
-  }
-
-  onRequest(head: Head, header: Uint8Array, body: Uint8Array): void {
-    if ((head.flags & Flag.DIRECT) !== 0) this.direct.onRequest(head, header, body);
-    else this.#answerer.onRequest(head, header, body);
-  }
-
-  onMessage(head: Head, header: Uint8Array, body: Uint8Array): void {
-    this.#answerer.onMessage(head, header, body);
-  }
-
-  onResponse(item: Item, head: Head, header: Uint8Array, body: Uint8Array): void {
-    if (!this.direct.onResponse(item, head, header, body)) this.#caller.answered(item, body);
-  }
-
-  onReceipt(item: Item): void {
-    this.#caller.received(item);
-  }
-
-  onCancel(sn: number): void {
-    this.#answerer.onCancel(sn);
-  }
-
-  onAcknowledged(item: Item): void {
-    this.#caller.acknowledged(item);
-  }
-
-  onGone(): void {
-    // Its memory is looked after by sessions.
-  }
-
-  onFailed(item: Item, status: XioStatus): void {
-    if (!this.direct.onFailed(item, status)) this.#caller.failed(item, status);
-  }
-
-  onForgotten(sn: number): void {
-    this.#answerer.onForgotten(sn);
   }
 
   onFin(): void {
@@ -267,7 +201,7 @@ export class SimClient implements SpeakerOwner, ClientHost {
   }
 
   #connected(server: SimServer): void {
-    if (this.#isOver) return;
+    if (this.isOver) return;
     if (!server.isUp) {
       this.#machine.onConnectFailed(XioStatus.XIO_E_SESSION_REFUSED, 'nobody listens there');
       return;

@@ -2,7 +2,7 @@ import type { SeededRandom } from '../../../src/device/link/index.js';
 import type { Clock } from './clock.js';
 import type { Ledger } from './ledger.js';
 import type { XioPlan } from './plan.js';
-import type { ServedEnd } from './sim-server.js';
+import type { ServedEnd } from './served-end.js';
 
 /** What all of a run share. */
 export interface World {
