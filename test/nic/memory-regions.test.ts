@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AccessFlags, Mtu, Syndrome, WcStatus, WrOpcode } from '../../src/device/ibta/index.js';
+import { MemoryRegion } from '../../src/device/nic/memory/memory-region.js';
+import { askedOfGone } from '../support/compiled.js';
 import type { TestHost, TestMr } from './host.js';
 import { assertCompleted, assertRefused, assertStatuses, Pair, pattern, World } from './pair.js';
 import { type TestQp, UNSIGNALLED } from './qp.js';
@@ -173,6 +175,17 @@ describe('the null region', () => {
 
   it('of no protection domain is not made', () => {
     assertRefused('EINVAL', () => host().nic.control.allocNullMr(999));
+  });
+});
+
+describe('a region whose memory was transferred away', () => {
+  it('is seen to be without it, also by code that V8 has compiled', () => {
+    const region = new MemoryRegion(1, 1, 1, { pd: 1, access: 0, bytes: new Uint8Array(64), iovaHi: 0, iovaLo: 0 });
+    const isPresent = (bytes: Uint8Array): boolean => {
+      region.bytes = bytes;
+      return region.present;
+    };
+    assert.equal(askedOfGone(isPresent), false);
   });
 });
 

@@ -16,6 +16,7 @@ import {
   HEAD_BYTES,
   headerOf,
   Kind,
+  lengthOf,
   type Limits,
   MAX_ADDRESSES,
   type SetupAnswer,
@@ -25,6 +26,7 @@ import {
   XIO_BASE_STATUS,
   XioStatus,
 } from '../../../src/layers/xio/wire/index.js';
+import { askedOfGone } from '../../support/compiled.js';
 
 // The bytes stand here field by field, as the tables of docs/protocol.md (section 10) have them.
 
@@ -81,6 +83,16 @@ function changed(bytes: Uint8Array, offset: number, hex: string): Uint8Array {
 }
 
 const decoded = (bytes: Uint8Array): string | undefined => decodeHead(bytes, emptyHead(Kind.NOP));
+
+describe('a body whose memory was transferred', () => {
+  it('has no bytes, also for code that V8 has compiled', () => {
+    assert.equal(askedOfGone(lengthOf), 0);
+    assert.equal(
+      askedOfGone((view) => lengthOf([view])),
+      0,
+    );
+  });
+});
 
 describe("heads of xio's messages", () => {
   for (const [name, head, header, token, bytes] of [

@@ -55,7 +55,7 @@ export const xioTcp: readonly Mutant[] = [
     rule: 'nothing is sent in place of a body whose memory is gone',
     source: SEAM,
     file: `${TCP}/send-queue.ts`,
-    from: 'if (this.#rest.length < this.restBytes) return false;',
+    from: 'if (this.#rest.byteLength < this.restBytes) return false;',
     to: '',
     games: ['xio'],
   },

@@ -52,7 +52,8 @@ export class MemoryRegion implements RegionMemory {
 
   /** Whether the memory is still there: an ArrayBuffer that was transferred away has no bytes left. */
   get present(): boolean {
-    return this.bytes.length === this.lengthBytes || this.foreign !== undefined;
+    // Not `length`: in code that V8 11.3 (Node 20) has compiled, that of a view may stay what it was.
+    return this.bytes.byteLength === this.lengthBytes || this.foreign !== undefined;
   }
 
   /** Where in {@link bytes} the range of `lengthBytes` at the 64-bit address lies, or -1 when it is not inside. */
@@ -156,7 +157,7 @@ export interface RegionAttributes {
 }
 
 export function lengthOf({ bytes, foreign }: Pick<RegionAttributes, 'bytes' | 'foreign'>): number {
-  return foreign?.lengthBytes ?? bytes.length;
+  return foreign?.lengthBytes ?? bytes.byteLength;
 }
 
 /** Access that lets a peer in, by any operation. */

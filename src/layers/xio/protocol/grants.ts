@@ -113,7 +113,7 @@ export class Grants<L> {
    */
   check({ operation, id, offset, length }: DirectRequest): XioStatus {
     const grant = this.#byId.get(hex(id));
-    if (grant === undefined || grant.bytes.length !== grant.length) return XioStatus.XIO_E_USER_OBJ_NOT_FOUND;
+    if (grant === undefined || grant.bytes.byteLength !== grant.length) return XioStatus.XIO_E_USER_OBJ_NOT_FOUND;
     if (operation === DirectOperation.MAP) return XioStatus.XIO_E_SUCCESS;
     const { read, write } = grant.access;
     if (operation === DirectOperation.READ && !read) return XioStatus.XIO_E_READ_FAILED;

@@ -1,3 +1,5 @@
+// The memory of bodies is programs', who may transfer it at any time. What is asked here is `byteLength`: in code that V8 11.3 (Node 20) has compiled, `length` of a view
+// stays what it was when its buffer was transferred, once the code has met views of memory that can grow.
 import { copyOf } from './fields.js';
 
 /** A body: in one piece, or in several of which none is empty. */
@@ -14,21 +16,21 @@ export function isOnePiece(body: Body): body is Uint8Array {
 
 /** A body of these pieces. */
 export function bodyOf(pieces: readonly Uint8Array[]): Body {
-  const filled = pieces.filter(({ length }) => length > 0);
+  const filled = pieces.filter(({ byteLength }) => byteLength > 0);
   return filled.length > 1 ? filled : (filled.at(0) ?? NOTHING);
 }
 
 /** Bytes of a body. */
 export function lengthOf(body: Body): number {
-  if (isOnePiece(body)) return body.length;
+  if (isOnePiece(body)) return body.byteLength;
   let length = 0;
-  for (const piece of body) length += piece.length;
+  for (const piece of body) length += piece.byteLength;
   return length;
 }
 
 export function piecesOf(body: Body): readonly Uint8Array[] {
   if (!isOnePiece(body)) return body;
-  return body.length === 0 ? [] : [body];
+  return body.byteLength === 0 ? [] : [body];
 }
 
 /** Puts a body there, from that byte on. */
@@ -68,14 +70,15 @@ export function scatter(bytes: Uint8Array, body: Body): void {
 
 /** Some bytes of a body, where they lie. It has them. */
 export function part(body: Body, offset: number, length: number): Body {
-  if (isOnePiece(body)) return offset === 0 && length === body.length ? body : body.subarray(offset, offset + length);
+  if (isOnePiece(body))
+    return offset === 0 && length === body.byteLength ? body : body.subarray(offset, offset + length);
   const pieces: Uint8Array[] = [];
   let begin = 0;
   for (const piece of body) {
     const from = Math.max(0, offset - begin);
-    const to = Math.min(piece.length, offset + length - begin);
+    const to = Math.min(piece.byteLength, offset + length - begin);
     if (from < to) pieces.push(piece.subarray(from, to));
-    begin += piece.length;
+    begin += piece.byteLength;
   }
   return bodyOf(pieces);
 }

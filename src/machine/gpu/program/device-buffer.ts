@@ -146,8 +146,9 @@ export class DeviceBuffer extends DeviceMemoryBase implements GpuBuffer {
   }
 
   /** Memory of a program can be taken away while others use it. */
-  #checkStill(call: string, { length }: Uint8Array, before: number): void {
-    if (length !== before) refuse(call, invalid('the memory was detached meanwhile, and nobody knows what was copied'));
+  #checkStill(call: string, { byteLength }: Uint8Array, before: number): void {
+    if (byteLength !== before)
+      refuse(call, invalid('the memory was detached meanwhile, and nobody knows what was copied'));
   }
 
   protected release(): void {

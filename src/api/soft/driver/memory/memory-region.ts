@@ -156,7 +156,8 @@ export class SoftMr extends Resource implements Mr, KnownMr {
    */
   audit(): boolean {
     const { bytes, lengthBytes } = this.#placement;
-    if (bytes.length === lengthBytes) return true;
+    // Not `length`, which stays what it was in code that V8 11.3 (Node 20) has compiled.
+    if (bytes.byteLength === lengthBytes) return true;
     if (!this.#closed) {
       this.#closed = true;
       this.#close();

@@ -253,7 +253,7 @@ class Loan implements LocalPiece {
   land(): void {
     const { landing, length } = this;
     // A program may have transferred its memory to another thread.
-    if (!this.#isTaken && landing?.length === length) landing.set(this.bytes);
+    if (!this.#isTaken && landing?.byteLength === length) landing.set(this.bytes);
   }
 
   takeBack(): void {

@@ -170,7 +170,7 @@ export class FrameReader {
     this.#landing = landing;
     this.#pieces = piecesOf(landing);
     let end = 0;
-    this.#ends = this.#pieces.map(({ length }) => (end += length));
+    this.#ends = this.#pieces.map(({ byteLength }) => (end += byteLength));
     this.#piece = 0;
     this.#landedBytes = 0;
     this.#isRedirected = false;
@@ -183,7 +183,7 @@ export class FrameReader {
     const pieceBegin = this.#piece === 0 ? 0 : this.#ends[this.#piece - 1];
     const end = Math.min(bytes.length, at + pieceEnd - this.#landedBytes);
     // A program may have transferred its memory to another thread.
-    const isThere = piece.length === pieceEnd - pieceBegin;
+    const isThere = piece.byteLength === pieceEnd - pieceBegin;
     if (isThere && !this.#isRedirected) piece.set(bytes.subarray(at, end), this.#landedBytes - pieceBegin);
     this.#landedBytes += end - at;
     if (this.#landedBytes < pieceEnd) return end;

@@ -21,7 +21,7 @@ class WaitingBody implements Held {
 
   /** Puts the next of its bytes there. @returns false when they are lost: the program has transferred its memory to another thread, say */
   moveTo(slab: Slab): boolean {
-    if (this.#rest.length < this.restBytes) return false;
+    if (this.#rest.byteLength < this.restBytes) return false;
     const count = Math.min(this.restBytes, SLAB_BYTES - slab.filledBytes);
     slab.bytes.set(this.#rest.subarray(0, count), slab.filledBytes);
     slab.filledBytes += count;
