@@ -1,5 +1,6 @@
 import { Pending } from '../../engine/index.js';
 import type { Outgoing } from '../protocol/outgoing.js';
+import { isGone } from './gone-memory.js';
 import type { Poster, Slot } from './send-slots.js';
 
 /** Of operations that were begun earlier: they are posted first where they can be. */
@@ -10,6 +11,7 @@ export interface Ordered {
 /** A message that a program sends. */
 export class MessageOperation extends Pending<void> implements Outgoing, Poster, Ordered {
   framedBytes = 0;
+  readonly byteLength: number;
   #isComplete = false;
 
   /** @param withdraw takes it out of the queue, as far as it was not sent */
@@ -20,10 +22,12 @@ export class MessageOperation extends Pending<void> implements Outgoing, Poster,
     private readonly withdraw: (message: MessageOperation) => void,
   ) {
     super(call);
+    this.byteLength = bytes.byteLength;
   }
 
-  get byteLength(): number {
-    return this.bytes.length;
+  /** Whether what is still to be sent of it is not there any more. */
+  get isLost(): boolean {
+    return isGone(this.bytes, this.byteLength);
   }
 
   /** All of it was posted. */

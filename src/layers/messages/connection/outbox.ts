@@ -4,6 +4,7 @@ import { encodeFarewell, type Farewell } from '../protocol/farewell.js';
 import { Kind } from '../protocol/kinds.js';
 import { emptyFrame, type Frame, type OutgoingSide } from '../protocol/outgoing.js';
 import { BufferSupply } from './buffer-supply.js';
+import { goneError } from './gone-memory.js';
 import type { MessageOperation } from './operation.js';
 import { type Poster, SendSlots } from './send-slots.js';
 import type { QueuedTransfer } from './transfer.js';
@@ -182,6 +183,11 @@ export class Outbox {
     const { ready } = outgoing;
     if (this.#transfers.length > 0 && (ready === undefined || transfer.order < ready.order))
       return this.#postTransfer(transfer);
+    if (ready?.isLost === true) {
+      outgoing.withdraw(ready);
+      ready.reject(goneError(ready.call));
+      return true;
+    }
     const frame = this.#frame;
     if (!outgoing.next(frame)) return false;
     const { kind, message } = frame;
@@ -196,6 +202,11 @@ export class Outbox {
   }
 
   #postTransfer(transfer: QueuedTransfer): boolean {
+    if (transfer.isLost) {
+      this.#transfers.shift();
+      transfer.reject(goneError(transfer.call));
+      return true;
+    }
     const { pooledBytes } = transfer;
     const lease = pooledBytes === 0 ? undefined : this.#supply.take(pooledBytes);
     if (pooledBytes > 0 && lease === undefined) return false;
@@ -253,5 +264,5 @@ const SILENT: Poster = {
 };
 
 function payload(bytes: Uint8Array, offset: number, byteLength: number): Uint8Array {
-  return byteLength === bytes.length ? bytes : bytes.subarray(offset, offset + byteLength);
+  return byteLength === bytes.byteLength ? bytes : bytes.subarray(offset, offset + byteLength);
 }

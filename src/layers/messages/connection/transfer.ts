@@ -2,6 +2,7 @@ import { type Lease, Pending } from '../../engine/index.js';
 import type { Qp } from '../../../api/verbs/index.js';
 import type { RemoteBuffer } from '../memory/remote-buffer.js';
 import type { Borrowed, Place } from './borrowed.js';
+import { goneError, isGone } from './gone-memory.js';
 import type { Ordered } from './operation.js';
 import type { Poster, SendSlots, Slot } from './send-slots.js';
 
@@ -10,8 +11,11 @@ const PIECE_BYTES = 64 * 1024;
 
 /** A transfer among others, whatever it gives. */
 export interface QueuedTransfer extends Poster, Ordered {
+  readonly call: string;
   /** Whether all of it was posted. */
   readonly isPosted: boolean;
+  /** Whether memory that it is to go by is not there any more. */
+  readonly isLost: boolean;
   /** Bytes of the pool's buffer that the next piece goes by; 0 where it needs none. */
   readonly pooledBytes: number;
   /**
@@ -44,7 +48,7 @@ export abstract class Transfer<T> extends Pending<T> implements QueuedTransfer {
   constructor(
     call: string,
     readonly order: number,
-    private readonly piece: RemotePiece,
+    protected readonly piece: RemotePiece,
     private readonly drop: (transfer: QueuedTransfer) => void,
     borrowed?: Borrowed,
   ) {
@@ -55,6 +59,8 @@ export abstract class Transfer<T> extends Pending<T> implements QueuedTransfer {
   get isPosted(): boolean {
     return this.#postedBytes === this.piece.byteLength;
   }
+
+  abstract readonly isLost: boolean;
 
   get pooledBytes(): number {
     return this.#borrowed === undefined ? this.#nextBytes : 0;
@@ -82,7 +88,8 @@ export abstract class Transfer<T> extends Pending<T> implements QueuedTransfer {
     this.#endedBytes += slot.byteLength;
     if (!this.isSettled) {
       this.#doneBytes += slot.byteLength;
-      if (slot.lease !== undefined) this.onPiece(slot.lease, slot);
+      if (this.isLost) this.reject(goneError(this.call));
+      else if (slot.lease !== undefined) this.onPiece(slot.lease, slot);
       if (this.#doneBytes === this.piece.byteLength) this.resolve(this.result());
     }
     this.#returnIfDone();
@@ -145,6 +152,10 @@ export class WriteTransfer extends Transfer<void> {
     super(call, order, piece, drop, borrowed);
   }
 
+  get isLost(): boolean {
+    return !this.isPosted && isGone(this.bytes, this.piece.byteLength);
+  }
+
   protected fill(lease: Lease, offset: number, byteLength: number): void {
     lease.bytes.set(this.bytes.subarray(offset, offset + byteLength));
   }
@@ -173,6 +184,10 @@ export class ReadTransfer extends Transfer<Uint8Array> {
     borrowed: Borrowed | undefined,
   ) {
     super(call, order, piece, drop, borrowed);
+  }
+
+  get isLost(): boolean {
+    return isGone(this.into, this.piece.byteLength);
   }
 
   protected fill(): void {
@@ -204,6 +219,8 @@ const wordBytes = new Uint8Array(word.buffer);
 
 /** Changes 8 bytes of the peer's memory at once, and tells what was there before. */
 export class AtomicTransfer extends Transfer<bigint> {
+  /** It names no memory of the program's. */
+  readonly isLost = false;
   #before = 0n;
 
   constructor(
