@@ -9,6 +9,15 @@ const CHANNEL = `${PROTOCOL}/channel.ts`;
 
 export const xio: readonly Mutant[] = [
   {
+    name: 'xio-gone-body-said',
+    rule: 'what has lost its body fails by itself, and its number is taken',
+    source: 'docs/xio.md, when something fails',
+    file: CHANNEL,
+    from: 'if (item?.loseBody() === true) {',
+    to: 'if (item?.isGivenUp === true && item.loseBody()) {',
+    games: ['xio'],
+  },
+  {
     name: 'xio-close-not-asked',
     rule: 'an end that closes has the peer answer to what nobody waits for',
     source: 'docs/protocol.md 10',
