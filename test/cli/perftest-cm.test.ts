@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertRow, playTest, rowsOf } from './perftest-play.js';
 import { clientAt, serverAt } from './pingpong-play.js';
-import { Tool, freePort, run } from './tool.js';
+import { Tool, run } from './tool.js';
+import { freePort } from '../support/ports.js';
 
 interface Case {
   readonly tool: string;

@@ -16,7 +16,8 @@ import type { Exchange } from '../../src/apps/cli/perftest/exchange/exchange.js'
 import { PERF_TESTS, type PerfTest } from '../../src/apps/cli/perftest/tests.js';
 import { gidFromIp, Mtu } from '../../src/index.js';
 import { clientAt, pretendServer, readText, serverAt } from './pingpong-play.js';
-import { freePort, Tool } from './tool.js';
+import { Tool } from './tool.js';
+import { freePort } from '../support/ports.js';
 
 const KEYS: Keys = {
   lid: 0,

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { clientAt, serverAt } from './pingpong-play.js';
-import { type Ended, Tool, freePort, run } from './tool.js';
+import { type Ended, Tool, run } from './tool.js';
+import { freePort } from '../support/ports.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'verbena-warm-up-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -6,7 +6,8 @@ import { test } from 'node:test';
 import { PERF_TESTS } from '../../src/apps/cli/perftest/tests.js';
 import { playTest, rowsOf } from './perftest-play.js';
 import { clientAt, serverAt } from './pingpong-play.js';
-import { freePort, run, Tool } from './tool.js';
+import { run, Tool } from './tool.js';
+import { freePort } from '../support/ports.js';
 
 for (const { name } of PERF_TESTS) {
   test(`${name} --help describes the test`, async () => {

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { type Socket, createServer } from 'node:net';
 import { gidFromIp } from '../../src/index.js';
 import { loopback } from '../support/loopback.js';
-import { type Ended, Tool, freePort, run } from './tool.js';
+import { type Ended, Tool, run } from './tool.js';
+import { freePort } from '../support/ports.js';
 
 const ADDRESS_LINE =
   /^ {2}(?:local address: {2}|remote address: )LID 0x0000, (QPN 0x[0-9a-f]{6}, PSN 0x[0-9a-f]{6}), GID (\S+)$/;

@@ -3,7 +3,8 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { clientAt, gidText, linesOf, play, pretendServer, readText, saidBy, serve, serverAt } from './pingpong-play.js';
-import { type Ended, freePort, run } from './tool.js';
+import { type Ended, run } from './tool.js';
+import { freePort } from '../support/ports.js';
 
 const SRQ = 'ibv_srq_pingpong';
 const NOBODY = `0000:000000:000000:${'0'.repeat(32)}\0`;

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Waiting } from '../../src/apps/cli/pingpong/loop/waiting.js';
 import { clientAt, gidText, linesOf, play, pretendServer, readText, saidBy, serve, serverAt } from './pingpong-play.js';
-import { type Ended, freePort, run } from './tool.js';
+import { type Ended, run } from './tool.js';
+import { freePort } from '../support/ports.js';
 
 const UC = 'ibv_uc_pingpong';
 const UD = 'ibv_ud_pingpong';

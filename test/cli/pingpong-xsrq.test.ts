@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { clientAt, gidText, pretendServer, readText, serverAt } from './pingpong-play.js';
-import { type Ended, Tool, freePort, run } from './tool.js';
+import { type Ended, Tool, run } from './tool.js';
+import { freePort } from '../support/ports.js';
 
 const XSRQ = 'ibv_xsrq_pingpong';
 const DESTINATION_BYTES = 66;

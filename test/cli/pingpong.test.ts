@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { type Socket, connect, createServer } from 'node:net';
 import { test } from 'node:test';
 import { clientAt, gidText, linesOf, play as playTool, saidBy, serverAt } from './pingpong-play.js';
-import { type Ended, IMPATIENT, Tool, freePort, run } from './tool.js';
+import { type Ended, IMPATIENT, Tool, run } from './tool.js';
+import { freePort } from '../support/ports.js';
 
 const play = (game: number, flags: readonly string[], clientFlags: readonly string[] = []) =>
   playTool('ibv_rc_pingpong', game, flags, clientFlags);

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { serve, serverAt } from './pingpong-play.js';
-import { type Ended, ROOT, type Tool, freePort, run } from './tool.js';
+import { type Ended, ROOT, type Tool, run } from './tool.js';
+import { freePort } from '../support/ports.js';
 
 // A place of its own for what NICs publish: those of other tests are none of ours.
 const runtime = mkdtempSync(join(tmpdir(), 'verbena-rdma-'));

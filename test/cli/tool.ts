@@ -1,6 +1,5 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { type Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
@@ -78,15 +77,4 @@ export async function runWhenFree(args: readonly string[]): Promise<Ended> {
     const ended = await run(args);
     if (!ended.stderr.includes('is taken')) return ended;
   }
-}
-
-/** A TCP port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0);
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { loopback } from '../support/loopback.js';
-import { type Ended, freePort, Tool, run } from './tool.js';
+import { type Ended, Tool, run } from './tool.js';
+import { freePort } from '../support/ports.js';
 
 export interface Played {
   readonly server: Ended;

@@ -6,7 +6,8 @@ import { after, before, describe, it } from 'node:test';
 import { XIO_TESTS } from '../../src/apps/cli/xio/perftest/tests.js';
 import { connect } from '../../src/xio.js';
 import { loopback } from '../support/loopback.js';
-import { type Ended, freePort, run, Tool } from './tool.js';
+import { type Ended, run, Tool } from './tool.js';
+import { freePort } from '../support/ports.js';
 
 const HEAD = /^#bytes +#threads +#TPS +BW average\[MBps\] +Latency average\[usecs\] +low +peak\n/;
 const SHORT = ['--seconds', '0.05', '--warm-up', '0.01'];

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { loopback } from '../support/loopback.js';
+import { freePort } from '../support/ports.js';
 
 /** A program that runs. */
 export class Program implements AsyncDisposable {
@@ -83,7 +84,7 @@ export const SCENARIOS: ReadonlyMap<string, (start: Start) => Promise<void>> = n
   [
     'manual-rc',
     async (start: Start) => {
-      const port = String(20_000 + (process.pid % 20_000));
+      const port = String(await freePort());
       await using server = start('manual-rc', 1, '-p', port);
       assert.equal(await server.line(), `waiting on port ${port} for TCP connection`);
       await using client = start('manual-rc', 2, '-p', port, '127.0.0.1');

@@ -6,6 +6,7 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { without } from '../run/support.js';
 import { loopback } from '../support/loopback.js';
+import { freePort } from '../support/ports.js';
 
 const UNDER = fileURLToPath(new URL('./programs/under-docker.js', import.meta.url));
 const TOOL = fileURLToPath(new URL('../../../bin/verbena', import.meta.url));
@@ -73,7 +74,10 @@ describe("as nobody under Docker's default seccomp profile", { skip }, () => {
   });
 
   it('runs programs written in C', { skip: without('ibv_rc_pingpong', 'ibverbs-utils') }, async () => {
-    const pair = 'ibv_rc_pingpong -g 0 -n 20 & sleep 1; ibv_rc_pingpong -g 0 -n 20 127.0.0.1; wait';
+    const port = await freePort();
+    const game = `ibv_rc_pingpong -g 0 -n 20 -p ${port}`;
+    const listening = `while ! grep -q ":$(printf %04X ${port}) .* 0A " /proc/net/tcp /proc/net/tcp6; do sleep 0.05; done`;
+    const pair = `${game} & ${listening}; ${game} 127.0.0.1; wait`;
     const { code, out, errors } = await ended(verbena('run', '--addr', loopback(5), '--', 'sh', '-c', pair));
     assert.equal(code, 0, errors);
     assert.equal(out.match(/20 iters in/g)?.length, 2);

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { loopback } from '../support/loopback.js';
+import { freePort } from '../support/ports.js';
 import { run, without } from './support.js';
 
-/**
- * A server and a client, one after the other started by a shell; the client begins when the server listens. Ports differ, so that tests
- * can go on side by side.
- */
+/** A server and a client, one after the other started by a shell; the client begins when the server listens. */
 function pair(tool: string, port: number, flags: string): string[] {
   const start = `${tool} -g 0 -p ${port} ${flags}`;
   const listening = `while ! grep -q ":$(printf %04X ${port}) .* 0A " /proc/net/tcp /proc/net/tcp6; do sleep 0.05; done`;
@@ -27,12 +25,10 @@ const GAMES = [
 ];
 
 describe("Debian's ping-pongs play with each other", { skip: without('ibv_rc_pingpong', 'ibverbs-utils') }, () => {
-  GAMES.forEach(({ tool, flags }, index) => {
+  for (const { tool, flags } of GAMES)
     it(`${tool} ${flags}`, async () => {
-      const port = 20_000 + ((process.pid * 16 + index) % 10_000);
-      const { code, out, errors } = await run(pair(tool, port, flags), ['--addr', loopback(2)]);
+      const { code, out, errors } = await run(pair(tool, await freePort(), flags), ['--addr', loopback(2)]);
       assert.deepEqual([code, errors], [0, ''], out);
       assert.equal(out.match(/ iters in /g)?.length, 2, out);
     });
-  });
 });

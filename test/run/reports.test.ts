@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { FailureReport } from '../../src/apps/run/reports/failure-report.js';
 import { readCapture } from '../../src/device/wire/index.js';
 import { loopback } from '../support/loopback.js';
+import { freePort } from '../support/ports.js';
 import { TOOL, cannotRun, type Played, run, without } from './support.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -23,9 +24,7 @@ const noPyverbs =
 /** What the shell of a launcher says: a tool of ours. */
 const tool = (...words: string[]): string => [process.execPath, TOOL, ...words].join(' ');
 
-function port(): number {
-  return 20_000 + ((process.pid * 16 + 15) % 10_000);
-}
+const PORT = await freePort();
 
 describe('reports of failures', () => {
   function told(times: readonly number[]): string[] {
@@ -57,8 +56,8 @@ describe('reports of failures', () => {
 });
 
 describe('verbena run --stats', { skip: without('ibv_rc_pingpong', 'ibverbs-utils') }, () => {
-  const game = `ibv_rc_pingpong -g 0 -n 20 -p ${port()}`;
-  const listening = `while ! grep -q ":$(printf %04X ${port()}) .* 0A " /proc/net/tcp /proc/net/tcp6; do sleep 0.05; done`;
+  const game = `ibv_rc_pingpong -g 0 -n 20 -p ${PORT}`;
+  const listening = `while ! grep -q ":$(printf %04X ${PORT}) .* 0A " /proc/net/tcp /proc/net/tcp6; do sleep 0.05; done`;
 
   it('prints for each device what it has counted, and nothing that is zero', async () => {
     const script = `${game} >&2 & ${listening}; ${game} ${loopback(1)} && wait $!`;
@@ -84,8 +83,10 @@ describe('verbena run --stats', { skip: without('ibv_rc_pingpong', 'ibverbs-util
 
   it('is not needed to see them while the program runs, nor whose queue pairs they are', async () => {
     const runtime = mkdtempSync(join(tmpdir(), 'verbena-test-'));
-    const shown = 'shown=; while [ -z "$shown" ]; do shown=$(' + tool('rdma', 'resource', 'show', 'qp') + '); done';
-    const script = `${game} >/dev/null & ${shown}; echo "$shown"; ${tool('rdma', 'statistic')}; kill $!; wait`;
+    const look = `shown=$(${tool('rdma', 'resource', 'show', 'qp')})`;
+    // A queue pair is in RESET for a moment before it waits in INIT.
+    const until = `until ${look}; case $shown in *' INIT '*) true;; *) false;; esac; do :; done`;
+    const script = `${game} >/dev/null & ${until}; echo "$shown"; ${tool('rdma', 'statistic')}; kill $!; wait`;
     const { out, errors } = await run(['sh', '-c', script], [], 1, { XDG_RUNTIME_DIR: runtime });
     rmSync(runtime, { recursive: true });
     const [pair, statistics] = out.split('\n');

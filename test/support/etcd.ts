@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../cli/tool.js';
+import { freePort } from './ports.js';
 
 /** Why tests with etcd cannot run here; false when they can. */
 export const WITHOUT_ETCD: string | false =

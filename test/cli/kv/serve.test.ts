@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Redis } from 'ioredis';
 import { loopback } from '../../support/loopback.js';
-import { freePort, run, Tool } from '../tool.js';
+import { run, Tool } from '../tool.js';
+import { freePort } from '../../support/ports.js';
 import { Serving } from './serving.js';
 
 describe('kv serve', () => {

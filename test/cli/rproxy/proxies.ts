@@ -1,7 +1,8 @@
 /** Pairs of rproxy, as users start them. */
 import assert from 'node:assert/strict';
 import { loopback } from '../../support/loopback.js';
-import { type Ended, freePort, Tool } from '../tool.js';
+import { type Ended, Tool } from '../tool.js';
+import { freePort } from '../../support/ports.js';
 
 /** An rproxy here, one there, and what they said. */
 export interface Pair {

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { loopback } from '../../support/loopback.js';
-import { freePort, run, Tool } from '../tool.js';
+import { run, Tool } from '../tool.js';
+import { freePort } from '../../support/ports.js';
 import { ended, eventsOf, startPair } from './proxies.js';
 
 /** A TCP server that does that to each connection. @returns its port */

@@ -5,7 +5,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { freePort } from '../tool.js';
+import { freePort } from '../../support/ports.js';
 
 const POSTGRES = '/usr/lib/postgresql';
 /** PostgreSQL refuses to run as root. */
