@@ -85,6 +85,18 @@ for (const [name, made] of Object.entries<typeof connectedByUd>({ rc: connected,
         await close();
       }));
 
+    it('ends with UCX’s status all that is not done in time', () =>
+      simulate(async (sim) => {
+        const { client, there, close } = await made(sim);
+        const [buffer, options] = [new Uint8Array(1), { timeoutMs: 10 }];
+        const late = { name: 'UcpError', status: UcsStatus.UCS_ERR_TIMED_OUT, errno: 'ETIMEDOUT' };
+        await assert.rejects(client.tagReceive(buffer, 1, options), late);
+        await assert.rejects(client.streamReady(options), late);
+        await assert.rejects(there.streamReceive(buffer, options), late);
+        await assert.rejects(there.tagSendSync(buffer, 1, options), late);
+        await close();
+      }));
+
     it('says by what it leads where', () =>
       simulate(async (sim) => {
         const { there, back, close } = await made(sim);
@@ -133,11 +145,21 @@ for (const transport of ['rc', 'ud'] as const)
         listener.close();
         await assert.rejects(
           hosts[0].run(() => client.connect({ host, port })),
-          { errno: 'ECONNREFUSED' },
+          { name: 'UcpError', status: UcsStatus.UCS_ERR_UNREACHABLE, errno: 'ECONNREFUSED' },
         );
         await endpoint.tagSend(pattern(10), 1);
         await server.tagReceive(new Uint8Array(10), 1);
         assert.deepEqual([client.query().endpoints, client.query().transport], [1, transport]);
+        await close();
+      }));
+
+    it('is not found in time where no host is, and UCX has a status for that', () =>
+      simulate(async (sim) => {
+        const { hosts, client, close } = workers(sim);
+        await assert.rejects(
+          hosts[0].run(() => client.connect({ host: '10.255.255.254', port: PORT, timeoutMs: 100 })),
+          { name: 'UcpError', status: UcsStatus.UCS_ERR_TIMED_OUT, errno: 'ETIMEDOUT' },
+        );
         await close();
       }));
 

@@ -1,11 +1,12 @@
 import { invalid, refuse, VerbsError } from '../../../api/verbs/index.js';
-import { checkWait, Pending, type Timers, type WaitOptions } from '../../engine/index.js';
+import { checkWait, type Timers, type WaitOptions } from '../../engine/index.js';
 import { UcsStatus } from '../wire/index.js';
 import { UcpError } from '../worker/errors.js';
 import { landingOf } from '../worker/landing.js';
 import type { KeptBytes } from '../worker/kept-bytes.js';
 import { checkPieces, type UcpData } from '../worker/pieces.js';
 import type { RendezvousReceive } from '../worker/rendezvous-receive.js';
+import { UcpPending } from '../worker/waiting.js';
 
 /** What an {@link AmMessage} is made of. */
 export interface AmMessageParts<Endpoint> {
@@ -100,7 +101,7 @@ export class AmMessage<Endpoint> implements Disposable {
    * @param buffer several pieces are written to once all has come, and what is of a {@link UcpDatatype} is unpacked then. It is written to until the promise settles, and never after
    * @returns how many bytes it is
    * @throws UcpError (the promise rejects) UCS_ERR_MESSAGE_TRUNCATED for a buffer that is too short, and then the data is lost; why the peer has gone, or does not send it
-   *   after all; the signal's reason; ETIMEDOUT; what unpacking it throws; VerbsError EINVAL when the message lasts no more
+   *   after all; the signal's reason; UCS_ERR_TIMED_OUT; what unpacking it throws; VerbsError EINVAL when the message lasts no more
    */
   async receive(buffer: UcpData, options: WaitOptions = {}): Promise<number> {
     checkPieces('receive', 'buffer', buffer);
@@ -172,7 +173,7 @@ export class AmMessage<Endpoint> implements Disposable {
 }
 
 /** Data that a program waits for. */
-class Fetching extends Pending<number> {
+class Fetching extends UcpPending<number> {
   constructor(
     call: string,
     private readonly announced: RendezvousReceive,

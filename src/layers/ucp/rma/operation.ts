@@ -1,10 +1,10 @@
-import { Pending } from '../../engine/index.js';
 import type { Completion } from '../uct/index.js';
 import { UcsStatus } from '../wire/index.js';
 import { UcpError } from '../worker/errors.js';
 import type { EndpointParts } from '../worker/endpoint-parts.js';
 import type { Epoch, Ledger } from './ledger.js';
 import type { Operation } from './operation-queue.js';
+import { UcpPending } from '../worker/waiting.js';
 
 /** What operations at one endpoint share. */
 export interface RmaWay {
@@ -16,7 +16,7 @@ export interface RmaWay {
  * An operation on memory of the peer's: some requests of a transport, or messages. It ends when all that it has begun has ended; only then is it
  * done for those who wait for a flush. Its program may have been told before.
  */
-export abstract class RmaOperation<T> extends Pending<T> implements Operation, Completion {
+export abstract class RmaOperation<T> extends UcpPending<T> implements Operation, Completion {
   protected readonly epoch: Epoch;
   /** What has not ended of it, its being handed over included. */
   #underWay = 1;

@@ -1,5 +1,5 @@
 import { invalid, refuse, show } from '../../../api/verbs/index.js';
-import { checkWait, Pending, type WaitOptions } from '../../engine/index.js';
+import { checkWait, type WaitOptions } from '../../engine/index.js';
 import { AmId, Messages, UcsStatus } from '../wire/index.js';
 import type { EndpointParts, Family } from '../worker/endpoint-parts.js';
 import type { KeptBytes } from '../worker/kept-bytes.js';
@@ -9,6 +9,7 @@ import { PostedSend, sendError } from '../worker/posted-send.js';
 import { bytesToSend } from '../worker/send-data.js';
 import { StreamQueue, type StreamWanted } from './stream-queue.js';
 import { StreamSend } from './stream-send.js';
+import { UcpPending } from '../worker/waiting.js';
 
 /** What {@link UcpEndpoint.streamReceive} takes. */
 export interface StreamReceiveOptions extends WaitOptions {
@@ -121,7 +122,7 @@ export class StreamEnd implements Family {
 }
 
 /** A receive that a program waits for. */
-class StreamReceive extends Pending<number> implements StreamWanted {
+class StreamReceive extends UcpPending<number> implements StreamWanted {
   filledBytes = 0;
   readonly wantedBytes: number;
 

@@ -1,13 +1,14 @@
 import { invalid, refuse, show } from '../../../api/verbs/index.js';
-import { checkWait, type Engine, Pending, type WaitOptions } from '../../engine/index.js';
+import { checkWait, type Engine, type WaitOptions } from '../../engine/index.js';
 import { UcsStatus } from '../wire/index.js';
 import type { EndpointParts } from '../worker/endpoint-parts.js';
 import { UcpError } from '../worker/errors.js';
 import { KeptBytes } from '../worker/kept-bytes.js';
 import { StreamEnd } from './stream-end.js';
+import { UcpPending } from '../worker/waiting.js';
 
 /** Somebody waits until a stream has bytes. */
-class Waiting<E> extends Pending<E[]> {
+class Waiting<E> extends UcpPending<E[]> {
   constructor(private readonly all: Set<Waiting<E>>) {
     super('streamReady');
   }

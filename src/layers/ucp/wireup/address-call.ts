@@ -1,8 +1,8 @@
-import { Pending } from '../../engine/index.js';
 import type { Neighbour, OpenCall } from './neighbours.js';
+import { UcpPending } from '../worker/waiting.js';
 
 /** A program waits for an endpoint to a worker whose address it has. */
-export class AddressCall<E> extends Pending<E> implements OpenCall {
+export class AddressCall<E> extends UcpPending<E> implements OpenCall {
   readonly #controller = new AbortController();
 
   /** @param onOver is told when it has ended, whichever way */

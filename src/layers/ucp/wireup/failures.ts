@@ -23,7 +23,9 @@ export function isCrossed(error: unknown): boolean {
 
 /** What `UcpWorker.connect` rejects with. */
 export function connectError(error: unknown): unknown {
-  return isRefusal(error) ? new UcpError('connect', UcsStatus.UCS_ERR_REJECTED) : error;
+  return isRefusal(error)
+    ? new UcpError('connect', UcsStatus.UCS_ERR_REJECTED)
+    : nowhereError('connect', error, UcsStatus.UCS_ERR_TIMED_OUT);
 }
 
 /** What `UcpWorker.connectByAddress` rejects with. */
@@ -37,8 +39,16 @@ export function meetingError(error: unknown): unknown {
     default:
   }
   if (isRefusal(error)) return new UcpError(call, UcsStatus.UCS_ERR_REJECTED);
+  // Its own time limit is not rdma_cm's.
+  return nowhereError(call, error, UcsStatus.UCS_ERR_UNREACHABLE);
+}
+
+/** What rdma_cm says where no worker is found, with the status that UCX has for it. @param late that of a worker which says nothing */
+function nowhereError(call: string, error: unknown, late: UcsStatus): unknown {
   if (!(error instanceof VerbsError) || error instanceof UcpError || !NOWHERE.includes(error.errno)) return error;
-  return new UcpError(call, UcsStatus.UCS_ERR_UNREACHABLE, `nobody answers there (${error.message})`);
+  const { errno, message } = error;
+  const status = errno === 'ETIMEDOUT' ? late : UcsStatus.UCS_ERR_UNREACHABLE;
+  return new UcpError(call, status, `nobody answers there (${message})`, { errno, cause: error });
 }
 
 function noMeetingOf(error: unknown): NoMeeting | undefined {

@@ -49,7 +49,7 @@ export class UcpEndpoint implements AsyncDisposable, Disposable {
    *   rendezvous ({@link explain})
    * @param tag 0 to 2^64 - 1
    * @throws UcpError (the promise rejects) UCS_ERR_CONNECTION_RESET and the like when the endpoint has failed, UCS_ERR_CANCELED when the receiver has given up in the
-   *   midst of it; what packing it throws; the signal's reason; ETIMEDOUT; VerbsError EINVAL for wrong arguments. A message that was given up may still arrive, and as a whole then
+   *   midst of it; what packing it throws; the signal's reason; UCS_ERR_TIMED_OUT; VerbsError EINVAL for wrong arguments. A message that was given up may still arrive, and as a whole then
    */
   tagSend(data: UcpData, tag: TagValue, options?: WaitOptions): Promise<void> {
     return this.#tags.send('tagSend', data, tag, options);
@@ -72,7 +72,7 @@ export class UcpEndpoint implements AsyncDisposable, Disposable {
    * @param header up to {@link maxAmHeader} bytes, which the handler is given with the message, whatever way the data goes
    * @param data several pieces are copied into one, and what is of a {@link UcpDatatype} is packed now. It must not change before the promise settles, nor the header; then nobody reads them any more. A message that was
    *   handed over may not have arrived; one whose data is fetched was received, or was not wanted
-   * @throws UcpError (the promise rejects) when the endpoint has failed; what packing it throws; the signal's reason; ETIMEDOUT; VerbsError EINVAL for wrong arguments. A message that was given
+   * @throws UcpError (the promise rejects) when the endpoint has failed; what packing it throws; the signal's reason; UCS_ERR_TIMED_OUT; VerbsError EINVAL for wrong arguments. A message that was given
    *   up may still arrive, and as a whole then
    */
   amSend(id: number, header: Uint8Array, data: UcpData, options: AmSendOptions = {}): Promise<void> {
@@ -83,7 +83,7 @@ export class UcpEndpoint implements AsyncDisposable, Disposable {
    * Sends bytes of the stream to the peer, behind those of the calls before.
    *
    * @param data several pieces are copied into one, and what is of a {@link UcpDatatype} is packed now. It must not change before the promise settles; then nobody reads it any more. What was handed over may not have arrived
-   * @throws UcpError (the promise rejects) when the endpoint has failed; what packing it throws; the signal's reason; ETIMEDOUT; VerbsError EINVAL for wrong arguments. Data that was given up
+   * @throws UcpError (the promise rejects) when the endpoint has failed; what packing it throws; the signal's reason; UCS_ERR_TIMED_OUT; VerbsError EINVAL for wrong arguments. Data that was given up
    *   arrives as a whole, or not at all
    */
   streamSend(data: UcpData, options: WaitOptions = {}): Promise<void> {
@@ -97,7 +97,7 @@ export class UcpEndpoint implements AsyncDisposable, Disposable {
    * @param buffer several pieces are written to once all has come, and what is of a {@link UcpDatatype} is unpacked then, as much as there is. It is written to until the promise settles, and never after; what has come for one
    *   that was given up is for the next, but not what unpacking has failed of
    * @returns how many bytes were received: whole elements, 1 or more; 0 for a buffer of no bytes
-   * @throws UcpError (the promise rejects) why the endpoint has failed, once what has come is too little; what unpacking it throws; the signal's reason; ETIMEDOUT; VerbsError EINVAL for wrong arguments
+   * @throws UcpError (the promise rejects) why the endpoint has failed, once what has come is too little; what unpacking it throws; the signal's reason; UCS_ERR_TIMED_OUT; VerbsError EINVAL for wrong arguments
    */
   streamReceive(buffer: UcpData, options: StreamReceiveOptions = {}): Promise<number> {
     return this.#stream.receive(buffer, options);
@@ -114,7 +114,7 @@ export class UcpEndpoint implements AsyncDisposable, Disposable {
    * @param data must not change before the promise settles. Then it was handed over, and after a {@link flush} it is there; one that was aborted may be
    *   there in part, or as it was when it was aborted
    * @param address at the peer, from `rkey.address` on
-   * @throws UcpError (the promise rejects) when the endpoint has failed, as it does where the memory is no longer mapped; the signal's reason; ETIMEDOUT;
+   * @throws UcpError (the promise rejects) when the endpoint has failed, as it does where the memory is no longer mapped; the signal's reason; UCS_ERR_TIMED_OUT;
    *   VerbsError EINVAL for wrong arguments and for what is not within the key's memory, EACCES for a key without that right
    */
   put(data: Uint8Array, address: bigint, rkey: UcpRkey, options: WaitOptions = {}): Promise<void> {
@@ -200,7 +200,7 @@ export class UcpEndpoint implements AsyncDisposable, Disposable {
   /**
    * {@link flush}, then {@link close}. Await your sends before: a message that goes by rendezvous, and that nobody has received, fails with UCS_ERR_CANCELED.
    *
-   * @throws UcpError (the promise rejects) when the endpoint has failed; the signal's reason; ETIMEDOUT; VerbsError EINVAL for wrong arguments. It is closed then as well
+   * @throws UcpError (the promise rejects) when the endpoint has failed; the signal's reason; UCS_ERR_TIMED_OUT; VerbsError EINVAL for wrong arguments. It is closed then as well
    */
   async flushAndClose(options: WaitOptions = {}): Promise<void> {
     checkWait('flushAndClose', options);

@@ -1,4 +1,5 @@
 import { VerbsError } from '../../../api/verbs/index.js';
+import type { ErrnoName } from '../../../device/ibta/index.js';
 import { statusRules, type UcsStatus, ucsStatusName } from '../wire/index.js';
 
 /** A call of UCP has failed, with a status of UCX. */
@@ -9,9 +10,11 @@ export class UcpError extends VerbsError {
     call: string,
     readonly status: UcsStatus,
     text?: string,
+    { errno, cause }: { errno?: ErrnoName; cause?: unknown } = {},
   ) {
     const name = ucsStatusName(status) ?? 'UCS_ERR_IO_ERROR';
-    const { errno = 'EIO', text: usual } = statusRules(name);
-    super(call, { errno, message: `${text ?? usual} (${name})`, advice: '' });
+    const rules = statusRules(name);
+    const problem = { errno: errno ?? rules.errno ?? 'EIO', message: `${text ?? rules.text} (${name})`, advice: '' };
+    super(call, problem, cause === undefined ? undefined : { cause });
   }
 }

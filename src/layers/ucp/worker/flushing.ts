@@ -1,7 +1,8 @@
-import { Pending, type Timers, type WaitOptions } from '../../engine/index.js';
+import type { Timers, WaitOptions } from '../../engine/index.js';
+import { UcpPending } from './waiting.js';
 
 /** A flush that a program may give up. */
-class Flushing extends Pending<void> {
+class Flushing extends UcpPending<void> {
   protected onGivenUp(): void {
     // The flush goes on, and nobody is told.
   }

@@ -1,10 +1,10 @@
-import { Pending } from '../../engine/index.js';
 import { UcsStatus } from '../wire/index.js';
 import type { EndpointParts } from './endpoint-parts.js';
 import { UcpError } from './errors.js';
+import { UcpPending } from './waiting.js';
 
 /** A send that a program waits for. */
-export class PostedSend extends Pending<void> {
+export class PostedSend extends UcpPending<void> {
   /** Has it given up by whoever sends it. */
   giveUp: () => void = () => undefined;
   #isGivenUp = false;

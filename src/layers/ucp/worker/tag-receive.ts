@@ -1,4 +1,3 @@
-import { Pending } from '../../engine/index.js';
 import {
   FULL_MASK,
   type Tag,
@@ -11,6 +10,7 @@ import {
 import { UcsStatus } from '../wire/index.js';
 import type { TagValue } from './arguments.js';
 import { UcpError } from './errors.js';
+import { UcpPending } from './waiting.js';
 
 /** What was received. */
 export interface TagReceived {
@@ -21,7 +21,7 @@ export interface TagReceived {
 }
 
 /** A receive that a program waits for. */
-export class PostedReceive extends Pending<TagReceived> implements TagReceive {
+export class PostedReceive extends UcpPending<TagReceived> implements TagReceive {
   readonly tag: Tag;
   readonly mask: Tag;
   #isGivenUp = false;

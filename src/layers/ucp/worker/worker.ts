@@ -26,7 +26,7 @@ export interface UcpConnectOptions extends WaitOptions {
   readonly host: string;
   /** 1 to 65535. */
   readonly port: number;
-  /** Milliseconds until the promise rejects with ETIMEDOUT. Default 10 000. */
+  /** Milliseconds until the promise rejects with UCS_ERR_TIMED_OUT. Default 10 000. */
   readonly timeoutMs?: number | undefined;
   /** Whether the other worker is told this one's {@link UcpWorkerOptions.clientId} (`UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID`). Default: no. */
   readonly sendClientId?: boolean | undefined;
@@ -34,7 +34,7 @@ export interface UcpConnectOptions extends WaitOptions {
 
 /** What {@link UcpWorker.connectByAddress} takes. */
 export interface UcpAddressOptions extends WaitOptions {
-  /** Milliseconds until the promise rejects with ETIMEDOUT. Default 10 000. */
+  /** Milliseconds until the promise rejects with UCS_ERR_TIMED_OUT. Default 10 000. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -106,7 +106,8 @@ export class UcpWorker implements Disposable {
   /**
    * Connects to a worker that listens.
    *
-   * @throws UcpError (the promise rejects) UCS_ERR_REJECTED where that does not want it; VerbsError EPROTO where it speaks something else, otherwise as `connect` of the root
+   * @throws UcpError (the promise rejects) UCS_ERR_REJECTED where that does not want it; UCS_ERR_UNREACHABLE where nobody listens, or something else does; UCS_ERR_TIMED_OUT where nobody answers; UCS_ERR_CANCELED
+   *   when this worker is closed; the signal's reason; VerbsError EINVAL for wrong arguments, otherwise as `connect` of the root
    */
   async connect({ sendClientId = false, ...where }: UcpConnectOptions): Promise<UcpEndpoint> {
     if (typeof sendClientId !== 'boolean')
@@ -131,7 +132,7 @@ export class UcpWorker implements Disposable {
    *
    * @param address what the other's `address` gave
    * @throws UcpError (the promise rejects) UCS_ERR_INVALID_ADDR for bytes that are no address; UCS_ERR_UNREACHABLE where the worker is not there, or goes by another transport;
-   *   UCS_ERR_EXCEEDS_LIMIT where it has too many endpoints ({@link UcpWorkerOptions.unclaimedEndpoints}); UCS_ERR_CANCELED when this worker is closed; the signal's reason; ETIMEDOUT;
+   *   UCS_ERR_EXCEEDS_LIMIT where it has too many endpoints ({@link UcpWorkerOptions.unclaimedEndpoints}); UCS_ERR_CANCELED when this worker is closed; the signal's reason; UCS_ERR_TIMED_OUT;
    *   VerbsError EINVAL for wrong arguments
    */
   connectByAddress(address: Uint8Array, options: UcpAddressOptions = {}): Promise<UcpEndpoint> {
@@ -174,7 +175,7 @@ export class UcpWorker implements Disposable {
    *
    * @param buffer several pieces are written to once all has come, and what is of a {@link UcpDatatype} is unpacked then. It is written to until the promise settles, and never after
    * @throws UcpError (the promise rejects) UCS_ERR_MESSAGE_TRUNCATED for a message that is longer, which is lost, and the buffer is as it was; why the
-   *   peer has gone that had sent a part; the signal's reason; ETIMEDOUT; what unpacking it throws; VerbsError EINVAL for wrong arguments
+   *   peer has gone that had sent a part; the signal's reason; UCS_ERR_TIMED_OUT; what unpacking it throws; VerbsError EINVAL for wrong arguments
    */
   tagReceive(buffer: UcpData, tag: TagValue, options: TagReceiveOptions = {}): Promise<TagReceived> {
     return this.#tags.receive(buffer, tag, options);
@@ -235,7 +236,7 @@ export class UcpWorker implements Disposable {
   /**
    * Resolves with what {@link streamPoll} gives, once that is at least one endpoint.
    *
-   * @throws UcpError (the promise rejects) UCS_ERR_CANCELED when the worker is closed; the signal's reason; ETIMEDOUT; VerbsError EINVAL for wrong arguments
+   * @throws UcpError (the promise rejects) UCS_ERR_CANCELED when the worker is closed; the signal's reason; UCS_ERR_TIMED_OUT; VerbsError EINVAL for wrong arguments
    */
   streamReady(options: WaitOptions = {}): Promise<UcpEndpoint[]> {
     return this.#streams.wait(options);
