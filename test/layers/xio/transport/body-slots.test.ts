@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Engine } from '../../../../src/layers/engine/index.js';
 import type { Exposure } from '../../../../src/layers/xio/transport/index.js';
 import { type Pair, paired, pattern, type World, WORLDS } from '../support/worlds.js';
 
@@ -72,5 +73,17 @@ describe("a link's memory for bodies", () => {
     await world.until(() => isLater);
     const again = Array.from({ length: 9 }, () => expose(pair, 128 * KIB));
     assert.equal(names([...exposures, ...again]).size, 64 + 1);
+  });
+
+  test('ends with the link, though nobody has given it back', async ({ here, there }, world) => {
+    const registered = () =>
+      [here, there].map(({ link: { context } }) => context && Engine.of(context).registrations.used);
+    assert.deepEqual(registered(), [0, 0]);
+    there.link.expose(new Uint8Array(64 * KIB));
+    await here.send(world.until, HEAD, pattern(20_000, 4), undefined);
+    assert.deepEqual(registered(), [1, 1]);
+    here.link.abort();
+    await world.until(() => here.ends.length + there.ends.length === 2);
+    assert.deepEqual(registered(), [0, 0]);
   });
 });

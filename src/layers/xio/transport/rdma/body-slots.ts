@@ -52,6 +52,7 @@ export class Slot {
  * what it has been given before, or its own, and the program's memory is not within its reach.
  */
 export class BodySlots {
+  readonly #all = new Set<Slot>();
   /** Those that nobody uses, by their sizes, each of which is twice the one before it. */
   readonly #idle: Slot[][] = [];
   #bytes = 0;
@@ -76,20 +77,19 @@ export class BodySlots {
 
   /** To be called once for each that was lent. */
   giveBack(slot: Slot): void {
-    if (this.#hasEnded) {
-      slot.destroy();
-      return;
-    }
+    if (this.#hasEnded) return;
     this.#idle[slot.index].push(slot);
     this.#idleBytes += slot.capacity;
     if (this.#idleBytes > KEPT_BYTES) this.#stopTrimming ??= this.engine.chore(TRIM_MS, () => this.#trim());
   }
 
-  /** The peer reaches nothing any more. Those that are lent end as they are given back. */
+  /** The peer reaches nothing any more, be it lent or not: whoever has lent it may never give it back. */
   end(): void {
     this.#hasEnded = true;
     this.#stopTrimming?.();
-    for (const slots of this.#idle) for (const slot of slots.splice(0)) slot.destroy();
+    for (const slot of this.#all) slot.destroy();
+    this.#all.clear();
+    for (const slots of this.#idle) slots.length = 0;
   }
 
   #make(index: number): Slot | undefined {
@@ -99,6 +99,7 @@ export class BodySlots {
       const memory = alloc(lengthBytes);
       const access = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ;
       const slot = new Slot(index, this.engine.registrations.remote(memory, access), memory);
+      this.#all.add(slot);
       this.#bytes += lengthBytes;
       return slot;
     } catch (error) {
@@ -116,6 +117,7 @@ export class BodySlots {
         if (slot === undefined) break;
         this.#idleBytes -= slot.capacity;
         this.#bytes -= slot.capacity;
+        this.#all.delete(slot);
         slot.destroy();
       }
   }
