@@ -85,7 +85,8 @@ describe('published statistics', () => {
     a.qp.postSend({ opcode: WrOpcode.SEND });
     b.qp.postRecv({});
     drain(b.cq, 1);
-    await eventually(() => found(`${NET}.1`)?.qps[0]?.state === QpState.RTS);
+    // It was in RTS before it sent anything, and may have been published then.
+    await eventually(() => isDeepStrictEqual(found(`${NET}.1`)?.qps[0]?.counters, a.qp.counters()));
     const { qpCount, qps } = found(`${NET}.1`) ?? {};
     const { qpNum } = a.qp;
     const { attr } = a.qp.query();
