@@ -89,7 +89,7 @@ if (isInside) {
       const wrapperOf = (side: 'near' | 'far'): readonly string[] => (side === 'far' ? far.wrapper : []);
       const sends = receives === 'near' ? 'far' : 'near';
       const receiver = new Tool(['mckey', '--pause', '0', ...flags[receives]], {}, wrapperOf(receives));
-      await receiver.printed('joined');
+      await receiver.printed('receiving data transfers');
       const sender = await run(['mckey', '--pause', '0', '-s', ...flags[sends]], {}, wrapperOf(sends));
       return [await receiver.ended, sender];
     }

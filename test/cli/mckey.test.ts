@@ -19,7 +19,8 @@ async function play(game: number, flags: Flags = {}): Promise<{ receiver: Ended;
   const { both = () => ['-m', group], sender = [], receiver = [] } = flags;
   const common = ['mckey', '--pause', '0', ...both(group)];
   const hears = new Tool([...common, '-b', receiverAt(game), ...receiver]);
-  await hears.printed('joined');
+  // All of its queue pairs have joined by then.
+  await hears.printed('receiving data transfers');
   const sends = await run([...common, '-s', '-b', senderAt(game), ...sender]);
   return { sender: sends, receiver: await hears.ended };
 }
