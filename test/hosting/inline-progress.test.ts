@@ -7,11 +7,13 @@ import { asEndInfo, Program } from './programs.js';
 import { loopback, NET } from '../support/loopback.js';
 
 const EXCHANGES = 100;
+/** Long enough for any machine: whoever waits longer waits for ever. */
+const PATIENCE_MS = 60_000;
 
 describe('an inline adapter', () => {
   test(
     'sends what was posted in SQD once it is back in RTS, for a program that only awaits',
-    { timeout: 5000 },
+    { timeout: PATIENCE_MS },
     async () => {
       using pair = new Pair('inline', NET);
       const { a, b } = pair;

@@ -7,7 +7,7 @@ import { DgramLink, UdpLink } from '../../src/machine/links/index.js';
 import { PollSet } from '../../src/machine/system/index.js';
 import { ip, isInside, namespaceProblem, runInside, untilUp } from './namespace.js';
 import { ReceiverProcess, type Seen } from './receiver-process.js';
-import { commit, Inbox, packet, pathBetween, receiveAll, sealed, verifiedId } from './udp-helpers.js';
+import { commit, Inbox, packet, pathBetween, PATIENCE_US, receiveAll, sealed, verifiedId } from './udp-helpers.js';
 
 const opened: UdpLink[] = [];
 
@@ -251,7 +251,8 @@ function inside(): void {
       const poll = new PollSet(link.pollFds);
       const isLast = (bytes: Uint8Array): boolean => Buffer.compare(bytes, last) === 0;
       while (!inbox.frames.some(isLast)) {
-        if (link.receive(inbox, 64) === 0) assert.ok(poll.wait(5_000_000) > 0, `${inbox.frames.length} frames arrived`);
+        if (link.receive(inbox, 64) === 0)
+          assert.ok(poll.wait(PATIENCE_US) > 0, `${inbox.frames.length} frames arrived`);
       }
       const ours = inbox.frames.filter((bytes) => bytes[6] === last[6] && bytes[11] === last[11] && bytes.length >= 60);
       return ours.slice(0, ours.findIndex(isLast));
