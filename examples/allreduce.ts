@@ -1,8 +1,7 @@
 // What programs of MPI do all day, on UCP: processes, each with a NIC of its own, add up their arrays by an allreduce, which is a ring where they
 // are long, and exchange the edges of a grid with their neighbours. Messages find their receives by tags, which say who sends. Every result is checked.
 //
-//   node allreduce.js [--ranks 8] [--sizes 8192,1048576] [--ring-from 32768] [--rounds 20] [--warm-up 100] [--cells 128] [--steps 50]
-//                     [--transport rc|ud] [--json] [--svg FILE]
+//   node allreduce.js [--ranks 8] [--sizes 8192,1m] [--transport rc|ud] [--json] [--svg FILE]         --help lists all options
 //
 // Prints the bus bandwidth by size: what each process sends, 2 (n - 1) / n of its array, in the time of an allreduce.
 import { type ChildProcess, fork } from 'node:child_process';
@@ -410,35 +409,66 @@ function sizeText(bytes: number): string {
   return bytes >= 1 << 10 ? `${bytes / (1 << 10)} KiB` : `${bytes} B`;
 }
 
+const USAGE = `usage: node allreduce.js [options]
+
+  --ranks N          processes, 1 to 64 (8)
+  --sizes N,N,...    bytes of the array that is added up, multiples of 4, such as 8,64k,1m (1024 to 4194304)
+  --ring-from N      from how many bytes on it goes by a ring; otherwise, and for 2, 4, 8, ... processes only, in pairs (32768)
+  --rounds N         how often each is measured (20)
+  --warm-up N        how often at most it is done before (100)
+  --cells N          cells of a process along an edge of the grid of the halo exchange (128)
+  --steps N          steps of the halo exchange (50)
+  --transport NAME   how messages go: rc or ud (rc)
+  --json, --svg FILE print one JSON object in place of the table; write the bus bandwidth by size to FILE, as a plot`;
+
+const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1 << 10, m: 1 << 20 };
+
+/** A whole number, also as `64k` or `1m`. @param step of which it is a multiple */
+function numberOf(option: string, text: string, least: number, most = 1 << 30, step = 1): number {
+  const [, digits, unit] = /^(\d+)([km]?)$/.exec(text) ?? ['', NaN, ''];
+  const value = Number(digits) * UNITS[unit];
+  if (value >= least && value <= most && value % step === 0) return value;
+  throw new Error(`--${option} is '${text}'; give a multiple of ${step}, ${least} to ${most}`);
+}
+
+const OPTIONS = {
+  ranks: { type: 'string', default: '8' },
+  sizes: { type: 'string', default: '1024,8192,65536,524288,4194304' },
+  'ring-from': { type: 'string', default: '32768' },
+  rounds: { type: 'string', default: '20' },
+  'warm-up': { type: 'string', default: '100' },
+  cells: { type: 'string', default: '128' },
+  steps: { type: 'string', default: '50' },
+  transport: { type: 'string', default: 'rc' },
+  json: { type: 'boolean', default: false },
+  svg: { type: 'string' },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
+
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      ranks: { type: 'string', default: '8' },
-      sizes: { type: 'string', default: '1024,8192,65536,524288,4194304' },
-      'ring-from': { type: 'string', default: '32768' },
-      rounds: { type: 'string', default: '20' },
-      'warm-up': { type: 'string', default: '100' },
-      cells: { type: 'string', default: '128' },
-      steps: { type: 'string', default: '50' },
-      transport: { type: 'string', default: 'rc' },
-      json: { type: 'boolean', default: false },
-      svg: { type: 'string' },
-    },
-  });
-  const [ranks, rounds, cells, steps] = [values.ranks, values.rounds, values.cells, values.steps].map(Number);
-  const sizes = values.sizes.split(',').map(Number);
+  const { values } = parseArgs({ options: OPTIONS });
+  if (values.help) {
+    console.log(USAGE);
+    return;
+  }
+  const ranks = numberOf('ranks', values.ranks, 1, 64);
+  const sizes = values.sizes.split(',').map((text) => numberOf('sizes', text, FLOAT_BYTES, 1 << 30, FLOAT_BYTES));
+  const [rounds, mostWarmUp] = [numberOf('rounds', values.rounds, 1), numberOf('warm-up', values['warm-up'], 0)];
+  const [cells, steps] = [numberOf('cells', values.cells, 1, 4096), numberOf('steps', values.steps, 1)];
+  const longest = numberOf('ring-from', values['ring-from'], 0);
   const { transport } = values;
+  if (transport !== 'rc' && transport !== 'ud') throw new Error(`--transport is '${transport}'; give rc or ud`);
   const launcher = new Launcher(ranks, transport);
   progress(`${ranks} processes connect`);
   await launcher.connect();
   const results: Result[] = [];
   // Whole arrays go to and fro between pairs.
-  const ringFrom = Number.isInteger(Math.log2(ranks)) ? Number(values['ring-from']) : 0;
+  const ringFrom = Number.isInteger(Math.log2(ranks)) ? longest : 0;
   const title = `allreduce of float32 by ${ranks} processes over ${transport}, a ring from ${ringFrom} bytes on`;
   if (!values.json) console.log(`${title}\n${'bytes'.padStart(10)}${'µs'.padStart(12)}${'bus MB/s'.padStart(12)}`);
   for (const bytes of sizes) {
     progress(`allreduce of ${sizeText(bytes)}`);
-    const warmUp = Math.max(LEAST_WARM_UP, Math.min(Number(values['warm-up']), Math.ceil(WARM_UP_BYTES / bytes)));
+    const warmUp = Math.max(LEAST_WARM_UP, Math.min(mostWarmUp, Math.ceil(WARM_UP_BYTES / bytes)));
     const us = await launcher.order({ what: 'allreduce', bytes, rounds, warmUp, isRing: bytes >= ringFrom });
     const busMBs = (2 * bytes * (ranks - 1)) / ranks / us;
     results.push({ bytes, us, busMBs });
@@ -465,6 +495,6 @@ async function main(): Promise<void> {
 const [role, rank, ranks, transport] = process.argv.slice(2);
 const running = role === 'rank' ? beRank(Number(rank), Number(ranks), transport === 'ud' ? 'ud' : 'rc') : main();
 running.catch((error: unknown) => {
-  console.error(error);
+  console.error(error instanceof Error && role !== 'rank' ? `${error.message} (--help says what there is)` : error);
   process.exit(1);
 });

@@ -132,4 +132,7 @@ async function main(): Promise<void> {
   await (role === 'read' ? read(session) : write(session, name, Number(at)));
 }
 
-void main();
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+});

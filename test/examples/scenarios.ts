@@ -271,9 +271,13 @@ export const SCENARIOS: ReadonlyMap<string, (start: Start) => Promise<void>> = n
       await using endless = start('allreduce', 1, '--ranks', '3', '--rounds', '1000000');
       assert.match(await endless.line(), /^allreduce .* by 3 processes over rc, a ring from 0 bytes on$/);
       assert.equal(await endless.interrupted(), 130);
-      await using json = start('allreduce', 1, ...small, '--json');
+      await using json = start('allreduce', 1, ...small, '--json', '--sizes', '40,8k');
       const { ranks, allreduce } = JSON.parse(await json.text()) as { ranks: number; allreduce: { bytes: number }[] };
-      assert.deepEqual([ranks, ...allreduce.map(({ bytes }) => bytes)], [4, 40, 40_000]);
+      assert.deepEqual([ranks, ...allreduce.map(({ bytes }) => bytes)], [4, 40, 8192]);
+      await using help = start('allreduce', 1, '--help');
+      assert.match(await help.text(), /^usage: .*\n.*--ranks/s);
+      await using wrong = start('allreduce', 1, '--sizes', '10');
+      await assert.rejects(wrong.text(), /--sizes is '10'; give a multiple of 4/);
     },
   ],
 ]);
