@@ -1,5 +1,6 @@
 // The memory of bodies is programs', who may transfer it at any time. What is asked here is `byteLength`: in code that V8 11.3 (Node 20) has compiled, `length` of a view
-// stays what it was when its buffer was transferred, once the code has met views of memory that can grow.
+// stays what it was when its buffer was transferred, once the code has met views of memory that can grow. JavaScript throws at whoever copies from there, or to there, be it no
+// byte at all: so nothing is copied where there is nothing.
 import { copyOf } from './fields.js';
 
 /** A body: in one piece, or in several of which none is empty. */
@@ -36,13 +37,14 @@ export function piecesOf(body: Body): readonly Uint8Array[] {
 /** Puts a body there, from that byte on. */
 export function putBody(body: Body, bytes: Uint8Array, offset: number): void {
   if (isOnePiece(body)) {
-    bytes.set(body, offset);
+    if (body.byteLength > 0) bytes.set(body, offset);
     return;
   }
   let at = offset;
   for (const piece of body) {
-    bytes.set(piece, at);
-    at += piece.length;
+    const { byteLength } = piece;
+    if (byteLength > 0) bytes.set(piece, at);
+    at += byteLength;
   }
 }
 
@@ -57,14 +59,15 @@ export function gather(body: Body): Uint8Array {
 /** Puts bytes into a body, which is at least as long. */
 export function scatter(bytes: Uint8Array, body: Body): void {
   if (isOnePiece(body)) {
-    body.set(bytes);
+    if (bytes.length > 0) body.set(bytes);
     return;
   }
   let at = 0;
   for (const piece of body) {
+    const { byteLength } = piece;
     if (at >= bytes.length) return;
-    piece.set(bytes.subarray(at, at + piece.length));
-    at += piece.length;
+    if (byteLength > 0) piece.set(bytes.subarray(at, at + byteLength));
+    at += byteLength;
   }
 }
 

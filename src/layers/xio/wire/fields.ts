@@ -2,9 +2,9 @@
 
 const HIGH = 2 ** 32;
 
-/** A copy of bytes, in memory of its own: those of a Buffer of Node's share theirs when they are sliced. */
+/** A copy of bytes, in memory of its own: those of a Buffer of Node's share theirs when they are sliced. Of what a program has transferred there are none. */
 export function copyOf(bytes: Uint8Array): Uint8Array {
-  return new Uint8Array(bytes);
+  return bytes.byteLength === 0 ? new Uint8Array(0) : new Uint8Array(bytes);
 }
 
 export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {

@@ -75,6 +75,41 @@ for (const [name, play] of Object.entries(NETS))
           assert.ok(await isWell());
         });
 
+      test('has an answer come that needs nothing of it', async (net) => {
+        const { client, isWell } = await asked(net);
+        for (const [bytes, pieces] of [
+          [0, 1],
+          [0, 3],
+          [9, 3],
+        ] as const) {
+          const into = Array.from({ length: pieces }, () => make(20));
+          const response = client.request(`${bytes}`, undefined, { into });
+          transfer(into[0]);
+          const { body } = await net.settled(response);
+          assert.equal(body.length, bytes);
+          if (bytes > 0) assert.deepEqual(body, pattern(bytes, 1));
+        }
+        assert.ok(await isWell());
+      });
+
+      test('is missed by nobody where a body without bytes lay in it', async (net) => {
+        const { client, isWell } = await asked(net);
+        for (const begin of [
+          (body: Uint8Array) => client.request('9', body, { placement: 'rdma' }),
+          (body: Uint8Array) => client.request('9', body),
+          (body: Uint8Array) => client.send(body),
+        ]) {
+          const body = make(20).subarray(20);
+          net.cut();
+          const sent = codeOf(begin(body));
+          transfer(body);
+          assert.equal(await net.settled(sent), 'resolved');
+          // It is gone by the time that it is asked for.
+          assert.equal(await net.settled(codeOf(begin(body))), 'resolved');
+        }
+        assert.ok(await isWell());
+      });
+
       test('harms nobody where the request was given up', async (net) => {
         const { client, isWell } = await asked(net);
         for (let turns = 0; turns < 12; turns += 1) {
