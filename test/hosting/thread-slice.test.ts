@@ -7,9 +7,14 @@ import { loopback } from '../support/loopback.js';
 
 /** Time slices of the threads of this process, µs. */
 function slices(): readonly number[] {
-  return readdirSync('/proc/self/task').map((thread) => {
-    const text = readFileSync(`/proc/self/task/${thread}/sched`, 'latin1');
-    return Number(/^se\.slice\s*:\s*(\d+)/m.exec(text)?.[1] ?? 0) / 1000;
+  return readdirSync('/proc/self/task').flatMap((thread) => {
+    try {
+      const text = readFileSync(`/proc/self/task/${thread}/sched`, 'latin1');
+      return [Number(/^se\.slice\s*:\s*(\d+)/m.exec(text)?.[1] ?? 0) / 1000];
+    } catch {
+      // It has just ended.
+      return [];
+    }
   });
 }
 
