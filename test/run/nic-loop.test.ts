@@ -9,6 +9,8 @@ import { NicLoop } from '../../src/apps/run/launcher/nic-loop.js';
 import { EventFd, nativeHostProblem } from '../../src/machine/system/index.js';
 
 const SYSTEM = new URL('../../src/machine/system/index.js', import.meta.url).href;
+/** Long enough for any machine to start a thread in: whoever sleeps longer is not woken. */
+const PATIENCE_US = 60_000_000;
 /** Rings a descriptor when it is told to. */
 const RINGER = `
   const { workerData: { system, word, fd } } = require('node:worker_threads');
@@ -66,7 +68,7 @@ describe('NicLoop', { skip: nativeHostProblem() ?? false }, () => {
           // It is about to sleep.
           Atomics.store(word, 0, 1);
           Atomics.notify(word, 0);
-          return 1_000_000;
+          return PATIENCE_US;
         },
         sweep: () => undefined,
       };
