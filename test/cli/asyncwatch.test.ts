@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { factsOf } from '../../src/apps/cli/devices/ibv-asyncwatch.js';
 import { type AsyncEvent, EventType, openDevice } from '../../src/index.js';
-import { ip, isInside, namespaceProblem, runInside } from '../links/namespace.js';
+import { ip, isInside, namespaceProblem, runInside, untilUp } from '../links/namespace.js';
 import { loopback } from '../support/loopback.js';
 import { run, Tool } from './tool.js';
 
@@ -33,6 +33,7 @@ function inside(): void {
     change('add');
     ip('link set va up');
     ip('link set vb up');
+    untilUp('va');
     const tools = [
       new Tool([WATCH, '--addr', '10.93.0.1']),
       new Tool([WATCH, '--addr', '10.93.0.2', '--host', 'inline', '--json']),

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Context, EventType, openDevice, PortState, readStatistics } from '../../src/index.js';
 import { administer } from '../../src/sim.js';
-import { ip, isInside, namespaceProblem, runInside } from '../links/namespace.js';
+import { ip, isInside, namespaceProblem, runInside, untilUp } from '../links/namespace.js';
 
 const PATIENCE_MS = 60_000;
 const { GID_CHANGE, PORT_ERR, PORT_ACTIVE } = EventType;
@@ -26,6 +26,7 @@ function inside(): void {
     ip('link add va type veth peer name vb');
     ip('link set va up');
     ip('link set vb up');
+    untilUp('va');
   });
   after(() => ip('link del va'));
 
