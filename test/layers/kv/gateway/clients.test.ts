@@ -47,6 +47,8 @@ describe('redis-cli at the gateway', { skip: without('redis-cli', 'redis-tools')
     assert.match((await setting).stdout, /^ERR Protocol error: invalid bulk length/);
   });
 
+  /** As an answer: what is left of 100 s, some of which pass while a tool starts. */
+  const LEFT = 'what is left of 100 s';
   const TALKS: readonly (readonly [string, readonly (readonly [string, string])[]])[] = [
     [
       'sets and gets',
@@ -107,7 +109,7 @@ describe('redis-cli at the gateway', { skip: without('redis-cli', 'redis-tools')
         ['TTL nokey', '-2'],
         ['PERSIST key', '0'],
         ['EXPIRE key 100', '1'],
-        ['TTL key', '100'],
+        ['TTL key', LEFT],
         ['PERSIST key', '1'],
         ['PTTL key', '-1'],
         ['EXPIRE nokey 100', '0'],
@@ -143,6 +145,7 @@ describe('redis-cli at the gateway', { skip: without('redis-cli', 'redis-tools')
       for (const [command, answer] of talk) {
         const said = await redisCli(gateway.port, ...command.split(' '));
         if (answer === '>') assert.match(said, /^\d+$/, command);
+        else if (answer === LEFT) assert.match(said, /^([1-9]\d?|100)$/, command);
         else assert.equal(said, answer, command);
       }
     });
