@@ -167,3 +167,52 @@ describe('a buffer in the midst of a call takes nothing with it but the call whe
           );
   });
 });
+
+describe('a buffer that was transferred is as good as none for what has no bytes', () => {
+  const gone = (): Uint8Array => {
+    const bytes = new Uint8Array(20);
+    KINDS['transferred'].change(bytes);
+    return bytes;
+  };
+
+  for (const [way, make] of Object.entries(ALL_WAYS))
+    it(`by ${way}`, () =>
+      simulate(async (sim) => {
+        const made = await make(sim);
+        const { server, there } = made;
+        const sent = async (): Promise<void> => {
+          await there.tagSend(NOTHING, 1);
+          await sim.sleep(1000);
+        };
+        for (const buffer of [gone(), [gone(), new Uint8Array(4)]]) {
+          await sent();
+          assert.equal((await server.tagReceive(buffer, 1)).length, 0);
+          await sent();
+          const message = server.tagProbeRemove(1);
+          assert.ok(message !== undefined);
+          assert.equal((await server.tagMessageReceive(message, buffer)).length, 0);
+        }
+        for (const protocol of ['eager', 'rendezvous'] as const) {
+          const received = new Promise((resolve) =>
+            server.setAmHandler(1, (message) => resolve(message.keep().receive(gone()))),
+          );
+          await there.amSend(1, gone(), NOTHING, { protocol });
+          assert.equal(await received, 0);
+        }
+        await made.close();
+      }));
+
+  for (const way of Object.keys(ALL_WAYS))
+    it(`as a piece among others, by ${way}`, () =>
+      simulate(async (sim) => {
+        const made = await ALL_WAYS[way](sim);
+        const pieces = [new Uint8Array(20).subarray(20), new Uint8Array(8)];
+        const receiving = made.server.tagReceive(pieces, 1);
+        const [{ buffer }, filled] = pieces;
+        structuredClone(buffer, { transfer: [buffer] });
+        await made.there.tagSend(new Uint8Array(8).fill(5), 1);
+        assert.equal((await receiving).length, 8);
+        assert.deepEqual(filled, new Uint8Array(8).fill(5));
+        await made.close();
+      }));
+});

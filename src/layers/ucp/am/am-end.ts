@@ -1,6 +1,7 @@
 import { invalid, refuse, show } from '../../../api/verbs/index.js';
 import { checkWait, type WaitOptions } from '../../engine/index.js';
 import {
+  partOf,
   type PeerProblem,
   Protocol,
   selectProtocol,
@@ -178,7 +179,11 @@ export class AmEnd<Endpoint> implements Family {
   ): void {
     const said = new Uint8Array(AM_HEADER.bytes);
     AM_HEADER.encode(viewOf(said), 0, amHeadOf(id, header, reply));
-    const head = { header: viewOf(said).getBigUint64(0, true), opcode: RtsOpcode.AM, userHeader: header.slice() };
+    const head = {
+      header: viewOf(said).getBigUint64(0, true),
+      opcode: RtsOpcode.AM,
+      userHeader: partOf(header, 0, header.byteLength).slice(),
+    };
     const send = this.rendezvous.send(data, head, protocol, posted.onDone);
     posted.giveUp = () => send.giveUp();
   }

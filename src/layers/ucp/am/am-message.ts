@@ -1,5 +1,6 @@
 import { invalid, refuse, VerbsError } from '../../../api/verbs/index.js';
 import { checkWait, type Timers, type WaitOptions } from '../../engine/index.js';
+import { partOf, putInto } from '../protocol/index.js';
 import { UcsStatus } from '../wire/index.js';
 import { UcpError } from '../worker/errors.js';
 import { landingOf } from '../worker/landing.js';
@@ -145,8 +146,8 @@ export class AmMessage<Endpoint> implements Disposable {
       throw new UcpError('receive', UcsStatus.UCS_ERR_MESSAGE_TRUNCATED, text);
     }
     const { announced, engine } = this.#parts;
-    if (announced !== undefined) return this.#fetch(announced, buffer.subarray(0, length), options, engine);
-    buffer.set(this.data);
+    if (announced !== undefined) return this.#fetch(announced, partOf(buffer, 0, length), options, engine);
+    putInto(buffer, this.data, 0);
     this.release();
     return length;
   }

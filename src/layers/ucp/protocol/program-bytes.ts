@@ -31,7 +31,8 @@ export function partOf(view: Uint8Array, begin: number, end: number): Uint8Array
 
 /** Writes where they are. @param view was long enough for them */
 export function putInto(view: Uint8Array, bytes: Uint8Array, at: number): void {
-  if (at + bytes.length <= view.byteLength) view.set(bytes, at);
+  // JavaScript throws at whoever writes where nothing is, be it no byte.
+  if (bytes.length > 0 && at + bytes.length <= view.byteLength) view.set(bytes, at);
 }
 
 /** Up to so many bytes are moved one by one sooner than by a view of them. */
