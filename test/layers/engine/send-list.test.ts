@@ -126,6 +126,26 @@ describe('a list of sends', () => {
       while (!said.list.isEmpty) engine.progress();
     }));
 
+  it('posts what a pass begins though something else that was to be done after it fails', () =>
+    simulate(async (sim) => {
+      const { engine, qp, said } = await messages(sim);
+      const posted = countLists(qp);
+      const done: string[] = [];
+      const failing = (): void => {
+        for (const text of ['one', 'other']) {
+          engine.afterPass(() => {
+            throw new RangeError(text);
+          });
+          engine.afterPass(() => engine.afterPass(() => done.push(text)));
+        }
+        said.send(true);
+      };
+      assert.throws(() => engine.inPass(failing), RangeError);
+      assert.equal(posted.lists, 1);
+      assert.deepEqual(done, ['one', 'other']);
+      while (!said.list.isEmpty) engine.progress();
+    }));
+
   it('refuses what is begun once the queue pair was destroyed, and loses what was', () =>
     simulate(async (sim) => {
       const { atClient, said } = await messages(sim);

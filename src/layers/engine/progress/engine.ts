@@ -267,10 +267,19 @@ export class Engine implements Disposable {
     const actions = this.#afterPass;
     if (actions.length === 0) return;
     this.#isEndingPass = true;
+    let begun = 0;
     try {
-      for (let i = 0; i < actions.length; i += 1) actions[i]();
+      while (begun < actions.length) {
+        begun += 1;
+        actions[begun - 1]();
+      }
     } finally {
       this.#isEndingPass = false;
+      if (begun < actions.length) {
+        // One has thrown: what others have to post goes all the same.
+        actions.splice(0, begun);
+        this.#endPass();
+      }
       // To set the length is a call into V8, and has the next pass make room anew.
       while (actions.length > 0) actions.pop();
     }
