@@ -6,6 +6,14 @@ import type { KvMember } from '../../../../src/layers/kv/index.js';
 import { etcdMembership, type EtcdRegistrationOptions, registerInEtcd } from '../../../../src/layers/kv/etcd/index.js';
 import { Etcd, WITHOUT_ETCD } from '../../../support/etcd.js';
 
+/** So that no lease has to be renewed while a test lasts: nothing depends on how long a busy machine keeps this process waiting. */
+const LONG_MS = 600_000;
+/**
+ * Where a lease is renewed meanwhile. An answer to that may take a third of it, at most 2 s: were it shorter, a machine that is only busy
+ * would be a problem.
+ */
+const RENEWED_MS = 6000;
+
 /** What is registered of a server, without one. */
 function serverAt(port: number, epoch = port): Parameters<typeof registerInEtcd>[0] {
   return { address: { host: '127.0.0.1', port }, epoch, mode: 'cache' };
@@ -59,7 +67,7 @@ describe('servers that register themselves in etcd', { skip: WITHOUT_ETCD }, () 
   });
 
   const register = (port: number, name: string, more: Partial<EtcdRegistrationOptions> = {}, epoch = port) =>
-    registerInEtcd(serverAt(port, epoch), { endpoints: etcd.url, cluster, name, ttlMs: 2000, ...more });
+    registerInEtcd(serverAt(port, epoch), { endpoints: etcd.url, cluster, name, ttlMs: LONG_MS, ...more });
 
   it('are found, with where they are and their epochs, as they come and go', async () => {
     using watching = new Watching(etcd.url, cluster);
@@ -81,7 +89,7 @@ describe('servers that register themselves in etcd', { skip: WITHOUT_ETCD }, () 
     await watching.next();
     const red = await registerInEtcd(
       { ...serverAt(7001), mode: 'store' },
-      { endpoints: [etcd.url], cluster, name: 'red', ttlMs: 2000 },
+      { endpoints: [etcd.url], cluster, name: 'red', ttlMs: LONG_MS },
     );
     assert.equal(red.keys, 'stay');
     assert.deepEqual(namesIn(await watching.next()), [['red', true]]);
@@ -120,7 +128,7 @@ describe('servers that register themselves in etcd', { skip: WITHOUT_ETCD }, () 
   });
 
   it('are refused a name that another server has which lives', async () => {
-    await using red = await register(7001, 'red');
+    await using red = await register(7001, 'red', { ttlMs: RENEWED_MS });
     await assert.rejects(register(7002, 'red'), {
       errno: 'EBUSY',
       message: /has the name red, at 127\.0\.0\.1, port 7001/,
@@ -135,7 +143,7 @@ describe('servers that register themselves in etcd', { skip: WITHOUT_ETCD }, () 
   it('enter themselves again when somebody has removed them', async () => {
     using watching = new Watching(etcd.url, cluster);
     await watching.next();
-    await using red = await register(7001, 'red');
+    await using red = await register(7001, 'red', { ttlMs: RENEWED_MS });
     await watching.next();
     await etcd.delete(`/verbena/kv/${cluster}/servers/red`);
     assert.deepEqual(await watching.next(), []);
@@ -239,7 +247,7 @@ describe('an etcd that is not there', { skip: WITHOUT_ETCD }, () => {
       endpoints: etcd.url,
       cluster: 'test',
       name: 'red',
-      ttlMs: 2000,
+      ttlMs: RENEWED_MS,
       onProblem,
     });
     await watching.until((members) => members.length === 1);
