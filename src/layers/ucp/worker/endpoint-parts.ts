@@ -4,6 +4,7 @@ import type { AmHandlers, Endpoint as Transport, MemoryDomain, Waiting } from '.
 import { type AmId, type Format, UcsStatus } from '../wire/index.js';
 import { ControlMessage } from './control-message.js';
 import { UcpError } from './errors.js';
+import type { Wakeup } from './wakeup.js';
 
 /** Answers that a peer may cause while it takes none. */
 const MAX_ANSWERS = 65_536;
@@ -16,6 +17,8 @@ export interface WorkerParts {
   nextNumber(): number;
   /** How long a peer may be silent of which something is expected; Infinity for ever. */
   readonly keepAliveMs: number;
+  /** Is told of all that comes. */
+  readonly wakeup: Pick<Wakeup<unknown>, 'note'>;
 }
 
 /** A family of calls at one endpoint: those of tags, of active messages, of memory. */
@@ -101,6 +104,7 @@ export class EndpointParts {
       if (this.#problem !== undefined) return;
       const problem = on(bytes);
       if (problem !== undefined) this.distrust(problem);
+      this.worker.wakeup.note();
     });
   }
 
@@ -156,6 +160,7 @@ export class EndpointParts {
     for (const waiting of early) this.go(waiting);
     if (transport.failure !== undefined) this.ended(transport.failure);
     if (this.#problem !== undefined) this.worker.engine.nextTurn(() => this.close());
+    this.worker.wakeup.note();
   }
 
   /** What came from the peer is wrong: nothing of it counts any more. */
@@ -171,6 +176,7 @@ export class EndpointParts {
     this.#hasEnded = true;
     this.#stopWatching?.();
     for (const family of this.#families) family.onEnded(this.#problem?.status ?? status);
+    this.worker.wakeup.note();
     this.#tellError();
   }
 

@@ -17,6 +17,7 @@ import { Rendezvous } from './rendezvous.js';
 import { type Connector, connectorOf, type Making, Wireup } from '../wireup/index.js';
 import type { TagReceived } from './tag-receive.js';
 import type { TakenMessage } from './taken-message.js';
+import { Wakeup } from './wakeup.js';
 import { type TagReceiveOptions, Tags } from './tags.js';
 import { type UcpWorkerOptions, type WorkerSettings, workerSettings } from './worker-options.js';
 
@@ -63,6 +64,7 @@ export class UcpWorker implements Disposable {
   readonly #ams: Ams<UcpEndpoint>;
   readonly #streams: Streams<UcpEndpoint>;
   readonly #parts: WorkerParts;
+  readonly #wakeup: Wakeup<UcpWorker>;
   readonly #settings: WorkerSettings;
   readonly #endpoints = new Set<UcpEndpoint>();
   readonly #connector: Connector;
@@ -84,7 +86,14 @@ export class UcpWorker implements Disposable {
     this.#ams = new Ams(this.#engine, settings.amBytes, settings.thresholds);
     let numbers = 0;
     const { keepAliveMs } = settings;
-    this.#parts = { engine: this.#engine, domain: this.#domain, nextNumber: () => (numbers += 1), keepAliveMs };
+    this.#wakeup = new Wakeup<UcpWorker>(this.#engine, this);
+    this.#parts = {
+      engine: this.#engine,
+      domain: this.#domain,
+      nextNumber: () => (numbers += 1),
+      keepAliveMs,
+      wakeup: this.#wakeup,
+    };
     this.#connector = connectorOf(this.#domain, settings);
     const { transport, name, clientId, unclaimedEndpoints } = settings;
     this.#wireup = new Wireup({
@@ -243,6 +252,30 @@ export class UcpWorker implements Disposable {
   }
 
   /**
+   * Resolves when something has come since it has last resolved: a message, or a part of one; an endpoint; the end of one; a {@link signal}. So a program that looks for messages
+   * by {@link tagProbe} sleeps in between, and misses nothing that comes after it has looked. It may find nothing new: look again. `ucp_worker_arm` and `ucp_worker_wait` in one.
+   *
+   * @throws UcpError (the promise rejects) UCS_ERR_CANCELED when the worker is closed; the signal's reason; UCS_ERR_TIMED_OUT; VerbsError EINVAL for wrong arguments
+   */
+  wait(options: WaitOptions = {}): Promise<void> {
+    return this.#wakeup.wait(options);
+  }
+
+  /**
+   * The same again and again, for `for await`: gives the worker whenever something has come, until it is closed.
+   *
+   * @throws the signal's reason; VerbsError EINVAL for wrong arguments
+   */
+  wakeups(options: Pick<WaitOptions, 'signal'> = {}): AsyncGenerator<UcpWorker, void, void> {
+    return this.#wakeup.all(options);
+  }
+
+  /** Has those go on who {@link wait}, or the next who does: `ucp_worker_signal`. */
+  signal(): void {
+    this.#wakeup.note();
+  }
+
+  /**
    * Lets peers use memory, as far as they have its key.
    *
    * @param memory or how many bytes of new memory
@@ -278,6 +311,8 @@ export class UcpWorker implements Disposable {
    */
   close(): void {
     this.#isClosed = true;
+    // Before what it would tell of the end of its endpoints.
+    this.#wakeup.close();
     this.#wireup.stop();
     for (const endpoint of [...this.#endpoints]) endpoint.close();
     this.#connector.close();

@@ -8,6 +8,7 @@ import { AmId, Messages } from '../../../../src/layers/ucp/wire/index.js';
 import { EndpointParts } from '../../../../src/layers/ucp/worker/endpoint-parts.js';
 import { Rendezvous } from '../../../../src/layers/ucp/worker/rendezvous.js';
 import { pattern } from '../support/transports.js';
+import { Wakeup } from '../../../../src/layers/ucp/worker/wakeup.js';
 
 const HEADER = Uint8Array.of(1);
 const THRESHOLDS = { bcopy: Infinity, zcopy: Infinity, rndv: Infinity, rndvScheme: 'auto' } as const;
@@ -19,7 +20,13 @@ async function early(count: number, handler: (parts: EndpointParts) => AmHandler
     const engine = new Engine(context, { name: 'a test' });
     const domain = new MemoryDomain(engine);
     const handlers = new AmHandlers();
-    const worker = { engine, domain, nextNumber: () => 1, keepAliveMs: Infinity };
+    const worker = {
+      engine,
+      domain,
+      nextNumber: () => 1,
+      keepAliveMs: Infinity,
+      wakeup: new Wakeup(engine, undefined),
+    };
     const parts = new EndpointParts(worker, handlers, () => undefined);
     const ams = new Ams<EndpointParts>(engine, 100_000, THRESHOLDS);
     ams.attach(parts, parts.add(new Rendezvous(parts, 'auto')), () => parts);

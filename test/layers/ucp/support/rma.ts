@@ -1,6 +1,7 @@
 import type { Sim } from '../../../../src/sim.js';
 import { Memories, type RmaEnd } from '../../../../src/layers/ucp/rma/index.js';
 import { EndpointParts } from '../../../../src/layers/ucp/worker/endpoint-parts.js';
+import { Wakeup } from '../../../../src/layers/ucp/worker/wakeup.js';
 import { type Endpoint, RcEndpoint, UdEndpoint } from '../../../../src/layers/ucp/uct/index.js';
 import { type AmId, UcsStatus } from '../../../../src/layers/ucp/wire/index.js';
 import { type End, TRANSPORTS } from './transports.js';
@@ -44,7 +45,9 @@ export function byMessagesOnly<E extends Endpoint>(transport: E): E {
 export function sideOf(end: End, memories = new Memories(end.domain), shown = (e: Closable) => e): RmaSide {
   let numbers = 0;
   const { domain, handlers } = end;
-  const worker = { engine: domain.engine, domain, nextNumber: () => (numbers += 1), keepAliveMs: Infinity };
+  const { engine } = domain;
+  const wakeup = new Wakeup(engine, undefined);
+  const worker = { engine, domain, nextNumber: () => (numbers += 1), keepAliveMs: Infinity, wakeup };
   const parts = new EndpointParts(worker, handlers, () => undefined);
   const rma = memories.attach(parts);
   // All transports of the tests can be closed.
