@@ -30,10 +30,10 @@ export type MessageState =
 
 const states = new WeakMap<XioMsg, MessageState>();
 const SAYING: Readonly<Record<MessageState['kind'], string>> = {
-  sent: 'the message is on its way',
-  answered: 'the response was not released',
-  request: 'the message is a request of the peer',
-  message: 'the message is one of the peer',
+  sent: 'the message is on its way, until a callback gives it back',
+  answered: 'the response was not released, which xioReleaseResponse does',
+  request: 'the message is a request of the peer, which xioSendResponse answers',
+  message: 'the message is a one-way message of the peer, which has no response: xioReleaseMsg lets go of it',
   gone: 'the message was let go of',
 };
 
@@ -56,7 +56,10 @@ export function stateOf<K extends MessageState['kind']>(
 ): Extract<MessageState, { kind: K }> {
   const state = states.get(message);
   if (state !== undefined && isOf(state, kind)) return state;
-  throw wrongState(call, state === undefined ? 'the message is the program’s' : SAYING[state.kind]);
+  throw wrongState(
+    call,
+    state === undefined ? 'the message is the program’s own, and not on its way' : SAYING[state.kind],
+  );
 }
 
 /** Where a request came, or was answered. */

@@ -105,8 +105,9 @@ function offer(inner: XioSession, context: ContextCore, ops: XioSessionOps, user
   const session = new SessionCore(ops, userContext, { offered: { inner, context } });
   context.users.add(session);
   session.teller.onTold = () => context.told();
-  const { resource, privateData } = inner;
-  session.teller.tell(() => ops.onNewSession?.(session, { resource, privateData }, userContext));
+  const { resource, privateData, scheme: proto, remoteAddress: srcAddr } = inner;
+  const req = { resource, privateData, proto, srcAddr };
+  session.teller.tell(() => ops.onNewSession?.(session, req, userContext));
   void inner.closed.then(() => {
     // With a connection, its end is told first.
     if (session.connection !== undefined) return;

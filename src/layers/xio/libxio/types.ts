@@ -1,4 +1,4 @@
-import type { Bytes } from '../api.js';
+import type { Bytes, XioSession } from '../api.js';
 import type { XioStatus } from '../wire/index.js';
 import type { XioMsgDirection, XioMsgType, XioSessionEvent } from './constants.js';
 import type { LibxioConnection, LibxioSession } from './handles.js';
@@ -88,6 +88,10 @@ export interface XioNewSessionReq {
   /** Of the URI that the client has: what comes after the port. */
   readonly resource: string;
   readonly privateData: Uint8Array;
+  /** By what it came, `rdma` or `tcp`. */
+  readonly proto: XioSession['scheme'];
+  /** Where the client is. */
+  readonly srcAddr: XioSession['remoteAddress'];
 }
 
 /** What `onSessionEstablished` is told: `struct xio_new_session_rsp`. */

@@ -137,6 +137,11 @@ for (const [name, play] of Object.entries(NETS)) {
         [1, 2, 3, 4, 5, 6],
       );
       await net.until(client.has('sent 5'));
+      // What to do instead stands in the error.
+      assert.throws(() => xioSendResponse({ request: server.got[0] }), {
+        code: 'XIO_E_STATE',
+        message: /xioReleaseMsg/,
+      });
       for (const message of server.got) xioReleaseMsg(message);
       assert.throws(() => xioReleaseMsg(server.got[0]), { code: 'XIO_E_STATE' });
     });

@@ -38,9 +38,11 @@ for (const [name, play] of Object.entries(NETS)) {
   describe(`sessions in the names of libxio.h over ${name}`, () => {
     test('have their events in order, and private data both ways', async (net) => {
       const heard: string[] = [];
+      const from: string[] = [];
       const server = new End(net, net.server, {
-        onNewSession: (session, { resource, privateData }) => {
+        onNewSession: (session, { resource, privateData, proto, srcAddr }) => {
           heard.push(`${resource} ${new TextDecoder().decode(privateData)}`);
+          from.push(`${proto} ${srcAddr?.host}`);
           xioAccept(session, [], 'of the server');
         },
       });
@@ -55,6 +57,7 @@ for (const [name, play] of Object.entries(NETS)) {
       assert.throws(() => xioSendMsg(conn, {}), { code: 'XIO_E_SESSION_CLOSED' });
       await net.until(client.has('TEARDOWN'));
       await net.until(server.has('TEARDOWN'));
+      assert.match(from.join(), /^(rdma|tcp) [\d.]+$/);
       const end = ['CONNECTION_ESTABLISHED', 'CONNECTION_CLOSED', 'CONNECTION_TEARDOWN', 'TEARDOWN'];
       assert.deepEqual(client.told, end);
       assert.deepEqual(server.told, ['NEW_CONNECTION', ...end]);
