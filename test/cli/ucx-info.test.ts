@@ -45,6 +45,12 @@ describe('ucx_info', () => {
     assert.equal(text.match(/^# memory: \d+\.\dKB, buffers: \d+\.\dKB$/gm)?.length, 4);
   });
 
+  it('prints endpoints alone by -e, also with the letters of features that users of UCX give', async () => {
+    const text = await printed('-u', 't', '-e');
+    assert.match(text, /^# UCP endpoint by rc$/m);
+    assert.doesNotMatch(text, /UCP worker|UCP memory/);
+  });
+
   it('prints settings as they are, each in a line that a shell takes', async () => {
     const { code, stdout, stderr } = await run(['ucx_info', '-c'], { UCX_RNDV_THRESH: '64k', UCX_LOG_LEVEL: 'debug' });
     assert.equal(code, 0);
@@ -81,7 +87,7 @@ describe('ucx_info', () => {
   });
 
   for (const [flags, sentence] of [
-    [[], 'Say what to print: -v, -d, -c or -u; --help says what they are.'],
+    [[], 'Say what to print: -v, -d, -c, -u, -e or -w; --help says what they are.'],
     [['-v', '-t', 'rc'], '-t needs -d.'],
   ] as const)
     it(`refuses ${flags.length === 0 ? 'to print nothing' : flags.join(' ')}`, async () => {

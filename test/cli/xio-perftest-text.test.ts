@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Command } from 'commander';
 import { type Figures, figuresOf } from '../../src/apps/cli/xio/perftest/figures.js';
-import { requestOf, type XioPerfFlags } from '../../src/apps/cli/xio/perftest/flags.js';
+import { requestOf, withXioFlags, type XioPerfFlags } from '../../src/apps/cli/xio/perftest/flags.js';
 import { emptyHistogram } from '../../src/apps/cli/xio/perftest/load.js';
 import { questionOf, wantedBytes } from '../../src/apps/cli/xio/perftest/question.js';
 import { fileText, headText, rowText } from '../../src/apps/cli/xio/perftest/table.js';
@@ -49,6 +50,26 @@ describe("xio_perftest's figures", () => {
   it('are 0 where nothing was measured', () => {
     const { perSecond, latencyUs } = figuresOf(1, [{ requests: 0, seconds: 0, histogram: emptyHistogram() }]);
     assert.deepEqual([perSecond, latencyUs.mean], [0, 0]);
+  });
+});
+
+describe("xio_perftest's arguments", () => {
+  it('are a test, a server, or both in either order', () => {
+    for (const [words, server, test] of [
+      [['write_lat', 'host'], 'host', 'write_lat'],
+      [['host', 'write_lat'], 'host', 'write_lat'],
+      [['host'], 'host', 'read_lat'],
+      [['read_bw'], undefined, 'read_bw'],
+    ] as const) {
+      const request = requestOf(words, FLAGS);
+      assert.deepEqual([request.server, request.test.name], [server, test]);
+    }
+    assert.throws(() => requestOf(['host', 'other'], FLAGS), /There is no test 'host'/);
+  });
+
+  it('take sizes with a K or an M', () => {
+    const { s } = withXioFlags(new Command()).parse(['-s', '64,4k,1M'], { from: 'user' }).opts<XioPerfFlags>();
+    assert.deepEqual(s, [64, 4096, 1 << 20]);
   });
 });
 

@@ -14,7 +14,9 @@ interface InfoFlags extends HostingOptions {
   readonly d?: true;
   readonly c?: true;
   readonly f?: true;
-  readonly u?: true;
+  readonly u?: string | true;
+  readonly e?: true;
+  readonly w?: true;
   readonly t?: TransportName;
   readonly json?: true;
 }
@@ -51,22 +53,28 @@ function settings({ f }: InfoFlags): Part {
   return { name: 'settings', facts, text: settingsText(facts, f === true) };
 }
 
-async function objects(context: Context): Promise<Part> {
+async function objects(context: Context, { e, w }: InfoFlags): Promise<Part> {
   const facts = await objectSizes(context);
-  return { name: 'objects', facts, text: objectsText(facts) };
+  const isAll = e === undefined && w === undefined;
+  return {
+    name: 'objects',
+    facts,
+    text: objectsText(facts, { worker: isAll || w === true, endpoints: isAll || e === true, memory: isAll }),
+  };
 }
 
 async function info(flags: InfoFlags): Promise<void> {
-  const { v, d, c, u, t, json } = flags;
-  if ([v, d, c, u].every((flag) => flag !== true))
-    throw new ToolError('Say what to print: -v, -d, -c or -u; --help says what they are.');
+  const { v, d, c, u, e, w, t, json } = flags;
+  const asksObjects = [u, e, w].some((flag) => flag !== undefined);
+  if (!asksObjects && [v, d, c].every((flag) => flag !== true))
+    throw new ToolError('Say what to print: -v, -d, -c, -u, -e or -w; --help says what they are.');
   if (t !== undefined && d !== true) throw new ToolError('-t needs -d.');
   const parts = v === true ? [version()] : [];
-  if (d === true || u === true) {
+  if (d === true || asksObjects) {
     const device = findDevice(undefined, (name) => new ToolError(`IB device ${name} not found`));
     const context = openToAsk(device, flags);
     if (d === true) parts.push(await devices(context, flags));
-    if (u === true) parts.push(await objects(context));
+    if (asksObjects) parts.push(await objects(context, flags));
     context.close();
   }
   if (c === true) parts.push(settings(flags));
@@ -87,7 +95,12 @@ export function command(): Command {
       .addOption(new Option('-t <name>', 'with -d: of this transport alone').choices(TRANSPORTS))
       .option('-c', 'show settings, and what they are: those of the environment, otherwise the defaults')
       .option('-f', 'with -c: also what each is for')
-      .option('-u', 'show UCP workers and endpoints: which protocols by which lengths, and what memory they take')
+      .option(
+        '-u [features]',
+        'show UCP workers and endpoints: which protocols by which lengths, and what memory they take; with -e or -w these alone. All features are always there, so that UCX’s letters for them change nothing',
+      )
+      .option('-e', 'show UCP endpoints')
+      .option('-w', 'show UCP workers')
       .option('--json', 'print one JSON object'),
   ).action(tool(info));
 }

@@ -97,16 +97,23 @@ function protocolsText(ranges: readonly UcpProtocolRange[]): string {
   return ranges.map(({ from, protocol }) => `${sizeText(from)}..<${protocol}>..`).join('') + '(inf)';
 }
 
+/** Which objects are to be told of. */
+export interface ShownObjects {
+  readonly worker: boolean;
+  readonly endpoints: boolean;
+  readonly memory: boolean;
+}
+
+function endpointText(endpoint: EndpointSize): string {
+  const head = headText(`UCP endpoint by ${endpoint.transport}`);
+  return `${head}# tag_send: ${protocolsText(endpoint.tagProtocols)}\n#\n${memoryText(endpoint)}`;
+}
+
 /** The same in UCX's layout, as far as there is one. */
-export function objectsText({ worker, endpoints, rkeyBytes }: ObjectSizes): string {
+export function objectsText({ worker, endpoints, rkeyBytes }: ObjectSizes, shown: ShownObjects): string {
   return [
-    headText('UCP worker'),
-    memoryText(worker),
-    ...endpoints.map(
-      (endpoint) =>
-        `${headText(`UCP endpoint by ${endpoint.transport}`)}# tag_send: ${protocolsText(endpoint.tagProtocols)}\n#\n${memoryText(endpoint)}`,
-    ),
-    headText('UCP memory'),
-    `# remote key: ${rkeyBytes} bytes\n#\n`,
+    ...(shown.worker ? [headText('UCP worker'), memoryText(worker)] : []),
+    ...(shown.endpoints ? endpoints.map(endpointText) : []),
+    ...(shown.memory ? [headText('UCP memory'), `# remote key: ${rkeyBytes} bytes\n#\n`] : []),
   ].join('');
 }

@@ -7,6 +7,7 @@ import { connectToServer, Listener } from '../../pingpong/exchange/bootstrap.js'
 import { openFor } from '../../pingpong/local-address.js';
 import { tool, ToolError } from '../../shared/errors.js';
 import { endOnInterrupt } from '../../shared/interrupt.js';
+import { pinTo } from '../../shared/processors.js';
 import { Control } from './control.js';
 import { planOf, type UcxPerfFlags, withUcxFlags } from './flags.js';
 import type { Half } from './half.js';
@@ -228,6 +229,7 @@ export function command(): Command {
     .addHelpText('after', EXAMPLES)
     .action(
       tool((server: string | undefined, flags: UcxPerfFlags) => {
+        if (flags.c !== undefined) pinTo(flags.c);
         if (flags.l !== true) return server === undefined ? beServer(flags) : beClient(server, flags);
         if (server !== undefined) throw new ToolError('With -l the process communicates with itself: give no server.');
         return beBoth(flags);

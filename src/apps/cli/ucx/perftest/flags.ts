@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ToolError } from '../../shared/errors.js';
 import { type HostingOptions, wholeNumber, withHosting } from '../../shared/options.js';
+import { processorsOption } from '../../shared/processors.js';
 import {
   ATOMICS,
   type AtomicsName,
@@ -27,6 +28,7 @@ export interface UcxPerfFlags extends HostingOptions {
   readonly i: number;
   readonly p: number;
   readonly D?: readonly [Layout, Layout];
+  readonly c?: string;
   readonly d?: string;
   readonly x?: TransportName;
   readonly R: number;
@@ -114,6 +116,7 @@ export function withUcxFlags(command: Command): Command {
       '-D <layout>',
       'data layout: of tags contig (default) or iov, or two of them, for sender and receiver side; of UCT short (default), bcopy or zcopy',
     ).argParser(layouts),
+    processorsOption(),
     new Option('-d <device>', 'device to use (default: the first)'),
     new Option('-x <tl>', 'transport of a test of UCT: rc, ud or, with -l, self').argParser(uctTransport),
     new Option('-C', 'use wild-card tag for tag tests'),

@@ -1,21 +1,12 @@
-import { spawnSync } from 'node:child_process';
 import { Command } from 'commander';
-import { tool, ToolError } from '../../shared/errors.js';
+import { tool } from '../../shared/errors.js';
+import { pinTo } from '../../shared/processors.js';
 import { beClient } from './client.js';
 import { requestOf, withXioFlags, type XioPerfFlags } from './flags.js';
 import { beServer } from './serve.js';
 import { XIO_TESTS } from './tests.js';
 import { beThread } from './thread.js';
 import { ownTask } from './threads.js';
-
-/** Of all threads; those that begin later have what their parents have. */
-function pinTo(processors: string): void {
-  const { error, status, stderr } = spawnSync('taskset', ['-a', '-c', '-p', processors, String(process.pid)], {
-    encoding: 'utf8',
-  });
-  if (error !== undefined) throw new ToolError('-c needs the program taskset, of util-linux.', 1, { cause: error });
-  if (status !== 0) throw new ToolError(`-c ${processors}: ${stderr.trim()}`);
-}
 
 async function perftest(words: readonly string[], flags: XioPerfFlags): Promise<void> {
   const task = ownTask();
@@ -42,7 +33,7 @@ export function command(): Command {
         'Without a server: be one, for all tests. With one: connect to it, and run a test.',
     ),
   )
-    .argument('[test]', 'what to measure: read_lat (the default), read_bw, write_lat, write_bw')
+    .argument('[test]', 'what to measure, of the tests below (default: read_lat)')
     .argument('[server]', 'name or address of the server; without, be one')
     .addHelpText('after', EXAMPLES)
     .action(

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ToolError } from '../../shared/errors.js';
 import { type HostingOptions, wholeNumber, withHosting } from '../../shared/options.js';
+import { processorsOption } from '../../shared/processors.js';
 import { MAX_BYTES } from './question.js';
 import { testOf, type XioTest, XIO_TESTS } from './tests.js';
 
@@ -31,8 +32,14 @@ const MAX_MEMORY = 2 ** 31;
 
 const DEFAULT_SIZES: readonly number[] = Array.from({ length: Math.log2(LARGEST_BYTES) + 1 }, (_, power) => 1 << power);
 
+const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1 << 10, m: 1 << 20 };
+
 function sizes(text: string): readonly number[] {
-  return text.split(',').map(wholeNumber(0, MAX_BYTES));
+  return text.split(',').map((size) => {
+    const [, digits, unit] = /^(\d+)([km])$/i.exec(size) ?? ['', size, ''];
+    const factor = UNITS[unit.toLowerCase()];
+    return wholeNumber(0, Math.floor(MAX_BYTES / factor))(digits) * factor;
+  });
 }
 
 function seconds(text: string): number {
@@ -41,18 +48,13 @@ function seconds(text: string): number {
   throw new InvalidArgumentError('Give seconds, 0 to 3600.');
 }
 
-function processors(text: string): string {
-  if (/^\d+(-\d+)?(,\d+(-\d+)?)*$/.test(text)) return text;
-  throw new InvalidArgumentError('Give numbers of processors, such as 0 or 0,2-3.');
-}
-
 const number = (flags: string, what: string, min: number, max: number): Option =>
   new Option(flags, what).argParser(wholeNumber(min, max));
 
 /** Adds them. */
 export function withXioFlags(command: Command): Command {
   const options = [
-    new Option('-c <cpus>', 'run on these processors, such as 0 or 0,2-3, by taskset').argParser(processors),
+    processorsOption(),
     number('-p <port>', 'where the server listens', 1, 65_535).default(PORT),
     number('-n <threads>', 'threads of the client, each with a session of its own', 1, MAX_THREADS).default(1),
     new Option('-r <transport>', 'what sessions go by; the same on both sides')
@@ -76,7 +78,7 @@ export function withXioFlags(command: Command): Command {
       1,
       MAX_DEPTH,
     ),
-    new Option('-s <sizes>', 'bytes, such as 64 or 64,4096 (default: doubling from 1 to 1 MiB)').argParser(sizes),
+    new Option('-s <sizes>', 'bytes, such as 64 or 64,4k,1m (default: doubling from 1 to 1 MiB)').argParser(sizes),
     new Option('-o <file>', 'write the figures there as well, a line for each size'),
     new Option('--seconds <n>', 'how long each size is measured').argParser(seconds).default(1),
     new Option('--warm-up <n>', 'seconds of each size that do not count, before').argParser(seconds).default(0.2),
@@ -95,8 +97,11 @@ export interface Request {
   readonly depth: number;
 }
 
-/** @param words a test, or the server, or both. @throws ToolError for what cannot be */
-export function requestOf(words: readonly string[], { q, s, n }: XioPerfFlags): Request {
+/** @param given a test, or the server, or both. @throws ToolError for what cannot be */
+export function requestOf(given: readonly string[], { q, s, n }: XioPerfFlags): Request {
+  // Other tools of the field have the server last, or first.
+  const isTurned = given.length === 2 && testOf(given[0]) === undefined && testOf(given[1]) !== undefined;
+  const words = isTurned ? [given[1], given[0]] : given;
   const [first] = words;
   const named = words.length === 0 ? undefined : testOf(first);
   if (words.length === 2 && named === undefined)
