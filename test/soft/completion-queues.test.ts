@@ -121,7 +121,10 @@ for (const hosting of HOSTINGS) {
       connect(peer, { qpNum: qp.qpNum, dgid: first.queryGid(1, 0) });
       const before = first.queryRtValues().rawClock;
       const wallBefore = hosting === 'simulated' ? before : BigInt(Date.now()) * 1_000_000n;
-      peer.postRecv([{}, {}]);
+      peer.postRecv([{}, {}, {}]);
+      // The NIC looks at its clock once a turn, and may be in the midst of one: that is over when this is done.
+      qp.postSend({ opcode: WrOpcode.SEND, sendFlags: SendFlags.SIGNALED });
+      drainOne(cq);
       qp.postSend([
         { opcode: WrOpcode.SEND, sendFlags: SendFlags.SIGNALED },
         { opcode: WrOpcode.SEND, sendFlags: SendFlags.SIGNALED },
