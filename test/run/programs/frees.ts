@@ -9,25 +9,36 @@ import koffi from 'koffi';
 import { assembleFilter } from '../../../src/apps/run/launcher/filter.js';
 import { thisMachine } from '../../../src/apps/run/launcher/system-calls.js';
 import { readText } from '../../../src/apps/run/processes/program-memory.js';
-import { auditArch, installFilter, keepArenas, NotifiedCalls, PollSet } from '../../../src/machine/system/index.js';
+import {
+  auditArch,
+  installFilter,
+  keepArenas,
+  NotifiedCalls,
+  PollSet,
+  requireNativeHost,
+} from '../../../src/machine/system/index.js';
 
-const PIECE_BYTES = 64 * 1024;
+const MIB = 1024 * 1024;
 /**
- * Twice the 64 MiB of which an arena's heaps are, so that the pieces have one of these for themselves, whatever else the thread has: it gets free from
- * its end on.
+ * More than what makes glibc give memory back, and less than what it takes from the system for itself. V8 takes memory of the same arena
+ * whenever it likes; what it keeps behind a piece has that stay, and each longer piece has its place behind it.
  */
-const PIECES = 2100;
+const PIECES_MIB = [17, 19, 21, 23, 25, 27, 29, 31];
+/** `M_MMAP_THRESHOLD` of malloc.h, and the most that glibc allows. */
+const M_MMAP_THRESHOLD = -3;
+const MAPPED_FROM_MIB = 32;
 const PATH_BYTES = 4096;
 
 function giveBack(go: Int32Array): void {
   const lib = koffi.load('libc.so.6');
   const malloc = lib.func('int64_t malloc(size_t size)') as (size: number) => number;
   const free = lib.func('void free(int64_t address)') as (address: number) => void;
+  requireNativeHost().libc.mallopt(M_MMAP_THRESHOLD, MAPPED_FROM_MIB * MIB);
   if (process.argv[2] === 'keep') keepArenas();
   const filter = assembleFilter([{ call: 'openat' }], thisMachine() ?? 'x64', auditArch() ?? 0);
   parentPort?.postMessage(installFilter(filter));
   Atomics.wait(go, 0, 0);
-  for (const piece of Array.from({ length: PIECES }, () => malloc(PIECE_BYTES)).reverse()) free(piece);
+  for (const length of PIECES_MIB) free(malloc(length * MIB));
 }
 
 async function look(): Promise<void> {
