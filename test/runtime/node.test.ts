@@ -19,3 +19,19 @@ test('in Node a program keeps an ambient value through all that it awaits', asyn
   });
   assert.deepEqual([seen, ambient.get()], ['value', undefined]);
 });
+
+test('in Node a program gives way once all have gone on who waited for a promise, and before the next round', async () => {
+  await import('../../src/machine/hosting/index.js');
+  const order: string[] = [];
+  await new Promise<void>((resolve) => {
+    setImmediate(() => {
+      void (async () => {
+        await Promise.resolve();
+        runtime().nextRound(resolve);
+        runtime().afterMicrotasks(() => order.push('gave way'));
+        for (const step of ['one', 'two', 'three']) order.push(await Promise.resolve(step));
+      })();
+    });
+  });
+  assert.deepEqual(order, ['one', 'two', 'three', 'gave way']);
+});

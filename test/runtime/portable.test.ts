@@ -32,6 +32,15 @@ describe('what every runtime has', () => {
     assert.deepEqual(gone, ['round', 'awaited', 'awaited after that', 'next round']);
   });
 
+  it('gives way before the next round', async () => {
+    const gone: string[] = [];
+    portable.nextRound(() => gone.push('round'));
+    portable.afterMicrotasks(() => gone.push('gave way'));
+    gone.push('goes on');
+    await round();
+    assert.deepEqual(gone, ['goes on', 'gave way', 'round']);
+  });
+
   it('lets the rest of the event loop have its turn, however many rounds follow each other', async () => {
     const time = { isOver: false };
     setTimeout(() => (time.isOver = true), 1);

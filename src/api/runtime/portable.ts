@@ -76,6 +76,8 @@ export const portable: Runtime = {
   environment: () => undefined,
   environmentNames: () => [],
   warn: (problem) => console.warn(problem),
+  // Browsers tell nobody when there are none left.
+  afterMicrotasks: (action) => queueMicrotask(action),
   nextRound: (action) => rounds.next(action),
   timer: inPieces((delayMs, action) => {
     const timer = setTimeout(action, delayMs);

@@ -60,6 +60,8 @@ export interface Runtime {
   environmentNames(): readonly string[];
   /** Says what does not work as it should, where programs look for such. */
   warn(problem: string | Error): void;
+  /** Calls `action` when the program gives way: as far as it can be told, once those have gone on who waited for a promise. */
+  afterMicrotasks(action: () => void): void;
   /** Calls `action` when everybody else in the event loop has had a turn. */
   nextRound(action: () => void): void;
   /** Calls `action` in so many real ms, and keeps the program running until then. The function returned takes it back. */

@@ -35,6 +35,7 @@ let quickest: Runtime['crc32'] | undefined;
 
 /** Those who test programs may put other timers into the place of the real ones. */
 const { setImmediate: nextRound, setTimeout, clearTimeout } = globalThis;
+const nextTick = process.nextTick.bind(process);
 
 /** Node, as the API sees it. */
 export const nodeRuntime: Runtime = {
@@ -49,6 +50,8 @@ export const nodeRuntime: Runtime = {
   environment: (name) => process.env[name],
   environmentNames: () => Object.keys(process.env),
   warn: (problem) => process.emitWarning(problem),
+  // From a microtask, it is called once there is none left.
+  afterMicrotasks: (action) => nextTick(action),
   nextRound: (action) => void nextRound(action),
   timer: inPieces((delayMs, action) => {
     const timer = setTimeout(action, delayMs);

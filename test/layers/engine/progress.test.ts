@@ -51,7 +51,7 @@ describe('an engine', () => {
       for (const hold of holds) hold.release();
     }));
 
-  it('tells at the end of a pass who has asked for it, and at once where none is going on', () =>
+  it('tells at the end of a pass who has asked for it, and at once where none is going on and nothing was done since the last', () =>
     simulate(async (sim) => {
       const { hosts, engines } = twoEngines(sim);
       const [client, server] = [new Endpoint(engines[0]), new Endpoint(engines[1])];
@@ -70,6 +70,45 @@ describe('an engine', () => {
       engines[1].afterPass(() => order.push('at once'));
       assert.equal(order.at(-1), 'at once');
       while (client.told.length < 3) engines[0].progress();
+    }));
+
+  it('does the first at once that is asked for outside a pass, and others when the program gives way', () =>
+    simulate(async (sim) => {
+      using engine = new Engine(sim.host('alone').context);
+      const order: string[] = [];
+      const ask = (what: string): void => engine.afterPass(() => order.push(what));
+      for (const what of ['first', 'second', 'third']) ask(what);
+      await Promise.resolve();
+      order.push('what waited for a promise');
+      ask('fourth');
+      assert.deepEqual(order, ['first', 'what waited for a promise']);
+      await new Promise((resolve) => process.nextTick(resolve));
+      assert.deepEqual(order, ['first', 'what waited for a promise', 'second', 'third', 'fourth']);
+    }));
+
+  it('does what was asked for before it looks for completions', () =>
+    simulate((sim) => {
+      using engine = new Engine(sim.host('alone').context);
+      const order: string[] = [];
+      const ask = (what: string): void => engine.afterPass(() => order.push(what));
+      ask('first');
+      ask('second');
+      engine.progress();
+      assert.deepEqual(order, ['first', 'second']);
+      ask('first after a pass');
+      assert.equal(order.at(-1), 'first after a pass');
+    }));
+
+  it('does everything once, whoever progresses meanwhile', () =>
+    simulate((sim) => {
+      using engine = new Engine(sim.host('alone').context);
+      const order: string[] = [];
+      engine.inPass(() => {
+        engine.afterPass(() => order.push('first'));
+        engine.afterPass(() => order.push(`second, ${engine.progress()} more`));
+        engine.afterPass(() => order.push('third'));
+      });
+      assert.deepEqual(order, ['first', 'second, 0 more', 'third']);
     }));
 
   it('lets no time pass between turns of the loop where more than a batch has come', () =>

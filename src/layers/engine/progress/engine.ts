@@ -70,6 +70,9 @@ export class Engine implements Disposable {
   #isPolling = false;
   #isEndingPass = false;
   #isGathering = false;
+  /** Something was done at once since the last pass. */
+  #hasActed = false;
+  readonly #endTurn = (): void => this.#endPass();
   #isClosed = false;
   #unexpected = 0;
 
@@ -155,7 +158,10 @@ export class Engine implements Disposable {
    * @returns how many there were; 0 when it is called by a handler
    */
   progress(limit = BATCH): number {
-    if (this.#isPolling || this.#isLost() || !this.#startPoll()) return 0;
+    if (this.#isPolling) return 0;
+    this.#hasActed = false;
+    if (!this.#isInPass) this.#endPass();
+    if (this.#isLost() || !this.#startPoll()) return 0;
     const { cq } = this;
     const ledger = this.#ledger;
     this.#isPolling = true;
@@ -181,12 +187,21 @@ export class Engine implements Disposable {
   }
 
   /**
-   * Calls `action` once all handlers of the {@link progress} that is going on have been called, and at once where none is. What handlers have to post can so
-   * go in one list, and ring the doorbell once. What such an action asks for in turn comes after those that were asked for before.
+   * Calls `action` once all handlers of the {@link progress} that is going on have been called. Where none is, the first is called at once, and those that are
+   * asked for before the next pass when the program gives way. What is to be posted can so go in one list, and ring the doorbell once, while nothing that is sent
+   * alone waits. What such an action asks for in turn comes after those that were asked for before.
    */
   afterPass(action: () => void): void {
-    if (this.#isInPass) this.#afterPass.push(action);
-    else action();
+    if (this.#isInPass) {
+      this.#afterPass.push(action);
+      return;
+    }
+    if (this.#hasActed) {
+      if (this.#afterPass.push(action) === 1) runtime().afterMicrotasks(this.#endTurn);
+      return;
+    }
+    this.#hasActed = true;
+    action();
   }
 
   /** Calls `action` as handlers of a pass are called: what it has to post goes in one list at its end ({@link afterPass}), or at that of the pass that is going on. */
@@ -265,7 +280,8 @@ export class Engine implements Disposable {
 
   #endPass(): void {
     const actions = this.#afterPass;
-    if (actions.length === 0) return;
+    // Those of an action that has the engine progress are called by who calls that action.
+    if (actions.length === 0 || this.#isEndingPass) return;
     this.#isEndingPass = true;
     let begun = 0;
     try {

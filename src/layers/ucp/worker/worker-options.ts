@@ -7,6 +7,8 @@ import { MAX_NAME_BYTES } from '../wire/index.js';
 const CALL = 'UcpWorker';
 const KEPT_BYTES = 16 << 20;
 const MAX_WINDOW = 1024;
+/** Who sends without a pause asks for more at a quarter of it: what is left is to last until the answer. */
+const WINDOW = 64;
 
 /** How a worker is made. What is not said here is as `config` says, then as the environment does, then the default. */
 export interface UcpWorkerOptions {
@@ -24,7 +26,7 @@ export interface UcpWorkerOptions {
   readonly amBytes?: number | undefined;
   /** Bytes of streams that may lie here before they are received, of all peers together. A peer that sends more loses its endpoint. Default 16 MiB. */
   readonly streamBytes?: number | undefined;
-  /** Messages that each peer may send before any is taken, 1 to 1024. Default 32. */
+  /** Messages that each peer may send before any is taken, 1 to 1024. Default 64. */
   readonly window?: number | undefined;
   /** Endpoints that others have made by the {@link UcpWorker.address address}, and that were not asked for here; others are refused. Default 1024. */
   readonly unclaimedEndpoints?: number | undefined;
@@ -88,7 +90,7 @@ export function workerSettings(options: UcpWorkerOptions): WorkerSettings {
     unexpectedBytes: options.unexpectedBytes ?? KEPT_BYTES,
     amBytes: options.amBytes ?? KEPT_BYTES,
     streamBytes: options.streamBytes ?? KEPT_BYTES,
-    window: options.window ?? of('window') ?? 32,
+    window: options.window ?? of('window') ?? WINDOW,
     unclaimedEndpoints: options.unclaimedEndpoints ?? 1024,
     name: options.name ?? '',
     clientId: options.clientId ?? 0n,

@@ -17,6 +17,9 @@ const LENGTHS = [
   0, 1, 231, 232, 239, 240, 4100, 4127, 4128, 4143, 4144, 4151, 4152, 8191, 8192, 8193, 32_767, 32_768, 50_000,
 ];
 
+/** So that some are still here when they are given up. */
+const FEW_UNDER_WAY: UcpWorkerOptions = { window: 8 };
+
 /** Takes messages to an id, and keeps them all. */
 function keeping({ server }: Pick<Workers, 'server'>, id: number): Message[] {
   const got: Message[] = [];
@@ -186,31 +189,35 @@ for (const [name, made] of Object.entries(ALL_WAYS))
 
     for (const protocol of PROTOCOLS)
       for (const length of [100, 4000, 100_000])
-        test(`of ${length} bytes that are given up arrive as a whole or not at all, ${protocol}`, async (workers, sim) => {
-          const { there } = workers;
-          const got = keeping(workers, 1);
-          const last = keeping(workers, 2);
-          const abort = new AbortController();
-          const datas = Array.from({ length: 50 }, (_, i) => pattern(length, i));
-          const sends = datas.map((data, i) =>
-            there.amSend(1, Uint8Array.of(i), data, { protocol, signal: abort.signal }),
-          );
-          const ended = Promise.allSettled(sends);
-          abort.abort(new Error('no more'));
-          for (const data of datas) data.fill(0xee);
-          const settled = await ended;
-          assert.ok(settled.some(({ status }) => status === 'rejected') || length < 4000 || name === 'self');
-          await there.amSend(2, NONE, NONE, { protocol: 'eager' });
-          await until(sim, () => last.length === 1);
-          for (const message of got) {
-            const [i] = message.header;
-            const buffer = new Uint8Array(length);
-            const outcome = await message.receive(buffer).catch((error: unknown) => error);
-            if (outcome === length) assert.deepEqual(buffer, pattern(length, i));
-            else assert.deepEqual([statusOf(outcome), buffer], [UcsStatus.UCS_ERR_CANCELED, new Uint8Array(length)]);
-          }
-          last[0].release();
-        });
+        test(
+          `of ${length} bytes that are given up arrive as a whole or not at all, ${protocol}`,
+          async (workers, sim) => {
+            const { there } = workers;
+            const got = keeping(workers, 1);
+            const last = keeping(workers, 2);
+            const abort = new AbortController();
+            const datas = Array.from({ length: 50 }, (_, i) => pattern(length, i));
+            const sends = datas.map((data, i) =>
+              there.amSend(1, Uint8Array.of(i), data, { protocol, signal: abort.signal }),
+            );
+            const ended = Promise.allSettled(sends);
+            abort.abort(new Error('no more'));
+            for (const data of datas) data.fill(0xee);
+            const settled = await ended;
+            assert.ok(settled.some(({ status }) => status === 'rejected') || length < 4000 || name === 'self');
+            await there.amSend(2, NONE, NONE, { protocol: 'eager' });
+            await until(sim, () => last.length === 1);
+            for (const message of got) {
+              const [i] = message.header;
+              const buffer = new Uint8Array(length);
+              const outcome = await message.receive(buffer).catch((error: unknown) => error);
+              if (outcome === length) assert.deepEqual(buffer, pattern(length, i));
+              else assert.deepEqual([statusOf(outcome), buffer], [UcsStatus.UCS_ERR_CANCELED, new Uint8Array(length)]);
+            }
+            last[0].release();
+          },
+          FEW_UNDER_WAY,
+        );
 
     test('that are being fetched can be given up, and their buffer is left alone', async (workers, sim) => {
       const { there } = workers;

@@ -16,7 +16,7 @@ const SETTINGS: Readonly<Record<keyof UcpConfig, Setting>> = {
   RNDV_THRESH: { preset: '32K', what: 'From which length on messages go by rendezvous.' },
   RNDV_SCHEME: { preset: 'auto', what: 'Who moves the data of a rendezvous: get_zcopy, put_zcopy or am.' },
   KEEPALIVE_INTERVAL: { preset: '20s', what: 'How long a peer may be silent before it is asked whether it is there.' },
-  RC_FC_WND_SIZE: { preset: '32', what: 'Messages that each peer may send by rc before any is taken: 1 to 1024.' },
+  RC_FC_WND_SIZE: { preset: '64', what: 'Messages that each peer may send by rc before any is taken: 1 to 1024.' },
   UD_MAX_WINDOW: { preset: '256', what: 'Datagrams that may be under way to a peer by ud: 2 to 1025.' },
   UD_TIMEOUT: { preset: '30s', what: 'How long a peer may be silent by ud while something is waited for.' },
 };
