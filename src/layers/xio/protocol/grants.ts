@@ -59,7 +59,7 @@ class Grant<L> {
     readonly bytes: Uint8Array,
     readonly access: Access,
     /** As it was granted: memory of the program's can go. */
-    readonly length = bytes.length,
+    readonly length = bytes.byteLength,
   ) {}
 }
 

@@ -78,7 +78,7 @@ export class DirectMemory implements GrantHost<Lane>, AccessHost<Lane> {
     refuse(call, fieldsProblem('options', options, SHARE_FIELDS));
     const { access: name = 'read' } = options;
     const given: unknown = bytes;
-    if (!(given instanceof Uint8Array) || given.length === 0)
+    if (!(given instanceof Uint8Array) || given.byteLength === 0)
       throw new VerbsError(call, invalid(`bytes is ${show(given)}`, 'It is a Uint8Array of a byte or more'));
     if (!Object.hasOwn(ACCESS, name))
       throw new VerbsError(call, invalid(`access is ${show(name)}`, `It is one of ${Object.keys(ACCESS).join(', ')}`));
@@ -87,7 +87,7 @@ export class DirectMemory implements GrantHost<Lane>, AccessHost<Lane> {
     const id = secretBytes(GRANT_ID_BYTES);
     const access = ACCESS[name];
     this.#grants.add(id, bytes, access);
-    return new Share(this.#grants, id, bytes, encodeGrantToken({ id, length: bytes.length, access, connection }));
+    return new Share(this.#grants, id, bytes, encodeGrantToken({ id, length: bytes.byteLength, access, connection }));
   }
 
   /** Reads or writes memory of the peer's. */

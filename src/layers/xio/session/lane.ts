@@ -407,8 +407,8 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
     if (kind !== Kind.REQUEST || into === undefined || isGivenUp || !link.hasRemoteMemory) return undefined;
     // What is to lie in several pieces the requester READs: only one can be named in a head.
     const isForced = (item.flags & Flag.APART_RESPONSE) !== 0;
-    if (!isOnePiece(into) || into.length === 0 || (!isForced && into.length <= this.settings.inlineBytes))
-      return undefined;
+    const bytes = lengthOf(into);
+    if (!isOnePiece(into) || bytes === 0 || (!isForced && bytes <= this.settings.inlineBytes)) return undefined;
     const exposure = link.expose(into);
     item.exposes(exposure);
     return exposure?.token;

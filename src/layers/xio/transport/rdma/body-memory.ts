@@ -154,8 +154,9 @@ export class BodyMemory {
 
   /** Lets the peer write; undefined where this memory cannot be registered. */
   expose(bytes: Uint8Array): Exposure | undefined {
-    const slot = this.#slots.lend(bytes.length);
-    if (slot !== undefined) return new InSlot(this.#slots, slot, bytes.length, bytes);
+    const { byteLength } = bytes;
+    const slot = this.#slots.lend(byteLength);
+    if (slot !== undefined) return new InSlot(this.#slots, slot, byteLength, bytes);
     return this.#share(bytes, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
   }
 
@@ -166,7 +167,7 @@ export class BodyMemory {
 
   /** Memory that this end READs into. @throws VerbsError as {@link offer} */
   destination(landing: Body): Borrowed {
-    return new Loans(this.#loans(landing, (piece) => this.#borrow(alloc(piece.length), piece, false)));
+    return new Loans(this.#loans(landing, (piece) => this.#borrow(alloc(piece.byteLength), piece, false)));
   }
 
   /** The link has ended: peers reach nothing any more. */
@@ -194,7 +195,7 @@ export class BodyMemory {
 
   #share(bytes: Uint8Array, access: number): Shared | undefined {
     try {
-      const shared = new Shared(this.engine.registrations.remote(bytes, access), bytes.length, this.#forget);
+      const shared = new Shared(this.engine.registrations.remote(bytes, access), bytes.byteLength, this.#forget);
       this.#shared.add(shared);
       return shared;
     } catch (error) {
@@ -247,7 +248,7 @@ class Loan implements LocalPiece {
   ) {
     this.addr = registration.addr;
     this.lkey = registration.lkey;
-    this.length = bytes.length;
+    this.length = bytes.byteLength;
   }
 
   land(): void {
@@ -260,7 +261,7 @@ class Loan implements LocalPiece {
     if (this.#isReleased || this.#isTaken) return;
     this.#isTaken = true;
     // A copy is nobody's memory.
-    if (this.landing === undefined) this.registration.redirect(0, this.bytes.length);
+    if (this.landing === undefined) this.registration.redirect(0, this.length);
   }
 
   release(): void {

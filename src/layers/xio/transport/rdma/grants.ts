@@ -61,7 +61,7 @@ export class LinkGrants {
 
   /** Undefined where this memory cannot be registered, or there are too many. */
   grant(bytes: Uint8Array, access: Access): LinkGrant | undefined {
-    if (bytes.length === 0) return undefined;
+    if (bytes.byteLength === 0) return undefined;
     const seals = this.#sealed();
     const slot = this.#free.pop();
     if (seals === undefined || slot === undefined) return undefined;
