@@ -60,6 +60,18 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
+/**
+ * Waits until a client is connected to all servers. It tries that for 2 s at a time: on a machine so busy that this is too little for one of
+ * them, the call that waits for it fails without having been sent, and the next one tries anew.
+ */
+async function reaches(cluster: KvCluster): Promise<void> {
+  await until(() => {
+    const away = cluster.members.filter(({ isConnected }) => !isConnected);
+    for (const { name } of away) cluster.serverStatisticsOf(name).catch(() => undefined);
+    return away.length === 0;
+  });
+}
+
 const memberOf = (cluster: KvCluster, name: string): KvClusterMember | undefined =>
   cluster.members.find((member) => member.name === name);
 
@@ -80,6 +92,7 @@ describe('three servers that etcd knows', { skip: WITHOUT_ETCD }, () => {
       await using servers = await new Servers(etcd, `killed-${keys}`, ['--keys', keys]).begin(...NAMES);
       await using cluster = await servers.client();
       await until(() => cluster.members.length === 3);
+      await reaches(cluster);
       await cluster.setMany(KEYS.map((key) => ({ key, value: `value of ${key}` })));
       const [lost, others] = [[], []] as [string[], string[]];
       for (const key of KEYS) (cluster.homeOf(key).name === 'green' ? lost : others).push(key);
@@ -112,6 +125,7 @@ describe('three servers that etcd knows', { skip: WITHOUT_ETCD }, () => {
 
       await servers.begin('green');
       await until(() => hasReturned(memberOf(cluster, 'green'), epoch));
+      await reaches(cluster);
       assert.equal(cluster.homeOf(lost[0]).name, 'green');
       assert.equal(await cluster.get(lost[0]), undefined);
       await cluster.set(lost[0], 'new');
@@ -147,6 +161,7 @@ describe('three servers that etcd knows', { skip: WITHOUT_ETCD }, () => {
     await using servers = await new Servers(etcd, 'leaving').begin(...NAMES);
     await using cluster = await servers.client();
     await until(() => cluster.members.length === 3);
+    await reaches(cluster);
     const ended = await servers.end('red', 'SIGINT');
     assert.equal(ended?.stderr, '');
     await until(() => cluster.members.length === 2);
