@@ -32,7 +32,8 @@ export function partOf(view: Uint8Array, begin: number, end: number): Uint8Array
 /** Writes where they are. @param view was long enough for them */
 export function putInto(view: Uint8Array, bytes: Uint8Array, at: number): void {
   // JavaScript throws at whoever writes where nothing is, be it no byte.
-  if (bytes.length > 0 && at + bytes.length <= view.byteLength) view.set(bytes, at);
+  if (bytes.length === 0) return;
+  if (at + bytes.length <= view.byteLength) view.set(bytes, at);
 }
 
 /** Up to so many bytes are moved one by one sooner than by a view of them. */
