@@ -39,6 +39,7 @@ export {
   type UcpListenOptions,
   UcpMemory,
   UcpRkey,
+  type UcpStatistics,
   UcpTyped,
   type UcpUnpacking,
   UcpWorker,

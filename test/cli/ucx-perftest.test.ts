@@ -33,6 +33,15 @@ describe('ucx_perftest', () => {
       assert.match(client.stdout, /^Final: .* {2}by ud/m);
     });
 
+  it('says what it does by UCX_LOG_LEVEL and UCX_PROTO_INFO, where UCX_LOG_FILE says', async () => {
+    const settings = { UCX_LOG_LEVEL: 'info', UCX_LOG_FILE: 'stderr', UCX_PROTO_INFO: 'y' };
+    const { client } = await playUcx(game++, ['-t', 'tag_lat'], settings);
+    assert.equal(client.code, 0);
+    assert.match(client.stderr, /^\[\d+\.\d{6}\] \[verbena0\] UCX {2}INFO {2}endpoint \d+: connected by rc from 127/m);
+    assert.match(client.stderr, /UCX {2}PROTO endpoint \d+: tag_send 0\.\.\d+ eager short: /);
+    assert.doesNotMatch(client.stdout, /INFO|PROTO/);
+  });
+
   it('sends pieces, to receives of any tag that look for messages first', async () => {
     const flags = ['-t', 'tag_bw', '-s', '16,48', '-D', 'iov,contig', '-C', '-U'];
     const { server, client } = await playUcx(game++, flags);

@@ -78,6 +78,11 @@ export const portable: Runtime = {
   warn: (problem) => console.warn(problem),
   // Browsers tell nobody when there are none left.
   afterMicrotasks: (action) => queueMicrotask(action),
+  openLog: (where) => {
+    if (where === 'stdout') return (line) => console.log(line);
+    if (where === 'stderr') return (line) => console.error(line);
+    throw Object.assign(new Error('there are no files in a page of a browser'), { code: 'EOPNOTSUPP' });
+  },
   nextRound: (action) => rounds.next(action),
   timer: inPieces((delayMs, action) => {
     const timer = setTimeout(action, delayMs);

@@ -62,6 +62,13 @@ export interface Runtime {
   warn(problem: string | Error): void;
   /** Calls `action` when the program gives way: as far as it can be told, once those have gone on who waited for a promise. */
   afterMicrotasks(action: () => void): void;
+  /**
+   * Opens a log for people. @param where `stdout`, `stderr`, or the path of a file, to which lines are added; `%p` in it is the process, `%h` the host
+   *
+   * @returns writes a line, which comes without an end. Throws an Error where that cannot be
+   * @throws Error with the system's name of what is wrong as its `code`
+   */
+  openLog(where: string): (line: string) => void;
   /** Calls `action` when everybody else in the event loop has had a turn. */
   nextRound(action: () => void): void;
   /** Calls `action` in so many real ms, and keeps the program running until then. The function returned takes it back. */

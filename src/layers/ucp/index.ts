@@ -41,5 +41,6 @@ export {
   UcpWorker,
   type UcpWorkerAttributes,
 } from './worker/worker.js';
+export type { UcpStatistics } from './worker/statistics.js';
 export type { UcpWorkerOptions } from './worker/worker-options.js';
 export type { WaitOptions } from '../engine/index.js';

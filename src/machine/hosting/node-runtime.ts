@@ -6,6 +6,7 @@ import { PcapngFile } from '../links/index.js';
 import { addressOf, createCrc32, nativeHost } from '../system/index.js';
 import { NodeDatagramPort } from './node-datagram-port.js';
 import { NodeFolder } from './node-folder.js';
+import { openLog } from './node-log.js';
 
 class NodeAmbient<T> implements Ambient<T> {
   readonly #storage = new AsyncLocalStorage<T>();
@@ -52,6 +53,7 @@ export const nodeRuntime: Runtime = {
   warn: (problem) => process.emitWarning(problem),
   // From a microtask, it is called once there is none left.
   afterMicrotasks: (action) => nextTick(action),
+  openLog,
   nextRound: (action) => void nextRound(action),
   timer: inPieces((delayMs, action) => {
     const timer = setTimeout(action, delayMs);

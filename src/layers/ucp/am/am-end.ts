@@ -100,6 +100,7 @@ export class AmEnd<Endpoint> implements Family {
     parts.take(AmId.AM_MIDDLE, Messages.AM_MIDDLE, (message) => {
       const whole = this.#assembly.middle(message);
       if (whole === undefined || 'status' in whole) return whole;
+      this.#count(whole.data.length);
       this.#deliver({ ...whole, announced: undefined, isOwned: true });
       return undefined;
     });
@@ -139,10 +140,17 @@ export class AmEnd<Endpoint> implements Family {
     if (parts.failure !== undefined) throw sendError(parts, 'amSend', parts.failure);
     const data = bytesToSend('amSend', parts, what, options);
     const protocol = this.#protocolFor(header.length, data.length, options.protocol);
+    const isRendezvous = RENDEZVOUS.includes(protocol);
+    const { counters } = parts.worker;
+    if (isRendezvous) counters.txAmRndv += 1;
+    else {
+      counters.txAmEager += 1;
+      counters.txAmBytes += data.length;
+    }
     if (protocol === Protocol.SHORT && sendShort(parts, id, steady(header), data, options.reply === true))
       return undefined;
     const posted = new PostedSend('amSend', parts);
-    if (RENDEZVOUS.includes(protocol)) this.#announce(posted, id, header, data, options, protocol);
+    if (isRendezvous) this.#announce(posted, id, header, data, options, protocol);
     else this.#sendNow(posted, id, steady(header), data, options, protocol);
     if (!posted.isSettled) posted.heed(options, parts.worker.engine);
     return posted;
@@ -210,9 +218,17 @@ export class AmEnd<Endpoint> implements Family {
     if (!this.takers.isWanted(amId)) return undefined;
     const cost = MESSAGE_COST + header.length + data.length;
     const problem = this.takers.kept.take(cost);
-    if (problem === undefined)
-      this.#deliver({ amId, canReply, header, data, announced: undefined, isOwned: false, cost });
-    return problem;
+    if (problem !== undefined) return problem;
+    this.#count(data.length);
+    this.#deliver({ amId, canReply, header, data, announced: undefined, isOwned: false, cost });
+    return undefined;
+  }
+
+  /** A message has come with its data. */
+  #count(bytes: number): void {
+    const { counters } = this.parts.worker;
+    counters.rxAmMsg += 1;
+    counters.rxAmBytes += bytes;
   }
 
   #onAnnounced(announced: RendezvousReceive): PeerProblem | undefined {
@@ -227,8 +243,10 @@ export class AmEnd<Endpoint> implements Family {
     const header = announced.rts.userHeader;
     const cost = MESSAGE_COST + header.length;
     const problem = this.takers.kept.take(cost);
-    if (problem === undefined) this.#deliver({ ...head, header, data: undefined, announced, isOwned: true, cost });
-    return problem;
+    if (problem !== undefined) return problem;
+    this.parts.worker.counters.rxAmRndvRts += 1;
+    this.#deliver({ ...head, header, data: undefined, announced, isOwned: true, cost });
+    return undefined;
   }
 
   /** The transport is there. */

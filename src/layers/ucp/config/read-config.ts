@@ -1,6 +1,7 @@
 import { nameAdvice } from '../../../api/verbs/index.js';
 import { runtime } from '../../../api/runtime/index.js';
 import { NAMES, PREFIX, settingsOf, type UcpConfig } from './settings.js';
+import { isLogged, logLevel, NO } from './values.js';
 
 /** What an environment says. */
 export interface UcpEnvironment {
@@ -12,7 +13,6 @@ export interface UcpEnvironment {
 
 /** Whether to warn of what is said in vain. */
 const WARN = 'WARN_UNUSED_ENV_VARS';
-const NO: readonly string[] = ['n', 'no', 'off', '0'];
 
 /** What UCX knows, and changes nothing here, with the reason. The list is of what people set. */
 const WITHOUT_EFFECT: Readonly<Record<string, string | undefined>> = {
@@ -20,13 +20,11 @@ const WITHOUT_EFFECT: Readonly<Record<string, string | undefined>> = {
   ERROR_SIGNALS: 'there are no handlers of signals',
   HANDLE_ERRORS: 'there are no handlers of signals',
   IB_GID_INDEX: 'a worker goes by the device that it is given',
-  LOG_FILE: 'there is no log',
-  LOG_LEVEL: 'there is no log',
   MAX_EAGER_LANES: 'an endpoint has one lane',
   MAX_RNDV_RAILS: 'an endpoint has one lane',
   MEMTYPE_CACHE: 'there is no memory but the host’s',
   NET_DEVICES: 'a worker goes by the device that it is given',
-  PROTO_INFO: 'ask endpoint.explain(size)',
+  PROTO_ENABLE: 'there is one selection of protocols',
   RC_FC_ENABLE: 'flow control is always on',
   SOCKADDR_TLS_PRIORITY: 'connections are made by rdma_cm',
 };
@@ -42,7 +40,7 @@ function ownEnvironment(): Settings {
 
 /**
  * Reads what an environment says to UCP: `ucp_config_read`. Workers read that of their process when they are made, so that a program need not call this, and warn by
- * `process.emitWarning`, once of each. `UCX_WARN_UNUSED_ENV_VARS=n` has them not warn.
+ * `process.emitWarning`, once of each. `UCX_WARN_UNUSED_ENV_VARS=n` has them not warn, and so has a `UCX_LOG_LEVEL` of `error` or `fatal`.
  *
  * @param environment default: that of the process, which a page of a browser does not have
  * @throws VerbsError EINVAL for values that make no sense
@@ -76,13 +74,19 @@ function warningsOf(environment: Settings): string[] {
     });
 }
 
+/** Whether the level of the log has warnings, as far as it makes sense: who reads it says what does not. */
+function isWarning(environment: Settings): boolean {
+  const level = logLevel(environment[`${PREFIX}LOG_LEVEL`] ?? 'warn');
+  return typeof level === 'string' || isLogged(level.value, 'warn');
+}
+
 /** What was warned of. */
 const told = new Set<string>();
 
 /** What the environment of the process says to a worker, which warns of what it says in vain. */
 export function environmentConfig(): UcpConfig {
   const environment = ownEnvironment();
-  for (const warning of warningsOf(environment)) {
+  for (const warning of isWarning(environment) ? warningsOf(environment) : []) {
     if (told.has(warning)) continue;
     told.add(warning);
     runtime().warn(`verbena/ucp: ${warning}`);

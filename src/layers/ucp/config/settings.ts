@@ -1,6 +1,18 @@
 import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
 import type { RndvScheme } from '../protocol/index.js';
-import { count, memorySize, type Parser, rndvScheme, time, type TransportName, transports } from './values.js';
+import {
+  count,
+  logFile,
+  type LogLevel,
+  logLevel,
+  memorySize,
+  type Parser,
+  rndvScheme,
+  time,
+  type TransportName,
+  transports,
+  yesOrNo,
+} from './values.js';
 
 /** A value as UCX writes it: "8k", "inf", "20s"; a number is the same as its text. */
 export type UcpConfigValue = string | number;
@@ -25,6 +37,12 @@ export interface UcpConfig {
   readonly UD_MAX_WINDOW?: UcpConfigValue | undefined;
   /** How long a peer may be silent while something is waited for, by `ud`: a time. Default `30s`. */
   readonly UD_TIMEOUT?: UcpConfigValue | undefined;
+  /** What the log says: `info` of workers and endpoints, `debug` of each rendezvous as well. UCX's others are `fatal`, `error`, `warn`, `diag`, and from `trace` on the same as `debug`. Default `warn`: nothing. */
+  readonly LOG_LEVEL?: UcpConfigValue | undefined;
+  /** Where the log goes: `stdout`, `stderr`, or a file, to which it is added; `%p` in its path is the process, `%h` the host. Default `stdout`, as in UCX. */
+  readonly LOG_FILE?: UcpConfigValue | undefined;
+  /** Whether the log says of each endpoint, once it is there, by which protocols messages go, whatever its level: `y` or `n`. Default `n`. */
+  readonly PROTO_INFO?: UcpConfigValue | undefined;
 }
 
 /** The same, read; undefined for what is not said. */
@@ -38,6 +56,9 @@ export interface UcpSettings {
   readonly window: number | undefined;
   readonly udWindow: number | undefined;
   readonly udTimeoutMs: number | undefined;
+  readonly logLevel: LogLevel | undefined;
+  readonly logFile: string | undefined;
+  readonly protoInfo: boolean | undefined;
 }
 
 export const PREFIX = 'UCX_';
@@ -52,6 +73,9 @@ const FIELDS: FieldsOf<UcpConfig> = {
   RC_FC_WND_SIZE: true,
   UD_MAX_WINDOW: true,
   UD_TIMEOUT: true,
+  LOG_LEVEL: true,
+  LOG_FILE: true,
+  PROTO_INFO: true,
 };
 
 /** All names, as UCX's environment has them, without their prefix. */
@@ -83,6 +107,9 @@ export function settingsOf(call: string, config: UcpConfig, where: string): UcpS
     window: read('RC_FC_WND_SIZE', count(1, 1024)),
     udWindow: read('UD_MAX_WINDOW', count(2, 1025)),
     udTimeoutMs: read('UD_TIMEOUT', time),
+    logLevel: read('LOG_LEVEL', logLevel),
+    logFile: read('LOG_FILE', logFile),
+    protoInfo: read('PROTO_INFO', yesOrNo),
   };
 }
 

@@ -44,6 +44,46 @@ export const rndvScheme: Parser<RndvScheme> = (text) => {
   return value === undefined ? `It is one of ${RNDV_SCHEMES.join(', ')}` : { value };
 };
 
+const LOG_LEVELS = [
+  'fatal',
+  'error',
+  'warn',
+  'diag',
+  'info',
+  'debug',
+  'trace',
+  'req',
+  'data',
+  'async',
+  'func',
+  'poll',
+] as const;
+
+/** What a log says, and all that stands before it in UCX's list: ucs/config/types.h. */
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export const logLevel: Parser<LogLevel> = (text) => {
+  const value = LOG_LEVELS.find((level) => level === text.toLowerCase());
+  return value === undefined ? `It is one of ${LOG_LEVELS.join(', ')}` : { value };
+};
+
+/** Whether a log of that level says what is of the other. */
+export function isLogged(level: LogLevel, what: LogLevel): boolean {
+  return LOG_LEVELS.indexOf(what) <= LOG_LEVELS.indexOf(level);
+}
+
+/** `stdout`, as well where it is empty, `stderr`, or a path. */
+export const logFile: Parser<string> = (text) =>
+  text.includes('\0') ? 'It is stdout, stderr, or the path of a file' : { value: text === '' ? 'stdout' : text };
+
+const YES: readonly string[] = ['y', 'yes', 'on', '1'];
+export const NO: readonly string[] = ['n', 'no', 'off', '0'];
+
+export const yesOrNo: Parser<boolean> = (text) => {
+  const word = text.toLowerCase();
+  return YES.includes(word) || NO.includes(word) ? { value: YES.includes(word) } : 'It is y or n';
+};
+
 /** How messages go to other workers. */
 export type TransportName = 'rc' | 'ud';
 

@@ -12,6 +12,7 @@ export {
   type TransportLimits,
 } from './selection.js';
 export { partOf, putInto, putRest, steady } from './program-bytes.js';
+export { type TagCounters, tagCounters } from './tag-counters.js';
 export { FULL_MASK, type Tag, tagIn, tagOf, tagValue } from './tag.js';
 export {
   ANNOUNCEMENT_COST,

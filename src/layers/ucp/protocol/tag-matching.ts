@@ -1,6 +1,7 @@
 import { UcsStatus } from '../wire/index.js';
 import { partOf, putInto, putRest } from './program-bytes.js';
 import type { Tag } from './tag.js';
+import { type TagCounters, tagCounters } from './tag-counters.js';
 import { type Expected, ExpectedQueue, UnexpectedQueue } from './tag-queues.js';
 
 /** Where a message is to go, and who is told. */
@@ -83,8 +84,14 @@ export class TagMatching {
   #keptBytes = 0;
   #isClosed = false;
 
-  /** @param limitBytes for messages that nobody has asked for, of all peers together; each costs {@link MESSAGE_COST} more */
-  constructor(readonly limitBytes: number) {}
+  /**
+   * @param limitBytes for messages that nobody has asked for, of all peers together; each costs {@link MESSAGE_COST} more
+   * @param counters what has come is counted there
+   */
+  constructor(
+    readonly limitBytes: number,
+    private readonly counters: TagCounters = tagCounters(),
+  ) {}
 
   /** What those messages take that nobody has asked for. */
   get keptBytes(): number {
@@ -155,6 +162,9 @@ export class TagMatching {
     if (receive === undefined) return false;
     onMatched?.();
     const length = bytes.length - at;
+    this.#countMessage(onMatched);
+    this.counters.rxEagerChunkExp += 1;
+    this.counters.rxEagerBytes += length;
     const { buffer } = receive;
     const isTooLong = length > buffer.byteLength;
     if (!isTooLong) putRest(buffer, bytes, at);
@@ -165,13 +175,17 @@ export class TagMatching {
   /** @internal A message has begun to come. @returns false where it cannot be kept */
   begin(message: TagMessage): boolean {
     const receive = this.#expected.take(message.tag);
+    const isAnnounced = message.source !== undefined;
     if (receive !== undefined) {
+      if (isAnnounced) this.counters.rxRndvRtsExp += 1;
+      else this.#countMessage(message.onMatched);
       this.#match(message, receive);
       return true;
     }
-    const isAnnounced = message.source !== undefined;
     const cost = isAnnounced ? ANNOUNCEMENT_COST : MESSAGE_COST + message.length;
     if (this.#keptBytes + cost > this.limitBytes) return false;
+    if (isAnnounced) this.counters.rxRndvRtsUnexp += 1;
+    else this.#countMessage(message.onMatched);
     this.#keptBytes += cost;
     message.cost = cost;
     if (!isAnnounced) message.kept = new Uint8Array(message.length);
@@ -183,6 +197,9 @@ export class TagMatching {
   continue(message: TagMessage, payload: Uint8Array): void {
     const at = message.receivedBytes;
     message.receivedBytes += payload.length;
+    if (message.kept === undefined) this.counters.rxEagerChunkExp += 1;
+    else this.counters.rxEagerChunkUnexp += 1;
+    this.counters.rxEagerBytes += payload.length;
     if (message.kept !== undefined) message.kept.set(payload, at);
     else if (message.receive !== undefined) this.#fill(message, at, payload);
   }
@@ -222,6 +239,11 @@ export class TagMatching {
     // What is still to come goes nowhere.
     if (message !== undefined) message.receive = undefined;
     receive.onDone(status, message);
+  }
+
+  #countMessage(onMatched: (() => void) | undefined): void {
+    if (onMatched === undefined) this.counters.rxEagerMsg += 1;
+    else this.counters.rxSyncMsg += 1;
   }
 
   #release(message: TagMessage): void {

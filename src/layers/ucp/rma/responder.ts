@@ -38,6 +38,7 @@ export class Responder {
   }
 
   onPut({ head, payload }: MessageOf<'PUT'>): PeerProblem | undefined {
+    this.parts.worker.counters.rxPut += 1;
     const place = rmaPlace(head.address);
     const bytes = this.#domain.at(place.rkey, place.offset, payload.length, RkeyAccess.WRITE);
     if (bytes === undefined) return trespass(`a put of ${payload.length} bytes`, place);
@@ -46,6 +47,7 @@ export class Responder {
   }
 
   onGet({ head: { address, length, requestId } }: MessageOf<'GET_REQ'>): PeerProblem | undefined {
+    this.parts.worker.counters.rxGet += 1;
     const place = rmaPlace(address);
     let sentBytes = 0;
     const head = encoded(Heads.GET_REP, { requestId });
@@ -71,6 +73,7 @@ export class Responder {
   }
 
   onAtomic({ head, payload }: MessageOf<'ATOMIC_REQ'>): PeerProblem | undefined {
+    this.parts.worker.counters.rxAtomic += 1;
     const { address, length, opcode, epId, requestId } = head;
     const place = rmaPlace(address);
     const word = this.#domain.at(place.rkey, place.offset, length, RkeyAccess.ATOMIC_MESSAGES);

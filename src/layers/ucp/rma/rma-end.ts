@@ -76,7 +76,9 @@ export class RmaEnd implements Family, Fenced, RmaWay {
   /** As `UcpEndpoint.unpackRkey`. */
   unpackRkey(bytes: Uint8Array): UcpRkey {
     checkView('unpackRkey', 'bytes', bytes);
-    return keyFrom('unpackRkey', this.parts, bytes);
+    const rkey = keyFrom('unpackRkey', this.parts, bytes);
+    this.parts.worker.counters.rkeyUnpack += 1;
+    return rkey;
   }
 
   /** As `UcpEndpoint.put`. */
@@ -90,6 +92,9 @@ export class RmaEnd implements Family, Fenced, RmaWay {
       return;
     }
     const { put } = this.parts.transport.capabilities;
+    const { counters } = this.parts.worker;
+    counters.put += 1;
+    counters.putBytes += data.length;
     if (put.bcopy > 0) {
       const lent = data.length > put.bcopy && put.zcopy > 0 ? this.parts.worker.domain.borrow(data) : undefined;
       return this.#begin(new DevicePut(this, steady(data), to, lent), options);
@@ -109,6 +114,9 @@ export class RmaEnd implements Family, Fenced, RmaWay {
       return;
     }
     const { get } = this.parts.transport.capabilities;
+    const { counters } = this.parts.worker;
+    counters.get += 1;
+    counters.getBytes += buffer.length;
     if (get.bcopy > 0) {
       const lent = buffer.length > get.bcopy && get.zcopy > 0 ? this.parts.worker.domain.borrow(buffer) : undefined;
       return this.#begin(new DeviceGet(this, steady(buffer), from, lent), options);
@@ -133,14 +141,17 @@ export class RmaEnd implements Family, Fenced, RmaWay {
     options.signal?.throwIfAborted();
     if (rkey.atomics === 'device') {
       this.#checkDevice(order);
+      this.parts.worker.counters.atomic += 1;
       return this.#begin(new DeviceAtomic(this, order, word), options);
     }
     this.#checkNamed('atomic', word, order.bytes);
+    this.parts.worker.counters.atomic += 1;
     return this.#begin(new MessageAtomic(this, order, word, this.#answers), options);
   }
 
   /** Resolves with UCS_OK when all that was asked for before has been done at the peer, or with why it never will be. */
   flush(): Promise<UcsStatus> {
+    this.parts.worker.counters.flush += 1;
     return new Promise((resolve) => this.#flushed(resolve));
   }
 

@@ -45,6 +45,11 @@ export class StreamEnd implements Family {
     this.#queue = queue;
     parts.take(AmId.STREAM_DATA, Messages.STREAM_DATA, ({ payload }) => {
       const problem = queue.push(payload);
+      if (problem === undefined) {
+        const { counters } = parts.worker;
+        counters.rxStreamChunk += 1;
+        counters.rxStreamBytes += payload.length;
+      }
       this.#look();
       return problem;
     });
@@ -63,6 +68,9 @@ export class StreamEnd implements Family {
     const { parts } = this;
     if (parts.failure !== undefined) throw sendError(parts, 'streamSend', parts.failure);
     const data = bytesToSend('streamSend', parts, what, options);
+    const { counters } = parts.worker;
+    counters.txStream += 1;
+    counters.txStreamBytes += data.length;
     const posted = new PostedSend('streamSend', parts);
     const send = new StreamSend(parts, data);
     send.onSent = posted.onDone;

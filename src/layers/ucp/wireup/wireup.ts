@@ -35,8 +35,8 @@ const MOST_CROSSED_MS = 1000;
 /** An endpoint that is being made: messages may come before its transport is there. */
 export interface Making {
   readonly finish: (transport: Connected | SelfEndpoint) => UcpEndpoint;
-  /** What came of it before goes no further. */
-  readonly fail: () => void;
+  /** What came of it before goes no further. @param error why it will not be */
+  readonly fail: (error: unknown) => void;
 }
 
 /** What a worker has for those who connect. */
@@ -48,7 +48,8 @@ export interface WireupParts {
   readonly clientId: bigint;
   /** Endpoints that may be kept which nobody here has asked for. */
   readonly unclaimedEndpoints: number;
-  begin(handlers: AmHandlers): Making;
+  /** @param how for people: what is done when it is there */
+  begin(handlers: AmHandlers, how: string): Making;
 }
 
 type Call = AddressCall<UcpEndpoint>;
@@ -195,7 +196,7 @@ export class Wireup {
 
   async #reach(where: RcWhere, said: Introduction, onSaid?: (bytes: Uint8Array) => void): Promise<UcpEndpoint> {
     const words = { say: encodeIntroduction(said), onSaid };
-    return this.#establish((handlers) => this.parts.connector.connect(where, handlers, words));
+    return this.#establish('connected', (handlers) => this.parts.connector.connect(where, handlers, words));
   }
 
   /** Has others connect who have this end's address. */
@@ -263,7 +264,7 @@ export class Wireup {
   #accept(request: ConnectionRequest, words: Words): Promise<UcpEndpoint> {
     const { connector } = this.parts;
     return this.#unlessClosed(undefined, (signal) =>
-      this.#establish((handlers) => connector.accept(request, handlers, words, signal)),
+      this.#establish('accepted', (handlers) => connector.accept(request, handlers, words, signal)),
     );
   }
 
@@ -283,16 +284,16 @@ export class Wireup {
     }
   }
 
-  async #establish(connected: (handlers: AmHandlers) => Promise<Connected>): Promise<UcpEndpoint> {
+  async #establish(how: string, connected: (handlers: AmHandlers) => Promise<Connected>): Promise<UcpEndpoint> {
     const handlers = new AmHandlers();
-    const making = this.parts.begin(handlers);
+    const making = this.parts.begin(handlers, how);
     try {
       const transport = await connected(handlers);
       if (!this.#isClosed) return making.finish(transport);
       transport.close();
       throw closed('connect');
     } catch (error) {
-      making.fail();
+      making.fail(error);
       throw error;
     }
   }

@@ -88,6 +88,7 @@ export class EagerSend implements Waiting, Packer, Completion {
   begin(): UcsStatus {
     const status = this.#handOver();
     if (status !== UcsStatus.UCS_ERR_NO_RESOURCE) return status;
+    this.parts.worker.counters.pending += 1;
     this.parts.transport.pendingAdd(this);
     return UcsStatus.UCS_INPROGRESS;
   }

@@ -1,6 +1,6 @@
 import type { SizeRange } from '../protocol/index.js';
 import { type AtomicName, atomicNames } from '../rma/index.js';
-import type { Capabilities, Way } from '../uct/index.js';
+import type { Capabilities, EndAddress, Way } from '../uct/index.js';
 
 /** What a transport does, and how much of it at a time: bytes of the longest, 0 for what it does not do at all. */
 export interface UcpCapabilities extends Omit<Capabilities, 'atomics'> {
@@ -14,6 +14,16 @@ export interface UcpEndpointAttributes extends Way {
   readonly capabilities: UcpCapabilities;
   /** By which protocols messages go to tags: all lengths, without gaps. */
   readonly tagProtocols: readonly SizeRange[];
+}
+
+/** Where an endpoint leads, for people. */
+export function wayText({ transport, localAddress, remoteAddress }: Way): string {
+  if (localAddress === undefined || remoteAddress === undefined) return `by ${transport}`;
+  return `by ${transport} from ${addressText(localAddress)} to ${addressText(remoteAddress)}`;
+}
+
+function addressText({ host, port }: EndAddress): string {
+  return port === undefined ? host : `${host} port ${port}`;
 }
 
 export function attributesOf(

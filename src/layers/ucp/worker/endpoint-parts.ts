@@ -1,9 +1,11 @@
 import type { Engine } from '../../engine/index.js';
-import type { PeerProblem } from '../protocol/index.js';
+import type { PeerProblem, SizeRange } from '../protocol/index.js';
 import type { AmHandlers, Endpoint as Transport, MemoryDomain, Waiting } from '../uct/index.js';
-import { type AmId, type Format, UcsStatus } from '../wire/index.js';
+import { type AmId, type Format, UcsStatus, ucsStatusName } from '../wire/index.js';
 import { ControlMessage } from './control-message.js';
 import { UcpError } from './errors.js';
+import type { Log } from './log.js';
+import type { Counters } from './statistics.js';
 import type { Wakeup } from './wakeup.js';
 
 /** Answers that a peer may cause while it takes none. */
@@ -19,6 +21,9 @@ export interface WorkerParts {
   readonly keepAliveMs: number;
   /** Is told of all that comes. */
   readonly wakeup: Pick<Wakeup<unknown>, 'note'>;
+  /** Of all endpoints together. */
+  readonly counters: Counters;
+  readonly log: Log;
 }
 
 /** A family of calls at one endpoint: those of tags, of active messages, of memory. */
@@ -72,6 +77,29 @@ export class EndpointParts {
     return this.#isClosed;
   }
 
+  /** Says something of the endpoint to whoever reads the log at `info`. */
+  info(text: string): void {
+    this.worker.log.info(`endpoint ${this.epId}: ${text}`);
+  }
+
+  /** The same at `debug`. Who asks often looks at {@link isDebug} first. */
+  debug(text: string): void {
+    this.worker.log.debug(`endpoint ${this.epId}: ${text}`);
+  }
+
+  /** Says by which protocols messages go to tags. */
+  protoInfo(ranges: readonly SizeRange[]): void {
+    for (const { protocol, from, to, why } of ranges) {
+      const bounds = to === Infinity ? `${from}..inf` : `${from}..${to}`;
+      this.worker.log.protoInfo(`endpoint ${this.epId}: tag_send ${bounds} ${protocol}: ${why}`);
+    }
+  }
+
+  /** Whether there is any use in {@link debug}. */
+  get isDebug(): boolean {
+    return this.worker.log.isDebug;
+  }
+
   /** As `UcpEndpoint.setErrorHandler`. */
   setErrorHandler(handler: ((error: UcpError) => void) | undefined): void {
     this.#onError = handler;
@@ -117,6 +145,7 @@ export class EndpointParts {
   /** Has something tried again once there is room, which a peer that is gone never makes. */
   awaitRoom(waiting: Waiting): void {
     this.#awaitingRoom += 1;
+    this.worker.counters.pending += 1;
     this.transport.pendingAdd({
       retry: () => {
         const status = waiting.retry();
@@ -167,6 +196,7 @@ export class EndpointParts {
   distrust(problem: PeerProblem): void {
     if (this.#problem !== undefined) return;
     this.#problem = problem;
+    this.debug(`nothing of the peer counts any more: ${problem.text}`);
     this.worker.engine.nextTurn(() => this.close());
   }
 
@@ -175,6 +205,7 @@ export class EndpointParts {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#stopWatching?.();
+    this.#noteFailure(this.#problem?.status ?? status);
     for (const family of this.#families) family.onEnded(this.#problem?.status ?? status);
     this.worker.wakeup.note();
     this.#tellError();
@@ -186,7 +217,17 @@ export class EndpointParts {
     this.#isClosed = true;
     this.#transport.close();
     this.ended(UcsStatus.UCS_ERR_CANCELED);
+    this.worker.counters.epClosures += 1;
+    this.info('closed');
     this.onClosed();
+  }
+
+  /** Not that this end has closed it, nor that it was never there. */
+  #noteFailure(status: UcsStatus): void {
+    if (this.#transport === undefined || status === UcsStatus.UCS_ERR_CANCELED) return;
+    this.worker.counters.epFailures += 1;
+    const why = this.#problem === undefined ? '' : `: ${this.#problem.text}`;
+    this.info(`failed with ${ucsStatusName(status) ?? status}${why}`);
   }
 
   /** Once, unless this end has closed it. */

@@ -1,6 +1,6 @@
 import { type MessageSource, type PeerProblem, putInto } from '../protocol/index.js';
 import type { Completion, Memory, Packer, Waiting } from '../uct/index.js';
-import { AmId, type MessageOf, Messages, RkeyAccess, UcsStatus } from '../wire/index.js';
+import { AmId, type MessageOf, Messages, RkeyAccess, UcsStatus, ucsStatusName } from '../wire/index.js';
 import type { EndpointParts } from './endpoint-parts.js';
 import { lie } from './lie.js';
 
@@ -145,10 +145,13 @@ export class RendezvousReceive implements MessageSource, Waiting, Packer, Comple
     if (isReadable && this.size > 0) this.#memory = domain.borrow(this.#into);
     if (this.size === 0 || this.#memory !== undefined) {
       this.#phase = 'reading';
+      if (this.size > 0) this.parts.worker.counters.rndvGetZcopy += 1;
+      if (this.parts.isDebug) this.#say('wanted, and read');
       return;
     }
     if (this.mayWrite && put.zcopy > 0) this.#memory = domain.tryRegister(this.#into, RkeyAccess.WRITE);
     this.#phase = 'asking';
+    if (this.parts.isDebug) this.#say('wanted, and asked for');
   }
 
   #read(): UcsStatus {
@@ -188,12 +191,19 @@ export class RendezvousReceive implements MessageSource, Waiting, Packer, Comple
     if (this.#phase === 'ended') return;
     const wasWanted = this.#phase !== 'announced';
     this.#phase = 'ended';
+    if (wasWanted && status === UcsStatus.UCS_OK) this.parts.worker.counters.rxRndvBytes += this.size;
+    if (this.parts.isDebug)
+      this.#say(`${wasWanted ? 'received' : 'not wanted'}, with ${ucsStatusName(status) ?? status}`);
     if (this.#isReading) this.#memory?.redirect();
     else this.#release();
     this.#into = NOTHING;
     this.onForgotten(this);
     if (!wasWanted) this.onWithdrawn(status);
     else if (!this.#isCanceled) this.#onEnded(status);
+  }
+
+  #say(text: string): void {
+    this.parts.debug(`rendezvous ${this.receiveId}: ${text}`);
   }
 
   #release(): void {

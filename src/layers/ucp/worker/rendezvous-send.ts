@@ -1,8 +1,19 @@
 import { partOf, type PeerProblem, Protocol } from '../protocol/index.js';
 import type { Completion, Memory, Packer, Waiting } from '../uct/index.js';
-import { AmId, Heads, type MessageOf, Messages, RkeyAccess, type RtsOpcode, UcsStatus, viewOf } from '../wire/index.js';
+import {
+  AmId,
+  Heads,
+  type MessageOf,
+  Messages,
+  RkeyAccess,
+  type RtsOpcode,
+  UcsStatus,
+  ucsStatusName,
+  viewOf,
+} from '../wire/index.js';
 import type { EndpointParts } from './endpoint-parts.js';
 import { lie } from './lie.js';
+import type { Counters } from './statistics.js';
 
 /** What a message says of itself to its receiver, beside where it lies. */
 export interface RendezvousHead {
@@ -102,6 +113,7 @@ export class RendezvousSend implements Waiting, Packer, Completion {
     const mayWrite = this.protocol !== Protocol.RNDV_AM && transport.capabilities.put.zcopy > 0;
     if (mayWrite && asked.rkey !== undefined) this.#borrowed = worker.domain.borrow(this.data);
     this.#phase = this.#borrowed === undefined ? 'sending' : 'writing';
+    this.#noteAsked(worker.counters);
     this.parts.go(this);
     return undefined;
   }
@@ -207,7 +219,20 @@ export class RendezvousSend implements Waiting, Packer, Completion {
     this.#exposed?.deregister();
     this.#exposed = undefined;
     this.onForgotten(this);
+    if (status === UcsStatus.UCS_OK) this.parts.worker.counters.txRndvBytes += this.#size;
+    if (this.parts.isDebug) this.#say(`sent, with ${ucsStatusName(status) ?? status}`);
     this.onDone(status);
+  }
+
+  #noteAsked(counters: Counters): void {
+    const isWriting = this.#phase === 'writing';
+    if (isWriting) counters.rndvPutZcopy += 1;
+    else counters.rndvAm += 1;
+    if (this.parts.isDebug) this.#say(`asked for, and ${isWriting ? 'written' : 'sent in parts'}`);
+  }
+
+  #say(text: string): void {
+    this.parts.debug(`rendezvous ${this.requestId}: ${text}`);
   }
 
   #release(): void {

@@ -72,6 +72,7 @@ export class Rendezvous implements Family {
     const send = new RendezvousSend(this.parts, data, head, protocol, onDone, this.#onSendEnded);
     this.#sends.set(send.requestId, send);
     this.parts.watch();
+    if (this.parts.isDebug) this.parts.debug(`rendezvous ${send.requestId}: ${data.length} bytes go by ${protocol}`);
     send.begin();
     return send;
   }
@@ -92,6 +93,10 @@ export class Rendezvous implements Family {
     this.#announced.set(requestId, receive);
     this.#receives.set(receive.receiveId, receive);
     this.parts.watch();
+    if (this.parts.isDebug)
+      this.parts.debug(
+        `rendezvous ${receive.receiveId}: ${receive.size} bytes are announced, as the peer's ${requestId}`,
+      );
     return taker(receive);
   }
 }

@@ -22,6 +22,7 @@ import type { Rendezvous } from './rendezvous.js';
 import { rejected } from './rejected.js';
 import type { RendezvousReceive } from './rendezvous-receive.js';
 import { bytesToSend } from './send-data.js';
+import type { Counters } from './statistics.js';
 
 const NOTHING = new Uint8Array(0);
 const NOBODY = lie('a synchronous message has no number to answer');
@@ -89,7 +90,13 @@ export class TagEnd implements Family {
     if (parts.failure !== undefined) throw sendError(parts, call, parts.failure);
     const data = bytesToSend(call, parts, what, options);
     const { protocol } = selectProtocol(this.#rangesOf(call), data.length);
-    if (protocol === Protocol.SHORT && call === 'tagSend' && sendShort(parts, data, tag)) return undefined;
+    const { counters } = parts.worker;
+    if (protocol === Protocol.SHORT && call === 'tagSend' && sendShort(parts, data, tag)) {
+      counters.txEager += 1;
+      counters.txEagerBytes += data.length;
+      return undefined;
+    }
+    this.#count(counters, call, data.length, protocol);
     const posted = this.#post(call, data, BigInt(tag), protocol);
     if (posted !== undefined && !posted.isSettled && options !== undefined) posted.heed(options, parts.worker.engine);
     return posted;
@@ -109,6 +116,16 @@ export class TagEnd implements Family {
     this.peer.end(status);
     for (const posted of this.#unmatched.values()) posted.onDone(status);
     this.#unmatched.clear();
+  }
+
+  #count(counters: Counters, call: SendCall, bytes: number, protocol: Protocol): void {
+    if (RENDEZVOUS.includes(protocol)) {
+      counters.txRndv += 1;
+      return;
+    }
+    if (call === 'tagSend') counters.txEager += 1;
+    else counters.txEagerSync += 1;
+    counters.txEagerBytes += bytes;
   }
 
   /** @returns undefined for one that is done */

@@ -1,6 +1,6 @@
 import { invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
 import { checkWait, type Engine, type WaitOptions } from '../../engine/index.js';
-import { FULL_MASK, steady, TagMatching, tagOf, type Thresholds } from '../protocol/index.js';
+import { FULL_MASK, steady, type TagCounters, TagMatching, tagOf, type Thresholds } from '../protocol/index.js';
 import { checkTag, type TagValue } from './arguments.js';
 import type { EndpointParts } from './endpoint-parts.js';
 import { landingOf } from './landing.js';
@@ -23,13 +23,14 @@ const RECEIVE_FIELDS = { signal: true, timeoutMs: true, mask: true } as const;
 export class Tags {
   readonly #matching: TagMatching;
 
-  /** @param unexpectedBytes for messages that nobody has asked for */
+  /** @param unexpectedBytes for messages that nobody has asked for. @param counters what has come is counted there */
   constructor(
     private readonly engine: Engine,
     unexpectedBytes: number,
     private readonly thresholds: Thresholds,
+    counters: TagCounters,
   ) {
-    this.#matching = new TagMatching(unexpectedBytes);
+    this.#matching = new TagMatching(unexpectedBytes, counters);
   }
 
   get unexpectedBytes(): number {

@@ -3,6 +3,7 @@ import { environmentConfig, PREFIX, settingsOf, type TransportName, type UcpConf
 import { RNDV_SCHEMES, type Thresholds } from '../protocol/index.js';
 import type { UdOptions } from '../uct/index.js';
 import { MAX_NAME_BYTES } from '../wire/index.js';
+import type { LogSettings, LogWriter } from './log.js';
 
 const CALL = 'UcpWorker';
 const KEPT_BYTES = 16 << 20;
@@ -40,6 +41,11 @@ export interface UcpWorkerOptions {
   readonly thresholds?: Partial<Thresholds> | undefined;
   /** The same and more by UCX's names: `{ RNDV_THRESH: '64k', TLS: 'ud' }`. Default: what the environment says, as `UCX_RNDV_THRESH`. */
   readonly config?: UcpConfig | undefined;
+  /**
+   * Takes the lines of the log, without their ends, in place of the file; how much it says is for `LOG_LEVEL` and `PROTO_INFO` of {@link config} to say. What it throws ends the log, and is warned of
+   * by `process.emitWarning`. Default: `LOG_FILE` of {@link config}.
+   */
+  readonly log?: ((line: string) => void) | undefined;
 }
 
 const FIELDS: FieldsOf<UcpWorkerOptions> = {
@@ -54,6 +60,7 @@ const FIELDS: FieldsOf<UcpWorkerOptions> = {
   keepAliveMs: true,
   thresholds: true,
   config: true,
+  log: true,
 };
 
 const THRESHOLD_FIELDS: FieldsOf<Thresholds> = { bcopy: true, zcopy: true, rndv: true, rndvScheme: true };
@@ -62,7 +69,7 @@ const THRESHOLD_FIELDS: FieldsOf<Thresholds> = { bcopy: true, zcopy: true, rndv:
 const THRESHOLDS: Thresholds = { bcopy: Infinity, zcopy: Infinity, rndv: 32_768, rndvScheme: 'auto' };
 
 /** What a worker does. */
-export interface WorkerSettings {
+export interface WorkerSettings extends LogSettings {
   readonly transport: TransportName;
   readonly unexpectedBytes: number;
   readonly amBytes: number;
@@ -101,6 +108,10 @@ export function workerSettings(options: UcpWorkerOptions): WorkerSettings {
       rndv: thresholds.rndv ?? of('rndv') ?? THRESHOLDS.rndv,
       rndvScheme: thresholds.rndvScheme ?? of('rndvScheme') ?? THRESHOLDS.rndvScheme,
     },
+    logLevel: of('logLevel') ?? 'warn',
+    logFile: of('logFile') ?? 'stdout',
+    protoInfo: of('protoInfo') ?? false,
+    log: options.log,
     ud: { keepAliveMs, ...(window !== undefined && { window }), ...(timeoutMs !== undefined && { timeoutMs }) },
   };
 }
@@ -120,6 +131,7 @@ function check(options: UcpWorkerOptions): void {
     checkLeast(`options.${name}`, options[name], 0);
   checkName(options.name);
   checkClientId(options.clientId);
+  checkLog(options.log);
   checkLeast('options.window', window, 1, MAX_WINDOW);
   checkLeast('options.keepAliveMs', keepAliveMs, 1);
   refuse(CALL, fieldsProblem('options.thresholds', thresholds, THRESHOLD_FIELDS));
@@ -140,6 +152,11 @@ function checkClientId(clientId: bigint | undefined): void {
   if (clientId === undefined) return;
   const isId = typeof clientId === 'bigint' && BigInt.asUintN(64, clientId) === clientId;
   if (!isId) refuse(CALL, invalid(`options.clientId is ${show(clientId)}`, 'It is a bigint, 0 to 2^64 - 1'));
+}
+
+function checkLog(log: LogWriter | undefined): void {
+  if (log === undefined || typeof log === 'function') return;
+  refuse(CALL, invalid(`options.log is ${show(log)}`, 'It is a function that takes a line'));
 }
 
 /** A whole number of a range, or without an end Infinity as well. */

@@ -8,12 +8,15 @@ import { AmHandlers, MemoryDomain, SelfEndpoint } from '../uct/index.js';
 import { UcsStatus } from '../wire/index.js';
 import { Streams } from '../stream/index.js';
 import type { TagValue } from './arguments.js';
+import { wayText } from './endpoint-attributes.js';
 import { EndpointParts, type WorkerParts } from './endpoint-parts.js';
 import { UcpEndpoint } from './endpoint.js';
 import { UcpError } from './errors.js';
+import { Log, wallUs } from './log.js';
 import type { UcpClient, UcpListener, UcpListenOptions } from './listener.js';
 import type { UcpData } from './pieces.js';
 import { Rendezvous } from './rendezvous.js';
+import { newCounters, type UcpStatistics } from './statistics.js';
 import { type Connector, connectorOf, type Making, Wireup } from '../wireup/index.js';
 import type { TagReceived } from './tag-receive.js';
 import type { TakenMessage } from './taken-message.js';
@@ -78,9 +81,13 @@ export class UcpWorker implements Disposable {
   constructor(context: Context, options: UcpWorkerOptions = {}) {
     const settings = workerSettings(options);
     this.#settings = settings;
+    const { device, host } = context;
+    const who = settings.name === '' ? device.name : `${device.name} ${settings.name}`;
+    const log = new Log('UcpWorker', settings, who, host === 'simulated' ? () => this.#engine.nowUs() : wallUs);
     this.#engine = Engine.of(context);
     this.#domain = new MemoryDomain(this.#engine);
-    this.#tags = new Tags(this.#engine, settings.unexpectedBytes, settings.thresholds);
+    const counters = newCounters();
+    this.#tags = new Tags(this.#engine, settings.unexpectedBytes, settings.thresholds, counters);
     this.#memories = new Memories(this.#domain);
     this.#streams = new Streams(this.#engine, settings.streamBytes);
     this.#ams = new Ams(this.#engine, settings.amBytes, settings.thresholds);
@@ -93,6 +100,8 @@ export class UcpWorker implements Disposable {
       nextNumber: () => (numbers += 1),
       keepAliveMs,
       wakeup: this.#wakeup,
+      counters,
+      log,
     };
     this.#connector = connectorOf(this.#domain, settings);
     const { transport, name, clientId, unclaimedEndpoints } = settings;
@@ -103,8 +112,9 @@ export class UcpWorker implements Disposable {
       name,
       clientId,
       unclaimedEndpoints,
-      begin: (handlers) => this.#begin(handlers),
+      begin: (handlers, how) => this.#begin(handlers, how),
     });
+    log.info(`worker made: ${transport} by ${device.name} at ${context.address}`);
   }
 
   /** Bytes that messages take which nobody has asked for. */
@@ -164,7 +174,7 @@ export class UcpWorker implements Disposable {
   connectToSelf(): UcpEndpoint {
     this.#checkOpen('connectToSelf');
     const handlers = new AmHandlers();
-    const made = this.#begin(handlers);
+    const made = this.#begin(handlers, 'connected');
     return made.finish(new SelfEndpoint(this.#domain, handlers));
   }
 
@@ -176,7 +186,10 @@ export class UcpWorker implements Disposable {
    */
   listen(options: UcpListenOptions, onEndpoint: (endpoint: UcpEndpoint, client: UcpClient) => void): UcpListener {
     this.#checkOpen('listen');
-    return this.#wireup.listen(options, onEndpoint);
+    const listener = this.#wireup.listen(options, onEndpoint);
+    const { host, port } = listener.address;
+    this.#parts.log.info(`listens at ${host} port ${port}`);
+    return listener;
   }
 
   /**
@@ -300,8 +313,14 @@ export class UcpWorker implements Disposable {
     );
   }
 
+  /** What it has counted since it was made: numbers of now, which stay as they are. */
+  get statistics(): UcpStatistics {
+    return { ...this.#parts.counters };
+  }
+
   /** Puts, gets and atomics that are asked for from now on, of any endpoint, begin when all are done that were asked for before, of any. */
   fence(): void {
+    this.#parts.counters.fence += 1;
     this.#memories.fence();
   }
 
@@ -310,6 +329,7 @@ export class UcpWorker implements Disposable {
    * has come can still be received. Idempotent.
    */
   close(): void {
+    if (!this.#isClosed) this.#parts.log.info('worker closed');
     this.#isClosed = true;
     // Before what it would tell of the end of its endpoints.
     this.#wakeup.close();
@@ -332,7 +352,7 @@ export class UcpWorker implements Disposable {
   }
 
   /** Messages may come before the transport is there. */
-  #begin(handlers: AmHandlers): Making {
+  #begin(handlers: AmHandlers, how: string): Making {
     // Only what has begun can be closed.
     const parts: EndpointParts = new EndpointParts(this.#parts, handlers, () => {
       this.#endpoints.delete(endpoint);
@@ -340,18 +360,27 @@ export class UcpWorker implements Disposable {
       this.#streams.forget(endpoint);
     });
     const rendezvous = parts.add(new Rendezvous(parts, this.#settings.thresholds.rndvScheme));
+    const tags = this.#tags.attach(parts, rendezvous);
     const endpoint: UcpEndpoint = new UcpEndpoint(parts, {
-      tags: this.#tags.attach(parts, rendezvous),
+      tags,
       rma: this.#memories.attach(parts),
       ams: this.#ams.attach(parts, rendezvous, () => endpoint),
       stream: this.#streams.attach(parts, () => endpoint),
     });
     const finish: Making['finish'] = (transport) => {
       this.#endpoints.add(endpoint);
+      this.#parts.counters.epCreations += 1;
       if (!(transport instanceof SelfEndpoint)) transport.onFailure = (status) => parts.ended(status);
+      parts.info(`${how} ${wayText(transport.way)}`);
       parts.begin(transport);
+      if (this.#parts.log.isProtoInfo) parts.protoInfo(tags.protocols);
       return endpoint;
     };
-    return { finish, fail: () => parts.ended(UcsStatus.UCS_ERR_CONNECTION_RESET) };
+    const fail: Making['fail'] = (error) => {
+      this.#parts.counters.epCreationFailures += 1;
+      parts.info(`not ${how}: ${String(error)}`);
+      parts.ended(UcsStatus.UCS_ERR_CONNECTION_RESET);
+    };
+    return { finish, fail };
   }
 }

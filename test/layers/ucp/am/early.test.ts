@@ -6,7 +6,9 @@ import { Engine } from '../../../../src/layers/engine/index.js';
 import { AmHandlers, MemoryDomain, SelfEndpoint } from '../../../../src/layers/ucp/uct/index.js';
 import { AmId, Messages } from '../../../../src/layers/ucp/wire/index.js';
 import { EndpointParts } from '../../../../src/layers/ucp/worker/endpoint-parts.js';
+import { newCounters } from '../../../../src/layers/ucp/worker/statistics.js';
 import { Rendezvous } from '../../../../src/layers/ucp/worker/rendezvous.js';
+import { quiet } from '../support/log.js';
 import { pattern } from '../support/transports.js';
 import { Wakeup } from '../../../../src/layers/ucp/worker/wakeup.js';
 
@@ -26,6 +28,8 @@ async function early(count: number, handler: (parts: EndpointParts) => AmHandler
       nextNumber: () => 1,
       keepAliveMs: Infinity,
       wakeup: new Wakeup(engine, undefined),
+      counters: newCounters(),
+      log: quiet(),
     };
     const parts = new EndpointParts(worker, handlers, () => undefined);
     const ams = new Ams<EndpointParts>(engine, 100_000, THRESHOLDS);

@@ -76,6 +76,9 @@ describe('a setting', () => {
     ['TLS', ''],
     ['TLS', '^rc,ud'],
     ['TLS', '^all'],
+    ['LOG_LEVEL', 'loud'],
+    ['LOG_LEVEL', ''],
+    ['PROTO_INFO', 'maybe'],
   ];
   for (const [name, text] of BAD)
     it(`that makes no sense is refused by its name: ${name}=${text}`, () =>
@@ -83,6 +86,15 @@ describe('a setting', () => {
         errno: 'EINVAL',
         message: new RegExp(`config.${name} is '${text}'`.replace('^', '\\^')),
       }));
+
+  it('of the log is read as UCX does', () => {
+    const { logLevel, logFile, protoInfo } = read({ LOG_LEVEL: 'DEBUG', LOG_FILE: '', PROTO_INFO: 'Y' });
+    assert.deepEqual({ logLevel, logFile, protoInfo }, { logLevel: 'debug', logFile: 'stdout', protoInfo: true });
+    assert.deepEqual(
+      [read({ LOG_FILE: '/tmp/%p.log' }).logFile, read({ PROTO_INFO: 0 }).protoInfo],
+      ['/tmp/%p.log', false],
+    );
+  });
 
   it('that there is not is refused with one that is near', () => {
     // @ts-expect-error what JavaScript allows
@@ -104,10 +116,10 @@ describe('an environment', () => {
   });
 
   it('that says something in vain is warned of', () => {
-    const { warnings } = readUcpConfig({ UCX_RNDV_TRESH: '1k', UCX_LOG_LEVEL: 'debug', UCX_XYZZY_PLUGH: '1' });
+    const { warnings } = readUcpConfig({ UCX_RNDV_TRESH: '1k', UCX_NET_DEVICES: 'all', UCX_XYZZY_PLUGH: '1' });
     assert.equal(warnings.length, 3);
     assert.match(warnings[0], /^UCX_RNDV_TRESH is not known here\. Is it UCX_RNDV_THRESH\?/);
-    assert.match(warnings[1], /^UCX_LOG_LEVEL changes nothing here: /);
+    assert.match(warnings[1], /^UCX_NET_DEVICES changes nothing here: /);
     assert.match(warnings[2], /^UCX_XYZZY_PLUGH is not known here\. /);
     assert.deepEqual(readUcpConfig({ UCX_RNDV_TRESH: '1k', UCX_WARN_UNUSED_ENV_VARS: 'n' }).warnings, []);
   });
@@ -181,6 +193,11 @@ describe('a worker', () => {
     assert.match(warnings[0], /UCX_RNDV_SCHEMA is not known here\. Is it UCX_RNDV_SCHEME\?/);
   });
 
+  it('warns of nothing where the log has no warnings', async () => {
+    const environment = { UCX_SPLINES: '1', UCX_LOG_LEVEL: 'error' };
+    assert.deepEqual(await within(environment, (worker) => void worker()), []);
+  });
+
   const WRONG: Readonly<Record<string, unknown>> = {
     'a transport that there is not': { transport: 'tcp' },
     'a window of none': { window: 0 },
@@ -188,6 +205,7 @@ describe('a worker', () => {
     'a limit that is no number': { unexpectedBytes: '1m' },
     'a negative limit': { amBytes: -1 },
     'a time of 0': { keepAliveMs: 0 },
+    'a log that is no function': { log: 'stdout' },
     'a threshold that is no number': { thresholds: { rndv: NaN } },
     'a threshold that there is not': { thresholds: { rendezvous: 1 } },
     'a scheme that there is not': { thresholds: { rndvScheme: 'put' } },

@@ -1,9 +1,11 @@
 import type { Sim } from '../../../../src/sim.js';
 import { Memories, type RmaEnd } from '../../../../src/layers/ucp/rma/index.js';
 import { EndpointParts } from '../../../../src/layers/ucp/worker/endpoint-parts.js';
+import { newCounters } from '../../../../src/layers/ucp/worker/statistics.js';
 import { Wakeup } from '../../../../src/layers/ucp/worker/wakeup.js';
 import { type Endpoint, RcEndpoint, UdEndpoint } from '../../../../src/layers/ucp/uct/index.js';
 import { type AmId, UcsStatus } from '../../../../src/layers/ucp/wire/index.js';
+import { quiet } from './log.js';
 import { type End, TRANSPORTS } from './transports.js';
 
 type Closable = Endpoint & { close(): void };
@@ -47,7 +49,8 @@ export function sideOf(end: End, memories = new Memories(end.domain), shown = (e
   const { domain, handlers } = end;
   const { engine } = domain;
   const wakeup = new Wakeup(engine, undefined);
-  const worker = { engine, domain, nextNumber: () => (numbers += 1), keepAliveMs: Infinity, wakeup };
+  const nextNumber = () => (numbers += 1);
+  const worker = { engine, domain, nextNumber, keepAliveMs: Infinity, wakeup, counters: newCounters(), log: quiet() };
   const parts = new EndpointParts(worker, handlers, () => undefined);
   const rma = memories.attach(parts);
   // All transports of the tests can be closed.

@@ -19,6 +19,9 @@ const SETTINGS: Readonly<Record<keyof UcpConfig, Setting>> = {
   RC_FC_WND_SIZE: { preset: '64', what: 'Messages that each peer may send by rc before any is taken: 1 to 1024.' },
   UD_MAX_WINDOW: { preset: '256', what: 'Datagrams that may be under way to a peer by ud: 2 to 1025.' },
   UD_TIMEOUT: { preset: '30s', what: 'How long a peer may be silent by ud while something is waited for.' },
+  LOG_LEVEL: { preset: 'WARN', what: 'What the log says: INFO of workers and endpoints, DEBUG of rendezvous as well.' },
+  LOG_FILE: { preset: 'stdout', what: 'Where the log goes: stdout, stderr, or a file, to which it is added.' },
+  PROTO_INFO: { preset: 'n', what: 'Whether the log says by which protocols messages of an endpoint go: y or n.' },
 };
 
 /** A setting as it is. */
