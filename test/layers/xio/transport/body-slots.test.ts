@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Engine } from '../../../../src/layers/engine/index.js';
 import type { Exposure } from '../../../../src/layers/xio/transport/index.js';
+import { BodySlots } from '../../../../src/layers/xio/transport/rdma/body-slots.js';
+import { simulate } from '../../../../src/sim.js';
 import { type Pair, paired, pattern, type World, WORLDS } from '../support/worlds.js';
 
 const KIB = 1024;
@@ -86,4 +88,18 @@ describe("a link's memory for bodies", () => {
     await world.until(() => here.ends.length + there.ends.length === 2);
     assert.deepEqual(registered(), [0, 0]);
   });
+
+  it('is bounded for all links of a device together, and what one leaves another can have', () =>
+    simulate((sim) => {
+      using engine = new Engine(sim.host('alone').context);
+      const budget = { leftBytes: 256 * KIB };
+      const [one, other] = [new BodySlots(engine, budget), new BodySlots(engine, budget)];
+      const lent = [one.lend(128 * KIB), other.lend(128 * KIB)];
+      assert.ok(lent.every((slot) => slot !== undefined));
+      assert.equal(one.lend(1), undefined);
+      other.end();
+      assert.ok(one.lend(128 * KIB) !== undefined);
+      one.end();
+      assert.equal(budget.leftBytes, 256 * KIB);
+    }));
 });

@@ -12,9 +12,28 @@ export const MOST_SLOT_BYTES = 131_072;
 const LEAST_SLOT_BYTES = 16_384;
 /** All slots of a link have no more bytes than that: what finds none is registered where it lies. */
 const MOST_BYTES = 8 << 20;
+/** As have those of all links of a device together: peers make links, and may never say that they have done with a slot. */
+const MOST_OF_ALL_BYTES = 256 << 20;
 /** What may lie idle for longer than {@link TRIM_MS}. */
 const KEPT_BYTES = 1 << 20;
 const TRIM_MS = 1000;
+
+/** Bytes that slots may still take. */
+export interface SlotBudget {
+  leftBytes: number;
+}
+
+const budgets = new WeakMap<Engine, SlotBudget>();
+
+/** What the links of an engine share. */
+function budgetOf(engine: Engine): SlotBudget {
+  let budget = budgets.get(engine);
+  if (budget === undefined) {
+    budget = { leftBytes: MOST_OF_ALL_BYTES };
+    budgets.set(engine, budget);
+  }
+  return budget;
+}
 
 /** Memory of a link that its peer may read and write, for one body at a time. */
 export class Slot {
@@ -60,7 +79,10 @@ export class BodySlots {
   #stopTrimming: (() => void) | undefined;
   #hasEnded = false;
 
-  constructor(private readonly engine: Engine) {
+  constructor(
+    private readonly engine: Engine,
+    private readonly budget = budgetOf(engine),
+  ) {
     for (let bytes = LEAST_SLOT_BYTES; bytes <= MOST_SLOT_BYTES; bytes *= 2) this.#idle.push([]);
   }
 
@@ -87,20 +109,20 @@ export class BodySlots {
   end(): void {
     this.#hasEnded = true;
     this.#stopTrimming?.();
-    for (const slot of this.#all) slot.destroy();
-    this.#all.clear();
+    for (const slot of this.#all) this.#destroy(slot);
     for (const slots of this.#idle) slots.length = 0;
   }
 
   #make(index: number): Slot | undefined {
     const lengthBytes = LEAST_SLOT_BYTES << index;
-    if (this.#bytes + lengthBytes > MOST_BYTES) return undefined;
+    if (lengthBytes > Math.min(MOST_BYTES - this.#bytes, this.budget.leftBytes)) return undefined;
     try {
       const memory = alloc(lengthBytes);
       const access = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ;
       const slot = new Slot(index, this.engine.registrations.remote(memory, access), memory);
       this.#all.add(slot);
       this.#bytes += lengthBytes;
+      this.budget.leftBytes -= lengthBytes;
       return slot;
     } catch (error) {
       // A device that has no key left.
@@ -116,9 +138,14 @@ export class BodySlots {
         const slot = slots.pop();
         if (slot === undefined) break;
         this.#idleBytes -= slot.capacity;
-        this.#bytes -= slot.capacity;
-        this.#all.delete(slot);
-        slot.destroy();
+        this.#destroy(slot);
       }
+  }
+
+  #destroy(slot: Slot): void {
+    this.#all.delete(slot);
+    this.#bytes -= slot.capacity;
+    this.budget.leftBytes += slot.capacity;
+    slot.destroy();
   }
 }
