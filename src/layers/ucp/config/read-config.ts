@@ -20,6 +20,8 @@ const WITHOUT_EFFECT: Readonly<Record<string, string | undefined>> = {
   ERROR_SIGNALS: 'there are no handlers of signals',
   HANDLE_ERRORS: 'there are no handlers of signals',
   IB_GID_INDEX: 'a worker goes by the device that it is given',
+  LOG_FILE_ROTATE: 'a log is one file',
+  LOG_FILE_SIZE: 'a log is one file',
   MAX_EAGER_LANES: 'an endpoint has one lane',
   MAX_RNDV_RAILS: 'an endpoint has one lane',
   MEMTYPE_CACHE: 'there is no memory but the host’s',
@@ -27,6 +29,8 @@ const WITHOUT_EFFECT: Readonly<Record<string, string | undefined>> = {
   PROTO_ENABLE: 'there is one selection of protocols',
   RC_FC_ENABLE: 'flow control is always on',
   SOCKADDR_TLS_PRIORITY: 'connections are made by rdma_cm',
+  STATS_DEST: 'ask worker.statistics',
+  STATS_TRIGGER: 'ask worker.statistics',
 };
 
 type Settings = Readonly<Record<string, string | undefined>>;

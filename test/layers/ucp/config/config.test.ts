@@ -124,6 +124,12 @@ describe('an environment', () => {
     assert.deepEqual(readUcpConfig({ UCX_RNDV_TRESH: '1k', UCX_WARN_UNUSED_ENV_VARS: 'n' }).warnings, []);
   });
 
+  it('that asks for statistics to be written is told where they are', () => {
+    assert.deepEqual(readUcpConfig({ UCX_STATS_DEST: 'stdout' }).warnings, [
+      'UCX_STATS_DEST changes nothing here: ask worker.statistics',
+    ]);
+  });
+
   it('with a value that makes no sense is refused', () => {
     assert.throws(() => readUcpConfig({ UCX_RNDV_THRESH: 'soon' }), {
       errno: 'EINVAL',
