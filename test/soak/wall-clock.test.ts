@@ -14,6 +14,7 @@ const SOURCE = fileURLToPath(new URL('../../../src', import.meta.url));
 const READERS: Readonly<Record<string, string>> = {
   'layers/kv/kv-persistence.ts':
     'when entries on disk end, which another process has written: read when a store is opened, and no more',
+  'layers/ucp/worker/log.ts': 'the time that lines of a log begin with, which people read',
   'machine/system/clock.ts': 'the time at which the thread began, for captures: it goes on by the monotonic clock',
   'machine/links/local/local-directory.ts':
     'how old a file is that nobody holds: one that looks younger is left for another time',

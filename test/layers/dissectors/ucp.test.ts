@@ -106,7 +106,7 @@ describe('what ends of UCP tell each other when they connect', () => {
         (sim) => metByAddress(sim, transport),
         (workers) => send(workers, 20),
       );
-      const words = { rc: 'rc, window 32, buffers of 4160 B', ud: 'ud, which queue pair\\?' };
+      const words = { rc: 'rc, window 64, buffers of 4160 B', ud: 'ud, which queue pair\\?' };
       assert.match(meanings(file)[0], new RegExp(`^${words[transport]}, for worker 0x[0-9a-f]+$`));
     });
 
