@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { test } from 'node:test';
 import { portable, runtime } from '../../src/api/runtime/index.js';
 
@@ -35,3 +37,24 @@ test('in Node a program gives way once all have gone on who waited for a promise
   });
   assert.deepEqual(order, ['one', 'two', 'three', 'gave way']);
 });
+
+for (const where of ['stdout', 'stderr'] as const)
+  test(`in Node a log outlives those who read ${where}`, async () => {
+    const hosting = new URL('../../src/machine/hosting/node-log.js', import.meta.url).href;
+    const program = `
+      import { setImmediate } from 'node:timers/promises';
+      import { openLog } from '${hosting}';
+      const log = openLog('${where}');
+      process.stdin.once('data', async () => {
+        for (let i = 0; i < 10; i += 1) {
+          log('a line');
+          await setImmediate();
+        }
+        process.exit(7);
+      });`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program]);
+    const ended = once(child, 'exit');
+    child[where].destroy();
+    child.stdin.end('go');
+    assert.deepEqual(await ended, [7, null]);
+  });

@@ -6,8 +6,8 @@ import { UcpDatatype } from '../../../src/layers/ucp/worker/datatype.js';
 import { UcpError } from '../../../src/layers/ucp/worker/errors.js';
 import { UcpWorker } from '../../../src/layers/ucp/worker/worker.js';
 import { UcsStatus } from '../../../src/layers/ucp/wire/index.js';
-import { PORT } from './support/transports.js';
-import { type AnyWorkers, ALL_WAYS } from './support/workers.js';
+import { pattern, PORT, until } from './support/transports.js';
+import { type AnyWorkers, ALL_WAYS, connected } from './support/workers.js';
 
 const NOTHING = new Uint8Array(0);
 const CANCELED = { status: UcsStatus.UCS_ERR_CANCELED };
@@ -207,3 +207,13 @@ describe('a worker that was closed', () => {
         Engine.of(context).close();
       }));
 });
+
+it('posts by rc what was sent in the same turn, and of which its program was told so, before it closes', () =>
+  simulate(async (sim) => {
+    const { client, server, there } = await connected(sim);
+    await Promise.all(Array.from({ length: 3 }, (_, i) => there.tagSend(pattern(8), i)));
+    there.close();
+    await until(sim, () => [0, 1, 2].every((tag) => server.tagProbe(tag) !== undefined));
+    client.close();
+    server.close();
+  }));

@@ -22,6 +22,17 @@ async function said(sim: Sim, config: UcpConfig, unexpectedBytes?: number) {
 }
 
 describe('the log of a worker', () => {
+  it('is a line for each thing that is said, whatever a name contains', () =>
+    simulate((sim) => {
+      const lines: string[] = [];
+      const options = { name: 'a\n[0] b', config: { LOG_LEVEL: 'info' }, log: (line: string) => lines.push(line) };
+      new UcpWorker(sim.host('alone').context, options).close();
+      return Promise.resolve().then(() => {
+        assert.equal(lines.length, 2);
+        for (const line of lines) assert.match(line, /^\[[^\n]*a\\x0a\[0\] b[^\n]*$/);
+      });
+    }));
+
   it('says nothing unless it is asked', () =>
     simulate(async (sim) => {
       const { lines, there, server, close } = await said(sim, {});

@@ -120,3 +120,28 @@ describe('a program that waits for what comes to its worker', () => {
     });
   });
 });
+
+it('wakes each of several loops, though one was busy when another was told', () =>
+  simulate(async (sim) => {
+    const { server, there, close } = onSelf(sim);
+    const found: number[] = [];
+    const loop = async (tag: number, busyUs: number): Promise<void> => {
+      for await (const woken of server.wakeups()) {
+        const message = woken.tagProbeRemove(tag);
+        if (message === undefined) await sim.sleep(busyUs);
+        else {
+          found.push(tag);
+          await woken.tagMessageReceive(message, new Uint8Array(3));
+        }
+      }
+    };
+    const loops = [loop(1, 0), loop(2, 1000)];
+    server.signal();
+    // By now both have looked, and the second one is busy.
+    await sim.sleep(100);
+    await there.tagSend(pattern(3), 2);
+    await sim.sleep(100_000);
+    assert.deepEqual(found, [2]);
+    close();
+    await Promise.all(loops);
+  }));

@@ -17,7 +17,7 @@ export class SendList {
   readonly #requests: Requests;
   readonly #signaling: Signaling;
   readonly #free: number[];
-  readonly #post = (): void => this.#complete();
+  readonly #post = (): void => this.post();
   /** Whether a list is begun, and not posted yet. */
   #isOpen = false;
   #hasEnded = false;
@@ -80,6 +80,18 @@ export class SendList {
     this.engine.afterPass(this.#post);
   }
 
+  /** Posts at once what was begun, if anything: nobody will give way any more before the queue pair ends. */
+  post(): void {
+    if (!this.#isOpen || this.#hasEnded) return;
+    this.#isOpen = false;
+    try {
+      this.qp.wrComplete();
+    } catch (error) {
+      // The engine tells of all that was begun when the device is lost, or the queue pair has ended.
+      this.#refused(error);
+    }
+  }
+
   /** A place is free again. */
   leave(place: number): void {
     this.#free.push(place);
@@ -89,17 +101,6 @@ export class SendList {
   destroyed(): void {
     this.#hasEnded = true;
     this.#requests.end();
-  }
-
-  #complete(): void {
-    if (!this.#isOpen || this.#hasEnded) return;
-    this.#isOpen = false;
-    try {
-      this.qp.wrComplete();
-    } catch (error) {
-      // The engine tells of all that was begun when the device is lost, or the queue pair has ended.
-      this.#refused(error);
-    }
   }
 
   #refused(error: unknown): void {

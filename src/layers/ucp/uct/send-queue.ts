@@ -89,6 +89,11 @@ export class SendQueue implements SendListHandler {
     this.#list.end();
   }
 
+  /** Posts at once what was begun, if anything. */
+  post(): void {
+    this.#list.post();
+  }
+
   /** The queue pair was destroyed: all that is under way has failed. Idempotent. */
   destroyed(): void {
     this.#list.destroyed();

@@ -16,6 +16,13 @@ export interface LogSettings {
   readonly log: LogWriter | undefined;
 }
 
+/** A name or an error with an end of line in it would begin a line that looks like one of the log. */
+const CONTROL = /\p{Cc}/gu;
+
+function escaped(character: string): string {
+  return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
+}
+
 /** µs since 1970: what lines of several processes can be put in order by, as far as one clock is theirs. */
 export function wallUs(): number {
   return (performance.timeOrigin + performance.now()) * 1000;
@@ -65,7 +72,7 @@ export class Log {
   #line(level: string, text: string): void {
     const time = (this.nowUs() / 1e6).toFixed(6);
     try {
-      this.#write?.(`[${time}] [${this.who}] UCX  ${level} ${text}`);
+      this.#write?.(`[${time}] [${this.who}] UCX  ${level} ${text}`.replace(CONTROL, escaped));
     } catch (error) {
       this.#write = undefined;
       runtime().warn(`verbena/ucp: the log ends here: ${String(error)}`);

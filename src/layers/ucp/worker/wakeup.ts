@@ -17,8 +17,10 @@ class Asleep extends UcpPending<void> {
 /** Has those go on who wait until something has come to a worker. Who looks in vain before he waits misses nothing that comes in between. */
 export class Wakeup<Owner> {
   readonly #asleep = new Set<Asleep>();
-  /** Something has come of which nobody was told. */
-  #hasCome = false;
+  /** How often something has come. */
+  #come = 0;
+  /** How often it had when {@link wait} has last resolved. */
+  #seen = 0;
   #isClosed = false;
 
   /** @param owner the worker, which loops are given */
@@ -29,34 +31,31 @@ export class Wakeup<Owner> {
 
   /** Something has come. */
   note(): void {
-    this.#hasCome = true;
+    this.#come += 1;
     if (this.#asleep.size > 0) this.#wake();
   }
 
   /** As `UcpWorker.wait`. */
   async wait(options: WaitOptions): Promise<void> {
     checkWait('wait', options);
-    options.signal?.throwIfAborted();
-    if (this.#isClosed) throw closed();
-    if (this.#hasCome) {
-      this.#hasCome = false;
-      return;
-    }
-    const asleep = new Asleep(this.#asleep);
-    this.#asleep.add(asleep);
-    asleep.heed(options, this.timers);
-    await asleep.promise;
+    await this.#comesAfter(this.#seen, options);
+    this.#seen = this.#come;
   }
 
   /** As `UcpWorker.wakeups`. */
   async *all({ signal }: Pick<WaitOptions, 'signal'>): AsyncGenerator<Owner, void, void> {
+    checkWait('wakeups', { signal });
+    // Each loop has looked by itself, whatever others were told.
+    let seen = this.#seen;
     for (;;) {
       try {
-        await this.wait({ signal });
+        await this.#comesAfter(seen, { signal });
       } catch (error) {
         if (error instanceof UcpError && error.status === UcsStatus.UCS_ERR_CANCELED) return;
         throw error;
       }
+      // Before the program looks: what comes meanwhile ends its next sleep.
+      seen = this.#come;
       yield this.owner;
     }
   }
@@ -68,8 +67,17 @@ export class Wakeup<Owner> {
     this.#asleep.clear();
   }
 
+  async #comesAfter(seen: number, options: WaitOptions): Promise<void> {
+    options.signal?.throwIfAborted();
+    if (this.#isClosed) throw closed();
+    if (seen !== this.#come) return;
+    const asleep = new Asleep(this.#asleep);
+    this.#asleep.add(asleep);
+    asleep.heed(options, this.timers);
+    await asleep.promise;
+  }
+
   #wake(): void {
-    this.#hasCome = false;
     for (const asleep of this.#asleep) asleep.resolve();
     this.#asleep.clear();
   }

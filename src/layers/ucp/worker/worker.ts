@@ -266,7 +266,8 @@ export class UcpWorker implements Disposable {
 
   /**
    * Resolves when something has come since it has last resolved: a message, or a part of one; an endpoint; the end of one; a {@link signal}. So a program that looks for messages
-   * by {@link tagProbe} sleeps in between, and misses nothing that comes after it has looked. It may find nothing new: look again. `ucp_worker_arm` and `ucp_worker_wait` in one.
+   * by {@link tagProbe} sleeps in between, and misses nothing that comes after it has looked. It may find nothing new: look again. Where several
+   * parts of a program look by themselves, each takes {@link wakeups}, which tells every one of them. `ucp_worker_arm` and `ucp_worker_wait` in one.
    *
    * @throws UcpError (the promise rejects) UCS_ERR_CANCELED when the worker is closed; the signal's reason; UCS_ERR_TIMED_OUT; VerbsError EINVAL for wrong arguments
    */

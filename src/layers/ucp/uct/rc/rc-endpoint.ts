@@ -274,6 +274,8 @@ export class RcEndpoint implements Endpoint, Receiver {
   /** Ends it, and the connection: what is under way fails with UCS_ERR_CANCELED, and nobody touches its memory any more. Idempotent. */
   close(): void {
     if (this.#hasEnded) return;
+    // Its program may have been told that it is sent.
+    this.#sends.post();
     this.#fail(UcsStatus.UCS_ERR_CANCELED);
     this.#connection?.[Symbol.dispose]();
     this.end();
