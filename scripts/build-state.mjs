@@ -1,5 +1,5 @@
-// Whether what was built is what the sources say. Asked before each run of a tool, so it takes some milliseconds and needs no
-// package.
+// What is built, and whether its sources have changed since. bin/verbena asks before each tool, so this takes some milliseconds
+// and needs no package.
 import { readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,67 +7,49 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('..', import.meta.url));
 export const at = (...parts) => join(root, ...parts);
 
-export const SOURCE_FOLDERS = ['src', 'test', 'labs', 'examples', 'bench'];
-/** Those that the tools are made of. */
-export const TOOL_FOLDERS = ['src', 'labs'];
-/** Files get the time of the kernel's last tick, which may be as long ago. */
+/** The kernel stamps files with the time of its last tick, which may be this much in the past. */
 const TICK_MS = 10;
-const BUILD_STAMP = at('dist', '.built');
-/** What the package's faces are made of. */
-const FACE_SOURCES = [
-  'api',
-  'device',
-  'layers',
-  'machine',
-  'index.ts',
-  'kv.ts',
-  'messages.ts',
-  'net.ts',
-  'portable.ts',
-  'portable-kv.ts',
-  'portable-messages.ts',
-  'portable-rsocket.ts',
-  'portable-ucp.ts',
-  'portable-xio.ts',
-  'rsocket.ts',
-  'sim.ts',
-  'ucp.ts',
-  'xio.ts',
-].map((name) => join('src', name));
-const FACE_STAMP = at('dist', 'package', '.built');
 
-/** Milliseconds of the last change, or -Infinity for what is not there. */
+/** Inputs of every part. */
+const COMMON = ['package-lock.json', 'tsconfig.json'];
+
+/**
+ * The parts of a build, in order. `folders` are compiled together; `inputs` are further files that the part is made of.
+ * @type {Record<string, { folders: string[], inputs: string[], stamp: string }>}
+ */
+export const PARTS = {
+  tools: { folders: ['src'], inputs: [join('scripts', 'bundle.mjs')], stamp: at('dist', '.tools-built') },
+  labs: { folders: ['labs'], inputs: ['src'], stamp: at('dist', '.labs-built') },
+  package: { folders: [], inputs: ['src', join('scripts', 'faces.mjs')], stamp: at('dist', 'package', '.built') },
+  tests: { folders: ['examples', 'bench', 'test'], inputs: ['src', 'labs'], stamp: at('dist', '.tests-built') },
+};
+
+/** Milliseconds of the last change, or -Infinity where there is no such file. */
 export function changed(path) {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? -Infinity;
 }
 
-/** The newest change of a file or below a folder. Folders count too: a deleted file changes nothing but its folder. */
-function newestBelow(folder) {
-  let newest = changed(folder);
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return newest;
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    newest = Math.max(newest, entry.isDirectory() ? newestBelow(path) : changed(path));
+/** The newest change of a file or below a folder. Folders count too: deleting a file changes only its folder. */
+function newestBelow(path) {
+  let newest = changed(path);
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return newest;
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    const inner = join(path, entry.name);
+    newest = Math.max(newest, entry.isDirectory() ? newestBelow(inner) : changed(inner));
   }
   return newest;
 }
 
-const isNewer = (stamp, paths) => changed(stamp) > Math.max(...paths.map((path) => newestBelow(at(path))));
+/** Whether a part is newer than everything that it is made of. */
+export function isBuilt(name) {
+  const { folders, inputs, stamp } = PARTS[name];
+  return changed(stamp) > Math.max(...[...COMMON, ...folders, ...inputs].map((path) => newestBelow(at(path))));
+}
 
-/** Whether nothing in these folders has changed since the last build began. */
-export const isBuilt = (folders) =>
-  isNewer(BUILD_STAMP, ['package-lock.json', 'tsconfig.json', join('scripts', 'bundle.mjs'), ...folders]);
-
-/** The same for dist/package, which is not made anew for a test or a tool. */
-export const areFacesBuilt = () =>
-  isNewer(FACE_STAMP, ['package-lock.json', 'tsconfig.json', join('scripts', 'faces.mjs'), ...FACE_SOURCES]);
-
-/** Says that all is built that was there at that time. What has changed since then counts as newer. */
-export const stampBuild = (started) => writeStamp(BUILD_STAMP, started);
-export const stampFaces = (started) => writeStamp(FACE_STAMP, started);
-
-function writeStamp(path, started) {
-  writeFileSync(path, `${started.toISOString()}\n`);
+/** Records that a part holds all changes up to `started`. Later changes count as newer. */
+export function stampBuild(name, started) {
+  const { stamp } = PARTS[name];
+  writeFileSync(stamp, `${started.toISOString()}\n`);
   const time = new Date(started.getTime() - TICK_MS);
-  utimesSync(path, time, time);
+  utimesSync(stamp, time, time);
 }

@@ -1,71 +1,73 @@
-// Makes one file of what starts as a process or a thread of its own, out of some hundreds: Node takes about a
-// millisecond to find, read and link a module, and a tool, or the thread of a NIC, does little else when it starts.
-// Nothing but the number of files changes. What programs and tests import stays as the compiler wrote it.
-import { readFileSync, rmSync } from 'node:fs';
+// Bundles each tool, worker and child process into one file. Node takes about a millisecond to find, read and link a module,
+// and a tool would load hundreds of them. Nothing but the number of files changes. Programs and tests import the compiler's
+// output, which stays as it is.
+import { readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const dist = fileURLToPath(new URL('../dist', import.meta.url));
 const src = fileURLToPath(new URL('../src', import.meta.url));
 
-/** Of those, what makes next to no use of what its imports import: the rest is left out, and need not be read. */
+/** Entries that use little of what their imports import: the rest is left out, so that Node need not read it. */
 const SMALL = new Set(['apps/run/launcher/program-worker']);
 
-/** What `bin/verbena` starts. Each subcommand stays a file of its own, loaded when it is asked for. */
+/** The tools that `bin/verbena` starts. Each subcommand stays a separate file, loaded on demand. */
 const TOOLS = 'tools';
-/** The NIC's thread, and the process that receives. They are found by their places among the compiler's output, so they come there. */
+/** Workers and child processes. The source finds them by their path in the compiler's output, so the bundle replaces that file. */
 const IN_PLACE = [
   'machine/hosting/threads/thread-worker',
   'apps/cli/transfer/receiver-process',
   'apps/run/launcher/program-worker',
 ];
 
-/** `import.meta.url` says where a module is; in a bundle it goes on saying where the module was. */
-function modulesKeepTheirPlaces(folder) {
-  return {
-    name: 'places',
-    resolveImportMeta(property, { moduleId, chunkId }) {
-      if (property !== 'url') return null;
-      const from = relative(dirname(join(folder, chunkId)), moduleId).replaceAll('\\', '/');
-      return `new URL(${JSON.stringify(from)}, import.meta.url).href`;
-    },
-  };
-}
+/** Packages and Node's own modules are not bundled. */
+export const isExternal = (id) => !/^[./]|^[A-Z]:/.test(id);
 
-/** Where a bundle comes in the place of its entry, the entry is compiled from its source: what is there may be the last. */
-function entryFromSource(file, entry, ts) {
-  const { options } = ts.convertCompilerOptionsFromJson({ module: 'ESNext', target: 'ES2023' }, src);
-  return {
-    name: 'entry',
-    load(id) {
-      if (id !== file) return null;
-      const text = readFileSync(join(src, `${entry}.ts`), 'utf8');
-      return ts.transpileModule(text, { compilerOptions: { ...options, verbatimModuleSyntax: true } }).outputText;
+/**
+ * Keeps `import.meta.url` pointing to where a module was before it was bundled.
+ * @param {string} folder where all files of the bundle lie
+ * @param {string} here the expression for the URL of the bundled file
+ */
+export const moduleUrls = (folder, here = 'import.meta.url') => ({
+  name: 'module-urls',
+  transform: {
+    filter: { code: 'import.meta.url' },
+    handler(code, id) {
+      const from = relative(folder, id).replaceAll('\\', '/');
+      return code.replaceAll('import.meta.url', `new URL(${JSON.stringify(from)}, ${here}).href`);
     },
-  };
-}
+  },
+});
 
-/** After the compiler: writes the bundles. */
+/** Reads an entry from its source, since the bundle overwrites the compiler's output of that entry. */
+const entryFromSource = (file, entry) => ({
+  name: 'entry',
+  load: (id) => (id === file ? { code: readFileSync(join(src, `${entry}.ts`), 'utf8'), moduleType: 'ts' } : null),
+});
+
+/** Writes the bundles from the compiler's output. */
 export async function bundle() {
-  // Loaded here, since whoever imports this file installs them first.
-  const { rollup } = await import('rollup');
-  const { default: ts } = await import('typescript');
+  // Imported here, since the caller of this module installs the package first.
+  const { rolldown } = await import('rolldown');
   const write = async (entry, folder, plugins) => {
-    const input = join(dist, 'src', `${entry}.js`);
-    const made = await rollup({
-      input,
-      // Packages and Node's own modules stay outside.
-      external: (id) => !/^[./]|^[A-Z]:/.test(id),
-      plugins: [modulesKeepTheirPlaces(folder), ...plugins(input)],
+    const made = await rolldown({
+      input: join(dist, 'src', `${entry}.js`),
+      external: isExternal,
+      plugins: [moduleUrls(folder), ...plugins],
       treeshake: SMALL.has(entry),
       logLevel: 'silent',
     });
     await made.write({ dir: folder, format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' });
     await made.close();
   };
+  // Beside the last build, which stays in use until this one is whole.
+  const [folder, fresh] = [join(dist, TOOLS), join(dist, `${TOOLS}-new`)];
+  rmSync(fresh, { recursive: true, force: true });
+  await write('apps/cli/main', fresh, []);
+  rmSync(folder, { recursive: true, force: true });
+  renameSync(fresh, folder);
   for (const entry of IN_PLACE) {
-    await write(entry, dirname(join(dist, 'src', entry)), (file) => [entryFromSource(file, entry, ts)]);
+    const file = join(dist, 'src', `${entry}.js`);
+    await write(entry, dirname(file), [entryFromSource(file, entry)]);
   }
-  rmSync(join(dist, TOOLS), { recursive: true, force: true });
-  await write('apps/cli/main', join(dist, TOOLS), () => []);
 }

@@ -11,6 +11,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { at } from './build-state.mjs';
+import { isExternal, moduleUrls } from './bundle.mjs';
 
 /** By the name that comes after `verbena/`, the module below src, and the one for pages where there is one. */
 const FACES = {
@@ -28,7 +29,6 @@ const FACES = {
 const SRC = at('dist', 'src');
 const PACKAGE = at('dist', 'package');
 
-const external = (id) => !/^[./]|^[A-Z]:/.test(id);
 const entries = (kind) =>
   Object.fromEntries(
     Object.entries(FACES)
@@ -36,26 +36,19 @@ const entries = (kind) =>
       .map(([name, face]) => [name, join(SRC, `${face[kind]}.js`)]),
   );
 
-/** CommonJS knows the file by another name. */
-const placesInCommonJs = {
-  name: 'places',
-  resolveImportMeta(property, { moduleId }) {
-    if (property !== 'url') return null;
-    const from = relative(PACKAGE, moduleId).replaceAll('\\', '/');
-    return `new URL(${JSON.stringify(from)}, require('node:url').pathToFileURL(__filename)).href`;
-  },
-};
+/** The URL of a CommonJS file. */
+const HERE = "require('node:url').pathToFileURL(__filename)";
 
-async function writeModules(rollup, input, output, plugins, cache) {
-  const made = await rollup({ input, external, plugins, treeshake: false, logLevel: 'silent', cache });
+async function writeModules(rolldown, input, output, plugins) {
+  const made = await rolldown({ input, external: isExternal, plugins, treeshake: false, logLevel: 'silent' });
   const { output: files } = await made.write(output);
   await made.close();
-  return { files, cache: made.cache };
+  return files;
 }
 
-async function writePrograms(rollup) {
-  const node = await writeModules(
-    rollup,
+async function writePrograms(rolldown) {
+  const files = await writeModules(
+    rolldown,
     entries('node'),
     {
       dir: PACKAGE,
@@ -63,17 +56,17 @@ async function writePrograms(rollup) {
       exports: 'named',
       entryFileNames: '[name].cjs',
       chunkFileNames: 'shared-[hash].cjs',
-      // A face names what it has; nobody needs getters for that.
+      // An entry point only names its exports; getters would cost time and serve nobody.
       externalLiveBindings: false,
     },
-    [placesInCommonJs],
+    [moduleUrls(PACKAGE, HERE)],
   );
-  for (const { isEntry, name, exports } of node.files) {
+  for (const { isEntry, name, exports } of files) {
     if (!isEntry) continue;
     writeFileSync(join(PACKAGE, `${name}.js`), `export { ${exports.join(', ')} } from './${name}.cjs';\n`);
   }
   const browser = { dir: join(PACKAGE, 'browser'), format: 'es', chunkFileNames: 'shared-[hash].js' };
-  await writeModules(rollup, entries('browser'), browser, [], node.cache);
+  await writeModules(rolldown, entries('browser'), browser, []);
 }
 
 /** Declarations that any TypeScript from 5.4 on reads: since 5.7 typed arrays say which buffer they lie in. */
@@ -149,10 +142,10 @@ function writeCommonJsDeclarations(ts) {
 
 /** After the compiler: writes dist/package anew. */
 export async function writeFaces() {
-  const { rollup } = await import('rollup');
+  const { rolldown } = await import('rolldown');
   const { default: ts } = await import('typescript');
   rmSync(PACKAGE, { recursive: true, force: true });
-  await writePrograms(rollup);
+  await writePrograms(rolldown);
   writeDeclarations(ts);
   writeCommonJsDeclarations(ts);
 }

@@ -9,7 +9,7 @@ import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { ROOT } from './tool.js';
 
-/** A clone with hardly any sources, which is built within moments. */
+/** A clone with hardly any sources, so that it builds within moments. */
 const clone = mkdtempSync(join(tmpdir(), 'verbena-clone-'));
 after(() => rmSync(clone, { recursive: true }));
 
@@ -21,10 +21,14 @@ function write(path: string, source: string): void {
 
 for (const path of ['bin', 'scripts', 'package.json']) cpSync(join(ROOT, path), join(clone, path), { recursive: true });
 symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
-// Our own rules; without Node's declarations, which take the compiler seconds.
+// Our own rules, without Node's declarations: the compiler would spend seconds on them.
 write('tsconfig.json', readFileSync(join(ROOT, 'tsconfig.json'), 'utf8').replace('"types": ["node"]', '"types": []'));
+for (const project of ['src', 'labs', 'examples', 'bench', 'test']) {
+  write(`${project}/tsconfig.json`, readFileSync(join(ROOT, project, 'tsconfig.json'), 'utf8'));
+  if (project !== 'src') write(`${project}/empty.ts`, 'export {};\n');
+}
 const faces = readdirSync(join(ROOT, 'src')).filter((name) => name.endsWith('.ts'));
-// What is bundled, and the package's faces.
+// The entries of bundles, and the package's entry points.
 for (const path of [
   'machine/hosting/threads/thread-worker',
   'apps/cli/transfer/receiver-process',
@@ -36,38 +40,25 @@ for (const path of [
 const says = (what: string): void =>
   write('src/apps/cli/main.ts', `declare const console: { log(text: string): void };\nconsole.log(${what});\n`);
 
-const command = [process.execPath, join(clone, 'bin', 'verbena')] as const;
+interface Ran {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
 
-function run(): { status: number | null; stdout: string; stderr: string } {
-  const { status, stdout, stderr } = spawnSync(command[0], [command[1]], { encoding: 'utf8' });
+function node(...args: readonly string[]): Ran {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: clone, encoding: 'utf8' });
   return { status, stdout, stderr };
 }
 
-test('a tool is what its sources say, whatever was built before', () => {
+const TOOL = join(clone, 'bin', 'verbena');
+const tool = (): Ran => node(TOOL);
+const setup = (...parts: readonly string[]): Ran => node(join(clone, 'scripts', 'setup.mjs'), ...parts);
+const STALE = 'verbena: src has changed since the last build, which runs now. Run `npm run build`.\n';
+
+test('the first tools of a clone, started together, build it once', async () => {
   says("'first'");
-  assert.deepEqual(run(), { status: 0, stdout: 'first\n', stderr: 'verbena: compiling...\n' });
-  assert.deepEqual(run(), { status: 0, stdout: 'first\n', stderr: '' });
-  says("'second'");
-  assert.deepEqual(run(), { status: 0, stdout: 'second\n', stderr: 'verbena: compiling...\n' });
-});
-
-test('a tool whose sources do not compile says so, and does not run', () => {
-  says('third');
-  const { status, stdout, stderr } = run();
-  assert.deepEqual({ status, stdout }, { status: 1, stdout: '' });
-  assert.match(stderr, /main\.ts\(2,13\): error TS2304: Cannot find name 'third'\./);
-  assert.match(stderr, /\nverbena: the sources do not compile; the messages are above\.\n$/);
-});
-
-test('what is left over of an exercise, and used no more, keeps nobody from building it', () => {
-  write('labs/exercise.ts', 'function todo(): void {}\nconst rest = 1;\nexport {};\n');
-  says("'done'");
-  assert.equal(run().stdout, 'done\n');
-});
-
-test('two tools that are started at once after an edit build once', async () => {
-  says("'fourth'");
-  const children = [1, 2].map(() => spawn(command[0], [command[1]], { stdio: ['ignore', 'pipe', 'pipe'] }));
+  const children = [1, 2].map(() => spawn(process.execPath, [TOOL], { stdio: ['ignore', 'pipe', 'pipe'] }));
   const said = await Promise.all(
     children.map(async (child) => {
       const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
@@ -76,20 +67,74 @@ test('two tools that are started at once after an edit build once', async () => 
   );
   assert.deepEqual(
     said.map(({ stdout }) => stdout),
-    ['fourth\n', 'fourth\n'],
+    ['first\n', 'first\n'],
   );
-  assert.equal(said.map(({ stderr }) => stderr).join(''), 'verbena: compiling...\n');
+  const steps = said.map(({ stderr }) => stderr).join('');
+  assert.match(
+    steps,
+    /^verbena: compiling src\.\.\. \d+ s\nverbena: bundling the tools\.\.\. \d+ s\nverbena: compiling labs\.\.\. \d+ s\n$/,
+  );
 });
 
-test('what changes while the sources are compiled is newer than the build', () => {
+test('a tool of a fresh build runs without a word', () => {
+  assert.deepEqual(tool(), { status: 0, stdout: 'first\n', stderr: '' });
+});
+
+test('after an edit the last build runs, and says that it is not the newest', () => {
+  says("'second'");
+  assert.deepEqual(tool(), { status: 0, stdout: 'first\n', stderr: STALE });
+  assert.equal(setup('tools').status, 0);
+  assert.deepEqual(tool(), { status: 0, stdout: 'second\n', stderr: '' });
+});
+
+test('sources that do not compile leave the last build in use', () => {
+  says('third');
+  const built = setup('tools');
+  assert.equal(built.status, 1);
+  assert.match(built.stderr, /main\.ts\(2,13\): error TS2304: Cannot find name 'third'\./);
+  assert.match(built.stderr, /\nverbena: src do not compile; the messages are above\.\n$/);
+  assert.deepEqual(tool(), { status: 0, stdout: 'second\n', stderr: STALE });
+  says("'second'");
+});
+
+test('a lab that does not compile leaves all tools in use', () => {
+  write('labs/exercise.ts', "export const x: number = 'a';\n");
+  const built = setup('tools', 'labs');
+  assert.equal(built.status, 0);
+  assert.match(built.stderr, /labs\/exercise\.ts\(1,14\): error TS2322/);
+  assert.deepEqual(tool(), { status: 0, stdout: 'second\n', stderr: '' });
+});
+
+const lab = (name: string): Ran => node(join(clone, 'scripts', 'lab.mjs'), name);
+
+test('a lab is compiled alone: the error of another does not matter, its own is printed with file and line', () => {
+  write('labs/good.ts', 'export const y = 1;\n');
+  assert.deepEqual(lab('good'), { status: 0, stdout: '', stderr: '' });
+  assert.match(readFileSync(join(clone, 'dist', 'labs', 'good.js'), 'utf8'), /y = 1/);
+  const { status, stderr } = lab('exercise');
+  assert.equal(status, 1);
+  assert.match(stderr, /^labs\/exercise\.ts\(1,14\): error TS2322: /);
+});
+
+test('leftovers of an exercise that nothing uses do not keep a lab from running', () => {
+  write('labs/exercise.ts', 'function todo(): void {}\nconst rest = 1;\nexport {};\n');
+  assert.deepEqual(lab('exercise'), { status: 0, stdout: '', stderr: '' });
+});
+
+test('an edited lab runs as edited', () => {
+  write('labs/good.ts', 'export const y = 2;\n');
+  assert.equal(lab('good').status, 0);
+  assert.match(readFileSync(join(clone, 'dist', 'labs', 'good.js'), 'utf8'), /y = 2/);
+});
+
+test('a change while the sources are compiled is newer than the build', () => {
   const state = pathToFileURL(join(clone, 'scripts', 'build-state.mjs')).href;
   const program = `
     import { writeFileSync } from 'node:fs';
     import { isBuilt, stampBuild } from ${JSON.stringify(state)};
     const started = new Date();
     writeFileSync(${JSON.stringify(join(clone, 'src', 'apps', 'cli', 'main.ts'))}, "console.log('fifth');");
-    stampBuild(started);
-    console.log(isBuilt(['src']));`;
-  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
-  assert.equal(stdout, 'false\n');
+    stampBuild('tools', started);
+    console.log(isBuilt('tools'));`;
+  assert.equal(node('--input-type=module', '-e', program).stdout, 'false\n');
 });

@@ -14,7 +14,15 @@ function compilerOptions(): ts.CompilerOptions {
   );
   // One file alone does not know of package.json, which says that it is a module.
   const alone = { module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler };
-  return { ...options, ...alone, incremental: false, declaration: false, sourceMap: false, inlineSourceMap: true };
+  return {
+    ...options,
+    ...alone,
+    composite: false,
+    incremental: false,
+    declaration: false,
+    sourceMap: false,
+    inlineSourceMap: true,
+  };
 }
 
 /** Compiles a text in place of a source file. @throws Error when it is no TypeScript */

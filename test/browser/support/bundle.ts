@@ -1,7 +1,7 @@
 /** Bundles as somebody's build makes them for a browser. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { rollup } from 'rollup';
+import { rolldown } from 'rolldown';
 
 /** The package's own folder. */
 export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -30,7 +30,7 @@ export interface Bundle {
 
 /** Bundles a module of the tests, by its path. */
 export async function bundled(entry: string): Promise<Bundle> {
-  const made = await rollup({
+  const made = await rolldown({
     input: entry,
     plugins: [
       {
@@ -43,7 +43,7 @@ export async function bundled(entry: string): Promise<Bundle> {
     ],
     logLevel: 'silent',
   });
-  const { output } = await made.generate({ format: 'es', inlineDynamicImports: true });
+  const { output } = await made.generate({ format: 'es', codeSplitting: false });
   await made.close();
   const [{ code, imports, dynamicImports, moduleIds }] = output;
   return {

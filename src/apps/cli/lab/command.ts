@@ -78,6 +78,15 @@ function programOf(
   throw new ToolError(`Lab ${name} has several programs; say which one: ${roles}.`);
 }
 
+/** In a clone, compiles an edited lab. Nothing but this lab depends on the outcome. @throws ToolError when it does not compile */
+async function compileInClone(file: string): Promise<void> {
+  const compiler = fileURLToPath(new URL('../../../../../scripts/lab.mjs', import.meta.url));
+  if (!existsSync(compiler)) return;
+  const child = spawn(process.execPath, [compiler, file], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  if (code !== 0) throw new ToolError(`lab: labs/${file}.ts did not run. Correct it and run the lab again.`);
+}
+
 async function runLab(wanted: string, args: readonly string[]): Promise<void> {
   const name = wanted.toLowerCase().replace(/^lab-?/, '');
   const lab = LABS.get(name);
@@ -93,6 +102,7 @@ async function runLab(wanted: string, args: readonly string[]): Promise<void> {
     );
     return;
   }
+  await compileInClone(program.file);
   const file = fileURLToPath(new URL(`../../../../labs/${program.file}.js`, import.meta.url));
   if (!existsSync(file)) throw new ToolError(`${file} is missing; run \`npm run build\` first.`);
   // A process of its own: a lab is a whole program, to be read and run as one.
