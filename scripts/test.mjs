@@ -111,9 +111,8 @@ async function tests() {
 
 /** What needs nothing of what is compiled. */
 async function style() {
-  const prettier = [bin('prettier/bin/prettier.cjs'), '--check', '--log-level=warn', '--cache', '.'];
-  const formatted = await step('format', prettier, { aside: true });
-  return (await step('lint', [bin('eslint/bin/eslint.js'), '--max-warnings=0', '.'], { aside: true })) && formatted;
+  const formatted = await step('format', [bin('oxfmt/bin/oxfmt'), '--check'], { aside: true });
+  return (await step('lint', [bin('oxlint/bin/oxlint'), '--deny-warnings'], { aside: true })) && formatted;
 }
 
 /** Needs npm to ask for what is known, and the certificates that npm may need for that. */

@@ -16,7 +16,8 @@ import { type Effort, measure, type Measurement } from '../measure/measurement.j
 
 /** What a peer can be told to do. */
 export type BareOrder =
-  { readonly kind: 'hello' } | { readonly kind: 'run'; readonly bytes: number; readonly effort: Effort };
+  | { readonly kind: 'hello' }
+  | { readonly kind: 'run'; readonly bytes: number; readonly effort: Effort };
 
 type Run = Extract<BareOrder, { kind: 'run' }>;
 

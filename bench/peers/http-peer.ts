@@ -6,7 +6,8 @@ import type { Effort } from '../measure/measurement.js';
 
 /** What a peer can be told to do. */
 export type HttpOrder =
-  { readonly kind: 'hello' } | { readonly kind: 'ask'; readonly connections: number; readonly effort: Effort };
+  | { readonly kind: 'hello' }
+  | { readonly kind: 'ask'; readonly connections: number; readonly effort: Effort };
 
 const BODY = 'x'.repeat(64);
 const [transport, address, host, port] = process.argv.slice(2);

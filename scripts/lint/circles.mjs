@@ -43,7 +43,7 @@ function graphOf(root, folders) {
 /** Of all files, read once in a run. */
 let graph;
 
-const rule = {
+export const circlesRule = {
   meta: { type: 'problem', schema: [], messages: { circle: 'a circle of imports: {{way}}' } },
   create(context) {
     graph ??= graphOf(context.cwd, FOLDERS);
@@ -65,5 +65,3 @@ const rule = {
     };
   },
 };
-
-export const circlesPlugin = { rules: { imports: rule } };

@@ -226,7 +226,7 @@ export function importProblem(fromFile, specifier) {
   return undefined;
 }
 
-const rule = {
+export const roomsRule = {
   meta: { type: 'problem', schema: [], messages: { room: '{{problem}}' } },
   create(context) {
     const file = relative(context.cwd, context.filename).split(sep).join('/');
@@ -244,5 +244,3 @@ const rule = {
     };
   },
 };
-
-export const roomsPlugin = { rules: { imports: rule } };

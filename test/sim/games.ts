@@ -205,7 +205,17 @@ function walkGame(only: readonly number[] | undefined): Game {
 }
 
 export type GameName =
-  'traffic' | 'device-memory' | 'cm' | 'walk' | 'rxe' | 'messages' | 'kv' | 'ucp' | 'rsocket' | 'rsocket-lies' | 'xio';
+  | 'traffic'
+  | 'device-memory'
+  | 'cm'
+  | 'walk'
+  | 'rxe'
+  | 'messages'
+  | 'kv'
+  | 'ucp'
+  | 'rsocket'
+  | 'rsocket-lies'
+  | 'xio';
 
 /** The game of a name; `only` are the steps of walks to take. */
 export function gameOf(name: GameName, only?: readonly number[]): Game {

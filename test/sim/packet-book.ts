@@ -24,7 +24,15 @@ import {
  * acknowledgement, a packet of UC, one of UD, or a congestion notification.
  */
 export type PacketKind =
-  'request' | 'answer' | 'ack' | 'rnrNak' | 'sequenceNak' | 'refusal' | 'unacknowledged' | 'datagram' | 'notification';
+  | 'request'
+  | 'answer'
+  | 'ack'
+  | 'rnrNak'
+  | 'sequenceNak'
+  | 'refusal'
+  | 'unacknowledged'
+  | 'datagram'
+  | 'notification';
 
 export type KindCounts = Record<PacketKind, number>;
 

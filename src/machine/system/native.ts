@@ -113,7 +113,8 @@ export interface NativeHost {
    * called outside of all that Node calls: it must not throw.
    */
   readonly pollHandle:
-    ((fd: number, events: { readonly readable: boolean }, callback: () => void) => PollHandle) | undefined;
+    | ((fd: number, events: { readonly readable: boolean }, callback: () => void) => PollHandle)
+    | undefined;
 }
 
 /** Set to `off`, it makes a program run as if koffi could not be loaded. */

@@ -102,7 +102,7 @@ describe('credits', () => {
         for (const [end, peer] of [ends, [...ends].reverse()]) {
           const target = end.sent + 3 * peer.receives.window;
           let idle = 0;
-          for (let turn = 0; end.sent < target; turn += 1) {
+          while (end.sent < target) {
             const busy = [
               end.trySend(peer),
               peer.take(end),

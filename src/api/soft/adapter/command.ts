@@ -202,4 +202,5 @@ export type AdapterCommand = { [V in Verb]: { readonly verb: V; readonly argumen
 
 /** The answer to a command: a value, or why it was refused; nothing has changed then. */
 export type AdapterReply<V extends Verb = Verb> =
-  { readonly value: Value<V> } | { readonly errno: ErrnoName; readonly message: string };
+  | { readonly value: Value<V> }
+  | { readonly errno: ErrnoName; readonly message: string };

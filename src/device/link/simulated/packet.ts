@@ -42,7 +42,12 @@ export interface PacketHeader {
  * the script's business.
  */
 export type Verdict =
-  'pass' | 'drop' | 'duplicate' | 'corrupt' | { readonly delayUs: number } | { readonly replace: Uint8Array };
+  | 'pass'
+  | 'drop'
+  | 'duplicate'
+  | 'corrupt'
+  | { readonly delayUs: number }
+  | { readonly replace: Uint8Array };
 
 /** What comes out of a queue that is too long: marked, where the sender answers to that. */
 export function marked<T extends SimulatedPacket | SimulatedFrame>(transit: T): T {

@@ -106,15 +106,18 @@ export interface XioNewSessionRsp {
  */
 export interface XioSessionOps {
   readonly onSessionEvent?:
-    ((session: LibxioSession, data: XioSessionEventData, userContext: unknown) => void) | undefined;
+    | ((session: LibxioSession, data: XioSessionEventData, userContext: unknown) => void)
+    | undefined;
   /** A client has come. Now or later the program calls `xioAccept`, `xioRedirect` or `xioReject`. A server has to have it. */
   readonly onNewSession?: ((session: LibxioSession, req: XioNewSessionReq, userContext: unknown) => void) | undefined;
   /** A client's session was accepted. XIO_SESSION_CONNECTION_ESTABLISHED_EVENT follows. */
   readonly onSessionEstablished?:
-    ((session: LibxioSession, rsp: XioNewSessionRsp, userContext: unknown) => void) | undefined;
+    | ((session: LibxioSession, rsp: XioNewSessionRsp, userContext: unknown) => void)
+    | undefined;
   /** A request, a one-way message, or the response to a request of one's own: then it is the message that the request was sent with. `lastInRxq`: no other has come that it was not called with. */
   readonly onMsg?:
-    ((session: LibxioSession, msg: XioMsg, userContext: unknown, lastInRxq: boolean) => void) | undefined;
+    | ((session: LibxioSession, msg: XioMsg, userContext: unknown, lastInRxq: boolean) => void)
+    | undefined;
   /** A response was sent: it is the program's again. */
   readonly onMsgSendComplete?: ((session: LibxioSession, rsp: XioMsg, userContext: unknown) => void) | undefined;
   /** A one-way message without a receipt was sent: it is the program's again. */
@@ -135,7 +138,8 @@ export interface XioSessionOps {
     | undefined;
   /** What became of `xioCancelRequest`: XIO_E_MSG_CANCELED. The request is the program's again. */
   readonly onCancel?:
-    ((session: LibxioSession, result: XioStatus, msg: XioMsg, userContext: unknown) => void) | undefined;
+    | ((session: LibxioSession, result: XioStatus, msg: XioMsg, userContext: unknown) => void)
+    | undefined;
   /** The requester has given up. The program still lets go of the request: by `xioCancel`, or by an answer that nobody gets. */
   readonly onCancelRequest?: ((session: LibxioSession, msg: XioMsg, userContext: unknown) => void) | undefined;
   /** A body is about to come that is too long to come along with its header. It may be given memory. */

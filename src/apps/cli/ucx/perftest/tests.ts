@@ -18,7 +18,16 @@ export type UcpTestName =
 
 /** The names that it has for those of UCT: of transports by themselves. */
 export type UctTestName =
-  'am_lat' | 'put_lat' | 'add_lat' | 'get' | 'fadd' | 'swap' | 'cswap' | 'am_bw' | 'put_bw' | 'add_mr';
+  | 'am_lat'
+  | 'put_lat'
+  | 'add_lat'
+  | 'get'
+  | 'fadd'
+  | 'swap'
+  | 'cswap'
+  | 'am_bw'
+  | 'put_bw'
+  | 'add_mr';
 
 /** What tells the tests apart. */
 export type UcxTest = UcpTest | UctTest;

@@ -13,7 +13,9 @@ export type ThreadTask =
 
 /** What it is told to do. */
 export type Order =
-  { readonly kind: 'run'; readonly round: Round } | { readonly kind: 'stop' } | { readonly kind: 'close' };
+  | { readonly kind: 'run'; readonly round: Round }
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'close' };
 
 /** What it tells. */
 export type Told =
