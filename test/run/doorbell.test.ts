@@ -9,7 +9,10 @@ import { nativeHostProblem } from '../../src/machine/system/index.js';
 const { bytes } = Structs.DOORBELL.request;
 
 /** A doorbell of a program that has posted so many bytes; what is done about it, in its order. */
-function ring(posted: number | undefined, { lengthBytes = bytes, goesOn = false } = {}): readonly string[] {
+function ring(
+  posted: number | undefined,
+  { lengthBytes = bytes, goesOn = false, crowded = false } = {},
+): readonly string[] {
   const told: string[] = [];
   const tell = (what: string): true => {
     told.push(what);
@@ -29,7 +32,8 @@ function ring(posted: number | undefined, { lengthBytes = bytes, goesOn = false 
     answerWithFd: () => -1,
   };
   const context = {
-    postedBytes: posted ?? 0,
+    isCrowded: crowded,
+    postedBytes: () => posted ?? 0,
     ringPosted: () => posted !== undefined && tell('post'),
     ring: () => tell('ring'),
     goesOn,
@@ -54,5 +58,6 @@ describe('a doorbell', { skip: nativeHostProblem() ?? false }, () => {
   it('is refused where it is none, or nobody can read whose it is', () => {
     assert.deepEqual(ring(64, { lengthBytes: bytes - 1 }), [`refuse ${Errno.EINVAL}`]);
     assert.deepEqual(ring(undefined), [`refuse ${Errno.EFAULT}`]);
+    assert.deepEqual(ring(64, { crowded: true }), [`refuse ${Errno.EFAULT}`]);
   });
 });

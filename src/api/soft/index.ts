@@ -37,4 +37,7 @@ export {
   qpRings,
   sharedReceiveRing,
   takeAsyncEvent,
+  watchCompletionQueue,
+  watchQueuePair,
+  watchSharedReceiveQueue,
 } from './driver/rings.js';

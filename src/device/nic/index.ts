@@ -12,6 +12,7 @@ export {
 export { isResizable } from './memory/resizable.js';
 export type { AllocMw, MrAttributes, MrKeys, MwKeys, ReregMr } from './memory/memory-table.js';
 export type { Doorbells } from './queues/doorbells.js';
+export type { CompletionQueueWatcher, QueuePairWatcher, WorkQueueWatcher } from './queues/watchers.js';
 export type { CreateCq, CreateQp, CreateSrq, ModifySrq } from './control/control-verbs.js';
 export type { GeneralServices, ManagementDatagram } from './datagram/general-services.js';
 export { Nic } from './nic.js';

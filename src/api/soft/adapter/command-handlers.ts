@@ -178,6 +178,15 @@ export function commandHandlers(target: CommandTarget): Handlers {
     detachMcast: ({ qpn, gid }) => {
       control.detachMcast(qpn, gid);
     },
+    watchQp: ({ qpn, watcher }) => {
+      nic.objects.qps.get(qpn).watch(watcher);
+    },
+    watchCq: ({ cqn, watcher }) => {
+      nic.objects.cqs.get(cqn).watcher = watcher;
+    },
+    watchSrq: ({ srqn, watcher }) => {
+      nic.objects.srqs.get(srqn).watch(watcher);
+    },
     queryPort: () => control.queryPort(),
     administer: ({ gids, linkUp, ...change }) => {
       const table = gids === undefined ? {} : { gids: [nic.port.gids[0], ...gids] };

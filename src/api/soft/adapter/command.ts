@@ -1,6 +1,7 @@
 import type { CmCommandTable } from '../../../device/cm/index.js';
 import type { AhAttr, CompCntrType, ErrnoName, Gid, MwType, QpAttr } from '../../../device/ibta/index.js';
 import type {
+  CompletionQueueWatcher,
   CreateCq,
   CreateQp,
   CreateSrq,
@@ -8,6 +9,8 @@ import type {
   ModifySrq,
   MrKeys,
   PortStatus,
+  QueuePairWatcher,
+  WorkQueueWatcher,
 } from '../../../device/nic/index.js';
 import type { DeviceMemoryPlace } from '../../verbs/index.js';
 
@@ -117,6 +120,22 @@ export interface ModifyQp {
   readonly attr: Partial<QpAttr>;
 }
 
+/** Whom the NIC tells about a queue pair; for a NIC in the same thread, as the others. */
+export interface WatchQp {
+  readonly qpn: number;
+  readonly watcher: QueuePairWatcher;
+}
+
+export interface WatchCq {
+  readonly cqn: number;
+  readonly watcher: CompletionQueueWatcher;
+}
+
+export interface WatchSrq {
+  readonly srqn: number;
+  readonly watcher: WorkQueueWatcher;
+}
+
 /** What an administrator of the network, or a failing board, does to a device. What is absent stays. */
 export interface PortChange {
   /** Whether the cable is plugged in. */
@@ -137,8 +156,8 @@ export interface AdapterCounters {
 }
 
 /**
- * Every control verb of an adapter: `[argument, value]`. All of it is plain data that can be cloned to another thread, but
- * for foreign memory.
+ * Every control verb of an adapter: `[argument, value]`. All of it is plain data that can be cloned to another thread,
+ * except foreign memory and watchers.
  */
 export interface CommandTable extends CmCommandTable {
   allocPd: [argument: undefined, value: number];
@@ -175,6 +194,9 @@ export interface CommandTable extends CmCommandTable {
   destroyQp: [argument: number, value: undefined];
   attachMcast: [argument: McastMembership, value: undefined];
   detachMcast: [argument: McastMembership, value: undefined];
+  watchQp: [argument: WatchQp, value: undefined];
+  watchCq: [argument: WatchCq, value: undefined];
+  watchSrq: [argument: WatchSrq, value: undefined];
   queryPort: [argument: undefined, value: PortStatus];
   administer: [argument: PortChange, value: undefined];
   counters: [argument: undefined, value: AdapterCounters];

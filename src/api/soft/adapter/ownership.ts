@@ -102,6 +102,9 @@ const roles: { readonly [V in Verb]?: Role<V> } = {
   destroyQp: { ends: 'qp' },
   attachMcast: { names: ofQp },
   detachMcast: { names: ofQp },
+  watchQp: { names: ofQp },
+  watchCq: { names: ofCq },
+  watchSrq: { names: ({ srqn }) => [['srq', srqn]] },
   cmConnect: { names: ({ qp }) => managedQp(qp) },
   cmAccept: { names: ({ qp }) => managedQp(qp) },
 };

@@ -1,9 +1,11 @@
+import type { CompletionQueueWatcher, QueuePairWatcher, WorkQueueWatcher } from '../../../device/nic/index.js';
 import {
   type Ah,
   type AsyncEvent,
   type Context,
   type Cq,
   invalid,
+  unsupported,
   type Qp,
   type Srq,
   VerbsError,
@@ -12,6 +14,7 @@ import {
 import { SoftAh } from './address-handle.js';
 import { SoftContext } from './context.js';
 import { SoftCq } from './completions/completion-queue.js';
+import type { OpenDevice } from './context-base.js';
 import type { CompletionRing } from './completions/completion-ring.js';
 import { SoftQp } from './posting/queue-pair.js';
 import { SoftSrq } from './posting/shared-receive-queue.js';
@@ -67,4 +70,35 @@ export function addressHandleOf(ah: Ah): number {
 export function takeAsyncEvent(context: Context): AsyncEvent | undefined {
   if (!(context instanceof SoftContext)) throw foreign('device');
   return context.takeAsyncEvent();
+}
+
+/** A NIC in another thread cannot call back from the midst of its work. */
+function requireNear(context: OpenDevice): void {
+  if (context.hasThread)
+    throw new VerbsError('rings', unsupported('the NIC is in another thread', "Open it with host 'inline'"));
+}
+
+/**
+ * Has the NIC report what it does with the queues of a queue pair, so that nobody has to look at all of them.
+ *
+ * @throws VerbsError EINVAL for a queue pair of another provider; EOPNOTSUPP where the NIC is in another thread
+ */
+export function watchQueuePair(qp: Qp, watcher: QueuePairWatcher): void {
+  if (!(qp instanceof SoftQp)) throw foreign('queue pair');
+  requireNear(qp.context);
+  qp.context.command('rings', 'watchQp', { qpn: qp.qpNum, watcher });
+}
+
+/** As {@link watchQueuePair}, of a completion queue. */
+export function watchCompletionQueue(cq: Cq, watcher: CompletionQueueWatcher): void {
+  if (!(cq instanceof SoftCq)) throw foreign('completion queue');
+  requireNear(cq.context);
+  cq.context.command('rings', 'watchCq', { cqn: cq.cqn, watcher });
+}
+
+/** As {@link watchQueuePair}, of a shared receive queue. */
+export function watchSharedReceiveQueue(srq: Srq, watcher: WorkQueueWatcher): void {
+  if (!(srq instanceof SoftSrq)) throw foreign('shared receive queue');
+  requireNear(srq.context);
+  srq.context.command('rings', 'watchSrq', { srqn: srq.srqn, watcher });
 }

@@ -48,6 +48,13 @@ export class CompletionTranslation {
     return true;
   }
 
+  /** Whether there are completions for which the program's queue had no room. */
+  get isHeldUp(): boolean {
+    const ring = this.ring();
+    ring.rewind();
+    return ring.peek() >= 0;
+  }
+
   /**
    * Goes on in a queue of another size, to which it copies what the program has not polled.
    *

@@ -7,8 +7,8 @@ import type { ProgramQueue } from './program-queue.js';
 const TOO_MANY = 0xffff;
 
 /**
- * Copies receive requests from a program's queue into the NIC's, one to one as `SendTranslation`. Programs ring no bell for them, so this
- * looks whenever a message may come.
+ * Copies receive requests from a program's queue into the NIC's, one to one as `SendTranslation`. Programs ring no doorbell
+ * for them: the NIC asks when it needs one.
  */
 export class ReceiveTranslation {
   #next = 0;

@@ -52,9 +52,9 @@ export class SendTranslation {
     return sum;
   }
 
-  /** Copies what there was no room for before. @returns as {@link pull} */
-  resume(): boolean {
-    return this.#blocked && this.pull();
+  /** Whether more was posted than there was room for. */
+  get isBlocked(): boolean {
+    return this.#blocked;
   }
 
   /** Copies what was posted. @returns whether there was anything */

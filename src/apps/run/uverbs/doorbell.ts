@@ -15,7 +15,7 @@ export interface Turns {
   letGo(): void;
 }
 
-type Rung = Pick<GuestContext, 'postedBytes' | 'ringPosted' | 'ring' | 'goesOn'>;
+type Rung = Pick<GuestContext, 'isCrowded' | 'postedBytes' | 'ringPosted' | 'ring' | 'goesOn'>;
 
 /**
  * Answers a doorbell. The program goes on when the NIC has done what it can; but where that is to copy much, the program is not kept
@@ -27,26 +27,38 @@ export function answerDoorbell(calls: Calls, context: Rung, turns: Turns): void 
     calls.refuse(Errno.EINVAL);
     return;
   }
-  const long = context.postedBytes >= LONG_BYTES;
+  // To read the name from the program's memory takes longer than to look at a few queue pairs, and less than to look at many.
+  const { isCrowded } = context;
+  const named = isCrowded ? handleOf(calls) : undefined;
+  if (isCrowded && named === undefined) {
+    calls.refuse(Errno.EFAULT);
+    return;
+  }
+  const long = context.postedBytes(named) >= LONG_BYTES;
   const wentOn = context.goesOn;
   context.goesOn = long;
   if (long) {
     turns.letGo();
     calls.answer(request.bytes);
   }
-  // Whose doorbell it is has to be read from the program's memory, which takes longer than to look who has posted.
-  // And what a program has posted while it was let go on was taken before it rang for that.
-  const errno = context.ringPosted() || wentOn ? undefined : ringNamed(calls, context);
+  // What a program has posted while it was let go on was taken before it rang for that.
+  const isDone = named === undefined && (context.ringPosted() || wentOn);
+  const errno = isDone ? undefined : ring(context, named ?? handleOf(calls));
   if (errno === undefined) turns.onPosted();
   if (long) return;
   if (errno === undefined) calls.answer(request.bytes);
   else calls.refuse(errno);
 }
 
-/** Rings for the queue pair that the doorbell names. @returns what is wrong with it */
-function ringNamed(calls: Calls, context: Rung): number | undefined {
+/** Rings for the queue pair that a doorbell names. @returns what is wrong with it */
+function ring(context: Rung, handle: number | undefined): number | undefined {
+  if (handle === undefined) return Errno.EFAULT;
+  return context.ring(handle) ? undefined : Errno.EINVAL;
+}
+
+/** The queue pair that a doorbell names, or undefined where that cannot be read. */
+function handleOf(calls: Calls): number | undefined {
   const { request } = Structs.DOORBELL;
   const bytes = readProgram(calls.tid, calls.address(1), request.bytes);
-  if (bytes === undefined) return Errno.EFAULT;
-  return context.ring(request.read(bytes).handle) ? undefined : Errno.EINVAL;
+  return bytes === undefined ? undefined : request.read(bytes).handle;
 }

@@ -5,7 +5,13 @@ import type { GuestDevice } from '../guest-device.js';
 import { descriptorName } from '../processes/processes.js';
 import type { FailureReport } from '../reports/failure-report.js';
 import { RingFile } from '../rings/ring-file.js';
-import { completionRing, qpRings } from '../../../api/soft/index.js';
+import {
+  completionRing,
+  qpRings,
+  watchCompletionQueue,
+  watchQueuePair,
+  watchSharedReceiveQueue,
+} from '../../../api/soft/index.js';
 import { nameOf, QpState, WcStatus } from '../../../device/ibta/index.js';
 import { Untold } from '../notifications/untold.js';
 import type { EncodedOutcome } from './encoded-outcome.js';
@@ -13,11 +19,16 @@ import { DoorbellLog, LOG_BYTES } from './doorbell-log.js';
 import { EventFile } from './event-file.js';
 import type { EventSubject, GuestChannel, GuestCq, GuestQp, GuestSrq } from './guest-objects.js';
 import { HandleNumbers, Handles } from './handles.js';
+import { Rota } from './rota.js';
 import { Structs } from './structs.js';
 
 let opened = 0;
 /** States in which a queue pair sends nothing, and a request is refused. */
 const SILENT: readonly QpState[] = [QpState.RESET, QpState.INIT, QpState.RTR];
+/** Up to so many queue pairs it takes less time to look at all of them than to read which one a doorbell names. */
+const FEW_QPS = 4;
+/** Queues that one round looks at without a report of the program or the NIC. */
+const LOOKS = 16;
 
 /** A device as a program has opened it, and all that it has made by that. */
 export class GuestContext {
@@ -39,6 +50,14 @@ export class GuestContext {
   /** By the names of their files. */
   readonly channels = new Map<string, GuestChannel>();
 
+  /** Completion queues to which the NIC has written since the last {@link push}. */
+  readonly #written = new Set<GuestCq>();
+  /** Those where the program has to poll before more can be copied: it does so without a system call. */
+  readonly #full = new Rota<GuestCq>();
+  /** Queue pairs in ERR with a receive queue: what is posted there must be flushed, and no message asks for it. */
+  readonly #dead = new Rota<GuestQp>();
+  /** Queue pairs that had no room for all that was posted, and have some now. */
+  readonly #resumed = new Set<GuestQp>();
   readonly #log: DoorbellLog;
   /** The last is that of the program that runs now, those before of what ran in its process before. */
   #memories: readonly AddressSpace[] = [];
@@ -79,36 +98,25 @@ export class GuestContext {
     for (const memory of this.#memories) memory.pin();
   }
 
-  /** Hands on to the NIC what the program has posted. @returns whether there was anything */
+  /** Hands on to the NIC what the program has posted without a call. @returns whether there was anything */
   pull(): boolean {
-    // Before the doorbells: an answer to what they send may need a request that was posted before.
-    let found = this.pullReceives();
+    let found = this.#dead.visit(LOOKS, flushPosted);
     if (this.#log.take((handle) => void this.ring(handle))) found = true;
-    return found;
-  }
-
-  pullReceives(): boolean {
-    let found = false;
-    for (const { receives } of this.srqs) if (receives.pull()) found = true;
-    for (const { qp, receives } of this.qps) {
-      if (receives?.pull() !== true) continue;
-      found = true;
-      // In ERR no message comes, for which the NIC would look.
-      if (qp.state === QpState.ERR) qpRings(qp).ring();
-    }
     return found;
   }
 
   /** Tells the program what the NIC has done. @returns whether there was anything */
   push(): boolean {
     let found = false;
-    for (const { sends, receives } of this.qps) {
-      sends.giveBack();
-      receives?.giveBack();
-      if (sends.resume()) found = true;
+    for (const guest of this.#resumed) {
+      this.#resumed.delete(guest);
+      if (guest.sends.pull()) found = true;
     }
-    for (const { receives } of this.srqs) receives.giveBack();
-    for (const cq of this.cqs) if (this.#pushCompletions(cq)) found = true;
+    for (const cq of this.#written) {
+      this.#written.delete(cq);
+      if (this.#pushCompletions(cq)) found = true;
+    }
+    if (this.#full.visit(LOOKS, (cq) => this.#pushCompletions(cq))) found = true;
     for (let event = takeAsyncEvent(this.context); event !== undefined; event = takeAsyncEvent(this.context)) {
       this.#tell(event);
       found = true;
@@ -118,14 +126,65 @@ export class GuestContext {
 
   /** Whether something may have to be done without anybody saying so. */
   get needsLook(): boolean {
-    if (this.#log.isUsed) return true;
-    for (const { qp } of this.qps) if (qp.state === QpState.ERR) return true;
-    for (const { cq } of this.cqs) {
-      const ring = completionRing(cq);
-      ring.rewind();
-      if (ring.peek() >= 0) return true;
-    }
-    return false;
+    return this.#log.isUsed || this.#dead.size > 0 || this.#full.size > 0;
+  }
+
+  /** Takes a queue pair. @returns its handle */
+  addQp(guest: GuestQp): number {
+    const { qp, sends, receives } = guest;
+    watchQueuePair(qp, {
+      send: {
+        taken: () => {
+          sends.giveBack();
+          if (sends.isBlocked) this.#resumed.add(guest);
+        },
+      },
+      receive: receives === undefined ? undefined : { refill: () => receives.pull(), taken: () => receives.giveBack() },
+      stateChanged: () => {
+        if (receives !== undefined && qp.state === QpState.ERR) this.#dead.add(guest);
+        else this.#dead.delete(guest);
+      },
+    });
+    return this.qps.add(guest);
+  }
+
+  removeQp(handle: number): void {
+    const guest = this.qps.get(handle);
+    this.qps.remove(handle);
+    this.#dead.delete(guest);
+    this.#resumed.delete(guest);
+  }
+
+  /** Takes a completion queue. @returns its handle */
+  addCq(guest: GuestCq): number {
+    watchCompletionQueue(guest.cq, {
+      completed: () => void this.#written.add(guest),
+      full: () => {
+        if (!guest.isMoving) guest.completions.push();
+      },
+    });
+    return this.cqs.add(guest);
+  }
+
+  removeCq(handle: number): void {
+    const guest = this.cqs.get(handle);
+    this.cqs.remove(handle);
+    this.#written.delete(guest);
+    this.#full.delete(guest);
+  }
+
+  /** Takes a shared receive queue. @returns its handle */
+  addSrq(guest: GuestSrq): number {
+    const { receives } = guest;
+    watchSharedReceiveQueue(guest.srq, {
+      refill: () => {
+        if (!guest.isMoving) receives.pull();
+      },
+      taken: () => {
+        if (!guest.isMoving) receives.giveBack();
+      },
+    });
+    return this.srqs.add(guest);
   }
 
   /** The channel that a program names by a descriptor of its own. */
@@ -164,22 +223,23 @@ export class GuestContext {
     for (const { completions } of this.cqs) completions.queue.release();
   }
 
-  /** How much is to be moved for what was posted and can be sent. */
-  get postedBytes(): number {
+  /** Whether a doorbell has to be read for the queue pair that it names. */
+  get isCrowded(): boolean {
+    return this.qps.size > FEW_QPS;
+  }
+
+  /** How much is to be moved for what was posted to that queue pair and can be sent; by default, to all of the few. */
+  postedBytes(handle?: number): number {
+    if (handle !== undefined) return bytesOf(this.qps.find(handle));
     let sum = 0;
-    for (const { qp, sends } of this.qps) {
-      if (sends.hasPosted && !SILENT.includes(qp.state)) sum += sends.postedBytes;
-    }
+    for (const guest of this.qps) sum += bytesOf(guest);
     return sum;
   }
 
-  /** A doorbell for whichever queue pairs something was posted to that can be sent. @returns whether there was any */
+  /** A doorbell for whichever of the few queue pairs something was posted to that can be sent. @returns whether there was any */
   ringPosted(): boolean {
-    this.pullReceives();
     let found = false;
-    for (const { qp, sends } of this.qps) {
-      if (sends.hasPosted && !SILENT.includes(qp.state) && sends.pull()) found = true;
-    }
+    for (const guest of this.qps) if (hasMessages(guest) && guest.sends.pull()) found = true;
     return found;
   }
 
@@ -187,13 +247,14 @@ export class GuestContext {
   ring(handle: number): boolean {
     const guest = this.qps.find(handle);
     if (guest === undefined || SILENT.includes(guest.qp.state)) return false;
-    this.pullReceives();
     guest.sends.pull();
     return true;
   }
 
   #pushCompletions(cq: GuestCq): boolean {
     const found = cq.completions.push();
+    if (cq.completions.isHeldUp) this.#full.add(cq);
+    else this.#full.delete(cq);
     if (cq.armed && !completionRing(cq.cq).armed) {
       cq.armed = false;
       cq.channel?.events.send(Structs.COMP_EVENT.write({ userHandle: cq.userHandle }));
@@ -215,6 +276,22 @@ export class GuestContext {
     const element = 'portNum' in event ? BigInt(event.portNum) : (subjectOf(event)?.userHandle ?? 0n);
     this.asyncEvents.send(Structs.ASYNC_EVENT.write({ element, type: event.eventType }));
   }
+}
+
+/** Hands on what the program has posted to a queue pair in ERR. @returns whether there was anything */
+function flushPosted({ qp, receives }: GuestQp): boolean {
+  if (receives?.pull() !== true) return false;
+  qpRings(qp).ring();
+  return true;
+}
+
+/** Whether something was posted that can be sent. */
+function hasMessages({ qp, sends }: GuestQp): boolean {
+  return sends.hasPosted && !SILENT.includes(qp.state);
+}
+
+function bytesOf(guest: GuestQp | undefined): number {
+  return guest !== undefined && hasMessages(guest) ? guest.sends.postedBytes : 0;
 }
 
 function hex(value: number | bigint): string {

@@ -21,6 +21,8 @@ export interface GuestCq {
   readonly channel: GuestChannel | undefined;
   /** The program waits for an event. */
   armed: boolean;
+  /** It is about to continue in another queue; until then nothing may be copied. */
+  isMoving: boolean;
 }
 
 export interface GuestQp {
@@ -37,6 +39,8 @@ export interface GuestSrq {
   readonly srq: Srq;
   readonly userHandle: bigint;
   readonly receives: ReceiveTranslation;
+  /** As of {@link GuestCq}. */
+  isMoving: boolean;
 }
 
 /** What objects of ours remember, so that asynchronous events about them can be told to the program. */

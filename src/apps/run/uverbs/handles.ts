@@ -39,6 +39,10 @@ export class Handles<T> {
     this.#objects.delete(handle);
   }
 
+  get size(): number {
+    return this.#objects.size;
+  }
+
   [Symbol.iterator](): IterableIterator<T> {
     return this.#objects.values();
   }

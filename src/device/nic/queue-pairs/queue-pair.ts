@@ -17,6 +17,7 @@ import type { CompletionCounter } from '../queues/completion-counter.js';
 import type { CompletionQueue } from '../queues/completion-queue.js';
 import type { Doorbells } from '../queues/doorbells.js';
 import type { SharedReceiveQueue } from '../queues/shared-receive-queue.js';
+import type { QueuePairWatcher } from '../queues/watchers.js';
 import type { WorkQueue } from '../queues/work-queue.js';
 import type { ReceivingHalf, SendingHalf } from './halves.js';
 import type { QpContext } from './qp-context.js';
@@ -140,6 +141,7 @@ export class QueuePair implements QpContext, QueuePairParts {
   #peer1 = 0;
   #peer2 = 0;
   #peer3 = 0;
+  #watcher: QueuePairWatcher | undefined;
   #errorCause: Syndrome = Syndrome.NONE;
   #drainNotice = false;
   #heardFromPeer = false;
@@ -175,6 +177,12 @@ export class QueuePair implements QpContext, QueuePairParts {
     this.sending = transport.requester(this, core);
     this.receiving = transport.responder(this, core);
     this.#publish(QpState.RESET);
+  }
+
+  watch(watcher: QueuePairWatcher): void {
+    this.#watcher = watcher;
+    this.sq.watcher = watcher.send;
+    this.rq.watcher = watcher.receive;
   }
 
   get maxInlineBytes(): number {
@@ -461,5 +469,6 @@ export class QueuePair implements QpContext, QueuePairParts {
     this.state = state;
     this.sq.publishState(state);
     this.rq.publishState(state);
+    this.#watcher?.stateChanged();
   }
 }

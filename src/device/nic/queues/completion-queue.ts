@@ -13,6 +13,7 @@ import {
 import { isShared, readWord, writeWord } from '../rings/ring-words.js';
 import type { CompChannel } from './comp-channel.js';
 import type { EventModeration } from './event-moderation.js';
+import type { CompletionQueueWatcher } from './watchers.js';
 
 /** Numbers that say why a request failed, as {@link Cqe.DETAIL} carries them. */
 export type Detail = Int32Array;
@@ -48,6 +49,7 @@ export class CompletionQueue {
   users = 0;
   /** Set while events wait for more completions or for time to pass. */
   moderation: EventModeration | undefined;
+  watcher: CompletionQueueWatcher | undefined;
 
   readonly #ignoreOverrun: boolean;
   /** Whether the driver may be in another thread. */
@@ -116,6 +118,7 @@ export class CompletionQueue {
     writeWord(words, Ring.PRODUCER, this.#producer, this.#shared);
     this.core.counters.completions += 1;
     if (this.channel !== undefined) this.#announce(this.channel, solicited || status !== WcStatus.SUCCESS);
+    this.watcher?.completed();
   }
 
   /** Goes on in another ring, to which it copies what was not polled. The driver waits meanwhile. */
@@ -148,6 +151,7 @@ export class CompletionQueue {
     if (channel === undefined || Atomics.exchange(this.#words, Header.ARM, CqArm.NONE) === CqArm.NONE) return;
     channel.post(this.cqn);
     this.core.events.completionEvent(channel.handle);
+    this.watcher?.completed();
   }
 
   #announce(channel: CompChannel, solicited: boolean): void {
@@ -161,6 +165,7 @@ export class CompletionQueue {
 
   #hasRoom(): boolean {
     if ((this.#producer - this.#knownConsumer) >>> 0 <= this.#mask) return true;
+    this.watcher?.full();
     this.#knownConsumer = readWord(this.#words, Ring.CONSUMER, this.#shared);
     if ((this.#producer - this.#knownConsumer) >>> 0 <= this.#mask) return true;
     if (this.#ignoreOverrun) return false;

@@ -3,6 +3,7 @@ import { CommandError } from '../command-error.js';
 import type { NicEvents } from '../nic-config.js';
 import { recvQueueShape, RecvWqe, SgeWords } from '../rings/layout.js';
 import type { CompletionQueue } from './completion-queue.js';
+import type { WorkQueueWatcher } from './watchers.js';
 import { nextCapacity, receiveSges, WorkQueue } from './work-queue.js';
 
 /** Makes a shared receive queue of the NIC. */
@@ -54,6 +55,10 @@ export class SharedReceiveQueue {
     return RecvWqe.DATA + this.maxSge * SgeWords.SIZE;
   }
 
+  watch(watcher: WorkQueueWatcher): void {
+    this.#queue.watcher = watcher;
+  }
+
   /** Whether a request waits. */
   get ready(): boolean {
     return this.#queue.has(this.#queue.head);
@@ -99,6 +104,7 @@ export class SharedReceiveQueue {
       throw new CommandError('EINVAL', `${posted} requests are posted, more than the ${maxWr} that are to fit`);
     const next = new WorkQueue(memory, recvQueueShape(maxWr, this.maxSge), this.maxSge);
     next.adopt(this.#queue);
+    next.watcher = this.#queue.watcher;
     this.#queue = next;
     this.#maxWr = maxWr;
   }

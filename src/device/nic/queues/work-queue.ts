@@ -2,6 +2,7 @@ import { assert, type QpState } from '../../ibta/index.js';
 import { requireBytes } from '../command-error.js';
 import { WorkQueue as Header, RecvWqe, Ring, RING_HEADER_WORDS, type RingShape, SgeWords } from '../rings/layout.js';
 import { isShared, readWord, writeWord } from '../rings/ring-words.js';
+import type { WorkQueueWatcher } from './watchers.js';
 
 /**
  * The NIC's end of a send or receive queue. Entries stay in the ring, where they are read again for every
@@ -12,6 +13,7 @@ export class WorkQueue {
   readonly words: Int32Array;
   /** Free-running number of the oldest entry that is not retired. */
   head: number;
+  watcher: WorkQueueWatcher | undefined;
 
   readonly #shared: boolean;
   readonly #mask: number;
@@ -46,6 +48,7 @@ export class WorkQueue {
 
   /** Entries that the driver has published and the NIC has not retired. */
   get count(): number {
+    this.watcher?.refill?.();
     const published = (readWord(this.words, Ring.PRODUCER, this.#shared) - this.head) >>> 0;
     return Math.min(published, this.entries);
   }
@@ -78,7 +81,9 @@ export class WorkQueue {
 
   /** Gives the slots of retired entries back to the driver. */
   publish(): void {
-    if (this.words[Ring.CONSUMER] !== this.head) writeWord(this.words, Ring.CONSUMER, this.head, this.#shared);
+    if (this.words[Ring.CONSUMER] === this.head) return;
+    writeWord(this.words, Ring.CONSUMER, this.head, this.#shared);
+    this.watcher?.taken();
   }
 
   /** Forgets all entries, as RESET does. */

@@ -44,9 +44,9 @@ function createCq(file: GuestContext, { userHandle, cqe, compVector, channel: fd
       isIP(file.context.address) === 4 ? HeaderType.IPV4 : HeaderType.IPV6,
       file.failures === undefined ? undefined : (at) => file.explain(completionAt(cq, at)),
     );
-    const guest: GuestCq = { cq, completions, userHandle, channel, armed: false };
+    const guest: GuestCq = { cq, completions, userHandle, channel, armed: false, isMoving: false };
     if (channel !== undefined) channel.users += 1;
-    const handle = file.cqs.add(guest);
+    const handle = file.addCq(guest);
     return {
       answer: { handle, cqe: queue.capacity },
       driver: queue.place,
@@ -61,7 +61,7 @@ function createCq(file: GuestContext, { userHandle, cqe, compVector, channel: fd
 function endCq(file: GuestContext, handle: number): GuestCq {
   const guest = file.cqs.get(handle);
   guest.cq.destroy();
-  file.cqs.remove(handle);
+  file.removeCq(handle);
   guest.completions.queue.release();
   if (guest.channel !== undefined) guest.channel.users -= 1;
   return guest;
@@ -120,16 +120,20 @@ export const completionCommands = [
     driver: CREATE_CQ.driverAnswer,
     act: (file, { handle, cqe }) => {
       checkSize(cqe);
-      const { cq, completions } = file.cqs.get(handle);
+      const guest = file.cqs.get(handle);
+      const { cq, completions } = guest;
       const before = completions.queue;
       const queue = new ProgramQueue(file.rings, cqe, RxeCqe.BYTES);
       try {
         if (!completions.moveTo(queue)) throw new Refusal('EINVAL');
+        guest.isMoving = true;
         cq.resize(queue.capacity);
       } catch (error) {
         if (completions.queue === queue) completions.moveTo(before);
         queue.release();
         throw error;
+      } finally {
+        guest.isMoving = false;
       }
       before.release();
       return { answer: { cqe: queue.capacity }, driver: queue.place };

@@ -89,7 +89,7 @@ function createQp(file: GuestContext, request: QpRequest, createFlags = 0) {
       }),
       receives: receives === undefined ? undefined : new ReceiveTranslation(receives, () => rings.recv, cap.maxRecvSge),
     };
-    const handle = file.qps.add(guest);
+    const handle = file.addQp(guest);
     return {
       answer: { handle, qpn: qp.qpNum, ...cap },
       driver: { rq: receives?.place ?? NO_PLACE, sq: sends.place },
@@ -105,7 +105,7 @@ function createQp(file: GuestContext, request: QpRequest, createFlags = 0) {
 function endQp(file: GuestContext, handle: number): GuestQp {
   const guest = file.qps.get(handle);
   guest.qp.destroy();
-  file.qps.remove(handle);
+  file.removeQp(handle);
   guest.sends.queue.release();
   guest.receives?.queue.release();
   return guest;

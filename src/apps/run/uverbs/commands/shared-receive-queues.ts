@@ -34,7 +34,7 @@ function createSrq(file: GuestContext, request: SrqRequest) {
     const srqContext: EventSubject = { userHandle };
     const srq = pd.createSrq({ maxWr: queue.capacity, maxSge, srqLimit, srqContext });
     const receives = new ReceiveTranslation(queue, () => sharedReceiveRing(srq), maxSge);
-    const handle = file.srqs.add({ srq, userHandle, receives });
+    const handle = file.addSrq({ srq, userHandle, receives, isMoving: false });
     return {
       answer: { handle, maxWr: queue.capacity, maxSge, srqn: handle },
       driver: { ...queue.place, srqNum: handle },
@@ -55,12 +55,8 @@ function endSrq(file: GuestContext, handle: number): GuestSrq {
 }
 
 /** A larger or smaller queue, of which the program is told by a place in its memory. */
-function resize(
-  file: GuestContext,
-  { srq, receives }: GuestSrq,
-  maxWr: number,
-  tell: (place: Uint8Array) => void,
-): void {
+function resize(file: GuestContext, guest: GuestSrq, maxWr: number, tell: (place: Uint8Array) => void): void {
+  const { srq, receives } = guest;
   const { maxSge } = srq.query();
   checkSize({ maxWr, maxSge });
   const before = receives.queue;
@@ -68,11 +64,14 @@ function resize(
   const queue = new ProgramQueue(file.rings, maxWr, RxeRecvWqe.HEAD_BYTES + SGE_BYTES * maxSge);
   try {
     tell(MODIFY_SRQ.place.write(queue.place));
+    guest.isMoving = true;
     srq.modify({ maxWr: queue.capacity });
     if (!receives.moveTo(queue)) throw new Refusal('EINVAL');
   } catch (error) {
     queue.release();
     throw error;
+  } finally {
+    guest.isMoving = false;
   }
   before.release();
 }
