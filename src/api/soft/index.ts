@@ -33,6 +33,7 @@ export {
   addressHandleOf,
   completionAt,
   completionRing,
+  modifyPrivileged,
   type QpRings,
   qpRings,
   sharedReceiveRing,

@@ -27,9 +27,9 @@ export interface RegisterMemoryOptions {
 
 /**
  * Registers memory that is not bytes of this program: that of another process, or of another device. The NIC has to be in the
- * caller's thread. Copies that finish later need the event loop: while a call blocks, or a program polls without a pause, none does. Requests that carry their data inline cannot take it from there, and `Mr.bytes` is empty. The call has no C twin.
+ * caller's thread. Copies that finish later need the event loop: while a call blocks, or a program polls without a pause, none does. Requests that carry their data inline cannot take it from there, and `Mr.bytes` is empty. Memory of no bytes can be registered. The call has no C twin.
  *
- * @throws VerbsError EINVAL for a domain of another provider, access or an address that cannot be, or memory without a byte;
+ * @throws VerbsError EINVAL for a domain of another provider, access or an address that cannot be;
  *   ENOMEM when the device has no more regions; EOPNOTSUPP where the NIC is in a thread of its own
  */
 export function registerMemory(pd: Pd, memory: ForeignMemory, { iova, access }: RegisterMemoryOptions): Mr {

@@ -45,6 +45,7 @@ export { auditArch, hasUserNotification, installFilter, SeccompData, Verdict } f
 export { readProcess, writeProcess } from './processes/process-bytes.js';
 export { adoptOrphans, childrenOfMainThread, type EndedChild, waitForChild } from './processes/children.js';
 export { prepareToSpawn, spawnProgram } from './processes/spawn.js';
+export { arePinnable, canPin, ListedMappings, type Mapping, type Mappings } from './processes/mappings.js';
 export { watchProcess } from './processes/process-watch.js';
 export { MemoryFile } from './files/memory-file.js';
 export { RecordPair } from './sockets/record-pair.js';

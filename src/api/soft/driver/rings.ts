@@ -7,6 +7,7 @@ import {
   invalid,
   unsupported,
   type Qp,
+  type QpModifyAttr,
   type Srq,
   VerbsError,
   type WorkCompletion,
@@ -40,6 +41,16 @@ function foreign(what: string): VerbsError {
 export function qpRings(qp: Qp): QpRings {
   if (!(qp instanceof SoftQp)) throw foreign('queue pair');
   return { send: qp.sendRing, recv: qp.recvRing, ring: () => qp.ring() };
+}
+
+/**
+ * As `qp.modify`, for a program that may set Q_Keys with the top bit (Linux: CAP_NET_RAW).
+ *
+ * @throws VerbsError as `qp.modify`, and EINVAL for a queue pair of another provider
+ */
+export function modifyPrivileged(qp: Qp, attr: QpModifyAttr): void {
+  if (!(qp instanceof SoftQp)) throw foreign('queue pair');
+  qp.modifyAs(attr, true);
 }
 
 /** The ring of a completion queue, another one after each `resize`. @throws VerbsError EINVAL for one of another provider */

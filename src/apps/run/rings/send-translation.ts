@@ -7,6 +7,9 @@ import type { ProgramQueue } from './program-queue.js';
 /** Flags that a request can have; others are checks of hardware's that we have no need of. */
 const FLAGS = SendFlags.FENCE | SendFlags.SIGNALED | SendFlags.SOLICITED | SendFlags.INLINE;
 const ATOMIC_WRITE_BYTES = 8;
+const LOW_BYTE = 0xff;
+/** Of a QP number, as it goes on the wire. */
+const QPN_MASK = 0xffffff;
 /** Stands for numbers too large for their place: no request may have as many. */
 const TOO_MANY = 0xff;
 
@@ -135,7 +138,9 @@ export class SendTranslation {
         ours[to + BindWqe.LKEY] = theirs[from + RxeBind.LKEY];
         ours[to + BindWqe.ACCESS] = theirs[from + RxeBind.ACCESS];
         ours[to + SendWqe.RKEY] = theirs[from + RxeBind.MW_RKEY];
-        ours[to + SendWqe.IMM_DATA] = theirs[from + RxeBind.NEW_RKEY];
+        // Of the new key a program chooses the low byte, whatever it has above that (`rxe_do_bind_mw`).
+        ours[to + SendWqe.IMM_DATA] =
+          (theirs[from + RxeBind.MW_RKEY] & ~LOW_BYTE) | (theirs[from + RxeBind.NEW_RKEY] & LOW_BYTE);
         return;
       case WrOpcode.FLUSH: {
         const both = theirs[from + RxeFlush.TYPE_AND_LEVEL];
@@ -148,7 +153,7 @@ export class SendTranslation {
       case WrOpcode.SEND:
       case WrOpcode.SEND_WITH_IMM:
         // Only datagrams have an address; what stands there otherwise nobody looks at.
-        ours[to + SendWqe.REMOTE_QPN] = theirs[from + RxeDatagram.REMOTE_QPN];
+        ours[to + SendWqe.REMOTE_QPN] = theirs[from + RxeDatagram.REMOTE_QPN] & QPN_MASK;
         ours[to + SendWqe.REMOTE_QKEY] = theirs[from + RxeDatagram.REMOTE_QKEY];
         ours[to + SendWqe.ADDRESS_HANDLE] = this.addressHandle(theirs[from + RxeDatagram.AH_NUM]);
         break;

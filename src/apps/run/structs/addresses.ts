@@ -48,9 +48,14 @@ export type Destination = ValuesOf<typeof AH_ATTR>;
 /** The header has no more; the kernel takes the lower ones of what a program gives, and UCX gives all 32 as 1. */
 const FLOW_LABEL_BITS = 0xfffff;
 
+/** RoCE has neither, and the kernel accepts any byte for them. */
+const SERVICE_LEVEL_BITS = 0xf;
+const PATH_BITS = 0x7f;
+
 /** An address as a program gives it. */
 export function addressOf(destination: Destination): AhAttrInit {
-  const { dgid, flowLabel, sgidIndex, hopLimit, trafficClass, isGlobal, ...local } = destination;
+  const { dgid, flowLabel, sgidIndex, hopLimit, trafficClass, isGlobal, sl, srcPathBits, ...rest } = destination;
+  const local = { ...rest, sl: sl & SERVICE_LEVEL_BITS, srcPathBits: srcPathBits & PATH_BITS };
   if (isGlobal === 0) return { ...local, isGlobal: false };
   return {
     ...local,

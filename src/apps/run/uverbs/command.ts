@@ -42,6 +42,9 @@ export interface Command {
   readonly number: number;
   readonly extended: boolean;
   readonly repeatable: boolean;
+  /** What the request and the room for the answer have at least; 0 where programs may be older than the structures. */
+  readonly requestBytes: number;
+  readonly answerBytes: number;
   run(file: GuestContext, request: Uint8Array, driver: Uint8Array, caller: Caller): EncodedOutcome;
 }
 
@@ -72,6 +75,8 @@ export function command<Q, R, A, D>(parts: CommandParts<Q, R, A, D>): Command {
     number,
     extended,
     repeatable,
+    requestBytes: extended ? 0 : request.bytes,
+    answerBytes: extended ? 0 : (answer?.bytes ?? 0),
     run: (file, bytes, driverBytes, caller) => {
       // Where there is no structure there are no fields either.
       const asked = driverRequest?.read(driverBytes) ?? ({} as R);

@@ -64,6 +64,8 @@ export class GuestContext {
   #open = true;
   /** The program's last doorbell was answered before its requests were taken. */
   goesOn = false;
+  /** GET_CONTEXT was given, which each opened device takes once. */
+  hasContext = false;
 
   /**
    * @param pid the process that opens it, whose memory it registers

@@ -5,10 +5,23 @@ export class HandleNumbers {
   // From 1 on: to the provider, an address handle of number 0 is none.
   #next = 1;
 
+  readonly #taken = new Set<number>();
+
   take(): number {
+    while (this.#next === 0 || this.#taken.has(this.#next)) this.#next = (this.#next + 1) >>> 0;
     const handle = this.#next;
     this.#next = (this.#next + 1) >>> 0;
+    this.#taken.add(handle);
     return handle;
+  }
+
+  /** Whether an object of any kind has that number. */
+  isTaken(handle: number): boolean {
+    return this.#taken.has(handle);
+  }
+
+  giveBack(handle: number): void {
+    this.#taken.delete(handle);
   }
 }
 
@@ -31,12 +44,19 @@ export class Handles<T> {
     return object;
   }
 
+  /** As {@link get}, for a command that ends the object. @throws Refusal ENOENT for no object, EINVAL for one of another kind */
+  getToEnd(handle: number): T {
+    const object = this.#objects.get(handle);
+    if (object === undefined) throw new Refusal(this.numbers.isTaken(handle) ? 'EINVAL' : 'ENOENT');
+    return object;
+  }
+
   find(handle: number): T | undefined {
     return this.#objects.get(handle);
   }
 
   remove(handle: number): void {
-    this.#objects.delete(handle);
+    if (this.#objects.delete(handle)) this.numbers.giveBack(handle);
   }
 
   get size(): number {

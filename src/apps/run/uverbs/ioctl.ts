@@ -21,7 +21,6 @@ const METHOD_INVOKE_WRITE = 0;
 const Attribute = { CORE_IN: 0, CORE_OUT: 1, COMMAND: 2, DRIVER_IN: 0x1000, DRIVER_OUT: 0x1001 } as const;
 const COMMAND_BYTES = 4;
 const EXTENDED = 0x8000_0000;
-const QUERY_DEVICE = 1;
 
 interface IoctlAttribute {
   readonly length: number;
@@ -96,10 +95,12 @@ function invoke(file: GuestContext, calls: Calls, { attributes }: Frame): void {
   if (code.length < COMMAND_BYTES) throw new Refusal('EINVAL');
   const word = new DataView(code.buffer).getUint32(0, true);
   const number = word & ~EXTENDED;
-  // By this libibverbs learns that there is the method: the kernel finds the answer's place missing.
-  if (number === QUERY_DEVICE && attributes.size === 1) throw new Refusal('ENOSPC');
   const found = findCommand(number, (word & EXTENDED) !== 0);
   if (found === undefined) throw new Refusal('EOPNOTSUPP');
+  const lengthOf = (id: number): number => attributes.get(id)?.length ?? 0;
+  // By a QUERY_DEVICE without an answer libibverbs learns that the method exists.
+  if (lengthOf(Attribute.CORE_IN) < found.requestBytes || lengthOf(Attribute.CORE_OUT) < found.answerBytes)
+    throw new Refusal('ENOSPC');
   const request = readInput(tid, attributes.get(Attribute.CORE_IN));
   const driver = readInput(tid, attributes.get(Attribute.DRIVER_IN));
   const given = (): Uint8Array => Buffer.concat([code, request, driver]);

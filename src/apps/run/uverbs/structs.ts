@@ -12,6 +12,7 @@ const EVENTS = struct({ eventsReported: u32(0) });
 const place = (at: number) => ({ offset: u64(at), size: u32(at + 8) });
 
 const DEVICE_ATTR_FIELDS = {
+  fwVer: u64(0),
   nodeGuid: be64(8),
   sysImageGuid: be64(16),
   maxMrSize: u64(24),

@@ -263,7 +263,9 @@ export class MemoryTable {
     const { maxMrBytes } = this.limits;
     const lengthBytes = lengthOf(attributes);
     checkRegionAccess(access);
-    if (lengthBytes === 0) throw new CommandError('EINVAL', 'a memory region has at least one byte');
+    // Linux registers no bytes of a page that it pins (`verbena run`); the driver refuses a program's own empty memory.
+    if (lengthBytes === 0 && attributes.foreign === undefined)
+      throw new CommandError('EINVAL', 'a memory region has at least one byte');
     if (lengthBytes > maxMrBytes) throw new CommandError('EINVAL', `a memory region has at most ${maxMrBytes} bytes`);
     if ((access & AccessFlags.ZERO_BASED) !== 0) return { ...attributes, iovaHi: 0, iovaLo: 0 };
     if (bytesToEnd(iovaHi, iovaLo) < lengthBytes)

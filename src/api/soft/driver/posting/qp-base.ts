@@ -60,11 +60,16 @@ export abstract class SoftQpBase extends Resource implements QpBase {
   }
 
   modify(init: QpModifyAttr): void {
+    this.modifyAs(init, false);
+  }
+
+  /** @internal As {@link modify}; a privileged program may set a controlled Q_Key. */
+  modifyAs(init: QpModifyAttr, isPrivileged: boolean): void {
     this.assertAlive('ibv_modify_qp');
     refuse('ibv_modify_qp', modifyInitProblem(init));
     const attr = completeQpAttr(init);
     refuse('ibv_modify_qp', modifyProblem(attr));
-    if (attr.qkey !== undefined && attr.qkey >= CONTROLLED_QKEY) {
+    if (!isPrivileged && attr.qkey !== undefined && attr.qkey >= CONTROLLED_QKEY) {
       const message = `Q_Key 0x${attr.qkey.toString(16)} is a controlled one: its top bit is set`;
       refuse('ibv_modify_qp', { errno: 'EPERM', message, advice: 'Choose one below 0x80000000' });
     }

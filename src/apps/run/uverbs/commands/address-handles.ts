@@ -30,7 +30,7 @@ export const addressHandleCommands = [
     number: 8,
     request: HANDLE,
     act: (file, { handle }) => {
-      file.ahs.get(handle).destroy();
+      file.ahs.getToEnd(handle).destroy();
       file.ahs.remove(handle);
     },
   }),

@@ -27,9 +27,10 @@ interface CqRequest {
 }
 
 function createCq(file: GuestContext, { userHandle, cqe, compVector, channel: fd }: CqRequest, caller: Caller) {
-  checkSize(cqe);
+  if (compVector >= file.context.numCompVectors) throw new Refusal('EINVAL');
   const channel = fd < 0 ? undefined : file.channelOf(caller.tid, fd);
-  if (fd >= 0 && channel === undefined) throw new Refusal('EINVAL');
+  if (fd >= 0 && channel === undefined) throw new Refusal('EBADF');
+  checkSize(cqe);
   const queue = new ProgramQueue(file.rings, cqe, RxeCqe.BYTES);
   try {
     const cq = file.context.createCq({
@@ -59,7 +60,7 @@ function createCq(file: GuestContext, { userHandle, cqe, compVector, channel: fd
 }
 
 function endCq(file: GuestContext, handle: number): GuestCq {
-  const guest = file.cqs.get(handle);
+  const guest = file.cqs.getToEnd(handle);
   guest.cq.destroy();
   file.removeCq(handle);
   guest.completions.queue.release();
@@ -107,6 +108,7 @@ export const completionCommands = [
     answer: CREATE_CQ_EX.answer,
     driver: CREATE_CQ.driverAnswer,
     act: (file, request, caller) => {
+      if (request.compMask !== 0) throw new Refusal('EINVAL');
       // Timestamps and overruns to be ignored: rxe has neither.
       if (request.flags !== 0) throw new Refusal('EOPNOTSUPP');
       return createCq(file, request, caller);

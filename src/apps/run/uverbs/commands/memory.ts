@@ -29,7 +29,7 @@ export const memoryCommands = [
     number: 4,
     request: HANDLE,
     act: (file, { handle }) => {
-      file.pds.get(handle).dealloc();
+      file.pds.getToEnd(handle).dealloc();
       file.pds.remove(handle);
     },
   }),
@@ -39,7 +39,7 @@ export const memoryCommands = [
     request: REG_MR.request,
     answer: REG_MR.answer,
     act: (file, { pd, ...region }) => {
-      const mr = registerProgramMemory(file, file.pds.get(pd), region);
+      const mr = registerProgramMemory(file, () => file.pds.get(pd), region);
       const handle = file.mrs.add(mr);
       return {
         answer: { handle, lkey: mr.lkey, rkey: mr.rkey },
@@ -55,7 +55,7 @@ export const memoryCommands = [
     number: 13,
     request: HANDLE,
     act: (file, { handle }) => {
-      file.mrs.get(handle).dereg();
+      file.mrs.getToEnd(handle).dereg();
       file.mrs.remove(handle);
     },
   }),
@@ -83,7 +83,7 @@ export const memoryCommands = [
     number: 16,
     request: HANDLE,
     act: (file, { handle }) => {
-      file.mws.get(handle).dealloc();
+      file.mws.getToEnd(handle).dealloc();
       file.mws.remove(handle);
     },
   }),

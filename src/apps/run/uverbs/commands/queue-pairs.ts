@@ -1,12 +1,24 @@
-import { addressHandleOf, qpRings } from '../../../../api/soft/index.js';
+import { addressHandleOf, modifyPrivileged, qpRings } from '../../../../api/soft/index.js';
 import type { QpModifyAttr } from '../../../../api/verbs/index.js';
-import { attrFieldsOf, type QpAttr, type QpCap, QpState, QpType } from '../../../../device/ibta/index.js';
+import {
+  ACCESS_OPTIONAL_RANGE,
+  AccessFlags,
+  attrFieldsOf,
+  isOneOf,
+  type QpAttr,
+  QpAttrMask,
+  type QpCap,
+  QpCreateFlags,
+  QpState,
+  QpType,
+} from '../../../../device/ibta/index.js';
+import { Capability, hasCapability } from '../../processes/capabilities.js';
 import { RxeRecvWqe, RxeSendWqe } from '../../rings/layouts.js';
 import { ProgramQueue } from '../../rings/program-queue.js';
 import { ReceiveTranslation } from '../../rings/receive-translation.js';
 import { SendTranslation } from '../../rings/send-translation.js';
 import { addressOf, destinationOf } from '../../structs/addresses.js';
-import { command, order } from '../command.js';
+import { type Caller, command, order } from '../command.js';
 import { GUEST_LIMITS, MAX_INLINE_BYTES } from '../device-limits.js';
 import type { EventSubject, GuestQp } from '../guest-objects.js';
 import { Refusal } from '../refusal.js';
@@ -22,6 +34,15 @@ const NO_PLACE = { offset: 0n, size: 0 };
 /** Types that rxe's provider has. */
 const TYPES: readonly QpType[] = [QpType.RC, QpType.UC, QpType.UD];
 
+/** `IB_QPT_DRIVER`, which rxe does not have. */
+const DRIVER_TYPE = 0xff;
+/** `IB_QP_ATTR_STANDARD_BITS`. */
+const STANDARD_MASK = 2 * QpAttrMask.DEST_QPN - 1;
+/** rxe puts so much of a PSN or a QP number on the wire, and ignores what a program has above that. */
+const U24 = 0xffffff;
+/** Rights of regions that mean nothing on a queue pair, and that rxe accepts there. */
+const IGNORED_ACCESS = ACCESS_OPTIONAL_RANGE | AccessFlags.ON_DEMAND;
+
 interface QpRequest extends QpCap {
   readonly userHandle: bigint;
   readonly pd: number;
@@ -33,21 +54,30 @@ interface QpRequest extends QpCap {
   readonly isSrq: number;
 }
 
-function checkCap({ maxSendWr, maxRecvWr, maxSendSge, maxRecvSge, maxInlineData }: QpCap): void {
+/** A queue that the queue pair does not have has no limits (`rxe_qp_chk_cap`, man ibv_create_qp). */
+function checkCap({ maxSendWr, maxRecvWr, maxSendSge, maxRecvSge, maxInlineData }: QpCap, hasSrq: boolean): void {
   const { maxQpWr, maxSge } = GUEST_LIMITS;
-  if (Math.max(maxSendWr, maxRecvWr) > maxQpWr || Math.max(maxSendSge, maxRecvSge) > maxSge)
-    throw new Refusal('EINVAL');
-  if (maxInlineData > MAX_INLINE_BYTES) throw new Refusal('EINVAL');
+  if (maxSendWr > maxQpWr || maxSendSge > maxSge || maxInlineData > MAX_INLINE_BYTES) throw new Refusal('EINVAL');
+  if (!hasSrq && (maxRecvWr > maxQpWr || maxRecvSge > maxSge)) throw new Refusal('EINVAL');
 }
 
-function createQp(file: GuestContext, request: QpRequest, createFlags = 0) {
+/** What the kernel says of a type before it looks at anything else. */
+function checkType(type: number, createFlags: number, tid: number): void {
+  const needsRight = type === QpType.RAW_PACKET || (createFlags & QpCreateFlags.SOURCE_QPN) !== 0;
+  if (needsRight && !hasCapability(tid, Capability.NET_RAW)) throw new Refusal('EPERM');
+  // XRC_RECV names an XRC domain, which no program has here.
+  if (type === QpType.XRC_RECV || !(type === DRIVER_TYPE || isOneOf(QpType, type))) throw new Refusal('EINVAL');
+}
+
+function createQp(file: GuestContext, request: QpRequest, { tid }: Caller, createFlags = 0) {
   const { userHandle, isSrq, sqSigAll } = request;
+  checkType(request.qpType, createFlags, tid);
+  const srq = isSrq === 0 ? undefined : file.srqs.get(request.srq).srq;
+  const [sendCq, recvCq] = [file.cqs.get(request.sendCq).cq, file.cqs.get(request.recvCq).cq];
+  const pd = file.pds.get(request.pd);
   const qpType = TYPES.find((type) => type === request.qpType);
   if (qpType === undefined) throw new Refusal('EOPNOTSUPP');
-  checkCap(request);
-  const pd = file.pds.get(request.pd);
-  const [sendCq, recvCq] = [file.cqs.get(request.sendCq).cq, file.cqs.get(request.recvCq).cq];
-  const srq = isSrq === 0 ? undefined : file.srqs.get(request.srq).srq;
+  checkCap(request, srq !== undefined);
   // The room of an entry is a power of two, and all of it may be used for inline data.
   const dataBytes = Math.max(SGE_BYTES * request.maxSendSge, request.maxInlineData);
   const elementBytes = ProgramQueue.elementBytes(RxeSendWqe.HEAD_BYTES + dataBytes);
@@ -103,7 +133,7 @@ function createQp(file: GuestContext, request: QpRequest, createFlags = 0) {
 }
 
 function endQp(file: GuestContext, handle: number): GuestQp {
-  const guest = file.qps.get(handle);
+  const guest = file.qps.getToEnd(handle);
   guest.qp.destroy();
   file.removeQp(handle);
   guest.sends.queue.release();
@@ -118,6 +148,10 @@ function modifyAttributes(request: ModifyRequest): QpModifyAttr {
   const { dest, altDest, handle, mask, ...same } = request;
   const values: Partial<Record<keyof QpAttr, unknown>> = {
     ...same,
+    rqPsn: same.rqPsn & U24,
+    sqPsn: same.sqPsn & U24,
+    destQpNum: same.destQpNum & U24,
+    qpAccessFlags: (same.qpAccessFlags & ~IGNORED_ACCESS) >>> 0,
     ahAttr: addressOf(dest),
     altAhAttr: addressOf(altDest),
     // No sizes come with a request: a queue pair keeps those that it has.
@@ -127,11 +161,15 @@ function modifyAttributes(request: ModifyRequest): QpModifyAttr {
   return Object.fromEntries(attrFieldsOf(mask).map((field) => [field, values[field]]));
 }
 
-function modifyQp(file: GuestContext, request: ModifyRequest): void {
+function modifyQp(file: GuestContext, request: ModifyRequest, { tid }: Caller): void {
+  // rxe does not limit rates either.
+  if ((request.mask & ~STANDARD_MASK) !== 0) throw new Refusal('EOPNOTSUPP');
   const { qp, sends, receives } = file.qps.get(request.handle);
   // What was posted before is under way in the state before.
   receives?.pull();
-  qp.modify(modifyAttributes(request));
+  const attributes = modifyAttributes(request);
+  if (attributes.qkey !== undefined && hasCapability(tid, Capability.NET_RAW)) modifyPrivileged(qp, attributes);
+  else qp.modify(attributes);
   if (qp.state !== QpState.RESET) return;
   sends.reset();
   receives?.reset();
@@ -144,7 +182,7 @@ export const queuePairCommands = [
     request: CREATE_QP.request,
     answer: CREATE_QP.answer,
     driver: CREATE_QP.driverAnswer,
-    act: (file, request) => createQp(file, request),
+    act: (file, request, caller) => createQp(file, request, caller),
   }),
   command({
     name: 'CREATE_QP_EX',
@@ -153,7 +191,11 @@ export const queuePairCommands = [
     request: CREATE_QP_EX.request,
     answer: CREATE_QP_EX.answer,
     driver: CREATE_QP.driverAnswer,
-    act: (file, request) => createQp(file, request, request.createFlags),
+    act: (file, request, caller) => {
+      // Work queues and their tables, which rxe does not have.
+      if (request.compMask !== 0) throw new Refusal('EINVAL');
+      return createQp(file, request, caller, request.createFlags);
+    },
   }),
   command({
     name: 'QUERY_QP',
@@ -180,7 +222,7 @@ export const queuePairCommands = [
     name: 'MODIFY_QP',
     number: 26,
     request: MODIFY_QP.request,
-    act: (file, request) => modifyQp(file, { ...request, rateLimit: 0 }),
+    act: (file, request, caller) => modifyQp(file, { ...request, rateLimit: 0 }, caller),
   }),
   order({
     name: 'MODIFY_QP_EX',

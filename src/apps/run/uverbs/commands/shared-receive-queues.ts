@@ -32,7 +32,9 @@ function createSrq(file: GuestContext, request: SrqRequest) {
   const queue = new ProgramQueue(file.rings, request.maxWr, RxeRecvWqe.HEAD_BYTES + SGE_BYTES * maxSge);
   try {
     const srqContext: EventSubject = { userHandle };
-    const srq = pd.createSrq({ maxWr: queue.capacity, maxSge, srqLimit, srqContext });
+    // Programs leave it uninitialised (man ibv_create_srq: irrelevant), so rxe does not check it.
+    const limit = Math.min(srqLimit, queue.capacity);
+    const srq = pd.createSrq({ maxWr: queue.capacity, maxSge, srqLimit: limit, srqContext });
     const receives = new ReceiveTranslation(queue, () => sharedReceiveRing(srq), maxSge);
     const handle = file.addSrq({ srq, userHandle, receives, isMoving: false });
     return {
@@ -47,11 +49,20 @@ function createSrq(file: GuestContext, request: SrqRequest) {
 }
 
 function endSrq(file: GuestContext, handle: number): GuestSrq {
-  const guest = file.srqs.get(handle);
+  const guest = file.srqs.getToEnd(handle);
   guest.srq.destroy();
   file.srqs.remove(handle);
   guest.receives.queue.release();
   return guest;
+}
+
+/** Both are checked before either takes effect, as `rxe_srq_chk_attr` does. @throws Refusal EINVAL */
+function checkLimits({ srq, receives }: GuestSrq, mask: number, maxWr: number, srqLimit: number): void {
+  const resizes = (mask & SrqAttrMask.MAX_WR) !== 0;
+  const limits = (mask & SrqAttrMask.LIMIT) !== 0;
+  const { capacity } = receives.queue;
+  if (resizes && srq.query().srqLimit > maxWr) throw new Refusal('EINVAL');
+  if (limits && srqLimit > (resizes ? Math.min(capacity, maxWr) : capacity)) throw new Refusal('EINVAL');
 }
 
 /** A larger or smaller queue, of which the program is told by a place in its memory. */
@@ -92,7 +103,13 @@ export const sharedReceiveQueueCommands = [
     answer: CREATE_SRQ.answer,
     driver: CREATE_SRQ.driverAnswer,
     act: (file, request) => {
-      if (request.srqType !== SrqType.BASIC) throw new Refusal('EOPNOTSUPP');
+      // An XRC domain or a completion queue that this names is looked up first, and no program has an XRC domain here.
+      if (request.srqType === SrqType.XRC) throw new Refusal('EINVAL');
+      if (request.srqType === SrqType.TM) file.cqs.get(request.cq);
+      if (request.srqType !== SrqType.BASIC) {
+        file.pds.get(request.pd);
+        throw new Refusal('EOPNOTSUPP');
+      }
       return createSrq(file, request);
     },
   }),
@@ -103,6 +120,7 @@ export const sharedReceiveQueueCommands = [
     driverRequest: MODIFY_SRQ.driverRequest,
     act: (file, { handle, mask, maxWr, srqLimit }, caller: Caller, { placeAddress }) => {
       const guest = file.srqs.get(handle);
+      checkLimits(guest, mask, maxWr, srqLimit);
       if ((mask & SrqAttrMask.MAX_WR) !== 0) resize(file, guest, maxWr, (place) => caller.write(placeAddress, place));
       if ((mask & SrqAttrMask.LIMIT) !== 0) guest.srq.modify({ srqLimit });
     },
