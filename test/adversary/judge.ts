@@ -57,13 +57,19 @@ export class Judge {
     this.#completions = nic.counters.completions;
     this.#notified = nic.counters.rpCnpHandled;
     const { main, other, roomy, friends, guest } = testbed;
-    const ofFriends = [main, other].map(({ rkey, pd }) => ({
+    const window = { rkey: testbed.friendsWindow, pd: testbed.mainPd };
+    const ofFriends = [main, other, window].map(({ rkey, pd }) => ({
       rkey: rkey | 0,
       pd: Testbed.numberOf(pd),
       qpn: friends.rc.qp.qpNum,
     }));
-    const ofGuests = { rkey: roomy.rkey | 0, pd: Testbed.numberOf(roomy.pd), qpn: guest.qp.qpNum };
-    this.#keys = strict ? [...ofFriends, ofGuests] : ofFriends;
+    const ofGuests = [roomy.rkey, testbed.guestsWindow].map((rkey) => ({
+      rkey: rkey | 0,
+      pd: Testbed.numberOf(roomy.pd),
+      qpn: guest.qp.qpNum,
+    }));
+    // A region can be closed by nobody, not even by those who have its key.
+    this.#keys = strict ? [...ofFriends, ...ofGuests] : [...ofFriends, ...ofGuests.slice(0, 1)];
     testbed.cluster.network.onPacket = (packet) => {
       testbed.hear(packet);
       if (packet.from === VICTIM) this.#overhear(packet);

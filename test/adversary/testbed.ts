@@ -102,6 +102,9 @@ export class Testbed {
   readonly guestXrc: TargetQp;
   readonly guestSrq: Srq;
   readonly guestCq: Cq;
+  /** Windows that open nothing, on the queue pairs of a friend and of the adversary: keys that their peers could close. */
+  readonly friendsWindow: number;
+  readonly guestsWindow: number;
   readonly #window: Mw;
   /** The window's key now, and before it was bound the last time. */
   windowRkey = 0;
@@ -154,6 +157,8 @@ export class Testbed {
     this.windowRkey = this.#window.rkey;
     for (const { qp } of [this.guest, this.guestUc]) qp.postRecv(this.#receives());
     this.#bindWindow();
+    this.friendsWindow = this.#bindIdle(this.mainPd, this.friends.rc.qp);
+    this.guestsWindow = this.#bindIdle(this.guestPd, this.guest.qp);
 
     this.conversations = new Conversations(victim, this.adapter.cm, {
       friend,
@@ -264,6 +269,16 @@ export class Testbed {
     };
     this.guest.qp.postSend({ opcode: WrOpcode.BIND_MW, bindMw: { mw: this.#window, rkey: this.windowRkey, bindInfo } });
     this.settle(1);
+  }
+
+  #bindIdle(pd: Pd, qp: Qp): number {
+    const mr = this.victimMemory.region(pd, AccessFlags.LOCAL_WRITE | AccessFlags.MW_BIND);
+    const mw = pd.allocMw(MwType.TYPE_2);
+    const rkey = incRkey(mw.rkey);
+    const bindInfo = { mr, addr: mr.addr, length: mr.length, mwAccessFlags: 0 };
+    qp.postSend({ opcode: WrOpcode.BIND_MW, bindMw: { mw, rkey, bindInfo } });
+    this.settle(1);
+    return rkey;
   }
 
   #receives(count = GUEST_RECEIVES) {

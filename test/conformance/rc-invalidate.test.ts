@@ -70,6 +70,16 @@ conformance('RC SEND with invalidate', (provider) => {
     assertRefused(pair, BOGUS_KEY);
   });
 
+  test('of a region fails at both ends, and the region stays open', () => {
+    using pair = new Pair(devices);
+    assertRefused(pair, pair.remote.mr.rkey);
+    using other = new End(devices[0]);
+    using same = new End(devices[1], { pd: pair.remote.pd });
+    joinEnds(other, same);
+    const rdma = { remoteAddr: pair.remote.mr.iova, rkey: pair.remote.mr.rkey };
+    assertSuccess(other, perform(other, { opcode: RDMA_READ, sgList: [other.mr.sge(0, 8)], rdma }));
+  });
+
   test('of a window of type 1 fails at both ends', () => {
     using pair = new Pair(devices);
     assertRefused(pair, bindWindow(pair.remote, MwType.TYPE_1).rkey);

@@ -164,7 +164,7 @@ export const refusals: readonly Failure[] = [
       a.post({ opcode: WrOpcode.SEND_WITH_INV, invalidateRkey: 0x12345678 });
     }),
     status: WcStatus.REM_ACCESS_ERR,
-    completion: /if it was to invalidate a key, is that a key which the peer has open/,
+    completion: /if it was to invalidate a key, is that a type 2 window which the peer has bound/,
     oneSide: access(/closing rkey 0x12345678 .* it was to close a key that is not open to this peer/),
   },
   {

@@ -396,10 +396,6 @@ describe('a copy under way', () => {
       'its region is registered anew',
       ({ pair }, mr) => void pair.b.nic.control.reregMr({ handle: mr.handle, access: AccessFlags.LOCAL_WRITE }),
     ],
-    [
-      'its key is invalidated',
-      ({ pair, b }, mr) => void pair.b.nic.memory.invalidate(mr.rkey | 0, pair.b.pd, b.qpn, true),
-    ],
     ['the device is lost', ({ pair }) => pair.b.nic.fail()],
   ];
   const works: readonly (readonly [string, (scene: Scene, mr: TestMr) => void])[] = [

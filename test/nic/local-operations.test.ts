@@ -45,26 +45,6 @@ describe('LOCAL_INV', () => {
     }
   });
 
-  it('of a region closes it to peers and leaves it to its owner', () => {
-    const { pair, a, b } = start();
-    const own = pair.a.mrOf(pattern(64, 3));
-    const target = pair.b.mr(64);
-    const wrIds = [localInvalidate(a, own.rkey), a.write(own, target)];
-    pair.drive();
-    assertCompleted(a.sent(), wrIds);
-    assert.deepEqual(target.bytes, own.bytes);
-    const write = b.write(target, own);
-    pair.drive();
-    assertStatuses(b.sent(), [[write, WcStatus.REM_ACCESS_ERR]]);
-  });
-
-  it('of a region that lets no peer in anyway succeeds', () => {
-    const { pair, a } = start();
-    const wrId = localInvalidate(a, pair.a.mr(64, { access: 0 }).rkey);
-    pair.drive();
-    assertCompleted(a.sent(), [wrId]);
-  });
-
   it('waits until all before it is complete, and holds up what is behind it', () => {
     const { pair, a, mr, mw, remote } = start();
     const read = a.read(pair.a.mr(4096), remote);
@@ -100,12 +80,22 @@ describe('LOCAL_INV', () => {
       pair.drive();
       return mw.rkey;
     },
-    'a region of another protection domain': ({ pair }) => pair.a.mr(8, { pd: pair.a.nic.control.allocPd() }).rkey,
-    'the L_Key of a region': ({ mr }) => mr.lkey,
-    'a region that was invalidated before': ({ a, mr }) => {
-      localInvalidate(a, mr.rkey, { flags: UNSIGNALLED });
+    'a window of another protection domain': ({ pair }) =>
+      window(pair.a, MwType.TYPE_2, pair.a.nic.control.allocPd()).rkey,
+    'a window that was invalidated before': ({ a, mr, mw }) => {
+      bind(a, mw, mr, { flags: UNSIGNALLED });
+      localInvalidate(a, mw.rkey, { flags: UNSIGNALLED });
+      return mw.rkey;
+    },
+    'a region': ({ pair }) => pair.a.mr(8).rkey,
+    'a region that lets no peer in': ({ mr }) => mr.rkey,
+    'a region with a window': ({ a, mr, mw }) => {
+      bind(a, mw, mr, { flags: UNSIGNALLED });
       return mr.rkey;
     },
+    'another tag of a region': ({ mr }) => incRkey(mr.rkey),
+    'a region of another protection domain': ({ pair }) => pair.a.mr(8, { pd: pair.a.nic.control.allocPd() }).rkey,
+    'the L_Key of a region': ({ mr }) => mr.lkey,
   };
   for (const [name, fault] of Object.entries(faults)) {
     it(`of ${name} fails with MW_BIND_ERR, signalled or not`, () => {

@@ -157,3 +157,21 @@ describe('SEND with Invalidate', () => {
     });
   }
 });
+
+describe('LOCAL_INV of a window', () => {
+  it('ends the copy to slow memory that is under way through it', () => {
+    const pair = new Pair();
+    const { a, b } = pair.connect({ a: { timeout: 8, retryCnt: 1 } });
+    const mr = pair.b.mr(SIZE, { manner: { delayUs: () => 500 }, access: BINDABLE });
+    const mw = window(pair.b, MwType.TYPE_2);
+    bind(b, mw, mr, { flags: 0 });
+    pair.drive();
+    const wrId = a.write(pair.a.mrOf(pattern(SIZE)), mr, { rkey: mw.rkey });
+    pair.drive({ until: () => (mr.memory?.pending ?? 0) > 0 });
+    localInvalidate(b, mw.rkey);
+    pair.run(50);
+    assert.equal(mr.memory?.pending, 0);
+    pair.drive();
+    assertStatuses(a.sent(), [[wrId, WcStatus.REM_ACCESS_ERR]]);
+  });
+});

@@ -129,19 +129,18 @@ export class RequestMaker {
       const request = { opcode: WrOpcode.SEND_WITH_IMM, imm, ...data };
       return { request, operation, message: sendMessage(payload, imm) };
     }
-    const { place, arrived } = this.#closeMemory();
+    const window = this.peer.windows.close();
+    if (window === undefined) return this.#makeSend('SEND');
+    const place = { remoteAddr: this.peer.target.addr, rkey: window.rkey };
+    this.#closed.push(place);
     const request = { opcode: WrOpcode.SEND_WITH_INV, imm: place.rkey | 0, ...data };
     // READs of that memory must be over.
-    return { request, operation, message: invalidateMessage(payload, place.rkey, arrived), flags: SendFlags.FENCE };
-  }
-
-  /** Chooses memory of the peer whose key is to be invalidated: of a window that it has bound, or of a region. */
-  #closeMemory(): { readonly place: Place; readonly arrived: () => void } {
-    const { peer, random } = this;
-    const window = random.chance(0.7) ? peer.windows.close() : undefined;
-    const place = window ? { remoteAddr: peer.target.addr, rkey: window.rkey } : peer.memory.host.mr(8).at(0);
-    this.#closed.push(place);
-    return { place, arrived: window?.arrived ?? (() => undefined) };
+    return {
+      request,
+      operation,
+      message: invalidateMessage(payload, place.rkey, window.arrived),
+      flags: SendFlags.FENCE,
+    };
   }
 
   #aboutWindow(made: WindowRequest | undefined, opcode: WcOpcode): Made | undefined {

@@ -128,8 +128,9 @@ const wrongs: readonly ((setting: Setting) => WrongRequest | undefined)[] = [
   (setting) => {
     const { host } = setting.peer.memory;
     const { random } = setting;
+    // A region can be closed by nobody, whether it is the peer's or another's.
     const foreign = random.chance(0.5)
-      ? host.mr(8, { pd: host.nic.control.allocPd() })
+      ? host.mr(8, random.chance(0.5) ? {} : { pd: host.nic.control.allocPd() })
       : { rkey: boundOn(host, bindable(host, 16), setting.peer.inbound.qpn ^ 1, 0, 16).rkey };
     return {
       request: { opcode: SEND_WITH_INV, imm: foreign.rkey | 0, sgList: [local(setting)] },
@@ -181,7 +182,8 @@ const wrongs: readonly ((setting: Setting) => WrongRequest | undefined)[] = [
   },
   (setting) => {
     const { memory } = setting.end;
-    return { request: { opcode: LOCAL_INV, imm: memory.source.rkey ^ someBit(setting.random) }, status: MW_BIND_ERR };
+    const wrong = setting.random.chance(0.5) ? someBit(setting.random) : 0;
+    return { request: { opcode: LOCAL_INV, imm: memory.source.rkey ^ wrong }, status: MW_BIND_ERR };
   },
   (setting) => {
     const mw = window(setting.end.memory.host, MwType.TYPE_2);

@@ -11,7 +11,7 @@ import {
   WcStatus,
   WrOpcode,
 } from '../../src/index.js';
-import { connect, drain, drainOne, Pair, pattern } from './support/pair.js';
+import { connect, drain, drainOne, openWindow, Pair, pattern } from './support/pair.js';
 import { NET } from '../support/loopback.js';
 
 const { SIGNALED, SOLICITED, INLINE, FENCE } = SendFlags;
@@ -19,8 +19,14 @@ const { SIGNALED, SOLICITED, INLINE, FENCE } = SendFlags;
 interface Twin {
   readonly name: string;
   readonly receives: number;
-  plain(mine: Mr, theirs: Mr): SendWr;
-  fast(qp: Qp, mine: Mr, theirs: Mr): void;
+  plain(mine: Mr, theirs: Mr, windows: Windows): SendWr;
+  fast(qp: Qp, mine: Mr, theirs: Mr, windows: Windows): void;
+}
+
+/** R_Keys of windows of type 2 that are bound at either end. */
+interface Windows {
+  readonly mine: number;
+  readonly theirs: number;
 }
 
 const target = (mr: Mr): { remoteAddr: bigint; rkey: number } => ({ remoteAddr: mr.addr + 64n, rkey: mr.rkey });
@@ -91,8 +97,12 @@ const twins: readonly Twin[] = [
   {
     name: 'SEND with invalidate',
     receives: 1,
-    plain: (_, theirs) => ({ opcode: WrOpcode.SEND_WITH_INV, sendFlags: SIGNALED, invalidateRkey: theirs.rkey }),
-    fast: (qp, _, theirs) => qp.wrSendInv(theirs.rkey),
+    plain: (_, __, windows) => ({
+      opcode: WrOpcode.SEND_WITH_INV,
+      sendFlags: SIGNALED,
+      invalidateRkey: windows.theirs,
+    }),
+    fast: (qp, _, __, windows) => qp.wrSendInv(windows.theirs),
   },
   {
     name: 'WRITE',
@@ -180,19 +190,20 @@ const twins: readonly Twin[] = [
   {
     name: 'LOCAL_INV',
     receives: 0,
-    plain: (mine) => ({ opcode: WrOpcode.LOCAL_INV, sendFlags: SIGNALED, invalidateRkey: mine.rkey }),
-    fast: (qp, mine) => qp.wrLocalInv(mine.rkey),
+    plain: (_, __, windows) => ({ opcode: WrOpcode.LOCAL_INV, sendFlags: SIGNALED, invalidateRkey: windows.mine }),
+    fast: (qp, _, __, windows) => qp.wrLocalInv(windows.mine),
   },
 ];
 
 /** What a request leaves behind: both memories and all completions, less the numbers that differ from run to run. */
-function outcome(twin: Twin, post: (qp: Qp, mine: Mr, theirs: Mr) => void): unknown {
+function outcome(twin: Twin, post: (qp: Qp, mine: Mr, theirs: Mr, windows: Windows) => void): unknown {
   using pair = new Pair('simulated', NET);
   const { a, b } = pair;
   a.mr.bytes.set(pattern(65536, 1));
   b.mr.bytes.set(pattern(65536, 2));
   for (let i = 0; i < twin.receives; i += 1) b.qp.postRecv({ wrId: 100 + i, sgList: [b.mr.sge(32768, 4096)] });
-  post(a.qp, a.mr, b.mr);
+  const windows = { mine: openWindow(a).rkey, theirs: openWindow(b).rkey };
+  post(a.qp, a.mr, b.mr, windows);
   const completions = [...drain(a.cq, 1), ...drain(b.cq, twin.receives)];
   return { completions, mine: a.mr.bytes, theirs: b.mr.bytes };
 }
@@ -200,14 +211,14 @@ function outcome(twin: Twin, post: (qp: Qp, mine: Mr, theirs: Mr) => void): unkn
 describe('the fast calling style', () => {
   for (const twin of twins) {
     test(`does what the plain one does: ${twin.name}`, () => {
-      const plain = outcome(twin, (qp, mine, theirs) => {
-        qp.postSend({ ...twin.plain(mine, theirs), wrId: 0x1_0000_0001n });
+      const plain = outcome(twin, (qp, mine, theirs, windows) => {
+        qp.postSend({ ...twin.plain(mine, theirs, windows), wrId: 0x1_0000_0001n });
       });
-      const fast = outcome(twin, (qp, mine, theirs) => {
+      const fast = outcome(twin, (qp, mine, theirs, windows) => {
         qp.wrStart();
         qp.wrId = 0x1_0000_0001n;
         qp.wrFlags = SIGNALED;
-        twin.fast(qp, mine, theirs);
+        twin.fast(qp, mine, theirs, windows);
         qp.wrComplete();
       });
       assert.deepEqual(fast, plain);

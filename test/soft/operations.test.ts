@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { SendFlags, WcFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/index.js';
-import { drain, drainOne, HOSTINGS, Pair, pattern } from './support/pair.js';
+import { drain, drainOne, HOSTINGS, openWindow, Pair, pattern } from './support/pair.js';
 import { NET } from '../support/loopback.js';
 
 const { SIGNALED, INLINE } = SendFlags;
@@ -41,12 +41,12 @@ for (const hosting of HOSTINGS) {
     test('SEND with invalidate closes the key', () => {
       using pair = open();
       const { a, b } = pair;
+      const rdma = openWindow(b);
       b.qp.postRecv({ sgList: [] });
-      a.qp.postSend({ opcode: WrOpcode.SEND_WITH_INV, invalidateRkey: b.mr.rkey });
+      a.qp.postSend({ opcode: WrOpcode.SEND_WITH_INV, invalidateRkey: rdma.rkey });
       const { invalidatedRkey, wcFlags } = drainOne(b.cq);
-      assert.equal(invalidatedRkey, b.mr.rkey);
+      assert.equal(invalidatedRkey, rdma.rkey);
       assert.equal(wcFlags & WcFlags.WITH_INV, WcFlags.WITH_INV);
-      const rdma = { remoteAddr: b.mr.addr, rkey: b.mr.rkey };
       a.qp.postSend({ opcode: WrOpcode.RDMA_WRITE, sgList: [a.mr.sge(0, 8)], rdma });
       assert.equal(drainOne(a.cq).status, WcStatus.REM_ACCESS_ERR);
     });

@@ -14,7 +14,7 @@ import {
   type Xrcd,
   type XrcTargetQp,
 } from '../../src/index.js';
-import { ALL_ACCESS, drain, drainOne, HOSTINGS, type Hosting, pattern } from './support/pair.js';
+import { ALL_ACCESS, drain, drainOne, HOSTINGS, type Hosting, openWindow, pattern } from './support/pair.js';
 import { Benches, connectXrc, makeQp, postError } from './support/queue-pairs.js';
 import { NET } from '../support/loopback.js';
 
@@ -214,12 +214,13 @@ describe('an XRC initiator', () => {
   test('cannot build a request for no queue, but one that stays here', () => {
     using connection = new Connection('simulated');
     const { a, initiator } = connection;
+    const { rkey } = openWindow({ ...a, qp: initiator });
     initiator.wrStart();
     initiator.wrSend();
     assert.throws(() => initiator.wrComplete(), { errno: 'EINVAL' });
     initiator.wrStart();
     initiator.wrFlags = SIGNALED;
-    initiator.wrLocalInv(a.mr.rkey);
+    initiator.wrLocalInv(rkey);
     initiator.wrComplete();
     assert.deepEqual(drainOne(a.cq).opcode, WcOpcode.LOCAL_INV);
   });

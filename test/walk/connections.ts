@@ -34,7 +34,7 @@ export function connect(world: World): void {
   const type = datagrams ? QpType.UD : random.pick(usual);
   if (type === QpType.XRC_SEND && !b.srqs.some(({ xrcCq }) => xrcCq !== undefined)) makeSrq(world, b, true);
   for (const host of [a, b])
-    if (host.regions.filter(({ alive, closed }) => alive && !closed).length < 4)
+    if (host.regions.filter(({ alive }) => alive).length < 4)
       makeRegion(world, host, somePd(world, host), someAccess(world));
   const first = makeQp(world, a, type);
   const second = makeQp(world, b, type === QpType.XRC_SEND ? QpType.XRC_RECV : type);

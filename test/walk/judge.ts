@@ -118,7 +118,7 @@ function considerLocal(request: SendRecord): void {
   let mayNot = false;
   if (binds !== undefined) ({ may, mayNot } = bindVerdict(binds.window, binds.binding));
   else if (opcode === WrOpcode.LOCAL_INV && invalidates !== undefined)
-    ({ may, mayNot } = invalidateVerdict(qp.host, qp, qp.pd, invalidates, false));
+    ({ may, mayNot } = invalidateVerdict(qp.host, qp, qp.pd, invalidates));
   else if (request.inline === undefined) {
     const access = fills(request) ? AccessFlags.LOCAL_WRITE : 0;
     const places = localPlaces(qp.host, qp.pd, request.sges, access);
@@ -161,7 +161,7 @@ function considerRemote(request: SendRecord, { host, qp, pd, srq, recvs }: Targe
     }
   } else request.couldNotQp = true;
   if (opcode === WrOpcode.SEND_WITH_INV && invalidates !== undefined) {
-    const { may, mayNot } = invalidateVerdict(host, qp, pd, invalidates, true);
+    const { may, mayNot } = invalidateVerdict(host, qp, pd, invalidates);
     if (may) request.couldRemote = true;
     if (mayNot) request.couldNotRemote = true;
   }

@@ -1,4 +1,4 @@
-import type { HostRecord, RegionRecord, SendRecord, WindowRecord } from './things.js';
+import type { HostRecord, SendRecord, WindowRecord } from './things.js';
 
 /** What is known of keys once a bind or an invalidation is heard of, or never will be. */
 
@@ -17,11 +17,6 @@ export function closeBind(request: SendRecord, success: boolean): void {
 
 export function closeInvalidation(hosts: readonly HostRecord[], request: SendRecord, success: boolean): void {
   for (const host of hosts) {
-    for (const region of host.regions) {
-      if (!region.pending.delete(request) || !success) continue;
-      region.unsure = !isLatest(region, request);
-      region.closed = true;
-    }
     for (const window of host.windows) {
       if (!window.pending.delete(request) || !success) continue;
       window.unsure = !isLatest(window, request);
@@ -36,7 +31,7 @@ export function closeInvalidation(hosts: readonly HostRecord[], request: SendRec
 export function unsettle(hosts: readonly HostRecord[], request: SendRecord): void {
   if (request.binds === undefined && request.invalidates === undefined) return;
   for (const host of hosts) {
-    for (const thing of [...host.regions, ...host.windows]) {
+    for (const thing of host.windows) {
       if (!thing.pending.delete(request)) continue;
       thing.unsure = true;
       // What was carried out before may be heard of later.
@@ -49,7 +44,7 @@ export function unsettle(hosts: readonly HostRecord[], request: SendRecord): voi
  * Whether a bind or invalidation that succeeded was the last that was carried out: requests of several queues are carried out in
  * another order than they are heard of.
  */
-function isLatest(owner: RegionRecord | WindowRecord, { epoch }: SendRecord): boolean {
+function isLatest(owner: WindowRecord, { epoch }: SendRecord): boolean {
   owner.epoch += 1;
   return owner.pending.size === 0 && epoch === owner.epoch - 1;
 }

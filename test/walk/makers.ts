@@ -143,10 +143,6 @@ export function makeRegion(
     lengthBytes,
     iova: api.iova,
     alive: true,
-    closed: false,
-    unsure: false,
-    epoch: 0,
-    pending: new Set(),
   };
   host.regions.push(region);
   return region;

@@ -69,9 +69,6 @@ export function rereg(world: World): void {
   if (range !== undefined) Object.assign(region, range);
   if (access !== undefined) region.access = access;
   if (pd !== undefined) region.pd = pd;
-  region.closed = false;
-  region.unsure = false;
-  region.epoch += 1;
 }
 
 /** No window can have been bound to it, since it could be changed. */

@@ -129,9 +129,7 @@ function notePending(world: World, request: SendRecord): void {
   const host = opcode === WrOpcode.LOCAL_INV ? qp.host : hostAt(world, qp.life.peerAddress);
   if (host === undefined) return;
   const window = windowOf(host, invalidates);
-  const region = host.regions.find(({ alive, api }) => alive && api.rkey === invalidates);
-  const owner = region ?? (window?.type === MwType.TYPE_2 ? window : undefined);
-  if (owner === undefined) return;
-  request.epoch = owner.epoch;
-  owner.pending.add(request);
+  if (window?.type !== MwType.TYPE_2) return;
+  request.epoch = window.epoch;
+  window.pending.add(request);
 }

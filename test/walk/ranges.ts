@@ -99,11 +99,8 @@ export function someRemote(
     const chosen = world.pick(bound)?.binding;
     if (chosen !== undefined) return place(chosen.zeroBased ? 0n : chosen.addr, chosen.lengthBytes, chosen.rkey);
   }
-  const fits = ({ alive, closed, unsure, pending, access: theirs, pd: domain }: RegionRecord): boolean => {
-    if (!alive) return false;
-    const open = !closed && !unsure && pending.size === 0;
-    return wrong === 'rights' || ((open || hasty) && (theirs & access) === access && domain === pd);
-  };
+  const fits = ({ alive, access: theirs, pd: domain }: RegionRecord): boolean =>
+    alive && (wrong === 'rights' || ((theirs & access) === access && domain === pd));
   const region = roomy(world, host, host.paused ? undefined : pd, host.regions.filter(fits), Math.max(1, length));
   if (region === undefined || (wrong !== 'rights' && region.lengthBytes < length)) return undefined;
   return place(region.iova, region.lengthBytes, wrong === 'lkey' ? region.api.lkey : region.api.rkey);
@@ -119,13 +116,12 @@ export function someKeyToClose(
   host: HostRecord,
   qp: QpRecord | undefined,
   pd: PdRecord | undefined,
-  byPeer: boolean,
   hasty: boolean,
 ): number | undefined {
   const { random } = world;
   const may = (rkey: number): boolean => {
     if (hasty) return true;
-    if (qp === undefined || !invalidateVerdict(host, qp, pd, rkey, byPeer).may) return false;
+    if (qp === undefined || !invalidateVerdict(host, qp, pd, rkey).may) return false;
     return random.chance(world.character.upheaval / 4) || !isNamed(world, rkey);
   };
   const windows = host.windows.filter(({ type, alive }) => alive && type === MwType.TYPE_2);
@@ -136,10 +132,9 @@ export function someKeyToClose(
   );
   const chosen = random.chance(0.75) ? world.pick(bound) : undefined;
   if (chosen !== undefined) return chosen.rkey;
-  const region = random.chance(0.7)
-    ? world.pick(host.regions.filter(({ api, alive }) => hasty || (alive && may(api.rkey))))
-    : undefined;
-  return region?.api.rkey ?? (hasty ? random.u32() : undefined);
+  if (!hasty) return undefined;
+  // Nobody may close a region.
+  return (random.chance(0.7) ? world.pick(host.regions)?.api.rkey : undefined) ?? random.u32();
 }
 
 /** Whether a request that is outstanding names a key. */

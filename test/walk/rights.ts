@@ -32,9 +32,8 @@ export function remoteVerdict(host: HostRecord, qp: QpRecord, pd: PdRecord | und
       region.pd === pd &&
       (region.access & access) === access &&
       within(addr, lengthBytes, region.iova, region.lengthBytes);
-    if (!fits || (region.closed && region.pending.size === 0 && !region.unsure)) return NO;
-    const at = [region.at + Number(addr - region.iova)];
-    return { may: true, mayNot: region.closed || region.unsure || region.pending.size > 0, at };
+    if (!fits) return NO;
+    return { may: true, mayNot: false, at: [region.at + Number(addr - region.iova)] };
   }
   const window = windowOf(host, rkey);
   if (window === undefined) return NO;
@@ -86,21 +85,8 @@ export function bindVerdict(window: WindowRecord, binding: Binding): Verdict {
   return { ...NOTHING, mayNot: unsure };
 }
 
-/** Whether a key can be closed by a request of `qp`, or by its peer, who may close only what is open to peers. */
-export function invalidateVerdict(
-  host: HostRecord,
-  qp: QpRecord,
-  pd: PdRecord | undefined,
-  rkey: number,
-  byPeer: boolean,
-): Verdict {
-  const region = host.regions.find((candidate) => candidate.alive && candidate.api.rkey === rkey);
-  if (region !== undefined) {
-    if (region.pd !== pd || (byPeer && (region.access & ALL_REMOTE) === 0)) return NO;
-    const unsure = region.unsure || region.pending.size > 1;
-    if (region.closed && !unsure) return NO;
-    return { may: true, mayNot: unsure || region.closed, at: [] };
-  }
+/** Whether a key can be closed by a request of `qp`, or by its peer: a window of type 2 alone, on the queue pair that bound it. */
+export function invalidateVerdict(host: HostRecord, qp: QpRecord, pd: PdRecord | undefined, rkey: number): Verdict {
   const window = windowOf(host, rkey);
   if (window?.type !== MwType.TYPE_2) return NO;
   const unsure = window.unsure || window.pending.size > 1;

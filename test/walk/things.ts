@@ -63,12 +63,6 @@ export interface RegionRecord extends Thing {
   lengthBytes: number;
   iova: bigint;
   alive: boolean;
-  /** Its R_Key was invalidated, for certain; what may happen at any time is in {@link pending}. */
-  closed: boolean;
-  unsure: boolean;
-  /** Goes up whenever something that changes it is heard of. */
-  epoch: number;
-  readonly pending: Set<SendRecord>;
 }
 
 /** What a window was bound to, or is going to be. */

@@ -126,7 +126,7 @@ function describe(
       return { ...base, ...xrc, ...ud, opcode, sgList, immData: request.immData };
     }
     case WrOpcode.SEND_WITH_INV:
-      request.invalidates = someKeyToClose(world, peer?.host ?? qp.host, peer, pd, true, hasty);
+      request.invalidates = someKeyToClose(world, peer?.host ?? qp.host, peer, pd, hasty);
       if (request.invalidates === undefined) return undefined;
       return { ...base, ...xrc, opcode, sgList, invalidateRkey: request.invalidates };
     case WrOpcode.RDMA_WRITE:
@@ -163,7 +163,7 @@ function describe(
         },
       };
     case WrOpcode.LOCAL_INV:
-      request.invalidates = someKeyToClose(world, qp.host, qp, qp.pd, false, hasty);
+      request.invalidates = someKeyToClose(world, qp.host, qp, qp.pd, hasty);
       if (request.invalidates === undefined) return undefined;
       return { ...base, opcode, invalidateRkey: request.invalidates };
     default:

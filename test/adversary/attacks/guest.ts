@@ -49,7 +49,7 @@ const guesses: readonly Attack[] = [
     ),
   ),
   row('SEND with invalidate of a key that was guessed', 'close', (testbed, knowledge) =>
-    say(testbed, Opcode.RC_SEND_ONLY_INVALIDATE, { invalidate: knowledge.guess(testbed.secrets.guestsKey) }),
+    say(testbed, Opcode.RC_SEND_ONLY_INVALIDATE, { invalidate: knowledge.guess(testbed.secrets.guestsWindow) }),
   ),
   row('WRITE over UC with a key that was guessed', 'write', (testbed, knowledge) =>
     testbed.forge.send(ADVERSARY, Opcode.UC_WRITE_ONLY, testbed.guestUc.qp.qpNum, {

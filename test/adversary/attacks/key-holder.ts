@@ -160,11 +160,15 @@ const regions: readonly Attack[] = [
     ({ gone, roomy }, knowledge) => knowledge.instead(gone, roomy),
     0.5,
   ),
-  row('SEND with invalidate of a key of another domain', 'close', (testbed, knowledge) =>
-    say(testbed, Opcode.RC_SEND_ONLY_INVALIDATE, {
-      invalidate: knowledge.instead(knowledge.choices.of([testbed.other.rkey, testbed.main.rkey]), testbed.roomy.rkey),
-    }),
-  ),
+  row('SEND with invalidate of a key of another domain', 'close', (testbed, knowledge) => {
+    const { other, main, friendsWindow, guestsWindow } = testbed;
+    const forbidden = knowledge.choices.of([other.rkey, main.rkey, friendsWindow]);
+    say(testbed, Opcode.RC_SEND_ONLY_INVALIDATE, { invalidate: knowledge.instead(forbidden, guestsWindow) });
+  }),
+  row('SEND with invalidate of a region of its own domain', 'close', (testbed, knowledge) => {
+    const { roomy, guestsWindow } = testbed;
+    say(testbed, Opcode.RC_SEND_ONLY_INVALIDATE, { invalidate: knowledge.instead(roomy.rkey, guestsWindow) });
+  }),
 ];
 
 const answers: readonly Attack[] = [

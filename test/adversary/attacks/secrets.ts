@@ -8,6 +8,9 @@ export class Secrets {
   /** Keys that open memory to a connection with a friend, and to one of the adversary's. */
   readonly friendsKey: Secret;
   readonly guestsKey: Secret;
+  /** Keys of windows that the peer could close. */
+  readonly friendsWindow: Secret;
+  readonly guestsWindow: Secret;
   readonly qkey: Secret;
   readonly srqn: Secret;
   readonly commId: Readonly<Record<'established' | 'asking' | 'agreed' | 'resolving', Secret>>;
@@ -39,6 +42,8 @@ export class Secrets {
     };
     this.friendsKey = { bits: 32, truths: () => [testbed.main.rkey], near: keys };
     this.guestsKey = { bits: 32, truths: () => [testbed.roomy.rkey], near: keys };
+    this.friendsWindow = { bits: 32, truths: () => [testbed.friendsWindow], near: keys };
+    this.guestsWindow = { bits: 32, truths: () => [testbed.guestsWindow], near: keys };
     this.qkey = { bits: 32, truths: () => [friends.ud.qkey] };
     this.srqn = { bits: 24, truths: () => [friends.srq.srqNum], near: () => [guestSrq.srqNum, guest.qp.qpNum] };
     this.commId = {

@@ -85,7 +85,7 @@ const reliable: readonly Attack[] = [
     'SEND with invalidate',
     'close',
     asFriend(Opcode.RC_SEND_ONLY_INVALIDATE, ({ secrets }, knowledge) => ({
-      invalidate: knowledge.guess(secrets.friendsKey),
+      invalidate: knowledge.guess(secrets.friendsWindow),
     })),
   ),
   row(

@@ -57,18 +57,18 @@ export const memory: readonly Mutant[] = [
     rule: 'a window that was invalidated is closed',
     source: 'protocol.md 3.7; IBTA 10.6.7',
     file: TABLE,
-    from: `if (owner.type !== MwType.TYPE_2) return false;
-      this.#unbind(owner);`,
-    to: 'if (owner.type !== MwType.TYPE_2) return false;',
+    from: `if (owner.grant?.isFor(rkey, pd, qpn) !== true) return false;
+    this.#unbind(owner);`,
+    to: 'if (owner.grant?.isFor(rkey, pd, qpn) !== true) return false;',
     games: ['traffic', 'walk'],
   },
   {
-    name: 'invalidated-region',
-    rule: 'a region whose R_Key was invalidated is closed to peers',
-    source: 'protocol.md 3.6',
+    name: 'invalidate-region',
+    rule: 'nobody can invalidate the R_Key of a region',
+    source: 'protocol.md 3.7',
     file: TABLE,
-    from: 'owner.closeToPeers();',
-    to: '',
+    from: 'if (!(owner instanceof MemoryWindow) || owner.type !== MwType.TYPE_2) return false;',
+    to: 'if (!(owner instanceof MemoryWindow)) return owner?.grant?.isFor(rkey, pd, qpn) === true;',
     games: ['traffic', 'walk'],
   },
   {
@@ -76,8 +76,8 @@ export const memory: readonly Mutant[] = [
     rule: 'a peer invalidates only what is open to it',
     source: 'protocol.md 3.7',
     file: TABLE,
-    from: 'if (owner?.grant?.isFor(rkey, pd, qpn) !== true) return false;',
-    to: 'if (owner === undefined) return false;',
+    from: 'if (owner.grant?.isFor(rkey, pd, qpn) !== true) return false;',
+    to: '',
     games: ['traffic', 'walk'],
   },
   {

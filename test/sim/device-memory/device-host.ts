@@ -1,4 +1,3 @@
-import { WrOpcode } from '../../../src/device/ibta/index.js';
 import { SeededRandom, type SimulatedNetwork } from '../../../src/device/link/index.js';
 import {
   CopyMachine,
@@ -9,7 +8,7 @@ import {
 } from '../../../src/machine/gpu/index.js';
 import type { MrKeys } from '../../../src/device/nic/index.js';
 import { TestHost } from '../../nic/host.js';
-import { ALL_ACCESS, hi32, lo32, type SendRequest, type Sge } from '../../nic/rings.js';
+import { ALL_ACCESS, hi32, lo32, type Sge } from '../../nic/rings.js';
 import { FakeGpu } from '../../support/fake-gpu.js';
 import type { Misfortune } from '../../support/fake-gpu-queue.js';
 import { check } from '../failure.js';
@@ -69,11 +68,6 @@ export class Area {
     this.free();
     this.buffer = moved;
     this.bytes = owner.bytesOf(moved);
-  }
-
-  /** What a peer is asked to send to have the keys of peers closed. */
-  get invalidation(): Pick<SendRequest, 'opcode' | 'imm'> {
-    return { opcode: WrOpcode.SEND_WITH_INV, imm: this.#keys.rkey | 0 };
   }
 
   deregister(): void {

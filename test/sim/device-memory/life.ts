@@ -43,7 +43,6 @@ export class Life {
   readonly #requester: TestQp;
   readonly #responder: TestQp;
   /** By which the keys of the remote memory are closed, in the midst of what goes on by the others; absent where nobody does that. */
-  readonly #aside: readonly [TestQp, TestQp] | undefined;
   readonly #destroyed = new Set<TestQp>();
 
   constructor(
@@ -77,7 +76,6 @@ export class Life {
       return [one, other];
     };
     [this.#requester, this.#responder] = pair();
-    if (plan.intervention === 'invalidate') this.#aside = pair();
   }
 
   /** Requests that are under way. */
@@ -113,12 +111,7 @@ export class Life {
       : ([this.remote, this.to, this.#responder] as const);
     this.hasIntervened = true;
     owner.isDirty = true;
-    if (intervention === 'invalidate') {
-      const [requester, responder] = this.#aside ?? [];
-      responder?.postRecv({ wrId: 0n, sgList: [] });
-      requester?.post({ wrId: 0n, sgList: [], ...this.remote.invalidation });
-      this.from.isDirty = true;
-    } else if (intervention === 'deregister') {
+    if (intervention === 'deregister') {
       area.deregister();
       if (this.random.chance(0.5)) area.free();
     } else if (intervention === 'reregister') {
@@ -274,7 +267,6 @@ export class Life {
     const ends = [
       () => this.#destroy(this.#requester),
       () => this.#destroy(this.#responder),
-      ...(this.#aside ?? []).map((qp) => () => this.#destroy(qp)),
       () => this.local.deregister(),
       () => this.remote.deregister(),
     ];

@@ -9,7 +9,7 @@ export const KINDS = ['WRITE', 'WRITE_IMM', 'READ', 'SEND', 'FETCH_ADD', 'COMPAR
 export type Kind = (typeof KINDS)[number];
 
 /** What a program does in the midst of it. */
-export const INTERVENTIONS = ['deregister', 'reregister', 'invalidate', 'error', 'reset', 'destroy'] as const;
+export const INTERVENTIONS = ['deregister', 'reregister', 'error', 'reset', 'destroy'] as const;
 export type Intervention = (typeof INTERVENTIONS)[number];
 
 /** One queue pair of each host and their memory, from when they are made to when they are gone. */

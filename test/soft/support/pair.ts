@@ -14,7 +14,13 @@ import {
   type QpCap,
   QpState,
   QpType,
+  type RemoteMemory,
+  SendFlags,
+  WcStatus,
   type WorkCompletion,
+  WrOpcode,
+  MwType,
+  incRkey,
 } from '../../../src/index.js';
 import { SimulatedCluster } from '../../../src/sim.js';
 
@@ -143,6 +149,19 @@ export function drainOne(cq: Cq): WorkCompletion {
 }
 
 /** Bytes that differ from place to place. */
+/** Binds a fresh window of type 2 on the queue pair of a side. @returns the place that it opens to the peer */
+export function openWindow({ pd, qp, cq }: Pick<Side, 'pd' | 'qp' | 'cq'>): RemoteMemory {
+  const { LOCAL_WRITE, MW_BIND, REMOTE_WRITE } = AccessFlags;
+  const region = pd.regMr(alloc(4096), LOCAL_WRITE | MW_BIND);
+  const mw = pd.allocMw(MwType.TYPE_2);
+  const rkey = incRkey(mw.rkey);
+  const bindInfo = { mr: region, addr: region.iova, length: region.length, mwAccessFlags: REMOTE_WRITE };
+  qp.postSend({ opcode: WrOpcode.BIND_MW, sendFlags: SendFlags.SIGNALED, bindMw: { mw, rkey, bindInfo } });
+  const { status } = drainOne(cq);
+  if (status !== WcStatus.SUCCESS) throw new Error(`the bind ended in ${status}`);
+  return { remoteAddr: region.iova, rkey };
+}
+
 export function pattern(length: number, salt = 0): Uint8Array {
   return Uint8Array.from({ length }, (_, i) => (i * 31 + (i >> 8) * 7 + salt) & 0xff);
 }

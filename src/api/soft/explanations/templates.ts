@@ -159,7 +159,7 @@ export const explanations: Readonly<Record<Exclude<Syndrome, typeof Syndrome.NON
     if (e.opcode === WcOpcode.SEND) {
       return (
         `remote access error: ${peerQp(e, qpn)} refused SEND of ${count(length, 'byte')} (PSN ${hex(psn)}); ` +
-        'if it was to invalidate a key, is that a key which the peer has open and lets others close?'
+        'if it was to invalidate a key, is that a type 2 window which the peer has bound on that QP?'
       );
     }
     return (
@@ -222,13 +222,13 @@ export const explanations: Readonly<Record<Exclude<Syndrome, typeof Syndrome.NON
     `completion queue overrun: CQ ${cqn} was full; give it as many entries as requests can be outstanding`,
   [Syndrome.INVALIDATE_FAILED]: ({ detail: [rkey, psn] }) =>
     `invalid request from the peer: it asked to invalidate rkey ${hex(rkey)} (PSN ${hex(psn)}), ` +
-    'which is not a key of this domain that can be',
+    'which is no type 2 window that this QP has bound; it ends when the program deregisters it',
   [Syndrome.MW_BIND]: ({ detail: [rkey, lkey, high, low, length, reason] }) =>
     `memory window bind error: the window of rkey ${hex(rkey)} cannot open ${count(length, 'byte')} ` +
     `at ${address(high, low)} of the region of lkey ${hex(lkey)}: ${bindReason(reason)}`,
   [Syndrome.LOCAL_INVALIDATE]: ({ detail: [rkey] }) =>
-    `memory management operation error: rkey ${hex(rkey)} cannot be invalidated; it is no key of a region of this domain, ` +
-    'nor of a type 2 window that is bound on this QP (windows of type 1 are unbound by bindMw with length 0)',
+    `memory management operation error: rkey ${hex(rkey)} cannot be invalidated; it is no type 2 window that is bound on this QP ` +
+    '(deregister a region; unbind a window of type 1 by bindMw with length 0)',
   [Syndrome.LOCAL_AH_UNKNOWN]: ({ detail: [handle] }) =>
     `local QP operation error: address handle ${handle} is gone; destroy a handle only after the datagrams ` +
     'that were posted with it have completed',

@@ -55,7 +55,10 @@ export interface RemoteMemory {
   readonly rkey: number;
 }
 
-/** SEND that also closes one of the peer's R_Keys (IBTA 9.4.1.1). */
+/**
+ * SEND that also frees a type 2 window which the peer has bound on its end of the connection (IBTA 9.4.1.1). For any other
+ * R_Key: REM_ACCESS_ERR, and the key stays open.
+ */
 export interface SendWithInvRequest extends Gathering {
   readonly opcode: typeof WrOpcode.SEND_WITH_INV;
   readonly invalidateRkey: number;
@@ -111,8 +114,8 @@ export interface FetchAndAddRequest extends SendWrFields {
 }
 
 /**
- * Closes a key of our own: a region's or a type 2 window's. It waits for all requests before it, and then nobody can use
- * the key (protocol.md 2.7, 3.7). For a key that cannot be closed: MW_BIND_ERR.
+ * Frees a type 2 window that is bound on this queue pair. It waits for all requests before it, and then nobody can use the
+ * key (protocol.md 2.7, 3.7). For any other key, that of a region included: MW_BIND_ERR.
  */
 export interface LocalInvRequest extends Dataless {
   readonly opcode: typeof WrOpcode.LOCAL_INV;

@@ -5,7 +5,7 @@ import type { BindMw } from './memory-window.js';
 /** What carries out binds and invalidations. */
 interface Keys {
   bind(request: BindMw, pd: number, qpn: number): number;
-  invalidate(rkey: number, pd: number, qpn: number, local: boolean): boolean;
+  invalidate(rkey: number, pd: number, qpn: number): boolean;
 }
 
 /**
@@ -31,7 +31,7 @@ export class LocalOperations {
   }
 
   #invalidate(rkey: number, pd: number, qpn: number): boolean {
-    if (this.keys.invalidate(rkey, pd, qpn, true)) return true;
+    if (this.keys.invalidate(rkey, pd, qpn)) return true;
     this.syndrome = Syndrome.LOCAL_INVALIDATE;
     this.detail.fill(0);
     this.detail[0] = rkey;

@@ -1,4 +1,3 @@
-import { AccessFlags } from '../../ibta/index.js';
 import { locateRange } from './address-range.js';
 import type { CopyUnderWay, RegionMemory } from './region-memory.js';
 import { ANY_QP, RemoteGrant } from './remote-grant.js';
@@ -22,7 +21,7 @@ export class MemoryRegion implements RegionMemory {
   epoch = 0;
   isPlain: boolean;
   readonly copies = new Set<CopyUnderWay>();
-  /** What its R_Key lets peers do; undefined once a peer or a LOCAL_INV request has invalidated the key. */
+  /** What its R_Key lets peers do; undefined once the region has ended. */
   grant: RemoteGrant | undefined;
   /** Windows that are bound to it. */
   windows = 0;
@@ -104,7 +103,7 @@ export class MemoryRegion implements RegionMemory {
     this.#open();
   }
 
-  /** Invalidates the R_Key: local use goes on. */
+  /** Closes the R_Key. */
   closeToPeers(): void {
     if (this.grant !== undefined) this.closeGrant(this.grant);
     this.grant = undefined;
@@ -159,6 +158,3 @@ export interface RegionAttributes {
 export function lengthOf({ bytes, foreign }: Pick<RegionAttributes, 'bytes' | 'foreign'>): number {
   return foreign?.lengthBytes ?? bytes.byteLength;
 }
-
-/** Access that lets a peer in, by any operation. */
-export const REMOTE_ACCESS = AccessFlags.REMOTE_READ | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_ATOMIC;

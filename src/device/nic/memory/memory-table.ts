@@ -5,7 +5,7 @@ import { checkRegionAccess } from './access-rules.js';
 import { bytesToEnd } from './address-range.js';
 import { KeyIndex } from './key-index.js';
 import { LocalOperations } from './local-operations.js';
-import { lengthOf, MemoryRegion, type RegionAttributes, REMOTE_ACCESS } from './memory-region.js';
+import { lengthOf, MemoryRegion, type RegionAttributes } from './memory-region.js';
 import { type BindMw, MemoryWindow } from './memory-window.js';
 import { ProtectionDomains } from './protection-domains.js';
 import type { RemoteGrant } from './remote-grant.js';
@@ -99,10 +99,7 @@ export class MemoryTable {
     return this.#addRegion({ pd, access: LOCAL_WRITE, bytes: new Uint8Array(0), iovaHi: 0, iovaLo: 0 }, true);
   }
 
-  /**
-   * Changes a region under its keys (protocol.md 3.6). Requests that are in flight are checked against what it is now. A
-   * key that was invalidated opens it again.
-   */
+  /** Changes a region under its keys (protocol.md 3.6). Requests that are in flight are checked against what it is now. */
   reregister(change: ReregMr): MrKeys {
     const region = this.#region(change.handle);
     if (region.isNull) throw new CommandError('EINVAL', 'the null region cannot be changed');
@@ -180,21 +177,16 @@ export class MemoryTable {
   }
 
   /**
-   * Closes an R_Key to peers: of a region, or of a window of type 2, which is free then (protocol.md 3.7).
+   * Frees a window of type 2 that QP `qpn` has bound. Neither LOCAL_INV nor a peer's SEND may name anything else: a region
+   * that a call has registered ends by a call, or one peer could take it from all others (protocol.md 3.7).
    *
-   * @param local - whether a LOCAL_INV request asks for it; otherwise a peer does, who may close only what is open to it
    * @returns false when QP `qpn` of protection domain `pd` may not
    */
-  invalidate(rkey: number, pd: number, qpn: number, local: boolean): boolean {
+  invalidate(rkey: number, pd: number, qpn: number): boolean {
     const owner = this.#keys.owner(rkey);
-    if (owner?.grant?.isFor(rkey, pd, qpn) !== true) return false;
-    if (owner instanceof MemoryWindow) {
-      if (owner.type !== MwType.TYPE_2) return false;
-      this.#unbind(owner);
-    } else {
-      if (!local && (owner.access & REMOTE_ACCESS) === 0) return false;
-      owner.closeToPeers();
-    }
+    if (!(owner instanceof MemoryWindow) || owner.type !== MwType.TYPE_2) return false;
+    if (owner.grant?.isFor(rkey, pd, qpn) !== true) return false;
+    this.#unbind(owner);
     return true;
   }
 

@@ -276,7 +276,7 @@ export class Responder implements ReceivingHalf {
     } else if ((bits & OpcodeBit.INVALIDATE) !== 0) {
       wcFlags = WcFlags.WITH_INV;
       immData = getU32(bytes, offset + iethOffset[opcode]);
-      if (!this.core.memory.invalidate(immData, this.pd, this.qp.qpn, false)) {
+      if (!this.core.memory.invalidate(immData, this.pd, this.qp.qpn)) {
         const detail = this.#setDetail(immData, this.#expectedPsn, 0, 0, 0);
         const { REMOTE_ACCESS_ERROR } = NakCode;
         this.#failReceive(WcStatus.REM_INV_REQ_ERR, Syndrome.INVALIDATE_FAILED, detail, REMOTE_ACCESS_ERROR);
