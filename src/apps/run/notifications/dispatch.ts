@@ -42,6 +42,9 @@ function handlers({ files, paths, ranges }: Destinations): Readonly<Partial<Reco
     write: onFile('write'),
     fstat: (calls) => paths.serveFstat(calls),
     getdents64: (calls) => paths.serveEntries(calls),
+    chdir: (calls) => paths.serveChdir(calls),
+    fchdir: (calls) => paths.serveFchdir(calls),
+    getcwd: (calls) => paths.serveGetcwd(calls),
     close: (calls) => {
       const [tid, fd] = [calls.tid, calls.int(0)];
       // While the number still says what it is. What ends with it has ended when the program goes on, as in the kernel.
