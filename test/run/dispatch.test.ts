@@ -23,7 +23,13 @@ function answerTo(t: TestContext, thrown: unknown): { readonly answers: readonly
       throw thrown;
     },
   };
-  const destinations = { calls, files, paths: {}, ranges: descriptorRanges(1024) };
+  const destinations = {
+    calls,
+    files,
+    paths: {},
+    ranges: descriptorRanges(1024),
+    interrupted: { received: () => undefined },
+  };
   // Nothing else is asked of them for such a call.
   new Dispatch('x64', destinations as unknown as Destinations).serve();
   return { answers, warnings: warn.mock.callCount() };

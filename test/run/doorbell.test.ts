@@ -21,6 +21,7 @@ function ring(
   const calls: Calls = {
     tid: process.pid,
     id: { low: 1, high: 1 },
+    number: 1,
     int: () => 0,
     // Nothing can be read there.
     address: (index) => (index === 2 ? lengthBytes : 0),

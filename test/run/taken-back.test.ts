@@ -133,8 +133,8 @@ describe('a command whose call a signal takes back', { skip: nativeHostProblem()
   it('does not write the event that it waited for into memory that may be something else by then', () => {
     using game = program();
     const { id } = game.createId();
-    assert.equal(game.getEvent(), 'waits');
-    game.calls.interruptAll();
+    // The kernel blocks it, or has its thread run the handler of a signal.
+    assert.equal(game.getEvent(), 'let through');
     game.clear();
     assert.ok(Number(game.resolve(id)) > 0);
     game.cm.push();

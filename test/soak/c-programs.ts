@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { machineProblem } from '../../src/apps/run/launcher/check.js';
 import { Choices } from '../fuzz/random.js';
+import { CProgram, compilerProblem } from '../run/c-program.js';
 import { loopback } from '../support/loopback.js';
 
 const TOOL = fileURLToPath(new URL('../../tools/main.js', import.meta.url));
@@ -21,6 +22,12 @@ const LOOK_MS = 100;
 /** Whoever is still there then does not end. Machines of this soak are busy. */
 const PATIENCE_MS = 60_000;
 const AGAIN_MS = 1500;
+/** How many rounds of a hundred are programs that signals interrupt. */
+const SIGNALS_PERCENT = 20;
+const SIGNALS_S = 5;
+const INTERVALS_US = [300, 1000, 10_000];
+/** Handlers with and without SA_RESTART, and a profiler's timer. */
+const HANDLERS: readonly (readonly string[])[] = [['interrupt'], ['restart'], ['restart', 'prof']];
 
 interface Pair {
   readonly name: string;
@@ -79,11 +86,13 @@ interface Started {
 /** What was done. */
 export interface CProgramFigures {
   rounds: number;
+  /** Programs that signals have interrupted. */
+  interrupted: number;
   readonly fates: Partial<Record<Fate, number>>;
 }
 
 export class CPrograms {
-  readonly figures: CProgramFigures = { rounds: 0, fates: {} };
+  readonly figures: CProgramFigures = { rounds: 0, interrupted: 0, fates: {} };
   readonly #choices: Choices;
   readonly #mark = `${process.pid}-${Date.now()}`;
 
@@ -95,15 +104,23 @@ export class CPrograms {
   }
 
   get summary(): string {
-    const { rounds, fates } = this.figures;
+    const { rounds, interrupted, fates } = this.figures;
+    const noCompiler = compilerProblem();
+    const signals =
+      noCompiler === undefined ? `${interrupted} programs interrupted by signals` : `no signals: ${noCompiler}`;
     const befell = Object.entries(fates).map(([fate, times]) => `${fate} ${times}`);
-    return `C programs: ${rounds} pairs${befell.length === 0 ? '' : `; ${befell.join(', ')}`}`;
+    return `C programs: ${signals}; ${rounds} pairs${befell.length === 0 ? '' : `; ${befell.join(', ')}`}`;
   }
 
   /** Plays one pair after the other. */
   async run(seconds: number, signal: AbortSignal): Promise<void> {
     const endMs = performance.now() + seconds * 1000;
-    while (performance.now() < endMs && !signal.aborted) await this.#round();
+    const signals = compilerProblem() === undefined ? new CProgram('signals') : undefined;
+    while (performance.now() < endMs && !signal.aborted) {
+      if (signals !== undefined && this.#choices.chance(SIGNALS_PERCENT)) await this.#interrupt(signals.path);
+      else await this.#round();
+    }
+    signals?.remove();
   }
 
   async #round(): Promise<void> {
@@ -118,6 +135,18 @@ export class CPrograms {
     await this.#end(what, started);
     this.figures.rounds += 1;
     this.figures.fates[fate] = (this.figures.fates[fate] ?? 0) + 1;
+  }
+
+  /** Makes all calls of libibverbs and librdmacm while signals come. */
+  async #interrupt(path: string): Promise<void> {
+    const choices = this.#choices;
+    const [interval, handler] = [choices.of(INTERVALS_US), choices.of(HANDLERS)];
+    const words = [path, String(interval), handler[0], String(SIGNALS_S), ...handler.slice(1)];
+    const started = this.#launch([ADDRESSES[0]], words.join(' '));
+    const code = await new Promise((resolve) => started.child.once('close', resolve));
+    const what = `signals each ${interval} us, ${handler.join(' ')}`;
+    if (code !== 0) this.violation(`${what}: the program ended with ${String(code)}\n${started.errors}`);
+    this.figures.interrupted += 1;
   }
 
   #start({ server, client }: Pair, together: boolean): readonly Started[] {

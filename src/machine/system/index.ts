@@ -44,6 +44,8 @@ export { type CallId, NotifiedCalls } from './seccomp/notified-calls.js';
 export { auditArch, hasUserNotification, installFilter, SeccompData, Verdict } from './seccomp/seccomp.js';
 export { readProcess, writeProcess } from './processes/process-bytes.js';
 export { adoptOrphans, childrenOfMainThread, type EndedChild, waitForChild } from './processes/children.js';
+export { blockedCall, type BlockedCall } from './processes/blocked-call.js';
+export { callRestart, type Restart } from './processes/restart.js';
 export { prepareToSpawn, spawnProgram } from './processes/spawn.js';
 export { arePinnable, canPin, ListedMappings, type Mapping, type Mappings } from './processes/mappings.js';
 export { watchProcess } from './processes/process-watch.js';

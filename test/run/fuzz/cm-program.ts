@@ -31,7 +31,6 @@ export class CmProgram {
     const { choices } = this;
     if (choices.chance(20)) this.#create();
     else if (choices.chance(30)) this.#getEvent();
-    else if (choices.chance(3)) this.calls.interruptAll();
     else choices.of(this.#commands)();
   }
 
@@ -206,7 +205,8 @@ export class CmProgram {
       calls.make([file.fd, from, length], (waiting) => file.write(waiting), interrupted);
     let ending = call(choices.chance(3));
     if (ending === 'taken back' && choices.chance(70)) ending = call(false);
-    if (ending === 'taken back' || ending === 'waits') return -Errno.EAGAIN;
+    // A call that waits for an event goes to the kernel, which blocks it.
+    if (ending === 'taken back' || ending === 'let through') return -Errno.EAGAIN;
     if (typeof ending !== 'number') throw new Error(`a command ended so: ${ending}`);
     if (ending > 0 && ending !== length) throw new Error(`a command of ${length} bytes took ${ending}`);
     if (makesId && ending > 0) {

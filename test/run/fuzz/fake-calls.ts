@@ -10,6 +10,7 @@ export type Ending = number | 'let through' | 'waits';
 /** A program's calls without a program and a filter: the program is this process, and its calls are made by {@link make}. */
 export class FakeCalls implements Calls {
   readonly tid = process.pid;
+  readonly number = 1;
   id: CallId = { low: 0, high: 0x5e };
   /** Descriptors that the program has been given, and not closed. */
   readonly fds = new Set<number>();
@@ -49,11 +50,6 @@ export class FakeCalls implements Calls {
     const all = [...this.#endings.values()];
     this.#endings.clear();
     return all;
-  }
-
-  /** A signal takes all calls back that wait. */
-  interruptAll(): void {
-    this.#waiting.clear();
   }
 
   int(index: number): number {

@@ -22,7 +22,7 @@ type Condition =
   | { readonly argument: number; readonly within: DescriptorRange };
 
 /** One line of the filter: where a call comes to us, or fails at once. Everything else goes to the kernel. */
-interface FilterRule {
+export interface FilterRule {
   readonly call: SystemCall;
   /** All of them hold. */
   readonly when?: readonly Condition[];
@@ -44,10 +44,6 @@ const BY_PATH = [
   'faccessat2',
   'readlink',
   'readlinkat',
-  'getxattr',
-  'lgetxattr',
-  'listxattr',
-  'llistxattr',
 ] as const satisfies readonly SystemCall[];
 
 /** The table that the filter is made from; the first line that fits counts. */
@@ -60,12 +56,10 @@ export function filterRules(ranges: DescriptorRanges, doorbells: DoorbellWay): r
     { call: 'ioctl', when: [{ argument: 1, equals: RDMA_VERBS_IOCTL }] },
     ...BY_PATH.map((call) => ({ call })),
     ...[uverbs, rdmaCm, directories].map((range) => ({ call: 'close', when: fd(range) }) as const),
-    ...[uverbs, rdmaCm, directories].map((range) => ({ call: 'fstat', when: fd(range) }) as const),
+    ...[uverbs, rdmaCm].map((range) => ({ call: 'fstat', when: fd(range) }) as const),
     // Programs copy descriptors of folders, to anywhere.
     { call: 'getdents64' },
     { call: 'close_range' },
-    // The kernel does not have the directories of ours that a program may be in.
-    ...(['chdir', 'fchdir', 'getcwd'] as const).map((call) => ({ call })),
     // A descriptor that is put in the place of one of ours closes that.
     ...(['dup2', 'dup3'] as const).flatMap((call) =>
       [uverbs, rdmaCm, directories].map((within) => ({ call, when: [{ argument: 1, within }] })),
@@ -73,6 +67,8 @@ export function filterRules(ranges: DescriptorRanges, doorbells: DoorbellWay): r
     // The memory of what runs then is not that of what has registered any.
     { call: 'execve' },
     { call: 'execveat' },
+    // A handler has returned: the call that its signal interrupted may have to be restarted.
+    { call: 'rt_sigreturn' },
     // Where the host has RDMA itself, libibverbs would take its empty answer for the truth, and never look at sysfs.
     {
       call: 'socket',
@@ -83,6 +79,21 @@ export function filterRules(ranges: DescriptorRanges, doorbells: DoorbellWay): r
       verdict: Verdict.ERRNO + EPROTONOSUPPORT,
     },
   ];
+}
+
+/** Whether a rule has a call wait for an answer of ours. @param args its arguments, as unsigned numbers */
+export function isNotified(rules: readonly FilterRule[], call: SystemCall, args: readonly number[]): boolean {
+  return rules.some(
+    (rule) =>
+      rule.call === call &&
+      rule.verdict === undefined &&
+      (rule.when ?? []).every((condition) => {
+        const low = (args[condition.argument] ?? 0) % 2 ** 32;
+        return 'equals' in condition
+          ? low === condition.equals
+          : low >= condition.within.first && low < condition.within.end;
+      }),
+  );
 }
 
 /** The filter, for programs of this machine alone: others see what is there. */

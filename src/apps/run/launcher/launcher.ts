@@ -2,6 +2,7 @@ import { EventFd, NotifiedCalls, auditArch } from '../../../machine/system/index
 import { Errno } from '../../../device/ibta/index.js';
 import type { GuestDevice } from '../guest-device.js';
 import { Dispatch } from '../notifications/dispatch.js';
+import { InterruptedCalls } from '../notifications/interrupted-calls.js';
 import { GuestFiles } from '../processes/guest-files.js';
 import { Processes } from '../processes/processes.js';
 import { deviceTree } from '../sysfs/device-tree.js';
@@ -14,7 +15,7 @@ import { errnoOf } from '../uverbs/refusal.js';
 import { type DescriptorRanges, descriptorRanges } from './descriptor-ranges.js';
 import { descriptorLimit } from './descriptor-limit.js';
 import { openDeviceFile, type OpenedDevice } from './device-files.js';
-import { assembleFilter, type DoorbellWay, filterRules } from './filter.js';
+import { assembleFilter, type DoorbellWay, type FilterRule, filterRules } from './filter.js';
 import { NicLoop, type Opened } from './nic-loop.js';
 import { Descendants } from './descendants.js';
 import { Overdue } from './overdue.js';
@@ -49,6 +50,7 @@ export class Launcher {
   readonly #processes = new Processes();
   readonly #files = new GuestFiles<OpenedDevice>(this.#processes);
   readonly #ranges: DescriptorRanges;
+  readonly #rules: readonly FilterRule[];
   readonly #roots: Roots;
   readonly #standIns: StandInDirectories;
   readonly #ucma: Ucma;
@@ -68,7 +70,8 @@ export class Launcher {
     this.#ucma = new Ucma(devices.map(({ context }) => context));
     this.#roots = deviceTree(devices);
     this.#standIns = new StandInDirectories(directoriesOf(this.#roots));
-    const filter = assembleFilter(filterRules(this.#ranges, doorbells), machine, auditArch() ?? 0);
+    this.#rules = filterRules(this.#ranges, doorbells);
+    const filter = assembleFilter(this.#rules, machine, auditArch() ?? 0);
     this.#overdue = new Overdue(() => this.#descendants.names(), options.say);
     // Who ends from now on leaves a program behind, whose calls nobody answers.
     forwardSignals(this.#descendants, (signal) => this.#overdue.onSignal(signal));
@@ -88,11 +91,12 @@ export class Launcher {
       roots: this.#roots,
       standIns: this.#standIns,
       directories: this.#ranges.directories,
-      deviceOf: (tid, fd) => this.#files.find(tid, fd)?.device,
-      processOf: (tid) => this.#processes.processOf(tid),
+      deviceOf: (tid, fd) => this.#deviceOf(tid, fd),
       openDevice: (waiting, node) => this.#openDevice(waiting, node),
     });
-    const dispatch = new Dispatch(machine, { calls, files: this.#files, paths, ranges: this.#ranges });
+    const files = this.#files;
+    const interrupted = new InterruptedCalls(machine, this.#rules, files);
+    const dispatch = new Dispatch(machine, { calls, files, paths, ranges: this.#ranges, interrupted });
     this.#calls = calls;
     this.#loop = new NicLoop(calls, dispatch, this.#processes, this.#openedDevices(), this.#wake);
   }
@@ -115,6 +119,11 @@ export class Launcher {
   /** Nobody tells of doorbells in a log. */
   get #hasLog(): boolean {
     return this.#options.doorbells === 'log' && this.#files.size > 0;
+  }
+
+  #deviceOf(tid: number, fd: number): Node | undefined {
+    const device = this.#files.find(tid, fd)?.device;
+    return device === undefined ? undefined : { kind: 'device', driver: 'uverbs', index: 0, ...device };
   }
 
   #openDevice(calls: NotifiedCalls, node: DeviceNode): boolean {

@@ -5,6 +5,7 @@ import type { DescriptorRanges } from '../launcher/descriptor-ranges.js';
 import { type Machine, SYSTEM_CALLS, type SystemCall } from '../launcher/system-calls.js';
 import type { GuestFiles } from '../processes/guest-files.js';
 import { errnoOf } from '../uverbs/refusal.js';
+import type { InterruptedCalls } from './interrupted-calls.js';
 import { PATH_CALLS, type PathCalls } from '../sysfs/path-calls.js';
 
 type Handler = (calls: NotifiedCalls) => void;
@@ -15,10 +16,11 @@ export interface Destinations {
   readonly files: Pick<GuestFiles, 'find' | 'closing' | 'executing' | 'sweepSoon'>;
   readonly paths: PathCalls;
   readonly ranges: DescriptorRanges;
+  readonly interrupted: Pick<InterruptedCalls, 'received' | 'returning'>;
 }
 
 /** What is done about each call. */
-function handlers({ files, paths, ranges }: Destinations): Readonly<Partial<Record<SystemCall, Handler>>> {
+function handlers({ files, paths, ranges, interrupted }: Destinations): Readonly<Partial<Record<SystemCall, Handler>>> {
   const onFile = (act: 'ioctl' | 'write') => (calls: NotifiedCalls) => {
     const file = files.find(calls.tid, calls.int(0));
     if (file === undefined) calls.letThrough();
@@ -42,9 +44,6 @@ function handlers({ files, paths, ranges }: Destinations): Readonly<Partial<Reco
     write: onFile('write'),
     fstat: (calls) => paths.serveFstat(calls),
     getdents64: (calls) => paths.serveEntries(calls),
-    chdir: (calls) => paths.serveChdir(calls),
-    fchdir: (calls) => paths.serveFchdir(calls),
-    getcwd: (calls) => paths.serveGetcwd(calls),
     close: (calls) => {
       const [tid, fd] = [calls.tid, calls.int(0)];
       // While the number still says what it is. What ends with it has ended when the program goes on, as in the kernel.
@@ -56,6 +55,13 @@ function handlers({ files, paths, ranges }: Destinations): Readonly<Partial<Reco
     dup3: displacing,
     execve: executing,
     execveat: executing,
+    rt_sigreturn: (calls) => {
+      try {
+        interrupted.returning(calls);
+      } finally {
+        calls.letThrough();
+      }
+    },
     close_range: (calls) => {
       calls.letThrough();
       files.sweepSoon();
@@ -79,8 +85,9 @@ export class Dispatch {
 
   /** Takes the call that waits, and answers it. */
   serve(): void {
-    const { calls } = this.destinations;
+    const { calls, interrupted } = this.destinations;
     if (!calls.receive()) return;
+    interrupted.received(calls);
     const handler = this.#handlers.get(calls.number);
     if (handler === undefined) {
       calls.letThrough();

@@ -20,6 +20,11 @@ export interface GuestFile {
   ioctl(calls: Calls): void;
   /** Answers a call of `write` on it. */
   write(calls: Calls): void;
+  /**
+   * Whether a `write` of so many bytes at that address may block until something happens, so that a signal interrupts it.
+   * Absent where none may.
+   */
+  mayBlock?(tid: number, address: number, lengthBytes: number): boolean;
   /** Lets go of what the program has closed of other files that came with it. Absent where none come. */
   sweep?(): void;
   /** What the process's memory holds from now on may be another program's. Absent where it has registered none. */

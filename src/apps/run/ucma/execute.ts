@@ -7,6 +7,14 @@ import type { UcmaFile } from './ucma-file.js';
 /** `struct rdma_ucm_cmd_hdr`: cmd, in, out. */
 export const HEADER_BYTES = 8;
 
+/** The only command that waits. */
+const GET_EVENT = 12;
+
+/** Whether a message is the command GET_EVENT. */
+export function isGetEvent(message: Buffer): boolean {
+  return message.length >= HEADER_BYTES && message.readUInt32LE(0) === GET_EVENT;
+}
+
 /** What a `write()` of a program to `/dev/infiniband/rdma_cm` comes to. */
 export type Outcome =
   /** To be told as a negative number. */

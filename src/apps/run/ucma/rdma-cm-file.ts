@@ -1,13 +1,15 @@
 import { VerbsError } from '../../../api/verbs/index.js';
 import { Errno } from '../../../device/ibta/index.js';
 import { type CallId, RecordPair } from '../../../machine/system/index.js';
+import { BlockedCalls } from '../notifications/blocked-calls.js';
 import type { Calls } from '../notifications/calls.js';
 import { Untold } from '../notifications/untold.js';
 import type { GuestFile } from '../processes/guest-files.js';
 import { descriptorName } from '../processes/processes.js';
 import { readProgram, writeProgram } from '../processes/program-memory.js';
+import { hasPendingSignal, isTraced } from '../processes/thread-status.js';
 import type { DeviceNode, DeviceNumber } from '../sysfs/tree.js';
-import { execute, type Outcome } from './execute.js';
+import { execute, isGetEvent, type Outcome } from './execute.js';
 import type { Ucma } from './ucma.js';
 import type { UcmaFile } from './ucma-file.js';
 
@@ -22,8 +24,11 @@ export interface RdmaCmOpening {
   readonly fileAt: (tid: number, fd: number) => GuestFile | undefined;
 }
 
-/** A call that waits for an event. */
-interface Blocked {
+/** The kernel's ERESTARTSYS: it runs the handler, and then restarts the call or returns EINTR, as SA_RESTART says. */
+const ERESTARTSYS = 512;
+
+/** A call that waits for an event, of a thread that a debugger traces. */
+interface Held {
   readonly id: CallId;
   readonly tid: number;
   readonly message: Buffer;
@@ -40,15 +45,16 @@ export class RdmaCmFile implements GuestFile {
   readonly name: string;
   readonly device: DeviceNumber;
   readonly pid: number;
-  /** Devices tell of their events by themselves. */
-  readonly needsLook = false;
   readonly #calls: Calls;
+  readonly #ucma: Ucma;
   readonly #tokens = new RecordPair(TOKEN.length);
   readonly #file: UcmaFile;
-  readonly #blocked: Blocked[] = [];
+  readonly #blocked = new BlockedCalls();
+  readonly #held: Held[] = [];
   readonly #untold = new Untold<Outcome>();
   /** Events for whose records there was no room. */
   #owed = 0;
+  #open = true;
   /** The thread whose command is carried out. */
   #tid = 0;
 
@@ -57,6 +63,7 @@ export class RdmaCmFile implements GuestFile {
     this.device = { major: node.major, minor: node.minor };
     this.pid = pid;
     this.#calls = calls;
+    this.#ucma = ucma;
     this.name = descriptorName(process.pid, this.#tokens.farFd) ?? '';
     this.#file = ucma.open({
       announce: () => this.#announce(),
@@ -73,15 +80,27 @@ export class RdmaCmFile implements GuestFile {
     return this.#tokens.farFd;
   }
 
+  /** Nobody reports that a thread blocks in the kernel, or that a signal is pending. */
+  get needsLook(): boolean {
+    if (this.#held.length > 0 || this.#blocked.isUnfinished) return true;
+    return !this.#blocked.isEmpty && this.#file.hasEvents;
+  }
+
   ioctl(calls: Calls): void {
     calls.letThrough();
+  }
+
+  mayBlock(tid: number, address: number, lengthBytes: number): boolean {
+    const message = readProgram(tid, address, lengthBytes);
+    if (message === undefined || !isGetEvent(Buffer.from(message))) return false;
+    return !this.#file.hasEvents && !this.#tokens.farIsNonBlocking;
   }
 
   write(calls: Calls): void {
     const { tid } = calls;
     const message = readProgram(tid, calls.address(1), calls.address(2));
     if (message === undefined) calls.refuse(Errno.EFAULT);
-    else this.#carryOut({ id: calls.id, tid, message: Buffer.from(message) });
+    else this.#carryOut({ id: calls.id, tid, message: Buffer.from(message) }, (call) => this.#block(calls, call));
   }
 
   /** Everything is posted by commands. */
@@ -93,19 +112,25 @@ export class RdmaCmFile implements GuestFile {
   push(): boolean {
     const found = this.#file.poll();
     while (this.#file.hasEvents) {
-      const blocked = this.#blocked.shift();
-      if (blocked === undefined) break;
-      if (this.#calls.isWaiting(blocked.id)) this.#carryOut(blocked);
+      const held = this.#held.shift();
+      if (held === undefined) break;
+      if (this.#calls.isWaiting(held.id)) this.#carryOut(held, (call) => void this.#held.push(call));
     }
+    if (this.#held.length > 0) this.#interruptHeld();
+    if (this.#file.hasEvents) this.#blocked.wake();
+    else this.#blocked.finish();
     return found;
   }
 
   close(): void {
+    if (!this.#open) return;
+    this.#open = false;
     this.#file.close();
-    this.#tokens.close();
+    if (this.#blocked.isEmpty) this.#tokens.close();
+    else this.#ucma.closeLater(this.#tokens);
   }
 
-  #carryOut(call: Blocked): void {
+  #carryOut(call: Held, wait: (call: Held) => void): void {
     const calls = this.#calls;
     const { id, tid, message } = call;
     this.#tid = tid;
@@ -114,7 +139,7 @@ export class RdmaCmFile implements GuestFile {
       calls.refuse(outcome.errno, id);
     } else if (outcome.kind === 'not yet') {
       if (this.#tokens.farIsNonBlocking) calls.refuse(Errno.EAGAIN, id);
-      else this.#block(call);
+      else wait(call);
     } else {
       const { response } = outcome;
       const told = response === undefined || writeProgram(tid, Number(response.address), response.bytes);
@@ -126,10 +151,22 @@ export class RdmaCmFile implements GuestFile {
     }
   }
 
-  /** A call that a signal has taken back comes again, and what it named may be something else by then. */
-  #block(call: Blocked): void {
-    const waiting = this.#blocked.filter(({ id }) => this.#calls.isWaiting(id));
-    this.#blocked.splice(0, this.#blocked.length, ...waiting, call);
+  #block(calls: Calls, call: Held): void {
+    // A thread has one tracer: we could not wake it.
+    if (isTraced(call.tid)) {
+      this.#held.push(call);
+      return;
+    }
+    this.#tokens.blockFar();
+    this.#blocked.block(calls);
+  }
+
+  #interruptHeld(): void {
+    const left = this.#held.filter(({ id, tid }) => {
+      if (!this.#calls.isWaiting(id)) return false;
+      return !hasPendingSignal(tid) || !this.#calls.refuse(ERESTARTSYS, id);
+    });
+    this.#held.splice(0, this.#held.length, ...left);
   }
 
   #announce(): void {

@@ -9,6 +9,8 @@ const ANY_CHILD = -1;
 /** Number of the call `wait4`, by Node's name of the processor. */
 const WAIT4: Readonly<Record<string, number | undefined>> = { x64: 61, arm64: 260 };
 const SIGNAL_BITS = 0x7f;
+/** The signal bits of a thread that has not ended: it is stopped, since we trace it. */
+const STOPPED = 0x7f;
 
 /**
  * Has this process adopt those of its descendants whose parents end, in place of process 1: it so stays an ancestor of all that it has
@@ -52,6 +54,7 @@ export function waitForChild(): EndedChild | 'none ended' | 'none left' {
   if (pid === 0) return 'none ended';
   if (pid < 0) return 'none left';
   const number = status.words[0] & SIGNAL_BITS;
+  if (number === STOPPED) return waitForChild();
   if (number === 0) return { pid, code: (status.words[0] >> 8) & 0xff, signal: null };
   return { pid, code: 128 + number, signal: nameOfSignal(number) };
 }

@@ -16,7 +16,7 @@ const ADDFD_AND_ANSWER = 2;
 const O_CLOEXEC = 0o2000000;
 
 /** Offsets in `struct seccomp_notif`. */
-const Call = { ID: 0, TID: 8, NUMBER: 16, ARGUMENTS: 32, BYTES: 80 } as const;
+const Call = { ID: 0, TID: 8, NUMBER: 16, INSTRUCTION: 24, ARGUMENTS: 32, BYTES: 80 } as const;
 /** Offsets in `struct seccomp_notif_resp`. */
 const Answer = { ID: 0, VALUE: 8, ERROR: 16, FLAGS: 20, BYTES: 24 } as const;
 /** Offsets in `struct seccomp_notif_addfd`. */
@@ -69,6 +69,11 @@ export class NotifiedCalls {
 
   get number(): number {
     return this.#call.words[Call.NUMBER >> 2];
+  }
+
+  /** The address of the instruction that follows the call's. */
+  get instruction(): number {
+    return this.#call.getPointer(Call.INSTRUCTION);
   }
 
   /** An argument that is an `int` in C: a descriptor, flags. */

@@ -5,6 +5,9 @@ const PR_SET_NO_NEW_PRIVS = 38;
 const SECCOMP_SET_MODE_FILTER = 1;
 const SECCOMP_GET_ACTION_AVAIL = 2;
 const SECCOMP_FILTER_FLAG_NEW_LISTENER = 8;
+/** Linux 5.19: once the listener has received a call, only a fatal signal interrupts it. */
+const SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV = 32;
+const EINVAL = 22;
 const INSTRUCTION_BYTES = 8;
 
 /** Number of the call `seccomp`, and what the kernel calls the processor, by Node's name of it. */
@@ -60,13 +63,10 @@ export function installFilter(program: Uint8Array): number {
   descriptor.words[0] = program.length / INSTRUCTION_BYTES;
   descriptor.putPointer(8, code.address);
   if (native.libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) throw native.failure('prctl');
-  const listener = native.libc.syscall(
-    call,
-    SECCOMP_SET_MODE_FILTER,
-    SECCOMP_FILTER_FLAG_NEW_LISTENER,
-    descriptor.address,
-    0,
-  );
+  const install = (flags: number): number =>
+    native.libc.syscall(call, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER | flags, descriptor.address, 0);
+  let listener = install(SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV);
+  if (listener < 0 && native.errno() === EINVAL) listener = install(0);
   if (listener < 0) throw native.failure('seccomp');
   return listener;
 }
