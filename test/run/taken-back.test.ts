@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { closeSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { PathCalls } from '../../src/apps/run/sysfs/path-calls.js';
+import { StandInDirectories } from '../../src/apps/run/sysfs/stand-in-directories.js';
 import { GuestContext } from '../../src/apps/run/uverbs/guest-context.js';
 import { answerIoctl } from '../../src/apps/run/uverbs/ioctl.js';
 import { Structs } from '../../src/apps/run/uverbs/structs.js';
@@ -7,7 +10,7 @@ import { RdmaCmFile, Ucma } from '../../src/apps/run/ucma/index.js';
 import * as Requests from '../../src/apps/run/ucma/structs/requests.js';
 import { Errno, openDevice, PortSpace } from '../../src/index.js';
 import { SimulatedCluster } from '../../src/sim.js';
-import { nativeHostProblem } from '../../src/machine/system/index.js';
+import { NativeBlock, nativeHostProblem } from '../../src/machine/system/index.js';
 import { Choices } from '../fuzz/random.js';
 import { FakeCalls } from './fuzz/fake-calls.js';
 import { FuzzMemory } from './fuzz/memory.js';
@@ -140,5 +143,30 @@ describe('a command whose call a signal takes back', { skip: nativeHostProblem()
     game.cm.push();
     assert.deepEqual(game.responseBytes(), new Uint8Array(336));
     assert.ok(Number(game.getEvent()) > 0);
+  });
+});
+
+describe('entries of a folder', { skip: nativeHostProblem() ?? false }, () => {
+  it('are read again when a signal takes back the call that read them', () => {
+    const folder = '/sys/class/infiniband';
+    const entries = new Map([['rxe0', { kind: 'text', text: () => '' } as const]]);
+    const standIns = new StandInDirectories([folder]);
+    const paths = new PathCalls({
+      machine: 'x64',
+      roots: new Map([[folder, { kind: 'directory', entries }]]),
+      standIns,
+      directories: { first: 0, end: 0 },
+      deviceOf: () => undefined,
+      openDevice: () => false,
+    });
+    const [calls, buffer, fd] = [new FakeCalls(), new NativeBlock(256), standIns.open(folder)];
+    const read = (signal: boolean) =>
+      calls.make([fd, buffer.address, 256], (waiting) => void paths.serveEntries(waiting), signal);
+    assert.equal(read(true), 'taken back');
+    assert.ok(Number(read(false)) > 0);
+    assert.equal(read(true), 'taken back');
+    assert.equal(read(false), 0);
+    closeSync(fd);
+    standIns.close();
   });
 });

@@ -143,7 +143,9 @@ export class CPrograms {
     const [interval, handler] = [choices.of(INTERVALS_US), choices.of(HANDLERS)];
     const words = [path, String(interval), handler[0], String(SIGNALS_S), ...handler.slice(1)];
     const started = this.#launch([ADDRESSES[0]], words.join(' '));
+    const late = setTimeout(() => started.child.kill('SIGKILL'), PATIENCE_MS);
     const code = await new Promise((resolve) => started.child.once('close', resolve));
+    clearTimeout(late);
     const what = `signals each ${interval} us, ${handler.join(' ')}`;
     if (code !== 0) this.violation(`${what}: the program ended with ${String(code)}\n${started.errors}`);
     this.figures.interrupted += 1;

@@ -2,6 +2,7 @@ import { closeSync, writeSync } from 'node:fs';
 import { MemoryFile, type NotifiedCalls } from '../../../machine/system/index.js';
 import { Errno } from '../../../device/ibta/index.js';
 import type { DescriptorRange } from '../launcher/descriptor-ranges.js';
+import type { Calls } from '../notifications/calls.js';
 import type { Machine, SystemCall } from '../launcher/system-calls.js';
 import { readProgram, readText, writeProgram } from '../processes/program-memory.js';
 import type { StandInDirectories } from './stand-in-directories.js';
@@ -94,7 +95,7 @@ export class PathCalls {
   }
 
   /** `getdents64`. Whoever has read to the end begins anew, which is what `rewinddir` asks for. */
-  serveEntries(calls: NotifiedCalls): boolean {
+  serveEntries(calls: Calls): boolean {
     const { standIns, roots } = this.around;
     const [fd, address, room] = [calls.int(0), calls.address(1), calls.address(2)];
     const path = standIns.pathOf(calls.tid, fd);
@@ -104,11 +105,13 @@ export class PathCalls {
     const from = this.#cursors.get(key) ?? 0;
     const entries = [...found.node.entries];
     const { bytes, next } = directoryEntries(entries, from, room);
-    if (from >= entries.length) this.#cursors.delete(key);
-    else if (next === from) return calls.refuse(Errno.EINVAL);
-    else this.#cursors.set(key, next);
+    if (from < entries.length && next === from) return calls.refuse(Errno.EINVAL);
     if (!writeProgram(calls.tid, address, bytes)) return calls.refuse(Errno.EFAULT);
-    return calls.answer(bytes.length);
+    // Without an answer the program reads the same entries again.
+    if (!calls.answer(bytes.length)) return false;
+    if (from >= entries.length) this.#cursors.delete(key);
+    else this.#cursors.set(key, next);
+    return true;
   }
 
   /** A program closes a number that may be a folder's. */
