@@ -7,6 +7,7 @@ import {
   Mtu,
   PortSpace,
   PrivateDataBytes,
+  nameOf,
   QpState,
   QpType,
 } from '../../src/device/ibta/index.js';
@@ -227,16 +228,21 @@ describe('a queue pair that cannot be moved', () => {
   const refusal = (state: QpState) => (_: number, attr: { qpState?: QpState }) =>
     attr.qpState === state ? ({ errno: 'EINVAL', message: 'no' } as const) : undefined;
 
-  test('fails accept, and the request still waits', () => {
-    const s = twoDevices();
-    const { childId } = ask(s);
-    s.b.refusal = refusal(QpState.RTR);
-    assert.throws(() => s.b.accept(childId), { errno: 'EINVAL', message: 'no' });
-    s.b.refusal = () => undefined;
-    s.b.accept(childId);
-    s.network.settle();
-    assert.equal(s.a.takeNames(), 'ESTABLISHED');
-  });
+  for (const state of [QpState.RTR, QpState.RTS])
+    test(`to ${nameOf(QpState, state)} fails accept, and the peer is rejected`, () => {
+      const s = twoDevices();
+      const { active, childId } = ask(s);
+      s.b.refusal = refusal(state);
+      const qp = s.b.qp();
+      assert.throws(() => s.b.accept(childId, { qp }), { errno: 'EINVAL', message: 'no' });
+      s.network.settle();
+      const { id, status } = s.a.takeOnly(CmEventType.REJECTED);
+      assert.deepEqual([id, status], [active.id, 28]);
+      assert.match(s.b.statesOf(qp), /ERR$/);
+      s.b.refusal = () => undefined;
+      assert.throws(() => s.b.accept(childId), { errno: 'EINVAL' });
+      assert.deepEqual(s.b.holdings, { identifiers: 2, connections: 0, timers: 0 });
+    });
 
   test('fails connect: CONNECT_ERROR here, REJECTED there', () => {
     const s = twoDevices();

@@ -39,12 +39,12 @@ describe('a backlog', () => {
     return { ...of, listenId, ids };
   };
 
-  test('that is full has requests refused with reason 3, and counted', () => {
+  test('that is full has requests dropped, and counted', () => {
     const { network, b, rawPeer } = full(2);
     assert.deepEqual(rejections(rawPeer), []);
     askAs(rawPeer, b, 2);
     network.settle();
-    assert.deepEqual(rejections(rawPeer), [RejectReason.NO_RESOURCES]);
+    assert.deepEqual(rejections(rawPeer), []);
     assert.deepEqual([b.takeNames(), b.manager.counters.rxOverflow], ['', 1]);
   });
 
@@ -59,6 +59,15 @@ describe('a backlog', () => {
       askAs(rawPeer, b, 2);
       assert.equal(b.takeNames(), 'CONNECT_REQUEST');
     });
+
+  test('that was full takes the repeat of a request once there is room', () => {
+    const { b, rawPeer, ids } = full(2);
+    askAs(rawPeer, b, 2);
+    assert.equal(b.takeNames(), '');
+    b.accept(ids[0]);
+    askAs(rawPeer, b, 2);
+    assert.equal(b.takeNames(), 'CONNECT_REQUEST');
+  });
 
   test('has no room for more than one again', () => {
     const { b, rawPeer, ids } = full(2);
@@ -85,13 +94,18 @@ describe('a backlog', () => {
     assert.equal(b.take().length, 5);
   });
 
-  test('that is full has questions for datagrams rejected', () => {
+  test('that is full has questions for datagrams dropped, and takes their repeats', () => {
     const { network, b, rawPeer } = deviceAndRawPeer();
     b.listen(PORT, { portSpace: PortSpace.UDP, backlog: 1 });
     for (const requestId of [1, 2]) rawPeer.say(b, sidrReq({ from: rawPeer, to: b }, { requestId }));
     network.settle();
-    assert.deepEqual([b.takeNames(), network.story()], ['CONNECT_REQUEST', 'b SIDR_REP']);
+    const { id } = b.takeOnly(CONNECT_REQUEST);
+    assert.equal(network.story(), '');
+    b.commands.cmReject({ id, privateData: NOTHING });
+    network.settle();
     assert.equal(rawPeer.heard(CmAttribute.SIDR_REP).status, SidrStatus.REJECT);
+    rawPeer.say(b, sidrReq({ from: rawPeer, to: b }, { requestId: 2 }));
+    assert.equal(b.takeNames(), 'CONNECT_REQUEST');
   });
 });
 
@@ -119,13 +133,14 @@ describe('requests that wait', () => {
 });
 
 describe('identifiers', () => {
-  test('are limited: ENOMEM for programs, reason 3 for peers', () => {
+  test('are limited: ENOMEM for programs, and requests of peers are dropped', () => {
     const { network, b, rawPeer } = deviceAndRawPeer({ limits: { maxIds: 2 } });
     b.newId();
     assert.throws(() => b.newId(), { errno: 'ENOMEM' });
     askAs(rawPeer, b, 0);
     network.settle();
-    assert.deepEqual(rejections(rawPeer), [RejectReason.NO_RESOURCES]);
+    assert.deepEqual(rejections(rawPeer), []);
+    assert.equal(b.manager.counters.rxOverflow, 1);
   });
 
   test('that there was no room for cost the backlog nothing', () => {

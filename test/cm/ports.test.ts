@@ -86,14 +86,32 @@ describe('a port that is shared', () => {
     assert.throws(() => a.bind(a.newId(), PORT + 1, true), { errno: 'EADDRINUSE' });
   });
 
-  test('has one listener', () => {
+  test('has no listener before it is one identifier’s', () => {
     const a = cmDevice();
     const [first, second] = [a.newId(), a.newId()];
     for (const id of [first, second]) a.bind(id, PORT, true);
-    a.commands.cmListen({ id: first, backlog: 0 });
-    assert.throws(() => a.commands.cmListen({ id: second, backlog: 0 }), { errno: 'EADDRINUSE' });
+    for (const id of [first, second])
+      assert.throws(() => a.commands.cmListen({ id, backlog: 0 }), { errno: 'EADDRINUSE' });
     a.destroy(first);
     a.commands.cmListen({ id: second, backlog: 0 });
+  });
+
+  test('is shared from when its holder says so, and as long', () => {
+    const a = cmDevice();
+    const first = a.newId();
+    a.bind(first, PORT);
+    a.commands.cmShare({ id: first, reuseAddr: true });
+    const second = a.newId();
+    a.bind(second, PORT, true);
+    a.commands.cmShare({ id: first, reuseAddr: false });
+    assert.throws(() => a.bind(a.newId(), PORT, true), { errno: 'EADDRINUSE' });
+  });
+
+  test('is not shared by a listener, nor by an identifier without a port', () => {
+    const a = cmDevice();
+    const id = a.listen(PORT);
+    assert.throws(() => a.commands.cmShare({ id, reuseAddr: true }), { errno: 'EINVAL' });
+    assert.throws(() => a.commands.cmShare({ id: a.newId(), reuseAddr: true }), { errno: 'EINVAL' });
   });
 
   test('takes nobody more once one listens', () => {

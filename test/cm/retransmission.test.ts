@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { CmEventType, PortSpace, RejectReason } from '../../src/device/ibta/index.js';
+import { CmEventType, PortSpace, RejectReason, SidrStatus } from '../../src/device/ibta/index.js';
 import { SeededRandom } from '../../src/device/link/simulated/index.js';
 import { CmAttribute } from '../../src/device/wire/index.js';
 import { guidInfo, req, rtu } from './support/messages.js';
@@ -21,6 +21,59 @@ function timesOf(network: TestNetwork, attribute: CmAttribute): number[] {
 function every(intervalUs: number, count: number, firstUs: number): number[] {
   return Array.from({ length: count }, (_, i) => firstUs + i * intervalUs);
 }
+
+describe('a request to an address of this machine', () => {
+  for (const [portSpace, event, status] of [
+    [PortSpace.TCP, CmEventType.REJECTED, RejectReason.INVALID_SERVICE_ID],
+    [PortSpace.UDP, CmEventType.UNREACHABLE, SidrStatus.UNSUPPORTED],
+  ] as const) {
+    const asked = () => {
+      const s = twoDevices();
+      if (portSpace === PortSpace.UDP) s.b.listen(PORT, { portSpace });
+      s.a.isVacant = () => true;
+      s.network.script = () => 'drop';
+      const { id } = s.a.connect(s.b, PORT, { portSpace });
+      return { ...s, id };
+    };
+
+    test(`where no device is fails within a second in port space ${portSpace}`, () => {
+      const { network, a, id } = asked();
+      network.pass(700_000);
+      assert.equal(a.takeNames(), '');
+      network.pass(300_000);
+      const { type, status: told, isAbsent, ...others } = a.takeOnly(event);
+      assert.deepEqual([type, told, isAbsent, others.id], [event, status, true, id]);
+      assert.deepEqual(a.holdings, { identifiers: 1, connections: 0, timers: 0 });
+    });
+
+    test(`gets in where the device comes meanwhile in port space ${portSpace}`, () => {
+      const { network, a, b } = asked();
+      network.pass(450_000);
+      a.isVacant = () => false;
+      network.script = () => 'pass';
+      network.pass(100_000);
+      assert.equal(b.takeNames(), 'CONNECT_REQUEST');
+      assert.equal(a.takeNames(), '');
+    });
+
+    test(`fails at its next repeat when the device goes in port space ${portSpace}`, () => {
+      const { network, a } = asked();
+      a.isVacant = () => false;
+      network.pass(200_000);
+      a.isVacant = () => true;
+      network.pass(6_000_000);
+      a.takeOnly(event);
+    });
+
+    test(`is taken back while no device is there in port space ${portSpace}`, () => {
+      const { network, a, id } = asked();
+      network.pass(250_000);
+      a.destroy(id);
+      network.passAll();
+      assert.deepEqual([a.takeNames(), a.holdings], ['', { identifiers: 0, connections: 0, timers: 0 }]);
+    });
+  }
+});
 
 describe('a REQ that nobody answers', () => {
   const unanswered = () => {

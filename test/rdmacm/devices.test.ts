@@ -40,11 +40,12 @@ describe('devices of rdma_cm', () => {
     id.bindAddr({});
     const [device] = getDevices();
     assert.equal(device.address, loopback(1));
+    id.createQp();
     assert.deepEqual([id.verbs], getDevices());
-    id.destroy();
+    id.destroyEp();
     const again = createId(channel, PortSpace.TCP);
     again.bindAddr({});
-    assert.equal(again.verbs, getDevices()[0]);
+    assert.deepEqual(getDevices(), [device]);
   });
 
   it('are opened again after the program has closed them', () => {
@@ -72,7 +73,7 @@ describe('devices of rdma_cm', () => {
     const channel = createEventChannel({ open: { host: 'thread' } });
     const id = createId(channel, PortSpace.TCP);
     id.bindAddr({});
-    assert.equal(id.verbs?.host, 'thread');
+    assert.equal(getDevices()[0].host, 'thread');
   });
 
   it('lead where addresses say', () => {
@@ -94,11 +95,64 @@ describe('devices of rdma_cm', () => {
     assertErrno('EADDRNOTAVAIL', () => id.bindAddr({ host: '192.0.2.1' }));
   });
 
-  it('are not where another program’s device is', () => {
+  it('are those that the program has opened at an address that it binds to', () => {
     ask(loopback(10));
-    using taken = openDevice({ address: loopback(11), host: 'inline' });
-    const id = createId(createEventChannel(), PortSpace.TCP);
-    assertErrno('EADDRINUSE', () => id.bindAddr({ host: taken.address }));
+    using own = openDevice({ address: loopback(11), host: 'inline' });
+    const channel = createEventChannel();
+    const id = createId(channel, PortSpace.TCP);
+    id.bindAddr({ host: own.address });
+    assert.equal(id.verbs, own);
+    const other = createId(channel, PortSpace.TCP);
+    other.resolveAddr({ host: loopback(12), port: PORT }, { source: { host: own.address } });
+    assert.equal(other.verbs, own);
+    for (const each of [id, other]) each.destroy();
+  });
+
+  it('are all listened to by a wildcard, those included that the program opens later', async () => {
+    ask(loopback(30));
+    using early = openDevice({ address: loopback(31), host: 'inline' });
+    await using listener = listen({ port: PORT });
+    assert.equal(listener.id.verbs, undefined);
+    using late = openDevice({ address: loopback(32), host: 'inline' });
+    using client = openDevice({ address: loopback(33), host: 'inline' });
+    for (const host of [loopback(30), early.address, late.address]) {
+      const [connection, accepted] = await Promise.all([
+        connect({ host, port: PORT, context: client }),
+        listener.next().then((request) => request.accept()),
+      ]);
+      assert.equal(accepted.localAddress.host, host);
+      assert.equal(accepted.qp.context.address, host);
+      await Promise.all([connection.close(), accepted.close()]);
+    }
+  });
+
+  it('are known not to be at an address of this machine, which refuses a connection', async () => {
+    using client = openDevice({ address: loopback(37), host: 'inline' });
+    const { message } = await assertRejects(
+      'ECONNREFUSED',
+      connect({ host: loopback(38), port: PORT, context: client }),
+    );
+    assert.match(message, /no device is at 127/);
+  });
+
+  it('are connected to that come to an address of this machine a moment later', async () => {
+    using client = openDevice({ address: loopback(39), host: 'inline' });
+    const connecting = connect({ host: loopback(40), port: PORT, context: client });
+    using server = openDevice({ address: loopback(40), host: 'inline' });
+    await using listener = listen({ port: PORT, context: server });
+    const [connection, accepted] = await Promise.all([connecting, listener.next().then((one) => one.accept())]);
+    await Promise.all([connection.close(), accepted.close()]);
+  });
+
+  it('go on being listened to when one of them is closed', async () => {
+    ask(loopback(34));
+    const closing = openDevice({ address: loopback(35), host: 'inline' });
+    await using listener = listen({ port: PORT });
+    const accepting = listener.next().then((request) => request.accept());
+    closing.close();
+    using client = openDevice({ address: loopback(36), host: 'inline' });
+    const connection = await connect({ host: loopback(34), port: PORT, context: client });
+    await Promise.all([connection.close(), (await accepting).close()]);
   });
 
   it('connect a program with itself when it names none', async () => {

@@ -157,7 +157,7 @@ describe('a rejection', () => {
 describe('an address without a device', () => {
   it('is not bound to', () => {
     using pair = new Pair();
-    assertErrno('ENODEV', () => createId(pair.active, PortSpace.TCP).bindAddr({ host: '10.0.0.77' }));
+    assertErrno('EADDRNOTAVAIL', () => createId(pair.active, PortSpace.TCP).bindAddr({ host: '10.0.0.77' }));
   });
 
   it('does not answer', () => {
@@ -209,11 +209,27 @@ describe('a listener with room for one request', () => {
     next(pair.active, CmEventType.REJECTED);
     pair.request().request.id.destroy();
     next(pair.active, CmEventType.REJECTED);
-    pair.request();
+  });
+
+  it('defers a client beyond that, which gets in once there is room', () => {
+    using pair = new Pair();
+    const listener = createId(pair.passive, PortSpace.TCP);
+    listener.bindAddr({ port: PORT });
+    listener.listen(1);
+    const { request } = pair.request();
     const late = pair.resolve();
     late.createQp();
     late.connect();
-    assert.equal(next(pair.active, CmEventType.REJECTED).status, RejectReason.NO_RESOURCES);
+    pair.cluster.run(pair.cluster.nowUs + 10_000_000);
+    assert.equal(pair.active.tryGetCmEvent(), undefined);
+    request.id.createQp();
+    request.id.accept();
+    next(pair.active, CmEventType.ESTABLISHED);
+    next(pair.passive, CmEventType.ESTABLISHED);
+    const { id } = next(pair.passive, CmEventType.CONNECT_REQUEST);
+    id.createQp();
+    id.accept();
+    assert.equal(next(pair.active, CmEventType.ESTABLISHED).id, late);
   });
 });
 

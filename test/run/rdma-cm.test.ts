@@ -20,4 +20,28 @@ describe('programs of librdmacm find each other', { skip: without('rping', 'rdma
     assert.equal(code, 0, out);
     assert.equal(out.match(/ping data: rdma-ping-2/g)?.length, 2, out);
   });
+
+  it('rping at a wildcard address, which listens on all devices of the launcher', async () => {
+    const server = 'rping -s -C 2 -P & trap "kill $!" EXIT';
+    const reach = (place: number): string =>
+      `tries=50; until rping -c -a ${loopback(place)} -C 1; do tries=$((tries - 1)); [ $tries -gt 0 ] || exit 1; done`;
+    const words = ['sh', '-c', `${server}; ${reach(4)}; ${reach(5)}`];
+    const { code, out, errors } = await run(words, ['--addr', loopback(5)], 4);
+    assert.equal(code, 0, out + errors);
+  });
+
+  it('rping, which learns that another address than that of the launcher cannot be had', async () => {
+    const { code, errors } = await run(['rping', '-s', '-a', loopback(7)], [], 6);
+    assert.notEqual(code, 0);
+    assert.ok(
+      errors.includes(`no device of this program has address ${loopback(7)}; its devices are at ${loopback(6)}`),
+      errors,
+    );
+  });
+
+  it('rping, which learns soon that no device is at an address of this machine', async () => {
+    const { code, errors, out } = await run(['rping', '-c', '-a', loopback(9), '-C', '1'], [], 8);
+    assert.notEqual(code, 0);
+    assert.match(out + errors, /RDMA_CM_EVENT_REJECTED, error 8/);
+  });
 });

@@ -1,6 +1,7 @@
 /** Where a program's devices and memory come from, and what layers above the verbs need of a device besides the verbs. */
 export { alloc } from './alloc.js';
 export { openDatagramPort } from './datagram-port.js';
+export { noteOpened, openedDevices, watchOpened } from './open-devices.js';
 export { after } from './timer.js';
 export { currentProvider, getDeviceList, openDevice, setProviderFinder, useProvider } from './current-provider.js';
 export {

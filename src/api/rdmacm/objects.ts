@@ -92,7 +92,10 @@ export interface CmId extends Messages, Disposable {
   readonly qpType: QpType;
   /** Which ports it has to do with. */
   readonly ps: PortSpace;
-  /** The device, once there is one: after `bindAddr`, or `resolveAddr`. */
+  /**
+   * The device, once there is one: after `bindAddr` to an address of a device, or `resolveAddr`. Bound to a wildcard, an identifier
+   * has none, as in Linux.
+   */
   readonly verbs: Context | undefined;
   /** Of a synchronous identifier, undefined. */
   readonly channel: EventChannel | undefined;
@@ -116,7 +119,7 @@ export interface CmId extends Messages, Disposable {
   readonly sendCqChannel: CompChannel | undefined;
   /** The channel of {@link recvCq}, as {@link sendCqChannel}. */
   readonly recvCqChannel: CompChannel | undefined;
-  /** Its own address (`rdma_get_local_addr`), once it is bound. */
+  /** Its own address (`rdma_get_local_addr`), once it is bound: `0.0.0.0` or `::` where it is bound to a wildcard. */
   readonly localAddr: FullAddress | undefined;
   /** The peer's (`rdma_get_peer_addr`), once it is named. */
   readonly peerAddr: FullAddress | undefined;
@@ -128,20 +131,22 @@ export interface CmId extends Messages, Disposable {
   getDstPort(): number;
 
   /**
-   * Gives it an address of its own (`rdma_bind_addr`), and with that a device. Any address is that of the program's
-   * default device; port 0 is one that is free. Of devices that were given beforehand, those of loopback (127.0.0.0/8, `::1`) that
-   * none of them has stand for any as well, as in Linux. `::` means IPv6 where there is such a device, otherwise IPv4 as well,
-   * unless AFONLY is set.
+   * Gives it an address of its own (`rdma_bind_addr`). The address of a device gives it that device. A wildcard gives it the port on
+   * all devices that it may use, and on those that the program opens later: `0.0.0.0` on those of IPv4, `::` on all, unless AFONLY
+   * says otherwise; no host is both. Port 0 is one that is free on all of them.
    *
-   * @throws VerbsError EINVAL when it has one, or for an address that is none; ENODEV when none of the devices that it may
-   *   use has the address; EADDRNOTAVAIL when this machine has not, or no port is free; EADDRINUSE when the port is taken
-   *   (Linux: EADDRNOTAVAIL, where either identifier is bound to any address), or another program's device is at the
-   *   address
+   * An identifier that is bound to a wildcard has no device until `resolveAddr` finds one. A queue pair, a shared receive queue or a
+   * group that is made of it before (Linux: EINVAL) gives it the default device, and gives the port back on the others.
+   *
+   * @throws VerbsError EINVAL when it has one, or for an address that is none; EADDRNOTAVAIL when none of the devices that it may
+   *   use has the address, or this machine does not have it, or no port is free; EADDRINUSE when the port is taken (Linux:
+   *   EADDRNOTAVAIL, where either identifier is bound to a wildcard), or another program's device is at the address; as
+   *   `openDevice`, where a wildcard needs a device that is opened first
    */
   bindAddr(address: SocketAddress): void;
 
   /**
-   * Finds out how to reach a peer, and with that the device (`rdma_resolve_addr`): ADDR_RESOLVED, or ADDR_ERROR with a
+   * Finds out how to reach a peer, and with that the device. A wildcard is the program itself (`rdma_resolve_addr`): ADDR_RESOLVED, or ADDR_ERROR with a
    * negative errno as its status: ENODEV, EHOSTUNREACH, or EADDRINUSE when another program's device is where ours would
    * have to be. The way to a multicast group leads by the source, or else by the default device.
    *
@@ -199,10 +204,12 @@ export interface CmId extends Messages, Disposable {
   connect(param?: ConnParam): void;
 
   /**
-   * Takes requests that come for its port (`rdma_listen`): CONNECT_REQUEST. Without an address it gets any.
+   * Takes requests that come for its port (`rdma_listen`): CONNECT_REQUEST. Bound to a wildcard, or to nothing, it listens on all
+   * devices; the identifier of a request has the device that the request came by.
    *
-   * @param backlog requests that may wait for an answer; 0, the default, for as many as there may be
-   * @throws VerbsError EADDRINUSE when another listens there; EINVAL in a wrong state, or for a backlog that is not a number
+   * @param backlog requests that may wait for an answer; 0, the default, for the most, 1024. A request beyond that is dropped, and
+   *   gets in by a later repeat
+   * @throws VerbsError EADDRINUSE when another identifier has the port, REUSEADDR or not; EINVAL in a wrong state, or for a backlog that is not a number
    *   of requests; without an address, as {@link bindAddr}
    */
   listen(backlog?: number): void;

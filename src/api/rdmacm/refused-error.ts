@@ -1,5 +1,5 @@
 import type { RejectReason } from '../../device/ibta/index.js';
-import { VerbsError } from '../verbs/index.js';
+import { type Problem, VerbsError } from '../verbs/index.js';
 import { rejectReasonStr } from './text.js';
 
 /** The peer refused the connection: ECONNREFUSED. */
@@ -10,9 +10,9 @@ export class RefusedError extends VerbsError {
   /** No field, which all that shows errors would show byte by byte. */
   readonly #privateData: Uint8Array;
 
-  constructor(call: string, reason: RejectReason, privateData: Uint8Array) {
+  constructor(call: string, reason: RejectReason, privateData: Uint8Array, why?: Pick<Problem, 'message' | 'advice'>) {
     const message = `the peer refused the connection: ${rejectReasonStr(reason)}`;
-    super(call, { errno: 'ECONNREFUSED', message, advice: '' });
+    super(call, { errno: 'ECONNREFUSED', message, advice: '', ...why });
     this.reason = reason;
     this.#privateData = privateData;
   }

@@ -37,6 +37,12 @@ export interface CmBind {
   readonly reuseAddr: boolean;
 }
 
+/** Sets whether others that say the same may have the port of an identifier as well. */
+export interface CmShare {
+  readonly id: number;
+  readonly reuseAddr: boolean;
+}
+
 /** Takes requests that come for the port of an identifier. */
 export interface CmListen {
   readonly id: number;
@@ -92,7 +98,9 @@ export interface CmCommandTable {
   cmCreateId: [argument: CmCreateId, value: number];
   /** Gives the port. EADDRINUSE, EADDRNOTAVAIL when none is free, EINVAL when it has one. */
   cmBind: [argument: CmBind, value: number];
-  /** EADDRINUSE when another listens there, EINVAL for an identifier that is not bound, or in use. */
+  /** EINVAL for an identifier that is not bound, or listens. */
+  cmShare: [argument: CmShare, value: undefined];
+  /** EADDRINUSE when another has the port, EINVAL for an identifier that is not bound, or in use. */
   cmListen: [argument: CmListen, value: undefined];
   /**
    * EINVAL in a wrong state, or for what no request can say; ENETUNREACH without an address. Gives an identifier that has
@@ -155,6 +163,8 @@ export interface CmEvent {
   readonly status: number;
   /** As long as the message can hold, zeros at its end. Empty where the event carries none. */
   readonly privateData: Uint8Array;
+  /** Of REJECTED and UNREACHABLE: no peer has said so. The address is this machine's, and no device is there. */
+  readonly isAbsent?: boolean;
   /** Of CONNECT_REQUEST, CONNECT_RESPONSE and ESTABLISHED of connections. */
   readonly conn?: CmConnParam;
   /** Of ESTABLISHED of datagrams. */

@@ -3,7 +3,17 @@ import { type CmMessage, decodeCmMessage, encodeCmMessage } from '../wire/index.
 import { checkAccept, checkPrivateData } from './checks.js';
 import type { CmClient, Commands } from './client.js';
 import { CmError } from './cm-error.js';
-import type { CmAccept, CmBind, CmConnect, CmCreateId, CmEvent, CmInitQpAttr, CmListen, CmReject } from './command.js';
+import type {
+  CmAccept,
+  CmBind,
+  CmConnect,
+  CmCreateId,
+  CmEvent,
+  CmInitQpAttr,
+  CmListen,
+  CmReject,
+  CmShare,
+} from './command.js';
 import { Connection } from './connections/connection.js';
 import { initiate } from './connections/initiation.js';
 import { initialAttributes } from './connections/qp-attributes.js';
@@ -61,6 +71,7 @@ export class ConnectionManager implements CmCore {
     return {
       cmCreateId: (create) => this.#createId(client, create),
       cmBind: (bind) => this.#bind(find(bind.id), bind),
+      cmShare: (share) => this.#share(find(share.id), share),
       cmListen: (listen) => this.#listen(find(listen.id), listen),
       cmConnect: (connect) => this.#connect(find(connect.id), connect),
       cmAccept: (accept) => this.#accept(find(accept.id), accept),
@@ -155,6 +166,13 @@ export class ConnectionManager implements CmCore {
       throw new CmError('EINVAL', `the identifier has port ${identifier.port} already`);
     identifier.port = this.ports.bind(id, identifier.portSpace, port, reuseAddr);
     return identifier.port;
+  }
+
+  #share({ portSpace, port, listener }: Identifier, { id, reuseAddr }: CmShare): undefined {
+    if (port === undefined) throw new CmError('EINVAL', 'the identifier has no port');
+    if (listener !== undefined && reuseAddr)
+      throw new CmError('EINVAL', 'the identifier listens, and shares its port with nobody');
+    this.ports.share(id, portSpace, port, reuseAddr);
   }
 
   #listen(identifier: Identifier, { id, backlog }: CmListen): undefined {

@@ -11,7 +11,7 @@ export class CmCounters {
   rxMalformed = 0;
   /** Messages for no connection, not from the peer, or not expected in the connection's state. */
   rxDropped = 0;
-  /** Requests that were refused since there was no room for more. */
+  /** Requests that were dropped because a listener's backlog, or the table of identifiers, was full. */
   rxOverflow = 0;
 
   readonly #tallies: Readonly<Record<Family, Tally>> = {

@@ -28,6 +28,11 @@ export interface CmHost {
   /** The largest path MTU of the port. */
   readonly mtu: Mtu;
   readonly nodeGuid: bigint;
+  /**
+   * Whether an address is this machine's, and no device is there: nobody answers there unless a device comes. Absent, or false,
+   * where that is not known.
+   */
+  isVacant?(destination: Gid): boolean;
   /** Sends a management datagram to queue pair 1 of another port. One that cannot leave is lost, as on the wire. */
   send(to: AhAttr, mad: Uint8Array): void;
 }

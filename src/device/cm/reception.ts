@@ -153,8 +153,9 @@ export class Reception {
     }
     const { header, qpType } = examined;
     const admission = this.#admit(req.serviceId);
-    if (typeof admission === 'number') {
-      this.#refuse(req, datagram, { reason: admission });
+    if (admission === 'full') return true;
+    if (admission === 'no listener') {
+      this.#refuse(req, datagram, { reason: RejectReason.INVALID_SERVICE_ID });
       return true;
     }
     const { identifier, listener } = admission;
@@ -244,10 +245,10 @@ export class Reception {
     }
     const header = headerOf(request, datagram);
     const isTcp = splitServiceId(request.serviceId)?.portSpace === PortSpace.TCP;
-    const admission = header === undefined || isTcp ? RejectReason.UNSUPPORTED : this.#admit(request.serviceId);
-    if (header === undefined || typeof admission === 'number') {
-      const full = admission === RejectReason.NO_RESOURCES;
-      manager.reply(datagram, sidrReply(request, full ? SidrStatus.REJECT : SidrStatus.UNSUPPORTED));
+    const admission = header === undefined || isTcp ? 'no listener' : this.#admit(request.serviceId);
+    if (admission === 'full') return;
+    if (header === undefined || admission === 'no listener') {
+      manager.reply(datagram, sidrReply(request, SidrStatus.UNSUPPORTED));
       return;
     }
     const { identifier, listener } = admission;
@@ -262,22 +263,26 @@ export class Reception {
     });
   }
 
-  /** Makes room for a request to a service. @returns why there is none */
-  #admit(serviceId: bigint): Admission | RejectReason {
+  /**
+   * Makes room for a request to a service.
+   *
+   * @returns why there is none. Where it is full, the request is dropped as in Linux: the peer repeats it, and a later repeat
+   *   finds room. A rejection would end the peer's attempt.
+   */
+  #admit(serviceId: bigint): Admission | 'no listener' | 'full' {
     const { manager } = this;
     const service = splitServiceId(serviceId);
     const listenId = service && manager.ports.listener(service.portSpace, service.port);
     const listening = listenId === undefined ? undefined : manager.identifiers.get(listenId);
     const listener = listening?.listener;
-    if (service === undefined || listening === undefined || listener === undefined)
-      return RejectReason.INVALID_SERVICE_ID;
+    if (service === undefined || listening === undefined || listener === undefined) return 'no listener';
     if (manager.directory.size < manager.limits.maxIds && listener.enter()) {
       const identifier = manager.newIdentifier(listening.client, service.portSpace);
       if (identifier !== undefined) return { identifier, listener };
       listener.leave();
     }
     manager.counters.rxOverflow += 1;
-    return RejectReason.NO_RESOURCES;
+    return 'full';
   }
 
   #refuse({ transactionId, localCommId }: CmReq, datagram: CmDatagram, { reason, info = NOTHING }: Objection): void {

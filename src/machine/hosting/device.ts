@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises';
-import { currentProvider, type Provider } from '../../api/provider/index.js';
+import { currentProvider, noteOpened, type Provider } from '../../api/provider/index.js';
 import {
   type AdapterHost,
   DEVICE_NAME,
@@ -161,8 +161,12 @@ class SoftDevice implements Device {
     refuse(CALL, fieldsProblem('options', options, openFields));
     const provider = currentProvider();
     if (provider !== thisMachine) return provider.open(options);
-    const shared = openShared(CALL, options, (device) => this.#openThread(device, options));
-    if (shared !== undefined) return shared;
+    const context = openShared(CALL, options, (device) => this.#openThread(device, options)) ?? this.#openNew(options);
+    noteOpened(context);
+    return context;
+  }
+
+  #openNew(options: OpenOptions): Context {
     const kind = hostKind(options.host ?? setting('VERBENA_HOST') ?? 'thread');
     return new SoftContext(this, startHost(kind, options));
   }

@@ -13,7 +13,7 @@ import {
 } from '../../device/link/index.js';
 import { CommandError } from '../../device/nic/index.js';
 import { crc32 } from '../../device/wire/index.js';
-import { DgramLink, type LinkKind, openNativeLink, PcapngFile } from '../links/index.js';
+import { DgramLink, isVacant, type LinkKind, openNativeLink, PcapngFile } from '../links/index.js';
 import { StatisticsFile } from '../statistics/index.js';
 import { createCrc32, nativeHostProblem, nowUs, randomU32, wallClockNs } from '../system/index.js';
 import { Chores } from './chores.js';
@@ -54,6 +54,7 @@ function adapterOn(link: Link, address: string, spec: AdapterSpec, warn: Warn): 
     link: outer,
     crc32: createCrc32(crc32),
     random: randomU32,
+    isVacant,
     limits: spec.minAckTimeout === undefined ? {} : { minAckTimeout: spec.minAckTimeout },
     chores: (nic, cm, users) => new Chores(nic, cm, users, outer, StatisticsFile.open(address, DEVICE_NAME)),
   });

@@ -57,6 +57,8 @@ export class CmDevice implements CmHost, CmClientHost, Attached {
   readonly moves = new Map<number, Partial<QpAttr>[]>();
   /** Says why a queue pair cannot be moved. */
   refusal: (qpNum: number, attr: Partial<QpAttr>) => Refusal | undefined = () => undefined;
+  /** Says that no device is at an address. */
+  isVacant: (gid: Gid) => boolean = () => false;
   /** How often the program was told that there are events. */
   announced = 0;
   #nextQpn = 0x100;

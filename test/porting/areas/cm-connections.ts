@@ -66,7 +66,7 @@ export const cmConnections = area(
   call('rdma_destroy_qp', 'CmId.destroyQp'),
   call('rdma_connect', here('CmId.connect', 'no parameters where C takes NULL; `connect()` does all the steps')),
   call('rdma_establish', 'CmId.establish'),
-  call('rdma_listen', here('CmId.listen', 'any address is that of one device; `listen()` does all the steps')),
+  call('rdma_listen', here('CmId.listen', 'a wildcard listens on all devices; `listen()` does all the steps')),
   call('rdma_get_request', 'CmId.getRequest'),
   call('rdma_accept', 'CmId.accept'),
   call('rdma_reject', 'CmId.reject'),

@@ -72,10 +72,7 @@ export const cmIdentifiers = area(
     here(['createEp', 'CreateEpOptions'], 'a passive one, as in C, makes queue pairs in `getRequest`'),
   ),
   call('rdma_destroy_ep', 'CmId.destroyEp'),
-  call(
-    'rdma_bind_addr',
-    here('CmId.bindAddr', 'any address is that of the default device; ports below 1024 need no privilege'),
-  ),
+  call('rdma_bind_addr', here('CmId.bindAddr', 'a wildcard is on all devices; ports below 1024 need no privilege')),
   call(
     'rdma_resolve_addr',
     here(['CmId.resolveAddr', 'ResolveAddrOptions'], 'the destination comes first, the source among the options'),

@@ -57,6 +57,7 @@ export type IdCall =
   /** An option that comes before the address, and any other. */
   | 'setFirstOption'
   | 'setOption'
+  | 'setReuseAddr'
   | 'queryAddrInfo'
   | 'writeCmEvent'
   | 'migrate'
@@ -87,6 +88,7 @@ const alive = { writeCmEvent: 'stays', migrate: 'stays', destroy: 'destroyed' } 
 const standing = {
   ...alive,
   setOption: 'stays',
+  setReuseAddr: 'stays',
   queryAddrInfo: { errno: 'ENOENT' },
   leaveMulticast: { errno: 'EADDRNOTAVAIL' },
 } as const;
@@ -99,8 +101,9 @@ const findingRules = {
   idle: {
     calls: { ...standing, bindAddr: 'bound', listen: 'listening', resolveAddr: 'finding', setFirstOption: 'stays' },
   },
-  bound: { calls: { ...withDevice, listen: 'listening', resolveAddr: 'finding' } },
-  listening: { calls: withDevice },
+  bound: { calls: { ...withDevice, listen: 'listening', resolveAddr: 'finding', setFirstOption: 'stays' } },
+  // A listener shares its port with nobody.
+  listening: { calls: { ...withDevice, setReuseAddr: { errno: 'EINVAL' } } },
   finding: { events: { [ADDR_RESOLVED]: 'found', [ADDR_ERROR]: 'idle' } },
   found: { calls: { ...withDevice, resolveRoute: 'routing' } },
   routing: { events: { [ROUTE_RESOLVED]: 'routed' } },

@@ -11,7 +11,6 @@ const { ADDR_RESOLVED, ROUTE_RESOLVED, CONNECT_RESPONSE, ESTABLISHED, DISCONNECT
 
 /** Reasons that a client of ours may be given (protocol.md 4.4). */
 const REASONS: ReadonlySet<number> = new Set([
-  RejectReason.NO_RESOURCES,
   RejectReason.TIMEOUT,
   RejectReason.INVALID_SERVICE_ID,
   RejectReason.STALE_CONN,

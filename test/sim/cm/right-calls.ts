@@ -49,7 +49,7 @@ export const rightCalls: readonly Stray[] = [
     name: 'listen',
     call: 'listen',
     wrong: (actor) => {
-      const isTaken = actor.port !== 0 && holdersOf(actor, actor.port).some(({ listens }) => listens);
+      const isTaken = actor.port !== 0 && holdersOf(actor, actor.port).length > 0;
       return closedProblem(actor) ?? (isTaken ? 'EADDRINUSE' : undefined);
     },
     legal: 'lone',
@@ -121,7 +121,7 @@ export const rightCalls: readonly Stray[] = [
   },
   {
     name: 'setOption REUSEADDR',
-    call: 'setFirstOption',
+    call: 'setReuseAddr',
     legal: 'lone',
     act: (actor) => {
       actor.id.setOption(CmOption.REUSEADDR, true);

@@ -1,6 +1,4 @@
-import { RejectReason } from '../../../src/device/ibta/index.js';
 import { PERFECT_CONDITIONS, SeededRandom } from '../../../src/device/link/index.js';
-import { CmAttribute } from '../../../src/device/wire/index.js';
 import { type CmEvent, type CmId, createId, type Pd, PortSpace } from '../../../src/index.js';
 import { SimulatedCluster } from '../../../src/sim.js';
 import { check } from '../failure.js';
@@ -51,8 +49,6 @@ export class CmRun implements World {
   readonly registry = new Registry();
   readonly actors: Actor[] = [];
   readonly sent = new Map<string, number>();
-  /** Where and when a request was refused for want of room. */
-  readonly overflows: { readonly address: string; readonly atUs: number }[] = [];
   readonly #cluster: SimulatedCluster;
   readonly #random: SeededRandom;
   /** Those that are there, by their numbers. */
@@ -187,8 +183,6 @@ export class CmRun implements World {
       const name = attributeName(message.attribute);
       this.sent.set(name, (this.sent.get(name) ?? 0) + 1);
       this.trace(() => `${packet.from} sends ${name} to ${packet.to}`);
-      if (message.attribute === CmAttribute.REJ && message.reason === RejectReason.NO_RESOURCES)
-        this.overflows.push({ address: packet.from, atUs: this.nowUs });
       return 'pass';
     };
   }

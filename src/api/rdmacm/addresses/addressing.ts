@@ -1,18 +1,12 @@
 import { CmEventType, gidFromIp, PortState } from '../../../device/ibta/index.js';
-import { familyOf, plainAddress } from '../../../device/wire/index.js';
+import { familyOf, isAny, plainAddress } from '../../../device/wire/index.js';
 import { type Context, type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../verbs/index.js';
 import type { Identity } from '../identifiers/identity.js';
 import { IdState } from '../identifiers/states.js';
 import type { CmRoute, ResolveAddrOptions } from './route.js';
-import { completeAddress, completePeer, type SocketAddress } from './address.js';
-import {
-  defaultDevice,
-  type DeviceChoice,
-  deviceToward,
-  deviceWithAddress,
-  isWildcard,
-  type Wildcard,
-} from './devices.js';
+import { completeAddress, type FullAddress, type SocketAddress } from './address.js';
+import { defaultDevice, deviceToward, deviceWithAddress } from './devices.js';
+import { wildcardOf } from './wildcard.js';
 
 const FIELDS: FieldsOf<ResolveAddrOptions> = { source: true, timeoutMs: true };
 
@@ -21,70 +15,58 @@ function checkTimeout(call: string, timeoutMs: unknown): void {
   throw new VerbsError(call, invalid(`timeoutMs is ${show(timeoutMs)}`, 'It is a number of milliseconds'));
 }
 
-/** What any address means, written so or left out. */
-function wildcardOf(identity: Identity, host: string | undefined): Wildcard {
-  if (host === undefined) return 'any';
-  if (familyOf(plainAddress(host)) === 4) return 'IPv4';
-  return identity.options.afOnly ? 'IPv6' : 'IPv6 or IPv4';
-}
-
 /** Implements `rdma_bind_addr`. */
 export function bindAddr(identity: Identity, address: SocketAddress): void {
   const call = 'rdma_bind_addr';
   identity.require('bindAddr');
   const { host, port } = completeAddress(call, 'address', address);
-  const { devices } = identity;
-  const isForAny = isWildcard(devices, host);
-  const context = isForAny
-    ? defaultDevice(call, devices, wildcardOf(identity, address.host))
-    : deviceWithAddress(call, devices, host);
-  identity.bindTo(call, context, port);
-  identity.boundToAny = isForAny;
+  if (isAny(host)) {
+    const given = address.host === undefined ? undefined : host;
+    identity.bindEverywhere(call, wildcardOf(given, identity.options.afOnly), port);
+  } else identity.bindTo(call, deviceWithAddress(call, identity.devices, host), port);
   identity.state = IdState.ADDR_BOUND;
 }
 
-/** Implements `rdma_resolve_addr`. */
+/** Implements `rdma_resolve_addr`. A wildcard as the destination is the program itself, as in Linux. */
 export function resolveAddr(identity: Identity, destination: SocketAddress, options: ResolveAddrOptions): void {
   const call = 'rdma_resolve_addr';
   identity.require('resolveAddr');
-  const peer = completePeer(call, 'destination', destination);
+  const asked = completeAddress(call, 'destination', destination);
+  if (destination.host === undefined)
+    throw new VerbsError(call, invalid('destination.host is missing', 'Name the address of the peer'));
   refuse(call, fieldsProblem('options', options, FIELDS));
   const source = options.source === undefined ? undefined : completeAddress(call, 'source', options.source);
   checkTimeout(call, options.timeoutMs);
-  const isFromAny = source === undefined || isWildcard(identity.devices, source.host);
-  if (!isFromAny && familyOf(source.host) !== familyOf(peer.host))
-    throw new VerbsError(call, invalid(`${source.host} and ${peer.host} are of different versions of IP`));
+  const isFromAny = source === undefined || isAny(source.host);
+  const from = isFromAny ? identity.local?.host : source.host;
+  const canTalk = identity.binding?.families.includes(familyOf(asked.host)) ?? true;
+  if (from !== undefined && (isAny(from) ? !canTalk : familyOf(from) !== familyOf(asked.host)))
+    throw new VerbsError(call, invalid(`${from} and ${asked.host} are of different versions of IP`));
   if (!isFromAny && identity.state === IdState.IDLE) {
     identity.bindTo(call, deviceWithAddress(call, identity.devices, source.host), source.port);
     identity.state = IdState.ADDR_BOUND;
   }
   let context: Context;
   try {
-    context = deviceToward(call, choiceOf(identity), peer.host);
+    context = deviceFor(call, identity, asked);
   } catch (error) {
     if (!(error instanceof VerbsError)) throw error;
     identity.raiseError(CmEventType.ADDR_ERROR, error);
     identity.complete(call);
     return;
   }
-  moveTo(call, identity, context, identity.local?.port ?? source?.port ?? 0);
-  identity.peer = peer;
+  if (identity.binding !== undefined) identity.settleOn(call, context);
+  else if (context !== identity.context) identity.bindTo(call, context, source?.port ?? 0);
+  identity.peer = isAny(asked.host) ? { ...asked, host: plainAddress(context.address) } : asked;
   identity.state = IdState.ADDR_RESOLVED;
   identity.raise({ event: CmEventType.ADDR_RESOLVED });
   identity.complete(call);
 }
 
-/** One that is bound to an address of its own has its device, which may lead there or not. */
-function choiceOf({ context, boundToAny, devices }: Identity): DeviceChoice {
-  return context === undefined || boundToAny ? devices : { contexts: [context] };
-}
-
-/** Gives it that device; any address may turn out to be another device's than was thought. */
-function moveTo(call: string, identity: Identity, context: Context, port: number): void {
-  if (context === identity.context) return;
-  identity.unbind();
-  identity.state = IdState.IDLE;
-  identity.bindTo(call, context, port);
+/** The device toward a peer. An identifier that is bound to an address of its own has its device, which may lead there or not. */
+function deviceFor(call: string, { context, binding, devices }: Identity, { host }: FullAddress): Context {
+  if (isAny(host)) return context ?? binding?.preferred?.context ?? defaultDevice(call, devices, familyOf(host));
+  return deviceToward(call, context === undefined ? devices : { contexts: [context] }, host);
 }
 
 /** Implements `rdma_resolve_route`. */

@@ -1,6 +1,6 @@
-import { type Family, familyOf, isAny, isGroup, isLoopback, plainAddress } from '../../../device/wire/index.js';
+import { type Family, familyOf, isGroup, isLoopback, plainAddress } from '../../../device/wire/index.js';
 import { runtime } from '../../runtime/index.js';
-import { currentProvider, openDevice } from '../../provider/index.js';
+import { currentProvider, openDevice, openedDevices } from '../../provider/index.js';
 import {
   type Context,
   type FieldsOf,
@@ -34,7 +34,8 @@ const LOOPBACK = { 4: '127.0.0.1', 6: '::1' } as const;
 /** Devices that were opened because a program used rdma_cm, first come first. They stay open, as librdmacm's do. */
 const opened: Context[] = [];
 
-function isUp(context: Context): boolean {
+/** Whether a device is open and works. */
+export function isUp(context: Context): boolean {
   try {
     return dispatcherOf(context, 'rdma_get_devices').lost === undefined;
   } catch {
@@ -69,13 +70,28 @@ function open(address: string | undefined, how: OpenOptions = {}): Context {
   return context;
 }
 
+/** The devices of the program: those of rdma_cm, then those that it has opened otherwise; one at each address. */
+function programDevices(): readonly Context[] {
+  const byAddress = new Map<string, Context>();
+  for (const context of [...devicesUp(), ...openedDevices().filter(isUp)]) {
+    const address = plainAddress(context.address);
+    if (!byAddress.has(address)) byAddress.set(address, context);
+  }
+  return [...byAddress.values()];
+}
+
 function findAt(address: string | undefined): Context | undefined {
-  return devicesUp().find((context) => plainAddress(context.address) === address);
+  return programDevices().find((context) => plainAddress(context.address) === address);
 }
 
 /** The device that is at an address, opened when there is none. */
 function deviceAt(address: string, how?: OpenOptions): Context {
   return findAt(address) ?? open(address, how);
+}
+
+/** Counts a device that the program has opened otherwise among those of rdma_cm. */
+function adopt(context: Context): void {
+  if (!opened.includes(context)) opened.push(context);
 }
 
 /** The device that VERBENA_ADDR asks for. */
@@ -98,7 +114,7 @@ function openFree(first: string, how?: OpenOptions): Context {
   const candidates = family === 4 && isLoopback(first) ? [] : [...new Set([first, ...fitting])];
   for (const address of candidates) {
     try {
-      return open(address, how);
+      return deviceAt(address, how);
     } catch (error) {
       if (!isTaken(error)) throw error;
     }
@@ -120,27 +136,19 @@ export function choiceHere(choice: DeviceChoice): DeviceChoice {
   return contexts === undefined ? choice : { contexts };
 }
 
-/** What no address in particular stands for: none at all; `0.0.0.0`; `::`, which is IPv4's as well, and with AFONLY is not. */
-export type Wildcard = 'any' | 'IPv4' | 'IPv6 or IPv4' | 'IPv6';
-
-/** The versions of IP that a wildcard stands for, the better one first. */
-const familiesOf: Readonly<Record<Wildcard, readonly Family[]>> = {
-  any: [4, 6],
-  IPv4: [4],
-  'IPv6 or IPv4': [6, 4],
-  IPv6: [6],
-};
+/** The versions of IP that a wildcard address stands for, the preferred one first. */
+export type Families = readonly [Family, Family?];
 
 /** The program's default device: the one that VERBENA_ADDR says, else one on loopback. */
-function ownDefault(families: readonly Family[], how?: OpenOptions): Context {
+function ownDefault(families: Families, how?: OpenOptions): Context {
   if (isAddressAskedFor()) {
     const device = deviceAskedFor(how);
     if (families.includes(familyOf(device.address))) return device;
   }
-  const [family, other] = families as readonly [Family, Family?];
+  const [family, other] = families;
   const isLocal = ({ address }: Context): boolean => familyOf(address) === family && isLoopback(address);
   try {
-    return devicesUp().find(isLocal) ?? openFree(LOOPBACK[family], how);
+    return findAt(LOOPBACK[family]) ?? devicesUp().find(isLocal) ?? openFree(LOOPBACK[family], how);
   } catch (error) {
     // Not every machine has IPv6.
     if (other === undefined || !isTaken(error)) throw error;
@@ -174,8 +182,8 @@ function noDevice(call: string, message: string, advice: string): VerbsError {
 /**
  * The device that has an address, opened when it is this machine's.
  *
- * @throws VerbsError ENODEV when none of those that there are to choose from has it; EADDRNOTAVAIL when this machine has not;
- *   EADDRINUSE when another program's device has
+ * @throws VerbsError EADDRNOTAVAIL when none of the devices to choose from has it, or this machine does not have it; EADDRINUSE
+ *   when another program's device has it
  */
 export function deviceWithAddress(call: string, choice: DeviceChoice, address: string): Context {
   const { contexts, open: how } = choiceHere(choice);
@@ -183,7 +191,11 @@ export function deviceWithAddress(call: string, choice: DeviceChoice, address: s
     const found = contexts.find((context) => plainAddress(context.address) === address);
     if (found !== undefined) return found;
     const there = contexts.map((context) => context.address).join(', ');
-    throw noDevice(call, `no device has address ${address}`, `There are devices at ${there}`);
+    throw new VerbsError(call, {
+      errno: 'EADDRNOTAVAIL',
+      message: `no device of this program has address ${address}; its devices are at ${there}`,
+      advice: 'Name one of these addresses, or the wildcard 0.0.0.0',
+    });
   }
   try {
     return deviceAt(address, how);
@@ -199,27 +211,27 @@ export function deviceWithAddress(call: string, choice: DeviceChoice, address: s
 }
 
 /**
- * Whether an address is no device's in particular: `0.0.0.0`, `::`, and of devices that were given beforehand those of loopback
- * that none of them has, as in Linux.
+ * The devices that a wildcard stands for: all of the choice whose addresses are of these families. Where devices are opened as
+ * needed, the program's default device is opened if no device is there.
+ *
+ * @throws VerbsError as `openDevice`
  */
-export function isWildcard(choice: DeviceChoice, address: string): boolean {
-  if (isAny(address)) return true;
-  const { contexts } = choiceHere(choice);
-  if (contexts === undefined || !isLoopback(address)) return false;
-  return !contexts.some((context) => plainAddress(context.address) === address);
+export function devicesOfFamilies(choice: DeviceChoice, families: Families): readonly Context[] {
+  const { contexts, open: how } = choiceHere(choice);
+  const fits = ({ address }: Context): boolean => families.includes(familyOf(address));
+  if (contexts !== undefined) return contexts.filter(fits);
+  // Peers look for the program there first.
+  const first = ownDefault(families, how);
+  return [first, ...programDevices().filter((context) => context !== first && fits(context))];
 }
 
-/** The device for any address. @throws VerbsError ENODEV, or as `openDevice` */
-export function defaultDevice(call: string, choice: DeviceChoice, wildcard: Wildcard): Context {
+/** The device that stands for the program itself: what `0.0.0.0` or `::` is as a destination. @throws VerbsError ENODEV */
+export function defaultDevice(call: string, choice: DeviceChoice, family: Family): Context {
   const { contexts, open: how } = choiceHere(choice);
-  const families = familiesOf[wildcard];
-  if (contexts === undefined) return ownDefault(families, how);
-  if (wildcard === 'any') return contexts[0];
-  for (const family of families) {
-    const found = contexts.find(({ address }) => familyOf(address) === family);
-    if (found !== undefined) return found;
-  }
-  throw noDevice(call, `no device has an address of ${wildcard}`, '');
+  if (contexts === undefined) return ownDefault([family], how);
+  const found = contexts.find(({ address }) => familyOf(address) === family);
+  if (found === undefined) throw noDevice(call, `no device has an IPv${family} address`, '');
+  return found;
 }
 
 /** The device that can talk to a destination. @throws VerbsError ENODEV, EHOSTUNREACH, EADDRINUSE */
@@ -272,6 +284,6 @@ export function checkedDevices(call: string, { contexts, open: how }: DeviceChoi
 export function getDevices(): readonly Context[] {
   const fixed = currentProvider().fixedDevices();
   if (fixed !== undefined) return fixed;
-  if (devicesUp().length === 0) ownDefault(familiesOf.any);
+  if (devicesUp().length === 0) adopt(ownDefault([4, 6]));
   return [...opened];
 }

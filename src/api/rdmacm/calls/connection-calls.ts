@@ -53,7 +53,9 @@ export function listen(identity: Identity, backlog: number): void {
   if (!Number.isInteger(backlog) || backlog < 0)
     throw new VerbsError(call, invalid(`backlog is ${show(backlog)}`, 'It is a number of requests, 0 for the most'));
   if (identity.state === IdState.IDLE) bindAddr(identity, {});
-  identity.command(call, 'cmListen', (id) => ({ id, backlog }));
+  if (identity.binding !== undefined) identity.binding.listen(call, backlog);
+  else identity.command(call, 'cmListen', (id) => ({ id, backlog }));
+  identity.options.reuseAddr = false;
   identity.state = IdState.LISTEN;
 }
 
@@ -114,5 +116,10 @@ export function initQpAttr(identity: Identity, pairs: QueuePairs, qpState: QpSta
   if (!isOneOf(QpState, qpState))
     throw new VerbsError(call, invalid(`qpState is ${show(qpState)}`, 'It is one of QpState'));
   const qpType = pairs.connectable?.qpType ?? (identity.datagrams ? QpType.UD : identity.qpType);
-  return identity.command(call, 'cmInitQpAttr', (id) => ({ id, qpType, qpState }));
+  const attributes = identity.command(call, 'cmInitQpAttr', (id) => ({ id, qpType, qpState }));
+  const { ackTimeout } = identity.options;
+  // The option counts whenever it was set, as in Linux.
+  return attributes.timeout === undefined || ackTimeout === undefined
+    ? attributes
+    : { ...attributes, timeout: ackTimeout };
 }

@@ -84,6 +84,7 @@ export class Memberships {
     const { identity } = this;
     const { gid, context } = membership;
     if (!this.#attach(membership)) return;
+    identity.settle(JOIN);
     this.#all.push(membership);
     const ahAttr = addressOf(gid, identity.options.trafficClass);
     const ud = { privateData: NOTHING, ahAttr, qpNum: MULTICAST_QPN, qkey: RDMA_UDP_QKEY };

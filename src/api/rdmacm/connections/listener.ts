@@ -1,11 +1,13 @@
 import { CmEventType, PortSpace } from '../../../device/ibta/index.js';
 import type { Life } from '../../runtime/index.js';
+import { plainAddress } from '../../../device/wire/index.js';
 import { fieldsProblem, refuse, VerbsError } from '../../verbs/index.js';
 import type { FullAddress } from '../addresses/address.js';
 import { createEventChannel, queueOf } from '../events/event-channel.js';
 import { unexpectedEvent } from '../events/event-error.js';
 import { checkSignal } from '../events/waiting.js';
 import { createId } from '../identifiers/create-id.js';
+import { identityOf } from '../identifiers/identity.js';
 import { choiceOf, setOptions } from './connect.js';
 import { ConnectionRequest } from './connection-request.js';
 import { keepAlive } from './keep-alive.js';
@@ -52,7 +54,7 @@ export function listen(options: ListenOptions = {}): Listener {
  * the other. As a server of Node's does, it keeps the process alive until it ends, a simulated one excepted.
  */
 export class Listener implements AsyncIterable<ConnectionRequest>, AsyncDisposable, Disposable {
-  /** Where it listens: the address of its device, and the port. */
+  /** Where it listens. A wildcard is on all devices of the program: then this is the address of the default device. */
   readonly address: FullAddress;
   readonly #channel: EventChannel;
   readonly #stopListening: () => void;
@@ -66,8 +68,10 @@ export class Listener implements AsyncIterable<ConnectionRequest>, AsyncDisposab
     signal?: AbortSignal,
   ) {
     this.#channel = channel;
-    this.address = id.localAddr ?? { host: '0.0.0.0', port: 0 };
-    this.#life = keepAlive(id.verbs);
+    const { local = { host: '0.0.0.0', port: 0 }, dispatchers } = identityOf(id);
+    const context = dispatchers.at(0)?.context;
+    this.address = { ...local, ...(context !== undefined && { host: plainAddress(context.address) }) };
+    this.#life = keepAlive(context);
     const close = (): void => this.close();
     signal?.addEventListener('abort', close, { once: true });
     this.#stopListening = () => signal?.removeEventListener('abort', close);

@@ -48,17 +48,23 @@ export interface ConnectOptions extends ConnectionOptions {
 export interface ListenOptions {
   /** Default: any that is free. */
   readonly port?: number | undefined;
-  /** An address of one's own. Default: that of the program's default device. */
+  /**
+   * An address of one of the program's devices, or a wildcard, `0.0.0.0` or `::`, for all of them, those included that it opens
+   * later. Default: all devices, of both versions of IP.
+   */
   readonly host?: string | undefined;
-  /** Whether others that say the same may have the port as well, as long as none of them listens. Default false. */
+  /** Whether others that say the same may be bound to the port as well. A listener shares its port with nobody. Default false. */
   readonly reuseAddr?: boolean | undefined;
-  /** Whether `::` means an address of IPv6 only. Default false. */
+  /** Whether `::` takes connections of IPv6 only. Default false. */
   readonly ipv6Only?: boolean | undefined;
-  /** Requests that may wait for an answer; 0, the default, for as many as there may be. */
+  /**
+   * Requests that may wait for an answer; 0, the default, for the most, 1024. A request beyond that is dropped, and gets in by a
+   * later repeat: a client repeats it every 4.6 s.
+   */
   readonly backlog?: number | undefined;
   /** Ends the listener. */
   readonly signal?: AbortSignal | undefined;
-  /** The device. Default: the one that the address says, else the program's default device. */
+  /** The device. Default: the one that the address says, else all devices of the program. */
   readonly context?: Context | undefined;
   /** How the device is opened where it is not there yet. */
   readonly open?: Omit<OpenOptions, 'address' | 'device'> | undefined;

@@ -5,9 +5,9 @@ import { type Context, VerbsError } from '../../verbs/index.js';
 
 /** Whom events of a device are about. */
 export interface EventTarget {
-  onDeviceEvent(event: CmDeviceEvent): void;
+  onDeviceEvent(event: CmDeviceEvent, from: Dispatcher): void;
   /** The device is gone, and nothing can be told it any more. */
-  onDeviceLost(reason: VerbsError): void;
+  onDeviceLost(reason: VerbsError, from: Dispatcher): void;
 }
 
 const CALL = 'rdma_get_cm_event';
@@ -103,7 +103,7 @@ export class Dispatcher {
 
   #give(event: CmDeviceEvent): void {
     const target = this.#targets.get(event.request?.listenId ?? event.id);
-    if (target !== undefined) target.onDeviceEvent(event);
+    if (target !== undefined) target.onDeviceEvent(event, this);
     // The listener was destroyed while the request was on its way here: nobody else will answer it.
     else if (event.request !== undefined) this.end(event.id);
   }
@@ -125,6 +125,6 @@ export class Dispatcher {
     this.#life?.end();
     const targets = [...this.#targets.values()];
     this.#targets.clear();
-    for (const target of targets) target.onDeviceLost(this.#lost);
+    for (const target of targets) target.onDeviceLost(this.#lost, this);
   }
 }

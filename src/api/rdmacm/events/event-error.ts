@@ -24,7 +24,7 @@ function sentence(event: CmEvent): string {
 /** The error that an event means to a caller of that C name; undefined when it is none. */
 export function eventError(call: string, event: CmEvent): VerbsError | undefined {
   const { status } = event;
-  if (event.event === CmEventType.REJECTED) {
+  if (event.event === CmEventType.REJECTED && event.error === undefined) {
     const { privateData } = event.param.conn ?? event.param.ud ?? { privateData: new Uint8Array(0) };
     // What a peer sends may be any number, and has a text nevertheless.
     return new RefusedError(call, status as RejectReason, privateData);

@@ -41,12 +41,12 @@ export class EventQueue {
   /** An identifier reports here from now on. */
   join(reporter: Reporter): void {
     this.#reporters.add(reporter);
-    if (reporter.dispatcher !== undefined) this.attach(reporter.dispatcher);
+    for (const dispatcher of reporter.dispatchers) this.attach(dispatcher);
   }
 
   /** It does so no longer; gives what it has reported and nobody has taken. */
   leave(reporter: Reporter): Report[] {
-    if (reporter.dispatcher !== undefined) this.detach(reporter.dispatcher);
+    for (const dispatcher of reporter.dispatchers) this.detach(dispatcher);
     this.#reporters.delete(reporter);
     const left = this.#reports.filter((report) => report.reporter === reporter);
     if (left.length > 0) this.#reports = this.#reports.filter((report) => report.reporter !== reporter);

@@ -5,7 +5,8 @@ import type { CmEvent, CmId } from '../objects.js';
 
 /** An identifier, as its events see it. */
 export interface Reporter {
-  readonly dispatcher: Dispatcher | undefined;
+  /** Of its devices: one, or where it listens on all devices as many as there are. */
+  readonly dispatchers: readonly Dispatcher[];
   /** Events of it that were taken and not acknowledged. */
   unacknowledged: number;
 }

@@ -1,5 +1,6 @@
 import { isOneOf, QpType } from '../../../device/ibta/index.js';
 import { invalid, type Problem, refuse, show, VerbsError } from '../../verbs/index.js';
+import { wildcardOf } from '../addresses/wildcard.js';
 import type { Identity } from './identity.js';
 import { CmOption } from './options.js';
 import { IdState } from './states.js';
@@ -19,10 +20,18 @@ function numberProblem(what: string, value: unknown, max: number): Problem | und
   return invalid(`${what} is ${show(value)}`, `It is a number from 0 to ${max}`);
 }
 
-function flagProblem(what: string, value: unknown, { state }: Identity): Problem | undefined {
-  if (typeof value !== 'boolean') return invalid(`${what} is ${show(value)}`, 'It is true or false');
-  // Later it would change nothing.
-  return state === IdState.IDLE ? undefined : invalid('the identifier has an address', `Set ${what} before that`);
+function flagProblem(what: string, value: unknown): Problem | undefined {
+  return typeof value === 'boolean' ? undefined : invalid(`${what} is ${show(value)}`, 'It is true or false');
+}
+
+function familyProblem(value: unknown, { state }: Identity): Problem | undefined {
+  if (state === IdState.IDLE || state === IdState.ADDR_BOUND) return flagProblem('AFONLY', value);
+  return invalid('the identifier listens, or knows its peer', 'Set AFONLY before that');
+}
+
+function reuseProblem(value: unknown, { state }: Identity): Problem | undefined {
+  if (value !== true || state !== IdState.LISTEN) return flagProblem('REUSEADDR', value);
+  return invalid('the identifier listens, and shares its port with nobody', 'Set REUSEADDR before that');
 }
 
 const rules: Readonly<Record<CmOption, OptionRule>> = {
@@ -31,12 +40,12 @@ const rules: Readonly<Record<CmOption, OptionRule>> = {
     set: (value, { options }) => (options.trafficClass = Number(value)),
   },
   [CmOption.REUSEADDR]: {
-    problem: (value, identity) => flagProblem('REUSEADDR', value, identity),
-    set: (value, { options }) => (options.reuseAddr = value === true),
+    problem: reuseProblem,
+    set: (value, identity) => setReuseAddr(identity, value === true),
   },
   [CmOption.AFONLY]: {
-    problem: (value, identity) => flagProblem('AFONLY', value, identity),
-    set: (value, { options }) => (options.afOnly = value === true),
+    problem: familyProblem,
+    set: (value, identity) => setAfOnly(identity, value === true),
   },
   [CmOption.ACK_TIMEOUT]: {
     problem: (value, { qpType }) =>
@@ -46,6 +55,19 @@ const rules: Readonly<Record<CmOption, OptionRule>> = {
     set: (value, { options }) => (options.ackTimeout = Number(value)),
   },
 };
+
+/** Counts at once for whoever binds to the same port from now on, as in Linux. */
+function setReuseAddr(identity: Identity, reuseAddr: boolean): void {
+  const { binding, state, options } = identity;
+  if (binding !== undefined) binding.share(CALL, reuseAddr);
+  else if (identity.ownsPort) identity.command(CALL, 'cmShare', (id) => ({ id, reuseAddr }));
+  if (state !== IdState.LISTEN) options.reuseAddr = reuseAddr;
+}
+
+function setAfOnly({ binding, options }: Identity, afOnly: boolean): void {
+  if (binding !== undefined) binding.setFamilies(CALL, wildcardOf(binding.host, afOnly).families);
+  options.afOnly = afOnly;
+}
 
 /** Implements `rdma_set_option`. */
 export function setOption(identity: Identity, option: CmOption, value: unknown): void {

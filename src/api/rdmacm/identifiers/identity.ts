@@ -1,26 +1,37 @@
-import { CmEventType, gidFromIp, ipFromGid, type PortSpace, type QpType } from '../../../device/ibta/index.js';
+import {
+  CmEventType,
+  gidFromIp,
+  ipFromGid,
+  type PortSpace,
+  type QpType,
+  RejectReason,
+} from '../../../device/ibta/index.js';
 import { plainAddress } from '../../../device/wire/index.js';
 import type { CmConnParam, CmEvent as CmDeviceEvent, CmRequest } from '../../../device/cm/index.js';
 import type { CmArgument, CmValue, CmVerb } from '../../provider/index.js';
-import { type Context, refuse, VerbsError } from '../../verbs/index.js';
+import { type Context, invalid, refuse, VerbsError } from '../../verbs/index.js';
 import { type FullAddress } from '../addresses/address.js';
 import type { DeviceChoice } from '../addresses/devices.js';
+import type { Wildcard } from '../addresses/wildcard.js';
 import { type Dispatcher, dispatcherOf, type EventTarget } from '../events/dispatcher.js';
 import { queueOf } from '../events/event-channel.js';
 import { eventError } from '../events/event-error.js';
 import { EventQueue } from '../events/event-queue.js';
 import type { CmEvent, CmId, EventChannel } from '../objects.js';
+import { RefusedError } from '../refused-error.js';
 import { receivedConn, receivedUd } from '../events/received.js';
 import { Report, type Reporter, type ReportFields } from '../events/report.js';
 import type { QpTemplate } from './parameters.js';
 import { isDatagram } from './port-space.js';
 import { type IdCall, idCalls, IdState, stateProblem } from './states.js';
+import { WildcardBinding } from './wildcard-binding.js';
 
 /** What `setOption` has set. */
 export interface IdOptions {
   trafficClass: number;
   reuseAddr: boolean;
-  afOnly: boolean;
+  /** Undefined where the program has not set it. */
+  afOnly: boolean | undefined;
   ackTimeout: number | undefined;
 }
 
@@ -51,7 +62,13 @@ const STATE_AFTER: ReadonlyMap<CmEventType, IdState> = new Map([
 ]);
 
 function noDevice(call: string): VerbsError {
-  return new VerbsError(call, { errno: 'ENODEV', message: 'the identifier has no device', advice: '' });
+  return new VerbsError(
+    call,
+    invalid(
+      'the identifier is bound to no device in particular',
+      'It has a device once it is bound to an address of one, or resolveAddr has found one',
+    ),
+  );
 }
 
 const identities = new WeakMap<CmId, Identity>();
@@ -71,20 +88,22 @@ export class Identity implements EventTarget, Reporter {
   readonly portSpace: PortSpace;
   readonly devices: DeviceChoice;
   readonly timeoutMs: number | undefined;
-  readonly options: IdOptions = { trafficClass: 0, reuseAddr: false, afOnly: false, ackTimeout: undefined };
+  readonly options: IdOptions = { trafficClass: 0, reuseAddr: false, afOnly: undefined, ackTimeout: undefined };
   qpType: QpType;
   state: IdState = IdState.IDLE;
   unacknowledged = 0;
   /** Its connection has ended, or came to nothing. */
   isOver = false;
-  /** It was bound to no address in particular, so that another device may do as well. */
-  boundToAny = false;
+  /** Its port on all devices, while it is bound to a wildcard address. */
+  binding: WildcardBinding | undefined;
   local: FullAddress | undefined;
   peer: FullAddress | undefined;
   /** Of the last call, where calls wait for their events. */
   event: Report | undefined;
   /** What the peer asks for, on the passive side. */
   asked: CmConnParam | undefined;
+  /** It stands for a request, whose port is the listener's. */
+  isRequest = false;
   channel: EventChannel | undefined;
   queue: EventQueue;
   /** How requests get their queue pairs, where `createEp` said it. */
@@ -109,12 +128,18 @@ export class Identity implements EventTarget, Reporter {
     identities.set(id, this);
   }
 
-  get dispatcher(): Dispatcher | undefined {
-    return this.#dispatcher;
+  get dispatchers(): readonly Dispatcher[] {
+    if (this.binding !== undefined) return this.binding.dispatchers;
+    return this.#dispatcher === undefined ? [] : [this.#dispatcher];
   }
 
   get context(): Context | undefined {
     return this.#dispatcher?.context;
+  }
+
+  /** Whether it has a port of one device. */
+  get ownsPort(): boolean {
+    return this.#dispatcher !== undefined && !this.isRequest;
   }
 
   /** Whether its calls wait for their events. */
@@ -134,8 +159,10 @@ export class Identity implements EventTarget, Reporter {
   /** The device, for calls whose states all have one. @throws VerbsError EINVAL when the call cannot be made now */
   requireContext(name: IdCall): Context {
     this.require(name);
-    if (this.context === undefined) throw noDevice(idCalls[name].call);
-    return this.context;
+    const { call } = idCalls[name];
+    const context = this.context ?? this.#standIn?.context;
+    if (context === undefined) throw noDevice(call);
+    return context;
   }
 
   /** Gives it a device and a port there. @throws VerbsError EADDRINUSE, EADDRNOTAVAIL */
@@ -153,8 +180,39 @@ export class Identity implements EventTarget, Reporter {
     this.#settle(dispatcher, number);
   }
 
+  /** Gives it a port of all devices. @throws VerbsError EADDRINUSE, EADDRNOTAVAIL, or as `openDevice` */
+  bindEverywhere(call: string, wildcard: Wildcard, port: number): void {
+    const binding = new WildcardBinding(this, wildcard);
+    binding.bind(call, port);
+    this.binding = binding;
+    this.local = { host: wildcard.host, port: binding.port };
+  }
+
+  /** Gives it one device, with the port that it has everywhere. @throws VerbsError as {@link bindTo} */
+  settleOn(call: string, context: Context): void {
+    const { binding } = this;
+    const dispatcher = dispatcherOf(context, call);
+    const number = binding?.settleOn(dispatcher);
+    if (binding === undefined || number === undefined) {
+      this.bindTo(call, context, binding?.port ?? 0);
+      binding?.release();
+    } else {
+      this.local = { host: plainAddress(context.address), port: binding.port };
+      this.#settle(dispatcher, number);
+    }
+    this.binding = undefined;
+  }
+
+  /** Has something that is of one device: a wildcard leaves the others. */
+  settle(call: string): void {
+    const context = this.binding?.preferred?.context;
+    if (context !== undefined) this.settleOn(call, context);
+  }
+
   /** Lets go of the device again. */
   unbind(): void {
+    this.binding?.release();
+    this.binding = undefined;
     const dispatcher = this.#dispatcher;
     if (dispatcher === undefined) return;
     this.queue.detach(dispatcher);
@@ -164,9 +222,10 @@ export class Identity implements EventTarget, Reporter {
 
   /** Has the device do something with it. @throws VerbsError when it refuses */
   command<V extends CmVerb>(call: string, verb: V, argument: (number: number) => CmArgument<V>): CmValue<V> {
-    const dispatcher = this.#dispatcher;
+    const dispatcher = this.#dispatcher ?? this.#standIn;
+    const number = this.binding?.numberOn(dispatcher) ?? this.#number;
     if (dispatcher === undefined) throw noDevice(call);
-    return dispatcher.device.execute(call, verb, argument(this.#number));
+    return dispatcher.device.execute(call, verb, argument(number));
   }
 
   /** Raises an event. */
@@ -220,25 +279,27 @@ export class Identity implements EventTarget, Reporter {
     for (const { event, id } of reports) if (event === CmEventType.CONNECT_REQUEST) id.destroy();
   }
 
-  onDeviceEvent(event: CmDeviceEvent): void {
+  onDeviceEvent(event: CmDeviceEvent, from: Dispatcher): void {
     if (event.request !== undefined) {
-      this.#onRequest(event, event.request);
+      this.#onRequest(event, event.request, from);
       return;
     }
+    if (event.type === CmEventType.DEVICE_REMOVAL && this.binding?.lose(from) === true) return;
     this.state = STATE_AFTER.get(event.type) ?? this.state;
     this.isOver ||= LAST_EVENTS.includes(event.type);
-    this.raise({ event: event.type, status: event.status, param: this.#param(event) });
+    const absence = event.isAbsent === true ? { error: this.#absenceError(event.status) } : {};
+    this.raise({ event: event.type, status: event.status, param: this.#param(event), ...absence });
   }
 
-  onDeviceLost(error: VerbsError): void {
+  onDeviceLost(error: VerbsError, from: Dispatcher): void {
+    // A wildcard goes on with the other devices.
+    if (this.binding?.lose(from) === true) return;
     // The device may have had time to say so itself.
     if (this.state !== IdState.REMOVED) this.raise({ event: CmEventType.DEVICE_REMOVAL, error });
     this.state = IdState.REMOVED;
   }
 
-  #onRequest(event: CmDeviceEvent, request: CmRequest): void {
-    const dispatcher = this.#dispatcher;
-    if (dispatcher === undefined) return;
+  #onRequest(event: CmDeviceEvent, request: CmRequest, dispatcher: Dispatcher): void {
     const child = this.spawn({
       portSpace: this.portSpace,
       qpType: request.qpType,
@@ -247,6 +308,7 @@ export class Identity implements EventTarget, Reporter {
       devices: this.devices,
     });
     child.state = IdState.CONNECT;
+    child.isRequest = true;
     child.asked = event.conn;
     child.options.trafficClass = this.options.trafficClass;
     child.local = { host: ipFromGid(request.localGid), port: request.localPort };
@@ -254,6 +316,26 @@ export class Identity implements EventTarget, Reporter {
     child.#settle(dispatcher, event.id);
     const param = child.#param(event);
     this.queue.push(new Report(this, { id: child.id, listenId: this.id, event: event.type, param }));
+  }
+
+  /**
+   * The device that a wildcard takes when something is made of it that is of one device: a queue pair, a shared queue, a group.
+   * A listener on several devices takes none.
+   */
+  get #standIn(): Dispatcher | undefined {
+    const { binding } = this;
+    return this.state === IdState.LISTEN && binding?.dispatchers.length !== 1 ? undefined : binding?.preferred;
+  }
+
+  #absenceError(status: number): VerbsError {
+    const { host = 'the address', port = 0 } = this.peer ?? {};
+    const why = {
+      message: `no device is at ${host}, an address of this machine, so nobody listens at port ${port} there`,
+      advice: 'Start the server first, and look whether it is at that address',
+    };
+    // Of datagrams the status is another number.
+    const reason = this.datagrams ? RejectReason.INVALID_SERVICE_ID : (status as RejectReason);
+    return new RefusedError('rdma_connect', reason, new Uint8Array(0), why);
   }
 
   #param(event: CmDeviceEvent): CmEvent['param'] {

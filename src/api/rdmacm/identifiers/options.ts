@@ -6,9 +6,9 @@ export type CmOption = (typeof CmOption)[keyof typeof CmOption];
 export interface CmOptionValues {
   /** Type of service of the IP header, 8 bits. */
   readonly [CmOption.TOS]: number;
-  /** Whether others that say the same may have the port as well, as long as none of them listens. */
+  /** Whether others that say the same may be bound to the port as well. To listen, an identifier must have its port alone. */
   readonly [CmOption.REUSEADDR]: boolean;
-  /** Whether the IPv6 wildcard means IPv6 only. */
+  /** Whether a wildcard takes requests of its own version of IP only. Default: `0.0.0.0` does, `::` takes both. */
   readonly [CmOption.AFONLY]: boolean;
   /** How long the peer may take to acknowledge: 0 to 31, in 4.096 µs · 2^n (protocol.md 4.2). */
   readonly [CmOption.ACK_TIMEOUT]: number;

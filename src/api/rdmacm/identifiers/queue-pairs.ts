@@ -75,6 +75,7 @@ export class QueuePairs {
       for (const completions of own) this.#endCompletions(completions);
       throw error;
     }
+    this.identity.settle(CREATE);
     this.identity.qpType = qpType;
     this.chosenPd = domain;
     return this.qp;
@@ -89,6 +90,7 @@ export class QueuePairs {
     if (domain.context !== context) throw foreign(CREATE, 'xrcd');
     const qp = domain.createQp(init);
     this.#initialise(qp);
+    this.identity.settle(CREATE);
     this.targetQp = qp;
     return qp;
   }
@@ -123,6 +125,7 @@ export class QueuePairs {
       for (const completions of own) this.#endCompletions(completions);
       throw error;
     }
+    this.identity.settle(CREATE_SRQ);
     this.chosenPd ??= domain;
     return this.srq;
   }

@@ -1,5 +1,5 @@
 import { ConnectionManager } from '../../../device/cm/index.js';
-import { Errno, EventType, Mtu, mtuBytes, mtuFromBytes, Syndrome } from '../../../device/ibta/index.js';
+import { Errno, EventType, type Gid, Mtu, mtuBytes, mtuFromBytes, Syndrome } from '../../../device/ibta/index.js';
 import type { Link } from '../../../device/link/index.js';
 import {
   CommandError,
@@ -53,6 +53,8 @@ export interface AdapterParts {
   readonly crc32: NicConfig['crc32'];
   readonly random: NicConfig['random'];
   readonly limits?: Partial<NicLimits>;
+  /** Whether an address is this machine's, and no device is there. Default: nobody knows. */
+  readonly isVacant?: (destination: Gid) => boolean;
   /** What is to be done now and then, if anything. */
   readonly chores?: (nic: Nic, cm: ConnectionManager, users: AdapterUsers) => AdapterChores;
 }
@@ -99,7 +101,7 @@ export class Adapter implements NicEvents, CommandDevice, AdapterUsers {
       ...(parts.limits === undefined ? {} : { limits: parts.limits }),
     });
     this.nic.copyEngine.onFinished = () => this.onDue?.();
-    const cmHost = new NicCmHost(this.nic, link.gid);
+    const cmHost = new NicCmHost(this.nic, link.gid, parts.isVacant);
     this.cm = new ConnectionManager(cmHost);
     cmHost.receive((datagram) => this.cm.receive(datagram));
     this.chores = parts.chores?.(this.nic, this.cm, this);

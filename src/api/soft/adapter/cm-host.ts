@@ -11,6 +11,7 @@ export class NicCmHost implements CmHost {
   constructor(
     private readonly nic: Nic,
     gid: Gid,
+    private readonly vacancy?: (destination: Gid) => boolean,
   ) {
     this.random = nic.random;
     this.nodeGuid = nodeGuid(gid);
@@ -35,6 +36,10 @@ export class NicCmHost implements CmHost {
   /** Has `take` called with every datagram that comes to queue pair 1. */
   receive(take: (datagram: CmDatagram) => void): void {
     this.nic.generalServices.receiver = (datagram: ManagementDatagram) => take(datagram);
+  }
+
+  isVacant(destination: Gid): boolean {
+    return this.vacancy?.(destination) === true;
   }
 
   send(to: AhAttr, mad: Uint8Array): void {

@@ -202,6 +202,7 @@ export function commandHandlers(target: CommandTarget): Handlers {
     }),
     cmCreateId: (create) => asCommand(() => cm.cmCreateId(create)),
     cmBind: (bind) => asCommand(() => cm.cmBind(bind)),
+    cmShare: (share) => asCommand(() => cm.cmShare(share)),
     cmListen: (listen) => asCommand(() => cm.cmListen(listen)),
     cmConnect: (connect) => asCommand(() => cm.cmConnect(connect)),
     cmAccept: (accept) => asCommand(() => cm.cmAccept(accept)),

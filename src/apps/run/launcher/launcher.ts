@@ -67,7 +67,10 @@ export class Launcher {
     const { machine, thread, devices, doorbells, words } = options;
     this.#options = options;
     this.#ranges = descriptorRanges(descriptorLimit());
-    this.#ucma = new Ucma(devices.map(({ context }) => context));
+    this.#ucma = new Ucma(
+      devices.map(({ context }) => context),
+      options.say,
+    );
     this.#roots = deviceTree(devices);
     this.#standIns = new StandInDirectories(directoriesOf(this.#roots));
     this.#rules = filterRules(this.#ranges, doorbells);

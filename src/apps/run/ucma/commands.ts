@@ -1,4 +1,4 @@
-import { CmOption, type SocketAddress } from '../../../api/rdmacm/index.js';
+import { CmOption, type ConnParam, type SocketAddress } from '../../../api/rdmacm/index.js';
 import { invalid, VerbsError } from '../../../api/verbs/index.js';
 import { type ErrnoName, type EventType, type PortSpace, type QpState, QpType } from '../../../device/ibta/index.js';
 import { struct, u32, type ValuesOf } from '../structs/struct.js';
@@ -26,6 +26,8 @@ function address(call: string, given: Sockaddr): SocketAddress {
   if (found === undefined) throw new VerbsError(call, invalid('there is no address'));
   return found;
 }
+
+const LOOPBACK = /^(127\.|::1$)/;
 
 /** `RDMA_OPTION_ID`, the only level that has options here. */
 const LEVEL_ID = 0;
@@ -55,6 +57,11 @@ function setOption(
   else cmId.setOption(option, number);
 }
 
+/** @throws VerbsError EINVAL as in the kernel: an identifier that is bound to a wildcard address has no device */
+function requireDevice(call: string, { cmId }: Identifier): void {
+  if (cmId.verbs === undefined) throw new VerbsError(call, invalid('the identifier has no device'));
+}
+
 interface Join {
   readonly file: UcmaFile;
   readonly identifier: Identifier;
@@ -64,6 +71,7 @@ interface Join {
 
 function join({ file, identifier, call, request: { uid, addr } }: Join): Done<ValuesOf<typeof ID_MADE>> {
   const group = address(call, addr);
+  requireDevice(call, identifier);
   const membership = file.join(identifier, group, uid, (made) => identifier.cmId.joinMulticast(group, made));
   return { answer: { id: membership.number }, undo: () => file.leave(membership) };
 }
@@ -79,13 +87,46 @@ function resolve({ identifier, call, request: { source, to, timeoutMs } }: Resol
 }
 
 interface Bind {
+  readonly file: UcmaFile;
   readonly identifier: Identifier;
   readonly call: string;
   readonly request: { readonly addr: Sockaddr };
 }
 
-function bind({ identifier, call, request }: Bind): void {
-  identifier.cmId.bindAddr(address(call, request.addr));
+function bind({ file, identifier, call, request }: Bind): void {
+  const own = address(call, request.addr);
+  try {
+    identifier.cmId.bindAddr(own);
+  } catch (error) {
+    // Another launcher may have the usual loopback address, which the program cannot know.
+    if (error instanceof VerbsError && error.errno === 'EADDRNOTAVAIL' && LOOPBACK.test(own.host ?? ''))
+      file.explain(`${error.message}. Option --addr chooses the address`);
+    throw error;
+  }
+}
+
+/** As in the kernel, a failed accept rejects the peer, which would wait otherwise. */
+function acceptOrReject({ cmId }: Identifier, param: ConnParam): void {
+  try {
+    cmId.accept(param);
+  } catch (error) {
+    try {
+      cmId.reject();
+    } catch (second) {
+      // There is no request any more.
+      if (!(second instanceof VerbsError)) throw second;
+    }
+    throw error;
+  }
+}
+
+/** Before the connection is there, the kernel reports success and sends nothing: librdmacm has moved the queue pair to ERR. */
+function disconnect({ cmId, hasPeer }: Identifier): void {
+  try {
+    cmId.disconnect();
+  } catch (error) {
+    if (!hasPeer || !(error instanceof VerbsError) || error.errno !== 'EINVAL') throw error;
+  }
 }
 
 /** Every command by its number. Those that are missing the kernel does not have either, or only for InfiniBand: ENOSYS. */
@@ -112,6 +153,7 @@ export const commands: Readonly<Partial<Record<number, Command>>> = {
     const param = connParamOf(request.param);
     if (param === undefined) throw new VerbsError(call, invalid('there are no parameters'));
     identifier.cmId.connect(param);
+    identifier.hasPeer = true;
   }),
   7: doing('rdma_listen', Requests.LISTEN, ({ identifier, request }) =>
     identifier.cmId.listen(Math.max(0, request.backlog)),
@@ -123,16 +165,18 @@ export const commands: Readonly<Partial<Record<number, Command>>> = {
       identifier.cmId.establish();
       return;
     }
-    identifier.cmId.accept(param);
+    acceptOrReject(identifier, param);
     identifier.uid = request.uid;
   }),
   9: doing('rdma_reject', Requests.REJECT, ({ identifier, request: { privateData, privateDataLen } }) =>
     identifier.cmId.reject(privateData.subarray(0, privateDataLen)),
   ),
-  10: doing('rdma_disconnect', Requests.ID, ({ identifier }) => identifier.cmId.disconnect()),
-  11: answeringOf('rdma_init_qp_attr', Requests.INIT_QP_ATTR, QP_ATTR, ({ identifier, request }) => ({
-    answer: qpAttrFor(identifier.cmId.initQpAttr(request.qpState as QpState)), // initQpAttr refuses what is none
-  })),
+  10: doing('rdma_disconnect', Requests.ID, ({ identifier }) => disconnect(identifier)),
+  11: answeringOf('rdma_init_qp_attr', Requests.INIT_QP_ATTR, QP_ATTR, ({ identifier, request, call }) => {
+    requireDevice(call, identifier);
+    // initQpAttr refuses what is no state.
+    return { answer: qpAttrFor(identifier.cmId.initQpAttr(request.qpState as QpState)) };
+  }),
   12: answering('rdma_get_cm_event', Requests.GET_EVENT, EVENT, ({ file }) => file.fetch() ?? NOT_YET),
   14: doing('rdma_set_option', Requests.SET_OPTION, ({ identifier, request, file, call }) =>
     setOption(identifier, request, file, call),

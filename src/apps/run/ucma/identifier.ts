@@ -4,6 +4,8 @@ import type { CmId, SocketAddress } from '../../../api/rdmacm/index.js';
 export class Identifier {
   /** Events that the program has fetched. It acknowledges as many before it believes that the identifier has ended. */
   eventsReported = 0;
+  /** It has asked for a connection, or stands for a request. */
+  hasPeer = false;
 
   constructor(
     /** By which the program names it. */

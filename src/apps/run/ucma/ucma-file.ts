@@ -49,6 +49,8 @@ export class UcmaFile {
     readonly identifiers: IdentifierTable,
     contexts: readonly Context[],
     readonly parts: UcmaFileParts,
+    /** Tells the user something. */
+    readonly explain: (text: string) => void,
   ) {
     this.#channel = createEventChannel({ contexts });
   }
@@ -161,7 +163,9 @@ export class UcmaFile {
   /** A name for the identifier of a request. Where there is none left, the peer is refused. */
   #addRequest(id: CmId): Identifier | undefined {
     try {
-      return this.identifiers.add(id, this, undefined);
+      const identifier = this.identifiers.add(id, this, undefined);
+      identifier.hasPeer = true;
+      return identifier;
     } catch (error) {
       id.destroy();
       if (!(error instanceof VerbsError)) throw error;

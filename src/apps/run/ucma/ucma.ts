@@ -3,18 +3,32 @@ import type { Context } from '../../../api/verbs/index.js';
 import { IdentifierTable } from './identifier-table.js';
 import { UcmaFile, type UcmaFileParts } from './ucma-file.js';
 
+const MOST_SENTENCES = 16;
+
 /** The connection manager as programs have it: every open file of `/dev/infiniband/rdma_cm` has its devices in common. */
 export class Ucma {
   readonly #identifiers = new IdentifierTable();
+  readonly #said = new Set<string>();
 
   /** Of closed files in which threads may still block: they do so until the last of them has gone, as in the kernel. */
   #closed: RecordPair[] = [];
 
-  constructor(private readonly contexts: readonly Context[]) {}
+  /** @param say tells the user why a call of the program fails that the program only knows an errno of */
+  constructor(
+    private readonly contexts: readonly Context[],
+    private readonly say: (text: string) => void = () => undefined,
+  ) {}
 
   open(parts: UcmaFileParts): UcmaFile {
     this.#closeUnused();
-    return new UcmaFile(this.#identifiers, this.contexts, parts);
+    return new UcmaFile(this.#identifiers, this.contexts, parts, (text) => this.#explain(text));
+  }
+
+  /** Says each sentence once, and not too many. */
+  #explain(text: string): void {
+    if (this.#said.size >= MOST_SENTENCES || this.#said.has(text)) return;
+    this.#said.add(text);
+    this.say(text);
   }
 
   /** Closes the socket of a file once no thread of the program blocks there. */

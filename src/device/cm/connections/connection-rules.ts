@@ -32,6 +32,15 @@ export const ConnectionState = {
 } as const;
 export type ConnectionState = (typeof ConnectionState)[keyof typeof ConnectionState];
 
+/** In which states there is somebody to talk to, or will be once the program has agreed. */
+export const WITH_PEER = [
+  ConnectionState.REQ_RCVD,
+  ConnectionState.REP_SENT,
+  ConnectionState.MRA_REP_RCVD,
+  ConnectionState.REP_RCVD,
+  ConnectionState.ESTABLISHED,
+] as const;
+
 /** The actions that the tables name. */
 export interface ConnectionActions {
   readonly state: ConnectionState;

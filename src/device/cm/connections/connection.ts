@@ -28,48 +28,22 @@ import type { Backlog, CmCore } from '../core.js';
 import type { Refusal } from '../host.js';
 import { freshTransaction } from '../tables/fresh.js';
 import { About, answererIn, type Names, rejectionOf, replyOf, timeoutOf } from './connection-messages.js';
-import { ConnectionState, isFarewell, mayFollow, onAbandon, onDisconnect, onTimeout } from './connection-rules.js';
+import {
+  ConnectionState,
+  isFarewell,
+  mayFollow,
+  onAbandon,
+  onDisconnect,
+  onTimeout,
+  WITH_PEER,
+} from './connection-rules.js';
+import type { ConnectionParts } from './connection-parts.js';
 import { Peer } from './peer.js';
 import { type Agreement, connectedAttributes } from './qp-attributes.js';
 import { Retransmission } from './retransmission.js';
 import { ackTimeout, LONGEST_FAREWELL, MRA_SERVICE_TIMEOUT, requestIntervalUs, timeoutUs } from './timeouts.js';
 
 const NOTHING = new Uint8Array(0);
-
-/** In which states there is somebody to talk to, or will be once the program has agreed. */
-const WITH_PEER = [
-  ConnectionState.REQ_RCVD,
-  ConnectionState.REP_SENT,
-  ConnectionState.MRA_REP_RCVD,
-  ConnectionState.REP_RCVD,
-  ConnectionState.ESTABLISHED,
-] as const;
-
-/** What a connection begins with, on either side. */
-export interface ConnectionParts {
-  readonly core: CmCore;
-  readonly id: number;
-  /** Who has the identifier, and the queue pair. */
-  readonly client: CmClient;
-  readonly agreement: Agreement;
-  readonly transactionId: bigint;
-  readonly packetLifetime: number;
-  /** Exponent of the time within which the peer answers. */
-  readonly responseTimeout: number;
-  readonly maxRetries: number;
-  /** Of the active side. */
-  readonly asking?: {
-    readonly qp: CmQp;
-    /** The program's own ACK timeout; without it what the peer says of itself counts as well. */
-    readonly ackTimeout: number | undefined;
-  };
-  /** Of the passive side. */
-  readonly asked?: {
-    readonly backlog: Backlog;
-    /** What the request is for. */
-    readonly qpType: QpType;
-  };
-}
 
 /**
  * One end of a connection: the CM's state machine (protocol.md 4.4). What a message, a timeout or the program's leaving
@@ -139,7 +113,13 @@ export class Connection implements KnownConnection {
   /** Sends the request. */
   ask(req: CmReq): void {
     const intervalUs = requestIntervalUs(this.#packetLifetime, this.#responseTimeout);
-    this.#retransmission.start(req, this.#agreement.to, intervalUs, this.#maxRetries);
+    const { to } = this.#agreement;
+    this.#retransmission.start(req, to, intervalUs, this.#maxRetries, {
+      isVacant: () => this.#core.host.isVacant?.(destinationOf(this.#agreement)) === true,
+      // As Linux's own answer where nobody listens: there, a device is at each address of a machine that has one.
+      onAbsent: () =>
+        this.#finish({ type: CmEventType.REJECTED, status: RejectReason.INVALID_SERVICE_ID, isAbsent: true }),
+    });
   }
 
   /** Notes who asks. */
@@ -147,7 +127,11 @@ export class Connection implements KnownConnection {
     this.peer.meet(req.localCommId, req.localQpn, req.localCaGuid);
   }
 
-  /** @throws CmError EINVAL unless the request waits for an answer, or what moving the queue pair is refused with */
+  /**
+   * A queue pair that cannot be moved ends the connection: the peer is rejected, as in Linux, and does not wait any longer.
+   *
+   * @throws CmError EINVAL unless the request waits for an answer, or what moving the queue pair is refused with
+   */
   accept(accept: CmAccept): void {
     this.#require('accepted', ConnectionState.REQ_RCVD);
     const { qp } = accept;
@@ -161,7 +145,12 @@ export class Connection implements KnownConnection {
       ackTimeout: accept.ackTimeout ?? this.#agreement.ackTimeout,
     };
     const problem = qp.managed ? this.#connect(qp, agreement) : undefined;
-    if (problem !== undefined) throw new CmError(problem.errno, problem.message);
+    if (problem !== undefined) {
+      this.#client.host.modifyQp(qp.qpNum, { qpState: QpState.ERR }, Syndrome.NOT_CONNECTED);
+      this.#leaveBacklog();
+      this.refuse();
+      throw new CmError(problem.errno, problem.message);
+    }
     this.#agreement = agreement;
     this.#qp = qp;
     this.#core.directory.addQp(this, qp.qpNum);

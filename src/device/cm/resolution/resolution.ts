@@ -20,7 +20,7 @@ export class Resolution implements Conversation {
     private readonly peer: Gid,
   ) {
     this.#id = id;
-    this.#retransmission = new Retransmission(core.host, core.counters, () => this.#giveUp());
+    this.#retransmission = new Retransmission(core.host, core.counters, () => this.#end(-Errno.ETIMEDOUT, false));
     this.commId = core.directory.add(this);
   }
 
@@ -29,7 +29,10 @@ export class Resolution implements Conversation {
   }
 
   ask(request: CmSidrReq): void {
-    this.#retransmission.start(request, this.to, timeoutUs(RESPONSE_TIMEOUT), MAX_CM_RETRIES);
+    this.#retransmission.start(request, this.to, timeoutUs(RESPONSE_TIMEOUT), MAX_CM_RETRIES, {
+      isVacant: () => this.core.host.isVacant?.(this.peer) === true,
+      onAbsent: () => this.#end(SidrStatus.UNSUPPORTED, true),
+    });
   }
 
   takeReply({ status, privateData, qpn, qkey }: CmSidrRep): void {
@@ -51,10 +54,11 @@ export class Resolution implements Conversation {
     this.core.directory.forget(this.commId);
   }
 
-  #giveUp(): void {
+  #end(status: number, isAbsent: boolean): void {
     const id = this.#id;
     this.abandon();
+    const absence = isAbsent ? { isAbsent } : {};
     if (id !== undefined)
-      this.core.raise({ type: CmEventType.UNREACHABLE, id, status: -Errno.ETIMEDOUT, privateData: NOTHING });
+      this.core.raise({ type: CmEventType.UNREACHABLE, id, status, privateData: NOTHING, ...absence });
   }
 }

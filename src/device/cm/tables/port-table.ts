@@ -39,12 +39,24 @@ export class PortTable {
     return chosen;
   }
 
-  /** Makes the holder of a port its listener. @throws CmError EADDRINUSE when another listens there */
+  /**
+   * Makes the holder of a port its listener. A listener shares its port with nobody, REUSEADDR or not, as in Linux.
+   *
+   * @throws CmError EADDRINUSE when another has the port
+   */
   listen(id: number, space: PortSpace, port: number): void {
     const entry = this.#portsOf(space).get(port);
-    if (entry === undefined || (entry.listener !== undefined && entry.listener !== id))
-      throw new CmError('EADDRINUSE', `another identifier listens on port ${port}`);
+    if (entry?.holders.has(id) !== true || entry.holders.size > 1)
+      throw new CmError(
+        'EADDRINUSE',
+        `another identifier has port ${port}, and a listener shares its port with nobody`,
+      );
     entry.listener = id;
+  }
+
+  /** Sets whether others that say the same may have the port of an identifier, too, as long as it does not listen. */
+  share(id: number, space: PortSpace, port: number, reuseAddr: boolean): void {
+    this.#spaces.get(space)?.get(port)?.holders.set(id, { reuseAddr });
   }
 
   listener(space: PortSpace, port: number): number | undefined {

@@ -65,6 +65,8 @@ export class DatagramCore {
       try {
         setBefore(id, this.settings);
         id.bindAddr({ host, port });
+        // Its queue pair is of one device: at a wildcard address of the default one.
+        if (id.verbs === undefined) id.resolveAddr({ host });
         this.#open(call, id);
         return;
       } catch (error) {

@@ -6,6 +6,8 @@ import {
   createEventChannel,
   createId,
   type EventChannel,
+  type EventChannelOptions,
+  getDevices,
   PortSpace,
   WrOpcode,
 } from '../../../../index.js';
@@ -103,6 +105,7 @@ class Server {
   readonly #voice: Voice;
   readonly #channel: EventChannel;
   readonly #listener: CmId;
+  readonly #devices: EventChannelOptions;
   readonly #services = new Map<CmId, Service>();
   #taken = 0;
   #outcome: Result | undefined;
@@ -111,7 +114,8 @@ class Server {
   constructor(flags: RpingFlags) {
     this.#flags = flags;
     this.#voice = voiceOf(flags);
-    this.#channel = createEventChannel(cmDevices(flags));
+    this.#devices = cmDevices(flags);
+    this.#channel = createEventChannel(this.#devices);
     this.#listener = createId(this.#channel, PortSpace.TCP);
     endOnInterrupt(() => {
       for (const id of this.#services.keys()) leave(id);
@@ -130,11 +134,13 @@ class Server {
     failIfFailed(this.#outcome);
   }
 
-  /** Prints the address that the device has chosen, which the user cannot know. The C tool chooses none. */
+  /** Prints the addresses of its devices, which the user cannot know. The C tool prints none. */
   #tellWhere(): void {
-    const { localAddr } = this.#listener;
-    if (this.#flags.a !== undefined || localAddr === undefined) return;
-    this.#voice.complain(`server at ${localAddr.host}, port ${localAddr.port}`);
+    if (this.#flags.a !== undefined) return;
+    const port = this.#listener.getSrcPort();
+    for (const { address } of this.#devices.contexts ?? getDevices()) {
+      this.#voice.complain(`server at ${address}, port ${port}`);
+    }
   }
 
   #take(event: CmEvent): void {
