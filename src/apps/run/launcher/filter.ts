@@ -44,6 +44,10 @@ const BY_PATH = [
   'faccessat2',
   'readlink',
   'readlinkat',
+  'getxattr',
+  'lgetxattr',
+  'listxattr',
+  'llistxattr',
 ] as const satisfies readonly SystemCall[];
 
 /** The table that the filter is made from; the first line that fits counts. */
@@ -56,10 +60,12 @@ export function filterRules(ranges: DescriptorRanges, doorbells: DoorbellWay): r
     { call: 'ioctl', when: [{ argument: 1, equals: RDMA_VERBS_IOCTL }] },
     ...BY_PATH.map((call) => ({ call })),
     ...[uverbs, rdmaCm, directories].map((range) => ({ call: 'close', when: fd(range) }) as const),
-    ...[uverbs, rdmaCm].map((range) => ({ call: 'fstat', when: fd(range) }) as const),
+    ...[uverbs, rdmaCm, directories].map((range) => ({ call: 'fstat', when: fd(range) }) as const),
     // Programs copy descriptors of folders, to anywhere.
     { call: 'getdents64' },
     { call: 'close_range' },
+    // The kernel does not have the directories of ours that a program may be in.
+    ...(['chdir', 'fchdir', 'getcwd'] as const).map((call) => ({ call })),
     // A descriptor that is put in the place of one of ours closes that.
     ...(['dup2', 'dup3'] as const).flatMap((call) =>
       [uverbs, rdmaCm, directories].map((within) => ({ call, when: [{ argument: 1, within }] })),

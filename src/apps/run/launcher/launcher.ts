@@ -94,7 +94,8 @@ export class Launcher {
       roots: this.#roots,
       standIns: this.#standIns,
       directories: this.#ranges.directories,
-      deviceOf: (tid, fd) => this.#deviceOf(tid, fd),
+      deviceOf: (tid, fd) => this.#files.find(tid, fd)?.device,
+      processOf: (tid) => this.#processes.processOf(tid),
       openDevice: (waiting, node) => this.#openDevice(waiting, node),
     });
     const files = this.#files;
@@ -122,11 +123,6 @@ export class Launcher {
   /** Nobody tells of doorbells in a log. */
   get #hasLog(): boolean {
     return this.#options.doorbells === 'log' && this.#files.size > 0;
-  }
-
-  #deviceOf(tid: number, fd: number): Node | undefined {
-    const device = this.#files.find(tid, fd)?.device;
-    return device === undefined ? undefined : { kind: 'device', driver: 'uverbs', index: 0, ...device };
   }
 
   #openDevice(calls: NotifiedCalls, node: DeviceNode): boolean {

@@ -44,6 +44,9 @@ function handlers({ files, paths, ranges, interrupted }: Destinations): Readonly
     write: onFile('write'),
     fstat: (calls) => paths.serveFstat(calls),
     getdents64: (calls) => paths.serveEntries(calls),
+    chdir: (calls) => paths.serveChdir(calls),
+    fchdir: (calls) => paths.serveFchdir(calls),
+    getcwd: (calls) => paths.serveGetcwd(calls),
     close: (calls) => {
       const [tid, fd] = [calls.tid, calls.int(0)];
       // While the number still says what it is. What ends with it has ended when the program goes on, as in the kernel.

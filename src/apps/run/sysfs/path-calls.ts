@@ -1,23 +1,33 @@
-import { closeSync, writeSync } from 'node:fs';
+import { closeSync, constants, fchmodSync, openSync, statSync, writeSync } from 'node:fs';
 import { MemoryFile, type NotifiedCalls } from '../../../machine/system/index.js';
 import { Errno } from '../../../device/ibta/index.js';
-import type { DescriptorRange } from '../launcher/descriptor-ranges.js';
-import type { Calls } from '../notifications/calls.js';
+import { type DescriptorRange, isWithin } from '../launcher/descriptor-ranges.js';
 import type { Machine, SystemCall } from '../launcher/system-calls.js';
+import { descriptorName } from '../processes/processes.js';
 import { readProgram, readText, writeProgram } from '../processes/program-memory.js';
+import { DirectoryReads } from './directory-reads.js';
+import { Identities } from './identities.js';
 import type { StandInDirectories } from './stand-in-directories.js';
-import { directoryEntries, mayAccess, statBytes, statxBytes } from './stat.js';
-import { type DeviceNode, find, type Found, type Node, type Roots } from './tree.js';
+import { mayAccess, statBytes, statxBytes } from './stat.js';
+import { type DeviceNode, type DeviceNumber, find, type Found, type Node, plain, type Roots } from './tree.js';
+import { WorkingDirectories } from './working-directories.js';
 
 const AT_EMPTY_PATH = 0x1000;
+/** Any number below 0 will do. */
+const AT_FDCWD = -100;
+const TEXT_MODE = 0o444;
 const O_ACCMODE = 3;
 const O_DIRECTORY = 0o200000;
 const O_DIRECTORY_ARM64 = 0o40000;
 const ENOTDIR = 20;
 const EISDIR = 21;
+const ERANGE = 34;
 const PATH_BYTES = 4096;
+/** What the files of texts are called, before their paths. */
+const TEXT_NAME = 'verbena-sysfs:';
+const TEXT_DESCRIPTOR = /^\/memfd:verbena-sysfs:(.*) \(deleted\)$/;
 
-type Act = 'open' | 'stat' | 'statx' | 'access' | 'readlink';
+type Act = 'open' | 'stat' | 'statx' | 'access' | 'readlink' | 'getxattr' | 'listxattr';
 
 /** Where a call has its arguments, by their positions. */
 interface PathCall {
@@ -47,6 +57,11 @@ export const PATH_CALLS = {
   faccessat2: { act: 'access', directory: 0, path: 1, mode: 2 },
   readlink: { act: 'readlink', path: 0 },
   readlinkat: { act: 'readlink', directory: 0, path: 1 },
+  // By these `ls -l` looks for access control lists.
+  getxattr: { act: 'getxattr', path: 0 },
+  lgetxattr: { act: 'getxattr', path: 0 },
+  listxattr: { act: 'listxattr', path: 0 },
+  llistxattr: { act: 'listxattr', path: 0 },
 } as const satisfies Partial<Record<SystemCall, PathCall>>;
 
 /** What of the rest of the launcher these calls need. */
@@ -54,103 +69,180 @@ export interface PathCallSurroundings {
   readonly machine: Machine;
   readonly roots: Roots;
   readonly standIns: StandInDirectories;
-  /** Numbers of opened folders of ours. */
+  /** Numbers of opened folders and texts of ours. */
   readonly directories: DescriptorRange;
   /** The device whose file has that number in a program, if it is one of ours. */
-  deviceOf(tid: number, fd: number): Node | undefined;
+  deviceOf(tid: number, fd: number): DeviceNumber | undefined;
+  /** The process that a thread belongs to. */
+  processOf(tid: number): number;
   /** Opens a device for the program that called, and answers the call. */
   openDevice(calls: NotifiedCalls, node: DeviceNode): boolean;
+}
+
+/** What a path or a descriptor stands for. */
+interface Located {
+  readonly path: string;
+  readonly node: Node;
 }
 
 /** Answers the calls that name files of ours, and lets all others through. */
 export class PathCalls {
   readonly #startedS = Math.floor(Date.now() / 1000);
-  readonly #inodes = new Map<string, number>();
-  /** How far opened folders were read, by thread group and number: `PID FD`. */
-  readonly #cursors = new Map<string, number>();
+  readonly #identities: Identities;
+  readonly #reads: DirectoryReads;
+  readonly #working: WorkingDirectories;
+  /** Devices by their numbers: `MAJOR:MINOR`. */
+  readonly #devices = new Map<string, Located>();
 
-  constructor(private readonly around: PathCallSurroundings) {}
+  constructor(private readonly around: PathCallSurroundings) {
+    const { roots, standIns } = around;
+    const [first = '/'] = [...roots].filter(([, { kind }]) => kind === 'directory').map(([path]) => path);
+    const ofKernel = (path: string) =>
+      find(roots, path) === 'elsewhere' ? statSync(path, { bigint: true, throwIfNoEntry: false }) : undefined;
+    this.#identities = new Identities((path) => standIns.statOf(path), first, ofKernel);
+    this.#reads = new DirectoryReads(roots, this.#identities);
+    this.#working = new WorkingDirectories((tid) => around.processOf(tid));
+    for (const [path, node] of roots) this.#noteDevices(path, node);
+  }
 
   serve(calls: NotifiedCalls, call: PathCall): boolean {
     const path = readText(calls.tid, calls.address(call.path), PATH_BYTES);
     if (path === undefined) return calls.letThrough();
-    const { act } = call;
     if (path === '') return this.#serveDescriptor(calls, call);
     const found = this.#find(calls, call, path);
-    if (found === 'elsewhere') return calls.letThrough();
+    if (found === 'elsewhere') return this.#serveElsewhere(calls, call, path);
     if (found === 'nothing') return calls.refuse(Errno.ENOENT);
     if (found === 'no folder') return calls.refuse(ENOTDIR);
-    if (act === 'open') return this.#open(calls, call, found.path, found.node);
-    if (act === 'readlink') return calls.refuse(Errno.EINVAL);
-    if (act === 'access')
-      return mayAccess(found.node, calls.int(call.mode ?? 0)) ? calls.answer(0) : calls.refuse(Errno.EACCES);
-    return this.#tell(calls, calls.address(call.buffer ?? 0), act, found.node, found.path);
+    if (call.act === 'open') return this.#open(calls, call, found.path, found.node);
+    return this.#answer(calls, call, found);
   }
 
-  /** `fstat` of a device of ours. */
+  #answer(calls: NotifiedCalls, { act, mode, buffer }: PathCall, { path, node }: Located): boolean {
+    switch (act) {
+      case 'stat':
+      case 'statx':
+        return this.#tell(calls, calls.address(buffer ?? 0), act, node, path);
+      case 'access':
+        return mayAccess(node, calls.int(mode ?? 0)) ? calls.answer(0) : calls.refuse(Errno.EACCES);
+      case 'getxattr':
+        return calls.refuse(Errno.EOPNOTSUPP);
+      case 'listxattr':
+        return calls.answer(0);
+      default:
+        return calls.refuse(Errno.EINVAL);
+    }
+  }
+
+  /** From a working directory that the kernel does not know a path leads to the kernel's files: of these, directories can be looked at. */
+  #serveElsewhere(calls: NotifiedCalls, call: PathCall, path: string): boolean {
+    if (!this.#isFromOurs(calls, call, path)) return calls.letThrough();
+    const place = plain(`${this.#base(calls, call.directory) ?? ''}/${path}`);
+    if (call.act === 'open' || !isDirectory(`/proc/${calls.tid}/root${place}`)) return calls.refuse(Errno.ENOENT);
+    return this.#answer(calls, call, { path: place, node: { kind: 'directory', entries: new Map() } });
+  }
+
+  /** `fstat` of a device, a folder or a text of ours. */
   serveFstat(calls: NotifiedCalls): boolean {
-    const node = this.around.deviceOf(calls.tid, calls.int(0));
-    if (node === undefined) return calls.letThrough();
-    return this.#tell(calls, calls.address(1), 'stat', node, '');
+    const found = this.#descriptor(calls.tid, calls.int(0));
+    return found === undefined
+      ? calls.letThrough()
+      : this.#tell(calls, calls.address(1), 'stat', found.node, found.path);
   }
 
-  /** `getdents64`. Whoever has read to the end begins anew, which is what `rewinddir` asks for. */
-  serveEntries(calls: Calls): boolean {
-    const { standIns, roots } = this.around;
-    const [fd, address, room] = [calls.int(0), calls.address(1), calls.address(2)];
-    const path = standIns.pathOf(calls.tid, fd);
-    const found = path === undefined ? 'elsewhere' : find(roots, path);
-    if (typeof found === 'string' || found.node.kind !== 'directory') return calls.letThrough();
-    const key = `${calls.tid} ${fd}`;
-    const from = this.#cursors.get(key) ?? 0;
-    const entries = [...found.node.entries];
-    const { bytes, next } = directoryEntries(entries, from, room);
-    if (from < entries.length && next === from) return calls.refuse(Errno.EINVAL);
-    if (!writeProgram(calls.tid, address, bytes)) return calls.refuse(Errno.EFAULT);
-    // Without an answer the program reads the same entries again.
-    if (!calls.answer(bytes.length)) return false;
-    if (from >= entries.length) this.#cursors.delete(key);
-    else this.#cursors.set(key, next);
-    return true;
+  /** `getdents64`. */
+  serveEntries(calls: NotifiedCalls): boolean {
+    const name = descriptorName(calls.tid, calls.int(0));
+    return this.#reads.serve(calls, this.around.standIns.pathOfName(name), name);
+  }
+
+  /** `chdir`: the kernel does not have our directories, so that a process is in one is remembered here. */
+  serveChdir(calls: NotifiedCalls): boolean {
+    const path = readText(calls.tid, calls.address(0), PATH_BYTES);
+    if (path === undefined || path === '') return calls.letThrough();
+    const call: PathCall = { act: 'stat', path: 0 };
+    const found = this.#find(calls, call, path);
+    if (found === 'nothing' || this.#isFromOurs(calls, call, path)) return calls.refuse(Errno.ENOENT);
+    if (found === 'no folder') return calls.refuse(ENOTDIR);
+    if (found === 'elsewhere') {
+      if (this.#working.of(calls.tid) !== undefined && isDirectory(`/proc/${calls.tid}/root${path}`))
+        this.#working.move(calls.tid, undefined);
+      return calls.letThrough();
+    }
+    if (found.node.kind !== 'directory') return calls.refuse(ENOTDIR);
+    this.#working.move(calls.tid, found.path);
+    return calls.answer(0);
+  }
+
+  /** `fchdir`. */
+  serveFchdir(calls: NotifiedCalls): boolean {
+    this.#working.move(calls.tid, this.around.standIns.pathOf(calls.tid, calls.int(0)));
+    return calls.letThrough();
+  }
+
+  /** `getcwd`, which gives the length of the path. */
+  serveGetcwd(calls: NotifiedCalls): boolean {
+    const path = this.#working.of(calls.tid);
+    if (path === undefined) return calls.letThrough();
+    const bytes = Buffer.from(`${path}\0`, 'latin1');
+    if (calls.address(1) < bytes.length) return calls.refuse(ERANGE);
+    return writeProgram(calls.tid, calls.address(0), bytes) ? calls.answer(bytes.length) : calls.refuse(Errno.EFAULT);
   }
 
   /** A program closes a number that may be a folder's. */
   closing(tid: number, fd: number): void {
-    this.#cursors.delete(`${tid} ${fd}`);
+    this.#reads.forget(tid, fd);
   }
 
   #find(calls: NotifiedCalls, { directory }: PathCall, path: string): Found {
-    const { roots, standIns } = this.around;
+    const { roots } = this.around;
     if (path.startsWith('/')) return find(roots, path);
-    // What is relative to where the program is, is not ours.
-    if (directory === undefined || calls.int(directory) < 0) return 'elsewhere';
-    const base = standIns.pathOf(calls.tid, calls.int(directory));
+    const base = this.#base(calls, directory);
     return base === undefined ? 'elsewhere' : find(roots, `${base}/${path}`);
+  }
+
+  /** The directory of ours that a relative path begins at. */
+  #base(calls: NotifiedCalls, directory: number | undefined): string | undefined {
+    const fd = directory === undefined ? AT_FDCWD : calls.int(directory);
+    return fd < 0 ? this.#working.of(calls.tid) : this.around.standIns.pathOf(calls.tid, fd);
+  }
+
+  /** Whether a path leads out of our directories from a working directory that the kernel does not know. */
+  #isFromOurs(calls: NotifiedCalls, { directory }: PathCall, path: string): boolean {
+    if (path.startsWith('/') || (directory !== undefined && calls.int(directory) >= 0)) return false;
+    const base = this.#base(calls, directory);
+    return base !== undefined && find(this.around.roots, plain(`${base}/${path}`)) === 'elsewhere';
   }
 
   /** Without a path the descriptor is meant. */
   #serveDescriptor(calls: NotifiedCalls, { act, directory, flags, buffer }: PathCall): boolean {
     const mayBeEmpty = flags !== undefined && (calls.int(flags) & AT_EMPTY_PATH) !== 0;
-    const isStat = act === 'stat' || act === 'statx';
-    const node =
-      isStat && mayBeEmpty && directory !== undefined
-        ? this.around.deviceOf(calls.tid, calls.int(directory))
-        : undefined;
-    if (node === undefined || !isStat) return calls.letThrough();
-    return this.#tell(calls, calls.address(buffer ?? 0), act, node, '');
+    if (!mayBeEmpty || directory === undefined || (act !== 'stat' && act !== 'statx')) return calls.letThrough();
+    const found = this.#descriptor(calls.tid, calls.int(directory));
+    if (found === undefined) return calls.letThrough();
+    return this.#tell(calls, calls.address(buffer ?? 0), act, found.node, found.path);
+  }
+
+  /** What of ours a program's descriptor stands for. */
+  #descriptor(tid: number, fd: number): Located | undefined {
+    const device = this.around.deviceOf(tid, fd);
+    if (device !== undefined) return this.#devices.get(`${device.major}:${device.minor}`);
+    if (!isWithin(this.around.directories, fd)) return undefined;
+    const name = descriptorName(tid, fd);
+    const path = this.around.standIns.pathOfName(name) ?? TEXT_DESCRIPTOR.exec(name ?? '')?.[1];
+    const found = path === undefined ? 'elsewhere' : find(this.around.roots, path);
+    return typeof found === 'string' ? undefined : found;
+  }
+
+  #noteDevices(path: string, node: Node): void {
+    if (node.kind === 'device') this.#devices.set(`${node.major}:${node.minor}`, { path, node });
+    if (node.kind !== 'directory') return;
+    for (const [name, below] of node.entries) this.#noteDevices(`${path}/${name}`, below);
   }
 
   #tell(calls: NotifiedCalls, address: number, act: 'stat' | 'statx', node: Node, path: string): boolean {
-    const facts = { node, inode: this.#inode(path), changedS: this.#startedS };
+    const facts = { node, identity: this.#identities.of(path), changedS: this.#startedS };
     const bytes = act === 'stat' ? statBytes(this.around.machine, facts) : statxBytes(facts);
     return writeProgram(calls.tid, address, bytes) ? calls.answer(0) : calls.refuse(Errno.EFAULT);
-  }
-
-  #inode(path: string): number {
-    const known = this.#inodes.get(path);
-    if (known !== undefined) return known;
-    this.#inodes.set(path, this.#inodes.size + 1);
-    return this.#inodes.size;
   }
 
   #open(calls: NotifiedCalls, call: PathCall, path: string, node: Node): boolean {
@@ -164,7 +256,7 @@ export class PathCalls {
       case 'directory':
         return writes ? calls.refuse(EISDIR) : this.#openDirectory(calls, path);
       case 'text':
-        return writes ? calls.refuse(Errno.EACCES) : openText(calls, node.text());
+        return writes ? calls.refuse(Errno.EACCES) : this.#openText(calls, path, node.text());
     }
   }
 
@@ -179,14 +271,28 @@ export class PathCalls {
     const at = freeDescriptor(standIns, calls.tid, directories);
     if (at === undefined) return calls.refuse(Errno.EMFILE);
     const fd = standIns.open(path);
-    this.#cursors.delete(`${calls.tid} ${at}`);
+    this.#reads.forget(calls.tid, at);
     const given = calls.answerWithFd(fd, at) >= 0;
+    closeSync(fd);
+    return given || calls.refuse(Errno.EMFILE);
+  }
+
+  /** Each open makes a file of its own: what a program reads from it does not change meanwhile. */
+  #openText(calls: NotifiedCalls, path: string, text: string): boolean {
+    const { standIns, directories } = this.around;
+    const file = new MemoryFile(`${TEXT_NAME}${path}`);
+    writeSync(file.fd, text, 0);
+    fchmodSync(file.fd, TEXT_MODE);
+    const fd = openSync(`/proc/self/fd/${file.fd}`, constants.O_RDONLY);
+    file.close();
+    // Where no number of ours is free, the kernel tells what it has of the file.
+    const given = calls.answerWithFd(fd, freeDescriptor(standIns, calls.tid, directories)) >= 0;
     closeSync(fd);
     return given || calls.refuse(Errno.EMFILE);
   }
 }
 
-/** A number that no folder of ours has in that program. */
+/** A number that no file has in that program. */
 function freeDescriptor(
   standIns: StandInDirectories,
   tid: number,
@@ -196,11 +302,10 @@ function freeDescriptor(
   return undefined;
 }
 
-/** A text is a file of its own for whoever opens it: what was read stays as it was. */
-function openText(calls: NotifiedCalls, text: string): boolean {
-  const file = new MemoryFile('verbena-sysfs');
-  writeSync(file.fd, text, 0);
-  const given = calls.answerWithFd(file.fd) >= 0;
-  file.close();
-  return given || calls.refuse(Errno.EMFILE);
+function isDirectory(place: string): boolean {
+  try {
+    return statSync(place).isDirectory();
+  } catch {
+    return false;
+  }
 }

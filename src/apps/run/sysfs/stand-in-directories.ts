@@ -1,4 +1,15 @@
-import { closeSync, constants, fstatSync, mkdirSync, mkdtempSync, openSync, readdirSync, rmdirSync } from 'node:fs';
+import {
+  type BigIntStats,
+  chmodSync,
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmdirSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isLocked, lockFile } from '../../../machine/system/index.js';
@@ -25,6 +36,8 @@ export class StandInDirectories {
     for (const [index, path] of paths.entries()) {
       const folder = join(place, String(index));
       mkdirSync(folder);
+      // Whatever the mask of modes leaves.
+      chmodSync(folder, 0o755);
       const fd = openSync(folder, FOLDER);
       rmdirSync(folder);
       this.#standIns.set(path, fd);
@@ -42,7 +55,18 @@ export class StandInDirectories {
 
   /** The folder that a program's descriptor stands for, or undefined. */
   pathOf(tid: number, fd: number): string | undefined {
-    return this.#pathOf.get(descriptorName(tid, fd) ?? '');
+    return this.pathOfName(descriptorName(tid, fd));
+  }
+
+  /** As {@link pathOf}, by what the kernel calls the descriptor's file. */
+  pathOfName(name: string | undefined): string | undefined {
+    return this.#pathOf.get(name ?? '');
+  }
+
+  /** What the kernel says of a descriptor of the stand-in of a folder, where it has one. */
+  statOf(path: string): BigIntStats | undefined {
+    const fd = this.#standIns.get(path);
+    return fd === undefined ? undefined : fstatSync(fd, { bigint: true });
   }
 
   /** Whether a program has a file of that number, whatever it is. */

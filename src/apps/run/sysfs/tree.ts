@@ -58,7 +58,7 @@ export type Found =
   | { readonly path: string; readonly node: Node };
 
 /** A path without `.`, `..` and repeated slashes. */
-function plain(path: string): string {
+export function plain(path: string): string {
   const parts: string[] = [];
   for (const part of path.split('/')) {
     if (part === '..') parts.pop();
