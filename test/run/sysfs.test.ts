@@ -51,6 +51,18 @@ describe('a script in a directory of sysfs', { skip: cannotRun }, () => {
     assert.match(out, /^total 0\ndrwxr-xr-x.* \.\ndrwxr-xr-x.* \.\.\ndrwxr-xr-x.* rxe0\n\d+\n$/);
   });
 
+  it('changes nothing in the directory where it was before', async () => {
+    const out = await sh(`
+      place=$(mktemp -d); cd $place; mkdir rxe0; echo kept > file; printf '#!/bin/sh\necho ran\n' > program; chmod +x program
+      before=$(ls -l); cd /sys/class/infiniband
+      for command in 'mkdir new' 'rmdir rxe0' 'rm -r rxe0' 'rm file' 'mv file other' 'mv /etc/hostname file' 'touch new' \
+        'ln -s file new' 'ln file new' 'chmod 0 rxe0' 'cp /dev/null new' 'mknod new p' './program' 'truncate -s 1 file'; do
+        $command 2> /dev/null && echo "$command"
+      done
+      cd $place; test "$before" = "$(ls -l)" && echo same; ./program; rm -r $place`);
+    assert.equal(out, 'same\nran\n');
+  });
+
   it('is in it by fchdir as well', { skip: noPython }, async () => {
     const out = await python(`
 fd = os.open('/sys/class/infiniband/rxe0', os.O_RDONLY)
@@ -108,9 +120,9 @@ print(oct(text.st_mode), text.st_size)
       cat $place/copy/node_type; cmp $place/copy/ports/1/gids/0 /sys/class/infiniband/rxe0/ports/1/gids/0
       (cd /sys/class/infiniband/rxe0; find . | sort) > $place/theirs; (cd $place/copy; find . | sort) > $place/ours
       cmp $place/theirs $place/ours; rm -r $place
-      du -s /sys/class/infiniband > /dev/null; find /sys/class/infiniband -xdev -name state
+      du -s /sys/class/infiniband > /dev/null; stat -f -c %T /sys/class/infiniband; find /sys/class/infiniband -xdev -name state
       find /sys/class/infiniband/ -name node_type -execdir cat {} \\;`);
-    assert.equal(out, '1: CA\n/sys/class/infiniband/rxe0/ports/1/state\n1: CA\n');
+    assert.equal(out, '1: CA\nsysfs\n/sys/class/infiniband/rxe0/ports/1/state\n1: CA\n');
   });
 
   it('are listed where they lie, beside those of the kernel', async () => {

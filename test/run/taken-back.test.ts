@@ -157,6 +157,7 @@ describe('entries of a folder', { skip: nativeHostProblem() ?? false }, () => {
       standIns,
       directories: { first: 0, end: 0 },
       deviceOf: () => undefined,
+      processOf: (tid) => tid,
       openDevice: () => false,
     });
     const [calls, buffer, fd] = [new FakeCalls(), new NativeBlock(256), standIns.open(folder)];

@@ -1,4 +1,5 @@
 import { BpfProgram, SeccompData, Verdict } from '../../../machine/system/index.js';
+import { PATH_CALLS } from '../sysfs/path-call-table.js';
 import type { DescriptorRange, DescriptorRanges } from './descriptor-ranges.js';
 import { type Machine, SYSTEM_CALLS, type SystemCall } from './system-calls.js';
 
@@ -31,24 +32,7 @@ export interface FilterRule {
 }
 
 /** Calls that name a file by its path, which a filter cannot read. */
-const BY_PATH = [
-  'openat',
-  'newfstatat',
-  'open',
-  'openat2',
-  'stat',
-  'lstat',
-  'statx',
-  'access',
-  'faccessat',
-  'faccessat2',
-  'readlink',
-  'readlinkat',
-  'getxattr',
-  'lgetxattr',
-  'listxattr',
-  'llistxattr',
-] as const satisfies readonly SystemCall[];
+const BY_PATH = Object.keys(PATH_CALLS).filter((name): name is keyof typeof PATH_CALLS => name in PATH_CALLS);
 
 /** The table that the filter is made from; the first line that fits counts. */
 export function filterRules(ranges: DescriptorRanges, doorbells: DoorbellWay): readonly FilterRule[] {

@@ -6,7 +6,8 @@ import { type Machine, SYSTEM_CALLS, type SystemCall } from '../launcher/system-
 import type { GuestFiles } from '../processes/guest-files.js';
 import { errnoOf } from '../uverbs/refusal.js';
 import type { InterruptedCalls } from './interrupted-calls.js';
-import { PATH_CALLS, type PathCalls } from '../sysfs/path-calls.js';
+import { type PathArgument, PATH_CALLS } from '../sysfs/path-call-table.js';
+import type { PathCalls } from '../sysfs/path-calls.js';
 
 type Handler = (calls: NotifiedCalls) => void;
 
@@ -31,7 +32,8 @@ function handlers({ files, paths, ranges, interrupted }: Destinations): Readonly
     calls.letThrough();
     files.sweepSoon();
   };
-  const executing = (calls: NotifiedCalls): void => {
+  const executing = (program: PathArgument) => (calls: NotifiedCalls) => {
+    if (paths.refusesToExecute(calls, program)) return;
     files.executing(calls.tid);
     calls.letThrough();
   };
@@ -56,8 +58,8 @@ function handlers({ files, paths, ranges, interrupted }: Destinations): Readonly
     },
     dup2: displacing,
     dup3: displacing,
-    execve: executing,
-    execveat: executing,
+    execve: executing({ path: 0 }),
+    execveat: executing({ directory: 0, path: 1 }),
     rt_sigreturn: (calls) => {
       try {
         interrupted.returning(calls);

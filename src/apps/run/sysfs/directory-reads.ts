@@ -1,5 +1,5 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs';
-import type { NotifiedCalls } from '../../../machine/system/index.js';
+import type { Calls } from '../notifications/calls.js';
 import { Errno } from '../../../device/ibta/index.js';
 import { writeProgram } from '../processes/program-memory.js';
 import type { Identities } from './identities.js';
@@ -54,16 +54,20 @@ export class DirectoryReads {
    * @param path of ours that the descriptor stands for
    * @param name what the kernel calls the descriptor's file
    */
-  serve(calls: NotifiedCalls, path: string | undefined, name: string | undefined): boolean {
+  serve(calls: Calls, path: string | undefined, name: string | undefined): boolean {
     const [fd, address, room] = [calls.int(0), calls.address(1), calls.address(2)];
     const key = `${calls.tid} ${fd}`;
     const cursor = this.#cursors.get(key) ?? this.#begin(calls, path, name);
     if (cursor === undefined) return calls.letThrough();
     const { bytes, next } = directoryEntries(cursor.entries, cursor.next, room);
-    if (cursor.next >= cursor.entries.length) this.#cursors.delete(key);
-    else if (next === cursor.next) return calls.refuse(Errno.EINVAL);
+    const isAtEnd = cursor.next >= cursor.entries.length;
+    if (!isAtEnd && next === cursor.next) return calls.refuse(Errno.EINVAL);
+    if (!writeProgram(calls.tid, address, bytes)) return calls.refuse(Errno.EFAULT);
+    // Without an answer the program reads the same entries again.
+    if (!calls.answer(bytes.length)) return false;
+    if (isAtEnd) this.#cursors.delete(key);
     else this.#cursors.set(key, { entries: cursor.entries, next });
-    return writeProgram(calls.tid, address, bytes) ? calls.answer(bytes.length) : calls.refuse(Errno.EFAULT);
+    return true;
   }
 
   /** The number is closed, or opened anew. */
@@ -71,7 +75,7 @@ export class DirectoryReads {
     this.#cursors.delete(`${tid} ${fd}`);
   }
 
-  #begin(calls: NotifiedCalls, path: string | undefined, name: string | undefined): Cursor | undefined {
+  #begin(calls: Calls, path: string | undefined, name: string | undefined): Cursor | undefined {
     if (path !== undefined) {
       const found = find(this.roots, path);
       const isDirectory = typeof found !== 'string' && found.node.kind === 'directory';

@@ -2,13 +2,15 @@ import { closeSync, constants, fchmodSync, openSync, statSync, writeSync } from 
 import { MemoryFile, type NotifiedCalls } from '../../../machine/system/index.js';
 import { Errno } from '../../../device/ibta/index.js';
 import { type DescriptorRange, isWithin } from '../launcher/descriptor-ranges.js';
-import type { Machine, SystemCall } from '../launcher/system-calls.js';
+import type { Calls } from '../notifications/calls.js';
+import type { Machine } from '../launcher/system-calls.js';
 import { descriptorName } from '../processes/processes.js';
 import { readProgram, readText, writeProgram } from '../processes/program-memory.js';
 import { DirectoryReads } from './directory-reads.js';
 import { Identities } from './identities.js';
 import type { StandInDirectories } from './stand-in-directories.js';
-import { mayAccess, statBytes, statxBytes } from './stat.js';
+import type { PathArgument, PathCall } from './path-call-table.js';
+import { mayAccess, statBytes, statfsBytes, statxBytes } from './stat.js';
 import { type DeviceNode, type DeviceNumber, find, type Found, type Node, plain, type Roots } from './tree.js';
 import { WorkingDirectories } from './working-directories.js';
 
@@ -26,43 +28,6 @@ const PATH_BYTES = 4096;
 /** What the files of texts are called, before their paths. */
 const TEXT_NAME = 'verbena-sysfs:';
 const TEXT_DESCRIPTOR = /^\/memfd:verbena-sysfs:(.*) \(deleted\)$/;
-
-type Act = 'open' | 'stat' | 'statx' | 'access' | 'readlink' | 'getxattr' | 'listxattr';
-
-/** Where a call has its arguments, by their positions. */
-interface PathCall {
-  readonly act: Act;
-  readonly directory?: number;
-  readonly path: number;
-  /** Flags of `open`, or those that say that the path may be empty. */
-  readonly flags?: number;
-  /** `struct open_how`, whose first word is the flags. */
-  readonly how?: number;
-  readonly mode?: number;
-  /** Where the answer goes. */
-  readonly buffer?: number;
-}
-
-/** The calls that name a file by a path. */
-export const PATH_CALLS = {
-  open: { act: 'open', path: 0, flags: 1 },
-  openat: { act: 'open', directory: 0, path: 1, flags: 2 },
-  openat2: { act: 'open', directory: 0, path: 1, how: 2 },
-  stat: { act: 'stat', path: 0, buffer: 1 },
-  lstat: { act: 'stat', path: 0, buffer: 1 },
-  newfstatat: { act: 'stat', directory: 0, path: 1, buffer: 2, flags: 3 },
-  statx: { act: 'statx', directory: 0, path: 1, flags: 2, buffer: 4 },
-  access: { act: 'access', path: 0, mode: 1 },
-  faccessat: { act: 'access', directory: 0, path: 1, mode: 2 },
-  faccessat2: { act: 'access', directory: 0, path: 1, mode: 2 },
-  readlink: { act: 'readlink', path: 0 },
-  readlinkat: { act: 'readlink', directory: 0, path: 1 },
-  // By these `ls -l` looks for access control lists.
-  getxattr: { act: 'getxattr', path: 0 },
-  lgetxattr: { act: 'getxattr', path: 0 },
-  listxattr: { act: 'listxattr', path: 0 },
-  llistxattr: { act: 'listxattr', path: 0 },
-} as const satisfies Partial<Record<SystemCall, PathCall>>;
 
 /** What of the rest of the launcher these calls need. */
 export interface PathCallSurroundings {
@@ -106,6 +71,11 @@ export class PathCalls {
   }
 
   serve(calls: NotifiedCalls, call: PathCall): boolean {
+    const { act, other } = call;
+    if (act === 'change') {
+      const isOurs = this.#isOurs(calls, call) || (other !== undefined && this.#isOurs(calls, other));
+      return isOurs ? calls.refuse(Errno.EPERM) : calls.letThrough();
+    }
     const path = readText(calls.tid, calls.address(call.path), PATH_BYTES);
     if (path === undefined) return calls.letThrough();
     if (path === '') return this.#serveDescriptor(calls, call);
@@ -113,7 +83,7 @@ export class PathCalls {
     if (found === 'elsewhere') return this.#serveElsewhere(calls, call, path);
     if (found === 'nothing') return calls.refuse(Errno.ENOENT);
     if (found === 'no folder') return calls.refuse(ENOTDIR);
-    if (call.act === 'open') return this.#open(calls, call, found.path, found.node);
+    if (act === 'open') return this.#open(calls, call, found.path, found.node);
     return this.#answer(calls, call, found);
   }
 
@@ -122,6 +92,10 @@ export class PathCalls {
       case 'stat':
       case 'statx':
         return this.#tell(calls, calls.address(buffer ?? 0), act, node, path);
+      case 'statfs':
+        return writeProgram(calls.tid, calls.address(buffer ?? 0), statfsBytes())
+          ? calls.answer(0)
+          : calls.refuse(Errno.EFAULT);
       case 'access':
         return mayAccess(node, calls.int(mode ?? 0)) ? calls.answer(0) : calls.refuse(Errno.EACCES);
       case 'getxattr':
@@ -131,6 +105,18 @@ export class PathCalls {
       default:
         return calls.refuse(Errno.EINVAL);
     }
+  }
+
+  /** `execve`, which is let through unless it would run another file than the path means. @returns whether it was answered */
+  refusesToExecute(calls: NotifiedCalls, argument: PathArgument): boolean {
+    return this.#isOurs(calls, argument) && calls.refuse(Errno.EACCES);
+  }
+
+  /** Whether a path leads to a place of ours, or begins at a working directory that the kernel does not know. */
+  #isOurs(calls: NotifiedCalls, argument: PathArgument): boolean {
+    const path = readText(calls.tid, calls.address(argument.path), PATH_BYTES);
+    if (path === undefined || path === '') return false;
+    return this.#find(calls, argument, path) !== 'elsewhere' || this.#isFromOurs(calls, argument, path);
   }
 
   /** From a working directory that the kernel does not know a path leads to the kernel's files: of these, directories can be looked at. */
@@ -150,7 +136,7 @@ export class PathCalls {
   }
 
   /** `getdents64`. */
-  serveEntries(calls: NotifiedCalls): boolean {
+  serveEntries(calls: Calls): boolean {
     const name = descriptorName(calls.tid, calls.int(0));
     return this.#reads.serve(calls, this.around.standIns.pathOfName(name), name);
   }
@@ -159,7 +145,7 @@ export class PathCalls {
   serveChdir(calls: NotifiedCalls): boolean {
     const path = readText(calls.tid, calls.address(0), PATH_BYTES);
     if (path === undefined || path === '') return calls.letThrough();
-    const call: PathCall = { act: 'stat', path: 0 };
+    const call: PathArgument = { path: 0 };
     const found = this.#find(calls, call, path);
     if (found === 'nothing' || this.#isFromOurs(calls, call, path)) return calls.refuse(Errno.ENOENT);
     if (found === 'no folder') return calls.refuse(ENOTDIR);
@@ -193,7 +179,7 @@ export class PathCalls {
     this.#reads.forget(tid, fd);
   }
 
-  #find(calls: NotifiedCalls, { directory }: PathCall, path: string): Found {
+  #find(calls: NotifiedCalls, { directory }: PathArgument, path: string): Found {
     const { roots } = this.around;
     if (path.startsWith('/')) return find(roots, path);
     const base = this.#base(calls, directory);
@@ -207,7 +193,7 @@ export class PathCalls {
   }
 
   /** Whether a path leads out of our directories from a working directory that the kernel does not know. */
-  #isFromOurs(calls: NotifiedCalls, { directory }: PathCall, path: string): boolean {
+  #isFromOurs(calls: NotifiedCalls, { directory }: PathArgument, path: string): boolean {
     if (path.startsWith('/') || (directory !== undefined && calls.int(directory) >= 0)) return false;
     const base = this.#base(calls, directory);
     return base !== undefined && find(this.around.roots, plain(`${base}/${path}`)) === 'elsewhere';

@@ -10,6 +10,8 @@ const TEXT_BYTES = 4096;
 const BLOCK_BYTES = 4096;
 /** In units of 512 bytes: a text of fewer is one with holes to `cp`, and becomes as long as it says (sysfs says 0). */
 const TEXT_BLOCKS = 8;
+const SYSFS_MAGIC = 0x62656572n;
+const NAME_BYTES = 255n;
 /** `STATX_BASIC_STATS`. */
 const STATX_BASIC_STATS = 0x7ff;
 
@@ -88,6 +90,16 @@ export function statxBytes({ node, identity, changedS }: Facts): Uint8Array {
     view.setUint32(128, node.major, true);
     view.setUint32(132, node.minor, true);
   }
+  return new Uint8Array(view.buffer);
+}
+
+/** `struct statfs` of sysfs, which has no blocks. */
+export function statfsBytes(): Uint8Array {
+  const view = new DataView(new ArrayBuffer(120));
+  view.setBigUint64(0, SYSFS_MAGIC, true);
+  view.setBigUint64(8, BigInt(BLOCK_BYTES), true);
+  view.setBigUint64(64, NAME_BYTES, true);
+  view.setBigUint64(72, BigInt(BLOCK_BYTES), true);
   return new Uint8Array(view.buffer);
 }
 
