@@ -203,21 +203,6 @@ describe('a FLUSH is refused', () => {
     }
   });
 
-  it('when the peer has as many requests outstanding as it may have', () => {
-    const puppet = new Puppet({ qpAccessFlags: FLUSHABLE, maxDestRdAtomic: 0 });
-    const mr = puppet.host1.mr(8, { access: FLUSHABLE });
-    puppet.say({
-      opcode: Opcode.RC_FLUSH,
-      psn: 0x2000,
-      feth: { placement: 1, selectivity: 0 },
-      reth: { va: mr.addr, rkey: mr.rkey, length: 8 },
-    });
-    assert.deepEqual(
-      puppet.heard().map(({ syndrome }) => syndrome),
-      [0x61],
-    );
-  });
-
   const odd: Readonly<Record<string, { placement: number; selectivity: number; payload?: number; length?: number }>> = {
     'names no placement': { placement: 0, selectivity: 0 },
     'names a placement that does not exist': { placement: 5, selectivity: 0 },

@@ -181,6 +181,8 @@ export interface Crafted {
   readonly payload?: Uint8Array;
   /** By default what the payload needs. */
   readonly padCount?: number;
+  /** Of a FLUSH: its ICRC is that of Linux's rxe. */
+  readonly headersTwice?: boolean;
   readonly badIcrc?: boolean;
 }
 
@@ -211,7 +213,7 @@ export function craft(from: string, to: string, fields: Crafted): Uint8Array {
   writeExtensions(bytes, fields);
   bytes.set(payload, headerBytes);
   const path = createPath({ sgid: gidFromIp(from), dgid: gidFromIp(to) });
-  sealIcrc(crc32, path, bytes, 0, bytes.length, 0);
+  sealIcrc(crc32, path, bytes, 0, bytes.length, 0, fields.headersTwice);
   if (fields.badIcrc === true) bytes[bytes.length - 1] ^= 0x10;
   return bytes;
 }

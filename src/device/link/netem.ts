@@ -1,5 +1,5 @@
 /** Disturbance: a link whose packets fare as on a bad network, by the rules of the simulated one. */
-import { type Crc32, PacketMeta, type Path, sealIcrc } from '../wire/index.js';
+import { type Crc32, hasHeadersTwice, PacketMeta, type Path, sealIcrc } from '../wire/index.js';
 import { ArenaSink } from './arena-sink.js';
 import { LinkAround } from './link-around.js';
 import type { Link, PacketReceiver, PacketSink } from './link.js';
@@ -189,7 +189,10 @@ export class DisturbedLink extends LinkAround {
       }
     }
     sink.bytes.set(bytes.subarray(offset, offset + lengthBytes), at);
-    if (!way.ipv6 && sink.ipId !== 0) sealIcrc(this.#crc32, way, sink.bytes, at, lengthBytes, sink.ipId);
+    if (!way.ipv6 && sink.ipId !== 0) {
+      const twice = hasHeadersTwice(this.#crc32, way, sink.bytes, at, lengthBytes);
+      sealIcrc(this.#crc32, way, sink.bytes, at, lengthBytes, sink.ipId, twice);
+    }
     flipBits(sink.bytes, at, flips);
     sink.commit();
   }

@@ -62,6 +62,8 @@ export class NicCounters {
   rxMemoryBusy = 0;
   rxUnexpectedResponse = 0;
   rxBadDuplicate = 0;
+  /** FLUSH requests with the ICRC that Linux's rxe gives them. */
+  rxFlushHeadersTwice = 0;
 
   /** All counters under the names that tools print. */
   snapshot(): Record<string, number> {
@@ -106,6 +108,7 @@ export class NicCounters {
       rx_memory_busy: this.rxMemoryBusy,
       rx_unexpected_response: this.rxUnexpectedResponse,
       rx_bad_duplicate: this.rxBadDuplicate,
+      rx_flush_headers_twice: this.rxFlushHeadersTwice,
     };
   }
 }

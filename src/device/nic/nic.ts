@@ -387,6 +387,7 @@ export class Nic implements ControlCore {
         counters.rxWrongTransport += 1;
         return;
       }
+      if (opcode === Opcode.RC_FLUSH && !meta.unsealed) this.#onFlush(qp);
       if (qp.connected) {
         qp.onHeard();
         qp.peerWay = meta.way;
@@ -400,6 +401,13 @@ export class Nic implements ControlCore {
       if ((meta.trafficClass & Ecn.MASK) === Ecn.CE) qp.onMarked(bits);
       qp.onResponse(bytes, offset, lengthBytes, bits, meta);
     }
+  }
+
+  /** Its ICRC shows whether the peer is Linux's rxe (protocol.md 1.7). */
+  #onFlush(qp: QueuePair): void {
+    const { headersTwice } = this.#verifier;
+    if (headersTwice) this.counters.rxFlushHeadersTwice += 1;
+    qp.sending.onPeerFlush?.(headersTwice);
   }
 
   /**

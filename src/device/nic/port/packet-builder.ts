@@ -104,8 +104,8 @@ export class PacketBuilder {
     if (why !== Syndrome.NONE) this.sink.remark?.(why);
   }
 
-  /** Seals the packet and hands it over. */
-  close(): void {
+  /** Seals the packet and hands it over. @param twice as of `sealIcrc` */
+  close(twice = false): void {
     assert(this.#path !== undefined, 'a packet is closed that was not opened');
     // The reservation is replaced by the next one: what a port that is down sends gets nowhere.
     if (!this.port.up) {
@@ -113,7 +113,8 @@ export class PacketBuilder {
       return;
     }
     const { sink } = this;
-    if (sink.unsealed !== true) sealIcrc(this.crc32, this.#path, this.bytes, this.offset, this.#length, sink.ipId);
+    if (sink.unsealed !== true)
+      sealIcrc(this.crc32, this.#path, this.bytes, this.offset, this.#length, sink.ipId, twice);
     sink.commit();
     this.counters.sentPkts += 1;
     this.counters.sentBytes += this.#length;

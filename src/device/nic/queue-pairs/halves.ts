@@ -27,6 +27,8 @@ export interface SendingHalf {
    * @param notified the peer sent a notification; else answers came marked
    */
   onCongestion?(notified: boolean): void;
+  /** The peer has sent a FLUSH. @param twice its ICRC was that of Linux's rxe */
+  onPeerFlush?(twice: boolean): void;
   /** The peer's NIC is gone for good: no answer will come. Absent where none is waited for. */
   onPeerGone?(): void;
   /** Its counters and measurements, by the names that tools print; absent where the peer does not answer. */

@@ -20,7 +20,7 @@ import type { RemoteGrant } from '../memory/remote-grant.js';
 import type { NicCore } from '../nic-core.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
 import { type ResponderResource, ResponderResources } from './responder-resources.js';
-import type { ResponseSender } from './response-sender.js';
+import { MAX_FLUSHES, type ResponseSender } from './response-sender.js';
 
 /** Bytes of the longest message, and so the largest DMA length of a RETH (protocol.md 2.2; 2.3, row 5). */
 export const MAX_DMA_BYTES = 2 ** 31;
@@ -57,6 +57,8 @@ interface Executor {
  */
 export class AnsweredRequests {
   readonly #resources = new ResponderResources();
+  /** FLUSHes apart from the others, which they would push out: the peer may not count them. */
+  readonly #flushes = new ResponderResources();
 
   constructor(
     private readonly qp: QpContext,
@@ -66,6 +68,7 @@ export class AnsweredRequests {
 
   reset(depth: number): void {
     this.#resources.reset(depth);
+    this.#flushes.reset(MAX_FLUSHES);
   }
 
   resize(depth: number): void {
@@ -83,7 +86,9 @@ export class AnsweredRequests {
     at: number,
   ): void {
     const { responder } = this;
-    if (responder.sender.full || !this.#allows(bytes, offset, bits)) {
+    const { sender } = responder;
+    const isFull = (bits & OpcodeBit.FLUSH) === 0 ? sender.full : sender.isFullOfFlushes;
+    if (isFull || !this.#allows(bytes, offset, bits)) {
       const opcode = bytes[offset];
       responder.refuse(opcode, rethOffset[opcode] === 0 ? payload : rethLength(bytes, offset + rethOffset[opcode]));
     } else if ((bits & OpcodeBit.READ_REQUEST) !== 0) {
@@ -101,7 +106,7 @@ export class AnsweredRequests {
   onDuplicate(bytes: Uint8Array, offset: number, bits: number, psn: number): void {
     const { sender } = this.responder;
     if (sender.willAnswer(psn)) return;
-    const resource = this.#resources.find(psn);
+    const resource = this.#memoryOf(bits & ANSWERED).find(psn);
     if (resource?.operation !== (bits & ANSWERED) || !this.#answerAgain(bytes, offset, psn, resource))
       this.core.counters.rxBadDuplicate += 1;
   }
@@ -114,8 +119,12 @@ export class AnsweredRequests {
     sender.dropFrom(psn);
     if (!sender.hasRoom) return false;
     if (operation === OpcodeBit.ATOMIC) sender.queueAtomic(resource, true);
-    else sender.queueConfirmation(psn, resource.msn, true);
+    else sender.queueConfirmation(psn, resource.msn, true, false);
     return true;
+  }
+
+  #memoryOf(operation: number): ResponderResources {
+    return operation === OpcodeBit.FLUSH ? this.#flushes : this.#resources;
   }
 
   /** protocol.md 2.3, row 3: what the QP lets its peer do. */
@@ -207,36 +216,46 @@ export class AnsweredRequests {
 
   /** The memory that a FLUSH names: a range of it, or all that the key opens, where no range is looked at. */
   #openFlush(bytes: Uint8Array, offset: number, pd: number): RemoteGrant | undefined {
-    const { qp, core } = this;
-    const opcode = bytes[offset];
-    const reth = offset + rethOffset[opcode];
-    const rkey = rethRkey(bytes, reth);
-    const access = flushAccess(bytes, offset);
-    if (fethSelectivity(bytes, offset + fethOffset[opcode]) === SelectivityLevel.FLUSH_MR)
-      return core.memory.openWhole(rkey, pd, qp.qpn, access);
-    const hi = rethVaHi(bytes, reth);
-    const lo = rethVaLo(bytes, reth);
-    return core.memory.openRemote(rkey, pd, qp.qpn, access, hi, lo, rethLength(bytes, reth));
+    const reth = offset + rethOffset[bytes[offset]];
+    const [rkey, hi, lo] = [rethRkey(bytes, reth), rethVaHi(bytes, reth), rethVaLo(bytes, reth)];
+    const selectivity = fethSelectivity(bytes, offset + fethOffset[bytes[offset]]);
+    return this.#openRange(flushAccess(bytes, offset), pd, selectivity, rkey, hi, lo, rethLength(bytes, reth));
   }
 
-  /** A repeated FLUSH flushes again, when it is the same. */
+  #openRange(
+    access: number,
+    pd: number,
+    selectivity: number,
+    rkey: number,
+    hi: number,
+    lo: number,
+    length: number,
+  ): RemoteGrant | undefined {
+    const { qp, core } = this;
+    if (selectivity === SelectivityLevel.FLUSH_MR) return core.memory.openWhole(rkey, pd, qp.qpn, access);
+    return core.memory.openRemote(rkey, pd, qp.qpn, access, hi, lo, length);
+  }
+
+  /** A repeated FLUSH flushes again, when it is the same. Its address may be 0: rxe forgets it when it repeats one. */
   #flushAgain(bytes: Uint8Array, offset: number, psn: number, resource: ResponderResource): boolean {
     const { sender } = this.responder;
     const reth = offset + rethOffset[bytes[offset]];
     const feth = offset + fethOffset[bytes[offset]];
+    const [hi, lo] = [rethVaHi(bytes, reth), rethVaLo(bytes, reth)];
+    const { rkey, addrHi, addrLo, lengthBytes, placement, selectivity, pd } = resource;
     const same =
-      fethPlacement(bytes, feth) === resource.placement &&
-      fethSelectivity(bytes, feth) === resource.selectivity &&
-      rethRkey(bytes, reth) === resource.rkey &&
-      rethVaHi(bytes, reth) === resource.addrHi &&
-      rethVaLo(bytes, reth) === resource.addrLo &&
-      rethLength(bytes, reth) === resource.lengthBytes;
+      fethPlacement(bytes, feth) === placement &&
+      fethSelectivity(bytes, feth) === selectivity &&
+      rethRkey(bytes, reth) === rkey &&
+      ((hi === addrHi && lo === addrLo) || (hi === 0 && lo === 0)) &&
+      rethLength(bytes, reth) === lengthBytes;
     if (!same) return false;
     sender.dropFrom(psn);
-    if (!sender.hasRoom) return false;
-    if (this.#openFlush(bytes, offset, resource.pd) === undefined)
+    if (!sender.hasFlushRoom) return false;
+    const access = flushAccess(bytes, offset);
+    if (this.#openRange(access, pd, selectivity, rkey, addrHi, addrLo, lengthBytes) === undefined)
       this.responder.refuseRead(psn, true, Syndrome.RESPONDER_ACCESS);
-    else sender.queueConfirmation(psn, resource.msn, true);
+    else sender.queueConfirmation(psn, resource.msn, true, true);
     return true;
   }
 
@@ -272,11 +291,11 @@ export class AnsweredRequests {
 
   #confirm(operation: number, psn: number, rkey: number, hi: number, lo: number, length: number): ResponderResource {
     const { responder } = this;
-    const resource = this.#resources.take();
+    const resource = this.#memoryOf(operation).take();
     resource.describe(operation, psn, 1, responder.pd, rkey, hi, lo, length);
     responder.executed(1, true, false);
     resource.msn = responder.msn;
-    responder.sender.queueConfirmation(psn, resource.msn, false);
+    responder.sender.queueConfirmation(psn, resource.msn, false, operation === OpcodeBit.FLUSH);
     return resource;
   }
 

@@ -44,10 +44,7 @@ interface CompletedRequester extends RequesterState {
   readonly lossProbe: LossProbe;
 }
 
-/**
- * The receiving half of a requester: takes acknowledgements and responses, completes work requests in their order, and
- * recovers from loss by going back to the oldest unacknowledged packet (protocol.md 2.6).
- */
+/** The receiving half of a requester: takes answers, completes requests in order, and goes back after a loss (protocol.md 2.6). */
 export class Completer {
   /** Between an RNR NAK and the end of the time that it asked for. */
   rnrWaiting = false;
@@ -144,7 +141,9 @@ export class Completer {
         if (this.#isExpected(psn)) this.#onRnr(psn, value);
         break;
       case Aeth.NAK:
-        if (this.#isExpected(psn)) this.#onNak(psn, value, aethMsn(bytes, aeth));
+        if (value !== NakCode.PSN_SEQUENCE_ERROR && this.requester.window.isOfOldest(psn))
+          this.#refuse(psn, value, aethMsn(bytes, aeth));
+        else if (this.#isExpected(psn)) this.#onNak(psn, value, aethMsn(bytes, aeth));
         break;
       default:
         this.core.counters.rxUnexpectedResponse += 1;
@@ -166,6 +165,7 @@ export class Completer {
     const header = opcodeHeaderBytes[opcode];
     const payload = lengthBytes - header - ICRC_BYTES - bthPadCount(bytes, offset);
     if (kind?.confirmed === true && payload === 0) {
+      if (kind.wcOpcode === WcOpcode.FLUSH) this.requester.flushSeal.onAnswer();
       this.#progress(psnAdd(psn, 1));
       return;
     }
@@ -226,14 +226,13 @@ export class Completer {
   }
 
   stallWith(status: WcStatus, syndrome: Syndrome, a: number, b: number): void {
-    this.core.detail.fill(0);
-    this.core.detail.set([a, b]);
-    this.stall(status, syndrome, this.core.detail);
+    const { detail } = this.core;
+    this.stall(status, syndrome, detail.fill(0).fill(a, 0, 1).fill(b, 1, 2));
   }
 
   /** A local error in request `index`: completions stay in order, so it waits for those before it. */
   stallAt(index: number, status: WcStatus, syndrome: Syndrome, detail: Int32Array): void {
-    this.#stalled = { index, status, syndrome, detail: Int32Array.from(detail) };
+    this.#stalled = { index, status, syndrome, detail: detail.slice() };
     this.#failStalled();
   }
 
@@ -361,12 +360,15 @@ export class Completer {
       if (this.#acknowledge(psn)) this.#goBack();
       return;
     }
-    if (!this.#acknowledge(psn)) return;
-    const { qp } = this;
-    const { detail } = this.core;
+    if (this.#acknowledge(psn)) this.#refuse(psn, code, msn);
+  }
+
+  /** The peer refuses the oldest request. */
+  #refuse(psn: number, code: number, msn: number): void {
+    const { qp, core } = this;
     const { status, syndrome } = refusalOf(code);
-    describeRefusal(detail, syndrome, qp, this.requester.window.lengthBytes(qp.sq.head), psn, msn);
-    this.fail(status, syndrome, detail);
+    describeRefusal(core.detail, syndrome, qp, this.requester.window.lengthBytes(qp.sq.head), psn, msn);
+    this.fail(status, syndrome, core.detail);
   }
 
   #badResponse(psn: number, opcode: number): void {

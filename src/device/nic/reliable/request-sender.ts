@@ -275,8 +275,9 @@ export class RequestSender {
     if (!this.#open(entry, kind.only, 0, false, true)) return Served.BLOCKED;
     const feth = qp.sq.words[entry + FlushWqe.FETH];
     writeFeth(builder.bytes, builder.offset + fethOffset[kind.only], feth & 0x0f, (feth >>> 4) & 3);
-    this.#writeReth(builder.offset + rethOffset[kind.only], entry, 0, this.requester.window.lengthBytes(index));
-    builder.close();
+    const { window, flushSeal } = this.requester;
+    this.#writeReth(builder.offset + rethOffset[kind.only], entry, 0, window.lengthBytes(index));
+    builder.close(flushSeal.choose(window.nxt === window.una && window.nxt !== window.sent));
     return undefined;
   }
 

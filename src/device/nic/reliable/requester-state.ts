@@ -1,4 +1,5 @@
 import type { RequestKind } from '../queue-pairs/request-kinds.js';
+import type { FlushSeal } from './flush-seal.js';
 import type { SequenceErrors } from './sequence-errors.js';
 import type { CongestionWindow } from './congestion-window.js';
 import type { RoundTrip } from './round-trip.js';
@@ -10,6 +11,7 @@ export interface RequesterState {
   readonly congestion: CongestionWindow;
   readonly roundTrip: RoundTrip;
   readonly sequenceErrors: SequenceErrors;
+  readonly flushSeal: FlushSeal;
   /** The requests that this service has, by `WrOpcode`. */
   readonly kinds: readonly (RequestKind | undefined)[];
   readonly ackTimeoutUs: number;

@@ -7,6 +7,7 @@ import { connectedKinds, type RequestKind } from '../queue-pairs/request-kinds.j
 import { type Served } from '../queue-pairs/turns.js';
 import { SequenceErrors } from './sequence-errors.js';
 import { Completer } from './completer.js';
+import { FlushSeal } from './flush-seal.js';
 import { CongestionWindow } from './congestion-window.js';
 import { LossProbe } from './loss-probe.js';
 import { PeerAbsence } from './peer-absence.js';
@@ -34,6 +35,7 @@ export class ReliableRequester implements SendingHalf, RequesterState {
   congestion = new CongestionWindow(256);
   readonly roundTrip = new RoundTrip();
   readonly sequenceErrors = new SequenceErrors();
+  readonly flushSeal = new FlushSeal();
   ackTimeoutUs = Infinity;
   retryCnt = 0;
   rnrRetry = 0;
@@ -67,6 +69,7 @@ export class ReliableRequester implements SendingHalf, RequesterState {
     this.congestion = new CongestionWindow(qp.mtuBytes, this.core.builder.windowBytes(qp.path));
     this.roundTrip.reset();
     this.sequenceErrors.forget();
+    this.flushSeal.reset();
     this.#absence.end();
     this.#takeLimits();
     this.window.reset(qp.attr.sqPsn);
@@ -111,6 +114,10 @@ export class ReliableRequester implements SendingHalf, RequesterState {
       retransmitted_pkts: this.retransmittedPkts,
       completer_retry_err: this.completerRetryErr,
     };
+  }
+
+  onPeerFlush(twice: boolean): void {
+    this.flushSeal.onPeerFlush(twice);
   }
 
   onPeerGone(): void {

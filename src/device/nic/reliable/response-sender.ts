@@ -11,6 +11,9 @@ import type { ResponderResource } from './responder-resources.js';
 /** A credit code that says "no end-to-end flow control" (protocol.md 1.4). */
 export const ACK_SYNDROME = Aeth.ACK | Aeth.CREDITS_NOT_IN_USE;
 
+/** FLUSHes that may wait to be answered, and that are remembered: rxe does not count them in `max_rd_atomic` (protocol.md 2.5). */
+export const MAX_FLUSHES = 128;
+
 /** Whom a sender tells that what it was to read has gone. */
 interface Refuses {
   refuseRead(psn: number, again: boolean, syndrome: Syndrome): void;
@@ -19,6 +22,7 @@ interface Refuses {
 /** One READ, or other request with an answer of its own, that waits for it. */
 class Job {
   atomic = false;
+  flush = false;
   /** Whether it answers a request that was answered before. */
   again = false;
   /** Tells it from all other jobs of the queue pair. */
@@ -50,6 +54,8 @@ export class ResponseSender {
   /** Jobs that answer for the first time, and how many of them the peer may have. */
   #fresh = 0;
   #depth = 0;
+  /** FLUSHes that are answered for the first time: not among {@link #fresh}. */
+  #freshFlushes = 0;
   #serial = 0;
   #ackDue = false;
   #ackPsn = 0;
@@ -79,6 +85,7 @@ export class ResponseSender {
     this.#head = 0;
     this.#count = 0;
     this.#fresh = 0;
+    this.#freshFlushes = 0;
     this.qp.copies?.answering.drop();
   }
 
@@ -97,7 +104,7 @@ export class ResponseSender {
       // Counted from where it begins: the longest READ has 2^23 packets, half of all PSNs.
       if (psnDiff(psn, job.psn) >= job.packets) return;
       this.#count -= 1;
-      if (!job.again) this.#fresh -= 1;
+      this.#uncount(job);
     }
   }
 
@@ -106,9 +113,23 @@ export class ResponseSender {
     return this.#fresh >= this.#depth;
   }
 
+  /** Whether as many FLUSHes wait as may. */
+  get isFullOfFlushes(): boolean {
+    return this.#freshFlushes >= MAX_FLUSHES;
+  }
+
   /** Whether one more repeat can wait. */
   get hasRoom(): boolean {
-    return this.#count - this.#fresh < this.#depth;
+    return this.#repeats < this.#depth;
+  }
+
+  /** Whether one more repeat of a FLUSH can wait. */
+  get hasFlushRoom(): boolean {
+    return this.#repeats < this.#depth + MAX_FLUSHES;
+  }
+
+  get #repeats(): number {
+    return this.#count - this.#fresh - this.#freshFlushes;
   }
 
   /** Whether the peer is about to hear that a packet is missing. */
@@ -155,8 +176,9 @@ export class ResponseSender {
     lengthBytes: number,
     msn: number,
     again: boolean,
+    flush = false,
   ): void {
-    const job = this.#append(psn, again);
+    const job = this.#append(psn, again, flush);
     job.atomic = false;
     job.packets = packets;
     job.segmentBytes = segmentBytes;
@@ -168,12 +190,12 @@ export class ResponseSender {
   }
 
   /** Queues a READ response without data, with which FLUSH and ATOMIC_WRITE are answered. */
-  queueConfirmation(psn: number, msn: number, again: boolean): void {
-    this.queueRead(psn, 1, this.qp.mtuBytes, undefined, 0, 0, msn, again);
+  queueConfirmation(psn: number, msn: number, again: boolean, flush: boolean): void {
+    this.queueRead(psn, 1, this.qp.mtuBytes, undefined, 0, 0, msn, again, flush);
   }
 
   queueAtomic(resource: ResponderResource, again: boolean): void {
-    const job = this.#append(resource.firstPsn, again);
+    const job = this.#append(resource.firstPsn, again, false);
     job.atomic = true;
     job.packets = 1;
     job.sent = 0;
@@ -202,7 +224,7 @@ export class ResponseSender {
     return this.#sendAcknowledge() ? Served.IDLE : Served.BLOCKED;
   }
 
-  #append(psn: number, again: boolean): Job {
+  #append(psn: number, again: boolean, flush: boolean): Job {
     // A response implies every acknowledgement before it.
     if (this.#ackDue && this.#ackSyndrome === ACK_SYNDROME && psnDiff(psn, this.#ackPsn) > 0) {
       this.#ackDue = false;
@@ -215,13 +237,15 @@ export class ResponseSender {
     job.serial = this.#serial;
     job.psn = psn;
     job.again = again;
-    if (!again) this.#fresh += 1;
+    job.flush = flush;
+    if (!again && flush) this.#freshFlushes += 1;
+    else if (!again) this.#fresh += 1;
     this.core.schedule(this.qp, Due.RECEIVING);
     return job;
   }
 
   /**
-   * Makes room for one more. There are never more than twice the depth: repeats have as many places as what is asked
+   * Makes room for one more. There are never more than twice the depth and {@link MAX_FLUSHES}: repeats have as many places as what is asked
    * for the first time, and take none of those.
    */
   #grow(): void {
@@ -237,9 +261,14 @@ export class ResponseSender {
 
   #finish(): void {
     assert(this.#count > 0, 'an answer has left that did not wait');
-    if (!this.#jobs[this.#head].again) this.#fresh -= 1;
+    this.#uncount(this.#jobs[this.#head]);
     this.#head = (this.#head + 1) % this.#jobs.length;
     this.#count -= 1;
+  }
+
+  #uncount({ again, flush }: Job): void {
+    if (!again && flush) this.#freshFlushes -= 1;
+    else if (!again) this.#fresh -= 1;
   }
 
   /** @returns why not, when it is not sent */

@@ -1,4 +1,4 @@
-import { assert, psnAdd, psnDiff } from '../../ibta/index.js';
+import { assert, PSN_MASK, psnAdd, psnDiff } from '../../ibta/index.js';
 import type { WorkQueue } from '../queues/work-queue.js';
 
 /** READs and other answered requests that can be outstanding at once: the width of `max_rd_atomic` on any device we know. */
@@ -100,6 +100,18 @@ export class SendWindow {
   isAcknowledged(index: number): boolean {
     const slot = this.#slot(index);
     return psnDiff(this.una, psnAdd(this.#slots[slot + Slot.FIRST_PSN], this.#slots[slot + Slot.PACKETS])) >= 0;
+  }
+
+  /**
+   * Whether a packet of the oldest request bears `psn`, though what follows it was acknowledged: rxe refuses the rest of a READ under
+   * the PSN of its request (protocol.md 2.4).
+   */
+  isOfOldest(psn: number): boolean {
+    if (!this.busy) return false;
+    // Counted without a sign: the longest READ has 2^23 packets.
+    const begun = (this.una - this.firstPsn(this.sq.head)) & PSN_MASK;
+    const behind = (this.una - psn) & PSN_MASK;
+    return behind > 0 && behind <= begun;
   }
 
   /** Notes that `packets` PSNs of the request under the cursor went out. */

@@ -2,7 +2,8 @@
 import type { PacketMeta } from '../ip/path.js';
 import { BTH_BYTES, ICRC_BYTES, ROCE_PORT } from '../packets/bth.js';
 import { type Crc32, multiply, stepBackFactor } from './crc32.js';
-import { BYTES_FROM_IP_ID_TO_BTH, packetCrc, pathCrc, prefixCrc, storedIcrc } from './icrc.js';
+import { Opcode } from '../packets/opcode.js';
+import { BYTES_FROM_IP_ID_TO_BTH, headersTwiceCrc, packetCrc, pathCrc, prefixCrc, storedIcrc } from './icrc.js';
 
 /** Factors by the packet's length in words; a UDP payload has fewer than 2^16 bytes. 0 = not computed yet. */
 const factors = new Int32Array(1 << 14);
@@ -49,6 +50,8 @@ const IPV4_KEY = 1 << 17;
 
 /** Checks ICRCs, remembering the paths that packets came by and how their senders count the identification. */
 export class IcrcVerifier {
+  /** Whether the FLUSH that was verified last has the ICRC of Linux's rxe ({@link headersTwiceCrc}). */
+  headersTwice = false;
   readonly #crc32: Crc32;
   readonly #slots = new Int32Array(SLOTS * STRIDE);
 
@@ -70,12 +73,24 @@ export class IcrcVerifier {
     const known = meta.ipId;
     const ipId = known >= 0 ? known : slots[slot + NEXT_ID];
     const state = prefixCrc(meta.ipv6, slots[slot + CRC], length, ipId);
-    const difference = storedIcrc(bytes, offset, length) ^ packetCrc(this.#crc32, state, bytes, offset, length);
+    const stored = storedIcrc(bytes, offset, length);
+    const icrc = packetCrc(this.#crc32, state, bytes, offset, length);
+    let difference = stored ^ icrc;
+    let covered = length - ICRC_BYTES;
+    if (bytes[offset] === Opcode.RC_FLUSH) {
+      const other = stored ^ headersTwiceCrc(this.#crc32, icrc, bytes, offset, length);
+      this.headersTwice =
+        difference !== 0 && explains(meta, other, 2 * covered) && !explains(meta, difference, covered);
+      if (this.headersTwice) {
+        difference = other;
+        covered *= 2;
+      }
+    }
     if (meta.ipv6) return difference === 0 ? 0 : -1;
     if (known >= 0) return difference === 0 ? known : -1;
     let found = ipId;
     if (difference !== 0) {
-      const change = recoverIpId(difference, BYTES_FROM_IP_ID_TO_BTH + length - ICRC_BYTES);
+      const change = recoverIpId(difference, BYTES_FROM_IP_ID_TO_BTH + covered);
       if (change < 0) return -1;
       found ^= change;
     }
@@ -114,4 +129,10 @@ export class IcrcVerifier {
     }
     return slot;
   }
+}
+
+/** Whether a difference of ICRCs is none, or comes of an identification that is not known. */
+function explains(meta: PacketMeta, difference: number, coveredBytes: number): boolean {
+  if (difference === 0) return true;
+  return !meta.ipv6 && meta.ipId < 0 && recoverIpId(difference, BYTES_FROM_IP_ID_TO_BTH + coveredBytes) >= 0;
 }

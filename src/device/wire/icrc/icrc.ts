@@ -8,6 +8,7 @@
 import type { Gid } from '../../ibta/index.js';
 import { putU16 } from '../bytes.js';
 import { ICRC_BYTES } from '../packets/bth.js';
+import { Opcode } from '../packets/opcode.js';
 import { contributionTable, type Crc32, crc32 } from './crc32.js';
 
 /** Bytes of 0xFF that stand where RoCEv1's local route header would be. */
@@ -100,6 +101,14 @@ export function packetCrc(crc32: Crc32, state: number, bytes: Uint8Array, offset
   return crc;
 }
 
+/**
+ * The ICRC that Linux's rxe gives a FLUSH in place of `icrc`, that of IBTA (protocol.md 1.7): the CRC goes over the packet's headers
+ * once more, without the mask. A FLUSH has no payload and no pad.
+ */
+export function headersTwiceCrc(crc32: Crc32, icrc: number, bytes: Uint8Array, offset: number, length: number): number {
+  return crc32(bytes, offset, length - ICRC_BYTES, icrc);
+}
+
 /** The ICRC as it lies in the packet's last four bytes, least significant byte first. */
 export function storedIcrc(bytes: Uint8Array, offset: number, length: number): number {
   const at = offset + length - ICRC_BYTES;
@@ -118,6 +127,7 @@ interface SealedPath {
  *
  * @param length from the BTH to the end of the ICRC
  * @param ipId the IPv4 identification that the packet will leave with
+ * @param twice whether it is a FLUSH for Linux's rxe ({@link headersTwiceCrc})
  */
 export function sealIcrc(
   crc32: Crc32,
@@ -126,11 +136,26 @@ export function sealIcrc(
   offset: number,
   length: number,
   ipId: number,
+  twice = false,
 ): void {
-  const crc = packetCrc(crc32, prefixCrc(path.ipv6, path.crc, length, ipId), bytes, offset, length);
+  let crc = packetCrc(crc32, prefixCrc(path.ipv6, path.crc, length, ipId), bytes, offset, length);
+  if (twice) crc = headersTwiceCrc(crc32, crc, bytes, offset, length);
   const at = offset + length - ICRC_BYTES;
   bytes[at] = crc;
   bytes[at + 1] = crc >>> 8;
   bytes[at + 2] = crc >>> 16;
   bytes[at + 3] = crc >>> 24;
+}
+
+/** Whether a packet that was sealed with identification 0 is a FLUSH for Linux's rxe ({@link headersTwiceCrc}). */
+export function hasHeadersTwice(
+  crc32: Crc32,
+  path: SealedPath,
+  bytes: Uint8Array,
+  offset: number,
+  length: number,
+): boolean {
+  if (bytes[offset] !== Opcode.RC_FLUSH) return false;
+  const icrc = packetCrc(crc32, prefixCrc(path.ipv6, path.crc, length, 0), bytes, offset, length);
+  return icrc !== storedIcrc(bytes, offset, length);
 }
