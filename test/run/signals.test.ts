@@ -35,6 +35,9 @@ describe('a program that signals interrupt', { skip }, () => {
   }
 
   it('finds each call done once, without SA_RESTART', { skip: noRestart }, () => loops('interrupt', '2'));
+  it('finds each call done once, when signals interrupt handlers', { skip: noRestart }, () =>
+    loops('interrupt', '2', 'nested'),
+  );
   it('finds each call done once, with SA_RESTART', () => loops('restart', '2'));
   it('finds each call done once, while a profiler’s timer runs', () => loops('restart', '2', 'prof'));
 

@@ -27,7 +27,12 @@ const SIGNALS_PERCENT = 20;
 const SIGNALS_S = 5;
 const INTERVALS_US = [300, 1000, 10_000];
 /** Handlers with and without SA_RESTART, and a profiler's timer. */
-const HANDLERS: readonly (readonly string[])[] = [['interrupt'], ['restart'], ['restart', 'prof']];
+const HANDLERS: readonly (readonly string[])[] = [
+  ['interrupt'],
+  ['interrupt', 'nested'],
+  ['restart'],
+  ['restart', 'prof'],
+];
 
 interface Pair {
   readonly name: string;

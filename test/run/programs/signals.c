@@ -1,7 +1,9 @@
 /*
  * Makes the calls of libibverbs and librdmacm in a loop while a timer interrupts them with signals, and checks them:
  *
- *   signals INTERVAL_US restart|interrupt SECONDS [real|prof]
+ *   signals INTERVAL_US restart|interrupt SECONDS [real|prof|nested]
+ *
+ * With "nested" a second timer interrupts handlers, which run on a stack of their own.
  *
  * - A call that Linux never interrupts must not return EINTR. A call that waits may, without SA_RESTART.
  * - As many requests complete as were posted, each event of a connection arrives once, data arrives unchanged.
@@ -460,6 +462,20 @@ static void connection(void)
 	connections++;
 }
 
+static void nest(struct sigaction *action, long interval_us)
+{
+	static char memory[1 << 16];
+	stack_t stack = { .ss_sp = memory, .ss_size = sizeof(memory) };
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR2 };
+	struct itimerspec often = { { 0, interval_us * 617 }, { 0, interval_us * 617 } };
+	timer_t timer;
+
+	action->sa_flags |= SA_ONSTACK;
+	if (sigaltstack(&stack, NULL) != 0 || sigaction(SIGALRM, action, NULL) != 0 || sigaction(SIGUSR2, action, NULL) != 0 ||
+	    timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &often, NULL) != 0)
+		fault("a second timer", errno);
+}
+
 int main(int argc, char **argv)
 {
 	struct sigaction action = { .sa_handler = on_signal };
@@ -485,6 +501,8 @@ int main(int argc, char **argv)
 	setitimer(prof ? ITIMER_PROF : ITIMER_REAL, &timer, NULL);
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	end = now.tv_sec + atoi(argv[3]);
+	if (argc > 4 && strcmp(argv[4], "nested") == 0)
+		nest(&action, atoi(argv[1]));
 	do {
 		files();
 		verbs();

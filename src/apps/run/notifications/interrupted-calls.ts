@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { blockedCall, type NotifiedCalls } from '../../../machine/system/index.js';
+import { blockedCall, type NotifiedCalls, yieldProcessor } from '../../../machine/system/index.js';
 import { type FilterRule, isNotified } from '../launcher/filter.js';
 import { type Machine, SYSTEM_CALLS, type SystemCall } from '../launcher/system-calls.js';
 import type { GuestFile } from '../processes/guest-files.js';
@@ -8,6 +8,8 @@ import { type InterruptedCall, SignalFrame } from './signal-frame.js';
 
 const PATH_BYTES = 4096;
 const AT_FDCWD = 0xffff_ff9c;
+/** Some tenths of a second. */
+const LOOKS = 10_000;
 /** Threads whose last `open` is remembered. */
 const MOST = 256;
 
@@ -63,7 +65,12 @@ export class InterruptedCalls {
 
   /** A handler returns. */
   returning({ tid }: Pick<NotifiedCalls, 'tid'>): void {
-    const now = blockedCall(tid);
+    let now = blockedCall(tid);
+    // The next signal has woken it: it sleeps again as soon as it has had a processor.
+    for (let i = 0; now === 'running' && i < LOOKS; i += 1) {
+      yieldProcessor();
+      now = blockedCall(tid);
+    }
     if (now !== undefined && now !== 'running') this.restart(tid, now.stackPointer);
   }
 
