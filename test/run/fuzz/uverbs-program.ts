@@ -1,6 +1,7 @@
 import { fstatSync } from 'node:fs';
 import { SharedMapping } from '../../../src/machine/system/index.js';
 import { AH_ATTR } from '../../../src/apps/run/structs/addresses.js';
+import { OpenFiles } from '../../../src/apps/run/processes/open-files.js';
 import { Structs } from '../../../src/apps/run/uverbs/structs.js';
 import type { UverbsFile } from '../../../src/apps/run/uverbs/uverbs-file.js';
 import { AccessFlags, MwType, QpAttrMask, QpState, QpType, SrqAttrMask } from '../../../src/index.js';
@@ -478,7 +479,7 @@ export class UverbsProgram {
 
   #closeDescriptor(): void {
     for (const fd of this.#channels.splice(this.choices.below(this.#channels.length + 1), 1)) this.calls.close(fd);
-    this.file.sweep();
+    this.file.sweep(new OpenFiles());
   }
 
   /** What nobody would take for a command. */

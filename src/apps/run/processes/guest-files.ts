@@ -2,6 +2,7 @@ import type { Calls } from '../notifications/calls.js';
 import type { DescriptorRange } from '../launcher/descriptor-ranges.js';
 import type { DeviceNumber } from '../sysfs/tree.js';
 import { Lifeline } from './lifeline.js';
+import { OpenFiles } from './open-files.js';
 import { descriptorName, descriptorsOf, type Processes } from './processes.js';
 
 /** How often it is looked whether files are still open in the programs that opened them, ms. */
@@ -26,7 +27,7 @@ export interface GuestFile {
    */
   mayBlock?(tid: number, address: number, lengthBytes: number): boolean;
   /** Lets go of what the program has closed of other files that came with it. Absent where none come. */
-  sweep?(): void;
+  sweep?(open: OpenFiles): void;
   /** What the process's memory holds from now on may be another program's. Absent where it has registered none. */
   executing?(): void;
   /** The program has let go of it. Idempotent. */
@@ -107,9 +108,10 @@ export class GuestFiles<F extends GuestFile = GuestFile> {
     if (nowMs < this.#sweepAtMs) return;
     this.#sweepAtMs = nowMs + SWEEP_MS;
     this.#lately.clear();
+    const open = new OpenFiles();
     for (const file of [...this.#byName.values()]) {
-      file.sweep?.();
-      if (descriptorsOf(file.pid, file.name).length === 0) this.#end(file);
+      file.sweep?.(open);
+      if (!open.has(file.pid, file.name)) this.#end(file);
     }
   }
 

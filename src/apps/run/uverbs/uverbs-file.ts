@@ -1,7 +1,7 @@
 import type { Calls } from '../notifications/calls.js';
 import type { GuestDevice } from '../guest-device.js';
 import type { GuestFile } from '../processes/guest-files.js';
-import { descriptorsOf } from '../processes/processes.js';
+import type { OpenFiles } from '../processes/open-files.js';
 import type { FailureReport } from '../reports/failure-report.js';
 import type { DeviceNode, DeviceNumber } from '../sysfs/tree.js';
 import { answerDoorbell, type Turns } from './doorbell.js';
@@ -60,8 +60,8 @@ export class UverbsFile implements GuestFile {
     return this.#context.push();
   }
 
-  sweep(): void {
-    this.#context.sweepChannels((name) => descriptorsOf(this.pid, name).length > 0);
+  sweep(open: OpenFiles): void {
+    this.#context.sweepChannels((name) => open.has(this.pid, name));
   }
 
   executing(): void {
