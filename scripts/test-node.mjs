@@ -48,9 +48,13 @@ const { version: exact } = JSON.parse(readFileSync(join(folder, 'node_modules', 
 process.stdout.write(`\n== Node ${exact}\n`);
 // First in the path, since that is where the tools' first line looks for it.
 const env = { ...process.env, PATH: `${dirname(program)}${delimiter}${process.env['PATH'] ?? ''}` };
-const { status } = spawnSync(program, [join('scripts', 'test.mjs'), '--tests', ...words], {
-  cwd: root,
-  env,
-  stdio: 'inherit',
-});
+const { status } = spawnSync(
+  program,
+  [join('scripts', 'test.mjs'), ...(words.length > 0 ? words : ['--tier', 'all'])],
+  {
+    cwd: root,
+    env,
+    stdio: 'inherit',
+  },
+);
 process.exitCode = status ?? 1;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { alloc, type Context, type DeviceAttr, MwType, QpType, WcExFlags } from '../../src/index.js';
-import { conformance, type Provider, providers } from './provider.js';
+import { conformance, ON_A_MACHINE, type Provider, providers } from './provider.js';
 import { assertErrno, LOCAL_ONLY } from './support.js';
 
 /** What makes one more each time it is called. */
@@ -77,18 +77,22 @@ function skipped(what: string, provider: Provider): string | false {
     : 'takes long: VERBENA_TEST_LIMITS=all runs it, too';
 }
 
-conformance('a device has as many as it tells', (provider) => {
-  for (const [what, [limit, makerOf]] of Object.entries(KINDS)) {
-    test(what, { skip: skipped(what, provider) }, () => {
-      // Of its own, and gone with all that was made of it.
-      using context = provider.open();
-      const told = Number(context.queryDevice()[limit]);
-      const make = makerOf(context);
-      let made = 0;
-      assertErrno('ENOMEM', () => {
-        for (; made < told + SLACK; made += 1) make();
+conformance(
+  'a device has as many as it tells',
+  (provider) => {
+    for (const [what, [limit, makerOf]] of Object.entries(KINDS)) {
+      test(what, { skip: skipped(what, provider) }, () => {
+        // Of its own, and gone with all that was made of it.
+        using context = provider.open();
+        const told = Number(context.queryDevice()[limit]);
+        const make = makerOf(context);
+        let made = 0;
+        assertErrno('ENOMEM', () => {
+          for (; made < told + SLACK; made += 1) make();
+        });
+        assert.ok(made >= told - SLACK, `${made} of ${told}`);
       });
-      assert.ok(made >= told - SLACK, `${made} of ${told}`);
-    });
-  }
-});
+    }
+  },
+  ON_A_MACHINE,
+);

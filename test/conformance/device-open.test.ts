@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { alloc, type Context, getDeviceList, QpType } from '../../src/index.js';
-import { conformance } from './provider.js';
+import { conformance, ON_A_MACHINE } from './provider.js';
 import { assertErrno, useDevices } from './support.js';
 import { useThreads } from './threads.js';
 
@@ -67,11 +67,15 @@ for (const [title, threads] of [
   ['a device that another thread opens', 1],
   [`devices that ${THREADS} threads open at the same time`, THREADS],
 ] as const) {
-  conformance(title, (provider) => {
-    const tellAll = useThreads(provider, threads);
+  conformance(
+    title,
+    (provider) => {
+      const tellAll = useThreads(provider, threads);
 
-    test(threads === 1 ? 'works' : 'work', async () => {
-      await tellAll({ name: 'lifecycles', rounds: 1, reads: 1 });
-    });
-  });
+      test(threads === 1 ? 'works' : 'work', async () => {
+        await tellAll({ name: 'lifecycles', rounds: 1, reads: 1 });
+      });
+    },
+    ON_A_MACHINE,
+  );
 }

@@ -1,12 +1,15 @@
 /** Whatever implements the public API and is to behave as verbs say: the suite runs once for each of these. */
 import { describe } from 'node:test';
 import { threadId } from 'node:worker_threads';
+import { SimulatedCluster } from '../../src/api/soft/index.js';
 import { type Context, type HostKind, openDevice, VerbsError } from '../../src/index.js';
 
 /** A way to a device. */
 export interface Provider {
   /** How test names begin; also how a worker thread names it. */
   readonly name: string;
+  /** Whether it runs in virtual time, alone in its thread: no clock of the machine, no other threads, no real addresses. */
+  readonly isVirtual: boolean;
   /** Opens a device on an address that nobody else has; whoever opens it closes it. */
   open(): Context;
 }
@@ -40,22 +43,49 @@ function openSomewhere(host: HostKind): Context {
   }
 }
 
+/** The network of all simulated devices of a process. */
+const cluster = new SimulatedCluster({ seed: 1 });
+let simulatedDevices = 0;
+
+function openSimulated(): Context {
+  simulatedDevices += 1;
+  return cluster.open(`10.${simulatedDevices >> 16}.${(simulatedDevices >> 8) & 0xff}.${simulatedDevices & 0xff}`);
+}
+
 /** All providers there are. One more is one more line here. */
-export const providers: readonly Provider[] = [
-  { name: 'inline', open: () => openSomewhere('inline') },
-  { name: 'thread', open: () => openSomewhere('thread') },
+const ALL: readonly Provider[] = [
+  { name: 'simulated', isVirtual: true, open: openSimulated },
+  { name: 'inline', isVirtual: false, open: () => openSomewhere('inline') },
+  { name: 'thread', isVirtual: false, open: () => openSomewhere('thread') },
 ];
+
+/** Without VERBENA_TEST_PROVIDERS the suite runs in virtual time alone; that names others, separated by commas. */
+const wanted = process.env['VERBENA_TEST_PROVIDERS']?.split(',');
+
+/** The providers that the suite runs for. */
+export const providers: readonly Provider[] = ALL.filter(({ name, isVirtual }) => wanted?.includes(name) ?? isVirtual);
+
+/** The providers that have threads, the machine's clock and real addresses. */
+export const MACHINE_PROVIDERS: readonly string[] = ALL.filter(({ isVirtual }) => !isVirtual).map(({ name }) => name);
+
+/** For `conformance`: the tests need threads, the machine's clock or real addresses. */
+export const ON_A_MACHINE = { onMachine: true };
 
 /** The provider of that name; for worker threads, which are told it. */
 export function providerNamed(name: string): Provider {
-  const provider = providers.find((candidate) => candidate.name === name);
+  const provider = ALL.find((candidate) => candidate.name === name);
   if (provider === undefined) throw new Error(`there is no provider '${name}'`);
   return provider;
 }
 
 /** Tests that every provider must pass; their full names are `<provider> › <title> › <test>`. */
-export function conformance(title: string, body: (provider: Provider) => void): void {
+export function conformance(
+  title: string,
+  body: (provider: Provider) => void,
+  { onMachine = false }: { readonly onMachine?: boolean } = {},
+): void {
   for (const provider of providers) {
+    if (onMachine && provider.isVirtual) continue;
     describe(provider.name, () => {
       describe(title, () => {
         body(provider);

@@ -52,6 +52,7 @@ function to(
 }
 
 conformance('a send request ends in', (provider) => {
+  const byHand = provider.isVirtual && 'the peer is a socket, and a simulation has none';
   const devices = useDevices(provider);
 
   test('SUCCESS when it was carried out', () => {
@@ -261,14 +262,14 @@ conformance('a send request ends in', (provider) => {
     assert.equal(qp.query().attr.qpState, ERR);
   };
 
-  test('BAD_RESP_ERR when a WRITE is answered as an atomic is', async () => {
+  test('BAD_RESP_ERR when a WRITE is answered as an atomic is', { skip: byHand }, async () => {
     await answered(RDMA_WRITE, ATOMIC_ACKNOWLEDGE, Uint8Array.of(...ACK_AETH, 0, 0, 0, 0, 0, 0, 0, 1), [
       '0x12',
       'WRITE',
     ]);
   });
 
-  test('BAD_RESP_ERR when a READ is answered with another number of bytes', async () => {
+  test('BAD_RESP_ERR when a READ is answered with another number of bytes', { skip: byHand }, async () => {
     await answered(RDMA_READ, READ_RESPONSE_ONLY, Uint8Array.of(...ACK_AETH, 1, 2, 3, 4), ['0x10', 'READ']);
   });
 });
