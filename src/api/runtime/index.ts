@@ -1,10 +1,19 @@
 /** What the API asks of what it runs in, Node or a page of a browser, and how programs wait in its event loop. */
 export { whenAborted } from './aborts.js';
+export { afterCallbacks, Callbacks, CallbackTurn, Duty, ownTurn, waitingCallbacks } from './callbacks.js';
 export { runtime, useRuntime } from './current.js';
 export type { Folder, FolderFile } from './folder.js';
 export { Microtask } from './microtask.js';
 export { portable } from './portable.js';
-export type { Ambient, CaptureFile, DatagramPort, DatagramPortOptions, Life, Runtime } from './runtime.js';
+export type {
+  Ambient,
+  AsyncContext,
+  CaptureFile,
+  DatagramPort,
+  DatagramPortOptions,
+  Life,
+  Runtime,
+} from './runtime.js';
 export { SharedLife } from './shared-life.js';
 export { type EventFollower, type Following, Waiters, type WaitSource } from './waiters.js';
 export { inPieces, LONGEST_MS } from './long-timer.js';

@@ -1,6 +1,6 @@
 import { crc32 } from '../../device/wire/index.js';
 import { inPieces } from './long-timer.js';
-import type { Ambient, Runtime } from './runtime.js';
+import type { Ambient, AsyncContext, Runtime } from './runtime.js';
 
 /** Those who test programs may put other timers into the place of the real ones. */
 const { setTimeout, clearTimeout } = globalThis;
@@ -30,6 +30,24 @@ class SynchronousAmbient<T> implements Ambient<T> {
     const value = this.#value;
     return (...args) => this.run(value, () => action(...args));
   }
+
+  /** The caller's value, for later. */
+  context(): AsyncContext {
+    const value = this.#value;
+    return { run: (action) => this.run(value, action) };
+  }
+}
+
+/** The ambient values of this program. */
+const ambients: { context(): AsyncContext }[] = [];
+
+const NO_CONTEXT: AsyncContext = { run: (action) => action() };
+
+function contextOfAll(): AsyncContext {
+  if (ambients.length === 0) return NO_CONTEXT;
+  return ambients
+    .map((ambient) => ambient.context())
+    .reduce((outer, inner) => ({ run: (action) => outer.run(() => inner.run(action)) }));
 }
 
 /** Messages to oneself come after all that waits already, and timers of 0 ms do not: browsers make those wait for 4 ms. */
@@ -91,7 +109,12 @@ export const portable: Runtime = {
   chore: (delayMs, action) => portable.timer(delayMs, action),
   // A page lives whatever its programs wait for.
   keepAlive: () => ({ ref: () => undefined, unref: () => undefined, end: () => undefined }),
-  ambient: <T>() => new SynchronousAmbient<T>(),
+  ambient: <T>() => {
+    const ambient = new SynchronousAmbient<T>();
+    ambients.push(ambient);
+    return ambient;
+  },
+  asyncContext: contextOfAll,
   // Shared memory is for pages that are isolated from others, and simulated hosts need none.
   memory: (bytes) => new ArrayBuffer(bytes),
   addressOf: () => undefined,

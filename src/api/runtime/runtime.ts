@@ -11,6 +11,12 @@ export interface Ambient<T> {
   bind<Arguments extends unknown[], R>(action: (...args: Arguments) => R): (...args: Arguments) => R;
 }
 
+/** The async context of a caller: what `AsyncLocalStorage` of Node holds for it, and all {@link Ambient} values. */
+export interface AsyncContext {
+  /** Calls `action` in that context. */
+  run<R>(action: () => R): R;
+}
+
 /** A pcapng file that is being written. */
 export interface CaptureFile {
   /** Where it lies: elsewhere than was asked for, when another capture is being written there. */
@@ -69,7 +75,10 @@ export interface Runtime {
    * @throws Error with the system's name of what is wrong as its `code`
    */
   openLog(where: string): (line: string) => void;
-  /** Calls `action` when everybody else in the event loop has had a turn. */
+  /**
+   * Calls `action` when everybody else in the event loop has had a turn. Each action has its own turn: ticks and microtasks run between two
+   * of them. Like all timers of a runtime, it runs in no caller's async context, and holds none.
+   */
   nextRound(action: () => void): void;
   /** Calls `action` in so many real ms, and keeps the program running until then. The function returned takes it back. */
   timer(delayMs: number, action: () => void): () => void;
@@ -78,6 +87,8 @@ export interface Runtime {
   /** Keeps the program running until that ends. */
   keepAlive(): Life;
   ambient<T>(): Ambient<T>;
+  /** The caller's async context. */
+  asyncContext(): AsyncContext;
   /** Memory that nothing takes away from those who have it, as far as there is such. @throws RangeError when there is no room */
   memory(bytes: number): ArrayBufferLike;
   /** Where a buffer begins in memory; undefined where nobody tells. */

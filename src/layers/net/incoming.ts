@@ -34,17 +34,17 @@ export class Incoming {
     }
   }
 
-  /** Hands on what has come, as long as it is wanted. */
-  pull(stream: StreamSocket): void {
-    while (this.isWanted) {
-      const available = stream.readableBytes;
-      if (available === 0) return;
-      const bytes = this.#allocate(available);
-      const byteLength = stream.read(bytes);
-      // A program's own buffer may be of no length.
-      if (byteLength === 0) return;
-      this.bytesRead += byteLength;
-      if (!this.#sink(bytes, byteLength)) this.isWanted = false;
-    }
+  /** Hands on one chunk of the bytes that have come, if it is wanted: each has a turn of the event loop. @returns whether there was one */
+  pull(stream: StreamSocket): boolean {
+    if (!this.isWanted) return false;
+    const available = stream.readableBytes;
+    if (available === 0) return false;
+    const bytes = this.#allocate(available);
+    const byteLength = stream.read(bytes);
+    // A program's own buffer may be of no length.
+    if (byteLength === 0) return false;
+    this.bytesRead += byteLength;
+    if (!this.#sink(bytes, byteLength)) this.isWanted = false;
+    return true;
   }
 }

@@ -7,7 +7,13 @@ export { Agent, type AgentOptions, attach, type AttachOptions } from './http.js'
 export type { OnReadOptions } from './incoming.js';
 export { type ConnectionListener, type DropArgument, Server, type ServerEvents } from './server.js';
 export type { NetListenOptions, ServerOptions } from './server-options.js';
-export { Socket, type SocketReadyState } from './socket.js';
-export type { KeepAliveOptions, NetConnectOptions, SocketConnectOptions, SocketOptions } from './socket-options.js';
+export { Socket } from './socket.js';
+export type {
+  KeepAliveOptions,
+  NetConnectOptions,
+  SocketConnectOptions,
+  SocketOptions,
+  SocketReadyState,
+} from './socket-options.js';
 export type { DeviceOptions } from './transport.js';
 export { connector, type Connector, type ConnectorOptions, type UndiciOptions } from './undici.js';

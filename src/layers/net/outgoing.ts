@@ -16,6 +16,9 @@ export class Outgoing {
   #done = noOne;
   #isLastWordSpent = false;
 
+  /** @param onRefused is told why the stream takes no more of the write that is under way, which {@link abandon} ends */
+  constructor(private readonly onRefused: (error: Error) => void) {}
+
   /** There is another stream from now on, and no write under way. */
   begin(): void {
     this.completedBytes = 0;
@@ -72,14 +75,20 @@ export class Outgoing {
   }
 
   /**
-   * The peer has closed. As TCP does, one write more is taken, and lost: ends that say goodbye at the same time, as those of TLS do, are none
-   * the worse for it.
+   * Whether one more write is taken, and lost, as TCP does after the peer has closed: ends that say goodbye at the same time, as those of TLS
+   * do, are not disturbed. True once.
    */
-  #refused(error: unknown): void {
-    if (codeOf(error) !== 'ECONNRESET') this.abandon(systemError('write', error));
-    else if (this.#isLastWordSpent) this.abandon(systemError('write', error, undefined, 'EPIPE'));
-    else if (this.isBusy) this.#drop();
+  takeLastWord(): boolean {
+    const isTaken = !this.#isLastWordSpent;
     this.#isLastWordSpent = true;
+    return isTaken;
+  }
+
+  /** The peer has closed. */
+  #refused(error: unknown): void {
+    if (codeOf(error) !== 'ECONNRESET') this.onRefused(systemError('write', error));
+    else if (!this.takeLastWord()) this.onRefused(systemError('write', error, undefined, 'EPIPE'));
+    else if (this.isBusy) this.#drop();
   }
 
   #finish(error: Error | null): void {

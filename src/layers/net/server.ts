@@ -1,8 +1,8 @@
 import { captureRejectionSymbol, EventEmitter } from 'node:events';
 import { isIP } from 'node:net';
+import { Callbacks, whenAborted } from '../../api/runtime/index.js';
 import type { StreamSocket } from '../rsocket/index.js';
 import { familyOf, infoOf, type SocketAddressInfo } from './addresses.js';
-import { apart } from './apart.js';
 import { isGiven, normalized } from './arguments.js';
 import { coded, systemError, wrongType } from './errors.js';
 import { localServers } from './local-servers.js';
@@ -41,6 +41,10 @@ export class Server extends EventEmitter<ServerEvents> implements AsyncDisposabl
 
   readonly #options: ServerOptions;
   readonly #transport: Transport;
+  /** Calls the listeners in the async context of the call of {@link listen}, as Node does. */
+  #callbacks = new Callbacks();
+  /** Ends what the signal of `listen` does: it closes that listening, and no later one. */
+  #stopHeeding: (() => void) | undefined;
   #listener: StreamListener | undefined;
   /** One is looked for: `listen` was called, and a name is being resolved. */
   #attempt: object | undefined;
@@ -81,11 +85,10 @@ export class Server extends EventEmitter<ServerEvents> implements AsyncDisposabl
       );
     const listening = listeningOf(options, args, this.#options);
     if (callback !== undefined) this.once('listening', callback);
-    const { signal } = listening;
-    if (signal?.aborted === true) process.nextTick(() => this.close());
-    signal?.addEventListener('abort', () => this.close(), { once: true });
     const attempt = {};
     this.#attempt = attempt;
+    this.#callbacks = new Callbacks();
+    if (listening.signal !== undefined) this.#heed(listening.signal);
     void this.#listen(listening, attempt);
     return this;
   }
@@ -114,6 +117,7 @@ export class Server extends EventEmitter<ServerEvents> implements AsyncDisposabl
         else onClose(coded(new Error('Server is not running.'), 'ERR_SERVER_NOT_RUNNING'));
       });
     this.#attempt = undefined;
+    this.#stopHeeding?.();
     if (this.#listener !== undefined) {
       const { host, port } = this.#listener.address;
       localServers.remove(host, port);
@@ -150,6 +154,19 @@ export class Server extends EventEmitter<ServerEvents> implements AsyncDisposabl
     return this;
   }
 
+  #heed(signal: AbortSignal): void {
+    let isHeeded = true;
+    const close = (): void => {
+      if (isHeeded) this.close();
+    };
+    const stop = whenAborted(signal, close);
+    if (signal.aborted) process.nextTick(close);
+    this.#stopHeeding = () => {
+      isHeeded = false;
+      stop();
+    };
+  }
+
   async #listen({ host, target }: Listening, attempt: object): Promise<void> {
     let address = host;
     try {
@@ -163,6 +180,7 @@ export class Server extends EventEmitter<ServerEvents> implements AsyncDisposabl
     } catch (error) {
       if (this.#attempt !== attempt) return;
       this.#attempt = undefined;
+      this.#stopHeeding?.();
       const place = { address: address ?? 'localhost', port: target.port ?? 0 };
       process.nextTick(() => this.emit('error', systemError('listen', error, place)));
     }
@@ -172,7 +190,8 @@ export class Server extends EventEmitter<ServerEvents> implements AsyncDisposabl
     this.#attempt = undefined;
     this.#listener = listener;
     localServers.add(listener.address.host, listener.address.port);
-    listener.onStream = (stream) => apart(() => this.#onStream(stream));
+    const callbacks = this.#callbacks;
+    listener.onStream = (stream) => callbacks.run(() => this.#onStream(stream));
     if (!this.#isReferenced) listener.unref();
   }
 
@@ -188,7 +207,7 @@ export class Server extends EventEmitter<ServerEvents> implements AsyncDisposabl
       pauseOnCreate: pauseOnConnect,
       onClosed: () => {
         this.#connections -= 1;
-        this.#tellWhenEmpty();
+        this.#callbacks.run(() => this.#tellWhenEmpty());
       },
     };
     const socket = new Socket({ stream, allowHalfOpen, highWaterMark, ...inner });

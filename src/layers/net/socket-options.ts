@@ -50,6 +50,8 @@ export interface SocketConnectOptions extends KeepAliveOptions, DeviceOptions, S
   readonly timeoutMs?: number | undefined;
 }
 
+export type SocketReadyState = 'opening' | 'open' | 'readOnly' | 'writeOnly' | 'closed';
+
 /** What `connect` and `createConnection` take. */
 export interface NetConnectOptions extends SocketOptions, SocketConnectOptions {
   /** As {@link Socket.setTimeout}, from the beginning. */
@@ -65,6 +67,15 @@ export interface Destination {
   readonly lookup: LookupFunction | undefined;
   /** What goes to the transport with every address. */
   readonly target: Omit<ConnectTarget, 'host' | 'port' | 'signal'>;
+}
+
+/** Seconds of silence before a peer is asked, where nobody says more: what Linux has. */
+const KEEPALIVE_SECONDS = 7200;
+const MAX_KEEPALIVE_SECONDS = 32_767;
+
+export function keepAliveSeconds(initialDelayMs: number): number {
+  if (initialDelayMs <= 0) return KEEPALIVE_SECONDS;
+  return Math.min(Math.ceil(initialDelayMs / 1000), MAX_KEEPALIVE_SECONDS);
 }
 
 const FAMILIES: ReadonlyMap<unknown, 4 | 6> = new Map<unknown, 4 | 6>([

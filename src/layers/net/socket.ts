@@ -1,7 +1,7 @@
 import { addAbortSignal, Duplex } from 'node:stream';
+import { Callbacks, CallbackTurn } from '../../api/runtime/index.js';
 import type { StreamSocket } from '../rsocket/index.js';
 import { familyOf, infoOf, type SocketAddressInfo } from './addresses.js';
-import { apart } from './apart.js';
 import {
   checkFunction,
   checkSignal,
@@ -11,6 +11,7 @@ import {
   refuseSystemSockets,
 } from './arguments.js';
 import { connectTo } from './connecting.js';
+import { DelayedFailure, isRead } from './delayed-failure.js';
 import { coded, failed, systemError } from './errors.js';
 import { type Chunk, gathered } from './gathering.js';
 import { IdleTimer } from './idle-timer.js';
@@ -20,20 +21,16 @@ import {
   type Destination,
   destinationOf,
   type InnerOptions,
+  keepAliveSeconds,
   onreadOf,
   type SocketConnectOptions,
   type SocketOptions,
+  type SocketReadyState,
 } from './socket-options.js';
 import { rsockets } from './rsockets.js';
 import type { Transport } from './transport.js';
 
 type Done = (error?: Error | null) => void;
-
-export type SocketReadyState = 'opening' | 'open' | 'readOnly' | 'writeOnly' | 'closed';
-
-/** Seconds of silence before a peer is asked, where nobody says more: what Linux has. */
-const KEEPALIVE_SECONDS = 7200;
-const MAX_KEEPALIVE_SECONDS = 32_767;
 
 /**
  * A socket over RDMA in the shape of `net.Socket`: a Duplex with the same methods, properties, events and error codes.
@@ -54,11 +51,17 @@ export class Socket extends Duplex {
   readonly #onClosed: (() => void) | undefined;
   readonly #incoming: Incoming;
   readonly #hasOnRead: boolean;
-  readonly #outgoing = new Outgoing();
+  readonly #outgoing = new Outgoing((error) => {
+    this.#failure.set(error);
+    this.#pulling.queue();
+  });
   readonly #idle = new IdleTimer(
-    () => this.emit('timeout'),
+    () => this.#callbacks.run(() => this.emit('timeout')),
     () => (this.#outgoing.isBusy ? this.#stream?.bytesWritten : undefined),
   );
+  /** Calls the listeners in the async context in which the socket was made or, as in Node, connected. */
+  #callbacks = new Callbacks();
+  #pulling = new CallbackTurn(this.#callbacks, () => this.#pull());
   #stream: StreamSocket | undefined;
   #attempt: AbortController | undefined;
   /** What `_final` was called with before there was a stream. */
@@ -67,8 +70,14 @@ export class Socket extends Duplex {
   #whenGone: (() => void) | undefined;
   #hasStreamEnded = false;
   #hasPeerEnded = false;
-  /** What the stream ended with, until all that came before has been read. */
-  #failure: Error | undefined;
+  readonly #failure = new DelayedFailure({
+    hasUnread: () => this.#hasUnread,
+    fail: (error) => this.#callbacks.run(() => this.#fail(error)),
+  });
+  /** The stream was lost: it has no end. */
+  #isLost = false;
+  /** The stream reads as ended. That counts a turn later: one that was lost says so only then. */
+  #isEndSeen = false;
   #isReset = false;
   #isReferenced = true;
   #keepAliveSeconds = 0;
@@ -124,6 +133,8 @@ export class Socket extends Duplex {
     this.connecting = true;
     const attempt = new AbortController();
     this.#attempt = attempt;
+    this.#callbacks = new Callbacks();
+    this.#pulling = new CallbackTurn(this.#callbacks, () => this.#pull());
     void this.#connect(destination, attempt.signal);
     return this;
   }
@@ -217,8 +228,7 @@ export class Socket extends Duplex {
    * @param initialDelayMs of silence, rounded up to seconds; 0: two hours
    */
   setKeepAlive(enable = false, initialDelayMs = 0): this {
-    const seconds = initialDelayMs > 0 ? Math.ceil(initialDelayMs / 1000) : KEEPALIVE_SECONDS;
-    this.#keepAliveSeconds = enable ? Math.min(seconds, MAX_KEEPALIVE_SECONDS) : 0;
+    this.#keepAliveSeconds = enable ? keepAliveSeconds(initialDelayMs) : 0;
     if (!this.destroyed) this.#stream?.setKeepAlive(this.#keepAliveSeconds);
     return this;
   }
@@ -262,7 +272,9 @@ export class Socket extends Duplex {
 
   override read(size?: number): unknown {
     this.#readOn();
-    return super.read(size);
+    const chunk: unknown = super.read(size);
+    if (this.#failure.error !== undefined) this.#pulling.queue();
+    return chunk;
   }
 
   override pause(): this {
@@ -275,8 +287,13 @@ export class Socket extends Duplex {
       if (typeof encodingOrDone !== 'string') return super.write(chunk, encodingOrDone ?? done);
       return super.write(chunk, encodingOrDone, done);
     }
-    const error = coded(new Error('This socket has been ended by the other party'), 'EPIPE');
     const told = typeof encodingOrDone === 'function' ? encodingOrDone : done;
+    // TLS writes past the stream, whose end it does not know of. Its writes are corked.
+    if (this.writableCorked > 0 && this.#outgoing.takeLastWord()) {
+      if (told !== undefined) process.nextTick(told, null);
+      return true;
+    }
+    const error = coded(new Error('This socket has been ended by the other party'), 'EPIPE');
     if (told !== undefined) process.nextTick(told, error);
     this.destroy(error);
     return false;
@@ -285,7 +302,7 @@ export class Socket extends Duplex {
   /** @internal */
   override _read(): void {
     this.#incoming.isWanted = true;
-    this.#pull();
+    this.#pullSoon();
   }
 
   /** @internal */
@@ -308,16 +325,18 @@ export class Socket extends Duplex {
   override _destroy(error: Error | null, done: Done): void {
     this.connecting = false;
     this.#idle.set(0);
+    this.#failure.cancel();
     this.#attempt?.abort();
     const isGraceful = error === null && this.writableFinished && !this.#isReset;
     const finish = (): void => {
       done(error);
       const left =
         error ?? (this.#stream === undefined ? coded(closed(), 'ERR_SOCKET_CLOSED_BEFORE_CONNECTION') : closed());
-      process.nextTick(() => {
-        this.#outgoing.abandon(left);
-        this.emit('close', error !== null);
-      });
+      process.nextTick(() => this.#outgoing.abandon(left));
+      // As in Node, where a handle that was there says so.
+      const tell = (): unknown => this.emit('close', error !== null);
+      if (this.#stream === undefined) process.nextTick(() => this.#callbacks.run(tell));
+      else this.#callbacks.call(tell);
       this.#onClosed?.();
     };
     if (this.#stream === undefined || this.#hasStreamEnded) {
@@ -335,33 +354,34 @@ export class Socket extends Duplex {
     try {
       stream = await connectTo(this.#transport, destination, signal, (...found) => this.emit('lookup', ...found));
     } catch (error) {
-      if (!signal.aborted) this.destroy(error instanceof Error ? error : new Error(String(error)));
+      this.#callbacks.call(() => {
+        if (!signal.aborted) this.destroy(error instanceof Error ? error : new Error(String(error)));
+      });
       return;
     }
-    if (signal.aborted) {
-      stream.close();
-      return;
-    }
+    this.#callbacks.call(() => {
+      if (signal.aborted) stream.close();
+      else this.#onConnected(stream);
+    });
+  }
+
+  #onConnected(stream: StreamSocket): void {
     this.connecting = false;
     this.#attach(stream);
-    apart(() => {
-      this.#flush();
-      const ending = this.#ending;
-      this.#ending = undefined;
-      if (ending !== undefined) this.#shutDown(ending);
-      this.emit('connect');
-      this.emit('ready');
-      if (!this.isPaused()) this.read(0);
-    });
+    this.#flush();
+    if (this.#ending !== undefined) this.#shutDown(this.#ending);
+    this.#ending = undefined;
+    this.emit('connect');
+    this.emit('ready');
+    if (!this.isPaused()) this.read(0);
   }
 
   #attach(stream: StreamSocket): void {
     this.#stream = stream;
     stream.events = {
-      readable: () => apart(() => this.#pull()),
-      writable: () => apart(() => this.#flush()),
-      drained: () => {},
-      closed: (error) => apart(() => this.#onStreamClosed(error)),
+      readable: () => this.#callbacks.run(() => this.#pull()),
+      writable: () => this.#callbacks.run(() => this.#flush()),
+      closed: (error) => this.#callbacks.run(() => this.#onStreamClosed(error)),
     };
     if (!this.#isReferenced) stream.unref();
     if (this.#keepAliveSeconds > 0) stream.setKeepAlive(this.#keepAliveSeconds);
@@ -373,7 +393,9 @@ export class Socket extends Duplex {
     // Node's streams have it, its declarations do not.
     (this as unknown as { _undestroy(): void })._undestroy();
     this.#stream = undefined;
-    this.#failure = undefined;
+    this.#failure.clear();
+    this.#isLost = false;
+    this.#isEndSeen = false;
     this.#hasStreamEnded = false;
     this.#hasPeerEnded = false;
     this.#isReset = false;
@@ -382,42 +404,55 @@ export class Socket extends Duplex {
     this.#outgoing.begin();
   }
 
+  /** Hands on one chunk, or reports the end or the failure. It has a turn of the event loop, and is never called from `_read`. */
   #pull(): void {
     const stream = this.#stream;
-    if (stream === undefined || this.#isOver()) return;
-    const before = this.#incoming.bytesRead;
-    this.#incoming.pull(stream);
-    if (this.#incoming.bytesRead !== before) this.#idle.touch();
-    // What was handed on may have led to anything.
-    if (this.#isOver() || stream.readableBytes > 0) return;
-    if (this.#failure !== undefined) {
-      this.destroy(this.#failure);
-      return;
+    if (stream === undefined || this.destroyed) return;
+    if (!this.#hasPeerEnded) this.#pullFrom(stream);
+    this.#failure.report();
+  }
+
+  #pullFrom(stream: StreamSocket): void {
+    if (this.#incoming.pull(stream)) {
+      this.#idle.touch();
+      this.#pullSoon();
+    } else if (stream.readableBytes === 0 && stream.isReadEnded && !this.#isLost) {
+      if (this.#isEndSeen) {
+        this.#hasPeerEnded = true;
+        this.push(null);
+        // Has 'end' emitted though nobody reads.
+        super.read(0);
+      } else this.#isEndSeen = true;
+      this.#pulling.queue();
     }
-    // A connection that was lost reads as ended, too; what it was lost by is told within this turn.
-    if (stream.isReadEnded) queueMicrotask(() => this.#end(stream));
   }
 
-  /** Whether nothing more is read. */
-  #isOver(): boolean {
-    return this.destroyed || this.#hasPeerEnded;
+  #pullSoon(): void {
+    const stream = this.#stream;
+    if (stream === undefined || this.destroyed) return;
+    const hasNext = stream.readableBytes > 0 ? this.#incoming.isWanted : stream.isReadEnded && !this.#hasPeerEnded;
+    if (hasNext || this.#failure.error !== undefined) this.#pulling.queue();
   }
 
-  #end(stream: StreamSocket): void {
-    if (this.#isOver() || this.#failure !== undefined || this.#stream !== stream) return;
-    this.#hasPeerEnded = true;
-    apart(() => {
-      this.push(null);
-      // Has 'end' emitted though nobody reads.
-      super.read(0);
-    });
+  #fail(failure: Error): void {
+    if (this.destroyed) return;
+    // A write that is under way is told first, and destroys the socket.
+    if (this.#outgoing.isBusy) this.#outgoing.abandon(failure);
+    else this.destroy(failure);
+  }
+
+  /** Whether bytes have come, or the end, that somebody is going to read. */
+  get #hasUnread(): boolean {
+    const stream = this.#stream;
+    if (stream === undefined || !(this.#hasOnRead || isRead(this))) return false;
+    if (this.#hasPeerEnded) return !this.readableEnded;
+    return this.readableLength + stream.readableBytes > 0 || (stream.isReadEnded && !this.#isLost);
   }
 
   #readOn(): void {
     if (!this.#hasOnRead || this.#incoming.isWanted) return;
     this.#incoming.isWanted = true;
-    // Streams that resume read more than once in the ticks that follow.
-    setImmediate(() => this.#pull());
+    this.#pullSoon();
   }
 
   #write(pieces: readonly Uint8Array[], done: Done): void {
@@ -450,11 +485,12 @@ export class Socket extends Duplex {
       this.#whenGone?.();
       return;
     }
-    if (error !== undefined && !(this.#hasPeerEnded && this.writableFinished))
-      this.#failure = systemError(this.#outgoing.isBusy ? 'write' : 'read', error);
-    if (this.#outgoing.isBusy) this.#outgoing.abandon(this.#failure ?? failed('write', 'EPIPE'));
-    else if (this.#failure !== undefined && this.#hasPeerEnded) this.destroy(this.#failure);
-    else this.#pull();
+    const { isBusy } = this.#outgoing;
+    if (error !== undefined && !(this.#hasPeerEnded && this.writableFinished)) {
+      this.#isLost = true;
+      this.#failure.set(systemError(isBusy ? 'write' : 'read', error));
+    } else if (isBusy) this.#failure.set(failed('write', 'EPIPE'));
+    this.#pull();
   }
 }
 

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { lookup } from 'node:dns/promises';
 import { currentProvider, noteOpened, type Provider } from '../../api/provider/index.js';
 import {
@@ -26,7 +27,7 @@ import {
 import { type Gid, gidFromIp } from '../../device/ibta/index.js';
 import { LinkError, NETEM_EXAMPLE, type NetemSettings, parseNetem } from '../../device/link/index.js';
 import { CommandError } from '../../device/nic/index.js';
-import { ownAddresses, randomU32, sourceToward } from '../system/index.js';
+import { inRootContext, ownAddresses, randomU32, sourceToward } from '../system/index.js';
 import { InlineHost } from './inline/inline-host.js';
 import { InlineNic } from './inline/inline-nic.js';
 import type { AdapterSpec } from './native-adapter.js';
@@ -109,6 +110,12 @@ function isForbidden(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_ACCESS_DENIED';
 }
 
+/** The device warns in the context of the program that opened it. */
+function withContext(options: OpenOptions): OpenOptions {
+  const { warn } = options;
+  return warn === undefined ? options : { ...options, warn: AsyncResource.bind(warn) };
+}
+
 function startHost(kind: HostKind, options: OpenOptions): AdapterHost {
   const warn = options.warn ?? emitWarning;
   const link = linkKind(options.link ?? setting('VERBENA_LINK') ?? 'auto');
@@ -168,7 +175,7 @@ class SoftDevice implements Device {
 
   #openNew(options: OpenOptions): Context {
     const kind = hostKind(options.host ?? setting('VERBENA_HOST') ?? 'thread');
-    return new SoftContext(this, startHost(kind, options));
+    return new SoftContext(this, inRootContext(startHost, kind, withContext(options)));
   }
 
   /** A context on a NIC that another thread has shared, where that can be. */

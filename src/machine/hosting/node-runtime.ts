@@ -1,9 +1,16 @@
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 import { fstatSync, readFileSync } from 'node:fs';
-import { type Ambient, inPieces, type Life, LONGEST_MS, type Runtime } from '../../api/runtime/index.js';
+import {
+  type Ambient,
+  type AsyncContext,
+  inPieces,
+  type Life,
+  LONGEST_MS,
+  type Runtime,
+} from '../../api/runtime/index.js';
 import { crc32 } from '../../device/wire/index.js';
 import { PcapngFile } from '../links/index.js';
-import { addressOf, createCrc32, nativeHost } from '../system/index.js';
+import { addressOf, createCrc32, inRootContext, nativeHost } from '../system/index.js';
 import { NodeDatagramPort } from './node-datagram-port.js';
 import { NodeFolder } from './node-folder.js';
 import { openLog } from './node-log.js';
@@ -24,6 +31,14 @@ class NodeAmbient<T> implements Ambient<T> {
   }
 }
 
+class NodeContext implements AsyncContext {
+  readonly #resource = new AsyncResource('verbena');
+
+  run<R>(action: () => R): R {
+    return this.#resource.runInAsyncScope(action);
+  }
+}
+
 function readVersion(): string {
   // From dist/src/machine/hosting/ to the package's root.
   const manifest: unknown = JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8'));
@@ -35,7 +50,7 @@ let packageVersion: string | undefined;
 let quickest: Runtime['crc32'] | undefined;
 
 /** Those who test programs may put other timers into the place of the real ones. */
-const { setImmediate: nextRound, setTimeout, clearTimeout } = globalThis;
+const { setImmediate, setTimeout, clearTimeout } = globalThis;
 const nextTick = process.nextTick.bind(process);
 
 /** Node, as the API sees it. */
@@ -54,20 +69,21 @@ export const nodeRuntime: Runtime = {
   // From a microtask, it is called once there is none left.
   afterMicrotasks: (action) => nextTick(action),
   openLog,
-  nextRound: (action) => void nextRound(action),
+  nextRound: (action) => void inRootContext(setImmediate, action),
   timer: inPieces((delayMs, action) => {
-    const timer = setTimeout(action, delayMs);
+    const timer = inRootContext(setTimeout, action, delayMs);
     return () => clearTimeout(timer);
   }),
   chore: inPieces((delayMs, action) => {
-    const timer = setTimeout(action, delayMs).unref();
+    const timer = inRootContext(setTimeout, action, delayMs).unref();
     return () => clearTimeout(timer);
   }),
   keepAlive: (): Life => {
-    const timer = setInterval(() => undefined, LONGEST_MS);
+    const timer = inRootContext(() => setInterval(() => undefined, LONGEST_MS));
     return { ref: () => void timer.ref(), unref: () => void timer.unref(), end: () => clearInterval(timer) };
   },
   ambient: <T>() => new NodeAmbient<T>(),
+  asyncContext: () => new NodeContext(),
   memory: (bytes) => new SharedArrayBuffer(bytes),
   addressOf: (buffer) => (nativeHost() === undefined ? undefined : addressOf(buffer)),
   identityOfFile: (fd) => {

@@ -12,6 +12,7 @@ export { ANCILLARY_BYTES, MessageBlock, MSG_TRUNC } from './sockets/message-bloc
 export { type LibC, type NativeHost, nativeHost, nativeHostProblem, requireNativeHost } from './native.js';
 export { PacketSocket } from './sockets/packet-socket.js';
 export { PollSet } from './waiting/poll-set.js';
+export { inRootContext } from './root-context.js';
 export { randomU32 } from './random.js';
 export type { ReadableWatch } from './waiting/readable-watch.js';
 export { watchReadable } from './waiting/readiness.js';

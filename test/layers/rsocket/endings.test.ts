@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Sim, simulate } from '../../../src/sim.js';
+import { runtime } from '../../../src/api/runtime/index.js';
 import { Engine } from '../../../src/layers/engine/index.js';
 import { RsocketError } from '../../../src/layers/rsocket/index.js';
 import { connected, Owner, pattern, type StreamPair } from './support/streams.js';
@@ -185,6 +186,11 @@ describe('a stream', () => {
     }));
 });
 
+/** Resolves in the next turn of the event loop. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => runtime().nextRound(resolve));
+}
+
 describe('what a stream tells its owner', () => {
   it('is closed within the least time that it was given, however often it is closed', () =>
     simulate(async (sim) => {
@@ -224,10 +230,10 @@ describe('what a stream tells its owner', () => {
       while (stream.unacknowledgedBytes > 0) engine.progress();
       // Before it is told.
       stream.write(pattern(100, 100));
-      await Promise.resolve();
+      await turn();
       assert.deepEqual(underWay, []);
       while (stream.unacknowledgedBytes > 0) engine.progress();
-      await Promise.resolve();
+      await turn();
       assert.deepEqual(underWay, [0]);
       atServer.stream.close();
       await atClient.closed;

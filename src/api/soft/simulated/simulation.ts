@@ -1,6 +1,6 @@
 import { EventQueue, SeededRandom, type SimulatedNetwork } from '../../../device/link/index.js';
 import { VerbsError } from '../../verbs/index.js';
-import { runtime } from '../../runtime/index.js';
+import { runtime, waitingCallbacks } from '../../runtime/index.js';
 import type { Adapter } from '../adapter/adapter.js';
 import { SyntheticAddresses } from '../memory-locator.js';
 
@@ -186,7 +186,7 @@ export class Simulation {
       this.#awaited = false;
       let steps = 0;
       while (this.#mayRun && steps < STEPS_PER_ROUND && this.#stepInRound()) steps += 1;
-      if (steps > 0) this.#nextRound();
+      if (steps > 0 || waitingCallbacks() > 0) this.#nextRound();
       else if (this.#mayRun) for (const observer of this.#observers) observer.quiet?.();
     });
   }
@@ -206,7 +206,8 @@ export class Simulation {
   }
 
   get #mayRun(): boolean {
-    return this.#runners > 0 && this.#holds === 0 && !this.#awaited;
+    // Listeners are called before any time passes.
+    return this.#runners > 0 && this.#holds === 0 && !this.#awaited && waitingCallbacks() === 0;
   }
 
   #stepped(): void {

@@ -1,5 +1,5 @@
 import { type CmDevice, cmDeviceOf, providedContext, startChore, startTimer } from '../../../api/provider/index.js';
-import { runtime } from '../../../api/runtime/index.js';
+import { afterCallbacks, ownTurn, runtime } from '../../../api/runtime/index.js';
 import { type CompChannel, type Context, type Cq, invalid, type Pd, VerbsError } from '../../../api/verbs/index.js';
 import { BufferPool, namesOf, type SizeClass } from '../memory/buffer-pool.js';
 import { RegistrationCache } from '../memory/registration-cache.js';
@@ -188,7 +188,7 @@ export class Engine implements Disposable {
 
   /**
    * Calls `action` once all handlers of the {@link progress} that is going on have been called. Where none is, the first is called at once, and those that are
-   * asked for before the next pass when the program gives way. What is to be posted can so go in one list, and ring the doorbell once, while nothing that is sent
+   * asked for before the next pass when the program gives way, after the listeners that wait for their turns. What is to be posted can so go in one list, and ring the doorbell once, while nothing that is sent
    * alone waits. What such an action asks for in turn comes after those that were asked for before.
    */
   afterPass(action: () => void): void {
@@ -197,7 +197,7 @@ export class Engine implements Disposable {
       return;
     }
     if (this.#hasActed) {
-      if (this.#afterPass.push(action) === 1) runtime().afterMicrotasks(this.#endTurn);
+      if (this.#afterPass.push(action) === 1) afterCallbacks(this.#endTurn);
       return;
     }
     this.#hasActed = true;
@@ -233,7 +233,8 @@ export class Engine implements Disposable {
 
   /** @internal Calls `action` in the next turn of the event loop; on a device with a clock of its own no time passes before. */
   nextTurn(action: () => void): void {
-    if (providedContext(this.context, CALL)[startTimer](0, action) === undefined) runtime().nextRound(action);
+    const stop = providedContext(this.context, CALL)[startTimer](0, action);
+    if (stop === undefined) runtime().nextRound(() => ownTurn(action));
   }
 
   /** As {@link timer}, for what nobody waits for: it does not keep the process alive, and in a simulation no time passes because of it alone. */

@@ -4,6 +4,7 @@ import type { Context, OpenOptions } from '../../../api/verbs/index.js';
 import { RsocketError } from '../errors.js';
 import { connectStream } from '../stream/connect.js';
 import { listenStreams, type StreamListener } from '../stream/listener.js';
+import { follow } from '../stream/rsocket-stream.js';
 import type { Direction, RsocketStreamSocket } from '../stream/stream-socket.js';
 import { Bell } from './bell.js';
 import { type AddressFamily, ANY, isAny, PollEvents, SocketType } from './constants.js';
@@ -247,7 +248,7 @@ export class Core {
     }
     this.state = { kind: 'connected', stream };
     const ring = (): void => this.bell.ring();
-    stream.events = {
+    follow(stream, {
       readable: ring,
       writable: () => {
         this.isFull = false;
@@ -259,7 +260,7 @@ export class Core {
         this.error ??= error;
         ring();
       },
-    };
+    });
     if (this.settings.keepAlive) this.keepAlive();
     ring();
   }

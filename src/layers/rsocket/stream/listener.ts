@@ -5,7 +5,7 @@ import {
   listen as listenByCm,
   type Listener,
 } from '../../../api/rdmacm/index.js';
-import { runtime } from '../../../api/runtime/index.js';
+import { Callbacks, CallbackTurn, runtime } from '../../../api/runtime/index.js';
 import {
   type Context,
   type FieldsOf,
@@ -84,6 +84,7 @@ export class StreamListener implements Disposable {
   #onStream: StreamHandler | undefined;
   #halfOpen = 0;
   readonly #waiting: RsocketStream[] = [];
+  readonly #turn = new CallbackTurn(new Callbacks(), () => this.#give());
 
   /** @internal {@link listenStreams} makes listeners for programs. */
   constructor(
@@ -106,14 +107,17 @@ export class StreamListener implements Disposable {
     return this.listener.address;
   }
 
-  /** Is given each stream, once it is connected; those that came before it was set wait for it. */
+  /**
+   * Is called with each connected stream; streams that came before it was set wait for it. Each call has its own turn of the event loop,
+   * and the async context of the call of {@link listenStreams}.
+   */
   get onStream(): StreamHandler | undefined {
     return this.#onStream;
   }
 
   set onStream(onStream: StreamHandler | undefined) {
     this.#onStream = onStream;
-    if (this.#waiting.length > 0) queueMicrotask(() => this.#give());
+    if (this.#waiting.length > 0) this.#turn.queue();
   }
 
   /** Whether it keeps the process alive: it does, to begin with. */
@@ -128,7 +132,9 @@ export class StreamListener implements Disposable {
   /** Ends it: no more streams come, those that nobody has taken end, and the others go on. Idempotent. */
   close(): void {
     this.listener.close();
-    for (const stream of this.#waiting.splice(0)) stream.close(0);
+    // A stream whose turn has not come ends in order: its client may know that it is connected.
+    const lingerMs = this.#onStream === undefined ? 0 : undefined;
+    for (const stream of this.#waiting.splice(0)) stream.close(lingerMs);
   }
 
   /** {@link close}. */
@@ -148,15 +154,14 @@ export class StreamListener implements Disposable {
     } finally {
       this.#halfOpen -= 1;
     }
-    this.#give();
+    if (this.#onStream !== undefined) this.#turn.queue();
   }
 
   #give(): void {
-    while (this.#onStream !== undefined) {
-      const stream = this.#waiting.shift();
-      if (stream === undefined) return;
-      this.#onStream(stream);
-    }
+    if (this.#onStream === undefined) return;
+    const stream = this.#waiting.shift();
+    if (this.#waiting.length > 0) this.#turn.queue();
+    if (stream !== undefined) this.#onStream(stream);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { CmRoute, Connection, FullAddress } from '../../../api/rdmacm/index.js';
-import { Microtask } from '../../../api/runtime/index.js';
+import { Callbacks, CallbackTurn, Microtask } from '../../../api/runtime/index.js';
 import { bytesProblem, invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
 import type { Engine, Hold } from '../../engine/index.js';
 import { RsocketError } from '../errors.js';
@@ -15,7 +15,7 @@ const PARTING_MS = 2000;
 const MAX_KEEPALIVE = 32_767;
 
 const nothing = (): void => {};
-const SILENT: StreamEvents = { readable: nothing, writable: nothing, drained: nothing, closed: nothing };
+const SILENT: StreamEvents = { readable: nothing, writable: nothing, closed: nothing };
 
 const ENDINGS: Readonly<Record<Direction, Ending>> = { read: 'endRead', write: 'endWrite', both: 'endBoth' };
 
@@ -23,7 +23,7 @@ const NOTHING = new Uint8Array(0);
 /** Up to so many bytes a view of them takes longer to make than they to copy. */
 const FEW = 128;
 
-/** What the owner is to be told, as bits, in the order in which it is. */
+/** The events that listeners have not heard of, as bits, in the order of the calls. */
 const Due = { READABLE: 1, WRITABLE: 2, DRAINED: 4, CLOSED: 8 } as const;
 
 /** A stream over a reliable connection. It ends by itself once both directions have ended, whatever its owner does. */
@@ -36,8 +36,9 @@ export class RsocketStream implements RsocketStreamSocket {
   readonly #protocol: StreamProtocol;
   #events: StreamEvents | undefined;
   #due = 0;
-  /** Never at once: the owner may be in the midst of a call. */
-  readonly #telling = new Microtask(() => this.#tellNow());
+  readonly #turn = new CallbackTurn(new Callbacks(), () => this.#tellOne());
+  /** For this package, whose listeners call none of the program. Never at once: the program may be within a call. */
+  #soon: Microtask | undefined;
   /** Whether the owner knows that there is something to read. */
   #isReadableTold = false;
   #wantsRoom = false;
@@ -84,7 +85,14 @@ export class RsocketStream implements RsocketStreamSocket {
 
   set events(events: StreamEvents) {
     this.#events = events;
-    if (this.#due !== 0) this.#telling.queue();
+    this.#soon = undefined;
+    if (this.#due !== 0) this.#queue();
+  }
+
+  /** @internal {@link follow}: all are called in one microtask. */
+  follow(events: StreamEvents): void {
+    this.events = events;
+    this.#soon = new Microtask(() => this.#tellAll());
   }
 
   get sqSize(): number {
@@ -292,7 +300,7 @@ export class RsocketStream implements RsocketStreamSocket {
     }
     if (this.#wantsDrain && protocol.unacknowledged === 0) {
       this.#wantsDrain = false;
-      this.#tell(Due.DRAINED);
+      if (this.#events === undefined || this.#events.drained !== undefined) this.#tell(Due.DRAINED);
     }
     // What the peer has not acknowledged yet it may have all the same; but it need not be waited for without end.
     if (protocol.isDone) this.endpoint.end(undefined);
@@ -326,21 +334,37 @@ export class RsocketStream implements RsocketStreamSocket {
 
   #tell(due: number): void {
     this.#due |= due;
-    if (this.#events !== undefined) this.#telling.queue();
+    if (this.#events !== undefined) this.#queue();
   }
 
-  #tellNow(): void {
-    const due = this.#due;
-    const { events } = this;
-    this.#due = 0;
-    try {
-      if ((due & Due.READABLE) !== 0) events.readable();
-      if ((due & Due.WRITABLE) !== 0) events.writable();
-      // Who has written more since then is told when that is acknowledged, too.
-      if ((due & Due.DRAINED) !== 0 && this.#protocol.unacknowledged === 0) events.drained();
-    } finally {
-      if ((due & Due.CLOSED) !== 0) events.closed(this.#failure);
+  #queue(): void {
+    if (this.#soon === undefined) this.#turn.queue();
+    else this.#soon.queue();
+  }
+
+  /** One call for each turn. */
+  #tellOne(): void {
+    const first = this.#due & -this.#due;
+    this.#due &= ~first;
+    if (this.#due !== 0) this.#turn.queue();
+    this.#call(first);
+  }
+
+  #tellAll(): void {
+    for (let due = this.#due; due !== 0; due = this.#due) {
+      const first = due & -due;
+      this.#due &= ~first;
+      this.#call(first);
     }
+  }
+
+  #call(due: number): void {
+    const { events } = this;
+    if (due === Due.READABLE) events.readable();
+    else if (due === Due.WRITABLE) events.writable();
+    // A program that has written more since then hears of the acknowledgement of that.
+    else if (due === Due.DRAINED && this.#protocol.unacknowledged === 0) events.drained?.();
+    else if (due === Due.CLOSED) events.closed(this.#failure);
   }
 
   #refuseWrite(call: string): never {
@@ -350,6 +374,12 @@ export class RsocketStream implements RsocketStreamSocket {
       throw new RsocketError(call, { errno: 'EPIPE', message: 'this end has ended the direction', advice: '' });
     throw new RsocketError(call, { errno: 'ECONNRESET', message: 'the peer has ended the connection', advice: '' });
   }
+}
+
+/** As setting `events` of a stream, for listeners of this package that call none of the program: they are called sooner, one after the other. */
+export function follow(stream: RsocketStreamSocket, events: StreamEvents): void {
+  if (stream instanceof RsocketStream) stream.follow(events);
+  else stream.events = events;
 }
 
 function copy(from: Uint8Array, at: number, byteLength: number, to: Uint8Array, toAt: number): void {

@@ -4,8 +4,10 @@ import type { CmRoute, FullAddress } from '../../../api/rdmacm/index.js';
 export type Direction = 'read' | 'write' | 'both';
 
 /**
- * What a stream tells its owner. Each is called in a microtask behind what has happened, once for all that has, and may call the stream. `readable` and `writable` tell of a change
- * only: the owner reads until there is nothing, and writes until not all is taken.
+ * The listeners of a stream. Each call has its own turn of the event loop: ticks and microtasks run before the stream, or another one, calls
+ * the next listener. Each runs in the async context (`AsyncLocalStorage`) of the call that made the stream: `connectStream` or
+ * `listenStreams`. Listeners may call the stream. `readable` and `writable` report changes only: read until nothing is left, and write
+ * until `write` takes fewer bytes than it was given.
  */
 export interface StreamEvents {
   /** There is something to read where there was nothing, or nothing more will come. */
@@ -13,7 +15,7 @@ export interface StreamEvents {
   /** `write` takes bytes again, after it took fewer than it was given: half of the send buffer at the least. */
   writable(): void;
   /** The peer's adapter has all that was written. */
-  drained(): void;
+  drained?(): void;
   /**
    * Both directions have ended, and no more is told. What has come can still be read.
    *

@@ -1,9 +1,10 @@
+import { ownTurn } from '../../../api/runtime/index.js';
 import { EventFd, nativeHost, type ReadableWatch, watchReadable } from '../../system/index.js';
 
 /** What other threads ring to wake the event loop of the main thread; all who sleep there share it. */
 export class LoopDoorbell {
   readonly #bell = new EventFd();
-  readonly #watch: ReadableWatch = watchReadable(this.#bell.fd, () => this.#onRung());
+  readonly #watch: ReadableWatch = watchReadable(this.#bell.fd, () => ownTurn(this.#onRung));
   readonly #sleepers = new Map<() => void, boolean>();
 
   get fd(): number {
@@ -39,14 +40,14 @@ export class LoopDoorbell {
     this.#watch.unref();
   }
 
-  #onRung(): void {
+  readonly #onRung = (): void => {
     this.#bell.drain();
     try {
       for (const heard of [...this.#sleepers.keys()]) heard();
     } finally {
       if (this.#sleepers.size > 0) this.#watch.arm();
     }
-  }
+  };
 }
 
 let doorbell: LoopDoorbell | undefined;

@@ -1,4 +1,5 @@
-import { leaveProcessor, nowUs, yieldProcessor } from '../../system/index.js';
+import { ownTurn } from '../../../api/runtime/index.js';
+import { inRootContext, leaveProcessor, nowUs, yieldProcessor } from '../../system/index.js';
 import { Crowding, type Processor } from './crowding.js';
 import { spinSettingUs } from './spin-setting.js';
 import { SpinTime } from './spin-time.js';
@@ -56,7 +57,9 @@ export class SpinRounds {
     if (at >= 0) this.#spins.splice(at, 1);
   }
 
-  readonly #round = (): void => {
+  readonly #round = (): void => ownTurn(this.#ownRound);
+
+  readonly #ownRound = (): void => {
     const spins = this.#spins;
     let found = false;
     try {
@@ -84,7 +87,7 @@ export class SpinRounds {
 
 const thisLoop = new SpinRounds({
   nowUs,
-  next: (round) => void setImmediate(round),
+  next: (round) => void inRootContext(setImmediate, round),
   yield: yieldProcessor,
   leave: leaveProcessor,
 });

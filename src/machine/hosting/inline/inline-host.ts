@@ -9,7 +9,7 @@ import {
   type Value,
   type Verb,
 } from '../../../api/soft/index.js';
-import { type Life, Microtask } from '../../../api/runtime/index.js';
+import { Duty, type Life } from '../../../api/runtime/index.js';
 import type { Gid } from '../../../device/ibta/index.js';
 import { CompChannelRing, doorbellPageShape } from '../../../device/nic/index.js';
 import { nowUs, wallClockNs, yieldProcessor } from '../../system/index.js';
@@ -47,7 +47,7 @@ export class InlineHost implements AdapterHost {
   readonly #listeners = new Map<() => void, Life>();
   /** The same in a list that is another one each time that it changes: they are told of every packet. */
   #told: readonly (() => void)[] = [];
-  readonly #announcement = new Microtask(() => {
+  readonly #announcement = new Duty(() => {
     const listeners = this.#told;
     for (let i = 0; i < listeners.length; i += 1) listeners[i]();
   });

@@ -1,8 +1,8 @@
 import type { Adapter, AdapterChores, AdapterClient, AdapterFacts, ClientParts } from '../../../api/soft/index.js';
-import { type Life, SharedLife } from '../../../api/runtime/index.js';
+import { type Life, ownTurn, SharedLife } from '../../../api/runtime/index.js';
 import type { PolledLink } from '../../../device/link/index.js';
 import { CommandError } from '../../../device/nic/index.js';
-import { nowUs } from '../../system/index.js';
+import { inRootContext, nowUs } from '../../system/index.js';
 import { type AdapterSpec, openNativeAdapter } from '../native-adapter.js';
 import { LoopSpin } from '../event-loop/loop-spin.js';
 import { requireRoom } from '../spare-room.js';
@@ -175,7 +175,8 @@ export class InlineNic implements Resident {
     clearTimeout(this.#choreTimer);
     if (!this.#open) return;
     const delayMs = Math.max(1, (chores.nextUs() - nowUs()) / 1000);
-    this.#choreTimer = setTimeout(() => this.#doChores(chores), Math.min(delayMs, MAX_ALARM_MS)).unref();
+    const run = (): void => this.#doChores(chores);
+    this.#choreTimer = inRootContext(setTimeout, run, Math.min(delayMs, MAX_ALARM_MS)).unref();
   }
 
   #doChores(chores: AdapterChores): void {
@@ -227,6 +228,11 @@ export class InlineNic implements Resident {
     if (!this.#spin.isAwake) this.#watch.soon();
   }
 
+  readonly #onAlarm = (): void => {
+    this.#alarmUs = Infinity;
+    this.turn(nowUs());
+  };
+
   /** While it looks by itself, it sees what the time is. */
   #setAlarm(): void {
     if (this.#spin.isAwake) return;
@@ -236,13 +242,8 @@ export class InlineNic implements Resident {
     this.#clearAlarm();
     this.#alarmUs = dueUs;
     // It keeps the process alive as those who wait do: what is awaited may come of what this timer makes happen.
-    this.#alarm = setTimeout(
-      () => {
-        this.#alarmUs = Infinity;
-        this.turn(nowUs());
-      },
-      Math.min(Math.max(0, (dueUs - nowUs()) / 1000), MAX_ALARM_MS),
-    );
+    const delayMs = Math.min(Math.max(0, (dueUs - nowUs()) / 1000), MAX_ALARM_MS);
+    this.#alarm = inRootContext(setTimeout, () => ownTurn(this.#onAlarm), delayMs);
     if (!this.#watchers.isReferenced) this.#alarm.unref();
   }
 

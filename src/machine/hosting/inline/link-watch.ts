@@ -1,5 +1,6 @@
 import type { PolledLink } from '../../../device/link/index.js';
-import { type ReadableWatch, watchReadable } from '../../system/index.js';
+import { ownTurn } from '../../../api/runtime/index.js';
+import { inRootContext, type ReadableWatch, watchReadable } from '../../system/index.js';
 
 /** Tells the event loop that packets have arrived on a link, whichever way they came. */
 export class LinkWatch {
@@ -9,11 +10,13 @@ export class LinkWatch {
   #isReferenced = true;
   /** A call that comes without anything becoming readable. */
   #soon: NodeJS.Immediate | undefined;
+  readonly #callback: () => void;
 
   constructor(
     private readonly link: PolledLink,
-    private readonly callback: () => void,
+    callback: () => void,
   ) {
+    this.#callback = () => ownTurn(callback);
     this.follow();
   }
 
@@ -26,11 +29,13 @@ export class LinkWatch {
 
   /** Has the callback called, whether packets have arrived or not. */
   soon(): void {
-    this.#soon ??= setImmediate(() => {
-      this.#soon = undefined;
-      this.callback();
-    });
+    this.#soon ??= inRootContext(setImmediate, this.#deliver);
   }
+
+  readonly #deliver = (): void => {
+    this.#soon = undefined;
+    this.#callback();
+  };
 
   disarm(): void {
     this.#armed = false;
@@ -58,7 +63,7 @@ export class LinkWatch {
     if (fds === this.#fds) return;
     this.#forget();
     this.#fds = fds;
-    this.#watches = fds.map((fd) => watchReadable(fd, this.callback));
+    this.#watches = fds.map((fd) => watchReadable(fd, this.#callback));
     if (!this.#isReferenced) this.unref();
     if (this.#armed) this.arm();
   }

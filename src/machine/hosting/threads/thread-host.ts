@@ -10,7 +10,15 @@ import {
 import { type Life, SharedLife } from '../../../api/runtime/index.js';
 import type { Gid } from '../../../device/ibta/index.js';
 import { CommandError, DoorbellPage, Ring } from '../../../device/nic/index.js';
-import { EventFd, isThreadThere, nowUs, ownThread, wallClockNs, yieldProcessor } from '../../system/index.js';
+import {
+  EventFd,
+  inRootContext,
+  isThreadThere,
+  nowUs,
+  ownThread,
+  wallClockNs,
+  yieldProcessor,
+} from '../../system/index.js';
 import { deviceClockNs } from '../device-clock.js';
 import { type LoopDoorbell, loopDoorbell } from '../event-loop/loop-doorbell.js';
 import { LoopSpin } from '../event-loop/loop-spin.js';
@@ -479,7 +487,7 @@ export class ThreadHost implements AdapterHost {
     this.#doorbell?.add(this.#onNews, this.#listening.isReferenced);
     // Said first, then looked once more: whoever has news afterwards wakes us.
     Atomics.store(this.#loop, LoopWords.ASLEEP, 1);
-    if (Atomics.load(this.#loop, LoopWords.NEWS) !== this.#toldNews) setImmediate(this.#onNews);
+    if (Atomics.load(this.#loop, LoopWords.NEWS) !== this.#toldNews) inRootContext(setImmediate, this.#onNews);
   }
 
   #callListeners(): void {

@@ -1,4 +1,5 @@
 import type { NativeHost, PollHandle } from '../native.js';
+import { inRootContext } from '../root-context.js';
 import type { ReadableWatch } from './readable-watch.js';
 
 const READABLE = { readable: true };
@@ -76,7 +77,7 @@ export class LoopWatch implements ReadableWatch {
 
   /** From libuv, and again and again while the descriptor is readable. */
   readonly #onReadable = (): void => {
-    if (this.#isArmed) this.#soon ??= setImmediate(this.#deliver);
+    if (this.#isArmed) this.#soon ??= inRootContext(setImmediate, this.#deliver);
   };
 
   readonly #deliver = (): void => {

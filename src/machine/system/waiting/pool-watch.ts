@@ -1,5 +1,6 @@
 import { NativeBlock } from '../memory/memory.js';
 import { type NativeHost, requireNativeHost } from '../native.js';
+import { inRootContext } from '../root-context.js';
 import { EventFd } from './event-fd.js';
 import type { ReadableWatch } from './readable-watch.js';
 
@@ -69,7 +70,7 @@ class ReadinessWatcher {
 
   #refresh(): void {
     if (this.#polling) this.#interrupt.ring();
-    else this.#poll();
+    else inRootContext(() => this.#poll());
   }
 
   #poll(): void {

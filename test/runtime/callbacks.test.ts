@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { describe, it } from 'node:test';
+import {
+  afterCallbacks,
+  Callbacks,
+  CallbackTurn,
+  Duty,
+  ownTurn,
+  portable,
+  runtime,
+  useRuntime,
+  waitingCallbacks,
+} from '../../src/api/runtime/index.js';
+import '../../src/machine/hosting/index.js';
+
+const turns = async (count: number): Promise<void> => {
+  for (let i = 0; i < count; i += 1) await new Promise((resolve) => setImmediate(resolve));
+};
+
+/** Has a listener note itself, and then a tick and a microtask of it, each begun by the other. */
+function noting(seen: string[], name: string): () => void {
+  return () => {
+    seen.push(name);
+    process.nextTick(() => void Promise.resolve().then(() => process.nextTick(() => seen.push(`${name}, later`))));
+  };
+}
+
+describe('calls of listeners', () => {
+  it('have their ticks and microtasks run before the next is called', async () => {
+    const seen: string[] = [];
+    const [one, other] = [new Callbacks(), new Callbacks()];
+    one.call(noting(seen, 'a'));
+    other.call(noting(seen, 'b'));
+    new CallbackTurn(one, noting(seen, 'c')).queue();
+    assert.deepEqual([seen, waitingCallbacks()], [[], 3]);
+    await turns(3);
+    assert.deepEqual(seen, ['a', 'a, later', 'b', 'b, later', 'c', 'c, later']);
+    assert.equal(waitingCallbacks(), 0);
+  });
+
+  it('run in the async context in which their object was made', async () => {
+    const storage = new AsyncLocalStorage<string>();
+    const seen: (string | undefined)[] = [];
+    const note = (): void => void seen.push(storage.getStore());
+    const of = (name: string): Callbacks => storage.run(name, () => new Callbacks());
+    const [alice, bob, nobody] = [of('alice'), of('bob'), new Callbacks()];
+    storage.run('carol', () => {
+      for (const callbacks of [alice, bob, nobody]) callbacks.call(note);
+      new CallbackTurn(bob, note).queue();
+      seen.push(alice.run(() => storage.getStore()));
+    });
+    await turns(3);
+    assert.deepEqual(seen, ['alice', 'alice', 'bob', undefined, 'bob']);
+  });
+
+  it('are made once however often they were asked for by then', async () => {
+    let times = 0;
+    const turn = new CallbackTurn(new Callbacks(), () => (times += 1));
+    turn.queue();
+    turn.queue();
+    await turns(2);
+    assert.equal(times, 1);
+  });
+
+  it('come before what is to be done after them', async () => {
+    const seen: string[] = [];
+    new Callbacks().call(() => seen.push('called'));
+    afterCallbacks(() => seen.push('after'));
+    await turns(3);
+    assert.deepEqual(seen, ['called', 'after']);
+  });
+});
+
+describe('a turn of this package', () => {
+  it('has room for what it was asked to do, and then for one listener', async () => {
+    const seen: string[] = [];
+    const callbacks = new Callbacks();
+    const duty = new Duty(() => {
+      seen.push('duty');
+      callbacks.call(noting(seen, 'c'));
+    });
+    setImmediate(() =>
+      ownTurn(() => {
+        callbacks.call(noting(seen, 'a'));
+        callbacks.call(noting(seen, 'b'));
+        duty.queue();
+        duty.queue();
+        seen.push('done');
+      }),
+    );
+    await turns(1);
+    assert.deepEqual(seen.slice(0, 4), ['done', 'duty', 'a', 'a, later']);
+    await turns(3);
+    assert.deepEqual(seen.slice(4), ['b', 'b, later', 'c', 'c, later']);
+  });
+
+  it('does what else it was asked for when something throws', async () => {
+    const seen: string[] = [];
+    const failure = new Error('thrown');
+    setImmediate(() =>
+      assert.throws(
+        () =>
+          ownTurn(() => {
+            new Duty(() => {
+              throw failure;
+            }).queue();
+            new Duty(() => seen.push('duty')).queue();
+            new Callbacks().call(() => seen.push('called'));
+          }),
+        failure,
+      ),
+    );
+    await turns(2);
+    assert.deepEqual(seen, ['duty', 'called']);
+    assert.equal(waitingCallbacks(), 0);
+  });
+});
+
+describe('timers of the runtime', () => {
+  it('run in no async context of those who start them', async () => {
+    const storage = new AsyncLocalStorage<string>();
+    const seen: unknown[] = [];
+    await storage.run('somebody', async () => {
+      await new Promise<void>((resolve) => {
+        runtime().nextRound(() => {
+          seen.push(storage.getStore());
+          runtime().timer(0, () => {
+            seen.push(storage.getStore());
+            resolve();
+          });
+        });
+      });
+      seen.push(storage.getStore());
+    });
+    assert.deepEqual(seen, [undefined, undefined, 'somebody']);
+  });
+});
+
+describe('calls of listeners in a page of a browser', () => {
+  it('have turns of their own, and the ambient values of their object', async () => {
+    const before = runtime();
+    useRuntime(portable);
+    try {
+      const [host, user] = [portable.ambient<string>(), portable.ambient<string>()];
+      const seen: string[] = [];
+      const listen = (name: string) => (): void => {
+        seen.push(`${name}: ${host.get() ?? ''} ${user.get() ?? ''}`);
+        void Promise.resolve().then(() => seen.push(`${name}, later`));
+      };
+      const callbacks = host.run('h', () => user.run('u', () => new Callbacks()));
+      host.run('other', () => {
+        callbacks.call(listen('a'));
+        callbacks.call(listen('b'));
+      });
+      await new Promise<void>((resolve) => portable.nextRound(resolve));
+      assert.deepEqual(seen, ['a: h u', 'a, later', 'b: h u', 'b, later']);
+      assert.deepEqual([host.get(), user.get()], [undefined, undefined]);
+    } finally {
+      useRuntime(before);
+    }
+  });
+});
