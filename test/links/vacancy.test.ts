@@ -10,6 +10,7 @@ const hasNoIpv6 = ownAddresses().some(({ address }) => address === '::1') ? fals
 
 describe('an address of this machine', { skip: hasNoSystemCalls }, () => {
   test('is vacant as long as no device is there', () => {
+    const own = UdpLink.open({ address: loopback(3) });
     const gid = gidFromIp(loopback(1));
     assert.equal(isVacant(gid), true);
     const link = UdpLink.open({ address: loopback(1) });
@@ -17,9 +18,12 @@ describe('an address of this machine', { skip: hasNoSystemCalls }, () => {
     assert.equal(isVacant(gidFromIp(loopback(2))), true);
     link.close();
     assert.equal(isVacant(gid), true);
+    own.close();
   });
 
   test('of IPv6 is looked for among the sockets of IPv6', { skip: hasNoIpv6 }, (t) => {
+    const own = UdpLink.open({ address: loopback(4) });
+    t.after(() => own.close());
     const gid = gidFromIp('::1');
     if (!isVacant(gid)) {
       t.skip('another device is at ::1');

@@ -32,9 +32,10 @@ const ANY_V6 = nameOf(new Uint8Array(16));
 
 /** Whether some socket gets what is sent to an address at RoCE's port. Undefined where that is not known. */
 function isHeld(gid: Gid): boolean | undefined {
-  const six = holders(TABLES[6]);
+  const [four, six] = [holders(TABLES[4]), holders(TABLES[6])];
+  // The device that asks has a socket: a list without it, as a sandbox may have, says nothing of others.
+  if ((four?.size ?? 0) + (six?.size ?? 0) === 0) return undefined;
   if (!isIpv4Gid(gid)) return six && (six.has(nameOf(gid)) || six.has(ANY_V6));
-  const four = holders(TABLES[4]);
   // A machine may have no IPv6 at all.
   const isBySix = six !== undefined && (six.has(nameOf(gid)) || six.has(ANY_V6));
   return four && (four.has(nameOf(gid.subarray(-4))) || four.has(ANY_V4) || isBySix);
