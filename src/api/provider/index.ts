@@ -19,8 +19,12 @@ export {
   type ChannelFollowing,
   type ProvidedCompChannel,
   type ProvidedContext,
+  type ProvidedCq,
+  providedCq,
   providedContext,
   type Provider,
   startChore,
   startTimer,
+  unreadCount,
+  unreadWrId,
 } from './provider.js';

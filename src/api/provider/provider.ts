@@ -75,6 +75,8 @@ export const startChore: unique symbol = Symbol('verbena.startChore');
 export const datagramPort: unique symbol = Symbol('verbena.datagramPort');
 export const hasOwnThread: unique symbol = Symbol('verbena.hasOwnThread');
 export const followEvents: unique symbol = Symbol('verbena.followEvents');
+export const unreadCount: unique symbol = Symbol('verbena.unreadCount');
+export const unreadWrId: unique symbol = Symbol('verbena.unreadWrId');
 
 /** A device as its provider makes it, beside the verbs. */
 export interface ProvidedContext extends Context {
@@ -102,6 +104,14 @@ export interface ProvidedCompChannel extends CompChannel {
   [followEvents](follower: EventFollower<Cq>): ChannelFollowing;
 }
 
+/** A completion queue as its provider makes it. */
+export interface ProvidedCq extends Cq {
+  /** Entries that no poll has given back. Reading it takes none of them, and no virtual time passes. */
+  readonly [unreadCount]: number;
+  /** `wrIdNumber` of one of those entries. @param index from 0, the oldest, up to {@link unreadCount} - 1 */
+  [unreadWrId](index: number): number;
+}
+
 function isProvided(context: object): context is ProvidedContext {
   return cmDevice in context;
 }
@@ -118,6 +128,13 @@ export function providedContext(context: Context, call: string): ProvidedContext
 /** The connection manager of a device. @throws VerbsError EINVAL when the device was closed, or no provider has made it */
 export function cmDeviceOf(context: Context, call: string): CmDevice {
   return providedContext(context, call)[cmDevice](call);
+}
+
+/** The same completion queue, as its provider made it. @throws VerbsError EINVAL for a queue that no provider has made */
+export function providedCq(cq: Cq, call: string): ProvidedCq {
+  const isOurs = (object: object): object is ProvidedCq => unreadCount in object;
+  if (isOurs(cq)) return cq;
+  throw new VerbsError(call, invalid('that is not a completion queue of this package', 'createCq makes them'));
 }
 
 /**

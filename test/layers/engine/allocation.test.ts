@@ -7,7 +7,13 @@ import { bytesPerRound, NO_OBJECT_BYTES } from '../../support/allocation.js';
 
 it('an engine that is warm makes no object to expect a completion and hand it on, nor to lend a buffer', () =>
   simulate((sim) => {
-    const ledger = new Ledger({ entries: 64, grow: () => assert.fail('there is room') });
+    const ledger = new Ledger({
+      entries: 64,
+      unread: 0,
+      unreadNumber: () => 0,
+      discard: () => 0,
+      grow: () => assert.fail('there is room'),
+    });
     const handler: CompletionHandler = { onCompletion: () => undefined, onLost: () => undefined };
     const requests = ledger.open(handler, 64, 'the test');
     const numbers = new Int32Array(64);

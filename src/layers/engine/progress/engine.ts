@@ -1,6 +1,16 @@
-import { type CmDevice, cmDeviceOf, providedContext, startChore, startTimer } from '../../../api/provider/index.js';
+import {
+  type CmDevice,
+  cmDeviceOf,
+  type ProvidedCq,
+  providedContext,
+  providedCq,
+  startChore,
+  startTimer,
+  unreadCount,
+  unreadWrId,
+} from '../../../api/provider/index.js';
 import { afterCallbacks, ownTurn, runtime } from '../../../api/runtime/index.js';
-import { type CompChannel, type Context, type Cq, invalid, type Pd, VerbsError } from '../../../api/verbs/index.js';
+import { type CompChannel, type Context, invalid, type Pd, VerbsError } from '../../../api/verbs/index.js';
 import { BufferPool, namesOf, type SizeClass } from '../memory/buffer-pool.js';
 import { RegistrationCache } from '../memory/registration-cache.js';
 import { Ledger } from './ledger.js';
@@ -58,7 +68,7 @@ export class Engine implements Disposable {
   readonly name: string;
   readonly pd: Pd;
   readonly channel: CompChannel;
-  readonly cq: Cq;
+  readonly cq: ProvidedCq;
   readonly pool: BufferPool;
   readonly registrations: RegistrationCache;
 
@@ -88,7 +98,8 @@ export class Engine implements Disposable {
     this.#maxEntries = Math.min(maxEntries ?? Infinity, context.queryDevice().maxCqe);
     this.channel = context.createCompChannel();
     try {
-      this.cq = context.createCq({ cqe: Math.min(entries, this.#maxEntries), channel: this.channel, cqContext: this });
+      const cqe = Math.min(entries, this.#maxEntries);
+      this.cq = providedCq(context.createCq({ cqe, channel: this.channel, cqContext: this }), CALL);
     } catch (error) {
       this.channel.destroy();
       throw error;
@@ -103,12 +114,16 @@ export class Engine implements Disposable {
     this.pool = new BufferPool(this.pd, poolBytes, poolClasses);
     this.registrations = new RegistrationCache(this.pd, registrationBytes);
     const { cq } = this;
-    const grow = (needed: number): void => this.#grow(needed);
     this.#ledger = new Ledger({
       get entries() {
         return cq.cqe;
       },
-      grow,
+      get unread() {
+        return cq[unreadCount];
+      },
+      unreadNumber: (index) => cq[unreadWrId](index),
+      discard: (count) => this.#discard(count),
+      grow: (needed) => this.#grow(needed),
     });
     this.#loop = new LoopProgress(this);
     this.cq.reqNotify();
@@ -317,6 +332,15 @@ export class Engine implements Disposable {
     }
     this.#ledger.tidy(true);
     return false;
+  }
+
+  /** Drops completions of requests whose queue pairs have ended. They are there, so no time passes in a simulation. */
+  #discard(count: number): number {
+    if (this.#isPolling || this.#isLost() || !this.#startPoll()) return 0;
+    for (let taken = 1; taken < count; taken += 1) this.cq.nextPoll();
+    this.cq.endPoll();
+    this.#unexpected += count;
+    return count;
   }
 
   #grow(needed: number): void {

@@ -10,6 +10,12 @@ const FIRST_NUMBERS = 64;
 export interface CompletionRoom {
   /** Completions that it can hold. */
   readonly entries: number;
+  /** Completions that lie there and were not taken. */
+  readonly unread: number;
+  /** The number of the request of one of them. @param index 0 for the oldest */
+  unreadNumber(index: number): number;
+  /** Takes so many of them, the oldest first, and drops them. @returns how many it took: none during a poll */
+  discard(count: number): number;
   /** Has it hold so many. @throws VerbsError ENOMEM */
   grow(entries: number): void;
 }
@@ -81,8 +87,7 @@ export class Ledger {
     while (this.#remains.length > 0) {
       const [{ numbers, room, taken }] = this.#remains;
       if (!isEmpty && this.#taken - taken < this.room.entries) return;
-      for (const number of numbers) this.#table.release(number);
-      this.#reserved -= room;
+      this.#free(numbers, room);
       this.#remains.shift();
     }
   }
@@ -105,6 +110,7 @@ export class Ledger {
 
   reserve(account: Account, limit: number): void {
     if (account.hasEnded || this.#failure !== undefined) this.refuse(account);
+    if (this.#reserved + limit - account.limit > this.room.entries) this.#reclaim();
     const reserved = this.#reserved + limit - account.limit;
     if (reserved > this.room.entries) this.room.grow(reserved);
     this.#table.grow(this.room.entries);
@@ -122,11 +128,37 @@ export class Ledger {
       numbers.push(this.#table.withhold(account));
     }
     if (numbers.length === 0) this.#reserved -= account.limit;
-    else this.#remains.push({ numbers, room: account.limit, taken: this.#taken });
+    else if (this.room.unread === 0) this.#free(numbers, account.limit);
+    else if (this.#failure === undefined) this.#remains.push({ numbers, room: account.limit, taken: this.#taken });
     account.limit = 0;
     account.outstanding = 0;
     // Oldest first, as they would have completed.
     for (let i = cookies.length - 1; i >= 0; i -= 1) account.handler.onLost(cookies[i]);
+  }
+
+  /** The numbers and the room of an account that has ended are others' from now on. */
+  #free(numbers: readonly number[], room: number): void {
+    for (const number of numbers) this.#table.release(number);
+    this.#reserved -= room;
+  }
+
+  /**
+   * Frees what is kept for ended accounts. Where no connection lives, nobody polls, so nothing else would free it. It calls no handler: drops the oldest completions as far
+   * as nobody expects them, and keeps what belongs to those behind.
+   */
+  #reclaim(): void {
+    const { room } = this;
+    if (this.#remains.length === 0) return;
+    let stale = 0;
+    while (stale < room.unread && this.#table.ownerOf(room.unreadNumber(stale)) === undefined) stale += 1;
+    if (stale > 0) this.#taken += room.discard(stale);
+    const lying = new Set<number>();
+    for (let i = 0; i < room.unread; i += 1) lying.add(room.unreadNumber(i));
+    this.#remains = this.#remains.filter((remains) => {
+      if (remains.numbers.some((number) => lying.has(number))) return true;
+      this.#free(remains.numbers, remains.room);
+      return false;
+    });
   }
 
   #open(account: Account, limit: number): Requests {

@@ -49,7 +49,13 @@ export class UcClientLink implements ClientLink, SendListener<number> {
     }
     const describe = (qp: Qp, slot: number, bytes: Uint8Array): void =>
       qp.wrRdmaWriteImm(this.#rkey, this.#addrs[slot], immediateOf(slot, bytes));
-    this.#writes = new SendList(engine, this.#qp, depth, describe, this);
+    try {
+      this.#writes = new SendList(engine, this.#qp, depth, describe, this);
+    } catch (error) {
+      this.#qp[Symbol.dispose]();
+      this.#answers.end();
+      throw error;
+    }
     this.pairs = { ...NO_QUEUE_PAIRS, ucQpn: this.#qp.qpNum, udQpn: this.#answers.qpn };
     this.#hold = engine.hold();
   }

@@ -128,7 +128,12 @@ function createEndpoint(id: CmId, asked: Sizes): Endpoint {
   };
   const qp = id.createQp(engine.pd, { sendCq: engine.cq, recvCq: engine.cq, sqSigAll: true, cap });
   const endpoint = new Endpoint(engine, qp, sizes);
-  endpoint.open();
+  try {
+    endpoint.open();
+  } catch (error) {
+    endpoint.destroyed();
+    throw error;
+  }
   return endpoint;
 }
 

@@ -23,6 +23,7 @@ import {
   Resource,
   type WorkCompletion,
 } from '../../../verbs/index.js';
+import { type ProvidedCq, unreadCount, unreadWrId } from '../../../provider/index.js';
 import type { NotifyingCq, OpenDevice } from '../context-base.js';
 import { CQ_MODERATION } from '../device-facts.js';
 import { refusalOf } from '../refusal.js';
@@ -35,7 +36,7 @@ const NO_DETAIL: readonly number[] = [];
 const TIMESTAMPS = WcExFlags.WITH_COMPLETION_TIMESTAMP | WcExFlags.WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
 
 /** A completion queue. */
-export class SoftCq extends Resource implements NotifyingCq {
+export class SoftCq extends Resource implements NotifyingCq, ProvidedCq {
   readonly cqn: number;
   readonly channel: SoftCompChannel | undefined;
   readonly cqContext: unknown;
@@ -94,6 +95,15 @@ export class SoftCq extends Resource implements NotifyingCq {
   /** Another one after each {@link resize}. */
   get ring(): CompletionRing {
     return this.#ring;
+  }
+
+  get [unreadCount](): number {
+    return this.#ring.unread;
+  }
+
+  [unreadWrId](index: number): number {
+    const at = this.#ring.unreadAt(index);
+    return joinWordsNumber(this.#words[at + Cqe.WR_ID_HI], this.#words[at + Cqe.WR_ID_LO]);
   }
 
   poll(numEntries = POLL_DEFAULT): WorkCompletion[] {

@@ -53,6 +53,16 @@ export class CompletionRing {
     return this.#consumer;
   }
 
+  /** Entries that no poll has given back. */
+  get unread(): number {
+    return (Atomics.load(this.words, Ring.PRODUCER) - this.words[Ring.CONSUMER]) | 0;
+  }
+
+  /** The word at which one of the {@link unread} entries begins. @param index 0 for the oldest */
+  unreadAt(index: number): number {
+    return RING_HEADER_WORDS + ((this.words[Ring.CONSUMER] + index) & this.#mask) * Cqe.SIZE;
+  }
+
   /** Begins a poll. */
   rewind(): void {
     // Nobody else writes that word.

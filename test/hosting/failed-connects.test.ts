@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { Context } from '../../src/index.js';
+import { simulate } from '../../src/sim.js';
+import { Engine } from '../../src/layers/engine/index.js';
+import { openContexts } from '../soft/support/pair.js';
+import { holdingsOf } from '../support/holdings.js';
+import { NET } from '../support/loopback.js';
+import { type Dial, DIALS, type Place, REAL_DIALS } from './support/dials.js';
+
+const PORT = 7471;
+const OTHER_PORT = 7472;
+/** `npm run leaks` takes more, in real time. */
+const REAL_TIMES = Math.min(Number(process.env['VERBENA_TEST_TIMES'] ?? 0), 10_000);
+const TIMES = 60;
+/** Of those that come before: caches and tables have their size by then. */
+const FIRST = 24;
+/** Garbage that is not found at once, and tables that have grown to what was needed at a time. */
+const MOST_BYTES = 2 << 20;
+const ROUNDS = 20;
+/** What a process opens once. */
+const KEPT_FILES = 8;
+/** After how many µs, or rounds of the event loop, a connect is given up. */
+const PATIENCES = 12;
+/** What ended connections leave for a while, so that nobody takes late packets for those of the next: two minutes at the most. */
+const SETTLE_US = 120_000_000;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void; // V8's own function, by the flag above
+
+async function leastInUse(): Promise<number> {
+  let least = Infinity;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    collectGarbage();
+    await new Promise(setImmediate);
+    const { heapUsed, arrayBuffers } = process.memoryUsage();
+    least = Math.min(least, heapUsed + arrayBuffers);
+  }
+  return least;
+}
+
+const openFiles = (): number => readdirSync('/proc/self/fd').length;
+
+interface Scene {
+  readonly dial: Dial;
+  readonly client: Context;
+  readonly server: Context;
+  /** Where nobody listens yet. */
+  readonly place: Place;
+  /** Where somebody does. */
+  readonly other: Place;
+  /** Lets a little time pass. */
+  readonly pause: (times: number) => Promise<unknown>;
+}
+
+async function refused({ dial, client, place }: Scene): Promise<void> {
+  const connected = await dial.connect(client, place, undefined).then(
+    () => true,
+    (error: Error) => {
+      assert.ok(!error.message.includes('ENOMEM'), error.message);
+      return false;
+    },
+  );
+  assert.ok(!connected);
+}
+
+async function abandoned({ dial, client, other, pause }: Scene, i: number): Promise<void> {
+  const abort = new AbortController();
+  const connecting = dial.connect(client, other, abort.signal);
+  const settled = connecting.then(
+    (end) => end(),
+    (error: Error) => assert.ok(!error.message.includes('ENOMEM'), error.message),
+  );
+  await pause(i % PATIENCES);
+  abort.abort();
+  await settled;
+}
+
+const FAILURES = { 'that are refused': refused, 'that are given up': abandoned } as const;
+
+async function fails(scene: Scene, failure: (scene: Scene, i: number) => Promise<void>, times: number): Promise<void> {
+  for (let i = 0; i < times; i += 1) await failure(scene, i);
+}
+
+/** Listens where nobody did, and connects there. */
+async function succeeds({ dial, client, server, place }: Scene): Promise<void> {
+  const stop = await dial.listen(server, place);
+  const end = await dial.connect(client, place, undefined);
+  await end();
+  await stop();
+}
+
+/** What a device has, and how long its completion queue is. */
+function stateOf(context: Context): Readonly<Record<string, number>> {
+  const { cqe } = Engine.of(context).cq;
+  return { ...holdingsOf(context), cqe };
+}
+
+for (const [how, failure] of Object.entries(FAILURES)) {
+  describe(`connects ${how} in a simulation leave nothing, and have no queue grow:`, () => {
+    for (const [name, dial] of Object.entries(DIALS))
+      it(name, () =>
+        simulate(async (sim) => {
+          const [server, client] = [sim.host('server').context, sim.host('client').context];
+          const [place, other] = [PORT, OTHER_PORT].map((port) => ({ host: server.address, port }));
+          const stop = await dial.listen(server, other);
+          const pause = (us: number): Promise<void> => sim.sleep(us);
+          const scene = { dial, client, server, place, other, pause };
+          await fails(scene, failure, FIRST);
+          await sim.sleep(SETTLE_US);
+          const before = [stateOf(client), stateOf(server)];
+          await fails(scene, failure, TIMES);
+          await sim.sleep(SETTLE_US);
+          assert.deepEqual([stateOf(client), stateOf(server)], before);
+          await succeeds(scene);
+          await stop();
+        }),
+      );
+  });
+
+  const skip = REAL_TIMES === 0 && 'npm run leaks runs it';
+  describe(`after ${REAL_TIMES} connects ${how} the next one succeeds, and nothing is left:`, { skip }, () => {
+    let server: Context;
+    let client: Context;
+    before(() => {
+      [server, client] = openContexts('inline', NET);
+    });
+    after(() => {
+      client.close();
+      server.close();
+    });
+    for (const [name, dial] of Object.entries({ ...DIALS, ...REAL_DIALS }))
+      it(name, async (t) => {
+        const [place, other] = [PORT, OTHER_PORT].map((port) => ({ host: server.address, port }));
+        const stop = await dial.listen(server, other);
+        const pause = async (rounds: number): Promise<void> => {
+          for (let round = 0; round < rounds; round += 1) await new Promise(setImmediate);
+        };
+        const scene = { dial, client, server, place, other, pause };
+        await fails(scene, failure, REAL_TIMES / 10);
+        const [bytesBefore, rssBefore, filesBefore] = [await leastInUse(), process.memoryUsage.rss(), openFiles()];
+        await fails(scene, failure, REAL_TIMES);
+        const left = (await leastInUse()) - bytesBefore;
+        const [rss, files] = [process.memoryUsage.rss() - rssBefore, openFiles() - filesBefore];
+        t.diagnostic(`${left} bytes of heap and buffers, ${rss} of RSS, ${files} descriptors are left`);
+        assert.ok(left < MOST_BYTES, `${left} bytes are left`);
+        assert.ok(files <= KEPT_FILES, `${files} descriptors are left`);
+        await succeeds(scene);
+        await stop();
+      });
+  });
+}
