@@ -15,6 +15,7 @@ export type {
   Dissector,
 } from './dissectors/dissector.js';
 export { MAX_WINDOW, MIN_WINDOW, ReceiveCredits, SendCredits } from './credits/credits.js';
+export { CreditProbes, type Prober } from './waits/credit-probes.js';
 export { unlessAborted, waitUnlessLate } from './waits/late.js';
 export { type Outcome, Pending, type Timers, Unsettled } from './waits/pending.js';
 export { checkWait, timedOut, WAIT_FIELDS, type WaitOptions } from './waits/wait-options.js';

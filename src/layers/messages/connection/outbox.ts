@@ -1,5 +1,5 @@
 import { type Qp, VerbsError } from '../../../api/verbs/index.js';
-import type { Engine, Lease, Requests } from '../../engine/index.js';
+import { CreditProbes, type Engine, type Lease, type Prober, type Requests } from '../../engine/index.js';
 import { encodeFarewell, type Farewell } from '../protocol/farewell.js';
 import { Kind } from '../protocol/kinds.js';
 import { emptyFrame, type Frame, type OutgoingSide } from '../protocol/outgoing.js';
@@ -29,12 +29,13 @@ export interface OutboxParts {
  * What one end has to say and to do: messages as far as the protocol has credit for them, and transfers. It posts that as far as the
  * send queue and the pool have room, in the order of the calls, but for messages that wait for credit.
  */
-export class Outbox {
+export class Outbox implements Prober {
   readonly statistics = { messagesSent: 0, bytesSent: 0 };
   readonly #outgoing: OutgoingSide<MessageOperation>;
   readonly #onGone: (error: VerbsError) => void;
   readonly #slots: SendSlots;
   readonly #supply: BufferSupply;
+  readonly #probes: CreditProbes;
   readonly #frame = emptyFrame<MessageOperation>();
   readonly #transfers: QueuedTransfer[] = [];
   #orders = 0;
@@ -48,6 +49,7 @@ export class Outbox {
     this.#onGone = onGone;
     this.#slots = new SendSlots(qp, requests, SEND_SLOTS);
     this.#supply = new BufferSupply(engine.pool, owner, () => this.pump());
+    this.#probes = new CreditProbes(engine, this);
   }
 
   /** Whether this end has said, or will say, farewell. */
@@ -69,6 +71,10 @@ export class Outbox {
   get isAwaited(): boolean {
     for (const poster of this.#slots.posters()) if (poster !== SILENT) return true;
     return false;
+  }
+
+  get awaitsCredit(): boolean {
+    return !this.#isGone && this.#outgoing.queued > 0;
   }
 
   nextOrder(): number {
@@ -128,6 +134,7 @@ export class Outbox {
   /** The connection has ended: tells all who wait for anything. What is under way has yet to complete, or to be lost. */
   end(told: Error): void {
     this.#supply.end();
+    this.#probes.end();
     this.dropAll(told);
     this.#outgoing.close();
     for (const poster of [...this.#slots.posters()]) poster.reject(told);
@@ -136,6 +143,7 @@ export class Outbox {
   /** Nothing can be posted any more. */
   gone(): void {
     this.#isGone = true;
+    this.#probes.end();
   }
 
   /** The request of a slot succeeded. */
@@ -157,6 +165,7 @@ export class Outbox {
     } finally {
       this.#isPumping = false;
     }
+    if (this.awaitsCredit) this.#probes.start();
   }
 
   /** Calls what posts, which fails only when device or queue pair are gone. */

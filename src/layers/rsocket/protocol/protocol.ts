@@ -135,6 +135,14 @@ export class StreamProtocol {
     return this.canSend && 2 * this.ring.free >= this.ring.size;
   }
 
+  /** Whether data, or an announcement, waits for the peer, and nothing is under way that would fail if the peer were gone. @param hasData whether there is data to be sent */
+  awaitsPeer(hasData: boolean): boolean {
+    const { outgoing, offers, rules, sizes } = this;
+    if (!rules.writes || this.#dataSlots + this.#controlSlots < sizes.sqSize) return false;
+    const isRefused = outgoing.credits === 0 || outgoing.room === 0;
+    return isRefused && (hasData || offers.next !== undefined);
+  }
+
   /** Bytes that the first message of a call has at the most. One that waits behind others may be long at once. */
   get firstChunk(): number {
     return this.#unacknowledged === 0 ? FIRST_CHUNK : MAX_CHUNK;

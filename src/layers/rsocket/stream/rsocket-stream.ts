@@ -1,7 +1,7 @@
 import type { CmRoute, Connection, FullAddress } from '../../../api/rdmacm/index.js';
 import { Callbacks, CallbackTurn, Microtask } from '../../../api/runtime/index.js';
 import { bytesProblem, invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
-import type { Engine, Hold } from '../../engine/index.js';
+import { CreditProbes, type Engine, type Hold } from '../../engine/index.js';
 import { RsocketError } from '../errors.js';
 import type { Ending, StreamProtocol } from '../protocol/index.js';
 import type { ConnectionData } from '../wire/index.js';
@@ -45,6 +45,7 @@ export class RsocketStream implements RsocketStreamSocket {
   #wantsRoomForMapped = false;
   #wantsDrain = false;
   readonly #mappings: Mappings;
+  readonly #probes: CreditProbes;
   #failure: RsocketError | undefined;
   #bytesRead = 0;
   #bytesWritten = 0;
@@ -72,6 +73,13 @@ export class RsocketStream implements RsocketStreamSocket {
     };
     this.#protocol = endpoint.protocolFor(peer);
     this.#mappings = new Mappings(this.#engine.registrations, this.#protocol.offers);
+    const awaitsCredit = (): boolean => this.#protocol.awaitsPeer(this.#wantsRoom);
+    this.#probes = new CreditProbes(this.#engine, {
+      get awaitsCredit() {
+        return awaitsCredit();
+      },
+      probe: () => endpoint.keepAlive(),
+    });
     endpoint.begin(this.#protocol);
     void connection.closed.then(() => {
       endpoint.disconnected();
@@ -130,7 +138,10 @@ export class RsocketStream implements RsocketStreamSocket {
     const taken = this.endpoint.write(this.#protocol, bytes);
     this.#bytesWritten += taken;
     if (taken > 0) this.#wantsDrain = true;
-    if (taken < bytes.length) this.#wantsRoom = true;
+    if (taken < bytes.length) {
+      this.#wantsRoom = true;
+      this.#probes.start();
+    }
     return taken;
   }
 
@@ -169,13 +180,13 @@ export class RsocketStream implements RsocketStreamSocket {
     const wanted = offset === -1 || offset === -1n ? undefined : offsetOf(call, offset);
     if (this.isWriteEnded) this.#refuseWrite(call);
     const begin = this.#mappings.add(bytes, wanted);
-    this.endpoint.announce();
+    this.#announce();
     return begin;
   }
 
   riounmap(bytes: Uint8Array): void {
     this.#mappings.remove(bytes);
-    this.endpoint.announce();
+    this.#announce();
   }
 
   riowrite(bytes: Uint8Array, offset: number | bigint): number {
@@ -246,6 +257,11 @@ export class RsocketStream implements RsocketStreamSocket {
     return this.isWriteEnded ? undefined : this.#protocol.stall;
   }
 
+  #announce(): void {
+    this.endpoint.announce();
+    if (this.#protocol.offers.next !== undefined) this.#probes.start();
+  }
+
   #consume(byteLength: number): void {
     this.#bytesRead += byteLength;
     this.endpoint.consume(this.#protocol, byteLength);
@@ -311,6 +327,7 @@ export class RsocketStream implements RsocketStreamSocket {
     this.#failure = failure;
     this.#stopLinger?.();
     this.#stopKeepAlive?.();
+    this.#probes.end();
     this.#tell(Due.CLOSED);
     // Whoever has said DISCONNECT knows when its adapter has heard that it was heard, and disconnects then.
     if (failure === undefined && this.#protocol.phase === 'PARTED')

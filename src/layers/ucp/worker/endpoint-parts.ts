@@ -1,4 +1,4 @@
-import type { Engine } from '../../engine/index.js';
+import { CreditProbes, type Engine } from '../../engine/index.js';
 import type { PeerProblem, SizeRange } from '../protocol/index.js';
 import type { AmHandlers, Endpoint as Transport, MemoryDomain, Waiting } from '../uct/index.js';
 import { type AmId, type Format, UcsStatus, ucsStatusName } from '../wire/index.js';
@@ -45,6 +45,7 @@ export class EndpointParts {
   #awaitingRoom = 0;
   readonly #onAnswered = (): void => void (this.#answers -= 1);
   #stopWatching: (() => void) | undefined;
+  readonly #probes: CreditProbes;
   #hasEnded = false;
   #isClosed = false;
   #onError: ((error: UcpError) => void) | undefined;
@@ -60,6 +61,13 @@ export class EndpointParts {
     private readonly onClosed: () => void,
   ) {
     this.epId = worker.nextNumber();
+    const isWaiting = (): boolean => this.#isWaiting;
+    this.#probes = new CreditProbes(worker.engine, {
+      get awaitsCredit() {
+        return isWaiting();
+      },
+      probe: () => this.#transport?.check(),
+    });
   }
 
   /** Why nothing goes or comes any more; undefined while it does. */
@@ -172,7 +180,9 @@ export class EndpointParts {
   /** Something is expected of the peer: from now on it is seen whether it is still there. */
   watch(): void {
     const { engine, keepAliveMs } = this.worker;
-    if (this.#stopWatching !== undefined || keepAliveMs === Infinity || this.#hasEnded) return;
+    if (keepAliveMs === Infinity || this.#hasEnded) return;
+    this.#probes.start();
+    if (this.#stopWatching !== undefined) return;
     this.#stopWatching = engine.timer(keepAliveMs, () => {
       this.#stopWatching = undefined;
       if (!this.#isWaiting) return;
@@ -205,6 +215,7 @@ export class EndpointParts {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#stopWatching?.();
+    this.#probes.end();
     this.#noteFailure(this.#problem?.status ?? status);
     for (const family of this.#families) family.onEnded(this.#problem?.status ?? status);
     this.worker.wakeup.note();

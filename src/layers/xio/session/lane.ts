@@ -1,4 +1,5 @@
 import { alloc } from '../../../api/provider/index.js';
+import { CreditProbes } from '../../engine/index.js';
 import { Channel, type ChannelListener, type Item } from '../protocol/index.js';
 import type { Link } from '../transport/index.js';
 import {
@@ -100,6 +101,7 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
   #link: Link | undefined;
   #lastLink: Link | undefined;
   #keepAlive: KeepAlive | undefined;
+  #probes: CreditProbes | undefined;
   #isPumping = false;
   /** Messages that have come. */
   #heard = 0;
@@ -153,6 +155,14 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
         this.sendAside(Kind.KEEP_ALIVE);
       },
     );
+    const awaitsCredit = (): boolean => this.#link === link && this.channel.waiting > 0;
+    this.#probes?.end();
+    this.#probes = new CreditProbes(link.clock, {
+      get awaitsCredit() {
+        return awaitsCredit();
+      },
+      probe: () => link.probe(),
+    });
   }
 
   /** Talks by it no more: what still comes of it is nobody's. */
@@ -160,6 +170,7 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
     const link = this.#link;
     this.#link = undefined;
     this.#keepAlive?.end();
+    this.#probes?.end();
     if (how === 'close') link?.close();
     else link?.abort();
   }
@@ -179,6 +190,7 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
     } finally {
       this.#isPumping = false;
     }
+    if (this.channel.waiting > 0) this.#probes?.start();
     // All is said when there is room and nothing goes.
     if (this.#link?.canSend === true && this.channel.isDone) this.owner.onDone(this);
   }
@@ -240,6 +252,7 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
   onLinkEnd(failure: Error | undefined): void {
     this.#link = undefined;
     this.#keepAlive?.end();
+    this.#probes?.end();
     this.owner.onLinkLost(this, failure?.message ?? 'the peer has gone');
   }
 
