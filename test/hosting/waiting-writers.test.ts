@@ -20,7 +20,7 @@ const nobody = (): void => undefined;
 /** An end that waits. */
 interface Waiting {
   /** What its program was told; undefined while it was told of nothing. */
-  failure: Error | undefined;
+  failure: unknown;
 }
 
 /** Connects to a program that reads nothing, and sends more than it has room for. */
@@ -61,7 +61,7 @@ const WRITERS: Readonly<Record<string, { readonly writes: Writer; readonly withi
       void listener.serve((connection) => connection.closed.catch(nobody), { onError: nobody });
       const connection = await client.run(() => connectMessages({ host: server.name, port: PORT }));
       for (let i = 0; i < 2000; i += 1)
-        connection.send(new Uint8Array(1000)).catch((error: Error) => (waiting.failure ??= error));
+        connection.send(new Uint8Array(1000)).catch((error: unknown) => (waiting.failure ??= error));
     },
   },
   xio: {
@@ -70,12 +70,12 @@ const WRITERS: Readonly<Record<string, { readonly writes: Writer; readonly withi
     writes: async (server, client, waiting) => {
       const listener = await listenXio({ port: PORT, context: server.context, queueMessages: 16 });
       const sessions = async (): Promise<void> => {
-        for await (const session of listener) session.on('request', () => new Promise(nobody));
+        for await (const session of listener) session.on('request', nobody);
       };
       void sessions();
       const session = await client.run(() => connectXio(`rdma://${server.address}:${PORT}`));
       for (let i = 0; i < 100; i += 1)
-        session.request('', new Uint8Array(1000)).catch((error: Error) => (waiting.failure ??= error));
+        session.request('', new Uint8Array(1000)).catch((error: unknown) => (waiting.failure ??= error));
     },
   },
   'ucp, eager': {
@@ -85,7 +85,7 @@ const WRITERS: Readonly<Record<string, { readonly writes: Writer; readonly withi
       one.listen({ port: PORT }, nobody);
       const endpoint = await client.run(() => other.connect({ host: server.name, port: PORT }));
       for (let i = 0; i < 100; i += 1)
-        endpoint.tagSendSync(new Uint8Array(1000), 1n).catch((error: Error) => (waiting.failure ??= error));
+        endpoint.tagSendSync(new Uint8Array(1000), 1n).catch((error: unknown) => (waiting.failure ??= error));
     },
   },
   'ucp, rendezvous': {
@@ -94,7 +94,7 @@ const WRITERS: Readonly<Record<string, { readonly writes: Writer; readonly withi
       const [one, other] = [new UcpWorker(server.context), new UcpWorker(client.context)];
       one.listen({ port: PORT }, nobody);
       const endpoint = await client.run(() => other.connect({ host: server.name, port: PORT }));
-      endpoint.tagSend(new Uint8Array(MIB), 1n).catch((error: Error) => (waiting.failure ??= error));
+      endpoint.tagSend(new Uint8Array(MIB), 1n).catch((error: unknown) => (waiting.failure ??= error));
     },
   },
 };

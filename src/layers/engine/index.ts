@@ -5,6 +5,7 @@ export type { CompletionHandler, Requests, SendHandler } from './progress/reques
 export { SendList, type SendListHandler } from './progress/send-list.js';
 export { BufferPool, type Holding, type Lease, SIZE_CLASSES, type SizeClass } from './memory/buffer-pool.js';
 export { type Receiver, Receives, type ReceivesOptions } from './memory/receives.js';
+export { SpareMemory } from './memory/spare-memory.js';
 export { type Registration, RegistrationCache } from './memory/registration-cache.js';
 export type {
   CapturedAccess,

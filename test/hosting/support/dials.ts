@@ -25,7 +25,8 @@ export interface Dial {
 }
 
 const nobody = (): void => undefined;
-const signalOf = (signal: AbortSignal | undefined): { signal?: AbortSignal } => (signal === undefined ? {} : { signal });
+const signalOf = (signal: AbortSignal | undefined): { signal?: AbortSignal } =>
+  signal === undefined ? {} : { signal };
 
 const verbs: Dial = {
   listen: (context, { port }) => {
@@ -131,8 +132,8 @@ function ucpBy(transport: 'rc' | 'ud'): Dial {
     },
     connect: async (context, place, signal) => {
       const endpoint = await workerOf(context).connect({ ...place, ...signalOf(signal) });
-      return async () => {
-        await endpoint.close();
+      return () => {
+        endpoint.close();
         workerOf(context).close();
         workers.delete(context);
       };

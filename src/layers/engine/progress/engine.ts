@@ -13,6 +13,7 @@ import { afterCallbacks, ownTurn, runtime } from '../../../api/runtime/index.js'
 import { type CompChannel, type Context, invalid, type Pd, VerbsError } from '../../../api/verbs/index.js';
 import { BufferPool, namesOf, type SizeClass } from '../memory/buffer-pool.js';
 import { RegistrationCache } from '../memory/registration-cache.js';
+import { SpareMemory } from '../memory/spare-memory.js';
 import { Ledger } from './ledger.js';
 import { BATCH, type Hold, LoopProgress } from './loop-progress.js';
 import type { CompletionHandler, Requests, SendHandler } from './requests.js';
@@ -71,6 +72,8 @@ export class Engine implements Disposable {
   readonly cq: ProvidedCq;
   readonly pool: BufferPool;
   readonly registrations: RegistrationCache;
+  /** Of connections that have ended, for their successors. */
+  readonly spareMemory = new SpareMemory();
 
   readonly #maxEntries: number;
   readonly #device: CmDevice;

@@ -1,5 +1,4 @@
 import { AccessFlags, QpType, WcOpcode, WcStatus } from '../../../device/ibta/index.js';
-import { alloc } from '../../../api/provider/index.js';
 import type { CmId } from '../../../api/rdmacm/index.js';
 import { type Cq, type Mr, type Pd, type Qp, VerbsError } from '../../../api/verbs/index.js';
 import type { CompletionHandler, Engine, Hold, Requests } from '../../engine/index.js';
@@ -47,7 +46,9 @@ export class UcServerLink implements ServerLink, CompletionHandler {
       this.#pd = engine.context.allocPd();
       this.#undo.push(() => this.#pd.dealloc());
       const access = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE;
-      this.#mr = this.#pd.regMr(alloc(sizes.window * sizes.slotBytes), access);
+      const memory = engine.spareMemory.take(sizes.window * sizes.slotBytes);
+      this.#undo.push(() => engine.spareMemory.give(memory));
+      this.#mr = this.#pd.regMr(memory, access);
       this.#undo.push(() => this.#mr.dereg());
       const cap = { maxSendWr: 0, maxRecvWr: depth, maxSendSge: 0, maxRecvSge: 1 };
       this.#requests = engine.requests(this, depth, OWNER);

@@ -68,6 +68,7 @@ export class Endpoint implements CompletionHandler {
   #hasEnded = false;
   /** Nothing can be posted any more. */
   #isGone = false;
+  #isDestroyed = false;
   #isKeepaliveDue = false;
   readonly #grant = new Uint8Array(SPAN_BYTES);
   readonly #grantView = new DataView(this.#grant.buffer);
@@ -80,7 +81,7 @@ export class Endpoint implements CompletionHandler {
   ) {
     this.#requests = engine.requests(this, sizes.sqSize + sizes.rqSize, OWNER);
     try {
-      this.memory = new StreamMemory(engine.pd, sizes);
+      this.memory = new StreamMemory(engine.pd, engine.spareMemory, sizes);
     } catch (error) {
       this.#requests.end();
       throw error;
@@ -165,6 +166,7 @@ export class Endpoint implements CompletionHandler {
   consume(protocol: StreamProtocol, byteLength: number): void {
     protocol.incoming.consume(byteLength);
     this.#pump();
+    if (this.#isDestroyed) this.#releaseReceive();
   }
 
   /** A direction ends by this end's will. */
@@ -202,8 +204,10 @@ export class Endpoint implements CompletionHandler {
   destroyed(): void {
     this.#isGone = true;
     this.#hasEnded = true;
+    this.#isDestroyed = true;
     this.#requests.end();
     this.memory[Symbol.dispose]();
+    this.#releaseReceive();
   }
 
   onCompletion(cookie: number, cq: Cq): void {
@@ -216,6 +220,11 @@ export class Endpoint implements CompletionHandler {
   onLost(): void {
     this.#isGone = true;
     this.#lose();
+  }
+
+  /** What has come can be read after the end; the last that reads it frees the buffer. */
+  #releaseReceive(): void {
+    if (this.#protocol === undefined || this.#protocol.incoming.unread === 0) this.memory.releaseReceive();
   }
 
   #onSent(cookie: number): void {

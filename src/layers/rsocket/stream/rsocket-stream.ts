@@ -162,7 +162,7 @@ export class RsocketStream implements RsocketStreamSocket {
   peek(): Uint8Array {
     const { readAt, readable } = this.#protocol.incoming;
     if (readable === 0) return NOTHING;
-    return this.endpoint.memory.receiveBytes.subarray(readAt, readAt + readable);
+    return this.endpoint.memory.show(readAt, readAt + readable);
   }
 
   consume(byteLength: number): void {

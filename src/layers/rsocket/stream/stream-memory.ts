@@ -1,6 +1,6 @@
 import { AccessFlags } from '../../../device/ibta/index.js';
-import { alloc } from '../../../api/provider/index.js';
 import type { Mr, Pd, Sge } from '../../../api/verbs/index.js';
+import type { SpareMemory } from '../../engine/index.js';
 import { type Sizes, TARGETS, type Told } from '../protocol/index.js';
 import {
   type ByteOrder,
@@ -29,19 +29,23 @@ export class StreamMemory implements Told, Disposable {
   readonly #table: Mr;
   readonly #view: DataView;
   readonly #pieces: readonly [Piece, Piece];
+  /** Whether the receive buffer may be another stream's later: nobody outside has a view of it. */
+  #isReceivePrivate = true;
+  #isDisposed = false;
   readonly sendAddr: number;
   readonly receiveAddr: number;
 
   /** @throws VerbsError ENOMEM when the device has no key left, or the machine no memory */
   constructor(
     pd: Pd,
+    private readonly spare: SpareMemory,
     private readonly sizes: Sizes,
   ) {
     const { sendBufferBytes, receiveBufferBytes, iomapSize } = sizes;
     const peers = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE;
     const made: Mr[] = [];
     const register = (bytes: number, access: number): Mr => {
-      const mr = pd.regMr(alloc(bytes), access);
+      const mr = pd.regMr(spare.take(bytes), access);
       made.push(mr);
       return mr;
     };
@@ -87,6 +91,12 @@ export class StreamMemory implements Told, Disposable {
     return this.#receive.bytes;
   }
 
+  /** What the program is given to look at. From now on the receive buffer stays this stream's, since views may be kept. */
+  show(begin: number, end: number): Uint8Array {
+    this.#isReceivePrivate = false;
+    return this.#receive.bytes.subarray(begin, end);
+  }
+
   get receiveRkey(): number {
     return this.#receive.rkey;
   }
@@ -111,7 +121,19 @@ export class StreamMemory implements Told, Disposable {
     return decodeIomapEntry(this.#table.bytes.subarray(at, at + IOMAP_ENTRY_BYTES), OWN_ORDER);
   }
 
+  /** The queue pair was destroyed. Idempotent. */
   [Symbol.dispose](): void {
+    if (this.#isDisposed) return;
+    this.#isDisposed = true;
     for (const mr of [this.#send, this.#receive, this.#table]) mr[Symbol.dispose]();
+    this.spare.give(this.#send.bytes);
+    this.spare.give(this.#table.bytes);
+  }
+
+  /** Nothing is read any more from the receive buffer, which {@link [Symbol.dispose]} has taken from the peer. Idempotent. */
+  releaseReceive(): void {
+    if (!this.#isDisposed || !this.#isReceivePrivate) return;
+    this.#isReceivePrivate = false;
+    this.spare.give(this.#receive.bytes);
   }
 }
