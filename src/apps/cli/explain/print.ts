@@ -56,9 +56,11 @@ export function conversationLines(sightings: Sightings): string[] {
   if (said.length === 0) return [];
   return [
     'connection managers',
-    ...said.map(({ timeUs, source, destination, cm }) =>
-      line({ timeUs, text: `${source} > ${destination} ${cm === undefined ? '' : formatCmMessage(cm)}` }),
-    ),
+    ...said
+      .toSorted((a, b) => a.timeUs - b.timeUs)
+      .map(({ timeUs, source, destination, cm }) =>
+        line({ timeUs, text: `${source} > ${destination} ${cm === undefined ? '' : formatCmMessage(cm)}` }),
+      ),
     ...failed(sightings).map(
       ({ requester, responder, service, verdict: { cause, text } }) =>
         `  ${cause.toUpperCase()}: ${requester} asked ${responder} for ${service}; ${text}`,

@@ -8,7 +8,7 @@ export interface SeenPacket extends Omit<Packet, 'payload' | 'padding'> {
 
 /** A packet at the place of its capture. */
 export interface Sighting {
-  /** Since the first frame of its file; two files may have been written by two clocks. */
+  /** Since the first frame of its file, and, once all files are read, of the earliest file. */
   readonly timeUs: number;
   /** Its file, from 0 on, and its place among all sightings: within a file those that come later were seen later. */
   readonly file: number;

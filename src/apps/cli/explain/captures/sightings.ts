@@ -4,6 +4,7 @@ import { type CapturedExchange, Conversations, dissectors } from '../../../../la
 import { examine, type Examined } from '../../dump/examine.js';
 import { withMeaning } from '../../dump/meaning.js';
 import { segmentsOf } from '../../dump/segments.js';
+import { clockShifts } from './clocks.js';
 import type { Sighting } from './sighting.js';
 import { placeFiles, type Placement } from './vantages.js';
 
@@ -19,20 +20,25 @@ export class Sightings {
   #startNs: bigint | undefined;
   /** One for each file. */
   readonly #conversations: Conversations[] = [];
-  readonly #files: { readonly name: string; hasFrames: boolean }[] = [];
+  readonly #files: { readonly name: string; startNs: bigint | undefined }[] = [];
+  #shiftsUs: readonly number[] = [];
 
   /** The records that follow are of another file. */
   beginFile(name = ''): void {
     this.#startNs = undefined;
     this.#conversations.push(new Conversations(dissectors()));
-    this.#files.push({ name, hasFrames: false });
+    this.#files.push({ name, startNs: undefined });
   }
 
   /** There are no more files. One without a frame is the other side's, which nothing has reached. */
   end(): void {
-    const anEmptyOne = this.#files.some(({ hasFrames }) => !hasFrames);
+    const anEmptyOne = this.#files.some(({ startNs }) => startNs === undefined);
     const { kept, placements } = placeFiles(this.all, anEmptyOne);
-    this.all = kept;
+    this.#shiftsUs = clockShifts(
+      kept,
+      this.#files.map(({ startNs }) => startNs),
+    );
+    this.all = kept.map((sighting) => ({ ...sighting, timeUs: sighting.timeUs + this.#shiftsUs[sighting.file] }));
     this.placements = placements.map((placement) => ({ ...placement, name: this.#files[placement.file].name }));
     for (const { direction, source, destination } of this.all)
       if (direction !== undefined) this.#vantages.add(direction === 'out' ? source : destination);
@@ -42,8 +48,8 @@ export class Sightings {
 
   add(record: CaptureRecord): void {
     const file = this.#files.length - 1;
-    this.#files[file].hasFrames = true;
     this.#startNs ??= record.timestampNs;
+    this.#files[file].startNs = this.#startNs;
     this.frames += 1;
     const examined = examine(record, this.frames, this.#startNs);
     if (typeof examined === 'string') return;
@@ -82,7 +88,10 @@ export class Sightings {
 
   /** What took several messages of a protocol. Files of both sides have the same, so it is told from the first that has any. */
   get exchanges(): readonly CapturedExchange[] {
-    return this.#conversations.map(({ exchanges }) => exchanges).find((all) => all.length > 0) ?? [];
+    const file = this.#conversations.findIndex(({ exchanges }) => exchanges.length > 0);
+    if (file < 0) return [];
+    const shiftUs = this.#shiftsUs[file] ?? 0;
+    return this.#conversations[file].exchanges.map((each) => ({ ...each, timeUs: each.timeUs + shiftUs }));
   }
 
   /** Whether there is a capture of an address. */

@@ -13,7 +13,7 @@ export interface Conversation {
   readonly responder: string;
   /** `TCP:7174`. */
   readonly service: string;
-  /** Why there is no connection; undefined where there is one. */
+  /** Why there is no connection, or that it ended without an answer; undefined where all went well. */
   readonly verdict: Verdict | undefined;
 }
 
@@ -96,12 +96,43 @@ function incomplete(parties: Parties): string | undefined {
     : `${accepted}, and ${requester} never confirmed it (RTU): its program gave up or died, or the RTU is lost`;
 }
 
+/** DREQs after which one may say that there was no answer, and not only that there was none yet. */
+const TRIED = 3;
+
+/** Of a connection that there was: whether a side asked for its end, and the other was no longer there. */
+function silence(parties: Parties): Verdict | undefined {
+  const { sightings, requester, responder } = parties;
+  for (const [by, other] of [
+    [requester, responder],
+    [responder, requester],
+  ]) {
+    const dreqs = sent(parties, by, CmAttribute.DREQ);
+    const isAnswered = [CmAttribute.DREP, CmAttribute.DREQ].some((kind) => sent(parties, other, kind).length > 0);
+    if (dreqs.length === 0 || isAnswered) continue;
+    const isLost = noneCame(parties, other, CmAttribute.DREQ);
+    if (!isLost && dreqs.length < TRIED) continue;
+    const last = sightings.all.reduce(
+      (us, { source, destination, timeUs }) => (source === other && destination === by ? Math.max(us, timeUs) : us),
+      0,
+    );
+    const asked = `the DREQ of ${by} at ${secondsText(dreqs[0].timeUs)} was sent ${tries(dreqs)} and never answered`;
+    const where = isLost ? `, and did not arrive at ${other}` : '';
+    return {
+      cause: Cause.FELL_SILENT,
+      text: `the connection was made, and ${other} was silent from ${secondsText(last)} on: ${asked}${where}; its program was killed, its host stopped, or the way there was cut`,
+    };
+  }
+  return undefined;
+}
+
+const secondsText = (us: number): string => `${(us / 1e6).toFixed(3)} s`;
+
 function verdictOf(parties: Parties): Verdict | undefined {
   const refused = refusal(parties);
   if (refused !== undefined) return { cause: Cause.NOT_CONNECTED, text: refused };
   const answered = sent(parties, parties.responder, CmAttribute.REP).length > 0;
   const text = answered ? incomplete(parties) : unanswered(parties);
-  if (text === undefined) return undefined;
+  if (text === undefined) return silence(parties);
   const over =
     parties.said.some(({ cm }) => cm.attribute === CmAttribute.REJ) ||
     sent(parties, parties.requester, CmAttribute.REQ).length > 1;
