@@ -27,7 +27,7 @@ import {
 import { type Gid, gidFromIp } from '../../device/ibta/index.js';
 import { LinkError, NETEM_EXAMPLE, type NetemSettings, parseNetem } from '../../device/link/index.js';
 import { CommandError } from '../../device/nic/index.js';
-import { inRootContext, ownAddresses, randomU32, sourceToward } from '../system/index.js';
+import { inRootContext, ownAddresses, randomU32, sourceToward, SWITCH_ADVICE, switchProblem } from '../system/index.js';
 import { InlineHost } from './inline/inline-host.js';
 import { InlineNic } from './inline/inline-nic.js';
 import type { AdapterSpec } from './native-adapter.js';
@@ -117,6 +117,8 @@ function withContext(options: OpenOptions): OpenOptions {
 }
 
 function startHost(kind: HostKind, options: OpenOptions): AdapterHost {
+  const problem = switchProblem();
+  if (problem !== undefined) throw new VerbsError(CALL, invalid(problem, SWITCH_ADVICE));
   const warn = options.warn ?? emitWarning;
   const link = linkKind(options.link ?? setting('VERBENA_LINK') ?? 'auto');
   const netem = netemSettings(options.netem ?? setting('VERBENA_NETEM') ?? '', link, warn);
@@ -198,7 +200,11 @@ async function lookupName(call: string, name: string, family: 4 | 6 | undefined)
   } catch (error) {
     const silent = error instanceof Error && 'code' in error && error.code === 'EAI_AGAIN';
     const problem: Problem = silent
-      ? { errno: 'EAGAIN', message: `nobody answers who may know the name ${name}`, advice: 'Try again' }
+      ? {
+          errno: 'EAGAIN',
+          message: `nobody answers who may know the name ${name}`,
+          advice: 'Try again',
+        }
       : { errno: 'ENOENT', message: `nobody knows the name ${name}`, advice: '' };
     throw new VerbsError(call, problem, { cause: error });
   }

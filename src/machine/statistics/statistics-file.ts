@@ -14,6 +14,7 @@ import { isAbsolute, join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { isOneOf, MigState, PortState, QpState, QpType } from '../../device/ibta/index.js';
 import type { ShownQp } from '../../device/nic/index.js';
+import { isOff } from '../system/index.js';
 
 /** What the NIC of a process shows of itself to other processes of the same user. */
 export interface PublishedStatistics {
@@ -94,7 +95,7 @@ export class StatisticsFile {
 
   /** Undefined where there is no place for it, or the user wants none (VERBENA_STATS=off). */
   static open(address: string, device: string): StatisticsFile | undefined {
-    if (process.env['VERBENA_STATS'] === 'off') return undefined;
+    if (isOff('VERBENA_STATS')) return undefined;
     const directory = statisticsDirectory();
     try {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -195,7 +196,9 @@ function isReport(report: unknown): report is PublishedStatistics & Owner {
 
 function isQp(found: unknown): found is PublishedQp {
   if (typeof found !== 'object' || found === null) return false;
-  const { type, state, pathMigState, counters, pid, ...numbers }: Record<string, unknown> = { ...found };
+  const { type, state, pathMigState, counters, pid, ...numbers }: Record<string, unknown> = {
+    ...found,
+  };
   return (
     (pid === undefined || Number.isInteger(pid)) &&
     isAmong(QpType, type) &&

@@ -38,6 +38,7 @@ export { type OwnAddress, ownAddresses, sourceToward } from './interfaces/routes
 export { requireDescriptors } from './spare-descriptors.js';
 export { errnoName, SystemCallError } from './system-error.js';
 export { leaveProcessor } from './waiting/processors.js';
+export { isOff, SWITCH_ADVICE, switchProblem } from './switches.js';
 export { setTimeSlice } from './waiting/time-slice.js';
 export { yieldProcessor } from './waiting/yield.js';
 export { BpfProgram, type Jumps } from './seccomp/bpf.js';

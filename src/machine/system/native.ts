@@ -8,6 +8,7 @@ import { endianness } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 import type koffi from 'koffi';
 import { SystemCallError } from './system-error.js';
+import { isOff } from './switches.js';
 
 /**
  * The calls, named and ordered as in C. Pointers are addresses as numbers: those, unlike objects, cost koffi no
@@ -122,7 +123,7 @@ const SWITCH = 'VERBENA_NATIVE';
 
 /** Structures are laid out by hand, as the kernel of a 64-bit little-endian Linux has them. */
 function machineProblem(): string | undefined {
-  if (process.env[SWITCH] === 'off') return `${SWITCH}=off`;
+  if (isOff(SWITCH)) return `${SWITCH}=off`;
   if (process.platform !== 'linux') return `system calls are made on Linux only, this is ${process.platform}`;
   if (endianness() !== 'LE' || ['arm', 'ia32', 'mips', 'mipsel', 'ppc'].includes(process.arch)) {
     return `a 64-bit little-endian processor is needed, this is ${process.arch}`;
