@@ -56,7 +56,9 @@ export class PostError extends VerbsError {
 }
 
 function sentence(call: string, { errno, message, advice }: Problem): string {
-  return advice === '' ? `${call}: ${message} (${errno})` : `${call}: ${message} (${errno}). ${advice}`;
+  // The sentence of another call, which has it already, may be the message.
+  const what = message.includes(`(${errno})`) ? `${call}: ${message}` : `${call}: ${message} (${errno})`;
+  return advice === '' ? what : `${what}. ${advice}`;
 }
 
 /** Throws a {@link VerbsError} when there is a problem. */
