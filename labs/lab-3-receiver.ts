@@ -3,7 +3,8 @@
 //
 //   bin/verbena lab 3 receiver [ADDRESS]     ADDRESS is where our NIC is to be
 import { createHash, createHmac, randomBytes, randomFillSync } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { accessSync, constants, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CmEventType, PortSpace, alloc, createEventChannel, createId } from 'verbena';
 import { type News, Peer } from './lab-3-peer.js';
@@ -32,6 +33,9 @@ const address = positionals.at(0);
 const secret = values.secret ?? randomBytes(32).toString('hex');
 const patienceMs = Number(values.patience) * 1000;
 if (!(patienceMs > 0)) throw new Error(`--patience takes seconds, not '${values.patience}'`);
+
+// A folder that takes no file is better known before the sender has done its work.
+if (values.output !== undefined) accessSync(dirname(values.output), constants.W_OK);
 
 const sheet = new ScoreSheet();
 

@@ -93,7 +93,6 @@ test('a struct that is cut off is refused', () => {
 /** A line at whose other end somebody says what he was told to say. */
 class ScriptedLine implements Exchange {
   peerVersion = 0;
-  readonly needsTurns = false;
   readonly peerWaits = false;
   readonly hasPeerLeft = false;
   readonly said: string[] = [];
@@ -148,8 +147,16 @@ const STRANGERS = [
     script: [Buffer.from('GET / HTTP/1.1\r\n')],
     says: /where a version was expected; is it an ib_send_bw/,
   },
-  { name: 'a page that cannot be', script: [version('6.06'), u32(1 << 30)], says: /page size is 1073741824 bytes/ },
-  { name: 'a cache line that cannot be', script: [version('6.06'), u32(4096), u32(1 << 20)], says: /cache line size/ },
+  {
+    name: 'a page that cannot be',
+    script: [version('6.06'), u32(1 << 30)],
+    says: /page size is 1073741824 bytes/,
+  },
+  {
+    name: 'a cache line that cannot be',
+    script: [version('6.06'), u32(4096), u32(1 << 20)],
+    says: /cache line size/,
+  },
 ];
 for (const { name, script, says } of STRANGERS) {
   test(`a peer that tells ${name} is refused`, async () => {

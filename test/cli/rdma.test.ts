@@ -133,7 +133,6 @@ describe('rdma, while two programs run', () => {
     ['statistic show link mlx5_0/1', 'Wrong device name\n'],
     ['statistic show link verbena0/2', 'Wrong device name\n'],
     ['link show mlx5_0', 'Wrong device name\n'],
-    ['statistic qp show', "Unknown parameter 'qp'.\n"],
     ['system', "Unknown object 'system'.\n"],
     ['resource show qp colour red', "Unknown parameter 'colour'.\n"],
   ] as const) {
@@ -142,6 +141,11 @@ describe('rdma, while two programs run', () => {
       assert.deepEqual({ code, stderr }, { code: 1, stderr: says });
     });
   }
+
+  it('link -j has the number of the interface', async () => {
+    const [link] = JSON.parse((await rdma('-j', 'link')).stdout) as Record<string, unknown>[];
+    assert.equal(link['netdev_index'], 1);
+  });
 });
 
 describe('rdma, while no program runs', () => {
@@ -169,3 +173,23 @@ describe('rdma, while no program runs', () => {
     assert.notEqual(guid, undefined);
   });
 });
+
+for (const words of [[], ['help'], ['link', 'help'], ['resource', 'show', 'help'], ['st', 'help']])
+  it(`rdma ${words.join(' ')} prints its usage`, async () => {
+    const { code, stdout, stderr } = await run(['rdma', ...words]);
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    assert.match(stdout, /^Usage: rdma /);
+  });
+
+for (const words of [
+  ['resource', 'show', 'cm_id'],
+  ['-j', 'res', 'show', 'mr'],
+  ['resource', 'show', 'cq'],
+  ['resource', 'srq'],
+  ['statistic', 'qp', 'show'],
+])
+  it(`rdma ${words.join(' ')} is called not kept`, async () => {
+    const { code, stdout, stderr } = await run(['rdma', ...words]);
+    assert.deepEqual({ code, stdout }, { code: 1, stdout: '' });
+    assert.match(stderr, /: not kept here: /);
+  });

@@ -52,6 +52,16 @@ export class Tool {
     }));
   }
 
+  /** Waits until the tool has printed `text` on stderr. */
+  async complained(text: string): Promise<void> {
+    while (!this.#stderr.includes(text)) {
+      const ended = await Promise.race([once(this.child.stderr, 'data').then(() => undefined), this.ended]);
+      if (ended !== undefined && !ended.stderr.includes(text)) {
+        throw new Error(`the tool ended without '${text}' on standard error: ${JSON.stringify(ended)}`);
+      }
+    }
+  }
+
   /** Waits until the tool has printed `text` on stdout. */
   async printed(text: string): Promise<void> {
     while (!this.#stdout.includes(text)) {

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { PERF_TESTS } from './perftest/tests.js';
+import { AmbiguousOption, completeOptions } from './shared/arguments.js';
 import { packageVersion } from './shared/package-version.js';
 import { settingsText } from './shared/settings.js';
 import { fileFailure } from './shared/tool-error.js';
@@ -14,7 +15,13 @@ interface Entry {
   readonly summary: string;
   /** Loads the subcommand's code; only the one that was asked for, so that every start is quick. */
   load(): Promise<Subcommand>;
+  /** The exit code for a command line that it does not take; default: 1. docs/tools.md has the table. */
+  readonly usageExit?: number;
+  /** Words from its first argument on belong to another program. */
+  readonly passesOn?: true;
 }
+
+const USAGE_EXIT = 1;
 
 const ENTRIES: readonly Entry[] = [
   {
@@ -22,8 +29,17 @@ const ENTRIES: readonly Entry[] = [
     summary: 'move a file from one process to another by RDMA WRITE',
     load: () => import('./transfer/command.js'),
   },
-  { name: 'ibv_devices', summary: 'list RDMA devices', load: () => import('./devices/ibv-devices.js') },
-  { name: 'ibv_devinfo', summary: "print a device's attributes", load: () => import('./devices/ibv-devinfo.js') },
+  {
+    name: 'ibv_devices',
+    summary: 'list RDMA devices',
+    load: () => import('./devices/ibv-devices.js'),
+  },
+  {
+    name: 'ibv_devinfo',
+    summary: "print a device's attributes",
+    load: () => import('./devices/ibv-devinfo.js'),
+    usageExit: 255,
+  },
   {
     name: 'ibv_rc_pingpong',
     summary: 'bounce messages between two hosts over a reliable connection',
@@ -34,7 +50,11 @@ const ENTRIES: readonly Entry[] = [
     summary: 'the same over an unreliable connection',
     load: () => import('./pingpong/ibv-uc-pingpong.js'),
   },
-  { name: 'ibv_ud_pingpong', summary: 'the same over datagrams', load: () => import('./pingpong/ibv-ud-pingpong.js') },
+  {
+    name: 'ibv_ud_pingpong',
+    summary: 'the same over datagrams',
+    load: () => import('./pingpong/ibv-ud-pingpong.js'),
+  },
   {
     name: 'ibv_srq_pingpong',
     summary: 'the same over reliable connections that share a receive queue',
@@ -49,13 +69,18 @@ const ENTRIES: readonly Entry[] = [
     name: 'rping',
     summary: 'move text to and fro by RDMA READ and WRITE, over a connection by address and port',
     load: () => import('./rdmacm/rping/command.js'),
+    usageExit: 22,
   },
   {
     name: 'ucmatose',
     summary: 'make any number of connections by address and port, and exchange messages',
     load: () => import('./rdmacm/ucmatose/command.js'),
   },
-  { name: 'udaddy', summary: 'the same with datagrams', load: () => import('./rdmacm/udaddy/command.js') },
+  {
+    name: 'udaddy',
+    summary: 'the same with datagrams',
+    load: () => import('./rdmacm/udaddy/command.js'),
+  },
   {
     name: 'mckey',
     summary: 'join a multicast group by address, and send to it or receive from it',
@@ -134,7 +159,11 @@ const ENTRIES: readonly Entry[] = [
     summary: "print what happens to a device's port, as it happens",
     load: () => import('./devices/ibv-asyncwatch.js'),
   },
-  { name: 'show_gids', summary: "print a device's GID table", load: () => import('./devices/show-gids.js') },
+  {
+    name: 'show_gids',
+    summary: "print a device's GID table",
+    load: () => import('./devices/show-gids.js'),
+  },
   {
     name: 'rdma',
     summary: 'print what the NICs of running programs have counted',
@@ -144,21 +173,45 @@ const ENTRIES: readonly Entry[] = [
     name: 'dump',
     summary: 'print the RoCEv2 packets of a pcap or pcapng file',
     load: () => import('./dump/command.js'),
+    usageExit: 2,
   },
-  { name: 'explain', summary: 'tell from captures why connections failed', load: () => import('./explain/command.js') },
+  {
+    name: 'explain',
+    summary: 'tell from captures why connections failed',
+    load: () => import('./explain/command.js'),
+    usageExit: 2,
+  },
   {
     name: 'run',
     summary: 'run a program that uses libibverbs, as it is, on a software NIC',
     load: () => import('../run/index.js'),
+    usageExit: 2,
+    passesOn: true,
   },
   {
     name: 'rproxy',
     summary: 'carry TCP connections of any program over RDMA',
     load: () => import('./rproxy/command.js'),
   },
-  { name: 'kv', summary: 'serve a key-value store, or call one', load: () => import('./kv/command.js') },
-  { name: 'lab', summary: 'run one of the teaching programs', load: () => import('./lab/command.js') },
+  {
+    name: 'kv',
+    summary: 'serve a key-value store, or call one',
+    load: () => import('./kv/command.js'),
+    usageExit: 2,
+  },
+  {
+    name: 'lab',
+    summary: 'run one of the teaching programs',
+    load: () => import('./lab/command.js'),
+    passesOn: true,
+  },
 ];
+
+/** Has a command, and those below it, exit with `code` when they do not take their command line. */
+function refusingWith(code: number, command: Command): Command {
+  for (const each of command.commands) refusingWith(code, each);
+  return command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : code));
+}
 
 async function main(words: readonly string[]): Promise<void> {
   const program = new Command('verbena')
@@ -167,14 +220,25 @@ async function main(words: readonly string[]): Promise<void> {
     .enablePositionalOptions()
     .showHelpAfterError('(verbena --help lists the subcommands)')
     .addHelpText('after', `\n${settingsText()}`);
-  const wanted = words.find((word) => !word.startsWith('-') && word !== 'help');
+  const name = words.find((word) => !word.startsWith('-') && word !== 'help');
+  const wanted = ENTRIES.find((entry) => entry.name === name);
   for (const entry of ENTRIES) {
-    if (entry.name === wanted) {
-      const command = (await entry.load()).command();
+    if (entry === wanted) {
+      const command = refusingWith(entry.usageExit ?? USAGE_EXIT, (await entry.load()).command());
       program.addCommand(command.showHelpAfterError(`(verbena ${entry.name} --help lists what there is)`));
     } else program.command(entry.name).description(entry.summary);
   }
-  await program.parseAsync(words, { from: 'user' });
+  await program.parseAsync(completed(program, words, wanted), { from: 'user' });
+}
+
+function completed(program: Command, words: readonly string[], entry: Entry | undefined): string[] {
+  try {
+    return completeOptions(program, words, entry?.passesOn === true);
+  } catch (error) {
+    if (!(error instanceof AmbiguousOption)) throw error;
+    process.stderr.write(`error: ${error.message}\n(verbena ${entry?.name ?? ''} --help lists what there is)\n`);
+    process.exit(entry?.usageExit ?? USAGE_EXIT);
+  }
 }
 
 // A reader that left early (`verbena dump FILE | head`) is no failure of ours.

@@ -24,7 +24,13 @@ interface Lab {
 const ONLY = '';
 
 const LABS: ReadonlyMap<string, Lab> = new Map([
-  ['a', { what: 'two queue pairs in one program', programs: new Map([[ONLY, { file: 'lab-a', usage: '' }]]) }],
+  [
+    'a',
+    {
+      what: 'two queue pairs in one program',
+      programs: new Map([[ONLY, { file: 'lab-a', usage: '' }]]),
+    },
+  ],
   ['b', { what: 'two hosts and ibv_rc_pingpong: a page without a program', programs: new Map() }],
   [
     'c',
@@ -45,7 +51,13 @@ const LABS: ReadonlyMap<string, Lab> = new Map([
     {
       what: 'two hosts that connect by rdma_cm and move a file: an exercise with a grader',
       programs: new Map([
-        ['receiver', { file: 'lab-3-receiver', usage: '[ADDRESS] [-o FILE] [--patience SECONDS] [--secret TEXT]' }],
+        [
+          'receiver',
+          {
+            file: 'lab-3-receiver',
+            usage: '[ADDRESS] [-o FILE] [--patience SECONDS] [--secret TEXT]',
+          },
+        ],
         ['sender', { file: 'lab-3-sender', usage: 'HOST FILE [ID]' }],
         ['solution', { file: 'lab-3-solution', usage: 'HOST FILE [ID]' }],
       ]),
@@ -82,7 +94,9 @@ function programOf(
 async function compileInClone(file: string): Promise<void> {
   const compiler = fileURLToPath(new URL('../../../../../scripts/lab.mjs', import.meta.url));
   if (!existsSync(compiler)) return;
-  const child = spawn(process.execPath, [compiler, file], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = spawn(process.execPath, [compiler, file], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   const [code] = (await once(child, 'exit')) as [number | null];
   if (code !== 0) throw new ToolError(`lab: labs/${file}.ts did not run. Correct it and run the lab again.`);
 }
@@ -107,7 +121,18 @@ async function runLab(wanted: string, args: readonly string[]): Promise<void> {
   if (!existsSync(file)) throw new ToolError(`${file} is missing; run \`npm run build\` first.`);
   // A process of its own: a lab is a whole program, to be read and run as one.
   const runner = fileURLToPath(new URL('./lab-process.js', import.meta.url));
-  const child = spawn(process.execPath, ['--enable-source-maps', runner, file, ...rest], { stdio: 'inherit' });
+  const child = spawn(process.execPath, ['--enable-source-maps', runner, file, ...rest], {
+    // By the channel the lab's process notices the end of this one.
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  });
+  for (const [signal, code] of [
+    ['SIGHUP', 129],
+    ['SIGTERM', 143],
+  ] as const)
+    process.once(signal, () => {
+      child.kill(signal);
+      process.exit(code);
+    });
   const [code] = (await once(child, 'exit')) as [number | null];
   process.exitCode = code ?? 1;
 }

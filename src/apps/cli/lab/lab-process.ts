@@ -1,12 +1,12 @@
 import { pathToFileURL } from 'node:url';
+import { isDebugging } from '../shared/debugging.js';
 import { systemCode } from '../shared/tool-error.js';
-import { endedCapture } from '../shared/warnings.js';
 
 // Runs a lab, started by `verbena lab`. An uncaught error is printed as a sentence with its place in the lab.
 
 function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (process.env['VERBENA_DEBUG'] !== undefined) return error.stack ?? error.message;
+  if (isDebugging()) return error.stack ?? error.message;
   const place = /labs\/lab-[\w-]+\.ts:\d+/.exec(error.stack ?? '')?.[0];
   // The lab has the package from elsewhere; its errors have a code, as the system's have.
   const known = systemCode(error) !== undefined || error.name === 'Error';
@@ -19,9 +19,11 @@ process.on('uncaughtException', (error) => {
   process.stderr.write(`${sentenceOf(error)}\n`);
   process.exit(1);
 });
-process.on('warning', ({ message }) => {
-  if (endedCapture(message)) process.exitCode = 1;
-});
+
+// `verbena lab` has ended, perhaps by SIGKILL: nobody is left to end the lab.
+process.on('disconnect', () => process.exit(1));
+// That channel alone does not keep the lab alive.
+process.channel?.unref();
 
 // The lab finds its own arguments where a program expects them.
 process.argv.splice(1, 1);

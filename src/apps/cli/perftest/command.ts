@@ -6,6 +6,7 @@ import { findDevice } from '../devices/devices.js';
 import { connectToServer, Listener } from '../pingpong/exchange/bootstrap.js';
 import { openFor } from '../pingpong/local-address.js';
 import { attempt, tool, ToolError } from '../shared/errors.js';
+import { endOnInterrupt } from '../shared/interrupt.js';
 import { isHere, openFirst, spinningHosts } from '../shared/spinning.js';
 import { agree, type Agreement, alone, VERSION } from './exchange/agreement.js';
 import { connectedQueuePairs } from './queue-pairs/cm-queue-pairs.js';
@@ -13,6 +14,7 @@ import { openAsClient, openAsServer } from './queue-pairs/cm-opening.js';
 import { type PerfFlags, withFlags } from './flags.js';
 import { QueuePairs } from './queue-pairs/queue-pairs.js';
 import type { Exchange } from './exchange/exchange.js';
+import { refuseOtherOptions } from './other-options.js';
 import { runTest } from './run-test.js';
 import { warmUp } from './warm-up.js';
 import { Report } from './report/report.js';
@@ -55,6 +57,8 @@ async function agreeOn(exchange: Exchange, mtu: Mtu, { test }: Settings, flags: 
 async function overCm(wanted: Settings, flags: PerfFlags, host: string | undefined): Promise<void> {
   const { name } = wanted.test;
   const report = new Report(wanted, flags);
+  endOnInterrupt(() => report.interrupted());
+  report.notes();
   // A server does not know its client; a device without an explicit address is on loopback.
   const peerIsHere = host === undefined ? flags.addr === undefined : isHere(await addressOf(host));
   const opening = await openFirst(spins(wanted) ? spinningHosts(flags, peerIsHere) : [flags], (options) =>
@@ -62,7 +66,7 @@ async function overCm(wanted: Settings, flags: PerfFlags, host: string | undefin
   );
   const { exchange, context } = opening;
   const mtu = ownMtu(context, flags);
-  const warmUpRun = warmUp(context, wanted, flags, mtu);
+  const warmUpRun = await warmUp(context, wanted, flags, mtu);
   const agreement = await agreeOn(exchange, mtu, wanted, flags);
   const settings = fitToMtu(wanted, agreement.mtu, flags.size !== undefined, note);
   const queuePairs = settings.byCm
@@ -77,15 +81,19 @@ async function overCm(wanted: Settings, flags: PerfFlags, host: string | undefin
 
 async function overTcp(wanted: Settings, flags: PerfFlags, host: string | undefined): Promise<void> {
   const { test } = wanted;
+  const report = new Report(wanted, flags);
+  endOnInterrupt(() => report.interrupted());
+  report.notes();
   const device = findDevice(flags.ibDev, (name) => new ToolError(`IB device ${name} not found`));
   const toServer = host === undefined ? undefined : await connectToServer(host, flags.port);
+  // The exchange reports a connection that broke during the warm-up.
+  toServer?.on('error', () => undefined);
   const listener = toServer === undefined ? await Listener.open(flags.port) : undefined;
   const context = await openFor(device, toServer, flags, spins(wanted));
-  const report = new Report(wanted, flags);
   if (listener !== undefined) report.waiting();
   // A client that comes in the meantime waits in the listener's queue.
   const mtu = ownMtu(context, flags);
-  const warmUpRun = warmUp(context, wanted, flags, mtu);
+  const warmUpRun = await warmUp(context, wanted, flags, mtu);
   const socket = toServer ?? (await listener?.accept());
   listener?.close();
   if (socket === undefined) throw new ToolError('No client came.');
@@ -127,6 +135,7 @@ export function perftestCommand(test: PerfTest): Command {
     .addHelpText('after', examples(test))
     .action(
       tool(async (host: string | undefined, flags: PerfFlags) => {
+        refuseOtherOptions(test, flags);
         const settings = { ...settle(test, flags, host !== undefined), ...openGpuFor(flags) };
         await (settings.talkByCm ? overCm : overTcp)(settings, flags, host);
       }),

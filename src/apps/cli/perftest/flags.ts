@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Mtu, mtuBytes, mtuFromBytes } from '../../../index.js';
 import { type HostingOptions, wholeNumber, withHosting } from '../shared/options.js';
+import { otherOptions } from './other-options.js';
 import { type Connection, type PerfTest, Verb } from './tests.js';
 
 /** The kinds of atomic operations, by the names of the C tools. */
@@ -146,14 +147,24 @@ const ROWS: readonly Row[] = [
       new Option('-c, --connection <type>', 'connection type').choices(connections).default('RC'),
   },
   { option: () => flag('-d, --ib-dev <dev>', 'use IB device <dev> (default first device found)') },
-  { option: () => number('-D, --duration <seconds>', 'run test for a customized period of seconds', 1, 1 << 20) },
-  { has: ({ verb }) => verb !== Verb.WRITE, option: () => flag('-e, --events', 'sleep on CQ events (default poll)') },
+  {
+    option: () => number('-D, --duration <seconds>', 'run test for a customized period of seconds', 1, 1 << 20),
+  },
+  {
+    has: ({ verb }) => verb !== Verb.WRITE,
+    option: () => flag('-e, --events', 'sleep on CQ events (default poll)'),
+  },
   {
     option: () =>
       number('-f, --margin <seconds>', 'with -D: measure within margins (default a quarter of -D)', 0, 1 << 20),
   },
-  { option: () => flag('-F, --CPU-freq', 'accepted; times here do not depend on the frequency of the CPU') },
-  { has: isLat, option: () => flag('-H, --report-histogram', 'print out all results (default print summary only)') },
+  {
+    option: () => flag('-F, --CPU-freq', 'accepted; times here do not depend on the frequency of the CPU'),
+  },
+  {
+    has: isLat,
+    option: () => flag('-H, --report-histogram', 'print out all results (default print summary only)'),
+  },
   { option: () => number('-i, --ib-port <port>', 'use port <port> of IB device', 1, 255, 1) },
   {
     has: (test) => !asks(test),
@@ -173,7 +184,10 @@ const ROWS: readonly Row[] = [
     option: ({ iterations }) =>
       number('-n, --iters <iters>', `number of exchanges (default ${iterations})`, MIN_ITERATIONS, MAX_ITERATIONS),
   },
-  { has: isBw, option: () => flag('-N, --noPeak', 'cancel peak-bw calculation (default with peak up to iters=20000)') },
+  {
+    has: isBw,
+    option: () => flag('-N, --noPeak', 'cancel peak-bw calculation (default with peak up to iters=20000)'),
+  },
   {
     has: asks,
     option: () => number('-o, --outs <num>', 'num of outstanding read/atom (default max of device)', 1, 255),
@@ -202,12 +216,17 @@ const ROWS: readonly Row[] = [
     has: isBw,
     option: () => number('-t, --tx-depth <dep>', 'size of tx queue', 1, MAX_TX_DEPTH, DEFAULT_TX_DEPTH),
   },
-  { option: () => number('-T, --tos <tos value>', 'set <tos_value> to RDMA-CM QPs; only with -R', 0, 255) },
+  {
+    option: () => number('-T, --tos <tos value>', 'set <tos_value> to RDMA-CM QPs; only with -R', 0, 255),
+  },
   {
     option: () => number('-u, --qp-timeout <timeout>', 'QP timeout, timeout value is 4 usec * 2^timeout', 0, 31, 14),
   },
   { has: isLat, option: () => flag('-U, --report-unsorted', 'print out unsorted results') },
-  { has: isBw, option: () => new Option('-w, --limit_bw <value>', 'fail below this bandwidth').argParser(positive) },
+  {
+    has: isBw,
+    option: () => new Option('-w, --limit_bw <value>', 'client: fail below this bandwidth').argParser(positive),
+  },
   {
     option: () =>
       number(
@@ -219,29 +238,51 @@ const ROWS: readonly Row[] = [
   },
   {
     has: isBw,
-    option: () => new Option('-y, --limit_msgrate <value>', 'fail below this message rate').argParser(positive),
+    option: () => new Option('-y, --limit_msgrate <value>', 'client: fail below this message rate').argParser(positive),
   },
-  { option: () => flag('-z, --comm_rdma_cm', 'communicate with rdma_cm module to exchange data - use regular QPs') },
+  {
+    option: () => flag('-z, --comm_rdma_cm', 'communicate with rdma_cm module to exchange data - use regular QPs'),
+  },
   { option: () => flag('--out_json', 'save the report in a json file') },
-  { option: () => flag('--out_json_file <file>', `name of the report json file (default ${DEFAULT_JSON_FILE})`) },
-  { option: () => flag('--dont_xchg_versions', 'do not exchange versions and MTU with other side') },
+  {
+    option: () => flag('--out_json_file <file>', `name of the report json file (default ${DEFAULT_JSON_FILE})`),
+  },
+  {
+    option: () => flag('--dont_xchg_versions', 'do not exchange versions and MTU with other side'),
+  },
   {
     has: isLat,
     option: () => number('--latency_gap <microseconds>', 'delay time between each post send', 0, 1 << 30),
   },
-  { has: ({ verb }) => verb !== Verb.ATOMIC, option: () => flag('--odp', 'use On Demand Paging') },
+  { option: () => flag('--odp', 'use On Demand Paging') },
   { option: () => new Option('--output <units>', 'print one figure only').choices(OUTPUTS) },
   {
     has: (test) => isBw(test) && !isSend(test),
     option: () => flag('--perform_warm_up', 'perform some iterations before start measuring'),
   },
   { option: () => number('--pkey_index <index>', 'PKey index to use for QP', 0, 0xffff, 0) },
-  { has: isBw, option: () => flag('--report-both', 'with -b: report RX & TX results separately, too') },
-  { has: isBw, option: () => flag('--report_gbits', 'report bandwidth in Gbit/sec (default MiB/sec)') },
-  { has: isBw, option: () => flag('--reversed', 'reverse traffic direction - server sends to client') },
-  { has: isBw, option: () => flag('--run_infinitely', 'run test forever, print results every <duration> seconds') },
-  { option: () => number('--retry_count <value>', 'set retry count value in rdma_cm mode', 0, 7, DEFAULT_RETRIES) },
-  { option: () => flag('--source_ip <address>', 'with -R or -z: address to connect from, or to listen at') },
+  {
+    has: isBw,
+    option: () => flag('--report-both', 'with -b: report RX & TX results separately, too'),
+  },
+  {
+    has: isBw,
+    option: () => flag('--report_gbits', 'report bandwidth in Gbit/sec (default MiB/sec)'),
+  },
+  {
+    has: isBw,
+    option: () => flag('--reversed', 'reverse traffic direction - server sends to client'),
+  },
+  {
+    has: isBw,
+    option: () => flag('--run_infinitely', 'run test forever, print results every <duration> seconds'),
+  },
+  {
+    option: () => number('--retry_count <value>', 'set retry count value in rdma_cm mode', 0, 7, DEFAULT_RETRIES),
+  },
+  {
+    option: () => flag('--source_ip <address>', 'with -R or -z: address to connect from, or to listen at'),
+  },
   { option: () => number('--tclass <value>', 'set the Traffic Class in GRH', 0, 255, 0) },
   {
     option: () => number('--use_cuda <cuda device id>', 'use memory of a CUDA device, by its number', 0, MAX_GPUS - 1),
@@ -250,13 +291,17 @@ const ROWS: readonly Row[] = [
     option: () =>
       number('--use_opencl <opencl device id>', 'use memory of an OpenCL device, by its number', 0, MAX_GPUS - 1),
   },
-  { has: isSend, option: () => flag('--use-srq', 'use a Shared Receive Queue of <rx-depth> requests') },
+  {
+    has: isSend,
+    option: () => flag('--use-srq', 'use a Shared Receive Queue of <rx-depth> requests'),
+  },
 ];
 
 /** Adds the argument and the options that a test has, and those that all of our tools have. */
 export function withFlags(command: Command, test: PerfTest): Command {
   command.argument('[host]', "the server's host name or address");
   for (const { has, option } of ROWS) if (has === undefined || has(test)) command.addOption(option(test));
+  for (const option of otherOptions(test)) command.addOption(option);
   command
     .option('--json', 'print one JSON object in place of the table')
     .option('--no-warm-up', 'measure from the first message on, when this program has yet to be compiled');

@@ -22,6 +22,8 @@ export interface Period {
 export interface Settings {
   readonly test: PerfTest;
   readonly connection: Connection;
+  /** Whether this side was given a host: only a client fails below a limit, as with the C tools. */
+  readonly isClient: boolean;
   /** Whether this side sends, or is the one that asks: the client, or both. With -b the one that begins. */
   readonly active: boolean;
   /** Whether both sides send: -b. */
@@ -55,7 +57,8 @@ export interface Settings {
 }
 
 const MAX_SIZE_OF_ALL = 1 << 23;
-const LARGE_BYTES = 8192;
+/** Longer messages complete one by one unless asked otherwise. */
+export const LARGE_BYTES = 8192;
 const MAX_RX_OF_UNRELIABLE = 16_000;
 const MAX_PEAK_ITERATIONS = 20_000;
 const DEFAULT_DURATION_S = 5;
@@ -116,8 +119,14 @@ const RULES: readonly Rule[] = [
     breaks: ({ rdma_cm, connection }) => rdma_cm === true && connection === 'XRC',
     says: 'XRC does not support RDMA_CM',
   },
-  { breaks: ({ rdma_cm, tos }) => rdma_cm !== true && tos !== undefined, says: 'TOS only valid for rdma_cm based QP' },
-  { breaks: ({ connection, odp }) => connection === 'UC' && odp === true, says: 'ODP does not support UC' },
+  {
+    breaks: ({ rdma_cm, tos }) => rdma_cm !== true && tos !== undefined,
+    says: 'TOS only valid for rdma_cm based QP',
+  },
+  {
+    breaks: ({ connection, odp }) => connection === 'UC' && odp === true,
+    says: 'ODP does not support UC',
+  },
   {
     breaks: ({ useSrq, qp = 1, rxDepth = DEFAULT_RX_DEPTH }) => useSrq === true && qp > rxDepth,
     says: 'Using SRQ depth should be greater than number of QPs.',
@@ -205,6 +214,7 @@ export function settle(test: PerfTest, flags: PerfFlags, client: boolean): Setti
   return {
     test,
     connection,
+    isClient: client,
     active,
     both,
     sizeBytes: all === true ? MAX_SIZE_OF_ALL : sizeBytes,

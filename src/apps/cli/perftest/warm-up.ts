@@ -1,5 +1,6 @@
 import { type Context, type Mtu, mtuBytes } from '../../../index.js';
 import { ToolError } from '../shared/errors.js';
+import { Turns } from '../shared/interrupt.js';
 import { alone } from './exchange/agreement.js';
 import { bandwidthRun } from './bandwidth/bandwidth-test.js';
 import type { PerfFlags } from './flags.js';
@@ -33,7 +34,16 @@ function isWatched({ netem = process.env['VERBENA_NETEM'] ?? '' }: PerfFlags): b
 function shortened({ period, ...settings }: Settings, sizeBytes: number): Settings {
   const { rxDepth, postList } = settings;
   const iterations = Math.ceil(Math.max(rxDepth, ITERATIONS) / postList) * postList;
-  return { ...settings, sizeBytes, iterations, allSizes: false, endless: false, qps: 1, byCm: false, peak: false };
+  return {
+    ...settings,
+    sizeBytes,
+    iterations,
+    allSizes: false,
+    endless: false,
+    qps: 1,
+    byCm: false,
+    peak: false,
+  };
 }
 
 /** Both sides of a test, connected with each other. */
@@ -53,19 +63,28 @@ function runOf(queuePairs: QueuePairs, settings: Settings): Run {
 }
 
 /** Plays both sides in turn until they are done, or it is time. */
-function runBoth(runs: readonly Run[], backoff: Backoff, untilMs: number): void {
+async function runBoth(runs: readonly Run[], backoff: Backoff, untilMs: number, turns: Turns): Promise<void> {
   for (const run of runs) run.begin?.();
   for (let steps = 1; runs.some((run) => !run.over); steps += 1) {
     let moved = false;
     for (const run of runs) if (!run.over && run.step()) moved = true;
     if (moved) backoff.busy();
     else backoff.pause();
-    if (steps % STEPS_PER_CLOCK === 0 && performance.now() > untilMs) return;
+    if (steps % STEPS_PER_CLOCK !== 0) continue;
+    if (performance.now() > untilMs) return;
+    if (turns.isDue) await turns.take();
   }
 }
 
-function practise(context: Context, settings: Settings, flags: PerfFlags, mtu: Mtu, untilMs: number): void {
+async function practise(
+  context: Context,
+  settings: Settings,
+  flags: PerfFlags,
+  mtu: Mtu,
+  untilMs: number,
+): Promise<void> {
   const backoff = new Backoff(context, undefined, []);
+  const turns = new Turns();
   while (performance.now() < untilMs) {
     const sides = sidesOf(context, settings, flags, mtu);
     try {
@@ -73,7 +92,7 @@ function practise(context: Context, settings: Settings, flags: PerfFlags, mtu: M
         .map((queuePairs, i) => ({ queuePairs, settings: { ...settings, active: i === 0 } }))
         .filter((side) => !isPassive(side.settings))
         .map((side) => runOf(side.queuePairs, side.settings));
-      runBoth(runs, backoff, untilMs);
+      await runBoth(runs, backoff, untilMs, turns);
     } finally {
       for (const queuePairs of sides) queuePairs.close();
     }
@@ -86,7 +105,12 @@ function practise(context: Context, settings: Settings, flags: PerfFlags, mtu: M
  *
  * @returns undefined when it was not to be
  */
-export function warmUp(context: Context, settings: Settings, flags: PerfFlags, mtu: Mtu): WarmUp | undefined {
+export async function warmUp(
+  context: Context,
+  settings: Settings,
+  flags: PerfFlags,
+  mtu: Mtu,
+): Promise<WarmUp | undefined> {
   if (flags.warmUp !== true || isWatched(flags)) return undefined;
   const begun = performance.now();
   // A datagram is one packet.
@@ -96,7 +120,7 @@ export function warmUp(context: Context, settings: Settings, flags: PerfFlags, m
   for (const [i, sizeBytes] of sizes.entries()) {
     const untilMs = begun + (WARM_UP_MS * (i + 1)) / sizes.length;
     try {
-      practise(context, shortened(settings, sizeBytes), flags, mtu, untilMs);
+      await practise(context, shortened(settings, sizeBytes), flags, mtu, untilMs);
     } catch (error) {
       // What the test itself cannot do either, it will tell better.
       if (!(error instanceof ToolError)) throw error;

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { type Context, Mtu, mtuBytes } from '../../../index.js';
 import { findDevice } from '../devices/devices.js';
 import { tool as asTool, attempt, ToolError } from '../shared/errors.js';
+import { endOnInterrupt } from '../shared/interrupt.js';
 import { connectToServer, Listener } from './exchange/bootstrap.js';
 import { exchangeAsClient, exchangeAsServer } from './exchange/exchange.js';
 import { type PingPongFlags, withFlags } from './flags.js';
@@ -39,6 +40,8 @@ function refuseLong(context: Context, { size, ibPort }: PingPongFlags): void {
 
 async function pingPong(tool: PingPongTool, host: string | undefined, flags: PingPongFlags): Promise<void> {
   refuseNonsense(flags);
+  const underWay: { report?: () => void } = {};
+  endOnInterrupt(() => underWay.report?.());
   const { size: sizeBytes, iters: iterations, rxDepth, numQp: qps = 1 } = flags;
   const device = findDevice(flags.ibDev, (name) => new ToolError(`IB device ${name} not found`));
   const toServer = host === undefined ? undefined : await connectToServer(host, flags.port);
@@ -80,7 +83,12 @@ async function pingPong(tool: PingPongTool, host: string | undefined, flags: Pin
   }
   const serves = toServer !== undefined;
   const options = { iterations, qps, rxDepth, serves, validate: flags.chk === true, timestamps };
-  report.result({ sizeBytes, iterations }, new PingPong(context, tool, endpoint, options).run(), context);
+  const game = new PingPong(context, tool, endpoint, options);
+  underWay.report = () => {
+    const { soFar } = game;
+    if (soFar !== undefined) report.result(sizeBytes, soFar, context, true);
+  };
+  report.result(sizeBytes, await game.run(), context);
   endpoint.close();
   context.close();
 }

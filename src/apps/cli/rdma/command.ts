@@ -1,4 +1,5 @@
-import { Argument, Command } from 'commander';
+import { readFileSync } from 'node:fs';
+import { Argument, Command, Option } from 'commander';
 import { getDeviceList, NodeType, nodeTypeStr, PortState } from '../../../index.js';
 import { tool, ToolError } from '../shared/errors.js';
 import { guidText } from '../shared/guid-text.js';
@@ -29,6 +30,16 @@ function statistics(link: string | undefined): Row[] {
   }));
 }
 
+/** The system's number of a network interface; it may not tell. */
+function netdevIndexFacts(netdev: string | undefined): Facts {
+  if (netdev === undefined) return [];
+  try {
+    return [['netdev_index', Number(readFileSync(`/sys/class/net/${netdev}/ifindex`, 'utf8'))]];
+  } catch {
+    return [];
+  }
+}
+
 function links(link: string | undefined): Row[] {
   return running(link).map((nic) => {
     const netdev = netdevOf(nic.address);
@@ -41,6 +52,7 @@ function links(link: string | undefined): Row[] {
         ...(netdev === undefined ? [] : [['netdev', netdev] as const]),
         ...whose(nic),
       ],
+      jsonFacts: netdevIndexFacts(netdev),
     };
   });
 }
@@ -61,17 +73,55 @@ function devices(name: string | undefined): Row[] {
         ['fw', packageVersion()],
         ['node_guid', guidText(device.guid)],
       ],
+      jsonFacts: [['sys_image_guid', guidText(device.guid)]],
     } satisfies Row;
   });
+}
+
+/** As iproute2 has it. */
+const USAGE = `Usage: rdma [ OPTIONS ] OBJECT { COMMAND | help }
+where  OBJECT := { dev | link | resource | statistic | help }
+       OPTIONS := { -V[ersion] | -d[etails] | -j[son] | -p[retty] }
+`;
+
+const OBJECT_USAGES = {
+  dev: `Usage: rdma dev show [DEV]
+`,
+  link: `Usage: rdma link show [DEV/PORT_INDEX]
+`,
+  resource: `Usage: rdma resource show [DEV]
+       rdma resource show qp link [DEV/PORT]
+       rdma resource show qp link [DEV/PORT] [FILTER-NAME FILTER-VALUE]
+`,
+  statistic: `Usage: rdma statistic [show]
+       rdma statistic show link [DEV/PORT]
+`,
+} as const;
+
+const OBJECTS = ['dev', 'link', 'resource', 'statistic'] as const;
+
+/** The help that is asked for; undefined: none is. */
+function helpFor(words: readonly string[]): string | undefined {
+  const first = words.at(0);
+  const rest = words.slice(1);
+  if (first === undefined || first === 'help') return USAGE;
+  const object = match(first, OBJECTS);
+  return object !== undefined && rest.includes('help') ? OBJECT_USAGES[object] : undefined;
 }
 
 /** What is asked for: an object, and perhaps one of its kind. */
 function look(words: readonly string[]): Row[] {
   const [first, ...rest] = words;
-  const object = match(first, ['dev', 'link', 'resource', 'statistic']);
+  const object = match(first, OBJECTS);
   if (object === undefined) throw new ToolError(`Unknown object '${first}'.`);
   if (match(rest[0], ['show', 'list']) !== undefined) rest.shift();
   if (object === 'resource') return lookAtResources(rest);
+  const counted = object === 'statistic' ? match(rest[0], ['qp', 'mr', 'mode']) : undefined;
+  if (counted !== undefined)
+    throw new ToolError(
+      `${counted}: not kept here: there are no counters that are bound to objects; rdma statistic show link has those of` +
+        ' each NIC, and rdma -d resource show qp those of each queue pair.',
+    );
   if (object === 'statistic' && match(rest[0], ['link']) !== undefined) {
     rest.shift();
     if (rest.length === 0) return statistics(undefined);
@@ -82,20 +132,25 @@ function look(words: readonly string[]): Row[] {
 }
 
 /** A line each, every word followed by a blank as iproute2 has it; pretty: a fact a line. */
-function text({ label, facts, details = [] }: Row, pretty: boolean, detailed: boolean): string {
+function text({ label, facts, jsonFacts = [], details = [] }: Row, pretty: boolean, detailed: boolean): string {
   const before = pretty ? '\n    ' : '';
   const words = (some: Facts): string => some.map(([name, value]) => `${before}${name} ${value} `).join('');
   const below = !detailed || details.length === 0 ? '' : `${pretty ? '' : '\n    '}${words(details)}`;
-  return `${label} ${words(facts)}${below}\n`;
+  return `${label} ${words(facts)}${detailed ? words(jsonFacts) : ''}${below}\n`;
 }
 
 function show(words: readonly string[], options: RdmaOptions): void {
+  const help = helpFor(words);
+  if (help !== undefined) {
+    process.stdout.write(help);
+    return;
+  }
   const told = look(words);
   const pretty = options.pretty === true;
   const detailed = options.details === true;
   if (options.json === true) {
-    const objects = told.map(({ labelFacts, facts, details = [] }) =>
-      Object.fromEntries([...labelFacts, ...facts, ...(detailed ? details : [])]),
+    const objects = told.map(({ labelFacts, facts, jsonFacts = [], details = [] }) =>
+      Object.fromEntries([...labelFacts, ...facts, ...jsonFacts, ...(detailed ? details : [])]),
     );
     process.stdout.write(`${JSON.stringify(objects, undefined, pretty ? 4 : 0)}\n`);
     return;
@@ -110,10 +165,12 @@ export function command(): Command {
     .description(
       'Print what the NICs of all running programs of this user have counted, as iproute2 prints it of devices.',
     )
-    .addArgument(new Argument('<words...>', 'OBJECT [show] [WHICH]'))
+    .addArgument(new Argument('[words...]', 'OBJECT [show] [WHICH]; help'))
     .option('-d, --details', 'print of queue pairs how their requests fare: windows, round trips, repeats')
     .option('-j, --json', 'print one JSON array')
     .option('-p, --pretty', 'print a fact a line')
+    .addOption(new Option('-r, --raw', 'accepted: names are printed as they are').hideHelp())
+    .version(`rdma utility, verbena-${packageVersion()}`, '-V, --version', 'print the version')
     .addHelpText(
       'after',
       '\n  rdma statistic show [link DEV/PORT]   the counters, at most a quarter of a second old' +

@@ -10,6 +10,8 @@ export interface Row {
   readonly label: string;
   readonly labelFacts: Facts;
   readonly facts: Facts;
+  /** Facts that JSON always has, and the text on demand. */
+  readonly jsonFacts?: Facts;
   /** Facts shown on demand. */
   readonly details?: Facts;
 }

@@ -18,6 +18,9 @@ const CONNECTED: ReadonlySet<number> = new Set([QpType.RC, QpType.UC, QpType.XRC
 const QP_STATES = new Map<number, string>(Object.entries(QpState).map(([name, state]) => [state, name]));
 const MIG_STATES = new Map<number, string>(Object.entries(MigState).map(([name, state]) => [state, name]));
 
+/** Objects that iproute2 lists and programs here do not publish. */
+const UNPUBLISHED = ['cm_id', 'cq', 'mr', 'pd', 'ctx', 'srq'] as const;
+
 /** Facts that queue pairs can be chosen by. */
 const QP_FILTERS = [
   'lqpn',
@@ -36,6 +39,11 @@ const QP_FILTERS = [
 /** `[qp [link DEV/PORT] [FACT VALUE...]]`, or `[DEV]`. */
 export function lookAtResources(words: readonly string[]): Row[] {
   const [kind, ...rest] = words;
+  const unpublished = UNPUBLISHED.find((name) => name === kind);
+  if (unpublished !== undefined)
+    throw new ToolError(
+      `${unpublished}: not kept here: programs publish their queue pairs alone; rdma resource show qp lists them.`,
+    );
   if (match(kind, ['qp']) === undefined) {
     if (rest.length > 0) throw new ToolError(`Unknown parameter '${kind}'.`);
     return resources(kind);

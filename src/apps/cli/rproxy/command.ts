@@ -20,6 +20,8 @@ interface RproxyFlags extends HostingOptions {
 }
 
 const KIB = 1024;
+/** What the end of a proxy may take beyond the time for its connections. */
+const FLUSH_SECONDS = 2;
 
 function number(flags: string, what: string, min: number, max: number, preset: number): Option {
   return new Option(flags, what).argParser(wholeNumber(min, max)).default(preset);
@@ -35,7 +37,12 @@ async function openDoor(proxy: Proxy, flags: RproxyFlags): Promise<Door> {
   const { listen, to, buffer, keepalive: keepAliveSeconds } = flags;
   if (to.kind !== 'unix' && to.port === 0) throw new ToolError(`--to ${placeText(to)}: port 0 is nobody's.`);
   const bytes = buffer * KIB;
-  const setup = { ...streamDevice(flags), sendBufferBytes: bytes, receiveBufferBytes: bytes, keepAliveSeconds };
+  const setup = {
+    ...streamDevice(flags),
+    sendBufferBytes: bytes,
+    receiveBufferBytes: bytes,
+    keepAliveSeconds,
+  };
   if (listen.kind === 'rdma' && to.kind !== 'rdma')
     return attempt(`Cannot listen at ${placeText(listen)}`, () => openRemoteDoor(proxy, listen, to, setup));
   if (listen.kind !== 'rdma' && to.kind === 'rdma') return openLocalDoor(proxy, listen, withHost(to), setup);
@@ -51,7 +58,7 @@ async function rproxy(flags: RproxyFlags): Promise<void> {
   const proxy = new Proxy({ report, maxConnections, drainSeconds });
   const door = await openDoor(proxy, flags);
   proxy.serve(door);
-  endOnInterrupt(() => proxy.drain());
+  endOnInterrupt(() => proxy.drain(), (drainSeconds + FLUSH_SECONDS) * 1000);
   report({ event: 'listening', at: door.at, to: placeText(flags.to) });
 }
 

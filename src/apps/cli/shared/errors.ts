@@ -1,4 +1,6 @@
 import { VerbsError } from '../../../index.js';
+import { isDebugging } from './debugging.js';
+import { isRefused, otherNics } from './other-nics.js';
 import { systemCode, ToolError } from './tool-error.js';
 
 export { ToolError, fileFailure, systemCode } from './tool-error.js';
@@ -18,7 +20,8 @@ export function sentence(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   // A system call's own message is a sentence already; what else arrives here is a mistake of ours, so show where.
   const expected = error instanceof ToolError || error instanceof VerbsError || systemCode(error) !== undefined;
-  return expected && process.env['VERBENA_DEBUG'] === undefined ? error.message : (error.stack ?? error.message);
+  if (!expected || isDebugging()) return error.stack ?? error.message;
+  return isRefused(error) ? `${error.message}${otherNics()}` : error.message;
 }
 
 /** Wraps a subcommand's action: a failure becomes one sentence on stderr and a non-zero exit. */

@@ -101,6 +101,11 @@ export function writeWhole(name: string, text: string): void {
   }
 }
 
+/** @throws ToolError when a file cannot be written; to be called before the work whose results it takes */
+export function checkWritable(name: string): void {
+  new NewFile(name).discard();
+}
+
 function open(name: string): Places {
   const there = statSync(name, { throwIfNoEntry: false });
   if (there?.isFile() === false) return { fd: openSync(name, 'w'), target: name, draft: undefined };

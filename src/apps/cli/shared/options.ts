@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { OpenOptions } from '../../../index.js';
+import { withoutBrackets } from './brackets.js';
 import { warn } from './warnings.js';
 
 /** A parser for whole numbers, decimal or 0x, as strtoul(…, 0) takes them, that refuses what strtoul lets pass. */
@@ -35,7 +36,7 @@ export function openOptions(options: HostingOptions): OpenOptions {
   return {
     warn,
     ...(options.host === undefined ? {} : { host: options.host }),
-    ...(options.addr === undefined ? {} : { address: options.addr }),
+    ...(options.addr === undefined ? {} : { address: withoutBrackets(options.addr) }),
     ...(options.netem === undefined ? {} : { netem: options.netem }),
   };
 }

@@ -7,10 +7,10 @@ const SETTINGS = {
   VERBENA_NETEM: 'a bad network, such as "loss 1% delay 200us seed 7"',
   VERBENA_MIN_ACK_TIMEOUT: 'exponent of the shortest ACK timeout: 18 for machines that are overloaded',
   VERBENA_SPIN: 'µs that a program which awaits looks before it sleeps (default: 200; 0: none)',
-  VERBENA_NATIVE: 'off: no system calls through koffi',
+  VERBENA_NATIVE: 'on (the default) or off: no system calls through koffi',
   VERBENA_SEED: 'seed of verbena/sim',
-  VERBENA_STATS: 'off: not to be seen by rdma statistic',
-  VERBENA_DEBUG: 'set: failures show where they came from',
+  VERBENA_STATS: 'on (the default) or off: not to be seen by rdma statistic',
+  VERBENA_DEBUG: 'on: failures show where they came from',
 } as const;
 
 /** The variables, a line each. */

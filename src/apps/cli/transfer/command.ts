@@ -3,6 +3,7 @@ import { Command, Option } from 'commander';
 import { connect, type Context, openDevice } from '../../../index.js';
 import { tool, ToolError } from '../shared/errors.js';
 import { endOnInterrupt } from '../shared/interrupt.js';
+import { checkWritable } from '../shared/new-file.js';
 import { openOptions, wholeNumber } from '../shared/options.js';
 import { EndMemory, Endpoint } from './endpoint.js';
 import { decodeGrant, encodeOffer } from './messages.js';
@@ -14,7 +15,7 @@ import { type Summary, summaryText } from './summary.js';
 import { amount, MIB } from '../shared/units.js';
 
 interface TransferOptions {
-  readonly size: number;
+  readonly size?: number;
   readonly host?: 'thread' | 'inline';
   readonly from?: string;
   readonly to?: string;
@@ -24,6 +25,7 @@ interface TransferOptions {
 
 /** Memory that each end gives: the file goes through it in legs, so a file of any size fits. */
 const LEG_BYTES = 64 * MIB;
+const DEFAULT_MIB = 256;
 
 function refuseMixedFamilies(from: string, to: string): void {
   if (isIPv6(from) === isIPv6(to)) return;
@@ -79,10 +81,16 @@ async function move(
 }
 
 async function transfer(file: string | undefined, options: TransferOptions): Promise<void> {
-  const { from: addr, host, json, size } = options;
-  const source = file === undefined ? madeOnTheFly(size * MIB) : fromFile(file, options.output);
+  const { from: addr, host, json, size, output } = options;
+  if (file !== undefined && size !== undefined)
+    throw new ToolError(`--size ${size} is for bytes made on the fly, and ${file} has its own size: give one of them.`);
+  if (output !== undefined) checkWritable(output);
+  const source = file === undefined ? madeOnTheFly((size ?? DEFAULT_MIB) * MIB) : fromFile(file, output);
   const context = openDevice(
-    openOptions({ ...(host === undefined ? {} : { host }), ...(addr === undefined ? {} : { addr }) }),
+    openOptions({
+      ...(host === undefined ? {} : { host }),
+      ...(addr === undefined ? {} : { addr }),
+    }),
   );
   const progress = json === true ? noProgress : showProgress(source.sizeBytes);
   const receiver = new ReceiverHandle();
@@ -110,7 +118,11 @@ export function command(): Command {
       'Move a file from a sender process to a receiver process by RDMA WRITE over RoCEv2, and check its SHA-256 there.',
     )
     .argument('[file]', 'what to move; without it, bytes made on the fly')
-    .option('--size <MiB>', 'how much to make on the fly (not with a file)', wholeNumber(0, 1 << 20), 256)
+    .option(
+      '--size <MiB>',
+      `how much to make on the fly (default: ${DEFAULT_MIB}; not with a file)`,
+      wholeNumber(0, 1 << 20),
+    )
     .option('-o, --output <file>', 'where the receiver puts what arrives (default: it is only checked)')
     .option('--from <address>', "the sender's IP address (default: VERBENA_ADDR, or a free loopback address)")
     .option('--to <address>', "the receiver's IP address (default: a free loopback address)")

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { Command } from 'commander';
 import type { KvCalls } from '../../../../kv.js';
 import { endOnInterrupt } from '../../shared/interrupt.js';
-import { writeWhole } from '../../shared/new-file.js';
+import { checkWritable, writeWhole } from '../../shared/new-file.js';
 import { isHere, spinningHosts } from '../../shared/spinning.js';
 import { printed } from '../common/bytes.js';
 import { failingDistinctly, kvTool } from '../common/failure.js';
@@ -55,11 +55,23 @@ function setupOf(flags: BenchFlags, { server: servers, etcd }: StorePlace, seed:
   const valueBytes = sizesText(valueSize);
   const [server, ...others] = servers;
   const store = etcd === undefined ? (others.length === 0 ? { server } : { servers }) : { etcd };
-  return { ...store, transport, oneSided, clients, keys, distribution, theta, putPercent, valueBytes, seed };
+  return {
+    ...store,
+    transport,
+    oneSided,
+    clients,
+    keys,
+    distribution,
+    theta,
+    putPercent,
+    valueBytes,
+    seed,
+  };
 }
 
 async function bench(flags: BenchFlags): Promise<void> {
   const { seed = randomInt(2 ** 32), json, plot } = flags;
+  if (plot !== undefined) checkWritable(plot);
   const workload = workloadFor(flags, seed);
   const store = await storeFor(flags);
   const setup = setupOf(flags, store, seed);

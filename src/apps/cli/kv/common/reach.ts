@@ -55,10 +55,11 @@ export function clusterOption(): Option {
 }
 
 /** The servers that a client has. */
-export function serverOption(preset: string): Option {
+export function serverOption(preset?: string): Option {
+  const what = 'where the store is served; of several, each has its share of the keys';
   return new Option(
     '-s, --server <host:port,...>',
-    `where the store is served; of several, each has its share of the keys (default: ${preset})`,
+    preset === undefined ? what : `${what} (default: ${preset})`,
   ).argParser(parseServers);
 }
 
@@ -70,7 +71,7 @@ export function etcdOfClients(): Option {
 export function withServer(command: Command): Command {
   const preset = { host: DEFAULT_HOST, port: DEFAULT_PORT };
   command
-    .addOption(serverOption(serverText(preset)).default([preset], serverText(preset)))
+    .addOption(serverOption().default([preset], serverText(preset)))
     .addOption(etcdOfClients())
     .addOption(clusterOption())
     .addOption(transportOption());
@@ -108,7 +109,11 @@ export function connectTo(
   const how = { transport, oneSided, timeoutMs: PATIENCE_MS, ...options };
   if (etcd !== undefined)
     return connectCluster({
-      members: etcdMembership({ endpoints: etcd, cluster, onProblem: (problem) => warn(problem.message) }),
+      members: etcdMembership({
+        endpoints: etcd,
+        cluster,
+        onProblem: (problem) => warn(problem.message),
+      }),
       ...how,
     });
   return server.length === 1 ? connect({ ...server[0], ...how }) : connectCluster({ members: server, ...how });

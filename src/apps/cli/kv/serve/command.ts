@@ -46,6 +46,8 @@ interface ServeFlags extends HostingOptions {
 }
 
 const MIN_MEMORY = 4096;
+/** How long the end of a server may take: etcd is to forget it, and the store to be on the disk. */
+const PATIENCE_MS = 10_000;
 /** Requests of the gateway that are under way. */
 const GATEWAY_WINDOW = 64;
 const MAX_MEMORY = 2 ** 31;
@@ -84,22 +86,34 @@ async function serveStore(flags: ServeFlags): Promise<void> {
   const store = createStore({ mode, memoryBytes, maxValueBytes: maxValue });
   const persistence =
     directory === undefined ? undefined : await openPersistence({ directory, store, sync, repair: repair === true });
-  const server = serve({ store, persistence, oneSided, ...hostFor(address), port, open, maxClients, maxWindow });
+  const server = serve({
+    store,
+    persistence,
+    oneSided,
+    ...hostFor(address),
+    port,
+    open,
+    maxClients,
+    maxWindow,
+  });
   const report = json === true ? reportJson : reportText;
   const gateway = redis === undefined ? undefined : await openGateway(server, redis);
   const registration = await register(server, flags);
   const begun = performance.now();
   const { epoch } = server;
-  endOnInterrupt(async () => {
-    const counts = countsOf(begun, server, store);
-    // Clients go elsewhere before they miss it.
-    await registration?.close();
-    gateway?.close();
-    server.close();
-    await server.closed;
-    persistence?.close();
-    report({ event: 'end', ...counts });
-  });
+  endOnInterrupt(
+    async () => {
+      const counts = countsOf(begun, server, store);
+      // Clients go elsewhere before they miss it.
+      await registration?.close();
+      gateway?.close();
+      server.close();
+      await server.closed;
+      persistence?.close();
+      report({ event: 'end', ...counts });
+    },
+    directory === undefined && flags.etcd === undefined ? undefined : PATIENCE_MS,
+  );
   // Whoever has begun this one by `fork` has gone.
   process.once('disconnect', () => process.exit(0));
   report({

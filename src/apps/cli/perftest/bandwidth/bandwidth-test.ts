@@ -26,6 +26,7 @@ import { Timing } from '../running/timing.js';
 export interface Measured extends Run {
   readonly lost?: number;
   result(): Count;
+  cut(nowMs: number): Count;
 }
 
 /** Measures bandwidth. */
@@ -66,10 +67,11 @@ export class BandwidthTest {
     if (this.#flags.perform_warm_up === true) await this.#warmUp(sizeBytes);
     if (beforeRun === 'always' || (beforeRun === 'both' && both)) await this.#partner.handshake();
     do {
+      this.#report.underWay = () => this.#cut(run, sizeBytes);
       await this.#partner.carryOut(run);
+      this.#report.underWay = undefined;
       this.#tellLost(run.lost ?? 0);
-      const unit = this.#flags.report_gbits === true ? GBIT_PER_S : MIB_PER_S;
-      const sent = bandwidthOf(run.result(), sizeBytes, unit);
+      const sent = bandwidthOf(run.result(), sizeBytes, this.#unit);
       // An endless run exchanges no reports; as in the C tools the other direction is assumed equal.
       const own = endless && both ? sumOf(sent, sent) : sent;
       if (allSizes && afterSize === 'both' && both) await this.#partner.handshake();
@@ -91,8 +93,9 @@ export class BandwidthTest {
     this.#show(theirs);
   }
 
-  /** @throws ToolError when the figures are below what was asked for */
+  /** @throws ToolError when the figures at a client are below what was asked for */
   requireLimits(): void {
+    if (!this.#settings.isClient) return;
     const { limit_bw = 0, limit_msgrate = 0 } = this.#flags;
     if (this.#bestAverage < limit_bw) {
       throw new ToolError(`BW result ${this.#bestAverage.toFixed(2)} is below bw limit ${limit_bw}`);
@@ -109,6 +112,16 @@ export class BandwidthTest {
     const { period, ...settings } = { ...this.#settings, iterations, peak: false };
     const posting = new Posting(this.#queuePairs, settings, sizeBytes);
     await this.#partner.carryOut(new Sender(this.#queuePairs, settings, posting, undefined));
+  }
+
+  get #unit(): number {
+    return this.#flags.report_gbits === true ? GBIT_PER_S : MIB_PER_S;
+  }
+
+  /** The user ends a run before its end. */
+  #cut(run: Measured, sizeBytes: number): void {
+    const count = run.cut(performance.now());
+    if (count.messages > 0) this.#report.bandwidth(bandwidthOf(count, sizeBytes, this.#unit));
   }
 
   #tellLost(messages: number): void {

@@ -49,4 +49,10 @@ export class BothWays implements Run {
     if (this.#timing === undefined) return sent;
     return { ...sent, messages: sent.messages + this.#receiver.result().messages };
   }
+
+  /** What went either way up to now, when the user ends the run before its end. */
+  cut(nowMs: number): Count {
+    const sent = this.#sender.cut(nowMs);
+    return { ...sent, messages: sent.messages + this.#receiver.cut(nowMs).messages };
+  }
 }

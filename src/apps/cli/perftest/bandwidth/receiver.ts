@@ -93,6 +93,11 @@ export class Receiver implements Run {
     return { messages, elapsedMs: sampledMs, fastestMs: Infinity };
   }
 
+  /** What has come up to now, when the user ends the run before its end. */
+  cut(nowMs: number): Count {
+    return { messages: this.#received, elapsedMs: nowMs - this.#begunMs, fastestMs: Infinity };
+  }
+
   #noteFirst(): void {
     this.#begunMs = performance.now();
     if (this.#timing?.hasBegun === false) this.#timing.begin(this.#begunMs);

@@ -91,8 +91,25 @@ export class Sender implements Run {
     const { sampledMs = this.#endedMs - this.#begunMs } = this.#timing ?? {};
     const messages = this.#timing === undefined ? this.#completedTotal : this.#counted;
     this.#counted = 0;
-    const times = { posted: this.#postedAt, completed: this.#completedAt, count: this.#postedAt.length };
-    return { messages, elapsedMs: sampledMs, fastestMs: times.count === 0 ? Infinity : fastestMs(times) };
+    const times = {
+      posted: this.#postedAt,
+      completed: this.#completedAt,
+      count: this.#postedAt.length,
+    };
+    return {
+      messages,
+      elapsedMs: sampledMs,
+      fastestMs: times.count === 0 ? Infinity : fastestMs(times),
+    };
+  }
+
+  /** What has completed up to now, when the user ends the run before its end. */
+  cut(nowMs: number): Count {
+    return {
+      messages: this.#completedTotal,
+      elapsedMs: nowMs - this.#begunMs,
+      fastestMs: Infinity,
+    };
   }
 
   #postList(qpIndex: number): void {

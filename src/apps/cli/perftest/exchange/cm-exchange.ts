@@ -10,7 +10,6 @@ const OWN_AT = MESSAGE_BYTES;
 /** A connection by rdma_cm between the two sides, with a SEND for each message (protocol.md 7.3). */
 export class CmExchange implements Exchange {
   peerVersion = 0;
-  readonly needsTurns = true;
   /** A peer that has gone on cannot be told from one that is slow. */
   readonly peerWaits = false;
   readonly #connection: Connection;

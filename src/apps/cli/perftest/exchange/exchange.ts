@@ -21,9 +21,6 @@ export interface Exchange {
   /** The version of the peer's tool, from when it is known: what keys look like may depend on it. */
   peerVersion: number;
 
-  /** Whether only this program can tell the peer that it ends, and so must hear of Ctrl-C. */
-  readonly needsTurns: boolean;
-
   /** Whether the peer has gone on to the next handshake, as far as that can be told, so that nothing more comes before it. */
   readonly peerWaits: boolean;
 

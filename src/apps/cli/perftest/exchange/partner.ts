@@ -19,9 +19,9 @@ const LEAVING_MS = 500;
 const LEFT = 'The peer closed the connection.';
 const OTHER_COUNT =
   'The peer has another number of queue pairs than this side: give both the same -q, and -b to both or none.';
-/** How often the event loop gets a turn where Ctrl-C must be noticed, and how often that is checked. */
+/** How often the event loop gets a turn, so that Ctrl-C is noticed, and how often that is checked. */
 const TURN_MS = 200;
-const STEPS_PER_CLOCK = 256;
+const STEPS_PER_CLOCK = 32;
 /** An inline NIC is looked at for so long before the event loop gets a turn. */
 const SLICE_MS = 5;
 
@@ -142,7 +142,7 @@ export class Partner {
   /** @returns whether the run is over; if not, the event loop should have a turn */
   #advance(run: Run): boolean {
     const backoff = this.#backoff;
-    const dueMs = this.#exchange.needsTurns ? performance.now() + TURN_MS : Infinity;
+    const dueMs = performance.now() + TURN_MS;
     for (let steps = 1; !run.over; steps += 1) {
       if (run.step()) backoff.busy();
       else if (backoff.pause()) return false;

@@ -1,5 +1,5 @@
 import { type Socket } from 'node:net';
-import { KEY_TEXT_BYTES, type Keys, decodeKeyText, encodeKeyText } from './keys.js';
+import { type Keys, decodeKeyText, encodeKeyText } from './keys.js';
 import { type Exchange, PeerLeft } from './exchange.js';
 
 /** More than any peer has to say before it is answered. */
@@ -10,7 +10,6 @@ const FAREWELL_MS = 5000;
 /** TCP between the two sides (protocol.md 7.3). The C tools expect each message whole in one read, so each is one write. */
 export class TcpExchange implements Exchange {
   peerVersion = 0;
-  readonly needsTurns = false;
   readonly #socket: Socket;
   readonly #leads: boolean;
   readonly #tool: string;
@@ -23,6 +22,7 @@ export class TcpExchange implements Exchange {
     this.#socket = socket;
     this.#leads = leads;
     this.#tool = tool;
+    this.#left = socket.destroyed;
     socket.on('data', (bytes: Buffer) => this.#take(bytes));
     for (const event of ['end', 'close', 'error'] as const) socket.on(event, () => this.#leave());
   }
@@ -35,7 +35,7 @@ export class TcpExchange implements Exchange {
   }
 
   async swapKeys(own: Keys): Promise<Keys> {
-    return decodeKeyText(await this.swap(encodeKeyText(own), `${KEY_TEXT_BYTES} bytes of keys`), this.#tool);
+    return decodeKeyText(await this.swap(encodeKeyText(own), 'keys'), this.#tool);
   }
 
   get peerWaits(): boolean {
@@ -57,7 +57,7 @@ export class TcpExchange implements Exchange {
   async #read(length: number, what: string): Promise<Buffer> {
     while (this.#unread.length < length) {
       if (this.#left) {
-        const read = `${this.#unread.length}/${length}: Couldn't read ${what}`;
+        const read = `Couldn't read ${what} (${this.#unread.length} of ${length} bytes came)`;
         throw new PeerLeft(`${read}; the peer closed the connection, and may have printed why.`);
       }
       await this.#news();

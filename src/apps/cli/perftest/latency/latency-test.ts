@@ -13,6 +13,9 @@ import { Timing } from '../running/timing.js';
 import { WriteLatency } from './write-latency.js';
 import { SendLatency } from './send-latency.js';
 
+/** Figures of fewer messages say nothing. */
+const FEWEST_POSTS = 5;
+
 /** Measures latency. */
 export class LatencyTest {
   readonly #settings: Settings;
@@ -35,15 +38,27 @@ export class LatencyTest {
     const pace = new Pace(this.#settings, timing, this.#flags.latency_gap ?? 0);
     const run = latencyRun(this.#queuePairs, this.#settings, sizeBytes, pace);
     if (test.handshakes.beforeRun === 'always') await this.#partner.handshake();
-    await this.#partner.carryOut(run);
     // What the peer answers by a message of its own is half of what was measured.
     const isRoundTrip = test.verb === Verb.SEND || test.verb === Verb.WRITE;
+    this.#report.underWay = () => this.#cut(pace, sizeBytes, isRoundTrip);
+    await this.#partner.carryOut(run);
+    this.#report.underWay = undefined;
     if (timing === undefined) {
       const samples = samplesOf(pace.postedMs, iterations, isRoundTrip);
       this.#report.latency(latencyOf(samples, sizeBytes), samples);
     } else {
       this.#report.latencyOfDuration(latencyOfDuration(pace.counted, timing.sampledMs, sizeBytes, isRoundTrip));
     }
+  }
+
+  /** The user ends a run before its end. */
+  #cut(pace: Pace, sizeBytes: number, isRoundTrip: boolean): void {
+    const { posted, elapsedMs } = pace.soFar(performance.now());
+    if (posted < FEWEST_POSTS) return;
+    if (pace.timing === undefined) {
+      const samples = samplesOf(pace.postedMs, posted, isRoundTrip);
+      this.#report.latency(latencyOf(samples, sizeBytes), samples);
+    } else this.#report.latencyOfDuration(latencyOfDuration(posted, elapsedMs, sizeBytes, isRoundTrip));
   }
 }
 

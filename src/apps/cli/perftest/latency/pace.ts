@@ -12,6 +12,7 @@ export class Pace {
   readonly #iterations: number;
   readonly #gapUs: number;
   #posted = 0;
+  #begunMs = 0;
 
   constructor({ iterations }: Settings, timing: Timing | undefined, gapUs: number) {
     this.timing = timing;
@@ -29,8 +30,14 @@ export class Pace {
   post(): number {
     if (this.#gapUs > 0) spin(this.#gapUs);
     if (this.timing === undefined) this.postedMs[this.#posted] = performance.now();
+    if (this.#posted === 0) this.#begunMs = performance.now();
     this.#posted += 1;
     return this.#posted;
+  }
+
+  /** How many messages were posted, and for how long: milliseconds. */
+  soFar(nowMs: number): { readonly posted: number; readonly elapsedMs: number } {
+    return { posted: this.#posted, elapsedMs: nowMs - this.#begunMs };
   }
 
   /** A message is done with. */

@@ -14,6 +14,7 @@ import { addressOf } from '../../rdmacm/common/addresses.js';
 import { cmDevices, verbsOf } from '../../rdmacm/common/hosting.js';
 import { ToolError } from '../../shared/errors.js';
 import { endOnInterrupt } from '../../shared/interrupt.js';
+import { tellListening } from '../../shared/listening.js';
 import { CmExchange, postExchangeReceive, registerExchange } from '../exchange/cm-exchange.js';
 import type { PerfFlags } from '../flags.js';
 
@@ -141,7 +142,12 @@ export async function openAsServer(flags: PerfFlags, tool: string, waiting: () =
   const { contexts, ...open } = cmDevices(flags);
   const asked = contexts?.at(0);
   const at = flags.source_ip === undefined ? {} : { host: flags.source_ip };
-  const listener = listen({ port: flags.port, ...at, ...(asked === undefined ? open : { context: asked }) });
+  const listener = listen({
+    port: flags.port,
+    ...at,
+    ...(asked === undefined ? open : { context: asked }),
+  });
+  tellListening(listener.address, flags.source_ip, flags);
   waiting();
   const connections = new Connections();
   const make = (options: ConnectionOptions) => connections.add(nextOf(listener, options));

@@ -23,6 +23,8 @@ export interface Surroundings {
 }
 
 const LABEL_WIDTH = 16;
+/** The line that has the type of service behind it. */
+const METHOD = 'Data_ex_method';
 const SECOND_LABEL_WIDTH = 15;
 
 function onOff(on: boolean): string {
@@ -57,17 +59,26 @@ function factLines(settings: Settings, around: Surroundings): (readonly Fact[])[
   add(postList > 1, { label: 'Post List', key: 'Post_List', value: postList });
   const receives = test.verb === Verb.SEND && (!active || both);
   add(receives, { label: 'RX depth', key: 'RX_depth', value: settings.rxDepth });
-  add(test.measure === 'bw', { label: 'CQ Moderation', key: 'CQ_Moderation', value: settings.cqMod });
+  add(test.measure === 'bw', {
+    label: 'CQ Moderation',
+    key: 'CQ_Moderation',
+    value: settings.cqMod,
+  });
   add(true, { label: 'Mtu', key: 'Mtu', value: mtuBytes(around.mtu), unit: '[B]' });
   add(true, { label: 'Link type', key: 'Link_type', value: 'Ethernet' });
   add(true, { label: 'GID index', key: 'GID_index', value: around.gidIndex });
-  add(!asks, { label: 'Max inline data', key: 'Max_inline_data', value: settings.inlineBytes, unit: '[B]' });
+  add(!asks, {
+    label: 'Max inline data',
+    key: 'Max_inline_data',
+    value: settings.inlineBytes,
+    unit: '[B]',
+  });
   add(asks, { label: 'Outstand reads', key: 'Outstand_reads', value: around.outReads });
   // With a tab, as the C tools have it.
   add(true, { label: 'rdma_cm QPs\t ', key: 'rdma_cm_QPs', value: onOff(settings.byCm) });
   const method: Fact = {
     label: 'Data ex. method',
-    key: 'Data_ex_method',
+    key: METHOD,
     value: settings.talkByCm ? 'rdma_cm' : 'Ethernet',
   };
   lines.push([method]);
@@ -98,10 +109,10 @@ export function infoText(settings: Settings, around: Surroundings): string {
       const width = i === 0 ? LABEL_WIDTH : SECOND_LABEL_WIDTH;
       return `${label.includes('\t') ? label : label.padEnd(width)}: ${value}${unit}`;
     });
-    return ` ${texts.join('\t\t')}`;
+    const isMethod = facts[0].key === METHOD;
+    return ` ${texts.join('\t\t')}${isMethod && around.tos !== undefined ? ` \tTOS    : ${around.tos}` : ''}`;
   });
-  const tos = around.tos === undefined ? '' : ` \tTOS    : ${around.tos}`;
-  return `${[heading, ...events, ...lines].join('\n')}${tos}\n`;
+  return `${[heading, ...events, ...lines].join('\n')}\n`;
 }
 
 /** The same for the JSON report, under the names that the C tools have there. */

@@ -1,11 +1,11 @@
 import type { Context } from '../../../../index.js';
-import { writeWhole } from '../../shared/new-file.js';
+import { checkWritable, writeWhole } from '../../shared/new-file.js';
 import type { Bandwidth } from '../bandwidth/bandwidth.js';
 import { DEFAULT_JSON_FILE, type PerfFlags } from '../flags.js';
 import { infoFacts, infoText, type Surroundings } from './info.js';
 import type { Keys } from '../exchange/keys.js';
 import { countedSamples, type Latency, type LatencyOfDuration } from '../latency/latency.js';
-import type { Settings } from '../settings.js';
+import { LARGE_BYTES, type Settings } from '../settings.js';
 import {
   bandwidthHeading,
   bandwidthRow,
@@ -25,16 +25,35 @@ type Counters = Readonly<Record<string, number>>;
 const WAITING_FOR_CM =
   ' Waiting for client rdma_cm QP to connect\n Please run the same command with the IB/RoCE interface IP\n';
 
+const LARGE_AND_MODERATED =
+  'Warning: Large message requested and CQ moderation enabled\nWarning: It can lead to inaccurate results\n';
+const MODERATED_BY_LIST = 'Post List requested - CQ moderation will be the size of the post list\n';
+
 /** Prints what the C tools print; or one figure of it; or the same as one JSON object at the end. */
 export class Report {
+  /** Reports what there is of a run that is under way. */
+  underWay: (() => void) | undefined;
   readonly #settings: Settings;
   readonly #flags: PerfFlags;
   readonly #results: Results[] = [];
   #info: ReturnType<typeof infoFacts> = {};
+  #hasEnded = false;
 
+  /** @throws ToolError when a report file was asked for that cannot be written */
   constructor(settings: Settings, flags: PerfFlags) {
     this.#settings = settings;
     this.#flags = flags;
+    const { out_json, out_json_file } = flags;
+    if (out_json === true || out_json_file !== undefined) checkWritable(out_json_file ?? DEFAULT_JSON_FILE);
+  }
+
+  /** What the C tools say of the options before anything else. */
+  notes(): void {
+    const { sizeBytes, cqMod, postList, connection, allSizes, events } = this.#settings;
+    const { cqMod: asked } = this.#flags;
+    const isLarge = sizeBytes > LARGE_BYTES && connection !== 'UD' && !allSizes && !events;
+    if (isLarge && asked !== undefined && cqMod > 1) this.#tell(RULE + LARGE_AND_MODERATED);
+    if (postList > 1 && asked === undefined) this.#tell(RULE + MODERATED_BY_LIST);
   }
 
   /** A server is ready for a client. */
@@ -50,8 +69,9 @@ export class Report {
   }
 
   keys(side: 'local' | 'remote', keys: readonly Keys[]): void {
-    const { test, connection } = this.#settings;
-    for (const each of keys) this.#tell(keyLines(side, each, test.verb, connection === 'XRC'));
+    const { test, connection, talkByCm } = this.#settings;
+    const verb = talkByCm ? undefined : test.verb;
+    for (const each of keys) this.#tell(keyLines(side, each, verb, connection === 'XRC'));
   }
 
   heading(): void {
@@ -106,7 +126,12 @@ export class Report {
 
   latencyOfDuration(latency: LatencyOfDuration): void {
     const { sizeBytes, iterations, average, perSecond } = latency;
-    this.#keep({ MsgSize: sizeBytes, n_iterations: iterations, t_avg: average, tps_average: perSecond });
+    this.#keep({
+      MsgSize: sizeBytes,
+      n_iterations: iterations,
+      t_avg: average,
+      tps_average: perSecond,
+    });
     this.#figure(average, () => durationRow(latency));
   }
 
@@ -116,11 +141,21 @@ export class Report {
    * @param before what the device had counted before the test
    */
   end(context: Context, before: Counters = {}): void {
+    this.#hasEnded = true;
     this.#tell(RULE);
     if (this.#flags.json !== true || this.#settings.endless) return;
     const counters: Record<string, number> = {};
     for (const [name, count] of Object.entries(context.counters())) counters[name] = count - (before[name] ?? 0);
     process.stdout.write(`${JSON.stringify(this.#document(counters))}\n`);
+  }
+
+  /** The user ends this side: a row of what there is of the run under way, and the JSON object of all rows. */
+  interrupted(): void {
+    if (this.#hasEnded) return;
+    this.underWay?.();
+    if (this.underWay !== undefined) this.#tell('(interrupted)\n');
+    if (this.#flags.json !== true || this.#settings.endless) return;
+    process.stdout.write(`${JSON.stringify({ ...this.#document(), interrupted: true })}\n`);
   }
 
   /** The client of an endless test has left. */
@@ -148,7 +183,14 @@ export class Report {
     const { out_json, out_json_file, json } = this.#flags;
     if (json === true && this.#settings.endless) process.stdout.write(`${JSON.stringify(this.#document())}\n`);
     if (out_json !== true && out_json_file === undefined) return;
-    writeWhole(out_json_file ?? DEFAULT_JSON_FILE, `${JSON.stringify(this.#document(), null, 2)}\n`);
+    writeWhole(out_json_file ?? DEFAULT_JSON_FILE, `${JSON.stringify(this.#file(), null, 2)}\n`);
+  }
+
+  /** The report file has the results of one size, the latest, as that of the C tools; `all_results` has those of all. */
+  #file(): object {
+    const { allSizes } = this.#settings;
+    const all = allSizes ? { all_results: this.#results } : {};
+    return { test_info: this.#info, results: this.#results.at(-1), ...all };
   }
 
   /** Of several sizes there are several results. */

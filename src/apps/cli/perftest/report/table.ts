@@ -50,14 +50,18 @@ export function durationRow({ sizeBytes, iterations, average, perSecond }: Laten
 }
 
 /** What follows the numbers of a queue pair, by what the test does. */
-function memoryText(verb: Verb, { outReads, rkey, addr }: Keys): string {
+function memoryText(verb: Verb | undefined, { outReads, rkey, addr }: Keys): string {
   const memory = ` RKey ${prefixedHex(rkey, 8)} VAddr ${prefixedHex(addr, 16)}`;
   if (verb === Verbs.WRITE) return memory;
   return verb === Verbs.READ ? ` OUT ${prefixedHex(outReads, 4)}${memory}` : '';
 }
 
-/** The two lines that say what one side has told the other of a queue pair. */
-export function keyLines(side: 'local' | 'remote', keys: Keys, verb: Verb, isXrc: boolean): string {
+/**
+ * The two lines that say what one side has told the other of a queue pair.
+ *
+ * @param verb undefined: without memory, as the C tools print keys that went by rdma_cm
+ */
+export function keyLines(side: 'local' | 'remote', keys: Keys, verb: Verb | undefined, isXrc: boolean): string {
   const { lid, qpn, psn, srqn, gid } = keys;
   const numbers = `LID ${prefixedHex(lid, 4)} QPN ${prefixedHex(qpn, 6)} PSN ${prefixedHex(psn, 6)}`;
   const queue = isXrc ? ` SRQn ${prefixedHex(srqn, 8)}` : '';

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type Server, type Socket, connect, createServer, isIP } from 'node:net';
+import { withoutBrackets } from '../../shared/brackets.js';
 import { systemCode, ToolError } from '../../shared/errors.js';
 
 // TCP between the two sides of a ping-pong (protocol.md 7.1). Some of the C programs expect each message whole in one
@@ -31,14 +32,19 @@ export async function readExactly(socket: Socket, length: number, what: string):
       return bytes.subarray(0, length);
     }
     if (socket.readableEnded || socket.destroyed) {
-      throw new ToolError(`${bytes.length}/${length}: Couldn't read ${what}; the peer closed the connection.`);
+      const read = `Couldn't read ${what} (${bytes.length} of ${length} bytes came)`;
+      throw new ToolError(`${read}; the peer closed the connection.`);
     }
     if (chunk === null) await readable(socket);
   }
 }
 
 /** Connects to a server by name or address, trying all that the name stands for. @param family of addresses; undefined for either */
-export async function connectToServer(host: string, port: number, family?: 4 | 6): Promise<Socket> {
+export async function connectToServer(name: string, port: number, family?: 4 | 6): Promise<Socket> {
+  const host = withoutBrackets(name);
+  // Node takes it for this machine. Most likely a shell's variable is not set.
+  if (host === '')
+    throw new ToolError("getaddrinfo failed: '' is no name of a host (EAI_NONAME); give the server's name or address.");
   const own = isIP(host);
   if (family !== undefined && own !== 0 && own !== family)
     throw new ToolError(`${host} is an address of IPv${own}, and the server is to be reached by IPv${family}.`);

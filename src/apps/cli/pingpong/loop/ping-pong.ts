@@ -1,5 +1,6 @@
 import { type Context, WcStatus, wcStatusStr, type WorkCompletion } from '../../../../index.js';
 import { ToolError } from '../../shared/errors.js';
+import { Turns } from '../../shared/interrupt.js';
 import { markPages, unmarkedPages } from './memory.js';
 import { type Endpoint, RECV_WRID, SEND_WRID } from './endpoint.js';
 import { type ClockCycles, Timestamps } from './timestamps.js';
@@ -22,6 +23,8 @@ export interface PingPongOptions {
 }
 
 export interface PingPongResult {
+  /** Messages each way. */
+  readonly iterations: number;
   readonly elapsedUs: number;
   /** Pages whose content was wrong; only when asked to validate. */
   readonly invalidPages: readonly number[];
@@ -42,6 +45,7 @@ export class PingPong {
   readonly #pending: number[];
   #sent = 0;
   #received = 0;
+  #startedMs = 0;
 
   constructor(context: Context, tool: PingPongTool, endpoint: Endpoint, options: PingPongOptions) {
     this.#context = context;
@@ -56,27 +60,40 @@ export class PingPong {
     this.#pending = Array<number>(options.qps).fill(RECV_WRID);
   }
 
-  run(): PingPongResult {
+  async run(): Promise<PingPongResult> {
     const { iterations, serves, validate, qps, rxDepth } = this.#options;
     if (serves) {
       if (validate) markPages(this.#endpoint.message);
       for (let i = 0; i < qps; i += 1) this.#send(i);
     }
     let note: string | undefined;
-    const started = performance.now();
+    this.#startedMs = performance.now();
+    const turns = new Turns();
     while (note === undefined && (this.#received < iterations || this.#sent < iterations)) {
       for (const completion of this.#waiting.next(rxDepth + qps)) note ??= this.#take(completion);
+      if (turns.isDue) await turns.take();
     }
-    const elapsedUs = Math.round((performance.now() - started) * 1000);
+    const elapsedUs = this.#elapsedUs;
     const invalidPages = validate && !serves ? unmarkedPages(this.#endpoint.message) : [];
     const clockCycles = this.#timestamps?.result;
     if (this.#tool.service.reliable) this.#linger();
     return {
+      iterations,
       elapsedUs,
       invalidPages,
       ...(clockCycles === undefined ? {} : { clockCycles }),
       ...(note === undefined ? {} : { note }),
     };
+  }
+
+  /** What there is to report when the user ends the game before its end; undefined before the first message. */
+  get soFar(): PingPongResult | undefined {
+    if (this.#received === 0) return undefined;
+    return { iterations: this.#received, elapsedUs: this.#elapsedUs, invalidPages: [] };
+  }
+
+  get #elapsedUs(): number {
+    return Math.round((performance.now() - this.#startedMs) * 1000);
   }
 
   #send(index: number): void {

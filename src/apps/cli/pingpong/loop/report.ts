@@ -7,16 +7,11 @@ export function hex(value: number, digits: number): string {
   return `0x${value.toString(16).padStart(digits, '0')}`;
 }
 
-/** What of a game its last lines are made from. */
-export interface Figures {
-  readonly sizeBytes: number;
-  readonly iterations: number;
-}
-
 /** Prints what the C tools print; with --json the same facts come as one object at the end. */
 export class Report {
   readonly #json: boolean;
   readonly #facts: Record<string, unknown> = {};
+  #hasEnded = false;
 
   constructor(json: boolean) {
     this.#json = json;
@@ -24,7 +19,12 @@ export class Report {
 
   /** @param mark what stands between PSN and GID */
   addresses(which: 'local' | 'remote', destinations: readonly Destination[], several: boolean, mark: string): void {
-    const told = destinations.map(({ lid, qpn, psn, gid }) => ({ lid, qpn, psn, gid: gidText(gid) }));
+    const told = destinations.map(({ lid, qpn, psn, gid }) => ({
+      lid,
+      qpn,
+      psn,
+      gid: gidText(gid),
+    }));
     if (this.#json) {
       this.#facts[which] = several ? told : told[0];
       return;
@@ -35,15 +35,27 @@ export class Report {
     }
   }
 
-  result({ sizeBytes, iterations }: Figures, result: PingPongResult, context: Context): void {
-    const { elapsedUs, invalidPages, clockCycles, note } = result;
+  /** @param isInterrupted whether the user ended the game before its end */
+  result(sizeBytes: number, result: PingPongResult, context: Context, isInterrupted = false): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    const { iterations, elapsedUs, invalidPages, clockCycles, note } = result;
     const bytes = sizeBytes * iterations * 2;
     const mbitPerSecond = (bytes * 8) / elapsedUs;
     const usecPerIteration = elapsedUs / iterations;
     if (note !== undefined) process.stderr.write(`${note}\n`);
     if (this.#json) {
-      const figures = { bytes, iterations, elapsedUs, mbitPerSecond, usecPerIteration, clockCycles, invalidPages };
-      process.stdout.write(`${JSON.stringify({ ...this.#facts, ...figures, counters: context.counters() })}\n`);
+      const figures = {
+        bytes,
+        iterations,
+        elapsedUs,
+        mbitPerSecond,
+        usecPerIteration,
+        clockCycles,
+        invalidPages,
+      };
+      const facts = { ...this.#facts, ...figures, ...(isInterrupted && { interrupted: true }) };
+      process.stdout.write(`${JSON.stringify({ ...facts, counters: context.counters() })}\n`);
       return;
     }
     const seconds = (elapsedUs / 1e6).toFixed(2);

@@ -3,9 +3,13 @@ import { attempt } from '../../shared/errors.js';
 
 /** Empty polls in a row, some tens of microseconds, after which polling pauses. */
 const PATIENCE = 500;
+/** Empty polls in a row after which the time is looked at for that; of a NIC in a thread each of them takes a nap. */
+const POLLS_PER_TURN = { thread: PATIENCE, inline: 16 * PATIENCE } as const;
 const NAP_MS = 0.02;
 /** Silence after which the user is told what it may mean. */
 const SILENCE_MS = 5000;
+/** Silence after which the event loop should have a turn. */
+const TURN_MS = 50;
 const idle = new Int32Array(new SharedArrayBuffer(4));
 
 /** How long to be patient, and what to say when patience ends. */
@@ -25,6 +29,8 @@ export class Waiting {
   readonly #channel: Pick<CompChannel, 'getCqEvent'> | undefined;
   readonly #silence: Required<Silence>;
   #toldSilence = false;
+  /** Since when nothing has come; undefined after a completion. */
+  #silentSince: number | undefined;
 
   /** @param cqs where completions may come; all of them on the channel, and armed, if there is one */
   constructor(
@@ -39,43 +45,56 @@ export class Waiting {
     this.#silence = { ms: SILENCE_MS, tell: (text) => process.stderr.write(text), ...silence };
   }
 
-  /** Up to `limit` completions; after an event there may be none. */
+  /** Up to `limit` completions; none after an event without completions, or after some silence: the event loop should have a turn then. */
   next(limit: number): WorkCompletion[] {
     const channel = this.#channel;
     if (channel === undefined) return this.#poll(limit);
     const cq = attempt('Failed to get cq_event', () => this.#awaitEvent(channel));
+    if (cq === undefined) return [];
     cq.ackEvents();
     attempt("Couldn't request CQ notification", () => cq.reqNotify());
     return cq.poll(limit);
   }
 
+  get #pollsPerTurn(): number {
+    return this.#host === 'thread' ? POLLS_PER_TURN.thread : POLLS_PER_TURN.inline;
+  }
+
   #poll(limit: number): WorkCompletion[] {
-    let silentSince = 0;
+    let turnAt = 0;
     for (let empty = 0; ; empty += 1) {
       for (const cq of this.#cqs) {
         const completions = cq.poll(limit);
-        if (completions.length > 0) return completions;
+        if (completions.length === 0) continue;
+        this.#silentSince = undefined;
+        return completions;
       }
       if (empty % PATIENCE === 0) {
         const now = performance.now();
-        if (empty === 0) silentSince = now;
-        else if (now - silentSince > this.#silence.ms) this.#tellSilence();
+        if (empty === 0) turnAt = now + TURN_MS;
+        else if (empty % this.#pollsPerTurn === 0 && now > turnAt) return [];
+        this.#noteSilence(now);
       }
       // An inline NIC lives from our polling. One in a thread may need the core that we hold.
       if (empty >= PATIENCE && this.#host === 'thread') Atomics.wait(idle, 0, 0, NAP_MS);
     }
   }
 
-  #awaitEvent(channel: Pick<CompChannel, 'getCqEvent'>): Cq {
-    if (!this.#toldSilence) {
-      try {
-        return channel.getCqEvent(this.#silence.ms);
-      } catch (error) {
-        if (!(error instanceof VerbsError && error.errno === 'ETIMEDOUT')) throw error;
-        this.#tellSilence();
-      }
+  #awaitEvent(channel: Pick<CompChannel, 'getCqEvent'>): Cq | undefined {
+    try {
+      const cq = channel.getCqEvent(TURN_MS);
+      this.#silentSince = undefined;
+      return cq;
+    } catch (error) {
+      if (!(error instanceof VerbsError && error.errno === 'ETIMEDOUT')) throw error;
+      this.#noteSilence(performance.now());
+      return undefined;
     }
-    return channel.getCqEvent();
+  }
+
+  #noteSilence(nowMs: number): void {
+    this.#silentSince ??= nowMs;
+    if (nowMs - this.#silentSince >= this.#silence.ms) this.#tellSilence();
   }
 
   /** A request to receive never times out. */

@@ -43,7 +43,10 @@ class XsrqReport {
     const { lid, recvQpn, sendQpn, psn, srqn } = destination;
     const gid = gidText(destination.gid);
     if (this.json) {
-      this.#peers[index] = { ...this.#peers.at(index), [which]: { lid, recvQpn, sendQpn, psn, srqn, gid } };
+      this.#peers[index] = {
+        ...this.#peers.at(index),
+        [which]: { lid, recvQpn, sendQpn, psn, srqn, gid },
+      };
       return;
     }
     const digits = (value: number, count: number): string => value.toString(16).padStart(count, '0');
@@ -147,7 +150,7 @@ async function pingPong(host: string | undefined, flags: PingPongFlags): Promise
   } else if (listener !== undefined) {
     sockets.push(...(await connectClients(endpoint, listener, clients, report)));
   }
-  runXsrq(context, endpoint, { clients, tests, serves });
+  await runXsrq(context, endpoint, { clients, tests, serves });
   await whilePolled(context, endpoint.recvCq, part(sockets, serves));
   report.success(tests, context);
   endpoint.close();

@@ -1,5 +1,6 @@
 import { type Context, WcStatus, type WorkCompletion } from '../../../../index.js';
 import { ToolError } from '../../shared/errors.js';
+import { Turns } from '../../shared/interrupt.js';
 import { SEND_WRID } from '../loop/endpoint.js';
 import { Waiting } from '../loop/waiting.js';
 import type { XsrqEndpoint } from './endpoint.js';
@@ -13,7 +14,11 @@ export interface XsrqOptions {
 }
 
 /** Plays until every message came in and all of ours are acknowledged. */
-export function runXsrq(context: Context, endpoint: XsrqEndpoint, { clients, tests, serves }: XsrqOptions): void {
+export async function runXsrq(
+  context: Context,
+  endpoint: XsrqEndpoint,
+  { clients, tests, serves }: XsrqOptions,
+): Promise<void> {
   const meaning = 'if a peer is gone, end this side by Ctrl-C';
   const waiting = new Waiting(context, endpoint.cqs, endpoint.channel, { meaning });
   const sent = Array<number>(clients).fill(0);
@@ -41,7 +46,9 @@ export function runXsrq(context: Context, endpoint: XsrqEndpoint, { clients, tes
   };
 
   if (serves) for (let i = 0; i < clients; i += 1) send(i);
+  const turns = new Turns();
   while (received < clients * tests || finished < clients) {
     for (const completion of waiting.next(clients)) take(completion);
+    if (turns.isDue) await turns.take();
   }
 }

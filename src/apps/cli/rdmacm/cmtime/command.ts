@@ -4,6 +4,8 @@ import { addressOf } from '../common/addresses.js';
 import { cmDevices, withCmHosting } from '../common/hosting.js';
 import { tool, ToolError } from '../../shared/errors.js';
 import { endOnInterrupt } from '../../shared/interrupt.js';
+import { hostsOf } from '../../shared/listening.js';
+import { repeatedly } from '../../shared/repeated.js';
 import { type HostingOptions, wholeNumber } from '../../shared/options.js';
 import { stepTable } from './report.js';
 import { type CmTimeResult, CmTimeRun, type CmTimeSetup } from './run.js';
@@ -22,6 +24,8 @@ interface CmTimeFlags extends HostingOptions {
 
 const PORT = 7471;
 const MAX_QPN = 0xffffff;
+/** How long ending connections may take after Ctrl-C; the end of the process ends the rest. */
+const FAREWELL_MS = 80;
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
@@ -38,13 +42,20 @@ function failureText({ failures }: CmTimeResult): string {
 
 async function runClient(setup: CmTimeSetup, json: boolean): Promise<void> {
   const run = new CmTimeRun(json ? setup : { ...setup, progress: say });
-  endOnInterrupt(() => run.close());
+  const interruption = { isOn: false };
+  endOnInterrupt(() => {
+    interruption.isOn = true;
+    const result = run.soFar;
+    process.stdout.write(json ? `${JSON.stringify({ ...result, interrupted: true })}\n` : stepTable(result.steps));
+    run.close(FAREWELL_MS);
+  });
   try {
     const result = await run.measure();
+    if (interruption.isOn) return;
     process.stdout.write(json ? `${JSON.stringify(result)}\n` : stepTable(result.steps));
     if (result.failures.length > 0) throw new ToolError(failureText(result));
   } finally {
-    run.close();
+    if (!interruption.isOn) run.close();
   }
 }
 
@@ -53,11 +64,17 @@ async function runServer(
   address: SocketAddress,
   json: boolean,
 ): Promise<void> {
-  const server = new CmTimeServer({ ...setup, address, warn: (text) => process.stderr.write(`${text}\n`) });
-  endOnInterrupt(() => server.close());
+  const server = new CmTimeServer({
+    ...setup,
+    address,
+    warn: repeatedly((text) => process.stderr.write(`${text}\n`)),
+  });
+  endOnInterrupt(() => server.close(FAREWELL_MS));
   const { address: at } = server;
   say(
-    json ? JSON.stringify({ listening: at }) : `listening to port ${at?.port ?? 0} of ${at?.host ?? '?'}, until Ctrl-C`,
+    json
+      ? JSON.stringify({ listening: at })
+      : `listening to port ${at?.port ?? 0} of ${at === undefined ? '?' : hostsOf(at.host).join(' and ')}, until Ctrl-C`,
   );
   await server.serve();
 }
@@ -65,7 +82,10 @@ async function runServer(
 async function cmtime(flags: CmTimeFlags): Promise<void> {
   const json = flags.json === true;
   const source = flags.b === undefined ? undefined : { host: await addressOf(flags.b) };
-  const common = { devices: cmDevices(flags), ...(flags.q === undefined ? {} : { baseQpn: flags.q }) };
+  const common = {
+    devices: cmDevices(flags),
+    ...(flags.q === undefined ? {} : { baseQpn: flags.q }),
+  };
   if (flags.s === undefined) return runServer(common, { ...source, port: flags.p }, json);
   const setup = {
     ...common,

@@ -11,6 +11,7 @@ import {
   type SocketAddress,
   VerbsError,
 } from '../../../../index.js';
+import { Turns } from '../../shared/interrupt.js';
 import { adviceOn, isFailure } from '../common/event-text.js';
 import { CONN_PARAM, QueuePairs } from './queue-pair.js';
 import { type Step, StepClock, type StepResult } from './steps.js';
@@ -83,6 +84,7 @@ export class CmTimeRun {
   readonly #byId = new Map<CmId, Connection>();
   readonly #failures: string[] = [];
   readonly #queuePairs = new QueuePairs();
+  readonly #turns = new Turns();
   #awaited = 0;
 
   constructor(setup: CmTimeSetup) {
@@ -100,7 +102,7 @@ export class CmTimeRun {
    */
   async measure(): Promise<CmTimeResult> {
     const { source, connections } = this.#setup;
-    this.#create(connections);
+    await this.#create(connections);
     if (source !== undefined) await this.#step('bind addr', ({ id }) => id.bindAddr(source));
     await this.#step('resolve addr', (connection) => this.#resolveAddr(connection));
     await this.#step('resolve route', (connection) => this.#resolveRoute(connection));
@@ -115,13 +117,25 @@ export class CmTimeRun {
       if (connection.id.qp !== undefined) connection.id.destroyQp();
       if (connection.isLeft) this.#arrive(connection);
     });
-    this.#destroy();
+    await this.#destroy();
+    return this.soFar;
+  }
+
+  /** What was measured up to now: the steps that are over. */
+  get soFar(): CmTimeResult {
+    const { connections } = this.#setup;
     return { connections, failures: this.#failures, steps: this.#clock.results() };
   }
 
-  /** Ends whatever is left, at any moment. */
-  close(): void {
+  /**
+   * Ends whatever is left, at any moment.
+   *
+   * @param patienceMs after which what is left then is left to the end of the process
+   */
+  close(patienceMs = Infinity): void {
+    const endMs = performance.now() + patienceMs;
     for (const { id } of this.#connections.splice(0)) {
+      if (performance.now() > endMs) return;
       if (id.qp !== undefined) id.destroyQp();
       id.destroy();
     }
@@ -129,21 +143,29 @@ export class CmTimeRun {
     this.#channel.destroy();
   }
 
-  #create(count: number): void {
+  async #create(count: number): Promise<void> {
     this.#setup.progress?.(DOING['create id']);
     this.#clock.open('create id');
     for (let index = 0; index < count; index += 1) {
       this.#clock.begin('create id', index);
       const id = createId(this.#channel, PortSpace.TCP);
       this.#clock.end('create id', index);
-      const connection = { index, id, retries: 0, awaiting: undefined, isFailed: false, isLeft: false };
+      const connection = {
+        index,
+        id,
+        retries: 0,
+        awaiting: undefined,
+        isFailed: false,
+        isLeft: false,
+      };
       this.#connections.push(connection);
       this.#byId.set(id, connection);
+      if (this.#turns.isDue) await this.#turns.take();
     }
     this.#clock.close('create id');
   }
 
-  #destroy(): void {
+  async #destroy(): Promise<void> {
     this.#setup.progress?.(DOING.destroy);
     this.#clock.open('destroy');
     for (const { index, id } of this.#connections.splice(0)) {
@@ -151,6 +173,7 @@ export class CmTimeRun {
       if (id.qp !== undefined) id.destroyQp();
       id.destroy();
       this.#clock.end('destroy', index);
+      if (this.#turns.isDue) await this.#turns.take();
     }
     this.#clock.close('destroy');
   }
@@ -170,12 +193,14 @@ export class CmTimeRun {
       if (!isEndedByEvent) this.#arrive(connection);
       // What has happened meanwhile is noted when it happens, not when all have begun.
       this.#takeEvents();
+      if (this.#turns.isDue) await this.#turns.take();
     }
     while (this.#awaited > 0) {
       const next = await this.#events.next();
       if (next.done === true) return;
       this.#handle(next.value);
       this.#takeEvents();
+      if (this.#turns.isDue) await this.#turns.take();
     }
     this.#clock.close(step);
   }
@@ -185,6 +210,7 @@ export class CmTimeRun {
       const event = this.#channel.tryGetCmEvent();
       if (event === undefined) return;
       this.#handle(event);
+      if (this.#turns.isDue) return;
     }
   }
 

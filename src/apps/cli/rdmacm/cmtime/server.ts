@@ -10,6 +10,7 @@ import {
   type SocketAddress,
   VerbsError,
 } from '../../../../index.js';
+import { Turns } from '../../shared/interrupt.js';
 import { CONN_PARAM, QueuePairs } from './queue-pair.js';
 
 /** What a server needs to know. */
@@ -62,11 +63,20 @@ export class CmTimeServer {
 
   /** Serves until {@link close}. */
   async serve(): Promise<void> {
-    for await (const event of this.#channel) this.#handle(event);
+    const turns = new Turns();
+    for await (const event of this.#channel) {
+      this.#handle(event);
+      if (turns.isDue) await turns.take();
+    }
   }
 
-  close(): void {
-    for (const id of this.#connections) this.#end(id);
+  /** @param patienceMs after which connections that are left are left to the end of the process */
+  close(patienceMs = Infinity): void {
+    const endMs = performance.now() + patienceMs;
+    for (const id of this.#connections) {
+      if (performance.now() > endMs) return;
+      this.#end(id);
+    }
     this.#queuePairs.close();
     this.#listenId.destroy();
     this.#channel.destroy();

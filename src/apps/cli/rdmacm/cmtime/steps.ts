@@ -30,7 +30,8 @@ class Lap {
   readonly begun: Float64Array;
   readonly ended: Float64Array;
   firstMs = 0;
-  lastMs = 0;
+  /** NaN until the step is over. */
+  lastMs = NaN;
 
   constructor(connections: number) {
     this.begun = new Float64Array(connections).fill(NaN);
@@ -70,10 +71,11 @@ export class StepClock {
     if (lap !== undefined) lap.ended[connection] = performance.now();
   }
 
-  /** The steps that were taken. */
+  /** The steps that are over. */
   results(): StepResult[] {
     const results: StepResult[] = [];
     for (const [step, { begun, ended, firstMs, lastMs }] of this.#laps) {
+      if (Number.isNaN(lastMs)) continue;
       const took = Array.from(ended, (end, i) => (end - begun[i]) * US_PER_MS).filter((us) => !Number.isNaN(us));
       const totalUs = (lastMs - firstMs) * US_PER_MS;
       const maxUs = took.reduce((most, us) => Math.max(most, us), 0);

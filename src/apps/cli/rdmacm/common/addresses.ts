@@ -1,4 +1,5 @@
 import { getAddrInfo, VerbsError } from '../../../../index.js';
+import { withoutBrackets } from '../../shared/brackets.js';
 import { ToolError } from '../../shared/errors.js';
 
 /**
@@ -7,7 +8,8 @@ import { ToolError } from '../../shared/errors.js';
  *
  * @param numericHost whether names are refused
  */
-export async function addressOf(node: string, numericHost = false): Promise<string> {
+export async function addressOf(name: string, numericHost = false): Promise<string> {
+  const node = withoutBrackets(name);
   try {
     const found = await getAddrInfo(node, undefined, { numericHost });
     const best = found.find(({ family }) => family === 4) ?? found.at(0);

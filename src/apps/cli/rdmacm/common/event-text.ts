@@ -1,4 +1,5 @@
 import { type CmEvent, cmEventStr, CmEventType, RejectReason, rejectReasonStr, SidrStatus } from '../../../../index.js';
+import { isRefused, otherNics } from '../../shared/other-nics.js';
 
 const NOT_LISTENING = 'nothing listens at that port there; start the server first, or give both sides the same port';
 const TURNED_DOWN = 'the program there turned it down; it may have all the connections that it was told to take';
@@ -33,7 +34,7 @@ export function isFailure({ event }: Pick<CmEvent, 'event'>): boolean {
 
 /** What a failure means and what to do next, as a sentence; the event's name and number the tools print by themselves. */
 export function adviceOn({ event, status, error }: Pick<CmEvent, 'event' | 'status' | 'error'>): string {
-  if (error !== undefined) return error.message;
+  if (error !== undefined) return isRefused(error) ? `${error.message}${otherNics()}` : error.message;
   const meaning = MEANINGS.get(event)?.(status) ?? cmEventStr(event);
-  return `${meaning.charAt(0).toUpperCase()}${meaning.slice(1)}.`;
+  return `${meaning.charAt(0).toUpperCase()}${meaning.slice(1)}.${meaning === NOT_LISTENING ? otherNics() : ''}`;
 }

@@ -10,6 +10,7 @@ import {
 } from '../../../../index.js';
 import { attempt } from '../../shared/errors.js';
 import { endOnInterrupt } from '../../shared/interrupt.js';
+import { tellListening } from '../../shared/listening.js';
 import type { HostingOptions } from '../../shared/options.js';
 import { adviceOn, isFailure } from './event-text.js';
 import { cmDevices } from './hosting.js';
@@ -81,6 +82,7 @@ export class Nodes<N extends Node> {
       this.#listener = listener;
       attempt(`${name}: bind address failed`, () => listener.bindAddr(host === undefined ? { port } : { host, port }));
       attempt(`${name}: failure trying to listen`, () => listener.listen(BACKLOG));
+      tellListening(listener.localAddr, host, this.#setup.hosting);
     } finally {
       say(starting);
     }
@@ -89,7 +91,10 @@ export class Nodes<N extends Node> {
   /** Sets out to all connections of a client. */
   resolve(host: string, port: number, source: string | undefined): void {
     const { name, portSpace, connections } = this.#setup;
-    const options = { timeoutMs: RESOLVE_MS, ...(source === undefined ? {} : { source: { host: source } }) };
+    const options = {
+      timeoutMs: RESOLVE_MS,
+      ...(source === undefined ? {} : { source: { host: source } }),
+    };
     for (let i = 0; i < connections; i += 1) {
       const id = attempt(`${name}: failed to create id`, () => createId(this.#channel, portSpace));
       this.#add(id);

@@ -4,6 +4,7 @@ import { addressOf } from '../common/addresses.js';
 import { cmDevices } from '../common/hosting.js';
 import { tool } from '../../shared/errors.js';
 import { endOnInterrupt } from '../../shared/interrupt.js';
+import { tellListening } from '../../shared/listening.js';
 import { type OneMessageFlags, withOneMessageFlags } from './flags.js';
 import { CAP, MESSAGE, MESSAGE_BYTES, untilReceived, untilSent } from './message.js';
 import { patiently } from './patience.js';
@@ -24,10 +25,12 @@ async function answer(id: CmId): Promise<void> {
 }
 
 async function serve(flags: OneMessageFlags, begun: () => void): Promise<void> {
-  const [info] = await getAddrInfo(await addressOf(flags.s), flags.p, { passive: true, portSpace: PortSpace.TCP });
+  const address = await addressOf(flags.s);
+  const [info] = await getAddrInfo(address, flags.p, { passive: true, portSpace: PortSpace.TCP });
   const listenId = createEp(info, undefined, { cap: CAP, sqSigAll: true }, cmDevices(flags));
   try {
     listenId.listen();
+    tellListening(listenId.localAddr, address, flags);
     begun();
     const id = await patiently((timeoutMs) => listenId.getRequest(timeoutMs));
     try {
@@ -44,7 +47,10 @@ export function command(): Command {
   const base = new Command('rdma_server').description(
     'Wait for rdma_client to connect by rdma_cm, take a message, and send one back; speaks with the C tool of that name.',
   );
-  return withOneMessageFlags(base, { what: 'name or address to listen at; 0.0.0.0 is any', preset: '0.0.0.0' })
+  return withOneMessageFlags(base, {
+    what: 'name or address to listen at; 0.0.0.0 is any',
+    preset: '0.0.0.0',
+  })
     .addHelpText(
       'after',
       `

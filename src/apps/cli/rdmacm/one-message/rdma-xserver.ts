@@ -3,6 +3,7 @@ import { alloc, type CmId, createEp, getAddrInfo, QpType } from '../../../../ind
 import { cmDevices } from '../common/hosting.js';
 import { tool } from '../../shared/errors.js';
 import { endOnInterrupt } from '../../shared/interrupt.js';
+import { tellListening } from '../../shared/listening.js';
 import { type Communication, communicationOption, type OneMessageFlags, withOneMessageFlags } from './flags.js';
 import { CAP, MESSAGE_BYTES, untilReceived } from './message.js';
 import { patiently } from './patience.js';
@@ -39,6 +40,7 @@ async function serve(flags: XserverFlags, begun: () => void): Promise<void> {
   const listenId = createEp(info, undefined, { cap: CAP }, cmDevices(flags));
   try {
     listenId.listen();
+    tellListening(listenId.localAddr, undefined, flags);
     begun();
     const id = await patiently((timeoutMs) => listenId.getRequest(timeoutMs));
     try {

@@ -123,6 +123,11 @@ function setUp(socket: Rsocket, setup: SocketSetup): void {
   rsetsockopt(socket, SocketLevel.TCP, TcpOption.KEEPIDLE, keepAliveSeconds);
 }
 
+/** As the C tool says it of each connection. */
+function tellKeepAlive({ keepAliveSeconds }: SocketSetup, say: (line: string) => void): void {
+  if (keepAliveSeconds !== undefined) say(`Keepalive: ON\n  time: ${keepAliveSeconds}`);
+}
+
 /** The rsockets of one side. `setups` has those of its connections, in their order; the last counts for all that follow. */
 export class RsocketCarriers implements Carriers<RsocketCarrier> {
   readonly #listener: Rsocket | undefined;
@@ -131,6 +136,7 @@ export class RsocketCarriers implements Carriers<RsocketCarrier> {
   constructor(
     private readonly route: Route,
     private readonly setupOf: () => SocketSetup,
+    private readonly say: (line: string) => void = () => undefined,
   ) {
     if (route.destination === undefined) this.#listener = this.#listen();
   }
@@ -145,6 +151,7 @@ export class RsocketCarriers implements Carriers<RsocketCarrier> {
     const socket =
       this.#listener === undefined ? await this.#connect(setup) : await this.#accept(this.#listener, setup);
     this.#open = socket;
+    tellKeepAlive(setup, this.say);
     return new RsocketCarrier(socket, setup);
   }
 

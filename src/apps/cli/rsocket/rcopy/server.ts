@@ -1,4 +1,5 @@
-import { type FileHandle, open, realpath } from 'node:fs/promises';
+import { constants as fileConstants } from 'node:fs';
+import { access, type FileHandle, open, realpath } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import {
@@ -21,8 +22,9 @@ import {
   SocketOption,
   SocketType,
 } from '../../../../rsocket.js';
-import { sentence, ToolError } from '../../shared/errors.js';
+import { fileFailure, sentence, ToolError } from '../../shared/errors.js';
 import { endOnInterrupt } from '../../shared/interrupt.js';
+import { hostsOf } from '../../shared/listening.js';
 import { familyOf } from '../common/addresses.js';
 import { Command, decodePath, decodeSize, type Header, HEADER_BYTES, MAX_PATH_BYTES, WRITE_BYTES } from './messages.js';
 import { PIECE_BYTES, receive, receiveHeader, sendStatus } from './talk.js';
@@ -171,7 +173,10 @@ async function serveOne(socket: Rsocket, setup: ServerSetup): Promise<void> {
 
 /** Takes files, until it is interrupted. */
 export async function serve(setup: ServerSetup): Promise<void> {
-  const { host, port, device, say } = setup;
+  const { host, port, device, say, folder } = setup;
+  await access(folder, fileConstants.W_OK).catch((error: unknown) => {
+    throw fileFailure(folder, 'written', error);
+  });
   const listener = rsocket(host === undefined ? AddressFamily.INET : familyOf(host), SocketType.STREAM, 0, device);
   rsetsockopt(listener, SocketLevel.SOCKET, SocketOption.REUSEADDR, true);
   rbind(listener, { ...(host === undefined ? {} : { host }), port });
@@ -180,7 +185,7 @@ export async function serve(setup: ServerSetup): Promise<void> {
   endOnInterrupt(async () => {
     await Promise.all([listener, ...clients].map((socket) => rclose(socket)));
   });
-  say(`waiting for connection at ${rgetsockname(listener).host}, port ${port}...\n`);
+  say(`waiting for connection at ${hostsOf(rgetsockname(listener).host).join(' and ')}, port ${port}...\n`);
   for (;;) {
     const socket = await raccept(listener);
     if (clients.size >= MAX_CLIENTS) {

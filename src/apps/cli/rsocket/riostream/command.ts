@@ -3,6 +3,7 @@ import { alloc } from '../../../../index.js';
 import { MapProtection, PollEvents, rgetsockname, riomap, riounmap, riowrite, rpoll } from '../../../../rsocket.js';
 import { tool, ToolError } from '../../shared/errors.js';
 import { endOnInterrupt } from '../../shared/interrupt.js';
+import { hostsOf } from '../../shared/listening.js';
 import { ENDED_EARLY } from '../common/carrier.js';
 import { routeOf, streamCommand, type StreamFlags } from '../common/flags.js';
 import { Pattern } from '../common/pattern.js';
@@ -118,7 +119,8 @@ async function riostream(flags: StreamFlags): Promise<void> {
   };
   const carriers = new RsocketCarriers(route, setupOf);
   if (carriers.listener !== undefined && flags.b === undefined)
-    process.stderr.write(`server at ${rgetsockname(carriers.listener).host}, port ${flags.p}\n`);
+    for (const host of hostsOf(rgetsockname(carriers.listener).host))
+      process.stderr.write(`server at ${host}, port ${flags.p}\n`);
   endOnInterrupt(() => carriers.close());
   await playRounds<RsocketCarrier>(
     'riostream',

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { rgetsockname } from '../../../../rsocket.js';
 import { tool } from '../../shared/errors.js';
 import { endOnInterrupt } from '../../shared/interrupt.js';
+import { hostsOf } from '../../shared/listening.js';
 import type { Carrier } from '../common/carrier.js';
 import { number, routeOf, streamCommand, type StreamFlags } from '../common/flags.js';
 import { Pattern } from '../common/pattern.js';
@@ -100,10 +101,13 @@ async function overTcp(route: Route): Promise<TcpCarriers> {
 }
 
 function overRsockets(route: Route, flags: RstreamFlags, setup: () => SocketSetup): RsocketCarriers {
-  const carriers = new RsocketCarriers(route, setup);
+  const carriers = new RsocketCarriers(route, setup, (line) => {
+    if (flags.json !== true) process.stdout.write(`${line}\n`);
+  });
   // The address that the device has chosen, which the user cannot know.
   if (carriers.listener !== undefined && flags.b === undefined)
-    process.stderr.write(`server at ${rgetsockname(carriers.listener).host}, port ${flags.p}\n`);
+    for (const host of hostsOf(rgetsockname(carriers.listener).host))
+      process.stderr.write(`server at ${host}, port ${flags.p}\n`);
   return carriers;
 }
 

@@ -6,6 +6,7 @@ import {
   rbind,
   rclose,
   rconnect,
+  rgetsockname,
   rpoll,
   rrecvfrom,
   type Rsocket,
@@ -40,6 +41,11 @@ export interface Place {
 /** By rsockets. */
 export class RsocketCarrier implements Carrier {
   private constructor(private readonly socket: Rsocket) {}
+
+  /** Where it is. */
+  get at(): { readonly host: string; readonly port: number } {
+    return rgetsockname(this.socket);
+  }
 
   static async open(place: Place, device: RsocketOptions): Promise<RsocketCarrier> {
     const { source, destination, port, bufferBytes } = place;

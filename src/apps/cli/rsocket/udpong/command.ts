@@ -4,6 +4,7 @@ import { withCmHosting } from '../../rdmacm/common/hosting.js';
 import { MAY_NOT_ANSWER, toldIfSilent } from '../../rdmacm/common/silence.js';
 import { tool } from '../../shared/errors.js';
 import { endOnInterrupt } from '../../shared/interrupt.js';
+import { tellListening } from '../../shared/listening.js';
 import type { HostingOptions } from '../../shared/options.js';
 import { streamDevice } from '../../shared/stream-device.js';
 import { number, testOption } from '../common/flags.js';
@@ -37,7 +38,11 @@ const SHARE_OF_ECHOES = 10;
 
 function testsOf({ C: count, S: size, T: words }: UdpongFlags): readonly PongTest[] {
   if (count !== undefined || size !== undefined) {
-    const custom = { name: 'custom', sizeBytes: size ?? CUSTOM_BYTES, transfers: count ?? CUSTOM_COUNT };
+    const custom = {
+      name: 'custom',
+      sizeBytes: size ?? CUSTOM_BYTES,
+      transfers: count ?? CUSTOM_COUNT,
+    };
     return [{ ...custom, echo: words.has('echo') }];
   }
   const all = (echo: boolean): PongTest[] =>
@@ -76,6 +81,7 @@ async function answer(carrier: Carrier): Promise<void> {
 async function udpong(flags: UdpongFlags): Promise<void> {
   const carrier = await opened(flags);
   if (flags.s === undefined) {
+    if (carrier instanceof RsocketCarrier) tellListening(carrier.at, flags.b, flags);
     await answer(carrier);
     return;
   }

@@ -64,10 +64,10 @@ class Client {
   /** @param meet waits for the other side */
   async run(meet: () => Promise<void>): Promise<void> {
     const { plan } = this.half;
+    this.report.head(plan);
     await playAll(this.#play, plan.warmUp, plan.outstanding);
     await this.half.flush();
     await meet();
-    this.report.head(plan);
     this.#isMeasuring = true;
     const onStage = (): void => this.report.stage(this.#meter.figures());
     await playAll(this.#play, measuredOf(plan), plan.outstanding, { meter: this.#meter, onStage });
@@ -78,7 +78,10 @@ class Client {
 
   /** Prints what there is. @param endMs when the last was done */
   tell(isInterrupted: boolean, endMs = this.#meter.nowMs): void {
-    if (!this.#isMeasuring) return;
+    if (!this.#isMeasuring) {
+      if (isInterrupted) this.report.nothing(this.half.plan);
+      return;
+    }
     const { half } = this;
     this.report.final(half.plan, this.#meter.figures(endMs), half.explain(), isInterrupted);
   }

@@ -95,6 +95,31 @@ function number(flags: string, what: string, min: number, max: number, preset: n
   return new Option(flags, what).argParser(wholeNumber(min, max)).default(preset);
 }
 
+/** Options of UCX's tool that have one value here, its default. */
+const ONLY_DEFAULTS = [
+  {
+    flags: '-m <memory>',
+    values: ['host', 'host,host'],
+    why: 'Memory is that of the host: give host.',
+  },
+  { flags: '-T <threads>', values: ['1'], why: 'A process measures with one thread: give 1.' },
+  {
+    flags: '-M <mode>',
+    values: ['single', 'serialized', 'multi'],
+    why: 'Give single, serialized or multi.',
+  },
+  { flags: '-r <mode>', values: ['recv'], why: 'Streams are received by recv: give recv.' },
+  { flags: '-E <mode>', values: ['poll'], why: 'Completions are awaited by polling: give poll.' },
+  { flags: '-P <0|1>', values: ['0'], why: 'There is no MPI here: give 0.' },
+] as const;
+
+function onlyDefault({ flags, values, why }: (typeof ONLY_DEFAULTS)[number]): Option {
+  return new Option(flags, '').hideHelp().argParser((text) => {
+    if (!values.some((value) => value === text)) throw new InvalidArgumentError(why);
+    return text;
+  });
+}
+
 export function withUcxFlags(command: Command): Command {
   const options = [
     new Option('-t <test>', 'test to run').choices(UCX_TESTS.map(({ name }) => name)),
@@ -142,6 +167,7 @@ export function withUcxFlags(command: Command): Command {
       "who does atomics of UCP: the server's worker, by messages, or its adapter (default: messages)",
     ).choices(ATOMICS),
     new Option('--json', 'print one JSON object'),
+    ...ONLY_DEFAULTS.map(onlyDefault),
   ];
   for (const option of options) command.addOption(option);
   return withHosting(command.argument('[server]', 'name or address of the server; without, be one'));

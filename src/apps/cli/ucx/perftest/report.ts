@@ -38,12 +38,24 @@ export class Report {
     if (!this.flags.finalOnly) this.#say(rowText(figures, false, this.flags));
   }
 
+  /** The user ends a run whose warm-up is not over. */
+  nothing(plan: Plan): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    process.stderr.write(`Nothing was measured: the warm-up of ${plan.warmUp} messages (-w) was not over.\n`);
+    this.#tell(plan, { messageBytes: bytesOf(plan), interrupted: true, stages: [] }, 'client');
+  }
+
   /** Once: the last row, or all as JSON. @param explanation of how messages went */
   final(plan: Plan, figures: Figures, explanation: string, isInterrupted = false): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#say(rowText(figures, true, this.flags, this.flags.explains ? `  ${explanation}` : ''));
-    const facts = { messageBytes: bytesOf(plan), protocol: explanation, interrupted: isInterrupted };
+    const facts = {
+      messageBytes: bytesOf(plan),
+      protocol: explanation,
+      interrupted: isInterrupted,
+    };
     this.#tell(plan, { ...facts, stages: this.#stages, final: figures }, 'client');
   }
 

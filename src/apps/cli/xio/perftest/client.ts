@@ -60,8 +60,9 @@ class Client {
 
 /** Measures one size after the other, and prints what came of it. */
 export async function beClient(host: string, request: Request, flags: XioPerfFlags): Promise<void> {
+  const report = new Report(request, flags);
   const lanes = await lanesTo(host, request, flags);
-  const client = new Client(lanes, new Report(request, flags), flags);
+  const client = new Client(lanes, report, flags);
   endOnInterrupt(() => client.interrupt());
   await client.run(request.sizes);
 }

@@ -1,4 +1,4 @@
-import { writeWhole } from '../../shared/new-file.js';
+import { checkWritable, writeWhole } from '../../shared/new-file.js';
 import type { Figures } from './figures.js';
 import type { Request, XioPerfFlags } from './flags.js';
 import { fileText, headText, rowText } from './table.js';
@@ -8,10 +8,13 @@ export class Report {
   readonly #rows: Figures[] = [];
   #hasEnded = false;
 
+  /** @throws ToolError when a file was asked for that cannot be written */
   constructor(
     private readonly request: Request,
     private readonly flags: XioPerfFlags,
-  ) {}
+  ) {
+    if (flags.o !== undefined) checkWritable(flags.o);
+  }
 
   head(): void {
     this.#say(headText());
@@ -38,7 +41,14 @@ export class Report {
     if (this.flags.json !== true) return;
     const { test, depth } = this.request;
     const { r: transport, n: threads } = this.flags;
-    const facts = { tool: 'xio_perftest', role: 'client', test: test.name, transport, threads, depth };
+    const facts = {
+      tool: 'xio_perftest',
+      role: 'client',
+      test: test.name,
+      transport,
+      threads,
+      depth,
+    };
     process.stdout.write(`${JSON.stringify({ ...facts, interrupted: isInterrupted, results: this.#rows })}\n`);
   }
 
