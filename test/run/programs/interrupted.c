@@ -333,6 +333,9 @@ static void fifo(void)
 	alarm_in_ms(50);
 	if (open(path, O_RDONLY) != -1 || errno != EINTR)
 		fault("open of a FIFO was not interrupted");
+	alarm_in_ms(50);
+	if (creat(path, 0600) != -1 || errno != EINTR)
+		fault("creat of a FIFO was not interrupted");
 	unlink(path);
 }
 

@@ -16,6 +16,7 @@ const MOST = 256;
 /** Where calls that open have the path; the others that name a file by its path never block. */
 const OPENS: Readonly<Partial<Record<SystemCall, { readonly path: number; readonly directory?: number }>>> = {
   open: { path: 0 },
+  creat: { path: 0 },
   openat: { path: 1, directory: 0 },
   openat2: { path: 1, directory: 0 },
 };
