@@ -1,5 +1,5 @@
 import { invalid, isList, show, VerbsError } from '../../../api/verbs/index.js';
-import { runtime } from '../../../api/runtime/index.js';
+import { Callbacks, runtime } from '../../../api/runtime/index.js';
 import { nameProblem } from '../cluster/member.js';
 
 /** Where etcd is, and under which name servers are there. */
@@ -49,13 +49,15 @@ function warn(error: unknown): void {
 
 /** What a program throws when it is told is no reason to hear, or to say, nothing of servers any more. */
 function guarded(onProblem: (problem: Error) => void): (problem: Error) => void {
-  return (problem) => {
-    try {
-      onProblem(problem);
-    } catch (error) {
-      warn(error);
-    }
-  };
+  const callbacks = new Callbacks();
+  return (problem) =>
+    callbacks.call(() => {
+      try {
+        onProblem(problem);
+      } catch (error) {
+        warn(error);
+      }
+    });
 }
 
 const FORM = 'It is a URL such as http://127.0.0.1:2379';

@@ -1,3 +1,4 @@
+import { Callbacks } from '../../../api/runtime/index.js';
 import { invalid, refuse, show } from '../../../api/verbs/index.js';
 import type { Engine } from '../../engine/index.js';
 import type { Thresholds } from '../protocol/index.js';
@@ -13,6 +14,8 @@ export type AmHandler<Endpoint> = (message: AmMessage<Endpoint>) => void;
 /** The family of active messages at a worker: who takes them. */
 export class Ams<Endpoint> implements AmTakers<Endpoint> {
   readonly kept: KeptBytes;
+  /** Handlers run in the async context in which the worker was made. */
+  readonly #callbacks = new Callbacks();
   readonly #handlers = new Map<number, AmHandler<Endpoint>>();
   #dropped = 0;
 
@@ -55,7 +58,7 @@ export class Ams<Endpoint> implements AmTakers<Endpoint> {
     if (handler === undefined) this.#dropped += 1;
     else
       try {
-        handler(message);
+        this.#callbacks.run(() => handler(message));
       } catch (error) {
         this.engine.nextTurn(() => {
           throw error;

@@ -1,6 +1,6 @@
 import { gidFromIp, ipFromGid } from '../../../device/ibta/index.js';
 import { type ConnectionRequest, listen, type Listener } from '../../../api/rdmacm/index.js';
-import { whenAborted } from '../../../api/runtime/index.js';
+import { Callbacks, whenAborted } from '../../../api/runtime/index.js';
 import { checkWait, type Engine, type WaitOptions } from '../../engine/index.js';
 import type { TransportName } from '../config/index.js';
 import { AmHandlers, type RcWhere, type SelfEndpoint, type Words } from '../uct/index.js';
@@ -117,6 +117,7 @@ export class Wireup {
   listen(options: UcpListenOptions, onEndpoint: (endpoint: UcpEndpoint, client: UcpClient) => void): UcpListener {
     checkListen(options, onEndpoint);
     const { engine } = this.parts;
+    const callbacks = new Callbacks();
     const { port, host } = options;
     const listener = this.#serve({ port, host }, async (request, { meeting, clientId }) => {
       const { remoteAddress } = request;
@@ -124,7 +125,7 @@ export class Wireup {
       if (meeting !== undefined) request.reject(encodeNoMeeting(NoMeeting.GONE));
       else if (await isAccepted(options, client, request, engine)) {
         const endpoint = await this.#accept(request, {});
-        engine.nextTurn(() => onEndpoint(endpoint, client));
+        callbacks.call(() => onEndpoint(endpoint, client));
       }
     });
     return new UcpListener(listener);

@@ -1,3 +1,4 @@
+import { Callbacks } from '../../../api/runtime/index.js';
 import { CreditProbes, type Engine } from '../../engine/index.js';
 import type { PeerProblem, SizeRange } from '../protocol/index.js';
 import type { AmHandlers, Endpoint as Transport, MemoryDomain, Waiting } from '../uct/index.js';
@@ -50,6 +51,8 @@ export class EndpointParts {
   #isClosed = false;
   #onError: ((error: UcpError) => void) | undefined;
   #isErrorTold = false;
+  /** Calls the error handler in the async context in which the endpoint was made. */
+  readonly #callbacks = new Callbacks();
 
   /** How this end names the endpoint. */
   readonly epId: number;
@@ -243,7 +246,7 @@ export class EndpointParts {
 
   /** Once, unless this end has closed it. */
   #tellError(): void {
-    this.worker.engine.nextTurn(() => {
+    this.#callbacks.call(() => {
       const error = this.failureOf('endpoint');
       if (this.#isErrorTold || this.#onError === undefined) return;
       if (error === undefined || error.status === UcsStatus.UCS_ERR_CANCELED) return;

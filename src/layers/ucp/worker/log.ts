@@ -1,4 +1,4 @@
-import { runtime } from '../../../api/runtime/index.js';
+import { Callbacks, runtime } from '../../../api/runtime/index.js';
 import { invalid, VerbsError } from '../../../api/verbs/index.js';
 import { isLogged, type LogLevel } from '../config/index.js';
 
@@ -92,10 +92,11 @@ function writerOf(call: string, { logFile, log }: LogSettings): LogWriter {
 /** Calls a function of a program's when nobody is in the midst of something: it may close what the line is about. */
 function inTurn(log: LogWriter): LogWriter {
   let isWell = true;
+  const callbacks = new Callbacks();
   return (line) =>
     queueMicrotask(() => {
       try {
-        if (isWell) log(line);
+        if (isWell) callbacks.run(() => log(line));
       } catch (error) {
         isWell = false;
         runtime().warn(`verbena/ucp: the log ends here: ${String(error)}`);

@@ -1,28 +1,19 @@
-import { runtime } from '../../../api/runtime/index.js';
+import { Callbacks, runtime } from '../../../api/runtime/index.js';
 
-/** Tells a program what happens, one thing after the other, and never while a call of the program's runs. */
+/** Calls the callbacks of a program: each in a turn of its own, in order, and in the async context in which this was made. */
 export class Teller {
-  readonly #waiting: (() => void)[] = [];
-  #isDue = false;
+  readonly #callbacks = new Callbacks();
   /** Something was told. */
   onTold: (() => void) | undefined;
 
   tell(action: () => void): void {
-    this.#waiting.push(action);
-    if (this.#isDue) return;
-    this.#isDue = true;
-    void Promise.resolve().then(() => this.#tellAll());
-  }
-
-  #tellAll(): void {
-    for (let action = this.#waiting.shift(); action !== undefined; action = this.#waiting.shift()) {
+    this.#callbacks.call(() => {
       try {
         action();
       } catch (error) {
         runtime().warn(error instanceof Error ? error : new Error(String(error)));
       }
       this.onTold?.();
-    }
-    this.#isDue = false;
+    });
   }
 }

@@ -1,4 +1,4 @@
-import { Waiters } from '../../../api/runtime/index.js';
+import { Callbacks, Waiters, whenAborted } from '../../../api/runtime/index.js';
 import { countProblem, invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
 import { checkWait } from '../../engine/index.js';
 import { hex, ServedSessions } from '../protocol/index.js';
@@ -46,7 +46,7 @@ export async function listen(options: XioListenOptions = {}): Promise<XioServer>
   const place = { host, port, context, open, inlineBytes, maxBodyBytes };
   const listener = await transport.listen(place, (link) => server.onLink(link));
   server.begin(listener, urlOf(transport.scheme, listener.address.host, listener.address.port));
-  signal?.addEventListener('abort', () => server.close(), { once: true });
+  if (signal !== undefined) server.heed(signal);
   return server;
 }
 
@@ -68,9 +68,12 @@ class Server implements XioServer, SessionHost {
   readonly #asking = new Set<ServedSession>();
   readonly #greeter = new Greeter((greeted) => this.#onGreeted(greeted));
   readonly #ready: XioSession[] = [];
+  /** Sessions belong to the async context of the call of {@link listen}. */
+  readonly #callbacks = new Callbacks();
   readonly #waiters: Waiters<XioSession>;
   #listener: LinkListener | undefined;
   #url = '';
+  #stopHeeding: (() => void) | undefined;
   #isClosed = false;
 
   constructor(
@@ -90,6 +93,12 @@ class Server implements XioServer, SessionHost {
         this.#waiters.fail(error);
       },
     );
+  }
+
+  /** Closes when the signal is aborted, and forgets the signal once it is closed. */
+  heed(signal: AbortSignal): void {
+    this.#stopHeeding = whenAborted(signal, () => this.close());
+    if (signal.aborted) this.close();
   }
 
   onLink(link: Parameters<Greeter['add']>[0]): void {
@@ -114,6 +123,7 @@ class Server implements XioServer, SessionHost {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#stopHeeding?.();
     this.#listener?.close();
     this.#greeter.end();
     this.#waiters.close();
@@ -208,7 +218,7 @@ class Server implements XioServer, SessionHost {
       sayOnce(end, answerOf(this.epoch, { action: Action.REJECT, ...answer }), () => end.link.close());
       return;
     }
-    const session = new ServedSession(this.settings, this, request);
+    const session = this.#callbacks.run(() => new ServedSession(this.settings, this, request));
     this.#sessions.add(session);
     this.#asking.add(session);
     this.#byId.set(key, session);

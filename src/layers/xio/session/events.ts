@@ -1,4 +1,4 @@
-import { runtime } from '../../../api/runtime/index.js';
+import { Callbacks, runtime } from '../../../api/runtime/index.js';
 import { invalid, show, VerbsError } from '../../../api/verbs/index.js';
 import type { XioSessionEvents } from '../api.js';
 
@@ -13,6 +13,8 @@ const NAMES: Readonly<Record<keyof XioSessionEvents, true>> = {
 /** The handlers of a session's events, one for each. */
 export class Events {
   readonly #handlers: Partial<XioSessionEvents> = {};
+  /** Calls the handlers in the async context in which the session was made. */
+  readonly callbacks = new Callbacks();
 
   get request(): XioSessionEvents['request'] | undefined {
     return this.#handlers.request;
@@ -29,12 +31,14 @@ export class Events {
     Object.assign(this.#handlers, { [event]: handler });
   }
 
-  /** Tells a program. What its handler throws ends nothing else. */
+  /** Calls a handler of the program, in a turn of its own. An exception of the handler ends nothing else. */
   tell(action: (handlers: Partial<XioSessionEvents>) => void): void {
-    try {
-      action(this.#handlers);
-    } catch (error) {
-      runtime().warn(error instanceof Error ? error : new Error(String(error)));
-    }
+    this.callbacks.call(() => {
+      try {
+        action(this.#handlers);
+      } catch (error) {
+        runtime().warn(error instanceof Error ? error : new Error(String(error)));
+      }
+    });
   }
 }

@@ -212,7 +212,7 @@ export abstract class Session implements XioSession, LaneOwner {
   /** In place of {@link messages}: each is given to a taker as it comes, in one order with requests. */
   giveMessagesTo(taker: (message: XioMessage) => void): void {
     this.take();
-    this.#inbox.giveTo(taker);
+    this.#inbox.giveTo((message) => this.events.callbacks.call(() => taker(message)));
   }
 
   on<E extends keyof XioSessionEvents>(event: E, handler: XioSessionEvents[E]): this {
@@ -272,7 +272,7 @@ export abstract class Session implements XioSession, LaneOwner {
   landing(bodyBytes: number, header: Uint8Array): Body {
     let given: Body | undefined;
     try {
-      const landing = this.settings.onBody?.(bodyBytes, header);
+      const landing = this.events.callbacks.run(() => this.settings.onBody?.(bodyBytes, header));
       given = landing === undefined ? undefined : landingFrom('onBody', 'what it gave', landing);
     } catch (error) {
       runtime().warn(error instanceof Error ? error : new Error(textOf(error)));
@@ -475,6 +475,10 @@ export abstract class Session implements XioSession, LaneOwner {
   }
 
   #handle(request: IncomingRequest): void {
-    if (this.events.request !== undefined) answerBy(this.events.request, request);
+    // It has a turn of its own, by which the program may have taken the handler away.
+    this.events.tell(({ request: handler }) => {
+      if (handler === undefined) this.#untaken.push(request);
+      else answerBy(handler, request);
+    });
   }
 }

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { describe, it } from 'node:test';
+import { simulate } from '../../../src/sim.js';
+import { connect, listen, type XioSession } from '../../../src/layers/xio/index.js';
+
+describe('handlers of sessions', () => {
+  it('are each called after the ticks and microtasks of the one before, in the async context of their server or session', () =>
+    simulate(async (sim) => {
+      const [server, client] = [sim.host('server'), sim.host('client')];
+      const storage = new AsyncLocalStorage<string>();
+      const seen: string[] = [];
+      let isWithin = false;
+      const serving = await storage.run('server', () =>
+        server.run(() => listen({ port: 2061, context: server.context })),
+      );
+      const sessions: XioSession[] = [];
+      const accept = async (): Promise<void> => {
+        for await (const session of serving) {
+          sessions.push(session);
+          session.on('request', () => {
+            seen.push(`request in ${storage.getStore() ?? 'none'}${isWithin ? ', early' : ''}`);
+            isWithin = true;
+            process.nextTick(() =>
+              queueMicrotask(() =>
+                process.nextTick(() => {
+                  isWithin = false;
+                }),
+              ),
+            );
+            return {};
+          });
+        }
+      };
+      const accepting = accept();
+      const clients = await Promise.all(
+        ['alice', 'bob'].map((name) =>
+          storage.run(name, async () => {
+            const session = await client.run(() => connect(`rdma://server:2061`));
+            session.on('close', () => seen.push(`close in ${storage.getStore() ?? 'none'}`));
+            return session;
+          }),
+        ),
+      );
+      await Promise.all(clients.flatMap((session) => [1, 2, 3].map(() => session.request())));
+      assert.deepEqual(
+        seen,
+        Array.from({ length: 6 }, () => 'request in server'),
+      );
+      seen.splice(0);
+      await Promise.all(clients.map((session) => session.close()));
+      await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+      assert.deepEqual(seen.sort(), ['close in alice', 'close in bob']);
+      await serving.stop();
+      await accepting;
+    }));
+});
