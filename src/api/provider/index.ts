@@ -3,6 +3,7 @@ export { alloc } from './alloc.js';
 export { openDatagramPort } from './datagram-port.js';
 export { noteOpened, openedDevices, watchOpened } from './open-devices.js';
 export { after } from './timer.js';
+export { knowsNames, lookUpFrom } from './lookup.js';
 export { currentProvider, getDeviceList, openDevice, setProviderFinder, useProvider } from './current-provider.js';
 export {
   type CmArgument,
@@ -15,8 +16,12 @@ export {
   followCompChannel,
   followEvents,
   hasOwnThread,
+  lookupName,
   type OwnAddress,
   type ChannelFollowing,
+  pollAwaited,
+  providedCq,
+  type ProvidedCq,
   type ProvidedCompChannel,
   type ProvidedContext,
   type ProvidedCq,
@@ -24,6 +29,7 @@ export {
   providedContext,
   type Provider,
   startChore,
+  startPollAwaited,
   startTimer,
   unreadCount,
   unreadWrId,

@@ -9,6 +9,7 @@ import {
   invalid,
   type OpenOptions,
   VerbsError,
+  type WorkCompletion,
 } from '../verbs/index.js';
 
 /** An address of the machine that a program runs on. */
@@ -77,6 +78,9 @@ export const hasOwnThread: unique symbol = Symbol('verbena.hasOwnThread');
 export const followEvents: unique symbol = Symbol('verbena.followEvents');
 export const unreadCount: unique symbol = Symbol('verbena.unreadCount');
 export const unreadWrId: unique symbol = Symbol('verbena.unreadWrId');
+export const pollAwaited: unique symbol = Symbol('verbena.pollAwaited');
+export const startPollAwaited: unique symbol = Symbol('verbena.startPollAwaited');
+export const lookupName: unique symbol = Symbol('verbena.lookupName');
 
 /** A device as its provider makes it, beside the verbs. */
 export interface ProvidedContext extends Context {
@@ -88,6 +92,8 @@ export interface ProvidedContext extends Context {
   [startChore](delayMs: number, action: () => void): (() => void) | undefined;
   /** Opens a UDP port of the host that the device is in; undefined where that is the machine. @throws VerbsError EADDRINUSE */
   [datagramPort](call: string, options: DatagramPortOptions): DatagramPort | undefined;
+  /** As {@link Provider.lookup}, on the host that the device is in; undefined where that is the machine. */
+  readonly [lookupName]: Provider['lookup'] | undefined;
   /** Whether the NIC is in a thread of its own. */
   readonly [hasOwnThread]: boolean;
 }
@@ -110,6 +116,10 @@ export interface ProvidedCq extends Cq {
   readonly [unreadCount]: number;
   /** `wrIdNumber` of one of those entries. @param index from 0, the oldest, up to {@link unreadCount} - 1 */
   [unreadWrId](index: number): number;
+  /** As `poll(1)`, for a caller that then awaits an event: a poll that finds nothing lets no virtual time pass. */
+  [pollAwaited](): WorkCompletion | undefined;
+  /** As `startPoll`, for such a caller. */
+  [startPollAwaited](): boolean;
 }
 
 function isProvided(context: object): context is ProvidedContext {
@@ -130,13 +140,6 @@ export function cmDeviceOf(context: Context, call: string): CmDevice {
   return providedContext(context, call)[cmDevice](call);
 }
 
-/** The same completion queue, as its provider made it. @throws VerbsError EINVAL for a queue that no provider has made */
-export function providedCq(cq: Cq, call: string): ProvidedCq {
-  const isOurs = (object: object): object is ProvidedCq => unreadCount in object;
-  if (isOurs(cq)) return cq;
-  throw new VerbsError(call, invalid('that is not a completion queue of this package', 'createCq makes them'));
-}
-
 /**
  * Gives the events of a channel to a follower from the event loop, which keeps the process alive until it stops.
  *
@@ -149,4 +152,11 @@ export function followCompChannel(channel: CompChannel, follower: EventFollower<
     'ibv_get_cq_event',
     invalid('that is not a channel of this package', 'createCompChannel makes them'),
   );
+}
+
+/** The same completion queue, as its provider made it. @throws VerbsError EINVAL for a queue that no provider has made */
+export function providedCq(cq: Cq): ProvidedCq {
+  const isOurs = (object: object): object is ProvidedCq => startPollAwaited in object;
+  if (isOurs(cq)) return cq;
+  throw new VerbsError('ibv_poll_cq', invalid('that is not a queue of this package', 'createCq makes them'));
 }

@@ -5,6 +5,7 @@ export { runtime, useRuntime } from './current.js';
 export type { Folder, FolderFile } from './folder.js';
 export { Microtask } from './microtask.js';
 export { portable } from './portable.js';
+export { isProgramRoundDue, nextProgramRound } from './rounds.js';
 export type {
   Ambient,
   AsyncContext,

@@ -161,12 +161,16 @@ export class SimHost {
   restart(): void {
     if (this.#state !== 'down') return;
     this.#state = 'up';
-    this.#context = this.#open();
     this.#machine = this.#newMachine();
+    this.#context = this.#open();
   }
 
   #open(): Context {
-    return this.#parts.cluster.open(this.address, this.#parts.link);
+    const machine = this.#machine;
+    return this.#parts.cluster.open(this.address, this.#parts.link, {
+      lookup: (call, name, family) => machine.lookup(call, name, family),
+      run: (action) => onMachine(machine, action),
+    });
   }
 
   #newMachine(): SimMachine {

@@ -195,7 +195,7 @@ export class Sim implements Disposable {
   /** Calls `action` as packets are sent, before they arrive: to crash a host in the middle of a message. @throws VerbsError EINVAL */
   when(match: RuleMatch, action: (packet: SimPacket) => void): Rule {
     requireFunction('sim.when', action);
-    return this.#rules.add('sim.when', 'when', match, here(action));
+    return this.#rules.add('sim.when', 'when', match, this.#noticed(here(action)));
   }
 
   /** Calls `action` when virtual time reaches `timeUs`, or at once when that has passed. */
@@ -203,7 +203,7 @@ export class Sim implements Disposable {
     if (typeof timeUs !== 'number' || !(timeUs >= 0))
       throw new VerbsError('sim.at', invalid(`timeUs is ${show(timeUs)}`, 'It is a number of µs'));
     requireFunction('sim.at', action);
-    this.#cluster.network.at(timeUs, this.#guarded(here(action), undefined));
+    this.#cluster.network.at(timeUs, this.#guarded(this.#noticed(here(action)), undefined));
     this.#cluster.simulation.stirred();
   }
 
@@ -392,6 +392,14 @@ export class Sim implements Disposable {
       const address = `10.0.${number >> 8}.${number & 0xff}`;
       if (!this.#names.has(address)) return address;
     }
+  }
+
+  /** A function of the program, which may resolve a promise: no time passes before those who await that have had their turn. */
+  #noticed<Arguments extends unknown[]>(action: (...args: Arguments) => void): (...args: Arguments) => void {
+    return (...args) => {
+      this.#cluster.simulation.announced();
+      action(...args);
+    };
   }
 
   /** An error thrown during traffic rejects those who wait, and disturbs nothing else. */

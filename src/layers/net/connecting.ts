@@ -33,7 +33,7 @@ async function addressesOf(
     }
     const here =
       host === 'localhost' && target.context === undefined ? localServers.addressFor(port, family) : undefined;
-    return here === undefined ? transport.resolve(host, family) : [here];
+    return here === undefined ? transport.resolve(host, family, target.context) : [here];
   }
 }
 

@@ -1,13 +1,14 @@
-import { getAddrInfo } from '../../api/rdmacm/index.js';
+import { isIP } from 'node:net';
+import { lookUpFrom } from '../../api/provider/index.js';
 import { connectStream, listenStreams } from '../rsocket/index.js';
 import type { Transport } from './transport.js';
 
 /** Streams of rsockets. */
 export const rsockets: Transport = {
-  resolve: async (host, family) => {
-    const found = await getAddrInfo(host, undefined, family === undefined ? {} : { family });
+  resolve: async (host, family, context) => {
+    const found = await lookUpFrom(context, 'rdma_getaddrinfo', host, family);
     // That of IPv6 loopback is one only, which somebody may have already.
-    return found.sort((a, b) => a.family - b.family).map(({ dst }) => dst.host);
+    return [...found].sort((a, b) => isIP(a) - isIP(b));
   },
   connect: connectStream,
   listen: listenStreams,

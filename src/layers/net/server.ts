@@ -170,7 +170,8 @@ export class Server extends EventEmitter<ServerEvents> implements AsyncDisposabl
   async #listen({ host, target }: Listening, attempt: object): Promise<void> {
     let address = host;
     try {
-      if (host !== undefined && isIP(host) === 0) [address] = await this.#transport.resolve(host, undefined);
+      if (host !== undefined && isIP(host) === 0)
+        [address] = await this.#transport.resolve(host, undefined, target.context);
       if (this.#attempt !== attempt) return;
       this.#begin(this.#transport.listen({ ...target, ...(address !== undefined && { host: address }) }));
       process.nextTick(() => {

@@ -51,8 +51,13 @@ export interface StreamListener {
 
 /** What sockets are made on: rsockets, or whatever has such streams. */
 export interface Transport {
-  /** The addresses of a name, the one to be tried first in front. @throws VerbsError (the promise rejects) when there is no such name */
-  resolve(host: string, family: 4 | 6 | undefined): Promise<readonly string[]>;
+  /**
+   * The addresses of a name, the first to be tried first.
+   *
+   * @param context the device, where it is known: a simulated host has names of its own
+   * @throws VerbsError (the promise rejects) when there is no such name
+   */
+  resolve(host: string, family: 4 | 6 | undefined, context: Context | undefined): Promise<readonly string[]>;
   /** @throws VerbsError (the promise rejects) ECONNREFUSED, ETIMEDOUT and so on; the signal's reason */
   connect(target: ConnectTarget): Promise<StreamSocket>;
   /** @throws VerbsError EADDRINUSE, EADDRNOTAVAIL and so on */

@@ -1,7 +1,7 @@
 import { isOneOf, PortSpace, QpType } from '../../../device/ibta/index.js';
 import { familyOf, isAddressText, plainAddress } from '../../../device/wire/index.js';
-import { currentProvider } from '../../provider/index.js';
-import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../verbs/index.js';
+import { lookUpFrom } from '../../provider/index.js';
+import { type Context, type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../verbs/index.js';
 import { isDatagram } from '../identifiers/port-space.js';
 import { completeAddress, type FullAddress, type SocketAddress } from './address.js';
 
@@ -154,14 +154,20 @@ export function getAddrInfo(
   hints?: AddrInfoHints & { readonly passive?: false },
 ): Promise<ActiveAddrInfo[]>;
 export function getAddrInfo(node?: string, service?: string | number, hints?: AddrInfoHints): Promise<AddrInfo[]>;
-export async function getAddrInfo(
-  node?: string,
-  service?: string | number,
-  hints: AddrInfoHints = {},
+export function getAddrInfo(node?: string, service?: string | number, hints: AddrInfoHints = {}): Promise<AddrInfo[]> {
+  return addrInfoFrom(undefined, node, service, hints);
+}
+
+/** As {@link getAddrInfo}, as the host of a device finds it, where that is a simulated one. */
+export async function addrInfoFrom(
+  context: Context | undefined,
+  node: string | undefined,
+  service: string | number | undefined,
+  hints: AddrInfoHints,
 ): Promise<AddrInfo[]> {
   const known = numericAddrInfo(node, service, hints);
   if (known !== undefined || node === undefined) return known ?? [];
   const port = portOf(service);
-  const found = await currentProvider().lookup(CALL, node, hints.family);
+  const found = await lookUpFrom(context, CALL, node, hints.family);
   return found.map((address) => infoOf(address, port, hints));
 }

@@ -1,5 +1,6 @@
 import { Waiters } from '../../runtime/index.js';
 import { type CompChannel, type Context, type Cq, VerbsError, type WorkCompletion } from '../../verbs/index.js';
+import { pollAwaited, providedCq, type ProvidedCq } from '../../provider/index.js';
 import { dispatcherOf } from '../events/dispatcher.js';
 import { CompletionEvents, type CompletionOwner, sharedCompletionEvents } from './completion-events.js';
 
@@ -19,6 +20,7 @@ export class Completions implements CompletionOwner {
   /** Where the queue announces its completions, where that is a channel of its own. */
   readonly channel: CompChannel | undefined;
   readonly #events: CompletionEvents;
+  readonly #polled: ProvidedCq;
   readonly #waiters = new Waiters<WorkCompletion>({
     take: () => this.#poll(),
     listen: () => this.#events.listen(this),
@@ -31,6 +33,7 @@ export class Completions implements CompletionOwner {
     this.channel = isShared ? undefined : channel;
     try {
       this.cq = context.createCq({ cqe, channel, cqContext });
+      this.#polled = providedCq(this.cq, 'ibv_poll_cq');
     } catch (error) {
       this.channel?.destroy();
       throw error;
@@ -82,9 +85,9 @@ export class Completions implements CompletionOwner {
 
   /** A completion; when there is none, the next one is announced. */
   #poll(): WorkCompletion | undefined {
-    const [wc] = this.cq.poll(1) as readonly (WorkCompletion | undefined)[];
+    const wc = this.#polled[pollAwaited]();
     if (wc !== undefined) return wc;
     this.cq.reqNotify();
-    return this.cq.poll(1).at(0);
+    return this.#polled[pollAwaited]();
   }
 }

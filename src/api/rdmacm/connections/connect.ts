@@ -1,7 +1,8 @@
 import { CmEventType, type ErrnoName, PortSpace, RejectReason } from '../../../device/ibta/index.js';
 import { familyOf, isAddressText } from '../../../device/wire/index.js';
 import { fieldsProblem, invalid, refuse, show, VerbsError } from '../../verbs/index.js';
-import { getAddrInfo } from '../addresses/addr-info.js';
+import { knowsNames } from '../../provider/index.js';
+import { addrInfoFrom } from '../addresses/addr-info.js';
 import { type FullAddress } from '../addresses/address.js';
 import { choiceHere, type DeviceChoice } from '../addresses/devices.js';
 import { createEventChannel } from '../events/event-channel.js';
@@ -41,8 +42,8 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     throw new VerbsError(CALL, invalid(`localPort is ${show(localPort)}`, `It is a number from 0 to ${MAX_PORT}`));
   if (localAddress !== undefined && (typeof localAddress !== 'string' || !isAddressText(localAddress)))
     throw new VerbsError(CALL, invalid(`localAddress is ${show(localAddress)}`, 'It is an IP address of this machine'));
-  // Looking up a name takes real time, in which all of a simulated device's time would pass.
-  const clock = isAddressText(host) ? { context } : {};
+  // The machine looks up a name in real time, in which all of a simulated device's time would pass.
+  const clock = isAddressText(host) || knowsNames(context) ? { context } : {};
   const choice = choiceHere(choiceOf(options));
   using patience = new Patience(CALL, { signal, timeoutMs, host, port, ...clock });
   let failure: unknown;
@@ -58,10 +59,11 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
 }
 
 /** The addresses of a host, those of IPv4 first: that of IPv6 loopback is one only, which somebody may have already. */
-async function destinationsOf({ host, port, localAddress }: ConnectOptions): Promise<FullAddress[]> {
+async function destinationsOf({ host, port, localAddress, context }: ConnectOptions): Promise<FullAddress[]> {
   const family = localAddress === undefined ? undefined : familyOf(localAddress);
-  const found = await getAddrInfo(host, port, family && !isAddressText(host) ? { family } : {});
-  return found.sort((a, b) => a.family - b.family).map(({ dst }) => dst);
+  const found = await addrInfoFrom(context, host, port, family && !isAddressText(host) ? { family } : {});
+  const destinations = found.flatMap(({ dst }) => dst ?? []);
+  return destinations.sort((a, b) => familyOf(a.host) - familyOf(b.host));
 }
 
 /** Whether another address of the same host may lead to somebody. */

@@ -55,6 +55,15 @@ export interface AdapterHost extends Omit<AdapterFacts, 'clockOriginNs'> {
    */
   idle(ring: Int32Array, seen: number): void;
 
+  /**
+   * As {@link idle}, for a caller that then awaits an event; absent where that is the same. Where time is virtual, none passes:
+   * other programs may have something to do first.
+   */
+  idleAwaited?(): void;
+
+  /** As `Provider.lookup`, where the adapter's host has names of its own. @throws (the promise rejects) VerbsError ENOENT */
+  readonly lookup?: ((call: string, name: string, family: 4 | 6 | undefined) => Promise<readonly string[]>) | undefined;
+
   /** µs on the clock that timeouts are counted by. */
   nowUs(): number;
 

@@ -14,7 +14,9 @@ import {
   datagramPort,
   hasOwnThread,
   type ProvidedContext,
+  type Provider,
   startChore,
+  lookupName,
   startTimer,
 } from '../../provider/index.js';
 import type { DatagramPort, DatagramPortOptions } from '../../runtime/index.js';
@@ -113,6 +115,10 @@ export class SoftContext extends ContextBase implements ProvidedContext {
   [datagramPort](call: string, options: DatagramPortOptions): DatagramPort | undefined {
     this.assertAlive(call);
     return this.attempt(call, () => this.adapter.openDatagramPort?.(options));
+  }
+
+  get [lookupName](): Provider['lookup'] | undefined {
+    return this.adapter.lookup;
   }
 
   get [hasOwnThread](): boolean {

@@ -8,7 +8,7 @@ import { type Context, type Device, invalid, VerbsError } from '../../verbs/inde
 import { SoftContext } from '../driver/context.js';
 import { DEVICE_NAME, NODE_TYPE, nodeGuid, TRANSPORT_TYPE } from '../driver/device-facts.js';
 import { SimulatedHost } from './simulated-host.js';
-import { SimulatedNic } from './simulated-nic.js';
+import { type NicHome, SimulatedNic } from './simulated-nic.js';
 import { Simulation } from './simulation.js';
 
 /**
@@ -43,9 +43,10 @@ export class SimulatedCluster {
   /**
    * Brings a device up at an address of the simulated network.
    *
+   * @param home the host that it is in, where there is one
    * @throws VerbsError EINVAL when that is not an address, EADDRINUSE when another device is there
    */
-  open(address: string, options: SimulatedLinkOptions = {}): Context {
+  open(address: string, options: SimulatedLinkOptions = {}, home?: NicHome): Context {
     let link;
     try {
       link = this.network.attach(address, options);
@@ -55,7 +56,7 @@ export class SimulatedCluster {
         error instanceof RangeError ? invalid(message) : { ...invalid(message), errno: 'EADDRINUSE' as const };
       throw new VerbsError('ibv_open_device', problem, { cause: error });
     }
-    const nic = new SimulatedNic(this.simulation, link, link.address);
+    const nic = new SimulatedNic(this.simulation, link, link.address, home);
     return new SoftContext(new SimulatedDevice(this, link.address), new SimulatedHost(nic));
   }
 

@@ -84,8 +84,16 @@ export class SimulatedHost implements AdapterHost, SimulatedClient {
     // What is there needs no time to pass.
   }
 
-  idle(): void {
-    this.#simulation.polled();
+  idle(ring: Int32Array): void {
+    this.#simulation.polled(ring);
+  }
+
+  idleAwaited(): void {
+    // Time passes when those who wait in the event loop have had their turn.
+  }
+
+  get lookup(): AdapterHost['lookup'] {
+    return this.nic.home?.lookup;
   }
 
   nowUs(): number {
@@ -128,7 +136,7 @@ export class SimulatedHost implements AdapterHost, SimulatedClient {
     };
     const stopTimer = this.#simulation.timer(delayUs, () => {
       forget();
-      action();
+      this.nic.run(action);
     });
     const cancel = (): void => {
       if (!this.#timers.has(cancel)) return;
@@ -146,7 +154,7 @@ export class SimulatedHost implements AdapterHost, SimulatedClient {
     };
     const stop = this.#simulation.chore(delayUs, () => {
       this.#timers.delete(cancel);
-      action();
+      this.nic.run(action);
     });
     this.#timers.add(cancel);
     return cancel;
@@ -194,7 +202,7 @@ export class SimulatedHost implements AdapterHost, SimulatedClient {
   #announce(): void {
     this.#simulation.announced();
     queueMicrotask(() => {
-      for (const listener of [...this.#listeners]) listener();
+      for (const listener of [...this.#listeners]) this.nic.run(listener);
     });
   }
 }

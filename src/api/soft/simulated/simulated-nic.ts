@@ -2,6 +2,7 @@ import type { SimulatedLink } from '../../../device/link/index.js';
 import { CommandError } from '../../../device/nic/index.js';
 import { runtime } from '../../runtime/index.js';
 import { Adapter, LAST_VERBS } from '../adapter/adapter.js';
+import type { AdapterHost } from '../adapter/adapter-host.js';
 import type { AdapterClient, ClientParts } from '../adapter/client.js';
 import type { Argument, Value, Verb } from '../adapter/command.js';
 import { SimulatedPorts } from './simulated-ports.js';
@@ -11,6 +12,14 @@ import type { Simulation } from './simulation.js';
 export interface SimulatedClient {
   resumed(): void;
   crashed(): void;
+}
+
+/** The host that a NIC is in. */
+export interface NicHome {
+  /** As `Provider.lookup`. */
+  readonly lookup: NonNullable<AdapterHost['lookup']>;
+  /** Calls a function as a program of the host. */
+  readonly run: (action: () => void) => void;
 }
 
 /** A NIC under virtual time, for as long as somebody has it open. */
@@ -28,6 +37,7 @@ export class SimulatedNic {
     readonly simulation: Simulation,
     readonly link: SimulatedLink,
     readonly address: string,
+    readonly home: NicHome | undefined,
   ) {
     this.adapter = new Adapter({ link, crc32: runtime().crc32, random: simulation.random });
     this.ports = new SimulatedPorts(simulation, this);
@@ -37,6 +47,12 @@ export class SimulatedNic {
   /** Whether it takes part: neither closed nor crashed. */
   get isOpen(): boolean {
     return this.#open;
+  }
+
+  /** Calls what a program has asked to be called. */
+  run(action: () => void): void {
+    if (this.home === undefined) action();
+    else this.home.run(action);
   }
 
   get paused(): boolean {

@@ -19,7 +19,11 @@ export class SimulatedPorts implements HostPorts {
 
   constructor(
     private readonly simulation: Simulation,
-    private readonly host: { readonly address: string; readonly paused: boolean },
+    private readonly host: {
+      readonly address: string;
+      readonly paused: boolean;
+      run(action: () => void): void;
+    },
   ) {}
 
   get address(): string {
@@ -63,7 +67,9 @@ export class SimulatedPorts implements HostPorts {
   arrived(port: number, bytes: Uint8Array, fromHost: string, fromPort: number): void {
     const deliver = (): void => {
       this.simulation.announced();
-      queueMicrotask(() => this.#ports.get(port)?.(bytes.slice(), fromHost, fromPort));
+      queueMicrotask(() => {
+        this.host.run(() => this.#ports.get(port)?.(bytes.slice(), fromHost, fromPort));
+      });
     };
     if (!this.host.paused) deliver();
     else if (this.#waiting.length < MAX_WAITING) this.#waiting.push(deliver);

@@ -1,6 +1,6 @@
 import { EventQueue, SeededRandom, type SimulatedNetwork } from '../../../device/link/index.js';
 import { VerbsError } from '../../verbs/index.js';
-import { runtime, waitingCallbacks } from '../../runtime/index.js';
+import { isProgramRoundDue, runtime, waitingCallbacks } from '../../runtime/index.js';
 import type { Adapter } from '../adapter/adapter.js';
 import { SyntheticAddresses } from '../memory-locator.js';
 
@@ -14,6 +14,20 @@ const KEY_SEED = 0x5eed;
  * event loop for something else, and would have answered in time.
  */
 const PATIENT_ROUNDS = 16;
+/**
+ * Rounds of the event loop after an event of which a program was notified, before time passes: the program may go through the event loop itself, as
+ * streams of Node do.
+ */
+const ROUNDS_AFTER_NEWS = 3;
+/** Rounds that go by at most while a layer of the package waits for one: it lets the event loop have a turn now and then. */
+const DUE_ROUNDS = 4;
+/**
+ * Empty polls of one queue in a row, without a microtask between, from which on a program is taken to poll until something comes, and time passes.
+ * A program that awaits events polls once before it arms the queue, and once afterwards.
+ */
+const POLLS_IN_A_ROW = 4;
+/** The same for a program that lets microtasks run between its polls: those of other programs may be on their way through several promises. */
+const POLLS_IN_A_ROUND = 64;
 /** Empty polls after which, with nothing left to happen, a program is taken to wait for ever. */
 const HOPELESS_POLLS = 10_000;
 
@@ -54,7 +68,14 @@ export class Simulation {
   #runners = 0;
   #holds = 0;
   #scheduled = false;
-  #awaited = false;
+  /** Rounds that are still to go by before time passes: see {@link announced}. */
+  #newsRounds = 0;
+  /** Rounds that went by because a layer of the package waited for one. */
+  #dueRounds = 0;
+  /** How often queues were polled without success since microtasks ran. */
+  readonly #emptyPolls = new Map<Int32Array, number>();
+  /** How often any was, since the last round or step. */
+  #pollsInRound = 0;
   #stopped = false;
   #patientRounds = 0;
   #hopelessPolls = 0;
@@ -120,11 +141,14 @@ export class Simulation {
   }
 
   /**
-   * An empty queue was polled: time passes.
+   * An empty queue was polled. Time passes when nobody waits in the event loop, or when the program polls again and again, which
+   * keeps all others from running.
    *
    * @throws VerbsError ETIMEDOUT when that was done again and again though nothing is left to happen
    */
-  polled(): void {
+  polled(ring: Int32Array): void {
+    if (!this.#pollsForGood(ring)) return;
+    this.#pollsInRound = 0;
     if (this.step(Infinity) || ++this.#hopelessPolls < HOPELESS_POLLS) return;
     const message = `polled ${HOPELESS_POLLS} times, and nothing is left to happen in the simulation`;
     throw new VerbsError('ibv_poll_cq', { errno: 'ETIMEDOUT', message, advice: 'What is waited for will never come' });
@@ -135,6 +159,7 @@ export class Simulation {
     let pending = true;
     const number = this.#chores.push(this.nowUs + delayUs, () => {
       pending = false;
+      this.announced();
       action();
     });
     return () => {
@@ -166,9 +191,10 @@ export class Simulation {
     };
   }
 
-  /** What somebody awaits in the event loop has come: no time passes before they have had their turn. */
+  /** A program was notified of something that it awaits in the event loop: no time passes before it has had its turn. */
   announced(): void {
-    this.#awaited = true;
+    this.#newsRounds = ROUNDS_AFTER_NEWS;
+    this.#scheduleRound();
   }
 
   /** Something new may happen. */
@@ -179,16 +205,43 @@ export class Simulation {
   }
 
   #nextRound(): void {
-    if (this.#runners === 0 || this.#scheduled) return;
+    if (this.#runners > 0) this.#scheduleRound();
+  }
+
+  #scheduleRound(): void {
+    if (this.#scheduled) return;
     this.#scheduled = true;
-    runtime().nextRound(() => {
-      this.#scheduled = false;
-      this.#awaited = false;
-      let steps = 0;
-      while (this.#mayRun && steps < STEPS_PER_ROUND && this.#stepInRound()) steps += 1;
-      if (steps > 0 || waitingCallbacks() > 0) this.#nextRound();
-      else if (this.#mayRun) for (const observer of this.#observers) observer.quiet?.();
-    });
+    runtime().nextRound(this.#round);
+  }
+
+  readonly #round = (): void => {
+    this.#scheduled = false;
+    this.#pollsInRound = 0;
+    // Listeners are called before any time passes.
+    if (waitingCallbacks() > 0) this.#newsRounds = ROUNDS_AFTER_NEWS;
+    else if (this.#newsRounds > 0) this.#newsRounds -= 1;
+    // A program that goes through the event loop again and again polls for what time has to bring.
+    const isDue = this.#runners > 0 && isProgramRoundDue() && this.#dueRounds < DUE_ROUNDS;
+    if (this.#newsRounds > 0 || isDue) {
+      if (isDue) this.#dueRounds += 1;
+      this.#scheduleRound();
+      return;
+    }
+    this.#dueRounds = 0;
+    let steps = 0;
+    while (this.#mayRun && steps < STEPS_PER_ROUND && this.#stepInRound()) steps += 1;
+    if (steps > 0 || waitingCallbacks() > 0) this.#nextRound();
+    else if (this.#mayRun) for (const observer of this.#observers) observer.quiet?.();
+  };
+
+  /** Whether a program that has polled an empty queue does nothing else until something comes. */
+  #pollsForGood(ring: Int32Array): boolean {
+    if (this.#runners === 0 && this.#newsRounds === 0) return true;
+    if (this.#emptyPolls.size === 0) queueMicrotask(() => this.#emptyPolls.clear());
+    const polls = (this.#emptyPolls.get(ring) ?? 0) + 1;
+    this.#emptyPolls.set(ring, polls);
+    this.#pollsInRound += 1;
+    return polls >= POLLS_IN_A_ROW || this.#pollsInRound >= POLLS_IN_A_ROUND;
   }
 
   /** A step between two rounds of the event loop. Rather than end a program's patience, it lets rounds go by at first. */
@@ -201,13 +254,12 @@ export class Simulation {
     if (this.#timers.nextUs >= this.#nextEventUs() || this.#patientRounds >= PATIENT_ROUNDS) return this.step(Infinity);
     this.#patientRounds += 1;
     // This round is over.
-    this.#awaited = true;
+    this.#newsRounds = 1;
     return true;
   }
 
   get #mayRun(): boolean {
-    // Listeners are called before any time passes.
-    return this.#runners > 0 && this.#holds === 0 && !this.#awaited && waitingCallbacks() === 0;
+    return this.#runners > 0 && this.#holds === 0 && this.#newsRounds === 0 && waitingCallbacks() === 0;
   }
 
   #stepped(): void {

@@ -5,6 +5,7 @@ import {
   providedContext,
   providedCq,
   startChore,
+  startPollAwaited,
   startTimer,
   unreadCount,
   unreadWrId,
@@ -173,13 +174,14 @@ export class Engine implements Disposable {
   /**
    * Hands completions to those who expect them, at most `limit`, without waiting.
    *
+   * @param isAwaited whether the caller then awaits an event; other callers make virtual time pass by calling it again and again
    * @returns how many there were; 0 when it is called by a handler
    */
-  progress(limit = BATCH): number {
+  progress(limit = BATCH, isAwaited = false): number {
     if (this.#isPolling) return 0;
     this.#hasActed = false;
     if (!this.#isInPass) this.#endPass();
-    if (this.#isLost() || !this.#startPoll()) return 0;
+    if (this.#isLost() || !this.#startPoll(isAwaited)) return 0;
     const { cq } = this;
     const ledger = this.#ledger;
     this.#isPolling = true;
@@ -324,11 +326,11 @@ export class Engine implements Disposable {
     return this.failure !== undefined;
   }
 
-  #startPoll(): boolean {
+  #startPoll(isAwaited: boolean): boolean {
     try {
-      if (this.cq.startPoll()) return true;
+      if (isAwaited ? this.cq[startPollAwaited]() : this.cq.startPoll()) return true;
     } catch (error) {
-      // EINVAL: it was closed. A simulation says ETIMEDOUT to whoever polls in vain.
+      // EINVAL: it was closed. A simulation says ETIMEDOUT to a caller that polls without success.
       if (!(error instanceof VerbsError) || !(error.errno === 'EIO' || error.errno === 'EINVAL')) throw error;
       this.fail(error);
       return false;

@@ -21,7 +21,7 @@ export interface Moved {
   /** Why nothing completes any more. */
   readonly failure: VerbsError | undefined;
   /** Takes at most so many completions, and returns how many. */
-  progress(limit: number): number;
+  progress(limit: number, isAwaited: boolean): number;
   /** Nothing completes any more. */
   fail(failure: VerbsError): void;
   /** Calls `action` once others of the event loop have had their turn, before any time passes on the device's clock. */
@@ -95,7 +95,7 @@ export class LoopProgress implements EventFollower<Cq> {
 
   /**
    * Takes what is there, a batch at most, the rest in the next turn of the loop. The next is to be announced first: what comes from
-   * then on is, so nobody need look at a queue that is empty, which in a simulation has time pass.
+   * then on is, so nobody need look at a queue that is empty.
    */
   #advance(): void {
     const { moved } = this;
@@ -104,7 +104,7 @@ export class LoopProgress implements EventFollower<Cq> {
     let taken = BATCH;
     try {
       moved.cq.reqNotify();
-      taken = moved.progress(BATCH);
+      taken = moved.progress(BATCH, true);
     } finally {
       // Also when a handler has thrown: others wait, too.
       if (taken === BATCH) this.#takeTurns();

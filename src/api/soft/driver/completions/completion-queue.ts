@@ -23,7 +23,7 @@ import {
   Resource,
   type WorkCompletion,
 } from '../../../verbs/index.js';
-import { type ProvidedCq, unreadCount, unreadWrId } from '../../../provider/index.js';
+import { pollAwaited, type ProvidedCq, startPollAwaited, unreadCount, unreadWrId } from '../../../provider/index.js';
 import type { NotifyingCq, OpenDevice } from '../context-base.js';
 import { CQ_MODERATION } from '../device-facts.js';
 import { refusalOf } from '../refusal.js';
@@ -112,7 +112,7 @@ export class SoftCq extends Resource implements NotifyingCq, ProvidedCq {
       refuse('ibv_poll_cq', invalid(`numEntries is ${String(numEntries)}`, 'It is a number from 1 on'));
     if (this.#polling) refuse('ibv_poll_cq', invalid('a fast poll is under way', 'Call endPoll first'));
     const completions: WorkCompletion[] = [];
-    if (!this.#find()) return completions;
+    if (!this.#find(false)) return completions;
     do {
       completions.push(this.#completion(this.#at));
       this.#at = this.#ring.next();
@@ -142,8 +142,26 @@ export class SoftCq extends Resource implements NotifyingCq, ProvidedCq {
   startPoll(): boolean {
     this.assertAlive('ibv_start_poll');
     if (this.#polling) refuse('ibv_start_poll', invalid('a fast poll is under way', 'Call endPoll first'));
-    this.#polling = this.#find();
+    this.#polling = this.#find(false);
     return this.#polling;
+  }
+
+  [startPollAwaited](): boolean {
+    this.assertAlive('ibv_start_poll');
+    if (this.#polling) refuse('ibv_start_poll', invalid('a fast poll is under way', 'Call endPoll first'));
+    this.#polling = this.#find(true);
+    return this.#polling;
+  }
+
+  [pollAwaited](): WorkCompletion | undefined {
+    this.assertAlive('ibv_poll_cq');
+    if (this.#polling) refuse('ibv_poll_cq', invalid('a fast poll is under way', 'Call endPoll first'));
+    if (!this.#find(true)) return undefined;
+    const completion = this.#completion(this.#at);
+    this.#ring.next();
+    this.#at = -1;
+    this.#ring.release();
+    return completion;
   }
 
   nextPoll(): boolean {
@@ -259,8 +277,8 @@ export class SoftCq extends Resource implements NotifyingCq, ProvidedCq {
     return count === 0 ? undefined : `has ${count} events that were not acknowledged by ackEvents`;
   }
 
-  /** Looks for a completion, and once more after the adapter had time to bring one. */
-  #find(): boolean {
+  /** Looks for a completion, and once more after the adapter had time to bring one. @param isAwaited whether the caller then awaits an event */
+  #find(isAwaited: boolean): boolean {
     const { adapter, doorbell } = this.context;
     this.#ring.rewind();
     this.#at = this.#ring.peek();
@@ -270,7 +288,8 @@ export class SoftCq extends Resource implements NotifyingCq, ProvidedCq {
     }
     doorbell.settle();
     try {
-      adapter.idle(this.#words, this.#ring.position);
+      if (isAwaited && adapter.idleAwaited !== undefined) adapter.idleAwaited();
+      else adapter.idle(this.#words, this.#ring.position);
     } catch (error) {
       throw refusalOf('ibv_poll_cq', error);
     }
