@@ -30,6 +30,8 @@ export class ClientMachine<I extends Item> {
   /** Since when the server that there is has the session. */
   #begunMs = 0;
   #openMs = 0;
+  /** When SESSION was sent. */
+  #askedMs = 0;
   /** Since when links are lost before anything of use was said. */
   #lostMs = 0;
   /** How many of them. */
@@ -143,12 +145,13 @@ export class ClientMachine<I extends Item> {
 
   #connect(): void {
     this.#state = 'connecting';
+    this.#attempts.begin(this.host.nowMs());
     this.host.connect(this.address, this.#attempts.attemptMs);
   }
 
   #pause(): void {
     this.#state = 'pausing';
-    this.host.pause(this.#attempts.rest());
+    this.host.pause(this.#attempts.rest(this.host.nowMs()));
   }
 
   #failed(status: XioStatus, reason: string): void {
@@ -170,6 +173,7 @@ export class ClientMachine<I extends Item> {
       resource,
       privateData,
     };
+    this.#askedMs = this.host.nowMs();
     this.host.ask(request, withinMs);
   }
 
@@ -214,6 +218,7 @@ export class ClientMachine<I extends Item> {
     const lie = this.channel.attach(received);
     if (lie !== undefined) return lie;
     this.#openMs = this.host.nowMs();
+    this.#attempts.answered(this.#openMs - this.#askedMs);
     if (how !== 'resumed') this.#begunMs = this.#openMs;
     this.#isKnown = true;
     this.#hasRestarted = false;
