@@ -4,6 +4,7 @@ export {
   connect,
   connectCluster,
   createStore,
+  type DeleteOptions,
   EpochError,
   type KvCalls,
   KvClient,

@@ -5,7 +5,7 @@ export type { KvMember, KvMembership } from './cluster/member.js';
 export { connect } from './client/connect.js';
 export { KvClient, type KvClientStatistics } from './client/kv-client.js';
 export type { KvEntry, KvExplanation, KvPage } from './client/meanings.js';
-export type { Bytes, KvConnectOptions, KvSetting, ScanOptions, SetOptions } from './client/options.js';
+export type { Bytes, DeleteOptions, KvConnectOptions, KvSetting, ScanOptions, SetOptions } from './client/options.js';
 export type { KvOneSidedStatistics } from './client/one-sided/one-sided-reader.js';
 export type { TransportName } from './client/transports.js';
 export type { WaitOptions } from '../engine/index.js';

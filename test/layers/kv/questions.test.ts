@@ -83,14 +83,42 @@ describe('keys that are listed', () => {
 
   it('need not be found by one request that looks at all buckets', () =>
     simulate(async (sim) => {
-      const store = new Partition({ mode: 'store', memory: alloc(1 << 16), seed: 1n, buckets: 4096 });
+      const store = new Partition({ mode: 'store', memory: alloc(1 << 19), seed: 1n, buckets: 4096 });
       const { client: connected } = served(sim, { store });
       using client = await connected();
-      const first = await client.scanPage(0n);
+      await client.setMany(Array.from({ length: 3000 }, (_, i) => ({ key: `key:${i}`, value: '1' })));
+      const first = await client.scanPage(0n, { prefix: 'a' });
       assert.deepEqual(first.keys, []);
       assert.notEqual(first.cursor, 0n);
       await client.set('a', '1');
-      assert.deepEqual(await all(client.scan()), ['a']);
+      assert.deepEqual(await all(client.scan({ prefix: 'a' })), ['a']);
+    }));
+
+  it('are found by one request where few buckets have any, as keys come and go', () =>
+    simulate(async (sim) => {
+      const store = new Partition({ mode: 'store', memory: alloc(1 << 20), seed: 1n, buckets: 1 << 16 });
+      const { client: connected } = served(sim, { store });
+      using client = await connected();
+      assert.deepEqual(await client.scanPage(0n), { cursor: 0n, keys: [] });
+      const keys = Array.from({ length: 50 }, (_, i) => `key:${i}`);
+      for (const key of keys) await client.set(key, '1');
+      for (const key of keys.slice(25)) await client.delete(key);
+      const { cursor, keys: found } = await client.scanPage(0n);
+      assert.equal(cursor, 0n);
+      assert.equal(found.length, 25);
+    }));
+
+  it('end at a version, and at no other', () =>
+    simulate(async (sim) => {
+      const store = new Partition({ mode: 'store', memory: alloc(1 << 16), seed: 1n });
+      const { client: connected } = served(sim, { store });
+      using client = await connected();
+      const version = await client.set('a', '1');
+      const next = await client.set('a', '2');
+      assert.equal(await client.delete('a', { version }), false);
+      assert.equal(await client.delete('b', { version }), false);
+      assert.equal(await client.delete('a', { version: next }), true);
+      assert.equal(await client.has('a'), false);
     }));
 });
 

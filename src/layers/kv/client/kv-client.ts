@@ -8,6 +8,7 @@ import {
   entryFound,
   explanation,
   isDone,
+  isDoneAtVersion,
   type KvEntry,
   type KvExplanation,
   type KvPage,
@@ -28,6 +29,8 @@ import {
   type KvSetting,
   listOf,
   prefixOf,
+  DELETE_FIELDS,
+  type DeleteOptions,
   SCAN_FIELDS,
   type ScanOptions,
   SET_FIELDS,
@@ -142,9 +145,25 @@ export class KvClient implements AsyncDisposable, Disposable {
     return await this.#put('cas', Operation.CAS, versionSetOrNone, key, value, versionOf('cas', version), options);
   }
 
-  /** Ends an entry. @returns whether there was one. @throws as {@link entry} */
-  delete(key: Bytes, options: WaitOptions = NOTHING_MORE): Promise<boolean> {
-    return this.#about('delete', Operation.DEL, isDone, key, options);
+  /**
+   * Ends an entry.
+   *
+   * @param options - `version`: only if the entry has that version
+   * @returns whether there was one, and it had that version
+   * @throws as {@link entry}
+   */
+  delete(key: Bytes, options: DeleteOptions = NOTHING_MORE): Promise<boolean> {
+    if (options === NOTHING_MORE) return this.#about('delete', Operation.DEL, isDone, key, NOTHING_MORE);
+    return this.#deleteAt(key, options);
+  }
+
+  async #deleteAt(key: Bytes, options: DeleteOptions): Promise<boolean> {
+    const call = 'delete';
+    checkWait(call, options, DELETE_FIELDS);
+    const { version, ...wait } = options;
+    const operand = version === undefined ? 0n : versionOf(call, version);
+    const asked = asking(Operation.DEL, keyOf(call, key), NO_BYTES, 0, operand);
+    return await this.#call(call, isDoneAtVersion, asked, wait);
   }
 
   /**

@@ -38,6 +38,10 @@ export type KvExplanation =
 export const isDone: Meaning<boolean> = ({ status }) =>
   status === Status.OK ? true : status === Status.NOT_FOUND ? false : FAILURE;
 
+/** As {@link isDone}, where the entry was to have a version. */
+export const isDoneAtVersion: Meaning<boolean> = ({ status }) =>
+  status === Status.OK ? true : status === Status.NOT_FOUND || status === Status.EXISTS ? false : FAILURE;
+
 export const versionSet: Meaning<bigint> = ({ status, version }) => (status === Status.OK ? version : FAILURE);
 
 export const versionSetOrNone: Meaning<bigint | undefined> = ({ status, version }) => {

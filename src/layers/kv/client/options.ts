@@ -54,6 +54,12 @@ export interface KvSetting {
   readonly ttlMs?: number | undefined;
 }
 
+/** How an entry is ended. */
+export interface DeleteOptions extends WaitOptions {
+  /** The version that the entry must have. Default: any. */
+  readonly version?: bigint | undefined;
+}
+
 /** Which keys are listed. */
 export interface ScanOptions extends WaitOptions {
   /** Of the keys that are meant. Default: all. */
@@ -63,6 +69,8 @@ export interface ScanOptions extends WaitOptions {
 }
 
 export const SET_FIELDS = { ...WAIT_FIELDS, ttlMs: true } as const;
+
+export const DELETE_FIELDS = { ...WAIT_FIELDS, version: true } as const;
 
 export const SETTING_FIELDS: FieldsOf<KvSetting> = { key: true, value: true, ttlMs: true };
 

@@ -5,6 +5,7 @@ import { throwIfGivenUp } from '../client/many.js';
 import type { KvEntry, KvExplanation, KvPage } from '../client/meanings.js';
 import {
   type Bytes,
+  type DeleteOptions,
   keyOf,
   type KvSetting,
   listOf,
@@ -156,8 +157,8 @@ export class KvCluster implements KvCalls {
   }
 
   /** Ends an entry. @returns whether there was one. @throws as {@link entry} */
-  async delete(key: Bytes, options: WaitOptions = {}): Promise<boolean> {
-    return this.#change('delete', key, options, (client, own, wait) => client.delete(own, wait));
+  async delete(key: Bytes, options: DeleteOptions = {}): Promise<boolean> {
+    return this.#change('delete', key, options, (client, own, wait) => client.delete(own, { ...options, ...wait }));
   }
 
   /** Adds to a value that is a whole number. @returns the sum. @throws as `KvClient.incr`, and as {@link entry} */

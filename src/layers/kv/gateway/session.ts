@@ -2,7 +2,7 @@ import { type Caller, type Command, COMMANDS, fitsArity, keysOf, shown, wordOf }
 import type { ClientMemory, Keeper } from './client-memory.js';
 import { replyOf } from './failures.js';
 import { KeyOrder } from './key-order.js';
-import { ErrorReply, type Reply, replyBytes } from './resp/reply.js';
+import { ErrorReply, type Protocol, type Reply, replyBytes } from './resp/reply.js';
 import type { ReplyWriter } from './resp/reply-writer.js';
 import { ProtocolFault, type Request, type RequestLimits, RequestReader } from './resp/request-reader.js';
 
@@ -30,6 +30,8 @@ export interface SessionLimits extends RequestLimits {
 /** A command whose answer is to be sent in its turn. */
 interface Turn {
   reply: Reply;
+  /** The version in which it is answered. */
+  protocol: Protocol;
   isAnswered: boolean;
   /** The keys that it reads. */
   readonly reads: Request;
@@ -63,25 +65,30 @@ export class Session implements Keeper {
   #isReading = true;
   /** Between MULTI, which was refused, and what would end it. */
   #isInTransaction = false;
+  /** MULTI was the last request so far: its client may be one that waits for the answer. */
+  #isMultiLast = false;
   readonly #caller: Caller;
   readonly #order: KeyOrder | undefined;
 
   /** @param writer may be that of others: it is empty between calls */
   constructor(
-    caller: Omit<Caller, 'quit'>,
+    caller: Omit<Caller, 'quit' | 'protocol'>,
     private readonly wire: Wire,
     private readonly limits: SessionLimits,
     private readonly writer: ReplyWriter,
     private readonly memory: ClientMemory,
   ) {
     this.#reader = new RequestReader(limits);
-    this.#caller = { ...caller, quit: () => (this.#isEnding = true) };
+    this.#caller = { ...caller, protocol: 2, quit: () => (this.#isEnding = true) };
     this.#order = caller.store.keepsOrder ? undefined : new KeyOrder();
   }
 
   /** The client has sent something. */
   onBytes(bytes: Uint8Array): void {
     if (this.#isEnding) return;
+    // A client that has waited for the answer to MULTI knows that there is no transaction, and sends no EXEC.
+    if (this.#isMultiLast && this.#reader.buffered === 0) this.#isInTransaction = false;
+    this.#isMultiLast = false;
     this.#reader.push(bytes);
     this.#goOn();
   }
@@ -171,20 +178,28 @@ export class Session implements Keeper {
     this.#caller.gateway.totals.commands += 1;
     const keys = isFit ? keysOf(command, request) : NO_KEYS;
     const reads = isFit && command.flags.includes('readonly') ? keys : NO_KEYS;
-    const turn: Turn = { reply: undefined, isAnswered: false, reads, weight: Math.max(1, keys.length) };
+    const { protocol } = this.#caller;
+    const turn: Turn = { reply: undefined, protocol, isAnswered: false, reads, weight: Math.max(1, keys.length) };
     this.#add(turn);
-    if (isFit) this.#run(command, request, turn);
-    else this.#answer(turn, command === undefined ? unknown(request) : misfit(command));
+    if (isFit) {
+      this.#run(command, request, turn);
+      // HELLO is itself answered in the version that it asks for.
+      turn.protocol = this.#caller.protocol;
+    } else this.#answer(turn, command === undefined ? unknown(request) : misfit(command));
     return true;
   }
 
   /** There are no transactions. Who begins one all the same means what follows, up to its end, to be done all together or not at all: so it is not. */
   #transactionRefusal(name: string): ErrorReply | undefined {
+    this.#isMultiLast = name === 'MULTI' && !this.#isInTransaction;
     if (!this.#isInTransaction) {
       this.#isInTransaction = name === 'MULTI';
-      return this.#isInTransaction ? NO_TRANSACTIONS : undefined;
+      return this.#isInTransaction ? NO_TRANSACTIONS : WITHOUT_MULTI[name];
     }
-    if (name === 'QUIT') return undefined;
+    if (name === 'QUIT' || name === 'RESET') {
+      this.#isInTransaction = false;
+      return undefined;
+    }
     this.#isInTransaction = name !== 'EXEC' && name !== 'DISCARD';
     return this.#isInTransaction ? NOT_DONE : DISCARDED;
   }
@@ -227,7 +242,8 @@ export class Session implements Keeper {
   }
 
   #answerAtOnce(reply: Reply): void {
-    const turn: Turn = { reply: undefined, isAnswered: false, reads: NO_KEYS, weight: 1 };
+    const { protocol } = this.#caller;
+    const turn: Turn = { reply: undefined, protocol, isAnswered: false, reads: NO_KEYS, weight: 1 };
     this.#add(turn);
     this.#answer(turn, reply);
   }
@@ -260,10 +276,10 @@ export class Session implements Keeper {
     const { writer } = this;
     let first = this.#first;
     for (; first < this.#turns.length && this.#turns[first].isAnswered; first += 1) {
-      const { reply, weight } = this.#turns[first];
+      const { reply, protocol, weight } = this.#turns[first];
       this.#underWay -= weight;
       this.#answeredBytes -= replyBytes(reply);
-      writer.write(reply);
+      writer.write(reply, protocol);
     }
     if (first === this.#turns.length) {
       this.#turns.length = first = 0;
@@ -286,6 +302,10 @@ const LONG_BYTES = 1024;
 const NO_KEYS: Request = [];
 const NO_TRANSACTIONS = new ErrorReply('ERR there are no transactions here; nothing is done up to EXEC or DISCARD');
 const NOT_DONE = new ErrorReply('ERR not done: it is part of a transaction, which was refused, up to EXEC or DISCARD');
+const WITHOUT_MULTI: Readonly<Record<string, ErrorReply | undefined>> = {
+  EXEC: new ErrorReply('ERR EXEC without MULTI'),
+  DISCARD: new ErrorReply('ERR DISCARD without MULTI'),
+};
 const DISCARDED = new ErrorReply('EXECABORT Transaction discarded because of previous errors.');
 
 function isLong({ length }: Uint8Array): boolean {

@@ -1,7 +1,7 @@
 import { type Partition, SipHash } from '../store/index.js';
 import { type Answered, listedBytes, listKey, type RequestView, Status } from '../wire/index.js';
 
-/** Buckets that one request has looked at, at most: nobody else is kept waiting for longer. */
+/** Buckets with entries that one request has looked at, at most: nobody else is kept waiting for longer. */
 const MOST_BUCKETS = 1024;
 const RANKS = 2 ** 32;
 
@@ -35,8 +35,10 @@ export class Scanner {
     let rank = Number(cursor & 0xffff_ffffn);
     let at = 0;
     let keys = 0;
-    let bucket = first;
-    for (; bucket < this.partition.buckets && bucket < first + MOST_BUCKETS; bucket += 1) {
+    const { partition } = this;
+    let bucket = partition.nextOccupied(first);
+    if (bucket !== first) rank = 0;
+    for (let looks = 0; bucket < partition.buckets && looks < MOST_BUCKETS; looks += 1) {
       for (const { key, rank: ofKey } of this.#ranked(bucket, rank, prefix, nowMs)) {
         if (keys === most || at + listedBytes(key) > roomBytes)
           return answerOf(value.subarray(0, at), onwards(cursor, bucket, ofKey));
@@ -44,8 +46,9 @@ export class Scanner {
         keys += 1;
       }
       rank = 0;
+      bucket = partition.nextOccupied(bucket + 1);
     }
-    return answerOf(value.subarray(0, at), bucket < this.partition.buckets ? cursorOf(bucket, 0) : 0n);
+    return answerOf(value.subarray(0, at), bucket < partition.buckets ? cursorOf(bucket, 0) : 0n);
   }
 
   /** Keys of a bucket from a rank on, in order. */

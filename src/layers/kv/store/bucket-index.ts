@@ -25,6 +25,8 @@ export class BucketIndex {
   /** The buckets that hashes lead to, without those behind them. */
   readonly memory: Uint8Array;
   readonly #words: Int32Array;
+  /** Which buckets have entries, a bit each: to list a store that is almost empty takes no look at each bucket. */
+  readonly #occupied: Uint32Array;
   /** Which bucket goes on where another ends. */
   readonly #next: Int32Array;
   /** Overflow buckets that were in use and are not: the first, which leads to the others. */
@@ -46,7 +48,22 @@ export class BucketIndex {
     this.memory = new Uint8Array(buffer, byteOffset, buckets * BUCKET_BYTES);
     this.#words = new Int32Array(buffer, byteOffset, byteLength >> 2);
     this.#next = new Int32Array(buckets + overflow);
+    this.#occupied = new Uint32Array((buckets + 31) >>> 5);
     this.#fresh = buckets;
+  }
+
+  /** The first bucket from that on which has entries; `buckets` when there is none. */
+  nextOccupied(from: number): number {
+    const words = this.#occupied;
+    let word = from >>> 5;
+    if (word >= words.length) return this.buckets;
+    let bits = words[word] & (-1 << (from & 31));
+    while (bits === 0) {
+      word += 1;
+      if (word === words.length) return this.buckets;
+      bits = words[word];
+    }
+    return (word << 5) + 31 - Math.clz32(bits & -bits);
   }
 
   bucketOf(low: number): number {
@@ -90,6 +107,7 @@ export class BucketIndex {
     }
     this.#words[2 * slot] = tag;
     this.#words[2 * slot + 1] = position;
+    this.#occupied[bucket >>> 5] |= 1 << (bucket & 31);
     return true;
   }
 
@@ -106,6 +124,7 @@ export class BucketIndex {
     this.#words[2 * slot] = this.#words[2 * last];
     this.#words[2 * slot + 1] = this.#words[2 * last + 1];
     this.#words[2 * last] = FREE;
+    if (this.first(bucket) < 0) this.#occupied[bucket >>> 5] &= ~(1 << (bucket & 31));
     if (last % BUCKET_SLOTS === 0 && last >= this.buckets * BUCKET_SLOTS) this.#cut(bucket, last / BUCKET_SLOTS);
   }
 

@@ -74,7 +74,7 @@ const RULES: Readonly<Record<Operation, OperationRules>> = {
     changes: true,
     hasValue: false,
     answersValue: false,
-    run: (partition, { key }, nowMs) => partition.delete(key, nowMs),
+    run: (partition, { key, version }, nowMs) => partition.delete(key, nowMs, version),
   },
   [Operation.HAS]: {
     name: 'HAS',

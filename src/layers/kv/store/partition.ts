@@ -138,9 +138,10 @@ export class Partition {
     return this.entry.version === version ? this.#put(key, value, nowMs, ttlMs, true) : Status.EXISTS;
   }
 
-  /** OK, NOT_FOUND, BAD_KEY. */
-  delete(key: Span, nowMs: number): Status {
+  /** @param version that the entry must have; 0 for any. @returns OK, NOT_FOUND, BAD_KEY; EXISTS when it has another version */
+  delete(key: Span, nowMs: number, version = 0n): Status {
     const status = this.#find(key, nowMs);
+    if (status === Status.OK && version !== 0n && this.entry.version !== version) return Status.EXISTS;
     if (status === Status.OK) {
       this.changes?.changing(key, this.entry);
       this.#storage.remove(Cause.DELETED);
@@ -211,6 +212,11 @@ export class Partition {
   /** In how many buckets the keys are: a key stays in the same one. */
   get buckets(): number {
     return this.#storage.buckets;
+  }
+
+  /** The first bucket from that on which has entries; {@link buckets} when there is none. */
+  nextOccupied(from: number): number {
+    return this.#storage.nextOccupied(from);
   }
 
   /** The buckets, 64 bytes each, as one-sided READs may read them. */

@@ -65,6 +65,11 @@ export class Storage {
     return this.#index.memory;
   }
 
+  /** The first bucket from that on which has entries; {@link buckets} when there is none. */
+  nextOccupied(from: number): number {
+    return this.#index.nextOccupied(from);
+  }
+
   /** Looks for a key, and shows it in {@link entry}. */
   find(key: Span): boolean {
     const { entry } = this;

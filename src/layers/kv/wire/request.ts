@@ -37,7 +37,7 @@ export interface Asked {
   readonly remote: RemoteValue | undefined;
   /** Milliseconds that the entry is to live; 0 for ever. SCAN: how many keys are wanted; 0: as many as fit. */
   readonly ttlMs: number;
-  /** INCR: what is added, as a signed number; CAS: the version; SCAN, STATS: where to go on, 0 from the beginning. */
+  /** INCR: what is added, as a signed number; CAS, DEL: the version; SCAN, STATS: where to go on, 0 from the beginning. */
   readonly operand: bigint;
 }
 

@@ -129,7 +129,7 @@ describe('redis-cli at the gateway', { skip: without('redis-cli', 'redis-tools')
         ['ECHO word', 'word'],
         ['SELECT 0', 'OK'],
         ['SELECT 1', 'ERR DB index is out of range'],
-        ['HELLO 3', 'NOPROTO unsupported protocol version'],
+        ['HELLO 4', 'NOPROTO unsupported protocol version'],
         ['CLIENT SETNAME me', 'OK'],
         ['CLIENT SETINFO LIB-NAME mine', 'OK'],
         ['CONFIG GET save', 'save'],

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { ErrorReply, OK, type Reply } from '../../../../src/layers/kv/gateway/resp/reply.js';
+import {
+  ErrorReply,
+  MapReply,
+  OK,
+  type Reply,
+  SetReply,
+  TextReply,
+} from '../../../../src/layers/kv/gateway/resp/reply.js';
 import { ReplyWriter } from '../../../../src/layers/kv/gateway/resp/reply-writer.js';
 import { bytesOf, textOf } from './support/play.js';
 
@@ -23,6 +30,21 @@ describe('the writer of replies', () => {
     ['values in values', [1, [bytesOf('x'), undefined], []], '*3\r\n:1\r\n*2\r\n$1\r\nx\r\n$-1\r\n*0\r\n'],
   ];
   for (const [what, reply, text] of REPLIES) it(`writes ${what}`, () => assert.equal(writtenReplies(reply), text));
+
+  const IN_BOTH: readonly (readonly [string, Reply, string, string])[] = [
+    ['no value', undefined, '$-1\r\n', '_\r\n'],
+    ['a map', new MapReply([['a', 1]]), '*2\r\n$1\r\na\r\n:1\r\n', '%1\r\n$1\r\na\r\n:1\r\n'],
+    ['a set', new SetReply([1, undefined]), '*2\r\n:1\r\n$-1\r\n', '~2\r\n:1\r\n_\r\n'],
+    ['a text', new TextReply('é'), '$2\r\n\u00c3\u00a9\r\n', '=6\r\ntxt:\u00c3\u00a9\r\n'],
+  ];
+  for (const [what, reply, second, third] of IN_BOTH)
+    it(`writes ${what} in RESP2 and in RESP3`, () => {
+      const writer = new ReplyWriter();
+      writer.write(reply, 2);
+      assert.equal(textOf(writer.take()), second);
+      writer.write(reply, 3);
+      assert.equal(textOf(writer.take()), third);
+    });
 
   it('writes any whole number as it is', () => {
     fc.assert(fc.property(fc.maxSafeInteger(), (number) => assert.equal(writtenReplies(number), `:${number}\r\n`)));

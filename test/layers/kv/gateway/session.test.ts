@@ -65,6 +65,41 @@ describe('a connection of the gateway', () => {
       assert.deepEqual(lines, ['-ERR there', '-ERR not', '-ERR not', '-EXECABORT Transaction', '']);
     });
 
+  it('ends a transaction that was refused with the first command after the answer', () => {
+    const store = new SlowStore(true);
+    const played = new Played(store.store);
+    played.say(written('MULTI'));
+    played.say(get('a'), written('EXEC'));
+    assert.deepEqual(store.open, ['get a']);
+    played.say(written('MULTI'), get('b'));
+    played.say(get('c'), written('EXEC'), get('d'));
+    assert.deepEqual(store.open, ['get a', 'get d']);
+  });
+
+  it('keeps to a transaction that was refused while its commands come in pieces', () => {
+    const store = new SlowStore(true);
+    const played = new Played(store.store);
+    const [first, second] = [written('MULTI'), set('a')];
+    played.say(first, second.subarray(0, 9));
+    played.say(second.subarray(9), set('b'));
+    played.say(written('EXEC'), get('c'));
+    assert.deepEqual(store.open, ['get c']);
+  });
+
+  it('answers each command in the version that was asked for before it', async () => {
+    const store = new SlowStore(true);
+    const played = new Played(store.store);
+    played.say(
+      get('a'),
+      written('HELLO', '3'),
+      written('CLIENT', 'GETNAME'),
+      written('RESET'),
+      written('CLIENT', 'GETNAME'),
+    );
+    await store.answer();
+    assert.match(played.sent, /^\$1\r\na\r\n%7\r\n[^]*\r\n_\r\n\+RESET\r\n\$-1\r\n$/);
+  });
+
   it('begins nothing while a long value is on its way', async () => {
     const store = new SlowStore(true);
     new Played(store.store).say(written('SET', 'a', 'x'.repeat(4000)), get('a'));

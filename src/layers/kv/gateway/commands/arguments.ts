@@ -46,6 +46,38 @@ export function countOf(bytes: Uint8Array, least: number, most: number): number 
   return Number(integer);
 }
 
+/** How a time is given: in which unit, and whether from now on or since 1970. */
+export interface TimeUnit {
+  readonly ms: number;
+  readonly isAbsolute: boolean;
+}
+
+/** The options that have a time, by their names. */
+export const TIME_OPTIONS: Readonly<Record<string, TimeUnit | undefined>> = {
+  EX: { ms: 1000, isAbsolute: false },
+  PX: { ms: 1, isAbsolute: false },
+  EXAT: { ms: 1000, isAbsolute: true },
+  PXAT: { ms: 1, isAbsolute: true },
+};
+
+/**
+ * A time from now on, in ms; 0 where that is over.
+ *
+ * @throws CommandError for a number that is not one, or a time that is too far
+ */
+export function timeLeftOf(bytes: Uint8Array, { ms: unitMs, isAbsolute }: TimeUnit, command: string): number {
+  const ms = integerOf(bytes) * BigInt(unitMs);
+  const leftMs = isAbsolute ? ms - BigInt(Date.now()) : ms;
+  if (ms < MIN_INTEGER || leftMs > BigInt(MAX_TTL_MS)) throw new CommandError(invalidTime(command));
+  return leftMs <= 0n ? 0 : Number(leftMs);
+}
+
+/** As {@link timeLeftOf}, of an option: what it gives is above 0. */
+export function optionTimeOf(bytes: Uint8Array, unit: TimeUnit, command: string): number {
+  if (integerOf(bytes) <= 0n) throw new CommandError(invalidTime(command));
+  return timeLeftOf(bytes, unit, command);
+}
+
 /**
  * A time to live, in ms.
  *
@@ -60,11 +92,4 @@ export function lifetimeOf(bytes: Uint8Array, unitMs: number, command: string): 
 
 export function invalidTime(command: string): ErrorReply {
   return new ErrorReply(`ERR invalid expire time in '${command}' command (the longest is ${MAX_TTL_MS} ms)`);
-}
-
-/** @throws CommandError as {@link lifetimeOf}; a time that is over is answered with 0 */
-export function lifetimeOrOver(bytes: Uint8Array, unitMs: number, command: string): number {
-  const ms = integerOf(bytes) * BigInt(unitMs);
-  if (ms > BigInt(MAX_TTL_MS)) throw new CommandError(invalidTime(command));
-  return ms <= 0n ? 0 : Number(ms);
 }

@@ -1,4 +1,4 @@
-import type { ErrorReply, Reply, Soon } from '../resp/reply.js';
+import type { ErrorReply, Protocol, Reply, Soon } from '../resp/reply.js';
 import type { Request } from '../resp/request-reader.js';
 import type { ScanCursors } from '../scan-cursors.js';
 import type { GatewayStore } from '../store.js';
@@ -10,6 +10,8 @@ export interface Caller {
   readonly id: number;
   /** As `CLIENT SETNAME` says. */
   name: string;
+  /** The version of the protocol that it has asked for. */
+  protocol: Protocol;
   /** What the gateway knows of itself. */
   readonly gateway: GatewayFacts;
   /** Of all connections: a client may go on by another. */

@@ -1,13 +1,17 @@
-import { ErrorReply, OK, PONG, type Reply } from '../resp/reply.js';
+import { ErrorReply, MapReply, OK, PONG, type Protocol, type Reply, RESET } from '../resp/reply.js';
 import type { Request } from '../resp/request-reader.js';
 import { integerOf, shown, SYNTAX_ERROR, textOf, wordOf } from './arguments.js';
 import { type Caller, CommandError, type Commands, NO_KEYS } from './command.js';
-import { PRODUCT, PROTOCOL_VERSION } from './product.js';
+import { PRODUCT } from './product.js';
 
-const NO_PASSWORD = new ErrorReply('ERR AUTH called without any password configured: this gateway knows no users');
+const NO_PASSWORD = new ErrorReply(
+  'ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?',
+);
+const NO_VERSION = new ErrorReply('ERR Protocol version is not an integer or out of range');
 const NO_DATABASE = new ErrorReply('ERR DB index is out of range');
 const NO_PROTOCOL = new ErrorReply('NOPROTO unsupported protocol version');
 const NO_NAME = new ErrorReply('ERR Client names cannot contain spaces, newlines or special characters.');
+const NO_USER = new ErrorReply('WRONGPASS invalid username-password pair or user is disabled.');
 const MAX_NAME_BYTES = 256;
 
 function refuse(reply: ErrorReply): never {
@@ -19,19 +23,48 @@ function nameOf(bytes: Uint8Array): string {
   return /^[!-~]*$/.test(name) && bytes.length <= MAX_NAME_BYTES ? name : refuse(NO_NAME);
 }
 
-/** Everybody begins with RESP2, and stays there. */
+function protocolOf(version: Uint8Array): Protocol {
+  const text = textOf(version.subarray(0, 21));
+  if (!/^(?:0|-?[1-9]\d{0,18})$/.test(text)) refuse(NO_VERSION);
+  return text === '2' ? 2 : text === '3' ? 3 : refuse(NO_PROTOCOL);
+}
+
 function hello([, version, ...options]: Request, caller: Caller): Reply {
-  if ((version as Uint8Array | undefined) !== undefined && integerOf(version) !== BigInt(PROTOCOL_VERSION))
-    refuse(NO_PROTOCOL);
-  for (let at = 0; at < options.length; at += 2) {
+  const isGiven = (version as Uint8Array | undefined) !== undefined;
+  const protocol = isGiven ? protocolOf(version) : caller.protocol;
+  let clientName: string | undefined;
+  for (let at = 0; at < options.length; at += 1) {
     const word = wordOf(options[at]);
-    if (word === 'AUTH') refuse(NO_PASSWORD);
-    if (word !== 'SETNAME' || at + 1 === options.length) refuse(SYNTAX_ERROR);
-    caller.name = nameOf(options[at + 1]);
+    const left = options.length - at - 1;
+    if (word === 'AUTH' && left >= 2) refuse(NO_USER);
+    else if (word === 'SETNAME' && left >= 1) clientName = nameOf(options[(at += 1)]);
+    else refuse(new ErrorReply(`ERR Syntax error in HELLO option '${shown(options[at])}'`));
   }
+  if (clientName !== undefined) caller.name = clientName;
+  caller.protocol = protocol;
   const { name, imitated } = PRODUCT;
-  const facts = { server: name, version: imitated, proto: PROTOCOL_VERSION, id: caller.id, mode: 'standalone' };
-  return [...Object.entries(facts).flat(), 'role', 'master', 'modules', []];
+  return new MapReply([
+    ['server', name],
+    ['version', imitated],
+    ['proto', protocol],
+    ['id', caller.id],
+    ['mode', 'standalone'],
+    ['role', 'master'],
+    ['modules', []],
+  ]);
+}
+
+/** As for one that has just come. */
+function reset(_: Request, caller: Caller): Reply {
+  caller.name = '';
+  caller.protocol = 2;
+  return RESET;
+}
+
+/** There are no users: a client that believes itself authenticated would be wrong. */
+function auth({ length }: Request): Reply {
+  if (length > 3) refuse(SYNTAX_ERROR);
+  return refuse(length === 2 ? NO_PASSWORD : NO_USER);
 }
 
 type Subcommand = (request: Request, caller: Caller) => Reply;
@@ -76,8 +109,9 @@ export const CONNECTION: Commands = [
     keys: NO_KEYS,
     run: ([, index]) => (integerOf(index) === 0n ? OK : refuse(NO_DATABASE)),
   },
-  { name: 'auth', arity: -2, flags: ['loading', 'stale', 'fast'], keys: NO_KEYS, run: () => refuse(NO_PASSWORD) },
+  { name: 'auth', arity: -2, flags: ['loading', 'stale', 'fast'], keys: NO_KEYS, run: auth },
   { name: 'hello', arity: -1, flags: ['loading', 'stale', 'fast'], keys: NO_KEYS, run: hello },
+  { name: 'reset', arity: 1, flags: ['noscript', 'loading', 'stale', 'fast'], keys: NO_KEYS, run: reset },
   { name: 'client', arity: -2, flags: ['loading', 'stale'], keys: NO_KEYS, run: client },
   {
     name: 'quit',

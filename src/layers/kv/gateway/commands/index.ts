@@ -1,6 +1,7 @@
 /** What a gateway can be asked, as a table. */
 import { CONNECTION } from './connection.js';
 import { type Command } from './command.js';
+import { EXPIRY } from './expiry.js';
 import { KEYS } from './keys.js';
 import { SERVER } from './server.js';
 import { STRINGS } from './strings.js';
@@ -18,7 +19,7 @@ export { shown, wordOf } from './arguments.js';
 
 /** All commands, by their names in capitals. */
 export const COMMANDS: ReadonlyMap<string, Command> = new Map(
-  [...STRINGS, ...KEYS, ...CONNECTION, ...SERVER(() => COMMANDS)].map((command) => [
+  [...STRINGS, ...KEYS, ...EXPIRY, ...CONNECTION, ...SERVER(() => COMMANDS)].map((command) => [
     command.name.toUpperCase(),
     command,
   ]),

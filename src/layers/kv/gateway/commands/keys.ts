@@ -1,8 +1,8 @@
 import { ErrorReply, type Reply, SimpleReply } from '../resp/reply.js';
 import { MAX_KEY_BYTES } from '../../store/index.js';
 import type { Request } from '../resp/request-reader.js';
-import { countOf, lifetimeOrOver, SYNTAX_ERROR, textOf, wordOf } from './arguments.js';
-import { ALL_KEYS, type Caller, type Command, CommandError, type Commands, NO_KEYS, ONE_KEY } from './command.js';
+import { countOf, SYNTAX_ERROR, textOf, wordOf } from './arguments.js';
+import { ALL_KEYS, type Caller, CommandError, type Commands, NO_KEYS, ONE_KEY } from './command.js';
 import { isGlobMatch } from './glob.js';
 import { countTrue } from './strings.js';
 
@@ -21,41 +21,6 @@ const SPECIAL = /[*?[\\]/;
 const deleteAll = ([, ...keys]: Request, { store }: Caller): Promise<Reply> =>
   countTrue(keys, (key) => store.delete(key));
 const countAll = ([, ...keys]: Request, { store }: Caller): Promise<Reply> => countTrue(keys, (key) => store.has(key));
-
-/** A time that is over ends the key. */
-function expire(name: string, unitMs: number): Command {
-  return {
-    name,
-    arity: 3,
-    flags: ['write', 'fast'],
-    keys: ONE_KEY,
-    run: async ([, key, time], { store }) => {
-      const ttlMs = lifetimeOrOver(time, unitMs, name);
-      return Number(await (ttlMs === 0 ? store.delete(key) : store.touch(key, ttlMs)));
-    },
-  };
-}
-
-/** What is left of a key's time, in a unit; as in Redis -1 for ever, -2 where there is no key. */
-function timeLeft(name: string, unitMs: number): Command {
-  return {
-    name,
-    arity: 2,
-    flags: ['readonly', 'fast'],
-    keys: ONE_KEY,
-    run: async ([, key], { store }) => {
-      const ms = await store.ttl(key);
-      if (ms === undefined) return -2;
-      return ms === Infinity ? -1 : Math.round(ms / unitMs);
-    },
-  };
-}
-
-async function persist([, key]: Request, { store }: Caller): Promise<Reply> {
-  const ms = await store.ttl(key);
-  if (ms === undefined || ms === Infinity) return 0;
-  return Number(await store.touch(key, 0));
-}
 
 /** What SCAN was told besides the cursor. */
 interface ScanTerms {
@@ -114,9 +79,6 @@ export const KEYS: Commands = [
     keys: ONE_KEY,
     run: async ([, key], { store }) => ((await store.has(key)) ? STRING : NONE),
   },
-  timeLeft('ttl', 1000),
-  timeLeft('pttl', 1),
-  { name: 'persist', arity: 2, flags: ['write', 'fast'], keys: ONE_KEY, isComposed: () => true, run: persist },
   {
     name: 'scan',
     arity: -2,
@@ -131,6 +93,4 @@ export const KEYS: Commands = [
     keys: NO_KEYS,
     run: async (_, { store }) => (await store.serverStatistics()).get('store.keys') ?? 0,
   },
-  expire('expire', 1000),
-  expire('pexpire', 1),
 ];

@@ -4,5 +4,3 @@ export const PRODUCT = {
   /** The version of Redis whose commands clients may take for granted where there is a command of that name at all. */
   imitated: '6.2.0',
 } as const;
-
-export const PROTOCOL_VERSION = 2;

@@ -1,4 +1,4 @@
-import { ErrorReply, type Reply, SimpleReply } from '../resp/reply.js';
+import { ErrorReply, MapReply, type Reply, SetReply, SimpleReply, TextReply } from '../resp/reply.js';
 import type { Request } from '../resp/request-reader.js';
 import { shown, textOf, wordOf } from './arguments.js';
 import { type Caller, type Command, CommandError, type Commands, NO_KEYS } from './command.js';
@@ -21,9 +21,8 @@ function config([, subcommand, ...patterns]: Request, caller: Caller): Reply {
   if (wordOf(subcommand) !== 'GET' || patterns.length === 0)
     throw new CommandError(new ErrorReply('ERR only CONFIG GET is supported'));
   const globs = patterns.map((pattern) => textOf(pattern).toLowerCase());
-  return Object.entries(PARAMETERS)
-    .filter(([name]) => globs.some((glob) => isGlobMatch(glob, name)))
-    .flatMap(([name, value]) => [name, value(caller)]);
+  const entries = Object.entries(PARAMETERS).filter(([name]) => globs.some((glob) => isGlobMatch(glob, name)));
+  return new MapReply(entries.map(([name, value]) => [name, value(caller)]));
 }
 
 type Facts = Readonly<Record<string, string | number | bigint>>;
@@ -68,17 +67,17 @@ async function info([, ...asked]: Request, caller: Caller): Promise<Reply> {
   const statistics = await caller.store.serverStatistics();
   const words = asked.map(wordOf);
   const hasAll = words.length === 0 || words.some((word) => ALL_SECTIONS.includes(word));
-  return Object.entries(SECTIONS)
+  const sections = Object.entries(SECTIONS)
     .filter(([name]) => hasAll || words.includes(name.toUpperCase()))
     .map(([name, facts]) => {
       const lines = Object.entries(facts(caller, statistics)).map(([fact, value]) => `${fact}:${value}\r\n`);
       return `# ${name}\r\n${lines.join('')}`;
-    })
-    .join('\r\n');
+    });
+  return new TextReply(sections.join('\r\n'));
 }
 
 function described({ name, arity, flags, keys: { first, last, step } }: Command): Reply {
-  return [name, arity, flags.map((flag) => new SimpleReply(flag)), first, last, step];
+  return [name, arity, new SetReply(flags.map((flag) => new SimpleReply(flag))), first, last, step];
 }
 
 /** Commands about the server; COMMAND tells of those that `all` gives. */
@@ -92,7 +91,7 @@ export const SERVER = (all: () => ReadonlyMap<string, Command>): Commands => {
         return found === undefined ? undefined : described(found);
       }),
     // What redis-cli helps people with while they type.
-    DOCS: () => [],
+    DOCS: () => new MapReply([]),
   };
   const command = ([, subcommand, ...words]: Request): Reply => {
     if ((subcommand as Uint8Array | undefined) === undefined) return [...all().values()].map(described);

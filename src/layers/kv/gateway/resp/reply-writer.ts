@@ -1,4 +1,4 @@
-import { ErrorReply, type Reply, SimpleReply } from './reply.js';
+import { ErrorReply, MapReply, type Protocol, type Reply, SetReply, SimpleReply, TextReply } from './reply.js';
 
 const ENCODER = new TextEncoder();
 const FIRST_BYTES = 4096;
@@ -14,13 +14,18 @@ const ZERO = 48;
 const COLON = 58;
 /** A mark, a sign, the digits of 2^64, the end of the line. */
 const MAX_HEADER_BYTES = 24;
-const NULL = ENCODER.encode('$-1\r\n');
+const NULL = { 2: ENCODER.encode('$-1\r\n'), 3: ENCODER.encode('_\r\n') } as const;
+const PERCENT = 37;
+const EQUALS = 61;
+const TILDE = 126;
+/** How a verbatim string says that it is plain text. */
+const PLAIN = 'txt:';
 /** Larger numbers are written as texts. */
 const MAX_QUICK = 1e9;
 /** Copying so few is quicker than asking somebody to. */
 const FEW_BYTES = 64;
 
-/** Writes replies, one behind the other (RESP2). */
+/** Writes replies, one behind the other. */
 export class ReplyWriter {
   #bytes = new Uint8Array(FIRST_BYTES);
   #length = 0;
@@ -37,17 +42,38 @@ export class ReplyWriter {
     return taken;
   }
 
-  write(reply: Reply): void {
+  write(reply: Reply, protocol: Protocol = 2): void {
     if (reply instanceof Uint8Array) this.#bulk(reply);
     else if (typeof reply === 'string') this.#bulk(ENCODER.encode(reply));
-    else if (reply === undefined) this.#put(NULL);
+    else if (reply === undefined) this.#put(NULL[protocol]);
     else if (reply instanceof SimpleReply) this.#line(PLUS, reply.text);
     else if (reply instanceof ErrorReply) this.#line(MINUS, reply.text);
     else if (typeof reply === 'number' || typeof reply === 'bigint') this.#number(COLON, reply);
-    else {
-      this.#number(STAR, reply.length);
-      for (const one of reply) this.write(one);
+    else if (reply instanceof MapReply) this.#map(reply, protocol);
+    else if (reply instanceof TextReply) this.#text(reply, protocol);
+    else if (reply instanceof SetReply) this.#list(protocol === 3 ? TILDE : STAR, reply.members, protocol);
+    else this.#list(STAR, reply, protocol);
+  }
+
+  #list(mark: number, list: readonly Reply[], protocol: Protocol): void {
+    this.#number(mark, list.length);
+    for (const one of list) this.write(one, protocol);
+  }
+
+  #map({ entries }: MapReply, protocol: Protocol): void {
+    if (protocol === 3) this.#number(PERCENT, entries.length);
+    else this.#number(STAR, 2 * entries.length);
+    for (const [name, value] of entries) {
+      this.write(name, protocol);
+      this.write(value, protocol);
     }
+  }
+
+  #text({ text }: TextReply, protocol: Protocol): void {
+    const bytes = ENCODER.encode(protocol === 3 ? PLAIN + text : text);
+    this.#number(protocol === 3 ? EQUALS : DOLLAR, bytes.length);
+    this.#put(bytes);
+    this.#endLine();
   }
 
   #bulk(value: Uint8Array): void {
