@@ -20,8 +20,6 @@ export {
   type OwnAddress,
   type ChannelFollowing,
   pollAwaited,
-  providedCq,
-  type ProvidedCq,
   type ProvidedCompChannel,
   type ProvidedContext,
   type ProvidedCq,

@@ -155,8 +155,8 @@ export function followCompChannel(channel: CompChannel, follower: EventFollower<
 }
 
 /** The same completion queue, as its provider made it. @throws VerbsError EINVAL for a queue that no provider has made */
-export function providedCq(cq: Cq): ProvidedCq {
+export function providedCq(cq: Cq, call: string): ProvidedCq {
   const isOurs = (object: object): object is ProvidedCq => startPollAwaited in object;
   if (isOurs(cq)) return cq;
-  throw new VerbsError('ibv_poll_cq', invalid('that is not a queue of this package', 'createCq makes them'));
+  throw new VerbsError(call, invalid('that is not a queue of this package', 'createCq makes them'));
 }

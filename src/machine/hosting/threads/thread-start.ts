@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { codeOf, errnoNameOf } from '../../../device/link/index.js';
 import { CommandError } from '../../../device/nic/index.js';
@@ -6,10 +7,16 @@ import type { ThreadStart } from './thread-protocol.js';
 /** The errno in what Node says of a thread that could not be made. */
 const ERRNO = /\bE[A-Z]{3,}\b(?!_)/;
 
-/** Starts the thread of a NIC. @throws CommandError EAGAIN, ENOMEM and the like when there can be none; what Node forbids as it says it */
+/**
+ * Starts the thread of a NIC.
+ *
+ * @throws CommandError ENOENT where the thread's file is missing; EAGAIN, ENOMEM and the like when there can be none; what Node forbids as it says it
+ */
 export function startThread(start: ThreadStart): Worker {
+  const file = new URL('./thread-worker.js', import.meta.url);
+  if (isMissing(file)) throw new CommandError('ENOENT', bundled(file));
   try {
-    return new Worker(new URL('./thread-worker.js', import.meta.url), {
+    return new Worker(file, {
       name: 'verbena',
       workerData: start,
       transferList: [start.first.commands, start.first.notices],
@@ -20,6 +27,20 @@ export function startThread(start: ThreadStart): Worker {
     // What Node was told to forbid is no want of anything.
     throw codeOf(error) === 'ERR_ACCESS_DENIED' ? error : threadRefused(error);
   }
+}
+
+/** A program that is bundled has this module, and not the file beside it. */
+function isMissing(file: URL): boolean {
+  try {
+    return !existsSync(file);
+  } catch {
+    // What Node was told to forbid to be looked at may be there.
+    return false;
+  }
+}
+
+function bundled({ pathname }: URL): string {
+  return `the file of the NIC's thread is not at ${pathname}: was verbena bundled? Keep it out of the bundle, by --external:verbena --external:verbena/* of esbuild`;
 }
 
 /** As a command that was refused, what Node throws when it cannot make a thread. */
