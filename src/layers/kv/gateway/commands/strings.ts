@@ -1,15 +1,7 @@
 import { ErrorReply, OK, type Reply, type Soon } from '../resp/reply.js';
 import type { Request } from '../resp/request-reader.js';
 import type { GatewayStore } from '../store.js';
-import {
-  integerOf,
-  lifetimeOf,
-  optionTimeOf,
-  SYNTAX_ERROR,
-  textOf,
-  TIME_OPTIONS,
-  wordOf,
-} from './arguments.js';
+import { integerOf, lifetimeOf, optionTimeOf, SYNTAX_ERROR, textOf, TIME_OPTIONS, wordOf } from './arguments.js';
 import { endIn } from './expiry.js';
 import { ALL_KEYS, type Caller, CommandError, type Commands, KEYS_AND_VALUES, ONE_KEY } from './command.js';
 
