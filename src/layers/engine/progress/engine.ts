@@ -341,7 +341,7 @@ export class Engine implements Disposable {
 
   /** Drops completions of requests whose queue pairs have ended. They are there, so no time passes in a simulation. */
   #discard(count: number): number {
-    if (this.#isPolling || this.#isLost() || !this.#startPoll()) return 0;
+    if (this.#isPolling || this.#isLost() || !this.#startPoll(true)) return 0;
     for (let taken = 1; taken < count; taken += 1) this.cq.nextPoll();
     this.cq.endPoll();
     this.#unexpected += count;
