@@ -49,6 +49,7 @@ export { adoptOrphans, childrenOfMainThread, type EndedChild, waitForChild } fro
 export { blockedCall, type BlockedCall } from './processes/blocked-call.js';
 export { callRestart, type Restart } from './processes/restart.js';
 export { prepareToSpawn, spawnProgram } from './processes/spawn.js';
+export { blockSignals } from './signals.js';
 export { arePinnable, canPin, ListedMappings, type Mapping, type Mappings } from './processes/mappings.js';
 export { watchProcess } from './processes/process-watch.js';
 export { MemoryFile } from './files/memory-file.js';

@@ -4,6 +4,7 @@
  */
 import { parentPort } from 'node:worker_threads';
 import {
+  blockSignals,
   EventFd,
   installFilter,
   keepArenas,
@@ -31,6 +32,9 @@ function obey({ filter, wakeFd, file, args, go }: ProgramOrder): void {
     parentPort?.postMessage(message);
     EventFd.ring(wakeFd);
   };
+  // The filter holds the end of a signal handler, too. A handler on this thread (SIGCHLD when the program ends) would return only
+  // once the launcher answers, and crash the process when the launcher has closed the listener. The program starts with no signal blocked.
+  blockSignals();
   const listenerFd = attempt(() => installFilter(filter), 'refused', tell);
   if (listenerFd === undefined) return;
   tell({ kind: 'filtered', listenerFd });
