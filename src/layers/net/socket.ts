@@ -368,7 +368,8 @@ export class Socket extends Duplex {
   #onConnected(stream: StreamSocket): void {
     this.connecting = false;
     this.#attach(stream);
-    this.#flush();
+    // 'drain' has a turn of its own, after 'connect'.
+    if (this.#outgoing.isBusy) this.#callbacks.call(() => this.#flush());
     if (this.#ending !== undefined) this.#shutDown(this.#ending);
     this.#ending = undefined;
     this.emit('connect');
