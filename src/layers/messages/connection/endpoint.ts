@@ -133,7 +133,8 @@ export class Endpoint implements CompletionHandler, Kept {
     for (const { receive, immediate, byteLength } of this.#early.splice(0))
       this.#onMessage(receive, immediate, byteLength);
     if (this.#earlyEnd !== undefined) this.end(this.#earlyEnd.failure);
-    else this.#keepAlive = new KeepAlive(this.engine, this, this.#keepAliveMs);
+    // A farewell that came early has ended it.
+    else if (!this.#hasEnded) this.#keepAlive = new KeepAlive(this.engine, this, this.#keepAliveMs);
     this.outbox.pump();
   }
 
