@@ -5,9 +5,14 @@ import type { HostingOptions } from './options.js';
 const DEFAULT_HOST = '127.0.0.1';
 const ANY: ReadonlySet<string> = new Set(['', '0.0.0.0', '::']);
 
-/** Where a server is that listens at an address: at any, on all devices of this program. */
-export function hostsOf(address: string): readonly string[] {
-  const hosts = ANY.has(address) ? getDevices().map((context) => context.address) : [address];
+/**
+ * The addresses at which a server listens. A server at a wildcard listens on all devices of the program.
+ *
+ * @param own the address of the tool's only device, where it opened one itself. Listing the program's devices would open another
+ */
+export function hostsOf(address: string, own?: string): readonly string[] {
+  if (!ANY.has(address)) return [address];
+  const hosts = own === undefined ? getDevices().map((context) => context.address) : [own];
   return hosts.length === 0 ? [address] : [...new Set(hosts)];
 }
 
@@ -24,6 +29,6 @@ export function tellListening(
 ): void {
   if (at?.host === undefined) return;
   const wanted = [asked, addr, process.env['VERBENA_ADDR']].find((each) => each !== undefined && !ANY.has(each));
-  for (const host of hostsOf(at.host))
+  for (const host of hostsOf(at.host, addr))
     if (host !== (wanted ?? DEFAULT_HOST)) process.stderr.write(`server at ${host}, port ${at.port ?? 0}\n`);
 }

@@ -28,6 +28,8 @@ async function firstList(impostor: Impostor): Promise<readonly [readonly KvMembe
   const onProblem = ({ message }: Error): void => void problems.push(message);
   return watched({ endpoints: impostor.url, onProblem }, async (lists) => {
     const { value } = (await lists.next()) as IteratorYieldResult<readonly KvMember[]>;
+    // Each problem has a turn of its own.
+    await impostor.turns(10);
     return [value, problems];
   });
 }

@@ -74,7 +74,7 @@ async function runServer(
   say(
     json
       ? JSON.stringify({ listening: at })
-      : `listening to port ${at?.port ?? 0} of ${at === undefined ? '?' : hostsOf(at.host).join(' and ')}, until Ctrl-C`,
+      : `listening to port ${at?.port ?? 0} of ${at === undefined ? '?' : hostsOf(at.host, setup.devices.contexts?.[0]?.address).join(' and ')}, until Ctrl-C`,
   );
   await server.serve();
 }

@@ -185,7 +185,9 @@ export async function serve(setup: ServerSetup): Promise<void> {
   endOnInterrupt(async () => {
     await Promise.all([listener, ...clients].map((socket) => rclose(socket)));
   });
-  say(`waiting for connection at ${hostsOf(rgetsockname(listener).host).join(' and ')}, port ${port}...\n`);
+  say(
+    `waiting for connection at ${hostsOf(rgetsockname(listener).host, device.context?.address).join(' and ')}, port ${port}...\n`,
+  );
   for (;;) {
     const socket = await raccept(listener);
     if (clients.size >= MAX_CLIENTS) {

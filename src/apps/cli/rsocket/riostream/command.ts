@@ -119,7 +119,7 @@ async function riostream(flags: StreamFlags): Promise<void> {
   };
   const carriers = new RsocketCarriers(route, setupOf);
   if (carriers.listener !== undefined && flags.b === undefined)
-    for (const host of hostsOf(rgetsockname(carriers.listener).host))
+    for (const host of hostsOf(rgetsockname(carriers.listener).host, flags.addr))
       process.stderr.write(`server at ${host}, port ${flags.p}\n`);
   endOnInterrupt(() => carriers.close());
   await playRounds<RsocketCarrier>(

@@ -106,7 +106,7 @@ function overRsockets(route: Route, flags: RstreamFlags, setup: () => SocketSetu
   });
   // The address that the device has chosen, which the user cannot know.
   if (carriers.listener !== undefined && flags.b === undefined)
-    for (const host of hostsOf(rgetsockname(carriers.listener).host))
+    for (const host of hostsOf(rgetsockname(carriers.listener).host, flags.addr))
       process.stderr.write(`server at ${host}, port ${flags.p}\n`);
   return carriers;
 }
