@@ -52,6 +52,8 @@ const FOREIGN = [
   '--dev',
   '--ff-only',
   '--cpu-prof',
+  '--cpu_util',
+  '--recv_post_list',
 ];
 
 test('documents name no option that nothing here has', () => {

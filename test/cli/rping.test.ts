@@ -177,7 +177,7 @@ const MISUSES = [
   { name: 'neither side', flags: [], code: 22, says: /-s.*-c/ },
   { name: 'both sides', flags: ['-s', '-c'], code: 22, says: /-s.*-c/ },
   { name: 'a client without an address', flags: ['-c'], code: 22, says: /-a/ },
-  { name: 'a size that is too small', flags: ['-s', '-S', '22'], code: 1, says: /from 23 to 65535/ },
+  { name: 'a size that is too small', flags: ['-s', '-S', '22'], code: 22, says: /from 23 to 65535/ },
   {
     name: 'an address that is not a host',
     // With an empty label, for which no resolver asks another machine.

@@ -42,13 +42,19 @@ describe('a host of a simulation', () => {
   it('is the machine of a program that runs on it', async () => {
     using sim = new Sim();
     const host = sim.host('a');
-    const [context, devices, bound] = await host.run(async () => {
+    const [context, devices, wildcard, bound] = await host.run(async () => {
       await Promise.resolve();
       const id = createId(undefined, PortSpace.TCP);
       id.bindAddr({});
-      return [openDevice(), getDevices(), id.localAddr?.host] as const;
+      const wildcard = id.localAddr?.host;
+      const bound = createId(undefined, PortSpace.TCP);
+      bound.bindAddr({ host: host.address });
+      return [openDevice(), getDevices(), wildcard, bound.localAddr?.host] as const;
     });
-    assert.deepEqual([context === host.context, devices[0] === context, bound], [true, true, host.address]);
+    assert.deepEqual(
+      [context === host.context, devices[0] === context, wildcard, bound],
+      [true, true, '0.0.0.0', host.address],
+    );
   });
 
   it('has no address but its own', async () => {

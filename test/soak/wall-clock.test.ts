@@ -12,6 +12,8 @@ const SOURCE = fileURLToPath(new URL('../../../src', import.meta.url));
 
 /** Who reads it, and why that is not a timer. */
 const READERS: Readonly<Record<string, string>> = {
+  'layers/kv/gateway/commands/arguments.ts': 'what is left until a time of day that a command names, as EXPIREAT does',
+  'layers/kv/gateway/commands/expiry.ts': 'the time of day at which an entry ends, which EXPIRETIME asks for',
   'layers/kv/kv-persistence.ts':
     'when entries on disk end, which another process has written: read when a store is opened, and no more',
   'layers/ucp/worker/log.ts': 'the time that lines of a log begin with, which people read',

@@ -172,8 +172,8 @@ export const rsocket: readonly Mutant[] = [
     rule: 'whoever could not write all is told when there is room',
     source: owner,
     file: stream,
-    from: 'if (taken < bytes.length) this.#wantsRoom = true;',
-    to: '',
+    from: 'if (taken < bytes.length) {\n      this.#wantsRoom = true;',
+    to: 'if (taken < bytes.length) {',
     games: ['rsocket'],
   },
   {
@@ -181,8 +181,8 @@ export const rsocket: readonly Mutant[] = [
     rule: 'drained is told while no byte is under way',
     source: owner,
     file: stream,
-    from: '(due & Due.DRAINED) !== 0 && this.#protocol.unacknowledged === 0',
-    to: '(due & Due.DRAINED) !== 0',
+    from: 'due === Due.DRAINED && this.#protocol.unacknowledged === 0',
+    to: 'due === Due.DRAINED',
     games: ['rsocket'],
   },
   {
@@ -208,8 +208,8 @@ export const rsocket: readonly Mutant[] = [
     rule: "no time passes on a device's clock while completions wait for the next turn",
     source: engine,
     file: 'src/layers/engine/progress/engine.ts',
-    from: 'if (providedContext(this.context, CALL)[startTimer](0, action) === undefined) runtime().nextRound(action);',
-    to: 'runtime().nextRound(action);',
+    from: 'const stop = providedContext(this.context, CALL)[startTimer](0, action);\n    if (stop === undefined) runtime().nextRound(() => ownTurn(action));',
+    to: 'runtime().nextRound(() => ownTurn(action));',
     games: ['rsocket'],
   },
   {

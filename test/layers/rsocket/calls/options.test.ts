@@ -52,7 +52,8 @@ function pair(sim: Sim) {
   const listener = socketOf(sim, 'server');
   const client = socketOf(sim, 'client');
   rbind(listener, { port: PORT });
-  const there = rgetsockname(listener);
+  // The listener is bound to the wildcard: it has no address of its own.
+  const there = { host: sim.hosts.find(({ name }) => name === 'server')?.address ?? '', port: PORT };
   const meet = async (): Promise<Rsocket> => {
     rlisten(listener);
     const [server] = await Promise.all([raccept(listener), rconnect(client, there)]);
@@ -98,7 +99,7 @@ describe('options of rsockets', () => {
       }
     }));
 
-  it('REUSEADDR lets two have a port, of whom one listens', () =>
+  it('REUSEADDR lets two have a port, of whom none listens before the other is closed', () =>
     simulate(async (sim) => {
       const sockets = [1, 2, 3].map(() => socketOf(sim, 'server'));
       const [one, two, three] = sockets;
@@ -109,9 +110,10 @@ describe('options of rsockets', () => {
       }
       refused('EADDRINUSE', () => rbind(three, { port: PORT }));
       refused('EINVAL', () => rsetsockopt(one, SOCKET, REUSEADDR, false));
+      refused('EADDRINUSE', () => rlisten(one));
+      await rclose(two);
       rlisten(one);
-      refused('EADDRINUSE', () => rlisten(two));
-      await Promise.all(sockets.map((socket) => rclose(socket)));
+      await Promise.all([one, three].map((socket) => rclose(socket)));
     }));
 
   it('V6ONLY keeps the wildcard of IPv6 from an address of IPv4', () =>
@@ -120,13 +122,18 @@ describe('options of rsockets', () => {
       rsetsockopt(only, IPV6, Ipv6Option.V6ONLY, 1);
       rbind(both, { host: '::', port: PORT });
       rlisten(both);
-      refused('ENODEV', () => rbind(only, { host: '::', port: PORT + 1 }));
-      refused('ENODEV', () => rlisten(only));
+      // A wildcard needs no device of its family.
+      rbind(only, { host: '::', port: PORT + 1 });
+      rlisten(only);
+      const client = socketOf(sim, 'client');
+      refused('EADDRINUSE', () => rbind(socketOf(sim, 'host'), { port: PORT }));
+      const there = { host: sim.hosts[0].address, port: PORT + 1 };
+      await assert.rejects(async () => rconnect(client, there), { errno: 'ECONNREFUSED' });
       refused('EINVAL', () => rsetsockopt(both, IPV6, Ipv6Option.V6ONLY, 1));
       const datagrams = socketOf(sim, 'host', INET6, SocketType.DGRAM);
       rsetsockopt(datagrams, IPV6, Ipv6Option.V6ONLY, 1);
       refused('ENODEV', () => rbind(datagrams, { host: '::', port: PORT }));
-      await Promise.all([both, only, datagrams].map((socket) => rclose(socket)));
+      await Promise.all([both, only, client, datagrams].map((socket) => rclose(socket)));
     }));
 
   it('TOS of who connects is what packets of a stream are sent with, either way', () =>
