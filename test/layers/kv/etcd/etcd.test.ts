@@ -25,6 +25,11 @@ class Watching implements Disposable {
   readonly #lists: AsyncIterator<readonly KvMember[]>;
   readonly problems: string[] = [];
 
+  /** Lets the turns pass in which so many problems are reported, each in its own. */
+  async told(count: number): Promise<void> {
+    for (let turn = 0; turn <= 2 * count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  }
+
   constructor(endpoints: string | readonly string[], cluster: string) {
     const onProblem = (problem: Error): void => void this.problems.push(problem.message);
     const membership = etcdMembership({ endpoints, cluster, onProblem });
@@ -181,6 +186,7 @@ describe('servers that register themselves in etcd', { skip: WITHOUT_ETCD }, () 
     await etcd.put(`${root}/servers/huge`, 'x'.repeat(100_000));
     using watching = new Watching(etcd.url, cluster);
     assert.deepEqual(namesIn(await watching.next()), [['red', true]]);
+    await watching.told(7);
     assert.equal(watching.problems.length, 7);
     // What somebody has put at a server's own name, it replaces.
     await etcd.put(`${root}/servers/green`, 'garbage');
@@ -264,6 +270,7 @@ describe('an etcd that is not there', { skip: WITHOUT_ETCD }, () => {
       ['red', true],
     ]);
     assert.deepEqual([red.problem, green.problem], [undefined, undefined]);
+    await watching.told(1);
     assert.match(watching.problems[0], /no etcd answers/);
   });
 });
