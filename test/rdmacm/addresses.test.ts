@@ -25,15 +25,27 @@ describe('binding', () => {
     assert.ok(ports.every((port) => port > 0));
   });
 
-  for (const host of ['127.0.0.1', '127.1.2.3', '::1'])
-    it(`to ${host}, which no device has, is refused and names the addresses of the devices`, () => {
+  for (const [host, any] of [
+    ['127.0.0.1', '0.0.0.0'],
+    ['127.1.2.3', '0.0.0.0'],
+    ['::1', '::'],
+  ] as const)
+    it(`to ${host} is binding to the program itself where no device is on loopback, as in Linux`, () => {
       using pair = new Pair();
       const channel = createEventChannel({ contexts: [pair.b, pair.a] });
       const id = createId(channel, PortSpace.TCP);
-      const { message } = assertErrno('EADDRNOTAVAIL', () => id.bindAddr({ host, port: PORT }));
-      assert.match(message, /10\.0\.0\.2, 10\.0\.0\.1/);
-      id.bindAddr({ host: PASSIVE, port: PORT });
+      id.bindAddr({ host, port: PORT });
+      assert.deepEqual([id.localAddr, id.verbs], [{ host: any, port: PORT }, undefined]);
     });
+
+  it('to a loopback address is refused where a device is at another one, and names the addresses of the devices', () => {
+    const cluster = new SimulatedCluster({ seed: 1 });
+    using context = cluster.open('127.0.0.2');
+    const id = createId(createEventChannel({ contexts: [context] }), PortSpace.TCP);
+    const { message } = assertErrno('EADDRNOTAVAIL', () => id.bindAddr({ host: '127.0.0.1', port: PORT }));
+    assert.match(message, /127\.0\.0\.1.*127\.0\.0\.2/);
+    id.bindAddr({ host: '127.0.0.2', port: PORT });
+  });
 
   it('happens once', () => {
     using pair = new Pair();

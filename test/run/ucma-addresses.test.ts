@@ -60,14 +60,11 @@ describe('commands of rdma_cm for addresses, and calls that fail', () => {
     }
   });
 
-  test('refuse to bind to a loopback address that no device has, and say which addresses there are', () => {
-    const said: string[] = [];
-    using both = programs((text) => said.push(text));
+  test('bind to a loopback address as to the wildcard, where no device is on loopback', () => {
+    using both = programs();
     const { id } = both.client.create();
     const request = Buffer.concat([withResponse(8), sockaddr('127.0.0.1', PORT), numbers(id)]);
-    for (let i = 0; i < 2; i += 1) assert.equal(both.client.call(Command.BIND_IP, request), -Errno.EADDRNOTAVAIL);
-    assert.equal(said.length, 1);
-    assert.match(said[0], /127\.0\.0\.1.*10\.0\.0\.1, 10\.0\.0\.2.*--addr/);
+    assert.equal(both.client.call(Command.BIND_IP, request), 0);
   });
 
   test('reject the peer when an accept fails, which would wait otherwise', () => {

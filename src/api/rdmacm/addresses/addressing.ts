@@ -5,7 +5,7 @@ import type { Identity } from '../identifiers/identity.js';
 import { IdState } from '../identifiers/states.js';
 import type { CmRoute, ResolveAddrOptions } from './route.js';
 import { completeAddress, type FullAddress, type SocketAddress } from './address.js';
-import { defaultDevice, deviceToward, deviceWithAddress } from './devices.js';
+import { defaultDevice, deviceToward, deviceWithAddress, standsForAny } from './devices.js';
 import { wildcardOf } from './wildcard.js';
 
 const FIELDS: FieldsOf<ResolveAddrOptions> = { source: true, timeoutMs: true };
@@ -23,6 +23,9 @@ export function bindAddr(identity: Identity, address: SocketAddress): void {
   if (isAny(host)) {
     const given = address.host === undefined ? undefined : host;
     identity.bindEverywhere(call, wildcardOf(given, identity.options.afOnly), port);
+  } else if (standsForAny(identity.devices, host)) {
+    const any = familyOf(host) === 4 ? '0.0.0.0' : '::';
+    identity.bindEverywhere(call, wildcardOf(any, identity.options.afOnly), port);
   } else identity.bindTo(call, deviceWithAddress(call, identity.devices, host), port);
   identity.state = IdState.ADDR_BOUND;
 }
@@ -37,7 +40,7 @@ export function resolveAddr(identity: Identity, destination: SocketAddress, opti
   refuse(call, fieldsProblem('options', options, FIELDS));
   const source = options.source === undefined ? undefined : completeAddress(call, 'source', options.source);
   checkTimeout(call, options.timeoutMs);
-  const isFromAny = source === undefined || isAny(source.host);
+  const isFromAny = source === undefined || isAny(source.host) || standsForAny(identity.devices, source.host);
   const from = isFromAny ? identity.local?.host : source.host;
   const canTalk = identity.binding?.families.includes(familyOf(asked.host)) ?? true;
   if (from !== undefined && (isAny(from) ? !canTalk : familyOf(from) !== familyOf(asked.host)))

@@ -211,6 +211,15 @@ export function deviceWithAddress(call: string, choice: DeviceChoice, address: s
 }
 
 /**
+ * Whether a loopback address stands for the program itself, as in Linux: where devices were given beforehand and none of them is on
+ * loopback. Where one is, 127.0.0.1 may be another program's.
+ */
+export function standsForAny(choice: DeviceChoice, address: string): boolean {
+  const { contexts } = choiceHere(choice);
+  return contexts !== undefined && isLoopback(address) && !contexts.some((context) => isLoopback(context.address));
+}
+
+/**
  * The devices that a wildcard stands for: all of the choice whose addresses are of these families. Where devices are opened as
  * needed, the program's default device is opened if no device is there.
  *
