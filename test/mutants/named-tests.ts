@@ -7,6 +7,8 @@ import { register } from 'node:module';
 
 /** Files below `test`. */
 export const FILES: readonly string[] = [
+  'runtime/callbacks',
+  'sim-api/held-time',
   'nic/raw-packet',
   'nic/xrc-domains',
   'nic/failed-completion',

@@ -6,11 +6,12 @@ import {
   Callbacks,
   CallbackTurn,
   Duty,
+  isTimeHeld,
+  nextHeldRound,
   ownTurn,
   portable,
   runtime,
   useRuntime,
-  waitingCallbacks,
 } from '../../src/api/runtime/index.js';
 import '../../src/machine/hosting/index.js';
 
@@ -33,10 +34,10 @@ describe('calls of listeners', () => {
     one.call(noting(seen, 'a'));
     other.call(noting(seen, 'b'));
     new CallbackTurn(one, noting(seen, 'c')).queue();
-    assert.deepEqual([seen, waitingCallbacks()], [[], 3]);
+    assert.deepEqual([seen, isTimeHeld()], [[], true]);
     await turns(3);
     assert.deepEqual(seen, ['a', 'a, later', 'b', 'b, later', 'c', 'c, later']);
-    assert.equal(waitingCallbacks(), 0);
+    assert.equal(isTimeHeld(), false);
   });
 
   it('run in the async context in which their object was made', async () => {
@@ -95,6 +96,25 @@ describe('a turn of this package', () => {
     assert.deepEqual(seen.slice(4), ['b', 'b, later', 'c', 'c, later']);
   });
 
+  it('calls no listener before one that waited already', async () => {
+    const seen: string[] = [];
+    const callbacks = new Callbacks();
+    setImmediate(() => {
+      callbacks.call(noting(seen, 'a'));
+      ownTurn(() => callbacks.call(noting(seen, 'b')));
+    });
+    await turns(4);
+    assert.deepEqual(seen, ['a', 'a, later', 'b', 'b, later']);
+  });
+
+  it('holds virtual time for work that waits', async () => {
+    const held: boolean[] = [];
+    nextHeldRound(() => held.push(isTimeHeld()));
+    held.push(isTimeHeld());
+    await turns(2);
+    assert.deepEqual(held, [true, false]);
+  });
+
   it('does what else it was asked for when something throws', async () => {
     const seen: string[] = [];
     const failure = new Error('thrown');
@@ -113,7 +133,7 @@ describe('a turn of this package', () => {
     );
     await turns(2);
     assert.deepEqual(seen, ['duty', 'called']);
-    assert.equal(waitingCallbacks(), 0);
+    assert.equal(isTimeHeld(), false);
   });
 });
 

@@ -29,6 +29,7 @@ export {
   startChore,
   startPollAwaited,
   startTimer,
+  startTurn,
   unreadCount,
   unreadWrId,
 } from './provider.js';

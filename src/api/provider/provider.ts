@@ -73,6 +73,7 @@ export interface CmDevice {
 export const cmDevice: unique symbol = Symbol('verbena.cmDevice');
 export const startTimer: unique symbol = Symbol('verbena.startTimer');
 export const startChore: unique symbol = Symbol('verbena.startChore');
+export const startTurn: unique symbol = Symbol('verbena.startTurn');
 export const datagramPort: unique symbol = Symbol('verbena.datagramPort');
 export const hasOwnThread: unique symbol = Symbol('verbena.hasOwnThread');
 export const followEvents: unique symbol = Symbol('verbena.followEvents');
@@ -90,6 +91,11 @@ export interface ProvidedContext extends Context {
   [startTimer](delayMs: number, action: () => void): (() => void) | undefined;
   /** As {@link startTimer}, for what nobody waits for: where time is virtual, none passes because of it alone. */
   [startChore](delayMs: number, action: () => void): (() => void) | undefined;
+  /**
+   * Calls `action` in the next turn of the event loop, as a program of the device's host; no virtual time passes before. After a crash of
+   * the host nothing is called.
+   */
+  [startTurn](action: () => void): void;
   /** Opens a UDP port of the host that the device is in; undefined where that is the machine. @throws VerbsError EADDRINUSE */
   [datagramPort](call: string, options: DatagramPortOptions): DatagramPort | undefined;
   /** As {@link Provider.lookup}, on the host that the device is in; undefined where that is the machine. */

@@ -1,8 +1,9 @@
 import { runtime } from './current.js';
 import { Microtask } from './microtask.js';
+import { holdTime, releaseTime } from './rounds.js';
 import type { AsyncContext } from './runtime.js';
 
-/** Calls of listeners that wait for their turn of the event loop. */
+/** Calls of listeners that wait for their turn of the event loop. Each holds virtual time. */
 let waiting = 0;
 /** Whether this package was called by the event loop, and nothing of the program has run in this turn. */
 let isOwnTurn = false;
@@ -43,9 +44,16 @@ function endOwnTurn(): void {
 }
 
 function callLater(action: () => void): void {
+  holdTime();
   waiting += 1;
   if (isOwnTurn && waiting === 1) call = action;
   else runtime().nextRound(action);
+}
+
+/** A call of {@link callLater} begins. */
+function callBegins(): void {
+  waiting -= 1;
+  releaseTime();
 }
 
 /** Something this package does soon, once however often it was asked for by then: at the end of its own turn, or else in a microtask. */
@@ -70,11 +78,6 @@ export class Duty {
   };
 }
 
-/** How many calls of listeners wait. In a simulation no virtual time passes before they are done. */
-export function waitingCallbacks(): number {
-  return waiting;
-}
-
 /** Calls `action` after the calls of listeners that wait now; where none waits, as `Runtime.afterMicrotasks`. */
 export function afterCallbacks(action: () => void): void {
   if (waiting === 0) runtime().afterMicrotasks(action);
@@ -97,7 +100,7 @@ export class Callbacks {
   /** Calls `action` in a turn of its own, after all calls that wait. An exception is an uncaught one of the program. */
   call(action: () => void): void {
     callLater(() => {
-      waiting -= 1;
+      callBegins();
       this.#context.run(action);
     });
   }
@@ -129,7 +132,7 @@ export class CallbackTurn {
 
   readonly #run = (): void => {
     this.#isQueued = false;
-    waiting -= 1;
+    callBegins();
     this.callbacks.run(this.action);
   };
 }

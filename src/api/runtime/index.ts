@@ -1,11 +1,11 @@
 /** What the API asks of what it runs in, Node or a page of a browser, and how programs wait in its event loop. */
 export { whenAborted } from './aborts.js';
-export { afterCallbacks, Callbacks, CallbackTurn, Duty, ownTurn, waitingCallbacks } from './callbacks.js';
+export { afterCallbacks, Callbacks, CallbackTurn, Duty, ownTurn } from './callbacks.js';
 export { runtime, useRuntime } from './current.js';
 export type { Folder, FolderFile } from './folder.js';
 export { Microtask } from './microtask.js';
 export { portable } from './portable.js';
-export { isProgramRoundDue, nextProgramRound } from './rounds.js';
+export { isTimeHeld, isYielding, nextHeldRound, yieldRound } from './rounds.js';
 export type {
   Ambient,
   AsyncContext,

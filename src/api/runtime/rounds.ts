@@ -1,17 +1,47 @@
 import { runtime } from './current.js';
 
-let pending = 0;
+let heldTurns = 0;
+let yields = 0;
 
-/** As `Runtime.nextRound`, for a program's own work: simulations let no time pass before it is done. */
-export function nextProgramRound(action: () => void): void {
-  pending += 1;
+/**
+ * Counts work of this package that waits for a turn of the event loop. A simulation lets no virtual time pass until
+ * {@link releaseTime} was called as often.
+ */
+export function holdTime(): void {
+  heldTurns += 1;
+}
+
+export function releaseTime(): void {
+  heldTurns -= 1;
+}
+
+/** As `Runtime.nextRound`; a simulation lets no virtual time pass before `action` is called. */
+export function nextHeldRound(action: () => void): void {
+  holdTime();
   runtime().nextRound(() => {
-    pending -= 1;
+    releaseTime();
     action();
   });
 }
 
-/** Whether a program waits for a round of the event loop. */
-export function isProgramRoundDue(): boolean {
-  return pending > 0;
+/**
+ * As {@link nextHeldRound}, for a loop of the program that yields to the event loop now and then. The loop may poll for an event that
+ * only time brings, so a simulation lets time pass after some rounds.
+ */
+export function yieldRound(action: () => void): void {
+  yields += 1;
+  runtime().nextRound(() => {
+    yields -= 1;
+    action();
+  });
+}
+
+/** Whether work counted by {@link holdTime} waits for a turn of the event loop. */
+export function isTimeHeld(): boolean {
+  return heldTurns > 0;
+}
+
+/** Whether a loop of the program waits for a round of the event loop: see {@link yieldRound}. */
+export function isYielding(): boolean {
+  return yields > 0;
 }

@@ -1,5 +1,5 @@
 import { whenAborted } from './aborts.js';
-import { nextProgramRound } from './rounds.js';
+import { yieldRound } from './rounds.js';
 
 /** One wait in so many lets the event loop have a turn, however much there is: a loop of microtasks would starve all others. */
 const WAITS_PER_ROUND = 64;
@@ -185,7 +185,7 @@ export class Waiters<T> {
   /** What is announced meanwhile waits as well. */
   #rest(): void {
     this.#isResting = true;
-    nextProgramRound(() => {
+    yieldRound(() => {
       this.#isResting = false;
       this.serve();
     });

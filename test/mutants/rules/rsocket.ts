@@ -11,6 +11,8 @@ const protocol = 'src/layers/rsocket/protocol/protocol.ts';
 const phases = 'src/layers/rsocket/protocol/phases.ts';
 const stream = 'src/layers/rsocket/stream/rsocket-stream.ts';
 const endpoint = 'src/layers/rsocket/stream/endpoint.ts';
+const turns = 'src/api/runtime/callbacks.ts';
+const simulation = 'src/api/soft/simulated/simulation.ts';
 const datagrams = 'src/layers/rsocket/datagrams/datagram-socket.ts';
 
 export const rsocket: readonly Mutant[] = [
@@ -207,10 +209,64 @@ export const rsocket: readonly Mutant[] = [
     name: 'engine-turn-in-no-hurry',
     rule: "no time passes on a device's clock while completions wait for the next turn",
     source: engine,
-    file: 'src/layers/engine/progress/engine.ts',
-    from: 'const stop = providedContext(this.context, CALL)[startTimer](0, action);\n    if (stop === undefined) runtime().nextRound(() => ownTurn(action));',
-    to: 'runtime().nextRound(() => ownTurn(action));',
-    games: ['rsocket'],
+    file: 'src/api/soft/driver/context.ts',
+    from: 'nextHeldRound(() => ownTurn(turn));',
+    to: 'setImmediate(() => ownTurn(turn));',
+    games: ['tests'],
+  },
+  {
+    name: 'listeners-in-no-hurry',
+    rule: 'no virtual time passes while listeners wait for their turns',
+    source: turns,
+    file: turns,
+    from: 'function callLater(action: () => void): void {\n  holdTime();',
+    to: 'function callLater(action: () => void): void {',
+    games: ['tests'],
+  },
+  {
+    name: 'loop-yields-for-good',
+    rule: 'virtual time passes for a loop of the program that yields again and again',
+    source: simulation,
+    file: simulation,
+    from: 'isYielding() && this.#yieldRounds < YIELD_ROUNDS',
+    to: 'isYielding()',
+    games: ['tests'],
+  },
+  {
+    name: 'loop-yields-in-no-hurry',
+    rule: 'no virtual time passes while a loop of the program yields once',
+    source: simulation,
+    file: simulation,
+    from: 'isYielding() && this.#yieldRounds < YIELD_ROUNDS',
+    to: 'false',
+    games: ['tests'],
+  },
+  {
+    name: 'listeners-share-a-turn',
+    rule: 'a turn has room for one call of a listener',
+    source: turns,
+    file: turns,
+    from: 'if (isOwnTurn && waiting === 1) call = action;',
+    to: 'if (isOwnTurn) duties.push(action);',
+    games: ['tests'],
+  },
+  {
+    name: 'listeners-out-of-turn',
+    rule: 'a listener that waits is called before one that is due later',
+    source: turns,
+    file: turns,
+    from: 'if (isOwnTurn && waiting === 1) call = action;',
+    to: 'if (isOwnTurn && call === undefined) call = action;',
+    games: ['tests'],
+  },
+  {
+    name: 'listeners-in-any-context',
+    rule: 'a listener runs in the async context of its object',
+    source: turns,
+    file: turns,
+    from: 'this.#context.run(action);\n    });',
+    to: 'action();\n    });',
+    games: ['tests'],
   },
   {
     name: 'cm-timers-wake',

@@ -95,6 +95,9 @@ export interface AdapterHost extends Omit<AdapterFacts, 'clockOriginNs'> {
   /** As {@link after}, for what nobody waits for: where time is virtual, none passes because of it alone. */
   chore?(delayUs: number, action: () => void): () => void;
 
+  /** Calls what is due in this turn of the event loop as a program of the adapter's host, unless that has crashed; absent where that is the machine. */
+  run?(action: () => void): void;
+
   /**
    * Opens a UDP port of the host that the adapter is in; absent where that is the machine.
    *

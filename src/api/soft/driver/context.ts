@@ -18,8 +18,9 @@ import {
   startChore,
   lookupName,
   startTimer,
+  startTurn,
 } from '../../provider/index.js';
-import type { DatagramPort, DatagramPortOptions } from '../../runtime/index.js';
+import { type DatagramPort, type DatagramPortOptions, nextHeldRound, ownTurn } from '../../runtime/index.js';
 import {
   ahAttrFromWc,
   type AsyncEvent,
@@ -110,6 +111,12 @@ export class SoftContext extends ContextBase implements ProvidedContext {
 
   [startChore](delayMs: number, action: () => void): (() => void) | undefined {
     return this.adapter.chore?.(delayMs * 1000, action);
+  }
+
+  [startTurn](action: () => void): void {
+    const { adapter } = this;
+    const turn = adapter.run === undefined ? action : (): void => adapter.run?.(action);
+    nextHeldRound(() => ownTurn(turn));
   }
 
   [datagramPort](call: string, options: DatagramPortOptions): DatagramPort | undefined {

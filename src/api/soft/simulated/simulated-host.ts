@@ -160,6 +160,10 @@ export class SimulatedHost implements AdapterHost, SimulatedClient {
     return cancel;
   }
 
+  run(action: () => void): void {
+    if (this.failure === undefined) this.nic.run(action);
+  }
+
   openDatagramPort(options: DatagramPortOptions): DatagramPort {
     const port = this.nic.ports.open(options);
     const close = (): void => {

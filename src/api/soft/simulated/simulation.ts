@@ -1,6 +1,6 @@
 import { EventQueue, SeededRandom, type SimulatedNetwork } from '../../../device/link/index.js';
 import { VerbsError } from '../../verbs/index.js';
-import { isProgramRoundDue, runtime, waitingCallbacks } from '../../runtime/index.js';
+import { isTimeHeld, isYielding, runtime } from '../../runtime/index.js';
 import type { Adapter } from '../adapter/adapter.js';
 import { SyntheticAddresses } from '../memory-locator.js';
 
@@ -19,8 +19,8 @@ const PATIENT_ROUNDS = 16;
  * streams of Node do.
  */
 const ROUNDS_AFTER_NEWS = 3;
-/** Rounds that go by at most while a layer of the package waits for one: it lets the event loop have a turn now and then. */
-const DUE_ROUNDS = 4;
+/** Rounds without virtual time for a loop of the program that yields now and then: it may poll for an event that only time brings. */
+const YIELD_ROUNDS = 4;
 /**
  * Empty polls of one queue in a row, without a microtask between, from which on a program is taken to poll until something comes, and time passes.
  * A program that awaits events polls once before it arms the queue, and once afterwards.
@@ -70,8 +70,8 @@ export class Simulation {
   #scheduled = false;
   /** Rounds that are still to go by before time passes: see {@link announced}. */
   #newsRounds = 0;
-  /** Rounds that went by because a layer of the package waited for one. */
-  #dueRounds = 0;
+  /** Rounds that passed since the last step because a loop of the program yielded. */
+  #yieldRounds = 0;
   /** How often queues were polled without success since microtasks ran. */
   readonly #emptyPolls = new Map<Int32Array, number>();
   /** How often any was, since the last round or step. */
@@ -217,20 +217,19 @@ export class Simulation {
   readonly #round = (): void => {
     this.#scheduled = false;
     this.#pollsInRound = 0;
-    // Listeners are called before any time passes.
-    if (waitingCallbacks() > 0) this.#newsRounds = ROUNDS_AFTER_NEWS;
+    // Work of this package that waits for its turn comes before any time passes.
+    if (isTimeHeld()) this.#newsRounds = ROUNDS_AFTER_NEWS;
     else if (this.#newsRounds > 0) this.#newsRounds -= 1;
-    // A program that goes through the event loop again and again polls for what time has to bring.
-    const isDue = this.#runners > 0 && isProgramRoundDue() && this.#dueRounds < DUE_ROUNDS;
-    if (this.#newsRounds > 0 || isDue) {
-      if (isDue) this.#dueRounds += 1;
+    const mayYield = this.#runners > 0 && isYielding() && this.#yieldRounds < YIELD_ROUNDS;
+    if (this.#newsRounds > 0 || mayYield) {
+      if (mayYield) this.#yieldRounds += 1;
       this.#scheduleRound();
       return;
     }
-    this.#dueRounds = 0;
+    this.#yieldRounds = 0;
     let steps = 0;
     while (this.#mayRun && steps < STEPS_PER_ROUND && this.#stepInRound()) steps += 1;
-    if (steps > 0 || waitingCallbacks() > 0) this.#nextRound();
+    if (steps > 0 || isTimeHeld()) this.#nextRound();
     else if (this.#mayRun) for (const observer of this.#observers) observer.quiet?.();
   };
 
@@ -259,7 +258,7 @@ export class Simulation {
   }
 
   get #mayRun(): boolean {
-    return this.#runners > 0 && this.#holds === 0 && this.#newsRounds === 0 && waitingCallbacks() === 0;
+    return this.#runners > 0 && this.#holds === 0 && this.#newsRounds === 0 && !isTimeHeld();
   }
 
   #stepped(): void {

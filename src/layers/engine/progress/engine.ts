@@ -7,10 +7,11 @@ import {
   startChore,
   startPollAwaited,
   startTimer,
+  startTurn,
   unreadCount,
   unreadWrId,
 } from '../../../api/provider/index.js';
-import { afterCallbacks, ownTurn, runtime } from '../../../api/runtime/index.js';
+import { afterCallbacks, runtime } from '../../../api/runtime/index.js';
 import { type CompChannel, type Context, invalid, type Pd, VerbsError } from '../../../api/verbs/index.js';
 import { BufferPool, namesOf, type SizeClass } from '../memory/buffer-pool.js';
 import { RegistrationCache } from '../memory/registration-cache.js';
@@ -251,10 +252,9 @@ export class Engine implements Disposable {
     return providedContext(this.context, CALL)[startTimer](delayMs, action) ?? runtime().timer(delayMs, action);
   }
 
-  /** @internal Calls `action` in the next turn of the event loop; on a device with a clock of its own no time passes before. */
+  /** @internal Calls `action` in the next turn of the event loop; no virtual time passes before. */
   nextTurn(action: () => void): void {
-    const stop = providedContext(this.context, CALL)[startTimer](0, action);
-    if (stop === undefined) runtime().nextRound(() => ownTurn(action));
+    providedContext(this.context, CALL)[startTurn](action);
   }
 
   /** As {@link timer}, for what nobody waits for: it does not keep the process alive, and in a simulation no time passes because of it alone. */
