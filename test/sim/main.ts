@@ -4,14 +4,14 @@ import { explore } from './cm/explore.js';
 import { FAULTS } from './cm/faults.js';
 import { type Figures, type Game, NOTHING_YET, sumOf } from './game.js';
 import { type GameName, gameOf } from './games.js';
-import { type Failure, type Played, playSeed } from './play.js';
+import { type Digest, type Failure, type Played, playSeed, sumOfDigests } from './play.js';
 import { playOnThreads } from './players.js';
 import { clearLine, readOptions, wholeNumber } from '../support/command-line.js';
 
 const HELP = `Plays seeded runs of random traffic of RC, UC and UD between simulated hosts, over a network that loses, doubles,
 reorders and damages packets, and checks every byte and every completion against a model.
 
-usage: npm run sim -- [--cm | --device-memory | --walk | --rxe | --messages | --kv | --ucp | --rsocket | --rsocket-lies | --xio] [--seeds N] [--start S] [--jobs N] [--json] [--trace]
+usage: npm run sim -- [--cm | --device-memory | --walk | --rxe | --messages | --kv | --ucp | --rsocket | --rsocket-lies | --xio] [--seeds N] [--start S] [--jobs N] [--json] [--trace] [--digest]
        npm run sim -- --cm-faults N
 
   --cm         instead, programs connect and part by rdma_cm, on hosts that come and go; every event of every
@@ -39,6 +39,7 @@ usage: npm run sim -- [--cm | --device-memory | --walk | --rxe | --messages | --
   --start S    seed of the first one; run i has seed S + i (default 1)
   --jobs N     how many at a time (default: as many as there are processors)
   --json       print the summary as JSON
+  --digest     print a SHA-256 of all traces as well: equal before and after a change that leaves the packets alone
   --trace      print every packet as it is sent, with --cm every event and call, too; for one run
   --cm-faults N
                instead, every conversation of a client and a server, with every choice of up to N of the connection
@@ -55,6 +56,7 @@ class Tally {
   runs = 0;
   total: Figures = NOTHING_YET;
   readonly failures: Failure[] = [];
+  digest: Digest | undefined;
   #shownMs = 0;
   readonly #startMs = performance.now();
 
@@ -66,8 +68,9 @@ class Tally {
     return this.runs / this.seconds;
   }
 
-  add({ runs, total, failures }: Played): void {
+  add({ runs, total, failures, digest }: Played): void {
     this.runs += runs;
+    if (digest !== undefined) this.digest = sumOfDigests(this.digest, digest);
     this.total = sumOf(this.total, total);
     this.failures.push(...failures);
     this.failures.sort((a, b) => a.seed - b.seed);
@@ -110,6 +113,7 @@ const OPTIONS = {
   jobs: { type: 'string', default: String(availableParallelism()) },
   json: { type: 'boolean', default: false },
   trace: { type: 'boolean', default: false },
+  digest: { type: 'boolean', default: false },
   cm: { type: 'boolean', default: false },
   walk: { type: 'boolean', default: false },
   'device-memory': { type: 'boolean', default: false },
@@ -126,17 +130,19 @@ const OPTIONS = {
 } as const;
 
 function printSummary(game: Game, tally: Tally, wanted: number, json: boolean): void {
-  const { runs, total, failures, seconds, runsPerSecond } = tally;
+  const { runs, total, failures, seconds, runsPerSecond, digest } = tally;
+  const trace = digest && { lines: digest.lines, sha256: digest.bits.toString(16).padStart(64, '0') };
   const virtualSeconds = total.virtualUs / 1e6;
   if (json) {
     const figures = { runs, wanted, seconds, runsPerSecond, ...total.counts, virtualSeconds };
-    process.stdout.write(`${JSON.stringify({ ...figures, network: total.network, failures }, null, 2)}\n`);
+    process.stdout.write(`${JSON.stringify({ ...figures, network: total.network, failures, trace }, null, 2)}\n`);
     return;
   }
   process.stderr.write(clearLine());
   process.stdout.write(
     `${runs.toLocaleString('en')} of ${wanted.toLocaleString('en')} runs in ${seconds.toFixed(1)} s ` +
       `(${runsPerSecond.toFixed(0)} runs/s${stepRate(total, seconds)}), ${timeText(virtualSeconds)} of virtual time\n${game.summarise(total)}\n` +
+      (trace ? `traces: ${trace.lines.toLocaleString('en')} lines, SHA-256 ${trace.sha256}\n` : '') +
       (failures.length === 0
         ? 'no failure\n'
         : `${failures.length} failed: seeds ${failures.map(({ seed }) => seed).join(', ')}\n`),
@@ -196,7 +202,12 @@ async function main(): Promise<void> {
     for (let run = 0; run < wanted; run += 1) if (!hear(await playSeed({ game: name, only }, start + run, line))) break;
   } else {
     process.once('SIGINT', () => interruption.abort());
-    await playOnThreads({ game: name, only, start, runs: wanted }, jobs, interruption.signal, hear);
+    await playOnThreads(
+      { game: name, only, start, runs: wanted, digest: options.digest },
+      jobs,
+      interruption.signal,
+      hear,
+    );
   }
   printSummary(game, tally, wanted, options.json);
   if (tally.failures.length > 0) process.exitCode = 1;

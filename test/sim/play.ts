@@ -1,3 +1,4 @@
+import { createHash, type Hash } from 'node:crypto';
 import { type Figures, NOTHING_YET, sumOf } from './game.js';
 import { type GameName, gameOf } from './games.js';
 
@@ -14,6 +15,8 @@ export interface Play {
   /** Seed of the first run. */
   readonly start: number;
   readonly runs: number;
+  /** Whether to take a digest of the trace, which names each packet: it slows the runs down. */
+  readonly digest: boolean;
   /** How many runs were begun, in one word that all threads see; `runs` lets none begin any more. */
   readonly begun: BigInt64Array;
 }
@@ -23,7 +26,21 @@ export interface Played {
   readonly runs: number;
   readonly total: Figures;
   readonly failures: readonly Failure[];
+  readonly digest?: Digest;
 }
+
+/** Of the traces of runs. */
+export interface Digest {
+  /** Lines of the traces: most are packets. */
+  readonly lines: number;
+  /** SHA-256 of each run's trace, added bit by bit without carry, so that the order of the runs does not matter. */
+  readonly bits: bigint;
+}
+
+export const sumOfDigests = (a?: Digest, b?: Digest): Digest => ({
+  lines: (a?.lines ?? 0) + (b?.lines ?? 0),
+  bits: (a?.bits ?? 0n) ^ (b?.bits ?? 0n),
+});
 
 /** Plays the run of one seed. @returns what it came to, or why it failed */
 export async function playSeed(
@@ -41,6 +58,17 @@ export async function playSeed(
 
 const TELL_MS = 200;
 
+/** Plays the run of one seed and takes a digest of its trace. */
+async function digestSeed(play: Play, seed: number): Promise<Played> {
+  const hash: Hash = createHash('sha256').update(`${seed}\n`);
+  let lines = 0;
+  const played = await playSeed(play, seed, (line) => {
+    hash.update(line).update('\n');
+    lines += 1;
+  });
+  return { ...played, digest: { lines, bits: BigInt(`0x${hash.digest('hex')}`) } };
+}
+
 /** Plays until no run is left, and tells now and then what came of it, of a failure at once. */
 export async function playAll(play: Play, tell: (played: Played) => void): Promise<void> {
   const nothing: Played = { runs: 0, total: NOTHING_YET, failures: [] };
@@ -49,8 +77,14 @@ export async function playAll(play: Play, tell: (played: Played) => void): Promi
   for (;;) {
     const run = Number(Atomics.add(play.begun, 0, 1n));
     if (run >= play.runs) break;
-    const { total, failures } = await playSeed(play, play.start + run);
-    untold = { runs: untold.runs + 1, total: sumOf(untold.total, total), failures };
+    const seed = play.start + run;
+    const { total, failures, digest } = await (play.digest ? digestSeed(play, seed) : playSeed(play, seed));
+    untold = {
+      runs: untold.runs + 1,
+      total: sumOf(untold.total, total),
+      failures,
+      ...(digest && { digest: sumOfDigests(untold.digest, digest) }),
+    };
     if (failures.length === 0 && performance.now() - toldMs < TELL_MS) continue;
     tell(untold);
     untold = nothing;
