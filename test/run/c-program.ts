@@ -1,6 +1,6 @@
 /** Programs in C of `test/run/programs`, compiled where they are needed. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,10 +23,13 @@ export class CProgram {
   readonly path: string;
   readonly #folder = mkdtempSync(join(tmpdir(), 'verbena-c-program-'));
 
-  /** @param name of the source, without `.c`. @throws Error with what the compiler says */
+  /** @param name of the source, without `.c`; files `NAME-*.c` belong to it. @throws Error with what the compiler says */
   constructor(name: string) {
     this.path = join(this.#folder, name);
-    const words = ['-O1', '-g', '-Wall', '-o', this.path, `${SOURCES}${name}.c`, '-libverbs', '-lrdmacm', '-lpthread'];
+    const sources = readdirSync(SOURCES)
+      .filter((file) => file === `${name}.c` || (file.startsWith(`${name}-`) && file.endsWith('.c')))
+      .map((file) => `${SOURCES}${file}`);
+    const words = ['-O1', '-g', '-Wall', '-o', this.path, ...sources, '-libverbs', '-lrdmacm', '-lpthread'];
     const { status, stderr } = spawnSync('gcc', words, { encoding: 'utf8' });
     if (status === 0) return;
     this.remove();

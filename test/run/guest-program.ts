@@ -48,7 +48,12 @@ export class GuestProgram {
   }
 
   give(number: number, request: Uint8Array) {
-    const caller: Caller = { tid: process.pid, giveFd: (fd) => fd, write: () => undefined };
+    const caller: Caller = {
+      tid: process.pid,
+      giveFd: (fd) => fd,
+      requireWritable: () => undefined,
+      write: () => undefined,
+    };
     const command = findCommand(number, false);
     if (command === undefined) throw new Error(`there is no command ${number}`);
     return command.run(this.context, request, NOTHING, caller);

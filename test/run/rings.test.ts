@@ -69,6 +69,8 @@ function post(
     readonly imm?: number;
     readonly numSge?: number;
     readonly flags?: number;
+    /** The length of the whole, if it is not that of the piece. */
+    readonly claims?: number;
   },
 ): void {
   const { words, producer } = queue;
@@ -77,7 +79,7 @@ function post(
   words[at + RxeSendWqe.OPCODE] = fields.opcode;
   words[at + RxeSendWqe.FLAGS] = fields.flags ?? SendFlags.SIGNALED;
   words[at + RxeSendWqe.IMM_DATA] = swapped(fields.imm ?? 0);
-  words[at + RxeSendWqe.LENGTH] = fields.length;
+  words[at + RxeSendWqe.LENGTH] = fields.claims ?? fields.length;
   words[at + RxeSendWqe.NUM_SGE] = fields.numSge ?? 1;
   piece(words, at + RxeSendWqe.DATA, fields);
   queue.producer = producer + 1;
@@ -183,6 +185,8 @@ describe("queues as rxe's provider has them", { skip: nativeHostProblem() ?? fal
     { what: 'a number of pieces beyond the limit', fields: { numSge: 0x7fffffff } },
     { what: 'an opcode that there is not', fields: { opcode: 0xfffffff0 } },
     { what: 'more inline data than an entry holds', fields: { flags: SendFlags.INLINE, length: 0x40000000 } },
+    { what: 'a length, and no pieces', fields: { numSge: 0 } },
+    { what: 'more bytes than its pieces have', fields: { claims: 9 } },
     { what: 'a key of nobody', fields: { lkey: 0x12345678 } },
   ]) {
     it(`fail a request that claims ${lie.what}`, () => {

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { spawnSync } from 'node:child_process';
 import { loopback } from '../support/loopback.js';
 import { CProgram, compilerProblem } from './c-program.js';
+import { exportedFunctions, NOT_CALLED } from './exported-functions.js';
 import { cannotRun, run } from './support.js';
 
 const skip = cannotRun !== false ? cannotRun : (compilerProblem() ?? false);
@@ -27,12 +28,25 @@ describe('a program that signals interrupt', { skip }, () => {
   });
 
   /** All calls of a loop, with a signal each millisecond. */
-  async function loops(...how: readonly string[]): Promise<void> {
+  async function played(...how: readonly string[]): Promise<string> {
     const { code, out, errors } = await run([path(signals), '1000', ...how]);
     assert.equal(errors, '');
     assert.match(out, /^\d+ calls, [1-9]\d* signals, /);
     assert.equal(code, 0);
+    return out;
   }
+  const loops = async (...how: readonly string[]): Promise<void> => void (await played(...how));
+
+  const exported = exportedFunctions();
+  const noNames = exported === undefined ? 'there is no nm, or no library that it could read, here' : false;
+  it('calls every function of libibverbs and librdmacm', { skip: noNames }, async () => {
+    const out = await played('restart', '0');
+    const called = new Set(/^called: (.*)$/m.exec(out)?.[1].split(' '));
+    assert.deepEqual(
+      exported?.filter((name) => !called.has(name) && !(name in NOT_CALLED)),
+      [],
+    );
+  });
 
   it('finds each call done once, without SA_RESTART', { skip: noRestart }, () => loops('interrupt', '2'));
   it('finds each call done once, when signals interrupt handlers', { skip: noRestart }, () =>

@@ -44,6 +44,8 @@ export interface Event {
 export class Program {
   readonly file: UcmaFile;
   announced = 0;
+  /** Whether answers can be written where the program wants them. */
+  isWritable = true;
   #uid = 0n;
 
   constructor(
@@ -58,6 +60,7 @@ export class Program {
       announce: () => void (this.announced += 1),
       retract: () => void (this.announced -= 1),
       readMemory: (address, length) => this.memory.subarray(Number(address), Number(address) + length),
+      canWriteMemory: () => this.isWritable,
       fileAt: (number) => this.others.get(number),
     });
     others.set(fd, this.file);

@@ -14,6 +14,9 @@ export interface UverbsCommand {
   readonly extended?: boolean;
   readonly request: Uint8Array;
   readonly driver?: Uint8Array;
+  /** Where the program wants its answers; default: where {@link Frame} has them. */
+  readonly answerAt?: number;
+  readonly driverAt?: number;
 }
 
 /** Where the parts of the frame lie in the program's memory, and where it reads the answers. */
@@ -32,7 +35,7 @@ interface Written {
 /** Writes the frame of a call of `ioctl` into the program's memory: mostly right. */
 export function writeFrame(
   memory: FuzzMemory,
-  { number, extended = false, request, driver }: UverbsCommand,
+  { number, extended = false, request, driver, ...wanted }: UverbsCommand,
   choices: Choices,
 ): Frame {
   const { commands } = memory;
@@ -54,8 +57,8 @@ export function writeFrame(
   let attributes: Written[] = [
     { id: Attribute.COMMAND, length: 8, data: BigInt(number + (extended ? EXTENDED : 0)) },
     { id: Attribute.CORE_IN, length: request.length, data: put(0, request) },
-    { id: Attribute.CORE_OUT, length: ROOM_BYTES, data: BigInt(at + place(2)) },
-    { id: Attribute.DRIVER_OUT, length: ROOM_BYTES, data: BigInt(at + place(3)) },
+    { id: Attribute.CORE_OUT, length: ROOM_BYTES, data: BigInt(wanted.answerAt ?? at + place(2)) },
+    { id: Attribute.DRIVER_OUT, length: ROOM_BYTES, data: BigInt(wanted.driverAt ?? at + place(3)) },
   ];
   if (driver !== undefined) attributes.push({ id: Attribute.DRIVER_IN, length: driver.length, data: put(1, driver) });
   if (choices.chance(20)) attributes = attributes.reverse();

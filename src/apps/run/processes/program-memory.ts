@@ -24,6 +24,16 @@ export function writeProgram(tid: number, address: number, bytes: Uint8Array): b
   return writeProcess(tid, address, block.address, bytes.length) === bytes.length;
 }
 
+/**
+ * Whether so many bytes of a program's memory can be written; they keep their values. A command that cannot be taken back asks
+ * before it takes effect, since its answer must reach the program.
+ */
+export function canWriteProgram(tid: number, address: number, lengthBytes: number): boolean {
+  if (lengthBytes > BLOCK_BYTES) return false;
+  if (readProcess(tid, address, block.address, lengthBytes) !== lengthBytes) return false;
+  return writeProcess(tid, address, block.address, lengthBytes) === lengthBytes;
+}
+
 /** Reads a text that ends with a 0, up to so many bytes. @returns undefined where there is none */
 export function readText(tid: number, address: number, maxBytes: number): string | undefined {
   // What comes after the page may not be there, and need not be.

@@ -10,6 +10,18 @@ const ATOMIC_WRITE_BYTES = 8;
 const LOW_BYTE = 0xff;
 /** Of a QP number, as it goes on the wire. */
 const QPN_MASK = 0xffffff;
+/**
+ * Their length is that of their pieces. If a request claims more, it fails, as with rxe (`copy_data`): rxe's provider posts such a
+ * request for `ibv_wr_set_inline_data` without IBV_SEND_INLINE.
+ */
+const DATA_OPCODES: ReadonlySet<number> = new Set([
+  WrOpcode.SEND,
+  WrOpcode.SEND_WITH_IMM,
+  WrOpcode.SEND_WITH_INV,
+  WrOpcode.RDMA_WRITE,
+  WrOpcode.RDMA_WRITE_WITH_IMM,
+  WrOpcode.RDMA_READ,
+]);
 /** Stands for numbers too large for their place: no request may have as many. */
 const TOO_MANY = 0xff;
 
@@ -114,7 +126,8 @@ export class SendTranslation {
       this.#copyInline(theirs, from, ours, to, theirs[from + RxeSendWqe.LENGTH] >>> 0);
       ours[to + SendWqe.CONTROL] = opcode | (flags << 8);
     } else {
-      const numSge = this.#copyPieces(theirs, from, ours, to);
+      const lengthBytes = DATA_OPCODES.has(opcode) ? theirs[from + RxeSendWqe.LENGTH] >>> 0 : 0;
+      const numSge = this.#copyPieces(theirs, from, ours, to, lengthBytes);
       ours[to + SendWqe.INLINE_BYTES] = 0;
       ours[to + SendWqe.CONTROL] = opcode | (flags << 8) | (numSge << 16);
     }
@@ -172,11 +185,14 @@ export class SendTranslation {
   }
 
   /** @returns the number of pieces that the NIC is told of */
-  #copyPieces(theirs: Int32Array, from: number, ours: Int32Array, to: number): number {
+  #copyPieces(theirs: Int32Array, from: number, ours: Int32Array, to: number, lengthBytes: number): number {
     const numSge = theirs[from + RxeSendWqe.NUM_SGE] >>> 0;
     if (numSge > this.limits.maxSge) return TOO_MANY;
     copy(theirs, from + RxeSendWqe.DATA, ours, to + SendWqe.DATA, numSge * SgeWords.SIZE);
-    return numSge;
+    let presentBytes = 0;
+    for (let i = 0; i < numSge; i += 1)
+      presentBytes += ours[to + SendWqe.DATA + i * SgeWords.SIZE + SgeWords.LENGTH] >>> 0;
+    return lengthBytes > presentBytes ? TOO_MANY : numSge;
   }
 }
 

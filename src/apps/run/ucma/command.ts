@@ -1,3 +1,4 @@
+import { VerbsError } from '../../../api/verbs/index.js';
 import type { Struct, Writable } from '../structs/struct.js';
 import type { Identifier } from './identifier.js';
 import type { UcmaFile } from './ucma-file.js';
@@ -55,6 +56,9 @@ export function answering<Q extends { readonly response: bigint }, A>(
     answerBytes: answer.bytes,
     run: (file, bytes) => {
       const request = layout.read(bytes);
+      // Before anything takes effect: an effect that cannot be reported would look like a failure.
+      if (!file.parts.canWriteMemory(request.response, answer.bytes))
+        throw new VerbsError(call, { errno: 'EFAULT', message: 'the answer cannot be written there', advice: '' });
       const done = act({ file, request, call });
       if (done === NOT_YET) return NOT_YET;
       return { address: request.response, bytes: answer.write(done.answer), undo: done.undo?.bind(done) };

@@ -6,7 +6,7 @@ import type { Calls } from '../notifications/calls.js';
 import { Untold } from '../notifications/untold.js';
 import type { GuestFile } from '../processes/guest-files.js';
 import { descriptorName } from '../processes/processes.js';
-import { readProgram, writeProgram } from '../processes/program-memory.js';
+import { canWriteProgram, readProgram, writeProgram } from '../processes/program-memory.js';
 import { hasPendingSignal, isTraced } from '../processes/thread-status.js';
 import type { DeviceNode, DeviceNumber } from '../sysfs/tree.js';
 import { execute, isGetEvent, type Outcome } from './execute.js';
@@ -69,6 +69,7 @@ export class RdmaCmFile implements GuestFile {
       announce: () => this.#announce(),
       retract: () => this.#retract(),
       readMemory: (address, lengthBytes) => this.#read(address, lengthBytes),
+      canWriteMemory: (address, lengthBytes) => canWriteProgram(this.#tid, Number(address), lengthBytes),
       fileAt: (fd) => {
         const file = fileAt(this.#tid, fd);
         return file instanceof RdmaCmFile ? file.#file : undefined;

@@ -20,6 +20,8 @@ export interface UcmaFileParts {
   retract(): void;
   /** Reads memory of the program. @throws VerbsError EFAULT where there is none */
   readMemory(address: bigint, lengthBytes: number): Buffer;
+  /** Whether memory of the program can be written, which keeps its values. */
+  canWriteMemory(address: bigint, lengthBytes: number): boolean;
   /** Another open file of the program, by its descriptor. */
   fileAt(fd: number): UcmaFile | undefined;
 }

@@ -7,6 +7,8 @@ export interface Caller {
   readonly tid: number;
   /** Gives it a descriptor. @returns its number there. @throws Refusal EMFILE when it can have no more */
   giveFd(fd: number): number;
+  /** To be called before an effect that {@link write} reports. @throws Refusal EFAULT when so much cannot be written there */
+  requireWritable(address: bigint, lengthBytes: number): void;
   /** Writes into its memory. @throws Refusal EFAULT when that is not there */
   write(address: bigint, bytes: Uint8Array): void;
 }
@@ -45,6 +47,8 @@ export interface Command {
   /** What the request and the room for the answer have at least; 0 where programs may be older than the structures. */
   readonly requestBytes: number;
   readonly answerBytes: number;
+  /** What is written at most: the answer, and the part that rxe's provider reads. */
+  readonly outputBytes: { readonly answer: number; readonly driver: number };
   run(file: GuestContext, request: Uint8Array, driver: Uint8Array, caller: Caller): EncodedOutcome;
 }
 
@@ -77,6 +81,7 @@ export function command<Q, R, A, D>(parts: CommandParts<Q, R, A, D>): Command {
     repeatable,
     requestBytes: extended ? 0 : request.bytes,
     answerBytes: extended ? 0 : (answer?.bytes ?? 0),
+    outputBytes: { answer: answer?.bytes ?? 0, driver: driver?.bytes ?? 0 },
     run: (file, bytes, driverBytes, caller) => {
       // Where there is no structure there are no fields either.
       const asked = driverRequest?.read(driverBytes) ?? ({} as R);

@@ -1,8 +1,9 @@
 import { Errno } from '../../../device/ibta/index.js';
 import type { Calls } from '../notifications/calls.js';
-import { readProgram, writeProgram } from '../processes/program-memory.js';
+import { canWriteProgram, readProgram, writeProgram } from '../processes/program-memory.js';
 import type { Caller } from './command.js';
 import { findCommand } from './commands/index.js';
+import type { EncodedOutcome } from './encoded-outcome.js';
 import { errnoOf, Refusal } from './refusal.js';
 import type { GuestContext } from './guest-context.js';
 
@@ -72,6 +73,13 @@ function writeOutput(tid: number, attribute: IoctlAttribute | undefined, bytes: 
   if (!writeProgram(tid, address, bytes.subarray(0, length))) throw new Refusal('EFAULT');
 }
 
+/** @throws Refusal EFAULT where an answer of so many bytes, as far as the program has room for it, cannot be written */
+function checkOutput(tid: number, attribute: IoctlAttribute | undefined, mostBytes: number): void {
+  const bytes = Math.min(attribute?.length ?? 0, mostBytes);
+  if (attribute !== undefined && bytes > 0 && !canWriteProgram(tid, attribute.address, bytes))
+    throw new Refusal('EFAULT');
+}
+
 /**
  * Answers a call of `ioctl` on a device. Of all methods there is one, which carries the commands of the older ABI: of the others
  * libibverbs learns that there is none, and sends the same by that.
@@ -104,7 +112,12 @@ function invoke(file: GuestContext, calls: Calls, { attributes }: Frame): void {
   const request = readInput(tid, attributes.get(Attribute.CORE_IN));
   const driver = readInput(tid, attributes.get(Attribute.DRIVER_IN));
   const given = (): Uint8Array => Buffer.concat([code, request, driver]);
-  const outcome = file.untold.take(tid, given) ?? found.run(file, request, driver, callerOf(calls));
+  const carryOut = (): EncodedOutcome => {
+    checkOutput(tid, attributes.get(Attribute.CORE_OUT), found.outputBytes.answer);
+    checkOutput(tid, attributes.get(Attribute.DRIVER_OUT), found.outputBytes.driver);
+    return found.run(file, request, driver, callerOf(calls));
+  };
+  const outcome = file.untold.take(tid, given) ?? carryOut();
   try {
     writeOutput(tid, attributes.get(Attribute.CORE_OUT), outcome.answer);
     writeOutput(tid, attributes.get(Attribute.DRIVER_OUT), outcome.driver);
@@ -125,6 +138,9 @@ function callerOf(calls: Calls): Caller {
       const number = calls.addFd(fd);
       if (number < 0) throw new Refusal('EMFILE');
       return number;
+    },
+    requireWritable: (address, lengthBytes) => {
+      if (!canWriteProgram(calls.tid, Number(address), lengthBytes)) throw new Refusal('EFAULT');
     },
     write: (address, bytes) => {
       if (!writeProgram(calls.tid, Number(address), bytes)) throw new Refusal('EFAULT');

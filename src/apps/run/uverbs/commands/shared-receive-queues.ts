@@ -65,8 +65,8 @@ function checkLimits({ srq, receives }: GuestSrq, mask: number, maxWr: number, s
   if (limits && srqLimit > (resizes ? Math.min(capacity, maxWr) : capacity)) throw new Refusal('EINVAL');
 }
 
-/** A larger or smaller queue, of which the program is told by a place in its memory. */
-function resize(file: GuestContext, guest: GuestSrq, maxWr: number, tell: (place: Uint8Array) => void): void {
+/** A larger or smaller queue, whose place is written into the program's memory. */
+function resize(file: GuestContext, guest: GuestSrq, maxWr: number, caller: Caller, placeAddress: bigint): void {
   const { srq, receives } = guest;
   const { maxSge } = srq.query();
   checkSize({ maxWr, maxSge });
@@ -74,10 +74,11 @@ function resize(file: GuestContext, guest: GuestSrq, maxWr: number, tell: (place
   receives.pull();
   const queue = new ProgramQueue(file.rings, maxWr, RxeRecvWqe.HEAD_BYTES + SGE_BYTES * maxSge);
   try {
-    tell(MODIFY_SRQ.place.write(queue.place));
+    caller.requireWritable(placeAddress, MODIFY_SRQ.place.bytes);
     guest.isMoving = true;
     srq.modify({ maxWr: queue.capacity });
     if (!receives.moveTo(queue)) throw new Refusal('EINVAL');
+    caller.write(placeAddress, MODIFY_SRQ.place.write(queue.place));
   } catch (error) {
     queue.release();
     throw error;
@@ -121,7 +122,7 @@ export const sharedReceiveQueueCommands = [
     act: (file, { handle, mask, maxWr, srqLimit }, caller: Caller, { placeAddress }) => {
       const guest = file.srqs.get(handle);
       checkLimits(guest, mask, maxWr, srqLimit);
-      if ((mask & SrqAttrMask.MAX_WR) !== 0) resize(file, guest, maxWr, (place) => caller.write(placeAddress, place));
+      if ((mask & SrqAttrMask.MAX_WR) !== 0) resize(file, guest, maxWr, caller, placeAddress);
       if ((mask & SrqAttrMask.LIMIT) !== 0) guest.srq.modify({ srqLimit });
     },
   }),
