@@ -79,6 +79,7 @@ export const UCP_FILES: readonly string[] = [
   'layers/ucp/rma/rma',
   'layers/ucp/stream/stream',
   'layers/ucp/am/am',
+  'layers/ucp/turns',
   'layers/ucp/rendezvous',
   'layers/ucp/wireup/neighbours',
   'layers/ucp/wireup/by-address',

@@ -96,6 +96,65 @@ describe('a turn of this package', () => {
     assert.deepEqual(seen.slice(4), ['b', 'b, later', 'c', 'c, later']);
   });
 
+  it('has room for one listener that is called at once, and then for no other', async () => {
+    const seen: string[] = [];
+    const callbacks = new Callbacks();
+    const now = (name: string): void => {
+      if (!callbacks.callNow(noting(seen, name))) callbacks.call(noting(seen, `${name}, not at once`));
+    };
+    setImmediate(() =>
+      ownTurn(() => {
+        now('a');
+        now('b');
+        callbacks.call(noting(seen, 'c'));
+        seen.push('done');
+      }),
+    );
+    await turns(1);
+    assert.deepEqual(seen, ['a', 'done', 'a, later']);
+    await turns(3);
+    const rest = ['b, not at once', 'b, not at once, later', 'c', 'c, later'];
+    assert.deepEqual(seen.slice(3), rest);
+  });
+
+  it('calls nobody at once while another waits, nor in a turn of the program', async () => {
+    const seen: string[] = [];
+    const callbacks = new Callbacks();
+    setImmediate(() => {
+      assert.equal(
+        callbacks.callNow(() => undefined),
+        false,
+      );
+      callbacks.call(noting(seen, 'a'));
+      ownTurn(() =>
+        assert.equal(
+          callbacks.callNow(() => undefined),
+          false,
+        ),
+      );
+    });
+    await turns(3);
+    assert.deepEqual(seen, ['a', 'a, later']);
+  });
+
+  it('settles a promise as what was asked for in a turn of its own', async () => {
+    const storage = new AsyncLocalStorage<string>();
+    const callbacks = storage.run('owner', () => new Callbacks());
+    const failure = new Error('thrown');
+    assert.equal(await callbacks.ask(() => storage.getStore()), 'owner');
+    assert.equal(await callbacks.ask(() => Promise.resolve(3)), 3);
+    await assert.rejects(
+      callbacks.ask(() => Promise.reject(failure)),
+      failure,
+    );
+    await assert.rejects(
+      callbacks.ask(() => {
+        throw failure;
+      }),
+      failure,
+    );
+  });
+
   it('calls no listener before one that waited already', async () => {
     const seen: string[] = [];
     const callbacks = new Callbacks();

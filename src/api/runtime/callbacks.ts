@@ -9,6 +9,8 @@ let waiting = 0;
 let isOwnTurn = false;
 /** What this package does before the turn ends. */
 const duties: (() => void)[] = [];
+/** Whether a listener was called in the midst of this turn: see {@link Callbacks.callNow}. */
+let isTaken = false;
 /** The one call of a listener that this turn has room for. */
 let call: (() => void) | undefined;
 
@@ -22,6 +24,7 @@ export function ownTurn(action: () => void): void {
     return;
   }
   isOwnTurn = true;
+  isTaken = false;
   try {
     action();
   } finally {
@@ -46,7 +49,7 @@ function endOwnTurn(): void {
 function callLater(action: () => void): void {
   holdTime();
   waiting += 1;
-  if (isOwnTurn && waiting === 1) call = action;
+  if (isOwnTurn && waiting === 1 && !isTaken) call = action;
   else runtime().nextRound(action);
 }
 
@@ -102,6 +105,32 @@ export class Callbacks {
     callLater(() => {
       callBegins();
       this.#context.run(action);
+    });
+  }
+
+  /**
+   * Calls `action` at once where that is the turn of the listener: the event loop has called this package, and no other listener was called
+   * in this turn or waits. For events whose data lasts no longer than that.
+   *
+   * @returns whether it was called; if not, {@link call} it
+   */
+  callNow(action: () => void): boolean {
+    if (!isOwnTurn || isTaken || waiting > 0) return false;
+    isTaken = true;
+    this.#context.run(action);
+    return true;
+  }
+
+  /** Calls `action` as {@link call} does. The promise settles as `action` or the promise that it returns. */
+  ask<R>(action: () => R | PromiseLike<R>): Promise<R> {
+    return new Promise((resolve, reject) => {
+      this.call(() => {
+        try {
+          resolve(action());
+        } catch (error) {
+          reject(error instanceof Error ? error : new Error(String(error)));
+        }
+      });
     });
   }
 

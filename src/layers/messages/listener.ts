@@ -17,7 +17,7 @@ import { decodeHello, encodeRefusal, RefusalCode } from './protocol/hello.js';
 import {
   checkServe,
   type ConnectionHandler,
-  handle,
+  Handling,
   type MessageServeOptions,
   refuseBusy,
   warn,
@@ -97,7 +97,8 @@ export class MessageListener implements AsyncIterable<MessageConnection>, AsyncD
    */
   async serve(handler: ConnectionHandler, options: MessageServeOptions = {}): Promise<void> {
     const { maxConnections = Infinity, onError = warn } = checkServe(handler, options);
-    await this.#take(new Admission(maxConnections), (connection) => handle(connection, handler, onError));
+    const handling = new Handling(handler, onError);
+    await this.#take(new Admission(maxConnections), (connection) => handling.handle(connection));
   }
 
   /**

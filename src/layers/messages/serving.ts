@@ -1,6 +1,6 @@
 import { type ErrnoName, PrivateDataBytes } from '../../device/ibta/index.js';
 import type { ConnectionRequest } from '../../api/rdmacm/index.js';
-import { runtime } from '../../api/runtime/index.js';
+import { Callbacks, runtime } from '../../api/runtime/index.js';
 import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../api/verbs/index.js';
 import type { MessageConnection } from './connection/message-connection.js';
 import { isPeersDoing } from './errors.js';
@@ -42,19 +42,25 @@ export function checkServe(handler: unknown, options: MessageServeOptions): Mess
   return options;
 }
 
-/** Rejects only with what `onError` throws. */
-export async function handle(
-  connection: MessageConnection,
-  handler: ConnectionHandler,
-  onError: (error: unknown, connection: MessageConnection) => void,
-): Promise<void> {
-  try {
-    await handler(connection);
-    await connection.close();
-  } catch (error) {
-    const abandoned = connection.abandon();
-    onError(error, connection);
-    await abandoned;
+/** Calls the handlers of a program, each in a turn of the event loop of its own, and in the async context in which this was made. */
+export class Handling {
+  readonly #callbacks = new Callbacks();
+
+  constructor(
+    private readonly handler: ConnectionHandler,
+    private readonly onError: (error: unknown, connection: MessageConnection) => void,
+  ) {}
+
+  /** Rejects only with what `onError` throws. */
+  async handle(connection: MessageConnection): Promise<void> {
+    try {
+      await this.#callbacks.ask(() => this.handler(connection));
+      await connection.close();
+    } catch (error) {
+      const abandoned = connection.abandon();
+      await this.#callbacks.ask(() => this.onError(error, connection));
+      await abandoned;
+    }
   }
 }
 

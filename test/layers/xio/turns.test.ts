@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, it } from 'node:test';
 import { simulate } from '../../../src/sim.js';
+import { Turns } from '../../support/turns.js';
 import { connect, listen, type XioSession } from '../../../src/layers/xio/index.js';
 
 describe('handlers of sessions', () => {
@@ -51,6 +52,49 @@ describe('handlers of sessions', () => {
       await Promise.all(clients.map((session) => session.close()));
       await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
       assert.deepEqual(seen.sort(), ['close in alice', 'close in bob']);
+      await serving.stop();
+      await accepting;
+    }));
+
+  it('hear that their requesters have given up, in turns of their own and in the async context of the server', () =>
+    simulate(async (sim) => {
+      const turns = new Turns();
+      const [server, client] = [sim.host('server'), sim.host('client')];
+      const onBody = (): undefined => {
+        turns.enter('body', 'server');
+      };
+      const serving = await turns.as('server', () =>
+        server.run(() => listen({ port: 2061, context: server.context, onBody })),
+      );
+      const accept = async (): Promise<void> => {
+        for await (const session of serving) {
+          session.on('close', turns.callback('close', 'server'));
+          session.on('request', (request) => {
+            turns.enter('request', 'server');
+            return new Promise((resolve) => {
+              request.signal.addEventListener('abort', () => {
+                turns.enter('abort', 'server');
+                resolve({});
+              });
+            });
+          });
+        }
+      };
+      const accepting = accept();
+      const session = await turns.as('client', () => client.run(() => connect('rdma://server:2061')));
+      const over = new AbortController();
+      const requests = Array.from({ length: 4 }, (_, i) =>
+        session.request(undefined, i === 0 ? new Uint8Array(20_000) : undefined, { signal: over.signal }),
+      );
+      const ended = Promise.allSettled(requests);
+      await sim.sleep(10_000);
+      over.abort();
+      await ended;
+      await sim.sleep(10_000);
+      turns.check({ body: 1, request: 4, abort: 4 });
+      await session.close();
+      await sim.sleep(10_000);
+      turns.check({ body: 1, request: 4, abort: 4, close: 1 });
       await serving.stop();
       await accepting;
     }));

@@ -6,6 +6,33 @@ const UCP = 'src/layers/ucp';
 
 export const ucpCalls: readonly Mutant[] = [
   {
+    name: 'ucp-am-in-the-turn-of-another',
+    rule: 'each active message is handled in a turn of its own',
+    source: 'docs/ucp.md, active messages',
+    file: `${UCP}/am/ams.ts`,
+    from: 'if (this.#callbacks.callNow(() => this.#handle(id, message))) return;',
+    to: 'this.#callbacks.run(() => this.#handle(id, message)); return;',
+    games: ['ucp'],
+  },
+  {
+    name: 'ucp-am-waits-in-a-buffer-of-others',
+    rule: 'a message that waits for its turn has bytes of its own',
+    source: 'docs/ucp.md, active messages',
+    file: `${UCP}/am/am-message.ts`,
+    from: 'postpone(): void {\n    this.#own();',
+    to: 'postpone(): void {',
+    games: ['ucp'],
+  },
+  {
+    name: 'ucp-am-waits-for-a-closed-endpoint',
+    rule: 'no message is handled whose endpoint was closed while it waited',
+    source: 'docs/ucp.md, active messages',
+    file: `${UCP}/am/ams.ts`,
+    from: 'if (from.isClosed) {',
+    to: 'if (false) {',
+    games: ['ucp'],
+  },
+  {
     name: 'ucp-flush-not-asked',
     rule: 'a flush has the peer answer to what nobody waits for',
     source: 'UCX, uct_ep_flush',

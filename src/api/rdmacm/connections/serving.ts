@@ -1,5 +1,5 @@
 import type { ErrnoName } from '../../../device/ibta/index.js';
-import { runtime } from '../../runtime/index.js';
+import { Callbacks, runtime } from '../../runtime/index.js';
 import { invalid, objectProblem, refuse, show, VerbsError } from '../../verbs/index.js';
 import type { ConnectionRequest } from './connection-request.js';
 
@@ -44,13 +44,17 @@ export async function serve(
     );
   if (typeof maxConnections !== 'number' || !(maxConnections >= 1))
     throw new VerbsError(CALL, invalid(`maxConnections is ${show(maxConnections)}`, 'It is a number from 1 on'));
+  const callbacks = new Callbacks();
+  const inTurn = (request: ConnectionRequest): unknown => callbacks.ask(() => handler(request));
+  const onErrorInTurn = (error: unknown, request: ConnectionRequest): Promise<void> =>
+    callbacks.ask(() => onError(error, request));
   const busy = new Set<Promise<void>>();
   for await (const request of requests) {
     if (busy.size >= maxConnections) {
       request.reject();
       continue;
     }
-    const work = handle(request, handler, onError).finally(() => busy.delete(work));
+    const work = handle(request, inTurn, onErrorInTurn).finally(() => busy.delete(work));
     busy.add(work);
   }
   await Promise.all(busy);
@@ -60,13 +64,13 @@ export async function serve(
 async function handle(
   request: ConnectionRequest,
   handler: RequestHandler,
-  onError: (error: unknown, request: ConnectionRequest) => void,
+  onError: (error: unknown, request: ConnectionRequest) => Promise<void>,
 ): Promise<void> {
   try {
     await handler(request);
   } catch (error) {
     request.connection?.[Symbol.dispose]();
-    onError(error, request);
+    await onError(error, request);
   } finally {
     request[Symbol.dispose]();
   }

@@ -41,9 +41,12 @@ export interface AmTakers<Endpoint> {
   readonly kept: KeptBytes;
   /** Whether somebody takes messages to an id; one to any other is counted as dropped. */
   isWanted(id: number): boolean;
-  /** Has whoever takes them take a message. */
-  hand(id: number, message: AmMessage<Endpoint>): void;
+  /** Calls the handler of an id with a message of an endpoint. */
+  hand(id: number, message: AmMessage<Endpoint>, from: AmSource): void;
 }
+
+/** The endpoint that a message has come by. */
+export type AmSource = Pick<EndpointParts, 'isClosed' | 'distrust'>;
 
 /** The last id that a message may be sent to. */
 export const MAX_AM_ID = 0xffff;
@@ -275,7 +278,8 @@ export class AmEnd<Endpoint> implements Family {
     const { kept } = takers;
     const { engine } = this.parts.worker;
     const replyEndpoint = canReply ? this.endpoint() : undefined;
-    takers.hand(id, new AmMessage({ id, header, data, announced, isOwned, replyEndpoint, engine, kept, cost }));
+    const message = new AmMessage({ id, header, data, announced, isOwned, replyEndpoint, engine, kept, cost });
+    takers.hand(id, message, this.parts);
   }
 
   #isWanted({ amId }: AmHead): boolean {

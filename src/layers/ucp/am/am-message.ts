@@ -1,6 +1,6 @@
 import { invalid, refuse, VerbsError } from '../../../api/verbs/index.js';
 import { checkWait, type Timers, type WaitOptions } from '../../engine/index.js';
-import { partOf, putInto } from '../protocol/index.js';
+import { partOf, type PeerProblem, putInto } from '../protocol/index.js';
 import { UcsStatus } from '../wire/index.js';
 import { UcpError } from '../worker/errors.js';
 import { landingOf } from '../worker/landing.js';
@@ -17,7 +17,7 @@ export interface AmMessageParts<Endpoint> {
   readonly data: Uint8Array | undefined;
   readonly announced: RendezvousReceive | undefined;
   /** Whether header and data are its own: others lie in a buffer of the transport's. */
-  readonly isOwned: boolean;
+  isOwned: boolean;
   readonly replyEndpoint: Endpoint | undefined;
   readonly engine: Timers;
   /** Where it is counted until it is released. */
@@ -90,9 +90,7 @@ export class AmMessage<Endpoint> implements Disposable {
     this.#checkLasts('keep');
     if (this.#phase !== 'handled') return this;
     this.#phase = 'kept';
-    if (this.#parts.isOwned) return this;
-    this.#header = this.#header.slice();
-    this.#data = this.#data?.slice();
+    this.#own();
     return this;
   }
 
@@ -125,9 +123,36 @@ export class AmMessage<Endpoint> implements Disposable {
     this.release();
   }
 
+  /** @internal Its handler is called in a later turn: until then its bytes are its own, and do not count. */
+  postpone(): void {
+    this.#own();
+    this.#parts.kept.give(this.#parts.cost);
+  }
+
+  /** @internal Its handler is called now. @returns why there is no room for it, and it is released */
+  resume(): PeerProblem | undefined {
+    const problem = this.#parts.kept.take(this.#parts.cost);
+    if (problem !== undefined) this.drop();
+    return problem;
+  }
+
+  /** @internal It was postponed, and no handler is called. */
+  drop(): void {
+    if (this.#failure === undefined) this.#parts.announced?.discard();
+    this.#phase = 'released';
+    this.#data = undefined;
+  }
+
   /** @internal Its handler has returned. */
   handled(): void {
     if (this.#phase === 'handled') this.release();
+  }
+
+  #own(): void {
+    if (this.#parts.isOwned) return;
+    this.#parts.isOwned = true;
+    this.#header = this.#header.slice();
+    this.#data = this.#data?.slice();
   }
 
   async #receive(buffer: Uint8Array, options: WaitOptions): Promise<number> {

@@ -4,11 +4,11 @@ import type { Engine } from '../../engine/index.js';
 import type { Thresholds } from '../protocol/index.js';
 import type { EndpointParts } from '../worker/endpoint-parts.js';
 import type { Rendezvous } from '../worker/rendezvous.js';
-import { AmEnd, type AmTakers, checkId } from './am-end.js';
+import { AmEnd, type AmSource, type AmTakers, checkId } from './am-end.js';
 import type { AmMessage } from './am-message.js';
 import { KeptBytes } from '../worker/kept-bytes.js';
 
-/** Takes active messages. What it throws is thrown again where nobody of this package is in the midst of anything. */
+/** Takes active messages, each in a turn of the event loop of its own. What it throws is an uncaught exception of the program. */
 export type AmHandler<Endpoint> = (message: AmMessage<Endpoint>) => void;
 
 /** The family of active messages at a worker: who takes them. */
@@ -53,12 +53,26 @@ export class Ams<Endpoint> implements AmTakers<Endpoint> {
     return isWanted;
   }
 
-  hand(id: number, message: AmMessage<Endpoint>): void {
+  hand(id: number, message: AmMessage<Endpoint>, from: AmSource): void {
+    if (this.#callbacks.callNow(() => this.#handle(id, message))) return;
+    message.postpone();
+    this.#callbacks.call(() => {
+      if (from.isClosed) {
+        message.drop();
+        return;
+      }
+      const problem = message.resume();
+      if (problem === undefined) this.#handle(id, message);
+      else from.distrust(problem);
+    });
+  }
+
+  #handle(id: number, message: AmMessage<Endpoint>): void {
     const handler = this.#handlers.get(id);
     if (handler === undefined) this.#dropped += 1;
     else
       try {
-        this.#callbacks.run(() => handler(message));
+        handler(message);
       } catch (error) {
         this.engine.nextTurn(() => {
           throw error;

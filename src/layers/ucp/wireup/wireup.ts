@@ -123,7 +123,7 @@ export class Wireup {
       const { remoteAddress } = request;
       const client: UcpClient = { ...remoteAddress, ...(clientId !== undefined && { clientId }) };
       if (meeting !== undefined) request.reject(encodeNoMeeting(NoMeeting.GONE));
-      else if (await isAccepted(options, client, request, engine)) {
+      else if (await isAccepted(options, client, request, { engine, callbacks })) {
         const endpoint = await this.#accept(request, {});
         callbacks.call(() => onEndpoint(endpoint, client));
       }

@@ -4,6 +4,7 @@ import {
   type Listener,
   type ListenOptions,
 } from '../../../api/rdmacm/index.js';
+import type { Callbacks } from '../../../api/runtime/index.js';
 import { invalid, refuse, show } from '../../../api/verbs/index.js';
 import type { Engine } from '../../engine/index.js';
 
@@ -84,12 +85,12 @@ export async function isAccepted(
   { accept }: UcpListenOptions,
   client: UcpClient,
   request: ConnectionRequest,
-  engine: Pick<Engine, 'nextTurn'>,
+  { engine, callbacks }: { readonly engine: Pick<Engine, 'nextTurn'>; readonly callbacks: Callbacks },
 ): Promise<boolean> {
   if (accept === undefined) return true;
   let isWanted = false;
   try {
-    isWanted = await accept(client);
+    isWanted = await callbacks.ask(() => accept(client));
   } catch (error) {
     throwLater(engine, error);
   }

@@ -11,6 +11,7 @@ import {
   XioStatus,
   type XioStatusName,
 } from '../wire/index.js';
+import type { Callbacks } from '../../../api/runtime/index.js';
 import { invalid, show, VerbsError } from '../../../api/verbs/index.js';
 import { XioError } from '../transport/index.js';
 import type { Bytes, XioBody, XioRequest, XioSession } from '../api.js';
@@ -23,6 +24,8 @@ const CALL = 'reply';
 /** What it takes to answer. */
 export interface Answering {
   readonly session: XioSession;
+  /** Those of the session. */
+  readonly callbacks: Callbacks;
   /** Bodies up to so long are copied. */
   readonly inlineBytes: number;
   /** It was answered. */
@@ -62,8 +65,10 @@ export class IncomingRequest implements XioRequest {
   }
 
   get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+    }
     return this.#controller.signal;
   }
 
@@ -74,7 +79,8 @@ export class IncomingRequest implements XioRequest {
   /** Nobody waits for the answer any more. */
   abandon(reason: XioError): void {
     this.#reason ??= reason;
-    this.#controller?.abort(reason);
+    const controller = this.#controller;
+    if (controller !== undefined) this.answering.callbacks.call(() => controller.abort(reason));
   }
 
   reply(header?: Bytes, body?: XioBody): Promise<void> {

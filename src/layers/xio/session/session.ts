@@ -300,7 +300,9 @@ export abstract class Session implements XioSession, LaneOwner {
     const { inlineBytes, landings } = this.settings;
     const forget = (): void => this.#forget(lane, arrived.sn, request);
     const letGo = (): void => landings.giveBack(arrived.body);
-    const request: IncomingRequest = new IncomingRequest(lane, arrived, { session: this, inlineBytes, forget, letGo });
+    const { callbacks } = this.events;
+    const answering = { session: this, callbacks, inlineBytes, forget, letGo };
+    const request: IncomingRequest = new IncomingRequest(lane, arrived, answering);
     let requests = this.#requests.get(lane);
     if (requests === undefined) {
       requests = new Map<number, IncomingRequest>();

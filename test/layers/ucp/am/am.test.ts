@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Sim, simulate } from '../../../../src/sim.js';
+import { Callbacks, ownTurn } from '../../../../src/api/runtime/index.js';
 import { AmMessage, Ams } from '../../../../src/layers/ucp/am/index.js';
 import type { UcpEndpoint } from '../../../../src/layers/ucp/worker/endpoint.js';
 import type { UcpWorkerOptions } from '../../../../src/layers/ucp/worker/worker-options.js';
@@ -280,10 +281,45 @@ describe('active messages', () => {
     ams.set(1, () => {
       throw new Error('a mistake of the program');
     });
-    ams.hand(1, message);
+    ownTurn(() => ams.hand(1, message, { isClosed: false, distrust: () => undefined }));
     assert.equal(kept.used, 0);
     assert.equal(turns.length, 1);
     assert.throws(turns[0], /a mistake of the program/);
+  });
+
+  it('that wait for their turn keep their bytes, and count when their turn comes', async () => {
+    const thresholds = { bcopy: Infinity, zcopy: Infinity, rndv: Infinity, rndvScheme: 'auto' } as const;
+    const ams = new Ams<undefined>({ nextTurn: () => undefined }, 250, thresholds);
+    const { kept } = ams;
+    const buffer = new Uint8Array(10);
+    const got: number[][] = [];
+    const problems: string[] = [];
+    const source = { isClosed: false, distrust: ({ text }: { text: string }) => problems.push(text) };
+    ams.set(1, (message) => got.push([...message.keep().header, ...message.data, kept.used]));
+    for (let i = 1; i <= 3; i += 1) {
+      buffer.fill(i);
+      kept.take(100);
+      const message = new AmMessage<undefined>({
+        id: 1,
+        header: buffer.subarray(0, 1),
+        data: buffer.subarray(1, 3),
+        announced: undefined,
+        isOwned: false,
+        replyEndpoint: undefined,
+        engine: { timer: () => () => undefined },
+        kept,
+        cost: 100,
+      });
+      ams.hand(1, message, source);
+      assert.equal(kept.used, 0);
+    }
+    buffer.fill(0);
+    await new Promise<void>((resolve) => new Callbacks().call(resolve));
+    assert.deepEqual(got, [
+      [1, 1, 1, 100],
+      [2, 2, 2, 200],
+    ]);
+    assert.match(problems.join(), /200 of 250 bytes for active messages are in use/);
   });
 
   const limits = { amBytes: 100_000 };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Callbacks } from '../../../../src/api/runtime/index.js';
 import { simulate } from '../../../../src/sim.js';
 import { type AmHandler, Ams } from '../../../../src/layers/ucp/am/index.js';
 import { Engine } from '../../../../src/layers/engine/index.js';
@@ -17,7 +18,7 @@ const THRESHOLDS = { bcopy: Infinity, zcopy: Infinity, rndv: Infinity, rndvSchem
 
 /** Messages that come before the transport of their endpoint is there, and what becomes of them when it is. */
 async function early(count: number, handler: (parts: EndpointParts) => AmHandler<EndpointParts>): Promise<number> {
-  return simulate((sim) => {
+  return simulate(async (sim) => {
     const { context } = sim.host('alone');
     const engine = new Engine(context, { name: 'a test' });
     const domain = new MemoryDomain(engine);
@@ -43,9 +44,10 @@ async function early(count: number, handler: (parts: EndpointParts) => AmHandler
     bytes.fill(0);
     assert.ok(ams.kept.used >= count * 10);
     parts.begin(new SelfEndpoint(domain, handlers));
+    await new Promise<void>((resolve) => new Callbacks().call(resolve));
     parts.close();
     engine.close();
-    return Promise.resolve(ams.kept.used);
+    return ams.kept.used;
   });
 }
 
