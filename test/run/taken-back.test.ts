@@ -42,6 +42,7 @@ function program() {
     ucma: new Ucma([context]),
     calls,
     fileAt: () => undefined,
+    due: () => undefined,
   });
   const { at, bytes } = memory.commands;
   const write = (number: number, request: Uint8Array, signal = false) => {

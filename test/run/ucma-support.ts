@@ -60,6 +60,7 @@ export class Program {
       announce: () => void (this.announced += 1),
       retract: () => void (this.announced -= 1),
       readMemory: (address, length) => this.memory.subarray(Number(address), Number(address) + length),
+      news: () => undefined,
       canWriteMemory: () => this.isWritable,
       fileAt: (number) => this.others.get(number),
     });

@@ -168,7 +168,10 @@ export class CommandFuzz {
     this.#cms = [0, 1].map(() => {
       const node: DeviceNode = { ...NODE, driver: 'rdma_cm', index: 0 };
       const fileAt = (_: number, fd: number) => this.#cms.find(({ file }) => file.fd === fd)?.file;
-      return new CmProgram(new RdmaCmFile({ node, pid: process.pid, ucma: this.#ucma, calls, fileAt }), ...parts);
+      return new CmProgram(
+        new RdmaCmFile({ node, pid: process.pid, ucma: this.#ucma, calls, fileAt, due: () => undefined }),
+        ...parts,
+      );
     });
   }
 

@@ -1,5 +1,6 @@
-import { fieldsProblem, invalid, refuse, VerbsError } from '../../verbs/index.js';
+import { type Context, fieldsProblem, invalid, refuse, VerbsError } from '../../verbs/index.js';
 import { checkedDevices, choiceFields, type DeviceChoice } from '../addresses/devices.js';
+import { dispatcherOf } from './dispatcher.js';
 import { EventQueue } from './event-queue.js';
 import type { CmEvent, EventChannel } from '../objects.js';
 
@@ -81,6 +82,18 @@ class OwnEventChannel implements EventChannel {
 function internals(channel: EventChannel, call: string): Internals {
   if (channel instanceof OwnEventChannel) return internalsOf(channel);
   throw new VerbsError(call, invalid('that is not an event channel', 'createEventChannel makes them'));
+}
+
+/** Calls back whenever a channel has a new event. For a program that looks at many channels: {@link pumpEvents} adds the events. */
+export function watchEvents(channel: EventChannel, onEvent: () => void): void {
+  queueOf(channel, GET).watch(onEvent);
+}
+
+/** Adds what has happened on devices to the channels. @returns whether that was anything */
+export function pumpEvents(contexts: readonly Context[]): boolean {
+  let found = false;
+  for (const context of contexts) if (dispatcherOf(context, GET).pump()) found = true;
+  return found;
 }
 
 /** Where events of a channel's identifiers go. @throws VerbsError EINVAL when it was destroyed, or is none */

@@ -28,6 +28,12 @@ export class EventQueue {
   /** Of those that are listened to. */
   readonly #lives = new Map<Dispatcher, Life>();
   #isReferenced = true;
+  #onReport: () => void = () => undefined;
+
+  /** Calls back whenever an event was added. */
+  watch(onReport: () => void): void {
+    this.#onReport = onReport;
+  }
 
   /** Identifiers that report here. */
   get reporters(): number {
@@ -74,6 +80,7 @@ export class EventQueue {
 
   push(report: Report): void {
     this.#reports.push(report);
+    this.#onReport();
     if (!this.#isBlocked) this.#waiters.serve();
   }
 

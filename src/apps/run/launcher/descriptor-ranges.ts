@@ -13,6 +13,8 @@ export interface DescriptorRanges {
   readonly uverbs: DescriptorRange;
   /** Opened `/dev/infiniband/rdma_cm`: programs may `select` on them, which ends at 1023. */
   readonly rdmaCm: DescriptorRange;
+  /** More of those, once these are taken: a program with hundreds of channels does not `select`. */
+  readonly moreRdmaCm: DescriptorRange;
   /** Opened directories of our sysfs. */
   readonly directories: DescriptorRange;
 }
@@ -27,8 +29,10 @@ const MANY_EACH = 2048;
 export function descriptorRanges(limit: number): DescriptorRanges {
   const top = Math.min(limit, SELECT_LIMIT);
   const rdmaCm = { first: top - EACH, end: top };
-  const uverbs = limit >= MANY ? { first: MANY - MANY_EACH, end: MANY } : { first: top - 2 * EACH, end: top - EACH };
-  return { rdmaCm, uverbs, directories: { first: top - 3 * EACH, end: top - 2 * EACH } };
+  const isLarge = limit >= MANY;
+  const uverbs = isLarge ? { first: MANY - MANY_EACH, end: MANY } : { first: top - 2 * EACH, end: top - EACH };
+  const moreRdmaCm = isLarge ? { first: uverbs.first - MANY_EACH, end: uverbs.first } : { first: top, end: top };
+  return { rdmaCm, moreRdmaCm, uverbs, directories: { first: top - 3 * EACH, end: top - 2 * EACH } };
 }
 
 /** Whether a number lies in a range. */

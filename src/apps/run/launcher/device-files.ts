@@ -20,6 +20,8 @@ export interface Opening extends Turns {
   readonly calls: Calls;
   /** What a thread of a program knows by a descriptor. */
   fileAt(tid: number, fd: number): GuestFile | undefined;
+  /** Has an opened device visited in the next round, and until it needs no look. */
+  readonly due: (file: OpenedDevice) => void;
 }
 
 /** An opened device, as the loop of the NICs has it. */
@@ -28,21 +30,23 @@ export interface OpenedDevice extends GuestFile {
   pull(): boolean;
   /** Tells the program what the NIC has done. @returns as `pull` */
   push(): boolean;
+  /** Whether each round visits it, and not those alone that it has asked for. */
+  readonly isVisitedAlways: boolean;
   /** Whether something may have to be done without anybody saying so. */
   readonly needsLook: boolean;
 }
 
 /** A kind of device file: where its descriptors lie, and what is opened. */
 interface DeviceDriver {
-  readonly range: keyof DescriptorRanges;
+  readonly ranges: readonly (keyof DescriptorRanges)[];
   /** @throws what says that there can be no more: VerbsError, SystemCallError */
   readonly open: (opening: Opening) => OpenedDevice;
 }
 
 /** The kinds that there are. */
 const DRIVERS: Readonly<Record<DeviceNode['driver'], DeviceDriver>> = {
-  uverbs: { range: 'uverbs', open: (opening) => new UverbsFile(opening) },
-  rdma_cm: { range: 'rdmaCm', open: (opening) => new RdmaCmFile(opening) },
+  uverbs: { ranges: ['uverbs'], open: (opening) => new UverbsFile(opening) },
+  rdma_cm: { ranges: ['rdmaCm', 'moreRdmaCm'], open: (opening) => new RdmaCmFile(opening) },
 };
 
 /**
@@ -54,7 +58,7 @@ const DRIVERS: Readonly<Record<DeviceNode['driver'], DeviceDriver>> = {
 export function openDeviceFile(
   opening: Opening,
   ranges: DescriptorRanges,
-): { readonly file: OpenedDevice; readonly range: DescriptorRange } {
-  const { range, open } = DRIVERS[opening.node.driver];
-  return { file: open(opening), range: ranges[range] };
+): { readonly file: OpenedDevice; readonly ranges: readonly DescriptorRange[] } {
+  const driver = DRIVERS[opening.node.driver];
+  return { file: driver.open(opening), ranges: driver.ranges.map((range) => ranges[range]) };
 }

@@ -37,23 +37,23 @@ const BY_PATH = Object.keys(PATH_CALLS).filter((name): name is keyof typeof PATH
 /** The table that the filter is made from; the first line that fits counts. */
 export function filterRules(ranges: DescriptorRanges, doorbells: DoorbellWay): readonly FilterRule[] {
   const fd = (within: DescriptorRange): readonly Condition[] => [{ argument: 0, within }];
-  const { uverbs, rdmaCm, directories } = ranges;
+  const { uverbs, rdmaCm, moreRdmaCm, directories } = ranges;
+  const channels = [rdmaCm, moreRdmaCm].filter(({ first, end }) => end > first);
+  const all = [uverbs, ...channels, directories];
   return [
     ...(doorbells === 'call' ? [{ call: 'write', when: fd(uverbs) } as const] : []),
-    { call: 'write', when: fd(rdmaCm) },
+    ...channels.map((range) => ({ call: 'write', when: fd(range) }) as const),
     { call: 'ioctl', when: [{ argument: 1, equals: RDMA_VERBS_IOCTL }] },
     ...BY_PATH.map((call) => ({ call })),
-    ...[uverbs, rdmaCm, directories].map((range) => ({ call: 'close', when: fd(range) }) as const),
-    ...[uverbs, rdmaCm, directories].map((range) => ({ call: 'fstat', when: fd(range) }) as const),
+    ...all.map((range) => ({ call: 'close', when: fd(range) }) as const),
+    ...all.map((range) => ({ call: 'fstat', when: fd(range) }) as const),
     // Programs copy descriptors of folders, to anywhere.
     { call: 'getdents64' },
     { call: 'close_range' },
     // The kernel does not have the directories of ours that a program may be in.
     ...(['chdir', 'fchdir', 'getcwd'] as const).map((call) => ({ call })),
     // A descriptor that is put in the place of one of ours closes that.
-    ...(['dup2', 'dup3'] as const).flatMap((call) =>
-      [uverbs, rdmaCm, directories].map((within) => ({ call, when: [{ argument: 1, within }] })),
-    ),
+    ...(['dup2', 'dup3'] as const).flatMap((call) => all.map((within) => ({ call, when: [{ argument: 1, within }] }))),
     // The memory of what runs then is not that of what has registered any.
     { call: 'execve' },
     { call: 'execveat' },

@@ -48,7 +48,14 @@ export class Launcher {
   readonly #options: LaunchOptions;
   readonly #wake = new EventFd();
   readonly #processes = new Processes();
-  readonly #files = new GuestFiles<OpenedDevice>(this.#processes);
+  readonly #files = new GuestFiles<OpenedDevice>(this.#processes, (file) => {
+    this.#always.delete(file);
+    this.#due.delete(file);
+  });
+  /** Opened devices that each round visits. */
+  readonly #always = new Set<OpenedDevice>();
+  /** Opened devices that have asked to be visited. */
+  readonly #due = new Set<OpenedDevice>();
   readonly #ranges: DescriptorRanges;
   readonly #rules: readonly FilterRule[];
   readonly #roots: Roots;
@@ -109,15 +116,31 @@ export class Launcher {
     const files = this.#files;
     const some = (act: (file: OpenedDevice) => boolean): boolean => {
       let found = false;
-      for (const file of files.all()) if (act(file)) found = true;
+      for (const file of this.#always) if (act(file)) found = true;
       return found;
     };
     return {
       pull: () => some((file) => file.pull()),
-      push: () => some((file) => file.push()),
-      patienceUs: () => (this.#hasLog || some((file) => file.needsLook) ? SHORT_PATIENCE_US : PATIENCE_US),
+      push: () => {
+        const pumped = this.#ucma.pump();
+        const pushed = some((file) => file.push());
+        return this.#visitDue() || pumped || pushed;
+      },
+      patienceUs: () =>
+        this.#hasLog || this.#due.size > 0 || some((file) => file.needsLook) ? SHORT_PATIENCE_US : PATIENCE_US,
       sweep: () => files.sweep(),
     };
+  }
+
+  #visitDue(): boolean {
+    if (this.#due.size === 0) return false;
+    let found = false;
+    for (const file of [...this.#due]) {
+      this.#due.delete(file);
+      if (file.push()) found = true;
+      if (file.needsLook) this.#due.add(file);
+    }
+    return found;
   }
 
   /** Nobody tells of doorbells in a log. */
@@ -137,12 +160,18 @@ export class Launcher {
         ucma: this.#ucma,
         calls,
         fileAt: (tid: number, fd: number) => this.#files.find(tid, fd),
+        due: (file: OpenedDevice) => void this.#due.add(file),
         onPosted: () => this.#loop?.settle(),
         letGo: () => this.#loop?.letGo(),
       };
       const opened = openDeviceFile(opening, this.#ranges);
-      if (this.#files.give(calls, opened.file, opened.range)) return true;
-      opened.file.close();
+      const { file } = opened;
+      if (this.#files.give(calls, file, opened.ranges)) {
+        if (file.isVisitedAlways) this.#always.add(file);
+        return true;
+      }
+      this.#due.delete(file);
+      file.close();
       return calls.refuse(Errno.EMFILE);
     } catch (error) {
       return calls.refuse(errnoOf(error) ?? Errno.EIO);

@@ -47,27 +47,33 @@ export class GuestFiles<F extends GuestFile = GuestFile> {
   readonly #lifelines = new Map<number, Lifeline>();
   /** What ends the watch of the process that opened a file. */
   readonly #forget = new Map<F, () => void>();
+  readonly #ofProcess = new Map<number, Set<F>>();
   #sweepAtMs = 0;
 
-  constructor(private readonly processes: Processes) {}
-
-  all(): IterableIterator<F> {
-    return this.#byName.values();
-  }
+  /** @param onEnd called before a file is closed that was given */
+  constructor(
+    private readonly processes: Processes,
+    private readonly onEnd: (file: F) => void = () => undefined,
+  ) {}
 
   get size(): number {
     return this.#byName.size;
   }
 
   /** Opens a file in the program whose call waits, and answers that. @returns whether it has it now */
-  give(calls: Calls, file: F, range: DescriptorRange): boolean {
-    const at = this.#freeNumber(file.pid, { first: range.first, end: range.end - 1 });
-    if (at !== undefined) this.#tie(calls, file.pid, range.end - 1);
+  give(calls: Calls, file: F, ranges: readonly DescriptorRange[]): boolean {
+    const [{ end }] = ranges;
+    // The last number of the first range is that of the lifeline.
+    const at = ranges
+      .map((range) => this.#freeNumber(file.pid, range === ranges[0] ? { ...range, end: end - 1 } : range))
+      .find((free) => free !== undefined);
+    if (at !== undefined) this.#tie(calls, file.pid, end - 1);
     // A signal may have taken the call back, or the program may have as many as it can.
     const fd = at === undefined ? -1 : calls.answerWithFd(file.fd, at);
     if (fd < 0) return false;
     this.#byName.set(file.name, file);
     this.#numbersOf(file.pid).add(fd);
+    this.#filesOf(file.pid).add(file);
     const forget = this.processes.watch(file.pid, () => this.#end(file));
     this.#forget.set(file, forget);
     return true;
@@ -96,8 +102,7 @@ export class GuestFiles<F extends GuestFile = GuestFile> {
   /** A program is about to run another in its place, unless it cannot. */
   executing(tid: number): void {
     const pid = this.processes.processOf(tid);
-    for (const file of this.#byName.values()) {
-      if (file.pid !== pid) continue;
+    for (const file of this.#ofProcess.get(pid) ?? []) {
       file.executing?.();
       this.sweepSoon();
     }
@@ -130,8 +135,12 @@ export class GuestFiles<F extends GuestFile = GuestFile> {
     this.#lately.clear();
     this.#forget.get(file)?.();
     this.#forget.delete(file);
+    this.onEnd(file);
     file.close();
-    if ([...this.#byName.values()].some(({ pid }) => pid === file.pid)) return;
+    const others = this.#filesOf(file.pid);
+    others.delete(file);
+    if (others.size > 0) return;
+    this.#ofProcess.delete(file.pid);
     this.#given.delete(file.pid);
     this.#lifelines.get(file.pid)?.slacken();
   }
@@ -154,6 +163,12 @@ export class GuestFiles<F extends GuestFile = GuestFile> {
     let numbers = this.#given.get(pid);
     if (numbers === undefined) this.#given.set(pid, (numbers = new Set()));
     return numbers;
+  }
+
+  #filesOf(pid: number): Set<F> {
+    let files = this.#ofProcess.get(pid);
+    if (files === undefined) this.#ofProcess.set(pid, (files = new Set()));
+    return files;
   }
 
   #freeNumber(pid: number, { first, end }: DescriptorRange): number | undefined {

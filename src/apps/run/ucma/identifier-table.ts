@@ -9,12 +9,14 @@ const MOST = 65_536;
 export class IdentifierTable {
   readonly #identifiers = new Map<number, Identifier>();
   readonly #memberships = new Map<number, Membership>();
+  readonly #byFile = new Map<object, Set<Identifier>>();
   #next = 0;
 
   add(cmId: CmId, file: object, uid: bigint | undefined): Identifier {
     const identifier = new Identifier(this.#fresh(), cmId, file, uid);
     cmId.context = identifier;
     this.#identifiers.set(identifier.number, identifier);
+    this.#ofFile(file).add(identifier);
     return identifier;
   }
 
@@ -23,19 +25,27 @@ export class IdentifierTable {
     return this.#find(call, this.#identifiers.get(number), number, file);
   }
 
-  remove({ number }: Identifier): void {
-    this.#identifiers.delete(number);
-    for (const membership of this.#memberships.values())
-      if (membership.identifier.number === number) this.#memberships.delete(membership.number);
+  remove(identifier: Identifier): void {
+    this.#identifiers.delete(identifier.number);
+    this.#leaveFile(identifier);
+    for (const { number } of identifier.memberships) this.#memberships.delete(number);
+  }
+
+  /** The identifier reports to another file from now on. */
+  move(identifier: Identifier, to: object): void {
+    this.#leaveFile(identifier);
+    identifier.file = to;
+    this.#ofFile(to).add(identifier);
   }
 
   of(file: object): Identifier[] {
-    return [...this.#identifiers.values()].filter((identifier) => identifier.file === file);
+    return [...(this.#byFile.get(file) ?? [])];
   }
 
   addMembership(identifier: Identifier, uid: bigint, group: SocketAddress): Membership {
     const membership = new Membership(this.#fresh(), identifier, uid, group);
     this.#memberships.set(membership.number, membership);
+    identifier.memberships.add(membership);
     return membership;
   }
 
@@ -46,8 +56,21 @@ export class IdentifierTable {
     return membership ?? this.#nobody(call, number);
   }
 
-  removeMembership({ number }: Membership): void {
-    this.#memberships.delete(number);
+  removeMembership(membership: Membership): void {
+    this.#memberships.delete(membership.number);
+    membership.identifier.memberships.delete(membership);
+  }
+
+  #ofFile(file: object): Set<Identifier> {
+    let identifiers = this.#byFile.get(file);
+    if (identifiers === undefined) this.#byFile.set(file, (identifiers = new Set()));
+    return identifiers;
+  }
+
+  #leaveFile(identifier: Identifier): void {
+    const identifiers = this.#byFile.get(identifier.file);
+    identifiers?.delete(identifier);
+    if (identifiers?.size === 0) this.#byFile.delete(identifier.file);
   }
 
   #fresh(): number {

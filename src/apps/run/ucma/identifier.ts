@@ -6,6 +6,7 @@ export class Identifier {
   eventsReported = 0;
   /** It has asked for a connection, or stands for a request. */
   hasPeer = false;
+  readonly memberships = new Set<Membership>();
 
   constructor(
     /** By which the program names it. */

@@ -22,6 +22,8 @@ export interface RdmaCmOpening {
   readonly calls: Calls;
   /** What a thread of a program knows by a descriptor. */
   readonly fileAt: (tid: number, fd: number) => GuestFile | undefined;
+  /** Has {@link RdmaCmFile.push} called in the next round, and until it needs no look. */
+  readonly due: (file: RdmaCmFile) => void;
 }
 
 /** The kernel's ERESTARTSYS: it runs the handler, and then restarts the call or returns EINTR, as SA_RESTART says. */
@@ -42,11 +44,14 @@ const TOKEN = new Uint8Array(1);
  * while there is a record in it: one for each event that waits, as far as there is room.
  */
 export class RdmaCmFile implements GuestFile {
+  /** A round has nothing to do for most files: those that it has ask for it. */
+  readonly isVisitedAlways = false;
   readonly name: string;
   readonly device: DeviceNumber;
   readonly pid: number;
   readonly #calls: Calls;
   readonly #ucma: Ucma;
+  readonly #due: (file: RdmaCmFile) => void;
   readonly #tokens = new RecordPair(TOKEN.length);
   readonly #file: UcmaFile;
   readonly #blocked = new BlockedCalls();
@@ -59,15 +64,17 @@ export class RdmaCmFile implements GuestFile {
   #tid = 0;
 
   /** @throws SystemCallError when no descriptor is left */
-  constructor({ node, pid, ucma, calls, fileAt }: RdmaCmOpening) {
+  constructor({ node, pid, ucma, calls, fileAt, due }: RdmaCmOpening) {
     this.device = { major: node.major, minor: node.minor };
     this.pid = pid;
     this.#calls = calls;
     this.#ucma = ucma;
+    this.#due = due;
     this.name = descriptorName(process.pid, this.#tokens.farFd) ?? '';
     this.#file = ucma.open({
       announce: () => this.#announce(),
       retract: () => this.#retract(),
+      news: () => due(this),
       readMemory: (address, lengthBytes) => this.#read(address, lengthBytes),
       canWriteMemory: (address, lengthBytes) => canWriteProgram(this.#tid, Number(address), lengthBytes),
       fileAt: (fd) => {
@@ -156,6 +163,7 @@ export class RdmaCmFile implements GuestFile {
     // A thread has one tracer: we could not wake it.
     if (isTraced(call.tid)) {
       this.#held.push(call);
+      this.#due(this);
       return;
     }
     this.#tokens.blockFar();
@@ -171,6 +179,7 @@ export class RdmaCmFile implements GuestFile {
   }
 
   #announce(): void {
+    if (!this.#blocked.isEmpty || this.#held.length > 0) this.#due(this);
     if (this.#owed > 0 || !this.#tokens.send(TOKEN)) this.#owed += 1;
   }
 

@@ -5,6 +5,7 @@ import {
   createId,
   type EventChannel,
   type SocketAddress,
+  watchEvents,
 } from '../../../api/rdmacm/index.js';
 import { type Context, VerbsError } from '../../../api/verbs/index.js';
 import { CmEventType, type PortSpace, type QpType } from '../../../device/ibta/index.js';
@@ -16,8 +17,10 @@ import type { IdentifierTable } from './identifier-table.js';
 export interface UcmaFileParts {
   /** An event waits: the descriptor becomes readable, once more for each. */
   announce(): void;
-  /** The opposite: an event was taken, or has gone. */
+  /** The opposite of {@link announce}: an event was taken, or has gone. */
   retract(): void;
+  /** The devices have told something: {@link UcmaFile.poll} takes it. */
+  news(): void;
   /** Reads memory of the program. @throws VerbsError EFAULT where there is none */
   readMemory(address: bigint, lengthBytes: number): Buffer;
   /** Whether memory of the program can be written, which keeps its values. */
@@ -55,6 +58,7 @@ export class UcmaFile {
     readonly explain: (text: string) => void,
   ) {
     this.#channel = createEventChannel({ contexts });
+    watchEvents(this.#channel, () => parts.news());
   }
 
   /** Takes the news of the devices. To be called after each command, and now and then. @returns whether there were any */
@@ -129,11 +133,11 @@ export class UcmaFile {
   adopt(identifier: Identifier, from: UcmaFile): void {
     if (from === this) return;
     identifier.cmId.migrate(this.#channel);
-    identifier.file = this;
+    this.identifiers.move(identifier, this);
     for (const waiting of from.#withdraw(({ subject }) => subject === identifier)) {
       if (waiting.request !== undefined) {
         waiting.request.cmId.migrate(this.#channel);
-        waiting.request.file = this;
+        this.identifiers.move(waiting.request, this);
       }
       this.#add(waiting);
     }

@@ -1,5 +1,6 @@
 import type { RecordPair } from '../../../machine/system/index.js';
 import type { Context } from '../../../api/verbs/index.js';
+import { pumpEvents } from '../../../api/rdmacm/index.js';
 import { IdentifierTable } from './identifier-table.js';
 import { UcmaFile, type UcmaFileParts } from './ucma-file.js';
 
@@ -22,6 +23,11 @@ export class Ucma {
   open(parts: UcmaFileParts): UcmaFile {
     this.#closeUnused();
     return new UcmaFile(this.#identifiers, this.contexts, parts, (text) => this.#explain(text));
+  }
+
+  /** Takes the news of the devices: the files that they are for are told. @returns whether there was any */
+  pump(): boolean {
+    return pumpEvents(this.contexts);
   }
 
   /** Says each sentence once, and not too many. */

@@ -18,6 +18,8 @@ interface UverbsOpening extends Turns {
 
 /** `/dev/infiniband/uverbsN` as a program has it open: commands come by `ioctl`, doorbells by `write`. */
 export class UverbsFile implements GuestFile {
+  /** Its log has to be looked at. */
+  readonly isVisitedAlways = true;
   readonly device: DeviceNumber;
   readonly pid: number;
   readonly #context: GuestContext;
