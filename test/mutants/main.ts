@@ -3,21 +3,24 @@ import { clearLine, readOptions } from '../support/command-line.js';
 import { forAll } from './for-all.js';
 import { games } from './games.js';
 import { hunt, perform, range, type Found, type Verdict } from './hunt.js';
-import type { GameName, Mutant } from './mutant.js';
+import { type GameName, type Mutant, sources } from './mutant.js';
+import { locate } from './places/locate.js';
 import type { Task } from './player.js';
 import { mutants } from './table.js';
 import { unchanged } from './transpile.js';
+import { updateTables } from './update.js';
 
 const HELP = `Switches off one rule of the NIC or of its connection manager at a time, and plays the seeded games until one of them
 reports something wrong: so it shows that they would see it. What it is that stands in the way of a wrong packet, call or
 timer, and where each rule comes from, is in the tables of test/mutants/rules.
 
-usage: npm run mutants -- [--only NAME]... [--jobs N] [--json] [--list]
+usage: npm run mutants -- [--only NAME]... [--jobs N] [--json] [--list] [--update]
 
   --only NAME  only this mutant, or those whose name begins so with NAME*; may be repeated
   --jobs N     how many at a time (default: as many as there are processors)
   --json       prints the table as JSON
   --list       prints the rules and what would be replaced, and plays nothing
+  --update     writes into the tables where rules are that have moved, and the new names in their code; plays nothing
 
 First the games are played on the NIC as it is, and have to pass. Then each mutant has a process of its own, and as many seeds
 as the game allows. Each seed that found one is then played on the NIC as it is, and has to pass. The exit status is 1 when a
@@ -61,6 +64,7 @@ const OPTIONS = {
   jobs: { type: 'string', default: String(availableParallelism()) },
   json: { type: 'boolean', default: false },
   list: { type: 'boolean', default: false },
+  update: { type: 'boolean', default: false },
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
@@ -74,11 +78,13 @@ function chosen(only: readonly string[] | undefined): readonly Mutant[] {
 }
 
 function printList(list: readonly Mutant[]): void {
-  for (const { name, rule, source, file, from, to, games: names } of list)
+  for (const mutant of list) {
+    const { name, rule, source, in: declaration, from, to, games: names } = mutant;
     process.stdout.write(
-      `${name}: ${rule} (${source})\n  ${file}, found by ${names.join(', ')}\n` +
+      `${name}: ${rule} (${source})\n  ${declaration}, ${placeOf(mutant)}, found by ${names.join(', ')}\n` +
         `${from.replace(/^/gm, '  - ')}\n${to.replace(/^/gm, '  + ')}\n\n`,
     );
+  }
 }
 
 function progress(text: string): void {
@@ -123,20 +129,29 @@ function firstRuns(list: readonly Mutant[]): Task[] {
 
 /** All that found something, with the file that was changed compiled in the same way, and not changed. */
 function counterparts(results: readonly Result[]): Task[] {
-  const byFile = new Map<string, { readonly mutant: Mutant; readonly found: Found[] }>();
+  const byFile = new Map<string, Found[]>();
   for (const { mutant, verdict } of results) {
     if (verdict.kind !== 'found') continue;
-    const known = byFile.get(mutant.file);
-    if (known === undefined) byFile.set(mutant.file, { mutant, found: [verdict] });
-    else known.found.push(verdict);
+    const { file } = locate(mutant, sources());
+    byFile.set(file, [...(byFile.get(file) ?? []), verdict]);
   }
-  return [...byFile.values()].map(({ mutant, found }) => ({
-    substitute: unchanged(mutant),
+  return [...byFile].map(([file, found]) => ({
+    substitute: unchanged(file),
     attempts: [...new Set(found.map(({ game }) => game))].map((game) => ({
       game,
       seeds: [...new Set(found.filter((one) => one.game === game).map(({ seed }) => seed))],
     })),
   }));
+}
+
+/** Where a mutant is, as `file:line`, or why it is nowhere. */
+function placeOf(mutant: Mutant): string {
+  try {
+    const { file, line } = locate(mutant, sources());
+    return `${file}:${String(line)}`;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
 function summarise(results: readonly Result[], wanted: number, problems: readonly string[], seconds: number): string {
@@ -163,6 +178,14 @@ async function main(): Promise<void> {
   const list = chosen(options.only);
   if (options.list) {
     printList(list);
+    return;
+  }
+  if (options.update) {
+    const { written, problems } = updateTables(list, sources());
+    process.stdout.write([...written, ...problems].map((line) => `${line}\n`).join(''));
+    if (written.length > 0)
+      process.stdout.write("Run 'npm run format' and look at the changes before you commit them.\n");
+    if (problems.length > 0) process.exitCode = 1;
     return;
   }
   const jobs = Number(options.jobs);
@@ -192,13 +215,10 @@ async function main(): Promise<void> {
   const seconds = (performance.now() - startMs) / 1000;
   process.stderr.write(clearLine());
   if (options.json) {
-    const rows = results.map(({ mutant: { name, rule, source, file }, verdict }) => ({
-      name,
-      rule,
-      source,
-      file,
-      ...verdict,
-    }));
+    const rows = results.map(({ mutant, verdict }) => {
+      const { name, rule, source, in: declaration } = mutant;
+      return { name, rule, source, in: declaration, place: placeOf(mutant), ...verdict };
+    });
     process.stdout.write(`${JSON.stringify({ wanted: list.length, seconds, problems, mutants: rows }, null, 2)}\n`);
   } else process.stdout.write(summarise(results, list.length, problems, seconds));
   if (signal.aborted) process.exitCode = 130;

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { locate } from './places/locate.js';
+import { SourceTree } from './places/source-tree.js';
 
 /** Of the package: from `dist/test/mutants` three folders up. */
 export const ROOT = new URL('../../..', import.meta.url);
@@ -32,9 +33,15 @@ export interface Mutant {
   readonly rule: string;
   /** Where the rule comes from: a section of protocol.md or a clause of IBTA. */
   readonly source: string;
-  /** Source file, from the root of the package. */
-  readonly file: string;
-  /** What stands there, exactly once. */
+  /**
+   * The declaration that the rule is in: `Class.member`, or a function or variable of a module. Where two folders have
+   * declarations of one name that both hold `from`, `folder/Class.member`.
+   */
+  readonly in: string;
+  /**
+   * Code that is there exactly once, compared by tokens: white space, comments and quotes do not count. Short is better, and
+   * without `return` and semicolon: the formatter puts a long expression in parentheses.
+   */
   readonly from: string;
   /** What stands there instead, with the rule switched off. */
   readonly to: string;
@@ -42,18 +49,23 @@ export interface Mutant {
   readonly games: readonly GameName[];
 }
 
-/** @throws Error when the source does not hold the mutant's expression exactly once */
-export function mutate({ name, file, from, to }: Mutant, source: string): string {
-  const times = source.split(from).length - 1;
-  if (times !== 1)
-    throw new Error(
-      `mutant ${name}: ${file} holds ${times === 0 ? 'nowhere' : `${times} times`} what is to be replaced:\n${from}`,
-    );
-  // A function, since a dollar sign in a replacement string has a meaning.
-  return source.replace(from, () => to);
+let everything: SourceTree | undefined;
+
+/** The source of the package. */
+export function sources(): SourceTree {
+  everything ??= SourceTree.read(ROOT, 'src/');
+  return everything;
 }
 
-/** The source of a file that a mutant changes. */
-export function sourceOf({ file }: Pick<Mutant, 'file'>): string {
-  return readFileSync(new URL(file, ROOT), 'utf8');
+/** A source file with a rule switched off. */
+export interface Mutation {
+  readonly file: string;
+  readonly text: string;
+}
+
+/** @throws Error when the source does not hold the mutant's code exactly once */
+export function mutate(mutant: Mutant, tree: SourceTree = sources()): Mutation {
+  const { file, start, end } = locate(mutant, tree);
+  const text = tree.textOf(file);
+  return { file, text: text.slice(0, start) + mutant.to + text.slice(end) };
 }

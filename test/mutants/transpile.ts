@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
-import { type Mutant, mutate, ROOT, sourceOf } from './mutant.js';
+import { type Mutant, mutate, ROOT, sources } from './mutant.js';
 import { LOADED, type Substitute } from './substitute.js';
 
 function compilerOptions(): ts.CompilerOptions {
@@ -40,10 +40,11 @@ export function compile(file: string, text: string): Substitute {
 
 /** Compiles what a mutant makes of its file. @throws Error when it does not match, or is no TypeScript any more */
 export function substituteFor(mutant: Mutant): Substitute {
-  return compile(mutant.file, mutate(mutant, sourceOf(mutant)));
+  const { file, text } = mutate(mutant);
+  return compile(file, text);
 }
 
-/** The same file as it is: whatever a mutant is found by must not be found with this. */
-export function unchanged(mutant: Mutant): Substitute {
-  return compile(mutant.file, sourceOf(mutant));
+/** A file as it is: whatever a mutant is found by must not be found with this. */
+export function unchanged(file: string): Substitute {
+  return compile(file, sources().textOf(file));
 }

@@ -1,6 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
-import { ROOT } from '../mutant.js';
+import { sources } from '../mutant.js';
 
 /** A place of the source, and what is put there instead. */
 export interface Site {
@@ -99,10 +98,8 @@ export function applied(text: string, { start, end, to }: Site): string {
 
 /** Every site below `src`, but for the tools of the command line: their words and formats are held against the C tools'. */
 export function allSites(): Site[] {
-  const src = new URL('src/', ROOT);
-  return readdirSync(src, { recursive: true, encoding: 'utf8' })
-    .map((path) => `src/${path.replaceAll('\\', '/')}`)
-    .filter((file) => file.endsWith('.ts') && !file.startsWith('src/apps/cli/'))
-    .sort()
-    .flatMap((file) => sitesOf(file, readFileSync(new URL(file, ROOT), 'utf8')));
+  const tree = sources();
+  return tree.files
+    .filter((file) => !file.startsWith('src/apps/cli/'))
+    .flatMap((file) => sitesOf(file, tree.textOf(file)));
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { attemptsOf, perform } from '../hunt.js';
-import { type GameName, sourceOf } from '../mutant.js';
+import { type GameName, sources } from '../mutant.js';
 import { compile } from '../transpile.js';
 import { applied, type Site } from './sites.js';
 import type { Workshop } from './workshop.js';
@@ -65,7 +65,7 @@ async function failureIn({ root }: Workshop, room: string, signal: AbortSignal):
 
 /** The games play longer than the tests have them do. */
 async function play(site: Site, signal: AbortSignal): Promise<Verdict> {
-  const substitute = compile(site.file, applied(sourceOf(site), site));
+  const substitute = compile(site.file, applied(sources().textOf(site.file), site));
   for (const game of GAMES) {
     const verdict = await perform({ substitute, attempts: attemptsOf({ games: [game] }) }, signal);
     if (verdict.kind === 'found') return { kind: 'found', by: `${game} ${verdict.seed}: ${verdict.report}` };

@@ -6,7 +6,7 @@ export const counters: readonly Mutant[] = [
     name: 'counts-repeats',
     rule: 'every request that was executed before is counted, also one that is only acknowledged again',
     source: 'duplicate_request, rdma-statistic(8)',
-    file: 'src/device/nic/reliable/responder.ts',
+    in: 'Responder.onRequest',
     from: 'this.core.counters.duplicateRequest += 1;',
     to: 'if ((bits & ANSWERED) !== 0) this.core.counters.duplicateRequest += 1;',
     games: ['traffic'],
@@ -15,7 +15,7 @@ export const counters: readonly Mutant[] = [
     name: 'counts-deferred',
     rule: 'an acknowledgement that a READ response or the answer to an atomic makes needless is counted as deferred',
     source: 'ack_deferred, rdma-statistic(8)',
-    file: 'src/device/nic/reliable/response-sender.ts',
+    in: 'ResponseSender.#append',
     from: `this.#ackDue = false;
       this.core.counters.ackDeferred += 1;`,
     to: 'this.#ackDue = false;',
@@ -25,7 +25,7 @@ export const counters: readonly Mutant[] = [
     name: 'counts-marks',
     rule: 'every packet that comes marked is counted, also one of which the peer is not told',
     source: 'np_ecn_marked_roce_packets of mlx5',
-    file: 'src/device/nic/queue-pairs/queue-pair.ts',
+    in: 'QueuePair.onMarked',
     from: `core.counters.npEcnMarkedRocePackets += 1;
     if ((bits & OpcodeBit.PAYLOAD) === 0) return;`,
     to: `if ((bits & OpcodeBit.PAYLOAD) === 0) return;

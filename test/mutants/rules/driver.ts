@@ -1,77 +1,75 @@
 import type { Mutant } from '../mutant.js';
 
-/** What ends an object of a program, by the file of the driver that it is in: dropped, the device would keep it for ever. */
-const ENDS: readonly { name: string; what: string; file: string; from: string }[] = [
+/** What ends an object of a program, by what ends it: dropped, the device would keep it for ever. */
+const ENDS: readonly { name: string; what: string; in: string; from: string }[] = [
   {
-    name: 'dealloc-pd',
+    name: 'keeps-dealloc-pd',
     what: 'a protection domain',
-    file: 'domains/protection-domain.ts',
+    in: 'SoftPd.release',
     from: `this.context.endCommand('ibv_dealloc_pd', 'deallocPd', this.handle);`,
   },
   {
-    name: 'dereg-mr',
+    name: 'keeps-dereg-mr',
     what: 'a memory region',
-    file: 'memory/memory-region.ts',
+    in: 'SoftMr.release',
     from: `if (!this.#closed) this.context.endCommand('ibv_dereg_mr', 'deregMr', this.#handle);`,
   },
   {
-    name: 'dealloc-mw',
+    name: 'keeps-dealloc-mw',
     what: 'a memory window',
-    file: 'memory/memory-window.ts',
+    in: 'SoftMw.forfeit',
     from: `if (!this.#forfeited) this.context.endCommand('ibv_dealloc_mw', 'deallocMw', this.#handle);`,
   },
   {
-    name: 'destroy-channel',
+    name: 'keeps-destroy-channel',
     what: 'a completion channel',
-    file: 'completions/completion-channel.ts',
+    in: 'SoftCompChannel.release',
     from: `this.context.endCommand('ibv_destroy_comp_channel', 'destroyCompChannel', this.handle);`,
   },
   {
-    name: 'destroy-cq',
+    name: 'keeps-destroy-cq',
     what: 'a completion queue',
-    file: 'completions/completion-queue.ts',
+    in: 'SoftCq.release',
     from: `this.context.endCommand('ibv_destroy_cq', 'destroyCq', this.cqn);`,
   },
   {
-    name: 'close-xrcd',
+    name: 'keeps-close-xrcd',
     what: 'an XRC domain',
-    file: 'domains/xrc-domain.ts',
+    in: 'SoftXrcd.release',
     from: `this.context.endCommand('ibv_close_xrcd', 'closeXrcd', this.handle);`,
   },
   {
-    name: 'destroy-srq',
+    name: 'keeps-destroy-srq',
     what: 'a shared receive queue',
-    file: 'posting/shared-receive-queue.ts',
+    in: 'SoftSrq.release',
     from: `this.context.endCommand('ibv_destroy_srq', 'destroySrq', this.srqn);`,
   },
   {
-    name: 'destroy-ah',
+    name: 'keeps-destroy-ah',
     what: 'an address handle',
-    file: 'address-handle.ts',
+    in: 'SoftAh.release',
     from: `this.context.endCommand('ibv_destroy_ah', 'destroyAh', this.handle);`,
   },
   {
-    name: 'destroy-qp',
+    name: 'keeps-destroy-qp',
     what: 'a queue pair',
-    file: 'posting/queue-pair.ts',
+    in: 'SoftQp.release',
     from: `this.context.endCommand('ibv_destroy_qp', 'destroyQp', this.qpNum);`,
   },
   {
-    name: 'destroy-xrc-target',
+    name: 'keeps-destroy-xrc-target',
     what: 'the target of an extended reliable connection, with the last who holds it,',
-    file: 'posting/xrc-target-qp.ts',
+    in: 'SoftXrcTargetQp.release',
     from: `if (holders.size === 1) context.endCommand('ibv_destroy_qp', 'destroyQp', qpNum);`,
   },
 ];
 
 /** What the driver owes the device when a program is done with something (`man ibv_dealloc_pd` and its neighbours). */
 export const driver: readonly Mutant[] = [
-  ...ENDS.map(({ name, what, file, from }): Mutant => ({
-    name: `keeps-${name}`,
+  ...ENDS.map(({ what, ...place }): Mutant => ({
+    ...place,
     rule: `${what} that is ended goes from the device as well`,
     source: 'man ibv_dealloc_pd, ibv_dereg_mr, ibv_destroy_qp and so on',
-    file: `src/api/soft/driver/${file}`,
-    from,
     to: '',
     games: ['walk'],
   })),
@@ -79,7 +77,7 @@ export const driver: readonly Mutant[] = [
     name: 'keeps-identifier',
     rule: 'an identifier of rdma_cm that is ended goes from the device as well',
     source: 'man rdma_destroy_id',
-    file: 'src/api/rdmacm/events/dispatcher.ts',
+    in: 'Dispatcher.end',
     from: `this.device.execute('rdma_destroy_id', 'cmDestroyId', number);`,
     to: '',
     games: ['cm'],
@@ -88,7 +86,7 @@ export const driver: readonly Mutant[] = [
     name: 'keeps-multicast',
     rule: 'an identifier that ends leaves the groups in which it is',
     source: 'man rdma_destroy_id, rdma_leave_multicast',
-    file: 'src/api/rdmacm/calls/multicast.ts',
+    in: 'Memberships.#detach',
     from: 'this.pairs.qp?.detachMcast(membership.gid);',
     to: '',
     games: ['cm'],

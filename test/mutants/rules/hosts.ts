@@ -6,7 +6,7 @@ export const hosts: readonly Mutant[] = [
     name: 'crash-leaves-waiters',
     rule: 'a host that crashes takes along whoever waits on it in the event loop: no time passes for them',
     source: 'docs/simulation.md, failures',
-    file: 'src/api/soft/simulated/simulated-host.ts',
+    in: 'SimulatedHost.crashed',
     from: 'this.#listeners.clear();',
     to: '',
     games: ['tests'],

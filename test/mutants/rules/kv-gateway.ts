@@ -2,16 +2,13 @@ import type { Mutant } from '../mutant.js';
 
 /** Rules of the gateway for clients of Redis. */
 const SOURCE = 'docs/kv.md, clients of Redis';
-const ROOM = 'src/layers/kv/gateway';
-const SESSION = `${ROOM}/session.ts`;
-const MEMORY = `${ROOM}/client-memory.ts`;
 
 export const kvGateway: readonly Mutant[] = [
   {
     name: 'kv-gateway-keys-for-nothing',
     rule: 'a command with many keys counts for as many commands',
     source: SOURCE,
-    file: SESSION,
+    in: 'Session.#begin',
     from: 'weight: Math.max(1, keys.length)',
     to: 'weight: 1',
     games: ['kv'],
@@ -20,7 +17,7 @@ export const kvGateway: readonly Mutant[] = [
     name: 'kv-gateway-endless-memory',
     rule: 'what is kept for all clients together has a bound',
     source: SOURCE,
-    file: MEMORY,
+    in: 'ClientMemory.keeps',
     from: 'while (this.#total > this.mostBytes) {',
     to: 'while (this.#total > Infinity) {',
     games: ['kv'],
@@ -29,7 +26,7 @@ export const kvGateway: readonly Mutant[] = [
     name: 'kv-gateway-any-client-goes',
     rule: 'the client for which most is kept has to go',
     source: SOURCE,
-    file: MEMORY,
+    in: 'ClientMemory.#largest',
     from: 'if (bytes > most) {',
     to: 'if (found === undefined) {',
     games: ['kv'],
@@ -38,7 +35,7 @@ export const kvGateway: readonly Mutant[] = [
     name: 'kv-gateway-answers-uncounted',
     rule: 'answers that wait for those before them are counted',
     source: SOURCE,
-    file: SESSION,
+    in: 'Session.#answer',
     from: 'if (!this.#isClosed) this.#answeredBytes += replyBytes(reply);',
     to: 'if (this.#isClosed) this.#answeredBytes += replyBytes(reply);',
     games: ['kv'],
@@ -47,7 +44,7 @@ export const kvGateway: readonly Mutant[] = [
     name: 'kv-gateway-first-value',
     rule: 'of a key that MSET names twice the last value is set, and no other',
     source: 'Redis, MSET',
-    file: `${ROOM}/commands/strings.ts`,
+    in: 'setAll',
     from: 'last.set(textOf(pairs[at]), at);',
     to: 'last.set(`${textOf(pairs[at])}${at}`, at);',
     games: ['kv'],

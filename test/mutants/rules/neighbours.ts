@@ -1,16 +1,12 @@
 import type { Mutant } from '../mutant.js';
 
-const SINK = 'src/machine/links/local/local-sink.ts';
-const NEIGHBOUR = 'src/machine/links/local/local-neighbour.ts';
-const NIC = 'src/device/nic/nic.ts';
-
 /** How packets go to a NIC of the same machine through shared memory, which holds so many and no more (ARCHITECTURE.md). */
 export const neighbours: readonly Mutant[] = [
   {
     name: 'ring-loses',
     rule: 'packets of a queue pair wait for room in a ring that is full, and none is lost',
     source: 'ARCHITECTURE.md, a full ring holds up those who want to go there',
-    file: SINK,
+    in: 'LocalSink.reserve',
     from: 'if (waits && neighbour.awaitRoom(nowUs()) !== Infinity) {',
     to: 'if (false) {',
     games: ['tests'],
@@ -19,7 +15,7 @@ export const neighbours: readonly Mutant[] = [
     name: 'ring-waits-for-ever',
     rule: 'nobody waits for room in the ring of a NIC that stands still',
     source: 'ARCHITECTURE.md, a full ring holds up those who want to go there',
-    file: NEIGHBOUR,
+    in: 'Neighbour.awaitRoom',
     from: 'const standsStill = nowUs >= this.standstillUs;',
     to: 'const standsStill = false;',
     games: ['tests'],
@@ -28,7 +24,7 @@ export const neighbours: readonly Mutant[] = [
     name: 'ring-wakes-nobody',
     rule: 'who takes packets out of a ring wakes the sender that waits for room there',
     source: 'ARCHITECTURE.md, a full ring holds up those who want to go there',
-    file: NEIGHBOUR,
+    in: 'Neighbour.awaitRoom',
     from: 'Atomics.store(control, waiting, 1);',
     to: '',
     games: ['tests'],
@@ -37,7 +33,7 @@ export const neighbours: readonly Mutant[] = [
     name: 'held-pass',
     rule: 'a queue pair whose way is full waits behind those that wait for the same way',
     source: 'ARCHITECTURE.md, a full ring holds up those who want to go there',
-    file: NIC,
+    in: 'Nic.#transmit',
     from: 'if (qp.way !== 0 && this.#held.isBehind(qp)) {',
     to: 'if (false) {',
     games: ['tests'],
@@ -46,7 +42,7 @@ export const neighbours: readonly Mutant[] = [
     name: 'held-hold-up-others',
     rule: 'a queue pair whose way is full holds up nobody who goes elsewhere',
     source: 'ARCHITECTURE.md, a full ring holds up those who want to go there',
-    file: NIC,
+    in: 'Nic.#transmit',
     from: 'if (way !== 0) {\n          this.#hold(qp, way);\n          continue;\n        }',
     to: '',
     games: ['tests'],
@@ -55,8 +51,8 @@ export const neighbours: readonly Mutant[] = [
     name: 'held-after-reset',
     rule: 'a queue pair that was RESET waits for no way any more',
     source: 'protocol.md 2.9',
-    file: NIC,
-    from: `      this.#held.remove(qp);
+    in: 'Nic.unhold',
+    from: `this.#held.remove(qp);
       this.#enqueue(qp);`,
     to: '',
     games: ['tests'],
@@ -65,7 +61,7 @@ export const neighbours: readonly Mutant[] = [
     name: 'ring-keeps-room',
     rule: 'in a ring that is full of data there is room for acknowledgements',
     source: 'src/machine/links/local/local-neighbour.ts',
-    file: 'src/machine/links/local/local-neighbour.ts',
+    in: 'Neighbour.reserve',
     from: 'packetBytes > SHORT_BYTES ? KEPT_BYTES : 0',
     to: '0',
     games: ['tests'],

@@ -3,15 +3,13 @@ import type { Mutant } from '../mutant.js';
 /** Rules of memory that ends of a session of xio share, and of bodies in pieces. */
 const GRANTING = 'docs/protocol.md 10.8';
 const LINKS = 'docs/protocol.md 10.1';
-const PROTOCOL = 'src/layers/xio/protocol';
-const RDMA = 'src/layers/xio/transport/rdma';
 
 export const xioDirect: readonly Mutant[] = [
   {
     name: 'xio-revoke-answered-early',
     rule: 'REVOKE is answered when nothing is under way there any more',
     source: GRANTING,
-    file: `${PROTOCOL}/accesses.ts`,
+    in: 'Accesses.onRevoke',
     from: 'if (mapping === undefined || mapping.users.size === 0) done();',
     to: 'if (done !== undefined) done();',
     games: ['xio-sim'],
@@ -20,7 +18,7 @@ export const xioDirect: readonly Mutant[] = [
     name: 'xio-place-of-another-link',
     rule: 'a place is good on its link alone',
     source: GRANTING,
-    file: `${PROTOCOL}/accesses.ts`,
+    in: 'Accesses.#go',
     from: 'if (mapping === undefined || mapping.link !== link || !this.#use(running, mapping)) this.#map(running);',
     to: 'if (mapping === undefined || !this.#use(running, mapping)) this.#map(running);',
     games: ['xio-sim'],
@@ -29,7 +27,7 @@ export const xioDirect: readonly Mutant[] = [
     name: 'xio-place-not-made-anew',
     rule: 'the answer to MAP names the memory as the link does that it is sent on',
     source: GRANTING,
-    file: `${PROTOCOL}/grants.ts`,
+    in: 'Grants.map',
     from: 'if (mapping?.link !== link) {',
     to: 'if (mapping === undefined) {',
     games: ['xio-sim'],
@@ -38,10 +36,10 @@ export const xioDirect: readonly Mutant[] = [
     name: 'xio-revoked-taken-for-done',
     rule: 'an access whose seal was broken has not counted',
     source: GRANTING,
-    file: `${PROTOCOL}/accesses.ts`,
-    from: `      case 'done':
+    in: 'Accesses.#onMoved',
+    from: `case 'done':
         this.#done(running);`,
-    to: `      case 'done':
+    to: `case 'done':
       case 'revoked' as 'done':
         this.#done(running);`,
     games: ['xio-sim'],
@@ -50,10 +48,10 @@ export const xioDirect: readonly Mutant[] = [
     name: 'xio-lost-taken-for-done',
     rule: 'an access that was under way on a link that is lost is done again on the next',
     source: GRANTING,
-    file: `${PROTOCOL}/accesses.ts`,
-    from: `      case 'lost':
+    in: 'Accesses.#onMoved',
+    from: `case 'lost':
         this.#go(running);`,
-    to: `      case 'lost':
+    to: `case 'lost':
         this.#done(running);`,
     games: ['xio-sim'],
   },
@@ -61,27 +59,27 @@ export const xioDirect: readonly Mutant[] = [
     name: 'xio-moving-not-taken-back',
     rule: 'memory of an access that was given up is not touched any more',
     source: GRANTING,
-    file: `${PROTOCOL}/accesses.ts`,
-    from: `      this.#end(running);
+    in: 'Accesses.begin',
+    from: `this.#end(running);
       running.moving?.takeBack();`,
-    to: '      this.#end(running);',
+    to: 'this.#end(running);',
     games: ['xio-sim'],
   },
   {
     name: 'xio-landing-after-revoke',
     rule: 'what still comes for memory that was revoked goes elsewhere',
     source: GRANTING,
-    file: `${PROTOCOL}/grants.ts`,
-    from: `    this.#redirect(grant);
+    in: 'Grants.revoke',
+    from: `this.#redirect(grant);
     for (const [lane, mapping]`,
-    to: '    for (const [lane, mapping]',
+    to: 'for (const [lane, mapping]',
     games: ['xio-sim'],
   },
   {
     name: 'xio-answer-after-revoke',
     rule: 'memory that was revoked is not sent any more by answers that were begun before',
     source: GRANTING,
-    file: `${PROTOCOL}/grants.ts`,
+    in: 'Grants.revoke',
     from: 'for (const answer of grant.answers) answer.spoil(XioStatus.XIO_E_USER_OBJ_NOT_FOUND);',
     to: '',
     games: ['xio-sim'],
@@ -90,7 +88,7 @@ export const xioDirect: readonly Mutant[] = [
     name: 'xio-grant-beyond-its-end',
     rule: 'the owner checks where an access ends, whatever the token says',
     source: GRANTING,
-    file: `${PROTOCOL}/accesses.ts`,
+    in: 'Accesses.#use',
     from: 'if (offset + lengthOf(memory) > length) {',
     to: 'if (offset > length) {',
     games: ['xio'],
@@ -99,7 +97,7 @@ export const xioDirect: readonly Mutant[] = [
     name: 'xio-grant-checked-by-its-user',
     rule: 'and so it does where messages are used',
     source: GRANTING,
-    file: `${PROTOCOL}/grants.ts`,
+    in: 'Grants.check',
     from: 'return offset + length <= grant.length ? XioStatus.XIO_E_SUCCESS : XioStatus.XIO_E_REM_USER_BUF_OVERFLOW;',
     to: 'return XioStatus.XIO_E_SUCCESS;',
     games: ['xio'],
@@ -108,7 +106,7 @@ export const xioDirect: readonly Mutant[] = [
     name: 'xio-seal-not-looked-at',
     rule: 'an access counts where the seal is whole behind it',
     source: GRANTING,
-    file: `${RDMA}/moves.ts`,
+    in: 'Moves.start',
     from: "else tell(isWhole ? 'done' : 'revoked');",
     to: "else tell(isWhole ? 'done' : 'done');",
     games: ['xio'],
@@ -117,17 +115,17 @@ export const xioDirect: readonly Mutant[] = [
     name: 'xio-memory-not-moved-away',
     rule: 'nothing that is under way reaches memory that was revoked',
     source: GRANTING,
-    file: `${RDMA}/grants.ts`,
-    from: `    this.seal.fill(0);
+    in: 'Granted.revoke',
+    from: `this.seal.fill(0);
     this.shared.takeBack();`,
-    to: '    this.seal.fill(0);',
+    to: 'this.seal.fill(0);',
     games: ['xio'],
   },
   {
     name: 'xio-placement-ignored',
     rule: 'a body that is to go apart from its head does, however short it is',
     source: 'docs/protocol.md 10.2',
-    file: `${RDMA}/rdma-link.ts`,
+    in: 'RdmaLink.send',
     from: 'const isShort = !isApart && bodyBytes',
     to: 'const isShort = bodyBytes',
     games: ['xio'],
@@ -136,7 +134,7 @@ export const xioDirect: readonly Mutant[] = [
     name: 'xio-landed-late',
     rule: 'nothing comes into memory that the program has back',
     source: LINKS,
-    file: `${RDMA}/body-memory.ts`,
+    in: 'InSlot.land',
     from: 'if (!this.#isTaken && !this.#isReleased) this.into',
     to: 'this.into',
     games: ['xio'],
@@ -145,9 +143,9 @@ export const xioDirect: readonly Mutant[] = [
     name: 'xio-piece-not-redirected',
     rule: 'nothing is written to any of the pieces that were redirected',
     source: LINKS,
-    file: `${RDMA}/body-memory.ts`,
-    from: '    for (const loan of this.pieces) loan.takeBack();',
-    to: '    this.pieces[0].takeBack();',
+    in: 'Loans.takeBack',
+    from: 'for (const loan of this.pieces) loan.takeBack();',
+    to: 'this.pieces[0].takeBack();',
     games: ['xio'],
   },
 ];
