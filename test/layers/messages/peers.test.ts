@@ -262,6 +262,21 @@ describe('a client', () => {
       assert.equal(atClient.failure, undefined);
     }));
 
+  it('learns that its peer has closed with messages left to send, and of no other close', () =>
+    simulate(async (sim) => {
+      const { atClient, atServer } = await connected(sim, { window: 4 });
+      const sends = Promise.allSettled(Array.from({ length: 5 }, (_, i) => atServer.send(text(String(i)))));
+      await atServer.close({ timeoutMs: 10 });
+      const sent = (await sends).filter(({ status }) => status === 'fulfilled').length;
+      assert.ok(sent > 0 && sent < 5, String(sent));
+      for (let i = 0; i < sent; i += 1) assert.equal(words(await atClient.receive()), String(i));
+      await assert.rejects(atClient.receive(), {
+        name: 'ClosedError',
+        errno: 'ECONNRESET',
+        message: new RegExp(`closed the connection early: it had ${5 - sent} messages left to send`),
+      });
+    }));
+
   it('is told what a request of more than the peer takes is', () =>
     simulate(async (sim) => {
       const { atClient } = await connected(sim, { maxMessageBytes: 1000 });

@@ -98,4 +98,35 @@ describe('handlers of sessions', () => {
       await serving.stop();
       await accepting;
     }));
+
+  it('have all requests that came before the end of their session, which loops over messages hear of after them', () =>
+    simulate(async (sim) => {
+      const [server, client] = [sim.host('server'), sim.host('client')];
+      const serving = await server.run(() => listen({ port: 2061, context: server.context }));
+      const accepted = serving[Symbol.asyncIterator]().next();
+      const connecting = client.run(() => connect('rdma://server:2061'));
+      const { value: atServer } = await accepted;
+      assert.ok(atServer);
+      const seen: string[] = [];
+      atServer.on('request', () => {
+        seen.push('request');
+        return {};
+      });
+      atServer.on('close', () => seen.push('close'));
+      const reading = (async () => {
+        for await (const message of atServer.messages()) message.release();
+      })().catch(() => seen.push('failure'));
+      const session = await connecting;
+      server.pause();
+      const requests = Promise.allSettled(Array.from({ length: 20 }, () => session.request()));
+      await sim.sleep(20);
+      session.abort();
+      await sim.sleep(100);
+      server.resume();
+      await Promise.all([requests, reading]);
+      await sim.sleep(1000);
+      assert.deepEqual(seen.slice(20).sort(), ['close', 'failure']);
+      assert.deepEqual([...new Set(seen.slice(0, 20))], ['request']);
+      await serving.stop();
+    }));
 });

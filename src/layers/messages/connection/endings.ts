@@ -19,6 +19,8 @@ export function failureOf({ reason, text }: Farewell): Error | undefined {
     case CloseReason.DONE:
       return undefined;
     case CloseReason.FAILED:
+      if (text !== '')
+        return new ClosedError('messages', 'ECONNRESET', `the peer has closed the connection early: ${text}`);
       return new ClosedError('messages', 'ECONNRESET', "the peer's program has failed, and closed the connection");
     default:
       return new ProtocolError('messages', `the peer says that this end broke the protocol: ${text}`);

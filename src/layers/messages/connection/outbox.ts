@@ -1,6 +1,6 @@
 import { type Qp, VerbsError } from '../../../api/verbs/index.js';
 import { CreditProbes, type Engine, type Lease, type Prober, type Requests } from '../../engine/index.js';
-import { encodeFarewell, type Farewell } from '../protocol/farewell.js';
+import { CloseReason, encodeFarewell, type Farewell } from '../protocol/farewell.js';
 import { Kind } from '../protocol/kinds.js';
 import { emptyFrame, type Frame, type OutgoingSide } from '../protocol/outgoing.js';
 import { BufferSupply } from './buffer-supply.js';
@@ -125,7 +125,7 @@ export class Outbox implements Prober {
 
   /** Says farewell, in place of what was not sent yet. */
   close(farewell: Farewell, told: Error): void {
-    this.#farewell = encodeFarewell(farewell);
+    this.#farewell = encodeFarewell(withUnsent(farewell, this.#outgoing.queued));
     this.dropAll(told);
     this.#outgoing.close();
     this.pump();
@@ -274,4 +274,10 @@ const SILENT: Poster = {
 
 function payload(bytes: Uint8Array, offset: number, byteLength: number): Uint8Array {
   return byteLength === bytes.byteLength ? bytes : bytes.subarray(offset, offset + byteLength);
+}
+
+/** What the peer is told where messages are dropped: without that it would take what it has for all. */
+function withUnsent(farewell: Farewell, unsent: number): Farewell {
+  if (farewell.reason !== CloseReason.DONE || unsent === 0) return farewell;
+  return { reason: CloseReason.FAILED, text: `it had ${unsent} messages left to send` };
 }

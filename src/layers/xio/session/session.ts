@@ -404,8 +404,9 @@ export abstract class Session implements XioSession, LaneOwner {
     }
     this.#untaken.length = 0;
     this.#requests.clear();
-    this.#inbox.end(failure);
     this.onEnded();
+    // Requests that came before have their turns first.
+    this.events.callbacks.call(() => this.#inbox.end(failure));
     this.#settleClosed();
     this.events.tell(({ close }) => close?.(failure));
   }
