@@ -414,7 +414,7 @@ export class Socket extends Duplex {
   }
 
   #pullFrom(stream: StreamSocket): void {
-    if (this.#incoming.pull(stream)) {
+    if (this.#incoming.pull(stream, this.readableFlowing === true && this.readableLength === 0)) {
       this.#idle.touch();
       this.#pullSoon();
     } else if (stream.readableBytes === 0 && stream.isReadEnded && !this.#isLost) {

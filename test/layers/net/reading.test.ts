@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
+import { Incoming } from '../../../src/layers/net/incoming.js';
 import { connected, ended, listening, NETS, placeOf, closeOf } from './support/nets.js';
 
 const MESSAGE = Buffer.from('hello world');
@@ -102,3 +103,28 @@ for (const [where, net] of NETS) {
     });
   });
 }
+
+describe('what is read at once', () => {
+  for (const [reader, isFlowing, most] of [
+    ['a reader that flows', true, 256 * 1024],
+    ['any other reader', false, 64 * 1024],
+  ] as const)
+    it(`has ${most} bytes at most, for ${reader}`, () => {
+      let left = 1_000_000;
+      const stream = {
+        get readableBytes() {
+          return left;
+        },
+        read: (into: Uint8Array) => {
+          left -= into.length;
+          return into.length;
+        },
+      };
+      const chunks: number[] = [];
+      const incoming = new Incoming((bytes) => chunks.push(bytes.length) > 0, undefined);
+      incoming.isWanted = true;
+      while (incoming.pull(stream, isFlowing));
+      assert.equal(Math.max(...chunks), most);
+      assert.equal(incoming.bytesRead, 1_000_000);
+    });
+});
