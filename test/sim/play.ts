@@ -58,7 +58,7 @@ export async function playSeed(
 
 const TELL_MS = 200;
 
-/** Plays the run of one seed and takes a digest of its trace. */
+/** Plays the run of one seed and takes a digest of its trace and of its figures. */
 async function digestSeed(play: Play, seed: number): Promise<Played> {
   const hash: Hash = createHash('sha256').update(`${seed}\n`);
   let lines = 0;
@@ -66,6 +66,7 @@ async function digestSeed(play: Play, seed: number): Promise<Played> {
     hash.update(line).update('\n');
     lines += 1;
   });
+  hash.update(JSON.stringify(played.total));
   return { ...played, digest: { lines, bits: BigInt(`0x${hash.digest('hex')}`) } };
 }
 

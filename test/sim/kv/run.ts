@@ -39,7 +39,7 @@ class KvRun {
   #torn = 0;
   #servers = 0;
 
-  constructor(seed: number) {
+  constructor(seed: number, trace: ((line: string) => void) | undefined) {
     this.#plan = planKv(seed);
     const { conditions, hosts, store } = this.#plan;
     this.#keys = [
@@ -48,6 +48,7 @@ class KvRun {
     this.#histories = new KeyHistories({ evicts: store.mode === 'cache' });
     this.#random = new SeededRandom(~seed);
     this.#sim = new Sim({ seed, conditions });
+    if (trace !== undefined) this.#sim.when({}, ({ sentUs, text }) => trace(`${sentUs} ${text}`));
     this.#sim.host('server');
     for (let i = 1; i <= hosts; i += 1) this.#sim.host(`client ${i}`);
   }
@@ -245,6 +246,6 @@ class FewHashes implements KeyHash {
 }
 
 /** Plays the run of one seed. @throws what proves the package wrong */
-export function runKvSeed(seed: number): Promise<Figures> {
-  return new KvRun(seed).play();
+export function runKvSeed(seed: number, trace?: (line: string) => void): Promise<Figures> {
+  return new KvRun(seed, trace).play();
 }

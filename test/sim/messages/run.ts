@@ -44,10 +44,11 @@ class MessagesRun {
   #stopped: Promise<void> = Promise.resolve();
   #established = 0;
 
-  constructor(seed: number) {
+  constructor(seed: number, trace: ((line: string) => void) | undefined) {
     this.#plan = planMessages(seed);
     const { conditions, hosts, lines } = this.#plan;
     this.#sim = new Sim({ seed, conditions });
+    if (trace !== undefined) this.#sim.when({}, ({ sentUs, text }) => trace(`${sentUs} ${text}`));
     this.#sim.host('server');
     for (let i = 1; i <= hosts; i += 1) this.#sim.host(`client ${i}`);
     this.#lines = lines.map((line, i) => new Line(i, line, this.#plan, this.#onFault));
@@ -317,6 +318,6 @@ class MessagesRun {
 }
 
 /** Plays the run of one seed. @throws what proves the package wrong */
-export function runMessagesSeed(seed: number): Promise<Figures> {
-  return new MessagesRun(seed).play();
+export function runMessagesSeed(seed: number, trace?: (line: string) => void): Promise<Figures> {
+  return new MessagesRun(seed, trace).play();
 }

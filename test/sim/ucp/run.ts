@@ -22,9 +22,9 @@ class UcpRun {
   readonly #world: UcpWorld;
   readonly #families: readonly Family<{ readonly atUs: number }>[];
 
-  constructor(seed: number) {
+  constructor(seed: number, trace?: (line: string) => void) {
     const plan = planUcp(seed);
-    const world = new UcpWorld(plan);
+    const world = new UcpWorld(plan, trace);
     this.#plan = plan;
     this.#world = world;
     this.#families = [
@@ -120,6 +120,6 @@ class UcpRun {
 }
 
 /** Plays the run of one seed. @throws what proves the package wrong */
-export function runUcpSeed(seed: number): Promise<Figures> {
-  return new UcpRun(seed).play();
+export function runUcpSeed(seed: number, trace?: (line: string) => void): Promise<Figures> {
+  return new UcpRun(seed, trace).play();
 }

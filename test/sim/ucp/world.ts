@@ -62,9 +62,13 @@ export class UcpWorld {
   readonly #endings = new AbortController();
   #fromUs = 0;
 
-  constructor(private readonly plan: UcpPlan) {
+  constructor(
+    private readonly plan: UcpPlan,
+    trace?: (line: string) => void,
+  ) {
     const { seed, conditions, workers, window, thresholds, keepAliveMs, transport, disasters } = plan;
     this.sim = new Sim({ seed, conditions });
+    if (trace !== undefined) this.sim.when({}, ({ sentUs, text }) => trace(`${sentUs} ${text}`));
     this.hosts = Array.from({ length: workers }, (_, i) => this.sim.host(`worker ${i}`));
     const options = { window, thresholds, keepAliveMs, transport };
     this.workers = this.hosts.map(({ context }) => new UcpWorker(context, options));
