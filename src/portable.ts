@@ -2,7 +2,52 @@
  * Verbena in a page of a browser: all of it but the machine. Devices are those of simulations (`verbena/sim`). What programs
  * may lean on stands here name by name: in the same rooms are checks and tables that are the affair of providers alone.
  */
-export * from './api/rdmacm/index.js';
+export {
+  type ActiveAddrInfo,
+  type AddrInfo,
+  type AddrInfoHints,
+  type CmEvent,
+  cmEventStr,
+  type CmId,
+  CmOption,
+  type CmOptionValues,
+  type CmRoute,
+  connect,
+  Connection,
+  type ConnectionOptions,
+  ConnectionRequest,
+  type ConnectOptions,
+  type ConnParam,
+  type ConnParamReceived,
+  createEp,
+  type CreateEpOptions,
+  createEventChannel,
+  createId,
+  type CreateIdOptions,
+  type DeviceChoice,
+  type EventChannel,
+  type EventChannelOptions,
+  type FullAddress,
+  getAddrInfo,
+  getDevices,
+  type IdQpInitAttr,
+  type JoinMcAttr,
+  listen,
+  Listener,
+  type ListenOptions,
+  McJoinFlag,
+  Messages,
+  type PassiveAddrInfo,
+  RDMA_MAX_INIT_DEPTH,
+  RDMA_MAX_RESP_RES,
+  RefusedError,
+  rejectReasonStr,
+  type RequestHandler,
+  type ResolveAddrOptions,
+  type ServeOptions,
+  type SocketAddress,
+  type UdParamReceived,
+} from './api/rdmacm/index.js';
 export { alloc, getDeviceList, openDevice } from './api/provider/index.js';
 export { explain } from './api/soft/index.js';
 export {

@@ -12,6 +12,7 @@ export { connect } from './connections/connect.js';
 export { Connection } from './connections/connection.js';
 export { createId, type CreateIdOptions } from './identifiers/create-id.js';
 export { type DeviceChoice, getDevices } from './addresses/devices.js';
+export { setOptionAsLinux } from './identifiers/cm-id.js';
 export { createEp, type CreateEpOptions } from './identifiers/endpoint.js';
 export { createEventChannel, type EventChannelOptions, pumpEvents, watchEvents } from './events/event-channel.js';
 export { ConnectionRequest } from './connections/connection-request.js';

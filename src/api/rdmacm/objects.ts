@@ -275,10 +275,16 @@ export interface CmId extends Messages, Disposable {
   migrate(channel: EventChannel | undefined): void;
 
   /**
-   * Sets an option (`rdma_set_option`). REUSEADDR and AFONLY come before the address, the others before `connect`.
+   * Sets an option (`rdma_set_option`).
    *
-   * @throws VerbsError EINVAL for an option that does not exist or a value that it does not take; for REUSEADDR and
-   *   AFONLY once there is an address; for ACK_TIMEOUT where nothing is acknowledged, on types other than RC and XRC_SEND
+   * - REUSEADDR: true until `listen`, false only before there is an address.
+   * - AFONLY: until `listen` or `resolveAddr`.
+   * - TOS: on the side that connects, until `connect`. The side that accepts takes the peer's. For datagrams at any time.
+   * - ACK_TIMEOUT: until `connect` or `accept`, on either side; with a queue pair that the program leads itself, until
+   *   it asks `initQpAttr` for RTS. A listener's is not its requests'.
+   *
+   * @throws VerbsError EINVAL for an option that does not exist or a value that it does not take, and where it would have no
+   *   effect; for ACK_TIMEOUT where nothing is acknowledged, on types other than RC and XRC_SEND
    */
   setOption<O extends CmOption>(option: O, value: CmOptionValues[O]): void;
 

@@ -134,7 +134,14 @@ export const rightCalls: readonly Stray[] = [
     legal: 'lone',
     act: ({ id }) => id.setOption(CmOption.AFONLY, true),
   },
-  { name: 'setOption TOS', call: 'setOption', legal: 'everybody', act: ({ id }) => id.setOption(CmOption.TOS, 0x20) },
+  {
+    name: 'setOption TOS',
+    call: 'setOption',
+    legal: 'everybody',
+    // Of connections it is refused once it would have no effect.
+    fits: ({ space }) => space === 'UDP',
+    act: ({ id }) => id.setOption(CmOption.TOS, 0x20),
+  },
   { name: 'queryAddrInfo', call: 'queryAddrInfo', legal: 'nobody', act: ({ id }) => void id.queryAddrInfo() },
   {
     name: 'writeCmEvent',

@@ -43,6 +43,7 @@ export function connect(identity: Identity, pairs: QueuePairs, param: ConnParam)
     ackTimeout: options.ackTimeout,
   }));
   identity.state = IdState.CONNECT;
+  identity.leadsQp = qp?.managed === true;
   identity.complete(call);
 }
 
@@ -69,6 +70,7 @@ export function accept(identity: Identity, pairs: QueuePairs, param: ConnParam):
   const { ackTimeout } = identity.options;
   const qkey = param.qkey ?? RDMA_UDP_QKEY;
   identity.command(call, 'cmAccept', (id) => ({ ...parameters, id, qp, qkey, ackTimeout }));
+  identity.leadsQp = qp.managed;
   // Nothing follows on this side when a question for a datagram queue pair was answered.
   if (identity.datagrams) identity.settleEvent();
   else identity.complete(call);

@@ -25,7 +25,7 @@ import { Messages } from '../calls/messages.js';
 import { getRequest, writeCmEvent } from '../calls/get-request.js';
 import type { CmEvent, CmId, EventChannel } from '../objects.js';
 import { setOption } from './id-options.js';
-import { Identity, type IdentityInit } from './identity.js';
+import { Identity, identityOf, type IdentityInit } from './identity.js';
 import { type JoinMcAttr, McJoinFlag } from './join-attr.js';
 import { Memberships } from '../calls/multicast.js';
 import type { CmOption, CmOptionValues } from './options.js';
@@ -211,7 +211,7 @@ export class OwnCmId extends Messages implements CmId {
   }
 
   setOption<O extends CmOption>(option: O, value: CmOptionValues[O]): void {
-    setOption(this.#identity, option, value);
+    setOption(this.#identity, option, value, 'refuse');
   }
 
   joinMulticast(group: SocketAddress, context?: unknown): void {
@@ -292,4 +292,9 @@ export class OwnCmId extends Messages implements CmId {
 export function pairsOf(id: CmId): QueuePairs {
   if (!(id instanceof OwnCmId)) throw new TypeError('that is not an identifier');
   return internalPairsOf(id);
+}
+
+/** `rdma_set_option` as Linux has it: an option that would have no effect any more is ignored. For `verbena run`. */
+export function setOptionAsLinux<O extends CmOption>(id: CmId, option: O, value: CmOptionValues[O]): void {
+  setOption(identityOf(id), option, value, 'ignore');
 }

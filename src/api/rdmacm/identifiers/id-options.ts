@@ -12,6 +12,8 @@ const MAX_ACK_TIMEOUT = 31;
 interface OptionRule {
   /** Why it cannot be set so now. */
   problem(value: unknown, identity: Identity): Problem | undefined;
+  /** Why it would have no effect any more. Linux accepts it and ignores it then. */
+  lateness?(identity: Identity): Problem | undefined;
   set(value: unknown, identity: Identity): void;
 }
 
@@ -29,14 +31,37 @@ function familyProblem(value: unknown, { state }: Identity): Problem | undefined
   return invalid('the identifier listens, or knows its peer', 'Set AFONLY before that');
 }
 
+/** Once there is a port, it may be shared, but a shared one never becomes its identifier's own (`rdma_set_reuseaddr`). */
 function reuseProblem(value: unknown, { state }: Identity): Problem | undefined {
-  if (value !== true || state !== IdState.LISTEN) return flagProblem('REUSEADDR', value);
+  const problem = flagProblem('REUSEADDR', value);
+  if (problem !== undefined || state === IdState.IDLE) return problem;
+  if (value === false) return invalid('the identifier has a port', 'Set REUSEADDR to false before that');
+  if (state !== IdState.LISTEN) return undefined;
   return invalid('the identifier listens, and shares its port with nobody', 'Set REUSEADDR before that');
+}
+
+/** The request to connect carries it, and the side that accepts takes it from there. Datagrams have it in their events. */
+function tosLateness({ state, datagrams, isRequest }: Identity): Problem | undefined {
+  if (datagrams) return undefined;
+  if (isRequest) return invalid('the peer has chosen TOS for the connection', 'Set it on the side that connects');
+  if (state === IdState.LISTEN)
+    return invalid('the peer chooses TOS for each connection', 'Set it on the side that connects');
+  if (state !== IdState.CONNECT && state !== IdState.DISCONNECT) return undefined;
+  return invalid('the connection was requested with another TOS', 'Set it before connect');
+}
+
+/** The queue pair gets it when it is led to RTS; a program that leads its own asks `initQpAttr` then. */
+function ackTimeoutLateness({ state, leadsQp }: Identity): Problem | undefined {
+  if (state === IdState.LISTEN)
+    return invalid('a listener has no queue pair', 'Set ACK_TIMEOUT on the identifier of each request, before accept');
+  if (state !== IdState.DISCONNECT && !leadsQp) return undefined;
+  return invalid('the queue pair has another timeout by now', 'Set ACK_TIMEOUT before connect or accept');
 }
 
 const rules: Readonly<Record<CmOption, OptionRule>> = {
   [CmOption.TOS]: {
     problem: (value) => numberProblem('TOS', value, MAX_TOS),
+    lateness: tosLateness,
     set: (value, { options }) => (options.trafficClass = Number(value)),
   },
   [CmOption.REUSEADDR]: {
@@ -52,6 +77,7 @@ const rules: Readonly<Record<CmOption, OptionRule>> = {
       qpType === QpType.RC || qpType === QpType.XRC_SEND
         ? numberProblem('ACK_TIMEOUT', value, MAX_ACK_TIMEOUT)
         : invalid('the identifier has nothing acknowledged', 'ACK_TIMEOUT is for RC and XRC_SEND'),
+    lateness: ackTimeoutLateness,
     set: (value, { options }) => (options.ackTimeout = Number(value)),
   },
 };
@@ -69,13 +95,19 @@ function setAfOnly({ binding, options }: Identity, afOnly: boolean): void {
   options.afOnly = afOnly;
 }
 
-/** Implements `rdma_set_option`. */
-export function setOption(identity: Identity, option: CmOption, value: unknown): void {
+/**
+ * Implements `rdma_set_option`.
+ *
+ * @param late what becomes of an option that would have no effect any more: refused, or ignored as in Linux
+ */
+export function setOption(identity: Identity, option: CmOption, value: unknown, late: 'refuse' | 'ignore'): void {
   identity.require('setOption');
   // A program that no compiler has checked may name one that does not exist.
   if (!isOneOf(CmOption, option))
     throw new VerbsError(CALL, invalid(`option is ${show(option)}`, 'It is one of CmOption'));
   const rule = rules[option];
   refuse(CALL, rule.problem(value, identity));
-  rule.set(value, identity);
+  const lateness = rule.lateness?.(identity);
+  if (late === 'refuse') refuse(CALL, lateness);
+  if (lateness === undefined) rule.set(value, identity);
 }

@@ -102,6 +102,8 @@ export class Identity implements EventTarget, Reporter {
   event: Report | undefined;
   /** What the peer asks for, on the passive side. */
   asked: CmConnParam | undefined;
+  /** Its queue pair is led through its states by the device, as the connection says. */
+  leadsQp = false;
   /** It stands for a request, whose port is the listener's. */
   isRequest = false;
   channel: EventChannel | undefined;

@@ -1,4 +1,4 @@
-import { CmOption, type ConnParam, type SocketAddress } from '../../../api/rdmacm/index.js';
+import { CmOption, type ConnParam, setOptionAsLinux, type SocketAddress } from '../../../api/rdmacm/index.js';
 import { invalid, VerbsError } from '../../../api/verbs/index.js';
 import { type ErrnoName, type EventType, type PortSpace, type QpState, QpType } from '../../../device/ibta/index.js';
 import { struct, u32, type ValuesOf } from '../structs/struct.js';
@@ -53,8 +53,8 @@ function setOption(
   if (length !== optionBytes[option])
     fail(call, 'EINVAL', `option ${option} has ${optionBytes[option]} bytes, not ${length}`);
   const number = file.parts.readMemory(value, length).readUIntLE(0, length);
-  if (option === CmOption.REUSEADDR || option === CmOption.AFONLY) cmId.setOption(option, number !== 0);
-  else cmId.setOption(option, number);
+  if (option === CmOption.REUSEADDR || option === CmOption.AFONLY) setOptionAsLinux(cmId, option, number !== 0);
+  else setOptionAsLinux(cmId, option, number);
 }
 
 /** @throws VerbsError EINVAL as in the kernel: an identifier that is bound to a wildcard address has no device */

@@ -16,6 +16,8 @@ export const CONN_PARAM = struct({
   valid: u8(271),
 });
 
+const MAX_RETRIES = 7;
+
 type Values = ValuesOf<typeof CONN_PARAM>;
 
 /** What a program says of a connection; undefined where it says that there is nothing to say. */
@@ -23,9 +25,9 @@ export function connParamOf({ valid, privateDataLen, qkey, ...others }: Values):
   if (valid === 0) return undefined;
   return {
     ...others,
-    // Three bits each in the messages (protocol.md 4.2); the kernel takes the lower ones of more.
-    retryCount: others.retryCount & 7,
-    rnrRetryCount: others.rnrRetryCount & 7,
+    // Three bits each in the messages (protocol.md 4.2); the kernel takes 7 for more (`cma_connect_ib`).
+    retryCount: Math.min(others.retryCount, MAX_RETRIES),
+    rnrRetryCount: Math.min(others.rnrRetryCount, MAX_RETRIES),
     privateData: others.privateData.subarray(0, privateDataLen),
     srq: others.srq !== 0,
     flowControl: others.flowControl !== 0,
