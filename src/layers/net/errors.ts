@@ -78,3 +78,8 @@ export function failed(syscall: string, code: string, place?: Place, cause?: Err
   const error = new Error(`${syscall} ${code}${where}`, cause && { cause });
   return Object.assign(error, { code, errno: isErrno(code) ? -Errno[code] : 0, syscall, ...place });
 }
+
+/** The socket was destroyed, or was never connected. */
+export function closed(): Error & { readonly code: string } {
+  return coded(new Error('Socket is closed'), 'ERR_SOCKET_CLOSED');
+}

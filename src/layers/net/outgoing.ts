@@ -40,25 +40,22 @@ export class Outgoing {
   /** Hands the stream what it takes. The write that is under way ends when that is all, and when the stream takes no more. @returns whether it took anything */
   flush(stream: StreamSocket): boolean {
     if (!this.isBusy) return false;
-    try {
-      return this.#flush(stream);
-    } catch (error) {
-      this.#refused(error);
-      return false;
-    }
-  }
-
-  /** @throws as `StreamSocket.write` */
-  #flush(stream: StreamSocket): boolean {
     let isProgress = false;
     for (; this.#index < this.#pieces.length; this.#index += 1, this.#offset = 0) {
       const piece = this.#pieces[this.#index];
       const rest = this.#offset === 0 ? piece : piece.subarray(this.#offset);
-      const taken = rest.length === 0 ? 0 : stream.write(rest);
+      let taken = 0;
+      try {
+        taken = rest.length === 0 ? 0 : stream.write(rest);
+      } catch (error) {
+        this.#refused(error);
+        return false;
+      }
       isProgress ||= taken > 0;
       this.#offset += taken;
       if (taken < rest.length) return isProgress;
     }
+    // Calls the program, whose exceptions are its own.
     this.#drop();
     return true;
   }
@@ -96,5 +93,15 @@ export class Outgoing {
     this.#done = noOne;
     this.#pieces = NOTHING;
     done(error);
+  }
+}
+
+/** Ends a stream's direction to the peer. @returns why that cannot be */
+export function shutDown(stream: StreamSocket | undefined): Error | undefined {
+  try {
+    stream?.shutdown('write');
+    return undefined;
+  } catch (error) {
+    return systemError('shutdown', error);
   }
 }

@@ -12,11 +12,11 @@ import {
 } from './arguments.js';
 import { connectTo } from './connecting.js';
 import { DelayedFailure, isRead } from './delayed-failure.js';
-import { coded, failed, systemError } from './errors.js';
+import { closed, coded, failed, systemError } from './errors.js';
 import { type Chunk, gathered } from './gathering.js';
 import { IdleTimer } from './idle-timer.js';
 import { Incoming } from './incoming.js';
-import { Outgoing } from './outgoing.js';
+import { Outgoing, shutDown } from './outgoing.js';
 import {
   type Destination,
   destinationOf,
@@ -414,10 +414,15 @@ export class Socket extends Duplex {
   }
 
   #pullFrom(stream: StreamSocket): void {
-    if (this.#incoming.pull(stream, this.readableFlowing === true && this.readableLength === 0)) {
-      this.#idle.touch();
-      this.#pullSoon();
-    } else if (stream.readableBytes === 0 && stream.isReadEnded && !this.#isLost) {
+    const before = this.#incoming.bytesRead;
+    try {
+      this.#incoming.pull(stream, this.readableFlowing === true && this.readableLength === 0);
+    } finally {
+      // Also when a listener has thrown: the rest is there for the next turn.
+      if (this.#incoming.bytesRead !== before) this.#pullSoon();
+    }
+    if (this.#incoming.bytesRead !== before) this.#idle.touch();
+    else if (stream.readableBytes === 0 && stream.isReadEnded && !this.#isLost) {
       if (this.#isEndSeen) {
         this.#hasPeerEnded = true;
         this.push(null);
@@ -472,12 +477,7 @@ export class Socket extends Duplex {
   }
 
   #shutDown(done: Done): void {
-    try {
-      this.#stream?.shutdown('write');
-      done();
-    } catch (error) {
-      done(systemError('shutdown', error));
-    }
+    done(shutDown(this.#stream));
   }
 
   #onStreamClosed(error: Error | undefined): void {
@@ -493,8 +493,4 @@ export class Socket extends Duplex {
     } else if (isBusy) this.#failure.set(failed('write', 'EPIPE'));
     this.#pull();
   }
-}
-
-function closed(): Error & { readonly code: string } {
-  return coded(new Error('Socket is closed'), 'ERR_SOCKET_CLOSED');
 }

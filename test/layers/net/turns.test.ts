@@ -133,6 +133,52 @@ for (const [where, net] of NETS) {
     });
   });
 
+  describe(`listeners of sockets that throw, over ${where}`, () => {
+    /** What became uncaught exceptions of the program, while the action runs. */
+    async function uncaughtIn(action: () => Promise<void>): Promise<string[]> {
+      const messages: string[] = [];
+      process.setUncaughtExceptionCaptureCallback((error) => messages.push(error.message));
+      try {
+        await action();
+      } finally {
+        process.setUncaughtExceptionCaptureCallback(null);
+      }
+      return messages;
+    }
+
+    const ONCE: Readonly<Record<string, (socket: Socket, fail: () => void) => void>> = {
+      data: (socket, fail) => socket.once('data', fail),
+      drain: (socket, fail) => socket.once('drain', fail),
+      'the callback of a write': (socket, fail) => socket.write('x', fail),
+    };
+    for (const [event, listen] of Object.entries(ONCE))
+      it(`${event}: cause an uncaught exception, and the socket goes on`, async () => {
+        const server = await listening(net, (socket) => {
+          socket.resume();
+          socket.write(Buffer.alloc(BYTES));
+        });
+        let wasFailed = false;
+        const messages = await uncaughtIn(async () => {
+          const socket = net.connect(placeOf(server));
+          socket.on('error', () => (wasFailed = true));
+          await once(socket, 'connect');
+          listen(socket, () => {
+            throw new Error(`a mistake in ${event}`);
+          });
+          socket.resume();
+          socket.write(Buffer.alloc(BYTES));
+          const isUnderWay = (): boolean =>
+            !socket.destroyed && (socket.bytesRead < BYTES || socket.writableLength > 0 || socket.writableNeedDrain);
+          while (isUnderWay()) await new Promise((resolve) => setImmediate(resolve));
+          const closing = closeOf(socket);
+          socket.destroy();
+          await closing;
+        });
+        assert.deepEqual([messages, wasFailed], [[`a mistake in ${event}`], false]);
+        await ended(server);
+      });
+  });
+
   describe(`the signal of listen, over ${where}`, () => {
     it('closes that listening, and no later one', async () => {
       const server = net.createServer();
